@@ -1,0 +1,155 @@
+/* ring.h - the binary format of what a probed kernel writes (the ring's ABI).
+ *
+ * Written by: the device probes (wsdbg/probe.h).  Read by: tracer/evidence.
+ * Compiles as C11, C++17 and CUDA.
+ *
+ * Two places per warp:
+ *   state slot   64 bytes in host memory that the GPU maps; overwritten in place; it survives the
+ *                context and any fault of the GPU.
+ *   history ring the last `depth` events, 16 bytes each, in device memory (a host ring costs up to 22 %
+ *                in a tight loop: it is bound by PCIe).  The shim copies it out when it is asked to.
+ *
+ * A slot belongs to a hardware warp slot: index = %smid * warps_per_sm + %warpid.  So any number of
+ * grids and CTAs fits, and a warp's identity (grid, CTA, warp) is written into its slot when it begins.
+ *
+ * An event is one aligned 16-byte store.  `sequence` counts the warp's events modulo 256; event number n
+ * lies in history[n & (depth - 1)].  A reader walks back from the slot's event: each older entry must have
+ * the sequence before, a time not later, and the walk ends at BEGIN or after `depth` entries.  An entry
+ * that does not fit was torn or overwritten: the reader stops there and counts it.
+ *
+ * Rules of change: fields are only added at the end and in reserved space; any other change raises
+ * WSDBG_ABI_VERSION.  No field is ever reinterpreted.
+ */
+#ifndef WSDBG_RING_H
+#define WSDBG_RING_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define WSDBG_STATIC_ASSERT(condition, text) static_assert(condition, text)
+#else
+#define WSDBG_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+
+#define WSDBG_ABI_VERSION 1u
+
+/* Device time stamps count units of 32 ns of %globaltimer; they wrap after 137 s. */
+#define WSDBG_TIME_SHIFT 5u
+
+/* The state of a warp follows from its last event: *_BEGIN means waiting, EXIT gone, all others running.
+ * Columns: name, what `barrier`, `stage`, `value` hold (site = WSDBG_SITE below). */
+enum wsdbg_event_kind {
+    WSDBG_EVENT_NONE = 0,
+    WSDBG_EVENT_BEGIN = 1,                     /* the warp entered the kernel; iteration = events lost */
+    WSDBG_EVENT_ROLE_BEGIN = 2,                /* value = role id */
+    WSDBG_EVENT_REGISTERS_REQUEST = 3,         /* before setmaxnreg.inc; value = registers a thread */
+    WSDBG_EVENT_REGISTERS_GRANTED = 4,         /* after setmaxnreg.inc; value = registers a thread */
+    WSDBG_EVENT_REGISTERS_RELEASE = 5,         /* after setmaxnreg.dec; value = registers a thread */
+    WSDBG_EVENT_MBARRIER_INIT = 6,             /* barrier, stage; value = expected arrivals */
+    WSDBG_EVENT_MBARRIER_WAIT_BEGIN = 7,       /* barrier, stage, parity; value = site */
+    WSDBG_EVENT_MBARRIER_WAIT_END = 8,         /* barrier, stage, parity; value = site */
+    WSDBG_EVENT_MBARRIER_ARRIVE = 9,           /* barrier, stage; value = site (lanes = arrivals, target) */
+    WSDBG_EVENT_MBARRIER_ARRIVE_EXPECT_TX = 10, /* one arrival; value = bytes */
+    WSDBG_EVENT_MBARRIER_EXPECT_TX = 11,       /* no arrival; value = bytes */
+    WSDBG_EVENT_TMA_ISSUE = 12,                /* load that completes on barrier, stage; value = WSDBG_TMA */
+    WSDBG_EVENT_TMA_STORE_ISSUE = 13,          /* value = bytes */
+    WSDBG_EVENT_BULK_COMMIT = 14,
+    WSDBG_EVENT_BULK_WAIT_BEGIN = 15,          /* value = groups that may stay outstanding */
+    WSDBG_EVENT_BULK_WAIT_END = 16,
+    WSDBG_EVENT_WGMMA_ISSUE = 17,              /* stage */
+    WSDBG_EVENT_WGMMA_COMMIT = 18,
+    WSDBG_EVENT_WGMMA_WAIT_BEGIN = 19,         /* value = groups that may stay outstanding */
+    WSDBG_EVENT_WGMMA_WAIT_END = 20,
+    WSDBG_EVENT_NAMED_ARRIVE = 21,             /* barrier = hardware id 0..15; value = threads */
+    WSDBG_EVENT_NAMED_SYNC_BEGIN = 22,         /* barrier = hardware id 0..15; value = threads */
+    WSDBG_EVENT_NAMED_SYNC_END = 23,
+    WSDBG_EVENT_CLUSTER_ARRIVE = 24,
+    WSDBG_EVENT_CLUSTER_WAIT_BEGIN = 25,       /* value = site */
+    WSDBG_EVENT_CLUSTER_WAIT_END = 26,
+    WSDBG_EVENT_GRID_DEPENDENCY_WAIT_BEGIN = 27, /* griddepcontrol.wait; value = site */
+    WSDBG_EVENT_GRID_DEPENDENCY_WAIT_END = 28,
+    WSDBG_EVENT_TILE_BEGIN = 29,               /* value = tile index */
+    WSDBG_EVENT_USER_MARK = 30,                /* barrier = the user's mark id; value = the user's value */
+    WSDBG_EVENT_EXIT = 31,
+    WSDBG_EVENT_KIND_COUNT = 32
+};
+
+/* One event.  `stage` holds the stage in bits 0-6 and the parity waited for in bit 7. */
+struct wsdbg_event {
+    uint8_t kind;       /* enum wsdbg_event_kind */
+    uint8_t barrier;    /* the author's barrier id, or the hardware id of a named barrier */
+    uint8_t stage;
+    uint8_t sequence;   /* event number modulo 256 */
+    uint32_t iteration; /* the author's running count of uses (k-blocks), WSDBG_NO_ITERATION if none */
+    uint32_t value;
+    uint32_t time;      /* %globaltimer >> WSDBG_TIME_SHIFT */
+};
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_event) == 16, "an event is one 16-byte store");
+
+#define WSDBG_NO_ITERATION 0xffffffffu
+#define WSDBG_STAGE_MASK 0x7fu
+#define WSDBG_PARITY_SHIFT 7u
+
+/* Site value: source line (bits 0-15), writing lane (16-20), active lanes (21-26), and for an arrival the
+ * target CTA's rank in the cluster plus one (27-31; 0 = the warp's own CTA). */
+#define WSDBG_SITE_LINE(value) ((value) & 0xffffu)
+#define WSDBG_SITE_LANE(value) (((value) >> 16) & 31u)
+#define WSDBG_SITE_LANES(value) (((value) >> 21) & 63u)
+#define WSDBG_SITE_TARGET(value) (((value) >> 27) & 31u)
+
+/* TMA value: bytes that reach each destination CTA (bits 0-23), multicast mask (24-31; 0 = own CTA only). */
+#define WSDBG_TMA_BYTES(value) ((value) & 0xffffffu)
+#define WSDBG_TMA_MULTICAST(value) ((value) >> 24)
+
+/* Every identity carries this in its last word, xor-ed with the words before it; all-zero memory is no identity. */
+#define WSDBG_IDENTITY_SEED 0x57534442u
+
+/* A warp's state slot.  `state` is overwritten by every event; the rest once, when the warp begins. */
+struct wsdbg_slot {
+    struct wsdbg_event state;
+    uint64_t grid_id; /* %gridid */
+    uint32_t cta_x;
+    uint32_t cta_y;
+    uint32_t cta_z;
+    uint32_t warp_in_cta; /* bits 0-7 warp = linear thread / 32, 8-15 warps in the CTA, 16-23 cluster rank, 24-31 cluster size */
+    uint32_t placement;   /* bits 0-15 %smid, 16-31 %warpid */
+    uint32_t module_id;   /* wsdbg_config.module_id of the module the kernel came from */
+    uint32_t cluster_id;  /* linear cluster index in the grid (CTA index where there are no clusters) */
+    uint32_t role;        /* role id + 1, 0 = none begun; written by ROLE_BEGIN, not part of the check */
+    uint32_t grid_ctas;   /* CTAs in the grid, modulo 2^32 */
+    uint32_t check;       /* seed ^ every 32-bit word from grid_id to cluster_id ^ grid_ctas */
+};
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_slot) == 64, "a slot is half a cache line pair");
+
+/* What the shim writes into each probed module's constant `wsdbg_config_v1`; all zero = probes off. */
+struct wsdbg_config {
+    uint64_t slots_address;   /* device address of slot 0 */
+    uint64_t history_address; /* device address of event 0 of slot 0; 0 = history off */
+    uint32_t history_depth;   /* events a warp, power of two <= 128 */
+    uint32_t warps_per_sm;
+    uint32_t slot_count;
+    uint32_t module_id;
+};
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_config) == 32, "config layout");
+
+#define WSDBG_HISTORY_DEPTH_MAX 128u
+
+/* A row of the module's name table `wsdbg_names_v1`: what the ids in events mean. */
+enum wsdbg_name_kind { WSDBG_NAME_NONE = 0, WSDBG_NAME_ROLE = 1, WSDBG_NAME_MBARRIER = 2, WSDBG_NAME_NAMED_BARRIER = 3, WSDBG_NAME_MARK = 4 };
+
+struct wsdbg_name {
+    uint8_t kind;           /* enum wsdbg_name_kind */
+    uint8_t id;
+    uint8_t stages;         /* mbarrier: number of stages, 0 = not said */
+    uint8_t first_free;     /* mbarrier: 1 = the first wait on each stage passes at once (an "empty" barrier) */
+    uint32_t arriving_roles; /* bit r: role r arrives here; 0 = not said */
+    uint32_t waiting_roles;  /* bit r: role r waits here; 0 = not said */
+    uint32_t reserved;
+    char name[48];           /* zero-terminated */
+};
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_name) == 64, "name layout");
+
+#define WSDBG_CONFIG_SYMBOL "wsdbg_config_v1"
+#define WSDBG_NAMES_SYMBOL "wsdbg_names_v1"
+
+#endif

@@ -1,0 +1,188 @@
+/* session.h - the binary format of the shared segment between a traced process and wsdbg.
+ *
+ * Written by: the observer in the traced process (instr/shim).  Read by: tracer/evidence.
+ * Compiles as C11 and C++17.
+ *
+ * A traced process that initialises CUDA creates one POSIX shared-memory object, mode 0600, named
+ *     /wsdbg.<session>.<pid>        (<session> comes from the environment variable WSDBG_SESSION)
+ * and grows it (posix_fallocate, then a larger mapping) only when a context with probed code appears:
+ *
+ *     struct wsdbg_segment                      fixed tables, always there
+ *     slots of context 0 | history mirror of context 0 | slots of context 1 | ...     (context row has offsets)
+ *
+ * wsdbg unlinks the object when the session ends, so it outlives the traced process and its GPU context.
+ *
+ * Protocol of a table: rows [0, count) are valid; the writer fills a row, then publishes it by raising
+ * `count` (release; readers acquire).  The launch and activity tables are rings: row n % capacity holds
+ * entry n while row.sequence == n + 1, read before and after copying the row.  Rows of `threads` are
+ * claimed once a thread and rewritten: `since_ns` != 0 means "inside `call` now", published last.
+ * A reader checks every count, offset and string end against the segment's real size; it trusts nothing.
+ *
+ * Rules of change: as in ring.h; WSDBG_SEGMENT_VERSION.
+ */
+#ifndef WSDBG_SESSION_H
+#define WSDBG_SESSION_H
+
+#include "ring.h"
+
+#define WSDBG_SEGMENT_MAGIC 0x3147455347444257ull /* "WBDGSEG1" read as little-endian bytes */
+#define WSDBG_SEGMENT_VERSION 1u
+#define WSDBG_SEGMENT_BYTES_DEFAULT (32u << 20)   /* most a segment may grow to */
+#define WSDBG_SEGMENT_NAME_FORMAT "/wsdbg.%s.%d"  /* session, pid */
+
+/* Environment of a traced process. */
+#define WSDBG_ENV_SESSION "WSDBG_SESSION"           /* session name; absent = the shim stays asleep */
+#define WSDBG_ENV_SEGMENT_BYTES "WSDBG_SEGMENT_BYTES" /* decimal */
+#define WSDBG_ENV_HISTORY "WSDBG_HISTORY"           /* events a warp, 0 = off; rounded down to a power of two */
+#define WSDBG_ENV_SPOOL "WSDBG_SPOOL"               /* folder (0700) for module images, absent = do not keep them */
+#define WSDBG_ENV_OBSERVER "WSDBG_OBSERVER"         /* "driver" or "cupti" */
+
+#define WSDBG_NAME_BYTES 256
+#define WSDBG_TEXT_BYTES 256
+
+#define WSDBG_CONTEXT_ROWS 16
+#define WSDBG_MODULE_ROWS 512
+#define WSDBG_FUNCTION_ROWS 1024
+#define WSDBG_NAME_ROWS 1024
+#define WSDBG_THREAD_ROWS 256
+#define WSDBG_LAUNCH_ROWS 4096
+#define WSDBG_ACTIVITY_ROWS 4096
+#define WSDBG_NOTE_ROWS 64
+
+/* Unknown 32-bit / 64-bit values in rows. */
+#define WSDBG_UNKNOWN32 0xffffffffu
+#define WSDBG_UNKNOWN64 0xffffffffffffffffull
+
+enum wsdbg_observer_state { WSDBG_OBSERVER_ACTIVE = 1, WSDBG_OBSERVER_OFF = 2 /* off_reason says why */ };
+enum wsdbg_observer_kind { WSDBG_OBSERVER_DRIVER = 1, WSDBG_OBSERVER_CUPTI = 2 };
+enum wsdbg_context_state { WSDBG_CONTEXT_ALIVE = 1, WSDBG_CONTEXT_DESTROYED = 2, WSDBG_CONTEXT_FAULTED = 3 };
+
+struct wsdbg_context_row {
+    uint64_t handle;         /* CUcontext */
+    uint64_t created_ns;     /* CLOCK_MONOTONIC, as every *_ns here */
+    uint32_t device_ordinal;
+    uint32_t state;          /* enum wsdbg_context_state */
+    int32_t error;           /* CUresult that ended it, 0 = none */
+    uint32_t sm_count;
+    uint32_t warps_per_sm;
+    uint32_t slot_count;     /* 0 = no ring in this context */
+    uint64_t slots_offset;   /* from the segment's start */
+    uint64_t history_offset; /* mirror: slot_count * history_depth events; 0 = none */
+    uint64_t history_device_address;
+    uint32_t history_depth;
+    uint32_t compute_capability; /* 10 * major + minor */
+    uint64_t history_copied; /* number of the last history request served for this context */
+    char device_name[96];
+};
+
+struct wsdbg_module_row {
+    uint64_t handle;          /* CUmodule or CUlibrary, 0 = not known */
+    uint64_t loaded_ns;
+    uint64_t image_bytes;     /* 0 = not known */
+    uint64_t image_hash;      /* FNV-1a 64 of the image, 0 = not known */
+    uint32_t context;         /* row in contexts, WSDBG_UNKNOWN32 */
+    uint32_t probed;          /* 1 = has wsdbg_config_v1 */
+    uint32_t names_first;     /* rows of the name table */
+    uint32_t names_count;
+    uint32_t image_kept;      /* 1 = spool/<pid>-<row>.image holds it */
+    uint32_t reserved;
+};
+
+struct wsdbg_function_row {
+    uint64_t handle;          /* CUfunction or CUkernel as launched */
+    uint32_t module;          /* row in modules, WSDBG_UNKNOWN32 */
+    uint32_t registers;       /* a thread at launch; WSDBG_UNKNOWN32 */
+    uint32_t static_shared_bytes;
+    uint32_t local_bytes;
+    uint32_t max_threads;
+    uint32_t binary_version;  /* 90 = sm_90 */
+    char name[WSDBG_NAME_BYTES]; /* as the driver gives it (mangled), cut at 255 bytes */
+};
+
+enum wsdbg_launch_flags { WSDBG_LAUNCH_COOPERATIVE = 1, WSDBG_LAUNCH_CAPTURED = 2, WSDBG_LAUNCH_GRAPH = 4, WSDBG_LAUNCH_REFUSED = 8 };
+
+struct wsdbg_launch_row {
+    uint64_t sequence;        /* entry number + 1, written last */
+    uint64_t time_ns;
+    uint64_t stream;          /* CUstream as given */
+    uint32_t function;        /* row in functions, WSDBG_UNKNOWN32 (graph launch, table full) */
+    uint32_t context;         /* row in contexts */
+    uint32_t thread_id;       /* gettid() */
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t cluster[3];      /* WSDBG_UNKNOWN32 = not given at launch */
+    uint32_t dynamic_shared_bytes;
+    uint32_t flags;           /* enum wsdbg_launch_flags */
+    int32_t result;           /* CUresult of the launch call */
+    uint32_t reserved[3];
+};
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_launch_row) == 96, "launch layout");
+
+struct wsdbg_thread_row {
+    uint32_t thread_id;       /* 0 = free */
+    uint32_t context;
+    uint64_t since_ns;        /* 0 = not in a synchronising call */
+    uint64_t stream;          /* WSDBG_UNKNOWN64 where the call has none */
+    char call[48];            /* "cuStreamSynchronize" */
+};
+
+/* CUPTI observer only: what ran on the GPU and when. */
+enum wsdbg_activity_kind { WSDBG_ACTIVITY_KERNEL = 1, WSDBG_ACTIVITY_COPY = 2, WSDBG_ACTIVITY_SET = 3 };
+struct wsdbg_activity_row {
+    uint64_t sequence;        /* entry number + 1, written last */
+    uint64_t start_ns;        /* GPU time stamps as CUPTI gives them */
+    uint64_t end_ns;
+    uint64_t stream;
+    uint64_t bytes;
+    uint32_t kind;
+    uint32_t device_ordinal;
+    uint32_t correlation;
+    uint32_t function;        /* row in functions by name, WSDBG_UNKNOWN32 */
+    char name[64];
+};
+
+struct wsdbg_segment {
+    uint64_t magic;
+    uint32_t version;         /* WSDBG_SEGMENT_VERSION */
+    uint32_t ring_version;    /* WSDBG_ABI_VERSION */
+    uint64_t fixed_bytes;     /* sizeof(struct wsdbg_segment) of the writer */
+    uint64_t used_bytes;      /* bytes in use now; grows */
+    uint64_t limit_bytes;
+    uint32_t process_id;
+    uint32_t parent_process_id;
+    uint64_t created_ns;      /* CLOCK_MONOTONIC */
+    uint64_t created_unix_ns; /* CLOCK_REALTIME at the same moment */
+    uint32_t observer_kind;
+    uint32_t observer_state;
+    char off_reason[WSDBG_TEXT_BYTES]; /* one sentence when the observer is off or partly blind */
+    char program[WSDBG_NAME_BYTES];
+    uint32_t driver_version;  /* cuDriverGetVersion, 0 = not known */
+    uint32_t note_count;
+    char notes[WSDBG_NOTE_ROWS][WSDBG_TEXT_BYTES]; /* what the observer could not see, each said once */
+
+    /* wsdbg raises history_request and wakes the word's futex; the shim's thread copies every living
+     * context's history into its mirror, then sets history_done to the request it served. */
+    uint32_t history_request;
+    uint32_t history_done;
+
+    uint32_t context_count;
+    uint32_t module_count;
+    uint32_t function_count;
+    uint32_t name_count;
+    uint32_t thread_count;    /* rows ever claimed */
+    uint32_t reserved0;
+    uint64_t launch_count;    /* launches ever, also those that left the ring */
+    uint64_t activity_count;
+    uint64_t lost_rows;       /* rows not recorded because a table was full */
+    uint64_t reserved[8];
+
+    struct wsdbg_context_row contexts[WSDBG_CONTEXT_ROWS];
+    struct wsdbg_module_row modules[WSDBG_MODULE_ROWS];
+    struct wsdbg_function_row functions[WSDBG_FUNCTION_ROWS];
+    struct wsdbg_name names[WSDBG_NAME_ROWS];
+    struct wsdbg_thread_row threads[WSDBG_THREAD_ROWS];
+    struct wsdbg_launch_row launches[WSDBG_LAUNCH_ROWS];
+    struct wsdbg_activity_row activities[WSDBG_ACTIVITY_ROWS];
+};
+
+#endif

@@ -1,0 +1,77 @@
+/* finding.h - what the diagnosis says: a cause code, a sentence, what it rests on, how sure it is.
+ *
+ * Written by: the rules.  Read by: store, report, viewer.  Codes are stable identifiers (docs/CAUSES.md).
+ */
+#ifndef WSDBG_DIAGNOSE_FINDING_H
+#define WSDBG_DIAGNOSE_FINDING_H
+
+#include "model/snapshot.h"
+
+/* X(CODE): every cause code of the design; a rule exists only for some of them yet. */
+#define WSDBG_CAUSES(X)                                                                                   \
+    X(UNKNOWN) X(SLOW) X(PARITY_WRONG) X(PARITY_DRIFT) X(ARRIVE_SHORT) X(ARRIVE_MISSING) X(DOUBLE_ARRIVE) \
+    X(TX_MISMATCH) X(TX_NO_ARRIVE) X(TX_SHARED_BARRIER) X(TMA_NEVER_COMPLETED) X(WAKER_EXITED)            \
+    X(ROLE_DISAGREE) X(LANE_SPLIT) X(BARRIER_NOT_INIT) X(NAMED_COUNT) X(NAMED_ID_SHARED)                  \
+    X(BLOCK_SYNC_IN_ROLE) X(REGS_EXHAUSTED) X(REGS_PARTIAL_WARPGROUP) X(REGS_DIVERGED) X(CLUSTER_MISSING) \
+    X(CLUSTER_RANK_ASYMMETRY) X(PEER_EXITED) X(NOT_RESIDENT) X(GRID_DEPENDENCY) X(GLOBAL_SPIN)            \
+    X(HOST_WAIT) X(WAIT_CYCLE)
+
+enum wsdbg_cause {
+#define X(code) WSDBG_CAUSE_##code,
+    WSDBG_CAUSES(X)
+#undef X
+    WSDBG_CAUSE_COUNT
+};
+const char *wsdbg_cause_name(enum wsdbg_cause cause); /* "PARITY_WRONG" */
+
+enum wsdbg_confidence { WSDBG_CONFIDENCE_POSSIBLE = 1, WSDBG_CONFIDENCE_LIKELY, WSDBG_CONFIDENCE_PROVEN };
+const char *wsdbg_confidence_name(enum wsdbg_confidence confidence);
+
+enum wsdbg_evidence_kind { WSDBG_EVIDENCE_WARP = 1, WSDBG_EVIDENCE_BARRIER, WSDBG_EVIDENCE_EVENT, WSDBG_EVIDENCE_TEXT };
+
+/* One row the finding rests on. */
+struct wsdbg_evidence_row {
+    enum wsdbg_evidence_kind kind;
+    uint32_t warp;    /* index in snapshot.warps, or WSDBG_NONE */
+    uint32_t barrier; /* index in snapshot.barriers, or WSDBG_NONE */
+    uint32_t event;   /* index in snapshot.history, or WSDBG_NONE */
+    char text[256];   /* what it shows, one clause */
+};
+
+struct wsdbg_finding {
+    enum wsdbg_cause cause;
+    enum wsdbg_confidence confidence;
+    uint32_t grid;
+    uint32_t cta;          /* the example CTA */
+    uint32_t cta_count;    /* CTAs of the grid folded into this finding */
+    struct wsdbg_optional_u32 role;  /* role id at fault */
+    uint32_t barrier;      /* index in snapshot.barriers, or WSDBG_NONE */
+    char sentence[512];    /* the cause, one plain sentence */
+    char fix[512];         /* what to change, "" = nothing to suggest */
+    struct wsdbg_evidence_row *evidence;
+    size_t evidence_count;
+};
+
+/* waiter waits for object, which `waker` could complete (an edge of the wait-for graph). */
+struct wsdbg_edge {
+    uint32_t waiter;  /* index in snapshot.warps */
+    uint32_t barrier; /* index in snapshot.barriers */
+    uint32_t waker;   /* index in snapshot.warps, WSDBG_NONE = nobody known */
+    bool in_cycle;
+    const char *why;  /* "declared", "arrived before", "holds registers": static string */
+};
+
+struct wsdbg_diagnosis {
+    bool hang;                /* proven or likely that the running grid cannot go on */
+    struct wsdbg_finding *findings; /* best first; findings[0] is the verdict */
+    size_t finding_count;
+    struct wsdbg_edge *edges;
+    size_t edge_count;
+};
+
+/* Judges a stalled snapshot.  Pure: same snapshot, same answer; no I/O, no clock.  All findings of all
+ * running grids; CTAs that agree are folded.  `out` is owned by the caller. */
+struct wsdbg_error *wsdbg_diagnose(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *out);
+void wsdbg_diagnosis_deinit(struct wsdbg_diagnosis *diagnosis);
+
+#endif

@@ -1,0 +1,42 @@
+/* evidence.h - where snapshots come from: one vtable, one file per source.
+ *
+ * Sources: ring (segments of a live session), recorded (a file made by --record), null (nothing to see).
+ * To add a source: fill one `struct wsdbg_evidence_ops`, give it an open function here, list it in cmd/doctor.
+ */
+#ifndef WSDBG_EVIDENCE_EVIDENCE_H
+#define WSDBG_EVIDENCE_EVIDENCE_H
+
+#include "model/snapshot.h"
+
+struct wsdbg_evidence;
+
+struct wsdbg_evidence_ops {
+    const char *name;
+    /* Looks once.  Cheap: slots and tables, no histories (warps keep history_count 0).  now_ns is the
+     * caller's clock, compared with the moments at which slots were seen to change. */
+    struct wsdbg_error *(*poll)(struct wsdbg_evidence *source, uint64_t now_ns, struct wsdbg_snapshot *out);
+    /* Looks with everything: asks for the histories and waits for them at most deadline_ns. */
+    struct wsdbg_error *(*inspect)(struct wsdbg_evidence *source, uint64_t now_ns, uint64_t deadline_ns,
+                                   struct wsdbg_snapshot *out);
+    void (*close)(struct wsdbg_evidence *source);
+};
+
+struct wsdbg_evidence {
+    const struct wsdbg_evidence_ops *ops;
+};
+
+/* Ring evidence of session `session`: finds /dev/shm segments of all its processes, also later ones. */
+struct wsdbg_error *wsdbg_evidence_open_ring(const char *session, struct wsdbg_evidence **out);
+/* Unlinks every segment of the session (at its end). */
+void wsdbg_ring_unlink(const char *session);
+/* Appends the segments as they are now, with now_ns, as one frame to the file (zstd); ring sources only. */
+struct wsdbg_error *wsdbg_ring_record(struct wsdbg_evidence *source, const char *path, uint64_t now_ns);
+
+/* A recorded file: poll() returns the frame that was current at now_ns (the file's own clock); the first
+ * frame's time is in first_ns, the last one's in last_ns. */
+struct wsdbg_error *wsdbg_evidence_open_recorded(const char *path, uint64_t *first_ns, uint64_t *last_ns,
+                                                 struct wsdbg_evidence **out);
+/* Never sees anything: what --device sim and unprobed programs get for now. */
+struct wsdbg_error *wsdbg_evidence_open_null(struct wsdbg_evidence **out);
+
+#endif

@@ -1,0 +1,131 @@
+/* snapshot.c - names and lifetime of the model.  See snapshot.h. */
+#include "model/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const warp_state_names[WSDBG_WARP_STATE_COUNT] = {
+    [WSDBG_WARP_UNKNOWN] = "UNKNOWN",
+    [WSDBG_WARP_RUNNING] = "RUNNING",
+    [WSDBG_WARP_WAIT_MBARRIER] = "WAIT_MBARRIER",
+    [WSDBG_WARP_WAIT_NAMED] = "WAIT_NAMED",
+    [WSDBG_WARP_WAIT_CLUSTER] = "WAIT_CLUSTER",
+    [WSDBG_WARP_WAIT_REGISTERS] = "WAIT_REGISTERS",
+    [WSDBG_WARP_WAIT_WGMMA] = "WAIT_WGMMA",
+    [WSDBG_WARP_WAIT_BULK] = "WAIT_BULK",
+    [WSDBG_WARP_WAIT_GRID_DEPENDENCY] = "WAIT_GRID_DEPENDENCY",
+    [WSDBG_WARP_SPIN_GLOBAL] = "SPIN_GLOBAL",
+    [WSDBG_WARP_RECONVERGE] = "RECONVERGE",
+    [WSDBG_WARP_EXITED] = "EXITED",
+};
+
+static const char *const event_kind_names[WSDBG_EVENT_KIND_COUNT] = {
+    [WSDBG_EVENT_NONE] = "nothing yet",
+    [WSDBG_EVENT_BEGIN] = "kernel begin",
+    [WSDBG_EVENT_ROLE_BEGIN] = "role begin",
+    [WSDBG_EVENT_REGISTERS_REQUEST] = "register request",
+    [WSDBG_EVENT_REGISTERS_GRANTED] = "registers granted",
+    [WSDBG_EVENT_REGISTERS_RELEASE] = "registers released",
+    [WSDBG_EVENT_MBARRIER_INIT] = "mbarrier init",
+    [WSDBG_EVENT_MBARRIER_WAIT_BEGIN] = "mbarrier wait begin",
+    [WSDBG_EVENT_MBARRIER_WAIT_END] = "mbarrier wait end",
+    [WSDBG_EVENT_MBARRIER_ARRIVE] = "mbarrier arrive",
+    [WSDBG_EVENT_MBARRIER_ARRIVE_EXPECT_TX] = "mbarrier arrive.expect_tx",
+    [WSDBG_EVENT_MBARRIER_EXPECT_TX] = "mbarrier expect_tx",
+    [WSDBG_EVENT_TMA_ISSUE] = "TMA load issue",
+    [WSDBG_EVENT_TMA_STORE_ISSUE] = "TMA store issue",
+    [WSDBG_EVENT_BULK_COMMIT] = "bulk commit",
+    [WSDBG_EVENT_BULK_WAIT_BEGIN] = "bulk wait begin",
+    [WSDBG_EVENT_BULK_WAIT_END] = "bulk wait end",
+    [WSDBG_EVENT_WGMMA_ISSUE] = "wgmma issue",
+    [WSDBG_EVENT_WGMMA_COMMIT] = "wgmma commit",
+    [WSDBG_EVENT_WGMMA_WAIT_BEGIN] = "wgmma wait begin",
+    [WSDBG_EVENT_WGMMA_WAIT_END] = "wgmma wait end",
+    [WSDBG_EVENT_NAMED_ARRIVE] = "named barrier arrive",
+    [WSDBG_EVENT_NAMED_SYNC_BEGIN] = "named barrier sync begin",
+    [WSDBG_EVENT_NAMED_SYNC_END] = "named barrier sync end",
+    [WSDBG_EVENT_CLUSTER_ARRIVE] = "cluster arrive",
+    [WSDBG_EVENT_CLUSTER_WAIT_BEGIN] = "cluster wait begin",
+    [WSDBG_EVENT_CLUSTER_WAIT_END] = "cluster wait end",
+    [WSDBG_EVENT_GRID_DEPENDENCY_WAIT_BEGIN] = "grid dependency wait begin",
+    [WSDBG_EVENT_GRID_DEPENDENCY_WAIT_END] = "grid dependency wait end",
+    [WSDBG_EVENT_TILE_BEGIN] = "tile begin",
+    [WSDBG_EVENT_USER_MARK] = "user mark",
+    [WSDBG_EVENT_EXIT] = "exit",
+};
+
+static const char *const barrier_kind_names[] = {
+    [WSDBG_BARRIER_MBARRIER] = "mbarrier",
+    [WSDBG_BARRIER_NAMED] = "named barrier",
+    [WSDBG_BARRIER_CLUSTER] = "cluster barrier",
+    [WSDBG_BARRIER_REGISTERS] = "register pool",
+    [WSDBG_BARRIER_WGMMA] = "wgmma group",
+    [WSDBG_BARRIER_BULK] = "bulk-store group",
+    [WSDBG_BARRIER_GRID_DEPENDENCY] = "grid dependency",
+    [WSDBG_BARRIER_GLOBAL_FLAG] = "global flag",
+};
+
+const char *wsdbg_warp_state_name(enum wsdbg_warp_state state)
+{
+    return (unsigned)state < WSDBG_WARP_STATE_COUNT ? warp_state_names[state] : "UNKNOWN";
+}
+
+const char *wsdbg_event_kind_name(enum wsdbg_event_kind kind)
+{
+    return (unsigned)kind < WSDBG_EVENT_KIND_COUNT ? event_kind_names[kind] : "unknown event";
+}
+
+const char *wsdbg_barrier_kind_name(enum wsdbg_barrier_kind kind)
+{
+    const unsigned count = sizeof barrier_kind_names / sizeof *barrier_kind_names;
+    return (unsigned)kind < count && barrier_kind_names[kind] ? barrier_kind_names[kind] : "unknown barrier";
+}
+
+bool wsdbg_warp_state_waits(enum wsdbg_warp_state state)
+{
+    return state >= WSDBG_WARP_WAIT_MBARRIER && state <= WSDBG_WARP_RECONVERGE;
+}
+
+void wsdbg_snapshot_deinit(struct wsdbg_snapshot *snapshot)
+{
+    free(snapshot->contexts);
+    free(snapshot->modules);
+    free(snapshot->names);
+    free(snapshot->functions);
+    free(snapshot->launches);
+    free(snapshot->threads);
+    free(snapshot->activities);
+    free(snapshot->grids);
+    free(snapshot->ctas);
+    free(snapshot->warps);
+    free(snapshot->barriers);
+    free(snapshot->history);
+    free(snapshot->notes);
+    memset(snapshot, 0, sizeof *snapshot);
+}
+
+const struct wsdbg_name *wsdbg_snapshot_name(const struct wsdbg_snapshot *snapshot, uint32_t module,
+                                             enum wsdbg_name_kind kind, uint32_t id)
+{
+    if (module >= snapshot->module_count)
+        return NULL;
+    const struct wsdbg_module *m = &snapshot->modules[module];
+    for (uint32_t i = m->names_first; i < m->names_first + m->names_count && i < snapshot->name_count; i++)
+        if (snapshot->names[i].kind == kind && snapshot->names[i].id == id)
+            return &snapshot->names[i];
+    return NULL;
+}
+
+const char *wsdbg_snapshot_role_name(const struct wsdbg_snapshot *snapshot, const struct wsdbg_warp_row *warp)
+{
+    if (!warp->role.known)
+        return NULL;
+    const uint32_t module = snapshot->grids[snapshot->ctas[warp->cta].grid].module;
+    const struct wsdbg_name *name = wsdbg_snapshot_name(snapshot, module, WSDBG_NAME_ROLE, warp->role.value);
+    return name ? name->name : NULL;
+}
+
+const char *wsdbg_snapshot_grid_name(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid)
+{
+    return grid->function < snapshot->function_count ? snapshot->functions[grid->function].name : NULL;
+}

@@ -1,0 +1,209 @@
+/* snapshot.h - what was true at one moment, as plain data.  Every kind of evidence ends as this struct.
+ *
+ * Written by: tracer/evidence.  Read by: diagnose, store, viewer.
+ *
+ * Arrays with counts; rows refer to each other by index (WSDBG_NONE = none or not known).  Strings are
+ * zero-terminated and owned by the snapshot.  Times are CLOCK_MONOTONIC nanoseconds of the host unless a
+ * name says gpu: gpu times are nanoseconds of %globaltimer relative to one another (gpu_now_ns is the
+ * newest time stamp seen in that context); host and GPU clocks are never subtracted from each other.
+ */
+#ifndef WSDBG_MODEL_SNAPSHOT_H
+#define WSDBG_MODEL_SNAPSHOT_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/optional.h"
+#include "wsdbg/ring.h"
+
+#define WSDBG_NONE UINT32_MAX
+
+enum wsdbg_warp_state {
+    WSDBG_WARP_UNKNOWN = 0,
+    WSDBG_WARP_RUNNING,
+    WSDBG_WARP_WAIT_MBARRIER,
+    WSDBG_WARP_WAIT_NAMED,
+    WSDBG_WARP_WAIT_CLUSTER,
+    WSDBG_WARP_WAIT_REGISTERS,
+    WSDBG_WARP_WAIT_WGMMA,
+    WSDBG_WARP_WAIT_BULK,
+    WSDBG_WARP_WAIT_GRID_DEPENDENCY,
+    WSDBG_WARP_SPIN_GLOBAL,
+    WSDBG_WARP_RECONVERGE,
+    WSDBG_WARP_EXITED,
+    WSDBG_WARP_STATE_COUNT
+};
+
+/* "WAIT_MBARRIER", … stable; for JSON and SQL. */
+const char *wsdbg_warp_state_name(enum wsdbg_warp_state state);
+/* "mbarrier wait begin", … for people. */
+const char *wsdbg_event_kind_name(enum wsdbg_event_kind kind);
+/* True for the states that wait for somebody (everything from WAIT_MBARRIER to RECONVERGE). */
+bool wsdbg_warp_state_waits(enum wsdbg_warp_state state);
+
+/* A ring event with its time unwrapped. */
+struct wsdbg_history_event {
+    uint64_t gpu_time_ns;
+    uint32_t iteration; /* WSDBG_NO_ITERATION = not given */
+    uint32_t value;     /* see enum wsdbg_event_kind */
+    uint8_t kind;       /* enum wsdbg_event_kind */
+    uint8_t barrier;
+    uint8_t stage;      /* without the parity bit */
+    uint8_t parity;
+};
+
+struct wsdbg_context {
+    uint32_t process_id;
+    uint64_t handle;
+    uint32_t device_ordinal;
+    char device_name[96];
+    struct wsdbg_optional_u32 sm_count;
+    struct wsdbg_optional_u32 compute_capability;
+    bool alive;
+    int32_t error;          /* CUresult that ended it, 0 = none */
+    uint32_t history_depth; /* 0 = history off */
+    bool history_read;      /* the warps' histories were copied for this snapshot */
+    uint64_t gpu_now_ns;
+};
+
+struct wsdbg_module {
+    uint32_t process_id;
+    uint32_t context;
+    uint32_t row; /* row in the process's segment: names refer to it */
+    bool probed;
+    struct wsdbg_optional_u64 image_bytes;
+    struct wsdbg_optional_u64 image_hash;
+    uint32_t names_first, names_count; /* in snapshot.names */
+    char image_path[256];              /* spool file, "" = not kept */
+};
+
+struct wsdbg_function {
+    uint32_t process_id;
+    uint32_t module; /* WSDBG_NONE = not known */
+    char name[256];  /* mangled, as the driver gives it */
+    struct wsdbg_optional_u32 registers, static_shared_bytes, local_bytes, max_threads, binary_version;
+};
+
+struct wsdbg_launch {
+    uint32_t process_id;
+    uint64_t sequence; /* from 0, per process */
+    uint64_t time_ns;
+    uint64_t stream;
+    uint32_t function; /* index in functions */
+    uint32_t context;
+    uint32_t thread_id;
+    uint32_t grid[3], block[3];
+    struct wsdbg_optional_u32 cluster[3];
+    uint32_t dynamic_shared_bytes;
+    uint32_t flags; /* enum wsdbg_launch_flags of wsdbg/session.h */
+    int32_t result; /* CUresult of the launch call */
+};
+
+struct wsdbg_host_thread {
+    uint32_t process_id, thread_id;
+    uint32_t context;
+    char call[48];     /* the synchronising call it is inside */
+    uint64_t since_ns;
+    struct wsdbg_optional_u64 stream;
+};
+
+struct wsdbg_activity {
+    uint32_t process_id, kind, device_ordinal, correlation;
+    uint64_t start_ns, end_ns, stream, bytes;
+    char name[256];
+};
+
+/* A grid whose warps were seen in slots. */
+struct wsdbg_grid {
+    uint32_t context;
+    uint64_t grid_id; /* %gridid */
+    uint32_t module;  /* whose names apply */
+    uint32_t launch;  /* WSDBG_NONE = could not be told apart */
+    uint32_t function; /* known also where the launch is not, if only one probed function was launched */
+    uint32_t cta_total;
+    uint32_t warps_per_cta;
+    uint32_t cta_first, cta_count; /* CTAs seen */
+    uint32_t warps_live, warps_exited;
+    bool running; /* some warp has not exited, its context is alive and its launch is not known to be done */
+};
+
+struct wsdbg_cta {
+    uint32_t grid;
+    uint32_t x, y, z;
+    uint32_t cluster_id, cluster_rank, cluster_size; /* size 1 = no cluster */
+    struct wsdbg_optional_u32 sm;
+    uint32_t warp_first, warp_count; /* warps seen, ordered by warp index; fewer than warps_per_cta = the rest not seen */
+};
+
+struct wsdbg_warp_row {
+    uint32_t cta;
+    uint32_t warp; /* linear thread / 32 */
+    enum wsdbg_warp_state state;
+    struct wsdbg_optional_u32 role; /* role id */
+    struct wsdbg_history_event last; /* kind NONE = no event yet */
+    struct wsdbg_optional_u32 line;  /* source line of the site, where the last event has one */
+    struct wsdbg_optional_u32 lanes; /* active lanes at the last event, where it has them */
+    uint32_t barrier;                /* index in snapshot.barriers of what it waits for */
+    struct wsdbg_optional_u32 registers_held;  /* a thread, now */
+    struct wsdbg_optional_u32 registers_asked; /* while WAIT_REGISTERS */
+    uint64_t changed_ns; /* host time at which its slot was last seen to change */
+    uint32_t history_first, history_count; /* in snapshot.history, oldest first; the last one equals `last` */
+    bool history_whole; /* starts with the warp's BEGIN: nothing is missing */
+};
+
+enum wsdbg_barrier_kind {
+    WSDBG_BARRIER_MBARRIER = 1, WSDBG_BARRIER_NAMED, WSDBG_BARRIER_CLUSTER, WSDBG_BARRIER_REGISTERS,
+    WSDBG_BARRIER_WGMMA, WSDBG_BARRIER_BULK, WSDBG_BARRIER_GRID_DEPENDENCY, WSDBG_BARRIER_GLOBAL_FLAG
+};
+const char *wsdbg_barrier_kind_name(enum wsdbg_barrier_kind kind);
+
+/* A barrier object of one CTA (one stage of one mbarrier family, one named id, the CTA's register pool …). */
+struct wsdbg_barrier {
+    uint32_t cta;
+    enum wsdbg_barrier_kind kind;
+    uint32_t id;    /* author's mbarrier id or hardware id of a named barrier */
+    uint32_t stage; /* mbarriers */
+    const struct wsdbg_name *name; /* row of snapshot.names, NULL = not named */
+    struct wsdbg_optional_u32 expected_arrivals; /* mbarrier: from its init event; named: thread count asked */
+    struct wsdbg_optional_u32 phase;             /* parity of the current phase */
+    struct wsdbg_optional_u32 pending_arrivals;
+    struct wsdbg_optional_u32 completed_phases;
+    struct wsdbg_optional_u64 pending_tx_bytes;  /* still missing; two's complement if early */
+    uint32_t waiters;                            /* warps of the CTA that wait on it now */
+};
+
+struct wsdbg_snapshot {
+    uint64_t time_ns;      /* host, when it was taken */
+    const char *source;    /* "ring", … */
+    struct wsdbg_context *contexts;    size_t context_count;
+    struct wsdbg_module *modules;      size_t module_count;
+    struct wsdbg_name *names;          size_t name_count;
+    struct wsdbg_function *functions;  size_t function_count;
+    struct wsdbg_launch *launches;     size_t launch_count; /* the newest ones, oldest first */
+    uint64_t launches_total;           /* launches ever */
+    struct wsdbg_host_thread *threads; size_t thread_count; /* only those inside a call */
+    struct wsdbg_activity *activities; size_t activity_count;
+    struct wsdbg_grid *grids;          size_t grid_count;
+    struct wsdbg_cta *ctas;            size_t cta_count;
+    struct wsdbg_warp_row *warps;      size_t warp_count;
+    struct wsdbg_barrier *barriers;    size_t barrier_count;
+    struct wsdbg_history_event *history; size_t history_count;
+    char (*notes)[256];                size_t note_count;   /* what could not be seen, from every process */
+    uint64_t torn_events;    /* history entries or slots that did not fit together */
+    uint64_t foreign_slots;  /* slots whose identity failed its check */
+    uint64_t lost_rows;      /* table rows the observer could not record */
+    uint64_t progress_ns;    /* host time at which any slot of a running grid last changed */
+};
+
+/* Frees everything inside; the struct becomes zero. */
+void wsdbg_snapshot_deinit(struct wsdbg_snapshot *snapshot);
+
+/* Name row of an id in a module; NULL where none was given. */
+const struct wsdbg_name *wsdbg_snapshot_name(const struct wsdbg_snapshot *snapshot, uint32_t module,
+                                             enum wsdbg_name_kind kind, uint32_t id);
+/* The role's name of a warp, or NULL. */
+const char *wsdbg_snapshot_role_name(const struct wsdbg_snapshot *snapshot, const struct wsdbg_warp_row *warp);
+/* Demangling is not done here: the function's name of a grid, or NULL. */
+const char *wsdbg_snapshot_grid_name(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid);
+
+#endif

@@ -1,0 +1,63 @@
+/* store.h - the session database: writing it while the program runs, opening it afterwards.
+ *
+ * Reads: snapshots and diagnoses.  Writes: one SQLite file (docs/SCHEMA.md, PRAGMA user_version).
+ * WAL while live; every write is one transaction, so a run killed at any moment leaves a readable file.
+ */
+#ifndef WSDBG_STORE_STORE_H
+#define WSDBG_STORE_STORE_H
+
+#include <stdio.h>
+
+#include "diagnose/finding.h"
+
+struct wsdbg_store;
+
+struct wsdbg_session_info {
+    const char *command;      /* the command line, words quoted for a shell */
+    const char *wsdbg_version;
+    const char *device;       /* "gpu", "sim", "replay" */
+    const char *observer;     /* "driver", "cupti", or "none" */
+    const char *evidence;     /* "ring", … */
+    const char *hostname;
+    uint64_t started_unix_ns;
+    uint64_t started_ns;      /* CLOCK_MONOTONIC at the same moment */
+    double stall_seconds;
+};
+
+struct wsdbg_session_end {
+    int exit_status;          /* what wsdbg run returns */
+    bool hang;
+    const char *outcome;      /* "exited 0", "killed after a hang", "died of signal 9", … */
+    uint64_t stalled_ns;      /* host time of the stall, 0 = none */
+    uint64_t verdict_ns;      /* host time of the verdict, 0 = none */
+    uint64_t ended_ns;
+};
+
+/* Creates `path` (fails if it exists: nothing is overwritten) and writes the session row. */
+struct wsdbg_error *wsdbg_store_create(const char *path, const struct wsdbg_session_info *info, struct wsdbg_store **out);
+/* Replaces the current picture: contexts, modules, functions, launches (new ones are added), grids, CTAs,
+ * warps, barriers, events.  Cheap enough to call about once a second. */
+struct wsdbg_error *wsdbg_store_snapshot(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot);
+/* Adds the findings, evidence and edges of a diagnosis made from the snapshot stored just before. */
+struct wsdbg_error *wsdbg_store_diagnosis(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
+                                          const struct wsdbg_diagnosis *diagnosis);
+struct wsdbg_error *wsdbg_store_end(struct wsdbg_store *store, const struct wsdbg_session_end *end);
+/* Closes; the WAL is folded back into the file.  NULL is fine. */
+void wsdbg_store_close(struct wsdbg_store *store);
+
+/* Opens an existing database read-only after checking that it is one of ours and whole enough to read:
+ * errors name the file and the reason (not a database, empty, corrupt, schema version N, not a wsdbg file). */
+struct wsdbg_error *wsdbg_store_open(const char *path, struct wsdbg_store **out);
+
+/* Runs one SQL statement or "@name" on a read-only store and prints it aligned with a header line. */
+enum wsdbg_query_format { WSDBG_QUERY_ALIGNED, WSDBG_QUERY_CSV, WSDBG_QUERY_JSON };
+struct wsdbg_error *wsdbg_store_query(struct wsdbg_store *store, const char *sql_or_name,
+                                      enum wsdbg_query_format format, FILE *out);
+/* Lists the canned queries: name, question. */
+void wsdbg_store_list_queries(FILE *out);
+
+/* The report of a stored session, from the database alone. */
+struct wsdbg_error *wsdbg_report_text(struct wsdbg_store *store, bool colour, FILE *out);
+struct wsdbg_error *wsdbg_report_json(struct wsdbg_store *store, FILE *out);
+
+#endif
