@@ -1,0 +1,14 @@
+# The two commands a newcomer types.  Each prepares what it needs, builds and runs.
+#   make demo    a hanging Hopper GEMM under wsdbg; without a GPU, a session recorded on an H200 is replayed
+#   make test    every test that needs no GPU, also under the address, undefined and thread sanitizers
+.PHONY: demo test
+
+demo:
+	@sh cmake/prepare.sh demo
+	@cmake --preset dev >build/configure.log || { cat build/configure.log; exit 1; }
+	@cmake --build build
+	@sh cmake/demo.sh build/bin/wsdbg
+
+test:
+	@sh cmake/prepare.sh test
+	@sh cmake/test.sh

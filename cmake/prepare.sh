@@ -1,0 +1,40 @@
+#!/bin/sh
+# prepare.sh demo|test - makes a Debian machine ready to build: installs missing packages when root, else prints
+# the one line that does.  Says what is lost without a CUDA toolkit.  Reads dpkg's database; writes build/.
+set -eu
+
+packages="gcc g++ cmake ninja-build pkg-config libsqlite3-dev libzstd-dev libjansson-dev"
+[ "$1" = demo ] || packages="$packages libcmocka-dev clang python3"
+
+missing=
+for package in $packages; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"
+done
+# A compiler or cmake from elsewhere serves as well as Debian's.
+for pair in gcc:gcc g++:g++ cmake:cmake ninja:ninja-build clang:clang python3:python3; do
+    if command -v "${pair%%:*}" >/dev/null 2>&1; then
+        missing=$(printf '%s ' $missing | sed "s/\(^\| \)${pair##*:} / /")
+    fi
+done
+# clang's sanitizer runtimes are a package of their own, named after clang's version.
+if [ "$1" = test ] && command -v clang >/dev/null 2>&1; then
+    version=$(clang -dumpversion | cut -d. -f1)
+    [ -e "$(clang -print-resource-dir)/lib/linux/libclang_rt.fuzzer-x86_64.a" ] || missing="$missing libclang-rt-$version-dev"
+fi
+
+if [ -n "$(printf '%s' $missing)" ]; then
+    if [ "$(id -u)" = 0 ]; then
+        echo "installing:$missing"
+        apt-get update -qq
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+    else
+        echo "These Debian packages are missing; install them and try again:" >&2
+        echo "  sudo apt-get install$missing" >&2
+        exit 1
+    fi
+fi
+
+if ! command -v nvcc >/dev/null 2>&1 && [ ! -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; then
+    echo "No CUDA toolkit (nvcc) found: the demo kernels and the CUPTI observer are not built; the rest is."
+fi
+mkdir -p build

@@ -1,0 +1,21 @@
+#!/bin/sh
+# test.sh - builds and runs all tests that need no GPU: as shipped, then under the sanitizers.
+# Writes build/, build/asan, build/tsan.  Stops at the first build that fails; tests all run.
+set -eu
+jobs=$(nproc)
+failed=
+
+run_preset() { # preset, build folder, extra ctest arguments
+    preset=$1 folder=$2
+    shift 2
+    echo "== $preset"
+    cmake --preset "$preset" >"build/configure-$preset.log" 2>&1 || { cat "build/configure-$preset.log"; exit 1; }
+    cmake --build "$folder" -j "$jobs" >"build/build-$preset.log" 2>&1 || { tail -60 "build/build-$preset.log"; exit 1; }
+    ctest --test-dir "$folder" -j "$jobs" --output-on-failure --no-tests=error "$@" || failed="$failed $preset"
+}
+
+run_preset dev build -LE gpu
+run_preset asan build/asan -LE "gpu|kernels"
+run_preset tsan build/tsan -L tsan
+
+[ -z "$failed" ] || { echo "FAILED:$failed"; exit 1; }
