@@ -21,6 +21,7 @@ struct wsdbg_watchdog {
     uint64_t stall_ns;
     uint64_t progress_ns;   /* last progress seen */
     uint64_t next_look_ns;  /* age of the stall at which the next STALLED is due */
+    bool reported;          /* this stall was reported; cleared by progress */
 };
 
 void wsdbg_watchdog_init(struct wsdbg_watchdog *watchdog, uint64_t stall_ns);
