@@ -1,0 +1,142 @@
+/* fold.c - see fold.h.  Pure: rows in, groups out. */
+#include "store/fold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct order {
+    uint32_t ignored;
+};
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_keys(const int64_t *a, const int64_t *b, uint32_t ignored)
+{
+    for (int i = 0; i < WSDBG_FOLD_KEYS; i++)
+        if (!(ignored >> i & 1) && a[i] != b[i])
+            return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
+static int compare_rows(const void *left, const void *right, void *context)
+{
+    const struct wsdbg_fold_row *a = left, *b = right;
+    int order = compare_numbers(a->cta, b->cta);
+    if (!order)
+        order = compare_keys(a->key, b->key, ((struct order *)context)->ignored);
+    return order ? order : compare_numbers(a->source, b->source);
+}
+
+static int compare_members(const struct wsdbg_members *a, const struct wsdbg_members *b)
+{
+    return memcmp(a->bits, b->bits, sizeof a->bits);
+}
+
+static int compare_groups(const void *left, const void *right, void *context)
+{
+    const struct wsdbg_fold_group *a = left, *b = right;
+    const uint32_t ignored = ((struct order *)context)->ignored;
+    int order = compare_numbers(a->grid, b->grid);
+    if (!order)
+        order = compare_keys(a->low, b->low, ignored);
+    if (!order && !(ignored & WSDBG_FOLD_MEMBERS))
+        order = compare_members(&a->members, &b->members);
+    return order ? order : compare_numbers(a->cta, b->cta);
+}
+
+int wsdbg_members_first(const struct wsdbg_members *members)
+{
+    for (int i = 0; i < 256; i++)
+        if (members->bits[i / 64] >> (i % 64) & 1)
+            return i;
+    return 256;
+}
+
+static int compare_display(const void *left, const void *right)
+{
+    const struct wsdbg_fold_group *a = left, *b = right;
+    int order = compare_numbers(a->grid, b->grid);
+    if (!order)
+        order = compare_numbers(wsdbg_members_first(&a->members), wsdbg_members_first(&b->members));
+    if (!order)
+        order = compare_numbers(b->cta_count, a->cta_count);
+    return order ? order : compare_numbers(a->source, b->source);
+}
+
+static void widen(struct wsdbg_fold_group *group, const int64_t *low, const int64_t *high)
+{
+    for (int i = 0; i < WSDBG_FOLD_KEYS; i++) {
+        if (low[i] < group->low[i])
+            group->low[i] = low[i];
+        if (high[i] > group->high[i])
+            group->high[i] = high[i];
+    }
+}
+
+/* Rows of one CTA with one key become one group. */
+static size_t join_rows(const struct wsdbg_fold_row *rows, size_t row_count, uint32_t ignored,
+                        struct wsdbg_fold_group *groups)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < row_count; i++) {
+        const struct wsdbg_fold_row *row = &rows[i];
+        const bool joins = i > 0 && rows[i - 1].cta == row->cta && !compare_keys(rows[i - 1].key, row->key, ignored);
+        if (!joins) {
+            groups[count] = (struct wsdbg_fold_group){
+                .grid = row->grid, .cta = row->cta, .cta_count = 1, .source = row->source};
+            memcpy(groups[count].low, row->key, sizeof row->key);
+            memcpy(groups[count].high, row->key, sizeof row->key);
+            count++;
+        }
+        struct wsdbg_fold_group *group = &groups[count - 1];
+        widen(group, row->key, row->key);
+        group->members.bits[row->member / 64 % 4] |= 1ull << (row->member % 64);
+    }
+    return count;
+}
+
+/* Groups of several CTAs with one key and the same members become one. */
+static size_t join_ctas(struct wsdbg_fold_group *groups, size_t group_count, struct order *order)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < group_count; i++) {
+        struct wsdbg_fold_group *last = count ? &groups[count - 1] : NULL;
+        const bool joins = last && last->grid == groups[i].grid &&
+                           !compare_keys(last->low, groups[i].low, order->ignored) &&
+                           (order->ignored & WSDBG_FOLD_MEMBERS || !compare_members(&last->members, &groups[i].members));
+        if (!joins) {
+            groups[count++] = groups[i];
+            continue;
+        }
+        last->cta_count++;
+        widen(last, groups[i].low, groups[i].high);
+        for (int word = 0; word < 4; word++)
+            last->members.bits[word] |= groups[i].members.bits[word];
+    }
+    return count;
+}
+
+struct wsdbg_error *wsdbg_fold(struct wsdbg_fold_row *rows, size_t row_count, uint32_t ignored,
+                               struct wsdbg_fold_group **out, size_t *count)
+{
+    struct order order = {ignored};
+    struct wsdbg_fold_group *groups = calloc(row_count + 1, sizeof *groups);
+    if (!groups)
+        return &wsdbg_error_no_memory;
+    qsort_r(rows, row_count, sizeof *rows, compare_rows, &order);
+    size_t group_count = join_rows(rows, row_count, ignored, groups);
+    qsort_r(groups, group_count, sizeof *groups, compare_groups, &order);
+    group_count = join_ctas(groups, group_count, &order);
+    qsort(groups, group_count, sizeof *groups, compare_display);
+    *out = groups;
+    *count = group_count;
+    return NULL;
+}
+
+struct wsdbg_range wsdbg_fold_range(const struct wsdbg_fold_group *group, int key)
+{
+    return (struct wsdbg_range){group->low[key] != WSDBG_FOLD_UNKNOWN, group->low[key], group->high[key]};
+}

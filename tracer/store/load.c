@@ -1,0 +1,157 @@
+/* load.c - see load.h: the session row, the shown snapshot's row, and the ids of the rest.
+ * Reads a session database; writes a struct wsdbg_loaded. */
+#include "store/load_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool wsdbg_id_map_push(struct wsdbg_id_map *map, int64_t id)
+{
+    if (!wsdbg_array_push(&map->ids, &map->count, sizeof *map->ids))
+        return false;
+    map->ids[map->count - 1] = id;
+    return true;
+}
+
+uint32_t wsdbg_id_map_find(const struct wsdbg_id_map *map, int64_t id)
+{
+    size_t low = 0, high = map->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (map->ids[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < map->count && map->ids[low] == id ? (uint32_t)low : WSDBG_NONE;
+}
+
+const char *wsdbg_loader_string(struct wsdbg_loader *loader, struct wsdbg_select *select)
+{
+    const char *text = wsdbg_select_string(select);
+    struct wsdbg_loaded *loaded = loader->loaded;
+    if (!text)
+        return NULL;
+    char *copy = strdup(text);
+    if (!copy || !wsdbg_array_push(&loaded->strings, &loaded->string_count, sizeof *loaded->strings)) {
+        free(copy);
+        wsdbg_select_fail(select, SQLITE_NOMEM);
+        return NULL;
+    }
+    return loaded->strings[loaded->string_count - 1] = copy;
+}
+
+static void read_session(struct wsdbg_loader *loader, struct wsdbg_select *select)
+{
+    struct wsdbg_session_info *info = &loader->loaded->info;
+    info->command = wsdbg_loader_string(loader, select);
+    info->wsdbg_version = wsdbg_loader_string(loader, select);
+    info->device = wsdbg_loader_string(loader, select);
+    info->observer = wsdbg_loader_string(loader, select);
+    info->evidence = wsdbg_loader_string(loader, select);
+    info->hostname = wsdbg_loader_string(loader, select);
+    info->started_unix_ns = (uint64_t)wsdbg_select_number(select);
+    info->started_ns = (uint64_t)wsdbg_select_number(select);
+    info->stall_seconds = wsdbg_select_real(select);
+    const struct wsdbg_optional_u64 ended = wsdbg_select_u64(select);
+    loader->loaded->ended = ended.known;
+    loader->loaded->end = (struct wsdbg_session_end){.ended_ns = ended.value};
+    loader->loaded->end.exit_status = (int)wsdbg_select_number(select);
+    loader->loaded->end.hang = wsdbg_select_number(select) != 0;
+    loader->loaded->end.outcome = wsdbg_loader_string(loader, select);
+    loader->loaded->end.stalled_ns = (uint64_t)wsdbg_select_number(select);
+    loader->loaded->end.verdict_ns = (uint64_t)wsdbg_select_number(select);
+}
+
+static struct wsdbg_error *load_session(struct wsdbg_loader *loader)
+{
+    struct wsdbg_select select;
+    wsdbg_select_begin(&select, loader->store,
+                       "SELECT command, wsdbg_version, device, observer, evidence, hostname, started_unix_ns, "
+                       "started_ns, stall_seconds, ended_ns, exit_status, hang, outcome, stalled_ns, verdict_ns "
+                       "FROM session",
+                       0);
+    const bool found = wsdbg_select_next(&select);
+    if (found)
+        read_session(loader, &select);
+    struct wsdbg_error *error = wsdbg_select_end(&select);
+    if (!error && !found)
+        error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: holds no session", loader->store->path);
+    return error;
+}
+
+static struct wsdbg_error *load_snapshot_row(struct wsdbg_loader *loader)
+{
+    struct wsdbg_snapshot *s = &loader->loaded->snapshot;
+    struct wsdbg_select select;
+    wsdbg_select_begin(&select, loader->store,
+                       "SELECT id, time_ns, source, launches_total, torn_events, foreign_slots, lost_rows, "
+                       "progress_ns, diagnosed, hang FROM shown_snapshot",
+                       0);
+    if (wsdbg_select_next(&select)) {
+        loader->loaded->has_snapshot = true;
+        loader->snapshot_id = wsdbg_select_number(&select);
+        s->time_ns = (uint64_t)wsdbg_select_number(&select);
+        s->source = wsdbg_loader_string(loader, &select);
+        s->launches_total = (uint64_t)wsdbg_select_number(&select);
+        s->torn_events = (uint64_t)wsdbg_select_number(&select);
+        s->foreign_slots = (uint64_t)wsdbg_select_number(&select);
+        s->lost_rows = (uint64_t)wsdbg_select_number(&select);
+        s->progress_ns = (uint64_t)wsdbg_select_number(&select);
+        loader->loaded->diagnosed = wsdbg_select_number(&select) != 0;
+        loader->loaded->diagnosis.hang = wsdbg_select_number(&select) != 0;
+    }
+    return wsdbg_select_end(&select);
+}
+
+static struct wsdbg_error *load_all(struct wsdbg_loader *loader, bool histories)
+{
+    struct wsdbg_error *error = load_session(loader);
+    if (!error)
+        error = load_snapshot_row(loader);
+    if (!error && loader->loaded->has_snapshot)
+        error = wsdbg_load_session_tables(loader);
+    if (!error && loader->loaded->has_snapshot)
+        error = wsdbg_load_picture(loader, histories);
+    if (!error && loader->loaded->diagnosed)
+        error = wsdbg_load_diagnosis(loader);
+    return error;
+}
+
+static void loader_deinit(struct wsdbg_loader *loader)
+{
+    struct wsdbg_id_map *maps[] = {&loader->contexts, &loader->modules, &loader->names,    &loader->functions,
+                                   &loader->launches, &loader->grids,   &loader->ctas,     &loader->barriers,
+                                   &loader->warps,    &loader->events};
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        free(maps[i]->ids);
+}
+
+struct wsdbg_error *wsdbg_store_load(struct wsdbg_store *store, bool histories, struct wsdbg_loaded *out)
+{
+    struct wsdbg_loaded loaded = {0};
+    struct wsdbg_loader loader = {.store = store, .loaded = &loaded};
+    /* One read transaction: a live writer must not change the picture between two tables. */
+    sqlite3_exec(store->db, "SAVEPOINT load", NULL, NULL, NULL);
+    struct wsdbg_error *error = load_all(&loader, histories);
+    sqlite3_exec(store->db, "RELEASE load", NULL, NULL, NULL);
+    loader_deinit(&loader);
+    if (error)
+        wsdbg_loaded_deinit(&loaded);
+    else
+        *out = loaded;
+    return error;
+}
+
+void wsdbg_loaded_deinit(struct wsdbg_loaded *loaded)
+{
+    for (size_t i = 0; i < loaded->diagnosis.finding_count; i++)
+        free(loaded->diagnosis.findings[i].evidence);
+    free(loaded->diagnosis.findings);
+    free(loaded->diagnosis.edges);
+    wsdbg_snapshot_deinit(&loaded->snapshot);
+    for (size_t i = 0; i < loaded->string_count; i++)
+        free(loaded->strings[i]);
+    free(loaded->strings);
+    *loaded = (struct wsdbg_loaded){0};
+}

@@ -1,0 +1,32 @@
+/* load_internal.h - private to the room: what the files of the loader share. */
+#ifndef WSDBG_STORE_LOAD_INTERNAL_H
+#define WSDBG_STORE_LOAD_INTERNAL_H
+
+#include "store/database.h"
+#include "store/load.h"
+
+/* Database id to index, for one table.  Filled in ascending order of ids. */
+struct wsdbg_id_map {
+    int64_t *ids;
+    size_t count;
+};
+
+struct wsdbg_loader {
+    struct wsdbg_store *store;
+    struct wsdbg_loaded *loaded;
+    int64_t snapshot_id;
+    struct wsdbg_id_map contexts, modules, names, functions, launches, grids, ctas, barriers, warps, events;
+};
+
+/* Adds the next id of a table; false when out of memory. */
+bool wsdbg_id_map_push(struct wsdbg_id_map *map, int64_t id);
+/* Index of the id; WSDBG_NONE for 0 (NULL) and ids that are not there. */
+uint32_t wsdbg_id_map_find(const struct wsdbg_id_map *map, int64_t id);
+/* Keeps a copy of the next text column; NULL for NULL. */
+const char *wsdbg_loader_string(struct wsdbg_loader *loader, struct wsdbg_select *select);
+
+struct wsdbg_error *wsdbg_load_session_tables(struct wsdbg_loader *loader);
+struct wsdbg_error *wsdbg_load_picture(struct wsdbg_loader *loader, bool histories);
+struct wsdbg_error *wsdbg_load_diagnosis(struct wsdbg_loader *loader);
+
+#endif

@@ -1,0 +1,216 @@
+/* load_picture.c - reads the shown picture back: grids, CTAs, barriers, warps, events, threads, notes. */
+#include "store/load_internal.h"
+#include "store/words.h"
+
+static bool add_row(struct wsdbg_select *select, struct wsdbg_id_map *map, void *array, size_t *count, size_t bytes)
+{
+    if (wsdbg_array_push(array, count, bytes) && (!map || wsdbg_id_map_push(map, wsdbg_select_number(select))))
+        return true;
+    wsdbg_select_fail(select, SQLITE_NOMEM);
+    return false;
+}
+
+/* Rows of a table that refer to a grid, CTA or warp lie together: counts one into [first, first + count). */
+static void count_into(uint32_t *first, uint32_t *count, size_t index)
+{
+    if ((*count)++ == 0)
+        *first = (uint32_t)index;
+}
+
+static struct wsdbg_error *load_grids(struct wsdbg_loader *loader)
+{
+    struct wsdbg_snapshot *s = &loader->loaded->snapshot;
+    struct wsdbg_select q;
+    wsdbg_select_begin(&q, loader->store,
+                       "SELECT id, context_id, hardware_grid_id, module_id, launch_id, function_id, cta_total, "
+                       "warps_per_cta, warps_live, warps_exited, running FROM grid WHERE snapshot_id = ?1 ORDER BY id",
+                       loader->snapshot_id);
+    while (wsdbg_select_next(&q) && add_row(&q, &loader->grids, &s->grids, &s->grid_count, sizeof *s->grids)) {
+        struct wsdbg_grid *g = &s->grids[s->grid_count - 1];
+        g->context = wsdbg_id_map_find(&loader->contexts, wsdbg_select_number(&q));
+        g->grid_id = (uint64_t)wsdbg_select_number(&q);
+        g->module = wsdbg_id_map_find(&loader->modules, wsdbg_select_number(&q));
+        g->launch = wsdbg_id_map_find(&loader->launches, wsdbg_select_number(&q));
+        g->function = wsdbg_id_map_find(&loader->functions, wsdbg_select_number(&q));
+        g->cta_total = (uint32_t)wsdbg_select_number(&q);
+        g->warps_per_cta = (uint32_t)wsdbg_select_number(&q);
+        g->warps_live = (uint32_t)wsdbg_select_number(&q);
+        g->warps_exited = (uint32_t)wsdbg_select_number(&q);
+        g->running = wsdbg_select_number(&q) != 0;
+    }
+    return wsdbg_select_end(&q);
+}
+
+static struct wsdbg_error *load_ctas(struct wsdbg_loader *loader)
+{
+    struct wsdbg_snapshot *s = &loader->loaded->snapshot;
+    struct wsdbg_select q;
+    wsdbg_select_begin(&q, loader->store,
+                       "SELECT c.id, c.grid_id, x, y, z, cluster_id, cluster_rank, cluster_size, sm FROM cta c "
+                       "JOIN grid g ON g.id = c.grid_id WHERE g.snapshot_id = ?1 ORDER BY c.id",
+                       loader->snapshot_id);
+    while (wsdbg_select_next(&q) && add_row(&q, &loader->ctas, &s->ctas, &s->cta_count, sizeof *s->ctas)) {
+        struct wsdbg_cta *c = &s->ctas[s->cta_count - 1];
+        c->grid = wsdbg_id_map_find(&loader->grids, wsdbg_select_number(&q));
+        c->x = (uint32_t)wsdbg_select_number(&q);
+        c->y = (uint32_t)wsdbg_select_number(&q);
+        c->z = (uint32_t)wsdbg_select_number(&q);
+        c->cluster_id = (uint32_t)wsdbg_select_number(&q);
+        c->cluster_rank = (uint32_t)wsdbg_select_number(&q);
+        c->cluster_size = (uint32_t)wsdbg_select_number(&q);
+        c->sm = wsdbg_select_u32(&q);
+        struct wsdbg_grid *g = &s->grids[c->grid];
+        count_into(&g->cta_first, &g->cta_count, s->cta_count - 1);
+    }
+    return wsdbg_select_end(&q);
+}
+
+/* Names are not ordered by id, so their map is searched from the front. */
+static const struct wsdbg_name *find_name(const struct wsdbg_loader *loader, int64_t id)
+{
+    for (size_t i = 0; id != 0 && i < loader->names.count; i++)
+        if (loader->names.ids[i] == id)
+            return &loader->loaded->snapshot.names[i];
+    return NULL;
+}
+
+static struct wsdbg_error *load_barriers(struct wsdbg_loader *loader)
+{
+    struct wsdbg_snapshot *s = &loader->loaded->snapshot;
+    struct wsdbg_select q;
+    wsdbg_select_begin(&q, loader->store,
+                       "SELECT b.id, cta_id, kind, identifier, stage, name_id, expected_arrivals, phase, "
+                       "pending_arrivals, completed_phases, pending_tx_bytes, waiters FROM barrier b JOIN cta c ON "
+                       "c.id = b.cta_id JOIN grid g ON g.id = c.grid_id WHERE g.snapshot_id = ?1 ORDER BY b.id",
+                       loader->snapshot_id);
+    while (wsdbg_select_next(&q) &&
+           add_row(&q, &loader->barriers, &s->barriers, &s->barrier_count, sizeof *s->barriers)) {
+        struct wsdbg_barrier *b = &s->barriers[s->barrier_count - 1];
+        b->cta = wsdbg_id_map_find(&loader->ctas, wsdbg_select_number(&q));
+        b->kind = (enum wsdbg_barrier_kind)wsdbg_word_value(wsdbg_select_string(&q), wsdbg_barrier_word,
+                                                            WSDBG_BARRIER_GLOBAL_FLAG + 1, 0);
+        b->id = (uint32_t)wsdbg_select_number(&q);
+        b->stage = (uint32_t)wsdbg_select_number(&q);
+        b->name = find_name(loader, wsdbg_select_number(&q));
+        b->expected_arrivals = wsdbg_select_u32(&q);
+        b->phase = wsdbg_select_u32(&q);
+        b->pending_arrivals = wsdbg_select_u32(&q);
+        b->completed_phases = wsdbg_select_u32(&q);
+        b->pending_tx_bytes = wsdbg_select_u64(&q);
+        b->waiters = (uint32_t)wsdbg_select_number(&q);
+    }
+    return wsdbg_select_end(&q);
+}
+
+/* kind, barrier, stage, parity, iteration, value, time. */
+static void read_event(struct wsdbg_select *q, struct wsdbg_history_event *e)
+{
+    e->kind = (uint8_t)wsdbg_select_number(q);
+    e->barrier = (uint8_t)wsdbg_select_number(q);
+    e->stage = (uint8_t)wsdbg_select_number(q);
+    e->parity = (uint8_t)wsdbg_select_number(q);
+    e->iteration = (uint32_t)wsdbg_select_or(q, WSDBG_NO_ITERATION);
+    e->value = (uint32_t)wsdbg_select_number(q);
+    e->gpu_time_ns = (uint64_t)wsdbg_select_number(q);
+}
+
+static void read_warp(struct wsdbg_loader *loader, struct wsdbg_select *q, struct wsdbg_warp_row *w)
+{
+    w->cta = wsdbg_id_map_find(&loader->ctas, wsdbg_select_number(q));
+    w->warp = (uint32_t)wsdbg_select_number(q);
+    w->state = (enum wsdbg_warp_state)wsdbg_word_value(wsdbg_select_string(q), wsdbg_state_word,
+                                                       WSDBG_WARP_STATE_COUNT, WSDBG_WARP_UNKNOWN);
+    w->role = wsdbg_select_u32(q);
+    w->barrier = wsdbg_id_map_find(&loader->barriers, wsdbg_select_number(q));
+    w->line = wsdbg_select_u32(q);
+    w->lanes = wsdbg_select_u32(q);
+    w->registers_held = wsdbg_select_u32(q);
+    w->registers_asked = wsdbg_select_u32(q);
+    w->changed_ns = (uint64_t)wsdbg_select_number(q);
+    w->history_whole = wsdbg_select_number(q) != 0;
+    read_event(q, &w->last);
+}
+
+static struct wsdbg_error *load_warps(struct wsdbg_loader *loader)
+{
+    struct wsdbg_snapshot *s = &loader->loaded->snapshot;
+    struct wsdbg_select q;
+    wsdbg_select_begin(&q, loader->store,
+                       "SELECT w.id, cta_id, warp, state, role, barrier_id, line, lanes, registers_held, "
+                       "registers_asked, changed_ns, history_whole, last_kind, last_barrier, last_stage, last_parity, "
+                       "last_iteration, last_value, last_gpu_time_ns FROM warp w JOIN cta c ON c.id = w.cta_id "
+                       "JOIN grid g ON g.id = c.grid_id WHERE g.snapshot_id = ?1 ORDER BY w.id",
+                       loader->snapshot_id);
+    while (wsdbg_select_next(&q) && add_row(&q, &loader->warps, &s->warps, &s->warp_count, sizeof *s->warps)) {
+        struct wsdbg_warp_row *w = &s->warps[s->warp_count - 1];
+        read_warp(loader, &q, w);
+        count_into(&s->ctas[w->cta].warp_first, &s->ctas[w->cta].warp_count, s->warp_count - 1);
+    }
+    return wsdbg_select_end(&q);
+}
+
+static struct wsdbg_error *load_events(struct wsdbg_loader *loader)
+{
+    struct wsdbg_snapshot *s = &loader->loaded->snapshot;
+    struct wsdbg_select q;
+    wsdbg_select_begin(&q, loader->store,
+                       "SELECT id, warp_id, kind, barrier, stage, parity, iteration, value, gpu_time_ns FROM event "
+                       "WHERE warp_id IN (SELECT warp_id FROM warp_named) ORDER BY id",
+                       0);
+    while (wsdbg_select_next(&q) && add_row(&q, &loader->events, &s->history, &s->history_count, sizeof *s->history)) {
+        const uint32_t warp = wsdbg_id_map_find(&loader->warps, wsdbg_select_number(&q));
+        read_event(&q, &s->history[s->history_count - 1]);
+        if (warp != WSDBG_NONE)
+            count_into(&s->warps[warp].history_first, &s->warps[warp].history_count, s->history_count - 1);
+    }
+    return wsdbg_select_end(&q);
+}
+
+static struct wsdbg_error *load_threads(struct wsdbg_loader *loader)
+{
+    struct wsdbg_snapshot *s = &loader->loaded->snapshot;
+    struct wsdbg_select q;
+    wsdbg_select_begin(&q, loader->store,
+                       "SELECT process_id, thread_id, context_id, call, since_ns, stream FROM host_thread "
+                       "WHERE snapshot_id = ?1 ORDER BY id",
+                       loader->snapshot_id);
+    while (wsdbg_select_next(&q) && add_row(&q, NULL, &s->threads, &s->thread_count, sizeof *s->threads)) {
+        struct wsdbg_host_thread *t = &s->threads[s->thread_count - 1];
+        t->process_id = (uint32_t)wsdbg_select_number(&q);
+        t->thread_id = (uint32_t)wsdbg_select_number(&q);
+        t->context = wsdbg_id_map_find(&loader->contexts, wsdbg_select_number(&q));
+        wsdbg_select_text(&q, t->call, sizeof t->call);
+        t->since_ns = (uint64_t)wsdbg_select_number(&q);
+        t->stream = wsdbg_select_u64(&q);
+    }
+    return wsdbg_select_end(&q);
+}
+
+static struct wsdbg_error *load_notes(struct wsdbg_loader *loader)
+{
+    struct wsdbg_snapshot *s = &loader->loaded->snapshot;
+    struct wsdbg_select q;
+    wsdbg_select_begin(&q, loader->store, "SELECT text FROM note WHERE snapshot_id = ?1 ORDER BY id",
+                       loader->snapshot_id);
+    while (wsdbg_select_next(&q) && add_row(&q, NULL, &s->notes, &s->note_count, sizeof *s->notes))
+        wsdbg_select_text(&q, s->notes[s->note_count - 1], sizeof *s->notes);
+    return wsdbg_select_end(&q);
+}
+
+struct wsdbg_error *wsdbg_load_picture(struct wsdbg_loader *loader, bool histories)
+{
+    struct wsdbg_error *error = load_grids(loader);
+    if (!error)
+        error = load_ctas(loader);
+    if (!error)
+        error = load_barriers(loader);
+    if (!error)
+        error = load_warps(loader);
+    if (!error && histories)
+        error = load_events(loader);
+    if (!error)
+        error = load_threads(loader);
+    if (!error)
+        error = load_notes(loader);
+    return error;
+}

@@ -1,0 +1,152 @@
+/* report.h - the report between gathering and rendering: plain data, all text owned by it.
+ *
+ * Gathered from memory (the live verdict) or from a stored session; both give the same struct, so both
+ * renderings are the same bytes.  Read by: the text and JSON renderers here, cmd, viewer.
+ */
+#ifndef WSDBG_STORE_REPORT_H
+#define WSDBG_STORE_REPORT_H
+
+#include "store/store.h"
+
+#define WSDBG_REPORT_LABEL_BYTES 64
+
+/* A number that is the same in a whole folded group (low == high), or its range. */
+struct wsdbg_range {
+    bool known; /* false: not known for some member */
+    int64_t low, high;
+};
+
+/* A set of warp indices or stages, 0..255. */
+struct wsdbg_members {
+    uint64_t bits[4];
+};
+
+/* Warps in one state: `cta_count` CTAs that each have the warps `members` in it. */
+struct wsdbg_report_warps {
+    uint32_t grid; /* index in report.grids */
+    uint32_t cta_count;
+    uint32_t cta[3]; /* the first of them */
+    struct wsdbg_members members;
+    enum wsdbg_warp_state state;
+    struct wsdbg_optional_u32 role;
+    char role_name[WSDBG_REPORT_LABEL_BYTES];    /* "" = not named */
+    char barrier_kind[24];                       /* "" = waits for nothing known */
+    char barrier_name[WSDBG_REPORT_LABEL_BYTES]; /* "" = not named */
+    struct wsdbg_range barrier_id, stage, parity, iteration, line, registers_held, registers_asked, waiting_ns;
+    struct wsdbg_range last_event; /* enum wsdbg_event_kind */
+};
+
+/* Barriers in one state: `cta_count` CTAs whose stages `members` are in it. */
+struct wsdbg_report_barriers {
+    uint32_t grid;
+    uint32_t cta_count;
+    uint32_t cta[3];
+    struct wsdbg_members members;
+    enum wsdbg_barrier_kind kind;
+    char name[WSDBG_REPORT_LABEL_BYTES];
+    struct wsdbg_range id, phase, pending_arrivals, expected_arrivals, completed_phases, pending_tx_bytes, waiters;
+    bool pending_tx_known;
+};
+
+struct wsdbg_report_launch {
+    bool known;
+    uint32_t process_id;
+    uint64_t sequence;
+    char kernel[256]; /* "" = not known */
+    uint32_t grid[3], block[3];
+    struct wsdbg_optional_u32 cluster[3];
+    uint32_t dynamic_shared_bytes;
+    struct wsdbg_optional_u32 registers;
+    uint64_t stream, time_ns;
+    int32_t result;
+};
+
+struct wsdbg_report_grid {
+    char kernel[256];
+    char device_name[96];
+    struct wsdbg_optional_u32 process_id;
+    int32_t context_error;
+    uint64_t grid_id;
+    uint32_t cta_total, cta_seen, warps_per_cta, warps_seen, warps_live, warps_exited;
+    struct wsdbg_optional_u32 registers;
+    bool running;
+    struct wsdbg_report_launch launch;
+};
+
+struct wsdbg_report_finding {
+    enum wsdbg_cause cause;
+    enum wsdbg_confidence confidence;
+    struct wsdbg_optional_u32 grid; /* index in report.grids */
+    bool cta_known;
+    uint32_t cta[3];
+    uint32_t cta_count;
+    struct wsdbg_optional_u32 role;
+    char role_name[WSDBG_REPORT_LABEL_BYTES];
+    char barrier[WSDBG_REPORT_LABEL_BYTES + 16]; /* "empty[0]", "" = none */
+    char sentence[512];
+    char fix[512];
+    struct wsdbg_evidence_row *evidence; /* kind and text; the indices mean nothing here */
+    size_t evidence_count;
+};
+
+struct wsdbg_report_thread {
+    uint32_t process_id, thread_id;
+    char call[48];
+    struct wsdbg_optional_u64 waiting_ns, stream;
+};
+
+struct wsdbg_report_function {
+    uint32_t process_id;
+    char name[256];
+    struct wsdbg_optional_u32 registers;
+};
+
+/* What CUPTI saw, summed over the activities in the picture. */
+struct wsdbg_report_activity {
+    uint64_t kernels, copies, sets, kernel_ns, copy_ns, copy_bytes;
+};
+
+struct wsdbg_report {
+    char *command, *wsdbg_version, *device, *observer, *evidence, *hostname; /* NULL = not known */
+    uint64_t started_unix_ns;
+    double stall_seconds;
+    bool ended; /* the fields up to verdict_delay_ns are set */
+    int exit_status;
+    bool ended_hang;
+    char *outcome;
+    uint64_t duration_ns;
+    struct wsdbg_optional_u64 verdict_delay_ns; /* stall to verdict */
+
+    bool has_snapshot;
+    char *source;
+    uint64_t time_ns, launches_total, torn_events, foreign_slots, lost_rows;
+    bool diagnosed, hang;
+
+    struct wsdbg_report_finding *findings;  size_t finding_count;
+    struct wsdbg_report_grid *grids;        size_t grid_count;
+    struct wsdbg_report_warps *warps;       size_t warps_count;    /* every distinct state */
+    struct wsdbg_report_warps *rows;        size_t row_count;      /* folded until they fit a screen */
+    struct wsdbg_report_barriers *barriers; size_t barriers_count; /* every distinct state */
+    struct wsdbg_report_barriers *barrier_rows; size_t barrier_row_count; /* folded for a screen */
+    struct wsdbg_report_thread *threads;    size_t thread_count;
+    struct wsdbg_report_function *functions; size_t function_count; /* by process, in order of first launch */
+    struct wsdbg_report_launch newest;
+    struct wsdbg_report_activity activity;
+    char (*notes)[256];                     size_t note_count;
+};
+
+/* Gathers from memory.  snapshot NULL = none was taken; diagnosis NULL = nothing stalled; end NULL = still
+ * running.  Copies all it needs.  `out` is owned by the caller. */
+struct wsdbg_error *wsdbg_report_gather(const struct wsdbg_session_info *info, const struct wsdbg_snapshot *snapshot,
+                                        const struct wsdbg_diagnosis *diagnosis, const struct wsdbg_session_end *end,
+                                        struct wsdbg_report *out);
+/* Gathers from a stored session. */
+struct wsdbg_error *wsdbg_report_load(struct wsdbg_store *store, struct wsdbg_report *out);
+void wsdbg_report_deinit(struct wsdbg_report *report);
+
+/* One screen of text: no line over 120 columns, control characters escaped.  The caller decides about colour. */
+void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FILE *out);
+/* One JSON object as docs/report.schema.json says, and a newline.  Fails when out of memory. */
+struct wsdbg_error *wsdbg_report_render_json(const struct wsdbg_report *report, FILE *out);
+
+#endif

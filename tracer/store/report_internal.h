@@ -1,0 +1,31 @@
+/* report_internal.h - private to the room: what the files of the report share. */
+#ifndef WSDBG_STORE_REPORT_INTERNAL_H
+#define WSDBG_STORE_REPORT_INTERNAL_H
+
+#include "store/report.h"
+
+/* Lines of a screen given to warps and to barriers. */
+#define WSDBG_REPORT_WARP_LINES 8
+#define WSDBG_REPORT_BARRIER_LINES 6
+
+/* Fills warps, rows, barriers, barrier_rows. */
+struct wsdbg_error *wsdbg_report_fold_warps(const struct wsdbg_snapshot *snapshot, struct wsdbg_report *report);
+struct wsdbg_error *wsdbg_report_fold_barriers(const struct wsdbg_snapshot *snapshot, struct wsdbg_report *report);
+
+/* "3", "3-17", "?" */
+void wsdbg_range_text(struct wsdbg_range range, char *out, size_t bytes);
+/* "0-3,8" */
+void wsdbg_members_text(const struct wsdbg_members *members, char *out, size_t bytes);
+/* "2.1 s", "85 ms", "12 us" */
+void wsdbg_duration_text(uint64_t duration_ns, char *out, size_t bytes);
+
+/* One line: formatted, escaped, cut to 120 columns, coloured as a whole.  colour = SGR code, NULL = none. */
+void wsdbg_report_line(FILE *out, const char *colour, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Text broken between words at 116 columns, `first` before the first line, spaces before the others. */
+void wsdbg_report_wrap(FILE *out, const char *colour, const char *first, const char *text);
+
+/* The two blocks of grid `index`: its warps' lines, its barriers' lines. */
+void wsdbg_report_warp_lines(const struct wsdbg_report *report, uint32_t index, bool colour, FILE *out);
+void wsdbg_report_barrier_lines(const struct wsdbg_report *report, uint32_t index, bool colour, FILE *out);
+
+#endif

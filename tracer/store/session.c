@@ -1,0 +1,167 @@
+/* session.c - the life of a session database: created, ended, closed; and one snapshot as one transaction.
+ * Reads the session's facts from the caller; writes the file and the tables session, snapshot, event_kind. */
+#include "store/database.h"
+#include "store/tables.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* O_EXCL makes "nothing is overwritten" hold even between two wsdbg started at once. */
+static struct wsdbg_error *claim_file(const char *path)
+{
+    const int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+    if (fd < 0 && errno == EEXIST)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: exists already, not overwritten", path);
+    if (fd < 0)
+        return wsdbg_error_os(errno, "%s: create the session database", path);
+    close(fd);
+    return NULL;
+}
+
+static struct wsdbg_error *write_event_kinds(struct wsdbg_store *store)
+{
+    struct wsdbg_insert insert;
+    wsdbg_insert_begin(&insert, store, "INSERT INTO event_kind VALUES (?, ?)");
+    for (int kind = 0; kind < WSDBG_EVENT_KIND_COUNT; kind++) {
+        wsdbg_insert_number(&insert, kind);
+        wsdbg_insert_string(&insert, wsdbg_event_kind_name(kind));
+        wsdbg_insert_row(&insert);
+    }
+    return wsdbg_insert_end(&insert);
+}
+
+static struct wsdbg_error *write_session(struct wsdbg_store *store, const struct wsdbg_session_info *info)
+{
+    struct wsdbg_insert insert;
+    wsdbg_insert_begin(&insert, store,
+                       "INSERT INTO session (id, command, wsdbg_version, device, observer, evidence, hostname, "
+                       "started_unix_ns, started_ns, stall_seconds) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    wsdbg_insert_text(&insert, info->command);
+    wsdbg_insert_text(&insert, info->wsdbg_version);
+    wsdbg_insert_text(&insert, info->device);
+    wsdbg_insert_text(&insert, info->observer);
+    wsdbg_insert_text(&insert, info->evidence);
+    wsdbg_insert_text(&insert, info->hostname);
+    wsdbg_insert_number(&insert, (int64_t)info->started_unix_ns);
+    wsdbg_insert_number(&insert, (int64_t)info->started_ns);
+    wsdbg_insert_real(&insert, info->stall_seconds);
+    wsdbg_insert_row(&insert);
+    return wsdbg_insert_end(&insert);
+}
+
+static struct wsdbg_error *create_tables(struct wsdbg_store *store, const struct wsdbg_session_info *info)
+{
+    struct wsdbg_error *error = wsdbg_db_exec(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
+                                                     "PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY");
+    if (!error)
+        error = wsdbg_db_begin(store);
+    if (error)
+        return error;
+    error = wsdbg_db_exec(store, wsdbg_schema_sql);
+    if (!error)
+        error = write_event_kinds(store);
+    if (!error)
+        error = write_session(store, info);
+    return wsdbg_db_end(store, error);
+}
+
+struct wsdbg_error *wsdbg_store_create(const char *path, const struct wsdbg_session_info *info, struct wsdbg_store **out)
+{
+    struct wsdbg_error *error = claim_file(path);
+    if (error)
+        return error;
+    struct wsdbg_store *store = calloc(1, sizeof *store);
+    if (!store || !(store->path = strdup(path))) {
+        error = &wsdbg_error_no_memory;
+    } else {
+        store->writing = true;
+        if (sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+            error = wsdbg_db_error(store->db, path, "create the session database");
+        else
+            error = create_tables(store, info);
+    }
+    if (error) {
+        wsdbg_store_close(store);
+        unlink(path);
+        return error;
+    }
+    *out = store;
+    return NULL;
+}
+
+/* Keeps the newest diagnosed picture; whatever else is there is replaced by the one that comes. */
+static struct wsdbg_error *drop_old_pictures(struct wsdbg_store *store)
+{
+    return wsdbg_db_exec(store, "DELETE FROM snapshot WHERE id IS NOT (SELECT max(id) FROM snapshot WHERE diagnosed)");
+}
+
+static struct wsdbg_error *write_snapshot_row(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot)
+{
+    struct wsdbg_insert insert;
+    wsdbg_insert_begin(&insert, store,
+                       "INSERT INTO snapshot (time_ns, source, launches_total, torn_events, foreign_slots, lost_rows, "
+                       "progress_ns) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id");
+    wsdbg_insert_number(&insert, (int64_t)snapshot->time_ns);
+    wsdbg_insert_text(&insert, snapshot->source);
+    wsdbg_insert_number(&insert, (int64_t)snapshot->launches_total);
+    wsdbg_insert_number(&insert, (int64_t)snapshot->torn_events);
+    wsdbg_insert_number(&insert, (int64_t)snapshot->foreign_slots);
+    wsdbg_insert_number(&insert, (int64_t)snapshot->lost_rows);
+    wsdbg_insert_maybe(&insert, snapshot->progress_ns != 0, (int64_t)snapshot->progress_ns);
+    store->snapshot_id = wsdbg_insert_row(&insert);
+    return wsdbg_insert_end(&insert);
+}
+
+struct wsdbg_error *wsdbg_store_snapshot(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot)
+{
+    struct wsdbg_error *error = wsdbg_db_begin(store);
+    if (error)
+        return error;
+    struct wsdbg_table_ids ids = {0};
+    error = drop_old_pictures(store);
+    if (!error)
+        error = write_snapshot_row(store, snapshot);
+    if (!error)
+        error = wsdbg_write_session_tables(store, snapshot, &ids);
+    if (!error)
+        error = wsdbg_write_picture(store, snapshot, &ids);
+    wsdbg_table_ids_deinit(&ids);
+    error = wsdbg_db_end(store, error);
+    if (error)
+        store->snapshot_id = 0; /* what was rolled back cannot be diagnosed */
+    return error;
+}
+
+struct wsdbg_error *wsdbg_store_end(struct wsdbg_store *store, const struct wsdbg_session_end *end)
+{
+    struct wsdbg_error *error = wsdbg_db_begin(store);
+    if (error)
+        return error;
+    struct wsdbg_insert insert;
+    wsdbg_insert_begin(&insert, store,
+                       "UPDATE session SET exit_status = ?, hang = ?, outcome = ?, stalled_ns = ?, verdict_ns = ?, "
+                       "ended_ns = ?");
+    wsdbg_insert_number(&insert, end->exit_status);
+    wsdbg_insert_number(&insert, end->hang);
+    wsdbg_insert_text(&insert, end->outcome);
+    wsdbg_insert_maybe(&insert, end->stalled_ns != 0, (int64_t)end->stalled_ns);
+    wsdbg_insert_maybe(&insert, end->verdict_ns != 0, (int64_t)end->verdict_ns);
+    wsdbg_insert_number(&insert, (int64_t)end->ended_ns);
+    wsdbg_insert_row(&insert);
+    return wsdbg_db_end(store, wsdbg_insert_end(&insert));
+}
+
+void wsdbg_store_close(struct wsdbg_store *store)
+{
+    if (!store)
+        return;
+    /* Fails while somebody else reads; then the WAL stays beside the file and is folded in by the last reader. */
+    if (store->db && store->writing)
+        sqlite3_exec(store->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+    sqlite3_close(store->db);
+    free(store->path);
+    free(store);
+}

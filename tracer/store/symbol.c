@@ -1,0 +1,102 @@
+/* symbol.c - see symbol.h.  Understands _Z [N] (length name [I…E])* [E]; anything else stays mangled. */
+#include "store/symbol.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Reads "<length><identifier>" and appends it; NULL if it is not there. */
+static const char *read_name(const char *at, char *out, size_t bytes, bool first)
+{
+    char *end;
+    if (!isdigit((unsigned char)*at))
+        return NULL;
+    const unsigned long length = strtoul(at, &end, 10);
+    if (length == 0 || length > strlen(end))
+        return NULL;
+    const size_t used = strlen(out);
+    snprintf(out + used, bytes - used, "%s%.*s", first ? "" : "::", (int)length, end);
+    return end + length;
+}
+
+/* Past "S_", "S1_", "St", "T_", "T0_". */
+static const char *skip_substitution(const char *at)
+{
+    if (*at == 'S' && islower((unsigned char)at[1]))
+        return at + 2;
+    at++;
+    while (isdigit((unsigned char)*at) || isupper((unsigned char)*at))
+        at++;
+    return *at == '_' ? at + 1 : NULL;
+}
+
+/* A literal "L<type><value>E": its type may be a name. */
+static const char *skip_literal(const char *at)
+{
+    at++;
+    if (*at == 'N' || *at == '_' || *at == 'S' || *at == 'T')
+        return NULL;
+    if (isdigit((unsigned char)*at)) {
+        char scratch[512] = "";
+        at = read_name(at, scratch, sizeof scratch, true);
+    }
+    at = at ? strchr(at, 'E') : NULL;
+    return at ? at + 1 : NULL;
+}
+
+/* Past "I…E" with everything nested in it; NULL where that is not certain. */
+static const char *skip_arguments(const char *at)
+{
+    int depth = 0;
+    do {
+        char scratch[512] = "";
+        if (*at == '\0' || *at == 'X')
+            return NULL;
+        if (isdigit((unsigned char)*at)) {
+            at = read_name(at, scratch, sizeof scratch, true);
+        } else if (*at == 'S' || *at == 'T') {
+            at = skip_substitution(at);
+        } else if (*at == 'L') {
+            at = skip_literal(at);
+        } else {
+            depth += *at == 'I' || *at == 'N' || *at == 'J' || *at == 'F';
+            depth -= *at == 'E';
+            at++;
+        }
+    } while (at && depth > 0);
+    return at;
+}
+
+static bool demangle(const char *at, char *out, size_t bytes)
+{
+    if (strncmp(at, "_Z", 2) != 0)
+        return false;
+    at += 2;
+    const bool nested = *at == 'N';
+    at += nested;
+    bool first = true;
+    do {
+        if (strncmp(at, "12_GLOBAL__N_1", 14) == 0 && nested) {
+            at += 14;
+            continue;
+        }
+        at = read_name(at, out, bytes, first);
+        first = false;
+        if (!at)
+            return false;
+        if (*at == 'I') {
+            strncat(out, "<…>", bytes - strlen(out) - 1);
+            at = nested ? skip_arguments(at) : at;
+        }
+    } while (at && nested && *at != 'E');
+    return at && !first;
+}
+
+void wsdbg_symbol_name(const char *symbol, char *out, size_t bytes)
+{
+    char name[512] = "";
+    const bool done = strlen(symbol) < 480 && demangle(symbol, name, sizeof name);
+    snprintf(out, bytes, "%s", done ? name : symbol);
+}

@@ -1,0 +1,31 @@
+/* tables.h - private to the room: the parts of one snapshot's transaction.
+ *
+ * Session tables (contexts, modules, names, functions, launches, activities) are updated in place by their
+ * natural key; a picture's tables (grids … events, threads, notes) are written anew each time.
+ */
+#ifndef WSDBG_STORE_TABLES_H
+#define WSDBG_STORE_TABLES_H
+
+#include "store/database.h"
+
+/* Database ids by snapshot index. */
+struct wsdbg_table_ids {
+    int64_t *contexts, *modules, *names, *functions, *launches;
+};
+void wsdbg_table_ids_deinit(struct wsdbg_table_ids *ids);
+
+/* Binds the id of row `index`, NULL where the index is WSDBG_NONE or out of range. */
+void wsdbg_insert_reference(struct wsdbg_insert *insert, const int64_t *ids, size_t count, uint32_t index);
+/* The same for tables whose ids are consecutive. */
+void wsdbg_insert_offset(struct wsdbg_insert *insert, int64_t base, size_t count, uint32_t index);
+
+struct wsdbg_error *wsdbg_write_session_tables(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
+                                               struct wsdbg_table_ids *ids);
+struct wsdbg_error *wsdbg_write_picture(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
+                                        const struct wsdbg_table_ids *ids);
+
+/* Words of enum wsdbg_name_kind and wsdbg_activity_kind in the database. */
+const char *wsdbg_name_kind_word(unsigned kind);
+const char *wsdbg_activity_kind_word(unsigned kind);
+
+#endif

@@ -1,0 +1,130 @@
+/* text.c - see text.h.  Pure functions on zero-terminated UTF-8. */
+#include "store/text.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t sequence_bytes(unsigned char first)
+{
+    if (first < 0x80)
+        return 1;
+    if (first >= 0xc2 && first < 0xe0)
+        return 2;
+    if (first >= 0xe0 && first < 0xf0)
+        return 3;
+    return first >= 0xf0 && first < 0xf5 ? 4 : 0;
+}
+
+/* Overlong forms, surrogates and values past U+10FFFF. */
+static bool forbidden(unsigned value, size_t bytes)
+{
+    static const unsigned smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
+    return value < smallest[bytes] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000);
+}
+
+size_t wsdbg_text_next(const char *text, unsigned *character)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    const size_t bytes = sequence_bytes(*at);
+    unsigned value = bytes < 2 ? *at : *at & (0x7fu >> bytes);
+    *character = 0xfffd;
+    if (bytes == 0)
+        return 1;
+    for (size_t i = 1; i < bytes; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 1;
+        value = value << 6 | (at[i] & 0x3f);
+    }
+    if (forbidden(value, bytes))
+        return 1;
+    *character = value;
+    return bytes;
+}
+
+static bool invalid(const char *text, unsigned character, size_t bytes)
+{
+    return character == 0xfffd && bytes == 1 && (unsigned char)*text >= 0x80;
+}
+
+char *wsdbg_text_escape(const char *text)
+{
+    char *out = malloc(4 * strlen(text) + 4);
+    size_t length = 0;
+    while (out && *text) {
+        unsigned character;
+        const size_t bytes = wsdbg_text_next(text, &character);
+        const bool control = character < 0x20 || (character >= 0x7f && character < 0xa0);
+        if (character == '\n' || character == '\t') {
+            out[length++] = '\\';
+            out[length++] = character == '\n' ? 'n' : 't';
+        } else if (control || invalid(text, character, bytes)) {
+            for (size_t i = 0; i < bytes; i++)
+                length += (size_t)sprintf(out + length, "\\x%02x", (unsigned char)text[i]);
+        } else {
+            memcpy(out + length, text, bytes);
+            length += bytes;
+        }
+        text += bytes;
+    }
+    if (out)
+        out[length] = '\0';
+    return out;
+}
+
+char *wsdbg_text_utf8(const char *text)
+{
+    char *out = malloc(3 * strlen(text) + 1);
+    size_t length = 0;
+    while (out && *text) {
+        unsigned character;
+        const size_t bytes = wsdbg_text_next(text, &character);
+        const bool replace = invalid(text, character, bytes);
+        memcpy(out + length, replace ? "\xef\xbf\xbd" : text, replace ? 3 : bytes);
+        length += replace ? 3 : bytes;
+        text += bytes;
+    }
+    if (out)
+        out[length] = '\0';
+    return out;
+}
+
+static size_t columns_of(unsigned character)
+{
+    const bool combining = (character >= 0x300 && character < 0x370) || (character >= 0x200b && character < 0x2010) ||
+                           (character >= 0xfe00 && character < 0xfe10) || character == 0xfeff;
+    const bool wide = (character >= 0x1100 && character < 0x1160) || (character >= 0x2e80 && character < 0xa4d0) ||
+                      (character >= 0xac00 && character < 0xd7a4) || (character >= 0xf900 && character < 0xfb00) ||
+                      (character >= 0xfe30 && character < 0xfe70) || (character >= 0xff00 && character < 0xff61) ||
+                      (character >= 0x1f300 && character < 0x1f650) || (character >= 0x1f900 && character < 0x1fa00) ||
+                      (character >= 0x20000 && character < 0x3fffe);
+    return combining ? 0 : wide ? 2 : 1;
+}
+
+size_t wsdbg_text_width(const char *text)
+{
+    size_t columns = 0;
+    while (*text) {
+        unsigned character;
+        text += wsdbg_text_next(text, &character);
+        columns += columns_of(character);
+    }
+    return columns;
+}
+
+void wsdbg_text_cut(char *text, size_t columns)
+{
+    if (wsdbg_text_width(text) <= columns)
+        return;
+    size_t used = 0;
+    while (*text) {
+        unsigned character;
+        const size_t bytes = wsdbg_text_next(text, &character);
+        if (used + columns_of(character) > columns - 1)
+            break;
+        used += columns_of(character);
+        text += bytes;
+    }
+    strcpy(text, "…");
+}

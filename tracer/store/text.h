@@ -1,0 +1,18 @@
+/* text.h - private to the room: text for a terminal.  Escaping, display width, cutting, padding. */
+#ifndef WSDBG_STORE_TEXT_H
+#define WSDBG_STORE_TEXT_H
+
+#include <stddef.h>
+
+/* A copy in which control characters and bytes that are not UTF-8 stand as \n, \t, \xNN.  NULL = no memory. */
+char *wsdbg_text_escape(const char *text);
+/* A copy in which bytes that are not UTF-8 are U+FFFD, for JSON.  NULL = no memory. */
+char *wsdbg_text_utf8(const char *text);
+/* Columns of escaped text: wide characters count 2, combining ones 0. */
+size_t wsdbg_text_width(const char *text);
+/* Cuts escaped text in place to `columns`, the last one an ellipsis.  The buffer must hold 3 more bytes. */
+void wsdbg_text_cut(char *text, size_t columns);
+/* Bytes of the character at `text` (1 for a byte that starts none) and its value (0xfffd then). */
+size_t wsdbg_text_next(const char *text, unsigned *character);
+
+#endif

@@ -1,0 +1,52 @@
+/* words.c - see words.h.  Pure functions over the enums of the model and the diagnosis. */
+#include "store/words.h"
+
+#include <string.h>
+
+const char *wsdbg_evidence_kind_word(enum wsdbg_evidence_kind kind)
+{
+    switch (kind) {
+    case WSDBG_EVIDENCE_WARP:
+        return "warp";
+    case WSDBG_EVIDENCE_BARRIER:
+        return "barrier";
+    case WSDBG_EVIDENCE_EVENT:
+        return "event";
+    case WSDBG_EVIDENCE_TEXT:
+        break;
+    }
+    return "text";
+}
+
+unsigned wsdbg_word_value(const char *word, wsdbg_word_fn *name, unsigned count, unsigned fallback)
+{
+    for (unsigned value = 0; word && value < count; value++)
+        if (strcmp(word, name(value)) == 0)
+            return value;
+    return fallback;
+}
+
+const char *wsdbg_state_word(unsigned value)
+{
+    return wsdbg_warp_state_name((enum wsdbg_warp_state)value);
+}
+
+const char *wsdbg_barrier_word(unsigned value)
+{
+    return wsdbg_barrier_kind_name((enum wsdbg_barrier_kind)value);
+}
+
+const char *wsdbg_cause_word(unsigned value)
+{
+    return wsdbg_cause_name((enum wsdbg_cause)value);
+}
+
+const char *wsdbg_confidence_word(unsigned value)
+{
+    return value == 0 ? "" : wsdbg_confidence_name((enum wsdbg_confidence)value);
+}
+
+const char *wsdbg_evidence_word(unsigned value)
+{
+    return wsdbg_evidence_kind_word((enum wsdbg_evidence_kind)value);
+}
