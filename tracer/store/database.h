@@ -17,8 +17,8 @@ struct wsdbg_store {
     sqlite3 *db;
     char *path;
     bool writing;
-    int64_t snapshot_id;        /* the picture stored last, 0 = none */
-    int64_t warp_base;          /* id of its warp 0; index i has id base + i */
+    int64_t snapshot_id; /* the picture stored last, 0 = none */
+    int64_t warp_base;   /* id of its warp 0; index i has id base + i */
     int64_t barrier_base, event_base, grid_base, cta_base;
 };
 

@@ -85,8 +85,8 @@ static size_t join_rows(const struct wsdbg_fold_row *rows, size_t row_count, uin
         const struct wsdbg_fold_row *row = &rows[i];
         const bool joins = i > 0 && rows[i - 1].cta == row->cta && !compare_keys(rows[i - 1].key, row->key, ignored);
         if (!joins) {
-            groups[count] = (struct wsdbg_fold_group){
-                .grid = row->grid, .cta = row->cta, .cta_count = 1, .source = row->source};
+            groups[count] =
+                (struct wsdbg_fold_group){.grid = row->grid, .cta = row->cta, .cta_count = 1, .source = row->source};
             memcpy(groups[count].low, row->key, sizeof row->key);
             memcpy(groups[count].high, row->key, sizeof row->key);
             count++;
@@ -104,9 +104,9 @@ static size_t join_ctas(struct wsdbg_fold_group *groups, size_t group_count, str
     size_t count = 0;
     for (size_t i = 0; i < group_count; i++) {
         struct wsdbg_fold_group *last = count ? &groups[count - 1] : NULL;
-        const bool joins = last && last->grid == groups[i].grid &&
-                           !compare_keys(last->low, groups[i].low, order->ignored) &&
-                           (order->ignored & WSDBG_FOLD_MEMBERS || !compare_members(&last->members, &groups[i].members));
+        const bool joins =
+            last && last->grid == groups[i].grid && !compare_keys(last->low, groups[i].low, order->ignored) &&
+            (order->ignored & WSDBG_FOLD_MEMBERS || !compare_members(&last->members, &groups[i].members));
         if (!joins) {
             groups[count++] = groups[i];
             continue;

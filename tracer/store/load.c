@@ -120,8 +120,8 @@ static struct wsdbg_error *load_all(struct wsdbg_loader *loader, bool histories)
 
 static void loader_deinit(struct wsdbg_loader *loader)
 {
-    struct wsdbg_id_map *maps[] = {&loader->contexts, &loader->modules, &loader->names,    &loader->functions,
-                                   &loader->launches, &loader->grids,   &loader->ctas,     &loader->barriers,
+    struct wsdbg_id_map *maps[] = {&loader->contexts, &loader->modules, &loader->names, &loader->functions,
+                                   &loader->launches, &loader->grids,   &loader->ctas,  &loader->barriers,
                                    &loader->warps,    &loader->events};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         free(maps[i]->ids);

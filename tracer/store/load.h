@@ -13,10 +13,10 @@ struct wsdbg_loaded {
     struct wsdbg_session_end end;
     struct wsdbg_snapshot snapshot;
     struct wsdbg_diagnosis diagnosis;
-    bool ended;        /* false: still running, or wsdbg was killed */
+    bool ended; /* false: still running, or wsdbg was killed */
     bool has_snapshot;
     bool diagnosed;
-    char **strings;    /* what the plain pointers above point to */
+    char **strings; /* what the plain pointers above point to */
     size_t string_count;
 };
 

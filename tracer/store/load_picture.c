@@ -118,8 +118,8 @@ static void read_warp(struct wsdbg_loader *loader, struct wsdbg_select *q, struc
 {
     w->cta = wsdbg_id_map_find(&loader->ctas, wsdbg_select_number(q));
     w->warp = (uint32_t)wsdbg_select_number(q);
-    w->state = (enum wsdbg_warp_state)wsdbg_word_value(wsdbg_select_string(q), wsdbg_state_word,
-                                                       WSDBG_WARP_STATE_COUNT, WSDBG_WARP_UNKNOWN);
+    w->state = (enum wsdbg_warp_state)wsdbg_word_value(wsdbg_select_string(q), wsdbg_state_word, WSDBG_WARP_STATE_COUNT,
+                                                       WSDBG_WARP_UNKNOWN);
     w->role = wsdbg_select_u32(q);
     w->barrier = wsdbg_id_map_find(&loader->barriers, wsdbg_select_number(q));
     w->line = wsdbg_select_u32(q);

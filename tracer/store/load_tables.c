@@ -63,7 +63,8 @@ static struct wsdbg_error *load_modules(struct wsdbg_loader *loader)
 
 static void read_name(struct wsdbg_select *q, struct wsdbg_name *n)
 {
-    n->kind = (uint8_t)wsdbg_word_value(wsdbg_select_string(q), wsdbg_name_kind_word, WSDBG_NAME_MARK + 1, WSDBG_NAME_NONE);
+    n->kind =
+        (uint8_t)wsdbg_word_value(wsdbg_select_string(q), wsdbg_name_kind_word, WSDBG_NAME_MARK + 1, WSDBG_NAME_NONE);
     n->id = (uint8_t)wsdbg_select_number(q);
     wsdbg_select_text(q, n->name, sizeof n->name);
     n->stages = (uint8_t)wsdbg_select_number(q);
@@ -146,8 +147,7 @@ static struct wsdbg_error *load_launches(struct wsdbg_loader *loader)
                        "dynamic_shared_bytes, flags, result FROM launch "
                        "WHERE ?1 BETWEEN first_snapshot AND last_snapshot ORDER BY id",
                        loader->snapshot_id);
-    while (wsdbg_select_next(&q) &&
-           add_row(&q, &loader->launches, &s->launches, &s->launch_count, sizeof *s->launches))
+    while (wsdbg_select_next(&q) && add_row(&q, &loader->launches, &s->launches, &s->launch_count, sizeof *s->launches))
         read_launch(loader, &q, &s->launches[s->launch_count - 1]);
     return wsdbg_select_end(&q);
 }

@@ -100,7 +100,8 @@ static void bind_event_fields(struct wsdbg_insert *insert, const struct wsdbg_hi
     wsdbg_insert_maybe(insert, fields & WSDBG_FIELD_VALUE, e->value);
 }
 
-static void write_warp(struct wsdbg_insert *insert, struct wsdbg_store *store, const struct wsdbg_snapshot *s, size_t index)
+static void write_warp(struct wsdbg_insert *insert, struct wsdbg_store *store, const struct wsdbg_snapshot *s,
+                       size_t index)
 {
     const struct wsdbg_warp_row *w = &s->warps[index];
     const bool seen = w->last.kind != WSDBG_EVENT_NONE;

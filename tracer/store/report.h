@@ -122,17 +122,26 @@ struct wsdbg_report {
     uint64_t time_ns, launches_total, torn_events, foreign_slots, lost_rows;
     bool diagnosed, hang;
 
-    struct wsdbg_report_finding *findings;  size_t finding_count;
-    struct wsdbg_report_grid *grids;        size_t grid_count;
-    struct wsdbg_report_warps *warps;       size_t warps_count;    /* every distinct state */
-    struct wsdbg_report_warps *rows;        size_t row_count;      /* folded until they fit a screen */
-    struct wsdbg_report_barriers *barriers; size_t barriers_count; /* every distinct state */
-    struct wsdbg_report_barriers *barrier_rows; size_t barrier_row_count; /* folded for a screen */
-    struct wsdbg_report_thread *threads;    size_t thread_count;
-    struct wsdbg_report_function *functions; size_t function_count; /* by process, in order of first launch */
+    struct wsdbg_report_finding *findings;
+    size_t finding_count;
+    struct wsdbg_report_grid *grids;
+    size_t grid_count;
+    struct wsdbg_report_warps *warps;
+    size_t warps_count; /* every distinct state */
+    struct wsdbg_report_warps *rows;
+    size_t row_count; /* folded until they fit a screen */
+    struct wsdbg_report_barriers *barriers;
+    size_t barriers_count; /* every distinct state */
+    struct wsdbg_report_barriers *barrier_rows;
+    size_t barrier_row_count; /* folded for a screen */
+    struct wsdbg_report_thread *threads;
+    size_t thread_count;
+    struct wsdbg_report_function *functions;
+    size_t function_count; /* by process, in order of first launch */
     struct wsdbg_report_launch newest;
     struct wsdbg_report_activity activity;
-    char (*notes)[256];                     size_t note_count;
+    char (*notes)[256];
+    size_t note_count;
 };
 
 /* Gathers from memory.  snapshot NULL = none was taken; diagnosis NULL = nothing stalled; end NULL = still

@@ -9,7 +9,20 @@
 
 #include "store/event_fields.h"
 
-enum warp_key { W_STATE, W_ROLE, W_KIND, W_ID, W_STAGE, W_PARITY, W_ITERATION, W_LINE, W_ASKED, W_HELD, W_LAST, W_WAITING };
+enum warp_key {
+    W_STATE,
+    W_ROLE,
+    W_KIND,
+    W_ID,
+    W_STAGE,
+    W_PARITY,
+    W_ITERATION,
+    W_LINE,
+    W_ASKED,
+    W_HELD,
+    W_LAST,
+    W_WAITING
+};
 enum barrier_key { B_KIND, B_ID, B_PHASE, B_PENDING, B_EXPECTED, B_COMPLETED, B_TX, B_TX_KNOWN, B_WAITERS };
 
 #define BIT(key) (1u << (key))
@@ -26,7 +39,8 @@ static const uint32_t barrier_levels[] = {
     BIT(B_COMPLETED),
     BIT(B_COMPLETED) | BIT(B_WAITERS),
     BIT(B_COMPLETED) | BIT(B_WAITERS) | BIT(B_PHASE) | WSDBG_FOLD_MEMBERS,
-    BIT(B_COMPLETED) | BIT(B_WAITERS) | BIT(B_PHASE) | BIT(B_PENDING) | BIT(B_TX) | BIT(B_TX_KNOWN) | WSDBG_FOLD_MEMBERS,
+    BIT(B_COMPLETED) | BIT(B_WAITERS) | BIT(B_PHASE) | BIT(B_PENDING) | BIT(B_TX) | BIT(B_TX_KNOWN) |
+        WSDBG_FOLD_MEMBERS,
 };
 
 static int64_t optional(struct wsdbg_optional_u32 value)
@@ -61,8 +75,8 @@ static void fill_warp(const struct wsdbg_snapshot *s, size_t index, struct wsdbg
 {
     const struct wsdbg_warp_row *w = &s->warps[index];
     const unsigned fields = wsdbg_event_fields(w->last.kind);
-    *row = (struct wsdbg_fold_row){.grid = s->ctas[w->cta].grid, .cta = w->cta, .member = w->warp & 255u,
-                                   .source = (uint32_t)index};
+    *row = (struct wsdbg_fold_row){
+        .grid = s->ctas[w->cta].grid, .cta = w->cta, .member = w->warp & 255u, .source = (uint32_t)index};
     fill_object(s, w, fields, row->key);
     row->key[W_STATE] = w->state;
     row->key[W_ROLE] = optional(w->role);
@@ -81,7 +95,8 @@ static void copy_label(char *out, const char *text)
     snprintf(out, WSDBG_REPORT_LABEL_BYTES, "%s", text ? text : "");
 }
 
-static const char *barrier_name(const struct wsdbg_snapshot *s, const struct wsdbg_warp_row *w, int64_t kind, int64_t id)
+static const char *barrier_name(const struct wsdbg_snapshot *s, const struct wsdbg_warp_row *w, int64_t kind,
+                                int64_t id)
 {
     const struct wsdbg_barrier *b = barrier_of(s, w);
     const struct wsdbg_name *name = b ? b->name : NULL;
@@ -92,12 +107,17 @@ static const char *barrier_name(const struct wsdbg_snapshot *s, const struct wsd
     return name ? name->name : NULL;
 }
 
-static void convert_warps(const struct wsdbg_snapshot *s, const struct wsdbg_fold_group *g, struct wsdbg_report_warps *out)
+static void convert_warps(const struct wsdbg_snapshot *s, const struct wsdbg_fold_group *g,
+                          struct wsdbg_report_warps *out)
 {
     const struct wsdbg_warp_row *w = &s->warps[g->source];
     const struct wsdbg_cta *cta = &s->ctas[g->cta];
-    *out = (struct wsdbg_report_warps){.grid = g->grid, .cta_count = g->cta_count, .cta = {cta->x, cta->y, cta->z},
-                                       .members = g->members, .state = w->state, .role = w->role};
+    *out = (struct wsdbg_report_warps){.grid = g->grid,
+                                       .cta_count = g->cta_count,
+                                       .cta = {cta->x, cta->y, cta->z},
+                                       .members = g->members,
+                                       .state = w->state,
+                                       .role = w->role};
     copy_label(out->role_name, wsdbg_snapshot_role_name(s, w));
     if (g->low[W_KIND] != 0)
         snprintf(out->barrier_kind, sizeof out->barrier_kind, "%s",
@@ -152,7 +172,9 @@ static void fill_barrier(const struct wsdbg_snapshot *s, size_t index, struct ws
 {
     const struct wsdbg_barrier *b = &s->barriers[index];
     const bool mbarrier = b->kind == WSDBG_BARRIER_MBARRIER;
-    *row = (struct wsdbg_fold_row){.grid = s->ctas[b->cta].grid, .cta = b->cta, .member = mbarrier ? b->stage & 255u : 0,
+    *row = (struct wsdbg_fold_row){.grid = s->ctas[b->cta].grid,
+                                   .cta = b->cta,
+                                   .member = mbarrier ? b->stage & 255u : 0,
                                    .source = (uint32_t)index};
     row->key[B_KIND] = b->kind;
     row->key[B_ID] = mbarrier || b->kind == WSDBG_BARRIER_NAMED ? b->id : WSDBG_FOLD_UNKNOWN;
@@ -170,8 +192,11 @@ static void convert_barriers(const struct wsdbg_snapshot *s, const struct wsdbg_
 {
     const struct wsdbg_barrier *b = &s->barriers[g->source];
     const struct wsdbg_cta *cta = &s->ctas[g->cta];
-    *out = (struct wsdbg_report_barriers){.grid = g->grid, .cta_count = g->cta_count, .cta = {cta->x, cta->y, cta->z},
-                                          .members = g->members, .kind = b->kind,
+    *out = (struct wsdbg_report_barriers){.grid = g->grid,
+                                          .cta_count = g->cta_count,
+                                          .cta = {cta->x, cta->y, cta->z},
+                                          .members = g->members,
+                                          .kind = b->kind,
                                           .pending_tx_known = g->low[B_TX_KNOWN] != 0};
     copy_label(out->name, b->name ? b->name->name : NULL);
     out->id = wsdbg_fold_range(g, B_ID);
@@ -183,8 +208,8 @@ static void convert_barriers(const struct wsdbg_snapshot *s, const struct wsdbg_
     out->waiters = wsdbg_fold_range(g, B_WAITERS);
 }
 
-static struct wsdbg_error *fold_barriers_at(const struct wsdbg_snapshot *s, struct wsdbg_fold_row *rows, uint32_t ignored,
-                                            struct wsdbg_report_barriers **out, size_t *count)
+static struct wsdbg_error *fold_barriers_at(const struct wsdbg_snapshot *s, struct wsdbg_fold_row *rows,
+                                            uint32_t ignored, struct wsdbg_report_barriers **out, size_t *count)
 {
     struct wsdbg_fold_group *groups;
     size_t group_count;
@@ -220,7 +245,8 @@ struct wsdbg_error *wsdbg_report_fold_barriers(const struct wsdbg_snapshot *s, s
         return &wsdbg_error_no_memory;
     for (size_t i = 0; i < s->barrier_count; i++)
         fill_barrier(s, i, &rows[i]);
-    struct wsdbg_error *error = fold_barriers_at(s, rows, barrier_levels[0], &report->barriers, &report->barriers_count);
+    struct wsdbg_error *error =
+        fold_barriers_at(s, rows, barrier_levels[0], &report->barriers, &report->barriers_count);
     for (size_t level = 0; !error && level < sizeof barrier_levels / sizeof *barrier_levels; level++) {
         error = fold_barriers_at(s, rows, barrier_levels[level], &report->barrier_rows, &report->barrier_row_count);
         if (report->barrier_row_count <= WSDBG_REPORT_BARRIER_LINES)

@@ -68,7 +68,8 @@ static struct wsdbg_error *create_tables(struct wsdbg_store *store, const struct
     return wsdbg_db_end(store, error);
 }
 
-struct wsdbg_error *wsdbg_store_create(const char *path, const struct wsdbg_session_info *info, struct wsdbg_store **out)
+struct wsdbg_error *wsdbg_store_create(const char *path, const struct wsdbg_session_info *info,
+                                       struct wsdbg_store **out)
 {
     struct wsdbg_error *error = claim_file(path);
     if (error)

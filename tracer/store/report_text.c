@@ -1,0 +1,244 @@
+/* report_text.c - renders a report as one screen of text: the cause, the fix, who is where, the barriers, the
+ * evidence, the host, what could not be seen.  Reads a report, writes text. */
+#include "store/report_internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/symbol.h"
+
+#define KERNEL_BYTES 64 /* of a name in a line that has more to say */
+#define LIST_LINES 5
+
+static const char *heading(bool colour)
+{
+    return colour ? "1" : NULL;
+}
+
+static const char *or_unknown(const char *text)
+{
+    return text && *text ? text : "?";
+}
+
+/* A kernel's name, short enough for a line with other facts. */
+static void kernel_text(const char *symbol, char *out, size_t bytes)
+{
+    char name[512];
+    wsdbg_symbol_name(symbol, name, sizeof name);
+    if (strlen(name) > KERNEL_BYTES) {
+        size_t end = KERNEL_BYTES - 1;
+        while (end > 0 && ((unsigned char)name[end] & 0xc0) == 0x80)
+            end--;
+        strcpy(name + end, "…");
+    }
+    snprintf(out, bytes, "%s", or_unknown(name));
+}
+
+static void findings_block(const struct wsdbg_report *r, bool colour, FILE *out)
+{
+    const struct wsdbg_report_finding *first = &r->findings[0];
+    wsdbg_report_line(out,
+                      !colour   ? NULL
+                      : r->hang ? "1;31"
+                                : "1;33",
+                      "%s: %s (%s)", r->hang ? "HANG" : "STALL", wsdbg_cause_name(first->cause),
+                      wsdbg_confidence_name(first->confidence));
+    wsdbg_report_wrap(out, NULL, "  ", first->sentence);
+    if (first->fix[0])
+        wsdbg_report_wrap(out, colour ? "32" : NULL, "Fix: ", first->fix);
+    for (size_t i = 1; i < r->finding_count && i <= 2; i++)
+        wsdbg_report_line(out, NULL, "Also: %s (%s): %s", wsdbg_cause_name(r->findings[i].cause),
+                          wsdbg_confidence_name(r->findings[i].confidence), r->findings[i].sentence);
+    if (r->finding_count > 3)
+        wsdbg_report_line(out, NULL, "… and %zu more findings (@verdict)", r->finding_count - 3);
+}
+
+static void print_launch(FILE *text, const struct wsdbg_report_launch *l)
+{
+    fprintf(text, ", grid %ux%ux%u, block %ux%ux%u", l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
+            l->block[2]);
+    if (l->cluster[0].known && l->cluster[1].known && l->cluster[2].known)
+        fprintf(text, ", cluster %ux%ux%u", l->cluster[0].value, l->cluster[1].value, l->cluster[2].value);
+    fprintf(text, ", %u B dynamic shared, launch %" PRIu64, l->dynamic_shared_bytes, l->sequence);
+    if (l->result != 0)
+        fprintf(text, " (refused, error %d)", l->result);
+}
+
+static void grid_heading(const struct wsdbg_report_grid *g, bool colour, FILE *out)
+{
+    char kernel[KERNEL_BYTES + 8];
+    char *facts = NULL;
+    size_t length;
+    FILE *text = open_memstream(&facts, &length);
+    if (!text)
+        return;
+    if (g->launch.known)
+        print_launch(text, &g->launch);
+    else
+        fprintf(text, ", launch ?");
+    fclose(text);
+    kernel_text(g->kernel, kernel, sizeof kernel);
+    wsdbg_report_line(out, heading(colour), "%s%s", kernel, facts ? facts : "");
+    free(facts);
+    char registers[16] = "?";
+    if (g->registers.known)
+        snprintf(registers, sizeof registers, "%u", g->registers.value);
+    wsdbg_report_line(out, NULL,
+                      "  on %s, %s registers a thread at launch, %u of %u CTAs seen, %u of %u warps, %u exited",
+                      or_unknown(g->device_name), registers, g->cta_seen, g->cta_total, g->warps_seen,
+                      g->cta_seen * g->warps_per_cta, g->warps_exited);
+    if (g->context_error)
+        wsdbg_report_line(out, NULL, "  the context ended with CUDA error %d", g->context_error);
+}
+
+/* Grids that run come before those that ended; of the latter only the first is shown beside running ones. */
+static void grids_block(const struct wsdbg_report *r, bool colour, FILE *out)
+{
+    size_t shown = 0;
+    for (int running = 1; running >= 0; running--) {
+        for (uint32_t i = 0; i < r->grid_count; i++) {
+            if (r->grids[i].running != (running == 1) || (!running && shown > 0) || shown >= 3)
+                continue;
+            grid_heading(&r->grids[i], colour, out);
+            wsdbg_report_warp_lines(r, i, colour, out);
+            wsdbg_report_barrier_lines(r, i, colour, out);
+            shown++;
+        }
+    }
+    if (shown < r->grid_count)
+        wsdbg_report_line(out, NULL, "… and %zu more grids (table grid)", r->grid_count - shown);
+}
+
+static void evidence_block(const struct wsdbg_report *r, bool colour, FILE *out)
+{
+    const struct wsdbg_report_finding *f = r->finding_count ? &r->findings[0] : NULL;
+    if (!f || f->evidence_count == 0)
+        return;
+    wsdbg_report_line(out, heading(colour), "Evidence");
+    for (size_t i = 0; i < f->evidence_count && i < LIST_LINES; i++)
+        wsdbg_report_line(out, NULL, "  - %s", f->evidence[i].text);
+    if (f->evidence_count > LIST_LINES)
+        wsdbg_report_line(out, NULL, "  … and %zu more (table evidence)", f->evidence_count - LIST_LINES);
+}
+
+static void host_block(const struct wsdbg_report *r, bool colour, FILE *out)
+{
+    if (r->thread_count == 0)
+        return;
+    wsdbg_report_line(out, heading(colour), "Host threads blocked");
+    for (size_t i = 0; i < r->thread_count && i < LIST_LINES; i++) {
+        const struct wsdbg_report_thread *t = &r->threads[i];
+        char time[32] = "?";
+        if (t->waiting_ns.known)
+            wsdbg_duration_text(t->waiting_ns.value, time, sizeof time);
+        wsdbg_report_line(out, NULL, "  thread %u of process %u in %s for %s", t->thread_id, t->process_id,
+                          or_unknown(t->call), time);
+    }
+    if (r->thread_count > LIST_LINES)
+        wsdbg_report_line(out, NULL, "  … and %zu more (@threads)", r->thread_count - LIST_LINES);
+}
+
+static void unseen_block(const struct wsdbg_report *r, bool colour, FILE *out)
+{
+    if (r->note_count + r->torn_events + r->foreign_slots + r->lost_rows == 0)
+        return;
+    wsdbg_report_line(out, heading(colour), "Not seen");
+    for (size_t i = 0; i < r->note_count && i < LIST_LINES; i++)
+        wsdbg_report_line(out, NULL, "  - %s", r->notes[i]);
+    if (r->note_count > LIST_LINES)
+        wsdbg_report_line(out, NULL, "  … and %zu more (table note)", r->note_count - LIST_LINES);
+    if (r->torn_events)
+        wsdbg_report_line(out, NULL, "  - %" PRIu64 " events or slots were torn", r->torn_events);
+    if (r->foreign_slots)
+        wsdbg_report_line(out, NULL, "  - %" PRIu64 " slots failed their identity check", r->foreign_slots);
+    if (r->lost_rows)
+        wsdbg_report_line(out, NULL, "  - %" PRIu64 " table rows were lost by the observer", r->lost_rows);
+}
+
+static void activity_line(const struct wsdbg_report *r, FILE *out)
+{
+    const struct wsdbg_report_activity *a = &r->activity;
+    char kernels[32], copies[32];
+    if (a->kernels + a->copies + a->sets == 0)
+        return;
+    wsdbg_duration_text(a->kernel_ns, kernels, sizeof kernels);
+    wsdbg_duration_text(a->copy_ns, copies, sizeof copies);
+    wsdbg_report_line(out, NULL,
+                      "GPU activity, newest records: %" PRIu64 " kernels in %s; %" PRIu64 " copies, %.1f MB in %s; "
+                      "%" PRIu64 " memory sets",
+                      a->kernels, kernels, a->copies, (double)a->copy_bytes / 1e6, copies, a->sets);
+}
+
+static void ran_block(const struct wsdbg_report *r, bool colour, FILE *out)
+{
+    char kernel[KERNEL_BYTES + 8];
+    if (r->ended)
+        wsdbg_report_line(out, heading(colour),
+                          r->ended_hang ? "A hang was found, but no diagnosis is stored." : "No stall seen.");
+    else
+        wsdbg_report_line(out, heading(colour), "No stall seen so far.");
+    wsdbg_report_line(out, NULL, "Program: %s", or_unknown(r->command));
+    if (!r->has_snapshot) {
+        wsdbg_report_line(out, NULL, "Launches: ? (nothing of the program's GPU work was seen)");
+        return;
+    }
+    if (r->newest.known) {
+        kernel_text(r->newest.kernel, kernel, sizeof kernel);
+        wsdbg_report_line(out, NULL, "Launches: %" PRIu64 ", of %zu functions; the last: %s, grid %ux%ux%u",
+                          r->launches_total, r->function_count, kernel, r->newest.grid[0], r->newest.grid[1],
+                          r->newest.grid[2]);
+    } else {
+        wsdbg_report_line(out, NULL, "Launches: %" PRIu64, r->launches_total);
+    }
+}
+
+static void session_lines(const struct wsdbg_report *r, FILE *out)
+{
+    char duration[32], delay[64] = "";
+    if (r->diagnosed)
+        wsdbg_report_line(out, NULL, "Program: %s", or_unknown(r->command));
+    if (!r->ended) {
+        wsdbg_report_line(out, NULL, "Session: device %s, observer %s, evidence %s, stall %g s", or_unknown(r->device),
+                          or_unknown(r->observer), or_unknown(r->evidence), r->stall_seconds);
+        return;
+    }
+    wsdbg_duration_text(r->duration_ns, duration, sizeof duration);
+    if (r->verdict_delay_ns.known) {
+        char time[32];
+        wsdbg_duration_text(r->verdict_delay_ns.value, time, sizeof time);
+        snprintf(delay, sizeof delay, ", verdict %s after the stall", time);
+    }
+    wsdbg_report_line(out, NULL, "Session: %s, status %d, %s%s; device %s, observer %s, evidence %s",
+                      or_unknown(r->outcome), r->exit_status, duration, delay, or_unknown(r->device),
+                      or_unknown(r->observer), or_unknown(r->evidence));
+}
+
+void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FILE *out)
+{
+    if (report->diagnosed && report->finding_count > 0)
+        findings_block(report, colour, out);
+    else if (report->diagnosed)
+        wsdbg_report_line(out, heading(colour), "STALL: no cause found");
+    else
+        ran_block(report, colour, out);
+    if (report->diagnosed) {
+        grids_block(report, colour, out);
+        evidence_block(report, colour, out);
+        host_block(report, colour, out);
+    }
+    activity_line(report, out);
+    unseen_block(report, colour, out);
+    session_lines(report, out);
+}
+
+struct wsdbg_error *wsdbg_report_text(struct wsdbg_store *store, bool colour, FILE *out)
+{
+    struct wsdbg_report report;
+    struct wsdbg_error *error = wsdbg_report_load(store, &report);
+    if (error)
+        return error;
+    wsdbg_report_render_text(&report, colour, out);
+    wsdbg_report_deinit(&report);
+    return NULL;
+}
