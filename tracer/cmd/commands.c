@@ -1,0 +1,27 @@
+/* commands.c - the rows of the command table, in the order --help shows them.  Reads nothing, writes nothing. */
+#include "cmd/command.h"
+
+#include <string.h>
+
+const struct wsdbg_command *const wsdbg_commands[] = {
+    &wsdbg_command_run,  &wsdbg_command_report, &wsdbg_command_query, &wsdbg_command_replay,
+    &wsdbg_command_demo, &wsdbg_command_doctor, &wsdbg_command_help,  NULL,
+};
+
+static const char *const planned[] = {"top", "view", "export", "core", "lint", "explore", NULL};
+
+const struct wsdbg_command *wsdbg_command_find(const char *name)
+{
+    for (size_t i = 0; wsdbg_commands[i]; i++)
+        if (strcmp(wsdbg_commands[i]->name, name) == 0)
+            return wsdbg_commands[i];
+    return NULL;
+}
+
+bool wsdbg_command_is_planned(const char *name)
+{
+    for (size_t i = 0; planned[i]; i++)
+        if (strcmp(planned[i], name) == 0)
+            return true;
+    return false;
+}

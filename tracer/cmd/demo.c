@@ -1,0 +1,129 @@
+/* demo.c - `wsdbg demo`: a deliberate hang under wsdbg; without a GPU, the session recorded of it.
+ *
+ * Reads: the demo programs beside wsdbg, or the recordings.  Writes: what run or replay write.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/console.h"
+#include "cmd/demo_list.h"
+#include "cmd/gpu_probe.h"
+#include "cmd/launch.h"
+#include "cmd/options.h"
+#include "cmd/paths.h"
+#include "cmd/replay.h"
+
+static const char default_demo[] = "parity-wrong";
+enum { PROBE_TIMEOUT_MS = 20000 };
+
+static void print_list(const struct wsdbg_demo *demos, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        printf("%-24s %-15s %-8s %s\n", demos[i].name, demos[i].program ? demos[i].program : "-",
+               demos[i].recorded ? "recorded" : "", demos[i].story);
+}
+
+static const struct wsdbg_demo *find_demo(const struct wsdbg_demo *demos, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(demos[i].name, name) == 0)
+            return &demos[i];
+    return NULL;
+}
+
+static struct wsdbg_error *run_live(const struct wsdbg_invocation *invocation, const struct wsdbg_demo *demo,
+                                    uint64_t stall_ns, int *status)
+{
+    char *path;
+    struct wsdbg_error *error = wsdbg_path_program(demo->program, &path);
+    if (error)
+        return error;
+    char *words[] = {path, (char[]){"--bug"}, (char *)demo->name, NULL};
+    struct wsdbg_run_options options = {
+        .program = words,
+        .output = wsdbg_option_value(invocation, "output"),
+        .observer = "driver",
+        .stall_ns = stall_ns,
+        .on_stall = WSDBG_ON_STALL_KILL,
+        .json = wsdbg_option_value(invocation, "json") != NULL,
+    };
+    wsdbg_say("running %s --bug %s", path, demo->name);
+    error = wsdbg_run_program(&options, status);
+    free(path);
+    return error;
+}
+
+static struct wsdbg_error *run_recorded(const struct wsdbg_invocation *invocation, const struct wsdbg_demo *demo,
+                                        const char *why, uint64_t stall_ns, int *status)
+{
+    char *path;
+    struct wsdbg_error *error = wsdbg_path_recording(demo->name, &path);
+    if (error)
+        return wsdbg_error_prefix(error, "%s, and", why);
+    struct wsdbg_replay_options options = {
+        .path = path,
+        .output = wsdbg_option_value(invocation, "output"),
+        .stall_ns = stall_ns,
+        .json = wsdbg_option_value(invocation, "json") != NULL,
+    };
+    wsdbg_say("this is a replay: %s; nothing is run here, the evidence was recorded on an H200", why);
+    error = wsdbg_replay_file(&options, status);
+    free(path);
+    return error;
+}
+
+/* Why the demo cannot run here, or NULL. */
+static const char *obstacle(const struct wsdbg_demo *demo)
+{
+    struct wsdbg_gpu_probe probe;
+    wsdbg_gpu_probe(PROBE_TIMEOUT_MS, &probe);
+    if (!probe.ready)
+        return "no NVIDIA driver with a GPU was found";
+    if (!wsdbg_gpu_probe_has_hopper(&probe))
+        return "no GPU of compute capability 9.0 was found";
+    return demo->program ? NULL : "the demo program was not built";
+}
+
+static struct wsdbg_error *demo_run(const struct wsdbg_invocation *invocation, int *status)
+{
+    struct wsdbg_demo demos[WSDBG_DEMOS_MAX];
+    const char *name = invocation->operand_count ? invocation->operands[0] : default_demo;
+    const char *stall = wsdbg_option_value(invocation, "stall");
+    uint64_t stall_ns;
+    struct wsdbg_error *error = wsdbg_parse_seconds("stall", stall ? stall : "2", &stall_ns);
+    if (error)
+        return error;
+    size_t count = wsdbg_demo_list(demos);
+    *status = 0;
+    if (wsdbg_option_value(invocation, "list")) {
+        print_list(demos, count);
+        return NULL;
+    }
+    const struct wsdbg_demo *demo = find_demo(demos, count, name);
+    if (!demo)
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "there is no demo '%s'; wsdbg demo --list shows them", name);
+    const char *why = wsdbg_option_value(invocation, "replay") ? "a replay was asked for" : obstacle(demo);
+    return why ? run_recorded(invocation, demo, why, stall_ns, status) : run_live(invocation, demo, stall_ns, status);
+}
+
+static const struct wsdbg_option options[] = {
+    {0, "list", NULL, "list the demos: name, program, recorded or not, story", NULL, NULL},
+    {0, "replay", NULL, "replay the recording even if there is a GPU", NULL, NULL},
+    {'o', "output", "FILE", "session database (default: as run; none for a replay)", NULL, NULL},
+    {0, "stall", "SECONDS", "no progress for this long is a stall (default 2)", NULL, NULL},
+    {0, "json", NULL, "the report as JSON on stdout at the end", NULL, NULL},
+};
+
+const struct wsdbg_command wsdbg_command_demo = {
+    .name = "demo",
+    .summary = "Run a demo kernel that hangs, under wsdbg",
+    .usage = "[NAME] [--list]",
+    .description =
+        "Runs a demo kernel with one deliberate mistake, parity-wrong without a NAME. On a machine without a\n"
+        "Hopper GPU the session recorded of it on an H200 goes through the same watchdog, diagnosis and report.",
+    .needs = "a GPU of compute capability 9.0; without one a recorded session is replayed",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .operands_max = 1,
+    .run = demo_run,
+};

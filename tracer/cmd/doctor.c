@@ -1,0 +1,74 @@
+/* doctor.c - `wsdbg doctor`: what works here and what does not, with the reason.  Writes: stdout. */
+#include "cmd/doctor.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "cmd/command.h"
+#include "cmd/options.h"
+
+static const char *state_name(enum wsdbg_check_state state)
+{
+    static const char *const names[] = {[WSDBG_CHECK_OK] = "ok", [WSDBG_CHECK_NO] = "no", [WSDBG_CHECK_UNKNOWN] = "?"};
+    return names[state];
+}
+
+static void print_text(const struct wsdbg_check *checks, size_t count, bool ring_works)
+{
+    for (size_t i = 0; i < count; i++) {
+        printf("%-2s  %-11s %s", state_name(checks[i].state), checks[i].name, checks[i].reason);
+        if (checks[i].lost)
+            printf(" (lost: %s)", checks[i].lost);
+        putchar('\n');
+    }
+    printf("%s\n", ring_works ? "wsdbg run works here." : "wsdbg run cannot watch GPU kernels here.");
+}
+
+/* ok: true, false, or null where it is not known. */
+static json_t *state_json(enum wsdbg_check_state state)
+{
+    return state == WSDBG_CHECK_UNKNOWN ? json_null() : json_boolean(state == WSDBG_CHECK_OK);
+}
+
+static struct wsdbg_error *print_json(const struct wsdbg_check *checks, size_t count, bool ring_works)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(rows, json_pack("{s:s, s:o, s:b, s:s, s:s?}", "check", checks[i].name, "ok",
+                                              state_json(checks[i].state), "needed", (int)checks[i].needed, "reason",
+                                              checks[i].reason, "lost", checks[i].lost));
+    json_t *root =
+        json_pack("{s:s, s:b, s:o}", "wsdbg_version", WSDBG_VERSION, "ring_evidence", (int)ring_works, "checks", rows);
+    int failed = json_dumpf(root, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(root);
+    return failed ? wsdbg_error_create(WSDBG_ERROR_OTHER, "cannot write the checks as JSON") : NULL;
+}
+
+static struct wsdbg_error *doctor_run(const struct wsdbg_invocation *invocation, int *status)
+{
+    struct wsdbg_check checks[WSDBG_CHECKS_MAX];
+    size_t count = wsdbg_doctor_check(checks);
+    bool ring_works = true;
+    for (size_t i = 0; i < count; i++)
+        ring_works &= !checks[i].needed || checks[i].state == WSDBG_CHECK_OK;
+    *status = ring_works ? 0 : 1;
+    if (wsdbg_option_value(invocation, "json"))
+        return print_json(checks, count, ring_works);
+    print_text(checks, count, ring_works);
+    return NULL;
+}
+
+static const struct wsdbg_option options[] = {{0, "json", NULL, "as JSON", NULL, NULL}};
+
+const struct wsdbg_command wsdbg_command_doctor = {
+    .name = "doctor",
+    .summary = "Say what works here and what does not",
+    .usage = "[--json]",
+    .description =
+        "Checks what wsdbg run rests on, one line each: ok, no, or ? where it cannot be told. The driver is asked\n"
+        "in a process of its own. The exit status is 0 when probed kernels can be watched here, else 1.",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .run = doctor_run,
+};

@@ -1,0 +1,257 @@
+/* doctor_checks.c - see doctor.h.
+ *
+ * Reads: the driver (in a child process), the environment, /dev/shm, /proc, wsdbg's own files.  Writes: a scratch
+ * database under TMPDIR, removed at once, to see that SQLite works.
+ */
+#include "cmd/doctor.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "cmd/gpu_probe.h"
+#include "cmd/paths.h"
+#include "cmd/spool.h"
+#include "store/store.h"
+#include "wsdbg/session.h"
+
+enum { PROBE_TIMEOUT_MS = 20000 };
+
+struct checks {
+    struct wsdbg_check *rows;
+    size_t count;
+};
+
+static struct wsdbg_check *add(struct checks *checks, const char *name, enum wsdbg_check_state state, const char *lost,
+                               const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+static struct wsdbg_check *add(struct checks *checks, const char *name, enum wsdbg_check_state state, const char *lost,
+                               const char *format, ...)
+{
+    struct wsdbg_check *row = &checks->rows[checks->count < WSDBG_CHECKS_MAX - 1 ? checks->count++ : checks->count];
+    *row = (struct wsdbg_check){.name = name, .state = state, .lost = state == WSDBG_CHECK_OK ? NULL : lost};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(row->reason, sizeof row->reason, format, arguments);
+    va_end(arguments);
+    return row;
+}
+
+static void check_driver(struct checks *checks, const struct wsdbg_gpu_probe *probe)
+{
+    static const char lost[] = "live runs; recorded sessions can still be replayed";
+    if (probe->ready)
+        add(checks, "driver", WSDBG_CHECK_OK, NULL, "NVIDIA driver for CUDA %u.%u", probe->driver_version.value / 1000,
+            probe->driver_version.value % 1000 / 10);
+    else if (!probe->driver_version.known)
+        add(checks, "driver", WSDBG_CHECK_NO, lost, "%s", probe->reason);
+    else
+        add(checks, "driver", WSDBG_CHECK_NO, lost, "driver for CUDA %u.%u, but %s", probe->driver_version.value / 1000,
+            probe->driver_version.value % 1000 / 10, probe->reason);
+    checks->rows[checks->count - 1].needed = true;
+}
+
+static void check_gpus(struct checks *checks, const struct wsdbg_gpu_probe *probe)
+{
+    static const char lost[] = "wgmma, TMA and setmaxnreg kernels do not run there";
+    if (!probe->ready) {
+        add(checks, "gpu", WSDBG_CHECK_UNKNOWN, "live runs", "the driver could not be asked")->needed = true;
+        return;
+    }
+    bool hopper = wsdbg_gpu_probe_has_hopper(probe);
+    for (uint32_t i = 0; i < probe->gpu_count; i++) {
+        const struct wsdbg_gpu *gpu = &probe->gpus[i];
+        bool fits = gpu->compute_capability.known && gpu->compute_capability.value == 90;
+        if (gpu->compute_capability.known)
+            add(checks, "gpu", fits ? WSDBG_CHECK_OK : WSDBG_CHECK_NO, lost, "%u: %s, compute capability %u.%u%s", i,
+                gpu->name, gpu->compute_capability.value / 10, gpu->compute_capability.value % 10,
+                fits ? "" : ", 9.0 is needed")
+                ->needed = !hopper;
+        else
+            add(checks, "gpu", WSDBG_CHECK_UNKNOWN, lost, "%u: %s, compute capability not known", i, gpu->name)
+                ->needed = !hopper;
+    }
+    if (probe->gpu_count == 0)
+        add(checks, "gpu", WSDBG_CHECK_NO, "live runs", "the driver sees no GPU")->needed = true;
+}
+
+static void check_shim(struct checks *checks)
+{
+    char *path;
+    struct wsdbg_error *error = wsdbg_path_shim(&path);
+    if (error) {
+        add(checks, "observer", WSDBG_CHECK_NO, "wsdbg run", "%s", wsdbg_error_message(error))->needed = true;
+        wsdbg_error_destroy(error);
+        return;
+    }
+    bool nameable = !strpbrk(path, " :");
+    add(checks, "observer", nameable ? WSDBG_CHECK_OK : WSDBG_CHECK_NO, "wsdbg run", "%s%s", path,
+        nameable ? "" : " has a space or a colon in it, which LD_PRELOAD cannot name")
+        ->needed = true;
+    free(path);
+}
+
+/* One session needs its segment, 32 MiB by default. */
+static void check_shared_memory(struct checks *checks)
+{
+    struct statvfs shm;
+    if (statvfs("/dev/shm", &shm) < 0) {
+        add(checks, "/dev/shm", WSDBG_CHECK_NO, "ring evidence", "%s", strerror(errno))->needed = true;
+        return;
+    }
+    unsigned long long free_bytes = (unsigned long long)shm.f_bavail * shm.f_frsize;
+    bool enough = free_bytes >= WSDBG_SEGMENT_BYTES_DEFAULT, writable = access("/dev/shm", W_OK | X_OK) == 0;
+    add(checks, "/dev/shm", enough && writable ? WSDBG_CHECK_OK : WSDBG_CHECK_NO,
+        "ring evidence (or set WSDBG_SEGMENT_BYTES lower)", "%llu MiB free%s, a process may need %u MiB",
+        free_bytes >> 20, writable ? "" : ", not writable", WSDBG_SEGMENT_BYTES_DEFAULT >> 20)
+        ->needed = true;
+}
+
+static void check_conflicts(struct checks *checks)
+{
+    const char *injection = getenv("CUDA_INJECTION64_PATH"), *preload = getenv("LD_PRELOAD");
+    if (injection && injection[0])
+        add(checks, "injection", WSDBG_CHECK_NO, "the CUPTI observer, which needs that place; ring evidence works",
+            "CUDA_INJECTION64_PATH is set to %s", injection);
+    else
+        add(checks, "injection", WSDBG_CHECK_OK, NULL, "CUDA_INJECTION64_PATH is not set");
+    if (preload && preload[0])
+        add(checks, "preload", WSDBG_CHECK_UNKNOWN, "launches, if one of them takes over the driver's entry points too",
+            "LD_PRELOAD holds %s; it is kept, behind the observer", preload);
+    else
+        add(checks, "preload", WSDBG_CHECK_OK, NULL, "LD_PRELOAD is empty");
+}
+
+static void check_mps(struct checks *checks)
+{
+    const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/control", folder && folder[0] ? folder : "/tmp/nvidia-mps");
+    if (access(path, F_OK) == 0)
+        add(checks, "mps", WSDBG_CHECK_UNKNOWN, "verdicts may be late: other programs share the GPU",
+            "an MPS control daemon seems to run (%s)", path);
+    else
+        add(checks, "mps", WSDBG_CHECK_OK, NULL, "no MPS control daemon at %s", path);
+}
+
+static void check_cupti(struct checks *checks)
+{
+    static const char lost[] = "--observer cupti";
+    char *path;
+    struct wsdbg_error *error = wsdbg_path_cupti(&path);
+    if (error) {
+        add(checks, "cupti", WSDBG_CHECK_NO, lost, "%s", wsdbg_error_message(error));
+        wsdbg_error_destroy(error);
+        return;
+    }
+    free(path);
+    static const char *const names[] = {"libcupti.so", "libcupti.so.13", "libcupti.so.12"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        void *library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
+        if (!library)
+            continue;
+        dlclose(library);
+        add(checks, "cupti", WSDBG_CHECK_OK, NULL, "%s can be loaded", names[i]);
+        return;
+    }
+    add(checks, "cupti", WSDBG_CHECK_UNKNOWN, lost,
+        "libcupti.so is not on the library path; the observer looks beside the toolkit too");
+}
+
+/* The scratch database in `folder`; the answer is SQLite's version. */
+static struct wsdbg_error *ask_sqlite(const char *path, char *answer, size_t answer_bytes)
+{
+    struct wsdbg_session_info info = {.command = "doctor",
+                                      .wsdbg_version = WSDBG_VERSION,
+                                      .device = "gpu",
+                                      .observer = "none",
+                                      .evidence = "null",
+                                      .hostname = ""};
+    struct wsdbg_store *store;
+    char *text = NULL;
+    size_t bytes;
+    struct wsdbg_error *error = wsdbg_store_create(path, &info, &store);
+    if (error)
+        return error;
+    wsdbg_store_close(store);
+    error = wsdbg_store_open(path, &store);
+    if (error)
+        return error;
+    FILE *out = open_memstream(&text, &bytes);
+    error = out ? wsdbg_store_query(store, "SELECT sqlite_version()", WSDBG_QUERY_CSV, out) : &wsdbg_error_no_memory;
+    if (out)
+        fclose(out);
+    wsdbg_store_close(store);
+    char *value = !error && text ? strchr(text, '\n') : NULL;
+    snprintf(answer, answer_bytes, "%.*s", value ? (int)strcspn(value + 1, "\r\n") : 0, value ? value + 1 : "");
+    free(text);
+    return error;
+}
+
+static void check_sqlite(struct checks *checks)
+{
+    char *folder, path[4096], answer[64];
+    struct wsdbg_error *error = wsdbg_spool_create(&folder);
+    if (error) {
+        add(checks, "sqlite", WSDBG_CHECK_NO, "wsdbg run", "%s", wsdbg_error_message(error))->needed = true;
+        wsdbg_error_destroy(error);
+        return;
+    }
+    snprintf(path, sizeof path, "%s/scratch.db", folder);
+    error = ask_sqlite(path, answer, sizeof answer);
+    add(checks, "sqlite", error ? WSDBG_CHECK_NO : WSDBG_CHECK_OK, "session databases", "%s%s", error ? "" : "SQLite ",
+        error ? wsdbg_error_message(error) : answer)
+        ->needed = true;
+    wsdbg_error_destroy(error);
+    wsdbg_spool_destroy(folder);
+}
+
+static void check_kernel(struct checks *checks)
+{
+    char scope = '?';
+    FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+    if (file) {
+        int read = fgetc(file);
+        scope = read == EOF ? '?' : (char)read;
+        fclose(file);
+    }
+    add(checks, "ptrace", WSDBG_CHECK_OK, NULL, "not needed: wsdbg attaches to nothing (yama ptrace_scope %s%c)",
+        file ? "" : "absent, ", scope);
+    add(checks, "live state", WSDBG_CHECK_NO, "hangs of kernels without probes",
+        "reading GPU state and core dumps is not in this version");
+}
+
+static void check_locale(struct checks *checks)
+{
+    const char *name = setlocale(LC_CTYPE, "");
+    const char *codeset = name ? nl_langinfo(CODESET) : "?";
+    add(checks, "locale", name ? WSDBG_CHECK_OK : WSDBG_CHECK_UNKNOWN, "nothing: reports are plain ASCII", "%s, %s",
+        name ? name : "not a known locale", codeset);
+    setlocale(LC_CTYPE, "C");
+}
+
+size_t wsdbg_doctor_check(struct wsdbg_check out[WSDBG_CHECKS_MAX])
+{
+    struct checks checks = {.rows = out};
+    struct wsdbg_gpu_probe probe;
+    wsdbg_gpu_probe(PROBE_TIMEOUT_MS, &probe);
+    check_driver(&checks, &probe);
+    check_gpus(&checks, &probe);
+    check_shim(&checks);
+    check_shared_memory(&checks);
+    check_sqlite(&checks);
+    check_conflicts(&checks);
+    check_mps(&checks);
+    check_cupti(&checks);
+    check_kernel(&checks);
+    check_locale(&checks);
+    return checks.count;
+}

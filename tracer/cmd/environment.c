@@ -1,0 +1,116 @@
+/* environment.c - see environment.h.  Reads: an environment.  Writes: a new one; the process's own stays as it is. */
+#include "cmd/environment.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wsdbg/session.h"
+
+static const char preload_name[] = "LD_PRELOAD";
+static const char shim_prefix[] = "libwsdbg-"; /* libwsdbg-shim.so, libwsdbg-cupti.so */
+
+enum { ADDED_VARIABLES = 8 };
+
+static bool is_variable(const char *entry, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+/* Variables this file sets itself: an outer session's must not show through. */
+static bool is_replaced(const char *entry)
+{
+    static const char *const names[] = {WSDBG_ENV_SESSION, WSDBG_ENV_SPOOL, WSDBG_ENV_OBSERVER,
+                                        WSDBG_ENV_HISTORY, preload_name,    NULL};
+    for (size_t i = 0; names[i]; i++)
+        if (is_variable(entry, names[i]))
+            return true;
+    return false;
+}
+
+/* The shim first, then what was preloaded before; a shim of an outer wsdbg is left out, two would record twice. */
+static char *preload_value(const char *shim, const char *before)
+{
+    char *value = NULL;
+    char *words = strdup(before ? before : "");
+    char *rest = words;
+    if (!words || asprintf(&value, "%s=%s", preload_name, shim) < 0) {
+        free(words);
+        return NULL;
+    }
+    for (char *word; value && (word = strsep(&rest, " :"));) {
+        const char *base = strrchr(word, '/');
+        if (!*word || strncmp(base ? base + 1 : word, shim_prefix, sizeof shim_prefix - 1) == 0)
+            continue;
+        char *longer = NULL;
+        if (asprintf(&longer, "%s:%s", value, word) < 0)
+            longer = NULL;
+        free(value);
+        value = longer;
+    }
+    free(words);
+    return value;
+}
+
+static bool add(char **list, size_t *count, const char *name, const char *value)
+{
+    if (!value)
+        return true;
+    if (asprintf(&list[*count], "%s=%s", name, value) < 0) {
+        list[*count] = NULL;
+        return false;
+    }
+    ++*count;
+    return true;
+}
+
+static bool fill(const struct wsdbg_environment_options *options, char **from, char **list)
+{
+    size_t count = 0;
+    const char *preload = NULL;
+    for (; *from; from++) {
+        if (is_variable(*from, preload_name))
+            preload = *from + sizeof preload_name;
+        if (is_replaced(*from))
+            continue;
+        if (!(list[count] = strdup(*from)))
+            return false;
+        count++;
+    }
+    if (!(list[count] = preload_value(options->shim, preload)))
+        return false;
+    count++;
+    return add(list, &count, WSDBG_ENV_SESSION, options->session) &&
+           add(list, &count, WSDBG_ENV_SPOOL, options->spool) &&
+           add(list, &count, WSDBG_ENV_OBSERVER, options->observer) &&
+           add(list, &count, WSDBG_ENV_HISTORY, options->history);
+}
+
+struct wsdbg_error *wsdbg_environment_create(const struct wsdbg_environment_options *options, char **from, char ***out)
+{
+    if (strpbrk(options->shim, " :"))
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT,
+                                  "%s: LD_PRELOAD cannot hold a path with a space or a colon; install wsdbg elsewhere",
+                                  options->shim);
+    size_t count = 0;
+    while (from[count])
+        count++;
+    char **list = calloc(count + ADDED_VARIABLES, sizeof *list);
+    if (!list)
+        return &wsdbg_error_no_memory;
+    if (!fill(options, from, list)) {
+        wsdbg_environment_destroy(list);
+        return &wsdbg_error_no_memory;
+    }
+    *out = list;
+    return NULL;
+}
+
+void wsdbg_environment_destroy(char **environment)
+{
+    for (char **entry = environment; entry && *entry; entry++)
+        free(*entry);
+    free(environment);
+}

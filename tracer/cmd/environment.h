@@ -1,0 +1,20 @@
+/* environment.h - the environment of the traced program: the caller's, the observer library and WSDBG_* added. */
+#ifndef WSDBG_CMD_ENVIRONMENT_H
+#define WSDBG_CMD_ENVIRONMENT_H
+
+#include "base/error.h"
+
+struct wsdbg_environment_options {
+    const char *shim; /* path of the observer library */
+    const char *session;
+    const char *spool;    /* folder for module images */
+    const char *observer; /* "driver" or "cupti" */
+    const char *history;  /* events a warp, decimal; NULL = the shim's own default */
+};
+
+/* A NULL-terminated environment made from `from`.  Variables of another wsdbg session in it are replaced, an
+ * LD_PRELOAD is kept behind the shim.  Freed with wsdbg_environment_destroy. */
+struct wsdbg_error *wsdbg_environment_create(const struct wsdbg_environment_options *options, char **from, char ***out);
+void wsdbg_environment_destroy(char **environment);
+
+#endif

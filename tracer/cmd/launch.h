@@ -1,0 +1,25 @@
+/* launch.h - running a program under wsdbg, as `run` and `demo` do it. */
+#ifndef WSDBG_CMD_LAUNCH_H
+#define WSDBG_CMD_LAUNCH_H
+
+#include "cmd/command.h"
+
+#include <stdint.h>
+
+enum wsdbg_on_stall { WSDBG_ON_STALL_KILL, WSDBG_ON_STALL_WAIT, WSDBG_ON_STALL_DETACH };
+
+struct wsdbg_run_options {
+    char **program;       /* NULL-terminated */
+    const char *output;   /* NULL = wsdbg-PROGRAM-PID.db in the current directory */
+    const char *observer; /* "driver" or "cupti" */
+    const char *history;  /* events a warp, NULL = the shim's default */
+    const char *record_path;
+    uint64_t stall_ns;
+    enum wsdbg_on_stall on_stall;
+    bool json, quiet;
+};
+
+/* Runs the program to its end, or to the end of the watch; *status as `wsdbg run` exits. */
+struct wsdbg_error *wsdbg_run_program(const struct wsdbg_run_options *options, int *status);
+
+#endif

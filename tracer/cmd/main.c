@@ -1,0 +1,56 @@
+/* main.c - the wsdbg program: finds the command in the table, parses its options, runs it.
+ *
+ * Reads: the command line.  Writes: nothing itself but one line for a command line it cannot follow.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/command.h"
+#include "cmd/console.h"
+#include "cmd/help.h"
+#include "cmd/options.h"
+
+static int run_command(const struct wsdbg_command *command, char **arguments)
+{
+    struct wsdbg_invocation invocation;
+    int status = 0;
+    struct wsdbg_error *error = wsdbg_options_parse(command, arguments, &invocation);
+    if (!error && invocation.help)
+        wsdbg_help_command(command, stdout);
+    else if (!error)
+        error = command->run(&invocation, &status);
+    if (!error && fflush(stdout) != 0)
+        error = wsdbg_error_create(WSDBG_ERROR_OS, "cannot write to standard output");
+    if (error) {
+        wsdbg_say_error(command->name, error);
+        status = WSDBG_EXIT_FAILED;
+    }
+    return status;
+}
+
+static int refuse(const char *word)
+{
+    if (wsdbg_command_is_planned(word))
+        wsdbg_say("this version does not have '%s' yet", word);
+    else
+        wsdbg_say("unknown %s '%s'; wsdbg --help lists the commands", word[0] == '-' ? "option" : "command", word);
+    return WSDBG_EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        wsdbg_help_overview(stderr);
+        return WSDBG_EXIT_FAILED;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("wsdbg " WSDBG_VERSION);
+        return 0;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        wsdbg_help_overview(stdout);
+        return 0;
+    }
+    const struct wsdbg_command *command = wsdbg_command_find(argv[1]);
+    return command ? run_command(command, argv + 2) : refuse(argv[1]);
+}

@@ -1,0 +1,108 @@
+/* replay.c - `wsdbg replay`: a recorded session through the same watchdog, diagnosis and report as a live one.
+ *
+ * Reads: a file of `wsdbg run --record`.  Writes: the report on stderr, a session database on request.
+ * The clock is the recording's own: it jumps from look to look, so a replay takes no longer than its work.
+ */
+#include "cmd/replay.h"
+
+#include <stdlib.h>
+
+#include "cmd/console.h"
+#include "cmd/options.h"
+#include "cmd/session.h"
+
+/* The watch rounds moments up to its next look; two looks past the last frame make up for that. */
+enum { PAST_THE_END_NS = 40000000 };
+
+struct replay_clock {
+    struct wsdbg_clock clock; /* first: a wsdbg_clock is one of these */
+    uint64_t now_ns, end_ns;
+};
+
+static uint64_t replay_now_ns(struct wsdbg_clock *clock)
+{
+    return ((struct replay_clock *)clock)->now_ns;
+}
+
+static enum wsdbg_wait replay_wait(struct wsdbg_clock *clock, uint64_t deadline_ns)
+{
+    struct replay_clock *replay = (struct replay_clock *)clock;
+    bool over = replay->now_ns >= replay->end_ns;
+    replay->now_ns = deadline_ns < replay->end_ns ? deadline_ns : replay->end_ns;
+    return over ? WSDBG_WAIT_OVER : WSDBG_WAIT_TICK;
+}
+
+struct wsdbg_error *wsdbg_replay_file(const struct wsdbg_replay_options *options, int *status)
+{
+    uint64_t first_ns, last_ns;
+    struct wsdbg_evidence *evidence;
+    struct wsdbg_session *session;
+    struct wsdbg_error *error = wsdbg_evidence_open_recorded(options->path, &first_ns, &last_ns, &evidence);
+    if (error)
+        return error;
+    struct replay_clock replay = {.clock = {.now_ns = replay_now_ns, .wait = replay_wait, .is_live = false},
+                                  .now_ns = first_ns,
+                                  .end_ns = last_ns + PAST_THE_END_NS};
+    char *words[] = {(char[]){"wsdbg"}, (char[]){"replay"}, (char *)options->path, NULL};
+    struct wsdbg_session_options wanted = {
+        .output = options->output,
+        .command = wsdbg_quote_command(words),
+        .device = "replay",
+        .observer = "none",
+        .after_hang = "nothing was run",
+        .stall_ns = options->stall_ns,
+        .stop_at_hang = true,
+        .json = options->json,
+    };
+    error = wsdbg_session_create(&wanted, evidence, &replay.clock, &session);
+    if (error) {
+        free((char *)wanted.command);
+        return error;
+    }
+    const struct wsdbg_watch *watch = wsdbg_session_watch(session);
+    bool hang = watch->hang, blind = watch->blind;
+    error = wsdbg_session_end(session, hang ? WSDBG_EXIT_HANG : 0, hang ? "replayed a hang" : "replayed");
+    if (!error && blind)
+        error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s could not be replayed to its end", options->path);
+    wsdbg_session_destroy(session, false);
+    free((char *)wanted.command);
+    if (error)
+        return error;
+    if (!hang)
+        wsdbg_say("the recording shows no hang");
+    *status = hang ? WSDBG_EXIT_HANG : 0;
+    return NULL;
+}
+
+static const struct wsdbg_option options_table[] = {
+    {'o', "output", "FILE", "keep a session database", NULL, NULL},
+    {0, "stall", "SECONDS", "no progress for this long is a stall (default 2)", NULL, NULL},
+    {0, "json", NULL, "the report as JSON on stdout", NULL, NULL},
+};
+
+static struct wsdbg_error *replay_run(const struct wsdbg_invocation *invocation, int *status)
+{
+    const char *stall = wsdbg_option_value(invocation, "stall");
+    struct wsdbg_replay_options options = {
+        .path = invocation->operands[0],
+        .output = wsdbg_option_value(invocation, "output"),
+        .json = wsdbg_option_value(invocation, "json") != NULL,
+    };
+    struct wsdbg_error *error = wsdbg_parse_seconds("stall", stall ? stall : "2", &options.stall_ns);
+    return error ? error : wsdbg_replay_file(&options, status);
+}
+
+const struct wsdbg_command wsdbg_command_replay = {
+    .name = "replay",
+    .summary = "Watch a recorded session again",
+    .usage = "FILE [-o FILE.db] [--json]",
+    .description =
+        "Sends a file made by wsdbg run --record through the watchdog, the diagnosis and the report of a live\n"
+        "run, with the recording's own clock. The exit status is 124 when it shows a hang, else 0. A stall time\n"
+        "longer than the recorded one finds nothing: the recording ends soon after its verdict.",
+    .options = options_table,
+    .option_count = sizeof options_table / sizeof options_table[0],
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = replay_run,
+};

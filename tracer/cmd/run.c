@@ -1,0 +1,226 @@
+/* run.c - runs a program under the observer, watches it, ends it after a hang.
+ *
+ * Reads: the program's shared segments, through the ring evidence.  Writes: the report on stderr, the session
+ * database, a recording on request, JSON on stdout on request.
+ *
+ * After a hang the exit status is 124 whatever the program does later, also with --on-stall wait: the caller asked
+ * whether it hangs, as timeout(1) is asked whether it took too long.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/console.h"
+#include "cmd/environment.h"
+#include "cmd/launch.h"
+#include "cmd/paths.h"
+#include "cmd/session.h"
+#include "cmd/spool.h"
+#include "cmd/supervise.h"
+
+extern char **environ;
+
+/* Everything a run holds; freed in one place. */
+struct run {
+    const struct wsdbg_run_options *options;
+    struct wsdbg_clock clock;
+    char *shim, *command, *output, *spool;
+    char name[64]; /* of the session */
+    char **environment;
+    struct wsdbg_child *child;
+    struct wsdbg_session *session;
+    bool executed;
+};
+
+static uint64_t live_now_ns(struct wsdbg_clock *clock)
+{
+    (void)clock;
+    return wsdbg_monotonic_ns();
+}
+
+static enum wsdbg_wait live_wait(struct wsdbg_clock *clock, uint64_t deadline_ns)
+{
+    struct run *run = (struct run *)((char *)clock - offsetof(struct run, clock));
+    enum wsdbg_child_event event = wsdbg_child_wait(run->child, deadline_ns);
+    if (event == WSDBG_CHILD_ENDED)
+        return WSDBG_WAIT_OVER;
+    return event == WSDBG_CHILD_RESUMED ? WSDBG_WAIT_RESUMED : WSDBG_WAIT_TICK;
+}
+
+static const char *after_hang(enum wsdbg_on_stall on_stall)
+{
+    static const char *const texts[] = {
+        [WSDBG_ON_STALL_KILL] = "the program is ended now",
+        [WSDBG_ON_STALL_WAIT] = "the program is left running, wsdbg watches on",
+        [WSDBG_ON_STALL_DETACH] = "the program is left running, wsdbg leaves",
+    };
+    return texts[on_stall];
+}
+
+/* The observer's files and the program's environment: nothing is started yet. */
+static struct wsdbg_error *prepare(struct run *run)
+{
+    const struct wsdbg_run_options *options = run->options;
+    bool cupti = strcmp(options->observer, "cupti") == 0;
+    struct wsdbg_error *error = cupti ? wsdbg_path_cupti(&run->shim) : wsdbg_path_shim(&run->shim);
+    if (error)
+        return error;
+    snprintf(run->name, sizeof run->name, "%d-%" PRIx64, (int)getpid(), wsdbg_unix_ns());
+    run->command = wsdbg_quote_command(options->program);
+    if (!run->command)
+        return &wsdbg_error_no_memory;
+    if (options->output && access(options->output, F_OK) == 0)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s exists already, not overwritten", options->output);
+    if (options->record_path && access(options->record_path, F_OK) == 0)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s exists already, not overwritten", options->record_path);
+    error = wsdbg_spool_create(&run->spool);
+    if (error)
+        return error;
+    struct wsdbg_environment_options environment = {.shim = run->shim,
+                                                    .session = run->name,
+                                                    .spool = run->spool,
+                                                    .observer = options->observer,
+                                                    .history = options->history};
+    return wsdbg_environment_create(&environment, environ, &run->environment);
+}
+
+static struct wsdbg_error *choose_output(struct run *run)
+{
+    const char *program = run->options->program[0];
+    const char *slash = strrchr(program, '/');
+    if (run->options->output)
+        run->output = strdup(run->options->output);
+    else if (asprintf(&run->output, "wsdbg-%s-%d.db", slash ? slash + 1 : program, (int)wsdbg_child_pid(run->child)) <
+             0)
+        run->output = NULL;
+    return run->output ? NULL : &wsdbg_error_no_memory;
+}
+
+/* The child exists, waiting, before the database does: its pid is in the file's name.  If the database cannot be
+ * made the child goes away without having executed anything. */
+static struct wsdbg_error *open_session(struct run *run)
+{
+    const struct wsdbg_run_options *options = run->options;
+    struct wsdbg_evidence *evidence;
+    bool die_with_parent = options->on_stall != WSDBG_ON_STALL_DETACH;
+    struct wsdbg_error *error = wsdbg_child_create(die_with_parent, options->program, run->environment, &run->child);
+    if (!error)
+        error = choose_output(run);
+    if (!error)
+        error = wsdbg_evidence_open_ring(run->name, &evidence);
+    if (error)
+        return error;
+    run->clock = (struct wsdbg_clock){.now_ns = live_now_ns, .wait = live_wait, .is_live = true};
+    struct wsdbg_session_options session = {
+        .output = run->output,
+        .command = run->command,
+        .device = "gpu",
+        .observer = options->observer,
+        .record_path = options->record_path,
+        .after_hang = after_hang(options->on_stall),
+        .stall_ns = options->stall_ns,
+        .stop_at_hang = options->on_stall != WSDBG_ON_STALL_WAIT,
+        .json = options->json,
+    };
+    return wsdbg_session_create(&session, evidence, &run->clock, &run->session);
+}
+
+static int cannot_execute(const struct run *run, int code)
+{
+    wsdbg_say("%s: %s", run->options->program[0], strerror(code));
+    return code == ENOENT ? WSDBG_EXIT_NOT_FOUND : WSDBG_EXIT_CANNOT_EXECUTE;
+}
+
+/* One line about a run without a hang: what was seen, so that silence is not taken for health. */
+static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *watch)
+{
+    if (run->options->quiet || watch->hang)
+        return;
+    if (watch->blind)
+        wsdbg_say("the program was not watched to its end; session in %s", run->output);
+    else if (!watch->cuda_seen)
+        wsdbg_say("no use of CUDA was seen; session in %s", run->output);
+    else if (!watch->probes_seen)
+        wsdbg_say("%" PRIu64
+                  " kernel launches seen, none with probes: a hang could not have been noticed; session in %s",
+                  watch->launches, run->output);
+    else
+        wsdbg_say("%" PRIu64 " kernel launches seen, %" PRIu64 " with probes among the newest, no hang; session in %s",
+                  watch->launches, watch->probed_launches, run->output);
+}
+
+/* Ends the program if that is asked for; says how the run ended. */
+static void finish_child(struct run *run, const struct wsdbg_watch *watch, char *outcome, size_t outcome_bytes,
+                         int *status)
+{
+    bool stopped_early = watch->hang && run->options->on_stall != WSDBG_ON_STALL_WAIT;
+    *status = WSDBG_EXIT_HANG;
+    if (stopped_early && run->options->on_stall == WSDBG_ON_STALL_DETACH) {
+        snprintf(outcome, outcome_bytes, "left hanging");
+        return;
+    }
+    if (stopped_early) {
+        size_t left = wsdbg_child_kill(run->child);
+        snprintf(outcome, outcome_bytes, "killed after a hang");
+        if (left > 0)
+            wsdbg_say("%zu process%s of the program would not die, not even of SIGKILL", left, left == 1 ? "" : "es");
+        return;
+    }
+    int own = wsdbg_child_status(run->child), signal_number = wsdbg_child_signal(run->child);
+    if (signal_number)
+        snprintf(outcome, outcome_bytes, "died of signal %d", signal_number);
+    else
+        snprintf(outcome, outcome_bytes, "exited %d", own);
+    if (!watch->hang)
+        *status = own;
+}
+
+static struct wsdbg_error *watch_program(struct run *run, int *status)
+{
+    char outcome[64];
+    int code = wsdbg_child_execute(run->child);
+    if (code) {
+        *status = cannot_execute(run, code);
+        return NULL;
+    }
+    run->executed = true;
+    const struct wsdbg_watch *watch = wsdbg_session_watch(run->session);
+    finish_child(run, watch, outcome, sizeof outcome, status);
+    struct wsdbg_error *error = wsdbg_session_end(run->session, *status, outcome);
+    if (error) {
+        /* The program's status counts more than a database that could not be finished. */
+        wsdbg_say("the session is not complete: %s", wsdbg_error_message(error));
+        wsdbg_error_destroy(error);
+    }
+    say_what_was_seen(run, watch);
+    if (watch->hang)
+        wsdbg_say("session in %s; ask it with: wsdbg query %s", run->output, run->output);
+    return NULL;
+}
+
+static void run_deinit(struct run *run)
+{
+    wsdbg_session_destroy(run->session, !run->executed);
+    wsdbg_child_destroy(run->child);
+    if (run->name[0])
+        wsdbg_ring_unlink(run->name);
+    wsdbg_environment_destroy(run->environment);
+    wsdbg_spool_destroy(run->spool);
+    free(run->shim);
+    free(run->command);
+    free(run->output);
+}
+
+struct wsdbg_error *wsdbg_run_program(const struct wsdbg_run_options *options, int *status)
+{
+    struct run run = {.options = options};
+    struct wsdbg_error *error = prepare(&run);
+    if (!error)
+        error = open_session(&run);
+    if (!error)
+        error = watch_program(&run, status);
+    run_deinit(&run);
+    return error;
+}

@@ -1,0 +1,84 @@
+/* run_command.c - the table row of `wsdbg run`: its options, and what they become. */
+#include "cmd/console.h"
+#include "cmd/launch.h"
+#include "cmd/options.h"
+#include "wsdbg/ring.h"
+
+#include <string.h>
+
+static const char default_stall_seconds[] = "2";
+
+static const struct wsdbg_choice devices[] = {{"auto", NULL}, {"gpu", NULL}, {"sim", "the simulator"}, {NULL, NULL}};
+static const struct wsdbg_choice evidences[] = {
+    {"auto", NULL}, {"ring", NULL}, {"live", "live GPU state"}, {"core", "GPU core dumps"}, {NULL, NULL}};
+static const struct wsdbg_choice observers[] = {{"driver", NULL}, {"cupti", NULL}, {NULL, NULL}};
+static const struct wsdbg_choice on_stalls[] = {{"kill", NULL}, {"wait", NULL}, {"detach", NULL}, {NULL, NULL}};
+
+static const struct wsdbg_option options[] = {
+    {'o', "output", "FILE", "session database (default wsdbg-PROGRAM-PID.db here)", NULL, NULL},
+    {0, "device", "auto|gpu|sim", "where the kernels run", devices, NULL},
+    {0, "evidence", "auto|ring|live|core", "what the verdict rests on; ring: the kernel's probes", evidences, NULL},
+    {0, "observer", "driver|cupti", "how launches are seen; cupti adds GPU times", observers, NULL},
+    {0, "stall", "SECONDS", "no progress for this long is a stall (default 2)", NULL, NULL},
+    {0, "on-stall", "kill|wait|detach", "what to do after a hang was reported (default kill)", on_stalls, NULL},
+    {0, "history", "N", "events kept a warp, 0 to 128", NULL, NULL},
+    {0, "record", "FILE", "keep the evidence; wsdbg replay FILE shows it again", NULL, NULL},
+    {0, "tui", NULL, "live view in this terminal", NULL, "the live view"},
+    {0, "json", NULL, "the report as JSON on stdout at the end", NULL, NULL},
+    {'q', "quiet", NULL, "no closing line when nothing hangs", NULL, NULL},
+};
+
+static enum wsdbg_on_stall parse_on_stall(const char *word)
+{
+    if (word && strcmp(word, "wait") == 0)
+        return WSDBG_ON_STALL_WAIT;
+    return word && strcmp(word, "detach") == 0 ? WSDBG_ON_STALL_DETACH : WSDBG_ON_STALL_KILL;
+}
+
+static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation, int *status)
+{
+    const char *observer = wsdbg_option_value(invocation, "observer");
+    const char *stall = wsdbg_option_value(invocation, "stall");
+    struct wsdbg_run_options run = {
+        .program = invocation->operands,
+        .output = wsdbg_option_value(invocation, "output"),
+        .observer = observer ? observer : "driver",
+        .history = wsdbg_option_value(invocation, "history"),
+        .record_path = wsdbg_option_value(invocation, "record"),
+        .on_stall = parse_on_stall(wsdbg_option_value(invocation, "on-stall")),
+        .json = wsdbg_option_value(invocation, "json") != NULL,
+        .quiet = wsdbg_option_value(invocation, "quiet") != NULL,
+    };
+    unsigned history;
+    struct wsdbg_error *error = wsdbg_parse_seconds("stall", stall ? stall : default_stall_seconds, &run.stall_ns);
+    if (!error && run.history)
+        error = wsdbg_parse_count("history", run.history, 0, WSDBG_HISTORY_DEPTH_MAX, &history);
+    return error ? error : wsdbg_run_program(&run, status);
+}
+
+const struct wsdbg_command wsdbg_command_run = {
+    .name = "run",
+    .summary = "Launch a program, watch its kernels, say why one hangs",
+    .usage = "[options] [--] PROGRAM [ARGS...]",
+    .description =
+        "Starts PROGRAM with the observer library preloaded and looks at the state of every probed warp 50 times a\n"
+        "second. When nothing has moved for the stall time, wsdbg reads everything the warps wrote, says which warps\n"
+        "wait where and why, stores the evidence as an SQLite database and ends the program.\n"
+        "\n"
+        "A stall that is not proven or likely to be a hang is said in one line and the program goes on: a slow\n"
+        "kernel is never ended. Kernels without probes run as always; wsdbg then says that it could not have seen\n"
+        "a hang.\n"
+        "\n"
+        "PROGRAM stays in the foreground with the terminal's input and output. Keys such as Ctrl-C reach it as\n"
+        "always; signals sent to wsdbg alone are passed on; a stop at the terminal stops both. After a hang the\n"
+        "program and everything it started gets SIGTERM and, a second later, SIGKILL. If wsdbg itself is killed the\n"
+        "program gets SIGTERM, except with --on-stall detach. A hang makes the exit status 124 whatever the program\n"
+        "does afterwards, as with timeout(1).",
+    .needs = "kernels built with wsdbg/probe.h; without probes launches are recorded but no hang is noticed",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .operands_min = 1,
+    .operands_max = -1,
+    .runs_program = true,
+    .run = run_command,
+};

@@ -1,0 +1,193 @@
+/* session.c - see session.h.  Reads: the evidence, through the watch.  Writes: the session database, JSON on stdout. */
+#include "cmd/session.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/console.h"
+
+struct wsdbg_session {
+    struct wsdbg_session_options options;
+    struct wsdbg_session_info info;
+    struct wsdbg_watch watch;
+    struct wsdbg_store *store;
+    char hostname[256];
+    char *path;           /* of the database */
+    char *private_folder; /* holds the database when the caller wants none, NULL otherwise */
+};
+
+static bool is_plain(const char *word)
+{
+    for (const char *at = word; *at; at++)
+        if (!isalnum((unsigned char)*at) && !strchr("_-./=:,+@%", *at))
+            return false;
+    return *word != '\0';
+}
+
+static void print_quoted(const char *word, FILE *out)
+{
+    if (is_plain(word)) {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*word, out);
+    fputc('\'', out);
+}
+
+char *wsdbg_quote_command(char *const *words)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out)
+        return NULL;
+    for (size_t i = 0; words[i]; i++) {
+        if (i > 0)
+            fputc(' ', out);
+        print_quoted(words[i], out);
+    }
+    return fclose(out) == 0 ? text : NULL;
+}
+
+/* The database's place: where the caller wants it, or a folder of our own. */
+static struct wsdbg_error *choose_path(struct wsdbg_session *session)
+{
+    const char *temporary = getenv("TMPDIR");
+    if (session->options.output) {
+        session->path = strdup(session->options.output);
+        return session->path ? NULL : &wsdbg_error_no_memory;
+    }
+    if (asprintf(&session->private_folder, "%s/wsdbg.XXXXXX", temporary && temporary[0] ? temporary : "/tmp") < 0)
+        return &wsdbg_error_no_memory;
+    if (!mkdtemp(session->private_folder)) {
+        free(session->private_folder);
+        session->private_folder = NULL;
+        return wsdbg_error_create(WSDBG_ERROR_OS, "cannot create a folder for the session in %s",
+                                  temporary && temporary[0] ? temporary : "/tmp");
+    }
+    return asprintf(&session->path, "%s/session.db", session->private_folder) < 0 ? &wsdbg_error_no_memory : NULL;
+}
+
+static struct wsdbg_error *open_store(struct wsdbg_session *session, struct wsdbg_evidence *evidence)
+{
+    const struct wsdbg_session_options *options = &session->options;
+    if (gethostname(session->hostname, sizeof session->hostname - 1) < 0)
+        session->hostname[0] = '\0';
+    session->info = (struct wsdbg_session_info){
+        .command = options->command,
+        .wsdbg_version = WSDBG_VERSION,
+        .device = options->device,
+        .observer = options->observer,
+        .evidence = evidence->ops->name,
+        .hostname = session->hostname,
+        .started_unix_ns = wsdbg_unix_ns(),
+        .started_ns = session->watch.clock->now_ns(session->watch.clock),
+        .stall_seconds = (double)options->stall_ns / 1e9,
+    };
+    struct wsdbg_error *error = choose_path(session);
+    if (error)
+        return error;
+    error = wsdbg_store_create(session->path, &session->info, &session->store);
+    if (error) {
+        /* Nothing of ours lies there: what may lie there is somebody else's. */
+        free(session->path);
+        session->path = NULL;
+    }
+    return error;
+}
+
+struct wsdbg_error *wsdbg_session_create(const struct wsdbg_session_options *options, struct wsdbg_evidence *evidence,
+                                         struct wsdbg_clock *clock, struct wsdbg_session **out)
+{
+    struct wsdbg_session *session = calloc(1, sizeof *session);
+    if (!session) {
+        evidence->ops->close(evidence);
+        return &wsdbg_error_no_memory;
+    }
+    session->options = *options;
+    session->watch = (struct wsdbg_watch){
+        .evidence = evidence,
+        .clock = clock,
+        .info = &session->info,
+        .stall_ns = options->stall_ns,
+        .record_path = options->record_path,
+        .after_hang = options->after_hang,
+        .stop_at_hang = options->stop_at_hang,
+    };
+    struct wsdbg_error *error = open_store(session, evidence);
+    if (error) {
+        wsdbg_session_destroy(session, true);
+        return error;
+    }
+    session->watch.store = session->store;
+    *out = session;
+    return NULL;
+}
+
+const struct wsdbg_watch *wsdbg_session_watch(struct wsdbg_session *session)
+{
+    wsdbg_watch_run(&session->watch);
+    return &session->watch;
+}
+
+static struct wsdbg_error *print_json(const char *path)
+{
+    struct wsdbg_store *store;
+    struct wsdbg_error *error = wsdbg_store_open(path, &store);
+    if (error)
+        return error;
+    error = wsdbg_report_json(store, stdout);
+    wsdbg_store_close(store);
+    return error;
+}
+
+struct wsdbg_error *wsdbg_session_end(struct wsdbg_session *session, int exit_status, const char *outcome)
+{
+    const struct wsdbg_watch *watch = &session->watch;
+    struct wsdbg_session_end end = {
+        .exit_status = exit_status,
+        .hang = watch->hang,
+        .outcome = outcome,
+        .stalled_ns = watch->stalled_ns,
+        .verdict_ns = watch->verdict_ns,
+        .ended_ns = watch->clock->now_ns(watch->clock),
+    };
+    struct wsdbg_error *error = wsdbg_store_end(session->store, &end);
+    wsdbg_store_close(session->store);
+    session->store = NULL;
+    return error || !session->options.json ? error : print_json(session->path);
+}
+
+static void remove_database(const char *path)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        char *file = NULL;
+        if (asprintf(&file, "%s%s", path, suffixes[i]) < 0)
+            return;
+        unlink(file);
+        free(file);
+    }
+}
+
+void wsdbg_session_destroy(struct wsdbg_session *session, bool discard)
+{
+    if (!session)
+        return;
+    wsdbg_store_close(session->store);
+    session->watch.evidence->ops->close(session->watch.evidence);
+    if (session->path && (discard || session->private_folder))
+        remove_database(session->path);
+    if (session->private_folder)
+        rmdir(session->private_folder);
+    free(session->path);
+    free(session->private_folder);
+    free(session);
+}

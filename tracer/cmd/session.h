@@ -1,0 +1,37 @@
+/* session.h - one watched session from its start to its end: evidence, database, watch, last words.
+ *
+ * Used by run (a live program) and by replay and demo (a recording): what differs is the clock and the evidence.
+ */
+#ifndef WSDBG_CMD_SESSION_H
+#define WSDBG_CMD_SESSION_H
+
+#include "cmd/watch.h"
+
+struct wsdbg_session_options {
+    const char *output;      /* database to create; NULL = a private file that is removed at the end */
+    const char *command;     /* the command line, quoted */
+    const char *device;      /* "gpu", "replay" */
+    const char *observer;    /* "driver", "cupti", "none" */
+    const char *record_path; /* NULL = no recording */
+    const char *after_hang;  /* for the report's last line */
+    uint64_t stall_ns;
+    bool stop_at_hang;
+    bool json; /* JSON report on stdout at the end */
+};
+
+struct wsdbg_session;
+
+/* Takes the evidence and closes it in wsdbg_session_destroy, also when this fails.  Creates the database. */
+struct wsdbg_error *wsdbg_session_create(const struct wsdbg_session_options *options, struct wsdbg_evidence *evidence,
+                                         struct wsdbg_clock *clock, struct wsdbg_session **out);
+/* Watches; the result stays readable until the session is destroyed. */
+const struct wsdbg_watch *wsdbg_session_watch(struct wsdbg_session *session);
+/* Writes the end into the database and, if asked for, the JSON report. */
+struct wsdbg_error *wsdbg_session_end(struct wsdbg_session *session, int exit_status, const char *outcome);
+/* discard: the database is removed, nothing happened that is worth keeping. */
+void wsdbg_session_destroy(struct wsdbg_session *session, bool discard);
+
+/* The words of a command line, quoted for a shell.  The caller frees; NULL = no memory. */
+char *wsdbg_quote_command(char *const *words);
+
+#endif

@@ -1,0 +1,263 @@
+/* watch.c - see watch.h: look, tick the watchdog, and on a stall inspect, judge, say, store.
+ *
+ * A stall is not yet a hang: the diagnosis decides.  What is not a hang is said in one line and looked at again
+ * after twice the time; the program goes on undisturbed.
+ */
+#include "cmd/watch.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/console.h"
+#include "diagnose/watchdog.h"
+#include "store/report.h"
+
+enum {
+    TICK_NS = 20000000,
+    INSPECT_NS = 80000000,
+    RECORD_EVERY_NS = 250000000,
+    STORE_EVERY_NS = 1000000000,
+};
+
+/* What the loop remembers between looks. */
+struct loop {
+    struct wsdbg_watch *watch;
+    struct wsdbg_watchdog watchdog;
+    struct wsdbg_snapshot last;    /* the newest look */
+    uint64_t grace_until_ns;       /* no verdict before: the program was stopped */
+    uint64_t look_again_ns;        /* age of an undecided stall at the next inspection */
+    uint64_t recorded_ns;          /* when the newest frame was written */
+    uint64_t recorded_progress_ns; /* what it shows */
+    uint64_t stored_ns;
+    bool undecided; /* the stall going on was inspected and is no hang */
+    bool record_failed, store_failed;
+};
+
+/* Trouble that must not disturb the program: said once, then that part is off. */
+static bool give_up(struct wsdbg_error *error, const char *what, bool *failed)
+{
+    if (!error)
+        return false;
+    wsdbg_say("%s from here on: %s", what, wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+    *failed = true;
+    return true;
+}
+
+static void record(struct loop *loop, uint64_t time_ns)
+{
+    struct wsdbg_watch *watch = loop->watch;
+    if (!watch->record_path || loop->record_failed || time_ns < loop->recorded_ns)
+        return;
+    loop->recorded_ns = time_ns;
+    loop->recorded_progress_ns = loop->last.progress_ns;
+    give_up(wsdbg_ring_record(watch->evidence, watch->record_path, time_ns), "not recording", &loop->record_failed);
+}
+
+/* A frame whenever something moved, at most four a second, and always the last one before a silence: its slots
+ * have not changed since progress_ns, so that is the frame's true time. */
+static void record_progress(struct loop *loop, uint64_t now_ns, bool over)
+{
+    bool moved = loop->last.progress_ns > loop->recorded_progress_ns;
+    bool silent = loop->last.progress_ns < now_ns;
+    if (loop->recorded_ns == 0 ? loop->last.context_count > 0 : over)
+        record(loop, now_ns);
+    else if (moved && (silent || now_ns - loop->recorded_ns >= RECORD_EVERY_NS))
+        record(loop, loop->last.progress_ns);
+}
+
+static bool module_is_probed(const struct wsdbg_snapshot *snapshot, uint32_t function)
+{
+    if (function >= snapshot->function_count)
+        return false;
+    uint32_t module = snapshot->functions[function].module;
+    return module < snapshot->module_count && snapshot->modules[module].probed;
+}
+
+static void count_what_was_seen(struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot)
+{
+    watch->launches = snapshot->launches_total;
+    watch->cuda_seen |= snapshot->context_count > 0 || snapshot->launches_total > 0;
+    watch->probes_seen |= snapshot->grid_count > 0;
+    watch->probed_launches = 0;
+    for (size_t i = 0; i < snapshot->launch_count; i++)
+        watch->probed_launches += module_is_probed(snapshot, snapshot->launches[i].function);
+    for (size_t i = 0; i < snapshot->module_count; i++)
+        watch->probes_seen |= snapshot->modules[i].probed;
+}
+
+/* Keeps the newest snapshot; false when there is none. */
+static bool look(struct loop *loop, uint64_t now_ns)
+{
+    struct wsdbg_snapshot snapshot = {0};
+    if (loop->watch->blind)
+        return false;
+    if (give_up(loop->watch->evidence->ops->poll(loop->watch->evidence, now_ns, &snapshot), "not watching",
+                &loop->watch->blind))
+        return false;
+    wsdbg_snapshot_deinit(&loop->last);
+    loop->last = snapshot;
+    count_what_was_seen(loop->watch, &loop->last);
+    return true;
+}
+
+static void store(struct loop *loop, uint64_t now_ns, bool now_please)
+{
+    if (loop->store_failed || (!now_please && now_ns - loop->stored_ns < STORE_EVERY_NS))
+        return;
+    loop->stored_ns = now_ns;
+    give_up(wsdbg_store_snapshot(loop->watch->store, &loop->last), "not storing", &loop->store_failed);
+}
+
+static void store_verdict(struct loop *loop, const struct wsdbg_snapshot *snapshot,
+                          const struct wsdbg_diagnosis *diagnosis, uint64_t now_ns)
+{
+    if (loop->store_failed)
+        return;
+    loop->stored_ns = now_ns;
+    struct wsdbg_error *error = wsdbg_store_snapshot(loop->watch->store, snapshot);
+    if (!error)
+        error = wsdbg_store_diagnosis(loop->watch->store, snapshot, diagnosis);
+    give_up(error, "not storing", &loop->store_failed);
+}
+
+/* The report, at once, in one piece. */
+static struct wsdbg_error *say_hang(struct loop *loop, const struct wsdbg_snapshot *snapshot,
+                                    const struct wsdbg_diagnosis *diagnosis)
+{
+    struct wsdbg_watch *watch = loop->watch;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *memory = open_memstream(&text, &bytes);
+    if (!memory)
+        return &wsdbg_error_no_memory;
+    struct wsdbg_report report;
+    struct wsdbg_error *error = wsdbg_report_gather(watch->info, snapshot, diagnosis, NULL, &report);
+    if (!error) {
+        wsdbg_report_render_text(&report, wsdbg_console_colour(stderr), memory);
+        wsdbg_report_deinit(&report);
+    }
+    fclose(memory);
+    if (!error) {
+        fwrite(text, 1, bytes, stderr);
+        fflush(stderr);
+    }
+    free(text);
+    return error;
+}
+
+static void say_footer(struct wsdbg_watch *watch)
+{
+    char delay[64] = "recorded session, its verdict has no delay to measure";
+    watch->verdict_ns = watch->clock->is_live ? watch->clock->now_ns(watch->clock) : 0;
+    if (watch->verdict_ns)
+        snprintf(delay, sizeof delay, "verdict %.0f ms after the %.1f s threshold",
+                 (double)(watch->verdict_ns - watch->stalled_ns) / 1e6, (double)watch->stall_ns / 1e9);
+    wsdbg_say("%s; %s", delay, watch->after_hang);
+}
+
+/* Nothing moves, and it is not known to be a hang. */
+static void say_undecided(const struct loop *loop, const struct wsdbg_diagnosis *diagnosis, uint64_t now_ns)
+{
+    const struct wsdbg_finding *first = diagnosis->finding_count ? &diagnosis->findings[0] : NULL;
+    wsdbg_say("nothing has moved for %.1f s; not known to be a hang, the program goes on (%s%s%s)",
+              (double)(now_ns - loop->watchdog.progress_ns) / 1e9, first ? wsdbg_cause_name(first->cause) : "UNKNOWN",
+              first ? ": " : "", first ? first->sentence : "");
+}
+
+static void report_hang(struct loop *loop, const struct wsdbg_snapshot *snapshot,
+                        const struct wsdbg_diagnosis *diagnosis, uint64_t now_ns)
+{
+    struct wsdbg_watch *watch = loop->watch;
+    const char *cause = diagnosis->finding_count ? wsdbg_cause_name(diagnosis->findings[0].cause) : "UNKNOWN";
+    if (watch->hang && strcmp(watch->cause, cause) == 0) {
+        wsdbg_say("still hanging after %.1f s: %s", (double)(now_ns - loop->watchdog.progress_ns) / 1e9, cause);
+        return;
+    }
+    struct wsdbg_error *error = say_hang(loop, snapshot, diagnosis);
+    if (error) {
+        wsdbg_say("hang: %s (the report could not be made: %s)", cause, wsdbg_error_message(error));
+        wsdbg_error_destroy(error);
+    }
+    watch->hang = true;
+    watch->stalled_ns = loop->watchdog.progress_ns + watch->stall_ns;
+    snprintf(watch->cause, sizeof watch->cause, "%s", cause);
+    say_footer(watch);
+}
+
+/* A stall: look with everything, judge, say.  True when it is a hang. */
+static bool judge(struct loop *loop, uint64_t now_ns)
+{
+    struct wsdbg_watch *watch = loop->watch;
+    struct wsdbg_snapshot snapshot = {0};
+    struct wsdbg_diagnosis diagnosis = {0};
+    struct wsdbg_error *error = watch->evidence->ops->inspect(watch->evidence, now_ns, INSPECT_NS, &snapshot);
+    if (!error)
+        error = wsdbg_diagnose(&snapshot, &diagnosis);
+    if (error) {
+        wsdbg_say("nothing has moved for %.1f s, but the look at it failed: %s",
+                  (double)(now_ns - loop->watchdog.progress_ns) / 1e9, wsdbg_error_message(error));
+        wsdbg_error_destroy(error);
+    } else {
+        if (diagnosis.hang)
+            report_hang(loop, &snapshot, &diagnosis, now_ns);
+        else
+            say_undecided(loop, &diagnosis, now_ns);
+        store_verdict(loop, &snapshot, &diagnosis, now_ns);
+        /* Nothing moved since the threshold: that is the earliest moment at which this frame is true. */
+        record(loop, loop->watchdog.progress_ns + watch->stall_ns);
+    }
+    bool hang = diagnosis.hang;
+    wsdbg_diagnosis_deinit(&diagnosis);
+    wsdbg_snapshot_deinit(&snapshot);
+    return hang;
+}
+
+/* The watchdog reports a stall once; an undecided one is looked at again after twice the time. */
+static bool is_due(struct loop *loop, uint64_t now_ns)
+{
+    enum wsdbg_watchdog_verdict verdict = wsdbg_watchdog_tick(&loop->watchdog, &loop->last, now_ns);
+    uint64_t age_ns = now_ns - loop->watchdog.progress_ns;
+    if (verdict == WSDBG_WATCHDOG_STALLED) {
+        loop->look_again_ns = age_ns * 2;
+        return true;
+    }
+    if (verdict != WSDBG_WATCHDOG_STILL_STALLED)
+        loop->undecided = false;
+    if (verdict != WSDBG_WATCHDOG_STILL_STALLED || !loop->undecided || age_ns < loop->look_again_ns)
+        return false;
+    loop->look_again_ns *= 2;
+    return true;
+}
+
+/* One look.  True when the watch is done. */
+static bool step(struct loop *loop, bool over)
+{
+    struct wsdbg_watch *watch = loop->watch;
+    uint64_t now_ns = watch->clock->now_ns(watch->clock);
+    if (!look(loop, now_ns))
+        return false;
+    record_progress(loop, now_ns, over);
+    if (over || now_ns < loop->grace_until_ns || !is_due(loop, now_ns)) {
+        store(loop, now_ns, over && !watch->hang);
+        return false;
+    }
+    bool hang = judge(loop, now_ns);
+    loop->undecided = !hang;
+    return hang && watch->stop_at_hang;
+}
+
+void wsdbg_watch_run(struct wsdbg_watch *watch)
+{
+    struct loop loop = {.watch = watch};
+    wsdbg_watchdog_init(&loop.watchdog, watch->stall_ns);
+    for (bool done = false; !done;) {
+        uint64_t next_ns = watch->clock->now_ns(watch->clock) + TICK_NS;
+        enum wsdbg_wait event = watch->clock->wait(watch->clock, next_ns);
+        if (event == WSDBG_WAIT_RESUMED)
+            loop.grace_until_ns = watch->clock->now_ns(watch->clock) + watch->stall_ns;
+        done = step(&loop, event == WSDBG_WAIT_OVER) || event == WSDBG_WAIT_OVER;
+    }
+    wsdbg_snapshot_deinit(&loop.last);
+}

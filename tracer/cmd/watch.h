@@ -1,0 +1,51 @@
+/* watch.h - the watch loop, written once over (evidence, clock): live runs and replays are the same code.
+ *
+ * Reads: snapshots.  Writes: the report on stderr, the session database, a recording if one is asked for.
+ */
+#ifndef WSDBG_CMD_WATCH_H
+#define WSDBG_CMD_WATCH_H
+
+#include "diagnose/finding.h"
+#include "evidence/evidence.h"
+#include "store/store.h"
+
+enum wsdbg_wait {
+    WSDBG_WAIT_TICK,
+    WSDBG_WAIT_RESUMED, /* the program had been stopped: the time in between counts for nothing */
+    WSDBG_WAIT_OVER     /* the program, or the recording, is at its end */
+};
+
+/* A clock and what ends the watch.  wait() returns when now_ns() reached deadline_ns, or earlier. */
+struct wsdbg_clock {
+    uint64_t (*now_ns)(struct wsdbg_clock *clock);
+    enum wsdbg_wait (*wait)(struct wsdbg_clock *clock, uint64_t deadline_ns);
+    bool is_live; /* the verdict's delay can be measured */
+};
+
+struct wsdbg_watch {
+    /* Set by the caller; nothing is owned. */
+    struct wsdbg_evidence *evidence;
+    struct wsdbg_clock *clock;
+    struct wsdbg_store *store;
+    const struct wsdbg_session_info *info;
+    uint64_t stall_ns;
+    const char *record_path; /* NULL = no recording */
+    const char *after_hang;  /* what happens to the program, for the report's last line */
+    bool stop_at_hang;       /* return at the first hang instead of watching on */
+    /* Filled by wsdbg_watch_run. */
+    bool hang;
+    uint64_t stalled_ns;      /* the moment the threshold passed, 0 = none */
+    uint64_t verdict_ns;      /* 0 = none, or not a live clock */
+    uint64_t launches;        /* seen in all */
+    uint64_t probed_launches; /* whose function belongs to a module with probes, among the newest ones */
+    bool probes_seen;         /* some module has probes, or some slot was written */
+    bool cuda_seen;           /* some context or launch was seen */
+    bool blind;               /* the evidence failed and was given up */
+    char cause[32];           /* code of the verdict, "" = none */
+};
+
+/* Watches until the clock is over, or, with stop_at_hang, until a hang has been reported and stored.  Trouble with
+ * evidence, recording or the database is said once on stderr; it never ends the watch. */
+void wsdbg_watch_run(struct wsdbg_watch *watch);
+
+#endif
