@@ -1,0 +1,61 @@
+/* builder.h - the parts of the snapshot builder, private to this room.  One file a part, in this order:
+ * snapshot_tables, snapshot_grids, grid_match, snapshot_warps, snapshot_barriers, barrier_phase. */
+#ifndef WSDBG_EVIDENCE_BUILDER_H
+#define WSDBG_EVIDENCE_BUILDER_H
+
+#include "evidence/snapshot_build.h"
+
+/* Where a process's rows begin in the snapshot's arrays. */
+struct wsdbg_process_base {
+    uint32_t context, module, function, launch;
+    uint32_t launch_count;
+    bool launches_dropped; /* some left the ring before they were read */
+};
+
+/* What is known of a grid beside its row; same index as snapshot.grids. */
+struct wsdbg_grid_work {
+    uint32_t process;
+    uint32_t cluster_size;
+    uint32_t max_x, max_y, max_z; /* largest CTA coordinates seen */
+    uint32_t slots;
+    uint64_t changed_ns;
+    bool waits_for_dependency; /* some warp is in griddepcontrol.wait */
+    bool listed;               /* its CTAs and warps go into the snapshot */
+    /* From the launches that fit: */
+    bool ordered; /* all on `stream`, all by `thread_id`: grid ids are in stream order */
+    uint64_t stream;
+    uint32_t thread_id;
+};
+
+/* An occupied slot and the grid it belongs to. */
+struct wsdbg_slot_entry {
+    const struct wsdbg_tracked_slot *tracked;
+    uint32_t grid;
+    uint32_t slot; /* index in its context */
+};
+
+struct wsdbg_builder {
+    const struct wsdbg_build_request *request;
+    struct wsdbg_snapshot *out;
+    struct wsdbg_process_base *bases;
+    struct wsdbg_grid_work *grids;
+    struct wsdbg_slot_entry *entries;
+    size_t entry_count;
+    size_t name_capacity, history_capacity, barrier_capacity;
+};
+
+/* Each fills its part of the snapshot; an error is always out of memory. */
+struct wsdbg_error *wsdbg_build_tables(struct wsdbg_builder *builder);
+struct wsdbg_error *wsdbg_build_grids(struct wsdbg_builder *builder);
+struct wsdbg_error *wsdbg_match_launches(struct wsdbg_builder *builder);
+/* Which grids run, once launches are matched. */
+void wsdbg_mark_running(struct wsdbg_builder *builder);
+struct wsdbg_error *wsdbg_build_warps(struct wsdbg_builder *builder);
+struct wsdbg_error *wsdbg_build_barriers(struct wsdbg_builder *builder);
+/* Phases of mbarriers, where arrivals can be counted exactly. */
+struct wsdbg_error *wsdbg_build_phases(struct wsdbg_builder *builder);
+
+/* The CTA of `cta`'s cluster with this rank, WSDBG_NONE if it was not seen. */
+uint32_t wsdbg_cluster_peer(const struct wsdbg_snapshot *snapshot, uint32_t cta, uint32_t rank);
+
+#endif

@@ -1,0 +1,205 @@
+/* record.c - writes recordings; the format is in record.h.
+ *
+ * Reads: live segments.  Writes: one file, a whole frame per write, so a killed run leaves whole frames.
+ */
+#include "evidence/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "evidence/grow.h"
+
+#define COMPRESSION_LEVEL 1
+
+/* A process's bytes as the last frame left them. */
+struct shadow {
+    uint32_t process_id;
+    unsigned char *bytes;
+    size_t byte_count; /* whole pages */
+};
+
+struct wsdbg_recorder {
+    int fd;
+    char *path;
+    struct shadow *shadows;
+    size_t shadow_count, shadow_capacity;
+    unsigned char *plain;
+    size_t plain_count, plain_capacity;
+};
+
+static struct wsdbg_error *write_all(struct wsdbg_recorder *recorder, const void *bytes, size_t count)
+{
+    while (count > 0) {
+        const ssize_t written = write(recorder->fd, bytes, count);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return wsdbg_error_os(errno, "write %s", recorder->path);
+        bytes = (const unsigned char *)bytes + written;
+        count -= (size_t)written;
+    }
+    return NULL;
+}
+
+static struct wsdbg_error *create_file(struct wsdbg_recorder *recorder)
+{
+    recorder->fd = open(recorder->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (recorder->fd < 0)
+        return wsdbg_error_os(errno, "create %s", recorder->path);
+    const struct wsdbg_record_head head = {.magic = WSDBG_RECORD_MAGIC, .version = WSDBG_RECORD_VERSION};
+    return write_all(recorder, &head, sizeof head);
+}
+
+struct wsdbg_error *wsdbg_recorder_create(const char *path, struct wsdbg_recorder **out)
+{
+    struct wsdbg_recorder *recorder = calloc(1, sizeof *recorder);
+    if (!recorder)
+        return &wsdbg_error_no_memory;
+    recorder->fd = -1;
+    recorder->path = strdup(path);
+    struct wsdbg_error *error = recorder->path ? create_file(recorder) : &wsdbg_error_no_memory;
+    if (error)
+        wsdbg_recorder_close(recorder);
+    else
+        *out = recorder;
+    return error;
+}
+
+static bool append(struct wsdbg_recorder *recorder, const void *bytes, size_t count)
+{
+    const size_t total = recorder->plain_count + count;
+    if (!wsdbg_grow((void **)&recorder->plain, &recorder->plain_capacity, total, 1))
+        return false;
+    memcpy(recorder->plain + recorder->plain_count, bytes, count);
+    recorder->plain_count = total;
+    return true;
+}
+
+/* The process's shadow, with room for `byte_count`; NULL = out of memory. */
+static struct shadow *shadow_of(struct wsdbg_recorder *recorder, uint32_t process_id, size_t byte_count)
+{
+    struct shadow *shadow = NULL;
+    for (size_t i = 0; i < recorder->shadow_count; i++)
+        if (recorder->shadows[i].process_id == process_id)
+            shadow = &recorder->shadows[i];
+    if (!shadow) {
+        if (!wsdbg_grow((void **)&recorder->shadows, &recorder->shadow_capacity, recorder->shadow_count + 1,
+                        sizeof *recorder->shadows))
+            return NULL;
+        shadow = &recorder->shadows[recorder->shadow_count++];
+        *shadow = (struct shadow){.process_id = process_id};
+    }
+    if (byte_count > shadow->byte_count) {
+        unsigned char *larger = realloc(shadow->bytes, byte_count);
+        if (!larger)
+            return NULL;
+        memset(larger + shadow->byte_count, 0, byte_count - shadow->byte_count);
+        shadow->bytes = larger;
+        shadow->byte_count = byte_count;
+    }
+    return shadow;
+}
+
+static bool append_changed_pages(struct wsdbg_recorder *recorder, struct shadow *shadow,
+                                 const struct wsdbg_segment_view *view, size_t segment_bytes, uint32_t *page_count)
+{
+    unsigned char page[WSDBG_RECORD_PAGE_BYTES];
+    for (size_t at = 0; at < segment_bytes; at += sizeof page) {
+        const size_t count = segment_bytes - at < sizeof page ? segment_bytes - at : sizeof page;
+        memset(page, 0, sizeof page);
+        wsdbg_segment_copy(page, view->bytes + at, count);
+        if (memcmp(page, shadow->bytes + at, sizeof page) == 0)
+            continue;
+        memcpy(shadow->bytes + at, page, sizeof page);
+        const uint32_t number = (uint32_t)(at / sizeof page);
+        if (!append(recorder, &number, sizeof number) || !append(recorder, page, sizeof page))
+            return false;
+        ++*page_count;
+    }
+    return true;
+}
+
+static struct wsdbg_error *append_process(struct wsdbg_recorder *recorder, const struct wsdbg_record_input *input)
+{
+    const uint64_t used_bytes = wsdbg_segment_read_head(&input->view).used_bytes;
+    uint64_t segment_bytes = used_bytes < input->view.byte_count ? used_bytes : input->view.byte_count;
+    segment_bytes = segment_bytes / 8 * 8;
+    if (segment_bytes > WSDBG_RECORD_SEGMENT_BYTES_MAX)
+        return wsdbg_error_create(
+            WSDBG_ERROR_BAD_INPUT, "%s: the segment of process %u has %llu bytes, at most %u can be recorded",
+            recorder->path, input->process_id, (unsigned long long)segment_bytes, WSDBG_RECORD_SEGMENT_BYTES_MAX);
+    const size_t pages = (segment_bytes + WSDBG_RECORD_PAGE_BYTES - 1) / WSDBG_RECORD_PAGE_BYTES;
+    struct shadow *shadow = shadow_of(recorder, input->process_id, pages * WSDBG_RECORD_PAGE_BYTES);
+    struct wsdbg_record_process head = {
+        .process_id = input->process_id, .alive = input->alive, .segment_bytes = segment_bytes};
+    const size_t head_at = recorder->plain_count;
+    if (!shadow || !append(recorder, &head, sizeof head) ||
+        !append_changed_pages(recorder, shadow, &input->view, segment_bytes, &head.page_count))
+        return &wsdbg_error_no_memory;
+    memcpy(recorder->plain + head_at, &head, sizeof head);
+    return NULL;
+}
+
+static struct wsdbg_error *write_frame(struct wsdbg_recorder *recorder, uint64_t now_ns, size_t process_count)
+{
+    const size_t bound = ZSTD_compressBound(recorder->plain_count);
+    unsigned char *file = malloc(sizeof(struct wsdbg_record_frame) + bound);
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    struct wsdbg_error *error = &wsdbg_error_no_memory;
+    if (file && context) {
+        ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, COMPRESSION_LEVEL);
+        ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+        const size_t compressed = ZSTD_compress2(context, file + sizeof(struct wsdbg_record_frame), bound,
+                                                 recorder->plain, recorder->plain_count);
+        const struct wsdbg_record_frame frame = {.magic = WSDBG_RECORD_FRAME_MAGIC,
+                                                 .process_count = (uint32_t)process_count,
+                                                 .now_ns = now_ns,
+                                                 .plain_bytes = recorder->plain_count,
+                                                 .compressed_bytes = compressed};
+        memcpy(file, &frame, sizeof frame);
+        error = ZSTD_isError(compressed) ? wsdbg_error_create(WSDBG_ERROR_OTHER, "compress a frame of %s: %s",
+                                                              recorder->path, ZSTD_getErrorName(compressed))
+                                         : write_all(recorder, file, sizeof frame + compressed);
+    }
+    ZSTD_freeCCtx(context);
+    free(file);
+    return error;
+}
+
+struct wsdbg_error *wsdbg_recorder_frame(struct wsdbg_recorder *recorder, uint64_t now_ns,
+                                         const struct wsdbg_record_input *inputs, size_t count)
+{
+    recorder->plain_count = 0;
+    if (count > WSDBG_RECORD_PROCESSES_MAX)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: %zu processes, at most %u can be recorded",
+                                  recorder->path, count, WSDBG_RECORD_PROCESSES_MAX);
+    for (size_t i = 0; i < count; i++) {
+        struct wsdbg_error *error = append_process(recorder, &inputs[i]);
+        if (error)
+            return error;
+    }
+    return write_frame(recorder, now_ns, count);
+}
+
+const char *wsdbg_recorder_path(const struct wsdbg_recorder *recorder)
+{
+    return recorder->path;
+}
+
+void wsdbg_recorder_close(struct wsdbg_recorder *recorder)
+{
+    if (!recorder)
+        return;
+    for (size_t i = 0; i < recorder->shadow_count; i++)
+        free(recorder->shadows[i].bytes);
+    free(recorder->shadows);
+    free(recorder->plain);
+    free(recorder->path);
+    if (recorder->fd >= 0)
+        close(recorder->fd);
+    free(recorder);
+}

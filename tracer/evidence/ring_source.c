@@ -1,0 +1,364 @@
+/* ring_source.c - evidence from the live segments of a session.
+ *
+ * Reads: /dev/shm/wsdbg.<session>.<pid>, found anew whenever /dev/shm changed.  Writes: history requests, and
+ * a recording when asked.  A segment that cannot be read becomes a note of the snapshot; the others go on.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "evidence/evidence.h"
+#include "evidence/grow.h"
+#include "evidence/record.h"
+#include "evidence/segment_map.h"
+#include "evidence/snapshot_build.h"
+
+#define SHM_FOLDER "/dev/shm"
+#define ANSWER_POLL_NS 200000
+/* Changes within one tick of the file system's clock leave the folder's time as it was. */
+#define SETTLED_NS 1000000000ll
+
+struct process {
+    uint32_t process_id;
+    struct wsdbg_segment_map *map; /* NULL = cannot be read, `trouble` says why */
+    char trouble[256];
+    struct wsdbg_tracker tracker;
+    bool asked;
+    uint32_t request;
+};
+
+struct ring_source {
+    struct wsdbg_evidence base;
+    char *prefix; /* "wsdbg.<session>." */
+    struct process **processes;
+    size_t count, capacity;
+    struct timespec scanned; /* the folder's time at the last scan */
+    bool scan_again;
+    struct wsdbg_recorder *recorder;
+};
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The process id of a segment's file name, 0 if it is not a segment of this session. */
+static uint32_t process_of(const char *prefix, const char *name)
+{
+    const size_t length = strlen(prefix);
+    if (strncmp(name, prefix, length) != 0 || name[length] < '1' || name[length] > '9')
+        return 0;
+    char *end;
+    const unsigned long id = strtoul(name + length, &end, 10);
+    return *end == '\0' && id <= INT32_MAX ? (uint32_t)id : 0;
+}
+
+static bool known(const struct ring_source *source, uint32_t process_id)
+{
+    for (size_t i = 0; i < source->count; i++)
+        if (source->processes[i]->process_id == process_id)
+            return true;
+    return false;
+}
+
+static struct wsdbg_error *add_process(struct ring_source *source, const char *name, uint32_t process_id)
+{
+    char object[NAME_MAX + 2];
+    snprintf(object, sizeof object, "/%s", name);
+    struct wsdbg_segment_map *map = NULL;
+    struct wsdbg_error *error = wsdbg_segment_map_open(object, process_id, &map);
+    if (!error && !map) {
+        source->scan_again = true;
+        return NULL;
+    }
+    struct process *process = calloc(1, sizeof *process);
+    if (!process ||
+        !wsdbg_grow((void **)&source->processes, &source->capacity, source->count + 1, sizeof *source->processes)) {
+        free(process);
+        if (map)
+            wsdbg_segment_map_close(map);
+        wsdbg_error_destroy(error);
+        return &wsdbg_error_no_memory;
+    }
+    process->process_id = process_id;
+    process->map = map;
+    if (error)
+        snprintf(process->trouble, sizeof process->trouble, "%s", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+    source->processes[source->count++] = process;
+    return NULL;
+}
+
+/* Ids in order, so that snapshots list processes the same way every time. */
+static int compare_processes(const void *left, const void *right)
+{
+    const struct process *a = *(struct process *const *)left, *b = *(struct process *const *)right;
+    return (a->process_id > b->process_id) - (a->process_id < b->process_id);
+}
+
+static struct wsdbg_error *scan(struct ring_source *source)
+{
+    DIR *folder = opendir(SHM_FOLDER);
+    if (!folder)
+        return wsdbg_error_os(errno, "open %s", SHM_FOLDER);
+    source->scan_again = false;
+    struct wsdbg_error *error = NULL;
+    for (struct dirent *entry; !error && (entry = readdir(folder));) {
+        const uint32_t process_id = process_of(source->prefix, entry->d_name);
+        if (process_id && !known(source, process_id))
+            error = add_process(source, entry->d_name, process_id);
+    }
+    closedir(folder);
+    if (source->count)
+        qsort(source->processes, source->count, sizeof *source->processes, compare_processes);
+    return error;
+}
+
+static struct wsdbg_error *discover(struct ring_source *source)
+{
+    struct stat status;
+    struct timespec now;
+    if (stat(SHM_FOLDER, &status) != 0)
+        return wsdbg_error_os(errno, "look at %s", SHM_FOLDER);
+    clock_gettime(CLOCK_REALTIME, &now);
+    const long long age_ns =
+        (now.tv_sec - status.st_mtim.tv_sec) * 1000000000ll + (now.tv_nsec - status.st_mtim.tv_nsec);
+    const bool same =
+        status.st_mtim.tv_sec == source->scanned.tv_sec && status.st_mtim.tv_nsec == source->scanned.tv_nsec;
+    if (same && age_ns > SETTLED_NS && !source->scan_again)
+        return NULL;
+    struct wsdbg_error *error = scan(source);
+    if (!error && age_ns > SETTLED_NS)
+        source->scanned = status.st_mtim;
+    return error;
+}
+
+static void give_up(struct process *process, struct wsdbg_error *error)
+{
+    snprintf(process->trouble, sizeof process->trouble, "%s", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+    wsdbg_tracker_deinit(&process->tracker);
+    wsdbg_segment_map_close(process->map);
+    process->map = NULL;
+}
+
+static struct wsdbg_error *look(struct ring_source *source, uint64_t now_ns)
+{
+    for (size_t i = 0; i < source->count; i++) {
+        struct process *process = source->processes[i];
+        if (!process->map)
+            continue;
+        struct wsdbg_segment_view view;
+        struct wsdbg_error *error = wsdbg_segment_map_refresh(process->map, &view);
+        if (error) {
+            give_up(process, error);
+            continue;
+        }
+        const bool alive = wsdbg_segment_map_alive(process->map);
+        error = wsdbg_tracker_look(&process->tracker, &view, alive, now_ns);
+        if (error)
+            return error;
+    }
+    return NULL;
+}
+
+/* An answer to an older request is no answer: its histories are from another moment. */
+static void drop_stale_histories(struct process *process)
+{
+    if (process->asked && process->tracker.head.history_done == process->request)
+        return;
+    for (uint32_t i = 0; i < WSDBG_CONTEXT_ROWS; i++)
+        process->tracker.contexts[i].mirror = NULL;
+}
+
+static struct wsdbg_error *add_troubles(const struct ring_source *source, struct wsdbg_snapshot *out)
+{
+    size_t troubles = 0;
+    for (size_t i = 0; i < source->count; i++)
+        troubles += source->processes[i]->trouble[0] != '\0';
+    if (!troubles)
+        return NULL;
+    void *larger = reallocarray(out->notes, out->note_count + troubles, sizeof *out->notes);
+    if (!larger)
+        return &wsdbg_error_no_memory;
+    out->notes = larger;
+    for (size_t i = 0; i < source->count; i++)
+        if (source->processes[i]->trouble[0])
+            memcpy(out->notes[out->note_count++], source->processes[i]->trouble, sizeof *out->notes);
+    return NULL;
+}
+
+static struct wsdbg_error *build(struct ring_source *source, uint64_t now_ns, bool histories,
+                                 struct wsdbg_snapshot *out)
+{
+    struct wsdbg_tracker **trackers = malloc((source->count + 1) * sizeof(struct wsdbg_tracker *));
+    if (!trackers)
+        return &wsdbg_error_no_memory;
+    struct wsdbg_build_request request = {
+        .processes = trackers, .now_ns = now_ns, .source = source->base.ops->name, .histories = histories};
+    for (size_t i = 0; i < source->count; i++)
+        if (source->processes[i]->map)
+            trackers[request.process_count++] = &source->processes[i]->tracker;
+    struct wsdbg_snapshot snapshot;
+    struct wsdbg_error *error = wsdbg_snapshot_build(&request, &snapshot);
+    free(trackers);
+    if (error)
+        return error;
+    error = add_troubles(source, &snapshot);
+    if (error)
+        wsdbg_snapshot_deinit(&snapshot);
+    else
+        *out = snapshot;
+    return error;
+}
+
+static struct wsdbg_error *ring_poll(struct wsdbg_evidence *base, uint64_t now_ns, struct wsdbg_snapshot *out)
+{
+    struct ring_source *source = (struct ring_source *)base;
+    struct wsdbg_error *error = discover(source);
+    if (!error)
+        error = look(source, now_ns);
+    return error ? error : build(source, now_ns, false, out);
+}
+
+static bool wants_histories(const struct process *process)
+{
+    for (uint32_t i = 0; i < process->tracker.head.context_count; i++)
+        if (process->tracker.contexts[i].row.history_depth &&
+            process->tracker.contexts[i].row.state == WSDBG_CONTEXT_ALIVE)
+            return process->tracker.alive;
+    return false;
+}
+
+/* Asks every process first, then waits: they copy at the same time. */
+static void fetch_histories(struct ring_source *source, uint64_t deadline_ns)
+{
+    for (size_t i = 0; i < source->count; i++) {
+        struct process *process = source->processes[i];
+        process->asked = process->map && wants_histories(process);
+        if (process->asked)
+            process->request = wsdbg_segment_map_request(process->map);
+    }
+    for (size_t i = 0; i < source->count; i++) {
+        struct process *process = source->processes[i];
+        while (process->asked && !wsdbg_segment_map_answered(process->map, process->request)) {
+            if (monotonic_ns() >= deadline_ns || !wsdbg_segment_map_alive(process->map))
+                break;
+            nanosleep(&(struct timespec){.tv_nsec = ANSWER_POLL_NS}, NULL);
+        }
+    }
+}
+
+static struct wsdbg_error *ring_inspect(struct wsdbg_evidence *base, uint64_t now_ns, uint64_t deadline_ns,
+                                        struct wsdbg_snapshot *out)
+{
+    struct ring_source *source = (struct ring_source *)base;
+    const uint64_t started_ns = monotonic_ns();
+    struct wsdbg_error *error = discover(source);
+    if (!error)
+        error = look(source, now_ns);
+    if (error)
+        return error;
+    fetch_histories(source, started_ns + deadline_ns);
+    /* Slots once more: a history fits only the slot's event of the same moment. */
+    error = look(source, now_ns);
+    if (error)
+        return error;
+    for (size_t i = 0; i < source->count; i++)
+        drop_stale_histories(source->processes[i]);
+    return build(source, now_ns, true, out);
+}
+
+static void ring_close(struct wsdbg_evidence *base)
+{
+    struct ring_source *source = (struct ring_source *)base;
+    for (size_t i = 0; i < source->count; i++) {
+        wsdbg_tracker_deinit(&source->processes[i]->tracker);
+        if (source->processes[i]->map)
+            wsdbg_segment_map_close(source->processes[i]->map);
+        free(source->processes[i]);
+    }
+    wsdbg_recorder_close(source->recorder);
+    free(source->processes);
+    free(source->prefix);
+    free(source);
+}
+
+static const struct wsdbg_evidence_ops ring_ops = {
+    .name = "ring", .poll = ring_poll, .inspect = ring_inspect, .close = ring_close};
+
+struct wsdbg_error *wsdbg_evidence_open_ring(const char *session, struct wsdbg_evidence **out)
+{
+    if (!session[0] || strchr(session, '/') || strlen(session) > 200)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "session name \"%s\": not a name for shared memory", session);
+    struct ring_source *source = calloc(1, sizeof *source);
+    if (!source)
+        return &wsdbg_error_no_memory;
+    source->base.ops = &ring_ops;
+    if (asprintf(&source->prefix, "wsdbg.%s.", session) < 0) {
+        free(source);
+        return &wsdbg_error_no_memory;
+    }
+    *out = &source->base;
+    return NULL;
+}
+
+void wsdbg_ring_unlink(const char *session)
+{
+    char *prefix;
+    DIR *folder = opendir(SHM_FOLDER);
+    if (!folder)
+        return;
+    if (asprintf(&prefix, "wsdbg.%s.", session) >= 0) {
+        for (struct dirent *entry; (entry = readdir(folder));)
+            if (process_of(prefix, entry->d_name))
+                unlinkat(dirfd(folder), entry->d_name, 0);
+        free(prefix);
+    }
+    closedir(folder);
+}
+
+static struct wsdbg_error *ensure_recorder(struct ring_source *source, const char *path)
+{
+    if (source->recorder && strcmp(wsdbg_recorder_path(source->recorder), path) == 0)
+        return NULL;
+    struct wsdbg_recorder *recorder;
+    struct wsdbg_error *error = wsdbg_recorder_create(path, &recorder);
+    if (error)
+        return error;
+    wsdbg_recorder_close(source->recorder);
+    source->recorder = recorder;
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_ring_record(struct wsdbg_evidence *base, const char *path, uint64_t now_ns)
+{
+    if (base->ops != &ring_ops)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: only ring evidence can be recorded, this is %s", path,
+                                  base->ops->name);
+    struct ring_source *source = (struct ring_source *)base;
+    struct wsdbg_error *error = ensure_recorder(source, path);
+    struct wsdbg_record_input *inputs = error ? NULL : calloc(source->count + 1, sizeof *inputs);
+    if (!error && !inputs)
+        error = &wsdbg_error_no_memory;
+    size_t count = 0;
+    for (size_t i = 0; !error && i < source->count; i++) {
+        struct process *process = source->processes[i];
+        if (!process->map || !process->tracker.view.bytes)
+            continue;
+        inputs[count++] = (struct wsdbg_record_input){
+            .view = process->tracker.view, .process_id = process->process_id, .alive = process->tracker.alive};
+    }
+    if (!error)
+        error = wsdbg_recorder_frame(source->recorder, now_ns, inputs, count);
+    free(inputs);
+    return error;
+}

@@ -1,0 +1,145 @@
+/* segment_map.c - see segment_map.h. */
+#include "evidence/segment_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <limits.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct wsdbg_segment_map {
+    char *name;
+    int fd;
+    int pidfd; /* -1 = the process was gone when the segment was opened */
+    unsigned char *bytes;
+    size_t byte_count;
+    unsigned char *request_page;
+    size_t request_page_bytes;
+    uint32_t *request; /* inside request_page */
+};
+
+static struct wsdbg_error *map_request_word(struct wsdbg_segment_map *map)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t offset = offsetof(struct wsdbg_segment, history_request);
+    const size_t start = offset / page * page;
+    map->request_page_bytes = offset + sizeof(uint32_t) - start;
+    void *mapped = mmap(NULL, map->request_page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map->fd, (off_t)start);
+    if (mapped == MAP_FAILED)
+        return wsdbg_error_os(errno, "%s: map the history request", map->name);
+    map->request_page = mapped;
+    map->request = (uint32_t *)(map->request_page + (offset - start));
+    return NULL;
+}
+
+static struct wsdbg_error *map_bytes(struct wsdbg_segment_map *map)
+{
+    struct stat status;
+    if (fstat(map->fd, &status) != 0)
+        return wsdbg_error_os(errno, "%s", map->name);
+    const size_t byte_count = (size_t)status.st_size;
+    if (byte_count == map->byte_count)
+        return NULL;
+    if (byte_count < map->byte_count)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: shrank from %zu to %zu bytes", map->name, map->byte_count,
+                                  byte_count);
+    void *mapped = mmap(NULL, byte_count, PROT_READ, MAP_SHARED, map->fd, 0);
+    if (mapped == MAP_FAILED)
+        return wsdbg_error_os(errno, "%s: map %zu bytes", map->name, byte_count);
+    if (map->bytes)
+        munmap(map->bytes, map->byte_count);
+    map->bytes = mapped;
+    map->byte_count = byte_count;
+    return NULL;
+}
+
+/* The producer sizes the object, fills it and writes the magic last. */
+static bool is_filled(const struct wsdbg_segment_map *map)
+{
+    return map->byte_count >= sizeof(uint64_t) && __atomic_load_n((const uint64_t *)map->bytes, __ATOMIC_ACQUIRE) != 0;
+}
+
+static struct wsdbg_error *open_map(struct wsdbg_segment_map *map, uint32_t process_id)
+{
+    map->fd = shm_open(map->name, O_RDWR | O_CLOEXEC, 0);
+    if (map->fd < 0)
+        return wsdbg_error_os(errno, "open /dev/shm%s", map->name);
+    struct wsdbg_error *error = map_bytes(map);
+    if (error || !is_filled(map))
+        return error;
+    const struct wsdbg_segment_view view = {map->bytes, map->byte_count};
+    error = wsdbg_segment_check(&view, map->name);
+    if (error)
+        return error;
+    map->pidfd = (int)syscall(SYS_pidfd_open, (pid_t)process_id, 0);
+    return map_request_word(map);
+}
+
+struct wsdbg_error *wsdbg_segment_map_open(const char *name, uint32_t process_id, struct wsdbg_segment_map **out)
+{
+    struct wsdbg_segment_map *map = calloc(1, sizeof *map);
+    if (!map)
+        return &wsdbg_error_no_memory;
+    map->fd = map->pidfd = -1;
+    map->name = strdup(name);
+    struct wsdbg_error *error = map->name ? open_map(map, process_id) : &wsdbg_error_no_memory;
+    if (error || !map->request) {
+        wsdbg_segment_map_close(map);
+        map = NULL;
+    }
+    if (!error)
+        *out = map;
+    return error;
+}
+
+struct wsdbg_error *wsdbg_segment_map_refresh(struct wsdbg_segment_map *map, struct wsdbg_segment_view *view)
+{
+    struct wsdbg_error *error = map_bytes(map);
+    if (error)
+        return error;
+    const struct wsdbg_segment_view now = {map->bytes, map->byte_count};
+    error = wsdbg_segment_check(&now, map->name);
+    if (!error)
+        *view = now;
+    return error;
+}
+
+bool wsdbg_segment_map_alive(struct wsdbg_segment_map *map)
+{
+    struct pollfd poller = {.fd = map->pidfd, .events = POLLIN};
+    return map->pidfd >= 0 && poll(&poller, 1, 0) == 0;
+}
+
+uint32_t wsdbg_segment_map_request(struct wsdbg_segment_map *map)
+{
+    const uint32_t request = __atomic_add_fetch(map->request, 1, __ATOMIC_ACQ_REL);
+    syscall(SYS_futex, map->request, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    return request;
+}
+
+bool wsdbg_segment_map_answered(const struct wsdbg_segment_map *map, uint32_t request)
+{
+    const struct wsdbg_segment *segment = (const struct wsdbg_segment *)map->bytes;
+    return __atomic_load_n(&segment->history_done, __ATOMIC_ACQUIRE) == request;
+}
+
+void wsdbg_segment_map_close(struct wsdbg_segment_map *map)
+{
+    if (map->request_page)
+        munmap(map->request_page, map->request_page_bytes);
+    if (map->bytes)
+        munmap(map->bytes, map->byte_count);
+    if (map->pidfd >= 0)
+        close(map->pidfd);
+    if (map->fd >= 0)
+        close(map->fd);
+    free(map->name);
+    free(map);
+}

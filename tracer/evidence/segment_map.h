@@ -1,0 +1,25 @@
+/* segment_map.h - a live segment: the mapping of a traced process's shared-memory object.
+ *
+ * Reads: /dev/shm and whether the process lives.  Writes: nothing but the history request word, through a
+ * mapping of its own; everything else is mapped read-only.
+ */
+#ifndef WSDBG_EVIDENCE_SEGMENT_MAP_H
+#define WSDBG_EVIDENCE_SEGMENT_MAP_H
+
+#include "evidence/segment_reader.h"
+
+struct wsdbg_segment_map;
+
+/* Opens object `name` ("/wsdbg...") of process `process_id`.  *out = NULL without an error: the producer has
+ * not filled it yet; try again. */
+struct wsdbg_error *wsdbg_segment_map_open(const char *name, uint32_t process_id, struct wsdbg_segment_map **out);
+/* Follows growth; *view stays valid until the next refresh or close. An object that shrank is an error. */
+struct wsdbg_error *wsdbg_segment_map_refresh(struct wsdbg_segment_map *map, struct wsdbg_segment_view *view);
+/* True while the process runs; an exited one that nobody has waited for does not. */
+bool wsdbg_segment_map_alive(struct wsdbg_segment_map *map);
+/* Raises the history request and wakes the producer; returns the request's number. */
+uint32_t wsdbg_segment_map_request(struct wsdbg_segment_map *map);
+bool wsdbg_segment_map_answered(const struct wsdbg_segment_map *map, uint32_t request);
+void wsdbg_segment_map_close(struct wsdbg_segment_map *map);
+
+#endif

@@ -1,0 +1,166 @@
+/* segment_reader.c - see segment_reader.h. */
+#include "evidence/segment_reader.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define LOAD(view, field) __atomic_load_n(&segment_of(view)->field, __ATOMIC_ACQUIRE)
+
+/* Every row type is copied in 8-byte words. */
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_context_row) % 8 == 0, "word copies");
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_module_row) % 8 == 0, "word copies");
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_function_row) % 8 == 0, "word copies");
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_thread_row) % 8 == 0, "word copies");
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_activity_row) % 8 == 0, "word copies");
+WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, off_reason) % 8 == 0, "word copies");
+WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, notes) % 8 == 0, "word copies");
+WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, names) % 8 == 0, "word copies");
+
+static const struct wsdbg_segment *segment_of(const struct wsdbg_segment_view *view)
+{
+    return (const struct wsdbg_segment *)view->bytes;
+}
+
+void wsdbg_segment_copy(void *destination, const void *source, size_t byte_count)
+{
+    const uint64_t *words = source;
+    unsigned char *out = destination;
+    /* Acquire keeps the loads in order without a fence, so a check word read afterwards is read afterwards. */
+    for (size_t i = 0; i < byte_count / 8; i++) {
+        const uint64_t word = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
+        memcpy(out + 8 * i, &word, 8);
+    }
+}
+
+struct wsdbg_error *wsdbg_segment_check(const struct wsdbg_segment_view *view, const char *label)
+{
+    if (view->byte_count < sizeof(struct wsdbg_segment))
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: %zu bytes, a segment has at least %zu", label,
+                                  view->byte_count, sizeof(struct wsdbg_segment));
+    if (LOAD(view, magic) != WSDBG_SEGMENT_MAGIC)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: offset 0: not a wsdbg segment", label);
+    if (LOAD(view, version) != WSDBG_SEGMENT_VERSION || LOAD(view, ring_version) != WSDBG_ABI_VERSION)
+        return wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: segment version %u.%u, this wsdbg reads %u.%u", label,
+                                  LOAD(view, version), LOAD(view, ring_version), WSDBG_SEGMENT_VERSION,
+                                  WSDBG_ABI_VERSION);
+    const uint64_t fixed_bytes = LOAD(view, fixed_bytes), used_bytes = LOAD(view, used_bytes);
+    if (fixed_bytes < sizeof(struct wsdbg_segment) || used_bytes < fixed_bytes)
+        return wsdbg_error_create(
+            WSDBG_ERROR_BAD_INPUT, "%s: %llu bytes used of which %llu fixed, expected at least %zu", label,
+            (unsigned long long)used_bytes, (unsigned long long)fixed_bytes, sizeof(struct wsdbg_segment));
+    return NULL;
+}
+
+static uint32_t at_most(uint32_t count, uint32_t capacity)
+{
+    return count < capacity ? count : capacity;
+}
+
+struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_view *view)
+{
+    return (struct wsdbg_segment_head){
+        .used_bytes = LOAD(view, used_bytes),
+        .created_ns = LOAD(view, created_ns),
+        .launch_count = LOAD(view, launch_count),
+        .activity_count = LOAD(view, activity_count),
+        .lost_rows = LOAD(view, lost_rows),
+        .process_id = LOAD(view, process_id),
+        .history_request = LOAD(view, history_request),
+        .history_done = LOAD(view, history_done),
+        .context_count = at_most(LOAD(view, context_count), WSDBG_CONTEXT_ROWS),
+        .module_count = at_most(LOAD(view, module_count), WSDBG_MODULE_ROWS),
+        .function_count = at_most(LOAD(view, function_count), WSDBG_FUNCTION_ROWS),
+        .name_count = at_most(LOAD(view, name_count), WSDBG_NAME_ROWS),
+        .thread_count = at_most(LOAD(view, thread_count), WSDBG_THREAD_ROWS),
+        .note_count = at_most(LOAD(view, note_count), WSDBG_NOTE_ROWS),
+    };
+}
+
+void wsdbg_segment_read_context(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_context_row *out)
+{
+    wsdbg_segment_copy(out, &segment_of(view)->contexts[row], sizeof *out);
+    out->device_name[sizeof out->device_name - 1] = '\0';
+}
+
+void wsdbg_segment_read_module(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_module_row *out)
+{
+    wsdbg_segment_copy(out, &segment_of(view)->modules[row], sizeof *out);
+}
+
+void wsdbg_segment_read_function(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_function_row *out)
+{
+    wsdbg_segment_copy(out, &segment_of(view)->functions[row], sizeof *out);
+    out->name[sizeof out->name - 1] = '\0';
+}
+
+void wsdbg_segment_read_name(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_name *out)
+{
+    wsdbg_segment_copy(out, &segment_of(view)->names[row], sizeof *out);
+    out->name[sizeof out->name - 1] = '\0';
+}
+
+void wsdbg_segment_read_note(const struct wsdbg_segment_view *view, uint32_t row, char out[WSDBG_TEXT_BYTES])
+{
+    wsdbg_segment_copy(out, segment_of(view)->notes[row], WSDBG_TEXT_BYTES);
+    out[WSDBG_TEXT_BYTES - 1] = '\0';
+}
+
+void wsdbg_segment_read_off_reason(const struct wsdbg_segment_view *view, char out[WSDBG_TEXT_BYTES])
+{
+    wsdbg_segment_copy(out, segment_of(view)->off_reason, WSDBG_TEXT_BYTES);
+    out[WSDBG_TEXT_BYTES - 1] = '\0';
+}
+
+bool wsdbg_segment_read_thread(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_thread_row *out)
+{
+    const struct wsdbg_thread_row *source = &segment_of(view)->threads[row];
+    wsdbg_segment_copy(out, source, sizeof *out);
+    out->call[sizeof out->call - 1] = '\0';
+    const uint64_t since_ns = __atomic_load_n(&source->since_ns, __ATOMIC_ACQUIRE);
+    return out->thread_id && out->since_ns && out->since_ns == since_ns;
+}
+
+bool wsdbg_segment_read_launch(const struct wsdbg_segment_view *view, uint64_t number, struct wsdbg_launch_row *out)
+{
+    const struct wsdbg_launch_row *source = &segment_of(view)->launches[number % WSDBG_LAUNCH_ROWS];
+    if (__atomic_load_n(&source->sequence, __ATOMIC_ACQUIRE) != number + 1)
+        return false;
+    wsdbg_segment_copy(out, source, sizeof *out);
+    return __atomic_load_n(&source->sequence, __ATOMIC_ACQUIRE) == number + 1 && out->sequence == number + 1;
+}
+
+bool wsdbg_segment_read_activity(const struct wsdbg_segment_view *view, uint64_t number, struct wsdbg_activity_row *out)
+{
+    const struct wsdbg_activity_row *source = &segment_of(view)->activities[number % WSDBG_ACTIVITY_ROWS];
+    if (__atomic_load_n(&source->sequence, __ATOMIC_ACQUIRE) != number + 1)
+        return false;
+    wsdbg_segment_copy(out, source, sizeof *out);
+    out->name[sizeof out->name - 1] = '\0';
+    return __atomic_load_n(&source->sequence, __ATOMIC_ACQUIRE) == number + 1 && out->sequence == number + 1;
+}
+
+/* `count` elements at `offset` behind the fixed part, aligned, inside what is used and really there. */
+static const void *area(const struct wsdbg_segment_view *view, uint64_t offset, uint64_t count, size_t element_bytes)
+{
+    const uint64_t used_bytes = LOAD(view, used_bytes);
+    const uint64_t end = used_bytes < view->byte_count ? used_bytes : view->byte_count;
+    const bool placed = offset >= sizeof(struct wsdbg_segment) && offset <= end && offset % 16 == 0;
+    if (!placed || count == 0 || count > (end - offset) / element_bytes)
+        return NULL;
+    return view->bytes + offset;
+}
+
+const struct wsdbg_slot *wsdbg_segment_slots(const struct wsdbg_segment_view *view,
+                                             const struct wsdbg_context_row *context)
+{
+    return area(view, context->slots_offset, context->slot_count, sizeof(struct wsdbg_slot));
+}
+
+const struct wsdbg_event *wsdbg_segment_mirror(const struct wsdbg_segment_view *view,
+                                               const struct wsdbg_context_row *context)
+{
+    const uint32_t depth = context->history_depth;
+    if (depth == 0 || depth > WSDBG_HISTORY_DEPTH_MAX || (depth & (depth - 1)) != 0 || context->history_offset == 0)
+        return NULL;
+    return area(view, context->history_offset, (uint64_t)context->slot_count * depth, sizeof(struct wsdbg_event));
+}

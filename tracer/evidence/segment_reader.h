@@ -1,0 +1,62 @@
+/* segment_reader.h - safe access to the bytes of one traced process's segment (wsdbg/session.h).
+ *
+ * Reads: a live mapping or a buffer (a recorded frame).  Writes: copies of rows.
+ *
+ * The producer is never trusted: every count is cut to its table, every offset checked against the bytes
+ * that are really there, every string ended.  A live mapping changes while it is read, so rows are copied
+ * with atomic loads and only the copies are looked at.
+ */
+#ifndef WSDBG_EVIDENCE_SEGMENT_READER_H
+#define WSDBG_EVIDENCE_SEGMENT_READER_H
+
+#include "base/error.h"
+#include "wsdbg/session.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Borrowed bytes, 8-byte aligned; used_bytes of the header may say less than byte_count, never more. */
+struct wsdbg_segment_view {
+    const unsigned char *bytes;
+    size_t byte_count;
+};
+
+/* The header's scalars, copied once per look. */
+struct wsdbg_segment_head {
+    uint64_t used_bytes, created_ns, launch_count, activity_count, lost_rows;
+    uint32_t process_id;
+    uint32_t history_request, history_done;
+    uint32_t context_count, module_count, function_count, name_count, thread_count, note_count;
+};
+
+/* Magic, versions and sizes; errors start with `label`. */
+struct wsdbg_error *wsdbg_segment_check(const struct wsdbg_segment_view *view, const char *label);
+/* The view must have passed wsdbg_segment_check; counts come back no larger than their tables. */
+struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_view *view);
+
+/* Copies of rows; `row` must be below the head's count. Strings are ended. */
+void wsdbg_segment_read_context(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_context_row *out);
+void wsdbg_segment_read_module(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_module_row *out);
+void wsdbg_segment_read_function(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_function_row *out);
+void wsdbg_segment_read_name(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_name *out);
+void wsdbg_segment_read_note(const struct wsdbg_segment_view *view, uint32_t row, char out[WSDBG_TEXT_BYTES]);
+/* "" while the observer is active and saw everything. */
+void wsdbg_segment_read_off_reason(const struct wsdbg_segment_view *view, char out[WSDBG_TEXT_BYTES]);
+/* False: the thread is not inside a call (or the row changed under the eyes). */
+bool wsdbg_segment_read_thread(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_thread_row *out);
+/* Entry `number` of a ring table; false: it left the ring, or is being written. */
+bool wsdbg_segment_read_launch(const struct wsdbg_segment_view *view, uint64_t number, struct wsdbg_launch_row *out);
+bool wsdbg_segment_read_activity(const struct wsdbg_segment_view *view, uint64_t number,
+                                 struct wsdbg_activity_row *out);
+
+/* First slot of a context, NULL if it has none or they do not lie inside the bytes. */
+const struct wsdbg_slot *wsdbg_segment_slots(const struct wsdbg_segment_view *view,
+                                             const struct wsdbg_context_row *context);
+/* First event of the history mirror, likewise; also NULL where the depth is not a power of two in range. */
+const struct wsdbg_event *wsdbg_segment_mirror(const struct wsdbg_segment_view *view,
+                                               const struct wsdbg_context_row *context);
+
+/* Copies `byte_count` (a multiple of 8) with one atomic load a word, in order. */
+void wsdbg_segment_copy(void *destination, const void *source, size_t byte_count);
+
+#endif

@@ -1,0 +1,238 @@
+/* snapshot_tables.c - the host side of a snapshot: contexts, modules, names, functions, launches, threads,
+ * activities and notes of every process, with row numbers turned into indexes of the snapshot. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "evidence/builder.h"
+#include "evidence/grow.h"
+
+static struct wsdbg_optional_u32 known_unless(uint32_t value, uint32_t unknown)
+{
+    return (struct wsdbg_optional_u32){.value = value == unknown ? 0 : value, .known = value != unknown};
+}
+
+static struct wsdbg_optional_u64 known_unless_zero(uint64_t value)
+{
+    return (struct wsdbg_optional_u64){.value = value, .known = value != 0};
+}
+
+/* A row number of a process as an index of the snapshot. */
+static uint32_t index_of(uint32_t row, uint32_t count, uint32_t base)
+{
+    return row < count ? base + row : WSDBG_NONE;
+}
+
+static void add_contexts(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker)
+{
+    for (uint32_t i = 0; i < tracker->head.context_count; i++) {
+        const struct wsdbg_tracked_context *context = &tracker->contexts[i];
+        const struct wsdbg_context_row *row = &context->row;
+        struct wsdbg_context *out = &builder->out->contexts[builder->out->context_count++];
+        *out = (struct wsdbg_context){
+            .process_id = tracker->head.process_id,
+            .handle = row->handle,
+            .device_ordinal = row->device_ordinal,
+            .sm_count = known_unless(row->sm_count, 0),
+            .compute_capability = known_unless(row->compute_capability, 0),
+            .alive = tracker->alive && row->state == WSDBG_CONTEXT_ALIVE,
+            .error = row->error,
+            .history_depth = row->history_depth,
+            .history_read = builder->request->histories && context->mirror,
+            .gpu_now_ns = context->gpu_now_ns,
+        };
+        memcpy(out->device_name, row->device_name, sizeof out->device_name);
+    }
+}
+
+static struct wsdbg_error *add_modules(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker,
+                                       const struct wsdbg_process_base *base)
+{
+    struct wsdbg_snapshot *out = builder->out;
+    for (uint32_t i = 0; i < tracker->head.module_count; i++) {
+        struct wsdbg_module_row row;
+        wsdbg_segment_read_module(&tracker->view, i, &row);
+        const uint32_t names = tracker->head.name_count;
+        const uint32_t first = row.names_first < names ? row.names_first : names;
+        const uint32_t count = row.names_count < names - first ? row.names_count : names - first;
+        if (!wsdbg_grow((void **)&out->names, &builder->name_capacity, out->name_count + count, sizeof *out->names))
+            return &wsdbg_error_no_memory;
+        struct wsdbg_module *module = &out->modules[out->module_count++];
+        *module = (struct wsdbg_module){
+            .process_id = tracker->head.process_id,
+            .context = index_of(row.context, tracker->head.context_count, base->context),
+            .row = i,
+            .probed = row.probed == 1,
+            .image_bytes = known_unless_zero(row.image_bytes),
+            .image_hash = known_unless_zero(row.image_hash),
+            .names_first = (uint32_t)out->name_count,
+            .names_count = count,
+        };
+        if (row.image_kept == 1)
+            snprintf(module->image_path, sizeof module->image_path, "%u-%u.image", tracker->head.process_id, i);
+        for (uint32_t n = 0; n < count; n++)
+            wsdbg_segment_read_name(&tracker->view, first + n, &out->names[out->name_count++]);
+    }
+    return NULL;
+}
+
+static void add_functions(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker,
+                          const struct wsdbg_process_base *base)
+{
+    for (uint32_t i = 0; i < tracker->head.function_count; i++) {
+        struct wsdbg_function_row row;
+        wsdbg_segment_read_function(&tracker->view, i, &row);
+        struct wsdbg_function *out = &builder->out->functions[builder->out->function_count++];
+        *out = (struct wsdbg_function){
+            .process_id = tracker->head.process_id,
+            .module = index_of(row.module, tracker->head.module_count, base->module),
+            .registers = known_unless(row.registers, WSDBG_UNKNOWN32),
+            .static_shared_bytes = known_unless(row.static_shared_bytes, WSDBG_UNKNOWN32),
+            .local_bytes = known_unless(row.local_bytes, WSDBG_UNKNOWN32),
+            .max_threads = known_unless(row.max_threads, WSDBG_UNKNOWN32),
+            .binary_version = known_unless(row.binary_version, WSDBG_UNKNOWN32),
+        };
+        memcpy(out->name, row.name, sizeof out->name);
+    }
+}
+
+static void add_launches(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker,
+                         struct wsdbg_process_base *base)
+{
+    const uint64_t total = tracker->head.launch_count;
+    const uint64_t first = total > WSDBG_LAUNCH_ROWS ? total - WSDBG_LAUNCH_ROWS : 0;
+    base->launch = (uint32_t)builder->out->launch_count;
+    base->launches_dropped = first > 0;
+    for (uint64_t n = first; n < total; n++) {
+        struct wsdbg_launch_row row;
+        if (!wsdbg_segment_read_launch(&tracker->view, n, &row)) {
+            base->launches_dropped = true;
+            continue;
+        }
+        struct wsdbg_launch *out = &builder->out->launches[builder->out->launch_count++];
+        *out = (struct wsdbg_launch){
+            .process_id = tracker->head.process_id,
+            .sequence = n,
+            .time_ns = row.time_ns,
+            .stream = row.stream,
+            .function = index_of(row.function, tracker->head.function_count, base->function),
+            .context = index_of(row.context, tracker->head.context_count, base->context),
+            .thread_id = row.thread_id,
+            .dynamic_shared_bytes = row.dynamic_shared_bytes,
+            .flags = row.flags,
+            .result = row.result,
+        };
+        for (int axis = 0; axis < 3; axis++) {
+            out->grid[axis] = row.grid[axis];
+            out->block[axis] = row.block[axis];
+            out->cluster[axis] = known_unless(row.cluster[axis], WSDBG_UNKNOWN32);
+        }
+    }
+    base->launch_count = (uint32_t)builder->out->launch_count - base->launch;
+    builder->out->launches_total += total;
+}
+
+static void add_threads(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker,
+                        const struct wsdbg_process_base *base)
+{
+    for (uint32_t i = 0; i < tracker->head.thread_count; i++) {
+        struct wsdbg_thread_row row;
+        /* A dead process is inside no call, whatever its last rows say. */
+        if (!tracker->alive || !wsdbg_segment_read_thread(&tracker->view, i, &row))
+            continue;
+        struct wsdbg_host_thread *out = &builder->out->threads[builder->out->thread_count++];
+        *out = (struct wsdbg_host_thread){
+            .process_id = tracker->head.process_id,
+            .thread_id = row.thread_id,
+            .context = index_of(row.context, tracker->head.context_count, base->context),
+            .since_ns = row.since_ns,
+            .stream = {.value = row.stream, .known = row.stream != WSDBG_UNKNOWN64},
+        };
+        memcpy(out->call, row.call, sizeof out->call);
+    }
+}
+
+static void add_activities(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker)
+{
+    const uint64_t total = tracker->head.activity_count;
+    for (uint64_t n = total > WSDBG_ACTIVITY_ROWS ? total - WSDBG_ACTIVITY_ROWS : 0; n < total; n++) {
+        struct wsdbg_activity_row row;
+        if (!wsdbg_segment_read_activity(&tracker->view, n, &row))
+            continue;
+        struct wsdbg_activity *out = &builder->out->activities[builder->out->activity_count++];
+        *out = (struct wsdbg_activity){
+            .process_id = tracker->head.process_id,
+            .kind = row.kind,
+            .device_ordinal = row.device_ordinal,
+            .correlation = row.correlation,
+            .start_ns = row.start_ns,
+            .end_ns = row.end_ns,
+            .stream = row.stream,
+            .bytes = row.bytes,
+        };
+        memcpy(out->name, row.name, sizeof row.name);
+    }
+}
+
+static void add_notes(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker)
+{
+    char(*out)[WSDBG_TEXT_BYTES] = &builder->out->notes[builder->out->note_count];
+    wsdbg_segment_read_off_reason(&tracker->view, *out);
+    if ((*out)[0])
+        builder->out->note_count++;
+    for (uint32_t i = 0; i < tracker->head.note_count; i++)
+        wsdbg_segment_read_note(&tracker->view, i, builder->out->notes[builder->out->note_count++]);
+}
+
+static uint64_t at_most(uint64_t count, uint64_t capacity)
+{
+    return count < capacity ? count : capacity;
+}
+
+/* Room for every row of every process, so that adding cannot fail. */
+static struct wsdbg_error *allocate(struct wsdbg_builder *builder)
+{
+    size_t contexts = 0, modules = 0, functions = 0, launches = 0, threads = 0, activities = 0, notes = 0;
+    for (size_t i = 0; i < builder->request->process_count; i++) {
+        const struct wsdbg_segment_head *head = &builder->request->processes[i]->head;
+        contexts += head->context_count;
+        modules += head->module_count;
+        functions += head->function_count;
+        launches += at_most(head->launch_count, WSDBG_LAUNCH_ROWS);
+        threads += head->thread_count;
+        activities += at_most(head->activity_count, WSDBG_ACTIVITY_ROWS);
+        notes += head->note_count + 1;
+    }
+    struct wsdbg_snapshot *out = builder->out;
+    builder->bases = calloc(builder->request->process_count + 1, sizeof *builder->bases);
+    out->contexts = malloc((contexts + 1) * sizeof *out->contexts);
+    out->modules = malloc((modules + 1) * sizeof *out->modules);
+    out->functions = malloc((functions + 1) * sizeof *out->functions);
+    out->launches = malloc((launches + 1) * sizeof *out->launches);
+    out->threads = malloc((threads + 1) * sizeof *out->threads);
+    out->activities = malloc((activities + 1) * sizeof *out->activities);
+    out->notes = malloc((notes + 1) * sizeof *out->notes);
+    const bool whole = builder->bases && out->contexts && out->modules && out->functions && out->launches &&
+                       out->threads && out->activities && out->notes;
+    return whole ? NULL : &wsdbg_error_no_memory;
+}
+
+struct wsdbg_error *wsdbg_build_tables(struct wsdbg_builder *builder)
+{
+    struct wsdbg_error *error = allocate(builder);
+    for (size_t i = 0; !error && i < builder->request->process_count; i++) {
+        const struct wsdbg_tracker *tracker = builder->request->processes[i];
+        struct wsdbg_process_base *base = &builder->bases[i];
+        base->context = (uint32_t)builder->out->context_count;
+        base->module = (uint32_t)builder->out->module_count;
+        base->function = (uint32_t)builder->out->function_count;
+        add_contexts(builder, tracker);
+        error = add_modules(builder, tracker, base);
+        add_functions(builder, tracker, base);
+        add_launches(builder, tracker, base);
+        add_threads(builder, tracker, base);
+        add_activities(builder, tracker);
+        add_notes(builder, tracker);
+    }
+    return error;
+}

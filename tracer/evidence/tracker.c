@@ -1,0 +1,127 @@
+/* tracker.c - see tracker.h.
+ *
+ * Unwrapping: device times wrap after 137 s.  A slot's time is taken as the value nearest to where the
+ * context's clock must be by now: the newest time seen, plus the host time that passed since.  Only spans
+ * of the two clocks are added, never their readings compared.
+ */
+#include "evidence/tracker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "evidence/slot_reader.h"
+
+#define WRAP_UNITS (UINT64_C(1) << 32)
+
+static uint64_t unwrap_ns(const struct wsdbg_tracked_context *context, uint32_t time, uint64_t now_ns)
+{
+    /* The first time seen gets a wrap of room below it, for slots and histories that are older. */
+    if (context->gpu_now_ns == 0)
+        return (WRAP_UNITS + time) << WSDBG_TIME_SHIFT;
+    const uint64_t passed_ns = now_ns > context->gpu_now_seen_ns ? now_ns - context->gpu_now_seen_ns : 0;
+    const uint64_t clock = (context->gpu_now_ns + passed_ns) >> WSDBG_TIME_SHIFT;
+    const int64_t distance = (int32_t)(time - (uint32_t)clock);
+    return (clock + (uint64_t)distance) << WSDBG_TIME_SHIFT;
+}
+
+static bool same_bytes(const struct wsdbg_slot *a, const struct wsdbg_slot *slot)
+{
+    struct wsdbg_slot b;
+    wsdbg_segment_copy(&b, slot, sizeof b);
+    return memcmp(a, &b, sizeof b) == 0;
+}
+
+static bool same_identity(const struct wsdbg_slot *a, const struct wsdbg_slot *b)
+{
+    return a->grid_id == b->grid_id && a->cta_x == b->cta_x && a->cta_y == b->cta_y && a->cta_z == b->cta_z &&
+           a->warp_in_cta == b->warp_in_cta && a->module_id == b->module_id && a->cluster_id == b->cluster_id &&
+           a->grid_ctas == b->grid_ctas;
+}
+
+/* Takes over what the slot says now; true if it is another warp than before. */
+static bool look_at_slot(struct wsdbg_tracked_context *context, const struct wsdbg_slot *slot, uint32_t index,
+                         uint64_t now_ns)
+{
+    struct wsdbg_tracked_slot *tracked = &context->slots[index];
+    if (tracked->occupied && !tracked->torn && !tracked->foreign && same_bytes(&tracked->slot, slot))
+        return false;
+    struct wsdbg_slot read;
+    const enum wsdbg_slot_result result = wsdbg_slot_read(slot, index, context->row.warps_per_sm, &read);
+    tracked->foreign = result == WSDBG_SLOT_FOREIGN;
+    tracked->torn = result == WSDBG_SLOT_TORN;
+    if (result == WSDBG_SLOT_TORN) {
+        tracked->changed_ns = now_ns; /* it moves too fast to read: that is progress */
+        return false;
+    }
+    const bool was_occupied = tracked->occupied;
+    tracked->occupied = result == WSDBG_SLOT_READ;
+    if (!tracked->occupied)
+        return was_occupied;
+    const bool other_warp = !was_occupied || !same_identity(&tracked->slot, &read);
+    if (other_warp || memcmp(&tracked->slot.state, &read.state, sizeof read.state) != 0)
+        tracked->changed_ns = now_ns;
+    if (read.state.kind != WSDBG_EVENT_NONE) {
+        tracked->gpu_time_ns = unwrap_ns(context, read.state.time, now_ns);
+        if (tracked->gpu_time_ns > context->gpu_now_ns) {
+            context->gpu_now_ns = tracked->gpu_time_ns;
+            context->gpu_now_seen_ns = now_ns;
+        }
+    }
+    tracked->slot = read;
+    return other_warp;
+}
+
+/* The slots of a context appear once and never move or grow; a row that says otherwise is not believed. */
+static struct wsdbg_error *track_slots(struct wsdbg_tracked_context *context, const struct wsdbg_slot *slots)
+{
+    if (context->slots || !slots)
+        return NULL;
+    context->slots = calloc(context->row.slot_count, sizeof *context->slots);
+    if (!context->slots)
+        return &wsdbg_error_no_memory;
+    context->slot_count = context->row.slot_count;
+    return NULL;
+}
+
+static bool history_is_current(const struct wsdbg_tracker *tracker, const struct wsdbg_context_row *row)
+{
+    return row->history_copied != 0 && (uint32_t)row->history_copied == tracker->head.history_done;
+}
+
+static struct wsdbg_error *look_at_context(struct wsdbg_tracker *tracker, uint32_t index, uint64_t now_ns)
+{
+    struct wsdbg_tracked_context *context = &tracker->contexts[index];
+    wsdbg_segment_read_context(&tracker->view, index, &context->row);
+    const struct wsdbg_slot *slots = wsdbg_segment_slots(&tracker->view, &context->row);
+    struct wsdbg_error *error = track_slots(context, slots);
+    if (error)
+        return error;
+    const bool readable = slots && context->slot_count == context->row.slot_count;
+    context->mirror = readable && history_is_current(tracker, &context->row)
+                          ? wsdbg_segment_mirror(&tracker->view, &context->row)
+                          : NULL;
+    for (uint32_t i = 0; readable && i < context->slot_count; i++)
+        tracker->identity_changes += look_at_slot(context, &slots[i], i, now_ns);
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_tracker_look(struct wsdbg_tracker *tracker, const struct wsdbg_segment_view *view, bool alive,
+                                       uint64_t now_ns)
+{
+    tracker->view = *view;
+    tracker->head = wsdbg_segment_read_head(view);
+    tracker->alive = alive;
+    for (uint32_t i = 0; i < tracker->head.context_count; i++) {
+        struct wsdbg_error *error = look_at_context(tracker, i, now_ns);
+        if (error)
+            return error;
+    }
+    return NULL;
+}
+
+void wsdbg_tracker_deinit(struct wsdbg_tracker *tracker)
+{
+    for (uint32_t i = 0; i < WSDBG_CONTEXT_ROWS; i++)
+        free(tracker->contexts[i].slots);
+    *tracker = (struct wsdbg_tracker){0};
+}

@@ -1,0 +1,40 @@
+/* tracker.h - what is remembered of one traced process from look to look.
+ *
+ * Reads: its segment view.  Writes: per slot the last decoded content, the host time at which it was last
+ * seen to change and its unwrapped GPU time.  Both live and recorded sources step one of these per process.
+ */
+#ifndef WSDBG_EVIDENCE_TRACKER_H
+#define WSDBG_EVIDENCE_TRACKER_H
+
+#include "evidence/segment_reader.h"
+
+struct wsdbg_tracked_slot {
+    struct wsdbg_slot slot; /* valid while occupied */
+    uint64_t changed_ns;
+    uint64_t gpu_time_ns; /* of slot.state */
+    bool occupied, foreign, torn;
+};
+
+struct wsdbg_tracked_context {
+    struct wsdbg_context_row row;
+    struct wsdbg_tracked_slot *slots;
+    uint32_t slot_count;              /* 0 while the slots are not inside the segment */
+    uint64_t gpu_now_ns;              /* newest event; 0 = none yet */
+    uint64_t gpu_now_seen_ns;         /* host time at which it was seen */
+    const struct wsdbg_event *mirror; /* of the current view; NULL = histories not to be read */
+};
+
+struct wsdbg_tracker {
+    struct wsdbg_segment_view view; /* borrowed; may move between looks */
+    struct wsdbg_segment_head head;
+    bool alive; /* the process: a dead one's contexts are gone whatever their rows say */
+    struct wsdbg_tracked_context contexts[WSDBG_CONTEXT_ROWS];
+    uint64_t identity_changes; /* grows when any slot changed hands: grouping must be done again */
+};
+
+/* One look at time now_ns. `view` must have passed wsdbg_segment_check. */
+struct wsdbg_error *wsdbg_tracker_look(struct wsdbg_tracker *tracker, const struct wsdbg_segment_view *view, bool alive,
+                                       uint64_t now_ns);
+void wsdbg_tracker_deinit(struct wsdbg_tracker *tracker);
+
+#endif
