@@ -101,6 +101,8 @@ struct wsdbg_function_row {
 
 enum wsdbg_launch_flags { WSDBG_LAUNCH_COOPERATIVE = 1, WSDBG_LAUNCH_CAPTURED = 2, WSDBG_LAUNCH_GRAPH = 4, WSDBG_LAUNCH_REFUSED = 8 };
 
+#define WSDBG_RESULT_PENDING (-1) /* the launch call has not returned yet */
+
 struct wsdbg_launch_row {
     uint64_t sequence;        /* entry number + 1, written last */
     uint64_t time_ns;
@@ -113,7 +115,7 @@ struct wsdbg_launch_row {
     uint32_t cluster[3];      /* WSDBG_UNKNOWN32 = not given at launch */
     uint32_t dynamic_shared_bytes;
     uint32_t flags;           /* enum wsdbg_launch_flags */
-    int32_t result;           /* CUresult of the launch call */
+    int32_t result;           /* CUresult of the launch call, WSDBG_RESULT_PENDING */
     uint32_t reserved[3];
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_launch_row) == 96, "launch layout");

@@ -1,0 +1,209 @@
+/* control.c - whether the shim records: its state, its one line of text, fork and exit.
+ *
+ * Reads:  WSDBG_SESSION, WSDBG_SEGMENT_BYTES.
+ * Writes: stderr ("wsdbg: ..."), off_reason and notes of the segment.
+ */
+#include "shim.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+_Atomic int shim_state = SHIM_ASLEEP;
+_Atomic bool shim_exiting;
+_Atomic bool shim_driver_records = true;
+SHIM_THREAD_LOCAL int shim_depth;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char session[64];
+static uint64_t limit_bytes = WSDBG_SEGMENT_BYTES_DEFAULT;
+
+void shim_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void shim_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+uint64_t shim_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint32_t shim_thread_id(void)
+{
+    static SHIM_THREAD_LOCAL uint32_t id;
+    if (id == 0)
+        id = (uint32_t)syscall(SYS_gettid);
+    return id;
+}
+
+void shim_sleep_us(unsigned us)
+{
+    int kept = errno;
+    struct timespec wait = {us / 1000000u, (long)(us % 1000000u) * 1000};
+    nanosleep(&wait, NULL);
+    errno = kept;
+}
+
+static void write_line(const char *text)
+{
+    char line[WSDBG_TEXT_BYTES + 16];
+    int length = snprintf(line, sizeof line, "wsdbg: %s\n", text);
+    if (length > (int)sizeof line - 1)
+        length = (int)sizeof line - 1;
+    if (length > 0 && write(STDERR_FILENO, line, (size_t)length) < 0)
+        return; /* nowhere to complain */
+}
+
+void shim_say(const char *format, ...)
+{
+    int kept = errno;
+    char text[WSDBG_TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    write_line(text);
+    errno = kept;
+}
+
+void shim_off(const char *format, ...)
+{
+    int kept = errno;
+    if (atomic_exchange(&shim_state, SHIM_OFF) == SHIM_OFF)
+        return;
+    char text[WSDBG_TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    write_line(text);
+    struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    if (segment) {
+        memcpy(segment->off_reason, text, sizeof text);
+        __atomic_store_n(&segment->observer_state, WSDBG_OBSERVER_OFF, __ATOMIC_RELEASE);
+    }
+    errno = kept;
+}
+
+void shim_note(const char *format, ...)
+{
+    int kept = errno;
+    struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    char text[WSDBG_TEXT_BYTES] = "";
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (segment) {
+        shim_lock();
+        uint32_t count = segment->note_count;
+        uint32_t same = 0;
+        while (same < count && strcmp(segment->notes[same], text) != 0)
+            same++;
+        if (same == count && count < WSDBG_NOTE_ROWS) {
+            memcpy(segment->notes[count], text, sizeof text);
+            __atomic_store_n(&segment->note_count, count + 1, __ATOMIC_RELEASE);
+        }
+        shim_unlock();
+    }
+    errno = kept;
+}
+
+/* The GPU's mapping and our thread stay with the parent.  A child forked before the parent touched CUDA may
+ * use CUDA itself: it gets its own segment. */
+static void after_fork(void)
+{
+    pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+    lock = fresh;
+    if (atomic_load(&shim_state) == SHIM_ON)
+        atomic_store(&shim_state, SHIM_OFF);
+}
+
+static void at_exit(void)
+{
+    atomic_store(&shim_exiting, true);
+}
+
+void shim_start(void)
+{
+    const char *name = getenv(WSDBG_ENV_SESSION);
+    if (!name || !*name)
+        return;
+    if (strlen(name) >= sizeof session || strchr(name, '/')) {
+        shim_off("%s is not a session name; not observing this process", WSDBG_ENV_SESSION);
+        return;
+    }
+    strcpy(session, name);
+    const char *limit = getenv(WSDBG_ENV_SEGMENT_BYTES);
+    if (limit && *limit)
+        limit_bytes = strtoull(limit, NULL, 10);
+    pthread_atfork(NULL, NULL, after_fork);
+    atomic_store(&shim_state, SHIM_AWAKE);
+}
+
+static void choose_observer(struct wsdbg_segment *segment)
+{
+    const char *observer = getenv(WSDBG_ENV_OBSERVER);
+    segment->observer_kind = WSDBG_OBSERVER_DRIVER;
+    if (!observer || strcmp(observer, "cupti") != 0)
+        return;
+    char why[WSDBG_TEXT_BYTES] = "this is libwsdbg-shim.so, which has no CUPTI observer";
+    if (cupti_start && cupti_start(why)) {
+        segment->observer_kind = WSDBG_OBSERVER_CUPTI;
+        return;
+    }
+    shim_say("CUPTI observer not available: %s; using the driver observer", why);
+    shim_note("CUPTI observer not available: %s", why);
+    snprintf(segment->off_reason, sizeof segment->off_reason, "%s", why);
+}
+
+static void create_segment(void)
+{
+    char why[WSDBG_TEXT_BYTES] = "";
+    bool created = false;
+    shim_lock();
+    if (atomic_load(&shim_state) == SHIM_AWAKE) {
+        created = segment_create(session, limit_bytes, why);
+        if (created)
+            atomic_store(&shim_state, SHIM_ON);
+    }
+    shim_unlock();
+    if (why[0])
+        shim_off("%s", why);
+    if (!created)
+        return;
+    atexit(at_exit); /* registered after the driver's own handlers, so it runs before them */
+    struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    int version = 0;
+    if (shim_driver.cuDriverGetVersion(&version) == CUDA_SUCCESS)
+        segment->driver_version = (uint32_t)version;
+    choose_observer(segment);
+    __atomic_store_n(&segment->observer_state, WSDBG_OBSERVER_ACTIVE, __ATOMIC_RELEASE);
+}
+
+bool shim_recording(void)
+{
+    int state = atomic_load_explicit(&shim_state, memory_order_acquire);
+    if (state == SHIM_ASLEEP || state == SHIM_OFF || shim_depth > 1)
+        return false;
+    if (state == SHIM_ON)
+        return true;
+    int kept = errno;
+    if (interpose_ready())
+        create_segment();
+    errno = kept;
+    return atomic_load(&shim_state) == SHIM_ON;
+}

@@ -1,0 +1,126 @@
+/* driver_api.h - the part of the CUDA Driver API that the shim calls or hooks.
+ *
+ * Declared here and not taken from cuda.h: the shim builds on a machine without a CUDA toolkit, and its own
+ * exported symbols must not pass through cuda.h's renaming macros.  Handles are opaque pointers.
+ */
+#ifndef WSDBG_SHIM_DRIVER_API_H
+#define WSDBG_SHIM_DRIVER_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int CUresult;
+typedef int CUdevice;
+typedef uint64_t CUdeviceptr;
+typedef void *CUcontext;
+typedef void *CUmodule;
+typedef void *CUlibrary;
+typedef void *CUfunction; /* also a CUkernel where the driver takes either */
+typedef void *CUkernel;
+typedef void *CUstream;
+typedef void *CUevent;
+typedef void *CUarray;
+typedef void *CUgraph;
+
+enum {
+    CUDA_SUCCESS = 0,
+    CUDA_ERROR_STUB_LIBRARY = 34,
+    CUDA_ERROR_NOT_READY = 600,
+    CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
+};
+
+enum {
+    CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
+    CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR = 39,
+    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
+    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
+};
+
+enum {
+    CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
+    CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
+    CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
+    CU_FUNC_ATTRIBUTE_NUM_REGS = 4,
+    CU_FUNC_ATTRIBUTE_BINARY_VERSION = 6,
+};
+
+enum { CU_MEMHOSTREGISTER_PORTABLE = 1, CU_MEMHOSTREGISTER_DEVICEMAP = 2 };
+enum { CU_STREAM_NON_BLOCKING = 1 };
+enum { CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
+enum { CU_STREAM_CAPTURE_STATUS_NONE = 0 };
+enum { CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2 };
+enum { CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4 };
+enum { CU_GRAPH_NODE_TYPE_KERNEL = 0 };
+
+struct cu_launch_attribute {
+    uint32_t id;
+    uint32_t padding;
+    union {
+        uint32_t cluster[3];
+        int32_t cooperative;
+        char bytes[64];
+    } value;
+};
+_Static_assert(sizeof(struct cu_launch_attribute) == 72, "the driver's CUlaunchAttribute");
+
+struct cu_launch_config {
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t shared_bytes;
+    CUstream stream;
+    const struct cu_launch_attribute *attributes;
+    uint32_t attribute_count;
+};
+
+/* CUDA_KERNEL_NODE_PARAMS; `kernel` and `context` exist from its second version on. */
+struct cu_kernel_node {
+    CUfunction function;
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t shared_bytes;
+    void **parameters;
+    void **extra;
+    CUkernel kernel;
+    CUcontext context;
+};
+
+struct cu_graph_node {
+    uint32_t type;
+    int32_t reserved[3];
+    struct cu_kernel_node kernel; /* first member of the driver's union */
+};
+
+/* What the shim itself calls.  Columns: exported symbol, parameter types, 1 = nothing works without it. */
+#define WSDBG_DRIVER_CALLS(X)                                                     \
+    X(cuDriverGetVersion, (int *), 1)                                             \
+    X(cuCtxGetCurrent, (CUcontext *), 1)                                          \
+    X(cuCtxPushCurrent_v2, (CUcontext), 1)                                        \
+    X(cuCtxPopCurrent_v2, (CUcontext *), 1)                                       \
+    X(cuCtxGetDevice, (CUdevice *), 1)                                            \
+    X(cuDeviceGetAttribute, (int *, int, CUdevice), 1)                            \
+    X(cuDeviceGetName, (char *, int, CUdevice), 1)                                \
+    X(cuDevicePrimaryCtxGetState, (CUdevice, unsigned *, int *), 1)               \
+    X(cuFuncGetAttribute, (int *, int, CUfunction), 1)                            \
+    X(cuFuncGetModule, (CUmodule *, CUfunction), 0)                               \
+    X(cuFuncGetName, (const char **, CUfunction), 0)                              \
+    X(cuKernelGetFunction, (CUfunction *, CUkernel), 0)                           \
+    X(cuLibraryGetKernelCount, (unsigned *, CUlibrary), 0)                        \
+    X(cuModuleGetGlobal_v2, (CUdeviceptr *, size_t *, CUmodule, const char *), 1) \
+    X(cuMemAlloc_v2, (CUdeviceptr *, size_t), 1)                                  \
+    X(cuMemHostRegister_v2, (void *, size_t, unsigned), 1)                        \
+    X(cuMemHostGetDevicePointer_v2, (CUdeviceptr *, void *, unsigned), 1)         \
+    X(cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream), 1)         \
+    X(cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream), 1)           \
+    X(cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, CUstream), 1)     \
+    X(cuStreamCreate, (CUstream *, unsigned), 1)                                  \
+    X(cuStreamQuery, (CUstream), 1)                                               \
+    X(cuStreamIsCapturing, (CUstream, int *), 0)                                  \
+    X(cuThreadExchangeStreamCaptureMode, (int *), 0)
+
+struct wsdbg_driver {
+#define X(symbol, types, needed) CUresult(*symbol) types;
+    WSDBG_DRIVER_CALLS(X)
+#undef X
+};
+
+#endif

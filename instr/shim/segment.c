@@ -1,0 +1,146 @@
+/* segment.c - creates and grows the shared segment that wsdbg/session.h describes.
+ *
+ * Writes: /dev/shm/wsdbg.<session>.<pid>, mode 0600.  Every byte is allocated before it is mapped, so a full
+ * /dev/shm is an error here and never a SIGBUS in the app.  Nothing is ever unmapped, and no descriptor is
+ * kept: an app that closes all descriptors and opens its own must not get our writes into its files.
+ */
+#include "shim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+struct wsdbg_segment *_Atomic shim_segment;
+
+static char segment_name[128];
+
+static uint64_t page_round(uint64_t bytes)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) / page * page;
+}
+
+static void describe_no_space(int fd, uint64_t bytes, int error, char *why)
+{
+    struct statfs space;
+    unsigned long long free_bytes = 0;
+    if (fstatfs(fd, &space) == 0)
+        free_bytes = (unsigned long long)space.f_bavail * (unsigned long long)space.f_bsize;
+    snprintf(why, WSDBG_TEXT_BYTES, "/dev/shm has %llu MiB free, %llu needed: %s", free_bytes >> 20,
+             (unsigned long long)((bytes + 0xfffff) >> 20), strerror(error));
+}
+
+/* A file size limit is checked first, since going over it raises SIGXFSZ in the app. */
+static bool allocate(int fd, uint64_t offset, uint64_t bytes, char *why)
+{
+    struct rlimit limit;
+    int error = 0;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && offset + bytes > limit.rlim_cur)
+        error = EFBIG;
+    else
+        do
+            error = posix_fallocate(fd, (off_t)offset, (off_t)bytes);
+        while (error == EINTR);
+    if (error)
+        describe_no_space(fd, bytes, error, why);
+    return error == 0;
+}
+
+static void *map(int fd, uint64_t offset, uint64_t bytes, char *why)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+    if (memory == MAP_FAILED)
+        snprintf(why, WSDBG_TEXT_BYTES, "cannot map /dev/shm%s: %s", segment_name, strerror(errno));
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static uint64_t unix_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void fill_header(struct wsdbg_segment *segment, uint64_t used_bytes, uint64_t limit_bytes)
+{
+    segment->version = WSDBG_SEGMENT_VERSION;
+    segment->ring_version = WSDBG_ABI_VERSION;
+    segment->fixed_bytes = sizeof *segment;
+    segment->used_bytes = used_bytes;
+    segment->limit_bytes = limit_bytes;
+    segment->process_id = (uint32_t)getpid();
+    segment->parent_process_id = (uint32_t)getppid();
+    segment->created_ns = shim_now_ns();
+    segment->created_unix_ns = unix_now_ns();
+    ssize_t length = readlink("/proc/self/exe", segment->program, sizeof segment->program - 1);
+    if (length < 0)
+        segment->program[0] = '\0';
+    __atomic_store_n(&segment->magic, WSDBG_SEGMENT_MAGIC, __ATOMIC_RELEASE);
+}
+
+bool segment_create(const char *session, uint64_t limit_bytes, char *why)
+{
+    uint64_t bytes = page_round(sizeof(struct wsdbg_segment));
+    if (limit_bytes < bytes) {
+        snprintf(why, WSDBG_TEXT_BYTES, "%s is %llu bytes, the fixed tables alone need %llu", WSDBG_ENV_SEGMENT_BYTES,
+                 (unsigned long long)limit_bytes, (unsigned long long)bytes);
+        return false;
+    }
+    snprintf(segment_name, sizeof segment_name, WSDBG_SEGMENT_NAME_FORMAT, session, (int)getpid());
+    int fd = shm_open(segment_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        snprintf(why, WSDBG_TEXT_BYTES, "cannot create /dev/shm%s: %s", segment_name, strerror(errno));
+        return false;
+    }
+    struct wsdbg_segment *segment = NULL;
+    if (allocate(fd, 0, bytes, why))
+        segment = map(fd, 0, bytes, why);
+    close(fd);
+    if (!segment) {
+        shm_unlink(segment_name);
+        return false;
+    }
+    fill_header(segment, bytes, limit_bytes);
+    atomic_store(&shim_segment, segment);
+    return true;
+}
+
+uint64_t segment_room_bytes(void)
+{
+    const struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    return segment->limit_bytes > segment->used_bytes ? segment->limit_bytes - segment->used_bytes : 0;
+}
+
+bool segment_grow(uint64_t bytes, uint64_t *offset, void **memory, char *why)
+{
+    struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    uint64_t at = segment->used_bytes;
+    bytes = page_round(bytes);
+    if (bytes > segment_room_bytes()) {
+        snprintf(why, WSDBG_TEXT_BYTES, "the segment would be %llu MiB, more than its limit of %llu MiB",
+                 (unsigned long long)((at + bytes + 0xfffff) >> 20), (unsigned long long)(segment->limit_bytes >> 20));
+        return false;
+    }
+    int fd = shm_open(segment_name, O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        snprintf(why, WSDBG_TEXT_BYTES, "cannot open /dev/shm%s again: %s", segment_name, strerror(errno));
+        return false;
+    }
+    void *mapped = NULL;
+    if (allocate(fd, at, bytes, why))
+        mapped = map(fd, at, bytes, why);
+    close(fd);
+    if (!mapped)
+        return false;
+    *offset = at;
+    *memory = mapped;
+    __atomic_store_n(&segment->used_bytes, at + bytes, __ATOMIC_RELEASE);
+    return true;
+}

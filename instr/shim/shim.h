@@ -1,0 +1,173 @@
+/* shim.h - what the parts of the preloaded library share.
+ *
+ * Rules of this room (the library runs inside somebody else's process): it never exits, aborts, prints to
+ * stdout, blocks across a driver call, holds a lock across one, synchronises the app's streams, changes errno
+ * or what a driver call returns.  On trouble of its own: one line on stderr, switched off, calls forwarded.
+ *
+ * Parts: interpose.c finds libcuda and gives out the wrappers of hooks.c; hooks.c calls tracking.c, which
+ * follows contexts, modules and functions; ring_setup.c and history_thread.c serve probed modules;
+ * registry.c and segment.c write the shared segment.
+ */
+#ifndef WSDBG_SHIM_H
+#define WSDBG_SHIM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wsdbg/session.h"
+#include "driver_api.h"
+#include "hook_table.h"
+
+#define SHIM_EXPORT __attribute__((visibility("default")))
+#define SHIM_THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
+
+enum shim_state {
+    SHIM_ASLEEP = 0, /* no session: forward only */
+    SHIM_AWAKE = 1,  /* a session, no segment yet */
+    SHIM_ON = 2,     /* recording */
+    SHIM_OFF = 3,    /* switched itself off: forward only */
+};
+
+/* ---- control.c: state, text, fork ---- */
+extern _Atomic int shim_state;
+extern _Atomic bool shim_exiting;        /* exit() has begun: no new driver calls of our own */
+extern _Atomic bool shim_driver_records; /* false while CUPTI records launches and modules */
+
+/* Reads the environment once; the constructor's work. */
+void shim_start(void);
+/* One line on stderr, off_reason in the segment when there is one, and no recording from here on. */
+void shim_off(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* One line on stderr. */
+void shim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A note in the segment; the same text is kept once. */
+void shim_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* True when calls are to be recorded; creates the segment at the first call.  Never true inside our own calls. */
+bool shim_recording(void);
+uint64_t shim_now_ns(void);
+uint32_t shim_thread_id(void);
+/* Sleeps `us` microseconds; errno is kept. */
+void shim_sleep_us(unsigned us);
+
+/* Above zero while this thread is inside a hooked driver call or one of ours: nested calls are not recorded. */
+extern SHIM_THREAD_LOCAL int shim_depth;
+
+/* A lock that is never held across a driver call. */
+void shim_lock(void);
+void shim_unlock(void);
+
+/* ---- segment.c ---- */
+/* The segment, NULL before it is created. */
+extern struct wsdbg_segment *_Atomic shim_segment;
+/* Creates the fixed part.  False: `why` (WSDBG_TEXT_BYTES) says what went wrong. */
+bool segment_create(const char *session, uint64_t limit_bytes, char *why);
+/* Appends `bytes` of zeroed, page-aligned memory.  Caller holds the lock. */
+bool segment_grow(uint64_t bytes, uint64_t *offset, void **memory, char *why);
+/* Bytes that segment_grow may still add. */
+uint64_t segment_room_bytes(void);
+
+/* ---- registry.c: rows of the segment; every function is safe from any thread ---- */
+/* The caller's copy of the row is published at the next index; WSDBG_UNKNOWN32 when the table is full. */
+uint32_t registry_add_context(const struct wsdbg_context_row *row);
+uint32_t registry_add_module(const struct wsdbg_module_row *row);
+/* An equal (handle, module) pair is found again instead. */
+uint32_t registry_add_function(const struct wsdbg_function_row *row);
+/* Rows [*first, *first + return) of the name table hold `names`. */
+uint32_t registry_add_names(const struct wsdbg_name *names, uint32_t count, uint32_t *first);
+/* Records a launch before it happens (result pending); returns its entry number, UINT64_MAX when lost. */
+uint64_t registry_launch_begin(const struct wsdbg_launch_row *row);
+void registry_launch_end(uint64_t entry, CUresult result);
+void registry_add_activity(const struct wsdbg_activity_row *row);
+/* Marks this thread as inside `call` (a string that lives for ever). */
+void registry_thread_enter(const char *call, uint32_t context, uint64_t stream, uint64_t now_ns);
+void registry_thread_leave(void);
+uint32_t registry_find_function(const char *name);
+
+/* ---- interpose.c ---- */
+extern struct wsdbg_driver shim_driver; /* valid once interpose_ready() */
+bool interpose_ready(void);             /* libcuda is loaded and every needed call was found */
+/* The hook's real function in libcuda, NULL when there is none. */
+void *interpose_real(enum wsdbg_hook_id id);
+/* Where the exported symbol forwards to: another preloaded interposer, or libcuda. */
+void *interpose_next(enum wsdbg_hook_id id);
+/* What the app gets for `pointer`, which the driver returned for `symbol`. */
+void *interpose_replace(const char *symbol, int version, uint64_t flags, void *pointer);
+/* ---- hooks.c: the wrappers, by row ---- */
+extern void *const hook_wrapper[WSDBG_HOOK_COUNT];  /* what dlsym and cuGetProcAddress give out */
+extern void *const hook_exported[WSDBG_HOOK_COUNT]; /* the exported symbols */
+extern const char *const hook_name[WSDBG_HOOK_COUNT];
+
+/* ---- tracking.c: contexts, modules, functions as this process knows them ---- */
+enum ring_state { RING_NONE, RING_BUSY, RING_READY, RING_FAILED };
+struct shim_context {
+    _Atomic uint64_t handle; /* 0 = free or destroyed */
+    _Atomic int closing;     /* the app is destroying it: start nothing new */
+    _Atomic int users;       /* our own thread is inside it */
+    _Atomic int setup_busy;  /* a module of it is being configured */
+    _Atomic int ring;        /* enum ring_state */
+    bool created;            /* by cuCtxCreate; else a device's primary context, as far as we know */
+    CUdevice device;
+    struct wsdbg_config config; /* module_id is filled in per module */
+    void *bounce;               /* registered memory for small copies */
+    CUstream stream;            /* our own, non-blocking */
+    void *mirror;               /* history in the segment */
+    CUdeviceptr history;
+    uint64_t history_bytes;
+    CUstream copy_stream;
+};
+#define SHIM_BOUNCE_BYTES 65536u
+extern struct shim_context shim_contexts[WSDBG_CONTEXT_ROWS]; /* index = row */
+
+enum module_state { MODULE_NEW, MODULE_BUSY, MODULE_PLAIN, MODULE_PROBED, MODULE_FAILED };
+struct shim_module {
+    uint64_t module;  /* CUmodule, 0 = not seen yet (a library nobody launched from) */
+    uint64_t library; /* CUlibrary, 0 = none */
+    uint32_t context; /* row, WSDBG_UNKNOWN32 for a library */
+    uint32_t row;     /* in the segment, WSDBG_UNKNOWN32 when the table was full */
+    bool alive;
+    _Atomic int state;           /* enum module_state */
+    _Atomic uint32_t generation; /* raised when it is unloaded */
+};
+
+/* Row of the current context, recorded at first sight; WSDBG_UNKNOWN32 if there is none. */
+uint32_t tracking_current_context(void);
+uint32_t tracking_add_context(CUcontext handle, CUdevice device, bool created);
+/* A context is about to be destroyed: keeps our thread out of it.  Ends with one of the two below. */
+void tracking_close_begin(uint32_t row);
+void tracking_close_end(uint32_t row, bool destroyed);
+uint32_t tracking_find_context(uint64_t handle);
+uint32_t tracking_find_primary(CUdevice device);
+/* Marks the context as ended when `result` is an error that ends contexts. */
+void tracking_check(CUresult result);
+
+/* A module (context known) or library was loaded; image may be NULL. */
+void tracking_loaded(CUmodule module, CUlibrary library, const void *image);
+void tracking_unloading(CUmodule module, CUlibrary library);
+void tracking_kernel(CUkernel kernel, CUlibrary library);
+/* The module is in the current context: points its probes at the ring. */
+void tracking_module_seen(CUmodule module, CUlibrary library);
+void tracking_function_seen(CUfunction function);
+void tracking_kernel_function(CUfunction function, CUkernel kernel);
+/* Row of a function about to be launched in context `context`; its module has its ring then. */
+uint32_t tracking_launch_function(CUfunction function, uint32_t context);
+
+/* ---- ring_setup.c ---- */
+/* Configures the module's probes; the module's context is current. */
+void ring_configure(struct shim_module *module);
+
+/* ---- history_thread.c ---- */
+void history_start(void);
+
+/* ---- module_image.c ---- */
+/* Bytes of a module image by its own headers (ELF, fatbin, PTX), 0 = not known. */
+uint64_t image_bytes(const void *image, const void **start);
+/* Fills image_* of module row `index` and keeps a copy in the spool. */
+void image_record(const void *image, uint32_t index);
+/* A second row of the same image (a library in another context) gets the first row's image_* and file. */
+void image_share(uint32_t from, uint32_t to);
+
+/* ---- cupti_observer.c, only in libwsdbg-cupti.so ---- */
+/* Subscribes; false: `why` says who or what is in the way. */
+__attribute__((weak)) bool cupti_start(char *why);
+
+#endif
