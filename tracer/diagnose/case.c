@@ -1,0 +1,208 @@
+/* case.c - gathers the warps of one CTA or cluster and keeps the findings about it.  See case.h.
+ *
+ * Reads: the snapshot.  Writes: struct wsdbg_case.
+ */
+#include "diagnose/case.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "diagnose/ledger.h"
+#include "diagnose/wait_graph.h"
+
+/* A bulk copy takes microseconds, milliseconds at worst when it faults pages in: after this it is not under way. */
+#define TRANSFER_EXCLUDED_NS 100000000ull
+#define EVIDENCE_MAX 64u
+
+uint32_t wsdbg_set_count(const struct wsdbg_warp_set *set)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < WSDBG_CASE_WARPS_MAX / 64; i++)
+        count += (uint32_t)__builtin_popcountll(set->words[i]);
+    return count;
+}
+
+bool wsdbg_set_meets(const struct wsdbg_warp_set *a, const struct wsdbg_warp_set *b)
+{
+    for (size_t i = 0; i < WSDBG_CASE_WARPS_MAX / 64; i++)
+        if (a->words[i] & b->words[i])
+            return true;
+    return false;
+}
+
+static bool stood_still(const struct wsdbg_snapshot *snapshot)
+{
+    /* Without times the caller's word counts: diagnose is asked after a stall. */
+    if (snapshot->progress_ns == 0 || snapshot->time_ns == 0)
+        return true;
+    return snapshot->time_ns >= snapshot->progress_ns + TRANSFER_EXCLUDED_NS;
+}
+
+static void judge_completeness(struct wsdbg_case *c)
+{
+    const struct wsdbg_snapshot *snapshot = c->snapshot;
+    const struct wsdbg_grid *grid = &snapshot->grids[c->grid];
+    const struct wsdbg_cta *first = &snapshot->ctas[c->ctas[0]];
+    c->all_seen = c->cta_count >= first->cluster_size;
+    for (uint32_t i = 0; i < c->cta_count; i++)
+        c->all_seen = c->all_seen && snapshot->ctas[c->ctas[i]].warp_count >= grid->warps_per_cta;
+    c->all_whole = c->all_seen;
+    for (uint32_t i = 0; i < c->warp_count; i++) {
+        const struct wsdbg_warp_row *warp = wsdbg_case_warp(c, i);
+        c->all_whole = c->all_whole && warp->history_whole && warp->history_count > 0;
+        c->history_any = c->history_any || warp->history_count > 0;
+        c->all_seen = c->all_seen && warp->state != WSDBG_WARP_UNKNOWN;
+    }
+    c->all_whole = c->all_whole && c->all_seen;
+}
+
+struct wsdbg_error *wsdbg_case_init(const struct wsdbg_snapshot *snapshot, uint32_t grid, const uint32_t *ctas,
+                                    uint32_t cta_count, struct wsdbg_case *out)
+{
+    struct wsdbg_case c = {.snapshot = snapshot, .grid = grid, .ctas = ctas, .cta_count = cta_count};
+    size_t warps = 0;
+    for (uint32_t i = 0; i < cta_count; i++)
+        warps += snapshot->ctas[ctas[i]].warp_count;
+    if (warps == 0 || warps > WSDBG_CASE_WARPS_MAX) {
+        *out = c;
+        return NULL;
+    }
+    c.warps = malloc(warps * sizeof *c.warps);
+    if (!c.warps)
+        return &wsdbg_error_no_memory;
+    for (uint32_t i = 0; i < cta_count; i++)
+        for (uint32_t k = 0; k < snapshot->ctas[ctas[i]].warp_count; k++)
+            c.warps[c.warp_count++] = snapshot->ctas[ctas[i]].warp_first + k;
+    const uint32_t context = snapshot->grids[grid].context;
+    c.faulted = context < snapshot->context_count && snapshot->contexts[context].error != 0;
+    c.quiet = c.faulted || stood_still(snapshot);
+    judge_completeness(&c);
+    *out = c;
+    return NULL;
+}
+
+void wsdbg_case_deinit(struct wsdbg_case *c)
+{
+    for (size_t i = 0; i < c->finding_count; i++)
+        free(c->findings[i].evidence);
+    free(c->findings);
+    free(c->warps);
+    wsdbg_ledger_destroy(c->ledger);
+    wsdbg_wait_graph_destroy(c->graph);
+}
+
+const struct wsdbg_history_event *wsdbg_case_events(const struct wsdbg_case *c, uint32_t warp, uint32_t *count)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    if (row->history_count > 0) {
+        *count = row->history_count;
+        return &c->snapshot->history[row->history_first];
+    }
+    *count = row->last.kind == WSDBG_EVENT_NONE ? 0 : 1;
+    return &row->last;
+}
+
+uint32_t wsdbg_case_cta(const struct wsdbg_case *c, uint32_t cta)
+{
+    for (uint32_t i = 0; i < c->cta_count; i++)
+        if (c->ctas[i] == cta)
+            return i;
+    return WSDBG_NONE;
+}
+
+enum wsdbg_confidence wsdbg_case_cap(const struct wsdbg_case *c, enum wsdbg_confidence wanted)
+{
+    if (!c->quiet)
+        return WSDBG_CONFIDENCE_POSSIBLE;
+    if (!c->history_any && wanted > WSDBG_CONFIDENCE_LIKELY)
+        return WSDBG_CONFIDENCE_LIKELY;
+    return wanted;
+}
+
+struct wsdbg_finding *wsdbg_case_find(struct wsdbg_case *c, enum wsdbg_cause cause, enum wsdbg_confidence confidence,
+                                      uint32_t cta, uint32_t barrier)
+{
+    struct wsdbg_finding *grown = realloc(c->findings, (c->finding_count + 1) * sizeof *grown);
+    if (!grown) {
+        c->no_memory = true;
+        return NULL;
+    }
+    c->findings = grown;
+    struct wsdbg_finding *finding = &grown[c->finding_count++];
+    *finding = (struct wsdbg_finding){.cause = cause,
+                                      .confidence = wsdbg_case_cap(c, confidence),
+                                      .grid = c->grid,
+                                      .cta = cta,
+                                      .cta_count = 1,
+                                      .barrier = barrier};
+    return finding;
+}
+
+static void add_row(struct wsdbg_case *c, struct wsdbg_finding *finding, struct wsdbg_evidence_row row,
+                    const char *format, va_list arguments)
+{
+    /* A report names the first ones; the rest is in the snapshot. */
+    if (!finding || finding->evidence_count >= EVIDENCE_MAX)
+        return;
+    struct wsdbg_evidence_row *grown = realloc(finding->evidence, (finding->evidence_count + 1) * sizeof *grown);
+    if (!grown) {
+        c->no_memory = true;
+        return;
+    }
+    vsnprintf(row.text, sizeof row.text, format, arguments);
+    finding->evidence = grown;
+    grown[finding->evidence_count++] = row;
+}
+
+void wsdbg_evidence_warp(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32_t warp, const char *format, ...)
+{
+    const struct wsdbg_evidence_row row = {.kind = WSDBG_EVIDENCE_WARP,
+                                           .warp = c->warps[warp],
+                                           .barrier = wsdbg_case_warp(c, warp)->barrier,
+                                           .event = WSDBG_NONE};
+    va_list arguments;
+    va_start(arguments, format);
+    add_row(c, finding, row, format, arguments);
+    va_end(arguments);
+}
+
+void wsdbg_evidence_barrier(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32_t barrier, const char *format,
+                            ...)
+{
+    const struct wsdbg_evidence_row row = {
+        .kind = WSDBG_EVIDENCE_BARRIER, .warp = WSDBG_NONE, .barrier = barrier, .event = WSDBG_NONE};
+    va_list arguments;
+    va_start(arguments, format);
+    add_row(c, finding, row, format, arguments);
+    va_end(arguments);
+}
+
+void wsdbg_evidence_event(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32_t warp,
+                          const struct wsdbg_history_event *event, const char *format, ...)
+{
+    uint32_t count;
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, warp, &count);
+    const struct wsdbg_warp_row *warp_row = wsdbg_case_warp(c, warp);
+    struct wsdbg_evidence_row row = {.kind = WSDBG_EVIDENCE_EVENT,
+                                     .warp = c->warps[warp],
+                                     .barrier = WSDBG_NONE,
+                                     .event = warp_row->history_first + (uint32_t)(event - events)};
+    if (warp_row->history_count == 0) {
+        row.kind = WSDBG_EVIDENCE_WARP;
+        row.event = WSDBG_NONE;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    add_row(c, finding, row, format, arguments);
+    va_end(arguments);
+}
+
+void wsdbg_evidence_text(struct wsdbg_case *c, struct wsdbg_finding *finding, const char *format, ...)
+{
+    const struct wsdbg_evidence_row row = {
+        .kind = WSDBG_EVIDENCE_TEXT, .warp = WSDBG_NONE, .barrier = WSDBG_NONE, .event = WSDBG_NONE};
+    va_list arguments;
+    va_start(arguments, format);
+    add_row(c, finding, row, format, arguments);
+    va_end(arguments);
+}

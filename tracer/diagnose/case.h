@@ -1,0 +1,90 @@
+/* case.h - one group of CTAs that can block each other: a CTA, or all CTAs of one cluster.
+ *
+ * Reads: the snapshot.  Holds: the group's warps under local numbers (0..warp_count-1), what is known about
+ * completeness, and the findings the rules make about it.
+ */
+#ifndef WSDBG_DIAGNOSE_CASE_H
+#define WSDBG_DIAGNOSE_CASE_H
+
+#include <stdarg.h>
+
+#include "diagnose/finding.h"
+
+/* 16 CTAs of 32 warps is the most the hardware has; twice that is a snapshot not to be believed. */
+#define WSDBG_CASE_WARPS_MAX 1024u
+
+/* A set of local warp numbers. */
+struct wsdbg_warp_set {
+    uint64_t words[WSDBG_CASE_WARPS_MAX / 64];
+};
+
+static inline void wsdbg_set_add(struct wsdbg_warp_set *set, uint32_t warp)
+{
+    set->words[warp / 64] |= 1ull << (warp % 64);
+}
+
+static inline bool wsdbg_set_has(const struct wsdbg_warp_set *set, uint32_t warp)
+{
+    return set->words[warp / 64] >> (warp % 64) & 1;
+}
+
+uint32_t wsdbg_set_count(const struct wsdbg_warp_set *set);
+bool wsdbg_set_meets(const struct wsdbg_warp_set *a, const struct wsdbg_warp_set *b);
+
+struct wsdbg_ledger;
+struct wsdbg_wait_graph;
+
+struct wsdbg_case {
+    const struct wsdbg_snapshot *snapshot;
+    uint32_t grid;
+    const uint32_t *ctas; /* indices in snapshot.ctas, by cluster rank */
+    uint32_t cta_count;
+    uint32_t *warps; /* local number -> index in snapshot.warps; a CTA's warps are neighbours */
+    uint32_t warp_count;
+    bool all_seen;    /* every warp of every CTA of the cluster is in the snapshot */
+    bool all_whole;   /* ... and nothing is missing from any history */
+    bool history_any; /* at least one history was read */
+    bool quiet;       /* still long enough that no transfer can be under way */
+    bool faulted;     /* the context died of an error */
+    struct wsdbg_ledger *ledger;
+    struct wsdbg_wait_graph *graph;
+    struct wsdbg_finding *findings;
+    size_t finding_count;
+    bool no_memory; /* some finding could not be kept */
+};
+
+/* Collects the group; `ctas` must outlive it.  The caller deinits. */
+struct wsdbg_error *wsdbg_case_init(const struct wsdbg_snapshot *snapshot, uint32_t grid, const uint32_t *ctas,
+                                    uint32_t cta_count, struct wsdbg_case *out);
+void wsdbg_case_deinit(struct wsdbg_case *c);
+
+static inline const struct wsdbg_warp_row *wsdbg_case_warp(const struct wsdbg_case *c, uint32_t warp)
+{
+    return &c->snapshot->warps[c->warps[warp]];
+}
+
+/* A warp's events, oldest first: its history, or its last event alone where no history was read. */
+const struct wsdbg_history_event *wsdbg_case_events(const struct wsdbg_case *c, uint32_t warp, uint32_t *count);
+
+/* Position of a CTA (index in snapshot.ctas) in c->ctas; WSDBG_NONE = not of this group. */
+uint32_t wsdbg_case_cta(const struct wsdbg_case *c, uint32_t cta);
+
+/* What the evidence allows at most: nothing is proven without histories or while slots still move. */
+enum wsdbg_confidence wsdbg_case_cap(const struct wsdbg_case *c, enum wsdbg_confidence wanted);
+
+/* A new finding of the group; NULL when memory ran out (remembered in no_memory).  Valid until the next one. */
+struct wsdbg_finding *wsdbg_case_find(struct wsdbg_case *c, enum wsdbg_cause cause, enum wsdbg_confidence confidence,
+                                      uint32_t cta, uint32_t barrier);
+
+/* Adds evidence rows; `finding` may be NULL (then nothing happens). */
+void wsdbg_evidence_warp(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32_t warp, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void wsdbg_evidence_barrier(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32_t barrier, const char *format,
+                            ...) __attribute__((format(printf, 4, 5)));
+void wsdbg_evidence_event(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32_t warp,
+                          const struct wsdbg_history_event *event, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+void wsdbg_evidence_text(struct wsdbg_case *c, struct wsdbg_finding *finding, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

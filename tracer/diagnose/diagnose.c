@@ -1,0 +1,164 @@
+/* diagnose.c - runs the rules over every CTA or cluster of every grid that cannot go on.
+ *
+ * Reads: a snapshot.  Writes: struct wsdbg_diagnosis.  See finding.h for what the answer means.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/fold.h"
+#include "diagnose/ledger.h"
+#include "diagnose/rules.h"
+
+static wsdbg_rule *const rules[] = {
+    wsdbg_rule_registers,   wsdbg_rule_shared_tx, wsdbg_rule_double, wsdbg_rule_parity,
+    wsdbg_rule_transaction, wsdbg_rule_arrivals,  wsdbg_rule_named,  wsdbg_rule_lanes,
+    wsdbg_rule_exited,      wsdbg_rule_cycle, /* last: it speaks only where the others did not */
+};
+
+static void run_rules(struct wsdbg_case *c)
+{
+    /* After a fault nothing hangs; only the structure of a barrier can still tell something. */
+    if (c->faulted) {
+        wsdbg_rule_shared_tx(c);
+        return;
+    }
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        rules[i](c);
+    wsdbg_case_settle(c);
+}
+
+static struct wsdbg_error *add_edge(struct wsdbg_diagnosis *out, struct wsdbg_edge edge)
+{
+    /* Grown in powers of two. */
+    if ((out->edge_count & (out->edge_count - 1)) == 0) {
+        const size_t room = out->edge_count ? 2 * out->edge_count : 1;
+        struct wsdbg_edge *grown = realloc(out->edges, room * sizeof *grown);
+        if (!grown)
+            return &wsdbg_error_no_memory;
+        out->edges = grown;
+    }
+    out->edges[out->edge_count++] = edge;
+    return NULL;
+}
+
+static struct wsdbg_error *add_edges(const struct wsdbg_case *c, struct wsdbg_diagnosis *out)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_wait_node *node = &c->graph->nodes[w];
+        struct wsdbg_edge edge = {
+            .waiter = c->warps[w], .barrier = wsdbg_case_warp(c, w)->barrier, .waker = WSDBG_NONE, .why = node->why};
+        struct wsdbg_error *error = NULL;
+        if (node->waits && wsdbg_set_count(&node->wakers) == 0) {
+            edge.why = "nobody known";
+            error = add_edge(out, edge);
+        }
+        for (uint32_t v = 0; v < c->warp_count && node->waits && !error; v++) {
+            if (!wsdbg_set_has(&node->wakers, v))
+                continue;
+            edge.waker = c->warps[v];
+            edge.in_cycle =
+                node->in_cycle && c->graph->nodes[v].in_cycle && node->component == c->graph->nodes[v].component;
+            error = add_edge(out, edge);
+        }
+        if (error)
+            return error;
+    }
+    return NULL;
+}
+
+static struct wsdbg_error *diagnose_case(const struct wsdbg_snapshot *snapshot, uint32_t grid, const uint32_t *ctas,
+                                         uint32_t cta_count, struct wsdbg_diagnosis *out)
+{
+    struct wsdbg_case c;
+    struct wsdbg_error *error = wsdbg_case_init(snapshot, grid, ctas, cta_count, &c);
+    if (error || c.warp_count == 0)
+        return error;
+    error = wsdbg_ledger_create(&c, &c.ledger);
+    if (!error)
+        error = wsdbg_wait_graph_create(&c, &c.graph);
+    if (!error) {
+        wsdbg_infer_inits(&c);
+        run_rules(&c);
+        error = c.no_memory ? &wsdbg_error_no_memory : wsdbg_fold(&c, out);
+    }
+    if (!error && !c.faulted)
+        error = add_edges(&c, out);
+    wsdbg_case_deinit(&c);
+    return error;
+}
+
+/* qsort_r: the rows are its argument. */
+static int compare_ctas(const void *left, const void *right, void *rows)
+{
+    const struct wsdbg_cta *ctas = rows;
+    const struct wsdbg_cta *a = &ctas[*(const uint32_t *)left], *b = &ctas[*(const uint32_t *)right];
+    if (a->cluster_id != b->cluster_id)
+        return a->cluster_id < b->cluster_id ? -1 : 1;
+    if (a->cluster_rank != b->cluster_rank)
+        return a->cluster_rank < b->cluster_rank ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+static struct wsdbg_error *diagnose_grid(const struct wsdbg_snapshot *snapshot, uint32_t grid, uint32_t *order,
+                                         struct wsdbg_diagnosis *out)
+{
+    const struct wsdbg_grid *row = &snapshot->grids[grid];
+    for (uint32_t i = 0; i < row->cta_count; i++)
+        order[i] = row->cta_first + i;
+    qsort_r(order, row->cta_count, sizeof *order, compare_ctas, snapshot->ctas);
+    struct wsdbg_error *error = NULL;
+    for (uint32_t i = 0, next; i < row->cta_count && !error; i = next) {
+        const struct wsdbg_cta *first = &snapshot->ctas[order[i]];
+        for (next = i + 1; next < row->cta_count && first->cluster_size > 1; next++)
+            if (snapshot->ctas[order[next]].cluster_id != first->cluster_id)
+                break;
+        error = diagnose_case(snapshot, grid, order + i, next - i, out);
+    }
+    return error;
+}
+
+/* Rows that point outside the snapshot would be read later: such a grid is not judged. */
+static bool grid_is_sound(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid)
+{
+    if (grid->cta_first > snapshot->cta_count || grid->cta_count > snapshot->cta_count - grid->cta_first)
+        return false;
+    for (uint32_t i = 0; i < grid->cta_count; i++) {
+        const struct wsdbg_cta *cta = &snapshot->ctas[grid->cta_first + i];
+        if (cta->warp_first > snapshot->warp_count || cta->warp_count > snapshot->warp_count - cta->warp_first)
+            return false;
+        for (uint32_t k = 0; k < cta->warp_count; k++) {
+            const struct wsdbg_warp_row *warp = &snapshot->warps[cta->warp_first + k];
+            if (warp->cta != grid->cta_first + i || warp->history_first > snapshot->history_count ||
+                warp->history_count > snapshot->history_count - warp->history_first)
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool worth_a_look(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid)
+{
+    const bool faulted =
+        grid->context < snapshot->context_count && snapshot->contexts[grid->context].error != 0 && grid->warps_live > 0;
+    return grid->cta_count > 0 && (grid->running || faulted) && grid_is_sound(snapshot, grid);
+}
+
+struct wsdbg_error *wsdbg_diagnose(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *out)
+{
+    struct wsdbg_diagnosis result = {0};
+    struct wsdbg_error *error = NULL;
+    uint32_t *order = malloc((snapshot->cta_count + 1) * sizeof *order);
+    if (!order)
+        return &wsdbg_error_no_memory;
+    for (uint32_t grid = 0; grid < snapshot->grid_count && !error; grid++)
+        if (worth_a_look(snapshot, &snapshot->grids[grid]))
+            error = diagnose_grid(snapshot, grid, order, &result);
+    free(order);
+    if (error) {
+        wsdbg_diagnosis_deinit(&result);
+        return error;
+    }
+    wsdbg_rank_findings(&result, snapshot);
+    *out = result;
+    return NULL;
+}

@@ -1,0 +1,168 @@
+/* fold.c - settles the findings of one case and folds those of all cases.  See fold.h.
+ *
+ * Reads: findings of a case.  Writes: struct wsdbg_diagnosis.
+ */
+#include "diagnose/fold.h"
+
+#include <stdlib.h>
+
+#include "diagnose/rules.h"
+
+static const enum wsdbg_cause ranking[] = {
+    WSDBG_CAUSE_REGS_PARTIAL_WARPGROUP,
+    WSDBG_CAUSE_REGS_DIVERGED,
+    WSDBG_CAUSE_REGS_EXHAUSTED,
+    WSDBG_CAUSE_TX_SHARED_BARRIER,
+    WSDBG_CAUSE_DOUBLE_ARRIVE,
+    WSDBG_CAUSE_PARITY_DRIFT,
+    WSDBG_CAUSE_PARITY_WRONG,
+    WSDBG_CAUSE_TX_MISMATCH,
+    WSDBG_CAUSE_TX_NO_ARRIVE,
+    WSDBG_CAUSE_ARRIVE_MISSING,
+    WSDBG_CAUSE_ARRIVE_SHORT,
+    WSDBG_CAUSE_BARRIER_NOT_INIT,
+    WSDBG_CAUSE_NAMED_COUNT,
+    WSDBG_CAUSE_BLOCK_SYNC_IN_ROLE,
+    WSDBG_CAUSE_LANE_SPLIT,
+    WSDBG_CAUSE_TMA_NEVER_COMPLETED,
+    WSDBG_CAUSE_WAKER_EXITED,
+    WSDBG_CAUSE_ROLE_DISAGREE,
+    WSDBG_CAUSE_CLUSTER_MISSING,
+    WSDBG_CAUSE_WAIT_CYCLE,
+    WSDBG_CAUSE_UNKNOWN,
+    WSDBG_CAUSE_SLOW,
+};
+#define RANKS (sizeof ranking / sizeof *ranking)
+
+unsigned wsdbg_cause_rank(enum wsdbg_cause cause)
+{
+    for (unsigned i = 0; i < RANKS; i++)
+        if (ranking[i] == cause)
+            return i;
+    return RANKS;
+}
+
+bool wsdbg_cause_is_fallback(enum wsdbg_cause cause)
+{
+    switch (cause) {
+    case WSDBG_CAUSE_WAKER_EXITED:
+    case WSDBG_CAUSE_ROLE_DISAGREE:
+    case WSDBG_CAUSE_CLUSTER_MISSING:
+    case WSDBG_CAUSE_WAIT_CYCLE:
+    case WSDBG_CAUSE_UNKNOWN:
+    case WSDBG_CAUSE_SLOW:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void remove_finding(struct wsdbg_case *c, size_t at)
+{
+    free(c->findings[at].evidence);
+    c->finding_count--;
+    for (size_t i = at; i < c->finding_count; i++)
+        c->findings[i] = c->findings[i + 1];
+}
+
+void wsdbg_case_settle(struct wsdbg_case *c)
+{
+    enum wsdbg_confidence best = 0, specific = 0;
+    for (size_t i = 0; i < c->finding_count; i++) {
+        const struct wsdbg_finding *finding = &c->findings[i];
+        best = finding->confidence > best ? finding->confidence : best;
+        if (!wsdbg_cause_is_fallback(finding->cause) && finding->confidence > specific)
+            specific = finding->confidence;
+    }
+    for (size_t i = c->finding_count; i-- > 0;) {
+        const struct wsdbg_finding *finding = &c->findings[i];
+        const bool fallback = wsdbg_cause_is_fallback(finding->cause);
+        /* That everybody has left, or waits in a ring, is a consequence once a cause is known. */
+        const bool consequence = fallback && specific >= WSDBG_CONFIDENCE_LIKELY;
+        /* ROLE_DISAGREE tells why the waker had left: it stays beside it. */
+        const bool weaker = best == WSDBG_CONFIDENCE_PROVEN && finding->confidence < best &&
+                            finding->cause != WSDBG_CAUSE_ROLE_DISAGREE;
+        if (consequence || weaker)
+            remove_finding(c, i);
+    }
+}
+
+static bool same_barrier(const struct wsdbg_snapshot *snapshot, uint32_t a, uint32_t b)
+{
+    if (a >= snapshot->barrier_count || b >= snapshot->barrier_count)
+        return a == b;
+    return snapshot->barriers[a].kind == snapshot->barriers[b].kind &&
+           snapshot->barriers[a].id == snapshot->barriers[b].id;
+}
+
+static bool says_the_same(const struct wsdbg_snapshot *snapshot, const struct wsdbg_finding *a,
+                          const struct wsdbg_finding *b)
+{
+    return a->cause == b->cause && a->confidence == b->confidence && a->grid == b->grid &&
+           a->role.known == b->role.known && a->role.value == b->role.value &&
+           same_barrier(snapshot, a->barrier, b->barrier);
+}
+
+/* Has an earlier finding of this case already counted the CTA under the same heading? */
+static bool counted_before(const struct wsdbg_case *c, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (c->findings[i].cta == c->findings[at].cta && says_the_same(c->snapshot, &c->findings[i], &c->findings[at]))
+            return true;
+    return false;
+}
+
+struct wsdbg_error *wsdbg_fold(struct wsdbg_case *c, struct wsdbg_diagnosis *out)
+{
+    for (size_t i = 0; i < c->finding_count; i++) {
+        struct wsdbg_finding *finding = &c->findings[i];
+        size_t at = 0;
+        if (counted_before(c, i))
+            continue;
+        while (at < out->finding_count && !says_the_same(c->snapshot, &out->findings[at], finding))
+            at++;
+        if (at < out->finding_count) {
+            out->findings[at].cta_count++;
+            continue;
+        }
+        struct wsdbg_finding *grown = realloc(out->findings, (out->finding_count + 1) * sizeof *grown);
+        if (!grown)
+            return &wsdbg_error_no_memory;
+        out->findings = grown;
+        grown[out->finding_count++] = *finding;
+        finding->evidence = NULL;
+        finding->evidence_count = 0;
+    }
+    return NULL;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct wsdbg_finding *a = left, *b = right;
+    /* That some CTAs are merely slow never hides a finding about others. */
+    const bool a_slow = a->cause == WSDBG_CAUSE_SLOW, b_slow = b->cause == WSDBG_CAUSE_SLOW;
+    if (a_slow != b_slow && (a_slow ? b : a)->confidence > WSDBG_CONFIDENCE_POSSIBLE)
+        return a_slow ? 1 : -1;
+    if (a->confidence != b->confidence)
+        return a->confidence > b->confidence ? -1 : 1;
+    const unsigned a_rank = wsdbg_cause_rank(a->cause), b_rank = wsdbg_cause_rank(b->cause);
+    if (a_rank != b_rank)
+        return a_rank < b_rank ? -1 : 1;
+    if (a->cta_count != b->cta_count)
+        return a->cta_count > b->cta_count ? -1 : 1;
+    if (a->grid != b->grid)
+        return a->grid < b->grid ? -1 : 1;
+    return a->cta < b->cta ? -1 : a->cta > b->cta;
+}
+
+void wsdbg_rank_findings(struct wsdbg_diagnosis *out, const struct wsdbg_snapshot *snapshot)
+{
+    if (out->finding_count > 1)
+        qsort(out->findings, out->finding_count, sizeof *out->findings, compare);
+    for (size_t i = 0; i < out->finding_count; i++) {
+        const struct wsdbg_finding *finding = &out->findings[i];
+        const bool running = snapshot->grids[finding->grid].running;
+        if (running && finding->confidence >= WSDBG_CONFIDENCE_LIKELY && finding->cause != WSDBG_CAUSE_SLOW)
+            out->hang = true;
+    }
+}

@@ -1,0 +1,149 @@
+/* phrase.c - names of warps, barriers and rounds for sentences.  See phrase.h.
+ *
+ * Reads: rows and names of the snapshot.
+ */
+#include "diagnose/phrase.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void append(struct wsdbg_phrase *phrase, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void append(struct wsdbg_phrase *phrase, const char *format, ...)
+{
+    const size_t used = strlen(phrase->text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(phrase->text + used, sizeof phrase->text - used, format, arguments);
+    va_end(arguments);
+}
+
+uint32_t wsdbg_first_of(const struct wsdbg_warp_set *set)
+{
+    for (uint32_t w = 0; w < WSDBG_CASE_WARPS_MAX; w++)
+        if (wsdbg_set_has(set, w))
+            return w;
+    return WSDBG_NONE;
+}
+
+struct wsdbg_phrase wsdbg_say_role(const struct wsdbg_case *c, uint32_t warp)
+{
+    struct wsdbg_phrase phrase = {""};
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    const char *name = wsdbg_snapshot_role_name(c->snapshot, row);
+    if (name)
+        append(&phrase, "%.47s", name);
+    else if (row->role.known)
+        append(&phrase, "role %u", row->role.value);
+    else
+        append(&phrase, "warp %u", row->warp);
+    return phrase;
+}
+
+struct wsdbg_phrase wsdbg_say_warp(const struct wsdbg_case *c, uint32_t warp)
+{
+    struct wsdbg_phrase phrase = {""};
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    append(&phrase, "warp %u", row->warp);
+    if (c->cta_count > 1)
+        append(&phrase, " of cluster rank %u", c->snapshot->ctas[row->cta].cluster_rank);
+    if (row->role.known)
+        append(&phrase, " (%s)", wsdbg_say_role(c, warp).text);
+    return phrase;
+}
+
+/* End of the run of neighbours in the set that begins at `first` and stays in one CTA. */
+static uint32_t run_end(const struct wsdbg_case *c, const struct wsdbg_warp_set *set, uint32_t first)
+{
+    uint32_t end = first + 1;
+    while (end < c->warp_count && wsdbg_set_has(set, end) &&
+           wsdbg_case_warp(c, end)->cta == wsdbg_case_warp(c, first)->cta &&
+           wsdbg_case_warp(c, end)->warp == wsdbg_case_warp(c, end - 1)->warp + 1)
+        end++;
+    return end;
+}
+
+static void append_roles(struct wsdbg_phrase *phrase, const struct wsdbg_case *c, const struct wsdbg_warp_set *set)
+{
+    uint32_t said = 0;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (!wsdbg_set_has(set, w) || !row->role.known || row->role.value >= 32 || (said >> row->role.value & 1))
+            continue;
+        append(phrase, "%s%s", said ? ", " : " (", wsdbg_say_role(c, w).text);
+        said |= 1u << row->role.value;
+    }
+    append(phrase, "%s", said ? ")" : "");
+}
+
+struct wsdbg_phrase wsdbg_say_warps(const struct wsdbg_case *c, const struct wsdbg_warp_set *set)
+{
+    struct wsdbg_phrase phrase = {""};
+    if (wsdbg_set_count(set) == 1)
+        return wsdbg_say_warp(c, wsdbg_first_of(set));
+    uint32_t cta = WSDBG_NONE;
+    for (uint32_t w = 0, end; w < c->warp_count; w = end) {
+        end = w + 1;
+        if (!wsdbg_set_has(set, w))
+            continue;
+        end = run_end(c, set, w);
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (c->cta_count > 1 && row->cta != cta)
+            append(&phrase, "%srank %u ", phrase.text[0] ? "; " : "", c->snapshot->ctas[row->cta].cluster_rank);
+        append(&phrase, "%s%u", row->cta == cta ? ", " : "warps ", row->warp);
+        if (end - w > 1)
+            append(&phrase, "-%u", wsdbg_case_warp(c, end - 1)->warp);
+        cta = row->cta;
+    }
+    append_roles(&phrase, c, set);
+    return phrase;
+}
+
+struct wsdbg_phrase wsdbg_say_barrier(const struct wsdbg_stage *stage)
+{
+    struct wsdbg_phrase phrase = {""};
+    if (stage->name && stage->name->name[0])
+        append(&phrase, "\"%.47s\"", stage->name->name);
+    else
+        append(&phrase, "mbarrier %u", stage->id);
+    return phrase;
+}
+
+struct wsdbg_phrase wsdbg_say_stage(const struct wsdbg_stage *stage)
+{
+    struct wsdbg_phrase phrase = wsdbg_say_barrier(stage);
+    append(&phrase, " stage %u", stage->stage);
+    return phrase;
+}
+
+struct wsdbg_phrase wsdbg_say_iteration(uint32_t iteration, uint32_t round)
+{
+    struct wsdbg_phrase phrase = {""};
+    if (iteration != WSDBG_NO_ITERATION)
+        append(&phrase, "iteration %u", iteration);
+    else if (round != WSDBG_NONE)
+        append(&phrase, "use %u of the stage", round);
+    else
+        append(&phrase, "an iteration that is not known");
+    return phrase;
+}
+
+struct wsdbg_phrase wsdbg_say_line(const struct wsdbg_history_event *event)
+{
+    struct wsdbg_phrase phrase = {""};
+    uint32_t line = 0;
+    switch (event->kind) {
+    case WSDBG_EVENT_MBARRIER_WAIT_BEGIN:
+    case WSDBG_EVENT_MBARRIER_WAIT_END:
+    case WSDBG_EVENT_MBARRIER_ARRIVE:
+    case WSDBG_EVENT_CLUSTER_ARRIVE:
+    case WSDBG_EVENT_CLUSTER_WAIT_BEGIN:
+        line = WSDBG_SITE_LINE(event->value);
+        break;
+    default:
+        break;
+    }
+    if (line)
+        append(&phrase, " (line %u)", line);
+    return phrase;
+}

@@ -1,0 +1,23 @@
+/* phrase.h - how warps, barriers and rounds are called in sentences: the author's names where given. */
+#ifndef WSDBG_DIAGNOSE_PHRASE_H
+#define WSDBG_DIAGNOSE_PHRASE_H
+
+#include "diagnose/ledger.h"
+
+/* Returned by value: `wsdbg_say_warp(c, w).text` lives to the end of the full expression. */
+struct wsdbg_phrase {
+    char text[160];
+};
+
+struct wsdbg_phrase wsdbg_say_role(const struct wsdbg_case *c, uint32_t warp); /* "producer", "role 3", "warp 5" */
+struct wsdbg_phrase wsdbg_say_warp(const struct wsdbg_case *c, uint32_t warp); /* "warp 5 (producer)" */
+struct wsdbg_phrase wsdbg_say_warps(const struct wsdbg_case *c,
+                                    const struct wsdbg_warp_set *set);       /* "warps 4-7, 9 (consumer)" */
+struct wsdbg_phrase wsdbg_say_stage(const struct wsdbg_stage *stage);        /* "\"empty\" stage 2" */
+struct wsdbg_phrase wsdbg_say_barrier(const struct wsdbg_stage *stage);      /* "\"empty\"" */
+struct wsdbg_phrase wsdbg_say_iteration(uint32_t iteration, uint32_t round); /* "iteration 7", "use 2 of the stage" */
+struct wsdbg_phrase wsdbg_say_line(const struct wsdbg_history_event *event); /* " (line 80)" or "" */
+
+uint32_t wsdbg_first_of(const struct wsdbg_warp_set *set); /* lowest member; WSDBG_NONE if empty */
+
+#endif

@@ -1,0 +1,55 @@
+/* round.h - what one mbarrier wait still needs, and which warps did or did not contribute to it.
+ *
+ * A wait is the r-th of its stage.  A "full" barrier's wait r needs the arrivals of round r; an "empty"
+ * barrier's needs those of round r - 1, either because its first wait passes by design or because the
+ * arrivers released every slot once beforehand.
+ */
+#ifndef WSDBG_DIAGNOSE_ROUND_H
+#define WSDBG_DIAGNOSE_ROUND_H
+
+#include "diagnose/ledger.h"
+
+struct wsdbg_round {
+    bool known;              /* `round` below holds; else nothing else does */
+    bool passes_by_design;   /* a first wait that needs no arrival */
+    bool needs_known;        /* `tag` holds: which arrivals are needed */
+    bool certain;            /* ... declared or seen to be so, not assumed */
+    bool covered;            /* every record reaches back far enough: what is not in it did not happen */
+    uint32_t round;          /* of the wait */
+    uint32_t tag;            /* of the arrivals it needs */
+    uint32_t iteration;      /* the same in the author's count; WSDBG_NO_ITERATION where rounds were counted */
+    uint32_t arrivals;       /* recorded for `tag` */
+    uint32_t later_arrivals; /* recorded for rounds after it */
+    uint64_t expected_bytes, issued_bytes;   /* for `tag` */
+    struct wsdbg_warp_set arrived, expected; /* warps that arrived, that expected bytes, for `tag` */
+};
+
+struct wsdbg_round wsdbg_round_of(const struct wsdbg_case *c, const struct wsdbg_wait *wait);
+
+/* The parity a wait of this round must name; false where neither a name nor earlier waits tell. */
+bool wsdbg_right_parity(const struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t *parity, bool *declared);
+
+/* True if nothing about `iteration` of the stage's barrier can be missing from the records. */
+bool wsdbg_case_covers(const struct wsdbg_case *c, const struct wsdbg_stage *stage, uint32_t iteration);
+
+/* Fills in `init` of stages whose init is not on record: what every completed round on record needed. */
+void wsdbg_infer_inits(struct wsdbg_case *c);
+
+/* What a warp that should arrive did about the round. */
+enum wsdbg_contribution {
+    WSDBG_ARRIVED,
+    WSDBG_SKIPPED,       /* went past the iteration without arriving */
+    WSDBG_EXITED_BEFORE, /* left the kernel before it came to the iteration */
+    WSDBG_TO_COME,       /* has not come to it, or that cannot be told */
+    WSDBG_NEVER_ARRIVES  /* never used the barrier as an arriver, as far as seen */
+};
+enum wsdbg_contribution wsdbg_contribution(const struct wsdbg_case *c, const struct wsdbg_wait *wait,
+                                           const struct wsdbg_round *round, uint32_t warp);
+
+/* Warps that should arrive: declared roles, else those seen arriving; `declared` says which. */
+struct wsdbg_warp_set wsdbg_arrivers(const struct wsdbg_case *c, const struct wsdbg_stage *stage, bool *declared);
+
+/* Arrivals the warp makes each time on this barrier, from its newest one; 0 = none seen. */
+uint32_t wsdbg_usual_arrivals(const struct wsdbg_case *c, const struct wsdbg_stage *stage, uint32_t warp);
+
+#endif

@@ -1,0 +1,159 @@
+/* rule_arrivals.c - a phase that lacks arrivals although everybody has gone by.
+ *
+ * Reads: rounds and contributions.  Adds: ARRIVE_MISSING, ARRIVE_SHORT, BARRIER_NOT_INIT.
+ */
+#include <stdio.h>
+
+#include "diagnose/rules.h"
+
+struct tally {
+    struct wsdbg_warp_set skipped, to_come;
+    uint32_t skipped_arrivals, to_come_arrivals; /* what they usually make */
+    bool usual_known;                            /* for every one of them */
+    bool declared;
+};
+
+static struct tally count_contributions(const struct wsdbg_case *c, const struct wsdbg_wait *wait,
+                                        const struct wsdbg_round *round)
+{
+    struct tally tally = {.usual_known = true};
+    const struct wsdbg_warp_set arrivers = wsdbg_arrivers(c, wait->stage, &tally.declared);
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        if (!wsdbg_set_has(&arrivers, w))
+            continue;
+        const enum wsdbg_contribution contribution = wsdbg_contribution(c, wait, round, w);
+        const uint32_t usual = wsdbg_usual_arrivals(c, wait->stage, w);
+        if (contribution == WSDBG_SKIPPED) {
+            wsdbg_set_add(&tally.skipped, w);
+            tally.skipped_arrivals += usual;
+            tally.usual_known = tally.usual_known && usual > 0;
+        } else if (contribution == WSDBG_TO_COME || contribution == WSDBG_EXITED_BEFORE) {
+            wsdbg_set_add(&tally.to_come, w);
+            tally.to_come_arrivals += usual;
+        } else if (contribution == WSDBG_NEVER_ARRIVES && wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED) {
+            wsdbg_set_add(&tally.to_come, w);
+        }
+    }
+    return tally;
+}
+
+static void add_wait_evidence(struct wsdbg_case *c, struct wsdbg_finding *finding, const struct wsdbg_wait *wait,
+                              const struct wsdbg_round *round)
+{
+    wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits for parity %u",
+                         wsdbg_say_warp(c, wait->warp).text, wait->event->parity);
+    wsdbg_evidence_barrier(c, finding, wait->stage->barrier, "%u of %u arrivals for this phase", round->arrivals,
+                           wait->stage->init.value);
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, wait->stage);
+    for (uint32_t i = 0; i < wait->stage->use_count; i++)
+        if (uses[i].round == round->tag && wsdbg_event_is_arrival(uses[i].event))
+            wsdbg_evidence_event(c, finding, uses[i].warp, uses[i].event, "%s arrived",
+                                 wsdbg_say_warp(c, uses[i].warp).text);
+}
+
+static void say_missing(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
+                        const struct tally *tally, enum wsdbg_confidence confidence)
+{
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_ARRIVE_MISSING, confidence, wait->stage->cta, wait->stage->barrier);
+    if (!finding)
+        return;
+    finding->role = wsdbg_case_warp(c, wsdbg_first_of(&tally->skipped))->role;
+    snprintf(finding->sentence, sizeof finding->sentence,
+             "%s went on past %s without arriving on %s, so %u of %u arrivals are there and %s waits for ever%s.",
+             wsdbg_say_warps(c, &tally->skipped).text, wsdbg_say_iteration(round->iteration, round->tag).text,
+             wsdbg_say_stage(wait->stage).text, round->arrivals, wait->stage->init.value,
+             wsdbg_say_warp(c, wait->warp).text, wsdbg_say_line(wait->event).text);
+    snprintf(finding->fix, sizeof finding->fix,
+             "Arrive on %s on every path through the iteration, the last one of a tile and skipped ones included.",
+             wsdbg_say_barrier(wait->stage).text);
+    add_wait_evidence(c, finding, wait, round);
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(&tally->skipped, w)) {
+            uint32_t count;
+            const struct wsdbg_history_event *events = wsdbg_case_events(c, w, &count);
+            wsdbg_evidence_event(c, finding, w, &events[count - 1], "%s is past it, without an arrival",
+                                 wsdbg_say_warp(c, w).text);
+        }
+}
+
+static void say_short(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
+                      enum wsdbg_confidence confidence)
+{
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_ARRIVE_SHORT, confidence, wait->stage->cta, wait->stage->barrier);
+    if (!finding)
+        return;
+    finding->role = wsdbg_case_warp(c, wsdbg_first_of(&round->arrived))->role;
+    snprintf(
+        finding->sentence, sizeof finding->sentence,
+        "%s is initialised for %u arrivals but all that arrive on it (%s) make only %u in %s, so %s waits for ever%s.",
+        wsdbg_say_stage(wait->stage).text, wait->stage->init.value, wsdbg_say_warps(c, &round->arrived).text,
+        round->arrivals, wsdbg_say_iteration(round->iteration, round->tag).text, wsdbg_say_warp(c, wait->warp).text,
+        wsdbg_say_line(wait->event).text);
+    snprintf(finding->fix, sizeof finding->fix,
+             "Initialise %s with the arrivals that are really made (%u), or let the missing threads arrive.",
+             wsdbg_say_barrier(wait->stage).text, round->arrivals);
+    add_wait_evidence(c, finding, wait, round);
+}
+
+/* This stage was never initialised on record while other stages of the same barrier were. */
+static bool not_initialised(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
+{
+    bool others = false;
+    for (uint32_t s = 0; s < c->ledger->stage_count; s++) {
+        const struct wsdbg_stage *other = &c->ledger->stages[s];
+        if (other != stage && other->cta == stage->cta && other->id == stage->id && other->init.known)
+            others = true;
+    }
+    return c->all_whole && others && !stage->init.known;
+}
+
+static void say_not_initialised(struct wsdbg_case *c, const struct wsdbg_wait *wait)
+{
+    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_BARRIER_NOT_INIT, WSDBG_CONFIDENCE_LIKELY,
+                                                    wait->stage->cta, wait->stage->barrier);
+    if (!finding)
+        return;
+    snprintf(finding->sentence, sizeof finding->sentence,
+             "%s waits on %s, for which no mbarrier.init is recorded though other stages of %s have one.",
+             wsdbg_say_warp(c, wait->warp).text, wsdbg_say_stage(wait->stage).text,
+             wsdbg_say_barrier(wait->stage).text);
+    snprintf(finding->fix, sizeof finding->fix,
+             "Initialise every stage, and synchronise the CTA before its first use.");
+    wsdbg_evidence_event(c, finding, wait->warp, wait->event, "the wait");
+}
+
+static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
+{
+    const struct wsdbg_stage *stage = wait->stage;
+    if (not_initialised(c, stage)) {
+        say_not_initialised(c, wait);
+        return;
+    }
+    const struct wsdbg_round round = wsdbg_round_of(c, wait);
+    if (!round.needs_known || !stage->init.known || stage->initialised_again || round.arrivals >= stage->init.value)
+        return;
+    /* Without reaching back that far the absence of an arrival shows nothing. */
+    if (!round.covered)
+        return;
+    const struct tally tally = count_contributions(c, wait, &round);
+    const uint32_t missing = stage->init.value - round.arrivals;
+    const bool fits = tally.usual_known && tally.skipped_arrivals + tally.to_come_arrivals == missing;
+    enum wsdbg_confidence confidence = wsdbg_if_stuck(c, wait->warp);
+    if (wsdbg_set_count(&tally.skipped) > 0) {
+        if (!round.certain || !fits)
+            confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
+        say_missing(c, wait, &round, &tally, confidence);
+    } else if (round.arrivals > 0 && wsdbg_set_count(&tally.to_come) == 0 && wsdbg_case_stuck(c, wait->warp)) {
+        if (!round.certain || (!tally.declared && !c->all_whole))
+            confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
+        say_short(c, wait, &round, confidence);
+    }
+}
+
+void wsdbg_rule_arrivals(struct wsdbg_case *c)
+{
+    for (uint32_t i = 0; i < c->ledger->wait_count; i++)
+        judge(c, &c->ledger->waits[i]);
+}

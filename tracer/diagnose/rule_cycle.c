@@ -1,0 +1,120 @@
+/* rule_cycle.c - what is left to say when no rule knows the cause.
+ *
+ * Reads: the wait graph.  Adds: WAIT_CYCLE (stuck in a ring), SLOW (somebody still runs), UNKNOWN.
+ */
+#include <stdio.h>
+
+#include "diagnose/rules.h"
+
+static struct wsdbg_warp_set stuck_warps(const struct wsdbg_case *c)
+{
+    struct wsdbg_warp_set set = {{0}};
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_stuck(c, w))
+            wsdbg_set_add(&set, w);
+    return set;
+}
+
+/* The first stuck warp that is part of a ring, and the ring's members. */
+static uint32_t find_ring(const struct wsdbg_case *c, struct wsdbg_warp_set *members)
+{
+    uint32_t first = WSDBG_NONE;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_wait_node *node = &c->graph->nodes[w];
+        if (!node->in_cycle || node->may_progress)
+            continue;
+        if (first == WSDBG_NONE)
+            first = w;
+        if (node->component == c->graph->nodes[first].component)
+            wsdbg_set_add(members, w);
+    }
+    return first;
+}
+
+static void say_wait(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32_t warp)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    wsdbg_evidence_warp(c, finding, warp, "%s: %s%s", wsdbg_say_warp(c, warp).text, wsdbg_warp_state_name(row->state),
+                        wsdbg_say_line(&row->last).text);
+}
+
+static void say_cycle(struct wsdbg_case *c, uint32_t first, const struct wsdbg_warp_set *members)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, first);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_WAIT_CYCLE, c->all_whole ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY,
+                        row->cta, row->barrier);
+    if (!finding)
+        return;
+    snprintf(finding->sentence, sizeof finding->sentence,
+             "%s wait for one another in a ring and nobody else can wake them; which of their waits is wrong is not "
+             "known.",
+             wsdbg_say_warps(c, members).text);
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(members, w))
+            say_wait(c, finding, w);
+}
+
+static void say_unknown(struct wsdbg_case *c, uint32_t first, enum wsdbg_confidence confidence)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, first);
+    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_UNKNOWN, confidence, row->cta, row->barrier);
+    if (!finding)
+        return;
+    snprintf(finding->sentence, sizeof finding->sentence, "%s waits (%s%s)%s; the cause is not known.",
+             wsdbg_say_warp(c, first).text, wsdbg_warp_state_name(row->state), wsdbg_say_line(&row->last).text,
+             confidence == WSDBG_CONFIDENCE_LIKELY ? " and no warp that was seen can wake it" : "");
+    for (uint32_t w = first; w < c->warp_count; w++)
+        if (c->graph->nodes[w].waits)
+            say_wait(c, finding, w);
+}
+
+static void say_slow(struct wsdbg_case *c, uint32_t runner, const struct wsdbg_warp_set *runners)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, runner);
+    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_SLOW, WSDBG_CONFIDENCE_LIKELY, row->cta, WSDBG_NONE);
+    if (!finding)
+        return;
+    finding->role = row->role;
+    char since[96] = "";
+    if (row->changed_ns && c->snapshot->time_ns > row->changed_ns)
+        snprintf(since, sizeof since, " for %.1f s since its last event (%s)",
+                 (double)(c->snapshot->time_ns - row->changed_ns) / 1e9, wsdbg_event_kind_name(row->last.kind));
+    snprintf(finding->sentence, sizeof finding->sentence,
+             "Not a deadlock as far as seen: %s is running%s and every wait leads to a running warp (%s).",
+             wsdbg_say_warp(c, runner).text, since, wsdbg_say_warps(c, runners).text);
+    wsdbg_evidence_warp(c, finding, runner, "%s is running", wsdbg_say_warp(c, runner).text);
+}
+
+/* Has a rule before this one said something worth a hang? */
+static bool explained(const struct wsdbg_case *c)
+{
+    for (size_t i = 0; i < c->finding_count; i++)
+        if (c->findings[i].confidence >= WSDBG_CONFIDENCE_LIKELY)
+            return true;
+    return false;
+}
+
+void wsdbg_rule_cycle(struct wsdbg_case *c)
+{
+    if (explained(c))
+        return;
+    struct wsdbg_warp_set ring = {{0}}, runners = {{0}};
+    const struct wsdbg_warp_set stuck = stuck_warps(c);
+    uint32_t waiter = WSDBG_NONE;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_RUNNING)
+            wsdbg_set_add(&runners, w);
+        if (c->graph->nodes[w].waits && waiter == WSDBG_NONE)
+            waiter = w;
+    }
+    const uint32_t first = find_ring(c, &ring);
+    if (first != WSDBG_NONE)
+        say_cycle(c, first, &ring);
+    else if (wsdbg_set_count(&stuck) > 0)
+        say_unknown(c, wsdbg_first_of(&stuck), WSDBG_CONFIDENCE_LIKELY);
+    else if (wsdbg_set_count(&runners) > 0)
+        say_slow(c, wsdbg_first_of(&runners), &runners);
+    else if (waiter != WSDBG_NONE)
+        say_unknown(c, waiter, WSDBG_CONFIDENCE_POSSIBLE);
+}

@@ -1,0 +1,137 @@
+/* rule_double.c - a warp that arrives twice in one round, so that the phase flips once too often.
+ *
+ * Reads: the ledger.  Adds: DOUBLE_ARRIVE.
+ */
+#include <stdio.h>
+
+#include "diagnose/rules.h"
+
+struct pair {
+    uint32_t warp, iteration;
+    const struct wsdbg_history_event *first, *second;
+};
+
+/* Between two arrivals of one turn a warp has waited for nothing. */
+static bool waited_between(const struct wsdbg_history_event *first, const struct wsdbg_history_event *second)
+{
+    for (const struct wsdbg_history_event *event = first + 1; event < second; event++)
+        if (event->kind == WSDBG_EVENT_MBARRIER_WAIT_END || event->kind == WSDBG_EVENT_NAMED_SYNC_END ||
+            event->kind == WSDBG_EVENT_CLUSTER_WAIT_END)
+            return true;
+    return false;
+}
+
+static bool same_turn(const struct wsdbg_use *a, const struct wsdbg_use *b)
+{
+    return a->warp == b->warp && a->event->iteration == b->event->iteration && b->event > a->event &&
+           !waited_between(a->event, b->event);
+}
+
+/* The next double arrival on the stage at or after use *at; leaves *at behind it. */
+static bool next_pair(const struct wsdbg_case *c, const struct wsdbg_stage *stage, uint32_t *at, struct pair *pair)
+{
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage), *previous = NULL;
+    for (uint32_t i = *at; i < stage->use_count; i++) {
+        if (!wsdbg_event_is_arrival(uses[i].event))
+            continue;
+        if (previous && same_turn(previous, &uses[i])) {
+            *pair = (struct pair){uses[i].warp, uses[i].event->iteration, previous->event, uses[i].event};
+            *at = i;
+            return true;
+        }
+        previous = &uses[i];
+    }
+    return false;
+}
+
+/* Arrivals of the pair's turn.  Without iterations: each warp's arrivals up to its second one. */
+static uint32_t arrivals_of_turn(const struct wsdbg_case *c, const struct wsdbg_stage *stage, const struct pair *pair)
+{
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < stage->use_count; i++) {
+        const bool counts = pair->iteration != WSDBG_NO_ITERATION
+                                ? uses[i].event->iteration == pair->iteration
+                                : uses[i].event->iteration == WSDBG_NO_ITERATION &&
+                                      uses[i].event->gpu_time_ns <= pair->second->gpu_time_ns;
+        sum += counts ? wsdbg_event_arrivals(uses[i].event) : 0;
+    }
+    return sum;
+}
+
+/* Without iterations only a history that shows no ended wait by anybody on the stage tells turns apart. */
+static bool nobody_waited_yet(const struct wsdbg_case *c, const struct wsdbg_stage *stage, const struct pair *pair)
+{
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+    for (uint32_t i = 0; i < stage->use_count; i++)
+        if (uses[i].event->kind == WSDBG_EVENT_MBARRIER_WAIT_END &&
+            uses[i].event->gpu_time_ns <= pair->second->gpu_time_ns)
+            return false;
+    return true;
+}
+
+static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct pair *pair,
+                const struct wsdbg_warp_set *warps, uint32_t arrivals, enum wsdbg_confidence confidence)
+{
+    const struct wsdbg_stage *stage = wait->stage;
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_DOUBLE_ARRIVE, confidence, stage->cta, stage->barrier);
+    if (!finding)
+        return;
+    finding->role = wsdbg_case_warp(c, pair->warp)->role;
+    const bool one = wsdbg_set_count(warps) == 1;
+    snprintf(
+        finding->sentence, sizeof finding->sentence,
+        "%s arrive%s twice on %s%s in %s: %u arrivals where %u complete a phase, so the phase flips once too often "
+        "and %s waits for a parity that has gone by.",
+        wsdbg_say_warps(c, warps).text, one ? "s" : "", wsdbg_say_stage(stage).text, wsdbg_say_line(pair->second).text,
+        pair->iteration == WSDBG_NO_ITERATION ? "one round" : wsdbg_say_iteration(pair->iteration, 0).text, arrivals,
+        stage->init.value, wsdbg_say_warp(c, wait->warp).text);
+    snprintf(finding->fix, sizeof finding->fix,
+             "Arrive once per warp and round on %s: remove one of the two arrives, or wait between them.",
+             wsdbg_say_barrier(stage).text);
+    wsdbg_evidence_event(c, finding, pair->warp, pair->first, "first arrival of %s",
+                         wsdbg_say_warp(c, pair->warp).text);
+    wsdbg_evidence_event(c, finding, pair->warp, pair->second, "second arrival, no wait between");
+    wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits for parity %u",
+                         wsdbg_say_warp(c, wait->warp).text, wait->event->parity);
+    wsdbg_evidence_barrier(c, finding, stage->barrier, "initialised for %u arrivals, %u made in one round",
+                           stage->init.value, arrivals);
+}
+
+/* Keeps in *best the newest pair of the turn with the surplus, in *warps all that arrived twice in it. */
+static uint32_t find_surplus(const struct wsdbg_case *c, const struct wsdbg_stage *stage, struct pair *best,
+                             struct wsdbg_warp_set *warps)
+{
+    uint32_t found = 0, at = 0;
+    for (struct pair pair; next_pair(c, stage, &at, &pair);) {
+        const uint32_t arrivals = arrivals_of_turn(c, stage, &pair);
+        if (arrivals <= stage->init.value || (found && pair.iteration != best->iteration))
+            continue;
+        found = arrivals > found ? arrivals : found;
+        if (wsdbg_set_count(warps) == 0 || pair.second->gpu_time_ns > best->second->gpu_time_ns)
+            *best = pair;
+        wsdbg_set_add(warps, pair.warp);
+    }
+    return found;
+}
+
+void wsdbg_rule_double(struct wsdbg_case *c)
+{
+    for (uint32_t i = 0; i < c->ledger->wait_count; i++) {
+        const struct wsdbg_wait *wait = &c->ledger->waits[i];
+        struct wsdbg_warp_set warps = {{0}};
+        struct pair pair = {0};
+        /* Rounds with a surplus cannot tell what a round needs. */
+        if (!wait->stage->init.known || wait->stage->init_inferred || wait->stage->initialised_again)
+            continue;
+        const uint32_t arrivals = find_surplus(c, wait->stage, &pair, &warps);
+        if (arrivals == 0)
+            continue;
+        /* Arrivals that are on record happened, whatever else is missing from it. */
+        enum wsdbg_confidence confidence = wsdbg_if_stuck(c, wait->warp);
+        if (pair.iteration == WSDBG_NO_ITERATION && !(c->all_whole && nobody_waited_yet(c, wait->stage, &pair)))
+            confidence = wsdbg_weaker(confidence, c->all_whole ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
+        say(c, wait, &pair, &warps, arrivals, confidence);
+    }
+}

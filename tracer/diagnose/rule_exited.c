@@ -1,0 +1,170 @@
+/* rule_exited.c - the warps that should have signalled have left, or did fewer tiles than the waiter.
+ *
+ * Reads: the wait graph, rounds, tile events.  Adds: WAKER_EXITED, ROLE_DISAGREE.
+ */
+#include <stdio.h>
+
+#include "diagnose/rules.h"
+
+static bool all_exited(const struct wsdbg_case *c, const struct wsdbg_warp_set *set)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(set, w) && wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED)
+            return false;
+    return wsdbg_set_count(set) > 0;
+}
+
+/* The newest event of a warp that says what it did for the barrier; its last one otherwise. */
+static const struct wsdbg_history_event *last_deed(const struct wsdbg_case *c, uint32_t warp, uint32_t id)
+{
+    uint32_t count;
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, warp, &count);
+    for (uint32_t i = count; i-- > 0;)
+        if (events[i].barrier == id && (wsdbg_event_is_arrival(&events[i]) || wsdbg_event_is_expect(&events[i])))
+            return &events[i];
+    return count ? &events[count - 1] : NULL;
+}
+
+/* Proven: what the wait needs is known, the record reaches back, and nobody arrived for it. */
+static enum wsdbg_confidence judge_wait(const struct wsdbg_case *c, uint32_t warp)
+{
+    for (uint32_t i = 0; i < c->ledger->wait_count; i++) {
+        const struct wsdbg_wait *wait = &c->ledger->waits[i];
+        if (wait->warp != warp)
+            continue;
+        const struct wsdbg_round round = wsdbg_round_of(c, wait);
+        const bool declared = wait->stage->name && wait->stage->name->arriving_roles;
+        if (!round.needs_known || !wait->stage->init.known)
+            return WSDBG_CONFIDENCE_LIKELY;
+        if (round.covered && round.arrivals >= wait->stage->init.value)
+            return WSDBG_CONFIDENCE_POSSIBLE; /* the arrivals are there: something else is wrong */
+        return round.covered && round.certain && (declared || c->all_whole) ? WSDBG_CONFIDENCE_PROVEN
+                                                                            : WSDBG_CONFIDENCE_LIKELY;
+    }
+    return WSDBG_CONFIDENCE_LIKELY;
+}
+
+/* Of the exited wakers the one that did most for the barrier: those that ever acted on it come first. */
+static uint32_t main_waker(const struct wsdbg_case *c, const struct wsdbg_warp_set *wakers, uint32_t cta, uint32_t id)
+{
+    const struct wsdbg_warp_set actors = wsdbg_family_actors(c, cta, id);
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(wakers, w) && wsdbg_set_has(&actors, w))
+            return w;
+    return wsdbg_first_of(wakers);
+}
+
+static uint32_t tiles_begun(const struct wsdbg_case *c, uint32_t warp)
+{
+    uint32_t count, tiles = 0;
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        tiles += events[i].kind == WSDBG_EVENT_TILE_BEGIN;
+    return tiles;
+}
+
+static const struct wsdbg_history_event *newest_tile(const struct wsdbg_case *c, uint32_t warp)
+{
+    uint32_t count;
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, warp, &count);
+    for (uint32_t i = count; i-- > 0;)
+        if (events[i].kind == WSDBG_EVENT_TILE_BEGIN)
+            return &events[i];
+    return NULL;
+}
+
+static void say_exited(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_wait *wait)
+{
+    const struct wsdbg_warp_set *wakers = &c->graph->nodes[warp].wakers;
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    const uint32_t waker = main_waker(c, wakers, row->cta, row->last.barrier);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_WAKER_EXITED, judge_wait(c, warp), row->cta, row->barrier);
+    if (!finding)
+        return;
+    finding->role = wsdbg_case_warp(c, waker)->role;
+    const struct wsdbg_history_event *deed = last_deed(c, waker, row->last.barrier);
+    char did[128] = "";
+    if (deed && deed->kind != WSDBG_EVENT_EXIT)
+        snprintf(did, sizeof did, "; the last thing %s did for it was %s in %s", wsdbg_say_warp(c, waker).text,
+                 wsdbg_event_kind_name(deed->kind), wsdbg_say_iteration(deed->iteration, WSDBG_NONE).text);
+    snprintf(finding->sentence, sizeof finding->sentence,
+             "%s waits on %s%s for %s, but every warp that could signal it has exited: %s%s.",
+             wsdbg_say_warp(c, warp).text, wait ? wsdbg_say_stage(wait->stage).text : "a barrier",
+             wsdbg_say_line(&row->last).text, wsdbg_say_iteration(row->last.iteration, WSDBG_NONE).text,
+             wsdbg_say_warps(c, wakers).text, did);
+    snprintf(finding->fix, sizeof finding->fix,
+             "Make both sides run the same number of iterations: compare how %s and %s compute their tiles and trips.",
+             wsdbg_say_role(c, warp).text, wsdbg_say_role(c, waker).text);
+    if (wait)
+        wsdbg_evidence_event(c, finding, warp, wait->event, "%s waits", wsdbg_say_warp(c, warp).text);
+    if (deed)
+        wsdbg_evidence_event(c, finding, waker, deed, "last use of the barrier by %s", wsdbg_say_warp(c, waker).text);
+    wsdbg_evidence_warp(c, finding, waker, "%s has exited", wsdbg_say_warp(c, waker).text);
+    if (row->history_whole && wsdbg_case_warp(c, waker)->history_whole && tiles_begun(c, warp) > 0)
+        wsdbg_evidence_text(c, finding, "tiles begun: %u by the waiter, %u by the exited warp", tiles_begun(c, warp),
+                            tiles_begun(c, waker));
+}
+
+/* The waker has begun fewer tiles than the waiter and does no more: it has left or stands at the cluster barrier. */
+static bool did_fewer_tiles(const struct wsdbg_case *c, uint32_t warp, uint32_t waker)
+{
+    const enum wsdbg_warp_state state = wsdbg_case_warp(c, waker)->state;
+    if (state != WSDBG_WARP_EXITED && state != WSDBG_WARP_WAIT_CLUSTER)
+        return false;
+    const struct wsdbg_history_event *mine = newest_tile(c, warp), *other = newest_tile(c, waker);
+    if (!mine || !other)
+        return false;
+    if (mine->iteration != WSDBG_NO_ITERATION && other->iteration != WSDBG_NO_ITERATION)
+        return other->iteration < mine->iteration;
+    return wsdbg_case_warp(c, warp)->history_whole && wsdbg_case_warp(c, waker)->history_whole &&
+           tiles_begun(c, waker) < tiles_begun(c, warp);
+}
+
+static bool say_disagree(struct wsdbg_case *c, uint32_t warp)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        if (!wsdbg_set_has(&c->graph->nodes[warp].wakers, w) || !did_fewer_tiles(c, warp, w))
+            continue;
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+        struct wsdbg_finding *finding =
+            wsdbg_case_find(c, WSDBG_CAUSE_ROLE_DISAGREE, WSDBG_CONFIDENCE_LIKELY, row->cta, row->barrier);
+        if (!finding)
+            return true;
+        finding->role = wsdbg_case_warp(c, w)->role;
+        char waiter[160];
+        snprintf(waiter, sizeof waiter, "%s", wsdbg_say_warp(c, warp).text);
+        snprintf(finding->sentence, sizeof finding->sentence,
+                 "%s works on tile %u and waits, while %s finished after tile %u: the roles disagree on the number of "
+                 "tiles.",
+                 waiter, newest_tile(c, warp)->value, wsdbg_say_warp(c, w).text, newest_tile(c, w)->value);
+        snprintf(finding->fix, sizeof finding->fix, "Compute the tile schedule in one place for all roles.");
+        wsdbg_evidence_event(c, finding, warp, newest_tile(c, warp), "newest tile of the waiter");
+        wsdbg_evidence_event(c, finding, w, newest_tile(c, w), "newest tile of the finished warp");
+        return true;
+    }
+    return false;
+}
+
+static const struct wsdbg_wait *wait_of(const struct wsdbg_case *c, uint32_t warp)
+{
+    for (uint32_t i = 0; i < c->ledger->wait_count; i++)
+        if (c->ledger->waits[i].warp == warp)
+            return &c->ledger->waits[i];
+    return NULL;
+}
+
+void wsdbg_rule_exited(struct wsdbg_case *c)
+{
+    bool disagree = false;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_wait_node *node = &c->graph->nodes[w];
+        const enum wsdbg_warp_state state = wsdbg_case_warp(c, w)->state;
+        if (!wsdbg_case_stuck(c, w))
+            continue;
+        if (state == WSDBG_WARP_WAIT_MBARRIER && all_exited(c, &node->wakers))
+            say_exited(c, w, wait_of(c, w));
+        if (!disagree && state == WSDBG_WARP_WAIT_MBARRIER)
+            disagree = say_disagree(c, w);
+    }
+}

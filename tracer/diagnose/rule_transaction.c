@@ -1,0 +1,137 @@
+/* rule_transaction.c - bytes of bulk copies that do not add up on an mbarrier.
+ *
+ * Reads: rounds.  Adds: TX_MISMATCH, TX_NO_ARRIVE, TMA_NEVER_COMPLETED.
+ */
+#include <stdio.h>
+
+#include "diagnose/rules.h"
+
+/* Has every warp that works on the round gone on from it, so that nothing more is to come? */
+static bool all_went_on(const struct wsdbg_case *c, const struct wsdbg_round *round)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (!wsdbg_set_has(&round->expected, w) || row->state == WSDBG_WARP_EXITED)
+            continue;
+        uint32_t count;
+        const struct wsdbg_history_event *events = wsdbg_case_events(c, w, &count), *last = &events[count - 1];
+        /* An event about the next block, or a wait for one: it left this round. */
+        if (last->iteration == WSDBG_NO_ITERATION || round->iteration == WSDBG_NO_ITERATION) {
+            if (row->state != WSDBG_WARP_WAIT_MBARRIER)
+                return false;
+        } else if (last->iteration <= round->iteration || last->kind < WSDBG_EVENT_MBARRIER_WAIT_BEGIN ||
+                   last->kind > WSDBG_EVENT_TMA_ISSUE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
+                                   enum wsdbg_cause cause, enum wsdbg_confidence confidence)
+{
+    struct wsdbg_finding *finding = wsdbg_case_find(c, cause, confidence, wait->stage->cta, wait->stage->barrier);
+    if (!finding)
+        return NULL;
+    const uint32_t issuer = wsdbg_first_of(&round->expected);
+    if (issuer != WSDBG_NONE)
+        finding->role = wsdbg_case_warp(c, issuer)->role;
+    wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits for parity %u",
+                         wsdbg_say_warp(c, wait->warp).text, wait->event->parity);
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, wait->stage);
+    for (uint32_t i = 0; i < wait->stage->use_count; i++) {
+        const struct wsdbg_history_event *event = uses[i].event;
+        if (uses[i].round != round->tag)
+            continue;
+        if (wsdbg_event_is_expect(event))
+            wsdbg_evidence_event(c, finding, uses[i].warp, event, "expects %u bytes", event->value);
+        else if (event->kind == WSDBG_EVENT_TMA_ISSUE)
+            wsdbg_evidence_event(c, finding, uses[i].warp, event, "issues a copy of %u bytes",
+                                 WSDBG_TMA_BYTES(event->value));
+    }
+    return finding;
+}
+
+static void say_mismatch(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
+                         enum wsdbg_confidence confidence)
+{
+    struct wsdbg_finding *finding = begin(c, wait, round, WSDBG_CAUSE_TX_MISMATCH, confidence);
+    if (!finding)
+        return;
+    snprintf(finding->sentence, sizeof finding->sentence,
+             "%s tells %s to expect %llu bytes in %s, but the copies issued for it bring %llu: all arrivals are there, "
+             "the byte count never comes out even, and %s waits for ever.",
+             wsdbg_say_warps(c, &round->expected).text, wsdbg_say_stage(wait->stage).text,
+             (unsigned long long)round->expected_bytes, wsdbg_say_iteration(round->iteration, round->tag).text,
+             (unsigned long long)round->issued_bytes, wsdbg_say_warp(c, wait->warp).text);
+    snprintf(finding->fix, sizeof finding->fix,
+             "Make the bytes of expect_tx equal to what the copies deliver to this CTA: box elements x element size, "
+             "summed over all copies of the stage, multicast ones of other CTAs included (%llu here).",
+             (unsigned long long)round->issued_bytes);
+}
+
+static void say_no_arrive(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
+                          enum wsdbg_confidence confidence)
+{
+    struct wsdbg_finding *finding = begin(c, wait, round, WSDBG_CAUSE_TX_NO_ARRIVE, confidence);
+    if (!finding)
+        return;
+    snprintf(finding->sentence, sizeof finding->sentence,
+             "%s only does expect_tx on %s in %s and never arrives: the barrier needs %u arrivals and got %u, so the "
+             "phase cannot end although the bytes are under way or there.",
+             wsdbg_say_warps(c, &round->expected).text, wsdbg_say_stage(wait->stage).text,
+             wsdbg_say_iteration(round->iteration, round->tag).text, wait->stage->init.value, round->arrivals);
+    snprintf(finding->fix, sizeof finding->fix,
+             "Use mbarrier.arrive.expect_tx, or arrive on %s after expect_tx: expecting bytes is not an arrival.",
+             wsdbg_say_barrier(wait->stage).text);
+}
+
+static void say_never_completed(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round)
+{
+    struct wsdbg_finding *finding = begin(c, wait, round, WSDBG_CAUSE_TMA_NEVER_COMPLETED,
+                                          wsdbg_weaker(WSDBG_CONFIDENCE_LIKELY, wsdbg_if_stuck(c, wait->warp)));
+    if (!finding)
+        return;
+    snprintf(finding->sentence, sizeof finding->sentence,
+             "All arrivals on %s for %s are there and the issued copies bring exactly the %llu bytes expected, yet the "
+             "phase has not ended: a copy issued by %s has not completed.",
+             wsdbg_say_stage(wait->stage).text, wsdbg_say_iteration(round->iteration, round->tag).text,
+             (unsigned long long)round->expected_bytes, wsdbg_say_warps(c, &round->expected).text);
+    snprintf(finding->fix, sizeof finding->fix,
+             "Check the copy's tensor map (box at most 256 a dimension, 16-byte aligned addresses and strides), its "
+             "shared-memory address and that it names this barrier.");
+}
+
+static bool never_arrives(const struct wsdbg_case *c, const struct wsdbg_stage *stage,
+                          const struct wsdbg_warp_set *warps)
+{
+    const struct wsdbg_warp_set arrivers = wsdbg_family_arrivers(c, stage->cta, stage->id);
+    return !wsdbg_set_meets(&arrivers, warps);
+}
+
+static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
+{
+    const struct wsdbg_round round = wsdbg_round_of(c, wait);
+    if (!round.needs_known || !wait->stage->init.known || round.later_arrivals > 0)
+        return;
+    if (wsdbg_set_count(&round.expected) == 0 || wait->stage->initialised_again)
+        return;
+    const bool whole = round.covered && round.certain && all_went_on(c, &round);
+    const enum wsdbg_confidence confidence = whole ? wsdbg_if_stuck(c, wait->warp) : WSDBG_CONFIDENCE_LIKELY;
+    const uint32_t needed = wait->stage->init.value;
+    if (round.arrivals == needed && round.expected_bytes != round.issued_bytes &&
+        (round.covered || round.issued_bytes > 0))
+        say_mismatch(c, wait, &round, confidence);
+    else if (round.arrivals < needed && never_arrives(c, wait->stage, &round.expected) &&
+             needed - round.arrivals <= wsdbg_set_count(&round.expected))
+        say_no_arrive(c, wait, &round, confidence);
+    else if (round.arrivals == needed && round.expected_bytes == round.issued_bytes && round.issued_bytes > 0 &&
+             c->quiet && round.covered)
+        say_never_completed(c, wait, &round);
+}
+
+void wsdbg_rule_transaction(struct wsdbg_case *c)
+{
+    for (uint32_t i = 0; i < c->ledger->wait_count; i++)
+        judge(c, &c->ledger->waits[i]);
+}

@@ -1,0 +1,42 @@
+/* rules.h - the table of rules.  A rule looks at one case and adds the findings it can justify.
+ *
+ * A rule never says more than the records show: "proven" needs every record it rests on; where one is
+ * missing it says likely, possible or nothing.
+ */
+#ifndef WSDBG_DIAGNOSE_RULES_H
+#define WSDBG_DIAGNOSE_RULES_H
+
+#include "diagnose/phrase.h"
+#include "diagnose/round.h"
+#include "diagnose/wait_graph.h"
+
+typedef void wsdbg_rule(struct wsdbg_case *c);
+
+wsdbg_rule wsdbg_rule_registers;   /* REGS_PARTIAL_WARPGROUP, REGS_DIVERGED, REGS_EXHAUSTED */
+wsdbg_rule wsdbg_rule_shared_tx;   /* TX_SHARED_BARRIER */
+wsdbg_rule wsdbg_rule_double;      /* DOUBLE_ARRIVE */
+wsdbg_rule wsdbg_rule_parity;      /* PARITY_WRONG, PARITY_DRIFT */
+wsdbg_rule wsdbg_rule_transaction; /* TX_MISMATCH, TX_NO_ARRIVE, TMA_NEVER_COMPLETED */
+wsdbg_rule wsdbg_rule_arrivals;    /* ARRIVE_MISSING, ARRIVE_SHORT, BARRIER_NOT_INIT */
+wsdbg_rule wsdbg_rule_named;       /* NAMED_COUNT, CLUSTER_MISSING */
+wsdbg_rule wsdbg_rule_lanes;       /* LANE_SPLIT */
+wsdbg_rule wsdbg_rule_exited;      /* WAKER_EXITED, ROLE_DISAGREE */
+wsdbg_rule wsdbg_rule_cycle;       /* WAIT_CYCLE, SLOW, UNKNOWN: only where nothing better was said */
+
+/* Where a cause stands among findings of equal confidence: smaller = more specific = first. */
+unsigned wsdbg_cause_rank(enum wsdbg_cause cause);
+/* Causes that only describe the standstill; a specific one of the same case replaces them. */
+bool wsdbg_cause_is_fallback(enum wsdbg_cause cause);
+
+/* PROVEN where the waiter cannot be woken any more, else LIKELY. */
+static inline enum wsdbg_confidence wsdbg_if_stuck(const struct wsdbg_case *c, uint32_t warp)
+{
+    return wsdbg_case_stuck(c, warp) ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY;
+}
+
+static inline enum wsdbg_confidence wsdbg_weaker(enum wsdbg_confidence a, enum wsdbg_confidence b)
+{
+    return a < b ? a : b;
+}
+
+#endif

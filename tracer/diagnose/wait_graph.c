@@ -1,0 +1,282 @@
+/* wait_graph.c - builds the wait-for graph of a case, finds what can still move and what goes round in circles.
+ *
+ * Reads: warp states, names, ledger.  Writes: struct wsdbg_wait_graph.  Careful in one direction: a warp is
+ * called stuck only when nobody who might wake it can move.
+ */
+#include "diagnose/wait_graph.h"
+
+#include <stdlib.h>
+
+#include "diagnose/ledger.h"
+
+static bool live(const struct wsdbg_case *c, uint32_t warp)
+{
+    return wsdbg_case_warp(c, warp)->state != WSDBG_WARP_EXITED;
+}
+
+uint8_t wsdbg_last_register_event(const struct wsdbg_case *c, uint32_t warp, uint32_t *registers)
+{
+    uint32_t count;
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, warp, &count);
+    for (uint32_t i = count; i-- > 0;)
+        if (events[i].kind >= WSDBG_EVENT_REGISTERS_REQUEST && events[i].kind <= WSDBG_EVENT_REGISTERS_RELEASE) {
+            *registers = events[i].value;
+            return events[i].kind;
+        }
+    return 0;
+}
+
+static bool role_in(uint32_t roles, const struct wsdbg_warp_row *row)
+{
+    return row->role.known && row->role.value < 32 && (roles >> row->role.value & 1);
+}
+
+/* Other CTAs of the cluster may arrive here, unless whole records show only the barrier's own CTA doing so. */
+static bool remote_possible(const struct wsdbg_case *c, uint32_t cta, const struct wsdbg_warp_set *actors)
+{
+    bool local = false;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(actors, w)) {
+            if (wsdbg_case_warp(c, w)->cta != cta)
+                return true;
+            local = true;
+        }
+    return c->cta_count > 1 && !(c->all_whole && local);
+}
+
+static void add_declared(const struct wsdbg_case *c, uint32_t waiter, uint32_t roles, bool remote,
+                         struct wsdbg_wait_node *node)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (w == waiter || (row->cta != wsdbg_case_warp(c, waiter)->cta && !remote))
+            continue;
+        /* A live warp whose role is not known could be of any. */
+        if (role_in(roles, row) || (!row->role.known && live(c, w)))
+            wsdbg_set_add(&node->wakers, w);
+    }
+}
+
+static void mbarrier_wakers(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_wait_node *node)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    const uint32_t id = row->last.barrier;
+    const struct wsdbg_name *name =
+        wsdbg_snapshot_name(c->snapshot, c->snapshot->grids[c->grid].module, WSDBG_NAME_MBARRIER, id);
+    node->wakers = wsdbg_family_actors(c, row->cta, id);
+    node->wakers.words[warp / 64] &= ~(1ull << (warp % 64));
+    if (name && name->arriving_roles) {
+        const bool remote = remote_possible(c, row->cta, &node->wakers);
+        add_declared(c, warp, name->arriving_roles, remote, node);
+        node->why = "declared";
+    } else {
+        node->open = !c->all_whole || wsdbg_set_count(&node->wakers) == 0;
+        node->why = "arrived before";
+    }
+    /* Bytes still on their way complete the phase without any warp. */
+    node->outside = !c->quiet;
+}
+
+static void register_wakers(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_wait_node *node)
+{
+    const uint32_t cta = wsdbg_case_warp(c, warp)->cta;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        uint32_t registers;
+        if (row->cta != cta || w == warp || !live(c, w) || row->state == WSDBG_WARP_WAIT_REGISTERS)
+            continue;
+        if (wsdbg_last_register_event(c, w, &registers) != WSDBG_EVENT_REGISTERS_RELEASE)
+            wsdbg_set_add(&node->wakers, w);
+    }
+    node->why = "holds registers";
+}
+
+/* Has the warp ever used the named barrier, as far as recorded? */
+static bool uses_named(const struct wsdbg_case *c, uint32_t warp, uint32_t id)
+{
+    uint32_t count;
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (events[i].kind >= WSDBG_EVENT_NAMED_ARRIVE && events[i].kind <= WSDBG_EVENT_NAMED_SYNC_END &&
+            events[i].barrier == id)
+            return true;
+    return false;
+}
+
+static void named_wakers(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_wait_node *node)
+{
+    const struct wsdbg_warp_row *self = wsdbg_case_warp(c, warp);
+    const uint32_t id = self->last.barrier;
+    const struct wsdbg_name *name =
+        wsdbg_snapshot_name(c->snapshot, c->snapshot->grids[c->grid].module, WSDBG_NAME_NAMED_BARRIER, id);
+    const uint32_t roles = name ? name->arriving_roles | name->waiting_roles : 0;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (w == warp || row->cta != self->cta || (row->state == WSDBG_WARP_WAIT_NAMED && row->last.barrier == id))
+            continue;
+        if (uses_named(c, w, id) || role_in(roles, row) || (roles && !row->role.known && live(c, w)))
+            wsdbg_set_add(&node->wakers, w);
+    }
+    node->why = roles ? "declared" : "arrived before";
+    /* A warp that has not come to its first bar.sync on this id yet leaves no trace of it. */
+    node->open = roles == 0;
+}
+
+static void cluster_wakers(const struct wsdbg_case *c, struct wsdbg_wait_node *node)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (live(c, w) && wsdbg_case_warp(c, w)->state != WSDBG_WARP_WAIT_CLUSTER)
+            wsdbg_set_add(&node->wakers, w);
+    node->why = "not at the cluster barrier";
+}
+
+static void describe_node(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_wait_node *node)
+{
+    const enum wsdbg_warp_state state = wsdbg_case_warp(c, warp)->state;
+    node->waits = wsdbg_warp_state_waits(state);
+    node->why = "not known";
+    switch (state) {
+    case WSDBG_WARP_WAIT_MBARRIER:
+        mbarrier_wakers(c, warp, node);
+        break;
+    case WSDBG_WARP_WAIT_REGISTERS:
+        register_wakers(c, warp, node);
+        break;
+    case WSDBG_WARP_WAIT_NAMED:
+        named_wakers(c, warp, node);
+        break;
+    case WSDBG_WARP_WAIT_CLUSTER:
+        cluster_wakers(c, node);
+        break;
+    default:
+        node->outside = node->waits;
+        break;
+    }
+    /* A warp that was never seen could do anything. */
+    if (!c->all_seen)
+        node->outside = true;
+}
+
+static bool can_move(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_wait_node *node,
+                     const struct wsdbg_warp_set *moving)
+{
+    if (!live(c, warp))
+        return false;
+    if (!node->waits || node->outside || wsdbg_set_meets(&node->wakers, moving))
+        return true;
+    /* Open: any warp of the case may be the one, itself excepted (it is not moving when this is asked). */
+    return node->open && wsdbg_set_count(moving) > 0;
+}
+
+static struct wsdbg_warp_set moving_set(const struct wsdbg_case *c, const struct wsdbg_wait_node *nodes,
+                                        const struct wsdbg_warp_set *freed)
+{
+    struct wsdbg_warp_set moving = *freed;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t w = 0; w < c->warp_count; w++)
+            if (!wsdbg_set_has(&moving, w) && can_move(c, w, &nodes[w], &moving)) {
+                wsdbg_set_add(&moving, w);
+                changed = true;
+            }
+    }
+    return moving;
+}
+
+struct wsdbg_warp_set wsdbg_progress_if(const struct wsdbg_case *c, const struct wsdbg_warp_set *freed)
+{
+    return moving_set(c, c->graph->nodes, freed);
+}
+
+/* Tarjan's strongly connected components over waiter -> waker, live warps only. */
+struct tarjan {
+    const struct wsdbg_case *c;
+    struct wsdbg_wait_graph *graph;
+    uint32_t next_index, next_component, depth;
+    uint32_t *index, *low, *stack;
+    bool *on_stack;
+};
+
+static void close_component(struct tarjan *t, uint32_t root)
+{
+    uint32_t size = 0, member;
+    const uint32_t top = t->depth;
+    do {
+        member = t->stack[--t->depth];
+        t->on_stack[member] = false;
+        t->graph->nodes[member].component = t->next_component;
+        size++;
+    } while (member != root);
+    t->next_component++;
+    for (uint32_t i = t->depth; i < top; i++)
+        t->graph->nodes[t->stack[i]].in_cycle = size > 1;
+    t->graph->cycle = t->graph->cycle || size > 1;
+}
+
+static void visit(struct tarjan *t, uint32_t warp)
+{
+    t->index[warp] = t->low[warp] = ++t->next_index;
+    t->stack[t->depth++] = warp;
+    t->on_stack[warp] = true;
+    const struct wsdbg_wait_node *node = &t->graph->nodes[warp];
+    for (uint32_t w = 0; w < t->c->warp_count && node->waits; w++) {
+        if (!wsdbg_set_has(&node->wakers, w) || !live(t->c, w))
+            continue;
+        if (t->index[w] == 0) {
+            visit(t, w);
+            t->low[warp] = t->low[w] < t->low[warp] ? t->low[w] : t->low[warp];
+        } else if (t->on_stack[w] && t->index[w] < t->low[warp]) {
+            t->low[warp] = t->index[w];
+        }
+    }
+    if (t->low[warp] == t->index[warp])
+        close_component(t, warp);
+}
+
+static struct wsdbg_error *find_cycles(const struct wsdbg_case *c, struct wsdbg_wait_graph *graph)
+{
+    struct tarjan t = {.c = c, .graph = graph};
+    t.index = calloc(c->warp_count, 3 * sizeof *t.index);
+    t.on_stack = calloc(c->warp_count, sizeof *t.on_stack);
+    struct wsdbg_error *error = t.index && t.on_stack ? NULL : &wsdbg_error_no_memory;
+    if (!error) {
+        t.low = t.index + c->warp_count;
+        t.stack = t.low + c->warp_count;
+        for (uint32_t w = 0; w < c->warp_count; w++)
+            if (t.index[w] == 0)
+                visit(&t, w);
+    }
+    free(t.index);
+    free(t.on_stack);
+    return error;
+}
+
+struct wsdbg_error *wsdbg_wait_graph_create(const struct wsdbg_case *c, struct wsdbg_wait_graph **out)
+{
+    struct wsdbg_wait_graph *graph = calloc(1, sizeof *graph);
+    if (!graph)
+        return &wsdbg_error_no_memory;
+    graph->nodes = calloc(c->warp_count, sizeof *graph->nodes);
+    struct wsdbg_error *error = graph->nodes ? NULL : &wsdbg_error_no_memory;
+    for (uint32_t w = 0; w < c->warp_count && !error; w++)
+        describe_node(c, w, &graph->nodes[w]);
+    if (!error)
+        error = find_cycles(c, graph);
+    if (error) {
+        wsdbg_wait_graph_destroy(graph);
+        return error;
+    }
+    const struct wsdbg_warp_set nobody = {{0}};
+    const struct wsdbg_warp_set moving = moving_set(c, graph->nodes, &nobody);
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        graph->nodes[w].may_progress = wsdbg_set_has(&moving, w);
+    *out = graph;
+    return NULL;
+}
+
+void wsdbg_wait_graph_destroy(struct wsdbg_wait_graph *graph)
+{
+    if (graph)
+        free(graph->nodes);
+    free(graph);
+}
