@@ -3,7 +3,6 @@
 # empty when there is no toolkit.
 find_program(WSDBG_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin PATHS /usr/local/cuda/bin)
 set(WSDBG_CUDA_ROOT "")
-set(WSDBG_CUDA_INCLUDE "")
 if(WSDBG_NVCC)
   file(REAL_PATH ${WSDBG_NVCC} nvcc_real)
   cmake_path(GET nvcc_real PARENT_PATH nvcc_bin)
@@ -11,5 +10,6 @@ if(WSDBG_NVCC)
   find_path(WSDBG_CUDA_INCLUDE cuda.h PATHS ${WSDBG_CUDA_ROOT}/include ${WSDBG_CUDA_ROOT}/targets/x86_64-linux/include NO_DEFAULT_PATH)
   message(STATUS "CUDA toolkit: ${WSDBG_CUDA_ROOT}")
 else()
+  set(WSDBG_CUDA_INCLUDE "") # not before find_path, which keeps a variable that is already set
   message(STATUS "CUDA toolkit: not found. Lost: the demo kernels and their register checks, the CUPTI observer.")
 endif()

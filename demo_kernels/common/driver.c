@@ -1,0 +1,162 @@
+/* driver.c - see driver.h.  Reads libcuda.so.1; writes nothing but the device. */
+#include "driver.h"
+
+#include <dlfcn.h>
+#include <time.h>
+
+#define SYMBOL_TEXT(symbol) #symbol
+#define SYMBOL(function) SYMBOL_TEXT(function)
+
+static struct wsdbg_error *driver_open(struct cuda_driver *out)
+{
+    /* Never closed: the driver keeps threads of its own. */
+    void *const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+    if (!library)
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "no NVIDIA driver: %s", dlerror());
+#define CUDA_FIND(function)                                                                                            \
+    out->function = (__typeof__(&function))dlsym(library, SYMBOL(function));                                           \
+    if (!out->function)                                                                                                \
+        return wsdbg_error_create(WSDBG_ERROR_VERSION, "the NVIDIA driver has no %s", SYMBOL(function));
+    CUDA_FUNCTIONS(CUDA_FIND)
+#undef CUDA_FIND
+    return NULL;
+}
+
+struct wsdbg_error *device_check(const struct device *device, CUresult result, const char *what)
+{
+    if (result == CUDA_SUCCESS)
+        return NULL;
+    const char *text = NULL;
+    device->cu.cuGetErrorString(result, &text);
+    return wsdbg_error_create(WSDBG_ERROR_OTHER, "%s: CUDA error %d, %s", what, (int)result, text ? text : "unknown");
+}
+
+static struct wsdbg_error *context_open(struct device *device)
+{
+    const struct cuda_driver *cu = &device->cu;
+    struct wsdbg_error *error = device_check(device, cu->cuInit(0), "cuInit");
+    if (!error)
+        error = device_check(device, cu->cuDeviceGet(&device->handle, 0), "cuDeviceGet");
+    if (!error)
+        error = device_check(device,
+                             cu->cuDeviceGetAttribute(&device->multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+                                                      device->handle),
+                             "cuDeviceGetAttribute");
+    if (!error)
+        error = device_check(device, cu->cuDevicePrimaryCtxRetain(&device->context, device->handle),
+                             "cuDevicePrimaryCtxRetain");
+    if (!error)
+        error = device_check(device, cu->cuCtxSetCurrent(device->context), "cuCtxSetCurrent");
+    if (!error)
+        error = device_check(device, cu->cuStreamCreate(&device->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+    return error;
+}
+
+struct wsdbg_error *device_open(struct device *out)
+{
+    struct device device = {0};
+    struct wsdbg_error *error = driver_open(&device.cu);
+    if (!error)
+        error = context_open(&device);
+    if (!error)
+        *out = device;
+    return error;
+}
+
+void device_close(struct device *device)
+{
+    device->cu.cuStreamDestroy(device->stream);
+    device->cu.cuDevicePrimaryCtxRelease(device->handle);
+}
+
+struct wsdbg_error *device_upload(const struct device *device, const void *source, size_t bytes, CUdeviceptr *out)
+{
+    CUdeviceptr memory = 0;
+    struct wsdbg_error *error = device_check(device, device->cu.cuMemAlloc(&memory, bytes), "cuMemAlloc");
+    if (error)
+        return error;
+    if (source)
+        error = device_check(device, device->cu.cuMemcpyHtoD(memory, source, bytes), "cuMemcpyHtoD");
+    else
+        error = device_check(device, device->cu.cuMemsetD8(memory, 0, bytes), "cuMemsetD8");
+    /* The stream does not wait for the default stream, which the fill may still be running on. */
+    if (!error)
+        error = device_check(device, device->cu.cuCtxSynchronize(), "cuCtxSynchronize");
+    if (error)
+        device_free(device, memory);
+    else
+        *out = memory;
+    return error;
+}
+
+void device_free(const struct device *device, CUdeviceptr memory)
+{
+    device->cu.cuMemFree(memory);
+}
+
+struct wsdbg_error *device_load(const struct device *device, const void *image, const char *kernel,
+                                unsigned shared_bytes, CUmodule *module_out, CUfunction *function_out)
+{
+    const struct cuda_driver *cu = &device->cu;
+    CUmodule module = NULL;
+    CUfunction function = NULL;
+    struct wsdbg_error *error = device_check(device, cu->cuModuleLoadData(&module, image), "cuModuleLoadData");
+    if (error)
+        return error;
+    error = device_check(device, cu->cuModuleGetFunction(&function, module, kernel), kernel);
+    if (!error)
+        error = device_check(device,
+                             cu->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                                    (int)shared_bytes),
+                             "cuFuncSetAttribute");
+    if (error) {
+        cu->cuModuleUnload(module);
+        return error;
+    }
+    *module_out = module;
+    *function_out = function;
+    return NULL;
+}
+
+static long elapsed_ms(const struct timespec *start)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000;
+}
+
+/* Polls an event behind everything in the stream: a plain synchronisation could not be left. */
+static struct wsdbg_error *poll_stream(const struct device *device, CUevent event, long timeout_ms, int *completed)
+{
+    const struct timespec pause = {0, 1000000};
+    struct timespec start;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    CUresult result = CUDA_ERROR_NOT_READY;
+    while ((result = device->cu.cuEventQuery(event)) == CUDA_ERROR_NOT_READY && elapsed_ms(&start) < timeout_ms)
+        nanosleep(&pause, NULL);
+    if (result != CUDA_ERROR_NOT_READY && result != CUDA_SUCCESS)
+        return device_check(device, result, "the kernel");
+    *completed = result == CUDA_SUCCESS;
+    return NULL;
+}
+
+struct wsdbg_error *device_wait(const struct device *device, long timeout_ms, int *completed)
+{
+    const struct cuda_driver *cu = &device->cu;
+    if (timeout_ms < 0) {
+        struct wsdbg_error *error = device_check(device, cu->cuStreamSynchronize(device->stream), "the kernel");
+        if (!error)
+            *completed = 1;
+        return error;
+    }
+    CUevent event;
+    struct wsdbg_error *error =
+        device_check(device, cu->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+    if (error)
+        return error;
+    error = device_check(device, cu->cuEventRecord(event, device->stream), "cuEventRecord");
+    if (!error)
+        error = poll_stream(device, event, timeout_ms, completed);
+    cu->cuEventDestroy(event);
+    return error;
+}

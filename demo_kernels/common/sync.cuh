@@ -1,0 +1,156 @@
+/* sync.cuh - the synchronisation instructions of sm_90, one function each, and their probed forms.
+ *
+ * Functions are the bare PTX.  The macros in capitals pair each with its probe; they are macros so that the
+ * line a probe records is the line of the kernel that waits or arrives, not a line of this file.
+ * Everywhere: `bar` points into shared memory, `parity` is the parity of the phase whose end is waited for.
+ */
+#ifndef DEMO_SYNC_CUH
+#define DEMO_SYNC_CUH
+
+#include "probes.cuh"
+
+#define DEVICE static __device__ __forceinline__
+
+DEVICE uint32_t shared_address(const void *pointer)
+{
+    return (uint32_t)__cvta_generic_to_shared(pointer);
+}
+
+/* ---- mbarriers ---- */
+
+DEVICE void mbarrier_init(uint64_t *bar, uint32_t arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(bar)), "r"(arrivals) : "memory");
+}
+
+/* Makes initialised mbarriers visible to the copy engine and to the other CTAs of the cluster. */
+DEVICE void mbarrier_init_fence(void)
+{
+    asm volatile("fence.mbarrier_init.release.cluster;\n\tfence.proxy.async.shared::cta;" ::: "memory");
+}
+
+DEVICE void mbarrier_wait(const uint64_t *bar, uint32_t parity)
+{
+    asm volatile("{\n\t.reg .pred done;\n"
+                 "again:\n\tmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t"
+                 "@!done bra.uni again;\n\t}" ::"r"(shared_address(bar)),
+                 "r"(parity)
+                 : "memory");
+}
+
+DEVICE void mbarrier_arrive(uint64_t *bar)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(bar)) : "memory");
+}
+
+/* Arrives on the same barrier of the CTA with rank `cluster_rank` in the cluster. */
+DEVICE void mbarrier_arrive_remote(uint64_t *bar, uint32_t cluster_rank)
+{
+    asm volatile("{\n\t.reg .b32 remote;\n\t"
+                 "mapa.shared::cluster.u32 remote, %0, %1;\n\t"
+                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n\t}" ::"r"(shared_address(bar)),
+                 "r"(cluster_rank)
+                 : "memory");
+}
+
+DEVICE void mbarrier_arrive_expect_tx(uint64_t *bar, uint32_t bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(bar)), "r"(bytes)
+                 : "memory");
+}
+
+DEVICE void mbarrier_expect_tx(uint64_t *bar, uint32_t bytes)
+{
+    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(bar)), "r"(bytes)
+                 : "memory");
+}
+
+#define MBARRIER_WAIT(w, id, bars, stage, parity, iteration)                                                           \
+    do {                                                                                                               \
+        WSDBG_MBARRIER_WAIT_BEGIN(w, id, stage, parity, iteration);                                                    \
+        mbarrier_wait(&(bars)[stage], parity);                                                                         \
+        WSDBG_MBARRIER_WAIT_END(w, id, stage, parity, iteration);                                                      \
+    } while (0)
+
+/* The probe comes first: the event of an arrival must not be newer than what the arrival sets off. */
+#define MBARRIER_ARRIVE(w, id, bars, stage, iteration)                                                                 \
+    do {                                                                                                               \
+        WSDBG_MBARRIER_ARRIVE(w, id, stage, iteration);                                                                \
+        mbarrier_arrive(&(bars)[stage]);                                                                               \
+    } while (0)
+#define MBARRIER_ARRIVE_REMOTE(w, id, bars, stage, iteration, cluster_rank)                                            \
+    do {                                                                                                               \
+        WSDBG_MBARRIER_ARRIVE_REMOTE(w, id, stage, iteration, cluster_rank);                                           \
+        mbarrier_arrive_remote(&(bars)[stage], cluster_rank);                                                          \
+    } while (0)
+#define MBARRIER_ARRIVE_EXPECT_TX(w, id, bars, stage, iteration, bytes)                                                \
+    do {                                                                                                               \
+        WSDBG_MBARRIER_ARRIVE_EXPECT_TX(w, id, stage, iteration, bytes);                                               \
+        mbarrier_arrive_expect_tx(&(bars)[stage], bytes);                                                              \
+    } while (0)
+#define MBARRIER_EXPECT_TX(w, id, bars, stage, iteration, bytes)                                                       \
+    do {                                                                                                               \
+        WSDBG_MBARRIER_EXPECT_TX(w, id, stage, iteration, bytes);                                                      \
+        mbarrier_expect_tx(&(bars)[stage], bytes);                                                                     \
+    } while (0)
+
+/* ---- named barriers: `threads` counts those that arrive and those that sync ---- */
+
+DEVICE void named_sync(uint32_t id, uint32_t threads)
+{
+    asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+DEVICE void named_arrive(uint32_t id, uint32_t threads)
+{
+    asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+#define NAMED_SYNC(w, id, threads)                                                                                     \
+    do {                                                                                                               \
+        WSDBG_NAMED_SYNC_BEGIN(w, id, threads);                                                                        \
+        named_sync(id, threads);                                                                                       \
+        WSDBG_NAMED_SYNC_END(w, id, threads);                                                                          \
+    } while (0)
+#define NAMED_ARRIVE(w, id, threads)                                                                                   \
+    do {                                                                                                               \
+        WSDBG_NAMED_ARRIVE(w, id, threads);                                                                            \
+        named_arrive(id, threads);                                                                                     \
+    } while (0)
+
+/* ---- the cluster barrier: every thread of every CTA of the cluster ---- */
+
+DEVICE void cluster_arrive(void)
+{
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+
+DEVICE void cluster_wait(void)
+{
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+#define CLUSTER_SYNC(w)                                                                                                \
+    do {                                                                                                               \
+        WSDBG_CLUSTER_ARRIVE(w);                                                                                       \
+        cluster_arrive();                                                                                              \
+        WSDBG_CLUSTER_WAIT_BEGIN(w);                                                                                   \
+        cluster_wait();                                                                                                \
+        WSDBG_CLUSTER_WAIT_END(w);                                                                                     \
+    } while (0)
+
+/* ---- the register pool of the CTA: all four warps of a warpgroup, an immediate operand ---- */
+
+#define REGISTERS_RELEASE(w, registers)                                                                                \
+    do {                                                                                                               \
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));                                          \
+        WSDBG_REGISTERS_RELEASE(w, registers);                                                                         \
+    } while (0)
+#define REGISTERS_REQUEST(w, registers)                                                                                \
+    do {                                                                                                               \
+        WSDBG_REGISTERS_REQUEST(w, registers);                                                                         \
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));                                          \
+        WSDBG_REGISTERS_GRANTED(w, registers);                                                                         \
+    } while (0)
+
+#endif

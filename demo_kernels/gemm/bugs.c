@@ -1,0 +1,50 @@
+/* bugs.c - see bugs.h.  Reads bugs.def and the fatbins of the build. */
+#include "bugs.h"
+
+#include <string.h>
+
+#include "../common/image.h"
+
+IMAGE(gemm_plain)
+IMAGE(gemm_off)
+IMAGE(gemm_probes)
+#define BUG(id, ...) IMAGE(gemm_##id##_plain) IMAGE(gemm_##id##_probes)
+#include "bugs.def"
+#undef BUG
+
+static const struct bug bugs[] = {
+#define BUG(id, name, cause, role, barrier, kind, m, n, k, ctas, story)                                                \
+    {name, #cause, role, barrier, BUG_##kind, m, n, k, ctas, story, image_gemm_##id##_plain, image_gemm_##id##_probes},
+#include "bugs.def"
+#undef BUG
+};
+#define BUG_COUNT (sizeof bugs / sizeof bugs[0])
+
+const struct bug *bug_find(const char *name)
+{
+    for (size_t i = 0; i < BUG_COUNT; i++)
+        if (strcmp(bugs[i].name, name) == 0)
+            return &bugs[i];
+    return NULL;
+}
+
+const void *gemm_image(enum variant variant, const struct bug *bug)
+{
+    switch (variant) {
+    case VARIANT_PLAIN:
+        return bug ? bug->plain : image_gemm_plain;
+    case VARIANT_OFF:
+        return bug ? NULL : image_gemm_off;
+    case VARIANT_PROBES:
+        return bug ? bug->probes : image_gemm_probes;
+    }
+    return NULL;
+}
+
+void bugs_print(FILE *out)
+{
+    static const char *const kinds[] = {"hang", "race", "fault"};
+    for (size_t i = 0; i < BUG_COUNT; i++)
+        fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\n", bugs[i].name, bugs[i].cause, bugs[i].role, bugs[i].barrier,
+                kinds[bugs[i].kind], bugs[i].story);
+}

@@ -1,0 +1,31 @@
+/* bugs.h - the table bugs.def and the compiled images, for the host. */
+#ifndef GEMM_BUGS_H
+#define GEMM_BUGS_H
+
+#include <stdio.h>
+
+enum bug_kind { BUG_HANG, BUG_RACE, BUG_FAULT };
+
+struct bug {
+    const char *name;
+    const char *cause;   /* the code wsdbg is to report */
+    const char *role;    /* at fault; "" = none alone */
+    const char *barrier; /* that the victims wait on; "" = none */
+    enum bug_kind kind;
+    int m, n, k, ctas;   /* with which it shows */
+    const char *story;
+    const void *plain, *probes; /* fatbins */
+};
+
+enum variant { VARIANT_PLAIN, VARIANT_OFF, VARIANT_PROBES };
+
+/* Owned by the program; NULL when there is no such bug. */
+const struct bug *bug_find(const char *name);
+
+/* The fatbin of `variant`, of the correct kernel when `bug` is NULL; NULL when it is not built. */
+const void *gemm_image(enum variant variant, const struct bug *bug);
+
+/* One line a bug: name, cause, role, barrier, kind, story, separated by tabs. */
+void bugs_print(FILE *out);
+
+#endif

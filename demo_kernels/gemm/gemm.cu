@@ -1,0 +1,369 @@
+/* gemm.cu - the reference kernel: C = A * B^T, bf16 in and out, fp32 accumulation, warp-specialized for sm_90a.
+ *
+ * Reads A (m x k) and B (n x k), both row-major, so K is contiguous in both; writes C (m x n) row-major.
+ * Three warpgroups: one loads tiles of A and B into a ring of STAGES slots (TMA), two multiply them (wgmma) and
+ * store C through shared memory (TMA).  A slot has two mbarriers: `full` completes when its bytes have landed,
+ * `empty` when every consumer warp that reads it has released it.
+ *
+ *   cooperative   a CTA's tile is 128 x 256, each consumer takes 64 rows of it
+ *   ping-pong     a CTA's tile is 64 x 256; the consumers take tiles in turn, one stores while the other multiplies
+ *
+ * In a cluster of two the CTAs take tiles one above the other; each loads half of B's tile for both.
+ * GEMM_BUG selects one of the deliberate hangs of bugs.def; BUG(x) is constant and 0 in every other image.
+ */
+#include "geometry.h"
+#include "scheduler.cuh"
+#include "tma.cuh"
+#include "wgmma.cuh"
+
+#define BUG(id, ...) BUG_##id,
+enum { BUG_none, /* the rest comes from the table */
+#include "bugs.def"
+};
+#undef BUG
+
+#ifndef GEMM_BUG
+#define GEMM_BUG BUG_none
+#endif
+#define BUG(id) (GEMM_BUG == BUG_##id)
+
+/* 40 x 128 + 232 x 256 = 168 x 384, what __launch_bounds__(384, 1) gives the CTA. */
+#define PRODUCER_REGISTERS 40
+#define CONSUMER_REGISTERS (BUG(regs_exhausted) ? 240 : 232)
+
+enum role { ROLE_PRODUCER, ROLE_CONSUMER_0, ROLE_CONSUMER_1 };
+enum barrier { BARRIER_FULL, BARRIER_EMPTY };
+enum named_barrier { NAMED_STORE_0 = 1, NAMED_STORE_1, NAMED_TURN_0, NAMED_TURN_1 };
+
+WSDBG_MODULE(WSDBG_ROLE(ROLE_PRODUCER, "producer"), WSDBG_ROLE(ROLE_CONSUMER_0, "consumer 0"),
+             WSDBG_ROLE(ROLE_CONSUMER_1, "consumer 1"),
+             WSDBG_MBARRIER(BARRIER_FULL, "full", STAGES, 1 << ROLE_PRODUCER,
+                            1 << ROLE_CONSUMER_0 | 1 << ROLE_CONSUMER_1),
+             WSDBG_MBARRIER_FREE(BARRIER_EMPTY, "empty", STAGES, 1 << ROLE_CONSUMER_0 | 1 << ROLE_CONSUMER_1,
+                                 1 << ROLE_PRODUCER),
+             WSDBG_NAMED_BARRIER(NAMED_STORE_0, "store 0", 1 << ROLE_CONSUMER_0, 1 << ROLE_CONSUMER_0),
+             WSDBG_NAMED_BARRIER(NAMED_STORE_1, "store 1", 1 << ROLE_CONSUMER_1, 1 << ROLE_CONSUMER_1),
+             WSDBG_NAMED_BARRIER(NAMED_TURN_0, "turn 0", 1 << ROLE_CONSUMER_1, 1 << ROLE_CONSUMER_0),
+             WSDBG_NAMED_BARRIER(NAMED_TURN_1, "turn 1", 1 << ROLE_CONSUMER_0, 1 << ROLE_CONSUMER_1))
+
+/* What every role needs.  The first four are constants of the kernel that is instantiated. */
+struct gemm {
+    int cluster_size;
+    int ping_pong;
+    int tile_m; /* rows of C a CTA computes at a time */
+    int consumer_step;
+    int rank; /* of this CTA in its cluster */
+    int k_blocks;
+    struct schedule schedule;
+    struct shared_memory *shared;
+    const struct tensor_map *a, *b, *c;
+};
+
+/* Where k-block number `iteration` of this CTA lies: slot and how often the slot was used before, modulo 2. */
+DEVICE uint32_t slot_of(uint32_t iteration)
+{
+    return iteration % STAGES;
+}
+DEVICE uint32_t round_parity(uint32_t iteration)
+{
+    return iteration / STAGES & 1;
+}
+
+/* ---- producer ---- */
+
+/* Loads the A tile of one k-block. */
+DEVICE void load_a(struct wsdbg_warp *w, const struct gemm *g, struct tile tile, int k_block, uint32_t iteration)
+{
+    const uint32_t slot = slot_of(iteration);
+    const int row = (tile.row * g->cluster_size + g->rank) * g->tile_m;
+    WSDBG_TMA_ISSUE(*w, BARRIER_FULL, slot, iteration, g->tile_m * BLOCK_K * sizeof(bf16), 0);
+    tma_load(g->shared->a[slot], g->a, &g->shared->full[slot], k_block * BLOCK_K, row);
+}
+
+/* Loads the B tile of one k-block; in a cluster, this CTA's half of it for both. */
+DEVICE void load_b(struct wsdbg_warp *w, const struct gemm *g, struct tile tile, int k_block, uint32_t iteration)
+{
+    const uint32_t slot = slot_of(iteration);
+    const int rows = TILE_N / g->cluster_size;
+    const int row = tile.column * TILE_N + g->rank * rows;
+    bf16 *const destination = g->shared->b[slot] + g->rank * rows * BLOCK_K;
+    uint64_t *const full = &g->shared->full[slot];
+    if (g->cluster_size == 1) {
+        WSDBG_TMA_ISSUE(*w, BARRIER_FULL, slot, iteration, rows * BLOCK_K * sizeof(bf16), 0);
+        tma_load(destination, g->b, full, k_block * BLOCK_K, row);
+    } else {
+        const uint16_t mask = (1 << g->cluster_size) - 1;
+        WSDBG_TMA_ISSUE(*w, BARRIER_FULL, slot, iteration, rows * BLOCK_K * sizeof(bf16), mask);
+        tma_load_multicast(destination, g->b, full, k_block * BLOCK_K, row, mask);
+    }
+}
+
+/* One thread: fills the slots in order, k-block after k-block, tile after tile. */
+DEVICE void produce(struct wsdbg_warp *w, const struct gemm *g)
+{
+    struct shared_memory *const shared = g->shared;
+    const uint32_t bytes_a = g->tile_m * BLOCK_K * (BUG(tx_mismatch) ? sizeof(float) : sizeof(bf16));
+    const uint32_t bytes_b = TILE_N * BLOCK_K * sizeof(bf16);
+    const int tiles = g->schedule.count - (BUG(waker_exited) ? 1 : 0);
+    uint32_t iteration = 0;
+    for (int ordinal = 0; ordinal < tiles; ordinal++) {
+        const struct tile tile = schedule_tile(&g->schedule, ordinal);
+        WSDBG_TILE_BEGIN(*w, iteration, tile.index);
+#pragma unroll 1 /* four copies with probes need more than the producer's registers */
+        for (int k_block = 0; k_block < g->k_blocks; k_block++, iteration++) {
+            const uint32_t slot = slot_of(iteration);
+            /* The opposite parity: the phase before the first one counts as complete, so an unused slot is free. */
+            const uint32_t parity = round_parity(iteration) ^ (BUG(parity_wrong) ? 0 : 1);
+            MBARRIER_WAIT(*w, BARRIER_EMPTY, shared->empty, slot, parity, iteration);
+            MBARRIER_ARRIVE_EXPECT_TX(*w, BARRIER_FULL, shared->full, slot, iteration, bytes_a + bytes_b);
+            load_a(w, g, tile, k_block, iteration);
+            load_b(w, g, tile, k_block, iteration);
+        }
+    }
+}
+
+/* The producer of the bug shared-full-barrier: warp 0 loads A, warp 1 loads B, on one full barrier that waits for
+ * one arrival.  Warp 1 takes longer for each block, as a loader does that has to work out more addresses. */
+DEVICE void produce_one_operand(struct wsdbg_warp *w, const struct gemm *g, int loads_b)
+{
+    struct shared_memory *const shared = g->shared;
+    uint32_t iteration = 0;
+    for (int ordinal = 0; ordinal < g->schedule.count; ordinal++) {
+        const struct tile tile = schedule_tile(&g->schedule, ordinal);
+        WSDBG_TILE_BEGIN(*w, iteration, tile.index);
+#pragma unroll 1
+        for (int k_block = 0; k_block < g->k_blocks; k_block++, iteration++) {
+            const uint32_t slot = slot_of(iteration);
+            MBARRIER_WAIT(*w, BARRIER_EMPTY, shared->empty, slot, round_parity(iteration) ^ 1, iteration);
+            if (loads_b) {
+                __nanosleep(2000);
+                MBARRIER_EXPECT_TX(*w, BARRIER_FULL, shared->full, slot, iteration, TILE_N * BLOCK_K * sizeof(bf16));
+                load_b(w, g, tile, k_block, iteration);
+            } else {
+                MBARRIER_ARRIVE_EXPECT_TX(*w, BARRIER_FULL, shared->full, slot, iteration,
+                                          g->tile_m * BLOCK_K * sizeof(bf16));
+                load_a(w, g, tile, k_block, iteration);
+            }
+        }
+    }
+}
+
+/* ---- consumer ---- */
+
+/* One arrival of this warp on the slot's empty barrier, in every CTA whose copies write into the slot. */
+DEVICE void release_slot(struct wsdbg_warp *w, const struct gemm *g, uint32_t iteration)
+{
+    if (threadIdx.x % 32 != 0)
+        return;
+    uint64_t *const empty = g->shared->empty;
+    const uint32_t slot = slot_of(iteration);
+    if (g->cluster_size == 1) {
+        MBARRIER_ARRIVE(*w, BARRIER_EMPTY, empty, slot, iteration);
+        if (BUG(double_arrive))
+            MBARRIER_ARRIVE(*w, BARRIER_EMPTY, empty, slot, iteration);
+    } else {
+#pragma unroll
+        for (int rank = 0; rank < g->cluster_size; rank++)
+            MBARRIER_ARRIVE_REMOTE(*w, BARRIER_EMPTY, empty, slot, iteration, rank);
+    }
+}
+
+/* Multiplies one tile's k-blocks into `d`.  One group of wgmma stays in flight, so a slot is released when the
+ * group after the one that read it has been issued. */
+DEVICE void multiply(struct wsdbg_warp *w, const struct gemm *g, int consumer, uint32_t iteration, float *d)
+{
+    struct shared_memory *const shared = g->shared;
+    const int a_offset = g->ping_pong ? 0 : consumer * CONSUMER_M * BLOCK_K;
+    const int k_step = WGMMA_K * sizeof(bf16) / WGMMA_DESCRIPTOR_BYTES;
+#pragma unroll 1
+    for (int k_block = 0; k_block < g->k_blocks; k_block++, iteration++) {
+        const uint32_t slot = slot_of(iteration);
+        MBARRIER_WAIT(*w, BARRIER_FULL, shared->full, slot, round_parity(iteration), iteration);
+        const uint64_t a = wgmma_descriptor(shared->a[slot] + a_offset);
+        const uint64_t b = wgmma_descriptor(shared->b[slot]);
+        WSDBG_WGMMA_ISSUE(*w, slot, iteration);
+        wgmma_fence();
+#pragma unroll
+        for (int step = 0; step < BLOCK_K / WGMMA_K; step++)
+            wgmma_m64n256k16(d, a + step * k_step, b + step * k_step, step > 0 || k_block > 0);
+        wgmma_commit();
+        WSDBG_WGMMA_COMMIT(*w, iteration);
+        WGMMA_WAIT(*w, iteration, 1);
+        if (k_block > 0)
+            release_slot(w, g, iteration - 1);
+    }
+    WGMMA_WAIT(*w, iteration - 1, 0);
+    if (!BUG(arrive_missing) || consumer != 0)
+        release_slot(w, g, iteration - 1);
+}
+
+DEVICE uint32_t pack_bf16(float low, float high)
+{
+    uint32_t packed;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+    return packed;
+}
+
+/* Writes 64 columns of this warp's 16 rows to the swizzled buffer, 16 columns an instruction; `d` points to their 32
+ * accumulators.  Lane l names row l % 16 and, of two chunks of eight columns, chunk l / 16. */
+DEVICE void write_box(bf16 *buffer, const float *d)
+{
+    const int lane = threadIdx.x % 32;
+    const int row = threadIdx.x % WARPGROUP_THREADS / 32 * 16 + lane % 16;
+#pragma unroll
+    for (int i = 0; i < STORE_COLUMNS / 16; i++) {
+        const int chunk = (2 * i + lane / 16) ^ (row % 8);
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared::cta.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                         shared_address(buffer + row * STORE_COLUMNS + chunk * 8)),
+                     "r"(pack_bf16(d[8 * i], d[8 * i + 1])), "r"(pack_bf16(d[8 * i + 2], d[8 * i + 3])),
+                     "r"(pack_bf16(d[8 * i + 4], d[8 * i + 5])), "r"(pack_bf16(d[8 * i + 6], d[8 * i + 7]))
+                     : "memory");
+    }
+}
+
+/* Stores a consumer's 64 x 256 accumulators, in boxes of 64 columns through two buffers. */
+DEVICE void store(struct wsdbg_warp *w, const struct gemm *g, int consumer, struct tile tile, uint32_t iteration,
+                  const float *d)
+{
+    const int leader = threadIdx.x % WARPGROUP_THREADS == 0;
+    const int row = (tile.row * g->cluster_size + g->rank) * g->tile_m + (g->ping_pong ? 0 : consumer * CONSUMER_M);
+    const int column = tile.column * TILE_N;
+    const uint32_t barrier = NAMED_STORE_0 + consumer;
+#pragma unroll
+    for (int box = 0; box < TILE_N / STORE_COLUMNS; box++) {
+        bf16 *const buffer = g->shared->c[consumer][box % STORE_BUFFERS];
+        if (leader)
+            BULK_WAIT_READ(*w, STORE_BUFFERS - 1);
+        NAMED_SYNC(*w, barrier, WARPGROUP_THREADS);
+        write_box(buffer, d + box * (WGMMA_ACCUMULATORS * STORE_COLUMNS / TILE_N));
+        fence_shared_for_tma();
+        NAMED_SYNC(*w, barrier, WARPGROUP_THREADS);
+        if (leader) {
+            WSDBG_TMA_STORE_ISSUE(*w, iteration, CONSUMER_M * STORE_COLUMNS * sizeof(bf16));
+            tma_store(g->c, buffer, column + box * STORE_COLUMNS, row);
+            bulk_commit();
+            WSDBG_BULK_COMMIT(*w);
+        }
+    }
+}
+
+/* One warpgroup: multiplies and stores its tiles.  In ping-pong, a consumer multiplies only when the other one has
+ * done so with the tile before, so that the tensor cores see one tile at a time and the stores hide behind them. */
+DEVICE void consume(struct wsdbg_warp *w, const struct gemm *g, int consumer)
+{
+    float d[WGMMA_ACCUMULATORS];
+    for (int ordinal = g->ping_pong ? consumer : 0; ordinal < g->schedule.count; ordinal += g->consumer_step) {
+        const struct tile tile = schedule_tile(&g->schedule, ordinal);
+        const uint32_t iteration = ordinal * g->k_blocks;
+        WSDBG_TILE_BEGIN(*w, iteration, tile.index);
+        if (g->ping_pong && ordinal > 0)
+            NAMED_SYNC(*w, NAMED_TURN_0 + consumer, CONSUMERS * WARPGROUP_THREADS);
+        multiply(w, g, consumer, iteration, d);
+        if (g->ping_pong && ordinal + 1 < g->schedule.count)
+            NAMED_ARRIVE(*w, NAMED_TURN_0 + (1 - consumer), CONSUMERS * WARPGROUP_THREADS);
+        store(w, g, consumer, tile, iteration + g->k_blocks - 1, d);
+    }
+    if (threadIdx.x % WARPGROUP_THREADS == 0)
+        BULK_WAIT_READ(*w, 0);
+}
+
+/* ---- the kernel ---- */
+
+DEVICE void init_barriers(struct wsdbg_warp *w, const struct gemm *g)
+{
+    const int consumers_of_a_slot = g->ping_pong ? 1 : CONSUMERS;
+    const int releases = consumers_of_a_slot * WARPGROUP_WARPS * g->cluster_size;
+    for (int slot = 0; slot < STAGES; slot++) {
+        mbarrier_init(&g->shared->full[slot], 1);
+        WSDBG_MBARRIER_INIT(*w, BARRIER_FULL, slot, 1);
+        mbarrier_init(&g->shared->empty[slot], releases);
+        WSDBG_MBARRIER_INIT(*w, BARRIER_EMPTY, slot, releases);
+    }
+    mbarrier_init_fence();
+}
+
+DEVICE void producer_warpgroup(struct wsdbg_warp *w, const struct gemm *g)
+{
+    const int warp = threadIdx.x / 32;
+    const int elected = threadIdx.x % 32 == 0;
+    WSDBG_ROLE_BEGIN(*w, ROLE_PRODUCER);
+    if (BUG(regs_partial)) {
+        if (warp == 0)
+            REGISTERS_RELEASE(*w, PRODUCER_REGISTERS);
+    } else if (!BUG(regs_no_release)) {
+        REGISTERS_RELEASE(*w, PRODUCER_REGISTERS);
+    }
+    if (BUG(shared_full_barrier)) {
+        if (warp < 2 && elected)
+            produce_one_operand(w, g, warp == 1);
+    } else if (warp == 0 && elected) {
+        produce(w, g);
+    }
+    __syncwarp();
+}
+
+DEVICE void consumer_warpgroup(struct wsdbg_warp *w, const struct gemm *g, int consumer)
+{
+    WSDBG_ROLE_BEGIN(*w, ROLE_CONSUMER_0 + consumer);
+    REGISTERS_REQUEST(*w, CONSUMER_REGISTERS);
+    consume(w, g, consumer);
+}
+
+/* The body of every kernel below; `cluster_size` and `ping_pong` are constants there. */
+DEVICE void gemm_body(int cluster_size, int ping_pong, const struct gemm_problem *problem, const struct tensor_map *a,
+                      const struct tensor_map *b, const struct tensor_map *c)
+{
+    extern __shared__ __align__(1024) uint8_t dynamic_shared[];
+    WSDBG_BEGIN(w);
+    struct gemm g;
+    g.cluster_size = cluster_size;
+    g.ping_pong = ping_pong;
+    g.tile_m = ping_pong ? CONSUMER_M : CONSUMERS * CONSUMER_M;
+    g.consumer_step = ping_pong ? CONSUMERS : 1;
+    g.rank = blockIdx.x % cluster_size;
+    g.k_blocks = divide_up(problem->k, BLOCK_K);
+    g.schedule = schedule_make(problem, g.tile_m * cluster_size, TILE_N, blockIdx.x / cluster_size,
+                               gridDim.x / cluster_size);
+    g.shared = (struct shared_memory *)dynamic_shared;
+    g.a = a;
+    g.b = b;
+    g.c = c;
+
+    if (threadIdx.x == 0) {
+        tma_prefetch_map(a);
+        tma_prefetch_map(b);
+        tma_prefetch_map(c);
+        init_barriers(&w, &g);
+    }
+    if (cluster_size > 1)
+        CLUSTER_SYNC(w);
+    else
+        __syncthreads();
+
+    /* Uniform over the warpgroup, and the compiler can see it: setmaxnreg is ignored otherwise. */
+    const int warpgroup = __shfl_sync(0xffffffff, threadIdx.x / WARPGROUP_THREADS, 0);
+    if (warpgroup == 0)
+        producer_warpgroup(&w, &g);
+    else
+        consumer_warpgroup(&w, &g, warpgroup - 1);
+
+    /* The other CTA may still write into this one's shared memory or arrive on its barriers. */
+    if (cluster_size > 1)
+        CLUSTER_SYNC(w);
+    WSDBG_EXIT(w);
+}
+
+#define GEMM_KERNEL(name, cluster_size, ping_pong, attributes)                                                         \
+    extern "C" __global__ void attributes __launch_bounds__(CTA_THREADS, 1)                                            \
+        name(const __grid_constant__ struct gemm_problem problem, const __grid_constant__ struct tensor_map a,         \
+             const __grid_constant__ struct tensor_map b, const __grid_constant__ struct tensor_map c)                 \
+    {                                                                                                                  \
+        gemm_body(cluster_size, ping_pong, &problem, &a, &b, &c);                                                      \
+    }
+
+GEMM_KERNEL(gemm_cooperative, 1, 0, )
+#if GEMM_BUG_IMAGE == 0 /* the bugs need one kernel only */
+GEMM_KERNEL(gemm_cooperative_cluster2, 2, 0, __cluster_dims__(2, 1, 1))
+GEMM_KERNEL(gemm_pingpong, 1, 1, )
+GEMM_KERNEL(gemm_pingpong_cluster2, 2, 1, __cluster_dims__(2, 1, 1))
+#endif

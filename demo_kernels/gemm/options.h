@@ -1,0 +1,39 @@
+/* options.h - gemm's command line. */
+#ifndef GEMM_OPTIONS_H
+#define GEMM_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bugs.h"
+
+enum schedule_kind { SCHEDULE_COOPERATIVE, SCHEDULE_PINGPONG };
+
+/* What `--bench` compares with: cuBLAS, or another image of the same kernel. */
+enum rival { RIVAL_CUBLAS, RIVAL_PLAIN, RIVAL_OFF, RIVAL_PROBES };
+
+struct gemm_options {
+    long m, n, k;
+    int schedule; /* enum schedule_kind */
+    long cluster;
+    long band_rows; /* 0 = chosen by the program */
+    long ctas;      /* 0 = as many as there are multiprocessors */
+    int variant;    /* enum variant */
+    const struct bug *bug;
+    long repeat;
+    long timeout_ms; /* -1 = wait for ever */
+    long seed;
+    int rival; /* enum rival */
+    bool check, checksum, bench, list_bugs, help;
+};
+
+extern const char *const schedule_words[];
+extern const char *const variant_words[];
+extern const char *const rival_words[];
+
+/* Parses the command line.  Returns 0, or -1 after one line on stderr that names the bad argument. */
+int gemm_options_parse(int argc, char **argv, struct gemm_options *out);
+
+void gemm_options_help(FILE *out);
+
+#endif

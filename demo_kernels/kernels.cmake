@@ -1,0 +1,19 @@
+# wsdbg_demo_image(NAME SOURCE flags...): compiles SOURCE to images/NAME.fatbin, which holds the machine code for sm_90a
+# and the PTX.  What ptxas says (registers, spills, ignored instructions) is kept in images/NAME.ptxas for the tests.
+# The names are collected in the directory property DEMO_IMAGES.
+function(wsdbg_demo_image name source)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/images)
+  set(output ${folder}/${name}.fatbin)
+  file(MAKE_DIRECTORY ${folder})
+  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/*.cuh ${CMAKE_CURRENT_SOURCE_DIR}/*/geometry.h
+       ${CMAKE_CURRENT_SOURCE_DIR}/*/*.def ${PROJECT_SOURCE_DIR}/instr/include/wsdbg/*.h)
+  # --no-compress: the test of the machine code reads it out of the fatbin.
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DLOG=${folder}/${name}.ptxas -P ${CMAKE_CURRENT_SOURCE_DIR}/compile.cmake --
+            ${WSDBG_NVCC} -fatbin --no-compress -std=c++17 -O3 -lineinfo -Xptxas -v
+            -gencode arch=compute_90a,code=[sm_90a,compute_90a] -I${PROJECT_SOURCE_DIR}/instr/include
+            ${ARGN} -o ${output} ${CMAKE_CURRENT_SOURCE_DIR}/${source}
+    DEPENDS ${source} ${headers} compile.cmake
+    COMMENT "Kernel image ${name}" VERBATIM)
+  set_property(DIRECTORY APPEND PROPERTY DEMO_IMAGES ${output})
+endfunction()
