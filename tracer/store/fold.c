@@ -119,8 +119,8 @@ static size_t join_ctas(struct wsdbg_fold_group *groups, size_t group_count, str
     return count;
 }
 
-struct wsdbg_error *wsdbg_fold(struct wsdbg_fold_row *rows, size_t row_count, uint32_t ignored,
-                               struct wsdbg_fold_group **out, size_t *count)
+struct wsdbg_error *wsdbg_fold_rows(struct wsdbg_fold_row *rows, size_t row_count, uint32_t ignored,
+                                    struct wsdbg_fold_group **out, size_t *count)
 {
     struct order order = {ignored};
     struct wsdbg_fold_group *groups = calloc(row_count + 1, sizeof *groups);

@@ -25,8 +25,8 @@ struct wsdbg_fold_group {
 
 /* Folds `rows` (sorted in place).  Bit i of `ignored`: key i may differ in a group, which keeps its range.
  * Groups come in the order grid, first member, most CTAs first.  `out` is owned by the caller. */
-struct wsdbg_error *wsdbg_fold(struct wsdbg_fold_row *rows, size_t row_count, uint32_t ignored,
-                               struct wsdbg_fold_group **out, size_t *count);
+struct wsdbg_error *wsdbg_fold_rows(struct wsdbg_fold_row *rows, size_t row_count, uint32_t ignored,
+                                    struct wsdbg_fold_group **out, size_t *count);
 
 struct wsdbg_range wsdbg_fold_range(const struct wsdbg_fold_group *group, int key);
 int wsdbg_members_first(const struct wsdbg_members *members);

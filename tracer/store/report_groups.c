@@ -139,7 +139,7 @@ static struct wsdbg_error *fold_warps_at(const struct wsdbg_snapshot *s, struct 
 {
     struct wsdbg_fold_group *groups;
     size_t group_count;
-    struct wsdbg_error *error = wsdbg_fold(rows, s->warp_count, ignored, &groups, &group_count);
+    struct wsdbg_error *error = wsdbg_fold_rows(rows, s->warp_count, ignored, &groups, &group_count);
     if (error)
         return error;
     free(*out);
@@ -213,7 +213,7 @@ static struct wsdbg_error *fold_barriers_at(const struct wsdbg_snapshot *s, stru
 {
     struct wsdbg_fold_group *groups;
     size_t group_count;
-    struct wsdbg_error *error = wsdbg_fold(rows, s->barrier_count, ignored, &groups, &group_count);
+    struct wsdbg_error *error = wsdbg_fold_rows(rows, s->barrier_count, ignored, &groups, &group_count);
     if (error)
         return error;
     free(*out);
