@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define HEADER_BYTES 100 /* of every SQLite file; SQLite itself reads a shorter one as zeros */
+
 static struct wsdbg_error *bad(const char *path, const char *reason)
 {
     return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: %s", path, reason);
@@ -32,6 +34,8 @@ static struct wsdbg_error *check_file(const char *path)
         return bad(path, "is empty, not a session database");
     if (got != (ssize_t)sizeof head || memcmp(head, magic, sizeof head) != 0)
         return bad(path, "is not a SQLite database");
+    if (status.st_size < HEADER_BYTES)
+        return bad(path, "is damaged: cut within its header");
     return NULL;
 }
 

@@ -20,6 +20,12 @@ static void put(FILE *out, const char *colour, const char *text)
         fprintf(out, "%s\n", text);
 }
 
+static void trim_end(char *text)
+{
+    for (size_t end = strlen(text); end > 0 && text[end - 1] == ' '; end--)
+        text[end - 1] = '\0';
+}
+
 void wsdbg_report_line(FILE *out, const char *colour, const char *format, ...)
 {
     char *text = NULL;
@@ -31,6 +37,7 @@ void wsdbg_report_line(FILE *out, const char *colour, const char *format, ...)
         return;
     char *line = wsdbg_text_escape(text);
     if (line) {
+        trim_end(line);
         wsdbg_text_cut(line, LINE_COLUMNS);
         put(out, colour, line);
     }
@@ -66,8 +73,7 @@ void wsdbg_report_wrap(FILE *out, const char *colour, const char *first, const c
         char *line = NULL;
         if (asprintf(&line, "%*s%.*s", (int)indent, at == whole ? first : "", (int)bytes, at) < 0)
             break;
-        for (size_t end = strlen(line); end > 0 && line[end - 1] == ' '; end--)
-            line[end - 1] = '\0';
+        trim_end(line);
         put(out, colour, line);
         free(line);
         at += bytes;

@@ -198,20 +198,16 @@ static void session_lines(const struct wsdbg_report *r, FILE *out)
     char duration[32], delay[64] = "";
     if (r->diagnosed)
         wsdbg_report_line(out, NULL, "Program: %s", or_unknown(r->command));
-    if (!r->ended) {
-        wsdbg_report_line(out, NULL, "Session: device %s, observer %s, evidence %s, stall %g s", or_unknown(r->device),
-                          or_unknown(r->observer), or_unknown(r->evidence), r->stall_seconds);
-        return;
+    if (r->verdict_delay_ns.known) {
+        wsdbg_duration_text(r->verdict_delay_ns.value, duration, sizeof duration);
+        snprintf(delay, sizeof delay, ", verdict %s after the stall", duration);
     }
     wsdbg_duration_text(r->duration_ns, duration, sizeof duration);
-    if (r->verdict_delay_ns.known) {
-        char time[32];
-        wsdbg_duration_text(r->verdict_delay_ns.value, time, sizeof time);
-        snprintf(delay, sizeof delay, ", verdict %s after the stall", time);
-    }
-    wsdbg_report_line(out, NULL, "Session: %s, status %d, %s%s; device %s, observer %s, evidence %s",
-                      or_unknown(r->outcome), r->exit_status, duration, delay, or_unknown(r->device),
-                      or_unknown(r->observer), or_unknown(r->evidence));
+    if (r->ended)
+        wsdbg_report_line(out, NULL, "Ended:   %s, status %d, after %s%s", or_unknown(r->outcome), r->exit_status,
+                          duration, delay);
+    wsdbg_report_line(out, NULL, "Session: device %s, observer %s, evidence %s, stall after %g s",
+                      or_unknown(r->device), or_unknown(r->observer), or_unknown(r->evidence), r->stall_seconds);
 }
 
 void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FILE *out)

@@ -1,0 +1,157 @@
+/* query_test.c - SQL and canned queries: formats, errors, every canned query on empty and full databases. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "store/example.h"
+#include "store/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char *folder;
+static struct wsdbg_store *full, *empty;
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct example e;
+    folder = example_folder();
+    example_hang(&e, 8, 16);
+    example_store(&e, example_path(folder, "full.db"));
+    example_ok(wsdbg_store_create(example_path(folder, "empty.db"), &e.info, &empty));
+    wsdbg_store_close(empty);
+    example_ok(wsdbg_store_open(example_path(folder, "full.db"), &full));
+    example_ok(wsdbg_store_open(example_path(folder, "empty.db"), &empty));
+    example_free(&e);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    wsdbg_store_close(full);
+    wsdbg_store_close(empty);
+    example_clean(folder);
+    return 0;
+}
+
+static void gives(const char *sql, enum wsdbg_query_format format, const char *expected)
+{
+    char *text = example_query(full, sql, format);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void refused(const char *sql, const char *reason)
+{
+    example_refused(wsdbg_store_query(full, sql, WSDBG_QUERY_CSV, stderr), reason);
+}
+
+static void aligned_columns_pad_by_display_width(void **state)
+{
+    (void)state;
+    gives("SELECT 1 AS n, 'é' AS word, NULL AS none UNION ALL SELECT 22, '日本', 5", WSDBG_QUERY_ALIGNED,
+          " n  word  none\n 1  é        ?\n22  日本     5\n");
+    gives("SELECT 'a' || char(10) || char(27) AS x", WSDBG_QUERY_ALIGNED, "x\na\\n\\x1b\n");
+}
+
+static void csv_quotes_as_rfc_4180_says(void **state)
+{
+    (void)state;
+    gives("SELECT 'a,b' AS x, 'say \"no\"' AS y, NULL AS n, '' AS e, 1.5 AS r", WSDBG_QUERY_CSV,
+          "x,y,n,e,r\r\n\"a,b\",\"say \"\"no\"\"\",,\"\",1.5\r\n");
+    gives("SELECT 'two' || char(10) || 'lines' AS x", WSDBG_QUERY_CSV, "x\r\n\"two\nlines\"\r\n");
+}
+
+static void json_keeps_types(void **state)
+{
+    (void)state;
+    gives("SELECT 1 AS i, 0.5 AS r, NULL AS n, 'q\"' AS t, x'00ff' AS b, 9e999 AS inf", WSDBG_QUERY_JSON,
+          "[\n  {\"i\": 1, \"r\": 0.5, \"n\": null, \"t\": \"q\\\"\", \"b\": \"00ff\", \"inf\": null}\n]\n");
+    gives("SELECT 1 AS i WHERE 0", WSDBG_QUERY_JSON, "[\n]\n");
+}
+
+static void errors_say_what_and_where(void **state)
+{
+    (void)state;
+    refused("SELECT absent FROM launch", "no such column: absent at character 8");
+    refused("SELEC 1", "near \"SELEC\": syntax error at character 1");
+    refused("", "no statement");
+    refused("-- nothing", "no statement");
+    refused("SELECT 1; SELECT 2", "more than one statement");
+    refused("SELECT ?1", "a parameter without a value");
+    refused("@nothing", "no query @nothing");
+}
+
+static void one_statement_may_end_with_a_comment(void **state)
+{
+    (void)state;
+    gives("SELECT 1 AS x; -- done\n ;", WSDBG_QUERY_CSV, "x\r\n1\r\n");
+}
+
+static void every_canned_query_runs_on_an_empty_and_a_full_session(void **state)
+{
+    (void)state;
+    for (const struct wsdbg_canned_query *query = wsdbg_canned_queries; query->name; query++) {
+        char name[64];
+        snprintf(name, sizeof name, "@%s", query->name);
+        char *text = example_query(empty, name, WSDBG_QUERY_JSON);
+        assert_string_equal(text, "[\n]\n");
+        free(text);
+        text = example_query(full, name, WSDBG_QUERY_JSON);
+        const bool nothing = strcmp(text, "[\n]\n") == 0;
+        /* Nobody exited and CUPTI was not there in the example. */
+        const bool expected = strcmp(query->name, "exited") == 0 || strcmp(query->name, "activity") == 0;
+        if (nothing != expected)
+            fail_msg("@%s: %s", query->name, text);
+        free(text);
+    }
+}
+
+static void the_promised_queries_are_there(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"@stuck",       "@waits",     "@cycle",    "@verdict",
+                                        "@launches",    "@registers", "@barriers", "@timeline",
+                                        "@last-events", "@exited",    "@threads",  "@longest-waits"};
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    wsdbg_store_list_queries(out);
+    fclose(out);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_non_null(strstr(text, names[i]));
+    free(text);
+}
+
+static void views_answer_with_names(void **state)
+{
+    (void)state;
+    gives("SELECT role, state, barrier, warps, ctas FROM waits ORDER BY role", WSDBG_QUERY_CSV,
+          "role,state,barrier,warps,ctas\r\nconsumer,WAIT_MBARRIER,full,64,8\r\nproducer,WAIT_MBARRIER,empty,32,8\r\n");
+    gives("SELECT waiter_role, barrier, stage, waker_role, why FROM cycle", WSDBG_QUERY_CSV,
+          "waiter_role,barrier,stage,waker_role,why\r\nproducer,empty,0,consumer,declared\r\n"
+          "consumer,full,0,producer,declared\r\n");
+    gives("SELECT event, barrier, line FROM timeline ORDER BY gpu_time_ns DESC LIMIT 1", WSDBG_QUERY_CSV,
+          "event,barrier,line\r\nmbarrier wait begin,full,260\r\n");
+    gives("SELECT waiting_seconds, line FROM stuck WHERE warp = 0 LIMIT 1", WSDBG_QUERY_CSV,
+          "waiting_seconds,line\r\n2.1,212\r\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(aligned_columns_pad_by_display_width),
+        cmocka_unit_test(csv_quotes_as_rfc_4180_says),
+        cmocka_unit_test(json_keeps_types),
+        cmocka_unit_test(errors_say_what_and_where),
+        cmocka_unit_test(one_statement_may_end_with_a_comment),
+        cmocka_unit_test(every_canned_query_runs_on_an_empty_and_a_full_session),
+        cmocka_unit_test(the_promised_queries_are_there),
+        cmocka_unit_test(views_answer_with_names),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,266 @@
+/* report_test.c - the report: the same from memory and from the database, folded, hostile text made safe,
+ * JSON with every key of docs/report.schema.json in its type. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "store/example.h"
+#include "store/text.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void same_from_memory_and_file(const struct example *e)
+{
+    char *folder = example_folder();
+    const char *path = example_path(folder, "a.db");
+    example_store(e, path);
+    for (int json = 0; json < 2; json++) {
+        char *memory = example_report(e, json), *stored = example_stored_report(path, json);
+        assert_string_equal(memory, stored);
+        free(memory);
+        free(stored);
+    }
+    example_clean(folder);
+}
+
+static void memory_and_database_give_the_same_report(void **state)
+{
+    (void)state;
+    struct example e;
+    example_hang(&e, 132, 4);
+    same_from_memory_and_file(&e);
+    e.end.outcome = NULL;
+    same_from_memory_and_file(&e);
+    example_free(&e);
+    example_unknown(&e);
+    same_from_memory_and_file(&e);
+    example_free(&e);
+    example_quiet(&e, 100);
+    same_from_memory_and_file(&e);
+    example_free(&e);
+}
+
+/* Longest line and number of lines. */
+static void measure(const char *text, size_t *columns, size_t *lines)
+{
+    char *copy = strdup(text), *rest = copy, *line;
+    *columns = *lines = 0;
+    while ((line = strsep(&rest, "\n"))) {
+        const size_t width = wsdbg_text_width(line);
+        *columns = width > *columns ? width : *columns;
+        *lines += 1;
+    }
+    *lines -= 1;
+    free(copy);
+}
+
+static void a_hang_fits_a_screen(void **state)
+{
+    (void)state;
+    struct example e;
+    size_t columns, lines;
+    example_hang(&e, 132, 4);
+    char *text = example_report(&e, false);
+    measure(text, &columns, &lines);
+    assert_true(lines <= 24);
+    assert_true(columns <= 120);
+    assert_non_null(
+        strstr(text, "132 CTAs  warps 0-3   producer  WAIT_MBARRIER  empty[0] parity 0, iteration 0, line 212, 2.1 s"));
+    free(text);
+    example_free(&e);
+}
+
+static void many_different_states_are_folded_further(void **state)
+{
+    (void)state;
+    struct example e;
+    size_t columns, lines;
+    example_hang(&e, 132, 1);
+    for (size_t i = 0; i < e.snapshot.warp_count; i++) {
+        e.snapshot.warps[i].last.iteration = (uint32_t)i;
+        e.snapshot.warps[i].last.parity = i & 1;
+        e.snapshot.warps[i].line = wsdbg_known_u32((uint32_t)i);
+    }
+    for (size_t i = 0; i < e.snapshot.barrier_count; i++)
+        e.snapshot.barriers[i].completed_phases = wsdbg_known_u32((uint32_t)i);
+    char *text = example_report(&e, false);
+    measure(text, &columns, &lines);
+    assert_true(lines <= 30);
+    assert_non_null(strstr(text, "132 CTAs  warps 0,2"));
+    assert_non_null(strstr(text, "empty[0] parity 0, iteration 0-1574, line 0-1574, 2.1 s"));
+    free(text);
+    text = example_report(&e, true);
+    json_t *root = json_loads(text, 0, NULL);
+    assert_int_equal(json_array_size(json_object_get(root, "warps")), 1584);
+    json_decref(root);
+    free(text);
+    example_free(&e);
+}
+
+static void hostile_text_is_escaped_and_cut(void **state)
+{
+    (void)state;
+    struct example e;
+    size_t columns, lines;
+    example_hang(&e, 2, 1);
+    struct wsdbg_finding *f = &e.diagnosis.findings[0];
+    e.info.command = "./x '\033[2J' \"quoted\"\n\xff";
+    memset(e.snapshot.functions[0].name, 'k', sizeof e.snapshot.functions[0].name - 1);
+    memset(f->sentence, 'w', sizeof f->sentence - 1);
+    snprintf(f->fix, sizeof f->fix, "%%s%%n\r\b'; DROP TABLE warp; --");
+    memset(f->evidence[0].text, '\033', sizeof f->evidence[0].text - 1);
+    memset(e.snapshot.notes[0], '\x01', sizeof e.snapshot.notes[0] - 1);
+    memset(e.snapshot.names[0].name, '\t', sizeof e.snapshot.names[0].name - 1);
+    memset(e.snapshot.names[3].name, '\xfe', sizeof e.snapshot.names[3].name - 1);
+    same_from_memory_and_file(&e);
+    char *text = example_report(&e, false);
+    measure(text, &columns, &lines);
+    assert_true(columns <= 120);
+    for (const char *at = text; *at; at++)
+        assert_true(*at == '\n' || (unsigned char)*at >= 0x20);
+    assert_non_null(strstr(text, "\\x1b[2J' \"quoted\"\\n\\xff"));
+    assert_non_null(strstr(text, "…"));
+    free(text);
+    example_free(&e);
+}
+
+static void unknown_is_null_and_a_question_mark(void **state)
+{
+    (void)state;
+    static const char *const paths[][2] = {{"grids", "kernel"},
+                                           {"grids", "registers"},
+                                           {"grids", "launch"},
+                                           {"grids", "process_id"},
+                                           {"warps", "role"},
+                                           {"warps", "parity"},
+                                           {"warps", "stage"},
+                                           {"warps", "iteration"},
+                                           {"warps", "line"},
+                                           {"warps", "quiet_seconds"},
+                                           {"barriers", "phase"},
+                                           {"barriers", "pending_arrivals"},
+                                           {"barriers", "expected_arrivals"},
+                                           {"barriers", "pending_tx_bytes"},
+                                           {"host_threads", "stream"},
+                                           {"host_threads", "waiting_ns"}};
+    struct example e;
+    example_unknown(&e);
+    char *text = example_report(&e, true);
+    json_t *root = json_loads(text, 0, NULL);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        json_t *row = json_array_get(json_object_get(root, paths[i][0]), 0);
+        if (!json_is_null(json_object_get(row, paths[i][1])))
+            fail_msg("%s.%s is not null", paths[i][0], paths[i][1]);
+    }
+    assert_true(json_is_null(json_object_get(root, "cause")));
+    assert_true(json_is_null(json_object_get(root, "hang")));
+    json_decref(root);
+    free(text);
+    example_free(&e);
+}
+
+static void a_session_without_a_snapshot_says_so(void **state)
+{
+    (void)state;
+    struct example e;
+    struct wsdbg_report report;
+    char *text = NULL;
+    size_t length;
+    example_quiet(&e, 0);
+    example_ok(wsdbg_report_gather(&e.info, NULL, NULL, &e.end, &report));
+    FILE *out = open_memstream(&text, &length);
+    wsdbg_report_render_text(&report, false, out);
+    fclose(out);
+    assert_non_null(strstr(text, "Launches: ?"));
+    free(text);
+    wsdbg_report_deinit(&report);
+    example_free(&e);
+}
+
+static bool type_fits(const char *type, json_t *value)
+{
+    return (!strcmp(type, "null") && json_is_null(value)) || (!strcmp(type, "string") && json_is_string(value)) ||
+           (!strcmp(type, "integer") && json_is_integer(value)) || (!strcmp(type, "number") && json_is_number(value)) ||
+           (!strcmp(type, "boolean") && json_is_boolean(value)) || (!strcmp(type, "object") && json_is_object(value)) ||
+           (!strcmp(type, "array") && json_is_array(value));
+}
+
+static json_t *resolve(json_t *root, json_t *schema)
+{
+    const char *reference = json_string_value(json_object_get(schema, "$ref"));
+    if (!reference)
+        return schema;
+    assert_memory_equal(reference, "#/$defs/", 8);
+    json_t *found = json_object_get(json_object_get(root, "$defs"), reference + 8);
+    assert_non_null(found);
+    return found;
+}
+
+/* The part of JSON Schema that the report's schema uses: $ref, type, required, properties,
+ * additionalProperties false, items. */
+static void check(json_t *root, json_t *schema, json_t *value, const char *where)
+{
+    schema = resolve(root, schema);
+    json_t *types = json_object_get(schema, "type"), *type, *row, *required;
+    size_t i;
+    bool fits = json_is_string(types) && type_fits(json_string_value(types), value);
+    json_array_foreach(types, i, type) fits = fits || type_fits(json_string_value(type), value);
+    if (types && !fits)
+        fail_msg("%s has the wrong type", where);
+    json_array_foreach(json_object_get(schema, "required"), i,
+                       required) if (json_is_object(value) && !json_object_get(value, json_string_value(required)))
+        fail_msg("%s lacks %s", where, json_string_value(required));
+    const char *key;
+    json_object_foreach(value, key, row)
+    {
+        json_t *property = json_object_get(json_object_get(schema, "properties"), key);
+        if (!property)
+            fail_msg("%s has %s, which the schema does not know", where, key);
+        check(root, property, row, key);
+    }
+    json_array_foreach(value, i, row) check(root, json_object_get(schema, "items"), row, where);
+}
+
+static void json_follows_its_schema(void **state)
+{
+    (void)state;
+    json_error_t problem;
+    json_t *schema = json_load_file(WSDBG_DOCS_DIR "/report.schema.json", 0, &problem);
+    if (!schema)
+        fail_msg("report.schema.json:%d: %s", problem.line, problem.text);
+    struct example examples[3];
+    example_hang(&examples[0], 4, 1);
+    example_unknown(&examples[1]);
+    example_quiet(&examples[2], 2);
+    for (int i = 0; i < 3; i++) {
+        char *text = example_report(&examples[i], true);
+        json_t *value = json_loads(text, 0, NULL);
+        assert_non_null(value);
+        check(schema, schema, value, "report");
+        assert_int_equal(json_integer_value(json_object_get(value, "schema_version")), 1);
+        if (i == 0)
+            assert_string_equal(json_string_value(json_object_get(value, "cause")), "PARITY_WRONG");
+        json_decref(value);
+        free(text);
+        example_free(&examples[i]);
+    }
+    json_decref(schema);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_and_database_give_the_same_report),
+        cmocka_unit_test(a_hang_fits_a_screen),
+        cmocka_unit_test(many_different_states_are_folded_further),
+        cmocka_unit_test(hostile_text_is_escaped_and_cut),
+        cmocka_unit_test(unknown_is_null_and_a_question_mark),
+        cmocka_unit_test(a_session_without_a_snapshot_says_so),
+        cmocka_unit_test(json_follows_its_schema),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

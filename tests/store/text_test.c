@@ -1,0 +1,89 @@
+/* text_test.c - text for a terminal and names of kernels: escaping, widths, cutting, demangling. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "store/symbol.h"
+#include "store/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void control_characters_and_broken_utf8_are_escaped(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {{"plain", "plain"},
+                                           {"a\nb\tc", "a\\nb\\tc"},
+                                           {"\033[31mred", "\\x1b[31mred"},
+                                           {"caf\xc3\xa9", "caf\xc3\xa9"},
+                                           {"\xff\xfe", "\\xff\\xfe"},
+                                           {"\xc3", "\\xc3"},
+                                           {"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+                                           {"\xc2\x9b", "\\xc2\\x9b"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = wsdbg_text_escape(cases[i][0]);
+        assert_string_equal(text, cases[i][1]);
+        free(text);
+    }
+    char *text = wsdbg_text_utf8("a\xff\n");
+    assert_string_equal(text, "a\xef\xbf\xbd\n");
+    free(text);
+}
+
+static void width_counts_columns(void **state)
+{
+    (void)state;
+    assert_int_equal(wsdbg_text_width("abc"), 3);
+    assert_int_equal(wsdbg_text_width("日本"), 4);
+    assert_int_equal(wsdbg_text_width("e\xcc\x81"), 1);
+}
+
+static void cutting_ends_with_an_ellipsis(void **state)
+{
+    (void)state;
+    char text[16] = "abcdef";
+    wsdbg_text_cut(text, 6);
+    assert_string_equal(text, "abcdef");
+    wsdbg_text_cut(text, 4);
+    assert_string_equal(text, "abc…");
+    strcpy(text, "日本語");
+    wsdbg_text_cut(text, 4);
+    assert_string_equal(text, "日…");
+}
+
+static void kernel_names_are_read_as_far_as_they_are_certain(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"gemm", "gemm"},
+        {"_Z11gemm_kernelPv", "gemm_kernel"},
+        {"_Z11gemm_kernelILi128EEvPv", "gemm_kernel<…>"},
+        {"_ZN2ns6kernelEv", "ns::kernel"},
+        {"_ZN7cutlass13device_kernelINS_4gemm6kernelIN4cute5tupleIJiiiEEEEEEEvNT_6ParamsE",
+         "cutlass::device_kernel<…>"},
+        {"_ZN2ns1CILi3EE3runEv", "ns::C<…>::run"},
+        {"_ZN12_GLOBAL__N_16kernelEv", "kernel"},
+        {"_Z999kernel", "_Z999kernel"},
+        {"_Z", "_Z"},
+        {"_ZN", "_ZN"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char name[256];
+        wsdbg_symbol_name(cases[i][0], name, sizeof name);
+        assert_string_equal(name, cases[i][1]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(control_characters_and_broken_utf8_are_escaped),
+        cmocka_unit_test(width_counts_columns),
+        cmocka_unit_test(cutting_ends_with_an_ellipsis),
+        cmocka_unit_test(kernel_names_are_read_as_far_as_they_are_certain),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,319 @@
+/* writer_test.c - the writer: one transaction a call, nothing overwritten, one file at the end, fast, and
+ * readable after SIGKILL at any moment. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "store/example.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static int64_t number(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    const int64_t value = sqlite3_column_type(statement, 0) == SQLITE_NULL ? -1 : sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return value;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void a_closed_session_is_one_file(void **state)
+{
+    (void)state;
+    struct example e;
+    char *folder = example_folder();
+    const char *path = example_path(folder, "a.db");
+    example_hang(&e, 2, 4);
+    example_store(&e, path);
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_not_equal(stat(example_path(folder, "a.db-wal"), &status), 0);
+    assert_int_not_equal(stat(example_path(folder, "a.db-shm"), &status), 0);
+    assert_int_equal(number(path, "SELECT count(*) FROM event"), 2 * 12 * 4);
+    assert_int_equal(number(path, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+    example_free(&e);
+    example_clean(folder);
+}
+
+static void an_existing_file_is_not_overwritten(void **state)
+{
+    (void)state;
+    struct example e;
+    struct wsdbg_store *store = NULL;
+    char *folder = example_folder();
+    const char *path = example_path(folder, "a.db");
+    FILE *file = fopen(path, "w");
+    fputs("mine", file);
+    fclose(file);
+    example_quiet(&e, 1);
+    example_refused(wsdbg_store_create(path, &e.info, &store), "a.db: exists already, not overwritten");
+    assert_null(store);
+    char text[8] = "";
+    file = fopen(path, "r");
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    assert_string_equal(text, "mine");
+    example_free(&e);
+    example_clean(folder);
+}
+
+static void an_unwritable_place_is_refused(void **state)
+{
+    (void)state;
+    struct example e;
+    struct wsdbg_store *store = NULL;
+    char *folder = example_folder();
+    example_quiet(&e, 1);
+    example_refused(wsdbg_store_create(example_path(folder, "no/such/a.db"), &e.info, &store),
+                    "No such file or directory");
+    example_refused(wsdbg_store_create("/proc/self/a.db", &e.info, &store),
+                    "/proc/self/a.db: create the session database");
+    assert_null(store);
+    example_free(&e);
+    example_clean(folder);
+}
+
+static void a_new_picture_replaces_the_old_one_and_keeps_launches(void **state)
+{
+    (void)state;
+    struct example first, second;
+    struct wsdbg_store *store = NULL;
+    char *folder = example_folder();
+    const char *path = example_path(folder, "a.db");
+    example_hang(&first, 4, 2);
+    example_hang(&second, 2, 2);
+    second.snapshot.launches[0].sequence = 5;
+    example_ok(wsdbg_store_create(path, &first.info, &store));
+    example_ok(wsdbg_store_snapshot(store, &first.snapshot));
+    example_ok(wsdbg_store_snapshot(store, &second.snapshot));
+    wsdbg_store_close(store);
+    assert_int_equal(number(path, "SELECT count(*) FROM snapshot"), 1);
+    assert_int_equal(number(path, "SELECT count(*) FROM warp"), 24);
+    assert_int_equal(number(path, "SELECT count(*) FROM event"), 48);
+    assert_int_equal(number(path, "SELECT count(*) FROM context"), 1);
+    assert_int_equal(number(path, "SELECT count(*) FROM function"), 1);
+    assert_int_equal(number(path, "SELECT count(*) FROM launch"), 2);
+    example_free(&first);
+    example_free(&second);
+    example_clean(folder);
+}
+
+static void a_diagnosed_picture_outlives_later_ones(void **state)
+{
+    (void)state;
+    struct example hang, later;
+    struct wsdbg_store *store = NULL;
+    char *folder = example_folder();
+    const char *path = example_path(folder, "a.db");
+    example_hang(&hang, 3, 2);
+    example_quiet(&later, 3);
+    example_ok(wsdbg_store_create(path, &hang.info, &store));
+    example_ok(wsdbg_store_snapshot(store, &hang.snapshot));
+    example_ok(wsdbg_store_diagnosis(store, &hang.snapshot, &hang.diagnosis));
+    example_ok(wsdbg_store_snapshot(store, &later.snapshot));
+    example_ok(wsdbg_store_snapshot(store, &later.snapshot));
+    wsdbg_store_close(store);
+    assert_int_equal(number(path, "SELECT count(*) FROM snapshot"), 2);
+    assert_int_equal(number(path, "SELECT count(*) FROM finding"), 1);
+    assert_int_equal(number(path, "SELECT count(*) FROM stuck"), 36);
+    assert_int_equal(number(path, "SELECT count(*) FROM cycle"), 2);
+    assert_int_equal(number(path, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+    example_free(&hang);
+    example_free(&later);
+    example_clean(folder);
+}
+
+static void a_diagnosis_needs_its_snapshot(void **state)
+{
+    (void)state;
+    struct example e;
+    struct wsdbg_store *store = NULL;
+    char *folder = example_folder();
+    example_hang(&e, 1, 1);
+    example_ok(wsdbg_store_create(example_path(folder, "a.db"), &e.info, &store));
+    example_refused(wsdbg_store_diagnosis(store, &e.snapshot, &e.diagnosis), "a diagnosis without its snapshot");
+    wsdbg_store_close(store);
+    example_free(&e);
+    example_clean(folder);
+}
+
+static void what_is_unknown_is_null(void **state)
+{
+    (void)state;
+    static const char *const columns[] = {"hostname FROM session",
+                                          "ended_ns FROM session",
+                                          "source FROM snapshot",
+                                          "hang FROM snapshot",
+                                          "context_id FROM module",
+                                          "image_bytes FROM module",
+                                          "module_id FROM function",
+                                          "registers FROM function",
+                                          "function_id FROM launch",
+                                          "cluster_x FROM launch",
+                                          "stream FROM host_thread",
+                                          "launch_id FROM grid",
+                                          "function_id FROM grid",
+                                          "sm FROM cta",
+                                          "name_id FROM barrier",
+                                          "phase FROM barrier",
+                                          "expected_arrivals FROM barrier",
+                                          "pending_arrivals FROM barrier",
+                                          "pending_tx_bytes FROM barrier",
+                                          "role FROM warp",
+                                          "barrier_id FROM warp",
+                                          "line FROM warp",
+                                          "registers_held FROM warp",
+                                          "changed_ns FROM warp",
+                                          "last_kind FROM warp",
+                                          "last_iteration FROM warp",
+                                          "last_value FROM warp",
+                                          "waiting_seconds FROM stuck",
+                                          "role FROM stuck",
+                                          "parity FROM stuck"};
+    struct example e;
+    char *folder = example_folder();
+    const char *path = example_path(folder, "a.db");
+    example_unknown(&e);
+    example_store(&e, path);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        char sql[128];
+        snprintf(sql, sizeof sql, "SELECT %s", columns[i]);
+        if (number(path, sql) != -1)
+            fail_msg("%s is not NULL", columns[i]);
+    }
+    example_free(&e);
+    example_clean(folder);
+}
+
+static void a_full_chip_with_histories_takes_less_than_a_second(void **state)
+{
+    (void)state;
+    struct example e;
+    struct wsdbg_store *store = NULL;
+    char *folder = example_folder();
+    const char *path = example_path(folder, "a.db");
+    example_hang(&e, 132, 128);
+    example_ok(wsdbg_store_create(path, &e.info, &store));
+    const uint64_t before = now_ns();
+    example_ok(wsdbg_store_snapshot(store, &e.snapshot));
+    const uint64_t spent_ms = (now_ns() - before) / 1000000;
+    wsdbg_store_close(store);
+    print_message("%zu events stored in %llu ms\n", e.snapshot.history_count, (unsigned long long)spent_ms);
+    assert_int_equal(number(path, "SELECT count(*) FROM event"), 132 * 12 * 128);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    assert_true(spent_ms < 1000);
+#endif
+    example_free(&e);
+    example_clean(folder);
+}
+
+static void ten_thousand_launches_are_kept(void **state)
+{
+    (void)state;
+    struct example e;
+    char *folder = example_folder();
+    const char *path = example_path(folder, "a.db");
+    example_quiet(&e, 10000);
+    example_store(&e, path);
+    assert_int_equal(number(path, "SELECT count(*) FROM launch"), 10000);
+    assert_int_equal(number(path, "SELECT max(sequence) FROM launch"), 9999);
+    example_free(&e);
+    example_clean(folder);
+}
+
+/* Writes pictures for ever, one diagnosed in three, until it is killed. */
+static _Noreturn void write_until_killed(const char *path, int ready)
+{
+    struct example e;
+    struct wsdbg_store *store = NULL;
+    example_hang(&e, 16, 16);
+    if (wsdbg_store_create(path, &e.info, &store) || write(ready, "x", 1) != 1)
+        _exit(1);
+    for (unsigned i = 0;; i++) {
+        if (wsdbg_store_snapshot(store, &e.snapshot))
+            _exit(1);
+        if (i % 3 == 0 && wsdbg_store_diagnosis(store, &e.snapshot, &e.diagnosis))
+            _exit(1);
+    }
+}
+
+static void kill_after(const char *path, long delay_us)
+{
+    int ready[2], status;
+    char byte;
+    assert_int_equal(pipe(ready), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        write_until_killed(path, ready[1]);
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    usleep((useconds_t)delay_us);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+}
+
+static void a_writer_killed_at_any_moment_leaves_a_readable_database(void **state)
+{
+    (void)state;
+    srand(20);
+    for (int round = 0; round < 25; round++) {
+        char *folder = example_folder();
+        const char *path = example_path(folder, "a.db");
+        struct wsdbg_store *store = NULL;
+        kill_after(path, rand() % 60000);
+        example_ok(wsdbg_store_open(path, &store));
+        char *text = example_query(store,
+                                   "SELECT (SELECT count(*) FROM warp) % 192 AS rest, "
+                                   "(SELECT count(*) FROM event) % 3072 AS events_rest",
+                                   WSDBG_QUERY_CSV);
+        assert_string_equal(text, "rest,events_rest\r\n0,0\r\n"); /* whole pictures only */
+        free(text);
+        wsdbg_store_close(store);
+        text = example_stored_report(path, false);
+        assert_non_null(strstr(text, "Session: device gpu"));
+        free(text);
+        example_clean(folder);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_closed_session_is_one_file),
+        cmocka_unit_test(an_existing_file_is_not_overwritten),
+        cmocka_unit_test(an_unwritable_place_is_refused),
+        cmocka_unit_test(a_new_picture_replaces_the_old_one_and_keeps_launches),
+        cmocka_unit_test(a_diagnosed_picture_outlives_later_ones),
+        cmocka_unit_test(a_diagnosis_needs_its_snapshot),
+        cmocka_unit_test(what_is_unknown_is_null),
+        cmocka_unit_test(a_full_chip_with_histories_takes_less_than_a_second),
+        cmocka_unit_test(ten_thousand_launches_are_kept),
+        cmocka_unit_test(a_writer_killed_at_any_moment_leaves_a_readable_database),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
