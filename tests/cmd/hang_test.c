@@ -1,0 +1,199 @@
+/* hang_test.c - `wsdbg run` around a program that hangs, from the stall to the database (fake_hang.c plays it). */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "cmd/harness.h"
+
+#define RUN(...) WSDBG("run", "-o", "x.db", "--stall", "0.3", __VA_ARGS__)
+
+static void check_no_segment_left(void)
+{
+    char pattern[128];
+    snprintf(pattern, sizeof pattern, "/dev/shm/wsdbg.*.%d", (int)read_pid("pid"));
+    assert_int_equal(count_files(pattern), 0);
+}
+
+static void a_hang_is_reported_stored_and_ended(void **state)
+{
+    (void)state;
+    struct outcome run = RUN(FAKE_HANG, "hang");
+    assert_int_equal(run.status, 124);
+    assert_string_equal(run.out, "the program's own words\n");
+    assert_non_null(strstr(run.err, "WAKER_EXITED"));
+    assert_non_null(strstr(run.err, "producer"));
+    assert_non_null(strstr(run.err, "ms after the 0.3 s threshold"));
+    assert_false(process_lives(read_pid("pid")));
+    check_no_segment_left();
+    outcome_free(&run);
+
+    struct outcome report = WSDBG("report", "x.db");
+    assert_int_equal(report.status, 0);
+    assert_non_null(strstr(report.out, "WAKER_EXITED"));
+    outcome_free(&report);
+    struct outcome query = WSDBG("query", "x.db", "--csv", "SELECT exit_status, hang, outcome FROM session");
+    assert_non_null(strstr(query.out, "124,1,killed after a hang"));
+    outcome_free(&query);
+}
+
+static void the_verdict_comes_within_a_tenth_of_a_second(void **state)
+{
+    (void)state;
+    struct outcome run = RUN(FAKE_HANG, "hang");
+    outcome_free(&run);
+    struct outcome query = WSDBG("query", "x.db", "--csv",
+                                 "SELECT verdict_ns > stalled_ns AND verdict_ns - stalled_ns < 100000000 FROM session");
+    assert_non_null(strstr(query.out, "\n1"));
+    outcome_free(&query);
+}
+
+static void json_on_stdout_follows_the_programs_words(void **state)
+{
+    (void)state;
+    struct outcome run = RUN("--json", FAKE_HANG, "hang");
+    json_error_t error;
+    json_t *report = json_loads(run.out + strlen("the program's own words\n"), 0, &error);
+    assert_non_null(report);
+    assert_string_equal(json_string_value(json_object_get(report, "cause")), "WAKER_EXITED");
+    assert_true(json_array_size(json_object_get(report, "findings")) > 0);
+    assert_true(json_array_size(json_object_get(report, "grids")) == 1);
+    assert_true(json_is_array(json_object_get(report, "barriers")));
+    json_decref(report);
+    outcome_free(&run);
+}
+
+static void a_program_that_ignores_sigterm_is_killed(void **state)
+{
+    (void)state;
+    struct outcome run = RUN(FAKE_HANG, "stubborn");
+    assert_int_equal(run.status, 124);
+    assert_false(process_lives(read_pid("pid")));
+    outcome_free(&run);
+}
+
+static void its_children_go_with_it(void **state)
+{
+    (void)state;
+    struct outcome run = RUN("sh", "-c", FAKE_HANG " parent; echo not reached");
+    assert_int_equal(run.status, 124);
+    assert_null(strstr(run.out, "not reached"));
+    assert_false(process_lives(read_pid("pid")));
+    assert_false(process_lives(read_pid("child")));
+    outcome_free(&run);
+}
+
+static void a_slow_kernel_is_left_alone(void **state)
+{
+    (void)state;
+    struct outcome run = RUN(FAKE_HANG, "slow");
+    assert_int_equal(run.status, 9);
+    assert_non_null(strstr(run.err, "nothing has moved for 0.3 s"));
+    assert_null(strstr(run.err, "threshold"));
+    outcome_free(&run);
+}
+
+static void a_healthy_kernel_is_one_line(void **state)
+{
+    (void)state;
+    struct outcome run = RUN(FAKE_HANG, "healthy");
+    assert_int_equal(run.status, 9);
+    assert_string_equal(run.err,
+                        "wsdbg: 1 kernel launches seen, 1 with probes among the newest, no hang; session in x.db\n");
+    outcome_free(&run);
+}
+
+static void on_stall_wait_lets_the_program_end_itself(void **state)
+{
+    (void)state;
+    struct outcome run = RUN("--on-stall", "wait", FAKE_HANG, "leaves");
+    assert_int_equal(run.status, 124);
+    assert_non_null(strstr(run.err, "WAKER_EXITED"));
+    outcome_free(&run);
+    struct outcome query = WSDBG("query", "x.db", "--csv", "SELECT outcome FROM session");
+    assert_non_null(strstr(query.out, "exited 9"));
+    outcome_free(&query);
+}
+
+static void on_stall_detach_leaves_the_program_running(void **state)
+{
+    (void)state;
+    struct outcome run = RUN("--on-stall=detach", FAKE_HANG, "hang");
+    pid_t program = read_pid("pid");
+    assert_int_equal(run.status, 124);
+    assert_true(process_lives(program));
+    kill(program, SIGKILL);
+    check_no_segment_left();
+    outcome_free(&run);
+}
+
+static void a_recorded_hang_is_found_again(void **state)
+{
+    (void)state;
+    struct outcome run = RUN("--record", "x.wsrec", FAKE_HANG, "hang");
+    assert_int_equal(run.status, 124);
+    outcome_free(&run);
+    struct outcome replay = WSDBG("replay", "x.wsrec", "--stall", "0.3", "-o", "again.db");
+    assert_int_equal(replay.status, 124);
+    assert_string_equal(replay.out, "");
+    assert_non_null(strstr(replay.err, "WAKER_EXITED"));
+    outcome_free(&replay);
+    struct outcome query = WSDBG("query", "again.db", "--csv", "SELECT device, verdict_ns IS NULL FROM session");
+    assert_non_null(strstr(query.out, "replay,1"));
+    outcome_free(&query);
+}
+
+static void a_recorded_healthy_run_shows_none(void **state)
+{
+    (void)state;
+    struct outcome run = RUN("--record", "x.wsrec", FAKE_HANG, "healthy");
+    assert_int_equal(run.status, 9);
+    outcome_free(&run);
+    struct outcome replay = WSDBG("replay", "x.wsrec", "--stall", "0.3");
+    assert_int_equal(replay.status, 0);
+    assert_string_equal(replay.err, "wsdbg: the recording shows no hang\n");
+    outcome_free(&replay);
+}
+
+static void a_broken_recording_is_refused(void **state)
+{
+    (void)state;
+    struct outcome run = RUN("--record", "x.wsrec", FAKE_HANG, "healthy");
+    outcome_free(&run);
+    char *bytes = read_file("x.wsrec");
+    free(bytes);
+    assert_int_equal(truncate("x.wsrec", 10), 0);
+    struct outcome replay = WSDBG("replay", "x.wsrec");
+    assert_int_equal(replay.status, 125);
+    assert_non_null(strstr(replay.err, "x.wsrec"));
+    assert_int_equal(count_lines(replay.err), 1);
+    outcome_free(&replay);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(a_hang_is_reported_stored_and_ended),
+        TEST(the_verdict_comes_within_a_tenth_of_a_second),
+        TEST(json_on_stdout_follows_the_programs_words),
+        TEST(a_program_that_ignores_sigterm_is_killed),
+        TEST(its_children_go_with_it),
+        TEST(a_slow_kernel_is_left_alone),
+        TEST(a_healthy_kernel_is_one_line),
+        TEST(on_stall_wait_lets_the_program_end_itself),
+        TEST(on_stall_detach_leaves_the_program_running),
+        TEST(a_recorded_hang_is_found_again),
+        TEST(a_recorded_healthy_run_shows_none),
+        TEST(a_broken_recording_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,151 @@
+/* input_test.c - bad input is one line that names it and the reason, exit status 125, and nothing is overwritten. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cmd/harness.h"
+
+/* One line on stderr that holds both words; nothing on stdout. */
+static void check_refused(struct outcome outcome, const char *input, const char *reason)
+{
+    if (outcome.status != 125 || !strstr(outcome.err, input) || !strstr(outcome.err, reason))
+        fail_msg("expected 125 and a line with '%s' and '%s'; got %d: %s", input, reason, outcome.status, outcome.err);
+    assert_int_equal(count_lines(outcome.err), 1);
+    assert_string_equal(outcome.out, "");
+    outcome_free(&outcome);
+}
+
+static void command_lines_that_cannot_be_followed(void **state)
+{
+    (void)state;
+    check_refused(WSDBG("frobnicate"), "frobnicate", "unknown command");
+    check_refused(WSDBG("--frobnicate"), "--frobnicate", "unknown option");
+    check_refused(WSDBG("run", "--frobnicate", "true"), "--frobnicate", "unknown option");
+    check_refused(WSDBG("run", "--stall", "soon", "true"), "soon", "seconds");
+    check_refused(WSDBG("run", "--history", "1000", "true"), "1000", "from 0 to 128");
+    check_refused(WSDBG("run", "--on-stall=explode", "true"), "explode", "kill|wait|detach");
+    check_refused(WSDBG("run"), "missing", "PROGRAM");
+    check_refused(WSDBG("report"), "missing", "FILE.db");
+    check_refused(WSDBG("query", "--csv", "--json", "x.db"), "--csv", "--json");
+    assert_int_equal(count_files("*.db*"), 0);
+}
+
+static void what_this_version_lacks(void **state)
+{
+    static const char *const commands[] = {"top", "view", "export", "core", "lint", "explore"};
+    (void)state;
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        check_refused(WSDBG(commands[i], "x"), commands[i], "this version does not have");
+    check_refused(WSDBG("run", "--device", "sim", "true"), "--device=sim", "this version does not have");
+    check_refused(WSDBG("run", "--evidence", "live", "true"), "--evidence=live", "this version does not have");
+    check_refused(WSDBG("run", "--evidence=core", "true"), "--evidence=core", "this version does not have");
+    check_refused(WSDBG("run", "--tui", "true"), "--tui", "this version does not have");
+    check_refused(WSDBG("report", "--html", "x.db"), "--html", "this version does not have");
+}
+
+static void files_that_are_not_there(void **state)
+{
+    (void)state;
+    check_refused(WSDBG("report", "no.db"), "no.db", "No such file");
+    check_refused(WSDBG("query", "no.db", "@stuck"), "no.db", "No such file");
+    check_refused(WSDBG("replay", "no.wsrec"), "no.wsrec", "No such file");
+    check_refused(WSDBG("demo", "no-such-demo"), "no-such-demo", "there is no demo");
+    assert_int_equal(count_files("*"), 0);
+}
+
+static void files_that_are_something_else(void **state)
+{
+    (void)state;
+    write_file("text.db", "this is not a database, it only says so\n", 40);
+    write_file("empty.db", "", 0);
+    check_refused(WSDBG("report", "text.db"), "text.db", "not a");
+    check_refused(WSDBG("query", "text.db", "@stuck"), "text.db", "not a");
+    check_refused(WSDBG("report", "empty.db"), "empty.db", "empty");
+    check_refused(WSDBG("replay", "text.db"), "text.db", "not a");
+    check_refused(WSDBG("replay", "empty.db"), "empty.db", "empty");
+}
+
+/* A good database of a run that did nothing. */
+static void make_database(const char *path)
+{
+    struct outcome run = WSDBG("run", "-q", "-o", path, "true");
+    assert_int_equal(run.status, 0);
+    outcome_free(&run);
+}
+
+static void a_truncated_database(void **state)
+{
+    (void)state;
+    make_database("good.db");
+    assert_int_equal(truncate("good.db", 5000), 0);
+    check_refused(WSDBG("report", "good.db"), "good.db", "");
+}
+
+static void a_database_of_another_version(void **state)
+{
+    (void)state;
+    make_database("good.db");
+    FILE *file = fopen("good.db", "r+");
+    assert_non_null(file);
+    /* PRAGMA user_version lies in the header at byte 60, big-endian. */
+    fseek(file, 60, SEEK_SET);
+    fwrite("\x00\x00\x27\x0f", 1, 4, file);
+    fclose(file);
+    check_refused(WSDBG("report", "good.db"), "good.db", "9999");
+}
+
+static void a_query_that_is_wrong(void **state)
+{
+    (void)state;
+    make_database("good.db");
+    check_refused(WSDBG("query", "good.db", "SELEKT 1"), "SELEKT", "syntax");
+    check_refused(WSDBG("query", "good.db", "@nonsense"), "@nonsense", "");
+    check_refused(WSDBG("query", "good.db", "DROP TABLE session"), "good.db", "");
+    struct outcome still = WSDBG("query", "good.db", "SELECT count(*) AS n FROM session", "--csv");
+    assert_int_equal(still.status, 0);
+    assert_non_null(strstr(still.out, "1"));
+    outcome_free(&still);
+}
+
+static void an_existing_output_is_not_overwritten(void **state)
+{
+    (void)state;
+    write_file("mine.txt", "precious", 8);
+    check_refused(WSDBG("run", "-o", "mine.txt", "touch", "ran"), "mine.txt", "exists already");
+    check_refused(WSDBG("run", "--record", "mine.txt", "touch", "ran"), "mine.txt", "exists already");
+    char *kept = read_file("mine.txt");
+    assert_string_equal(kept, "precious");
+    free(kept);
+    assert_int_equal(count_files("ran"), 0);
+}
+
+static void an_output_that_cannot_be_made_runs_nothing(void **state)
+{
+    (void)state;
+    check_refused(WSDBG("run", "-o", "no/such/folder/x.db", "touch", "ran"), "no/such/folder/x.db", "No such file");
+    assert_int_equal(count_files("ran"), 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(command_lines_that_cannot_be_followed),
+        TEST(what_this_version_lacks),
+        TEST(files_that_are_not_there),
+        TEST(files_that_are_something_else),
+        TEST(a_truncated_database),
+        TEST(a_database_of_another_version),
+        TEST(a_query_that_is_wrong),
+        TEST(an_existing_output_is_not_overwritten),
+        TEST(an_output_that_cannot_be_made_runs_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
