@@ -30,7 +30,8 @@ static void *at(struct segment_writer *writer, uint64_t offset)
 /* Makes the segment larger; the mapping has its full length from the start, so pointers stay. */
 static uint64_t grow(struct segment_writer *writer, uint64_t bytes)
 {
-    const uint64_t offset = writer->segment->used_bytes;
+    /* As the observer does: areas start on a cache line, whatever the fixed part's size. */
+    const uint64_t offset = (writer->segment->used_bytes + 63u) & ~63ull;
     const uint64_t used_bytes = offset + ((bytes + 63u) & ~63ull);
     assert_true(used_bytes <= WSDBG_SEGMENT_BYTES_DEFAULT);
     if (writer->fd >= 0)
