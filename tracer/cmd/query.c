@@ -27,7 +27,7 @@ static struct wsdbg_error *query_run(const struct wsdbg_invocation *invocation, 
                                   stdout);
     wsdbg_store_close(store);
     *status = 0;
-    return error;
+    return wsdbg_error_prefix(error, "%s", invocation->operands[0]);
 }
 
 const struct wsdbg_command wsdbg_command_query = {

@@ -142,13 +142,10 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
         wsdbg_say("the program was not watched to its end; session in %s", run->output);
     else if (!watch->cuda_seen)
         wsdbg_say("no use of CUDA was seen; session in %s", run->output);
-    else if (!watch->probes_seen)
-        wsdbg_say("%" PRIu64
-                  " kernel launches seen, none with probes: a hang could not have been noticed; session in %s",
-                  watch->launches, run->output);
     else
-        wsdbg_say("%" PRIu64 " kernel launches seen, %" PRIu64 " with probes among the newest, no hang; session in %s",
-                  watch->launches, watch->probed_launches, run->output);
+        wsdbg_say("%" PRIu64 " kernel launch%s seen, %s; session in %s", watch->launches,
+                  watch->launches == 1 ? "" : "es",
+                  watch->probes_seen ? "no hang" : "none with probes: a hang could not have been noticed", run->output);
 }
 
 /* Ends the program if that is asked for; says how the run ended. */

@@ -67,22 +67,11 @@ static void record_progress(struct loop *loop, uint64_t now_ns, bool over)
         record(loop, loop->last.progress_ns);
 }
 
-static bool module_is_probed(const struct wsdbg_snapshot *snapshot, uint32_t function)
-{
-    if (function >= snapshot->function_count)
-        return false;
-    uint32_t module = snapshot->functions[function].module;
-    return module < snapshot->module_count && snapshot->modules[module].probed;
-}
-
 static void count_what_was_seen(struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot)
 {
     watch->launches = snapshot->launches_total;
     watch->cuda_seen |= snapshot->context_count > 0 || snapshot->launches_total > 0;
     watch->probes_seen |= snapshot->grid_count > 0;
-    watch->probed_launches = 0;
-    for (size_t i = 0; i < snapshot->launch_count; i++)
-        watch->probed_launches += module_is_probed(snapshot, snapshot->launches[i].function);
     for (size_t i = 0; i < snapshot->module_count; i++)
         watch->probes_seen |= snapshot->modules[i].probed;
 }

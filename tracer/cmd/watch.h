@@ -34,14 +34,13 @@ struct wsdbg_watch {
     bool stop_at_hang;       /* return at the first hang instead of watching on */
     /* Filled by wsdbg_watch_run. */
     bool hang;
-    uint64_t stalled_ns;      /* the moment the threshold passed, 0 = none */
-    uint64_t verdict_ns;      /* 0 = none, or not a live clock */
-    uint64_t launches;        /* seen in all */
-    uint64_t probed_launches; /* whose function belongs to a module with probes, among the newest ones */
-    bool probes_seen;         /* some module has probes, or some slot was written */
-    bool cuda_seen;           /* some context or launch was seen */
-    bool blind;               /* the evidence failed and was given up */
-    char cause[32];           /* code of the verdict, "" = none */
+    uint64_t stalled_ns; /* the moment the threshold passed, 0 = none */
+    uint64_t verdict_ns; /* 0 = none, or not a live clock */
+    uint64_t launches;   /* seen in all */
+    bool probes_seen;    /* some module has probes, or some slot was written */
+    bool cuda_seen;      /* some context or launch was seen */
+    bool blind;          /* the evidence failed and was given up */
+    char cause[32];      /* code of the verdict, "" = none */
 };
 
 /* Watches until the clock is over, or, with stop_at_hang, until a hang has been reported and stored.  Trouble with
