@@ -4,6 +4,7 @@
  */
 #include "diagnose/fold.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "diagnose/rules.h"
@@ -129,6 +130,7 @@ struct wsdbg_error *wsdbg_fold(struct wsdbg_case *c, struct wsdbg_diagnosis *out
         if (!grown)
             return &wsdbg_error_no_memory;
         out->findings = grown;
+        finding->sentence[0] = (char)toupper((unsigned char)finding->sentence[0]);
         grown[out->finding_count++] = *finding;
         finding->evidence = NULL;
         finding->evidence_count = 0;

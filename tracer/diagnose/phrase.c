@@ -18,6 +18,15 @@ static void append(struct wsdbg_phrase *phrase, const char *format, ...)
     va_end(arguments);
 }
 
+size_t wsdbg_print(char *text, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, size, format, arguments);
+    va_end(arguments);
+    return strlen(text);
+}
+
 uint32_t wsdbg_first_of(const struct wsdbg_warp_set *set)
 {
     for (uint32_t w = 0; w < WSDBG_CASE_WARPS_MAX; w++)

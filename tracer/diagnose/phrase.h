@@ -20,4 +20,7 @@ struct wsdbg_phrase wsdbg_say_line(const struct wsdbg_history_event *event); /* 
 
 uint32_t wsdbg_first_of(const struct wsdbg_warp_set *set); /* lowest member; WSDBG_NONE if empty */
 
+/* snprintf for sentences: a too long one is cut without a complaint.  Returns the length written. */
+size_t wsdbg_print(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 #endif

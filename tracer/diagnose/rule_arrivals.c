@@ -2,8 +2,6 @@
  *
  * Reads: rounds and contributions.  Adds: ARRIVE_MISSING, ARRIVE_SHORT, BARRIER_NOT_INIT.
  */
-#include <stdio.h>
-
 #include "diagnose/rules.h"
 
 struct tally {
@@ -13,14 +11,30 @@ struct tally {
     bool declared;
 };
 
+static bool uses_barrier(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_stage *stage)
+{
+    uint32_t count;
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (events[i].kind >= WSDBG_EVENT_MBARRIER_WAIT_BEGIN && events[i].kind <= WSDBG_EVENT_TMA_ISSUE &&
+            events[i].barrier == stage->id)
+            return true;
+    return false;
+}
+
 static struct tally count_contributions(const struct wsdbg_case *c, const struct wsdbg_wait *wait,
                                         const struct wsdbg_round *round)
 {
     struct tally tally = {.usual_known = true};
     const struct wsdbg_warp_set arrivers = wsdbg_arrivers(c, wait->stage, &tally.declared);
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        if (!wsdbg_set_has(&arrivers, w))
+        if (!wsdbg_set_has(&arrivers, w)) {
+            /* Without declared roles a warp that never came to the barrier may be meant to arrive. */
+            if (!tally.declared && !uses_barrier(c, w, wait->stage) &&
+                wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED)
+                wsdbg_set_add(&tally.to_come, w);
             continue;
+        }
         const enum wsdbg_contribution contribution = wsdbg_contribution(c, wait, round, w);
         const uint32_t usual = wsdbg_usual_arrivals(c, wait->stage, w);
         if (contribution == WSDBG_SKIPPED) {
@@ -59,14 +73,14 @@ static void say_missing(struct wsdbg_case *c, const struct wsdbg_wait *wait, con
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, wsdbg_first_of(&tally->skipped))->role;
-    snprintf(finding->sentence, sizeof finding->sentence,
-             "%s went on past %s without arriving on %s, so %u of %u arrivals are there and %s waits for ever%s.",
-             wsdbg_say_warps(c, &tally->skipped).text, wsdbg_say_iteration(round->iteration, round->tag).text,
-             wsdbg_say_stage(wait->stage).text, round->arrivals, wait->stage->init.value,
-             wsdbg_say_warp(c, wait->warp).text, wsdbg_say_line(wait->event).text);
-    snprintf(finding->fix, sizeof finding->fix,
-             "Arrive on %s on every path through the iteration, the last one of a tile and skipped ones included.",
-             wsdbg_say_barrier(wait->stage).text);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s went on past %s without arriving on %s, so %u of %u arrivals are there and %s waits for ever%s.",
+                wsdbg_say_warps(c, &tally->skipped).text, wsdbg_say_iteration(round->iteration, round->tag).text,
+                wsdbg_say_stage(wait->stage).text, round->arrivals, wait->stage->init.value,
+                wsdbg_say_warp(c, wait->warp).text, wsdbg_say_line(wait->event).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Arrive on %s on every path through the iteration, the last one of a tile and skipped ones included.",
+                wsdbg_say_barrier(wait->stage).text);
     add_wait_evidence(c, finding, wait, round);
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_set_has(&tally->skipped, w)) {
@@ -85,15 +99,15 @@ static void say_short(struct wsdbg_case *c, const struct wsdbg_wait *wait, const
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, wsdbg_first_of(&round->arrived))->role;
-    snprintf(
+    wsdbg_print(
         finding->sentence, sizeof finding->sentence,
         "%s is initialised for %u arrivals but all that arrive on it (%s) make only %u in %s, so %s waits for ever%s.",
         wsdbg_say_stage(wait->stage).text, wait->stage->init.value, wsdbg_say_warps(c, &round->arrived).text,
         round->arrivals, wsdbg_say_iteration(round->iteration, round->tag).text, wsdbg_say_warp(c, wait->warp).text,
         wsdbg_say_line(wait->event).text);
-    snprintf(finding->fix, sizeof finding->fix,
-             "Initialise %s with the arrivals that are really made (%u), or let the missing threads arrive.",
-             wsdbg_say_barrier(wait->stage).text, round->arrivals);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Initialise %s with the arrivals that are really made (%u), or let the missing threads arrive.",
+                wsdbg_say_barrier(wait->stage).text, round->arrivals);
     add_wait_evidence(c, finding, wait, round);
 }
 
@@ -115,12 +129,12 @@ static void say_not_initialised(struct wsdbg_case *c, const struct wsdbg_wait *w
                                                     wait->stage->cta, wait->stage->barrier);
     if (!finding)
         return;
-    snprintf(finding->sentence, sizeof finding->sentence,
-             "%s waits on %s, for which no mbarrier.init is recorded though other stages of %s have one.",
-             wsdbg_say_warp(c, wait->warp).text, wsdbg_say_stage(wait->stage).text,
-             wsdbg_say_barrier(wait->stage).text);
-    snprintf(finding->fix, sizeof finding->fix,
-             "Initialise every stage, and synchronise the CTA before its first use.");
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on %s, for which no mbarrier.init is recorded though other stages of %s have one.",
+                wsdbg_say_warp(c, wait->warp).text, wsdbg_say_stage(wait->stage).text,
+                wsdbg_say_barrier(wait->stage).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Initialise every stage, and synchronise the CTA before its first use.");
     wsdbg_evidence_event(c, finding, wait->warp, wait->event, "the wait");
 }
 

@@ -2,8 +2,6 @@
  *
  * Reads: the wait graph.  Adds: WAIT_CYCLE (stuck in a ring), SLOW (somebody still runs), UNKNOWN.
  */
-#include <stdio.h>
-
 #include "diagnose/rules.h"
 
 static struct wsdbg_warp_set stuck_warps(const struct wsdbg_case *c)
@@ -46,10 +44,10 @@ static void say_cycle(struct wsdbg_case *c, uint32_t first, const struct wsdbg_w
                         row->cta, row->barrier);
     if (!finding)
         return;
-    snprintf(finding->sentence, sizeof finding->sentence,
-             "%s wait for one another in a ring and nobody else can wake them; which of their waits is wrong is not "
-             "known.",
-             wsdbg_say_warps(c, members).text);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s wait for one another in a ring and nobody else can wake them; which of their waits is wrong is not "
+                "known.",
+                wsdbg_say_warps(c, members).text);
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_set_has(members, w))
             say_wait(c, finding, w);
@@ -61,9 +59,9 @@ static void say_unknown(struct wsdbg_case *c, uint32_t first, enum wsdbg_confide
     struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_UNKNOWN, confidence, row->cta, row->barrier);
     if (!finding)
         return;
-    snprintf(finding->sentence, sizeof finding->sentence, "%s waits (%s%s)%s; the cause is not known.",
-             wsdbg_say_warp(c, first).text, wsdbg_warp_state_name(row->state), wsdbg_say_line(&row->last).text,
-             confidence == WSDBG_CONFIDENCE_LIKELY ? " and no warp that was seen can wake it" : "");
+    wsdbg_print(finding->sentence, sizeof finding->sentence, "%s waits (%s%s)%s; the cause is not known.",
+                wsdbg_say_warp(c, first).text, wsdbg_warp_state_name(row->state), wsdbg_say_line(&row->last).text,
+                confidence == WSDBG_CONFIDENCE_LIKELY ? " and no warp that was seen can wake it" : "");
     for (uint32_t w = first; w < c->warp_count; w++)
         if (c->graph->nodes[w].waits)
             say_wait(c, finding, w);
@@ -78,11 +76,11 @@ static void say_slow(struct wsdbg_case *c, uint32_t runner, const struct wsdbg_w
     finding->role = row->role;
     char since[96] = "";
     if (row->changed_ns && c->snapshot->time_ns > row->changed_ns)
-        snprintf(since, sizeof since, " for %.1f s since its last event (%s)",
-                 (double)(c->snapshot->time_ns - row->changed_ns) / 1e9, wsdbg_event_kind_name(row->last.kind));
-    snprintf(finding->sentence, sizeof finding->sentence,
-             "Not a deadlock as far as seen: %s is running%s and every wait leads to a running warp (%s).",
-             wsdbg_say_warp(c, runner).text, since, wsdbg_say_warps(c, runners).text);
+        wsdbg_print(since, sizeof since, " for %.1f s since its last event (%s)",
+                    (double)(c->snapshot->time_ns - row->changed_ns) / 1e9, wsdbg_event_kind_name(row->last.kind));
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "Not a deadlock as far as seen: %s is running%s and every wait leads to a running warp (%s).",
+                wsdbg_say_warp(c, runner).text, since, wsdbg_say_warps(c, runners).text);
     wsdbg_evidence_warp(c, finding, runner, "%s is running", wsdbg_say_warp(c, runner).text);
 }
 

@@ -2,8 +2,6 @@
  *
  * Reads: the ledger.  Adds: DOUBLE_ARRIVE.
  */
-#include <stdio.h>
-
 #include "diagnose/rules.h"
 
 struct pair {
@@ -70,33 +68,64 @@ static bool nobody_waited_yet(const struct wsdbg_case *c, const struct wsdbg_sta
     return true;
 }
 
-static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct pair *pair,
-                const struct wsdbg_warp_set *warps, uint32_t arrivals, enum wsdbg_confidence confidence)
+static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct pair *pair,
+                                   enum wsdbg_confidence confidence)
 {
     const struct wsdbg_stage *stage = wait->stage;
     struct wsdbg_finding *finding =
         wsdbg_case_find(c, WSDBG_CAUSE_DOUBLE_ARRIVE, confidence, stage->cta, stage->barrier);
     if (!finding)
-        return;
+        return NULL;
     finding->role = wsdbg_case_warp(c, pair->warp)->role;
-    const bool one = wsdbg_set_count(warps) == 1;
-    snprintf(
-        finding->sentence, sizeof finding->sentence,
-        "%s arrive%s twice on %s%s in %s: %u arrivals where %u complete a phase, so the phase flips once too often "
-        "and %s waits for a parity that has gone by.",
-        wsdbg_say_warps(c, warps).text, one ? "s" : "", wsdbg_say_stage(stage).text, wsdbg_say_line(pair->second).text,
-        pair->iteration == WSDBG_NO_ITERATION ? "one round" : wsdbg_say_iteration(pair->iteration, 0).text, arrivals,
-        stage->init.value, wsdbg_say_warp(c, wait->warp).text);
-    snprintf(finding->fix, sizeof finding->fix,
-             "Arrive once per warp and round on %s: remove one of the two arrives, or wait between them.",
-             wsdbg_say_barrier(stage).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Arrive once per warp and round on %s: remove one of the two arrives, or wait between them.",
+                wsdbg_say_barrier(stage).text);
     wsdbg_evidence_event(c, finding, pair->warp, pair->first, "first arrival of %s",
                          wsdbg_say_warp(c, pair->warp).text);
     wsdbg_evidence_event(c, finding, pair->warp, pair->second, "second arrival, no wait between");
     wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits for parity %u",
                          wsdbg_say_warp(c, wait->warp).text, wait->event->parity);
+    return finding;
+}
+
+static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct pair *pair,
+                const struct wsdbg_warp_set *warps, uint32_t arrivals, enum wsdbg_confidence confidence)
+{
+    const struct wsdbg_stage *stage = wait->stage;
+    struct wsdbg_finding *finding = begin(c, wait, pair, confidence);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s arrive%s twice on %s%s in %s: %u arrivals where %u complete a phase, so the phase flips once too "
+                "often and %s waits for a parity that has gone by.",
+                wsdbg_say_warps(c, warps).text, wsdbg_set_count(warps) == 1 ? "s" : "", wsdbg_say_stage(stage).text,
+                wsdbg_say_line(pair->second).text,
+                pair->iteration == WSDBG_NO_ITERATION ? "one round" : wsdbg_say_iteration(pair->iteration, 0).text,
+                arrivals, stage->init.value, wsdbg_say_warp(c, wait->warp).text);
     wsdbg_evidence_barrier(c, finding, stage->barrier, "initialised for %u arrivals, %u made in one round",
                            stage->init.value, arrivals);
+}
+
+/* The init is not on record: a warp arrived twice, and the round waited for has all that earlier ones had. */
+static void judge_without_init(struct wsdbg_case *c, const struct wsdbg_wait *wait)
+{
+    const struct wsdbg_round round = wsdbg_round_of(c, wait);
+    struct pair pair;
+    uint32_t at = 0;
+    bool found = false;
+    if (!wait->stage->init_inferred || !round.needs_known || !round.covered || round.issued_bytes > 0 ||
+        round.arrivals != wait->stage->init.value)
+        return;
+    while (!found && next_pair(c, wait->stage, &at, &pair))
+        found = pair.iteration != WSDBG_NO_ITERATION && pair.iteration == round.iteration;
+    struct wsdbg_finding *finding = found ? begin(c, wait, &pair, WSDBG_CONFIDENCE_LIKELY) : NULL;
+    if (finding)
+        wsdbg_print(
+            finding->sentence, sizeof finding->sentence,
+            "%s arrives twice on %s%s in %s; that round has as many arrivals (%u) as every round before it, yet "
+            "%s still waits for it: the phase has flipped once too often.",
+            wsdbg_say_warp(c, pair.warp).text, wsdbg_say_stage(wait->stage).text, wsdbg_say_line(pair.second).text,
+            wsdbg_say_iteration(pair.iteration, 0).text, round.arrivals, wsdbg_say_warp(c, wait->warp).text);
 }
 
 /* Keeps in *best the newest pair of the turn with the surplus, in *warps all that arrived twice in it. */
@@ -123,6 +152,8 @@ void wsdbg_rule_double(struct wsdbg_case *c)
         struct wsdbg_warp_set warps = {{0}};
         struct pair pair = {0};
         /* Rounds with a surplus cannot tell what a round needs. */
+        if (wait->stage->init_inferred)
+            judge_without_init(c, wait);
         if (!wait->stage->init.known || wait->stage->init_inferred || wait->stage->initialised_again)
             continue;
         const uint32_t arrivals = find_surplus(c, wait->stage, &pair, &warps);

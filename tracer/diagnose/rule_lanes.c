@@ -3,8 +3,6 @@
  * Reads: histories.  Adds: LANE_SPLIT.  Likely at most: each lane counts its own events, so a split warp's
  * record may be incomplete.
  */
-#include <stdio.h>
-
 #include "diagnose/rules.h"
 
 static void judge(struct wsdbg_case *c, uint32_t warp)
@@ -23,12 +21,12 @@ static void judge(struct wsdbg_case *c, uint32_t warp)
             if (!finding)
                 return;
             finding->role = row->role;
-            snprintf(
+            wsdbg_print(
                 finding->sentence, sizeof finding->sentence,
                 "The lanes of %s have split: lane %u began one wait%s and lane %u another%s before the first ended.",
                 wsdbg_say_warp(c, warp).text, WSDBG_SITE_LANE(open->value), wsdbg_say_line(open).text,
                 WSDBG_SITE_LANE(events[i].value), wsdbg_say_line(&events[i]).text);
-            snprintf(
+            wsdbg_print(
                 finding->fix, sizeof finding->fix,
                 "Bring the lanes together (__syncwarp) after the elected lane's work, before any of them waits again.");
             wsdbg_evidence_event(c, finding, warp, open, "%u lanes", WSDBG_SITE_LANES(open->value));

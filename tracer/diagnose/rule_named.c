@@ -2,8 +2,6 @@
  *
  * Reads: the wait graph, named and cluster events.  Adds: NAMED_COUNT, BLOCK_SYNC_IN_ROLE, CLUSTER_MISSING.
  */
-#include <stdio.h>
-
 #include "diagnose/rules.h"
 
 #define WARP_THREADS 32u
@@ -80,15 +78,16 @@ static void say_counts_differ(struct wsdbg_case *c, const struct gathering *g)
     if (!finding)
         return;
     char others[160];
-    snprintf(others, sizeof others, "%s", wsdbg_say_warps(c, &g->others_counts).text);
-    snprintf(
+    wsdbg_print(others, sizeof others, "%s", wsdbg_say_warps(c, &g->others_counts).text);
+    wsdbg_print(
         finding->sentence, sizeof finding->sentence,
         "%s wait%s on named barrier %u for %u threads while %s wait%s on it for %u: all that take part must name the "
         "same total.",
         wsdbg_say_warps(c, &g->waiting).text, wsdbg_set_count(&g->waiting) == 1 ? "s" : "", g->id, g->count, others,
         wsdbg_set_count(&g->others_counts) == 1 ? "s" : "", g->other_count);
-    snprintf(finding->fix, sizeof finding->fix,
-             "Give every bar.sync and bar.arrive of the group the total number of threads, arriving and waiting ones.");
+    wsdbg_print(
+        finding->fix, sizeof finding->fix,
+        "Give every bar.sync and bar.arrive of the group the total number of threads, arriving and waiting ones.");
 }
 
 static void say_too_few(struct wsdbg_case *c, const struct gathering *g, uint32_t present)
@@ -98,10 +97,10 @@ static void say_too_few(struct wsdbg_case *c, const struct gathering *g, uint32_
         begin(c, g, block ? WSDBG_CAUSE_BLOCK_SYNC_IN_ROLE : WSDBG_CAUSE_NAMED_COUNT, WSDBG_CONFIDENCE_LIKELY);
     if (!finding)
         return;
-    snprintf(finding->sentence, sizeof finding->sentence,
-             "Named barrier %u waits for %u threads, but only %u take part (%s) and all of them are there.", g->id,
-             g->count, present, wsdbg_say_warps(c, &g->waiting).text);
-    snprintf(
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "Named barrier %u waits for %u threads, but only %u take part (%s) and all of them are there.", g->id,
+                g->count, present, wsdbg_say_warps(c, &g->waiting).text);
+    wsdbg_print(
         finding->fix, sizeof finding->fix, "%s",
         block ? "A block-wide sync inside one role's branch never completes: use a named barrier with the role's count."
               : "Name the number of threads that really arrive and wait.");
@@ -145,12 +144,12 @@ static void judge_cluster(struct wsdbg_case *c)
         return;
     finding->role = wsdbg_case_warp(c, missing)->role;
     char who[160];
-    snprintf(who, sizeof who, "%s", wsdbg_say_warps(c, &waiting).text);
-    snprintf(
+    wsdbg_print(who, sizeof who, "%s", wsdbg_say_warps(c, &waiting).text);
+    wsdbg_print(
         finding->sentence, sizeof finding->sentence,
         "%s wait%s at the cluster barrier for %s, which cannot come: it waits itself for what only those could do.",
         who, wsdbg_set_count(&waiting) == 1 ? "s" : "", wsdbg_say_warps(c, &absent).text);
-    snprintf(
+    wsdbg_print(
         finding->fix, sizeof finding->fix,
         "Every thread of every CTA of the cluster must reach the cluster barrier the same number of times; keep it "
         "out of a single role's branch.");

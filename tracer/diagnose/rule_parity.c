@@ -3,8 +3,6 @@
  * Reads: rounds, names, arrivals.  Adds: PARITY_WRONG, PARITY_DRIFT.  The phase the wait should look for is
  * complete, so the inverted parity would pass; the one it does look for needs the waiter to go on first.
  */
-#include <stdio.h>
-
 #include "diagnose/rules.h"
 
 /* Is the phase that the right parity names complete?  `proven` = shown, not assumed. */
@@ -23,28 +21,41 @@ static bool right_phase_complete(const struct wsdbg_wait *wait, const struct wsd
            round->expected_bytes == round->issued_bytes;
 }
 
-/* Earlier waits of the warp on this barrier: how many named the right and the wrong phase. */
-static void earlier_waits(const struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t right_parity,
-                          uint32_t *right, uint32_t *wrong)
+/* What the warp's ended waits on this barrier looked for, in the order in which they ended. */
+struct earlier {
+    uint32_t right_at_first; /* right ones before the first wrong one */
+    uint32_t wrong;
+    uint32_t first_wrong; /* iteration; of this wait where none before was wrong */
+};
+
+static struct earlier look_back(const struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t right_parity)
 {
-    *right = *wrong = 0;
+    struct earlier earlier = {.first_wrong = wait->event->iteration};
+    uint32_t count;
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, wait->warp, &count);
     for (uint32_t s = 0; s < c->ledger->stage_count; s++) {
         const struct wsdbg_stage *stage = &c->ledger->stages[s];
         if (stage->cta != wait->stage->cta || stage->id != wait->stage->id)
             continue;
         const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
-        for (uint32_t i = 0; i < stage->use_count; i++) {
-            if (uses[i].warp != wait->warp || uses[i].round == WSDBG_NONE ||
-                uses[i].event->kind != WSDBG_EVENT_MBARRIER_WAIT_END)
-                continue;
-            const bool is_right = ((uses[i].round + uses[i].event->parity) & 1) == ((wait->round + right_parity) & 1);
-            ++*(is_right ? right : wrong);
-        }
+        for (uint32_t i = 0; i < stage->use_count; i++)
+            if (uses[i].warp == wait->warp && uses[i].round != WSDBG_NONE &&
+                uses[i].event->kind == WSDBG_EVENT_MBARRIER_WAIT_END &&
+                ((uses[i].round + uses[i].event->parity) & 1) != ((wait->round + right_parity) & 1)) {
+                earlier.wrong++;
+                if (uses[i].event->iteration < earlier.first_wrong)
+                    earlier.first_wrong = uses[i].event->iteration;
+            }
     }
+    for (uint32_t i = 0; i < count; i++)
+        if (events[i].kind == WSDBG_EVENT_MBARRIER_WAIT_END && events[i].barrier == wait->stage->id &&
+            events[i].iteration < earlier.first_wrong)
+            earlier.right_at_first++;
+    return earlier;
 }
 
-static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t right, enum wsdbg_cause cause,
-                enum wsdbg_confidence confidence)
+static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t right, uint32_t first_wrong,
+                enum wsdbg_cause cause, enum wsdbg_confidence confidence)
 {
     const struct wsdbg_stage *stage = wait->stage;
     struct wsdbg_finding *finding = wsdbg_case_find(c, cause, confidence, stage->cta, stage->barrier);
@@ -53,27 +64,32 @@ static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t ri
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, wait->warp);
     const char *waiter = wsdbg_say_warp(c, wait->warp).text;
     char who[160];
-    snprintf(who, sizeof who, "%s", waiter);
+    wsdbg_print(who, sizeof who, "%s", waiter);
     finding->role = row->role;
     const bool first = stage->name && stage->name->first_free && wait->round == 0;
-    const char *history = cause == WSDBG_CAUSE_PARITY_DRIFT ? "; its earlier waits on this barrier were right"
-                          : first                           ? "; a first wait on this barrier is meant to pass at once"
-                                                            : "";
-    snprintf(finding->sentence, sizeof finding->sentence,
-             "%s waits on %s%s for parity %u in %s, but the phase it must see has parity %u and is complete%s: the "
-             "phase it waits for can only end after the warp itself has gone on.",
-             who, wsdbg_say_stage(stage).text, wsdbg_say_line(wait->event).text, wait->event->parity,
-             wsdbg_say_iteration(wait->event->iteration, wait->round).text, right, history);
+    char history[120] = "";
     if (cause == WSDBG_CAUSE_PARITY_DRIFT)
-        snprintf(finding->fix, sizeof finding->fix,
-                 "Carry the phase over from tile to tile: flip it each time the stage index wraps (here for the %u. "
-                 "time), never reset it and never derive it from a loop index that restarts.",
-                 wait->round);
+        wsdbg_print(history, sizeof history, " (its waits were right before %s)",
+                    wsdbg_say_iteration(first_wrong, WSDBG_NONE).text);
+    else if (first)
+        wsdbg_print(history, sizeof history, " (a first wait on this barrier is meant to pass at once)");
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on %s%s for parity %u in %s, but the phase it must see has parity %u and is complete%s: the "
+                "phase it waits for can only end after the warp itself has gone on.",
+                who, wsdbg_say_stage(stage).text, wsdbg_say_line(wait->event).text, wait->event->parity,
+                wsdbg_say_iteration(wait->event->iteration, wait->round).text, right, history);
+    if (cause == WSDBG_CAUSE_PARITY_DRIFT)
+        wsdbg_print(
+            finding->fix, sizeof finding->fix,
+            "Carry the phase over from tile to tile: flip it each time the stage index wraps, never reset it and "
+            "never derive it from a loop index that restarts (it went wrong after %u wraps).",
+            wait->stage->tagged ? first_wrong / wait->stage->stages : wait->round);
     else
-        snprintf(finding->fix, sizeof finding->fix,
-                 "Start this warp's phase for %s at %u (wait with parity %u in round %u), and flip it when the stage "
-                 "index wraps.",
-                 wsdbg_say_barrier(stage).text, (right ^ wait->round) & 1, right, wait->round);
+        wsdbg_print(
+            finding->fix, sizeof finding->fix,
+            "Start this warp's phase for %s at %u (wait with parity %u in round %u), and flip it when the stage "
+            "index wraps.",
+            wsdbg_say_barrier(stage).text, (right ^ wait->round) & 1, right, wait->round);
     wsdbg_evidence_event(c, finding, wait->warp, wait->event, "waits for parity %u in round %u of the stage",
                          wait->event->parity, wait->round);
     if (stage->init.known)
@@ -91,13 +107,21 @@ static bool never_arrived(const struct wsdbg_case *c, const struct wsdbg_wait *w
            wsdbg_set_count(&arrivers) == 0;
 }
 
-/* The waiter arrives, on another barrier, for those who are in a ring of waits with it: it is the filler. */
+static uint32_t waiters_on(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < c->ledger->wait_count; i++)
+        count += c->ledger->waits[i].stage->cta == stage->cta && c->ledger->waits[i].stage->id == stage->id;
+    return count;
+}
+
+/* Others stand in their first wait on another barrier, and more of them: this one may be the one that fills. */
 static bool fills_for_others(const struct wsdbg_case *c, const struct wsdbg_wait *wait)
 {
     for (uint32_t i = 0; i < c->ledger->wait_count; i++) {
         const struct wsdbg_wait *other = &c->ledger->waits[i];
-        if (other->warp != wait->warp && other->stage->id != wait->stage->id && other->round == 0 &&
-            wsdbg_case_stuck(c, other->warp))
+        if (other->stage->id != wait->stage->id && other->round == 0 && wsdbg_case_stuck(c, other->warp) &&
+            waiters_on(c, other->stage) > waiters_on(c, wait->stage))
             return true;
     }
     return false;
@@ -106,13 +130,13 @@ static bool fills_for_others(const struct wsdbg_case *c, const struct wsdbg_wait
 static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
 {
     const struct wsdbg_round round = wsdbg_round_of(c, wait);
-    uint32_t right, earlier_right, earlier_wrong;
+    uint32_t right;
     bool declared, proven;
     if (!round.known)
         return;
     if (!wsdbg_right_parity(c, wait, &right, &declared)) {
         if (never_arrived(c, wait) && wsdbg_case_stuck(c, wait->warp) && fills_for_others(c, wait))
-            say(c, wait, 1, WSDBG_CAUSE_PARITY_WRONG, WSDBG_CONFIDENCE_POSSIBLE);
+            say(c, wait, 1, 0, WSDBG_CAUSE_PARITY_WRONG, WSDBG_CONFIDENCE_POSSIBLE);
         return;
     }
     if (right == wait->event->parity)
@@ -120,15 +144,13 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
     const bool complete = right_phase_complete(wait, &round, &proven);
     if (!complete && round.covered)
         return;
-    earlier_waits(c, wait, right, &earlier_right, &earlier_wrong);
-    const enum wsdbg_cause cause =
-        earlier_right > 0 && earlier_wrong == 0 ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
+    const struct earlier earlier = look_back(c, wait, right);
+    const enum wsdbg_cause cause = earlier.right_at_first > 0 ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
     enum wsdbg_confidence confidence = wsdbg_if_stuck(c, wait->warp);
-    /* Whether earlier waits were right is known only if some are recorded, or there were none. */
-    if (!proven || !complete || !declared ||
-        (cause == WSDBG_CAUSE_PARITY_WRONG && earlier_wrong == 0 && wait->round > 0 && !c->all_whole))
+    /* That no earlier wait was right is known only if all are on record, or there were none. */
+    if (!proven || !complete || !declared || (cause == WSDBG_CAUSE_PARITY_WRONG && wait->round > 0 && !c->all_whole))
         confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
-    say(c, wait, right, cause, confidence);
+    say(c, wait, right, earlier.first_wrong, cause, confidence);
 }
 
 void wsdbg_rule_parity(struct wsdbg_case *c)

@@ -4,8 +4,6 @@
  * Measured: each warp asks and is served on its own; the pool is what the CTA got at launch; registers of
  * warps that exited do not come back before the CTA ends.
  */
-#include <stdio.h>
-
 #include "diagnose/rules.h"
 
 #define WARP_THREADS 32u
@@ -285,11 +283,11 @@ static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct pool *pool
 /* "setmaxnreg.inc 232 of 6 warps (consumer) cannot be served: pool 64512 registers, held 64512, free 0" */
 static void say_shortage(const struct wsdbg_case *c, const struct pool *pool, char *text, size_t size)
 {
-    int used = snprintf(text, size, "setmaxnreg.inc %u is never served for %s", first_asker(pool)->asked,
-                        wsdbg_say_warps(c, &pool->askers).text);
-    if (pool->known && used > 0 && (size_t)used < size)
-        snprintf(text + used, size - (size_t)used, ": of the CTA's %u registers %u are held and %u are free",
-                 pool->total * WARP_THREADS, pool->held * WARP_THREADS, (pool->total - pool->held) * WARP_THREADS);
+    const size_t used = wsdbg_print(text, size, "setmaxnreg.inc %u is never served for %s", first_asker(pool)->asked,
+                                    wsdbg_say_warps(c, &pool->askers).text);
+    if (pool->known)
+        wsdbg_print(text + used, size - used, ": of the CTA's %u registers %u are held and %u are free",
+                    pool->total * WARP_THREADS, pool->held * WARP_THREADS, (pool->total - pool->held) * WARP_THREADS);
 }
 
 static void say_partial(struct wsdbg_case *c, const struct pool *pool, const struct wsdbg_warp_set *mates,
@@ -300,10 +298,10 @@ static void say_partial(struct wsdbg_case *c, const struct pool *pool, const str
     struct wsdbg_finding *finding = begin(c, pool, WSDBG_CAUSE_REGS_PARTIAL_WARPGROUP, confidence, mates);
     if (!finding)
         return;
-    snprintf(finding->sentence, sizeof finding->sentence,
-             "Only part of a warpgroup gave registers back (setmaxnreg.dec %u; %s did not), so %s.", value,
-             wsdbg_say_warps(c, mates).text, shortage);
-    snprintf(
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "Only part of a warpgroup gave registers back (setmaxnreg.dec %u; %s did not), so %s.", value,
+                wsdbg_say_warps(c, mates).text, shortage);
+    wsdbg_print(
         finding->fix, sizeof finding->fix,
         "Let all four warps of the warpgroup execute setmaxnreg.dec %u before any of them leaves or asks for more; "
         "all requests then fit.",
@@ -318,10 +316,10 @@ static void say_diverged(struct wsdbg_case *c, const struct pool *pool, uint32_t
         return;
     char shortage[320];
     say_shortage(c, pool, shortage, sizeof shortage);
-    snprintf(finding->sentence, sizeof finding->sentence,
-             "Warps of one warpgroup execute setmaxnreg with different counts, and %s.", shortage);
-    snprintf(finding->fix, sizeof finding->fix, "Let every warp of the warpgroup ask for the same count; %u fits.",
-             least);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "Warps of one warpgroup execute setmaxnreg with different counts, and %s.", shortage);
+    wsdbg_print(finding->fix, sizeof finding->fix, "Let every warp of the warpgroup ask for the same count; %u fits.",
+                least);
 }
 
 static struct wsdbg_warp_set warps_that_want(const struct pool *pool, bool want)
@@ -347,19 +345,19 @@ static void say_exhausted(struct wsdbg_case *c, const struct pool *pool, enum ws
     char shortage[320];
     say_shortage(c, pool, shortage, sizeof shortage);
     const char *nobody = pool->known && !released ? ", and no warp has released any" : "";
-    snprintf(finding->sentence, sizeof finding->sentence, "The register pool is exhausted: %s%s.", shortage, nobody);
+    wsdbg_print(finding->sentence, sizeof finding->sentence, "The register pool is exhausted: %s%s.", shortage, nobody);
     const uint32_t request = pool->known ? largest_request(pool) : 0, release = pool->known ? needed_release(pool) : 0;
-    int used = 0;
+    size_t used = 0;
     if (request)
-        used = snprintf(finding->fix, sizeof finding->fix,
-                        "With what the other warps hold, the largest equal request that fits is %u. ", request);
-    if (release && used >= 0)
-        snprintf(finding->fix + used, sizeof finding->fix - (size_t)used,
-                 "For %u, every warp that does not ask must first release to %u or less (setmaxnreg.dec).",
-                 asker->asked, release);
+        used = wsdbg_print(finding->fix, sizeof finding->fix,
+                           "With what the other warps hold, the largest equal request that fits is %u. ", request);
+    if (release)
+        wsdbg_print(finding->fix + used, sizeof finding->fix - used,
+                    "For %u, every warp that does not ask must first release to %u or less (setmaxnreg.dec).",
+                    asker->asked, release);
     else if (used == 0)
-        snprintf(finding->fix, sizeof finding->fix,
-                 "Lower the request, or let the other warpgroups release registers (setmaxnreg.dec) first.");
+        wsdbg_print(finding->fix, sizeof finding->fix,
+                    "Lower the request, or let the other warpgroups release registers (setmaxnreg.dec) first.");
 }
 
 void wsdbg_rule_registers(struct wsdbg_case *c)

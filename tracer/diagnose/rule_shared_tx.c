@@ -4,8 +4,6 @@
  * other's expect_tx then falls into the next phase.  Proven by order: a wait for round i ended before the
  * other warp expected its bytes for round i.
  */
-#include <stdio.h>
-
 #include "diagnose/rules.h"
 
 #define TIME_SLACK_NS 64u
@@ -106,16 +104,16 @@ static void say(struct wsdbg_case *c, const struct sharing *sharing, uint32_t vi
     finding->role = wsdbg_case_warp(c, blamed)->role;
     char order[256] = "";
     if (sharing->ended)
-        snprintf(order, sizeof order, ": in %s %s passed it before %s had expected its bytes",
-                 wsdbg_say_iteration(sharing->ended->event->iteration, sharing->ended->round).text,
-                 wsdbg_say_warp(c, sharing->ended->warp).text, wsdbg_say_warp(c, sharing->late).text);
-    snprintf(
+        wsdbg_print(order, sizeof order, ": in %s %s passed it before %s had expected its bytes",
+                    wsdbg_say_iteration(sharing->ended->event->iteration, sharing->ended->round).text,
+                    wsdbg_say_warp(c, sharing->ended->warp).text, wsdbg_say_warp(c, sharing->late).text);
+    wsdbg_print(
         finding->sentence, sizeof finding->sentence,
         "%s both expect bytes on %s, which is initialised for %u arrival%s, so a phase can end with the bytes of one "
         "of them%s; from then on the phases are out of step.",
         wsdbg_say_warps(c, &sharing->expecters).text, wsdbg_say_stage(stage).text, stage->init.value,
         stage->init.value == 1 ? "" : "s", order);
-    snprintf(
+    wsdbg_print(
         finding->fix, sizeof finding->fix,
         "Initialise %s for %u arrivals and let each of these warps do arrive.expect_tx with its own bytes, or give "
         "each warp a barrier of its own.",

@@ -2,8 +2,6 @@
  *
  * Reads: rounds.  Adds: TX_MISMATCH, TX_NO_ARRIVE, TMA_NEVER_COMPLETED.
  */
-#include <stdio.h>
-
 #include "diagnose/rules.h"
 
 /* Has every warp that works on the round gone on from it, so that nothing more is to come? */
@@ -58,16 +56,18 @@ static void say_mismatch(struct wsdbg_case *c, const struct wsdbg_wait *wait, co
     struct wsdbg_finding *finding = begin(c, wait, round, WSDBG_CAUSE_TX_MISMATCH, confidence);
     if (!finding)
         return;
-    snprintf(finding->sentence, sizeof finding->sentence,
-             "%s tells %s to expect %llu bytes in %s, but the copies issued for it bring %llu: all arrivals are there, "
-             "the byte count never comes out even, and %s waits for ever.",
-             wsdbg_say_warps(c, &round->expected).text, wsdbg_say_stage(wait->stage).text,
-             (unsigned long long)round->expected_bytes, wsdbg_say_iteration(round->iteration, round->tag).text,
-             (unsigned long long)round->issued_bytes, wsdbg_say_warp(c, wait->warp).text);
-    snprintf(finding->fix, sizeof finding->fix,
-             "Make the bytes of expect_tx equal to what the copies deliver to this CTA: box elements x element size, "
-             "summed over all copies of the stage, multicast ones of other CTAs included (%llu here).",
-             (unsigned long long)round->issued_bytes);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s tells %s to expect %llu bytes in %s, but the copies issued for it bring %llu: all arrivals are there, "
+        "the byte count never comes out even, and %s waits for ever.",
+        wsdbg_say_warps(c, &round->expected).text, wsdbg_say_stage(wait->stage).text,
+        (unsigned long long)round->expected_bytes, wsdbg_say_iteration(round->iteration, round->tag).text,
+        (unsigned long long)round->issued_bytes, wsdbg_say_warp(c, wait->warp).text);
+    wsdbg_print(
+        finding->fix, sizeof finding->fix,
+        "Make the bytes of expect_tx equal to what the copies deliver to this CTA: box elements x element size, "
+        "summed over all copies of the stage, multicast ones of other CTAs included (%llu here).",
+        (unsigned long long)round->issued_bytes);
 }
 
 static void say_no_arrive(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
@@ -76,14 +76,15 @@ static void say_no_arrive(struct wsdbg_case *c, const struct wsdbg_wait *wait, c
     struct wsdbg_finding *finding = begin(c, wait, round, WSDBG_CAUSE_TX_NO_ARRIVE, confidence);
     if (!finding)
         return;
-    snprintf(finding->sentence, sizeof finding->sentence,
-             "%s only does expect_tx on %s in %s and never arrives: the barrier needs %u arrivals and got %u, so the "
-             "phase cannot end although the bytes are under way or there.",
-             wsdbg_say_warps(c, &round->expected).text, wsdbg_say_stage(wait->stage).text,
-             wsdbg_say_iteration(round->iteration, round->tag).text, wait->stage->init.value, round->arrivals);
-    snprintf(finding->fix, sizeof finding->fix,
-             "Use mbarrier.arrive.expect_tx, or arrive on %s after expect_tx: expecting bytes is not an arrival.",
-             wsdbg_say_barrier(wait->stage).text);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s only does expect_tx on %s in %s and never arrives: the barrier needs %u arrivals and got %u, so the "
+        "phase cannot end although the bytes are under way or there.",
+        wsdbg_say_warps(c, &round->expected).text, wsdbg_say_stage(wait->stage).text,
+        wsdbg_say_iteration(round->iteration, round->tag).text, wait->stage->init.value, round->arrivals);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Use mbarrier.arrive.expect_tx, or arrive on %s after expect_tx: expecting bytes is not an arrival.",
+                wsdbg_say_barrier(wait->stage).text);
 }
 
 static void say_never_completed(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round)
@@ -92,14 +93,15 @@ static void say_never_completed(struct wsdbg_case *c, const struct wsdbg_wait *w
                                           wsdbg_weaker(WSDBG_CONFIDENCE_LIKELY, wsdbg_if_stuck(c, wait->warp)));
     if (!finding)
         return;
-    snprintf(finding->sentence, sizeof finding->sentence,
-             "All arrivals on %s for %s are there and the issued copies bring exactly the %llu bytes expected, yet the "
-             "phase has not ended: a copy issued by %s has not completed.",
-             wsdbg_say_stage(wait->stage).text, wsdbg_say_iteration(round->iteration, round->tag).text,
-             (unsigned long long)round->expected_bytes, wsdbg_say_warps(c, &round->expected).text);
-    snprintf(finding->fix, sizeof finding->fix,
-             "Check the copy's tensor map (box at most 256 a dimension, 16-byte aligned addresses and strides), its "
-             "shared-memory address and that it names this barrier.");
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "All arrivals on %s for %s are there and the issued copies bring exactly the %llu bytes expected, yet the "
+        "phase has not ended: a copy issued by %s has not completed.",
+        wsdbg_say_stage(wait->stage).text, wsdbg_say_iteration(round->iteration, round->tag).text,
+        (unsigned long long)round->expected_bytes, wsdbg_say_warps(c, &round->expected).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Check the copy's tensor map (box at most 256 a dimension, 16-byte aligned addresses and strides), its "
+                "shared-memory address and that it names this barrier.");
 }
 
 static bool never_arrives(const struct wsdbg_case *c, const struct wsdbg_stage *stage,

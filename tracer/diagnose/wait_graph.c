@@ -70,7 +70,8 @@ static void mbarrier_wakers(const struct wsdbg_case *c, uint32_t warp, struct ws
         add_declared(c, warp, name->arriving_roles, remote, node);
         node->why = "declared";
     } else {
-        node->open = !c->all_whole || wsdbg_set_count(&node->wakers) == 0;
+        /* Who arrived before is a hint: somebody who never did yet may still be meant to. */
+        node->open = true;
         node->why = "arrived before";
     }
     /* Bytes still on their way complete the phase without any warp. */

@@ -1,0 +1,561 @@
+/* device.c - executes warp programs with real barrier semantics; see device.h. */
+#include "device.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BARRIERS = 8, STAGES = 8, NAMED = 16, COPIES = 4096, NAMES = 32 };
+enum { OP_WORK = 200, OP_CLUSTER_SYNC, OP_LOST_COPY };
+#define LINE 100u
+
+struct op {
+    uint8_t kind, barrier, stage, parity;
+    uint32_t iteration, value;
+};
+
+struct mbarrier {
+    bool ready;
+    uint32_t needed, phases;
+    int64_t pending, bytes;
+};
+
+struct warp {
+    struct op *ops;
+    size_t op_count, at;
+    bool begun;             /* the current blocking op has recorded its begin */
+    uint32_t rest, awaited; /* work left; generation seen */
+    uint32_t registers, role;
+    bool left;
+    struct wsdbg_history_event *events;
+    size_t event_count;
+};
+
+struct cta {
+    struct mbarrier mbarriers[BARRIERS][STAGES];
+    uint32_t named_count[NAMED], named_generation[NAMED];
+    uint32_t pool_free;
+};
+
+struct landing {
+    uint64_t due;
+    uint32_t cta, barrier, stage, bytes;
+};
+
+struct device {
+    uint32_t cta_count, warp_count, cluster, launch_registers;
+    struct cta *ctas;
+    struct warp *warps;
+    uint32_t *cluster_arrived, *cluster_generation; /* by cluster */
+    struct landing copies[COPIES];
+    size_t copy_count;
+    struct wsdbg_name names[NAMES];
+    uint32_t name_count;
+    uint64_t now;
+    uint32_t random;
+};
+
+struct device *device_create(uint32_t ctas, uint32_t warps, uint32_t cluster, uint32_t registers)
+{
+    struct device *d = calloc(1, sizeof *d);
+    assert(d);
+    d->cta_count = ctas;
+    d->warp_count = warps;
+    d->cluster = cluster;
+    d->launch_registers = registers;
+    d->ctas = calloc(ctas, sizeof *d->ctas);
+    d->warps = calloc((size_t)ctas * warps, sizeof *d->warps);
+    d->cluster_arrived = calloc(ctas, sizeof(uint32_t));
+    d->cluster_generation = calloc(ctas, sizeof(uint32_t));
+    for (uint32_t i = 0; i < ctas * warps; i++) {
+        d->warps[i].registers = (registers + 7) / 8 * 8;
+        d->warps[i].role = WSDBG_NONE;
+    }
+    return d;
+}
+
+void device_destroy(struct device *d)
+{
+    for (uint32_t i = 0; i < d->cta_count * d->warp_count; i++) {
+        free(d->warps[i].ops);
+        free(d->warps[i].events);
+    }
+    free(d->ctas);
+    free(d->warps);
+    free(d->cluster_arrived);
+    free(d->cluster_generation);
+    free(d);
+}
+
+static struct wsdbg_name *add_name(struct device *d, uint8_t kind, uint32_t id, const char *name)
+{
+    struct wsdbg_name *row = &d->names[d->name_count++];
+    row->kind = kind;
+    row->id = (uint8_t)id;
+    strncpy(row->name, name, sizeof row->name - 1);
+    return row;
+}
+
+void device_role(struct device *d, uint32_t id, const char *name)
+{
+    add_name(d, WSDBG_NAME_ROLE, id, name);
+}
+
+void device_mbarrier(struct device *d, uint32_t id, const char *name, uint32_t stages, bool first_free,
+                     uint32_t arriving, uint32_t waiting)
+{
+    struct wsdbg_name *row = add_name(d, WSDBG_NAME_MBARRIER, id, name);
+    row->stages = (uint8_t)stages;
+    row->first_free = first_free;
+    row->arriving_roles = arriving;
+    row->waiting_roles = waiting;
+}
+
+void device_named(struct device *d, uint32_t id, const char *name, uint32_t arriving, uint32_t waiting)
+{
+    struct wsdbg_name *row = add_name(d, WSDBG_NAME_NAMED_BARRIER, id, name);
+    row->arriving_roles = arriving;
+    row->waiting_roles = waiting;
+}
+
+static void append(struct device *d, uint32_t cta, uint32_t warp, struct op op)
+{
+    struct warp *w = &d->warps[cta * d->warp_count + warp];
+    w->ops = realloc(w->ops, (w->op_count + 1) * sizeof op);
+    assert(w->ops);
+    w->ops[w->op_count++] = op;
+}
+
+#define OP(...) append(d, cta, warp, (struct op){__VA_ARGS__})
+#define NO_ITERATION WSDBG_NO_ITERATION
+
+void role(struct device *d, uint32_t cta, uint32_t warp, uint32_t id)
+{
+    OP(WSDBG_EVENT_ROLE_BEGIN, .iteration = NO_ITERATION, .value = id);
+}
+
+void init(struct device *d, uint32_t cta, uint32_t warp, uint32_t barrier, uint32_t stage, uint32_t arrivals)
+{
+    OP(WSDBG_EVENT_MBARRIER_INIT, (uint8_t)barrier, (uint8_t)stage, 0, NO_ITERATION, arrivals);
+}
+
+void wait(struct device *d, uint32_t cta, uint32_t warp, uint32_t barrier, uint32_t stage, uint32_t parity,
+          uint32_t iteration)
+{
+    OP(WSDBG_EVENT_MBARRIER_WAIT_BEGIN, (uint8_t)barrier, (uint8_t)stage, (uint8_t)parity, iteration, LINE | 32u << 21);
+}
+
+void arrive(struct device *d, uint32_t cta, uint32_t warp, uint32_t barrier, uint32_t stage, uint32_t iteration,
+            uint32_t lanes)
+{
+    OP(WSDBG_EVENT_MBARRIER_ARRIVE, (uint8_t)barrier, (uint8_t)stage, 0, iteration, LINE | lanes << 21);
+}
+
+void arrive_remote(struct device *d, uint32_t cta, uint32_t warp, uint32_t barrier, uint32_t stage, uint32_t iteration,
+                   uint32_t rank)
+{
+    OP(WSDBG_EVENT_MBARRIER_ARRIVE, (uint8_t)barrier, (uint8_t)stage, 0, iteration, LINE | 1u << 21 | (rank + 1) << 27);
+}
+
+void arrive_expect(struct device *d, uint32_t cta, uint32_t warp, uint32_t barrier, uint32_t stage, uint32_t iteration,
+                   uint32_t bytes)
+{
+    OP(WSDBG_EVENT_MBARRIER_ARRIVE_EXPECT_TX, (uint8_t)barrier, (uint8_t)stage, 0, iteration, bytes);
+}
+
+void expect(struct device *d, uint32_t cta, uint32_t warp, uint32_t barrier, uint32_t stage, uint32_t iteration,
+            uint32_t bytes)
+{
+    OP(WSDBG_EVENT_MBARRIER_EXPECT_TX, (uint8_t)barrier, (uint8_t)stage, 0, iteration, bytes);
+}
+
+void copy(struct device *d, uint32_t cta, uint32_t warp, uint32_t barrier, uint32_t stage, uint32_t iteration,
+          uint32_t bytes, uint32_t multicast)
+{
+    OP(WSDBG_EVENT_TMA_ISSUE, (uint8_t)barrier, (uint8_t)stage, 0, iteration, bytes | multicast << 24);
+}
+
+void lost_copy(struct device *d, uint32_t cta, uint32_t warp, uint32_t barrier, uint32_t stage, uint32_t iteration,
+               uint32_t bytes)
+{
+    OP(OP_LOST_COPY, (uint8_t)barrier, (uint8_t)stage, 0, iteration, bytes);
+}
+
+void request(struct device *d, uint32_t cta, uint32_t warp, uint32_t registers)
+{
+    OP(WSDBG_EVENT_REGISTERS_REQUEST, .iteration = NO_ITERATION, .value = registers);
+}
+
+void release(struct device *d, uint32_t cta, uint32_t warp, uint32_t registers)
+{
+    OP(WSDBG_EVENT_REGISTERS_RELEASE, .iteration = NO_ITERATION, .value = registers);
+}
+
+void named_sync(struct device *d, uint32_t cta, uint32_t warp, uint32_t id, uint32_t threads)
+{
+    OP(WSDBG_EVENT_NAMED_SYNC_BEGIN, (uint8_t)id, .iteration = NO_ITERATION, .value = threads);
+}
+
+void named_arrive(struct device *d, uint32_t cta, uint32_t warp, uint32_t id, uint32_t threads)
+{
+    OP(WSDBG_EVENT_NAMED_ARRIVE, (uint8_t)id, .iteration = NO_ITERATION, .value = threads);
+}
+
+void cluster_sync(struct device *d, uint32_t cta, uint32_t warp)
+{
+    OP(OP_CLUSTER_SYNC, .iteration = NO_ITERATION);
+}
+
+void tile(struct device *d, uint32_t cta, uint32_t warp, uint32_t iteration, uint32_t index)
+{
+    OP(WSDBG_EVENT_TILE_BEGIN, .iteration = iteration, .value = index);
+}
+
+void work(struct device *d, uint32_t cta, uint32_t warp, uint32_t steps)
+{
+    OP(OP_WORK, .iteration = NO_ITERATION, .value = steps);
+}
+
+void leave(struct device *d, uint32_t cta, uint32_t warp)
+{
+    OP(WSDBG_EVENT_EXIT, .iteration = NO_ITERATION);
+}
+
+/* ---- execution ---- */
+
+static void record(struct device *d, struct warp *w, uint8_t kind, const struct op *op, uint32_t value)
+{
+    if ((w->event_count & (w->event_count - 1)) == 0) {
+        const size_t room = w->event_count ? 2 * w->event_count : 1;
+        w->events = realloc(w->events, room * sizeof *w->events);
+        assert(w->events);
+    }
+    w->events[w->event_count++] = (struct wsdbg_history_event){.gpu_time_ns = d->now * 96,
+                                                               .iteration = op->iteration,
+                                                               .value = value,
+                                                               .kind = kind,
+                                                               .barrier = op->barrier,
+                                                               .stage = op->stage,
+                                                               .parity = op->parity};
+}
+
+static void settle(struct mbarrier *b)
+{
+    if (b->ready && b->pending == 0 && b->bytes == 0) {
+        b->phases++;
+        b->pending = b->needed;
+    }
+}
+
+static void arrive_at(struct mbarrier *b, uint32_t arrivals)
+{
+    for (; arrivals > 0; arrivals--) {
+        b->pending--;
+        settle(b);
+    }
+}
+
+static void issue_copy(struct device *d, uint32_t cta, const struct op *op)
+{
+    const uint32_t mask = op->value >> 24, base = cta / d->cluster * d->cluster;
+    for (uint32_t rank = 0; rank < d->cluster; rank++) {
+        if (mask ? !(mask >> rank & 1) : base + rank != cta)
+            continue;
+        assert(d->copy_count < COPIES);
+        d->copies[d->copy_count++] =
+            (struct landing){d->now + 6, base + rank, op->barrier, op->stage, op->value & 0xffffff};
+    }
+}
+
+static void land_copies(struct device *d)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < d->copy_count; i++) {
+        if (d->copies[i].due > d->now) {
+            d->copies[kept++] = d->copies[i];
+            continue;
+        }
+        struct mbarrier *b = &d->ctas[d->copies[i].cta].mbarriers[d->copies[i].barrier][d->copies[i].stage];
+        b->bytes -= d->copies[i].bytes;
+        settle(b);
+    }
+    d->copy_count = kept;
+}
+
+static void named_came(struct cta *cta, const struct op *op)
+{
+    cta->named_count[op->barrier] += 32;
+    if (cta->named_count[op->barrier] >= op->value) {
+        cta->named_count[op->barrier] = 0;
+        cta->named_generation[op->barrier]++;
+    }
+}
+
+/* Ops that may block: true once they are through. */
+static bool step_blocking(struct device *d, uint32_t cta_index, struct warp *w, const struct op *op)
+{
+    struct cta *cta = &d->ctas[cta_index];
+    const uint32_t group = cta_index / d->cluster;
+    const bool first = !w->begun;
+    w->begun = true;
+    switch (op->kind) {
+    case WSDBG_EVENT_MBARRIER_WAIT_BEGIN:
+        if (first)
+            record(d, w, op->kind, op, op->value);
+        if ((cta->mbarriers[op->barrier][op->stage].phases & 1) == op->parity)
+            return false;
+        record(d, w, WSDBG_EVENT_MBARRIER_WAIT_END, op, op->value);
+        return true;
+    case WSDBG_EVENT_REGISTERS_REQUEST:
+        if (first)
+            record(d, w, op->kind, op, op->value);
+        if (op->value > w->registers + cta->pool_free)
+            return false;
+        cta->pool_free -= op->value - w->registers;
+        w->registers = op->value;
+        record(d, w, WSDBG_EVENT_REGISTERS_GRANTED, op, op->value);
+        return true;
+    case WSDBG_EVENT_NAMED_SYNC_BEGIN:
+        if (first) {
+            record(d, w, op->kind, op, op->value);
+            w->awaited = cta->named_generation[op->barrier];
+            named_came(cta, op);
+        }
+        if (cta->named_generation[op->barrier] == w->awaited)
+            return false;
+        record(d, w, WSDBG_EVENT_NAMED_SYNC_END, op, op->value);
+        return true;
+    case OP_CLUSTER_SYNC:
+        if (first) {
+            record(d, w, WSDBG_EVENT_CLUSTER_ARRIVE, op, LINE);
+            record(d, w, WSDBG_EVENT_CLUSTER_WAIT_BEGIN, op, LINE);
+            w->awaited = d->cluster_generation[group];
+            if (++d->cluster_arrived[group] == d->cluster * d->warp_count) {
+                d->cluster_arrived[group] = 0;
+                d->cluster_generation[group]++;
+            }
+        }
+        if (d->cluster_generation[group] == w->awaited)
+            return false;
+        record(d, w, WSDBG_EVENT_CLUSTER_WAIT_END, op, LINE);
+        return true;
+    default: /* OP_WORK */
+        if (first)
+            w->rest = op->value;
+        return w->rest == 0 || --w->rest == 0;
+    }
+}
+
+static void step_plain(struct device *d, uint32_t cta_index, struct warp *w, const struct op *op)
+{
+    struct cta *cta = &d->ctas[cta_index];
+    struct mbarrier *b = &cta->mbarriers[op->barrier % BARRIERS][op->stage % STAGES];
+    const uint32_t target = WSDBG_SITE_TARGET(op->value);
+    record(d, w, op->kind == OP_LOST_COPY ? WSDBG_EVENT_TMA_ISSUE : op->kind, op, op->value);
+    switch (op->kind) {
+    case WSDBG_EVENT_ROLE_BEGIN:
+        w->role = op->value;
+        break;
+    case WSDBG_EVENT_MBARRIER_INIT:
+        *b = (struct mbarrier){.ready = true, .needed = op->value, .pending = op->value};
+        break;
+    case WSDBG_EVENT_MBARRIER_ARRIVE:
+        if (target)
+            b = &d->ctas[cta_index / d->cluster * d->cluster + target - 1].mbarriers[op->barrier][op->stage];
+        arrive_at(b, WSDBG_SITE_LANES(op->value));
+        break;
+    case WSDBG_EVENT_MBARRIER_ARRIVE_EXPECT_TX:
+        b->bytes += op->value;
+        arrive_at(b, 1);
+        break;
+    case WSDBG_EVENT_MBARRIER_EXPECT_TX:
+        b->bytes += op->value;
+        break;
+    case WSDBG_EVENT_TMA_ISSUE:
+        issue_copy(d, cta_index, op);
+        break;
+    case WSDBG_EVENT_REGISTERS_RELEASE:
+        cta->pool_free += w->registers - op->value;
+        w->registers = op->value;
+        break;
+    case WSDBG_EVENT_NAMED_ARRIVE:
+        named_came(cta, op);
+        break;
+    case WSDBG_EVENT_EXIT:
+        w->left = true;
+        break;
+    default:
+        break;
+    }
+}
+
+static bool step(struct device *d, uint32_t index)
+{
+    struct warp *w = &d->warps[index];
+    if (w->event_count == 0) {
+        record(d, w, WSDBG_EVENT_BEGIN, &(struct op){.iteration = NO_ITERATION}, 0);
+        return true;
+    }
+    if (w->left || w->at == w->op_count)
+        return false;
+    const struct op *op = &w->ops[w->at];
+    const size_t events = w->event_count;
+    switch (op->kind) {
+    case WSDBG_EVENT_MBARRIER_WAIT_BEGIN:
+    case WSDBG_EVENT_REGISTERS_REQUEST:
+    case WSDBG_EVENT_NAMED_SYNC_BEGIN:
+    case OP_CLUSTER_SYNC:
+    case OP_WORK:
+        if (!step_blocking(d, index / d->warp_count, w, op))
+            return w->event_count != events || op->kind == OP_WORK;
+        break;
+    default:
+        step_plain(d, index / d->warp_count, w, op);
+        break;
+    }
+    w->begun = false;
+    w->at++;
+    return true;
+}
+
+bool device_run(struct device *d, uint32_t seed)
+{
+    const uint32_t count = d->cta_count * d->warp_count;
+    d->random = seed * 2654435761u + 1;
+    for (bool moved = true; moved;) {
+        moved = d->copy_count > 0;
+        const uint32_t start = (d->random = d->random * 1664525u + 1013904223u) >> 16;
+        for (uint32_t i = 0; i < count; i++) {
+            moved = step(d, (start + i) % count) || moved;
+        }
+        d->now++;
+        land_copies(d);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (!d->warps[i].left)
+            return false;
+    return true;
+}
+
+/* ---- the snapshot ---- */
+
+static enum wsdbg_warp_state state_of(const struct wsdbg_history_event *last)
+{
+    switch (last->kind) {
+    case WSDBG_EVENT_MBARRIER_WAIT_BEGIN:
+        return WSDBG_WARP_WAIT_MBARRIER;
+    case WSDBG_EVENT_REGISTERS_REQUEST:
+        return WSDBG_WARP_WAIT_REGISTERS;
+    case WSDBG_EVENT_NAMED_SYNC_BEGIN:
+        return WSDBG_WARP_WAIT_NAMED;
+    case WSDBG_EVENT_CLUSTER_WAIT_BEGIN:
+        return WSDBG_WARP_WAIT_CLUSTER;
+    case WSDBG_EVENT_EXIT:
+        return WSDBG_WARP_EXITED;
+    default:
+        return WSDBG_WARP_RUNNING;
+    }
+}
+
+static uint32_t find_barrier(struct wsdbg_snapshot *s, uint32_t cta, enum wsdbg_barrier_kind kind, uint32_t id,
+                             uint32_t stage)
+{
+    for (uint32_t i = 0; i < s->barrier_count; i++)
+        if (s->barriers[i].cta == cta && s->barriers[i].kind == kind && s->barriers[i].id == id &&
+            s->barriers[i].stage == stage)
+            return i;
+    s->barriers = realloc(s->barriers, (s->barrier_count + 1) * sizeof *s->barriers);
+    assert(s->barriers);
+    s->barriers[s->barrier_count] = (struct wsdbg_barrier){.cta = cta, .kind = kind, .id = id, .stage = stage};
+    return (uint32_t)s->barrier_count++;
+}
+
+static void add_barriers(struct wsdbg_snapshot *s, struct wsdbg_warp_row *row)
+{
+    for (uint32_t i = 0; i < row->history_count; i++) {
+        const struct wsdbg_history_event *e = &s->history[row->history_first + i];
+        if (e->kind < WSDBG_EVENT_MBARRIER_INIT || e->kind > WSDBG_EVENT_TMA_ISSUE)
+            continue;
+        const uint32_t at = find_barrier(s, row->cta, WSDBG_BARRIER_MBARRIER, e->barrier, e->stage);
+        if (e->kind == WSDBG_EVENT_MBARRIER_INIT)
+            s->barriers[at].expected_arrivals = wsdbg_known_u32(e->value);
+    }
+    row->barrier = WSDBG_NONE;
+    if (row->state == WSDBG_WARP_WAIT_MBARRIER)
+        row->barrier = find_barrier(s, row->cta, WSDBG_BARRIER_MBARRIER, row->last.barrier, row->last.stage);
+    if (row->state == WSDBG_WARP_WAIT_REGISTERS)
+        row->barrier = find_barrier(s, row->cta, WSDBG_BARRIER_REGISTERS, 0, 0);
+    if (row->state == WSDBG_WARP_WAIT_NAMED)
+        row->barrier = find_barrier(s, row->cta, WSDBG_BARRIER_NAMED, row->last.barrier, 0);
+    if (row->state == WSDBG_WARP_WAIT_CLUSTER)
+        row->barrier = find_barrier(s, row->cta, WSDBG_BARRIER_CLUSTER, 0, 0);
+    if (row->barrier != WSDBG_NONE)
+        s->barriers[row->barrier].waiters++;
+}
+
+static void add_warp(const struct device *d, uint32_t index, uint32_t depth, struct wsdbg_snapshot *s)
+{
+    const struct warp *w = &d->warps[index];
+    struct wsdbg_warp_row *row = &s->warps[index];
+    const uint32_t kept = w->event_count < depth ? (uint32_t)w->event_count : depth;
+    *row = (struct wsdbg_warp_row){.cta = index / d->warp_count,
+                                   .warp = index % d->warp_count,
+                                   .last = w->events[w->event_count - 1],
+                                   .history_first = (uint32_t)s->history_count,
+                                   .history_count = kept,
+                                   .history_whole = kept > 0 && kept == w->event_count,
+                                   .changed_ns = 1000000000};
+    if (w->role != WSDBG_NONE)
+        row->role = wsdbg_known_u32(w->role);
+    row->state = state_of(&row->last);
+    if (row->state == WSDBG_WARP_WAIT_REGISTERS)
+        row->registers_asked = wsdbg_known_u32(row->last.value);
+    if (depth)
+        row->registers_held = wsdbg_known_u32(w->registers);
+    memcpy(s->history + s->history_count, w->events + w->event_count - kept, kept * sizeof *w->events);
+    s->history_count += kept;
+    add_barriers(s, row);
+    s->grids[0].warps_live += row->state != WSDBG_WARP_EXITED;
+    s->grids[0].warps_exited += row->state == WSDBG_WARP_EXITED;
+}
+
+void device_snapshot(const struct device *d, uint32_t depth, struct wsdbg_snapshot *out)
+{
+    const uint32_t warps = d->cta_count * d->warp_count;
+    struct wsdbg_snapshot s = {.time_ns = 3000000000, .progress_ns = 1000000000, .source = "ring"};
+    s.contexts = calloc(1, sizeof *s.contexts);
+    s.modules = calloc(1, sizeof *s.modules);
+    s.functions = calloc(1, sizeof *s.functions);
+    s.grids = calloc(1, sizeof *s.grids);
+    s.names = malloc(sizeof d->names);
+    s.ctas = calloc(d->cta_count, sizeof *s.ctas);
+    s.warps = calloc(warps, sizeof *s.warps);
+    size_t events = 1;
+    for (uint32_t i = 0; i < warps; i++)
+        events += d->warps[i].event_count;
+    s.history = malloc(events * sizeof *s.history);
+    assert(s.contexts && s.modules && s.functions && s.grids && s.names && s.ctas && s.warps && s.history);
+    s.context_count = s.module_count = s.function_count = s.grid_count = 1;
+    s.contexts[0] = (struct wsdbg_context){.alive = true, .history_depth = depth, .history_read = depth > 0};
+    memcpy(s.names, d->names, sizeof d->names);
+    s.name_count = s.modules[0].names_count = d->name_count;
+    s.functions[0].registers = wsdbg_known_u32(d->launch_registers);
+    s.cta_count = d->cta_count;
+    s.warp_count = warps;
+    s.grids[0] = (struct wsdbg_grid){
+        .launch = WSDBG_NONE, .cta_total = d->cta_count, .warps_per_cta = d->warp_count, .cta_count = d->cta_count};
+    for (uint32_t i = 0; i < d->cta_count; i++)
+        s.ctas[i] = (struct wsdbg_cta){.x = i,
+                                       .cluster_id = i / d->cluster,
+                                       .cluster_rank = i % d->cluster,
+                                       .cluster_size = d->cluster,
+                                       .warp_first = i * d->warp_count,
+                                       .warp_count = d->warp_count};
+    for (uint32_t i = 0; i < warps; i++)
+        add_warp(d, i, depth, &s);
+    s.grids[0].running = s.grids[0].warps_live > 0;
+    for (uint32_t i = 0; i < s.barrier_count; i++)
+        if (s.barriers[i].kind == WSDBG_BARRIER_MBARRIER)
+            s.barriers[i].name = wsdbg_snapshot_name(&s, 0, WSDBG_NAME_MBARRIER, s.barriers[i].id);
+    *out = s;
+}
