@@ -1,0 +1,368 @@
+/* app.c - the program that the shim's tests run under it: app_linked links libcuda, app_dynamic looks it up.
+ *
+ *   app_... MODE SCENARIO     MODE = linked | dlsym | proc | proc-ptsz (cuGetProcAddress) | proc-12 (version 12.4)
+ *
+ * Prints "exported-name result" for each driver call of its own, so that a test can compare with what the driver said.
+ * Waits for the end of stdin where a scenario says so.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "driver_api.h"
+#include "fake_cuda.h"
+
+/* name in cuGetProcAddress, exported name, types */
+#define CALLS(X)                                                                                                      \
+    X(cuInit, cuInit, (unsigned))                                                                                     \
+    X(cuCtxCreate, cuCtxCreate_v4, (CUcontext *, void *, unsigned, CUdevice))                                         \
+    X(cuCtxDestroy, cuCtxDestroy_v2, (CUcontext))                                                                     \
+    X(cuCtxSetCurrent, cuCtxSetCurrent, (CUcontext))                                                                  \
+    X(cuCtxSynchronize, cuCtxSynchronize, (void))                                                                     \
+    X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice))                                    \
+    X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice))                                            \
+    X(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, (CUdevice))                                                \
+    X(cuModuleLoadData, cuModuleLoadData, (CUmodule *, const void *))                                                 \
+    X(cuModuleUnload, cuModuleUnload, (CUmodule))                                                                     \
+    X(cuModuleGetFunction, cuModuleGetFunction, (CUfunction *, CUmodule, const char *))                               \
+    X(cuLibraryLoadData, cuLibraryLoadData,                                                                           \
+      (CUlibrary *, const void *, void *, void **, unsigned, void *, void **, unsigned))                              \
+    X(cuLibraryUnload, cuLibraryUnload, (CUlibrary))                                                                  \
+    X(cuLibraryGetKernel, cuLibraryGetKernel, (CUkernel *, CUlibrary, const char *))                                  \
+    X(cuLaunchKernel, cuLaunchKernel,                                                                                 \
+      (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **)) \
+    X(cuLaunchKernelEx, cuLaunchKernelEx, (const struct cu_launch_config *, CUfunction, void **, void **))            \
+    X(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel,                                                           \
+      (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **))          \
+    X(cuStreamCreate, cuStreamCreate, (CUstream *, unsigned))                                                         \
+    X(cuStreamSynchronize, cuStreamSynchronize, (CUstream))                                                           \
+    X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (CUstream, int))                                                 \
+    X(cuStreamEndCapture, cuStreamEndCapture, (CUstream, CUgraph *))                                                  \
+    X(cuGraphLaunch, cuGraphLaunch, (void *, CUstream))                                                               \
+    X(cuMemAlloc, cuMemAlloc_v2, (CUdeviceptr *, size_t))                                                             \
+    X(cuMemFree, cuMemFree_v2, (CUdeviceptr))                                                                         \
+    X(cuMemcpyDtoH, cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t))                                                   \
+    X(cuMemcpyHtoD, cuMemcpyHtoD_v2, (CUdeviceptr, const void *, size_t))
+
+static struct {
+#define X(name, exported, types) CUresult(*name) types;
+    CALLS(X)
+#undef X
+} cu;
+
+#ifdef APP_LINKED
+#define X(name, exported, types) extern CUresult exported types;
+CALLS(X)
+#undef X
+#endif
+
+typedef CUresult (*get_address)(const char *, void **, int, uint64_t, int *);
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "app: %s\n", what);
+    exit(98);
+}
+
+static void load_dynamic(const char *mode)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        fail(dlerror());
+    get_address get = (get_address)dlsym(library, "cuGetProcAddress_v2");
+    int version = strcmp(mode, "proc-12") == 0 ? 12040 : 13000;
+    uint64_t flags = strcmp(mode, "proc-ptsz") == 0 ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : 0;
+    int by_name = strcmp(mode, "dlsym") == 0;
+    void *pointer = NULL;
+    if (!by_name && get("cuGetProcAddress", &pointer, 13000, 0, NULL) == 0) /* as cudart: through itself */
+        get = (get_address)pointer;
+#define X(name, exported, types)                         \
+    if (by_name)                                         \
+        pointer = dlsym(library, #exported);             \
+    else if (get(#name, &pointer, version, flags, NULL)) \
+        fail(#name);                                     \
+    cu.name = (CUresult(*) types)pointer;
+    CALLS(X)
+#undef X
+}
+
+static void load(const char *mode)
+{
+#ifdef APP_LINKED
+    (void)mode;
+    (void)load_dynamic;
+#define X(name, exported, types) cu.name = exported;
+    CALLS(X)
+#undef X
+#else
+    load_dynamic(mode);
+#endif
+}
+
+#define X(name, exported, types) static const char exported_name_##name[] = #exported;
+CALLS(X)
+#undef X
+
+static int say(const char *name, int result)
+{
+    printf("%s %d\n", name, result);
+    fflush(stdout);
+    return result;
+}
+#define DO(name, ...) say(exported_name_##name, cu.name(__VA_ARGS__))
+
+static void wait_for_end(void)
+{
+    char byte;
+    puts("ready");
+    fflush(stdout);
+    while (read(0, &byte, 1) > 0)
+        ;
+}
+
+static CUcontext create(CUdevice device)
+{
+    CUcontext context = NULL;
+    DO(cuCtxCreate, &context, NULL, 0, device);
+    return context;
+}
+
+static CUfunction function_of(const char *image, const char *name, CUmodule *module)
+{
+    CUfunction function = NULL;
+    *module = NULL;
+    if (DO(cuModuleLoadData, module, image) == 0)
+        DO(cuModuleGetFunction, &function, *module, name);
+    return function;
+}
+
+static int launch(CUfunction function, unsigned grid, CUstream stream)
+{
+    return DO(cuLaunchKernel, function, grid, 2, 3, 128, 1, 1, 4096, stream, NULL, NULL);
+}
+
+/* Every kind of launch, one of them refused, and copies. */
+static void basic(const char *image, const char *name)
+{
+    CUmodule module;
+    CUstream stream = NULL;
+    CUdeviceptr memory = 0;
+    int value = 42, back = 0;
+    create(0);
+    CUfunction function = function_of(image, name, &module);
+    DO(cuStreamCreate, &stream, 1);
+    struct cu_launch_attribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.cluster = {2, 1, 1}};
+    struct cu_launch_config config = {{8, 1, 1}, {384, 1, 1}, 1024, stream, &cluster, 1};
+    launch(function, 7, stream);
+    DO(cuLaunchKernelEx, &config, function, NULL, NULL);
+    DO(cuLaunchCooperativeKernel, function, 5, 1, 1, 64, 1, 1, 0, stream, NULL);
+    launch(function, 0, stream);
+    errno = 0;
+    DO(cuStreamSynchronize, stream);
+    if (DO(cuMemAlloc, &memory, sizeof value) == 0) {
+        DO(cuMemcpyHtoD, memory, &value, sizeof value);
+        DO(cuMemcpyDtoH, &back, memory, sizeof back);
+        DO(cuMemFree, memory);
+    }
+    DO(cuCtxSynchronize);
+    printf("errno %d\n", errno);
+    if (module)
+        DO(cuModuleUnload, module);
+}
+
+struct thread_job {
+    CUcontext context;
+    CUfunction function;
+    int count;
+};
+
+static void *launch_many(void *argument)
+{
+    struct thread_job *job = argument;
+    cu.cuCtxSetCurrent(job->context);
+    for (int i = 0; i < job->count; i++)
+        if (cu.cuLaunchKernel(job->function, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL))
+            fail("a launch in a thread");
+    return NULL;
+}
+
+static void threads(void)
+{
+    struct thread_job job = {create(0), NULL, 5000};
+    CUmodule module;
+    pthread_t thread[8];
+    job.function = function_of(FAKE_PROBED_IMAGE, "probed", &module);
+    for (int i = 0; i < 8; i++)
+        pthread_create(&thread[i], NULL, launch_many, &job);
+    for (int i = 0; i < 8; i++)
+        pthread_join(thread[i], NULL);
+}
+
+/* The first launch of a probed library's kernel happens inside the capture. */
+static void capture(void)
+{
+    CUstream stream = NULL;
+    CUlibrary library = NULL;
+    CUkernel kernel = NULL;
+    CUgraph graph = NULL;
+    create(0);
+    DO(cuLibraryLoadData, &library, FAKE_PROBED_IMAGE, NULL, NULL, 0, NULL, NULL, 0);
+    DO(cuLibraryGetKernel, &kernel, library, "probed");
+    DO(cuStreamCreate, &stream, 1);
+    DO(cuStreamBeginCapture, stream, 0);
+    launch(kernel, 1, stream);
+    launch(kernel, 2, stream);
+    DO(cuStreamEndCapture, stream, &graph);
+    for (int i = 0; graph && i < 3; i++)
+        DO(cuGraphLaunch, graph, stream);
+    DO(cuStreamSynchronize, stream);
+}
+
+static void contexts(void)
+{
+    CUmodule module;
+    CUcontext context;
+    for (int i = 0; i < 3; i++) {
+        context = create(i % 2);
+        launch(function_of(FAKE_PROBED_IMAGE, "probed", &module), 1, NULL);
+        DO(cuCtxDestroy, context);
+    }
+    for (int i = 0; i < 2; i++) {
+        DO(cuDevicePrimaryCtxRetain, &context, 1);
+        DO(cuCtxSetCurrent, context);
+        launch(function_of(FAKE_PROBED_IMAGE, "probed", &module), 1, NULL);
+        DO(cuCtxSetCurrent, NULL);
+        if (i == 0)
+            DO(cuDevicePrimaryCtxReset, 1);
+        else
+            DO(cuDevicePrimaryCtxRelease, 1);
+    }
+}
+
+/* One library launched in two contexts, then unloaded. */
+static void library(void)
+{
+    CUlibrary lib = NULL;
+    CUkernel kernel = NULL;
+    CUcontext first = create(0);
+    DO(cuLibraryLoadData, &lib, FAKE_PROBED_IMAGE, NULL, NULL, 0, NULL, NULL, 0);
+    DO(cuLibraryGetKernel, &kernel, lib, "probed");
+    launch(kernel, 1, NULL);
+    create(1);
+    launch(kernel, 2, NULL);
+    DO(cuCtxSetCurrent, first);
+    launch(kernel, 3, NULL);
+    DO(cuLibraryUnload, lib);
+}
+
+static void forked(const char *program, int replace)
+{
+    CUmodule module;
+    create(0);
+    CUfunction function = function_of(FAKE_PROBED_IMAGE, "probed", &module);
+    launch(function, 1, NULL);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        if (replace)
+            execl(program, program, "dlsym", "basic", (char *)NULL);
+        cu.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+        cu.cuCtxSynchronize();
+        _exit(0);
+    }
+    printf("child %d\n", (int)child);
+    int status = 0;
+    waitpid(child, &status, 0);
+    printf("status %d\n", status);
+    launch(function, 1, NULL);
+}
+
+static void fork_first(void)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        DO(cuInit, 0);
+        basic(FAKE_PROBED_IMAGE, "probed");
+        exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    printf("child %d\nstatus %d\n", (int)child, status);
+}
+
+static void slow(void)
+{
+    CUmodule module;
+    CUstream stream = NULL;
+    create(0);
+    CUfunction function = function_of(FAKE_PLAIN_IMAGE, "slow", &module);
+    DO(cuStreamCreate, &stream, 1);
+    launch(function, 1, stream);
+    puts("ready");
+    fflush(stdout);
+    DO(cuStreamSynchronize, stream);
+    wait_for_end();
+}
+
+static void fault(void)
+{
+    CUmodule module;
+    create(0);
+    launch(function_of(FAKE_PLAIN_IMAGE, "fault", &module), 1, NULL);
+    DO(cuCtxSynchronize);
+}
+
+static void history(void)
+{
+    CUmodule module;
+    create(0);
+    CUfunction function = function_of(FAKE_PROBED_IMAGE, "probed", &module);
+    for (int i = 0; i < 5; i++)
+        launch(function, 1, NULL);
+    wait_for_end();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3)
+        fail("usage: app MODE SCENARIO");
+    const char *scenario = argv[2];
+    load(argv[1]);
+    if (strcmp(scenario, "fork-first") == 0) {
+        fork_first();
+        return 0;
+    }
+    DO(cuInit, 0);
+    if (strcmp(scenario, "basic") == 0)
+        basic(FAKE_PROBED_IMAGE, "probed");
+    else if (strcmp(scenario, "plain") == 0)
+        basic(FAKE_PLAIN_IMAGE, "plain");
+    else if (strcmp(scenario, "threads") == 0)
+        threads();
+    else if (strcmp(scenario, "capture") == 0)
+        capture();
+    else if (strcmp(scenario, "contexts") == 0)
+        contexts();
+    else if (strcmp(scenario, "library") == 0)
+        library();
+    else if (strcmp(scenario, "fork") == 0)
+        forked(argv[0], 0);
+    else if (strcmp(scenario, "fork-exec") == 0)
+        forked(argv[0], 1);
+    else if (strcmp(scenario, "slow") == 0)
+        slow();
+    else if (strcmp(scenario, "fault") == 0)
+        fault();
+    else if (strcmp(scenario, "history") == 0)
+        history();
+    else if (strcmp(scenario, "init") != 0)
+        fail("unknown scenario");
+    return 0;
+}

@@ -1,0 +1,12 @@
+/* fake_cuda.h - what the tests know about the fake GPU. */
+#ifndef WSDBG_TESTS_FAKE_CUDA_H
+#define WSDBG_TESTS_FAKE_CUDA_H
+
+#define FAKE_SM_COUNT 4
+#define FAKE_WARPS_PER_SM 64
+#define FAKE_REGISTERS 168
+
+#define FAKE_PLAIN_IMAGE "//fake\nfunction plain\nfunction slow\nfunction fault\n"
+#define FAKE_PROBED_IMAGE "//fake\nfunction probed\nprobes\nnames producer consumer\n"
+
+#endif

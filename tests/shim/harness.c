@@ -1,0 +1,170 @@
+/* harness.c - see harness.h. */
+#include "harness.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void session_name(char *name, size_t size)
+{
+    static int id; /* of the test program, also in its forked children */
+    if (!id)
+        id = (int)getpid();
+    snprintf(name, size, "shimtest%d", id);
+}
+
+static int temporary_file(void)
+{
+    char path[] = "/tmp/wsdbg-shim-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    unlink(path);
+    return fd;
+}
+
+static void set_environment(const struct run *run)
+{
+    char preload[1024], session[64];
+    session_name(session, sizeof session);
+    unsetenv("WSDBG_SESSION");
+    if (!run->asleep)
+        setenv("WSDBG_SESSION", session, 1);
+    snprintf(preload, sizeof preload, "%s%s%s", run->without_shim ? "" : SHIM_LIBRARY, run->preload_after ? ":" : "",
+             run->preload_after ? run->preload_after : "");
+    setenv("LD_PRELOAD", preload, 1);
+    for (int i = 0; run->environment[i]; i++)
+        putenv((char *)(uintptr_t)run->environment[i]);
+}
+
+void run_start(struct run *run)
+{
+    int in[2];
+    char session[64];
+    session_name(session, sizeof session);
+    assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+    run->in = in[1];
+    run->out = temporary_file();
+    run->err = temporary_file();
+    run->pid = fork();
+    assert_true(run->pid >= 0);
+    if (run->pid == 0) {
+        dup2(in[0], 0);
+        dup2(run->out, 1);
+        dup2(run->err, 2);
+        set_environment(run);
+        if (run->file_size_limit_bytes) {
+            struct rlimit limit = {run->file_size_limit_bytes, run->file_size_limit_bytes};
+            setrlimit(RLIMIT_FSIZE, &limit);
+        }
+        execl(run->program, run->program, run->mode, run->scenario, (char *)NULL);
+        _exit(127);
+    }
+    close(in[0]);
+}
+
+static void read_all(int fd, char *text, size_t size)
+{
+    ssize_t count = pread(fd, text, size - 1, 0);
+    text[count > 0 ? count : 0] = '\0';
+}
+
+void run_finish(struct run *run)
+{
+    close(run->in);
+    assert_int_equal(waitpid(run->pid, &run->status, 0), run->pid);
+    read_all(run->out, run->output, sizeof run->output);
+    read_all(run->err, run->errors, sizeof run->errors);
+    close(run->out);
+    close(run->err);
+}
+
+void run_program(struct run *run)
+{
+    run_start(run);
+    run_finish(run);
+}
+
+void run_wait_line(struct run *run, const char *line)
+{
+    for (int i = 0; i < 1000; i++) {
+        read_all(run->out, run->output, sizeof run->output);
+        if (strstr(run->output, line))
+            return;
+        usleep(10000);
+    }
+    fail_msg("no line '%s' in: %s", line, run->output);
+}
+
+const struct wsdbg_segment *segment_of(pid_t pid)
+{
+    char name[128], session[64];
+    struct stat status;
+    session_name(session, sizeof session);
+    snprintf(name, sizeof name, WSDBG_SEGMENT_NAME_FORMAT, session, (int)pid);
+    int fd = shm_open(name, O_RDWR, 0);
+    if (fd < 0)
+        return NULL;
+    assert_int_equal(fstat(fd, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    void *memory = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    assert_true(memory != MAP_FAILED);
+    const struct wsdbg_segment *segment = memory;
+    assert_true(segment->magic == WSDBG_SEGMENT_MAGIC);
+    assert_true(segment->used_bytes == (uint64_t)status.st_size);
+    return segment;
+}
+
+void segment_remove(pid_t pid)
+{
+    char name[128], session[64];
+    session_name(session, sizeof session);
+    snprintf(name, sizeof name, WSDBG_SEGMENT_NAME_FORMAT, session, (int)pid);
+    shm_unlink(name);
+}
+
+struct wsdbg_launch_row launch_at(const struct wsdbg_segment *segment, uint64_t index)
+{
+    assert_true(index < segment->launch_count);
+    struct wsdbg_launch_row row = segment->launches[index % WSDBG_LAUNCH_ROWS];
+    assert_int_equal(row.sequence, index + 1);
+    return row;
+}
+
+char *file_text(const char *path)
+{
+    char *text = calloc(1, 1 << 20);
+    int fd = open(path, O_RDONLY);
+    if (fd < 0) {
+        free(text);
+        return NULL;
+    }
+    read_all(fd, text, 1 << 20);
+    close(fd);
+    return text;
+}
+
+/* True when `text` has a line that begins with the first word of `line`. */
+static bool has_call(const char *text, const char *line)
+{
+    size_t length = strcspn(line, " \n");
+    for (const char *at = text; at && *at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+        if (strncmp(at, line, length) == 0 && (at[length] == ' ' || at[length] == '\n'))
+            return true;
+    return false;
+}
+
+char *only_calls_of(const char *log, const char *names, bool keep)
+{
+    char *kept = calloc(1, strlen(log) + 1);
+    for (const char *at = log; *at; at += strcspn(at, "\n") + 1)
+        if (has_call(names, at) == keep)
+            strncat(kept, at, strcspn(at, "\n") + 1);
+    return kept;
+}
