@@ -15,6 +15,8 @@
 struct wsdbg_warp {
 };
 
+#define WSDBG_NO_ITERATION 0xffffffffu
+
 #define WSDBG_MODULE(...)
 #define WSDBG_BEGIN(w)                                                                                                 \
     struct wsdbg_warp w;                                                                                               \

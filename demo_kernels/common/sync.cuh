@@ -43,12 +43,14 @@ DEVICE void mbarrier_arrive(uint64_t *bar)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(bar)) : "memory");
 }
 
-/* Arrives on the same barrier of the CTA with rank `cluster_rank` in the cluster. */
+/* Arrives on the same barrier of the CTA with rank `cluster_rank` in the cluster.  Relaxed: it publishes no writes, only
+ * that reads are over, which a completed wgmma group already says; releasing at cluster scope would cost a fence of
+ * the whole GPU each time. */
 DEVICE void mbarrier_arrive_remote(uint64_t *bar, uint32_t cluster_rank)
 {
     asm volatile("{\n\t.reg .b32 remote;\n\t"
                  "mapa.shared::cluster.u32 remote, %0, %1;\n\t"
-                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n\t}" ::"r"(shared_address(bar)),
+                 "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [remote];\n\t}" ::"r"(shared_address(bar)),
                  "r"(cluster_rank)
                  : "memory");
 }

@@ -22,7 +22,10 @@ enum { BUG_none, /* the rest comes from the table */
 };
 #undef BUG
 
-#ifndef GEMM_BUG
+#ifdef GEMM_BUG
+#define BUG_IMAGE 1
+#else
+#define BUG_IMAGE 0
 #define GEMM_BUG BUG_none
 #endif
 #define BUG(id) (GEMM_BUG == BUG_##id)
@@ -35,12 +38,19 @@ enum role { ROLE_PRODUCER, ROLE_CONSUMER_0, ROLE_CONSUMER_1 };
 enum barrier { BARRIER_FULL, BARRIER_EMPTY };
 enum named_barrier { NAMED_STORE_0 = 1, NAMED_STORE_1, NAMED_TURN_0, NAMED_TURN_1 };
 
+/* An unused slot is free, except where the consumers hand it over first. */
+#ifdef GEMM_BUG_double_arrive
+#define EMPTY_BARRIER WSDBG_MBARRIER
+#else
+#define EMPTY_BARRIER WSDBG_MBARRIER_FREE
+#endif
+
 WSDBG_MODULE(WSDBG_ROLE(ROLE_PRODUCER, "producer"), WSDBG_ROLE(ROLE_CONSUMER_0, "consumer 0"),
              WSDBG_ROLE(ROLE_CONSUMER_1, "consumer 1"),
              WSDBG_MBARRIER(BARRIER_FULL, "full", STAGES, 1 << ROLE_PRODUCER,
                             1 << ROLE_CONSUMER_0 | 1 << ROLE_CONSUMER_1),
-             WSDBG_MBARRIER_FREE(BARRIER_EMPTY, "empty", STAGES, 1 << ROLE_CONSUMER_0 | 1 << ROLE_CONSUMER_1,
-                                 1 << ROLE_PRODUCER),
+             EMPTY_BARRIER(BARRIER_EMPTY, "empty", STAGES, 1 << ROLE_CONSUMER_0 | 1 << ROLE_CONSUMER_1,
+                           1 << ROLE_PRODUCER),
              WSDBG_NAMED_BARRIER(NAMED_STORE_0, "store 0", 1 << ROLE_CONSUMER_0, 1 << ROLE_CONSUMER_0),
              WSDBG_NAMED_BARRIER(NAMED_STORE_1, "store 1", 1 << ROLE_CONSUMER_1, 1 << ROLE_CONSUMER_1),
              WSDBG_NAMED_BARRIER(NAMED_TURN_0, "turn 0", 1 << ROLE_CONSUMER_1, 1 << ROLE_CONSUMER_0),
@@ -113,7 +123,7 @@ DEVICE void produce(struct wsdbg_warp *w, const struct gemm *g)
         for (int k_block = 0; k_block < g->k_blocks; k_block++, iteration++) {
             const uint32_t slot = slot_of(iteration);
             /* The opposite parity: the phase before the first one counts as complete, so an unused slot is free. */
-            const uint32_t parity = round_parity(iteration) ^ (BUG(parity_wrong) ? 0 : 1);
+            const uint32_t parity = round_parity(iteration) ^ (BUG(parity_wrong) || BUG(double_arrive) ? 0 : 1);
             MBARRIER_WAIT(*w, BARRIER_EMPTY, shared->empty, slot, parity, iteration);
             MBARRIER_ARRIVE_EXPECT_TX(*w, BARRIER_FULL, shared->full, slot, iteration, bytes_a + bytes_b);
             load_a(w, g, tile, k_block, iteration);
@@ -159,13 +169,21 @@ DEVICE void release_slot(struct wsdbg_warp *w, const struct gemm *g, uint32_t it
     const uint32_t slot = slot_of(iteration);
     if (g->cluster_size == 1) {
         MBARRIER_ARRIVE(*w, BARRIER_EMPTY, empty, slot, iteration);
-        if (BUG(double_arrive))
-            MBARRIER_ARRIVE(*w, BARRIER_EMPTY, empty, slot, iteration);
     } else {
 #pragma unroll
         for (int rank = 0; rank < g->cluster_size; rank++)
             MBARRIER_ARRIVE_REMOTE(*w, BARRIER_EMPTY, empty, slot, iteration, rank);
     }
+}
+
+/* The other convention for unused slots, which the bug double-arrive follows: no parity is inverted, the consumers
+ * release every slot once before its first use. */
+DEVICE void hand_over_slots(struct wsdbg_warp *w, const struct gemm *g)
+{
+    if (threadIdx.x < WARPGROUP_THREADS || threadIdx.x % 32 != 0)
+        return;
+    for (int slot = 0; slot < STAGES; slot++)
+        MBARRIER_ARRIVE(*w, BARRIER_EMPTY, g->shared->empty, slot, WSDBG_NO_ITERATION);
 }
 
 /* Multiplies one tile's k-blocks into `d`.  One group of wgmma stays in flight, so a slot is released when the
@@ -339,6 +357,12 @@ DEVICE void gemm_body(int cluster_size, int ping_pong, const struct gemm_problem
         CLUSTER_SYNC(w);
     else
         __syncthreads();
+    if (BUG(double_arrive)) {
+        hand_over_slots(&w, &g);
+        hand_over_slots(&w, &g);
+        /* Both before the producer's first look: it never sees the phase between. */
+        __syncthreads();
+    }
 
     /* Uniform over the warpgroup, and the compiler can see it: setmaxnreg is ignored otherwise. */
     const int warpgroup = __shfl_sync(0xffffffff, threadIdx.x / WARPGROUP_THREADS, 0);
@@ -362,7 +386,7 @@ DEVICE void gemm_body(int cluster_size, int ping_pong, const struct gemm_problem
     }
 
 GEMM_KERNEL(gemm_cooperative, 1, 0, )
-#if GEMM_BUG_IMAGE == 0 /* the bugs need one kernel only */
+#if !BUG_IMAGE /* the bugs need one kernel only */
 GEMM_KERNEL(gemm_cooperative_cluster2, 2, 0, __cluster_dims__(2, 1, 1))
 GEMM_KERNEL(gemm_pingpong, 1, 1, )
 GEMM_KERNEL(gemm_pingpong_cluster2, 2, 1, __cluster_dims__(2, 1, 1))
