@@ -36,12 +36,12 @@ static void say_wait(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32
                         wsdbg_say_line(&row->last).text);
 }
 
+/* Likely, never proven: the ring is certain, but some wait in it has a cause that is not seen. */
 static void say_cycle(struct wsdbg_case *c, uint32_t first, const struct wsdbg_warp_set *members)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, first);
     struct wsdbg_finding *finding =
-        wsdbg_case_find(c, WSDBG_CAUSE_WAIT_CYCLE, c->all_whole ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY,
-                        row->cta, row->barrier);
+        wsdbg_case_find(c, WSDBG_CAUSE_WAIT_CYCLE, WSDBG_CONFIDENCE_LIKELY, row->cta, row->barrier);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
