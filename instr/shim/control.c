@@ -17,7 +17,6 @@
 
 _Atomic int shim_state = SHIM_ASLEEP;
 _Atomic bool shim_exiting;
-_Atomic bool shim_driver_records = true;
 SHIM_THREAD_LOCAL int shim_depth;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -163,6 +162,7 @@ static void choose_observer(struct wsdbg_segment *segment)
     char why[WSDBG_TEXT_BYTES] = "this is libwsdbg-shim.so, which has no CUPTI observer";
     if (cupti_start && cupti_start(why)) {
         segment->observer_kind = WSDBG_OBSERVER_CUPTI;
+        atomic_store(&shim_hooks_record_launches, false);
         return;
     }
     shim_say("CUPTI observer not available: %s; using the driver observer", why);

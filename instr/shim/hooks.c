@@ -34,37 +34,11 @@ static CUresult leave(bool on, CUresult result)
     return result;
 }
 
-/* Modules are recorded here unless CUPTI reports them. */
-static bool records_modules(bool on, CUresult result)
-{
-    return on && result == CUDA_SUCCESS && atomic_load_explicit(&shim_driver_records, memory_order_relaxed);
-}
-
-static _Atomic int captures; /* stream captures begun and not ended */
-
-static bool is_captured(CUstream stream)
-{
-    int status = CU_STREAM_CAPTURE_STATUS_NONE;
-    /* The legacy stream (0, 1) is never captured, and asking about it disturbs a capture in progress. */
-    if (atomic_load_explicit(&captures, memory_order_relaxed) <= 0 || (uintptr_t)stream <= 1 ||
-        !shim_driver.cuStreamIsCapturing)
-        return false;
-    return shim_driver.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
 static uint64_t begin_launch(const char *call, struct wsdbg_launch_row *row, CUfunction function)
 {
     int kept = errno;
-    row->context = tracking_current_context();
-    row->function = function ? tracking_launch_function(function, row->context) : WSDBG_UNKNOWN32;
-    row->thread_id = shim_thread_id();
-    row->time_ns = shim_now_ns();
-    row->result = WSDBG_RESULT_PENDING;
-    if (is_captured((CUstream)(uintptr_t)row->stream))
-        row->flags |= WSDBG_LAUNCH_CAPTURED;
-    uint64_t entry = UINT64_MAX;
-    if (atomic_load_explicit(&shim_driver_records, memory_order_relaxed))
-        entry = registry_launch_begin(row);
+    uint64_t entry =
+        observer_launch_begin(row, function, atomic_load_explicit(&shim_hooks_record_launches, memory_order_relaxed));
     registry_thread_enter(call, row->context, row->stream, row->time_ns);
     errno = kept;
     return entry;
@@ -73,8 +47,7 @@ static uint64_t begin_launch(const char *call, struct wsdbg_launch_row *row, CUf
 static void end_launch(uint64_t entry, CUresult result)
 {
     registry_thread_leave();
-    if (entry != UINT64_MAX)
-        registry_launch_end(entry, result);
+    observer_launch_end(entry, result);
 }
 
 static void set_no_cluster(struct wsdbg_launch_row *row)
@@ -291,7 +264,7 @@ static CUresult begin_capture_body(enum wsdbg_hook_id id, void *forward, CUstrea
     bool on = enter();
     CUresult result = ((CUresult(*)(CUstream, int))forward)(stream, mode);
     if (result == CUDA_SUCCESS)
-        atomic_fetch_add(&captures, 1);
+        observer_capture(1);
     return leave(on, result);
 }
 
@@ -302,7 +275,7 @@ static CUresult capture_to_graph_body(enum wsdbg_hook_id id, void *forward, CUst
     bool on = enter();
     CUresult result = ((CUresult(*) CAPTURE_GRAPH_PARAMETERS)forward)(stream, graph, nodes, edges, count, mode);
     if (result == CUDA_SUCCESS)
-        atomic_fetch_add(&captures, 1);
+        observer_capture(1);
     return leave(on, result);
 }
 
@@ -311,9 +284,7 @@ static CUresult end_capture_body(enum wsdbg_hook_id id, void *forward, CUstream 
     (void)id;
     bool on = enter();
     CUresult result = ((CUresult(*)(CUstream, CUgraph *))forward)(stream, graph);
-    int before = atomic_load(&captures);
-    while (before > 0 && !atomic_compare_exchange_weak(&captures, &before, before - 1))
-        ;
+    observer_capture(-1);
     return leave(on, result);
 }
 
@@ -322,7 +293,7 @@ static CUresult module_file_body(enum wsdbg_hook_id id, void *forward, CUmodule 
     (void)id;
     bool on = enter();
     CUresult result = ((CUresult(*)(CUmodule *, const char *))forward)(module, file);
-    if (records_modules(on, result))
+    if (on && result == CUDA_SUCCESS)
         tracking_loaded(*module, NULL, NULL);
     return leave(on, result);
 }
@@ -332,7 +303,7 @@ static CUresult module_data_body(enum wsdbg_hook_id id, void *forward, CUmodule 
     (void)id;
     bool on = enter();
     CUresult result = ((CUresult(*)(CUmodule *, const void *))forward)(module, image);
-    if (records_modules(on, result))
+    if (on && result == CUDA_SUCCESS)
         tracking_loaded(*module, NULL, image);
     return leave(on, result);
 }
@@ -344,7 +315,7 @@ static CUresult module_data_ex_body(enum wsdbg_hook_id id, void *forward, CUmodu
     bool on = enter();
     CUresult result = ((CUresult(*)(CUmodule *, const void *, unsigned, void *, void **))forward)(module, image, count,
                                                                                                   options, values);
-    if (records_modules(on, result))
+    if (on && result == CUDA_SUCCESS)
         tracking_loaded(*module, NULL, image);
     return leave(on, result);
 }
@@ -366,7 +337,7 @@ static CUresult library_data_body(enum wsdbg_hook_id id, void *forward, CUlibrar
     (void)id;
     bool on = enter();
     CUresult result = ((CUresult(*) LIBRARY_PARAMETERS)forward)LIBRARY_ARGUMENTS;
-    if (records_modules(on, result))
+    if (on && result == CUDA_SUCCESS)
         tracking_loaded(NULL, *library, code);
     return leave(on, result);
 }
@@ -377,7 +348,7 @@ static CUresult library_file_body(enum wsdbg_hook_id id, void *forward, CUlibrar
     (void)id;
     bool on = enter();
     CUresult result = ((CUresult(*) LIBRARY_PARAMETERS)forward)LIBRARY_ARGUMENTS;
-    if (records_modules(on, result))
+    if (on && result == CUDA_SUCCESS)
         tracking_loaded(NULL, *library, NULL);
     return leave(on, result);
 }

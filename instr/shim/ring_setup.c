@@ -1,7 +1,7 @@
 /* ring_setup.c - gives a probed module its ring: slots, history, and the config constant that points at them.
  *
  * Reads:  the module's symbols wsdbg_config_v1 and wsdbg_names_v1.
- * Writes: the context's slots and mirror in the segment, its history in device memory, the config constant,
+ * Writes: the context's slots and history in device memory, their mirrors in the segment, the config constant,
  *         name rows, the context and module rows.
  *
  * Runs before a launch or after a lookup, with the module's context current.  A module without the symbol costs
@@ -82,8 +82,6 @@ static void add_history(struct shim_context *context, struct wsdbg_context_row *
     }
     /* From here on a failure leaks the device memory until the context ends: freeing would wait for the app. */
     result = shim_driver.cuMemsetD8Async(history, 0, bytes, context->stream);
-    if (result == CUDA_SUCCESS)
-        result = shim_driver.cuStreamCreate(&context->copy_stream, CU_STREAM_NON_BLOCKING);
     if (result != CUDA_SUCCESS) {
         shim_note("no history: the driver refused to prepare it (error %d)", result);
         return;
@@ -101,30 +99,46 @@ static void add_history(struct shim_context *context, struct wsdbg_context_row *
     row->history_depth = depth;
 }
 
+/* Zeroed device memory for the slots, and the streams that the copies run on. */
+static CUresult add_slots(struct shim_context *context)
+{
+    CUresult result = shim_driver.cuMemAlloc_v2(&context->slots, context->slots_bytes);
+    if (result == CUDA_SUCCESS)
+        result = shim_driver.cuStreamCreate(&context->stream, CU_STREAM_NON_BLOCKING);
+    if (result == CUDA_SUCCESS)
+        result = shim_driver.cuStreamCreate(&context->copy_stream, CU_STREAM_NON_BLOCKING);
+    if (result == CUDA_SUCCESS)
+        result = shim_driver.cuMemsetD8Async(context->slots, 0, context->slots_bytes, context->stream);
+    return result;
+}
+
 /* Creates the context's ring; false with a reason. */
 static bool create_ring(struct shim_context *context, struct wsdbg_context_row *row, char *why)
 {
     uint32_t slot_count = row->sm_count * row->warps_per_sm;
     uint64_t slots_bytes = (uint64_t)slot_count * sizeof(struct wsdbg_slot);
-    CUdeviceptr slots = 0;
+    CUdeviceptr unused = 0;
     void *memory = NULL;
     uint64_t offset = 0;
     if (!slot_count) {
         snprintf(why, WSDBG_TEXT_BYTES, "the driver does not say how many SMs the device has");
         return false;
     }
-    if (!shared_region(slots_bytes + SHIM_BOUNCE_BYTES, &offset, &memory, &slots, why))
+    if (!shared_region(slots_bytes + SHIM_BOUNCE_BYTES, &offset, &memory, &unused, why))
         return false;
-    CUresult result = shim_driver.cuStreamCreate(&context->stream, CU_STREAM_NON_BLOCKING);
+    context->slots_bytes = slots_bytes;
+    CUresult result = add_slots(context);
     if (result != CUDA_SUCCESS) {
-        snprintf(why, WSDBG_TEXT_BYTES, "the driver refused a stream (error %d)", result);
+        snprintf(why, WSDBG_TEXT_BYTES, "the driver refused memory or a stream for it (error %d)", result);
         return false;
     }
+    context->slots_mirror = memory;
     context->bounce = (char *)memory + slots_bytes;
-    context->config = (struct wsdbg_config){.slots_address = slots};
+    context->config = (struct wsdbg_config){.slots_address = context->slots};
     context->config.warps_per_sm = row->warps_per_sm;
     context->config.slot_count = slot_count;
     row->slots_offset = offset;
+    row->slots_device_address = context->slots;
     struct wsdbg_context_row copy = *row;
     copy.slot_count = slot_count;
     add_history(context, &copy);
@@ -147,8 +161,8 @@ static bool have_ring(uint32_t index)
         shim_note("no ring for context %u: %s", index, why);
     }
     atomic_store(&context->ring, created ? RING_READY : RING_FAILED);
-    if (created && context->history_bytes)
-        history_start();
+    if (created)
+        copies_start();
     return created;
 }
 

@@ -5,7 +5,7 @@
  * or what a driver call returns.  On trouble of its own: one line on stderr, switched off, calls forwarded.
  *
  * Parts: interpose.c finds libcuda and gives out the wrappers of hooks.c; hooks.c calls tracking.c, which
- * follows contexts, modules and functions; ring_setup.c and history_thread.c serve probed modules;
+ * follows contexts, modules and functions; ring_setup.c and copy_thread.c serve probed modules;
  * registry.c and segment.c write the shared segment.
  */
 #ifndef WSDBG_SHIM_H
@@ -17,6 +17,7 @@
 
 #include "wsdbg/session.h"
 #include "driver_api.h"
+#include "observer.h"
 #include "hook_table.h"
 
 #define SHIM_EXPORT __attribute__((visibility("default")))
@@ -31,8 +32,7 @@ enum shim_state {
 
 /* ---- control.c: state, text, fork ---- */
 extern _Atomic int shim_state;
-extern _Atomic bool shim_exiting;        /* exit() has begun: no new driver calls of our own */
-extern _Atomic bool shim_driver_records; /* false while CUPTI records launches and modules */
+extern _Atomic bool shim_exiting; /* exit() has begun: no new driver calls of our own */
 
 /* Reads the environment once; the constructor's work. */
 void shim_start(void);
@@ -40,8 +40,6 @@ void shim_start(void);
 void shim_off(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* One line on stderr. */
 void shim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A note in the segment; the same text is kept once. */
-void shim_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* True when calls are to be recorded; creates the segment at the first call.  Never true inside our own calls. */
 bool shim_recording(void);
 uint64_t shim_now_ns(void);
@@ -77,11 +75,9 @@ uint32_t registry_add_names(const struct wsdbg_name *names, uint32_t count, uint
 /* Records a launch before it happens (result pending); returns its entry number, UINT64_MAX when lost. */
 uint64_t registry_launch_begin(const struct wsdbg_launch_row *row);
 void registry_launch_end(uint64_t entry, CUresult result);
-void registry_add_activity(const struct wsdbg_activity_row *row);
 /* Marks this thread as inside `call` (a string that lives for ever). */
 void registry_thread_enter(const char *call, uint32_t context, uint64_t stream, uint64_t now_ns);
 void registry_thread_leave(void);
-uint32_t registry_find_function(const char *name);
 
 /* ---- interpose.c ---- */
 extern struct wsdbg_driver shim_driver; /* valid once interpose_ready() */
@@ -97,6 +93,10 @@ extern void *const hook_wrapper[WSDBG_HOOK_COUNT];  /* what dlsym and cuGetProcA
 extern void *const hook_exported[WSDBG_HOOK_COUNT]; /* the exported symbols */
 extern const char *const hook_name[WSDBG_HOOK_COUNT];
 
+/* ---- observer.c ---- */
+/* A stream capture began (1) or ended (-1) in this process. */
+void observer_capture(int change);
+
 /* ---- tracking.c: contexts, modules, functions as this process knows them ---- */
 enum ring_state { RING_NONE, RING_BUSY, RING_READY, RING_FAILED };
 struct shim_context {
@@ -110,6 +110,9 @@ struct shim_context {
     struct wsdbg_config config; /* module_id is filled in per module */
     void *bounce;               /* registered memory for small copies */
     CUstream stream;            /* our own, non-blocking */
+    CUdeviceptr slots;          /* in device memory */
+    void *slots_mirror;         /* in the segment, as the history's */
+    uint64_t slots_bytes;
     void *mirror;               /* history in the segment */
     CUdeviceptr history;
     uint64_t history_bytes;
@@ -155,8 +158,8 @@ uint32_t tracking_launch_function(CUfunction function, uint32_t context);
 /* Configures the module's probes; the module's context is current. */
 void ring_configure(struct shim_module *module);
 
-/* ---- history_thread.c ---- */
-void history_start(void);
+/* ---- copy_thread.c ---- */
+void copies_start(void);
 
 /* ---- module_image.c ---- */
 /* Bytes of a module image by its own headers (ELF, fatbin, PTX), 0 = not known. */
@@ -165,9 +168,5 @@ uint64_t image_bytes(const void *image, const void **start);
 void image_record(const void *image, uint32_t index);
 /* A second row of the same image (a library in another context) gets the first row's image_* and file. */
 void image_share(uint32_t from, uint32_t to);
-
-/* ---- cupti_observer.c, only in libwsdbg-cupti.so ---- */
-/* Subscribes; false: `why` says who or what is in the way. */
-__attribute__((weak)) bool cupti_start(char *why);
 
 #endif
