@@ -418,20 +418,28 @@ static bool step(struct device *d, uint32_t index)
     return true;
 }
 
-bool device_run(struct device *d, uint32_t seed)
+bool device_run_for(struct device *d, uint32_t seed, uint32_t steps)
 {
     const uint32_t count = d->cta_count * d->warp_count;
-    d->random = seed * 2654435761u + 1;
-    for (bool moved = true; moved;) {
+    bool moved = true;
+    if (d->now == 0)
+        d->random = seed * 2654435761u + 1;
+    for (uint32_t turn = 0; turn < steps && moved; turn++) {
         moved = d->copy_count > 0;
         const uint32_t start = (d->random = d->random * 1664525u + 1013904223u) >> 16;
-        for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t i = 0; i < count; i++)
             moved = step(d, (start + i) % count) || moved;
-        }
         d->now++;
         land_copies(d);
     }
-    for (uint32_t i = 0; i < count; i++)
+    return moved;
+}
+
+bool device_run(struct device *d, uint32_t seed)
+{
+    while (device_run_for(d, seed, 1000)) {
+    }
+    for (uint32_t i = 0; i < d->cta_count * d->warp_count; i++)
         if (!d->warps[i].left)
             return false;
     return true;

@@ -48,6 +48,9 @@ void leave(struct device *device, uint32_t cta, uint32_t warp);
 /* Runs until nothing moves; `seed` orders the warps.  True if every warp left. */
 bool device_run(struct device *device, uint32_t seed);
 
+/* Runs at most `steps` turns more; false once nothing moves. */
+bool device_run_for(struct device *device, uint32_t seed, uint32_t steps);
+
 /* The state as a snapshot with the last `depth` events a warp (0 = histories were not read). */
 void device_snapshot(const struct device *device, uint32_t depth, struct wsdbg_snapshot *out);
 

@@ -201,19 +201,33 @@ static bool agree_on_arrivals(const struct wsdbg_case *c, const struct wsdbg_sta
     return true;
 }
 
+static void infer_family(struct wsdbg_case *c, uint32_t first)
+{
+    const struct wsdbg_stage *stage = &c->ledger->stages[first];
+    uint32_t needed = 0, rounds = 0;
+    for (uint32_t k = 0; k < c->ledger->stage_count; k++)
+        if (same_family(&c->ledger->stages[k], stage) &&
+            !agree_on_arrivals(c, &c->ledger->stages[k], &needed, &rounds))
+            return;
+    if (rounds < 3)
+        return;
+    for (uint32_t k = first; k < c->ledger->stage_count; k++) {
+        struct wsdbg_stage *other = &c->ledger->stages[k];
+        if (!same_family(other, stage) || other->init.known || !other->tagged)
+            continue;
+        other->init = wsdbg_known_u32(needed);
+        other->init_inferred = true;
+    }
+}
+
 void wsdbg_infer_inits(struct wsdbg_case *c)
 {
     for (uint32_t s = 0; s < c->ledger->stage_count; s++) {
-        struct wsdbg_stage *stage = &c->ledger->stages[s];
-        uint32_t needed = 0, rounds = 0;
-        bool agree = !stage->init.known && stage->tagged;
-        for (uint32_t k = 0; k < c->ledger->stage_count && agree; k++)
-            if (same_family(&c->ledger->stages[k], stage))
-                agree = agree_on_arrivals(c, &c->ledger->stages[k], &needed, &rounds);
-        if (!agree || rounds < 3)
-            continue;
-        stage->init = wsdbg_known_u32(needed);
-        stage->init_inferred = true;
+        bool first = !c->ledger->stages[s].init.known && c->ledger->stages[s].tagged;
+        for (uint32_t k = 0; k < s && first; k++)
+            first = !same_family(&c->ledger->stages[k], &c->ledger->stages[s]) || c->ledger->stages[k].init.known;
+        if (first)
+            infer_family(c, s);
     }
 }
 

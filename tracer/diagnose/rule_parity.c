@@ -21,18 +21,29 @@ static bool right_phase_complete(const struct wsdbg_wait *wait, const struct wsd
            round->expected_bytes == round->issued_bytes;
 }
 
-/* What the warp's ended waits on this barrier looked for, in the order in which they ended. */
+/* What the warp's ended waits on this barrier looked for. */
 struct earlier {
-    uint32_t right_at_first; /* right ones before the first wrong one */
-    uint32_t wrong;
-    uint32_t first_wrong; /* iteration; of this wait where none before was wrong */
+    const struct wsdbg_use *first_wrong; /* NULL = none before this wait */
+    uint32_t right_at_first;             /* right ones before it */
 };
 
-static struct earlier look_back(const struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t right_parity)
+typedef void each_ended_wait(const struct wsdbg_use *use, bool right, struct earlier *earlier);
+
+static void note_wrong(const struct wsdbg_use *use, bool right, struct earlier *earlier)
 {
-    struct earlier earlier = {.first_wrong = wait->event->iteration};
-    uint32_t count;
-    const struct wsdbg_history_event *events = wsdbg_case_events(c, wait->warp, &count);
+    if (!right && (!earlier->first_wrong || use->event < earlier->first_wrong->event))
+        earlier->first_wrong = use;
+}
+
+static void note_right(const struct wsdbg_use *use, bool right, struct earlier *earlier)
+{
+    if (right && (!earlier->first_wrong || use->event < earlier->first_wrong->event))
+        earlier->right_at_first++;
+}
+
+static void each_of_warp(const struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t right_parity,
+                         each_ended_wait *note, struct earlier *earlier)
+{
     for (uint32_t s = 0; s < c->ledger->stage_count; s++) {
         const struct wsdbg_stage *stage = &c->ledger->stages[s];
         if (stage->cta != wait->stage->cta || stage->id != wait->stage->id)
@@ -40,21 +51,21 @@ static struct earlier look_back(const struct wsdbg_case *c, const struct wsdbg_w
         const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
         for (uint32_t i = 0; i < stage->use_count; i++)
             if (uses[i].warp == wait->warp && uses[i].round != WSDBG_NONE &&
-                uses[i].event->kind == WSDBG_EVENT_MBARRIER_WAIT_END &&
-                ((uses[i].round + uses[i].event->parity) & 1) != ((wait->round + right_parity) & 1)) {
-                earlier.wrong++;
-                if (uses[i].event->iteration < earlier.first_wrong)
-                    earlier.first_wrong = uses[i].event->iteration;
-            }
+                uses[i].event->kind == WSDBG_EVENT_MBARRIER_WAIT_END)
+                note(&uses[i], ((uses[i].round + uses[i].event->parity) & 1) == ((wait->round + right_parity) & 1),
+                     earlier);
     }
-    for (uint32_t i = 0; i < count; i++)
-        if (events[i].kind == WSDBG_EVENT_MBARRIER_WAIT_END && events[i].barrier == wait->stage->id &&
-            events[i].iteration < earlier.first_wrong)
-            earlier.right_at_first++;
+}
+
+static struct earlier look_back(const struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t right_parity)
+{
+    struct earlier earlier = {0};
+    each_of_warp(c, wait, right_parity, note_wrong, &earlier);
+    each_of_warp(c, wait, right_parity, note_right, &earlier);
     return earlier;
 }
 
-static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t right, uint32_t first_wrong,
+static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t right, const struct earlier *earlier,
                 enum wsdbg_cause cause, enum wsdbg_confidence confidence)
 {
     const struct wsdbg_stage *stage = wait->stage;
@@ -68,9 +79,11 @@ static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t ri
     finding->role = row->role;
     const bool first = stage->name && stage->name->first_free && wait->round == 0;
     char history[120] = "";
+    const struct wsdbg_history_event *wrong = earlier->first_wrong ? earlier->first_wrong->event : wait->event;
+    const uint32_t wrong_round = earlier->first_wrong ? earlier->first_wrong->round : wait->round;
     if (cause == WSDBG_CAUSE_PARITY_DRIFT)
         wsdbg_print(history, sizeof history, " (its waits were right before %s)",
-                    wsdbg_say_iteration(first_wrong, WSDBG_NONE).text);
+                    wsdbg_say_iteration(wrong->iteration, wrong_round).text);
     else if (first)
         wsdbg_print(history, sizeof history, " (a first wait on this barrier is meant to pass at once)");
     wsdbg_print(finding->sentence, sizeof finding->sentence,
@@ -83,7 +96,7 @@ static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t ri
             finding->fix, sizeof finding->fix,
             "Carry the phase over from tile to tile: flip it each time the stage index wraps, never reset it and "
             "never derive it from a loop index that restarts (it went wrong after %u wraps).",
-            wait->stage->tagged ? first_wrong / wait->stage->stages : wait->round);
+            wrong_round);
     else
         wsdbg_print(
             finding->fix, sizeof finding->fix,
@@ -136,7 +149,7 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
         return;
     if (!wsdbg_right_parity(c, wait, &right, &declared)) {
         if (never_arrived(c, wait) && wsdbg_case_stuck(c, wait->warp) && fills_for_others(c, wait))
-            say(c, wait, 1, 0, WSDBG_CAUSE_PARITY_WRONG, WSDBG_CONFIDENCE_POSSIBLE);
+            say(c, wait, 1, &(struct earlier){0}, WSDBG_CAUSE_PARITY_WRONG, WSDBG_CONFIDENCE_POSSIBLE);
         return;
     }
     if (right == wait->event->parity)
@@ -150,7 +163,7 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
     /* That no earlier wait was right is known only if all are on record, or there were none. */
     if (!proven || !complete || !declared || (cause == WSDBG_CAUSE_PARITY_WRONG && wait->round > 0 && !c->all_whole))
         confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
-    say(c, wait, right, earlier.first_wrong, cause, confidence);
+    say(c, wait, right, &earlier, cause, confidence);
 }
 
 void wsdbg_rule_parity(struct wsdbg_case *c)

@@ -1,0 +1,374 @@
+/* rules_test.c - small kernels for the rules the GEMM does not show, and the decoys that must give no hang. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "kernels.h"
+
+struct result {
+    struct wsdbg_snapshot snapshot;
+    struct wsdbg_diagnosis diagnosis;
+};
+
+/* Runs the device to its end (or `steps` turns), judges it and destroys it. */
+static struct result judge(struct device *device, uint32_t steps, uint32_t depth)
+{
+    struct result result;
+    if (steps)
+        device_run_for(device, 1, steps);
+    else
+        device_run(device, 1);
+    device_snapshot(device, depth, &result.snapshot);
+    assert_null(wsdbg_diagnose(&result.snapshot, &result.diagnosis));
+    device_destroy(device);
+    return result;
+}
+
+static void done(struct result *result)
+{
+    wsdbg_diagnosis_deinit(&result->diagnosis);
+    wsdbg_snapshot_deinit(&result->snapshot);
+}
+
+static void assert_cause(const struct result *result, enum wsdbg_cause cause)
+{
+    assert_true(result->snapshot.grids[0].running);
+    assert_true(result->diagnosis.finding_count > 0);
+    assert_string_equal(wsdbg_cause_name(result->diagnosis.findings[0].cause), wsdbg_cause_name(cause));
+    assert_true(result->diagnosis.hang);
+}
+
+/* ---- rules ---- */
+
+static void named_counts_that_differ(void **state)
+{
+    (void)state;
+    struct device *d = device_create(1, 4, 1, 128);
+    named_sync(d, 0, 0, 1, 96);
+    named_sync(d, 0, 1, 1, 128);
+    for (uint32_t w = 0; w < 4; w++)
+        leave(d, 0, w);
+    struct result r = judge(d, 0, 128);
+    assert_cause(&r, WSDBG_CAUSE_NAMED_COUNT);
+    assert_non_null(strstr(r.diagnosis.findings[0].sentence, "96"));
+    assert_non_null(strstr(r.diagnosis.findings[0].sentence, "128"));
+    done(&r);
+}
+
+static void a_named_count_that_is_never_reached(void **state)
+{
+    (void)state;
+    struct device *d = device_create(1, 4, 1, 128);
+    for (uint32_t w = 0; w < 4; w++) {
+        if (w < 2)
+            named_sync(d, 0, w, 3, 96);
+        leave(d, 0, w);
+    }
+    struct result r = judge(d, 0, 128);
+    assert_cause(&r, WSDBG_CAUSE_NAMED_COUNT);
+    done(&r);
+}
+
+static void a_block_wide_sync_in_one_role(void **state)
+{
+    (void)state;
+    struct device *d = device_create(1, 4, 1, 128);
+    for (uint32_t w = 0; w < 4; w++) {
+        role(d, 0, w, w / 2);
+        if (w < 2)
+            named_sync(d, 0, w, 0, 128);
+        leave(d, 0, w);
+    }
+    struct result r = judge(d, 0, 128);
+    assert_cause(&r, WSDBG_CAUSE_BLOCK_SYNC_IN_ROLE);
+    done(&r);
+}
+
+/* Two CTAs wait for each other's arrival before making their own. */
+static struct device *cluster_ring(bool unnamed)
+{
+    struct device *d = device_create(2, 1, 2, 128);
+    if (!unnamed)
+        device_mbarrier(d, FULL, "handover", 1, false, 1, 1);
+    for (uint32_t cta = 0; cta < 2; cta++) {
+        role(d, cta, 0, 0);
+        init(d, cta, 0, FULL, 0, 1);
+        cluster_sync(d, cta, 0);
+        wait(d, cta, 0, FULL, 0, 0, 0);
+        arrive_remote(d, cta, 0, FULL, 0, 0, 1 - cta);
+        leave(d, cta, 0);
+    }
+    return d;
+}
+
+static void a_ring_over_two_ctas_of_a_cluster(void **state)
+{
+    (void)state;
+    struct result r = judge(cluster_ring(false), 0, 128);
+    assert_cause(&r, WSDBG_CAUSE_WAIT_CYCLE);
+    uint32_t cycle_edges = 0;
+    for (size_t i = 0; i < r.diagnosis.edge_count; i++) {
+        const struct wsdbg_edge *edge = &r.diagnosis.edges[i];
+        cycle_edges += edge->in_cycle;
+        assert_int_not_equal(r.snapshot.warps[edge->waiter].cta, r.snapshot.warps[edge->waker].cta);
+    }
+    assert_int_equal(cycle_edges, 2);
+    done(&r);
+}
+
+static void an_unnamed_ring_is_stuck_but_unknown(void **state)
+{
+    (void)state;
+    struct result r = judge(cluster_ring(true), 0, 128);
+    assert_cause(&r, WSDBG_CAUSE_UNKNOWN);
+    assert_int_equal(r.diagnosis.findings[0].confidence, WSDBG_CONFIDENCE_LIKELY);
+    done(&r);
+}
+
+static void a_cluster_barrier_one_role_never_reaches(void **state)
+{
+    (void)state;
+    struct device *d = device_create(2, 2, 2, 128);
+    device_mbarrier(d, FULL, "ready", 1, false, 1 << 0, 1 << 1);
+    for (uint32_t cta = 0; cta < 2; cta++) {
+        for (uint32_t w = 0; w < 2; w++)
+            role(d, cta, w, w);
+        init(d, cta, 0, FULL, 0, 1);
+        cluster_sync(d, cta, 0);
+        arrive(d, cta, 0, FULL, 0, 0, 1);
+        wait(d, cta, 1, FULL, 0, 0, 0);
+        cluster_sync(d, cta, 1);
+    }
+    struct result r = judge(d, 0, 128);
+    assert_true(r.diagnosis.hang);
+    bool named = false;
+    for (size_t i = 0; i < r.diagnosis.finding_count; i++)
+        named = named || r.diagnosis.findings[i].cause == WSDBG_CAUSE_CLUSTER_MISSING ||
+                r.diagnosis.findings[i].cause == WSDBG_CAUSE_WAIT_CYCLE;
+    assert_true(named);
+    done(&r);
+}
+
+/* A multicast copy of rank 0 brings its bytes to both CTAs; rank 1 expects them. */
+static void multicast_bytes_count_in_every_cta_of_the_mask(void **state)
+{
+    (void)state;
+    for (uint32_t mask = 1; mask <= 3; mask += 2) {
+        struct device *d = device_create(2, 2, 2, 128);
+        device_mbarrier(d, FULL, "full", 1, false, 1 << 0, 1 << 1);
+        for (uint32_t cta = 0; cta < 2; cta++) {
+            role(d, cta, 0, 0);
+            role(d, cta, 1, 1);
+            init(d, cta, 0, FULL, 0, 1);
+            for (uint32_t w = 0; w < 2; w++)
+                cluster_sync(d, cta, w);
+            arrive_expect(d, cta, 0, FULL, 0, 0, 4096);
+            if (cta == 0)
+                copy(d, cta, 0, FULL, 0, 0, 4096, mask);
+            wait(d, cta, 1, FULL, 0, 0, 0);
+            leave(d, cta, 0);
+            leave(d, cta, 1);
+        }
+        struct result r = judge(d, 0, 128);
+        if (mask == 3) {
+            assert_false(r.snapshot.grids[0].running);
+        } else {
+            assert_cause(&r, WSDBG_CAUSE_TX_MISMATCH);
+            assert_int_equal(r.snapshot.ctas[r.diagnosis.findings[0].cta].cluster_rank, 1);
+        }
+        done(&r);
+    }
+}
+
+static void a_split_warp_is_at_most_likely(void **state)
+{
+    (void)state;
+    struct device *d = device_create(1, 1, 1, 128);
+    init(d, 0, 0, FULL, 0, 1);
+    wait(d, 0, 0, FULL, 0, 0, 0);
+    struct result r = judge(d, 0, 128);
+    wsdbg_diagnosis_deinit(&r.diagnosis);
+    /* Lanes 1-31 began the same wait before lane 0 went on to another one. */
+    struct wsdbg_history_event *events = &r.snapshot.history[r.snapshot.warps[0].history_first];
+    events[1] = events[2];
+    events[1].value = 90u | 1u << 16 | 31u << 21;
+    assert_null(wsdbg_diagnose(&r.snapshot, &r.diagnosis));
+    bool split = false;
+    for (size_t i = 0; i < r.diagnosis.finding_count; i++)
+        if (r.diagnosis.findings[i].cause == WSDBG_CAUSE_LANE_SPLIT) {
+            split = true;
+            assert_int_equal(r.diagnosis.findings[i].confidence, WSDBG_CONFIDENCE_LIKELY);
+        }
+    assert_true(split);
+    done(&r);
+}
+
+/* Error 719: two arrivals on a count of one.  Not a hang, but the structure is worth telling. */
+static void a_faulted_context_is_not_a_hang(void **state)
+{
+    (void)state;
+    struct device *d = device_create(1, 3, 1, 128);
+    device_mbarrier(d, FULL, "full", 1, false, 1 << 0, 1 << 1);
+    init(d, 0, 0, FULL, 0, 1);
+    named_sync(d, 0, 0, 0, 96);
+    named_sync(d, 0, 1, 0, 96);
+    named_sync(d, 0, 2, 0, 96);
+    arrive_expect(d, 0, 0, FULL, 0, 0, 1024);
+    arrive_expect(d, 0, 1, FULL, 0, 0, 1024);
+    wait(d, 0, 2, FULL, 0, 0, 0);
+    struct result r = judge(d, 0, 128);
+    wsdbg_diagnosis_deinit(&r.diagnosis);
+    r.snapshot.contexts[0].error = 719;
+    r.snapshot.contexts[0].alive = false;
+    r.snapshot.grids[0].running = false;
+    assert_null(wsdbg_diagnose(&r.snapshot, &r.diagnosis));
+    assert_false(r.diagnosis.hang);
+    assert_int_equal(r.diagnosis.finding_count, 1);
+    assert_int_equal(r.diagnosis.findings[0].cause, WSDBG_CAUSE_TX_SHARED_BARRIER);
+    assert_int_equal(r.diagnosis.findings[0].confidence, WSDBG_CONFIDENCE_LIKELY);
+    done(&r);
+}
+
+/* ---- decoys: no hang ---- */
+
+static void assert_no_hang(struct result *result)
+{
+    if (result->diagnosis.hang)
+        fail_msg("%s: %s", wsdbg_cause_name(result->diagnosis.findings[0].cause),
+                 result->diagnosis.findings[0].sentence);
+    done(result);
+}
+
+/* bar.arrive names the total of both sides; 128 threads arrive, 128 wait. */
+static void bar_arrive_names_the_total(void **state)
+{
+    (void)state;
+    for (uint32_t arrivers_busy = 0; arrivers_busy < 2; arrivers_busy++) {
+        struct device *d = device_create(1, 8, 1, 128);
+        for (uint32_t w = 0; w < 8; w++) {
+            role(d, 0, w, w / 4);
+            if (w < 4 && arrivers_busy)
+                work(d, 0, w, 100000);
+            if (w < 4)
+                named_arrive(d, 0, w, 2, 256);
+            else
+                named_sync(d, 0, w, 2, 256);
+            work(d, 0, w, 100000);
+            leave(d, 0, w);
+        }
+        struct result r = judge(d, 50, 128);
+        assert_no_hang(&r);
+    }
+}
+
+/* The first wait on an empty barrier passes by design, and the last arrivals are waited for by nobody. */
+static void one_arrival_more_than_waits_is_normal(void **state)
+{
+    (void)state;
+    struct gemm gemm = {.ctas = 1, .stages = 4, .tiles = 1, .k_blocks = 6, .cluster = 1};
+    struct device *d = gemm_create(gemm);
+    work(d, 0, 4, 0);
+    struct result r = judge(d, 0, 128);
+    assert_int_equal(r.diagnosis.finding_count, 0);
+    assert_no_hang(&r);
+}
+
+static void a_long_computation_is_slow_not_hung(void **state)
+{
+    (void)state;
+    struct device *d = device_create(1, 2, 1, 128);
+    device_role(d, 0, "producer");
+    device_role(d, 1, "consumer");
+    device_mbarrier(d, EMPTY, "empty", 1, true, 1 << 1, 1 << 0);
+    role(d, 0, 0, 0);
+    role(d, 0, 1, 1);
+    init(d, 0, 0, EMPTY, 0, 1);
+    wait(d, 0, 0, EMPTY, 0, 1, 0);
+    wait(d, 0, 0, EMPTY, 0, 0, 1);
+    work(d, 0, 1, 1000000);
+    arrive(d, 0, 1, EMPTY, 0, 0, 1);
+    struct result r = judge(d, 100, 128);
+    assert_int_equal(r.diagnosis.findings[0].cause, WSDBG_CAUSE_SLOW);
+    assert_non_null(strstr(r.diagnosis.findings[0].sentence, "consumer"));
+    assert_non_null(strstr(r.diagnosis.findings[0].sentence, "2.0 s"));
+    assert_no_hang(&r);
+}
+
+/* A healthy GEMM stopped anywhere: nothing is proven, and while slots still move nothing is a hang. */
+static void a_healthy_kernel_stopped_anywhere(void **state)
+{
+    (void)state;
+    for (uint32_t cluster = 1; cluster <= 2; cluster++)
+        for (uint32_t steps = 1; steps < 500; steps += 7)
+            for (uint32_t depth = 0; depth <= 128; depth += 64) {
+                struct gemm gemm = {
+                    .ctas = 2, .stages = 3, .tiles = 3, .k_blocks = 6, .cluster = cluster, .unnamed = steps % 2};
+                struct result r = judge(gemm_create(gemm), steps, depth);
+                for (size_t i = 0; i < r.diagnosis.finding_count; i++)
+                    if (r.diagnosis.findings[i].confidence == WSDBG_CONFIDENCE_PROVEN)
+                        fail_msg("steps %u: %s", steps, r.diagnosis.findings[i].sentence);
+                wsdbg_diagnosis_deinit(&r.diagnosis);
+                r.snapshot.progress_ns = r.snapshot.time_ns - 20000000;
+                assert_null(wsdbg_diagnose(&r.snapshot, &r.diagnosis));
+                assert_no_hang(&r);
+            }
+}
+
+/* ---- cost ---- */
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* 132 CTAs x 12 warps x 128 events: 20 ms in an optimised build; the limit leaves room for sanitizers. */
+static void a_full_chip_is_judged_at_once(void **state)
+{
+    (void)state;
+    struct gemm gemm = {.bug = GEMM_WAKER_EXITED, .ctas = 132, .stages = 4, .tiles = 8, .k_blocks = 16, .cluster = 1};
+    struct result r = judge(gemm_create(gemm), 0, 128);
+    assert_cause(&r, WSDBG_CAUSE_WAKER_EXITED);
+    assert_int_equal(r.diagnosis.findings[0].cta_count, 132);
+    wsdbg_diagnosis_deinit(&r.diagnosis);
+    double best = 1e9;
+    for (int run = 0; run < 3; run++) {
+        const double start = seconds();
+        assert_null(wsdbg_diagnose(&r.snapshot, &r.diagnosis));
+        const double taken = seconds() - start;
+        best = taken < best ? taken : best;
+        if (run < 2)
+            wsdbg_diagnosis_deinit(&r.diagnosis);
+    }
+    print_message("full chip, %zu events: %.1f ms\n", r.snapshot.history_count, best * 1e3);
+    assert_true(best < 0.5);
+    done(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(named_counts_that_differ),
+        cmocka_unit_test(a_named_count_that_is_never_reached),
+        cmocka_unit_test(a_block_wide_sync_in_one_role),
+        cmocka_unit_test(a_ring_over_two_ctas_of_a_cluster),
+        cmocka_unit_test(an_unnamed_ring_is_stuck_but_unknown),
+        cmocka_unit_test(a_cluster_barrier_one_role_never_reaches),
+        cmocka_unit_test(multicast_bytes_count_in_every_cta_of_the_mask),
+        cmocka_unit_test(a_split_warp_is_at_most_likely),
+        cmocka_unit_test(a_faulted_context_is_not_a_hang),
+        cmocka_unit_test(bar_arrive_names_the_total),
+        cmocka_unit_test(one_arrival_more_than_waits_is_normal),
+        cmocka_unit_test(a_long_computation_is_slow_not_hung),
+        cmocka_unit_test(a_healthy_kernel_stopped_anywhere),
+        cmocka_unit_test(a_full_chip_is_judged_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
