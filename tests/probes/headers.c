@@ -17,7 +17,7 @@ WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_config, history_address) == 8, "config
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_config, history_depth) == 16, "config: the probes' PTX reads +16");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_name, name) == 16, "name");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_launch_row, grid) == 36, "launch");
-WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_context_row) == 176, "context");
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_context_row) == 192, "context");
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_function_row) == 288, "function");
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_segment) % 8 == 0, "segment");
 

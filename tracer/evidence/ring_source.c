@@ -166,6 +166,8 @@ static struct wsdbg_error *look(struct ring_source *source, uint64_t now_ns)
         error = wsdbg_tracker_look(&process->tracker, &view, alive, now_ns);
         if (error)
             return error;
+        wsdbg_tracker_forgive_silence(&process->tracker, now_ns);
+        wsdbg_segment_map_look(process->map);
     }
     return NULL;
 }

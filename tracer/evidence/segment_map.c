@@ -23,6 +23,7 @@ struct wsdbg_segment_map {
     unsigned char *request_page;
     size_t request_page_bytes;
     uint32_t *request; /* inside request_page */
+    uint32_t *look;    /* slots_request, next to it */
 };
 
 static struct wsdbg_error *map_request_word(struct wsdbg_segment_map *map)
@@ -30,12 +31,15 @@ static struct wsdbg_error *map_request_word(struct wsdbg_segment_map *map)
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t offset = offsetof(struct wsdbg_segment, history_request);
     const size_t start = offset / page * page;
-    map->request_page_bytes = offset + sizeof(uint32_t) - start;
+    map->request_page_bytes = offset + 2 * sizeof(uint32_t) - start;
     void *mapped = mmap(NULL, map->request_page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map->fd, (off_t)start);
     if (mapped == MAP_FAILED)
         return wsdbg_error_os(errno, "%s: map the history request", map->name);
     map->request_page = mapped;
     map->request = (uint32_t *)(map->request_page + (offset - start));
+    _Static_assert(offsetof(struct wsdbg_segment, slots_request) == offsetof(struct wsdbg_segment, history_request) + 4,
+                   "both words are mapped writable together");
+    map->look = map->request + 1;
     return NULL;
 }
 
@@ -115,6 +119,11 @@ bool wsdbg_segment_map_alive(struct wsdbg_segment_map *map)
 {
     struct pollfd poller = {.fd = map->pidfd, .events = POLLIN};
     return map->pidfd >= 0 && poll(&poller, 1, 0) == 0;
+}
+
+void wsdbg_segment_map_look(struct wsdbg_segment_map *map)
+{
+    __atomic_add_fetch(map->look, 1, __ATOMIC_RELEASE);
 }
 
 uint32_t wsdbg_segment_map_request(struct wsdbg_segment_map *map)

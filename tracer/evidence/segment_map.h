@@ -10,6 +10,9 @@
 
 struct wsdbg_segment_map;
 
+/* Asks for a fresh copy of the slots; it arrives within some 20 ms, nobody waits for it. */
+void wsdbg_segment_map_look(struct wsdbg_segment_map *map);
+
 /* Opens object `name` ("/wsdbg...") of process `process_id`.  *out = NULL without an error: the producer has
  * not filled it yet; try again. */
 struct wsdbg_error *wsdbg_segment_map_open(const char *name, uint32_t process_id, struct wsdbg_segment_map **out);

@@ -119,6 +119,18 @@ struct wsdbg_error *wsdbg_tracker_look(struct wsdbg_tracker *tracker, const stru
     return NULL;
 }
 
+void wsdbg_tracker_forgive_silence(struct wsdbg_tracker *tracker, uint64_t now_ns)
+{
+    for (uint32_t i = 0; i < tracker->head.context_count; i++) {
+        struct wsdbg_tracked_context *context = &tracker->contexts[i];
+        const uint64_t copied_ns = context->row.slots_copied_ns;
+        if (!context->row.slots_device_address || copied_ns + WSDBG_SLOTS_FRESH_NS >= now_ns)
+            continue;
+        for (uint32_t s = 0; s < context->slot_count; s++)
+            context->slots[s].changed_ns = now_ns;
+    }
+}
+
 void wsdbg_tracker_deinit(struct wsdbg_tracker *tracker)
 {
     for (uint32_t i = 0; i < WSDBG_CONTEXT_ROWS; i++)

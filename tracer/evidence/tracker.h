@@ -35,6 +35,12 @@ struct wsdbg_tracker {
 /* One look at time now_ns. `view` must have passed wsdbg_segment_check. */
 struct wsdbg_error *wsdbg_tracker_look(struct wsdbg_tracker *tracker, const struct wsdbg_segment_view *view, bool alive,
                                        uint64_t now_ns);
+/* A copy of the slots older than this says nothing about now. */
+#define WSDBG_SLOTS_FRESH_NS UINT64_C(500000000)
+
+/* Live sources: where the slots' copy is not fresh (the process is stopped, the copy cannot finish), no news is
+ * not standstill: its slots count as changed now. */
+void wsdbg_tracker_forgive_silence(struct wsdbg_tracker *tracker, uint64_t now_ns);
 void wsdbg_tracker_deinit(struct wsdbg_tracker *tracker);
 
 #endif

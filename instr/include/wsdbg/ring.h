@@ -3,11 +3,12 @@
  * Written by: the device probes (wsdbg/probe.h).  Read by: tracer/evidence.
  * Compiles as C11, C++17 and CUDA.
  *
- * Two places per warp:
- *   state slot   64 bytes in host memory that the GPU maps; overwritten in place; it survives the
- *                context and any fault of the GPU.
- *   history ring the last `depth` events, 16 bytes each, in device memory (a host ring costs up to 22 %
- *                in a tight loop: it is bound by PCIe).  The shim copies it out when it is asked to.
+ * Two places per warp, both in device memory:
+ *   state slot   64 bytes, overwritten in place: what the warp is doing now.
+ *   history ring the last `depth` events, 16 bytes each.
+ * A copy engine reads both while a kernel runs or hangs: the slots whenever wsdbg looks, the histories when
+ * it asks.  (Slots in host memory that the GPU maps made an 8192-cubed GEMM 15 times slower: its warps
+ * produce 10 events a nanosecond, PCIe carries one.)
  *
  * A slot belongs to a hardware warp slot: index = %smid * warps_per_sm + %warpid.  So any number of
  * grids and CTAs fits, and a warp's identity (grid, CTA, warp) is written into its slot when it begins.
@@ -123,7 +124,7 @@ WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_slot) == 64, "a slot is half a cache lin
 
 /* What the shim writes into each probed module's constant `wsdbg_config_v1`; all zero = probes off. */
 struct wsdbg_config {
-    uint64_t slots_address;   /* device address of slot 0 */
+    uint64_t slots_address;   /* address of slot 0, as the GPU sees it */
     uint64_t history_address; /* device address of event 0 of slot 0; 0 = history off */
     uint32_t history_depth;   /* events a warp, power of two <= 128 */
     uint32_t warps_per_sm;

@@ -8,7 +8,7 @@
  * and grows it (posix_fallocate, then a larger mapping) only when a context with probed code appears:
  *
  *     struct wsdbg_segment                      fixed tables, always there
- *     slots of context 0 | history mirror of context 0 | slots of context 1 | ...     (context row has offsets)
+ *     slots of context 0 | history of context 0 | slots of context 1 | ...     (mirrors; context row has offsets)
  *
  * wsdbg unlinks the object when the session ends, so it outlives the traced process and its GPU context.
  *
@@ -73,6 +73,8 @@ struct wsdbg_context_row {
     uint32_t compute_capability; /* 10 * major + minor */
     uint64_t history_copied; /* number of the last history request served for this context */
     char device_name[96];
+    uint64_t slots_device_address; /* 0 = the GPU writes the slots here directly; else they are copied here */
+    uint64_t slots_copied_ns;      /* host time of the last whole copy, 0 = none yet */
 };
 
 struct wsdbg_module_row {
@@ -163,9 +165,13 @@ struct wsdbg_segment {
     char notes[WSDBG_NOTE_ROWS][WSDBG_TEXT_BYTES]; /* what the observer could not see, each said once */
 
     /* wsdbg raises history_request and wakes the word's futex; the shim's thread copies every living
-     * context's history into its mirror, then sets history_done to the request it served. */
+     * context's slots, then its history, into their mirrors, then sets history_done to the request it served.
+     * wsdbg raises slots_request whenever it looks; within 20 ms the thread copies the slots once and sets
+     * slots_done.  When nobody looks nothing is copied. */
     uint32_t history_request;
+    uint32_t slots_request;
     uint32_t history_done;
+    uint32_t slots_done;
 
     uint32_t context_count;
     uint32_t module_count;
