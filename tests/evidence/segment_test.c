@@ -1,0 +1,221 @@
+/* segment_test.c - bytes that a broken or hostile producer may leave: nothing is believed, nothing is read
+ * outside the segment. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "evidence/segment_reader.h"
+#include "evidence/segment_snapshot.h"
+
+static struct segment_writer *healthy(void)
+{
+    static const struct wsdbg_name names[] = {{.kind = WSDBG_NAME_ROLE, .id = 0, .name = "producer"}};
+    struct segment_writer *writer = segment_writer_create(100);
+    segment_writer_context(writer, 1, 8, 8);
+    segment_writer_module(writer, 0, names, 1);
+    segment_writer_function(writer, 0, "kernel", 168);
+    segment_writer_launch(writer, &(struct segment_launch){.ctas = 1, .threads = 32});
+    struct segment_warp warp = {.grid_id = 1, .ctas = 1, .warps = 1};
+    segment_writer_begin(writer, &warp);
+    segment_writer_role(writer, &warp, 0);
+    return writer;
+}
+
+/* The check's message for a healthy segment cut to `byte_count` after `harm`. */
+static void assert_refused(void (*harm)(struct wsdbg_segment *), size_t byte_count, const char *message)
+{
+    struct segment_writer *writer = healthy();
+    if (harm)
+        harm(segment_writer_segment(writer));
+    const struct wsdbg_segment_view view = {(const unsigned char *)segment_writer_segment(writer), byte_count};
+    struct wsdbg_error *error = wsdbg_segment_check(&view, "x");
+    assert_non_null(error);
+    assert_string_equal(wsdbg_error_message(error), message);
+    wsdbg_error_destroy(error);
+    segment_writer_destroy(writer);
+}
+
+static void other_magic(struct wsdbg_segment *segment)
+{
+    segment->magic++;
+}
+
+static void other_version(struct wsdbg_segment *segment)
+{
+    segment->version = 9;
+}
+
+static void foreign_truncated_and_newer_segments_are_refused(void **state)
+{
+    (void)state;
+    const size_t whole = sizeof(struct wsdbg_segment);
+    char text[128];
+    snprintf(text, sizeof text, "x: %zu bytes, a segment has at least %zu", whole - 1, whole);
+    assert_refused(NULL, whole - 1, text);
+    assert_refused(other_magic, whole, "x: offset 0: not a wsdbg segment");
+    assert_refused(other_version, whole, "x: segment version 9.1, this wsdbg reads 1.1");
+}
+
+static void every_row_reaches_the_snapshot(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = healthy();
+    segment_writer_thread(writer, 55, 0, "cuStreamSynchronize", 1234);
+    struct wsdbg_snapshot snapshot = segment_snapshot(writer);
+    assert_int_equal(snapshot.context_count, 1);
+    assert_true(snapshot.contexts[0].alive);
+    assert_string_equal(snapshot.contexts[0].device_name, "NVIDIA Test GPU");
+    assert_int_equal(snapshot.contexts[0].compute_capability.value, 90);
+    assert_int_equal(snapshot.module_count, 1);
+    assert_false(snapshot.modules[0].image_hash.known);
+    assert_string_equal(snapshot.functions[0].name, "kernel");
+    assert_int_equal(snapshot.functions[0].registers.value, 168);
+    assert_int_equal(snapshot.launch_count, 1);
+    assert_false(snapshot.launches[0].cluster[0].known);
+    assert_int_equal(snapshot.thread_count, 1);
+    assert_string_equal(snapshot.threads[0].call, "cuStreamSynchronize");
+    assert_false(snapshot.threads[0].stream.known);
+    assert_string_equal(wsdbg_snapshot_role_name(&snapshot, &snapshot.warps[0]), "producer");
+    wsdbg_snapshot_deinit(&snapshot);
+    segment_writer_destroy(writer);
+}
+
+static void hostile_counts_are_cut_to_their_tables(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = healthy();
+    struct wsdbg_segment *segment = segment_writer_segment(writer);
+    segment->context_count = segment->module_count = segment->function_count = UINT32_MAX;
+    segment->name_count = segment->thread_count = segment->note_count = UINT32_MAX;
+    segment->launch_count = UINT64_MAX;
+    segment->activity_count = UINT64_MAX;
+    segment->modules[0].names_first = WSDBG_NAME_ROWS - 1;
+    segment->modules[0].names_count = UINT32_MAX;
+    struct wsdbg_snapshot snapshot = segment_snapshot(writer);
+    assert_int_equal(snapshot.context_count, WSDBG_CONTEXT_ROWS);
+    assert_int_equal(snapshot.module_count, WSDBG_MODULE_ROWS);
+    assert_int_equal(snapshot.function_count, WSDBG_FUNCTION_ROWS);
+    assert_int_equal(snapshot.modules[0].names_count, 1);
+    assert_int_equal(snapshot.launch_count, 0);
+    assert_int_equal(snapshot.grids[0].launch, WSDBG_NONE);
+    wsdbg_snapshot_deinit(&snapshot);
+    segment_writer_destroy(writer);
+}
+
+static void slots_outside_the_segment_are_not_read(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t offset;
+        uint32_t count;
+    } hostile[] = {{UINT64_MAX, 8}, {UINT64_MAX - 511, 8},
+                   {0, 8},          {sizeof(struct wsdbg_segment) + 1, 8},
+                   {1u << 30, 8},   {sizeof(struct wsdbg_segment), UINT32_MAX}};
+    for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+        struct segment_writer *writer = healthy();
+        struct wsdbg_context_row *row = &segment_writer_segment(writer)->contexts[0];
+        row->slots_offset = hostile[i].offset;
+        row->slot_count = hostile[i].count;
+        struct wsdbg_snapshot snapshot = segment_snapshot(writer);
+        assert_int_equal(snapshot.warp_count, 0);
+        wsdbg_snapshot_deinit(&snapshot);
+        segment_writer_destroy(writer);
+    }
+}
+
+static void a_mirror_outside_the_segment_or_of_odd_depth_is_not_read(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t offset;
+        uint32_t depth;
+    } hostile[] = {{UINT64_MAX - 15, 8},
+                   {1u << 30, 8},
+                   {0, 8},
+                   {sizeof(struct wsdbg_segment) + 512, 7},
+                   {sizeof(struct wsdbg_segment) + 512, 256},
+                   {sizeof(struct wsdbg_segment) + 512, 64}};
+    for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+        struct segment_writer *writer = healthy();
+        segment_writer_copy_history(writer);
+        struct wsdbg_context_row *row = &segment_writer_segment(writer)->contexts[0];
+        row->history_offset = hostile[i].offset;
+        row->history_depth = hostile[i].depth;
+        struct wsdbg_snapshot snapshot = segment_snapshot(writer);
+        assert_false(snapshot.contexts[0].history_read);
+        assert_int_equal(snapshot.warp_count, 1);
+        assert_int_equal(snapshot.warps[0].history_count, 0);
+        wsdbg_snapshot_deinit(&snapshot);
+        segment_writer_destroy(writer);
+    }
+}
+
+static void strings_without_an_end_are_ended(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = healthy();
+    struct wsdbg_segment *segment = segment_writer_segment(writer);
+    memset(segment->functions[0].name, 'f', sizeof segment->functions[0].name);
+    memset(segment->names[0].name, 'n', sizeof segment->names[0].name);
+    memset(segment->off_reason, 'r', sizeof segment->off_reason);
+    memset(segment->contexts[0].device_name, 'd', sizeof segment->contexts[0].device_name);
+    struct wsdbg_snapshot snapshot = segment_snapshot(writer);
+    assert_int_equal(strlen(snapshot.functions[0].name), 255);
+    assert_int_equal(strlen(snapshot.names[0].name), 47);
+    assert_int_equal(strlen(snapshot.contexts[0].device_name), 95);
+    assert_int_equal(snapshot.note_count, 1);
+    assert_int_equal(strlen(snapshot.notes[0]), 255);
+    wsdbg_snapshot_deinit(&snapshot);
+    segment_writer_destroy(writer);
+}
+
+static void rows_that_point_nowhere_become_none(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = healthy();
+    struct wsdbg_segment *segment = segment_writer_segment(writer);
+    segment->modules[0].context = 77;
+    segment->functions[0].module = 77;
+    segment->launches[0].context = 77;
+    struct wsdbg_snapshot snapshot = segment_snapshot(writer);
+    assert_int_equal(snapshot.modules[0].context, WSDBG_NONE);
+    assert_int_equal(snapshot.functions[0].module, WSDBG_NONE);
+    assert_int_equal(snapshot.launches[0].context, WSDBG_NONE);
+    assert_int_equal(snapshot.grids[0].launch, WSDBG_NONE);
+    wsdbg_snapshot_deinit(&snapshot);
+    segment_writer_destroy(writer);
+}
+
+static void the_launch_ring_keeps_the_newest(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = healthy();
+    for (uint32_t i = 1; i < WSDBG_LAUNCH_ROWS + 10; i++)
+        segment_writer_launch(writer, &(struct segment_launch){.ctas = 1, .threads = 32});
+    struct wsdbg_snapshot snapshot = segment_snapshot(writer);
+    assert_int_equal(snapshot.launches_total, WSDBG_LAUNCH_ROWS + 10);
+    assert_int_equal(snapshot.launch_count, WSDBG_LAUNCH_ROWS);
+    assert_int_equal(snapshot.launches[0].sequence, 10);
+    assert_int_equal(snapshot.launches[WSDBG_LAUNCH_ROWS - 1].sequence, WSDBG_LAUNCH_ROWS + 9);
+    wsdbg_snapshot_deinit(&snapshot);
+    segment_writer_destroy(writer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(foreign_truncated_and_newer_segments_are_refused),
+        cmocka_unit_test(every_row_reaches_the_snapshot),
+        cmocka_unit_test(hostile_counts_are_cut_to_their_tables),
+        cmocka_unit_test(slots_outside_the_segment_are_not_read),
+        cmocka_unit_test(a_mirror_outside_the_segment_or_of_odd_depth_is_not_read),
+        cmocka_unit_test(strings_without_an_end_are_ended),
+        cmocka_unit_test(rows_that_point_nowhere_become_none),
+        cmocka_unit_test(the_launch_ring_keeps_the_newest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

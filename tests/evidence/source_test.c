@@ -1,0 +1,425 @@
+/* source_test.c - the sources themselves: live segments in /dev/shm, recordings, nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "evidence/evidence.h"
+#include "evidence/segment_writer.h"
+
+#define MS UINT64_C(1000000)
+
+static char session[64], recording[128];
+
+static int fresh_names(void **state)
+{
+    (void)state;
+    static int number;
+    snprintf(session, sizeof session, "test-%d-%d", (int)getpid(), ++number);
+    snprintf(recording, sizeof recording, "/tmp/wsdbg-%s.rec", session);
+    return 0;
+}
+
+static int remove_files(void **state)
+{
+    (void)state;
+    wsdbg_ring_unlink(session);
+    unlink(recording);
+    return 0;
+}
+
+static struct segment_writer *one_warp(uint32_t process_id, struct segment_warp *warp)
+{
+    struct segment_writer *writer = segment_writer_create_shm(session, process_id);
+    segment_writer_context(writer, 1, 8, 8);
+    segment_writer_module(writer, 0, NULL, 0);
+    segment_writer_function(writer, 0, "kernel", 168);
+    segment_writer_launch(writer, &(struct segment_launch){.ctas = 1, .threads = 32});
+    *warp = (struct segment_warp){.grid_id = 1, .ctas = 1, .warps = 1};
+    segment_writer_begin(writer, warp);
+    return writer;
+}
+
+static struct wsdbg_evidence *open_ring(void)
+{
+    struct wsdbg_evidence *source;
+    assert_null(wsdbg_evidence_open_ring(session, &source));
+    return source;
+}
+
+static struct wsdbg_snapshot poll_at(struct wsdbg_evidence *source, uint64_t now_ns)
+{
+    struct wsdbg_snapshot snapshot;
+    assert_null(source->ops->poll(source, now_ns, &snapshot));
+    return snapshot;
+}
+
+static void progress_is_the_time_at_which_a_slot_changed(void **state)
+{
+    (void)state;
+    struct wsdbg_evidence *source = open_ring();
+    struct wsdbg_snapshot snapshot = poll_at(source, 10 * MS);
+    assert_int_equal(snapshot.context_count, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    struct segment_warp warp;
+    struct segment_writer *writer = one_warp((uint32_t)getpid(), &warp);
+    static const struct {
+        uint64_t now_ns;
+        bool event_before;
+        uint64_t progress_ns;
+    } polls[] = {
+        {20 * MS, false, 20 * MS}, {40 * MS, false, 20 * MS}, {60 * MS, true, 60 * MS}, {80 * MS, false, 60 * MS}};
+    for (size_t i = 0; i < 4; i++) {
+        if (polls[i].event_before)
+            segment_writer_event(writer, &warp, (struct segment_event){.kind = WSDBG_EVENT_TILE_BEGIN});
+        snapshot = poll_at(source, polls[i].now_ns);
+        assert_true(snapshot.grids[0].running);
+        assert_int_equal(snapshot.progress_ns, polls[i].progress_ns);
+        assert_int_equal(snapshot.warps[0].changed_ns, polls[i].progress_ns);
+        assert_int_equal(snapshot.warps[0].history_count, 0);
+        wsdbg_snapshot_deinit(&snapshot);
+    }
+    source->ops->close(source);
+    segment_writer_destroy(writer);
+}
+
+static void a_wait_longer_than_the_clocks_wrap_keeps_time_rising(void **state)
+{
+    (void)state;
+    const uint64_t minutes_ns = 300 * 1000 * MS;
+    struct segment_warp warp;
+    struct segment_writer *writer = one_warp((uint32_t)getpid(), &warp);
+    struct wsdbg_evidence *source = open_ring();
+    struct wsdbg_snapshot before = poll_at(source, 10 * MS);
+    segment_writer_set_gpu_time(writer, UINT64_C(1000000000) + minutes_ns);
+    segment_writer_event(writer, &warp, (struct segment_event){.kind = WSDBG_EVENT_TILE_BEGIN});
+    struct wsdbg_snapshot after = poll_at(source, 10 * MS + minutes_ns);
+    assert_int_equal(after.contexts[0].gpu_now_ns - before.contexts[0].gpu_now_ns, minutes_ns);
+    wsdbg_snapshot_deinit(&before);
+    wsdbg_snapshot_deinit(&after);
+    source->ops->close(source);
+    segment_writer_destroy(writer);
+}
+
+static void a_segment_may_grow_while_it_is_watched(void **state)
+{
+    (void)state;
+    struct segment_warp warp;
+    struct segment_writer *writer = one_warp((uint32_t)getpid(), &warp);
+    struct wsdbg_evidence *source = open_ring();
+    struct wsdbg_snapshot snapshot = poll_at(source, 10 * MS);
+    wsdbg_snapshot_deinit(&snapshot);
+    const uint32_t context = segment_writer_context(writer, 132, 64, 64); /* 9 MB more */
+    const uint32_t module = segment_writer_module(writer, context, NULL, 0);
+    struct segment_warp second = {
+        .context = context, .module = module, .grid_id = 5, .ctas = 1, .warps = 1, .sm = 131, .sm_warp = 63};
+    segment_writer_begin(writer, &second);
+    snapshot = poll_at(source, 20 * MS);
+    assert_int_equal(snapshot.context_count, 2);
+    assert_int_equal(snapshot.grid_count, 2);
+    assert_int_equal(snapshot.warp_count, 2);
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+    segment_writer_destroy(writer);
+}
+
+static void two_processes_stay_apart(void **state)
+{
+    (void)state;
+    struct segment_warp warp;
+    struct segment_writer *first = one_warp((uint32_t)getpid(), &warp);
+    struct segment_writer *second = one_warp((uint32_t)getppid(), &warp);
+    struct wsdbg_evidence *source = open_ring();
+    struct wsdbg_snapshot snapshot = poll_at(source, 10 * MS);
+    assert_int_equal(snapshot.context_count, 2);
+    assert_int_equal(snapshot.grid_count, 2);
+    assert_int_equal(snapshot.grids[1].context, 1);
+    assert_int_equal(snapshot.grids[1].module, 1);
+    assert_int_equal(snapshot.grids[1].launch, 1);
+    assert_int_equal(snapshot.launches[1].function, 1);
+    assert_int_not_equal(snapshot.contexts[0].process_id, snapshot.contexts[1].process_id);
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+    segment_writer_destroy(first);
+    segment_writer_destroy(second);
+}
+
+static void a_dead_process_runs_nothing(void **state)
+{
+    (void)state;
+    const pid_t child = fork();
+    if (child == 0)
+        pause();
+    struct segment_warp warp;
+    struct segment_writer *writer = one_warp((uint32_t)child, &warp);
+    segment_writer_thread(writer, 9, 0, "cuCtxSynchronize", 5);
+    struct wsdbg_evidence *source = open_ring();
+    struct wsdbg_snapshot snapshot = poll_at(source, 10 * MS);
+    assert_true(snapshot.grids[0].running);
+    assert_int_equal(snapshot.thread_count, 1);
+    wsdbg_snapshot_deinit(&snapshot);
+    kill(child, SIGKILL);
+    siginfo_t info;
+    waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT); /* dead, but not yet waited for */
+    snapshot = poll_at(source, 20 * MS);
+    assert_false(snapshot.contexts[0].alive);
+    assert_false(snapshot.grids[0].running);
+    assert_int_equal(snapshot.thread_count, 0);
+    assert_int_equal(snapshot.warp_count, 1);
+    wsdbg_snapshot_deinit(&snapshot);
+    waitpid(child, NULL, 0);
+    source->ops->close(source);
+    segment_writer_destroy(writer);
+}
+
+static void a_foreign_file_becomes_a_note(void **state)
+{
+    (void)state;
+    char path[128];
+    snprintf(path, sizeof path, "/dev/shm/wsdbg.%s.4242", session);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("this is no segment", file);
+    fclose(file);
+    struct segment_warp warp;
+    struct segment_writer *writer = one_warp((uint32_t)getpid(), &warp);
+    struct wsdbg_evidence *source = open_ring();
+    struct wsdbg_snapshot snapshot = poll_at(source, 10 * MS);
+    assert_int_equal(snapshot.grid_count, 1);
+    assert_int_equal(snapshot.note_count, 1);
+    assert_non_null(strstr(snapshot.notes[0], "18 bytes, a segment has at least"));
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+    segment_writer_destroy(writer);
+    assert_int_equal(access(path, F_OK), 0);
+    wsdbg_ring_unlink(session);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
+static void *answer_one_request(void *argument)
+{
+    struct segment_writer *writer = argument;
+    const struct wsdbg_segment *segment = segment_writer_segment(writer);
+    while (__atomic_load_n(&segment->history_request, __ATOMIC_ACQUIRE) == segment->history_done)
+        usleep(100);
+    segment_writer_copy_history(writer);
+    return NULL;
+}
+
+static void inspect_asks_for_the_histories(void **state)
+{
+    (void)state;
+    struct segment_warp warp;
+    struct segment_writer *writer = one_warp((uint32_t)getpid(), &warp);
+    segment_writer_event(writer, &warp, (struct segment_event){.kind = WSDBG_EVENT_TILE_BEGIN});
+    struct wsdbg_evidence *source = open_ring();
+    pthread_t shim;
+    assert_int_equal(pthread_create(&shim, NULL, answer_one_request, writer), 0);
+    struct wsdbg_snapshot snapshot;
+    assert_null(source->ops->inspect(source, 10 * MS, 5000 * MS, &snapshot));
+    pthread_join(shim, NULL);
+    assert_true(snapshot.contexts[0].history_read);
+    assert_int_equal(snapshot.warps[0].history_count, 2);
+    assert_true(snapshot.warps[0].history_whole);
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+    segment_writer_destroy(writer);
+}
+
+static void histories_that_nobody_copies_are_not_read(void **state)
+{
+    (void)state;
+    struct segment_warp warp;
+    struct segment_writer *writer = one_warp((uint32_t)getpid(), &warp);
+    segment_writer_copy_history(writer); /* of an earlier request: of no use now */
+    segment_writer_segment(writer)->history_request = 1;
+    struct wsdbg_evidence *source = open_ring();
+    struct wsdbg_snapshot snapshot;
+    assert_null(source->ops->inspect(source, 10 * MS, 20 * MS, &snapshot));
+    assert_false(snapshot.contexts[0].history_read);
+    assert_int_equal(snapshot.warps[0].history_count, 0);
+    assert_int_equal(snapshot.warp_count, 1);
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+    segment_writer_destroy(writer);
+}
+
+/* Three frames at 10, 20 and 30 ms: BEGIN, an event, nothing new. */
+static void make_recording(void)
+{
+    struct segment_warp warp;
+    struct segment_writer *writer = one_warp((uint32_t)getpid(), &warp);
+    struct wsdbg_evidence *source = open_ring();
+    for (uint64_t frame = 1; frame <= 3; frame++) {
+        if (frame == 2)
+            segment_writer_event(writer, &warp, (struct segment_event){.kind = WSDBG_EVENT_TILE_BEGIN, .value = 6});
+        segment_writer_copy_history(writer);
+        struct wsdbg_snapshot snapshot = poll_at(source, frame * 10 * MS);
+        wsdbg_snapshot_deinit(&snapshot);
+        assert_null(wsdbg_ring_record(source, recording, frame * 10 * MS));
+    }
+    source->ops->close(source);
+    segment_writer_destroy(writer);
+}
+
+static void a_recording_replays_forwards_and_backwards(void **state)
+{
+    (void)state;
+    make_recording();
+    struct wsdbg_evidence *source;
+    uint64_t first_ns, last_ns;
+    assert_null(wsdbg_evidence_open_recorded(recording, &first_ns, &last_ns, &source));
+    assert_int_equal(first_ns, 10 * MS);
+    assert_int_equal(last_ns, 30 * MS);
+    static const struct {
+        uint64_t now_ns, progress_ns;
+        uint8_t kind;
+    } looks[] = {{10 * MS, 10 * MS, WSDBG_EVENT_BEGIN},
+                 {19 * MS, 10 * MS, WSDBG_EVENT_BEGIN},
+                 {35 * MS, 20 * MS, WSDBG_EVENT_TILE_BEGIN},
+                 {12 * MS, 10 * MS, WSDBG_EVENT_BEGIN},
+                 {20 * MS, 20 * MS, WSDBG_EVENT_TILE_BEGIN}};
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
+        struct wsdbg_snapshot snapshot = poll_at(source, looks[i].now_ns);
+        assert_int_equal(snapshot.warps[0].last.kind, looks[i].kind);
+        assert_int_equal(snapshot.progress_ns, looks[i].progress_ns);
+        assert_true(snapshot.grids[0].running);
+        wsdbg_snapshot_deinit(&snapshot);
+    }
+    struct wsdbg_snapshot snapshot;
+    assert_null(source->ops->inspect(source, 30 * MS, 0, &snapshot));
+    assert_int_equal(snapshot.warps[0].history_count, 2);
+    assert_int_equal(snapshot.warps[0].last.value, 6);
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+}
+
+static void recording_over_an_existing_file_is_refused(void **state)
+{
+    (void)state;
+    make_recording();
+    struct stat before, after;
+    stat(recording, &before);
+    struct wsdbg_evidence *source = open_ring();
+    struct wsdbg_error *error = wsdbg_ring_record(source, recording, 1);
+    assert_non_null(error);
+    assert_non_null(strstr(wsdbg_error_message(error), "File exists"));
+    wsdbg_error_destroy(error);
+    stat(recording, &after);
+    assert_int_equal(before.st_size, after.st_size);
+    source->ops->close(source);
+}
+
+static char *open_error(const char *path)
+{
+    struct wsdbg_evidence *source;
+    uint64_t first_ns, last_ns;
+    struct wsdbg_error *error = wsdbg_evidence_open_recorded(path, &first_ns, &last_ns, &source);
+    assert_non_null(error);
+    static char message[512];
+    snprintf(message, sizeof message, "%s", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+    return message;
+}
+
+static void a_bad_recording_is_one_line_with_file_offset_and_reason(void **state)
+{
+    (void)state;
+    char expected[256];
+    make_recording();
+    struct stat status;
+    stat(recording, &status);
+    assert_int_equal(truncate(recording, status.st_size - 1), 0);
+    const char *message = open_error(recording);
+    assert_true(strncmp(message, recording, strlen(recording)) == 0);
+    assert_non_null(strstr(message, ": offset "));
+    assert_non_null(strstr(message, ": truncated in a frame"));
+
+    assert_int_equal(truncate(recording, 16), 0);
+    snprintf(expected, sizeof expected, "%s: offset 16: truncated: no frame", recording);
+    assert_string_equal(open_error(recording), expected);
+
+    assert_int_equal(truncate(recording, 9), 0);
+    snprintf(expected, sizeof expected, "%s: offset 9: too short to be a wsdbg recording", recording);
+    assert_string_equal(open_error(recording), expected);
+
+    FILE *file = fopen(recording, "w");
+    fputs("SQLite format 3, or anything else", file);
+    fclose(file);
+    snprintf(expected, sizeof expected, "%s: offset 0: not a wsdbg recording", recording);
+    assert_string_equal(open_error(recording), expected);
+
+    assert_string_equal(open_error("/no/such.rec"), "open /no/such.rec: No such file or directory");
+}
+
+static void damage_inside_a_frame_is_found_when_it_is_read(void **state)
+{
+    (void)state;
+    make_recording();
+    FILE *file = fopen(recording, "r+");
+    fseek(file, 16 + 32 + 40, SEEK_SET); /* file head, frame head, inside the first content */
+    fputs("damage", file);
+    fclose(file);
+    struct wsdbg_evidence *source;
+    struct wsdbg_snapshot snapshot;
+    uint64_t first_ns, last_ns;
+    assert_null(wsdbg_evidence_open_recorded(recording, &first_ns, &last_ns, &source));
+    struct wsdbg_error *error = source->ops->poll(source, first_ns, &snapshot);
+    assert_non_null(error);
+    assert_non_null(strstr(wsdbg_error_message(error), ": offset 16: the frame's content is damaged"));
+    wsdbg_error_destroy(error);
+    source->ops->close(source);
+}
+
+static void null_evidence_sees_nothing(void **state)
+{
+    (void)state;
+    struct wsdbg_evidence *source;
+    assert_null(wsdbg_evidence_open_null(&source));
+    struct wsdbg_snapshot snapshot = poll_at(source, 7);
+    assert_int_equal(snapshot.grid_count, 0);
+    assert_int_equal(snapshot.time_ns, 7);
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+}
+
+static void a_session_name_that_is_a_path_is_refused(void **state)
+{
+    (void)state;
+    struct wsdbg_evidence *source;
+    struct wsdbg_error *error = wsdbg_evidence_open_ring("../x", &source);
+    assert_int_equal(wsdbg_error_code(error), WSDBG_ERROR_BAD_INPUT);
+    wsdbg_error_destroy(error);
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, fresh_names, remove_files)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(progress_is_the_time_at_which_a_slot_changed),
+        CASE(a_wait_longer_than_the_clocks_wrap_keeps_time_rising),
+        CASE(a_segment_may_grow_while_it_is_watched),
+        CASE(two_processes_stay_apart),
+        CASE(a_dead_process_runs_nothing),
+        CASE(a_foreign_file_becomes_a_note),
+        CASE(inspect_asks_for_the_histories),
+        CASE(histories_that_nobody_copies_are_not_read),
+        CASE(a_recording_replays_forwards_and_backwards),
+        CASE(recording_over_an_existing_file_is_refused),
+        CASE(a_bad_recording_is_one_line_with_file_offset_and_reason),
+        CASE(damage_inside_a_frame_is_found_when_it_is_read),
+        CASE(null_evidence_sees_nothing),
+        CASE(a_session_name_that_is_a_path_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,114 @@
+/* watchdog_test.c - the watchdog as a function of (snapshot, clock). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "diagnose/watchdog.h"
+
+#define S UINT64_C(1000000000)
+#define STALL (2 * S)
+
+struct tick {
+    uint64_t now_ns, progress_ns;
+    bool running;
+    enum wsdbg_watchdog_verdict expected;
+};
+
+static void play(const struct tick *ticks, size_t count)
+{
+    struct wsdbg_watchdog watchdog;
+    wsdbg_watchdog_init(&watchdog, STALL);
+    for (size_t i = 0; i < count; i++) {
+        struct wsdbg_grid grids[] = {{.running = false}, {.running = ticks[i].running}};
+        const struct wsdbg_snapshot snapshot = {.grids = grids, .grid_count = 2, .progress_ns = ticks[i].progress_ns};
+        const enum wsdbg_watchdog_verdict verdict = wsdbg_watchdog_tick(&watchdog, &snapshot, ticks[i].now_ns);
+        if (verdict != ticks[i].expected)
+            fail_msg("tick %zu: verdict %d, expected %d", i, (int)verdict, (int)ticks[i].expected);
+    }
+}
+#define PLAY(...) \
+    play((const struct tick[]){__VA_ARGS__}, sizeof((const struct tick[]){__VA_ARGS__}) / sizeof(struct tick))
+
+static void nothing_running_is_idle_for_ever(void **state)
+{
+    (void)state;
+    PLAY({10 * S, 0, false, WSDBG_WATCHDOG_IDLE}, {1000 * S, 0, false, WSDBG_WATCHDOG_IDLE});
+}
+
+static void a_stall_is_reported_once(void **state)
+{
+    (void)state;
+    PLAY({10 * S, 10 * S, true, WSDBG_WATCHDOG_PROGRESS}, {11 * S, 10 * S, true, WSDBG_WATCHDOG_QUIET},
+         {12 * S, 10 * S, true, WSDBG_WATCHDOG_STALLED}, {13 * S, 10 * S, true, WSDBG_WATCHDOG_STILL_STALLED},
+         {100 * S, 10 * S, true, WSDBG_WATCHDOG_STILL_STALLED});
+}
+
+static void the_threshold_counts_to_the_nanosecond(void **state)
+{
+    (void)state;
+    PLAY({10 * S, 10 * S, true, WSDBG_WATCHDOG_PROGRESS}, {12 * S - 1, 10 * S, true, WSDBG_WATCHDOG_QUIET},
+         {12 * S, 10 * S, true, WSDBG_WATCHDOG_STALLED});
+}
+
+static void progress_at_the_threshold_prevents_the_report(void **state)
+{
+    (void)state;
+    PLAY({10 * S, 10 * S, true, WSDBG_WATCHDOG_PROGRESS}, {12 * S, 12 * S, true, WSDBG_WATCHDOG_PROGRESS},
+         {14 * S - 1, 12 * S, true, WSDBG_WATCHDOG_QUIET}, {14 * S, 12 * S, true, WSDBG_WATCHDOG_STALLED});
+}
+
+static void a_slow_kernel_backs_the_threshold_off(void **state)
+{
+    (void)state;
+    PLAY({10 * S, 10 * S, true, WSDBG_WATCHDOG_PROGRESS}, {12 * S, 10 * S, true, WSDBG_WATCHDOG_STALLED},
+         {13 * S, 13 * S, true, WSDBG_WATCHDOG_PROGRESS}, {16 * S, 13 * S, true, WSDBG_WATCHDOG_QUIET},
+         {17 * S, 13 * S, true, WSDBG_WATCHDOG_STALLED}, {18 * S, 18 * S, true, WSDBG_WATCHDOG_PROGRESS},
+         {25 * S, 18 * S, true, WSDBG_WATCHDOG_QUIET}, {26 * S, 18 * S, true, WSDBG_WATCHDOG_STALLED});
+}
+
+static void idling_ends_the_back_off(void **state)
+{
+    (void)state;
+    PLAY({10 * S, 10 * S, true, WSDBG_WATCHDOG_PROGRESS}, {12 * S, 10 * S, true, WSDBG_WATCHDOG_STALLED},
+         {13 * S, 10 * S, false, WSDBG_WATCHDOG_IDLE}, {20 * S, 20 * S, true, WSDBG_WATCHDOG_PROGRESS},
+         {22 * S, 20 * S, true, WSDBG_WATCHDOG_STALLED});
+}
+
+static void a_clock_that_stands_still_or_steps_back_ages_nothing(void **state)
+{
+    (void)state;
+    PLAY({10 * S, 10 * S, true, WSDBG_WATCHDOG_PROGRESS}, {10 * S, 10 * S, true, WSDBG_WATCHDOG_QUIET},
+         {1 * S, 10 * S, true, WSDBG_WATCHDOG_QUIET}, {10 * S, 10 * S, true, WSDBG_WATCHDOG_QUIET},
+         {12 * S, 10 * S, true, WSDBG_WATCHDOG_STALLED});
+}
+
+static void a_tick_that_comes_late_still_sees_the_stall(void **state)
+{
+    (void)state;
+    PLAY({90 * S, 10 * S, true, WSDBG_WATCHDOG_STALLED}, {91 * S, 10 * S, true, WSDBG_WATCHDOG_STILL_STALLED});
+}
+
+static void progress_never_goes_back(void **state)
+{
+    (void)state;
+    PLAY({10 * S, 10 * S, true, WSDBG_WATCHDOG_PROGRESS}, {11 * S, 3 * S, true, WSDBG_WATCHDOG_QUIET},
+         {12 * S, 3 * S, true, WSDBG_WATCHDOG_STALLED});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_running_is_idle_for_ever),
+        cmocka_unit_test(a_stall_is_reported_once),
+        cmocka_unit_test(the_threshold_counts_to_the_nanosecond),
+        cmocka_unit_test(progress_at_the_threshold_prevents_the_report),
+        cmocka_unit_test(a_slow_kernel_backs_the_threshold_off),
+        cmocka_unit_test(idling_ends_the_back_off),
+        cmocka_unit_test(a_clock_that_stands_still_or_steps_back_ages_nothing),
+        cmocka_unit_test(a_tick_that_comes_late_still_sees_the_stall),
+        cmocka_unit_test(progress_never_goes_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
