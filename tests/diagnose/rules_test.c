@@ -348,7 +348,7 @@ static void a_full_chip_is_judged_at_once(void **state)
             wsdbg_diagnosis_deinit(&r.diagnosis);
     }
     print_message("full chip, %zu events: %.1f ms\n", r.snapshot.history_count, best * 1e3);
-    assert_true(best < 0.5);
+    assert_true(best < 0.3);
     done(&r);
 }
 

@@ -75,6 +75,8 @@ static struct wsdbg_error *diagnose_case(const struct wsdbg_snapshot *snapshot, 
         return error;
     error = wsdbg_ledger_create(&c, &c.ledger);
     if (!error)
+        error = wsdbg_rounds_create(&c);
+    if (!error)
         error = wsdbg_wait_graph_create(&c, &c.graph);
     if (!error) {
         wsdbg_infer_inits(&c);

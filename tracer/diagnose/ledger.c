@@ -289,6 +289,7 @@ void wsdbg_ledger_destroy(struct wsdbg_ledger *ledger)
     free(ledger->stages);
     free(ledger->uses);
     free(ledger->waits);
+    free(ledger->rounds);
     free(ledger->table);
     free(ledger);
 }

@@ -37,6 +37,8 @@ struct wsdbg_wait {
     uint32_t round; /* WSDBG_NONE = not known */
 };
 
+struct wsdbg_round;
+
 struct wsdbg_ledger {
     struct wsdbg_stage *stages;
     uint32_t stage_count;
@@ -44,7 +46,8 @@ struct wsdbg_ledger {
     uint32_t use_count;
     struct wsdbg_wait *waits;
     uint32_t wait_count;
-    uint32_t *table; /* (CTA of the case, id, stage) -> stage + 1 */
+    struct wsdbg_round *rounds; /* one a wait, see round.h */
+    uint32_t *table;            /* (CTA of the case, id, stage) -> stage + 1 */
 };
 
 struct wsdbg_error *wsdbg_ledger_create(const struct wsdbg_case *c, struct wsdbg_ledger **out);

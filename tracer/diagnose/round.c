@@ -4,6 +4,8 @@
  */
 #include "diagnose/round.h"
 
+#include <stdlib.h>
+
 /* Time stamps have steps of 32 ns; order is told only beyond this. */
 #define TIME_SLACK_NS 64u
 
@@ -92,7 +94,7 @@ static void sum_round(const struct wsdbg_case *c, const struct wsdbg_stage *stag
     }
 }
 
-struct wsdbg_round wsdbg_round_of(const struct wsdbg_case *c, const struct wsdbg_wait *wait)
+static struct wsdbg_round work_out(const struct wsdbg_case *c, const struct wsdbg_wait *wait)
 {
     struct wsdbg_round round = {.iteration = WSDBG_NO_ITERATION};
     if (wait->round == WSDBG_NONE)
@@ -112,6 +114,27 @@ struct wsdbg_round wsdbg_round_of(const struct wsdbg_case *c, const struct wsdbg
     round.covered = wsdbg_case_covers(c, wait->stage, round.iteration);
     sum_round(c, wait->stage, &round);
     return round;
+}
+
+struct wsdbg_error *wsdbg_rounds_create(struct wsdbg_case *c)
+{
+    struct wsdbg_ledger *ledger = c->ledger;
+    ledger->rounds = malloc((ledger->wait_count + 1) * sizeof *ledger->rounds);
+    if (!ledger->rounds)
+        return &wsdbg_error_no_memory;
+    for (uint32_t i = 0; i < ledger->wait_count; i++) {
+        const struct wsdbg_wait *wait = &ledger->waits[i];
+        uint32_t same = 0;
+        while (same < i && (ledger->waits[same].stage != wait->stage || ledger->waits[same].round != wait->round))
+            same++;
+        ledger->rounds[i] = same < i ? ledger->rounds[same] : work_out(c, wait);
+    }
+    return NULL;
+}
+
+struct wsdbg_round wsdbg_round_of(const struct wsdbg_case *c, const struct wsdbg_wait *wait)
+{
+    return c->ledger->rounds[wait - c->ledger->waits];
 }
 
 bool wsdbg_right_parity(const struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t *parity, bool *declared)
@@ -206,8 +229,7 @@ static void infer_family(struct wsdbg_case *c, uint32_t first)
     const struct wsdbg_stage *stage = &c->ledger->stages[first];
     uint32_t needed = 0, rounds = 0;
     for (uint32_t k = 0; k < c->ledger->stage_count; k++)
-        if (same_family(&c->ledger->stages[k], stage) &&
-            !agree_on_arrivals(c, &c->ledger->stages[k], &needed, &rounds))
+        if (same_family(&c->ledger->stages[k], stage) && !agree_on_arrivals(c, &c->ledger->stages[k], &needed, &rounds))
             return;
     if (rounds < 3)
         return;

@@ -24,6 +24,10 @@ struct wsdbg_round {
     struct wsdbg_warp_set arrived, expected; /* warps that arrived, that expected bytes, for `tag` */
 };
 
+/* Works out the rounds of all waits once; the ledger keeps them. */
+struct wsdbg_error *wsdbg_rounds_create(struct wsdbg_case *c);
+
+/* `wait` is one of the ledger's. */
 struct wsdbg_round wsdbg_round_of(const struct wsdbg_case *c, const struct wsdbg_wait *wait);
 
 /* The parity a wait of this round must name; false where neither a name nor earlier waits tell. */

@@ -25,6 +25,49 @@ static bool all_went_on(const struct wsdbg_case *c, const struct wsdbg_round *ro
     return true;
 }
 
+/* The warps that work on this barrier, of all CTAs of the cluster: a multicast copy of a peer brings bytes too. */
+static struct wsdbg_warp_set fillers(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
+{
+    const uint32_t roles = stage->name ? stage->name->arriving_roles : 0;
+    struct wsdbg_warp_set set = {{0}};
+    for (uint32_t k = 0; k < c->cta_count; k++) {
+        const struct wsdbg_warp_set actors = wsdbg_family_actors(c, c->ctas[k], stage->id);
+        for (size_t i = 0; i < WSDBG_CASE_WARPS_MAX / 64; i++)
+            set.words[i] |= actors.words[i];
+    }
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (row->role.known && row->role.value < 32 && (roles >> row->role.value & 1))
+            wsdbg_set_add(&set, w);
+    }
+    return set;
+}
+
+/* A live filler that has not come to the round may still bring what is missing. */
+static bool more_to_come(const struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round)
+{
+    const struct wsdbg_warp_set set = fillers(c, wait->stage);
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        bool acts = false, reached = false;
+        uint32_t count;
+        const struct wsdbg_history_event *events = wsdbg_case_events(c, w, &count);
+        if (!wsdbg_set_has(&set, w) || wsdbg_set_has(&round->expected, w) ||
+            wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED)
+            continue;
+        for (uint32_t i = 0; i < count; i++) {
+            const bool mbarrier =
+                events[i].kind >= WSDBG_EVENT_MBARRIER_WAIT_BEGIN && events[i].kind <= WSDBG_EVENT_TMA_ISSUE;
+            acts = acts || mbarrier;
+            reached = reached || (events[i].kind >= WSDBG_EVENT_MBARRIER_ARRIVE && mbarrier &&
+                                  events[i].barrier == wait->stage->id && events[i].iteration != WSDBG_NO_ITERATION &&
+                                  round->iteration != WSDBG_NO_ITERATION && events[i].iteration > round->iteration);
+        }
+        if (acts && !reached)
+            return true;
+    }
+    return false;
+}
+
 static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
                                    enum wsdbg_cause cause, enum wsdbg_confidence confidence)
 {
@@ -122,7 +165,7 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
     const enum wsdbg_confidence confidence = whole ? wsdbg_if_stuck(c, wait->warp) : WSDBG_CONFIDENCE_LIKELY;
     const uint32_t needed = wait->stage->init.value;
     if (round.arrivals == needed && round.expected_bytes != round.issued_bytes &&
-        (round.covered || round.issued_bytes > 0))
+        (round.covered || round.issued_bytes > 0) && !more_to_come(c, wait, &round))
         say_mismatch(c, wait, &round, confidence);
     else if (round.arrivals < needed && never_arrives(c, wait->stage, &round.expected) &&
              needed - round.arrivals <= wsdbg_set_count(&round.expected))

@@ -9,6 +9,9 @@
 
 #include "diagnose/ledger.h"
 
+/* A mate may write its last event a moment after this warp issued: %globaltimer ticks coarsely. */
+#define WGMMA_SKEW_NS 100000u
+
 static bool live(const struct wsdbg_case *c, uint32_t warp)
 {
     return wsdbg_case_warp(c, warp)->state != WSDBG_WARP_EXITED;
@@ -131,6 +134,43 @@ static void cluster_wakers(const struct wsdbg_case *c, struct wsdbg_wait_node *n
     node->why = "not at the cluster barrier";
 }
 
+/* Newest wgmma of a warp as recorded; NULL = none. */
+static const struct wsdbg_history_event *last_wgmma(const struct wsdbg_case *c, uint32_t warp)
+{
+    uint32_t count;
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, warp, &count);
+    for (uint32_t i = count; i-- > 0;)
+        if (events[i].kind == WSDBG_EVENT_WGMMA_ISSUE)
+            return &events[i];
+    return NULL;
+}
+
+/* Has not come to `issue` yet: nothing that it did is newer, and its own wgmma, if any, are older. */
+static bool behind(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_history_event *issue)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    const struct wsdbg_history_event *own = last_wgmma(c, warp);
+    if (row->history_count == 0 || issue->iteration == WSDBG_NO_ITERATION)
+        return false;
+    const bool older = !own || (own->iteration != WSDBG_NO_ITERATION && own->iteration < issue->iteration);
+    return older && row->last.gpu_time_ns <= issue->gpu_time_ns + WGMMA_SKEW_NS;
+}
+
+/* wgmma is one instruction of four warps: one that stands at it waits for the mates that are not there. */
+static void wgmma_wakers(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_wait_node *node)
+{
+    const struct wsdbg_warp_row *self = wsdbg_case_warp(c, warp);
+    if (self->last.kind != WSDBG_EVENT_WGMMA_ISSUE || !c->quiet)
+        return;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (w != warp && row->cta == self->cta && row->warp / 4 == self->warp / 4 && behind(c, w, &self->last))
+            wsdbg_set_add(&node->wakers, w);
+    }
+    node->waits = wsdbg_set_count(&node->wakers) > 0;
+    node->why = "wgmma needs all four warps of the warpgroup";
+}
+
 static void describe_node(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_wait_node *node)
 {
     const enum wsdbg_warp_state state = wsdbg_case_warp(c, warp)->state;
@@ -148,6 +188,9 @@ static void describe_node(const struct wsdbg_case *c, uint32_t warp, struct wsdb
         break;
     case WSDBG_WARP_WAIT_CLUSTER:
         cluster_wakers(c, node);
+        break;
+    case WSDBG_WARP_RUNNING:
+        wgmma_wakers(c, warp, node);
         break;
     default:
         node->outside = node->waits;
