@@ -1,7 +1,6 @@
 /* device.c - executes warp programs with real barrier semantics; see device.h. */
 #include "device.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,10 +54,16 @@ struct device {
     uint32_t random;
 };
 
+void must(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
 struct device *device_create(uint32_t ctas, uint32_t warps, uint32_t cluster, uint32_t registers)
 {
     struct device *d = calloc(1, sizeof *d);
-    assert(d);
+    must(d);
     d->cta_count = ctas;
     d->warp_count = warps;
     d->cluster = cluster;
@@ -122,7 +127,7 @@ static void append(struct device *d, uint32_t cta, uint32_t warp, struct op op)
 {
     struct warp *w = &d->warps[cta * d->warp_count + warp];
     w->ops = realloc(w->ops, (w->op_count + 1) * sizeof op);
-    assert(w->ops);
+    must(w->ops);
     w->ops[w->op_count++] = op;
 }
 
@@ -228,7 +233,7 @@ static void record(struct device *d, struct warp *w, uint8_t kind, const struct 
     if ((w->event_count & (w->event_count - 1)) == 0) {
         const size_t room = w->event_count ? 2 * w->event_count : 1;
         w->events = realloc(w->events, room * sizeof *w->events);
-        assert(w->events);
+        must(w->events);
     }
     w->events[w->event_count++] = (struct wsdbg_history_event){.gpu_time_ns = d->now * 96,
                                                                .iteration = op->iteration,
@@ -261,7 +266,7 @@ static void issue_copy(struct device *d, uint32_t cta, const struct op *op)
     for (uint32_t rank = 0; rank < d->cluster; rank++) {
         if (mask ? !(mask >> rank & 1) : base + rank != cta)
             continue;
-        assert(d->copy_count < COPIES);
+        must(d->copy_count < COPIES);
         d->copies[d->copy_count++] =
             (struct landing){d->now + 6, base + rank, op->barrier, op->stage, op->value & 0xffffff};
     }
@@ -473,7 +478,7 @@ static uint32_t find_barrier(struct wsdbg_snapshot *s, uint32_t cta, enum wsdbg_
             s->barriers[i].stage == stage)
             return i;
     s->barriers = realloc(s->barriers, (s->barrier_count + 1) * sizeof *s->barriers);
-    assert(s->barriers);
+    must(s->barriers);
     s->barriers[s->barrier_count] = (struct wsdbg_barrier){.cta = cta, .kind = kind, .id = id, .stage = stage};
     return (uint32_t)s->barrier_count++;
 }
@@ -542,7 +547,7 @@ void device_snapshot(const struct device *d, uint32_t depth, struct wsdbg_snapsh
     for (uint32_t i = 0; i < warps; i++)
         events += d->warps[i].event_count;
     s.history = malloc(events * sizeof *s.history);
-    assert(s.contexts && s.modules && s.functions && s.grids && s.names && s.ctas && s.warps && s.history);
+    must(s.contexts && s.modules && s.functions && s.grids && s.names && s.ctas && s.warps && s.history);
     s.context_count = s.module_count = s.function_count = s.grid_count = 1;
     s.contexts[0] = (struct wsdbg_context){.alive = true, .history_depth = depth, .history_read = depth > 0};
     memcpy(s.names, d->names, sizeof d->names);

@@ -9,6 +9,9 @@
 
 struct device;
 
+/* Ends the test program where the model itself fails; unlike assert also in an optimised build. */
+void must(bool holds);
+
 /* CTAs of `warps` warps; clusters of `cluster` neighbours (1 = none); registers a thread at launch. */
 struct device *device_create(uint32_t ctas, uint32_t warps, uint32_t cluster, uint32_t registers);
 void device_destroy(struct device *device);

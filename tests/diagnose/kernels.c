@@ -1,8 +1,6 @@
 /* kernels.c - see kernels.h. */
 #include "kernels.h"
 
-#include <assert.h>
-
 #define BYTES_A 16384u
 #define BYTES_B 32768u
 #define WARPS 12u
@@ -210,5 +208,5 @@ void examine(struct device *device, uint32_t seed, uint32_t depth, struct wsdbg_
     device_run(device, seed);
     device_snapshot(device, depth, snapshot);
     struct wsdbg_error *error = wsdbg_diagnose(snapshot, diagnosis);
-    assert(!error);
+    must(!error);
 }
