@@ -178,6 +178,15 @@ uint32_t segment_writer_function(struct segment_writer *writer, uint32_t module,
     return n;
 }
 
+static void store_words(void *destination, const void *source, size_t words)
+{
+    for (size_t i = 0; i < words; i++) {
+        uint64_t word;
+        memcpy(&word, (const unsigned char *)source + 8 * i, 8);
+        __atomic_store_n((uint64_t *)destination + i, word, __ATOMIC_RELAXED);
+    }
+}
+
 uint64_t segment_writer_launch(struct segment_writer *writer, const struct segment_launch *launch)
 {
     struct wsdbg_segment *segment = writer->segment;
@@ -186,16 +195,17 @@ uint64_t segment_writer_launch(struct segment_writer *writer, const struct segme
     __atomic_store_n(&row->sequence, 0, __ATOMIC_RELAXED);
     const uint32_t cluster = launch->cluster ? launch->cluster : WSDBG_UNKNOWN32;
     const uint32_t cluster_yz = launch->cluster ? 1 : WSDBG_UNKNOWN32;
-    *row = (struct wsdbg_launch_row){.time_ns = 1000 * (n + 1),
-                                     .stream = launch->stream,
-                                     .function = launch->function,
-                                     .context = launch->context,
-                                     .thread_id = launch->thread_id,
-                                     .grid = {launch->ctas, 1, 1},
-                                     .block = {launch->threads, 1, 1},
-                                     .cluster = {cluster, cluster_yz, cluster_yz},
-                                     .flags = launch->flags,
-                                     .result = launch->result};
+    const struct wsdbg_launch_row filled = {.time_ns = 1000 * (n + 1),
+                                            .stream = launch->stream,
+                                            .function = launch->function,
+                                            .context = launch->context,
+                                            .thread_id = launch->thread_id,
+                                            .grid = {launch->ctas, 1, 1},
+                                            .block = {launch->threads, 1, 1},
+                                            .cluster = {cluster, cluster_yz, cluster_yz},
+                                            .flags = launch->flags,
+                                            .result = launch->result};
+    store_words(row, &filled, sizeof filled / 8);
     __atomic_store_n(&row->sequence, n + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&segment->launch_count, n + 1, __ATOMIC_RELEASE);
     return n;
@@ -212,15 +222,6 @@ void segment_writer_thread(struct segment_writer *writer, uint32_t thread_id, ui
     snprintf(row->call, sizeof row->call, "%s", call);
     __atomic_store_n(&row->since_ns, since_ns, __ATOMIC_RELEASE);
     __atomic_store_n(&segment->thread_count, n + 1, __ATOMIC_RELEASE);
-}
-
-static void store_words(void *destination, const void *source, size_t words)
-{
-    for (size_t i = 0; i < words; i++) {
-        uint64_t word;
-        memcpy(&word, (const unsigned char *)source + 8 * i, 8);
-        __atomic_store_n((uint64_t *)destination + i, word, __ATOMIC_RELAXED);
-    }
 }
 
 static uint32_t slot_of(struct segment_writer *writer, const struct segment_warp *warp)
