@@ -74,8 +74,7 @@ static CUresult copy_in_context(struct shim_context *context, struct wsdbg_conte
         if (result == CUDA_SUCCESS)
             __atomic_store_n(&row->history_copied, *request, __ATOMIC_RELEASE);
     }
-    if (!must_stop(context))
-        shim_driver.cuCtxPopCurrent_v2(&popped);
+    shim_driver.cuCtxPopCurrent_v2(&popped); /* the context lives: who destroys it waits for us */
     return result;
 }
 

@@ -44,7 +44,7 @@ enum {
     CU_FUNC_ATTRIBUTE_BINARY_VERSION = 6,
 };
 
-enum { CU_MEMHOSTREGISTER_PORTABLE = 1, CU_MEMHOSTREGISTER_DEVICEMAP = 2 };
+enum { CU_MEMHOSTREGISTER_PORTABLE = 1 };
 enum { CU_STREAM_NON_BLOCKING = 1 };
 enum { CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
 enum { CU_STREAM_CAPTURE_STATUS_NONE = 0 };
@@ -108,7 +108,6 @@ struct cu_graph_node {
     X(cuModuleGetGlobal_v2, (CUdeviceptr *, size_t *, CUmodule, const char *), 1) \
     X(cuMemAlloc_v2, (CUdeviceptr *, size_t), 1)                                  \
     X(cuMemHostRegister_v2, (void *, size_t, unsigned), 1)                        \
-    X(cuMemHostGetDevicePointer_v2, (CUdeviceptr *, void *, unsigned), 1)         \
     X(cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream), 1)         \
     X(cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream), 1)           \
     X(cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, CUstream), 1)     \

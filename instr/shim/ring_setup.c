@@ -32,21 +32,26 @@ static CUresult wait_copy(CUstream stream)
     return result;
 }
 
-/* Memory in the segment that this context's GPU sees too. */
-static bool shared_region(uint64_t bytes, uint64_t *offset, void **memory, CUdeviceptr *address, char *why)
+/* Memory in the segment that the copy engine reaches. */
+static bool shared_region(uint64_t bytes, uint64_t *offset, void **memory, char *why)
 {
     shim_lock();
     bool grown = segment_grow(bytes, offset, memory, why);
     shim_unlock();
     if (!grown)
         return false;
-    CUresult result =
-        shim_driver.cuMemHostRegister_v2(*memory, bytes, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
+    CUresult result = shim_driver.cuMemHostRegister_v2(*memory, bytes, CU_MEMHOSTREGISTER_PORTABLE);
     if (result == CUDA_SUCCESS || result == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED)
-        result = shim_driver.cuMemHostGetDevicePointer_v2(address, *memory, 0);
-    if (result != CUDA_SUCCESS)
-        snprintf(why, WSDBG_TEXT_BYTES, "the driver cannot map shared memory (error %d)", result);
-    return result == CUDA_SUCCESS;
+        return true;
+    snprintf(why, WSDBG_TEXT_BYTES, "the driver cannot register shared memory (error %d)", result);
+    return false;
+}
+
+/* Zeroed device memory.  It stays until the context ends: freeing it would wait for the app's kernels. */
+static CUresult device_memory(struct shim_context *context, uint64_t bytes, CUdeviceptr *address)
+{
+    CUresult result = shim_driver.cuMemAlloc_v2(address, bytes);
+    return result ? result : shim_driver.cuMemsetD8Async(*address, 0, bytes, context->stream);
 }
 
 static uint32_t wanted_depth(void)
@@ -72,21 +77,15 @@ static void add_history(struct shim_context *context, struct wsdbg_context_row *
                   (unsigned long long)(atomic_load(&shim_segment)->limit_bytes >> 20));
     if (!depth)
         return;
-    CUdeviceptr unused, history = 0;
+    CUdeviceptr history = 0;
     char why[WSDBG_TEXT_BYTES] = "";
     uint64_t offset = 0, bytes = event_bytes * depth;
-    CUresult result = shim_driver.cuMemAlloc_v2(&history, bytes);
+    CUresult result = device_memory(context, bytes, &history);
     if (result != CUDA_SUCCESS) {
         shim_note("no history: the GPU has no %llu MiB for it (error %d)", (unsigned long long)(bytes >> 20), result);
         return;
     }
-    /* From here on a failure leaks the device memory until the context ends: freeing would wait for the app. */
-    result = shim_driver.cuMemsetD8Async(history, 0, bytes, context->stream);
-    if (result != CUDA_SUCCESS) {
-        shim_note("no history: the driver refused to prepare it (error %d)", result);
-        return;
-    }
-    if (!shared_region(bytes, &offset, &context->mirror, &unused, why)) {
+    if (!shared_region(bytes, &offset, &context->mirror, why)) {
         shim_note("no history: %s", why);
         return;
     }
@@ -99,53 +98,55 @@ static void add_history(struct shim_context *context, struct wsdbg_context_row *
     row->history_depth = depth;
 }
 
-/* Zeroed device memory for the slots, and the streams that the copies run on. */
-static CUresult add_slots(struct shim_context *context)
+static bool refuse(char *why, const char *what, CUresult result)
 {
-    CUresult result = shim_driver.cuMemAlloc_v2(&context->slots, context->slots_bytes);
-    if (result == CUDA_SUCCESS)
-        result = shim_driver.cuStreamCreate(&context->stream, CU_STREAM_NON_BLOCKING);
+    snprintf(why, WSDBG_TEXT_BYTES, "the driver refused %s (error %d)", what, result);
+    return false;
+}
+
+/* Slots, their mirror, and the streams; the row is filled but not published. */
+static bool add_slots(struct shim_context *context, struct wsdbg_context_row *row, char *why)
+{
+    void *memory = NULL;
+    uint64_t bytes = (uint64_t)row->slot_count * sizeof(struct wsdbg_slot);
+    CUresult result = shim_driver.cuStreamCreate(&context->stream, CU_STREAM_NON_BLOCKING);
     if (result == CUDA_SUCCESS)
         result = shim_driver.cuStreamCreate(&context->copy_stream, CU_STREAM_NON_BLOCKING);
-    if (result == CUDA_SUCCESS)
-        result = shim_driver.cuMemsetD8Async(context->slots, 0, context->slots_bytes, context->stream);
-    return result;
+    if (result != CUDA_SUCCESS)
+        return refuse(why, "a stream", result);
+    if (!shared_region(bytes + SHIM_BOUNCE_BYTES, &row->slots_offset, &memory, why))
+        return false;
+    result = device_memory(context, bytes, &context->slots);
+    if (result != CUDA_SUCCESS)
+        return refuse(why, "memory for the slots", result);
+    context->slots_mirror = memory;
+    context->slots_bytes = bytes;
+    context->bounce = (char *)memory + bytes;
+    context->config = (struct wsdbg_config){.slots_address = context->slots};
+    context->config.warps_per_sm = row->warps_per_sm;
+    context->config.slot_count = row->slot_count;
+    row->slots_device_address = context->slots;
+    return true;
 }
 
 /* Creates the context's ring; false with a reason. */
 static bool create_ring(struct shim_context *context, struct wsdbg_context_row *row, char *why)
 {
-    uint32_t slot_count = row->sm_count * row->warps_per_sm;
-    uint64_t slots_bytes = (uint64_t)slot_count * sizeof(struct wsdbg_slot);
-    CUdeviceptr unused = 0;
-    void *memory = NULL;
-    uint64_t offset = 0;
-    if (!slot_count) {
+    struct wsdbg_context_row made = *row;
+    made.slot_count = row->sm_count * row->warps_per_sm;
+    if (!made.slot_count) {
         snprintf(why, WSDBG_TEXT_BYTES, "the driver does not say how many SMs the device has");
         return false;
     }
-    if (!shared_region(slots_bytes + SHIM_BOUNCE_BYTES, &offset, &memory, &unused, why))
+    if (!add_slots(context, &made, why))
         return false;
-    context->slots_bytes = slots_bytes;
-    CUresult result = add_slots(context);
-    if (result != CUDA_SUCCESS) {
-        snprintf(why, WSDBG_TEXT_BYTES, "the driver refused memory or a stream for it (error %d)", result);
-        return false;
-    }
-    context->slots_mirror = memory;
-    context->bounce = (char *)memory + slots_bytes;
-    context->config = (struct wsdbg_config){.slots_address = context->slots};
-    context->config.warps_per_sm = row->warps_per_sm;
-    context->config.slot_count = slot_count;
-    row->slots_offset = offset;
-    row->slots_device_address = context->slots;
-    struct wsdbg_context_row copy = *row;
-    copy.slot_count = slot_count;
-    add_history(context, &copy);
-    row->history_offset = copy.history_offset;
-    row->history_device_address = copy.history_device_address;
-    __atomic_store_n(&row->history_depth, copy.history_depth, __ATOMIC_RELEASE);
-    __atomic_store_n(&row->slot_count, slot_count, __ATOMIC_RELEASE);
+    add_history(context, &made);
+    row->slots_offset = made.slots_offset;
+    row->slots_device_address = made.slots_device_address;
+    row->history_offset = made.history_offset;
+    row->history_device_address = made.history_device_address;
+    __atomic_store_n(&row->history_depth, made.history_depth, __ATOMIC_RELEASE);
+    __atomic_store_n(&row->slot_count, made.slot_count, __ATOMIC_RELEASE);
     return true;
 }
 
@@ -190,13 +191,22 @@ static CUresult read_names(struct shim_module *module, struct shim_context *cont
     return CUDA_SUCCESS;
 }
 
+/* Writes the config and reads it back: probes must never run on an address that did not arrive. */
 static CUresult write_config(struct shim_module *module, struct shim_context *context, CUdeviceptr address)
 {
     struct wsdbg_config config = context->config;
+    char *there = context->bounce, *back = there + sizeof config;
     config.module_id = module->row;
-    memcpy(context->bounce, &config, sizeof config);
-    CUresult result = shim_driver.cuMemcpyHtoDAsync_v2(address, context->bounce, sizeof config, context->stream);
-    return result == CUDA_SUCCESS ? wait_copy(context->stream) : result;
+    memcpy(there, &config, sizeof config);
+    memset(back, 0xff, sizeof config);
+    CUresult result = shim_driver.cuMemcpyHtoDAsync_v2(address, there, sizeof config, context->stream);
+    if (result == CUDA_SUCCESS)
+        result = shim_driver.cuMemcpyDtoHAsync_v2(back, address, sizeof config, context->stream);
+    if (result == CUDA_SUCCESS)
+        result = wait_copy(context->stream);
+    if (result == CUDA_SUCCESS && memcmp(there, back, sizeof config) != 0)
+        shim_note("the GPU and this process do not see the same shared memory; the ring cannot be trusted");
+    return result;
 }
 
 /* One module of a context at a time, since they share the bounce buffer; a bounded wait, not a lock. */

@@ -113,7 +113,7 @@ struct shim_context {
     CUdeviceptr slots;          /* in device memory */
     void *slots_mirror;         /* in the segment, as the history's */
     uint64_t slots_bytes;
-    void *mirror;               /* history in the segment */
+    void *mirror; /* history in the segment */
     CUdeviceptr history;
     uint64_t history_bytes;
     CUstream copy_stream;

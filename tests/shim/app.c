@@ -3,7 +3,7 @@
  *   app_... MODE SCENARIO     MODE = linked | dlsym | proc | proc-ptsz (cuGetProcAddress) | proc-12 (version 12.4)
  *
  * Prints "exported-name result" for each driver call of its own, so that a test can compare with what the driver said.
- * Waits for the end of stdin where a scenario says so.
+ * With APP_WAITS it says "ready" at the end and waits for the end of stdin.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -305,10 +305,9 @@ static void slow(void)
     CUfunction function = function_of(FAKE_PLAIN_IMAGE, "slow", &module);
     DO(cuStreamCreate, &stream, 1);
     launch(function, 1, stream);
-    puts("ready");
+    puts("launched");
     fflush(stdout);
     DO(cuStreamSynchronize, stream);
-    wait_for_end();
 }
 
 static void fault(void)
@@ -326,7 +325,6 @@ static void history(void)
     CUfunction function = function_of(FAKE_PROBED_IMAGE, "probed", &module);
     for (int i = 0; i < 5; i++)
         launch(function, 1, NULL);
-    wait_for_end();
 }
 
 int main(int argc, char **argv)
@@ -364,5 +362,7 @@ int main(int argc, char **argv)
         history();
     else if (strcmp(scenario, "init") != 0)
         fail("unknown scenario");
+    if (getenv("APP_WAITS"))
+        wait_for_end();
     return 0;
 }

@@ -122,10 +122,10 @@ static void records_every_launch_of_many_threads(void **state)
 
 static void shows_a_thread_that_is_blocked(void **state)
 {
-    struct run run = {.program = SHIM_APP_LINKED, .mode = "linked", .scenario = "slow"};
+    struct run run = {.program = SHIM_APP_LINKED, .mode = "linked", .scenario = "slow", .environment = {"APP_WAITS=1"}};
     (void)state;
     run_start(&run);
-    run_wait_line(&run, "ready");
+    run_wait_line(&run, "launched");
     usleep(300000);
     const struct wsdbg_segment *segment = segment_of(run.pid);
     const struct wsdbg_thread_row *thread = &segment->threads[0];
@@ -154,6 +154,25 @@ static void marks_a_context_that_faulted(void **state)
 
 /* ---- the ring ---- */
 
+/* Starts the program and, when it has done its work and waits, asks for fresh slots. */
+static struct wsdbg_segment *run_and_look(struct run *run)
+{
+    int i = 0;
+    while (run->environment[i])
+        i++;
+    run->environment[i] = "APP_WAITS=1";
+    run_start(run);
+    run_wait_line(run, "ready");
+    struct wsdbg_segment *segment = (struct wsdbg_segment *)(uintptr_t)segment_of(run->pid);
+    assert_non_null(segment);
+    uint32_t request = __atomic_add_fetch(&segment->slots_request, 1, __ATOMIC_RELEASE);
+    for (int k = 0; k < 500 && __atomic_load_n(&segment->slots_done, __ATOMIC_ACQUIRE) != request; k++)
+        usleep(1000);
+    assert_int_equal(segment->slots_done, request);
+    assert_true(segment->contexts[0].slots_copied_ns > segment->created_ns);
+    return segment;
+}
+
 static const struct wsdbg_slot *slot_zero(const struct wsdbg_segment *segment, uint32_t context)
 {
     const struct wsdbg_context_row *row = &segment->contexts[context];
@@ -166,8 +185,7 @@ static void points_the_probes_at_the_ring_and_reads_the_names(void **state)
 {
     struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "basic"};
     (void)state;
-    run_program(&run);
-    const struct wsdbg_segment *segment = segment_of(run.pid);
+    const struct wsdbg_segment *segment = run_and_look(&run);
     const struct wsdbg_slot *slot = slot_zero(segment, 0);
     assert_int_equal(slot->state.kind, WSDBG_EVENT_TILE_BEGIN);
     assert_int_equal(slot->state.value, 2); /* the third launch that was not refused */
@@ -179,6 +197,8 @@ static void points_the_probes_at_the_ring_and_reads_the_names(void **state)
     assert_string_equal(names[0].name, "producer");
     assert_string_equal(names[1].name, "consumer");
     assert_int_equal(names[1].id, 1);
+    run_finish(&run);
+    assert_exit(&run, 0);
     segment_remove(run.pid);
 }
 
@@ -186,9 +206,7 @@ static void copies_the_history_when_asked(void **state)
 {
     struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "history"};
     (void)state;
-    run_start(&run);
-    run_wait_line(&run, "ready");
-    struct wsdbg_segment *segment = (struct wsdbg_segment *)(uintptr_t)segment_of(run.pid);
+    struct wsdbg_segment *segment = run_and_look(&run);
     const struct wsdbg_context_row *row = &segment->contexts[0];
     assert_int_equal(row->history_depth, WSDBG_HISTORY_DEPTH_MAX);
     const struct wsdbg_event *mirror = (const void *)((const char *)segment + row->history_offset);
@@ -221,13 +239,13 @@ static void makes_the_history_shorter_when_the_segment_is_small(void **state)
         (unsigned long long)(sizeof(struct wsdbg_segment) + slot_count * 64 + 65536 + slot_count * 16 * 20 + 8192));
     struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "basic", .environment = {limit}};
     (void)state;
-    run_program(&run);
-    assert_exit(&run, 0);
-    const struct wsdbg_segment *segment = segment_of(run.pid);
+    const struct wsdbg_segment *segment = run_and_look(&run);
     assert_int_equal(segment->contexts[0].history_depth, 16);
     assert_int_equal(slot_zero(segment, 0)->state.value, 2);
     assert_int_equal(segment->note_count, 1);
     assert_non_null(strstr(segment->notes[0], "history is 16 events"));
+    run_finish(&run);
+    assert_exit(&run, 0);
     segment_remove(run.pid);
 }
 
@@ -236,12 +254,13 @@ static void history_can_be_switched_off(void **state)
     struct run run = {
         .program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "basic", .environment = {"WSDBG_HISTORY=0"}};
     (void)state;
-    run_program(&run);
-    const struct wsdbg_segment *segment = segment_of(run.pid);
+    const struct wsdbg_segment *segment = run_and_look(&run);
     assert_int_equal(segment->contexts[0].history_depth, 0);
     assert_int_equal(segment->contexts[0].history_offset, 0);
     assert_int_equal(slot_zero(segment, 0)->state.value, 2);
     assert_int_equal(segment->note_count, 0);
+    run_finish(&run);
+    assert_exit(&run, 0);
     segment_remove(run.pid);
 }
 
@@ -249,9 +268,7 @@ static void gives_each_context_a_ring_of_its_own(void **state)
 {
     struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "proc", .scenario = "library"};
     (void)state;
-    run_program(&run);
-    assert_exit(&run, 0);
-    const struct wsdbg_segment *segment = segment_of(run.pid);
+    const struct wsdbg_segment *segment = run_and_look(&run);
     assert_int_equal(segment->context_count, 2);
     assert_int_equal(segment->contexts[1].device_ordinal, 1);
     assert_int_equal(slot_zero(segment, 0)->state.value, 1); /* two launches in the first context */
@@ -259,6 +276,8 @@ static void gives_each_context_a_ring_of_its_own(void **state)
     assert_int_not_equal(slot_zero(segment, 0)->module_id, slot_zero(segment, 1)->module_id);
     assert_int_equal(segment->module_count, 2);
     assert_true(segment->modules[0].handle == segment->modules[1].handle);
+    run_finish(&run);
+    assert_exit(&run, 0);
     segment_remove(run.pid);
 }
 
@@ -272,7 +291,7 @@ static void follows_contexts_that_end_and_come_back(void **state)
     assert_int_equal(segment->context_count, 5); /* three created, one primary twice */
     for (uint32_t i = 0; i < 5; i++) {
         assert_int_equal(segment->contexts[i].state, WSDBG_CONTEXT_DESTROYED);
-        assert_int_equal(slot_zero(segment, i)->state.kind, WSDBG_EVENT_TILE_BEGIN);
+        assert_int_equal(segment->contexts[i].slot_count, FAKE_SM_COUNT * FAKE_WARPS_PER_SM);
         assert_int_equal(launch_at(segment, i).context, i);
     }
     assert_true(segment->contexts[3].handle == segment->contexts[4].handle);
@@ -285,15 +304,15 @@ static void a_capture_in_progress_is_not_spoiled(void **state)
 {
     struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "proc", .scenario = "capture"};
     (void)state;
-    run_program(&run);
-    assert_exit(&run, 0);
-    assert_non_null(strstr(run.output, "cuStreamEndCapture 0"));
-    const struct wsdbg_segment *segment = segment_of(run.pid);
+    const struct wsdbg_segment *segment = run_and_look(&run);
     assert_int_equal(segment->launch_count, 5);
     assert_int_equal(launch_at(segment, 0).flags, WSDBG_LAUNCH_CAPTURED);
     assert_int_equal(launch_at(segment, 4).flags, WSDBG_LAUNCH_GRAPH);
     assert_int_equal(launch_at(segment, 4).function, WSDBG_UNKNOWN32);
     assert_int_equal(slot_zero(segment, 0)->state.value, 5); /* two kernels, three replays */
+    run_finish(&run);
+    assert_exit(&run, 0);
+    assert_non_null(strstr(run.output, "cuStreamEndCapture 0"));
     segment_remove(run.pid);
 }
 
@@ -318,7 +337,7 @@ static const char own_calls[] =
     "cuDriverGetVersion\ncuCtxGetCurrent\ncuCtxPushCurrent_v2\ncuCtxPopCurrent_v2\ncuCtxGetDevice\n"
     "cuDeviceGetAttribute\ncuDeviceGetName\ncuDevicePrimaryCtxGetState\ncuFuncGetAttribute\ncuFuncGetModule\n"
     "cuFuncGetName\ncuKernelGetFunction\ncuModuleGetGlobal_v2\ncuMemAlloc_v2\ncuMemHostRegister_v2\n"
-    "cuMemHostGetDevicePointer_v2\ncuMemsetD8Async\ncuMemcpyDtoHAsync_v2\ncuMemcpyHtoDAsync_v2\ncuStreamCreate\n"
+    "cuMemsetD8Async\ncuMemcpyDtoHAsync_v2\ncuMemcpyHtoDAsync_v2\ncuStreamCreate\n"
     "cuStreamQuery\ncuStreamIsCapturing\ncuThreadExchangeStreamCaptureMode\n";
 /* Those of them that change nothing. */
 static const char queries[] = "cuDriverGetVersion\ncuCtxGetCurrent\ncuCtxGetDevice\ncuDeviceGetAttribute\n"

@@ -521,13 +521,6 @@ FAKE(cuMemHostRegister_v2, (void *memory, size_t bytes, unsigned flags), (memory
     return error ? error : context_error();
 }
 
-FAKE(cuMemHostGetDevicePointer_v2, (CUdeviceptr * address, void *memory, unsigned flags), (address, memory, flags))
-{
-    (void)flags;
-    *address = (CUdeviceptr)(uintptr_t)memory;
-    return 0;
-}
-
 FAKE(cuMemcpyDtoH_v2, (void *to, CUdeviceptr from, size_t bytes), (to, from, bytes))
 {
     int error = context_error();
