@@ -112,6 +112,19 @@ static void refused_launches_do_not_count(void **state)
     wsdbg_snapshot_deinit(&snapshot);
 }
 
+static void a_launch_whose_call_has_not_returned_may_run(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = two_functions();
+    segment_writer_launch(writer, &(struct segment_launch){
+                                      .function = 1, .ctas = 3, .threads = TWO_WARPS, .result = WSDBG_RESULT_PENDING});
+    run_on(writer, 40, 3, 0, false);
+    struct wsdbg_snapshot snapshot = look_and_destroy(writer);
+    assert_int_equal(snapshot.grids[0].launch, 0);
+    assert_int_equal(snapshot.grids[0].function, 1);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
 static void a_graph_launch_makes_every_match_uncertain(void **state)
 {
     (void)state;
@@ -238,6 +251,7 @@ int main(void)
         cmocka_unit_test(one_grid_of_two_equal_launches_has_a_function_but_no_launch),
         cmocka_unit_test(one_grid_of_two_functions_has_neither),
         cmocka_unit_test(refused_launches_do_not_count),
+        cmocka_unit_test(a_launch_whose_call_has_not_returned_may_run),
         cmocka_unit_test(a_graph_launch_makes_every_match_uncertain),
         cmocka_unit_test(launches_of_two_threads_have_no_order),
         cmocka_unit_test(a_grid_runs_until_its_last_warp_exits),

@@ -92,6 +92,32 @@ static void progress_is_the_time_at_which_a_slot_changed(void **state)
     segment_writer_destroy(writer);
 }
 
+static void slots_that_are_not_copied_say_nothing_of_a_standstill(void **state)
+{
+    (void)state;
+    struct segment_warp warp;
+    struct segment_writer *writer = one_warp((uint32_t)getpid(), &warp);
+    struct wsdbg_context_row *row = &segment_writer_segment(writer)->contexts[0];
+    row->slots_device_address = 0xd000;
+    struct wsdbg_evidence *source = open_ring();
+    static const struct {
+        uint64_t now_ns, copied_ns, progress_ns;
+    } polls[] = {{1000 * MS, 990 * MS, 1000 * MS},   /* fresh: first seen */
+                 {2000 * MS, 1990 * MS, 1000 * MS},  /* fresh: stands still */
+                 {4000 * MS, 1990 * MS, 4000 * MS},  /* 2 s old: not known */
+                 {5000 * MS, 4990 * MS, 4000 * MS}}; /* fresh again */
+    for (size_t i = 0; i < 4; i++) {
+        const uint32_t looks = segment_writer_segment(writer)->slots_request;
+        row->slots_copied_ns = polls[i].copied_ns;
+        struct wsdbg_snapshot snapshot = poll_at(source, polls[i].now_ns);
+        assert_int_equal(snapshot.progress_ns, polls[i].progress_ns);
+        assert_int_equal(segment_writer_segment(writer)->slots_request, looks + 1);
+        wsdbg_snapshot_deinit(&snapshot);
+    }
+    source->ops->close(source);
+    segment_writer_destroy(writer);
+}
+
 static void a_wait_longer_than_the_clocks_wrap_keeps_time_rising(void **state)
 {
     (void)state;
@@ -407,6 +433,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(progress_is_the_time_at_which_a_slot_changed),
+        CASE(slots_that_are_not_copied_say_nothing_of_a_standstill),
         CASE(a_wait_longer_than_the_clocks_wrap_keeps_time_rising),
         CASE(a_segment_may_grow_while_it_is_watched),
         CASE(two_processes_stay_apart),

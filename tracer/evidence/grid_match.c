@@ -46,9 +46,10 @@ static bool coordinates_fit(const struct wsdbg_builder *builder, size_t grid, co
     return work->max_x < launch->grid[0] && work->max_y < launch->grid[1] && work->max_z < launch->grid[2];
 }
 
+/* A call that has not returned may have started its grid already. */
 static bool was_refused(const struct wsdbg_launch *launch)
 {
-    return launch->result != 0 || (launch->flags & WSDBG_LAUNCH_REFUSED);
+    return (launch->result != 0 && launch->result != WSDBG_RESULT_PENDING) || (launch->flags & WSDBG_LAUNCH_REFUSED);
 }
 
 /* Takes one launch into account for the class of `grid`; true = it is a candidate. */

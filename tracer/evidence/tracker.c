@@ -38,25 +38,25 @@ static bool same_identity(const struct wsdbg_slot *a, const struct wsdbg_slot *b
            a->grid_ctas == b->grid_ctas;
 }
 
-/* Takes over what the slot says now; true if it is another warp than before. */
-static bool look_at_slot(struct wsdbg_tracked_context *context, const struct wsdbg_slot *slot, uint32_t index,
+/* Takes over what the slot says now. */
+static void look_at_slot(struct wsdbg_tracked_context *context, const struct wsdbg_slot *slot, uint32_t index,
                          uint64_t now_ns)
 {
     struct wsdbg_tracked_slot *tracked = &context->slots[index];
     if (tracked->occupied && !tracked->torn && !tracked->foreign && same_bytes(&tracked->slot, slot))
-        return false;
+        return;
     struct wsdbg_slot read;
     const enum wsdbg_slot_result result = wsdbg_slot_read(slot, index, context->row.warps_per_sm, &read);
     tracked->foreign = result == WSDBG_SLOT_FOREIGN;
     tracked->torn = result == WSDBG_SLOT_TORN;
     if (result == WSDBG_SLOT_TORN) {
         tracked->changed_ns = now_ns; /* it moves too fast to read: that is progress */
-        return false;
+        return;
     }
     const bool was_occupied = tracked->occupied;
     tracked->occupied = result == WSDBG_SLOT_READ;
     if (!tracked->occupied)
-        return was_occupied;
+        return;
     const bool other_warp = !was_occupied || !same_identity(&tracked->slot, &read);
     if (other_warp || memcmp(&tracked->slot.state, &read.state, sizeof read.state) != 0)
         tracked->changed_ns = now_ns;
@@ -68,7 +68,6 @@ static bool look_at_slot(struct wsdbg_tracked_context *context, const struct wsd
         }
     }
     tracked->slot = read;
-    return other_warp;
 }
 
 /* The slots of a context appear once and never move or grow; a row that says otherwise is not believed. */
@@ -101,7 +100,7 @@ static struct wsdbg_error *look_at_context(struct wsdbg_tracker *tracker, uint32
                           ? wsdbg_segment_mirror(&tracker->view, &context->row)
                           : NULL;
     for (uint32_t i = 0; readable && i < context->slot_count; i++)
-        tracker->identity_changes += look_at_slot(context, &slots[i], i, now_ns);
+        look_at_slot(context, &slots[i], i, now_ns);
     return NULL;
 }
 

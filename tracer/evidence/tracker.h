@@ -29,7 +29,6 @@ struct wsdbg_tracker {
     struct wsdbg_segment_head head;
     bool alive; /* the process: a dead one's contexts are gone whatever their rows say */
     struct wsdbg_tracked_context contexts[WSDBG_CONTEXT_ROWS];
-    uint64_t identity_changes; /* grows when any slot changed hands: grouping must be done again */
 };
 
 /* One look at time now_ns. `view` must have passed wsdbg_segment_check. */
