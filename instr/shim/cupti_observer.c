@@ -283,7 +283,7 @@ static int visit_tool(struct dl_phdr_info *object, size_t size, void *name)
 
 static void name_holder(const char *told, char *why)
 {
-    const char *name = *told ? told : NULL;
+    const char *name = *told && !strstr(told, "<not provided>") ? told : NULL;
     if (!name)
         dl_iterate_phdr(visit_tool, &name);
     if (!name)

@@ -1,0 +1,9 @@
+/* parts_stub.c - what the shim's parts take from interpose.c, for tests that link the parts without it. */
+#include "shim.h"
+
+struct wsdbg_driver shim_driver;
+
+bool interpose_ready(void)
+{
+    return false;
+}
