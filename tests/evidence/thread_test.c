@@ -13,7 +13,7 @@
 
 #include "evidence/segment_snapshot.h"
 
-enum { LOOKS = 300, VALUE_STEP = 3 };
+enum { LOOKS = 300, MOVING_LOOKS = 50, VALUE_STEP = 3 };
 
 struct device {
     struct segment_writer *writer;
@@ -51,12 +51,15 @@ static void a_device_that_writes_meanwhile_is_read_without_a_race(void **state)
     segment_writer_begin(device.writer, &device.warp);
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, write_events, &device), 0);
-    uint32_t worst = 0, foreign = 0;
-    for (int i = 0; i < LOOKS; i++) {
+    uint32_t worst = 0, foreign = 0, seen = 0;
+    int moving = 0;
+    for (int i = 0; i < LOOKS || moving < MOVING_LOOKS; i++) {
         struct wsdbg_snapshot snapshot = segment_snapshot(device.writer);
         if (snapshot.warp_count == 1 && snapshot.warps[0].last.kind == WSDBG_EVENT_USER_MARK) {
             const uint32_t behind = events_behind(&snapshot.warps[0].last);
             worst = behind > worst ? behind : worst;
+            moving += snapshot.warps[0].last.iteration != seen;
+            seen = snapshot.warps[0].last.iteration;
         }
         foreign += (uint32_t)snapshot.foreign_slots;
         wsdbg_snapshot_deinit(&snapshot);
