@@ -33,12 +33,10 @@ static CUresult wait_copy(CUstream stream)
 }
 
 /* Memory in the segment that the copy engine reaches. */
-static bool shared_region(uint64_t bytes, uint64_t *offset, void **memory, char *why)
+static bool shared_region(const struct shim_context *context, uint64_t bytes, uint64_t *offset, void **memory,
+                          char *why)
 {
-    shim_lock();
-    bool grown = segment_grow(bytes, offset, memory, why);
-    shim_unlock();
-    if (!grown)
+    if (!region_take((uint32_t)(context - shim_contexts), bytes, offset, memory, why))
         return false;
     CUresult result = shim_driver.cuMemHostRegister_v2(*memory, bytes, CU_MEMHOSTREGISTER_PORTABLE);
     if (result == CUDA_SUCCESS || result == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED)
@@ -70,7 +68,7 @@ static void add_history(struct shim_context *context, struct wsdbg_context_row *
 {
     uint32_t wanted = wanted_depth(), depth = wanted;
     uint64_t event_bytes = (uint64_t)row->slot_count * sizeof(struct wsdbg_event);
-    while (depth && event_bytes * depth > segment_room_bytes())
+    while (depth && !region_fits(event_bytes * depth))
         depth /= 2;
     if (depth < wanted)
         shim_note("history is %u events a warp instead of %u: the segment's limit is %llu MiB", depth, wanted,
@@ -85,7 +83,7 @@ static void add_history(struct shim_context *context, struct wsdbg_context_row *
         shim_note("no history: the GPU has no %llu MiB for it (error %d)", (unsigned long long)(bytes >> 20), result);
         return;
     }
-    if (!shared_region(bytes, &offset, &context->mirror, why)) {
+    if (!shared_region(context, bytes, &offset, &context->mirror, why)) {
         shim_note("no history: %s", why);
         return;
     }
@@ -114,7 +112,7 @@ static bool add_slots(struct shim_context *context, struct wsdbg_context_row *ro
         result = shim_driver.cuStreamCreate(&context->copy_stream, CU_STREAM_NON_BLOCKING);
     if (result != CUDA_SUCCESS)
         return refuse(why, "a stream", result);
-    if (!shared_region(bytes + SHIM_BOUNCE_BYTES, &row->slots_offset, &memory, why))
+    if (!shared_region(context, bytes + SHIM_BOUNCE_BYTES, &row->slots_offset, &memory, why))
         return false;
     result = device_memory(context, bytes, &context->slots);
     if (result != CUDA_SUCCESS)

@@ -64,6 +64,12 @@ bool segment_grow(uint64_t bytes, uint64_t *offset, void **memory, char *why);
 /* Bytes that segment_grow may still add. */
 uint64_t segment_room_bytes(void);
 
+/* ---- region.c ---- */
+/* True when region_take can succeed. */
+bool region_fits(uint64_t bytes);
+/* `bytes` of zeroed segment memory for the ring of context row `context`; false: `why` says what is missing. */
+bool region_take(uint32_t context, uint64_t bytes, uint64_t *offset, void **memory, char *why);
+
 /* ---- registry.c: rows of the segment; every function is safe from any thread ---- */
 /* The caller's copy of the row is published at the next index; WSDBG_UNKNOWN32 when the table is full. */
 uint32_t registry_add_context(const struct wsdbg_context_row *row);

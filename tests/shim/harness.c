@@ -137,15 +137,34 @@ struct wsdbg_launch_row launch_at(const struct wsdbg_segment *segment, uint64_t 
     return row;
 }
 
+static char *texts[1024];
+static size_t text_count;
+
+static char *new_text(size_t size)
+{
+    char *text = calloc(1, size);
+    assert_non_null(text);
+    assert_true(text_count < sizeof texts / sizeof *texts);
+    return texts[text_count++] = text;
+}
+
+int free_texts(void **state)
+{
+    (void)state;
+    while (text_count)
+        free(texts[--text_count]);
+    return 0;
+}
+
 char *file_text(const char *path)
 {
-    char *text = calloc(1, 1 << 20);
+    struct stat status;
     int fd = open(path, O_RDONLY);
-    if (fd < 0) {
-        free(text);
+    if (fd < 0)
         return NULL;
-    }
-    read_all(fd, text, 1 << 20);
+    assert_int_equal(fstat(fd, &status), 0);
+    char *text = new_text((size_t)status.st_size + 1);
+    read_all(fd, text, (size_t)status.st_size + 1);
     close(fd);
     return text;
 }
@@ -162,7 +181,7 @@ static bool has_call(const char *text, const char *line)
 
 char *only_calls_of(const char *log, const char *names, bool keep)
 {
-    char *kept = calloc(1, strlen(log) + 1);
+    char *kept = new_text(strlen(log) + 1);
     for (const char *at = log; *at; at += strcspn(at, "\n") + 1)
         if (has_call(names, at) == keep)
             strncat(kept, at, strcspn(at, "\n") + 1);

@@ -47,6 +47,8 @@ void segment_remove(pid_t pid);
 /* Launch row of entry `index` (from 0); fails the test when it is not whole. */
 struct wsdbg_launch_row launch_at(const struct wsdbg_segment *segment, uint64_t index);
 
+/* Group tear-down: frees every text that the two functions below made. */
+int free_texts(void **state);
 /* A file's text; NULL when there is no such file. */
 char *file_text(const char *path);
 /* The lines of `log` whose first word also begins a line of `names` (keep), or does not (!keep). */

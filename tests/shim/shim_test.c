@@ -298,6 +298,28 @@ static void follows_contexts_that_end_and_come_back(void **state)
     segment_remove(run.pid);
 }
 
+/* Five contexts one after the other, in a segment with room for one ring. */
+static void a_destroyed_context_leaves_its_room_to_the_next(void **state)
+{
+    char limit[64];
+    uint64_t slot_count = FAKE_SM_COUNT * FAKE_WARPS_PER_SM;
+    snprintf(limit, sizeof limit, "WSDBG_SEGMENT_BYTES=%llu",
+             (unsigned long long)(sizeof(struct wsdbg_segment) + slot_count * (64 + 16 * 128) + 65536 + 4096));
+    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "contexts", .environment = {limit}};
+    (void)state;
+    run_program(&run);
+    assert_exit(&run, 0);
+    assert_string_equal(run.errors, "");
+    const struct wsdbg_segment *segment = segment_of(run.pid);
+    assert_int_equal(segment->context_count, 5);
+    assert_int_equal(segment->note_count, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(segment->contexts[i].slot_count, 0);
+    assert_int_equal(segment->contexts[4].slot_count, slot_count);
+    assert_int_equal(segment->contexts[4].history_depth, WSDBG_HISTORY_DEPTH_MAX);
+    segment_remove(run.pid);
+}
+
 /* ---- harmless ---- */
 
 static void a_capture_in_progress_is_not_spoiled(void **state)
@@ -396,8 +418,6 @@ static void any_driver_call_may_fail(void **state)
         assert_string_equal(said, only_calls_of(log, own_calls, false));
         assert_non_null(strstr(run.output, "errno 0"));
         segment_remove(run.pid);
-        free(log);
-        free(said);
     } while (fail_at <= length);
     assert_true(fail_at > 40);
 }
@@ -564,6 +584,7 @@ int main(void)
         cmocka_unit_test(history_can_be_switched_off),
         cmocka_unit_test(gives_each_context_a_ring_of_its_own),
         cmocka_unit_test(follows_contexts_that_end_and_come_back),
+        cmocka_unit_test(a_destroyed_context_leaves_its_room_to_the_next),
         cmocka_unit_test(a_capture_in_progress_is_not_spoiled),
         cmocka_unit_test(returns_what_the_driver_returned),
         cmocka_unit_test(a_program_without_probes_sees_only_queries),
@@ -579,5 +600,5 @@ int main(void)
         cmocka_unit_test(another_interposer_keeps_its_place),
         cmocka_unit_test(keeps_module_images_in_the_spool),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, free_texts);
 }
