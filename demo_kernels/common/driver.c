@@ -13,9 +13,9 @@ static struct wsdbg_error *driver_open(struct cuda_driver *out)
     void *const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
     if (!library)
         return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "no NVIDIA driver: %s", dlerror());
-#define CUDA_FIND(function)                                                                                            \
-    out->function = (__typeof__(&function))dlsym(library, SYMBOL(function));                                           \
-    if (!out->function)                                                                                                \
+#define CUDA_FIND(function)                                                  \
+    out->function = (__typeof__(&function))dlsym(library, SYMBOL(function)); \
+    if (!out->function)                                                      \
         return wsdbg_error_create(WSDBG_ERROR_VERSION, "the NVIDIA driver has no %s", SYMBOL(function));
     CUDA_FUNCTIONS(CUDA_FIND)
 #undef CUDA_FIND
@@ -39,8 +39,8 @@ static struct wsdbg_error *context_open(struct device *device)
         error = device_check(device, cu->cuDeviceGet(&device->handle, 0), "cuDeviceGet");
     if (!error)
         error = device_check(device,
-                             cu->cuDeviceGetAttribute(&device->multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
-                                                      device->handle),
+                             cu->cuDeviceGetAttribute(&device->multiprocessors,
+                                                      CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device->handle),
                              "cuDeviceGetAttribute");
     if (!error)
         error = device_check(device, cu->cuDevicePrimaryCtxRetain(&device->context, device->handle),
@@ -105,10 +105,10 @@ struct wsdbg_error *device_load(const struct device *device, const void *image, 
         return error;
     error = device_check(device, cu->cuModuleGetFunction(&function, module, kernel), kernel);
     if (!error)
-        error = device_check(device,
-                             cu->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                                    (int)shared_bytes),
-                             "cuFuncSetAttribute");
+        error = device_check(
+            device,
+            cu->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)shared_bytes),
+            "cuFuncSetAttribute");
     if (error) {
         cu->cuModuleUnload(module);
         return error;

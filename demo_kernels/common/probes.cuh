@@ -18,8 +18,8 @@ struct wsdbg_warp {
 #define WSDBG_NO_ITERATION 0xffffffffu
 
 #define WSDBG_MODULE(...)
-#define WSDBG_BEGIN(w)                                                                                                 \
-    struct wsdbg_warp w;                                                                                               \
+#define WSDBG_BEGIN(w)   \
+    struct wsdbg_warp w; \
     (void)(w)
 #define WSDBG_ROLE_BEGIN(w, role)
 #define WSDBG_EXIT(w)

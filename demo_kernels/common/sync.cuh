@@ -43,9 +43,9 @@ DEVICE void mbarrier_arrive(uint64_t *bar)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(bar)) : "memory");
 }
 
-/* Arrives on the same barrier of the CTA with rank `cluster_rank` in the cluster.  Relaxed: it publishes no writes, only
- * that reads are over, which a completed wgmma group already says; releasing at cluster scope would cost a fence of
- * the whole GPU each time. */
+/* Arrives on the same barrier of the CTA with rank `cluster_rank` in the cluster.  Relaxed: it publishes no writes,
+ * only that reads are over, which a completed wgmma group already says; releasing at cluster scope would cost a fence
+ * of the whole GPU each time. */
 DEVICE void mbarrier_arrive_remote(uint64_t *bar, uint32_t cluster_rank)
 {
     asm volatile("{\n\t.reg .b32 remote;\n\t"
@@ -67,33 +67,33 @@ DEVICE void mbarrier_expect_tx(uint64_t *bar, uint32_t bytes)
                  : "memory");
 }
 
-#define MBARRIER_WAIT(w, id, bars, stage, parity, iteration)                                                           \
-    do {                                                                                                               \
-        WSDBG_MBARRIER_WAIT_BEGIN(w, id, stage, parity, iteration);                                                    \
-        mbarrier_wait(&(bars)[stage], parity);                                                                         \
-        WSDBG_MBARRIER_WAIT_END(w, id, stage, parity, iteration);                                                      \
+#define MBARRIER_WAIT(w, id, bars, stage, parity, iteration)        \
+    do {                                                            \
+        WSDBG_MBARRIER_WAIT_BEGIN(w, id, stage, parity, iteration); \
+        mbarrier_wait(&(bars)[stage], parity);                      \
+        WSDBG_MBARRIER_WAIT_END(w, id, stage, parity, iteration);   \
     } while (0)
 
 /* The probe comes first: the event of an arrival must not be newer than what the arrival sets off. */
-#define MBARRIER_ARRIVE(w, id, bars, stage, iteration)                                                                 \
-    do {                                                                                                               \
-        WSDBG_MBARRIER_ARRIVE(w, id, stage, iteration);                                                                \
-        mbarrier_arrive(&(bars)[stage]);                                                                               \
+#define MBARRIER_ARRIVE(w, id, bars, stage, iteration)  \
+    do {                                                \
+        WSDBG_MBARRIER_ARRIVE(w, id, stage, iteration); \
+        mbarrier_arrive(&(bars)[stage]);                \
     } while (0)
-#define MBARRIER_ARRIVE_REMOTE(w, id, bars, stage, iteration, cluster_rank)                                            \
-    do {                                                                                                               \
-        WSDBG_MBARRIER_ARRIVE_REMOTE(w, id, stage, iteration, cluster_rank);                                           \
-        mbarrier_arrive_remote(&(bars)[stage], cluster_rank);                                                          \
+#define MBARRIER_ARRIVE_REMOTE(w, id, bars, stage, iteration, cluster_rank)  \
+    do {                                                                     \
+        WSDBG_MBARRIER_ARRIVE_REMOTE(w, id, stage, iteration, cluster_rank); \
+        mbarrier_arrive_remote(&(bars)[stage], cluster_rank);                \
     } while (0)
-#define MBARRIER_ARRIVE_EXPECT_TX(w, id, bars, stage, iteration, bytes)                                                \
-    do {                                                                                                               \
-        WSDBG_MBARRIER_ARRIVE_EXPECT_TX(w, id, stage, iteration, bytes);                                               \
-        mbarrier_arrive_expect_tx(&(bars)[stage], bytes);                                                              \
+#define MBARRIER_ARRIVE_EXPECT_TX(w, id, bars, stage, iteration, bytes)  \
+    do {                                                                 \
+        WSDBG_MBARRIER_ARRIVE_EXPECT_TX(w, id, stage, iteration, bytes); \
+        mbarrier_arrive_expect_tx(&(bars)[stage], bytes);                \
     } while (0)
-#define MBARRIER_EXPECT_TX(w, id, bars, stage, iteration, bytes)                                                       \
-    do {                                                                                                               \
-        WSDBG_MBARRIER_EXPECT_TX(w, id, stage, iteration, bytes);                                                      \
-        mbarrier_expect_tx(&(bars)[stage], bytes);                                                                     \
+#define MBARRIER_EXPECT_TX(w, id, bars, stage, iteration, bytes)  \
+    do {                                                          \
+        WSDBG_MBARRIER_EXPECT_TX(w, id, stage, iteration, bytes); \
+        mbarrier_expect_tx(&(bars)[stage], bytes);                \
     } while (0)
 
 /* ---- named barriers: `threads` counts those that arrive and those that sync ---- */
@@ -108,16 +108,16 @@ DEVICE void named_arrive(uint32_t id, uint32_t threads)
     asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-#define NAMED_SYNC(w, id, threads)                                                                                     \
-    do {                                                                                                               \
-        WSDBG_NAMED_SYNC_BEGIN(w, id, threads);                                                                        \
-        named_sync(id, threads);                                                                                       \
-        WSDBG_NAMED_SYNC_END(w, id, threads);                                                                          \
+#define NAMED_SYNC(w, id, threads)              \
+    do {                                        \
+        WSDBG_NAMED_SYNC_BEGIN(w, id, threads); \
+        named_sync(id, threads);                \
+        WSDBG_NAMED_SYNC_END(w, id, threads);   \
     } while (0)
-#define NAMED_ARRIVE(w, id, threads)                                                                                   \
-    do {                                                                                                               \
-        WSDBG_NAMED_ARRIVE(w, id, threads);                                                                            \
-        named_arrive(id, threads);                                                                                     \
+#define NAMED_ARRIVE(w, id, threads)        \
+    do {                                    \
+        WSDBG_NAMED_ARRIVE(w, id, threads); \
+        named_arrive(id, threads);          \
     } while (0)
 
 /* ---- the cluster barrier: every thread of every CTA of the cluster ---- */
@@ -132,27 +132,27 @@ DEVICE void cluster_wait(void)
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-#define CLUSTER_SYNC(w)                                                                                                \
-    do {                                                                                                               \
-        WSDBG_CLUSTER_ARRIVE(w);                                                                                       \
-        cluster_arrive();                                                                                              \
-        WSDBG_CLUSTER_WAIT_BEGIN(w);                                                                                   \
-        cluster_wait();                                                                                                \
-        WSDBG_CLUSTER_WAIT_END(w);                                                                                     \
+#define CLUSTER_SYNC(w)              \
+    do {                             \
+        WSDBG_CLUSTER_ARRIVE(w);     \
+        cluster_arrive();            \
+        WSDBG_CLUSTER_WAIT_BEGIN(w); \
+        cluster_wait();              \
+        WSDBG_CLUSTER_WAIT_END(w);   \
     } while (0)
 
 /* ---- the register pool of the CTA: all four warps of a warpgroup, an immediate operand ---- */
 
-#define REGISTERS_RELEASE(w, registers)                                                                                \
-    do {                                                                                                               \
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));                                          \
-        WSDBG_REGISTERS_RELEASE(w, registers);                                                                         \
+#define REGISTERS_RELEASE(w, registers)                                       \
+    do {                                                                      \
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers)); \
+        WSDBG_REGISTERS_RELEASE(w, registers);                                \
     } while (0)
-#define REGISTERS_REQUEST(w, registers)                                                                                \
-    do {                                                                                                               \
-        WSDBG_REGISTERS_REQUEST(w, registers);                                                                         \
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));                                          \
-        WSDBG_REGISTERS_GRANTED(w, registers);                                                                         \
+#define REGISTERS_REQUEST(w, registers)                                       \
+    do {                                                                      \
+        WSDBG_REGISTERS_REQUEST(w, registers);                                \
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers)); \
+        WSDBG_REGISTERS_GRANTED(w, registers);                                \
     } while (0)
 
 #endif

@@ -13,7 +13,7 @@ IMAGE(gemm_probes)
 #undef BUG
 
 static const struct bug bugs[] = {
-#define BUG(id, name, cause, role, barrier, kind, m, n, k, ctas, story)                                                \
+#define BUG(id, name, cause, role, barrier, kind, m, n, k, ctas, story) \
     {name, #cause, role, barrier, BUG_##kind, m, n, k, ctas, story, image_gemm_##id##_plain, image_gemm_##id##_probes},
 #include "bugs.def"
 #undef BUG

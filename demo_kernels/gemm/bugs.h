@@ -12,7 +12,7 @@ struct bug {
     const char *role;    /* at fault; "" = none alone */
     const char *barrier; /* that the victims wait on; "" = none */
     enum bug_kind kind;
-    int m, n, k, ctas;   /* with which it shows */
+    int m, n, k, ctas; /* with which it shows */
     const char *story;
     const void *plain, *probes; /* fatbins */
 };

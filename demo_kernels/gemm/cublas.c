@@ -67,10 +67,9 @@ struct wsdbg_error *cublas_launch(const struct cublas *cublas, const struct gemm
                                   const struct gemm_matrices *matrices)
 {
     const float one = 1, zero = 0;
-    const int status = cublas->gemm(cublas->handle, OPERATION_TRANSPOSE, OPERATION_NONE, problem->n, problem->m,
-                                    problem->k, &one, (const void *)(uintptr_t)matrices->b, TYPE_BF16, problem->k,
-                                    (const void *)(uintptr_t)matrices->a, TYPE_BF16, problem->k, &zero,
-                                    (void *)(uintptr_t)matrices->c, TYPE_BF16, problem->n, COMPUTE_FP32,
-                                    ALGORITHM_DEFAULT);
+    const int status = cublas->gemm(
+        cublas->handle, OPERATION_TRANSPOSE, OPERATION_NONE, problem->n, problem->m, problem->k, &one,
+        (const void *)(uintptr_t)matrices->b, TYPE_BF16, problem->k, (const void *)(uintptr_t)matrices->a, TYPE_BF16,
+        problem->k, &zero, (void *)(uintptr_t)matrices->c, TYPE_BF16, problem->n, COMPUTE_FP32, ALGORITHM_DEFAULT);
     return status ? wsdbg_error_create(WSDBG_ERROR_OTHER, "cublasGemmEx: status %d", status) : NULL;
 }

@@ -17,7 +17,8 @@
 #include "wgmma.cuh"
 
 #define BUG(id, ...) BUG_##id,
-enum { BUG_none, /* the rest comes from the table */
+enum {
+    BUG_none, /* the rest comes from the table */
 #include "bugs.def"
 };
 #undef BUG
@@ -340,8 +341,8 @@ DEVICE void gemm_body(int cluster_size, int ping_pong, const struct gemm_problem
     g.consumer_step = ping_pong ? CONSUMERS : 1;
     g.rank = blockIdx.x % cluster_size;
     g.k_blocks = divide_up(problem->k, BLOCK_K);
-    g.schedule = schedule_make(problem, g.tile_m * cluster_size, TILE_N, blockIdx.x / cluster_size,
-                               gridDim.x / cluster_size);
+    g.schedule =
+        schedule_make(problem, g.tile_m * cluster_size, TILE_N, blockIdx.x / cluster_size, gridDim.x / cluster_size);
     g.shared = (struct shared_memory *)dynamic_shared;
     g.a = a;
     g.b = b;
@@ -377,12 +378,12 @@ DEVICE void gemm_body(int cluster_size, int ping_pong, const struct gemm_problem
     WSDBG_EXIT(w);
 }
 
-#define GEMM_KERNEL(name, cluster_size, ping_pong, attributes)                                                         \
-    extern "C" __global__ void attributes __launch_bounds__(CTA_THREADS, 1)                                            \
-        name(const __grid_constant__ struct gemm_problem problem, const __grid_constant__ struct tensor_map a,         \
-             const __grid_constant__ struct tensor_map b, const __grid_constant__ struct tensor_map c)                 \
-    {                                                                                                                  \
-        gemm_body(cluster_size, ping_pong, &problem, &a, &b, &c);                                                      \
+#define GEMM_KERNEL(name, cluster_size, ping_pong, attributes)                                                 \
+    extern "C" __global__ void attributes __launch_bounds__(CTA_THREADS, 1)                                    \
+        name(const __grid_constant__ struct gemm_problem problem, const __grid_constant__ struct tensor_map a, \
+             const __grid_constant__ struct tensor_map b, const __grid_constant__ struct tensor_map c)         \
+    {                                                                                                          \
+        gemm_body(cluster_size, ping_pong, &problem, &a, &b, &c);                                              \
     }
 
 GEMM_KERNEL(gemm_cooperative, 1, 0, )

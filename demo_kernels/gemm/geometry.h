@@ -12,9 +12,9 @@ typedef uint16_t bf16; /* the bits; arithmetic is the tensor cores' and the refe
 #define CTA_THREADS ((1 + CONSUMERS) * WARPGROUP_THREADS)
 
 #define STAGES 4
-#define BLOCK_K 64     /* elements of K in a slot: one 128-byte swizzle row */
-#define CONSUMER_M 64  /* rows of C a consumer warpgroup computes at a time */
-#define TILE_N 256     /* columns of C a CTA computes at a time */
+#define BLOCK_K 64       /* elements of K in a slot: one 128-byte swizzle row */
+#define CONSUMER_M 64    /* rows of C a consumer warpgroup computes at a time */
+#define TILE_N 256       /* columns of C a CTA computes at a time */
 #define STORE_COLUMNS 64 /* columns of C in one store: one swizzle row */
 #define STORE_BUFFERS 2
 

@@ -80,8 +80,7 @@ void gemm_kernel_close(const struct device *device, struct gemm_kernel *kernel)
 struct wsdbg_error *gemm_kernel_launch(const struct device *device, struct gemm_kernel *kernel)
 {
     void *parameters[] = {&kernel->problem, &kernel->map_a, &kernel->map_b, &kernel->map_c};
-    const CUresult result =
-        device->cu.cuLaunchKernel(kernel->function, kernel->ctas, 1, 1, CTA_THREADS, 1, 1,
-                                  sizeof(struct shared_memory), device->stream, parameters, NULL);
+    const CUresult result = device->cu.cuLaunchKernel(kernel->function, kernel->ctas, 1, 1, CTA_THREADS, 1, 1,
+                                                      sizeof(struct shared_memory), device->stream, parameters, NULL);
     return device_check(device, result, "cuLaunchKernel");
 }

@@ -15,8 +15,26 @@ const char *const schedule_words[] = {"cooperative", "pingpong", NULL};
 const char *const variant_words[] = {"plain", "off", "probes", NULL};
 const char *const rival_words[] = {"cublas", "plain", "off", "probes", NULL};
 
-enum option_id { OPT_M = 1, OPT_N, OPT_K, OPT_SCHEDULE, OPT_CLUSTER, OPT_BAND, OPT_CTAS, OPT_VARIANT, OPT_BUG, OPT_REPEAT,
-                 OPT_TIMEOUT, OPT_SEED, OPT_RIVAL, OPT_CHECK, OPT_CHECKSUM, OPT_BENCH, OPT_LIST_BUGS, OPT_HELP };
+enum option_id {
+    OPT_M = 1,
+    OPT_N,
+    OPT_K,
+    OPT_SCHEDULE,
+    OPT_CLUSTER,
+    OPT_BAND,
+    OPT_CTAS,
+    OPT_VARIANT,
+    OPT_BUG,
+    OPT_REPEAT,
+    OPT_TIMEOUT,
+    OPT_SEED,
+    OPT_RIVAL,
+    OPT_CHECK,
+    OPT_CHECKSUM,
+    OPT_BENCH,
+    OPT_LIST_BUGS,
+    OPT_HELP
+};
 
 static const struct option table[] = {
     {"m", required_argument, NULL, OPT_M},
@@ -42,22 +60,23 @@ static const struct option table[] = {
 
 void gemm_options_help(FILE *out)
 {
-    fputs("usage: gemm [options]     C = A * B^T in bf16, accumulated in fp32; A is m x k, B n x k, C m x n, row-major\n"
-          "  --m N --n N --k N       sizes, multiples of 8 (default 8192; a bug brings its own)\n"
-          "  --schedule WORD         cooperative (default) or pingpong\n"
-          "  --cluster 1|2           CTAs that share B by multicast (default 2; a bug uses 1)\n"
-          "  --band N                tile rows in a band of the rasterisation (default: chosen)\n"
-          "  --ctas N                at most N CTAs (default: one a multiprocessor)\n"
-          "  --variant WORD          image: plain (no probes), off (probes compiled out), probes (default)\n"
-          "  --bug NAME              run a deliberate hang; --list-bugs prints name, cause, role, barrier, kind, story\n"
-          "  --repeat N              launches, or samples of --bench (default 1, with --bench 30)\n"
-          "  --timeout-ms T          leave with status 3 when a launch takes longer than T (default: wait)\n"
-          "  --seed N                of the random inputs (default 1)\n"
-          "  --check                 compare sampled rows with a float64 reference\n"
-          "  --checksum              print a hash of C\n"
-          "  --bench                 time against --against WORD (cublas, plain, off, probes), JSON lines\n"
-          "status: 0 good, 1 wrong result or CUDA error, 2 bad option, 3 timed out\n",
-          out);
+    fputs(
+        "usage: gemm [options]     C = A * B^T in bf16, accumulated in fp32; A is m x k, B n x k, C m x n, row-major\n"
+        "  --m N --n N --k N       sizes, multiples of 8 (default 8192; a bug brings its own)\n"
+        "  --schedule WORD         cooperative (default) or pingpong\n"
+        "  --cluster 1|2           CTAs that share B by multicast (default 2; a bug uses 1)\n"
+        "  --band N                tile rows in a band of the rasterisation (default: chosen)\n"
+        "  --ctas N                at most N CTAs (default: one a multiprocessor)\n"
+        "  --variant WORD          image: plain (no probes), off (probes compiled out), probes (default)\n"
+        "  --bug NAME              run a deliberate hang; --list-bugs prints name, cause, role, barrier, kind, story\n"
+        "  --repeat N              launches, or samples of --bench (default 1, with --bench 30)\n"
+        "  --timeout-ms T          leave with status 3 when a launch takes longer than T (default: wait)\n"
+        "  --seed N                of the random inputs (default 1)\n"
+        "  --check                 compare sampled rows with a float64 reference\n"
+        "  --checksum              print a hash of C\n"
+        "  --bench                 time against --against WORD (cublas, plain, off, probes), JSON lines\n"
+        "status: 0 good, 1 wrong result or CUDA error, 2 bad option, 3 timed out\n",
+        out);
 }
 
 static int parse_one(int id, const char *value, struct gemm_options *o)

@@ -10,7 +10,8 @@
 #include "../common/sync.cuh"
 
 /* CUtensorMap without the driver's header. */
-struct __align__(64) tensor_map {
+struct __align__(64) tensor_map
+{
     uint64_t opaque[16];
 };
 
@@ -57,11 +58,11 @@ DEVICE void fence_shared_for_tma(void)
 }
 
 /* Until at most `groups` stores of this thread still read shared memory. */
-#define BULK_WAIT_READ(w, groups)                                                                                      \
-    do {                                                                                                               \
-        WSDBG_BULK_WAIT_BEGIN(w, groups);                                                                              \
-        asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(groups) : "memory");                                    \
-        WSDBG_BULK_WAIT_END(w, groups);                                                                                \
+#define BULK_WAIT_READ(w, groups)                                                   \
+    do {                                                                            \
+        WSDBG_BULK_WAIT_BEGIN(w, groups);                                           \
+        asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(groups) : "memory"); \
+        WSDBG_BULK_WAIT_END(w, groups);                                             \
     } while (0)
 
 #endif

@@ -38,11 +38,11 @@ DEVICE void wgmma_commit(void)
 }
 
 /* Until at most `groups` committed groups of this warpgroup are unfinished. */
-#define WGMMA_WAIT(w, iteration, groups)                                                                               \
-    do {                                                                                                               \
-        WSDBG_WGMMA_WAIT_BEGIN(w, iteration, groups);                                                                  \
-        asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory");                                    \
-        WSDBG_WGMMA_WAIT_END(w, iteration, groups);                                                                    \
+#define WGMMA_WAIT(w, iteration, groups)                                            \
+    do {                                                                            \
+        WSDBG_WGMMA_WAIT_BEGIN(w, iteration, groups);                               \
+        asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory"); \
+        WSDBG_WGMMA_WAIT_END(w, iteration, groups);                                 \
     } while (0)
 
 #define WGMMA_D4(i) "+f"(d[(i)]), "+f"(d[(i) + 1]), "+f"(d[(i) + 2]), "+f"(d[(i) + 3])

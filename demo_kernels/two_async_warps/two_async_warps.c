@@ -33,8 +33,14 @@ struct defect_row {
 };
 
 static const struct defect_row defects[] = {
-#define DEFECT(id, name, set, cause, role, barrier, kind, story)                                                       \
-    {name, cause, role, barrier, #kind, story, {image_two_async_warps_##id##_plain, image_two_async_warps_##id##_probes}},
+#define DEFECT(id, name, set, cause, role, barrier, kind, story) \
+    {name,                                                       \
+     cause,                                                      \
+     role,                                                       \
+     barrier,                                                    \
+     #kind,                                                      \
+     story,                                                      \
+     {image_two_async_warps_##id##_plain, image_two_async_warps_##id##_probes}},
 #include "defects.def"
 #undef DEFECT
 };
@@ -108,11 +114,16 @@ static int parse_one(int id, const char *value, struct options *o)
 static int parse(int argc, char **argv, struct options *out)
 {
     static const struct option table[] = {
-        {"defect", required_argument, NULL, 'd'}, {"variant", required_argument, NULL, 'v'},
-        {"rows", required_argument, NULL, 'r'},   {"columns", required_argument, NULL, 'c'},
-        {"ctas", required_argument, NULL, 'g'},   {"repeat", required_argument, NULL, 'n'},
-        {"timeout-ms", required_argument, NULL, 't'}, {"list-defects", no_argument, NULL, 'l'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+        {"defect", required_argument, NULL, 'd'},
+        {"variant", required_argument, NULL, 'v'},
+        {"rows", required_argument, NULL, 'r'},
+        {"columns", required_argument, NULL, 'c'},
+        {"ctas", required_argument, NULL, 'g'},
+        {"repeat", required_argument, NULL, 'n'},
+        {"timeout-ms", required_argument, NULL, 't'},
+        {"list-defects", no_argument, NULL, 'l'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     struct options o = {&defects[0], VARIANT_PROBES, 64, COLUMNS_MAX, 2, 1, -1, false, false};
     int id;

@@ -1,8 +1,9 @@
 /* two_async_warps.cu - an element-wise product whose operands are loaded by two warps of one warpgroup.
  *
  * Two warpgroups multiply; in the third, warp 0 loads rows of `a` and warp 1 rows of `b` into a ring of two slots
- * (cp.async.bulk).  A slot has two mbarriers: `full`, on which both loaders arrive and expect their bytes, and `empty`, on
- * which all compute threads arrive.  No parity is inverted: the compute threads hand over every slot once at the start.
+ * (cp.async.bulk).  A slot has two mbarriers: `full`, on which both loaders arrive and expect their bytes, and `empty`,
+ * on which all compute threads arrive.  No parity is inverted: the compute threads hand over every slot once at the
+ * start.
  *
  * DEFECTS is a set of enum defect, constant in each image; with all of them this is the shape of a generated kernel
  * that hung, and ran when it was slowed down.
@@ -25,8 +26,7 @@ enum barrier { BARRIER_FULL, BARRIER_EMPTY };
 WSDBG_MODULE(WSDBG_ROLE(ROLE_LOADER_A, "loader a"), WSDBG_ROLE(ROLE_LOADER_B, "loader b"),
              WSDBG_ROLE(ROLE_COMPUTE, "compute"), WSDBG_ROLE(ROLE_LEFTOVER, "leftover"),
              WSDBG_MBARRIER(BARRIER_FULL, "full", STAGES, 1 << ROLE_LOADER_A | 1 << ROLE_LOADER_B, 1 << ROLE_COMPUTE),
-             WSDBG_MBARRIER(BARRIER_EMPTY, "empty", STAGES, 1 << ROLE_COMPUTE,
-                            1 << ROLE_LOADER_A | 1 << ROLE_LOADER_B))
+             WSDBG_MBARRIER(BARRIER_EMPTY, "empty", STAGES, 1 << ROLE_COMPUTE, 1 << ROLE_LOADER_A | 1 << ROLE_LOADER_B))
 
 struct shared_memory {
     float a[STAGES][COLUMNS_MAX];
@@ -58,8 +58,8 @@ DEVICE void bulk_load(void *destination, const void *source, uint32_t bytes, uin
 }
 
 /* One thread: loads this CTA's rows of one operand into that operand's half of the ring. */
-DEVICE void load_rows(struct wsdbg_warp *w, struct shared_memory *shared, float (*ring)[COLUMNS_MAX], const float *matrix,
-                      struct rows rows, int columns)
+DEVICE void load_rows(struct wsdbg_warp *w, struct shared_memory *shared, float (*ring)[COLUMNS_MAX],
+                      const float *matrix, struct rows rows, int columns)
 {
     const uint32_t bytes = columns * sizeof(float);
 #pragma unroll 1
@@ -119,7 +119,8 @@ DEVICE void loader_warp(struct wsdbg_warp *w, struct shared_memory *shared,
     WSDBG_ROLE_BEGIN(*w, loads_b ? ROLE_LOADER_B : ROLE_LOADER_A);
     REGISTERS_RELEASE(*w, LOADER_REGISTERS);
     if (threadIdx.x % 32 == 0)
-        load_rows(w, shared, loads_b ? shared->b : shared->a, loads_b ? problem->b : problem->a, rows, problem->columns);
+        load_rows(w, shared, loads_b ? shared->b : shared->a, loads_b ? problem->b : problem->a, rows,
+                  problem->columns);
     __syncwarp();
 }
 
