@@ -131,9 +131,13 @@ static void after_fork(void)
         atomic_store(&shim_state, SHIM_OFF);
 }
 
+/* Our thread gets a moment to leave the driver before the driver's own exit handlers run. */
 static void at_exit(void)
 {
     atomic_store(&shim_exiting, true);
+    for (int i = 0; i < WSDBG_CONTEXT_ROWS * 50; i++)
+        if (atomic_load(&shim_contexts[i % WSDBG_CONTEXT_ROWS].users))
+            shim_sleep_us(100);
 }
 
 void shim_start(void)
