@@ -1,0 +1,42 @@
+/* hooks.h - what the bodies of the hooks share.
+ *
+ * A body gets its row, the real function to forward to, and the call's arguments.  It records, forwards, records
+ * the result and returns exactly what the driver returned.
+ */
+#ifndef WSDBG_SHIM_HOOKS_H
+#define WSDBG_SHIM_HOOKS_H
+
+#include "shim.h"
+
+#define HOOK_UNPACK(...) __VA_ARGS__
+
+/* The rare case of hook_enter: switched off, asleep, or nothing recorded yet. */
+bool hook_enter_first(void);
+
+/* Begins a hooked call on this thread; true when it is to be recorded.  errno is kept. */
+static inline bool hook_enter(void)
+{
+    shim_depth++;
+    if (atomic_load_explicit(&shim_state, memory_order_acquire) == SHIM_ON)
+        return shim_depth == 1;
+    return hook_enter_first();
+}
+
+/* Looks whether `result` ends the context.  errno is kept. */
+void hook_failed(CUresult result);
+
+/* Ends the call; returns `result`. */
+static inline CUresult hook_leave(bool on, CUresult result)
+{
+    if (on && result != CUDA_SUCCESS)
+        hook_failed(result);
+    shim_depth--;
+    return result;
+}
+
+#define X(symbol, body, parameters, arguments) \
+    CUresult body(enum wsdbg_hook_id id, void *forward, HOOK_UNPACK parameters);
+WSDBG_HOOKS(X)
+#undef X
+
+#endif

@@ -1,0 +1,121 @@
+/* hooks_context.c - the hooks of start, address look-up, contexts and queries.
+ *
+ * Writes: context rows, through tracking.c; the pointers that cuGetProcAddress gives out.
+ */
+#include "hooks.h"
+
+CUresult init_body(enum wsdbg_hook_id id, void *forward, unsigned flags)
+{
+    (void)id;
+    shim_depth++;
+    CUresult result = ((CUresult(*)(unsigned))forward)(flags);
+    shim_depth--;
+    return result;
+}
+
+static CUresult created(bool on, CUresult result, CUcontext *context, CUdevice device)
+{
+    if (on && result == CUDA_SUCCESS)
+        tracking_add_context(*context, device, true);
+    return hook_leave(on, result);
+}
+
+CUresult create_body(enum wsdbg_hook_id id, void *forward, CUcontext *context, unsigned flags, CUdevice device)
+{
+    (void)id;
+    bool on = hook_enter();
+    CUresult result = ((CUresult(*)(CUcontext *, unsigned, CUdevice))forward)(context, flags, device);
+    return created(on, result, context, device);
+}
+
+CUresult create_v3_body(enum wsdbg_hook_id id, void *forward, CUcontext *context, void *affinity, int count,
+                        unsigned flags, CUdevice device)
+{
+    (void)id;
+    bool on = hook_enter();
+    CUresult result =
+        ((CUresult(*)(CUcontext *, void *, int, unsigned, CUdevice))forward)(context, affinity, count, flags, device);
+    return created(on, result, context, device);
+}
+
+CUresult create_v4_body(enum wsdbg_hook_id id, void *forward, CUcontext *context, void *parameters, unsigned flags,
+                        CUdevice device)
+{
+    (void)id;
+    bool on = hook_enter();
+    CUresult result =
+        ((CUresult(*)(CUcontext *, void *, unsigned, CUdevice))forward)(context, parameters, flags, device);
+    return created(on, result, context, device);
+}
+
+CUresult retain_body(enum wsdbg_hook_id id, void *forward, CUcontext *context, CUdevice device)
+{
+    (void)id;
+    bool on = hook_enter();
+    CUresult result = ((CUresult(*)(CUcontext *, CUdevice))forward)(context, device);
+    if (on && result == CUDA_SUCCESS)
+        tracking_add_context(*context, device, false);
+    return hook_leave(on, result);
+}
+
+CUresult destroy_body(enum wsdbg_hook_id id, void *forward, CUcontext context)
+{
+    bool on = hook_enter();
+    uint32_t row = on ? tracking_find_context((uint64_t)(uintptr_t)context) : WSDBG_UNKNOWN32;
+    tracking_close_begin(row);
+    if (on)
+        registry_thread_enter(hook_name[id], row, WSDBG_UNKNOWN64, shim_now_ns());
+    CUresult result = ((CUresult(*)(CUcontext))forward)(context);
+    if (on)
+        registry_thread_leave();
+    tracking_close_end(row, result == CUDA_SUCCESS);
+    return hook_leave(on, result);
+}
+
+/* Release ends the context when it was the last one, Reset always: the driver says whether it is still there. */
+CUresult release_body(enum wsdbg_hook_id id, void *forward, CUdevice device)
+{
+    bool on = hook_enter();
+    uint32_t row = on ? tracking_find_primary(device) : WSDBG_UNKNOWN32;
+    tracking_close_begin(row);
+    if (on)
+        registry_thread_enter(hook_name[id], row, WSDBG_UNKNOWN64, shim_now_ns());
+    CUresult result = ((CUresult(*)(CUdevice))forward)(device);
+    if (on)
+        registry_thread_leave();
+    bool reset = id == WSDBG_HOOK_cuDevicePrimaryCtxReset || id == WSDBG_HOOK_cuDevicePrimaryCtxReset_v2;
+    unsigned flags = 0;
+    int active = 1;
+    if (row != WSDBG_UNKNOWN32 && !reset)
+        shim_driver.cuDevicePrimaryCtxGetState(device, &flags, &active);
+    tracking_close_end(row, result == CUDA_SUCCESS && (reset || !active));
+    return hook_leave(on, result);
+}
+
+CUresult query_body(enum wsdbg_hook_id id, void *forward, void *handle)
+{
+    (void)id;
+    bool on = hook_enter();
+    return hook_leave(on, ((CUresult(*)(void *))forward)(handle));
+}
+
+CUresult proc_address_body(enum wsdbg_hook_id id, void *forward, const char *symbol, void **pointer, int version,
+                           uint64_t flags)
+{
+    (void)id;
+    CUresult result = ((CUresult(*)(const char *, void **, int, uint64_t))forward)(symbol, pointer, version, flags);
+    if (result == CUDA_SUCCESS && symbol && pointer && *pointer)
+        *pointer = interpose_replace(symbol, version, flags, *pointer);
+    return result;
+}
+
+CUresult proc_address_v2_body(enum wsdbg_hook_id id, void *forward, const char *symbol, void **pointer, int version,
+                              uint64_t flags, void *status)
+{
+    (void)id;
+    CUresult result =
+        ((CUresult(*)(const char *, void **, int, uint64_t, void *))forward)(symbol, pointer, version, flags, status);
+    if (result == CUDA_SUCCESS && symbol && pointer && *pointer)
+        *pointer = interpose_replace(symbol, version, flags, *pointer);
+    return result;
+}

@@ -1,0 +1,229 @@
+/* hooks_launch.c - the hooks of everything that launches or prepares a launch: kernels, graphs, captures.
+ *
+ * Writes: launch rows (observer.c) and the calling thread's row.
+ */
+#include "hooks.h"
+
+#include <errno.h>
+#include <string.h>
+
+static uint64_t begin_launch(const char *call, struct wsdbg_launch_row *row, CUfunction function)
+{
+    int kept = errno;
+    uint64_t entry =
+        observer_launch_begin(row, function, atomic_load_explicit(&shim_hooks_record_launches, memory_order_relaxed));
+    registry_thread_enter(call, row->context, row->stream, row->time_ns);
+    errno = kept;
+    return entry;
+}
+
+static void end_launch(uint64_t entry, CUresult result)
+{
+    registry_thread_leave();
+    observer_launch_end(entry, result);
+}
+
+static void set_no_cluster(struct wsdbg_launch_row *row)
+{
+    for (int i = 0; i < 3; i++)
+        row->cluster[i] = WSDBG_UNKNOWN32;
+}
+
+static void fill_launch(struct wsdbg_launch_row *row, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                        unsigned bz, unsigned shared, CUstream stream)
+{
+    *row = (struct wsdbg_launch_row){.grid = {gx, gy, gz}, .block = {bx, by, bz}};
+    row->dynamic_shared_bytes = shared;
+    row->stream = (uint64_t)(uintptr_t)stream;
+    set_no_cluster(row);
+}
+
+CUresult launch_body(enum wsdbg_hook_id id, void *forward, CUfunction f, unsigned gx, unsigned gy, unsigned gz,
+                     unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream stream, void **parameters,
+                     void **extra)
+{
+    bool on = hook_enter();
+    uint64_t entry = UINT64_MAX;
+    if (on) {
+        struct wsdbg_launch_row row;
+        fill_launch(&row, gx, gy, gz, bx, by, bz, shared, stream);
+        entry = begin_launch(hook_name[id], &row, f);
+    }
+    CUresult result = ((CUresult(*) LAUNCH_PARAMETERS)forward)LAUNCH_ARGUMENTS;
+    if (on)
+        end_launch(entry, result);
+    return hook_leave(on, result);
+}
+
+CUresult cooperative_body(enum wsdbg_hook_id id, void *forward, CUfunction f, unsigned gx, unsigned gy, unsigned gz,
+                          unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream stream, void **parameters)
+{
+    bool on = hook_enter();
+    uint64_t entry = UINT64_MAX;
+    if (on) {
+        struct wsdbg_launch_row row;
+        fill_launch(&row, gx, gy, gz, bx, by, bz, shared, stream);
+        row.flags = WSDBG_LAUNCH_COOPERATIVE;
+        entry = begin_launch(hook_name[id], &row, f);
+    }
+    CUresult result = ((CUresult(*) COOPERATIVE_PARAMETERS)forward)COOPERATIVE_ARGUMENTS;
+    if (on)
+        end_launch(entry, result);
+    return hook_leave(on, result);
+}
+
+static void fill_launch_ex(struct wsdbg_launch_row *row, const struct cu_launch_config *config)
+{
+    *row = (struct wsdbg_launch_row){.dynamic_shared_bytes = config->shared_bytes};
+    memcpy(row->grid, config->grid, sizeof row->grid);
+    memcpy(row->block, config->block, sizeof row->block);
+    row->stream = (uint64_t)(uintptr_t)config->stream;
+    set_no_cluster(row);
+    for (uint32_t i = 0; config->attributes && i < config->attribute_count; i++) {
+        const struct cu_launch_attribute *attribute = &config->attributes[i];
+        if (attribute->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            memcpy(row->cluster, attribute->value.cluster, sizeof row->cluster);
+        else if (attribute->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && attribute->value.cooperative)
+            row->flags |= WSDBG_LAUNCH_COOPERATIVE;
+    }
+}
+
+CUresult launch_ex_body(enum wsdbg_hook_id id, void *forward, const struct cu_launch_config *config, CUfunction f,
+                        void **parameters, void **extra)
+{
+    bool on = hook_enter() && config;
+    uint64_t entry = UINT64_MAX;
+    if (on) {
+        struct wsdbg_launch_row row;
+        fill_launch_ex(&row, config);
+        entry = begin_launch(hook_name[id], &row, f);
+    }
+    CUresult result = ((CUresult(*) LAUNCH_EX_PARAMETERS)forward)LAUNCH_EX_ARGUMENTS;
+    if (on)
+        end_launch(entry, result);
+    return hook_leave(on, result);
+}
+
+CUresult graph_launch_body(enum wsdbg_hook_id id, void *forward, void *exec, CUstream stream)
+{
+    bool on = hook_enter();
+    uint64_t entry = UINT64_MAX;
+    if (on) {
+        struct wsdbg_launch_row row = {.flags = WSDBG_LAUNCH_GRAPH};
+        row.stream = (uint64_t)(uintptr_t)stream;
+        set_no_cluster(&row);
+        entry = begin_launch(hook_name[id], &row, NULL);
+    }
+    CUresult result = ((CUresult(*)(void *, CUstream))forward)(exec, stream);
+    if (on)
+        end_launch(entry, result);
+    return hook_leave(on, result);
+}
+
+/* A function put into a graph may first run by a graph launch: its module must be ready by then. */
+static void see_node(bool on, CUfunction function)
+{
+    int kept = errno;
+    if (on && function)
+        tracking_launch_function(function, tracking_current_context());
+    errno = kept;
+}
+
+static CUfunction node_function(const struct cu_kernel_node *kernel)
+{
+    return kernel->function ? kernel->function : kernel->kernel;
+}
+
+CUresult kernel_node_body(enum wsdbg_hook_id id, void *forward, void *node, CUgraph graph, const void *nodes,
+                          size_t count, const struct cu_kernel_node *kernel)
+{
+    (void)id;
+    bool on = hook_enter();
+    see_node(on && kernel, kernel ? kernel->function : NULL);
+    return hook_leave(on, ((CUresult(*)(void *, CUgraph, const void *, size_t, const void *))forward)(
+                              node, graph, nodes, count, kernel));
+}
+
+CUresult kernel_node_v2_body(enum wsdbg_hook_id id, void *forward, void *node, CUgraph graph, const void *nodes,
+                             size_t count, const struct cu_kernel_node *kernel)
+{
+    (void)id;
+    bool on = hook_enter();
+    see_node(on && kernel, kernel ? node_function(kernel) : NULL);
+    return hook_leave(on, ((CUresult(*)(void *, CUgraph, const void *, size_t, const void *))forward)(
+                              node, graph, nodes, count, kernel));
+}
+
+static void see_graph_node(bool on, const struct cu_graph_node *add)
+{
+    if (add && add->type == CU_GRAPH_NODE_TYPE_KERNEL)
+        see_node(on, node_function(&add->kernel));
+}
+
+CUresult graph_node_body(enum wsdbg_hook_id id, void *forward, void *node, CUgraph graph, const void *nodes,
+                         size_t count, struct cu_graph_node *add)
+{
+    (void)id;
+    bool on = hook_enter();
+    see_graph_node(on, add);
+    return hook_leave(
+        on, ((CUresult(*)(void *, CUgraph, const void *, size_t, void *))forward)(node, graph, nodes, count, add));
+}
+
+CUresult graph_node_v2_body(enum wsdbg_hook_id id, void *forward, void *node, CUgraph graph, const void *nodes,
+                            const void *edges, size_t count, struct cu_graph_node *add)
+{
+    (void)id;
+    bool on = hook_enter();
+    see_graph_node(on, add);
+    return hook_leave(on, ((CUresult(*)(void *, CUgraph, const void *, const void *, size_t, void *))forward)(
+                              node, graph, nodes, edges, count, add));
+}
+
+CUresult set_node_body(enum wsdbg_hook_id id, void *forward, void *exec, void *node,
+                       const struct cu_kernel_node *kernel)
+{
+    (void)id;
+    bool on = hook_enter();
+    see_node(on && kernel, kernel ? kernel->function : NULL);
+    return hook_leave(on, ((CUresult(*)(void *, void *, const void *))forward)(exec, node, kernel));
+}
+
+CUresult set_node_v2_body(enum wsdbg_hook_id id, void *forward, void *exec, void *node,
+                          const struct cu_kernel_node *kernel)
+{
+    (void)id;
+    bool on = hook_enter();
+    see_node(on && kernel, kernel ? node_function(kernel) : NULL);
+    return hook_leave(on, ((CUresult(*)(void *, void *, const void *))forward)(exec, node, kernel));
+}
+
+CUresult begin_capture_body(enum wsdbg_hook_id id, void *forward, CUstream stream, int mode)
+{
+    (void)id;
+    bool on = hook_enter();
+    CUresult result = ((CUresult(*)(CUstream, int))forward)(stream, mode);
+    if (result == CUDA_SUCCESS)
+        observer_capture(1);
+    return hook_leave(on, result);
+}
+
+CUresult capture_to_graph_body(enum wsdbg_hook_id id, void *forward, CUstream stream, CUgraph graph, const void *nodes,
+                               const void *edges, size_t count, int mode)
+{
+    (void)id;
+    bool on = hook_enter();
+    CUresult result = ((CUresult(*) CAPTURE_GRAPH_PARAMETERS)forward)(stream, graph, nodes, edges, count, mode);
+    if (result == CUDA_SUCCESS)
+        observer_capture(1);
+    return hook_leave(on, result);
+}
+
+CUresult end_capture_body(enum wsdbg_hook_id id, void *forward, CUstream stream, CUgraph *graph)
+{
+    (void)id;
+    bool on = hook_enter();
+    CUresult result = ((CUresult(*)(CUstream, CUgraph *))forward)(stream, graph);
+    observer_capture(-1);
+    return hook_leave(on, result);
+}

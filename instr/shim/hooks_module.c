@@ -1,0 +1,138 @@
+/* hooks_module.c - the hooks of modules, libraries, and the functions and kernels found in them.
+ *
+ * Writes: module rows and rings, through tracking.c; the calling thread's row while it unloads.
+ */
+#include "hooks.h"
+
+CUresult module_file_body(enum wsdbg_hook_id id, void *forward, CUmodule *module, const char *file)
+{
+    (void)id;
+    bool on = hook_enter();
+    CUresult result = ((CUresult(*)(CUmodule *, const char *))forward)(module, file);
+    if (on && result == CUDA_SUCCESS)
+        tracking_loaded(*module, NULL, NULL);
+    return hook_leave(on, result);
+}
+
+CUresult module_data_body(enum wsdbg_hook_id id, void *forward, CUmodule *module, const void *image)
+{
+    (void)id;
+    bool on = hook_enter();
+    CUresult result = ((CUresult(*)(CUmodule *, const void *))forward)(module, image);
+    if (on && result == CUDA_SUCCESS)
+        tracking_loaded(*module, NULL, image);
+    return hook_leave(on, result);
+}
+
+CUresult module_data_ex_body(enum wsdbg_hook_id id, void *forward, CUmodule *module, const void *image, unsigned count,
+                             void *options, void **values)
+{
+    (void)id;
+    bool on = hook_enter();
+    CUresult result = ((CUresult(*)(CUmodule *, const void *, unsigned, void *, void **))forward)(module, image, count,
+                                                                                                  options, values);
+    if (on && result == CUDA_SUCCESS)
+        tracking_loaded(*module, NULL, image);
+    return hook_leave(on, result);
+}
+
+CUresult get_function_body(enum wsdbg_hook_id id, void *forward, CUfunction *f, CUmodule module, const char *name)
+{
+    (void)id;
+    bool on = hook_enter();
+    CUresult result = ((CUresult(*)(CUfunction *, CUmodule, const char *))forward)(f, module, name);
+    if (on && result == CUDA_SUCCESS)
+        tracking_module_seen(module, NULL);
+    return hook_leave(on, result);
+}
+
+CUresult library_data_body(enum wsdbg_hook_id id, void *forward, CUlibrary *library, const void *code, void *jit,
+                           void **jit_values, unsigned jit_count, void *options, void **values, unsigned count)
+{
+    (void)id;
+    bool on = hook_enter();
+    CUresult result = ((CUresult(*) LIBRARY_PARAMETERS)forward)LIBRARY_ARGUMENTS;
+    if (on && result == CUDA_SUCCESS)
+        tracking_loaded(NULL, *library, code);
+    return hook_leave(on, result);
+}
+
+CUresult library_file_body(enum wsdbg_hook_id id, void *forward, CUlibrary *library, const void *code, void *jit,
+                           void **jit_values, unsigned jit_count, void *options, void **values, unsigned count)
+{
+    (void)id;
+    bool on = hook_enter();
+    CUresult result = ((CUresult(*) LIBRARY_PARAMETERS)forward)LIBRARY_ARGUMENTS;
+    if (on && result == CUDA_SUCCESS)
+        tracking_loaded(NULL, *library, NULL);
+    return hook_leave(on, result);
+}
+
+CUresult library_unload_body(enum wsdbg_hook_id id, void *forward, CUlibrary library)
+{
+    bool on = hook_enter();
+    if (on) {
+        tracking_unloading(NULL, library);
+        registry_thread_enter(hook_name[id], tracking_current_context(), WSDBG_UNKNOWN64, shim_now_ns());
+    }
+    CUresult result = ((CUresult(*)(CUlibrary))forward)(library);
+    if (on)
+        registry_thread_leave();
+    return hook_leave(on, result);
+}
+
+CUresult module_unload_body(enum wsdbg_hook_id id, void *forward, CUmodule module)
+{
+    bool on = hook_enter();
+    if (on) {
+        tracking_unloading(module, NULL);
+        registry_thread_enter(hook_name[id], tracking_current_context(), WSDBG_UNKNOWN64, shim_now_ns());
+    }
+    CUresult result = ((CUresult(*)(CUmodule))forward)(module);
+    if (on)
+        registry_thread_leave();
+    return hook_leave(on, result);
+}
+
+CUresult get_kernel_body(enum wsdbg_hook_id id, void *forward, CUkernel *kernel, CUlibrary library, const char *name)
+{
+    (void)id;
+    bool on = hook_enter();
+    CUresult result = ((CUresult(*)(CUkernel *, CUlibrary, const char *))forward)(kernel, library, name);
+    if (on && result == CUDA_SUCCESS)
+        tracking_kernel(*kernel, library);
+    return hook_leave(on, result);
+}
+
+CUresult enumerate_body(enum wsdbg_hook_id id, void *forward, CUkernel *kernels, unsigned count, CUlibrary library)
+{
+    (void)id;
+    bool on = hook_enter();
+    CUresult result = ((CUresult(*)(CUkernel *, unsigned, CUlibrary))forward)(kernels, count, library);
+    unsigned known = 0;
+    if (on && result == CUDA_SUCCESS && shim_driver.cuLibraryGetKernelCount)
+        shim_driver.cuLibraryGetKernelCount(&known, library);
+    for (unsigned i = 0; i < count && i < known; i++)
+        tracking_kernel(kernels[i], library);
+    return hook_leave(on, result);
+}
+
+CUresult library_module_body(enum wsdbg_hook_id id, void *forward, CUmodule *module, CUlibrary library)
+{
+    (void)id;
+    bool on = hook_enter();
+    CUresult result = ((CUresult(*)(CUmodule *, CUlibrary))forward)(module, library);
+    if (on && result == CUDA_SUCCESS)
+        tracking_module_seen(*module, library);
+    return hook_leave(on, result);
+}
+
+CUresult kernel_function_body(enum wsdbg_hook_id id, void *forward, CUfunction *f, CUkernel kernel)
+{
+    (void)id;
+    bool on = hook_enter();
+    CUresult result = ((CUresult(*)(CUfunction *, CUkernel))forward)(f, kernel);
+    if (on && result == CUDA_SUCCESS)
+        tracking_kernel_function(*f, kernel);
+    return hook_leave(on, result);
+}
