@@ -67,11 +67,33 @@ DEVICE void mbarrier_expect_tx(uint64_t *bar, uint32_t bytes)
                  : "memory");
 }
 
-#define MBARRIER_WAIT(w, id, bars, stage, parity, iteration)        \
-    do {                                                            \
-        WSDBG_MBARRIER_WAIT_BEGIN(w, id, stage, parity, iteration); \
-        mbarrier_wait(&(bars)[stage], parity);                      \
-        WSDBG_MBARRIER_WAIT_END(w, id, stage, parity, iteration);   \
+/* One look, which the hardware lets wait for a while.  The common case: the phase is over, or soon will be. */
+DEVICE bool mbarrier_try_wait(const uint64_t *bar, uint32_t parity)
+{
+    uint32_t done;
+    asm volatile("{\n\t.reg .pred done;\n\t"
+                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n\t"
+                 "selp.u32 %0, 1, 0, done;\n\t}"
+                 : "=r"(done)
+                 : "r"(shared_address(bar)), "r"(parity)
+                 : "memory");
+    return done != 0;
+}
+
+/* The first half of a wait: only one that does not end at the first look has an event. */
+#define MBARRIER_WAIT_ONLY(w, id, bars, stage, parity, iteration)       \
+    do {                                                                \
+        if (!mbarrier_try_wait(&(bars)[stage], parity)) {               \
+            WSDBG_MBARRIER_WAIT_BEGIN(w, id, stage, parity, iteration); \
+            mbarrier_wait(&(bars)[stage], parity);                      \
+        }                                                               \
+    } while (0)
+
+/* A wait that ends at the first look costs one event, its end; only a longer one has a begin. */
+#define MBARRIER_WAIT(w, id, bars, stage, parity, iteration)       \
+    do {                                                           \
+        MBARRIER_WAIT_ONLY(w, id, bars, stage, parity, iteration); \
+        WSDBG_MBARRIER_WAIT_END(w, id, stage, parity, iteration);  \
     } while (0)
 
 /* The probe comes first: the event of an arrival must not be newer than what the arrival sets off. */

@@ -83,30 +83,34 @@ DEVICE uint32_t round_parity(uint32_t iteration)
 /* ---- producer ---- */
 
 /* Loads the A tile of one k-block. */
-DEVICE void load_a(struct wsdbg_warp *w, const struct gemm *g, struct tile tile, int k_block, uint32_t iteration)
+DEVICE void load_a(const struct gemm *g, struct tile tile, int k_block, uint32_t slot)
 {
-    const uint32_t slot = slot_of(iteration);
     const int row = (tile.row * g->cluster_size + g->rank) * g->tile_m;
-    WSDBG_TMA_ISSUE(*w, BARRIER_FULL, slot, iteration, g->tile_m * BLOCK_K * sizeof(bf16), 0);
     tma_load(g->shared->a[slot], g->a, &g->shared->full[slot], k_block * BLOCK_K, row);
 }
 
-/* Loads the B tile of one k-block; in a cluster, this CTA's half of it for both. */
-DEVICE void load_b(struct wsdbg_warp *w, const struct gemm *g, struct tile tile, int k_block, uint32_t iteration)
+DEVICE void announce_load_a(struct wsdbg_warp *w, const struct gemm *g, uint32_t slot, uint32_t iteration)
 {
-    const uint32_t slot = slot_of(iteration);
+    WSDBG_TMA_ISSUE(*w, BARRIER_FULL, slot, iteration, g->tile_m * BLOCK_K * sizeof(bf16), 0);
+}
+
+/* Loads the B tile of one k-block; in a cluster, this CTA's half of it for both. */
+DEVICE void load_b(const struct gemm *g, struct tile tile, int k_block, uint32_t slot)
+{
     const int rows = TILE_N / g->cluster_size;
     const int row = tile.column * TILE_N + g->rank * rows;
     bf16 *const destination = g->shared->b[slot] + g->rank * rows * BLOCK_K;
     uint64_t *const full = &g->shared->full[slot];
-    if (g->cluster_size == 1) {
-        WSDBG_TMA_ISSUE(*w, BARRIER_FULL, slot, iteration, rows * BLOCK_K * sizeof(bf16), 0);
+    if (g->cluster_size == 1)
         tma_load(destination, g->b, full, k_block * BLOCK_K, row);
-    } else {
-        const uint16_t mask = (1 << g->cluster_size) - 1;
-        WSDBG_TMA_ISSUE(*w, BARRIER_FULL, slot, iteration, rows * BLOCK_K * sizeof(bf16), mask);
-        tma_load_multicast(destination, g->b, full, k_block * BLOCK_K, row, mask);
-    }
+    else
+        tma_load_multicast(destination, g->b, full, k_block * BLOCK_K, row, (1 << g->cluster_size) - 1);
+}
+
+DEVICE void announce_load_b(struct wsdbg_warp *w, const struct gemm *g, uint32_t slot, uint32_t iteration)
+{
+    WSDBG_TMA_ISSUE(*w, BARRIER_FULL, slot, iteration, TILE_N / g->cluster_size * BLOCK_K * sizeof(bf16),
+                    g->cluster_size == 1 ? 0 : (1 << g->cluster_size) - 1);
 }
 
 /* One thread: fills the slots in order, k-block after k-block, tile after tile. */
@@ -125,10 +129,13 @@ DEVICE void produce(struct wsdbg_warp *w, const struct gemm *g)
             const uint32_t slot = slot_of(iteration);
             /* The opposite parity: the phase before the first one counts as complete, so an unused slot is free. */
             const uint32_t parity = round_parity(iteration) ^ (BUG(parity_wrong) || BUG(double_arrive) ? 0 : 1);
-            MBARRIER_WAIT(*w, BARRIER_EMPTY, shared->empty, slot, parity, iteration);
+            MBARRIER_WAIT_ONLY(*w, BARRIER_EMPTY, shared->empty, slot, parity, iteration);
             MBARRIER_ARRIVE_EXPECT_TX(*w, BARRIER_FULL, shared->full, slot, iteration, bytes_a + bytes_b);
-            load_a(w, g, tile, k_block, iteration);
-            load_b(w, g, tile, k_block, iteration);
+            load_a(g, tile, k_block, slot);
+            load_b(g, tile, k_block, slot);
+            /* The copies are on their way: time for their events. */
+            announce_load_a(w, g, slot, iteration);
+            announce_load_b(w, g, slot, iteration);
         }
     }
 }
@@ -149,11 +156,13 @@ DEVICE void produce_one_operand(struct wsdbg_warp *w, const struct gemm *g, int 
             if (loads_b) {
                 __nanosleep(2000);
                 MBARRIER_EXPECT_TX(*w, BARRIER_FULL, shared->full, slot, iteration, TILE_N * BLOCK_K * sizeof(bf16));
-                load_b(w, g, tile, k_block, iteration);
+                load_b(g, tile, k_block, slot);
+                announce_load_b(w, g, slot, iteration);
             } else {
                 MBARRIER_ARRIVE_EXPECT_TX(*w, BARRIER_FULL, shared->full, slot, iteration,
                                           g->tile_m * BLOCK_K * sizeof(bf16));
-                load_a(w, g, tile, k_block, iteration);
+                load_a(g, tile, k_block, slot);
+                announce_load_a(w, g, slot, iteration);
             }
         }
     }
@@ -161,19 +170,32 @@ DEVICE void produce_one_operand(struct wsdbg_warp *w, const struct gemm *g, int 
 
 /* ---- consumer ---- */
 
-/* One arrival of this warp on the slot's empty barrier, in every CTA whose copies write into the slot. */
-DEVICE void release_slot(struct wsdbg_warp *w, const struct gemm *g, uint32_t iteration)
+/* One arrival of this warp on the slot's empty barrier, in every CTA whose copies write into the slot.  Announced
+ * first: an event must not be newer than what the arrival sets off. */
+DEVICE void announce_release(struct wsdbg_warp *w, const struct gemm *g, uint32_t iteration)
 {
     if (threadIdx.x % 32 != 0)
         return;
-    uint64_t *const empty = g->shared->empty;
-    const uint32_t slot = slot_of(iteration);
     if (g->cluster_size == 1) {
-        MBARRIER_ARRIVE(*w, BARRIER_EMPTY, empty, slot, iteration);
+        WSDBG_MBARRIER_ARRIVE(*w, BARRIER_EMPTY, slot_of(iteration), iteration);
     } else {
 #pragma unroll
         for (int rank = 0; rank < g->cluster_size; rank++)
-            MBARRIER_ARRIVE_REMOTE(*w, BARRIER_EMPTY, empty, slot, iteration, rank);
+            WSDBG_MBARRIER_ARRIVE_REMOTE(*w, BARRIER_EMPTY, slot_of(iteration), iteration, rank);
+    }
+}
+
+DEVICE void release_slot(const struct gemm *g, uint32_t iteration)
+{
+    if (threadIdx.x % 32 != 0)
+        return;
+    uint64_t *const empty = &g->shared->empty[slot_of(iteration)];
+    if (g->cluster_size == 1) {
+        mbarrier_arrive(empty);
+    } else {
+#pragma unroll
+        for (int rank = 0; rank < g->cluster_size; rank++)
+            mbarrier_arrive_remote(empty, rank);
     }
 }
 
@@ -197,23 +219,29 @@ DEVICE void multiply(struct wsdbg_warp *w, const struct gemm *g, int consumer, u
 #pragma unroll 1
     for (int k_block = 0; k_block < g->k_blocks; k_block++, iteration++) {
         const uint32_t slot = slot_of(iteration);
-        MBARRIER_WAIT(*w, BARRIER_FULL, shared->full, slot, round_parity(iteration), iteration);
+        MBARRIER_WAIT_ONLY(*w, BARRIER_FULL, shared->full, slot, round_parity(iteration), iteration);
         const uint64_t a = wgmma_descriptor(shared->a[slot] + a_offset);
         const uint64_t b = wgmma_descriptor(shared->b[slot]);
-        WSDBG_WGMMA_ISSUE(*w, slot, iteration);
+        if (k_block == 0) /* here the warps of the group may not all be there yet */
+            WSDBG_WGMMA_ISSUE(*w, slot, iteration);
         wgmma_fence();
 #pragma unroll
         for (int step = 0; step < BLOCK_K / WGMMA_K; step++)
             wgmma_m64n256k16(d, a + step * k_step, b + step * k_step, step > 0 || k_block > 0);
         wgmma_commit();
-        WSDBG_WGMMA_COMMIT(*w, iteration);
-        WGMMA_WAIT(*w, iteration, 1);
+        /* Events are written while the tensor cores work: the wait that has ended, the release that is next. */
+        WSDBG_MBARRIER_WAIT_END(*w, BARRIER_FULL, slot, round_parity(iteration), iteration);
         if (k_block > 0)
-            release_slot(w, g, iteration - 1);
+            announce_release(w, g, iteration - 1);
+        wgmma_wait(1);
+        if (k_block > 0)
+            release_slot(g, iteration - 1);
     }
     WGMMA_WAIT(*w, iteration - 1, 0);
-    if (!BUG(arrive_missing) || consumer != 0)
-        release_slot(w, g, iteration - 1);
+    if (!BUG(arrive_missing) || consumer != 0) {
+        announce_release(w, g, iteration - 1);
+        release_slot(g, iteration - 1);
+    }
 }
 
 DEVICE uint32_t pack_bf16(float low, float high)
@@ -240,7 +268,9 @@ DEVICE void write_box(bf16 *buffer, const float *d)
     }
 }
 
-/* Stores a consumer's 64 x 256 accumulators, in boxes of 64 columns through two buffers. */
+/* Stores a consumer's 64 x 256 accumulators, in boxes of 64 columns through two buffers.  Probed are the first box,
+ * where the warps of the group come together again, and the stores as one: every event before a proxy fence is a
+ * store that the fence waits for. */
 DEVICE void store(struct wsdbg_warp *w, const struct gemm *g, int consumer, struct tile tile, uint32_t iteration,
                   const float *d)
 {
@@ -248,21 +278,28 @@ DEVICE void store(struct wsdbg_warp *w, const struct gemm *g, int consumer, stru
     const int row = (tile.row * g->cluster_size + g->rank) * g->tile_m + (g->ping_pong ? 0 : consumer * CONSUMER_M);
     const int column = tile.column * TILE_N;
     const uint32_t barrier = NAMED_STORE_0 + consumer;
+    if (leader)
+        BULK_WAIT_READ(*w, STORE_BUFFERS - 1);
+    NAMED_SYNC(*w, barrier, WARPGROUP_THREADS);
 #pragma unroll
     for (int box = 0; box < TILE_N / STORE_COLUMNS; box++) {
         bf16 *const buffer = g->shared->c[consumer][box % STORE_BUFFERS];
-        if (leader)
-            BULK_WAIT_READ(*w, STORE_BUFFERS - 1);
-        NAMED_SYNC(*w, barrier, WARPGROUP_THREADS);
+        if (box > 0) {
+            if (leader)
+                bulk_wait_read(STORE_BUFFERS - 1);
+            named_sync(barrier, WARPGROUP_THREADS);
+        }
         write_box(buffer, d + box * (WGMMA_ACCUMULATORS * STORE_COLUMNS / TILE_N));
         fence_shared_for_tma();
-        NAMED_SYNC(*w, barrier, WARPGROUP_THREADS);
+        named_sync(barrier, WARPGROUP_THREADS);
         if (leader) {
-            WSDBG_TMA_STORE_ISSUE(*w, iteration, CONSUMER_M * STORE_COLUMNS * sizeof(bf16));
             tma_store(g->c, buffer, column + box * STORE_COLUMNS, row);
             bulk_commit();
-            WSDBG_BULK_COMMIT(*w);
         }
+    }
+    if (leader) {
+        WSDBG_TMA_STORE_ISSUE(*w, iteration, CONSUMER_M * TILE_N * sizeof(bf16));
+        WSDBG_BULK_COMMIT(*w);
     }
 }
 

@@ -64,7 +64,7 @@ void gemm_options_help(FILE *out)
         "usage: gemm [options]     C = A * B^T in bf16, accumulated in fp32; A is m x k, B n x k, C m x n, row-major\n"
         "  --m N --n N --k N       sizes, multiples of 8 (default 8192; a bug brings its own)\n"
         "  --schedule WORD         cooperative (default) or pingpong\n"
-        "  --cluster 1|2           CTAs that share B by multicast (default 2; a bug uses 1)\n"
+        "  --cluster 1|2           CTAs that share B by multicast (default 1)\n"
         "  --band N                tile rows in a band of the rasterisation (default: chosen)\n"
         "  --ctas N                at most N CTAs (default: one a multiprocessor)\n"
         "  --variant WORD          image: plain (no probes), off (probes compiled out), probes (default)\n"
@@ -131,7 +131,7 @@ static void fill_in(struct gemm_options *o)
     if (o->k == 0)
         o->k = bug ? bug->k : SIZE_DEFAULT;
     if (o->cluster == 0)
-        o->cluster = bug || o->ctas == 1 ? 1 : 2;
+        o->cluster = 1;
     if (o->ctas == 0 && bug)
         o->ctas = bug->ctas;
     if (o->repeat == 0)

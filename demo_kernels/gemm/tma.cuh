@@ -57,12 +57,13 @@ DEVICE void fence_shared_for_tma(void)
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/* Until at most `groups` stores of this thread still read shared memory. */
-#define BULK_WAIT_READ(w, groups)                                                   \
-    do {                                                                            \
-        WSDBG_BULK_WAIT_BEGIN(w, groups);                                           \
-        asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(groups) : "memory"); \
-        WSDBG_BULK_WAIT_END(w, groups);                                             \
+/* Until at most `groups` (a constant) stores of this thread still read shared memory. */
+#define bulk_wait_read(groups) asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(groups) : "memory")
+#define BULK_WAIT_READ(w, groups)         \
+    do {                                  \
+        WSDBG_BULK_WAIT_BEGIN(w, groups); \
+        bulk_wait_read(groups);           \
+        WSDBG_BULK_WAIT_END(w, groups);   \
     } while (0)
 
 #endif

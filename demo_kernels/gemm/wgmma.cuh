@@ -37,12 +37,14 @@ DEVICE void wgmma_commit(void)
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-/* Until at most `groups` committed groups of this warpgroup are unfinished. */
-#define WGMMA_WAIT(w, iteration, groups)                                            \
-    do {                                                                            \
-        WSDBG_WGMMA_WAIT_BEGIN(w, iteration, groups);                               \
-        asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory"); \
-        WSDBG_WGMMA_WAIT_END(w, iteration, groups);                                 \
+/* Until at most `groups` (a constant) committed groups of this warpgroup are unfinished.  Such a wait needs nobody
+ * else: in the main loop the issue before it says enough, so only the last wait of a tile is probed. */
+#define wgmma_wait(groups) asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory")
+#define WGMMA_WAIT(w, iteration, groups)              \
+    do {                                              \
+        WSDBG_WGMMA_WAIT_BEGIN(w, iteration, groups); \
+        wgmma_wait(groups);                           \
+        WSDBG_WGMMA_WAIT_END(w, iteration, groups);   \
     } while (0)
 
 #define WGMMA_D4(i) "+f"(d[(i)]), "+f"(d[(i) + 1]), "+f"(d[(i) + 2]), "+f"(d[(i) + 3])

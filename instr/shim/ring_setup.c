@@ -90,7 +90,7 @@ static void add_history(struct shim_context *context, struct wsdbg_context_row *
     context->history = history;
     context->history_bytes = bytes;
     context->config.history_address = history;
-    context->config.history_depth = depth;
+    context->config.history_stride = depth * (uint32_t)sizeof(struct wsdbg_event);
     context->config.history_mask = depth - 1;
     row->history_offset = offset;
     row->history_device_address = history;
@@ -115,16 +115,15 @@ static bool add_slots(struct shim_context *context, struct wsdbg_context_row *ro
         return refuse(why, "a stream", result);
     if (!shared_region(context, bytes + SHIM_BOUNCE_BYTES, &row->slots_offset, &memory, why))
         return false;
-    /* Behind the slots, one event a warp that nobody reads: a probe stores without asking whether history is on. */
-    result = device_memory(context, bytes + row->slot_count * sizeof(struct wsdbg_event), &context->slots);
+    result = device_memory(context, bytes, &context->slots);
     if (result != CUDA_SUCCESS)
         return refuse(why, "memory for the slots", result);
     context->slots_mirror = memory;
     context->slots_bytes = bytes;
     context->bounce = (char *)memory + bytes;
     context->config = (struct wsdbg_config){.slots_address = context->slots};
-    context->config.history_address = context->slots + bytes;
-    context->config.history_depth = 1;
+    context->config.history_address = context->slots;
+    context->config.history_stride = sizeof(struct wsdbg_slot);
     context->config.warps_per_sm = row->warps_per_sm;
     context->config.slot_count = row->slot_count;
     row->slots_device_address = context->slots;

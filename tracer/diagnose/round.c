@@ -277,7 +277,10 @@ static struct advance follow_warp(const struct wsdbg_case *c, const struct wsdbg
         const struct wsdbg_history_event *event = &events[i];
         if (event->iteration == WSDBG_NO_ITERATION)
             continue;
-        if (event->kind == WSDBG_EVENT_MBARRIER_WAIT_BEGIN && event->barrier != stage->id) {
+        /* A wait that passed at once may have no begin. */
+        const bool wait =
+            event->kind == WSDBG_EVENT_MBARRIER_WAIT_BEGIN || event->kind == WSDBG_EVENT_MBARRIER_WAIT_END;
+        if (wait && event->barrier != stage->id) {
             if (!advance.any_wait || event->iteration > advance.newest_wait)
                 advance.newest_wait = event->iteration;
             advance.any_wait = true;

@@ -4,7 +4,7 @@
  * Compiles as C11, C++17 and CUDA.
  *
  * Two places per warp, both in device memory:
- *   state slot   64 bytes, overwritten in place: what the warp is doing now.
+ *   state slot   64 bytes, overwritten in place: who the warp is and its last milestone.
  *   history ring the last `depth` events, 16 bytes each.
  * A copy engine reads both while a kernel runs or hangs: the slots whenever wsdbg looks, the histories when
  * it asks.  (Slots in host memory that the GPU maps made an 8192-cubed GEMM 15 times slower: its warps
@@ -14,9 +14,13 @@
  * grids and CTAs fits, and a warp's identity (grid, CTA, warp) is written into its slot when it begins.
  *
  * An event is one aligned 16-byte store.  `sequence` counts the warp's events modulo 256; event number n
- * lies in history[n & (depth - 1)].  A reader walks back from the slot's event: each older entry must have
- * the sequence before, a time not later, and the walk ends at BEGIN or after `depth` entries.  An entry
- * that does not fit was torn or overwritten: the reader stops there and counts it.
+ * lies in history[n & (depth - 1)].  Milestones (below) overwrite the slot's event as well; the others do not,
+ * because a second store in a main loop costs more than all the rest.  With history off the ring is the slot.
+ *
+ * A reader takes the slot's event, then the ring's newest: the entry at its place (sequence & (depth - 1)) that
+ * is latest, and not older than the slot's.  From there it walks back: each older entry must have the sequence
+ * before, a time not later, and the walk ends at BEGIN or after `depth` entries.  An entry that does not fit
+ * was torn or overwritten: the reader stops there and counts it.
  *
  * Rules of change: fields are only added at the end and in reserved space; any other change raises
  * WSDBG_ABI_VERSION.  No field is ever reinterpreted.
@@ -75,6 +79,19 @@ enum wsdbg_event_kind {
     WSDBG_EVENT_KIND_COUNT = 32
 };
 
+/* Kinds that overwrite the slot's event too: where a warp may stay for long, or will not be back soon. */
+static inline int wsdbg_event_is_milestone(uint32_t kind)
+{
+    const uint32_t milestones =
+        1u << WSDBG_EVENT_BEGIN | 1u << WSDBG_EVENT_ROLE_BEGIN | 1u << WSDBG_EVENT_REGISTERS_REQUEST |
+        1u << WSDBG_EVENT_REGISTERS_GRANTED | 1u << WSDBG_EVENT_REGISTERS_RELEASE |
+        1u << WSDBG_EVENT_MBARRIER_WAIT_BEGIN | 1u << WSDBG_EVENT_BULK_WAIT_BEGIN |
+        1u << WSDBG_EVENT_NAMED_SYNC_BEGIN | 1u << WSDBG_EVENT_CLUSTER_WAIT_BEGIN |
+        1u << WSDBG_EVENT_GRID_DEPENDENCY_WAIT_BEGIN | 1u << WSDBG_EVENT_TILE_BEGIN | 1u << WSDBG_EVENT_USER_MARK |
+        1u << WSDBG_EVENT_EXIT;
+    return kind < WSDBG_EVENT_KIND_COUNT && (milestones >> kind & 1u);
+}
+
 /* One event.  `stage` holds the stage in bits 0-6 and the parity waited for in bit 7. */
 struct wsdbg_event {
     uint8_t kind;       /* enum wsdbg_event_kind */
@@ -125,13 +142,15 @@ WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_slot) == 64, "a slot is half a cache lin
 /* What the shim writes into each probed module's constant `wsdbg_config_v1`; all zero = probes off. */
 struct wsdbg_config {
     uint64_t slots_address;   /* address of slot 0, as the GPU sees it */
-    uint64_t history_address; /* device address of event 0 of slot 0; 0 = history off */
-    uint32_t history_depth;   /* events a warp, power of two <= 128 */
+    uint64_t history_address; /* event 0 of slot 0; with history off slots_address, stride 64 and mask 0 */
+    uint32_t history_stride;  /* bytes from one warp's event 0 to the next one's */
+    uint32_t history_mask;    /* events a warp - 1 */
     uint32_t warps_per_sm;
     uint32_t slot_count;
     uint32_t module_id;
+    uint32_t reserved;
 };
-WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_config) == 32, "config layout");
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_config) == 40, "config layout");
 
 #define WSDBG_HISTORY_DEPTH_MAX 128u
 

@@ -617,7 +617,7 @@ FAKE(cuCtxSynchronize, (void), ())
 static void run_probe(struct function *function)
 {
     const struct wsdbg_config *config = &function->module->config;
-    if (!config->slots_address)
+    if (!config->slot_count)
         return;
     struct wsdbg_slot *slot = (void *)(uintptr_t)config->slots_address;
     struct wsdbg_event *history = (void *)(uintptr_t)config->history_address;
@@ -625,8 +625,7 @@ static void run_probe(struct function *function)
     event.value = function->count;
     slot->module_id = config->module_id;
     slot->state = event;
-    if (history)
-        history[function->count & (config->history_depth - 1)] = event;
+    history[function->count & config->history_mask] = event;
     function->count++;
 }
 
