@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""measure.py - runs every measurement of docs/results/h200.md on a machine with a Hopper GPU.
+
+    tests/h200/measure.py [--build build] [--out results.json] [--runs 20] [PART ...]
+
+Parts: hangs, healthy, bench, observer, sass, transcripts (default: all).  Results are merged into the JSON
+file; tables.py turns it into Markdown.  Every command has a time limit; a part that fails says so and the
+others go on.  A development script: wsdbg itself needs no Python.
+"""
+import argparse, json, os, statistics, subprocess, sys, tempfile, time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def rows(program):
+    """The rows a demo program lists: [name, cause, role, barrier, kind]."""
+    _, out, *_ = run([program, '--list-bugs'], 20)
+    return [line.split('\t')[:5] for line in out.splitlines() if line.strip()]
+
+
+def run(command, limit, environment=None):
+    """(status, stdout, stderr, seconds); status 'limit' when it was killed for time."""
+    start = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env={**os.environ, **(environment or {})})
+    try:
+        out, err = process.communicate(timeout=limit)
+        status = process.returncode
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
+        status = 'limit'
+    return status, out, err, time.monotonic() - start
+
+
+def spread(values):
+    values = sorted(values)
+    return {'median': statistics.median(values), 'min': values[0], 'max': values[-1], 'n': len(values)}
+
+
+class Measure:
+    def __init__(self, build, runs):
+        self.bin = os.path.join(build, 'bin')
+        self.runs = runs
+        self.scratch = tempfile.mkdtemp(prefix='wsdbg-measure-')
+
+    def tool(self, name):
+        return os.path.join(self.bin, name)
+
+    def watched(self, program, stall='0.5', extra=(), limit=30):
+        """Runs a program under wsdbg; (status, report or None, seconds, stderr)."""
+        database = os.path.join(self.scratch, 'run.db')
+        if os.path.exists(database):
+            os.unlink(database)
+        status, out, err, seconds = run([self.tool('wsdbg'), 'run', '--stall', stall, '--json', '-o', database,
+                                         *extra, '--', *program], limit)
+        start = out.find('{\n')
+        try:
+            report = json.loads(out[out.index('{'):]) if '{' in out else None
+        except ValueError:
+            report = None
+        return status, report, seconds, err, out[:max(start, 0)]
+
+    def cases(self):
+        for program, option in (('gemm', '--bug'), ('two_async_warps', '--defect')):
+            for name, cause, role, barrier, kind in rows(self.tool(program)):
+                yield f'{program} {option} {name}', [self.tool(program), option, name], cause, role, barrier, kind
+
+    def hangs(self):
+        """20 runs plain and 20 under wsdbg of every deliberate hang."""
+        table = []
+        for title, command, cause, role, barrier, kind in self.cases():
+            row = {'case': title, 'kind': kind, 'expected': [cause, role, barrier], 'plain_hangs': 0, 'probed_hangs': 0,
+                   'wsdbg_hangs': 0, 'cause_right': 0, 'role_right': 0, 'barrier_right': 0, 'wrong_proven': 0,
+                   'runs': self.runs, 'plain_status': {}, 'wsdbg_status': {}, 'causes': {}, 'roles': {}, 'barriers': {},
+                   'confidence': {}}
+            verdict_ms = []
+            for _ in range(self.runs):
+                status, *_ = run([*command, '--variant', 'plain', '--timeout-ms', '700'], 20)
+                row['plain_hangs'] += status == 3 or status == 'limit'
+                row['plain_status'][str(status)] = row['plain_status'].get(str(status), 0) + 1
+                status, report, _, err, _ = self.watched([*command, '--variant', 'probes', '--timeout-ms', '8000'])
+                row['wsdbg_status'][str(status)] = row['wsdbg_status'].get(str(status), 0) + 1
+                if status not in (124, 0) and 'sample_error' not in row:
+                    row['sample_error'] = err[-600:]
+                row['wsdbg_hangs'] += status == 124
+                if not report or (status != 124 and not report.get('cause')):
+                    continue
+                finding = (report.get('findings') or [{}])[0]
+                got = report.get('cause')
+                row['causes'][str(got)] = row['causes'].get(str(got), 0) + 1
+                who = finding.get('role')
+                row['roles'][str(who)] = row['roles'].get(str(who), 0) + 1
+                where = finding.get('barrier')
+                where = where.get('name') if isinstance(where, dict) else where
+                row['barriers'][str(where)] = row['barriers'].get(str(where), 0) + 1
+                sure = finding.get('confidence')
+                row['confidence'][str(sure)] = row['confidence'].get(str(sure), 0) + 1
+                row['cause_right'] += (got or '') == cause
+                row['role_right'] += not role or str(who or '').startswith(role)
+                row['barrier_right'] += not barrier or str(where or '').startswith(barrier)
+                row['wrong_proven'] += sure == 'proven' and got != cause
+                delay_ns = report.get('session', {}).get('verdict_delay_ns')
+                if delay_ns is not None:
+                    verdict_ms.append(delay_ns / 1e6)
+            if verdict_ms:
+                row['verdict_ms'] = spread(verdict_ms)
+            table.append(row)
+            print(json.dumps(row), file=sys.stderr, flush=True)
+        return table
+
+    def healthy(self):
+        """The correct GEMM under wsdbg: no verdict, the same bits."""
+        sizes = [('1024', '1024', '1024'), ('2048', '2048', '2048'), ('4096', '512', '1024'), ('1000', '776', '1032')]
+        result = {'runs': 0, 'false_alarms': 0, 'different_results': 0, 'other_status': 0, 'configurations': []}
+        for schedule in ('cooperative', 'pingpong'):
+            for cluster in ('1', '2'):
+                for m, n, k in sizes:
+                    arguments = [self.tool('gemm'), '--m', m, '--n', n, '--k', k, '--schedule', schedule, '--cluster',
+                                 cluster, '--checksum', '--seed', '7', '--variant']
+                    status, plain, err, _ = run([*arguments, 'plain'], 30)
+                    row = {'schedule': schedule, 'cluster': cluster, 'mnk': [m, n, k], 'plain_status': status, 'runs': 0}
+                    for _ in range(self.healthy_runs):
+                        status, report, _, err, out = self.watched([*arguments, 'probes'], stall='0.5')
+                        row['runs'] += 1
+                        result['runs'] += 1
+                        result['false_alarms'] += status == 124 or bool(report and report.get('cause'))
+                        result['other_status'] += status != 0
+                        result['different_results'] += plain.strip() != out.strip()
+                        if plain.strip() != out.strip() or status != 0:
+                            row['sample'] = [plain[-200:], out[-200:], err[-400:]]
+                    result['configurations'].append(row)
+        return result
+
+    def bench(self):
+        """GEMM against cuBLAS and the cost of probes; each ratio from one process, alternating order."""
+        sizes = [('2048', '2048', '2048'), ('4096', '4096', '4096'), ('8192', '8192', '8192'), ('8192', '256', '8192')]
+        table = []
+        for m, n, k in sizes:
+            command = [self.tool('gemm'), '--bench', '--m', m, '--n', n, '--k', k, '--repeat', '60']
+            setups = [('alone', 'plain', 'cublas', None), ('alone', 'off', 'plain', None), ('alone', 'probes', 'plain', None),
+                      ('slots', 'probes', 'plain', ['--history', '0']),
+                      ('slots and history', 'probes', 'plain', ['--history', '128'])]
+            for name, variant, rival, extra in setups:
+                program = [*command, '--variant', variant, '--against', rival]
+                if extra is None:
+                    status, out, err, _ = run(program, 120)
+                else:
+                    database = os.path.join(self.scratch, 'bench.db')
+                    if os.path.exists(database):
+                        os.unlink(database)
+                    status, out, err, _ = run([self.tool('wsdbg'), 'run', '-o', database, *extra, '--', *program], 120)
+                lines = []
+                for line in out.splitlines():
+                    try:
+                        lines.append(json.loads(line))
+                    except ValueError:
+                        pass
+                table.append({'mnk': [m, n, k], 'setup': name, 'variant': variant, 'against': rival, 'status': status, 'lines': lines,
+                              'error': err[-300:] if status else ''})
+        return table
+
+    def observer(self):
+        """An empty kernel, launch and synchronise, with and without the observer; runs alternate."""
+        figures = {'alone': [], 'driver': [], 'cupti': []}
+        for _ in range(self.runs):
+            for name in figures:
+                command = [self.tool('null_launch'), '11']
+                if name != 'alone':
+                    database = os.path.join(self.scratch, 'observer.db')
+                    if os.path.exists(database):
+                        os.unlink(database)
+                    command = [self.tool('wsdbg'), 'run', '--quiet', '--observer', name, '-o', database, '--', *command]
+                status, out, err, _ = run(command, 60)
+                try:
+                    figures[name].append(json.loads(out[out.index('{'):]))
+                except ValueError:
+                    figures.setdefault('errors', []).append([name, status, err[-300:]])
+        return {name: {key: spread([f[key] for f in values]) for key in ('launch_ns', 'launch_and_sync_ns')}
+                if name != 'errors' and values else values for name, values in figures.items()}
+
+    def transcripts(self):
+        """What a person sees: one run a seed, text as printed."""
+        chosen = [('seed 000', 'gemm', '--bug', 'regs-exhausted'), ('seed 001', 'gemm', '--bug', 'regs-partial'),
+                  ('seed 003', 'two_async_warps', '--defect', 'all'), ('seed 003, the race', 'gemm', '--bug', 'shared-full-barrier'),
+                  ('parity', 'gemm', '--bug', 'parity-wrong')]
+        texts = []
+        for title, program, *arguments in chosen:
+            database = os.path.join(self.scratch, 'transcript.db')
+            if os.path.exists(database):
+                os.unlink(database)
+            status, out, err, _ = run([self.tool('wsdbg'), 'run', '-o', database, '--', self.tool(program), *arguments], 30)
+            texts.append({'title': title, 'command': f'wsdbg run -- {program} ' + ' '.join(arguments), 'status': status,
+                          'text': (out + err).replace(self.bin + '/', '').replace(self.scratch + '/', '')})
+        return texts
+
+    def machine(self):
+        _, out, *_ = run(['nvidia-smi', '--query-gpu=name,driver_version,clocks.max.sm', '--format=csv,noheader'], 20)
+        return {'gpu': out.strip(), 'kernel': os.uname().release, 'date': time.strftime('%Y-%m-%d', time.gmtime())}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('parts', nargs='*', metavar='PART')
+    parser.add_argument('--build', default=os.path.join(ROOT, 'build'))
+    parser.add_argument('--out', default='h200.json')
+    parser.add_argument('--runs', type=int, default=20)
+    parser.add_argument('--healthy-runs', type=int, default=13, help='runs of each of the 16 healthy configurations')
+    arguments = parser.parse_args()
+    measure = Measure(os.path.abspath(arguments.build), arguments.runs)
+    measure.healthy_runs = arguments.healthy_runs
+    everything = ['machine', 'hangs', 'healthy', 'bench', 'observer', 'transcripts']
+    results = json.load(open(arguments.out)) if os.path.exists(arguments.out) else {}
+    for part in ['machine', *(arguments.parts or everything[1:])]:
+        if part not in everything:
+            parser.error(f'no part "{part}"; parts are {", ".join(everything[1:])}')
+        start = time.monotonic()
+        try:
+            results[part] = getattr(measure, part)()
+        except Exception as error:  # one part must not cost the others
+            results[part + '_error'] = repr(error)
+            print(f'{part}: {error!r}', file=sys.stderr)
+        print(f'{part}: {time.monotonic() - start:.1f} s', file=sys.stderr, flush=True)
+        json.dump(results, open(arguments.out, 'w'), indent=1)
+
+
+if __name__ == '__main__':
+    main()

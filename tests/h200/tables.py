@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""tables.py - turns measure.py's JSON into docs/results/h200.md.
+
+    tests/h200/tables.py results.json > docs/results/h200.md
+"""
+import json, sys
+
+BARS = {'alone/off': '0 (identical SASS)', 'alone/probes': '0.3', 'slots/probes': '1', 'slots and history/probes': '3'}
+
+
+def percent(ratio):
+    return f'{(1 - ratio) * 100:+.2f} %'
+
+
+def hangs(table, out):
+    out('## Deliberate hangs\n')
+    out('`tests/h200/measure.py hangs`: each case runs plain (`--variant plain --timeout-ms 700`, no probes, no wsdbg) and under')
+    out('`wsdbg run --stall 0.5 --json` (`--variant probes`), in turns. "Right" counts runs whose first finding has the expected cause,')
+    out('role and barrier (the table `--list-bugs` prints). Verdict: milliseconds from the stall threshold to the report.\n')
+    out('| case | kind | hangs plain | hangs under wsdbg | cause | role | barrier | proven but wrong | verdict ms: median (max) |')
+    out('|---|---|---|---|---|---|---|---|---|')
+    for r in table:
+        n = r['runs']
+        v = r.get('verdict_ms')
+        verdict = f"{v['median']:.0f} ({v['max']:.0f})" if v else '-'
+        judged = r['kind'].lower() in ('hang', 'race')
+        right = [f"{r[k]}/{n}" if judged else '-' for k in ('cause_right', 'role_right', 'barrier_right')]
+        out(f"| `{r['case']}` | {r['kind'].lower()} | {r['plain_hangs']}/{n} | {r['wsdbg_hangs']}/{n} | "
+            f"{r['expected'][0] or '-'} {right[0]} | {right[1]} | {right[2]} | {r['wrong_proven']} | {verdict} |")
+    out('')
+    out('Exit statuses of the cases that do not hang (plain; under wsdbg): ' + '; '.join(
+        f"`{r['case']}` {r['plain_status']}; {r['wsdbg_status']}" for r in table if r['kind'].lower() not in ('hang', 'race')) + '.\n')
+
+
+def healthy(result, out):
+    out('## Healthy GEMM\n')
+    out('`tests/h200/measure.py healthy`: both schedules, cluster 1 and 2, four sizes (one odd), `wsdbg run --stall 0.5`, the checksum of C')
+    out('compared with a run of the plain image without wsdbg.\n')
+    out(f"{result['runs']} runs: {result['false_alarms']} false alarms, {result['different_results']} different results, "
+        f"{result['other_status']} with another exit status.\n")
+
+
+def ratio_of(entry):
+    for line in entry['lines']:
+        if 'speed_of' in line:
+            return line
+    return None
+
+
+def bench(table, out):
+    out('## Speed\n')
+    out('`tests/h200/measure.py bench`: `gemm --bench --variant X --against Y`: one process, samples of five launches, the order alternates,')
+    out('60 samples each; ratio = median over pairs, quartiles in brackets. Normal random inputs.\n')
+    out('### Reference GEMM against cuBLAS\n')
+    out('| m × n × k | speed / cuBLAS | GEMM TFLOP/s | cuBLAS TFLOP/s |')
+    out('|---|---|---|---|')
+    for e in table:
+        line = ratio_of(e)
+        if e['against'] != 'cublas' or not line:
+            continue
+        tflops = {l['contestant']: l['tflops'] for l in e['lines'] if 'contestant' in l}
+        out(f"| {' × '.join(e['mnk'])} | {line['median']:.3f} ({line['quartiles'][0]:.3f}–{line['quartiles'][1]:.3f}) | "
+            f"{tflops.get('plain', 0):.0f} | {tflops.get('cublas', 0):.0f} |")
+    out('')
+    out('### What probes cost (time lost against the plain image in the same process)\n')
+    out('| m × n × k | compiled out | compiled in, no wsdbg | slots on | slots and history |')
+    out('|---|---|---|---|---|')
+    sizes = []
+    for e in table:
+        if e['mnk'] not in sizes:
+            sizes.append(e['mnk'])
+    for size in sizes:
+        cells = []
+        for key in BARS:
+            setup, variant = key.split('/')
+            found = [e for e in table if e['mnk'] == size and e['setup'] == setup and e['variant'] == variant]
+            line = ratio_of(found[0]) if found else None
+            cells.append(f"{percent(line['median'])} ({percent(line['quartiles'][1])} to {percent(line['quartiles'][0])})" if line else '?')
+        out(f"| {' × '.join(size)} | " + ' | '.join(cells) + ' |')
+    out('\nBars at 8192³: 0.3 % compiled in, 1 % slots, 3 % slots and history.\n')
+
+
+def observer(figures, out):
+    out('## Observer on an empty kernel\n')
+    out('`tests/h200/measure.py observer`: `null_launch`, medians of 11 × 1000 launches a process, processes in turns.\n')
+    out('| | launch ns: median (min–max) | launch + sync ns | launch + sync against alone |')
+    out('|---|---|---|---|')
+    base = figures['alone']['launch_and_sync_ns']['median']
+    for name in ('alone', 'driver', 'cupti'):
+        f = figures.get(name)
+        if not isinstance(f, dict) or not f:
+            out(f'| {name} | ? | ? | ? |')
+            continue
+        l, s = f['launch_ns'], f['launch_and_sync_ns']
+        out(f"| {name} | {l['median']:.0f} ({l['min']:.0f}–{l['max']:.0f}) | {s['median']:.0f} ({s['min']:.0f}–{s['max']:.0f}) | "
+            f"{(s['median'] / base - 1) * 100:+.1f} % |")
+    out('')
+
+
+def transcripts(texts, out):
+    out('## Sessions\n')
+    for t in texts:
+        out(f"### {t['title']}\n\n```\n$ {t['command']}\n{t['text'].rstrip()}\n$ echo $?\n{t['status']}\n```\n")
+
+
+def main():
+    results = json.load(open(sys.argv[1]))
+    out = print
+    out('# Measured on an H200\n')
+    m = results.get('machine', {})
+    out(f"{m.get('gpu', '?')}, {m.get('date', '?')}. Made by `tests/h200/measure.py` and `tests/h200/tables.py`; nothing here is typed in by hand.\n")
+    for name, function in (('hangs', hangs), ('healthy', healthy), ('bench', bench), ('observer', observer), ('transcripts', transcripts)):
+        if name in results:
+            function(results[name], out)
+
+
+if __name__ == '__main__':
+    main()
