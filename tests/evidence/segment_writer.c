@@ -277,7 +277,8 @@ void segment_writer_event(struct segment_writer *writer, struct segment_warp *wa
                                        .iteration = event.iteration,
                                        .value = event.value,
                                        .time = (uint32_t)(writer->gpu_time_ns >> WSDBG_TIME_SHIFT)};
-    store_words(&segment_writer_slot(writer, warp->context, slot)->state, &record, 2);
+    if (!row->history_depth || wsdbg_event_is_milestone(record.kind))
+        store_words(&segment_writer_slot(writer, warp->context, slot)->state, &record, 2);
     if (row->history_depth) {
         const size_t index = (size_t)slot * row->history_depth + (warp->count & (row->history_depth - 1));
         writer->device_history[warp->context][index] = record;

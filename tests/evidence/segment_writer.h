@@ -1,9 +1,10 @@
 /* segment_writer.h - test side: writes the shared segment of a traced process as shim and device would.
  *
  * A segment lives in memory (segment_writer_create) or in /dev/shm (segment_writer_create_shm).  Contexts,
- * modules, functions, launches and warps are added by calls; warps write events by scripts.  Events go to
- * the slot at once and to a "device" history that reaches the mirror by segment_writer_copy_history, as
- * on the GPU.  Everything is deterministic: every event is 1 us after the one before.
+ * modules, functions, launches and warps are added by calls; warps write events by scripts.  Milestones go to
+ * the slot at once, every event to a "device" history that reaches the mirror by segment_writer_copy_history;
+ * with history off every event goes to the slot, as on the GPU.  Everything is deterministic: every event is 1 us after
+ * the one before.
  *
  * Use from cmocka tests: a call that cannot do its work fails the test.
  */

@@ -166,6 +166,129 @@ static void a_mirror_copied_before_the_warp_changed_hands_is_not_taken(void **st
     wsdbg_snapshot_deinit(&snapshot);
 }
 
+/* `count` arrivals with the values 1, 2, 3 ...: events that leave the slot alone. */
+static void arrivals(struct segment_writer *writer, struct segment_warp *warp, uint32_t count)
+{
+    for (uint32_t i = 1; i <= count; i++)
+        segment_writer_event(writer, warp,
+                             (struct segment_event){.kind = WSDBG_EVENT_MBARRIER_ARRIVE_EXPECT_TX, .value = i});
+}
+
+static void the_last_event_is_the_rings_newest(void **state)
+{
+    (void)state;
+    /* Up to depth - 1 the slot's event still stands in the ring; 300 laps it and wraps the sequence. */
+    static const uint32_t counts[] = {1, DEPTH - 1, DEPTH, 300};
+    for (size_t i = 0; i < 4; i++) {
+        struct segment_writer *writer = one_context(DEPTH);
+        struct segment_warp warp = marks(writer, 3);
+        arrivals(writer, &warp, counts[i]);
+        segment_writer_copy_history(writer);
+        struct wsdbg_snapshot light = segment_snapshot_light(writer);
+        assert_int_equal(light.warps[0].last.kind, WSDBG_EVENT_USER_MARK);
+        struct wsdbg_snapshot snapshot = look_and_destroy(writer);
+        const struct wsdbg_warp_row *seen = &snapshot.warps[0];
+        assert_int_equal(seen->last.kind, WSDBG_EVENT_MBARRIER_ARRIVE_EXPECT_TX);
+        assert_int_equal(seen->last.value, counts[i]);
+        assert_int_equal(seen->history_count, counts[i] == 1 ? 5 : DEPTH);
+        assert_memory_equal(&snapshot.history[seen->history_count - 1], &seen->last, sizeof seen->last);
+        assert_int_equal(snapshot.torn_events, 0);
+        assert_in_range(seen->last.gpu_time_ns - light.warps[0].last.gpu_time_ns, 1000 * counts[i] - 32,
+                        1000 * counts[i] + 32);
+        wsdbg_snapshot_deinit(&light);
+        wsdbg_snapshot_deinit(&snapshot);
+    }
+}
+
+static void a_wait_that_ended_is_over_though_the_slot_shows_its_begin(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = one_context(DEPTH);
+    struct segment_warp warp = marks(writer, 0);
+    segment_writer_event(writer, &warp,
+                         (struct segment_event){.kind = WSDBG_EVENT_MBARRIER_WAIT_BEGIN, .value = SITE(10, 32)});
+    segment_writer_event(writer, &warp,
+                         (struct segment_event){.kind = WSDBG_EVENT_MBARRIER_WAIT_END, .value = SITE(11, 32)});
+    segment_writer_copy_history(writer);
+    struct wsdbg_snapshot light = segment_snapshot_light(writer);
+    assert_int_equal(light.warps[0].state, WSDBG_WARP_WAIT_MBARRIER);
+    struct wsdbg_snapshot snapshot = look_and_destroy(writer);
+    assert_int_equal(snapshot.warps[0].state, WSDBG_WARP_RUNNING);
+    assert_int_equal(snapshot.warps[0].line.value, 11);
+    assert_int_equal(snapshot.warps[0].barrier, WSDBG_NONE);
+    wsdbg_snapshot_deinit(&light);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
+static void events_within_one_tick_of_the_clock_keep_their_order(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = one_context(DEPTH);
+    struct segment_warp warp = marks(writer, 1);
+    arrivals(writer, &warp, 20); /* the slot's event is gone from the ring */
+    segment_writer_copy_history(writer);
+    for (uint32_t n = 0; n < DEPTH; n++)
+        segment_writer_mirror(writer, 0, 19, n)->time = segment_writer_mirror(writer, 0, 19, 5)->time;
+    struct wsdbg_snapshot snapshot = look_and_destroy(writer);
+    assert_int_equal(snapshot.warps[0].last.value, 20);
+    assert_int_equal(snapshot.warps[0].history_count, DEPTH);
+    assert_int_equal(snapshot.torn_events, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
+static void a_ring_that_passed_to_the_next_warp_meanwhile_is_not_taken(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = one_context(DEPTH);
+    marks(writer, 2);
+    const struct wsdbg_slot copied = *segment_writer_slot(writer, 0, 19);
+    struct segment_warp next = the_warp();
+    next.grid_id = 8;
+    segment_writer_begin(writer, &next);
+    arrivals(writer, &next, 3);
+    segment_writer_copy_history(writer);
+    *segment_writer_slot(writer, 0, 19) = copied;
+    struct wsdbg_snapshot snapshot = look_and_destroy(writer);
+    assert_int_equal(snapshot.grids[0].grid_id, 7);
+    assert_int_equal(snapshot.warps[0].last.value, 2);
+    assert_int_equal(snapshot.warps[0].history_count, 1);
+    assert_int_equal(snapshot.torn_events, 1);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
+/* Times repeat after 137 s: what an earlier warp wrote 100 s before looks like 37 s later. */
+static void an_old_occupants_entries_are_no_news_after_half_a_wrap(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = one_context(DEPTH);
+    struct segment_warp old = the_warp(), next = the_warp();
+    segment_writer_set_gpu_time(writer, UINT64_C(1000000000));
+    segment_writer_begin(writer, &old);
+    arrivals(writer, &old, DEPTH - 1);
+    segment_writer_set_gpu_time(writer, UINT64_C(101000000000));
+    next.grid_id = 8;
+    segment_writer_begin(writer, &next);
+    arrivals(writer, &next, 2);
+    segment_writer_copy_history(writer);
+    struct wsdbg_snapshot snapshot = look_and_destroy(writer);
+    assert_int_equal(snapshot.warps[0].history_count, 3);
+    assert_int_equal(snapshot.warps[0].last.value, 2);
+    assert_true(snapshot.warps[0].history_whole);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
+static void with_history_off_every_event_is_in_the_slot(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = one_context(0);
+    struct segment_warp warp = marks(writer, 1);
+    arrivals(writer, &warp, 2);
+    struct wsdbg_snapshot snapshot = look_and_destroy(writer);
+    assert_int_equal(snapshot.warps[0].last.kind, WSDBG_EVENT_MBARRIER_ARRIVE_EXPECT_TX);
+    assert_int_equal(snapshot.warps[0].last.value, 2);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
 static void times_unwrap_across_the_32_bit_wrap(void **state)
 {
     (void)state;
@@ -255,6 +378,12 @@ int main(void)
         cmocka_unit_test(an_entry_later_than_its_successor_ends_the_walk),
         cmocka_unit_test(an_old_occupants_entries_are_not_taken),
         cmocka_unit_test(a_mirror_copied_before_the_warp_changed_hands_is_not_taken),
+        cmocka_unit_test(the_last_event_is_the_rings_newest),
+        cmocka_unit_test(a_wait_that_ended_is_over_though_the_slot_shows_its_begin),
+        cmocka_unit_test(events_within_one_tick_of_the_clock_keep_their_order),
+        cmocka_unit_test(a_ring_that_passed_to_the_next_warp_meanwhile_is_not_taken),
+        cmocka_unit_test(an_old_occupants_entries_are_no_news_after_half_a_wrap),
+        cmocka_unit_test(with_history_off_every_event_is_in_the_slot),
         cmocka_unit_test(times_unwrap_across_the_32_bit_wrap),
         cmocka_unit_test(slots_on_both_sides_of_the_wrap_keep_their_order),
         cmocka_unit_test(a_foreign_identity_is_counted_and_left_out),

@@ -279,6 +279,66 @@ static void histories_that_nobody_copies_are_not_read(void **state)
     segment_writer_destroy(writer);
 }
 
+static struct wsdbg_snapshot inspect_at(struct wsdbg_evidence *source, struct segment_writer *writer, uint64_t now_ns)
+{
+    pthread_t shim;
+    struct wsdbg_snapshot snapshot;
+    assert_int_equal(pthread_create(&shim, NULL, answer_one_request, writer), 0);
+    assert_null(source->ops->inspect(source, now_ns, 5000 * MS, &snapshot));
+    pthread_join(shim, NULL);
+    return snapshot;
+}
+
+/* An event that leaves the slot alone before some looks; the time of the last change each look then knows. */
+static const struct {
+    uint64_t now_ns;
+    bool moves;
+    uint64_t changed_ns;
+} quiet_looks[] = {
+    {20 * MS, true, 10 * MS}, /* nobody knows when: there is no earlier history to compare with */
+    {30 * MS, false, 10 * MS},
+    {40 * MS, true, 40 * MS},
+    {50 * MS, false, 40 * MS},
+};
+enum { QUIET_LOOKS = sizeof quiet_looks / sizeof *quiet_looks };
+
+static void make_quiet_recording(void)
+{
+    struct segment_warp warp;
+    struct segment_writer *writer = one_warp((uint32_t)getpid(), &warp);
+    struct wsdbg_evidence *source = open_ring();
+    struct wsdbg_snapshot poll = poll_at(source, 10 * MS);
+    wsdbg_snapshot_deinit(&poll);
+    assert_null(wsdbg_ring_record(source, recording, 10 * MS));
+    for (size_t i = 0; i < QUIET_LOOKS; i++) {
+        if (quiet_looks[i].moves)
+            segment_writer_event(writer, &warp, (struct segment_event){.kind = WSDBG_EVENT_WGMMA_COMMIT});
+        struct wsdbg_snapshot snapshot = inspect_at(source, writer, quiet_looks[i].now_ns);
+        assert_int_equal(snapshot.progress_ns, quiet_looks[i].changed_ns);
+        assert_int_equal(snapshot.warps[0].changed_ns, quiet_looks[i].changed_ns);
+        assert_int_equal(snapshot.warps[0].last.kind, WSDBG_EVENT_WGMMA_COMMIT);
+        wsdbg_snapshot_deinit(&snapshot);
+        assert_null(wsdbg_ring_record(source, recording, quiet_looks[i].now_ns));
+    }
+    source->ops->close(source);
+    segment_writer_destroy(writer);
+}
+
+static void events_that_leave_the_slot_alone_are_progress_live_and_replayed(void **state)
+{
+    (void)state;
+    make_quiet_recording();
+    struct wsdbg_evidence *source;
+    uint64_t first_ns, last_ns;
+    assert_null(wsdbg_evidence_open_recorded(recording, &first_ns, &last_ns, &source));
+    for (size_t i = 0; i < QUIET_LOOKS; i++) {
+        struct wsdbg_snapshot snapshot = poll_at(source, quiet_looks[i].now_ns);
+        assert_int_equal(snapshot.progress_ns, quiet_looks[i].changed_ns);
+        wsdbg_snapshot_deinit(&snapshot);
+    }
+    source->ops->close(source);
+}
+
 /* Three frames at 10, 20 and 30 ms: BEGIN, an event, nothing new. */
 static void make_recording(void)
 {
@@ -440,6 +500,7 @@ int main(void)
         CASE(a_dead_process_runs_nothing),
         CASE(a_foreign_file_becomes_a_note),
         CASE(inspect_asks_for_the_histories),
+        CASE(events_that_leave_the_slot_alone_are_progress_live_and_replayed),
         CASE(histories_that_nobody_copies_are_not_read),
         CASE(a_recording_replays_forwards_and_backwards),
         CASE(recording_over_an_existing_file_is_refused),

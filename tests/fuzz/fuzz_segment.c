@@ -104,6 +104,8 @@ int fuzz_one_input(const uint8_t *bytes, size_t count)
     struct wsdbg_error *error = wsdbg_segment_check(&view, "input");
     if (!error)
         error = wsdbg_tracker_look(&tracker, &view, true, 1000);
+    if (!error)
+        wsdbg_tracker_read_histories(&tracker, 1000);
     const struct wsdbg_build_request request = {
         .processes = trackers, .process_count = 1, .now_ns = 1000, .histories = true};
     if (!error)

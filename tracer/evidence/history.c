@@ -1,4 +1,10 @@
-/* history.c - see history.h. */
+/* history.c - see history.h.
+ *
+ * The slot holds the last milestone, the ring every event.  Where the slot's event still stands in the ring, the
+ * events after it up to the next milestone are what the slot does not show; a later milestone was written after
+ * the slot was copied.  A ring may also hold entries of the slot's earlier occupants, whose times repeat after
+ * 137 s: sequence, kind and time must all fit.
+ */
 #include "evidence/history.h"
 
 #include <string.h>
@@ -25,13 +31,17 @@ static struct wsdbg_event entry_at(const struct wsdbg_event *mirror, uint32_t de
     return event;
 }
 
+static bool is_real(const struct wsdbg_event *event)
+{
+    const bool begin_is_first = (event->kind == WSDBG_EVENT_BEGIN) <= (event->sequence == 0);
+    return event->kind != WSDBG_EVENT_NONE && event->kind < WSDBG_EVENT_KIND_COUNT && begin_is_first;
+}
+
 /* May `older` stand right before `newer`?  Half the clock's range is "later". */
 static bool fits_before(const struct wsdbg_event *older, const struct wsdbg_event *newer)
 {
-    const bool kind_is_real = older->kind != WSDBG_EVENT_NONE && older->kind < WSDBG_EVENT_KIND_COUNT;
-    const bool begin_is_first = (older->kind == WSDBG_EVENT_BEGIN) <= (older->sequence == 0);
-    return kind_is_real && begin_is_first && older->kind != WSDBG_EVENT_EXIT &&
-           older->sequence == (uint8_t)(newer->sequence - 1) && newer->time - older->time <= UINT32_MAX / 2;
+    return is_real(older) && older->kind != WSDBG_EVENT_EXIT && older->sequence == (uint8_t)(newer->sequence - 1) &&
+           newer->time - older->time <= UINT32_MAX / 2;
 }
 
 /* The probe may say in BEGIN how many events were lost before it. */
@@ -41,31 +51,97 @@ static bool begins_whole(const struct wsdbg_event *event)
            (event->iteration == 0 || event->iteration == WSDBG_NO_ITERATION);
 }
 
-void wsdbg_history_walk_back(const struct wsdbg_event *last, uint64_t gpu_time_ns, const struct wsdbg_event *mirror,
-                             uint32_t depth, struct wsdbg_history_walk *out)
+static bool holds_state(const struct wsdbg_history_source *source)
 {
-    out->count = 0;
-    out->whole = out->torn = false;
-    if (last->kind == WSDBG_EVENT_NONE)
-        return;
-    out->events[out->count++] = wsdbg_history_decode(last, gpu_time_ns);
-    out->whole = begins_whole(last);
-    if (!mirror)
-        return;
-    struct wsdbg_event newer = entry_at(mirror, depth, last->sequence);
-    if (memcmp(&newer, last, sizeof newer) != 0) {
-        out->torn = true;
-        return;
+    const struct wsdbg_event entry = entry_at(source->mirror, source->depth, source->state.sequence);
+    return memcmp(&entry, &source->state, sizeof entry) == 0;
+}
+
+/* The last event before the slot was copied, from the slot's event on. */
+static struct wsdbg_event last_after_state(const struct wsdbg_history_source *source)
+{
+    struct wsdbg_event last = source->state;
+    for (uint32_t i = 1; i < source->depth; i++) {
+        const struct wsdbg_event next = entry_at(source->mirror, source->depth, (uint8_t)(last.sequence + 1));
+        if (!is_real(&next) || wsdbg_event_is_milestone(next.kind) || !fits_before(&last, &next) ||
+            next.time - source->state.time > source->horizon)
+            break;
+        last = next;
     }
-    while (newer.kind != WSDBG_EVENT_BEGIN && out->count < depth) {
-        const struct wsdbg_event older = entry_at(mirror, depth, (uint8_t)(newer.sequence - 1));
-        if (!fits_before(&older, &newer)) {
+    return last;
+}
+
+/* The latest entry of a ring that has lapped the slot's event; among equal times the one that follows.  A
+ * milestone says that the warp has moved on since its slot was copied. */
+static bool find_latest(const struct wsdbg_history_source *source, struct wsdbg_event *latest)
+{
+    uint32_t latest_age = 0;
+    for (uint32_t i = 0; i < source->depth; i++) {
+        const struct wsdbg_event entry = entry_at(source->mirror, source->depth, (uint8_t)i);
+        const uint32_t age = entry.time - source->state.time;
+        if ((entry.sequence & (source->depth - 1)) != i || !is_real(&entry) || age == 0 || age > source->horizon)
+            continue;
+        if (age > latest_age || (age == latest_age && (int8_t)(entry.sequence - latest->sequence) > 0)) {
+            latest_age = age;
+            *latest = entry;
+        }
+    }
+    return latest_age > 0 && !wsdbg_event_is_milestone(latest->kind);
+}
+
+static void start_at(const struct wsdbg_history_source *source, const struct wsdbg_event *last,
+                     struct wsdbg_history_walk *out)
+{
+    const uint64_t later_ns = (uint64_t)(last->time - source->state.time) << WSDBG_TIME_SHIFT;
+    out->last = *last;
+    out->events[0] = wsdbg_history_decode(last, source->gpu_time_ns + later_ns);
+    out->count = 1;
+    out->whole = begins_whole(last);
+}
+
+/* From out->last back to BEGIN, `depth` entries or one that does not fit.  A ring that has lapped the slot's
+ * event holds nothing older than it. */
+static void walk(const struct wsdbg_history_source *source, bool lapped, struct wsdbg_history_walk *out)
+{
+    struct wsdbg_event newer = out->last;
+    while (newer.kind != WSDBG_EVENT_BEGIN && out->count < source->depth) {
+        const struct wsdbg_event older = entry_at(source->mirror, source->depth, (uint8_t)(newer.sequence - 1));
+        if (!fits_before(&older, &newer) || (lapped && older.time - source->state.time > source->horizon)) {
             out->torn = true;
             return;
         }
-        gpu_time_ns -= (uint64_t)(newer.time - older.time) << WSDBG_TIME_SHIFT;
-        out->events[out->count++] = wsdbg_history_decode(&older, gpu_time_ns);
+        const uint64_t step_ns = (uint64_t)(newer.time - older.time) << WSDBG_TIME_SHIFT;
+        out->events[out->count] = wsdbg_history_decode(&older, out->events[out->count - 1].gpu_time_ns - step_ns);
+        out->count++;
         out->whole = begins_whole(&older);
         newer = older;
+    }
+}
+
+void wsdbg_history_walk_back(const struct wsdbg_history_source *source, struct wsdbg_history_walk *out)
+{
+    out->count = 0;
+    out->whole = out->torn = false;
+    out->last = source->state;
+    if (source->state.kind == WSDBG_EVENT_NONE)
+        return;
+    start_at(source, &source->state, out);
+    if (!source->mirror)
+        return;
+    struct wsdbg_event last;
+    if (holds_state(source)) {
+        last = last_after_state(source);
+        start_at(source, &last, out);
+        walk(source, false, out);
+    } else if (find_latest(source, &last)) {
+        start_at(source, &last, out);
+        walk(source, true, out);
+        if (out->events[out->count - 1].kind == WSDBG_EVENT_BEGIN) {
+            /* Another warp has taken the slot since it was copied. */
+            start_at(source, &source->state, out);
+            out->torn = true;
+        }
+    } else {
+        out->torn = true;
     }
 }

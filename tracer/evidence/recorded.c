@@ -225,7 +225,12 @@ static struct wsdbg_error *take_process(struct recorded_source *source, struct c
     char label[64];
     snprintf(label, sizeof label, "segment of process %u", head.process_id);
     error = wsdbg_error_prefix(wsdbg_segment_check(&view, label), "%s: offset %zu", source->path, frame->offset);
-    return error ? error : wsdbg_tracker_look(&process->tracker, &view, process->alive, frame->now_ns);
+    const uint32_t history = process->tracker.head.history_done;
+    if (!error)
+        error = wsdbg_tracker_look(&process->tracker, &view, process->alive, frame->now_ns);
+    if (!error && process->tracker.head.history_done != history)
+        wsdbg_tracker_read_histories(&process->tracker, frame->now_ns);
+    return error;
 }
 
 static struct wsdbg_error *apply_plain(struct recorded_source *source, const struct frame *frame, struct cursor cursor,

@@ -274,8 +274,10 @@ static struct wsdbg_error *ring_inspect(struct wsdbg_evidence *base, uint64_t no
     error = look(source, now_ns);
     if (error)
         return error;
-    for (size_t i = 0; i < source->count; i++)
+    for (size_t i = 0; i < source->count; i++) {
         drop_stale_histories(source->processes[i]);
+        wsdbg_tracker_read_histories(&source->processes[i]->tracker, now_ns);
+    }
     return build(source, now_ns, true, out);
 }
 

@@ -87,13 +87,13 @@ static void count_slot(struct wsdbg_builder *builder, uint32_t grid, const struc
 {
     struct wsdbg_grid *row = &builder->out->grids[grid];
     struct wsdbg_grid_work *work = &builder->grids[grid];
-    const enum wsdbg_warp_state state = wsdbg_event_state(tracked->slot.state.kind);
-    if (state == WSDBG_WARP_EXITED)
+    if (wsdbg_event_state(tracked->slot.state.kind) == WSDBG_WARP_EXITED)
         row->warps_exited++;
     else
         row->warps_live++;
     work->slots++;
-    work->waits_for_dependency |= state == WSDBG_WARP_WAIT_GRID_DEPENDENCY;
+    const uint8_t last_kind = tracked->last_known ? tracked->last.kind : tracked->slot.state.kind;
+    work->waits_for_dependency |= wsdbg_event_state(last_kind) == WSDBG_WARP_WAIT_GRID_DEPENDENCY;
     work->max_x = larger(work->max_x, tracked->slot.cta_x);
     work->max_y = larger(work->max_y, tracked->slot.cta_y);
     work->max_z = larger(work->max_z, tracked->slot.cta_z);

@@ -122,18 +122,19 @@ static struct wsdbg_error *add_warp(struct wsdbg_builder *builder, const struct 
     const struct wsdbg_tracked_slot *tracked = entry->tracked;
     const struct wsdbg_tracked_context *context = context_of(builder, entry->grid);
     const struct wsdbg_grid *grid = &builder->out->grids[entry->grid];
+    struct wsdbg_history_source source = wsdbg_tracked_history(context, entry->slot, builder->request->now_ns);
     struct wsdbg_history_walk walk;
-    const bool read = builder->request->histories && context->mirror;
-    const struct wsdbg_event *mirror = read ? context->mirror + (size_t)entry->slot * context->row.history_depth : NULL;
-    wsdbg_history_walk_back(&tracked->slot.state, tracked->gpu_time_ns, mirror, context->row.history_depth, &walk);
+    if (!builder->request->histories)
+        source.mirror = NULL;
+    wsdbg_history_walk_back(&source, &walk);
 
     struct wsdbg_warp_row *warp = &builder->out->warps[builder->out->warp_count++];
     *warp = (struct wsdbg_warp_row){
         .cta = (uint32_t)builder->out->cta_count - 1,
         .warp = wsdbg_slot_warp(&tracked->slot),
-        .state = wsdbg_event_state(tracked->slot.state.kind),
+        .state = wsdbg_event_state(walk.last.kind),
         .role = {.value = tracked->slot.role ? tracked->slot.role - 1 : 0, .known = tracked->slot.role != 0},
-        .last = wsdbg_history_decode(&tracked->slot.state, tracked->gpu_time_ns),
+        .last = walk.count ? walk.events[0] : wsdbg_history_decode(&walk.last, tracked->gpu_time_ns),
         .barrier = WSDBG_NONE,
         .changed_ns = tracked->changed_ns,
     };
@@ -143,7 +144,7 @@ static struct wsdbg_error *add_warp(struct wsdbg_builder *builder, const struct 
                                                                 : (struct wsdbg_optional_u32){0});
     if (warp->state == WSDBG_WARP_WAIT_REGISTERS)
         warp->registers_asked = wsdbg_known_u32(warp->last.value);
-    return read ? add_history(builder, &walk, warp) : NULL;
+    return source.mirror ? add_history(builder, &walk, warp) : NULL;
 }
 
 static void add_cta(struct wsdbg_builder *builder, const struct wsdbg_slot_entry *entry)

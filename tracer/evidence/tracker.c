@@ -12,6 +12,8 @@
 #include "evidence/slot_reader.h"
 
 #define WRAP_UNITS (UINT64_C(1) << 32)
+/* The newest event may have been this old when it was first seen. */
+#define SEEN_LATE_NS UINT64_C(1000000000)
 
 static uint64_t unwrap_ns(const struct wsdbg_tracked_context *context, uint32_t time, uint64_t now_ns)
 {
@@ -38,6 +40,20 @@ static bool same_identity(const struct wsdbg_slot *a, const struct wsdbg_slot *b
            a->grid_ctas == b->grid_ctas;
 }
 
+static void note_change(struct wsdbg_tracked_slot *tracked, uint64_t now_ns)
+{
+    tracked->changed_ns = now_ns;
+    tracked->last_known = false;
+}
+
+static void note_gpu_time(struct wsdbg_tracked_context *context, uint64_t gpu_time_ns, uint64_t now_ns)
+{
+    if (gpu_time_ns <= context->gpu_now_ns)
+        return;
+    context->gpu_now_ns = gpu_time_ns;
+    context->gpu_now_seen_ns = now_ns;
+}
+
 /* Takes over what the slot says now. */
 static void look_at_slot(struct wsdbg_tracked_context *context, const struct wsdbg_slot *slot, uint32_t index,
                          uint64_t now_ns)
@@ -50,7 +66,7 @@ static void look_at_slot(struct wsdbg_tracked_context *context, const struct wsd
     tracked->foreign = result == WSDBG_SLOT_FOREIGN;
     tracked->torn = result == WSDBG_SLOT_TORN;
     if (result == WSDBG_SLOT_TORN) {
-        tracked->changed_ns = now_ns; /* it moves too fast to read: that is progress */
+        note_change(tracked, now_ns); /* it moves too fast to read: that is progress */
         return;
     }
     const bool was_occupied = tracked->occupied;
@@ -59,13 +75,10 @@ static void look_at_slot(struct wsdbg_tracked_context *context, const struct wsd
         return;
     const bool other_warp = !was_occupied || !same_identity(&tracked->slot, &read);
     if (other_warp || memcmp(&tracked->slot.state, &read.state, sizeof read.state) != 0)
-        tracked->changed_ns = now_ns;
+        note_change(tracked, now_ns);
     if (read.state.kind != WSDBG_EVENT_NONE) {
         tracked->gpu_time_ns = unwrap_ns(context, read.state.time, now_ns);
-        if (tracked->gpu_time_ns > context->gpu_now_ns) {
-            context->gpu_now_ns = tracked->gpu_time_ns;
-            context->gpu_now_seen_ns = now_ns;
-        }
+        note_gpu_time(context, tracked->gpu_time_ns, now_ns);
     }
     tracked->slot = read;
 }
@@ -116,6 +129,54 @@ struct wsdbg_error *wsdbg_tracker_look(struct wsdbg_tracker *tracker, const stru
             return error;
     }
     return NULL;
+}
+
+/* How much later than `gpu_time_ns` an event can be by now. */
+static uint32_t horizon_of(const struct wsdbg_tracked_context *context, uint64_t gpu_time_ns, uint64_t now_ns)
+{
+    const uint64_t passed_ns = now_ns > context->gpu_now_seen_ns ? now_ns - context->gpu_now_seen_ns : 0;
+    const uint64_t latest_ns = context->gpu_now_ns + passed_ns + SEEN_LATE_NS;
+    const uint64_t units = latest_ns > gpu_time_ns ? (latest_ns - gpu_time_ns) >> WSDBG_TIME_SHIFT : 0;
+    return units < INT32_MAX ? (uint32_t)units : INT32_MAX;
+}
+
+struct wsdbg_history_source wsdbg_tracked_history(const struct wsdbg_tracked_context *context, uint32_t index,
+                                                  uint64_t now_ns)
+{
+    const struct wsdbg_tracked_slot *tracked = &context->slots[index];
+    const uint32_t depth = context->row.history_depth;
+    return (struct wsdbg_history_source){
+        .state = tracked->slot.state,
+        .gpu_time_ns = tracked->gpu_time_ns,
+        .mirror = context->mirror ? context->mirror + (size_t)index * depth : NULL,
+        .depth = depth,
+        .horizon = horizon_of(context, tracked->gpu_time_ns, now_ns),
+    };
+}
+
+static void read_history(struct wsdbg_tracked_context *context, uint32_t index, uint64_t now_ns)
+{
+    struct wsdbg_tracked_slot *tracked = &context->slots[index];
+    const struct wsdbg_history_source source = wsdbg_tracked_history(context, index, now_ns);
+    struct wsdbg_history_walk walk;
+    wsdbg_history_walk_back(&source, &walk);
+    if (walk.count == 0)
+        return;
+    if (tracked->last_known && memcmp(&tracked->last, &walk.last, sizeof walk.last) != 0)
+        tracked->changed_ns = now_ns;
+    tracked->last_known = true;
+    tracked->last = walk.last;
+    note_gpu_time(context, walk.events[0].gpu_time_ns, now_ns);
+}
+
+void wsdbg_tracker_read_histories(struct wsdbg_tracker *tracker, uint64_t now_ns)
+{
+    for (uint32_t i = 0; i < tracker->head.context_count; i++) {
+        struct wsdbg_tracked_context *context = &tracker->contexts[i];
+        for (uint32_t s = 0; context->mirror && s < context->slot_count; s++)
+            if (context->slots[s].occupied)
+                read_history(context, s, now_ns);
+    }
 }
 
 void wsdbg_tracker_forgive_silence(struct wsdbg_tracker *tracker, uint64_t now_ns)

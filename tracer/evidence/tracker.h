@@ -6,6 +6,7 @@
 #ifndef WSDBG_EVIDENCE_TRACKER_H
 #define WSDBG_EVIDENCE_TRACKER_H
 
+#include "evidence/history.h"
 #include "evidence/segment_reader.h"
 
 struct wsdbg_tracked_slot {
@@ -13,6 +14,8 @@ struct wsdbg_tracked_slot {
     uint64_t changed_ns;
     uint64_t gpu_time_ns; /* of slot.state */
     bool occupied, foreign, torn;
+    bool last_known;         /* a history was read since the slot last changed: */
+    struct wsdbg_event last; /* the warp's last event then */
 };
 
 struct wsdbg_tracked_context {
@@ -34,6 +37,13 @@ struct wsdbg_tracker {
 /* One look at time now_ns. `view` must have passed wsdbg_segment_check. */
 struct wsdbg_error *wsdbg_tracker_look(struct wsdbg_tracker *tracker, const struct wsdbg_segment_view *view, bool alive,
                                        uint64_t now_ns);
+/* Looks into the histories of the current view: a warp whose last event is another one than at the history
+ * before has moved, though its slot has not.  The first history after a change of the slot is what later ones
+ * are compared with. */
+void wsdbg_tracker_read_histories(struct wsdbg_tracker *tracker, uint64_t now_ns);
+/* What history.h needs to find the last event of slot `index` of a context of the current view. */
+struct wsdbg_history_source wsdbg_tracked_history(const struct wsdbg_tracked_context *context, uint32_t index,
+                                                  uint64_t now_ns);
 /* A copy of the slots older than this says nothing about now. */
 #define WSDBG_SLOTS_FRESH_NS UINT64_C(500000000)
 
