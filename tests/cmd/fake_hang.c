@@ -8,6 +8,7 @@
  *   parent  as hang, with a child process that sleeps
  *   leaves  as hang, and the program ends by itself with status 9 after a second
  *   healthy both warps exit
+ *   busy    one warp writes events, all of kinds that leave its slot as it is, and the program ends after a second
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -45,13 +46,14 @@ static struct segment_warp start_warp(struct segment_writer *writer, uint32_t mo
     return made;
 }
 
-static void write_warps(struct segment_writer *writer, uint32_t module, const char *mode)
+/* Returns the producer. */
+static struct segment_warp write_warps(struct segment_writer *writer, uint32_t module, const char *mode)
 {
     struct segment_warp producer = start_warp(writer, module, 0, PRODUCER);
     segment_writer_event(writer, &producer,
                          (struct segment_event){WSDBG_EVENT_MBARRIER_INIT, FULL, 0, 0, WSDBG_NO_ITERATION, 1});
-    if (strcmp(mode, "slow") == 0)
-        return;
+    if (strcmp(mode, "slow") == 0 || strcmp(mode, "busy") == 0)
+        return producer;
     struct segment_warp consumer = start_warp(writer, module, 1, CONSUMER);
     segment_writer_event(writer, &producer,
                          (struct segment_event){.kind = WSDBG_EVENT_EXIT, .iteration = WSDBG_NO_ITERATION});
@@ -61,9 +63,10 @@ static void write_warps(struct segment_writer *writer, uint32_t module, const ch
     else
         segment_writer_event(writer, &consumer,
                              (struct segment_event){WSDBG_EVENT_MBARRIER_WAIT_BEGIN, FULL, 0, 0, 0, SITE(77, 32)});
+    return producer;
 }
 
-static struct segment_writer *write_segment(const char *session, const char *mode)
+static struct segment_writer *write_segment(const char *session, const char *mode, struct segment_warp *producer)
 {
     struct segment_writer *writer = segment_writer_create_shm(session, (uint32_t)getpid());
     uint32_t context = segment_writer_context(writer, 1, 64, 16);
@@ -73,7 +76,7 @@ static struct segment_writer *write_segment(const char *session, const char *mod
         writer,
         &(struct segment_launch){
             .function = function, .context = context, .ctas = 1, .threads = 64, .thread_id = (uint32_t)getpid()});
-    write_warps(writer, module, mode);
+    *producer = write_warps(writer, module, mode);
     return writer;
 }
 
@@ -87,6 +90,13 @@ static void serve_history(struct segment_writer *writer)
     segment_writer_copy_history(writer);
     segment->contexts[0].history_copied = asked;
     __atomic_store_n(&segment->history_done, asked, __ATOMIC_RELEASE);
+}
+
+/* The GPU's part where the mode has one: a warp that moves and never comes to a milestone. */
+static void write_event(struct segment_writer *writer, struct segment_warp *warp)
+{
+    segment_writer_event(writer, warp,
+                         (struct segment_event){.kind = WSDBG_EVENT_WGMMA_COMMIT, .iteration = warp->count});
 }
 
 int main(int argc, char **argv)
@@ -108,11 +118,14 @@ int main(int argc, char **argv)
     }
     puts("the program's own words");
     fflush(stdout);
-    struct segment_writer *writer = write_segment(session, mode);
-    int life_ms = strcmp(mode, "leaves") == 0 || strcmp(mode, "healthy") == 0 ? LEAVES_AFTER_MS
-                  : strcmp(mode, "slow") == 0                                 ? 2 * LEAVES_AFTER_MS
-                                                                              : LIFE_MS;
+    struct segment_warp producer;
+    struct segment_writer *writer = write_segment(session, mode, &producer);
+    const bool busy = strcmp(mode, "busy") == 0;
+    const bool leaves = busy || strcmp(mode, "leaves") == 0 || strcmp(mode, "healthy") == 0;
+    const int life_ms = leaves ? LEAVES_AFTER_MS : strcmp(mode, "slow") == 0 ? 2 * LEAVES_AFTER_MS : LIFE_MS;
     for (int i = 0; i < life_ms; i += 5) {
+        if (busy)
+            write_event(writer, &producer);
         serve_history(writer);
         usleep(5000);
     }

@@ -110,6 +110,19 @@ static void a_healthy_kernel_is_one_line(void **state)
     outcome_free(&run);
 }
 
+static void a_kernel_that_moves_without_a_milestone_is_no_stall(void **state)
+{
+    (void)state;
+    struct outcome run = RUN("--record", "x.wsrec", FAKE_HANG, "busy");
+    assert_int_equal(run.status, 9);
+    assert_string_equal(run.err, "wsdbg: 1 kernel launch seen, no hang; session in x.db\n");
+    outcome_free(&run);
+    struct outcome replay = WSDBG("replay", "x.wsrec", "--stall", "0.3");
+    assert_int_equal(replay.status, 0);
+    assert_string_equal(replay.err, "wsdbg: the recording shows no hang\n");
+    outcome_free(&replay);
+}
+
 static void on_stall_wait_lets_the_program_end_itself(void **state)
 {
     (void)state;
@@ -188,6 +201,7 @@ int main(void)
         TEST(its_children_go_with_it),
         TEST(a_slow_kernel_is_left_alone),
         TEST(a_healthy_kernel_is_one_line),
+        TEST(a_kernel_that_moves_without_a_milestone_is_no_stall),
         TEST(on_stall_wait_lets_the_program_end_itself),
         TEST(on_stall_detach_leaves_the_program_running),
         TEST(a_recorded_hang_is_found_again),

@@ -2,6 +2,9 @@
  *
  * A stall is not yet a hang: the diagnosis decides.  What is not a hang is said in one line and looked at again
  * after twice the time; the program goes on undisturbed.
+ *
+ * A warp can move without a change of its slot; only the histories show that, two of them compared.  So the first
+ * is taken shortly before the threshold, the second when it has passed.
  */
 #include "cmd/watch.h"
 
@@ -18,6 +21,7 @@ enum {
     INSPECT_NS = 80000000,
     RECORD_EVERY_NS = 250000000,
     STORE_EVERY_NS = 1000000000,
+    COMPARE_NS = 60000000, /* between the histories that are compared, less a tick */
 };
 
 /* What the loop remembers between looks. */
@@ -30,7 +34,8 @@ struct loop {
     uint64_t recorded_ns;          /* when the newest frame was written */
     uint64_t recorded_progress_ns; /* what it shows */
     uint64_t stored_ns;
-    bool undecided; /* the stall going on was inspected and is no hang */
+    uint64_t compared_ns; /* when the histories were read to compare the next ones with */
+    bool undecided;       /* the stall going on was inspected and is no hang */
     bool record_failed, store_failed;
 };
 
@@ -175,31 +180,29 @@ static void report_hang(struct loop *loop, const struct wsdbg_snapshot *snapshot
     say_footer(watch);
 }
 
-/* A stall: look with everything, judge, say.  True when it is a hang. */
+static void say_failed_look(const struct loop *loop, struct wsdbg_error *error, uint64_t now_ns)
+{
+    wsdbg_say("nothing has moved for %.1f s, but the look at it failed: %s",
+              (double)(now_ns - loop->watchdog.progress_ns) / 1e9, wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+}
+
+/* A stall, looked at with everything: judge, say.  True when it is a hang. */
 static bool judge(struct loop *loop, uint64_t now_ns)
 {
-    struct wsdbg_watch *watch = loop->watch;
-    struct wsdbg_snapshot snapshot = {0};
     struct wsdbg_diagnosis diagnosis = {0};
-    struct wsdbg_error *error = watch->evidence->ops->inspect(watch->evidence, now_ns, INSPECT_NS, &snapshot);
-    if (!error)
-        error = wsdbg_diagnose(&snapshot, &diagnosis);
+    struct wsdbg_error *error = wsdbg_diagnose(&loop->last, &diagnosis);
     if (error) {
-        wsdbg_say("nothing has moved for %.1f s, but the look at it failed: %s",
-                  (double)(now_ns - loop->watchdog.progress_ns) / 1e9, wsdbg_error_message(error));
-        wsdbg_error_destroy(error);
-    } else {
-        if (diagnosis.hang)
-            report_hang(loop, &snapshot, &diagnosis, now_ns);
-        else
-            say_undecided(loop, &diagnosis, now_ns);
-        store_verdict(loop, &snapshot, &diagnosis, now_ns);
-        /* Nothing moved since the threshold: that is the earliest moment at which this frame is true. */
-        record(loop, loop->watchdog.progress_ns + watch->stall_ns);
+        say_failed_look(loop, error, now_ns);
+        return false;
     }
+    if (diagnosis.hang)
+        report_hang(loop, &loop->last, &diagnosis, now_ns);
+    else
+        say_undecided(loop, &diagnosis, now_ns);
+    store_verdict(loop, &loop->last, &diagnosis, now_ns);
     bool hang = diagnosis.hang;
     wsdbg_diagnosis_deinit(&diagnosis);
-    wsdbg_snapshot_deinit(&snapshot);
     return hang;
 }
 
@@ -220,6 +223,79 @@ static bool is_due(struct loop *loop, uint64_t now_ns)
     return true;
 }
 
+/* Whether is_due will be true at `time_ns` if nothing moves until then. */
+static bool will_be_due(const struct loop *loop, uint64_t time_ns)
+{
+    struct loop copy = *loop;
+    return is_due(&copy, time_ns);
+}
+
+/* The histories that the ones at the threshold are compared with.  They go into the recording too, so that
+ * a replay sees what was seen live. */
+static void read_first_histories(struct loop *loop, uint64_t now_ns)
+{
+    struct wsdbg_evidence *evidence = loop->watch->evidence;
+    struct wsdbg_snapshot snapshot = {0};
+    wsdbg_error_destroy(evidence->ops->inspect(evidence, now_ns, COMPARE_NS - TICK_NS, &snapshot));
+    wsdbg_snapshot_deinit(&snapshot);
+    loop->compared_ns = now_ns;
+    record(loop, now_ns);
+}
+
+/* True when the histories of some earlier moment were read, so that those of now tell whether anything moved.  A
+ * recording brings its own. */
+static bool can_compare(struct loop *loop, uint64_t now_ns)
+{
+    if (!loop->watch->clock->is_live)
+        return true;
+    if (!will_be_due(loop, now_ns + COMPARE_NS))
+        loop->compared_ns = 0;
+    else if (loop->compared_ns == 0)
+        read_first_histories(loop, now_ns);
+    return loop->compared_ns && now_ns - loop->compared_ns >= COMPARE_NS - TICK_NS;
+}
+
+/* The moment at which the stall became due: what the look at it finds is given this time.  A replay, whose looks
+ * come at other moments, can then do the same as the live run did. */
+static uint64_t due_since_ns(const struct loop *loop, uint64_t now_ns)
+{
+    if (!loop->watch->clock->is_live)
+        return now_ns;
+    uint64_t quiet_ns = loop->watchdog.reported ? loop->look_again_ns : loop->watchdog.next_look_ns;
+    uint64_t due_ns = loop->last.progress_ns + quiet_ns;
+    return due_ns > loop->compared_ns ? due_ns : loop->compared_ns;
+}
+
+/* A stall as far as slots tell: look with everything.  True when that shows no movement either. */
+static bool confirm(struct loop *loop, uint64_t now_ns)
+{
+    struct wsdbg_evidence *evidence = loop->watch->evidence;
+    struct wsdbg_snapshot snapshot = {0};
+    uint64_t due_ns = due_since_ns(loop, now_ns);
+    struct wsdbg_error *error = evidence->ops->inspect(evidence, due_ns, INSPECT_NS, &snapshot);
+    loop->compared_ns = 0;
+    if (!error) {
+        wsdbg_snapshot_deinit(&loop->last);
+        loop->last = snapshot;
+    }
+    bool due = is_due(loop, now_ns);
+    if (error)
+        say_failed_look(loop, error, now_ns);
+    else
+        record(loop, due_ns);
+    return due && !error;
+}
+
+/* Ticks the watchdog; true for a stall that the histories confirm. */
+static bool stalls(struct loop *loop, uint64_t now_ns)
+{
+    bool comparable = can_compare(loop, now_ns);
+    if (will_be_due(loop, now_ns))
+        return comparable && confirm(loop, now_ns);
+    is_due(loop, now_ns);
+    return false;
+}
+
 /* One look.  True when the watch is done. */
 static bool step(struct loop *loop, bool over)
 {
@@ -228,7 +304,7 @@ static bool step(struct loop *loop, bool over)
     if (!look(loop, now_ns))
         return false;
     record_progress(loop, now_ns, over);
-    if (over || now_ns < loop->grace_until_ns || !is_due(loop, now_ns)) {
+    if (over || now_ns < loop->grace_until_ns || !stalls(loop, now_ns)) {
         store(loop, now_ns, over && !watch->hang);
         return false;
     }
