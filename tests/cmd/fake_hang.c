@@ -8,6 +8,7 @@
  *   parent  as hang, with a child process that sleeps
  *   leaves  as hang, and the program ends by itself with status 9 after a second
  *   healthy both warps exit
+ *   fault   as hang, but after 200 ms the kernel ends with CUDA error 719, and the program with status 7
  *   busy    one warp writes events, all of kinds that leave its slot as it is, and the program ends after a second
  */
 #include <setjmp.h>
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -99,6 +101,18 @@ static void write_event(struct segment_writer *writer, struct segment_warp *warp
                          (struct segment_event){.kind = WSDBG_EVENT_WGMMA_COMMIT, .iteration = warp->count});
 }
 
+/* The observer's part after an error of the GPU: the slots were copied 30 ms before. */
+static void end_context(struct segment_writer *writer)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    struct wsdbg_context_row *row = &segment_writer_segment(writer)->contexts[0];
+    row->slots_device_address = 0x7f0000000000;
+    row->slots_copied_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - 30000000u;
+    row->error = 719;
+    __atomic_store_n(&row->state, WSDBG_CONTEXT_FAULTED, __ATOMIC_RELEASE);
+}
+
 int main(int argc, char **argv)
 {
     const char *session = getenv("WSDBG_SESSION"), *mode = argc > 1 ? argv[1] : "hang";
@@ -120,6 +134,12 @@ int main(int argc, char **argv)
     fflush(stdout);
     struct segment_warp producer;
     struct segment_writer *writer = write_segment(session, mode, &producer);
+    if (strcmp(mode, "fault") == 0) {
+        usleep(200000);
+        end_context(writer);
+        usleep(100000);
+        return 7;
+    }
     const bool busy = strcmp(mode, "busy") == 0;
     const bool leaves = busy || strcmp(mode, "leaves") == 0 || strcmp(mode, "healthy") == 0;
     const int life_ms = leaves ? LEAVES_AFTER_MS : strcmp(mode, "slow") == 0 ? 2 * LEAVES_AFTER_MS : LIFE_MS;

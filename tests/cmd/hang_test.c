@@ -123,6 +123,34 @@ static void a_kernel_that_moves_without_a_milestone_is_no_stall(void **state)
     outcome_free(&replay);
 }
 
+static void a_fault_of_the_gpu_is_said_and_is_no_hang(void **state)
+{
+    (void)state;
+    static const char sentence[] = "GPU fault: CUDA error 719 (unspecified launch failure) ended context 0 on "
+                                   "NVIDIA Test GPU; the state shown is from ";
+    struct outcome run = RUN("--json", FAKE_HANG, "fault");
+    assert_int_equal(run.status, 7);
+    assert_non_null(strstr(run.err, sentence));
+    assert_non_null(strstr(run.err, "1 kernel launch seen, ended by a GPU fault; session in x.db\n"));
+    json_error_t error;
+    json_t *report = json_loads(run.out + strlen("the program's own words\n"), 0, &error);
+    json_t *faults = json_object_get(report, "faults"), *fault = json_array_get(faults, 0);
+    assert_int_equal(json_array_size(faults), 1);
+    assert_int_equal(json_integer_value(json_object_get(fault, "error")), 719);
+    assert_in_range(json_integer_value(json_object_get(fault, "state_age_ns")), 30000000, 130000000);
+    assert_true(json_array_size(json_object_get(report, "warps")) > 0);
+    assert_true(json_is_null(json_object_get(report, "hang")));
+    json_decref(report);
+    outcome_free(&run);
+
+    struct outcome text = WSDBG("report", "x.db");
+    assert_int_equal(text.status, 0);
+    assert_memory_equal(text.out, sentence, strlen("GPU fault: CUDA error 719"));
+    assert_non_null(strstr(text.out, "ms before\n"));
+    assert_non_null(strstr(text.out, "full[0]"));
+    outcome_free(&text);
+}
+
 static void on_stall_wait_lets_the_program_end_itself(void **state)
 {
     (void)state;
@@ -202,6 +230,7 @@ int main(void)
         TEST(a_slow_kernel_is_left_alone),
         TEST(a_healthy_kernel_is_one_line),
         TEST(a_kernel_that_moves_without_a_milestone_is_no_stall),
+        TEST(a_fault_of_the_gpu_is_said_and_is_no_hang),
         TEST(on_stall_wait_lets_the_program_end_itself),
         TEST(on_stall_detach_leaves_the_program_running),
         TEST(a_recorded_hang_is_found_again),

@@ -2,6 +2,7 @@
  *
  * Reads: the command line.  Writes: nothing itself but one line for a command line it cannot follow.
  */
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,8 +38,18 @@ static int refuse(const char *word)
     return WSDBG_EXIT_FAILED;
 }
 
+/* Every look builds a picture and frees it 20 ms later: memory given back to the kernel in between is faulted in
+ * again page by page, which took a quarter of a look's time. */
+static void keep_freed_memory(void)
+{
+    const int bytes = 64 << 20;
+    mallopt(M_TRIM_THRESHOLD, bytes);
+    mallopt(M_MMAP_THRESHOLD, bytes / 2);
+}
+
 int main(int argc, char **argv)
 {
+    keep_freed_memory();
     if (argc < 2) {
         wsdbg_help_overview(stderr);
         return WSDBG_EXIT_FAILED;

@@ -136,6 +136,9 @@ static int cannot_execute(const struct run *run, int code)
 /* One line about a run without a hang: what was seen, so that silence is not taken for health. */
 static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *watch)
 {
+    const char *end = !watch->probes_seen ? "none with probes: a hang could not have been noticed" : "no hang";
+    if (watch->fault[0])
+        wsdbg_say("%s", watch->fault);
     if (run->options->quiet || watch->hang)
         return;
     if (watch->blind)
@@ -144,8 +147,7 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
         wsdbg_say("no use of CUDA was seen; session in %s", run->output);
     else
         wsdbg_say("%" PRIu64 " kernel launch%s seen, %s; session in %s", watch->launches,
-                  watch->launches == 1 ? "" : "es",
-                  watch->probes_seen ? "no hang" : "none with probes: a hang could not have been noticed", run->output);
+                  watch->launches == 1 ? "" : "es", watch->fault[0] ? "ended by a GPU fault" : end, run->output);
 }
 
 /* Ends the program if that is asked for; says how the run ended. */

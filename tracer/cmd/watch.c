@@ -79,6 +79,9 @@ static void count_what_was_seen(struct wsdbg_watch *watch, const struct wsdbg_sn
     watch->probes_seen |= snapshot->grid_count > 0;
     for (size_t i = 0; i < snapshot->module_count; i++)
         watch->probes_seen |= snapshot->modules[i].probed;
+    for (size_t i = 0; i < snapshot->context_count && !watch->fault[0]; i++)
+        if (snapshot->contexts[i].error != 0)
+            wsdbg_fault_sentence(snapshot, i, watch->fault);
 }
 
 /* Keeps the newest snapshot; false when there is none. */

@@ -7,6 +7,7 @@
 
 #include "diagnose/finding.h"
 #include "evidence/evidence.h"
+#include "model/fault.h"
 #include "store/store.h"
 
 enum wsdbg_wait {
@@ -40,6 +41,7 @@ struct wsdbg_watch {
     bool probes_seen;    /* some module has probes, or some slot was written */
     bool cuda_seen;      /* some context or launch was seen */
     bool blind;          /* the evidence failed and was given up */
+    char fault[WSDBG_FAULT_BYTES]; /* sentence about the first context that an error ended, "" = none */
     char cause[32];      /* code of the verdict, "" = none */
 };
 

@@ -23,6 +23,14 @@ static uint32_t index_of(uint32_t row, uint32_t count, uint32_t base)
     return row < count ? base + row : WSDBG_NONE;
 }
 
+/* Not known where the slots are not copied, or were copied after the error. */
+static struct wsdbg_optional_u64 state_age_ns(const struct wsdbg_tracked_context *context)
+{
+    const uint64_t copied_ns = context->row.slots_device_address ? context->row.slots_copied_ns : 0;
+    const bool known = copied_ns != 0 && context->fault_seen_ns >= copied_ns;
+    return known ? wsdbg_known_u64(context->fault_seen_ns - copied_ns) : (struct wsdbg_optional_u64){0};
+}
+
 static void add_contexts(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker)
 {
     for (uint32_t i = 0; i < tracker->head.context_count; i++) {
@@ -37,6 +45,7 @@ static void add_contexts(struct wsdbg_builder *builder, const struct wsdbg_track
             .compute_capability = known_unless(row->compute_capability, 0),
             .alive = tracker->alive && row->state == WSDBG_CONTEXT_ALIVE,
             .error = row->error,
+            .state_age_ns = state_age_ns(context),
             .history_depth = row->history_depth,
             .history_read = builder->request->histories && context->mirror,
             .gpu_now_ns = context->gpu_now_ns,

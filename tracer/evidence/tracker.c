@@ -104,6 +104,8 @@ static struct wsdbg_error *look_at_context(struct wsdbg_tracker *tracker, uint32
 {
     struct wsdbg_tracked_context *context = &tracker->contexts[index];
     wsdbg_segment_read_context(&tracker->view, index, &context->row);
+    if (context->row.error != 0 && context->fault_seen_ns == 0)
+        context->fault_seen_ns = now_ns;
     const struct wsdbg_slot *slots = wsdbg_segment_slots(&tracker->view, &context->row);
     struct wsdbg_error *error = track_slots(context, slots);
     if (error)

@@ -24,6 +24,7 @@ struct wsdbg_tracked_context {
     uint32_t slot_count;              /* 0 while the slots are not inside the segment */
     uint64_t gpu_now_ns;              /* newest event; 0 = none yet */
     uint64_t gpu_now_seen_ns;         /* host time at which it was seen */
+    uint64_t fault_seen_ns;           /* first look at an error that ended it; 0 = none */
     const struct wsdbg_event *mirror; /* of the current view; NULL = histories not to be read */
 };
 

@@ -61,6 +61,7 @@ struct wsdbg_context {
     struct wsdbg_optional_u32 compute_capability;
     bool alive;
     int32_t error;          /* CUresult that ended it, 0 = none */
+    struct wsdbg_optional_u64 state_age_ns; /* with an error: from the last copy of the slots to the first look at it */
     uint32_t history_depth; /* 0 = history off */
     bool history_read;      /* the warps' histories were copied for this snapshot */
     uint64_t gpu_now_ns;

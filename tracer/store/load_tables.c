@@ -20,7 +20,7 @@ static struct wsdbg_error *load_contexts(struct wsdbg_loader *loader)
     struct wsdbg_select q;
     wsdbg_select_begin(&q, loader->store,
                        "SELECT id, process_id, handle, device_ordinal, device_name, sm_count, compute_capability, "
-                       "alive, error, history_depth, history_read, gpu_now_ns FROM context ORDER BY id",
+                       "alive, error, state_age_ns, history_depth, history_read, gpu_now_ns FROM context ORDER BY id",
                        0);
     while (wsdbg_select_next(&q) &&
            add_row(&q, &loader->contexts, &s->contexts, &s->context_count, sizeof *s->contexts)) {
@@ -33,6 +33,7 @@ static struct wsdbg_error *load_contexts(struct wsdbg_loader *loader)
         c->compute_capability = wsdbg_select_u32(&q);
         c->alive = wsdbg_select_number(&q) != 0;
         c->error = (int32_t)wsdbg_select_number(&q);
+        c->state_age_ns = wsdbg_select_u64(&q);
         c->history_depth = (uint32_t)wsdbg_select_number(&q);
         c->history_read = wsdbg_select_number(&q) != 0;
         c->gpu_now_ns = (uint64_t)wsdbg_select_number(&q);

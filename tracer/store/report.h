@@ -6,6 +6,7 @@
 #ifndef WSDBG_STORE_REPORT_H
 #define WSDBG_STORE_REPORT_H
 
+#include "model/fault.h"
 #include "store/store.h"
 
 #define WSDBG_REPORT_LABEL_BYTES 64
@@ -73,6 +74,15 @@ struct wsdbg_report_grid {
     struct wsdbg_report_launch launch;
 };
 
+/* A context that an error of the GPU ended. */
+struct wsdbg_report_fault {
+    uint32_t process_id, context; /* number in its process */
+    int32_t error;                /* CUresult */
+    char device_name[96];
+    struct wsdbg_optional_u64 state_age_ns;
+    char sentence[WSDBG_FAULT_BYTES];
+};
+
 struct wsdbg_report_finding {
     enum wsdbg_cause cause;
     enum wsdbg_confidence confidence;
@@ -124,6 +134,8 @@ struct wsdbg_report {
 
     struct wsdbg_report_finding *findings;
     size_t finding_count;
+    struct wsdbg_report_fault *faults;
+    size_t fault_count;
     struct wsdbg_report_grid *grids;
     size_t grid_count;
     struct wsdbg_report_warps *warps;

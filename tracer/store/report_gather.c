@@ -85,6 +85,25 @@ static void gather_grid(const struct wsdbg_snapshot *s, const struct wsdbg_grid 
         gather_launch(s, &s->launches[g->launch], &out->launch);
 }
 
+static bool gather_faults(const struct wsdbg_snapshot *s, struct wsdbg_report *r)
+{
+    r->faults = rows(s->context_count, sizeof *r->faults, &r->fault_count);
+    r->fault_count = 0;
+    for (size_t i = 0; r->faults && i < s->context_count; i++) {
+        const struct wsdbg_context *c = &s->contexts[i];
+        if (c->error == 0)
+            continue;
+        struct wsdbg_report_fault *f = &r->faults[r->fault_count++];
+        *f = (struct wsdbg_report_fault){.process_id = c->process_id,
+                                         .context = wsdbg_context_number(s, i),
+                                         .error = c->error,
+                                         .state_age_ns = c->state_age_ns};
+        memcpy(f->device_name, c->device_name, sizeof f->device_name);
+        wsdbg_fault_sentence(s, i, f->sentence);
+    }
+    return r->faults;
+}
+
 static bool gather_grids(const struct wsdbg_snapshot *s, struct wsdbg_report *r)
 {
     r->grids = rows(s->grid_count, sizeof *r->grids, &r->grid_count);
@@ -229,7 +248,8 @@ static struct wsdbg_error *gather_snapshot(const struct wsdbg_snapshot *s, const
     gather_newest(s, r);
     gather_activity(s, &r->activity);
     if (!copy_string(&r->source, s->source) || !gather_grids(s, r) || !gather_functions(s, r) ||
-        !gather_threads(s, r) || !gather_notes(s, r) || (diagnosis && !gather_findings(s, diagnosis, r)))
+        !gather_threads(s, r) || !gather_notes(s, r) || !gather_faults(s, r) ||
+        (diagnosis && !gather_findings(s, diagnosis, r)))
         return &wsdbg_error_no_memory;
     struct wsdbg_error *error = wsdbg_report_fold_warps(s, r);
     return error ? error : wsdbg_report_fold_barriers(s, r);
@@ -270,8 +290,8 @@ void wsdbg_report_deinit(struct wsdbg_report *r)
         free(strings[i]);
     for (size_t i = 0; i < r->finding_count; i++)
         free(r->findings[i].evidence);
-    void *arrays[] = {r->findings,     r->grids,   r->warps,     r->rows, r->barriers,
-                      r->barrier_rows, r->threads, r->functions, r->notes};
+    void *arrays[] = {r->findings,     r->grids,   r->warps,     r->rows,  r->barriers,
+                      r->barrier_rows, r->threads, r->functions, r->notes, r->faults};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     *r = (struct wsdbg_report){0};

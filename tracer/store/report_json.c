@@ -190,6 +190,24 @@ static json_t *grids_json(const struct wsdbg_report *r)
     return array;
 }
 
+static json_t *faults_json(const struct wsdbg_report *r)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < r->fault_count; i++) {
+        const struct wsdbg_report_fault *f = &r->faults[i];
+        json_t *row = json_object();
+        json_object_set_new(row, "process_id", json_integer(f->process_id));
+        json_object_set_new(row, "context", json_integer(f->context));
+        json_object_set_new(row, "device", text_or_null(f->device_name));
+        json_object_set_new(row, "error", json_integer(f->error));
+        json_object_set_new(row, "words", text_or_null(wsdbg_cuda_error_words(f->error)));
+        json_object_set_new(row, "state_age_ns", u64_or_null(f->state_age_ns));
+        json_object_set_new(row, "sentence", text_or_null(f->sentence));
+        json_array_append_new(array, row);
+    }
+    return array;
+}
+
 static json_t *warps_json(const struct wsdbg_report *r)
 {
     json_t *array = json_array();
@@ -305,6 +323,7 @@ static json_t *report_json(const struct wsdbg_report *r)
                         r->finding_count ? json_string(wsdbg_cause_name(r->findings[0].cause)) : json_null());
     json_object_set_new(root, "hang", r->diagnosed ? json_boolean(r->hang) : json_null());
     json_object_set_new(root, "findings", findings_json(r));
+    json_object_set_new(root, "faults", faults_json(r));
     json_object_set_new(root, "session", session_json(r));
     json_object_set_new(root, "snapshot", snapshot_json(r));
     json_object_set_new(root, "launches_total", r->has_snapshot ? number(r->launches_total) : json_null());

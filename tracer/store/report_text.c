@@ -88,8 +88,6 @@ static void grid_heading(const struct wsdbg_report_grid *g, bool colour, FILE *o
                       "  on %s, %s registers a thread at launch, %u of %u CTAs seen, %u of %u warps, %u exited",
                       or_unknown(g->device_name), registers, g->cta_seen, g->cta_total, g->warps_seen,
                       g->cta_seen * g->warps_per_cta, g->warps_exited);
-    if (g->context_error)
-        wsdbg_report_line(out, NULL, "  the context ended with CUDA error %d", g->context_error);
 }
 
 /* Grids that run come before those that ended; of the latter only the first is shown beside running ones. */
@@ -170,6 +168,12 @@ static void activity_line(const struct wsdbg_report *r, FILE *out)
                       a->kernels, kernels, a->copies, (double)a->copy_bytes / 1e6, copies, a->sets);
 }
 
+static void faults_block(const struct wsdbg_report *r, bool colour, FILE *out)
+{
+    for (size_t i = 0; i < r->fault_count && i < LIST_LINES; i++)
+        wsdbg_report_wrap(out, heading(colour), "", r->faults[i].sentence);
+}
+
 static void ran_block(const struct wsdbg_report *r, bool colour, FILE *out)
 {
     char kernel[KERNEL_BYTES + 8];
@@ -212,14 +216,16 @@ static void session_lines(const struct wsdbg_report *r, FILE *out)
 
 void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FILE *out)
 {
+    faults_block(report, colour, out);
     if (report->diagnosed && report->finding_count > 0)
         findings_block(report, colour, out);
     else if (report->diagnosed)
         wsdbg_report_line(out, heading(colour), "STALL: no cause found");
     else
         ran_block(report, colour, out);
-    if (report->diagnosed) {
+    if (report->diagnosed || report->fault_count > 0)
         grids_block(report, colour, out);
+    if (report->diagnosed) {
         evidence_block(report, colour, out);
         host_block(report, colour, out);
     }

@@ -24,7 +24,7 @@ CREATE TABLE context (
     id INTEGER PRIMARY KEY,
     process_id INTEGER NOT NULL REFERENCES process, "row" INTEGER NOT NULL, handle INTEGER NOT NULL,
     device_ordinal INTEGER NOT NULL, device_name TEXT, sm_count INTEGER, compute_capability INTEGER,
-    alive INTEGER NOT NULL, error INTEGER, history_depth INTEGER NOT NULL, history_read INTEGER NOT NULL,
+    alive INTEGER NOT NULL, error INTEGER, state_age_ns INTEGER, history_depth INTEGER NOT NULL, history_read INTEGER NOT NULL,
     gpu_now_ns INTEGER,
     UNIQUE (process_id, "row")
 );

@@ -86,10 +86,12 @@ static struct wsdbg_error *write_contexts(struct wsdbg_store *store, const struc
     wsdbg_insert_begin(
         &insert, store,
         "INSERT INTO context (process_id, \"row\", handle, device_ordinal, device_name, sm_count, compute_capability, "
-        "alive, error, history_depth, history_read, gpu_now_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "alive, error, state_age_ns, history_depth, history_read, gpu_now_ns) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT DO UPDATE SET handle = excluded.handle, device_ordinal = excluded.device_ordinal, "
         "device_name = excluded.device_name, sm_count = excluded.sm_count, "
         "compute_capability = excluded.compute_capability, alive = excluded.alive, error = excluded.error, "
+        "state_age_ns = excluded.state_age_ns, "
         "history_depth = excluded.history_depth, history_read = excluded.history_read, "
         "gpu_now_ns = excluded.gpu_now_ns RETURNING id");
     for (size_t i = 0; i < s->context_count; i++) {
@@ -106,6 +108,7 @@ static struct wsdbg_error *write_contexts(struct wsdbg_store *store, const struc
         wsdbg_insert_u32(&insert, c->compute_capability);
         wsdbg_insert_number(&insert, c->alive);
         wsdbg_insert_maybe(&insert, c->error != 0, c->error);
+        wsdbg_insert_u64(&insert, c->state_age_ns);
         wsdbg_insert_number(&insert, c->history_depth);
         wsdbg_insert_number(&insert, c->history_read);
         wsdbg_insert_maybe(&insert, c->gpu_now_ns != 0, (int64_t)c->gpu_now_ns);

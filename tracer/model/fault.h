@@ -1,0 +1,18 @@
+/* fault.h - a context that an error of the GPU ended, in words. */
+#ifndef WSDBG_MODEL_FAULT_H
+#define WSDBG_MODEL_FAULT_H
+
+#include "model/snapshot.h"
+
+#define WSDBG_FAULT_BYTES 320
+
+/* "unspecified launch failure" for 719; NULL = an error without words here. */
+const char *wsdbg_cuda_error_words(int32_t error);
+
+/* Which of its process's contexts this one is, from 0. */
+uint32_t wsdbg_context_number(const struct wsdbg_snapshot *snapshot, size_t context);
+
+/* One sentence about a context whose error is not 0. */
+void wsdbg_fault_sentence(const struct wsdbg_snapshot *snapshot, size_t context, char out[WSDBG_FAULT_BYTES]);
+
+#endif
