@@ -33,7 +33,7 @@ struct warp {
 struct cta {
     struct mbarrier mbarriers[BARRIERS][STAGES];
     uint32_t named_count[NAMED], named_generation[NAMED];
-    uint32_t pool_free;
+    uint32_t pool_free[4]; /* by register file: warp number modulo 4 */
 };
 
 struct landing {
@@ -296,12 +296,20 @@ static void named_came(struct cta *cta, const struct op *op)
     }
 }
 
+/* What is free in the register file that a warp lives in. */
+static uint32_t *register_file(struct device *d, const struct warp *w)
+{
+    const uint32_t index = (uint32_t)(w - d->warps);
+    return &d->ctas[index / d->warp_count].pool_free[index % d->warp_count % 4];
+}
+
 /* Ops that may block: true once they are through. */
 static bool step_blocking(struct device *d, uint32_t cta_index, struct warp *w, const struct op *op)
 {
     struct cta *cta = &d->ctas[cta_index];
     const uint32_t group = cta_index / d->cluster;
     const bool first = !w->begun;
+    uint32_t *const file = register_file(d, w);
     w->begun = true;
     switch (op->kind) {
     case WSDBG_EVENT_MBARRIER_WAIT_BEGIN:
@@ -314,9 +322,9 @@ static bool step_blocking(struct device *d, uint32_t cta_index, struct warp *w, 
     case WSDBG_EVENT_REGISTERS_REQUEST:
         if (first)
             record(d, w, op->kind, op, op->value);
-        if (op->value > w->registers + cta->pool_free)
+        if (op->value > w->registers + *file)
             return false;
-        cta->pool_free -= op->value - w->registers;
+        *file -= op->value - w->registers;
         w->registers = op->value;
         record(d, w, WSDBG_EVENT_REGISTERS_GRANTED, op, op->value);
         return true;
@@ -380,7 +388,7 @@ static void step_plain(struct device *d, uint32_t cta_index, struct warp *w, con
         issue_copy(d, cta_index, op);
         break;
     case WSDBG_EVENT_REGISTERS_RELEASE:
-        cta->pool_free += w->registers - op->value;
+        *register_file(d, w) += w->registers - op->value;
         w->registers = op->value;
         break;
     case WSDBG_EVENT_NAMED_ARRIVE:

@@ -33,7 +33,7 @@ static const struct row rows[] = {
     {"a launch count is rounded up to eight", 12, 165, 4, 4, 40, 232, RUNS, 0, 0},
     {"24 and 240 on 16 warps of 128", 16, 128, 8, 8, 24, 240, HANGS, WSDBG_CAUSE_REGS_EXHAUSTED, 232},
     {"one warp releases, and full release would not do", 12, 168, 4, 1, 40, 240, HANGS, WSDBG_CAUSE_REGS_EXHAUSTED,
-     184},
+     168},
 };
 
 static struct device *pool_kernel(const struct row *row)

@@ -314,9 +314,12 @@ static struct advance follow_role(const struct wsdbg_case *c, const struct wsdbg
     return follow_warp(c, stage, warp, distance);
 }
 
-/* Two samples at one distance or three within one step: a release that lags behind by one still counts alike. */
+/* Two samples at one distance or three within one step: a release that lags behind by one still counts alike.  A
+ * wait that is recorded after the arrival of its iteration, or not always, says nothing about the next arrival. */
 static bool runs_alongside(const struct distance *distance)
 {
+    if (distance->least < 0)
+        return false;
     const int64_t spread = distance->most - distance->least;
     return (distance->samples >= 2 && spread == 0) || (distance->samples >= 3 && spread == 1);
 }

@@ -2,7 +2,9 @@
  *
  * Reads: register events, launch registers.  Adds: REGS_PARTIAL_WARPGROUP, REGS_DIVERGED, REGS_EXHAUSTED.
  * Measured: each warp asks and is served on its own; the pool is what the CTA got at launch; registers of
- * warps that exited do not come back before the CTA ends.
+ * warps that exited do not come back before the CTA ends.  There are four pools, not one: the SM has four register
+ * files, warps whose numbers are equal modulo 4 share one, and no warp gets what another file has free (one warp
+ * of a warpgroup releasing served just the two askers of its own file; 240 for eight warps served just four).
  */
 #include "diagnose/rules.h"
 
@@ -11,22 +13,29 @@
 #define GRANULE 8u
 #define LEAST_REGISTERS 24u /* the smallest value setmaxnreg takes */
 #define CTA_WARPS_MAX 64u
+#define FILES 4u /* register files of an SM */
 
 /* One warp's account, in registers a thread. */
 struct account {
     uint32_t warp;        /* local number */
+    uint32_t file;        /* register file of the SM */
     uint32_t held, asked; /* asked 0 = does not ask */
     uint8_t last;         /* last register event */
     bool exited;
 };
 
-/* One CTA's pool; amounts are sums over warps of registers a thread (x 32 = registers). */
+/* What the CTA has in one register file; sums over warps of registers a thread (x 32 = registers). */
+struct file {
+    uint32_t total, held;
+};
+
+/* One CTA's pool. */
 struct pool {
     uint32_t cta, barrier;
     struct account accounts[CTA_WARPS_MAX];
     uint32_t count;
     uint32_t launch; /* registers a thread at launch, granules counted */
-    uint32_t total, held;
+    struct file files[FILES];
     bool known; /* every amount is */
     struct wsdbg_warp_set askers;
 };
@@ -65,6 +74,7 @@ static void read_account(const struct wsdbg_case *c, uint32_t warp, struct pool 
     struct account *account = &pool->accounts[pool->count++];
     uint32_t value = 0;
     account->warp = warp;
+    account->file = row->warp % FILES;
     account->last = wsdbg_last_register_event(c, warp, &value);
     account->exited = row->state == WSDBG_WARP_EXITED;
     pool->known = read_held(c, warp, pool->launch, &account->held) && pool->known;
@@ -74,7 +84,8 @@ static void read_account(const struct wsdbg_case *c, uint32_t warp, struct pool 
         pool->barrier = row->barrier;
         wsdbg_set_add(&pool->askers, warp);
     }
-    pool->held += account->held;
+    pool->files[account->file].held += account->held;
+    pool->files[account->file].total += pool->launch;
 }
 
 static struct pool read_pool(const struct wsdbg_case *c, uint32_t cta)
@@ -84,9 +95,14 @@ static struct pool read_pool(const struct wsdbg_case *c, uint32_t cta)
     for (uint32_t w = 0; w < c->warp_count && pool.count < CTA_WARPS_MAX; w++)
         if (wsdbg_case_warp(c, w)->cta == cta)
             read_account(c, w, &pool);
-    pool.total = pool.launch * c->snapshot->grids[c->grid].warps_per_cta;
-    pool.known = pool.known && pool.held <= pool.total;
+    for (uint32_t f = 0; f < FILES; f++)
+        pool.known = pool.known && pool.files[f].held <= pool.files[f].total;
     return pool;
+}
+
+static uint32_t free_in(const struct pool *pool, uint32_t file)
+{
+    return pool->files[file].total - pool->files[file].held;
 }
 
 static const struct account *first_asker(const struct pool *pool)
@@ -97,28 +113,30 @@ static const struct account *first_asker(const struct pool *pool)
     return NULL;
 }
 
-/* Nobody who asks could be served although `more` came back. */
-static bool starved_with(const struct pool *pool, uint32_t more)
-{
-    for (uint32_t i = 0; i < pool->count; i++) {
-        const struct account *account = &pool->accounts[i];
-        if (account->asked && account->asked <= account->held + (pool->total - pool->held) + more)
-            return false;
-    }
-    return true;
-}
-
-/* The most that warps of `movers` could still give back: each that has not released yet, down to the least. */
-static uint32_t could_release(const struct pool *pool, const struct wsdbg_warp_set *movers)
+/* The most that warps of `movers` could still give back to a file: each that has not released, down to the least. */
+static uint32_t could_release(const struct pool *pool, uint32_t file, const struct wsdbg_warp_set *movers)
 {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < pool->count; i++) {
         const struct account *account = &pool->accounts[i];
-        if (!account->asked && !account->exited && account->last != WSDBG_EVENT_REGISTERS_RELEASE &&
-            wsdbg_set_has(movers, account->warp) && account->held > LEAST_REGISTERS)
+        if (account->file == file && !account->asked && !account->exited &&
+            account->last != WSDBG_EVENT_REGISTERS_RELEASE && wsdbg_set_has(movers, account->warp) &&
+            account->held > LEAST_REGISTERS)
             sum += account->held - LEAST_REGISTERS;
     }
     return sum;
+}
+
+/* Nobody who asks could be served although warps of `movers` gave back what they can. */
+static bool starved_with(const struct pool *pool, const struct wsdbg_warp_set *movers)
+{
+    for (uint32_t i = 0; i < pool->count; i++) {
+        const struct account *account = &pool->accounts[i];
+        const uint32_t most = account->held + free_in(pool, account->file) + could_release(pool, account->file, movers);
+        if (account->asked && account->asked <= most)
+            return false;
+    }
+    return true;
 }
 
 /* Holders that are blocked by something else than the askers may release once that is mended. */
@@ -141,7 +159,7 @@ static enum wsdbg_confidence judge(const struct wsdbg_case *c, const struct pool
         releasing.words[i] |= moving.words[i];
     if (!pool->known)
         return wsdbg_case_stuck(c, first_asker(pool)->warp) ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
-    return starved_with(pool, could_release(pool, &releasing)) ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_POSSIBLE;
+    return starved_with(pool, &releasing) ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_POSSIBLE;
 }
 
 static uint32_t group_of(const struct wsdbg_case *c, const struct account *account)
@@ -166,16 +184,24 @@ static struct wsdbg_warp_set unreleased_mates(const struct wsdbg_case *c, const 
     return set;
 }
 
+/* A warp's registers if its request were served. */
+static uint32_t wanted_by(const struct account *account)
+{
+    return account->asked > account->held ? account->asked : account->held;
+}
+
 /* Would everybody be served if those warps had released to `value` instead? */
 static bool fits_with_release(const struct pool *pool, const struct wsdbg_warp_set *mates, uint32_t value)
 {
-    uint32_t sum = 0;
+    uint32_t sums[FILES] = {0};
+    bool fits = true;
     for (uint32_t i = 0; i < pool->count; i++) {
         const struct account *account = &pool->accounts[i];
-        const uint32_t wanted = account->asked > account->held ? account->asked : account->held;
-        sum += wsdbg_set_has(mates, account->warp) ? value : wanted;
+        sums[account->file] += wsdbg_set_has(mates, account->warp) ? value : wanted_by(account);
     }
-    return sum <= pool->total;
+    for (uint32_t f = 0; f < FILES; f++)
+        fits = fits && sums[f] <= pool->files[f].total;
+    return fits;
 }
 
 /* The lowest value asked in the first asker's warpgroup, and whether its warps disagree. */
@@ -199,12 +225,16 @@ static bool group_disagrees(const struct wsdbg_case *c, const struct pool *pool,
 
 static bool fits_with_request(const struct pool *pool, uint32_t request)
 {
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < pool->count; i++)
-        sum += pool->accounts[i].asked || pool->accounts[i].last == WSDBG_EVENT_REGISTERS_GRANTED
-                   ? request
-                   : pool->accounts[i].held;
-    return sum <= pool->total;
+    uint32_t sums[FILES] = {0};
+    bool fits = true;
+    for (uint32_t i = 0; i < pool->count; i++) {
+        const struct account *account = &pool->accounts[i];
+        const bool wants = account->asked || account->last == WSDBG_EVENT_REGISTERS_GRANTED;
+        sums[account->file] += wants ? request : account->held;
+    }
+    for (uint32_t f = 0; f < FILES; f++)
+        fits = fits && sums[f] <= pool->files[f].total;
+    return fits;
 }
 
 /* The largest request that all who ask or were granted could get alike; 0 = none. */
@@ -216,23 +246,34 @@ static uint32_t largest_request(const struct pool *pool)
     return request >= LEAST_REGISTERS ? request : 0;
 }
 
-/* What the warps that do not ask would have to release to; 0 = the request cannot fit at all. */
-static uint32_t needed_release(const struct pool *pool)
+/* What the warps of one file that do not ask would have to release to; 0 = the requests cannot fit at all. */
+static uint32_t needed_in_file(const struct pool *pool, uint32_t file)
 {
     uint32_t others = 0, wanted = 0;
     for (uint32_t i = 0; i < pool->count; i++) {
         const struct account *account = &pool->accounts[i];
-        if (account->asked)
-            wanted += account->asked;
-        else if (account->last == WSDBG_EVENT_REGISTERS_GRANTED)
-            wanted += account->held;
+        if (account->file != file)
+            continue;
+        if (account->asked || account->last == WSDBG_EVENT_REGISTERS_GRANTED)
+            wanted += wanted_by(account);
         else
             others++;
     }
-    if (others == 0 || wanted >= pool->total)
+    if (others == 0 || wanted >= pool->files[file].total)
         return 0;
-    const uint32_t release = (pool->total - wanted) / others / GRANULE * GRANULE;
+    const uint32_t release = (pool->files[file].total - wanted) / others / GRANULE * GRANULE;
     return release >= LEAST_REGISTERS ? release : 0;
+}
+
+/* The same for all files: the least of them. */
+static uint32_t needed_release(const struct pool *pool)
+{
+    uint32_t least = UINT32_MAX;
+    for (uint32_t f = 0; f < FILES; f++) {
+        const uint32_t needed = pool->files[f].total ? needed_in_file(pool, f) : least;
+        least = needed < least ? needed : least;
+    }
+    return least == UINT32_MAX ? 0 : least;
 }
 
 static void list_accounts(struct wsdbg_case *c, struct wsdbg_finding *finding, const struct pool *pool)
@@ -250,9 +291,11 @@ static void list_accounts(struct wsdbg_case *c, struct wsdbg_finding *finding, c
             wsdbg_evidence_warp(c, finding, account->warp, "%s holds %u registers a thread%s",
                                 wsdbg_say_warp(c, account->warp).text, account->held, state);
     }
-    if (pool->known)
-        wsdbg_evidence_text(c, finding, "pool %u registers, held %u, free %u", pool->total * WARP_THREADS,
-                            pool->held * WARP_THREADS, (pool->total - pool->held) * WARP_THREADS);
+    for (uint32_t f = 0; f < FILES && pool->known; f++)
+        if (pool->files[f].total)
+            wsdbg_evidence_text(c, finding, "warps %u, %u, ... share %u registers, hold %u, free %u", f, f + FILES,
+                                pool->files[f].total * WARP_THREADS, pool->files[f].held * WARP_THREADS,
+                                free_in(pool, f) * WARP_THREADS);
 }
 
 /* The role all warps of the set have; not known where they differ. */
@@ -280,14 +323,20 @@ static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct pool *pool
     return finding;
 }
 
-/* "setmaxnreg.inc 232 of 6 warps (consumer) cannot be served: pool 64512 registers, held 64512, free 0" */
+/* "setmaxnreg.inc 232 is never served for warps 4-7: warp 4 needs 2304 registers more, its register file has …" */
 static void say_shortage(const struct wsdbg_case *c, const struct pool *pool, char *text, size_t size)
 {
-    const size_t used = wsdbg_print(text, size, "setmaxnreg.inc %u is never served for %s", first_asker(pool)->asked,
+    const struct account *asker = first_asker(pool);
+    const struct file *file = &pool->files[asker->file];
+    const size_t used = wsdbg_print(text, size, "setmaxnreg.inc %u is never served for %s", asker->asked,
                                     wsdbg_say_warps(c, &pool->askers).text);
     if (pool->known)
-        wsdbg_print(text + used, size - used, ": of the CTA's %u registers %u are held and %u are free",
-                    pool->total * WARP_THREADS, pool->held * WARP_THREADS, (pool->total - pool->held) * WARP_THREADS);
+        wsdbg_print(text + used, size - used,
+                    ": of the %u registers that warps %u, %u, ... share, %u are held and %u are free, where one needs "
+                    "%u more",
+                    file->total * WARP_THREADS, asker->file, asker->file + FILES, file->held * WARP_THREADS,
+                    free_in(pool, asker->file) * WARP_THREADS,
+                    asker->asked > asker->held ? (asker->asked - asker->held) * WARP_THREADS : 0);
 }
 
 static void say_partial(struct wsdbg_case *c, const struct pool *pool, const struct wsdbg_warp_set *mates,
