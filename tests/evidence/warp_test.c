@@ -111,6 +111,28 @@ static void a_kind_of_a_later_version_is_an_unknown_state(void **state)
     wsdbg_snapshot_deinit(&snapshot);
 }
 
+static void a_wait_is_unknown_where_the_history_that_would_show_its_end_is_lost(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = one_launch(3);
+    struct segment_warp waits = begin(writer, 0, 0, 3, 0), asks = begin(writer, 0, 1, 3, 0),
+                        gone = begin(writer, 0, 2, 3, 0);
+    event(writer, &waits, WSDBG_EVENT_MBARRIER_WAIT_BEGIN, FULL, SITE(10, 32));
+    event(writer, &asks, WSDBG_EVENT_REGISTERS_REQUEST, 0, 240);
+    event(writer, &gone, WSDBG_EVENT_EXIT, 0, 0);
+    struct wsdbg_snapshot snapshot = segment_snapshot(writer); /* asked, never copied */
+    assert_int_equal(snapshot.warps[0].state, WSDBG_WARP_UNKNOWN);
+    assert_int_equal(snapshot.warps[0].barrier, WSDBG_NONE);
+    assert_int_equal(snapshot.warps[0].last.kind, WSDBG_EVENT_MBARRIER_WAIT_BEGIN);
+    assert_int_equal(snapshot.warps[1].state, WSDBG_WARP_WAIT_REGISTERS);
+    assert_int_equal(snapshot.warps[2].state, WSDBG_WARP_EXITED);
+    wsdbg_snapshot_deinit(&snapshot);
+    snapshot = segment_snapshot_light(writer);
+    assert_int_equal(snapshot.warps[0].state, WSDBG_WARP_WAIT_MBARRIER);
+    wsdbg_snapshot_deinit(&snapshot);
+    segment_writer_destroy(writer);
+}
+
 static void a_site_gives_line_and_lanes_other_events_do_not(void **state)
 {
     (void)state;
@@ -276,6 +298,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_begin_waits_and_every_other_event_runs),
         cmocka_unit_test(a_kind_of_a_later_version_is_an_unknown_state),
+        cmocka_unit_test(a_wait_is_unknown_where_the_history_that_would_show_its_end_is_lost),
         cmocka_unit_test(a_site_gives_line_and_lanes_other_events_do_not),
         cmocka_unit_test(registers_follow_launch_release_and_grant),
         cmocka_unit_test(registers_of_a_cut_history_without_a_change_are_unknown),

@@ -117,6 +117,16 @@ static struct wsdbg_error *add_history(struct wsdbg_builder *builder, const stru
     return NULL;
 }
 
+/* A slot alone shows that a wait began, not that it still goes on, unless its end is a milestone too.  A look
+ * that asked for the histories is to be judged: there such a wait is not known. */
+static enum wsdbg_warp_state state_of(const struct wsdbg_builder *builder, const struct wsdbg_tracked_context *context,
+                                      const struct wsdbg_history_walk *walk)
+{
+    const enum wsdbg_warp_state state = wsdbg_event_state(walk->last.kind);
+    const bool lost = builder->request->histories && context->row.history_depth && !context->mirror;
+    return lost && wsdbg_warp_state_waits(state) && state != WSDBG_WARP_WAIT_REGISTERS ? WSDBG_WARP_UNKNOWN : state;
+}
+
 static struct wsdbg_error *add_warp(struct wsdbg_builder *builder, const struct wsdbg_slot_entry *entry)
 {
     const struct wsdbg_tracked_slot *tracked = entry->tracked;
@@ -132,7 +142,7 @@ static struct wsdbg_error *add_warp(struct wsdbg_builder *builder, const struct 
     *warp = (struct wsdbg_warp_row){
         .cta = (uint32_t)builder->out->cta_count - 1,
         .warp = wsdbg_slot_warp(&tracked->slot),
-        .state = wsdbg_event_state(walk.last.kind),
+        .state = state_of(builder, context, &walk),
         .role = {.value = tracked->slot.role ? tracked->slot.role - 1 : 0, .known = tracked->slot.role != 0},
         .last = walk.count ? walk.events[0] : wsdbg_history_decode(&walk.last, tracked->gpu_time_ns),
         .barrier = WSDBG_NONE,
