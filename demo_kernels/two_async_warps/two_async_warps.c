@@ -122,7 +122,9 @@ static int parse(int argc, char **argv, struct options *out)
         {"repeat", required_argument, NULL, 'n'},
         {"timeout-ms", required_argument, NULL, 't'},
         {"list-defects", no_argument, NULL, 'l'},
-        {"list-bugs", no_argument, NULL, 'l'}, /* the word of every demo program, for wsdbg demo */
+        /* The words of every demo program, for wsdbg demo. */
+        {"bug", required_argument, NULL, 'd'},
+        {"list-bugs", no_argument, NULL, 'l'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };

@@ -122,7 +122,8 @@ WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_event) == 16, "an event is one 16-byte s
 /* Every identity carries this in its last word, xor-ed with the words before it; all-zero memory is no identity. */
 #define WSDBG_IDENTITY_SEED 0x57534442u
 
-/* A warp's state slot.  `state` is overwritten by every event; the rest once, when the warp begins. */
+/* A warp's state slot.  `state` is overwritten by every milestone (with history off by every event); the rest once,
+ * when the warp begins. */
 struct wsdbg_slot {
     struct wsdbg_event state;
     uint64_t grid_id; /* %gridid */
