@@ -67,7 +67,9 @@ struct wsdbg_warp {
 #define WSDBG_MARK_NAME(id, name) {WSDBG_NAME_MARK, (id), 0, 0, 0, 0, 0, name}
 
 /* Writes one event.  Everything, the packing of the operands too, stands behind the branch: without wsdbg a
- * probe is one predicated jump.  `lanes` adds who takes part to the value, `slot` the store of a milestone. */
+ * probe is one predicated jump.  `lanes` adds who takes part to the value, `slot` the store of a milestone.
+ * The timer is read whole, one instruction as well: its low half alone wraps after 4.3 s, which would look to the
+ * reader like time running backwards. */
 #define WSDBG_PTX_EVENT(lanes, slot)                                                       \
     "{\n\t.reg .pred off, writer;\n\t"                                                     \
     ".reg .b32 active, head, part, value, time, index;\n\t"                                \
@@ -75,8 +77,9 @@ struct wsdbg_warp {
     "ld.const.u32 index, [wsdbg_config_v1+28];\n\t"                                        \
     "setp.eq.u32 off, index, 0;\n\t"                                                       \
     "@off bra.uni done;\n\t"                                                               \
-    "mov.u32 time, %%globaltimer_lo;\n\t"                                                  \
-    "shr.u32 time, time, 5;\n\t"                                                           \
+    "mov.u64 at, %%globaltimer;\n\t"                                                       \
+    "shr.u64 at, at, 5;\n\t"                                                               \
+    "cvt.u32.u64 time, at;\n\t"                                                            \
     "activemask.b32 active;\n\t"                                                           \
     "and.b32 part, %1, active;\n\t"                                                        \
     "setp.eq.u32 writer, part, 0;\n\t"                                                     \
