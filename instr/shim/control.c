@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,14 +57,36 @@ void shim_sleep_us(unsigned us)
     errno = kept;
 }
 
+void shim_signals_off(struct shim_signals *kept)
+{
+    sigset_t pending;
+    sigemptyset(&kept->mine);
+    sigpending(&pending);
+    if (!sigismember(&pending, SIGPIPE))
+        sigaddset(&kept->mine, SIGPIPE);
+    if (!sigismember(&pending, SIGXFSZ))
+        sigaddset(&kept->mine, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &kept->mine, &kept->before);
+}
+
+void shim_signals_on(const struct shim_signals *kept)
+{
+    while (sigtimedwait(&kept->mine, NULL, &(struct timespec){0}) > 0)
+        ;
+    pthread_sigmask(SIG_SETMASK, &kept->before, NULL);
+}
+
 static void write_line(const char *text)
 {
     char line[WSDBG_TEXT_BYTES + 16];
+    struct shim_signals signals;
     int length = snprintf(line, sizeof line, "wsdbg: %s\n", text);
     if (length > (int)sizeof line - 1)
         length = (int)sizeof line - 1;
-    if (length > 0 && write(STDERR_FILENO, line, (size_t)length) < 0)
-        return; /* nowhere to complain */
+    shim_signals_off(&signals);
+    ssize_t written = length > 0 ? write(STDERR_FILENO, line, (size_t)length) : 0;
+    (void)written; /* nowhere to complain */
+    shim_signals_on(&signals);
 }
 
 void shim_say(const char *format, ...)

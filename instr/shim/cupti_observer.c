@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BUFFER_BYTES (256u << 10)
 #define FLUSH_PERIOD_MS 50u
@@ -215,10 +216,13 @@ static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *bu
     free(buffer);
 }
 
-/* Takes what is finished; does not wait for what runs. */
+static pid_t started_in;
+
+/* Takes what is finished; does not wait for what runs.  A forked child has CUPTI's locks but not its threads. */
 static void flush_at_exit(void)
 {
-    cupti.cuptiActivityFlushAll(0);
+    if (getpid() == started_in)
+        cupti.cuptiActivityFlushAll(0);
 }
 
 /* ---- start ---- */
@@ -342,6 +346,7 @@ bool cupti_start(char *why)
         snprintf(why, WSDBG_TEXT_BYTES, "CUPTI refused: %s", text);
         return false;
     }
+    started_in = getpid();
     atexit(flush_at_exit);
     return true;
 }

@@ -116,9 +116,13 @@ static bool keep(const void *image, uint64_t bytes, uint32_t index)
         shim_note("module images are not kept: %s", strerror(errno));
         return false;
     }
+    struct shim_signals signals;
+    shim_signals_off(&signals);
     bool written = write_all(fd, image, bytes);
+    int error = errno;
+    shim_signals_on(&signals);
     if (!written)
-        shim_note("a module image was not kept: %s", strerror(errno));
+        shim_note("a module image was not kept: %s", strerror(error));
     close(fd);
     if (!written)
         unlink(path);

@@ -205,8 +205,11 @@ static CUresult write_config(struct shim_module *module, struct shim_context *co
         result = shim_driver.cuMemcpyDtoHAsync_v2(back, address, sizeof config, context->stream);
     if (result == CUDA_SUCCESS)
         result = wait_copy(context->stream);
-    if (result == CUDA_SUCCESS && memcmp(there, back, sizeof config) != 0)
-        shim_note("the GPU and this process do not see the same shared memory; the ring cannot be trusted");
+    if (result == CUDA_SUCCESS && memcmp(there, back, sizeof config) != 0) {
+        shim_note("the GPU and this process do not see the same shared memory");
+        shim_driver.cuMemsetD8Async(address, 0, sizeof config, context->stream);
+        result = CUDA_ERROR_UNKNOWN;
+    }
     return result;
 }
 
@@ -237,7 +240,10 @@ static int configure_probed(struct shim_module *module, CUdeviceptr address, siz
     relax_capture(&mode);
     int state = MODULE_FAILED;
     if (have_ring(module->context)) {
-        CUresult result = read_names(module, context);
+        /* A copy that missed its deadline may still be on its way to or from the bounce memory. */
+        CUresult result = wait_copy(context->stream);
+        if (result == CUDA_SUCCESS)
+            result = read_names(module, context);
         if (result == CUDA_SUCCESS)
             result = write_config(module, context, address);
         if (result == CUDA_SUCCESS)

@@ -11,6 +11,7 @@
 #ifndef WSDBG_SHIM_H
 #define WSDBG_SHIM_H
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,6 +47,13 @@ uint64_t shim_now_ns(void);
 uint32_t shim_thread_id(void);
 /* Sleeps `us` microseconds; errno is kept. */
 void shim_sleep_us(unsigned us);
+
+/* Around a write of our own: a closed pipe or a file-size limit must not end the app by SIGPIPE or SIGXFSZ. */
+struct shim_signals {
+    sigset_t mine, before;
+};
+void shim_signals_off(struct shim_signals *kept);
+void shim_signals_on(const struct shim_signals *kept);
 
 /* Above zero while this thread is inside a hooked driver call or one of ours: nested calls are not recorded. */
 extern SHIM_THREAD_LOCAL int shim_depth;
