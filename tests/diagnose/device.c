@@ -221,6 +221,18 @@ void work(struct device *d, uint32_t cta, uint32_t warp, uint32_t steps)
     OP(OP_WORK, .iteration = NO_ITERATION, .value = steps);
 }
 
+bool device_delay(struct device *d, uint32_t cta, uint32_t warp, uint32_t at, uint32_t steps)
+{
+    struct warp *w = &d->warps[cta * d->warp_count + warp];
+    if (at >= w->op_count)
+        return false;
+    work(d, cta, warp, steps);
+    const struct op delay = w->ops[w->op_count - 1];
+    memmove(&w->ops[at + 1], &w->ops[at], (w->op_count - 1 - at) * sizeof *w->ops);
+    w->ops[at] = delay;
+    return true;
+}
+
 void leave(struct device *d, uint32_t cta, uint32_t warp)
 {
     OP(WSDBG_EVENT_EXIT, .iteration = NO_ITERATION);
@@ -313,10 +325,11 @@ static bool step_blocking(struct device *d, uint32_t cta_index, struct warp *w, 
     w->begun = true;
     switch (op->kind) {
     case WSDBG_EVENT_MBARRIER_WAIT_BEGIN:
-        if (first)
-            record(d, w, op->kind, op, op->value);
-        if ((cta->mbarriers[op->barrier][op->stage].phases & 1) == op->parity)
+        if ((cta->mbarriers[op->barrier][op->stage].phases & 1) == op->parity) {
+            if (first) /* as the GEMM does: a wait that ends at the first look has no begin */
+                record(d, w, op->kind, op, op->value);
             return false;
+        }
         record(d, w, WSDBG_EVENT_MBARRIER_WAIT_END, op, op->value);
         return true;
     case WSDBG_EVENT_REGISTERS_REQUEST:

@@ -47,6 +47,8 @@ void cluster_sync(struct device *device, uint32_t cta, uint32_t warp);
 void tile(struct device *device, uint32_t cta, uint32_t warp, uint32_t iteration, uint32_t index);
 void work(struct device *device, uint32_t cta, uint32_t warp, uint32_t steps); /* busy, no events */
 void leave(struct device *device, uint32_t cta, uint32_t warp);
+/* The warp's program stops for `steps` before its operation `at`; false when it has fewer. */
+bool device_delay(struct device *device, uint32_t cta, uint32_t warp, uint32_t at, uint32_t steps);
 
 /* Runs until nothing moves; `seed` orders the warps.  True if every warp left. */
 bool device_run(struct device *device, uint32_t seed);

@@ -320,6 +320,37 @@ static void a_healthy_kernel_stopped_anywhere(void **state)
             }
 }
 
+/* A healthy GEMM in which one warp computes for long, at any place of its program: all others end up waiting. */
+static struct device *some_healthy_kernel(uint32_t which)
+{
+    struct gemm gemm = {.ctas = 2, .stages = 3, .tiles = 2, .k_blocks = 5};
+    if (which == 8)
+        return two_async_warps_create(0, 6);
+    gemm.unnamed = which & 1;
+    gemm.no_iterations = which >> 1 & 1;
+    gemm.cluster = 1 + (which >> 2 & 1);
+    return gemm_create(gemm);
+}
+
+static void a_warp_that_is_slow_anywhere_is_no_hang(void **state)
+{
+    (void)state;
+    static const uint32_t warps[] = {0, 1, 4, 8, 11}, depths[] = {128, 8, 0};
+    for (uint32_t which = 0; which <= 8; which++)
+        for (size_t i = 0; i < sizeof warps / sizeof *warps; i++)
+            for (uint32_t at = 0;; at++) {
+                struct device *d = some_healthy_kernel(which);
+                if (!device_delay(d, 0, warps[i], at, 1000000)) {
+                    device_destroy(d);
+                    break;
+                }
+                struct result r = judge(d, 4000, depths[at % 3]);
+                if (r.diagnosis.hang)
+                    print_message("kernel %u, warp %u before its operation %u\n", which, warps[i], at);
+                assert_no_hang(&r);
+            }
+}
+
 /* ---- cost ---- */
 
 static double seconds(void)
@@ -368,6 +399,7 @@ int main(void)
         cmocka_unit_test(one_arrival_more_than_waits_is_normal),
         cmocka_unit_test(a_long_computation_is_slow_not_hung),
         cmocka_unit_test(a_healthy_kernel_stopped_anywhere),
+        cmocka_unit_test(a_warp_that_is_slow_anywhere_is_no_hang),
         cmocka_unit_test(a_full_chip_is_judged_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -188,13 +188,16 @@ static bool iterations_fit(const struct wsdbg_stage *stage, const struct wsdbg_u
 static void number_by_counting(struct wsdbg_use *uses, uint32_t count)
 {
     uint32_t waits = 0, arrivals = 0, expects = 0;
+    bool begun = false;
     for (uint32_t i = 0; i < count; i++) {
         switch (uses[i].event->kind) {
         case WSDBG_EVENT_MBARRIER_WAIT_BEGIN:
             uses[i].round = waits++;
+            begun = true;
             break;
-        case WSDBG_EVENT_MBARRIER_WAIT_END:
-            uses[i].round = waits ? waits - 1 : WSDBG_NONE;
+        case WSDBG_EVENT_MBARRIER_WAIT_END: /* a wait that ended at the first look has no begin */
+            uses[i].round = begun ? waits - 1 : waits++;
+            begun = false;
             break;
         case WSDBG_EVENT_MBARRIER_ARRIVE:
             uses[i].round = arrivals++;

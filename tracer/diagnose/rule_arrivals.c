@@ -125,8 +125,9 @@ static bool not_initialised(const struct wsdbg_case *c, const struct wsdbg_stage
 
 static void say_not_initialised(struct wsdbg_case *c, const struct wsdbg_wait *wait)
 {
-    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_BARRIER_NOT_INIT, WSDBG_CONFIDENCE_LIKELY,
-                                                    wait->stage->cta, wait->stage->barrier);
+    const enum wsdbg_confidence confidence = wsdbg_weaker(WSDBG_CONFIDENCE_LIKELY, wsdbg_if_stuck(c, wait->warp));
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_BARRIER_NOT_INIT, confidence, wait->stage->cta, wait->stage->barrier);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,

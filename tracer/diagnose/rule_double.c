@@ -118,7 +118,8 @@ static void judge_without_init(struct wsdbg_case *c, const struct wsdbg_wait *wa
         return;
     while (!found && next_pair(c, wait->stage, &at, &pair))
         found = pair.iteration != WSDBG_NO_ITERATION && pair.iteration == round.iteration;
-    struct wsdbg_finding *finding = found ? begin(c, wait, &pair, WSDBG_CONFIDENCE_LIKELY) : NULL;
+    const enum wsdbg_confidence confidence = wsdbg_weaker(WSDBG_CONFIDENCE_LIKELY, wsdbg_if_stuck(c, wait->warp));
+    struct wsdbg_finding *finding = found ? begin(c, wait, &pair, confidence) : NULL;
     if (finding)
         wsdbg_print(
             finding->sentence, sizeof finding->sentence,

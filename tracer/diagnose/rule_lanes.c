@@ -16,8 +16,9 @@ static void judge(struct wsdbg_case *c, uint32_t warp)
             continue;
         if (open && WSDBG_SITE_LANE(open->value) != WSDBG_SITE_LANE(events[i].value) && i + 1 == count) {
             const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+            const enum wsdbg_confidence confidence = wsdbg_weaker(WSDBG_CONFIDENCE_LIKELY, wsdbg_if_stuck(c, warp));
             struct wsdbg_finding *finding =
-                wsdbg_case_find(c, WSDBG_CAUSE_LANE_SPLIT, WSDBG_CONFIDENCE_LIKELY, row->cta, row->barrier);
+                wsdbg_case_find(c, WSDBG_CAUSE_LANE_SPLIT, confidence, row->cta, row->barrier);
             if (!finding)
                 return;
             finding->role = row->role;

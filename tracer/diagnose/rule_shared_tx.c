@@ -151,5 +151,6 @@ void wsdbg_rule_shared_tx(struct wsdbg_case *c)
     if (c->faulted)
         say(c, &best, victim, WSDBG_CONFIDENCE_LIKELY);
     else
-        say(c, &best, victim, best.ended ? wsdbg_if_stuck(c, victim) : WSDBG_CONFIDENCE_LIKELY);
+        say(c, &best, victim,
+            wsdbg_weaker(wsdbg_if_stuck(c, victim), best.ended ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY));
 }

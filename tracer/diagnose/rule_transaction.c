@@ -162,7 +162,8 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
     if (wsdbg_set_count(&round.expected) == 0 || wait->stage->initialised_again)
         return;
     const bool whole = round.covered && round.certain && all_went_on(c, &round);
-    const enum wsdbg_confidence confidence = whole ? wsdbg_if_stuck(c, wait->warp) : WSDBG_CONFIDENCE_LIKELY;
+    const enum wsdbg_confidence stuck = wsdbg_if_stuck(c, wait->warp);
+    const enum wsdbg_confidence confidence = whole ? stuck : wsdbg_weaker(stuck, WSDBG_CONFIDENCE_LIKELY);
     const uint32_t needed = wait->stage->init.value;
     if (round.arrivals == needed && round.expected_bytes != round.issued_bytes &&
         (round.covered || round.issued_bytes > 0) && !more_to_come(c, wait, &round))

@@ -28,10 +28,11 @@ unsigned wsdbg_cause_rank(enum wsdbg_cause cause);
 /* Causes that only describe the standstill; a specific one of the same case replaces them. */
 bool wsdbg_cause_is_fallback(enum wsdbg_cause cause);
 
-/* PROVEN where the waiter cannot be woken any more, else LIKELY. */
+/* PROVEN where the waiter cannot be woken any more.  Else POSSIBLE, whatever the record shows: a warp that runs may
+ * still do what is missing, and only what is likely ends the program. */
 static inline enum wsdbg_confidence wsdbg_if_stuck(const struct wsdbg_case *c, uint32_t warp)
 {
-    return wsdbg_case_stuck(c, warp) ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY;
+    return wsdbg_case_stuck(c, warp) ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_POSSIBLE;
 }
 
 static inline enum wsdbg_confidence wsdbg_weaker(enum wsdbg_confidence a, enum wsdbg_confidence b)
