@@ -1,7 +1,9 @@
 /* shim_test.c - the shim in whole programs, on the fake libcuda: what it records, and that it changes nothing. */
 #include "harness.h"
 
+#include <limits.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -566,6 +568,29 @@ static void keeps_module_images_in_the_spool(void **state)
     segment_remove(run.pid);
 }
 
+/* The line about a bad session name goes to a pipe that nobody reads. */
+static void a_line_nobody_reads_does_not_end_the_program(void **state)
+{
+    (void)state;
+    char preload[PATH_MAX + 16];
+    int ends[2], status = 0;
+    snprintf(preload, sizeof preload, "LD_PRELOAD=%s", SHIM_LIBRARY);
+    char *arguments[] = {(char[]){"/bin/true"}, NULL};
+    char *environment[] = {preload, (char[]){"WSDBG_SESSION=not/a/name"}, NULL};
+    assert_int_equal(pipe(ends), 0);
+    close(ends[0]);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        signal(SIGPIPE, SIG_DFL);
+        execve(arguments[0], arguments, environment);
+        _exit(127);
+    }
+    close(ends[1]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -599,6 +624,7 @@ int main(void)
         cmocka_unit_test(a_program_that_only_initialises_leaves_no_segment),
         cmocka_unit_test(another_interposer_keeps_its_place),
         cmocka_unit_test(keeps_module_images_in_the_spool),
+        cmocka_unit_test(a_line_nobody_reads_does_not_end_the_program),
     };
     return cmocka_run_group_tests(tests, NULL, free_texts);
 }
