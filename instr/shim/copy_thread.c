@@ -78,6 +78,8 @@ static CUresult copy_in_context(struct shim_context *context, struct wsdbg_conte
     return result;
 }
 
+static _Atomic bool late_said;
+
 /* request NULL = slots only. */
 static void copy_context(uint32_t index, const uint32_t *request)
 {
@@ -91,6 +93,10 @@ static void copy_context(uint32_t index, const uint32_t *request)
         CUresult result = copy_in_context(context, row, request);
         if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
             shim_note("the ring of context %u cannot be copied (error %d)", index, result);
+        if (result == CUDA_ERROR_NOT_READY && !must_stop(context) && !atomic_exchange(&late_said, true)) {
+            shim_say("copies of the ring wait behind the program's own work; a hang is not noticed while they do");
+            shim_note("copies of the ring of context %u waited behind the program's own work", index);
+        }
     }
     atomic_fetch_sub(&context->users, 1);
 }
