@@ -70,7 +70,7 @@ class Measure:
         """20 runs plain and 20 under wsdbg of every deliberate hang."""
         table = []
         for title, command, cause, role, barrier, kind in self.cases():
-            row = {'case': title, 'kind': kind, 'expected': [cause, role, barrier], 'plain_hangs': 0, 'probed_hangs': 0,
+            row = {'case': title, 'kind': kind, 'expected': [cause, role, barrier], 'plain_hangs': 0,
                    'wsdbg_hangs': 0, 'cause_right': 0, 'role_right': 0, 'barrier_right': 0, 'wrong_proven': 0,
                    'runs': self.runs, 'plain_status': {}, 'wsdbg_status': {}, 'causes': {}, 'roles': {}, 'barriers': {},
                    'confidence': {}}
@@ -181,9 +181,12 @@ class Measure:
 
     def transcripts(self):
         """What a person sees: one run a seed, text as printed."""
-        chosen = [('seed 000', 'gemm', '--bug', 'regs-exhausted'), ('seed 001', 'gemm', '--bug', 'regs-partial'),
-                  ('seed 003', 'two_async_warps', '--defect', 'all'), ('seed 003, the race', 'gemm', '--bug', 'shared-full-barrier'),
-                  ('parity', 'gemm', '--bug', 'parity-wrong')]
+        chosen = [('Seed 000: 40 + 2 x 240 registers', 'gemm', '--bug', 'regs-exhausted'),
+                  ('Seed 001: setmaxnreg by one warp of a warpgroup', 'gemm', '--bug', 'regs-partial'),
+                  ('Seed 003: the two leftover warps ask', 'two_async_warps', '--defect', 'leftover-asks'),
+                  ('Seed 003: doubled request and doubled arrive', 'two_async_warps', '--defect', 'double-arrive'),
+                  ('Seed 003: one full barrier for two loaders, a race', 'gemm', '--bug', 'shared-full-barrier'),
+                  ('Seed 003: everything at once, a fault', 'two_async_warps', '--defect', 'all')]
         texts = []
         for title, program, *arguments in chosen:
             database = os.path.join(self.scratch, 'transcript.db')

@@ -99,6 +99,7 @@ def observer(figures, out):
 
 def transcripts(texts, out):
     out('## Sessions\n')
+    out('One a seed. Seed 002 (serialised wgmma) slows a kernel down and hangs nothing: there is no session of it.\n')
     for t in texts:
         out(f"### {t['title']}\n\n```\n$ {t['command']}\n{t['text'].rstrip()}\n$ echo $?\n{t['status']}\n```\n")
 
