@@ -1,6 +1,6 @@
 #!/bin/sh
 # demo.sh WSDBG - one hang from start to verdict: live on a GPU, else replayed from a recording.
-# Writes the session database into build/ and shows the first question asked of it with SQL.
+# Writes the session database into build/ and shows a first question asked of it with SQL.
 set -u
 wsdbg=$1
 database=build/demo-$$.db
@@ -11,5 +11,5 @@ if [ "$status" != 124 ]; then
     exit 1
 fi
 echo
-echo "\$ wsdbg query $database @stuck"
-"$wsdbg" query "$database" @stuck
+echo "\$ wsdbg query $database @waits"
+"$wsdbg" query "$database" @waits
