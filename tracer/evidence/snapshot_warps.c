@@ -123,7 +123,9 @@ static enum wsdbg_warp_state state_of(const struct wsdbg_builder *builder, const
                                       const struct wsdbg_history_walk *walk)
 {
     const enum wsdbg_warp_state state = wsdbg_event_state(walk->last.kind);
-    const bool lost = builder->request->histories && context->row.history_depth && !context->mirror;
+    /* Torn at its newest end, a history says no more than the slot. */
+    const bool nothing_newer = !context->mirror || (walk->torn && walk->count <= 1);
+    const bool lost = builder->request->histories && context->row.history_depth && nothing_newer;
     return lost && wsdbg_warp_state_waits(state) && state != WSDBG_WARP_WAIT_REGISTERS ? WSDBG_WARP_UNKNOWN : state;
 }
 
