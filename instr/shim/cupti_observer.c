@@ -348,5 +348,6 @@ bool cupti_start(char *why)
     }
     started_in = getpid();
     atexit(flush_at_exit);
+    shim_note("GPU core dumps and live GPU state are closed: the driver refuses them beside a CUPTI subscriber");
     return true;
 }

@@ -7,6 +7,8 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define ROW_BUSY UINT64_MAX
 
@@ -145,6 +147,9 @@ static pthread_once_t thread_once = PTHREAD_ONCE_INIT;
 static void free_thread_row(void *row)
 {
     struct wsdbg_thread_row *gone = row;
+    /* In a forked child the row is still that of the parent's thread. */
+    if (__atomic_load_n(&gone->thread_id, __ATOMIC_ACQUIRE) != (uint32_t)syscall(SYS_gettid))
+        return;
     __atomic_store_n(&gone->since_ns, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&gone->thread_id, 0, __ATOMIC_RELEASE);
     thread_row = NULL;

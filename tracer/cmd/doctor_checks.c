@@ -159,7 +159,8 @@ static void check_cupti(struct checks *checks)
         if (!library)
             continue;
         dlclose(library);
-        add(checks, "cupti", WSDBG_CHECK_OK, NULL, "%s can be loaded", names[i]);
+        add(checks, "cupti", WSDBG_CHECK_OK, NULL,
+            "%s can be loaded (beside it the driver allows no core dump and no live GPU state)", names[i]);
         return;
     }
     add(checks, "cupti", WSDBG_CHECK_UNKNOWN, lost,
