@@ -3,11 +3,11 @@
 
     tests/h200/measure.py [--build build] [--out results.json] [--runs 20] [PART ...]
 
-Parts: hangs, healthy, bench, observer, sass, transcripts (default: all).  Results are merged into the JSON
+Parts: hangs, healthy, bench, observer, images, transcripts (default: all; images alone needs no GPU).  Results are merged into the JSON
 file; tables.py turns it into Markdown.  Every command has a time limit; a part that fails says so and the
 others go on.  A development script: wsdbg itself needs no Python.
 """
-import argparse, json, os, statistics, subprocess, sys, tempfile, time
+import argparse, json, os, re, statistics, subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -197,6 +197,20 @@ class Measure:
                           'text': (out + err).replace(self.bin + '/', '').replace(self.scratch + '/', '')})
         return texts
 
+    def images(self):
+        """Registers and spills of every image as ptxas said, and the comparison of machine code; needs no GPU."""
+        folder = os.path.join(os.path.dirname(self.bin), 'demo_kernels', 'images')
+        table = []
+        for name in sorted(os.listdir(folder)):
+            if name.endswith('.ptxas'):
+                text = open(os.path.join(folder, name)).read()
+                table.append({'image': name[:-6], 'registers': sorted({int(n) for n in re.findall(r'Used (\d+) registers', text)}),
+                              'kernels': text.count('Compiling entry function'),
+                              'spill_bytes': sum(int(n) for n in re.findall(r'(\d+) bytes spill', text)),
+                              'stack_bytes': sum(int(n) for n in re.findall(r'(\d+) bytes stack', text))})
+        status, *_ = run([os.path.join(os.path.dirname(self.bin), 'tests', 'test_demo_images')], 60)
+        return {'images': table, 'same_code_test_status': status}
+
     def machine(self):
         _, out, *_ = run(['nvidia-smi', '--query-gpu=name,driver_version,clocks.max.sm', '--format=csv,noheader'], 20)
         return {'gpu': out.strip(), 'kernel': os.uname().release, 'date': time.strftime('%Y-%m-%d', time.gmtime())}
@@ -212,9 +226,10 @@ def main():
     arguments = parser.parse_args()
     measure = Measure(os.path.abspath(arguments.build), arguments.runs)
     measure.healthy_runs = arguments.healthy_runs
-    everything = ['machine', 'hangs', 'healthy', 'bench', 'observer', 'transcripts']
+    everything = ['machine', 'hangs', 'healthy', 'bench', 'observer', 'images', 'transcripts']
     results = json.load(open(arguments.out)) if os.path.exists(arguments.out) else {}
-    for part in ['machine', *(arguments.parts or everything[1:])]:
+    machine = [] if arguments.parts == ['images'] else ['machine']
+    for part in [*machine, *(arguments.parts or everything[1:])]:
         if part not in everything:
             parser.error(f'no part "{part}"; parts are {", ".join(everything[1:])}')
         start = time.monotonic()

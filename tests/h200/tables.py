@@ -97,6 +97,21 @@ def observer(figures, out):
     out('')
 
 
+def images(result, out):
+    out('## Registers, spills, machine code\n')
+    out('`tests/h200/measure.py images`: what ptxas reports for every image (plain, off = probes compiled out, probes).\n')
+    out('| images | registers | spills, stack bytes |')
+    out('|---|---|---|')
+    groups = {}
+    for i in result['images']:
+        key = (tuple(i['registers']), i['spill_bytes'], i['stack_bytes'])
+        groups.setdefault(key, []).append(i['image'])
+    for (registers, spills, stack), names in groups.items():
+        out(f"| {len(names)}: {', '.join(names)} | {', '.join(map(str, registers))} | {spills}, {stack} |")
+    same = 'passed' if result['same_code_test_status'] == 0 else f"failed ({result['same_code_test_status']})"
+    out(f"\n`test_demo_images` (code of plain and off identical byte for byte; probes: at most two registers more, no spill): {same}.\n")
+
+
 def transcripts(texts, out):
     out('## Sessions\n')
     out('One a seed. Seed 002 (serialised wgmma) slows a kernel down and hangs nothing: there is no session of it.\n')
@@ -110,7 +125,7 @@ def main():
     out('# Measured on an H200\n')
     m = results.get('machine', {})
     out(f"{m.get('gpu', '?')}, {m.get('date', '?')}. Made by `tests/h200/measure.py` and `tests/h200/tables.py`; nothing here is typed in by hand.\n")
-    for name, function in (('hangs', hangs), ('healthy', healthy), ('bench', bench), ('observer', observer), ('transcripts', transcripts)):
+    for name, function in (('hangs', hangs), ('healthy', healthy), ('bench', bench), ('observer', observer), ('images', images), ('transcripts', transcripts)):
         if name in results:
             function(results[name], out)
 
