@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "cublas.h"
 #include "kernel.h"
 #include "options.h"
 #include "reference.h"
@@ -102,6 +103,52 @@ static struct wsdbg_error *check(const struct gemm_problem *problem, const struc
     return NULL;
 }
 
+/* The same product by cuBLAS into the device's C, compared with what the kernel left in host->c. */
+static struct wsdbg_error *compare_with_cublas(const struct device *device, const struct cublas *cublas,
+                                               const struct gemm_problem *problem, const struct gemm_matrices *matrices,
+                                               const struct host_matrices *host)
+{
+    const size_t bytes = host->c_count * sizeof(bf16);
+    bf16 *const theirs = malloc(bytes);
+    if (!theirs)
+        return &wsdbg_error_no_memory;
+    /* NaN everywhere first: what cuBLAS does not write must not pass for its result. */
+    struct wsdbg_error *error = device_check(device, device->cu.cuMemsetD8(matrices->c, 0xff, bytes), "cuMemsetD8");
+    if (!error)
+        error = cublas_launch(cublas, problem, matrices);
+    if (!error)
+        error = device_check(device, device->cu.cuStreamSynchronize(device->stream), "cuBLAS");
+    if (!error)
+        error = device_check(device, device->cu.cuMemcpyDtoH(theirs, matrices->c, bytes), "cuMemcpyDtoH");
+    if (!error) {
+        const struct reference_difference difference = reference_compare(host->c, theirs, host->c_count, problem->k);
+        printf("cublas: %zu elements, %zu not the same bits, %zu beyond the tolerance\n", host->c_count,
+               difference.other_bits, difference.beyond);
+        if (difference.beyond)
+            error = wsdbg_error_create(WSDBG_ERROR_OTHER, "%zu elements differ from cuBLAS", difference.beyond);
+    }
+    free(theirs);
+    return error;
+}
+
+/* Where there is no cuBLAS this says so and is content. */
+static struct wsdbg_error *check_with_cublas(const struct device *device, const struct gemm_problem *problem,
+                                             const struct gemm_matrices *matrices, const struct host_matrices *host)
+{
+    struct cublas *cublas;
+    struct wsdbg_error *error = cublas_open(device, &cublas);
+    if (error && wsdbg_error_code(error) == WSDBG_ERROR_NOT_FOUND) {
+        printf("cublas: not compared (%s)\n", wsdbg_error_message(error));
+        wsdbg_error_destroy(error);
+        return NULL;
+    }
+    if (error)
+        return error;
+    error = compare_with_cublas(device, cublas, problem, matrices, host);
+    cublas_close(cublas);
+    return error;
+}
+
 static struct wsdbg_error *look_at_result(const struct device *device, const struct gemm_options *options,
                                           const struct gemm_problem *problem, const struct gemm_matrices *matrices,
                                           struct host_matrices *host)
@@ -114,6 +161,8 @@ static struct wsdbg_error *look_at_result(const struct device *device, const str
         printf("checksum: %016llx\n", (unsigned long long)reference_hash(host->c, host->c_count));
     if (!error && options->check)
         error = check(problem, host, (uint64_t)options->seed);
+    if (!error && options->check)
+        error = check_with_cublas(device, problem, matrices, host);
     return error;
 }
 

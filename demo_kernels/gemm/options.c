@@ -72,7 +72,8 @@ void gemm_options_help(FILE *out)
         "  --repeat N              launches, or samples of --bench (default 1, with --bench 30)\n"
         "  --timeout-ms T          leave with status 3 when a launch takes longer than T (default: wait)\n"
         "  --seed N                of the random inputs (default 1)\n"
-        "  --check                 compare sampled rows with a float64 reference\n"
+        "  --check                 compare sampled rows with a float64 reference, and all of C with cuBLAS where there "
+        "is one\n"
         "  --checksum              print a hash of C\n"
         "  --bench                 time against --against WORD (cublas, plain, off, probes), JSON lines\n"
         "status: 0 good, 1 wrong result or CUDA error, 2 bad option, 3 timed out\n",

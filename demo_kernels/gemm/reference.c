@@ -81,6 +81,21 @@ struct reference_result reference_check(const struct gemm_problem *problem, cons
     return result;
 }
 
+struct reference_difference reference_compare(const bf16 *c, const bf16 *other, size_t count, int k)
+{
+    struct reference_difference difference = {0};
+    const float accumulation = (float)k * 0x1p-22f;
+    for (size_t i = 0; i < count; i++) {
+        if (c[i] == other[i] && (c[i] & 0x7fff) <= 0x7f80) /* the same number, and one */
+            continue;
+        const float x = float_from_bf16(c[i]), y = float_from_bf16(other[i]);
+        const float tolerance = 0x1p-6f * fmaxf(fabsf(x), fabsf(y)) + accumulation;
+        difference.other_bits += c[i] != other[i];
+        difference.beyond += !(fabsf(x - y) <= tolerance);
+    }
+    return difference;
+}
+
 uint64_t reference_hash(const bf16 *c, size_t count)
 {
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a over elements instead of bytes */

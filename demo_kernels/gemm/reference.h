@@ -23,6 +23,15 @@ struct reference_result {
 struct reference_result reference_check(const struct gemm_problem *problem, const bf16 *a, const bf16 *b, const bf16 *c,
                                         int rows, uint64_t seed);
 
+struct reference_difference {
+    size_t other_bits; /* elements that are not bit for bit the same */
+    size_t beyond;     /* elements further apart than the tolerance */
+};
+
+/* Compares two results of one problem, computed with fp32 accumulation in different orders.  The tolerance is two bf16
+ * steps of the larger value plus k * 2^-22 for the accumulation.  NaN is beyond any tolerance. */
+struct reference_difference reference_compare(const bf16 *c, const bf16 *other, size_t count, int k);
+
 /* A 64-bit hash of `count` elements: the same bits give the same hash. */
 uint64_t reference_hash(const bf16 *c, size_t count);
 

@@ -77,6 +77,23 @@ static void a_sample_has_the_first_and_the_last_row(void **state)
     assert_int_equal(reference_check(&problem, a, b, c, 2, 1).wrong, 2);
 }
 
+static void two_results_may_differ_by_rounding_and_by_no_more(void **state)
+{
+    (void)state;
+    bf16 ours[M * N], theirs[M * N];
+    fill_with(ours, M * N, EIGHT);
+    fill_with(theirs, M * N, EIGHT);
+    theirs[1] = EIGHT + 1; /* one bf16 step */
+    struct reference_difference difference = reference_compare(ours, theirs, M * N, K);
+    assert_int_equal(difference.other_bits, 1);
+    assert_int_equal(difference.beyond, 0);
+    theirs[2] = FOUR;
+    ours[3] = theirs[3] = 0x7fc0; /* NaN on both sides */
+    difference = reference_compare(ours, theirs, M * N, K);
+    assert_int_equal(difference.other_bits, 2);
+    assert_int_equal(difference.beyond, 2);
+}
+
 static void inputs_depend_on_the_seed_alone_and_look_normal(void **state)
 {
     static bf16 first[4096], again[4096], other[4096];
@@ -114,6 +131,7 @@ int main(void)
         cmocka_unit_test(one_wrong_element_is_found_and_named),
         cmocka_unit_test(a_tile_of_zeros_and_a_nan_are_wrong),
         cmocka_unit_test(a_sample_has_the_first_and_the_last_row),
+        cmocka_unit_test(two_results_may_differ_by_rounding_and_by_no_more),
         cmocka_unit_test(inputs_depend_on_the_seed_alone_and_look_normal),
         cmocka_unit_test(the_hash_sees_one_bit_and_the_order),
     };
