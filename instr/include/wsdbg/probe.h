@@ -66,6 +66,15 @@ struct wsdbg_warp {
     {WSDBG_NAME_NAMED_BARRIER, (id), 0, 0, (arriving), (waiting), 0, name}
 #define WSDBG_MARK_NAME(id, name) {WSDBG_NAME_MARK, (id), 0, 0, 0, 0, 0, name}
 
+#else
+
+#define WSDBG_MODULE(...)
+
+#endif
+
+/* In the passes of a fat build for older chips the probes are off: a kernel for them has no clusters and no TMA. */
+#if WSDBG_PROBES && defined(__CUDACC__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
+
 /* Writes one event.  Everything, the packing of the operands too, stands behind the branch: without wsdbg a
  * probe is one predicated jump.  `lanes` adds who takes part to the value, `slot` the store of a milestone.
  * The timer is read whole, one instruction as well: its low half alone wraps after 4.3 s, which would look to the
@@ -206,8 +215,7 @@ static __device__ __forceinline__ void wsdbg_role_(const struct wsdbg_config *co
 
 #else /* probes compiled out */
 
-#define WSDBG_MODULE(...)
-#define WSDBG_BEGIN(w) struct wsdbg_warp w = {0, 0, 0}; (void)(w)
+#define WSDBG_BEGIN(w) __attribute__((unused)) struct wsdbg_warp w = {0, 0, 0}
 #define WSDBG_ROLE_BEGIN(w, role) ((void)0)
 #define WSDBG_EVENT(...) ((void)0)
 #define WSDBG_EVENT_AT(...) ((void)0)
