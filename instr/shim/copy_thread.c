@@ -74,7 +74,7 @@ static CUresult copy_in_context(struct shim_context *context, struct wsdbg_conte
         if (result == CUDA_SUCCESS)
             __atomic_store_n(&row->history_copied, *request, __ATOMIC_RELEASE);
     }
-    shim_driver.cuCtxPopCurrent_v2(&popped); /* the context lives: who destroys it waits for us */
+    shim_driver.cuCtxPopCurrent_v2(&popped); /* who destroys the context waits for us, for a while */
     return result;
 }
 
@@ -112,6 +112,10 @@ static void *serve(void *unused)
     struct wsdbg_segment *segment = atomic_load(&shim_segment);
     (void)unused;
     shim_depth = 2; /* nothing that this thread does is the app's */
+    /* Nor may it disturb a stream capture that is under way in another thread. */
+    int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    if (shim_driver.cuThreadExchangeStreamCaptureMode)
+        shim_driver.cuThreadExchangeStreamCaptureMode(&mode);
     while (!atomic_load(&shim_exiting) && atomic_load(&shim_state) == SHIM_ON) {
         uint32_t looks = __atomic_load_n(&segment->slots_request, __ATOMIC_ACQUIRE);
         uint32_t request = __atomic_load_n(&segment->history_request, __ATOMIC_ACQUIRE);

@@ -16,7 +16,7 @@ def hangs(table, out):
     out('## Deliberate hangs\n')
     out('`tests/h200/measure.py hangs`: each case runs plain (`--variant plain --timeout-ms 700`, no probes, no wsdbg) and under')
     out('`wsdbg run --stall 0.5 --json` (`--variant probes`), in turns. "Right" counts runs whose first finding has the expected cause,')
-    out('role and barrier (the table `--list-bugs` prints). Verdict: milliseconds from the stall threshold to the report.\n')
+    out('role and barrier (the table `--list-bugs` prints; - where it names none). Verdict: milliseconds from the stall threshold to the report.\n')
     out('| case | kind | hangs plain | hangs under wsdbg | cause | role | barrier | proven but wrong | verdict ms: median (max) |')
     out('|---|---|---|---|---|---|---|---|---|')
     for r in table:
@@ -24,7 +24,9 @@ def hangs(table, out):
         v = r.get('verdict_ms')
         verdict = f"{v['median']:.0f} ({v['max']:.0f})" if v else '-'
         judged = r['kind'].lower() in ('hang', 'race')
-        right = [f"{r[k]}/{n}" if judged else '-' for k in ('cause_right', 'role_right', 'barrier_right')]
+        keys = ('cause_right', 'role_right', 'barrier_right')
+        # Where the table of bugs names no role or barrier there is nothing to be right about.
+        right = [f"{r[key]}/{n}" if judged and wanted else '-' for key, wanted in zip(keys, r['expected'])]
         out(f"| `{r['case']}` | {r['kind'].lower()} | {r['plain_hangs']}/{n} | {r['wsdbg_hangs']}/{n} | "
             f"{r['expected'][0] or '-'} {right[0]} | {right[1]} | {right[2]} | {r['wrong_proven']} | {verdict} |")
     out('')
