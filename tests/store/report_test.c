@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "store/example.h"
-#include "store/text.h"
+#include "base/text.h"
 
 #include <jansson.h>
 #include <stdlib.h>

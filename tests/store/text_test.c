@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "store/symbol.h"
-#include "store/text.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,12 @@
 
 #include "store/store.h"
 
+/* Where a warp's history lies in the database. */
+struct wsdbg_event_range {
+    int64_t first_id;
+    uint32_t count;
+};
+
 struct wsdbg_loaded {
     struct wsdbg_session_info info;
     struct wsdbg_session_end end;
@@ -16,6 +22,7 @@ struct wsdbg_loaded {
     bool ended; /* false: still running, or wsdbg was killed */
     bool has_snapshot;
     bool diagnosed;
+    struct wsdbg_event_range *events; /* by warp index, also where histories were left out */
     char **strings; /* what the plain pointers above point to */
     size_t string_count;
 };
@@ -23,5 +30,25 @@ struct wsdbg_loaded {
 /* `out` is owned by the caller; untouched on error. */
 struct wsdbg_error *wsdbg_store_load(struct wsdbg_store *store, bool histories, struct wsdbg_loaded *out);
 void wsdbg_loaded_deinit(struct wsdbg_loaded *loaded);
+
+/* Reads at most `count` events of warp index `warp` from number `first` of its history on, oldest first; *got says
+ * how many there were. */
+struct wsdbg_error *wsdbg_store_events(struct wsdbg_store *store, const struct wsdbg_loaded *loaded, uint32_t warp,
+                                       uint32_t first, uint32_t count, struct wsdbg_history_event *out, uint32_t *got);
+
+/* A line of the session's log.  `text` stays valid until the next call with this store. */
+struct wsdbg_log_line {
+    uint64_t time_ns;
+    enum wsdbg_log_origin origin;
+    const char *text;
+};
+uint64_t wsdbg_store_log_count(struct wsdbg_store *store);
+/* Line `number`, 0 = oldest; *found = false when there is none. */
+struct wsdbg_error *wsdbg_store_log_line(struct wsdbg_store *store, uint64_t number, struct wsdbg_log_line *out,
+                                         bool *found);
+/* The source file of module index `module`; both stay valid until the next call with this store.  path NULL = not
+ * known, text NULL = it could not be read when the program ran. */
+struct wsdbg_error *wsdbg_store_source_file(struct wsdbg_store *store, const struct wsdbg_loaded *loaded, uint32_t module,
+                                            const char **path, const char **text);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/text.h"
+#include "base/text.h"
 
 /* Wider cells are cut: a table must stay readable. */
 #define CELL_COLUMNS 60

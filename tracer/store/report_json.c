@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "store/symbol.h"
-#include "store/text.h"
+#include "base/text.h"
 
 #define REPORT_SCHEMA_VERSION 1
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/text.h"
+#include "base/text.h"
 
 #define LINE_COLUMNS 120
 #define WRAP_COLUMNS 116

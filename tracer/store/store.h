@@ -41,6 +41,14 @@ struct wsdbg_error *wsdbg_store_snapshot(struct wsdbg_store *store, const struct
 /* Adds the findings, evidence and edges of a diagnosis made from the snapshot stored just before. */
 struct wsdbg_error *wsdbg_store_diagnosis(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
                                           const struct wsdbg_diagnosis *diagnosis);
+/* Who wrote a line of the log.  TERMINAL: the program's terminal, where its two streams are one. */
+enum wsdbg_log_origin { WSDBG_LOG_WSDBG, WSDBG_LOG_STDOUT, WSDBG_LOG_STDERR, WSDBG_LOG_TERMINAL };
+/* Adds one line (without its newline) to the session's log: wsdbg's own words always, the program's where wsdbg
+ * carries them (--tui). */
+struct wsdbg_error *wsdbg_store_log(struct wsdbg_store *store, uint64_t time_ns, enum wsdbg_log_origin origin,
+                                    const char *text);
+/* Keeps the source file of a module (index in the snapshot stored last); text NULL = it could not be read. */
+struct wsdbg_error *wsdbg_store_source(struct wsdbg_store *store, uint32_t module, const char *path, const char *text);
 struct wsdbg_error *wsdbg_store_end(struct wsdbg_store *store, const struct wsdbg_session_end *end);
 /* Closes; the WAL is folded back into the file.  NULL is fine. */
 void wsdbg_store_close(struct wsdbg_store *store);

@@ -1,4 +1,4 @@
-/* symbol.h - private to the room: a kernel's name as its author wrote it. */
+/* symbol.h - a kernel's name as its author wrote it. */
 #ifndef WSDBG_STORE_SYMBOL_H
 #define WSDBG_STORE_SYMBOL_H
 

@@ -1,5 +1,5 @@
 /* text.c - see text.h.  Pure functions on zero-terminated UTF-8. */
-#include "store/text.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* text.h - private to the room: text for a terminal.  Escaping, display width, cutting, padding. */
-#ifndef WSDBG_STORE_TEXT_H
-#define WSDBG_STORE_TEXT_H
+/* text.h - text for a terminal: escaping, display width, cutting. */
+#ifndef WSDBG_BASE_TEXT_H
+#define WSDBG_BASE_TEXT_H
 
 #include <stddef.h>
 
