@@ -137,6 +137,17 @@ void wsdbg_select_begin(struct wsdbg_select *select, struct wsdbg_store *store, 
         select->status = sqlite3_bind_int64(select->statement, 1, parameter);
 }
 
+void wsdbg_select_restart(struct wsdbg_select *select)
+{
+    sqlite3_reset(select->statement);
+}
+
+void wsdbg_select_bind(struct wsdbg_select *select, int number, int64_t value)
+{
+    if (select->status == SQLITE_OK)
+        select->status = sqlite3_bind_int64(select->statement, number, value);
+}
+
 bool wsdbg_select_next(struct wsdbg_select *select)
 {
     if (select->status != SQLITE_OK)

@@ -11,19 +11,27 @@
 #include "store/store.h"
 
 #define WSDBG_STORE_APPLICATION_ID 0x57534442
-#define WSDBG_STORE_SCHEMA_VERSION 1
+#define WSDBG_STORE_SCHEMA_VERSION 2
+
+/* Ids of a picture's rows are consecutive: index i has the id of index 0 plus i. */
+struct wsdbg_picture_ids {
+    int64_t grid, cta, barrier, warp, event;
+};
 
 struct wsdbg_store {
     sqlite3 *db;
     char *path;
     bool writing;
-    int64_t snapshot_id; /* the picture stored last, 0 = none */
-    int64_t warp_base;   /* id of its warp 0; index i has id base + i */
-    int64_t barrier_base, event_base, grid_base, cta_base;
+    int64_t snapshot_id;            /* the picture stored last, 0 = none */
+    struct wsdbg_picture_ids first; /* of that picture */
+    struct wsdbg_picture_ids next;  /* no id is used twice: a reader's old id must not find a new row */
+    int64_t *module_ids;            /* by module index of that picture */
+    size_t module_count;
+    char *kept[2]; /* the texts that a reading call returned last */
 };
 
-/* The schema, from schema.sql. */
-extern const char wsdbg_schema_sql[];
+/* schema.sql and views.sql. */
+extern const char wsdbg_schema_sql[], wsdbg_views_sql[];
 
 /* "PATH: doing: SQLite's message". */
 struct wsdbg_error *wsdbg_db_error(sqlite3 *db, const char *path, const char *doing);
@@ -66,6 +74,10 @@ struct wsdbg_select {
 
 /* `parameter` is bound to ?1 where the statement has one. */
 void wsdbg_select_begin(struct wsdbg_select *select, struct wsdbg_store *store, const char *sql, int64_t parameter);
+/* Makes the statement ready to be bound and run again. */
+void wsdbg_select_restart(struct wsdbg_select *select);
+/* Binds parameter ?`number`; before the first row. */
+void wsdbg_select_bind(struct wsdbg_select *select, int number, int64_t value);
 bool wsdbg_select_next(struct wsdbg_select *select);
 /* Getters take the columns from left to right. */
 int64_t wsdbg_select_number(struct wsdbg_select *select);

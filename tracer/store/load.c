@@ -120,9 +120,9 @@ static struct wsdbg_error *load_all(struct wsdbg_loader *loader, bool histories)
 
 static void loader_deinit(struct wsdbg_loader *loader)
 {
-    struct wsdbg_id_map *maps[] = {&loader->contexts, &loader->modules, &loader->names, &loader->functions,
-                                   &loader->launches, &loader->grids,   &loader->ctas,  &loader->barriers,
-                                   &loader->warps,    &loader->events};
+    struct wsdbg_id_map *maps[] = {&loader->contexts,  &loader->modules,  &loader->names,
+                                   &loader->functions, &loader->launches, &loader->grids,
+                                   &loader->ctas,      &loader->barriers, &loader->warps};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         free(maps[i]->ids);
 }
@@ -150,6 +150,7 @@ void wsdbg_loaded_deinit(struct wsdbg_loaded *loaded)
     free(loaded->diagnosis.findings);
     free(loaded->diagnosis.edges);
     wsdbg_snapshot_deinit(&loaded->snapshot);
+    free(loaded->events);
     for (size_t i = 0; i < loaded->string_count; i++)
         free(loaded->strings[i]);
     free(loaded->strings);

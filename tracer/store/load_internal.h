@@ -15,7 +15,7 @@ struct wsdbg_loader {
     struct wsdbg_store *store;
     struct wsdbg_loaded *loaded;
     int64_t snapshot_id;
-    struct wsdbg_id_map contexts, modules, names, functions, launches, grids, ctas, barriers, warps, events;
+    struct wsdbg_id_map contexts, modules, names, functions, launches, grids, ctas, barriers, warps;
 };
 
 /* Adds the next id of a table; false when out of memory. */
@@ -27,6 +27,12 @@ const char *wsdbg_loader_string(struct wsdbg_loader *loader, struct wsdbg_select
 
 struct wsdbg_error *wsdbg_load_session_tables(struct wsdbg_loader *loader);
 struct wsdbg_error *wsdbg_load_picture(struct wsdbg_loader *loader, bool histories);
+/* The events that wsdbg_loaded.events says, into snapshot.history. */
+struct wsdbg_error *wsdbg_load_histories(struct wsdbg_loader *loader);
+/* Takes the next columns: kind, barrier, stage, parity, iteration, value, time. */
+void wsdbg_select_event(struct wsdbg_select *select, struct wsdbg_history_event *out);
+/* Index in snapshot.history of an event's id; WSDBG_NONE for 0 (NULL) and where histories were left out. */
+uint32_t wsdbg_loader_event(const struct wsdbg_loader *loader, int64_t id);
 struct wsdbg_error *wsdbg_load_diagnosis(struct wsdbg_loader *loader);
 
 #endif

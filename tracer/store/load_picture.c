@@ -1,4 +1,4 @@
-/* load_picture.c - reads the shown picture back: grids, CTAs, barriers, warps, events, threads, notes. */
+/* load_picture.c - reads the shown picture back: grids, CTAs, barriers, warps, threads, notes. */
 #include "store/load_internal.h"
 #include "store/words.h"
 
@@ -102,18 +102,6 @@ static struct wsdbg_error *load_barriers(struct wsdbg_loader *loader)
     return wsdbg_select_end(&q);
 }
 
-/* kind, barrier, stage, parity, iteration, value, time. */
-static void read_event(struct wsdbg_select *q, struct wsdbg_history_event *e)
-{
-    e->kind = (uint8_t)wsdbg_select_number(q);
-    e->barrier = (uint8_t)wsdbg_select_number(q);
-    e->stage = (uint8_t)wsdbg_select_number(q);
-    e->parity = (uint8_t)wsdbg_select_number(q);
-    e->iteration = (uint32_t)wsdbg_select_or(q, WSDBG_NO_ITERATION);
-    e->value = (uint32_t)wsdbg_select_number(q);
-    e->gpu_time_ns = (uint64_t)wsdbg_select_number(q);
-}
-
 static void read_warp(struct wsdbg_loader *loader, struct wsdbg_select *q, struct wsdbg_warp_row *w)
 {
     w->cta = wsdbg_id_map_find(&loader->ctas, wsdbg_select_number(q));
@@ -128,40 +116,31 @@ static void read_warp(struct wsdbg_loader *loader, struct wsdbg_select *q, struc
     w->registers_asked = wsdbg_select_u32(q);
     w->changed_ns = (uint64_t)wsdbg_select_number(q);
     w->history_whole = wsdbg_select_number(q) != 0;
-    read_event(q, &w->last);
+    wsdbg_select_event(q, &w->last);
 }
 
 static struct wsdbg_error *load_warps(struct wsdbg_loader *loader)
 {
     struct wsdbg_snapshot *s = &loader->loaded->snapshot;
     struct wsdbg_select q;
+    size_t ranges = 0;
     wsdbg_select_begin(&q, loader->store,
                        "SELECT w.id, cta_id, warp, state, role, barrier_id, line, lanes, registers_held, "
                        "registers_asked, changed_ns, history_whole, last_kind, last_barrier, last_stage, last_parity, "
-                       "last_iteration, last_value, last_gpu_time_ns FROM warp w JOIN cta c ON c.id = w.cta_id "
+                       "last_iteration, last_value, last_gpu_time_ns, event_first, event_count FROM warp w JOIN cta c "
+                       "ON c.id = w.cta_id "
                        "JOIN grid g ON g.id = c.grid_id WHERE g.snapshot_id = ?1 ORDER BY w.id",
                        loader->snapshot_id);
     while (wsdbg_select_next(&q) && add_row(&q, &loader->warps, &s->warps, &s->warp_count, sizeof *s->warps)) {
         struct wsdbg_warp_row *w = &s->warps[s->warp_count - 1];
         read_warp(loader, &q, w);
+        if (!wsdbg_array_push(&loader->loaded->events, &ranges, sizeof *loader->loaded->events)) {
+            wsdbg_select_fail(&q, SQLITE_NOMEM);
+            break;
+        }
+        loader->loaded->events[ranges - 1].first_id = wsdbg_select_number(&q);
+        loader->loaded->events[ranges - 1].count = (uint32_t)wsdbg_select_number(&q);
         count_into(&s->ctas[w->cta].warp_first, &s->ctas[w->cta].warp_count, s->warp_count - 1);
-    }
-    return wsdbg_select_end(&q);
-}
-
-static struct wsdbg_error *load_events(struct wsdbg_loader *loader)
-{
-    struct wsdbg_snapshot *s = &loader->loaded->snapshot;
-    struct wsdbg_select q;
-    wsdbg_select_begin(&q, loader->store,
-                       "SELECT id, warp_id, kind, barrier, stage, parity, iteration, value, gpu_time_ns FROM event "
-                       "WHERE warp_id IN (SELECT warp_id FROM warp_named) ORDER BY id",
-                       0);
-    while (wsdbg_select_next(&q) && add_row(&q, &loader->events, &s->history, &s->history_count, sizeof *s->history)) {
-        const uint32_t warp = wsdbg_id_map_find(&loader->warps, wsdbg_select_number(&q));
-        read_event(&q, &s->history[s->history_count - 1]);
-        if (warp != WSDBG_NONE)
-            count_into(&s->warps[warp].history_first, &s->warps[warp].history_count, s->history_count - 1);
     }
     return wsdbg_select_end(&q);
 }
@@ -207,7 +186,7 @@ struct wsdbg_error *wsdbg_load_picture(struct wsdbg_loader *loader, bool histori
     if (!error)
         error = load_warps(loader);
     if (!error && histories)
-        error = load_events(loader);
+        error = wsdbg_load_histories(loader);
     if (!error)
         error = load_threads(loader);
     if (!error)

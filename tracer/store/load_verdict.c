@@ -19,7 +19,7 @@ static struct wsdbg_error *load_evidence(struct wsdbg_loader *loader, struct wsd
                                                              WSDBG_EVIDENCE_TEXT + 1, WSDBG_EVIDENCE_TEXT);
         e->warp = wsdbg_id_map_find(&loader->warps, wsdbg_select_number(&q));
         e->barrier = wsdbg_id_map_find(&loader->barriers, wsdbg_select_number(&q));
-        e->event = wsdbg_id_map_find(&loader->events, wsdbg_select_number(&q));
+        e->event = wsdbg_loader_event(loader, wsdbg_select_number(&q));
         wsdbg_select_text(&q, e->text, sizeof e->text);
     }
     return wsdbg_select_end(&q);

@@ -1,19 +1,10 @@
 /* picture.c - writes one picture of the device: grids, CTAs, barriers, warps, events, host threads, notes.
- * Reads a snapshot and the ids of the session tables.  Ids of a picture's rows are consecutive, so snapshot
- * index i has id base + i; the bases stay in the store for the diagnosis that may follow. */
+ * Reads a snapshot and the ids of the session tables.  The first ids stay in the store for the diagnosis that may
+ * follow. */
 #include "store/tables.h"
-
-#include <stdio.h>
 
 #include "store/event_fields.h"
 #include "wsdbg/session.h"
-
-static int64_t next_id(struct wsdbg_store *store, const char *table)
-{
-    char sql[80];
-    snprintf(sql, sizeof sql, "SELECT coalesce(max(id), 0) + 1 FROM %s", table);
-    return wsdbg_db_number(store->db, sql, 1);
-}
 
 static struct wsdbg_error *write_grids(struct wsdbg_store *store, const struct wsdbg_snapshot *s,
                                        const struct wsdbg_table_ids *ids)
@@ -22,7 +13,7 @@ static struct wsdbg_error *write_grids(struct wsdbg_store *store, const struct w
     wsdbg_insert_begin(&insert, store, "INSERT INTO grid VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (size_t i = 0; i < s->grid_count; i++) {
         const struct wsdbg_grid *g = &s->grids[i];
-        wsdbg_insert_number(&insert, store->grid_base + (int64_t)i);
+        wsdbg_insert_number(&insert, store->first.grid + (int64_t)i);
         wsdbg_insert_number(&insert, store->snapshot_id);
         wsdbg_insert_reference(&insert, ids->contexts, s->context_count, g->context);
         wsdbg_insert_number(&insert, (int64_t)g->grid_id);
@@ -45,8 +36,8 @@ static struct wsdbg_error *write_ctas(struct wsdbg_store *store, const struct ws
     wsdbg_insert_begin(&insert, store, "INSERT INTO cta VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (size_t i = 0; i < s->cta_count; i++) {
         const struct wsdbg_cta *c = &s->ctas[i];
-        wsdbg_insert_number(&insert, store->cta_base + (int64_t)i);
-        wsdbg_insert_offset(&insert, store->grid_base, s->grid_count, c->grid);
+        wsdbg_insert_number(&insert, store->first.cta + (int64_t)i);
+        wsdbg_insert_offset(&insert, store->first.grid, s->grid_count, c->grid);
         wsdbg_insert_number(&insert, c->x);
         wsdbg_insert_number(&insert, c->y);
         wsdbg_insert_number(&insert, c->z);
@@ -72,8 +63,8 @@ static struct wsdbg_error *write_barriers(struct wsdbg_store *store, const struc
     for (size_t i = 0; i < s->barrier_count; i++) {
         const struct wsdbg_barrier *b = &s->barriers[i];
         const bool mbarrier = b->kind == WSDBG_BARRIER_MBARRIER;
-        wsdbg_insert_number(&insert, store->barrier_base + (int64_t)i);
-        wsdbg_insert_offset(&insert, store->cta_base, s->cta_count, b->cta);
+        wsdbg_insert_number(&insert, store->first.barrier + (int64_t)i);
+        wsdbg_insert_offset(&insert, store->first.cta, s->cta_count, b->cta);
         wsdbg_insert_string(&insert, wsdbg_barrier_kind_name(b->kind));
         wsdbg_insert_maybe(&insert, mbarrier || b->kind == WSDBG_BARRIER_NAMED, b->id);
         wsdbg_insert_maybe(&insert, mbarrier, b->stage);
@@ -100,17 +91,26 @@ static void bind_event_fields(struct wsdbg_insert *insert, const struct wsdbg_hi
     wsdbg_insert_maybe(insert, fields & WSDBG_FIELD_VALUE, e->value);
 }
 
+/* The part of a warp's history that the snapshot has. */
+static uint32_t stored_events(const struct wsdbg_snapshot *s, const struct wsdbg_warp_row *w)
+{
+    if (w->history_first >= s->history_count)
+        return 0;
+    const size_t rest = s->history_count - w->history_first;
+    return w->history_count < rest ? w->history_count : (uint32_t)rest;
+}
+
 static void write_warp(struct wsdbg_insert *insert, struct wsdbg_store *store, const struct wsdbg_snapshot *s,
                        size_t index)
 {
     const struct wsdbg_warp_row *w = &s->warps[index];
     const bool seen = w->last.kind != WSDBG_EVENT_NONE;
-    wsdbg_insert_number(insert, store->warp_base + (int64_t)index);
-    wsdbg_insert_offset(insert, store->cta_base, s->cta_count, w->cta);
+    wsdbg_insert_number(insert, store->first.warp + (int64_t)index);
+    wsdbg_insert_offset(insert, store->first.cta, s->cta_count, w->cta);
     wsdbg_insert_number(insert, w->warp);
     wsdbg_insert_string(insert, wsdbg_warp_state_name(w->state));
     wsdbg_insert_u32(insert, w->role);
-    wsdbg_insert_offset(insert, store->barrier_base, s->barrier_count, w->barrier);
+    wsdbg_insert_offset(insert, store->first.barrier, s->barrier_count, w->barrier);
     wsdbg_insert_u32(insert, w->line);
     wsdbg_insert_u32(insert, w->lanes);
     wsdbg_insert_u32(insert, w->registers_held);
@@ -120,6 +120,9 @@ static void write_warp(struct wsdbg_insert *insert, struct wsdbg_store *store, c
     wsdbg_insert_maybe(insert, seen && w->last.kind < WSDBG_EVENT_KIND_COUNT, w->last.kind);
     bind_event_fields(insert, &w->last);
     wsdbg_insert_maybe(insert, seen, (int64_t)w->last.gpu_time_ns);
+    const uint32_t events = stored_events(s, w);
+    wsdbg_insert_maybe(insert, events > 0, store->first.event + w->history_first);
+    wsdbg_insert_number(insert, events);
     wsdbg_insert_row(insert);
 }
 
@@ -127,7 +130,7 @@ static struct wsdbg_error *write_warps(struct wsdbg_store *store, const struct w
 {
     struct wsdbg_insert insert;
     wsdbg_insert_begin(&insert, store,
-                       "INSERT INTO warp VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                       "INSERT INTO warp VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (size_t i = 0; i < s->warp_count; i++)
         write_warp(&insert, store, s, i);
     return wsdbg_insert_end(&insert);
@@ -139,13 +142,11 @@ static struct wsdbg_error *write_events(struct wsdbg_store *store, const struct 
     wsdbg_insert_begin(&insert, store, "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (size_t i = 0; i < s->warp_count; i++) {
         const struct wsdbg_warp_row *w = &s->warps[i];
-        for (uint32_t j = 0; j < w->history_count && w->history_first + j < s->history_count; j++) {
+        for (uint32_t j = 0; j < stored_events(s, w); j++) {
             const struct wsdbg_history_event *e = &s->history[w->history_first + j];
-            if (e->kind >= WSDBG_EVENT_KIND_COUNT)
-                continue;
-            wsdbg_insert_number(&insert, store->event_base + w->history_first + j);
-            wsdbg_insert_number(&insert, store->warp_base + (int64_t)i);
-            wsdbg_insert_number(&insert, e->kind);
+            wsdbg_insert_number(&insert, store->first.event + w->history_first + j);
+            wsdbg_insert_number(&insert, store->first.warp + (int64_t)i);
+            wsdbg_insert_maybe(&insert, e->kind < WSDBG_EVENT_KIND_COUNT, e->kind);
             bind_event_fields(&insert, e);
             wsdbg_insert_maybe(&insert, wsdbg_event_fields(e->kind) & WSDBG_FIELD_SITE, WSDBG_SITE_LINE(e->value));
             wsdbg_insert_number(&insert, (int64_t)e->gpu_time_ns);
@@ -191,11 +192,12 @@ static struct wsdbg_error *write_notes(struct wsdbg_store *store, const struct w
 struct wsdbg_error *wsdbg_write_picture(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
                                         const struct wsdbg_table_ids *ids)
 {
-    store->grid_base = next_id(store, "grid");
-    store->cta_base = next_id(store, "cta");
-    store->barrier_base = next_id(store, "barrier");
-    store->warp_base = next_id(store, "warp");
-    store->event_base = next_id(store, "event");
+    store->first = store->next;
+    store->next.grid += (int64_t)snapshot->grid_count;
+    store->next.cta += (int64_t)snapshot->cta_count;
+    store->next.barrier += (int64_t)snapshot->barrier_count;
+    store->next.warp += (int64_t)snapshot->warp_count;
+    store->next.event += (int64_t)snapshot->history_count;
     struct wsdbg_error *error = write_grids(store, snapshot, ids);
     if (!error)
         error = write_ctas(store, snapshot);

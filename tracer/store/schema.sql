@@ -1,8 +1,9 @@
--- The session database, schema version 1.  docs/SCHEMA.md says what every column means, its unit and its NULL.
+-- The tables of the session database, schema version 2; views.sql has the views.  docs/SCHEMA.md says what every
+-- column means, its unit and its NULL.
 -- A "snapshot" row is one picture of the device; at most two are kept: the newest one that was diagnosed and
 -- the newest one.  Contexts, modules, functions, launches and activities belong to the whole session.
 PRAGMA application_id = 0x57534442;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 CREATE TABLE session (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -121,18 +122,23 @@ CREATE TABLE warp (
     role INTEGER, barrier_id INTEGER REFERENCES barrier, line INTEGER, lanes INTEGER, registers_held INTEGER,
     registers_asked INTEGER, changed_ns INTEGER, history_whole INTEGER NOT NULL,
     last_kind INTEGER REFERENCES event_kind, last_barrier INTEGER, last_stage INTEGER, last_parity INTEGER,
-    last_iteration INTEGER, last_value INTEGER, last_gpu_time_ns INTEGER
+    last_iteration INTEGER, last_value INTEGER, last_gpu_time_ns INTEGER,
+    event_first INTEGER, event_count INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX warp_cta ON warp (cta_id);
 CREATE INDEX warp_barrier ON warp (barrier_id);
 
+-- There may be ten million of them.  A warp's events have consecutive ids, so the warp says where they lie and no
+-- index is needed; the references are kept by the writer, as checking them would cost more than the rows.
 CREATE TABLE event (
     id INTEGER PRIMARY KEY,
-    warp_id INTEGER NOT NULL REFERENCES warp ON DELETE CASCADE, kind INTEGER NOT NULL REFERENCES event_kind,
+    warp_id INTEGER NOT NULL, kind INTEGER,
     barrier INTEGER, stage INTEGER, parity INTEGER, iteration INTEGER, value INTEGER, line INTEGER,
     gpu_time_ns INTEGER NOT NULL
 );
-CREATE INDEX event_warp ON event (warp_id);
+CREATE TRIGGER warp_events AFTER DELETE ON warp WHEN old.event_count > 0 BEGIN
+    DELETE FROM event WHERE id >= old.event_first AND id < old.event_first + old.event_count;
+END;
 
 CREATE TABLE finding (
     id INTEGER PRIMARY KEY,
@@ -167,68 +173,13 @@ CREATE INDEX edge_warp ON edge (warp_id);
 CREATE INDEX edge_barrier ON edge (barrier_id);
 CREATE INDEX edge_waker ON edge (waker_warp_id);
 
--- The picture that the report and the views show: the newest diagnosed one, else the newest one.
-CREATE VIEW shown_snapshot AS
-SELECT * FROM snapshot WHERE id = coalesce((SELECT max(id) FROM snapshot WHERE diagnosed), (SELECT max(id) FROM snapshot));
+-- Lines are numbered from 1 without gaps.
+CREATE TABLE log (
+    id INTEGER PRIMARY KEY,
+    time_ns INTEGER NOT NULL, origin TEXT NOT NULL, text TEXT NOT NULL
+);
 
--- Every warp of the shown picture with the names of what it is and waits for.
-CREATE VIEW warp_named AS
-SELECT w.id AS warp_id, g.id AS grid_id, f.name AS kernel, c.id AS cta_id, c.x AS cta_x, c.y AS cta_y, c.z AS cta_z,
-    w.warp AS warp, coalesce(r.name, 'role ' || w.role) AS role, w.state AS state,
-    CASE WHEN b.kind = 'mbarrier' THEN coalesce(n.name, 'mbarrier ' || b.identifier)
-         WHEN b.kind = 'named barrier' THEN coalesce(n.name, 'named barrier ' || b.identifier)
-         ELSE b.kind END AS barrier,
-    coalesce(b.stage, w.last_stage) AS stage, w.last_parity AS parity, w.last_iteration AS iteration,
-    (s.time_ns - w.changed_ns) / 1e9 AS quiet_seconds, w.line AS line,
-    w.registers_held AS registers_held, w.registers_asked AS registers_asked,
-    k.name AS last_event, x.gpu_now_ns - w.last_gpu_time_ns AS last_event_age_ns,
-    s.time_ns - w.changed_ns AS quiet_ns
-FROM shown_snapshot s
-JOIN grid g ON g.snapshot_id = s.id
-JOIN cta c ON c.grid_id = g.id
-JOIN warp w ON w.cta_id = c.id
-LEFT JOIN context x ON x.id = g.context_id
-LEFT JOIN function f ON f.id = g.function_id
-LEFT JOIN barrier b ON b.id = w.barrier_id
-LEFT JOIN name n ON n.id = b.name_id
-LEFT JOIN name r ON r.id = (SELECT min(id) FROM name WHERE module_id = g.module_id AND kind = 'role' AND identifier = w.role)
-LEFT JOIN event_kind k ON k.id = w.last_kind;
-
-CREATE VIEW stuck AS
-SELECT warp_id, grid_id, kernel, cta_x, cta_y, cta_z, warp, role, state, barrier, stage, parity, iteration,
-    quiet_seconds AS waiting_seconds, line, registers_held, registers_asked
-FROM warp_named
-WHERE state LIKE 'WAIT\_%' ESCAPE '\' OR state IN ('SPIN_GLOBAL', 'RECONVERGE');
-
-CREATE VIEW waits AS
-SELECT grid_id, role, state, barrier, count(*) AS warps, count(DISTINCT cta_id) AS ctas,
-    min(waiting_seconds) AS waiting_seconds_min, max(waiting_seconds) AS waiting_seconds_max
-FROM (SELECT s.*, w.cta_id FROM stuck s JOIN warp w ON w.id = s.warp_id)
-GROUP BY grid_id, role, state, barrier;
-
-CREATE VIEW cycle AS
-SELECT e.id AS edge_id, a.cta_x AS cta_x, a.cta_y AS cta_y, a.cta_z AS cta_z, a.warp AS waiter_warp, a.role AS waiter_role,
-    a.barrier AS barrier, a.stage AS stage, a.parity AS parity, b.warp AS waker_warp, b.role AS waker_role,
-    b.state AS waker_state, e.why AS why
-FROM edge e
-JOIN shown_snapshot s ON s.id = e.snapshot_id
-JOIN warp_named a ON a.warp_id = e.warp_id
-LEFT JOIN warp_named b ON b.warp_id = e.waker_warp_id
-WHERE e.in_cycle;
-
-CREATE VIEW timeline AS
-SELECT v.gpu_time_ns AS gpu_time_ns, x.gpu_now_ns - v.gpu_time_ns AS before_now_ns, g.id AS grid_id, c.x AS cta_x, c.y AS cta_y,
-    c.z AS cta_z, w.warp AS warp, coalesce(r.name, 'role ' || w.role) AS role, k.name AS event,
-    coalesce(n.name, v.barrier) AS barrier, v.stage AS stage, v.parity AS parity, v.iteration AS iteration,
-    v.value AS value, v.line AS line, v.id AS event_id
-FROM shown_snapshot s
-JOIN grid g ON g.snapshot_id = s.id
-JOIN cta c ON c.grid_id = g.id
-JOIN warp w ON w.cta_id = c.id
-JOIN event v ON v.warp_id = w.id
-JOIN event_kind k ON k.id = v.kind
-LEFT JOIN context x ON x.id = g.context_id
-LEFT JOIN name r ON r.id = (SELECT min(id) FROM name WHERE module_id = g.module_id AND kind = 'role' AND identifier = w.role)
-LEFT JOIN name n ON n.id = (SELECT min(id) FROM name WHERE module_id = g.module_id AND identifier = v.barrier
-    AND kind = CASE WHEN k.name LIKE 'named%' THEN 'named barrier' WHEN k.name = 'user mark' THEN 'mark' ELSE 'mbarrier' END)
-ORDER BY v.gpu_time_ns, v.id;
+CREATE TABLE source_file (
+    id INTEGER PRIMARY KEY,
+    module_id INTEGER NOT NULL UNIQUE REFERENCES module, path TEXT NOT NULL, text TEXT
+);

@@ -62,6 +62,8 @@ static struct wsdbg_error *create_tables(struct wsdbg_store *store, const struct
         return error;
     error = wsdbg_db_exec(store, wsdbg_schema_sql);
     if (!error)
+        error = wsdbg_db_exec(store, wsdbg_views_sql);
+    if (!error)
         error = write_event_kinds(store);
     if (!error)
         error = write_session(store, info);
@@ -79,6 +81,7 @@ struct wsdbg_error *wsdbg_store_create(const char *path, const struct wsdbg_sess
         error = &wsdbg_error_no_memory;
     } else {
         store->writing = true;
+        store->next = (struct wsdbg_picture_ids){1, 1, 1, 1, 1};
         if (sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
             error = wsdbg_db_error(store->db, path, "create the session database");
         else
@@ -129,8 +132,12 @@ struct wsdbg_error *wsdbg_store_snapshot(struct wsdbg_store *store, const struct
         error = wsdbg_write_session_tables(store, snapshot, &ids);
     if (!error)
         error = wsdbg_write_picture(store, snapshot, &ids);
-    wsdbg_table_ids_deinit(&ids);
     error = wsdbg_db_end(store, error);
+    free(store->module_ids);
+    store->module_ids = ids.modules;
+    store->module_count = ids.modules ? snapshot->module_count : 0;
+    ids.modules = NULL;
+    wsdbg_table_ids_deinit(&ids);
     if (error)
         store->snapshot_id = 0; /* what was rolled back cannot be diagnosed */
     return error;
@@ -163,6 +170,9 @@ void wsdbg_store_close(struct wsdbg_store *store)
     if (store->db && store->writing)
         sqlite3_exec(store->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
     sqlite3_close(store->db);
+    free(store->module_ids);
+    free(store->kept[0]);
+    free(store->kept[1]);
     free(store->path);
     free(store);
 }

@@ -5,7 +5,7 @@
 
 static bool event_stored(const struct wsdbg_snapshot *s, uint32_t index)
 {
-    if (index >= s->history_count || s->history[index].kind >= WSDBG_EVENT_KIND_COUNT)
+    if (index >= s->history_count)
         return false;
     for (size_t i = 0; i < s->warp_count; i++)
         if (index - s->warps[i].history_first < s->warps[i].history_count)
@@ -24,9 +24,9 @@ static struct wsdbg_error *write_evidence(struct wsdbg_store *store, const struc
         const struct wsdbg_evidence_row *e = &finding->evidence[i];
         wsdbg_insert_number(&insert, finding_id);
         wsdbg_insert_string(&insert, wsdbg_evidence_kind_word(e->kind));
-        wsdbg_insert_offset(&insert, store->warp_base, s->warp_count, e->warp);
-        wsdbg_insert_offset(&insert, store->barrier_base, s->barrier_count, e->barrier);
-        wsdbg_insert_maybe(&insert, event_stored(s, e->event), store->event_base + e->event);
+        wsdbg_insert_offset(&insert, store->first.warp, s->warp_count, e->warp);
+        wsdbg_insert_offset(&insert, store->first.barrier, s->barrier_count, e->barrier);
+        wsdbg_insert_maybe(&insert, event_stored(s, e->event), store->first.event + e->event);
         wsdbg_insert_string(&insert, e->text);
         wsdbg_insert_row(&insert);
     }
@@ -39,11 +39,11 @@ static int64_t write_finding(struct wsdbg_insert *insert, struct wsdbg_store *st
     wsdbg_insert_number(insert, store->snapshot_id);
     wsdbg_insert_string(insert, wsdbg_cause_name(f->cause));
     wsdbg_insert_string(insert, wsdbg_confidence_name(f->confidence));
-    wsdbg_insert_offset(insert, store->grid_base, s->grid_count, f->grid);
-    wsdbg_insert_offset(insert, store->cta_base, s->cta_count, f->cta);
+    wsdbg_insert_offset(insert, store->first.grid, s->grid_count, f->grid);
+    wsdbg_insert_offset(insert, store->first.cta, s->cta_count, f->cta);
     wsdbg_insert_number(insert, f->cta_count);
     wsdbg_insert_u32(insert, f->role);
-    wsdbg_insert_offset(insert, store->barrier_base, s->barrier_count, f->barrier);
+    wsdbg_insert_offset(insert, store->first.barrier, s->barrier_count, f->barrier);
     wsdbg_insert_string(insert, f->sentence);
     wsdbg_insert_text(insert, f->fix);
     return wsdbg_insert_row(insert);
@@ -79,9 +79,9 @@ static struct wsdbg_error *write_edges(struct wsdbg_store *store, const struct w
     for (size_t i = 0; i < d->edge_count; i++) {
         const struct wsdbg_edge *e = &d->edges[i];
         wsdbg_insert_number(&insert, store->snapshot_id);
-        wsdbg_insert_offset(&insert, store->warp_base, s->warp_count, e->waiter);
-        wsdbg_insert_offset(&insert, store->barrier_base, s->barrier_count, e->barrier);
-        wsdbg_insert_offset(&insert, store->warp_base, s->warp_count, e->waker);
+        wsdbg_insert_offset(&insert, store->first.warp, s->warp_count, e->waiter);
+        wsdbg_insert_offset(&insert, store->first.barrier, s->barrier_count, e->barrier);
+        wsdbg_insert_offset(&insert, store->first.warp, s->warp_count, e->waker);
         wsdbg_insert_number(&insert, e->in_cycle);
         wsdbg_insert_text(&insert, e->why);
         wsdbg_insert_row(&insert);

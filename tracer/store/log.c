@@ -1,0 +1,116 @@
+/* log.c - the session's log and the source files: written while it runs, read back by number.
+ * Reads and writes the tables log and source_file.  Lines have the ids 1, 2, 3, … without gaps. */
+#include "store/database.h"
+#include "store/load.h"
+#include "store/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *origin_word(unsigned origin)
+{
+    static const char *const words[] = {[WSDBG_LOG_WSDBG] = "wsdbg",
+                                        [WSDBG_LOG_STDOUT] = "stdout",
+                                        [WSDBG_LOG_STDERR] = "stderr",
+                                        [WSDBG_LOG_TERMINAL] = "terminal"};
+    return origin < sizeof words / sizeof *words ? words[origin] : "wsdbg";
+}
+
+struct wsdbg_error *wsdbg_store_log(struct wsdbg_store *store, uint64_t time_ns, enum wsdbg_log_origin origin,
+                                    const char *text)
+{
+    struct wsdbg_error *error = wsdbg_db_begin(store);
+    if (error)
+        return error;
+    struct wsdbg_insert insert;
+    wsdbg_insert_begin(&insert, store, "INSERT INTO log (time_ns, origin, text) VALUES (?, ?, ?)");
+    wsdbg_insert_number(&insert, (int64_t)time_ns);
+    wsdbg_insert_string(&insert, origin_word(origin));
+    wsdbg_insert_string(&insert, text);
+    wsdbg_insert_row(&insert);
+    return wsdbg_db_end(store, wsdbg_insert_end(&insert));
+}
+
+struct wsdbg_error *wsdbg_store_source(struct wsdbg_store *store, uint32_t module, const char *path, const char *text)
+{
+    if (module >= store->module_count)
+        return wsdbg_error_create(WSDBG_ERROR_OTHER, "%s: the source of a module that is not stored", store->path);
+    struct wsdbg_error *error = wsdbg_db_begin(store);
+    if (error)
+        return error;
+    struct wsdbg_insert insert;
+    wsdbg_insert_begin(&insert, store,
+                       "INSERT INTO source_file (module_id, path, text) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET "
+                       "path = excluded.path, text = excluded.text");
+    wsdbg_insert_number(&insert, store->module_ids[module]);
+    wsdbg_insert_string(&insert, path);
+    if (text)
+        wsdbg_insert_string(&insert, text);
+    else
+        wsdbg_insert_null(&insert);
+    wsdbg_insert_row(&insert);
+    return wsdbg_db_end(store, wsdbg_insert_end(&insert));
+}
+
+uint64_t wsdbg_store_log_count(struct wsdbg_store *store)
+{
+    return (uint64_t)wsdbg_db_number(store->db, "SELECT coalesce(max(id), 0) FROM log", 0);
+}
+
+/* Keeps a copy of the next text column in place `number`, so that no read transaction stays open. */
+static const char *keep(struct wsdbg_store *store, int number, struct wsdbg_select *select)
+{
+    const char *text = wsdbg_select_string(select);
+    free(store->kept[number]);
+    store->kept[number] = text ? strdup(text) : NULL;
+    if (text && !store->kept[number])
+        wsdbg_select_fail(select, SQLITE_NOMEM);
+    return store->kept[number];
+}
+
+struct wsdbg_error *wsdbg_store_log_line(struct wsdbg_store *store, uint64_t number, struct wsdbg_log_line *out,
+                                         bool *found)
+{
+    struct wsdbg_log_line line = {0};
+    struct wsdbg_select q;
+    wsdbg_select_begin(&q, store, "SELECT time_ns, origin, text FROM log WHERE id = ?1 + 1", (int64_t)number);
+    const bool row = wsdbg_select_next(&q);
+    if (row) {
+        line.time_ns = (uint64_t)wsdbg_select_number(&q);
+        line.origin = (enum wsdbg_log_origin)wsdbg_word_value(wsdbg_select_string(&q), origin_word,
+                                                              WSDBG_LOG_TERMINAL + 1, WSDBG_LOG_WSDBG);
+        line.text = keep(store, 0, &q);
+    }
+    struct wsdbg_error *error = wsdbg_select_end(&q);
+    if (error)
+        return error;
+    *found = row;
+    if (row)
+        *out = line;
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_store_source_file(struct wsdbg_store *store, const struct wsdbg_loaded *loaded,
+                                            uint32_t module, const char **path, const char **text)
+{
+    const char *found_path = NULL, *found_text = NULL;
+    struct wsdbg_select q;
+    if (module >= loaded->snapshot.module_count)
+        return wsdbg_error_create(WSDBG_ERROR_OTHER, "%s: no module %u", store->path, module);
+    const struct wsdbg_module *m = &loaded->snapshot.modules[module];
+    wsdbg_select_begin(&q, store,
+                       "SELECT path, text FROM source_file WHERE module_id = "
+                       "(SELECT id FROM module WHERE process_id = ?1 AND \"row\" = ?2)",
+                       m->process_id);
+    wsdbg_select_bind(&q, 2, m->row);
+    if (wsdbg_select_next(&q)) {
+        found_path = keep(store, 0, &q);
+        found_text = keep(store, 1, &q);
+    }
+    struct wsdbg_error *error = wsdbg_select_end(&q);
+    if (error)
+        return error;
+    *path = found_path;
+    *text = found_text;
+    return NULL;
+}
