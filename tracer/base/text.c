@@ -128,3 +128,19 @@ void wsdbg_text_cut(char *text, size_t columns)
     }
     strcpy(text, "…");
 }
+
+size_t wsdbg_text_line_bytes(const char *text, size_t columns)
+{
+    size_t bytes = 0, last_space = 0, width = 0;
+    while (text[bytes]) {
+        unsigned character;
+        const size_t next = wsdbg_text_next(text + bytes, &character);
+        width += columns_of(character);
+        if (width > columns && bytes > 0)
+            return last_space ? last_space : bytes;
+        bytes += next;
+        if (character == ' ')
+            last_space = bytes;
+    }
+    return bytes;
+}

@@ -1,4 +1,4 @@
-/* event_fields.h - private to the room: which fields of a ring event mean something for its kind.
+/* event_fields.h - which fields of a ring event mean something for its kind.  Read by: the store, the viewer.
  * Follows the table in wsdbg/ring.h.  A field that means nothing is NULL in the database. */
 #ifndef WSDBG_STORE_EVENT_FIELDS_H
 #define WSDBG_STORE_EVENT_FIELDS_H

@@ -76,6 +76,25 @@ static void widen(struct wsdbg_fold_group *group, const int64_t *low, const int6
     }
 }
 
+static bool same_run(const struct wsdbg_fold_row *a, const struct wsdbg_fold_row *b, uint32_t ignored)
+{
+    return a->cta == b->cta && !compare_keys(a->key, b->key, ignored);
+}
+
+static void add_member(struct wsdbg_members *members, uint32_t member)
+{
+    members->bits[member / 64 % 4] |= 1ull << (member % 64);
+}
+
+struct wsdbg_fold_group wsdbg_fold_single(const struct wsdbg_fold_row *row)
+{
+    struct wsdbg_fold_group group = {.grid = row->grid, .cta = row->cta, .cta_count = 1, .source = row->source};
+    memcpy(group.low, row->key, sizeof row->key);
+    memcpy(group.high, row->key, sizeof row->key);
+    add_member(&group.members, row->member);
+    return group;
+}
+
 /* Rows of one CTA with one key become one group. */
 static size_t join_rows(const struct wsdbg_fold_row *rows, size_t row_count, uint32_t ignored,
                         struct wsdbg_fold_group *groups)
@@ -83,17 +102,12 @@ static size_t join_rows(const struct wsdbg_fold_row *rows, size_t row_count, uin
     size_t count = 0;
     for (size_t i = 0; i < row_count; i++) {
         const struct wsdbg_fold_row *row = &rows[i];
-        const bool joins = i > 0 && rows[i - 1].cta == row->cta && !compare_keys(rows[i - 1].key, row->key, ignored);
-        if (!joins) {
-            groups[count] =
-                (struct wsdbg_fold_group){.grid = row->grid, .cta = row->cta, .cta_count = 1, .source = row->source};
-            memcpy(groups[count].low, row->key, sizeof row->key);
-            memcpy(groups[count].high, row->key, sizeof row->key);
-            count++;
+        if (i == 0 || !same_run(&rows[i - 1], row, ignored)) {
+            groups[count++] = wsdbg_fold_single(row);
+            continue;
         }
-        struct wsdbg_fold_group *group = &groups[count - 1];
-        widen(group, row->key, row->key);
-        group->members.bits[row->member / 64 % 4] |= 1ull << (row->member % 64);
+        widen(&groups[count - 1], row->key, row->key);
+        add_member(&groups[count - 1].members, row->member);
     }
     return count;
 }
@@ -134,6 +148,23 @@ struct wsdbg_error *wsdbg_fold_rows(struct wsdbg_fold_row *rows, size_t row_coun
     *out = groups;
     *count = group_count;
     return NULL;
+}
+
+size_t wsdbg_fold_next(const struct wsdbg_fold_group *group, const struct wsdbg_fold_row *rows, size_t row_count,
+                       uint32_t ignored, size_t from, size_t *length)
+{
+    while (from < row_count) {
+        struct wsdbg_members members = {0};
+        size_t end = from;
+        for (; end < row_count && same_run(&rows[from], &rows[end], ignored); end++)
+            add_member(&members, rows[end].member);
+        *length = end - from;
+        if (rows[from].grid == group->grid && !compare_keys(rows[from].key, group->low, ignored) &&
+            (ignored & WSDBG_FOLD_MEMBERS || !compare_members(&members, &group->members)))
+            return from;
+        from = end;
+    }
+    return row_count;
 }
 
 struct wsdbg_range wsdbg_fold_range(const struct wsdbg_fold_group *group, int key)

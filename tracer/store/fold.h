@@ -1,4 +1,4 @@
-/* fold.h - private to the room: rows of many CTAs folded into groups of CTAs that agree.
+/* fold.h - rows of many CTAs folded into groups of CTAs that agree.  Read by: the report, the viewer.
  *
  * Step one joins the rows of a CTA that have equal keys into one member set (which warps, which stages);
  * step two joins CTAs of a grid that have the same key and the same members.
@@ -11,6 +11,34 @@
 #define WSDBG_FOLD_KEYS 14
 #define WSDBG_FOLD_UNKNOWN INT64_MIN
 #define WSDBG_FOLD_MEMBERS (1u << 31) /* in a mask: CTAs may differ in their members */
+
+/* What makes two warps, or two barriers, equal: one key each. */
+enum wsdbg_warp_key {
+    WSDBG_WARP_KEY_STATE,
+    WSDBG_WARP_KEY_ROLE,
+    WSDBG_WARP_KEY_KIND, /* of the barrier waited for, 0 = none */
+    WSDBG_WARP_KEY_ID,
+    WSDBG_WARP_KEY_STAGE,
+    WSDBG_WARP_KEY_PARITY,
+    WSDBG_WARP_KEY_ITERATION,
+    WSDBG_WARP_KEY_LINE,
+    WSDBG_WARP_KEY_ASKED,
+    WSDBG_WARP_KEY_HELD,
+    WSDBG_WARP_KEY_LAST,
+    WSDBG_WARP_KEY_WAITING /* ns since its slot changed, when the snapshot was taken */
+};
+enum wsdbg_barrier_key {
+    WSDBG_BARRIER_KEY_KIND,
+    WSDBG_BARRIER_KEY_ID,
+    WSDBG_BARRIER_KEY_PHASE,
+    WSDBG_BARRIER_KEY_PENDING,
+    WSDBG_BARRIER_KEY_EXPECTED,
+    WSDBG_BARRIER_KEY_COMPLETED,
+    WSDBG_BARRIER_KEY_TX,
+    WSDBG_BARRIER_KEY_TX_KNOWN,
+    WSDBG_BARRIER_KEY_WAITERS
+};
+#define WSDBG_FOLD_BIT(key) (1u << (key)) /* in a mask */
 
 struct wsdbg_fold_row {
     uint32_t grid, cta, member, source; /* source: index of what the row was made from */
@@ -27,6 +55,23 @@ struct wsdbg_fold_group {
  * Groups come in the order grid, first member, most CTAs first.  `out` is owned by the caller. */
 struct wsdbg_error *wsdbg_fold_rows(struct wsdbg_fold_row *rows, size_t row_count, uint32_t ignored,
                                     struct wsdbg_fold_group **out, size_t *count);
+
+/* The next CTA of a group: number of the first of its rows at or after `from`, *length of them; `row_count` when there
+ * is none.  `rows` and `ignored` are those that made the group. */
+size_t wsdbg_fold_next(const struct wsdbg_fold_group *group, const struct wsdbg_fold_row *rows, size_t row_count,
+                       uint32_t ignored, size_t from, size_t *length);
+
+/* A group of one row. */
+struct wsdbg_fold_group wsdbg_fold_single(const struct wsdbg_fold_row *row);
+
+/* The row of warp `index`, of barrier `index`; `source` is that index. */
+void wsdbg_fold_warp(const struct wsdbg_snapshot *snapshot, size_t index, struct wsdbg_fold_row *row);
+void wsdbg_fold_barrier(const struct wsdbg_snapshot *snapshot, size_t index, struct wsdbg_fold_row *row);
+/* A group of such rows in the words of the report. */
+void wsdbg_fold_warps_row(const struct wsdbg_snapshot *snapshot, const struct wsdbg_fold_group *group,
+                          struct wsdbg_report_warps *out);
+void wsdbg_fold_barriers_row(const struct wsdbg_snapshot *snapshot, const struct wsdbg_fold_group *group,
+                             struct wsdbg_report_barriers *out);
 
 struct wsdbg_range wsdbg_fold_range(const struct wsdbg_fold_group *group, int key);
 int wsdbg_members_first(const struct wsdbg_members *members);

@@ -156,6 +156,21 @@ struct wsdbg_report {
     size_t note_count;
 };
 
+/* "3", "3-17", "?" */
+void wsdbg_range_text(struct wsdbg_range range, char *out, size_t bytes);
+/* "0-3,8" */
+void wsdbg_members_text(const struct wsdbg_members *members, char *out, size_t bytes);
+/* "4 CTAs", "CTA (2,0,0)" */
+void wsdbg_report_cta_text(uint32_t count, const uint32_t *cta, char *out, size_t bytes);
+/* "producer", "role 3", "?" */
+void wsdbg_report_role_text(const struct wsdbg_report_warps *warps, char *out, size_t bytes);
+/* "empty[0] parity 1", "named barrier 3", "asks 232, holds 168 registers", "last: wgmma issue"; "" for warps that left. */
+void wsdbg_report_wait_text(const struct wsdbg_report_warps *warps, char *out, size_t bytes);
+/* "empty[0-3]", "store 0 (id 1)", "register pool" */
+void wsdbg_report_barrier_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
+/* Bytes still missing: "0", "16384", "512 early", "?" */
+void wsdbg_report_tx_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
+
 /* Gathers from memory.  snapshot NULL = none was taken; diagnosis NULL = nothing stalled; end NULL = still
  * running.  Copies all it needs.  `out` is owned by the caller. */
 struct wsdbg_error *wsdbg_report_gather(const struct wsdbg_session_info *info, const struct wsdbg_snapshot *snapshot,

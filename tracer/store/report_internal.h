@@ -12,10 +12,6 @@
 struct wsdbg_error *wsdbg_report_fold_warps(const struct wsdbg_snapshot *snapshot, struct wsdbg_report *report);
 struct wsdbg_error *wsdbg_report_fold_barriers(const struct wsdbg_snapshot *snapshot, struct wsdbg_report *report);
 
-/* "3", "3-17", "?" */
-void wsdbg_range_text(struct wsdbg_range range, char *out, size_t bytes);
-/* "0-3,8" */
-void wsdbg_members_text(const struct wsdbg_members *members, char *out, size_t bytes);
 /* "2.1 s", "85 ms", "12 us" */
 void wsdbg_duration_text(uint64_t duration_ns, char *out, size_t bytes);
 

@@ -1,0 +1,139 @@
+/* fold_picture.c - what makes two warps or two barriers equal, and a group of equals in the words of the report.
+ * Reads a snapshot; see fold.h. */
+#include "store/fold.h"
+
+#include <stdio.h>
+
+#include "store/event_fields.h"
+
+static int64_t optional(struct wsdbg_optional_u32 value)
+{
+    return value.known ? value.value : WSDBG_FOLD_UNKNOWN;
+}
+
+static const struct wsdbg_barrier *barrier_of(const struct wsdbg_snapshot *s, const struct wsdbg_warp_row *w)
+{
+    return w->barrier < s->barrier_count ? &s->barriers[w->barrier] : NULL;
+}
+
+/* What the warp waits on: the barrier object, or where there is none, what its last event names. */
+static void fill_object(const struct wsdbg_snapshot *s, const struct wsdbg_warp_row *w, unsigned fields, int64_t *key)
+{
+    const struct wsdbg_barrier *b = barrier_of(s, w);
+    key[WSDBG_WARP_KEY_KIND] = b ? (int64_t)b->kind : 0;
+    key[WSDBG_WARP_KEY_ID] = key[WSDBG_WARP_KEY_STAGE] = WSDBG_FOLD_UNKNOWN;
+    if (b) {
+        if (b->kind == WSDBG_BARRIER_MBARRIER || b->kind == WSDBG_BARRIER_NAMED)
+            key[WSDBG_WARP_KEY_ID] = b->id;
+        if (b->kind == WSDBG_BARRIER_MBARRIER)
+            key[WSDBG_WARP_KEY_STAGE] = b->stage;
+    } else if (w->state == WSDBG_WARP_WAIT_MBARRIER || w->state == WSDBG_WARP_WAIT_NAMED) {
+        key[WSDBG_WARP_KEY_KIND] = w->state == WSDBG_WARP_WAIT_NAMED ? WSDBG_BARRIER_NAMED : WSDBG_BARRIER_MBARRIER;
+        key[WSDBG_WARP_KEY_ID] = fields & WSDBG_FIELD_BARRIER ? w->last.barrier : WSDBG_FOLD_UNKNOWN;
+        key[WSDBG_WARP_KEY_STAGE] = fields & WSDBG_FIELD_STAGE ? w->last.stage : WSDBG_FOLD_UNKNOWN;
+    }
+}
+
+void wsdbg_fold_warp(const struct wsdbg_snapshot *s, size_t index, struct wsdbg_fold_row *row)
+{
+    const struct wsdbg_warp_row *w = &s->warps[index];
+    const unsigned fields = wsdbg_event_fields(w->last.kind);
+    *row = (struct wsdbg_fold_row){
+        .grid = s->ctas[w->cta].grid, .cta = w->cta, .member = w->warp & 255u, .source = (uint32_t)index};
+    fill_object(s, w, fields, row->key);
+    row->key[WSDBG_WARP_KEY_STATE] = w->state;
+    row->key[WSDBG_WARP_KEY_ROLE] = optional(w->role);
+    row->key[WSDBG_WARP_KEY_PARITY] = fields & WSDBG_FIELD_PARITY ? w->last.parity : WSDBG_FOLD_UNKNOWN;
+    row->key[WSDBG_WARP_KEY_ITERATION] = wsdbg_event_has_iteration(&w->last) ? w->last.iteration : WSDBG_FOLD_UNKNOWN;
+    row->key[WSDBG_WARP_KEY_LINE] = optional(w->line);
+    row->key[WSDBG_WARP_KEY_ASKED] = optional(w->registers_asked);
+    row->key[WSDBG_WARP_KEY_HELD] = optional(w->registers_held);
+    row->key[WSDBG_WARP_KEY_LAST] = w->last.kind != WSDBG_EVENT_NONE ? w->last.kind : WSDBG_FOLD_UNKNOWN;
+    const bool timed = w->changed_ns != 0 && w->changed_ns <= s->time_ns;
+    row->key[WSDBG_WARP_KEY_WAITING] = timed ? (int64_t)(s->time_ns - w->changed_ns) : WSDBG_FOLD_UNKNOWN;
+}
+
+static void copy_label(char *out, const char *text)
+{
+    snprintf(out, WSDBG_REPORT_LABEL_BYTES, "%s", text ? text : "");
+}
+
+static const char *barrier_name(const struct wsdbg_snapshot *s, const struct wsdbg_warp_row *w, int64_t kind,
+                                int64_t id)
+{
+    const struct wsdbg_barrier *b = barrier_of(s, w);
+    const struct wsdbg_name *name = b ? b->name : NULL;
+    if (!name && id >= 0)
+        name = wsdbg_snapshot_name(s, s->grids[s->ctas[w->cta].grid].module,
+                                   kind == WSDBG_BARRIER_NAMED ? WSDBG_NAME_NAMED_BARRIER : WSDBG_NAME_MBARRIER,
+                                   (uint32_t)id);
+    return name ? name->name : NULL;
+}
+
+void wsdbg_fold_warps_row(const struct wsdbg_snapshot *s, const struct wsdbg_fold_group *g,
+                          struct wsdbg_report_warps *out)
+{
+    const struct wsdbg_warp_row *w = &s->warps[g->source];
+    const struct wsdbg_cta *cta = &s->ctas[g->cta];
+    *out = (struct wsdbg_report_warps){.grid = g->grid,
+                                       .cta_count = g->cta_count,
+                                       .cta = {cta->x, cta->y, cta->z},
+                                       .members = g->members,
+                                       .state = w->state,
+                                       .role = w->role};
+    copy_label(out->role_name, wsdbg_snapshot_role_name(s, w));
+    if (g->low[WSDBG_WARP_KEY_KIND] != 0)
+        snprintf(out->barrier_kind, sizeof out->barrier_kind, "%s",
+                 wsdbg_barrier_kind_name((enum wsdbg_barrier_kind)g->low[WSDBG_WARP_KEY_KIND]));
+    copy_label(out->barrier_name, barrier_name(s, w, g->low[WSDBG_WARP_KEY_KIND], g->low[WSDBG_WARP_KEY_ID]));
+    out->barrier_id = wsdbg_fold_range(g, WSDBG_WARP_KEY_ID);
+    out->stage = wsdbg_fold_range(g, WSDBG_WARP_KEY_STAGE);
+    out->parity = wsdbg_fold_range(g, WSDBG_WARP_KEY_PARITY);
+    out->iteration = wsdbg_fold_range(g, WSDBG_WARP_KEY_ITERATION);
+    out->line = wsdbg_fold_range(g, WSDBG_WARP_KEY_LINE);
+    out->registers_held = wsdbg_fold_range(g, WSDBG_WARP_KEY_HELD);
+    out->registers_asked = wsdbg_fold_range(g, WSDBG_WARP_KEY_ASKED);
+    out->waiting_ns = wsdbg_fold_range(g, WSDBG_WARP_KEY_WAITING);
+    out->last_event = wsdbg_fold_range(g, WSDBG_WARP_KEY_LAST);
+}
+
+void wsdbg_fold_barrier(const struct wsdbg_snapshot *s, size_t index, struct wsdbg_fold_row *row)
+{
+    const struct wsdbg_barrier *b = &s->barriers[index];
+    const bool mbarrier = b->kind == WSDBG_BARRIER_MBARRIER;
+    *row = (struct wsdbg_fold_row){.grid = s->ctas[b->cta].grid,
+                                   .cta = b->cta,
+                                   .member = mbarrier ? b->stage & 255u : 0,
+                                   .source = (uint32_t)index};
+    row->key[WSDBG_BARRIER_KEY_KIND] = b->kind;
+    row->key[WSDBG_BARRIER_KEY_ID] = mbarrier || b->kind == WSDBG_BARRIER_NAMED ? b->id : WSDBG_FOLD_UNKNOWN;
+    row->key[WSDBG_BARRIER_KEY_PHASE] = optional(b->phase);
+    row->key[WSDBG_BARRIER_KEY_PENDING] = optional(b->pending_arrivals);
+    row->key[WSDBG_BARRIER_KEY_EXPECTED] = optional(b->expected_arrivals);
+    row->key[WSDBG_BARRIER_KEY_COMPLETED] = optional(b->completed_phases);
+    row->key[WSDBG_BARRIER_KEY_TX] =
+        b->pending_tx_bytes.known ? (int64_t)b->pending_tx_bytes.value : WSDBG_FOLD_UNKNOWN;
+    row->key[WSDBG_BARRIER_KEY_TX_KNOWN] = b->pending_tx_bytes.known;
+    row->key[WSDBG_BARRIER_KEY_WAITERS] = b->waiters;
+}
+
+void wsdbg_fold_barriers_row(const struct wsdbg_snapshot *s, const struct wsdbg_fold_group *g,
+                             struct wsdbg_report_barriers *out)
+{
+    const struct wsdbg_barrier *b = &s->barriers[g->source];
+    const struct wsdbg_cta *cta = &s->ctas[g->cta];
+    *out = (struct wsdbg_report_barriers){.grid = g->grid,
+                                          .cta_count = g->cta_count,
+                                          .cta = {cta->x, cta->y, cta->z},
+                                          .members = g->members,
+                                          .kind = b->kind,
+                                          .pending_tx_known = g->low[WSDBG_BARRIER_KEY_TX_KNOWN] != 0};
+    copy_label(out->name, b->name ? b->name->name : NULL);
+    out->id = wsdbg_fold_range(g, WSDBG_BARRIER_KEY_ID);
+    out->phase = wsdbg_fold_range(g, WSDBG_BARRIER_KEY_PHASE);
+    out->pending_arrivals = wsdbg_fold_range(g, WSDBG_BARRIER_KEY_PENDING);
+    out->expected_arrivals = wsdbg_fold_range(g, WSDBG_BARRIER_KEY_EXPECTED);
+    out->completed_phases = wsdbg_fold_range(g, WSDBG_BARRIER_KEY_COMPLETED);
+    out->pending_tx_bytes = wsdbg_fold_range(g, WSDBG_BARRIER_KEY_TX);
+    out->waiters = wsdbg_fold_range(g, WSDBG_BARRIER_KEY_WAITERS);
+}

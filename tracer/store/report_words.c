@@ -1,0 +1,107 @@
+/* report_words.c - the words for a row of the report: numbers and their ranges, sets of warps, what is waited for.
+ * Pure: a row in, text out. */
+#include "store/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void wsdbg_range_text(struct wsdbg_range range, char *out, size_t bytes)
+{
+    if (!range.known)
+        snprintf(out, bytes, "?");
+    else if (range.low == range.high)
+        snprintf(out, bytes, "%" PRId64, range.low);
+    else
+        snprintf(out, bytes, "%" PRId64 "-%" PRId64, range.low, range.high);
+}
+
+static bool member(const struct wsdbg_members *members, int i)
+{
+    return i < 256 && (members->bits[i / 64] >> (i % 64) & 1);
+}
+
+void wsdbg_members_text(const struct wsdbg_members *members, char *out, size_t bytes)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (int i = 0; i < 256 && used + 1 < bytes; i++) {
+        if (!member(members, i))
+            continue;
+        const int first = i;
+        while (member(members, i + 1))
+            i++;
+        used += (size_t)snprintf(out + used, bytes - used, "%s%d", used ? "," : "", first);
+        if (i > first && used + 1 < bytes)
+            used += (size_t)snprintf(out + used, bytes - used, "-%d", i);
+    }
+}
+
+void wsdbg_report_cta_text(uint32_t count, const uint32_t *cta, char *out, size_t bytes)
+{
+    if (count == 1)
+        snprintf(out, bytes, "CTA (%u,%u,%u)", cta[0], cta[1], cta[2]);
+    else
+        snprintf(out, bytes, "%u CTAs", count);
+}
+
+void wsdbg_report_role_text(const struct wsdbg_report_warps *w, char *out, size_t bytes)
+{
+    if (w->role_name[0])
+        snprintf(out, bytes, "%s", w->role_name);
+    else if (w->role.known)
+        snprintf(out, bytes, "role %u", w->role.value);
+    else
+        snprintf(out, bytes, "?");
+}
+
+void wsdbg_report_wait_text(const struct wsdbg_report_warps *w, char *out, size_t bytes)
+{
+    char id[48], stage[48], parity[48];
+    wsdbg_range_text(w->barrier_id, id, sizeof id);
+    wsdbg_range_text(w->stage, stage, sizeof stage);
+    wsdbg_range_text(w->parity, parity, sizeof parity);
+    out[0] = '\0';
+    if (w->state == WSDBG_WARP_WAIT_MBARRIER) {
+        if (w->barrier_name[0])
+            snprintf(out, bytes, "%s[%s] parity %s", w->barrier_name, stage, parity);
+        else
+            snprintf(out, bytes, "mbarrier %s[%s] parity %s", id, stage, parity);
+    } else if (w->state == WSDBG_WARP_WAIT_REGISTERS) {
+        wsdbg_range_text(w->registers_asked, id, sizeof id);
+        wsdbg_range_text(w->registers_held, stage, sizeof stage);
+        snprintf(out, bytes, "asks %s, holds %s registers", id, stage);
+    } else if (w->state == WSDBG_WARP_WAIT_NAMED) {
+        snprintf(out, bytes, "%s (id %s)", w->barrier_name[0] ? w->barrier_name : "named barrier", id);
+    } else if (wsdbg_warp_state_waits(w->state)) {
+        snprintf(out, bytes, "%s", w->barrier_kind[0] ? w->barrier_kind : "?");
+    } else if (w->last_event.known && w->state != WSDBG_WARP_EXITED) {
+        const bool one = w->last_event.low == w->last_event.high;
+        snprintf(out, bytes, "last: %s",
+                 one ? wsdbg_event_kind_name((enum wsdbg_event_kind)w->last_event.low) : "various");
+    }
+}
+
+void wsdbg_report_barrier_text(const struct wsdbg_report_barriers *b, char *out, size_t bytes)
+{
+    char id[48], stages[128];
+    wsdbg_range_text(b->id, id, sizeof id);
+    wsdbg_members_text(&b->members, stages, sizeof stages);
+    if (b->kind == WSDBG_BARRIER_MBARRIER && b->name[0])
+        snprintf(out, bytes, "%s[%s]", b->name, stages);
+    else if (b->kind == WSDBG_BARRIER_MBARRIER)
+        snprintf(out, bytes, "mbarrier %s[%s]", id, stages);
+    else if (b->kind == WSDBG_BARRIER_NAMED)
+        snprintf(out, bytes, "%s (id %s)", b->name[0] ? b->name : "named barrier", id);
+    else
+        snprintf(out, bytes, "%s", wsdbg_barrier_kind_name(b->kind));
+}
+
+void wsdbg_report_tx_text(const struct wsdbg_report_barriers *b, char *out, size_t bytes)
+{
+    if (!b->pending_tx_known)
+        snprintf(out, bytes, "?");
+    else if (b->pending_tx_bytes.low < 0)
+        snprintf(out, bytes, "%" PRId64 " early", -b->pending_tx_bytes.low);
+    else
+        wsdbg_range_text(b->pending_tx_bytes, out, bytes);
+}
