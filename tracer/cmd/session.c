@@ -116,6 +116,7 @@ struct wsdbg_error *wsdbg_session_create(const struct wsdbg_session_options *opt
         .evidence = evidence,
         .clock = clock,
         .info = &session->info,
+        .listener = options->listener,
         .stall_ns = options->stall_ns,
         .record_path = options->record_path,
         .after_hang = options->after_hang,

@@ -14,6 +14,7 @@ struct wsdbg_session_options {
     const char *observer;    /* "driver", "cupti", "none" */
     const char *record_path; /* NULL = no recording */
     const char *after_hang;  /* for the report's last line */
+    struct wsdbg_listener *listener; /* NULL = words go to stderr */
     uint64_t stall_ns;
     bool stop_at_hang;
     bool json; /* JSON report on stdout at the end */

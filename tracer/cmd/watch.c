@@ -9,6 +9,7 @@
 #include "cmd/watch.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,12 +40,27 @@ struct loop {
     bool record_failed, store_failed;
 };
 
+void wsdbg_watch_say(const struct wsdbg_watch *watch, const char *format, ...)
+{
+    char *line = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&line, format, arguments) < 0)
+        line = NULL;
+    va_end(arguments);
+    if (line && watch->listener)
+        watch->listener->said(watch->listener, line);
+    else if (line)
+        wsdbg_say("%s", line);
+    free(line);
+}
+
 /* Trouble that must not disturb the program: said once, then that part is off. */
-static bool give_up(struct wsdbg_error *error, const char *what, bool *failed)
+static bool give_up(const struct wsdbg_watch *watch, struct wsdbg_error *error, const char *what, bool *failed)
 {
     if (!error)
         return false;
-    wsdbg_say("%s from here on: %s", what, wsdbg_error_message(error));
+    wsdbg_watch_say(watch, "%s from here on: %s", what, wsdbg_error_message(error));
     wsdbg_error_destroy(error);
     *failed = true;
     return true;
@@ -57,7 +73,8 @@ static void record(struct loop *loop, uint64_t time_ns)
         return;
     loop->recorded_ns = time_ns;
     loop->recorded_progress_ns = loop->last.progress_ns;
-    give_up(wsdbg_ring_record(watch->evidence, watch->record_path, time_ns), "not recording", &loop->record_failed);
+    give_up(watch, wsdbg_ring_record(watch->evidence, watch->record_path, time_ns), "not recording",
+            &loop->record_failed);
 }
 
 /* A frame whenever something moved, at most four a second, and always the last one before a silence: its slots
@@ -85,17 +102,19 @@ static void count_what_was_seen(struct wsdbg_watch *watch, const struct wsdbg_sn
 }
 
 /* Keeps the newest snapshot; false when there is none. */
-static bool look(struct loop *loop, uint64_t now_ns)
+static bool look(struct loop *loop, uint64_t now_ns, bool over)
 {
     struct wsdbg_snapshot snapshot = {0};
-    if (loop->watch->blind)
+    struct wsdbg_watch *watch = loop->watch;
+    if (watch->blind)
         return false;
-    if (give_up(loop->watch->evidence->ops->poll(loop->watch->evidence, now_ns, &snapshot), "not watching",
-                &loop->watch->blind))
+    if (give_up(watch, watch->evidence->ops->poll(watch->evidence, now_ns, &snapshot), "not watching", &watch->blind))
         return false;
     wsdbg_snapshot_deinit(&loop->last);
     loop->last = snapshot;
-    count_what_was_seen(loop->watch, &loop->last);
+    count_what_was_seen(watch, &loop->last);
+    if (watch->listener)
+        watch->listener->looked(watch->listener, &loop->last, over);
     return true;
 }
 
@@ -104,7 +123,7 @@ static void store(struct loop *loop, uint64_t now_ns, bool now_please)
     if (loop->store_failed || (!now_please && now_ns - loop->stored_ns < STORE_EVERY_NS))
         return;
     loop->stored_ns = now_ns;
-    give_up(wsdbg_store_snapshot(loop->watch->store, &loop->last), "not storing", &loop->store_failed);
+    give_up(loop->watch, wsdbg_store_snapshot(loop->watch->store, &loop->last), "not storing", &loop->store_failed);
 }
 
 static void store_verdict(struct loop *loop, const struct wsdbg_snapshot *snapshot,
@@ -116,10 +135,21 @@ static void store_verdict(struct loop *loop, const struct wsdbg_snapshot *snapsh
     struct wsdbg_error *error = wsdbg_store_snapshot(loop->watch->store, snapshot);
     if (!error)
         error = wsdbg_store_diagnosis(loop->watch->store, snapshot, diagnosis);
-    give_up(error, "not storing", &loop->store_failed);
+    give_up(loop->watch, error, "not storing", &loop->store_failed);
 }
 
-/* The report, at once, in one piece. */
+/* In one piece, so that nothing mixes with it. */
+static void say_report(const struct wsdbg_watch *watch, const char *text, size_t bytes)
+{
+    if (watch->listener) {
+        watch->listener->reported(watch->listener, text);
+        return;
+    }
+    fwrite(text, 1, bytes, stderr);
+    fflush(stderr);
+}
+
+/* The report, at once. */
 static struct wsdbg_error *say_hang(struct loop *loop, const struct wsdbg_snapshot *snapshot,
                                     const struct wsdbg_diagnosis *diagnosis)
 {
@@ -136,10 +166,8 @@ static struct wsdbg_error *say_hang(struct loop *loop, const struct wsdbg_snapsh
         wsdbg_report_deinit(&report);
     }
     fclose(memory);
-    if (!error) {
-        fwrite(text, 1, bytes, stderr);
-        fflush(stderr);
-    }
+    if (!error)
+        say_report(watch, text, bytes);
     free(text);
     return error;
 }
@@ -151,16 +179,17 @@ static void say_footer(struct wsdbg_watch *watch)
     if (watch->verdict_ns)
         snprintf(delay, sizeof delay, "verdict %.0f ms after the %.1f s threshold",
                  (double)(watch->verdict_ns - watch->stalled_ns) / 1e6, (double)watch->stall_ns / 1e9);
-    wsdbg_say("%s; %s", delay, watch->after_hang);
+    wsdbg_watch_say(watch, "%s; %s", delay, watch->after_hang);
 }
 
 /* Nothing moves, and it is not known to be a hang. */
 static void say_undecided(const struct loop *loop, const struct wsdbg_diagnosis *diagnosis, uint64_t now_ns)
 {
     const struct wsdbg_finding *first = diagnosis->finding_count ? &diagnosis->findings[0] : NULL;
-    wsdbg_say("nothing has moved for %.1f s; not known to be a hang, the program goes on (%s%s%s)",
-              (double)(now_ns - loop->watchdog.progress_ns) / 1e9, first ? wsdbg_cause_name(first->cause) : "UNKNOWN",
-              first ? ": " : "", first ? first->sentence : "");
+    wsdbg_watch_say(loop->watch, "nothing has moved for %.1f s; not known to be a hang, the program goes on (%s%s%s)",
+                    (double)(now_ns - loop->watchdog.progress_ns) / 1e9,
+                    first ? wsdbg_cause_name(first->cause) : "UNKNOWN", first ? ": " : "",
+                    first ? first->sentence : "");
 }
 
 static void report_hang(struct loop *loop, const struct wsdbg_snapshot *snapshot,
@@ -169,12 +198,13 @@ static void report_hang(struct loop *loop, const struct wsdbg_snapshot *snapshot
     struct wsdbg_watch *watch = loop->watch;
     const char *cause = diagnosis->finding_count ? wsdbg_cause_name(diagnosis->findings[0].cause) : "UNKNOWN";
     if (watch->hang && strcmp(watch->cause, cause) == 0) {
-        wsdbg_say("still hanging after %.1f s: %s", (double)(now_ns - loop->watchdog.progress_ns) / 1e9, cause);
+        wsdbg_watch_say(watch, "still hanging after %.1f s: %s", (double)(now_ns - loop->watchdog.progress_ns) / 1e9,
+                        cause);
         return;
     }
     struct wsdbg_error *error = say_hang(loop, snapshot, diagnosis);
     if (error) {
-        wsdbg_say("hang: %s (the report could not be made: %s)", cause, wsdbg_error_message(error));
+        wsdbg_watch_say(watch, "hang: %s (the report could not be made: %s)", cause, wsdbg_error_message(error));
         wsdbg_error_destroy(error);
     }
     watch->hang = true;
@@ -185,8 +215,8 @@ static void report_hang(struct loop *loop, const struct wsdbg_snapshot *snapshot
 
 static void say_failed_look(const struct loop *loop, struct wsdbg_error *error, uint64_t now_ns)
 {
-    wsdbg_say("nothing has moved for %.1f s, but the look at it failed: %s",
-              (double)(now_ns - loop->watchdog.progress_ns) / 1e9, wsdbg_error_message(error));
+    wsdbg_watch_say(loop->watch, "nothing has moved for %.1f s, but the look at it failed: %s",
+                    (double)(now_ns - loop->watchdog.progress_ns) / 1e9, wsdbg_error_message(error));
     wsdbg_error_destroy(error);
 }
 
@@ -203,6 +233,8 @@ static bool judge(struct loop *loop, uint64_t now_ns)
         report_hang(loop, &loop->last, &diagnosis, now_ns);
     else
         say_undecided(loop, &diagnosis, now_ns);
+    if (loop->watch->listener)
+        loop->watch->listener->judged(loop->watch->listener, &loop->last, &diagnosis);
     store_verdict(loop, &loop->last, &diagnosis, now_ns);
     bool hang = diagnosis.hang;
     wsdbg_diagnosis_deinit(&diagnosis);
@@ -304,7 +336,7 @@ static bool step(struct loop *loop, bool over)
 {
     struct wsdbg_watch *watch = loop->watch;
     uint64_t now_ns = watch->clock->now_ns(watch->clock);
-    if (!look(loop, now_ns))
+    if (!look(loop, now_ns, over))
         return false;
     record_progress(loop, now_ns, over);
     if (over || now_ns < loop->grace_until_ns || !stalls(loop, now_ns)) {

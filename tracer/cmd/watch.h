@@ -23,8 +23,22 @@ struct wsdbg_clock {
     bool is_live; /* the verdict's delay can be measured */
 };
 
+/* Who follows a watch as it goes, in place of stderr.  What it is given stays valid until the call returns. */
+struct wsdbg_listener {
+    /* A look, fifty a second.  Valid until the next call.  last: no other comes, valid until this call returns. */
+    void (*looked)(struct wsdbg_listener *listener, const struct wsdbg_snapshot *snapshot, bool last);
+    /* A stall, judged: with histories. */
+    void (*judged)(struct wsdbg_listener *listener, const struct wsdbg_snapshot *snapshot,
+                   const struct wsdbg_diagnosis *diagnosis);
+    /* A line of wsdbg's own, without its newline. */
+    void (*said)(struct wsdbg_listener *listener, const char *line);
+    /* The report of a hang: many lines. */
+    void (*reported)(struct wsdbg_listener *listener, const char *text);
+};
+
 struct wsdbg_watch {
     /* Set by the caller; nothing is owned. */
+    struct wsdbg_listener *listener; /* NULL = words go to stderr */
     struct wsdbg_evidence *evidence;
     struct wsdbg_clock *clock;
     struct wsdbg_store *store;
@@ -44,6 +58,9 @@ struct wsdbg_watch {
     char fault[WSDBG_FAULT_BYTES]; /* sentence about the first context that an error ended, "" = none */
     char cause[32];      /* code of the verdict, "" = none */
 };
+
+/* A line of wsdbg's own about the session: to the listener, or on stderr. */
+void wsdbg_watch_say(const struct wsdbg_watch *watch, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Watches until the clock is over, or, with stop_at_hang, until a hang has been reported and stored.  Trouble with
  * evidence, recording or the database is said once on stderr; it never ends the watch. */

@@ -28,6 +28,38 @@ const char *wsdbg_confidence_name(enum wsdbg_confidence confidence)
     return "possible";
 }
 
+static void *copy_bytes(const void *bytes, size_t count)
+{
+    void *copy = malloc(count ? count : 1);
+    return copy && count ? memcpy(copy, bytes, count) : copy;
+}
+
+/* Counts grow as rows are copied, so that a copy that failed half-way can be freed. */
+static bool copy_findings(const struct wsdbg_diagnosis *diagnosis, struct wsdbg_diagnosis *copy)
+{
+    for (; copy->finding_count < diagnosis->finding_count; copy->finding_count++) {
+        struct wsdbg_finding *finding = &copy->findings[copy->finding_count];
+        *finding = diagnosis->findings[copy->finding_count];
+        finding->evidence = copy_bytes(finding->evidence, finding->evidence_count * sizeof *finding->evidence);
+        if (!finding->evidence)
+            return false;
+    }
+    return true;
+}
+
+struct wsdbg_error *wsdbg_diagnosis_copy(const struct wsdbg_diagnosis *diagnosis, struct wsdbg_diagnosis *out)
+{
+    struct wsdbg_diagnosis copy = {.hang = diagnosis->hang, .edge_count = diagnosis->edge_count};
+    copy.findings = calloc(diagnosis->finding_count + 1, sizeof *copy.findings);
+    copy.edges = copy_bytes(diagnosis->edges, diagnosis->edge_count * sizeof *copy.edges);
+    if (!copy.findings || !copy.edges || !copy_findings(diagnosis, &copy)) {
+        wsdbg_diagnosis_deinit(&copy);
+        return &wsdbg_error_no_memory;
+    }
+    *out = copy;
+    return NULL;
+}
+
 void wsdbg_diagnosis_deinit(struct wsdbg_diagnosis *diagnosis)
 {
     for (size_t i = 0; i < diagnosis->finding_count; i++)

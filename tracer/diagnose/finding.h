@@ -72,6 +72,8 @@ struct wsdbg_diagnosis {
 /* Judges a stalled snapshot.  Pure: same snapshot, same answer; no I/O, no clock.  All findings of all
  * running grids; CTAs that agree are folded.  `out` is owned by the caller. */
 struct wsdbg_error *wsdbg_diagnose(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *out);
+/* A copy that shares only static strings.  `out` is owned by the caller. */
+struct wsdbg_error *wsdbg_diagnosis_copy(const struct wsdbg_diagnosis *diagnosis, struct wsdbg_diagnosis *out);
 void wsdbg_diagnosis_deinit(struct wsdbg_diagnosis *diagnosis);
 
 #endif

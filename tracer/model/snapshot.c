@@ -104,6 +104,51 @@ void wsdbg_snapshot_deinit(struct wsdbg_snapshot *snapshot)
     memset(snapshot, 0, sizeof *snapshot);
 }
 
+static bool copy_rows(void *array_pointer, size_t count, size_t row_bytes)
+{
+    void *rows, *copy = NULL;
+    memcpy(&rows, array_pointer, sizeof rows);
+    if (count > 0 && (copy = malloc(count * row_bytes)))
+        memcpy(copy, rows, count * row_bytes);
+    memcpy(array_pointer, &copy, sizeof copy);
+    return copy || count == 0;
+}
+
+/* Barriers point into the array of names. */
+static void point_to_names(struct wsdbg_snapshot *copy, const struct wsdbg_name *original)
+{
+    for (size_t i = 0; copy->barriers && copy->names && i < copy->barrier_count; i++)
+        if (copy->barriers[i].name)
+            copy->barriers[i].name = copy->names + (copy->barriers[i].name - original);
+}
+
+struct wsdbg_error *wsdbg_snapshot_copy(const struct wsdbg_snapshot *snapshot, struct wsdbg_snapshot *out)
+{
+    struct wsdbg_snapshot copy = *snapshot;
+    bool whole = true;
+#define COPY(rows, count) whole &= copy_rows(&copy.rows, copy.count, sizeof *copy.rows)
+    COPY(contexts, context_count);
+    COPY(modules, module_count);
+    COPY(names, name_count);
+    COPY(functions, function_count);
+    COPY(launches, launch_count);
+    COPY(threads, thread_count);
+    COPY(activities, activity_count);
+    COPY(grids, grid_count);
+    COPY(ctas, cta_count);
+    COPY(warps, warp_count);
+    COPY(barriers, barrier_count);
+    COPY(history, history_count);
+    COPY(notes, note_count);
+#undef COPY
+    point_to_names(&copy, snapshot->names);
+    if (whole)
+        *out = copy;
+    else
+        wsdbg_snapshot_deinit(&copy);
+    return whole ? NULL : &wsdbg_error_no_memory;
+}
+
 const struct wsdbg_name *wsdbg_snapshot_name(const struct wsdbg_snapshot *snapshot, uint32_t module,
                                              enum wsdbg_name_kind kind, uint32_t id)
 {

@@ -199,6 +199,9 @@ struct wsdbg_snapshot {
 /* Frees everything inside; the struct becomes zero. */
 void wsdbg_snapshot_deinit(struct wsdbg_snapshot *snapshot);
 
+/* A copy that shares nothing with the original but static strings.  `out` is owned by the caller. */
+struct wsdbg_error *wsdbg_snapshot_copy(const struct wsdbg_snapshot *snapshot, struct wsdbg_snapshot *out);
+
 /* Name row of an id in a module; NULL where none was given. */
 const struct wsdbg_name *wsdbg_snapshot_name(const struct wsdbg_snapshot *snapshot, uint32_t module,
                                              enum wsdbg_name_kind kind, uint32_t id);

@@ -1,0 +1,194 @@
+/* source_live.c - see source_live.h.
+ *
+ * A picture with a diagnosis stays until something moves: the looks that follow it show the same warps without
+ * their histories and without the verdict.
+ */
+#include "viewer/source_live.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct live {
+    struct viewer_source base;
+    struct viewer_source_ops ops; /* without input where the feed has none */
+    struct viewer_feed *feed;
+    struct viewer_picture picture;
+    struct viewer_fresh shown;
+    struct wsdbg_session_end end;
+    char outcome[128];
+    bool ended, end_changed;
+    size_t log_seen;
+    uint64_t log_lost_seen;
+    char unfinished_seen[sizeof((struct viewer_feed *)0)->unfinished];
+};
+
+static void fresh_deinit(struct viewer_fresh *fresh)
+{
+    wsdbg_snapshot_deinit(&fresh->snapshot);
+    wsdbg_diagnosis_deinit(&fresh->diagnosis);
+    *fresh = (struct viewer_fresh){0};
+}
+
+/* True for a picture that says less than the one shown. */
+static bool says_less(const struct live *live, const struct viewer_fresh *fresh)
+{
+    return live->shown.diagnosed && !fresh->diagnosed &&
+           fresh->snapshot.progress_ns <= live->shown.snapshot.progress_ns;
+}
+
+static void show(struct live *live, struct viewer_fresh *fresh)
+{
+    fresh_deinit(&live->shown);
+    live->shown = *fresh;
+    live->picture.snapshot = &live->shown.snapshot;
+    live->picture.diagnosis = live->shown.diagnosed ? &live->shown.diagnosis : NULL;
+    live->picture.number++;
+}
+
+/* True when the log is another one than at the last look. */
+static bool log_changed(struct live *live)
+{
+    const struct viewer_feed *feed = live->feed;
+    const size_t count = feed->log ? viewer_log_ring_count(feed->log) : 0;
+    const uint64_t lost = feed->log ? viewer_log_ring_lost(feed->log) : 0;
+    if (count == live->log_seen && lost == live->log_lost_seen && strcmp(feed->unfinished, live->unfinished_seen) == 0)
+        return false;
+    live->log_seen = count;
+    live->log_lost_seen = lost;
+    memcpy(live->unfinished_seen, feed->unfinished, sizeof live->unfinished_seen);
+    return true;
+}
+
+static struct wsdbg_error *live_update(struct viewer_source *source, uint64_t now_ns, bool *changed)
+{
+    struct live *live = (struct live *)source;
+    struct viewer_fresh fresh = {0};
+    bool newer = false;
+    struct wsdbg_error *error = live->feed->take(live->feed, now_ns, &newer, &fresh);
+    if (error)
+        return error;
+    if (newer && says_less(live, &fresh)) {
+        fresh_deinit(&fresh);
+        newer = false;
+    }
+    if (newer)
+        show(live, &fresh);
+    /* After the end nothing grows older. */
+    if (!live->ended)
+        live->picture.now_ns = now_ns;
+    *changed = log_changed(live) || newer || live->end_changed;
+    live->end_changed = false;
+    return NULL;
+}
+
+static const struct viewer_picture *live_picture(struct viewer_source *source)
+{
+    return &((struct live *)source)->picture;
+}
+
+static uint32_t live_event_count(struct viewer_source *source, uint32_t warp)
+{
+    const struct wsdbg_snapshot *snapshot = &((struct live *)source)->shown.snapshot;
+    return warp < snapshot->warp_count ? snapshot->warps[warp].history_count : 0;
+}
+
+static uint32_t live_events(struct viewer_source *source, uint32_t warp, uint32_t first, uint32_t count,
+                            struct wsdbg_history_event *out)
+{
+    const struct wsdbg_snapshot *snapshot = &((struct live *)source)->shown.snapshot;
+    const uint32_t have = live_event_count(source, warp);
+    if (first >= have)
+        return 0;
+    const uint32_t got = count < have - first ? count : have - first;
+    memcpy(out, &snapshot->history[snapshot->warps[warp].history_first + first], got * sizeof *out);
+    return got;
+}
+
+static size_t live_log_count(struct viewer_source *source)
+{
+    const struct viewer_feed *feed = ((struct live *)source)->feed;
+    return (feed->log ? viewer_log_ring_count(feed->log) : 0) + (feed->unfinished[0] != '\0');
+}
+
+static bool live_log_line(struct viewer_source *source, size_t number, struct wsdbg_log_line *out)
+{
+    const struct live *live = (struct live *)source;
+    if (live->feed->log && viewer_log_ring_line(live->feed->log, number, out))
+        return true;
+    if (!live->feed->unfinished[0] || number + 1 != live_log_count(source))
+        return false;
+    *out = (struct wsdbg_log_line){live->picture.now_ns, WSDBG_LOG_TERMINAL, live->feed->unfinished};
+    return true;
+}
+
+/* Nothing in a running session says where a kernel's source lies. */
+static struct viewer_source_file live_source_file(struct viewer_source *source, uint32_t module)
+{
+    (void)source, (void)module;
+    return (struct viewer_source_file){NULL, NULL};
+}
+
+static void live_input(struct viewer_source *source, const char *bytes, size_t count)
+{
+    struct live *live = (struct live *)source;
+    live->feed->input(live->feed, bytes, count);
+}
+
+static void live_close(struct viewer_source *source)
+{
+    struct live *live = (struct live *)source;
+    fresh_deinit(&live->shown);
+    live->feed->close(live->feed);
+    free(live);
+}
+
+static const struct viewer_source_ops live_ops = {
+    .name = "live",
+    .update = live_update,
+    .picture = live_picture,
+    .event_count = live_event_count,
+    .events = live_events,
+    .log_count = live_log_count,
+    .log_line = live_log_line,
+    .source_file = live_source_file,
+    .input = live_input,
+    .close = live_close,
+};
+
+struct wsdbg_error *viewer_source_open_live(struct viewer_feed *feed, struct viewer_source **out)
+{
+    struct live *live = calloc(1, sizeof *live);
+    if (!live) {
+        feed->close(feed);
+        return &wsdbg_error_no_memory;
+    }
+    live->feed = feed;
+    live->ops = live_ops;
+    if (!feed->input)
+        live->ops.input = NULL;
+    live->base.ops = &live->ops;
+    live->picture = (struct viewer_picture){.number = 1, .info = feed->info, .live = true};
+    *out = &live->base;
+    return NULL;
+}
+
+void viewer_live_end(struct viewer_source *source, const struct wsdbg_session_end *end)
+{
+    struct live *live = (struct live *)source;
+    live->ended = live->end_changed = true;
+    live->picture.live = false;
+    if (!end)
+        return;
+    live->end = *end;
+    snprintf(live->outcome, sizeof live->outcome, "%s", end->outcome ? end->outcome : "");
+    live->end.outcome = live->outcome;
+    live->picture.end = &live->end;
+    live->picture.now_ns = end->ended_ns;
+}
+
+void viewer_live_set_status(struct viewer_source *source, const char *status)
+{
+    struct live *live = (struct live *)source;
+    live->end_changed = true;
+    snprintf(live->picture.status, sizeof live->picture.status, "%s", status);
+}
