@@ -1,6 +1,7 @@
 /* open.c - opens an existing session database for reading, after checking that it is one.
- * Reads the file; writes nothing.  Every refusal is one line: the file and the reason. */
-#include "store/database.h"
+ * Reads the file; changes nothing.  Every refusal is one line: the file and the reason. */
+#include "store/connect.h"
+#include "store/migrate.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,19 +56,17 @@ static struct wsdbg_error *check_identity(struct wsdbg_store *store)
     }
     if (application != WSDBG_STORE_APPLICATION_ID)
         return bad(store->path, "is a SQLite database, but not one made by wsdbg");
-    const int64_t version = wsdbg_db_number(store->db, "PRAGMA user_version", -1);
-    if (version != WSDBG_STORE_SCHEMA_VERSION)
-        return wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: made by schema version %lld, this wsdbg reads %d",
-                                  store->path, (long long)version, WSDBG_STORE_SCHEMA_VERSION);
     return NULL;
 }
 
-/* SQLite's own check, cut at its first complaint. */
-static struct wsdbg_error *check_whole(struct wsdbg_store *store)
+/* SQLite's own check of one table, cut at its first complaint. */
+static struct wsdbg_error *check_table(struct wsdbg_store *store, const char *table)
 {
     struct wsdbg_error *error = NULL;
     sqlite3_stmt *statement = NULL;
-    int status = sqlite3_prepare_v2(store->db, "PRAGMA quick_check(1)", -1, &statement, NULL);
+    char *sql = sqlite3_mprintf("PRAGMA quick_check(%Q)", table);
+    int status = sql ? sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) : SQLITE_NOMEM;
+    sqlite3_free(sql);
     if (status == SQLITE_OK)
         status = sqlite3_step(statement);
     const char *answer = status == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
@@ -76,9 +75,36 @@ static struct wsdbg_error *check_whole(struct wsdbg_store *store)
     else if (strcmp(answer, "ok") != 0)
         error = corrupt(store, answer + (strncmp(answer, "*** ", 4) == 0 ? strcspn(answer, "\n") + 1 : 0));
     sqlite3_finalize(statement);
+    return error;
+}
+
+/* Every table but the events: to read millions of them would take longer than to show what they are about.  Damage
+ * there is found when they are read. */
+static struct wsdbg_error *check_whole(struct wsdbg_store *store)
+{
+    struct wsdbg_error *error = NULL, *failed = NULL;
+    struct wsdbg_select q;
+    wsdbg_select_begin(&q, store, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'event'", 0);
+    while (!error && wsdbg_select_next(&q))
+        error = check_table(store, wsdbg_select_string(&q));
+    if (!error && q.status != SQLITE_OK)
+        error = corrupt(store, sqlite3_errmsg(store->db));
+    failed = wsdbg_select_end(&q);
+    wsdbg_error_destroy(failed);
     if (!error && wsdbg_db_number(store->db, "SELECT count(*) FROM session", -1) != 1)
         error = corrupt(store, "holds no session");
     return error;
+}
+
+static struct wsdbg_error *bring_to_present(struct wsdbg_store *store)
+{
+    const int64_t version = wsdbg_db_number(store->db, "PRAGMA user_version", -1);
+    if (version == WSDBG_STORE_SCHEMA_VERSION)
+        return NULL;
+    if (version < 1 || version > WSDBG_STORE_SCHEMA_VERSION)
+        return wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: made by schema version %lld, this wsdbg reads 1 to %d",
+                                  store->path, (long long)version, WSDBG_STORE_SCHEMA_VERSION);
+    return wsdbg_store_migrate(store, version);
 }
 
 /* The only writes SQLite itself needs are to the WAL index of a run that is live or was killed. */
@@ -102,14 +128,13 @@ static int allow_reading(void *unused, int action, const char *first, const char
 
 static struct wsdbg_error *open_checked(struct wsdbg_store *store)
 {
-    if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
-        return wsdbg_db_error(store->db, store->path, "open the session database");
-    sqlite3_busy_timeout(store->db, 1000);
-    sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    struct wsdbg_error *error = check_identity(store);
+    struct wsdbg_error *error = wsdbg_store_connect(store);
+    if (!error)
+        error = check_identity(store);
     if (!error)
         error = check_whole(store);
+    if (!error)
+        error = bring_to_present(store);
     if (!error)
         error = wsdbg_db_exec(store, "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY");
     if (!error)

@@ -1,0 +1,207 @@
+/* migrate_test.c - a database of schema version 1 reads like one of today's, and its file stays as it is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "store/example.h"
+
+#include <dirent.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/database.h"
+
+static char *folder;
+static const char *path;
+
+static char *read_file(const char *name, size_t *bytes)
+{
+    FILE *file = fopen(name, "r");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *bytes = (size_t)ftell(file);
+    rewind(file);
+    char *text = calloc(*bytes + 1, 1);
+    assert_int_equal(fread(text, 1, *bytes, file), *bytes);
+    fclose(file);
+    return text;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    sqlite3 *db;
+    size_t bytes;
+    folder = example_folder();
+    path = strdup(example_path(folder, "old.db"));
+    char *sql = read_file(WSDBG_FIXTURES_DIR "/version_1.sql", &bytes);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    free(sql);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    free((char *)path);
+    example_clean(folder);
+    return 0;
+}
+
+static void the_file_is_not_changed_and_nothing_is_left_beside_it(void **state)
+{
+    (void)state;
+    struct wsdbg_store *store = NULL;
+    size_t before_bytes, after_bytes;
+    char *before = read_file(path, &before_bytes);
+    example_ok(wsdbg_store_open(path, &store));
+    wsdbg_store_close(store);
+    char *after = read_file(path, &after_bytes);
+    assert_int_equal(before_bytes, after_bytes);
+    assert_memory_equal(before, after, before_bytes);
+    int names = 0;
+    DIR *listing = opendir(folder);
+    for (struct dirent *entry; (entry = readdir(listing));)
+        names += entry->d_name[0] != '.';
+    closedir(listing);
+    assert_int_equal(names, 1);
+    free(before);
+    free(after);
+}
+
+static void the_report_is_the_recorded_sessions(void **state)
+{
+    (void)state;
+    char *text = example_stored_report(path, false);
+    assert_non_null(strstr(text, "HANG: REGS_PARTIAL_WARPGROUP (proven)"));
+    assert_non_null(strstr(text, "WAIT_REGISTERS"));
+    free(text);
+}
+
+static void every_warp_finds_its_events(void **state)
+{
+    (void)state;
+    struct wsdbg_store *store = NULL;
+    struct wsdbg_loaded loaded;
+    struct wsdbg_history_event last;
+    uint32_t events = 0, got = 0;
+    example_ok(wsdbg_store_open(path, &store));
+    example_ok(wsdbg_store_load(store, false, &loaded));
+    for (uint32_t i = 0; i < loaded.snapshot.warp_count; i++) {
+        const uint32_t count = loaded.events[i].count;
+        events += count;
+        assert_true(count > 0);
+        example_ok(wsdbg_store_events(store, &loaded, i, count - 1, 1, &last, &got));
+        assert_int_equal(got, 1);
+        assert_int_equal(last.kind, loaded.snapshot.warps[i].last.kind);
+        assert_int_equal(last.gpu_time_ns, loaded.snapshot.warps[i].last.gpu_time_ns);
+    }
+    assert_int_equal(events, 116);
+    wsdbg_loaded_deinit(&loaded);
+    wsdbg_store_close(store);
+}
+
+static void what_version_1_did_not_store_is_missing_not_wrong(void **state)
+{
+    (void)state;
+    struct wsdbg_store *store = NULL;
+    struct wsdbg_loaded loaded;
+    const char *source = "?", *text = "?";
+    example_ok(wsdbg_store_open(path, &store));
+    example_ok(wsdbg_store_load(store, false, &loaded));
+    assert_int_equal(wsdbg_store_log_count(store), 0);
+    example_ok(wsdbg_store_source_file(store, &loaded, 0, &source, &text));
+    assert_null(source);
+    assert_null(text);
+    wsdbg_loaded_deinit(&loaded);
+    wsdbg_store_close(store);
+}
+
+/* Columns of every table and view, in order. */
+static const char layout_sql[] = "SELECT m.type, m.name, group_concat(c.name) AS columns FROM sqlite_schema m "
+                                 "JOIN pragma_table_info(m.name) c WHERE m.type IN ('table', 'view') "
+                                 "AND m.name NOT LIKE 'sqlite%' GROUP BY m.name ORDER BY m.name";
+
+static char *layout(const char *database)
+{
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    assert_int_equal(sqlite3_open(database, &db), SQLITE_OK);
+    if (strcmp(database, ":memory:") == 0) {
+        assert_int_equal(sqlite3_exec(db, wsdbg_schema_sql, NULL, NULL, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_exec(db, wsdbg_views_sql, NULL, NULL, NULL), SQLITE_OK);
+    }
+    assert_int_equal(sqlite3_prepare_v2(db, layout_sql, -1, &statement, NULL), SQLITE_OK);
+    while (sqlite3_step(statement) == SQLITE_ROW)
+        fprintf(out, "%s %s: %s\n", sqlite3_column_text(statement, 0), sqlite3_column_text(statement, 1),
+                sqlite3_column_text(statement, 2));
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    fclose(out);
+    return text;
+}
+
+static void it_has_the_tables_views_and_columns_of_today(void **state)
+{
+    (void)state;
+    struct wsdbg_store *store = NULL;
+    char *today = layout(":memory:");
+    example_ok(wsdbg_store_open(path, &store));
+    sqlite3 *copy;
+    const char *saved = example_path(folder, "migrated.db");
+    assert_int_equal(sqlite3_open(saved, &copy), SQLITE_OK);
+    sqlite3_backup *backup = sqlite3_backup_init(copy, "main", store->db, "main");
+    assert_non_null(backup);
+    assert_int_equal(sqlite3_backup_step(backup, -1), SQLITE_DONE);
+    sqlite3_backup_finish(backup);
+    sqlite3_close(copy);
+    wsdbg_store_close(store);
+    char *migrated = layout(saved);
+    assert_string_equal(migrated, today);
+    free(migrated);
+    free(today);
+}
+
+static void the_migrated_copy_cannot_be_written(void **state)
+{
+    (void)state;
+    struct wsdbg_store *store = NULL;
+    example_ok(wsdbg_store_open(path, &store));
+    example_refused(wsdbg_store_query(store, "DELETE FROM launch", WSDBG_QUERY_CSV, stderr), "not authorized");
+    wsdbg_store_close(store);
+}
+
+static void a_damaged_old_database_is_refused(void **state)
+{
+    (void)state;
+    struct wsdbg_store *store = NULL;
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "DROP TABLE event", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    example_refused(wsdbg_store_open(path, &store), "read schema version 1: ");
+    assert_null(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_file_is_not_changed_and_nothing_is_left_beside_it),
+        cmocka_unit_test(the_report_is_the_recorded_sessions),
+        cmocka_unit_test(every_warp_finds_its_events),
+        cmocka_unit_test(what_version_1_did_not_store_is_missing_not_wrong),
+        cmocka_unit_test(it_has_the_tables_views_and_columns_of_today),
+        cmocka_unit_test(the_migrated_copy_cannot_be_written),
+        cmocka_unit_test(a_damaged_old_database_is_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
