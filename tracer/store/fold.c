@@ -86,6 +86,12 @@ static void add_member(struct wsdbg_members *members, uint32_t member)
     members->bits[member / 64 % 4] |= 1ull << (member % 64);
 }
 
+void wsdbg_fold_join(struct wsdbg_fold_group *group, const struct wsdbg_fold_row *row)
+{
+    widen(group, row->key, row->key);
+    add_member(&group->members, row->member);
+}
+
 struct wsdbg_fold_group wsdbg_fold_single(const struct wsdbg_fold_row *row)
 {
     struct wsdbg_fold_group group = {.grid = row->grid, .cta = row->cta, .cta_count = 1, .source = row->source};
@@ -106,8 +112,7 @@ static size_t join_rows(const struct wsdbg_fold_row *rows, size_t row_count, uin
             groups[count++] = wsdbg_fold_single(row);
             continue;
         }
-        widen(&groups[count - 1], row->key, row->key);
-        add_member(&groups[count - 1].members, row->member);
+        wsdbg_fold_join(&groups[count - 1], row);
     }
     return count;
 }
@@ -148,6 +153,25 @@ struct wsdbg_error *wsdbg_fold_rows(struct wsdbg_fold_row *rows, size_t row_coun
     *out = groups;
     *count = group_count;
     return NULL;
+}
+
+struct wsdbg_error *wsdbg_fold_fit(struct wsdbg_fold_row *rows, size_t row_count, const uint32_t *levels, size_t limit,
+                                   struct wsdbg_fold_group **out, size_t *count, uint32_t *ignored)
+{
+    for (size_t level = 0;; level++) {
+        struct wsdbg_fold_group *groups;
+        size_t group_count;
+        struct wsdbg_error *error = wsdbg_fold_rows(rows, row_count, levels[level], &groups, &group_count);
+        if (error)
+            return error;
+        if (group_count <= limit || level + 1 == WSDBG_FOLD_LEVELS) {
+            *out = groups;
+            *count = group_count;
+            *ignored = levels[level];
+            return NULL;
+        }
+        free(groups);
+    }
 }
 
 size_t wsdbg_fold_next(const struct wsdbg_fold_group *group, const struct wsdbg_fold_row *rows, size_t row_count,

@@ -56,13 +56,22 @@ struct wsdbg_fold_group {
 struct wsdbg_error *wsdbg_fold_rows(struct wsdbg_fold_row *rows, size_t row_count, uint32_t ignored,
                                     struct wsdbg_fold_group **out, size_t *count);
 
+/* Keys to ignore, from exact to coarse: what a reader gives up first comes first. */
+#define WSDBG_FOLD_LEVELS 5
+extern const uint32_t wsdbg_fold_warp_levels[WSDBG_FOLD_LEVELS], wsdbg_fold_barrier_levels[WSDBG_FOLD_LEVELS];
+
+/* Folds with the first of the levels that gives at most `limit` groups, else with the last one; *ignored says which. */
+struct wsdbg_error *wsdbg_fold_fit(struct wsdbg_fold_row *rows, size_t row_count, const uint32_t *levels, size_t limit,
+                                   struct wsdbg_fold_group **out, size_t *count, uint32_t *ignored);
+
 /* The next CTA of a group: number of the first of its rows at or after `from`, *length of them; `row_count` when there
  * is none.  `rows` and `ignored` are those that made the group. */
 size_t wsdbg_fold_next(const struct wsdbg_fold_group *group, const struct wsdbg_fold_row *rows, size_t row_count,
                        uint32_t ignored, size_t from, size_t *length);
 
-/* A group of one row. */
+/* A group of one row; the group with another row of one of its CTAs in it. */
 struct wsdbg_fold_group wsdbg_fold_single(const struct wsdbg_fold_row *row);
+void wsdbg_fold_join(struct wsdbg_fold_group *group, const struct wsdbg_fold_row *row);
 
 /* The row of warp `index`, of barrier `index`; `source` is that index. */
 void wsdbg_fold_warp(const struct wsdbg_snapshot *snapshot, size_t index, struct wsdbg_fold_row *row);

@@ -6,41 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint32_t warp_levels[] = {
-    WSDBG_FOLD_BIT(WSDBG_WARP_KEY_WAITING),
-    WSDBG_FOLD_BIT(WSDBG_WARP_KEY_WAITING) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_ITERATION) |
-        WSDBG_FOLD_BIT(WSDBG_WARP_KEY_HELD),
-    WSDBG_FOLD_BIT(WSDBG_WARP_KEY_WAITING) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_ITERATION) |
-        WSDBG_FOLD_BIT(WSDBG_WARP_KEY_HELD) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_LINE) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_LAST),
-    WSDBG_FOLD_BIT(WSDBG_WARP_KEY_WAITING) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_ITERATION) |
-        WSDBG_FOLD_BIT(WSDBG_WARP_KEY_HELD) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_LINE) |
-        WSDBG_FOLD_BIT(WSDBG_WARP_KEY_LAST) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_STAGE) |
-        WSDBG_FOLD_BIT(WSDBG_WARP_KEY_PARITY),
-    WSDBG_FOLD_BIT(WSDBG_WARP_KEY_WAITING) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_ITERATION) |
-        WSDBG_FOLD_BIT(WSDBG_WARP_KEY_HELD) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_LINE) |
-        WSDBG_FOLD_BIT(WSDBG_WARP_KEY_LAST) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_STAGE) |
-        WSDBG_FOLD_BIT(WSDBG_WARP_KEY_PARITY) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_ASKED) | WSDBG_FOLD_MEMBERS,
-};
-static const uint32_t barrier_levels[] = {
-    0,
-    WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_COMPLETED),
-    WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_COMPLETED) | WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_WAITERS),
-    WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_COMPLETED) | WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_WAITERS) |
-        WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_PHASE) | WSDBG_FOLD_MEMBERS,
-    WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_COMPLETED) | WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_WAITERS) |
-        WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_PHASE) | WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_PENDING) |
-        WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_TX) | WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_TX_KNOWN) | WSDBG_FOLD_MEMBERS,
-};
-
-static struct wsdbg_error *fold_warps_at(const struct wsdbg_snapshot *s, struct wsdbg_fold_row *rows, uint32_t ignored,
+static struct wsdbg_error *fold_warps_to(const struct wsdbg_snapshot *s, struct wsdbg_fold_row *rows, size_t limit,
                                          struct wsdbg_report_warps **out, size_t *count)
 {
     struct wsdbg_fold_group *groups;
     size_t group_count;
-    struct wsdbg_error *error = wsdbg_fold_rows(rows, s->warp_count, ignored, &groups, &group_count);
+    uint32_t ignored;
+    struct wsdbg_error *error =
+        wsdbg_fold_fit(rows, s->warp_count, wsdbg_fold_warp_levels, limit, &groups, &group_count, &ignored);
     if (error)
         return error;
-    free(*out);
     *out = calloc(group_count + 1, sizeof **out);
     *count = *out ? group_count : 0;
     for (size_t i = 0; i < *count; i++)
@@ -56,25 +31,23 @@ struct wsdbg_error *wsdbg_report_fold_warps(const struct wsdbg_snapshot *s, stru
         return &wsdbg_error_no_memory;
     for (size_t i = 0; i < s->warp_count; i++)
         wsdbg_fold_warp(s, i, &rows[i]);
-    struct wsdbg_error *error = fold_warps_at(s, rows, warp_levels[0], &report->warps, &report->warps_count);
-    for (size_t level = 0; !error && level < sizeof warp_levels / sizeof *warp_levels; level++) {
-        error = fold_warps_at(s, rows, warp_levels[level], &report->rows, &report->row_count);
-        if (report->row_count <= WSDBG_REPORT_WARP_LINES)
-            break;
-    }
+    struct wsdbg_error *error = fold_warps_to(s, rows, SIZE_MAX, &report->warps, &report->warps_count);
+    if (!error)
+        error = fold_warps_to(s, rows, WSDBG_REPORT_WARP_LINES, &report->rows, &report->row_count);
     free(rows);
     return error;
 }
 
-static struct wsdbg_error *fold_barriers_at(const struct wsdbg_snapshot *s, struct wsdbg_fold_row *rows,
-                                            uint32_t ignored, struct wsdbg_report_barriers **out, size_t *count)
+static struct wsdbg_error *fold_barriers_to(const struct wsdbg_snapshot *s, struct wsdbg_fold_row *rows, size_t limit,
+                                            struct wsdbg_report_barriers **out, size_t *count)
 {
     struct wsdbg_fold_group *groups;
     size_t group_count;
-    struct wsdbg_error *error = wsdbg_fold_rows(rows, s->barrier_count, ignored, &groups, &group_count);
+    uint32_t ignored;
+    struct wsdbg_error *error =
+        wsdbg_fold_fit(rows, s->barrier_count, wsdbg_fold_barrier_levels, limit, &groups, &group_count, &ignored);
     if (error)
         return error;
-    free(*out);
     *out = calloc(group_count + 1, sizeof **out);
     *count = *out ? group_count : 0;
     for (size_t i = 0; i < *count; i++)
@@ -103,13 +76,10 @@ struct wsdbg_error *wsdbg_report_fold_barriers(const struct wsdbg_snapshot *s, s
         return &wsdbg_error_no_memory;
     for (size_t i = 0; i < s->barrier_count; i++)
         wsdbg_fold_barrier(s, i, &rows[i]);
-    struct wsdbg_error *error =
-        fold_barriers_at(s, rows, barrier_levels[0], &report->barriers, &report->barriers_count);
-    for (size_t level = 0; !error && level < sizeof barrier_levels / sizeof *barrier_levels; level++) {
-        error = fold_barriers_at(s, rows, barrier_levels[level], &report->barrier_rows, &report->barrier_row_count);
-        if (report->barrier_row_count <= WSDBG_REPORT_BARRIER_LINES)
-            break;
-    }
+    struct wsdbg_error *error = fold_barriers_to(s, rows, SIZE_MAX, &report->barriers, &report->barriers_count);
+    if (!error)
+        error =
+            fold_barriers_to(s, rows, WSDBG_REPORT_BARRIER_LINES, &report->barrier_rows, &report->barrier_row_count);
     if (!error)
         waited_first(report->barrier_rows, report->barrier_row_count);
     free(rows);

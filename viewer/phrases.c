@@ -1,0 +1,148 @@
+/* phrases.c - see phrases.h. */
+#include "viewer/phrases.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "store/event_fields.h"
+#include "store/report.h"
+#include "store/symbol.h"
+
+void viewer_grid_text(const struct wsdbg_snapshot *s, uint32_t grid, char *out, size_t bytes)
+{
+    char kernel[256] = "kernel ?";
+    const char *symbol = wsdbg_snapshot_grid_name(s, &s->grids[grid]);
+    if (symbol)
+        wsdbg_symbol_name(symbol, kernel, sizeof kernel);
+    snprintf(out, bytes, "%s, grid %" PRIu64 "%s", kernel, s->grids[grid].grid_id,
+             s->grids[grid].running ? ", running" : "");
+}
+
+void viewer_draw_grid_title(const struct wsdbg_snapshot *s, uint32_t grid, struct viewer_canvas *canvas)
+{
+    char text[320];
+    viewer_grid_text(s, grid, text, sizeof text);
+    viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, text);
+}
+
+void viewer_cta_text(const struct wsdbg_snapshot *s, uint32_t cta, char *out, size_t bytes)
+{
+    const uint32_t place[] = {s->ctas[cta].x, s->ctas[cta].y, s->ctas[cta].z};
+    wsdbg_report_cta_text(1, place, out, bytes);
+}
+
+void viewer_warp_text(const struct wsdbg_snapshot *s, uint32_t warp, char *out, size_t bytes)
+{
+    char role[64];
+    if (warp >= s->warp_count) {
+        snprintf(out, bytes, "?");
+        return;
+    }
+    viewer_role_text(s, &s->warps[warp], role, sizeof role);
+    snprintf(out, bytes, "warp %" PRIu32 " (%s)", s->warps[warp].warp, role);
+}
+
+uint64_t viewer_gpu_now_ns(const struct wsdbg_snapshot *s, uint32_t warp)
+{
+    const uint32_t context = s->grids[s->ctas[s->warps[warp].cta].grid].context;
+    return context < s->context_count ? s->contexts[context].gpu_now_ns : 0;
+}
+
+/* Text that is put together piece by piece; what is too long is cut. */
+struct phrase {
+    char *out;
+    size_t bytes, used;
+};
+
+static void say(struct phrase *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(struct phrase *p, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(p->out + p->used, p->bytes - p->used, format, arguments);
+    va_end(arguments);
+    if (length > 0)
+        p->used = p->used + (size_t)length < p->bytes ? p->used + (size_t)length : p->bytes - 1;
+}
+
+static void say_barrier(struct phrase *p, const struct wsdbg_snapshot *s, uint32_t module,
+                        const struct wsdbg_history_event *event, unsigned fields)
+{
+    const bool named = !(fields & WSDBG_FIELD_STAGE);
+    const struct wsdbg_name *name =
+        wsdbg_snapshot_name(s, module, named ? WSDBG_NAME_NAMED_BARRIER : WSDBG_NAME_MBARRIER, event->barrier);
+    if (event->kind == WSDBG_EVENT_USER_MARK)
+        name = wsdbg_snapshot_name(s, module, WSDBG_NAME_MARK, event->barrier);
+    if (name)
+        say(p, " %s", name->name);
+    else
+        say(p, " %u", event->barrier);
+    if (fields & WSDBG_FIELD_STAGE)
+        say(p, "[%u]", event->stage);
+    if (fields & WSDBG_FIELD_PARITY)
+        say(p, " parity %u", event->parity);
+}
+
+static void say_value(struct phrase *p, const struct wsdbg_snapshot *s, uint32_t module,
+                      const struct wsdbg_history_event *event)
+{
+    const struct wsdbg_name *name;
+    switch (event->kind) {
+    case WSDBG_EVENT_ROLE_BEGIN:
+        name = wsdbg_snapshot_name(s, module, WSDBG_NAME_ROLE, event->value);
+        if (name)
+            say(p, " %s", name->name);
+        else
+            say(p, " %" PRIu32, event->value);
+        break;
+    case WSDBG_EVENT_REGISTERS_REQUEST:
+    case WSDBG_EVENT_REGISTERS_GRANTED:
+    case WSDBG_EVENT_REGISTERS_RELEASE:
+        say(p, ", %" PRIu32 " a thread", event->value);
+        break;
+    case WSDBG_EVENT_MBARRIER_INIT:
+        say(p, ", %" PRIu32 " arrivals expected", event->value);
+        break;
+    case WSDBG_EVENT_TMA_ISSUE:
+        say(p, ", %" PRIu32 " bytes", WSDBG_TMA_BYTES(event->value));
+        break;
+    case WSDBG_EVENT_MBARRIER_ARRIVE_EXPECT_TX:
+    case WSDBG_EVENT_MBARRIER_EXPECT_TX:
+    case WSDBG_EVENT_TMA_STORE_ISSUE:
+        say(p, ", %" PRIu32 " bytes", event->value);
+        break;
+    case WSDBG_EVENT_NAMED_ARRIVE:
+    case WSDBG_EVENT_NAMED_SYNC_BEGIN:
+        say(p, ", %" PRIu32 " threads", event->value);
+        break;
+    default:
+        say(p, " %" PRIu32, event->value);
+    }
+}
+
+void viewer_event_text(const struct wsdbg_snapshot *s, uint32_t warp, const struct wsdbg_history_event *event,
+                       char *out, size_t bytes)
+{
+    const uint32_t module = s->grids[s->ctas[s->warps[warp].cta].grid].module;
+    const unsigned fields = wsdbg_event_fields(event->kind);
+    struct phrase p = {out, bytes, 0};
+    say(&p, "%s", wsdbg_event_kind_name((enum wsdbg_event_kind)event->kind));
+    if (fields & WSDBG_FIELD_BARRIER)
+        say_barrier(&p, s, module, event, fields);
+    if (fields & WSDBG_FIELD_VALUE && !(fields & WSDBG_FIELD_SITE))
+        say_value(&p, s, module, event);
+    if (wsdbg_event_has_iteration(event))
+        say(&p, ", iteration %" PRIu32, event->iteration);
+    if (fields & WSDBG_FIELD_SITE)
+        say(&p, ", line %" PRIu32, WSDBG_SITE_LINE(event->value));
+}
+
+const char *viewer_nothing_text(const struct viewer_context *context)
+{
+    if (!context->picture->snapshot)
+        return "No picture of the GPU yet.";
+    if (context->picture->snapshot->warp_count == 0)
+        return "No warp was seen: no kernel with probes has run.";
+    return "Nothing passes the filter.";
+}

@@ -1,0 +1,297 @@
+/* view_warps.c - the warps: CTAs that agree are one row, which opens to CTAs, warpgroups and warps.
+ * Reads the picture; rows as in folded.h. */
+#include "viewer/columns.h"
+#include "viewer/folded.h"
+#include "viewer/marks.h"
+#include "viewer/phrases.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GROUP_WARPS 4u
+
+enum column { WHERE, MARK, WARPS, ROLE, STATE, WAIT, ITERATION, LINE, REGISTERS, TIME, COLUMN_COUNT };
+
+static const struct viewer_column columns[COLUMN_COUNT] = {
+    [WHERE] = {"CTA", 17, 0, false},      [MARK] = {"", 1, 0, false},        [WARPS] = {"WARPS", 6, 6, false},
+    [ROLE] = {"ROLE", 11, 5, false},      [STATE] = {"STATE", 14, 0, false}, [WAIT] = {"WAITS FOR", 17, 7, true},
+    [ITERATION] = {"ITER", -7, 3, false}, [LINE] = {"LINE", -5, 4, false},   [REGISTERS] = {"REGS/ASKED", 10, 2, false},
+    [TIME] = {"TIME", -8, 8, false},
+};
+
+enum sort { BY_PLACE, BY_TIME, BY_STATE, BY_ROLE };
+static const char *const sorts[] = {"place", "time in state", "state", "role", NULL};
+
+static int64_t sort_key(const struct wsdbg_fold_group *group, unsigned sort)
+{
+    switch (sort) {
+    case BY_TIME:
+        return -group->high[WSDBG_WARP_KEY_WAITING];
+    case BY_STATE:
+        return group->low[WSDBG_WARP_KEY_STATE];
+    case BY_ROLE:
+        return group->low[WSDBG_WARP_KEY_ROLE];
+    default:
+        return 0;
+    }
+}
+
+static void deinit(void *state)
+{
+    viewer_folded_deinit(state);
+}
+
+/* Building: every function adds the rows below one place, and says false when memory ran out. */
+struct branch {
+    struct viewer_context *context;
+    struct viewer_rows *rows;
+    const struct viewer_folded *folded;
+    const struct wsdbg_fold_group *group;
+};
+
+static uint32_t warpgroup_of(const struct wsdbg_fold_row *row)
+{
+    return row->member / GROUP_WARPS;
+}
+
+static bool add(struct branch *b, struct viewer_row row, size_t *at)
+{
+    row.data = b->group->source;
+    row.open = row.foldable && viewer_is_open(b->context, &row);
+    *at = b->rows->count;
+    return viewer_rows_add(b->rows, &row);
+}
+
+static struct viewer_row warp_row(const struct wsdbg_fold_row *row, uint8_t depth)
+{
+    return (struct viewer_row){.object = {VIEWER_OBJECT_WARP, row->source, 0}, .depth = depth};
+}
+
+static struct viewer_row part_row(enum viewer_object_kind kind, uint32_t index, uint32_t part, uint8_t depth)
+{
+    return (struct viewer_row){.object = {kind, index, part}, .depth = depth, .foldable = true};
+}
+
+/* Rows of a run that lie in the warpgroup of its first row. */
+static size_t same_warpgroup(const struct wsdbg_fold_row *rows, size_t count)
+{
+    size_t same = 1;
+    while (same < count && warpgroup_of(&rows[same]) == warpgroup_of(&rows[0]))
+        same++;
+    return same;
+}
+
+static bool add_warps(struct branch *b, const struct wsdbg_fold_row *rows, size_t count, uint8_t depth)
+{
+    size_t at;
+    for (size_t i = 0; i < count; i++)
+        if (!add(b, warp_row(&rows[i], depth), &at))
+            return false;
+    return true;
+}
+
+/* The warps of one CTA, by warpgroup where there is more than one of them. */
+static bool add_run(struct branch *b, const struct wsdbg_fold_row *rows, size_t count, uint8_t depth)
+{
+    size_t at;
+    if (same_warpgroup(rows, count) == count)
+        return add_warps(b, rows, count, depth);
+    for (size_t i = 0, size; i < count; i += size) {
+        size = same_warpgroup(rows + i, count - i);
+        if (size == 1) {
+            if (!add_warps(b, rows + i, 1, depth))
+                return false;
+            continue;
+        }
+        if (!add(b, part_row(VIEWER_OBJECT_WARPGROUP, rows[i].cta, warpgroup_of(&rows[i]), depth), &at))
+            return false;
+        if (b->rows->rows[at].open && !add_warps(b, rows + i, size, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+static bool add_ctas(struct branch *b)
+{
+    const struct viewer_folded *f = b->folded;
+    size_t length, at;
+    for (size_t i = 0; (i = wsdbg_fold_next(b->group, f->rows, f->row_count, f->ignored, i, &length)) < f->row_count;
+         i += length) {
+        if (length == 1) {
+            if (!add_warps(b, f->rows + i, 1, 1))
+                return false;
+            continue;
+        }
+        if (!add(b, part_row(VIEWER_OBJECT_CTA, f->rows[i].cta, 0, 1), &at))
+            return false;
+        if (b->rows->rows[at].open && !add_run(b, f->rows + i, length, 2))
+            return false;
+    }
+    return true;
+}
+
+static bool add_group(struct branch *b)
+{
+    size_t length, at;
+    const size_t first = viewer_folded_run(b->folded, b->group, b->group->cta, &length);
+    if (b->group->cta_count == 1 && length == 1)
+        return add_warps(b, b->folded->rows + first, 1, 0);
+    if (!add(b, part_row(VIEWER_OBJECT_GROUP, b->group->source, 0, 0), &at))
+        return false;
+    if (!b->rows->rows[at].open)
+        return true;
+    return b->group->cta_count > 1 ? add_ctas(b) : add_run(b, b->folded->rows + first, length, 1);
+}
+
+static struct wsdbg_error *build(struct viewer_context *context, struct viewer_rows *rows)
+{
+    struct viewer_folded *f = context->state;
+    struct wsdbg_error *error = viewer_fold_warps(context, wsdbg_fold_warp_levels, sort_key, f);
+    for (size_t i = 0; !error && i < f->group_count; i++) {
+        struct branch branch = {context, rows, f, &f->groups[f->order[i]]};
+        const struct viewer_row title = {.object = {VIEWER_OBJECT_GRID, branch.group->grid, 0}};
+        if ((viewer_folded_titled(f, i) && !viewer_rows_add(rows, &title)) || !add_group(&branch))
+            error = &wsdbg_error_no_memory;
+    }
+    return error;
+}
+
+/* The warps a row stands for, as one group. */
+static bool group_of(const struct viewer_context *context, const struct viewer_row *row,
+                     const struct wsdbg_fold_group *whole, struct wsdbg_fold_group *out)
+{
+    const bool warpgroup = row->object.kind == VIEWER_OBJECT_WARPGROUP;
+    if (warpgroup || row->object.kind == VIEWER_OBJECT_CTA)
+        return viewer_folded_part(context->state, whole, row->object.index, warpgroup ? row->object.part : WSDBG_NONE,
+                                  out);
+    *out = *whole;
+    if (row->object.kind == VIEWER_OBJECT_WARP) {
+        struct wsdbg_fold_row one;
+        wsdbg_fold_warp(context->picture->snapshot, row->object.index, &one);
+        *out = wsdbg_fold_single(&one);
+    }
+    return true;
+}
+
+static void where_text(const struct viewer_row *row, const struct wsdbg_report_warps *w, char *out, size_t bytes)
+{
+    char members[64];
+    wsdbg_members_text(&w->members, members, sizeof members);
+    if (row->object.kind == VIEWER_OBJECT_WARPGROUP)
+        snprintf(out, bytes, "warpgroup %" PRIu32, row->object.part);
+    else if (row->object.kind == VIEWER_OBJECT_WARP && row->depth > 0)
+        snprintf(out, bytes, "warp %s", members);
+    else
+        wsdbg_report_cta_text(w->cta_count, w->cta, out, bytes);
+}
+
+static void registers_text(const struct wsdbg_report_warps *w, char *out, size_t bytes)
+{
+    char held[24], asked[24];
+    wsdbg_range_text(w->registers_held, held, sizeof held);
+    wsdbg_range_text(w->registers_asked, asked, sizeof asked);
+    if (w->state == WSDBG_WARP_WAIT_REGISTERS)
+        snprintf(out, bytes, "%s/%s", held, asked);
+    else
+        snprintf(out, bytes, "%s", held);
+}
+
+/* The time since the slot changed, counted to the picture's now; that of the longest of a group. */
+static void time_text(const struct viewer_picture *picture, const struct wsdbg_report_warps *w, char *out, size_t bytes)
+{
+    const uint64_t taken_ns = picture->snapshot->time_ns;
+    const uint64_t since_ns = picture->now_ns > taken_ns ? picture->now_ns - taken_ns : 0;
+    if (w->waiting_ns.known && w->state != WSDBG_WARP_EXITED)
+        viewer_duration_text((uint64_t)w->waiting_ns.high + since_ns, out, bytes);
+    else
+        snprintf(out, bytes, "%s", w->state == WSDBG_WARP_EXITED ? "" : "?");
+}
+
+static void draw_group(struct viewer_context *context, const struct viewer_row *row, unsigned mask,
+                       const struct wsdbg_report_warps *w, struct viewer_canvas *canvas)
+{
+    struct viewer_place at[COLUMN_COUNT];
+    char text[COLUMN_COUNT][192] = {""};
+    viewer_columns_place(columns, COLUMN_COUNT, viewer_canvas_columns(canvas), at);
+    const enum viewer_style plain = w->state == WSDBG_WARP_EXITED ? VIEWER_STYLE_GONE : VIEWER_STYLE_TEXT;
+    wsdbg_members_text(&w->members, text[WARPS], sizeof *text);
+    wsdbg_report_role_text(w, text[ROLE], sizeof *text);
+    snprintf(text[STATE], sizeof *text, "%s", wsdbg_warp_state_name(w->state));
+    wsdbg_report_wait_text(w, text[WAIT], sizeof *text);
+    if (w->state != WSDBG_WARP_EXITED) {
+        wsdbg_range_text(w->iteration, text[ITERATION], sizeof *text);
+        wsdbg_range_text(w->line, text[LINE], sizeof *text);
+    }
+    registers_text(w, text[REGISTERS], sizeof *text);
+    time_text(context->picture, w, text[TIME], sizeof *text);
+    where_text(row, w, text[WHERE], sizeof *text);
+    viewer_draw_fold(canvas, row, at[WHERE].width, plain, text[WHERE]);
+    viewer_marks_draw(canvas, at[MARK].at, mask);
+    for (int i = WARPS; i < COLUMN_COUNT; i++) {
+        enum viewer_style style = strcmp(text[i], "?") == 0 ? VIEWER_STYLE_UNKNOWN : plain;
+        if (i == STATE)
+            style = viewer_marked_style(mask, viewer_state_style(w->state));
+        viewer_columns_cell(canvas, at[i], style, text[i]);
+    }
+}
+
+static void draw_row(struct viewer_context *context, const struct viewer_row *row, struct viewer_canvas *canvas)
+{
+    const struct viewer_folded *f = context->state;
+    if (row->object.kind == VIEWER_OBJECT_GRID) {
+        viewer_draw_grid_title(context->picture->snapshot, row->object.index, canvas);
+        return;
+    }
+    const struct wsdbg_fold_group *whole = viewer_folded_group(f, (uint32_t)row->data);
+    struct wsdbg_fold_group group;
+    struct wsdbg_report_warps w;
+    if (!whole || !group_of(context, row, whole, &group))
+        return;
+    wsdbg_fold_warps_row(context->picture->snapshot, &group, &w);
+    draw_group(context, row, viewer_folded_mask(f, whole), &w, canvas);
+}
+
+static void draw_header(struct viewer_context *context, struct viewer_canvas *canvas)
+{
+    (void)context;
+    viewer_columns_header(canvas, 0, columns, COLUMN_COUNT);
+}
+
+/* The folds that hide a warp. */
+static size_t path(struct viewer_context *context, struct viewer_object object, struct viewer_row *out, size_t capacity)
+{
+    struct viewer_folded *f = context->state;
+    if (object.kind != VIEWER_OBJECT_WARP)
+        return 0;
+    wsdbg_error_destroy(
+        viewer_fold_warps(context, wsdbg_fold_warp_levels, sort_key, f)); /* without rows there is no path either */
+    const struct wsdbg_fold_group *group = viewer_folded_holder(f, object.index);
+    if (!group)
+        return 0;
+    const struct wsdbg_warp_row *warp = &context->picture->snapshot->warps[object.index];
+    const struct viewer_row steps[] = {part_row(VIEWER_OBJECT_GROUP, group->source, 0, 0),
+                                       part_row(VIEWER_OBJECT_CTA, warp->cta, 0, 1),
+                                       part_row(VIEWER_OBJECT_WARPGROUP, warp->cta, warp->warp / GROUP_WARPS, 2)};
+    size_t count = 0;
+    for (; count < sizeof steps / sizeof *steps && count < capacity; count++) {
+        out[count] = steps[count];
+        out[count].data = group->source;
+    }
+    return count;
+}
+
+const struct viewer_view viewer_warps = {
+    .name = "warps",
+    .key = 'w',
+    .summary = "warps and what they wait for; equal ones are one row",
+    .state_bytes = sizeof(struct viewer_folded),
+    .header_lines = 1,
+    .draw_header = draw_header,
+    .build = build,
+    .draw_row = draw_row,
+    .nothing = viewer_nothing_text,
+    .sorts = sorts,
+    .path = path,
+    .deinit = deinit,
+};
