@@ -43,7 +43,7 @@ const void *gemm_image(enum variant variant, const struct bug *bug)
 
 void bugs_print(FILE *out)
 {
-    static const char *const kinds[] = {"hang", "race", "fault"};
+    static const char *const kinds[] = {"hang", "race", "fault", "slow"};
     for (size_t i = 0; i < BUG_COUNT; i++)
         fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\n", bugs[i].name, bugs[i].cause, bugs[i].role, bugs[i].barrier,
                 kinds[bugs[i].kind], bugs[i].story);

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-enum bug_kind { BUG_HANG, BUG_RACE, BUG_FAULT };
+enum bug_kind { BUG_HANG, BUG_RACE, BUG_FAULT, BUG_SLOW };
 
 struct bug {
     const char *name;
@@ -12,7 +12,7 @@ struct bug {
     const char *role;    /* at fault; "" = none alone */
     const char *barrier; /* that the victims wait on; "" = none */
     enum bug_kind kind;
-    int m, n, k, ctas; /* with which it shows */
+    int m, n, k, ctas; /* with which it shows; ctas 0 = one a multiprocessor */
     const char *story;
     const void *plain, *probes; /* fatbins */
 };

@@ -226,8 +226,11 @@ DEVICE void multiply(struct wsdbg_warp *w, const struct gemm *g, int consumer, u
             WSDBG_WGMMA_ISSUE(*w, slot, iteration);
         wgmma_fence();
 #pragma unroll
-        for (int step = 0; step < BLOCK_K / WGMMA_K; step++)
+        for (int step = 0; step < BLOCK_K / WGMMA_K; step++) {
             wgmma_m64n256k16(d, a + step * k_step, b + step * k_step, step > 0 || k_block > 0);
+            if (BUG(wgmma_serialized))
+                asm volatile("add.f32 %0, %0, 0f80000000;" : "+f"(d[0])); /* adds -0: changes no value */
+        }
         wgmma_commit();
         /* Events are written while the tensor cores work: the wait that has ended, the release that is next. */
         WSDBG_MBARRIER_WAIT_END(*w, BARRIER_FULL, slot, round_parity(iteration), iteration);

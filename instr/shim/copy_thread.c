@@ -91,7 +91,7 @@ static void copy_context(uint32_t index, const uint32_t *request)
     atomic_fetch_add(&context->users, 1);
     if (!must_stop(context) && atomic_load(&context->handle)) {
         CUresult result = copy_in_context(context, row, request);
-        if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
+        if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY && !tracking_ends_context(result))
             shim_note("the ring of context %u cannot be copied (error %d)", index, result);
         if (result == CUDA_ERROR_NOT_READY && !must_stop(context) && !atomic_exchange(&late_said, true)) {
             shim_say("copies of the ring wait behind the program's own work; a hang is not noticed while they do");

@@ -46,12 +46,26 @@ enum {
 };
 
 enum { CU_MEMHOSTREGISTER_PORTABLE = 1 };
+enum { CU_MEM_ALLOCATION_TYPE_PINNED = 1, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1 };
+enum { CU_MEM_LOCATION_TYPE_DEVICE = 1, CU_MEM_ACCESS_READ_WRITE = 3, CU_MEM_GRANULARITY_MINIMUM = 0 };
 enum { CU_STREAM_NON_BLOCKING = 1 };
 enum { CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
 enum { CU_STREAM_CAPTURE_STATUS_NONE = 0 };
 enum { CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2 };
 enum { CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4 };
 enum { CU_GRAPH_NODE_TYPE_KERNEL = 0 };
+
+/* CUmemAllocationProp and CUmemAccessDesc. */
+struct cu_memory_properties {
+    int32_t type, handle_types, location_type, location_id;
+    void *windows;
+    uint8_t flags[8];
+};
+_Static_assert(sizeof(struct cu_memory_properties) == 32, "the driver's CUmemAllocationProp");
+
+struct cu_memory_access {
+    int32_t location_type, location_id, flags;
+};
 
 struct cu_launch_attribute {
     uint32_t id;
@@ -108,6 +122,16 @@ struct cu_graph_node {
     X(cuLibraryGetKernelCount, (unsigned *, CUlibrary), 0)                        \
     X(cuModuleGetGlobal_v2, (CUdeviceptr *, size_t *, CUmodule, const char *), 1) \
     X(cuMemAlloc_v2, (CUdeviceptr *, size_t), 1)                                  \
+    X(cuDeviceGetUuid_v2, (uint8_t *, CUdevice), 0)                               \
+    X(cuMemGetAllocationGranularity, (size_t *, const struct cu_memory_properties *, int), 0) \
+    X(cuMemCreate, (uint64_t *, size_t, const struct cu_memory_properties *, uint64_t), 0) \
+    X(cuMemExportToShareableHandle, (void *, uint64_t, int, uint64_t), 0)         \
+    X(cuMemAddressReserve, (CUdeviceptr *, size_t, size_t, CUdeviceptr, uint64_t), 0) \
+    X(cuMemMap, (CUdeviceptr, size_t, size_t, uint64_t, uint64_t), 0)             \
+    X(cuMemSetAccess, (CUdeviceptr, size_t, const struct cu_memory_access *, size_t), 0) \
+    X(cuMemRelease, (uint64_t), 0)                                                \
+    X(cuMemUnmap, (CUdeviceptr, size_t), 0)                                       \
+    X(cuMemAddressFree, (CUdeviceptr, size_t), 0)                                 \
     X(cuMemHostRegister_v2, (void *, size_t, unsigned), 1)                        \
     X(cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream), 1)         \
     X(cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream), 1)           \

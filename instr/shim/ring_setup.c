@@ -45,13 +45,6 @@ static bool shared_region(const struct shim_context *context, uint64_t bytes, ui
     return false;
 }
 
-/* Zeroed device memory.  It stays until the context ends: freeing it would wait for the app's kernels. */
-static CUresult device_memory(struct shim_context *context, uint64_t bytes, CUdeviceptr *address)
-{
-    CUresult result = shim_driver.cuMemAlloc_v2(address, bytes);
-    return result ? result : shim_driver.cuMemsetD8Async(*address, 0, bytes, context->stream);
-}
-
 static uint32_t wanted_depth(void)
 {
     const char *text = getenv(WSDBG_ENV_HISTORY);
@@ -66,6 +59,7 @@ static uint32_t wanted_depth(void)
 /* History is a convenience: whatever fails here leaves the slots working and a note. */
 static void add_history(struct shim_context *context, struct wsdbg_context_row *row)
 {
+    const uint32_t index = (uint32_t)(context - shim_contexts);
     uint32_t wanted = wanted_depth(), depth = wanted;
     uint64_t event_bytes = (uint64_t)row->slot_count * sizeof(struct wsdbg_event);
     while (depth && !region_fits(event_bytes * depth))
@@ -78,7 +72,7 @@ static void add_history(struct shim_context *context, struct wsdbg_context_row *
     CUdeviceptr history = 0;
     char why[WSDBG_TEXT_BYTES] = "";
     uint64_t offset = 0, bytes = event_bytes * depth;
-    CUresult result = device_memory(context, bytes, &history);
+    CUresult result = ring_memory_take(index, WSDBG_MEMORY_HISTORY, bytes, &history);
     if (result != CUDA_SUCCESS) {
         shim_note("no history: the GPU has no %llu MiB for it (error %d)", (unsigned long long)(bytes >> 20), result);
         return;
@@ -115,7 +109,7 @@ static bool add_slots(struct shim_context *context, struct wsdbg_context_row *ro
         return refuse(why, "a stream", result);
     if (!shared_region(context, bytes + SHIM_BOUNCE_BYTES, &row->slots_offset, &memory, why))
         return false;
-    result = device_memory(context, bytes, &context->slots);
+    result = ring_memory_take((uint32_t)(context - shim_contexts), WSDBG_MEMORY_SLOTS, bytes, &context->slots);
     if (result != CUDA_SUCCESS)
         return refuse(why, "memory for the slots", result);
     context->slots_mirror = memory;

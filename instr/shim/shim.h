@@ -124,6 +124,10 @@ struct shim_context {
     struct wsdbg_config config; /* module_id is filled in per module */
     void *bounce;               /* registered memory for small copies */
     CUstream stream;            /* our own, non-blocking */
+    struct shim_memory {
+        CUdeviceptr address;
+        uint64_t mapped_bytes; /* 0 = ordinary memory: the context's end frees it */
+    } memory[2];
     CUdeviceptr slots;          /* in device memory */
     void *slots_mirror;         /* in the segment, as the history's */
     uint64_t slots_bytes;
@@ -154,6 +158,8 @@ void tracking_close_begin(uint32_t row);
 void tracking_close_end(uint32_t row, bool destroyed);
 uint32_t tracking_find_context(uint64_t handle);
 uint32_t tracking_find_primary(CUdevice device);
+/* True for errors after which a context is of no more use; all others leave it usable. */
+bool tracking_ends_context(CUresult result);
 /* Marks the context as ended when `result` is an error that ends contexts. */
 void tracking_check(CUresult result);
 
@@ -167,6 +173,12 @@ void tracking_function_seen(CUfunction function);
 void tracking_kernel_function(CUfunction function, CUkernel kernel);
 /* Row of a function about to be launched in context `context`; its module has its ring then. */
 uint32_t tracking_launch_function(CUfunction function, uint32_t context);
+
+/* ---- ring_memory.c ---- */
+/* Zeroed device memory for the ring of context row `row`, its context current.  kind: enum wsdbg_memory_kind. */
+CUresult ring_memory_take(uint32_t row, uint32_t kind, uint64_t bytes, CUdeviceptr *address);
+/* The context is gone: gives back what its end did not free. */
+void ring_memory_release(uint32_t row);
 
 /* ---- ring_setup.c ---- */
 /* Configures the module's probes; the module's context is current. */

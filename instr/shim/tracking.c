@@ -158,6 +158,7 @@ void tracking_close_end(uint32_t row, bool destroyed)
         shim_lock();
         forget_modules(row);
         shim_unlock();
+        ring_memory_release(row);
         atomic_store(&shim_contexts[row].handle, 0);
         atomic_fetch_add(&context_generation, 1);
     } else {
@@ -165,8 +166,7 @@ void tracking_close_end(uint32_t row, bool destroyed)
     }
 }
 
-/* Errors after which a context is of no more use; all others leave it usable. */
-static bool ends_context(CUresult result)
+bool tracking_ends_context(CUresult result)
 {
     switch (result) {
     case 214: /* uncorrectable ECC error */
@@ -188,7 +188,7 @@ static bool ends_context(CUresult result)
 
 void tracking_check(CUresult result)
 {
-    if (!ends_context(result))
+    if (!tracking_ends_context(result))
         return;
     uint32_t row = tracking_current_context();
     if (row == WSDBG_UNKNOWN32)

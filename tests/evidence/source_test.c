@@ -52,7 +52,7 @@ static struct segment_writer *one_warp(uint32_t process_id, struct segment_warp 
 static struct wsdbg_evidence *open_ring(void)
 {
     struct wsdbg_evidence *source;
-    assert_null(wsdbg_evidence_open_ring(session, &source));
+    assert_null(wsdbg_evidence_open_ring(session, NULL, &source));
     return source;
 }
 
@@ -482,7 +482,7 @@ static void a_session_name_that_is_a_path_is_refused(void **state)
 {
     (void)state;
     struct wsdbg_evidence *source;
-    struct wsdbg_error *error = wsdbg_evidence_open_ring("../x", &source);
+    struct wsdbg_error *error = wsdbg_evidence_open_ring("../x", NULL, &source);
     assert_int_equal(wsdbg_error_code(error), WSDBG_ERROR_BAD_INPUT);
     wsdbg_error_destroy(error);
 }

@@ -73,7 +73,7 @@ class Measure:
             row = {'case': title, 'kind': kind, 'expected': [cause, role, barrier], 'plain_hangs': 0,
                    'wsdbg_hangs': 0, 'cause_right': 0, 'role_right': 0, 'barrier_right': 0, 'wrong_proven': 0,
                    'runs': self.runs, 'plain_status': {}, 'wsdbg_status': {}, 'causes': {}, 'roles': {}, 'barriers': {},
-                   'confidence': {}}
+                   'confidence': {}, 'findings': {}}
             verdict_ms = []
             for _ in range(self.runs):
                 status, *_ = run([*command, '--variant', 'plain', '--timeout-ms', '700'], 20)
@@ -89,6 +89,8 @@ class Measure:
                 finding = (report.get('findings') or [{}])[0]
                 got = report.get('cause')
                 row['causes'][str(got)] = row['causes'].get(str(got), 0) + 1
+                said = ' + '.join(f['cause'] for f in report.get('findings') or [])
+                row['findings'][said] = row['findings'].get(said, 0) + 1
                 who = finding.get('role')
                 row['roles'][str(who)] = row['roles'].get(str(who), 0) + 1
                 where = finding.get('barrier')
@@ -186,7 +188,10 @@ class Measure:
                   ('Seed 003: the two leftover warps ask', 'two_async_warps', '--defect', 'leftover-asks'),
                   ('Seed 003: doubled request and doubled arrive', 'two_async_warps', '--defect', 'double-arrive'),
                   ('Seed 003: one full barrier for two loaders, a race', 'gemm', '--bug', 'shared-full-barrier'),
-                  ('Seed 003: everything at once, a fault', 'two_async_warps', '--defect', 'all')]
+                  ('Seed 003: that barrier with both loaders arriving, a fault', 'two_async_warps', '--defect', 'shared-full'),
+                  ('Seed 003: everything at once, a fault', 'two_async_warps', '--defect', 'all'),
+                  ('Seed 002: serialised wgmma crawls and hangs nothing', 'gemm', '--bug', 'wgmma-serialized', '--bench',
+                   '--repeat', '10', '--against', 'cublas')]
         texts = []
         for title, program, *arguments in chosen:
             database = os.path.join(self.scratch, 'transcript.db')

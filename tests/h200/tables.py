@@ -23,13 +23,17 @@ def hangs(table, out):
         n = r['runs']
         v = r.get('verdict_ms')
         verdict = f"{v['median']:.0f} ({v['max']:.0f})" if v else '-'
-        judged = r['kind'].lower() in ('hang', 'race')
+        judged = r['kind'].lower() in ('hang', 'race', 'fault')
         keys = ('cause_right', 'role_right', 'barrier_right')
         # Where the table of bugs names no role or barrier there is nothing to be right about.
         right = [f"{r[key]}/{n}" if judged and wanted else '-' for key, wanted in zip(keys, r['expected'])]
         out(f"| `{r['case']}` | {r['kind'].lower()} | {r['plain_hangs']}/{n} | {r['wsdbg_hangs']}/{n} | "
             f"{r['expected'][0] or '-'} {right[0]} | {right[1]} | {right[2]} | {r['wrong_proven']} | {verdict} |")
     out('')
+    for r in table:
+        if r['kind'].lower() == 'fault':
+            said = '; '.join(f'{count} × {causes}' for causes, count in r.get('findings', {}).items())
+            out(f"`{r['case']}`, all findings: {said or 'none'}.\n")
     out('Exit statuses of the cases that do not hang (plain; under wsdbg): ' + '; '.join(
         f"`{r['case']}` {r['plain_status']}; {r['wsdbg_status']}" for r in table if r['kind'].lower() not in ('hang', 'race')) + '.\n')
 
@@ -116,7 +120,7 @@ def images(result, out):
 
 def transcripts(texts, out):
     out('## Sessions\n')
-    out('One a seed. Seed 002 (serialised wgmma) slows a kernel down and hangs nothing: there is no session of it.\n')
+    out('At least one a seed.\n')
     for t in texts:
         out(f"### {t['title']}\n\n```\n$ {t['command']}\n{t['text'].rstrip()}\n$ echo $?\n{t['status']}\n```\n")
 

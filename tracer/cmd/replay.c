@@ -60,7 +60,7 @@ struct wsdbg_error *wsdbg_replay_file(const struct wsdbg_replay_options *options
         return error;
     }
     const struct wsdbg_watch *watch = wsdbg_session_watch(session);
-    bool hang = watch->hang, blind = watch->blind;
+    const bool hang = watch->hang, blind = watch->blind, faulted = watch->fault[0] != '\0';
     error = wsdbg_session_end(session, hang ? WSDBG_EXIT_HANG : 0, hang ? "replayed a hang" : "replayed");
     if (!error && blind)
         error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s could not be replayed to its end", options->path);
@@ -69,7 +69,7 @@ struct wsdbg_error *wsdbg_replay_file(const struct wsdbg_replay_options *options
     if (error)
         return error;
     if (!hang)
-        wsdbg_say("the recording shows no hang");
+        wsdbg_say(faulted ? "the recording shows a GPU fault" : "the recording shows no hang");
     *status = hang ? WSDBG_EXIT_HANG : 0;
     return NULL;
 }

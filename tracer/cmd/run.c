@@ -109,7 +109,7 @@ static struct wsdbg_error *open_session(struct run *run)
     if (!error)
         error = choose_output(run);
     if (!error)
-        error = wsdbg_evidence_open_ring(run->name, &evidence);
+        error = wsdbg_evidence_open_ring(run->name, run->spool, &evidence);
     if (error)
         return error;
     run->clock = (struct wsdbg_clock){.now_ns = live_now_ns, .wait = live_wait, .is_live = true};
@@ -137,7 +137,7 @@ static int cannot_execute(const struct run *run, int code)
 static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *watch)
 {
     const char *end = !watch->probes_seen ? "none with probes: a hang could not have been noticed" : "no hang";
-    if (watch->fault[0])
+    if (watch->fault[0] && !watch->fault_reported)
         wsdbg_say("%s", watch->fault);
     if (run->options->quiet || watch->hang)
         return;

@@ -38,6 +38,7 @@ struct loop {
     uint64_t compared_ns; /* when the histories were read to compare the next ones with */
     bool undecided;       /* the stall going on was inspected and is no hang */
     bool record_failed, store_failed;
+    bool fault_judged;
 };
 
 void wsdbg_watch_say(const struct wsdbg_watch *watch, const char *format, ...)
@@ -96,7 +97,7 @@ static void count_what_was_seen(struct wsdbg_watch *watch, const struct wsdbg_sn
     watch->probes_seen |= snapshot->grid_count > 0;
     for (size_t i = 0; i < snapshot->module_count; i++)
         watch->probes_seen |= snapshot->modules[i].probed;
-    for (size_t i = 0; i < snapshot->context_count && !watch->fault[0]; i++)
+    for (size_t i = snapshot->context_count; i-- > 0;)
         if (snapshot->contexts[i].error != 0)
             wsdbg_fault_sentence(snapshot, i, watch->fault);
 }
@@ -150,8 +151,8 @@ static void say_report(const struct wsdbg_watch *watch, const char *text, size_t
 }
 
 /* The report, at once. */
-static struct wsdbg_error *say_hang(struct loop *loop, const struct wsdbg_snapshot *snapshot,
-                                    const struct wsdbg_diagnosis *diagnosis)
+static struct wsdbg_error *say_verdict(struct loop *loop, const struct wsdbg_snapshot *snapshot,
+                                       const struct wsdbg_diagnosis *diagnosis)
 {
     struct wsdbg_watch *watch = loop->watch;
     char *text = NULL;
@@ -202,7 +203,7 @@ static void report_hang(struct loop *loop, const struct wsdbg_snapshot *snapshot
                         cause);
         return;
     }
-    struct wsdbg_error *error = say_hang(loop, snapshot, diagnosis);
+    struct wsdbg_error *error = say_verdict(loop, snapshot, diagnosis);
     if (error) {
         wsdbg_watch_say(watch, "hang: %s (the report could not be made: %s)", cause, wsdbg_error_message(error));
         wsdbg_error_destroy(error);
@@ -239,6 +240,34 @@ static bool judge(struct loop *loop, uint64_t now_ns)
     bool hang = diagnosis.hang;
     wsdbg_diagnosis_deinit(&diagnosis);
     return hang;
+}
+
+/* A fault is looked at once, with everything that is left of its context.  Where that shows a cause it is reported
+ * like a hang's; the program goes its own way. */
+static void judge_fault(struct loop *loop, uint64_t now_ns)
+{
+    struct wsdbg_snapshot snapshot = {0};
+    struct wsdbg_diagnosis diagnosis = {0};
+    struct wsdbg_evidence *evidence = loop->watch->evidence;
+    loop->fault_judged = true;
+    struct wsdbg_error *error = evidence->ops->inspect(evidence, now_ns, INSPECT_NS, &snapshot);
+    if (!error) {
+        wsdbg_snapshot_deinit(&loop->last);
+        loop->last = snapshot;
+        count_what_was_seen(loop->watch, &loop->last);
+        record(loop, now_ns);
+        error = wsdbg_diagnose(&loop->last, &diagnosis);
+    }
+    if (!error && diagnosis.finding_count > 0) {
+        error = say_verdict(loop, &loop->last, &diagnosis);
+        loop->watch->fault_reported = !error;
+    }
+    if (!error)
+        store_verdict(loop, &loop->last, &diagnosis, now_ns);
+    if (error)
+        wsdbg_watch_say(loop->watch, "the look at the GPU fault failed: %s", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+    wsdbg_diagnosis_deinit(&diagnosis);
 }
 
 /* The watchdog reports a stall once; an undecided one is looked at again after twice the time. */
@@ -338,6 +367,8 @@ static bool step(struct loop *loop, bool over)
     uint64_t now_ns = watch->clock->now_ns(watch->clock);
     if (!look(loop, now_ns, over))
         return false;
+    if (watch->fault[0] && !loop->fault_judged)
+        judge_fault(loop, now_ns);
     record_progress(loop, now_ns, over);
     if (over || now_ns < loop->grace_until_ns || !stalls(loop, now_ns)) {
         store(loop, now_ns, over && !watch->hang);

@@ -15,11 +15,21 @@ static wsdbg_rule *const rules[] = {
     wsdbg_rule_exited,      wsdbg_rule_cycle, /* last: it speaks only where the others did not */
 };
 
+/* After a fault nothing hangs: who waited when it came is told beside the cause, as no more than possible. */
+static void run_fault_rules(struct wsdbg_case *c)
+{
+    wsdbg_rule_fault(c);
+    const size_t causes = c->finding_count;
+    wsdbg_rule_registers(c);
+    wsdbg_rule_double(c);
+    for (size_t i = causes; i < c->finding_count; i++)
+        c->findings[i].confidence = WSDBG_CONFIDENCE_POSSIBLE;
+}
+
 static void run_rules(struct wsdbg_case *c)
 {
-    /* After a fault nothing hangs; only the structure of a barrier can still tell something. */
     if (c->faulted) {
-        wsdbg_rule_shared_tx(c);
+        run_fault_rules(c);
         return;
     }
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)

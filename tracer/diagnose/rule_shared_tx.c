@@ -126,8 +126,7 @@ static void say(struct wsdbg_case *c, const struct sharing *sharing, uint32_t vi
         wsdbg_evidence_event(c, finding, sharing->late, sharing->late_expect, "... before this expect_tx of its round");
     else if (sharing->late != WSDBG_NONE)
         wsdbg_evidence_warp(c, finding, sharing->late, "... and this warp has not expected bytes for its round yet");
-    if (victim != WSDBG_NONE)
-        wsdbg_evidence_warp(c, finding, victim, "%s waits", wsdbg_say_warp(c, victim).text);
+    wsdbg_evidence_warp(c, finding, victim, "%s waits", wsdbg_say_warp(c, victim).text);
 }
 
 void wsdbg_rule_shared_tx(struct wsdbg_case *c)
@@ -138,7 +137,7 @@ void wsdbg_rule_shared_tx(struct wsdbg_case *c)
         if (!read_sharing(c, &c->ledger->stages[i], &sharing))
             continue;
         const uint32_t here = find_victim(c, &sharing);
-        if (here == WSDBG_NONE && !c->faulted)
+        if (here == WSDBG_NONE)
             continue;
         find_order(c, &sharing);
         if (!best.stage || (sharing.ended && !best.ended)) {
@@ -146,11 +145,7 @@ void wsdbg_rule_shared_tx(struct wsdbg_case *c)
             victim = here;
         }
     }
-    if (!best.stage)
-        return;
-    if (c->faulted)
-        say(c, &best, victim, WSDBG_CONFIDENCE_LIKELY);
-    else
+    if (best.stage)
         say(c, &best, victim,
             wsdbg_weaker(wsdbg_if_stuck(c, victim), best.ended ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY));
 }

@@ -21,6 +21,7 @@ wsdbg_rule wsdbg_rule_arrivals;    /* ARRIVE_MISSING, ARRIVE_SHORT, BARRIER_NOT_
 wsdbg_rule wsdbg_rule_named;       /* NAMED_COUNT, CLUSTER_MISSING */
 wsdbg_rule wsdbg_rule_lanes;       /* LANE_SPLIT */
 wsdbg_rule wsdbg_rule_exited;      /* WAKER_EXITED, ROLE_DISAGREE */
+wsdbg_rule wsdbg_rule_fault;       /* TX_SHARED_BARRIER, DOUBLE_ARRIVE: only where an error ended the context */
 wsdbg_rule wsdbg_rule_cycle;       /* WAIT_CYCLE, SLOW, UNKNOWN: only where nothing better was said */
 
 /* Where a cause stands among findings of equal confidence: smaller = more specific = first. */

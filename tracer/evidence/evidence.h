@@ -25,8 +25,10 @@ struct wsdbg_evidence {
     const struct wsdbg_evidence_ops *ops;
 };
 
-/* Ring evidence of session `session`: finds /dev/shm segments of all its processes, also later ones. */
-struct wsdbg_error *wsdbg_evidence_open_ring(const char *session, struct wsdbg_evidence **out);
+/* Ring evidence of session `session`: finds /dev/shm segments of all its processes, also later ones.  `spool` is the
+ * folder the observers know too: what they send there lets inspect() read the ring of a context that a GPU fault
+ * ended.  NULL = that is lost. */
+struct wsdbg_error *wsdbg_evidence_open_ring(const char *session, const char *spool, struct wsdbg_evidence **out);
 /* Unlinks every segment of the session (at its end). */
 void wsdbg_ring_unlink(const char *session);
 /* Appends the segments as they are now, with now_ns, as one frame to the file (zstd); ring sources only. */

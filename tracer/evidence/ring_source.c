@@ -1,7 +1,8 @@
 /* ring_source.c - evidence from the live segments of a session.
  *
- * Reads: /dev/shm/wsdbg.<session>.<pid>, found anew whenever /dev/shm changed.  Writes: history requests, and
- * a recording when asked.  A segment that cannot be read becomes a note of the snapshot; the others go on.
+ * Reads: /dev/shm/wsdbg.<session>.<pid>, found anew whenever /dev/shm changed, and after a GPU fault what the
+ * context left.  Writes: requests, and a recording when asked.  A segment that cannot be read becomes a note of the
+ * snapshot; the others go on.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -31,6 +32,7 @@ struct process {
     struct wsdbg_tracker tracker;
     bool asked;
     uint32_t request;
+    bool restored[WSDBG_CONTEXT_ROWS]; /* what a GPU fault left was read, or cannot be */
 };
 
 struct ring_source {
@@ -41,6 +43,8 @@ struct ring_source {
     struct timespec scanned; /* the folder's time at the last scan */
     bool scan_again;
     struct wsdbg_recorder *recorder;
+    struct wsdbg_lasting_memory *memory; /* NULL = not to be had */
+    char trouble[256];                   /* of the whole source, "" = none */
 };
 
 static uint64_t monotonic_ns(void)
@@ -183,7 +187,7 @@ static void drop_stale_histories(struct process *process)
 
 static struct wsdbg_error *add_troubles(const struct ring_source *source, struct wsdbg_snapshot *out)
 {
-    size_t troubles = 0;
+    size_t troubles = source->trouble[0] != '\0';
     for (size_t i = 0; i < source->count; i++)
         troubles += source->processes[i]->trouble[0] != '\0';
     if (!troubles)
@@ -192,6 +196,8 @@ static struct wsdbg_error *add_troubles(const struct ring_source *source, struct
     if (!larger)
         return &wsdbg_error_no_memory;
     out->notes = larger;
+    if (source->trouble[0])
+        memcpy(out->notes[out->note_count++], source->trouble, sizeof *out->notes);
     for (size_t i = 0; i < source->count; i++)
         if (source->processes[i]->trouble[0])
             memcpy(out->notes[out->note_count++], source->processes[i]->trouble, sizeof *out->notes);
@@ -222,12 +228,69 @@ static struct wsdbg_error *build(struct ring_source *source, uint64_t now_ns, bo
     return error;
 }
 
+static bool ended_by_fault(const struct process *process, uint32_t context)
+{
+    const struct wsdbg_context_row *row = &process->tracker.contexts[context].row;
+    return context < process->tracker.head.context_count && row->error != 0 && row->slot_count > 0;
+}
+
+/* A context that ended in good order needs its memory no more. */
+static void follow_memory(struct ring_source *source)
+{
+    if (!source->memory)
+        return;
+    wsdbg_lasting_memory_receive(source->memory);
+    for (size_t i = 0; i < source->count; i++)
+        for (uint32_t c = 0; c < source->processes[i]->tracker.head.context_count; c++)
+            if (source->processes[i]->tracker.contexts[c].row.state == WSDBG_CONTEXT_DESTROYED)
+                wsdbg_lasting_memory_drop(source->memory, source->processes[i]->process_id, c);
+}
+
+static struct wsdbg_error *restore(struct ring_source *source, struct process *process, uint32_t context)
+{
+    const struct wsdbg_tracked_context *tracked = &process->tracker.contexts[context];
+    struct wsdbg_lasting_copy copy = {0};
+    bool found = false;
+    struct wsdbg_error *error =
+        wsdbg_lasting_memory_read(source->memory, process->process_id, context, &tracked->row, &found, &copy);
+    if (!error && found) {
+        if (!process->asked)
+            process->request = wsdbg_segment_map_request(process->map);
+        process->asked = true;
+        error = wsdbg_segment_map_restore(process->map, context, &copy, tracked->fault_seen_ns, process->request);
+    }
+    free(copy.slots);
+    free(copy.history);
+    return error;
+}
+
+/* Once for each context that a fault ended.  What cannot be read is said in the snapshot, and lost. */
+static void restore_faulted(struct ring_source *source)
+{
+    for (size_t i = 0; source->memory && i < source->count; i++) {
+        struct process *process = source->processes[i];
+        for (uint32_t c = 0; process->map && c < WSDBG_CONTEXT_ROWS; c++) {
+            if (!ended_by_fault(process, c) || process->restored[c])
+                continue;
+            process->restored[c] = true;
+            struct wsdbg_error *error = restore(source, process, c);
+            if (error)
+                snprintf(process->trouble, sizeof process->trouble,
+                         "the histories of context %u could not be read after the GPU fault: %s", c,
+                         wsdbg_error_message(error));
+            wsdbg_error_destroy(error);
+        }
+    }
+}
+
 static struct wsdbg_error *ring_poll(struct wsdbg_evidence *base, uint64_t now_ns, struct wsdbg_snapshot *out)
 {
     struct ring_source *source = (struct ring_source *)base;
     struct wsdbg_error *error = discover(source);
     if (!error)
         error = look(source, now_ns);
+    if (!error)
+        follow_memory(source);
     return error ? error : build(source, now_ns, false, out);
 }
 
@@ -270,6 +333,8 @@ static struct wsdbg_error *ring_inspect(struct wsdbg_evidence *base, uint64_t no
     if (error)
         return error;
     fetch_histories(source, started_ns + deadline_ns);
+    follow_memory(source);
+    restore_faulted(source);
     /* Slots once more: a history fits only the slot's event of the same moment. */
     error = look(source, now_ns);
     if (error)
@@ -291,6 +356,7 @@ static void ring_close(struct wsdbg_evidence *base)
         free(source->processes[i]);
     }
     wsdbg_recorder_close(source->recorder);
+    wsdbg_lasting_memory_close(source->memory);
     free(source->processes);
     free(source->prefix);
     free(source);
@@ -299,7 +365,7 @@ static void ring_close(struct wsdbg_evidence *base)
 static const struct wsdbg_evidence_ops ring_ops = {
     .name = "ring", .poll = ring_poll, .inspect = ring_inspect, .close = ring_close};
 
-struct wsdbg_error *wsdbg_evidence_open_ring(const char *session, struct wsdbg_evidence **out)
+struct wsdbg_error *wsdbg_evidence_open_ring(const char *session, const char *spool, struct wsdbg_evidence **out)
 {
     if (!session[0] || strchr(session, '/') || strlen(session) > 200)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "session name \"%s\": not a name for shared memory", session);
@@ -311,6 +377,11 @@ struct wsdbg_error *wsdbg_evidence_open_ring(const char *session, struct wsdbg_e
         free(source);
         return &wsdbg_error_no_memory;
     }
+    struct wsdbg_error *error = spool ? wsdbg_lasting_memory_open(spool, &source->memory) : NULL;
+    if (error)
+        snprintf(source->trouble, sizeof source->trouble, "after a GPU fault histories are lost: %s",
+                 wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
     *out = &source->base;
     return NULL;
 }

@@ -139,6 +139,43 @@ bool wsdbg_segment_map_answered(const struct wsdbg_segment_map *map, uint32_t re
     return __atomic_load_n(&segment->history_done, __ATOMIC_ACQUIRE) == request;
 }
 
+static struct wsdbg_error *put(struct wsdbg_segment_map *map, uint64_t offset, const void *bytes, size_t count)
+{
+    for (size_t done = 0; done < count;) {
+        ssize_t written = pwrite(map->fd, (const char *)bytes + done, count - done, (off_t)(offset + done));
+        if (written <= 0 && errno != EINTR)
+            return wsdbg_error_os(errno, "%s: write", map->name);
+        done += written > 0 ? (size_t)written : 0;
+    }
+    return NULL;
+}
+
+/* Where the mirrors really lie is checked as for reading: the row is the producer's word. */
+struct wsdbg_error *wsdbg_segment_map_restore(struct wsdbg_segment_map *map, uint32_t context,
+                                              const struct wsdbg_lasting_copy *copy, uint64_t seen_ns, uint32_t request)
+{
+    const struct wsdbg_segment_view view = {map->bytes, map->byte_count};
+    const size_t row_offset = offsetof(struct wsdbg_segment, contexts) + context * sizeof(struct wsdbg_context_row);
+    const uint64_t number = request;
+    struct wsdbg_context_row row;
+    wsdbg_segment_read_context(&view, context, &row);
+    if (!wsdbg_segment_slots(&view, &row) || copy->slots_bytes != row.slot_count * sizeof(struct wsdbg_slot))
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: context %u: the slots do not fit their place", map->name,
+                                  context);
+    struct wsdbg_error *error = put(map, row.slots_offset, copy->slots, copy->slots_bytes);
+    if (!error)
+        error = put(map, row_offset + offsetof(struct wsdbg_context_row, slots_copied_ns), &seen_ns, sizeof seen_ns);
+    if (error || !copy->history || !wsdbg_segment_mirror(&view, &row) ||
+        copy->history_bytes != (uint64_t)row.slot_count * row.history_depth * sizeof(struct wsdbg_event))
+        return error;
+    error = put(map, row.history_offset, copy->history, copy->history_bytes);
+    if (!error)
+        error = put(map, row_offset + offsetof(struct wsdbg_context_row, history_copied), &number, sizeof number);
+    if (!error)
+        error = put(map, offsetof(struct wsdbg_segment, history_done), &request, sizeof request);
+    return error;
+}
+
 void wsdbg_segment_map_close(struct wsdbg_segment_map *map)
 {
     if (map->request_page)

@@ -1,11 +1,12 @@
 /* segment_map.h - a live segment: the mapping of a traced process's shared-memory object.
  *
- * Reads: /dev/shm and whether the process lives.  Writes: nothing but the history request word, through a
- * mapping of its own; everything else is mapped read-only.
+ * Reads: /dev/shm and whether the process lives.  Writes: the two request words, through a mapping of their own
+ * (everything else is mapped read-only), and what is left of a context that died.
  */
 #ifndef WSDBG_EVIDENCE_SEGMENT_MAP_H
 #define WSDBG_EVIDENCE_SEGMENT_MAP_H
 
+#include "evidence/lasting_memory.h"
 #include "evidence/segment_reader.h"
 
 struct wsdbg_segment_map;
@@ -22,6 +23,11 @@ struct wsdbg_error *wsdbg_segment_map_refresh(struct wsdbg_segment_map *map, str
 bool wsdbg_segment_map_alive(struct wsdbg_segment_map *map);
 /* Raises the history request and wakes the producer; returns the request's number. */
 uint32_t wsdbg_segment_map_request(struct wsdbg_segment_map *map);
+/* Puts what was read from a dead context's memory where the copies of a living one would be, as the answer to
+ * `request`: slots as of seen_ns, and history (NULL = none).  The observer writes there no more. */
+struct wsdbg_error *wsdbg_segment_map_restore(struct wsdbg_segment_map *map, uint32_t context,
+                                              const struct wsdbg_lasting_copy *copy, uint64_t seen_ns,
+                                              uint32_t request);
 bool wsdbg_segment_map_answered(const struct wsdbg_segment_map *map, uint32_t request);
 void wsdbg_segment_map_close(struct wsdbg_segment_map *map);
 

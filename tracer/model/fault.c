@@ -41,7 +41,9 @@ void wsdbg_fault_sentence(const struct wsdbg_snapshot *snapshot, size_t context,
     char name[64] = "", age[80] = "";
     if (words)
         snprintf(name, sizeof name, " (%s)", words);
-    if (row->state_age_ns.known)
+    if (row->state_age_ns.known && row->state_age_ns.value == 0)
+        snprintf(age, sizeof age, "; the state shown is what its memory held at the end");
+    else if (row->state_age_ns.known)
         snprintf(age, sizeof age, "; the state shown is from %.0f ms before", (double)row->state_age_ns.value / 1e6);
     snprintf(out, WSDBG_FAULT_BYTES, "GPU fault: CUDA error %d%s ended context %u on %s%s", row->error, name,
              wsdbg_context_number(snapshot, context), row->device_name[0] ? row->device_name : "?", age);

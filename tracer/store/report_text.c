@@ -39,11 +39,14 @@ static void findings_block(const struct wsdbg_report *r, bool colour, FILE *out)
 {
     const struct wsdbg_report_finding *first = &r->findings[0];
     wsdbg_report_line(out,
-                      !colour   ? NULL
-                      : r->hang ? "1;31"
-                                : "1;33",
-                      "%s: %s (%s)", r->hang ? "HANG" : "STALL", wsdbg_cause_name(first->cause),
-                      wsdbg_confidence_name(first->confidence));
+                      !colour                         ? NULL
+                      : r->hang || r->fault_count > 0 ? "1;31"
+                                                      : "1;33",
+                      "%s: %s (%s)",
+                      r->hang              ? "HANG"
+                      : r->fault_count > 0 ? "FAULT"
+                                           : "STALL",
+                      wsdbg_cause_name(first->cause), wsdbg_confidence_name(first->confidence));
     wsdbg_report_wrap(out, NULL, "  ", first->sentence);
     if (first->fix[0])
         wsdbg_report_wrap(out, colour ? "32" : NULL, "Fix: ", first->fix);
@@ -219,8 +222,10 @@ void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FI
     faults_block(report, colour, out);
     if (report->diagnosed && report->finding_count > 0)
         findings_block(report, colour, out);
-    else if (report->diagnosed)
+    else if (report->diagnosed && report->fault_count == 0)
         wsdbg_report_line(out, heading(colour), "STALL: no cause found");
+    else if (report->diagnosed)
+        wsdbg_report_line(out, heading(colour), "FAULT: no cause found");
     else
         ran_block(report, colour, out);
     if (report->diagnosed || report->fault_count > 0)

@@ -53,6 +53,25 @@
 #define WSDBG_UNKNOWN32 0xffffffffu
 #define WSDBG_UNKNOWN64 0xffffffffffffffffull
 
+/* The ring's device memory outlives its context: the observer sends wsdbg a file descriptor of each allocation
+ * (SCM_RIGHTS) on the datagram socket WSDBG_MEMORY_SOCKET in the spool folder.  While wsdbg holds it the memory
+ * stays, whatever becomes of the process; after a GPU fault wsdbg reads it from a context of its own. */
+#define WSDBG_MEMORY_SOCKET "memory"
+enum wsdbg_memory_kind { WSDBG_MEMORY_SLOTS = 1, WSDBG_MEMORY_HISTORY = 2 };
+struct wsdbg_memory_message {
+    uint32_t version;         /* WSDBG_SEGMENT_VERSION */
+    uint32_t process_id;
+    uint32_t context;         /* row in contexts */
+    uint32_t kind;            /* enum wsdbg_memory_kind */
+    uint64_t device_address;  /* the row's slots_device_address or history_device_address */
+    uint64_t used_bytes;
+    uint64_t allocated_bytes; /* what must be mapped */
+    uint32_t device_ordinal;  /* in the sender's numbering */
+    uint32_t reserved;
+    uint8_t device_uuid[16];  /* all zero = not known */
+};
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_memory_message) == 64, "memory message layout");
+
 enum wsdbg_observer_state { WSDBG_OBSERVER_ACTIVE = 1, WSDBG_OBSERVER_OFF = 2 /* off_reason says why */ };
 enum wsdbg_observer_kind { WSDBG_OBSERVER_DRIVER = 1, WSDBG_OBSERVER_CUPTI = 2 };
 enum wsdbg_context_state { WSDBG_CONTEXT_ALIVE = 1, WSDBG_CONTEXT_DESTROYED = 2, WSDBG_CONTEXT_FAULTED = 3 };
