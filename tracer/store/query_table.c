@@ -25,7 +25,9 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "JOIN grid g ON g.snapshot_id = s.id JOIN cta c ON c.grid_id = g.id JOIN barrier b ON b.cta_id = c.id "
      "LEFT JOIN name n ON n.id = b.name_id GROUP BY g.id, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 ORDER BY g.id, b.kind, 3, 4"},
     {"timeline", "What happened, in time order? (the newest 200 events)",
-     "SELECT * FROM (SELECT * FROM timeline ORDER BY gpu_time_ns DESC, event_id DESC LIMIT 200) "
+     "SELECT * FROM timeline WHERE event_id IN (SELECT v.id FROM event v JOIN (SELECT min(event_first) AS first, "
+     "max(event_first + event_count) AS beyond FROM warp_named n JOIN warp w ON w.id = n.warp_id) r "
+     "ON v.id >= r.first AND v.id < r.beyond ORDER BY v.gpu_time_ns DESC, v.id DESC LIMIT 200) "
      "ORDER BY gpu_time_ns, event_id"},
     {"last-events", "What did each warp do last?",
      "SELECT kernel, cta_x, cta_y, cta_z, warp, role, state, last_event, stage, parity, iteration, last_event_age_ns "

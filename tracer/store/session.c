@@ -82,7 +82,7 @@ struct wsdbg_error *wsdbg_store_create(const char *path, const struct wsdbg_sess
     } else {
         store->writing = true;
         store->next = (struct wsdbg_picture_ids){1, 1, 1, 1, 1};
-        if (sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+        if (sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
             error = wsdbg_db_error(store->db, path, "create the session database");
         else
             error = create_tables(store, info);

@@ -2,6 +2,7 @@
  *
  * Reads: snapshots and diagnoses.  Writes: one SQLite file (docs/SCHEMA.md, PRAGMA user_version).
  * WAL while live; every write is one transaction, so a run killed at any moment leaves a readable file.
+ * A store is used by one thread at a time; a reader opens a store of its own.
  */
 #ifndef WSDBG_STORE_STORE_H
 #define WSDBG_STORE_STORE_H

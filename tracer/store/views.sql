@@ -57,7 +57,8 @@ FROM shown_snapshot s
 JOIN grid g ON g.snapshot_id = s.id
 JOIN cta c ON c.grid_id = g.id
 JOIN warp w ON w.cta_id = c.id
-JOIN event v ON v.id >= w.event_first AND v.id < w.event_first + w.event_count
+-- The same said twice: whichever of warp and event is at hand leads to the other without a search.
+JOIN event v ON v.warp_id = w.id AND v.id >= w.event_first AND v.id < w.event_first + w.event_count
 LEFT JOIN event_kind k ON k.id = v.kind
 LEFT JOIN context x ON x.id = g.context_id
 LEFT JOIN name r ON r.id = (SELECT min(id) FROM name WHERE module_id = g.module_id AND kind = 'role' AND identifier = w.role)

@@ -1,0 +1,47 @@
+"""results.py - keeps docs/results/viewer.json and viewer.md: one section a measuring script, replaced as a whole.
+
+Reads and writes both files.  A development script: wsdbg itself needs no Python.
+"""
+import json, os, re, statistics
+
+RESULTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'docs', 'results')
+HEAD = """# The viewer and the store, measured
+
+Every section is written by the script that it names; nothing here is typed in by hand. Numbers are medians, with the smallest and
+the largest run in brackets; `viewer.json` beside this page has them all.
+"""
+
+
+def machine():
+    """The processor and the number of cores that this process may use."""
+    with open('/proc/cpuinfo') as file:
+        model = re.search(r'model name\s*: (.*)', file.read())
+    return f"{model.group(1) if model else 'unknown processor'}, {len(os.sched_getaffinity(0))} cores"
+
+
+def spread(values):
+    return {'median': statistics.median(values), 'min': min(values), 'max': max(values), 'runs': len(values)}
+
+
+def cell(value, digits=0, scale=1):
+    """'median (smallest–largest)'."""
+    number = lambda key: f'{value[key] * scale:,.{digits}f}'
+    return f"{number('median')} ({number('min')}–{number('max')})"
+
+
+def save(section, data, markdown):
+    """Puts `data` under viewer.json's key and `markdown` between viewer.md's two marks of that section."""
+    os.makedirs(RESULTS, exist_ok=True)
+    path = os.path.join(RESULTS, 'viewer.json')
+    everything = json.load(open(path)) if os.path.exists(path) else {}
+    everything[section] = data
+    with open(path, 'w') as file:
+        json.dump(everything, file, indent=1, sort_keys=True)
+        file.write('\n')
+    path = os.path.join(RESULTS, 'viewer.md')
+    page = open(path).read() if os.path.exists(path) else HEAD
+    block = f'<!-- {section} -->\n{markdown.strip()}\n<!-- end of {section} -->\n'
+    old = re.compile(f'<!-- {section} -->\n.*?<!-- end of {section} -->\n', re.S)
+    page = old.sub(lambda _: block, page) if old.search(page) else f'{page}\n{block}'
+    with open(path, 'w') as file:
+        file.write(page)
