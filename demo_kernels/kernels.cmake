@@ -7,11 +7,13 @@ function(wsdbg_demo_image name source)
   file(MAKE_DIRECTORY ${folder})
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/*.cuh ${CMAKE_CURRENT_SOURCE_DIR}/*/geometry.h
        ${CMAKE_CURRENT_SOURCE_DIR}/*/*.def ${PROJECT_SOURCE_DIR}/instr/include/wsdbg/*.h)
-  # --no-compress: the test of the machine code reads it out of the fatbin.
+  # --no-compress: the test of the machine code reads it out of the fatbin.  The source's name is relative, so that
+  # recordings carry no path of the machine that built them.
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DLOG=${folder}/${name}.ptxas -P ${CMAKE_CURRENT_SOURCE_DIR}/compile.cmake --
             ${WSDBG_NVCC} -fatbin --no-compress -std=c++17 -O3 -lineinfo -Xptxas -v
             -gencode arch=compute_90a,code=[sm_90a,compute_90a] -I${PROJECT_SOURCE_DIR}/instr/include
+            "-DWSDBG_SOURCE_FILE=\"demo_kernels/${source}\""
             ${ARGN} -o ${output} ${CMAKE_CURRENT_SOURCE_DIR}/${source}
     DEPENDS ${source} ${headers} compile.cmake
     COMMENT "Kernel image ${name}" VERBATIM)

@@ -84,6 +84,29 @@ static void every_row_reaches_the_snapshot(void **state)
     segment_writer_destroy(writer);
 }
 
+/* The path comes in parts between the author's names; parts out of order say nothing. */
+static void a_module_names_its_source_file(void **state)
+{
+    static const char first[] = "a/folder/of/some/length/to/fill/the/whole/part/";
+    static const struct wsdbg_name names[] = {
+        {.kind = WSDBG_NAME_SOURCE, .id = 0, .name = "a/folder/of/some/length/to/fill/the/whole/part/"},
+        {.kind = WSDBG_NAME_ROLE, .id = 3, .name = "scaler"},
+        {.kind = WSDBG_NAME_SOURCE, .id = 1, .name = "kernel.cu"},
+        {.kind = WSDBG_NAME_SOURCE, .id = 3, .name = "no part of it"},
+        {.kind = WSDBG_NAME_SOURCE, .id = 200, .name = "nor this"}};
+    (void)state;
+    assert_int_equal(sizeof first - 1, WSDBG_SOURCE_PART);
+    struct segment_writer *writer = healthy();
+    segment_writer_module(writer, 0, names, sizeof names / sizeof *names);
+    struct wsdbg_snapshot snapshot = segment_snapshot(writer);
+    assert_string_equal(snapshot.modules[0].source_path, "");
+    assert_string_equal(snapshot.modules[1].source_path, "a/folder/of/some/length/to/fill/the/whole/part/kernel.cu");
+    assert_int_equal(snapshot.modules[1].names_count, 1);
+    assert_string_equal(snapshot.names[snapshot.modules[1].names_first].name, "scaler");
+    wsdbg_snapshot_deinit(&snapshot);
+    segment_writer_destroy(writer);
+}
+
 static void hostile_counts_are_cut_to_their_tables(void **state)
 {
     (void)state;
@@ -210,6 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(foreign_truncated_and_newer_segments_are_refused),
         cmocka_unit_test(every_row_reaches_the_snapshot),
+        cmocka_unit_test(a_module_names_its_source_file),
         cmocka_unit_test(hostile_counts_are_cut_to_their_tables),
         cmocka_unit_test(slots_outside_the_segment_are_not_read),
         cmocka_unit_test(a_mirror_outside_the_segment_or_of_odd_depth_is_not_read),

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "cmd/console.h"
+#include "cmd/sources.h"
 #include "diagnose/watchdog.h"
 #include "store/report.h"
 
@@ -39,6 +40,7 @@ struct loop {
     bool undecided;       /* the stall going on was inspected and is no hang */
     bool record_failed, store_failed;
     bool fault_judged;
+    size_t sources_kept; /* modules whose source files the database has */
 };
 
 void wsdbg_watch_say(const struct wsdbg_watch *watch, const char *format, ...)
@@ -119,12 +121,23 @@ static bool look(struct loop *loop, uint64_t now_ns, bool over)
     return true;
 }
 
+/* The files as they are now belong to a program that runs now, not to a recording. */
+static struct wsdbg_error *keep_sources(struct loop *loop, const struct wsdbg_snapshot *snapshot)
+{
+    if (!loop->watch->clock->is_live)
+        return NULL;
+    return wsdbg_sources_keep(loop->watch->store, snapshot, &loop->sources_kept);
+}
+
 static void store(struct loop *loop, uint64_t now_ns, bool now_please)
 {
     if (loop->store_failed || (!now_please && now_ns - loop->stored_ns < STORE_EVERY_NS))
         return;
     loop->stored_ns = now_ns;
-    give_up(loop->watch, wsdbg_store_snapshot(loop->watch->store, &loop->last), "not storing", &loop->store_failed);
+    struct wsdbg_error *error = wsdbg_store_snapshot(loop->watch->store, &loop->last);
+    if (!error)
+        error = keep_sources(loop, &loop->last);
+    give_up(loop->watch, error, "not storing", &loop->store_failed);
 }
 
 static void store_verdict(struct loop *loop, const struct wsdbg_snapshot *snapshot,
@@ -134,6 +147,8 @@ static void store_verdict(struct loop *loop, const struct wsdbg_snapshot *snapsh
         return;
     loop->stored_ns = now_ns;
     struct wsdbg_error *error = wsdbg_store_snapshot(loop->watch->store, snapshot);
+    if (!error)
+        error = keep_sources(loop, snapshot);
     if (!error)
         error = wsdbg_store_diagnosis(loop->watch->store, snapshot, diagnosis);
     give_up(loop->watch, error, "not storing", &loop->store_failed);
@@ -262,6 +277,8 @@ static void judge_fault(struct loop *loop, uint64_t now_ns)
         error = say_verdict(loop, &loop->last, &diagnosis);
         loop->watch->fault_reported = !error;
     }
+    if (!error && loop->watch->listener)
+        loop->watch->listener->judged(loop->watch->listener, &loop->last, &diagnosis);
     if (!error)
         store_verdict(loop, &loop->last, &diagnosis, now_ns);
     if (error)

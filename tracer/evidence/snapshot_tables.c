@@ -54,6 +54,23 @@ static void add_contexts(struct wsdbg_builder *builder, const struct wsdbg_track
     }
 }
 
+/* A name the author gave, or a part of the source file's path. */
+static void add_name(struct wsdbg_snapshot *out, struct wsdbg_module *module, const struct wsdbg_segment_view *view,
+                     uint32_t row)
+{
+    struct wsdbg_name *name = &out->names[out->name_count];
+    wsdbg_segment_read_name(view, row, name);
+    if (name->kind != WSDBG_NAME_SOURCE) {
+        out->name_count++;
+        module->names_count++;
+        return;
+    }
+    const size_t length = strlen(module->source_path);
+    /* Parts come in order; one that does not fit on is not believed. */
+    if (name->id < WSDBG_SOURCE_PARTS && length == name->id * WSDBG_SOURCE_PART)
+        snprintf(module->source_path + length, sizeof module->source_path - length, "%s", name->name);
+}
+
 static struct wsdbg_error *add_modules(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker,
                                        const struct wsdbg_process_base *base)
 {
@@ -75,12 +92,11 @@ static struct wsdbg_error *add_modules(struct wsdbg_builder *builder, const stru
             .image_bytes = known_unless_zero(row.image_bytes),
             .image_hash = known_unless_zero(row.image_hash),
             .names_first = (uint32_t)out->name_count,
-            .names_count = count,
         };
         if (row.image_kept == 1)
             snprintf(module->image_path, sizeof module->image_path, "%u-%u.image", tracker->head.process_id, i);
         for (uint32_t n = 0; n < count; n++)
-            wsdbg_segment_read_name(&tracker->view, first + n, &out->names[out->name_count++]);
+            add_name(out, module, &tracker->view, first + n);
     }
     return NULL;
 }

@@ -76,6 +76,7 @@ struct wsdbg_module {
     struct wsdbg_optional_u64 image_hash;
     uint32_t names_first, names_count; /* in snapshot.names */
     char image_path[256];              /* spool file, "" = not kept */
+    char source_path[192];             /* of the file its probes' lines count in, as the compiler had it; "" = not known */
 };
 
 struct wsdbg_function {

@@ -49,12 +49,32 @@ struct wsdbg_warp {
 #define WSDBG_MODULE_LINKAGE
 #endif
 
+/* A part of the path of the source file, for the view that shows it.  Of a longer path the end is kept. */
+static constexpr struct wsdbg_name wsdbg_source_(const char *path, uint32_t part)
+{
+    struct wsdbg_name row = {WSDBG_NAME_SOURCE, (uint8_t)part, 0, 0, 0, 0, 0, {0}};
+    uint32_t length = 0, at = part * WSDBG_SOURCE_PART;
+    while (path[length])
+        length++;
+    if (length > WSDBG_SOURCE_PART * WSDBG_SOURCE_PARTS)
+        at += length - WSDBG_SOURCE_PART * WSDBG_SOURCE_PARTS;
+    for (uint32_t i = 0; i < WSDBG_SOURCE_PART && at + i < length; i++)
+        row.name[i] = path[at + i];
+    return row;
+}
+
 /* Once per .cu file, before the kernels: declares the config and names roles and barriers. */
 #define WSDBG_MODULE(...)                                                                  \
     extern "C" {                                                                           \
     __constant__ WSDBG_MODULE_LINKAGE struct wsdbg_config wsdbg_config_v1;                 \
-    __device__ WSDBG_MODULE_LINKAGE struct wsdbg_name wsdbg_names_v1[] = {__VA_ARGS__};    \
+    __device__ WSDBG_MODULE_LINKAGE struct wsdbg_name wsdbg_names_v1[] = {                 \
+        __VA_ARGS__, wsdbg_source_(WSDBG_SOURCE_FILE, 0), wsdbg_source_(WSDBG_SOURCE_FILE, 1), \
+        wsdbg_source_(WSDBG_SOURCE_FILE, 2), wsdbg_source_(WSDBG_SOURCE_FILE, 3)};         \
     }
+/* Where the lines of probes count; define it before the include to say something else than the compiler would. */
+#ifndef WSDBG_SOURCE_FILE
+#define WSDBG_SOURCE_FILE __FILE__
+#endif
 #define WSDBG_ROLE(id, name) {WSDBG_NAME_ROLE, (id), 0, 0, 0, 0, 0, name}
 /* arriving, waiting: bit masks of role ids; pass 0 where you do not want to say. */
 #define WSDBG_MBARRIER(id, name, stages, arriving, waiting) \

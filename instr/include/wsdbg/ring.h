@@ -156,7 +156,16 @@ WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_config) == 40, "config layout");
 #define WSDBG_HISTORY_DEPTH_MAX 128u
 
 /* A row of the module's name table `wsdbg_names_v1`: what the ids in events mean. */
-enum wsdbg_name_kind { WSDBG_NAME_NONE = 0, WSDBG_NAME_ROLE = 1, WSDBG_NAME_MBARRIER = 2, WSDBG_NAME_NAMED_BARRIER = 3, WSDBG_NAME_MARK = 4 };
+enum wsdbg_name_kind {
+    WSDBG_NAME_NONE = 0,
+    WSDBG_NAME_ROLE = 1,
+    WSDBG_NAME_MBARRIER = 2,
+    WSDBG_NAME_NAMED_BARRIER = 3,
+    WSDBG_NAME_MARK = 4,
+    WSDBG_NAME_SOURCE = 5 /* part `id` (from 0) of the path of the source file, WSDBG_SOURCE_PART bytes each */
+};
+#define WSDBG_SOURCE_PART 47u
+#define WSDBG_SOURCE_PARTS 4u
 
 struct wsdbg_name {
     uint8_t kind;           /* enum wsdbg_name_kind */
