@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "store/event_fields.h"
-#include "store/report.h"
+#include "store/fold.h"
 #include "store/symbol.h"
 
 void viewer_grid_text(const struct wsdbg_snapshot *s, uint32_t grid, char *out, size_t bytes)
@@ -136,6 +136,36 @@ void viewer_event_text(const struct wsdbg_snapshot *s, uint32_t warp, const stru
         say(&p, ", iteration %" PRIu32, event->iteration);
     if (fields & WSDBG_FIELD_SITE)
         say(&p, ", line %" PRIu32, WSDBG_SITE_LINE(event->value));
+}
+
+void viewer_warps_time_text(const struct viewer_picture *picture, const struct wsdbg_report_warps *w, char *out,
+                            size_t bytes)
+{
+    const uint64_t taken_ns = picture->snapshot->time_ns;
+    const uint64_t since_ns = picture->now_ns > taken_ns ? picture->now_ns - taken_ns : 0;
+    if (w->waiting_ns.known && w->state != WSDBG_WARP_EXITED)
+        viewer_duration_text((uint64_t)w->waiting_ns.high + since_ns, out, bytes);
+    else
+        snprintf(out, bytes, "%s", w->state == WSDBG_WARP_EXITED ? "" : "?");
+}
+
+void viewer_barrier_state_text(const struct wsdbg_snapshot *s, uint32_t barrier, char *out, size_t bytes)
+{
+    struct wsdbg_fold_row row;
+    struct wsdbg_report_barriers b;
+    char phase[24], pending[24], expected[24], tx[32];
+    wsdbg_fold_barrier(s, barrier, &row);
+    const struct wsdbg_fold_group group = wsdbg_fold_single(&row);
+    wsdbg_fold_barriers_row(s, &group, &b);
+    wsdbg_range_text(b.phase, phase, sizeof phase);
+    wsdbg_range_text(b.pending_arrivals, pending, sizeof pending);
+    wsdbg_range_text(b.expected_arrivals, expected, sizeof expected);
+    wsdbg_report_tx_text(&b, tx, sizeof tx);
+    out[0] = '\0';
+    if (b.kind == WSDBG_BARRIER_MBARRIER)
+        snprintf(out, bytes, "phase %s, pending %s of %s arrivals, %s bytes", phase, pending, expected, tx);
+    else if (b.kind == WSDBG_BARRIER_NAMED)
+        snprintf(out, bytes, "%s threads expected", expected);
 }
 
 const char *viewer_nothing_text(const struct viewer_context *context)

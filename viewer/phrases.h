@@ -2,6 +2,7 @@
 #ifndef VIEWER_PHRASES_H
 #define VIEWER_PHRASES_H
 
+#include "store/report.h"
 #include "viewer/view.h"
 
 /* "gemm_cooperative, grid 77 (running)" */
@@ -17,6 +18,11 @@ void viewer_event_text(const struct wsdbg_snapshot *snapshot, uint32_t warp, con
                        char *out, size_t bytes);
 /* Newest GPU time stamp of the context that a warp runs in. */
 uint64_t viewer_gpu_now_ns(const struct wsdbg_snapshot *snapshot, uint32_t warp);
+/* Time since the slots changed, counted to the picture's now, that of the longest of a group; "" for warps that left. */
+void viewer_warps_time_text(const struct viewer_picture *picture, const struct wsdbg_report_warps *warps, char *out,
+                            size_t bytes);
+/* "phase 0, pending 4 of 8 arrivals, 0 bytes"; "" for kinds that have no such numbers. */
+void viewer_barrier_state_text(const struct wsdbg_snapshot *snapshot, uint32_t barrier, char *out, size_t bytes);
 /* The sentence for a view without rows. */
 const char *viewer_nothing_text(const struct viewer_context *context);
 

@@ -197,17 +197,6 @@ static void registers_text(const struct wsdbg_report_warps *w, char *out, size_t
         snprintf(out, bytes, "%s", held);
 }
 
-/* The time since the slot changed, counted to the picture's now; that of the longest of a group. */
-static void time_text(const struct viewer_picture *picture, const struct wsdbg_report_warps *w, char *out, size_t bytes)
-{
-    const uint64_t taken_ns = picture->snapshot->time_ns;
-    const uint64_t since_ns = picture->now_ns > taken_ns ? picture->now_ns - taken_ns : 0;
-    if (w->waiting_ns.known && w->state != WSDBG_WARP_EXITED)
-        viewer_duration_text((uint64_t)w->waiting_ns.high + since_ns, out, bytes);
-    else
-        snprintf(out, bytes, "%s", w->state == WSDBG_WARP_EXITED ? "" : "?");
-}
-
 static void draw_group(struct viewer_context *context, const struct viewer_row *row, unsigned mask,
                        const struct wsdbg_report_warps *w, struct viewer_canvas *canvas)
 {
@@ -224,7 +213,7 @@ static void draw_group(struct viewer_context *context, const struct viewer_row *
         wsdbg_range_text(w->line, text[LINE], sizeof *text);
     }
     registers_text(w, text[REGISTERS], sizeof *text);
-    time_text(context->picture, w, text[TIME], sizeof *text);
+    viewer_warps_time_text(context->picture, w, text[TIME], sizeof *text);
     where_text(row, w, text[WHERE], sizeof *text);
     viewer_draw_fold(canvas, row, at[WHERE].width, plain, text[WHERE]);
     viewer_marks_draw(canvas, at[MARK].at, mask);
