@@ -138,16 +138,18 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
 {
     const char *end = !watch->probes_seen ? "none with probes: a hang could not have been noticed" : "no hang";
     if (watch->fault[0] && !watch->fault_reported)
-        wsdbg_say("%s", watch->fault);
+        wsdbg_watch_say(watch, "%s", watch->fault);
+    if (watch->hang)
+        wsdbg_watch_say(watch, "session in %s; ask it with: wsdbg query %s", run->output, run->output);
     if (run->options->quiet || watch->hang)
         return;
     if (watch->blind)
-        wsdbg_say("the program was not watched to its end; session in %s", run->output);
+        wsdbg_watch_say(watch, "the program was not watched to its end; session in %s", run->output);
     else if (!watch->cuda_seen)
-        wsdbg_say("no use of CUDA was seen; session in %s", run->output);
+        wsdbg_watch_say(watch, "no use of CUDA was seen; session in %s", run->output);
     else
-        wsdbg_say("%" PRIu64 " kernel launch%s seen, %s; session in %s", watch->launches,
-                  watch->launches == 1 ? "" : "es", watch->fault[0] ? "ended by a GPU fault" : end, run->output);
+        wsdbg_watch_say(watch, "%" PRIu64 " kernel launch%s seen, %s; session in %s", watch->launches,
+                        watch->launches == 1 ? "" : "es", watch->fault[0] ? "ended by a GPU fault" : end, run->output);
 }
 
 /* Ends the program if that is asked for; says how the run ended. */
@@ -164,7 +166,8 @@ static void finish_child(struct run *run, const struct wsdbg_watch *watch, char 
         size_t left = wsdbg_child_kill(run->child);
         snprintf(outcome, outcome_bytes, "killed after a hang");
         if (left > 0)
-            wsdbg_say("%zu process%s of the program would not die, not even of SIGKILL", left, left == 1 ? "" : "es");
+            wsdbg_watch_say(watch, "%zu process%s of the program would not die, not even of SIGKILL", left,
+                            left == 1 ? "" : "es");
         return;
     }
     int own = wsdbg_child_status(run->child), signal_number = wsdbg_child_signal(run->child);
@@ -187,15 +190,13 @@ static struct wsdbg_error *watch_program(struct run *run, int *status)
     run->executed = true;
     const struct wsdbg_watch *watch = wsdbg_session_watch(run->session);
     finish_child(run, watch, outcome, sizeof outcome, status);
+    say_what_was_seen(run, watch);
     struct wsdbg_error *error = wsdbg_session_end(run->session, *status, outcome);
     if (error) {
         /* The program's status counts more than a database that could not be finished. */
         wsdbg_say("the session is not complete: %s", wsdbg_error_message(error));
         wsdbg_error_destroy(error);
     }
-    say_what_was_seen(run, watch);
-    if (watch->hang)
-        wsdbg_say("session in %s; ask it with: wsdbg query %s", run->output, run->output);
     return NULL;
 }
 

@@ -43,6 +43,13 @@ struct loop {
     size_t sources_kept; /* modules whose source files the database has */
 };
 
+/* A log that cannot be written must not cost the words themselves. */
+static void keep_line(const struct wsdbg_watch *watch, const char *line)
+{
+    uint64_t now_ns = watch->clock->now_ns(watch->clock);
+    wsdbg_error_destroy(wsdbg_store_log(watch->store, now_ns, WSDBG_LOG_WSDBG, line));
+}
+
 void wsdbg_watch_say(const struct wsdbg_watch *watch, const char *format, ...)
 {
     char *line = NULL;
@@ -51,10 +58,13 @@ void wsdbg_watch_say(const struct wsdbg_watch *watch, const char *format, ...)
     if (vasprintf(&line, format, arguments) < 0)
         line = NULL;
     va_end(arguments);
-    if (line && watch->listener)
+    if (!line)
+        return;
+    if (watch->listener)
         watch->listener->said(watch->listener, line);
-    else if (line)
+    else
         wsdbg_say("%s", line);
+    keep_line(watch, line);
     free(line);
 }
 
@@ -154,15 +164,20 @@ static void store_verdict(struct loop *loop, const struct wsdbg_snapshot *snapsh
     give_up(loop->watch, error, "not storing", &loop->store_failed);
 }
 
-/* In one piece, so that nothing mixes with it. */
-static void say_report(const struct wsdbg_watch *watch, const char *text, size_t bytes)
+/* In one piece, so that nothing mixes with it.  The log gets the verdict alone: the rest is in the database. */
+static void say_report(const struct wsdbg_watch *watch, const struct wsdbg_finding *first, const char *text)
 {
+    char verdict[640] = "hang: UNKNOWN";
+    if (first)
+        snprintf(verdict, sizeof verdict, "%s: %s (%s): %s", watch->fault[0] ? "fault" : "hang",
+                 wsdbg_cause_name(first->cause), wsdbg_confidence_name(first->confidence), first->sentence);
     if (watch->listener) {
-        watch->listener->reported(watch->listener, text);
-        return;
+        watch->listener->reported(watch->listener, text, verdict);
+    } else {
+        fputs(text, stderr);
+        fflush(stderr);
     }
-    fwrite(text, 1, bytes, stderr);
-    fflush(stderr);
+    keep_line(watch, verdict);
 }
 
 /* The report, at once. */
@@ -183,7 +198,7 @@ static struct wsdbg_error *say_verdict(struct loop *loop, const struct wsdbg_sna
     }
     fclose(memory);
     if (!error)
-        say_report(watch, text, bytes);
+        say_report(watch, diagnosis->finding_count ? &diagnosis->findings[0] : NULL, text);
     free(text);
     return error;
 }

@@ -32,8 +32,8 @@ struct wsdbg_listener {
                    const struct wsdbg_diagnosis *diagnosis);
     /* A line of wsdbg's own, without its newline. */
     void (*said)(struct wsdbg_listener *listener, const char *line);
-    /* The report of a hang: many lines. */
-    void (*reported)(struct wsdbg_listener *listener, const char *text);
+    /* The report of a hang, many lines, and the verdict as one. */
+    void (*reported)(struct wsdbg_listener *listener, const char *text, const char *verdict);
 };
 
 struct wsdbg_watch {
@@ -60,7 +60,7 @@ struct wsdbg_watch {
     char cause[32];      /* code of the verdict, "" = none */
 };
 
-/* A line of wsdbg's own about the session: to the listener, or on stderr. */
+/* A line of wsdbg's own about the session: to the listener, or on stderr; and into the session's log. */
 void wsdbg_watch_say(const struct wsdbg_watch *watch, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Watches until the clock is over, or, with stop_at_hang, until a hang has been reported and stored.  Trouble with

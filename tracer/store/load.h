@@ -36,14 +36,9 @@ void wsdbg_loaded_deinit(struct wsdbg_loaded *loaded);
 struct wsdbg_error *wsdbg_store_events(struct wsdbg_store *store, const struct wsdbg_loaded *loaded, uint32_t warp,
                                        uint32_t first, uint32_t count, struct wsdbg_history_event *out, uint32_t *got);
 
-/* A line of the session's log.  `text` stays valid until the next call with this store. */
-struct wsdbg_log_line {
-    uint64_t time_ns;
-    enum wsdbg_log_origin origin;
-    const char *text;
-};
 uint64_t wsdbg_store_log_count(struct wsdbg_store *store);
-/* Line `number`, 0 = oldest; *found = false when there is none. */
+/* Line `number`, 0 = oldest; *found = false when there is none.  Its text stays valid until the next call with this
+ * store. */
 struct wsdbg_error *wsdbg_store_log_line(struct wsdbg_store *store, uint64_t number, struct wsdbg_log_line *out,
                                          bool *found);
 /* The source file of module index `module`; both stay valid until the next call with this store.  path NULL = not

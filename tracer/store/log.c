@@ -16,19 +16,26 @@ static const char *origin_word(unsigned origin)
     return origin < sizeof words / sizeof *words ? words[origin] : "wsdbg";
 }
 
-struct wsdbg_error *wsdbg_store_log(struct wsdbg_store *store, uint64_t time_ns, enum wsdbg_log_origin origin,
-                                    const char *text)
+struct wsdbg_error *wsdbg_store_log_lines(struct wsdbg_store *store, const struct wsdbg_log_line *lines, size_t count)
 {
     struct wsdbg_error *error = wsdbg_db_begin(store);
     if (error)
         return error;
     struct wsdbg_insert insert;
     wsdbg_insert_begin(&insert, store, "INSERT INTO log (time_ns, origin, text) VALUES (?, ?, ?)");
-    wsdbg_insert_number(&insert, (int64_t)time_ns);
-    wsdbg_insert_string(&insert, origin_word(origin));
-    wsdbg_insert_string(&insert, text);
-    wsdbg_insert_row(&insert);
+    for (size_t i = 0; i < count; i++) {
+        wsdbg_insert_number(&insert, (int64_t)lines[i].time_ns);
+        wsdbg_insert_string(&insert, origin_word(lines[i].origin));
+        wsdbg_insert_string(&insert, lines[i].text);
+        wsdbg_insert_row(&insert);
+    }
     return wsdbg_db_end(store, wsdbg_insert_end(&insert));
+}
+
+struct wsdbg_error *wsdbg_store_log(struct wsdbg_store *store, uint64_t time_ns, enum wsdbg_log_origin origin,
+                                    const char *text)
+{
+    return wsdbg_store_log_lines(store, &(struct wsdbg_log_line){time_ns, origin, text}, 1);
 }
 
 struct wsdbg_error *wsdbg_store_source(struct wsdbg_store *store, uint32_t module, const char *path, const char *text)

@@ -48,6 +48,14 @@ enum wsdbg_log_origin { WSDBG_LOG_WSDBG, WSDBG_LOG_STDOUT, WSDBG_LOG_STDERR, WSD
  * carries them (--tui). */
 struct wsdbg_error *wsdbg_store_log(struct wsdbg_store *store, uint64_t time_ns, enum wsdbg_log_origin origin,
                                     const char *text);
+/* A line of the session's log, without its newline. */
+struct wsdbg_log_line {
+    uint64_t time_ns;
+    enum wsdbg_log_origin origin;
+    const char *text;
+};
+/* Adds many lines as one transaction. */
+struct wsdbg_error *wsdbg_store_log_lines(struct wsdbg_store *store, const struct wsdbg_log_line *lines, size_t count);
 /* Keeps the source file of a module (index in the snapshot stored last); text NULL = it could not be read. */
 struct wsdbg_error *wsdbg_store_source(struct wsdbg_store *store, uint32_t module, const char *path, const char *text);
 struct wsdbg_error *wsdbg_store_end(struct wsdbg_store *store, const struct wsdbg_session_end *end);
