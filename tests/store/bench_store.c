@@ -187,7 +187,7 @@ static double events_ms(struct wsdbg_store *store, const struct wsdbg_loaded *lo
 static double ask_s(struct wsdbg_store *store, const char *query, FILE *out)
 {
     const double start = seconds();
-    check(wsdbg_store_query(store, query, WSDBG_QUERY_CSV, out));
+    check(wsdbg_store_query(store, query, WSDBG_QUERY_CSV, 0, out));
     return seconds() - start;
 }
 

@@ -368,7 +368,7 @@ char *example_query(struct wsdbg_store *store, const char *sql, enum wsdbg_query
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
-    example_ok(wsdbg_store_query(store, sql, format, out));
+    example_ok(wsdbg_store_query(store, sql, format, 0, out));
     fclose(out);
     return text;
 }

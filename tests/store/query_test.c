@@ -47,7 +47,7 @@ static void gives(const char *sql, enum wsdbg_query_format format, const char *e
 
 static void refused(const char *sql, const char *reason)
 {
-    example_refused(wsdbg_store_query(full, sql, WSDBG_QUERY_CSV, stderr), reason);
+    example_refused(wsdbg_store_query(full, sql, WSDBG_QUERY_CSV, 0, stderr), reason);
 }
 
 static void aligned_columns_pad_by_display_width(void **state)
@@ -56,6 +56,32 @@ static void aligned_columns_pad_by_display_width(void **state)
     gives("SELECT 1 AS n, 'é' AS word, NULL AS none UNION ALL SELECT 22, '日本', 5", WSDBG_QUERY_ALIGNED,
           " n  word  none\n 1  é        ?\n22  日本     5\n");
     gives("SELECT 'a' || char(10) || char(27) AS x", WSDBG_QUERY_ALIGNED, "x\na\\n\\x1b\n");
+}
+
+static void expect_in_columns(const char *sql, size_t columns, const char *expected)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    example_ok(wsdbg_store_query(full, sql, WSDBG_QUERY_ALIGNED, columns, out));
+    fclose(out);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void long_texts_are_whole_unless_the_terminal_is_too_narrow(void **state)
+{
+    (void)state;
+    static const char sql[] = "SELECT 1 AS n, 'a sentence that is rather long' AS text, 'short' AS word";
+    static const char whole[] = "n  text                            word\n1  a sentence that is rather long  short\n";
+    expect_in_columns(sql, 0, whole);
+    expect_in_columns(sql, 40, whole);
+    expect_in_columns(sql, 30,
+                      "n  text                  word\n1  a sentence that is …  short\n"
+                      "(… marks what does not fit on the terminal; a pipe or a file gets it whole)\n");
+    expect_in_columns("SELECT 1234567890 AS number, 'a sentence that is long' AS text", 5,
+                      "    number  text\n1234567890  a sentence …\n"
+                      "(… marks what does not fit on the terminal; a pipe or a file gets it whole)\n");
 }
 
 static void csv_quotes_as_rfc_4180_says(void **state)
@@ -86,10 +112,33 @@ static void errors_say_what_and_where(void **state)
     refused("@nothing", "no query @nothing");
 }
 
+static void a_canned_query_takes_its_arguments(void **state)
+{
+    (void)state;
+    static const char heading[] = "kernel,warp,role,state_a,state_b,barrier_a,barrier_b,stage_a,stage_b,parity_a,"
+                                  "parity_b,iteration_a,iteration_b\r\n";
+    gives("@diff 0 1", WSDBG_QUERY_CSV, heading);
+    gives("@diff  0,0,0   7,0,0 ", WSDBG_QUERY_CSV, heading);
+    refused("@diff 0", "@diff takes 2 arguments: CTA CTA, not 1");
+    refused("@diff 0 1 2", "@diff takes 2 arguments: CTA CTA, not 3");
+    refused("@stuck 1", "@stuck takes 0 arguments, not 1");
+}
+
 static void one_statement_may_end_with_a_comment(void **state)
 {
     (void)state;
     gives("SELECT 1 AS x; -- done\n ;", WSDBG_QUERY_CSV, "x\r\n1\r\n");
+}
+
+/* What the example lacks: warps that exited, CTAs that differ, arrivals, tiles, bytes, a log, CUPTI. */
+static bool without_rows(const char *name)
+{
+    static const char *const names[] = {"exited",   "exited-early", "odd-ctas", "diff",
+                                        "arrivals", "tiles",        "log",      "activity"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
 }
 
 static void every_canned_query_runs_on_an_empty_and_a_full_session(void **state)
@@ -97,15 +146,13 @@ static void every_canned_query_runs_on_an_empty_and_a_full_session(void **state)
     (void)state;
     for (const struct wsdbg_canned_query *query = wsdbg_canned_queries; query->name; query++) {
         char name[64];
-        snprintf(name, sizeof name, "@%s", query->name);
+        snprintf(name, sizeof name, "@%s%s", query->name, query->arguments ? " 0 1" : "");
         char *text = example_query(empty, name, WSDBG_QUERY_JSON);
         assert_string_equal(text, "[\n]\n");
         free(text);
         text = example_query(full, name, WSDBG_QUERY_JSON);
         const bool nothing = strcmp(text, "[\n]\n") == 0;
-        /* Nobody exited and CUPTI was not there in the example. */
-        const bool expected = strcmp(query->name, "exited") == 0 || strcmp(query->name, "activity") == 0;
-        if (nothing != expected)
+        if (nothing != without_rows(query->name))
             fail_msg("@%s: %s", query->name, text);
         free(text);
     }
@@ -114,9 +161,11 @@ static void every_canned_query_runs_on_an_empty_and_a_full_session(void **state)
 static void the_promised_queries_are_there(void **state)
 {
     (void)state;
-    static const char *const names[] = {"@stuck",       "@waits",     "@cycle",    "@verdict",
-                                        "@launches",    "@registers", "@barriers", "@timeline",
-                                        "@last-events", "@exited",    "@threads",  "@longest-waits"};
+    static const char *const names[] = {
+        "@stuck",      "@waits",          "@cycle",         "@verdict", "@launches", "@registers",
+        "@barriers",   "@timeline",       "@last-events",   "@exited",  "@threads",  "@longest-waits",
+        "@edges",      "@never-released", "@barrier-waits", "@tiles",   "@arrivals", "@diff CTA CTA",
+        "@iterations", "@exited-early",   "@bytes",         "@tails",   "@log"};
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
@@ -145,9 +194,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(aligned_columns_pad_by_display_width),
+        cmocka_unit_test(long_texts_are_whole_unless_the_terminal_is_too_narrow),
         cmocka_unit_test(csv_quotes_as_rfc_4180_says),
         cmocka_unit_test(json_keeps_types),
         cmocka_unit_test(errors_say_what_and_where),
+        cmocka_unit_test(a_canned_query_takes_its_arguments),
         cmocka_unit_test(one_statement_may_end_with_a_comment),
         cmocka_unit_test(every_canned_query_runs_on_an_empty_and_a_full_session),
         cmocka_unit_test(the_promised_queries_are_there),

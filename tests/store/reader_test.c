@@ -190,7 +190,7 @@ static void writing_is_refused_in_every_way(void **state)
     struct wsdbg_store *store = NULL;
     example_ok(wsdbg_store_open(good, &store));
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
-        struct wsdbg_error *error = wsdbg_store_query(store, statements[i], WSDBG_QUERY_CSV, stderr);
+        struct wsdbg_error *error = wsdbg_store_query(store, statements[i], WSDBG_QUERY_CSV, 0, stderr);
         if (!error)
             fail_msg("%s was allowed", statements[i]);
         wsdbg_error_destroy(error);

@@ -187,7 +187,7 @@ static struct wsdbg_error *ask_sqlite(const char *path, char *answer, size_t ans
     if (error)
         return error;
     FILE *out = open_memstream(&text, &bytes);
-    error = out ? wsdbg_store_query(store, "SELECT sqlite_version()", WSDBG_QUERY_CSV, out) : &wsdbg_error_no_memory;
+    error = out ? wsdbg_store_query(store, "SELECT sqlite_version()", WSDBG_QUERY_CSV, 0, out) : &wsdbg_error_no_memory;
     if (out)
         fclose(out);
     wsdbg_store_close(store);

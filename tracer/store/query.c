@@ -5,19 +5,17 @@
 #include <ctype.h>
 #include <string.h>
 
-static struct wsdbg_error *find_sql(const char *sql_or_name, const char **sql)
+static struct wsdbg_error *find_canned(const char *call, const struct wsdbg_canned_query **out)
 {
-    if (sql_or_name[0] != '@') {
-        *sql = sql_or_name;
-        return NULL;
-    }
+    const size_t length = strcspn(call + 1, " ");
     for (const struct wsdbg_canned_query *query = wsdbg_canned_queries; query->name; query++) {
-        if (strcmp(query->name, sql_or_name + 1) == 0) {
-            *sql = query->sql;
+        if (strlen(query->name) == length && strncmp(query->name, call + 1, length) == 0) {
+            *out = query;
             return NULL;
         }
     }
-    return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "no query %s (wsdbg query FILE lists them)", sql_or_name);
+    return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "no query %.*s (wsdbg query FILE lists them)", (int)length + 1,
+                              call);
 }
 
 static struct wsdbg_error *query_error(struct wsdbg_store *store)
@@ -53,35 +51,71 @@ static struct wsdbg_error *check_statement(struct wsdbg_store *store, sqlite3_st
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "query: more than one statement");
     if (!sqlite3_stmt_readonly(statement))
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "query: the statement would change the database");
-    if (sqlite3_bind_parameter_count(statement) > 0)
-        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "query: the statement has a parameter without a value");
     return NULL;
 }
 
-struct wsdbg_error *wsdbg_store_query(struct wsdbg_store *store, const char *sql_or_name,
-                                      enum wsdbg_query_format format, FILE *out)
+/* Binds the words of "@name A B" to ?1, ?2, …: as many as the statement has. */
+static struct wsdbg_error *bind_arguments(sqlite3_stmt *statement, const struct wsdbg_canned_query *canned,
+                                          const char *call)
 {
-    const char *sql = NULL, *tail = NULL;
+    const int wanted = sqlite3_bind_parameter_count(statement);
+    int given = 0;
+    const char *at = canned ? call + strcspn(call, " ") : "";
+    for (at += strspn(at, " "); *at; at += strspn(at, " ")) {
+        const size_t length = strcspn(at, " ");
+        if (++given <= wanted)
+            sqlite3_bind_text(statement, given, at, (int)length, SQLITE_STATIC);
+        at += length;
+    }
+    if (given == wanted)
+        return NULL;
+    if (!canned)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "query: the statement has a parameter without a value");
+    return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "query: @%s takes %d arguments%s%s, not %d", canned->name, wanted,
+                              wanted ? ": " : "", wanted ? canned->arguments : "", given);
+}
+
+static struct wsdbg_error *print_rows(struct wsdbg_store *store, sqlite3_stmt *statement,
+                                      enum wsdbg_query_format format, size_t columns, FILE *out)
+{
+    /* One read transaction: an aligned table is read twice and must be the same table. */
+    sqlite3_exec(store->db, "SAVEPOINT query", NULL, NULL, NULL);
+    const int status = wsdbg_query_print(statement, format, columns, out);
+    struct wsdbg_error *error = NULL;
+    if (status == SQLITE_NOMEM)
+        error = &wsdbg_error_no_memory;
+    else if (status != SQLITE_DONE)
+        error = query_error(store);
+    sqlite3_exec(store->db, "RELEASE query", NULL, NULL, NULL);
+    return error;
+}
+
+struct wsdbg_error *wsdbg_store_query(struct wsdbg_store *store, const char *sql_or_name,
+                                      enum wsdbg_query_format format, size_t columns, FILE *out)
+{
+    const struct wsdbg_canned_query *canned = NULL;
+    const char *tail = NULL;
     sqlite3_stmt *statement = NULL;
-    struct wsdbg_error *error = find_sql(sql_or_name, &sql);
+    struct wsdbg_error *error = sql_or_name[0] == '@' ? find_canned(sql_or_name, &canned) : NULL;
     if (error)
         return error;
-    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, &tail) != SQLITE_OK)
+    if (sqlite3_prepare_v2(store->db, canned ? canned->sql : sql_or_name, -1, &statement, &tail) != SQLITE_OK)
         return query_error(store);
     error = check_statement(store, statement, tail);
-    if (!error) {
-        const int status = wsdbg_query_print(statement, format, out);
-        if (status == SQLITE_NOMEM)
-            error = &wsdbg_error_no_memory;
-        else if (status != SQLITE_DONE)
-            error = query_error(store);
-    }
+    if (!error)
+        error = bind_arguments(statement, canned, sql_or_name);
+    if (!error)
+        error = print_rows(store, statement, format, columns, out);
     sqlite3_finalize(statement);
     return error;
 }
 
 void wsdbg_store_list_queries(FILE *out)
 {
-    for (const struct wsdbg_canned_query *query = wsdbg_canned_queries; query->name; query++)
-        fprintf(out, "@%-14s %s\n", query->name, query->question);
+    for (const struct wsdbg_canned_query *query = wsdbg_canned_queries; query->name; query++) {
+        char call[64];
+        snprintf(call, sizeof call, "@%s%s%s", query->name, query->arguments ? " " : "",
+                 query->arguments ? query->arguments : "");
+        fprintf(out, "%-16s %s\n", call, query->question);
+    }
 }

@@ -7,13 +7,20 @@
 struct wsdbg_canned_query {
     const char *name;     /* without the @ */
     const char *question; /* what it answers */
+    const char *when;     /* a sentence on when to ask it */
     const char *sql;
+    const char *arguments; /* names of ?1, ?2, … for people, NULL = takes none */
 };
 
 /* Ends with a row whose name is NULL. */
 extern const struct wsdbg_canned_query wsdbg_canned_queries[];
 
-/* Steps the statement and prints its rows.  Returns SQLITE_DONE, or the status that stopped it. */
-int wsdbg_query_print(sqlite3_stmt *statement, enum wsdbg_query_format format, FILE *out);
+/* Steps the statement and prints its rows.  Returns SQLITE_DONE, or the status that stopped it.  `columns`: width of
+ * the terminal that an aligned table must fit in, 0 = it may be of any width. */
+int wsdbg_query_print(sqlite3_stmt *statement, enum wsdbg_query_format format, size_t columns, FILE *out);
+/* The aligned one of the three formats.  Runs the statement twice. */
+int wsdbg_query_print_aligned(sqlite3_stmt *statement, size_t columns, FILE *out);
+/* A cell that is not NULL as text: numbers short but exact enough, blobs as hexadecimal.  NULL = no memory. */
+char *wsdbg_query_cell(sqlite3_stmt *statement, int column);
 
 #endif

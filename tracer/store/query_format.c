@@ -1,5 +1,5 @@
-/* query_format.c - prints the rows of a statement: aligned columns, CSV (RFC 4180), or a JSON array.
- * Reads a prepared statement, writes text.  NULL is `?`, an empty field (an empty text is ""), or null. */
+/* query_format.c - prints the rows of a statement as CSV (RFC 4180) or a JSON array; a cell as text.
+ * Reads a prepared statement, writes text.  NULL is an empty field (an empty text is ""), or null. */
 #include "store/query.h"
 
 #include <inttypes.h>
@@ -10,11 +10,7 @@
 
 #include "base/text.h"
 
-/* Wider cells are cut: a table must stay readable. */
-#define CELL_COLUMNS 60
-
-/* A cell as text: numbers short but exact enough, blobs as hexadecimal.  NULL = no memory. */
-static char *cell_text(sqlite3_stmt *statement, int column)
+char *wsdbg_query_cell(sqlite3_stmt *statement, int column)
 {
     char *text = NULL;
     switch (sqlite3_column_type(statement, column)) {
@@ -33,90 +29,6 @@ static char *cell_text(sqlite3_stmt *statement, int column)
         return strdup(value ? value : "");
     }
     }
-}
-
-struct table {
-    char **cells; /* escaped, the header row first */
-    size_t cell_count;
-    bool *numeric;
-    size_t *widths;
-    int columns;
-};
-
-static bool add_cell(struct table *table, char *text, int column)
-{
-    char *cell = text ? wsdbg_text_escape(text) : NULL;
-    free(text);
-    if (!cell || !wsdbg_array_push(&table->cells, &table->cell_count, sizeof *table->cells)) {
-        free(cell);
-        return false;
-    }
-    wsdbg_text_cut(cell, CELL_COLUMNS);
-    table->cells[table->cell_count - 1] = cell;
-    const size_t width = wsdbg_text_width(cell);
-    if (width > table->widths[column])
-        table->widths[column] = width;
-    return true;
-}
-
-static bool add_row(struct table *table, sqlite3_stmt *statement)
-{
-    for (int i = 0; i < table->columns; i++) {
-        const int type = sqlite3_column_type(statement, i);
-        if (type != SQLITE_NULL && type != SQLITE_INTEGER && type != SQLITE_FLOAT)
-            table->numeric[i] = false;
-        char *text = type == SQLITE_NULL ? strdup("?") : cell_text(statement, i);
-        if (!add_cell(table, text, i))
-            return false;
-    }
-    return true;
-}
-
-static int read_table(struct table *table, sqlite3_stmt *statement)
-{
-    table->columns = sqlite3_column_count(statement);
-    table->numeric = calloc((size_t)table->columns + 1, sizeof *table->numeric);
-    table->widths = calloc((size_t)table->columns + 1, sizeof *table->widths);
-    if (!table->numeric || !table->widths)
-        return SQLITE_NOMEM;
-    for (int i = 0; i < table->columns; i++) {
-        table->numeric[i] = true;
-        if (!add_cell(table, strdup(sqlite3_column_name(statement, i)), i))
-            return SQLITE_NOMEM;
-    }
-    int status;
-    while ((status = sqlite3_step(statement)) == SQLITE_ROW)
-        if (!add_row(table, statement))
-            return SQLITE_NOMEM;
-    return status;
-}
-
-static void print_table(const struct table *table, FILE *out)
-{
-    for (size_t i = 0; i < table->cell_count; i++) {
-        const int column = (int)(i % (size_t)table->columns);
-        const bool last = column == table->columns - 1;
-        const int pad = (int)(table->widths[column] - wsdbg_text_width(table->cells[i]));
-        const char *separator = last ? "\n" : "  ";
-        if (table->numeric[column])
-            fprintf(out, "%*s%s%s", pad, "", table->cells[i], separator);
-        else
-            fprintf(out, "%s%*s%s", table->cells[i], last ? 0 : pad, "", separator);
-    }
-}
-
-static int print_aligned(sqlite3_stmt *statement, FILE *out)
-{
-    struct table table = {0};
-    const int status = read_table(&table, statement);
-    if (status == SQLITE_DONE)
-        print_table(&table, out);
-    for (size_t i = 0; i < table.cell_count; i++)
-        free(table.cells[i]);
-    free(table.cells);
-    free(table.numeric);
-    free(table.widths);
-    return status;
 }
 
 static void print_csv_field(const char *text, FILE *out)
@@ -142,7 +54,7 @@ static int print_csv(sqlite3_stmt *statement, FILE *out)
     fputs("\r\n", out);
     while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
         for (int i = 0; i < columns; i++) {
-            char *text = sqlite3_column_type(statement, i) == SQLITE_NULL ? NULL : cell_text(statement, i);
+            char *text = sqlite3_column_type(statement, i) == SQLITE_NULL ? NULL : wsdbg_query_cell(statement, i);
             fputs(i ? "," : "", out);
             if (text)
                 print_csv_field(text, out);
@@ -174,7 +86,7 @@ static void print_json_cell(sqlite3_stmt *statement, int column, FILE *out)
     } else if (type == SQLITE_FLOAT) {
         fprintf(out, "%.17g", real);
     } else {
-        char *text = cell_text(statement, column);
+        char *text = wsdbg_query_cell(statement, column);
         print_json_text(text ? text : "", out);
         free(text);
     }
@@ -201,7 +113,7 @@ static int print_json(sqlite3_stmt *statement, FILE *out)
     return status;
 }
 
-int wsdbg_query_print(sqlite3_stmt *statement, enum wsdbg_query_format format, FILE *out)
+int wsdbg_query_print(sqlite3_stmt *statement, enum wsdbg_query_format format, size_t columns, FILE *out)
 {
     switch (format) {
     case WSDBG_QUERY_CSV:
@@ -211,5 +123,5 @@ int wsdbg_query_print(sqlite3_stmt *statement, enum wsdbg_query_format format, F
     case WSDBG_QUERY_ALIGNED:
         break;
     }
-    return print_aligned(statement, out);
+    return wsdbg_query_print_aligned(statement, columns, out);
 }

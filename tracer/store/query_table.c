@@ -1,53 +1,181 @@
-/* query_table.c - the canned queries: one row a query.  To add one, add a row; tests run every row. */
+/* query_table.c - the canned queries: one row a query.  To add one, add a row: a test runs every row, and another
+ * compares docs/QUERIES.md, which is made from this table, with it. */
 #include "store/query.h"
 
 const struct wsdbg_canned_query wsdbg_canned_queries[] = {
-    {"verdict", "What is the cause, and how sure is it?",
+    {"verdict", "What is the cause, and how sure is it?", "First, after a hang.",
      "SELECT f.cause, f.confidence, f.sentence, f.fix, f.cta_count AS ctas FROM finding f "
-     "JOIN shown_snapshot s ON s.id = f.snapshot_id ORDER BY f.id"},
-    {"evidence", "What does the verdict rest on?",
+     "JOIN shown_snapshot s ON s.id = f.snapshot_id ORDER BY f.id",
+     NULL},
+    {"evidence", "What does the verdict rest on?", "To check the verdict against your own idea of the kernel.",
      "SELECT f.cause, e.kind, e.text FROM evidence e JOIN finding f ON f.id = e.finding_id "
-     "JOIN shown_snapshot s ON s.id = f.snapshot_id ORDER BY e.id"},
-    {"stuck", "Which warps wait, where and for how long?", "SELECT * FROM stuck"},
-    {"waits", "How many warps and CTAs wait, by role, state and barrier?", "SELECT * FROM waits"},
-    {"cycle", "Who waits for whom in a circle?", "SELECT * FROM cycle"},
+     "JOIN shown_snapshot s ON s.id = f.snapshot_id ORDER BY e.id",
+     NULL},
+    {"waits", "How many warps and CTAs wait, by role, state and barrier?",
+     "For the whole picture on a few lines; `@stuck` has the single warps.", "SELECT * FROM waits", NULL},
+    {"stuck", "Which warps wait, where and for how long?", "To find one warp, or to filter further: the view stuck.",
+     "SELECT * FROM stuck", NULL},
+    {"edges", "Who waits on what, and who could end it?",
+     "When the one that waits is not the one at fault: the last columns say what those are doing who should arrive.",
+     "SELECT a.kernel, a.role AS waits, a.barrier, a.stage, a.parity, b.role AS waits_for, b.state AS which_is_in, "
+     "count(DISTINCT e.warp_id) AS waiting_warps, count(DISTINCT e.waker_warp_id) AS awaited_warps, e.why FROM edge e "
+     "JOIN shown_snapshot s ON s.id = e.snapshot_id JOIN warp_named a ON a.warp_id = e.warp_id "
+     "LEFT JOIN warp_named b ON b.warp_id = e.waker_warp_id "
+     "GROUP BY a.grid_id, 2, 3, 4, 5, 6, 7, e.why ORDER BY a.grid_id, 2, 3, 4, 6, 7",
+     NULL},
+    {"cycle", "Who waits for whom in a circle?", "When the verdict speaks of a cycle, warp by warp.",
+     "SELECT * FROM cycle", NULL},
     {"longest-waits", "Which 20 warps have waited longest?",
+     "When many wait: the one that stopped first is often nearest to the cause.",
      "SELECT kernel, cta_x, cta_y, cta_z, warp, role, state, barrier, stage, parity, iteration, waiting_seconds, line "
-     "FROM stuck ORDER BY waiting_seconds DESC, warp_id LIMIT 20"},
-    {"exited", "Which warps are gone?",
-     "SELECT kernel, cta_x, cta_y, cta_z, warp, role, last_event_age_ns FROM warp_named WHERE state = 'EXITED'"},
-    {"registers", "How many registers does each role hold and ask for, and how many warps of it?",
-     "SELECT kernel, role, state, registers_held, registers_asked, count(*) AS warps FROM warp_named "
-     "GROUP BY grid_id, role, state, registers_held, registers_asked ORDER BY grid_id, min(warp)"},
+     "FROM stuck ORDER BY waiting_seconds DESC, warp_id LIMIT 20",
+     NULL},
     {"barriers", "In what state is each barrier, and in how many CTAs?",
+     "To compare phase, arrivals and bytes with what the protocol says they must be.",
      "SELECT coalesce(n.name, b.kind) AS barrier, b.kind, b.identifier, b.stage, b.phase, b.pending_arrivals, "
-     "b.expected_arrivals, b.completed_phases, b.pending_tx_bytes, b.waiters, count(*) AS ctas FROM shown_snapshot s "
-     "JOIN grid g ON g.snapshot_id = s.id JOIN cta c ON c.grid_id = g.id JOIN barrier b ON b.cta_id = c.id "
-     "LEFT JOIN name n ON n.id = b.name_id GROUP BY g.id, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 ORDER BY g.id, b.kind, 3, 4"},
+     "b.expected_arrivals, b.completed_phases, b.pending_tx_bytes, b.waiters, count(DISTINCT c.id) AS ctas "
+     "FROM shown_snapshot s JOIN grid g ON g.snapshot_id = s.id JOIN cta c ON c.grid_id = g.id "
+     "JOIN barrier b ON b.cta_id = c.id LEFT JOIN name n ON n.id = b.name_id "
+     "GROUP BY g.id, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 ORDER BY g.id, b.kind, 3, 4",
+     NULL},
+    {"bytes", "Which mbarriers still wait for bytes, and how many?",
+     "When a consumer waits although the copy was issued: too few bytes announced or too few sent. Below zero: they "
+     "came "
+     "before they were announced.",
+     "SELECT coalesce(n.name, 'mbarrier ' || b.identifier) AS barrier, b.stage, b.pending_tx_bytes, "
+     "b.pending_arrivals, b.waiters, count(*) AS ctas FROM shown_snapshot s JOIN grid g ON g.snapshot_id = s.id "
+     "JOIN cta c ON c.grid_id = g.id JOIN barrier b ON b.cta_id = c.id LEFT JOIN name n ON n.id = b.name_id "
+     "WHERE b.kind = 'mbarrier' AND (b.pending_tx_bytes <> 0 OR (b.pending_tx_bytes IS NULL AND b.waiters > 0)) "
+     "GROUP BY g.id, 1, 2, 3, 4, 5 ORDER BY g.id, 1, 2",
+     NULL},
+    {"arrivals", "Who arrived last on the barriers that are waited on, before the stall?",
+     "To see which of the arriving warps is missing from the newest round, in the first CTA that is stuck. Arrivals "
+     "from other CTAs of a cluster are in those CTAs' histories.",
+     "SELECT e.barrier, e.stage, e.warp, e.role, e.event, e.iteration, e.line, e.before_now_ns FROM ("
+     "SELECT v.*, row_number() OVER (PARTITION BY v.grid_id, v.barrier, v.stage, v.warp_id ORDER BY v.event_id DESC) "
+     "AS newest FROM event_named v JOIN (SELECT grid_id, min(warp_id) AS warp_id FROM stuck GROUP BY grid_id) f "
+     "ON f.grid_id = v.grid_id JOIN warp_named h ON h.warp_id = f.warp_id AND h.cta_x = v.cta_x AND h.cta_y = v.cta_y "
+     "AND h.cta_z = v.cta_z WHERE v.kind IN (9, 10, 21) AND EXISTS (SELECT 1 FROM stuck t WHERE t.grid_id = v.grid_id "
+     "AND t.cta_x = v.cta_x AND t.cta_y = v.cta_y AND t.cta_z = v.cta_z AND t.barrier = v.barrier "
+     "AND t.stage IS v.stage)) e WHERE newest = 1 ORDER BY e.barrier, e.stage, e.gpu_time_ns DESC, e.event_id DESC",
+     NULL},
+    {"barrier-waits", "How long did the waits on each barrier take, and which was the longest?",
+     "When the kernel is slow rather than stuck. Only waits that did not end at the first look leave an event; the "
+     "next "
+     "event of the warp says by when they were over, so the times are upper bounds.",
+     "SELECT kernel, role, event, barrier, count(*) AS waits, count(*) - count(at_most_ns) AS not_over, "
+     "CAST(avg(at_most_ns) AS INTEGER) AS average_ns, max(at_most_ns) AS longest_ns FROM wait "
+     "GROUP BY grid_id, role, event, barrier ORDER BY longest_ns DESC",
+     NULL},
+    {"tiles", "Which role is slowest, per tile?",
+     "When roles should keep pace: the slowest one sets the speed. From one tile's begin to the next, in the "
+     "histories.",
+     "SELECT kernel, role, count(*) AS tiles, CAST(avg(tile_ns) AS INTEGER) AS average_ns, max(tile_ns) AS longest_ns, "
+     "count(DISTINCT warp_id) AS warps FROM (SELECT kernel, grid_id, role, warp_id, kind, "
+     "lead(gpu_time_ns) OVER (PARTITION BY warp_id ORDER BY event_id) - gpu_time_ns AS tile_ns FROM event_named "
+     "WHERE kind IN (29, 31)) WHERE kind = 29 AND tile_ns IS NOT NULL GROUP BY grid_id, role ORDER BY average_ns DESC",
+     NULL},
+    {"iterations", "How far is each role, and how far apart are its warps?",
+     "To see drift: a role that is behind, or warps of one role that should be in step and are not.",
+     "SELECT kernel, role, count(*) AS warps, count(iteration) AS warps_with_iteration, min(iteration) AS least, "
+     "max(iteration) AS most, max(iteration) - min(iteration) AS apart FROM warp_named "
+     "GROUP BY grid_id, role ORDER BY grid_id, min(warp)",
+     NULL},
+    {"odd-ctas", "Which warps are not where the same warp of most other CTAs is?",
+     "When some CTAs of a grid hang and others do not, or one of many is different.",
+     "WITH place AS (SELECT n.*, coalesce(state, '') || '|' || coalesce(barrier, '') || '|' || coalesce(stage, '') "
+     "|| '|' || coalesce(parity, '') AS spot FROM warp_named n), "
+     "crowd AS (SELECT grid_id, warp, spot, count(*) AS ctas, row_number() OVER (PARTITION BY grid_id, warp "
+     "ORDER BY count(*) DESC, spot) AS rank FROM place GROUP BY grid_id, warp, spot) "
+     "SELECT p.kernel, p.cta_x, p.cta_y, p.cta_z, p.warp, p.role, p.state, p.barrier, p.stage, p.parity, p.iteration, "
+     "c.spot AS most_are, c.ctas AS in_ctas FROM place p JOIN crowd c ON c.grid_id = p.grid_id AND c.warp = p.warp "
+     "AND c.rank = 1 WHERE p.spot <> c.spot ORDER BY p.grid_id, p.cta_id, p.warp",
+     NULL},
+    {"diff", "In which warps do two CTAs differ that should be equal?", "With the CTAs as X or X,Y,Z: `@diff 0 3`.",
+     "SELECT a.kernel, a.warp, a.role, a.state AS state_a, b.state AS state_b, a.barrier AS barrier_a, "
+     "b.barrier AS barrier_b, a.stage AS stage_a, b.stage AS stage_b, a.parity AS parity_a, b.parity AS parity_b, "
+     "a.iteration AS iteration_a, b.iteration AS iteration_b FROM warp_named a JOIN warp_named b "
+     "ON b.grid_id = a.grid_id AND b.warp = a.warp "
+     "WHERE (?1 = a.cta_x || ',' || a.cta_y || ',' || a.cta_z OR (?1 = CAST(a.cta_x AS TEXT) AND a.cta_y + a.cta_z = "
+     "0)) "
+     "AND (?2 = b.cta_x || ',' || b.cta_y || ',' || b.cta_z OR (?2 = CAST(b.cta_x AS TEXT) AND b.cta_y + b.cta_z = 0)) "
+     "AND (a.role IS NOT b.role OR a.state IS NOT b.state OR a.barrier IS NOT b.barrier OR a.stage IS NOT b.stage "
+     "OR a.parity IS NOT b.parity OR a.iteration IS NOT b.iteration) ORDER BY a.grid_id, a.warp",
+     "CTA CTA"},
+    {"tails", "What were the last eight events of the warps that are stuck?",
+     "To read, warp by warp, how they came to where they are; of the first stuck CTA of each grid.",
+     "SELECT v.warp, v.role, v.before_now_ns, v.event, v.barrier, v.stage, v.parity, v.iteration, v.line FROM stuck t "
+     "JOIN (SELECT grid_id, min(warp_id) AS warp_id FROM stuck GROUP BY grid_id) f ON f.grid_id = t.grid_id "
+     "JOIN warp w ON w.id = t.warp_id AND w.cta_id = (SELECT cta_id FROM warp WHERE id = f.warp_id) "
+     "JOIN event_named v ON v.event_id >= w.event_first + w.event_count - 8 "
+     "AND v.event_id < w.event_first + w.event_count AND v.warp_id = w.id ORDER BY v.warp_id, v.event_id",
+     NULL},
+    {"last-events", "What did each warp do last?", "For all warps, also those that run or are gone.",
+     "SELECT kernel, cta_x, cta_y, cta_z, warp, role, state, last_event, stage, parity, iteration, last_event_age_ns "
+     "FROM warp_named ORDER BY grid_id, cta_id, warp",
+     NULL},
     {"timeline", "What happened, in time order? (the newest 200 events)",
+     "To see what warps of all CTAs did just before the stall.",
      "SELECT * FROM timeline WHERE event_id IN (SELECT v.id FROM event v JOIN (SELECT min(event_first) AS first, "
      "max(event_first + event_count) AS beyond FROM warp_named n JOIN warp w ON w.id = n.warp_id) r "
      "ON v.id >= r.first AND v.id < r.beyond ORDER BY v.gpu_time_ns DESC, v.id DESC LIMIT 200) "
-     "ORDER BY gpu_time_ns, event_id"},
-    {"last-events", "What did each warp do last?",
-     "SELECT kernel, cta_x, cta_y, cta_z, warp, role, state, last_event, stage, parity, iteration, last_event_age_ns "
-     "FROM warp_named ORDER BY grid_id, cta_id, warp"},
-    {"launches", "What was launched? (the newest 50)",
+     "ORDER BY gpu_time_ns, event_id",
+     NULL},
+    {"exited", "Which warps are gone?", "To see who cannot arrive any more.",
+     "SELECT kernel, cta_x, cta_y, cta_z, warp, role, last_event_age_ns FROM warp_named WHERE state = 'EXITED'", NULL},
+    {"exited-early", "Who exited although others still wait for that role to arrive?",
+     "When a warp left a loop too soon: where nobody of the role is left in the CTA, nobody can arrive. Needs the "
+     "roles "
+     "in the barrier's WSDBG_MBARRIER row.",
+     "SELECT e.kernel, e.role, t.barrier, t.stage, count(DISTINCT e.warp_id) AS exited_warps, "
+     "count(DISTINCT l.id) AS warps_left, count(DISTINCT t.warp_id) AS waiting_warps, count(DISTINCT e.cta_id) AS ctas "
+     "FROM warp_named e JOIN warp x ON x.id = e.warp_id JOIN warp y ON y.cta_id = e.cta_id "
+     "JOIN barrier b ON b.id = y.barrier_id JOIN name n ON n.id = b.name_id AND n.arriving_roles >> x.role & 1 "
+     "JOIN stuck t ON t.warp_id = y.id "
+     "LEFT JOIN warp l ON l.cta_id = x.cta_id AND l.role = x.role AND l.state <> 'EXITED' "
+     "WHERE e.state = 'EXITED' GROUP BY e.grid_id, 2, 3, 4 ORDER BY e.grid_id, warps_left, 2, 3, 4",
+     NULL},
+    {"registers", "How many registers does each role hold and ask for, and how many warps of it?",
+     "When warps wait in setmaxnreg.inc.",
+     "SELECT kernel, role, state, registers_held, registers_asked, count(*) AS warps FROM warp_named "
+     "GROUP BY grid_id, role, state, registers_held, registers_asked ORDER BY grid_id, min(warp)",
+     NULL},
+    {"never-released", "Who never gave registers back?",
+     "When warps wait in setmaxnreg.inc: these still hold at least what the launch gave them, so they fed nobody.",
+     "SELECT n.kernel, n.role, n.state, f.registers AS at_launch, n.registers_held, n.registers_asked, "
+     "count(*) AS warps, count(DISTINCT n.cta_id) AS ctas FROM warp_named n JOIN grid g ON g.id = n.grid_id "
+     "JOIN function f ON f.id = g.function_id WHERE n.registers_held >= f.registers "
+     "GROUP BY n.grid_id, 2, 3, 4, 5, 6 ORDER BY n.grid_id, min(n.warp)",
+     NULL},
+    {"log", "What was said around the stall?",
+     "To set the hang against the program's own output, which is there after `wsdbg run --tui`: from ten seconds "
+     "before "
+     "the stall was noticed (before the end, if there was none) to the end.",
+     "SELECT (l.time_ns - s.started_ns) / 1e9 AS seconds, l.origin, l.text FROM log l JOIN session s "
+     "WHERE l.time_ns >= coalesce(s.stalled_ns, s.ended_ns, (SELECT max(time_ns) FROM log)) - 10000000000 ORDER BY "
+     "l.id",
+     NULL},
+    {"threads", "Which host threads are blocked, in which call, since when?", "To find the call that never came back.",
+     "SELECT t.process_id, t.thread_id, t.call, (s.time_ns - t.since_ns) / 1e9 AS waiting_seconds, t.stream "
+     "FROM host_thread t JOIN shown_snapshot s ON s.id = t.snapshot_id ORDER BY waiting_seconds DESC",
+     NULL},
+    {"launches", "What was launched? (the newest 50)", "To see what led up to the stuck kernel, with its shapes.",
      "SELECT * FROM (SELECT l.process_id, l.sequence, l.time_ns - s.started_ns AS after_start_ns, f.name AS kernel, "
      "l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, l.block_z, l.cluster_x, l.cluster_y, l.cluster_z, "
      "l.dynamic_shared_bytes, f.registers, l.stream, l.thread_id, l.result FROM launch l JOIN session s "
      "LEFT JOIN function f ON f.id = l.function_id ORDER BY l.time_ns DESC, l.sequence DESC LIMIT 50) "
-     "ORDER BY after_start_ns, sequence"},
-    {"kernels", "How often was each kernel launched?",
+     "ORDER BY after_start_ns, sequence",
+     NULL},
+    {"kernels", "How often was each kernel launched?", "For an overview of a program that you do not know.",
      "SELECT f.name AS kernel, count(*) AS launches, f.registers, f.static_shared_bytes, f.local_bytes FROM launch l "
-     "LEFT JOIN function f ON f.id = l.function_id GROUP BY l.function_id ORDER BY launches DESC"},
-    {"threads", "Which host threads are blocked, in which call, since when?",
-     "SELECT t.process_id, t.thread_id, t.call, (s.time_ns - t.since_ns) / 1e9 AS waiting_seconds, t.stream "
-     "FROM host_thread t JOIN shown_snapshot s ON s.id = t.snapshot_id ORDER BY waiting_seconds DESC"},
+     "LEFT JOIN function f ON f.id = l.function_id GROUP BY l.function_id ORDER BY launches DESC",
+     NULL},
     {"activity", "What ran on the GPU and how long? (observer cupti)",
+     "After `wsdbg run --observer cupti`; empty otherwise.",
      "SELECT kind, name, count(*) AS count, sum(end_ns - start_ns) AS time_ns, sum(bytes) AS bytes FROM activity "
-     "GROUP BY kind, name ORDER BY time_ns DESC"},
-    {"notes", "What could not be seen?",
-     "SELECT n.text FROM note n JOIN shown_snapshot s ON s.id = n.snapshot_id ORDER BY n.id"},
-    {NULL, NULL, NULL},
+     "GROUP BY kind, name ORDER BY time_ns DESC",
+     NULL},
+    {"notes", "What could not be seen?", "Before you believe that something is not there.",
+     "SELECT n.text FROM note n JOIN shown_snapshot s ON s.id = n.snapshot_id ORDER BY n.id", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
 };

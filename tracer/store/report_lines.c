@@ -153,23 +153,35 @@ void wsdbg_report_warp_lines(const struct wsdbg_report *r, uint32_t grid, bool c
         wsdbg_report_line(out, NULL, "  … and %d more states (@waits)", left);
 }
 
+/* "8 warps wait": how many, where a bare number would read like a warp's. */
+static void waiters_text(struct wsdbg_range waiters, char *out, size_t bytes)
+{
+    char count[48];
+    wsdbg_range_text(waiters, count, sizeof count);
+    const bool one = waiters.known && waiters.low == 1 && waiters.high == 1;
+    if (waiters.known && waiters.high == 0)
+        snprintf(out, bytes, "no warp waits");
+    else
+        snprintf(out, bytes, "%s %s", count, one ? "warp waits" : "warps wait");
+}
+
 static void barrier_line(const struct wsdbg_report_barriers *b, FILE *out)
 {
-    char cta[64], name[256], phase[48], pending[48], expected[48], tx[64], waiters[48];
+    char cta[64], name[256], phase[48], pending[48], expected[48], tx[64], waiters[64];
     wsdbg_report_cta_text(b->cta_count, b->cta, cta, sizeof cta);
     wsdbg_report_barrier_text(b, name, sizeof name);
     wsdbg_range_text(b->phase, phase, sizeof phase);
     wsdbg_range_text(b->pending_arrivals, pending, sizeof pending);
     wsdbg_range_text(b->expected_arrivals, expected, sizeof expected);
-    wsdbg_range_text(b->waiters, waiters, sizeof waiters);
+    waiters_text(b->waiters, waiters, sizeof waiters);
     wsdbg_report_tx_text(b, tx, sizeof tx);
     if (b->kind == WSDBG_BARRIER_MBARRIER)
-        wsdbg_report_line(out, NULL, "  %s  %s  phase %s, pending %s of %s arrivals, %s bytes; waiting warps: %s", cta,
-                          name, phase, pending, expected, tx, waiters);
+        wsdbg_report_line(out, NULL, "  %s  %s  phase %s, pending %s of %s arrivals, %s bytes; %s", cta, name, phase,
+                          pending, expected, tx, waiters);
     else if (b->kind == WSDBG_BARRIER_NAMED)
-        wsdbg_report_line(out, NULL, "  %s  %s  %s threads expected; waiting warps: %s", cta, name, expected, waiters);
+        wsdbg_report_line(out, NULL, "  %s  %s  %s threads expected; %s", cta, name, expected, waiters);
     else
-        wsdbg_report_line(out, NULL, "  %s  %s  waiting warps: %s", cta, name, waiters);
+        wsdbg_report_line(out, NULL, "  %s  %s  %s", cta, name, waiters);
 }
 
 void wsdbg_report_barrier_lines(const struct wsdbg_report *r, uint32_t grid, bool colour, FILE *out)

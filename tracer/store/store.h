@@ -63,14 +63,16 @@ struct wsdbg_error *wsdbg_store_end(struct wsdbg_store *store, const struct wsdb
 void wsdbg_store_close(struct wsdbg_store *store);
 
 /* Opens an existing database read-only after checking that it is one of ours and whole enough to read:
- * errors name the file and the reason (not a database, empty, corrupt, schema version N, not a wsdbg file). */
+ * errors name the file and the reason (not a database, empty, corrupt, schema version N, not a wsdbg file).
+ * A file of an older schema version is read through a private copy; the file itself is never changed. */
 struct wsdbg_error *wsdbg_store_open(const char *path, struct wsdbg_store **out);
 
-/* Runs one SQL statement or "@name" on a read-only store and prints it aligned with a header line. */
+/* Runs one SQL statement, or the canned query "@name ARGUMENT…", on a read-only store and prints its rows.  An aligned
+ * table has its long texts cut to fit in `columns`, the width of a terminal; 0 = nothing is cut. */
 enum wsdbg_query_format { WSDBG_QUERY_ALIGNED, WSDBG_QUERY_CSV, WSDBG_QUERY_JSON };
 struct wsdbg_error *wsdbg_store_query(struct wsdbg_store *store, const char *sql_or_name,
-                                      enum wsdbg_query_format format, FILE *out);
-/* Lists the canned queries: name, question. */
+                                      enum wsdbg_query_format format, size_t columns, FILE *out);
+/* Lists the canned queries: name, arguments, question. */
 void wsdbg_store_list_queries(FILE *out);
 
 /* The report of a stored session, from the database alone. */

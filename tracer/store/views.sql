@@ -48,11 +48,12 @@ JOIN warp_named a ON a.warp_id = e.warp_id
 LEFT JOIN warp_named b ON b.warp_id = e.waker_warp_id
 WHERE e.in_cycle;
 
-CREATE VIEW timeline AS
-SELECT v.gpu_time_ns AS gpu_time_ns, x.gpu_now_ns - v.gpu_time_ns AS before_now_ns, g.id AS grid_id, c.x AS cta_x, c.y AS cta_y,
-    c.z AS cta_z, w.warp AS warp, coalesce(r.name, 'role ' || w.role) AS role, k.name AS event,
+-- The events of the shown picture with names.
+CREATE VIEW event_named AS
+SELECT v.id AS event_id, w.id AS warp_id, g.id AS grid_id, f.name AS kernel, c.x AS cta_x, c.y AS cta_y, c.z AS cta_z,
+    w.warp AS warp, coalesce(r.name, 'role ' || w.role) AS role, v.kind AS kind, k.name AS event,
     coalesce(n.name, v.barrier) AS barrier, v.stage AS stage, v.parity AS parity, v.iteration AS iteration,
-    v.value AS value, v.line AS line, v.id AS event_id
+    v.value AS value, v.line AS line, v.gpu_time_ns AS gpu_time_ns, x.gpu_now_ns - v.gpu_time_ns AS before_now_ns
 FROM shown_snapshot s
 JOIN grid g ON g.snapshot_id = s.id
 JOIN cta c ON c.grid_id = g.id
@@ -61,7 +62,24 @@ JOIN warp w ON w.cta_id = c.id
 JOIN event v ON v.warp_id = w.id AND v.id >= w.event_first AND v.id < w.event_first + w.event_count
 LEFT JOIN event_kind k ON k.id = v.kind
 LEFT JOIN context x ON x.id = g.context_id
+LEFT JOIN function f ON f.id = g.function_id
 LEFT JOIN name r ON r.id = (SELECT min(id) FROM name WHERE module_id = g.module_id AND kind = 'role' AND identifier = w.role)
 LEFT JOIN name n ON n.id = (SELECT min(id) FROM name WHERE module_id = g.module_id AND identifier = v.barrier
-    AND kind = CASE WHEN k.name LIKE 'named%' THEN 'named barrier' WHEN k.name = 'user mark' THEN 'mark' ELSE 'mbarrier' END)
-ORDER BY v.gpu_time_ns, v.id;
+    AND kind = CASE WHEN k.name LIKE 'named%' THEN 'named barrier' WHEN k.name = 'user mark' THEN 'mark' ELSE 'mbarrier' END);
+
+CREATE VIEW timeline AS
+SELECT gpu_time_ns, before_now_ns, grid_id, cta_x, cta_y, cta_z, warp, role, event, barrier, stage, parity, iteration,
+    value, line, event_id
+FROM event_named
+ORDER BY gpu_time_ns, event_id;
+
+-- One row a wait that did not end at the first look.  A wait leaves no event at its end where nothing is to be told,
+-- but the warp's next event shows that it is over.
+CREATE VIEW wait AS
+SELECT b.event_id AS event_id, b.warp_id AS warp_id, b.grid_id AS grid_id, b.kernel AS kernel, b.cta_x AS cta_x,
+    b.cta_y AS cta_y, b.cta_z AS cta_z, b.warp AS warp, b.role AS role, b.event AS event, b.barrier AS barrier,
+    b.stage AS stage, b.parity AS parity, b.iteration AS iteration, b.line AS line, b.gpu_time_ns AS begin_gpu_ns,
+    e.gpu_time_ns AS next_gpu_ns, e.gpu_time_ns - b.gpu_time_ns AS at_most_ns
+FROM event_named b
+LEFT JOIN event e ON e.id = b.event_id + 1 AND e.warp_id = b.warp_id
+WHERE b.kind IN (3, 7, 15, 19, 22, 25, 27); -- wsdbg/ring.h: register request, and what ends in WAIT_BEGIN or SYNC_BEGIN

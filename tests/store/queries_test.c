@@ -1,0 +1,142 @@
+/* queries_test.c - docs/QUERIES.md is the table of canned queries with what they print for a session recorded on an
+ * H200.  UPDATE_GOLDEN=1 writes it anew. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "store/example.h"
+#include "store/query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINES_SHOWN = 12 };
+
+static const char head[] =
+    "# The canned queries\n"
+    "\n"
+    "`wsdbg query FILE.db` lists them, `wsdbg query FILE.db @NAME` asks one; `--csv` and `--json` give the same rows "
+    "to "
+    "programs.\n"
+    "Words after the name are the query's arguments. Any SQL works as well: [SCHEMA.md](SCHEMA.md) has the tables and "
+    "views.\n"
+    "All of them are about the shown picture: the newest one that was diagnosed, else the newest. `?` is what is not "
+    "known.\n"
+    "\n"
+    "The samples are from sessions recorded on an H200 (`tests/recorded/`, made into a database by `wsdbg replay "
+    "X.wsrec "
+    "-o X.db`),\n"
+    "cut after 12 rows. Made from the query table by a test: `UPDATE_GOLDEN=1 ctest -R store_queries`.\n";
+
+/* Where another session than the first shows more. */
+static const struct {
+    const char *query, *session, *arguments;
+} samples[] = {
+    {"exited-early", "waker-exited", ""},
+    {"exited", "waker-exited", ""},
+    {"registers", "regs-partial", ""},
+    {"never-released", "regs-no-release", ""},
+    {"bytes", "tx-mismatch", ""},
+    {"odd-ctas", "regs-exhausted", ""},
+    {"diff", "regs-exhausted", " 0 2"},
+    {"iterations", "regs-exhausted", ""},
+    {"barrier-waits", "shared-full-barrier", ""},
+};
+
+static const char *session_of(const char *query, const char **arguments)
+{
+    *arguments = "";
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        if (strcmp(samples[i].query, query) == 0) {
+            *arguments = samples[i].arguments;
+            return samples[i].session;
+        }
+    }
+    return "arrive-missing";
+}
+
+static struct wsdbg_store *replayed(const char *folder, const char *session)
+{
+    char command[1024], name[64];
+    struct wsdbg_store *store = NULL;
+    snprintf(name, sizeof name, "%s.db", session);
+    snprintf(command, sizeof command, "'%s' replay '%s/%s.wsrec' -o '%s/%s' >/dev/null 2>&1", WSDBG_PROGRAM,
+             WSDBG_RECORDED_DIR, session, folder, name);
+    assert_int_not_equal(system(command), -1);
+    example_ok(wsdbg_store_open(example_path(folder, name), &store));
+    unlink(example_path(folder, name));
+    return store;
+}
+
+static void print_cut(FILE *out, char *rows)
+{
+    int lines = 0;
+    for (char *line = strtok(rows, "\n"); line; line = strtok(NULL, "\n"), lines++)
+        if (lines <= LINES_SHOWN)
+            fprintf(out, "%s\n", line);
+    if (lines > LINES_SHOWN + 1)
+        fprintf(out, "… and %d more rows\n", lines - LINES_SHOWN - 1);
+}
+
+static void print_section(FILE *out, const char *folder, const struct wsdbg_canned_query *query)
+{
+    const char *arguments, *session = session_of(query->name, &arguments);
+    char call[64];
+    snprintf(call, sizeof call, "@%s%s", query->name, arguments);
+    struct wsdbg_store *store = replayed(folder, session);
+    char *rows = example_query(store, call, WSDBG_QUERY_ALIGNED);
+    fprintf(out, "\n## @%s%s%s\n\n**%s** %s\n\n```\n$ wsdbg query %s.db %s\n", query->name, query->arguments ? " " : "",
+            query->arguments ? query->arguments : "", query->question, query->when, session, call);
+    print_cut(out, rows);
+    fputs("```\n", out);
+    free(rows);
+    wsdbg_store_close(store);
+}
+
+static char *read_document(void)
+{
+    char *text = calloc(1, 1 << 18);
+    FILE *file = fopen(WSDBG_DOCS_DIR "/QUERIES.md", "r");
+    if (file) {
+        assert_true(fread(text, 1, (1 << 18) - 1, file) > 0);
+        fclose(file);
+    }
+    return text;
+}
+
+static void write_document(const char *text)
+{
+    FILE *file = fopen(WSDBG_DOCS_DIR "/QUERIES.md", "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void every_query_is_documented_with_what_it_prints(void **state)
+{
+    (void)state;
+    char *folder = example_folder(), *expected = NULL;
+    size_t length;
+    FILE *out = open_memstream(&expected, &length);
+    fputs(head, out);
+    for (const struct wsdbg_canned_query *query = wsdbg_canned_queries; query->name; query++)
+        print_section(out, folder, query);
+    fclose(out);
+    if (getenv("UPDATE_GOLDEN"))
+        write_document(expected);
+    char *document = read_document();
+    assert_string_equal(document, expected);
+    free(document);
+    free(expected);
+    example_clean(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_query_is_documented_with_what_it_prints)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,135 @@
+/* query_aligned.c - prints the rows of a statement as aligned columns.  Reads a prepared statement, writes text.
+ *
+ * The statement runs twice, first for the widths, then for the rows, so that a table of any length needs no memory;
+ * the caller's transaction makes both runs see the same rows.
+ */
+#include "store/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define GAP 2       /* columns between two cells */
+#define LEAST 12    /* a text column is not made narrower for the others' sake */
+#define CUT_BYTES 4 /* room for the ellipsis that wsdbg_text_cut may add */
+
+struct layout {
+    sqlite3_stmt *statement;
+    int columns;
+    size_t *widths;
+    bool *numeric;
+    bool cut;
+};
+
+/* A cell as the table shows it; column names are row NULL.  NULL = no memory. */
+static char *shown_cell(const struct layout *layout, int column, bool heading)
+{
+    sqlite3_stmt *statement = layout->statement;
+    char *text = heading ? strdup(sqlite3_column_name(statement, column))
+                 : sqlite3_column_type(statement, column) == SQLITE_NULL ? strdup("?")
+                                                                         : wsdbg_query_cell(statement, column);
+    char *escaped = text ? wsdbg_text_escape(text) : NULL;
+    free(text);
+    char *cell = escaped ? realloc(escaped, strlen(escaped) + CUT_BYTES) : NULL;
+    if (!cell)
+        free(escaped);
+    return cell;
+}
+
+static bool measure_row(struct layout *layout, bool heading)
+{
+    for (int i = 0; i < layout->columns; i++) {
+        char *cell = shown_cell(layout, i, heading);
+        if (!cell)
+            return false;
+        const size_t width = wsdbg_text_width(cell);
+        const int type = heading ? SQLITE_NULL : sqlite3_column_type(layout->statement, i);
+        if (width > layout->widths[i])
+            layout->widths[i] = width;
+        if (type != SQLITE_NULL && type != SQLITE_INTEGER && type != SQLITE_FLOAT)
+            layout->numeric[i] = false;
+        free(cell);
+    }
+    return true;
+}
+
+static int measure(struct layout *layout)
+{
+    int status;
+    for (int i = 0; i < layout->columns; i++)
+        layout->numeric[i] = true;
+    if (!measure_row(layout, true))
+        return SQLITE_NOMEM;
+    while ((status = sqlite3_step(layout->statement)) == SQLITE_ROW)
+        if (!measure_row(layout, false))
+            return SQLITE_NOMEM;
+    sqlite3_reset(layout->statement);
+    return status;
+}
+
+/* Takes from the widest text column until the table fits, or nothing more can be taken. */
+static void fit(struct layout *layout, size_t columns)
+{
+    size_t total = 0;
+    for (int i = 0; i < layout->columns; i++)
+        total += layout->widths[i] + (i ? GAP : 0);
+    for (; total > columns; total--) {
+        int widest = -1;
+        for (int i = 0; i < layout->columns; i++)
+            if (!layout->numeric[i] && layout->widths[i] > (widest < 0 ? LEAST : layout->widths[widest]))
+                widest = i;
+        if (widest < 0)
+            return;
+        layout->widths[widest]--;
+        layout->cut = true;
+    }
+}
+
+static bool print_row(const struct layout *layout, bool heading, FILE *out)
+{
+    for (int i = 0; i < layout->columns; i++) {
+        char *cell = shown_cell(layout, i, heading);
+        if (!cell)
+            return false;
+        wsdbg_text_cut(cell, layout->widths[i]);
+        const bool last = i == layout->columns - 1;
+        const int pad = (int)(layout->widths[i] - wsdbg_text_width(cell));
+        if (layout->numeric[i])
+            fprintf(out, "%*s%s", pad, "", cell);
+        else
+            fprintf(out, "%s%*s", cell, last ? 0 : pad, "");
+        fputs(last ? "\n" : "  ", out);
+        free(cell);
+    }
+    return true;
+}
+
+static int print_rows(const struct layout *layout, FILE *out)
+{
+    int status;
+    if (!print_row(layout, true, out))
+        return SQLITE_NOMEM;
+    while ((status = sqlite3_step(layout->statement)) == SQLITE_ROW)
+        if (!print_row(layout, false, out))
+            return SQLITE_NOMEM;
+    if (layout->cut)
+        fputs("(… marks what does not fit on the terminal; a pipe or a file gets it whole)\n", out);
+    return status;
+}
+
+int wsdbg_query_print_aligned(sqlite3_stmt *statement, size_t columns, FILE *out)
+{
+    struct layout layout = {.statement = statement, .columns = sqlite3_column_count(statement)};
+    layout.widths = calloc((size_t)layout.columns + 1, sizeof *layout.widths);
+    layout.numeric = calloc((size_t)layout.columns + 1, sizeof *layout.numeric);
+    int status = layout.widths && layout.numeric ? measure(&layout) : SQLITE_NOMEM;
+    if (status == SQLITE_DONE) {
+        if (columns)
+            fit(&layout, columns);
+        status = print_rows(&layout, out);
+    }
+    free(layout.widths);
+    free(layout.numeric);
+    return status;
+}
