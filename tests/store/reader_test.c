@@ -185,6 +185,11 @@ static void writing_is_refused_in_every_way(void **state)
                                              "PRAGMA query_only = OFF",
                                              "ATTACH '/tmp/x.db' AS x",
                                              "VACUUM INTO '/tmp/wsdbg-store-vacuum.db'",
+                                             "SELECT load_extension('x')",
+                                             "WITH x AS (SELECT 1) INSERT INTO note SELECT 1, 1, 'x' FROM x",
+                                             "DETACH main",
+                                             "REINDEX",
+                                             "ANALYZE",
                                              "BEGIN",
                                              "INSERT INTO note VALUES (1, 1, 'x')"};
     struct wsdbg_store *store = NULL;
@@ -220,6 +225,37 @@ static void a_live_session_can_be_read(void **state)
     example_free(&e);
 }
 
+/* A warp may claim any range of events; what is not there is not given. */
+static void events_that_a_damaged_file_claims_are_not_there(void **state)
+{
+    (void)state;
+    static const char *const claims[] = {"event_first = 9223372036854775807, event_count = 4294967295",
+                                         "event_first = -5, event_count = 10", "event_first = 1, event_count = -1",
+                                         "event_first = NULL, event_count = 7",
+                                         "event_first = 100000000, event_count = 4294967295"};
+    size_t count;
+    char *bytes = read_good(&count);
+    const char *path = example_path(folder, "claims.db");
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+        char sql[128];
+        struct wsdbg_store *store = NULL;
+        struct wsdbg_loaded loaded;
+        struct wsdbg_history_event event;
+        uint32_t got = 9;
+        write_file(path, bytes, count);
+        snprintf(sql, sizeof sql, "UPDATE warp SET %s", claims[i]);
+        run_sql(path, sql);
+        example_ok(wsdbg_store_open(path, &store));
+        example_ok(wsdbg_store_load(store, true, &loaded));
+        assert_int_equal(loaded.snapshot.history_count, 0);
+        example_ok(wsdbg_store_events(store, &loaded, 0, 0, 1, &event, &got));
+        assert_int_equal(got, 0);
+        wsdbg_loaded_deinit(&loaded);
+        wsdbg_store_close(store);
+    }
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +266,7 @@ int main(void)
         cmocka_unit_test(a_newer_schema_is_refused),
         cmocka_unit_test(a_truncated_file_is_refused),
         cmocka_unit_test(overwritten_pages_never_crash_the_reader),
+        cmocka_unit_test(events_that_a_damaged_file_claims_are_not_there),
         cmocka_unit_test(writing_is_refused_in_every_way),
         cmocka_unit_test(a_live_session_can_be_read),
     };

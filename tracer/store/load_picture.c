@@ -119,6 +119,15 @@ static void read_warp(struct wsdbg_loader *loader, struct wsdbg_select *q, struc
     wsdbg_select_event(q, &w->last);
 }
 
+/* None where a damaged file says what cannot be. */
+static struct wsdbg_event_range read_range(struct wsdbg_select *q)
+{
+    const int64_t first = wsdbg_select_number(q), count = wsdbg_select_number(q);
+    if (first <= 0 || first > INT64_MAX - UINT32_MAX || count <= 0 || count > UINT32_MAX)
+        return (struct wsdbg_event_range){0};
+    return (struct wsdbg_event_range){.first_id = first, .count = (uint32_t)count};
+}
+
 static struct wsdbg_error *load_warps(struct wsdbg_loader *loader)
 {
     struct wsdbg_snapshot *s = &loader->loaded->snapshot;
@@ -138,8 +147,7 @@ static struct wsdbg_error *load_warps(struct wsdbg_loader *loader)
             wsdbg_select_fail(&q, SQLITE_NOMEM);
             break;
         }
-        loader->loaded->events[ranges - 1].first_id = wsdbg_select_number(&q);
-        loader->loaded->events[ranges - 1].count = (uint32_t)wsdbg_select_number(&q);
+        loader->loaded->events[ranges - 1] = read_range(&q);
         count_into(&s->ctas[w->cta].warp_first, &s->ctas[w->cta].warp_count, s->warp_count - 1);
     }
     return wsdbg_select_end(&q);

@@ -78,13 +78,14 @@ static struct wsdbg_error *check_table(struct wsdbg_store *store, const char *ta
     return error;
 }
 
-/* Every table but the events: to read millions of them would take longer than to show what they are about.  Damage
- * there is found when they are read. */
+/* Every table but the events and the log: to read millions of rows would take longer than to show what they are about.
+ * Damage there is found when they are read. */
 static struct wsdbg_error *check_whole(struct wsdbg_store *store)
 {
     struct wsdbg_error *error = NULL, *failed = NULL;
     struct wsdbg_select q;
-    wsdbg_select_begin(&q, store, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'event'", 0);
+    wsdbg_select_begin(&q, store,
+                       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('event', 'log')", 0);
     while (!error && wsdbg_select_next(&q))
         error = check_table(store, wsdbg_select_string(&q));
     if (!error && q.status != SQLITE_OK)
