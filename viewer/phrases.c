@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "store/event_fields.h"
 #include "store/fold.h"
@@ -41,6 +42,14 @@ void viewer_warp_text(const struct wsdbg_snapshot *s, uint32_t warp, char *out, 
     }
     viewer_role_text(s, &s->warps[warp], role, sizeof role);
     snprintf(out, bytes, "warp %" PRIu32 " (%s)", s->warps[warp].warp, role);
+}
+
+void viewer_members_text(const struct wsdbg_members *members, char *out, size_t bytes)
+{
+    char numbers[96];
+    wsdbg_members_text(members, numbers, sizeof numbers);
+    const bool one = numbers[strspn(numbers, "0123456789")] == '\0';
+    snprintf(out, bytes, "%s %s", one ? "warp" : "warps", numbers);
 }
 
 uint64_t viewer_gpu_now_ns(const struct wsdbg_snapshot *s, uint32_t warp)

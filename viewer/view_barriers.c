@@ -235,7 +235,7 @@ static void draw_arrival(const struct viewer_context *context, const struct view
     viewer_warp_text(s, arrival->warp, warp, sizeof warp);
     viewer_event_text(s, arrival->warp, &arrival->event, what, sizeof what);
     viewer_duration_text(newest_ns > time_ns ? newest_ns - time_ns : 0, age, sizeof age);
-    const int at = viewer_print(canvas, 0, 2 * row->depth + 2, VIEWER_STYLE_TEXT, "%s last, GPU time -%s: ", warp, age);
+    const int at = viewer_print(canvas, 0, 2 * row->depth + 2, VIEWER_STYLE_TEXT, "last: -%s %s: ", age, warp);
     viewer_put(canvas, 0, at, VIEWER_STYLE_DIM, what);
 }
 

@@ -185,19 +185,23 @@ static void draw_bar(const struct viewer_register_file *file, struct viewer_plac
         return;
     }
     const bool short_of = file->asked.known && file->asked.value > left.value;
+    const enum viewer_style look = short_of ? VIEWER_STYLE_BAD : VIEWER_STYLE_WAITING;
     const uint64_t total = file->total.value,
                    columns_held = (file->held.value * (uint64_t)at.width + total / 2) / total;
     const uint64_t asked = file->asked.known ? file->held.value + (uint64_t)file->asked.value : file->held.value;
     const uint64_t columns_asked = (asked * (uint64_t)at.width + total / 2) / total;
     for (int i = 0; i < at.width; i++) {
-        if ((uint64_t)i < columns_held)
-            viewer_put_glyph(canvas, 0, at.at + i, VIEWER_STYLE_MOVING, VIEWER_GLYPH_BLOCK);
-        else if ((uint64_t)i < columns_asked)
-            viewer_put_glyph(canvas, 0, at.at + i, short_of ? VIEWER_STYLE_BAD : VIEWER_STYLE_WAITING,
-                             VIEWER_GLYPH_LIGHT);
-        else
-            viewer_put_glyph(canvas, 0, at.at + i, VIEWER_STYLE_DIM, VIEWER_GLYPH_DOT);
+        const bool held = (uint64_t)i < columns_held, wanted = (uint64_t)i < columns_asked;
+        viewer_put_glyph(canvas, 0, at.at + i,
+                         held     ? VIEWER_STYLE_MOVING
+                         : wanted ? look
+                                  : VIEWER_STYLE_DIM,
+                         held     ? VIEWER_GLYPH_BLOCK
+                         : wanted ? VIEWER_GLYPH_LIGHT
+                                  : VIEWER_GLYPH_DOT);
     }
+    if (short_of)
+        viewer_put_glyph(canvas, 0, at.at + at.width - 1, look, VIEWER_GLYPH_MARK);
 }
 
 static void draw_file(const struct wsdbg_snapshot *s, const struct viewer_row *row, struct viewer_canvas *canvas)

@@ -18,10 +18,11 @@
 #define GROUP_WARPS 4u
 #define LABEL_COLUMNS 26
 #define LABEL_COLUMNS_NARROW 14
-#define STALL_COLUMNS 11
-#define KEPT_LANES 1024u  /* drawn lanes that are remembered */
-#define FIT_WARPS 256u    /* looked at for the longest history */
-#define LEAST_SPAN_NS 64u /* time stamps count 32 ns */
+#define STALL_COLUMNS 14
+#define STALL_MARK_COLUMNS 4 /* of them, for what it does since */
+#define KEPT_LANES 1024u     /* drawn lanes that are remembered */
+#define FIT_WARPS 256u       /* looked at for the longest history */
+#define LEAST_SPAN_NS 64u    /* time stamps count 32 ns */
 
 struct kept_lane {
     uint64_t picture;
@@ -37,7 +38,7 @@ struct timeline {
     int64_t all_ns;  /* from the oldest event (or sample) to the newest */
     int64_t span_ns; /* shown; 0 = all */
     int64_t back_ns; /* age of the right edge */
-    int cursor;      /* column of the lanes */
+    int behind;      /* columns from the time cursor to the right edge of the lanes */
     struct viewer_marks marks;
     struct kept_lane *kept;
 };
@@ -251,6 +252,16 @@ static bool still_since(const struct viewer_context *context, const struct viewe
     return *since_ns != 0 && *since_ns <= context->picture->now_ns;
 }
 
+static bool waits_now(const struct wsdbg_snapshot *s, const struct viewer_row *row)
+{
+    const struct wsdbg_cta *c = &s->ctas[row->object.index];
+    for (uint32_t w = c->warp_first; w < c->warp_first + c->warp_count; w++)
+        if (s->warps[w].warp / GROUP_WARPS == row->object.part && wsdbg_warp_state_waits(s->warps[w].state))
+            return true;
+    return false;
+}
+
+/* After the newest stamp, not to scale: what the warpgroup has been doing since, and for how long. */
 static void draw_stall(const struct viewer_context *context, const struct viewer_row *row, int at,
                        struct viewer_canvas *canvas)
 {
@@ -259,7 +270,12 @@ static void draw_stall(const struct viewer_context *context, const struct viewer
     if (!still_since(context, row, &since_ns))
         return;
     viewer_duration_text(context->picture->now_ns - since_ns, text, sizeof text);
-    viewer_cell(canvas, 0, at + 1, -(STALL_COLUMNS - 1), VIEWER_STYLE_TEXT, text);
+    const struct look *look =
+        &looks[waits_now(context->picture->snapshot, row) ? VIEWER_CELL_STALLED : VIEWER_CELL_RUNS];
+    for (int i = 1; i <= STALL_MARK_COLUMNS; i++)
+        viewer_put_glyph(canvas, 0, at + i, look->style, look->glyph);
+    const int used = STALL_MARK_COLUMNS + 1;
+    viewer_cell(canvas, 0, at + used, -(STALL_COLUMNS - used), VIEWER_STYLE_TEXT, text);
 }
 
 static unsigned mask_of(const struct viewer_context *context, const struct viewer_row *row)
@@ -317,9 +333,10 @@ static void draw_legend(struct viewer_canvas *canvas)
         }
 }
 
+/* Of the middle of the cursor's column. */
 static int64_t cursor_age(const struct timeline *t, int columns)
 {
-    return t->back_ns + span_of(t) - (span_of(t) * (2 * t->cursor + 1)) / (2 * columns);
+    return t->back_ns + span_of(t) * (2 * t->behind + 1) / (2 * columns);
 }
 
 /* Ages at the edges and at the cursor, which a mark shows. */
@@ -332,10 +349,10 @@ static void draw_axis(const struct timeline *t, const struct layout *at, struct 
     viewer_cell(canvas, 3, 0, at->label, VIEWER_STYLE_HEADER, " CTA     WARPGROUP");
     viewer_print(canvas, 3, at->label, VIEWER_STYLE_HEADER, "-%s", left);
     viewer_cell(canvas, 3, at->label + at->lanes - 9, -9, VIEWER_STYLE_HEADER, t->back_ns ? right : "newest");
-    const int where = at->label + t->cursor;
-    viewer_put_glyph(canvas, 3, where, VIEWER_STYLE_STRONG, VIEWER_GLYPH_MARK);
-    if (t->cursor > 10 && t->cursor + 22 < at->lanes)
-        viewer_print(canvas, 3, where + 1, VIEWER_STYLE_STRONG, "-%s", here);
+    const int cursor = at->lanes - 1 - t->behind;
+    viewer_put_glyph(canvas, 3, at->label + cursor, VIEWER_STYLE_STRONG, VIEWER_GLYPH_MARK);
+    if (cursor > 10 && cursor + 22 < at->lanes)
+        viewer_print(canvas, 3, at->label + cursor + 1, VIEWER_STYLE_STRONG, "-%s", here);
     if (at->stall)
         viewer_cell(canvas, 3, at->label + at->lanes + 1, -(STALL_COLUMNS - 1), VIEWER_STYLE_HEADER, "STILL FOR");
 }
@@ -364,11 +381,11 @@ static void draw_event(const struct viewer_context *context, const struct layout
 static void draw_header(struct viewer_context *context, struct viewer_canvas *canvas)
 {
     struct timeline *t = context->state;
-    if (!context->picture->snapshot || t->all_ns == 0)
+    if (!context->picture->snapshot || context->picture->snapshot->warp_count == 0)
         return;
     const struct layout at = lay_out(viewer_canvas_columns(canvas));
-    if (t->cursor >= at.lanes)
-        t->cursor = at.lanes - 1;
+    if (t->behind >= at.lanes)
+        t->behind = at.lanes - 1;
     draw_scale(context, &at, canvas);
     draw_legend(canvas);
     draw_event(context, &at, canvas);
@@ -383,17 +400,17 @@ static void zoom(struct timeline *t, int columns, bool in)
     if (span_ns < (int64_t)LEAST_SPAN_NS)
         span_ns = LEAST_SPAN_NS;
     t->span_ns = span_ns;
-    t->back_ns = age_ns - span_ns + span_ns * (2 * t->cursor + 1) / (2 * columns);
+    t->back_ns = age_ns - span_ns * (2 * t->behind + 1) / (2 * columns);
 }
 
 static void move_cursor(struct timeline *t, int columns, int by)
 {
-    t->cursor += by;
-    if (t->cursor < 0)
+    t->behind -= by;
+    if (t->behind >= columns)
         t->back_ns += span_of(t) / columns;
-    if (t->cursor >= columns)
+    if (t->behind < 0)
         t->back_ns -= span_of(t) / columns;
-    t->cursor = t->cursor < 0 ? 0 : t->cursor >= columns ? columns - 1 : t->cursor;
+    t->behind = t->behind < 0 ? 0 : t->behind >= columns ? columns - 1 : t->behind;
 }
 
 static bool press(struct viewer_context *context, int key)

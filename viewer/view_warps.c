@@ -174,14 +174,14 @@ static bool group_of(const struct viewer_context *context, const struct viewer_r
     return true;
 }
 
-static void where_text(const struct viewer_row *row, const struct wsdbg_report_warps *w, char *out, size_t bytes)
+/* stands_for_cta: the row is all that its CTA has in the group. */
+static void where_text(const struct viewer_row *row, bool stands_for_cta, const struct wsdbg_report_warps *w, char *out,
+                       size_t bytes)
 {
-    char members[64];
-    wsdbg_members_text(&w->members, members, sizeof members);
     if (row->object.kind == VIEWER_OBJECT_WARPGROUP)
         snprintf(out, bytes, "warpgroup %" PRIu32, row->object.part);
-    else if (row->object.kind == VIEWER_OBJECT_WARP && row->depth > 0)
-        snprintf(out, bytes, "warp %s", members);
+    else if (row->object.kind == VIEWER_OBJECT_WARP && !stands_for_cta)
+        viewer_members_text(&w->members, out, bytes);
     else
         wsdbg_report_cta_text(w->cta_count, w->cta, out, bytes);
 }
@@ -197,11 +197,20 @@ static void registers_text(const struct wsdbg_report_warps *w, char *out, size_t
         snprintf(out, bytes, "%s", held);
 }
 
-static void draw_group(struct viewer_context *context, const struct viewer_row *row, unsigned mask,
-                       const struct wsdbg_report_warps *w, struct viewer_canvas *canvas)
+/* A number that this state does not have is no "?". */
+static void site_text(const struct wsdbg_report_warps *w, struct wsdbg_range range, char *out, size_t bytes)
+{
+    if (range.known || w->state == WSDBG_WARP_WAIT_MBARRIER || w->state == WSDBG_WARP_UNKNOWN)
+        wsdbg_range_text(range, out, bytes);
+}
+
+static void draw_group(struct viewer_context *context, const struct viewer_row *row,
+                       const struct wsdbg_fold_group *whole, const struct wsdbg_report_warps *w,
+                       struct viewer_canvas *canvas)
 {
     struct viewer_place at[COLUMN_COUNT];
     char text[COLUMN_COUNT][192] = {""};
+    const unsigned mask = viewer_folded_mask(context->state, whole);
     viewer_columns_place(columns, COLUMN_COUNT, viewer_canvas_columns(canvas), at);
     const enum viewer_style plain = w->state == WSDBG_WARP_EXITED ? VIEWER_STYLE_GONE : VIEWER_STYLE_TEXT;
     wsdbg_members_text(&w->members, text[WARPS], sizeof *text);
@@ -209,12 +218,13 @@ static void draw_group(struct viewer_context *context, const struct viewer_row *
     snprintf(text[STATE], sizeof *text, "%s", wsdbg_warp_state_name(w->state));
     wsdbg_report_wait_text(w, text[WAIT], sizeof *text);
     if (w->state != WSDBG_WARP_EXITED) {
-        wsdbg_range_text(w->iteration, text[ITERATION], sizeof *text);
-        wsdbg_range_text(w->line, text[LINE], sizeof *text);
+        site_text(w, w->iteration, text[ITERATION], sizeof *text);
+        site_text(w, w->line, text[LINE], sizeof *text);
     }
     registers_text(w, text[REGISTERS], sizeof *text);
     viewer_warps_time_text(context->picture, w, text[TIME], sizeof *text);
-    where_text(row, w, text[WHERE], sizeof *text);
+    const bool stands_for_cta = row->depth == 0 || (row->depth == 1 && whole->cta_count > 1);
+    where_text(row, stands_for_cta, w, text[WHERE], sizeof *text);
     viewer_draw_fold(canvas, row, at[WHERE].width, plain, text[WHERE]);
     viewer_marks_draw(canvas, at[MARK].at, mask);
     for (int i = WARPS; i < COLUMN_COUNT; i++) {
@@ -238,7 +248,7 @@ static void draw_row(struct viewer_context *context, const struct viewer_row *ro
     if (!whole || !group_of(context, row, whole, &group))
         return;
     wsdbg_fold_warps_row(context->picture->snapshot, &group, &w);
-    draw_group(context, row, viewer_folded_mask(f, whole), &w, canvas);
+    draw_group(context, row, whole, &w, canvas);
 }
 
 static void draw_header(struct viewer_context *context, struct viewer_canvas *canvas)
