@@ -92,10 +92,10 @@ bool viewer_source_text_has_probe(const struct viewer_source_text *text, uint32_
 {
     for (uint32_t back = 0; back < CALL_LINES && back < number; back++) {
         const char *line = viewer_source_text_line(text, number - back);
-        if (!line || calls_macro(line))
-            return line != NULL;
-        if (back > 0 && strchr(line, ';'))
-            return false; /* the statement before has ended: no call reaches from there to the line */
+        if (!line || (back > 0 && strchr(line, ';'))) /* a statement that has ended reaches no further line */
+            return false;
+        if (calls_macro(line))
+            return true;
     }
     return false;
 }
