@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "evidence/slot_identity.h"
+
 #define EVENT_STEP_NS 1000u
 
 struct segment_writer {
@@ -229,15 +231,6 @@ static uint32_t slot_of(struct segment_writer *writer, const struct segment_warp
     return warp->sm * writer->segment->contexts[warp->context].warps_per_sm + warp->sm_warp;
 }
 
-static uint32_t identity_check(const struct wsdbg_slot *slot)
-{
-    uint32_t words[16], check = WSDBG_IDENTITY_SEED;
-    memcpy(words, slot, sizeof words);
-    for (int i = 4; i <= 12; i++)
-        check ^= words[i];
-    return check ^ words[14];
-}
-
 void segment_writer_begin(struct segment_writer *writer, struct segment_warp *warp)
 {
     const uint32_t size = warp->cluster_size ? warp->cluster_size : 1;
@@ -250,7 +243,7 @@ void segment_writer_begin(struct segment_writer *writer, struct segment_warp *wa
         .cluster_id = warp->cta / size,
         .grid_ctas = warp->ctas,
     };
-    identity.check = identity_check(&identity);
+    identity.check = slot_identity_check(&identity);
     store_words(segment_writer_slot(writer, warp->context, slot_of(writer, warp)), &identity, 8);
     warp->count = 0;
     segment_writer_event(writer, warp,

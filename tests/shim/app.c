@@ -15,50 +15,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "driver_api.h"
+#include "fake_calls.h"
 #include "fake_cuda.h"
-
-/* name in cuGetProcAddress, exported name, types */
-#define CALLS(X)                                                                                                      \
-    X(cuInit, cuInit, (unsigned))                                                                                     \
-    X(cuCtxCreate, cuCtxCreate_v4, (CUcontext *, void *, unsigned, CUdevice))                                         \
-    X(cuCtxDestroy, cuCtxDestroy_v2, (CUcontext))                                                                     \
-    X(cuCtxSetCurrent, cuCtxSetCurrent, (CUcontext))                                                                  \
-    X(cuCtxSynchronize, cuCtxSynchronize, (void))                                                                     \
-    X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice))                                    \
-    X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice))                                            \
-    X(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, (CUdevice))                                                \
-    X(cuModuleLoadData, cuModuleLoadData, (CUmodule *, const void *))                                                 \
-    X(cuModuleUnload, cuModuleUnload, (CUmodule))                                                                     \
-    X(cuModuleGetFunction, cuModuleGetFunction, (CUfunction *, CUmodule, const char *))                               \
-    X(cuLibraryLoadData, cuLibraryLoadData,                                                                           \
-      (CUlibrary *, const void *, void *, void **, unsigned, void *, void **, unsigned))                              \
-    X(cuLibraryUnload, cuLibraryUnload, (CUlibrary))                                                                  \
-    X(cuLibraryGetKernel, cuLibraryGetKernel, (CUkernel *, CUlibrary, const char *))                                  \
-    X(cuLaunchKernel, cuLaunchKernel,                                                                                 \
-      (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **)) \
-    X(cuLaunchKernelEx, cuLaunchKernelEx, (const struct cu_launch_config *, CUfunction, void **, void **))            \
-    X(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel,                                                           \
-      (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **))          \
-    X(cuStreamCreate, cuStreamCreate, (CUstream *, unsigned))                                                         \
-    X(cuStreamSynchronize, cuStreamSynchronize, (CUstream))                                                           \
-    X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (CUstream, int))                                                 \
-    X(cuStreamEndCapture, cuStreamEndCapture, (CUstream, CUgraph *))                                                  \
-    X(cuGraphLaunch, cuGraphLaunch, (void *, CUstream))                                                               \
-    X(cuMemAlloc, cuMemAlloc_v2, (CUdeviceptr *, size_t))                                                             \
-    X(cuMemFree, cuMemFree_v2, (CUdeviceptr))                                                                         \
-    X(cuMemcpyDtoH, cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t))                                                   \
-    X(cuMemcpyHtoD, cuMemcpyHtoD_v2, (CUdeviceptr, const void *, size_t))
 
 static struct {
 #define X(name, exported, types) CUresult(*name) types;
-    CALLS(X)
+    FAKE_CALLS(X)
 #undef X
 } cu;
 
 #ifdef APP_LINKED
 #define X(name, exported, types) extern CUresult exported types;
-CALLS(X)
+FAKE_CALLS(X)
 #undef X
 #endif
 
@@ -88,7 +56,7 @@ static void load_dynamic(const char *mode)
     else if (get(#name, &pointer, version, flags, NULL)) \
         fail(#name);                                     \
     cu.name = (CUresult(*) types)pointer;
-    CALLS(X)
+    FAKE_CALLS(X)
 #undef X
 }
 
@@ -98,7 +66,7 @@ static void load(const char *mode)
     (void)mode;
     (void)load_dynamic;
 #define X(name, exported, types) cu.name = exported;
-    CALLS(X)
+    FAKE_CALLS(X)
 #undef X
 #else
     load_dynamic(mode);
@@ -106,7 +74,7 @@ static void load(const char *mode)
 }
 
 #define X(name, exported, types) static const char exported_name_##name[] = #exported;
-CALLS(X)
+FAKE_CALLS(X)
 #undef X
 
 static int say(const char *name, int result)

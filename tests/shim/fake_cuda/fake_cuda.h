@@ -9,4 +9,10 @@
 #define FAKE_PLAIN_IMAGE "//fake\nfunction plain\nfunction slow\nfunction fault\n"
 #define FAKE_PROBED_IMAGE "//fake\nfunction probed\nprobes\nnames producer consumer\n"
 
+/* Two producers overrun a barrier made for one arrival; the same kernel with right rounds dies too. */
+#define FAKE_FAULT_IMAGE "//fake\nfunction overrun\nfunction fault\nprobes\nnames producer consumer\n"
+
+/* The name of memory that outlives its context, in /proc/PID/maps. */
+#define FAKE_GPU_MEMORY "fake-gpu-memory"
+
 #endif

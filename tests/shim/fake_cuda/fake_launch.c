@@ -1,0 +1,169 @@
+/* fake_launch.c - streams, launches, captures and graphs of the fake libcuda. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fake_internal.h"
+
+static _Atomic int launches_done;
+static _Atomic int capturing, capture_spoiled;
+static struct stream default_stream = {.kind = STREAM};
+static __thread int capture_mode; /* 0 global, 2 relaxed */
+
+/* What the driver refuses while a stream is captured. */
+int fake_unsafe(void)
+{
+    if (atomic_load(&capturing) && capture_mode != CU_STREAM_CAPTURE_MODE_RELAXED) {
+        atomic_store(&capture_spoiled, 1);
+        return 900;
+    }
+    return 0;
+}
+
+static struct stream *stream_of(CUstream handle)
+{
+    return (uintptr_t)handle <= 2 ? &default_stream : fake_need(handle, STREAM, "a call with a stream");
+}
+
+FAKE(cuStreamCreate, (CUstream * stream, unsigned flags), (stream, flags))
+{
+    struct stream *made = calloc(1, sizeof *made);
+    (void)flags;
+    made->kind = STREAM;
+    *stream = made;
+    return fake_context_error();
+}
+
+FAKE(cuStreamQuery, (CUstream handle), (handle))
+{
+    int error = fake_context_error();
+    return error ? error : fake_now_ns() < stream_of(handle)->busy_until_ns ? CUDA_ERROR_NOT_READY : 0;
+}
+
+static CUresult wait_stream(struct stream *stream)
+{
+    while (fake_now_ns() < stream->busy_until_ns)
+        usleep(1000);
+    return fake_context_error();
+}
+
+FAKE(cuStreamSynchronize, (CUstream handle), (handle))
+{
+    return wait_stream(stream_of(handle));
+}
+
+FAKE(cuStreamSynchronize_ptsz, (CUstream handle), (handle))
+{
+    return wait_stream(stream_of(handle));
+}
+
+FAKE(cuCtxSynchronize, (void), ())
+{
+    return wait_stream(&default_stream);
+}
+
+static void run(struct function *function, struct stream *stream)
+{
+    launches_done++;
+    fake_kernel_run(function, stream);
+}
+
+static CUresult launch(CUfunction handle, unsigned grid, CUstream on)
+{
+    int error = fake_context_error();
+    if (error)
+        return error;
+    if (!handle)
+        return 400;
+    struct function *function = handle;
+    if (*(uint32_t *)handle == KERNEL) {
+        struct kernel *kernel = handle;
+        function = fake_function(fake_library_module(kernel->library), kernel->name);
+    }
+    fake_need(function, FUNCTION, "a launch");
+    if (grid == 0)
+        return 1;
+    struct stream *stream = stream_of(on);
+    if (stream->capture)
+        stream->capture->functions[stream->capture->count++] = function;
+    else
+        run(function, stream);
+    return 0;
+}
+
+#define LAUNCH_LIKE(name)                                                                                              \
+    FAKE(name,                                                                                                         \
+         (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, \
+          CUstream stream, void **parameters, void **extra),                                                           \
+         (f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra))                                               \
+    {                                                                                                                  \
+        (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)parameters, (void)extra;                 \
+        return launch(f, gx, stream);                                                                                  \
+    }
+LAUNCH_LIKE(cuLaunchKernel)
+LAUNCH_LIKE(cuLaunchKernel_ptsz)
+
+FAKE(cuLaunchCooperativeKernel,
+     (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+      CUstream stream, void **parameters),
+     (f, gx, gy, gz, bx, by, bz, shared, stream, parameters))
+{
+    (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)parameters;
+    return launch(f, gx, stream);
+}
+
+FAKE(cuLaunchKernelEx, (const struct cu_launch_config *config, CUfunction f, void **parameters, void **extra),
+     (config, f, parameters, extra))
+{
+    (void)parameters, (void)extra;
+    return launch(f, config->grid[0], config->stream);
+}
+
+FAKE(cuStreamBeginCapture_v2, (CUstream handle, int mode), (handle, mode))
+{
+    struct stream *stream = stream_of(handle);
+    (void)mode;
+    stream->capture = calloc(1, sizeof *stream->capture);
+    stream->capture->kind = GRAPH;
+    capture_spoiled = 0;
+    capturing++;
+    return 0;
+}
+
+FAKE(cuStreamEndCapture, (CUstream handle, CUgraph *graph), (handle, graph))
+{
+    struct stream *stream = stream_of(handle);
+    capturing--;
+    *graph = capture_spoiled ? NULL : stream->capture;
+    stream->capture = NULL;
+    return capture_spoiled ? 901 : 0;
+}
+
+FAKE(cuStreamIsCapturing, (CUstream handle, int *status), (handle, status))
+{
+    *status = stream_of(handle)->capture != NULL;
+    return 0;
+}
+
+FAKE(cuThreadExchangeStreamCaptureMode, (int *mode), (mode))
+{
+    int before = capture_mode;
+    capture_mode = *mode;
+    *mode = before;
+    return 0;
+}
+
+FAKE(cuGraphLaunch, (void *handle, CUstream stream), (handle, stream))
+{
+    struct graph *graph = fake_need(handle, GRAPH, "cuGraphLaunch");
+    for (int i = 0; i < graph->count; i++)
+        run(graph->functions[i], stream_of(stream));
+    return 0;
+}
+
+/* Not of the driver: for tests. */
+EXPORT int fake_cuda_launches(void);
+EXPORT int fake_cuda_launches(void)
+{
+    return launches_done;
+}
