@@ -11,6 +11,7 @@
 #include "shim.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,7 @@ static bool export_memory(uint64_t handle, struct wsdbg_memory_message *message,
     if (shim_driver.cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0) !=
         CUDA_SUCCESS)
         return false;
+    fcntl(fd, F_SETFD, FD_CLOEXEC); /* a child of the app must not keep the memory */
     bool sent = send_descriptor(address, message, fd);
     close(fd);
     return sent;

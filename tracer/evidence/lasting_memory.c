@@ -14,6 +14,8 @@
 
 /* No ring is larger than its mirror in a segment may be. */
 #define PART_BYTES_MAX (UINT64_C(1) << 32)
+/* The driver's start takes 0.2 s, on a machine that is busy several times that. */
+#define ANSWER_MS 10000
 
 struct wsdbg_lasting_memory {
     int wire;
@@ -47,7 +49,7 @@ static bool believable(const struct wsdbg_memory_message *message)
            message->used_bytes <= message->allocated_bytes && message->allocated_bytes <= PART_BYTES_MAX;
 }
 
-/* The next message and its descriptor; false when there is none.  *fd = -1: it brought none. */
+/* The next message and its descriptor; false when there is none.  *fd = -1: it did not bring just one. */
 static bool next_message(int wire, struct wsdbg_memory_message *message, ssize_t *bytes, int *fd)
 {
     union {
@@ -55,8 +57,9 @@ static bool next_message(int wire, struct wsdbg_memory_message *message, ssize_t
         struct cmsghdr header;
     } control;
     struct iovec data = {.iov_base = message, .iov_len = sizeof *message};
+    /* Not CMSG_SPACE: its padding is room for a second descriptor. */
     struct msghdr envelope = {
-        .msg_iov = &data, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+        .msg_iov = &data, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = CMSG_LEN(sizeof(int))};
     *bytes = recvmsg(wire, &envelope, MSG_CMSG_CLOEXEC);
     *fd = -1;
     if (*bytes < 0)
@@ -65,6 +68,10 @@ static bool next_message(int wire, struct wsdbg_memory_message *message, ssize_t
     if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
         header->cmsg_len == CMSG_LEN(sizeof *fd))
         memcpy(fd, CMSG_DATA(header), sizeof *fd);
+    if (*fd >= 0 && envelope.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+        close(*fd);
+        *fd = -1;
+    }
     return true;
 }
 
@@ -162,7 +169,7 @@ struct wsdbg_error *wsdbg_lasting_memory_read(struct wsdbg_lasting_memory *memor
     void *read = mmap(NULL, bytes + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (read == MAP_FAILED)
         return &wsdbg_error_no_memory;
-    struct wsdbg_error *error = wsdbg_lasting_read_parts(parts, count, read);
+    struct wsdbg_error *error = wsdbg_lasting_read_parts(parts, count, ANSWER_MS, read);
     if (!error)
         error = take_copies(parts, count, read, out);
     munmap(read, bytes + 1);

@@ -41,7 +41,9 @@ struct wsdbg_lasting_part {
     struct wsdbg_memory_message message;
     int fd;
 };
-/* Copies the parts' used bytes, one behind the other, into `out` (shared memory).  Runs the driver in a child. */
-struct wsdbg_error *wsdbg_lasting_read_parts(const struct wsdbg_lasting_part *parts, size_t count, void *out);
+/* Copies the parts' used bytes, one behind the other, into `out` (shared memory).  Runs the driver in a child, which
+ * is ended when it has not answered after limit_ms. */
+struct wsdbg_error *wsdbg_lasting_read_parts(const struct wsdbg_lasting_part *parts, size_t count, int limit_ms,
+                                             void *out);
 
 #endif

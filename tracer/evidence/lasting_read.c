@@ -5,17 +5,18 @@
  * a context costs is given back with it.
  */
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "evidence/lasting_memory.h"
-
-#define ANSWER_MS 10000
 
 /* CUmemAllocationLocation and access, as the driver lays them out. */
 struct access {
@@ -144,12 +145,31 @@ static void work(const struct wsdbg_lasting_part *parts, size_t count, void *out
     _exit(write(answer_end, &answer, sizeof answer) == sizeof answer ? 0 : 1);
 }
 
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* A signal does not end the wait. */
+static bool wait_readable(int fd, int limit_ms)
+{
+    const uint64_t deadline_ms = now_ms() + (uint64_t)limit_ms;
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    for (uint64_t now = now_ms(); now < deadline_ms; now = now_ms()) {
+        const int came = poll(&ready, 1, (int)(deadline_ms - now));
+        if (came > 0 || (came < 0 && errno != EINTR))
+            return came > 0;
+    }
+    return false;
+}
+
 /* The child writes its answer in one piece: one read gets all of it, or the child is gone. */
-static struct wsdbg_error *wait_answer(pid_t child, int answer_end)
+static struct wsdbg_error *wait_answer(pid_t child, int answer_end, int limit_ms)
 {
     struct answer answer;
-    struct pollfd ready = {.fd = answer_end, .events = POLLIN};
-    const bool came = poll(&ready, 1, ANSWER_MS) > 0;
+    const bool came = wait_readable(answer_end, limit_ms);
     const bool whole = came && read(answer_end, &answer, sizeof answer) == sizeof answer;
     if (!whole)
         kill(child, SIGKILL);
@@ -162,17 +182,18 @@ static struct wsdbg_error *wait_answer(pid_t child, int answer_end)
     return answer.error ? wsdbg_error_create(WSDBG_ERROR_OS, "%s gave error %d", answer.call, answer.error) : NULL;
 }
 
-struct wsdbg_error *wsdbg_lasting_read_parts(const struct wsdbg_lasting_part *parts, size_t count, void *out)
+struct wsdbg_error *wsdbg_lasting_read_parts(const struct wsdbg_lasting_part *parts, size_t count, int limit_ms,
+                                             void *out)
 {
     int ends[2];
-    if (pipe(ends) < 0)
-        return &wsdbg_error_no_memory;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return wsdbg_error_os(errno, "no pipe to read it through");
     pid_t child = fork();
     if (child == 0)
         work(parts, count, out, ends[1]);
     close(ends[1]);
-    struct wsdbg_error *error =
-        child > 0 ? wait_answer(child, ends[0]) : wsdbg_error_create(WSDBG_ERROR_OS, "no process to read it in");
+    struct wsdbg_error *error = child > 0 ? wait_answer(child, ends[0], limit_ms)
+                                          : wsdbg_error_create(WSDBG_ERROR_OS, "no process to read it in");
     close(ends[0]);
     return error;
 }

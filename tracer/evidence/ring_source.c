@@ -33,6 +33,7 @@ struct process {
     bool asked;
     uint32_t request;
     bool restored[WSDBG_CONTEXT_ROWS]; /* what a GPU fault left was read, or cannot be */
+    bool kept[WSDBG_CONTEXT_ROWS];     /* ... and its histories lie in the segment */
 };
 
 struct ring_source {
@@ -234,16 +235,33 @@ static bool ended_by_fault(const struct process *process, uint32_t context)
     return context < process->tracker.head.context_count && row->error != 0 && row->slot_count > 0;
 }
 
-/* A context that ended in good order needs its memory no more. */
+/* The context ended in good order, or its process did, or all has been read. */
+static bool memory_is_done(const struct process *process, uint32_t context)
+{
+    const struct wsdbg_context_row *row = &process->tracker.contexts[context].row;
+    return row->state == WSDBG_CONTEXT_DESTROYED || process->restored[context] ||
+           (!process->tracker.alive && row->error == 0);
+}
+
+/* What is held here is missing on the GPU: it is held no longer than it can be of use. */
 static void follow_memory(struct ring_source *source)
 {
     if (!source->memory)
         return;
     wsdbg_lasting_memory_receive(source->memory);
     for (size_t i = 0; i < source->count; i++)
-        for (uint32_t c = 0; c < source->processes[i]->tracker.head.context_count; c++)
-            if (source->processes[i]->tracker.contexts[c].row.state == WSDBG_CONTEXT_DESTROYED)
+        for (uint32_t c = 0; c < WSDBG_CONTEXT_ROWS; c++)
+            if (memory_is_done(source->processes[i], c))
                 wsdbg_lasting_memory_drop(source->memory, source->processes[i]->process_id, c);
+}
+
+/* The request that the histories of this look answer. */
+static uint32_t request_of(struct process *process)
+{
+    if (!process->asked)
+        process->request = wsdbg_segment_map_request(process->map);
+    process->asked = true;
+    return process->request;
 }
 
 static struct wsdbg_error *restore(struct ring_source *source, struct process *process, uint32_t context)
@@ -253,27 +271,27 @@ static struct wsdbg_error *restore(struct ring_source *source, struct process *p
     bool found = false;
     struct wsdbg_error *error =
         wsdbg_lasting_memory_read(source->memory, process->process_id, context, &tracked->row, &found, &copy);
-    if (!error && found) {
-        if (!process->asked)
-            process->request = wsdbg_segment_map_request(process->map);
-        process->asked = true;
-        error = wsdbg_segment_map_restore(process->map, context, &copy, tracked->fault_seen_ns, process->request);
-    }
+    if (!error && found)
+        error = wsdbg_segment_map_restore(process->map, context, &copy, tracked->fault_seen_ns);
+    process->restored[context] = true;
+    process->kept[context] = !error && copy.history;
     free(copy.slots);
     free(copy.history);
     return error;
 }
 
-/* Once for each context that a fault ended.  What cannot be read is said in the snapshot, and lost. */
+/* A context that a fault ended is read once; what cannot be read is said in the snapshot, and lost.  What was read
+ * answers every request from then on. */
 static void restore_faulted(struct ring_source *source)
 {
     for (size_t i = 0; source->memory && i < source->count; i++) {
         struct process *process = source->processes[i];
         for (uint32_t c = 0; process->map && c < WSDBG_CONTEXT_ROWS; c++) {
-            if (!ended_by_fault(process, c) || process->restored[c])
-                continue;
-            process->restored[c] = true;
-            struct wsdbg_error *error = restore(source, process, c);
+            struct wsdbg_error *error = NULL;
+            if (ended_by_fault(process, c) && !process->restored[c])
+                error = restore(source, process, c);
+            if (!error && process->kept[c])
+                error = wsdbg_segment_map_answer(process->map, c, request_of(process));
             if (error)
                 snprintf(process->trouble, sizeof process->trouble,
                          "the histories of context %u could not be read after the GPU fault: %s", c,

@@ -150,30 +150,41 @@ static struct wsdbg_error *put(struct wsdbg_segment_map *map, uint64_t offset, c
     return NULL;
 }
 
+static size_t context_offset(uint32_t context)
+{
+    return offsetof(struct wsdbg_segment, contexts) + context * sizeof(struct wsdbg_context_row);
+}
+
 /* Where the mirrors really lie is checked as for reading: the row is the producer's word. */
 struct wsdbg_error *wsdbg_segment_map_restore(struct wsdbg_segment_map *map, uint32_t context,
-                                              const struct wsdbg_lasting_copy *copy, uint64_t seen_ns, uint32_t request)
+                                              const struct wsdbg_lasting_copy *copy, uint64_t seen_ns)
 {
     const struct wsdbg_segment_view view = {map->bytes, map->byte_count};
-    const size_t row_offset = offsetof(struct wsdbg_segment, contexts) + context * sizeof(struct wsdbg_context_row);
-    const uint64_t number = request;
     struct wsdbg_context_row row;
     wsdbg_segment_read_context(&view, context, &row);
     if (!wsdbg_segment_slots(&view, &row) || copy->slots_bytes != row.slot_count * sizeof(struct wsdbg_slot))
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: context %u: the slots do not fit their place", map->name,
                                   context);
+    if (copy->history &&
+        (!wsdbg_segment_mirror(&view, &row) ||
+         copy->history_bytes != (uint64_t)row.slot_count * row.history_depth * sizeof(struct wsdbg_event)))
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: context %u: the histories do not fit their place",
+                                  map->name, context);
     struct wsdbg_error *error = put(map, row.slots_offset, copy->slots, copy->slots_bytes);
+    if (!error && copy->history)
+        error = put(map, row.history_offset, copy->history, copy->history_bytes);
     if (!error)
-        error = put(map, row_offset + offsetof(struct wsdbg_context_row, slots_copied_ns), &seen_ns, sizeof seen_ns);
-    if (error || !copy->history || !wsdbg_segment_mirror(&view, &row) ||
-        copy->history_bytes != (uint64_t)row.slot_count * row.history_depth * sizeof(struct wsdbg_event))
-        return error;
-    error = put(map, row.history_offset, copy->history, copy->history_bytes);
-    if (!error)
-        error = put(map, row_offset + offsetof(struct wsdbg_context_row, history_copied), &number, sizeof number);
-    if (!error)
-        error = put(map, offsetof(struct wsdbg_segment, history_done), &request, sizeof request);
+        error = put(map, context_offset(context) + offsetof(struct wsdbg_context_row, slots_copied_ns), &seen_ns,
+                    sizeof seen_ns);
     return error;
+}
+
+struct wsdbg_error *wsdbg_segment_map_answer(struct wsdbg_segment_map *map, uint32_t context, uint32_t request)
+{
+    const uint64_t number = request;
+    struct wsdbg_error *error =
+        put(map, context_offset(context) + offsetof(struct wsdbg_context_row, history_copied), &number, sizeof number);
+    return error ? error : put(map, offsetof(struct wsdbg_segment, history_done), &request, sizeof request);
 }
 
 void wsdbg_segment_map_close(struct wsdbg_segment_map *map)

@@ -23,11 +23,12 @@ struct wsdbg_error *wsdbg_segment_map_refresh(struct wsdbg_segment_map *map, str
 bool wsdbg_segment_map_alive(struct wsdbg_segment_map *map);
 /* Raises the history request and wakes the producer; returns the request's number. */
 uint32_t wsdbg_segment_map_request(struct wsdbg_segment_map *map);
-/* Puts what was read from a dead context's memory where the copies of a living one would be, as the answer to
- * `request`: slots as of seen_ns, and history (NULL = none).  The observer writes there no more. */
+/* Puts what was read from a dead context's memory where the copies of a living one would be: slots as of seen_ns,
+ * and history (NULL = none).  Refuses what does not fit.  The observer writes there no more. */
 struct wsdbg_error *wsdbg_segment_map_restore(struct wsdbg_segment_map *map, uint32_t context,
-                                              const struct wsdbg_lasting_copy *copy, uint64_t seen_ns,
-                                              uint32_t request);
+                                              const struct wsdbg_lasting_copy *copy, uint64_t seen_ns);
+/* Makes the history that was put there the answer to `request`. */
+struct wsdbg_error *wsdbg_segment_map_answer(struct wsdbg_segment_map *map, uint32_t context, uint32_t request);
 bool wsdbg_segment_map_answered(const struct wsdbg_segment_map *map, uint32_t request);
 void wsdbg_segment_map_close(struct wsdbg_segment_map *map);
 
