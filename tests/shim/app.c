@@ -5,9 +5,11 @@
  * Prints "exported-name result" for each driver call of its own, so that a test can compare with what the driver said.
  * With APP_WAITS it says "ready" at the end and waits for the end of stdin.
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,11 +201,12 @@ static void contexts(void)
     for (int i = 0; i < 3; i++) {
         context = create(i % 2);
         launch(function_of(FAKE_PROBED_IMAGE, "probed", &module), 1, NULL);
-        DO(cuCtxDestroy, context);
+        if (context)
+            DO(cuCtxDestroy, context);
     }
     for (int i = 0; i < 2; i++) {
-        DO(cuDevicePrimaryCtxRetain, &context, 1);
-        DO(cuCtxSetCurrent, context);
+        if (DO(cuDevicePrimaryCtxRetain, &context, 1) || DO(cuCtxSetCurrent, context))
+            continue;
         launch(function_of(FAKE_PROBED_IMAGE, "probed", &module), 1, NULL);
         DO(cuCtxSetCurrent, NULL);
         if (i == 0)
@@ -286,6 +289,87 @@ static void fault(void)
     DO(cuCtxSynchronize);
 }
 
+static void wait_if_asked(void)
+{
+    if (getenv("APP_WAITS"))
+        wait_for_end();
+}
+
+/* A probed kernel that faults, and a program that ends with status 7 as soon as it is told. */
+static void probed_fault(const char *kernel)
+{
+    CUmodule module;
+    create(0);
+    launch(function_of(FAKE_FAULT_IMAGE, kernel, &module), 1, NULL);
+    DO(cuCtxSynchronize);
+    wait_if_asked();
+    exit(7);
+}
+
+/* The fault is in the second of two contexts, between two launches in the first. */
+static void fault_beside(void)
+{
+    CUmodule module;
+    CUcontext first = create(0);
+    CUfunction probed = function_of(FAKE_PROBED_IMAGE, "probed", &module);
+    launch(probed, 1, NULL);
+    create(1);
+    launch(function_of(FAKE_FAULT_IMAGE, "overrun", &module), 1, NULL);
+    DO(cuCtxSynchronize);
+    DO(cuCtxSetCurrent, first);
+    launch(probed, 1, NULL);
+    DO(cuCtxSynchronize);
+    exit(7);
+}
+
+static void fault_and_die(void)
+{
+    CUmodule module;
+    create(0);
+    launch(function_of(FAKE_FAULT_IMAGE, "overrun", &module), 1, NULL);
+    DO(cuCtxSynchronize);
+    raise(SIGKILL);
+}
+
+static int count_matches(const char *path, const char *text)
+{
+    char line[4096];
+    int count = 0;
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        count += strstr(line, text) != NULL;
+    if (file)
+        fclose(file);
+    return count;
+}
+
+static int count_descriptors(void)
+{
+    int count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    while (folder && readdir(folder))
+        count++;
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+/* What 100 contexts leave behind when they are gone. */
+static void many_contexts(void)
+{
+    CUmodule module;
+    int before = 0;
+    for (int i = 0; i < 100; i++) {
+        CUcontext context = create(0);
+        launch(function_of(FAKE_PROBED_IMAGE, "probed", &module), 1, NULL);
+        DO(cuCtxDestroy, context);
+        if (i == 0)
+            before = count_descriptors();
+    }
+    printf("descriptors left %d\n", count_descriptors() - before);
+    printf("mappings left %d\n", count_matches("/proc/self/maps", FAKE_GPU_MEMORY));
+}
+
 static void history(void)
 {
     CUmodule module;
@@ -326,11 +410,18 @@ int main(int argc, char **argv)
         slow();
     else if (strcmp(scenario, "fault") == 0)
         fault();
+    else if (strcmp(scenario, "overrun") == 0 || strcmp(scenario, "fault-without-cause") == 0)
+        probed_fault(strcmp(scenario, "overrun") == 0 ? "overrun" : "fault");
+    else if (strcmp(scenario, "fault-beside") == 0)
+        fault_beside();
+    else if (strcmp(scenario, "fault-and-die") == 0)
+        fault_and_die();
+    else if (strcmp(scenario, "many-contexts") == 0)
+        many_contexts();
     else if (strcmp(scenario, "history") == 0)
         history();
     else if (strcmp(scenario, "init") != 0)
         fail("unknown scenario");
-    if (getenv("APP_WAITS"))
-        wait_for_end();
+    wait_if_asked();
     return 0;
 }

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fake_cuda/fake_cuda.h"
+
 static void session_name(char *name, size_t size)
 {
     static int id; /* of the test program, also in its forked children */
@@ -186,4 +188,100 @@ char *only_calls_of(const char *log, const char *names, bool keep)
         if (has_call(names, at) == keep)
             strncat(kept, at, strcspn(at, "\n") + 1);
     return kept;
+}
+
+void assert_exit(const struct run *run, int code)
+{
+    if (!WIFEXITED(run->status) || WEXITSTATUS(run->status) != code)
+        fail_msg("%s %s %s ended with status %#x: %s", run->program, run->mode, run->scenario, run->status,
+                 run->errors);
+}
+
+struct wsdbg_segment *run_and_look(struct run *run)
+{
+    int i = 0;
+    while (run->environment[i])
+        i++;
+    run->environment[i] = "APP_WAITS=1";
+    run_start(run);
+    run_wait_line(run, "ready");
+    struct wsdbg_segment *segment = (struct wsdbg_segment *)(uintptr_t)segment_of(run->pid);
+    assert_non_null(segment);
+    uint32_t request = __atomic_add_fetch(&segment->slots_request, 1, __ATOMIC_RELEASE);
+    for (int k = 0; k < 500 && __atomic_load_n(&segment->slots_done, __ATOMIC_ACQUIRE) != request; k++)
+        usleep(1000);
+    assert_int_equal(segment->slots_done, request);
+    assert_true(segment->contexts[0].slots_copied_ns > segment->created_ns);
+    return segment;
+}
+
+const struct wsdbg_slot *slot_zero(const struct wsdbg_segment *segment, uint32_t context)
+{
+    const struct wsdbg_context_row *row = &segment->contexts[context];
+    assert_int_equal(row->slot_count, FAKE_SM_COUNT * FAKE_WARPS_PER_SM);
+    assert_true(row->slots_offset + row->slot_count * sizeof(struct wsdbg_slot) <= segment->used_bytes);
+    return (const void *)((const char *)segment + row->slots_offset);
+}
+
+/* The driver functions that the shim calls for itself. */
+static const char own_calls[] =
+    "cuDriverGetVersion\ncuCtxGetCurrent\ncuCtxPushCurrent_v2\ncuCtxPopCurrent_v2\ncuCtxGetDevice\n"
+    "cuDeviceGetAttribute\ncuDeviceGetName\ncuDevicePrimaryCtxGetState\ncuFuncGetAttribute\ncuFuncGetModule\n"
+    "cuFuncGetName\ncuKernelGetFunction\ncuModuleGetGlobal_v2\ncuMemAlloc_v2\ncuMemHostRegister_v2\n"
+    "cuMemsetD8Async\ncuMemcpyDtoHAsync_v2\ncuMemcpyHtoDAsync_v2\ncuStreamCreate\n"
+    "cuDeviceGetUuid_"
+    "v2\ncuMemGetAllocationGranularity\ncuMemCreate\ncuMemExportToShareableHandle\ncuMemAddressReserve\ncuMemMap\n"
+    "cuMemSetAccess\ncuMemRelease\ncuMemUnmap\ncuMemAddressFree\n"
+    "cuStreamQuery\ncuStreamIsCapturing\ncuThreadExchangeStreamCaptureMode\n";
+
+char *run_logged(struct run *run)
+{
+    static char path[64], setting[96];
+    snprintf(path, sizeof path, "/tmp/wsdbg-shim-log-%d", (int)getpid());
+    snprintf(setting, sizeof setting, "FAKE_CUDA_LOG=%s", path);
+    unlink(path);
+    int i = 0;
+    while (run->environment[i])
+        i++;
+    run->environment[i] = setting;
+    run_program(run);
+    char *log = file_text(path);
+    unlink(path);
+    return log;
+}
+
+int line_count(const char *text)
+{
+    int count = 0;
+    for (; *text; text++)
+        count += *text == '\n';
+    return count;
+}
+
+/* The app was told what the driver said, and nothing of the observer's own calls. */
+static void assert_same_answers(const struct run *run, const char *log)
+{
+    char *said = only_calls_of(only_calls_of(run->output, "errno\n", false), own_calls, false);
+    assert_string_equal(said, only_calls_of(log, own_calls, false));
+}
+
+void assert_any_call_may_fail(const char *scenario, const char *setting)
+{
+    int fail_at = 0, length = 0;
+    do {
+        char failure[64];
+        snprintf(failure, sizeof failure, "FAKE_CUDA_FAIL_AT=%d", ++fail_at);
+        struct run run = {
+            .program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = scenario, .environment = {failure, setting}};
+        char *log = run_logged(&run);
+        assert_exit(&run, 0);
+        length = line_count(log);
+        assert_same_answers(&run, log);
+        assert_true(line_count(run.errors) <= 1);
+        const char *kept = strstr(run.output, "errno "); /* not every scenario looks */
+        assert_true(!kept || strncmp(kept, "errno 0\n", 8) == 0);
+        segment_remove(run.pid);
+        free_texts(NULL);
+    } while (fail_at <= length);
+    assert_true(fail_at > 40);
 }

@@ -39,6 +39,17 @@ void run_program(struct run *run);
 /* Waits until its output has the line; fails the test after 10 s. */
 void run_wait_line(struct run *run, const char *line);
 
+void assert_exit(const struct run *run, int code);
+/* As run_program; returns the log of the fake driver's calls. */
+char *run_logged(struct run *run);
+/* Runs the scenario again and again, another driver call failing each time: whichever it is, the app gets exactly the
+ * driver's answers and lives.  setting: of the environment, NULL = none. */
+void assert_any_call_may_fail(const char *scenario, const char *setting);
+/* Starts the program and, when it has done its work and waits, asks for fresh slots. */
+struct wsdbg_segment *run_and_look(struct run *run);
+/* The mirror of a context's slot 0. */
+const struct wsdbg_slot *slot_zero(const struct wsdbg_segment *segment, uint32_t context);
+
 /* The segment of process `pid`, NULL when there is none.  Mapped until the test program ends. */
 const struct wsdbg_segment *segment_of(pid_t pid);
 /* Removes it. */
@@ -49,6 +60,7 @@ struct wsdbg_launch_row launch_at(const struct wsdbg_segment *segment, uint64_t 
 
 /* Group tear-down: frees every text that the two functions below made. */
 int free_texts(void **state);
+int line_count(const char *text);
 /* A file's text; NULL when there is no such file. */
 char *file_text(const char *path);
 /* The lines of `log` whose first word also begins a line of `names` (keep), or does not (!keep). */

@@ -13,13 +13,6 @@
 
 #include "fake_cuda/fake_cuda.h"
 
-static void assert_exit(const struct run *run, int code)
-{
-    if (!WIFEXITED(run->status) || WEXITSTATUS(run->status) != code)
-        fail_msg("%s %s %s ended with status %#x: %s", run->program, run->mode, run->scenario, run->status,
-                 run->errors);
-}
-
 /* ---- recording ---- */
 
 /* The four launches of scenario "basic", in its order. */
@@ -155,33 +148,6 @@ static void marks_a_context_that_faulted(void **state)
 }
 
 /* ---- the ring ---- */
-
-/* Starts the program and, when it has done its work and waits, asks for fresh slots. */
-static struct wsdbg_segment *run_and_look(struct run *run)
-{
-    int i = 0;
-    while (run->environment[i])
-        i++;
-    run->environment[i] = "APP_WAITS=1";
-    run_start(run);
-    run_wait_line(run, "ready");
-    struct wsdbg_segment *segment = (struct wsdbg_segment *)(uintptr_t)segment_of(run->pid);
-    assert_non_null(segment);
-    uint32_t request = __atomic_add_fetch(&segment->slots_request, 1, __ATOMIC_RELEASE);
-    for (int k = 0; k < 500 && __atomic_load_n(&segment->slots_done, __ATOMIC_ACQUIRE) != request; k++)
-        usleep(1000);
-    assert_int_equal(segment->slots_done, request);
-    assert_true(segment->contexts[0].slots_copied_ns > segment->created_ns);
-    return segment;
-}
-
-static const struct wsdbg_slot *slot_zero(const struct wsdbg_segment *segment, uint32_t context)
-{
-    const struct wsdbg_context_row *row = &segment->contexts[context];
-    assert_int_equal(row->slot_count, FAKE_SM_COUNT * FAKE_WARPS_PER_SM);
-    assert_true(row->slots_offset + row->slot_count * sizeof(struct wsdbg_slot) <= segment->used_bytes);
-    return (const void *)((const char *)segment + row->slots_offset);
-}
 
 static void points_the_probes_at_the_ring_and_reads_the_names(void **state)
 {
@@ -356,72 +322,27 @@ static void returns_what_the_driver_returned(void **state)
     }
 }
 
-/* The driver functions that the shim calls for itself. */
-static const char own_calls[] =
-    "cuDriverGetVersion\ncuCtxGetCurrent\ncuCtxPushCurrent_v2\ncuCtxPopCurrent_v2\ncuCtxGetDevice\n"
-    "cuDeviceGetAttribute\ncuDeviceGetName\ncuDevicePrimaryCtxGetState\ncuFuncGetAttribute\ncuFuncGetModule\n"
-    "cuFuncGetName\ncuKernelGetFunction\ncuModuleGetGlobal_v2\ncuMemAlloc_v2\ncuMemHostRegister_v2\n"
-    "cuMemsetD8Async\ncuMemcpyDtoHAsync_v2\ncuMemcpyHtoDAsync_v2\ncuStreamCreate\n"
-    "cuStreamQuery\ncuStreamIsCapturing\ncuThreadExchangeStreamCaptureMode\n";
 /* Those of them that change nothing. */
 static const char queries[] = "cuDriverGetVersion\ncuCtxGetCurrent\ncuCtxGetDevice\ncuDeviceGetAttribute\n"
                               "cuDeviceGetName\ncuFuncGetAttribute\ncuFuncGetModule\ncuFuncGetName\n"
                               "cuModuleGetGlobal_v2\ncuThreadExchangeStreamCaptureMode\n";
-
-static char *log_of(struct run *run)
-{
-    static char path[64], setting[96];
-    snprintf(path, sizeof path, "/tmp/wsdbg-shim-log-%d", (int)getpid());
-    snprintf(setting, sizeof setting, "FAKE_CUDA_LOG=%s", path);
-    unlink(path);
-    int i = 0;
-    while (run->environment[i])
-        i++;
-    run->environment[i] = setting;
-    run_program(run);
-    char *log = file_text(path);
-    unlink(path);
-    return log;
-}
 
 static void a_program_without_probes_sees_only_queries(void **state)
 {
     struct run bare = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "plain", .without_shim = true};
     struct run watched = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "plain"};
     (void)state;
-    char *before = log_of(&bare), *after = log_of(&watched);
+    char *before = run_logged(&bare), *after = run_logged(&watched);
     assert_true(strlen(after) > strlen(before));
     assert_string_equal(only_calls_of(after, queries, false), before);
     assert_int_equal(segment_of(watched.pid)->contexts[0].slot_count, 0);
     segment_remove(watched.pid);
 }
 
-static int line_count(const char *text)
-{
-    int count = 0;
-    for (; *text; text++)
-        count += *text == '\n';
-    return count;
-}
-
-/* Whichever call fails, the app gets exactly the driver's answers and lives. */
 static void any_driver_call_may_fail(void **state)
 {
     (void)state;
-    int fail_at = 0, length = 0;
-    do {
-        char setting[64];
-        snprintf(setting, sizeof setting, "FAKE_CUDA_FAIL_AT=%d", ++fail_at);
-        struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "basic", .environment = {setting}};
-        char *log = log_of(&run);
-        assert_exit(&run, 0);
-        length = line_count(log);
-        char *said = only_calls_of(only_calls_of(run.output, "errno\n", false), own_calls, false);
-        assert_string_equal(said, only_calls_of(log, own_calls, false));
-        assert_non_null(strstr(run.output, "errno 0"));
-        segment_remove(run.pid);
-    } while (fail_at <= length);
-    assert_true(fail_at > 40);
+    assert_any_call_may_fail("basic", NULL);
 }
 
 static void a_forked_child_is_left_alone(void **state)
@@ -514,7 +435,7 @@ static void without_a_session_it_sleeps(void **state)
     struct run bare = {.program = SHIM_APP_LINKED, .mode = "linked", .scenario = "basic", .without_shim = true};
     struct run run = {.program = SHIM_APP_LINKED, .mode = "linked", .scenario = "basic", .asleep = true};
     (void)state;
-    char *before = log_of(&bare), *after = log_of(&run);
+    char *before = run_logged(&bare), *after = run_logged(&run);
     assert_exit(&run, 0);
     assert_string_equal(before, after);
     assert_string_equal(bare.output, run.output);

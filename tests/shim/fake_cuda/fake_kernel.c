@@ -11,9 +11,9 @@
 #include "evidence/slot_identity.h"
 #include "fake_internal.h"
 
-enum { PRODUCER, CONSUMER, WARPS = 4, FULL = 0, BYTES = 1024 };
+enum { PRODUCER, CONSUMER, CTAS = 6, WARPS = 4, FULL = 0, BYTES = 1024 };
 
-/* A warp of the only CTA that runs. */
+/* A warp of the first CTA: the others have not begun. */
 struct warp {
     struct wsdbg_slot *slot;
     struct wsdbg_event *history;
@@ -40,7 +40,7 @@ static struct warp begin(const struct wsdbg_config *config, uint32_t index, uint
                                      .placement = index << 16,
                                      .module_id = config->module_id,
                                      .role = role + 1,
-                                     .grid_ctas = 1};
+                                     .grid_ctas = CTAS};
     warp.slot->check = slot_identity_check(warp.slot);
     write_event(&warp, (struct wsdbg_event){.kind = WSDBG_EVENT_BEGIN});
     write_event(&warp,
