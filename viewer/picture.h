@@ -46,6 +46,14 @@ struct viewer_source_ops {
     struct viewer_source_file (*source_file)(struct viewer_source *source, uint32_t module);
     /* Gives the program input. */
     void (*input)(struct viewer_source *source, const char *bytes, size_t count);
+    /* The reader wants to leave: a question to answer with one key first, or NULL. */
+    const char *(*question)(struct viewer_source *source);
+    /* The key of the answer.  True: leave. */
+    bool (*answer)(struct viewer_source *source, int key);
+    /* Ctrl-C: for the program.  NULL = it means leaving. */
+    void (*interrupt)(struct viewer_source *source);
+    /* Ctrl-Z, the terminal is given back: returns when the process was continued.  NULL = stop just this process. */
+    void (*stop)(struct viewer_source *source);
     void (*close)(struct viewer_source *source);
 };
 

@@ -39,7 +39,7 @@ static void command_lines_that_cannot_be_followed(void **state)
 
 static void what_this_version_lacks(void **state)
 {
-    static const char *const commands[] = {"top", "view", "export", "core", "lint", "explore"};
+    static const char *const commands[] = {"top", "export", "core", "lint", "explore"};
     (void)state;
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         check_refused(WSDBG(commands[i], "x"), commands[i], "this version does not have");

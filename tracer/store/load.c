@@ -156,3 +156,8 @@ void wsdbg_loaded_deinit(struct wsdbg_loaded *loaded)
     free(loaded->strings);
     *loaded = (struct wsdbg_loaded){0};
 }
+
+int64_t wsdbg_store_version(struct wsdbg_store *store)
+{
+    return wsdbg_db_number(store->db, "PRAGMA data_version", -1);
+}

@@ -29,6 +29,8 @@ struct wsdbg_loaded {
 
 /* `out` is owned by the caller; untouched on error. */
 struct wsdbg_error *wsdbg_store_load(struct wsdbg_store *store, bool histories, struct wsdbg_loaded *out);
+/* Another number when somebody has written to the file since. */
+int64_t wsdbg_store_version(struct wsdbg_store *store);
 void wsdbg_loaded_deinit(struct wsdbg_loaded *loaded);
 
 /* Reads at most `count` events of warp index `warp` from number `first` of its history on, oldest first; *got says

@@ -1,0 +1,150 @@
+/* frame.c - what stands around a view: the title, the tabs, the verdict, the bottom line.  Reads the viewer's state,
+ * writes the screen. */
+#include <ncurses.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "viewer/viewer_internal.h"
+
+#define BANNER_LINES_MAX 3
+#define BODY_LINES_MIN 4
+
+static const char *condition(const struct viewer *viewer, const struct viewer_picture *picture)
+{
+    if (viewer->paused)
+        return "paused";
+    if (picture->live)
+        return "live";
+    return picture->end ? "finished" : "no end";
+}
+
+static void draw_title(struct viewer *viewer, const struct viewer_picture *picture, struct viewer_canvas *canvas)
+{
+    char right[128], age[32] = "";
+    const struct wsdbg_session_info *info = picture->info;
+    if (picture->snapshot && info && picture->now_ns > info->started_ns)
+        viewer_duration_text(picture->now_ns - info->started_ns, age, sizeof age);
+    snprintf(right, sizeof right, " %s%s%s  %s%s%s ", info && info->device ? info->device : "?",
+             info && info->evidence ? "/" : "", info && info->evidence ? info->evidence : "",
+             condition(viewer, picture), age[0] ? " at " : "", age);
+    const int room = canvas->columns - (int)wsdbg_text_width(right);
+    int at = viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, "wsdbg ");
+    const char *name = viewer->title[0] ? viewer->title : info && info->command ? info->command : "?";
+    if (room > at)
+        viewer_cell(canvas, 0, at, room - at, VIEWER_STYLE_STRONG, name);
+    viewer_put(canvas, 0, room > at ? room : at, viewer->paused ? VIEWER_STYLE_BAD : VIEWER_STYLE_DIM, right);
+}
+
+/* Without room for all tabs their names are cut to one letter, the current one's not. */
+static void draw_tabs(struct viewer *viewer, struct viewer_canvas *canvas)
+{
+    int wide = 0, at = 0;
+    for (size_t i = 0; i < viewer->pane_count; i++)
+        wide += (int)strlen(viewer->panes[i].view->name) + 4;
+    for (size_t i = 0; i < viewer->pane_count; i++) {
+        const bool current = i == viewer->current;
+        const char *name = viewer->panes[i].view->name;
+        viewer->tabs[i].from = at;
+        at = viewer_print(canvas, 1, at, VIEWER_STYLE_DIM, "%d", (int)((i + 1) % 10));
+        if (wide <= canvas->columns || current)
+            at = viewer_put(canvas, 1, at, current ? VIEWER_STYLE_TITLE : VIEWER_STYLE_TEXT, name);
+        else
+            at = viewer_print(canvas, 1, at, VIEWER_STYLE_TEXT, "%.4s", name);
+        viewer->tabs[i].to = at;
+        at = viewer_put(canvas, 1, at, VIEWER_STYLE_TEXT, wide <= canvas->columns ? "   " : " ");
+    }
+}
+
+static const char *headline(const struct viewer_picture *picture)
+{
+    if (picture->diagnosis->hang)
+        return "HANG";
+    for (size_t i = 0; picture->snapshot && i < picture->snapshot->context_count; i++)
+        if (picture->snapshot->contexts[i].error != 0)
+            return "FAULT";
+    return "STALL";
+}
+
+/* The verdict and its sentence; returns the lines used. */
+static int draw_banner(const struct viewer_picture *picture, struct viewer_canvas *canvas, int row, int lines)
+{
+    const struct wsdbg_diagnosis *diagnosis = picture->diagnosis;
+    if (!diagnosis || lines < 1)
+        return 0;
+    if (diagnosis->finding_count == 0) {
+        viewer_print(canvas, row, 0, VIEWER_STYLE_BAD, "%s: no cause found", headline(picture));
+        return 1;
+    }
+    const struct wsdbg_finding *first = &diagnosis->findings[0];
+    viewer_print(canvas, row, 0, VIEWER_STYLE_BAD, "%s: %s (%s)", headline(picture), wsdbg_cause_name(first->cause),
+                 wsdbg_confidence_name(first->confidence));
+    const char *text = first->sentence;
+    int used = 1;
+    for (; used < lines && *text; used++) {
+        const size_t columns = canvas->columns > 4 ? (size_t)canvas->columns - 2 : 2;
+        const size_t bytes = wsdbg_text_line_bytes(text, columns);
+        if (used + 1 == lines && text[bytes])
+            viewer_cell(canvas, row + used, 2, (int)columns, VIEWER_STYLE_TEXT, text);
+        else
+            viewer_print(canvas, row + used, 2, VIEWER_STYLE_TEXT, "%.*s", (int)bytes, text);
+        text += bytes;
+    }
+    return used;
+}
+
+static void draw_hints(struct viewer *viewer, struct viewer_canvas *canvas, int row)
+{
+    const struct viewer_view *view = viewer_current(viewer)->view;
+    const struct viewer_context *context = &viewer_current(viewer)->context;
+    int at = viewer_put(canvas, row, 0, VIEWER_STYLE_DIM, "q leave  / search  f filter  ? help");
+    if (view->sorts)
+        at = viewer_print(canvas, row, at, VIEWER_STYLE_DIM, "  s by %s", view->sorts[context->sort]);
+    if (viewer->source->ops->input)
+        at = viewer_put(canvas, row, at, VIEWER_STYLE_DIM, "  i input");
+    if (viewer->filter.text[0])
+        viewer_print(canvas, row, at, VIEWER_STYLE_WAITING, "  only %s", viewer->filter.text);
+}
+
+static void draw_bottom(struct viewer *viewer, const struct viewer_picture *picture, struct viewer_canvas *canvas)
+{
+    const int row = canvas->rows - 1;
+    char where[32];
+    const struct viewer_pane *pane = viewer_current(viewer);
+    if (viewer->prompt.kind)
+        viewer_prompt_draw(&viewer->prompt, canvas, row);
+    else if (viewer->question)
+        viewer_put(canvas, row, 0, VIEWER_STYLE_STRONG, viewer->question);
+    else if (viewer->input)
+        viewer_put(canvas, row, 0, VIEWER_STYLE_STRONG, "keys go to the program; Ctrl-] ends that");
+    else if (viewer->message[0])
+        viewer_put(canvas, row, 0, VIEWER_STYLE_STRONG, viewer->message);
+    else if (viewer->trouble[0])
+        viewer_put(canvas, row, 0, VIEWER_STYLE_BAD, viewer->trouble);
+    else if (picture->status[0])
+        viewer_put(canvas, row, 0, VIEWER_STYLE_DIM, picture->status);
+    else
+        draw_hints(viewer, canvas, row);
+    if (pane->rows.count == 0 || viewer->prompt.kind || viewer->question)
+        return;
+    snprintf(where, sizeof where, " %zu/%zu", pane->selected + 1, pane->rows.count);
+    viewer_put(canvas, row, canvas->columns - (int)strlen(where), VIEWER_STYLE_DIM, where);
+}
+
+void viewer_draw(struct viewer *viewer)
+{
+    const struct viewer_picture *picture = viewer->source->ops->picture(viewer->source);
+    struct viewer_canvas screen = viewer_canvas_of_screen(&viewer->look, 0, 0, LINES, COLS);
+    erase();
+    draw_title(viewer, picture, &screen);
+    draw_tabs(viewer, &screen);
+    const int spare = screen.rows - 3 - BODY_LINES_MIN;
+    const int banner = draw_banner(picture, &screen, 2, spare < BANNER_LINES_MAX ? spare : BANNER_LINES_MAX);
+    viewer->body_top = 2 + banner;
+    struct viewer_canvas body =
+        viewer_canvas_of_screen(&viewer->look, viewer->body_top, 0, screen.rows - viewer->body_top - 1, screen.columns);
+    viewer_pane_draw(viewer_current(viewer), &body, viewer->search);
+    if (screen.rows > 2)
+        draw_bottom(viewer, picture, &screen);
+    move(screen.rows > 0 ? screen.rows - 1 : 0, 0);
+    refresh();
+}

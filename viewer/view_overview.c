@@ -1,0 +1,225 @@
+/* view_overview.c - the session on one page: grids and how far they are, launches, host threads that wait, faults, what
+ * could not be seen.  Reads the picture. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/fault.h"
+#include "store/symbol.h"
+#include "viewer/columns.h"
+#include "viewer/phrases.h"
+
+/* What a row shows, in the upper half of its data; the lower half is a number in that table. */
+enum part { SESSION, GRIDS_TITLE, GRID, THREADS_TITLE, THREAD, FAULT, LAUNCHES, NOTES_TITLE, NOTE, BLANK };
+#define DATA(part, number) ((uint64_t)(part) << 32 | (uint64_t)(number))
+#define PART(row) ((enum part)((row)->data >> 32))
+#define NUMBER(row) ((uint32_t)(row)->data)
+
+enum column { KERNEL, STATE, CTAS, RUN, WAIT, LEFT, QUIET, DEVICE, COLUMN_COUNT };
+static const struct viewer_column columns[COLUMN_COUNT] = {
+    [KERNEL] = {"KERNEL", 24, 0, true}, [STATE] = {"STATE", 7, 0, false},    [CTAS] = {"CTAS SEEN", -11, 3, false},
+    [RUN] = {"RUN", -6, 5, false},      [WAIT] = {"WAIT", -6, 6, false},     [LEFT] = {"EXITED", -6, 2, false},
+    [QUIET] = {"QUIET", -8, 7, false},  [DEVICE] = {"DEVICE", 14, 1, false},
+};
+
+static bool add(struct viewer_rows *rows, enum part part, size_t number, struct viewer_object object)
+{
+    return viewer_rows_add(rows, &(struct viewer_row){.object = object, .data = DATA(part, number)});
+}
+
+static bool add_plain(struct viewer_rows *rows, enum part part, size_t number)
+{
+    return add(rows, part, number, (struct viewer_object){0});
+}
+
+/* Grids that run come first: the others are history. */
+static bool add_grids(struct viewer_context *context, struct viewer_rows *rows)
+{
+    const struct wsdbg_snapshot *s = context->picture->snapshot;
+    bool fine = add_plain(rows, GRIDS_TITLE, 0);
+    for (int running = 1; running >= 0; running--)
+        for (uint32_t i = 0; fine && i < s->grid_count; i++)
+            if (s->grids[i].running == (running == 1) && viewer_filter_grid(context->filter, s, i))
+                fine = add(rows, GRID, i, (struct viewer_object){VIEWER_OBJECT_GRID, i, 0});
+    return fine;
+}
+
+static bool add_snapshot(struct viewer_context *context, struct viewer_rows *rows)
+{
+    const struct wsdbg_snapshot *s = context->picture->snapshot;
+    bool fine = true;
+    for (uint32_t i = 0; fine && i < s->context_count; i++)
+        fine = s->contexts[i].error == 0 || add_plain(rows, FAULT, i);
+    fine = fine && add_grids(context, rows) && add_plain(rows, LAUNCHES, 0);
+    fine = fine && (s->thread_count == 0 || (add_plain(rows, BLANK, 0) && add_plain(rows, THREADS_TITLE, 0)));
+    for (uint32_t i = 0; fine && i < s->thread_count; i++)
+        fine = add_plain(rows, THREAD, i);
+    fine = fine && (s->note_count == 0 || (add_plain(rows, BLANK, 1) && add_plain(rows, NOTES_TITLE, 0)));
+    for (uint32_t i = 0; fine && i < s->note_count; i++)
+        fine = add_plain(rows, NOTE, i);
+    return fine;
+}
+
+static struct wsdbg_error *build(struct viewer_context *context, struct viewer_rows *rows)
+{
+    bool fine = !context->picture->info || (add_plain(rows, SESSION, 0) && add_plain(rows, SESSION, 1));
+    if (fine && context->picture->end)
+        fine = add_plain(rows, SESSION, 2);
+    fine = fine && add_plain(rows, BLANK, 2);
+    if (fine && context->picture->snapshot)
+        fine = add_snapshot(context, rows);
+    else
+        fine = fine && add_plain(rows, LAUNCHES, 1);
+    return fine ? NULL : &wsdbg_error_no_memory;
+}
+
+static const char *or_unknown(const char *text)
+{
+    return text && *text ? text : "?";
+}
+
+static void draw_session(const struct viewer_picture *picture, uint32_t line, struct viewer_canvas *canvas)
+{
+    const struct wsdbg_session_info *info = picture->info;
+    char duration[32] = "?";
+    if (line == 0) {
+        const int at = viewer_put(canvas, 0, 0, VIEWER_STYLE_DIM, "program  ");
+        viewer_put(canvas, 0, at, VIEWER_STYLE_STRONG, or_unknown(info->command));
+    } else if (line == 1) {
+        const int at = viewer_put(canvas, 0, 0, VIEWER_STYLE_DIM, "watched  ");
+        viewer_print(canvas, 0, at, VIEWER_STYLE_TEXT, "device %s, observer %s, evidence %s, stall after %g s, on %s",
+                     or_unknown(info->device), or_unknown(info->observer), or_unknown(info->evidence),
+                     info->stall_seconds, or_unknown(info->hostname));
+    } else {
+        const struct wsdbg_session_end *end = picture->end;
+        if (end->ended_ns >= info->started_ns)
+            viewer_duration_text(end->ended_ns - info->started_ns, duration, sizeof duration);
+        const int at = viewer_put(canvas, 0, 0, VIEWER_STYLE_DIM, "ended    ");
+        viewer_print(canvas, 0, at, VIEWER_STYLE_TEXT, "%s, status %d, after %s", or_unknown(end->outcome),
+                     end->exit_status, duration);
+    }
+}
+
+struct counts {
+    uint32_t running, waiting, exited;
+    uint64_t changed_ns;
+};
+
+static struct counts count_warps(const struct wsdbg_snapshot *s, const struct wsdbg_grid *grid)
+{
+    struct counts counts = {.exited = grid->warps_exited};
+    for (uint32_t c = grid->cta_first; c < grid->cta_first + grid->cta_count && c < s->cta_count; c++) {
+        const struct wsdbg_cta *cta = &s->ctas[c];
+        for (uint32_t w = cta->warp_first; w < cta->warp_first + cta->warp_count && w < s->warp_count; w++) {
+            counts.waiting += wsdbg_warp_state_waits(s->warps[w].state);
+            counts.running += s->warps[w].state == WSDBG_WARP_RUNNING;
+            if (s->warps[w].changed_ns > counts.changed_ns)
+                counts.changed_ns = s->warps[w].changed_ns;
+        }
+    }
+    return counts;
+}
+
+static const char *grid_state(const struct wsdbg_snapshot *s, const struct wsdbg_grid *grid)
+{
+    if (grid->context < s->context_count && s->contexts[grid->context].error != 0 && grid->warps_live > 0)
+        return "faulted";
+    return grid->running ? "running" : "done";
+}
+
+static void draw_grid(struct viewer_context *context, uint32_t index, struct viewer_canvas *canvas)
+{
+    const struct wsdbg_snapshot *s = context->picture->snapshot;
+    const struct wsdbg_grid *grid = &s->grids[index];
+    const struct counts counts = count_warps(s, grid);
+    struct viewer_place place[COLUMN_COUNT];
+    char name[512] = "?", text[64], quiet[32] = "?";
+    const char *symbol = wsdbg_snapshot_grid_name(s, grid);
+    if (symbol)
+        wsdbg_symbol_name(symbol, name, sizeof name);
+    viewer_columns_place(columns, COLUMN_COUNT, viewer_canvas_columns(canvas), place);
+    viewer_columns_cell(canvas, place[KERNEL], VIEWER_STYLE_TEXT, name);
+    viewer_columns_cell(canvas, place[STATE], grid->running ? VIEWER_STYLE_MOVING : VIEWER_STYLE_GONE,
+                        grid_state(s, grid));
+    snprintf(text, sizeof text, "%" PRIu32 "/%" PRIu32, grid->cta_count, grid->cta_total);
+    viewer_columns_cell(canvas, place[CTAS], VIEWER_STYLE_TEXT, text);
+    snprintf(text, sizeof text, "%" PRIu32, counts.running);
+    viewer_columns_cell(canvas, place[RUN], VIEWER_STYLE_MOVING, text);
+    snprintf(text, sizeof text, "%" PRIu32, counts.waiting);
+    viewer_columns_cell(canvas, place[WAIT], counts.waiting ? VIEWER_STYLE_WAITING : VIEWER_STYLE_DIM, text);
+    snprintf(text, sizeof text, "%" PRIu32, counts.exited);
+    viewer_columns_cell(canvas, place[LEFT], VIEWER_STYLE_GONE, text);
+    if (counts.changed_ns && context->picture->now_ns >= counts.changed_ns)
+        viewer_duration_text(context->picture->now_ns - counts.changed_ns, quiet, sizeof quiet);
+    viewer_columns_cell(canvas, place[QUIET], VIEWER_STYLE_TEXT, grid->running ? quiet : "");
+    viewer_columns_cell(canvas, place[DEVICE], VIEWER_STYLE_DIM,
+                        grid->context < s->context_count ? or_unknown(s->contexts[grid->context].device_name) : "?");
+}
+
+static void draw_thread(const struct viewer_picture *picture, uint32_t index, struct viewer_canvas *canvas)
+{
+    const struct wsdbg_host_thread *thread = &picture->snapshot->threads[index];
+    char waiting[32] = "?";
+    if (picture->now_ns >= thread->since_ns)
+        viewer_duration_text(picture->now_ns - thread->since_ns, waiting, sizeof waiting);
+    viewer_print(canvas, 0, 2, VIEWER_STYLE_TEXT, "process %" PRIu32 " thread %" PRIu32 " in %s for %s",
+                 thread->process_id, thread->thread_id, thread->call, waiting);
+}
+
+static void draw_launches(const struct viewer_picture *picture, struct viewer_canvas *canvas)
+{
+    if (!picture->snapshot) {
+        viewer_put(canvas, 0, 0, VIEWER_STYLE_DIM, "no picture of the GPU yet");
+        return;
+    }
+    viewer_print(canvas, 0, 0, VIEWER_STYLE_DIM, "%" PRIu64 " kernel launch%s seen", picture->snapshot->launches_total,
+                 picture->snapshot->launches_total == 1 ? "" : "es");
+    if (picture->snapshot->grid_count == 0)
+        viewer_put(canvas, 0, 32, VIEWER_STYLE_DIM, "none with probes: their warps cannot be seen");
+}
+
+static void draw_row(struct viewer_context *context, const struct viewer_row *row, struct viewer_canvas *canvas)
+{
+    const struct viewer_picture *picture = context->picture;
+    char sentence[WSDBG_FAULT_BYTES];
+    switch (PART(row)) {
+    case SESSION:
+        draw_session(picture, NUMBER(row), canvas);
+        break;
+    case GRIDS_TITLE:
+        viewer_columns_header(canvas, 0, columns, COLUMN_COUNT);
+        break;
+    case GRID:
+        draw_grid(context, NUMBER(row), canvas);
+        break;
+    case THREADS_TITLE:
+        viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, "Host threads that wait in the driver");
+        break;
+    case THREAD:
+        draw_thread(picture, NUMBER(row), canvas);
+        break;
+    case FAULT:
+        wsdbg_fault_sentence(picture->snapshot, NUMBER(row), sentence);
+        viewer_put(canvas, 0, 0, VIEWER_STYLE_BAD, sentence);
+        break;
+    case LAUNCHES:
+        draw_launches(picture, canvas);
+        break;
+    case NOTES_TITLE:
+        viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, "Not seen");
+        break;
+    case NOTE:
+        viewer_put(canvas, 0, 2, VIEWER_STYLE_TEXT, picture->snapshot->notes[NUMBER(row)]);
+        break;
+    case BLANK:
+        break;
+    }
+}
+
+const struct viewer_view viewer_overview = {
+    .name = "overview",
+    .key = 'v',
+    .summary = "the session: grids and their progress, host threads, what could not be seen",
+    .build = build,
+    .draw_row = draw_row,
+};
