@@ -37,7 +37,7 @@ static int compare(const void *left, const void *right, void *context)
     const struct wsdbg_fold_group *a = &by->groups[l], *b = &by->groups[r];
     if (a->grid != b->grid)
         return a->grid < b->grid ? -1 : 1;
-    const int64_t x = by->key(a, by->sort), y = by->key(b, by->sort);
+    const int64_t x = by->key ? by->key(a, by->sort) : 0, y = by->key ? by->key(b, by->sort) : 0;
     return x != y ? (x < y ? -1 : 1) : (l > r) - (l < r);
 }
 
@@ -177,14 +177,6 @@ bool viewer_folded_part(const struct viewer_folded *folded, const struct wsdbg_f
             wsdbg_fold_join(out, row);
     }
     return found > 0;
-}
-
-bool viewer_folded_titled(const struct viewer_folded *folded, size_t i)
-{
-    const struct wsdbg_fold_group *groups = folded->groups;
-    const uint32_t *order = folded->order;
-    return groups[order[0]].grid != groups[order[folded->group_count - 1]].grid &&
-           (i == 0 || groups[order[i - 1]].grid != groups[order[i]].grid);
 }
 
 unsigned viewer_folded_mask(const struct viewer_folded *folded, const struct wsdbg_fold_group *group)

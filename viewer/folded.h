@@ -19,7 +19,7 @@ struct viewer_folded {
     unsigned char *marks; /* by group: what the verdict says of any of its rows */
 };
 
-/* What groups are sorted by: less comes first. */
+/* What groups are sorted by: less comes first.  NULL = as folded. */
 typedef int64_t viewer_fold_sort_fn(const struct wsdbg_fold_group *group, unsigned sort);
 
 /* Fold the picture anew into `folded` (all zero at first), exactly or, where that gives more groups than a person reads,
@@ -39,8 +39,6 @@ size_t viewer_folded_run(const struct viewer_folded *folded, const struct wsdbg_
 /* Those of the rows of a CTA that lie in `warpgroup` (WSDBG_NONE = all) as one group; false when there are none. */
 bool viewer_folded_part(const struct viewer_folded *folded, const struct wsdbg_fold_group *group, uint32_t cta,
                         uint32_t warpgroup, struct wsdbg_fold_group *out);
-/* Whether group number `i` of the order is the first of its grid, and there are several grids: a title is due. */
-bool viewer_folded_titled(const struct viewer_folded *folded, size_t i);
 /* What the verdict says of a group. */
 unsigned viewer_folded_mask(const struct viewer_folded *folded, const struct wsdbg_fold_group *group);
 

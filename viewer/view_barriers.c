@@ -2,7 +2,7 @@
  * that wait there and those that arrived last.  Reads the picture, and histories of what is open. */
 #include "viewer/arrivals.h"
 #include "viewer/columns.h"
-#include "viewer/folded.h"
+#include "viewer/fold_tree.h"
 #include "viewer/marks.h"
 #include "viewer/phrases.h"
 
@@ -47,28 +47,13 @@ static int64_t sort_key(const struct wsdbg_fold_group *group, unsigned sort)
     return sort == BY_PENDING ? -group->high[WSDBG_BARRIER_KEY_PENDING] : 0;
 }
 
-/* Building: every function adds the rows below one place, and says false when memory ran out. */
-struct branch {
-    struct viewer_context *context;
-    struct viewer_rows *rows;
-    struct barriers *barriers;
-    const struct wsdbg_fold_group *group;
-};
-
-static bool add_foldable(struct branch *b, enum viewer_object_kind kind, uint32_t index, uint8_t depth, bool *open)
-{
-    struct viewer_row row = {.object = {kind, index, 0}, .data = b->group->source, .depth = depth, .foldable = true};
-    *open = row.open = viewer_is_open(b->context, &row);
-    return viewer_rows_add(b->rows, &row);
-}
-
-static bool add_warp(struct branch *b, uint32_t warp, uint64_t data, uint8_t depth)
+static bool add_warp(struct viewer_branch *b, uint32_t warp, uint64_t data, uint8_t depth)
 {
     const struct viewer_row row = {.object = {VIEWER_OBJECT_WARP, warp, 0}, .data = data, .depth = depth};
     return viewer_rows_add(b->rows, &row);
 }
 
-static bool add_waiters(struct branch *b, uint32_t barrier, uint8_t depth)
+static bool add_waiters(struct viewer_branch *b, uint32_t barrier, uint8_t depth)
 {
     const struct wsdbg_snapshot *s = b->context->picture->snapshot;
     const struct wsdbg_cta *cta = &s->ctas[s->barriers[barrier].cta];
@@ -79,9 +64,9 @@ static bool add_waiters(struct branch *b, uint32_t barrier, uint8_t depth)
     return true;
 }
 
-static bool add_arrivals(struct branch *b, uint32_t barrier, uint8_t depth)
+static bool add_arrivals(struct viewer_branch *b, uint32_t barrier, uint8_t depth)
 {
-    struct barriers *state = b->barriers;
+    struct barriers *state = b->context->state;
     struct viewer_arrival *grown =
         realloc(state->arrivals, (state->arrival_count + ARRIVALS_SHOWN) * sizeof *state->arrivals);
     if (!grown)
@@ -95,64 +80,26 @@ static bool add_arrivals(struct branch *b, uint32_t barrier, uint8_t depth)
     return true;
 }
 
-static bool add_barrier(struct branch *b, uint32_t barrier, uint8_t depth)
+/* The stages of one CTA, and what is open of each. */
+static bool add_run(struct viewer_branch *branch, const struct wsdbg_fold_row *run, size_t count, uint8_t depth)
 {
-    bool open;
-    if (!add_foldable(b, VIEWER_OBJECT_BARRIER, barrier, depth, &open))
-        return false;
-    return !open || (add_waiters(b, barrier, depth + 1) && add_arrivals(b, barrier, depth + 1));
-}
-
-static bool add_stages(struct branch *b, size_t first, size_t count, uint8_t depth)
-{
-    for (size_t i = first; i < first + count; i++)
-        if (!add_barrier(b, b->barriers->folded.rows[i].source, depth))
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t barrier = run[i].source;
+        bool open;
+        if (!viewer_branch_add(branch, (struct viewer_object){VIEWER_OBJECT_BARRIER, barrier, 0}, depth, &open))
             return false;
-    return true;
-}
-
-static bool add_ctas(struct branch *b)
-{
-    const struct viewer_folded *f = &b->barriers->folded;
-    size_t length;
-    for (size_t i = 0; (i = wsdbg_fold_next(b->group, f->rows, f->row_count, f->ignored, i, &length)) < f->row_count;
-         i += length) {
-        bool open = true;
-        if (length > 1 && !add_foldable(b, VIEWER_OBJECT_CTA, f->rows[i].cta, 1, &open))
-            return false;
-        if (open && !add_stages(b, i, length, length > 1 ? 2 : 1))
+        if (open && (!add_waiters(branch, barrier, depth + 1) || !add_arrivals(branch, barrier, depth + 1)))
             return false;
     }
     return true;
-}
-
-static bool add_group(struct branch *b)
-{
-    bool open;
-    size_t length;
-    const size_t first = viewer_folded_run(&b->barriers->folded, b->group, b->group->cta, &length);
-    if (b->group->cta_count == 1 && length == 1)
-        return add_barrier(b, b->group->source, 0);
-    if (!add_foldable(b, VIEWER_OBJECT_GROUP, b->group->source, 0, &open))
-        return false;
-    if (!open)
-        return true;
-    return b->group->cta_count > 1 ? add_ctas(b) : add_stages(b, first, length, 1);
 }
 
 static struct wsdbg_error *build(struct viewer_context *context, struct viewer_rows *rows)
 {
     struct barriers *barriers = context->state;
-    struct wsdbg_error *error = viewer_fold_barriers(context, sort_key, &barriers->folded);
-    const struct viewer_folded *f = &barriers->folded;
     barriers->arrival_count = 0;
-    for (size_t i = 0; !error && i < f->group_count; i++) {
-        struct branch branch = {context, rows, barriers, &f->groups[f->order[i]]};
-        const struct viewer_row title = {.object = {VIEWER_OBJECT_GRID, branch.group->grid, 0}};
-        if ((viewer_folded_titled(f, i) && !viewer_rows_add(rows, &title)) || !add_group(&branch))
-            error = &wsdbg_error_no_memory;
-    }
-    return error;
+    struct wsdbg_error *error = viewer_fold_barriers(context, sort_key, &barriers->folded);
+    return error ? error : viewer_fold_tree_build(context, &barriers->folded, add_run, rows);
 }
 
 /* The barriers a row stands for, as one group. */
@@ -279,13 +226,8 @@ static size_t path(struct viewer_context *context, struct viewer_object object, 
         return 0;
     wsdbg_error_destroy(
         viewer_fold_barriers(context, sort_key, &barriers->folded)); /* without rows there is no path either */
-    const struct wsdbg_fold_group *group = viewer_folded_holder(&barriers->folded, object.index);
-    if (!group || capacity < 2)
-        return 0;
     const uint32_t cta = context->picture->snapshot->barriers[object.index].cta;
-    out[0] = (struct viewer_row){{VIEWER_OBJECT_GROUP, group->source, 0}, group->source, 0, true, true};
-    out[1] = (struct viewer_row){{VIEWER_OBJECT_CTA, cta, 0}, group->source, 1, true, true};
-    return 2;
+    return viewer_fold_tree_path(&barriers->folded, object.index, cta, out, capacity);
 }
 
 const struct viewer_view viewer_barriers = {

@@ -45,13 +45,6 @@ static void deinit(void *memory)
     free_files(state);
 }
 
-static int64_t no_sort(const struct wsdbg_fold_group *group, unsigned sort)
-{
-    (void)group;
-    (void)sort;
-    return 0;
-}
-
 /* Lines are never folded together: they are what this view is about. */
 static struct wsdbg_error *fold_by_line(const struct viewer_context *context, struct viewer_folded *folded)
 {
@@ -59,7 +52,7 @@ static struct wsdbg_error *fold_by_line(const struct viewer_context *context, st
     const uint32_t coarse =
         level | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_STAGE) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_PARITY) | WSDBG_FOLD_MEMBERS;
     const uint32_t levels[WSDBG_FOLD_LEVELS] = {level, coarse, coarse, coarse, coarse};
-    return viewer_fold_warps(context, levels, no_sort, folded);
+    return viewer_fold_warps(context, levels, NULL, folded);
 }
 
 static int by_line(const void *left, const void *right)

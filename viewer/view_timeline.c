@@ -9,6 +9,7 @@
 #include "viewer/lanes.h"
 #include "viewer/marks.h"
 #include "viewer/phrases.h"
+#include "viewer/time_span.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +23,6 @@
 #define STALL_MARK_COLUMNS 4 /* of them, for what it does since */
 #define KEPT_LANES 1024u     /* drawn lanes that are remembered */
 #define FIT_WARPS 256u       /* looked at for the longest history */
-#define LEAST_SPAN_NS 64u    /* time stamps count 32 ns */
 
 struct kept_lane {
     uint64_t picture;
@@ -34,11 +34,8 @@ struct kept_lane {
 
 struct timeline {
     bool from_samples;
-    bool sampled;    /* some lane on the screen was */
-    int64_t all_ns;  /* from the oldest event (or sample) to the newest */
-    int64_t span_ns; /* shown; 0 = all */
-    int64_t back_ns; /* age of the right edge */
-    int behind;      /* columns from the time cursor to the right edge of the lanes */
+    bool sampled; /* some lane on the screen was */
+    struct viewer_time_span time;
     struct viewer_marks marks;
     struct kept_lane *kept;
 };
@@ -66,7 +63,7 @@ static int64_t longest_history(const struct viewer_context *context)
 {
     const struct wsdbg_snapshot *s = context->picture->snapshot;
     const uint32_t step = (uint32_t)(s->warp_count / FIT_WARPS) + 1;
-    int64_t longest = LEAST_SPAN_NS;
+    int64_t longest = 0;
     for (uint32_t w = 0; w < s->warp_count; w += step) {
         struct wsdbg_history_event first;
         if (!viewer_filter_warp(context->filter, s, w) ||
@@ -78,36 +75,20 @@ static int64_t longest_history(const struct viewer_context *context)
     return longest;
 }
 
-static int64_t span_of(const struct timeline *t)
-{
-    return t->span_ns ? t->span_ns : t->all_ns;
-}
-
-static void keep_in_range(struct timeline *t)
-{
-    if (t->span_ns >= t->all_ns)
-        t->span_ns = 0;
-    if (t->back_ns > t->all_ns - span_of(t))
-        t->back_ns = t->all_ns - span_of(t);
-    if (t->back_ns < 0)
-        t->back_ns = 0;
-}
-
 static struct wsdbg_error *prepare(struct viewer_context *context)
 {
     struct timeline *t = context->state;
     uint64_t first_ns = 0, last_ns = 0;
+    int64_t all_ns = 0;
     if (!t->kept && !(t->kept = calloc(KEPT_LANES, sizeof *t->kept)))
         return &wsdbg_error_no_memory;
     t->from_samples = !has_histories(context);
     if (!t->from_samples)
-        t->all_ns = longest_history(context);
+        all_ns = longest_history(context);
     else if (context->samples && viewer_samples_span(context->samples, &first_ns, &last_ns))
-        t->all_ns = (int64_t)(last_ns - first_ns);
-    if (t->all_ns < (int64_t)LEAST_SPAN_NS)
-        t->all_ns = LEAST_SPAN_NS;
+        all_ns = (int64_t)(last_ns - first_ns);
     t->sampled = false;
-    keep_in_range(t);
+    viewer_time_span_set(&t->time, all_ns);
     return viewer_marks_read(context->picture, &t->marks);
 }
 
@@ -180,8 +161,8 @@ static int64_t newest_ns(const struct viewer_context *context, uint32_t warp)
 static struct viewer_window window_of(const struct viewer_context *context, uint32_t warp, int columns)
 {
     const struct timeline *t = context->state;
-    const int64_t end_ns = newest_ns(context, warp) - t->back_ns;
-    return (struct viewer_window){end_ns - span_of(t), end_ns, columns};
+    const int64_t end_ns = newest_ns(context, warp) - t->time.back_ns;
+    return (struct viewer_window){end_ns - viewer_time_span_shown_ns(&t->time), end_ns, columns};
 }
 
 static bool same_window(const struct viewer_window *a, const struct viewer_window *b)
@@ -315,8 +296,8 @@ static void draw_scale(const struct viewer_context *context, const struct layout
 {
     const struct timeline *t = context->state;
     char span[24], column[24];
-    viewer_duration_text((uint64_t)span_of(t), span, sizeof span);
-    viewer_duration_text((uint64_t)(span_of(t) / at->lanes), column, sizeof column);
+    viewer_duration_text((uint64_t)viewer_time_span_shown_ns(&t->time), span, sizeof span);
+    viewer_duration_text((uint64_t)(viewer_time_span_shown_ns(&t->time) / at->lanes), column, sizeof column);
     const char *what = t->from_samples ? "States seen by this viewer (no histories), host time"
                        : t->sampled    ? "Histories, GPU time, sampled: + shows every event"
                                        : "Histories, GPU time";
@@ -333,23 +314,17 @@ static void draw_legend(struct viewer_canvas *canvas)
         }
 }
 
-/* Of the middle of the cursor's column. */
-static int64_t cursor_age(const struct timeline *t, int columns)
-{
-    return t->back_ns + span_of(t) * (2 * t->behind + 1) / (2 * columns);
-}
-
 /* Ages at the edges and at the cursor, which a mark shows. */
 static void draw_axis(const struct timeline *t, const struct layout *at, struct viewer_canvas *canvas)
 {
     char left[24], right[24], here[24];
-    viewer_duration_text((uint64_t)(t->back_ns + span_of(t)), left, sizeof left);
-    viewer_duration_text((uint64_t)t->back_ns, right, sizeof right);
-    viewer_duration_text((uint64_t)cursor_age(t, at->lanes), here, sizeof here);
+    viewer_duration_text((uint64_t)(t->time.back_ns + viewer_time_span_shown_ns(&t->time)), left, sizeof left);
+    viewer_duration_text((uint64_t)t->time.back_ns, right, sizeof right);
+    viewer_duration_text((uint64_t)viewer_time_span_cursor_ns(&t->time, at->lanes), here, sizeof here);
     viewer_cell(canvas, 3, 0, at->label, VIEWER_STYLE_HEADER, " CTA     WARPGROUP");
     viewer_print(canvas, 3, at->label, VIEWER_STYLE_HEADER, "-%s", left);
-    viewer_cell(canvas, 3, at->label + at->lanes - 9, -9, VIEWER_STYLE_HEADER, t->back_ns ? right : "newest");
-    const int cursor = at->lanes - 1 - t->behind;
+    viewer_cell(canvas, 3, at->label + at->lanes - 9, -9, VIEWER_STYLE_HEADER, t->time.back_ns ? right : "newest");
+    const int cursor = at->lanes - 1 - t->time.behind;
     viewer_put_glyph(canvas, 3, at->label + cursor, VIEWER_STYLE_STRONG, VIEWER_GLYPH_MARK);
     if (cursor > 10 && cursor + 22 < at->lanes)
         viewer_print(canvas, 3, at->label + cursor + 1, VIEWER_STYLE_STRONG, "-%s", here);
@@ -370,7 +345,8 @@ static void draw_event(const struct viewer_context *context, const struct layout
         s->ctas[lane.index].warp_count == 0)
         return;
     const int64_t now_ns = newest_ns(context, s->ctas[lane.index].warp_first);
-    if (!viewer_event_near(context->source, s, lane.index, lane.part, now_ns - cursor_age(t, at->lanes), &warp, &event))
+    if (!viewer_event_near(context->source, s, lane.index, lane.part,
+                           now_ns - viewer_time_span_cursor_ns(&t->time, at->lanes), &warp, &event))
         return;
     viewer_warp_text(s, warp, who, sizeof who);
     viewer_event_text(s, warp, &event, what, sizeof what);
@@ -384,66 +360,45 @@ static void draw_header(struct viewer_context *context, struct viewer_canvas *ca
     if (!context->picture->snapshot || context->picture->snapshot->warp_count == 0)
         return;
     const struct layout at = lay_out(viewer_canvas_columns(canvas));
-    if (t->behind >= at.lanes)
-        t->behind = at.lanes - 1;
+    if (t->time.behind >= at.lanes)
+        t->time.behind = at.lanes - 1;
     draw_scale(context, &at, canvas);
     draw_legend(canvas);
     draw_event(context, &at, canvas);
     draw_axis(t, &at, canvas);
 }
 
-/* Zooms so that the moment under the cursor stays there. */
-static void zoom(struct timeline *t, int columns, bool in)
-{
-    const int64_t age_ns = cursor_age(t, columns), old_ns = span_of(t);
-    int64_t span_ns = in ? old_ns / 2 : old_ns * 2;
-    if (span_ns < (int64_t)LEAST_SPAN_NS)
-        span_ns = LEAST_SPAN_NS;
-    t->span_ns = span_ns;
-    t->back_ns = age_ns - span_ns * (2 * t->behind + 1) / (2 * columns);
-}
-
-static void move_cursor(struct timeline *t, int columns, int by)
-{
-    t->behind -= by;
-    if (t->behind >= columns)
-        t->back_ns += span_of(t) / columns;
-    if (t->behind < 0)
-        t->back_ns -= span_of(t) / columns;
-    t->behind = t->behind < 0 ? 0 : t->behind >= columns ? columns - 1 : t->behind;
-}
-
 static bool press(struct viewer_context *context, int key)
 {
     struct timeline *t = context->state;
     const int columns = lay_out(context->columns).lanes;
+    const int64_t shown_ns = viewer_time_span_shown_ns(&t->time);
     switch (key) {
     case '+':
     case '=':
     case '-':
-        zoom(t, columns, key != '-');
+        viewer_time_span_zoom(&t->time, columns, key != '-');
         break;
     case '0':
-        t->span_ns = t->back_ns = 0;
+        t->time.span_ns = t->time.back_ns = 0;
         break;
     case '<':
-        t->back_ns += span_of(t) / 2;
+        viewer_time_span_scroll(&t->time, shown_ns / 2);
         break;
     case '>':
-        t->back_ns -= span_of(t) / 2;
+        viewer_time_span_scroll(&t->time, -shown_ns / 2);
         break;
     case 'h':
     case KEY_LEFT:
-        move_cursor(t, columns, -1);
+        viewer_time_span_move(&t->time, columns, -1);
         break;
     case 'l':
     case KEY_RIGHT:
-        move_cursor(t, columns, 1);
+        viewer_time_span_move(&t->time, columns, 1);
         break;
     default:
         return false;
     }
-    keep_in_range(t);
     return true;
 }
 

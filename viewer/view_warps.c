@@ -1,7 +1,7 @@
 /* view_warps.c - the warps: CTAs that agree are one row, which opens to CTAs, warpgroups and warps.
  * Reads the picture; rows as in folded.h. */
 #include "viewer/columns.h"
-#include "viewer/folded.h"
+#include "viewer/fold_tree.h"
 #include "viewer/marks.h"
 #include "viewer/phrases.h"
 
@@ -42,35 +42,9 @@ static void deinit(void *state)
     viewer_folded_deinit(state);
 }
 
-/* Building: every function adds the rows below one place, and says false when memory ran out. */
-struct branch {
-    struct viewer_context *context;
-    struct viewer_rows *rows;
-    const struct viewer_folded *folded;
-    const struct wsdbg_fold_group *group;
-};
-
 static uint32_t warpgroup_of(const struct wsdbg_fold_row *row)
 {
     return row->member / GROUP_WARPS;
-}
-
-static bool add(struct branch *b, struct viewer_row row, size_t *at)
-{
-    row.data = b->group->source;
-    row.open = row.foldable && viewer_is_open(b->context, &row);
-    *at = b->rows->count;
-    return viewer_rows_add(b->rows, &row);
-}
-
-static struct viewer_row warp_row(const struct wsdbg_fold_row *row, uint8_t depth)
-{
-    return (struct viewer_row){.object = {VIEWER_OBJECT_WARP, row->source, 0}, .depth = depth};
-}
-
-static struct viewer_row part_row(enum viewer_object_kind kind, uint32_t index, uint32_t part, uint8_t depth)
-{
-    return (struct viewer_row){.object = {kind, index, part}, .depth = depth, .foldable = true};
 }
 
 /* Rows of a run that lie in the warpgroup of its first row. */
@@ -82,79 +56,35 @@ static size_t same_warpgroup(const struct wsdbg_fold_row *rows, size_t count)
     return same;
 }
 
-static bool add_warps(struct branch *b, const struct wsdbg_fold_row *rows, size_t count, uint8_t depth)
+static bool add_warps(struct viewer_branch *branch, const struct wsdbg_fold_row *rows, size_t count, uint8_t depth)
 {
-    size_t at;
     for (size_t i = 0; i < count; i++)
-        if (!add(b, warp_row(&rows[i], depth), &at))
+        if (!viewer_branch_add(branch, (struct viewer_object){VIEWER_OBJECT_WARP, rows[i].source, 0}, depth, NULL))
             return false;
     return true;
 }
 
 /* The warps of one CTA, by warpgroup where there is more than one of them. */
-static bool add_run(struct branch *b, const struct wsdbg_fold_row *rows, size_t count, uint8_t depth)
+static bool add_run(struct viewer_branch *branch, const struct wsdbg_fold_row *run, size_t count, uint8_t depth)
 {
-    size_t at;
-    if (same_warpgroup(rows, count) == count)
-        return add_warps(b, rows, count, depth);
+    if (same_warpgroup(run, count) == count)
+        return add_warps(branch, run, count, depth);
     for (size_t i = 0, size; i < count; i += size) {
-        size = same_warpgroup(rows + i, count - i);
-        if (size == 1) {
-            if (!add_warps(b, rows + i, 1, depth))
-                return false;
-            continue;
-        }
-        if (!add(b, part_row(VIEWER_OBJECT_WARPGROUP, rows[i].cta, warpgroup_of(&rows[i]), depth), &at))
+        const struct viewer_object warpgroup = {VIEWER_OBJECT_WARPGROUP, run[i].cta, warpgroup_of(&run[i])};
+        bool open = true;
+        size = same_warpgroup(run + i, count - i);
+        if (size > 1 && !viewer_branch_add(branch, warpgroup, depth, &open))
             return false;
-        if (b->rows->rows[at].open && !add_warps(b, rows + i, size, depth + 1))
+        if (open && !add_warps(branch, run + i, size, size > 1 ? depth + 1 : depth))
             return false;
     }
     return true;
-}
-
-static bool add_ctas(struct branch *b)
-{
-    const struct viewer_folded *f = b->folded;
-    size_t length, at;
-    for (size_t i = 0; (i = wsdbg_fold_next(b->group, f->rows, f->row_count, f->ignored, i, &length)) < f->row_count;
-         i += length) {
-        if (length == 1) {
-            if (!add_warps(b, f->rows + i, 1, 1))
-                return false;
-            continue;
-        }
-        if (!add(b, part_row(VIEWER_OBJECT_CTA, f->rows[i].cta, 0, 1), &at))
-            return false;
-        if (b->rows->rows[at].open && !add_run(b, f->rows + i, length, 2))
-            return false;
-    }
-    return true;
-}
-
-static bool add_group(struct branch *b)
-{
-    size_t length, at;
-    const size_t first = viewer_folded_run(b->folded, b->group, b->group->cta, &length);
-    if (b->group->cta_count == 1 && length == 1)
-        return add_warps(b, b->folded->rows + first, 1, 0);
-    if (!add(b, part_row(VIEWER_OBJECT_GROUP, b->group->source, 0, 0), &at))
-        return false;
-    if (!b->rows->rows[at].open)
-        return true;
-    return b->group->cta_count > 1 ? add_ctas(b) : add_run(b, b->folded->rows + first, length, 1);
 }
 
 static struct wsdbg_error *build(struct viewer_context *context, struct viewer_rows *rows)
 {
-    struct viewer_folded *f = context->state;
-    struct wsdbg_error *error = viewer_fold_warps(context, wsdbg_fold_warp_levels, sort_key, f);
-    for (size_t i = 0; !error && i < f->group_count; i++) {
-        struct branch branch = {context, rows, f, &f->groups[f->order[i]]};
-        const struct viewer_row title = {.object = {VIEWER_OBJECT_GRID, branch.group->grid, 0}};
-        if ((viewer_folded_titled(f, i) && !viewer_rows_add(rows, &title)) || !add_group(&branch))
-            error = &wsdbg_error_no_memory;
-    }
-    return error;
+    struct wsdbg_error *error = viewer_fold_warps(context, wsdbg_fold_warp_levels, sort_key, context->state);
+    return error ? error : viewer_fold_tree_build(context, context->state, add_run, rows);
 }
 
 /* The warps a row stands for, as one group. */
@@ -265,19 +195,13 @@ static size_t path(struct viewer_context *context, struct viewer_object object, 
         return 0;
     wsdbg_error_destroy(
         viewer_fold_warps(context, wsdbg_fold_warp_levels, sort_key, f)); /* without rows there is no path either */
-    const struct wsdbg_fold_group *group = viewer_folded_holder(f, object.index);
-    if (!group)
-        return 0;
     const struct wsdbg_warp_row *warp = &context->picture->snapshot->warps[object.index];
-    const struct viewer_row steps[] = {part_row(VIEWER_OBJECT_GROUP, group->source, 0, 0),
-                                       part_row(VIEWER_OBJECT_CTA, warp->cta, 0, 1),
-                                       part_row(VIEWER_OBJECT_WARPGROUP, warp->cta, warp->warp / GROUP_WARPS, 2)};
-    size_t count = 0;
-    for (; count < sizeof steps / sizeof *steps && count < capacity; count++) {
-        out[count] = steps[count];
-        out[count].data = group->source;
-    }
-    return count;
+    const size_t count = viewer_fold_tree_path(f, object.index, warp->cta, out, capacity);
+    if (count == 0 || count == capacity)
+        return count;
+    out[count] = out[count - 1];
+    out[count].object = (struct viewer_object){VIEWER_OBJECT_WARPGROUP, warp->cta, warp->warp / GROUP_WARPS};
+    return count + 1;
 }
 
 const struct viewer_view viewer_warps = {

@@ -34,13 +34,6 @@ void viewer_wait_tree_deinit(struct viewer_wait_tree *tree)
     *tree = (struct viewer_wait_tree){0};
 }
 
-static int64_t no_sort(const struct wsdbg_fold_group *group, unsigned sort)
-{
-    (void)group;
-    (void)sort;
-    return 0;
-}
-
 /* All warps, the filtered ones too: they may be who others wait for.  What differs from moment to moment is ignored. */
 static struct wsdbg_error *fold_all(struct builder *b)
 {
@@ -49,7 +42,7 @@ static struct wsdbg_error *fold_all(struct builder *b)
     const uint32_t *level = wsdbg_fold_warp_levels;
     const uint32_t levels[WSDBG_FOLD_LEVELS] = {level[2], level[2], level[3], level[4], level[4]};
     all.filter = &everything;
-    return viewer_fold_warps(&all, levels, no_sort, &b->tree->folded);
+    return viewer_fold_warps(&all, levels, NULL, &b->tree->folded);
 }
 
 static void read_groups(struct builder *b)
