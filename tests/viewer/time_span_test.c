@@ -73,6 +73,7 @@ static void a_cursor_at_the_edge_moves_the_time(void **state)
     (void)state;
     struct viewer_time_span span = span_of(100000);
     viewer_time_span_zoom(&span, COLUMNS, true);
+    viewer_time_span_scroll(&span, -1000);
     viewer_time_span_move(&span, COLUMNS, -(COLUMNS - 1));
     assert_int_equal(span.back_ns, 0);
     viewer_time_span_move(&span, COLUMNS, -1);
