@@ -374,6 +374,19 @@ static bool press_tab(struct viewer *viewer, int key)
     return false;
 }
 
+/* A key of the view's own; it may have chosen another object to stand on. */
+static bool press_in_view(struct viewer_pane *pane, int key)
+{
+    const struct viewer_object before = pane->context.selected;
+    if (!pane->view->press || !pane->view->press(&pane->context, key))
+        return false;
+    const struct viewer_object wanted = pane->context.selected;
+    pane->stale = true;
+    if (memcmp(&wanted, &before, sizeof wanted) != 0)
+        viewer_pane_find(pane, wanted);
+    return true;
+}
+
 void viewer_press(struct viewer *viewer, int key)
 {
     struct viewer_pane *pane = viewer_current(viewer);
@@ -388,10 +401,8 @@ void viewer_press(struct viewer *viewer, int key)
         press_in_prompt(viewer, key);
         return;
     }
-    if (pane->view->press && pane->view->press(&pane->context, key)) {
-        pane->stale = true;
+    if (press_in_view(pane, key))
         return;
-    }
     const enum viewer_action action = viewer_action_of(key);
     if (action)
         act(viewer, action);

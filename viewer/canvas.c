@@ -38,6 +38,11 @@ int viewer_canvas_rows(const struct viewer_canvas *canvas)
     return canvas->rows;
 }
 
+bool viewer_canvas_is_text(const struct viewer_canvas *canvas)
+{
+    return canvas->cells != NULL;
+}
+
 const char *viewer_glyph_text(const struct viewer_canvas *canvas, enum viewer_glyph glyph)
 {
     return viewer_look_glyph(canvas->look, glyph);

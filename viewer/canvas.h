@@ -41,6 +41,9 @@ struct viewer_canvas;
 int viewer_canvas_columns(const struct viewer_canvas *canvas);
 int viewer_canvas_rows(const struct viewer_canvas *canvas);
 
+/* True for a line of text that nobody looks at: pictures in it need not be drawn. */
+bool viewer_canvas_is_text(const struct viewer_canvas *canvas);
+
 /* Writes at (row, column), clipped.  Returns the column after it.  A column past the edge is fine. */
 int viewer_put(struct viewer_canvas *canvas, int row, int column, enum viewer_style style, const char *text);
 int viewer_print(struct viewer_canvas *canvas, int row, int column, enum viewer_style style, const char *format, ...)

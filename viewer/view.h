@@ -87,7 +87,8 @@ struct viewer_view {
     void (*draw_row)(struct viewer_context *context, const struct viewer_row *row, struct viewer_canvas *canvas);
     /* The text shown where there are no rows: why, in one sentence. */
     const char *(*nothing)(const struct viewer_context *context);
-    /* A key of the view's own (ncurses code).  True when it was one; the rows are built again. */
+    /* A key of the view's own (ncurses code).  True when it was one; the rows are built again.  The view may set
+     * context->selected to have the cursor stand there. */
     bool (*press)(struct viewer_context *context, int key);
     const struct viewer_key *keys; /* ends with keys NULL; NULL = none */
     const char *const *sorts;      /* names, ends with NULL; NULL = cannot be sorted */

@@ -224,8 +224,6 @@ static size_t path(struct viewer_context *context, struct viewer_object object, 
     struct barriers *barriers = context->state;
     if (object.kind != VIEWER_OBJECT_BARRIER)
         return 0;
-    wsdbg_error_destroy(
-        viewer_fold_barriers(context, sort_key, &barriers->folded)); /* without rows there is no path either */
     const uint32_t cta = context->picture->snapshot->barriers[object.index].cta;
     return viewer_fold_tree_path(&barriers->folded, object.index, cta, out, capacity);
 }

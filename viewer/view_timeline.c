@@ -287,7 +287,8 @@ static void draw_row(struct viewer_context *context, const struct viewer_row *ro
              row->object.part, role);
     viewer_marks_draw(canvas, 0, mask);
     viewer_cell(canvas, 0, 1, at.label - 2, viewer_marked_style(mask, VIEWER_STYLE_TEXT), label);
-    draw_cells(lane_of(context, row, at.lanes), at.label, canvas);
+    if (!viewer_canvas_is_text(canvas))
+        draw_cells(lane_of(context, row, at.lanes), at.label, canvas);
     if (at.stall)
         draw_stall(context, row, at.label + at.lanes, canvas);
 }

@@ -187,20 +187,51 @@ static void draw_header(struct viewer_context *context, struct viewer_canvas *ca
     viewer_columns_header(canvas, 0, columns, COLUMN_COUNT);
 }
 
-/* The folds that hide a warp. */
+/* Whether a warp is the object or a part of it. */
+static bool belongs(const struct wsdbg_snapshot *s, uint32_t warp, struct viewer_object object)
+{
+    const struct wsdbg_warp_row *w = &s->warps[warp];
+    switch (object.kind) {
+    case VIEWER_OBJECT_WARP:
+        return warp == object.index;
+    case VIEWER_OBJECT_CTA:
+        return w->cta == object.index;
+    case VIEWER_OBJECT_WARPGROUP:
+        return w->cta == object.index && w->warp / GROUP_WARPS == object.part;
+    default:
+        return false;
+    }
+}
+
+/* The object's own row, or that of the first of its warps that has one. */
+static size_t find(struct viewer_context *context, const struct viewer_rows *rows, struct viewer_object object)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (memcmp(&rows->rows[i].object, &object, sizeof object) == 0)
+            return i;
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->rows[i].object.kind == VIEWER_OBJECT_WARP &&
+            belongs(context->picture->snapshot, rows->rows[i].object.index, object))
+            return i;
+    return SIZE_MAX;
+}
+
+/* The folds that hide an object, or the first of its warps. */
 static size_t path(struct viewer_context *context, struct viewer_object object, struct viewer_row *out, size_t capacity)
 {
-    struct viewer_folded *f = context->state;
-    if (object.kind != VIEWER_OBJECT_WARP)
+    const struct viewer_folded *f = context->state;
+    const struct wsdbg_snapshot *s = context->picture->snapshot;
+    uint32_t warp = 0;
+    while (s && warp < s->warp_count && !belongs(s, warp, object))
+        warp++;
+    if (!s || warp == s->warp_count)
         return 0;
-    wsdbg_error_destroy(
-        viewer_fold_warps(context, wsdbg_fold_warp_levels, sort_key, f)); /* without rows there is no path either */
-    const struct wsdbg_warp_row *warp = &context->picture->snapshot->warps[object.index];
-    const size_t count = viewer_fold_tree_path(f, object.index, warp->cta, out, capacity);
+    const uint32_t cta = s->warps[warp].cta;
+    const size_t count = viewer_fold_tree_path(f, warp, cta, out, capacity);
     if (count == 0 || count == capacity)
         return count;
     out[count] = out[count - 1];
-    out[count].object = (struct viewer_object){VIEWER_OBJECT_WARPGROUP, warp->cta, warp->warp / GROUP_WARPS};
+    out[count].object = (struct viewer_object){VIEWER_OBJECT_WARPGROUP, cta, s->warps[warp].warp / GROUP_WARPS};
     return count + 1;
 }
 
@@ -215,6 +246,7 @@ const struct viewer_view viewer_warps = {
     .draw_row = draw_row,
     .nothing = viewer_nothing_text,
     .sorts = sorts,
+    .find = find,
     .path = path,
     .deinit = deinit,
 };
