@@ -55,7 +55,9 @@ void viewer_members_text(const struct wsdbg_members *members, char *out, size_t 
 uint64_t viewer_gpu_now_ns(const struct wsdbg_snapshot *s, uint32_t warp)
 {
     const uint32_t context = s->grids[s->ctas[s->warps[warp].cta].grid].context;
-    return context < s->context_count ? s->contexts[context].gpu_now_ns : 0;
+    const uint64_t known_ns = context < s->context_count ? s->contexts[context].gpu_now_ns : 0;
+    /* A context without a clock cannot be older than its warp. */
+    return known_ns > s->warps[warp].last.gpu_time_ns ? known_ns : s->warps[warp].last.gpu_time_ns;
 }
 
 /* Text that is put together piece by piece; what is too long is cut. */

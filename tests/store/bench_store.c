@@ -103,7 +103,8 @@ static void fill_context(struct wsdbg_snapshot *s, uint32_t context, uint32_t de
                                                   .device_name = "synthetic",
                                                   .alive = true,
                                                   .history_depth = depth,
-                                                  .history_read = true};
+                                                  .history_read = true,
+                                                  .gpu_now_ns = event_of(WARPS - 1, depth - 1).gpu_time_ns};
     s->grids[context] = (struct wsdbg_grid){.context = context,
                                             .grid_id = context,
                                             .module = WSDBG_NONE,
