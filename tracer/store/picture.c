@@ -1,9 +1,10 @@
-/* picture.c - writes one picture of the device: grids, CTAs, barriers, warps, events, host threads, notes.
+/* picture.c - writes one picture of the device: grids, CTAs, barriers, warps, host threads, notes.  event_rows.c
+ * writes the events.
  * Reads a snapshot and the ids of the session tables.  The first ids stay in the store for the diagnosis that may
  * follow. */
 #include "store/tables.h"
 
-#include "store/event_fields.h"
+#include "store/event_rows.h"
 #include "wsdbg/session.h"
 
 static struct wsdbg_error *write_grids(struct wsdbg_store *store, const struct wsdbg_snapshot *s,
@@ -83,21 +84,11 @@ static struct wsdbg_error *write_barriers(struct wsdbg_store *store, const struc
 /* Binds barrier, stage, parity, iteration, value: each NULL where this kind of event has none. */
 static void bind_event_fields(struct wsdbg_insert *insert, const struct wsdbg_history_event *e)
 {
-    const unsigned fields = wsdbg_event_fields(e->kind);
-    wsdbg_insert_maybe(insert, fields & WSDBG_FIELD_BARRIER, e->barrier);
-    wsdbg_insert_maybe(insert, fields & WSDBG_FIELD_STAGE, e->stage);
-    wsdbg_insert_maybe(insert, fields & WSDBG_FIELD_PARITY, e->parity);
-    wsdbg_insert_maybe(insert, wsdbg_event_has_iteration(e), e->iteration);
-    wsdbg_insert_maybe(insert, fields & WSDBG_FIELD_VALUE, e->value);
-}
-
-/* The part of a warp's history that the snapshot has. */
-static uint32_t stored_events(const struct wsdbg_snapshot *s, const struct wsdbg_warp_row *w)
-{
-    if (w->history_first >= s->history_count)
-        return 0;
-    const size_t rest = s->history_count - w->history_first;
-    return w->history_count < rest ? w->history_count : (uint32_t)rest;
+    for (enum wsdbg_event_column column = WSDBG_EVENT_BARRIER; column <= WSDBG_EVENT_VALUE; column++) {
+        int64_t value = 0;
+        const bool known = wsdbg_event_value(e, column, &value);
+        wsdbg_insert_maybe(insert, known, value);
+    }
 }
 
 static void write_warp(struct wsdbg_insert *insert, struct wsdbg_store *store, const struct wsdbg_snapshot *s,
@@ -120,7 +111,7 @@ static void write_warp(struct wsdbg_insert *insert, struct wsdbg_store *store, c
     wsdbg_insert_maybe(insert, seen && w->last.kind < WSDBG_EVENT_KIND_COUNT, w->last.kind);
     bind_event_fields(insert, &w->last);
     wsdbg_insert_maybe(insert, seen, (int64_t)w->last.gpu_time_ns);
-    const uint32_t events = stored_events(s, w);
+    const uint32_t events = wsdbg_stored_events(s, w);
     wsdbg_insert_maybe(insert, events > 0, store->first.event + w->history_first);
     wsdbg_insert_number(insert, events);
     wsdbg_insert_row(insert);
@@ -133,26 +124,6 @@ static struct wsdbg_error *write_warps(struct wsdbg_store *store, const struct w
                        "INSERT INTO warp VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (size_t i = 0; i < s->warp_count; i++)
         write_warp(&insert, store, s, i);
-    return wsdbg_insert_end(&insert);
-}
-
-static struct wsdbg_error *write_events(struct wsdbg_store *store, const struct wsdbg_snapshot *s)
-{
-    struct wsdbg_insert insert;
-    wsdbg_insert_begin(&insert, store, "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    for (size_t i = 0; i < s->warp_count; i++) {
-        const struct wsdbg_warp_row *w = &s->warps[i];
-        for (uint32_t j = 0; j < stored_events(s, w); j++) {
-            const struct wsdbg_history_event *e = &s->history[w->history_first + j];
-            wsdbg_insert_number(&insert, store->first.event + w->history_first + j);
-            wsdbg_insert_number(&insert, store->first.warp + (int64_t)i);
-            wsdbg_insert_maybe(&insert, e->kind < WSDBG_EVENT_KIND_COUNT, e->kind);
-            bind_event_fields(&insert, e);
-            wsdbg_insert_maybe(&insert, wsdbg_event_fields(e->kind) & WSDBG_FIELD_SITE, WSDBG_SITE_LINE(e->value));
-            wsdbg_insert_number(&insert, (int64_t)e->gpu_time_ns);
-            wsdbg_insert_row(&insert);
-        }
-    }
     return wsdbg_insert_end(&insert);
 }
 
@@ -206,7 +177,7 @@ struct wsdbg_error *wsdbg_write_picture(struct wsdbg_store *store, const struct 
     if (!error)
         error = write_warps(store, snapshot);
     if (!error)
-        error = write_events(store, snapshot);
+        error = wsdbg_write_events(store, snapshot);
     if (!error)
         error = write_threads(store, snapshot, ids);
     if (!error)

@@ -22,13 +22,20 @@ struct layout {
     bool cut;
 };
 
-/* A cell as the table shows it; column names are row NULL.  NULL = no memory. */
+/* A copy of the cell's text, or the column's name.  NULL = no memory. */
+static char *cell_source(sqlite3_stmt *statement, int column, bool heading)
+{
+    if (heading)
+        return strdup(sqlite3_column_name(statement, column));
+    if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+        return strdup("?");
+    return wsdbg_query_cell(statement, column);
+}
+
+/* A cell as the table shows it, with room to be cut.  NULL = no memory. */
 static char *shown_cell(const struct layout *layout, int column, bool heading)
 {
-    sqlite3_stmt *statement = layout->statement;
-    char *text = heading ? strdup(sqlite3_column_name(statement, column))
-                 : sqlite3_column_type(statement, column) == SQLITE_NULL ? strdup("?")
-                                                                         : wsdbg_query_cell(statement, column);
+    char *text = cell_source(layout->statement, column, heading);
     char *escaped = text ? wsdbg_text_escape(text) : NULL;
     free(text);
     char *cell = escaped ? realloc(escaped, strlen(escaped) + CUT_BYTES) : NULL;
