@@ -1,6 +1,7 @@
 /* evidence.h - where snapshots come from: one vtable, one file per source.
  *
- * Sources: ring (segments of a live session), recorded (a file made by --record), null (nothing to see).
+ * Sources: ring (segments of a live session), attached (the same ones, while another wsdbg watches them), recorded (a
+ * file made by --record), null (nothing to see).
  * To add a source: fill one `struct wsdbg_evidence_ops`, give it an open function here, list it in cmd/doctor.
  */
 #ifndef WSDBG_EVIDENCE_EVIDENCE_H
@@ -29,6 +30,8 @@ struct wsdbg_evidence {
  * folder the observers know too: what they send there lets inspect() read the ring of a context that a GPU fault
  * ended.  NULL = that is lost. */
 struct wsdbg_error *wsdbg_evidence_open_ring(const char *session, const char *spool, struct wsdbg_evidence **out);
+/* The same read-only, beside the wsdbg that watches the session: asks for no copies, so inspect() is poll(). */
+struct wsdbg_error *wsdbg_evidence_attach_ring(const char *session, struct wsdbg_evidence **out);
 /* Unlinks every segment of the session (at its end). */
 void wsdbg_ring_unlink(const char *session);
 /* Appends the segments as they are now, with now_ns, as one frame to the file (zstd); ring sources only. */

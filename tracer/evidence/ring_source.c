@@ -1,8 +1,8 @@
-/* ring_source.c - evidence from the live segments of a session.
+/* ring_source.c - evidence from the live segments of a session: watched, or only attached to.
  *
  * Reads: /dev/shm/wsdbg.<session>.<pid>, found anew whenever /dev/shm changed, and after a GPU fault what the
- * context left.  Writes: requests, and a recording when asked.  A segment that cannot be read becomes a note of the
- * snapshot; the others go on.
+ * context left.  Writes: requests, and a recording when asked; nothing when attached.  A segment that cannot be read
+ * becomes a note of the snapshot; the others go on.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -38,6 +38,7 @@ struct process {
 
 struct ring_source {
     struct wsdbg_evidence base;
+    enum wsdbg_segment_use use;
     char *prefix; /* "wsdbg.<session>." */
     struct process **processes;
     size_t count, capacity;
@@ -79,7 +80,7 @@ static struct wsdbg_error *add_process(struct ring_source *source, const char *n
     char object[NAME_MAX + 2];
     snprintf(object, sizeof object, "/%s", name);
     struct wsdbg_segment_map *map = NULL;
-    struct wsdbg_error *error = wsdbg_segment_map_open(object, process_id, &map);
+    struct wsdbg_error *error = wsdbg_segment_map_open(object, process_id, source->use, &map);
     if (!error && !map) {
         source->scan_again = true;
         return NULL;
@@ -172,7 +173,8 @@ static struct wsdbg_error *look(struct ring_source *source, uint64_t now_ns)
         if (error)
             return error;
         wsdbg_tracker_forgive_silence(&process->tracker, now_ns);
-        wsdbg_segment_map_look(process->map);
+        if (source->use == WSDBG_SEGMENT_WATCH)
+            wsdbg_segment_map_look(process->map);
     }
     return NULL;
 }
@@ -380,17 +382,28 @@ static void ring_close(struct wsdbg_evidence *base)
     free(source);
 }
 
+static struct wsdbg_error *attached_inspect(struct wsdbg_evidence *base, uint64_t now_ns, uint64_t deadline_ns,
+                                            struct wsdbg_snapshot *out)
+{
+    (void)deadline_ns;
+    return ring_poll(base, now_ns, out);
+}
+
 static const struct wsdbg_evidence_ops ring_ops = {
     .name = "ring", .poll = ring_poll, .inspect = ring_inspect, .close = ring_close};
+static const struct wsdbg_evidence_ops attached_ops = {
+    .name = "ring", .poll = ring_poll, .inspect = attached_inspect, .close = ring_close};
 
-struct wsdbg_error *wsdbg_evidence_open_ring(const char *session, const char *spool, struct wsdbg_evidence **out)
+static struct wsdbg_error *open_source(const char *session, const char *spool, enum wsdbg_segment_use use,
+                                       struct wsdbg_evidence **out)
 {
     if (!session[0] || strchr(session, '/') || strlen(session) > 200)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "session name \"%s\": not a name for shared memory", session);
     struct ring_source *source = calloc(1, sizeof *source);
     if (!source)
         return &wsdbg_error_no_memory;
-    source->base.ops = &ring_ops;
+    source->base.ops = use == WSDBG_SEGMENT_READ ? &attached_ops : &ring_ops;
+    source->use = use;
     if (asprintf(&source->prefix, "wsdbg.%s.", session) < 0) {
         free(source);
         return &wsdbg_error_no_memory;
@@ -402,6 +415,16 @@ struct wsdbg_error *wsdbg_evidence_open_ring(const char *session, const char *sp
     wsdbg_error_destroy(error);
     *out = &source->base;
     return NULL;
+}
+
+struct wsdbg_error *wsdbg_evidence_open_ring(const char *session, const char *spool, struct wsdbg_evidence **out)
+{
+    return open_source(session, spool, WSDBG_SEGMENT_WATCH, out);
+}
+
+struct wsdbg_error *wsdbg_evidence_attach_ring(const char *session, struct wsdbg_evidence **out)
+{
+    return open_source(session, NULL, WSDBG_SEGMENT_READ, out);
 }
 
 void wsdbg_ring_unlink(const char *session)

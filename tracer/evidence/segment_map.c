@@ -17,6 +17,7 @@
 struct wsdbg_segment_map {
     char *name;
     int fd;
+    bool filled;
     int pidfd; /* -1 = the process was gone when the segment was opened */
     unsigned char *bytes;
     size_t byte_count;
@@ -70,9 +71,9 @@ static bool is_filled(const struct wsdbg_segment_map *map)
     return map->byte_count >= sizeof(uint64_t) && __atomic_load_n((const uint64_t *)map->bytes, __ATOMIC_ACQUIRE) != 0;
 }
 
-static struct wsdbg_error *open_map(struct wsdbg_segment_map *map, uint32_t process_id)
+static struct wsdbg_error *open_map(struct wsdbg_segment_map *map, uint32_t process_id, enum wsdbg_segment_use use)
 {
-    map->fd = shm_open(map->name, O_RDWR | O_CLOEXEC, 0);
+    map->fd = shm_open(map->name, (use == WSDBG_SEGMENT_READ ? O_RDONLY : O_RDWR) | O_CLOEXEC, 0);
     if (map->fd < 0)
         return wsdbg_error_os(errno, "open /dev/shm%s", map->name);
     struct wsdbg_error *error = map_bytes(map);
@@ -82,19 +83,21 @@ static struct wsdbg_error *open_map(struct wsdbg_segment_map *map, uint32_t proc
     error = wsdbg_segment_check(&view, map->name);
     if (error)
         return error;
+    map->filled = true;
     map->pidfd = (int)syscall(SYS_pidfd_open, (pid_t)process_id, 0);
-    return map_request_word(map);
+    return use == WSDBG_SEGMENT_READ ? NULL : map_request_word(map);
 }
 
-struct wsdbg_error *wsdbg_segment_map_open(const char *name, uint32_t process_id, struct wsdbg_segment_map **out)
+struct wsdbg_error *wsdbg_segment_map_open(const char *name, uint32_t process_id, enum wsdbg_segment_use use,
+                                           struct wsdbg_segment_map **out)
 {
     struct wsdbg_segment_map *map = calloc(1, sizeof *map);
     if (!map)
         return &wsdbg_error_no_memory;
     map->fd = map->pidfd = -1;
     map->name = strdup(name);
-    struct wsdbg_error *error = map->name ? open_map(map, process_id) : &wsdbg_error_no_memory;
-    if (error || !map->request) {
+    struct wsdbg_error *error = map->name ? open_map(map, process_id, use) : &wsdbg_error_no_memory;
+    if (error || !map->filled) {
         wsdbg_segment_map_close(map);
         map = NULL;
     }

@@ -1,7 +1,8 @@
 /* segment_map.h - a live segment: the mapping of a traced process's shared-memory object.
  *
  * Reads: /dev/shm and whether the process lives.  Writes: the two request words, through a mapping of their own
- * (everything else is mapped read-only), and what is left of a context that died.
+ * (everything else is mapped read-only), and what is left of a context that died; nothing when it
+ * only reads.
  */
 #ifndef WSDBG_EVIDENCE_SEGMENT_MAP_H
 #define WSDBG_EVIDENCE_SEGMENT_MAP_H
@@ -11,17 +12,21 @@
 
 struct wsdbg_segment_map;
 
-/* Asks for a fresh copy of the slots; it arrives within some 20 ms, nobody waits for it. */
+/* WATCH may ask for copies.  READ writes nothing at all: another wsdbg asks. */
+enum wsdbg_segment_use { WSDBG_SEGMENT_WATCH, WSDBG_SEGMENT_READ };
+
+/* Asks for a fresh copy of the slots; it arrives within some 20 ms, nobody waits for it.  WATCH only. */
 void wsdbg_segment_map_look(struct wsdbg_segment_map *map);
 
 /* Opens object `name` ("/wsdbg...") of process `process_id`.  *out = NULL without an error: the producer has
  * not filled it yet; try again. */
-struct wsdbg_error *wsdbg_segment_map_open(const char *name, uint32_t process_id, struct wsdbg_segment_map **out);
+struct wsdbg_error *wsdbg_segment_map_open(const char *name, uint32_t process_id, enum wsdbg_segment_use use,
+                                           struct wsdbg_segment_map **out);
 /* Follows growth; *view stays valid until the next refresh or close. An object that shrank is an error. */
 struct wsdbg_error *wsdbg_segment_map_refresh(struct wsdbg_segment_map *map, struct wsdbg_segment_view *view);
 /* True while the process runs; an exited one that nobody has waited for does not. */
 bool wsdbg_segment_map_alive(struct wsdbg_segment_map *map);
-/* Raises the history request and wakes the producer; returns the request's number. */
+/* Raises the history request and wakes the producer; returns the request's number.  WATCH only. */
 uint32_t wsdbg_segment_map_request(struct wsdbg_segment_map *map);
 /* Puts what was read from a dead context's memory where the copies of a living one would be: slots as of seen_ns,
  * and history (NULL = none).  Refuses what does not fit.  The observer writes there no more. */

@@ -161,3 +161,26 @@ int64_t wsdbg_store_version(struct wsdbg_store *store)
 {
     return wsdbg_db_number(store->db, "PRAGMA data_version", -1);
 }
+
+struct wsdbg_error *wsdbg_store_get_state(struct wsdbg_store *store, struct wsdbg_store_state *out)
+{
+    struct wsdbg_store_state state = {0};
+    struct wsdbg_select select;
+    wsdbg_select_begin(
+        &select, store,
+        "SELECT s.id, s.diagnosed, coalesce((SELECT max(progress_ns) FROM snapshot) > s.progress_ns, 0), "
+        "(SELECT ended_ns IS NOT NULL FROM session), (SELECT coalesce(max(id), 0) FROM log) "
+        "FROM (SELECT 1) LEFT JOIN shown_snapshot s",
+        0);
+    if (wsdbg_select_next(&select)) {
+        state.shown = wsdbg_select_or(&select, 0);
+        state.diagnosed = wsdbg_select_or(&select, 0) != 0;
+        state.moved_since = wsdbg_select_or(&select, 0) != 0;
+        state.ended = wsdbg_select_or(&select, 0) != 0;
+        state.log_lines = (uint64_t)wsdbg_select_or(&select, 0);
+    }
+    struct wsdbg_error *error = wsdbg_select_end(&select);
+    if (!error)
+        *out = state;
+    return error;
+}

@@ -38,6 +38,16 @@ void wsdbg_loaded_deinit(struct wsdbg_loaded *loaded);
 struct wsdbg_error *wsdbg_store_events(struct wsdbg_store *store, const struct wsdbg_loaded *loaded, uint32_t warp,
                                        uint32_t first, uint32_t count, struct wsdbg_history_event *out, uint32_t *got);
 
+/* What a reader beside a run asks before it loads anything: is there something new, and is the verdict still true. */
+struct wsdbg_store_state {
+    int64_t shown;    /* number of the picture that wsdbg_store_load gives, 0 = none */
+    bool diagnosed;   /* that picture is */
+    bool moved_since; /* a newer picture shows that something moved after it */
+    bool ended;
+    uint64_t log_lines;
+};
+struct wsdbg_error *wsdbg_store_get_state(struct wsdbg_store *store, struct wsdbg_store_state *out);
+
 uint64_t wsdbg_store_log_count(struct wsdbg_store *store);
 /* Line `number`, 0 = oldest; *found = false when there is none.  Its text stays valid until the next call with this
  * store. */

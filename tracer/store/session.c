@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* O_EXCL makes "nothing is overwritten" hold even between two wsdbg started at once. */
@@ -162,13 +163,25 @@ struct wsdbg_error *wsdbg_store_end(struct wsdbg_store *store, const struct wsdb
     return wsdbg_db_end(store, wsdbg_insert_end(&insert));
 }
 
+/* From WAL to a single file.  That needs every reader away: those of ours open the file for moments only, so it is
+ * tried for a while.  Where one stays, so does the empty WAL beside the file. */
+static void become_one_file(struct wsdbg_store *store)
+{
+    enum { TRIES = 50, PAUSE_NS = 10000000 };
+    for (int i = 0; i < TRIES; i++) {
+        sqlite3_exec(store->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
+        if (sqlite3_exec(store->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL) == SQLITE_OK)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+    }
+}
+
 void wsdbg_store_close(struct wsdbg_store *store)
 {
     if (!store)
         return;
-    /* Fails while somebody else reads; then the WAL stays beside the file and is folded in by the last reader. */
     if (store->db && store->writing)
-        sqlite3_exec(store->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+        become_one_file(store);
     sqlite3_close(store->db);
     free(store->module_ids);
     free(store->kept[0]);
