@@ -10,13 +10,13 @@
 
 struct live {
     struct viewer_source base;
-    struct viewer_source_ops ops; /* without input where the feed has none */
     struct viewer_feed *feed;
     struct viewer_picture picture;
     struct viewer_fresh shown;
     struct wsdbg_session_end end;
     char outcome[128];
     bool ended, end_changed;
+    char *source_path, *source_text; /* of the file asked for last */
     size_t log_seen;
     uint64_t log_lost_seen;
     char unfinished_seen[sizeof((struct viewer_feed *)0)->unfinished];
@@ -121,11 +121,21 @@ static bool live_log_line(struct viewer_source *source, size_t number, struct ws
     return true;
 }
 
-/* Nothing in a running session says where a kernel's source lies. */
+/* Read once: what counts is the file as it was when the program began to run, or soon after. */
 static struct viewer_source_file live_source_file(struct viewer_source *source, uint32_t module)
 {
-    (void)source, (void)module;
-    return (struct viewer_source_file){NULL, NULL};
+    struct live *live = (struct live *)source;
+    const struct wsdbg_snapshot *snapshot = &live->shown.snapshot;
+    const char *path = module < snapshot->module_count ? snapshot->modules[module].source_path : "", *why;
+    if (!path[0])
+        return (struct viewer_source_file){NULL, NULL};
+    if (!live->source_path || strcmp(live->source_path, path) != 0) {
+        free(live->source_path);
+        free(live->source_text);
+        live->source_path = strdup(path);
+        live->source_text = live->feed->read_source(path, &why);
+    }
+    return (struct viewer_source_file){live->source_path, live->source_text};
 }
 
 static void live_input(struct viewer_source *source, const char *bytes, size_t count)
@@ -134,26 +144,52 @@ static void live_input(struct viewer_source *source, const char *bytes, size_t c
     live->feed->input(live->feed, bytes, count);
 }
 
+static const char *live_question(struct viewer_source *source)
+{
+    struct live *live = (struct live *)source;
+    return live->feed->question(live->feed);
+}
+
+static bool live_answer(struct viewer_source *source, int key)
+{
+    struct live *live = (struct live *)source;
+    return live->feed->answer(live->feed, key);
+}
+
+static void live_interrupt(struct viewer_source *source)
+{
+    struct live *live = (struct live *)source;
+    live->feed->interrupt(live->feed);
+}
+
+static void live_stop(struct viewer_source *source)
+{
+    struct live *live = (struct live *)source;
+    live->feed->stop(live->feed);
+}
+
 static void live_close(struct viewer_source *source)
 {
     struct live *live = (struct live *)source;
     fresh_deinit(&live->shown);
+    free(live->source_path);
+    free(live->source_text);
     live->feed->close(live->feed);
     free(live);
 }
 
-static const struct viewer_source_ops live_ops = {
-    .name = "live",
-    .update = live_update,
-    .picture = live_picture,
-    .event_count = live_event_count,
-    .events = live_events,
-    .log_count = live_log_count,
-    .log_line = live_log_line,
-    .source_file = live_source_file,
-    .input = live_input,
-    .close = live_close,
-};
+#define LOOKING                                                                                             \
+    .update = live_update, .picture = live_picture, .event_count = live_event_count, .events = live_events, \
+    .log_count = live_log_count, .log_line = live_log_line, .source_file = live_source_file, .close = live_close
+
+static const struct viewer_source_ops attached_ops = {.name = "attached", LOOKING};
+static const struct viewer_source_ops live_ops = {.name = "live",
+                                                  LOOKING,
+                                                  .input = live_input,
+                                                  .question = live_question,
+                                                  .answer = live_answer,
+                                                  .interrupt = live_interrupt,
+                                                  .stop = live_stop};
 
 struct wsdbg_error *viewer_source_open_live(struct viewer_feed *feed, struct viewer_source **out)
 {
@@ -163,10 +199,7 @@ struct wsdbg_error *viewer_source_open_live(struct viewer_feed *feed, struct vie
         return &wsdbg_error_no_memory;
     }
     live->feed = feed;
-    live->ops = live_ops;
-    if (!feed->input)
-        live->ops.input = NULL;
-    live->base.ops = &live->ops;
+    live->base.ops = feed->input ? &live_ops : &attached_ops;
     live->picture = (struct viewer_picture){.number = 1, .info = feed->info, .live = true};
     *out = &live->base;
     return NULL;

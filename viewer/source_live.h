@@ -20,8 +20,14 @@ struct viewer_fresh {
 struct viewer_feed {
     /* Moves the newest picture into *fresh if it is newer than the one given last.  Never blocks. */
     struct wsdbg_error *(*take)(struct viewer_feed *feed, uint64_t now_ns, bool *newer, struct viewer_fresh *fresh);
-    /* Gives the program input; NULL = it cannot be reached. */
+    /* As in struct viewer_source_ops, all of them or none: the program can be reached. */
     void (*input)(struct viewer_feed *feed, const char *bytes, size_t count);
+    const char *(*question)(struct viewer_feed *feed);
+    bool (*answer)(struct viewer_feed *feed, int key);
+    void (*interrupt)(struct viewer_feed *feed);
+    void (*stop)(struct viewer_feed *feed);
+    /* The text of a source file, to be freed; NULL with the reason if it cannot be read. */
+    char *(*read_source)(const char *path, const char **why);
     void (*close)(struct viewer_feed *feed);
     const struct wsdbg_session_info *info; /* stays valid as long as the feed; NULL = not known */
     const struct viewer_log_ring *log;     /* NULL = none */
