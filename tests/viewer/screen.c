@@ -1,0 +1,306 @@
+/* screen.c - see screen.h.  A pseudo terminal, and libvterm to know what a terminal would show. */
+#include "viewer/screen.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <vterm.h>
+
+enum { LIMIT_MS = 10000, STEP_MS = 20, STILL_MS = 1000, TEXT_BYTES = 1 << 18 };
+
+struct screen {
+    int master; /* -1 = hung up */
+    pid_t pid;
+    int columns, rows;
+    VTerm *terminal;
+    VTermScreen *screen;
+    char text[TEXT_BYTES];
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void become_program(const char *const *settings, const char *const *words)
+{
+    setenv("TERM", "xterm-256color", 1);
+    setenv("LC_ALL", "C.UTF-8", 1);
+    unsetenv("NO_COLOR");
+    unsetenv("LINES");
+    unsetenv("COLUMNS");
+    for (; settings && *settings; settings++)
+        putenv((char *)(uintptr_t)*settings);
+    execvp(words[0], (char **)(uintptr_t)words);
+    _exit(99);
+}
+
+struct screen *screen_start(int columns, int rows, const char *const *settings, const char *const *words)
+{
+    struct screen *screen = calloc(1, sizeof *screen);
+    assert_non_null(screen);
+    const struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)columns};
+    screen->columns = columns;
+    screen->rows = rows;
+    screen->terminal = vterm_new(rows, columns);
+    vterm_set_utf8(screen->terminal, 1);
+    screen->screen = vterm_obtain_screen(screen->terminal);
+    vterm_screen_enable_altscreen(screen->screen, 1);
+    vterm_screen_reset(screen->screen, 1);
+    screen->pid = forkpty(&screen->master, NULL, NULL, &size);
+    assert_true(screen->pid >= 0);
+    if (screen->pid == 0)
+        become_program(settings, words);
+    fcntl(screen->master, F_SETFL, O_NONBLOCK);
+    fcntl(screen->master, F_SETFD, FD_CLOEXEC);
+    return screen;
+}
+
+/* Takes what the program wrote; false when nothing came within the time. */
+static bool feed(struct screen *screen, int wait_ms)
+{
+    char bytes[65536];
+    struct pollfd output = {.fd = screen->master, .events = POLLIN};
+    if (poll(&output, 1, wait_ms) <= 0)
+        return false;
+    ssize_t count = read(screen->master, bytes, sizeof bytes);
+    if (count <= 0) {
+        /* The program has closed its end: nothing more will come. */
+        poll(NULL, 0, wait_ms);
+        return false;
+    }
+    vterm_input_write(screen->terminal, bytes, (size_t)count);
+    /* Answers of the terminal to questions of the program. */
+    size_t answer = vterm_output_read(screen->terminal, bytes, sizeof bytes);
+    if (answer > 0 && write(screen->master, bytes, answer) < 0)
+        return true;
+    return true;
+}
+
+void screen_press(struct screen *screen, const char *keys)
+{
+    assert_int_equal(write(screen->master, keys, strlen(keys)), (ssize_t)strlen(keys));
+}
+
+void screen_resize(struct screen *screen, int columns, int rows)
+{
+    const struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)columns};
+    screen->columns = columns;
+    screen->rows = rows;
+    vterm_set_size(screen->terminal, rows, columns);
+    assert_int_equal(ioctl(screen->master, TIOCSWINSZ, &size), 0);
+}
+
+static size_t append_utf8(char *out, uint32_t c)
+{
+    if (c < 0x80) {
+        out[0] = (char)c;
+        return 1;
+    }
+    const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
+    out[0] = (char)(lead[more] | (c >> (6 * more)));
+    for (int i = 1; i <= more; i++)
+        out[i] = (char)(0x80 | ((c >> (6 * (more - i))) & 0x3f));
+    return (size_t)more + 1;
+}
+
+static char *append_row(struct screen *screen, int row, char *out)
+{
+    char *end = out; /* after the last character that is no blank */
+    for (int column = 0; column < screen->columns;) {
+        VTermScreenCell cell;
+        vterm_screen_get_cell(screen->screen, (VTermPos){.row = row, .col = column}, &cell);
+        if (!cell.chars[0])
+            *out++ = ' ';
+        for (int i = 0; i < VTERM_MAX_CHARS_PER_CELL && cell.chars[i]; i++)
+            out += append_utf8(out, cell.chars[i]);
+        if (out[-1] != ' ')
+            end = out;
+        column += cell.width > 0 ? cell.width : 1;
+    }
+    *end++ = '\n';
+    return end;
+}
+
+const char *screen_text(struct screen *screen)
+{
+    while (feed(screen, 0))
+        continue;
+    char *out = screen->text;
+    for (int row = 0; row < screen->rows; row++)
+        out = append_row(screen, row, out);
+    *out = '\0';
+    return screen->text;
+}
+
+static void fail_with(struct screen *screen, const char *what, const char *wanted)
+{
+    print_error("%s:\n%s\nbut the screen is:\n%s\n", what, wanted, screen_text(screen));
+    fail();
+}
+
+static void wait_for(struct screen *screen, const char *text, bool wanted)
+{
+    for (int64_t limit = now_ms() + LIMIT_MS; (strstr(screen_text(screen), text) != NULL) != wanted;) {
+        if (now_ms() > limit)
+            fail_with(screen, wanted ? "expected on the screen" : "expected to be gone", text);
+        feed(screen, STEP_MS);
+    }
+}
+
+void screen_expect(struct screen *screen, const char *text)
+{
+    wait_for(screen, text, true);
+}
+
+void screen_expect_gone(struct screen *screen, const char *text)
+{
+    wait_for(screen, text, false);
+}
+
+/* What differs from run to run: numbers become #, blanks in a row one. */
+static void blur(char *text)
+{
+    char *out = text;
+    for (const char *at = text; *at; at++) {
+        bool number = isdigit((unsigned char)*at), blank = *at == ' ';
+        if (number && (out > text && (out[-1] == '#' || (out[-1] == '.' && out - 1 > text && out[-2] == '#'))))
+            continue;
+        if (blank && out > text && out[-1] == ' ')
+            continue;
+        *out++ = number ? '#' : *at;
+    }
+    *out = '\0';
+}
+
+static char *current(struct screen *screen, bool blurred)
+{
+    char *text = strdup(screen_text(screen));
+    assert_non_null(text);
+    if (blurred)
+        blur(text);
+    return text;
+}
+
+/* Waits until nothing has changed for a while, and returns that. */
+static char *stand_still(struct screen *screen, bool blurred)
+{
+    char *text = current(screen, blurred);
+    for (int64_t since = now_ms(), limit = since + LIMIT_MS; now_ms() - since < STILL_MS && now_ms() < limit;) {
+        feed(screen, STEP_MS);
+        char *next = current(screen, blurred);
+        if (strcmp(next, text) != 0)
+            since = now_ms();
+        free(text);
+        text = next;
+    }
+    return text;
+}
+
+static char *read_golden(const char *path)
+{
+    char *text = calloc(1, TEXT_BYTES);
+    FILE *file = fopen(path, "re");
+    assert_non_null(text);
+    if (!file || fread(text, 1, TEXT_BYTES - 1, file) == 0)
+        print_error("%s cannot be read; UPDATE_GOLDEN=1 makes it\n", path);
+    if (file)
+        fclose(file);
+    return text;
+}
+
+static void update_golden(struct screen *screen, const char *path, bool blurred)
+{
+    char *text = stand_still(screen, blurred);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    free(text);
+}
+
+static void expect_file(struct screen *screen, const char *name, bool blurred)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s.txt", WSDBG_GOLDEN_DIR, name);
+    if (getenv("UPDATE_GOLDEN")) {
+        update_golden(screen, path, blurred);
+        return;
+    }
+    char *wanted = read_golden(path), *seen = current(screen, blurred);
+    for (int64_t limit = now_ms() + LIMIT_MS; strcmp(seen, wanted) != 0;) {
+        if (now_ms() > limit)
+            fail_with(screen, path, wanted);
+        feed(screen, STEP_MS);
+        free(seen);
+        seen = current(screen, blurred);
+    }
+    free(seen);
+    free(wanted);
+}
+
+void screen_expect_golden(struct screen *screen, const char *name)
+{
+    expect_file(screen, name, false);
+}
+
+void screen_expect_like(struct screen *screen, const char *name)
+{
+    expect_file(screen, name, true);
+}
+
+pid_t screen_pid(const struct screen *screen)
+{
+    return screen->pid;
+}
+
+void screen_hang_up(struct screen *screen)
+{
+    close(screen->master);
+    screen->master = -1;
+}
+
+int screen_finish(struct screen *screen)
+{
+    int status = 0;
+    pid_t ended = 0;
+    for (int64_t limit = now_ms() + LIMIT_MS; !ended && now_ms() < limit;) {
+        feed(screen, STEP_MS);
+        ended = waitpid(screen->pid, &status, WNOHANG);
+    }
+    if (!ended)
+        fail_with(screen, "expected to end", "the program");
+    screen->pid = 0;
+    screen_destroy(screen);
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void screen_destroy(struct screen *screen)
+{
+    if (screen->pid > 0) {
+        kill(screen->pid, SIGKILL);
+        waitpid(screen->pid, NULL, 0);
+    }
+    if (screen->master >= 0)
+        close(screen->master);
+    vterm_free(screen->terminal);
+    free(screen);
+}
