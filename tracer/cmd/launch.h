@@ -16,7 +16,7 @@ struct wsdbg_run_options {
     const char *record_path;
     uint64_t stall_ns;
     enum wsdbg_on_stall on_stall;
-    bool json, quiet;
+    bool json, quiet, tui;
 };
 
 /* Runs the program to its end, or to the end of the watch; *status as `wsdbg run` exits. */

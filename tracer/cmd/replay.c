@@ -62,6 +62,8 @@ struct wsdbg_error *wsdbg_replay_file(const struct wsdbg_replay_options *options
     const struct wsdbg_watch *watch = wsdbg_session_watch(session);
     const bool hang = watch->hang, blind = watch->blind, faulted = watch->fault[0] != '\0';
     error = wsdbg_session_end(session, hang ? WSDBG_EXIT_HANG : 0, hang ? "replayed a hang" : "replayed");
+    if (!error)
+        error = wsdbg_session_print(session);
     if (!error && blind)
         error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s could not be replayed to its end", options->path);
     wsdbg_session_destroy(session, false);

@@ -16,7 +16,9 @@
 #include "cmd/environment.h"
 #include "cmd/launch.h"
 #include "cmd/paths.h"
+#include "cmd/run_tui.h"
 #include "cmd/session.h"
+#include "cmd/sessions.h"
 #include "cmd/spool.h"
 #include "cmd/supervise.h"
 
@@ -31,6 +33,8 @@ struct run {
     char **environment;
     struct wsdbg_child *child;
     struct wsdbg_session *session;
+    struct wsdbg_publication *publication;
+    struct wsdbg_tui *tui; /* NULL = without --tui */
     bool executed;
 };
 
@@ -44,6 +48,10 @@ static enum wsdbg_wait live_wait(struct wsdbg_clock *clock, uint64_t deadline_ns
 {
     struct run *run = (struct run *)((char *)clock - offsetof(struct run, clock));
     enum wsdbg_child_event event = wsdbg_child_wait(run->child, deadline_ns);
+    if (run->tui && wsdbg_tui_ends_program(run->tui)) {
+        wsdbg_child_kill(run->child);
+        return WSDBG_WAIT_OVER;
+    }
     if (event == WSDBG_CHILD_ENDED)
         return WSDBG_WAIT_OVER;
     return event == WSDBG_CHILD_RESUMED ? WSDBG_WAIT_RESUMED : WSDBG_WAIT_TICK;
@@ -75,7 +83,9 @@ static struct wsdbg_error *prepare(struct run *run)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s exists already, not overwritten", options->output);
     if (options->record_path && access(options->record_path, F_OK) == 0)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s exists already, not overwritten", options->record_path);
-    error = wsdbg_spool_create(&run->spool);
+    error = options->tui ? wsdbg_tui_create(&run->tui) : NULL;
+    if (!error)
+        error = wsdbg_spool_create(&run->spool);
     if (error)
         return error;
     struct wsdbg_environment_options environment = {.shim = run->shim,
@@ -98,18 +108,22 @@ static struct wsdbg_error *choose_output(struct run *run)
     return run->output ? NULL : &wsdbg_error_no_memory;
 }
 
-/* The child exists, waiting, before the database does: its pid is in the file's name.  If the database cannot be
- * made the child goes away without having executed anything. */
-static struct wsdbg_error *open_session(struct run *run)
+static struct wsdbg_error *create_child(struct run *run)
+{
+    bool outlives = run->options->on_stall == WSDBG_ON_STALL_DETACH;
+    struct wsdbg_child_options options = {.die_with_parent = !outlives, .terminal = -1};
+    if (run->tui) {
+        wsdbg_tui_prepare_child(run->tui, &options);
+        options.ignore_hangup = outlives;
+    }
+    return wsdbg_child_create(&options, run->options->program, run->environment, &run->child);
+}
+
+static struct wsdbg_error *create_session(struct run *run)
 {
     const struct wsdbg_run_options *options = run->options;
     struct wsdbg_evidence *evidence;
-    bool die_with_parent = options->on_stall != WSDBG_ON_STALL_DETACH;
-    struct wsdbg_error *error = wsdbg_child_create(die_with_parent, options->program, run->environment, &run->child);
-    if (!error)
-        error = choose_output(run);
-    if (!error)
-        error = wsdbg_evidence_open_ring(run->name, run->spool, &evidence);
+    struct wsdbg_error *error = wsdbg_evidence_open_ring(run->name, run->spool, &evidence);
     if (error)
         return error;
     run->clock = (struct wsdbg_clock){.now_ns = live_now_ns, .wait = live_wait, .is_live = true};
@@ -120,11 +134,45 @@ static struct wsdbg_error *open_session(struct run *run)
         .observer = options->observer,
         .record_path = options->record_path,
         .after_hang = after_hang(options->on_stall),
+        .listener = run->tui ? wsdbg_tui_listener(run->tui) : NULL,
         .stall_ns = options->stall_ns,
         .stop_at_hang = options->on_stall != WSDBG_ON_STALL_WAIT,
         .json = options->json,
     };
     return wsdbg_session_create(&session, evidence, &run->clock, &run->session);
+}
+
+/* So that `wsdbg top` finds it.  A session that nobody can find runs all the same. */
+static void publish(struct run *run)
+{
+    char *database = realpath(run->output, NULL);
+    struct wsdbg_running running = {
+        .name = run->name,
+        .database = database,
+        .command = run->command,
+        .wsdbg_pid = getpid(),
+        .program_pid = wsdbg_child_pid(run->child),
+        .started_ns = wsdbg_session_info(run->session)->started_ns,
+    };
+    if (database)
+        wsdbg_error_destroy(wsdbg_session_publish(&running, &run->publication));
+    free(database);
+}
+
+/* The child exists, waiting, before the database does: its pid is in the file's name.  If the database cannot be
+ * made the child goes away without having executed anything. */
+static struct wsdbg_error *open_session(struct run *run)
+{
+    struct wsdbg_error *error = create_child(run);
+    if (!error)
+        error = choose_output(run);
+    if (!error)
+        error = create_session(run);
+    if (!error && run->tui)
+        error = wsdbg_tui_open(run->tui, run->child, run->session);
+    if (!error)
+        publish(run);
+    return error;
 }
 
 static int cannot_execute(const struct run *run, int code)
@@ -179,29 +227,57 @@ static void finish_child(struct run *run, const struct wsdbg_watch *watch, char 
         *status = own;
 }
 
+/* The program's status counts more than a database that could not be finished. */
+static void end_session(struct run *run, int status, const char *outcome)
+{
+    struct wsdbg_error *error = wsdbg_session_end(run->session, status, outcome);
+    if (error)
+        wsdbg_say("the session is not complete: %s", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+    wsdbg_session_withdraw(run->publication);
+    run->publication = NULL;
+}
+
+/* With --tui the end stays on the screen until the reader leaves. */
+static void close_tui(struct run *run, const struct wsdbg_watch *watch, int status, const char *outcome)
+{
+    struct wsdbg_session_end end = {.exit_status = status,
+                                    .hang = watch->hang,
+                                    .outcome = outcome,
+                                    .stalled_ns = watch->stalled_ns,
+                                    .verdict_ns = watch->verdict_ns,
+                                    .ended_ns = wsdbg_monotonic_ns()};
+    if (run->tui)
+        wsdbg_tui_hold(run->tui, &end);
+    wsdbg_tui_destroy(run->tui);
+    run->tui = NULL;
+}
+
 static struct wsdbg_error *watch_program(struct run *run, int *status)
 {
     char outcome[64];
     int code = wsdbg_child_execute(run->child);
     if (code) {
+        wsdbg_tui_destroy(run->tui);
+        run->tui = NULL;
         *status = cannot_execute(run, code);
         return NULL;
     }
     run->executed = true;
     const struct wsdbg_watch *watch = wsdbg_session_watch(run->session);
     finish_child(run, watch, outcome, sizeof outcome, status);
+    if (run->tui)
+        wsdbg_tui_finish_log(run->tui);
     say_what_was_seen(run, watch);
-    struct wsdbg_error *error = wsdbg_session_end(run->session, *status, outcome);
-    if (error) {
-        /* The program's status counts more than a database that could not be finished. */
-        wsdbg_say("the session is not complete: %s", wsdbg_error_message(error));
-        wsdbg_error_destroy(error);
-    }
-    return NULL;
+    end_session(run, *status, outcome);
+    close_tui(run, watch, *status, outcome);
+    return wsdbg_session_print(run->session);
 }
 
 static void run_deinit(struct run *run)
 {
+    wsdbg_tui_destroy(run->tui);
+    wsdbg_session_withdraw(run->publication);
     wsdbg_session_destroy(run->session, !run->executed);
     wsdbg_child_destroy(run->child);
     if (run->name[0])

@@ -23,7 +23,7 @@ static const struct wsdbg_option options[] = {
     {0, "on-stall", "kill|wait|detach", "what to do after a hang was reported (default kill)", on_stalls, NULL},
     {0, "history", "N", "events kept a warp, 0 to 128", NULL, NULL},
     {0, "record", "FILE", "keep the evidence; wsdbg replay FILE shows it again", NULL, NULL},
-    {0, "tui", NULL, "live view in this terminal", NULL, "the live view"},
+    {0, "tui", NULL, "live view in this terminal, the program's output in its log", NULL, NULL},
     {0, "json", NULL, "the report as JSON on stdout at the end", NULL, NULL},
     {'q', "quiet", NULL, "no closing line when nothing hangs", NULL, NULL},
 };
@@ -47,6 +47,7 @@ static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation
         .record_path = wsdbg_option_value(invocation, "record"),
         .on_stall = parse_on_stall(wsdbg_option_value(invocation, "on-stall")),
         .json = wsdbg_option_value(invocation, "json") != NULL,
+        .tui = wsdbg_option_value(invocation, "tui") != NULL,
         .quiet = wsdbg_option_value(invocation, "quiet") != NULL,
     };
     unsigned history;

@@ -138,10 +138,12 @@ const struct wsdbg_watch *wsdbg_session_watch(struct wsdbg_session *session)
     return &session->watch;
 }
 
-static struct wsdbg_error *print_json(const char *path)
+struct wsdbg_error *wsdbg_session_print(const struct wsdbg_session *session)
 {
     struct wsdbg_store *store;
-    struct wsdbg_error *error = wsdbg_store_open(path, &store);
+    if (!session->options.json)
+        return NULL;
+    struct wsdbg_error *error = wsdbg_store_open(session->path, &store);
     if (error)
         return error;
     error = wsdbg_report_json(store, stdout);
@@ -162,8 +164,18 @@ struct wsdbg_error *wsdbg_session_end(struct wsdbg_session *session, int exit_st
     };
     struct wsdbg_error *error = wsdbg_store_end(session->store, &end);
     wsdbg_store_close(session->store);
-    session->store = NULL;
-    return error || !session->options.json ? error : print_json(session->path);
+    session->store = session->watch.store = NULL;
+    return error;
+}
+
+const struct wsdbg_session_info *wsdbg_session_info(const struct wsdbg_session *session)
+{
+    return &session->info;
+}
+
+struct wsdbg_store *wsdbg_session_store(const struct wsdbg_session *session)
+{
+    return session->store;
 }
 
 static void remove_database(const char *path)

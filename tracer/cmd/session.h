@@ -27,8 +27,13 @@ struct wsdbg_error *wsdbg_session_create(const struct wsdbg_session_options *opt
                                          struct wsdbg_clock *clock, struct wsdbg_session **out);
 /* Watches; the result stays readable until the session is destroyed. */
 const struct wsdbg_watch *wsdbg_session_watch(struct wsdbg_session *session);
-/* Writes the end into the database and, if asked for, the JSON report. */
+/* Writes the end into the database. */
 struct wsdbg_error *wsdbg_session_end(struct wsdbg_session *session, int exit_status, const char *outcome);
+/* The JSON report of the ended session on stdout, if it was asked for. */
+struct wsdbg_error *wsdbg_session_print(const struct wsdbg_session *session);
+/* Both belong to the session; the store is NULL after its end. */
+const struct wsdbg_session_info *wsdbg_session_info(const struct wsdbg_session *session);
+struct wsdbg_store *wsdbg_session_store(const struct wsdbg_session *session);
 /* discard: the database is removed, nothing happened that is worth keeping. */
 void wsdbg_session_destroy(struct wsdbg_session *session, bool discard);
 

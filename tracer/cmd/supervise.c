@@ -5,6 +5,9 @@
  *   - a signal that a process sends to wsdbg alone is passed on, unless the sender is below wsdbg: then it
  *     came with kill(0, ...) and the program has it already;
  *   - when the child stops at the terminal's request wsdbg stops too, so that the shell takes over.
+ * A child with a terminal of its own is apart: no key reaches it but through that terminal, so every signal is passed
+ * on, and a stop of wsdbg is sent on as SIGSTOP (nobody in its session could continue it after a SIGTSTP, which the
+ * kernel therefore ignores).
  * The parent-death signal is SIGTERM, not SIGKILL: when wsdbg is killed the program should not stay behind on the
  * GPU unseen, but a healthy one gets its chance to clean up.  It is left out with --on-stall detach, where the
  * program is meant to outlive wsdbg.
@@ -16,16 +19,21 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/console.h"
 #include "cmd/processes.h"
 
+enum { COMPANION_DESCRIPTORS = 8, KILL_LOOK_NS = 20000000 };
+
 struct wsdbg_child {
+    struct wsdbg_child_options options;
     pid_t id;
     int status; /* as waitpid gives it */
     bool ended, stopped;
@@ -49,12 +57,29 @@ static void watched_signals(sigset_t *set)
         sigaddset(set, forwarded[i]);
 }
 
+static bool is_apart(const struct wsdbg_child *child)
+{
+    return child->options.terminal >= 0;
+}
+
+/* In the child. */
+static void take_terminal(const struct wsdbg_child_options *options)
+{
+    setsid();
+    ioctl(options->terminal, TIOCSCTTY, 0);
+    for (int i = 0; i < 3; i++)
+        if (options->on_terminal[i])
+            dup2(options->terminal, i);
+}
+
 /* The child, between fork and exec: async-signal-safe calls only. */
-static void become_program(const struct wsdbg_child *child, pid_t parent, bool die_with_parent, int go, int failure,
-                           char **arguments, char **environment)
+static void become_program(const struct wsdbg_child *child, pid_t parent, int go, int failure, char **arguments,
+                           char **environment)
 {
     char byte;
-    if (die_with_parent) {
+    if (is_apart(child))
+        take_terminal(&child->options);
+    if (child->options.die_with_parent) {
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (getppid() != parent)
             _exit(1);
@@ -62,6 +87,8 @@ static void become_program(const struct wsdbg_child *child, pid_t parent, bool d
     if (read(go, &byte, 1) != 1)
         _exit(1);
     sigaction(SIGPIPE, &child->pipe_before, NULL);
+    if (child->options.ignore_hangup)
+        signal(SIGHUP, SIG_IGN);
     sigprocmask(SIG_SETMASK, &child->mask_before, NULL);
     execvpe(arguments[0], arguments, environment);
     int code = errno;
@@ -69,8 +96,7 @@ static void become_program(const struct wsdbg_child *child, pid_t parent, bool d
     _exit(written == sizeof code ? 1 : 2);
 }
 
-static struct wsdbg_error *fork_child(struct wsdbg_child *child, bool die_with_parent, char **arguments,
-                                      char **environment)
+static struct wsdbg_error *fork_child(struct wsdbg_child *child, char **arguments, char **environment)
 {
     int go[2] = {-1, -1}, failure[2] = {-1, -1};
     pid_t parent = getpid();
@@ -84,7 +110,7 @@ static struct wsdbg_error *fork_child(struct wsdbg_child *child, bool die_with_p
     }
     if (child->id == 0) {
         close(go[1]);
-        become_program(child, parent, die_with_parent, go[0], failure[1], arguments, environment);
+        become_program(child, parent, go[0], failure[1], arguments, environment);
     }
     close(go[0]);
     close(failure[1]);
@@ -93,14 +119,14 @@ static struct wsdbg_error *fork_child(struct wsdbg_child *child, bool die_with_p
     return NULL;
 }
 
-struct wsdbg_error *wsdbg_child_create(bool die_with_parent, char **arguments, char **environment,
+struct wsdbg_error *wsdbg_child_create(const struct wsdbg_child_options *options, char **arguments, char **environment,
                                        struct wsdbg_child **out)
 {
     struct wsdbg_child *child = calloc(1, sizeof *child);
     sigset_t watched;
     if (!child)
         return &wsdbg_error_no_memory;
-    *child = (struct wsdbg_child){.go = -1, .failure = -1};
+    *child = (struct wsdbg_child){.options = *options, .go = -1, .failure = -1};
     watched_signals(&watched);
     child->signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
     if (child->signals < 0) {
@@ -110,8 +136,8 @@ struct wsdbg_error *wsdbg_child_create(bool die_with_parent, char **arguments, c
     sigprocmask(SIG_BLOCK, &watched, &child->mask_before);
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &child->pipe_before);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    child->has_terminal = tcgetattr(STDIN_FILENO, &child->terminal_before) == 0;
-    struct wsdbg_error *error = fork_child(child, die_with_parent, arguments, environment);
+    child->has_terminal = !is_apart(child) && tcgetattr(STDIN_FILENO, &child->terminal_before) == 0;
+    struct wsdbg_error *error = fork_child(child, arguments, environment);
     if (error) {
         wsdbg_child_destroy(child);
         return error;
@@ -148,6 +174,8 @@ int wsdbg_child_execute(struct wsdbg_child *child)
  * is not mirrored: nobody would continue wsdbg. */
 static void mirror_stop(const struct wsdbg_child *child, int signal_number)
 {
+    if (is_apart(child))
+        return;
     if (signal_number == SIGTSTP || signal_number == SIGTTIN || signal_number == SIGTTOU || child->stop_asked)
         kill(getpid(), SIGSTOP);
 }
@@ -174,14 +202,41 @@ static bool reap(struct wsdbg_child *child)
     return resumed;
 }
 
+/* The terminal's keys went to both, and a group's signal came to both. */
+static bool has_it_already(const struct wsdbg_child *child, const struct signalfd_siginfo *info)
+{
+    if (wsdbg_process_is_below((pid_t)info->ssi_pid))
+        return true;
+    return info->ssi_code == SI_KERNEL && !is_apart(child);
+}
+
+void wsdbg_child_stop_both(struct wsdbg_child *child)
+{
+    bool with_child = is_apart(child) && !child->ended;
+    if (with_child)
+        kill(-child->id, SIGSTOP);
+    kill(getpid(), SIGSTOP);
+    if (with_child)
+        kill(-child->id, SIGCONT);
+}
+
+static bool asks_to_end(int number)
+{
+    return number == SIGTERM || number == SIGHUP || number == SIGINT || number == SIGQUIT;
+}
+
 static void forward(struct wsdbg_child *child, const struct signalfd_siginfo *info)
 {
+    struct wsdbg_companion *companion = child->options.companion;
     int number = (int)info->ssi_signo;
     if (number == SIGTSTP)
         child->stop_asked = true;
-    bool from_terminal = info->ssi_code == SI_KERNEL;
-    if (!from_terminal && !wsdbg_process_is_below((pid_t)info->ssi_pid))
+    if (!child->ended && number == SIGTSTP && is_apart(child))
+        wsdbg_child_stop_both(child);
+    else if (!child->ended && !has_it_already(child, info))
         kill(child->id, number);
+    if (companion && asks_to_end(number))
+        companion->end(companion);
 }
 
 /* Handles what the signalfd holds.  True when the program went on after a stop. */
@@ -189,7 +244,7 @@ static bool handle_signals(struct wsdbg_child *child)
 {
     struct signalfd_siginfo info;
     bool resumed = false;
-    while (!child->ended && read(child->signals, &info, sizeof info) == sizeof info) {
+    while (read(child->signals, &info, sizeof info) == sizeof info) {
         if (info.ssi_signo == SIGCHLD)
             resumed |= reap(child);
         else
@@ -198,20 +253,40 @@ static bool handle_signals(struct wsdbg_child *child)
     return resumed;
 }
 
+/* Polls signals and what the companion has; UINT64_MAX = for as long as it takes.  True when the program went on after
+ * a stop. */
+static bool wait_once(struct wsdbg_child *child, uint64_t deadline_ns)
+{
+    struct wsdbg_companion *companion = child->options.companion;
+    struct pollfd descriptors[1 + COMPANION_DESCRIPTORS] = {{.fd = child->signals, .events = POLLIN}};
+    size_t count = 1;
+    if (companion)
+        count += companion->watch(companion, descriptors + 1, COMPANION_DESCRIPTORS, &deadline_ns);
+    uint64_t now_ns = wsdbg_monotonic_ns(), left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+    struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000u), .tv_nsec = (long)(left_ns % 1000000000u)};
+    ppoll(descriptors, count, deadline_ns == UINT64_MAX ? NULL : &left, NULL);
+    bool resumed = handle_signals(child);
+    if (companion)
+        companion->serve(companion);
+    return resumed;
+}
+
 enum wsdbg_child_event wsdbg_child_wait(struct wsdbg_child *child, uint64_t deadline_ns)
 {
     for (;;) {
         if (child->ended)
             return WSDBG_CHILD_ENDED;
-        uint64_t now_ns = wsdbg_monotonic_ns();
         /* While the program is stopped there is nothing to look at. */
-        if (now_ns >= deadline_ns && !child->stopped)
+        if (wsdbg_monotonic_ns() >= deadline_ns && !child->stopped)
             return WSDBG_CHILD_TICK;
-        int timeout_ms = child->stopped ? -1 : (int)((deadline_ns - now_ns + 999999) / 1000000);
-        poll(&(struct pollfd){.fd = child->signals, .events = POLLIN}, 1, timeout_ms);
-        if (handle_signals(child))
+        if (wait_once(child, child->stopped ? UINT64_MAX : deadline_ns))
             return WSDBG_CHILD_RESUMED;
     }
+}
+
+void wsdbg_child_pause(struct wsdbg_child *child, uint64_t deadline_ns)
+{
+    wait_once(child, deadline_ns);
 }
 
 static size_t signal_tree(int number)
@@ -233,7 +308,7 @@ static size_t wait_tree(struct wsdbg_child *child, uint64_t deadline_ns, int aga
         uint64_t now_ns = wsdbg_monotonic_ns();
         if (left == 0 || now_ns >= deadline_ns)
             return left;
-        poll(&(struct pollfd){.fd = child->signals, .events = POLLIN}, 1, 20);
+        wait_once(child, now_ns + KILL_LOOK_NS);
     }
 }
 

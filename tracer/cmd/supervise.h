@@ -5,7 +5,9 @@
 #ifndef WSDBG_CMD_SUPERVISE_H
 #define WSDBG_CMD_SUPERVISE_H
 
+#include <poll.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -19,9 +21,28 @@ enum wsdbg_child_event {
     WSDBG_CHILD_ENDED
 };
 
-/* Forks; the child waits before its exec so that its pid can name things first.  die_with_parent: the program
- * gets SIGTERM when wsdbg dies without having ended it. */
-struct wsdbg_error *wsdbg_child_create(bool die_with_parent, char **arguments, char **environment,
+/* What else is served while the child is waited for, on the same thread: it must not block. */
+struct wsdbg_companion {
+    /* Fills at most `capacity` descriptors to poll and says how many.  *due_ns may be lowered: serve me by then. */
+    size_t (*watch)(struct wsdbg_companion *companion, struct pollfd *descriptors, size_t capacity, uint64_t *due_ns);
+    /* Called after every poll. */
+    void (*serve)(struct wsdbg_companion *companion);
+    /* A signal came that wants wsdbg to end (SIGTERM, SIGHUP, SIGINT, SIGQUIT); the child has been sent it too. */
+    void (*end)(struct wsdbg_companion *companion);
+};
+
+struct wsdbg_child_options {
+    bool die_with_parent; /* the program gets SIGTERM when wsdbg dies without having ended it */
+    bool ignore_hangup;   /* it outlives its terminal, as with nohup(1) */
+    /* A terminal of its own, in a session of its own: keys of wsdbg's terminal are not sent to it.  -1 = it shares
+     * wsdbg's. */
+    int terminal;
+    bool on_terminal[3]; /* which of stdin, stdout, stderr become that terminal */
+    struct wsdbg_companion *companion; /* NULL = none */
+};
+
+/* Forks; the child waits before its exec so that its pid can name things first. */
+struct wsdbg_error *wsdbg_child_create(const struct wsdbg_child_options *options, char **arguments, char **environment,
                                        struct wsdbg_child **out);
 pid_t wsdbg_child_pid(const struct wsdbg_child *child);
 /* Lets the child execute the program.  Returns 0, or the errno of exec (the child is gone then). */
@@ -29,6 +50,11 @@ int wsdbg_child_execute(struct wsdbg_child *child);
 
 /* Forwards signals and follows the child until something happens or CLOCK_MONOTONIC is deadline_ns. */
 enum wsdbg_child_event wsdbg_child_wait(struct wsdbg_child *child, uint64_t deadline_ns);
+
+/* Stops wsdbg, and before it a child that is apart; both go on when wsdbg is continued. */
+void wsdbg_child_stop_both(struct wsdbg_child *child);
+/* Follows signals and serves the companion, with or without a child that runs, until deadline_ns at most. */
+void wsdbg_child_pause(struct wsdbg_child *child, uint64_t deadline_ns);
 
 /* Ends the program and whatever it started: SIGTERM, a second later SIGKILL (a process hung in the driver may
  * not react to the first).  Returns the number of processes that would not die within five more seconds. */

@@ -46,6 +46,8 @@ struct loop {
 /* A log that cannot be written must not cost the words themselves. */
 static void keep_line(const struct wsdbg_watch *watch, const char *line)
 {
+    if (!watch->store)
+        return;
     uint64_t now_ns = watch->clock->now_ns(watch->clock);
     wsdbg_error_destroy(wsdbg_store_log(watch->store, now_ns, WSDBG_LOG_WSDBG, line));
 }
