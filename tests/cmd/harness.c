@@ -73,8 +73,8 @@ struct running start(const char *input, const char *const *words)
     running.pid = fork();
     assert_true(running.pid >= 0);
     if (running.pid == 0) {
-        /* A group of its own, as a shell gives: group signals must not reach the test. */
-        setpgid(0, 0);
+        /* A group of its own, as a shell gives: group signals must not reach the test.  And no terminal. */
+        setsid();
         dup2(in, STDIN_FILENO);
         dup2(running.out, STDOUT_FILENO);
         dup2(running.err, STDERR_FILENO);

@@ -37,16 +37,22 @@ static void command_lines_that_cannot_be_followed(void **state)
     assert_int_equal(count_files("*.db*"), 0);
 }
 
+static void screens_need_a_terminal(void **state)
+{
+    (void)state;
+    check_refused(WSDBG("run", "--tui", "sh", "-c", "echo > ran"), "--tui", "needs a terminal");
+    assert_int_equal(count_files("*"), 0);
+}
+
 static void what_this_version_lacks(void **state)
 {
-    static const char *const commands[] = {"top", "export", "core", "lint", "explore"};
+    static const char *const commands[] = {"export", "core", "lint", "explore"};
     (void)state;
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         check_refused(WSDBG(commands[i], "x"), commands[i], "this version does not have");
     check_refused(WSDBG("run", "--device", "sim", "true"), "--device=sim", "this version does not have");
     check_refused(WSDBG("run", "--evidence", "live", "true"), "--evidence=live", "this version does not have");
     check_refused(WSDBG("run", "--evidence=core", "true"), "--evidence=core", "this version does not have");
-    check_refused(WSDBG("run", "--tui", "true"), "--tui", "this version does not have");
     check_refused(WSDBG("report", "--html", "x.db"), "--html", "this version does not have");
 }
 
@@ -138,6 +144,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
     const struct CMUnitTest tests[] = {
         TEST(command_lines_that_cannot_be_followed),
+        TEST(screens_need_a_terminal),
         TEST(what_this_version_lacks),
         TEST(files_that_are_not_there),
         TEST(files_that_are_something_else),
