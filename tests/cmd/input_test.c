@@ -46,14 +46,13 @@ static void screens_need_a_terminal(void **state)
 
 static void what_this_version_lacks(void **state)
 {
-    static const char *const commands[] = {"export", "core", "lint", "explore"};
+    static const char *const commands[] = {"core", "lint", "explore"};
     (void)state;
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         check_refused(WSDBG(commands[i], "x"), commands[i], "this version does not have");
     check_refused(WSDBG("run", "--device", "sim", "true"), "--device=sim", "this version does not have");
     check_refused(WSDBG("run", "--evidence", "live", "true"), "--evidence=live", "this version does not have");
     check_refused(WSDBG("run", "--evidence=core", "true"), "--evidence=core", "this version does not have");
-    check_refused(WSDBG("report", "--html", "x.db"), "--html", "this version does not have");
 }
 
 static void files_that_are_not_there(void **state)
@@ -132,6 +131,33 @@ static void an_existing_output_is_not_overwritten(void **state)
     assert_int_equal(count_files("ran"), 0);
 }
 
+static void an_export_or_a_page_overwrites_nothing(void **state)
+{
+    (void)state;
+    make_database("good.db");
+    write_file("mine.txt", "precious", 8);
+    check_refused(WSDBG("export", "good.db", "--perfetto", "mine.txt"), "mine.txt", "exists already");
+    check_refused(WSDBG("export", "good.db", "--dot", "mine.txt"), "mine.txt", "exists already");
+    check_refused(WSDBG("report", "good.db", "--html", "-o", "mine.txt"), "mine.txt", "exists already");
+    char *kept = read_file("mine.txt");
+    assert_string_equal(kept, "precious");
+    free(kept);
+}
+
+static void an_export_that_cannot_be_made(void **state)
+{
+    (void)state;
+    make_database("good.db");
+    check_refused(WSDBG("export"), "missing", "FILE.db");
+    check_refused(WSDBG("export", "good.db"), "--perfetto", "--dot");
+    check_refused(WSDBG("export", "good.db", "--perfetto", "-", "--dot", "-"), "--perfetto", "--dot");
+    check_refused(WSDBG("report", "good.db", "--json", "--html"), "--json", "--html");
+    check_refused(WSDBG("export", "no.db", "--dot", "x.dot"), "no.db", "No such file");
+    check_refused(WSDBG("export", "good.db", "--dot", "no/x.dot"), "no/x.dot", "No such file");
+    check_refused(WSDBG("export", "good.db", "--perfetto", "/dev/full"), "/dev/full", "exists already");
+    assert_int_equal(count_files("x.dot"), 0);
+}
+
 static void an_output_that_cannot_be_made_runs_nothing(void **state)
 {
     (void)state;
@@ -152,6 +178,8 @@ int main(void)
         TEST(a_database_of_another_version),
         TEST(a_query_that_is_wrong),
         TEST(an_existing_output_is_not_overwritten),
+        TEST(an_export_or_a_page_overwrites_nothing),
+        TEST(an_export_that_cannot_be_made),
         TEST(an_output_that_cannot_be_made_runs_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,24 +1,37 @@
-/* report.c - `wsdbg report`: the report of a finished session.  Reads: its database.  Writes: stdout. */
+/* report.c - `wsdbg report`: the report of a finished session.  Reads: its database.  Writes: stdout or a file. */
 #include "cmd/command.h"
 #include "cmd/console.h"
 #include "cmd/options.h"
+#include "cmd/output.h"
+#include "store/export.h"
 #include "store/store.h"
 
 static const struct wsdbg_option options[] = {
     {0, "json", NULL, "as JSON", NULL, NULL},
-    {0, "html", NULL, "as one HTML page", NULL, "HTML reports"},
+    {0, "html", NULL, "as one HTML page", NULL, NULL},
+    {'o', "output", "FILE", "write it there (default stdout)", NULL, NULL},
 };
 
 static struct wsdbg_error *report_run(const struct wsdbg_invocation *invocation, int *status)
 {
+    const bool json = wsdbg_option_value(invocation, "json"), html = wsdbg_option_value(invocation, "html");
     struct wsdbg_store *store;
+    struct wsdbg_output output;
+    if (json && html)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--json and --html exclude each other");
     struct wsdbg_error *error = wsdbg_store_open(invocation->operands[0], &store);
     if (error)
         return error;
-    if (wsdbg_option_value(invocation, "json"))
-        error = wsdbg_report_json(store, stdout);
-    else
-        error = wsdbg_report_text(store, wsdbg_console_colour(stdout), stdout);
+    error = wsdbg_output_open(wsdbg_option_value(invocation, "output"), &output);
+    if (!error) {
+        if (json)
+            error = wsdbg_report_json(store, output.file);
+        else if (html)
+            error = wsdbg_report_html(store, output.file);
+        else
+            error = wsdbg_report_text(store, wsdbg_console_colour(output.file), output.file);
+        error = wsdbg_output_close(&output, error);
+    }
     wsdbg_store_close(store);
     *status = 0;
     return error;
@@ -27,8 +40,10 @@ static struct wsdbg_error *report_run(const struct wsdbg_invocation *invocation,
 const struct wsdbg_command wsdbg_command_report = {
     .name = "report",
     .summary = "Show the report of a finished session",
-    .usage = "FILE.db [--json]",
-    .description = "Prints the report of a session database that wsdbg run wrote, from the database alone.",
+    .usage = "FILE.db [--json|--html] [-o FILE]",
+    .description =
+        "Prints the report of a session database that wsdbg run wrote, from the database alone.\n"
+        "The HTML page needs nothing outside itself: no script, no other file. An existing file is not overwritten.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_min = 1,

@@ -164,10 +164,13 @@ void wsdbg_members_text(const struct wsdbg_members *members, char *out, size_t b
 void wsdbg_report_cta_text(uint32_t count, const uint32_t *cta, char *out, size_t bytes);
 /* "producer", "role 3", "?" */
 void wsdbg_report_role_text(const struct wsdbg_report_warps *warps, char *out, size_t bytes);
-/* "empty[0] parity 1", "named barrier 3", "asks 232, holds 168 registers", "last: wgmma issue"; "" for warps that left. */
+/* "empty[0] parity 1", "named barrier 3", "asks 232, holds 168 registers", "last: wgmma issue"; "" for warps that left.
+ */
 void wsdbg_report_wait_text(const struct wsdbg_report_warps *warps, char *out, size_t bytes);
 /* "empty[0-3]", "store 0 (id 1)", "register pool" */
 void wsdbg_report_barrier_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
+/* "phase 0, pending 4 of 8 arrivals, 0 bytes", "128 threads expected"; "" for kinds without such numbers. */
+void wsdbg_report_barrier_state_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
 /* Bytes still missing: "0", "16384", "512 early", "?" */
 void wsdbg_report_tx_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
 

@@ -167,21 +167,12 @@ static void waiters_text(struct wsdbg_range waiters, char *out, size_t bytes)
 
 static void barrier_line(const struct wsdbg_report_barriers *b, FILE *out)
 {
-    char cta[64], name[256], phase[48], pending[48], expected[48], tx[64], waiters[64];
+    char cta[64], name[256], state[256], waiters[64];
     wsdbg_report_cta_text(b->cta_count, b->cta, cta, sizeof cta);
     wsdbg_report_barrier_text(b, name, sizeof name);
-    wsdbg_range_text(b->phase, phase, sizeof phase);
-    wsdbg_range_text(b->pending_arrivals, pending, sizeof pending);
-    wsdbg_range_text(b->expected_arrivals, expected, sizeof expected);
+    wsdbg_report_barrier_state_text(b, state, sizeof state);
     waiters_text(b->waiters, waiters, sizeof waiters);
-    wsdbg_report_tx_text(b, tx, sizeof tx);
-    if (b->kind == WSDBG_BARRIER_MBARRIER)
-        wsdbg_report_line(out, NULL, "  %s  %s  phase %s, pending %s of %s arrivals, %s bytes; %s", cta, name, phase,
-                          pending, expected, tx, waiters);
-    else if (b->kind == WSDBG_BARRIER_NAMED)
-        wsdbg_report_line(out, NULL, "  %s  %s  %s threads expected; %s", cta, name, expected, waiters);
-    else
-        wsdbg_report_line(out, NULL, "  %s  %s  %s", cta, name, waiters);
+    wsdbg_report_line(out, NULL, "  %s  %s  %s%s%s", cta, name, state, state[0] ? "; " : "", waiters);
 }
 
 void wsdbg_report_barrier_lines(const struct wsdbg_report *r, uint32_t grid, bool colour, FILE *out)

@@ -105,3 +105,17 @@ void wsdbg_report_tx_text(const struct wsdbg_report_barriers *b, char *out, size
     else
         wsdbg_range_text(b->pending_tx_bytes, out, bytes);
 }
+
+void wsdbg_report_barrier_state_text(const struct wsdbg_report_barriers *b, char *out, size_t bytes)
+{
+    char phase[48], pending[48], expected[48], tx[64];
+    wsdbg_range_text(b->phase, phase, sizeof phase);
+    wsdbg_range_text(b->pending_arrivals, pending, sizeof pending);
+    wsdbg_range_text(b->expected_arrivals, expected, sizeof expected);
+    wsdbg_report_tx_text(b, tx, sizeof tx);
+    out[0] = '\0';
+    if (b->kind == WSDBG_BARRIER_MBARRIER)
+        snprintf(out, bytes, "phase %s, pending %s of %s arrivals, %s bytes", phase, pending, expected, tx);
+    else if (b->kind == WSDBG_BARRIER_NAMED)
+        snprintf(out, bytes, "%s threads expected", expected);
+}

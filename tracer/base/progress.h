@@ -1,0 +1,20 @@
+/* progress.h - how far long work is: called by who does it, shown by who asked for it. */
+#ifndef WSDBG_BASE_PROGRESS_H
+#define WSDBG_BASE_PROGRESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct wsdbg_progress {
+    /* `done` of `total` units; often called, so cheap. */
+    void (*advance)(struct wsdbg_progress *progress, uint64_t done, uint64_t total);
+};
+
+/* NULL is fine: nobody asked. */
+static inline void wsdbg_progress_advance(struct wsdbg_progress *progress, uint64_t done, uint64_t total)
+{
+    if (progress)
+        progress->advance(progress, done, total);
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* export.c - `wsdbg export`: a finished session as a file for another program.
+ * Reads: its database.  Writes: a Perfetto trace, a Graphviz graph. */
+#include "cmd/command.h"
+
+#include <string.h>
+
+#include "cmd/options.h"
+#include "cmd/output.h"
+#include "cmd/progress.h"
+#include "store/export.h"
+
+static const struct wsdbg_option options[] = {
+    {0, "perfetto", "OUT.json", "a trace for ui.perfetto.dev (Chrome's trace events)", NULL, NULL},
+    {0, "dot", "OUT.dot", "the wait-for graph for Graphviz", NULL, NULL},
+};
+
+static struct wsdbg_error *write_perfetto(struct wsdbg_store *store, const char *path)
+{
+    struct wsdbg_output output;
+    struct wsdbg_progress_line line;
+    struct wsdbg_error *error = wsdbg_output_open(path, &output);
+    if (error)
+        return error;
+    wsdbg_progress_begin(&line, "exporting");
+    error = wsdbg_export_perfetto(store, &line.progress, output.file);
+    wsdbg_progress_end(&line);
+    return wsdbg_output_close(&output, error);
+}
+
+static struct wsdbg_error *write_dot(struct wsdbg_store *store, const char *path)
+{
+    struct wsdbg_output output;
+    struct wsdbg_error *error = wsdbg_output_open(path, &output);
+    return error ? error : wsdbg_output_close(&output, wsdbg_export_dot(store, output.file));
+}
+
+static struct wsdbg_error *export_run(const struct wsdbg_invocation *invocation, int *status)
+{
+    const char *perfetto = wsdbg_option_value(invocation, "perfetto"), *dot = wsdbg_option_value(invocation, "dot");
+    struct wsdbg_store *store;
+    if (!perfetto && !dot)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "nothing to write: give --perfetto or --dot");
+    if (perfetto && dot && strcmp(perfetto, dot) == 0)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--perfetto and --dot both write to %s", dot);
+    struct wsdbg_error *error = wsdbg_store_open(invocation->operands[0], &store);
+    if (error)
+        return error;
+    if (perfetto)
+        error = write_perfetto(store, perfetto);
+    if (!error && dot)
+        error = write_dot(store, dot);
+    wsdbg_store_close(store);
+    *status = 0;
+    return error;
+}
+
+const struct wsdbg_command wsdbg_command_export = {
+    .name = "export",
+    .summary = "Write a session as a file for another program",
+    .usage = "FILE.db [--perfetto OUT.json] [--dot OUT.dot]",
+    .description =
+        "Writes what a session database holds for other programs, one file or both; - is stdout. The trace opens\n"
+        "in the Perfetto UI: a process a grid, a track a warp, waits as slices, mbarriers as counters. Host, GPU and\n"
+        "CUPTI clocks are not aligned with one another: each has processes of its own. An existing file is not\n"
+        "overwritten.",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = export_run,
+};

@@ -1,0 +1,34 @@
+/* progress.c - see progress.h.  Writes: stderr, where that is a terminal, a few times a second. */
+#include "cmd/progress.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cmd/console.h"
+
+enum { INTERVAL_NS = 100000000 };
+
+static void show(struct wsdbg_progress *progress, uint64_t done, uint64_t total)
+{
+    struct wsdbg_progress_line *line = (struct wsdbg_progress_line *)progress;
+    if (!line->terminal || total == 0)
+        return;
+    const uint64_t now_ns = wsdbg_monotonic_ns();
+    if (line->shown_ns != 0 && now_ns - line->shown_ns < INTERVAL_NS)
+        return;
+    line->shown_ns = now_ns;
+    dprintf(STDERR_FILENO, "\r\033[K%s: %u %%", line->doing, (unsigned)(100.0 * (double)done / (double)total));
+}
+
+void wsdbg_progress_begin(struct wsdbg_progress_line *line, const char *doing)
+{
+    *line = (struct wsdbg_progress_line){
+        .progress = {.advance = show}, .doing = doing, .terminal = isatty(STDERR_FILENO) == 1};
+}
+
+void wsdbg_progress_end(struct wsdbg_progress_line *line)
+{
+    if (line->shown_ns != 0)
+        dprintf(STDERR_FILENO, "\r\033[K");
+    line->shown_ns = 0;
+}

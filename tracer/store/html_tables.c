@@ -1,0 +1,278 @@
+/* html_tables.c - the tables of the HTML report: grids, warps, barriers, blocked threads, facts of the session.
+ * Reads a report, writes well-formed XML. */
+#include "store/html_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "store/quote.h"
+#include "store/report_internal.h"
+#include "store/symbol.h"
+
+enum { ROWS_MAX = 100 };
+
+void wsdbg_html_kernel(const char *symbol, char *out, size_t bytes)
+{
+    wsdbg_symbol_name(symbol, out, bytes);
+    if (!out[0])
+        snprintf(out, bytes, "?");
+}
+
+static void begin_table(const char *label, const char *caption, const char *const *heads, FILE *out)
+{
+    fprintf(out,
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">\n<table>\n<caption>%s</caption>\n"
+            "<thead><tr>",
+            label, caption);
+    for (; *heads; heads++)
+        fprintf(out, "<th scope=\"col\">%s</th>", *heads);
+    fputs("</tr></thead>\n<tbody>\n", out);
+}
+
+static void end_table(size_t left_out, FILE *out)
+{
+    fputs("</tbody>\n</table>\n</div>\n", out);
+    if (left_out > 0)
+        fprintf(out, "<p class=\"soft\">%zu more rows are left out.</p>\n", left_out);
+}
+
+static void cell(FILE *out, const char *text)
+{
+    fputs("<td>", out);
+    wsdbg_put_xml(out, text && *text ? text : "?");
+    fputs("</td>", out);
+}
+
+/* Empty where a value would make no sense; "?" is for what is not known. */
+static void blank_cell(FILE *out)
+{
+    fputs("<td></td>", out);
+}
+
+static void range_cell(FILE *out, struct wsdbg_range range)
+{
+    char text[48];
+    wsdbg_range_text(range, text, sizeof text);
+    cell(out, text);
+}
+
+static void u32_cell(FILE *out, struct wsdbg_optional_u32 value)
+{
+    range_cell(out, (struct wsdbg_range){value.known, value.value, value.value});
+}
+
+static void grid_row(const struct wsdbg_report_grid *g, FILE *out)
+{
+    char text[512];
+    fputs("<tr>", out);
+    wsdbg_html_kernel(g->kernel, text, sizeof text);
+    cell(out, text);
+    if (g->launch.known) {
+        snprintf(text, sizeof text, "%ux%ux%u", g->launch.grid[0], g->launch.grid[1], g->launch.grid[2]);
+        cell(out, text);
+        snprintf(text, sizeof text, "%ux%ux%u", g->launch.block[0], g->launch.block[1], g->launch.block[2]);
+        cell(out, text);
+        snprintf(text, sizeof text, "%u", g->launch.dynamic_shared_bytes);
+        cell(out, text);
+    } else {
+        cell(out, NULL);
+        cell(out, NULL);
+        cell(out, NULL);
+    }
+    u32_cell(out, g->registers);
+    snprintf(text, sizeof text, "%u of %u", g->cta_seen, g->cta_total);
+    cell(out, text);
+    snprintf(text, sizeof text, "%u of %u, %u exited", g->warps_seen, g->cta_seen * g->warps_per_cta, g->warps_exited);
+    cell(out, text);
+    cell(out, g->device_name);
+    cell(out, g->running ? "runs" : "does not run");
+    fputs("</tr>\n", out);
+}
+
+void wsdbg_html_grids(const struct wsdbg_report *r, FILE *out)
+{
+    static const char *const heads[] = {"Kernel",    "Grid",      "Block",      "Dynamic shared bytes",
+                                        "Registers", "CTAs seen", "Warps seen", "Device",
+                                        "State",     NULL};
+    if (r->grid_count == 0)
+        return;
+    begin_table("Launches", "Grids whose warps were seen, and the launches they came from", heads, out);
+    for (size_t i = 0; i < r->grid_count && i < ROWS_MAX; i++)
+        grid_row(&r->grids[i], out);
+    end_table(r->grid_count > ROWS_MAX ? r->grid_count - ROWS_MAX : 0, out);
+}
+
+static void time_cell(const struct wsdbg_report_warps *w, FILE *out)
+{
+    char text[32];
+    if (w->state == WSDBG_WARP_EXITED) {
+        blank_cell(out);
+        return;
+    }
+    if (w->waiting_ns.known)
+        wsdbg_duration_text((uint64_t)w->waiting_ns.high, text, sizeof text);
+    cell(out, w->waiting_ns.known ? text : NULL);
+}
+
+static void warps_row(const struct wsdbg_report_warps *w, FILE *out)
+{
+    char text[256];
+    fputs(wsdbg_warp_state_waits(w->state) ? "<tr class=\"waits\">" : "<tr>", out);
+    wsdbg_report_cta_text(w->cta_count, w->cta, text, sizeof text);
+    cell(out, text);
+    wsdbg_members_text(&w->members, text, sizeof text);
+    cell(out, text);
+    wsdbg_report_role_text(w, text, sizeof text);
+    cell(out, text);
+    fprintf(out, "<td class=\"state mono\">%s</td>", wsdbg_warp_state_name(w->state));
+    wsdbg_report_wait_text(w, text, sizeof text);
+    if (text[0])
+        cell(out, text);
+    else
+        blank_cell(out);
+    if (w->state == WSDBG_WARP_EXITED) {
+        fputs("<td></td><td></td><td></td>", out);
+    } else {
+        range_cell(out, w->iteration);
+        range_cell(out, w->line);
+        range_cell(out, w->registers_held);
+    }
+    time_cell(w, out);
+    fputs("</tr>\n", out);
+}
+
+void wsdbg_html_warps(const struct wsdbg_report *r, FILE *out)
+{
+    static const char *const heads[] = {"CTAs",      "Warps", "Role",      "State",     "Waits on, or did last",
+                                        "Iteration", "Line",  "Registers", "Quiet for", NULL};
+    /* The exact states where a page can hold them, else those of the text report. */
+    const bool exact = r->warps_count <= ROWS_MAX;
+    const struct wsdbg_report_warps *rows = exact ? r->warps : r->rows;
+    const size_t count = exact ? r->warps_count : r->row_count;
+    if (count == 0)
+        return;
+    begin_table("Warps", "Warps in the same state are one row", heads, out);
+    for (size_t i = 0; i < count && i < ROWS_MAX; i++)
+        warps_row(&rows[i], out);
+    end_table(count > ROWS_MAX ? count - ROWS_MAX : 0, out);
+}
+
+static void barrier_row(const struct wsdbg_report_barriers *b, FILE *out)
+{
+    const bool mbarrier = b->kind == WSDBG_BARRIER_MBARRIER;
+    char text[256];
+    fputs("<tr>", out);
+    wsdbg_report_cta_text(b->cta_count, b->cta, text, sizeof text);
+    cell(out, text);
+    wsdbg_report_barrier_text(b, text, sizeof text);
+    cell(out, text);
+    cell(out, wsdbg_barrier_kind_name(b->kind));
+    if (mbarrier) {
+        range_cell(out, b->phase);
+        range_cell(out, b->pending_arrivals);
+    } else {
+        fputs("<td></td><td></td>", out);
+    }
+    if (mbarrier || b->kind == WSDBG_BARRIER_NAMED)
+        range_cell(out, b->expected_arrivals);
+    else
+        blank_cell(out);
+    if (mbarrier) {
+        wsdbg_report_tx_text(b, text, sizeof text);
+        cell(out, text);
+    } else {
+        blank_cell(out);
+    }
+    range_cell(out, b->waiters);
+    fputs("</tr>\n", out);
+}
+
+void wsdbg_html_barriers(const struct wsdbg_report *r, FILE *out)
+{
+    static const char *const heads[] = {"CTAs",     "Barrier",       "Kind",    "Phase", "Pending arrivals",
+                                        "Expected", "Missing bytes", "Waiters", NULL};
+    const bool exact = r->barriers_count <= ROWS_MAX;
+    const struct wsdbg_report_barriers *rows = exact ? r->barriers : r->barrier_rows;
+    const size_t count = exact ? r->barriers_count : r->barrier_row_count;
+    if (count == 0)
+        return;
+    begin_table("Barriers", "Barriers in the same state are one row; waiters are warps of a CTA", heads, out);
+    /* Those that somebody waits on come first. */
+    for (int waited = 1; waited >= 0; waited--)
+        for (size_t i = 0; i < count && i < ROWS_MAX; i++)
+            if ((rows[i].waiters.high > 0) == (waited == 1))
+                barrier_row(&rows[i], out);
+    end_table(count > ROWS_MAX ? count - ROWS_MAX : 0, out);
+}
+
+void wsdbg_html_threads(const struct wsdbg_report *r, FILE *out)
+{
+    static const char *const heads[] = {"Process", "Thread", "Call", "For", NULL};
+    if (r->thread_count == 0)
+        return;
+    begin_table("Host threads", "Host threads inside a call that waits for the GPU", heads, out);
+    for (size_t i = 0; i < r->thread_count && i < ROWS_MAX; i++) {
+        const struct wsdbg_report_thread *t = &r->threads[i];
+        char text[32];
+        fprintf(out, "<tr><td>%u</td><td>%u</td>", t->process_id, t->thread_id);
+        cell(out, t->call);
+        if (t->waiting_ns.known)
+            wsdbg_duration_text(t->waiting_ns.value, text, sizeof text);
+        cell(out, t->waiting_ns.known ? text : NULL);
+        fputs("</tr>\n", out);
+    }
+    end_table(r->thread_count > ROWS_MAX ? r->thread_count - ROWS_MAX : 0, out);
+}
+
+static void fact(FILE *out, const char *name, const char *value)
+{
+    fprintf(out, "<dt>%s</dt><dd>", name);
+    wsdbg_put_xml(out, value && *value ? value : "?");
+    fputs("</dd>\n", out);
+}
+
+/* How it ended and when, as far as it did. */
+static void end_facts(const struct wsdbg_report *r, FILE *out)
+{
+    char text[64], duration[32];
+    if (!r->ended) {
+        fact(out, "Ended", "not yet, or wsdbg was killed");
+        return;
+    }
+    fact(out, "Ended", r->outcome);
+    snprintf(text, sizeof text, "%d", r->exit_status);
+    fact(out, "Exit status", text);
+    wsdbg_duration_text(r->duration_ns, duration, sizeof duration);
+    fact(out, "Ran for", duration);
+    if (r->verdict_delay_ns.known) {
+        wsdbg_duration_text(r->verdict_delay_ns.value, duration, sizeof duration);
+        snprintf(text, sizeof text, "%s after the stall", duration);
+        fact(out, "Verdict", text);
+    }
+}
+
+void wsdbg_html_session(const struct wsdbg_report *r, FILE *out)
+{
+    char text[64] = "?";
+    const time_t started = (time_t)(r->started_unix_ns / 1000000000u);
+    struct tm utc;
+    if (r->started_unix_ns != 0 && gmtime_r(&started, &utc))
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc);
+    fputs("<dl>\n<dt>Program</dt><dd><code>", out);
+    wsdbg_put_xml(out, r->command ? r->command : "?");
+    fputs("</code></dd>\n", out);
+    fact(out, "Started", text);
+    end_facts(r, out);
+    fact(out, "Machine", r->hostname);
+    fact(out, "Device", r->device);
+    fact(out, "Observer", r->observer);
+    fact(out, "Evidence", r->evidence);
+    snprintf(text, sizeof text, "after %g s without progress", r->stall_seconds);
+    fact(out, "Stall", text);
+    if (r->has_snapshot)
+        snprintf(text, sizeof text, "%" PRIu64 ", of %zu functions", r->launches_total, r->function_count);
+    fact(out, "Launches", r->has_snapshot ? text : NULL);
+    fact(out, "wsdbg", r->wsdbg_version);
+    fputs("</dl>\n", out);
+}

@@ -1,0 +1,43 @@
+/* spans.h - a warp's history as what lasts and what happens: waits and wgmma work from begin to end, and moments.
+ *
+ * Fed with the events of one warp, oldest first.  Read by: the Perfetto export, the timeline of the HTML report.
+ */
+#ifndef WSDBG_STORE_SPANS_H
+#define WSDBG_STORE_SPANS_H
+
+#include "model/snapshot.h"
+
+enum wsdbg_span_kind {
+    WSDBG_SPAN_MOMENT, /* an event; a wait that passed at its first look is one, too */
+    WSDBG_SPAN_WAIT,   /* from a begin to its end */
+    WSDBG_SPAN_OPEN,   /* a wait whose end is not in the history: its last event */
+    WSDBG_SPAN_WGMMA   /* some wgmma in flight: from the first issue to the wait that leaves none outstanding */
+};
+
+struct wsdbg_span {
+    enum wsdbg_span_kind kind;
+    struct wsdbg_history_event event; /* the first one of it */
+    uint64_t end_gpu_ns;              /* the event's own time for MOMENT and OPEN */
+};
+
+/* All zero before a warp's first event. */
+struct wsdbg_spans {
+    struct wsdbg_history_event wait, wgmma; /* begun and not ended; kind NONE = none */
+    bool drains;                            /* the wgmma wait lets none stay outstanding */
+};
+
+/* At most this many spans come of one event. */
+#define WSDBG_SPANS_AN_EVENT 3
+
+/* Takes the next event; returns how many spans it completed. */
+size_t wsdbg_spans_add(struct wsdbg_spans *spans, const struct wsdbg_history_event *event,
+                       struct wsdbg_span out[WSDBG_SPANS_AN_EVENT]);
+/* After the last event: the wait that is not over, if there is one. */
+bool wsdbg_spans_end(struct wsdbg_spans *spans, struct wsdbg_span *out);
+
+/* "empty[3] parity 1", "store 0", "asks 232 registers": what an event is about; "" = its kind says all.  `module`
+ * gives the names. */
+void wsdbg_event_object_text(const struct wsdbg_snapshot *snapshot, uint32_t module,
+                             const struct wsdbg_history_event *event, char *out, size_t bytes);
+
+#endif
