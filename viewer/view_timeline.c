@@ -315,22 +315,33 @@ static void draw_legend(struct viewer_canvas *canvas)
         }
 }
 
-/* Ages at the edges and at the cursor, which a mark shows. */
+#define AGE_COLUMNS 9 /* "-18.4 us" */
+
+/* The age of a column at `at`, unless the cursor's mark is in the way. */
+static void draw_age(struct viewer_canvas *canvas, int at, int width, int cursor, const char *text)
+{
+    if (cursor < at || cursor >= at + abs(width))
+        viewer_cell(canvas, 3, at, width, VIEWER_STYLE_HEADER, text);
+}
+
+/* Ages at the edges, and the cursor's between them. */
 static void draw_axis(const struct timeline *t, const struct layout *at, struct viewer_canvas *canvas)
 {
-    char left[24], right[24], here[24];
-    viewer_duration_text((uint64_t)(t->time.back_ns + viewer_time_span_shown_ns(&t->time)), left, sizeof left);
-    viewer_duration_text((uint64_t)t->time.back_ns, right, sizeof right);
-    viewer_duration_text((uint64_t)viewer_time_span_cursor_ns(&t->time, at->lanes), here, sizeof here);
+    char left[32] = "-", right[32] = "-", here[32] = "-";
+    const int cursor = at->label + at->lanes - 1 - t->time.behind, edge = at->label + at->lanes;
+    viewer_duration_text((uint64_t)(t->time.back_ns + viewer_time_span_shown_ns(&t->time)), left + 1, sizeof left - 1);
+    viewer_duration_text((uint64_t)t->time.back_ns, right + 1, sizeof right - 1);
+    viewer_duration_text((uint64_t)viewer_time_span_cursor_ns(&t->time, at->lanes), here + 1, sizeof here - 1);
     viewer_cell(canvas, 3, 0, at->label, VIEWER_STYLE_HEADER, " CTA     WARPGROUP");
-    viewer_print(canvas, 3, at->label, VIEWER_STYLE_HEADER, "-%s", left);
-    viewer_cell(canvas, 3, at->label + at->lanes - 9, -9, VIEWER_STYLE_HEADER, t->time.back_ns ? right : "newest");
-    const int cursor = at->lanes - 1 - t->time.behind;
-    viewer_put_glyph(canvas, 3, at->label + cursor, VIEWER_STYLE_STRONG, VIEWER_GLYPH_MARK);
-    if (cursor > 10 && cursor + 22 < at->lanes)
-        viewer_print(canvas, 3, at->label + cursor + 1, VIEWER_STYLE_STRONG, "-%s", here);
+    draw_age(canvas, at->label, AGE_COLUMNS, cursor, left);
+    draw_age(canvas, edge - AGE_COLUMNS, -AGE_COLUMNS, cursor, t->time.back_ns ? right : "newest");
+    viewer_put_glyph(canvas, 3, cursor, VIEWER_STYLE_STRONG, VIEWER_GLYPH_MARK);
+    const bool before = cursor - AGE_COLUMNS - 1 > at->label + AGE_COLUMNS;
+    if (before || cursor + 2 * AGE_COLUMNS + 1 < edge)
+        viewer_cell(canvas, 3, before ? cursor - AGE_COLUMNS - 1 : cursor + 2, before ? -AGE_COLUMNS : AGE_COLUMNS,
+                    VIEWER_STYLE_STRONG, here);
     if (at->stall)
-        viewer_cell(canvas, 3, at->label + at->lanes + 1, -(STALL_COLUMNS - 1), VIEWER_STYLE_HEADER, "STILL FOR");
+        viewer_cell(canvas, 3, edge + 1, -(STALL_COLUMNS - 1), VIEWER_STYLE_HEADER, "STILL FOR");
 }
 
 /* The lane under the cursor: the event nearest to the cursor's column. */
