@@ -248,7 +248,7 @@ static void draw_site(const struct viewer_context *context, const struct viewer_
     wsdbg_report_cta_text(w.cta_count, w.cta, ctas, sizeof ctas);
     viewer_warps_time_text(context->picture, &w, since, sizeof since);
     viewer_put_glyph(canvas, 0, 8, VIEWER_STYLE_WAITING, VIEWER_GLYPH_LAST_BRANCH);
-    const int at = viewer_print(canvas, 0, 10, VIEWER_STYLE_WAITING, "%s waits for %s", role, wait);
+    const int at = viewer_print(canvas, 0, 10, VIEWER_STYLE_WAITING, "%s: %s", role, wait);
     const unsigned mask = viewer_folded_mask(&state->folded, &state->folded.groups[GROUP(row)]);
     viewer_print(canvas, 0, at, mask ? VIEWER_STYLE_STRONG : VIEWER_STYLE_TEXT, "  %s, %s, %s", ctas, members, since);
 }
