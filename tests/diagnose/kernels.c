@@ -186,7 +186,7 @@ struct device *two_async_warps_create(uint32_t defects, uint32_t iterations)
     device_mbarrier(d, FULL, "full", 2, false, 1 << 1, 1 << 0);
     device_mbarrier(d, EMPTY, "empty", 2, false, 1 << 0, 1 << 1);
     for (uint32_t s = 0; s < 2; s++) {
-        init(d, 0, 0, FULL, s, 2);
+        init(d, 0, 0, FULL, s, defects & ASYNC_SHARED_FULL ? 1 : 2);
         init(d, 0, 0, EMPTY, s, 256);
     }
     for (uint32_t warp = 0; warp < WARPS; warp++) {
@@ -209,4 +209,41 @@ void examine(struct device *device, uint32_t seed, uint32_t depth, struct wsdbg_
     device_snapshot(device, depth, snapshot);
     struct wsdbg_error *error = wsdbg_diagnose(snapshot, diagnosis);
     must(!error);
+}
+
+static struct result look(struct device *device, uint32_t steps, uint32_t depth)
+{
+    struct result result;
+    if (steps)
+        device_run_for(device, 1, steps);
+    else
+        device_run(device, 1);
+    device_snapshot(device, depth, &result.snapshot);
+    device_destroy(device);
+    return result;
+}
+
+struct result judge(struct device *device, uint32_t steps, uint32_t depth)
+{
+    struct result result = look(device, steps, depth);
+    struct wsdbg_error *error = wsdbg_diagnose(&result.snapshot, &result.diagnosis);
+    must(!error);
+    return result;
+}
+
+struct result judge_dead(struct device *device, uint32_t steps, uint32_t depth, int32_t code)
+{
+    struct result result = look(device, steps, depth);
+    result.snapshot.contexts[0].error = code;
+    result.snapshot.contexts[0].alive = false;
+    result.snapshot.grids[0].running = false;
+    struct wsdbg_error *error = wsdbg_diagnose(&result.snapshot, &result.diagnosis);
+    must(!error);
+    return result;
+}
+
+void done(struct result *result)
+{
+    wsdbg_diagnosis_deinit(&result->diagnosis);
+    wsdbg_snapshot_deinit(&result->snapshot);
 }

@@ -40,12 +40,23 @@ struct gemm {
  * k-block late, as with one wgmma group in flight. */
 struct device *gemm_create(struct gemm gemm);
 
-enum { ASYNC_LEFTOVER_ASKS = 1, ASYNC_DOUBLED = 2 };
+enum { ASYNC_LEFTOVER_ASKS = 1, ASYNC_DOUBLED = 2, ASYNC_SHARED_FULL = 4 };
 /* The structure of two async warps in one warpgroup; `defects` of the flags above. */
 struct device *two_async_warps_create(uint32_t defects, uint32_t iterations);
 
 /* Runs, snapshots with `depth`, diagnoses.  The caller deinits both. */
 void examine(struct device *device, uint32_t seed, uint32_t depth, struct wsdbg_snapshot *snapshot,
              struct wsdbg_diagnosis *diagnosis);
+
+struct result {
+    struct wsdbg_snapshot snapshot;
+    struct wsdbg_diagnosis diagnosis;
+};
+
+/* Runs the device to its end (or `steps` turns), judges it by the last `depth` events a warp, and destroys it. */
+struct result judge(struct device *device, uint32_t steps, uint32_t depth);
+/* The same when CUDA error `code` ends the context at that moment. */
+struct result judge_dead(struct device *device, uint32_t steps, uint32_t depth, int32_t code);
+void done(struct result *result);
 
 #endif

@@ -11,31 +11,6 @@
 
 #include "kernels.h"
 
-struct result {
-    struct wsdbg_snapshot snapshot;
-    struct wsdbg_diagnosis diagnosis;
-};
-
-/* Runs the device to its end (or `steps` turns), judges it and destroys it. */
-static struct result judge(struct device *device, uint32_t steps, uint32_t depth)
-{
-    struct result result;
-    if (steps)
-        device_run_for(device, 1, steps);
-    else
-        device_run(device, 1);
-    device_snapshot(device, depth, &result.snapshot);
-    assert_null(wsdbg_diagnose(&result.snapshot, &result.diagnosis));
-    device_destroy(device);
-    return result;
-}
-
-static void done(struct result *result)
-{
-    wsdbg_diagnosis_deinit(&result->diagnosis);
-    wsdbg_snapshot_deinit(&result->snapshot);
-}
-
 static void assert_cause(const struct result *result, enum wsdbg_cause cause)
 {
     assert_true(result->snapshot.grids[0].running);
@@ -210,31 +185,6 @@ static void a_split_warp_is_at_most_likely(void **state)
 }
 
 /* Error 719: two arrivals on a count of one.  Not a hang, but the structure is worth telling. */
-static void a_faulted_context_is_not_a_hang(void **state)
-{
-    (void)state;
-    struct device *d = device_create(1, 3, 1, 128);
-    device_mbarrier(d, FULL, "full", 1, false, 1 << 0, 1 << 1);
-    init(d, 0, 0, FULL, 0, 1);
-    named_sync(d, 0, 0, 0, 96);
-    named_sync(d, 0, 1, 0, 96);
-    named_sync(d, 0, 2, 0, 96);
-    arrive_expect(d, 0, 0, FULL, 0, 0, 1024);
-    arrive_expect(d, 0, 1, FULL, 0, 0, 1024);
-    wait(d, 0, 2, FULL, 0, 0, 0);
-    struct result r = judge(d, 0, 128);
-    wsdbg_diagnosis_deinit(&r.diagnosis);
-    r.snapshot.contexts[0].error = 719;
-    r.snapshot.contexts[0].alive = false;
-    r.snapshot.grids[0].running = false;
-    assert_null(wsdbg_diagnose(&r.snapshot, &r.diagnosis));
-    assert_false(r.diagnosis.hang);
-    assert_int_equal(r.diagnosis.finding_count, 1);
-    assert_int_equal(r.diagnosis.findings[0].cause, WSDBG_CAUSE_TX_SHARED_BARRIER);
-    assert_int_equal(r.diagnosis.findings[0].confidence, WSDBG_CONFIDENCE_LIKELY);
-    done(&r);
-}
-
 /* ---- decoys: no hang ---- */
 
 static void assert_no_hang(struct result *result)
@@ -394,7 +344,6 @@ int main(void)
         cmocka_unit_test(a_cluster_barrier_one_role_never_reaches),
         cmocka_unit_test(multicast_bytes_count_in_every_cta_of_the_mask),
         cmocka_unit_test(a_split_warp_is_at_most_likely),
-        cmocka_unit_test(a_faulted_context_is_not_a_hang),
         cmocka_unit_test(bar_arrive_names_the_total),
         cmocka_unit_test(one_arrival_more_than_waits_is_normal),
         cmocka_unit_test(a_long_computation_is_slow_not_hung),

@@ -15,11 +15,14 @@ static wsdbg_rule *const rules[] = {
     wsdbg_rule_exited,      wsdbg_rule_cycle, /* last: it speaks only where the others did not */
 };
 
-/* After a fault nothing hangs: who waited when it came is told beside the cause, as no more than possible. */
+/* After a fault nothing hangs.  Who waited when it came is told beside a cause, as no more than possible: alone it says
+ * nothing, the wait may have been about to end. */
 static void run_fault_rules(struct wsdbg_case *c)
 {
     wsdbg_rule_fault(c);
     const size_t causes = c->finding_count;
+    if (causes == 0)
+        return;
     wsdbg_rule_registers(c);
     wsdbg_rule_double(c);
     for (size_t i = causes; i < c->finding_count; i++)

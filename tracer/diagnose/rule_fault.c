@@ -10,16 +10,20 @@
 
 #define LAUNCH_FAILED 719
 
-/* The arrivals of the newest round that has more of them than the phase takes. */
+/* The arrivals of one phase that has more of them than it takes. */
 struct excess {
     const struct wsdbg_stage *stage;
-    uint32_t round, arrivals;
-    const struct wsdbg_use *first, *last; /* of that round, by time */
+    uint32_t arrivals, bytes;
+    const struct wsdbg_use *first, *last; /* by time */
     struct wsdbg_warp_set warps, with_bytes;
 };
 
-static void add_arrival(struct excess *excess, const struct wsdbg_use *use)
+static void add_use(struct excess *excess, const struct wsdbg_use *use)
 {
+    if (wsdbg_event_is_expect(use->event))
+        excess->bytes += use->event->value;
+    if (!wsdbg_event_is_arrival(use->event))
+        return;
     excess->arrivals += wsdbg_event_arrivals(use->event);
     wsdbg_set_add(&excess->warps, use->warp);
     if (wsdbg_event_is_expect(use->event))
@@ -30,36 +34,81 @@ static void add_arrival(struct excess *excess, const struct wsdbg_use *use)
         excess->last = use;
 }
 
-static struct excess read_round(const struct wsdbg_case *c, const struct wsdbg_stage *stage, uint32_t round)
+/* The time from which on it is on record that no wait on the stage ended: so no phase of it that somebody waits for
+ * did either.  UINT64_MAX where that is not known. */
+static uint64_t open_since_ns(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
 {
-    struct excess excess = {.stage = stage, .round = round};
     const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+    uint64_t since_ns = 0;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        uint32_t count;
+        const struct wsdbg_history_event *events = wsdbg_case_events(c, w, &count);
+        if (wsdbg_case_warp(c, w)->cta != stage->cta || wsdbg_case_warp(c, w)->history_whole)
+            continue;
+        const uint64_t from_ns = count ? events[0].gpu_time_ns : UINT64_MAX;
+        since_ns = from_ns > since_ns ? from_ns : since_ns;
+    }
     for (uint32_t i = 0; i < stage->use_count; i++)
-        if (uses[i].round == round && wsdbg_event_is_arrival(uses[i].event))
-            add_arrival(&excess, &uses[i]);
+        if (uses[i].event->kind == WSDBG_EVENT_MBARRIER_WAIT_END && uses[i].event->gpu_time_ns > since_ns)
+            since_ns = uses[i].event->gpu_time_ns;
+    return since_ns;
+}
+
+/* The phase that was under way when the kernel died.  An arrival at the very time at which it began may belong to
+ * the one before. */
+static struct excess read_last_phase(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
+{
+    struct excess excess = {.stage = stage};
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+    const uint64_t since_ns = open_since_ns(c, stage);
+    for (uint32_t i = 0; i < stage->use_count; i++)
+        if (uses[i].event->gpu_time_ns > since_ns)
+            add_use(&excess, &uses[i]);
     return excess;
 }
 
-static bool newer(const struct excess *a, const struct excess *b)
+/* By the author's iterations, or by counting, some round has too many arrivals. */
+static bool some_round_is_overrun(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
 {
-    return !b->stage || a->last->event->gpu_time_ns > b->last->event->gpu_time_ns;
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+    for (uint32_t k = 0; k < stage->use_count; k++) {
+        uint32_t arrivals = 0;
+        for (uint32_t i = 0; i < stage->use_count && uses[k].round != WSDBG_NONE; i++)
+            arrivals += uses[i].round == uses[k].round ? wsdbg_event_arrivals(uses[i].event) : 0;
+        if (arrivals > stage->init.value)
+            return true;
+    }
+    return false;
 }
 
+static bool somebody_waits(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
+{
+    for (uint32_t i = 0; i < c->ledger->stage_count; i++) {
+        const struct wsdbg_stage *other = &c->ledger->stages[i];
+        const struct wsdbg_use *uses = wsdbg_stage_uses(c, other);
+        for (uint32_t k = 0; k < other->use_count && other->cta == stage->cta && other->id == stage->id; k++)
+            if (uses[k].event->kind == WSDBG_EVENT_MBARRIER_WAIT_BEGIN ||
+                uses[k].event->kind == WSDBG_EVENT_MBARRIER_WAIT_END)
+                return true;
+    }
+    return false;
+}
+
+/* Two signs that fail in different ways must agree: the author may count iterations in a way of their own, and who
+ * waits for a phase may have no probes. */
 static struct excess find_excess(const struct wsdbg_case *c)
 {
     struct excess best = {0};
     for (uint32_t i = 0; i < c->ledger->stage_count; i++) {
         const struct wsdbg_stage *stage = &c->ledger->stages[i];
-        const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
         if (!stage->init.known || stage->init_inferred || stage->initialised_again)
             continue;
-        for (uint32_t k = 0; k < stage->use_count; k++) {
-            if (!wsdbg_event_is_arrival(uses[k].event) || uses[k].round == WSDBG_NONE)
-                continue;
-            const struct excess excess = read_round(c, stage, uses[k].round);
-            if (excess.arrivals > stage->init.value && newer(&excess, &best))
-                best = excess;
-        }
+        const struct excess excess = read_last_phase(c, stage);
+        if (excess.arrivals <= stage->init.value || excess.bytes == 0 || !some_round_is_overrun(c, stage) ||
+            !somebody_waits(c, stage))
+            continue;
+        if (!best.stage || excess.last->event->gpu_time_ns > best.last->event->gpu_time_ns)
+            best = excess;
     }
     return best;
 }
@@ -79,13 +128,15 @@ static void say(struct wsdbg_case *c, const struct excess *excess)
         "%s made %u arrivals on %s in %s%s, but it is initialised for %u: an arrival that finds the count of its "
         "phase spent while bytes are still on their way is a fault.",
         wsdbg_say_warps(c, &excess->warps).text, excess->arrivals, wsdbg_say_stage(stage).text,
-        wsdbg_say_iteration(excess->last->event->iteration, excess->round).text,
+        excess->first->round != excess->last->round
+            ? "one phase"
+            : wsdbg_say_iteration(excess->last->event->iteration, excess->last->round).text,
         wsdbg_say_line(excess->last->event).text, stage->init.value);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 shared ? "Initialise %s for %u arrivals, or give each of these warps a barrier of its own."
                        : "Arrive on %s only as often as it is initialised for, or initialise it for %u arrivals.",
                 wsdbg_say_barrier(stage).text, excess->arrivals);
-    wsdbg_evidence_barrier(c, finding, stage->barrier, "initialised for %u arrivals, %u made in one round",
+    wsdbg_evidence_barrier(c, finding, stage->barrier, "initialised for %u arrivals, %u made in one phase",
                            stage->init.value, excess->arrivals);
     wsdbg_evidence_event(c, finding, excess->first->warp, excess->first->event, "%s arrived first",
                          wsdbg_say_warp(c, excess->first->warp).text);
