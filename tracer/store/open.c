@@ -137,7 +137,7 @@ static struct wsdbg_error *open_checked(struct wsdbg_store *store)
     if (!error)
         error = bring_to_present(store);
     if (!error)
-        error = wsdbg_db_exec(store, "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY");
+        error = wsdbg_db_exec(store, "PRAGMA query_only = ON");
     if (!error)
         sqlite3_set_authorizer(store->db, allow_reading, NULL);
     return error;

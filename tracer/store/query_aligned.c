@@ -106,9 +106,10 @@ static bool print_row(const struct layout *layout, bool heading, FILE *out)
             fprintf(out, "%*s%s", pad, "", cell);
         else
             fprintf(out, "%s%*s", cell, last ? 0 : pad, "");
-        fputs(last ? "\n" : "  ", out);
+        fprintf(out, "%*s", last ? 0 : GAP, "");
         free(cell);
     }
+    fputc('\n', out);
     return true;
 }
 

@@ -51,13 +51,15 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
     {"arrivals", "Who arrived last on the barriers that are waited on, before the stall?",
      "To see which of the arriving warps is missing from the newest round, in the first CTA that is stuck. Arrivals "
      "from other CTAs of a cluster are in those CTAs' histories.",
-     "SELECT e.barrier, e.stage, e.warp, e.role, e.event, e.iteration, e.line, e.before_now_ns FROM ("
-     "SELECT v.*, row_number() OVER (PARTITION BY v.grid_id, v.barrier, v.stage, v.warp_id ORDER BY v.event_id DESC) "
-     "AS newest FROM event_named v JOIN (SELECT grid_id, min(warp_id) AS warp_id FROM stuck GROUP BY grid_id) f "
-     "ON f.grid_id = v.grid_id JOIN warp_named h ON h.warp_id = f.warp_id AND h.cta_x = v.cta_x AND h.cta_y = v.cta_y "
-     "AND h.cta_z = v.cta_z WHERE v.kind IN (9, 10, 21) AND EXISTS (SELECT 1 FROM stuck t WHERE t.grid_id = v.grid_id "
-     "AND t.cta_x = v.cta_x AND t.cta_y = v.cta_y AND t.cta_z = v.cta_z AND t.barrier = v.barrier "
-     "AND t.stage IS v.stage)) e WHERE newest = 1 ORDER BY e.barrier, e.stage, e.gpu_time_ns DESC, e.event_id DESC",
+     "WITH first AS (SELECT cta_id FROM warp WHERE id IN (SELECT min(warp_id) FROM stuck GROUP BY grid_id)), "
+     "waited AS (SELECT DISTINCT n.cta_id, n.barrier, n.stage FROM first JOIN warp w ON w.cta_id = first.cta_id "
+     "JOIN stuck t ON t.warp_id = w.id JOIN warp_named n ON n.warp_id = w.id), "
+     "arrival AS (SELECT w.cta_id, v.*, row_number() OVER (PARTITION BY w.id, v.barrier, v.stage "
+     "ORDER BY v.event_id DESC) AS newest FROM first JOIN warp w ON w.cta_id = first.cta_id "
+     "JOIN event_named v ON v.warp_id = w.id AND v.kind IN (9, 10, 21)) "
+     "SELECT a.barrier, a.stage, a.warp, a.role, a.event, a.iteration, a.line, a.before_now_ns FROM arrival a "
+     "JOIN waited b ON b.cta_id = a.cta_id AND b.barrier = a.barrier AND b.stage IS a.stage WHERE a.newest = 1 "
+     "ORDER BY a.cta_id, a.barrier, a.stage, a.gpu_time_ns DESC, a.event_id DESC",
      NULL},
     {"barrier-waits", "How long did the waits on each barrier take, and which was the longest?",
      "When the kernel is slow rather than stuck. Only waits that did not end at the first look leave an event; the "
@@ -83,13 +85,13 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      NULL},
     {"odd-ctas", "Which warps are not where the same warp of most other CTAs is?",
      "When some CTAs of a grid hang and others do not, or one of many is different.",
-     "WITH place AS (SELECT n.*, coalesce(state, '') || '|' || coalesce(barrier, '') || '|' || coalesce(stage, '') "
-     "|| '|' || coalesce(parity, '') AS spot FROM warp_named n), "
-     "crowd AS (SELECT grid_id, warp, spot, count(*) AS ctas, row_number() OVER (PARTITION BY grid_id, warp "
-     "ORDER BY count(*) DESC, spot) AS rank FROM place GROUP BY grid_id, warp, spot) "
-     "SELECT p.kernel, p.cta_x, p.cta_y, p.cta_z, p.warp, p.role, p.state, p.barrier, p.stage, p.parity, p.iteration, "
-     "c.spot AS most_are, c.ctas AS in_ctas FROM place p JOIN crowd c ON c.grid_id = p.grid_id AND c.warp = p.warp "
-     "AND c.rank = 1 WHERE p.spot <> c.spot ORDER BY p.grid_id, p.cta_id, p.warp",
+     "WITH place AS (SELECT *, coalesce(state, '') || '|' || coalesce(barrier, '') || '|' || coalesce(stage, '') "
+     "|| '|' || coalesce(parity, '') AS spot FROM warp_named), "
+     "counted AS (SELECT *, count(*) OVER (PARTITION BY grid_id, warp, spot) AS ctas FROM place) "
+     "SELECT kernel, cta_x, cta_y, cta_z, warp, role, state, barrier, stage, parity, iteration, most_are, in_ctas "
+     "FROM (SELECT *, first_value(spot) OVER crowd AS most_are, first_value(ctas) OVER crowd AS in_ctas FROM counted "
+     "WINDOW crowd AS (PARTITION BY grid_id, warp ORDER BY ctas DESC, spot)) "
+     "WHERE spot <> most_are ORDER BY grid_id, cta_id, warp",
      NULL},
     {"diff", "In which warps do two CTAs differ that should be equal?", "With the CTAs as X or X,Y,Z: `@diff 0 3`.",
      "SELECT a.kernel, a.warp, a.role, a.state AS state_a, b.state AS state_b, a.barrier AS barrier_a, "
