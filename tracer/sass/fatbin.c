@@ -1,0 +1,181 @@
+/* fatbin.c - see fatbin.h.  Reads the bytes given; writes memory that the caller frees. */
+#include "sass/fatbin.h"
+
+#include <lz4.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#define WRAPPER_MAGIC 0x466243b1u
+#define HEADER_MAGIC 0xba55ed50u
+
+#define FLAG_OLD_PACKING 0x1000u
+#define FLAG_LZ4 0x2000u
+#define FLAG_ZSTD 0x8000u
+#define FLAG_ARCHITECTURE_ONLY 0x100000u
+
+struct header {
+    uint32_t magic;
+    uint16_t version;
+    uint16_t header_bytes;
+    uint64_t entries_bytes;
+};
+
+/* The part that every version of an entry's header has. */
+struct entry_header {
+    uint16_t kind;
+    uint16_t version;
+    uint32_t header_bytes;
+    uint64_t stored_bytes; /* with padding */
+    uint32_t packed_bytes; /* 0 = not packed */
+    uint32_t options_offset;
+    uint16_t minor_version, major_version;
+    uint32_t architecture;
+    uint32_t name_offset, name_bytes;
+    uint64_t flags;
+    uint64_t unused;
+    uint64_t plain_bytes; /* 0 = not packed */
+};
+
+_Static_assert(sizeof(struct header) == 16 && sizeof(struct entry_header) == 64, "as they lie in the file");
+
+static struct wsdbg_error *bad(const char *reason, size_t offset)
+{
+    return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "the fatbin is damaged at byte %zu: %s", offset, reason);
+}
+
+/* Headers may lie at any address. */
+static bool copy_from(const struct wsdbg_image *image, size_t offset, void *out, size_t count)
+{
+    if (offset > image->byte_count || image->byte_count - offset < count)
+        return false;
+    memcpy(out, image->bytes + offset, count);
+    return true;
+}
+
+bool wsdbg_fatbin_is(const struct wsdbg_image *image)
+{
+    uint32_t magic;
+    return copy_from(image, 0, &magic, sizeof magic) && (magic == HEADER_MAGIC || magic == WRAPPER_MAGIC);
+}
+
+/* Where the entries begin and end. */
+static struct wsdbg_error *read_header(const struct wsdbg_image *fatbin, size_t *first, size_t *end)
+{
+    struct header header;
+    uint32_t magic = 0;
+    copy_from(fatbin, 0, &magic, sizeof magic);
+    if (magic == WRAPPER_MAGIC)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT,
+                                  "only the wrapper of a fatbin: it points into the memory of the program");
+    if (magic != HEADER_MAGIC)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "not a fatbin");
+    if (!copy_from(fatbin, 0, &header, sizeof header))
+        return bad("cut within its header", fatbin->byte_count);
+    if (header.header_bytes < sizeof header || header.header_bytes > fatbin->byte_count)
+        return bad("a header longer than the fatbin", offsetof(struct header, header_bytes));
+    if (header.entries_bytes > fatbin->byte_count - header.header_bytes)
+        return bad("entries longer than the fatbin", offsetof(struct header, entries_bytes));
+    *first = header.header_bytes;
+    *end = header.header_bytes + (size_t)header.entries_bytes;
+    return NULL;
+}
+
+static enum wsdbg_fatbin_packing packing_of(const struct entry_header *header)
+{
+    if (header->flags & FLAG_ZSTD)
+        return WSDBG_FATBIN_ZSTD;
+    if (header->flags & FLAG_LZ4)
+        return WSDBG_FATBIN_LZ4;
+    return header->flags & FLAG_OLD_PACKING ? WSDBG_FATBIN_OLD : WSDBG_FATBIN_PLAIN;
+}
+
+/* *next is where the entry ends. */
+static struct wsdbg_error *read_entry(const struct wsdbg_image *fatbin, size_t offset, size_t end,
+                                      struct wsdbg_fatbin_entry *out, size_t *next)
+{
+    struct entry_header header;
+    const size_t room = end - offset;
+    if (room < sizeof header || !copy_from(fatbin, offset, &header, sizeof header))
+        return bad("cut within the header of an entry", end);
+    if (header.header_bytes < sizeof header || header.header_bytes > room)
+        return bad("an entry whose header is longer than what is left", offset);
+    if (header.stored_bytes > room - header.header_bytes)
+        return bad("an entry longer than what is left", offset);
+    const enum wsdbg_fatbin_packing packing = packing_of(&header);
+    const bool packed = packing != WSDBG_FATBIN_PLAIN;
+    if (packed && header.packed_bytes > header.stored_bytes)
+        return bad("an entry that packs more bytes than it holds", offset);
+    *out = (struct wsdbg_fatbin_entry){
+        .kind = header.kind,
+        .packing = packing,
+        .architecture = header.architecture,
+        .architecture_only = (header.flags & FLAG_ARCHITECTURE_ONLY) != 0,
+        .stored = {fatbin->bytes + offset + header.header_bytes,
+                   packed ? header.packed_bytes : (size_t)header.stored_bytes},
+        .plain_bytes = packed ? header.plain_bytes : header.stored_bytes,
+    };
+    *next = offset + header.header_bytes + (size_t)header.stored_bytes;
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_fatbin_next(const struct wsdbg_image *fatbin, size_t *offset, struct wsdbg_fatbin_entry *out,
+                                      bool *found)
+{
+    size_t first = 0, end = 0;
+    struct wsdbg_error *error = read_header(fatbin, &first, &end);
+    if (error)
+        return error;
+    const size_t at = *offset > first ? *offset : first;
+    if (at >= end) {
+        *found = false;
+        return NULL;
+    }
+    error = read_entry(fatbin, at, end, out, offset);
+    *found = !error;
+    return error;
+}
+
+/* False where the bytes do not unpack to exactly as many as the entry says. */
+static bool unpack_into(const struct wsdbg_fatbin_entry *entry, char *room, size_t count)
+{
+    const struct wsdbg_image *stored = &entry->stored;
+    switch (entry->packing) {
+    case WSDBG_FATBIN_PLAIN:
+        memcpy(room, stored->bytes, count);
+        return true;
+    case WSDBG_FATBIN_ZSTD:
+        return ZSTD_decompress(room, count, stored->bytes, stored->byte_count) == count;
+    case WSDBG_FATBIN_LZ4:
+        return stored->byte_count <= INT32_MAX &&
+               LZ4_decompress_safe((const char *)stored->bytes, room, (int)stored->byte_count, (int)count) ==
+                   (int)count;
+    case WSDBG_FATBIN_OLD:
+        break;
+    }
+    return false;
+}
+
+struct wsdbg_error *wsdbg_fatbin_unpack(const struct wsdbg_fatbin_entry *entry, size_t most, char **out,
+                                        size_t *byte_count)
+{
+    if (entry->packing == WSDBG_FATBIN_OLD)
+        return wsdbg_error_create(WSDBG_ERROR_VERSION, "packed the old way, which wsdbg cannot unpack");
+    most = most < INT32_MAX ? most : INT32_MAX; /* LZ4's limit */
+    if (entry->plain_bytes > most)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%llu bytes, at most %zu are read",
+                                  (unsigned long long)entry->plain_bytes, most);
+    const size_t count = (size_t)entry->plain_bytes;
+    char *room = malloc(count + 1);
+    if (!room)
+        return &wsdbg_error_no_memory;
+    if (!unpack_into(entry, room, count)) {
+        free(room);
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "damaged: does not unpack to the %zu bytes it promises",
+                                  count);
+    }
+    room[count] = '\0';
+    *out = room;
+    *byte_count = count;
+    return NULL;
+}
