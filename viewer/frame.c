@@ -35,23 +35,41 @@ static void draw_title(struct viewer *viewer, const struct viewer_picture *pictu
     viewer_put(canvas, 0, room > at ? room : at, viewer->paused ? VIEWER_STYLE_BAD : VIEWER_STYLE_DIM, right);
 }
 
-/* Without room for all tabs their names are cut to one letter, the current one's not. */
+/* Columns of the tabs from `first` on up to `last`: the names, and one column before, between and after them. */
+static int tabs_width(const struct viewer *viewer, size_t first, size_t last)
+{
+    int width = 1;
+    for (size_t i = first; i <= last; i++)
+        width += (int)strlen(viewer->panes[i].view->name) + 1;
+    return width;
+}
+
+/* With room enough each name has its digit.  Without room for all names the first ones leave, so that the current one
+ * is seen. */
 static void draw_tabs(struct viewer *viewer, struct viewer_canvas *canvas)
 {
-    int wide = 0, at = 0;
-    for (size_t i = 0; i < viewer->pane_count; i++)
-        wide += (int)strlen(viewer->panes[i].view->name) + 4;
+    const size_t last = viewer->pane_count - 1;
+    const bool digits = tabs_width(viewer, 0, last) + 2 * (int)viewer->pane_count <= canvas->columns;
+    size_t first = 0;
+    int at = 0;
+    while (first < viewer->current && tabs_width(viewer, first, viewer->current) > canvas->columns)
+        first++;
     for (size_t i = 0; i < viewer->pane_count; i++) {
         const bool current = i == viewer->current;
-        const char *name = viewer->panes[i].view->name;
-        viewer->tabs[i].from = at;
-        at = viewer_print(canvas, 1, at, VIEWER_STYLE_DIM, "%d", (int)((i + 1) % 10));
-        if (wide <= canvas->columns || current)
-            at = viewer_put(canvas, 1, at, current ? VIEWER_STYLE_TITLE : VIEWER_STYLE_TEXT, name);
-        else
-            at = viewer_print(canvas, 1, at, VIEWER_STYLE_TEXT, "%.4s", name);
+        const enum viewer_style style = current ? VIEWER_STYLE_TITLE : VIEWER_STYLE_TEXT;
+        viewer->tabs[i] = (struct viewer_tab){0, 0};
+        if (i < first)
+            continue;
+        if (current)
+            viewer_put(canvas, 1, at, style, "[");
+        viewer->tabs[i].from = at + 1;
+        at++;
+        if (digits)
+            at = viewer_print(canvas, 1, at, VIEWER_STYLE_DIM, "%d ", (int)((i + 1) % 10));
+        at = viewer_put(canvas, 1, at, style, viewer->panes[i].view->name);
         viewer->tabs[i].to = at;
-        at = viewer_put(canvas, 1, at, VIEWER_STYLE_TEXT, wide <= canvas->columns ? "   " : " ");
+        if (current)
+            viewer_put(canvas, 1, at, style, "]");
     }
 }
 

@@ -87,9 +87,9 @@ static void draw_session(const struct viewer_picture *picture, uint32_t line, st
         viewer_put(canvas, 0, at, VIEWER_STYLE_STRONG, or_unknown(info->command));
     } else if (line == 1) {
         const int at = viewer_put(canvas, 0, 0, VIEWER_STYLE_DIM, "watched  ");
-        viewer_print(canvas, 0, at, VIEWER_STYLE_TEXT, "device %s, observer %s, evidence %s, stall after %g s, on %s",
-                     or_unknown(info->device), or_unknown(info->observer), or_unknown(info->evidence),
-                     info->stall_seconds, or_unknown(info->hostname));
+        viewer_print(canvas, 0, at, VIEWER_STYLE_TEXT, "on %s, device %s, observer %s, evidence %s",
+                     or_unknown(info->hostname), or_unknown(info->device), or_unknown(info->observer),
+                     or_unknown(info->evidence));
     } else {
         const struct wsdbg_session_end *end = picture->end;
         if (end->ended_ns >= info->started_ns)
@@ -166,6 +166,14 @@ static void draw_thread(const struct viewer_picture *picture, uint32_t index, st
                  thread->process_id, thread->thread_id, thread->call, waiting);
 }
 
+static bool has_probes(const struct wsdbg_snapshot *s)
+{
+    for (size_t i = 0; i < s->module_count; i++)
+        if (s->modules[i].probed)
+            return true;
+    return false;
+}
+
 static void draw_launches(const struct viewer_picture *picture, struct viewer_canvas *canvas)
 {
     if (!picture->snapshot) {
@@ -175,7 +183,9 @@ static void draw_launches(const struct viewer_picture *picture, struct viewer_ca
     viewer_print(canvas, 0, 0, VIEWER_STYLE_DIM, "%" PRIu64 " kernel launch%s seen", picture->snapshot->launches_total,
                  picture->snapshot->launches_total == 1 ? "" : "es");
     if (picture->snapshot->grid_count == 0)
-        viewer_put(canvas, 0, 32, VIEWER_STYLE_DIM, "none with probes: their warps cannot be seen");
+        viewer_put(canvas, 0, 32, VIEWER_STYLE_DIM,
+                   has_probes(picture->snapshot) ? "no warp is in the last picture"
+                                                 : "no module with probes: warps cannot be seen");
 }
 
 static void draw_row(struct viewer_context *context, const struct viewer_row *row, struct viewer_canvas *canvas)
