@@ -4,7 +4,7 @@
 set -eu
 
 packages="gcc g++ cmake ninja-build pkg-config libsqlite3-dev libzstd-dev liblz4-dev libjansson-dev libncurses-dev"
-[ "$1" = demo ] || packages="$packages libcmocka-dev clang python3"
+[ "$1" = demo ] || packages="$packages libcmocka-dev libvterm-dev valgrind clang python3"
 
 missing=
 for package in $packages; do

@@ -29,6 +29,7 @@ struct screen {
     int columns, rows;
     VTerm *terminal;
     VTermScreen *screen;
+    bool full_screen, cursor_hidden;
     char text[TEXT_BYTES];
 };
 
@@ -37,6 +38,16 @@ static int64_t now_ms(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int note_property(VTermProp property, VTermValue *value, void *user)
+{
+    struct screen *screen = user;
+    if (property == VTERM_PROP_ALTSCREEN)
+        screen->full_screen = value->boolean;
+    if (property == VTERM_PROP_CURSORVISIBLE)
+        screen->cursor_hidden = !value->boolean;
+    return 1;
 }
 
 static void become_program(const char *const *settings, const char *const *words)
@@ -54,6 +65,7 @@ static void become_program(const char *const *settings, const char *const *words
 
 struct screen *screen_start(int columns, int rows, const char *const *settings, const char *const *words)
 {
+    static const VTermScreenCallbacks callbacks = {.settermprop = note_property};
     struct screen *screen = calloc(1, sizeof *screen);
     assert_non_null(screen);
     const struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)columns};
@@ -63,6 +75,7 @@ struct screen *screen_start(int columns, int rows, const char *const *settings, 
     vterm_set_utf8(screen->terminal, 1);
     screen->screen = vterm_obtain_screen(screen->terminal);
     vterm_screen_enable_altscreen(screen->screen, 1);
+    vterm_screen_set_callbacks(screen->screen, &callbacks, screen);
     vterm_screen_reset(screen->screen, 1);
     screen->pid = forkpty(&screen->master, NULL, NULL, &size);
     assert_true(screen->pid >= 0);
@@ -99,6 +112,23 @@ void screen_press(struct screen *screen, const char *keys)
     assert_int_equal(write(screen->master, keys, strlen(keys)), (ssize_t)strlen(keys));
 }
 
+static void mouse(struct screen *screen, int button, int column, int row)
+{
+    char bytes[64];
+    snprintf(bytes, sizeof bytes, "\x1b[<%d;%d;%dM", button, column + 1, row + 1);
+    screen_press(screen, bytes);
+}
+
+void screen_click(struct screen *screen, int column, int row)
+{
+    mouse(screen, 0, column, row);
+}
+
+void screen_wheel(struct screen *screen, int direction, int column, int row)
+{
+    mouse(screen, direction < 0 ? 64 : 65, column, row);
+}
+
 void screen_resize(struct screen *screen, int columns, int rows)
 {
     const struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)columns};
@@ -122,16 +152,35 @@ static size_t append_utf8(char *out, uint32_t c)
     return (size_t)more + 1;
 }
 
-static char *append_row(struct screen *screen, int row, char *out)
+static char *append_characters(const VTermScreenCell *cell, char *out)
+{
+    if (!cell->chars[0])
+        *out++ = ' ';
+    for (int i = 0; i < VTERM_MAX_CHARS_PER_CELL && cell->chars[i]; i++)
+        out += append_utf8(out, cell->chars[i]);
+    return out;
+}
+
+static char *append_look(const VTermScreenCell *cell, char *out)
+{
+    char look = cell->attrs.bold ? 'B' : cell->attrs.underline ? '_' : ' ';
+    if (cell->attrs.reverse)
+        look = '#';
+    else if (VTERM_COLOR_IS_INDEXED(&cell->fg) && !VTERM_COLOR_IS_DEFAULT_FG(&cell->fg))
+        look = (cell->attrs.bold ? "KRGYBMCW" : "krgybmcw")[cell->fg.indexed.idx % 8];
+    *out++ = look;
+    return out;
+}
+
+typedef char *append_fn(const VTermScreenCell *cell, char *out);
+
+static char *append_row(struct screen *screen, int row, append_fn *append, char *out)
 {
     char *end = out; /* after the last character that is no blank */
     for (int column = 0; column < screen->columns;) {
         VTermScreenCell cell;
         vterm_screen_get_cell(screen->screen, (VTermPos){.row = row, .col = column}, &cell);
-        if (!cell.chars[0])
-            *out++ = ' ';
-        for (int i = 0; i < VTERM_MAX_CHARS_PER_CELL && cell.chars[i]; i++)
-            out += append_utf8(out, cell.chars[i]);
+        out = append(&cell, out);
         if (out[-1] != ' ')
             end = out;
         column += cell.width > 0 ? cell.width : 1;
@@ -140,15 +189,22 @@ static char *append_row(struct screen *screen, int row, char *out)
     return end;
 }
 
-const char *screen_text(struct screen *screen)
+static const char *text_of(struct screen *screen, bool looks)
 {
     while (feed(screen, 0))
         continue;
     char *out = screen->text;
     for (int row = 0; row < screen->rows; row++)
-        out = append_row(screen, row, out);
+        out = append_row(screen, row, append_characters, out);
+    for (int row = 0; looks && row < screen->rows; row++)
+        out = append_row(screen, row, append_look, out);
     *out = '\0';
     return screen->text;
+}
+
+const char *screen_text(struct screen *screen)
+{
+    return text_of(screen, false);
 }
 
 static void fail_with(struct screen *screen, const char *what, const char *wanted)
@@ -176,6 +232,49 @@ void screen_expect_gone(struct screen *screen, const char *text)
     wait_for(screen, text, false);
 }
 
+static bool cursor_is_on(struct screen *screen, const char *text)
+{
+    while (feed(screen, 0))
+        continue;
+    for (int row = 0; row < screen->rows; row++) {
+        VTermScreenCell last;
+        vterm_screen_get_cell(screen->screen, (VTermPos){.row = row, .col = screen->columns - 1}, &last);
+        *append_row(screen, row, append_characters, screen->text) = '\0';
+        if (last.attrs.reverse && strstr(screen->text, text))
+            return true;
+    }
+    return false;
+}
+
+void screen_expect_cursor_on(struct screen *screen, const char *text)
+{
+    for (int64_t limit = now_ms() + LIMIT_MS; !cursor_is_on(screen, text);) {
+        if (now_ms() > limit)
+            fail_with(screen, "expected under the cursor", text);
+        feed(screen, STEP_MS);
+    }
+}
+
+void screen_expect_restored(struct screen *screen)
+{
+    for (int64_t limit = now_ms() + LIMIT_MS; screen->full_screen || screen->cursor_hidden;) {
+        if (now_ms() > limit)
+            fail_with(screen, "expected to be given back", "the terminal");
+        feed(screen, STEP_MS);
+    }
+}
+
+void screen_expect_stopped(struct screen *screen)
+{
+    int status = 0;
+    for (int64_t limit = now_ms() + LIMIT_MS; waitpid(screen->pid, &status, WNOHANG | WUNTRACED) != screen->pid;) {
+        if (now_ms() > limit)
+            fail_with(screen, "expected to stop", "the program");
+        feed(screen, STEP_MS);
+    }
+    assert_true(WIFSTOPPED(status));
+}
+
 /* What differs from run to run: numbers become #, blanks in a row one. */
 static void blur(char *text)
 {
@@ -191,22 +290,25 @@ static void blur(char *text)
     *out = '\0';
 }
 
-static char *current(struct screen *screen, bool blurred)
+/* What of a screen is compared with a file. */
+enum aspect { TEXT, TEXT_AND_LOOKS, BLURRED_TEXT };
+
+static char *current(struct screen *screen, enum aspect aspect)
 {
-    char *text = strdup(screen_text(screen));
+    char *text = strdup(text_of(screen, aspect == TEXT_AND_LOOKS));
     assert_non_null(text);
-    if (blurred)
+    if (aspect == BLURRED_TEXT)
         blur(text);
     return text;
 }
 
 /* Waits until nothing has changed for a while, and returns that. */
-static char *stand_still(struct screen *screen, bool blurred)
+static char *stand_still(struct screen *screen, enum aspect aspect)
 {
-    char *text = current(screen, blurred);
+    char *text = current(screen, aspect);
     for (int64_t since = now_ms(), limit = since + LIMIT_MS; now_ms() - since < STILL_MS && now_ms() < limit;) {
         feed(screen, STEP_MS);
-        char *next = current(screen, blurred);
+        char *next = current(screen, aspect);
         if (strcmp(next, text) != 0)
             since = now_ms();
         free(text);
@@ -227,9 +329,9 @@ static char *read_golden(const char *path)
     return text;
 }
 
-static void update_golden(struct screen *screen, const char *path, bool blurred)
+static void update_golden(struct screen *screen, const char *path, enum aspect aspect)
 {
-    char *text = stand_still(screen, blurred);
+    char *text = stand_still(screen, aspect);
     FILE *file = fopen(path, "we");
     assert_non_null(file);
     fputs(text, file);
@@ -237,21 +339,21 @@ static void update_golden(struct screen *screen, const char *path, bool blurred)
     free(text);
 }
 
-static void expect_file(struct screen *screen, const char *name, bool blurred)
+static void expect_file(struct screen *screen, const char *name, enum aspect aspect)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/%s.txt", WSDBG_GOLDEN_DIR, name);
     if (getenv("UPDATE_GOLDEN")) {
-        update_golden(screen, path, blurred);
+        update_golden(screen, path, aspect);
         return;
     }
-    char *wanted = read_golden(path), *seen = current(screen, blurred);
+    char *wanted = read_golden(path), *seen = current(screen, aspect);
     for (int64_t limit = now_ms() + LIMIT_MS; strcmp(seen, wanted) != 0;) {
         if (now_ms() > limit)
             fail_with(screen, path, wanted);
         feed(screen, STEP_MS);
         free(seen);
-        seen = current(screen, blurred);
+        seen = current(screen, aspect);
     }
     free(seen);
     free(wanted);
@@ -259,12 +361,17 @@ static void expect_file(struct screen *screen, const char *name, bool blurred)
 
 void screen_expect_golden(struct screen *screen, const char *name)
 {
-    expect_file(screen, name, false);
+    expect_file(screen, name, TEXT);
+}
+
+void screen_expect_golden_looks(struct screen *screen, const char *name)
+{
+    expect_file(screen, name, TEXT_AND_LOOKS);
 }
 
 void screen_expect_like(struct screen *screen, const char *name)
 {
-    expect_file(screen, name, true);
+    expect_file(screen, name, BLURRED_TEXT);
 }
 
 pid_t screen_pid(const struct screen *screen)
