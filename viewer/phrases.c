@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "store/event_fields.h"
-#include "store/fold.h"
 #include "store/symbol.h"
 
 void viewer_grid_text(const struct wsdbg_snapshot *s, uint32_t grid, char *out, size_t bytes)
@@ -160,22 +159,17 @@ void viewer_warps_time_text(const struct viewer_picture *picture, const struct w
         snprintf(out, bytes, "%s", w->state == WSDBG_WARP_EXITED ? "" : "?");
 }
 
-void viewer_barrier_state_text(const struct wsdbg_snapshot *s, uint32_t barrier, char *out, size_t bytes)
+void viewer_barrier_state_text(const struct wsdbg_report_barriers *b, char *out, size_t bytes)
 {
-    struct wsdbg_fold_row row;
-    struct wsdbg_report_barriers b;
     char phase[24], pending[24], expected[24], tx[32];
-    wsdbg_fold_barrier(s, barrier, &row);
-    const struct wsdbg_fold_group group = wsdbg_fold_single(&row);
-    wsdbg_fold_barriers_row(s, &group, &b);
-    wsdbg_range_text(b.phase, phase, sizeof phase);
-    wsdbg_range_text(b.pending_arrivals, pending, sizeof pending);
-    wsdbg_range_text(b.expected_arrivals, expected, sizeof expected);
-    wsdbg_report_tx_text(&b, tx, sizeof tx);
+    wsdbg_range_text(b->phase, phase, sizeof phase);
+    wsdbg_range_text(b->pending_arrivals, pending, sizeof pending);
+    wsdbg_range_text(b->expected_arrivals, expected, sizeof expected);
+    wsdbg_report_tx_text(b, tx, sizeof tx);
     out[0] = '\0';
-    if (b.kind == WSDBG_BARRIER_MBARRIER)
+    if (b->kind == WSDBG_BARRIER_MBARRIER)
         snprintf(out, bytes, "phase %s, pending %s of %s arrivals, %s bytes", phase, pending, expected, tx);
-    else if (b.kind == WSDBG_BARRIER_NAMED)
+    else if (b->kind == WSDBG_BARRIER_NAMED)
         snprintf(out, bytes, "%s threads expected", expected);
 }
 

@@ -10,13 +10,13 @@ static void deinit(void *state)
     viewer_wait_tree_deinit(state);
 }
 
-static struct viewer_object object_of(const struct viewer_wait_line *line)
+static struct viewer_object object_of(const struct wsdbg_graph *graph, const struct viewer_wait_line *line)
 {
     if (line->kind == VIEWER_WAIT_BARRIER && line->barrier != WSDBG_NONE)
-        return (struct viewer_object){VIEWER_OBJECT_BARRIER, line->barrier, 0};
+        return (struct viewer_object){VIEWER_OBJECT_BARRIER, graph->barrier_sources[line->barrier], 0};
     if (line->kind == VIEWER_WAIT_NOBODY || line->kind == VIEWER_WAIT_BARRIER)
         return (struct viewer_object){VIEWER_OBJECT_NONE, 0, 0};
-    return (struct viewer_object){VIEWER_OBJECT_WARP, line->warp, 0};
+    return (struct viewer_object){VIEWER_OBJECT_WARP, graph->warp_sources[line->node], 0};
 }
 
 static struct wsdbg_error *build(struct viewer_context *context, struct viewer_rows *rows)
@@ -24,7 +24,8 @@ static struct wsdbg_error *build(struct viewer_context *context, struct viewer_r
     struct viewer_wait_tree *tree = context->state;
     struct wsdbg_error *error = viewer_wait_tree_read(context, tree);
     for (size_t i = 0; !error && i < tree->count; i++) {
-        const struct viewer_row row = {.object = object_of(&tree->lines[i]), .data = i, .depth = tree->lines[i].depth};
+        const struct viewer_row row = {
+            .object = object_of(&tree->graph, &tree->lines[i]), .data = i, .depth = tree->lines[i].depth};
         if (!viewer_rows_add(rows, &row))
             error = &wsdbg_error_no_memory;
     }
@@ -93,28 +94,33 @@ static void draw_node(const struct viewer_context *context, const struct viewer_
         viewer_print(canvas, 0, at, VIEWER_STYLE_DIM, "(%s%s)", line->why, line->other_cta ? ", in another CTA" : "");
 }
 
+static void draw_barrier(const struct wsdbg_graph *graph, const struct viewer_wait_line *line, int at,
+                         struct viewer_canvas *canvas)
+{
+    char text[192];
+    if (line->one_barrier || line->barrier == WSDBG_NONE)
+        wsdbg_report_wait_text(&graph->warps[line->node], text, sizeof text);
+    else
+        wsdbg_report_barrier_text(&graph->barriers[line->barrier], text, sizeof text);
+    const int end = viewer_put(canvas, 0, at, line->in_cycle ? VIEWER_STYLE_STUCK : VIEWER_STYLE_WAITING, text);
+    if (line->barrier != WSDBG_NONE) {
+        viewer_barrier_state_text(&graph->barriers[line->barrier], text, sizeof text);
+        viewer_put(canvas, 0, end + 2, VIEWER_STYLE_DIM, text);
+    }
+}
+
 static void draw_row(struct viewer_context *context, const struct viewer_row *row, struct viewer_canvas *canvas)
 {
     const struct viewer_wait_tree *tree = context->state;
     const struct viewer_wait_line *line = &tree->lines[row->data];
     const int at = draw_rails(line, canvas);
-    struct wsdbg_report_warps w;
-    char text[192];
     if (line->kind == VIEWER_WAIT_NOBODY) {
         const int end = viewer_put(canvas, 0, at, VIEWER_STYLE_UNKNOWN, "?");
         viewer_put(canvas, 0, end + 1, VIEWER_STYLE_DIM, "nobody is known that could end this wait");
-        return;
-    }
-    wsdbg_fold_warps_row(context->picture->snapshot, &tree->folded.groups[line->group], &w);
-    if (line->kind != VIEWER_WAIT_BARRIER) {
-        draw_node(context, line, &w, at, canvas);
-        return;
-    }
-    wsdbg_report_wait_text(&w, text, sizeof text);
-    const int end = viewer_put(canvas, 0, at, line->in_cycle ? VIEWER_STYLE_STUCK : VIEWER_STYLE_WAITING, text);
-    if (line->barrier != WSDBG_NONE) {
-        viewer_barrier_state_text(context->picture->snapshot, line->barrier, text, sizeof text);
-        viewer_put(canvas, 0, end + 2, VIEWER_STYLE_DIM, text);
+    } else if (line->kind == VIEWER_WAIT_BARRIER) {
+        draw_barrier(&tree->graph, line, at, canvas);
+    } else {
+        draw_node(context, line, &tree->graph.warps[line->node], at, canvas);
     }
 }
 
@@ -141,12 +147,12 @@ static size_t find(struct viewer_context *context, const struct viewer_rows *row
     for (size_t i = 0; i < rows->count; i++)
         if (rows->rows[i].object.kind == object.kind && rows->rows[i].object.index == object.index)
             return i;
-    if (object.kind != VIEWER_OBJECT_WARP)
+    const struct wsdbg_snapshot *snapshot = context->picture->snapshot;
+    if (object.kind != VIEWER_OBJECT_WARP || !snapshot || object.index >= snapshot->warp_count)
         return SIZE_MAX;
-    const struct wsdbg_fold_group *holder = viewer_folded_holder(&tree->folded, object.index);
-    for (size_t i = 0; holder && i < rows->count; i++)
-        if (tree->lines[rows->rows[i].data].kind == VIEWER_WAIT_NODE &&
-            &tree->folded.groups[tree->lines[rows->rows[i].data].group] == holder)
+    const uint32_t node = tree->graph.node_of_warp[object.index];
+    for (size_t i = 0; node != WSDBG_NONE && i < rows->count; i++)
+        if (tree->lines[rows->rows[i].data].kind == VIEWER_WAIT_NODE && tree->lines[rows->rows[i].data].node == node)
             return i;
     return SIZE_MAX;
 }

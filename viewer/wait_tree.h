@@ -1,12 +1,13 @@
 /* wait_tree.h - the wait-for graph as lines of an indented tree: waiters, what they wait on, who could wake them.
  *
- * Nodes are folded warps; a node stands open once, later lines point back to it.  Reads the picture: edges of the
- * diagnosis, and before a verdict the waits alone.
+ * Nodes are those of store/graph.h; each stands open once, later lines point back to it.  Reads the picture: edges of
+ * the diagnosis, and before a verdict the waits alone.
  */
 #ifndef VIEWER_WAIT_TREE_H
 #define VIEWER_WAIT_TREE_H
 
-#include "viewer/folded.h"
+#include "store/graph.h"
+#include "viewer/view.h"
 
 enum viewer_wait_kind {
     VIEWER_WAIT_NODE,    /* warps, and what they do */
@@ -18,9 +19,9 @@ enum viewer_wait_kind {
 
 struct viewer_wait_line {
     enum viewer_wait_kind kind;
-    uint32_t group;   /* of the warps; for a barrier that of the waiter */
-    uint32_t warp;    /* an example of them; WSDBG_NONE for NOBODY */
-    uint32_t barrier; /* BARRIER: an example; WSDBG_NONE = not an object the record knows */
+    uint32_t node;    /* in graph.warps; for a barrier that of its waiter; WSDBG_NONE for NOBODY */
+    uint32_t barrier; /* BARRIER: in graph.barriers; WSDBG_NONE = not an object the record knows */
+    bool one_barrier; /* BARRIER: the only one that the node waits on */
     uint8_t depth;
     bool last;      /* of its siblings */
     uint64_t rails; /* bit d: a rail runs past at depth d */
@@ -29,7 +30,7 @@ struct viewer_wait_line {
 };
 
 struct viewer_wait_tree {
-    struct viewer_folded folded;
+    struct wsdbg_graph graph;
     struct viewer_wait_line *lines;
     size_t count, capacity;
 };

@@ -29,8 +29,9 @@ static const char *tree_text(const struct example *example, bool verdict, const 
     for (size_t i = 0; i < tree.count; i++) {
         const struct viewer_wait_line *line = &tree.lines[i];
         used += (size_t)snprintf(text + used, sizeof text - used, "%*s%c", line->depth, "", letters[line->kind]);
-        if (line->warp != WSDBG_NONE)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%u", example->snapshot.warps[line->warp].warp);
+        if (line->node != WSDBG_NONE)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%u",
+                                     example->snapshot.warps[tree.graph.warp_sources[line->node]].warp);
         used += (size_t)snprintf(text + used, sizeof text - used, "%s\n", line->in_cycle ? "*" : "");
     }
     viewer_wait_tree_deinit(&tree);

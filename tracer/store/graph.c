@@ -100,11 +100,14 @@ static struct wsdbg_error *fold_warps(struct builder *b)
     if (error)
         return error;
     b->graph->warps = calloc(count + 1, sizeof *b->graph->warps);
-    b->graph->warp_count = b->graph->warps ? count : 0;
-    for (size_t i = 0; i < b->graph->warp_count; i++)
+    b->graph->warp_sources = calloc(count + 1, sizeof *b->graph->warp_sources);
+    b->graph->warp_count = b->graph->warps && b->graph->warp_sources ? count : 0;
+    for (size_t i = 0; i < b->graph->warp_count; i++) {
         wsdbg_fold_warps_row(b->s, &groups[i], &b->graph->warps[i]);
+        b->graph->warp_sources[i] = groups[i].source;
+    }
     free(groups);
-    return b->graph->warps ? NULL : &wsdbg_error_no_memory;
+    return b->graph->warps && b->graph->warp_sources ? NULL : &wsdbg_error_no_memory;
 }
 
 static struct wsdbg_error *fold_barriers(struct builder *b)
@@ -117,11 +120,14 @@ static struct wsdbg_error *fold_barriers(struct builder *b)
     if (error)
         return error;
     b->graph->barriers = calloc(count + 1, sizeof *b->graph->barriers);
-    b->graph->barrier_count = b->graph->barriers ? count : 0;
-    for (size_t i = 0; i < b->graph->barrier_count; i++)
+    b->graph->barrier_sources = calloc(count + 1, sizeof *b->graph->barrier_sources);
+    b->graph->barrier_count = b->graph->barriers && b->graph->barrier_sources ? count : 0;
+    for (size_t i = 0; i < b->graph->barrier_count; i++) {
         wsdbg_fold_barriers_row(b->s, &groups[i], &b->graph->barriers[i]);
+        b->graph->barrier_sources[i] = groups[i].source;
+    }
     free(groups);
-    return b->graph->barriers ? NULL : &wsdbg_error_no_memory;
+    return b->graph->barriers && b->graph->barrier_sources ? NULL : &wsdbg_error_no_memory;
 }
 
 static struct wsdbg_graph_link *find_link(struct wsdbg_graph *graph, const struct wsdbg_graph_link *link)
@@ -208,7 +214,7 @@ struct wsdbg_error *wsdbg_graph_make(const struct wsdbg_snapshot *snapshot, cons
         error = fold_barriers(&b);
     if (!error)
         error = read_links(&b);
-    free(b.warp_node);
+    graph.node_of_warp = b.warp_node;
     free(b.barrier_node);
     if (error)
         wsdbg_graph_deinit(&graph);
@@ -220,7 +226,10 @@ struct wsdbg_error *wsdbg_graph_make(const struct wsdbg_snapshot *snapshot, cons
 void wsdbg_graph_deinit(struct wsdbg_graph *graph)
 {
     free(graph->warps);
+    free(graph->warp_sources);
     free(graph->barriers);
+    free(graph->barrier_sources);
+    free(graph->node_of_warp);
     free(graph->links);
     *graph = (struct wsdbg_graph){0};
 }

@@ -1,6 +1,6 @@
 /* graph.h - the wait-for graph folded for drawing: equal warps are one node, equal barriers another.
  *
- * Made from a snapshot and the edges of its diagnosis.  Read by: the DOT export, the HTML report.
+ * Made from a snapshot and the edges of its diagnosis.  Read by: the DOT export, the HTML report, the viewer.
  * Nodes use the words of the report, so that a picture and the tables beside it speak of the same groups.
  */
 #ifndef WSDBG_STORE_GRAPH_H
@@ -20,9 +20,12 @@ struct wsdbg_graph_link {
 
 struct wsdbg_graph {
     struct wsdbg_report_warps *warps; /* those that wait, and those that others wait for */
+    uint32_t *warp_sources;           /* for each, an example in the snapshot */
     size_t warp_count;
     struct wsdbg_report_barriers *barriers; /* those waited on */
+    uint32_t *barrier_sources;              /* for each, an example in the snapshot */
     size_t barrier_count;
+    uint32_t *node_of_warp; /* by warp of the snapshot: index in warps; WSDBG_NONE = has no part in a wait */
     struct wsdbg_graph_link *links; /* no two with the same three ends */
     size_t link_count;
 };
