@@ -165,6 +165,17 @@ static bool wait_readable(int fd, int limit_ms)
     return false;
 }
 
+/* A child that is stuck in the driver does not die of SIGKILL: it is not waited for longer than a second. */
+static void collect(pid_t child)
+{
+    for (int i = 0; i < 100; i++) {
+        const pid_t ended = waitpid(child, NULL, WNOHANG);
+        if (ended == child || (ended < 0 && errno != EINTR))
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+}
+
 /* The child writes its answer in one piece: one read gets all of it, or the child is gone. */
 static struct wsdbg_error *wait_answer(pid_t child, int answer_end, int limit_ms)
 {
@@ -173,7 +184,7 @@ static struct wsdbg_error *wait_answer(pid_t child, int answer_end, int limit_ms
     const bool whole = came && read(answer_end, &answer, sizeof answer) == sizeof answer;
     if (!whole)
         kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
+    collect(child);
     if (!whole)
         return wsdbg_error_create(WSDBG_ERROR_OS, "the driver %s", came ? "crashed" : "did not answer in time");
     answer.call[sizeof answer.call - 1] = '\0';

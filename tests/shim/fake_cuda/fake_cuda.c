@@ -209,6 +209,8 @@ FAKE(cuCtxGetDevice, (CUdevice * device), (device))
 
 FAKE(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device), (context, device))
 {
+    if (device < 0 || device > 1)
+        return 101;
     if (!primary[device]) {
         primary[device] = calloc(1, sizeof *primary[device]);
         primary[device]->device = device;
