@@ -4,14 +4,14 @@
 set -eu
 
 packages="gcc g++ cmake ninja-build pkg-config libsqlite3-dev libzstd-dev liblz4-dev libjansson-dev libncurses-dev"
-[ "$1" = demo ] || packages="$packages libcmocka-dev libvterm-dev valgrind clang python3"
+[ "$1" = demo ] || packages="$packages libcmocka-dev libvterm-dev libxml2-dev chromium valgrind clang python3"
 
 missing=
 for package in $packages; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"
 done
-# A compiler or cmake from elsewhere serves as well as Debian's.
-for pair in gcc:gcc g++:g++ cmake:cmake ninja:ninja-build clang:clang python3:python3; do
+# A compiler, cmake or browser from elsewhere serves as well as Debian's.
+for pair in google-chrome:chromium chromium-browser:chromium gcc:gcc g++:g++ cmake:cmake ninja:ninja-build clang:clang python3:python3; do
     if command -v "${pair%%:*}" >/dev/null 2>&1; then
         missing=$(printf '%s ' $missing | sed "s/\(^\| \)${pair##*:} / /")
     fi

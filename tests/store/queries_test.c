@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "store/example.h"
+#include "store/replayed.h"
 #include "store/query.h"
 
 #include <stdio.h>
@@ -57,19 +58,6 @@ static const char *session_of(const char *query, const char **arguments)
         }
     }
     return "arrive-missing";
-}
-
-static struct wsdbg_store *replayed(const char *folder, const char *session)
-{
-    char command[1024], name[64];
-    struct wsdbg_store *store = NULL;
-    snprintf(name, sizeof name, "%s.db", session);
-    snprintf(command, sizeof command, "'%s' replay '%s/%s.wsrec' -o '%s/%s' >/dev/null 2>&1", WSDBG_PROGRAM,
-             WSDBG_RECORDED_DIR, session, folder, name);
-    assert_int_not_equal(system(command), -1);
-    example_ok(wsdbg_store_open(example_path(folder, name), &store));
-    unlink(example_path(folder, name));
-    return store;
 }
 
 static void print_cut(FILE *out, char *rows)

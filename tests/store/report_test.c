@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "store/example.h"
+#include "store/json_schema.h"
 #include "base/text.h"
 
 #include <jansson.h>
@@ -181,57 +182,10 @@ static void a_session_without_a_snapshot_says_so(void **state)
     example_free(&e);
 }
 
-static bool type_fits(const char *type, json_t *value)
-{
-    return (!strcmp(type, "null") && json_is_null(value)) || (!strcmp(type, "string") && json_is_string(value)) ||
-           (!strcmp(type, "integer") && json_is_integer(value)) || (!strcmp(type, "number") && json_is_number(value)) ||
-           (!strcmp(type, "boolean") && json_is_boolean(value)) || (!strcmp(type, "object") && json_is_object(value)) ||
-           (!strcmp(type, "array") && json_is_array(value));
-}
-
-static json_t *resolve(json_t *root, json_t *schema)
-{
-    const char *reference = json_string_value(json_object_get(schema, "$ref"));
-    if (!reference)
-        return schema;
-    assert_memory_equal(reference, "#/$defs/", 8);
-    json_t *found = json_object_get(json_object_get(root, "$defs"), reference + 8);
-    assert_non_null(found);
-    return found;
-}
-
-/* The part of JSON Schema that the report's schema uses: $ref, type, required, properties,
- * additionalProperties false, items. */
-static void check(json_t *root, json_t *schema, json_t *value, const char *where)
-{
-    schema = resolve(root, schema);
-    json_t *types = json_object_get(schema, "type"), *type, *row, *required;
-    size_t i;
-    bool fits = json_is_string(types) && type_fits(json_string_value(types), value);
-    json_array_foreach(types, i, type) fits = fits || type_fits(json_string_value(type), value);
-    if (types && !fits)
-        fail_msg("%s has the wrong type", where);
-    json_array_foreach(json_object_get(schema, "required"), i,
-                       required) if (json_is_object(value) && !json_object_get(value, json_string_value(required)))
-        fail_msg("%s lacks %s", where, json_string_value(required));
-    const char *key;
-    json_object_foreach(value, key, row)
-    {
-        json_t *property = json_object_get(json_object_get(schema, "properties"), key);
-        if (!property)
-            fail_msg("%s has %s, which the schema does not know", where, key);
-        check(root, property, row, key);
-    }
-    json_array_foreach(value, i, row) check(root, json_object_get(schema, "items"), row, where);
-}
-
 static void json_follows_its_schema(void **state)
 {
     (void)state;
-    json_error_t problem;
-    json_t *schema = json_load_file(WSDBG_DOCS_DIR "/report.schema.json", 0, &problem);
-    if (!schema)
-        fail_msg("report.schema.json:%d: %s", problem.line, problem.text);
+    json_t *schema = schema_load("report.schema.json");
     struct example examples[3];
     example_hang(&examples[0], 4, 1);
     example_unknown(&examples[1]);
@@ -240,7 +194,7 @@ static void json_follows_its_schema(void **state)
         char *text = example_report(&examples[i], true);
         json_t *value = json_loads(text, 0, NULL);
         assert_non_null(value);
-        check(schema, schema, value, "report");
+        schema_check(schema, value, "report");
         assert_int_equal(json_integer_value(json_object_get(value, "schema_version")), 1);
         if (i == 0)
             assert_string_equal(json_string_value(json_object_get(value, "cause")), "PARITY_WRONG");

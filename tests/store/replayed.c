@@ -1,0 +1,26 @@
+/* replayed.c - see replayed.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "store/replayed.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "store/example.h"
+
+struct wsdbg_store *replayed(const char *folder, const char *session)
+{
+    char command[1024], name[64];
+    struct wsdbg_store *store = NULL;
+    snprintf(name, sizeof name, "%s.db", session);
+    snprintf(command, sizeof command, "'%s' replay '%s/%s.wsrec' -o '%s/%s' >/dev/null 2>&1", WSDBG_PROGRAM,
+             WSDBG_RECORDED_DIR, session, folder, name);
+    assert_int_not_equal(system(command), -1);
+    example_ok(wsdbg_store_open(example_path(folder, name), &store));
+    unlink(example_path(folder, name));
+    return store;
+}
