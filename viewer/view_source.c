@@ -302,39 +302,44 @@ static size_t site_at(const struct source *state, struct viewer_object at)
     return i;
 }
 
-static bool go_to(struct viewer_context *context, const struct site *site)
-{
-    const struct source *state = context->state;
-    if (site->line)
-        context->selected = (struct viewer_object){VIEWER_OBJECT_SOURCE_LINE, site->module, site->line};
-    else
-        context->selected = (struct viewer_object){VIEWER_OBJECT_WARP, state->folded.groups[site->group].source, 0};
-    return true;
-}
-
 static bool same_place(const struct site *a, const struct site *b)
 {
     return a->module == b->module && a->line == b->line;
 }
 
+/* To the last one that waits where site number `i` is: then all of them, and the line, are in sight. */
+static void go_to(struct viewer_context *context, size_t i)
+{
+    const struct source *state = context->state;
+    while (i + 1 < state->site_count && same_place(&state->sites[i], &state->sites[i + 1]))
+        i++;
+    const uint32_t group = state->sites[i].group;
+    context->selected = (struct viewer_object){VIEWER_OBJECT_WARP, state->folded.groups[group].source, 0};
+}
+
 static bool press(struct viewer_context *context, int key)
 {
     const struct source *state = context->state;
-    if ((key != '[' && key != ']') || state->site_count == 0)
-        return key == '[' || key == ']';
+    if (key != '[' && key != ']')
+        return false;
+    if (state->site_count == 0)
+        return true;
     const struct site *sites = state->sites;
     const struct viewer_object at = context->selected;
-    size_t i = site_at(state, at);
+    size_t i = at.kind == VIEWER_OBJECT_NONE ? 0 : site_at(state, at);
     if (key == '[') {
         while (i > 0 && i < state->site_count && same_place(&sites[i - 1], &sites[i]))
             i--;
-        return go_to(context, &sites[i > 0 ? i - 1 : 0]);
+        go_to(context, i > 0 ? i - 1 : 0);
+        return true;
     }
-    const bool here = i < state->site_count && (at.kind == VIEWER_OBJECT_WARP || sites[i].line == at.part);
-    size_t next = at.kind == VIEWER_OBJECT_NONE ? 0 : i;
-    while (here && next < state->site_count && same_place(&sites[next], &sites[i]))
-        next++;
-    return go_to(context, &sites[next < state->site_count ? next : state->site_count - 1]);
+    const size_t here = i;
+    if (at.kind == VIEWER_OBJECT_WARP || (at.kind == VIEWER_OBJECT_SOURCE_LINE && i < state->site_count &&
+                                          sites[i].module == at.index && sites[i].line == at.part))
+        while (i < state->site_count && same_place(&sites[i], &sites[here]))
+            i++;
+    go_to(context, i < state->site_count ? i : state->site_count - 1);
+    return true;
 }
 
 /* A warp is found at the site where it waits. */
