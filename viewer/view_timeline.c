@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define GROUP_WARPS 4u
+#define CTA_GROUPS 8u /* warpgroups a CTA can have */
 #define LABEL_COLUMNS 26
 #define LABEL_COLUMNS_NARROW 14
 #define STALL_COLUMNS 14
@@ -176,7 +177,7 @@ static const struct kept_lane *lane_of(struct viewer_context *context, const str
     const struct wsdbg_snapshot *s = context->picture->snapshot;
     const uint32_t cta = row->object.index, group = row->object.part;
     const struct viewer_window window = window_of(context, (uint32_t)row->data, columns);
-    struct kept_lane *lane = &t->kept[(cta * 4 + group) % KEPT_LANES];
+    struct kept_lane *lane = &t->kept[(cta * CTA_GROUPS + group) % KEPT_LANES];
     if (lane->picture != context->picture->number || lane->cta != cta || lane->warpgroup != group ||
         !same_window(&lane->window, &window)) {
         lane->picture = context->picture->number;
