@@ -14,7 +14,7 @@
 
 #include "viewer/viewer_internal.h"
 
-#define LIVE_UPDATE_NS 100000000u
+#define LIVE_UPDATE_NS 80000000u
 #define IDLE_UPDATE_NS 500000000u
 #define FRAME_NS 50000000u
 #define SAMPLE_BYTES ((size_t)8 << 20)
@@ -212,6 +212,16 @@ static void update(struct viewer *viewer)
     viewer_set_stale(viewer);
 }
 
+/* What was asked about may be over before the answer. */
+static void review_question(struct viewer *viewer)
+{
+    const struct viewer_source_ops *ops = viewer->source->ops;
+    if (!viewer->question || ops->question(viewer->source))
+        return;
+    viewer->question = NULL;
+    viewer->dirty = true;
+}
+
 uint64_t viewer_due_ns(const struct viewer *viewer)
 {
     const uint64_t update_ns = viewer->updated_ns + update_every_ns(viewer);
@@ -226,6 +236,7 @@ bool viewer_step(struct viewer *viewer, uint64_t now_ns)
     if (!take_keys(viewer) || viewer->leave)
         return false;
     update(viewer);
+    review_question(viewer);
     if (viewer->dirty && now_ns - viewer->drawn_ns >= FRAME_NS) {
         viewer->dirty = false;
         viewer->drawn_ns = now_ns;

@@ -219,7 +219,6 @@ struct wsdbg_error *wsdbg_attach(const struct wsdbg_running *session, struct vie
     error = viewer_source_open_live(&attachment->feed, &attachment->source);
     if (error)
         return error;
-    viewer_live_set_status(attachment->source, "attached, read-only");
     *out = attachment->source;
     return NULL;
 }

@@ -1,0 +1,249 @@
+/* run_tui_test.c - `wsdbg run --tui`: the program's hang, words and keys on one screen. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cmd/harness.h"
+#include "viewer/screen.h"
+
+#define CONTROL_C "\x03"
+#define CONTROL_Z "\x1a"
+#define CONTROL_BRACKET "\x1d"
+
+#define RUN(...) SCREEN(80, 24, WSDBG_BINARY, "run", "--tui", "-o", "x.db", "--stall", "0.3", __VA_ARGS__)
+#define SHELL(script) RUN("sh", "-c", script)
+
+static void expect_log(const char *text)
+{
+    struct outcome query = WSDBG("query", "x.db", "--csv", "SELECT origin, text FROM log");
+    if (!strstr(query.out, text))
+        fail_msg("the log has no '%s' but:\n%s", text, query.out);
+    outcome_free(&query);
+}
+
+static void the_verdict_appears_in_place_and_stays_until_q(void **state)
+{
+    (void)state;
+    struct screen *screen = RUN(FAKE_HANG, "hang");
+    screen_expect(screen, "HANG: WAKER_EXITED (proven)");
+    screen_expect(screen, "finished");
+    assert_false(process_lives(read_pid("pid")));
+    screen_press(screen, "q");
+    /* What would have gone to stderr comes when the terminal is the reader's again. */
+    screen_expect(screen, "after the 0.3 s threshold; the program is ended now");
+    screen_expect(screen, "session in x.db; ask it with: wsdbg query x.db");
+    screen_expect_restored(screen);
+    assert_int_equal(screen_finish(screen), 124);
+    expect_log("terminal,the program's own words");
+    expect_log("hang: WAKER_EXITED (proven)");
+}
+
+static void what_the_program_writes_is_in_the_log(void **state)
+{
+    (void)state;
+    struct screen *screen = SHELL("printf 'one\\ntwo\\033[31m red\\033[0m\\n' ; echo three >&2; exit 5");
+    screen_expect(screen, "finished");
+    screen_press(screen, "L");
+    screen_expect(screen, "one");
+    screen_expect(screen, "two red");
+    screen_expect(screen, "three");
+    screen_press(screen, "q");
+    assert_int_equal(screen_finish(screen), 5);
+    expect_log("terminal,two red");
+    expect_log("terminal,three");
+}
+
+static void keys_reach_the_program_in_input_mode(void **state)
+{
+    (void)state;
+    struct screen *screen = SHELL("printf 'your name? '; read name; echo hello $name; exit 3");
+    screen_press(screen, "L");
+    screen_expect(screen, "your name?");
+    screen_press(screen, "i");
+    screen_expect(screen, "Ctrl-]");
+    screen_press(screen, "jq\r" CONTROL_BRACKET);
+    screen_expect(screen, "hello jq");
+    screen_expect(screen, "finished");
+    screen_press(screen, "q");
+    assert_int_equal(screen_finish(screen), 3);
+}
+
+static void leaving_while_it_runs_is_asked_about(void **state)
+{
+    (void)state;
+    struct screen *screen = SHELL("echo $$ > pid; exec sleep 20");
+    wait_for_file("pid");
+    screen_press(screen, "q");
+    screen_expect(screen, "The program still runs");
+    screen_press(screen, "n");
+    screen_expect_gone(screen, "The program still runs");
+    assert_true(process_lives(read_pid("pid")));
+    screen_press(screen, "q");
+    screen_expect(screen, "The program still runs");
+    screen_press(screen, "y");
+    assert_int_equal(screen_finish(screen), 128 + SIGTERM);
+    assert_false(process_lives(read_pid("pid")));
+}
+
+static void a_question_goes_away_with_its_reason(void **state)
+{
+    (void)state;
+    struct screen *screen = SHELL("while [ ! -e asked ]; do sleep 0.1; done");
+    screen_expect(screen, "live");
+    screen_press(screen, "q");
+    screen_expect(screen, "The program still runs");
+    write_file("asked", "", 0);
+    screen_expect_gone(screen, "The program still runs");
+    screen_press(screen, "q");
+    assert_int_equal(screen_finish(screen), 0);
+}
+
+static void the_view_can_be_left_and_the_program_goes_on_in_the_terminal(void **state)
+{
+    (void)state;
+    struct screen *screen = SHELL("read line; echo got $line; read line; exit 6");
+    screen_expect(screen, "live");
+    screen_press(screen, "q");
+    screen_expect(screen, "leave it running");
+    screen_press(screen, "d");
+    screen_expect_gone(screen, "leave it running");
+    screen_press(screen, "first\r");
+    screen_expect(screen, "got first");
+    screen_press(screen, "\r");
+    assert_int_equal(screen_finish(screen), 6);
+    expect_log("terminal,got first");
+}
+
+static void control_c_is_for_the_program(void **state)
+{
+    (void)state;
+    struct screen *screen = SHELL("trap 'echo caught; exit 4' INT; echo ready; while :; do sleep 0.1; done");
+    screen_press(screen, "L");
+    screen_expect(screen, "ready");
+    screen_press(screen, CONTROL_C);
+    screen_expect(screen, "caught");
+    screen_expect(screen, "finished");
+    screen_press(screen, "q");
+    assert_int_equal(screen_finish(screen), 4);
+}
+
+static void a_stop_stops_both_and_both_go_on(void **state)
+{
+    (void)state;
+    struct screen *screen = SHELL("echo $$ > pid; exec sleep 20");
+    const pid_t program = read_pid("pid");
+    screen_expect(screen, "live");
+    screen_press(screen, CONTROL_Z);
+    screen_expect_stopped(screen);
+    assert_true(process_lives(program));
+    kill(screen_pid(screen), SIGCONT);
+    screen_expect(screen, "live");
+    screen_press(screen, CONTROL_C);
+    screen_expect(screen, "finished");
+    screen_press(screen, "q");
+    assert_int_equal(screen_finish(screen), 128 + SIGINT);
+}
+
+static void a_new_size_reaches_the_program(void **state)
+{
+    (void)state;
+    struct screen *screen = SHELL("trap 'stty size; exit 0' WINCH; stty size; while :; do sleep 0.1; done");
+    screen_press(screen, "L");
+    screen_expect(screen, "24 80");
+    screen_resize(screen, 100, 30);
+    screen_expect(screen, "30 100");
+    screen_expect(screen, "finished");
+    screen_press(screen, "q");
+    assert_int_equal(screen_finish(screen), 0);
+}
+
+static void a_redirected_stream_stays_the_programs(void **state)
+{
+    (void)state;
+    const char *const words[] = {"/bin/sh", "-c",
+                                 "\"$0\" run --tui -o x.db sh -c 'echo to the file; echo to the screen >&2' > out",
+                                 WSDBG_BINARY, NULL};
+    struct screen *screen = screen_start(80, 24, NULL, words);
+    screen_expect(screen, "finished");
+    screen_press(screen, "L");
+    screen_expect(screen, "to the screen");
+    screen_press(screen, "q");
+    assert_int_equal(screen_finish(screen), 0);
+    char *out = read_file("out");
+    assert_string_equal(out, "to the file\n");
+    free(out);
+}
+
+static void a_program_that_writes_without_end_is_not_held_up(void **state)
+{
+    (void)state;
+    struct screen *screen = SHELL("head -c 5000000 /dev/zero | tr '\\0' x | fold -w 99; echo; echo the last line; exit 7");
+    screen_expect(screen, "finished");
+    screen_press(screen, "LG");
+    screen_expect(screen, "the last line");
+    screen_press(screen, "q");
+    assert_int_equal(screen_finish(screen), 7);
+    expect_log("terminal,the last line");
+}
+
+static void a_closed_window_ends_both(void **state)
+{
+    (void)state;
+    struct screen *screen = SHELL("echo $$ > pid; exec sleep 20");
+    const pid_t program = read_pid("pid");
+    screen_expect(screen, "live");
+    screen_hang_up(screen);
+    screen_finish(screen);
+    assert_false(process_lives(program));
+}
+
+static void a_signal_to_end_is_passed_on_and_the_screen_does_not_stay(void **state)
+{
+    (void)state;
+    struct screen *screen = SHELL("trap 'exit 9' TERM; echo $$ > pid; while :; do sleep 0.1; done");
+    wait_for_file("pid");
+    screen_expect(screen, "live");
+    kill(screen_pid(screen), SIGTERM);
+    screen_expect_restored(screen);
+    assert_int_equal(screen_finish(screen), 9);
+}
+
+static void a_program_that_is_not_there_leaves_the_terminal_as_it_was(void **state)
+{
+    (void)state;
+    struct screen *screen = RUN("./not-there");
+    screen_expect(screen, "./not-there: No such file");
+    screen_expect_restored(screen);
+    assert_int_equal(screen_finish(screen), 127);
+    assert_int_equal(count_files("*.db"), 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(the_verdict_appears_in_place_and_stays_until_q),
+        TEST(what_the_program_writes_is_in_the_log),
+        TEST(keys_reach_the_program_in_input_mode),
+        TEST(leaving_while_it_runs_is_asked_about),
+        TEST(a_question_goes_away_with_its_reason),
+        TEST(the_view_can_be_left_and_the_program_goes_on_in_the_terminal),
+        TEST(control_c_is_for_the_program),
+        TEST(a_stop_stops_both_and_both_go_on),
+        TEST(a_new_size_reaches_the_program),
+        TEST(a_redirected_stream_stays_the_programs),
+        TEST(a_program_that_writes_without_end_is_not_held_up),
+        TEST(a_closed_window_ends_both),
+        TEST(a_signal_to_end_is_passed_on_and_the_screen_does_not_stay),
+        TEST(a_program_that_is_not_there_leaves_the_terminal_as_it_was),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
