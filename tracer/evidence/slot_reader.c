@@ -31,10 +31,22 @@ static bool identity_makes_sense(const struct wsdbg_slot *slot, uint32_t index, 
            wsdbg_slot_cluster_rank(slot) < wsdbg_slot_cluster_size(slot) && placed == index;
 }
 
+/* Most slots of a chip never had a warp: they are looked at fifty times a second and need no copy. */
+static bool is_untouched(const struct wsdbg_slot *slot)
+{
+    const uint64_t *words = (const uint64_t *)slot;
+    uint64_t any = 0;
+    for (size_t i = 0; i < sizeof *slot / sizeof *words; i++)
+        any |= __atomic_load_n(&words[i], __ATOMIC_RELAXED);
+    return any == 0;
+}
+
 enum wsdbg_slot_result wsdbg_slot_read(const struct wsdbg_slot *slot, uint32_t index, uint32_t warps_per_sm,
                                        struct wsdbg_slot *out)
 {
     enum wsdbg_slot_result result = WSDBG_SLOT_TORN;
+    if (is_untouched(slot))
+        return WSDBG_SLOT_EMPTY;
     for (int attempt = 0; attempt < SLOT_READ_ATTEMPTS; attempt++) {
         struct wsdbg_slot copy;
         struct wsdbg_event again;
