@@ -33,7 +33,8 @@ static void say_end(const struct viewer_picture *p, struct cause *cause)
     else if (p->live)
         snprintf(line, sizeof *cause->progress, "No verdict: nothing has stalled for long enough.");
     else
-        snprintf(line, sizeof *cause->progress, "No verdict was stored, and no end: wsdbg was stopped.");
+        snprintf(line, sizeof *cause->progress,
+                 "No verdict and no end are stored: the session still runs, or wsdbg was killed.");
 }
 
 static size_t running_grids(const struct wsdbg_snapshot *s)

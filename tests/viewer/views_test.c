@@ -29,17 +29,32 @@ struct session {
     struct viewer_filter filter;
 };
 
+static void open_file(struct session *session, const char *path)
+{
+    struct wsdbg_store *store;
+    example_ok(wsdbg_store_open(path, &store));
+    example_ok(viewer_source_open_database(store, &session->source));
+}
+
 static void open_session(struct session *session, const char *recording)
 {
     char command[2048];
-    struct wsdbg_store *store;
     *session = (struct session){.folder = example_folder()};
     const char *path = example_path(session->folder, "session.db");
     snprintf(command, sizeof command, "'%s' replay '%s/%s.wsrec' -o '%s' >/dev/null 2>&1", WSDBG_PROGRAM,
              WSDBG_RECORDED_DIR, recording, path);
     assert_int_not_equal(system(command), -1);
-    example_ok(wsdbg_store_open(path, &store));
-    example_ok(viewer_source_open_database(store, &session->source));
+    open_file(session, path);
+}
+
+/* A session made by hand; frees the example. */
+static void open_example(struct session *session, struct example *example)
+{
+    *session = (struct session){.folder = example_folder()};
+    const char *path = example_path(session->folder, "session.db");
+    example_store(example, path);
+    example_free(example);
+    open_file(session, path);
 }
 
 static void close_session(struct session *session)
@@ -113,19 +128,18 @@ static char *read_file(const char *path)
     return text;
 }
 
-static void compare(const char *recording)
+/* All views of a session with golden/NAME.rows; closes it. */
+static void compare_session(struct session *session, const char *name)
 {
-    struct session session;
     char path[1024], *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
     assert_non_null(out);
-    open_session(&session, recording);
     for (int i = 0; i < VIEW_COUNT; i++)
-        print_view(&session, views[i], out);
+        print_view(session, views[i], out);
     fclose(out);
-    close_session(&session);
-    snprintf(path, sizeof path, "%s/%s.rows", WSDBG_GOLDEN_DIR, recording);
+    close_session(session);
+    snprintf(path, sizeof path, "%s/%s.rows", WSDBG_GOLDEN_DIR, name);
     if (getenv("UPDATE_GOLDEN")) {
         FILE *file = fopen(path, "w");
         assert_non_null(file);
@@ -134,6 +148,13 @@ static void compare(const char *recording)
     }
     assert_string_equal(text, read_file(path));
     free(text);
+}
+
+static void compare(const char *recording)
+{
+    struct session session;
+    open_session(&session, recording);
+    compare_session(&session, recording);
 }
 
 static void an_arrival_is_missing(void **state)
@@ -158,6 +179,35 @@ static void nothing_hangs(void **state)
 {
     (void)state;
     compare("healthy");
+}
+
+static void what_is_not_known_is_a_question_mark(void **state)
+{
+    (void)state;
+    struct session session;
+    struct example example;
+    example_unknown(&example);
+    open_example(&session, &example);
+    compare_session(&session, "unknown");
+}
+
+/* A whole chip of equal CTAs is as many rows as one CTA. */
+static void equal_ctas_are_one_row(void **state)
+{
+    (void)state;
+    struct session session;
+    struct example example;
+    struct viewer_pane pane;
+    example_hang(&example, 132, 2);
+    open_example(&session, &example);
+    assert_int_equal(snapshot_of(&session)->warp_count, 132 * 12);
+    open_pane(&session, &viewer_warps, WIDTH, &pane);
+    assert_int_equal(pane.rows.count, 2);
+    viewer_pane_deinit(&pane);
+    open_pane(&session, &viewer_timeline, WIDTH, &pane);
+    assert_int_equal(pane.rows.count, 132 * 3);
+    viewer_pane_deinit(&pane);
+    close_session(&session);
 }
 
 /* Stands on the object and says so with a row that has it, or one of its warps. */
@@ -283,6 +333,8 @@ int main(void)
         cmocka_unit_test(the_register_pool_is_exhausted),
         cmocka_unit_test(a_parity_is_wrong),
         cmocka_unit_test(nothing_hangs),
+        cmocka_unit_test(what_is_not_known_is_a_question_mark),
+        cmocka_unit_test(equal_ctas_are_one_row),
         cmocka_unit_test(every_warp_has_a_row_to_jump_to),
         cmocka_unit_test(every_barrier_has_a_row_to_jump_to),
         cmocka_unit_test(evidence_leads_to_its_warps_and_barriers),
