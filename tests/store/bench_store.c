@@ -160,16 +160,18 @@ static void write_session(const char *path, uint32_t contexts, uint32_t depth)
     fill(&snapshot, contexts, depth);
     check(wsdbg_store_create(path, &info, &store));
     const double lines_per_s = log_lines_per_s(store), start = seconds();
+    const clock_t cpu_start = clock();
     check(wsdbg_store_snapshot(store, &snapshot));
     const double stored = seconds();
     wsdbg_store_close(store);
     const double closed = seconds();
+    const double cpu_s = (double)(clock() - cpu_start) / CLOCKS_PER_SEC;
     stat(path, &status);
     printf("{\"events\": %zu, \"warps\": %zu, \"store_s\": %.4f, \"close_s\": %.4f, \"events_per_s\": %.0f, "
-           "\"file_mib\": %.1f, \"peak_mib\": %ld, \"log_lines_per_s\": %.0f}\n",
+           "\"file_mib\": %.1f, \"peak_mib\": %ld, \"log_lines_per_s\": %.0f, \"events_per_cpu_s\": %.0f}\n",
            snapshot.history_count, snapshot.warp_count, stored - start, closed - stored,
-           (double)snapshot.history_count / (closed - start), (double)status.st_size / 1048576, peak_mib(),
-           lines_per_s);
+           (double)snapshot.history_count / (closed - start), (double)status.st_size / 1048576, peak_mib(), lines_per_s,
+           (double)snapshot.history_count / cpu_s);
     wsdbg_snapshot_deinit(&snapshot);
 }
 
