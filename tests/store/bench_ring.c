@@ -5,30 +5,15 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "evidence/segment_writer.h"
 #include "evidence/snapshot_build.h"
+#include "store/bench.h"
 #include "store/store.h"
 
 enum { SMS = 132, SM_WARPS = 64, WARPS = 32, STAGES = 4, DEPTH = 128, PROCESSES_MAX = 32 };
 enum { FULL, EMPTY };
-
-static double seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-static void check(struct wsdbg_error *error)
-{
-    if (!error)
-        return;
-    fprintf(stderr, "bench_ring: %s\n", wsdbg_error_message(error));
-    exit(1);
-}
 
 /* A consumer's loop: it waits for a stage, uses it, gives it back; then it waits for ever. */
 static void write_warp(struct segment_writer *writer, struct segment_warp *warp)
@@ -74,8 +59,8 @@ static void look(struct segment_writer *writer, struct wsdbg_tracker *tracker, u
 {
     const struct wsdbg_segment_view view = {(const unsigned char *)segment_writer_segment(writer),
                                             segment_writer_bytes(writer)};
-    check(wsdbg_segment_check(&view, "bench"));
-    check(wsdbg_tracker_look(tracker, &view, true, now_ns));
+    bench_ok(wsdbg_segment_check(&view, "bench"));
+    bench_ok(wsdbg_tracker_look(tracker, &view, true, now_ns));
 }
 
 static struct wsdbg_snapshot take(struct segment_writer *const *writers, uint32_t count)
@@ -90,7 +75,7 @@ static struct wsdbg_snapshot take(struct segment_writer *const *writers, uint32_
     }
     const struct wsdbg_build_request request = {
         .processes = processes, .process_count = count, .now_ns = now_ns, .source = "ring", .histories = true};
-    check(wsdbg_snapshot_build(&request, &snapshot));
+    bench_ok(wsdbg_snapshot_build(&request, &snapshot));
     for (uint32_t i = 0; i < count; i++)
         wsdbg_tracker_deinit(&trackers[i]);
     return snapshot;
@@ -100,18 +85,15 @@ static void measure(const char *path, struct segment_writer *const *writers, uin
 {
     const struct wsdbg_session_info info = {.command = "synthetic", .device = "sim", .stall_seconds = 2};
     struct wsdbg_store *store = NULL;
-    struct rusage usage;
-    check(wsdbg_store_create(path, &info, &store));
-    const double start = seconds();
+    bench_ok(wsdbg_store_create(path, &info, &store));
+    const double start = bench_seconds();
     struct wsdbg_snapshot snapshot = take(writers, count);
-    const double taken = seconds();
-    check(wsdbg_store_snapshot(store, &snapshot));
+    const double taken = bench_seconds();
+    bench_ok(wsdbg_store_snapshot(store, &snapshot));
     wsdbg_store_close(store);
-    const double closed = seconds();
-    getrusage(RUSAGE_SELF, &usage);
+    const double closed = bench_seconds();
     printf("{\"ring_events\": %zu, \"ring_snapshot_s\": %.4f, \"ring_events_per_s\": %.0f, \"ring_peak_mib\": %ld}\n",
-           snapshot.history_count, taken - start, (double)snapshot.history_count / (closed - start),
-           usage.ru_maxrss / 1024);
+           snapshot.history_count, taken - start, (double)snapshot.history_count / (closed - start), bench_peak_mib());
     wsdbg_snapshot_deinit(&snapshot);
 }
 

@@ -10,34 +10,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
+#include "store/bench.h"
 #include "store/load.h"
 
 enum { SMS = 132, CTAS = SMS * 2, WARPS = 32, STAGES = 4, BARRIERS = 2 * STAGES };
-
-static double seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-static void check(struct wsdbg_error *error)
-{
-    if (!error)
-        return;
-    fprintf(stderr, "bench_store: %s\n", wsdbg_error_message(error));
-    exit(1);
-}
 
 static void *rows(size_t count, size_t bytes)
 {
     void *array = calloc(count, bytes);
     if (!array)
-        check(&wsdbg_error_no_memory);
+        bench_ok(&wsdbg_error_no_memory);
     return array;
 }
 
@@ -135,20 +120,13 @@ static void fill(struct wsdbg_snapshot *s, uint32_t contexts, uint32_t depth)
         fill_context(s, i, depth);
 }
 
-static long peak_mib(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss / 1024;
-}
-
 static double log_lines_per_s(struct wsdbg_store *store)
 {
     enum { LINES = 20000 };
-    const double start = seconds();
+    const double start = bench_seconds();
     for (uint32_t i = 0; i < LINES; i++)
-        check(wsdbg_store_log(store, i, WSDBG_LOG_STDOUT, "tile 1234 of 4096 done, residual 1.25e-06"));
-    return LINES / (seconds() - start);
+        bench_ok(wsdbg_store_log(store, i, WSDBG_LOG_STDOUT, "tile 1234 of 4096 done, residual 1.25e-06"));
+    return LINES / (bench_seconds() - start);
 }
 
 static void write_session(const char *path, uint32_t contexts, uint32_t depth)
@@ -158,20 +136,20 @@ static void write_session(const char *path, uint32_t contexts, uint32_t depth)
     struct wsdbg_store *store = NULL;
     struct stat status;
     fill(&snapshot, contexts, depth);
-    check(wsdbg_store_create(path, &info, &store));
-    const double lines_per_s = log_lines_per_s(store), start = seconds();
+    bench_ok(wsdbg_store_create(path, &info, &store));
+    const double lines_per_s = log_lines_per_s(store), start = bench_seconds();
     const clock_t cpu_start = clock();
-    check(wsdbg_store_snapshot(store, &snapshot));
-    const double stored = seconds();
+    bench_ok(wsdbg_store_snapshot(store, &snapshot));
+    const double stored = bench_seconds();
     wsdbg_store_close(store);
-    const double closed = seconds();
+    const double closed = bench_seconds();
     const double cpu_s = (double)(clock() - cpu_start) / CLOCKS_PER_SEC;
     stat(path, &status);
     printf("{\"events\": %zu, \"warps\": %zu, \"store_s\": %.4f, \"close_s\": %.4f, \"events_per_s\": %.0f, "
            "\"file_mib\": %.1f, \"peak_mib\": %ld, \"log_lines_per_s\": %.0f, \"events_per_cpu_s\": %.0f}\n",
            snapshot.history_count, snapshot.warp_count, stored - start, closed - stored,
-           (double)snapshot.history_count / (closed - start), (double)status.st_size / 1048576, peak_mib(), lines_per_s,
-           (double)snapshot.history_count / cpu_s);
+           (double)snapshot.history_count / (closed - start), (double)status.st_size / 1048576, bench_peak_mib(),
+           lines_per_s, (double)snapshot.history_count / cpu_s);
     wsdbg_snapshot_deinit(&snapshot);
 }
 
@@ -180,18 +158,18 @@ static double events_ms(struct wsdbg_store *store, const struct wsdbg_loaded *lo
     enum { ROUNDS = 500, EVENTS = 256 };
     struct wsdbg_history_event events[EVENTS];
     uint32_t got;
-    const double start = seconds();
+    const double start = bench_seconds();
     for (uint32_t i = 0; i < ROUNDS; i++)
-        check(wsdbg_store_events(store, loaded, i * 7919u % (uint32_t)loaded->snapshot.warp_count, 0, EVENTS, events,
-                                 &got));
-    return (seconds() - start) * 1e3 / ROUNDS;
+        bench_ok(wsdbg_store_events(store, loaded, i * 7919u % (uint32_t)loaded->snapshot.warp_count, 0, EVENTS, events,
+                                    &got));
+    return (bench_seconds() - start) * 1e3 / ROUNDS;
 }
 
 static double ask_s(struct wsdbg_store *store, const char *query, FILE *out)
 {
-    const double start = seconds();
-    check(wsdbg_store_query(store, query, WSDBG_QUERY_CSV, 0, out));
-    return seconds() - start;
+    const double start = bench_seconds();
+    bench_ok(wsdbg_store_query(store, query, WSDBG_QUERY_CSV, 0, out));
+    return bench_seconds() - start;
 }
 
 static void read_session(const char *path)
@@ -199,24 +177,24 @@ static void read_session(const char *path)
     struct wsdbg_store *store = NULL;
     struct wsdbg_loaded loaded;
     FILE *nowhere = fopen("/dev/null", "w");
-    const double start = seconds();
-    check(wsdbg_store_open(path, &store));
-    const double opened = seconds();
-    check(wsdbg_store_load(store, false, &loaded));
-    const double read = seconds();
+    const double start = bench_seconds();
+    bench_ok(wsdbg_store_open(path, &store));
+    const double opened = bench_seconds();
+    bench_ok(wsdbg_store_load(store, false, &loaded));
+    const double read = bench_seconds();
     const double one_warp_ms = events_ms(store, &loaded);
-    const long view_mib = peak_mib();
+    const long view_mib = bench_peak_mib();
     wsdbg_loaded_deinit(&loaded);
-    const double before_text = seconds();
-    check(wsdbg_report_text(store, false, nowhere));
-    const double before_json = seconds();
-    check(wsdbg_report_json(store, nowhere));
-    const double after_json = seconds();
+    const double before_text = bench_seconds();
+    bench_ok(wsdbg_report_text(store, false, nowhere));
+    const double before_json = bench_seconds();
+    bench_ok(wsdbg_report_json(store, nowhere));
+    const double after_json = bench_seconds();
     const double waits_s = ask_s(store, "@waits", nowhere), timeline_s = ask_s(store, "@timeline", nowhere);
     printf("{\"open_s\": %.4f, \"load_s\": %.4f, \"one_warp_ms\": %.4f, \"view_mib\": %ld, \"report_text_s\": %.4f, "
            "\"report_json_s\": %.4f, \"query_waits_s\": %.4f, \"query_timeline_s\": %.4f, \"peak_mib\": %ld}\n",
            opened - start, read - opened, one_warp_ms, view_mib, before_json - before_text, after_json - before_json,
-           waits_s, timeline_s, peak_mib());
+           waits_s, timeline_s, bench_peak_mib());
     wsdbg_store_close(store);
     fclose(nowhere);
 }
