@@ -69,6 +69,18 @@ static void two_warps_with_bytes_on_a_barrier_for_one(void **state)
     }
 }
 
+/* As on an H200: both loaders arrive within 32 ns, long before the consumer comes to wait. */
+static void an_overrun_before_anybody_waits(void **state)
+{
+    (void)state;
+    struct device *d = two_loaders(1, 4, true);
+    assert_true(device_delay(d, 0, 2, 1, 100000));
+    struct result r = judge_dead(d, 40, 128, LAUNCH_FAILED);
+    assert_true(r.diagnosis.finding_count > 0);
+    assert_string_equal(wsdbg_cause_name(r.diagnosis.findings[0].cause), "TX_SHARED_BARRIER");
+    done(&r);
+}
+
 /* The second loader is late: its arrival meets the next one of the first, which is of another iteration. */
 static void loaders_out_of_step(void **state)
 {
@@ -339,10 +351,36 @@ static void a_right_kernel_that_died_anywhere_is_not_blamed(void **state)
             }
 }
 
+/* The consumer's waits have no probes. */
+static void hide_waits(struct wsdbg_snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->history_count; i++) {
+        struct wsdbg_history_event *event = &snapshot->history[i];
+        if (event->barrier == FULL &&
+            (event->kind == WSDBG_EVENT_MBARRIER_WAIT_BEGIN || event->kind == WSDBG_EVENT_MBARRIER_WAIT_END))
+            event->kind = WSDBG_EVENT_USER_MARK;
+    }
+}
+
+static void waits_without_probes_do_not_make_an_overrun(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof right_kernels / sizeof *right_kernels; k++) {
+        struct result r = judge_dead(right_kernels[k].make(), 0, 128, LAUNCH_FAILED);
+        wsdbg_diagnosis_deinit(&r.diagnosis);
+        hide_waits(&r.snapshot);
+        assert_null(wsdbg_diagnose(&r.snapshot, &r.diagnosis));
+        if (r.diagnosis.finding_count > 0)
+            fail_msg("%s: %s", right_kernels[k].name, r.diagnosis.findings[0].sentence);
+        done(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_warps_with_bytes_on_a_barrier_for_one),
+        cmocka_unit_test(an_overrun_before_anybody_waits),
         cmocka_unit_test(loaders_out_of_step),
         cmocka_unit_test(a_late_overrun_in_histories_that_are_cut),
         cmocka_unit_test(one_warp_that_arrives_twice),
@@ -351,6 +389,7 @@ int main(void)
         cmocka_unit_test(stalls_beside_it_are_possible),
         cmocka_unit_test(a_stall_alone_is_not_the_cause),
         cmocka_unit_test(a_right_kernel_that_died_anywhere_is_not_blamed),
+        cmocka_unit_test(waits_without_probes_do_not_make_an_overrun),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

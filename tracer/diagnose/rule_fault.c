@@ -94,6 +94,23 @@ static bool somebody_waits(const struct wsdbg_case *c, const struct wsdbg_stage 
     return false;
 }
 
+/* All there ever was on the stage is one round. */
+static bool is_first_round(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
+{
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+    for (uint32_t i = 0; i < stage->use_count; i++)
+        if (uses[i].event->kind != WSDBG_EVENT_MBARRIER_INIT && uses[i].round != 0)
+            return false;
+    return true;
+}
+
+/* That no wait ended says something only where waits have probes.  A kernel may die before anybody came to wait: then
+ * the author's word that somebody will has to do. */
+static bool waits_would_show(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
+{
+    return somebody_waits(c, stage) || (stage->name && stage->name->waiting_roles && is_first_round(c, stage));
+}
+
 /* Two signs that fail in different ways must agree: the author may count iterations in a way of their own, and who
  * waits for a phase may have no probes. */
 static struct excess find_excess(const struct wsdbg_case *c)
@@ -105,7 +122,7 @@ static struct excess find_excess(const struct wsdbg_case *c)
             continue;
         const struct excess excess = read_last_phase(c, stage);
         if (excess.arrivals <= stage->init.value || excess.bytes == 0 || !some_round_is_overrun(c, stage) ||
-            !somebody_waits(c, stage))
+            !waits_would_show(c, stage))
             continue;
         if (!best.stage || excess.last->event->gpu_time_ns > best.last->event->gpu_time_ns)
             best = excess;
