@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "store/event_fields.h"
+#include "store/spans.h"
 #include "store/symbol.h"
 
 void viewer_grid_text(const struct wsdbg_snapshot *s, uint32_t grid, char *out, size_t bytes)
@@ -76,40 +77,13 @@ static void say(struct phrase *p, const char *format, ...)
         p->used = p->used + (size_t)length < p->bytes ? p->used + (size_t)length : p->bytes - 1;
 }
 
-static void say_barrier(struct phrase *p, const struct wsdbg_snapshot *s, uint32_t module,
-                        const struct wsdbg_history_event *event, unsigned fields)
+/* What an event's value says that its object does not. */
+static void say_value(struct phrase *p, const struct wsdbg_history_event *event)
 {
-    const bool named = !(fields & WSDBG_FIELD_STAGE);
-    const struct wsdbg_name *name =
-        wsdbg_snapshot_name(s, module, named ? WSDBG_NAME_NAMED_BARRIER : WSDBG_NAME_MBARRIER, event->barrier);
-    if (event->kind == WSDBG_EVENT_USER_MARK)
-        name = wsdbg_snapshot_name(s, module, WSDBG_NAME_MARK, event->barrier);
-    if (name)
-        say(p, " %s", name->name);
-    else
-        say(p, " %u", event->barrier);
-    if (fields & WSDBG_FIELD_STAGE)
-        say(p, "[%u]", event->stage);
-    if (fields & WSDBG_FIELD_PARITY)
-        say(p, " parity %u", event->parity);
-}
-
-static void say_value(struct phrase *p, const struct wsdbg_snapshot *s, uint32_t module,
-                      const struct wsdbg_history_event *event)
-{
-    const struct wsdbg_name *name;
     switch (event->kind) {
-    case WSDBG_EVENT_ROLE_BEGIN:
-        name = wsdbg_snapshot_name(s, module, WSDBG_NAME_ROLE, event->value);
-        if (name)
-            say(p, " %s", name->name);
-        else
-            say(p, " %" PRIu32, event->value);
-        break;
-    case WSDBG_EVENT_REGISTERS_REQUEST:
     case WSDBG_EVENT_REGISTERS_GRANTED:
     case WSDBG_EVENT_REGISTERS_RELEASE:
-        say(p, ", %" PRIu32 " a thread", event->value);
+        say(p, " %" PRIu32 " a thread", event->value);
         break;
     case WSDBG_EVENT_MBARRIER_INIT:
         say(p, ", %" PRIu32 " arrivals expected", event->value);
@@ -126,25 +100,29 @@ static void say_value(struct phrase *p, const struct wsdbg_snapshot *s, uint32_t
     case WSDBG_EVENT_NAMED_SYNC_BEGIN:
         say(p, ", %" PRIu32 " threads", event->value);
         break;
+    case WSDBG_EVENT_USER_MARK:
+        say(p, ", value %" PRIu32, event->value);
+        break;
+    case WSDBG_EVENT_BULK_WAIT_BEGIN:
+    case WSDBG_EVENT_WGMMA_WAIT_BEGIN:
+        say(p, ", %" PRIu32 " groups may stay open", event->value);
+        break;
     default:
-        say(p, " %" PRIu32, event->value);
+        break;
     }
 }
 
 void viewer_event_text(const struct wsdbg_snapshot *s, uint32_t warp, const struct wsdbg_history_event *event,
                        char *out, size_t bytes)
 {
-    const uint32_t module = s->grids[s->ctas[s->warps[warp].cta].grid].module;
-    const unsigned fields = wsdbg_event_fields(event->kind);
+    char object[128];
     struct phrase p = {out, bytes, 0};
-    say(&p, "%s", wsdbg_event_kind_name((enum wsdbg_event_kind)event->kind));
-    if (fields & WSDBG_FIELD_BARRIER)
-        say_barrier(&p, s, module, event, fields);
-    if (fields & WSDBG_FIELD_VALUE && !(fields & WSDBG_FIELD_SITE))
-        say_value(&p, s, module, event);
+    wsdbg_event_object_text(s, s->grids[s->ctas[s->warps[warp].cta].grid].module, event, object, sizeof object);
+    say(&p, "%s%s%s", wsdbg_event_kind_name((enum wsdbg_event_kind)event->kind), object[0] ? " " : "", object);
+    say_value(&p, event);
     if (wsdbg_event_has_iteration(event))
         say(&p, ", iteration %" PRIu32, event->iteration);
-    if (fields & WSDBG_FIELD_SITE)
+    if (wsdbg_event_fields(event->kind) & WSDBG_FIELD_SITE)
         say(&p, ", line %" PRIu32, WSDBG_SITE_LINE(event->value));
 }
 
@@ -157,20 +135,6 @@ void viewer_warps_time_text(const struct viewer_picture *picture, const struct w
         viewer_duration_text((uint64_t)w->waiting_ns.high + since_ns, out, bytes);
     else
         snprintf(out, bytes, "%s", w->state == WSDBG_WARP_EXITED ? "" : "?");
-}
-
-void viewer_barrier_state_text(const struct wsdbg_report_barriers *b, char *out, size_t bytes)
-{
-    char phase[24], pending[24], expected[24], tx[32];
-    wsdbg_range_text(b->phase, phase, sizeof phase);
-    wsdbg_range_text(b->pending_arrivals, pending, sizeof pending);
-    wsdbg_range_text(b->expected_arrivals, expected, sizeof expected);
-    wsdbg_report_tx_text(b, tx, sizeof tx);
-    out[0] = '\0';
-    if (b->kind == WSDBG_BARRIER_MBARRIER)
-        snprintf(out, bytes, "phase %s, pending %s of %s arrivals, %s bytes", phase, pending, expected, tx);
-    else if (b->kind == WSDBG_BARRIER_NAMED)
-        snprintf(out, bytes, "%s threads expected", expected);
 }
 
 const char *viewer_nothing_text(const struct viewer_context *context)

@@ -23,8 +23,6 @@ uint64_t viewer_gpu_now_ns(const struct wsdbg_snapshot *snapshot, uint32_t warp)
 /* Time since the slots changed, counted to the picture's now, that of the longest of a group; "" for warps that left. */
 void viewer_warps_time_text(const struct viewer_picture *picture, const struct wsdbg_report_warps *warps, char *out,
                             size_t bytes);
-/* "phase 0, pending 4 of 8 arrivals, 0 bytes"; "" for kinds that have no such numbers. */
-void viewer_barrier_state_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
 /* The sentence for a view without rows. */
 const char *viewer_nothing_text(const struct viewer_context *context);
 

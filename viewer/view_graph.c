@@ -104,7 +104,7 @@ static void draw_barrier(const struct wsdbg_graph *graph, const struct viewer_wa
         wsdbg_report_barrier_text(&graph->barriers[line->barrier], text, sizeof text);
     const int end = viewer_put(canvas, 0, at, line->in_cycle ? VIEWER_STYLE_STUCK : VIEWER_STYLE_WAITING, text);
     if (line->barrier != WSDBG_NONE) {
-        viewer_barrier_state_text(&graph->barriers[line->barrier], text, sizeof text);
+        wsdbg_report_barrier_state_text(&graph->barriers[line->barrier], text, sizeof text);
         viewer_put(canvas, 0, end + 2, VIEWER_STYLE_DIM, text);
     }
 }
