@@ -8,13 +8,12 @@
 
 #include "store/example.h"
 #include "store/json_schema.h"
-#include "store/replayed.h"
+#include "store/opened.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "store/export.h"
 
@@ -32,15 +31,6 @@ static int remove_folder(void **state)
     (void)state;
     example_clean(folder);
     return 0;
-}
-
-static struct wsdbg_store *stored(const struct example *e)
-{
-    struct wsdbg_store *store;
-    example_store(e, example_path(folder, "e.db"));
-    example_ok(wsdbg_store_open(example_path(folder, "e.db"), &store));
-    unlink(example_path(folder, "e.db"));
-    return store;
 }
 
 /* Takes the store. */
@@ -186,7 +176,7 @@ static void traces_of_all_kinds_of_sessions_follow_the_schema(void **state)
     example_hang(&examples[3], 2, 4);
     make_hostile(&examples[3]);
     for (int i = 0; i < 4; i++) {
-        json_t *trace = trace_of(stored(&examples[i]));
+        json_t *trace = trace_of(stored(folder, &examples[i]));
         check_trace(trace);
         json_decref(trace);
         example_free(&examples[i]);
@@ -211,7 +201,7 @@ static void a_hang_is_marked_and_its_waits_never_end(void **state)
     json_t *event;
     size_t i, never = 0;
     example_hang(&e, 4, 4);
-    json_t *trace = trace_of(stored(&e));
+    json_t *trace = trace_of(stored(folder, &e));
     assert_int_equal(count_events(trace, "X", "stall (host clock): PARITY_WRONG"), 1);
     assert_int_equal(count_events(trace, "i", "stall (host clock): PARITY_WRONG"), 1);
     json_array_foreach(events_of(trace), i, event)
@@ -235,7 +225,7 @@ static void without_a_verdict_nothing_never_ends(void **state)
     struct example e;
     example_hang(&e, 1, 4);
     e.diagnosis.hang = false;
-    json_t *trace = trace_of(stored(&e));
+    json_t *trace = trace_of(stored(folder, &e));
     char *text = json_dumps(trace, 0);
     assert_null(strstr(text, "never ends"));
     assert_non_null(strstr(text, "not over in the picture"));
@@ -266,7 +256,7 @@ static void clusters_have_no_counters(void **state)
     (void)state;
     struct example e;
     example_hang(&e, 2, 4); /* in clusters of two: the other CTA could arrive as well */
-    json_t *trace = trace_of(stored(&e));
+    json_t *trace = trace_of(stored(folder, &e));
     assert_int_equal(count_events(trace, "C", NULL), 0);
     json_decref(trace);
     example_free(&e);
@@ -333,7 +323,7 @@ static void graphs_of_all_kinds_of_sessions_are_valid_dot(void **state)
     example_hang(&examples[3], 2, 1);
     make_hostile(&examples[3]);
     for (int i = 0; i < 4; i++) {
-        char *text = dot_of(stored(&examples[i]));
+        char *text = dot_of(stored(folder, &examples[i]));
         check_dot(text);
         free(text);
         example_free(&examples[i]);

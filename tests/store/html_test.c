@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "store/example.h"
-#include "store/replayed.h"
+#include "store/opened.h"
 
 #include <libxml/parser.h>
 #include <libxml/xpath.h>
@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "store/export.h"
 
@@ -33,15 +32,6 @@ static int remove_folder(void **state)
     xmlCleanupParser();
     example_clean(folder);
     return 0;
-}
-
-static struct wsdbg_store *stored(const struct example *e)
-{
-    struct wsdbg_store *store;
-    example_store(e, example_path(folder, "e.db"));
-    example_ok(wsdbg_store_open(example_path(folder, "e.db"), &store));
-    unlink(example_path(folder, "e.db"));
-    return store;
 }
 
 /* Takes the store. */
@@ -132,7 +122,7 @@ static void a_quiet_session_says_so(void **state)
     (void)state;
     struct example e;
     example_quiet(&e, 2);
-    char *page = page_of(stored(&e));
+    char *page = page_of(stored(folder, &e));
     check_page(page);
     assert_non_null(strstr(page, "No stall seen"));
     assert_null(strstr(page, "<svg"));
@@ -145,7 +135,7 @@ static void what_is_not_known_is_a_question_mark(void **state)
     (void)state;
     struct example e;
     example_unknown(&e);
-    char *page = page_of(stored(&e));
+    char *page = page_of(stored(folder, &e));
     check_page(page);
     xmlDoc *document = parsed(page);
     assert_true(count(document, "//h:td[. = '?']") > 5);
@@ -166,7 +156,7 @@ static void hostile_names_stay_text(void **state)
     memset(e.snapshot.names[2].name, '<', sizeof e.snapshot.names[2].name - 1);
     memset(e.snapshot.names[3].name, '\x01', sizeof e.snapshot.names[3].name - 1);
     snprintf(e.snapshot.notes[0], sizeof e.snapshot.notes[0], "]]> <!-- &#0; \xc3");
-    char *page = page_of(stored(&e));
+    char *page = page_of(stored(folder, &e));
     check_page(page);
     assert_null(strstr(page, "<script"));
     assert_null(strstr(page, "<img"));
@@ -186,7 +176,7 @@ static void a_big_session_is_a_bounded_page(void **state)
         e.snapshot.warps[i].last.iteration = (uint32_t)i;
         e.snapshot.warps[i].line = wsdbg_known_u32((uint32_t)i);
     }
-    char *page = page_of(stored(&e));
+    char *page = page_of(stored(folder, &e));
     check_page(page);
     assert_true(strlen(page) < 1000000);
     free(page);

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "store/example.h"
-#include "store/replayed.h"
+#include "store/opened.h"
 #include "store/query.h"
 
 #include <stdio.h>

@@ -21,13 +21,28 @@ static void put_json_character(FILE *out, const char *at, size_t bytes, unsigned
         fwrite(at, 1, bytes, out);
 }
 
+/* Most text is plain: its bytes go out in one piece. */
+static size_t plain_bytes(const char *text)
+{
+    size_t bytes = 0;
+    while (text[bytes] >= 0x20 && text[bytes] < 0x7f && text[bytes] != '"' && text[bytes] != '\\')
+        bytes++;
+    return bytes;
+}
+
 void wsdbg_put_json_string(FILE *out, const char *text)
 {
     putc('"', out);
-    for (size_t bytes; *text; text += bytes) {
-        unsigned character;
-        bytes = wsdbg_text_next(text, &character);
-        put_json_character(out, text, bytes, character);
+    while (*text) {
+        size_t bytes = plain_bytes(text);
+        if (bytes > 0) {
+            fwrite(text, 1, bytes, out);
+        } else {
+            unsigned character;
+            bytes = wsdbg_text_next(text, &character);
+            put_json_character(out, text, bytes, character);
+        }
+        text += bytes;
     }
     putc('"', out);
 }

@@ -1,11 +1,11 @@
-/* replayed.c - see replayed.h. */
+/* opened.c - see opened.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "store/replayed.h"
+#include "store/opened.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -22,5 +22,14 @@ struct wsdbg_store *replayed(const char *folder, const char *session)
     assert_int_not_equal(system(command), -1);
     example_ok(wsdbg_store_open(example_path(folder, name), &store));
     unlink(example_path(folder, name));
+    return store;
+}
+
+struct wsdbg_store *stored(const char *folder, const struct example *e)
+{
+    struct wsdbg_store *store;
+    example_store(e, example_path(folder, "e.db"));
+    example_ok(wsdbg_store_open(example_path(folder, "e.db"), &store));
+    unlink(example_path(folder, "e.db"));
     return store;
 }
