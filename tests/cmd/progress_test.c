@@ -21,7 +21,7 @@ enum { STEPS = 20000 };
 static void work(void)
 {
     struct wsdbg_progress_line line;
-    wsdbg_progress_begin(&line, "exporting");
+    wsdbg_progress_begin(&line, "exporting", 0);
     for (uint64_t i = 1; i <= STEPS; i++)
         wsdbg_progress_advance(&line.progress, i, STEPS);
     wsdbg_progress_end(&line);
@@ -72,11 +72,29 @@ static void work_without_a_size_shows_nothing(void **state)
 {
     (void)state;
     struct wsdbg_progress_line line;
-    wsdbg_progress_begin(&line, "exporting");
+    wsdbg_progress_begin(&line, "exporting", 0);
     line.terminal = true;
     wsdbg_progress_advance(&line.progress, 0, 0);
     assert_int_equal(line.shown_ns, 0);
     wsdbg_progress_end(&line);
+}
+
+static void soon_done(void)
+{
+    struct wsdbg_progress_line line;
+    wsdbg_progress_begin(&line, "storing", UINT64_MAX);
+    for (uint64_t i = 1; i <= STEPS; i++)
+        wsdbg_progress_advance(&line.progress, i, STEPS);
+    wsdbg_progress_end(&line);
+    dprintf(STDERR_FILENO, "<end>");
+}
+
+static void work_that_is_soon_done_shows_nothing(void **state)
+{
+    (void)state;
+    char screen[4096];
+    screen_of(soon_done, screen, sizeof screen);
+    assert_string_equal(screen, "<end>");
 }
 
 static void make_hang(void)
@@ -135,6 +153,7 @@ int main(void)
         cmocka_unit_test(a_terminal_sees_it_and_keeps_nothing),
         cmocka_unit_test(it_is_shown_now_and_then_only),
         cmocka_unit_test(work_without_a_size_shows_nothing),
+        cmocka_unit_test(work_that_is_soon_done_shows_nothing),
         TEST(a_pipe_sees_the_file_and_nothing_else),
         TEST(export_shows_it_in_a_terminal),
         TEST(a_full_disk_is_said),

@@ -142,6 +142,37 @@ static void an_event_of_an_unknown_kind_is_null(void **state)
     example_free(&e);
 }
 
+/* Counts how often it was called; fails the test where it goes backwards. */
+struct counted_progress {
+    struct wsdbg_progress progress; /* first: a wsdbg_progress is one of these */
+    uint64_t calls, done, total;
+};
+
+static void count_progress(struct wsdbg_progress *progress, uint64_t done, uint64_t total)
+{
+    struct counted_progress *counted = (struct counted_progress *)progress;
+    assert_true(done > counted->done && done <= total);
+    counted->calls++;
+    counted->done = done;
+    counted->total = total;
+}
+
+static void storing_says_how_far_it_is(void **state)
+{
+    (void)state;
+    struct example e;
+    struct counted_progress counted = {.progress = {.advance = count_progress}};
+    struct wsdbg_store *own;
+    example_hang(&e, 4, 8);
+    example_ok(wsdbg_store_create(example_path(folder, "progress.db"), &e.info, &own));
+    wsdbg_store_show_progress(own, &counted.progress);
+    example_ok(wsdbg_store_snapshot(own, &e.snapshot));
+    wsdbg_store_close(own);
+    assert_int_equal(counted.calls, e.snapshot.warp_count);
+    assert_int_equal(counted.done, counted.total);
+    example_free(&e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +181,7 @@ int main(void)
         cmocka_unit_test(a_part_of_a_warps_history_can_be_read),
         cmocka_unit_test(events_of_a_replaced_picture_are_gone),
         cmocka_unit_test(an_event_of_an_unknown_kind_is_null),
+        cmocka_unit_test(storing_says_how_far_it_is),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

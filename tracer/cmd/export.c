@@ -21,7 +21,7 @@ static struct wsdbg_error *write_perfetto(struct wsdbg_store *store, const char 
     struct wsdbg_error *error = wsdbg_output_open(path, &output);
     if (error)
         return error;
-    wsdbg_progress_begin(&line, "exporting");
+    wsdbg_progress_begin(&line, "exporting", 0);
     error = wsdbg_export_perfetto(store, &line.progress, output.file);
     wsdbg_progress_end(&line);
     return wsdbg_output_close(&output, error);

@@ -14,21 +14,28 @@ static void show(struct wsdbg_progress *progress, uint64_t done, uint64_t total)
     if (!line->terminal || total == 0)
         return;
     const uint64_t now_ns = wsdbg_monotonic_ns();
-    if (line->shown_ns != 0 && now_ns - line->shown_ns < INTERVAL_NS)
-        return;
-    line->shown_ns = now_ns;
-    dprintf(STDERR_FILENO, "\r\033[K%s: %u %%", line->doing, (unsigned)(100.0 * (double)done / (double)total));
+    if (line->begun_ns == 0)
+        line->begun_ns = now_ns;
+    const bool early = now_ns - line->begun_ns < line->patience_ns;
+    if (!early && (line->shown_ns == 0 || now_ns - line->shown_ns >= INTERVAL_NS)) {
+        line->shown_ns = now_ns;
+        dprintf(STDERR_FILENO, "\r\033[K%s: %u %%", line->doing, (unsigned)(100.0 * (double)done / (double)total));
+    }
+    if (done >= total)
+        wsdbg_progress_end(line);
 }
 
-void wsdbg_progress_begin(struct wsdbg_progress_line *line, const char *doing)
+void wsdbg_progress_begin(struct wsdbg_progress_line *line, const char *doing, uint64_t patience_ns)
 {
-    *line = (struct wsdbg_progress_line){
-        .progress = {.advance = show}, .doing = doing, .terminal = isatty(STDERR_FILENO) == 1};
+    *line = (struct wsdbg_progress_line){.progress = {.advance = show},
+                                         .doing = doing,
+                                         .patience_ns = patience_ns,
+                                         .terminal = isatty(STDERR_FILENO) == 1};
 }
 
 void wsdbg_progress_end(struct wsdbg_progress_line *line)
 {
     if (line->shown_ns != 0)
         dprintf(STDERR_FILENO, "\r\033[K");
-    line->shown_ns = 0;
+    line->begun_ns = line->shown_ns = 0;
 }

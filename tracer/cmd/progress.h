@@ -9,13 +9,15 @@
 struct wsdbg_progress_line {
     struct wsdbg_progress progress; /* first: a wsdbg_progress is one of these */
     const char *doing;              /* "exporting"; printable as it is */
+    uint64_t patience_ns;           /* work that is done sooner shows nothing */
     bool terminal;                  /* stderr is one; in a pipe nothing is shown */
+    uint64_t begun_ns;              /* 0 = no work goes on */
     uint64_t shown_ns;              /* when the line was written last, 0 = not yet */
 };
 
-/* `doing` stays the caller's. */
-void wsdbg_progress_begin(struct wsdbg_progress_line *line, const char *doing);
-/* Takes the line off the terminal again; before anything else is said. */
+/* `doing` stays the caller's.  The line may show one work after another: all done ends each. */
+void wsdbg_progress_begin(struct wsdbg_progress_line *line, const char *doing, uint64_t patience_ns);
+/* Takes the line off the terminal again, where the work ended before all was done. */
 void wsdbg_progress_end(struct wsdbg_progress_line *line);
 
 #endif

@@ -7,6 +7,10 @@
 #include <unistd.h>
 
 #include "cmd/console.h"
+#include "cmd/progress.h"
+
+/* Storing that takes longer says how far it is. */
+enum { STORE_PATIENCE_NS = 500000000 };
 
 struct wsdbg_session {
     struct wsdbg_session_options options;
@@ -16,6 +20,7 @@ struct wsdbg_session {
     char hostname[256];
     char *path;           /* of the database */
     char *private_folder; /* holds the database when the caller wants none, NULL otherwise */
+    struct wsdbg_progress_line progress;
 };
 
 static bool is_plain(const char *word)
@@ -128,6 +133,11 @@ struct wsdbg_error *wsdbg_session_create(const struct wsdbg_session_options *opt
         return error;
     }
     session->watch.store = session->store;
+    /* A live program has the terminal for itself. */
+    if (!clock->is_live && !options->listener) {
+        wsdbg_progress_begin(&session->progress, "storing", STORE_PATIENCE_NS);
+        wsdbg_store_show_progress(session->store, &session->progress.progress);
+    }
     *out = session;
     return NULL;
 }

@@ -22,6 +22,7 @@ struct wsdbg_store {
     sqlite3 *db;
     char *path;
     bool writing;
+    struct wsdbg_progress *progress; /* of storing a snapshot; NULL = nobody asked */
     int64_t snapshot_id;            /* the picture stored last, 0 = none */
     struct wsdbg_picture_ids first; /* of that picture */
     struct wsdbg_picture_ids next;  /* no id is used twice: a reader's old id must not find a new row */

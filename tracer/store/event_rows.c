@@ -13,6 +13,7 @@
 struct source {
     const struct wsdbg_snapshot *snapshot;
     struct wsdbg_picture_ids first;
+    struct wsdbg_progress *progress; /* counts warps; NULL = nobody asked */
 };
 
 struct table {
@@ -137,6 +138,7 @@ static int rows_next(sqlite3_vtab_cursor *cursor)
     if (++c->event == c->count) {
         c->warp++;
         find_warp(c);
+        wsdbg_progress_advance(c->source->progress, c->warp, c->source->snapshot->warp_count);
     }
     return SQLITE_OK;
 }
@@ -184,7 +186,7 @@ static const sqlite3_module rows_module = {
 
 struct wsdbg_error *wsdbg_write_events(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot)
 {
-    struct source source = {.snapshot = snapshot, .first = store->first};
+    struct source source = {.snapshot = snapshot, .first = store->first, .progress = store->progress};
     if (sqlite3_create_module(store->db, "snapshot_events", &rows_module, &source) != SQLITE_OK)
         return wsdbg_db_error(store->db, store->path, "write the session database");
     struct wsdbg_error *error = wsdbg_db_exec(store, "INSERT INTO event SELECT * FROM snapshot_events");

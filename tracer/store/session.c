@@ -120,6 +120,11 @@ static struct wsdbg_error *write_snapshot_row(struct wsdbg_store *store, const s
     return wsdbg_insert_end(&insert);
 }
 
+void wsdbg_store_show_progress(struct wsdbg_store *store, struct wsdbg_progress *progress)
+{
+    store->progress = progress;
+}
+
 struct wsdbg_error *wsdbg_store_snapshot(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot)
 {
     struct wsdbg_error *error = wsdbg_db_begin(store);
