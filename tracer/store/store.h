@@ -15,29 +15,28 @@
 struct wsdbg_store;
 
 struct wsdbg_session_info {
-    const char *command; /* the command line, words quoted for a shell */
+    const char *command;      /* the command line, words quoted for a shell */
     const char *wsdbg_version;
-    const char *device;   /* "gpu", "sim", "replay" */
-    const char *observer; /* "driver", "cupti", or "none" */
-    const char *evidence; /* "ring", … */
+    const char *device;       /* "gpu", "sim", "replay" */
+    const char *observer;     /* "driver", "cupti", or "none" */
+    const char *evidence;     /* "ring", … */
     const char *hostname;
     uint64_t started_unix_ns;
-    uint64_t started_ns; /* CLOCK_MONOTONIC at the same moment */
+    uint64_t started_ns;      /* CLOCK_MONOTONIC at the same moment */
     double stall_seconds;
 };
 
 struct wsdbg_session_end {
-    int exit_status; /* what wsdbg run returns */
+    int exit_status;          /* what wsdbg run returns */
     bool hang;
-    const char *outcome; /* "exited 0", "killed after a hang", "died of signal 9", … */
-    uint64_t stalled_ns; /* host time of the stall, 0 = none */
-    uint64_t verdict_ns; /* host time of the verdict, 0 = none */
+    const char *outcome;      /* "exited 0", "killed after a hang", "died of signal 9", … */
+    uint64_t stalled_ns;      /* host time of the stall, 0 = none */
+    uint64_t verdict_ns;      /* host time of the verdict, 0 = none */
     uint64_t ended_ns;
 };
 
 /* Creates `path` (fails if it exists: nothing is overwritten) and writes the session row. */
-struct wsdbg_error *wsdbg_store_create(const char *path, const struct wsdbg_session_info *info,
-                                       struct wsdbg_store **out);
+struct wsdbg_error *wsdbg_store_create(const char *path, const struct wsdbg_session_info *info, struct wsdbg_store **out);
 /* Has every later wsdbg_store_snapshot say how far it is; `progress` must outlive the store.  NULL = no longer. */
 void wsdbg_store_show_progress(struct wsdbg_store *store, struct wsdbg_progress *progress);
 /* Replaces the current picture: contexts, modules, functions, launches (new ones are added), grids, CTAs,
