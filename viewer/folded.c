@@ -42,14 +42,15 @@ static int compare(const void *left, const void *right, void *context)
 }
 
 /* What is said of one row holds for all that are equal to it. */
-static void mark_groups(struct viewer_folded *folded, const unsigned char *masks)
+static void mark_groups(struct viewer_folded *f, const unsigned char *masks)
 {
-    for (size_t i = 0; i < folded->row_count && masks; i++) {
-        const struct wsdbg_fold_row *row = &folded->rows[i];
-        const struct wsdbg_fold_group *group = masks[row->source] ? viewer_folded_holder(folded, row->source) : NULL;
-        if (group)
-            folded->marks[group - folded->groups] |= masks[row->source];
-    }
+    size_t length;
+    for (size_t g = 0; masks && g < f->group_count; g++)
+        for (size_t i = 0;
+             (i = wsdbg_fold_next(&f->groups[g], f->rows, f->row_count, f->ignored, i, &length)) < f->row_count;
+             i += length)
+            for (size_t k = i; k < i + length; k++)
+                f->marks[g] |= masks[f->rows[k].source];
 }
 
 static struct wsdbg_error *fold(struct viewer_folded *folded, const uint32_t *levels, struct sorting by,

@@ -1,7 +1,7 @@
 /* time_span.c - see time_span.h. */
 #include "viewer/time_span.h"
 
-#define LEAST_NS 64 /* time stamps count units of 32 ns */
+#define LEAST_NS 1024 /* time stamps count units of 32 ns; a screen has hundreds of columns */
 
 int64_t viewer_time_span_shown_ns(const struct viewer_time_span *span)
 {

@@ -363,7 +363,8 @@ static void draw_event(const struct viewer_context *context, const struct layout
         return;
     viewer_warp_text(s, warp, who, sizeof who);
     viewer_event_text(s, warp, &event, what, sizeof what);
-    viewer_duration_text((uint64_t)now_ns - event.gpu_time_ns, age, sizeof age);
+    const int64_t age_ns = now_ns - (int64_t)event.gpu_time_ns;
+    viewer_duration_text(age_ns > 0 ? (uint64_t)age_ns : 0, age, sizeof age);
     viewer_print(canvas, 2, 0, VIEWER_STYLE_STRONG, "-%s %s: %s", age, who, what);
 }
 

@@ -46,7 +46,7 @@ static uint32_t events(struct viewer_source *source, uint32_t warp, uint32_t fir
 
 static const struct viewer_source_ops ops = {.name = "fake", .event_count = event_count, .events = events};
 
-static struct wsdbg_grid grid = {.cta_count = 1, .warps_per_cta = 1};
+static struct wsdbg_grid grid = {.launch = WSDBG_NONE, .cta_count = 1, .warps_per_cta = 1};
 static struct wsdbg_cta cta = {.warp_count = 1};
 static struct wsdbg_warp_row warp;
 static const struct wsdbg_snapshot snapshot = {
@@ -163,6 +163,26 @@ static void without_events_there_is_nothing(void **state)
     assert_false(viewer_event_near(&fake.base, &snapshot, 0, 0, 0, &whose, &event));
 }
 
+/* A warp is looked at every 100 ns; what it did between two looks is taken to be what the first one saw. */
+static void samples_show_what_was_seen_and_nothing_before(void **state)
+{
+    (void)state;
+    static const enum wsdbg_warp_state seen[] = {WSDBG_WARP_RUNNING, WSDBG_WARP_WAIT_MBARRIER, WSDBG_WARP_WAIT_WGMMA,
+                                                 WSDBG_WARP_EXITED};
+    struct viewer_samples *samples = viewer_samples_create(65536);
+    unsigned char cells[6];
+    const struct viewer_window window = {900, 1500, 6};
+    for (uint64_t i = 0; i < 4; i++) {
+        warp.state = seen[i];
+        viewer_samples_add(samples, &snapshot, 1000 + 100 * i);
+    }
+    viewer_lane_sample(samples, &snapshot, 0, 0, &window, cells);
+    const unsigned char expected[] = {VIEWER_CELL_NOTHING, VIEWER_CELL_RUNS,   VIEWER_CELL_WAITS,
+                                      VIEWER_CELL_WGMMA,   VIEWER_CELL_EXITED, VIEWER_CELL_NOTHING};
+    assert_memory_equal(cells, expected, sizeof expected);
+    viewer_samples_destroy(samples);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +195,7 @@ int main(void)
         cmocka_unit_test(zoomed_in_a_long_history_shows_every_event),
         cmocka_unit_test(the_nearest_event_is_found_on_both_sides),
         cmocka_unit_test(without_events_there_is_nothing),
+        cmocka_unit_test(samples_show_what_was_seen_and_nothing_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static void zooming_in_ends_at_what_a_time_stamp_tells_apart(void **state)
     struct viewer_time_span span = span_of(100000);
     for (int i = 0; i < 100; i++)
         viewer_time_span_zoom(&span, COLUMNS, true);
-    assert_int_equal(viewer_time_span_shown_ns(&span), 64);
+    assert_int_equal(viewer_time_span_shown_ns(&span), 1024);
 }
 
 static void scrolling_stops_at_both_ends(void **state)
@@ -87,7 +87,7 @@ static void without_time_nothing_divides_by_zero(void **state)
     struct viewer_time_span span = span_of(0);
     viewer_time_span_zoom(&span, 1, true);
     viewer_time_span_move(&span, 1, 1);
-    assert_in_range(viewer_time_span_cursor_ns(&span, 1), 0, 64);
+    assert_in_range(viewer_time_span_cursor_ns(&span, 1), 0, 1024);
 }
 
 int main(void)
