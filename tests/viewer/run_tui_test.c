@@ -46,6 +46,26 @@ static void the_verdict_appears_in_place_and_stays_until_q(void **state)
     expect_log("hang: WAKER_EXITED (proven)");
 }
 
+/* What differs by machine or by time alone is left out: the overview names the host, the log cuts lines. */
+static void the_views_show_a_live_session(void **state)
+{
+    static const char *const views[] = {"c", "w", "b", "W", "r"};
+    (void)state;
+    assert_int_equal(symlink(FAKE_HANG, "app"), 0);
+    struct screen *screen = RUN("--on-stall", "wait", "./app", "hang");
+    screen_expect(screen, "HANG: WAKER_EXITED");
+    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "live-%s", views[i]);
+        screen_press(screen, views[i]);
+        screen_expect_like(screen, name);
+    }
+    screen_press(screen, "q");
+    screen_expect(screen, "The program still runs");
+    screen_press(screen, "y");
+    assert_int_equal(screen_finish(screen), 124);
+}
+
 static void what_the_program_writes_is_in_the_log(void **state)
 {
     (void)state;
@@ -231,6 +251,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
     const struct CMUnitTest tests[] = {
         TEST(the_verdict_appears_in_place_and_stays_until_q),
+        TEST(the_views_show_a_live_session),
         TEST(what_the_program_writes_is_in_the_log),
         TEST(keys_reach_the_program_in_input_mode),
         TEST(leaving_while_it_runs_is_asked_about),

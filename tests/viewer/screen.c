@@ -275,17 +275,28 @@ void screen_expect_stopped(struct screen *screen)
     assert_true(WIFSTOPPED(status));
 }
 
-/* What differs from run to run: numbers become #, blanks in a row one. */
+/* Takes a unit of time at `at` as "T": how long something took decides which one it is. */
+static size_t unit_bytes(const char *at)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s", "min", "h"};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strncmp(at, units[i], strlen(units[i])) == 0 && !isalnum((unsigned char)at[strlen(units[i])]))
+            return strlen(units[i]);
+    return 0;
+}
+
+/* What differs from run to run: numbers, also with a point, become #, blanks in a row one. */
 static void blur(char *text)
 {
     char *out = text;
     for (const char *at = text; *at; at++) {
-        bool number = isdigit((unsigned char)*at), blank = *at == ' ';
-        if (number && (out > text && (out[-1] == '#' || (out[-1] == '.' && out - 1 > text && out[-2] == '#'))))
+        const bool number = isdigit((unsigned char)*at), after = out > text && out[-1] == '#';
+        const bool point = *at == '.' && after && isdigit((unsigned char)at[1]);
+        const size_t unit = *at != ' ' && out - text > 1 && out[-1] == ' ' && out[-2] == '#' ? unit_bytes(at) : 0;
+        if (point || (number && after) || (*at == ' ' && out > text && out[-1] == ' '))
             continue;
-        if (blank && out > text && out[-1] == ' ')
-            continue;
-        *out++ = number ? '#' : *at;
+        *out++ = number ? '#' : unit ? 'T' : *at;
+        at += unit ? unit - 1 : 0;
     }
     *out = '\0';
 }

@@ -74,7 +74,13 @@ const struct wsdbg_command wsdbg_command_run = {
         "always; signals sent to wsdbg alone are passed on; a stop at the terminal stops both. After a hang the\n"
         "program and everything it started gets SIGTERM and, a second later, SIGKILL. If wsdbg itself is killed the\n"
         "program gets SIGTERM, except with --on-stall detach. A hang makes the exit status 124 whatever the program\n"
-        "does afterwards, as with timeout(1).",
+        "does afterwards, as with timeout(1).\n"
+        "\n"
+        "With --tui the terminal shows the session live, as wsdbg top does, and PROGRAM runs on a terminal of its own:\n"
+        "what it writes there is in the view's log and in the database, i sends it keys, Ctrl-C and Ctrl-Z mean it as\n"
+        "always. Streams that are redirected stay as they are. The end, or the hang, stays on the screen until q; q\n"
+        "before that asks whether to end PROGRAM or to leave it running in the terminal. The report and the closing\n"
+        "line follow on stderr. With --on-stall detach a PROGRAM that is left has lost its terminal, as with nohup(1).",
     .needs = "kernels built with wsdbg/probe.h; without probes launches are recorded but no hang is noticed",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

@@ -306,8 +306,11 @@ static size_t wait_tree(struct wsdbg_child *child, uint64_t deadline_ns, int aga
         reap(child);
         size_t left = signal_tree(again);
         uint64_t now_ns = wsdbg_monotonic_ns();
-        if (left == 0 || now_ns >= deadline_ns)
+        if (left == 0 || now_ns >= deadline_ns) {
+            /* The last one may have ended just before it was counted. */
+            reap(child);
             return left;
+        }
         wait_once(child, now_ns + KILL_LOOK_NS);
     }
 }
