@@ -22,8 +22,8 @@ struct viewer_folded {
 /* What groups are sorted by: less comes first.  NULL = as folded. */
 typedef int64_t viewer_fold_sort_fn(const struct wsdbg_fold_group *group, unsigned sort);
 
-/* Fold the picture anew into `folded` (all zero at first), exactly or, where that gives more groups than a person reads,
- * more coarsely.  `folded` is empty after an error or without a snapshot. */
+/* Fold the picture anew into `folded` (all zero at first), exactly or, where that gives more groups than a person
+ * reads, more coarsely.  `folded` is empty after an error or without a snapshot. */
 struct wsdbg_error *viewer_fold_warps(const struct viewer_context *context, const uint32_t *levels,
                                       viewer_fold_sort_fn *sort, struct viewer_folded *folded);
 struct wsdbg_error *viewer_fold_barriers(const struct viewer_context *context, viewer_fold_sort_fn *sort,

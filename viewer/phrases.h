@@ -20,7 +20,8 @@ void viewer_event_text(const struct wsdbg_snapshot *snapshot, uint32_t warp, con
                        char *out, size_t bytes);
 /* Newest GPU time stamp of the context that a warp runs in. */
 uint64_t viewer_gpu_now_ns(const struct wsdbg_snapshot *snapshot, uint32_t warp);
-/* Time since the slots changed, counted to the picture's now, that of the longest of a group; "" for warps that left. */
+/* Time since the slots changed, counted to the picture's now, that of the longest of a group; "" for warps that left.
+ */
 void viewer_warps_time_text(const struct viewer_picture *picture, const struct wsdbg_report_warps *warps, char *out,
                             size_t bytes);
 /* The sentence for a view without rows. */
