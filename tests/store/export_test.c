@@ -234,6 +234,27 @@ static void without_a_verdict_nothing_never_ends(void **state)
     example_free(&e);
 }
 
+/* After a fault nothing goes on: no wait is said to last longer than the newest time stamp. */
+static void waits_of_a_faulted_grid_end_with_its_last_event(void **state)
+{
+    (void)state;
+    json_t *event;
+    size_t i, open = 0;
+    json_t *trace = trace_of(replayed(folder, "two-async-all"));
+    check_trace(trace);
+    json_array_foreach(events_of(trace), i, event)
+    {
+        const char *end = text_of(json_object_get(event, "args"), "end");
+        if (!end || number_of(event, "pid") < 10000000 || number_of(event, "pid") >= 20000000)
+            continue;
+        open++;
+        assert_string_equal(end, "not over in the picture");
+        assert_true(time_of(event, "dur") < 1000000);
+    }
+    assert_true(open > 0);
+    json_decref(trace);
+}
+
 /* Where every arrival is on record, counting them comes to what the diagnosis found. */
 static void counters_end_at_the_pending_arrivals_of_the_picture(void **state)
 {
@@ -362,6 +383,7 @@ int main(void)
         cmocka_unit_test(traces_of_recorded_sessions_follow_the_schema),
         cmocka_unit_test(a_hang_is_marked_and_its_waits_never_end),
         cmocka_unit_test(without_a_verdict_nothing_never_ends),
+        cmocka_unit_test(waits_of_a_faulted_grid_end_with_its_last_event),
         cmocka_unit_test(counters_end_at_the_pending_arrivals_of_the_picture),
         cmocka_unit_test(clusters_have_no_counters),
         cmocka_unit_test(no_process_mixes_two_clocks),

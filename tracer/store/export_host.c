@@ -8,6 +8,7 @@
 
 #include "diagnose/finding.h"
 #include "store/database.h"
+#include "store/spans.h"
 #include "store/symbol.h"
 #include "wsdbg/session.h"
 
@@ -133,11 +134,14 @@ static void put_stall(struct wsdbg_trace_export *e, struct wsdbg_track track)
     const struct wsdbg_snapshot *s = &e->loaded.snapshot;
     const struct wsdbg_diagnosis *d = &e->loaded.diagnosis;
     char name[96];
-    if (!e->loaded.diagnosed || e->stalled_ns == 0)
+    uint64_t stall_ns = 0;
+    for (uint32_t i = 0; i < s->grid_count && stall_ns == 0; i++)
+        stall_ns = wsdbg_stall_ns(&e->loaded, i);
+    if (!e->loaded.diagnosed || stall_ns == 0)
         return;
     snprintf(name, sizeof name, "stall (host clock): %s",
              d->finding_count ? wsdbg_cause_name(d->findings[0].cause) : "?");
-    wsdbg_trace_slice(&e->trace, track, name, since(e->host_zero_ns, s->progress_ns), e->stalled_ns);
+    wsdbg_trace_slice(&e->trace, track, name, since(e->host_zero_ns, s->progress_ns), stall_ns);
     wsdbg_trace_text(&e->trace, "cause", d->finding_count ? d->findings[0].sentence : "?");
     wsdbg_trace_end(&e->trace);
     wsdbg_trace_moment(&e->trace, track, name, since(e->host_zero_ns, s->progress_ns), "g");

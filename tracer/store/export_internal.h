@@ -19,7 +19,6 @@ struct wsdbg_trace_export {
     struct wsdbg_trace trace;
     uint64_t host_zero_ns; /* host time that the trace counts from */
     uint64_t *gpu_zero_ns; /* by context: the oldest time stamp of its histories */
-    uint64_t stalled_ns;   /* host time between the last progress and the picture */
     uint32_t next_barrier; /* the first one of the CTAs to come */
 };
 

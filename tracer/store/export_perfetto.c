@@ -41,7 +41,7 @@ static uint64_t end_of_trace(const struct wsdbg_trace_export *e, uint32_t grid)
     const uint32_t context = context_of(e, grid);
     const struct wsdbg_snapshot *s = &e->loaded.snapshot;
     const uint64_t newest_ns = context < s->context_count ? s->contexts[context].gpu_now_ns : 0;
-    return wsdbg_export_gpu_time(e, grid, newest_ns) + e->stalled_ns;
+    return wsdbg_export_gpu_time(e, grid, newest_ns) + wsdbg_stall_ns(&e->loaded, grid);
 }
 
 /* Histories begin with their oldest event, so one event a warp is enough. */
@@ -146,7 +146,7 @@ static void put_span(struct wsdbg_trace_export *e, uint32_t warp, const struct w
     }
     put_event_arguments(&e->trace, &span->event);
     if (span->kind == WSDBG_SPAN_OPEN)
-        wsdbg_trace_text(&e->trace, "end", e->loaded.diagnosis.hang ? "never ends" : "not over in the picture");
+        wsdbg_trace_text(&e->trace, "end", wsdbg_open_words(&e->loaded, grid));
     wsdbg_trace_end(&e->trace);
 }
 
@@ -212,11 +212,11 @@ static void name_grid(struct wsdbg_trace_export *e, uint32_t grid)
 /* Its last event, and that nothing came after it. */
 static void mark_stall(struct wsdbg_trace_export *e, uint32_t grid, uint32_t warp)
 {
-    const uint64_t end_ns = end_of_trace(e, grid);
-    if (!e->loaded.diagnosed || e->stalled_ns == 0)
+    const uint64_t stall_ns = wsdbg_stall_ns(&e->loaded, grid);
+    if (!e->loaded.diagnosed || stall_ns == 0)
         return;
     wsdbg_trace_moment(&e->trace, wsdbg_export_warp_track(e, warp), "the last event before the stall",
-                       end_ns - e->stalled_ns, "p");
+                       end_of_trace(e, grid) - stall_ns, "p");
     wsdbg_trace_end(&e->trace);
 }
 
@@ -226,14 +226,15 @@ static void put_arrows(struct wsdbg_trace_export *e)
     const struct wsdbg_snapshot *s = &e->loaded.snapshot;
     const struct wsdbg_diagnosis *d = &e->loaded.diagnosis;
     uint64_t id = 0;
-    for (size_t i = 0; i < d->edge_count && id < ARROWS_MAX && e->stalled_ns > 1; i++) {
+    for (size_t i = 0; i < d->edge_count && id < ARROWS_MAX; i++) {
         const struct wsdbg_edge *edge = &d->edges[i];
         if (!edge->in_cycle || edge->waiter >= s->warp_count || edge->waker >= s->warp_count ||
             !wsdbg_warp_state_waits(s->warps[edge->waker].state))
             continue;
         const uint32_t grid = s->ctas[s->warps[edge->waiter].cta].grid;
         wsdbg_trace_arrow(&e->trace, ++id, wsdbg_export_warp_track(e, edge->waiter),
-                          wsdbg_export_warp_track(e, edge->waker), end_of_trace(e, grid) - e->stalled_ns / 2);
+                          wsdbg_export_warp_track(e, edge->waker),
+                          end_of_trace(e, grid) - wsdbg_stall_ns(&e->loaded, grid) / 2);
     }
 }
 
@@ -276,9 +277,6 @@ struct wsdbg_error *wsdbg_export_perfetto(struct wsdbg_store *store, struct wsdb
     struct wsdbg_error *error = wsdbg_store_load(store, false, &e.loaded);
     if (error)
         return error;
-    const struct wsdbg_snapshot *s = &e.loaded.snapshot;
-    if (s->progress_ns != 0 && s->time_ns > s->progress_ns)
-        e.stalled_ns = s->time_ns - s->progress_ns;
     begin_file(out);
     error = wsdbg_export_host(&e);
     if (!error)

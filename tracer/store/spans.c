@@ -103,7 +103,7 @@ void wsdbg_event_object_text(const struct wsdbg_snapshot *s, uint32_t module, co
     else if (event->kind == WSDBG_EVENT_TILE_BEGIN)
         snprintf(out, bytes, "%u", event->value);
     else if (event->kind == WSDBG_EVENT_REGISTERS_REQUEST)
-        snprintf(out, bytes, "%u a thread", event->value);
+        snprintf(out, bytes, "%u registers a thread", event->value);
     else if ((fields & WSDBG_FIELD_BARRIER) && !(fields & WSDBG_FIELD_STAGE))
         named_text(s, module, WSDBG_NAME_NAMED_BARRIER, "named barrier", event->barrier, out, bytes);
     if (!(fields & WSDBG_FIELD_BARRIER) || !(fields & WSDBG_FIELD_STAGE))
@@ -113,4 +113,21 @@ void wsdbg_event_object_text(const struct wsdbg_snapshot *s, uint32_t module, co
         snprintf(out, bytes, "%s[%u] parity %u", name, event->stage, event->parity);
     else
         snprintf(out, bytes, "%s[%u]", name, event->stage);
+}
+
+uint64_t wsdbg_stall_ns(const struct wsdbg_loaded *loaded, uint32_t grid)
+{
+    const struct wsdbg_snapshot *s = &loaded->snapshot;
+    if (!s->grids[grid].running || s->progress_ns == 0 || s->time_ns < s->progress_ns)
+        return 0;
+    return s->time_ns - s->progress_ns;
+}
+
+const char *wsdbg_open_words(const struct wsdbg_loaded *loaded, uint32_t grid)
+{
+    const struct wsdbg_diagnosis *d = &loaded->diagnosis;
+    for (size_t i = 0; d->hang && i < d->finding_count; i++)
+        if (d->findings[i].grid == grid && loaded->snapshot.grids[grid].running)
+            return "never ends";
+    return "not over in the picture";
 }

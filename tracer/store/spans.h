@@ -5,7 +5,7 @@
 #ifndef WSDBG_STORE_SPANS_H
 #define WSDBG_STORE_SPANS_H
 
-#include "model/snapshot.h"
+#include "store/load.h"
 
 enum wsdbg_span_kind {
     WSDBG_SPAN_MOMENT, /* an event; a wait that passed at its first look is one, too */
@@ -35,9 +35,15 @@ size_t wsdbg_spans_add(struct wsdbg_spans *spans, const struct wsdbg_history_eve
 /* After the last event: the wait that is not over, if there is one. */
 bool wsdbg_spans_end(struct wsdbg_spans *spans, struct wsdbg_span *out);
 
-/* "empty[3] parity 1", "store 0", "asks 232 registers": what an event is about; "" = its kind says all.  `module`
+/* "empty[3] parity 1", "store 0", "232 registers a thread": what an event is about; "" = its kind says all.  `module`
  * gives the names. */
 void wsdbg_event_object_text(const struct wsdbg_snapshot *snapshot, uint32_t module,
                              const struct wsdbg_history_event *event, char *out, size_t bytes);
+
+/* For how long nothing of a grid has moved when the picture was taken, on the host's clock; 0 = not known, or the grid
+ * does not run. */
+uint64_t wsdbg_stall_ns(const struct wsdbg_loaded *loaded, uint32_t grid);
+/* What is known of the end of a grid's WSDBG_SPAN_OPEN: "never ends" only where the verdict says so of this grid. */
+const char *wsdbg_open_words(const struct wsdbg_loaded *loaded, uint32_t grid);
 
 #endif

@@ -95,11 +95,15 @@ static void barrier_text(const struct wsdbg_report_barriers *b, struct box_text 
     wsdbg_report_barrier_text(b, out->lines[0], sizeof out->lines[0]);
     wsdbg_range_text(b->pending_arrivals, pending, sizeof pending);
     wsdbg_range_text(b->expected_arrivals, expected, sizeof expected);
-    wsdbg_report_cta_text(b->cta_count, b->cta, out->lines[2], sizeof out->lines[2]);
+    char *ctas = out->lines[2];
     if (b->kind == WSDBG_BARRIER_MBARRIER)
         snprintf(out->lines[1], sizeof out->lines[1], "%s of %s arrivals pending", pending, expected);
     else
         wsdbg_report_barrier_state_text(b, out->lines[1], sizeof out->lines[1]);
+    /* Kinds without numbers have no line between. */
+    if (!out->lines[1][0])
+        ctas = out->lines[1];
+    wsdbg_report_cta_text(b->cta_count, b->cta, ctas, sizeof out->lines[2]);
 }
 
 static void node_text(const struct wsdbg_graph *graph, enum column column, uint32_t node, struct box_text *out)

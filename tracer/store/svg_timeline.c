@@ -41,6 +41,7 @@ struct timeline {
     struct lane *lanes;
     uint32_t lane_count, lanes_left_out, longest_left_out;
     uint64_t first_ns, last_ns; /* GPU times of the axis */
+    bool whole;                 /* every history starts with the kernel's begin */
 };
 
 static struct wsdbg_error *read_lane(struct timeline *t, const struct wsdbg_fold_group *group)
@@ -54,6 +55,7 @@ static struct wsdbg_error *read_lane(struct timeline *t, const struct wsdbg_fold
     if (error)
         return error;
     t->lane_count++;
+    t->whole = t->whole && t->loaded->snapshot.warps[group->source].history_whole;
     t->longest_left_out = lane->left_out > t->longest_left_out ? lane->left_out : t->longest_left_out;
     if (lane->count == 0)
         return NULL;
@@ -114,7 +116,7 @@ static void put_title(const struct timeline *t, const struct wsdbg_span *span, F
     if (span->kind == WSDBG_SPAN_WAIT)
         fprintf(out, ", %" PRIu64 " ns", span->end_gpu_ns - span->event.gpu_time_ns);
     if (span->kind == WSDBG_SPAN_OPEN)
-        fputs(t->loaded->diagnosis.hang ? ", never ends" : ", not over in the picture", out);
+        fprintf(out, ", %s", wsdbg_open_words(t->loaded, s->ctas[t->cta].grid));
     fputs("</title>", out);
 }
 
@@ -203,11 +205,11 @@ static void put_axis(const struct timeline *t, int bottom, FILE *out)
 
 static void put_stall(const struct timeline *t, int bottom, FILE *out)
 {
-    const struct wsdbg_snapshot *s = &t->loaded->snapshot;
+    const uint64_t stall_ns = wsdbg_stall_ns(t->loaded, t->loaded->snapshot.ctas[t->cta].grid);
     char length[32];
-    if (!t->loaded->diagnosed || s->progress_ns == 0 || s->time_ns <= s->progress_ns)
+    if (!t->loaded->diagnosed || stall_ns == 0)
         return;
-    wsdbg_duration_text(s->time_ns - s->progress_ns, length, sizeof length);
+    wsdbg_duration_text(stall_ns, length, sizeof length);
     fprintf(out,
             "<rect class=\"stall\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/><path class=\"edge-of-stall\" d=\"M%d "
             "%dV%d\"/><text x=\"%d\" y=\"%d\" class=\"small bad\">stall: %s, not to scale</text>\n",
@@ -246,6 +248,8 @@ static void put_words(const struct timeline *t, FILE *out)
     if (t->longest_left_out > 0)
         fprintf(out, " Only the last %d events of a warp are drawn; up to %u before them are left out.", EVENTS_MAX,
                 t->longest_left_out);
+    if (!t->whole)
+        fputs(" Histories hold the last events of a warp: what came before them is not on record.", out);
     if (t->lanes_left_out > 0)
         fprintf(out, " %u more lanes are left out.", t->lanes_left_out);
     fputs("</p>\n", out);
@@ -272,7 +276,7 @@ static void put_timeline(const struct timeline *t, FILE *out)
 struct wsdbg_error *wsdbg_svg_timeline(struct wsdbg_store *store, const struct wsdbg_loaded *loaded, uint32_t cta,
                                        FILE *out, bool *drawn)
 {
-    struct timeline t = {.store = store, .loaded = loaded, .cta = cta, .first_ns = UINT64_MAX};
+    struct timeline t = {.store = store, .loaded = loaded, .cta = cta, .first_ns = UINT64_MAX, .whole = true};
     struct wsdbg_error *error = read_lanes(&t);
     if (!error && t.first_ns <= t.last_ns)
         put_timeline(&t, out);
