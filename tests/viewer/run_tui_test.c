@@ -19,6 +19,7 @@
 #define CONTROL_BRACKET "\x1d"
 
 #define RUN(...) SCREEN(80, 24, WSDBG_BINARY, "run", "--tui", "-o", "x.db", "--stall", "0.3", __VA_ARGS__)
+/* The title shows the script: what is looked for on the screen must not stand there as it is. */
 #define SHELL(script) RUN("sh", "-c", script)
 
 static void expect_log(const char *text)
@@ -69,7 +70,7 @@ static void the_views_show_a_live_session(void **state)
 static void what_the_program_writes_is_in_the_log(void **state)
 {
     (void)state;
-    struct screen *screen = SHELL("printf 'one\\ntwo\\033[31m red\\033[0m\\n' ; echo three >&2; exit 5");
+    struct screen *screen = SHELL("printf 'o''ne\\ntwo\\033[31m red\\033[0m\\n' ; echo th''ree >&2; exit 5");
     screen_expect(screen, "finished");
     screen_press(screen, "L");
     screen_expect(screen, "one");
@@ -84,7 +85,7 @@ static void what_the_program_writes_is_in_the_log(void **state)
 static void keys_reach_the_program_in_input_mode(void **state)
 {
     (void)state;
-    struct screen *screen = SHELL("printf 'your name? '; read name; echo hello $name; exit 3");
+    struct screen *screen = SHELL("printf 'your na''me? '; read name; echo hello $name; exit 3");
     screen_press(screen, "L");
     screen_expect(screen, "your name?");
     screen_press(screen, "i");
@@ -145,7 +146,7 @@ static void the_view_can_be_left_and_the_program_goes_on_in_the_terminal(void **
 static void control_c_is_for_the_program(void **state)
 {
     (void)state;
-    struct screen *screen = SHELL("trap 'echo caught; exit 4' INT; echo ready; while :; do sleep 0.1; done");
+    struct screen *screen = SHELL("trap 'echo cau\"\"ght; exit 4' INT; echo rea''dy; while :; do sleep 0.1; done");
     screen_press(screen, "L");
     screen_expect(screen, "ready");
     screen_press(screen, CONTROL_C);
@@ -189,7 +190,7 @@ static void a_redirected_stream_stays_the_programs(void **state)
 {
     (void)state;
     const char *const words[] = {"/bin/sh", "-c",
-                                 "\"$0\" run --tui -o x.db sh -c 'echo to the file; echo to the screen >&2' > out",
+                                 "\"$0\" run --tui -o x.db sh -c 'echo to the file; echo to the scr\"\"een >&2' > out",
                                  WSDBG_BINARY, NULL};
     struct screen *screen = screen_start(80, 24, NULL, words);
     screen_expect(screen, "finished");
@@ -205,7 +206,7 @@ static void a_redirected_stream_stays_the_programs(void **state)
 static void a_program_that_writes_without_end_is_not_held_up(void **state)
 {
     (void)state;
-    struct screen *screen = SHELL("head -c 5000000 /dev/zero | tr '\\0' x | fold -w 99; echo; echo the last line; exit 7");
+    struct screen *screen = SHELL("head -c 5000000 /dev/zero | tr '\\0' x | fold -w 99; echo; echo the last l''ine; exit 7");
     screen_expect(screen, "finished");
     screen_press(screen, "LG");
     screen_expect(screen, "the last line");
