@@ -23,6 +23,7 @@ void viewer_set_stale(struct viewer *viewer)
         context->filter = &viewer->filter;
         context->samples = viewer->samples;
     }
+    viewer_lay_out(viewer);
     viewer->dirty = true;
 }
 

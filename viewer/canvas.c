@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "base/text.h"
 
@@ -86,6 +87,12 @@ static int put_plain(struct viewer_canvas *canvas, int row, int column, enum vie
     return end;
 }
 
+/* A character that the C library, and so ncurses, takes for another width would shift what stands right of it. */
+static bool can_show(const struct viewer_canvas *canvas, unsigned value, int width)
+{
+    return value < 0x80 || (canvas->look->utf8 && (canvas->cells || wcwidth((wchar_t)value) == width));
+}
+
 /* A combining character (width 0) joins the one before it; a wide one that does not fit whole is left out. */
 static int put_characters(struct viewer_canvas *canvas, int row, int column, enum viewer_style style, const char *text)
 {
@@ -95,7 +102,7 @@ static int put_characters(struct viewer_canvas *canvas, int row, int column, enu
         const size_t bytes = wsdbg_text_next(text, &value);
         memcpy(character, text, bytes < sizeof character ? bytes : 0);
         const int width = (int)wsdbg_text_width(character);
-        const char *shown = canvas->look->utf8 || value < 0x80 ? character : "??";
+        const char *shown = can_show(canvas, value, width) ? character : "??";
         const size_t shown_bytes = shown == character ? bytes : (size_t)width;
         if (row >= 0 && row < canvas->rows && column >= 0 && column + width <= canvas->columns && shown_bytes > 0) {
             if (canvas->cells)

@@ -83,44 +83,70 @@ static const char *headline(const struct viewer_picture *picture)
     return "STALL";
 }
 
-/* The verdict and its sentence; returns the lines used. */
-static int draw_banner(const struct viewer_picture *picture, struct viewer_canvas *canvas, int row, int lines)
+static size_t banner_columns(int columns)
+{
+    return columns > 4 ? (size_t)columns - 2 : 2;
+}
+
+/* Lines of the verdict and its sentence on a screen of that size. */
+static int banner_lines(const struct viewer_picture *picture, int rows, int columns)
+{
+    const int spare = rows - 3 - BODY_LINES_MIN, most = spare < BANNER_LINES_MAX ? spare : BANNER_LINES_MAX;
+    if (!picture->diagnosis || most < 1)
+        return 0;
+    int lines = 1;
+    if (picture->diagnosis->finding_count == 0)
+        return lines;
+    for (const char *text = picture->diagnosis->findings[0].sentence; lines < most && *text; lines++)
+        text += wsdbg_text_line_bytes(text, banner_columns(columns));
+    return lines;
+}
+
+static void draw_banner(const struct viewer_picture *picture, struct viewer_canvas *canvas, int row, int lines)
 {
     const struct wsdbg_diagnosis *diagnosis = picture->diagnosis;
-    if (!diagnosis || lines < 1)
-        return 0;
+    if (lines < 1)
+        return;
     if (diagnosis->finding_count == 0) {
         viewer_print(canvas, row, 0, VIEWER_STYLE_BAD, "%s: no cause found", headline(picture));
-        return 1;
+        return;
     }
     const struct wsdbg_finding *first = &diagnosis->findings[0];
     viewer_print(canvas, row, 0, VIEWER_STYLE_BAD, "%s: %s (%s)", headline(picture), wsdbg_cause_name(first->cause),
                  wsdbg_confidence_name(first->confidence));
+    const size_t columns = banner_columns(canvas->columns);
     const char *text = first->sentence;
-    int used = 1;
-    for (; used < lines && *text; used++) {
-        const size_t columns = canvas->columns > 4 ? (size_t)canvas->columns - 2 : 2;
+    for (int line = 1; line < lines; line++) {
         const size_t bytes = wsdbg_text_line_bytes(text, columns);
-        if (used + 1 == lines && text[bytes])
-            viewer_cell(canvas, row + used, 2, (int)columns, VIEWER_STYLE_TEXT, text);
+        if (line + 1 == lines)
+            viewer_cell(canvas, row + line, 2, (int)columns, VIEWER_STYLE_TEXT, text);
         else
-            viewer_print(canvas, row + used, 2, VIEWER_STYLE_TEXT, "%.*s", (int)bytes, text);
+            viewer_print(canvas, row + line, 2, VIEWER_STYLE_TEXT, "%.*s", (int)bytes, text);
         text += bytes;
     }
-    return used;
 }
 
+void viewer_lay_out(struct viewer *viewer)
+{
+    const struct viewer_picture *picture = viewer->source->ops->picture(viewer->source);
+    viewer->body_top = 2 + banner_lines(picture, LINES, COLS);
+    for (size_t i = 0; i < viewer->pane_count; i++)
+        viewer_pane_fit(&viewer->panes[i], LINES - viewer->body_top - 1, COLS);
+}
+
+/* A filter is named first: it hides rows. */
 static void draw_hints(struct viewer *viewer, struct viewer_canvas *canvas, int row)
 {
     const struct viewer_view *view = viewer_current(viewer)->view;
     const struct viewer_context *context = &viewer_current(viewer)->context;
-    int at = viewer_put(canvas, row, 0, VIEWER_STYLE_DIM, "q leave  / search  f filter  ? help");
+    int at = 0;
+    if (viewer->filter.text[0])
+        at = viewer_print(canvas, row, 0, VIEWER_STYLE_WAITING, "only %s  ", viewer->filter.text);
+    at = viewer_put(canvas, row, at, VIEWER_STYLE_DIM, "q leave  / search  f filter  ? help");
     if (view->sorts)
         at = viewer_print(canvas, row, at, VIEWER_STYLE_DIM, "  s by %s", view->sorts[context->sort]);
     if (viewer->source->ops->input)
-        at = viewer_put(canvas, row, at, VIEWER_STYLE_DIM, "  i input");
-    if (viewer->filter.text[0])
-        viewer_print(canvas, row, at, VIEWER_STYLE_WAITING, "  only %s", viewer->filter.text);
+        viewer_put(canvas, row, at, VIEWER_STYLE_DIM, "  i input");
 }
 
 static void draw_bottom(struct viewer *viewer, const struct viewer_picture *picture, struct viewer_canvas *canvas)
@@ -152,12 +178,11 @@ void viewer_draw(struct viewer *viewer)
 {
     const struct viewer_picture *picture = viewer->source->ops->picture(viewer->source);
     struct viewer_canvas screen = viewer_canvas_of_screen(&viewer->look, 0, 0, LINES, COLS);
+    viewer_lay_out(viewer);
     erase();
     draw_title(viewer, picture, &screen);
     draw_tabs(viewer, &screen);
-    const int spare = screen.rows - 3 - BODY_LINES_MIN;
-    const int banner = draw_banner(picture, &screen, 2, spare < BANNER_LINES_MAX ? spare : BANNER_LINES_MAX);
-    viewer->body_top = 2 + banner;
+    draw_banner(picture, &screen, 2, viewer->body_top - 2);
     struct viewer_canvas body =
         viewer_canvas_of_screen(&viewer->look, viewer->body_top, 0, screen.rows - viewer->body_top - 1, screen.columns);
     viewer_pane_draw(viewer_current(viewer), &body, viewer->search);

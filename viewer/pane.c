@@ -153,6 +153,17 @@ void viewer_pane_refresh(struct viewer_pane *pane)
     stay_inside(pane);
 }
 
+void viewer_pane_fit(struct viewer_pane *pane, int lines, int columns)
+{
+    const int header = pane->view->header_lines;
+    const int room = lines > header ? lines - header : 0;
+    if (room == pane->context.lines && columns == pane->context.columns)
+        return;
+    pane->context.lines = room;
+    pane->context.columns = columns;
+    pane->stale = true;
+}
+
 void viewer_pane_select(struct viewer_pane *pane, size_t row)
 {
     pane->selected = row;
@@ -281,11 +292,7 @@ static void draw_nothing(struct viewer_pane *pane, struct viewer_canvas *canvas,
 
 void viewer_pane_draw(struct viewer_pane *pane, struct viewer_canvas *canvas, const char *needle)
 {
-    const int header = pane->view->header_lines, lines = canvas->rows > header ? canvas->rows - header : 0;
-    if (lines != pane->context.lines || canvas->columns != pane->context.columns)
-        pane->stale = true;
-    pane->context.lines = lines;
-    pane->context.columns = canvas->columns;
+    const int header = pane->view->header_lines, lines = pane->context.lines;
     viewer_pane_refresh(pane);
     stay_inside(pane);
     if (pane->view->draw_header)

@@ -23,6 +23,8 @@ struct viewer_pane {
 struct wsdbg_error *viewer_pane_init(struct viewer_pane *pane, const struct viewer_view *view);
 void viewer_pane_deinit(struct viewer_pane *pane);
 
+/* The room for header lines and rows; another one makes the rows stale. */
+void viewer_pane_fit(struct viewer_pane *pane, int lines, int columns);
 /* Makes the rows again if they are stale. */
 void viewer_pane_refresh(struct viewer_pane *pane);
 /* Header lines and rows; `needle` ("" = none) is highlighted. */

@@ -14,6 +14,7 @@ struct database_source {
     bool has_loaded;
     int64_t version; /* of the file's content */
     uint64_t looked_ns;
+    bool grew; /* the file was seen to change: somebody writes it */
     struct viewer_picture picture;
 };
 
@@ -27,13 +28,14 @@ static void show(struct database_source *source)
         .snapshot = loaded->has_snapshot ? &loaded->snapshot : NULL,
         .diagnosis = loaded->diagnosed ? &loaded->diagnosis : NULL,
         .now_ns = loaded->has_snapshot ? loaded->snapshot.time_ns : 0,
+        .live = source->grew && !loaded->ended,
     };
-    if (!loaded->ended)
+    if (!loaded->ended && !source->grew)
         snprintf(source->picture.status, sizeof source->picture.status,
                  "the session has no end: it is still running, or wsdbg was killed");
 }
 
-/* The old picture stays when the new one cannot be read. */
+/* The old picture stays when the new one cannot be read, and the next look tries again. */
 static struct wsdbg_error *reload(struct database_source *source)
 {
     struct wsdbg_loaded loaded;
@@ -58,9 +60,13 @@ static struct wsdbg_error *update(struct viewer_source *base, uint64_t now_ns, b
     const int64_t version = wsdbg_store_version(source->store);
     if (source->has_loaded && version == source->version)
         return NULL;
+    source->grew = source->has_loaded;
+    struct wsdbg_error *error = reload(source);
+    if (error)
+        return error;
     source->version = version;
     *changed = true;
-    return reload(source);
+    return NULL;
 }
 
 static const struct viewer_picture *picture(struct viewer_source *base)

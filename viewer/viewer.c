@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "viewer/terminal_kind.h"
 #include "viewer/viewer_internal.h"
 
 #define LIVE_UPDATE_NS 80000000u
@@ -32,7 +33,6 @@ static uint64_t monotonic_ns(void)
 
 static struct wsdbg_error *open_terminal(struct viewer *viewer, const char *name)
 {
-    const char *kind = getenv("TERM");
     FILE *in = stdin, *out = stdout;
     if (name) {
         viewer->terminal = fopen(name, "r+e");
@@ -42,11 +42,13 @@ static struct wsdbg_error *open_terminal(struct viewer *viewer, const char *name
     }
     if (!isatty(fileno(in)) || !isatty(fileno(out)))
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "the viewer needs a terminal, for its keys and its screen");
+    struct wsdbg_error *error = viewer_terminal_check(fileno(out));
+    if (error)
+        return error;
     setlocale(LC_CTYPE, "");
     viewer->screen = newterm(NULL, out, in);
     if (!viewer->screen)
-        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "TERM=%s: no terminal that this machine knows",
-                                  kind ? kind : "");
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "TERM=%s: ncurses cannot use this terminal", getenv("TERM"));
     viewer->descriptor = fileno(in);
     return NULL;
 }
@@ -147,6 +149,7 @@ static void follow_size(struct viewer *viewer)
         return;
     resizeterm(size.ws_row, size.ws_col);
     clearok(curscr, TRUE);
+    viewer_lay_out(viewer);
     viewer->dirty = true;
 }
 
@@ -183,6 +186,7 @@ static bool take_keys(struct viewer *viewer)
             viewer->dirty = true;
         else
             viewer_press(viewer, key);
+        viewer->typed = true;
     }
     return true;
 }
@@ -237,8 +241,9 @@ bool viewer_step(struct viewer *viewer, uint64_t now_ns)
         return false;
     update(viewer);
     review_question(viewer);
-    if (viewer->dirty && now_ns - viewer->drawn_ns >= FRAME_NS) {
-        viewer->dirty = false;
+    /* What a key does is seen at once; what the program does, as often as eyes can follow. */
+    if (viewer->dirty && (viewer->typed || now_ns - viewer->drawn_ns >= FRAME_NS)) {
+        viewer->dirty = viewer->typed = false;
         viewer->drawn_ns = now_ns;
         viewer_draw(viewer);
     }
@@ -258,8 +263,7 @@ static int wait_for(struct viewer *viewer, int signals)
     return read(signals, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
 }
 
-/* A signal that ends the program ends the viewer first, so that the terminal is whole; then it is sent again. */
-struct wsdbg_error *viewer_run(struct viewer *viewer)
+struct wsdbg_error *viewer_run(struct viewer *viewer, int *signal_number)
 {
     static const int ending[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
     sigset_t set, before;
@@ -274,9 +278,7 @@ struct wsdbg_error *viewer_run(struct viewer *viewer)
     while (!came && viewer_step(viewer, monotonic_ns()))
         came = wait_for(viewer, signals);
     close(signals);
-    endwin();
     sigprocmask(SIG_SETMASK, &before, NULL);
-    if (came)
-        raise(came);
+    *signal_number = came;
     return NULL;
 }

@@ -25,8 +25,9 @@ int viewer_descriptor(const struct viewer *viewer);
 uint64_t viewer_due_ns(const struct viewer *viewer);
 /* Takes pending keys, updates the source, draws what changed.  Never blocks.  False: the reader wants to leave. */
 bool viewer_step(struct viewer *viewer, uint64_t now_ns);
-/* The step's loop for callers who have nothing else to wait for.  Returns when the reader leaves or a signal says so. */
-struct wsdbg_error *viewer_run(struct viewer *viewer);
+/* The step's loop for callers who have nothing else to wait for.  Returns when the reader leaves or one of
+ * SIGTERM, SIGHUP, SIGINT, SIGQUIT says so: its number, else 0. */
+struct wsdbg_error *viewer_run(struct viewer *viewer, int *signal_number);
 /* Gives the terminal back. NULL is fine. */
 void viewer_close(struct viewer *viewer);
 

@@ -44,13 +44,15 @@ struct viewer {
     char trouble[200]; /* of the source */
     const char *question;
     bool paused, input, dirty, leave;
+    bool typed; /* a key was pressed since the last frame */
     int body_top; /* first line of the view */
     uint64_t now_ns, updated_ns, drawn_ns;
     uint64_t clicked_ns;
     size_t clicked_row;
 };
 
-/* frame.c: draws everything. */
+/* frame.c: gives the views their room, which rows depend on; draws everything. */
+void viewer_lay_out(struct viewer *viewer);
 void viewer_draw(struct viewer *viewer);
 /* actions.c: one key, ncurses code. */
 void viewer_press(struct viewer *viewer, int key);

@@ -112,21 +112,23 @@ void screen_press(struct screen *screen, const char *keys)
     assert_int_equal(write(screen->master, keys, strlen(keys)), (ssize_t)strlen(keys));
 }
 
-static void mouse(struct screen *screen, int button, int column, int row)
+/* `what`: M = pressed, m = released. */
+static void mouse(struct screen *screen, int button, int column, int row, char what)
 {
     char bytes[64];
-    snprintf(bytes, sizeof bytes, "\x1b[<%d;%d;%dM", button, column + 1, row + 1);
+    snprintf(bytes, sizeof bytes, "\x1b[<%d;%d;%d%c", button, column + 1, row + 1, what);
     screen_press(screen, bytes);
 }
 
 void screen_click(struct screen *screen, int column, int row)
 {
-    mouse(screen, 0, column, row);
+    mouse(screen, 0, column, row, 'M');
+    mouse(screen, 0, column, row, 'm');
 }
 
 void screen_wheel(struct screen *screen, int direction, int column, int row)
 {
-    mouse(screen, direction < 0 ? 64 : 65, column, row);
+    mouse(screen, direction < 0 ? 64 : 65, column, row, 'M');
 }
 
 void screen_resize(struct screen *screen, int columns, int rows)

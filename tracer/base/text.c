@@ -97,8 +97,8 @@ static size_t columns_of(unsigned character)
     const bool wide = (character >= 0x1100 && character < 0x1160) || (character >= 0x2e80 && character < 0xa4d0) ||
                       (character >= 0xac00 && character < 0xd7a4) || (character >= 0xf900 && character < 0xfb00) ||
                       (character >= 0xfe30 && character < 0xfe70) || (character >= 0xff00 && character < 0xff61) ||
-                      (character >= 0x1f300 && character < 0x1f650) || (character >= 0x1f900 && character < 0x1fa00) ||
-                      (character >= 0x20000 && character < 0x3fffe);
+                      (character >= 0x1f300 && character < 0x1f650) || (character >= 0x1f680 && character < 0x1f6fd) ||
+                      (character >= 0x1f900 && character < 0x1fb00) || (character >= 0x20000 && character < 0x3fffe);
     return combining ? 0 : wide ? 2 : 1;
 }
 

@@ -79,7 +79,7 @@ static struct wsdbg_error *choose(const struct wsdbg_running *sessions, size_t c
     return NULL;
 }
 
-static struct wsdbg_error *show(const struct wsdbg_running *session)
+static struct wsdbg_error *show(const struct wsdbg_running *session, int *status)
 {
     struct viewer_source *source;
     struct viewer *viewer;
@@ -90,8 +90,10 @@ static struct wsdbg_error *show(const struct wsdbg_running *session)
     error = viewer_open(&options, source, &viewer);
     if (error)
         return error;
-    error = viewer_run(viewer);
+    int signal_number = 0;
+    error = viewer_run(viewer, &signal_number);
     viewer_close(viewer);
+    *status = signal_number ? WSDBG_EXIT_SIGNAL + signal_number : 0;
     return error;
 }
 
@@ -112,7 +114,7 @@ static struct wsdbg_error *top_run(const struct wsdbg_invocation *invocation, in
         if (!error && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
             error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "needs a terminal as its input and output");
         if (!error)
-            error = show(chosen);
+            error = show(chosen, status);
     }
     wsdbg_sessions_free(sessions, count);
     return error;

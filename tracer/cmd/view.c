@@ -16,9 +16,10 @@ static struct wsdbg_error *view_run(const struct wsdbg_invocation *invocation, i
         error = viewer_open(&(struct viewer_options){.title = path}, source, &viewer);
     if (error)
         return error;
-    error = viewer_run(viewer);
+    int signal_number = 0;
+    error = viewer_run(viewer, &signal_number);
     viewer_close(viewer);
-    *status = 0;
+    *status = signal_number ? WSDBG_EXIT_SIGNAL + signal_number : 0;
     return error;
 }
 
@@ -26,10 +27,11 @@ const struct wsdbg_command wsdbg_command_view = {
     .name = "view",
     .summary = "Look at a session: the same views as top, from its database",
     .usage = "FILE.db",
-    .description =
-        "Shows a session database on the terminal: overview, cause, warps, barriers, wait-for graph, timeline, source,\n"
-        "registers, log. The file is opened read-only; one that is still being written is followed. The key ? explains\n"
-        "the keys.",
+    .description = "Shows a session database on the terminal: overview, cause, warps, barriers, wait-for graph, "
+                   "timeline, source,\n"
+                   "registers, log. The file is opened read-only; one that is still being written is followed. The key "
+                   "? explains\n"
+                   "the keys.",
     .needs = "a terminal",
     .operands_min = 1,
     .operands_max = 1,
