@@ -116,10 +116,14 @@ static void span_name(const struct wsdbg_snapshot *s, uint32_t module, const str
                       size_t bytes)
 {
     char object[128];
-    wsdbg_event_object_text(s, module, &span->event, object, sizeof object);
+    const bool waits = span->kind == WSDBG_SPAN_WAIT || span->kind == WSDBG_SPAN_OPEN;
+    if (waits)
+        wsdbg_wait_object_text(s, module, &span->event, object, sizeof object);
+    else
+        wsdbg_event_object_text(s, module, &span->event, object, sizeof object);
     if (span->kind == WSDBG_SPAN_WGMMA)
         snprintf(out, bytes, "wgmma in flight");
-    else if (span->kind != WSDBG_SPAN_MOMENT && object[0])
+    else if (waits && object[0])
         snprintf(out, bytes, "wait %s", object);
     else if (span->event.kind == WSDBG_EVENT_MBARRIER_WAIT_END)
         snprintf(out, bytes, "passed %s", object);

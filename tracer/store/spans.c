@@ -103,7 +103,7 @@ void wsdbg_event_object_text(const struct wsdbg_snapshot *s, uint32_t module, co
     else if (event->kind == WSDBG_EVENT_TILE_BEGIN)
         snprintf(out, bytes, "%u", event->value);
     else if (event->kind == WSDBG_EVENT_REGISTERS_REQUEST)
-        snprintf(out, bytes, "%u registers a thread", event->value);
+        snprintf(out, bytes, "%u a thread", event->value);
     else if ((fields & WSDBG_FIELD_BARRIER) && !(fields & WSDBG_FIELD_STAGE))
         named_text(s, module, WSDBG_NAME_NAMED_BARRIER, "named barrier", event->barrier, out, bytes);
     if (!(fields & WSDBG_FIELD_BARRIER) || !(fields & WSDBG_FIELD_STAGE))
@@ -113,6 +113,15 @@ void wsdbg_event_object_text(const struct wsdbg_snapshot *s, uint32_t module, co
         snprintf(out, bytes, "%s[%u] parity %u", name, event->stage, event->parity);
     else
         snprintf(out, bytes, "%s[%u]", name, event->stage);
+}
+
+void wsdbg_wait_object_text(const struct wsdbg_snapshot *s, uint32_t module, const struct wsdbg_history_event *event,
+                            char *out, size_t bytes)
+{
+    if (event->kind == WSDBG_EVENT_REGISTERS_REQUEST)
+        snprintf(out, bytes, "%u registers a thread", event->value);
+    else
+        wsdbg_event_object_text(s, module, event, out, bytes);
 }
 
 uint64_t wsdbg_stall_ns(const struct wsdbg_loaded *loaded, uint32_t grid)

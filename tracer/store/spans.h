@@ -35,10 +35,13 @@ size_t wsdbg_spans_add(struct wsdbg_spans *spans, const struct wsdbg_history_eve
 /* After the last event: the wait that is not over, if there is one. */
 bool wsdbg_spans_end(struct wsdbg_spans *spans, struct wsdbg_span *out);
 
-/* "empty[3] parity 1", "store 0", "232 registers a thread": what an event is about; "" = its kind says all.  `module`
+/* "empty[3] parity 1", "store 0", "232 a thread": what an event is about; "" = its kind says all.  `module`
  * gives the names. */
 void wsdbg_event_object_text(const struct wsdbg_snapshot *snapshot, uint32_t module,
                              const struct wsdbg_history_event *event, char *out, size_t bytes);
+/* The same of an event that begins a wait, without its kind: "empty[3] parity 1", "232 registers a thread". */
+void wsdbg_wait_object_text(const struct wsdbg_snapshot *snapshot, uint32_t module,
+                            const struct wsdbg_history_event *event, char *out, size_t bytes);
 
 /* For how long nothing of a grid has moved when the picture was taken, on the host's clock; 0 = not known, or the grid
  * does not run. */

@@ -135,7 +135,7 @@ static void put_open_words(const struct timeline *t, const struct wsdbg_span *sp
 {
     const struct wsdbg_snapshot *s = &t->loaded->snapshot;
     char text[128];
-    wsdbg_event_object_text(s, s->grids[s->ctas[t->cta].grid].module, &span->event, text, sizeof text - 4);
+    wsdbg_wait_object_text(s, s->grids[s->ctas[t->cta].grid].module, &span->event, text, sizeof text - 4);
     wsdbg_text_cut(text, WORDS_COLUMNS);
     fprintf(out, "<text x=\"%d\" y=\"%d\" class=\"on-open\">", RIGHT + 8, y + 13);
     wsdbg_put_xml(out, text);
