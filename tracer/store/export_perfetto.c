@@ -11,7 +11,6 @@
 
 #include "store/event_fields.h"
 #include "store/export_internal.h"
-#include "store/report.h"
 #include "store/spans.h"
 #include "store/symbol.h"
 

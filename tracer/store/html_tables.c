@@ -3,7 +3,6 @@
 #include "store/html_internal.h"
 
 #include <inttypes.h>
-#include <string.h>
 #include <time.h>
 
 #include "store/quote.h"

@@ -5,8 +5,6 @@
  */
 #include "store/html_internal.h"
 
-#include <string.h>
-
 #include "base/text.h"
 #include "store/quote.h"
 
