@@ -178,9 +178,10 @@ void viewer_pane_move(struct viewer_pane *pane, long rows)
 
 size_t viewer_pane_row_at(const struct viewer_pane *pane, int line)
 {
-    if (line < pane->view->header_lines)
+    const int below = line - pane->view->header_lines;
+    if (below < 0 || below >= pane->context.lines)
         return SIZE_MAX;
-    const size_t row = pane->top + (size_t)(line - pane->view->header_lines);
+    const size_t row = pane->top + (size_t)below;
     return row < pane->rows.count ? row : SIZE_MAX;
 }
 
