@@ -93,15 +93,18 @@ static void leave_a_stale_file(void)
 
 static void what_a_killed_run_left_is_not_listed_and_the_next_run_removes_it(void **state)
 {
-    char other[64];
+    char other[64], segment[128];
     (void)state;
     leave_a_stale_file();
+    snprintf(segment, sizeof segment, "/dev/shm/wsdbg.%s.1", name);
+    write_file(segment, "x", 1);
     assert_int_equal(count_own(), 0);
     snprintf(other, sizeof other, "other%d", (int)getpid());
     struct wsdbg_publication *publication = NULL;
     struct wsdbg_running running = {.name = other, .database = (char[]){"/x"}, .command = (char[]){"x"}};
     assert_null(wsdbg_session_publish(&running, &publication));
     assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(access(segment, F_OK), -1);
     wsdbg_session_withdraw(publication);
 }
 

@@ -14,6 +14,8 @@
 
 #include <jansson.h>
 
+#include "evidence/evidence.h"
+
 static const char folder_path[] = "/dev/shm";
 static const char prefix[] = "wsdbg.";
 static const char suffix[] = ".session";
@@ -112,11 +114,17 @@ static struct wsdbg_error *each_file(struct wsdbg_error *(*visit)(void *state, i
     return error;
 }
 
+/* With the segments that the killed run would have removed. */
 static struct wsdbg_error *remove_if_stale(void *state, int folder, const char *name, int fd)
 {
+    char session[NAME_MAX + 1];
     (void)state;
-    if (is_stale(fd))
-        unlinkat(folder, name, 0);
+    if (!is_stale(fd))
+        return NULL;
+    snprintf(session, sizeof session, "%s", name + sizeof prefix - 1);
+    session[strlen(session) - (sizeof suffix - 1)] = '\0';
+    wsdbg_ring_unlink(session);
+    unlinkat(folder, name, 0);
     return NULL;
 }
 

@@ -23,7 +23,8 @@ struct wsdbg_running {
 
 struct wsdbg_publication;
 
-/* Makes the session known; `running` is not kept.  Files that killed runs of this user left are removed. */
+/* Makes the session known; `running` is not kept.  What killed runs of this user left in
+ * /dev/shm is removed. */
 struct wsdbg_error *wsdbg_session_publish(const struct wsdbg_running *running, struct wsdbg_publication **out);
 /* Takes the file away.  NULL is fine. */
 void wsdbg_session_withdraw(struct wsdbg_publication *publication);
