@@ -206,7 +206,8 @@ static void a_redirected_stream_stays_the_programs(void **state)
 static void a_program_that_writes_without_end_is_not_held_up(void **state)
 {
     (void)state;
-    struct screen *screen = SHELL("head -c 5000000 /dev/zero | tr '\\0' x | fold -w 99; echo; echo the last l''ine; exit 7");
+    struct screen *screen =
+        SHELL("head -c 5000000 /dev/zero | tr '\\0' x | fold -w 99; echo; echo the last l''ine; exit 7");
     screen_expect(screen, "finished");
     screen_press(screen, "LG");
     screen_expect(screen, "the last line");
