@@ -20,12 +20,6 @@ struct viewer_picture {
     char status[160];                        /* one line from the source, "" = nothing: "attached, read-only", … */
 };
 
-/* A module's source file. */
-struct viewer_source_file {
-    const char *path; /* NULL = not known */
-    const char *text; /* NULL = could not be read; whole file otherwise */
-};
-
 struct viewer_source;
 
 /* Calls that a source lacks are NULL. */
@@ -42,8 +36,8 @@ struct viewer_source_ops {
     size_t (*log_count)(struct viewer_source *source);
     /* Line `number` (0 = oldest); false when there is none. */
     bool (*log_line)(struct viewer_source *source, size_t number, struct wsdbg_log_line *out);
-    /* The source file of a module (index in snapshot.modules). */
-    struct viewer_source_file (*source_file)(struct viewer_source *source, uint32_t module);
+    /* What can be read of a module (index in snapshot.modules), NULL = nothing; valid until the next call. */
+    const struct wsdbg_source_file *(*source_file)(struct viewer_source *source, uint32_t module);
     /* Gives the program input. */
     void (*input)(struct viewer_source *source, const char *bytes, size_t count);
     /* The reader wants to leave: a question to answer with one key first, or NULL. */

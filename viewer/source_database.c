@@ -16,6 +16,7 @@ struct database_source {
     uint64_t looked_ns;
     bool grew; /* the file was seen to change: somebody writes it */
     struct viewer_picture picture;
+    struct wsdbg_source_file file; /* asked for last */
 };
 
 static void show(struct database_source *source)
@@ -108,13 +109,15 @@ static bool log_line(struct viewer_source *base, size_t number, struct wsdbg_log
     return !error && found;
 }
 
-static struct viewer_source_file source_file(struct viewer_source *base, uint32_t module)
+static const struct wsdbg_source_file *source_file(struct viewer_source *base, uint32_t module)
 {
     struct database_source *source = (struct database_source *)base;
-    struct viewer_source_file file = {0};
-    if (source->has_loaded)
-        wsdbg_error_destroy(wsdbg_store_source_file(source->store, &source->loaded, module, &file.path, &file.text));
-    return file;
+    if (!source->has_loaded || module >= source->loaded.snapshot.module_count)
+        return NULL;
+    wsdbg_source_file_deinit(&source->file);
+    wsdbg_error_destroy(
+        wsdbg_store_source_file(source->store, &source->loaded.snapshot.modules[module], &source->file));
+    return &source->file;
 }
 
 static void close_source(struct viewer_source *base)
@@ -122,6 +125,7 @@ static void close_source(struct viewer_source *base)
     struct database_source *source = (struct database_source *)base;
     if (source->has_loaded)
         wsdbg_loaded_deinit(&source->loaded);
+    wsdbg_source_file_deinit(&source->file);
     wsdbg_store_close(source->store);
     free(source);
 }

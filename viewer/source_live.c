@@ -8,6 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LOOK_EVERY_NS 500000000u
+
+/* What was read of a module. */
+struct read_file {
+    uint32_t process_id, row; /* the module */
+    uint64_t read_ns;
+    struct wsdbg_source_file file;
+};
+
 struct live {
     struct viewer_source base;
     struct viewer_feed *feed;
@@ -16,7 +25,8 @@ struct live {
     struct wsdbg_session_end end;
     char outcome[128];
     bool ended, end_changed;
-    char *source_path, *source_text; /* of the file asked for last */
+    struct read_file *files; /* by module */
+    size_t file_count;
     size_t log_seen;
     uint64_t log_lost_seen;
     char unfinished_seen[sizeof((struct viewer_feed *)0)->unfinished];
@@ -121,21 +131,40 @@ static bool live_log_line(struct viewer_source *source, size_t number, struct ws
     return true;
 }
 
-/* Read once: what counts is the file as it was when the program began to run, or soon after. */
-static struct viewer_source_file live_source_file(struct viewer_source *source, uint32_t module)
+/* The place for what was read of a module; NULL = out of memory. */
+static struct read_file *place_of(struct live *live, uint32_t module)
+{
+    if (module >= live->file_count) {
+        struct read_file *larger = realloc(live->files, (module + 1) * sizeof *larger);
+        if (!larger)
+            return NULL;
+        memset(larger + live->file_count, 0, (module + 1 - live->file_count) * sizeof *larger);
+        live->files = larger;
+        live->file_count = module + 1;
+    }
+    return &live->files[module];
+}
+
+/* A text is read once: what counts is the file as it was when the program began to run, or soon after.  Until there is
+ * one it is looked for now and then, since it becomes known while the program runs. */
+static const struct wsdbg_source_file *live_source_file(struct viewer_source *source, uint32_t module)
 {
     struct live *live = (struct live *)source;
     const struct wsdbg_snapshot *snapshot = &live->shown.snapshot;
-    const char *path = module < snapshot->module_count ? snapshot->modules[module].source_path : "", *why;
-    if (!path[0])
-        return (struct viewer_source_file){NULL, NULL};
-    if (!live->source_path || strcmp(live->source_path, path) != 0) {
-        free(live->source_path);
-        free(live->source_text);
-        live->source_path = strdup(path);
-        live->source_text = live->feed->read_source(path, &why);
-    }
-    return (struct viewer_source_file){live->source_path, live->source_text};
+    struct read_file *place = module < snapshot->module_count ? place_of(live, module) : NULL;
+    if (!place)
+        return NULL;
+    const struct wsdbg_module *asked = &snapshot->modules[module];
+    const bool same = place->process_id == asked->process_id && place->row == asked->row;
+    const bool found = place->file.text || place->file.ptx;
+    if (same && (found || live->picture.now_ns - place->read_ns < LOOK_EVERY_NS))
+        return &place->file;
+    wsdbg_source_file_deinit(&place->file);
+    place->process_id = asked->process_id;
+    place->row = asked->row;
+    place->read_ns = live->picture.now_ns;
+    wsdbg_error_destroy(live->feed->read_source(live->feed, asked, &place->file));
+    return &place->file;
 }
 
 static void live_input(struct viewer_source *source, const char *bytes, size_t count)
@@ -172,8 +201,9 @@ static void live_close(struct viewer_source *source)
 {
     struct live *live = (struct live *)source;
     fresh_deinit(&live->shown);
-    free(live->source_path);
-    free(live->source_text);
+    for (size_t i = 0; i < live->file_count; i++)
+        wsdbg_source_file_deinit(&live->files[i].file);
+    free(live->files);
     live->feed->close(live->feed);
     free(live);
 }

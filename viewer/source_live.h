@@ -26,8 +26,9 @@ struct viewer_feed {
     bool (*answer)(struct viewer_feed *feed, int key);
     void (*interrupt)(struct viewer_feed *feed);
     void (*stop)(struct viewer_feed *feed);
-    /* The text of a source file, to be freed; NULL with the reason if it cannot be read. */
-    char *(*read_source)(const char *path, const char **why);
+    /* What can be read of a module; the receiver owns the strings. */
+    struct wsdbg_error *(*read_source)(struct viewer_feed *feed, const struct wsdbg_module *module,
+                                       struct wsdbg_source_file *out);
     void (*close)(struct viewer_feed *feed);
     const struct wsdbg_session_info *info; /* stays valid as long as the feed; NULL = not known */
     const struct viewer_log_ring *log;     /* NULL = none */

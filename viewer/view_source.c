@@ -10,31 +10,40 @@
 #include <string.h>
 
 /* What a row shows; in the upper half of its data, in the lower one the number of a group where it shows one. */
-enum part { FILE_TITLE, TEXT_LINE, BARE_LINE, SITE, NO_LINES_TITLE };
+enum part { FILE_TITLE, FILE_NOTE, TEXT_LINE, BARE_LINE, SITE, NO_LINES_TITLE };
 #define DATA(part, group) ((uint64_t)(part) << 32 | (uint64_t)(group))
 #define PART(row) ((enum part)((row)->data >> 32))
 #define GROUP(row) ((uint32_t)(row)->data)
 
+#define NOTE_BYTES 192
+
 /* Warps that wait at one line. */
 struct site {
-    uint32_t module, line, group; /* line 0 = not known */
+    uint32_t module;
+    uint32_t line; /* of the source, 0 = not known */
+    uint32_t at;   /* line of the text that is shown, 0 = none of it */
+    uint32_t group;
+};
+
+/* What can be read of a module, once it was found. */
+struct module_file {
+    uint32_t process_id, row; /* the module */
+    struct viewer_source_text text;
 };
 
 struct source {
     struct viewer_folded folded;
-    struct site *sites; /* by module and line */
+    struct site *sites; /* by module, place in the text and line */
     size_t site_count;
-    struct viewer_source_text *files; /* by module; only those with sites are read */
+    struct module_file *files; /* by module; only those with sites are read */
     size_t file_count;
 };
 
 static void free_files(struct source *state)
 {
     for (size_t i = 0; i < state->file_count; i++)
-        viewer_source_text_deinit(&state->files[i]);
+        viewer_source_text_deinit(&state->files[i].text);
     free(state->files);
-    state->files = NULL;
-    state->file_count = 0;
 }
 
 static void deinit(void *memory)
@@ -55,13 +64,15 @@ static struct wsdbg_error *fold_by_line(const struct viewer_context *context, st
     return viewer_fold_warps(context, levels, NULL, folded);
 }
 
-static int by_line(const void *left, const void *right)
+static int by_place(const void *left, const void *right)
 {
     const struct site *a = left, *b = right;
     if (a->module != b->module)
         return a->module < b->module ? -1 : 1;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
+    if (a->at != b->at)
+        return a->at < b->at ? -1 : 1;
+    if (a->line != b->line) /* 0, not known, comes last */
+        return a->line - 1u < b->line - 1u ? -1 : 1;
     return (a->group > b->group) - (a->group < b->group);
 }
 
@@ -78,26 +89,58 @@ static struct wsdbg_error *read_sites(const struct viewer_context *context, stru
         const struct wsdbg_warp_row *warp = &s->warps[f->groups[i].source];
         if (wsdbg_warp_state_waits(warp->state))
             state->sites[state->site_count++] =
-                (struct site){s->grids[f->groups[i].grid].module, warp->line.known ? warp->line.value : 0, i};
+                (struct site){s->grids[f->groups[i].grid].module, warp->line.known ? warp->line.value : 0, 0, i};
     }
-    qsort(state->sites, state->site_count, sizeof *state->sites, by_line);
     return NULL;
 }
 
-static struct wsdbg_error *read_files(const struct viewer_context *context, struct source *state)
+/* Room for one of every module. */
+static bool grow_files(struct source *state, size_t count)
 {
-    const struct wsdbg_snapshot *s = context->picture->snapshot;
-    struct wsdbg_error *error = NULL;
-    free_files(state);
-    state->files = calloc(s->module_count + 1, sizeof *state->files);
-    if (!state->files)
-        return &wsdbg_error_no_memory;
-    state->file_count = s->module_count;
-    for (size_t i = 0; !error && i < state->site_count; i++)
-        if (state->sites[i].module < s->module_count &&
-            (i == 0 || state->sites[i - 1].module != state->sites[i].module))
-            error =
-                viewer_source_text_read(context->source, state->sites[i].module, &state->files[state->sites[i].module]);
+    if (count <= state->file_count)
+        return true;
+    struct module_file *files = realloc(state->files, count * sizeof *files);
+    if (!files)
+        return false;
+    memset(files + state->file_count, 0, (count - state->file_count) * sizeof *files);
+    state->files = files;
+    state->file_count = count;
+    return true;
+}
+
+/* A text that was found stays: a live picture comes often, and PTX can be long. */
+static struct wsdbg_error *read_file(const struct viewer_context *context, struct source *state, uint32_t module)
+{
+    const struct wsdbg_module *asked = &context->picture->snapshot->modules[module];
+    struct module_file *file = &state->files[module];
+    if (file->text.text && file->process_id == asked->process_id && file->row == asked->row)
+        return NULL;
+    file->process_id = asked->process_id;
+    file->row = asked->row;
+    return viewer_source_text_read(context->source, module, &file->text);
+}
+
+static const struct viewer_source_text *file_of(const struct source *state, uint32_t module)
+{
+    return module < state->file_count ? &state->files[module].text : NULL;
+}
+
+/* Reads the files that the sites lie in and finds the sites in them. */
+static struct wsdbg_error *place_sites(const struct viewer_context *context, struct source *state)
+{
+    const size_t module_count = context->picture->snapshot->module_count;
+    struct wsdbg_error *error = grow_files(state, module_count) ? NULL : &wsdbg_error_no_memory;
+    qsort(state->sites, state->site_count, sizeof *state->sites, by_place);
+    for (size_t i = 0; !error && i < state->site_count; i++) {
+        struct site *site = &state->sites[i];
+        if (site->module >= module_count)
+            continue;
+        if (i == 0 || state->sites[i - 1].module != site->module)
+            error = read_file(context, state, site->module);
+        if (!error)
+            site->at = viewer_source_text_find(file_of(state, site->module), site->line);
+    }
+    qsort(state->sites, state->site_count, sizeof *state->sites, by_place);
     return error;
 }
 
@@ -107,34 +150,29 @@ static bool add(struct viewer_rows *rows, enum viewer_object_kind kind, uint32_t
     return viewer_rows_add(rows, &row);
 }
 
-/* The sites [first, end) that lie on `line`. */
-static bool add_sites(const struct source *state, struct viewer_rows *rows, size_t first, size_t end, uint32_t line)
+/* The sites [first, end) that stand where `place` does. */
+static bool add_sites(const struct source *state, struct viewer_rows *rows, size_t first, size_t end,
+                      const struct site *place)
 {
     for (size_t i = first; i < end; i++) {
         const uint32_t group = state->sites[i].group;
-        if (state->sites[i].line == line &&
+        if (state->sites[i].at == place->at && (place->at || state->sites[i].line == place->line) &&
             !add(rows, VIEWER_OBJECT_WARP, state->folded.groups[group].source, 0, DATA(SITE, group)))
             return false;
     }
     return true;
 }
 
-static bool placed(const struct viewer_source_text *file, uint32_t line)
+/* Sites that are not in the text, each line once, before it. */
+static bool add_bare(const struct source *state, struct viewer_rows *rows, size_t first, size_t end)
 {
-    return viewer_source_text_line(file, line) && viewer_source_text_has_probe(file, line);
-}
-
-/* Sites whose line cannot be one of the text, each line once, before the text. */
-static bool add_bare(const struct source *state, struct viewer_rows *rows, size_t first, size_t end,
-                     const struct viewer_source_text *file)
-{
-    for (size_t i = first; i < end; i++) {
+    for (size_t i = first; i < end && state->sites[i].at == 0; i++) {
         const struct site *site = &state->sites[i];
-        const bool again = i > first && state->sites[i - 1].line == site->line;
-        if (again || site->line == 0 || (file && file->text && placed(file, site->line)))
+        if (i > first && state->sites[i - 1].line == site->line)
             continue;
-        if (!add(rows, VIEWER_OBJECT_SOURCE_LINE, site->module, site->line, DATA(BARE_LINE, site->group)) ||
-            !add_sites(state, rows, first, end, site->line))
+        const enum part title = site->line ? BARE_LINE : NO_LINES_TITLE;
+        if (!add(rows, VIEWER_OBJECT_NONE, site->module, site->line, DATA(title, site->group)) ||
+            !add_sites(state, rows, first, end, site))
             return false;
     }
     return true;
@@ -148,24 +186,42 @@ static bool add_text(const struct source *state, struct viewer_rows *rows, size_
     for (uint32_t line = 1; line <= file->line_count; line++) {
         if (!add(rows, VIEWER_OBJECT_SOURCE_LINE, module, line, DATA(TEXT_LINE, 0)))
             return false;
-        while (next < end && state->sites[next].line < line)
+        while (next < end && state->sites[next].at < line)
             next++;
-        if (next < end && state->sites[next].line == line && placed(file, line) &&
-            !add_sites(state, rows, next, end, line))
+        if (next < end && state->sites[next].at == line && !add_sites(state, rows, next, end, &state->sites[next]))
             return false;
     }
     return true;
 }
 
-/* One module: its file's name, sites that are not in the text, the text, waits without a line. */
+/* What the title has no room for: why no line of PTX is marked, or that there is nothing to read.  "" = nothing. */
+static void note_of(const struct viewer_source_text *file, char *out, size_t bytes)
+{
+    out[0] = '\0';
+    if (!file)
+        return;
+    if (file->is_ptx && !file->path)
+        snprintf(out, bytes, "No line is marked: the module does not name its source file.");
+    else if (file->is_ptx && file->origin_count == 0)
+        snprintf(out, bytes, "No line is marked: the PTX has none of that file (nvcc -lineinfo adds them).");
+    else if (file->ptx_missing)
+        snprintf(out, bytes, "%s; machine code cannot be shown yet", file->ptx_missing);
+}
+
+static bool add_title(const struct source *state, struct viewer_rows *rows, uint32_t module)
+{
+    char note[NOTE_BYTES];
+    note_of(file_of(state, module), note, sizeof note);
+    return add(rows, VIEWER_OBJECT_NONE, module, 0, DATA(FILE_TITLE, 0)) &&
+           (!note[0] || add(rows, VIEWER_OBJECT_NONE, module, 0, DATA(FILE_NOTE, 0)));
+}
+
+/* One module: its file's name, waits that are not in the text, the text. */
 static bool add_module(const struct source *state, struct viewer_rows *rows, size_t first, size_t end)
 {
     const uint32_t module = state->sites[first].module;
-    const struct viewer_source_text *file = module < state->file_count ? &state->files[module] : NULL;
-    if (!add(rows, VIEWER_OBJECT_NONE, module, 0, DATA(FILE_TITLE, 0)) || !add_bare(state, rows, first, end, file))
-        return false;
-    if (state->sites[first].line == 0 &&
-        (!add(rows, VIEWER_OBJECT_NONE, module, 0, DATA(NO_LINES_TITLE, 0)) || !add_sites(state, rows, first, end, 0)))
+    const struct viewer_source_text *file = file_of(state, module);
+    if (!add_title(state, rows, module) || !add_bare(state, rows, first, end))
         return false;
     return !file || !file->text || add_text(state, rows, first, end, file);
 }
@@ -179,7 +235,7 @@ static struct wsdbg_error *build(struct viewer_context *context, struct viewer_r
     if (!error)
         error = read_sites(context, state);
     if (!error)
-        error = read_files(context, state);
+        error = place_sites(context, state);
     for (size_t first = 0, end; !error && first < state->site_count; first = end) {
         for (end = first + 1; end < state->site_count && state->sites[end].module == state->sites[first].module;)
             end++;
@@ -189,41 +245,55 @@ static struct wsdbg_error *build(struct viewer_context *context, struct viewer_r
     return error;
 }
 
-static const struct viewer_source_text *file_of(const struct source *state, uint32_t module)
+/* Why the text is not the source. */
+static void draw_missing(const struct viewer_source_text *file, int at, struct viewer_canvas *canvas)
 {
-    return module < state->file_count ? &state->files[module] : NULL;
+    const char *unsaid =
+        file->path ? "the file could not be read when the program ran" : "the module's file is not known";
+    const char *why = file->text_missing ? file->text_missing : unsaid;
+    if (file->is_ptx)
+        viewer_print(canvas, 0, at, VIEWER_STYLE_UNKNOWN, "%s; this is the module's PTX", why);
+    else
+        viewer_print(canvas, 0, at, VIEWER_STYLE_UNKNOWN, "source text not stored: %s", why);
 }
 
 static void draw_title(const struct source *state, uint32_t module, struct viewer_canvas *canvas)
 {
+    static const struct viewer_source_text nothing_known;
     const struct viewer_source_text *file = file_of(state, module);
-    const char *path = file && file->path ? file->path : "source file ?";
-    const int at = viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, path);
-    if (!file || !file->path)
-        viewer_put(canvas, 0, at + 2, VIEWER_STYLE_UNKNOWN, "source text not stored: the module's file is not known");
-    else if (!file->text)
-        viewer_put(canvas, 0, at + 2, VIEWER_STYLE_UNKNOWN,
-                   "source text not stored: the file could not be read when the program ran");
+    if (!file)
+        file = &nothing_known;
+    const int at = viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, file->path ? file->path : "source file ?");
+    if (!file->text || file->is_ptx)
+        draw_missing(file, at + 2, canvas);
+}
+
+static void draw_note(const struct source *state, uint32_t module, struct viewer_canvas *canvas)
+{
+    char note[NOTE_BYTES];
+    note_of(file_of(state, module), note, sizeof note);
+    viewer_put(canvas, 0, 0, VIEWER_STYLE_UNKNOWN, note);
 }
 
 /* Whether somebody waits at a line of the text. */
-static bool has_site(const struct source *state, uint32_t module, uint32_t line)
+static bool has_site(const struct source *state, uint32_t module, uint32_t number)
 {
     for (size_t i = 0; i < state->site_count; i++)
-        if (state->sites[i].module == module && state->sites[i].line == line)
-            return placed(&state->files[module], line);
+        if (state->sites[i].module == module &&
+            viewer_source_text_shows(file_of(state, module), number, state->sites[i].line))
+            return true;
     return false;
 }
 
 static void draw_text(const struct source *state, const struct viewer_row *row, struct viewer_canvas *canvas)
 {
-    const uint32_t module = row->object.index, line = row->object.part;
-    const bool site = has_site(state, module, line);
+    const uint32_t module = row->object.index, number = row->object.part;
+    const bool site = has_site(state, module, number);
     if (site)
         viewer_put_glyph(canvas, 0, 0, VIEWER_STYLE_STUCK, VIEWER_GLYPH_MARK);
-    viewer_print(canvas, 0, 1, VIEWER_STYLE_DIM, "%5" PRIu32, line);
+    viewer_print(canvas, 0, 1, VIEWER_STYLE_DIM, "%5" PRIu32, number);
     viewer_put(canvas, 0, 8, site ? VIEWER_STYLE_STRONG : VIEWER_STYLE_TEXT,
-               viewer_source_text_line(&state->files[module], line));
+               viewer_source_text_line(file_of(state, module), number));
 }
 
 static void draw_bare(const struct source *state, const struct viewer_row *row, struct viewer_canvas *canvas)
@@ -231,9 +301,15 @@ static void draw_bare(const struct source *state, const struct viewer_row *row, 
     const struct viewer_source_text *file = file_of(state, row->object.index);
     viewer_put_glyph(canvas, 0, 0, VIEWER_STYLE_STUCK, VIEWER_GLYPH_MARK);
     const int at = viewer_print(canvas, 0, 1, VIEWER_STYLE_STRONG, "%5" PRIu32, row->object.part);
-    if (file && file->text)
+    if (!file || !file->text)
+        return;
+    if (!file->is_ptx)
         viewer_put(canvas, 0, at + 2, VIEWER_STYLE_DIM,
                    "no probe at this line of the file: a line of another, included file");
+    else if (file->origin_count > 0)
+        viewer_put(canvas, 0, at + 2, VIEWER_STYLE_DIM, "line of the source; no line of the PTX comes from it");
+    else
+        viewer_put(canvas, 0, at + 2, VIEWER_STYLE_DIM, "line of the source");
 }
 
 static void draw_site(const struct viewer_context *context, const struct viewer_row *row, struct viewer_canvas *canvas)
@@ -259,6 +335,9 @@ static void draw_row(struct viewer_context *context, const struct viewer_row *ro
     switch (PART(row)) {
     case FILE_TITLE:
         draw_title(state, row->object.index, canvas);
+        break;
+    case FILE_NOTE:
+        draw_note(state, row->object.index, canvas);
         break;
     case TEXT_LINE:
         draw_text(state, row, canvas);
@@ -296,7 +375,7 @@ static size_t site_at(const struct source *state, struct viewer_object at)
         if (at.kind == VIEWER_OBJECT_WARP && state->folded.groups[site->group].source == at.index)
             break;
         if (at.kind == VIEWER_OBJECT_SOURCE_LINE &&
-            (site->module > at.index || (site->module == at.index && site->line >= at.part)))
+            (site->module > at.index || (site->module == at.index && site->at >= at.part)))
             break;
     }
     return i;
@@ -304,7 +383,7 @@ static size_t site_at(const struct source *state, struct viewer_object at)
 
 static bool same_place(const struct site *a, const struct site *b)
 {
-    return a->module == b->module && a->line == b->line;
+    return a->module == b->module && a->at == b->at && (a->at || a->line == b->line);
 }
 
 /* To the last one that waits where site number `i` is: then all of them, and the line, are in sight. */
@@ -335,7 +414,7 @@ static bool press(struct viewer_context *context, int key)
     }
     const size_t here = i;
     if (at.kind == VIEWER_OBJECT_WARP || (at.kind == VIEWER_OBJECT_SOURCE_LINE && i < state->site_count &&
-                                          sites[i].module == at.index && sites[i].line == at.part))
+                                          sites[i].module == at.index && sites[i].at == at.part))
         while (i < state->site_count && same_place(&sites[i], &sites[here]))
             i++;
     go_to(context, i < state->site_count ? i : state->site_count - 1);

@@ -4,6 +4,7 @@
  * usage: fake_hang MODE
  *   hang    the producer warp has exited, the consumer warp waits for it on full[0]
  *   slow    one warp runs without a sign of progress: nobody can say that it hangs
+ *   ptx     as hang, of a module whose source file is not there and whose image is kept: PTX
  *   stubborn  as hang, and SIGTERM is ignored
  *   parent  as hang, with a child process that sleeps
  *   leaves  as hang, and the program ends by itself with status 9 after a second
@@ -38,7 +39,9 @@ static const struct wsdbg_name names[] = {
      .arriving_roles = 1u << PRODUCER,
      .waiting_roles = 1u << CONSUMER,
      .name = "full"},
+    {.kind = WSDBG_NAME_SOURCE, .id = 0, .name = "pipeline.cu"}, /* the last one: for the mode ptx alone */
 };
+enum { NAME_COUNT = sizeof names / sizeof names[0] };
 
 static struct segment_warp start_warp(struct segment_writer *writer, uint32_t module, uint32_t warp, uint32_t role)
 {
@@ -68,11 +71,26 @@ static struct segment_warp write_warps(struct segment_writer *writer, uint32_t m
     return producer;
 }
 
+/* The observer's part: the image that the module was loaded from. */
+static void keep_image(struct segment_writer *writer, uint32_t module)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%d-%u.image", getenv("WSDBG_SPOOL"), (int)getpid(), module);
+    FILE *image = fopen(path, "w");
+    assert_non_null(image);
+    fputs(".visible .entry pipeline_kernel()\n{\n.loc 1 77 5\nret;\n}\n.file 1 \"/src/pipeline.cu\"\n", image);
+    fclose(image);
+    segment_writer_segment(writer)->modules[module].image_kept = 1;
+}
+
 static struct segment_writer *write_segment(const char *session, const char *mode, struct segment_warp *producer)
 {
     struct segment_writer *writer = segment_writer_create_shm(session, (uint32_t)getpid());
     uint32_t context = segment_writer_context(writer, 1, 64, 16);
-    uint32_t module = segment_writer_module(writer, context, names, sizeof names / sizeof names[0]);
+    const bool ptx = strcmp(mode, "ptx") == 0;
+    uint32_t module = segment_writer_module(writer, context, names, ptx ? NAME_COUNT : NAME_COUNT - 1);
+    if (ptx)
+        keep_image(writer, module);
     uint32_t function = segment_writer_function(writer, module, "pipeline_kernel", 168);
     segment_writer_launch(
         writer,

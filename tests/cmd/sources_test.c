@@ -1,10 +1,12 @@
-/* sources_test.c - the source files that a session keeps: what is read, and why something is not. */
+/* sources_test.c - what a session keeps of a module to read: its source or, without one, its PTX; and why not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -12,22 +14,49 @@
 #include "cmd/harness.h"
 #include "cmd/sources.h"
 
-static void assert_not_read(const char *path, const char *expected)
+static struct wsdbg_source_file read_module(const char *path, const char *image)
 {
-    const char *why;
-    assert_null(wsdbg_source_read(path, &why));
-    assert_string_equal(why, expected);
+    struct wsdbg_module module = {0};
+    struct wsdbg_source_file file;
+    snprintf(module.source_path, sizeof module.source_path, "%s", path);
+    snprintf(module.image_path, sizeof module.image_path, "%s", image);
+    assert_null(wsdbg_source_read(".", &module, &file));
+    return file;
 }
 
-static void a_text_is_read_whole(void **state)
+static void assert_no_text(const char *path, const char *expected)
 {
-    const char *why;
+    struct wsdbg_source_file file = read_module(path, "");
+    assert_string_equal(file.path, path);
+    assert_null(file.text);
+    assert_string_equal(file.text_missing, expected);
+    assert_null(file.ptx);
+    assert_string_equal(file.ptx_missing, "the module's image was not kept");
+    wsdbg_source_file_deinit(&file);
+}
+
+static void assert_no_ptx(const char *image, const char *expected)
+{
+    struct wsdbg_source_file file = read_module("", image);
+    assert_null(file.path);
+    assert_null(file.text);
+    assert_null(file.text_missing);
+    assert_null(file.ptx);
+    assert_string_equal(file.ptx_missing, expected);
+    wsdbg_source_file_deinit(&file);
+}
+
+static void a_text_is_read_whole_and_then_no_ptx_is_looked_for(void **state)
+{
     (void)state;
     write_file("kernel.cu", "one\ntwo\n", 8);
-    char *text = wsdbg_source_read("kernel.cu", &why);
-    assert_string_equal(text, "one\ntwo\n");
-    assert_null(why);
-    free(text);
+    struct wsdbg_source_file file = read_module("kernel.cu", "absent.image");
+    assert_string_equal(file.path, "kernel.cu");
+    assert_string_equal(file.text, "one\ntwo\n");
+    assert_null(file.text_missing);
+    assert_null(file.ptx);
+    assert_null(file.ptx_missing);
+    wsdbg_source_file_deinit(&file);
 }
 
 static void what_is_no_source_is_named(void **state)
@@ -36,17 +65,47 @@ static void what_is_no_source_is_named(void **state)
     write_file("binary", "a\0b", 3);
     write_file("large", "x", 1);
     assert_int_equal(truncate("large", (5 << 20)), 0);
-    assert_not_read("absent.cu", "not found");
-    assert_not_read(".", "no file");
-    assert_not_read("binary", "no text");
-    assert_not_read("large", "larger than 4 MiB");
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    assert_no_text("absent.cu", "not found");
+    assert_no_text(".", "no file");
+    assert_no_text("pipe", "no file");
+    assert_no_text("binary", "no text");
+    assert_no_text("large", "larger than 4 MiB");
+    assert_no_text("binary/kernel.cu", "cannot be opened: Not a directory");
+}
+
+static void without_a_source_the_ptx_is_taken(void **state)
+{
+    static const char ptx[] = "\n.version 9.0\n.target sm_90a\n";
+    (void)state;
+    write_file("1-0.image", ptx, sizeof ptx - 1);
+    struct wsdbg_source_file file = read_module("absent.cu", "1-0.image");
+    assert_string_equal(file.path, "absent.cu");
+    assert_string_equal(file.text_missing, "not found");
+    assert_string_equal(file.ptx, ptx);
+    assert_null(file.ptx_missing);
+    wsdbg_source_file_deinit(&file);
+}
+
+static void a_module_without_ptx_is_named(void **state)
+{
+    (void)state;
+    write_file("cubin", "\177ELF\2\1\1", 7);
+    write_file("strange", "\1\2\3\4", 4);
+    assert_no_ptx("cubin", "the module is a cubin, which holds no PTX");
+    assert_no_ptx("strange", "the module is neither PTX nor a fatbin nor a cubin");
+    assert_no_ptx("absent", "the module's image: not found");
+    assert_no_ptx("", "the module's image was not kept");
 }
 
 int main(void)
 {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_text_is_read_whole, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(what_is_no_source_is_named, scratch_setup, scratch_teardown),
+        TEST(a_text_is_read_whole_and_then_no_ptx_is_looked_for),
+        TEST(what_is_no_source_is_named),
+        TEST(without_a_source_the_ptx_is_taken),
+        TEST(a_module_without_ptx_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

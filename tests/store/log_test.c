@@ -81,41 +81,53 @@ static void lines_written_after_the_database_was_opened_are_seen(void **state)
     example_free(&e);
 }
 
-static void check_source(struct wsdbg_store *store, const char *path, const char *text)
+static void check_words(const char *got, const char *expected)
+{
+    if (expected)
+        assert_string_equal(got, expected);
+    else
+        assert_null(got);
+}
+
+static void check_source(struct wsdbg_store *store, const struct wsdbg_source_file *expected)
 {
     struct wsdbg_loaded loaded;
-    const char *got_path = "?", *got_text = "?";
+    struct wsdbg_source_file file = {.path = "?", .text = "?"};
     example_ok(wsdbg_store_load(store, false, &loaded));
-    example_ok(wsdbg_store_source_file(store, &loaded, 0, &got_path, &got_text));
-    if (path)
-        assert_string_equal(got_path, path);
-    else
-        assert_null(got_path);
-    if (text)
-        assert_string_equal(got_text, text);
-    else
-        assert_null(got_text);
+    example_ok(wsdbg_store_source_file(store, &loaded.snapshot.modules[0], &file));
+    check_words(file.path, expected->path);
+    check_words(file.text, expected->text);
+    check_words(file.text_missing, expected->text_missing);
+    check_words(file.ptx, expected->ptx);
+    check_words(file.ptx_missing, expected->ptx_missing);
+    wsdbg_source_file_deinit(&file);
     wsdbg_loaded_deinit(&loaded);
 }
 
-static void a_module_has_its_source_file_or_none(void **state)
+static void a_module_has_its_source_or_its_ptx_or_why_not(void **state)
 {
+    static const struct wsdbg_source_file nothing = {0}, source = {.path = "/src/gemm.cu", .text = "int x;\n"},
+                                          empty = {.path = "/src/gemm.cu", .text = ""},
+                                          ptx = {.path = "/src/gemm.cu", .text_missing = "not found", .ptx = ".loc"},
+                                          neither = {.ptx_missing = "the module is a cubin"};
     (void)state;
     struct example e;
     struct wsdbg_store *store = NULL;
     const char *path = example_path(folder, "source.db");
     example_hang(&e, 1, 1);
     example_ok(wsdbg_store_create(path, &e.info, &store));
-    example_refused(wsdbg_store_source(store, 0, "gemm.cu", "int x;\n"), "source of a module that is not stored");
+    example_refused(wsdbg_store_source(store, 0, &source), "source of a module that is not stored");
     example_ok(wsdbg_store_snapshot(store, &e.snapshot));
-    check_source(store, NULL, NULL);
-    example_ok(wsdbg_store_source(store, 0, "/src/gemm.cu", NULL));
-    check_source(store, "/src/gemm.cu", NULL);
-    example_ok(wsdbg_store_source(store, 0, "/src/gemm.cu", "int x;\n"));
+    check_source(store, &nothing);
+    const struct wsdbg_source_file *const files[] = {&neither, &ptx, &empty, &source};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        example_ok(wsdbg_store_source(store, 0, files[i]));
+        check_source(store, files[i]);
+    }
     wsdbg_store_close(store);
 
     example_ok(wsdbg_store_open(path, &store));
-    check_source(store, "/src/gemm.cu", "int x;\n");
+    check_source(store, &source);
     wsdbg_store_close(store);
     example_free(&e);
 }
@@ -125,7 +137,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_come_back_in_order_with_their_origin),
         cmocka_unit_test(lines_written_after_the_database_was_opened_are_seen),
-        cmocka_unit_test(a_module_has_its_source_file_or_none),
+        cmocka_unit_test(a_module_has_its_source_or_its_ptx_or_why_not),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

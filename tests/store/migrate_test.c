@@ -1,4 +1,4 @@
-/* migrate_test.c - a database of schema version 1 reads like one of today's, and its file stays as it is. */
+/* migrate_test.c - databases of older schema versions read like one of today's, and their files stay as they are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,19 +31,31 @@ static char *read_file(const char *name, size_t *bytes)
     return text;
 }
 
-static int set_up(void **state)
+/* Version 2 has what the tests of version 1 say too, and more. */
+static int set_up(const char *fixture)
 {
-    (void)state;
     sqlite3 *db;
     size_t bytes;
     folder = example_folder();
     path = strdup(example_path(folder, "old.db"));
-    char *sql = read_file(WSDBG_FIXTURES_DIR "/version_1.sql", &bytes);
+    char *sql = read_file(fixture, &bytes);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
     free(sql);
     return 0;
+}
+
+static int set_up_1(void **state)
+{
+    (void)state;
+    return set_up(WSDBG_FIXTURES_DIR "/version_1.sql");
+}
+
+static int set_up_2(void **state)
+{
+    (void)state;
+    return set_up(WSDBG_FIXTURES_DIR "/version_2.sql");
 }
 
 static int tear_down(void **state)
@@ -112,13 +124,32 @@ static void what_version_1_did_not_store_is_missing_not_wrong(void **state)
     (void)state;
     struct wsdbg_store *store = NULL;
     struct wsdbg_loaded loaded;
-    const char *source = "?", *text = "?";
+    struct wsdbg_source_file file = {.path = "?", .text = "?"};
     example_ok(wsdbg_store_open(path, &store));
     example_ok(wsdbg_store_load(store, false, &loaded));
     assert_int_equal(wsdbg_store_log_count(store), 0);
-    example_ok(wsdbg_store_source_file(store, &loaded, 0, &source, &text));
-    assert_null(source);
-    assert_null(text);
+    example_ok(wsdbg_store_source_file(store, &loaded.snapshot.modules[0], &file));
+    assert_null(file.path);
+    assert_null(file.text);
+    wsdbg_loaded_deinit(&loaded);
+    wsdbg_store_close(store);
+}
+
+static void the_log_and_the_source_of_version_2_are_kept(void **state)
+{
+    (void)state;
+    struct wsdbg_store *store = NULL;
+    struct wsdbg_loaded loaded;
+    struct wsdbg_source_file file;
+    example_ok(wsdbg_store_open(path, &store));
+    example_ok(wsdbg_store_load(store, false, &loaded));
+    assert_int_equal(wsdbg_store_log_count(store), 2);
+    example_ok(wsdbg_store_source_file(store, &loaded.snapshot.modules[0], &file));
+    assert_string_equal(file.path, "leftover.cu");
+    assert_string_equal(file.text, "text of version 2\n");
+    assert_null(file.text_missing);
+    assert_null(file.ptx);
+    wsdbg_source_file_deinit(&file);
     wsdbg_loaded_deinit(&loaded);
     wsdbg_store_close(store);
 }
@@ -192,16 +223,23 @@ static void a_damaged_old_database_is_refused(void **state)
     assert_null(store);
 }
 
+#define EVERY_VERSION                                                                                         \
+    cmocka_unit_test(the_file_is_not_changed_and_nothing_is_left_beside_it),                                  \
+        cmocka_unit_test(the_report_is_the_recorded_sessions), cmocka_unit_test(every_warp_finds_its_events), \
+        cmocka_unit_test(it_has_the_tables_views_and_columns_of_today),                                       \
+        cmocka_unit_test(the_migrated_copy_cannot_be_written)
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_file_is_not_changed_and_nothing_is_left_beside_it),
-        cmocka_unit_test(the_report_is_the_recorded_sessions),
-        cmocka_unit_test(every_warp_finds_its_events),
+    const struct CMUnitTest version_1[] = {
+        EVERY_VERSION,
         cmocka_unit_test(what_version_1_did_not_store_is_missing_not_wrong),
-        cmocka_unit_test(it_has_the_tables_views_and_columns_of_today),
-        cmocka_unit_test(the_migrated_copy_cannot_be_written),
         cmocka_unit_test(a_damaged_old_database_is_refused),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    const struct CMUnitTest version_2[] = {
+        EVERY_VERSION,
+        cmocka_unit_test(the_log_and_the_source_of_version_2_are_kept),
+    };
+    const int failed = cmocka_run_group_tests(version_1, set_up_1, tear_down);
+    return failed + cmocka_run_group_tests(version_2, set_up_2, tear_down);
 }

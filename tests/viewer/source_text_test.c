@@ -10,23 +10,28 @@
 
 struct fake {
     struct viewer_source base;
-    struct viewer_source_file file;
+    struct wsdbg_source_file file;
 };
 
-static struct viewer_source_file source_file(struct viewer_source *source, uint32_t module)
+static const struct wsdbg_source_file *source_file(struct viewer_source *source, uint32_t module)
 {
     (void)module;
-    return ((struct fake *)source)->file;
+    return &((struct fake *)source)->file;
 }
 
 static const struct viewer_source_ops ops = {.name = "fake", .source_file = source_file};
 
-static struct viewer_source_text read_text(const char *path, const char *text)
+static struct viewer_source_text read_file(struct wsdbg_source_file file)
 {
-    struct fake fake = {{&ops}, {path, text}};
+    struct fake fake = {{&ops}, file};
     struct viewer_source_text out = {0};
     assert_null(viewer_source_text_read(&fake.base, 0, &out));
     return out;
+}
+
+static struct viewer_source_text read_text(const char *path, const char *text)
+{
+    return read_file((struct wsdbg_source_file){.path = path, .text = text});
 }
 
 static void lines_count_from_one(void **state)
@@ -83,6 +88,67 @@ static void a_probe_is_a_macro_on_its_line_or_one_that_reaches_it(void **state)
     viewer_source_text_deinit(&text);
 }
 
+static void a_site_is_shown_at_its_line_if_that_can_be_a_probes(void **state)
+{
+    (void)state;
+    struct viewer_source_text text = read_text("a.cu", "int x;\nWAIT_BEGIN(1);\n");
+    assert_false(text.is_ptx);
+    assert_int_equal(viewer_source_text_find(&text, 2), 2);
+    assert_int_equal(viewer_source_text_find(&text, 1), 0);
+    assert_int_equal(viewer_source_text_find(&text, 99), 0);
+    assert_int_equal(viewer_source_text_find(&text, 0), 0);
+    viewer_source_text_deinit(&text);
+}
+
+static const char ptx[] = ".visible .entry k()\n"
+                          "{\n"
+                          "\t.loc\t1 132 9\n" /* 3 */
+                          "\tld.shared.u64 %rd1, [%r1];\n"
+                          "\t.loc\t2 57 5, function_name $L__info_string0, inlined_at 1 140 9\n" /* 5 */
+                          "\t.loc\t2 132 5\n"
+                          "\t.loc\t1 132 20\n" /* 7 */
+                          "}\n"
+                          "\t.file\t1 \"/src/gemm.cu\"\n"
+                          "\t.file\t2 \"/src/wsdbg/probe.h\"\n";
+
+static void ptx_shows_a_site_where_its_line_is_named_or_was_inlined(void **state)
+{
+    (void)state;
+    struct viewer_source_text text =
+        read_file((struct wsdbg_source_file){.path = "/src/gemm.cu", .text_missing = "not found", .ptx = ptx});
+    assert_true(text.is_ptx);
+    assert_string_equal(text.text_missing, "not found");
+    assert_int_equal(text.line_count, 10);
+    assert_int_equal(text.origin_count, 3);
+    assert_int_equal(viewer_source_text_find(&text, 132), 3);
+    assert_true(viewer_source_text_shows(&text, 7, 132));
+    assert_false(viewer_source_text_shows(&text, 6, 132)); /* line 132 of another file */
+    assert_int_equal(viewer_source_text_find(&text, 140), 5);
+    assert_int_equal(viewer_source_text_find(&text, 57), 0);
+    assert_int_equal(viewer_source_text_find(&text, 0), 0);
+    viewer_source_text_deinit(&text);
+}
+
+static void ptx_of_an_unknown_source_shows_no_site(void **state)
+{
+    (void)state;
+    struct viewer_source_text text = read_file((struct wsdbg_source_file){.ptx = ptx});
+    assert_true(text.is_ptx);
+    assert_int_equal(text.origin_count, 0);
+    assert_int_equal(viewer_source_text_find(&text, 132), 0);
+    viewer_source_text_deinit(&text);
+}
+
+static void a_source_is_shown_in_place_of_ptx(void **state)
+{
+    (void)state;
+    struct viewer_source_text text =
+        read_file((struct wsdbg_source_file){.path = "a.cu", .text = "WAIT_BEGIN(1);\n", .ptx = ptx});
+    assert_false(text.is_ptx);
+    assert_int_equal(text.line_count, 1);
+    viewer_source_text_deinit(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -90,6 +156,10 @@ int main(void)
         cmocka_unit_test(a_line_break_at_the_end_begins_no_line),
         cmocka_unit_test(an_unknown_file_is_no_error),
         cmocka_unit_test(a_probe_is_a_macro_on_its_line_or_one_that_reaches_it),
+        cmocka_unit_test(a_site_is_shown_at_its_line_if_that_can_be_a_probes),
+        cmocka_unit_test(ptx_shows_a_site_where_its_line_is_named_or_was_inlined),
+        cmocka_unit_test(ptx_of_an_unknown_source_shows_no_site),
+        cmocka_unit_test(a_source_is_shown_in_place_of_ptx),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

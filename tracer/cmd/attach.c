@@ -12,7 +12,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cmd/sources.h"
 #include "evidence/evidence.h"
 #include "viewer/source_live.h"
 
@@ -167,6 +166,19 @@ static struct wsdbg_error *attachment_take(struct viewer_feed *feed, uint64_t no
     return error;
 }
 
+/* As the run kept it: the images of modules are in a folder of its own. */
+static struct wsdbg_error *read_source(struct viewer_feed *feed, const struct wsdbg_module *module,
+                                       struct wsdbg_source_file *out)
+{
+    struct wsdbg_store *store;
+    struct wsdbg_error *error = wsdbg_store_open(((struct attachment *)feed)->database, &store);
+    if (error)
+        return error;
+    error = wsdbg_store_source_file(store, module, out);
+    wsdbg_store_close(store);
+    return error;
+}
+
 static void attachment_close(struct viewer_feed *feed)
 {
     struct attachment *attachment = (struct attachment *)feed;
@@ -206,7 +218,7 @@ struct wsdbg_error *wsdbg_attach(const struct wsdbg_running *session, struct vie
     if (!attachment)
         return &wsdbg_error_no_memory;
     attachment->feed =
-        (struct viewer_feed){.take = attachment_take, .read_source = wsdbg_source_read, .close = attachment_close};
+        (struct viewer_feed){.take = attachment_take, .read_source = read_source, .close = attachment_close};
     attachment->run = session->wsdbg_pid;
     attachment->run_pidfd = -1;
     struct wsdbg_error *error = open_parts(attachment, session);

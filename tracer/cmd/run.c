@@ -132,6 +132,7 @@ static struct wsdbg_error *create_session(struct run *run)
         .command = run->command,
         .device = "gpu",
         .observer = options->observer,
+        .spool = run->spool,
         .record_path = options->record_path,
         .after_hang = after_hang(options->on_stall),
         .listener = run->tui ? wsdbg_tui_listener(run->tui) : NULL,

@@ -172,6 +172,12 @@ static void feed_stop(struct viewer_feed *feed)
     wsdbg_child_stop_both(of_feed(feed)->child);
 }
 
+static struct wsdbg_error *feed_read_source(struct viewer_feed *feed, const struct wsdbg_module *module,
+                                            struct wsdbg_source_file *out)
+{
+    return wsdbg_source_read(wsdbg_session_spool(of_feed(feed)->session), module, out);
+}
+
 /* The feed is part of the tui. */
 static void feed_close(struct viewer_feed *feed)
 {
@@ -346,7 +352,7 @@ struct wsdbg_error *wsdbg_tui_create(struct wsdbg_tui **out)
                                      .answer = feed_answer,
                                      .interrupt = feed_interrupt,
                                      .stop = feed_stop,
-                                     .read_source = wsdbg_source_read,
+                                     .read_source = feed_read_source,
                                      .close = feed_close};
     struct wsdbg_error *error = create_parts(tui);
     if (error) {

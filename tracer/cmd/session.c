@@ -123,6 +123,7 @@ struct wsdbg_error *wsdbg_session_create(const struct wsdbg_session_options *opt
         .info = &session->info,
         .listener = options->listener,
         .stall_ns = options->stall_ns,
+        .spool = options->spool,
         .record_path = options->record_path,
         .after_hang = options->after_hang,
         .stop_at_hang = options->stop_at_hang,
@@ -181,6 +182,11 @@ struct wsdbg_error *wsdbg_session_end(struct wsdbg_session *session, int exit_st
 const struct wsdbg_session_info *wsdbg_session_info(const struct wsdbg_session *session)
 {
     return &session->info;
+}
+
+const char *wsdbg_session_spool(const struct wsdbg_session *session)
+{
+    return session->options.spool;
 }
 
 struct wsdbg_store *wsdbg_session_store(const struct wsdbg_session *session)

@@ -12,6 +12,7 @@ struct wsdbg_session_options {
     const char *command;     /* the command line, quoted */
     const char *device;      /* "gpu", "replay" */
     const char *observer;    /* "driver", "cupti", "none" */
+    const char *spool;       /* folder of module images, NULL = none */
     const char *record_path; /* NULL = no recording */
     const char *after_hang;  /* for the report's last line */
     struct wsdbg_listener *listener; /* NULL = words go to stderr */
@@ -31,9 +32,11 @@ const struct wsdbg_watch *wsdbg_session_watch(struct wsdbg_session *session);
 struct wsdbg_error *wsdbg_session_end(struct wsdbg_session *session, int exit_status, const char *outcome);
 /* The JSON report of the ended session on stdout, if it was asked for. */
 struct wsdbg_error *wsdbg_session_print(const struct wsdbg_session *session);
-/* Both belong to the session; the store is NULL after its end. */
+/* What these return belongs to the session; the store is NULL after its end. */
 const struct wsdbg_session_info *wsdbg_session_info(const struct wsdbg_session *session);
 struct wsdbg_store *wsdbg_session_store(const struct wsdbg_session *session);
+/* Folder of module images, NULL = none. */
+const char *wsdbg_session_spool(const struct wsdbg_session *session);
 /* discard: the database is removed, nothing happened that is worth keeping. */
 void wsdbg_session_destroy(struct wsdbg_session *session, bool discard);
 

@@ -1,71 +1,173 @@
-/* sources.c - see sources.h.  Reads: files named by modules.  Writes: the table source_file.
+/* sources.c - see sources.h.  Reads: files named by modules, images of modules.  Writes: the table source_file.
  *
  * A path is the compiler's: absolute, or relative to where the compiler ran, which is tried as seen from here.
  */
 #include "cmd/sources.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#define SOURCE_BYTES_MAX ((off_t)4 << 20)
+#include "sass/ptx.h"
 
-static char *read_text(FILE *file, size_t bytes)
+#define TEXT_BYTES_MAX ((size_t)4 << 20)
+#define IMAGE_BYTES_MAX ((size_t)64 << 20)
+
+/* A file's bytes and a zero behind them; the caller frees. */
+struct content {
+    char *bytes;
+    size_t count;
+};
+
+/* A file that grows meanwhile is cut where it ended before. */
+static struct wsdbg_error *read_open(int fd, size_t count, struct content *out)
 {
-    char *text = malloc(bytes + 1);
-    if (!text)
-        return NULL;
-    const size_t got = fread(text, 1, bytes, file);
-    text[got] = '\0';
-    if (strlen(text) == got)
-        return text;
-    free(text);
+    char *bytes = malloc(count + 1);
+    size_t got = 0;
+    if (!bytes)
+        return &wsdbg_error_no_memory;
+    while (got < count) {
+        const ssize_t more = read(fd, bytes + got, count - got);
+        if (more < 0 && errno == EINTR)
+            continue;
+        if (more <= 0)
+            break;
+        got += (size_t)more;
+    }
+    bytes[got] = '\0';
+    *out = (struct content){bytes, got};
     return NULL;
 }
 
-char *wsdbg_source_read(const char *path, const char **why)
+/* Errors are said in a few words, for a title: "not found", "no file", "larger than 4 MiB". */
+static struct wsdbg_error *read_whole(const char *path, size_t most, struct content *out)
 {
     struct stat status;
-    FILE *file = fopen(path, "re");
-    *why = NULL;
-    if (!file) {
-        *why = "not found";
-        return NULL;
+    struct wsdbg_error *error;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 && errno == ENOENT)
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "not found");
+    if (fd < 0)
+        return wsdbg_error_os(errno, "cannot be opened");
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "no file");
+    else if ((size_t)status.st_size > most)
+        error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "larger than %zu MiB", most >> 20);
+    else
+        error = read_open(fd, (size_t)status.st_size, out);
+    close(fd);
+    return error;
+}
+
+static struct wsdbg_error *read_text(const char *path, char **out)
+{
+    struct content content;
+    struct wsdbg_error *error = read_whole(path, TEXT_BYTES_MAX, &content);
+    if (error)
+        return error;
+    if (strlen(content.bytes) != content.count) {
+        free(content.bytes);
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "no text");
     }
-    char *text = NULL;
-    if (fstat(fileno(file), &status) != 0 || !S_ISREG(status.st_mode))
-        *why = "no file";
-    else if (status.st_size > SOURCE_BYTES_MAX)
-        *why = "larger than 4 MiB";
-    else if (!(text = read_text(file, (size_t)status.st_size)))
-        *why = "no text";
-    fclose(file);
-    return text;
+    *out = content.bytes;
+    return NULL;
 }
 
-static size_t count_named(const struct wsdbg_snapshot *snapshot)
+static struct wsdbg_error *read_ptx(const char *spool, const struct wsdbg_module *module, char **out)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < snapshot->module_count; i++)
-        count += snapshot->modules[i].source_path[0] != '\0';
-    return count;
+    struct content content;
+    char *path = NULL;
+    if (!spool || !module->image_path[0])
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "the module's image was not kept");
+    if (asprintf(&path, "%s/%s", spool, module->image_path) < 0)
+        return &wsdbg_error_no_memory;
+    struct wsdbg_error *error = wsdbg_error_prefix(read_whole(path, IMAGE_BYTES_MAX, &content), "the module's image");
+    free(path);
+    if (error)
+        return error;
+    error =
+        wsdbg_ptx_of_image(&(struct wsdbg_image){(unsigned char *)content.bytes, content.count}, TEXT_BYTES_MAX, out);
+    free(content.bytes);
+    return error;
 }
 
-struct wsdbg_error *wsdbg_sources_keep(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot, size_t *kept)
+/* Keeps the words of an error as a fact about the module; false = out of memory. */
+static bool keep_words(struct wsdbg_error *error, const char **words)
 {
-    const size_t named = count_named(snapshot);
+    *words = error == &wsdbg_error_no_memory ? NULL : strdup(wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+    return *words != NULL;
+}
+
+struct wsdbg_error *wsdbg_source_read(const char *spool, const struct wsdbg_module *module,
+                                      struct wsdbg_source_file *out)
+{
+    struct wsdbg_source_file file = {0};
+    char *text = NULL, *ptx = NULL;
     struct wsdbg_error *error = NULL;
-    if (named == *kept)
-        return NULL;
-    for (size_t i = 0; i < snapshot->module_count && !error; i++) {
-        const char *path = snapshot->modules[i].source_path, *why;
-        if (!path[0])
-            continue;
-        char *text = wsdbg_source_read(path, &why);
-        error = wsdbg_store_source(store, (uint32_t)i, path, text);
-        free(text);
+    bool kept = true;
+    if (module->source_path[0]) {
+        kept = (file.path = strdup(module->source_path)) != NULL;
+        error = read_text(module->source_path, &text);
+        file.text = text;
+        kept = (!error || keep_words(error, &file.text_missing)) && kept;
     }
+    if (!text) {
+        error = read_ptx(spool, module, &ptx);
+        file.ptx = ptx;
+        kept = (!error || keep_words(error, &file.ptx_missing)) && kept;
+    }
+    if (!kept) {
+        wsdbg_source_file_deinit(&file);
+        return &wsdbg_error_no_memory;
+    }
+    *out = file;
+    return NULL;
+}
+
+static bool is_wanted(const struct wsdbg_snapshot *snapshot, size_t module)
+{
+    bool wanted = snapshot->modules[module].probed || snapshot->modules[module].source_path[0];
+    for (size_t i = 0; i < snapshot->grid_count && !wanted; i++)
+        wanted = snapshot->grids[i].module == module;
+    return wanted;
+}
+
+static size_t count_known(const struct wsdbg_snapshot *snapshot)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < snapshot->module_count; i++)
+        if (is_wanted(snapshot, i))
+            known += 1 + (snapshot->modules[i].source_path[0] != '\0') + (snapshot->modules[i].image_path[0] != '\0');
+    return known;
+}
+
+static struct wsdbg_error *keep_one(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot, size_t module,
+                                    const char *spool)
+{
+    struct wsdbg_source_file file;
+    struct wsdbg_error *error = wsdbg_source_read(spool, &snapshot->modules[module], &file);
+    if (error)
+        return error;
+    error = wsdbg_store_source(store, (uint32_t)module, &file);
+    wsdbg_source_file_deinit(&file);
+    return error;
+}
+
+struct wsdbg_error *wsdbg_sources_keep(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
+                                       const char *spool, size_t *known)
+{
+    const size_t now_known = count_known(snapshot);
+    struct wsdbg_error *error = NULL;
+    if (now_known == *known)
+        return NULL;
+    for (size_t i = 0; i < snapshot->module_count && !error; i++)
+        if (is_wanted(snapshot, i))
+            error = keep_one(store, snapshot, i, spool);
     if (!error)
-        *kept = named;
+        *known = now_known;
     return error;
 }

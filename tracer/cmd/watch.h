@@ -44,6 +44,7 @@ struct wsdbg_watch {
     struct wsdbg_store *store;
     const struct wsdbg_session_info *info;
     uint64_t stall_ns;
+    const char *spool;       /* folder of module images, NULL = none */
     const char *record_path; /* NULL = no recording */
     const char *after_hang;  /* what happens to the program, for the report's last line */
     bool stop_at_hang;       /* return at the first hang instead of watching on */

@@ -11,7 +11,7 @@
 #include "store/store.h"
 
 #define WSDBG_STORE_APPLICATION_ID 0x57534442
-#define WSDBG_STORE_SCHEMA_VERSION 2
+#define WSDBG_STORE_SCHEMA_VERSION 3
 
 /* Ids of a picture's rows are consecutive: index i has the id of index 0 plus i. */
 struct wsdbg_picture_ids {
@@ -28,7 +28,7 @@ struct wsdbg_store {
     struct wsdbg_picture_ids next;  /* no id is used twice: a reader's old id must not find a new row */
     int64_t *module_ids;            /* by module index of that picture */
     size_t module_count;
-    char *kept[2]; /* the texts that a reading call returned last */
+    char *kept; /* the text that a reading call returned last */
 };
 
 /* schema.sql and views.sql. */

@@ -53,9 +53,9 @@ uint64_t wsdbg_store_log_count(struct wsdbg_store *store);
  * store. */
 struct wsdbg_error *wsdbg_store_log_line(struct wsdbg_store *store, uint64_t number, struct wsdbg_log_line *out,
                                          bool *found);
-/* The source file of module index `module`; both stay valid until the next call with this store.  path NULL = not
- * known, text NULL = it could not be read when the program ran. */
-struct wsdbg_error *wsdbg_store_source_file(struct wsdbg_store *store, const struct wsdbg_loaded *loaded, uint32_t module,
-                                            const char **path, const char **text);
+/* What was kept of the source of a loaded module, as it was when the program ran: all NULL where nothing was.  The caller
+ * owns the strings. */
+struct wsdbg_error *wsdbg_store_source_file(struct wsdbg_store *store, const struct wsdbg_module *module,
+                                            struct wsdbg_source_file *out);
 
 #endif

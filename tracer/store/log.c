@@ -38,7 +38,7 @@ struct wsdbg_error *wsdbg_store_log(struct wsdbg_store *store, uint64_t time_ns,
     return wsdbg_store_log_lines(store, &(struct wsdbg_log_line){time_ns, origin, text}, 1);
 }
 
-struct wsdbg_error *wsdbg_store_source(struct wsdbg_store *store, uint32_t module, const char *path, const char *text)
+struct wsdbg_error *wsdbg_store_source(struct wsdbg_store *store, uint32_t module, const struct wsdbg_source_file *file)
 {
     if (module >= store->module_count)
         return wsdbg_error_create(WSDBG_ERROR_OTHER, "%s: the source of a module that is not stored", store->path);
@@ -47,14 +47,19 @@ struct wsdbg_error *wsdbg_store_source(struct wsdbg_store *store, uint32_t modul
         return error;
     struct wsdbg_insert insert;
     wsdbg_insert_begin(&insert, store,
-                       "INSERT INTO source_file (module_id, path, text) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET "
-                       "path = excluded.path, text = excluded.text");
+                       "INSERT INTO source_file (module_id, path, text, text_missing, ptx, ptx_missing) "
+                       "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET path = excluded.path, "
+                       "text = excluded.text, text_missing = excluded.text_missing, ptx = excluded.ptx, "
+                       "ptx_missing = excluded.ptx_missing");
     wsdbg_insert_number(&insert, store->module_ids[module]);
-    wsdbg_insert_string(&insert, path);
-    if (text)
-        wsdbg_insert_string(&insert, text);
+    wsdbg_insert_text(&insert, file->path);
+    if (file->text) /* an empty file is one, too */
+        wsdbg_insert_string(&insert, file->text);
     else
         wsdbg_insert_null(&insert);
+    wsdbg_insert_text(&insert, file->text_missing);
+    wsdbg_insert_text(&insert, file->ptx);
+    wsdbg_insert_text(&insert, file->ptx_missing);
     wsdbg_insert_row(&insert);
     return wsdbg_db_end(store, wsdbg_insert_end(&insert));
 }
@@ -64,15 +69,14 @@ uint64_t wsdbg_store_log_count(struct wsdbg_store *store)
     return (uint64_t)wsdbg_db_number(store->db, "SELECT coalesce(max(id), 0) FROM log", 0);
 }
 
-/* Keeps a copy of the next text column in place `number`, so that no read transaction stays open. */
-static const char *keep(struct wsdbg_store *store, int number, struct wsdbg_select *select)
+/* A copy of the next text column, so that no read transaction stays open.  The caller frees. */
+static char *copy_text(struct wsdbg_select *select)
 {
     const char *text = wsdbg_select_string(select);
-    free(store->kept[number]);
-    store->kept[number] = text ? strdup(text) : NULL;
-    if (text && !store->kept[number])
+    char *copy = text ? strdup(text) : NULL;
+    if (text && !copy)
         wsdbg_select_fail(select, SQLITE_NOMEM);
-    return store->kept[number];
+    return copy;
 }
 
 struct wsdbg_error *wsdbg_store_log_line(struct wsdbg_store *store, uint64_t number, struct wsdbg_log_line *out,
@@ -86,7 +90,8 @@ struct wsdbg_error *wsdbg_store_log_line(struct wsdbg_store *store, uint64_t num
         line.time_ns = (uint64_t)wsdbg_select_number(&q);
         line.origin = (enum wsdbg_log_origin)wsdbg_word_value(wsdbg_select_string(&q), origin_word,
                                                               WSDBG_LOG_TERMINAL + 1, WSDBG_LOG_WSDBG);
-        line.text = keep(store, 0, &q);
+        free(store->kept);
+        line.text = store->kept = copy_text(&q);
     }
     struct wsdbg_error *error = wsdbg_select_end(&q);
     if (error)
@@ -97,27 +102,33 @@ struct wsdbg_error *wsdbg_store_log_line(struct wsdbg_store *store, uint64_t num
     return NULL;
 }
 
-struct wsdbg_error *wsdbg_store_source_file(struct wsdbg_store *store, const struct wsdbg_loaded *loaded,
-                                            uint32_t module, const char **path, const char **text)
+void wsdbg_source_file_deinit(struct wsdbg_source_file *file)
 {
-    const char *found_path = NULL, *found_text = NULL;
+    const char *const texts[] = {file->path, file->text, file->text_missing, file->ptx, file->ptx_missing};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free((char *)texts[i]);
+    *file = (struct wsdbg_source_file){0};
+}
+
+struct wsdbg_error *wsdbg_store_source_file(struct wsdbg_store *store, const struct wsdbg_module *module,
+                                            struct wsdbg_source_file *out)
+{
+    struct wsdbg_source_file file = {0};
     struct wsdbg_select q;
-    if (module >= loaded->snapshot.module_count)
-        return wsdbg_error_create(WSDBG_ERROR_OTHER, "%s: no module %u", store->path, module);
-    const struct wsdbg_module *m = &loaded->snapshot.modules[module];
     wsdbg_select_begin(&q, store,
-                       "SELECT path, text FROM source_file WHERE module_id = "
+                       "SELECT path, text, text_missing, ptx, ptx_missing FROM source_file WHERE module_id = "
                        "(SELECT id FROM module WHERE process_id = ?1 AND \"row\" = ?2)",
-                       m->process_id);
-    wsdbg_select_bind(&q, 2, m->row);
+                       module->process_id);
+    wsdbg_select_bind(&q, 2, module->row);
     if (wsdbg_select_next(&q)) {
-        found_path = keep(store, 0, &q);
-        found_text = keep(store, 1, &q);
+        const char **texts[] = {&file.path, &file.text, &file.text_missing, &file.ptx, &file.ptx_missing};
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+            *texts[i] = copy_text(&q);
     }
     struct wsdbg_error *error = wsdbg_select_end(&q);
     if (error)
-        return error;
-    *path = found_path;
-    *text = found_text;
-    return NULL;
+        wsdbg_source_file_deinit(&file);
+    else
+        *out = file;
+    return error;
 }

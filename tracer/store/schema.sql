@@ -1,9 +1,9 @@
--- The tables of the session database, schema version 2; views.sql has the views.  docs/SCHEMA.md says what every
+-- The tables of the session database, schema version 3; views.sql has the views.  docs/SCHEMA.md says what every
 -- column means, its unit and its NULL.
 -- A "snapshot" row is one picture of the device; at most two are kept: the newest one that was diagnosed and
 -- the newest one.  Contexts, modules, functions, launches and activities belong to the whole session.
 PRAGMA application_id = 0x57534442;
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 CREATE TABLE session (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -181,5 +181,6 @@ CREATE TABLE log (
 
 CREATE TABLE source_file (
     id INTEGER PRIMARY KEY,
-    module_id INTEGER NOT NULL UNIQUE REFERENCES module, path TEXT NOT NULL, text TEXT
+    module_id INTEGER NOT NULL UNIQUE REFERENCES module, path TEXT, text TEXT, text_missing TEXT, ptx TEXT,
+    ptx_missing TEXT
 );

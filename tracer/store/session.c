@@ -189,8 +189,7 @@ void wsdbg_store_close(struct wsdbg_store *store)
         become_one_file(store);
     sqlite3_close(store->db);
     free(store->module_ids);
-    free(store->kept[0]);
-    free(store->kept[1]);
+    free(store->kept);
     free(store->path);
     free(store);
 }

@@ -59,8 +59,20 @@ struct wsdbg_log_line {
 };
 /* Adds many lines as one transaction. */
 struct wsdbg_error *wsdbg_store_log_lines(struct wsdbg_store *store, const struct wsdbg_log_line *lines, size_t count);
-/* Keeps the source file of a module (index in the snapshot stored last); text NULL = it could not be read. */
-struct wsdbg_error *wsdbg_store_source(struct wsdbg_store *store, uint32_t module, const char *path, const char *text);
+/* What a module was made from, for people to read.  NULL = not known, or not there.  Its maker says who owns the
+ * strings. */
+struct wsdbg_source_file {
+    const char *path;         /* of the source, as the compiler had it */
+    const char *text;         /* the whole source */
+    const char *text_missing; /* why there is no source: "not found", … */
+    const char *ptx;          /* the module's PTX, looked for where there is no source */
+    const char *ptx_missing;  /* why there is no PTX either: "the module is a cubin, …" */
+};
+/* Frees the strings and forgets them. */
+void wsdbg_source_file_deinit(struct wsdbg_source_file *file);
+/* Keeps the source of a module (index in the snapshot stored last), in place of what was kept of it before. */
+struct wsdbg_error *wsdbg_store_source(struct wsdbg_store *store, uint32_t module,
+                                       const struct wsdbg_source_file *file);
 struct wsdbg_error *wsdbg_store_end(struct wsdbg_store *store, const struct wsdbg_session_end *end);
 /* Closes; the WAL is folded back into the file.  NULL is fine. */
 void wsdbg_store_close(struct wsdbg_store *store);
