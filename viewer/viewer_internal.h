@@ -44,7 +44,7 @@ struct viewer {
     char trouble[200]; /* of the source */
     const char *question;
     bool paused, input, dirty, leave;
-    bool typed; /* a key was pressed since the last frame */
+    bool typed;   /* a key was pressed since the last frame */
     int body_top; /* first line of the view */
     uint64_t now_ns, updated_ns, drawn_ns;
     uint64_t clicked_ns;
