@@ -160,7 +160,7 @@ static void search(struct viewer *viewer, int direction)
     if (!viewer->search[0])
         say(viewer, "nothing to search for yet: /");
     else if (!viewer_pane_search(viewer_current(viewer), viewer->search, direction))
-        snprintf(viewer->message, sizeof viewer->message, "\"%s\" is not in this view", viewer->search);
+        snprintf(viewer->message, sizeof viewer->message, "\"%s\" is in no row that is open here", viewer->search);
 }
 
 /* A filter that was not understood stays in the prompt, with the reason. */

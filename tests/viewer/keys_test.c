@@ -157,7 +157,7 @@ static void search_finds_marks_and_goes_round(void **state)
     screen_expect_cursor_on(screen, "consumer 1");
     screen_expect_golden_looks(screen, "search-looks");
     screen_press(screen, "/zebra" KEY_ENTER);
-    screen_expect(screen, "\"zebra\" is not in this view");
+    screen_expect(screen, "\"zebra\" is in no row that is open here");
     view_leave(screen);
 }
 
