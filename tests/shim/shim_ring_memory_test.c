@@ -1,4 +1,4 @@
-/* ring_memory_test.c - the ring's memory that outlives its context: who gets it, and that the app notices nothing.
+/* shim_ring_memory_test.c - the ring's memory that outlives its context: who gets it, and that the app notices nothing.
  *
  * The tests play wsdbg: a spool folder with the socket that the observer sends descriptors to (wsdbg/session.h).
  */
