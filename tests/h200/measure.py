@@ -44,6 +44,9 @@ class Measure:
         self.runs = runs
         self.scratch = tempfile.mkdtemp(prefix='wsdbg-measure-')
 
+    def without_paths(self, text):
+        return text.replace(self.bin + '/', '').replace(self.scratch + '/', '')
+
     def tool(self, name):
         return os.path.join(self.bin, name)
 
@@ -81,8 +84,8 @@ class Measure:
                 row['plain_status'][str(status)] = row['plain_status'].get(str(status), 0) + 1
                 status, report, _, err, _ = self.watched([*command, '--variant', 'probes', '--timeout-ms', '8000'])
                 row['wsdbg_status'][str(status)] = row['wsdbg_status'].get(str(status), 0) + 1
-                if status not in (124, 0) and 'sample_error' not in row:
-                    row['sample_error'] = err[-600:]
+                if status not in (124, 0) and kind.lower() != 'fault' and 'sample_error' not in row:
+                    row['sample_error'] = self.without_paths(err)[-600:]
                 row['wsdbg_hangs'] += status == 124
                 if not report or (status != 124 and not report.get('cause')):
                     continue
@@ -199,7 +202,7 @@ class Measure:
                 os.unlink(database)
             status, out, err, _ = run([self.tool('wsdbg'), 'run', '-o', database, '--', self.tool(program), *arguments], 30)
             texts.append({'title': title, 'command': f'wsdbg run -- {program} ' + ' '.join(arguments), 'status': status,
-                          'text': (out + err).replace(self.bin + '/', '').replace(self.scratch + '/', '')})
+                          'text': self.without_paths(out + err)})
         return texts
 
     def images(self):
