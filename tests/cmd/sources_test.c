@@ -13,6 +13,7 @@
 
 #include "cmd/harness.h"
 #include "cmd/sources.h"
+#include "store/example.h"
 
 static struct wsdbg_source_file read_module(const char *path, const char *image)
 {
@@ -98,6 +99,62 @@ static void a_module_without_ptx_is_named(void **state)
     assert_no_ptx("", "the module's image was not kept");
 }
 
+static void expect_kept(struct wsdbg_store *store, const char *expected)
+{
+    char *rows = example_query(store,
+                               "SELECT module_id, coalesce(path, '?'), coalesce(text, text_missing, ptx_missing) "
+                               "FROM source_file ORDER BY module_id",
+                               WSDBG_QUERY_CSV);
+    if (!strstr(rows, expected))
+        fail_msg("not \"%s\" but: %s", expected, rows);
+    free(rows);
+}
+
+/* The file may change while the program runs. */
+static void a_module_is_read_once_and_again_when_more_of_it_is_known(void **state)
+{
+    (void)state;
+    struct example example;
+    struct wsdbg_store *store = NULL;
+    struct wsdbg_sources sources = {0};
+    example_hang(&example, 1, 1);
+    struct wsdbg_module *module = &example.snapshot.modules[0];
+    example_ok(wsdbg_store_create("x.db", &example.info, &store));
+    example_ok(wsdbg_store_snapshot(store, &example.snapshot));
+    example_ok(wsdbg_sources_keep(&sources, store, &example.snapshot, NULL));
+    expect_kept(store, "1,?,the module's image was not kept");
+    snprintf(module->source_path, sizeof module->source_path, "kernel.cu");
+    write_file("kernel.cu", "one", 3);
+    example_ok(wsdbg_sources_keep(&sources, store, &example.snapshot, NULL));
+    expect_kept(store, "1,kernel.cu,one");
+    write_file("kernel.cu", "two", 3);
+    example_ok(wsdbg_sources_keep(&sources, store, &example.snapshot, NULL));
+    expect_kept(store, "1,kernel.cu,one");
+    wsdbg_sources_deinit(&sources);
+    wsdbg_store_close(store);
+    example_free(&example);
+}
+
+static void a_module_without_probes_is_not_kept(void **state)
+{
+    (void)state;
+    struct example example;
+    struct wsdbg_store *store = NULL;
+    struct wsdbg_sources sources = {0};
+    example_quiet(&example, 1);
+    struct wsdbg_module module = {.context = WSDBG_NONE};
+    example.snapshot.modules = &module;
+    example.snapshot.module_count = 1;
+    example_ok(wsdbg_store_create("x.db", &example.info, &store));
+    example_ok(wsdbg_sources_keep(&sources, store, &example.snapshot, NULL));
+    assert_int_equal(sources.count, 0);
+    wsdbg_sources_deinit(&sources);
+    wsdbg_store_close(store);
+    example.snapshot.modules = NULL;
+    example.snapshot.module_count = 0;
+    example_free(&example);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
@@ -106,6 +163,8 @@ int main(void)
         TEST(what_is_no_source_is_named),
         TEST(without_a_source_the_ptx_is_taken),
         TEST(a_module_without_ptx_is_named),
+        TEST(a_module_is_read_once_and_again_when_more_of_it_is_known),
+        TEST(a_module_without_probes_is_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

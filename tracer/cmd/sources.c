@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "evidence/grow.h"
 #include "sass/ptx.h"
 
 #define TEXT_BYTES_MAX ((size_t)4 << 20)
@@ -136,20 +137,41 @@ static bool is_wanted(const struct wsdbg_snapshot *snapshot, size_t module)
     return wanted;
 }
 
-static size_t count_known(const struct wsdbg_snapshot *snapshot)
+/* A module of which something is in the database, and what was known of it then. */
+struct wsdbg_kept_source {
+    uint32_t process_id, row;
+    bool named, imaged;
+};
+
+/* The module's own; a new one where there is none yet.  NULL = out of memory. */
+static struct wsdbg_kept_source *kept_of(struct wsdbg_sources *sources, const struct wsdbg_module *module, bool *is_new)
 {
-    size_t known = 0;
-    for (size_t i = 0; i < snapshot->module_count; i++)
-        if (is_wanted(snapshot, i))
-            known += 1 + (snapshot->modules[i].source_path[0] != '\0') + (snapshot->modules[i].image_path[0] != '\0');
-    return known;
+    *is_new = false;
+    for (size_t i = 0; i < sources->count; i++)
+        if (sources->kept[i].process_id == module->process_id && sources->kept[i].row == module->row)
+            return &sources->kept[i];
+    if (!wsdbg_grow((void **)&sources->kept, &sources->capacity, sources->count + 1, sizeof *sources->kept))
+        return NULL;
+    *is_new = true;
+    sources->kept[sources->count] = (struct wsdbg_kept_source){.process_id = module->process_id, .row = module->row};
+    return &sources->kept[sources->count++];
 }
 
-static struct wsdbg_error *keep_one(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot, size_t module,
-                                    const char *spool)
+static struct wsdbg_error *keep_one(struct wsdbg_sources *sources, struct wsdbg_store *store,
+                                    const struct wsdbg_snapshot *snapshot, size_t module, const char *spool)
 {
+    const struct wsdbg_module *m = &snapshot->modules[module];
+    const bool named = m->source_path[0] != '\0', imaged = m->image_path[0] != '\0';
     struct wsdbg_source_file file;
-    struct wsdbg_error *error = wsdbg_source_read(spool, &snapshot->modules[module], &file);
+    bool is_new;
+    struct wsdbg_kept_source *kept = kept_of(sources, m, &is_new);
+    if (!kept)
+        return &wsdbg_error_no_memory;
+    if (!is_new && kept->named == named && kept->imaged == imaged)
+        return NULL;
+    kept->named = named;
+    kept->imaged = imaged;
+    struct wsdbg_error *error = wsdbg_source_read(spool, m, &file);
     if (error)
         return error;
     error = wsdbg_store_source(store, (uint32_t)module, &file);
@@ -157,17 +179,18 @@ static struct wsdbg_error *keep_one(struct wsdbg_store *store, const struct wsdb
     return error;
 }
 
-struct wsdbg_error *wsdbg_sources_keep(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
-                                       const char *spool, size_t *known)
+struct wsdbg_error *wsdbg_sources_keep(struct wsdbg_sources *sources, struct wsdbg_store *store,
+                                       const struct wsdbg_snapshot *snapshot, const char *spool)
 {
-    const size_t now_known = count_known(snapshot);
     struct wsdbg_error *error = NULL;
-    if (now_known == *known)
-        return NULL;
     for (size_t i = 0; i < snapshot->module_count && !error; i++)
         if (is_wanted(snapshot, i))
-            error = keep_one(store, snapshot, i, spool);
-    if (!error)
-        *known = now_known;
+            error = keep_one(sources, store, snapshot, i, spool);
     return error;
+}
+
+void wsdbg_sources_deinit(struct wsdbg_sources *sources)
+{
+    free(sources->kept);
+    *sources = (struct wsdbg_sources){0};
 }

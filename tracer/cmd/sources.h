@@ -9,9 +9,16 @@
  * none); and why something cannot.  The caller owns the strings. */
 struct wsdbg_error *wsdbg_source_read(const char *spool, const struct wsdbg_module *module,
                                       struct wsdbg_source_file *out);
-/* Stores that for every module that is probed or has a grid; `snapshot` is the one stored last.  *known counts what
- * the snapshot of the last call knew of its modules: nothing is done while it stays the same. */
-struct wsdbg_error *wsdbg_sources_keep(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
-                                       const char *spool, size_t *known);
+/* What the database has already; begins as zero. */
+struct wsdbg_sources {
+    struct wsdbg_kept_source *kept;
+    size_t count, capacity;
+};
+
+/* Stores that for every module that is probed or has a grid, once, and again when more of it is known; `snapshot` is
+ * the one stored last. */
+struct wsdbg_error *wsdbg_sources_keep(struct wsdbg_sources *sources, struct wsdbg_store *store,
+                                       const struct wsdbg_snapshot *snapshot, const char *spool);
+void wsdbg_sources_deinit(struct wsdbg_sources *sources);
 
 #endif

@@ -40,7 +40,7 @@ struct loop {
     bool undecided;       /* the stall going on was inspected and is no hang */
     bool record_failed, store_failed;
     bool fault_judged;
-    size_t sources_kept; /* see wsdbg_sources_keep */
+    struct wsdbg_sources sources;
 };
 
 /* A log that cannot be written must not cost the words themselves. */
@@ -138,7 +138,7 @@ static struct wsdbg_error *keep_sources(struct loop *loop, const struct wsdbg_sn
 {
     if (!loop->watch->clock->is_live)
         return NULL;
-    return wsdbg_sources_keep(loop->watch->store, snapshot, loop->watch->spool, &loop->sources_kept);
+    return wsdbg_sources_keep(&loop->sources, loop->watch->store, snapshot, loop->watch->spool);
 }
 
 static void store(struct loop *loop, uint64_t now_ns, bool now_please)
@@ -425,4 +425,5 @@ void wsdbg_watch_run(struct wsdbg_watch *watch)
         done = step(&loop, event == WSDBG_WAIT_OVER) || event == WSDBG_WAIT_OVER;
     }
     wsdbg_snapshot_deinit(&loop.last);
+    wsdbg_sources_deinit(&loop.sources);
 }
