@@ -148,8 +148,8 @@ static int check_together(const struct gemm_options *o)
         reason = "--bug: the bugs exist for --schedule cooperative --cluster 1 only";
     else if (o->bug && o->variant == VARIANT_OFF)
         reason = "--bug: the bugs exist as --variant plain and --variant probes only";
-    else if (o->bug && o->bench)
-        reason = "--bench: a bug cannot be timed";
+    else if (o->bug && o->bug->kind != BUG_SLOW && o->bench)
+        reason = "--bench: a kernel that does not end cannot be timed";
     else if (o->ctas && o->ctas < o->cluster)
         reason = "--ctas: fewer CTAs than a cluster has";
     if (reason)
