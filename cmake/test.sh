@@ -19,4 +19,9 @@ run_preset asan build/asan -LE "gpu|kernels"
 # What threads and other processes share: the ring, the segment, the tables.
 run_preset tsan build/tsan -R "evidence_threads|evidence_sources|shim_registry"
 
+# The optimiser of a release build sees what the others do not: it must compile without a warning too.
+echo "== release"
+cmake --preset release -DWSDBG_KERNELS=OFF >build/configure-release.log 2>&1 || { cat build/configure-release.log; exit 1; }
+cmake --build build/release -j "$jobs" >build/build-release.log 2>&1 || { tail -60 build/build-release.log; exit 1; }
+
 [ -z "$failed" ] || { echo "FAILED:$failed"; exit 1; }

@@ -112,7 +112,7 @@ static void a_reader_never_sees_a_torn_launch(void **state)
     /* at rest every row of the last lap is whole, but for those that were counted as lost */
     uint64_t torn = 0;
     for (uint64_t entry = segment()->launch_count - WSDBG_LAUNCH_ROWS; entry < segment()->launch_count; entry++) {
-        struct wsdbg_launch_row row;
+        struct wsdbg_launch_row row = {0};
         if (!read_row(entry, &row)) {
             torn++;
             continue;
@@ -125,7 +125,7 @@ static void a_reader_never_sees_a_torn_launch(void **state)
 
 static void a_launch_in_progress_is_marked(void **state)
 {
-    struct wsdbg_launch_row row = made_row(7), seen;
+    struct wsdbg_launch_row row = made_row(7), seen = {0};
     (void)state;
     uint64_t entry = registry_launch_begin(&row);
     assert_true(read_row(entry, &seen));
@@ -137,7 +137,7 @@ static void a_launch_in_progress_is_marked(void **state)
 
 static void an_entry_that_left_the_ring_is_not_written(void **state)
 {
-    struct wsdbg_launch_row row = made_row(9), seen;
+    struct wsdbg_launch_row row = made_row(9), seen = {0};
     (void)state;
     uint64_t old = registry_launch_begin(&row);
     for (int i = 0; i < WSDBG_LAUNCH_ROWS; i++)

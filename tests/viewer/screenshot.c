@@ -37,6 +37,15 @@ static void show(struct screen *screen)
     fflush(stdout);
 }
 
+/* A terminal that nobody reads would stop the program. */
+static void look_on(struct screen *screen, int ms)
+{
+    for (; ms > 0; ms -= 10) {
+        screen_text(screen);
+        usleep(10000);
+    }
+}
+
 static void step(struct screen *screen, const char *word)
 {
     if (strncmp(word, "keys=", 5) == 0)
@@ -44,7 +53,7 @@ static void step(struct screen *screen, const char *word)
     else if (strncmp(word, "until=", 6) == 0)
         screen_expect(screen, word + 6);
     else if (strncmp(word, "sleep=", 6) == 0)
-        usleep((useconds_t)atoi(word + 6) * 1000);
+        look_on(screen, atoi(word + 6));
     else if (strcmp(word, "show") == 0)
         show(screen);
     else

@@ -60,7 +60,7 @@ static int box_y(const struct layout *layout, enum column column, int row)
 static void put_line(FILE *out, int x, int y, const char *style, const char *text)
 {
     char cut[256];
-    snprintf(cut, sizeof cut - 4, "%s", text);
+    snprintf(cut, sizeof cut, "%.*s", (int)(sizeof cut - 5), text);
     wsdbg_text_cut(cut, LABEL_COLUMNS);
     fprintf(out, "<text x=\"%d\" y=\"%d\" class=\"%s\">", x, y, style);
     wsdbg_put_xml(out, cut);
