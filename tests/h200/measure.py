@@ -3,7 +3,7 @@
 
     tests/h200/measure.py [--build build] [--out results.json] [--runs 20] [PART ...]
 
-Parts: hangs, healthy, bench, observer, images, transcripts (default: all; images alone needs no GPU).  Results are merged into the JSON
+Parts: hangs, healthy, bench, observer, looking, images, transcripts (default: all; images alone needs no GPU).  Results are merged into the JSON
 file; tables.py turns it into Markdown.  Every command has a time limit; a part that fails says so and the
 others go on.  A development script: wsdbg itself needs no Python.
 """
@@ -205,6 +205,52 @@ class Measure:
                           'text': self.without_paths(out + err)})
         return texts
 
+    def looking(self):
+        """What it costs to look at the GEMM on the whole chip, and whether it slows it."""
+        sys.path.insert(0, os.path.join(ROOT, 'tests', 'viewer'))
+        import measure_live
+        os.environ['PATH'] = self.bin + ':' + os.environ['PATH']
+        os.chdir(self.scratch)
+        gemm = [self.tool('gemm'), '--repeat', '100000']
+        result = {'run': [], 'tops': [], 'tops_updates': [], 'tui': [], 'tui_updates': [], 'alone': [], 'beside_tops': []}
+        for turn in range(5):
+            run_ = subprocess.Popen([self.tool('wsdbg'), 'run', '-q', '-o', f'a{turn}.db', '--', *gemm])
+            time.sleep(1.5)
+            load, _ = measure_live.over(4, [run_.pid], [])
+            result['run'] += load
+            tops = [measure_live.Terminal([self.tool('wsdbg'), 'top', str(run_.pid)]) for _ in range(4)]
+            load, updates = measure_live.over(4, [t.pid for t in tops], tops)
+            result['tops'].append(max(load))
+            result['tops_updates'].append(min(updates))
+            for top in tops:
+                top.leave()
+            run_.terminate()
+            run_.wait()
+            tui = measure_live.Terminal([self.tool('wsdbg'), 'run', '--tui', '-q', '-o', f'b{turn}.db', '--', *gemm])
+            time.sleep(1.5)
+            load, updates = measure_live.over(4, [tui.pid], [tui])
+            result['tui'] += load
+            result['tui_updates'] += updates
+            tui.press(b'q')
+            time.sleep(0.3)
+            tui.press(b'y')
+            tui.leave()
+            for key in ('alone', 'beside_tops'):
+                result[key].append(self.speed_beside(4 if key == 'beside_tops' else 0, f'{key}{turn}.db'))
+        return {key: spread(values) for key, values in result.items()}
+
+    def speed_beside(self, tops, database):
+        """Speed of the probed GEMM against the plain one, under wsdbg, beside so many tops."""
+        import measure_live
+        run_ = subprocess.Popen([self.tool('wsdbg'), 'run', '-q', '-o', database, '--', self.tool('gemm'), '--bench', '--variant',
+                                 'probes', '--against', 'plain', '--repeat', '400'], stdout=subprocess.PIPE, text=True)
+        time.sleep(0.8)
+        terminals = [measure_live.Terminal([self.tool('wsdbg'), 'top', str(run_.pid)]) for _ in range(tops)]
+        out, _ = run_.communicate(timeout=60)
+        for terminal in terminals:
+            terminal.leave()
+        return json.loads(next(line for line in out.splitlines() if 'speed_of' in line))['median']
+
     def images(self):
         """Registers and spills of every image as ptxas said, and the comparison of machine code; needs no GPU."""
         folder = os.path.join(os.path.dirname(self.bin), 'demo_kernels', 'images')
@@ -234,7 +280,7 @@ def main():
     arguments = parser.parse_args()
     measure = Measure(os.path.abspath(arguments.build), arguments.runs)
     measure.healthy_runs = arguments.healthy_runs
-    everything = ['machine', 'hangs', 'healthy', 'bench', 'observer', 'images', 'transcripts']
+    everything = ['machine', 'hangs', 'healthy', 'bench', 'observer', 'looking', 'images', 'transcripts']
     results = json.load(open(arguments.out)) if os.path.exists(arguments.out) else {}
     machine = [] if arguments.parts == ['images'] else ['machine']
     for part in [*machine, *(arguments.parts or everything[1:])]:

@@ -3,12 +3,15 @@
 # Run from the root of the tree, so that the kernel's source is found.  Writes Markdown on stdout.
 set -eu
 build=${1:-build}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
 # One tab at a time: the whole session runs anew for each, and ends with the program of the view before.
 shot() { # view, keys
     view=$1 keys=$2
     printf '<details><summary>%s</summary>\n\n```\n' "$view"
+    rm -f "$folder"/hang.db*
     "$build/tests/screenshot" 100x26 "until=HANG" $keys sleep=500 show -- \
-        "$build/bin/wsdbg" run --tui -o "$(mktemp -u)" -- gemm --bug arrive-missing | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'
+        "$build/bin/wsdbg" run --tui -o "$folder/hang.db" -- gemm --bug arrive-missing | sed "s|$folder/||g" | cat -s
     printf '```\n</details>\n\n'
 }
 PATH=$PWD/$build/bin:$PATH
@@ -18,7 +21,7 @@ shot warps "keys=3 sleep=200 keys=jj keys=l keys=j keys=l"
 shot barriers "keys=4 sleep=200 keys=j keys=l"
 shot graph keys=5
 shot timeline "keys=6 sleep=200 keys=+"
-shot source keys=7
+shot source "keys=7 sleep=200 keys=]"
 shot registers keys=8
 shot log keys=9
 shot help keys=0

@@ -103,6 +103,24 @@ def observer(figures, out):
     out('')
 
 
+def looking(figures, out):
+    out('## Looking at a running GEMM\n')
+    out('`tests/h200/measure.py looking`: 8192³ over and over on the whole chip (132 SMs × 12 warps), terminals of 200 × 60 that show the')
+    out('warps; 4 s a figure, processor time as the kernel counts it. The last two: speed of the probed kernel against the plain one under')
+    out('`wsdbg run`, in turns.\n')
+    out('| what | median (smallest–largest) | asked for |')
+    out('|---|---|---|')
+    rows = [('run', '`wsdbg run`: % of a core', '{:.1f}', ''), ('tui', '`wsdbg run --tui`: % of a core', '{:.1f}', '≤ 5'),
+            ('tui_updates', '`wsdbg run --tui`: updates a second', '{:.1f}', '≥ 10'),
+            ('tops', '`wsdbg top`, the busiest of 4: % of a core', '{:.1f}', '≤ 5'),
+            ('tops_updates', '`wsdbg top`, the slowest of 4: updates a second', '{:.1f}', '≥ 10'),
+            ('alone', 'speed, nobody looks', '{:.4f}', ''), ('beside_tops', 'speed beside 4 tops', '{:.4f}', 'the same')]
+    for key, what, form, goal in rows:
+        f = figures[key]
+        out(f"| {what} | {form.format(f['median'])} ({form.format(f['min'])}–{form.format(f['max'])}) | {goal} |")
+    out('')
+
+
 def images(result, out):
     out('## Registers, spills, machine code\n')
     out('`tests/h200/measure.py images`: what ptxas reports for every image (plain, off = probes compiled out, probes).\n')
@@ -131,7 +149,7 @@ def main():
     out('# Measured on an H200\n')
     m = results.get('machine', {})
     out(f"{m.get('gpu', '?')}, {m.get('date', '?')}. Made by `tests/h200/measure.py` and `tests/h200/tables.py`; nothing here is typed in by hand.\n")
-    for name, function in (('hangs', hangs), ('healthy', healthy), ('bench', bench), ('observer', observer), ('images', images), ('transcripts', transcripts)):
+    for name, function in (('hangs', hangs), ('healthy', healthy), ('bench', bench), ('observer', observer), ('looking', looking), ('images', images), ('transcripts', transcripts)):
         if name in results:
             function(results[name], out)
 
