@@ -279,89 +279,113 @@ static void help(struct viewer *viewer)
     open_view(viewer, number);
 }
 
+/* ---- the keys' table of deeds ---- */
+
+static void begin_search(struct viewer *viewer)
+{
+    viewer_prompt_begin(&viewer->prompt, VIEWER_PROMPT_SEARCH, "");
+}
+
+static void begin_filter(struct viewer *viewer)
+{
+    viewer_prompt_begin(&viewer->prompt, VIEWER_PROMPT_FILTER, viewer->filter.text);
+}
+
+static void search_on(struct viewer *viewer)
+{
+    search(viewer, 1);
+}
+
+static void search_back(struct viewer *viewer)
+{
+    search(viewer, -1);
+}
+
+static void pause_or_go_on(struct viewer *viewer)
+{
+    viewer->paused = !viewer->paused;
+}
+
+static void next_view(struct viewer *viewer)
+{
+    open_view(viewer, (viewer->current + 1) % viewer->pane_count);
+}
+
+static void previous_view(struct viewer *viewer)
+{
+    open_view(viewer, (viewer->current + viewer->pane_count - 1) % viewer->pane_count);
+}
+
+static void open_row(struct viewer *viewer)
+{
+    viewer_pane_fold(viewer_current(viewer), true);
+}
+
+static void redraw(struct viewer *viewer)
+{
+    (void)viewer;
+    clearok(curscr, TRUE);
+}
+
+static void (*const deeds[])(struct viewer *viewer) = {
+    [VIEWER_DO_CLOSE] = close_or_parent,
+    [VIEWER_DO_OPEN] = open_row,
+    [VIEWER_DO_ENTER] = enter,
+    [VIEWER_DO_BACK] = go_back,
+    [VIEWER_DO_SEARCH] = begin_search,
+    [VIEWER_DO_NEXT] = search_on,
+    [VIEWER_DO_PREVIOUS] = search_back,
+    [VIEWER_DO_FILTER] = begin_filter,
+    [VIEWER_DO_SORT] = next_sort,
+    [VIEWER_DO_PAUSE] = pause_or_go_on,
+    [VIEWER_DO_NEXT_VIEW] = next_view,
+    [VIEWER_DO_PREVIOUS_VIEW] = previous_view,
+    [VIEWER_DO_HELP] = help,
+    [VIEWER_DO_INPUT] = begin_input,
+    [VIEWER_DO_REDRAW] = redraw,
+    [VIEWER_DO_MOUSE] = take_mouse,
+    [VIEWER_DO_INTERRUPT] = interrupt,
+    [VIEWER_DO_STOP] = viewer_stop,
+    [VIEWER_DO_LEAVE] = want_to_leave,
+};
+
+/* Rows the cursor moves by; false for an action that does something else. */
+static bool move_of(const struct viewer_pane *pane, enum viewer_action action, long *rows)
+{
+    const long page = pane->context.lines > 1 ? pane->context.lines - 1 : 1;
+    const long all = (long)pane->rows.count;
+    switch (action) {
+    case VIEWER_DO_UP:
+        *rows = -1;
+        return true;
+    case VIEWER_DO_DOWN:
+        *rows = 1;
+        return true;
+    case VIEWER_DO_PAGE_UP:
+        *rows = -page;
+        return true;
+    case VIEWER_DO_PAGE_DOWN:
+        *rows = page;
+        return true;
+    case VIEWER_DO_FIRST:
+        *rows = -all;
+        return true;
+    case VIEWER_DO_LAST:
+        *rows = all;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void act(struct viewer *viewer, enum viewer_action action)
 {
     struct viewer_pane *pane = viewer_current(viewer);
-    const long page = pane->context.lines > 1 ? pane->context.lines - 1 : 1;
-    switch (action) {
-    case VIEWER_DO_UP:
-        viewer_pane_move(pane, -1);
-        break;
-    case VIEWER_DO_DOWN:
-        viewer_pane_move(pane, 1);
-        break;
-    case VIEWER_DO_PAGE_UP:
-        viewer_pane_move(pane, -page);
-        break;
-    case VIEWER_DO_PAGE_DOWN:
-        viewer_pane_move(pane, page);
-        break;
-    case VIEWER_DO_FIRST:
-        viewer_pane_select(pane, 0);
-        break;
-    case VIEWER_DO_LAST:
-        viewer_pane_select(pane, SIZE_MAX - 1);
-        break;
-    case VIEWER_DO_CLOSE:
-        close_or_parent(viewer);
-        break;
-    case VIEWER_DO_OPEN:
-        viewer_pane_fold(pane, true);
-        break;
-    case VIEWER_DO_ENTER:
-        enter(viewer);
-        break;
-    case VIEWER_DO_BACK:
-        go_back(viewer);
-        break;
-    case VIEWER_DO_SEARCH:
-        viewer_prompt_begin(&viewer->prompt, VIEWER_PROMPT_SEARCH, "");
-        break;
-    case VIEWER_DO_NEXT:
-        search(viewer, 1);
-        break;
-    case VIEWER_DO_PREVIOUS:
-        search(viewer, -1);
-        break;
-    case VIEWER_DO_FILTER:
-        viewer_prompt_begin(&viewer->prompt, VIEWER_PROMPT_FILTER, viewer->filter.text);
-        break;
-    case VIEWER_DO_SORT:
-        next_sort(viewer);
-        break;
-    case VIEWER_DO_PAUSE:
-        viewer->paused = !viewer->paused;
-        break;
-    case VIEWER_DO_NEXT_VIEW:
-        open_view(viewer, (viewer->current + 1) % viewer->pane_count);
-        break;
-    case VIEWER_DO_PREVIOUS_VIEW:
-        open_view(viewer, (viewer->current + viewer->pane_count - 1) % viewer->pane_count);
-        break;
-    case VIEWER_DO_HELP:
-        help(viewer);
-        break;
-    case VIEWER_DO_INPUT:
-        begin_input(viewer);
-        break;
-    case VIEWER_DO_REDRAW:
-        clearok(curscr, TRUE);
-        break;
-    case VIEWER_DO_MOUSE:
-        take_mouse(viewer);
-        break;
-    case VIEWER_DO_INTERRUPT:
-        interrupt(viewer);
-        break;
-    case VIEWER_DO_STOP:
-        viewer_stop(viewer);
-        break;
-    case VIEWER_DO_LEAVE:
-        want_to_leave(viewer);
-        break;
-    case VIEWER_DO_NOTHING:
-        break;
-    }
+    long rows;
+    if (move_of(pane, action, &rows))
+        viewer_pane_move(pane, rows);
+    else if (deeds[action])
+        deeds[action](viewer);
 }
 
 /* A digit or a view's letter opens it. */
