@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "viewer/event_cache.h"
 #include "viewer/picture.h"
 
 #define LOOK_EVERY_NS 500000000u
@@ -12,6 +13,7 @@ struct database_source {
     struct wsdbg_store *store;
     struct wsdbg_loaded loaded;
     bool has_loaded;
+    struct viewer_event_cache *cache;
     int64_t version; /* of the file's content */
     uint64_t looked_ns;
     bool grew; /* the file was seen to change: somebody writes it */
@@ -47,6 +49,7 @@ static struct wsdbg_error *reload(struct database_source *source)
         wsdbg_loaded_deinit(&source->loaded);
     source->loaded = loaded;
     source->has_loaded = true;
+    viewer_event_cache_clear(source->cache);
     show(source);
     return NULL;
 }
@@ -89,7 +92,8 @@ static uint32_t events(struct viewer_source *base, uint32_t warp, uint32_t first
     uint32_t got = 0;
     if (event_count(base, warp) == 0)
         return 0;
-    struct wsdbg_error *error = wsdbg_store_events(source->store, &source->loaded, warp, first, count, out, &got);
+    struct wsdbg_error *error =
+        viewer_event_cache_read(source->cache, source->store, &source->loaded, warp, first, count, out, &got);
     if (error)
         snprintf(source->picture.status, sizeof source->picture.status, "%s", wsdbg_error_message(error));
     wsdbg_error_destroy(error);
@@ -126,6 +130,7 @@ static void close_source(struct viewer_source *base)
     if (source->has_loaded)
         wsdbg_loaded_deinit(&source->loaded);
     wsdbg_source_file_deinit(&source->file);
+    viewer_event_cache_destroy(source->cache);
     wsdbg_store_close(source->store);
     free(source);
 }
@@ -152,7 +157,8 @@ struct wsdbg_error *viewer_source_open_database(struct wsdbg_store *store, struc
     source->base.ops = &database_ops;
     source->store = store;
     source->version = -1;
-    struct wsdbg_error *error = reload(source);
+    source->cache = viewer_event_cache_create();
+    struct wsdbg_error *error = source->cache ? reload(source) : &wsdbg_error_no_memory;
     if (error) {
         close_source(&source->base);
         return error;

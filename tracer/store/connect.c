@@ -21,7 +21,7 @@ static int reopen(struct wsdbg_store *store, const char *name, int flags, const 
 {
     sqlite3_close(store->db);
     store->db = NULL;
-    const int status = sqlite3_open_v2(name, &store->db, flags, NULL);
+    const int status = sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (status != SQLITE_OK)
         return status;
     sqlite3_busy_timeout(store->db, 1000);

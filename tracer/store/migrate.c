@@ -19,7 +19,7 @@ static struct wsdbg_error *copy_failed(struct wsdbg_store *store, sqlite3 *copy)
 static struct wsdbg_error *copy_database(struct wsdbg_store *store, sqlite3 **out)
 {
     struct wsdbg_error *error = NULL;
-    if (sqlite3_open_v2("", out, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK)
+    if (sqlite3_open_v2("", out, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return copy_failed(store, *out);
     sqlite3_backup *backup = sqlite3_backup_init(*out, "main", store->db, "main");
     if (!backup)
