@@ -49,6 +49,12 @@ struct wsdbg_warp {
 #define WSDBG_MODULE_LINKAGE
 #endif
 
+/* The file in which the lines of probes count; define it before the include to say something else than the compiler
+ * would.  Nothing is said where objects of other files share the table, nor in C++11, whose constexpr has no loops. */
+#if !defined(WSDBG_SOURCE_FILE) && !defined(__CUDACC_RDC__)
+#define WSDBG_SOURCE_FILE __FILE__
+#endif
+#if defined(WSDBG_SOURCE_FILE) && __cplusplus >= 201402L
 /* A part of the path of the source file, for the view that shows it.  Of a longer path the end is kept. */
 static constexpr struct wsdbg_name wsdbg_source_(const char *path, uint32_t part)
 {
@@ -62,19 +68,19 @@ static constexpr struct wsdbg_name wsdbg_source_(const char *path, uint32_t part
         row.name[i] = path[at + i];
     return row;
 }
+#define WSDBG_SOURCE_NAMES                                                    \
+    wsdbg_source_(WSDBG_SOURCE_FILE, 0), wsdbg_source_(WSDBG_SOURCE_FILE, 1), \
+        wsdbg_source_(WSDBG_SOURCE_FILE, 2), wsdbg_source_(WSDBG_SOURCE_FILE, 3),
+#else
+#define WSDBG_SOURCE_NAMES
+#endif
 
 /* Once per .cu file, before the kernels: declares the config and names roles and barriers. */
-#define WSDBG_MODULE(...)                                                                  \
-    extern "C" {                                                                           \
-    __constant__ WSDBG_MODULE_LINKAGE struct wsdbg_config wsdbg_config_v1;                 \
-    __device__ WSDBG_MODULE_LINKAGE struct wsdbg_name wsdbg_names_v1[] = {                 \
-        __VA_ARGS__, wsdbg_source_(WSDBG_SOURCE_FILE, 0), wsdbg_source_(WSDBG_SOURCE_FILE, 1), \
-        wsdbg_source_(WSDBG_SOURCE_FILE, 2), wsdbg_source_(WSDBG_SOURCE_FILE, 3)};         \
+#define WSDBG_MODULE(...)                                                                                  \
+    extern "C" {                                                                                           \
+    __constant__ WSDBG_MODULE_LINKAGE struct wsdbg_config wsdbg_config_v1;                                 \
+    __device__ WSDBG_MODULE_LINKAGE struct wsdbg_name wsdbg_names_v1[] = {WSDBG_SOURCE_NAMES __VA_ARGS__}; \
     }
-/* Where the lines of probes count; define it before the include to say something else than the compiler would. */
-#ifndef WSDBG_SOURCE_FILE
-#define WSDBG_SOURCE_FILE __FILE__
-#endif
 #define WSDBG_ROLE(id, name) {WSDBG_NAME_ROLE, (id), 0, 0, 0, 0, 0, name}
 /* arriving, waiting: bit masks of role ids; pass 0 where you do not want to say. */
 #define WSDBG_MBARRIER(id, name, stages, arriving, waiting) \
