@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -38,8 +39,11 @@ static struct device *two_loaders(uint32_t arrivals, uint32_t iterations, bool t
         init(d, 0, 3, FULL, s, arrivals);
         init(d, 0, 3, EMPTY, s, 1);
     }
-    for (uint32_t w = 0; w < 4; w++)
+    for (uint32_t w = 0; w < 4; w++) {
+        if (w < 3)
+            role(d, 0, w, w / 2);
         named_sync(d, 0, w, 0, 128);
+    }
     for (uint32_t i = 0; i < iterations; i++) {
         const uint32_t tag = tagged ? i : WSDBG_NO_ITERATION;
         for (uint32_t w = 0; w < 2; w++) {
@@ -78,7 +82,7 @@ static void an_overrun_before_anybody_waits(void **state)
 {
     (void)state;
     struct device *d = two_loaders(1, 4, true);
-    assert_true(device_delay(d, 0, 2, 1, 100000));
+    assert_true(device_delay(d, 0, 2, 2, 100000));
     assert_blamed(judge_dead(d, 40, 128, LAUNCH_FAILED), WSDBG_CAUSE_TX_SHARED_BARRIER, "in iteration 1");
 }
 
@@ -87,7 +91,7 @@ static void loaders_out_of_step(void **state)
 {
     (void)state;
     struct device *d = two_loaders(1, 4, true);
-    assert_true(device_delay(d, 0, 1, 2, 12));
+    assert_true(device_delay(d, 0, 1, 3, 12));
     assert_blamed(judge_dead(d, 0, 128, LAUNCH_FAILED), WSDBG_CAUSE_TX_SHARED_BARRIER,
                   "2 arrivals on \"full\" stage 0 in one phase");
 }
@@ -187,8 +191,10 @@ static struct device *one_stage(uint32_t warps)
     device_mbarrier(d, EMPTY, "empty", 1, true, 1 << 1, 1 << 0);
     init(d, 0, 0, FULL, 0, 1);
     init(d, 0, 0, EMPTY, 0, 1);
-    for (uint32_t w = 0; w < warps; w++)
+    for (uint32_t w = 0; w < warps; w++) {
+        role(d, 0, w, w + 1 == warps);
         named_sync(d, 0, w, 0, warps * 32);
+    }
     return d;
 }
 
@@ -337,7 +343,7 @@ static void a_right_kernel_that_died_anywhere_is_not_blamed(void **state)
             }
 }
 
-/* The consumer's waits have no probes. */
+/* The consumer's waits have no probes; what it does after them has. */
 static void hide_waits(struct wsdbg_snapshot *snapshot)
 {
     for (size_t i = 0; i < snapshot->history_count; i++) {
@@ -351,15 +357,48 @@ static void hide_waits(struct wsdbg_snapshot *snapshot)
 static void waits_without_probes_do_not_make_an_overrun(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < sizeof right_kernels / sizeof *right_kernels; k++) {
-        struct result r = judge_dead(right_kernels[k].make(), 0, 128, LAUNCH_FAILED);
-        wsdbg_diagnosis_deinit(&r.diagnosis);
-        hide_waits(&r.snapshot);
-        assert_null(wsdbg_diagnose(&r.snapshot, &r.diagnosis));
-        if (r.diagnosis.finding_count > 0)
-            fail_msg("%s: %s", right_kernels[k].name, r.diagnosis.findings[0].sentence);
-        done(&r);
-    }
+    for (size_t k = 0; k < sizeof right_kernels / sizeof *right_kernels; k++)
+        for (uint32_t steps = 0; steps < 200; steps += 1 + steps / 50) {
+            struct result r = judge_dead(right_kernels[k].make(), steps, 128, LAUNCH_FAILED);
+            wsdbg_diagnosis_deinit(&r.diagnosis);
+            hide_waits(&r.snapshot);
+            assert_null(wsdbg_diagnose(&r.snapshot, &r.diagnosis));
+            if (r.diagnosis.finding_count > 0)
+                fail_msg("%s, dead after %u steps: %s", right_kernels[k].name, steps, r.diagnosis.findings[0].sentence);
+            done(&r);
+        }
+}
+
+/* ---- what goes on beside a fault ---- */
+
+/* A second context, that an error has ended, before anything ran in it. */
+static void add_dead_context(struct wsdbg_snapshot *snapshot)
+{
+    struct wsdbg_context *grown = realloc(snapshot->contexts, (snapshot->context_count + 1) * sizeof *grown);
+    assert_non_null(grown);
+    snapshot->contexts = grown;
+    grown[snapshot->context_count] = grown[0];
+    grown[snapshot->context_count].alive = false;
+    grown[snapshot->context_count++].error = LAUNCH_FAILED;
+}
+
+/* Nobody says that it stalls: it may move on the next moment. */
+static void a_kernel_beside_the_fault_is_not_judged_by_it(void **state)
+{
+    (void)state;
+    struct result r =
+        judge(gemm_create((struct gemm){
+                  .bug = GEMM_ARRIVE_MISSING, .ctas = 2, .stages = 3, .tiles = 3, .k_blocks = 6, .cluster = 1}),
+              0, 128);
+    assert_true(r.diagnosis.hang);
+    wsdbg_diagnosis_deinit(&r.diagnosis);
+    add_dead_context(&r.snapshot);
+    assert_null(wsdbg_diagnose_faults(&r.snapshot, &r.diagnosis));
+    assert_int_equal(r.diagnosis.finding_count, 0);
+    assert_false(r.diagnosis.hang);
+    assert_null(wsdbg_diagnose(&r.snapshot, &r.diagnosis));
+    assert_true(r.diagnosis.hang);
+    done(&r);
 }
 
 int main(void)
@@ -376,6 +415,7 @@ int main(void)
         cmocka_unit_test(a_stall_alone_is_not_the_cause),
         cmocka_unit_test(a_right_kernel_that_died_anywhere_is_not_blamed),
         cmocka_unit_test(waits_without_probes_do_not_make_an_overrun),
+        cmocka_unit_test(a_kernel_beside_the_fault_is_not_judged_by_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

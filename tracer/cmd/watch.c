@@ -23,7 +23,7 @@ enum {
     INSPECT_NS = 80000000,
     RECORD_EVERY_NS = 250000000,
     STORE_EVERY_NS = 2000000000, /* storing is most of what watching costs */
-    COMPARE_NS = 60000000, /* between the histories that are compared, less a tick */
+    COMPARE_NS = 60000000,       /* between the histories that are compared, less a tick */
 };
 
 /* What the loop remembers between looks. */
@@ -167,11 +167,12 @@ static void store_verdict(struct loop *loop, const struct wsdbg_snapshot *snapsh
 }
 
 /* In one piece, so that nothing mixes with it.  The log gets the verdict alone: the rest is in the database. */
-static void say_report(const struct wsdbg_watch *watch, const struct wsdbg_finding *first, const char *text)
+static void say_report(const struct wsdbg_watch *watch, const struct wsdbg_diagnosis *diagnosis, const char *text)
 {
     char verdict[640] = "hang: UNKNOWN";
-    if (first)
-        snprintf(verdict, sizeof verdict, "%s: %s (%s): %s", watch->fault[0] ? "fault" : "hang",
+    const struct wsdbg_finding *first = diagnosis->findings;
+    if (diagnosis->finding_count > 0)
+        snprintf(verdict, sizeof verdict, "%s: %s (%s): %s", diagnosis->hang ? "hang" : "fault",
                  wsdbg_cause_name(first->cause), wsdbg_confidence_name(first->confidence), first->sentence);
     if (watch->listener) {
         watch->listener->reported(watch->listener, text, verdict);
@@ -200,7 +201,7 @@ static struct wsdbg_error *say_verdict(struct loop *loop, const struct wsdbg_sna
     }
     fclose(memory);
     if (!error)
-        say_report(watch, diagnosis->finding_count ? &diagnosis->findings[0] : NULL, text);
+        say_report(watch, diagnosis, text);
     free(text);
     return error;
 }
@@ -288,7 +289,7 @@ static void judge_fault(struct loop *loop, uint64_t now_ns)
         loop->last = snapshot;
         count_what_was_seen(loop->watch, &loop->last);
         record(loop, now_ns);
-        error = wsdbg_diagnose(&loop->last, &diagnosis);
+        error = wsdbg_diagnose_faults(&loop->last, &diagnosis);
     }
     if (!error && diagnosis.finding_count > 0) {
         error = say_verdict(loop, &loop->last, &diagnosis);

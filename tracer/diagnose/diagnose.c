@@ -151,14 +151,20 @@ static bool grid_is_sound(const struct wsdbg_snapshot *snapshot, const struct ws
     return true;
 }
 
-static bool worth_a_look(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid)
+static bool has_faulted(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid)
 {
-    const bool faulted =
-        grid->context < snapshot->context_count && snapshot->contexts[grid->context].error != 0 && grid->warps_live > 0;
-    return grid->cta_count > 0 && (grid->running || faulted) && grid_is_sound(snapshot, grid);
+    return grid->context < snapshot->context_count && snapshot->contexts[grid->context].error != 0;
 }
 
-struct wsdbg_error *wsdbg_diagnose(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *out)
+static bool worth_a_look(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid, bool faulted_only)
+{
+    const bool faulted = has_faulted(snapshot, grid);
+    return grid->cta_count > 0 && (faulted ? grid->warps_live > 0 : grid->running && !faulted_only) &&
+           grid_is_sound(snapshot, grid);
+}
+
+static struct wsdbg_error *diagnose_grids(const struct wsdbg_snapshot *snapshot, bool faulted_only,
+                                          struct wsdbg_diagnosis *out)
 {
     struct wsdbg_diagnosis result = {0};
     struct wsdbg_error *error = NULL;
@@ -166,7 +172,7 @@ struct wsdbg_error *wsdbg_diagnose(const struct wsdbg_snapshot *snapshot, struct
     if (!order)
         return &wsdbg_error_no_memory;
     for (uint32_t grid = 0; grid < snapshot->grid_count && !error; grid++)
-        if (worth_a_look(snapshot, &snapshot->grids[grid]))
+        if (worth_a_look(snapshot, &snapshot->grids[grid], faulted_only))
             error = diagnose_grid(snapshot, grid, order, &result);
     free(order);
     if (error) {
@@ -176,4 +182,14 @@ struct wsdbg_error *wsdbg_diagnose(const struct wsdbg_snapshot *snapshot, struct
     wsdbg_rank_findings(&result, snapshot);
     *out = result;
     return NULL;
+}
+
+struct wsdbg_error *wsdbg_diagnose(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *out)
+{
+    return diagnose_grids(snapshot, false, out);
+}
+
+struct wsdbg_error *wsdbg_diagnose_faults(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *out)
+{
+    return diagnose_grids(snapshot, true, out);
 }

@@ -8,19 +8,19 @@
 #include "model/snapshot.h"
 
 /* X(CODE): every cause code of the design; a rule exists only for some of them yet. */
-#define WSDBG_CAUSES(X)                                                                                   \
-    X(UNKNOWN) X(SLOW) X(PARITY_WRONG) X(PARITY_DRIFT) X(ARRIVE_SHORT) X(ARRIVE_MISSING) X(DOUBLE_ARRIVE) \
-    X(TX_MISMATCH) X(TX_NO_ARRIVE) X(TX_SHARED_BARRIER) X(TMA_NEVER_COMPLETED) X(WAKER_EXITED)            \
-    X(ROLE_DISAGREE) X(LANE_SPLIT) X(BARRIER_NOT_INIT) X(NAMED_COUNT) X(NAMED_ID_SHARED)                  \
-    X(BLOCK_SYNC_IN_ROLE) X(REGS_EXHAUSTED) X(REGS_PARTIAL_WARPGROUP) X(REGS_DIVERGED) X(CLUSTER_MISSING) \
-    X(CLUSTER_RANK_ASYMMETRY) X(PEER_EXITED) X(NOT_RESIDENT) X(GRID_DEPENDENCY) X(GLOBAL_SPIN)            \
-    X(HOST_WAIT) X(WAIT_CYCLE)
+#define WSDBG_CAUSES(X)                                                                                                \
+    X(UNKNOWN)                                                                                                         \
+    X(SLOW) X(PARITY_WRONG) X(PARITY_DRIFT) X(ARRIVE_SHORT) X(ARRIVE_MISSING) X(DOUBLE_ARRIVE) X(TX_MISMATCH)          \
+        X(TX_NO_ARRIVE) X(TX_SHARED_BARRIER) X(TMA_NEVER_COMPLETED) X(WAKER_EXITED) X(ROLE_DISAGREE) X(LANE_SPLIT)     \
+            X(BARRIER_NOT_INIT) X(NAMED_COUNT) X(NAMED_ID_SHARED) X(BLOCK_SYNC_IN_ROLE) X(REGS_EXHAUSTED)              \
+                X(REGS_PARTIAL_WARPGROUP) X(REGS_DIVERGED) X(CLUSTER_MISSING) X(CLUSTER_RANK_ASYMMETRY) X(PEER_EXITED) \
+                    X(NOT_RESIDENT) X(GRID_DEPENDENCY) X(GLOBAL_SPIN) X(HOST_WAIT) X(WAIT_CYCLE)
 
 enum wsdbg_cause {
 #define X(code) WSDBG_CAUSE_##code,
     WSDBG_CAUSES(X)
 #undef X
-    WSDBG_CAUSE_COUNT
+        WSDBG_CAUSE_COUNT
 };
 const char *wsdbg_cause_name(enum wsdbg_cause cause); /* "PARITY_WRONG" */
 
@@ -42,12 +42,12 @@ struct wsdbg_finding {
     enum wsdbg_cause cause;
     enum wsdbg_confidence confidence;
     uint32_t grid;
-    uint32_t cta;          /* the example CTA */
-    uint32_t cta_count;    /* CTAs of the grid folded into this finding */
-    struct wsdbg_optional_u32 role;  /* role id at fault */
-    uint32_t barrier;      /* index in snapshot.barriers, or WSDBG_NONE */
-    char sentence[512];    /* the cause, one plain sentence */
-    char fix[512];         /* what to change, "" = nothing to suggest */
+    uint32_t cta;                   /* the example CTA */
+    uint32_t cta_count;             /* CTAs of the grid folded into this finding */
+    struct wsdbg_optional_u32 role; /* role id at fault */
+    uint32_t barrier;               /* index in snapshot.barriers, or WSDBG_NONE */
+    char sentence[512];             /* the cause, one plain sentence */
+    char fix[512];                  /* what to change, "" = nothing to suggest */
     struct wsdbg_evidence_row *evidence;
     size_t evidence_count;
 };
@@ -58,11 +58,11 @@ struct wsdbg_edge {
     uint32_t barrier; /* index in snapshot.barriers */
     uint32_t waker;   /* index in snapshot.warps, WSDBG_NONE = nobody known */
     bool in_cycle;
-    const char *why;  /* "declared", "arrived before", "holds registers": static string */
+    const char *why; /* "declared", "arrived before", "holds registers": static string */
 };
 
 struct wsdbg_diagnosis {
-    bool hang;                /* proven or likely that the running grid cannot go on */
+    bool hang;                      /* proven or likely that the running grid cannot go on */
     struct wsdbg_finding *findings; /* best first; findings[0] is the verdict */
     size_t finding_count;
     struct wsdbg_edge *edges;
@@ -72,6 +72,9 @@ struct wsdbg_diagnosis {
 /* Judges a stalled snapshot.  Pure: same snapshot, same answer; no I/O, no clock.  All findings of all
  * running grids; CTAs that agree are folded.  `out` is owned by the caller. */
 struct wsdbg_error *wsdbg_diagnose(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *out);
+/* The same of a snapshot that is not stalled, after a GPU fault: only what the fault ended is judged, whatever else
+ * runs may wait for a moment. */
+struct wsdbg_error *wsdbg_diagnose_faults(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *out);
 /* A copy that shares only static strings.  `out` is owned by the caller. */
 struct wsdbg_error *wsdbg_diagnosis_copy(const struct wsdbg_diagnosis *diagnosis, struct wsdbg_diagnosis *out);
 void wsdbg_diagnosis_deinit(struct wsdbg_diagnosis *diagnosis);

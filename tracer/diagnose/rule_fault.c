@@ -104,11 +104,38 @@ static bool is_first_round(const struct wsdbg_case *c, const struct wsdbg_stage 
     return true;
 }
 
+static bool is_waiter(const struct wsdbg_stage *stage, const struct wsdbg_warp_row *warp)
+{
+    return warp->cta == stage->cta && warp->role.known && warp->role.value < 32 &&
+           stage->name->waiting_roles >> warp->role.value & 1;
+}
+
+/* Who is to wait is on record, and released nothing between the arrivals: with waits that have no probes the arrivals
+ * would be of several phases, each let in by such a release. */
+static bool nobody_came_to_wait(const struct wsdbg_case *c, const struct excess *excess)
+{
+    bool waiter_seen = false;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        uint32_t count;
+        const struct wsdbg_history_event *events = wsdbg_case_events(c, w, &count);
+        if (!is_waiter(excess->stage, wsdbg_case_warp(c, w)))
+            continue;
+        waiter_seen = true;
+        for (uint32_t i = 0; i < count; i++)
+            if (wsdbg_event_is_arrival(&events[i]) && events[i].gpu_time_ns > excess->first->event->gpu_time_ns &&
+                events[i].gpu_time_ns <= excess->last->event->gpu_time_ns)
+                return false;
+    }
+    return waiter_seen;
+}
+
 /* That no wait ended says something only where waits have probes.  A kernel may die before anybody came to wait: then
  * the author's word that somebody will has to do. */
-static bool waits_would_show(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
+static bool waits_would_show(const struct wsdbg_case *c, const struct excess *excess)
 {
-    return somebody_waits(c, stage) || (stage->name && stage->name->waiting_roles && is_first_round(c, stage));
+    const struct wsdbg_stage *stage = excess->stage;
+    return somebody_waits(c, stage) ||
+           (stage->name && stage->name->waiting_roles && is_first_round(c, stage) && nobody_came_to_wait(c, excess));
 }
 
 /* Two signs that fail in different ways must agree: the author may count iterations in a way of their own, and who
@@ -122,7 +149,7 @@ static struct excess find_excess(const struct wsdbg_case *c)
             continue;
         const struct excess excess = read_last_phase(c, stage);
         if (excess.arrivals <= stage->init.value || excess.bytes == 0 || !some_round_is_overrun(c, stage) ||
-            !waits_would_show(c, stage))
+            !waits_would_show(c, &excess))
             continue;
         if (!best.stage || excess.last->event->gpu_time_ns > best.last->event->gpu_time_ns)
             best = excess;
