@@ -95,6 +95,20 @@ static void a_fault_in_one_of_two_contexts_is_told_from_the_other(void **state)
                  "0,\n1,719\n");
 }
 
+/* One rank of several dies first, of something else. */
+static void a_later_fault_of_another_process_is_explained(void **state)
+{
+    (void)state;
+    struct outcome run = RUN("sh", "-c", SHIM_APP " proc fault-without-cause; sleep 0.2; " SHIM_APP " proc overrun");
+    assert_int_equal(run.status, 7);
+    assert_says(run.err, OVERRUN);
+    outcome_free(&run);
+    assert_query("x.db",
+                 "SELECT count(*) FROM timeline WHERE event = 'mbarrier arrive.expect_tx' AND role = 'producer' AND "
+                 "value = 1024",
+                 "3\n");
+}
+
 static void the_recording_shows_the_same(void **state)
 {
     (void)state;
@@ -177,6 +191,7 @@ int main(void)
         TEST(a_program_that_goes_on_after_the_fault_is_explained),
         TEST(a_program_that_is_killed_after_the_fault_is_explained),
         TEST(a_fault_in_one_of_two_contexts_is_told_from_the_other),
+        TEST(a_later_fault_of_another_process_is_explained),
         TEST(the_recording_shows_the_same),
         TEST(a_kernel_whose_rounds_are_right_is_not_blamed),
         TEST(a_fault_without_probes_is_said),

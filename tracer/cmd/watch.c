@@ -39,7 +39,7 @@ struct loop {
     uint64_t compared_ns; /* when the histories were read to compare the next ones with */
     bool undecided;       /* the stall going on was inspected and is no hang */
     bool record_failed, store_failed;
-    bool fault_judged;
+    size_t faults_judged; /* contexts that an error had ended when that was last looked at */
     struct wsdbg_sources sources;
 };
 
@@ -275,14 +275,22 @@ static bool judge(struct loop *loop, uint64_t now_ns)
     return hang;
 }
 
-/* A fault is looked at once, with everything that is left of its context.  Where that shows a cause it is reported
- * like a hang's; the program goes its own way. */
+static size_t count_faults(const struct wsdbg_snapshot *snapshot)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < snapshot->context_count; i++)
+        count += snapshot->contexts[i].error != 0;
+    return count;
+}
+
+/* Every fault is looked at once, with everything that is left of its context: the first one of several need not be the
+ * one that shows a cause.  The first cause is reported like a hang's; the program goes its own way. */
 static void judge_fault(struct loop *loop, uint64_t now_ns)
 {
     struct wsdbg_snapshot snapshot = {0};
     struct wsdbg_diagnosis diagnosis = {0};
     struct wsdbg_evidence *evidence = loop->watch->evidence;
-    loop->fault_judged = true;
+    loop->faults_judged = count_faults(&loop->last);
     struct wsdbg_error *error = evidence->ops->inspect(evidence, now_ns, INSPECT_NS, &snapshot);
     if (!error) {
         wsdbg_snapshot_deinit(&loop->last);
@@ -291,7 +299,7 @@ static void judge_fault(struct loop *loop, uint64_t now_ns)
         record(loop, now_ns);
         error = wsdbg_diagnose_faults(&loop->last, &diagnosis);
     }
-    if (!error && diagnosis.finding_count > 0) {
+    if (!error && diagnosis.finding_count > 0 && !loop->watch->fault_reported) {
         error = say_verdict(loop, &loop->last, &diagnosis);
         loop->watch->fault_reported = !error;
     }
@@ -402,7 +410,7 @@ static bool step(struct loop *loop, bool over)
     uint64_t now_ns = watch->clock->now_ns(watch->clock);
     if (!look(loop, now_ns, over))
         return false;
-    if (watch->fault[0] && !loop->fault_judged)
+    if (count_faults(&loop->last) > loop->faults_judged)
         judge_fault(loop, now_ns);
     record_progress(loop, now_ns, over);
     if (over || now_ns < loop->grace_until_ns || !stalls(loop, now_ns)) {
