@@ -138,6 +138,31 @@ static bool waits_would_show(const struct wsdbg_case *c, const struct excess *ex
            (stage->name && stage->name->waiting_roles && is_first_round(c, stage) && nobody_came_to_wait(c, excess));
 }
 
+/* Between two of its arrivals some warp came through a wait: that may have let it into the next phase, where the wait
+ * that would show the end of this one has no probe. */
+static bool somebody_came_round_again(const struct wsdbg_case *c, const struct excess *excess)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        bool arrived = false, waited = false;
+        uint32_t count;
+        const struct wsdbg_history_event *events = wsdbg_case_events(c, w, &count);
+        for (uint32_t i = 0; i < count && wsdbg_set_has(&excess->warps, w); i++) {
+            const struct wsdbg_history_event *event = &events[i];
+            if (event->gpu_time_ns < excess->first->event->gpu_time_ns)
+                continue;
+            waited = waited || event->kind == WSDBG_EVENT_MBARRIER_WAIT_END;
+            if (!wsdbg_event_is_arrival(event) || event->barrier != excess->stage->id ||
+                event->stage != excess->stage->stage)
+                continue;
+            if (arrived && waited)
+                return true;
+            arrived = true;
+            waited = false;
+        }
+    }
+    return false;
+}
+
 /* Two signs that fail in different ways must agree: the author may count iterations in a way of their own, and who
  * waits for a phase may have no probes. */
 static struct excess find_excess(const struct wsdbg_case *c)
@@ -149,7 +174,7 @@ static struct excess find_excess(const struct wsdbg_case *c)
             continue;
         const struct excess excess = read_last_phase(c, stage);
         if (excess.arrivals <= stage->init.value || excess.bytes == 0 || !some_round_is_overrun(c, stage) ||
-            !waits_would_show(c, &excess))
+            !waits_would_show(c, &excess) || somebody_came_round_again(c, &excess))
             continue;
         if (!best.stage || excess.last->event->gpu_time_ns > best.last->event->gpu_time_ns)
             best = excess;
