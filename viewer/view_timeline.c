@@ -436,7 +436,7 @@ static size_t find(struct viewer_context *context, const struct viewer_rows *row
 
 static const struct viewer_key keys[] = {{"+ -", "zoom in and out at the time cursor"},
                                          {"0", "show all of the time"},
-                                         {"left right h l", "move the time cursor"},
+                                         {"Left Right", "move the time cursor (h l too)"},
                                          {"< >", "scroll by half a screen of time"},
                                          {NULL, NULL}};
 

@@ -68,8 +68,9 @@ static void the_words_after_a_name_are_its_arguments(void **state)
     (void)state;
     make_session();
     struct outcome query = WSDBG("query", "a.db", "@diff", "0", "1", "--csv");
-    assert_int_equal(query.status, 0);
-    assert_non_null(strstr(query.out, "kernel,warp,role"));
+    assert_int_equal(query.status, 125);
+    assert_string_equal(query.err, "wsdbg query: a.db: query: @diff: no CTA 0 was seen; name it as X or X,Y,Z\n");
+    assert_string_equal(query.out, "");
     outcome_free(&query);
     query = WSDBG("query", "a.db", "@diff", "0");
     assert_int_equal(query.status, 125);

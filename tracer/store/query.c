@@ -20,6 +20,8 @@ static struct wsdbg_error *find_canned(const char *call, const struct wsdbg_cann
 
 static struct wsdbg_error *query_error(struct wsdbg_store *store)
 {
+    if (sqlite3_errcode(store->db) == SQLITE_AUTH)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "query: only statements that read are allowed");
     const int offset = sqlite3_error_offset(store->db);
     if (offset >= 0)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "query: %s at character %d", sqlite3_errmsg(store->db),
@@ -52,6 +54,41 @@ static struct wsdbg_error *check_statement(struct wsdbg_store *store, sqlite3_st
     if (!sqlite3_stmt_readonly(statement))
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "query: the statement would change the database");
     return NULL;
+}
+
+/* The arguments of canned queries are CTAs.  A comparison with one that was not seen would be empty, and read as
+ * "equal". */
+static struct wsdbg_error *check_cta(struct wsdbg_store *store, const struct wsdbg_canned_query *canned,
+                                     const char *cta, int length)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(store->db,
+                           "SELECT 1 FROM warp_named WHERE ?1 = cta_x || ',' || cta_y || ',' || cta_z "
+                           "OR (?1 = CAST(cta_x AS TEXT) AND cta_y + cta_z = 0) LIMIT 1",
+                           -1, &statement, NULL) != SQLITE_OK)
+        return query_error(store);
+    sqlite3_bind_text(statement, 1, cta, length, SQLITE_STATIC);
+    const int status = sqlite3_step(statement);
+    sqlite3_finalize(statement);
+    if (status == SQLITE_ROW)
+        return NULL;
+    if (status != SQLITE_DONE)
+        return query_error(store);
+    return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "query: @%s: no CTA %.*s was seen; name it as X or X,Y,Z",
+                              canned->name, length, cta);
+}
+
+static struct wsdbg_error *check_ctas(struct wsdbg_store *store, const struct wsdbg_canned_query *canned,
+                                      const char *call)
+{
+    struct wsdbg_error *error = NULL;
+    const char *at = call + strcspn(call, " ");
+    for (at += strspn(at, " "); *at && !error; at += strspn(at, " ")) {
+        const size_t length = strcspn(at, " ");
+        error = check_cta(store, canned, at, (int)length);
+        at += length;
+    }
+    return error;
 }
 
 /* Binds the words of "@name A B" to ?1, ?2, …: as many as the statement has. */
@@ -104,6 +141,8 @@ struct wsdbg_error *wsdbg_store_query(struct wsdbg_store *store, const char *sql
     error = check_statement(store, statement, tail);
     if (!error)
         error = bind_arguments(statement, canned, sql_or_name);
+    if (!error && canned)
+        error = check_ctas(store, canned, sql_or_name);
     if (!error)
         error = print_rows(store, statement, format, columns, out);
     sqlite3_finalize(statement);
