@@ -261,11 +261,14 @@ static void interrupt(struct viewer *viewer)
 
 static void begin_input(struct viewer *viewer)
 {
-    viewer->input = viewer->source->ops->input != NULL;
-    if (!viewer->input)
+    if (!viewer->source->ops->input) {
         say(viewer, "there is no program to type to");
-    else
+    } else if (viewer->source->ops->picture(viewer->source)->end) {
+        say(viewer, "the program has ended");
+    } else {
+        viewer->input = true;
         open_view(viewer, view_number(viewer, &viewer_log));
+    }
 }
 
 static void help(struct viewer *viewer)

@@ -135,7 +135,8 @@ void viewer_lay_out(struct viewer *viewer)
 }
 
 /* A filter is named first: it hides rows. */
-static void draw_hints(struct viewer *viewer, struct viewer_canvas *canvas, int row)
+static void draw_hints(struct viewer *viewer, const struct viewer_picture *picture, struct viewer_canvas *canvas,
+                       int row)
 {
     const struct viewer_view *view = viewer_current(viewer)->view;
     const struct viewer_context *context = &viewer_current(viewer)->context;
@@ -145,7 +146,7 @@ static void draw_hints(struct viewer *viewer, struct viewer_canvas *canvas, int 
     at = viewer_put(canvas, row, at, VIEWER_STYLE_DIM, "q leave  / search  f filter  ? help");
     if (view->sorts)
         at = viewer_print(canvas, row, at, VIEWER_STYLE_DIM, "  s by %s", view->sorts[context->sort]);
-    if (viewer->source->ops->input)
+    if (viewer->source->ops->input && !picture->end)
         viewer_put(canvas, row, at, VIEWER_STYLE_DIM, "  i input");
 }
 
@@ -167,7 +168,7 @@ static void draw_bottom(struct viewer *viewer, const struct viewer_picture *pict
     else if (picture->status[0])
         viewer_put(canvas, row, 0, VIEWER_STYLE_DIM, picture->status);
     else
-        draw_hints(viewer, canvas, row);
+        draw_hints(viewer, picture, canvas, row);
     if (pane->rows.count == 0 || viewer->prompt.kind || viewer->question)
         return;
     snprintf(where, sizeof where, " %zu/%zu", pane->selected + 1, pane->rows.count);

@@ -37,6 +37,8 @@ static void the_verdict_appears_in_place_and_stays_until_q(void **state)
     screen_expect(screen, "HANG: WAKER_EXITED (proven)");
     screen_expect(screen, "finished");
     assert_false(process_lives(read_pid("pid")));
+    screen_press(screen, "i");
+    screen_expect(screen, "the program has ended");
     screen_press(screen, "q");
     /* What would have gone to stderr comes when the terminal is the reader's again. */
     screen_expect(screen, "after the 0.3 s threshold; the program is ended now");
