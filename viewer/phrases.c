@@ -142,6 +142,6 @@ const char *viewer_nothing_text(const struct viewer_context *context)
     if (!context->picture->snapshot)
         return "No picture of the GPU yet.";
     if (context->picture->snapshot->warp_count == 0)
-        return "No warp was seen: no kernel with probes has run.";
+        return "No warp is in the last picture: no kernel with probes was running then.";
     return "Nothing passes the filter.";
 }
