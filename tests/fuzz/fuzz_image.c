@@ -1,15 +1,57 @@
-/* fuzz_image.c - any bytes as the image of a module, to its PTX. */
+/* fuzz_image.c - any bytes as the image of a module, to its PTX and its machine code. */
 #include "fuzz/fuzz_targets.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "sass/cubin.h"
 #include "sass/ptx.h"
+
+#define MOST ((size_t)1 << 20)
+
+/* Each byte handed out is read, so that a sanitizer sees those that lie outside. */
+static void read_bytes(const struct wsdbg_image *image)
+{
+    volatile unsigned char last = 0;
+    for (size_t i = 0; i < image->byte_count; i++)
+        last = image->bytes[i];
+    (void)last;
+}
+
+static void read_function(const struct wsdbg_cubin *cubin, const struct wsdbg_cubin_function *function)
+{
+    struct wsdbg_image constants;
+    read_bytes(&(struct wsdbg_image){(const unsigned char *)function->name, strlen(function->name)});
+    read_bytes(&function->code);
+    for (size_t i = 0; i < function->mbarrier_uses; i++)
+        wsdbg_cubin_mbarrier_use(function, i);
+    if (wsdbg_cubin_constants(cubin, function, 0, &constants))
+        read_bytes(&constants);
+}
+
+static void read_cubin(const struct wsdbg_image *image)
+{
+    char *bytes = NULL;
+    size_t count = 0;
+    struct wsdbg_cubin *cubin = NULL;
+    struct wsdbg_error *error = wsdbg_cubin_of_image(image, MOST, &bytes, &count);
+    if (!error)
+        error = wsdbg_cubin_open(&(struct wsdbg_image){(unsigned char *)bytes, count}, &cubin);
+    /* So many that no input takes long. */
+    for (size_t i = 0; !error && i < wsdbg_cubin_function_count(cubin) && i < 16; i++)
+        read_function(cubin, wsdbg_cubin_function(cubin, i));
+    wsdbg_error_destroy(error);
+    wsdbg_cubin_close(cubin);
+    free(bytes);
+}
 
 int fuzz_one_input(const uint8_t *bytes, size_t count)
 {
+    const struct wsdbg_image image = {bytes, count};
     char *text = NULL;
-    struct wsdbg_error *error = wsdbg_ptx_of_image(&(struct wsdbg_image){bytes, count}, 1 << 20, &text);
+    struct wsdbg_error *error = wsdbg_ptx_of_image(&image, MOST, &text);
     wsdbg_error_destroy(error);
     free(text);
+    read_cubin(&image);
     return 0;
 }

@@ -3,12 +3,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "sass/images.h"
 #include "sass/ptx.h"
 
 #define MOST ((size_t)4 << 20)
@@ -17,24 +17,6 @@
 enum { HEADER_BYTES = 6, ENTRIES_BYTES = 8, FIRST_ENTRY = 16 };
 enum { ENTRY_HEADER = 4, STORED = 8, PACKED = 16, ARCHITECTURE = 28, FLAGS = 40, PLAIN = 56 };
 enum { OLD_PACKING = 0x1000, ARCHITECTURE_ONLY = 0x100000 };
-
-struct bytes {
-    unsigned char *at;
-    size_t count;
-};
-
-static struct bytes read_image(const char *name)
-{
-    char path[1024];
-    snprintf(path, sizeof path, "%s/%s.fatbin", WSDBG_IMAGES, name);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    struct bytes image = {malloc(1 << 16), 0};
-    image.count = fread(image.at, 1, 1 << 16, file);
-    fclose(file);
-    assert_true(image.count > 64);
-    return image;
-}
 
 /* Works on a copy of just these bytes: a sanitizer sees one read too many. */
 static struct wsdbg_error *ptx_of(const void *bytes, size_t count, size_t most, char **out)

@@ -9,6 +9,8 @@
 #define WRAPPER_MAGIC 0x466243b1u
 #define HEADER_MAGIC 0xba55ed50u
 
+#define NEWEST_ARCHITECTURE 90
+
 #define FLAG_OLD_PACKING 0x1000u
 #define FLAG_LZ4 0x2000u
 #define FLAG_ZSTD 0x8000u
@@ -134,6 +136,36 @@ struct wsdbg_error *wsdbg_fatbin_next(const struct wsdbg_image *fatbin, size_t *
     error = read_entry(fatbin, at, end, out, offset);
     *found = !error;
     return error;
+}
+
+static uint64_t rank(const struct wsdbg_fatbin_entry *entry)
+{
+    return (uint64_t)entry->architecture * 2 + entry->architecture_only;
+}
+
+struct wsdbg_error *wsdbg_fatbin_pick(const struct wsdbg_image *fatbin, enum wsdbg_fatbin_kind kind, uint32_t oldest,
+                                      struct wsdbg_fatbin_entry *out, bool *found)
+{
+    struct wsdbg_fatbin_entry entry, best = {0};
+    size_t offset = 0;
+    bool any = false;
+    for (;;) {
+        bool more;
+        struct wsdbg_error *error = wsdbg_fatbin_next(fatbin, &offset, &entry, &more);
+        if (error)
+            return error;
+        if (!more)
+            break;
+        if (entry.kind != kind || entry.architecture < oldest || entry.architecture > NEWEST_ARCHITECTURE)
+            continue;
+        if (!any || rank(&entry) > rank(&best))
+            best = entry;
+        any = true;
+    }
+    if (any)
+        *out = best;
+    *found = any;
+    return NULL;
 }
 
 /* False where the bytes do not unpack to exactly as many as the entry says. */

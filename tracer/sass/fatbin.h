@@ -35,6 +35,11 @@ bool wsdbg_fatbin_is(const struct wsdbg_image *image);
 /* The entry at *offset, which then is that of the next one; begin with 0.  *found is false after the last one. */
 struct wsdbg_error *wsdbg_fatbin_next(const struct wsdbg_image *fatbin, size_t *offset, struct wsdbg_fatbin_entry *out,
                                       bool *found);
+/* The entry of this kind for sm_90 that the driver would prefer: of those from architecture `oldest` up to 90 the
+ * newest, and of one age the one made for this architecture alone.  PTX runs on any newer device (oldest 0), a cubin
+ * only on its own (oldest 90).  *found is false where there is none, and *out is then untouched. */
+struct wsdbg_error *wsdbg_fatbin_pick(const struct wsdbg_image *fatbin, enum wsdbg_fatbin_kind kind, uint32_t oldest,
+                                      struct wsdbg_fatbin_entry *out, bool *found);
 /* What an entry holds, unpacked, and a zero byte behind it.  More than `most` bytes are refused before memory is taken
  * for them.  The caller frees *out. */
 struct wsdbg_error *wsdbg_fatbin_unpack(const struct wsdbg_fatbin_entry *entry, size_t most, char **out,

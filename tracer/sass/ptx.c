@@ -6,47 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEWEST_ARCHITECTURE 90
 #define LOOK_BYTES 16 /* of an image, to tell text from the rest */
-
-/* By age, and of one age the one made for this architecture alone: on it the driver prefers that. */
-static uint64_t rank(const struct wsdbg_fatbin_entry *entry)
-{
-    return (uint64_t)entry->architecture * 2 + entry->architecture_only;
-}
-
-static bool better(const struct wsdbg_fatbin_entry *entry, const struct wsdbg_fatbin_entry *best)
-{
-    return entry->kind == WSDBG_FATBIN_PTX && entry->architecture <= NEWEST_ARCHITECTURE &&
-           (best->kind != WSDBG_FATBIN_PTX || rank(entry) > rank(best));
-}
-
-static struct wsdbg_error *choose(const struct wsdbg_image *fatbin, struct wsdbg_fatbin_entry *best)
-{
-    struct wsdbg_fatbin_entry entry;
-    size_t offset = 0;
-    bool found;
-    *best = (struct wsdbg_fatbin_entry){0};
-    for (;;) {
-        struct wsdbg_error *error = wsdbg_fatbin_next(fatbin, &offset, &entry, &found);
-        if (error)
-            return error;
-        if (!found)
-            break;
-        if (better(&entry, best))
-            *best = entry;
-    }
-    return best->kind == WSDBG_FATBIN_PTX
-               ? NULL
-               : wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "the module holds no PTX for sm_90 or older");
-}
 
 static struct wsdbg_error *from_fatbin(const struct wsdbg_image *fatbin, size_t most, char **out)
 {
     struct wsdbg_fatbin_entry entry;
     size_t count;
-    struct wsdbg_error *error = choose(fatbin, &entry);
-    return error ? error : wsdbg_error_prefix(wsdbg_fatbin_unpack(&entry, most, out, &count), "the PTX of the module");
+    bool found;
+    struct wsdbg_error *error = wsdbg_fatbin_pick(fatbin, WSDBG_FATBIN_PTX, 0, &entry, &found);
+    if (error)
+        return error;
+    if (!found)
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "the module holds no PTX for sm_90 or older");
+    return wsdbg_error_prefix(wsdbg_fatbin_unpack(&entry, most, out, &count), "the PTX of the module");
 }
 
 static bool is_text(const struct wsdbg_image *image)
