@@ -13,6 +13,7 @@
 
 #include "cmd/harness.h"
 #include "viewer/screen.h"
+#include "viewer/sessions.h"
 
 #define TOP(word) SCREEN(80, 24, WSDBG_BINARY, "top", word)
 
@@ -122,6 +123,29 @@ static void several_sessions_are_listed(void **state)
     outcome_free(&outcome);
 }
 
+static void a_verdict_is_listed_until_something_moves(void **state)
+{
+    (void)state;
+    struct running run = start_run("hang", "wait");
+    struct outcome list = list_with(&run);
+    for (int tries = 0; tries < 1000 && !strstr(list.out, "hang: WAKER_EXITED"); tries++) {
+        outcome_free(&list);
+        list = WSDBG("top", "--list");
+        usleep(20000);
+    }
+    assert_non_null(strstr(list.out, "hang: WAKER_EXITED"));
+    outcome_free(&list);
+    session_change("x", "INSERT INTO snapshot (id, time_ns, launches_total, torn_events, foreign_slots, lost_rows, "
+                        "progress_ns) SELECT id + 1000, time_ns + 1, launches_total, torn_events, foreign_slots, "
+                        "lost_rows, progress_ns + 1 FROM shown_snapshot");
+    list = WSDBG("top", "--list");
+    assert_null(strstr(list.out, "hang: WAKER_EXITED"));
+    outcome_free(&list);
+    kill(run.pid, SIGTERM);
+    struct outcome outcome = finish(run);
+    outcome_free(&outcome);
+}
+
 static void a_run_that_was_killed_is_said_to_be_gone(void **state)
 {
     (void)state;
@@ -170,6 +194,7 @@ int main(void)
         TEST(many_look_at_once_and_the_run_does_not_care),
         TEST(a_session_is_found_by_the_programs_process_and_by_its_database),
         TEST(several_sessions_are_listed),
+        TEST(a_verdict_is_listed_until_something_moves),
         TEST(a_run_that_was_killed_is_said_to_be_gone),
         TEST(what_is_not_running_is_one_line),
         TEST(it_needs_a_terminal),

@@ -13,15 +13,19 @@
 #include "cmd/options.h"
 #include "viewer/viewer.h"
 
-/* "running", "hang: WAKER_EXITED", as the session's database has it; "?" where it cannot be read. */
+/* "running", "hang: WAKER_EXITED", as the session's database has it; "?" where it cannot be read.  A verdict counts
+ * only while nothing moved after it. */
 static void state_text(const struct wsdbg_running *session, char *out, size_t bytes)
 {
     struct wsdbg_store *store;
+    struct wsdbg_store_state state = {0};
     struct wsdbg_loaded loaded = {0};
     struct wsdbg_error *error = wsdbg_store_open(session->database, &store);
     snprintf(out, bytes, "?");
     if (!error) {
-        error = wsdbg_store_load(store, false, &loaded);
+        error = wsdbg_store_get_state(store, &state);
+        if (!error && state.diagnosed && !state.moved_since)
+            error = wsdbg_store_load(store, false, &loaded);
         wsdbg_store_close(store);
     }
     if (!error && loaded.diagnosis.hang && loaded.diagnosis.finding_count > 0)
