@@ -252,8 +252,9 @@ static void draw_stall(const struct viewer_context *context, const struct viewer
     if (!still_since(context, row, &since_ns))
         return;
     viewer_duration_text(context->picture->now_ns - since_ns, text, sizeof text);
-    const struct look *look =
-        &looks[waits_now(context->picture->snapshot, row) ? VIEWER_CELL_STALLED : VIEWER_CELL_RUNS];
+    /* Whoever waits in a run that goes on is not stalled. */
+    const enum viewer_cell waits = context->picture->diagnosis ? VIEWER_CELL_STALLED : VIEWER_CELL_WAITS;
+    const struct look *look = &looks[waits_now(context->picture->snapshot, row) ? waits : VIEWER_CELL_RUNS];
     for (int i = 1; i <= STALL_MARK_COLUMNS; i++)
         viewer_put_glyph(canvas, 0, at + i, look->style, look->glyph);
     const int used = STALL_MARK_COLUMNS + 1;
