@@ -207,7 +207,7 @@ static void the_migrated_copy_cannot_be_written(void **state)
     (void)state;
     struct wsdbg_store *store = NULL;
     example_ok(wsdbg_store_open(path, &store));
-    example_refused(wsdbg_store_query(store, "DELETE FROM launch", WSDBG_QUERY_CSV, 0, stderr), "not authorized");
+    example_refused(wsdbg_store_query(store, "DELETE FROM launch", WSDBG_QUERY_CSV, 0, stderr), "only statements that read");
     wsdbg_store_close(store);
 }
 
