@@ -306,12 +306,31 @@ static void blur(char *text)
 /* What of a screen is compared with a file. */
 enum aspect { TEXT, TEXT_AND_LOOKS, BLURRED_TEXT };
 
+/* The machine's name, which a session carries, becomes HOST. */
+static void blur_host(char *text)
+{
+    char host[256] = "", name[300];
+    if (gethostname(host, sizeof host - 1) != 0 || !host[0])
+        return;
+    snprintf(name, sizeof name, " on %s,", host);
+    char *at = strstr(text, name);
+    if (!at)
+        return;
+    static const char instead[] = " on HOST,";
+    memmove(at + strlen(instead), at + strlen(name), strlen(at + strlen(name)) + 1);
+    memcpy(at, instead, strlen(instead));
+}
+
 static char *current(struct screen *screen, enum aspect aspect)
 {
-    char *text = strdup(text_of(screen, aspect == TEXT_AND_LOOKS));
+    const char *shown = text_of(screen, aspect == TEXT_AND_LOOKS);
+    char *text = malloc(strlen(shown) + sizeof "HOST");
     assert_non_null(text);
-    if (aspect == BLURRED_TEXT)
+    strcpy(text, shown);
+    if (aspect == BLURRED_TEXT) {
+        blur_host(text);
         blur(text);
+    }
     return text;
 }
 
