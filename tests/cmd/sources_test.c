@@ -142,16 +142,12 @@ static void a_module_without_probes_is_not_kept(void **state)
     struct wsdbg_store *store = NULL;
     struct wsdbg_sources sources = {0};
     example_quiet(&example, 1);
-    struct wsdbg_module module = {.context = WSDBG_NONE};
-    example.snapshot.modules = &module;
-    example.snapshot.module_count = 1;
+    example.snapshot.modules[0] = (struct wsdbg_module){.context = WSDBG_NONE};
     example_ok(wsdbg_store_create("x.db", &example.info, &store));
     example_ok(wsdbg_sources_keep(&sources, store, &example.snapshot, NULL));
     assert_int_equal(sources.count, 0);
     wsdbg_sources_deinit(&sources);
     wsdbg_store_close(store);
-    example.snapshot.modules = NULL;
-    example.snapshot.module_count = 0;
     example_free(&example);
 }
 

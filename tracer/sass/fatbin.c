@@ -146,7 +146,7 @@ static uint64_t rank(const struct wsdbg_fatbin_entry *entry)
 struct wsdbg_error *wsdbg_fatbin_pick(const struct wsdbg_image *fatbin, enum wsdbg_fatbin_kind kind, uint32_t oldest,
                                       struct wsdbg_fatbin_entry *out, bool *found)
 {
-    struct wsdbg_fatbin_entry entry, best = {0};
+    struct wsdbg_fatbin_entry entry = {0}, best = {0};
     size_t offset = 0;
     bool any = false;
     for (;;) {
