@@ -1,6 +1,7 @@
 /* evidence.h - where snapshots come from: one vtable, one file per source.
  *
- * Sources: ring (segments of a live session), attached (the same ones, while another wsdbg watches them), recorded (a
+ * Sources: ring (segments of a live session), attached (the same ones, while another wsdbg watches them), live (the same,
+ * and looks at the GPU itself through the driver's debug interface), core (the same, and one GPU core dump), recorded (a
  * file made by --record), null (nothing to see).
  * To add a source: fill one `struct wsdbg_evidence_ops`, give it an open function here, list it in cmd/doctor.
  */
@@ -32,6 +33,19 @@ struct wsdbg_evidence {
 struct wsdbg_error *wsdbg_evidence_open_ring(const char *session, const char *spool, struct wsdbg_evidence **out);
 /* The same read-only, beside the wsdbg that watches the session: asks for no copies, so inspect() is poll(). */
 struct wsdbg_error *wsdbg_evidence_attach_ring(const char *session, struct wsdbg_evidence **out);
+/* How evidence that stops the GPU is used. */
+enum wsdbg_door_use {
+    WSDBG_DOOR_WHERE_NEEDED, /* only for kernels without probes, and where the ring's record is not enough */
+    WSDBG_DOOR_ALWAYS
+};
+/* The ring's evidence, whose inspect() also looks at the GPU through the driver's debug interface: attaches, looks
+ * twice or more, detaches; what is seen there replaces the ring's grids, CTAs, warps and barriers. */
+struct wsdbg_error *wsdbg_evidence_open_live(const char *session, const char *spool, enum wsdbg_door_use use,
+                                             struct wsdbg_evidence **out);
+/* The ring's evidence, whose first inspect() of a stall takes a GPU core dump (armed in the program's environment, see
+ * cmd/environment): the context is lost with it.  `folder` gets the file. */
+struct wsdbg_error *wsdbg_evidence_open_core(const char *session, const char *spool, const char *folder,
+                                             enum wsdbg_door_use use, struct wsdbg_evidence **out);
 /* Unlinks every segment of the session (at its end). */
 void wsdbg_ring_unlink(const char *session);
 /* Appends the segments as they are now, with now_ns, as one frame to the file (zstd); ring sources only. */

@@ -148,6 +148,7 @@ static struct wsdbg_error *add_warp(struct wsdbg_builder *builder, const struct 
         .role = {.value = tracked->slot.role ? tracked->slot.role - 1 : 0, .known = tracked->slot.role != 0},
         .last = walk.count ? walk.events[0] : wsdbg_history_decode(&walk.last, tracked->gpu_time_ns),
         .barrier = WSDBG_NONE,
+        .site = WSDBG_NONE,
         .changed_ns = tracked->changed_ns,
     };
     read_site(warp);

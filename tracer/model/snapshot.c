@@ -100,6 +100,12 @@ void wsdbg_snapshot_deinit(struct wsdbg_snapshot *snapshot)
     free(snapshot->warps);
     free(snapshot->barriers);
     free(snapshot->history);
+    free(snapshot->sites);
+    free(snapshot->accesses);
+    free(snapshot->reaches);
+    free(snapshot->parts);
+    free(snapshot->excerpts);
+    free(snapshot->looks);
     free(snapshot->notes);
     memset(snapshot, 0, sizeof *snapshot);
 }
@@ -139,6 +145,12 @@ struct wsdbg_error *wsdbg_snapshot_copy(const struct wsdbg_snapshot *snapshot, s
     COPY(warps, warp_count);
     COPY(barriers, barrier_count);
     COPY(history, history_count);
+    COPY(sites, site_count);
+    COPY(accesses, access_count);
+    COPY(reaches, reach_count);
+    COPY(parts, part_count);
+    COPY(excerpts, excerpt_count);
+    COPY(looks, look_count);
     COPY(notes, note_count);
 #undef COPY
     point_to_names(&copy, snapshot->names);
@@ -147,6 +159,11 @@ struct wsdbg_error *wsdbg_snapshot_copy(const struct wsdbg_snapshot *snapshot, s
     else
         wsdbg_snapshot_deinit(&copy);
     return whole ? NULL : &wsdbg_error_no_memory;
+}
+
+const struct wsdbg_site *wsdbg_snapshot_site(const struct wsdbg_snapshot *snapshot, uint32_t site)
+{
+    return site < snapshot->site_count ? &snapshot->sites[site] : NULL;
 }
 
 const struct wsdbg_name *wsdbg_snapshot_name(const struct wsdbg_snapshot *snapshot, uint32_t module,

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/optional.h"
+#include "sass/access_kind.h"
 #include "wsdbg/ring.h"
 
 #define WSDBG_NONE UINT32_MAX
@@ -115,7 +116,74 @@ struct wsdbg_activity {
     char name[256];
 };
 
-/* A grid whose warps were seen in slots. */
+/* A place in the machine code of a kernel. */
+struct wsdbg_site {
+    uint32_t function;   /* index in functions, WSDBG_NONE */
+    uint64_t pc;         /* GPU virtual address */
+    struct wsdbg_optional_u32 offset_bytes; /* from the function's start */
+    char instruction[128]; /* "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R5+0x8], R4", "" = not decoded */
+    char file[192];        /* "" = compiled without line information */
+    struct wsdbg_optional_u32 line;
+    uint32_t inlined_at; /* index in sites: the call this was inlined at, WSDBG_NONE */
+};
+
+/* An instruction of a grid's code that waits for barriers or may complete one. */
+struct wsdbg_access_row {
+    uint32_t grid;
+    uint32_t site;
+    uint32_t kind;       /* enum wsdbg_access_kind of sass/access_kind.h */
+    bool certain;        /* false: its operands could not be followed to one place, it may be another barrier */
+    bool any_rank;       /* may be the barrier of another CTA of the cluster */
+    uint32_t lanes;      /* enum wsdbg_lanes of sass/access_kind.h */
+    struct wsdbg_optional_u32 address; /* mbarrier: offset in shared memory; named barrier: id */
+    uint32_t stride, places; /* the same every `stride` bytes, `places` times; 1 = one, 0 = as often as there is room */
+    struct wsdbg_optional_u32 count; /* arrivals, bytes, threads, registers: see the kind */
+};
+
+/* How a warp stands to an access: what its way there must have executed, may have, and still can. */
+struct wsdbg_reach {
+    uint32_t warp, access;
+    uint8_t before_least, before_most; /* times on the paths from the kernel's start to where it stands; 255 = that or more */
+    bool before_known;
+    uint8_t after; /* 0 = can never come to it, 1 = only through a branch nobody can follow, 2 = can, once its wait ends */
+};
+
+/* A part of a warp: the lanes that stand at one place. */
+struct wsdbg_part {
+    uint32_t warp;
+    uint32_t lanes;
+    enum wsdbg_warp_state state;
+    uint32_t site;
+    uint32_t barrier; /* index in barriers, WSDBG_NONE */
+    struct wsdbg_optional_u32 parity;  /* waited for */
+    struct wsdbg_optional_u32 count;   /* threads of a named barrier, registers asked, groups */
+    struct wsdbg_optional_u64 address; /* polled: global address */
+    struct wsdbg_optional_u32 width_bytes;
+    struct wsdbg_optional_u64 value;   /* last seen there */
+    bool seen; /* its operands were read; false: taken from a warp in the same state */
+};
+
+/* Registers or memory as they were, for the session's file. */
+enum wsdbg_excerpt_kind { WSDBG_EXCERPT_REGISTERS = 1, WSDBG_EXCERPT_UNIFORM, WSDBG_EXCERPT_SHARED, WSDBG_EXCERPT_GLOBAL };
+enum { WSDBG_EXCERPT_WORDS = 32 };
+struct wsdbg_excerpt {
+    uint32_t kind;
+    uint32_t cta, warp; /* WSDBG_NONE where it does not apply */
+    uint32_t lane;
+    uint64_t first;     /* register, or byte address */
+    uint32_t count;     /* words */
+    uint32_t words[WSDBG_EXCERPT_WORDS];
+};
+
+/* One look at the GPU through a door that stops it. */
+struct wsdbg_look_row {
+    uint64_t time_ns; /* host, when the GPU was stopped */
+    uint64_t attach_ns, suspend_ns, read_ns, resume_ns, detach_ns; /* lengths; 0 = that step was not needed */
+    uint32_t warps, warps_read, moved; /* seen; whose registers were read; that stand elsewhere than at the look before */
+    struct wsdbg_optional_u32 barriers_changed;
+};
+
+/* A grid whose warps were seen: in slots, or on the GPU itself. */
 struct wsdbg_grid {
     uint32_t context;
     uint64_t grid_id; /* %gridid */
@@ -146,6 +214,9 @@ struct wsdbg_warp_row {
     struct wsdbg_optional_u32 line;  /* source line of the site, where the last event has one */
     struct wsdbg_optional_u32 lanes; /* active lanes at the last event, where it has them */
     uint32_t barrier;                /* index in snapshot.barriers of what it waits for */
+    uint32_t site;                   /* index in sites, WSDBG_NONE: the part's that it waits with */
+    uint32_t part_first, part_count; /* in snapshot.parts; 0 = not known from the machine's state */
+    struct wsdbg_optional_u32 parity; /* of the phase waited for, from the machine's state */
     struct wsdbg_optional_u32 registers_held;  /* a thread, now */
     struct wsdbg_optional_u32 registers_asked; /* while WAIT_REGISTERS */
     uint64_t changed_ns; /* host time at which its slot was last seen to change */
@@ -172,6 +243,8 @@ struct wsdbg_barrier {
     struct wsdbg_optional_u32 completed_phases;
     struct wsdbg_optional_u64 pending_tx_bytes;  /* still missing; two's complement if early */
     uint32_t waiters;                            /* warps of the CTA that wait on it now */
+    struct wsdbg_optional_u32 shared_offset;     /* mbarriers seen in memory */
+    struct wsdbg_optional_u64 word;              /* the mbarrier's 64 bits as they were */
 };
 
 struct wsdbg_snapshot {
@@ -190,6 +263,13 @@ struct wsdbg_snapshot {
     struct wsdbg_warp_row *warps;      size_t warp_count;
     struct wsdbg_barrier *barriers;    size_t barrier_count;
     struct wsdbg_history_event *history; size_t history_count;
+    struct wsdbg_site *sites;          size_t site_count;
+    struct wsdbg_access_row *accesses; size_t access_count;
+    struct wsdbg_reach *reaches;       size_t reach_count; /* ordered by warp, then access */
+    struct wsdbg_part *parts;          size_t part_count;  /* ordered by warp */
+    struct wsdbg_excerpt *excerpts;    size_t excerpt_count;
+    struct wsdbg_look_row *looks;      size_t look_count;  /* oldest first; those this snapshot rests on */
+    bool names_inferred;     /* role and barrier names come from what the code does, not from its author */
     char (*notes)[256];                size_t note_count;   /* what could not be seen, from every process */
     uint64_t torn_events;    /* history entries or slots that did not fit together */
     uint64_t foreign_slots;  /* slots whose identity failed its check */
@@ -202,6 +282,9 @@ void wsdbg_snapshot_deinit(struct wsdbg_snapshot *snapshot);
 
 /* A copy that shares nothing with the original but static strings.  `out` is owned by the caller. */
 struct wsdbg_error *wsdbg_snapshot_copy(const struct wsdbg_snapshot *snapshot, struct wsdbg_snapshot *out);
+
+/* A row of sites, NULL where the number is none. */
+const struct wsdbg_site *wsdbg_snapshot_site(const struct wsdbg_snapshot *snapshot, uint32_t site);
 
 /* Name row of an id in a module; NULL where none was given. */
 const struct wsdbg_name *wsdbg_snapshot_name(const struct wsdbg_snapshot *snapshot, uint32_t module,

@@ -110,6 +110,7 @@ static void read_warp(struct wsdbg_loader *loader, struct wsdbg_select *q, struc
                                                        WSDBG_WARP_UNKNOWN);
     w->role = wsdbg_select_u32(q);
     w->barrier = wsdbg_id_map_find(&loader->barriers, wsdbg_select_number(q));
+    w->site = WSDBG_NONE;
     w->line = wsdbg_select_u32(q);
     w->lanes = wsdbg_select_u32(q);
     w->registers_held = wsdbg_select_u32(q);

@@ -1,0 +1,129 @@
+/* machine.h - what a GPU held at one moment: grids, CTAs, warps, lanes, the images of their code; and, where asked for,
+ * registers and memory.  Two doors fill it (a live look through the driver's debug interface, a GPU core dump); whoever
+ * reads it does not know which.
+ *
+ * Rows refer to each other by index, WSDBG_NONE = not known.  A read that finds nothing says so and is no error; an
+ * error is a door that broke (connection, deadline, file).
+ */
+#ifndef WSDBG_MACHINE_MACHINE_H
+#define WSDBG_MACHINE_MACHINE_H
+
+#include "model/snapshot.h"
+#include "sass/fatbin.h"
+
+#define WSDBG_MACHINE_LANES 32
+#define WSDBG_MACHINE_BARRIERS 16
+
+struct wsdbg_machine_device {
+    uint32_t ordinal; /* as the door numbers them */
+    char name[96];
+    struct wsdbg_optional_u32 sm_count, warps_per_sm, compute_capability; /* 90 */
+};
+
+struct wsdbg_machine_context {
+    uint32_t device;
+    uint64_t handle; /* CUcontext */
+    struct wsdbg_optional_u64 shared_window, local_window; /* generic addresses at which they begin */
+};
+
+struct wsdbg_machine_module {
+    uint32_t context;
+    uint64_t handle;           /* CUmodule */
+    struct wsdbg_image image;  /* ELF, relocated: symbols have GPU addresses; empty = not known */
+};
+
+struct wsdbg_machine_grid {
+    uint32_t device, context, module;
+    uint64_t grid_id;
+    uint64_t function_entry; /* GPU address, 0 = not known */
+    uint32_t grid[3], block[3];
+    struct wsdbg_optional_u32 cluster[3];
+    struct wsdbg_optional_u32 registers; /* a thread, at launch */
+};
+
+struct wsdbg_machine_cta {
+    uint32_t grid;
+    uint32_t sm;
+    uint32_t x, y, z;
+    struct wsdbg_optional_u32 cluster_index[3], cluster_size[3];
+    struct wsdbg_optional_u32 shared_bytes;
+    uint32_t warp_first, warp_count; /* live ones; an exited warp has no row */
+};
+
+/* What the convergence hardware says of a lane; the numbers are the driver's, 9 + n = blocked at B`n`. */
+enum wsdbg_lane_state {
+    WSDBG_LANE_EXITED, WSDBG_LANE_READY, WSDBG_LANE_YIELDED, WSDBG_LANE_SLEEP, WSDBG_LANE_SLEEP_YIELD,
+    WSDBG_LANE_READY_AT_NEXT, WSDBG_LANE_BLOCKED_PLUS, WSDBG_LANE_BLOCKED_ALL, WSDBG_LANE_BLOCKED_COLLECTIVE,
+    WSDBG_LANE_BLOCKED_B0
+};
+
+struct wsdbg_machine_lane {
+    uint64_t pc; /* GPU virtual address; of valid lanes */
+    uint32_t thread[3];
+    uint32_t exception; /* 0 = none */
+    struct wsdbg_optional_u32 state; /* enum wsdbg_lane_state */
+};
+
+struct wsdbg_machine_warp {
+    uint32_t cta;
+    uint32_t slot; /* the hardware's warp number on its SM */
+    uint32_t valid_lanes, active_lanes;
+    struct wsdbg_optional_u64 error_pc;
+    struct wsdbg_optional_u32 registers; /* a thread, now: after setmaxnreg */
+    struct wsdbg_optional_u32 exited_lanes;
+    bool barriers_known;
+    uint32_t barriers[WSDBG_MACHINE_BARRIERS]; /* lanes that B0..B15 wait for */
+    struct wsdbg_machine_lane lanes[WSDBG_MACHINE_LANES];
+};
+
+struct wsdbg_machine;
+
+/* Each: *known (or *known_count, from `first` on) says what was there.  Values are copies. */
+struct wsdbg_machine_ops {
+    struct wsdbg_error *(*registers)(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t first,
+                                     uint32_t count, uint32_t *out, uint32_t *known_count);
+    struct wsdbg_error *(*uniform_registers)(struct wsdbg_machine *machine, uint32_t warp, uint32_t first,
+                                             uint32_t count, uint32_t *out, uint32_t *known_count);
+    /* Bit p of *mask: predicate Pp. */
+    struct wsdbg_error *(*predicates)(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t *mask,
+                                      bool *known);
+    /* `address`: offset in the CTA's shared memory, the reserved first KiB included. */
+    struct wsdbg_error *(*shared)(struct wsdbg_machine *machine, uint32_t cta, uint32_t address, void *out,
+                                  uint32_t byte_count, bool *known);
+    struct wsdbg_error *(*global)(struct wsdbg_machine *machine, uint32_t context, uint64_t address, void *out,
+                                  uint32_t byte_count, bool *known);
+    /* c[bank][offset]: of the grid; bank 0 holds its parameters. */
+    struct wsdbg_error *(*constant)(struct wsdbg_machine *machine, uint32_t grid, unsigned bank, uint32_t offset,
+                                    void *out, uint32_t byte_count, bool *known);
+    void (*close)(struct wsdbg_machine *machine);
+};
+
+struct wsdbg_machine {
+    const struct wsdbg_machine_ops *ops;
+    const char *source; /* "live" or "core" */
+    uint64_t time_ns;   /* host, CLOCK_MONOTONIC; 0 = not known */
+    struct wsdbg_machine_device *devices;   size_t device_count;
+    struct wsdbg_machine_context *contexts; size_t context_count;
+    struct wsdbg_machine_module *modules;   size_t module_count;
+    struct wsdbg_machine_grid *grids;       size_t grid_count;
+    struct wsdbg_machine_cta *ctas;         size_t cta_count;
+    struct wsdbg_machine_warp *warps;       size_t warp_count; /* a CTA's are neighbours, by thread index */
+    char (*notes)[256];                     size_t note_count; /* what could not be seen, a sentence each */
+};
+
+/* Frees the arrays; for the doors' close(). */
+void wsdbg_machine_deinit(struct wsdbg_machine *machine);
+/* Adds a sentence; out of memory loses it. */
+void wsdbg_machine_note(struct wsdbg_machine *machine, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Linear thread index / 32 of the warp in its CTA, from the first valid lane; WSDBG_NONE where the grid is not known. */
+uint32_t wsdbg_machine_warp_index(const struct wsdbg_machine *machine, const struct wsdbg_machine_warp *warp);
+
+/* Opens a GPU core dump, plain or gzip'd.  BAD_INPUT and VERSION name what, where and why. */
+struct wsdbg_error *wsdbg_machine_open_core(const char *path, struct wsdbg_machine **out);
+/* Writes the rows and what `reads` lists as a core dump that wsdbg_machine_open_core reads back: sections of registers
+ * and memory that were not read are left out, parts of shared memory are sections that say where they begin. */
+struct wsdbg_machine_reads;
+struct wsdbg_error *wsdbg_machine_write_core(const struct wsdbg_machine *machine,
+                                             const struct wsdbg_machine_reads *reads, const char *path);
+
+#endif

@@ -1,0 +1,45 @@
+/* access.h - every instruction of a function that waits for a barrier or may complete one, and which barrier that is, as
+ * far as its operands can be followed: back through registers to constants, parameters, special registers and loop
+ * counters.
+ *
+ * Reads: the graph.  What cannot be followed is said to be so; nothing is guessed.
+ */
+#ifndef WSDBG_SASS_ACCESS_H
+#define WSDBG_SASS_ACCESS_H
+
+#include "sass/access_kind.h"
+#include "sass/graph.h"
+
+/* The values an operand may have: base + k * stride, k < count.  count 1 = exactly base; count 0 = nobody knows how
+ * many; known false = nothing is known. */
+struct wsdbg_value_set {
+    bool known;
+    uint64_t base;
+    uint32_t stride;
+    uint32_t count;
+};
+
+struct wsdbg_access {
+    uint32_t instruction; /* number in the graph */
+    uint8_t kind;         /* enum wsdbg_access_kind */
+    uint8_t lanes;        /* enum wsdbg_lanes */
+    bool is_any_rank;     /* an mbarrier: may be that of another CTA of the cluster */
+    struct wsdbg_value_set address; /* mbarriers: offset in the CTA's shared memory; named barriers: id */
+    struct wsdbg_value_set count;
+};
+
+/* What the tracer may ask of the launch; each returns false where it is not known.  All may be NULL. */
+struct wsdbg_launch_values {
+    void *context;
+    bool (*constant)(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value);
+};
+
+/* Fills *out with *count accesses in order of their instructions; the caller frees it. */
+struct wsdbg_error *wsdbg_accesses_find(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
+                                        struct wsdbg_access **out, size_t *count);
+
+/* The values operand `source` of an instruction may have just before it executes. */
+struct wsdbg_value_set wsdbg_value_of(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
+                                      uint32_t instruction, unsigned source);
+
+#endif
