@@ -20,7 +20,7 @@
             X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncSetAttribute) X(cuFuncGetAttribute) X(cuMemAlloc)         \
                 X(cuMemFree) X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemsetD8) X(cuTensorMapEncodeTiled) X(cuStreamCreate) \
                     X(cuStreamSynchronize) X(cuStreamDestroy) X(cuEventCreate) X(cuEventRecord) X(cuEventQuery)        \
-                        X(cuEventSynchronize) X(cuEventElapsedTime) X(cuEventDestroy) X(cuLaunchKernel)
+                        X(cuEventSynchronize) X(cuEventElapsedTime) X(cuEventDestroy) X(cuLaunchKernel) X(cuLaunchKernelEx)
 
 struct cuda_driver {
 #define CUDA_FIELD(function) __typeof__(&function) function;
