@@ -107,6 +107,9 @@ void wsdbg_snapshot_deinit(struct wsdbg_snapshot *snapshot)
     free(snapshot->excerpts);
     free(snapshot->looks);
     free(snapshot->notes);
+    if (snapshot->before)
+        wsdbg_snapshot_deinit(snapshot->before);
+    free(snapshot->before);
     memset(snapshot, 0, sizeof *snapshot);
 }
 
@@ -128,10 +131,20 @@ static void point_to_names(struct wsdbg_snapshot *copy, const struct wsdbg_name 
             copy->barriers[i].name = copy->names + (copy->barriers[i].name - original);
 }
 
+static bool copy_before(struct wsdbg_snapshot *copy)
+{
+    const struct wsdbg_snapshot *before = copy->before;
+    copy->before = NULL;
+    if (!before)
+        return true;
+    copy->before = calloc(1, sizeof *copy->before);
+    return copy->before && !wsdbg_snapshot_copy(before, copy->before);
+}
+
 struct wsdbg_error *wsdbg_snapshot_copy(const struct wsdbg_snapshot *snapshot, struct wsdbg_snapshot *out)
 {
     struct wsdbg_snapshot copy = *snapshot;
-    bool whole = true;
+    bool whole = copy_before(&copy);
 #define COPY(rows, count) whole &= copy_rows(&copy.rows, copy.count, sizeof *copy.rows)
     COPY(contexts, context_count);
     COPY(modules, module_count);

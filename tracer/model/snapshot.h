@@ -269,6 +269,8 @@ struct wsdbg_snapshot {
     struct wsdbg_part *parts;          size_t part_count;  /* ordered by warp */
     struct wsdbg_excerpt *excerpts;    size_t excerpt_count;
     struct wsdbg_look_row *looks;      size_t look_count;  /* oldest first; those this snapshot rests on */
+    struct wsdbg_snapshot *before;     /* what the look before the newest one saw, to compare with; its tables are the
+                                          first rows of this one's.  NULL = there was none */
     bool names_inferred;     /* role and barrier names come from what the code does, not from its author */
     char (*notes)[256];                size_t note_count;   /* what could not be seen, from every process */
     uint64_t torn_events;    /* history entries or slots that did not fit together */
