@@ -52,12 +52,24 @@ static void other_version(struct wsdbg_segment *segment)
 static void foreign_truncated_and_newer_segments_are_refused(void **state)
 {
     (void)state;
-    const size_t whole = sizeof(struct wsdbg_segment);
+    const size_t whole = WSDBG_SEGMENT_FIRST_BYTES;
     char text[128];
     snprintf(text, sizeof text, "x: %zu bytes, a segment has at least %zu", whole - 1, whole);
     assert_refused(NULL, whole - 1, text);
     assert_refused(other_magic, whole, "x: offset 0: not a wsdbg segment");
     assert_refused(other_version, whole, "x: segment version 9.1, this wsdbg reads 1.1");
+}
+
+static void a_segment_from_before_the_appended_rows_is_read(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = healthy();
+    const struct wsdbg_segment_view view = {(const unsigned char *)segment_writer_segment(writer),
+                                            WSDBG_SEGMENT_FIRST_BYTES};
+    segment_writer_segment(writer)->fixed_bytes = WSDBG_SEGMENT_FIRST_BYTES;
+    assert_null(wsdbg_segment_check(&view, "x"));
+    assert_false(WSDBG_SEGMENT_HAS(segment_writer_segment(writer)->fixed_bytes, door));
+    segment_writer_destroy(writer);
 }
 
 static void every_row_reaches_the_snapshot(void **state)
@@ -232,6 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(foreign_truncated_and_newer_segments_are_refused),
+        cmocka_unit_test(a_segment_from_before_the_appended_rows_is_read),
         cmocka_unit_test(every_row_reaches_the_snapshot),
         cmocka_unit_test(a_module_names_its_source_file),
         cmocka_unit_test(hostile_counts_are_cut_to_their_tables),

@@ -34,9 +34,9 @@ void wsdbg_segment_copy(void *destination, const void *source, size_t byte_count
 
 struct wsdbg_error *wsdbg_segment_check(const struct wsdbg_segment_view *view, const char *label)
 {
-    if (view->byte_count < sizeof(struct wsdbg_segment))
+    if (view->byte_count < WSDBG_SEGMENT_FIRST_BYTES)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: %zu bytes, a segment has at least %zu", label,
-                                  view->byte_count, sizeof(struct wsdbg_segment));
+                                  view->byte_count, WSDBG_SEGMENT_FIRST_BYTES);
     if (LOAD(view, magic) != WSDBG_SEGMENT_MAGIC)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: offset 0: not a wsdbg segment", label);
     if (LOAD(view, version) != WSDBG_SEGMENT_VERSION || LOAD(view, ring_version) != WSDBG_ABI_VERSION)
@@ -44,10 +44,10 @@ struct wsdbg_error *wsdbg_segment_check(const struct wsdbg_segment_view *view, c
                                   LOAD(view, version), LOAD(view, ring_version), WSDBG_SEGMENT_VERSION,
                                   WSDBG_ABI_VERSION);
     const uint64_t fixed_bytes = LOAD(view, fixed_bytes), used_bytes = LOAD(view, used_bytes);
-    if (fixed_bytes < sizeof(struct wsdbg_segment) || used_bytes < fixed_bytes)
+    if (fixed_bytes < WSDBG_SEGMENT_FIRST_BYTES || used_bytes < fixed_bytes)
         return wsdbg_error_create(
             WSDBG_ERROR_BAD_INPUT, "%s: %llu bytes used of which %llu fixed, expected at least %zu", label,
-            (unsigned long long)used_bytes, (unsigned long long)fixed_bytes, sizeof(struct wsdbg_segment));
+            (unsigned long long)used_bytes, (unsigned long long)fixed_bytes, WSDBG_SEGMENT_FIRST_BYTES);
     return NULL;
 }
 
@@ -144,7 +144,7 @@ static const void *area(const struct wsdbg_segment_view *view, uint64_t offset, 
 {
     const uint64_t used_bytes = LOAD(view, used_bytes);
     const uint64_t end = used_bytes < view->byte_count ? used_bytes : view->byte_count;
-    const bool placed = offset >= sizeof(struct wsdbg_segment) && offset <= end && offset % 16 == 0;
+    const bool placed = offset >= LOAD(view, fixed_bytes) && offset <= end && offset % 16 == 0;
     if (!placed || count == 0 || count > (end - offset) / element_bytes)
         return NULL;
     return view->bytes + offset;

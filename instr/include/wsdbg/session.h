@@ -23,6 +23,8 @@
 #ifndef WSDBG_SESSION_H
 #define WSDBG_SESSION_H
 
+#include <stddef.h>
+
 #include "ring.h"
 
 #define WSDBG_SEGMENT_MAGIC 0x3147455347444257ull /* "WBDGSEG1" read as little-endian bytes */
@@ -164,6 +166,53 @@ struct wsdbg_activity_row {
     char name[64];
 };
 
+/* The door to the GPU's own state: the driver lets a process of wsdbg's (the inspector) stop and read the GPU when the
+ * traced process asks it to.  wsdbg writes the upper half, `request` last, and wakes its futex; a thread of the observer
+ * that sleeps there otherwise does what is asked, fills the lower half, `done` last, and wakes that.  Once attached it
+ * detaches by itself when the inspector is gone or `lease_until_ns` has passed, so that the GPU never stays stopped. */
+enum wsdbg_door_command {
+    WSDBG_DOOR_PROBE = 1, /* say what is in the way, change nothing */
+    WSDBG_DOOR_ATTACH,    /* let the inspector in */
+    WSDBG_DOOR_ATTACHED,  /* the inspector has seen the attach complete */
+    WSDBG_DOOR_DETACH,    /* show it out: resume_flag is what the inspector must answer */
+    WSDBG_DOOR_DETACHED   /* the inspector has seen the detach complete, or is no more */
+};
+enum wsdbg_door_state {
+    WSDBG_DOOR_NONE,      /* nobody serves it yet */
+    WSDBG_DOOR_SHUT,      /* nobody is attached */
+    WSDBG_DOOR_OPENING,
+    WSDBG_DOOR_OPEN,
+    WSDBG_DOOR_CLOSING
+};
+enum wsdbg_door_obstacle {
+    WSDBG_DOOR_CLEAR,
+    WSDBG_DOOR_NO_INTERFACE, /* this libcuda has none, or another revision's */
+    WSDBG_DOOR_INJECTION,    /* CUDA_INJECTION64_PATH */
+    WSDBG_DOOR_CUPTI,        /* a CUPTI subscriber, our own observer's included */
+    WSDBG_DOOR_DEBUGGER,     /* another debugger */
+    WSDBG_DOOR_MPS,
+    WSDBG_DOOR_REFUSED,      /* the driver said no: driver_error */
+    WSDBG_DOOR_LAPSED,       /* the lease ran out or the inspector died; detached */
+    WSDBG_DOOR_CLOSED        /* the process is ending */
+};
+struct wsdbg_door_row {
+    uint32_t request;        /* number << 8 | enum wsdbg_door_command; the number counts up */
+    uint32_t inspector_pid;
+    uint32_t revision;       /* of the interface that the inspector speaks */
+    uint32_t reserved0;
+    uint64_t lease_until_ns; /* CLOCK_MONOTONIC */
+    uint64_t reserved1[5];
+
+    uint32_t done;           /* the request served last */
+    uint32_t state;          /* enum wsdbg_door_state */
+    uint32_t obstacle;       /* enum wsdbg_door_obstacle */
+    uint32_t resume_flag;    /* what the driver said after the last attach or detach */
+    uint64_t driver_error;   /* cudbgReportedDriverInternalErrorCode after it */
+    uint64_t reserved2[5];
+    char text[WSDBG_TEXT_BYTES]; /* names what is in the way, "" = nothing */
+};
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_door_row) == 128 + WSDBG_TEXT_BYTES, "door layout");
+
 struct wsdbg_segment {
     uint64_t magic;
     uint32_t version;         /* WSDBG_SEGMENT_VERSION */
@@ -210,6 +259,15 @@ struct wsdbg_segment {
     struct wsdbg_thread_row threads[WSDBG_THREAD_ROWS];
     struct wsdbg_launch_row launches[WSDBG_LAUNCH_ROWS];
     struct wsdbg_activity_row activities[WSDBG_ACTIVITY_ROWS];
+
+    /* Appended later: a reader looks at fixed_bytes before it believes a row is there (WSDBG_SEGMENT_HAS). */
+    struct wsdbg_door_row door;
 };
+
+/* What every segment of this version has. */
+#define WSDBG_SEGMENT_FIRST_BYTES offsetof(struct wsdbg_segment, door)
+/* Whether a segment whose fixed_bytes are given has the appended member. */
+#define WSDBG_SEGMENT_HAS(fixed_bytes, member) \
+    ((fixed_bytes) >= offsetof(struct wsdbg_segment, member) + sizeof(((struct wsdbg_segment *)0)->member))
 
 #endif
