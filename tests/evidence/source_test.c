@@ -13,7 +13,10 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include <zstd.h>
+
 #include "evidence/evidence.h"
+#include "evidence/record.h"
 #include "evidence/segment_writer.h"
 
 #define MS UINT64_C(1000000)
@@ -389,6 +392,44 @@ static void a_recording_replays_forwards_and_backwards(void **state)
     source->ops->close(source);
 }
 
+/* The plain bytes of the recording's first frame; the caller frees them. */
+static char *first_frame(size_t *byte_count)
+{
+    struct wsdbg_record_frame frame;
+    FILE *file = fopen(recording, "rb");
+    assert_non_null(file);
+    fseek(file, sizeof(struct wsdbg_record_head), SEEK_SET);
+    assert_int_equal(fread(&frame, sizeof frame, 1, file), 1);
+    char *packed = malloc(frame.compressed_bytes), *plain = malloc(frame.plain_bytes);
+    assert_int_equal(fread(packed, 1, frame.compressed_bytes, file), frame.compressed_bytes);
+    *byte_count = ZSTD_decompress(plain, frame.plain_bytes, packed, frame.compressed_bytes);
+    assert_int_equal(*byte_count, frame.plain_bytes);
+    free(packed);
+    fclose(file);
+    return plain;
+}
+
+static void a_recording_names_the_program_without_its_folder(void **state)
+{
+    (void)state;
+    static const char folder[] = "/home/somebody/secret";
+    struct segment_warp warp;
+    struct segment_writer *writer = one_warp((uint32_t)getpid(), &warp);
+    snprintf(segment_writer_segment(writer)->program, WSDBG_NAME_BYTES, "%s/program", folder);
+    struct wsdbg_evidence *source = open_ring();
+    struct wsdbg_snapshot snapshot = poll_at(source, 10 * MS);
+    wsdbg_snapshot_deinit(&snapshot);
+    assert_null(wsdbg_ring_record(source, recording, 10 * MS));
+    source->ops->close(source);
+    segment_writer_destroy(writer);
+
+    size_t byte_count;
+    char *plain = first_frame(&byte_count);
+    assert_null(memmem(plain, byte_count, folder, strlen(folder)));
+    assert_non_null(memmem(plain, byte_count, "program", sizeof "program"));
+    free(plain);
+}
+
 static void recording_over_an_existing_file_is_refused(void **state)
 {
     (void)state;
@@ -503,6 +544,7 @@ int main(void)
         CASE(events_that_leave_the_slot_alone_are_progress_live_and_replayed),
         CASE(histories_that_nobody_copies_are_not_read),
         CASE(a_recording_replays_forwards_and_backwards),
+        CASE(a_recording_names_the_program_without_its_folder),
         CASE(recording_over_an_existing_file_is_refused),
         CASE(a_bad_recording_is_one_line_with_file_offset_and_reason),
         CASE(damage_inside_a_frame_is_found_when_it_is_read),

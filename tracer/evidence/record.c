@@ -14,6 +14,8 @@
 #include "evidence/grow.h"
 
 #define COMPRESSION_LEVEL 1
+WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, program) + WSDBG_NAME_BYTES <= WSDBG_RECORD_PAGE_BYTES,
+                    "the program's name lies in the first page");
 
 /* A process's bytes as the last frame left them. */
 struct shadow {
@@ -104,6 +106,19 @@ static struct shadow *shadow_of(struct wsdbg_recorder *recorder, uint32_t proces
     return shadow;
 }
 
+/* A recording may leave the machine: where the program's file lies there is nobody's business. */
+static void forget_folder(unsigned char *page)
+{
+    char *program = (char *)page + offsetof(struct wsdbg_segment, program);
+    program[WSDBG_NAME_BYTES - 1] = '\0';
+    const char *slash = strrchr(program, '/');
+    if (!slash)
+        return;
+    const size_t length = strlen(slash + 1);
+    memmove(program, slash + 1, length);
+    memset(program + length, 0, WSDBG_NAME_BYTES - length);
+}
+
 static bool append_changed_pages(struct wsdbg_recorder *recorder, struct shadow *shadow,
                                  const struct wsdbg_segment_view *view, size_t segment_bytes, uint32_t *page_count)
 {
@@ -112,6 +127,8 @@ static bool append_changed_pages(struct wsdbg_recorder *recorder, struct shadow 
         const size_t count = segment_bytes - at < sizeof page ? segment_bytes - at : sizeof page;
         memset(page, 0, sizeof page);
         wsdbg_segment_copy(page, view->bytes + at, count);
+        if (at == 0)
+            forget_folder(page);
         if (memcmp(page, shadow->bytes + at, sizeof page) == 0)
             continue;
         memcpy(shadow->bytes + at, page, sizeof page);
