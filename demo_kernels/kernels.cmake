@@ -1,7 +1,12 @@
-# wsdbg_demo_image(NAME SOURCE flags...): compiles SOURCE to images/NAME.fatbin, which holds the machine code for sm_90a
-# and the PTX.  What ptxas says (registers, spills, ignored instructions) is kept in images/NAME.ptxas for the tests.
+# wsdbg_demo_image(NAME SOURCE [NO_LINES] flags...): compiles SOURCE to images/NAME.fatbin, which holds the machine code
+# for sm_90a and the PTX, and line information unless NO_LINES is said.  What ptxas says (registers, spills, ignored instructions) is kept in images/NAME.ptxas for the tests.
 # The names are collected in the directory property DEMO_IMAGES.
 function(wsdbg_demo_image name source)
+  cmake_parse_arguments(PARSE_ARGV 2 image NO_LINES "" "")
+  set(lines -lineinfo)
+  if(image_NO_LINES)
+    set(lines "")
+  endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/images)
   set(output ${folder}/${name}.fatbin)
   file(MAKE_DIRECTORY ${folder})
@@ -11,10 +16,10 @@ function(wsdbg_demo_image name source)
   # recordings carry no path of the machine that built them.
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DLOG=${folder}/${name}.ptxas -P ${CMAKE_CURRENT_SOURCE_DIR}/compile.cmake --
-            ${WSDBG_NVCC} -fatbin --no-compress -std=c++17 -O3 -lineinfo -Xptxas -v
+            ${WSDBG_NVCC} -fatbin --no-compress -std=c++17 -O3 ${lines} -Xptxas -v
             -gencode arch=compute_90a,code=[sm_90a,compute_90a] -I${PROJECT_SOURCE_DIR}/instr/include
             "-DWSDBG_SOURCE_FILE=\"demo_kernels/${source}\""
-            ${ARGN} -o ${output} ${CMAKE_CURRENT_SOURCE_DIR}/${source}
+            ${image_UNPARSED_ARGUMENTS} -o ${output} ${CMAKE_CURRENT_SOURCE_DIR}/${source}
     DEPENDS ${source} ${headers} compile.cmake
     COMMENT "Kernel image ${name}" VERBATIM)
   set_property(DIRECTORY APPEND PROPERTY DEMO_IMAGES ${output})

@@ -8,13 +8,15 @@
 IMAGE(gemm_plain)
 IMAGE(gemm_off)
 IMAGE(gemm_probes)
-#define BUG(id, ...) IMAGE(gemm_##id##_plain) IMAGE(gemm_##id##_probes)
+IMAGE(gemm_bare)
+#define BUG(id, ...) IMAGE(gemm_##id##_plain) IMAGE(gemm_##id##_probes) IMAGE(gemm_##id##_bare)
 #include "bugs.def"
 #undef BUG
 
 static const struct bug bugs[] = {
 #define BUG(id, name, cause, role, barrier, kind, m, n, k, ctas, story) \
-    {name, #cause, role, barrier, BUG_##kind, m, n, k, ctas, story, image_gemm_##id##_plain, image_gemm_##id##_probes},
+    {name, #cause, role, barrier, BUG_##kind, m, n, k, ctas, story, image_gemm_##id##_plain, image_gemm_##id##_probes, \
+     image_gemm_##id##_bare},
 #include "bugs.def"
 #undef BUG
 };
@@ -37,6 +39,8 @@ const void *gemm_image(enum variant variant, const struct bug *bug)
         return bug ? NULL : image_gemm_off;
     case VARIANT_PROBES:
         return bug ? bug->probes : image_gemm_probes;
+    case VARIANT_BARE:
+        return bug ? bug->bare : image_gemm_bare;
     }
     return NULL;
 }

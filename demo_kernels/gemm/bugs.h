@@ -14,10 +14,10 @@ struct bug {
     enum bug_kind kind;
     int m, n, k, ctas; /* with which it shows; ctas 0 = one a multiprocessor */
     const char *story;
-    const void *plain, *probes; /* fatbins */
+    const void *plain, *probes, *bare; /* fatbins */
 };
 
-enum variant { VARIANT_PLAIN, VARIANT_OFF, VARIANT_PROBES };
+enum variant { VARIANT_PLAIN, VARIANT_OFF, VARIANT_PROBES, VARIANT_BARE };
 
 /* Owned by the program; NULL when there is no such bug. */
 const struct bug *bug_find(const char *name);

@@ -12,7 +12,7 @@
 #define SIZE_MAX_ELEMENTS 65536
 
 const char *const schedule_words[] = {"cooperative", "pingpong", NULL};
-const char *const variant_words[] = {"plain", "off", "probes", NULL};
+const char *const variant_words[] = {"plain", "off", "probes", "bare", NULL};
 const char *const rival_words[] = {"cublas", "plain", "off", "probes", NULL};
 
 enum option_id {
@@ -67,7 +67,8 @@ void gemm_options_help(FILE *out)
         "  --cluster 1|2           CTAs that share B by multicast (default 1)\n"
         "  --band N                tile rows in a band of the rasterisation (default: chosen)\n"
         "  --ctas N                at most N CTAs (default: one a multiprocessor)\n"
-        "  --variant WORD          image: plain (no probes), off (probes compiled out), probes (default)\n"
+        "  --variant WORD          image: plain (no probes), off (probes compiled out), probes (default),\n"
+        "                          bare (no probes and no line information)\n"
         "  --bug NAME              run a deliberate hang; --list-bugs prints name, cause, role, barrier, kind, story\n"
         "  --repeat N              launches, or samples of --bench (default 1, with --bench 30)\n"
         "  --timeout-ms T          leave with status 3 when a launch takes longer than T (default: wait)\n"
@@ -147,7 +148,7 @@ static int check_together(const struct gemm_options *o)
     else if (o->bug && (o->schedule != SCHEDULE_COOPERATIVE || o->cluster != 1))
         reason = "--bug: the bugs exist for --schedule cooperative --cluster 1 only";
     else if (o->bug && o->variant == VARIANT_OFF)
-        reason = "--bug: the bugs exist as --variant plain and --variant probes only";
+        reason = "--bug: the bugs do not exist as --variant off";
     else if (o->bug && o->bug->kind != BUG_SLOW && o->bench)
         reason = "--bench: a kernel that does not end cannot be timed";
     else if (o->ctas && o->ctas < o->cluster)

@@ -213,18 +213,6 @@ KERNEL(spent_phase, )
     mbarrier_wait(&s->bars[0], 0);
 }
 
-KERNEL(peer_left, __cluster_dims__(2, 1, 1))
-{
-    init_bars(1, 1);
-    cluster_arrive();
-    cluster_wait();
-    if (blockIdx.x == 0) {
-        for (int i = 0; i < 1000; i++)
-            __nanosleep(1000);
-        mbarrier_arrive_remote(&shared_memory()->bars[0], 1);
-    }
-}
-
 KERNEL(bad_address, )
 {
     if (threadIdx.x == 5)

@@ -43,8 +43,11 @@ static void bad_options_get_one_line_that_names_them(void **state)
         {"gemm --bug parity-wrong --cluster 2",
          "gemm: --bug: the bugs exist for --schedule cooperative --cluster 1 only\n"},
         {"gemm --bug parity-wrong --variant off",
-         "gemm: --bug: the bugs exist as --variant plain and --variant probes only\n"},
+         "gemm: --bug: the bugs do not exist as --variant off\n"},
         {"gemm --ctas 1 --cluster 2", "gemm: --ctas: fewer CTAs than a cluster has\n"},
+        {"waits --bug nonsense", "waits: --bug: there is no 'nonsense' (see --list-bugs)\n"},
+        {"waits", "waits: '--bug' is missing (see --help)\n"},
+        {"waits --bug long-work --seconds 0", "waits: --seconds: '0' is not a number from 1 to 3600\n"},
         {"two_async_warps --defect nonsense",
          "two_async_warps: --defect: there is no 'nonsense' (see --list-defects)\n"},
         {"two_async_warps --columns 6",
@@ -86,6 +89,20 @@ static void every_defect_of_the_table_is_listed_with_its_cause(void **state)
         assert_non_null(strstr(text, rows[i]));
 }
 
+static void every_wait_of_the_table_is_listed_with_its_cause(void **state)
+{
+    static const char *const rows[] = {
+#define WAIT(id, name, cause, role, barrier, ...) name "\t" cause "\t" role "\t" barrier "\t",
+#include "../../demo_kernels/waits/waits.def"
+#undef WAIT
+    };
+    char text[8192];
+    (void)state;
+    assert_int_equal(run("waits --list-bugs", text, sizeof text), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_non_null(strstr(text, rows[i]));
+}
+
 static void help_is_no_error(void **state)
 {
     char text[8192];
@@ -94,6 +111,8 @@ static void help_is_no_error(void **state)
     assert_non_null(strstr(text, "usage: gemm"));
     assert_int_equal(run("two_async_warps --help", text, sizeof text), 0);
     assert_non_null(strstr(text, "usage: two_async_warps"));
+    assert_int_equal(run("waits --help", text, sizeof text), 0);
+    assert_non_null(strstr(text, "usage: waits"));
 }
 
 int main(void)
@@ -102,6 +121,7 @@ int main(void)
         cmocka_unit_test(bad_options_get_one_line_that_names_them),
         cmocka_unit_test(every_bug_of_the_table_is_listed_with_its_cause),
         cmocka_unit_test(every_defect_of_the_table_is_listed_with_its_cause),
+        cmocka_unit_test(every_wait_of_the_table_is_listed_with_its_cause),
         cmocka_unit_test(help_is_no_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
