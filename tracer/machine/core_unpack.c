@@ -1,0 +1,120 @@
+/* core_unpack.c - see core_unpack.h.  Reads one file; writes at most one temporary file in TMPDIR, which has no name
+ * and goes with its descriptor. */
+#include "machine/core_unpack.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define UNPACKED_BYTES_MAX ((uint64_t)16 << 30)
+enum { PIECE_BYTES = 1 << 18 };
+
+static struct wsdbg_error *open_regular(const char *path, int *fd, uint64_t *byte_count)
+{
+    struct stat status;
+    /* Without O_NONBLOCK a named pipe would wait for somebody who writes. */
+    const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (opened < 0)
+        return wsdbg_error_os(errno, "open %s", path);
+    if (fstat(opened, &status) != 0 || !S_ISREG(status.st_mode)) {
+        close(opened);
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: not a regular file", path);
+    }
+    *fd = opened;
+    *byte_count = (uint64_t)status.st_size;
+    return NULL;
+}
+
+static struct wsdbg_error *open_temporary(int *fd)
+{
+    const char *folder = getenv("TMPDIR");
+    if (!folder || !*folder)
+        folder = P_tmpdir;
+    *fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    return *fd < 0 ? wsdbg_error_os(errno, "make a temporary file in %s", folder) : NULL;
+}
+
+static struct wsdbg_error *write_all(int fd, const char *bytes, size_t count)
+{
+    while (count) {
+        const ssize_t written = write(fd, bytes, count);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return wsdbg_error_os(errno, "write the unpacked core dump to a temporary file");
+        bytes += written;
+        count -= (size_t)written;
+    }
+    return NULL;
+}
+
+static struct wsdbg_error *inflate_pieces(const char *path, gzFile packed, char *piece, int to, uint64_t *total)
+{
+    for (;;) {
+        const int got = gzread(packed, piece, PIECE_BYTES);
+        int reason = Z_OK;
+        const char *words = gzerror(packed, &reason);
+        if (got < 0 || reason != Z_OK) /* a stream that ends early gives what it has, and this */
+            return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: offset %lld: cannot be unpacked: %s", path,
+                                      (long long)gzoffset(packed), reason == Z_BUF_ERROR ? "it ends early" : words);
+        if (got == 0)
+            return NULL;
+        *total += (uint64_t)got;
+        if (*total > UNPACKED_BYTES_MAX)
+            return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: offset %lld: unpacks to more than 16 GiB", path,
+                                      (long long)gzoffset(packed));
+        struct wsdbg_error *error = write_all(to, piece, (size_t)got);
+        if (error)
+            return error;
+    }
+}
+
+/* Takes `from`. */
+static struct wsdbg_error *inflate_file(const char *path, int from, int to, uint64_t *total)
+{
+    char *piece = malloc(PIECE_BYTES);
+    gzFile packed = piece ? gzdopen(from, "rb") : NULL;
+    if (!packed) {
+        free(piece);
+        close(from);
+        return &wsdbg_error_no_memory;
+    }
+    gzbuffer(packed, PIECE_BYTES);
+    struct wsdbg_error *error = inflate_pieces(path, packed, piece, to, total);
+    gzclose_r(packed);
+    free(piece);
+    return error;
+}
+
+struct wsdbg_error *core_unpack(const char *path, int *fd, uint64_t *byte_count)
+{
+    int plain = -1, unpacked = -1;
+    uint64_t count = 0;
+    struct wsdbg_error *error = open_regular(path, &plain, &count);
+    if (error)
+        return error;
+    unsigned char magic[2] = {0};
+    if (pread(plain, magic, sizeof magic, 0) != sizeof magic || magic[0] != 0x1f || magic[1] != 0x8b) {
+        *fd = plain;
+        *byte_count = count;
+        return NULL;
+    }
+    error = open_temporary(&unpacked);
+    if (error) {
+        close(plain);
+        return error;
+    }
+    count = 0;
+    error = inflate_file(path, plain, unpacked, &count);
+    if (error) {
+        close(unpacked);
+        return error;
+    }
+    *fd = unpacked;
+    *byte_count = count;
+    return NULL;
+}
