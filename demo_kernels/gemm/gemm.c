@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -72,11 +73,19 @@ static struct wsdbg_error *device_matrices_create(const struct device *device, c
     return error;
 }
 
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
 /* Launches and waits, `repeat` times.  A launch that times out ends the program: nothing can be freed under it. */
 static struct wsdbg_error *run(const struct device *device, const struct gemm_options *options,
                                struct gemm_kernel *kernel)
 {
     struct wsdbg_error *error = NULL;
+    const double start_ms = now_ms();
     for (long i = 0; !error && i < options->repeat; i++) {
         int completed = 0;
         error = gemm_kernel_launch(device, kernel);
@@ -87,6 +96,8 @@ static struct wsdbg_error *run(const struct device *device, const struct gemm_op
             fflush(NULL);
             _exit(STATUS_TIMED_OUT);
         }
+        if (!error && options->times)
+            printf("over %.3f\n", now_ms() - start_ms);
     }
     return error;
 }

@@ -32,6 +32,7 @@ enum option_id {
     OPT_CHECK,
     OPT_CHECKSUM,
     OPT_BENCH,
+    OPT_TIMES,
     OPT_LIST_BUGS,
     OPT_HELP
 };
@@ -53,6 +54,7 @@ static const struct option table[] = {
     {"check", no_argument, NULL, OPT_CHECK},
     {"checksum", no_argument, NULL, OPT_CHECKSUM},
     {"bench", no_argument, NULL, OPT_BENCH},
+    {"times", no_argument, NULL, OPT_TIMES},
     {"list-bugs", no_argument, NULL, OPT_LIST_BUGS},
     {"help", no_argument, NULL, OPT_HELP},
     {NULL, 0, NULL, 0},
@@ -76,6 +78,7 @@ void gemm_options_help(FILE *out)
         "  --check                 compare sampled rows with a float64 reference, and all of C with cuBLAS where there "
         "is one\n"
         "  --checksum              print a hash of C\n"
+        "  --times                 print for each launch when it was over: milliseconds since the first began\n"
         "  --bench                 time against --against WORD (cublas, plain, off, probes), JSON lines\n"
         "status: 0 good, 1 wrong result or CUDA error, 2 bad option, 3 timed out\n",
         out);
@@ -117,6 +120,7 @@ static int parse_one(int id, const char *value, struct gemm_options *o)
     o->check |= id == OPT_CHECK;
     o->checksum |= id == OPT_CHECKSUM;
     o->bench |= id == OPT_BENCH;
+    o->times |= id == OPT_TIMES;
     o->list_bugs |= id == OPT_LIST_BUGS;
     o->help |= id == OPT_HELP;
     return 0;

@@ -24,7 +24,7 @@ struct gemm_options {
     long timeout_ms; /* -1 = wait for ever */
     long seed;
     int rival; /* enum rival */
-    bool check, checksum, bench, list_bugs, help;
+    bool check, checksum, bench, times, list_bugs, help;
 };
 
 extern const char *const schedule_words[];
