@@ -57,6 +57,22 @@ void shim_sleep_us(unsigned us)
     errno = kept;
 }
 
+bool shim_start_thread(void *(*serve)(void *))
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigset_t all, before;
+    if (pthread_attr_init(&attributes))
+        return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&thread, &attributes, serve, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return !failed;
+}
+
 void shim_signals_off(struct shim_signals *kept)
 {
     sigset_t pending;

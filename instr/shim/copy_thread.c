@@ -10,8 +10,6 @@
 
 #include <limits.h>
 #include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -135,17 +133,6 @@ static void *serve(void *unused)
 void copies_start(void)
 {
     static _Atomic bool started;
-    pthread_attr_t attributes;
-    pthread_t thread;
-    sigset_t all, before;
-    if (atomic_exchange(&started, true) || pthread_attr_init(&attributes))
-        return;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&thread, &attributes, serve, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    if (failed)
+    if (!atomic_exchange(&started, true) && !shim_start_thread(serve))
         shim_note("the ring cannot be read: its thread could not be started");
 }

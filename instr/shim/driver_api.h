@@ -24,9 +24,15 @@ typedef void *CUgraph;
 
 enum {
     CUDA_SUCCESS = 0,
+    CUDA_ERROR_INVALID_VALUE = 1,
     CUDA_ERROR_STUB_LIBRARY = 34,
+    CUDA_ERROR_INVALID_HANDLE = 400,
+    CUDA_ERROR_ILLEGAL_STATE = 401,
     CUDA_ERROR_NOT_READY = 600,
     CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
+    CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
+    CUDA_ERROR_STREAM_CAPTURE_UNMATCHED = 903,
+    CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD = 908,
     CUDA_ERROR_UNKNOWN = 999,
 };
 
@@ -49,6 +55,7 @@ enum { CU_MEMHOSTREGISTER_PORTABLE = 1 };
 enum { CU_MEM_ALLOCATION_TYPE_PINNED = 1, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1 };
 enum { CU_MEM_LOCATION_TYPE_DEVICE = 1, CU_MEM_ACCESS_READ_WRITE = 3, CU_MEM_GRANULARITY_MINIMUM = 0 };
 enum { CU_STREAM_NON_BLOCKING = 1 };
+enum { CU_EVENT_DISABLE_TIMING = 2 };
 enum { CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
 enum { CU_STREAM_CAPTURE_STATUS_NONE = 0 };
 enum { CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2 };
@@ -139,7 +146,10 @@ struct cu_graph_node {
     X(cuStreamCreate, (CUstream *, unsigned), 1)                                  \
     X(cuStreamQuery, (CUstream), 1)                                               \
     X(cuStreamIsCapturing, (CUstream, int *), 0)                                  \
-    X(cuThreadExchangeStreamCaptureMode, (int *), 0)
+    X(cuThreadExchangeStreamCaptureMode, (int *), 0)                              \
+    X(cuEventCreate, (CUevent *, unsigned), 0)                                    \
+    X(cuEventQuery, (CUevent), 0)                                                 \
+    X(cuCtxRecordEvent, (CUcontext, CUevent), 0)
 
 struct wsdbg_driver {
 #define X(symbol, types, needed) CUresult(*symbol) types;

@@ -7,20 +7,37 @@
 #include <errno.h>
 #include <string.h>
 
-static uint64_t begin_launch(const char *call, struct wsdbg_launch_row *row, CUfunction function)
+struct begun {
+    uint64_t entry;   /* of the launch table, UINT64_MAX = none */
+    uint32_t context; /* row */
+};
+
+static struct begun begin_launch(const char *call, struct wsdbg_launch_row *row, CUfunction function)
 {
     int kept = errno;
     uint64_t entry =
         observer_launch_begin(row, function, atomic_load_explicit(&shim_hooks_record_launches, memory_order_relaxed));
     registry_thread_enter(call, row->context, row->stream, row->time_ns);
     errno = kept;
-    return entry;
+    return (struct begun){entry, row->context};
 }
 
-static void end_launch(uint64_t entry, CUresult result)
+/* Said after the launch: a marker that follows is behind it. */
+static void note_launched(uint32_t row)
+{
+    if (row == WSDBG_UNKNOWN32 || atomic_load_explicit(&shim_contexts[row].launched, memory_order_relaxed))
+        return;
+    int kept = errno;
+    atomic_store_explicit(&shim_contexts[row].launched, true, memory_order_release);
+    markers_start();
+    errno = kept;
+}
+
+static void end_launch(struct begun begun, CUresult result)
 {
     registry_thread_leave();
-    observer_launch_end(entry, result);
+    observer_launch_end(begun.entry, result);
+    note_launched(begun.context);
 }
 
 static void set_no_cluster(struct wsdbg_launch_row *row)
@@ -43,15 +60,15 @@ CUresult launch_body(enum wsdbg_hook_id id, void *forward, CUfunction f, unsigne
                      void **extra)
 {
     bool on = hook_enter();
-    uint64_t entry = UINT64_MAX;
+    struct begun begun = {UINT64_MAX, WSDBG_UNKNOWN32};
     if (on) {
         struct wsdbg_launch_row row;
         fill_launch(&row, gx, gy, gz, bx, by, bz, shared, stream);
-        entry = begin_launch(hook_name[id], &row, f);
+        begun = begin_launch(hook_name[id], &row, f);
     }
     CUresult result = ((CUresult(*) LAUNCH_PARAMETERS)forward)LAUNCH_ARGUMENTS;
     if (on)
-        end_launch(entry, result);
+        end_launch(begun, result);
     return hook_leave(on, result);
 }
 
@@ -59,16 +76,16 @@ CUresult cooperative_body(enum wsdbg_hook_id id, void *forward, CUfunction f, un
                           unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream stream, void **parameters)
 {
     bool on = hook_enter();
-    uint64_t entry = UINT64_MAX;
+    struct begun begun = {UINT64_MAX, WSDBG_UNKNOWN32};
     if (on) {
         struct wsdbg_launch_row row;
         fill_launch(&row, gx, gy, gz, bx, by, bz, shared, stream);
         row.flags = WSDBG_LAUNCH_COOPERATIVE;
-        entry = begin_launch(hook_name[id], &row, f);
+        begun = begin_launch(hook_name[id], &row, f);
     }
     CUresult result = ((CUresult(*) COOPERATIVE_PARAMETERS)forward)COOPERATIVE_ARGUMENTS;
     if (on)
-        end_launch(entry, result);
+        end_launch(begun, result);
     return hook_leave(on, result);
 }
 
@@ -92,31 +109,31 @@ CUresult launch_ex_body(enum wsdbg_hook_id id, void *forward, const struct cu_la
                         void **parameters, void **extra)
 {
     bool on = hook_enter() && config;
-    uint64_t entry = UINT64_MAX;
+    struct begun begun = {UINT64_MAX, WSDBG_UNKNOWN32};
     if (on) {
         struct wsdbg_launch_row row;
         fill_launch_ex(&row, config);
-        entry = begin_launch(hook_name[id], &row, f);
+        begun = begin_launch(hook_name[id], &row, f);
     }
     CUresult result = ((CUresult(*) LAUNCH_EX_PARAMETERS)forward)LAUNCH_EX_ARGUMENTS;
     if (on)
-        end_launch(entry, result);
+        end_launch(begun, result);
     return hook_leave(on, result);
 }
 
 CUresult graph_launch_body(enum wsdbg_hook_id id, void *forward, void *exec, CUstream stream)
 {
     bool on = hook_enter();
-    uint64_t entry = UINT64_MAX;
+    struct begun begun = {UINT64_MAX, WSDBG_UNKNOWN32};
     if (on) {
         struct wsdbg_launch_row row = {.flags = WSDBG_LAUNCH_GRAPH};
         row.stream = (uint64_t)(uintptr_t)stream;
         set_no_cluster(&row);
-        entry = begin_launch(hook_name[id], &row, NULL);
+        begun = begin_launch(hook_name[id], &row, NULL);
     }
     CUresult result = ((CUresult(*)(void *, CUstream))forward)(exec, stream);
     if (on)
-        end_launch(entry, result);
+        end_launch(begun, result);
     return hook_leave(on, result);
 }
 
@@ -202,9 +219,10 @@ CUresult begin_capture_body(enum wsdbg_hook_id id, void *forward, CUstream strea
 {
     (void)id;
     bool on = hook_enter();
+    observer_capture(1);
     CUresult result = ((CUresult(*)(CUstream, int))forward)(stream, mode);
-    if (result == CUDA_SUCCESS)
-        observer_capture(1);
+    if (result != CUDA_SUCCESS)
+        observer_capture(-1);
     return hook_leave(on, result);
 }
 
@@ -213,10 +231,19 @@ CUresult capture_to_graph_body(enum wsdbg_hook_id id, void *forward, CUstream st
 {
     (void)id;
     bool on = hook_enter();
+    observer_capture(1);
     CUresult result = ((CUresult(*) CAPTURE_GRAPH_PARAMETERS)forward)(stream, graph, nodes, edges, count, mode);
-    if (result == CUDA_SUCCESS)
-        observer_capture(1);
+    if (result != CUDA_SUCCESS)
+        observer_capture(-1);
     return hook_leave(on, result);
+}
+
+/* The errors after which a stream is still captured, or never was. */
+static bool ended_capture(CUresult result)
+{
+    return result != CUDA_ERROR_INVALID_VALUE && result != CUDA_ERROR_INVALID_HANDLE &&
+           result != CUDA_ERROR_ILLEGAL_STATE && result != CUDA_ERROR_STREAM_CAPTURE_UNMATCHED &&
+           result != CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
 }
 
 CUresult end_capture_body(enum wsdbg_hook_id id, void *forward, CUstream stream, CUgraph *graph)
@@ -224,6 +251,7 @@ CUresult end_capture_body(enum wsdbg_hook_id id, void *forward, CUstream stream,
     (void)id;
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(CUstream, CUgraph *))forward)(stream, graph);
-    observer_capture(-1);
+    if (ended_capture(result))
+        observer_capture(-1);
     return hook_leave(on, result);
 }

@@ -8,13 +8,40 @@
 
 _Atomic bool shim_hooks_record_launches = true;
 
+#define MARKING_PATIENCE 1000 /* times 100 us */
+
 static _Atomic int captures; /* stream captures begun and not ended */
+static _Atomic bool marking; /* our thread is putting a marker behind the work of a context */
+
+/* A marker takes microseconds.  Should one be stuck in the driver the app goes on after a while all the same. */
+static void wait_for_marker(void)
+{
+    for (int i = 0; i < MARKING_PATIENCE && atomic_load(&marking); i++)
+        shim_sleep_us(100);
+}
 
 void observer_capture(int change)
 {
     int before = atomic_load(&captures);
     while (before + change >= 0 && !atomic_compare_exchange_weak(&captures, &before, before + change))
         ;
+    if (change > 0)
+        wait_for_marker();
+}
+
+/* Each side announces itself before it looks at the other. */
+bool observer_marking_begin(void)
+{
+    atomic_store(&marking, true);
+    if (atomic_load(&captures) <= 0)
+        return true;
+    atomic_store(&marking, false);
+    return false;
+}
+
+void observer_marking_end(void)
+{
+    atomic_store(&marking, false);
 }
 
 static bool is_captured(CUstream stream)

@@ -215,6 +215,19 @@ void registry_thread_leave(void)
         __atomic_store_n(&thread_row->since_ns, 0, __ATOMIC_RELEASE);
 }
 
+bool registry_launch_is_blocked(uint64_t since_ns)
+{
+    const struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    const uint32_t count = __atomic_load_n(&segment->thread_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t began_ns = __atomic_load_n(&segment->threads[i].since_ns, __ATOMIC_ACQUIRE);
+        const char *call = segment->threads[i].call;
+        if (began_ns && began_ns < since_ns && (strncmp(call, "cuLaunch", 8) == 0 || strncmp(call, "cuGraph", 7) == 0))
+            return true;
+    }
+    return false;
+}
+
 uint32_t registry_find_function(const char *name)
 {
     const struct wsdbg_segment *segment = atomic_load(&shim_segment);

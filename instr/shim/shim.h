@@ -5,8 +5,8 @@
  * or what a driver call returns.  On trouble of its own: one line on stderr, switched off, calls forwarded.
  *
  * Parts: interpose.c finds libcuda and gives out the wrappers of hooks.c; hooks.c calls tracking.c, which
- * follows contexts, modules and functions; ring_setup.c and copy_thread.c serve probed modules;
- * registry.c and segment.c write the shared segment.
+ * follows contexts, modules and functions; ring_setup.c and copy_thread.c serve probed modules; markers.c tells
+ * whether work gets done; registry.c and segment.c write the shared segment.
  */
 #ifndef WSDBG_SHIM_H
 #define WSDBG_SHIM_H
@@ -47,6 +47,8 @@ uint64_t shim_now_ns(void);
 uint32_t shim_thread_id(void);
 /* Sleeps `us` microseconds; errno is kept. */
 void shim_sleep_us(unsigned us);
+/* Starts a detached thread that takes no signals. */
+bool shim_start_thread(void *(*serve)(void *));
 
 /* Around a write of our own: a closed pipe or a file-size limit must not end the app by SIGPIPE or SIGXFSZ. */
 struct shim_signals {
@@ -92,6 +94,8 @@ void registry_launch_end(uint64_t entry, CUresult result);
 /* Marks this thread as inside `call` (a string that lives for ever). */
 void registry_thread_enter(const char *call, uint32_t context, uint64_t stream, uint64_t now_ns);
 void registry_thread_leave(void);
+/* True while some thread has been inside a launch since before `since_ns`: the context's queue is full. */
+bool registry_launch_is_blocked(uint64_t since_ns);
 
 /* ---- interpose.c ---- */
 extern struct wsdbg_driver shim_driver; /* valid once interpose_ready() */
@@ -108,8 +112,11 @@ extern void *const hook_exported[WSDBG_HOOK_COUNT]; /* the exported symbols */
 extern const char *const hook_name[WSDBG_HOOK_COUNT];
 
 /* ---- observer.c ---- */
-/* A stream capture began (1) or ended (-1) in this process. */
+/* A stream capture begins (1; called before the driver is) or ended (-1) in this process. */
 void observer_capture(int change);
+/* Between the two nothing is captured.  False, and no end then, while something is: a capture must not see a marker. */
+bool observer_marking_begin(void);
+void observer_marking_end(void);
 
 /* ---- tracking.c: contexts, modules, functions as this process knows them ---- */
 enum ring_state { RING_NONE, RING_BUSY, RING_READY, RING_FAILED };
@@ -119,6 +126,7 @@ struct shim_context {
     _Atomic int users;       /* our own thread is inside it */
     _Atomic int setup_busy;  /* a module of it is being configured */
     _Atomic int ring;        /* enum ring_state */
+    _Atomic bool launched;   /* something was launched since the last marker */
     bool created;            /* by cuCtxCreate; else a device's primary context, as far as we know */
     CUdevice device;
     struct wsdbg_config config; /* module_id is filled in per module */
@@ -186,6 +194,10 @@ void ring_configure(struct shim_module *module);
 
 /* ---- copy_thread.c ---- */
 void copies_start(void);
+
+/* ---- markers.c ---- */
+/* Starts the thread that puts markers behind the contexts' work, if the session wants them.  Once. */
+void markers_start(void);
 
 /* ---- module_image.c ---- */
 /* Bytes of a module image by its own headers (ELF, fatbin, PTX), 0 = not known. */

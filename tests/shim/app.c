@@ -281,12 +281,47 @@ static void slow(void)
     DO(cuStreamSynchronize, stream);
 }
 
+static void hang(void)
+{
+    CUmodule module;
+    create(0);
+    launch(function_of(FAKE_PLAIN_IMAGE, "hang", &module), 1, NULL);
+    puts("launched");
+    fflush(stdout);
+}
+
+/* A capture that takes as long as a few markers, over work that is still going on. */
+static void long_capture(void)
+{
+    CUmodule module;
+    CUstream stream = NULL;
+    CUgraph graph = NULL;
+    create(0);
+    CUfunction function = function_of(FAKE_PLAIN_IMAGE, "slow", &module);
+    DO(cuStreamCreate, &stream, 1);
+    launch(function, 1, NULL);
+    usleep(600000);
+    DO(cuStreamBeginCapture, stream, 0);
+    launch(function, 1, stream);
+    usleep(800000);
+    DO(cuStreamEndCapture, stream, &graph);
+    usleep(1500000);
+}
+
 static void fault(void)
 {
     CUmodule module;
     create(0);
     launch(function_of(FAKE_PLAIN_IMAGE, "fault", &module), 1, NULL);
     DO(cuCtxSynchronize);
+}
+
+/* The program launches and never asks how it went. */
+static void fault_unasked(void)
+{
+    CUmodule module;
+    create(0);
+    launch(function_of(FAKE_PLAIN_IMAGE, "fault", &module), 1, NULL);
 }
 
 static void wait_if_asked(void)
@@ -408,6 +443,12 @@ int main(int argc, char **argv)
         forked(argv[0], 1);
     else if (strcmp(scenario, "slow") == 0)
         slow();
+    else if (strcmp(scenario, "hang") == 0)
+        hang();
+    else if (strcmp(scenario, "long-capture") == 0)
+        long_capture();
+    else if (strcmp(scenario, "fault-unasked") == 0)
+        fault_unasked();
     else if (strcmp(scenario, "fault") == 0)
         fault();
     else if (strcmp(scenario, "overrun") == 0 || strcmp(scenario, "fault-without-cause") == 0)

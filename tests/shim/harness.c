@@ -232,7 +232,8 @@ static const char own_calls[] =
     "cuDeviceGetUuid_"
     "v2\ncuMemGetAllocationGranularity\ncuMemCreate\ncuMemExportToShareableHandle\ncuMemAddressReserve\ncuMemMap\n"
     "cuMemSetAccess\ncuMemRelease\ncuMemUnmap\ncuMemAddressFree\n"
-    "cuStreamQuery\ncuStreamIsCapturing\ncuThreadExchangeStreamCaptureMode\n";
+    "cuStreamQuery\ncuStreamIsCapturing\ncuThreadExchangeStreamCaptureMode\ncuEventCreate\ncuEventQuery\n"
+    "cuCtxRecordEvent\n";
 
 char *run_logged(struct run *run)
 {

@@ -38,6 +38,7 @@
 #define WSDBG_ENV_HISTORY "WSDBG_HISTORY"           /* events a warp, 0 = off; rounded down to a power of two */
 #define WSDBG_ENV_SPOOL "WSDBG_SPOOL"               /* folder (0700) for module images, absent = do not keep them */
 #define WSDBG_ENV_OBSERVER "WSDBG_OBSERVER"         /* "driver" or "cupti" */
+#define WSDBG_ENV_MARKERS "WSDBG_MARKERS"           /* "1": put markers behind the work of contexts */
 
 #define WSDBG_NAME_BYTES 256
 #define WSDBG_TEXT_BYTES 256
@@ -213,6 +214,24 @@ struct wsdbg_door_row {
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_door_row) == 128 + WSDBG_TEXT_BYTES, "door layout");
 
+/* Whether a context's work gets done: now and then a thread of the observer puts an event behind everything that the
+ * context was given, never a second one while one is in flight, and looks whether the GPU has passed it.  An event in
+ * flight means that something the context was given before `recorded_ns` is not done; at `checked_ns` it was not. */
+enum wsdbg_marker_state {
+    WSDBG_MARKER_NONE,  /* nobody has tried */
+    WSDBG_MARKER_WORKS,
+    WSDBG_MARKER_FAILED /* the driver cannot; a note says why */
+};
+struct wsdbg_marker_row {
+    uint64_t recorded_ns; /* of the event in flight, written last; 0 = none is */
+    uint64_t checked_ns;  /* 0 = not since it was recorded */
+    uint64_t done_ns;     /* when the newest one that had passed was looked at; 0 = none yet */
+    uint64_t launches;    /* entries of the launch table that had begun when the newest was recorded */
+    uint32_t state;       /* enum wsdbg_marker_state */
+    uint32_t reserved[7];
+};
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_marker_row) == 64, "marker layout");
+
 struct wsdbg_segment {
     uint64_t magic;
     uint32_t version;         /* WSDBG_SEGMENT_VERSION */
@@ -262,6 +281,7 @@ struct wsdbg_segment {
 
     /* Appended later: a reader looks at fixed_bytes before it believes a row is there (WSDBG_SEGMENT_HAS). */
     struct wsdbg_door_row door;
+    struct wsdbg_marker_row markers[WSDBG_CONTEXT_ROWS]; /* of the context with that row */
 };
 
 /* What every segment of this version has. */

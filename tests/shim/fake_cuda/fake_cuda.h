@@ -6,7 +6,7 @@
 #define FAKE_WARPS_PER_SM 64
 #define FAKE_REGISTERS 168
 
-#define FAKE_PLAIN_IMAGE "//fake\nfunction plain\nfunction slow\nfunction fault\n"
+#define FAKE_PLAIN_IMAGE "//fake\nfunction plain\nfunction slow\nfunction hang\nfunction fault\n"
 #define FAKE_PROBED_IMAGE "//fake\nfunction probed\nprobes\nnames producer consumer\n"
 
 /* Two producers overrun a barrier made for one arrival; the same kernel with right rounds dies too. */

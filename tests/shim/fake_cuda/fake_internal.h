@@ -14,12 +14,13 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum fake_kind { DEAD = 0xdead, CONTEXT = 0xc0de01, MODULE, LIBRARY, KERNEL, FUNCTION, STREAM, GRAPH, MEMORY };
+enum fake_kind { DEAD = 0xdead, CONTEXT = 0xc0de01, MODULE, LIBRARY, KERNEL, FUNCTION, STREAM, GRAPH, MEMORY, EVENT };
 
 struct context {
     uint32_t kind;
     int device;
     int error; /* sticky */
+    uint64_t busy_until_ns; /* some stream of it */
 };
 
 struct module {
@@ -58,6 +59,12 @@ struct stream {
     uint32_t kind;
     uint64_t busy_until_ns;
     struct graph *capture;
+};
+
+struct event {
+    uint32_t kind;
+    struct context *context;
+    uint64_t done_ns;
 };
 
 struct graph {

@@ -1,6 +1,7 @@
 /* fake_kernel.c - what the kernels of the fake libcuda do, by name.
  *
  *   slow     keeps its stream busy for 1.5 s
+ *   hang     keeps it busy for ever
  *   fault    ends the context with error 719; in a probed module after one right round of an mbarrier
  *   overrun  the same after a round with more arrivals than the mbarrier takes
  *
@@ -84,6 +85,10 @@ void fake_kernel_run(struct function *function, struct stream *stream)
     const int faults = overruns || strcmp(function->name, "fault") == 0;
     if (strcmp(function->name, "slow") == 0)
         stream->busy_until_ns = fake_now_ns() + 1500000000u;
+    if (strcmp(function->name, "hang") == 0)
+        stream->busy_until_ns = UINT64_MAX;
+    if (stream->busy_until_ns > fake_current()->busy_until_ns)
+        fake_current()->busy_until_ns = stream->busy_until_ns;
     if (probed && faults)
         run_pipeline(config, overruns ? 2 : 1);
     else if (probed)

@@ -153,6 +153,40 @@ FAKE(cuThreadExchangeStreamCaptureMode, (int *mode), (mode))
     return 0;
 }
 
+FAKE(cuEventCreate, (CUevent * event, unsigned flags), (event, flags))
+{
+    struct event *made = calloc(1, sizeof *made);
+    (void)flags;
+    made->kind = EVENT;
+    made->context = fake_current();
+    *event = made;
+    return fake_context_error();
+}
+
+/* As the driver: in whatever mode the thread is, a capture in the context is spoiled. */
+FAKE(cuCtxRecordEvent, (CUcontext handle, CUevent event), (handle, event))
+{
+    struct context *context = fake_need(handle, CONTEXT, "cuCtxRecordEvent");
+    struct event *recorded = fake_need(event, EVENT, "cuCtxRecordEvent");
+    if (recorded->context != context)
+        fake_complain("cuCtxRecordEvent got an event of another context");
+    if (atomic_load(&capturing)) {
+        atomic_store(&capture_spoiled, 1);
+        return 900;
+    }
+    recorded->done_ns = context->busy_until_ns;
+    return context->error;
+}
+
+FAKE(cuEventQuery, (CUevent handle), (handle))
+{
+    const struct event *event = fake_need(handle, EVENT, "cuEventQuery");
+    int error = fake_unsafe();
+    if (!error)
+        error = fake_context_error();
+    return error ? error : fake_now_ns() < event->done_ns ? CUDA_ERROR_NOT_READY : 0;
+}
+
 FAKE(cuGraphLaunch, (void *handle, CUstream stream), (handle, stream))
 {
     struct graph *graph = fake_need(handle, GRAPH, "cuGraphLaunch");

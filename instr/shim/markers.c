@@ -1,0 +1,160 @@
+/* markers.c - tells whether the work of a context gets done, for kernels that have no probes.
+ *
+ * Reads:  WSDBG_MARKERS; shim_contexts[].launched, which a launch sets.
+ * Writes: the segment's marker rows; one event a context, put behind all of its streams.
+ *
+ * A launch costs one look at a flag: the events are put there four times a second at most by one detached thread, which
+ * the app never waits for but as the copy thread (leaving a context) and while a capture begins.  While a stream is
+ * captured nothing is put anywhere, and nothing is asked: the driver would spoil the capture (cuCtxRecordEvent, CUDA
+ * 12.5, says so).  Nor while a launch blocks because its queue is full: the marker would wait for the same lock.
+ */
+#include "shim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PERIOD_US = 250000, BLOCKED_NS = 2000000 };
+
+/* Of a context row; the thread's own. */
+struct marker {
+    CUevent event; /* NULL = not made yet */
+    bool in_flight, failed;
+};
+
+static struct marker markers[WSDBG_CONTEXT_ROWS];
+
+static bool must_stop(const struct shim_context *context)
+{
+    return atomic_load(&shim_exiting) || atomic_load(&context->closing) || atomic_load(&shim_state) != SHIM_ON;
+}
+
+static void store(uint64_t *word, uint64_t value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
+/* No marker in this context any more.  What ended the context is not trouble of ours. */
+static void fail(uint32_t index, CUresult result)
+{
+    struct wsdbg_marker_row *row = &atomic_load(&shim_segment)->markers[index];
+    markers[index].failed = true;
+    markers[index].in_flight = false;
+    store(&row->recorded_ns, 0);
+    __atomic_store_n(&row->state, WSDBG_MARKER_FAILED, __ATOMIC_RELEASE);
+    if (tracking_ends_context(result))
+        tracking_check(result);
+    else
+        shim_note("whether the work of context %u gets done cannot be seen (error %d)", index, result);
+}
+
+/* The context is current.  A capture that began since we looked is not an error of the marker's. */
+static void look(uint32_t index)
+{
+    struct wsdbg_marker_row *row = &atomic_load(&shim_segment)->markers[index];
+    CUresult result = shim_driver.cuEventQuery(markers[index].event);
+    const uint64_t now_ns = shim_now_ns();
+    if (result == CUDA_SUCCESS) {
+        markers[index].in_flight = false;
+        store(&row->done_ns, now_ns);
+        store(&row->recorded_ns, 0);
+    } else if (result == CUDA_ERROR_NOT_READY) {
+        store(&row->checked_ns, now_ns);
+    } else if (result != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) {
+        fail(index, result);
+    }
+}
+
+/* Asks for the flag before it puts the marker down: a launch in between is behind the next one. */
+static void put(uint32_t index)
+{
+    struct shim_context *context = &shim_contexts[index];
+    struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    struct wsdbg_marker_row *row = &segment->markers[index];
+    struct marker *marker = &markers[index];
+    CUresult result = marker->event ? CUDA_SUCCESS : shim_driver.cuEventCreate(&marker->event, CU_EVENT_DISABLE_TIMING);
+    if (result != CUDA_SUCCESS) {
+        marker->event = NULL;
+        fail(index, result);
+        return;
+    }
+    atomic_store(&context->launched, false);
+    const uint64_t launches = __atomic_load_n(&segment->launch_count, __ATOMIC_ACQUIRE), now_ns = shim_now_ns();
+    result = shim_driver.cuCtxRecordEvent((CUcontext)(uintptr_t)atomic_load(&context->handle), marker->event);
+    if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) {
+        atomic_store(&context->launched, true);
+    } else if (result != CUDA_SUCCESS) {
+        fail(index, result);
+    } else {
+        marker->in_flight = true;
+        store(&row->launches, launches);
+        store(&row->checked_ns, 0);
+        __atomic_store_n(&row->state, WSDBG_MARKER_WORKS, __ATOMIC_RELEASE);
+        store(&row->recorded_ns, now_ns);
+    }
+}
+
+/* The context is current. */
+static void step(uint32_t index)
+{
+    if (!observer_marking_begin())
+        return;
+    if (markers[index].in_flight)
+        look(index);
+    if (!markers[index].in_flight && !markers[index].failed && atomic_load(&shim_contexts[index].launched) &&
+        !registry_launch_is_blocked(shim_now_ns() - BLOCKED_NS))
+        put(index);
+    observer_marking_end();
+}
+
+static bool has_work(uint32_t index)
+{
+    const struct wsdbg_context_row *row = &atomic_load(&shim_segment)->contexts[index];
+    return !markers[index].failed && __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) == WSDBG_CONTEXT_ALIVE &&
+           (markers[index].in_flight || atomic_load(&shim_contexts[index].launched));
+}
+
+static void visit(uint32_t index)
+{
+    struct shim_context *context = &shim_contexts[index];
+    if (!has_work(index))
+        return;
+    atomic_fetch_add(&context->users, 1);
+    const uint64_t handle = must_stop(context) ? 0 : atomic_load(&context->handle);
+    if (handle && shim_driver.cuCtxPushCurrent_v2((CUcontext)(uintptr_t)handle) == CUDA_SUCCESS) {
+        CUcontext popped;
+        step(index);
+        shim_driver.cuCtxPopCurrent_v2(&popped); /* who destroys the context waits for us, for a while */
+    }
+    atomic_fetch_sub(&context->users, 1);
+}
+
+static void *serve(void *unused)
+{
+    (void)unused;
+    shim_depth = 2; /* nothing that this thread does is the app's */
+    int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    if (shim_driver.cuThreadExchangeStreamCaptureMode)
+        shim_driver.cuThreadExchangeStreamCaptureMode(&mode);
+    while (!atomic_load(&shim_exiting) && atomic_load(&shim_state) == SHIM_ON) {
+        for (uint32_t i = 0; i < WSDBG_CONTEXT_ROWS; i++)
+            visit(i);
+        shim_sleep_us(PERIOD_US);
+    }
+    return NULL;
+}
+
+static bool are_wanted(void)
+{
+    const char *wanted = getenv(WSDBG_ENV_MARKERS);
+    return wanted && strcmp(wanted, "1") == 0 && shim_driver.cuEventCreate && shim_driver.cuEventQuery &&
+           shim_driver.cuCtxRecordEvent;
+}
+
+void markers_start(void)
+{
+    static _Atomic bool started;
+    if (atomic_load(&started) || atomic_exchange(&started, true) || !are_wanted())
+        return;
+    if (!shim_start_thread(serve))
+        shim_note("whether work gets done cannot be seen: its thread could not be started");
+}

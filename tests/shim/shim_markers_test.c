@@ -1,0 +1,188 @@
+/* shim_markers_test.c - whether the work of a context gets done, as the shim tells it, on the fake libcuda. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MS UINT64_C(1000000)
+#define WANTED "WSDBG_MARKERS=1"
+
+static uint64_t load(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+/* Waits until the word is set (or, with `cleared`, is not); fails the test after 10 s. */
+static void await(const uint64_t *word, bool cleared)
+{
+    for (int i = 0; i < 1000 && (load(word) == 0) != cleared; i++)
+        usleep(10000);
+    assert_true((load(word) == 0) == cleared);
+}
+
+static const struct wsdbg_segment *start(struct run *run)
+{
+    int i = 0;
+    while (run->environment[i])
+        i++;
+    run->environment[i] = "APP_WAITS=1";
+    run->program = SHIM_APP_DYNAMIC;
+    run->mode = "dlsym";
+    run_start(run);
+    run_wait_line(run, "ready");
+    const struct wsdbg_segment *segment = segment_of(run->pid);
+    assert_non_null(segment);
+    return segment;
+}
+
+static void end(struct run *run)
+{
+    run_finish(run);
+    assert_exit(run, 0);
+    assert_string_equal(run->errors, "");
+    segment_remove(run->pid);
+}
+
+static void a_marker_stays_in_flight_behind_a_kernel_that_hangs(void **state)
+{
+    (void)state;
+    struct run run = {.scenario = "hang", .environment = {WANTED}};
+    const struct wsdbg_segment *segment = start(&run);
+    const struct wsdbg_marker_row *row = &segment->markers[0];
+    await(&row->recorded_ns, false);
+    await(&row->checked_ns, false);
+    const uint64_t recorded_ns = load(&row->recorded_ns), first_ns = load(&row->checked_ns);
+    while (load(&row->checked_ns) == first_ns)
+        usleep(10000);
+    assert_int_equal(load(&row->recorded_ns), recorded_ns); /* no second one */
+    assert_true(load(&row->checked_ns) > first_ns);
+    assert_true(first_ns >= recorded_ns && recorded_ns >= segment->launches[0].time_ns);
+    assert_int_equal(row->launches, 1);
+    assert_int_equal(row->done_ns, 0);
+    assert_int_equal(row->state, WSDBG_MARKER_WORKS);
+    end(&run);
+}
+
+static void a_marker_behind_work_that_is_done_is_gone(void **state)
+{
+    (void)state;
+    struct run run = {.scenario = "slow", .environment = {WANTED}};
+    const struct wsdbg_segment *segment = start(&run);
+    const struct wsdbg_marker_row *row = &segment->markers[0];
+    await(&row->done_ns, false);
+    await(&row->recorded_ns, true);
+    assert_true(row->done_ns - segment->launches[0].time_ns >= 1500 * MS);
+    end(&run);
+}
+
+static void without_the_word_no_event_is_made(void **state)
+{
+    (void)state;
+    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "slow"};
+    char *log = run_logged(&run);
+    assert_exit(&run, 0);
+    assert_string_equal(only_calls_of(log, "cuEventCreate\ncuCtxRecordEvent\n", true), "");
+    assert_int_equal(segment_of(run.pid)->markers[0].state, WSDBG_MARKER_NONE);
+    segment_remove(run.pid);
+}
+
+static void without_launches_no_event_is_made(void **state)
+{
+    (void)state;
+    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "init", .environment = {WANTED}};
+    char *log = run_logged(&run);
+    assert_string_equal(only_calls_of(log, "cuEventCreate\ncuCtxRecordEvent\n", true), "");
+}
+
+/* The number of lines between two calls of the app in the driver's log that are markers'. */
+static void a_capture_in_progress_sees_no_marker(void **state)
+{
+    (void)state;
+    struct run run = {
+        .program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "long-capture", .environment = {WANTED}};
+    char *log = run_logged(&run);
+    assert_exit(&run, 0);
+    char *story = only_calls_of(
+        log, "cuStreamBeginCapture_v2\ncuStreamEndCapture\ncuCtxRecordEvent\ncuEventQuery\n", true);
+    assert_non_null(strstr(story, "cuCtxRecordEvent 0\ncuEventQuery 600\n")); /* markers before it */
+    assert_non_null(strstr(story, "cuStreamBeginCapture_v2 0\ncuStreamEndCapture 0\n"));
+    const char *after = strstr(story, "cuStreamEndCapture 0\n");
+    assert_non_null(strstr(after, "cuEventQuery 0\n")); /* and after it */
+    segment_remove(run.pid);
+}
+
+static void what_the_driver_cannot_do_is_noted_once(void **state)
+{
+    (void)state;
+    static const char *const calls[] = {"cuEventCreate", "cuEventQuery", "cuCtxRecordEvent"};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        char failing[64];
+        snprintf(failing, sizeof failing, "FAKE_CUDA_FAIL=%s", calls[i]);
+        struct run run = {.scenario = "hang", .environment = {WANTED, failing}};
+        const struct wsdbg_segment *segment = start(&run);
+        for (int k = 0; k < 1000 && __atomic_load_n(&segment->note_count, __ATOMIC_ACQUIRE) == 0; k++)
+            usleep(10000);
+        assert_int_equal(segment->note_count, 1);
+        assert_string_equal(segment->notes[0],
+                            "whether the work of context 0 gets done cannot be seen (error 999)");
+        assert_int_equal(segment->markers[0].state, WSDBG_MARKER_FAILED);
+        assert_int_equal(load(&segment->markers[0].recorded_ns), 0);
+        end(&run);
+    }
+}
+
+static void a_marker_call_that_hangs_holds_nobody_up(void **state)
+{
+    (void)state;
+    static const char *const calls[] = {"cuEventCreate", "cuEventQuery", "cuCtxRecordEvent"};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        char hanging[64];
+        snprintf(hanging, sizeof hanging, "FAKE_CUDA_HANG=%s", calls[i]);
+        struct run run = {.program = SHIM_APP_DYNAMIC,
+                          .mode = "dlsym",
+                          .scenario = "long-capture",
+                          .environment = {WANTED, hanging}};
+        run_program(&run);
+        assert_exit(&run, 0);
+        assert_non_null(strstr(run.output, "cuStreamEndCapture 0\n"));
+        segment_remove(run.pid);
+    }
+}
+
+static void contexts_that_come_and_go_take_their_markers_along(void **state)
+{
+    (void)state;
+    struct run run = {.scenario = "contexts", .environment = {WANTED}};
+    start(&run);
+    end(&run);
+}
+
+static void a_fault_is_seen_although_the_program_does_not_ask(void **state)
+{
+    (void)state;
+    struct run run = {.scenario = "fault-unasked", .environment = {WANTED}};
+    const struct wsdbg_segment *segment = start(&run);
+    for (int k = 0; k < 1000 && __atomic_load_n(&segment->contexts[0].error, __ATOMIC_ACQUIRE) == 0; k++)
+        usleep(10000);
+    assert_int_equal(segment->contexts[0].error, 719);
+    assert_int_equal(segment->contexts[0].state, WSDBG_CONTEXT_FAULTED);
+    assert_int_equal(segment->note_count, 0);
+    end(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_marker_stays_in_flight_behind_a_kernel_that_hangs),
+        cmocka_unit_test(a_marker_behind_work_that_is_done_is_gone),
+        cmocka_unit_test(without_the_word_no_event_is_made),
+        cmocka_unit_test(without_launches_no_event_is_made),
+        cmocka_unit_test(a_capture_in_progress_sees_no_marker),
+        cmocka_unit_test(what_the_driver_cannot_do_is_noted_once),
+        cmocka_unit_test(a_marker_call_that_hangs_holds_nobody_up),
+        cmocka_unit_test(contexts_that_come_and_go_take_their_markers_along),
+        cmocka_unit_test(a_fault_is_seen_although_the_program_does_not_ask),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_texts);
+}
