@@ -103,8 +103,8 @@ static void a_capture_in_progress_sees_no_marker(void **state)
         .program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "long-capture", .environment = {WANTED}};
     char *log = run_logged(&run);
     assert_exit(&run, 0);
-    char *story = only_calls_of(
-        log, "cuStreamBeginCapture_v2\ncuStreamEndCapture\ncuCtxRecordEvent\ncuEventQuery\n", true);
+    char *story =
+        only_calls_of(log, "cuStreamBeginCapture_v2\ncuStreamEndCapture\ncuCtxRecordEvent\ncuEventQuery\n", true);
     assert_non_null(strstr(story, "cuCtxRecordEvent 0\ncuEventQuery 600\n")); /* markers before it */
     assert_non_null(strstr(story, "cuStreamBeginCapture_v2 0\ncuStreamEndCapture 0\n"));
     const char *after = strstr(story, "cuStreamEndCapture 0\n");
@@ -124,8 +124,7 @@ static void what_the_driver_cannot_do_is_noted_once(void **state)
         for (int k = 0; k < 1000 && __atomic_load_n(&segment->note_count, __ATOMIC_ACQUIRE) == 0; k++)
             usleep(10000);
         assert_int_equal(segment->note_count, 1);
-        assert_string_equal(segment->notes[0],
-                            "whether the work of context 0 gets done cannot be seen (error 999)");
+        assert_string_equal(segment->notes[0], "whether the work of context 0 gets done cannot be seen (error 999)");
         assert_int_equal(segment->markers[0].state, WSDBG_MARKER_FAILED);
         assert_int_equal(load(&segment->markers[0].recorded_ns), 0);
         end(&run);
@@ -139,10 +138,8 @@ static void a_marker_call_that_hangs_holds_nobody_up(void **state)
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         char hanging[64];
         snprintf(hanging, sizeof hanging, "FAKE_CUDA_HANG=%s", calls[i]);
-        struct run run = {.program = SHIM_APP_DYNAMIC,
-                          .mode = "dlsym",
-                          .scenario = "long-capture",
-                          .environment = {WANTED, hanging}};
+        struct run run = {
+            .program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "long-capture", .environment = {WANTED, hanging}};
         run_program(&run);
         assert_exit(&run, 0);
         assert_non_null(strstr(run.output, "cuStreamEndCapture 0\n"));

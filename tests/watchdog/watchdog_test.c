@@ -23,7 +23,8 @@ static void play(const struct tick *ticks, size_t count)
     for (size_t i = 0; i < count; i++) {
         struct wsdbg_grid grids[] = {{.running = false}, {.running = ticks[i].running}};
         const struct wsdbg_snapshot snapshot = {.grids = grids, .grid_count = 2, .progress_ns = ticks[i].progress_ns};
-        const enum wsdbg_watchdog_verdict verdict = wsdbg_watchdog_tick(&watchdog, &snapshot, ticks[i].now_ns);
+        const enum wsdbg_watchdog_verdict verdict =
+            wsdbg_watchdog_tick(&watchdog, wsdbg_watched_slots(&snapshot), ticks[i].now_ns);
         if (verdict != ticks[i].expected)
             fail_msg("tick %zu: verdict %d, expected %d", i, (int)verdict, (int)ticks[i].expected);
     }
@@ -97,6 +98,57 @@ static void progress_never_goes_back(void **state)
          {12 * S, 3 * S, true, WSDBG_WATCHDOG_STALLED});
 }
 
+/* ---- the work of contexts ---- */
+
+static struct wsdbg_context unfinished(uint64_t since_ns)
+{
+    return (struct wsdbg_context){.alive = true, .work_followed = true, .unfinished_ns = wsdbg_known_u64(since_ns)};
+}
+
+static void assert_watched(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns, bool running, uint64_t progress_ns)
+{
+    const struct wsdbg_watched watched = wsdbg_watched_work(snapshot, moved_ns);
+    assert_int_equal(watched.running, running);
+    assert_int_equal(watched.progress_ns, progress_ns);
+}
+
+static void finished_work_and_dead_contexts_are_not_watched(void **state)
+{
+    (void)state;
+    struct wsdbg_context contexts[] = {{.alive = true, .work_followed = true}, unfinished(3 * S)};
+    contexts[1].alive = false;
+    const struct wsdbg_snapshot snapshot = {.contexts = contexts, .context_count = 2};
+    assert_watched(&snapshot, 0, false, 0);
+}
+
+static void work_is_as_old_as_what_is_oldest_in_it(void **state)
+{
+    (void)state;
+    struct wsdbg_context contexts[] = {unfinished(9 * S), unfinished(5 * S), {.alive = true}};
+    const struct wsdbg_snapshot snapshot = {.contexts = contexts, .context_count = 3};
+    assert_watched(&snapshot, 0, true, 5 * S);
+}
+
+static void a_look_that_saw_movement_starts_the_clock_again(void **state)
+{
+    (void)state;
+    struct wsdbg_context contexts[] = {unfinished(5 * S)};
+    const struct wsdbg_snapshot snapshot = {.contexts = contexts, .context_count = 1};
+    assert_watched(&snapshot, 15 * S, true, 15 * S);
+    assert_watched(&snapshot, 4 * S, true, 5 * S);
+}
+
+/* A kernel with probes that moves explains why the work of its context takes long, and of no other context. */
+static void slots_that_move_count_for_their_own_context(void **state)
+{
+    (void)state;
+    struct wsdbg_context contexts[] = {unfinished(5 * S), unfinished(6 * S)};
+    struct wsdbg_grid grids[] = {{.context = 0, .running = true, .progress_ns = 14 * S},
+                                 {.context = 1, .running = false, .progress_ns = 15 * S}};
+    const struct wsdbg_snapshot snapshot = {.contexts = contexts, .context_count = 2, .grids = grids, .grid_count = 2};
+    assert_watched(&snapshot, 0, true, 6 * S);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +161,10 @@ int main(void)
         cmocka_unit_test(a_clock_that_stands_still_or_steps_back_ages_nothing),
         cmocka_unit_test(a_tick_that_comes_late_still_sees_the_stall),
         cmocka_unit_test(progress_never_goes_back),
+        cmocka_unit_test(finished_work_and_dead_contexts_are_not_watched),
+        cmocka_unit_test(work_is_as_old_as_what_is_oldest_in_it),
+        cmocka_unit_test(a_look_that_saw_movement_starts_the_clock_again),
+        cmocka_unit_test(slots_that_move_count_for_their_own_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

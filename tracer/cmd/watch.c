@@ -316,7 +316,7 @@ static void judge_fault(struct loop *loop, uint64_t now_ns)
 /* The watchdog reports a stall once; an undecided one is looked at again after twice the time. */
 static bool is_due(struct loop *loop, uint64_t now_ns)
 {
-    enum wsdbg_watchdog_verdict verdict = wsdbg_watchdog_tick(&loop->watchdog, &loop->last, now_ns);
+    enum wsdbg_watchdog_verdict verdict = wsdbg_watchdog_tick(&loop->watchdog, wsdbg_watched_slots(&loop->last), now_ns);
     uint64_t age_ns = now_ns - loop->watchdog.progress_ns;
     if (verdict == WSDBG_WATCHDOG_STALLED) {
         loop->look_again_ns = age_ns * 2;

@@ -1,6 +1,6 @@
 /* watchdog.c - when has progress stopped?  A pure function of snapshots and a clock; see watchdog.h.
  *
- * Reads: whether a grid runs, and when a slot of a running grid last changed.  Writes: its own struct.
+ * Reads: whether a grid runs and when it last moved; how long a context's work is unfinished.  Writes: its own struct.
  */
 #include "diagnose/watchdog.h"
 
@@ -9,12 +9,40 @@ void wsdbg_watchdog_init(struct wsdbg_watchdog *watchdog, uint64_t stall_ns)
     *watchdog = (struct wsdbg_watchdog){.stall_ns = stall_ns, .next_look_ns = stall_ns};
 }
 
-static bool any_grid_runs(const struct wsdbg_snapshot *snapshot)
+struct wsdbg_watched wsdbg_watched_slots(const struct wsdbg_snapshot *snapshot)
 {
+    struct wsdbg_watched watched = {.progress_ns = snapshot->progress_ns};
     for (size_t i = 0; i < snapshot->grid_count; i++)
-        if (snapshot->grids[i].running)
-            return true;
-    return false;
+        watched.running |= snapshot->grids[i].running;
+    return watched;
+}
+
+/* The later of `time_ns` and the last movement of a running grid of the context. */
+static uint64_t last_movement_ns(const struct wsdbg_snapshot *snapshot, size_t context, uint64_t time_ns)
+{
+    for (size_t i = 0; i < snapshot->grid_count; i++) {
+        const struct wsdbg_grid *grid = &snapshot->grids[i];
+        if (grid->context == context && grid->running && grid->progress_ns > time_ns)
+            time_ns = grid->progress_ns;
+    }
+    return time_ns;
+}
+
+struct wsdbg_watched wsdbg_watched_work(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns)
+{
+    struct wsdbg_watched watched = {.progress_ns = UINT64_MAX};
+    for (size_t i = 0; i < snapshot->context_count; i++) {
+        const struct wsdbg_context *context = &snapshot->contexts[i];
+        if (!context->alive || !context->unfinished_ns.known)
+            continue;
+        const uint64_t since_ns = last_movement_ns(snapshot, i, context->unfinished_ns.value);
+        watched.running = true;
+        if (since_ns < watched.progress_ns)
+            watched.progress_ns = since_ns;
+    }
+    if (!watched.running || watched.progress_ns < moved_ns)
+        watched.progress_ns = moved_ns;
+    return watched;
 }
 
 /* A clock that steps back makes nothing older. */
@@ -28,19 +56,19 @@ static uint64_t twice(uint64_t value)
     return value > UINT64_MAX / 2 ? UINT64_MAX : 2 * value;
 }
 
-enum wsdbg_watchdog_verdict wsdbg_watchdog_tick(struct wsdbg_watchdog *watchdog, const struct wsdbg_snapshot *snapshot,
+enum wsdbg_watchdog_verdict wsdbg_watchdog_tick(struct wsdbg_watchdog *watchdog, struct wsdbg_watched watched,
                                                 uint64_t now_ns)
 {
-    if (!any_grid_runs(snapshot)) {
+    if (!watched.running) {
         /* The slow kernel that caused a back-off is gone; the next one is judged afresh. */
         const uint64_t progress_ns = watchdog->progress_ns;
         wsdbg_watchdog_init(watchdog, watchdog->stall_ns);
         watchdog->progress_ns = progress_ns;
         return WSDBG_WATCHDOG_IDLE;
     }
-    const bool moved = snapshot->progress_ns > watchdog->progress_ns;
+    const bool moved = watched.progress_ns > watchdog->progress_ns;
     if (moved) {
-        watchdog->progress_ns = snapshot->progress_ns;
+        watchdog->progress_ns = watched.progress_ns;
         watchdog->reported = false;
     }
     if (watchdog->reported)

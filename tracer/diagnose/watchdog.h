@@ -1,8 +1,9 @@
 /* watchdog.h - decides from snapshots and a clock when progress has stopped.  Pure: the clock is an argument.
  *
- * A stall: some grid is running and no slot of it has changed for `stall_ns`.  The watchdog does not say
- * "hang": the diagnosis does, after the stall.  A stall is reported once until progress is seen again; then
- * again after twice as long each time (back-off for slow kernels).
+ * A stall: something runs and nothing of it has moved for `stall_ns`.  Two things can be watched: the grids whose warps
+ * write into slots, and the work of contexts, whatever it consists of.  The watchdog does not say "hang": the diagnosis
+ * does, after the stall.  A stall is reported once until progress is seen again; then again after twice as long each
+ * time (back-off for slow kernels).
  */
 #ifndef WSDBG_DIAGNOSE_WATCHDOG_H
 #define WSDBG_DIAGNOSE_WATCHDOG_H
@@ -11,8 +12,8 @@
 
 enum wsdbg_watchdog_verdict {
     WSDBG_WATCHDOG_IDLE = 0,    /* nothing running that can be seen */
-    WSDBG_WATCHDOG_PROGRESS,    /* running, slots change */
-    WSDBG_WATCHDOG_QUIET,       /* running, no change, threshold not reached */
+    WSDBG_WATCHDOG_PROGRESS,    /* running, it moves */
+    WSDBG_WATCHDOG_QUIET,       /* running, no movement, threshold not reached */
     WSDBG_WATCHDOG_STALLED,     /* threshold just passed: look now */
     WSDBG_WATCHDOG_STILL_STALLED
 };
@@ -24,10 +25,21 @@ struct wsdbg_watchdog {
     bool reported;          /* this stall was reported; cleared by progress */
 };
 
-void wsdbg_watchdog_init(struct wsdbg_watchdog *watchdog, uint64_t stall_ns);
+/* What is watched, at one moment. */
+struct wsdbg_watched {
+    bool running;
+    uint64_t progress_ns; /* host time of the last movement */
+};
 
-/* One tick.  Looks only at grids[].running and progress_ns of the snapshot. */
-enum wsdbg_watchdog_verdict wsdbg_watchdog_tick(struct wsdbg_watchdog *watchdog, const struct wsdbg_snapshot *snapshot,
+/* The grids whose slots are seen: they move together. */
+struct wsdbg_watched wsdbg_watched_slots(const struct wsdbg_snapshot *snapshot);
+/* The work of contexts: the context whose work has been unfinished the longest.  Slots that move in it are movement, and
+ * so is what a look at the GPU saw at moved_ns (0 = none). */
+struct wsdbg_watched wsdbg_watched_work(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns);
+
+void wsdbg_watchdog_init(struct wsdbg_watchdog *watchdog, uint64_t stall_ns);
+/* One tick. */
+enum wsdbg_watchdog_verdict wsdbg_watchdog_tick(struct wsdbg_watchdog *watchdog, struct wsdbg_watched watched,
                                                 uint64_t now_ns);
 
 #endif

@@ -15,6 +15,7 @@ WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_activity_row) % 8 == 0, "word copies");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, off_reason) % 8 == 0, "word copies");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, notes) % 8 == 0, "word copies");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, names) % 8 == 0, "word copies");
+WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, markers) % 8 == 0, "word copies");
 
 static const struct wsdbg_segment *segment_of(const struct wsdbg_segment_view *view)
 {
@@ -109,6 +110,18 @@ void wsdbg_segment_read_off_reason(const struct wsdbg_segment_view *view, char o
 {
     wsdbg_segment_copy(out, segment_of(view)->off_reason, WSDBG_TEXT_BYTES);
     out[WSDBG_TEXT_BYTES - 1] = '\0';
+}
+
+bool wsdbg_segment_read_marker(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_marker_row *out)
+{
+    const uint64_t fixed_bytes = LOAD(view, fixed_bytes);
+    const struct wsdbg_marker_row *source = &segment_of(view)->markers[row];
+    *out = (struct wsdbg_marker_row){0};
+    if (!WSDBG_SEGMENT_HAS(fixed_bytes, markers) || !WSDBG_SEGMENT_HAS(view->byte_count, markers))
+        return true;
+    const uint64_t recorded_ns = __atomic_load_n(&source->recorded_ns, __ATOMIC_ACQUIRE);
+    wsdbg_segment_copy(out, source, sizeof *out);
+    return __atomic_load_n(&source->recorded_ns, __ATOMIC_ACQUIRE) == recorded_ns && out->recorded_ns == recorded_ns;
 }
 
 bool wsdbg_segment_read_thread(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_thread_row *out)

@@ -42,6 +42,8 @@ void wsdbg_segment_read_name(const struct wsdbg_segment_view *view, uint32_t row
 void wsdbg_segment_read_note(const struct wsdbg_segment_view *view, uint32_t row, char out[WSDBG_TEXT_BYTES]);
 /* "" while the observer is active and saw everything. */
 void wsdbg_segment_read_off_reason(const struct wsdbg_segment_view *view, char out[WSDBG_TEXT_BYTES]);
+/* Zero where the segment is of an older observer.  False: the row changed under the eyes. */
+bool wsdbg_segment_read_marker(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_marker_row *out);
 /* False: the thread is not inside a call (or the row changed under the eyes). */
 bool wsdbg_segment_read_thread(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_thread_row *out);
 /* Entry `number` of a ring table; false: it left the ring, or is being written. */

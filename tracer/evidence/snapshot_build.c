@@ -22,9 +22,12 @@ static void count_trouble(struct wsdbg_builder *builder)
 
 static void find_progress(struct wsdbg_builder *builder)
 {
-    for (size_t i = 0; i < builder->out->grid_count; i++)
-        if (builder->out->grids[i].running && builder->grids[i].changed_ns > builder->out->progress_ns)
-            builder->out->progress_ns = builder->grids[i].changed_ns;
+    for (size_t i = 0; i < builder->out->grid_count; i++) {
+        struct wsdbg_grid *grid = &builder->out->grids[i];
+        grid->progress_ns = builder->grids[i].changed_ns;
+        if (grid->running && grid->progress_ns > builder->out->progress_ns)
+            builder->out->progress_ns = grid->progress_ns;
+    }
 }
 
 static struct wsdbg_error *build_parts(struct wsdbg_builder *builder)

@@ -7,6 +7,9 @@
 #include "evidence/builder.h"
 #include "evidence/grow.h"
 
+/* A marker that nobody has looked at for this long says nothing about now: the process is stopped, or captures. */
+#define MARKER_FRESH_NS UINT64_C(1000000000)
+
 static struct wsdbg_optional_u32 known_unless(uint32_t value, uint32_t unknown)
 {
     return (struct wsdbg_optional_u32){.value = value == unknown ? 0 : value, .known = value != unknown};
@@ -31,6 +34,37 @@ static struct wsdbg_optional_u64 state_age_ns(const struct wsdbg_tracked_context
     return known ? wsdbg_known_u64(context->fault_seen_ns - copied_ns) : (struct wsdbg_optional_u64){0};
 }
 
+/* Since when some thread has been inside a call that waits for the context (launches: for room in its queue); 0 = none
+ * is. */
+static uint64_t blocked_since_ns(const struct wsdbg_tracker *tracker, uint32_t context, bool launches)
+{
+    uint64_t oldest_ns = 0;
+    for (uint32_t i = 0; i < tracker->head.thread_count; i++) {
+        struct wsdbg_thread_row row;
+        if (!wsdbg_segment_read_thread(&tracker->view, i, &row) || row.context != context)
+            continue;
+        const bool launch = strncmp(row.call, "cuLaunch", 8) == 0 || strncmp(row.call, "cuGraphLaunch", 13) == 0;
+        if ((launch || !launches) && (oldest_ns == 0 || row.since_ns < oldest_ns))
+            oldest_ns = row.since_ns;
+    }
+    return oldest_ns;
+}
+
+/* The marker says it, and where a full queue keeps markers out, or there are none, the threads that wait. */
+static void set_work(const struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker, uint32_t index,
+                     struct wsdbg_context *out)
+{
+    struct wsdbg_marker_row marker;
+    if (!out->alive || !wsdbg_segment_read_marker(&tracker->view, index, &marker))
+        return;
+    out->work_followed = marker.state == WSDBG_MARKER_WORKS;
+    uint64_t since_ns = blocked_since_ns(tracker, index, out->work_followed);
+    const bool fresh = marker.checked_ns && marker.checked_ns + MARKER_FRESH_NS >= builder->request->now_ns;
+    if (marker.recorded_ns && fresh && (since_ns == 0 || marker.recorded_ns < since_ns))
+        since_ns = marker.recorded_ns;
+    out->unfinished_ns = known_unless_zero(since_ns);
+}
+
 static void add_contexts(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker)
 {
     for (uint32_t i = 0; i < tracker->head.context_count; i++) {
@@ -51,6 +85,7 @@ static void add_contexts(struct wsdbg_builder *builder, const struct wsdbg_track
             .gpu_now_ns = context->gpu_now_ns,
         };
         memcpy(out->device_name, row->device_name, sizeof out->device_name);
+        set_work(builder, tracker, i, out);
     }
 }
 

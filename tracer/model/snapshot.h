@@ -66,6 +66,8 @@ struct wsdbg_context {
     uint32_t history_depth; /* 0 = history off */
     bool history_read;      /* the warps' histories were copied for this snapshot */
     uint64_t gpu_now_ns;
+    bool work_followed;     /* whether what it was given to do gets done is seen: */
+    struct wsdbg_optional_u64 unfinished_ns; /* something that it was given before this moment is not done */
 };
 
 struct wsdbg_module {
@@ -195,6 +197,7 @@ struct wsdbg_grid {
     uint32_t cta_first, cta_count; /* CTAs seen */
     uint32_t warps_live, warps_exited;
     bool running; /* some warp has not exited, its context is alive and its launch is not known to be done */
+    uint64_t progress_ns; /* host time at which it was last seen to move, 0 = not known */
 };
 
 struct wsdbg_cta {
