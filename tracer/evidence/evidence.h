@@ -33,7 +33,10 @@ struct wsdbg_evidence {
 struct wsdbg_error *wsdbg_evidence_open_ring(const char *session, const char *spool, struct wsdbg_evidence **out);
 /* The same read-only, beside the wsdbg that watches the session: asks for no copies, so inspect() is poll(). */
 struct wsdbg_error *wsdbg_evidence_attach_ring(const char *session, struct wsdbg_evidence **out);
-/* How evidence that stops the GPU is used. */
+/* Evidence that stops the GPU does so only in an inspect() whose deadline_ns leaves the time: at least this.  With less
+ * it is the ring's inspect(), and poll() always is. */
+#define WSDBG_DOOR_NS UINT64_C(1000000000)
+/* How it is used. */
 enum wsdbg_door_use {
     WSDBG_DOOR_WHERE_NEEDED, /* only for kernels without probes, and where the ring's record is not enough */
     WSDBG_DOOR_ALWAYS
