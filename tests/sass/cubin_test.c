@@ -217,8 +217,12 @@ static void what_is_no_cubin_for_sm_90_is_refused_in_words(void **state)
     header->e_flags = 100 << 8;
     assert_refused(opened.bytes, opened.count, "a cubin for sm_100, only sm_90 is read");
     *header = good;
+    header->e_ident[EI_ABIVERSION] = 6;
+    assert_refused(opened.bytes, opened.count, "a cubin of ABI version 6, only 7 and 8 are read");
+    *header = good;
     header->e_ident[EI_ABIVERSION] = 7;
-    assert_refused(opened.bytes, opened.count, "a cubin of ABI version 7, only 8 is read");
+    header->e_flags = 0x500556;
+    assert_refused(opened.bytes, opened.count, "a cubin for sm_86, only sm_90 is read");
     *header = good;
     header->e_machine = EM_X86_64;
     assert_refused(opened.bytes, opened.count, "not a cubin");
@@ -235,6 +239,50 @@ static Elf64_Sym *symbol_of(struct opened *opened, size_t number)
     while (section->sh_type != SHT_SYMTAB)
         section++;
     return (Elf64_Sym *)(void *)(opened->bytes + section->sh_offset) + number;
+}
+
+static Elf64_Shdr *section_of(struct opened *opened, size_t number)
+{
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)(void *)opened->bytes;
+    return (Elf64_Shdr *)(void *)(opened->bytes + header->e_shoff) + number;
+}
+
+/* What the driver loaded has its address in the section and in each symbol of it; the rest stays as it was. */
+static void a_relocated_function_has_its_address(void **state)
+{
+    enum { SYMBOLS = 18 };
+    const uint64_t address = 0x7f83637a0000;
+    (void)state;
+    struct opened opened = open_image("functions");
+    const size_t section = named(opened.cubin, "_Z4pipePi")->section;
+    section_of(&opened, section)->sh_addr = address;
+    for (size_t i = 1; i < SYMBOLS; i++)
+        if (symbol_of(&opened, i)->st_shndx == section)
+            symbol_of(&opened, i)->st_value += address;
+    wsdbg_cubin_close(opened.cubin);
+    assert_null(wsdbg_cubin_open(&(struct wsdbg_image){(unsigned char *)opened.bytes, opened.count}, &opened.cubin));
+    const struct wsdbg_cubin_function *pick = named(opened.cubin, "$_Z4pipePi$_Z4picki");
+    assert_int_equal(named(opened.cubin, "_Z5plainPi")->address, 0);
+    assert_int_equal(named(opened.cubin, "_Z4pipePi")->address, address);
+    assert_int_equal(pick->address, address + 0x2c0);
+    assert_int_equal(pick->offset_bytes, 0x2c0);
+    assert_ptr_equal(pick->code.bytes, named(opened.cubin, "_Z4pipePi")->code.bytes + 0x2c0);
+    close_image(&opened);
+}
+
+/* ABI 7: the architecture in the first byte of the flags, a count of registers above the symbol of a code section. */
+static void a_cubin_of_the_abi_before_is_read(void **state)
+{
+    (void)state;
+    struct opened opened = open_image("functions");
+    Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)opened.bytes;
+    header->e_ident[EI_ABIVERSION] = 7;
+    header->e_flags = 0x5a055a;
+    section_of(&opened, named(opened.cubin, "_Z4pipePi")->section)->sh_info |= 40u << 24;
+    wsdbg_cubin_close(opened.cubin);
+    assert_null(wsdbg_cubin_open(&(struct wsdbg_image){(unsigned char *)opened.bytes, opened.count}, &opened.cubin));
+    assert_true(named(opened.cubin, "_Z4pipePi")->mbarrier_uses > 0);
+    close_image(&opened);
 }
 
 static void a_function_outside_its_section_is_refused(void **state)
@@ -337,6 +385,8 @@ int main(void)
         cmocka_unit_test(a_packed_cubin_is_unpacked_and_a_bare_one_taken_as_it_is),
         cmocka_unit_test(only_a_cubin_for_this_device_and_within_the_limit_is_taken),
         cmocka_unit_test(what_is_no_cubin_for_sm_90_is_refused_in_words),
+        cmocka_unit_test(a_relocated_function_has_its_address),
+        cmocka_unit_test(a_cubin_of_the_abi_before_is_read),
         cmocka_unit_test(a_function_outside_its_section_is_refused),
         cmocka_unit_test(an_attribute_longer_than_its_section_is_refused),
         cmocka_unit_test(every_cut_of_a_cubin_is_refused),

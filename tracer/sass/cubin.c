@@ -8,9 +8,11 @@
 #include <string.h>
 
 #define MACHINE_CUDA 190
-#define ABI_VERSION 8       /* of CUDA 13 */
-#define ARCHITECTURE_BYTE 8 /* the shift of the architecture in the header's flags */
+#define ABI_VERSION 8        /* of CUDA 13 */
+#define ABI_VERSION_BEFORE 7 /* of CUDA 12: the architecture lies in the flags' first byte */
+#define ARCHITECTURE_BYTE 8  /* the shift of the architecture in the header's flags */
 #define ARCHITECTURE 90
+#define SYMBOL_BITS 0xffffffu /* of a code section's sh_info; before, the byte above counted registers */
 #define SECTION_INFO 0x70000000u
 #define SYMBOL_KERNEL 0x10 /* in st_other */
 
@@ -55,10 +57,11 @@ static struct wsdbg_error *check_header(Elf *elf)
     if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
         header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != MACHINE_CUDA)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "not a cubin");
-    if (header.e_ident[EI_ABIVERSION] != ABI_VERSION)
-        return wsdbg_error_create(WSDBG_ERROR_VERSION, "a cubin of ABI version %u, only %d is read",
-                                  header.e_ident[EI_ABIVERSION], ABI_VERSION);
-    const unsigned architecture = header.e_flags >> ARCHITECTURE_BYTE & 0xff;
+    const unsigned version = header.e_ident[EI_ABIVERSION];
+    if (version != ABI_VERSION && version != ABI_VERSION_BEFORE)
+        return wsdbg_error_create(WSDBG_ERROR_VERSION, "a cubin of ABI version %u, only %d and %d are read", version,
+                                  ABI_VERSION_BEFORE, ABI_VERSION);
+    const unsigned architecture = header.e_flags >> (version == ABI_VERSION ? ARCHITECTURE_BYTE : 0) & 0xff;
     return architecture == ARCHITECTURE
                ? NULL
                : wsdbg_error_create(WSDBG_ERROR_VERSION, "a cubin for sm_%u, only sm_%d is read", architecture,
@@ -82,17 +85,21 @@ static struct wsdbg_error *read_function(struct wsdbg_cubin *cubin, const GElf_S
     struct wsdbg_image text;
     if (!name)
         return damaged("a function whose name lies outside the names");
-    if (!section || !contents(section, &text))
+    GElf_Shdr header;
+    if (!section || !gelf_getshdr(section, &header) || !contents(section, &text))
         return damaged("a function without code");
-    if (symbol->st_value > text.byte_count || symbol->st_size > text.byte_count - symbol->st_value)
+    /* In an image that the driver relocated, a section and its symbols have the GPU's addresses. */
+    const uint64_t offset = symbol->st_value - header.sh_addr;
+    if (offset > text.byte_count || symbol->st_size > text.byte_count - offset)
         return damaged("a function that reaches beyond its section");
-    if (symbol->st_value % WSDBG_INSTRUCTION_BYTES || symbol->st_size % WSDBG_INSTRUCTION_BYTES)
+    if (offset % WSDBG_INSTRUCTION_BYTES || symbol->st_size % WSDBG_INSTRUCTION_BYTES)
         return damaged("a function of broken instructions");
     *out = (struct wsdbg_cubin_function){
         .name = name,
-        .code = {text.bytes + symbol->st_value, symbol->st_size},
+        .code = {text.bytes + offset, symbol->st_size},
         .section = symbol->st_shndx,
-        .offset_bytes = symbol->st_value,
+        .offset_bytes = offset,
+        .address = header.sh_addr ? symbol->st_value : 0,
         .is_kernel = (symbol->st_other & SYMBOL_KERNEL) != 0,
         .registers = WSDBG_UNKNOWN_COUNT,
         .named_barriers = WSDBG_UNKNOWN_COUNT,
@@ -156,7 +163,7 @@ static struct wsdbg_cubin_function *function_of_section(const struct wsdbg_cubin
 {
     GElf_Shdr header;
     Elf_Scn *section = elf_getscn(cubin->elf, number);
-    return section && gelf_getshdr(section, &header) ? function_of_symbol(cubin, header.sh_info) : NULL;
+    return section && gelf_getshdr(section, &header) ? function_of_symbol(cubin, header.sh_info & SYMBOL_BITS) : NULL;
 }
 
 static uint32_t u32_at(const unsigned char *bytes)

@@ -18,6 +18,7 @@ struct wsdbg_cubin_function {
     struct wsdbg_image code;        /* whole instructions */
     size_t section;                 /* the number of the section that holds the code */
     uint64_t offset_bytes;          /* of the code within that section */
+    uint64_t address;               /* where the GPU has the code; 0 = the image was not relocated, or not this part */
     bool is_kernel;                 /* can be launched; else only called */
     bool reconfigures;              /* uses setmaxnreg */
     int registers;                  /* per thread at launch, or WSDBG_UNKNOWN_COUNT */
