@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+"""live.py - everything that docs/results/h200-live.md says: hangs of kernels without probes, seen from outside.
+
+    tests/h200/live.py [--build build] [--out live.json] [--runs 3] [--public FOLDER] [PART ...]
+    tests/h200/live.py --table live.json > docs/results/h200-live.md
+
+Parts: hangs, waits, timing, healthy, slow, python, public (default: all).  Results are merged into the JSON file.  `python` needs
+PyTorch and Triton; `public` runs the programs in --public (kernels of others with a defect put in by hand, never kept here).  A
+development script: wsdbg itself needs no Python.
+"""
+import argparse, json, os, re, signal, statistics, subprocess, sys, tempfile, threading, time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+PYTHON_HANG = '''
+import sys, torch, triton, triton.language as tl
+
+@triton.jit
+def wait_for_flag(flag):
+    value = tl.atomic_add(flag, 0)
+    while value == 0:
+        value = tl.atomic_add(flag, 0)
+
+flag = torch.zeros(1, dtype=torch.int32, device='cuda')
+a = torch.randn(2048, 2048, dtype=torch.bfloat16, device='cuda')
+torch.mm(a, a)
+torch.cuda.synchronize()
+print('flag at', hex(flag.data_ptr()), flush=True)
+wait_for_flag[(4,)](flag)
+if 'behind' in sys.argv:
+    b = torch.mm(a, a)
+torch.cuda.synchronize()
+'''
+
+
+def rows(program):
+    """The rows a demo program lists: [name, cause, role, barrier, kind]."""
+    text = subprocess.run([program, '--list-bugs'], capture_output=True, text=True, timeout=20).stdout
+    return [line.split('\t')[:5] for line in text.splitlines() if line.strip()]
+
+
+def spread(values):
+    values = sorted(values)
+    return {'median': statistics.median(values), 'min': values[0], 'max': values[-1], 'n': len(values)} if values else None
+
+
+class Memory(threading.Thread):
+    """The most memory a process and its children (but not `but`'s) held, from /proc; KiB."""
+
+    def __init__(self, pid):
+        super().__init__(daemon=True)
+        self.pid, self.kib, self.over = pid, {}, False
+
+    def run(self):
+        while not self.over:
+            for entry in os.listdir('/proc'):
+                if entry.isdigit():
+                    self.look(entry)
+            time.sleep(0.01)
+
+    def look(self, entry):
+        try:
+            text = open(f'/proc/{entry}/status').read()
+        except OSError:
+            return
+        name = re.search(r'^Name:\t(.*)$', text, re.M).group(1)
+        peak = re.search(r'^VmHWM:\s+(\d+)', text, re.M)
+        if name.startswith('wsdbg') and peak:
+            self.kib[entry] = int(peak.group(1))
+
+
+class Live:
+    def __init__(self, build, runs, public):
+        self.bin = os.path.join(build, 'bin')
+        self.runs, self.public = runs, public
+        self.scratch = tempfile.mkdtemp(prefix='wsdbg-live-')
+
+    def tool(self, name):
+        return os.path.join(self.bin, name)
+
+    def plain(self, text):
+        """Without the paths of this machine."""
+        for path in (self.bin + '/', self.scratch + '/', (self.public or self.bin) + '/'):
+            text = text.replace(path, '')
+        return text
+
+    def watched(self, program, extra=(), stall='0.5', limit=60, memory=False, during=None):
+        """Runs a program under wsdbg: status, report or None, stderr, seconds, KiB by process."""
+        database = os.path.join(self.scratch, 'run.db')
+        if os.path.exists(database):
+            os.unlink(database)
+        start = time.monotonic()
+        errors = open(os.path.join(self.scratch, 'stderr'), 'w+')
+        process = subprocess.Popen([self.tool('wsdbg'), 'run', '--stall', stall, '--json', '-o', database, *extra, '--', *program],
+                                   stdout=subprocess.PIPE, stderr=errors, text=True)
+        watcher = Memory(process.pid)
+        if memory:
+            watcher.start()
+        if during:
+            threading.Thread(target=during, args=(process,), daemon=True).start()
+        try:
+            out, _ = process.communicate(timeout=limit)
+            status = process.returncode
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, _ = process.communicate()
+            status = 'limit'
+        watcher.over = True
+        errors.seek(0)
+        at = out.find('{\n')
+        try:
+            report = json.loads(out[at:]) if at >= 0 else None
+        except ValueError:
+            report = None
+        return {'status': status, 'report': report, 'stderr': self.plain(errors.read()), 'stdout': out[:max(at, 0)] if at >= 0 else out,
+                'seconds': time.monotonic() - start, 'kib': watcher.kib}
+
+    def judge(self, result, cause, role, barrier):
+        """What a run's report says, and whether it is what was expected."""
+        report = result['report'] or {}
+        first = (report.get('findings') or [{}])[0]
+        got_role = (first.get('role') or '')
+        said = first.get('barrier')
+        got_barrier = (said.get('name') if isinstance(said, dict) else said) or ''
+        delay = re.search(r'verdict (\d+) ms after', result['stderr'])
+        return {'status': result['status'], 'cause': first.get('cause'), 'confidence': first.get('confidence'), 'role': got_role,
+                'barrier': got_barrier, 'verdict_ms': int(delay.group(1)) if delay else None,
+                'cause_right': first.get('cause') == cause, 'role_right': not role or got_role.startswith(role),
+                'barrier_right': not barrier or got_barrier.startswith(barrier), 'looks': report.get('looks')}
+
+    def series(self, program, expected, extra, runs, stall='0.5'):
+        results = [self.judge(self.watched(program, extra, stall), *expected) for _ in range(runs)]
+        return {'runs': runs, 'hangs': sum(r['status'] == 124 for r in results),
+                **{key: sum(r[key] for r in results) for key in ('cause_right', 'role_right', 'barrier_right')},
+                'wrong_proven': sum(r['confidence'] == 'proven' and not r['cause_right'] for r in results),
+                'said': sorted({f"{r['cause']} ({r['confidence']}), {r['role'] or '-'}, {r['barrier'] or '-'}" for r in results}),
+                'verdict_ms': spread([r['verdict_ms'] for r in results if r['verdict_ms'] is not None])}
+
+    def hangs(self):
+        table = []
+        for name, cause, role, barrier, kind in rows(self.tool('gemm')):
+            if kind.lower() not in ('hang', 'race'):
+                continue
+            for variant in ('bare', 'plain', 'probes'):
+                for door in ('live', 'core'):
+                    command = [self.tool('gemm'), '--bug', name, '--variant', variant]
+                    row = self.series(command, (cause, role, barrier), ['--evidence', door], self.runs)
+                    table.append({'case': name, 'variant': variant, 'door': door, 'expected': [cause, role, barrier], **row})
+                    print('hangs', name, variant, door, row['hangs'], row['cause_right'], row['said'], flush=True)
+        return table
+
+    def waits(self):
+        table = []
+        cases = [('two_async_warps', row) for row in rows(self.tool('two_async_warps'))] + [('waits', row) for row in rows(self.tool('waits'))]
+        for program, (name, cause, role, barrier, kind) in cases:
+            if kind.lower() not in ('hang', 'race', 'fault'):
+                continue
+            variant = ['--variant', 'plain'] if program == 'two_async_warps' else []
+            row = self.series([self.tool(program), '--bug', name, *variant], (cause, role, barrier), ['--evidence', 'live'], self.runs)
+            table.append({'case': f'{program} {name}', 'kind': kind.lower(), 'expected': [cause, role, barrier], **row})
+            print('waits', name, row['hangs'], row['cause_right'], row['said'], flush=True)
+        return table
+
+    def timing(self):
+        table = []
+        sizes = {'4 CTAs': ['--bug', 'arrive-missing'],
+                 'full chip (132 × 12 warps)': ['--bug', 'arrive-missing', '--m', '8192', '--n', '8192', '--k', '1024', '--ctas', '132']}
+        for title, options in sizes.items():
+            for door in ('live', 'core'):
+                results = []
+                for _ in range(max(self.runs, 5) if door == 'live' else 2):
+                    result = self.watched([self.tool('gemm'), '--variant', 'plain', *options], ['--evidence', door], memory=True)
+                    results.append((self.judge(result, 'ARRIVE_MISSING', 'consumer', 'empty'), result['kib'], result['seconds']))
+                looks = [r['looks'] for r, _, _ in results if r['looks']]
+                table.append({'case': title, 'door': door, 'right': sum(r['cause_right'] for r, _, _ in results), 'runs': len(results),
+                              'verdict_ms': spread([r['verdict_ms'] for r, _, _ in results if r['verdict_ms'] is not None]),
+                              'looks': looks[-1] if looks else None,
+                              'kib': spread([max(kib.values(), default=0) for _, kib, _ in results])})
+                print('timing', title, door, table[-1]['verdict_ms'], table[-1]['kib'], flush=True)
+        return table
+
+    def healthy(self):
+        """100 looks at a healthy GEMM: the same bits, and its pace before, while and after."""
+        program = [self.tool('gemm'), '--variant', 'plain', '--repeat', '12000', '--times', '--checksum']
+        out = {}
+
+        def look(process):
+            time.sleep(6)
+            for _ in range(100):
+                process.send_signal(signal.SIGQUIT)
+                time.sleep(0.06)
+
+        for title, extra in (('alone', None), ('watched', []), ('looked at', ['--evidence', 'live'])):
+            if extra is None:
+                done = subprocess.run(program, capture_output=True, text=True, timeout=120)
+                text, status, looks = done.stdout, done.returncode, 0
+            else:
+                result = self.watched(program, extra, '10', 120, during=look if extra else None)
+                text, status = result['stdout'], result['status']
+                looks = len(re.findall(r'^wsdbg: look', result['stderr'], re.M))
+                out.setdefault('stderr', result['stderr'][-2000:])
+            over = [float(t) for t in re.findall(r'^over ([\d.]+)$', text, re.M)]
+            steps = [b - a for a, b in zip(over, over[1:])]
+            third = len(steps) // 6
+            out[title] = {'status': status, 'looks': looks, 'checksum': (re.findall(r'checksum: (\w+)', text) or [None])[0],
+                          'launches': len(over), 'first_sixth_ms': spread(steps[100:third]), 'last_sixth_ms': spread(steps[-third:]),
+                          'all_ms': spread(steps), 'longest_ms': sorted(steps)[-5:]}
+            print('healthy', title, {k: v for k, v in out[title].items() if k != 'longest_ms'}, flush=True)
+        return out
+
+    def slow(self):
+        out = []
+        for program in ([self.tool('waits'), '--bug', 'long-work', '--seconds', '30'],):
+            result = self.watched(program, ['--evidence', 'live'], '2', 90)
+            out.append({'program': self.plain(' '.join(program)), 'status': result['status'], 'seconds': result['seconds'],
+                        'cause': (result['report'] or {}).get('cause'), 'stderr': result['stderr']})
+            print('slow', out[-1], flush=True)
+        return out
+
+    def python(self):
+        path = os.path.join(self.scratch, 'app.py')
+        open(path, 'w').write(PYTHON_HANG)
+        out = []
+        for arguments in ([], ['behind']):
+            result = self.watched(['python3', path, *arguments], [], '3', 120)
+            out.append({'program': f'python3 app.py {" ".join(arguments)}'.strip(), 'status': result['status'], 'stdout': result['stdout'],
+                        'cause': (result['report'] or {}).get('cause'), 'stderr': result['stderr']})
+            print('python', out[-1], flush=True)
+        return out
+
+    def public_kernels(self):
+        out = []
+        for name in sorted(os.listdir(self.public or self.scratch)):
+            path = os.path.join(self.public or self.scratch, name)
+            if not self.public or not os.access(path, os.X_OK) or not os.path.isfile(path):
+                continue
+            result = self.watched([path], [], '3', 60)
+            out.append({'program': name, 'status': result['status'], 'cause': (result['report'] or {}).get('cause'),
+                        'stderr': result['stderr'], 'report': result['report'] and result['report'].get('findings')})
+            print('public', name, result['status'], out[-1]['cause'], result['stderr'], flush=True)
+        return out
+
+
+PARTS = {'hangs': Live.hangs, 'waits': Live.waits, 'timing': Live.timing, 'healthy': Live.healthy, 'slow': Live.slow,
+         'python': Live.python, 'public': Live.public_kernels}
+
+
+def device():
+    query = ['nvidia-smi', '--query-gpu=name,driver_version', '--format=csv,noheader']
+    return subprocess.run(query, capture_output=True, text=True).stdout.strip()
+
+
+def measure(a):
+    results = json.load(open(a.out)) if os.path.exists(a.out) else {}
+    live = Live(a.build, a.runs, a.public)
+    results['device'], results['date'] = device(), time.strftime('%Y-%m-%d')
+    for part in a.parts or PARTS:
+        try:
+            results[part] = PARTS[part](live)
+        except Exception as error:  # the other parts go on
+            print(f'{part}: {error!r}', file=sys.stderr, flush=True)
+        json.dump(results, open(a.out, 'w'), indent=1)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--build', default=os.path.join(ROOT, 'build'))
+    parser.add_argument('--out', default='live.json')
+    parser.add_argument('--runs', type=int, default=3)
+    parser.add_argument('--public')
+    parser.add_argument('--table')
+    parser.add_argument('parts', nargs='*')
+    a = parser.parse_args()
+    if a.table:
+        import live_tables
+        live_tables.write(json.load(open(a.table)), print)
+        return 0
+    measure(a)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
