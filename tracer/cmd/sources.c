@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "evidence/grow.h"
+#include "base/grow.h"
 #include "sass/ptx.h"
 
 #define TEXT_BYTES_MAX ((size_t)4 << 20)

@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "evidence/grow.h"
+#include "base/grow.h"
 
 /* No ring is larger than its mirror in a segment may be. */
 #define PART_BYTES_MAX (UINT64_C(1) << 32)

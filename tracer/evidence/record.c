@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "evidence/grow.h"
+#include "base/grow.h"
 
 #define COMPRESSION_LEVEL 1
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, program) + WSDBG_NAME_BYTES <= WSDBG_RECORD_PAGE_BYTES,

@@ -10,7 +10,7 @@
 #include <zstd.h>
 
 #include "evidence/evidence.h"
-#include "evidence/grow.h"
+#include "base/grow.h"
 #include "evidence/record.h"
 #include "evidence/snapshot_build.h"
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "evidence/evidence.h"
-#include "evidence/grow.h"
+#include "base/grow.h"
 #include "evidence/record.h"
 #include "evidence/segment_map.h"
 #include "evidence/snapshot_build.h"

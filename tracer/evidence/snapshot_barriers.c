@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "evidence/builder.h"
-#include "evidence/grow.h"
+#include "base/grow.h"
 
 /* cta << 32 | kind << 24 | id << 8 | stage: sorts as the barriers do. */
 typedef uint64_t barrier_key;

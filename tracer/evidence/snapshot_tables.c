@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "evidence/builder.h"
-#include "evidence/grow.h"
+#include "base/grow.h"
 
 /* A marker that nobody has looked at for this long says nothing about now: the process is stopped, or captures. */
 #define MARKER_FRESH_NS UINT64_C(1000000000)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "evidence/builder.h"
-#include "evidence/grow.h"
+#include "base/grow.h"
 #include "evidence/history.h"
 #include "evidence/slot_reader.h"
 

@@ -1,6 +1,6 @@
-/* grow.h - one array that grows by doubling, for the builders of this room. */
-#ifndef WSDBG_EVIDENCE_GROW_H
-#define WSDBG_EVIDENCE_GROW_H
+/* grow.h - one array that grows by doubling. */
+#ifndef WSDBG_BASE_GROW_H
+#define WSDBG_BASE_GROW_H
 
 #include <stdbool.h>
 #include <stddef.h>
