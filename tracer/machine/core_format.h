@@ -1,5 +1,5 @@
-/* core_format.h - the sections and rows of a GPU core dump, as cudacoredump.h describes them and drivers up to 590 write
- * them.
+/* core_format.h - the sections and rows of a GPU core dump, as cudacoredump.h describes them and drivers up to 590
+ * write them.
  *
  * A dump is an ELF64 file of sections only.  A table holds rows; a table, or a block of registers or memory, belongs to
  * row sh_info of the table that is section sh_link.  Rows grow with the driver: the step is sh_entsize, and a field is
@@ -120,6 +120,11 @@ enum {
 
 /* Of CORE_META_FLAGS: what the dump leaves out, as CUDA_COREDUMP_GENERATION_FLAGS asked. */
 enum { CORE_SKIPPED_SHARED = 1u << 2 };
+
+/* What a section belongs to: a row of the table that is section `table`. */
+struct core_place {
+    uint32_t table, row;
+};
 
 struct core_row {
     const unsigned char *bytes;

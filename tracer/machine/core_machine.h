@@ -8,11 +8,6 @@
 #include "machine/core_file.h"
 #include "machine/machine.h"
 
-/* A row of the file: what the sections of registers and memory belong to. */
-struct core_place {
-    uint32_t table, row;
-};
-
 struct core_warp {
     struct core_place place;
     uint32_t lane_table;

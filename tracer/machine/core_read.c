@@ -93,6 +93,21 @@ static struct wsdbg_error *take_rows(struct reader *reader, enum core_section_ki
     return NULL;
 }
 
+/* A field that a GPU never has at 0: then nobody filled it. */
+static struct wsdbg_optional_u32 filled_u32(struct core_row row, size_t offset)
+{
+    struct wsdbg_optional_u32 field = core_u32(row, offset);
+    field.known = field.value != 0;
+    return field;
+}
+
+static struct wsdbg_optional_u64 filled_u64(struct core_row row, size_t offset)
+{
+    struct wsdbg_optional_u64 field = core_u64(row, offset);
+    field.known = field.value != 0;
+    return field;
+}
+
 static struct wsdbg_error *take_context(struct reader *reader, uint32_t device, struct core_row row,
                                         struct core_place place)
 {
@@ -101,8 +116,8 @@ static struct wsdbg_error *take_context(struct reader *reader, uint32_t device, 
     reader->base->contexts[number] =
         (struct wsdbg_machine_context){.device = device,
                                        .handle = core_u64(row, CORE_CONTEXT_ID_U64).value,
-                                       .shared_window = core_u64(row, CORE_CONTEXT_SHARED_WINDOW_U64),
-                                       .local_window = core_u64(row, CORE_CONTEXT_LOCAL_WINDOW_U64)};
+                                       .shared_window = filled_u64(row, CORE_CONTEXT_SHARED_WINDOW_U64),
+                                       .local_window = filled_u64(row, CORE_CONTEXT_LOCAL_WINDOW_U64)};
     return NULL;
 }
 
@@ -150,7 +165,7 @@ static struct wsdbg_error *take_grid(struct reader *reader, uint32_t device, str
                                         .context = context_of(base, device, core_u64(row, CORE_GRID_CONTEXT_U64).value),
                                         .grid_id = core_u64(row, CORE_GRID_ID_U64).value,
                                         .function_entry = core_u64(row, CORE_GRID_ENTRY_U64).value,
-                                        .registers = core_u32(row, CORE_GRID_REGISTERS)};
+                                        .registers = filled_u32(row, CORE_GRID_REGISTERS)};
     grid->module = module_of(base, grid->context, core_u64(row, CORE_GRID_MODULE_U64).value);
     for (size_t i = 0; i < 3; i++) {
         grid->grid[i] = core_u32(row, CORE_GRID_CTAS + 4 * i).value;
@@ -221,13 +236,13 @@ static struct wsdbg_error *take_warp(struct reader *reader, uint32_t cta, struct
     const size_t number = reader->base->warp_count++;
     struct wsdbg_machine_warp *warp = &reader->base->warps[number];
     struct core_warp *at = &reader->machine->warps[number];
-    const struct wsdbg_optional_u32 shared_bytes = core_u32(row, CORE_WARP_SHARED_BYTES);
+    const struct wsdbg_optional_u32 shared_bytes = filled_u32(row, CORE_WARP_SHARED_BYTES);
     *at = (struct core_warp){.place = place};
     *warp = (struct wsdbg_machine_warp){.cta = cta,
                                         .slot = core_u32(row, CORE_WARP_SLOT).value,
                                         .valid_lanes = valid,
                                         .active_lanes = core_u32(row, CORE_WARP_ACTIVE).value & valid,
-                                        .registers = core_u32(row, CORE_WARP_REGISTERS),
+                                        .registers = filled_u32(row, CORE_WARP_REGISTERS),
                                         .exited_lanes = core_u32(row, CORE_WARP_EXITED)};
     if (core_u32(row, CORE_WARP_ERROR_PC_VALID).value)
         warp->error_pc = core_u64(row, CORE_WARP_ERROR_PC_U64);
@@ -330,8 +345,8 @@ static struct wsdbg_error *take_device(struct reader *reader, uint32_t parent, s
     struct wsdbg_machine_device *device = &base->devices[number];
     reader->machine->devices[number] = place;
     *device = (struct wsdbg_machine_device){.ordinal = core_u32(row, CORE_DEVICE_ID).value,
-                                            .sm_count = core_u32(row, CORE_DEVICE_SMS),
-                                            .warps_per_sm = core_u32(row, CORE_DEVICE_WARPS)};
+                                            .sm_count = filled_u32(row, CORE_DEVICE_SMS),
+                                            .warps_per_sm = filled_u32(row, CORE_DEVICE_WARPS)};
     const char *name = core_file_string(reader->file, core_u64(row, CORE_DEVICE_NAME_STRING).value);
     snprintf(device->name, sizeof device->name, "%s", name ? name : "");
     const uint32_t major = core_u32(row, CORE_DEVICE_SM_MAJOR).value, minor = core_u32(row, CORE_DEVICE_SM_MINOR).value;

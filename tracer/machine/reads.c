@@ -1,0 +1,149 @@
+/* reads.c - see reads.h.  Reads: a machine, through its operations.  Writes: memory. */
+#include "machine/reads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool make_room(void **array, size_t *capacity, size_t count, size_t size)
+{
+    if (count <= *capacity)
+        return true;
+    const size_t wanted = count < 2 * *capacity ? 2 * *capacity : count + 64;
+    void *larger = reallocarray(*array, wanted, size);
+    if (!larger)
+        return false;
+    *array = larger;
+    *capacity = wanted;
+    return true;
+}
+
+struct wsdbg_error *wsdbg_reads_add(struct wsdbg_machine_reads *reads, enum wsdbg_read_kind kind, uint32_t subject,
+                                    uint32_t part, uint64_t first, const void *bytes, size_t byte_count)
+{
+    if (!byte_count)
+        return NULL;
+    if (!make_room((void **)&reads->rows, &reads->capacity, reads->count + 1, sizeof *reads->rows) ||
+        !make_room((void **)&reads->bytes, &reads->byte_capacity, reads->byte_count + byte_count, 1))
+        return &wsdbg_error_no_memory;
+    reads->rows[reads->count++] = (struct wsdbg_machine_read){.kind = kind,
+                                                              .subject = subject,
+                                                              .part = part,
+                                                              .first = first,
+                                                              .byte_count = byte_count,
+                                                              .offset = reads->byte_count};
+    memcpy(reads->bytes + reads->byte_count, bytes, byte_count);
+    reads->byte_count += byte_count;
+    return NULL;
+}
+
+void wsdbg_reads_deinit(struct wsdbg_machine_reads *reads)
+{
+    free(reads->rows);
+    free(reads->bytes);
+    *reads = (struct wsdbg_machine_reads){0};
+}
+
+struct recorder {
+    struct wsdbg_machine base; /* the inner machine's arrays */
+    struct wsdbg_machine *inner;
+    struct wsdbg_machine_reads *reads;
+};
+
+static struct recorder *recorder_of(struct wsdbg_machine *machine)
+{
+    return (struct recorder *)machine;
+}
+
+static struct wsdbg_error *registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t first,
+                                     uint32_t count, uint32_t *out, uint32_t *known_count)
+{
+    struct recorder *recorder = recorder_of(machine);
+    struct wsdbg_error *error =
+        recorder->inner->ops->registers(recorder->inner, warp, lane, first, count, out, known_count);
+    return error ? error
+                 : wsdbg_reads_add(recorder->reads, WSDBG_READ_REGISTERS, warp, lane, (uint64_t)first * sizeof *out,
+                                   out, (size_t)*known_count * sizeof *out);
+}
+
+static struct wsdbg_error *uniform_registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t first,
+                                             uint32_t count, uint32_t *out, uint32_t *known_count)
+{
+    struct recorder *recorder = recorder_of(machine);
+    struct wsdbg_error *error =
+        recorder->inner->ops->uniform_registers(recorder->inner, warp, first, count, out, known_count);
+    return error ? error
+                 : wsdbg_reads_add(recorder->reads, WSDBG_READ_UNIFORM, warp, 0, (uint64_t)first * sizeof *out, out,
+                                   (size_t)*known_count * sizeof *out);
+}
+
+/* What was found of [first, +byte_count), where it was. */
+static struct wsdbg_error *keep(struct recorder *recorder, struct wsdbg_error *error, bool known,
+                                enum wsdbg_read_kind kind, uint32_t subject, uint32_t part, uint64_t first,
+                                const void *bytes, size_t byte_count)
+{
+    if (error || !known)
+        return error;
+    return wsdbg_reads_add(recorder->reads, kind, subject, part, first, bytes, byte_count);
+}
+
+static struct wsdbg_error *predicates(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t *mask,
+                                      bool *known)
+{
+    struct recorder *recorder = recorder_of(machine);
+    struct wsdbg_error *error = recorder->inner->ops->predicates(recorder->inner, warp, lane, mask, known);
+    return keep(recorder, error, *known, WSDBG_READ_PREDICATES, warp, lane, 0, mask, sizeof *mask);
+}
+
+static struct wsdbg_error *shared(struct wsdbg_machine *machine, uint32_t cta, uint32_t address, void *out,
+                                  uint32_t byte_count, bool *known)
+{
+    struct recorder *recorder = recorder_of(machine);
+    struct wsdbg_error *error = recorder->inner->ops->shared(recorder->inner, cta, address, out, byte_count, known);
+    return keep(recorder, error, *known, WSDBG_READ_SHARED, cta, 0, address, out, byte_count);
+}
+
+static struct wsdbg_error *global(struct wsdbg_machine *machine, uint32_t context, uint64_t address, void *out,
+                                  uint32_t byte_count, bool *known)
+{
+    struct recorder *recorder = recorder_of(machine);
+    struct wsdbg_error *error = recorder->inner->ops->global(recorder->inner, context, address, out, byte_count, known);
+    return keep(recorder, error, *known, WSDBG_READ_GLOBAL, context, 0, address, out, byte_count);
+}
+
+static struct wsdbg_error *constant(struct wsdbg_machine *machine, uint32_t grid, unsigned bank, uint32_t offset,
+                                    void *out, uint32_t byte_count, bool *known)
+{
+    struct recorder *recorder = recorder_of(machine);
+    struct wsdbg_error *error =
+        recorder->inner->ops->constant(recorder->inner, grid, bank, offset, out, byte_count, known);
+    return keep(recorder, error, *known, WSDBG_READ_CONSTANT, grid, bank, offset, out, byte_count);
+}
+
+static void close_both(struct wsdbg_machine *machine)
+{
+    struct recorder *recorder = recorder_of(machine);
+    recorder->inner->notes = machine->notes; /* they may have grown */
+    recorder->inner->note_count = machine->note_count;
+    recorder->inner->ops->close(recorder->inner);
+    free(recorder);
+}
+
+static const struct wsdbg_machine_ops recorder_ops = {.registers = registers,
+                                                      .uniform_registers = uniform_registers,
+                                                      .predicates = predicates,
+                                                      .shared = shared,
+                                                      .global = global,
+                                                      .constant = constant,
+                                                      .close = close_both};
+
+struct wsdbg_error *wsdbg_machine_recorder(struct wsdbg_machine *machine, struct wsdbg_machine_reads *reads,
+                                           struct wsdbg_machine **out)
+{
+    struct recorder *recorder = calloc(1, sizeof *recorder);
+    if (!recorder)
+        return &wsdbg_error_no_memory;
+    *recorder = (struct recorder){.base = *machine, .inner = machine, .reads = reads};
+    recorder->base.ops = &recorder_ops;
+    *out = &recorder->base;
+    return NULL;
+}
