@@ -370,7 +370,7 @@ static void a_graph_folds_equal_ctas_and_marks_the_cycle(void **state)
     (void)state;
     char *text = dot_of(replayed(folder, "arrive-missing"));
     const char *wait = strstr(text, "label=\"empty[3] parity 1\"");
-    assert_non_null(strstr(text, "producer\\nwarps 0, 4 CTAs\\nWAIT_MBARRIER"));
+    assert_non_null(strstr(text, "producer\\nwarp 0, 4 CTAs\\nWAIT_MBARRIER"));
     assert_non_null(wait);
     const char *red = strstr(wait, "#c62828"), *line_end = strchr(wait, '\n');
     assert_true(red && red < line_end);

@@ -92,6 +92,18 @@ static void nothing_known(void **state)
     example_free(&e);
 }
 
+static void the_machine_s_own_state(void **state)
+{
+    (void)state;
+    struct example e;
+    example_machine(&e, 4);
+    compare("machine", &e);
+    for (size_t i = 0; i < e.snapshot.site_count; i++)
+        e.snapshot.sites[i].line.known = false;
+    compare("machine-no-lines", &e);
+    example_free(&e);
+}
+
 static void a_run_without_a_stall(void **state)
 {
     (void)state;
@@ -114,6 +126,7 @@ int main(void)
         cmocka_unit_test(a_hang_on_the_whole_chip),
         cmocka_unit_test(every_kind_of_state),
         cmocka_unit_test(nothing_known),
+        cmocka_unit_test(the_machine_s_own_state),
         cmocka_unit_test(a_run_without_a_stall),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

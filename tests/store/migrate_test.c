@@ -58,6 +58,12 @@ static int set_up_2(void **state)
     return set_up(WSDBG_FIXTURES_DIR "/version_2.sql");
 }
 
+static int set_up_3(void **state)
+{
+    (void)state;
+    return set_up(WSDBG_FIXTURES_DIR "/version_3.sql");
+}
+
 static int tear_down(void **state)
 {
     (void)state;
@@ -154,6 +160,27 @@ static void the_log_and_the_source_of_version_2_are_kept(void **state)
     wsdbg_store_close(store);
 }
 
+static void what_version_3_did_not_see_is_not_known(void **state)
+{
+    (void)state;
+    struct wsdbg_store *store = NULL;
+    struct wsdbg_loaded loaded;
+    struct wsdbg_source_file file;
+    example_ok(wsdbg_store_open(path, &store));
+    example_ok(wsdbg_store_load(store, false, &loaded));
+    assert_int_equal(loaded.snapshot.site_count + loaded.snapshot.part_count + loaded.snapshot.look_count, 0);
+    assert_int_equal(loaded.snapshot.warps[0].site, WSDBG_NONE);
+    assert_false(loaded.snapshot.warps[0].parity.known);
+    assert_false(loaded.snapshot.barriers[0].word.known);
+    assert_false(loaded.snapshot.names_inferred);
+    example_ok(wsdbg_store_source_file(store, &loaded.snapshot.modules[0], &file));
+    assert_string_equal(file.text_missing, "not found");
+    assert_string_equal(file.ptx, "// PTX of version 3");
+    wsdbg_source_file_deinit(&file);
+    wsdbg_loaded_deinit(&loaded);
+    wsdbg_store_close(store);
+}
+
 /* Columns of every table and view, in order. */
 static const char layout_sql[] = "SELECT m.type, m.name, group_concat(c.name) AS columns FROM sqlite_schema m "
                                  "JOIN pragma_table_info(m.name) c WHERE m.type IN ('table', 'view') "
@@ -241,5 +268,10 @@ int main(void)
         cmocka_unit_test(the_log_and_the_source_of_version_2_are_kept),
     };
     const int failed = cmocka_run_group_tests(version_1, set_up_1, tear_down);
-    return failed + cmocka_run_group_tests(version_2, set_up_2, tear_down);
+    const struct CMUnitTest version_3[] = {
+        EVERY_VERSION,
+        cmocka_unit_test(what_version_3_did_not_see_is_not_known),
+    };
+    return failed + cmocka_run_group_tests(version_2, set_up_2, tear_down) +
+           cmocka_run_group_tests(version_3, set_up_3, tear_down);
 }

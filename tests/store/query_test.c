@@ -146,11 +146,14 @@ static void one_statement_may_end_with_a_comment(void **state)
     gives("SELECT 1 AS x; -- done\n ;", WSDBG_QUERY_CSV, "x\r\n1\r\n");
 }
 
-/* What the example lacks: warps that exited, CTAs that differ, arrivals, tiles, bytes, a log, CUPTI. */
+/* What the example lacks: warps that exited, CTAs that differ, arrivals, tiles, bytes, a log, CUPTI; what only the
+ * machine's own state has. */
 static bool without_rows(const char *name)
 {
     static const char *const names[] = {"exited",   "exited-early", "odd-ctas", "diff",
-                                        "arrivals", "tiles",        "log",      "activity"};
+                                        "arrivals", "tiles",        "log",      "activity",
+                                        "parts",    "looks",        "wakers",   "words",
+                                        "excerpts", "compare-looks"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return true;
@@ -176,6 +179,31 @@ static void every_canned_query_runs_on_an_empty_and_a_full_session(void **state)
     }
 }
 
+static void the_machine_s_own_state_is_asked_for_wakers_and_what_moved(void **state)
+{
+    (void)state;
+    struct example e;
+    struct wsdbg_store *store = NULL;
+    example_machine(&e, 2);
+    example_store(&e, example_path(folder, "machine.db"));
+    example_free(&e);
+    example_ok(wsdbg_store_open(example_path(folder, "machine.db"), &store));
+    char *wakers = example_query(store, "@wakers", WSDBG_QUERY_CSV);
+    assert_string_equal(wakers, "barrier,stage,by,at,certain,role,state,comes_there,warps\r\n"
+                                "empty,0,arrive,gemm.cu:230,0,consumer,WAIT_MBARRIER,can,16\r\n"
+                                "empty,0,arrive,gemm.cu:230,0,producer,WAIT_MBARRIER,never,8\r\n"
+                                "full,0,TMA load,gemm.cu:154,1,producer,WAIT_MBARRIER,can,8\r\n"
+                                "full,0,TMA load,gemm.cu:154,1,consumer,WAIT_MBARRIER,never,16\r\n"
+                                "full,0,arrive,gemm.cu:230,0,consumer,WAIT_MBARRIER,can,16\r\n"
+                                "full,0,arrive,gemm.cu:230,0,producer,WAIT_MBARRIER,never,8\r\n");
+    free(wakers);
+    char *moved = example_query(store, "@compare-looks", WSDBG_QUERY_CSV);
+    assert_non_null(strstr(moved, ",0,0,0,warp 0,RUNNING,WAIT_MBARRIER,gemm.cu:154,gemm.cu:150\r\n"));
+    assert_non_null(strstr(moved, ",0,0,0,full[0],,,ffffe800001ffffc,7ffff800001ffffe\r\n"));
+    free(moved);
+    wsdbg_store_close(store);
+}
+
 static void the_promised_queries_are_there(void **state)
 {
     (void)state;
@@ -183,7 +211,8 @@ static void the_promised_queries_are_there(void **state)
         "@stuck",      "@waits",          "@cycle",         "@verdict", "@launches", "@registers",
         "@barriers",   "@timeline",       "@last-events",   "@exited",  "@threads",  "@longest-waits",
         "@edges",      "@never-released", "@barrier-waits", "@tiles",   "@arrivals", "@diff CTA CTA",
-        "@iterations", "@exited-early",   "@bytes",         "@tails",   "@log"};
+        "@iterations", "@exited-early",   "@bytes",         "@tails",   "@log",
+        "@sites",      "@parts",         "@looks",         "@wakers",  "@words",    "@compare-looks"};
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
@@ -221,6 +250,7 @@ int main(void)
         cmocka_unit_test(a_statement_that_writes_is_refused),
         cmocka_unit_test(one_statement_may_end_with_a_comment),
         cmocka_unit_test(every_canned_query_runs_on_an_empty_and_a_full_session),
+        cmocka_unit_test(the_machine_s_own_state_is_asked_for_wakers_and_what_moved),
         cmocka_unit_test(the_promised_queries_are_there),
         cmocka_unit_test(views_answer_with_names),
     };

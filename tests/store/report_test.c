@@ -37,6 +37,9 @@ static void memory_and_database_give_the_same_report(void **state)
     e.end.outcome = NULL;
     same_from_memory_and_file(&e);
     example_free(&e);
+    example_machine(&e, 4);
+    same_from_memory_and_file(&e);
+    example_free(&e);
     example_unknown(&e);
     same_from_memory_and_file(&e);
     example_free(&e);
@@ -186,16 +189,17 @@ static void json_follows_its_schema(void **state)
 {
     (void)state;
     json_t *schema = schema_load("report.schema.json");
-    struct example examples[3];
+    struct example examples[4];
     example_hang(&examples[0], 4, 1);
     example_unknown(&examples[1]);
     example_quiet(&examples[2], 2);
-    for (int i = 0; i < 3; i++) {
+    example_machine(&examples[3], 4);
+    for (int i = 0; i < 4; i++) {
         char *text = example_report(&examples[i], true);
         json_t *value = json_loads(text, 0, NULL);
         assert_non_null(value);
         schema_check(schema, value, "report");
-        assert_int_equal(json_integer_value(json_object_get(value, "schema_version")), 1);
+        assert_int_equal(json_integer_value(json_object_get(value, "schema_version")), 2);
         if (i == 0)
             assert_string_equal(json_string_value(json_object_get(value, "cause")), "PARITY_WRONG");
         json_decref(value);

@@ -145,6 +145,38 @@ static void a_diagnosed_picture_outlives_later_ones(void **state)
     example_clean(folder);
 }
 
+/* Two looks lie side by side as long as the verdict that rests on them is the newest one. */
+static void the_look_before_a_verdict_is_kept_beside_it(void **state)
+{
+    (void)state;
+    struct example e, later;
+    struct wsdbg_store *store = NULL;
+    char *folder = example_folder();
+    const char *path = example_path(folder, "a.db");
+    example_machine(&e, 2);
+    example_quiet(&later, 3);
+    example_ok(wsdbg_store_create(path, &e.info, &store));
+    example_ok(wsdbg_store_snapshot(store, &e.snapshot));
+    example_ok(wsdbg_store_diagnosis(store, &e.snapshot, &e.diagnosis));
+    example_ok(wsdbg_store_snapshot(store, &later.snapshot));
+    example_ok(wsdbg_store_snapshot(store, &later.snapshot));
+    assert_int_equal(number(path, "SELECT count(*) FROM snapshot"), 3);
+    assert_int_equal(number(path, "SELECT before_id FROM shown_snapshot"), 1);
+    assert_int_equal(number(path, "SELECT count(*) FROM warp WHERE state = 'RUNNING'"), 1);
+    assert_int_equal(number(path, "SELECT count(*) FROM part"), 2 * (24 + 2));
+    example_ok(wsdbg_store_snapshot(store, &e.snapshot));
+    example_ok(wsdbg_store_diagnosis(store, &e.snapshot, &e.diagnosis));
+    example_ok(wsdbg_store_snapshot(store, &later.snapshot));
+    wsdbg_store_close(store);
+    assert_int_equal(number(path, "SELECT count(*) FROM snapshot"), 3);
+    assert_int_equal(number(path, "SELECT count(*) FROM site"), 2 * 8);
+    assert_int_equal(number(path, "SELECT count(*) FROM reach"), 2 * 24 * 4);
+    assert_int_equal(number(path, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+    example_free(&e);
+    example_free(&later);
+    example_clean(folder);
+}
+
 static void a_diagnosis_needs_its_snapshot(void **state)
 {
     (void)state;
@@ -309,6 +341,7 @@ int main(void)
         cmocka_unit_test(an_unwritable_place_is_refused),
         cmocka_unit_test(a_new_picture_replaces_the_old_one_and_keeps_launches),
         cmocka_unit_test(a_diagnosed_picture_outlives_later_ones),
+        cmocka_unit_test(the_look_before_a_verdict_is_kept_beside_it),
         cmocka_unit_test(a_diagnosis_needs_its_snapshot),
         cmocka_unit_test(what_is_unknown_is_null),
         cmocka_unit_test(a_full_chip_with_histories_takes_less_than_a_second),

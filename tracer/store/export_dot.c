@@ -13,11 +13,12 @@
 static void put_warps(const struct wsdbg_graph *graph, size_t index, FILE *out)
 {
     const struct wsdbg_report_warps *w = &graph->warps[index];
-    char role[WSDBG_REPORT_LABEL_BYTES], members[96], ctas[48], label[320];
+    char role[WSDBG_REPORT_LABEL_BYTES], members[136], ctas[48], label[512];
     wsdbg_report_role_text(w, role, sizeof role);
-    wsdbg_members_text(&w->members, members, sizeof members);
+    wsdbg_report_members_text(&w->members, members, sizeof members);
     wsdbg_report_cta_text(w->cta_count, w->cta, ctas, sizeof ctas);
-    snprintf(label, sizeof label, "%s\nwarps %s, %s\n%s", role, members, ctas, wsdbg_warp_state_name(w->state));
+    snprintf(label, sizeof label, "%s\n%s, %s\n%s%s%s", role, members, ctas, wsdbg_warp_state_name(w->state),
+             w->place[0] ? "\n" : "", w->place);
     fprintf(out, "  warps%zu [shape=box, label=", index);
     wsdbg_put_dot_string(out, label);
     fputs("];\n", out);

@@ -8,7 +8,7 @@
 
 #include "store/report.h"
 
-#define WSDBG_FOLD_KEYS 14
+#define WSDBG_FOLD_KEYS 16
 #define WSDBG_FOLD_UNKNOWN INT64_MIN
 #define WSDBG_FOLD_MEMBERS (1u << 31) /* in a mask: CTAs may differ in their members */
 
@@ -25,7 +25,11 @@ enum wsdbg_warp_key {
     WSDBG_WARP_KEY_ASKED,
     WSDBG_WARP_KEY_HELD,
     WSDBG_WARP_KEY_LAST,
-    WSDBG_WARP_KEY_WAITING /* ns since its slot changed, when the snapshot was taken */
+    WSDBG_WARP_KEY_WAITING, /* ns since its slot changed, when the snapshot was taken */
+    WSDBG_WARP_KEY_SITE,
+    WSDBG_WARP_KEY_PARTS, /* a number for which lanes stand where, 0 = together or not known */
+    WSDBG_WARP_KEY_ADDRESS, /* polled */
+    WSDBG_WARP_KEY_VALUE    /* last seen there */
 };
 enum wsdbg_barrier_key {
     WSDBG_BARRIER_KEY_KIND,
@@ -36,7 +40,9 @@ enum wsdbg_barrier_key {
     WSDBG_BARRIER_KEY_COMPLETED,
     WSDBG_BARRIER_KEY_TX,
     WSDBG_BARRIER_KEY_TX_KNOWN,
-    WSDBG_BARRIER_KEY_WAITERS
+    WSDBG_BARRIER_KEY_WAITERS,
+    WSDBG_BARRIER_KEY_OFFSET, /* in shared memory; stages have their own, so groups keep the range */
+    WSDBG_BARRIER_KEY_WORD
 };
 #define WSDBG_FOLD_BIT(key) (1u << (key)) /* in a mask */
 

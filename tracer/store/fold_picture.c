@@ -5,32 +5,27 @@
 #include <stdio.h>
 
 #include "store/event_fields.h"
+#include "store/place.h"
 
-const uint32_t wsdbg_fold_warp_levels[WSDBG_FOLD_LEVELS] = {
-    WSDBG_FOLD_BIT(WSDBG_WARP_KEY_WAITING),
-    WSDBG_FOLD_BIT(WSDBG_WARP_KEY_WAITING) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_ITERATION) |
-        WSDBG_FOLD_BIT(WSDBG_WARP_KEY_HELD),
-    WSDBG_FOLD_BIT(WSDBG_WARP_KEY_WAITING) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_ITERATION) |
-        WSDBG_FOLD_BIT(WSDBG_WARP_KEY_HELD) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_LINE) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_LAST),
-    WSDBG_FOLD_BIT(WSDBG_WARP_KEY_WAITING) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_ITERATION) |
-        WSDBG_FOLD_BIT(WSDBG_WARP_KEY_HELD) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_LINE) |
-        WSDBG_FOLD_BIT(WSDBG_WARP_KEY_LAST) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_STAGE) |
-        WSDBG_FOLD_BIT(WSDBG_WARP_KEY_PARITY),
-    WSDBG_FOLD_BIT(WSDBG_WARP_KEY_WAITING) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_ITERATION) |
-        WSDBG_FOLD_BIT(WSDBG_WARP_KEY_HELD) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_LINE) |
-        WSDBG_FOLD_BIT(WSDBG_WARP_KEY_LAST) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_STAGE) |
-        WSDBG_FOLD_BIT(WSDBG_WARP_KEY_PARITY) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_ASKED) | WSDBG_FOLD_MEMBERS,
-};
-const uint32_t wsdbg_fold_barrier_levels[WSDBG_FOLD_LEVELS] = {
-    0,
-    WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_COMPLETED),
-    WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_COMPLETED) | WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_WAITERS),
-    WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_COMPLETED) | WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_WAITERS) |
-        WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_PHASE) | WSDBG_FOLD_MEMBERS,
-    WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_COMPLETED) | WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_WAITERS) |
-        WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_PHASE) | WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_PENDING) |
-        WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_TX) | WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_TX_KNOWN) | WSDBG_FOLD_MEMBERS,
-};
+/* Each level gives up what the one before did, and more. */
+#define BIT(key) WSDBG_FOLD_BIT(WSDBG_WARP_KEY_##key)
+#define WARPS_0 BIT(WAITING)
+#define WARPS_1 (WARPS_0 | BIT(ITERATION) | BIT(HELD) | BIT(VALUE))
+#define WARPS_2 (WARPS_1 | BIT(LINE) | BIT(LAST) | BIT(SITE) | BIT(ADDRESS))
+#define WARPS_3 (WARPS_2 | BIT(STAGE) | BIT(PARITY) | BIT(PARTS))
+#define WARPS_4 (WARPS_3 | BIT(ASKED) | WSDBG_FOLD_MEMBERS)
+const uint32_t wsdbg_fold_warp_levels[WSDBG_FOLD_LEVELS] = {WARPS_0, WARPS_1, WARPS_2, WARPS_3, WARPS_4};
+#undef BIT
+
+#define BIT(key) WSDBG_FOLD_BIT(WSDBG_BARRIER_KEY_##key)
+#define BARRIERS_0 (BIT(OFFSET) | BIT(WORD))
+#define BARRIERS_1 (BARRIERS_0 | BIT(COMPLETED))
+#define BARRIERS_2 (BARRIERS_1 | BIT(WAITERS))
+#define BARRIERS_3 (BARRIERS_2 | BIT(PHASE) | WSDBG_FOLD_MEMBERS)
+#define BARRIERS_4 (BARRIERS_3 | BIT(PENDING) | BIT(TX) | BIT(TX_KNOWN))
+const uint32_t wsdbg_fold_barrier_levels[WSDBG_FOLD_LEVELS] = {BARRIERS_0, BARRIERS_1, BARRIERS_2, BARRIERS_3,
+                                                               BARRIERS_4};
+#undef BIT
 
 static int64_t optional(struct wsdbg_optional_u32 value)
 {
@@ -60,6 +55,35 @@ static void fill_object(const struct wsdbg_snapshot *s, const struct wsdbg_warp_
     }
 }
 
+static const struct wsdbg_part *first_part(const struct wsdbg_snapshot *s, const struct wsdbg_warp_row *w)
+{
+    return w->part_count > 0 && w->part_first < s->part_count ? &s->parts[w->part_first] : NULL;
+}
+
+/* Equal for warps whose lanes are split the same way; FNV-1a over lanes, states and sites. */
+static int64_t parts_number(const struct wsdbg_snapshot *s, const struct wsdbg_warp_row *w)
+{
+    uint64_t number = 0xcbf29ce484222325u;
+    if (w->part_count < 2)
+        return 0;
+    for (uint32_t i = w->part_first; i - w->part_first < w->part_count && i < s->part_count; i++) {
+        const uint32_t words[] = {s->parts[i].lanes, (uint32_t)s->parts[i].state, s->parts[i].site};
+        for (size_t word = 0; word < sizeof words / sizeof *words; word++)
+            number = (number ^ words[word]) * 0x100000001b3u;
+    }
+    return (int64_t)(number >> 1) + 1;
+}
+
+static void fill_machine(const struct wsdbg_snapshot *s, const struct wsdbg_warp_row *w, int64_t *key)
+{
+    const struct wsdbg_part *part = first_part(s, w);
+    const bool polls = part && part->address.known;
+    key[WSDBG_WARP_KEY_SITE] = w->site < s->site_count ? w->site : WSDBG_FOLD_UNKNOWN;
+    key[WSDBG_WARP_KEY_PARTS] = parts_number(s, w);
+    key[WSDBG_WARP_KEY_ADDRESS] = polls ? (int64_t)part->address.value : WSDBG_FOLD_UNKNOWN;
+    key[WSDBG_WARP_KEY_VALUE] = polls && part->value.known ? (int64_t)part->value.value : WSDBG_FOLD_UNKNOWN;
+}
+
 void wsdbg_fold_warp(const struct wsdbg_snapshot *s, size_t index, struct wsdbg_fold_row *row)
 {
     const struct wsdbg_warp_row *w = &s->warps[index];
@@ -69,7 +93,9 @@ void wsdbg_fold_warp(const struct wsdbg_snapshot *s, size_t index, struct wsdbg_
     fill_object(s, w, fields, row->key);
     row->key[WSDBG_WARP_KEY_STATE] = w->state;
     row->key[WSDBG_WARP_KEY_ROLE] = optional(w->role);
-    row->key[WSDBG_WARP_KEY_PARITY] = fields & WSDBG_FIELD_PARITY ? w->last.parity : WSDBG_FOLD_UNKNOWN;
+    row->key[WSDBG_WARP_KEY_PARITY] = w->parity.known               ? w->parity.value
+                                      : fields & WSDBG_FIELD_PARITY ? w->last.parity
+                                                                    : WSDBG_FOLD_UNKNOWN;
     row->key[WSDBG_WARP_KEY_ITERATION] = wsdbg_event_has_iteration(&w->last) ? w->last.iteration : WSDBG_FOLD_UNKNOWN;
     row->key[WSDBG_WARP_KEY_LINE] = optional(w->line);
     row->key[WSDBG_WARP_KEY_ASKED] = optional(w->registers_asked);
@@ -77,6 +103,7 @@ void wsdbg_fold_warp(const struct wsdbg_snapshot *s, size_t index, struct wsdbg_
     row->key[WSDBG_WARP_KEY_LAST] = w->last.kind != WSDBG_EVENT_NONE ? w->last.kind : WSDBG_FOLD_UNKNOWN;
     const bool timed = w->changed_ns != 0 && w->changed_ns <= s->time_ns;
     row->key[WSDBG_WARP_KEY_WAITING] = timed ? (int64_t)(s->time_ns - w->changed_ns) : WSDBG_FOLD_UNKNOWN;
+    fill_machine(s, w, row->key);
 }
 
 static void copy_label(char *out, const char *text)
@@ -94,6 +121,25 @@ static const char *barrier_name(const struct wsdbg_snapshot *s, const struct wsd
                                    kind == WSDBG_BARRIER_NAMED ? WSDBG_NAME_NAMED_BARRIER : WSDBG_NAME_MBARRIER,
                                    (uint32_t)id);
     return name ? name->name : NULL;
+}
+
+/* What a group's warps have in common of the machine's state; parts are those of its first warp. */
+static void machine_row(const struct wsdbg_snapshot *s, const struct wsdbg_fold_group *g,
+                        const struct wsdbg_warp_row *w, struct wsdbg_report_warps *out)
+{
+    const struct wsdbg_part *part = first_part(s, w);
+    const bool same_site = g->low[WSDBG_WARP_KEY_SITE] == g->high[WSDBG_WARP_KEY_SITE];
+    out->site = same_site && w->site < s->site_count ? w->site : WSDBG_NONE;
+    out->address = wsdbg_fold_range(g, WSDBG_WARP_KEY_ADDRESS);
+    out->value = wsdbg_fold_range(g, WSDBG_WARP_KEY_VALUE);
+    if (part && part->address.known)
+        out->width_bytes = part->width_bytes;
+    if (g->low[WSDBG_WARP_KEY_PARTS] == g->high[WSDBG_WARP_KEY_PARTS]) {
+        out->part_first = w->part_first;
+        out->part_count = w->part_count;
+    }
+    if (out->site != WSDBG_NONE)
+        wsdbg_place_text(s, out->site, out->place);
 }
 
 void wsdbg_fold_warps_row(const struct wsdbg_snapshot *s, const struct wsdbg_fold_group *g,
@@ -121,6 +167,7 @@ void wsdbg_fold_warps_row(const struct wsdbg_snapshot *s, const struct wsdbg_fol
     out->registers_asked = wsdbg_fold_range(g, WSDBG_WARP_KEY_ASKED);
     out->waiting_ns = wsdbg_fold_range(g, WSDBG_WARP_KEY_WAITING);
     out->last_event = wsdbg_fold_range(g, WSDBG_WARP_KEY_LAST);
+    machine_row(s, g, w, out);
 }
 
 void wsdbg_fold_barrier(const struct wsdbg_snapshot *s, size_t index, struct wsdbg_fold_row *row)
@@ -141,6 +188,8 @@ void wsdbg_fold_barrier(const struct wsdbg_snapshot *s, size_t index, struct wsd
         b->pending_tx_bytes.known ? (int64_t)b->pending_tx_bytes.value : WSDBG_FOLD_UNKNOWN;
     row->key[WSDBG_BARRIER_KEY_TX_KNOWN] = b->pending_tx_bytes.known;
     row->key[WSDBG_BARRIER_KEY_WAITERS] = b->waiters;
+    row->key[WSDBG_BARRIER_KEY_OFFSET] = optional(b->shared_offset);
+    row->key[WSDBG_BARRIER_KEY_WORD] = b->word.known ? (int64_t)b->word.value : WSDBG_FOLD_UNKNOWN;
 }
 
 void wsdbg_fold_barriers_row(const struct wsdbg_snapshot *s, const struct wsdbg_fold_group *g,
@@ -162,4 +211,7 @@ void wsdbg_fold_barriers_row(const struct wsdbg_snapshot *s, const struct wsdbg_
     out->completed_phases = wsdbg_fold_range(g, WSDBG_BARRIER_KEY_COMPLETED);
     out->pending_tx_bytes = wsdbg_fold_range(g, WSDBG_BARRIER_KEY_TX);
     out->waiters = wsdbg_fold_range(g, WSDBG_BARRIER_KEY_WAITERS);
+    out->shared_offset = wsdbg_fold_range(g, WSDBG_BARRIER_KEY_OFFSET);
+    if (b->word.known && g->low[WSDBG_BARRIER_KEY_WORD] == g->high[WSDBG_BARRIER_KEY_WORD])
+        out->word = b->word;
 }

@@ -41,6 +41,20 @@ const char *wsdbg_loader_string(struct wsdbg_loader *loader, struct wsdbg_select
     return loaded->strings[loaded->string_count - 1] = copy;
 }
 
+bool wsdbg_load_row(struct wsdbg_select *select, struct wsdbg_id_map *map, void *array, size_t *count, size_t bytes)
+{
+    if (wsdbg_array_push(array, count, bytes) && (!map || wsdbg_id_map_push(map, wsdbg_select_number(select))))
+        return true;
+    wsdbg_select_fail(select, SQLITE_NOMEM);
+    return false;
+}
+
+void wsdbg_load_count(uint32_t *first, uint32_t *count, size_t index)
+{
+    if ((*count)++ == 0)
+        *first = (uint32_t)index;
+}
+
 static void read_session(struct wsdbg_loader *loader, struct wsdbg_select *select)
 {
     struct wsdbg_session_info *info = &loader->loaded->info;
@@ -86,7 +100,7 @@ static struct wsdbg_error *load_snapshot_row(struct wsdbg_loader *loader)
     struct wsdbg_select select;
     wsdbg_select_begin(&select, loader->store,
                        "SELECT id, time_ns, source, launches_total, torn_events, foreign_slots, lost_rows, "
-                       "progress_ns, diagnosed, hang FROM shown_snapshot",
+                       "progress_ns, diagnosed, hang, names_inferred FROM shown_snapshot",
                        0);
     if (wsdbg_select_next(&select)) {
         loader->loaded->has_snapshot = true;
@@ -100,6 +114,7 @@ static struct wsdbg_error *load_snapshot_row(struct wsdbg_loader *loader)
         s->progress_ns = (uint64_t)wsdbg_select_number(&select);
         loader->loaded->diagnosed = wsdbg_select_number(&select) != 0;
         loader->loaded->diagnosis.hang = wsdbg_select_number(&select) != 0;
+        s->names_inferred = wsdbg_select_number(&select) != 0;
     }
     return wsdbg_select_end(&select);
 }
@@ -122,7 +137,8 @@ static void loader_deinit(struct wsdbg_loader *loader)
 {
     struct wsdbg_id_map *maps[] = {&loader->contexts,  &loader->modules,  &loader->names,
                                    &loader->functions, &loader->launches, &loader->grids,
-                                   &loader->ctas,      &loader->barriers, &loader->warps};
+                                   &loader->ctas,      &loader->barriers, &loader->warps,
+                                   &loader->sites,     &loader->accesses};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         free(maps[i]->ids);
 }

@@ -15,7 +15,7 @@ struct wsdbg_loader {
     struct wsdbg_store *store;
     struct wsdbg_loaded *loaded;
     int64_t snapshot_id;
-    struct wsdbg_id_map contexts, modules, names, functions, launches, grids, ctas, barriers, warps;
+    struct wsdbg_id_map contexts, modules, names, functions, launches, grids, ctas, barriers, warps, sites, accesses;
 };
 
 /* Adds the next id of a table; false when out of memory. */
@@ -25,6 +25,15 @@ uint32_t wsdbg_id_map_find(const struct wsdbg_id_map *map, int64_t id);
 /* Keeps a copy of the next text column; NULL for NULL. */
 const char *wsdbg_loader_string(struct wsdbg_loader *loader, struct wsdbg_select *select);
 
+/* Adds a zeroed row to an array of the snapshot and, where there is a map, the next column to it as the row's id.  False
+ * when out of memory; the select then fails. */
+bool wsdbg_load_row(struct wsdbg_select *select, struct wsdbg_id_map *map, void *array, size_t *count, size_t bytes);
+/* Rows of a table that refer to a grid, CTA or warp lie together: counts one into [first, first + count). */
+void wsdbg_load_count(uint32_t *first, uint32_t *count, size_t index);
+
+/* Before the warps; after them. */
+struct wsdbg_error *wsdbg_load_sites(struct wsdbg_loader *loader);
+struct wsdbg_error *wsdbg_load_machine(struct wsdbg_loader *loader);
 struct wsdbg_error *wsdbg_load_session_tables(struct wsdbg_loader *loader);
 struct wsdbg_error *wsdbg_load_picture(struct wsdbg_loader *loader, bool histories);
 /* The events that wsdbg_loaded.events says, into snapshot.history. */

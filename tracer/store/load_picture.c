@@ -2,21 +2,6 @@
 #include "store/load_internal.h"
 #include "store/words.h"
 
-static bool add_row(struct wsdbg_select *select, struct wsdbg_id_map *map, void *array, size_t *count, size_t bytes)
-{
-    if (wsdbg_array_push(array, count, bytes) && (!map || wsdbg_id_map_push(map, wsdbg_select_number(select))))
-        return true;
-    wsdbg_select_fail(select, SQLITE_NOMEM);
-    return false;
-}
-
-/* Rows of a table that refer to a grid, CTA or warp lie together: counts one into [first, first + count). */
-static void count_into(uint32_t *first, uint32_t *count, size_t index)
-{
-    if ((*count)++ == 0)
-        *first = (uint32_t)index;
-}
-
 static struct wsdbg_error *load_grids(struct wsdbg_loader *loader)
 {
     struct wsdbg_snapshot *s = &loader->loaded->snapshot;
@@ -25,7 +10,7 @@ static struct wsdbg_error *load_grids(struct wsdbg_loader *loader)
                        "SELECT id, context_id, hardware_grid_id, module_id, launch_id, function_id, cta_total, "
                        "warps_per_cta, warps_live, warps_exited, running FROM grid WHERE snapshot_id = ?1 ORDER BY id",
                        loader->snapshot_id);
-    while (wsdbg_select_next(&q) && add_row(&q, &loader->grids, &s->grids, &s->grid_count, sizeof *s->grids)) {
+    while (wsdbg_select_next(&q) && wsdbg_load_row(&q, &loader->grids, &s->grids, &s->grid_count, sizeof *s->grids)) {
         struct wsdbg_grid *g = &s->grids[s->grid_count - 1];
         g->context = wsdbg_id_map_find(&loader->contexts, wsdbg_select_number(&q));
         g->grid_id = (uint64_t)wsdbg_select_number(&q);
@@ -49,7 +34,7 @@ static struct wsdbg_error *load_ctas(struct wsdbg_loader *loader)
                        "SELECT c.id, c.grid_id, x, y, z, cluster_id, cluster_rank, cluster_size, sm FROM cta c "
                        "JOIN grid g ON g.id = c.grid_id WHERE g.snapshot_id = ?1 ORDER BY c.id",
                        loader->snapshot_id);
-    while (wsdbg_select_next(&q) && add_row(&q, &loader->ctas, &s->ctas, &s->cta_count, sizeof *s->ctas)) {
+    while (wsdbg_select_next(&q) && wsdbg_load_row(&q, &loader->ctas, &s->ctas, &s->cta_count, sizeof *s->ctas)) {
         struct wsdbg_cta *c = &s->ctas[s->cta_count - 1];
         c->grid = wsdbg_id_map_find(&loader->grids, wsdbg_select_number(&q));
         c->x = (uint32_t)wsdbg_select_number(&q);
@@ -60,7 +45,7 @@ static struct wsdbg_error *load_ctas(struct wsdbg_loader *loader)
         c->cluster_size = (uint32_t)wsdbg_select_number(&q);
         c->sm = wsdbg_select_u32(&q);
         struct wsdbg_grid *g = &s->grids[c->grid];
-        count_into(&g->cta_first, &g->cta_count, s->cta_count - 1);
+        wsdbg_load_count(&g->cta_first, &g->cta_count, s->cta_count - 1);
     }
     return wsdbg_select_end(&q);
 }
@@ -80,11 +65,11 @@ static struct wsdbg_error *load_barriers(struct wsdbg_loader *loader)
     struct wsdbg_select q;
     wsdbg_select_begin(&q, loader->store,
                        "SELECT b.id, cta_id, kind, identifier, stage, name_id, expected_arrivals, phase, "
-                       "pending_arrivals, completed_phases, pending_tx_bytes, waiters FROM barrier b JOIN cta c ON "
+                       "pending_arrivals, completed_phases, pending_tx_bytes, waiters, shared_offset, word FROM barrier b JOIN cta c ON "
                        "c.id = b.cta_id JOIN grid g ON g.id = c.grid_id WHERE g.snapshot_id = ?1 ORDER BY b.id",
                        loader->snapshot_id);
     while (wsdbg_select_next(&q) &&
-           add_row(&q, &loader->barriers, &s->barriers, &s->barrier_count, sizeof *s->barriers)) {
+           wsdbg_load_row(&q, &loader->barriers, &s->barriers, &s->barrier_count, sizeof *s->barriers)) {
         struct wsdbg_barrier *b = &s->barriers[s->barrier_count - 1];
         b->cta = wsdbg_id_map_find(&loader->ctas, wsdbg_select_number(&q));
         b->kind = (enum wsdbg_barrier_kind)wsdbg_word_value(wsdbg_select_string(&q), wsdbg_barrier_word,
@@ -98,6 +83,8 @@ static struct wsdbg_error *load_barriers(struct wsdbg_loader *loader)
         b->completed_phases = wsdbg_select_u32(&q);
         b->pending_tx_bytes = wsdbg_select_u64(&q);
         b->waiters = (uint32_t)wsdbg_select_number(&q);
+        b->shared_offset = wsdbg_select_u32(&q);
+        b->word = wsdbg_select_u64(&q);
     }
     return wsdbg_select_end(&q);
 }
@@ -110,11 +97,12 @@ static void read_warp(struct wsdbg_loader *loader, struct wsdbg_select *q, struc
                                                        WSDBG_WARP_UNKNOWN);
     w->role = wsdbg_select_u32(q);
     w->barrier = wsdbg_id_map_find(&loader->barriers, wsdbg_select_number(q));
-    w->site = WSDBG_NONE;
     w->line = wsdbg_select_u32(q);
     w->lanes = wsdbg_select_u32(q);
     w->registers_held = wsdbg_select_u32(q);
     w->registers_asked = wsdbg_select_u32(q);
+    w->site = wsdbg_id_map_find(&loader->sites, wsdbg_select_number(q));
+    w->parity = wsdbg_select_u32(q);
     w->changed_ns = (uint64_t)wsdbg_select_number(q);
     w->history_whole = wsdbg_select_number(q) != 0;
     wsdbg_select_event(q, &w->last);
@@ -136,12 +124,12 @@ static struct wsdbg_error *load_warps(struct wsdbg_loader *loader)
     size_t ranges = 0;
     wsdbg_select_begin(&q, loader->store,
                        "SELECT w.id, cta_id, warp, state, role, barrier_id, line, lanes, registers_held, "
-                       "registers_asked, changed_ns, history_whole, last_kind, last_barrier, last_stage, last_parity, "
-                       "last_iteration, last_value, last_gpu_time_ns, event_first, event_count FROM warp w JOIN cta c "
-                       "ON c.id = w.cta_id "
+                       "registers_asked, site_id, w.parity, changed_ns, history_whole, last_kind, last_barrier, "
+                       "last_stage, last_parity, last_iteration, last_value, last_gpu_time_ns, event_first, event_count "
+                       "FROM warp w JOIN cta c ON c.id = w.cta_id "
                        "JOIN grid g ON g.id = c.grid_id WHERE g.snapshot_id = ?1 ORDER BY w.id",
                        loader->snapshot_id);
-    while (wsdbg_select_next(&q) && add_row(&q, &loader->warps, &s->warps, &s->warp_count, sizeof *s->warps)) {
+    while (wsdbg_select_next(&q) && wsdbg_load_row(&q, &loader->warps, &s->warps, &s->warp_count, sizeof *s->warps)) {
         struct wsdbg_warp_row *w = &s->warps[s->warp_count - 1];
         read_warp(loader, &q, w);
         if (!wsdbg_array_push(&loader->loaded->events, &ranges, sizeof *loader->loaded->events)) {
@@ -149,7 +137,7 @@ static struct wsdbg_error *load_warps(struct wsdbg_loader *loader)
             break;
         }
         loader->loaded->events[ranges - 1] = read_range(&q);
-        count_into(&s->ctas[w->cta].warp_first, &s->ctas[w->cta].warp_count, s->warp_count - 1);
+        wsdbg_load_count(&s->ctas[w->cta].warp_first, &s->ctas[w->cta].warp_count, s->warp_count - 1);
     }
     return wsdbg_select_end(&q);
 }
@@ -162,7 +150,7 @@ static struct wsdbg_error *load_threads(struct wsdbg_loader *loader)
                        "SELECT process_id, thread_id, context_id, call, since_ns, stream FROM host_thread "
                        "WHERE snapshot_id = ?1 ORDER BY id",
                        loader->snapshot_id);
-    while (wsdbg_select_next(&q) && add_row(&q, NULL, &s->threads, &s->thread_count, sizeof *s->threads)) {
+    while (wsdbg_select_next(&q) && wsdbg_load_row(&q, NULL, &s->threads, &s->thread_count, sizeof *s->threads)) {
         struct wsdbg_host_thread *t = &s->threads[s->thread_count - 1];
         t->process_id = (uint32_t)wsdbg_select_number(&q);
         t->thread_id = (uint32_t)wsdbg_select_number(&q);
@@ -180,7 +168,7 @@ static struct wsdbg_error *load_notes(struct wsdbg_loader *loader)
     struct wsdbg_select q;
     wsdbg_select_begin(&q, loader->store, "SELECT text FROM note WHERE snapshot_id = ?1 ORDER BY id",
                        loader->snapshot_id);
-    while (wsdbg_select_next(&q) && add_row(&q, NULL, &s->notes, &s->note_count, sizeof *s->notes))
+    while (wsdbg_select_next(&q) && wsdbg_load_row(&q, NULL, &s->notes, &s->note_count, sizeof *s->notes))
         wsdbg_select_text(&q, s->notes[s->note_count - 1], sizeof *s->notes);
     return wsdbg_select_end(&q);
 }
@@ -193,7 +181,11 @@ struct wsdbg_error *wsdbg_load_picture(struct wsdbg_loader *loader, bool histori
     if (!error)
         error = load_barriers(loader);
     if (!error)
+        error = wsdbg_load_sites(loader);
+    if (!error)
         error = load_warps(loader);
+    if (!error)
+        error = wsdbg_load_machine(loader);
     if (!error && histories)
         error = wsdbg_load_histories(loader);
     if (!error)

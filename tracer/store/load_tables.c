@@ -5,15 +5,6 @@
 
 #include "wsdbg/session.h"
 
-/* Adds a zeroed row to an array of the snapshot and its id to the map. */
-static bool add_row(struct wsdbg_select *select, struct wsdbg_id_map *map, void *array, size_t *count, size_t bytes)
-{
-    if (wsdbg_array_push(array, count, bytes) && (!map || wsdbg_id_map_push(map, wsdbg_select_number(select))))
-        return true;
-    wsdbg_select_fail(select, SQLITE_NOMEM);
-    return false;
-}
-
 static struct wsdbg_error *load_contexts(struct wsdbg_loader *loader)
 {
     struct wsdbg_snapshot *s = &loader->loaded->snapshot;
@@ -23,7 +14,7 @@ static struct wsdbg_error *load_contexts(struct wsdbg_loader *loader)
                        "alive, error, state_age_ns, history_depth, history_read, gpu_now_ns FROM context ORDER BY id",
                        0);
     while (wsdbg_select_next(&q) &&
-           add_row(&q, &loader->contexts, &s->contexts, &s->context_count, sizeof *s->contexts)) {
+           wsdbg_load_row(&q, &loader->contexts, &s->contexts, &s->context_count, sizeof *s->contexts)) {
         struct wsdbg_context *c = &s->contexts[s->context_count - 1];
         c->process_id = (uint32_t)wsdbg_select_number(&q);
         c->handle = (uint64_t)wsdbg_select_number(&q);
@@ -49,7 +40,7 @@ static struct wsdbg_error *load_modules(struct wsdbg_loader *loader)
                        "SELECT id, process_id, context_id, \"row\", probed, image_bytes, image_hash, image_path "
                        "FROM module ORDER BY id",
                        0);
-    while (wsdbg_select_next(&q) && add_row(&q, &loader->modules, &s->modules, &s->module_count, sizeof *s->modules)) {
+    while (wsdbg_select_next(&q) && wsdbg_load_row(&q, &loader->modules, &s->modules, &s->module_count, sizeof *s->modules)) {
         struct wsdbg_module *m = &s->modules[s->module_count - 1];
         m->process_id = (uint32_t)wsdbg_select_number(&q);
         m->context = wsdbg_id_map_find(&loader->contexts, wsdbg_select_number(&q));
@@ -83,7 +74,7 @@ static struct wsdbg_error *load_names(struct wsdbg_loader *loader)
                        "SELECT id, module_id, kind, identifier, name, stages, first_free, arriving_roles, "
                        "waiting_roles FROM name ORDER BY module_id, position",
                        0);
-    while (wsdbg_select_next(&q) && add_row(&q, &loader->names, &s->names, &s->name_count, sizeof *s->names)) {
+    while (wsdbg_select_next(&q) && wsdbg_load_row(&q, &loader->names, &s->names, &s->name_count, sizeof *s->names)) {
         const uint32_t module = wsdbg_id_map_find(&loader->modules, wsdbg_select_number(&q));
         read_name(&q, &s->names[s->name_count - 1]);
         if (module == WSDBG_NONE)
@@ -103,7 +94,7 @@ static struct wsdbg_error *load_functions(struct wsdbg_loader *loader)
                        "max_threads, binary_version FROM function ORDER BY id",
                        0);
     while (wsdbg_select_next(&q) &&
-           add_row(&q, &loader->functions, &s->functions, &s->function_count, sizeof *s->functions)) {
+           wsdbg_load_row(&q, &loader->functions, &s->functions, &s->function_count, sizeof *s->functions)) {
         struct wsdbg_function *f = &s->functions[s->function_count - 1];
         f->process_id = (uint32_t)wsdbg_select_number(&q);
         f->module = wsdbg_id_map_find(&loader->modules, wsdbg_select_number(&q));
@@ -148,7 +139,7 @@ static struct wsdbg_error *load_launches(struct wsdbg_loader *loader)
                        "dynamic_shared_bytes, flags, result FROM launch "
                        "WHERE ?1 BETWEEN first_snapshot AND last_snapshot ORDER BY id",
                        loader->snapshot_id);
-    while (wsdbg_select_next(&q) && add_row(&q, &loader->launches, &s->launches, &s->launch_count, sizeof *s->launches))
+    while (wsdbg_select_next(&q) && wsdbg_load_row(&q, &loader->launches, &s->launches, &s->launch_count, sizeof *s->launches))
         read_launch(loader, &q, &s->launches[s->launch_count - 1]);
     return wsdbg_select_end(&q);
 }
@@ -161,7 +152,7 @@ static struct wsdbg_error *load_activities(struct wsdbg_loader *loader)
                        "SELECT process_id, kind, device_ordinal, correlation, start_ns, end_ns, stream, bytes, name "
                        "FROM activity WHERE ?1 BETWEEN first_snapshot AND last_snapshot ORDER BY id",
                        loader->snapshot_id);
-    while (wsdbg_select_next(&q) && add_row(&q, NULL, &s->activities, &s->activity_count, sizeof *s->activities)) {
+    while (wsdbg_select_next(&q) && wsdbg_load_row(&q, NULL, &s->activities, &s->activity_count, sizeof *s->activities)) {
         struct wsdbg_activity *a = &s->activities[s->activity_count - 1];
         a->process_id = (uint32_t)wsdbg_select_number(&q);
         a->kind = wsdbg_word_value(wsdbg_select_string(&q), wsdbg_activity_kind_word, WSDBG_ACTIVITY_SET + 1, 0);

@@ -1,5 +1,5 @@
 /* picture.c - writes one picture of the device: grids, CTAs, barriers, warps, host threads, notes.  event_rows.c
- * writes the events.
+ * writes the events, machine_rows.c what comes from the machine's own state.
  * Reads a snapshot and the ids of the session tables.  The first ids stay in the store for the diagnosis that may
  * follow. */
 #include "store/tables.h"
@@ -60,7 +60,7 @@ static struct wsdbg_error *write_barriers(struct wsdbg_store *store, const struc
                                           const struct wsdbg_table_ids *ids)
 {
     struct wsdbg_insert insert;
-    wsdbg_insert_begin(&insert, store, "INSERT INTO barrier VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    wsdbg_insert_begin(&insert, store, "INSERT INTO barrier VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (size_t i = 0; i < s->barrier_count; i++) {
         const struct wsdbg_barrier *b = &s->barriers[i];
         const bool mbarrier = b->kind == WSDBG_BARRIER_MBARRIER;
@@ -76,6 +76,8 @@ static struct wsdbg_error *write_barriers(struct wsdbg_store *store, const struc
         wsdbg_insert_u32(&insert, b->completed_phases);
         wsdbg_insert_u64(&insert, b->pending_tx_bytes);
         wsdbg_insert_number(&insert, b->waiters);
+        wsdbg_insert_u32(&insert, b->shared_offset);
+        wsdbg_insert_u64(&insert, b->word);
         wsdbg_insert_row(&insert);
     }
     return wsdbg_insert_end(&insert);
@@ -114,6 +116,8 @@ static void write_warp(struct wsdbg_insert *insert, struct wsdbg_store *store, c
     const uint32_t events = wsdbg_stored_events(s, w);
     wsdbg_insert_maybe(insert, events > 0, store->first.event + w->history_first);
     wsdbg_insert_number(insert, events);
+    wsdbg_insert_offset(insert, store->first.site, s->site_count, w->site);
+    wsdbg_insert_u32(insert, w->parity);
     wsdbg_insert_row(insert);
 }
 
@@ -121,7 +125,7 @@ static struct wsdbg_error *write_warps(struct wsdbg_store *store, const struct w
 {
     struct wsdbg_insert insert;
     wsdbg_insert_begin(&insert, store,
-                       "INSERT INTO warp VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                       "INSERT INTO warp VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (size_t i = 0; i < s->warp_count; i++)
         write_warp(&insert, store, s, i);
     return wsdbg_insert_end(&insert);
@@ -169,15 +173,21 @@ struct wsdbg_error *wsdbg_write_picture(struct wsdbg_store *store, const struct 
     store->next.barrier += (int64_t)snapshot->barrier_count;
     store->next.warp += (int64_t)snapshot->warp_count;
     store->next.event += (int64_t)snapshot->history_count;
+    store->next.site += (int64_t)snapshot->site_count;
+    store->next.access += (int64_t)snapshot->access_count;
     struct wsdbg_error *error = write_grids(store, snapshot, ids);
     if (!error)
         error = write_ctas(store, snapshot);
+    if (!error)
+        error = wsdbg_write_sites(store, snapshot, ids);
     if (!error)
         error = write_barriers(store, snapshot, ids);
     if (!error)
         error = write_warps(store, snapshot);
     if (!error)
         error = wsdbg_write_events(store, snapshot);
+    if (!error)
+        error = wsdbg_write_machine(store, snapshot);
     if (!error)
         error = write_threads(store, snapshot, ids);
     if (!error)

@@ -149,6 +149,83 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "JOIN function f ON f.id = g.function_id WHERE n.registers_held >= f.registers "
      "GROUP BY n.grid_id, 2, 3, 4, 5, 6 ORDER BY n.grid_id, min(n.warp)",
      NULL},
+    {"sites", "Where in the code does each role stand, and at which instruction?",
+     "For kernels that nobody instrumented; `@parts` has warps whose lanes stand at different places.",
+     "SELECT kernel, role, state, place, instruction, count(*) AS warps, count(DISTINCT cta_id) AS ctas FROM warp_named "
+     "WHERE state <> 'EXITED' GROUP BY grid_id, 2, 3, 4, 5 ORDER BY grid_id, min(warp), 3, 4",
+     NULL},
+    {"parts", "Whose lanes stand at different places, and where?",
+     "When a warp has split: one row a part, with the lanes as a mask; the address and the value of what a loop polls.",
+     "SELECT kernel, cta_x, cta_y, cta_z, warp, role, lanes, state, place, barrier, stage, parity, address, width_bytes, "
+     "value FROM part_named WHERE warp_id IN (SELECT warp_id FROM part GROUP BY warp_id HAVING count(*) > 1) "
+     "OR address IS NOT NULL ORDER BY warp_id, part_id",
+     NULL},
+    {"looks", "When was the GPU looked at, what did it cost, and what had moved?",
+     "For evidence live: the GPU stands still for suspend, read and resume; attaching and detaching stop only the host.",
+     "SELECT (l.time_ns - e.started_ns) / 1e9 AS seconds, (l.time_ns - lag(l.time_ns) OVER (ORDER BY l.id)) / 1e9 AS "
+     "after_seconds, l.attach_ns / 1e6 AS attach_ms, (l.suspend_ns + l.read_ns + l.resume_ns) / 1e6 AS stopped_ms, "
+     "l.detach_ns / 1e6 AS detach_ms, l.warps, l.warps_read, l.moved, l.barriers_changed FROM look l "
+     "JOIN shown_snapshot s ON s.id = l.snapshot_id JOIN session e ORDER BY l.id",
+     NULL},
+    {"compare-looks", "What moved between the last two looks?",
+     "To see for yourself that nothing did (no rows), or which warps still go on. Needs two looks: see `@looks`.",
+     "WITH pair AS (SELECT g.id AS grid_id, b.id AS before_grid, f.name AS kernel FROM shown_snapshot s "
+     "JOIN grid g ON g.snapshot_id = s.id JOIN grid b ON b.snapshot_id = s.before_id "
+     "AND b.hardware_grid_id = g.hardware_grid_id AND b.context_id IS g.context_id "
+     "LEFT JOIN function f ON f.id = g.function_id), "
+     "ctas AS (SELECT p.kernel, c.*, d.id AS before_cta FROM pair p JOIN cta c ON c.grid_id = p.grid_id "
+     "JOIN cta d ON d.grid_id = p.before_grid AND d.x = c.x AND d.y = c.y AND d.z = c.z) "
+     "SELECT kernel, x AS cta_x, y AS cta_y, z AS cta_z, 'warp ' || w.warp AS what, v.state AS state_before, "
+     "w.state AS state_now, j.place AS before, i.place AS now FROM ctas JOIN warp w ON w.cta_id = ctas.id "
+     "JOIN warp v ON v.cta_id = before_cta AND v.warp = w.warp LEFT JOIN site i ON i.id = w.site_id "
+     "LEFT JOIN site j ON j.id = v.site_id "
+     "WHERE v.state <> w.state OR i.pc IS NOT j.pc OR v.parity IS NOT w.parity UNION ALL "
+     "SELECT kernel, x, y, z, coalesce(n.name, b.kind || ' ' || b.identifier) || coalesce('[' || b.stage || ']', ''), "
+     "NULL, NULL, printf('%016x', a.word), printf('%016x', b.word) FROM ctas JOIN barrier b ON b.cta_id = ctas.id "
+     "JOIN barrier a ON a.cta_id = before_cta AND a.kind = b.kind AND a.identifier IS b.identifier "
+     "AND a.stage IS b.stage LEFT JOIN name n ON n.id = b.name_id WHERE a.word <> b.word",
+     NULL},
+    {"wakers", "Who may complete what is waited on, and can they still come there?",
+     "For kernels that nobody instrumented: each instruction that may complete a barrier somebody waits on, and how the "
+     "warps stand to it. `never`: gone, or past the last of them; `certain` 0: it may be another barrier.",
+     "WITH waited AS (SELECT DISTINCT c.grid_id, c.id AS cta_id, c.cluster_id, b.id, b.kind, b.identifier, b.stage, "
+     "b.shared_offset, coalesce(n.name, b.kind || coalesce(' ' || b.identifier, '')) AS barrier FROM stuck t "
+     "JOIN warp w ON w.id = t.warp_id JOIN barrier b ON b.id = w.barrier_id JOIN cta c ON c.id = b.cta_id "
+     "LEFT JOIN name n ON n.id = b.name_id), "
+     "waker AS (SELECT w.*, a.id AS access_id, a.kind AS by, a.any_rank, a.certain, i.place AS at FROM waited w "
+     "JOIN access a ON a.grid_id = w.grid_id AND CASE w.kind WHEN 'mbarrier' THEN a.kind IN ('arrive', "
+     "'arrive.expect_tx', 'complete_tx', 'arrive_drop', 'cp.async.mbarrier.arrive', 'TMA load') "
+     "WHEN 'named barrier' THEN a.kind IN ('bar.sync', 'bar.arrive') "
+     "WHEN 'cluster barrier' THEN a.kind = 'barrier.cluster.arrive' "
+     "WHEN 'register pool' THEN a.kind IN ('setmaxnreg.dec', 'exit') ELSE 0 END "
+     "AND (a.address IS NULL OR coalesce(w.shared_offset, w.identifier) IS NULL "
+     "OR w.kind NOT IN ('mbarrier', 'named barrier') "
+     "OR a.address = iif(w.kind = 'mbarrier', w.shared_offset, w.identifier) "
+     "OR (w.kind = 'mbarrier' AND a.stride > 0 AND w.shared_offset > a.address "
+     "AND (w.shared_offset - a.address) % a.stride = 0 "
+     "AND (a.places = 0 OR (w.shared_offset - a.address) / a.stride < a.places))) LEFT JOIN site i ON i.id = a.site_id) "
+     "SELECT k.barrier, k.stage, k.by, k.at, k.certain, n.role, n.state, r.after AS comes_there, "
+     "count(DISTINCT n.warp_id) AS warps FROM waker k JOIN cta c ON c.grid_id = k.grid_id "
+     "AND (c.id = k.cta_id OR (k.any_rank AND c.cluster_id = k.cluster_id)) JOIN warp x ON x.cta_id = c.id "
+     "JOIN reach r ON r.warp_id = x.id AND r.access_id = k.access_id JOIN warp_named n ON n.warp_id = x.id "
+     "GROUP BY k.grid_id, 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY k.grid_id, 1, 2, 3, 4, 8, min(n.warp)",
+     NULL},
+    {"words", "What do the mbarriers' 64 bits say, and where in shared memory do they lie?",
+     "To check the fields yourself, or against a debugger: docs/SCHEMA.md, barrier.word, says which bits are which.",
+     "SELECT c.x AS cta_x, c.y AS cta_y, c.z AS cta_z, coalesce(n.name, 'mbarrier ' || b.identifier) AS barrier, b.stage, "
+     "printf('0x%x', b.shared_offset) AS shared_offset, printf('%016x', b.word) AS word, b.phase, b.pending_arrivals, "
+     "b.expected_arrivals, b.pending_tx_bytes FROM shown_snapshot s JOIN grid g ON g.snapshot_id = s.id "
+     "JOIN cta c ON c.grid_id = g.id JOIN barrier b ON b.cta_id = c.id LEFT JOIN name n ON n.id = b.name_id "
+     "WHERE b.word IS NOT NULL ORDER BY b.id",
+     NULL},
+    {"excerpts", "Which registers and memory were kept?",
+     "To see the operands that a wait's address, parity or count came from.",
+     "SELECT e.kind, c.x AS cta_x, c.y AS cta_y, c.z AS cta_z, w.warp, e.lane, "
+     "CASE e.kind WHEN 'register' THEN 'R' || e.place WHEN 'uniform register' THEN 'UR' || e.place "
+     "ELSE printf('0x%x', e.place) END AS place, printf('%08x', e.value) AS value FROM excerpt e "
+     "JOIN shown_snapshot s ON s.id = e.snapshot_id LEFT JOIN warp w ON w.id = e.warp_id "
+     "LEFT JOIN cta c ON c.id = coalesce(e.cta_id, w.cta_id) ORDER BY e.id",
+     NULL},
     {"log", "What was said around the stall?",
      "To set the hang against the program's own output, which is there after `wsdbg run --tui`: from ten seconds "
      "before "

@@ -7,6 +7,7 @@
 #define WSDBG_STORE_REPORT_H
 
 #include "model/fault.h"
+#include "store/place.h"
 #include "store/store.h"
 
 #define WSDBG_REPORT_LABEL_BYTES 64
@@ -35,6 +36,11 @@ struct wsdbg_report_warps {
     char barrier_name[WSDBG_REPORT_LABEL_BYTES]; /* "" = not named */
     struct wsdbg_range barrier_id, stage, parity, iteration, line, registers_held, registers_asked, waiting_ns;
     struct wsdbg_range last_event; /* enum wsdbg_event_kind */
+    uint32_t site;                 /* index in report.sites where all stand at it, else WSDBG_NONE */
+    char place[WSDBG_PLACE_BYTES]; /* of the site in a word or two, "" = not known */
+    struct wsdbg_range address, value; /* polled, and last seen there */
+    struct wsdbg_optional_u32 width_bytes;
+    uint32_t part_first, part_count; /* in report.parts: those of the first warp, if the others are split the same way */
 };
 
 /* Barriers in one state: `cta_count` CTAs whose stages `members` are in it. */
@@ -46,6 +52,8 @@ struct wsdbg_report_barriers {
     enum wsdbg_barrier_kind kind;
     char name[WSDBG_REPORT_LABEL_BYTES];
     struct wsdbg_range id, phase, pending_arrivals, expected_arrivals, completed_phases, pending_tx_bytes, waiters;
+    struct wsdbg_range shared_offset;
+    struct wsdbg_optional_u64 word; /* where all have the same */
     bool pending_tx_known;
 };
 
@@ -83,6 +91,14 @@ struct wsdbg_report_fault {
     char sentence[WSDBG_FAULT_BYTES];
 };
 
+/* One row a finding rests on, and where its warp stands. */
+struct wsdbg_report_evidence {
+    enum wsdbg_evidence_kind kind;
+    char text[256];
+    uint32_t site; /* index in report.sites, WSDBG_NONE */
+    char place[WSDBG_PLACE_BYTES];
+};
+
 struct wsdbg_report_finding {
     enum wsdbg_cause cause;
     enum wsdbg_confidence confidence;
@@ -95,8 +111,20 @@ struct wsdbg_report_finding {
     char barrier[WSDBG_REPORT_LABEL_BYTES + 16]; /* "empty[0]", "" = none */
     char sentence[512];
     char fix[512];
-    struct wsdbg_evidence_row *evidence; /* kind and text; the indices mean nothing here */
+    struct wsdbg_report_evidence *evidence;
     size_t evidence_count;
+};
+
+struct wsdbg_report_site {
+    char function[256]; /* symbol, "" = not known */
+    char place[WSDBG_PLACE_BYTES];
+    struct wsdbg_site site; /* its `function` means nothing here; inlined_at is an index in report.sites */
+};
+
+struct wsdbg_report_part {
+    char barrier[WSDBG_REPORT_LABEL_BYTES + 16]; /* "empty[0]", "" = none */
+    char place[WSDBG_PLACE_BYTES];
+    struct wsdbg_part part; /* warp and barrier mean nothing here */
 };
 
 struct wsdbg_report_thread {
@@ -146,6 +174,15 @@ struct wsdbg_report {
     size_t barriers_count; /* every distinct state */
     struct wsdbg_report_barriers *barrier_rows;
     size_t barrier_row_count; /* folded for a screen */
+    struct wsdbg_report_site *sites;
+    size_t site_count;
+    struct wsdbg_report_part *parts;
+    size_t part_count;
+    struct wsdbg_access_row *accesses;
+    size_t access_count;
+    struct wsdbg_look_row *looks;
+    size_t look_count;
+    bool names_inferred;
     struct wsdbg_report_thread *threads;
     size_t thread_count;
     struct wsdbg_report_function *functions;
@@ -160,6 +197,8 @@ struct wsdbg_report {
 void wsdbg_range_text(struct wsdbg_range range, char *out, size_t bytes);
 /* "0-3,8" */
 void wsdbg_members_text(const struct wsdbg_members *members, char *out, size_t bytes);
+/* "warp 4", "warps 0-3,8" */
+void wsdbg_report_members_text(const struct wsdbg_members *members, char *out, size_t bytes);
 /* "4 CTAs", "CTA (2,0,0)" */
 void wsdbg_report_cta_text(uint32_t count, const uint32_t *cta, char *out, size_t bytes);
 /* "producer", "role 3", "?" */
@@ -171,6 +210,12 @@ void wsdbg_report_wait_text(const struct wsdbg_report_warps *warps, char *out, s
 void wsdbg_report_barrier_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
 /* "phase 0, pending 4 of 8 arrivals, 0 bytes", "128 threads expected"; "" for kinds without such numbers. */
 void wsdbg_report_barrier_state_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
+/* "lanes 0-3,8" */
+void wsdbg_report_lanes_text(uint32_t lanes, char *out, size_t bytes);
+/* "lanes 0: WAIT_MBARRIER full[1] parity 0, gemm.cu:88" */
+void wsdbg_report_part_text(const struct wsdbg_report_part *part, char *out, size_t bytes);
+/* "2 looks 0.10 s apart, the GPU stopped for 31 ms in all" */
+void wsdbg_report_looks_text(const struct wsdbg_look_row *looks, size_t count, char *out, size_t bytes);
 /* Bytes still missing: "0", "16384", "512 early", "?" */
 void wsdbg_report_tx_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
 

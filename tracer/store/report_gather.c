@@ -201,6 +201,17 @@ static void barrier_label(const struct wsdbg_barrier *b, char *out, size_t bytes
         snprintf(out, bytes, "%s", b->name ? b->name->name : wsdbg_barrier_kind_name(b->kind));
 }
 
+static void gather_evidence(const struct wsdbg_snapshot *s, const struct wsdbg_evidence_row *row,
+                            struct wsdbg_report_evidence *out)
+{
+    *out = (struct wsdbg_report_evidence){.kind = row->kind, .site = WSDBG_NONE};
+    memcpy(out->text, row->text, sizeof out->text);
+    if (row->warp < s->warp_count && s->warps[row->warp].site < s->site_count) {
+        out->site = s->warps[row->warp].site;
+        wsdbg_place_text(s, out->site, out->place);
+    }
+}
+
 static bool gather_finding(const struct wsdbg_snapshot *s, const struct wsdbg_finding *f,
                            struct wsdbg_report_finding *out)
 {
@@ -221,8 +232,8 @@ static bool gather_finding(const struct wsdbg_snapshot *s, const struct wsdbg_fi
     if (f->barrier < s->barrier_count)
         barrier_label(&s->barriers[f->barrier], out->barrier, sizeof out->barrier);
     out->evidence = rows(f->evidence_count, sizeof *out->evidence, &out->evidence_count);
-    if (out->evidence && f->evidence_count)
-        memcpy(out->evidence, f->evidence, f->evidence_count * sizeof *out->evidence);
+    for (size_t i = 0; i < out->evidence_count; i++)
+        gather_evidence(s, &f->evidence[i], &out->evidence[i]);
     return out->evidence;
 }
 
@@ -234,6 +245,47 @@ static bool gather_findings(const struct wsdbg_snapshot *s, const struct wsdbg_d
     for (size_t i = 0; whole && i < r->finding_count; i++)
         whole = gather_finding(s, &d->findings[i], &r->findings[i]);
     return whole;
+}
+
+static bool gather_sites(const struct wsdbg_snapshot *s, struct wsdbg_report *r)
+{
+    r->sites = rows(s->site_count, sizeof *r->sites, &r->site_count);
+    for (uint32_t i = 0; i < r->site_count; i++) {
+        struct wsdbg_report_site *out = &r->sites[i];
+        out->site = s->sites[i];
+        wsdbg_place_text(s, i, out->place);
+        if (out->site.function < s->function_count)
+            memcpy(out->function, s->functions[out->site.function].name, sizeof out->function);
+    }
+    return r->sites;
+}
+
+static bool gather_parts(const struct wsdbg_snapshot *s, struct wsdbg_report *r)
+{
+    r->parts = rows(s->part_count, sizeof *r->parts, &r->part_count);
+    for (size_t i = 0; i < r->part_count; i++) {
+        struct wsdbg_report_part *out = &r->parts[i];
+        out->part = s->parts[i];
+        if (out->part.site < r->site_count)
+            memcpy(out->place, r->sites[out->part.site].place, sizeof out->place);
+        if (out->part.barrier < s->barrier_count)
+            barrier_label(&s->barriers[out->part.barrier], out->barrier, sizeof out->barrier);
+    }
+    return r->parts;
+}
+
+static bool gather_machine(const struct wsdbg_snapshot *s, struct wsdbg_report *r)
+{
+    r->names_inferred = s->names_inferred;
+    r->accesses = rows(s->access_count, sizeof *r->accesses, &r->access_count);
+    r->looks = rows(s->look_count, sizeof *r->looks, &r->look_count);
+    if (!r->accesses || !r->looks)
+        return false;
+    if (s->access_count)
+        memcpy(r->accesses, s->accesses, s->access_count * sizeof *r->accesses);
+    if (s->look_count)
+        memcpy(r->looks, s->looks, s->look_count * sizeof *r->looks);
+    return gather_sites(s, r) && gather_parts(s, r);
 }
 
 static struct wsdbg_error *gather_snapshot(const struct wsdbg_snapshot *s, const struct wsdbg_diagnosis *diagnosis,
@@ -248,7 +300,7 @@ static struct wsdbg_error *gather_snapshot(const struct wsdbg_snapshot *s, const
     gather_newest(s, r);
     gather_activity(s, &r->activity);
     if (!copy_string(&r->source, s->source) || !gather_grids(s, r) || !gather_functions(s, r) ||
-        !gather_threads(s, r) || !gather_notes(s, r) || !gather_faults(s, r) ||
+        !gather_threads(s, r) || !gather_notes(s, r) || !gather_faults(s, r) || !gather_machine(s, r) ||
         (diagnosis && !gather_findings(s, diagnosis, r)))
         return &wsdbg_error_no_memory;
     struct wsdbg_error *error = wsdbg_report_fold_warps(s, r);
@@ -291,7 +343,8 @@ void wsdbg_report_deinit(struct wsdbg_report *r)
     for (size_t i = 0; i < r->finding_count; i++)
         free(r->findings[i].evidence);
     void *arrays[] = {r->findings,     r->grids,   r->warps,     r->rows,  r->barriers,
-                      r->barrier_rows, r->threads, r->functions, r->notes, r->faults};
+                      r->barrier_rows, r->threads, r->functions, r->notes, r->faults,
+                      r->sites,        r->parts,   r->accesses,  r->looks};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     *r = (struct wsdbg_report){0};

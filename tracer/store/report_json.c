@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "store/symbol.h"
+#include "store/words.h"
 #include "base/text.h"
 
-#define REPORT_SCHEMA_VERSION 1
+#define REPORT_SCHEMA_VERSION 2
 
 /* "" and NULL are null; bytes that are not UTF-8 become U+FFFD. */
 static json_t *text_or_null(const char *text)
@@ -46,6 +47,23 @@ static json_t *range_or_null(struct wsdbg_range range)
 static json_t *seconds_or_null(struct wsdbg_range range_ns)
 {
     return range_ns.known ? json_real((double)range_ns.high / 1e9) : json_null();
+}
+
+static json_t *index_or_null(uint32_t index, size_t count)
+{
+    return index < count ? json_integer(index) : json_null();
+}
+
+/* 64 bits do not fit what many JSON readers make of a number. */
+static json_t *word_or_null(struct wsdbg_optional_u64 word, int digits)
+{
+    return word.known ? json_sprintf("%0*llx", digits, (unsigned long long)word.value) : json_null();
+}
+
+static json_t *address_or_null(struct wsdbg_range range)
+{
+    const bool one = range.known && range.low == range.high;
+    return one ? json_sprintf("%llx", (unsigned long long)range.low) : json_null();
 }
 
 static json_t *triple(const uint32_t *values)
@@ -112,6 +130,7 @@ static json_t *evidence_json(const struct wsdbg_report_finding *f)
         json_t *row = json_object();
         json_object_set_new(row, "kind", json_string(kinds[kind <= WSDBG_EVIDENCE_TEXT ? kind : 0]));
         json_object_set_new(row, "text", text_or_null(f->evidence[i].text));
+        json_object_set_new(row, "site", index_or_null(f->evidence[i].site, WSDBG_NONE));
         json_array_append_new(array, row);
     }
     return array;
@@ -208,6 +227,32 @@ static json_t *faults_json(const struct wsdbg_report *r)
     return array;
 }
 
+static json_t *part_json(const struct wsdbg_report *r, const struct wsdbg_report_part *p)
+{
+    json_t *row = json_object();
+    json_object_set_new(row, "lanes", json_sprintf("%08x", p->part.lanes));
+    json_object_set_new(row, "state", json_string(wsdbg_warp_state_name(p->part.state)));
+    json_object_set_new(row, "site", index_or_null(p->part.site, r->site_count));
+    json_object_set_new(row, "barrier", text_or_null(p->barrier));
+    json_object_set_new(row, "parity", u32_or_null(p->part.parity));
+    json_object_set_new(row, "count", u32_or_null(p->part.count));
+    json_object_set_new(row, "polled_address", word_or_null(p->part.address, 1));
+    json_object_set_new(row, "polled_value", word_or_null(p->part.value, 1));
+    json_object_set_new(row, "polled_bytes", u32_or_null(p->part.width_bytes));
+    json_object_set_new(row, "operands_read", json_boolean(p->part.seen));
+    return row;
+}
+
+static json_t *parts_json(const struct wsdbg_report *r, const struct wsdbg_report_warps *w)
+{
+    if (w->part_count == 0)
+        return json_null();
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < w->part_count && w->part_first + i < r->part_count; i++)
+        json_array_append_new(array, part_json(r, &r->parts[w->part_first + i]));
+    return array;
+}
+
 static json_t *warps_json(const struct wsdbg_report *r)
 {
     json_t *array = json_array();
@@ -234,6 +279,12 @@ static json_t *warps_json(const struct wsdbg_report *r)
         json_object_set_new(row, "last_event",
                             one_event ? json_string(wsdbg_event_kind_name((enum wsdbg_event_kind)w->last_event.low))
                                       : json_null());
+        json_object_set_new(row, "site", index_or_null(w->site, r->site_count));
+        json_object_set_new(row, "place", text_or_null(w->place));
+        json_object_set_new(row, "polled_address", address_or_null(w->address));
+        json_object_set_new(row, "polled_value", address_or_null(w->value));
+        json_object_set_new(row, "polled_bytes", u32_or_null(w->width_bytes));
+        json_object_set_new(row, "parts", parts_json(r, w));
         json_array_append_new(array, row);
     }
     return array;
@@ -258,6 +309,68 @@ static json_t *barriers_json(const struct wsdbg_report *r)
         json_object_set_new(row, "completed_phases", range_or_null(b->completed_phases));
         json_object_set_new(row, "pending_tx_bytes", range_or_null(b->pending_tx_bytes));
         json_object_set_new(row, "waiters", range_or_null(b->waiters));
+        json_object_set_new(row, "shared_offset", range_or_null(b->shared_offset));
+        json_object_set_new(row, "word", word_or_null(b->word, 16));
+        json_array_append_new(array, row);
+    }
+    return array;
+}
+
+static json_t *sites_json(const struct wsdbg_report *r)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < r->site_count; i++) {
+        const struct wsdbg_site *site = &r->sites[i].site;
+        json_t *row = json_object();
+        json_object_set_new(row, "symbol", text_or_null(r->sites[i].function));
+        json_object_set_new(row, "offset_bytes", u32_or_null(site->offset_bytes));
+        json_object_set_new(row, "instruction", text_or_null(site->instruction));
+        json_object_set_new(row, "file", text_or_null(site->file));
+        json_object_set_new(row, "line", u32_or_null(site->line));
+        json_object_set_new(row, "inlined_at", index_or_null(site->inlined_at, r->site_count));
+        json_object_set_new(row, "place", text_or_null(r->sites[i].place));
+        json_array_append_new(array, row);
+    }
+    return array;
+}
+
+static json_t *accesses_json(const struct wsdbg_report *r)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < r->access_count; i++) {
+        const struct wsdbg_access_row *a = &r->accesses[i];
+        json_t *row = json_object();
+        json_object_set_new(row, "grid", index_or_null(a->grid, r->grid_count));
+        json_object_set_new(row, "site", index_or_null(a->site, r->site_count));
+        json_object_set_new(row, "kind", json_string(wsdbg_access_word(a->kind)));
+        json_object_set_new(row, "certain", json_boolean(a->certain));
+        json_object_set_new(row, "any_rank", json_boolean(a->any_rank));
+        json_object_set_new(row, "lanes", text_or_null(wsdbg_lanes_word(a->lanes)));
+        json_object_set_new(row, "address", u32_or_null(a->address));
+        json_object_set_new(row, "stride", json_integer(a->stride));
+        json_object_set_new(row, "places", json_integer(a->places));
+        json_object_set_new(row, "count", u32_or_null(a->count));
+        json_array_append_new(array, row);
+    }
+    return array;
+}
+
+static json_t *looks_json(const struct wsdbg_report *r)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < r->look_count; i++) {
+        const struct wsdbg_look_row *l = &r->looks[i];
+        json_t *row = json_object();
+        json_object_set_new(row, "time_ns", number(l->time_ns));
+        json_object_set_new(row, "attach_ns", number(l->attach_ns));
+        json_object_set_new(row, "suspend_ns", number(l->suspend_ns));
+        json_object_set_new(row, "read_ns", number(l->read_ns));
+        json_object_set_new(row, "resume_ns", number(l->resume_ns));
+        json_object_set_new(row, "detach_ns", number(l->detach_ns));
+        json_object_set_new(row, "warps", json_integer(l->warps));
+        json_object_set_new(row, "warps_read", json_integer(l->warps_read));
+        json_object_set_new(row, "warps_moved", json_integer(l->moved));
+        json_object_set_new(row, "barriers_changed", u32_or_null(l->barriers_changed));
         json_array_append_new(array, row);
     }
     return array;
@@ -331,6 +444,10 @@ static json_t *report_json(const struct wsdbg_report *r)
     json_object_set_new(root, "grids", grids_json(r));
     json_object_set_new(root, "warps", warps_json(r));
     json_object_set_new(root, "barriers", barriers_json(r));
+    json_object_set_new(root, "names_inferred", r->has_snapshot ? json_boolean(r->names_inferred) : json_null());
+    json_object_set_new(root, "sites", sites_json(r));
+    json_object_set_new(root, "accesses", accesses_json(r));
+    json_object_set_new(root, "looks", looks_json(r));
     json_object_set_new(root, "host_threads", threads_json(r));
     json_object_set_new(root, "functions", functions_json(r));
     json_object_set_new(root, "activity", activity_json(r));

@@ -11,6 +11,7 @@
 
 #define LINE_COLUMNS 120
 #define WRAP_COLUMNS 116
+#define PART_LINES 4
 
 static void put(FILE *out, const char *colour, const char *text)
 {
@@ -87,7 +88,9 @@ static char *detail_text(const struct wsdbg_report_warps *w)
             wsdbg_range_text(w->iteration, number, sizeof number);
             fprintf(text, ", iteration %s", number);
         }
-        if (w->line.known) {
+        if (w->place[0]) {
+            fprintf(text, "%s%s", wait[0] ? ", " : "", w->place);
+        } else if (w->line.known) {
             wsdbg_range_text(w->line, number, sizeof number);
             fprintf(text, ", line %s", number);
         }
@@ -111,14 +114,14 @@ struct warp_columns {
 static struct warp_columns measure(const struct wsdbg_report *r, uint32_t grid)
 {
     struct warp_columns columns = {0};
-    char text[128];
+    char text[136];
     for (size_t i = 0; i < r->row_count; i++) {
         const struct wsdbg_report_warps *w = &r->rows[i];
         if (w->grid != grid)
             continue;
         wsdbg_report_cta_text(w->cta_count, w->cta, text, sizeof text);
         columns.cta = larger(columns.cta, text);
-        wsdbg_members_text(&w->members, text, sizeof text);
+        wsdbg_report_members_text(&w->members, text, sizeof text);
         columns.members = larger(columns.members, text);
         wsdbg_report_role_text(w, text, sizeof text);
         columns.role = larger(columns.role, text);
@@ -127,26 +130,40 @@ static struct warp_columns measure(const struct wsdbg_report *r, uint32_t grid)
     return columns;
 }
 
+/* A line for each part of a warp whose lanes stand at different places. */
+static void part_lines(const struct wsdbg_report *r, const struct wsdbg_report_warps *w, FILE *out)
+{
+    char text[512];
+    for (uint32_t i = 0; w->part_count > 1 && i < w->part_count && i < PART_LINES && w->part_first + i < r->part_count;
+         i++) {
+        wsdbg_report_part_text(&r->parts[w->part_first + i], text, sizeof text);
+        wsdbg_report_line(out, NULL, "      %s", text);
+    }
+    if (w->part_count > PART_LINES)
+        wsdbg_report_line(out, NULL, "      … and %u more (@parts)", w->part_count - PART_LINES);
+}
+
 void wsdbg_report_warp_lines(const struct wsdbg_report *r, uint32_t grid, bool colour, FILE *out)
 {
     const struct warp_columns columns = measure(r, grid);
     int printed = 0, left = 0;
     for (size_t i = 0; i < r->row_count; i++) {
         const struct wsdbg_report_warps *w = &r->rows[i];
-        char cta[64], members[128], role[WSDBG_REPORT_LABEL_BYTES];
+        char cta[64], members[136], role[WSDBG_REPORT_LABEL_BYTES];
         if (w->grid != grid || printed >= 2 * WSDBG_REPORT_WARP_LINES) {
             left += w->grid == grid;
             continue;
         }
         wsdbg_report_cta_text(w->cta_count, w->cta, cta, sizeof cta);
-        wsdbg_members_text(&w->members, members, sizeof members);
+        wsdbg_report_members_text(&w->members, members, sizeof members);
         wsdbg_report_role_text(w, role, sizeof role);
         char *detail = detail_text(w);
         const int pad = columns.role - (int)wsdbg_text_width(role) + (int)strlen(role);
         const char *tint = !colour ? NULL : wsdbg_warp_state_waits(w->state) ? "33" : "2";
-        wsdbg_report_line(out, tint, "  %-*s  warps %-*s  %-*s  %-*s  %s", columns.cta, cta, columns.members, members,
+        wsdbg_report_line(out, tint, "  %-*s  %-*s  %-*s  %-*s  %s", columns.cta, cta, columns.members, members,
                           pad, role, columns.state, wsdbg_warp_state_name(w->state), detail ? detail : "");
         free(detail);
+        part_lines(r, w, out);
         printed++;
     }
     if (left)

@@ -93,6 +93,12 @@ static void grid_heading(const struct wsdbg_report_grid *g, bool colour, FILE *o
                       g->cta_seen * g->warps_per_cta, g->warps_exited);
 }
 
+static void names_line(const struct wsdbg_report *r, FILE *out)
+{
+    if (r->names_inferred)
+        wsdbg_report_line(out, NULL, "  (names of roles and barriers are inferred from the code)");
+}
+
 /* Grids that run come before those that ended; of the latter only the first is shown beside running ones. */
 static void grids_block(const struct wsdbg_report *r, bool colour, FILE *out)
 {
@@ -102,6 +108,8 @@ static void grids_block(const struct wsdbg_report *r, bool colour, FILE *out)
             if (r->grids[i].running != (running == 1) || (!running && shown > 0) || shown >= 3)
                 continue;
             grid_heading(&r->grids[i], colour, out);
+            if (shown == 0)
+                names_line(r, out);
             wsdbg_report_warp_lines(r, i, colour, out);
             wsdbg_report_barrier_lines(r, i, colour, out);
             shown++;
@@ -111,6 +119,13 @@ static void grids_block(const struct wsdbg_report *r, bool colour, FILE *out)
         wsdbg_report_line(out, NULL, "… and %zu more grids (table grid)", r->grid_count - shown);
 }
 
+/* The place is added where the text does not say it already. */
+static void evidence_line(const struct wsdbg_report_evidence *e, FILE *out)
+{
+    const bool place = e->place[0] && !strstr(e->text, e->place);
+    wsdbg_report_line(out, NULL, "  - %s%s%s%s", e->text, place ? " (" : "", place ? e->place : "", place ? ")" : "");
+}
+
 static void evidence_block(const struct wsdbg_report *r, bool colour, FILE *out)
 {
     const struct wsdbg_report_finding *f = r->finding_count ? &r->findings[0] : NULL;
@@ -118,7 +133,7 @@ static void evidence_block(const struct wsdbg_report *r, bool colour, FILE *out)
         return;
     wsdbg_report_line(out, heading(colour), "Evidence");
     for (size_t i = 0; i < f->evidence_count && i < LIST_LINES; i++)
-        wsdbg_report_line(out, NULL, "  - %s", f->evidence[i].text);
+        evidence_line(&f->evidence[i], out);
     if (f->evidence_count > LIST_LINES)
         wsdbg_report_line(out, NULL, "  … and %zu more (table evidence)", f->evidence_count - LIST_LINES);
 }
@@ -200,9 +215,19 @@ static void ran_block(const struct wsdbg_report *r, bool colour, FILE *out)
     }
 }
 
+/* "; 12 of 1584 warps read, 3 moved, 0 barriers changed" */
+static const char *looked_text(const struct wsdbg_look_row *l, char out[96])
+{
+    char changed[48] = "";
+    if (l->barriers_changed.known)
+        snprintf(changed, sizeof changed, ", %u barriers changed", l->barriers_changed.value);
+    snprintf(out, 96, "; %u of %u warps read, %u moved%s", l->warps_read, l->warps, l->moved, changed);
+    return out;
+}
+
 static void session_lines(const struct wsdbg_report *r, FILE *out)
 {
-    char duration[32], delay[64] = "";
+    char duration[32], delay[64] = "", moved[96];
     if (r->diagnosed)
         wsdbg_report_line(out, NULL, "Program: %s", or_unknown(r->command));
     if (r->verdict_delay_ns.known) {
@@ -215,6 +240,11 @@ static void session_lines(const struct wsdbg_report *r, FILE *out)
                           duration, delay);
     wsdbg_report_line(out, NULL, "Session: device %s, observer %s, evidence %s, stall after %g s",
                       or_unknown(r->device), or_unknown(r->observer), or_unknown(r->evidence), r->stall_seconds);
+    if (r->look_count > 0) {
+        char looks[128];
+        wsdbg_report_looks_text(r->looks, r->look_count, looks, sizeof looks);
+        wsdbg_report_line(out, NULL, "Looked:  %s%s", looks, looked_text(&r->looks[r->look_count - 1], moved));
+    }
 }
 
 void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FILE *out)

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 void wsdbg_range_text(struct wsdbg_range range, char *out, size_t bytes)
 {
@@ -36,6 +37,13 @@ void wsdbg_members_text(const struct wsdbg_members *members, char *out, size_t b
     }
 }
 
+void wsdbg_report_members_text(const struct wsdbg_members *members, char *out, size_t bytes)
+{
+    char numbers[128];
+    wsdbg_members_text(members, numbers, sizeof numbers);
+    snprintf(out, bytes, "%s %s", strpbrk(numbers, ",-") ? "warps" : "warp", numbers);
+}
+
 void wsdbg_report_cta_text(uint32_t count, const uint32_t *cta, char *out, size_t bytes)
 {
     if (count == 1)
@@ -52,6 +60,21 @@ void wsdbg_report_role_text(const struct wsdbg_report_warps *w, char *out, size_
         snprintf(out, bytes, "role %u", w->role.value);
     else
         snprintf(out, bytes, "?");
+}
+
+static void poll_text(const struct wsdbg_report_warps *w, char *out, size_t bytes)
+{
+    char value[48] = "?", width[32] = "";
+    if (w->value.known && w->value.low == w->value.high)
+        snprintf(value, sizeof value, "%" PRIu64, (uint64_t)w->value.low);
+    else if (w->value.known)
+        snprintf(value, sizeof value, "various");
+    if (w->width_bytes.known)
+        snprintf(width, sizeof width, " (%u bytes)", w->width_bytes.value);
+    if (w->address.known && w->address.low == w->address.high)
+        snprintf(out, bytes, "polls 0x%" PRIx64 "%s, value %s", (uint64_t)w->address.low, width, value);
+    else
+        snprintf(out, bytes, "polls %s addresses%s, value %s", w->address.known ? "several" : "unknown", width, value);
 }
 
 void wsdbg_report_wait_text(const struct wsdbg_report_warps *w, char *out, size_t bytes)
@@ -72,6 +95,8 @@ void wsdbg_report_wait_text(const struct wsdbg_report_warps *w, char *out, size_
         snprintf(out, bytes, "asks %s, holds %s registers", id, stage);
     } else if (w->state == WSDBG_WARP_WAIT_NAMED) {
         snprintf(out, bytes, "%s (id %s)", w->barrier_name[0] ? w->barrier_name : "named barrier", id);
+    } else if (w->state == WSDBG_WARP_SPIN_GLOBAL && w->site != WSDBG_NONE) {
+        poll_text(w, out, bytes);
     } else if (wsdbg_warp_state_waits(w->state)) {
         snprintf(out, bytes, "%s", w->barrier_kind[0] ? w->barrier_kind : "?");
     } else if (w->last_event.known && w->state != WSDBG_WARP_EXITED) {
@@ -106,16 +131,62 @@ void wsdbg_report_tx_text(const struct wsdbg_report_barriers *b, char *out, size
         wsdbg_range_text(b->pending_tx_bytes, out, bytes);
 }
 
+/* ", shared 0x400-0x418"; "" where it is not known. */
+static const char *offset_text(struct wsdbg_range offset, char *out, size_t bytes)
+{
+    out[0] = '\0';
+    if (offset.known && offset.low == offset.high)
+        snprintf(out, bytes, ", shared 0x%" PRIx64, (uint64_t)offset.low);
+    else if (offset.known)
+        snprintf(out, bytes, ", shared 0x%" PRIx64 "-0x%" PRIx64, (uint64_t)offset.low, (uint64_t)offset.high);
+    return out;
+}
+
 void wsdbg_report_barrier_state_text(const struct wsdbg_report_barriers *b, char *out, size_t bytes)
 {
-    char phase[48], pending[48], expected[48], tx[64];
+    char phase[48], pending[48], expected[48], tx[64], offset[64];
     wsdbg_range_text(b->phase, phase, sizeof phase);
     wsdbg_range_text(b->pending_arrivals, pending, sizeof pending);
     wsdbg_range_text(b->expected_arrivals, expected, sizeof expected);
     wsdbg_report_tx_text(b, tx, sizeof tx);
     out[0] = '\0';
     if (b->kind == WSDBG_BARRIER_MBARRIER)
-        snprintf(out, bytes, "phase %s, pending %s of %s arrivals, %s bytes", phase, pending, expected, tx);
+        snprintf(out, bytes, "phase %s, pending %s of %s arrivals, %s bytes%s", phase, pending, expected, tx,
+                 offset_text(b->shared_offset, offset, sizeof offset));
     else if (b->kind == WSDBG_BARRIER_NAMED)
         snprintf(out, bytes, "%s threads expected", expected);
+}
+
+void wsdbg_report_lanes_text(uint32_t lanes, char *out, size_t bytes)
+{
+    char numbers[112];
+    wsdbg_members_text(&(struct wsdbg_members){{lanes}}, numbers, sizeof numbers);
+    const bool one = lanes && (lanes & (lanes - 1)) == 0;
+    snprintf(out, bytes, "%s %s", one ? "lane" : "lanes", lanes ? numbers : "?");
+}
+
+void wsdbg_report_part_text(const struct wsdbg_report_part *p, char *out, size_t bytes)
+{
+    char lanes[128], wait[256] = "";
+    wsdbg_report_lanes_text(p->part.lanes, lanes, sizeof lanes);
+    if (p->part.address.known)
+        snprintf(wait, sizeof wait, " polls 0x%" PRIx64, p->part.address.value);
+    else if (p->part.state == WSDBG_WARP_WAIT_MBARRIER && p->part.parity.known)
+        snprintf(wait, sizeof wait, " %s parity %u", p->barrier[0] ? p->barrier : "?", p->part.parity.value);
+    else if (p->barrier[0])
+        snprintf(wait, sizeof wait, " %s", p->barrier);
+    snprintf(out, bytes, "%s: %s%s%s%s", lanes, wsdbg_warp_state_name(p->part.state), wait, p->place[0] ? ", " : "",
+             p->place);
+}
+
+void wsdbg_report_looks_text(const struct wsdbg_look_row *looks, size_t count, char *out, size_t bytes)
+{
+    uint64_t stopped_ns = 0;
+    char apart[64] = "";
+    for (size_t i = 0; i < count; i++)
+        stopped_ns += looks[i].suspend_ns + looks[i].read_ns + looks[i].resume_ns;
+    if (count > 1)
+        snprintf(apart, sizeof apart, " %.2f s apart", (double)(looks[count - 1].time_ns - looks[count - 2].time_ns) / 1e9);
+    snprintf(out, bytes, "%zu look%s%s, the GPU stopped for %.0f ms%s", count, count == 1 ? "" : "s", apart,
+             (double)stopped_ns / 1e6, count > 1 ? " in all" : "");
 }

@@ -1,9 +1,9 @@
--- The tables of the session database, schema version 3; views.sql has the views.  docs/SCHEMA.md says what every
+-- The tables of the session database, schema version 4; views.sql has the views.  docs/SCHEMA.md says what every
 -- column means, its unit and its NULL.
--- A "snapshot" row is one picture of the device; at most two are kept: the newest one that was diagnosed and
--- the newest one.  Contexts, modules, functions, launches and activities belong to the whole session.
+-- A "snapshot" row is one picture of the device; kept are the newest one that was diagnosed, what the look before it
+-- saw, and the newest one.  Contexts, modules, functions, launches and activities belong to the whole session.
 PRAGMA application_id = 0x57534442;
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 
 CREATE TABLE session (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -16,7 +16,7 @@ CREATE TABLE snapshot (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     time_ns INTEGER NOT NULL, source TEXT, launches_total INTEGER NOT NULL, torn_events INTEGER NOT NULL,
     foreign_slots INTEGER NOT NULL, lost_rows INTEGER NOT NULL, progress_ns INTEGER,
-    diagnosed INTEGER NOT NULL DEFAULT 0, hang INTEGER
+    diagnosed INTEGER NOT NULL DEFAULT 0, hang INTEGER, names_inferred INTEGER NOT NULL DEFAULT 0, before_id INTEGER
 );
 
 CREATE TABLE process (process_id INTEGER PRIMARY KEY, first_seen_ns INTEGER NOT NULL);
@@ -106,11 +106,21 @@ CREATE TABLE cta (
 );
 CREATE INDEX cta_grid ON cta (grid_id);
 
+-- A place in a kernel's code.  `place` is `file` and `line`, or the function and the offset, short enough for a table.
+CREATE TABLE site (
+    id INTEGER PRIMARY KEY,
+    snapshot_id INTEGER NOT NULL REFERENCES snapshot ON DELETE CASCADE,
+    function_id INTEGER REFERENCES function, pc INTEGER NOT NULL, offset_bytes INTEGER, instruction TEXT, file TEXT,
+    line INTEGER, inlined_at INTEGER REFERENCES site DEFERRABLE INITIALLY DEFERRED, place TEXT
+);
+CREATE INDEX site_snapshot ON site (snapshot_id);
+CREATE INDEX site_inlined_at ON site (inlined_at);
+
 CREATE TABLE barrier (
     id INTEGER PRIMARY KEY,
     cta_id INTEGER NOT NULL REFERENCES cta ON DELETE CASCADE, kind TEXT NOT NULL, identifier INTEGER, stage INTEGER,
     name_id INTEGER REFERENCES name, expected_arrivals INTEGER, phase INTEGER, pending_arrivals INTEGER,
-    completed_phases INTEGER, pending_tx_bytes INTEGER, waiters INTEGER NOT NULL
+    completed_phases INTEGER, pending_tx_bytes INTEGER, waiters INTEGER NOT NULL, shared_offset INTEGER, word INTEGER
 );
 CREATE INDEX barrier_cta ON barrier (cta_id);
 
@@ -123,10 +133,61 @@ CREATE TABLE warp (
     registers_asked INTEGER, changed_ns INTEGER, history_whole INTEGER NOT NULL,
     last_kind INTEGER REFERENCES event_kind, last_barrier INTEGER, last_stage INTEGER, last_parity INTEGER,
     last_iteration INTEGER, last_value INTEGER, last_gpu_time_ns INTEGER,
-    event_first INTEGER, event_count INTEGER NOT NULL DEFAULT 0
+    event_first INTEGER, event_count INTEGER NOT NULL DEFAULT 0, site_id INTEGER REFERENCES site, parity INTEGER
 );
 CREATE INDEX warp_cta ON warp (cta_id);
 CREATE INDEX warp_barrier ON warp (barrier_id);
+CREATE INDEX warp_site ON warp (site_id);
+
+-- The lanes of a warp that stand at one place.
+CREATE TABLE part (
+    id INTEGER PRIMARY KEY,
+    warp_id INTEGER NOT NULL REFERENCES warp ON DELETE CASCADE, lanes INTEGER NOT NULL, state TEXT NOT NULL,
+    site_id INTEGER REFERENCES site, barrier_id INTEGER REFERENCES barrier, parity INTEGER, count INTEGER,
+    address INTEGER, width_bytes INTEGER, value INTEGER, seen INTEGER NOT NULL
+);
+CREATE INDEX part_warp ON part (warp_id);
+CREATE INDEX part_site ON part (site_id);
+CREATE INDEX part_barrier ON part (barrier_id);
+
+-- An instruction that waits for a barrier or may complete one.
+CREATE TABLE access (
+    id INTEGER PRIMARY KEY,
+    grid_id INTEGER NOT NULL REFERENCES grid ON DELETE CASCADE, site_id INTEGER REFERENCES site, kind TEXT NOT NULL,
+    certain INTEGER NOT NULL, any_rank INTEGER NOT NULL, lanes TEXT, address INTEGER, stride INTEGER NOT NULL,
+    places INTEGER NOT NULL, count INTEGER
+);
+CREATE INDEX access_grid ON access (grid_id);
+CREATE INDEX access_site ON access (site_id);
+
+-- Whether a warp came by an access and can still come to it.  One row a warp and access, so a reference that SQLite
+-- checks would cost more than the rows; the writer keeps it.
+CREATE TABLE reach (
+    warp_id INTEGER NOT NULL REFERENCES warp ON DELETE CASCADE, access_id INTEGER NOT NULL,
+    before_least INTEGER, before_most INTEGER, after TEXT NOT NULL,
+    PRIMARY KEY (warp_id, access_id)
+) WITHOUT ROWID;
+
+-- Registers and memory as they were, one row a word.
+CREATE TABLE excerpt (
+    id INTEGER PRIMARY KEY,
+    snapshot_id INTEGER NOT NULL REFERENCES snapshot ON DELETE CASCADE, kind TEXT NOT NULL,
+    cta_id INTEGER REFERENCES cta, warp_id INTEGER REFERENCES warp, lane INTEGER, place INTEGER NOT NULL,
+    value INTEGER NOT NULL
+);
+CREATE INDEX excerpt_snapshot ON excerpt (snapshot_id);
+CREATE INDEX excerpt_cta ON excerpt (cta_id);
+CREATE INDEX excerpt_warp ON excerpt (warp_id);
+
+-- One look at the GPU that stopped it, of those a picture rests on.
+CREATE TABLE look (
+    id INTEGER PRIMARY KEY,
+    snapshot_id INTEGER NOT NULL REFERENCES snapshot ON DELETE CASCADE, time_ns INTEGER NOT NULL,
+    attach_ns INTEGER NOT NULL, suspend_ns INTEGER NOT NULL, read_ns INTEGER NOT NULL, resume_ns INTEGER NOT NULL,
+    detach_ns INTEGER NOT NULL, warps INTEGER NOT NULL, warps_read INTEGER NOT NULL, moved INTEGER NOT NULL,
+    barriers_changed INTEGER
+);
+CREATE INDEX look_snapshot ON look (snapshot_id);
 
 -- There may be ten million of them.  A warp's events have consecutive ids, so the warp says where they lie and no
 -- index is needed; the references are kept by the writer, as checking them would cost more than the rows.
@@ -183,4 +244,11 @@ CREATE TABLE source_file (
     id INTEGER PRIMARY KEY,
     module_id INTEGER NOT NULL UNIQUE REFERENCES module, path TEXT, text TEXT, text_missing TEXT, ptx TEXT,
     ptx_missing TEXT
+);
+
+-- The machine code around the places where warps stand.
+CREATE TABLE code (
+    id INTEGER PRIMARY KEY,
+    function_id INTEGER NOT NULL REFERENCES function, offset_bytes INTEGER NOT NULL, text TEXT, file TEXT, line INTEGER,
+    UNIQUE (function_id, offset_bytes)
 );

@@ -82,7 +82,7 @@ struct wsdbg_error *wsdbg_store_create(const char *path, const struct wsdbg_sess
         error = &wsdbg_error_no_memory;
     } else {
         store->writing = true;
-        store->next = (struct wsdbg_picture_ids){1, 1, 1, 1, 1};
+        store->next = (struct wsdbg_picture_ids){1, 1, 1, 1, 1, 1, 1};
         if (sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
             error = wsdbg_db_error(store->db, path, "create the session database");
         else
@@ -97,18 +97,22 @@ struct wsdbg_error *wsdbg_store_create(const char *path, const struct wsdbg_sess
     return NULL;
 }
 
-/* Keeps the newest diagnosed picture; whatever else is there is replaced by the one that comes. */
+/* Keeps the newest diagnosed picture and what it is compared with; whatever else is there is replaced by the one that
+ * comes. */
 static struct wsdbg_error *drop_old_pictures(struct wsdbg_store *store)
 {
-    return wsdbg_db_exec(store, "DELETE FROM snapshot WHERE id IS NOT (SELECT max(id) FROM snapshot WHERE diagnosed)");
+    return wsdbg_db_exec(store, "WITH kept AS (SELECT * FROM snapshot WHERE id = (SELECT max(id) FROM snapshot "
+                                "WHERE diagnosed)) DELETE FROM snapshot WHERE id NOT IN (SELECT id FROM kept) "
+                                "AND id IS NOT (SELECT before_id FROM kept)");
 }
 
-static struct wsdbg_error *write_snapshot_row(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot)
+static struct wsdbg_error *write_snapshot_row(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
+                                              int64_t before_id)
 {
     struct wsdbg_insert insert;
     wsdbg_insert_begin(&insert, store,
                        "INSERT INTO snapshot (time_ns, source, launches_total, torn_events, foreign_slots, lost_rows, "
-                       "progress_ns) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id");
+                       "progress_ns, names_inferred, before_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
     wsdbg_insert_number(&insert, (int64_t)snapshot->time_ns);
     wsdbg_insert_text(&insert, snapshot->source);
     wsdbg_insert_number(&insert, (int64_t)snapshot->launches_total);
@@ -116,6 +120,8 @@ static struct wsdbg_error *write_snapshot_row(struct wsdbg_store *store, const s
     wsdbg_insert_number(&insert, (int64_t)snapshot->foreign_slots);
     wsdbg_insert_number(&insert, (int64_t)snapshot->lost_rows);
     wsdbg_insert_maybe(&insert, snapshot->progress_ns != 0, (int64_t)snapshot->progress_ns);
+    wsdbg_insert_number(&insert, snapshot->names_inferred);
+    wsdbg_insert_maybe(&insert, before_id != 0, before_id);
     store->snapshot_id = wsdbg_insert_row(&insert);
     return wsdbg_insert_end(&insert);
 }
@@ -125,19 +131,39 @@ void wsdbg_store_show_progress(struct wsdbg_store *store, struct wsdbg_progress 
     store->progress = progress;
 }
 
+/* One snapshot with all that hangs on it; the ids of its tables go to *ids. */
+static struct wsdbg_error *write_snapshot(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
+                                          int64_t before_id, struct wsdbg_table_ids *ids)
+{
+    struct wsdbg_error *error = write_snapshot_row(store, snapshot, before_id);
+    if (!error)
+        error = wsdbg_write_session_tables(store, snapshot, ids);
+    if (!error)
+        error = wsdbg_write_picture(store, snapshot, ids);
+    return error;
+}
+
+static struct wsdbg_error *write_before(struct wsdbg_store *store, const struct wsdbg_snapshot *before, int64_t *id)
+{
+    struct wsdbg_table_ids ids = {0};
+    struct wsdbg_error *error = write_snapshot(store, before, 0, &ids);
+    wsdbg_table_ids_deinit(&ids);
+    *id = store->snapshot_id;
+    return error;
+}
+
 struct wsdbg_error *wsdbg_store_snapshot(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot)
 {
     struct wsdbg_error *error = wsdbg_db_begin(store);
     if (error)
         return error;
     struct wsdbg_table_ids ids = {0};
+    int64_t before_id = 0;
     error = drop_old_pictures(store);
+    if (!error && snapshot->before)
+        error = write_before(store, snapshot->before, &before_id);
     if (!error)
-        error = write_snapshot_row(store, snapshot);
-    if (!error)
-        error = wsdbg_write_session_tables(store, snapshot, &ids);
-    if (!error)
-        error = wsdbg_write_picture(store, snapshot, &ids);
+        error = write_snapshot(store, snapshot, before_id, &ids);
     error = wsdbg_db_end(store, error);
     free(store->module_ids);
     store->module_ids = ids.modules;

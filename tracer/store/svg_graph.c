@@ -73,11 +73,11 @@ struct box_text {
 
 static void warps_text(const struct wsdbg_report_warps *w, bool wakes, struct box_text *out)
 {
-    char members[96], ctas[48];
+    char members[136], ctas[48];
     wsdbg_report_role_text(w, out->lines[0], sizeof out->lines[0]);
-    wsdbg_members_text(&w->members, members, sizeof members);
+    wsdbg_report_members_text(&w->members, members, sizeof members);
     wsdbg_report_cta_text(w->cta_count, w->cta, ctas, sizeof ctas);
-    snprintf(out->lines[1], sizeof out->lines[1], "warps %s, %s", members, ctas);
+    snprintf(out->lines[1], sizeof out->lines[1], "%s, %s", members, ctas);
     const char *state = wsdbg_warp_state_name(w->state);
     if (wakes && w->state == WSDBG_WARP_EXITED)
         snprintf(out->lines[2], sizeof out->lines[2], "%s: cannot end it", state);

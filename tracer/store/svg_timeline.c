@@ -158,10 +158,10 @@ static void put_span(const struct timeline *t, const struct wsdbg_span *span, in
 
 static void put_label(const struct lane *lane, int y, FILE *out)
 {
-    char role[WSDBG_REPORT_LABEL_BYTES], members[96], text[192];
+    char role[WSDBG_REPORT_LABEL_BYTES], members[136], text[224];
     wsdbg_report_role_text(&lane->warps, role, sizeof role);
-    wsdbg_members_text(&lane->warps.members, members, sizeof members);
-    snprintf(text, sizeof text - 4, "%s, warps %s", role, members);
+    wsdbg_report_members_text(&lane->warps.members, members, sizeof members);
+    snprintf(text, sizeof text - 4, "%s, %s", role, members);
     wsdbg_text_cut(text, LABEL_COLUMNS);
     fprintf(out, "<text x=\"8\" y=\"%d\">", y + 14);
     wsdbg_put_xml(out, text);

@@ -10,11 +10,11 @@ SELECT w.id AS warp_id, g.id AS grid_id, f.name AS kernel, c.id AS cta_id, c.x A
     CASE WHEN b.kind = 'mbarrier' THEN coalesce(n.name, 'mbarrier ' || b.identifier)
          WHEN b.kind = 'named barrier' THEN coalesce(n.name, 'named barrier ' || b.identifier)
          ELSE b.kind END AS barrier,
-    coalesce(b.stage, w.last_stage) AS stage, w.last_parity AS parity, w.last_iteration AS iteration,
+    coalesce(b.stage, w.last_stage) AS stage, coalesce(w.parity, w.last_parity) AS parity, w.last_iteration AS iteration,
     (s.time_ns - w.changed_ns) / 1e9 AS quiet_seconds, w.line AS line,
     w.registers_held AS registers_held, w.registers_asked AS registers_asked,
     k.name AS last_event, x.gpu_now_ns - w.last_gpu_time_ns AS last_event_age_ns,
-    s.time_ns - w.changed_ns AS quiet_ns
+    s.time_ns - w.changed_ns AS quiet_ns, i.place AS place, i.instruction AS instruction
 FROM shown_snapshot s
 JOIN grid g ON g.snapshot_id = s.id
 JOIN cta c ON c.grid_id = g.id
@@ -24,11 +24,12 @@ LEFT JOIN function f ON f.id = g.function_id
 LEFT JOIN barrier b ON b.id = w.barrier_id
 LEFT JOIN name n ON n.id = b.name_id
 LEFT JOIN name r ON r.id = (SELECT min(id) FROM name WHERE module_id = g.module_id AND kind = 'role' AND identifier = w.role)
-LEFT JOIN event_kind k ON k.id = w.last_kind;
+LEFT JOIN event_kind k ON k.id = w.last_kind
+LEFT JOIN site i ON i.id = w.site_id;
 
 CREATE VIEW stuck AS
 SELECT warp_id, grid_id, kernel, cta_x, cta_y, cta_z, warp, role, state, barrier, stage, parity, iteration,
-    quiet_seconds AS waiting_seconds, line, registers_held, registers_asked
+    quiet_seconds AS waiting_seconds, line, registers_held, registers_asked, place
 FROM warp_named
 WHERE state LIKE 'WAIT\_%' ESCAPE '\' OR state IN ('SPIN_GLOBAL', 'RECONVERGE');
 
@@ -83,3 +84,18 @@ SELECT b.event_id AS event_id, b.warp_id AS warp_id, b.grid_id AS grid_id, b.ker
 FROM event_named b
 LEFT JOIN event e ON e.id = b.event_id + 1 AND e.warp_id = b.warp_id
 WHERE b.kind IN (3, 7, 15, 19, 22, 25, 27); -- wsdbg/ring.h: register request, and what ends in WAIT_BEGIN or SYNC_BEGIN
+
+-- Every part of a warp of the shown picture, with names; a warp whose lanes stand together has one.
+CREATE VIEW part_named AS
+SELECT p.id AS part_id, n.warp_id AS warp_id, n.grid_id AS grid_id, n.kernel AS kernel, n.cta_id AS cta_id,
+    n.cta_x AS cta_x, n.cta_y AS cta_y, n.cta_z AS cta_z, n.warp AS warp, n.role AS role,
+    printf('%08x', p.lanes) AS lanes, p.state AS state, i.place AS place, i.instruction AS instruction,
+    CASE WHEN b.kind IN ('mbarrier', 'named barrier') THEN coalesce(m.name, b.kind || ' ' || b.identifier)
+         ELSE b.kind END AS barrier,
+    b.stage AS stage, p.parity AS parity, p.count AS count, iif(p.address IS NULL, NULL, printf('0x%x', p.address)) AS address,
+    p.width_bytes AS width_bytes, p.value AS value, p.seen AS seen
+FROM warp_named n
+JOIN part p ON p.warp_id = n.warp_id
+LEFT JOIN site i ON i.id = p.site_id
+LEFT JOIN barrier b ON b.id = p.barrier_id
+LEFT JOIN name m ON m.id = b.name_id;

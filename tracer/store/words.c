@@ -21,7 +21,7 @@ const char *wsdbg_evidence_kind_word(enum wsdbg_evidence_kind kind)
 unsigned wsdbg_word_value(const char *word, wsdbg_word_fn *name, unsigned count, unsigned fallback)
 {
     for (unsigned value = 0; word && value < count; value++)
-        if (strcmp(word, name(value)) == 0)
+        if (name(value) && strcmp(word, name(value)) == 0)
             return value;
     return fallback;
 }
@@ -49,4 +49,30 @@ const char *wsdbg_confidence_word(unsigned value)
 const char *wsdbg_evidence_word(unsigned value)
 {
     return wsdbg_evidence_kind_word((enum wsdbg_evidence_kind)value);
+}
+
+const char *wsdbg_access_word(unsigned value)
+{
+    return wsdbg_access_kind_name((enum wsdbg_access_kind)value);
+}
+
+const char *wsdbg_lanes_word(unsigned value)
+{
+    return value == WSDBG_LANES_ONE ? "one" : value == WSDBG_LANES_ALL ? "all" : NULL;
+}
+
+const char *wsdbg_after_word(unsigned value)
+{
+    static const char *const words[] = {"never", "perhaps", "can"};
+    return words[value < 3 ? value : 1];
+}
+
+const char *wsdbg_excerpt_word(unsigned value)
+{
+    static const char *const words[] = {"unknown",
+                                        [WSDBG_EXCERPT_REGISTERS] = "register",
+                                        [WSDBG_EXCERPT_UNIFORM] = "uniform register",
+                                        [WSDBG_EXCERPT_SHARED] = "shared memory",
+                                        [WSDBG_EXCERPT_GLOBAL] = "global memory"};
+    return words[value <= WSDBG_EXCERPT_GLOBAL ? value : 0];
 }

@@ -17,5 +17,12 @@ const char *wsdbg_barrier_word(unsigned value);
 const char *wsdbg_cause_word(unsigned value);
 const char *wsdbg_confidence_word(unsigned value);
 const char *wsdbg_evidence_word(unsigned value);
+const char *wsdbg_access_word(unsigned value);
+/* "one", "all", NULL where it is not known. */
+const char *wsdbg_lanes_word(unsigned value);
+/* struct wsdbg_reach's `after`: "never", "perhaps", "can". */
+const char *wsdbg_after_word(unsigned value);
+/* "register", "uniform register", "shared memory", "global memory". */
+const char *wsdbg_excerpt_word(unsigned value);
 
 #endif
