@@ -44,6 +44,7 @@ static struct wsdbg_error *run_live(const struct wsdbg_invocation *invocation, c
         .output = wsdbg_option_value(invocation, "output"),
         .observer = "driver",
         .stall_ns = stall_ns,
+        .work_stall_ns = stall_ns,
         .on_stall = WSDBG_ON_STALL_KILL,
         .json = wsdbg_option_value(invocation, "json") != NULL,
     };

@@ -22,8 +22,13 @@ static bool is_variable(const char *entry, const char *name)
 /* Variables this file sets itself: an outer session's must not show through. */
 static bool is_replaced(const char *entry)
 {
-    static const char *const names[] = {WSDBG_ENV_SESSION, WSDBG_ENV_SPOOL, WSDBG_ENV_OBSERVER,
-                                        WSDBG_ENV_HISTORY, preload_name,    NULL};
+    static const char *const names[] = {WSDBG_ENV_SESSION,
+                                        WSDBG_ENV_SPOOL,
+                                        WSDBG_ENV_OBSERVER,
+                                        WSDBG_ENV_HISTORY,
+                                        WSDBG_ENV_MARKERS,
+                                        preload_name,
+                                        NULL};
     for (size_t i = 0; names[i]; i++)
         if (is_variable(entry, names[i]))
             return true;
@@ -85,7 +90,8 @@ static bool fill(const struct wsdbg_environment_options *options, char **from, c
     return add(list, &count, WSDBG_ENV_SESSION, options->session) &&
            add(list, &count, WSDBG_ENV_SPOOL, options->spool) &&
            add(list, &count, WSDBG_ENV_OBSERVER, options->observer) &&
-           add(list, &count, WSDBG_ENV_HISTORY, options->history);
+           add(list, &count, WSDBG_ENV_HISTORY, options->history) &&
+           add(list, &count, WSDBG_ENV_MARKERS, options->markers);
 }
 
 struct wsdbg_error *wsdbg_environment_create(const struct wsdbg_environment_options *options, char **from, char ***out)

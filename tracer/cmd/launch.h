@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+enum wsdbg_run_evidence { WSDBG_RUN_AUTO, WSDBG_RUN_RING, WSDBG_RUN_LIVE, WSDBG_RUN_CORE };
 enum wsdbg_on_stall { WSDBG_ON_STALL_KILL, WSDBG_ON_STALL_WAIT, WSDBG_ON_STALL_DETACH };
 
 struct wsdbg_run_options {
@@ -14,7 +15,8 @@ struct wsdbg_run_options {
     const char *observer; /* "driver" or "cupti" */
     const char *history;  /* events a warp, NULL = the shim's default */
     const char *record_path;
-    uint64_t stall_ns;
+    enum wsdbg_run_evidence evidence;
+    uint64_t stall_ns, work_stall_ns; /* of kernels with probes; of those without */
     enum wsdbg_on_stall on_stall;
     bool json, quiet, tui;
 };

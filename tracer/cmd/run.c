@@ -1,7 +1,7 @@
 /* run.c - runs a program under the observer, watches it, ends it after a hang.
  *
- * Reads: the program's shared segments, through the ring evidence.  Writes: the report on stderr, the session
- * database, a recording on request, JSON on stdout on request.
+ * Reads: the program's shared segments and what the evidence sees of the GPU.  Writes: the report on stderr, the
+ * session database, a recording on request, JSON on stdout on request.
  *
  * After a hang the exit status is 124 whatever the program does later, also with --on-stall wait: the caller asked
  * whether it hangs, as timeout(1) is asked whether it took too long.
@@ -30,6 +30,8 @@ struct run {
     struct wsdbg_clock clock;
     char *shim, *command, *output, *spool;
     char name[64]; /* of the session */
+    enum wsdbg_run_evidence evidence;
+    uint64_t look_ns; /* most that a look at the GPU itself may take, 0 = it cannot be looked at */
     char **environment;
     struct wsdbg_child *child;
     struct wsdbg_session *session;
@@ -54,7 +56,15 @@ static enum wsdbg_wait live_wait(struct wsdbg_clock *clock, uint64_t deadline_ns
     }
     if (event == WSDBG_CHILD_ENDED)
         return WSDBG_WAIT_OVER;
+    if (event == WSDBG_CHILD_LOOK)
+        return WSDBG_WAIT_LOOK;
     return event == WSDBG_CHILD_RESUMED ? WSDBG_WAIT_RESUMED : WSDBG_WAIT_TICK;
+}
+
+static uint64_t most_look_ns(enum wsdbg_run_evidence evidence)
+{
+    (void)evidence;
+    return 0;
 }
 
 static const char *after_hang(enum wsdbg_on_stall on_stall)
@@ -67,12 +77,33 @@ static const char *after_hang(enum wsdbg_on_stall on_stall)
     return texts[on_stall];
 }
 
+/* CUPTI takes the place in the process that debuggers need: no look at the GPU itself, and no dump of it. */
+static struct wsdbg_error *choose_evidence(struct run *run)
+{
+    static const char *const words[] = {[WSDBG_RUN_LIVE] = "live", [WSDBG_RUN_CORE] = "core"};
+    const enum wsdbg_run_evidence wanted = run->options->evidence;
+    const bool cupti = strcmp(run->options->observer, "cupti") == 0;
+    if (cupti && (wanted == WSDBG_RUN_LIVE || wanted == WSDBG_RUN_CORE))
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT,
+                                  "--evidence=%s: not with --observer=cupti, which takes the place in the program that "
+                                  "debuggers need; use --observer=driver",
+                                  words[wanted]);
+    if (cupti && wanted == WSDBG_RUN_AUTO)
+        wsdbg_say("with --observer=cupti only kernels with probes can be looked at");
+    run->evidence = wanted == WSDBG_RUN_AUTO && cupti ? WSDBG_RUN_RING : wanted;
+    run->look_ns = most_look_ns(run->evidence);
+    return NULL;
+}
+
 /* The observer's files and the program's environment: nothing is started yet. */
 static struct wsdbg_error *prepare(struct run *run)
 {
     const struct wsdbg_run_options *options = run->options;
     bool cupti = strcmp(options->observer, "cupti") == 0;
-    struct wsdbg_error *error = cupti ? wsdbg_path_cupti(&run->shim) : wsdbg_path_shim(&run->shim);
+    struct wsdbg_error *error = choose_evidence(run);
+    if (error)
+        return error;
+    error = cupti ? wsdbg_path_cupti(&run->shim) : wsdbg_path_shim(&run->shim);
     if (error)
         return error;
     snprintf(run->name, sizeof run->name, "%d-%" PRIx64, (int)getpid(), wsdbg_unix_ns());
@@ -92,7 +123,8 @@ static struct wsdbg_error *prepare(struct run *run)
                                                     .session = run->name,
                                                     .spool = run->spool,
                                                     .observer = options->observer,
-                                                    .history = options->history};
+                                                    .history = options->history,
+                                                    .markers = run->look_ns ? "1" : NULL};
     return wsdbg_environment_create(&environment, environ, &run->environment);
 }
 
@@ -111,7 +143,8 @@ static struct wsdbg_error *choose_output(struct run *run)
 static struct wsdbg_error *create_child(struct run *run)
 {
     bool outlives = run->options->on_stall == WSDBG_ON_STALL_DETACH;
-    struct wsdbg_child_options options = {.die_with_parent = !outlives, .terminal = -1};
+    struct wsdbg_child_options options = {
+        .die_with_parent = !outlives, .quit_looks = run->look_ns != 0, .terminal = -1};
     if (run->tui) {
         wsdbg_tui_prepare_child(run->tui, &options);
         options.ignore_hangup = outlives;
@@ -119,11 +152,16 @@ static struct wsdbg_error *create_child(struct run *run)
     return wsdbg_child_create(&options, run->options->program, run->environment, &run->child);
 }
 
+static struct wsdbg_error *open_evidence(struct run *run, struct wsdbg_evidence **out)
+{
+    return wsdbg_evidence_open_ring(run->name, run->spool, out);
+}
+
 static struct wsdbg_error *create_session(struct run *run)
 {
     const struct wsdbg_run_options *options = run->options;
     struct wsdbg_evidence *evidence;
-    struct wsdbg_error *error = wsdbg_evidence_open_ring(run->name, run->spool, &evidence);
+    struct wsdbg_error *error = open_evidence(run, &evidence);
     if (error)
         return error;
     run->clock = (struct wsdbg_clock){.now_ns = live_now_ns, .wait = live_wait, .is_live = true};
@@ -137,6 +175,8 @@ static struct wsdbg_error *create_session(struct run *run)
         .after_hang = after_hang(options->on_stall),
         .listener = run->tui ? wsdbg_tui_listener(run->tui) : NULL,
         .stall_ns = options->stall_ns,
+        .work_stall_ns = options->work_stall_ns,
+        .look_ns = run->look_ns,
         .stop_at_hang = options->on_stall != WSDBG_ON_STALL_WAIT,
         .json = options->json,
     };
@@ -185,7 +225,8 @@ static int cannot_execute(const struct run *run, int code)
 /* One line about a run without a hang: what was seen, so that silence is not taken for health. */
 static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *watch)
 {
-    const char *end = !watch->probes_seen ? "none with probes: a hang could not have been noticed" : "no hang";
+    const bool seeing = watch->probes_seen || watch->look_ns != 0;
+    const char *end = seeing ? "no hang" : "none with probes: a hang could not have been noticed";
     if (watch->fault[0] && !watch->fault_reported)
         wsdbg_watch_say(watch, "%s", watch->fault);
     if (watch->hang)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const char default_stall_seconds[] = "2";
+static const char default_stall_seconds[] = "2", default_work_stall_seconds[] = "10";
 
 static const struct wsdbg_choice devices[] = {{"auto", NULL}, {"gpu", NULL}, {"sim", "the simulator"}, {NULL, NULL}};
 static const struct wsdbg_choice evidences[] = {
@@ -19,7 +19,7 @@ static const struct wsdbg_option options[] = {
     {0, "device", "auto|gpu|sim", "where the kernels run", devices, NULL},
     {0, "evidence", "auto|ring|live|core", "what the verdict rests on; ring: the kernel's probes", evidences, NULL},
     {0, "observer", "driver|cupti", "how launches are seen; cupti adds GPU times", observers, NULL},
-    {0, "stall", "SECONDS", "no progress for this long is a stall (default 2)", NULL, NULL},
+    {0, "stall", "SECONDS", "no progress for this long is a stall (default 2; 10 without probes)", NULL, NULL},
     {0, "on-stall", "kill|wait|detach", "what to do after a hang was reported (default kill)", on_stalls, NULL},
     {0, "history", "N", "events kept a warp, 0 to 128", NULL, NULL},
     {0, "record", "FILE", "keep the evidence; wsdbg replay FILE shows it again", NULL, NULL},
@@ -35,6 +35,16 @@ static enum wsdbg_on_stall parse_on_stall(const char *word)
     return word && strcmp(word, "detach") == 0 ? WSDBG_ON_STALL_DETACH : WSDBG_ON_STALL_KILL;
 }
 
+static enum wsdbg_run_evidence parse_evidence(const char *word)
+{
+    static const char *const words[] = {
+        [WSDBG_RUN_AUTO] = "auto", [WSDBG_RUN_RING] = "ring", [WSDBG_RUN_LIVE] = "live", [WSDBG_RUN_CORE] = "core"};
+    for (enum wsdbg_run_evidence i = WSDBG_RUN_RING; word && i <= WSDBG_RUN_CORE; i++)
+        if (strcmp(word, words[i]) == 0)
+            return i;
+    return WSDBG_RUN_AUTO;
+}
+
 static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation, int *status)
 {
     const char *observer = wsdbg_option_value(invocation, "observer");
@@ -45,6 +55,7 @@ static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation
         .observer = observer ? observer : "driver",
         .history = wsdbg_option_value(invocation, "history"),
         .record_path = wsdbg_option_value(invocation, "record"),
+        .evidence = parse_evidence(wsdbg_option_value(invocation, "evidence")),
         .on_stall = parse_on_stall(wsdbg_option_value(invocation, "on-stall")),
         .json = wsdbg_option_value(invocation, "json") != NULL,
         .tui = wsdbg_option_value(invocation, "tui") != NULL,
@@ -52,6 +63,8 @@ static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation
     };
     unsigned history;
     struct wsdbg_error *error = wsdbg_parse_seconds("stall", stall ? stall : default_stall_seconds, &run.stall_ns);
+    if (!error)
+        error = wsdbg_parse_seconds("stall", stall ? stall : default_work_stall_seconds, &run.work_stall_ns);
     if (!error && run.history)
         error = wsdbg_parse_count("history", run.history, 0, WSDBG_HISTORY_DEPTH_MAX, &history);
     return error ? error : wsdbg_run_program(&run, status);
@@ -76,7 +89,8 @@ const struct wsdbg_command wsdbg_command_run = {
         "program gets SIGTERM, except with --on-stall detach. A hang makes the exit status 124 whatever the program\n"
         "does afterwards, as with timeout(1).\n"
         "\n"
-        "With --tui the terminal shows the session live, as wsdbg top does, and PROGRAM runs on a terminal of its own:\n"
+        "With --tui the terminal shows the session live, as wsdbg top does, and PROGRAM runs on a terminal of its "
+        "own:\n"
         "what it writes there is in the view's log and in the database, i sends it keys, Ctrl-C and Ctrl-Z mean it as\n"
         "always. Streams that are redirected stay as they are. The end, or the hang, stays on the screen until q; q\n"
         "before that asks whether to end PROGRAM or to leave it running in the terminal. The report and the closing\n"

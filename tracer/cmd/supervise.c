@@ -5,6 +5,8 @@
  *   - a signal that a process sends to wsdbg alone is passed on, unless the sender is below wsdbg: then it
  *     came with kill(0, ...) and the program has it already;
  *   - when the child stops at the terminal's request wsdbg stops too, so that the shell takes over.
+ * With quit_looks Ctrl-\ is a question to wsdbg.  A program that shares the terminal is sent SIGQUIT by the kernel like
+ * everyone in its group, so it is started with that signal ignored, as nohup(1) does with SIGHUP.
  * A child with a terminal of its own is apart: no key reaches it but through that terminal, so every signal is passed
  * on, and a stop of wsdbg is sent on as SIGSTOP (nobody in its session could continue it after a SIGTSTP, which the
  * kernel therefore ignores).
@@ -38,6 +40,7 @@ struct wsdbg_child {
     int status; /* as waitpid gives it */
     bool ended, stopped;
     bool stop_asked; /* SIGTSTP was seen since the child last went on */
+    bool look_asked; /* SIGQUIT was seen, with quit_looks */
     bool killed;     /* by wsdbg_child_kill */
     int signals;     /* signalfd */
     int go, failure; /* pipes: "execute now" to the child, errno of exec from it */
@@ -89,6 +92,8 @@ static void become_program(const struct wsdbg_child *child, pid_t parent, int go
     sigaction(SIGPIPE, &child->pipe_before, NULL);
     if (child->options.ignore_hangup)
         signal(SIGHUP, SIG_IGN);
+    if (child->options.quit_looks && child->has_terminal)
+        signal(SIGQUIT, SIG_IGN);
     sigprocmask(SIG_SETMASK, &child->mask_before, NULL);
     execvpe(arguments[0], arguments, environment);
     int code = errno;
@@ -229,6 +234,10 @@ static void forward(struct wsdbg_child *child, const struct signalfd_siginfo *in
 {
     struct wsdbg_companion *companion = child->options.companion;
     int number = (int)info->ssi_signo;
+    if (number == SIGQUIT && child->options.quit_looks) {
+        child->look_asked = true;
+        return;
+    }
     if (number == SIGTSTP)
         child->stop_asked = true;
     if (!child->ended && number == SIGTSTP && is_apart(child))
@@ -276,6 +285,10 @@ enum wsdbg_child_event wsdbg_child_wait(struct wsdbg_child *child, uint64_t dead
     for (;;) {
         if (child->ended)
             return WSDBG_CHILD_ENDED;
+        if (child->look_asked) {
+            child->look_asked = false;
+            return WSDBG_CHILD_LOOK;
+        }
         /* While the program is stopped there is nothing to look at. */
         if (wsdbg_monotonic_ns() >= deadline_ns && !child->stopped)
             return WSDBG_CHILD_TICK;

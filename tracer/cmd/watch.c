@@ -1,22 +1,21 @@
-/* watch.c - see watch.h: look, tick the watchdog, and on a stall inspect, judge, say, store.
+/* watch.c - see watch.h: look, tick the watchdogs, and on a stall inspect, judge, say, store.
  *
- * A stall is not yet a hang: the diagnosis decides.  What is not a hang is said in one line and looked at again
- * after twice the time; the program goes on undisturbed.
+ * Two things are watched, each by a watchdog of its own: the grids whose slots are seen, and, where the evidence can
+ * look at the GPU itself, whether contexts get their work done.  A stall is not yet a hang: the diagnosis decides. What
+ * is not a hang is looked at again after twice the time; the program goes on undisturbed.
  *
  * A warp can move without a change of its slot; only the histories show that, two of them compared.  So the first
- * is taken shortly before the threshold, the second when it has passed.
+ * is taken shortly before the threshold, the second when it has passed.  A look at the GPU compares by itself.
  */
 #include "cmd/watch.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/console.h"
 #include "cmd/sources.h"
+#include "cmd/watch_words.h"
 #include "diagnose/watchdog.h"
-#include "store/report.h"
 
 enum {
     TICK_NS = 20000000,
@@ -26,49 +25,29 @@ enum {
     COMPARE_NS = 60000000,       /* between the histories that are compared, less a tick */
 };
 
+/* One of the two things that may stall. */
+struct stall {
+    struct wsdbg_watchdog watchdog;
+    uint64_t look_again_ns; /* age of an undecided stall at the next inspection */
+    bool undecided;         /* the stall going on was inspected and is no hang */
+};
+
 /* What the loop remembers between looks. */
 struct loop {
     struct wsdbg_watch *watch;
-    struct wsdbg_watchdog watchdog;
+    struct stall slots, work;
     struct wsdbg_snapshot last;    /* the newest look */
+    uint64_t moved_ns;             /* when a look at the GPU last saw movement */
+    bool slow_said;                /* ... and that this is slow */
     uint64_t grace_until_ns;       /* no verdict before: the program was stopped */
-    uint64_t look_again_ns;        /* age of an undecided stall at the next inspection */
     uint64_t recorded_ns;          /* when the newest frame was written */
     uint64_t recorded_progress_ns; /* what it shows */
     uint64_t stored_ns;
     uint64_t compared_ns; /* when the histories were read to compare the next ones with */
-    bool undecided;       /* the stall going on was inspected and is no hang */
     bool record_failed, store_failed;
     size_t faults_judged; /* contexts that an error had ended when that was last looked at */
     struct wsdbg_sources sources;
 };
-
-/* A log that cannot be written must not cost the words themselves. */
-static void keep_line(const struct wsdbg_watch *watch, const char *line)
-{
-    if (!watch->store)
-        return;
-    uint64_t now_ns = watch->clock->now_ns(watch->clock);
-    wsdbg_error_destroy(wsdbg_store_log(watch->store, now_ns, WSDBG_LOG_WSDBG, line));
-}
-
-void wsdbg_watch_say(const struct wsdbg_watch *watch, const char *format, ...)
-{
-    char *line = NULL;
-    va_list arguments;
-    va_start(arguments, format);
-    if (vasprintf(&line, format, arguments) < 0)
-        line = NULL;
-    va_end(arguments);
-    if (!line)
-        return;
-    if (watch->listener)
-        watch->listener->said(watch->listener, line);
-    else
-        wsdbg_say("%s", line);
-    keep_line(watch, line);
-    free(line);
-}
 
 /* Trouble that must not disturb the program: said once, then that part is off. */
 static bool give_up(const struct wsdbg_watch *watch, struct wsdbg_error *error, const char *what, bool *failed)
@@ -166,107 +145,60 @@ static void store_verdict(struct loop *loop, const struct wsdbg_snapshot *snapsh
     give_up(loop->watch, error, "not storing", &loop->store_failed);
 }
 
-/* In one piece, so that nothing mixes with it.  The log gets the verdict alone: the rest is in the database. */
-static void say_report(const struct wsdbg_watch *watch, const struct wsdbg_diagnosis *diagnosis, const char *text)
+static uint64_t age_ns(const struct stall *stall, uint64_t now_ns)
 {
-    char verdict[640] = "hang: UNKNOWN";
-    const struct wsdbg_finding *first = diagnosis->findings;
-    if (diagnosis->finding_count > 0)
-        snprintf(verdict, sizeof verdict, "%s: %s (%s): %s", diagnosis->hang ? "hang" : "fault",
-                 wsdbg_cause_name(first->cause), wsdbg_confidence_name(first->confidence), first->sentence);
-    if (watch->listener) {
-        watch->listener->reported(watch->listener, text, verdict);
-    } else {
-        fputs(text, stderr);
-        fflush(stderr);
-    }
-    keep_line(watch, verdict);
+    return now_ns > stall->watchdog.progress_ns ? now_ns - stall->watchdog.progress_ns : 0;
 }
 
-/* The report, at once. */
-static struct wsdbg_error *say_verdict(struct loop *loop, const struct wsdbg_snapshot *snapshot,
-                                       const struct wsdbg_diagnosis *diagnosis)
+static void report_hang(struct loop *loop, const struct stall *stall, const struct wsdbg_diagnosis *diagnosis,
+                        uint64_t now_ns)
 {
     struct wsdbg_watch *watch = loop->watch;
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *memory = open_memstream(&text, &bytes);
-    if (!memory)
-        return &wsdbg_error_no_memory;
-    struct wsdbg_report report;
-    struct wsdbg_error *error = wsdbg_report_gather(watch->info, snapshot, diagnosis, NULL, &report);
-    if (!error) {
-        wsdbg_report_render_text(&report, wsdbg_console_colour(stderr), memory);
-        wsdbg_report_deinit(&report);
-    }
-    fclose(memory);
-    if (!error)
-        say_report(watch, diagnosis, text);
-    free(text);
-    return error;
-}
-
-static void say_footer(struct wsdbg_watch *watch)
-{
-    char delay[64] = "recorded session, its verdict has no delay to measure";
-    watch->verdict_ns = watch->clock->is_live ? watch->clock->now_ns(watch->clock) : 0;
-    if (watch->verdict_ns)
-        snprintf(delay, sizeof delay, "verdict %.0f ms after the %.1f s threshold",
-                 (double)(watch->verdict_ns - watch->stalled_ns) / 1e6, (double)watch->stall_ns / 1e9);
-    wsdbg_watch_say(watch, "%s; %s", delay, watch->after_hang);
-}
-
-/* Nothing moves, and it is not known to be a hang. */
-static void say_undecided(const struct loop *loop, const struct wsdbg_diagnosis *diagnosis, uint64_t now_ns)
-{
-    const struct wsdbg_finding *first = diagnosis->finding_count ? &diagnosis->findings[0] : NULL;
-    wsdbg_watch_say(loop->watch, "nothing has moved for %.1f s; not known to be a hang, the program goes on (%s%s%s)",
-                    (double)(now_ns - loop->watchdog.progress_ns) / 1e9,
-                    first ? wsdbg_cause_name(first->cause) : "UNKNOWN", first ? ": " : "",
-                    first ? first->sentence : "");
-}
-
-static void report_hang(struct loop *loop, const struct wsdbg_snapshot *snapshot,
-                        const struct wsdbg_diagnosis *diagnosis, uint64_t now_ns)
-{
-    struct wsdbg_watch *watch = loop->watch;
+    const uint64_t stall_ns = stall->watchdog.stall_ns;
     const char *cause = diagnosis->finding_count ? wsdbg_cause_name(diagnosis->findings[0].cause) : "UNKNOWN";
     if (watch->hang && strcmp(watch->cause, cause) == 0) {
-        wsdbg_watch_say(watch, "still hanging after %.1f s: %s", (double)(now_ns - loop->watchdog.progress_ns) / 1e9,
-                        cause);
+        wsdbg_watch_say(watch, "still hanging after %.1f s: %s", (double)age_ns(stall, now_ns) / 1e9, cause);
         return;
     }
-    struct wsdbg_error *error = say_verdict(loop, snapshot, diagnosis);
+    struct wsdbg_error *error = wsdbg_watch_say_verdict(watch, &loop->last, diagnosis, stall_ns);
     if (error) {
         wsdbg_watch_say(watch, "hang: %s (the report could not be made: %s)", cause, wsdbg_error_message(error));
         wsdbg_error_destroy(error);
     }
     watch->hang = true;
-    watch->stalled_ns = loop->watchdog.progress_ns + watch->stall_ns;
+    watch->stalled_ns = stall->watchdog.progress_ns + stall_ns;
     snprintf(watch->cause, sizeof watch->cause, "%s", cause);
-    say_footer(watch);
+    wsdbg_watch_say_delay(watch, stall_ns);
 }
 
-static void say_failed_look(const struct loop *loop, struct wsdbg_error *error, uint64_t now_ns)
+/* That a kernel is slow is said once, however often it is looked at. */
+static void say_no_hang(struct loop *loop, const struct stall *stall, const struct wsdbg_diagnosis *diagnosis,
+                        enum wsdbg_movement movement, uint64_t now_ns)
 {
-    wsdbg_watch_say(loop->watch, "nothing has moved for %.1f s, but the look at it failed: %s",
-                    (double)(now_ns - loop->watchdog.progress_ns) / 1e9, wsdbg_error_message(error));
-    wsdbg_error_destroy(error);
+    uint64_t quiet_ns = age_ns(stall, now_ns);
+    if (movement == WSDBG_MOVED && loop->slow_said)
+        return;
+    if (stall == &loop->work) {
+        const uint64_t began_ns = wsdbg_watched_work(&loop->last, 0).progress_ns;
+        quiet_ns = began_ns && now_ns > began_ns ? now_ns - began_ns : quiet_ns;
+    }
+    loop->slow_said |= movement == WSDBG_MOVED;
+    wsdbg_watch_say_no_hang(loop->watch, diagnosis, quiet_ns, movement);
 }
 
 /* A stall, looked at with everything: judge, say.  True when it is a hang. */
-static bool judge(struct loop *loop, uint64_t now_ns)
+static bool judge(struct loop *loop, const struct stall *stall, enum wsdbg_movement movement, uint64_t now_ns)
 {
     struct wsdbg_diagnosis diagnosis = {0};
     struct wsdbg_error *error = wsdbg_diagnose(&loop->last, &diagnosis);
     if (error) {
-        say_failed_look(loop, error, now_ns);
+        wsdbg_watch_say_failed_look(loop->watch, error, age_ns(stall, now_ns));
         return false;
     }
     if (diagnosis.hang)
-        report_hang(loop, &loop->last, &diagnosis, now_ns);
+        report_hang(loop, stall, &diagnosis, now_ns);
     else
-        say_undecided(loop, &diagnosis, now_ns);
+        say_no_hang(loop, stall, &diagnosis, movement, now_ns);
     if (loop->watch->listener)
         loop->watch->listener->judged(loop->watch->listener, &loop->last, &diagnosis);
     store_verdict(loop, &loop->last, &diagnosis, now_ns);
@@ -300,7 +232,7 @@ static void judge_fault(struct loop *loop, uint64_t now_ns)
         error = wsdbg_diagnose_faults(&loop->last, &diagnosis);
     }
     if (!error && diagnosis.finding_count > 0 && !loop->watch->fault_reported) {
-        error = say_verdict(loop, &loop->last, &diagnosis);
+        error = wsdbg_watch_say_verdict(loop->watch, &loop->last, &diagnosis, loop->watch->stall_ns);
         loop->watch->fault_reported = !error;
     }
     if (!error && loop->watch->listener)
@@ -313,28 +245,29 @@ static void judge_fault(struct loop *loop, uint64_t now_ns)
     wsdbg_diagnosis_deinit(&diagnosis);
 }
 
+/* ---- the grids whose slots are seen ---- */
+
 /* The watchdog reports a stall once; an undecided one is looked at again after twice the time. */
-static bool is_due(struct loop *loop, uint64_t now_ns)
+static bool is_due(struct stall *stall, struct wsdbg_watched watched, uint64_t now_ns)
 {
-    enum wsdbg_watchdog_verdict verdict = wsdbg_watchdog_tick(&loop->watchdog, wsdbg_watched_slots(&loop->last), now_ns);
-    uint64_t age_ns = now_ns - loop->watchdog.progress_ns;
+    enum wsdbg_watchdog_verdict verdict = wsdbg_watchdog_tick(&stall->watchdog, watched, now_ns);
     if (verdict == WSDBG_WATCHDOG_STALLED) {
-        loop->look_again_ns = age_ns * 2;
+        stall->look_again_ns = age_ns(stall, now_ns) * 2;
         return true;
     }
     if (verdict != WSDBG_WATCHDOG_STILL_STALLED)
-        loop->undecided = false;
-    if (verdict != WSDBG_WATCHDOG_STILL_STALLED || !loop->undecided || age_ns < loop->look_again_ns)
+        stall->undecided = false;
+    if (verdict != WSDBG_WATCHDOG_STILL_STALLED || !stall->undecided || age_ns(stall, now_ns) < stall->look_again_ns)
         return false;
-    loop->look_again_ns *= 2;
+    stall->look_again_ns *= 2;
     return true;
 }
 
-/* Whether is_due will be true at `time_ns` if nothing moves until then. */
+/* Whether the slots' stall will be due at `time_ns` if nothing moves until then. */
 static bool will_be_due(const struct loop *loop, uint64_t time_ns)
 {
-    struct loop copy = *loop;
-    return is_due(&copy, time_ns);
+    struct stall copy = loop->slots;
+    return is_due(&copy, wsdbg_watched_slots(&loop->last), time_ns);
 }
 
 /* The histories that the ones at the threshold are compared with.  They go into the recording too, so that
@@ -366,72 +299,153 @@ static bool can_compare(struct loop *loop, uint64_t now_ns)
  * come at other moments, can then do the same as the live run did. */
 static uint64_t due_since_ns(const struct loop *loop, uint64_t now_ns)
 {
+    const struct stall *stall = &loop->slots;
     if (!loop->watch->clock->is_live)
         return now_ns;
-    uint64_t quiet_ns = loop->watchdog.reported ? loop->look_again_ns : loop->watchdog.next_look_ns;
+    uint64_t quiet_ns = stall->watchdog.reported ? stall->look_again_ns : stall->watchdog.next_look_ns;
     uint64_t due_ns = loop->last.progress_ns + quiet_ns;
     return due_ns > loop->compared_ns ? due_ns : loop->compared_ns;
+}
+
+/* Looks with everything; the newest look is then this one. */
+static struct wsdbg_error *inspect(struct loop *loop, uint64_t time_ns)
+{
+    struct wsdbg_evidence *evidence = loop->watch->evidence;
+    const uint64_t deadline_ns = loop->watch->look_ns ? loop->watch->look_ns : INSPECT_NS;
+    struct wsdbg_snapshot snapshot = {0};
+    struct wsdbg_error *error = evidence->ops->inspect(evidence, time_ns, deadline_ns, &snapshot);
+    if (error)
+        return error;
+    wsdbg_watch_say_new_notes(loop->watch, &loop->last, &snapshot);
+    wsdbg_snapshot_deinit(&loop->last);
+    loop->last = snapshot;
+    return NULL;
 }
 
 /* A stall as far as slots tell: look with everything.  True when that shows no movement either. */
 static bool confirm(struct loop *loop, uint64_t now_ns)
 {
-    struct wsdbg_evidence *evidence = loop->watch->evidence;
-    struct wsdbg_snapshot snapshot = {0};
     uint64_t due_ns = due_since_ns(loop, now_ns);
-    struct wsdbg_error *error = evidence->ops->inspect(evidence, due_ns, INSPECT_NS, &snapshot);
+    struct wsdbg_error *error = inspect(loop, due_ns);
     loop->compared_ns = 0;
-    if (!error) {
-        wsdbg_snapshot_deinit(&loop->last);
-        loop->last = snapshot;
-    }
-    bool due = is_due(loop, now_ns);
+    bool due = is_due(&loop->slots, wsdbg_watched_slots(&loop->last), now_ns);
     if (error)
-        say_failed_look(loop, error, now_ns);
+        wsdbg_watch_say_failed_look(loop->watch, error, age_ns(&loop->slots, now_ns));
     else
         record(loop, due_ns);
     return due && !error;
 }
 
-/* Ticks the watchdog; true for a stall that the histories confirm. */
-static bool stalls(struct loop *loop, uint64_t now_ns)
+/* Ticks the slots' watchdog; true for a stall that the histories confirm. */
+static bool slots_stall(struct loop *loop, uint64_t now_ns)
 {
     bool comparable = can_compare(loop, now_ns);
     if (will_be_due(loop, now_ns))
         return comparable && confirm(loop, now_ns);
-    is_due(loop, now_ns);
+    is_due(&loop->slots, wsdbg_watched_slots(&loop->last), now_ns);
     return false;
 }
 
+/* ---- the work of contexts ---- */
+
+/* What the newest look says of the time since began_ns. */
+static enum wsdbg_movement movement_since(const struct loop *loop, uint64_t began_ns)
+{
+    if (loop->last.look_count == 0)
+        return WSDBG_MOVEMENT_NOT_SEEN;
+    return loop->last.progress_ns >= began_ns ? WSDBG_MOVED : WSDBG_STOOD_STILL;
+}
+
+/* Ticks the work's watchdog; true for a stall, looked at on the GPU itself. */
+static bool work_stalls(struct loop *loop, uint64_t now_ns, enum wsdbg_movement *movement)
+{
+    const struct wsdbg_watched watched = wsdbg_watched_work(&loop->last, loop->moved_ns);
+    if (!watched.running)
+        loop->slow_said = false;
+    if (!is_due(&loop->work, watched, now_ns))
+        return false;
+    loop->work.undecided = true; /* until a look says more */
+    struct wsdbg_error *error = inspect(loop, now_ns);
+    if (error) {
+        wsdbg_watch_say_failed_look(loop->watch, error, age_ns(&loop->work, now_ns));
+        return false;
+    }
+    *movement = movement_since(loop, now_ns);
+    if (*movement == WSDBG_MOVED)
+        loop->moved_ns = loop->last.progress_ns;
+    return true;
+}
+
+/* A hang that the slots showed needs no look at the GPU. */
+static bool work_is_watched(const struct loop *loop)
+{
+    return loop->watch->look_ns && !(loop->slots.watchdog.reported && !loop->slots.undecided);
+}
+
+/* Judges what has stalled, if anything has.  *over: the watch is done. */
+static bool judge_stalls(struct loop *loop, uint64_t now_ns, bool *over)
+{
+    enum wsdbg_movement movement = WSDBG_STOOD_STILL;
+    struct stall *stall = NULL;
+    if (slots_stall(loop, now_ns))
+        stall = &loop->slots;
+    else if (work_is_watched(loop) && work_stalls(loop, now_ns, &movement))
+        stall = &loop->work;
+    if (!stall)
+        return false;
+    bool hang = judge(loop, stall, movement, now_ns);
+    stall->undecided = !hang;
+    *over = hang && loop->watch->stop_at_hang;
+    return true;
+}
+
+/* ---- the loop ---- */
+
+/* Somebody wants to know where every warp stands.  A picture of a program that runs is no verdict. */
+static void look_now(struct loop *loop, uint64_t now_ns)
+{
+    const struct wsdbg_watch *watch = loop->watch;
+    struct wsdbg_error *error = inspect(loop, now_ns);
+    if (!error && loop->last.warp_count == 0)
+        wsdbg_watch_say(watch, "looked, and saw no warp of a kernel");
+    else if (!error)
+        error = wsdbg_watch_say_picture(watch, &loop->last, "where every warp stands now; no verdict");
+    if (error)
+        wsdbg_watch_say(watch, "the look failed: %s", wsdbg_error_message(error));
+    else
+        store(loop, now_ns, true);
+    wsdbg_error_destroy(error);
+}
+
 /* One look.  True when the watch is done. */
-static bool step(struct loop *loop, bool over)
+static bool step(struct loop *loop, enum wsdbg_wait event)
 {
     struct wsdbg_watch *watch = loop->watch;
+    bool over = event == WSDBG_WAIT_OVER, done = false;
     uint64_t now_ns = watch->clock->now_ns(watch->clock);
     if (!look(loop, now_ns, over))
         return false;
     if (count_faults(&loop->last) > loop->faults_judged)
         judge_fault(loop, now_ns);
     record_progress(loop, now_ns, over);
-    if (over || now_ns < loop->grace_until_ns || !stalls(loop, now_ns)) {
+    if (event == WSDBG_WAIT_LOOK)
+        look_now(loop, now_ns);
+    else if (over || now_ns < loop->grace_until_ns || !judge_stalls(loop, now_ns, &done))
         store(loop, now_ns, over && !watch->hang);
-        return false;
-    }
-    bool hang = judge(loop, now_ns);
-    loop->undecided = !hang;
-    return hang && watch->stop_at_hang;
+    return done;
 }
 
 void wsdbg_watch_run(struct wsdbg_watch *watch)
 {
     struct loop loop = {.watch = watch};
-    wsdbg_watchdog_init(&loop.watchdog, watch->stall_ns);
+    wsdbg_watchdog_init(&loop.slots.watchdog, watch->stall_ns);
+    wsdbg_watchdog_init(&loop.work.watchdog, watch->work_stall_ns);
     for (bool done = false; !done;) {
         uint64_t next_ns = watch->clock->now_ns(watch->clock) + TICK_NS;
         enum wsdbg_wait event = watch->clock->wait(watch->clock, next_ns);
         if (event == WSDBG_WAIT_RESUMED)
             loop.grace_until_ns = watch->clock->now_ns(watch->clock) + watch->stall_ns;
-        done = step(&loop, event == WSDBG_WAIT_OVER) || event == WSDBG_WAIT_OVER;
+        done = step(&loop, event) || event == WSDBG_WAIT_OVER;
     }
     wsdbg_snapshot_deinit(&loop.last);
     wsdbg_sources_deinit(&loop.sources);

@@ -13,6 +13,7 @@
 enum wsdbg_wait {
     WSDBG_WAIT_TICK,
     WSDBG_WAIT_RESUMED, /* the program had been stopped: the time in between counts for nothing */
+    WSDBG_WAIT_LOOK,    /* somebody wants to know where every warp stands */
     WSDBG_WAIT_OVER     /* the program, or the recording, is at its end */
 };
 
@@ -43,7 +44,9 @@ struct wsdbg_watch {
     struct wsdbg_clock *clock;
     struct wsdbg_store *store;
     const struct wsdbg_session_info *info;
-    uint64_t stall_ns;
+    uint64_t stall_ns;       /* of kernels whose slots are seen */
+    uint64_t work_stall_ns;  /* of work that nothing is seen of */
+    uint64_t look_ns;        /* most that a look at the GPU itself may take; 0 = the evidence cannot look there */
     const char *spool;       /* folder of module images, NULL = none */
     const char *record_path; /* NULL = no recording */
     const char *after_hang;  /* what happens to the program, for the report's last line */

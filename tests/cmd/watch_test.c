@@ -1,0 +1,283 @@
+/* watch_test.c - the watch over evidence and a clock of the test's own: kernels without probes.
+ *
+ * One context whose work is unfinished since 1 s; a stall is 10 s of it.  What a look at the GPU sees is scripted.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cmd/harness.h"
+#include "cmd/watch.h"
+
+#define S UINT64_C(1000000000)
+#define LOOK_NS (3 * S)
+
+/* What the looks at the GPU see, one after the other; the last one again and again. */
+enum sight { STANDS, MOVES, SHUT, FAILS };
+
+struct world {
+    struct wsdbg_evidence evidence;
+    struct wsdbg_clock clock;
+    struct wsdbg_listener listener;
+    const enum sight *sights;
+    size_t sight_count;
+    uint64_t now_ns, end_ns;
+    uint64_t done_ns;   /* the work is done then; 0 = never */
+    uint64_t asked_ns;  /* somebody asks for a look then; 0 = nobody does */
+    uint64_t looks[16]; /* when the GPU was looked at, in seconds */
+    size_t look_count;
+    char said[4096]; /* lines */
+    size_t judged;
+};
+
+static struct world *world_of_clock(struct wsdbg_clock *clock)
+{
+    return (struct world *)((char *)clock - offsetof(struct world, clock));
+}
+
+static struct world *world_of_listener(struct wsdbg_listener *listener)
+{
+    return (struct world *)((char *)listener - offsetof(struct world, listener));
+}
+
+static uint64_t now_ns(struct wsdbg_clock *clock)
+{
+    return world_of_clock(clock)->now_ns;
+}
+
+static enum wsdbg_wait wait(struct wsdbg_clock *clock, uint64_t deadline_ns)
+{
+    struct world *world = world_of_clock(clock);
+    bool asked = world->asked_ns && deadline_ns >= world->asked_ns;
+    world->now_ns = deadline_ns;
+    if (asked)
+        world->asked_ns = 0;
+    return deadline_ns >= world->end_ns ? WSDBG_WAIT_OVER : asked ? WSDBG_WAIT_LOOK : WSDBG_WAIT_TICK;
+}
+
+static struct wsdbg_error *poll(struct wsdbg_evidence *evidence, uint64_t time_ns, struct wsdbg_snapshot *out)
+{
+    const struct world *world = (struct world *)evidence;
+    *out = (struct wsdbg_snapshot){.time_ns = time_ns, .source = "test", .launches_total = 1};
+    out->contexts = calloc(1, sizeof *out->contexts);
+    out->context_count = 1;
+    out->contexts[0] = (struct wsdbg_context){.process_id = 7, .alive = true, .work_followed = true};
+    if (!world->done_ns || time_ns < world->done_ns)
+        out->contexts[0].unfinished_ns = wsdbg_known_u64(1 * S);
+    return NULL;
+}
+
+/* A grid of one warp that a look saw. */
+static void add_grid(struct wsdbg_snapshot *out, bool moves)
+{
+    out->grids = calloc(1, sizeof *out->grids);
+    out->grids[0] = (struct wsdbg_grid){.module = WSDBG_NONE,
+                                        .launch = WSDBG_NONE,
+                                        .function = WSDBG_NONE,
+                                        .grid_id = 1,
+                                        .cta_total = 1,
+                                        .warps_per_cta = 1,
+                                        .cta_count = 1,
+                                        .warps_live = 1,
+                                        .running = true};
+    out->ctas = calloc(1, sizeof *out->ctas);
+    out->ctas[0] = (struct wsdbg_cta){.cluster_size = 1, .warp_count = 1};
+    out->warps = calloc(1, sizeof *out->warps);
+    out->warps[0] = (struct wsdbg_warp_row){.barrier = WSDBG_NONE, .site = WSDBG_NONE};
+    out->warps[0].state = moves ? WSDBG_WARP_RUNNING : WSDBG_WARP_UNKNOWN;
+    out->looks = calloc(1, sizeof *out->looks);
+    out->grid_count = out->cta_count = out->warp_count = out->look_count = 1;
+}
+
+static struct wsdbg_error *inspect(struct wsdbg_evidence *evidence, uint64_t time_ns, uint64_t deadline_ns,
+                                   struct wsdbg_snapshot *out)
+{
+    struct world *world = (struct world *)evidence;
+    assert_int_equal(deadline_ns, LOOK_NS);
+    assert_true(world->look_count < sizeof world->looks / sizeof world->looks[0]);
+    const size_t at = world->look_count < world->sight_count ? world->look_count : world->sight_count - 1;
+    const enum sight sight = world->sights[at];
+    world->looks[world->look_count++] = time_ns / S;
+    if (sight == FAILS)
+        return wsdbg_error_create(WSDBG_ERROR_OS, "the inspector died");
+    struct wsdbg_error *error = poll(evidence, time_ns, out);
+    if (sight == SHUT) {
+        out->notes = calloc(1, sizeof *out->notes);
+        snprintf(out->notes[out->note_count++], sizeof *out->notes, "the GPU cannot be looked at: MPS is in the way");
+        return error;
+    }
+    add_grid(out, sight == MOVES);
+    if (sight == MOVES)
+        out->progress_ns = time_ns;
+    return error;
+}
+
+static void close_nothing(struct wsdbg_evidence *evidence)
+{
+    (void)evidence;
+}
+
+static void looked(struct wsdbg_listener *listener, const struct wsdbg_snapshot *snapshot, bool last)
+{
+    (void)listener, (void)snapshot, (void)last;
+}
+
+static void judged(struct wsdbg_listener *listener, const struct wsdbg_snapshot *snapshot,
+                   const struct wsdbg_diagnosis *diagnosis)
+{
+    (void)snapshot, (void)diagnosis;
+    world_of_listener(listener)->judged++;
+}
+
+static void said(struct wsdbg_listener *listener, const char *line)
+{
+    char *text = world_of_listener(listener)->said;
+    const size_t used = strlen(text);
+    snprintf(text + used, sizeof world_of_listener(listener)->said - used, "%s\n", line);
+}
+
+static void reported(struct wsdbg_listener *listener, const char *text, const char *verdict)
+{
+    (void)text;
+    said(listener, verdict);
+}
+
+/* Runs the watch to world->end_ns. */
+static struct wsdbg_watch run(struct world *world, uint64_t look_ns)
+{
+    static const struct wsdbg_evidence_ops ops = {
+        .name = "test", .poll = poll, .inspect = inspect, .close = close_nothing};
+    struct wsdbg_session_info info = {.command = "test",
+                                      .wsdbg_version = "0",
+                                      .device = "gpu",
+                                      .observer = "driver",
+                                      .evidence = "test",
+                                      .hostname = "here",
+                                      .stall_seconds = 2};
+    world->evidence.ops = &ops;
+    world->clock = (struct wsdbg_clock){.now_ns = now_ns, .wait = wait, .is_live = true};
+    world->listener = (struct wsdbg_listener){.looked = looked, .judged = judged, .said = said, .reported = reported};
+    world->now_ns = 1 * S;
+    struct wsdbg_watch watch = {.listener = &world->listener,
+                                .evidence = &world->evidence,
+                                .clock = &world->clock,
+                                .info = &info,
+                                .stall_ns = 2 * S,
+                                .work_stall_ns = 10 * S,
+                                .look_ns = look_ns};
+    assert_null(wsdbg_store_create("x.db", &info, &watch.store));
+    wsdbg_watch_run(&watch);
+    wsdbg_store_close(watch.store);
+    return watch;
+}
+
+static void assert_looks(const struct world *world, const uint64_t *seconds, size_t count)
+{
+    assert_int_equal(world->look_count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(world->looks[i], seconds[i]);
+}
+#define ASSERT_LOOKS(world, ...) \
+    assert_looks(world, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+static size_t line_count(const char *text)
+{
+    size_t count = 0;
+    for (; *text; text++)
+        count += *text == '\n';
+    return count;
+}
+
+static void work_that_gets_done_is_not_looked_at(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){MOVES}, .sight_count = 1, .done_ns = 10 * S, .end_ns = 100 * S};
+    run(&world, LOOK_NS);
+    assert_int_equal(world.look_count, 0);
+    assert_string_equal(world.said, "");
+}
+
+static void evidence_that_cannot_look_is_not_asked_to(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){MOVES}, .sight_count = 1, .end_ns = 100 * S};
+    run(&world, 0);
+    assert_int_equal(world.look_count, 0);
+}
+
+/* Looked at again after twice the time, from the last movement on; said once. */
+static void a_slow_kernel_is_looked_at_ever_more_rarely(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){MOVES}, .sight_count = 1, .end_ns = 200 * S};
+    const struct wsdbg_watch watch = run(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 11, 31, 71, 151);
+    assert_false(watch.hang);
+    assert_int_equal(line_count(world.said), 1);
+    assert_non_null(strstr(world.said, "the GPU has been at its work for 10.0 s; it moves, the program goes on (SLOW"));
+    assert_int_equal(world.judged, 4);
+}
+
+static void a_kernel_that_stands_without_a_cause_is_looked_at_again(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){STANDS}, .sight_count = 1, .end_ns = 60 * S};
+    const struct wsdbg_watch watch = run(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 11, 21, 41);
+    assert_false(watch.hang);
+    assert_int_equal(line_count(world.said), 3);
+    assert_non_null(strstr(world.said, "nothing has moved for 10.0 s; not known to be a hang"));
+}
+
+static void what_is_in_the_way_of_a_look_is_said(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){SHUT}, .sight_count = 1, .end_ns = 15 * S};
+    run(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 11);
+    assert_non_null(strstr(world.said, "MPS is in the way\n"));
+    assert_non_null(strstr(world.said, "the GPU has not done its work for 10.0 s; no look at it succeeded"));
+}
+
+static void a_look_that_fails_is_said_and_tried_again(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){FAILS, MOVES}, .sight_count = 2, .end_ns = 25 * S};
+    run(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 11, 21);
+    assert_non_null(strstr(world.said, "the look at it failed: the inspector died"));
+    assert_non_null(strstr(world.said, "it moves"));
+}
+
+static void a_look_that_is_asked_for_shows_where_warps_stand_and_judges_nothing(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){STANDS}, .sight_count = 1, .asked_ns = 4 * S, .end_ns = 6 * S};
+    const struct wsdbg_watch watch = run(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 4);
+    assert_false(watch.hang);
+    assert_string_equal(world.said, "where every warp stands now; no verdict\n");
+    assert_int_equal(world.judged, 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(work_that_gets_done_is_not_looked_at),
+        TEST(evidence_that_cannot_look_is_not_asked_to),
+        TEST(a_slow_kernel_is_looked_at_ever_more_rarely),
+        TEST(a_kernel_that_stands_without_a_cause_is_looked_at_again),
+        TEST(what_is_in_the_way_of_a_look_is_said),
+        TEST(a_look_that_fails_is_said_and_tried_again),
+        TEST(a_look_that_is_asked_for_shows_where_warps_stand_and_judges_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

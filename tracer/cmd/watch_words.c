@@ -1,0 +1,155 @@
+/* watch_words.c - see watch_words.h.  Reads: snapshots and diagnoses.  Writes: the listener or stderr, the session's
+ * log. */
+#include "cmd/watch_words.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/console.h"
+#include "store/report.h"
+
+/* A log that cannot be written must not cost the words themselves. */
+static void keep_line(const struct wsdbg_watch *watch, const char *line)
+{
+    if (!watch->store)
+        return;
+    uint64_t now_ns = watch->clock->now_ns(watch->clock);
+    wsdbg_error_destroy(wsdbg_store_log(watch->store, now_ns, WSDBG_LOG_WSDBG, line));
+}
+
+void wsdbg_watch_say(const struct wsdbg_watch *watch, const char *format, ...)
+{
+    char *line = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&line, format, arguments) < 0)
+        line = NULL;
+    va_end(arguments);
+    if (!line)
+        return;
+    if (watch->listener)
+        watch->listener->said(watch->listener, line);
+    else
+        wsdbg_say("%s", line);
+    keep_line(watch, line);
+    free(line);
+}
+
+/* In one piece, so that nothing mixes with it.  The log gets one line alone: the rest is in the database. */
+static void say_text(const struct wsdbg_watch *watch, const char *text, const char *line)
+{
+    if (watch->listener) {
+        watch->listener->reported(watch->listener, text, line);
+    } else {
+        fputs(text, stderr);
+        fflush(stderr);
+    }
+    keep_line(watch, line);
+}
+
+/* NULL diagnosis = nothing is judged; title NULL = none. */
+static struct wsdbg_error *render(const struct wsdbg_session_info *info, const struct wsdbg_snapshot *snapshot,
+                                  const struct wsdbg_diagnosis *diagnosis, const char *title, char **out)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    struct wsdbg_report report;
+    FILE *memory = open_memstream(&text, &bytes);
+    if (!memory)
+        return &wsdbg_error_no_memory;
+    if (title)
+        fprintf(memory, "wsdbg: %s\n", title);
+    struct wsdbg_error *error = wsdbg_report_gather(info, snapshot, diagnosis, NULL, &report);
+    if (!error) {
+        wsdbg_report_render_text(&report, wsdbg_console_colour(stderr), memory);
+        wsdbg_report_deinit(&report);
+    }
+    fclose(memory);
+    if (error) {
+        free(text);
+        return error;
+    }
+    *out = text;
+    return text ? NULL : &wsdbg_error_no_memory;
+}
+
+struct wsdbg_error *wsdbg_watch_say_verdict(const struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot,
+                                            const struct wsdbg_diagnosis *diagnosis, uint64_t stall_ns)
+{
+    struct wsdbg_session_info info = *watch->info;
+    char verdict[640] = "hang: UNKNOWN";
+    const struct wsdbg_finding *first = diagnosis->findings;
+    char *text;
+    info.stall_seconds = (double)stall_ns / 1e9;
+    struct wsdbg_error *error = render(&info, snapshot, diagnosis, NULL, &text);
+    if (error)
+        return error;
+    if (diagnosis->finding_count > 0)
+        snprintf(verdict, sizeof verdict, "%s: %s (%s): %s", diagnosis->hang ? "hang" : "fault",
+                 wsdbg_cause_name(first->cause), wsdbg_confidence_name(first->confidence), first->sentence);
+    say_text(watch, text, verdict);
+    free(text);
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_watch_say_picture(const struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot,
+                                            const char *title)
+{
+    char *text;
+    struct wsdbg_error *error = render(watch->info, snapshot, NULL, title, &text);
+    if (error)
+        return error;
+    say_text(watch, text, title);
+    free(text);
+    return NULL;
+}
+
+void wsdbg_watch_say_delay(struct wsdbg_watch *watch, uint64_t stall_ns)
+{
+    char delay[64] = "recorded session, its verdict has no delay to measure";
+    watch->verdict_ns = watch->clock->is_live ? watch->clock->now_ns(watch->clock) : 0;
+    if (watch->verdict_ns)
+        snprintf(delay, sizeof delay, "verdict %.0f ms after the %.1f s threshold",
+                 (double)(watch->verdict_ns - watch->stalled_ns) / 1e6, (double)stall_ns / 1e9);
+    wsdbg_watch_say(watch, "%s; %s", delay, watch->after_hang);
+}
+
+void wsdbg_watch_say_no_hang(const struct wsdbg_watch *watch, const struct wsdbg_diagnosis *diagnosis, uint64_t age_ns,
+                             enum wsdbg_movement movement)
+{
+    static const struct {
+        const char *before, *after;
+    } words[] = {
+        [WSDBG_STOOD_STILL] = {"nothing has moved for", "not known to be a hang"},
+        [WSDBG_MOVED] = {"the GPU has been at its work for", "it moves"},
+        [WSDBG_MOVEMENT_NOT_SEEN] = {"the GPU has not done its work for", "no look at it succeeded"},
+    };
+    const struct wsdbg_finding *first = diagnosis->finding_count ? &diagnosis->findings[0] : NULL;
+    const char *cause = first ? wsdbg_cause_name(first->cause) : movement == WSDBG_MOVED ? "SLOW" : "UNKNOWN";
+    wsdbg_watch_say(watch, "%s %.1f s; %s, the program goes on (%s%s%s)", words[movement].before, (double)age_ns / 1e9,
+                    words[movement].after, cause, first ? ": " : "", first ? first->sentence : "");
+}
+
+void wsdbg_watch_say_failed_look(const struct wsdbg_watch *watch, struct wsdbg_error *error, uint64_t age_ns)
+{
+    wsdbg_watch_say(watch, "nothing has moved for %.1f s, but the look at it failed: %s", (double)age_ns / 1e9,
+                    wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+}
+
+static bool has_note(const struct wsdbg_snapshot *snapshot, const char *note)
+{
+    for (size_t i = 0; i < snapshot->note_count; i++)
+        if (strcmp(snapshot->notes[i], note) == 0)
+            return true;
+    return false;
+}
+
+void wsdbg_watch_say_new_notes(const struct wsdbg_watch *watch, const struct wsdbg_snapshot *before,
+                               const struct wsdbg_snapshot *after)
+{
+    for (size_t i = 0; i < after->note_count; i++)
+        if (!has_note(before, after->notes[i]))
+            wsdbg_watch_say(watch, "%s", after->notes[i]);
+}

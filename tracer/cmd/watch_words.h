@@ -1,0 +1,28 @@
+/* watch_words.h - what a watch says: lines, and the report of a verdict.  To the listener, or on stderr; and into the
+ * session's log.  Private to the watch (watch.c); wsdbg_watch_say is in watch.h. */
+#ifndef WSDBG_CMD_WATCH_WORDS_H
+#define WSDBG_CMD_WATCH_WORDS_H
+
+#include "cmd/watch.h"
+
+/* What a look saw of the time since it began. */
+enum wsdbg_movement { WSDBG_STOOD_STILL, WSDBG_MOVED, WSDBG_MOVEMENT_NOT_SEEN };
+
+/* The report of a verdict, in one piece, at once.  It names stall_ns as the threshold. */
+struct wsdbg_error *wsdbg_watch_say_verdict(const struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot,
+                                            const struct wsdbg_diagnosis *diagnosis, uint64_t stall_ns);
+/* Where every warp stands, without a verdict; `title` is the first line. */
+struct wsdbg_error *wsdbg_watch_say_picture(const struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot,
+                                            const char *title);
+/* How long the verdict took; notes verdict_ns. */
+void wsdbg_watch_say_delay(struct wsdbg_watch *watch, uint64_t stall_ns);
+/* A look showed no hang.  age_ns: how long nothing has moved, or the work has gone on. */
+void wsdbg_watch_say_no_hang(const struct wsdbg_watch *watch, const struct wsdbg_diagnosis *diagnosis, uint64_t age_ns,
+                             enum wsdbg_movement movement);
+/* Takes the error. */
+void wsdbg_watch_say_failed_look(const struct wsdbg_watch *watch, struct wsdbg_error *error, uint64_t age_ns);
+/* The notes that `after` has and `before` has not: why a look saw less than it should. */
+void wsdbg_watch_say_new_notes(const struct wsdbg_watch *watch, const struct wsdbg_snapshot *before,
+                               const struct wsdbg_snapshot *after);
+
+#endif
