@@ -4,26 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool make_room(void **array, size_t *capacity, size_t count, size_t size)
-{
-    if (count <= *capacity)
-        return true;
-    const size_t wanted = count < 2 * *capacity ? 2 * *capacity : count + 64;
-    void *larger = reallocarray(*array, wanted, size);
-    if (!larger)
-        return false;
-    *array = larger;
-    *capacity = wanted;
-    return true;
-}
+#include "base/grow.h"
 
 struct wsdbg_error *wsdbg_reads_add(struct wsdbg_machine_reads *reads, enum wsdbg_read_kind kind, uint32_t subject,
                                     uint32_t part, uint64_t first, const void *bytes, size_t byte_count)
 {
     if (!byte_count)
         return NULL;
-    if (!make_room((void **)&reads->rows, &reads->capacity, reads->count + 1, sizeof *reads->rows) ||
-        !make_room((void **)&reads->bytes, &reads->byte_capacity, reads->byte_count + byte_count, 1))
+    if (!wsdbg_grow((void **)&reads->rows, &reads->capacity, reads->count + 1, sizeof *reads->rows) ||
+        !wsdbg_grow((void **)&reads->bytes, &reads->byte_capacity, reads->byte_count + byte_count, 1))
         return &wsdbg_error_no_memory;
     reads->rows[reads->count++] = (struct wsdbg_machine_read){.kind = kind,
                                                               .subject = subject,
