@@ -1,0 +1,120 @@
+"""live_tables.py - turns live.py's JSON into docs/results/h200-live.md (live.py --table)."""
+
+
+def median(spread, unit=''):
+    if not spread:
+        return '-'
+    return f"{spread['median']:.0f}{unit} ({spread['min']:.0f}–{spread['max']:.0f})"
+
+
+def right(row, key, wanted):
+    return f"{row[key]}/{row['runs']}" if wanted else '-'
+
+
+def case_row(row, columns, out):
+    cause, role, barrier = row['expected']
+    said = '; '.join(row['said'])
+    out(f"| {columns} | {row['hangs']}/{row['runs']} | {cause or '-'} {right(row, 'cause_right', cause)} | {right(row, 'role_right', role)} | "
+        f"{right(row, 'barrier_right', barrier)} | {row['wrong_proven']} | {said} | {median(row['verdict_ms'])} |")
+
+
+HEAD = '| hang | cause | role | barrier | proven but wrong | said | verdict ms: median (range) |'
+
+
+def hangs(table, out):
+    out('## The hangs of the demo GEMM\n')
+    out('`live.py hangs`: `wsdbg run --stall 0.5 --evidence live|core -- gemm --bug NAME --variant bare|plain|probes`. bare: compiled without probes and')
+    out('without -lineinfo; plain: without probes; probes: with them, but nothing they write is used here. Verdict: from the moment at which the stall')
+    out('is certain (the threshold has passed) to the report.\n')
+    out('| case | image | evidence ' + HEAD)
+    out('|' + '---|' * 10)
+    for row in table:
+        case_row(row, f"`{row['case']}` | {row['variant']} | {row['door']}", out)
+    for door in sorted({row['door'] for row in table}):
+        rows = [row for row in table if row['door'] == door]
+        total = sum(row['runs'] for row in rows)
+        out(f"\n{door}: {sum(row['hangs'] for row in rows)}/{total} hang, {sum(row['cause_right'] for row in rows)}/{total} causes right, "
+            f"{sum(row['wrong_proven'] for row in rows)} wrong and called proven.")
+    out('')
+
+
+def waits(table, out):
+    out('## Other ways to hang, and faults\n')
+    out('`live.py waits`: the same for `two_async_warps --variant plain` and for `waits`, a kernel for each way to wait, `--evidence live`. A fault is no')
+    out('hang: the program ends with its own error.\n')
+    out('| case ' + HEAD)
+    out('|' + '---|' * 8)
+    for row in table:
+        case_row(row, f"`{row['case']}`", out)
+    out('')
+
+
+def milliseconds(look, key):
+    return f"{(look.get(key) or 0) / 1e6:.1f}"
+
+
+def timing(table, out):
+    out('## Time and memory\n')
+    out('`live.py timing`: `gemm --bug arrive-missing --variant plain`. Peak memory: the largest of wsdbg\'s processes, MiB, as /proc says.\n')
+    out('| what | evidence | right | verdict ms: median (range) | peak MiB |')
+    out('|' + '---|' * 5)
+    for row in table:
+        kib = row['kib']
+        memory = f"{kib['median'] / 1024:.0f} ({kib['min'] / 1024:.0f}–{kib['max'] / 1024:.0f})" if kib else '-'
+        out(f"| {row['case']} | {row['door']} | {row['right']}/{row['runs']} | {median(row['verdict_ms'])} | {memory} |")
+    out('\nWhere a live verdict\'s time goes (one run): the driver\'s steps and what was read.\n')
+    keys = ['attach_ns', 'suspend_ns', 'read_ns', 'resume_ns', 'detach_ns']
+    out('| what | look | ' + ' | '.join(key[:-3] + ' ms' for key in keys) + ' | warps | registers read of |')
+    out('|' + '---|' * 9)
+    for row in table:
+        for number, look in enumerate(row['looks'] or [], 1):
+            out(f"| {row['case']} | {number} | " + ' | '.join(milliseconds(look, key) for key in keys) +
+                f" | {look.get('warps')} | {look.get('warps_read')} |")
+    out('')
+
+
+def healthy(result, out):
+    out('## A healthy GEMM, looked at\n')
+    out('`live.py healthy`: 8192³, plain image, 12,000 launches with a synchronisation each; the last run is looked at 100 times (Ctrl-\\\\ to wsdbg).\n')
+    out('| | exit status | looks | checksum | ms a launch, first sixth: median (range) | last sixth | the longest |')
+    out('|' + '---|' * 7)
+    for title in ('alone', 'watched', 'looked at'):
+        r = result[title]
+
+        def pace(s):
+            return f"{s['median']:.3f} ({s['min']:.3f}–{s['max']:.3f})" if s else '-'
+        longest = ', '.join(f'{ms:.0f}' for ms in r['longest_ms'][-3:])
+        out(f"| {title} | {r['status']} | {r['looks']} | {r['checksum']} | {pace(r['first_sixth_ms'])} | {pace(r['last_sixth_ms'])} | {longest} |")
+    out('')
+
+
+def transcripts(title, text, rows, out):
+    out(f'## {title}\n')
+    out(text + '\n')
+    for row in rows:
+        out(f"### `{row['program']}`\n")
+        out(f"Exit status {row['status']}, cause {row['cause'] or '-'}.\n")
+        if row.get('stdout', '').strip():
+            out('```\n' + row['stdout'].strip() + '\n```')
+        out('```\n' + row['stderr'].strip() + '\n```\n')
+
+
+def write(results, out):
+    out('# Kernels without probes, on an H200\n')
+    out(f"{results['device']}, {results['date']}. Made by `tests/h200/live.py`; nothing here is typed in by hand.\n")
+    if 'hangs' in results:
+        hangs(results['hangs'], out)
+    if 'waits' in results:
+        waits(results['waits'], out)
+    if 'timing' in results:
+        timing(results['timing'], out)
+    if 'healthy' in results:
+        healthy(results['healthy'], out)
+    if 'slow' in results:
+        transcripts('Slow, not hung', 'Half a minute of honest work in one launch, `--stall 2`.', results['slow'], out)
+    if 'python' in results:
+        transcripts('Python, Triton, PyTorch', 'An atomic spin loop in a Triton kernel; `behind`: a cuBLAS product behind it in the same stream.',
+                    results['python'], out)
+    if 'public' in results:
+        transcripts('A public warp-specialized kernel', 'CUTLASS example 48 with a defect put in by hand; its code is not kept here.',
+                    results['public'], out)
