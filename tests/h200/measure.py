@@ -3,7 +3,7 @@
 
     tests/h200/measure.py [--build build] [--out results.json] [--runs 20] [PART ...]
 
-Parts: hangs, healthy, bench, observer, looking, images, transcripts (default: all; images alone needs no GPU).  Results are merged into the JSON
+Parts: hangs, healthy, bench, observer, markers, looking, images, transcripts (default: all; images alone needs no GPU).  Results are merged into the JSON
 file; tables.py turns it into Markdown.  Every command has a time limit; a part that fails says so and the
 others go on.  A development script: wsdbg itself needs no Python.
 """
@@ -184,6 +184,31 @@ class Measure:
         return {name: {key: spread([f[key] for f in values]) for key in ('launch_ns', 'launch_and_sync_ns')}
                 if name != 'errors' and values else values for name, values in figures.items()}
 
+    def markers(self):
+        """Streams of kernels of 5 us: alone, under wsdbg without markers (--evidence ring) and with; runs alternate."""
+        setups = {'alone': None, 'without': ['--evidence', 'ring'], 'with': ['--evidence', 'auto']}
+        result = {}
+        for streams in ('1', '4'):
+            figures = {name: [] for name in setups}
+            for _ in range(self.runs):
+                for name, extra in setups.items():
+                    command = [self.tool('kernel_stream'), '1.5', streams]
+                    if extra:
+                        database = os.path.join(self.scratch, 'markers.db')
+                        if os.path.exists(database):
+                            os.unlink(database)
+                        command = [self.tool('wsdbg'), 'run', '--quiet', *extra, '-o', database, '--', *command]
+                    status, out, err, _ = run(command, 60)
+                    try:
+                        figures[name].append(json.loads(out[out.index('{'):])['kernel_ns'])
+                    except ValueError:
+                        result.setdefault('errors', []).append([name, status, err[-300:]])
+            result[f'{streams} streams'] = {name: spread(values) for name, values in figures.items() if values}
+        status, out, err, _ = run([self.tool('kernel_stream'), '--record'], 60)
+        result['cuCtxRecordEvent'] = {'status': status, 'error': err[-300:],
+                                      'situations': [json.loads(line) for line in out.splitlines() if line]}
+        return result
+
     def transcripts(self):
         """What a person sees: one run a seed, text as printed."""
         chosen = [('Seed 000: 40 + 2 x 240 registers', 'gemm', '--bug', 'regs-exhausted'),
@@ -280,7 +305,7 @@ def main():
     arguments = parser.parse_args()
     measure = Measure(os.path.abspath(arguments.build), arguments.runs)
     measure.healthy_runs = arguments.healthy_runs
-    everything = ['machine', 'hangs', 'healthy', 'bench', 'observer', 'looking', 'images', 'transcripts']
+    everything = ['machine', 'hangs', 'healthy', 'bench', 'observer', 'markers', 'looking', 'images', 'transcripts']
     results = json.load(open(arguments.out)) if os.path.exists(arguments.out) else {}
     machine = [] if arguments.parts == ['images'] else ['machine']
     for part in [*machine, *(arguments.parts or everything[1:])]:
