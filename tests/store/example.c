@@ -210,7 +210,17 @@ void example_hang(struct example *e, uint32_t ctas, uint32_t depth)
     fill_diagnosis(e);
 }
 
-enum { SITE_KERNEL, SITE_LOAD, SITE_COMPUTE, SITE_WAIT_EMPTY, SITE_WAIT_FULL, SITE_COPY, SITE_ARRIVE, SITE_POLL, SITES };
+enum {
+    SITE_KERNEL,
+    SITE_LOAD,
+    SITE_COMPUTE,
+    SITE_WAIT_EMPTY,
+    SITE_WAIT_FULL,
+    SITE_COPY,
+    SITE_ARRIVE,
+    SITE_POLL,
+    SITES
+};
 
 /* A kernel that calls load() and compute(), both inlined into it; they call wait() of barrier.h. */
 static void fill_sites(struct wsdbg_snapshot *s)
@@ -222,7 +232,8 @@ static void fill_sites(struct wsdbg_snapshot *s)
         [SITE_KERNEL] = {0, 300, WSDBG_NONE, "/src/gemm.cu", ""},
         [SITE_LOAD] = {0x1e0, 150, SITE_KERNEL, "/src/gemm.cu", ""},
         [SITE_COMPUTE] = {0x460, 210, SITE_KERNEL, "/src/gemm.cu", ""},
-        [SITE_WAIT_EMPTY] = {0x1e0, 31, SITE_LOAD, "/src/barrier.h", "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R5+0x10], R4"},
+        [SITE_WAIT_EMPTY] = {0x1e0, 31, SITE_LOAD, "/src/barrier.h",
+                             "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R5+0x10], R4"},
         [SITE_WAIT_FULL] = {0x460, 31, SITE_COMPUTE, "/src/barrier.h", "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R5], R4"},
         [SITE_COPY] = {0x250, 154, SITE_KERNEL, "/src/gemm.cu", "UTMALDG.2D [UR8], [UR4]"},
         [SITE_ARRIVE] = {0x520, 230, SITE_KERNEL, "/src/gemm.cu", "SYNCS.ARRIVE.A1T0 RZ, [R5+0x10], RZ"},
@@ -286,9 +297,36 @@ static void fill_parts(struct wsdbg_snapshot *s)
 static void fill_accesses(struct wsdbg_snapshot *s)
 {
     static const struct wsdbg_access_row accesses[] = {
-        {0, SITE_WAIT_EMPTY, WSDBG_ACCESS_WAIT, true, false, WSDBG_LANES_ALL, {.known = true, .value = 0x410}, 8, 2, {0}},
-        {0, SITE_WAIT_FULL, WSDBG_ACCESS_WAIT, true, false, WSDBG_LANES_ALL, {.known = true, .value = 0x400}, 8, 2, {0}},
-        {0, SITE_COPY, WSDBG_ACCESS_COPY, true, false, WSDBG_LANES_ONE, {.known = true, .value = 0x400}, 8, 2, {.known = true, .value = 16384}},
+        {0,
+         SITE_WAIT_EMPTY,
+         WSDBG_ACCESS_WAIT,
+         true,
+         false,
+         WSDBG_LANES_ALL,
+         {.known = true, .value = 0x410},
+         8,
+         2,
+         {0}},
+        {0,
+         SITE_WAIT_FULL,
+         WSDBG_ACCESS_WAIT,
+         true,
+         false,
+         WSDBG_LANES_ALL,
+         {.known = true, .value = 0x400},
+         8,
+         2,
+         {0}},
+        {0,
+         SITE_COPY,
+         WSDBG_ACCESS_COPY,
+         true,
+         false,
+         WSDBG_LANES_ONE,
+         {.known = true, .value = 0x400},
+         8,
+         2,
+         {.known = true, .value = 16384}},
         {0, SITE_ARRIVE, WSDBG_ACCESS_ARRIVE, false, true, WSDBG_LANES_ONE, {0}, 0, 1, {.known = true, .value = 1}},
     };
     enum { ACCESSES = sizeof accesses / sizeof *accesses };
@@ -304,6 +342,25 @@ static void fill_accesses(struct wsdbg_snapshot *s)
                                                                 .before_most = own ? 255 : 0,
                                                                 .before_known = access != 3,
                                                                 .after = own ? 2 : 0};
+        }
+    }
+}
+
+/* Four instructions around each place where a warp stands, and those places. */
+static void fill_code(struct wsdbg_snapshot *s)
+{
+    static const uint32_t around[] = {SITE_WAIT_EMPTY, SITE_WAIT_FULL, SITE_POLL};
+    s->code = rows(sizeof around / sizeof *around * 5, sizeof *s->code);
+    for (size_t i = 0; i < sizeof around / sizeof *around; i++) {
+        const struct wsdbg_site *site = &s->sites[around[i]];
+        const struct wsdbg_site *call =
+            wsdbg_snapshot_site(s, site->inlined_at == SITE_KERNEL ? around[i] : site->inlined_at);
+        for (int at = -2; at <= 2; at++) {
+            struct wsdbg_code_row *row = &s->code[s->code_count++];
+            *row = (struct wsdbg_code_row){.offset_bytes = site->offset_bytes.value + (uint32_t)(16 * at),
+                                           .line = wsdbg_known_u32(call->line.value)};
+            snprintf(row->file, sizeof row->file, "/src/gemm.cu");
+            snprintf(row->text, sizeof row->text, "%s", at == 0 ? site->instruction : at == 1 ? "@!P0 BRA 0x1e0" : "");
         }
     }
 }
@@ -367,6 +424,7 @@ void example_machine(struct example *e, uint32_t ctas)
     fill_sites(s);
     fill_parts(s);
     fill_accesses(s);
+    fill_code(s);
     fill_looks(s);
     fill_before(s);
 }

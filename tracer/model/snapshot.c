@@ -104,6 +104,7 @@ void wsdbg_snapshot_deinit(struct wsdbg_snapshot *snapshot)
     free(snapshot->accesses);
     free(snapshot->reaches);
     free(snapshot->parts);
+    free(snapshot->code);
     free(snapshot->excerpts);
     free(snapshot->looks);
     free(snapshot->notes);
@@ -162,6 +163,7 @@ struct wsdbg_error *wsdbg_snapshot_copy(const struct wsdbg_snapshot *snapshot, s
     COPY(accesses, access_count);
     COPY(reaches, reach_count);
     COPY(parts, part_count);
+    COPY(code, code_count);
     COPY(excerpts, excerpt_count);
     COPY(looks, look_count);
     COPY(notes, note_count);

@@ -150,6 +150,15 @@ struct wsdbg_reach {
     uint8_t after; /* 0 = can never come to it, 1 = only through a branch nobody can follow, 2 = can, once its wait ends */
 };
 
+/* An instruction near a place where a warp stands, for people to read. */
+struct wsdbg_code_row {
+    uint32_t function;  /* index in functions */
+    uint32_t offset_bytes;
+    char text[128];     /* "" = not decoded */
+    char file[192];     /* of the kernel's own source, "" = compiled without line information */
+    struct wsdbg_optional_u32 line; /* the innermost one in that file */
+};
+
 /* A part of a warp: the lanes that stand at one place. */
 struct wsdbg_part {
     uint32_t warp;
@@ -270,6 +279,7 @@ struct wsdbg_snapshot {
     struct wsdbg_access_row *accesses; size_t access_count;
     struct wsdbg_reach *reaches;       size_t reach_count; /* ordered by warp, then access */
     struct wsdbg_part *parts;          size_t part_count;  /* ordered by warp */
+    struct wsdbg_code_row *code;       size_t code_count;  /* ordered by function, then offset; each once */
     struct wsdbg_excerpt *excerpts;    size_t excerpt_count;
     struct wsdbg_look_row *looks;      size_t look_count;  /* oldest first; those this snapshot rests on */
     struct wsdbg_snapshot *before;     /* what the look before the newest one saw, to compare with; its tables are the

@@ -90,7 +90,8 @@ static struct wsdbg_error *load_accesses(struct wsdbg_loader *loader)
         a->kind = wsdbg_word_value(wsdbg_select_string(&q), wsdbg_access_word, WSDBG_ACCESS_KIND_COUNT, 0);
         a->certain = wsdbg_select_number(&q) != 0;
         a->any_rank = wsdbg_select_number(&q) != 0;
-        a->lanes = wsdbg_word_value(wsdbg_select_string(&q), wsdbg_lanes_word, WSDBG_LANES_ALL + 1, WSDBG_LANES_UNKNOWN);
+        a->lanes =
+            wsdbg_word_value(wsdbg_select_string(&q), wsdbg_lanes_word, WSDBG_LANES_ALL + 1, WSDBG_LANES_UNKNOWN);
         a->address = wsdbg_select_u32(&q);
         a->stride = (uint32_t)wsdbg_select_number(&q);
         a->places = (uint32_t)wsdbg_select_number(&q);
@@ -140,9 +141,10 @@ static struct wsdbg_error *load_excerpts(struct wsdbg_loader *loader)
 {
     struct wsdbg_snapshot *s = &loader->loaded->snapshot;
     struct wsdbg_select q;
-    wsdbg_select_begin(&q, loader->store,
-                       "SELECT kind, cta_id, warp_id, lane, place, value FROM excerpt WHERE snapshot_id = ?1 ORDER BY id",
-                       loader->snapshot_id);
+    wsdbg_select_begin(
+        &q, loader->store,
+        "SELECT kind, cta_id, warp_id, lane, place, value FROM excerpt WHERE snapshot_id = ?1 ORDER BY id",
+        loader->snapshot_id);
     while (wsdbg_select_next(&q)) {
         struct wsdbg_excerpt word = {.count = 1};
         word.kind = wsdbg_word_value(wsdbg_select_string(&q), wsdbg_excerpt_word, WSDBG_EXCERPT_GLOBAL + 1, 0);
@@ -160,14 +162,33 @@ static struct wsdbg_error *load_excerpts(struct wsdbg_loader *loader)
     return wsdbg_select_end(&q);
 }
 
+static struct wsdbg_error *load_code(struct wsdbg_loader *loader)
+{
+    struct wsdbg_snapshot *s = &loader->loaded->snapshot;
+    struct wsdbg_select q;
+    wsdbg_select_begin(
+        &q, loader->store,
+        "SELECT function_id, offset_bytes, text, file, line FROM code ORDER BY function_id, offset_bytes", 0);
+    while (wsdbg_select_next(&q) && wsdbg_load_row(&q, NULL, &s->code, &s->code_count, sizeof *s->code)) {
+        struct wsdbg_code_row *c = &s->code[s->code_count - 1];
+        c->function = wsdbg_id_map_find(&loader->functions, wsdbg_select_number(&q));
+        c->offset_bytes = (uint32_t)wsdbg_select_number(&q);
+        wsdbg_select_text(&q, c->text, sizeof c->text);
+        wsdbg_select_text(&q, c->file, sizeof c->file);
+        c->line = wsdbg_select_u32(&q);
+    }
+    return wsdbg_select_end(&q);
+}
+
 static struct wsdbg_error *load_looks(struct wsdbg_loader *loader)
 {
     struct wsdbg_snapshot *s = &loader->loaded->snapshot;
     struct wsdbg_select q;
-    wsdbg_select_begin(&q, loader->store,
-                       "SELECT time_ns, attach_ns, suspend_ns, read_ns, resume_ns, detach_ns, warps, warps_read, moved, "
-                       "barriers_changed FROM look WHERE snapshot_id = ?1 ORDER BY id",
-                       loader->snapshot_id);
+    wsdbg_select_begin(
+        &q, loader->store,
+        "SELECT time_ns, attach_ns, suspend_ns, read_ns, resume_ns, detach_ns, warps, warps_read, moved, "
+        "barriers_changed FROM look WHERE snapshot_id = ?1 ORDER BY id",
+        loader->snapshot_id);
     while (wsdbg_select_next(&q) && wsdbg_load_row(&q, NULL, &s->looks, &s->look_count, sizeof *s->looks)) {
         struct wsdbg_look_row *l = &s->looks[s->look_count - 1];
         l->time_ns = (uint64_t)wsdbg_select_number(&q);
@@ -193,6 +214,8 @@ struct wsdbg_error *wsdbg_load_machine(struct wsdbg_loader *loader)
         error = load_reaches(loader);
     if (!error)
         error = load_excerpts(loader);
+    if (!error)
+        error = load_code(loader);
     if (!error)
         error = load_looks(loader);
     return error;

@@ -65,7 +65,8 @@ static struct wsdbg_error *load_barriers(struct wsdbg_loader *loader)
     struct wsdbg_select q;
     wsdbg_select_begin(&q, loader->store,
                        "SELECT b.id, cta_id, kind, identifier, stage, name_id, expected_arrivals, phase, "
-                       "pending_arrivals, completed_phases, pending_tx_bytes, waiters, shared_offset, word FROM barrier b JOIN cta c ON "
+                       "pending_arrivals, completed_phases, pending_tx_bytes, waiters, shared_offset, word FROM "
+                       "barrier b JOIN cta c ON "
                        "c.id = b.cta_id JOIN grid g ON g.id = c.grid_id WHERE g.snapshot_id = ?1 ORDER BY b.id",
                        loader->snapshot_id);
     while (wsdbg_select_next(&q) &&
@@ -122,13 +123,14 @@ static struct wsdbg_error *load_warps(struct wsdbg_loader *loader)
     struct wsdbg_snapshot *s = &loader->loaded->snapshot;
     struct wsdbg_select q;
     size_t ranges = 0;
-    wsdbg_select_begin(&q, loader->store,
-                       "SELECT w.id, cta_id, warp, state, role, barrier_id, line, lanes, registers_held, "
-                       "registers_asked, site_id, w.parity, changed_ns, history_whole, last_kind, last_barrier, "
-                       "last_stage, last_parity, last_iteration, last_value, last_gpu_time_ns, event_first, event_count "
-                       "FROM warp w JOIN cta c ON c.id = w.cta_id "
-                       "JOIN grid g ON g.id = c.grid_id WHERE g.snapshot_id = ?1 ORDER BY w.id",
-                       loader->snapshot_id);
+    wsdbg_select_begin(
+        &q, loader->store,
+        "SELECT w.id, cta_id, warp, state, role, barrier_id, line, lanes, registers_held, "
+        "registers_asked, site_id, w.parity, changed_ns, history_whole, last_kind, last_barrier, "
+        "last_stage, last_parity, last_iteration, last_value, last_gpu_time_ns, event_first, event_count "
+        "FROM warp w JOIN cta c ON c.id = w.cta_id "
+        "JOIN grid g ON g.id = c.grid_id WHERE g.snapshot_id = ?1 ORDER BY w.id",
+        loader->snapshot_id);
     while (wsdbg_select_next(&q) && wsdbg_load_row(&q, &loader->warps, &s->warps, &s->warp_count, sizeof *s->warps)) {
         struct wsdbg_warp_row *w = &s->warps[s->warp_count - 1];
         read_warp(loader, &q, w);

@@ -40,7 +40,8 @@ static struct wsdbg_error *load_modules(struct wsdbg_loader *loader)
                        "SELECT id, process_id, context_id, \"row\", probed, image_bytes, image_hash, image_path "
                        "FROM module ORDER BY id",
                        0);
-    while (wsdbg_select_next(&q) && wsdbg_load_row(&q, &loader->modules, &s->modules, &s->module_count, sizeof *s->modules)) {
+    while (wsdbg_select_next(&q) &&
+           wsdbg_load_row(&q, &loader->modules, &s->modules, &s->module_count, sizeof *s->modules)) {
         struct wsdbg_module *m = &s->modules[s->module_count - 1];
         m->process_id = (uint32_t)wsdbg_select_number(&q);
         m->context = wsdbg_id_map_find(&loader->contexts, wsdbg_select_number(&q));
@@ -139,7 +140,8 @@ static struct wsdbg_error *load_launches(struct wsdbg_loader *loader)
                        "dynamic_shared_bytes, flags, result FROM launch "
                        "WHERE ?1 BETWEEN first_snapshot AND last_snapshot ORDER BY id",
                        loader->snapshot_id);
-    while (wsdbg_select_next(&q) && wsdbg_load_row(&q, &loader->launches, &s->launches, &s->launch_count, sizeof *s->launches))
+    while (wsdbg_select_next(&q) &&
+           wsdbg_load_row(&q, &loader->launches, &s->launches, &s->launch_count, sizeof *s->launches))
         read_launch(loader, &q, &s->launches[s->launch_count - 1]);
     return wsdbg_select_end(&q);
 }
@@ -152,7 +154,8 @@ static struct wsdbg_error *load_activities(struct wsdbg_loader *loader)
                        "SELECT process_id, kind, device_ordinal, correlation, start_ns, end_ns, stream, bytes, name "
                        "FROM activity WHERE ?1 BETWEEN first_snapshot AND last_snapshot ORDER BY id",
                        loader->snapshot_id);
-    while (wsdbg_select_next(&q) && wsdbg_load_row(&q, NULL, &s->activities, &s->activity_count, sizeof *s->activities)) {
+    while (wsdbg_select_next(&q) &&
+           wsdbg_load_row(&q, NULL, &s->activities, &s->activity_count, sizeof *s->activities)) {
         struct wsdbg_activity *a = &s->activities[s->activity_count - 1];
         a->process_id = (uint32_t)wsdbg_select_number(&q);
         a->kind = wsdbg_word_value(wsdbg_select_string(&q), wsdbg_activity_kind_word, WSDBG_ACTIVITY_SET + 1, 0);

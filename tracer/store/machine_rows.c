@@ -1,6 +1,6 @@
-/* machine_rows.c - writes what a picture has from the machine's own state: sites, parts of warps, accesses and how warps
- * stand to them, excerpts, looks.
- * Reads a snapshot and the ids of the session tables; rows of the picture have the ids that store->first says. */
+/* machine_rows.c - writes what a picture has from the machine's own state: sites, parts of warps, accesses and how
+ * warps stand to them, excerpts, looks, code. Reads a snapshot and the ids of the session tables; rows of the picture
+ * have the ids that store->first says. */
 #include "store/tables.h"
 
 #include "store/place.h"
@@ -127,6 +127,28 @@ static struct wsdbg_error *write_excerpts(struct wsdbg_store *store, const struc
     return wsdbg_insert_end(&insert);
 }
 
+/* Code belongs to the session: a function keeps the rows that earlier pictures needed. */
+static struct wsdbg_error *write_code(struct wsdbg_store *store, const struct wsdbg_snapshot *s,
+                                      const struct wsdbg_table_ids *ids)
+{
+    struct wsdbg_insert insert;
+    wsdbg_insert_begin(&insert, store,
+                       "INSERT INTO code (function_id, offset_bytes, text, file, line) VALUES (?, ?, ?, ?, ?) "
+                       "ON CONFLICT DO UPDATE SET text = excluded.text, file = excluded.file, line = excluded.line");
+    for (size_t i = 0; i < s->code_count; i++) {
+        const struct wsdbg_code_row *c = &s->code[i];
+        if (c->function >= s->function_count)
+            continue;
+        wsdbg_insert_reference(&insert, ids->functions, s->function_count, c->function);
+        wsdbg_insert_number(&insert, c->offset_bytes);
+        wsdbg_insert_text(&insert, c->text);
+        wsdbg_insert_text(&insert, c->file);
+        wsdbg_insert_u32(&insert, c->line);
+        wsdbg_insert_row(&insert);
+    }
+    return wsdbg_insert_end(&insert);
+}
+
 static struct wsdbg_error *write_looks(struct wsdbg_store *store, const struct wsdbg_snapshot *s)
 {
     struct wsdbg_insert insert;
@@ -151,7 +173,8 @@ static struct wsdbg_error *write_looks(struct wsdbg_store *store, const struct w
     return wsdbg_insert_end(&insert);
 }
 
-struct wsdbg_error *wsdbg_write_machine(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot)
+struct wsdbg_error *wsdbg_write_machine(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
+                                        const struct wsdbg_table_ids *ids)
 {
     struct wsdbg_error *error = write_parts(store, snapshot);
     if (!error)
@@ -160,6 +183,8 @@ struct wsdbg_error *wsdbg_write_machine(struct wsdbg_store *store, const struct 
         error = write_reaches(store, snapshot);
     if (!error)
         error = write_excerpts(store, snapshot);
+    if (!error)
+        error = write_code(store, snapshot, ids);
     if (!error)
         error = write_looks(store, snapshot);
     return error;

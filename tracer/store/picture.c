@@ -187,7 +187,7 @@ struct wsdbg_error *wsdbg_write_picture(struct wsdbg_store *store, const struct 
     if (!error)
         error = wsdbg_write_events(store, snapshot);
     if (!error)
-        error = wsdbg_write_machine(store, snapshot);
+        error = wsdbg_write_machine(store, snapshot, ids);
     if (!error)
         error = write_threads(store, snapshot, ids);
     if (!error)

@@ -151,17 +151,20 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      NULL},
     {"sites", "Where in the code does each role stand, and at which instruction?",
      "For kernels that nobody instrumented; `@parts` has warps whose lanes stand at different places.",
-     "SELECT kernel, role, state, place, instruction, count(*) AS warps, count(DISTINCT cta_id) AS ctas FROM warp_named "
+     "SELECT kernel, role, state, place, instruction, count(*) AS warps, count(DISTINCT cta_id) AS ctas FROM "
+     "warp_named "
      "WHERE state <> 'EXITED' GROUP BY grid_id, 2, 3, 4, 5 ORDER BY grid_id, min(warp), 3, 4",
      NULL},
     {"parts", "Whose lanes stand at different places, and where?",
      "When a warp has split: one row a part, with the lanes as a mask; the address and the value of what a loop polls.",
-     "SELECT kernel, cta_x, cta_y, cta_z, warp, role, lanes, state, place, barrier, stage, parity, address, width_bytes, "
+     "SELECT kernel, cta_x, cta_y, cta_z, warp, role, lanes, state, place, barrier, stage, parity, address, "
+     "width_bytes, "
      "value FROM part_named WHERE warp_id IN (SELECT warp_id FROM part GROUP BY warp_id HAVING count(*) > 1) "
      "OR address IS NOT NULL ORDER BY warp_id, part_id",
      NULL},
     {"looks", "When was the GPU looked at, what did it cost, and what had moved?",
-     "For evidence live: the GPU stands still for suspend, read and resume; attaching and detaching stop only the host.",
+     "For evidence live: the GPU stands still for suspend, read and resume; attaching and detaching stop only the "
+     "host.",
      "SELECT (l.time_ns - e.started_ns) / 1e9 AS seconds, (l.time_ns - lag(l.time_ns) OVER (ORDER BY l.id)) / 1e9 AS "
      "after_seconds, l.attach_ns / 1e6 AS attach_ms, (l.suspend_ns + l.read_ns + l.resume_ns) / 1e6 AS stopped_ms, "
      "l.detach_ns / 1e6 AS detach_ms, l.warps, l.warps_read, l.moved, l.barriers_changed FROM look l "
@@ -186,7 +189,8 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "AND a.stage IS b.stage LEFT JOIN name n ON n.id = b.name_id WHERE a.word <> b.word",
      NULL},
     {"wakers", "Who may complete what is waited on, and can they still come there?",
-     "For kernels that nobody instrumented: each instruction that may complete a barrier somebody waits on, and how the "
+     "For kernels that nobody instrumented: each instruction that may complete a barrier somebody waits on, and how "
+     "the "
      "warps stand to it. `never`: gone, or past the last of them; `certain` 0: it may be another barrier.",
      "WITH waited AS (SELECT DISTINCT c.grid_id, c.id AS cta_id, c.cluster_id, b.id, b.kind, b.identifier, b.stage, "
      "b.shared_offset, coalesce(n.name, b.kind || coalesce(' ' || b.identifier, '')) AS barrier FROM stuck t "
@@ -203,7 +207,8 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "OR a.address = iif(w.kind = 'mbarrier', w.shared_offset, w.identifier) "
      "OR (w.kind = 'mbarrier' AND a.stride > 0 AND w.shared_offset > a.address "
      "AND (w.shared_offset - a.address) % a.stride = 0 "
-     "AND (a.places = 0 OR (w.shared_offset - a.address) / a.stride < a.places))) LEFT JOIN site i ON i.id = a.site_id) "
+     "AND (a.places = 0 OR (w.shared_offset - a.address) / a.stride < a.places))) LEFT JOIN site i ON i.id = "
+     "a.site_id) "
      "SELECT k.barrier, k.stage, k.by, k.at, k.certain, n.role, n.state, r.after AS comes_there, "
      "count(DISTINCT n.warp_id) AS warps FROM waker k JOIN cta c ON c.grid_id = k.grid_id "
      "AND (c.id = k.cta_id OR (k.any_rank AND c.cluster_id = k.cluster_id)) JOIN warp x ON x.cta_id = c.id "
@@ -212,7 +217,8 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      NULL},
     {"words", "What do the mbarriers' 64 bits say, and where in shared memory do they lie?",
      "To check the fields yourself, or against a debugger: docs/SCHEMA.md, barrier.word, says which bits are which.",
-     "SELECT c.x AS cta_x, c.y AS cta_y, c.z AS cta_z, coalesce(n.name, 'mbarrier ' || b.identifier) AS barrier, b.stage, "
+     "SELECT c.x AS cta_x, c.y AS cta_y, c.z AS cta_z, coalesce(n.name, 'mbarrier ' || b.identifier) AS barrier, "
+     "b.stage, "
      "printf('0x%x', b.shared_offset) AS shared_offset, printf('%016x', b.word) AS word, b.phase, b.pending_arrivals, "
      "b.expected_arrivals, b.pending_tx_bytes FROM shown_snapshot s JOIN grid g ON g.snapshot_id = s.id "
      "JOIN cta c ON c.grid_id = g.id JOIN barrier b ON b.cta_id = c.id LEFT JOIN name n ON n.id = b.name_id "

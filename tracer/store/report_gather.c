@@ -342,9 +342,8 @@ void wsdbg_report_deinit(struct wsdbg_report *r)
         free(strings[i]);
     for (size_t i = 0; i < r->finding_count; i++)
         free(r->findings[i].evidence);
-    void *arrays[] = {r->findings,     r->grids,   r->warps,     r->rows,  r->barriers,
-                      r->barrier_rows, r->threads, r->functions, r->notes, r->faults,
-                      r->sites,        r->parts,   r->accesses,  r->looks};
+    void *arrays[] = {r->findings,  r->grids, r->warps,  r->rows,  r->barriers, r->barrier_rows, r->threads,
+                      r->functions, r->notes, r->faults, r->sites, r->parts,    r->accesses,     r->looks};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     *r = (struct wsdbg_report){0};

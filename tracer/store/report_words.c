@@ -186,7 +186,8 @@ void wsdbg_report_looks_text(const struct wsdbg_look_row *looks, size_t count, c
     for (size_t i = 0; i < count; i++)
         stopped_ns += looks[i].suspend_ns + looks[i].read_ns + looks[i].resume_ns;
     if (count > 1)
-        snprintf(apart, sizeof apart, " %.2f s apart", (double)(looks[count - 1].time_ns - looks[count - 2].time_ns) / 1e9);
+        snprintf(apart, sizeof apart, " %.2f s apart",
+                 (double)(looks[count - 1].time_ns - looks[count - 2].time_ns) / 1e9);
     snprintf(out, bytes, "%zu look%s%s, the GPU stopped for %.0f ms%s", count, count == 1 ? "" : "s", apart,
              (double)stopped_ns / 1e6, count > 1 ? " in all" : "");
 }

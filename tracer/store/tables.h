@@ -24,7 +24,8 @@ struct wsdbg_error *wsdbg_write_session_tables(struct wsdbg_store *store, const 
 /* Parts of a picture: after its grids and before its warps; after its warps. */
 struct wsdbg_error *wsdbg_write_sites(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
                                       const struct wsdbg_table_ids *ids);
-struct wsdbg_error *wsdbg_write_machine(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot);
+struct wsdbg_error *wsdbg_write_machine(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
+                                        const struct wsdbg_table_ids *ids);
 struct wsdbg_error *wsdbg_write_picture(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
                                         const struct wsdbg_table_ids *ids);
 
