@@ -312,7 +312,7 @@ static void make_quiet_recording(void)
     struct wsdbg_evidence *source = open_ring();
     struct wsdbg_snapshot poll = poll_at(source, 10 * MS);
     wsdbg_snapshot_deinit(&poll);
-    assert_null(wsdbg_ring_record(source, recording, 10 * MS));
+    assert_null(wsdbg_evidence_record(source, recording, 10 * MS));
     for (size_t i = 0; i < QUIET_LOOKS; i++) {
         if (quiet_looks[i].moves)
             segment_writer_event(writer, &warp, (struct segment_event){.kind = WSDBG_EVENT_WGMMA_COMMIT});
@@ -321,7 +321,7 @@ static void make_quiet_recording(void)
         assert_int_equal(snapshot.warps[0].changed_ns, quiet_looks[i].changed_ns);
         assert_int_equal(snapshot.warps[0].last.kind, WSDBG_EVENT_WGMMA_COMMIT);
         wsdbg_snapshot_deinit(&snapshot);
-        assert_null(wsdbg_ring_record(source, recording, quiet_looks[i].now_ns));
+        assert_null(wsdbg_evidence_record(source, recording, quiet_looks[i].now_ns));
     }
     source->ops->close(source);
     segment_writer_destroy(writer);
@@ -354,7 +354,7 @@ static void make_recording(void)
         segment_writer_copy_history(writer);
         struct wsdbg_snapshot snapshot = poll_at(source, frame * 10 * MS);
         wsdbg_snapshot_deinit(&snapshot);
-        assert_null(wsdbg_ring_record(source, recording, frame * 10 * MS));
+        assert_null(wsdbg_evidence_record(source, recording, frame * 10 * MS));
     }
     source->ops->close(source);
     segment_writer_destroy(writer);
@@ -419,7 +419,7 @@ static void a_recording_names_the_program_without_its_folder(void **state)
     struct wsdbg_evidence *source = open_ring();
     struct wsdbg_snapshot snapshot = poll_at(source, 10 * MS);
     wsdbg_snapshot_deinit(&snapshot);
-    assert_null(wsdbg_ring_record(source, recording, 10 * MS));
+    assert_null(wsdbg_evidence_record(source, recording, 10 * MS));
     source->ops->close(source);
     segment_writer_destroy(writer);
 
@@ -437,7 +437,7 @@ static void recording_over_an_existing_file_is_refused(void **state)
     struct stat before, after;
     stat(recording, &before);
     struct wsdbg_evidence *source = open_ring();
-    struct wsdbg_error *error = wsdbg_ring_record(source, recording, 1);
+    struct wsdbg_error *error = wsdbg_evidence_record(source, recording, 1);
     assert_non_null(error);
     assert_non_null(strstr(wsdbg_error_message(error), "File exists"));
     wsdbg_error_destroy(error);

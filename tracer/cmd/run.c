@@ -124,7 +124,7 @@ static struct wsdbg_error *prepare(struct run *run)
                                                     .spool = run->spool,
                                                     .observer = options->observer,
                                                     .history = options->history,
-                                                    .markers = run->look_ns ? "1" : NULL};
+                                                    .markers = run->evidence == WSDBG_RUN_RING ? NULL : "1"};
     return wsdbg_environment_create(&environment, environ, &run->environment);
 }
 

@@ -67,7 +67,7 @@ static void record(struct loop *loop, uint64_t time_ns)
         return;
     loop->recorded_ns = time_ns;
     loop->recorded_progress_ns = loop->last.progress_ns;
-    give_up(watch, wsdbg_ring_record(watch->evidence, watch->record_path, time_ns), "not recording",
+    give_up(watch, wsdbg_evidence_record(watch->evidence, watch->record_path, time_ns), "not recording",
             &loop->record_failed);
 }
 

@@ -20,6 +20,9 @@ struct wsdbg_evidence_ops {
     /* Looks with everything: asks for the histories and waits for them at most deadline_ns. */
     struct wsdbg_error *(*inspect)(struct wsdbg_evidence *source, uint64_t now_ns, uint64_t deadline_ns,
                                    struct wsdbg_snapshot *out);
+    /* Appends the segments as they are now as a frame of a recording; NULL = it has none.  Evidence that is the ring's
+     * and more hands it on to its ring. */
+    struct wsdbg_error *(*record)(struct wsdbg_evidence *source, const char *path, uint64_t now_ns);
     void (*close)(struct wsdbg_evidence *source);
 };
 
@@ -51,8 +54,9 @@ struct wsdbg_error *wsdbg_evidence_open_core(const char *session, const char *sp
                                              enum wsdbg_door_use use, struct wsdbg_evidence **out);
 /* Unlinks every segment of the session (at its end). */
 void wsdbg_ring_unlink(const char *session);
-/* Appends the segments as they are now, with now_ns, as one frame to the file (zstd); ring sources only. */
-struct wsdbg_error *wsdbg_ring_record(struct wsdbg_evidence *source, const char *path, uint64_t now_ns);
+/* Appends the segments as they are now, with now_ns, as one frame to the file (zstd); refused in words where the evidence
+ * has no segments. */
+struct wsdbg_error *wsdbg_evidence_record(struct wsdbg_evidence *source, const char *path, uint64_t now_ns);
 
 /* A recorded file: poll() returns the frame that was current at now_ns (the file's own clock); the first
  * frame's time is in first_ns, the last one's in last_ns. */

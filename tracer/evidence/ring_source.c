@@ -389,8 +389,42 @@ static struct wsdbg_error *attached_inspect(struct wsdbg_evidence *base, uint64_
     return ring_poll(base, now_ns, out);
 }
 
+static struct wsdbg_error *ensure_recorder(struct ring_source *source, const char *path)
+{
+    if (source->recorder && strcmp(wsdbg_recorder_path(source->recorder), path) == 0)
+        return NULL;
+    struct wsdbg_recorder *recorder;
+    struct wsdbg_error *error = wsdbg_recorder_create(path, &recorder);
+    if (error)
+        return error;
+    wsdbg_recorder_close(source->recorder);
+    source->recorder = recorder;
+    return NULL;
+}
+
+static struct wsdbg_error *ring_record(struct wsdbg_evidence *base, const char *path, uint64_t now_ns)
+{
+    struct ring_source *source = (struct ring_source *)base;
+    struct wsdbg_error *error = ensure_recorder(source, path);
+    struct wsdbg_record_input *inputs = error ? NULL : calloc(source->count + 1, sizeof *inputs);
+    if (!error && !inputs)
+        error = &wsdbg_error_no_memory;
+    size_t count = 0;
+    for (size_t i = 0; !error && i < source->count; i++) {
+        struct process *process = source->processes[i];
+        if (!process->map || !process->tracker.view.bytes)
+            continue;
+        inputs[count++] = (struct wsdbg_record_input){
+            .view = process->tracker.view, .process_id = process->process_id, .alive = process->tracker.alive};
+    }
+    if (!error)
+        error = wsdbg_recorder_frame(source->recorder, now_ns, inputs, count);
+    free(inputs);
+    return error;
+}
+
 static const struct wsdbg_evidence_ops ring_ops = {
-    .name = "ring", .poll = ring_poll, .inspect = ring_inspect, .close = ring_close};
+    .name = "ring", .poll = ring_poll, .inspect = ring_inspect, .record = ring_record, .close = ring_close};
 static const struct wsdbg_evidence_ops attached_ops = {
     .name = "ring", .poll = ring_poll, .inspect = attached_inspect, .close = ring_close};
 
@@ -442,39 +476,10 @@ void wsdbg_ring_unlink(const char *session)
     closedir(folder);
 }
 
-static struct wsdbg_error *ensure_recorder(struct ring_source *source, const char *path)
+struct wsdbg_error *wsdbg_evidence_record(struct wsdbg_evidence *source, const char *path, uint64_t now_ns)
 {
-    if (source->recorder && strcmp(wsdbg_recorder_path(source->recorder), path) == 0)
-        return NULL;
-    struct wsdbg_recorder *recorder;
-    struct wsdbg_error *error = wsdbg_recorder_create(path, &recorder);
-    if (error)
-        return error;
-    wsdbg_recorder_close(source->recorder);
-    source->recorder = recorder;
-    return NULL;
-}
-
-struct wsdbg_error *wsdbg_ring_record(struct wsdbg_evidence *base, const char *path, uint64_t now_ns)
-{
-    if (base->ops != &ring_ops)
+    if (!source->ops->record)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: only ring evidence can be recorded, this is %s", path,
-                                  base->ops->name);
-    struct ring_source *source = (struct ring_source *)base;
-    struct wsdbg_error *error = ensure_recorder(source, path);
-    struct wsdbg_record_input *inputs = error ? NULL : calloc(source->count + 1, sizeof *inputs);
-    if (!error && !inputs)
-        error = &wsdbg_error_no_memory;
-    size_t count = 0;
-    for (size_t i = 0; !error && i < source->count; i++) {
-        struct process *process = source->processes[i];
-        if (!process->map || !process->tracker.view.bytes)
-            continue;
-        inputs[count++] = (struct wsdbg_record_input){
-            .view = process->tracker.view, .process_id = process->process_id, .alive = process->tracker.alive};
-    }
-    if (!error)
-        error = wsdbg_recorder_frame(source->recorder, now_ns, inputs, count);
-    free(inputs);
-    return error;
+                                  source->ops->name);
+    return source->ops->record(source, path, now_ns);
 }
