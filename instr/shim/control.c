@@ -4,6 +4,7 @@
  * Writes: stderr ("wsdbg: ..."), off_reason and notes of the segment.
  */
 #include "shim.h"
+#include "debug_attach.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -174,6 +175,7 @@ static void after_fork(void)
 static void at_exit(void)
 {
     atomic_store(&shim_exiting, true);
+    debug_attach_stop();
     for (int i = 0; i < WSDBG_CONTEXT_ROWS * 50; i++)
         if (atomic_load(&shim_contexts[i % WSDBG_CONTEXT_ROWS].users))
             shim_sleep_us(100);
@@ -188,6 +190,8 @@ void shim_start(void)
         shim_off("%s is not a session name; not observing this process", WSDBG_ENV_SESSION);
         return;
     }
+    if (debug_attach_is_helper(name))
+        return;
     strcpy(session, name);
     const char *limit = getenv(WSDBG_ENV_SEGMENT_BYTES);
     if (limit && *limit)
@@ -234,6 +238,7 @@ static void create_segment(void)
     if (shim_driver.cuDriverGetVersion(&version) == CUDA_SUCCESS)
         segment->driver_version = (uint32_t)version;
     choose_observer(segment);
+    debug_attach_start();
     __atomic_store_n(&segment->observer_state, WSDBG_OBSERVER_ACTIVE, __ATOMIC_RELEASE);
 }
 

@@ -29,6 +29,7 @@ struct wsdbg_driver shim_driver;
 
 static void *_Atomic real[WSDBG_HOOK_COUNT];
 static void *_Atomic next[WSDBG_HOOK_COUNT];
+static void *libcuda_handle; /* written before `loaded` */
 static _Atomic bool loaded;
 static _Atomic bool complete;
 
@@ -150,6 +151,7 @@ static int visit_libcuda(struct dl_phdr_info *object, size_t size, void *path)
 static void read_libcuda(void *libcuda)
 {
     bool all = true;
+    libcuda_handle = libcuda;
     for (int i = 0; i < WSDBG_HOOK_COUNT; i++)
         atomic_store(&real[i], wsdbg_real_dlsym(libcuda, hook_name[i]));
 #define X(symbol, types, needed)                                                \
@@ -188,6 +190,11 @@ static bool find_libcuda(void)
 bool interpose_ready(void)
 {
     return find_libcuda() && atomic_load(&complete);
+}
+
+void *interpose_libcuda_symbol(const char *name)
+{
+    return find_libcuda() ? wsdbg_real_dlsym(libcuda_handle, name) : NULL;
 }
 
 void *interpose_real(enum wsdbg_hook_id id)

@@ -3,6 +3,12 @@
 
 struct wsdbg_driver shim_driver;
 
+void *interpose_libcuda_symbol(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
 bool interpose_ready(void)
 {
     return false;

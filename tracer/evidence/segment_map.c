@@ -23,21 +23,36 @@ struct wsdbg_segment_map {
     size_t byte_count;
     unsigned char *request_page;
     size_t request_page_bytes;
-    uint32_t *request; /* inside request_page */
-    uint32_t *look;    /* slots_request, next to it */
+    uint32_t *request;           /* inside request_page */
+    uint32_t *look;              /* slots_request, next to it */
+    struct wsdbg_door_row *door; /* in door_page */
+    unsigned char *door_page;    /* mapped when first asked for */
+    size_t door_page_bytes;
 };
+
+/* The pages of [offset, offset + byte_count), writable; *place is the offset's. */
+static struct wsdbg_error *map_writable(const struct wsdbg_segment_map *map, size_t offset, size_t byte_count,
+                                        unsigned char **pages, size_t *pages_bytes, void **place)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t start = offset / page * page;
+    void *mapped = mmap(NULL, offset + byte_count - start, PROT_READ | PROT_WRITE, MAP_SHARED, map->fd, (off_t)start);
+    if (mapped == MAP_FAILED)
+        return wsdbg_error_os(errno, "%s: map the words for requests", map->name);
+    *pages = mapped;
+    *pages_bytes = offset + byte_count - start;
+    *place = *pages + (offset - start);
+    return NULL;
+}
 
 static struct wsdbg_error *map_request_word(struct wsdbg_segment_map *map)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t offset = offsetof(struct wsdbg_segment, history_request);
-    const size_t start = offset / page * page;
-    map->request_page_bytes = offset + 2 * sizeof(uint32_t) - start;
-    void *mapped = mmap(NULL, map->request_page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map->fd, (off_t)start);
-    if (mapped == MAP_FAILED)
-        return wsdbg_error_os(errno, "%s: map the history request", map->name);
-    map->request_page = mapped;
-    map->request = (uint32_t *)(map->request_page + (offset - start));
+    void *words = NULL;
+    struct wsdbg_error *error = map_writable(map, offsetof(struct wsdbg_segment, history_request), 2 * sizeof(uint32_t),
+                                             &map->request_page, &map->request_page_bytes, &words);
+    if (error)
+        return error;
+    map->request = words;
     _Static_assert(offsetof(struct wsdbg_segment, slots_request) == offsetof(struct wsdbg_segment, history_request) + 4,
                    "both words are mapped writable together");
     map->look = map->request + 1;
@@ -118,6 +133,25 @@ struct wsdbg_error *wsdbg_segment_map_refresh(struct wsdbg_segment_map *map, str
     return error;
 }
 
+struct wsdbg_error *wsdbg_segment_map_door(struct wsdbg_segment_map *map, struct wsdbg_door *door)
+{
+    void *row = map->door;
+    const struct wsdbg_segment *segment = (const struct wsdbg_segment *)map->bytes;
+    const uint64_t fixed_bytes = __atomic_load_n(&segment->fixed_bytes, __ATOMIC_ACQUIRE);
+    struct wsdbg_error *error = NULL;
+    if (!WSDBG_SEGMENT_HAS(fixed_bytes, door) || map->byte_count < sizeof *segment)
+        return wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: its observer is of a version that lets no inspector in",
+                                  map->name);
+    if (!row)
+        error = map_writable(map, offsetof(struct wsdbg_segment, door), sizeof segment->door, &map->door_page,
+                             &map->door_page_bytes, &row);
+    if (!error) {
+        map->door = row;
+        *door = (struct wsdbg_door){.row = row, .process = map->pidfd};
+    }
+    return error;
+}
+
 bool wsdbg_segment_map_alive(struct wsdbg_segment_map *map)
 {
     struct pollfd poller = {.fd = map->pidfd, .events = POLLIN};
@@ -194,6 +228,8 @@ void wsdbg_segment_map_close(struct wsdbg_segment_map *map)
 {
     if (map->request_page)
         munmap(map->request_page, map->request_page_bytes);
+    if (map->door_page)
+        munmap(map->door_page, map->door_page_bytes);
     if (map->bytes)
         munmap(map->bytes, map->byte_count);
     if (map->pidfd >= 0)

@@ -1,12 +1,13 @@
 /* segment_map.h - a live segment: the mapping of a traced process's shared-memory object.
  *
- * Reads: /dev/shm and whether the process lives.  Writes: the two request words, through a mapping of their own
+ * Reads: /dev/shm and whether the process lives.  Writes: the request words and the door, through mappings of their own
  * (everything else is mapped read-only), and what is left of a context that died; nothing when it
  * only reads.
  */
 #ifndef WSDBG_EVIDENCE_SEGMENT_MAP_H
 #define WSDBG_EVIDENCE_SEGMENT_MAP_H
 
+#include "evidence/door.h"
 #include "evidence/lasting_memory.h"
 #include "evidence/segment_reader.h"
 
@@ -35,6 +36,8 @@ struct wsdbg_error *wsdbg_segment_map_restore(struct wsdbg_segment_map *map, uin
 /* Makes the history that was put there the answer to `request`. */
 struct wsdbg_error *wsdbg_segment_map_answer(struct wsdbg_segment_map *map, uint32_t context, uint32_t request);
 bool wsdbg_segment_map_answered(const struct wsdbg_segment_map *map, uint32_t request);
+/* The words by which the process lets an inspector in; valid until the map is closed.  WATCH only. */
+struct wsdbg_error *wsdbg_segment_map_door(struct wsdbg_segment_map *map, struct wsdbg_door *door);
 void wsdbg_segment_map_close(struct wsdbg_segment_map *map);
 
 #endif

@@ -1,0 +1,298 @@
+/* debug_attach.c - lets wsdbg's inspector at the GPU's own state, and shows it out again whatever happens to it.
+ *
+ * Reads:  the upper half of segment->door (a futex word and a lease), whether the inspector lives.
+ * Writes: the lower half, and the variables of libcuda that its debug interface takes its orders from.
+ *
+ * One detached thread; it sleeps in a futex until wsdbg asks.  The driver attaches and detaches on this thread alone,
+ * the program's own calls go on.  It holds no lock of ours across a call of the driver.
+ */
+#include "debug_attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shim.h"
+
+#define ATTENTION_NS 10000000 /* how often lease and inspector are looked at while somebody is attached */
+#define EXIT_WAIT_US 300000
+
+/* Lazy loading, suspend events, no context push and pop events: without the first the driver refuses. */
+#define CAPABILITIES 0xbu
+
+/* The variables and functions that libcuda exports for debuggers; types as they are documented. */
+static struct interface {
+    uint32_t *client_pid, *client_revision, *session_id, *capabilities;
+    uint32_t *initialized, *ipc_flag, *resume_flag, *external;
+    uint32_t *suspended_mask; /* not in every driver */
+    int32_t *attach_fd;       /* likewise: newer ones want a byte written there instead of a call */
+    uint64_t *error;
+    void (*attach)(void), (*detach)(void);
+} interface;
+
+static struct wsdbg_door_row *door;
+static int inspector = -1; /* pidfd, -1 = none or not to be had */
+
+static bool find_interface(void)
+{
+    const struct {
+        const char *name;
+        void *place;
+        bool needed;
+    } symbols[] = {
+        {"cudbgApiClientPid", &interface.client_pid, true},
+        {"cudbgApiClientRevision", &interface.client_revision, true},
+        {"cudbgSessionId", &interface.session_id, true},
+        {"cudbgDebuggerCapabilities", &interface.capabilities, true},
+        {"cudbgDebuggerInitialized", &interface.initialized, true},
+        {"cudbgIpcFlag", &interface.ipc_flag, true},
+        {"cudbgResumeForAttachDetach", &interface.resume_flag, true},
+        {"cudbgReportedDriverInternalErrorCode", &interface.error, true},
+        {"cudbgApiAttach", &interface.attach, true},
+        {"cudbgApiDetach", &interface.detach, true},
+        {"cudbgUseExternalDebugger", &interface.external, false},
+        {"cudbgDetachSuspendedDevicesMask", &interface.suspended_mask, false},
+        {"cudbgInitiateDebuggerAttachProcedureFd", &interface.attach_fd, false},
+    };
+    bool all = true;
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+        void *found = interpose_libcuda_symbol(symbols[i].name);
+        memcpy(symbols[i].place, &found, sizeof found);
+        all = all && (found || !symbols[i].needed);
+    }
+    return all;
+}
+
+static void put32(uint32_t *word, uint32_t value)
+{
+    if (word)
+        __atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+}
+
+static uint32_t get32(const uint32_t *word)
+{
+    return word ? __atomic_load_n(word, __ATOMIC_SEQ_CST) : 0;
+}
+
+static void set_state(enum wsdbg_door_state state)
+{
+    put32(&door->state, state);
+}
+
+/* ---- the inspector's life ---- */
+
+static void follow_inspector(void)
+{
+    inspector = (int)syscall(SYS_pidfd_open, (pid_t)door->inspector_pid, 0);
+}
+
+static void forget_inspector(void)
+{
+    if (inspector >= 0)
+        close(inspector);
+    inspector = -1;
+}
+
+/* Without a pidfd (an old kernel) the lease alone tells. */
+static bool inspector_is_gone(void)
+{
+    struct pollfd poller = {.fd = inspector, .events = POLLIN};
+    return inspector >= 0 && poll(&poller, 1, 0) != 0;
+}
+
+static bool must_detach(void)
+{
+    return atomic_load(&shim_exiting) || inspector_is_gone() ||
+           shim_now_ns() > __atomic_load_n(&door->lease_until_ns, __ATOMIC_ACQUIRE);
+}
+
+/* ---- the steps ---- */
+
+static void let_in(void)
+{
+    put32(interface.client_pid, door->inspector_pid);
+    put32(interface.client_revision, door->revision);
+    put32(interface.session_id, 0);
+    put32(interface.capabilities, CAPABILITIES);
+    const int fd = interface.attach_fd ? __atomic_load_n(interface.attach_fd, __ATOMIC_SEQ_CST) : -1;
+    if (fd < 0 || write(fd, "", 1) != 1)
+        interface.attach();
+}
+
+static void note_answer(void)
+{
+    door->resume_flag = get32(interface.resume_flag);
+    door->driver_error = __atomic_load_n(interface.error, __ATOMIC_SEQ_CST);
+}
+
+/* Afterwards the driver is as if nobody had been there.  Harmless where an attach did not come up. */
+static void show_out(void)
+{
+    set_state(WSDBG_DOOR_CLOSING);
+    put32(interface.suspended_mask, 0);
+    interface.detach();
+    note_answer();
+}
+
+static void shut(void)
+{
+    put32(interface.initialized, 0);
+    put32(interface.ipc_flag, 0);
+    forget_inspector();
+    set_state(WSDBG_DOOR_SHUT);
+}
+
+static void refuse(enum wsdbg_door_obstacle obstacle, const char *text)
+{
+    snprintf(door->text, sizeof door->text, "%s", text);
+    put32(&door->obstacle, obstacle);
+}
+
+static bool is_clear(void)
+{
+    char text[WSDBG_TEXT_BYTES] = "";
+    if (!find_interface()) {
+        refuse(WSDBG_DOOR_NO_INTERFACE, "this libcuda has no debug interface");
+        return false;
+    }
+    refuse(debug_obstacles_find(get32(interface.initialized) != 0, text), text);
+    return door->obstacle == WSDBG_DOOR_CLEAR;
+}
+
+static void attach(void)
+{
+    char text[WSDBG_TEXT_BYTES];
+    if (door->state != WSDBG_DOOR_SHUT || !is_clear())
+        return;
+    set_state(WSDBG_DOOR_OPENING);
+    follow_inspector();
+    let_in();
+    note_answer();
+    const bool taken = interface.external && get32(interface.external) == 0;
+    if (door->driver_error == 0 && !taken)
+        return;
+    snprintf(text, sizeof text, "the driver refuses to let a debugger in (error %#llx)",
+             (unsigned long long)door->driver_error);
+    refuse(taken ? WSDBG_DOOR_CUPTI : WSDBG_DOOR_REFUSED,
+           taken ? "another tool in the program (a CUPTI subscriber, a profiler) has the driver's place for tools"
+                 : text);
+    show_out();
+    shut();
+}
+
+static void detach(void)
+{
+    if (door->state == WSDBG_DOOR_OPENING || door->state == WSDBG_DOOR_OPEN)
+        show_out();
+}
+
+static void lapse(void)
+{
+    refuse(atomic_load(&shim_exiting) ? WSDBG_DOOR_CLOSED : WSDBG_DOOR_LAPSED,
+           atomic_load(&shim_exiting) ? "the program is ending" : "the inspector was lost; detached without it");
+    detach();
+    shut();
+}
+
+static void answer(uint32_t request)
+{
+    switch (request & 0xffu) {
+    case WSDBG_DOOR_PROBE:
+        if (door->state == WSDBG_DOOR_SHUT)
+            is_clear();
+        break;
+    case WSDBG_DOOR_ATTACH:
+        attach();
+        break;
+    case WSDBG_DOOR_ATTACHED:
+        if (door->state == WSDBG_DOOR_OPENING) {
+            put32(interface.ipc_flag, 1);
+            set_state(WSDBG_DOOR_OPEN);
+        }
+        break;
+    case WSDBG_DOOR_DETACH:
+        detach();
+        break;
+    case WSDBG_DOOR_DETACHED:
+        if (door->state != WSDBG_DOOR_SHUT) {
+            detach();
+            shut();
+        }
+        break;
+    default:
+        break;
+    }
+    __atomic_store_n(&door->done, request, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &door->done, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Nobody attached: until somebody asks.  Else a moment, since the inspector may die in silence. */
+static void wait_request(uint32_t served)
+{
+    struct timespec moment = {.tv_nsec = ATTENTION_NS};
+    const bool attached = door->state != WSDBG_DOOR_SHUT;
+    syscall(SYS_futex, &door->request, FUTEX_WAIT, served, attached ? &moment : NULL, NULL, 0);
+}
+
+static void *serve(void *unused)
+{
+    (void)unused;
+    shim_depth = 2; /* nothing that this thread does is the app's */
+    set_state(WSDBG_DOOR_SHUT);
+    while (!atomic_load(&shim_exiting) || door->state != WSDBG_DOOR_SHUT) {
+        const uint32_t request = __atomic_load_n(&door->request, __ATOMIC_ACQUIRE);
+        if (door->state != WSDBG_DOOR_SHUT && must_detach())
+            lapse();
+        if (request != door->done)
+            answer(request);
+        else
+            wait_request(request);
+    }
+    return NULL;
+}
+
+void debug_attach_start(void)
+{
+    static _Atomic bool started;
+    if (atomic_exchange(&started, true))
+        return;
+    debug_obstacles_remember();
+    door = &atomic_load(&shim_segment)->door;
+    if (!shim_start_thread(serve))
+        shim_note("the GPU's own state cannot be read: its thread could not be started");
+}
+
+void debug_attach_stop(void)
+{
+    if (!door || atomic_load(&shim_segment)->process_id != (uint32_t)getpid())
+        return; /* a forked child: the door is its parent's */
+    syscall(SYS_futex, &door->request, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    for (int waited_us = 0; waited_us < EXIT_WAIT_US && get32(&door->state) > WSDBG_DOOR_SHUT; waited_us += 500)
+        shim_sleep_us(500);
+}
+
+/* The parent's segment says that it is being attached to just now. */
+bool debug_attach_is_helper(const char *session)
+{
+    char name[128];
+    const int kept = errno;
+    bool helper = false;
+    snprintf(name, sizeof name, WSDBG_SEGMENT_NAME_FORMAT, session, (int)getppid());
+    int fd = shm_open(name, O_RDONLY | O_CLOEXEC, 0);
+    uint32_t state = WSDBG_DOOR_NONE;
+    if (fd >= 0 && pread(fd, &state, sizeof state, offsetof(struct wsdbg_segment, door.state)) == sizeof state)
+        helper = state == WSDBG_DOOR_OPENING;
+    if (fd >= 0)
+        close(fd);
+    errno = kept;
+    return helper;
+}

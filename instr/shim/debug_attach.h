@@ -1,0 +1,23 @@
+/* debug_attach.h - the traced process's half of the door to the GPU's own state (struct wsdbg_door_row). */
+#ifndef WSDBG_SHIM_DEBUG_ATTACH_H
+#define WSDBG_SHIM_DEBUG_ATTACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wsdbg/session.h"
+
+/* Starts the thread that serves segment->door.  It sleeps until wsdbg asks.  Trouble becomes a note. */
+void debug_attach_start(void);
+/* exit() has begun: whoever is attached is shown out, which is waited for 0.3 s at most. */
+void debug_attach_stop(void);
+/* True in a process that the driver started to serve an attach: it inherits LD_PRELOAD and must be left alone. */
+bool debug_attach_is_helper(const char *session);
+
+/* ---- debug_obstacles.c ---- */
+/* What of the environment the driver has read by now; call it before the program can change it. */
+void debug_obstacles_remember(void);
+/* What keeps the driver from letting an inspector in, before it is tried; `text` (WSDBG_TEXT_BYTES) names it. */
+enum wsdbg_door_obstacle debug_obstacles_find(bool debugger_initialized, char *text);
+
+#endif

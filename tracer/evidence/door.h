@@ -1,0 +1,34 @@
+/* door.h - wsdbg's half of the words in a traced process's segment by which the process lets an inspector in
+ * (struct wsdbg_door_row of wsdbg/session.h).
+ *
+ * Reads and writes: the row, through a mapping that a forked inspector inherits.  The other half is never trusted: a
+ * number that is none of the enumeration's is "refused", text is cut.
+ */
+#ifndef WSDBG_EVIDENCE_DOOR_H
+#define WSDBG_EVIDENCE_DOOR_H
+
+#include "base/error.h"
+#include "wsdbg/session.h"
+
+#include <stdbool.h>
+
+struct wsdbg_door {
+    struct wsdbg_door_row *row; /* shared and writable; the upper half is ours */
+    int process;                /* pidfd of the traced process, -1 = it has ended */
+};
+
+/* Raises the request and waits for its answer, until deadline_ns (CLOCK_MONOTONIC) at most.  An obstacle that the
+ * process names is an error with its words. */
+struct wsdbg_error *wsdbg_door_ask(const struct wsdbg_door *door, enum wsdbg_door_command command,
+                                   uint64_t deadline_ns);
+/* The process detaches by itself when this much time went by without another call. */
+void wsdbg_door_hold(const struct wsdbg_door *door, uint64_t lease_ns);
+/* Waits until nobody is attached: after an inspector's death.  False: deadline_ns came first. */
+bool wsdbg_door_wait_shut(const struct wsdbg_door *door, uint64_t deadline_ns);
+/* True while the traced process runs. */
+bool wsdbg_door_alive(const struct wsdbg_door *door);
+
+/* CLOCK_MONOTONIC. */
+uint64_t wsdbg_door_now_ns(void);
+
+#endif

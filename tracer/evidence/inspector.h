@@ -1,0 +1,101 @@
+/* inspector.h - the child process of wsdbg that alone speaks the driver's debug interface with one traced process.
+ *
+ * A child, because a driver that crashes or does not answer must not take wsdbg with it.  It keeps the traced program
+ * safe by itself: the GPU is stopped for a limited time only, and when wsdbg is gone it resumes, detaches and exits.
+ * When it dies itself, the traced process detaches (instr/shim/debug_attach.c).
+ *
+ * wsdbg asks by small messages, one at a time, each with a deadline; rows and bytes come back in shared memory.
+ */
+#ifndef WSDBG_EVIDENCE_INSPECTOR_H
+#define WSDBG_EVIDENCE_INSPECTOR_H
+
+#include "evidence/debug_api.h"
+#include "evidence/door.h"
+
+enum wsdbg_inspector_step {
+    WSDBG_INSPECT_ATTACH = 1, /* all of it: images are in the area afterwards */
+    WSDBG_INSPECT_SUSPEND,    /* argument 0: nanoseconds after which it resumes unasked */
+    WSDBG_INSPECT_WARPS,      /* devices, grids and warps into the area */
+    WSDBG_INSPECT_REGISTERS,  /* device, sm, warp, lane, first, count; value 0: how many words came */
+    WSDBG_INSPECT_UNIFORM,    /* device, sm, warp, -, first, count */
+    WSDBG_INSPECT_PREDICATES, /* device, sm, warp, lane; value 1: the mask */
+    WSDBG_INSPECT_SHARED,     /* device, sm, warp, address, byte count; value 0: bytes that came */
+    WSDBG_INSPECT_GLOBAL,     /* -, -, -, address, byte count */
+    WSDBG_INSPECT_CONSTANT,   /* device, sm, warp, offset, byte count, bank, grid id */
+    WSDBG_INSPECT_RESUME,
+    WSDBG_INSPECT_DETACH,
+    WSDBG_INSPECT_STEPS
+};
+
+enum {
+    WSDBG_INSPECTOR_DEVICES = 16,
+    WSDBG_INSPECTOR_IMAGES = 4096,
+    WSDBG_INSPECTOR_GRIDS = 1024,
+    WSDBG_INSPECTOR_WARPS = 65536,
+    WSDBG_INSPECTOR_READ_BYTES = 65536, /* most that one read brings */
+    WSDBG_INSPECTOR_ARGUMENTS = 7
+};
+#define WSDBG_INSPECTOR_IMAGE_BYTES (512ull << 20) /* all images together */
+
+struct wsdbg_inspector_image {
+    uint32_t device;
+    uint64_t context, module, handle;
+    uint64_t offset, byte_count; /* in image_bytes */
+};
+
+struct wsdbg_inspector_device {
+    uint32_t device, sm_count, warps_per_sm;
+};
+
+struct wsdbg_inspector_warp {
+    uint32_t device, sm, slot;
+    bool resources_known, convergence_known;
+    struct wsdbg_debug_warp state;
+    struct wsdbg_debug_resources resources;
+    struct wsdbg_debug_convergence convergence;
+};
+
+/* What the child leaves; counts may be anything when it went wrong, so readers cut them. */
+struct wsdbg_inspector_area {
+    uint32_t device_count, image_count, grid_count, warp_count;
+    uint32_t images_dropped, warps_dropped; /* there was no room for them, or the driver did not give them */
+    struct wsdbg_inspector_device devices[WSDBG_INSPECTOR_DEVICES];
+    struct wsdbg_inspector_image images[WSDBG_INSPECTOR_IMAGES];
+    struct wsdbg_debug_grid grids[WSDBG_INSPECTOR_GRIDS];
+    struct wsdbg_inspector_warp warps[WSDBG_INSPECTOR_WARPS];
+    unsigned char read[WSDBG_INSPECTOR_READ_BYTES];
+    unsigned char image_bytes[];
+};
+
+struct wsdbg_inspector_request {
+    uint32_t step; /* enum wsdbg_inspector_step */
+    uint32_t number;
+    uint64_t arguments[WSDBG_INSPECTOR_ARGUMENTS];
+};
+
+struct wsdbg_inspector_reply {
+    uint32_t number;
+    int32_t failed; /* text says why */
+    uint64_t values[2];
+    char text[256];
+};
+
+struct wsdbg_inspector;
+
+/* Starts the child for one process; the door stays the caller's and must outlive it. */
+struct wsdbg_error *wsdbg_inspector_start(const struct wsdbg_door *door, struct wsdbg_inspector **out);
+/* One step, to its end; `values` may be NULL.  An error that is_broken() follows means: the child is gone, the traced
+ * process detaches by itself. */
+struct wsdbg_error *wsdbg_inspector_ask(struct wsdbg_inspector *inspector, enum wsdbg_inspector_step step,
+                                        const uint64_t arguments[WSDBG_INSPECTOR_ARGUMENTS], uint64_t limit_ns,
+                                        uint64_t values[2]);
+bool wsdbg_inspector_is_broken(const struct wsdbg_inspector *inspector);
+/* Shared with the child, which writes it only during a step. */
+const struct wsdbg_inspector_area *wsdbg_inspector_area(const struct wsdbg_inspector *inspector);
+/* Ends the child: it detaches first if it still has to.  NULL is fine. */
+void wsdbg_inspector_stop(struct wsdbg_inspector *inspector);
+
+/* The child's side: serves `socket` until it is closed. */
+void wsdbg_inspector_serve(const struct wsdbg_door *door, struct wsdbg_inspector_area *area, int socket);
+
+#endif

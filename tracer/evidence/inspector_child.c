@@ -1,0 +1,283 @@
+/* inspector_child.c - the inspector itself: serves wsdbg's steps with the driver's debug interface; see inspector.h.
+ *
+ * Reads: requests from a socket, the GPU through libcuda's debug interface (opened here, nowhere else in wsdbg).
+ * Writes: replies, the shared area, the door's words.
+ *
+ * Between two steps it answers the driver's events (a launch of the program waits until its event is acknowledged),
+ * renews the lease, and looks whether wsdbg is still there and whether the GPU has been stopped for too long.
+ */
+#include "evidence/inspector_child.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    IDLE_MS = 100,  /* nothing attached: only wsdbg's end is waited for */
+    ATTACHED_MS = 2 /* events are looked for at least this often */
+};
+#define LEASE_NS 3000000000ull
+#define ATTACH_LIMIT_NS 2500000000ull
+#define DETACH_LIMIT_NS 1000000000ull
+
+static const char no_answer[] = "the driver did not complete it in time";
+
+void wsdbg_inspect_fail(struct wsdbg_inspector_reply *reply, const char *format, ...)
+{
+    va_list arguments;
+    reply->failed = 1;
+    va_start(arguments, format);
+    vsnprintf(reply->text, sizeof reply->text, format, arguments);
+    va_end(arguments);
+}
+
+static void fail_with(struct wsdbg_inspector_reply *reply, struct wsdbg_error *error)
+{
+    wsdbg_inspect_fail(reply, "%s", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+}
+
+static void hold(const struct wsdbg_inspection *in)
+{
+    wsdbg_door_hold(in->door, LEASE_NS);
+}
+
+/* ---- events ---- */
+
+/* Called by the driver on a thread of its own. */
+static void on_event(void *wake)
+{
+    const uint64_t one = 1;
+    const ssize_t written = write(*(const int *)wake, &one, sizeof one);
+    (void)written; /* events are looked for now and then anyway */
+}
+
+static void take_image(struct wsdbg_inspection *in, const struct wsdbg_debug_event *event)
+{
+    struct wsdbg_inspector_area *area = in->area;
+    const uint64_t byte_count = event->image.byte_count;
+    unsigned char *place = area->image_bytes + in->image_bytes;
+    if (area->image_count >= WSDBG_INSPECTOR_IMAGES || byte_count > WSDBG_INSPECTOR_IMAGE_BYTES - in->image_bytes ||
+        in->api.getElfImageByHandle(event->image.device, event->image.handle, WSDBG_DEBUG_IMAGE_RELOCATED, place,
+                                    byte_count) != WSDBG_DEBUG_OK) {
+        area->images_dropped++;
+        return;
+    }
+    area->images[area->image_count++] = (struct wsdbg_inspector_image){.device = event->image.device,
+                                                                       .context = event->image.context,
+                                                                       .module = event->image.module,
+                                                                       .handle = event->image.handle,
+                                                                       .offset = in->image_bytes,
+                                                                       .byte_count = byte_count};
+    in->image_bytes += (byte_count + 15) / 16 * 16;
+}
+
+static void take_event(struct wsdbg_inspection *in, const struct wsdbg_debug_event *event)
+{
+    if (event->kind == WSDBG_DEBUG_EVENT_IMAGE_LOADED)
+        take_image(in, event);
+    else if (event->kind == WSDBG_DEBUG_EVENT_ATTACH_COMPLETE)
+        in->attach_complete = true;
+    else if (event->kind == WSDBG_DEBUG_EVENT_DETACH_COMPLETE)
+        in->detach_complete = true;
+    else if (event->kind == WSDBG_DEBUG_EVENT_INTERNAL_ERROR)
+        in->internal_error = true;
+}
+
+/* Bounded, so that a program that launches without end does not keep wsdbg waiting. */
+enum { EVENTS_AT_ONCE = 10000 };
+
+static void drain(struct wsdbg_inspection *in)
+{
+    struct wsdbg_debug_event event;
+    uint64_t wakes;
+    const ssize_t cleared = read(in->wake, &wakes, sizeof wakes);
+    (void)cleared;
+    int count = 0;
+    while (count < EVENTS_AT_ONCE && in->api.getNextEvent(WSDBG_DEBUG_QUEUE_SYNC, &event) == WSDBG_DEBUG_OK) {
+        take_event(in, &event);
+        count++;
+    }
+    if (count)
+        in->api.acknowledgeSyncEvents();
+    for (count = 0; count < EVENTS_AT_ONCE; count++) {
+        if (in->api.getNextEvent(WSDBG_DEBUG_QUEUE_ASYNC, &event) != WSDBG_DEBUG_OK)
+            break;
+        take_event(in, &event);
+    }
+}
+
+/* Answers events until *flag, an internal error, the process's end or the deadline. */
+static bool drain_until(struct wsdbg_inspection *in, const bool *flag, uint64_t limit_ns)
+{
+    const uint64_t deadline_ns = wsdbg_door_now_ns() + limit_ns;
+    struct pollfd poller = {.fd = in->wake, .events = POLLIN};
+    for (;;) {
+        drain(in);
+        if (*flag || in->internal_error || !wsdbg_door_alive(in->door) || wsdbg_door_now_ns() >= deadline_ns)
+            return *flag;
+        hold(in);
+        poll(&poller, 1, ATTACHED_MS);
+    }
+}
+
+/* ---- attach and detach ---- */
+
+static bool initialize(struct wsdbg_inspection *in, uint64_t deadline_ns)
+{
+    uint32_t result;
+    while ((result = in->api.initialize()) != WSDBG_DEBUG_OK) {
+        if (wsdbg_door_now_ns() >= deadline_ns || !wsdbg_door_alive(in->door))
+            return false;
+        hold(in);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    in->initialized = true;
+    return true;
+}
+
+/* From half way in as well: each part is undone if it was done. */
+static void leave(struct wsdbg_inspection *in)
+{
+    const uint64_t deadline_ns = wsdbg_door_now_ns() + DETACH_LIMIT_NS;
+    hold(in);
+    wsdbg_inspect_resume(in);
+    if (in->asked) {
+        wsdbg_error_destroy(wsdbg_door_ask(in->door, WSDBG_DOOR_DETACH, deadline_ns));
+        const uint32_t resume_flag = __atomic_load_n(&in->door->row->resume_flag, __ATOMIC_ACQUIRE);
+        if (in->initialized && resume_flag && in->api.requestCleanupOnDetach(resume_flag) == WSDBG_DEBUG_OK)
+            drain_until(in, &in->detach_complete, DETACH_LIMIT_NS);
+        wsdbg_error_destroy(wsdbg_door_ask(in->door, WSDBG_DOOR_DETACHED, wsdbg_door_now_ns() + DETACH_LIMIT_NS));
+    }
+    if (in->initialized)
+        in->api.finalize();
+    in->asked = in->initialized = in->attached = false;
+}
+
+static void forget_last_time(struct wsdbg_inspection *in)
+{
+    struct wsdbg_inspector_area *area = in->area;
+    in->attach_complete = in->detach_complete = in->internal_error = false;
+    in->image_bytes = 0;
+    area->device_count = area->image_count = area->grid_count = area->warp_count = 0;
+    area->images_dropped = area->warps_dropped = 0;
+}
+
+static void come_in(struct wsdbg_inspection *in, struct wsdbg_inspector_reply *reply)
+{
+    const uint64_t deadline_ns = wsdbg_door_now_ns() + ATTACH_LIMIT_NS;
+    in->asked = true;
+    struct wsdbg_error *error = wsdbg_door_ask(in->door, WSDBG_DOOR_ATTACH, deadline_ns);
+    if (error) {
+        fail_with(reply, error);
+        return;
+    }
+    if (!initialize(in, deadline_ns)) {
+        wsdbg_inspect_fail(reply, "attach: %s", no_answer);
+        return;
+    }
+    in->api.setNotifyNewEventCallback(on_event, &in->wake);
+    if (!drain_until(in, &in->attach_complete, ATTACH_LIMIT_NS)) {
+        wsdbg_inspect_fail(reply, "attach: %s",
+                           in->internal_error ? "the driver reports an internal error" : no_answer);
+        return;
+    }
+    error = wsdbg_door_ask(in->door, WSDBG_DOOR_ATTACHED, deadline_ns);
+    if (error)
+        fail_with(reply, error);
+    else
+        in->attached = true;
+}
+
+static void attach(struct wsdbg_inspection *in, struct wsdbg_inspector_reply *reply)
+{
+    if (in->attached)
+        return;
+    in->door->row->inspector_pid = (uint32_t)getpid();
+    in->door->row->revision = WSDBG_DEBUG_REVISION;
+    forget_last_time(in);
+    hold(in);
+    wsdbg_inspect_open(in, reply);
+    if (!reply->failed)
+        come_in(in, reply);
+    if (reply->failed)
+        leave(in);
+}
+
+/* ---- serving ---- */
+
+static void serve_step(struct wsdbg_inspection *in, const struct wsdbg_inspector_request *request,
+                       struct wsdbg_inspector_reply *reply)
+{
+    if (request->step == WSDBG_INSPECT_ATTACH)
+        attach(in, reply);
+    else if (request->step == WSDBG_INSPECT_DETACH)
+        leave(in);
+    else if (!in->attached)
+        wsdbg_inspect_fail(reply, "nothing is attached");
+    else if (request->step == WSDBG_INSPECT_SUSPEND)
+        wsdbg_inspect_suspend(in, request->arguments[0], reply);
+    else if (request->step == WSDBG_INSPECT_RESUME)
+        wsdbg_inspect_resume(in);
+    else if (!in->suspended)
+        wsdbg_inspect_fail(reply, "the GPU is not stopped any more");
+    else
+        wsdbg_inspect_read(in, request, reply);
+}
+
+/* False: wsdbg is gone. */
+static bool serve_one(struct wsdbg_inspection *in, int socket)
+{
+    struct wsdbg_inspector_request request;
+    const ssize_t came = recv(socket, &request, sizeof request, 0);
+    if (came != sizeof request)
+        return came < 0 && errno == EINTR;
+    struct wsdbg_inspector_reply reply = {.number = request.number};
+    if (in->asked)
+        hold(in);
+    serve_step(in, &request, &reply);
+    return send(socket, &reply, sizeof reply, MSG_NOSIGNAL) == sizeof reply;
+}
+
+/* The program detached us (it is ending, or thought that we are dead). */
+static bool shown_out(const struct wsdbg_inspection *in)
+{
+    return !wsdbg_door_alive(in->door) || __atomic_load_n(&in->door->row->state, __ATOMIC_ACQUIRE) != WSDBG_DOOR_OPEN;
+}
+
+static void attend(struct wsdbg_inspection *in)
+{
+    if (!in->attached)
+        return;
+    if (shown_out(in)) {
+        leave(in);
+        return;
+    }
+    hold(in);
+    if (in->suspended && wsdbg_door_now_ns() >= in->resume_by_ns)
+        wsdbg_inspect_resume(in);
+    if (!in->suspended)
+        drain(in);
+}
+
+void wsdbg_inspector_serve(const struct wsdbg_door *door, struct wsdbg_inspector_area *area, int socket)
+{
+    static struct wsdbg_inspection in; /* the driver keeps a pointer to `wake` */
+    in = (struct wsdbg_inspection){.door = door, .area = area, .wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+    bool served = true;
+    while (served) {
+        struct pollfd pollers[] = {{.fd = socket, .events = POLLIN}, {.fd = in.wake, .events = POLLIN}};
+        const bool wants_events = in.attached && !in.suspended;
+        poll(pollers, wants_events ? 2 : 1, in.attached ? ATTACHED_MS : IDLE_MS);
+        attend(&in);
+        if (pollers[0].revents)
+            served = serve_one(&in, socket);
+    }
+    leave(&in);
+}

@@ -1,0 +1,36 @@
+/* inspector_child.h - the two files of the inspector's own side: inspector_child.c serves and keeps the program safe,
+ * inspector_reads.c opens the interface and reads the GPU.  Private to them. */
+#ifndef WSDBG_EVIDENCE_INSPECTOR_CHILD_H
+#define WSDBG_EVIDENCE_INSPECTOR_CHILD_H
+
+#include "evidence/inspector.h"
+
+struct wsdbg_inspection {
+    const struct wsdbg_door *door;
+    struct wsdbg_inspector_area *area;
+    struct wsdbg_debug_api api;
+    int wake;         /* eventfd that the driver's callback raises */
+    bool opened;      /* the library and its table */
+    bool asked;       /* the program was asked to let us in */
+    bool initialized; /* initialize() succeeded, finalize() has not been called */
+    bool attached;
+    bool suspended;
+    uint64_t resume_by_ns;                                 /* while suspended */
+    bool attach_complete, detach_complete, internal_error; /* events that came */
+    uint64_t image_bytes;                                  /* used in the area */
+};
+
+void wsdbg_inspect_fail(struct wsdbg_inspector_reply *reply, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Loads libcuda and takes its table, once. */
+void wsdbg_inspect_open(struct wsdbg_inspection *in, struct wsdbg_inspector_reply *reply);
+/* Stops every device that has code of the program; none stays stopped when it fails. */
+void wsdbg_inspect_suspend(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply);
+/* Fine at any time. */
+void wsdbg_inspect_resume(struct wsdbg_inspection *in);
+/* The steps that read, while suspended. */
+void wsdbg_inspect_read(struct wsdbg_inspection *in, const struct wsdbg_inspector_request *request,
+                        struct wsdbg_inspector_reply *reply);
+
+#endif
