@@ -37,7 +37,17 @@
     X(USEL, "USEL") X(PRMT, "PRMT") X(UPRMT, "UPRMT") X(S2R, "S2R") X(S2UR, "S2UR") X(CS2R, "CS2R") X(R2UR, "R2UR")    \
     X(ISETP, "ISETP") X(UISETP, "UISETP") X(PLOP3, "PLOP3") X(UPLOP3, "UPLOP3") X(P2R, "P2R") X(R2P, "R2P")            \
     X(SHFL, "SHFL") X(VOTE, "VOTE") X(VOTEU, "VOTEU") X(POPC, "POPC") X(UPOPC, "UPOPC") X(FLO, "FLO") X(UFLO, "UFLO")  \
-    X(VIADD, "VIADD") X(IABS, "IABS") X(IMNMX, "IMNMX") X(VIADDMNMX, "VIADDMNMX") X(BREV, "BREV") X(SGXT, "SGXT")
+    X(VIADD, "VIADD") X(IABS, "IABS") X(IMNMX, "IMNMX") X(VIMNMX, "VIMNMX") X(VIMNMX3, "VIMNMX3")   \
+    X(VIADDMNMX, "VIADDMNMX") X(BREV, "BREV") X(SGXT, "SGXT")                     \
+    /* of these only what they write is decoded: no barrier's address is made of them */                               \
+    X(FMUL, "FMUL") X(FADD, "FADD") X(FFMA, "FFMA") X(FSEL, "FSEL") X(FMNMX, "FMNMX") X(FSET, "FSET")                   \
+    X(FSETP, "FSETP") X(FCHK, "FCHK") X(MUFU, "MUFU") X(F2F, "F2F") X(F2I, "F2I") X(I2F, "I2F") X(FRND, "FRND")         \
+    X(F2FP, "F2FP") X(I2FP, "I2FP") X(DADD, "DADD") X(DMUL, "DMUL") X(DFMA, "DFMA") X(DSETP, "DSETP")                   \
+    X(HADD2, "HADD2") X(HFMA2, "HFMA2") X(HMUL2, "HMUL2") X(HSET2, "HSET2") X(HSETP2, "HSETP2") X(HMNMX2, "HMNMX2")     \
+    X(HMMA, "HMMA") X(IMMA, "IMMA") X(DMMA, "DMMA") X(LDSM, "LDSM") X(STSM, "STSM") X(REDUX, "REDUX")                   \
+    X(MATCH, "MATCH") X(QSPC, "QSPC") X(LDGDEPBAR, "LDGDEPBAR") X(ENDCOLLECTIVE, "ENDCOLLECTIVE")                       \
+    /* a thread's own memory */                                                                                        \
+    X(LDL, "LDL") X(STL, "STL")
 
 enum wsdbg_operation {
     WSDBG_OP_OTHER,
@@ -99,7 +109,10 @@ struct wsdbg_instruction {
     bool guard_is_negated;
     bool guard_is_uniform;
     /* Predicates and registers it writes; then what it reads, in nvdisasm's order.  What is in memory brackets is one
-     * MEMORY operand.  Uniform bundles of the copy engine are one UNIFORM operand that spans their registers. */
+     * MEMORY operand.  Uniform bundles of the copy engine are one UNIFORM operand that spans their registers: of
+     * UTMALDG, source 0 is {place in shared memory, mbarrier, coordinates}, of UBLKCP {to, mbarrier}.  Source 0 of a
+     * branch, an EXIT or a BSYNC may be a PREDICATE: together with the guard, its condition.  Predicates that are not
+     * written (PT) are left out where nvdisasm leaves them out. */
     struct wsdbg_operand destinations[WSDBG_DESTINATIONS_MAX];
     struct wsdbg_operand sources[WSDBG_SOURCES_MAX];
     uint8_t destination_count, source_count;

@@ -1,0 +1,631 @@
+/* decode.c - see decode.h.  Reads the 16 bytes of an instruction through the table of forms; writes plain data. */
+#include "sass/decode.h"
+
+#include <string.h>
+
+#include "sass/decode_form.h"
+
+#define REGISTER_BYTES 4
+
+static const char *const names[WSDBG_OP_COUNT] = {"",
+#define X(name, text) text,
+                                                  WSDBG_OPERATIONS(X)
+#undef X
+};
+
+const char *wsdbg_operation_name(enum wsdbg_operation operation)
+{
+    return (unsigned)operation < WSDBG_OP_COUNT ? names[operation] : "";
+}
+
+static uint32_t bits(const struct wsdbg_instruction *in, unsigned first, unsigned count)
+{
+    return wsdbg_bits(in->words, first, count);
+}
+
+static int64_t signed_bits(const struct wsdbg_instruction *in, unsigned first, unsigned count)
+{
+    const uint32_t value = bits(in, first, count), sign = 1u << (count - 1);
+    return (int64_t)(value ^ sign) - (int64_t)sign;
+}
+
+static bool bit(const struct wsdbg_instruction *in, unsigned number)
+{
+    return bits(in, number, 1) != 0;
+}
+
+/* --- operands --- */
+
+static struct wsdbg_operand general(uint32_t number, unsigned registers)
+{
+    return (struct wsdbg_operand){.kind = WSDBG_OPERAND_REGISTER,
+                                  .number = (uint8_t)number,
+                                  .uniform = WSDBG_URZ,
+                                  .registers = (uint8_t)registers};
+}
+
+static struct wsdbg_operand uniform(uint32_t number, unsigned registers)
+{
+    return (struct wsdbg_operand){.kind = WSDBG_OPERAND_UNIFORM,
+                                  .number = (uint8_t)number,
+                                  .uniform = WSDBG_URZ,
+                                  .registers = (uint8_t)registers};
+}
+
+static struct wsdbg_operand predicate(uint32_t number, bool is_negated, bool is_uniform)
+{
+    return (struct wsdbg_operand){.kind = is_uniform ? WSDBG_OPERAND_UNIFORM_PREDICATE : WSDBG_OPERAND_PREDICATE,
+                                  .number = (uint8_t)number,
+                                  .uniform = WSDBG_URZ,
+                                  .registers = 1,
+                                  .is_negated = is_negated};
+}
+
+static struct wsdbg_operand number(int64_t value)
+{
+    return (struct wsdbg_operand){
+        .kind = WSDBG_OPERAND_IMMEDIATE, .number = WSDBG_RZ, .uniform = WSDBG_URZ, .registers = 1, .value = value};
+}
+
+static struct wsdbg_operand memory(uint32_t base, uint32_t uniform_base, int64_t offset, unsigned registers)
+{
+    return (struct wsdbg_operand){.kind = WSDBG_OPERAND_MEMORY,
+                                  .number = (uint8_t)base,
+                                  .uniform = (uint8_t)uniform_base,
+                                  .registers = (uint8_t)registers,
+                                  .value = offset};
+}
+
+static struct wsdbg_operand constant(const struct wsdbg_instruction *in, uint32_t base, unsigned registers)
+{
+    return (struct wsdbg_operand){.kind = WSDBG_OPERAND_CONSTANT,
+                                  .number = (uint8_t)base,
+                                  .uniform = WSDBG_URZ,
+                                  .bank = (uint8_t)bits(in, 54, 5),
+                                  .registers = (uint8_t)registers,
+                                  .value = bits(in, 38, 16)};
+}
+
+static unsigned registers_of_bytes(unsigned byte_count)
+{
+    return byte_count > REGISTER_BYTES ? byte_count / REGISTER_BYTES : 1;
+}
+
+static unsigned shape_of(const struct wsdbg_instruction *in)
+{
+    return bits(in, 9, 3) | bits(in, 91, 1) << 3;
+}
+
+/* B lies at 64 and C at 32 instead of the other way round. */
+static bool is_swapped(const struct wsdbg_instruction *in)
+{
+    const unsigned shape = shape_of(in);
+    return shape == SHAPE_RN || shape == SHAPE_RK || shape == SHAPE_RU || shape == SHAPE_UUN;
+}
+
+/* The operand in bits 63:32, of the kind that the shape says. */
+static struct wsdbg_operand operand_at_32(const struct wsdbg_instruction *in, const struct wsdbg_form *form,
+                                          unsigned registers)
+{
+    switch (shape_of(in)) {
+    case SHAPE_RN:
+    case SHAPE_NR:
+    case SHAPE_UUN:
+    case SHAPE_UNU:
+        return number(form->flags & FORM_SIGNED ? signed_bits(in, 32, 32) : (int64_t)bits(in, 32, 32));
+    case SHAPE_RK:
+    case SHAPE_KR:
+        return constant(in, WSDBG_RZ, registers);
+    case SHAPE_UR:
+    case SHAPE_RU:
+    case SHAPE_UUU:
+        return uniform(bits(in, 32, 6), registers);
+    default:
+        return general(bits(in, 32, 8), registers);
+    }
+}
+
+static struct wsdbg_operand operand_at_64(const struct wsdbg_instruction *in, const struct wsdbg_form *form,
+                                          unsigned registers)
+{
+    return form->flags & FORM_GUARD_UNIFORM ? uniform(bits(in, 64, 6), registers) : general(bits(in, 64, 8), registers);
+}
+
+static void set_sign(const struct wsdbg_instruction *in, struct wsdbg_operand *operand, unsigned sign_bit)
+{
+    if (operand->kind == WSDBG_OPERAND_IMMEDIATE || !bit(in, sign_bit))
+        return;
+    operand->is_inverted = in->has_carry_in;
+    operand->is_negated = !in->has_carry_in;
+}
+
+static struct wsdbg_operand operand_a(const struct wsdbg_instruction *in, const struct wsdbg_form *form)
+{
+    struct wsdbg_operand out =
+        form->flags & FORM_GUARD_UNIFORM ? uniform(bits(in, 24, 6), 1) : general(bits(in, 24, 8), 1);
+    if (form->flags & FORM_NEGATE_A)
+        set_sign(in, &out, 72);
+    return out;
+}
+
+static struct wsdbg_operand operand_b(const struct wsdbg_instruction *in, const struct wsdbg_form *form)
+{
+    const bool at_64 = is_swapped(in);
+    struct wsdbg_operand out = at_64 ? operand_at_64(in, form, 1) : operand_at_32(in, form, 1);
+    if (form->flags & FORM_NEGATE_B)
+        set_sign(in, &out, at_64 ? 75 : 63);
+    if (form->flags & FORM_INVERT_B && out.kind != WSDBG_OPERAND_IMMEDIATE)
+        out.is_inverted = bit(in, 63);
+    return out;
+}
+
+static struct wsdbg_operand operand_c(const struct wsdbg_instruction *in, const struct wsdbg_form *form)
+{
+    const unsigned registers = in->is_wide ? 2 : 1;
+    const bool at_32 = is_swapped(in);
+    struct wsdbg_operand out = at_32 ? operand_at_32(in, form, registers) : operand_at_64(in, form, registers);
+    if (form->flags & FORM_NEGATE_C)
+        set_sign(in, &out, at_32 ? 63 : 75);
+    return out;
+}
+
+/* Whether the uniform register beside an address is no part of it: desc[UR][R]. */
+static bool has_descriptor(const struct wsdbg_instruction *in, const struct wsdbg_form *form)
+{
+    return (form->flags & FORM_DESCRIPTOR_76 && bit(in, 76)) || (form->flags & FORM_DESCRIPTOR_71 && bit(in, 71));
+}
+
+static struct wsdbg_operand address(const struct wsdbg_instruction *in, const struct wsdbg_form *form,
+                                    unsigned uniform_at)
+{
+    const uint32_t uniform_base = uniform_at && !has_descriptor(in, form) ? bits(in, uniform_at, 6) : WSDBG_URZ;
+    const unsigned registers = form->flags & FORM_GLOBAL && bit(in, 72) ? 2 : 1;
+    return memory(bits(in, 24, 8), uniform_base, signed_bits(in, 40, 24), registers);
+}
+
+/* A uniform register that the copy engine reads more than one from; which, the operation says. */
+static struct wsdbg_operand bundle(const struct wsdbg_instruction *in, unsigned at)
+{
+    unsigned registers = 1;
+    if (at == 24 && in->operation != WSDBG_OP_BRA)
+        registers = 2;
+    else if (at == 32)
+        registers = in->operation == WSDBG_OP_UBLKCP ? 2 : 3 + bits(in, 79, 3);
+    return uniform(bits(in, at, 6), registers);
+}
+
+/* --- one field of a form --- */
+
+static bool is_uniform(const struct wsdbg_form *form)
+{
+    return (form->flags & FORM_GUARD_UNIFORM) != 0;
+}
+
+/* False: the operand is not there. */
+static bool destination(const struct wsdbg_instruction *in, const struct wsdbg_form *form, enum wsdbg_field field,
+                        struct wsdbg_operand *out)
+{
+    const unsigned wide = registers_of_bytes(in->width_bytes);
+    switch (field) {
+    case FIELD_RD:
+    case FIELD_RD_OR_NONE:
+        *out = general(bits(in, 16, 8), 1);
+        return field == FIELD_RD || out->number != WSDBG_RZ;
+    case FIELD_RD_WIDE:
+        *out = general(bits(in, 16, 8), in->operation == WSDBG_OP_HGMMA ? in->table : wide);
+        return true;
+    case FIELD_RD_PAIR:
+    case FIELD_RD_QUAD:
+        *out = general(bits(in, 16, 8), field == FIELD_RD_PAIR ? 2 : 4);
+        return true;
+    case FIELD_RD_BY_TYPE:
+        *out = general(bits(in, 16, 8), bits(in, 75, 2) == 3 ? 2 : 1);
+        return true;
+    case FIELD_URD:
+    case FIELD_URD_OR_NONE:
+        *out = uniform(bits(in, 16, 6), 1);
+        return field == FIELD_URD || out->number != WSDBG_URZ;
+    case FIELD_URD_WIDE:
+    case FIELD_URD_PAIR:
+        *out = uniform(bits(in, 16, 6), field == FIELD_URD_PAIR ? 2 : wide);
+        return true;
+    case FIELD_PD:
+    case FIELD_PD_OR_NONE: {
+        const bool of_uniform = is_uniform(form) || in->operation == WSDBG_OP_VOTEU;
+        *out = predicate(bits(in, 81, 3), false, of_uniform);
+        return field == FIELD_PD || out->number != WSDBG_PT;
+    }
+    case FIELD_PE:
+    case FIELD_PE_OR_NONE:
+        *out = predicate(bits(in, 84, 3), false, is_uniform(form));
+        return field == FIELD_PE || out->number != WSDBG_PT;
+    case FIELD_BD:
+        *out = (struct wsdbg_operand){
+            .kind = WSDBG_OPERAND_BARRIER, .number = (uint8_t)bits(in, 16, 4), .uniform = WSDBG_URZ, .registers = 1};
+        return true;
+    case FIELD_PR_WRITTEN:
+        *out = predicate(0, false, false);
+        out->registers = WSDBG_PT;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool source_predicate(const struct wsdbg_instruction *in, const struct wsdbg_form *form, enum wsdbg_field field,
+                             struct wsdbg_operand *out)
+{
+    const bool of_uniform = is_uniform(form);
+    switch (field) {
+    case FIELD_PQ:
+        *out = predicate(bits(in, 87, 3), bit(in, 90), of_uniform);
+        return true;
+    case FIELD_PQ_OR_NONE:
+        *out = predicate(bits(in, 87, 3), bit(in, 90), of_uniform);
+        return out->number != WSDBG_PT || out->is_negated;
+    case FIELD_UPQ:
+        *out = predicate(bits(in, 87, 3), bit(in, 90), true);
+        return true;
+    case FIELD_PR:
+        *out = predicate(bits(in, 77, 3), bit(in, 80), of_uniform);
+        return true;
+    case FIELD_PS:
+        *out = predicate(bits(in, 68, 3), bit(in, 71), of_uniform || !bit(in, 67));
+        return true;
+    case FIELD_PX:
+        *out = predicate(~bits(in, 64, 3) & 7, bit(in, 67), false);
+        return out->number != WSDBG_PT || out->is_negated;
+    case FIELD_CARRY:
+        *out = predicate(bits(in, 87, 3), bit(in, 90), of_uniform);
+        return in->has_carry_in;
+    case FIELD_CARRY_2:
+        *out = predicate(bits(in, 77, 3), bit(in, 80), of_uniform);
+        return in->has_carry_in;
+    case FIELD_EXTENDED:
+        *out = predicate(bits(in, 68, 3), bit(in, 71), of_uniform);
+        return bit(in, 72);
+    case FIELD_BAR_PREDICATE:
+        *out = predicate(bits(in, 87, 3), bit(in, 90), false);
+        return in->mode == WSDBG_BAR_RED;
+    default:
+        return false;
+    }
+}
+
+static bool source_number(const struct wsdbg_instruction *in, enum wsdbg_field field, struct wsdbg_operand *out)
+{
+    static const struct {
+        uint8_t field, first, count;
+    } places[] = {
+        {FIELD_TABLE, 72, 8},      {FIELD_TABLE_2, 16, 8},    {FIELD_SHIFT, 75, 5}, {FIELD_NUMBER_32, 32, 32},
+        {FIELD_NUMBER_10, 32, 10}, {FIELD_BAR_ID, 54, 4},     {FIELD_LANE, 53, 5},  {FIELD_CLAMP, 40, 13},
+        {FIELD_BAR_COUNT, 42, 12}, {FIELD_SCOREBOARD, 44, 3}, {FIELD_DEPTH, 38, 6}, {FIELD_GROUPS, 72, 3},
+        {FIELD_TRAP, 34, 3},
+    };
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (places[i].field == field) {
+            *out = number(bits(in, places[i].first, places[i].count));
+            const bool may_be_left_out =
+                field == FIELD_BAR_COUNT || (field == FIELD_GROUPS && in->mode == WSDBG_WARPGROUP_ARRIVE);
+            return !may_be_left_out || (field == FIELD_BAR_COUNT && out->value);
+        }
+    if (field == FIELD_TABLE_SPLIT)
+        *out = number(bits(in, 72, 5) << 3 | bits(in, 64, 3));
+    return field == FIELD_TABLE_SPLIT;
+}
+
+static bool source_address(const struct wsdbg_instruction *in, const struct wsdbg_form *form, enum wsdbg_field field,
+                           struct wsdbg_operand *out)
+{
+    switch (field) {
+    case FIELD_CONSTANT:
+        *out = constant(in, in->operation == WSDBG_OP_LDC ? bits(in, 24, 8) : WSDBG_RZ,
+                        registers_of_bytes(in->width_bytes));
+        return true;
+    case FIELD_MEMORY:
+        *out = address(in, form, 0);
+        return true;
+    case FIELD_MEMORY_UB:
+        *out = address(in, form, 32);
+        return true;
+    case FIELD_MEMORY_UC:
+        *out = address(in, form, 64);
+        return true;
+    case FIELD_MEMORY_U:
+        *out = memory(WSDBG_RZ, bits(in, 24, 6), signed_bits(in, 40, 24), 1);
+        return true;
+    case FIELD_COPY_TO:
+        *out = memory(bits(in, 16, 8), WSDBG_URZ, signed_bits(in, 44, 20), 1);
+        return true;
+    case FIELD_COPY_FROM:
+        *out = memory(bits(in, 24, 8), WSDBG_URZ, signed_bits(in, 32, 12), bit(in, 72) ? 2 : 1);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool source_register(const struct wsdbg_instruction *in, const struct wsdbg_form *form, enum wsdbg_field field,
+                            struct wsdbg_operand *out)
+{
+    const unsigned wide = registers_of_bytes(in->width_bytes);
+    switch (field) {
+    case FIELD_A:
+        *out = operand_a(in, form);
+        return true;
+    case FIELD_B:
+        *out = operand_b(in, form);
+        return true;
+    case FIELD_C:
+        *out = operand_c(in, form);
+        return in->operation != WSDBG_OP_LEA && in->operation != WSDBG_OP_ULEA ? true : in->is_high && !bit(in, 73);
+    case FIELD_RA:
+        *out = general(bits(in, 24, 8), in->operation == WSDBG_OP_RET ? 2 : 1);
+        return true;
+    case FIELD_RB:
+    case FIELD_RB_WIDE:
+        *out = general(bits(in, 32, 8), field == FIELD_RB ? 1 : wide);
+        return true;
+    case FIELD_RC:
+    case FIELD_RC_WIDE:
+        *out = general(bits(in, 64, 8), field == FIELD_RC ? 1 : wide);
+        return true;
+    case FIELD_URB:
+    case FIELD_URB_PAIR:
+        *out = uniform(bits(in, 32, 6), field == FIELD_URB ? 1 : 2);
+        return true;
+    case FIELD_URC:
+        *out = uniform(bits(in, 64, 6), 1);
+        return true;
+    case FIELD_BUNDLE_A:
+        *out = bundle(in, 24);
+        return true;
+    case FIELD_BUNDLE_B:
+        *out = bundle(in, 32);
+        return true;
+    case FIELD_BUNDLE_C:
+        *out = bundle(in, 64);
+        return true;
+    case FIELD_SPECIAL:
+        *out = (struct wsdbg_operand){
+            .kind = WSDBG_OPERAND_SPECIAL, .uniform = WSDBG_URZ, .registers = 1, .value = bits(in, 72, 8)};
+        return true;
+    case FIELD_PR_READ:
+        *out = predicate(0, false, false);
+        out->registers = WSDBG_PT;
+        return true;
+    case FIELD_BS:
+        *out = (struct wsdbg_operand){
+            .kind = WSDBG_OPERAND_BARRIER, .number = (uint8_t)bits(in, 16, 4), .uniform = WSDBG_URZ, .registers = 1};
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool source(const struct wsdbg_instruction *in, const struct wsdbg_form *form, enum wsdbg_field field,
+                   struct wsdbg_operand *out)
+{
+    return source_register(in, form, field, out) || source_predicate(in, form, field, out) ||
+           source_number(in, field, out) || source_address(in, form, field, out);
+}
+
+static void read_operands(struct wsdbg_instruction *in, const struct wsdbg_form *form)
+{
+    struct wsdbg_operand operand;
+    if (form->flags & FORM_CONDITION && source_predicate(in, form, FIELD_PQ_OR_NONE, &operand))
+        in->sources[in->source_count++] = operand;
+    for (size_t i = 0; i < WSDBG_FIELDS_MAX && form->fields[i]; i++) {
+        const enum wsdbg_field field = form->fields[i];
+        if (field <= FIELD_LAST_DESTINATION) {
+            if (in->destination_count < WSDBG_DESTINATIONS_MAX && destination(in, form, field, &operand))
+                in->destinations[in->destination_count++] = operand;
+        } else if (in->source_count < WSDBG_SOURCES_MAX && source(in, form, field, &operand)) {
+            in->sources[in->source_count++] = operand;
+        }
+    }
+}
+
+/* --- what an operation says besides its operands --- */
+
+static unsigned load_bytes(const struct wsdbg_instruction *in)
+{
+    static const uint8_t bytes[] = {1, 1, 2, 2, 4, 8, 16, 16};
+    return bytes[bits(in, 73, 3)];
+}
+
+static unsigned atomic_bytes(const struct wsdbg_instruction *in)
+{
+    static const uint8_t bytes[] = {4, 4, 8, 8, 16, 16, 16, 16};
+    return bytes[bits(in, 73, 3)];
+}
+
+static void describe_barrier(struct wsdbg_instruction *in)
+{
+    switch (in->operation) {
+    case WSDBG_OP_SYNCS_PHASECHK:
+        in->is_try_wait = bit(in, 72);
+        break;
+    case WSDBG_OP_SYNCS_ARRIVE:
+        in->mode = (uint8_t)bits(in, 84, 3);
+        in->is_drop = bit(in, 75);
+        in->is_reduction = bits(in, 73, 2) == 2;
+        in->is_no_complete = bits(in, 73, 2) == 1;
+        break;
+    case WSDBG_OP_BAR:
+        in->mode = (uint8_t)bits(in, 77, 3);
+        break;
+    case WSDBG_OP_USETMAXREG:
+        in->mode = (uint8_t)bits(in, 72, 2);
+        break;
+    case WSDBG_OP_WARPGROUP:
+        in->mode = bit(in, 80) ? WSDBG_WARPGROUP_DEPBAR : WSDBG_WARPGROUP_ARRIVE;
+        break;
+    case WSDBG_OP_NANOSLEEP:
+        in->is_try_wait = bit(in, 84);
+        break;
+    case WSDBG_OP_UTMALDG:
+        in->writes_shared = true;
+        in->is_multicast = bit(in, 75);
+        break;
+    case WSDBG_OP_UBLKCP:
+        in->writes_shared = bit(in, 73);
+        in->is_multicast = bit(in, 75);
+        break;
+    case WSDBG_OP_HGMMA: {
+        const unsigned columns = 8 * (bits(in, 53, 5) + 1), bytes = bit(in, 75) ? 4 : 2;
+        in->table = (uint8_t)(columns * bytes / 8);
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+static void describe_memory(struct wsdbg_instruction *in)
+{
+    switch (in->operation) {
+    case WSDBG_OP_LD:
+    case WSDBG_OP_LDG:
+    case WSDBG_OP_LDS:
+    case WSDBG_OP_LDC:
+    case WSDBG_OP_ULDC:
+    case WSDBG_OP_ST:
+    case WSDBG_OP_STG:
+    case WSDBG_OP_STS:
+    case WSDBG_OP_LDGSTS:
+    case WSDBG_OP_LDL:
+    case WSDBG_OP_STL:
+        in->width_bytes = (uint8_t)load_bytes(in);
+        break;
+    case WSDBG_OP_ATOM:
+    case WSDBG_OP_ATOMG:
+    case WSDBG_OP_ATOMS:
+    case WSDBG_OP_RED:
+        in->width_bytes = (uint8_t)atomic_bytes(in);
+        break;
+    case WSDBG_OP_LDSM:
+        in->width_bytes = (uint8_t)(4u << bits(in, 72, 2));
+        break;
+    case WSDBG_OP_CS2R:
+        in->width_bytes = bit(in, 80) ? 8 : 4;
+        break;
+    default:
+        break;
+    }
+}
+
+static void describe_arithmetic(struct wsdbg_instruction *in)
+{
+    switch (in->operation) {
+    case WSDBG_OP_IMAD:
+    case WSDBG_OP_UIMAD:
+        in->is_wide = (bits(in, 0, 9) & 3) == 1;
+        in->is_high = (bits(in, 0, 9) & 3) == 3;
+        in->is_signed = bit(in, 73);
+        in->has_carry_in = bit(in, 74);
+        break;
+    case WSDBG_OP_IADD3:
+    case WSDBG_OP_UIADD3:
+        in->has_carry_in = bit(in, 74);
+        break;
+    case WSDBG_OP_LEA:
+    case WSDBG_OP_ULEA:
+        in->has_carry_in = bit(in, 74);
+        in->is_signed = bit(in, 73);
+        in->is_high = bit(in, 80);
+        in->table = (uint8_t)bits(in, 75, 5);
+        break;
+    case WSDBG_OP_SHF:
+    case WSDBG_OP_USHF: {
+        const unsigned type = bits(in, 73, 2); /* S64, U64, S32, U32 */
+        in->is_signed = (type & 1) == 0;
+        in->is_wide = type < 2;
+        in->is_right_shift = bit(in, 76);
+        in->is_high = bit(in, 80);
+        in->table = (uint8_t)bits(in, 32, 8);
+        break;
+    }
+    case WSDBG_OP_LOP3:
+    case WSDBG_OP_ULOP3:
+        in->table = (uint8_t)bits(in, 72, 8);
+        break;
+    case WSDBG_OP_PLOP3:
+    case WSDBG_OP_UPLOP3:
+        in->table = (uint8_t)(bits(in, 72, 5) << 3 | bits(in, 64, 3));
+        break;
+    case WSDBG_OP_ISETP:
+    case WSDBG_OP_UISETP:
+        in->mode = (uint8_t)bits(in, 76, 3);
+        in->is_signed = bit(in, 73);
+        break;
+    case WSDBG_OP_SHFL:
+        in->mode = (uint8_t)bits(in, 58, 2);
+        break;
+    case WSDBG_OP_VOTE:
+    case WSDBG_OP_VOTEU:
+        in->mode = (uint8_t)bits(in, 72, 2);
+        break;
+    case WSDBG_OP_IMNMX:
+    case WSDBG_OP_FLO:
+    case WSDBG_OP_UFLO:
+    case WSDBG_OP_SGXT:
+        in->is_signed = bit(in, 73);
+        break;
+    case WSDBG_OP_VIMNMX:
+    case WSDBG_OP_VIMNMX3:
+    case WSDBG_OP_VIADDMNMX:
+        in->is_signed = bit(in, 72);
+        break;
+    default:
+        break;
+    }
+}
+
+static void read_target(struct wsdbg_instruction *in, const struct wsdbg_form *form)
+{
+    if (!(form->flags & (FORM_TARGET | FORM_TARGET_FAR)))
+        return;
+    /* 48 bits 81:34, of which nothing but 32 are ever used: code is smaller than that. */
+    const uint64_t high = in->words[0] >> 34 | (uint64_t)bits(in, 64, 18) << 30;
+    const int64_t far = (int64_t)(high << 16) >> 16;
+    const int64_t steps = form->flags & FORM_TARGET ? (int64_t)((uint64_t)far << 8 | bits(in, 16, 8)) : far;
+    in->has_target = true;
+    in->target_offset_bytes = (int64_t)((uint64_t)steps * 4 + 16);
+}
+
+/* An opcode that several operations share tells them apart by more bits; the table holds those that ptxas emits. */
+static bool is_known(const struct wsdbg_instruction *in, const struct wsdbg_form *form)
+{
+    switch (form->operation) {
+    case WSDBG_OP_SYNCS_PHASECHK:
+        return bits(in, 70, 2) == 1;
+    case WSDBG_OP_SYNCS_ARRIVE:
+        return bits(in, 70, 2) == 0;
+    case WSDBG_OP_SYNCS_EXCH:
+        return bits(in, 72, 2) == 1;
+    case WSDBG_OP_SYNCS_CCTL:
+        return !bit(in, 73);
+    default:
+        return true;
+    }
+}
+
+void wsdbg_decode(const void *word, struct wsdbg_instruction *out)
+{
+    *out = (struct wsdbg_instruction){.guard = WSDBG_PT};
+    memcpy(out->words, word, sizeof out->words);
+    out->guard = (uint8_t)bits(out, 12, 3);
+    out->guard_is_negated = bit(out, 15);
+    const struct wsdbg_form *form = wsdbg_form_of(out->words);
+    if (!form || !is_known(out, form))
+        return;
+    out->operation = form->operation;
+    out->guard_is_uniform = (form->flags & (FORM_GUARD_UNIFORM | FORM_GUARD_ONLY_UNIFORM)) != 0;
+    out->is_whole = !(form->flags & FORM_HALF);
+    describe_barrier(out);
+    describe_memory(out);
+    describe_arithmetic(out);
+    read_operands(out, form);
+    read_target(out, form);
+}
