@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/console.h"
+#include "cmd/database_place.h"
 #include "cmd/progress.h"
 
 /* Storing that takes longer says how far it is. */
@@ -18,8 +19,7 @@ struct wsdbg_session {
     struct wsdbg_watch watch;
     struct wsdbg_store *store;
     char hostname[256];
-    char *path;           /* of the database */
-    char *private_folder; /* holds the database when the caller wants none, NULL otherwise */
+    struct wsdbg_database_place place;
     struct wsdbg_progress_line progress;
 };
 
@@ -61,25 +61,6 @@ char *wsdbg_quote_command(char *const *words)
     return fclose(out) == 0 ? text : NULL;
 }
 
-/* The database's place: where the caller wants it, or a folder of our own. */
-static struct wsdbg_error *choose_path(struct wsdbg_session *session)
-{
-    const char *temporary = getenv("TMPDIR");
-    if (session->options.output) {
-        session->path = strdup(session->options.output);
-        return session->path ? NULL : &wsdbg_error_no_memory;
-    }
-    if (asprintf(&session->private_folder, "%s/wsdbg.XXXXXX", temporary && temporary[0] ? temporary : "/tmp") < 0)
-        return &wsdbg_error_no_memory;
-    if (!mkdtemp(session->private_folder)) {
-        free(session->private_folder);
-        session->private_folder = NULL;
-        return wsdbg_error_create(WSDBG_ERROR_OS, "cannot create a folder for the session in %s",
-                                  temporary && temporary[0] ? temporary : "/tmp");
-    }
-    return asprintf(&session->path, "%s/session.db", session->private_folder) < 0 ? &wsdbg_error_no_memory : NULL;
-}
-
 static struct wsdbg_error *open_store(struct wsdbg_session *session, struct wsdbg_evidence *evidence)
 {
     const struct wsdbg_session_options *options = &session->options;
@@ -96,15 +77,12 @@ static struct wsdbg_error *open_store(struct wsdbg_session *session, struct wsdb
         .started_ns = session->watch.clock->now_ns(session->watch.clock),
         .stall_seconds = (double)options->stall_ns / 1e9,
     };
-    struct wsdbg_error *error = choose_path(session);
+    struct wsdbg_error *error = wsdbg_database_place_choose(options->output, &session->place);
     if (error)
         return error;
-    error = wsdbg_store_create(session->path, &session->info, &session->store);
-    if (error) {
-        /* Nothing of ours lies there: what may lie there is somebody else's. */
-        free(session->path);
-        session->path = NULL;
-    }
+    error = wsdbg_store_create(session->place.path, &session->info, &session->store);
+    if (error)
+        wsdbg_database_place_disown(&session->place);
     return error;
 }
 
@@ -156,7 +134,7 @@ struct wsdbg_error *wsdbg_session_print(const struct wsdbg_session *session)
     struct wsdbg_store *store;
     if (!session->options.json)
         return NULL;
-    struct wsdbg_error *error = wsdbg_store_open(session->path, &store);
+    struct wsdbg_error *error = wsdbg_store_open(session->place.path, &store);
     if (error)
         return error;
     error = wsdbg_report_json(store, stdout);
@@ -196,29 +174,12 @@ struct wsdbg_store *wsdbg_session_store(const struct wsdbg_session *session)
     return session->store;
 }
 
-static void remove_database(const char *path)
-{
-    static const char *const suffixes[] = {"", "-wal", "-shm"};
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        char *file = NULL;
-        if (asprintf(&file, "%s%s", path, suffixes[i]) < 0)
-            return;
-        unlink(file);
-        free(file);
-    }
-}
-
 void wsdbg_session_destroy(struct wsdbg_session *session, bool discard)
 {
     if (!session)
         return;
     wsdbg_store_close(session->store);
     session->watch.evidence->ops->close(session->watch.evidence);
-    if (session->path && (discard || session->private_folder))
-        remove_database(session->path);
-    if (session->private_folder)
-        rmdir(session->private_folder);
-    free(session->path);
-    free(session->private_folder);
+    wsdbg_database_place_deinit(&session->place, discard);
     free(session);
 }
