@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "diagnose/code_case.h"
 #include "diagnose/ledger.h"
 #include "diagnose/wait_graph.h"
 
@@ -77,6 +78,8 @@ struct wsdbg_error *wsdbg_case_init(const struct wsdbg_snapshot *snapshot, uint3
     c.faulted = context < snapshot->context_count && snapshot->contexts[context].error != 0;
     c.quiet = c.faulted || stood_still(snapshot);
     judge_completeness(&c);
+    c.of_machine = wsdbg_case_is_of_machine(&c);
+    c.still = c.of_machine && wsdbg_machine_still(snapshot);
     *out = c;
     return NULL;
 }
@@ -112,6 +115,8 @@ uint32_t wsdbg_case_cta(const struct wsdbg_case *c, uint32_t cta)
 
 enum wsdbg_confidence wsdbg_case_cap(const struct wsdbg_case *c, enum wsdbg_confidence wanted)
 {
+    if (c->of_machine)
+        return wanted;
     if (!c->quiet)
         return WSDBG_CONFIDENCE_POSSIBLE;
     if (!c->history_any && wanted > WSDBG_CONFIDENCE_LIKELY)

@@ -23,6 +23,11 @@ static inline void wsdbg_set_add(struct wsdbg_warp_set *set, uint32_t warp)
     set->words[warp / 64] |= 1ull << (warp % 64);
 }
 
+static inline void wsdbg_set_remove(struct wsdbg_warp_set *set, uint32_t warp)
+{
+    set->words[warp / 64] &= ~(1ull << (warp % 64));
+}
+
 static inline bool wsdbg_set_has(const struct wsdbg_warp_set *set, uint32_t warp)
 {
     return set->words[warp / 64] >> (warp % 64) & 1;
@@ -46,6 +51,8 @@ struct wsdbg_case {
     bool history_any; /* at least one history was read */
     bool quiet;       /* still long enough that no transfer can be under way */
     bool faulted;     /* the context died of an error */
+    bool of_machine;  /* known from the GPU's state and the code, without events: see code_case.h */
+    bool still;       /* ... and two looks apart in time saw the same */
     struct wsdbg_ledger *ledger;
     struct wsdbg_wait_graph *graph;
     struct wsdbg_finding *findings;
@@ -69,7 +76,8 @@ const struct wsdbg_history_event *wsdbg_case_events(const struct wsdbg_case *c, 
 /* Position of a CTA (index in snapshot.ctas) in c->ctas; WSDBG_NONE = not of this group. */
 uint32_t wsdbg_case_cta(const struct wsdbg_case *c, uint32_t cta);
 
-/* What the evidence allows at most: nothing is proven without histories or while slots still move. */
+/* What the evidence allows at most: nothing is proven without histories or while slots still move.  The rules for the
+ * machine's state know their own limits (wsdbg_code_cap). */
 enum wsdbg_confidence wsdbg_case_cap(const struct wsdbg_case *c, enum wsdbg_confidence wanted);
 
 /* A new finding of the group; NULL when memory ran out (remembered in no_memory).  Valid until the next one. */

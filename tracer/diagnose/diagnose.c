@@ -15,6 +15,20 @@ static wsdbg_rule *const rules[] = {
     wsdbg_rule_exited,      wsdbg_rule_cycle, /* last: it speaks only where the others did not */
 };
 
+/* For what is known from the machine's state and the code.  A rule is asked only while those before it, which look for
+ * something more specific, found nothing likely: what they found makes all other waits consequences. */
+static wsdbg_rule *const machine_rules[] = {
+    wsdbg_rule_registers,     wsdbg_rule_code_phase,  wsdbg_rule_code_bytes,
+    wsdbg_rule_code_arrivals, wsdbg_rule_code_gather, wsdbg_rule_code_exited,
+    wsdbg_rule_code_outside,  wsdbg_rule_cluster,     wsdbg_rule_cycle,
+};
+
+static void run_machine_rules(struct wsdbg_case *c)
+{
+    for (size_t i = 0; i < sizeof machine_rules / sizeof *machine_rules && !wsdbg_case_explained(c); i++)
+        machine_rules[i](c);
+}
+
 /* After a fault nothing hangs.  Who waited when it came is told beside a cause, as no more than possible: alone it says
  * nothing, the wait may have been about to end. */
 static void run_fault_rules(struct wsdbg_case *c)
@@ -35,7 +49,9 @@ static void run_rules(struct wsdbg_case *c)
         run_fault_rules(c);
         return;
     }
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+    if (c->of_machine)
+        run_machine_rules(c);
+    for (size_t i = 0; i < sizeof rules / sizeof *rules && !c->of_machine; i++)
         rules[i](c);
     wsdbg_case_settle(c);
 }

@@ -2,6 +2,7 @@
  *
  * Reads: the wait graph.  Adds: WAIT_CYCLE (stuck in a ring), SLOW (somebody still runs), UNKNOWN.
  */
+#include "diagnose/code_say.h"
 #include "diagnose/rules.h"
 
 static struct wsdbg_warp_set stuck_warps(const struct wsdbg_case *c)
@@ -29,11 +30,19 @@ static uint32_t find_ring(const struct wsdbg_case *c, struct wsdbg_warp_set *mem
     return first;
 }
 
+/* Where the warp waits, by its last event or by its place in the code. */
+static struct wsdbg_phrase say_where(const struct wsdbg_case *c, uint32_t warp)
+{
+    return c->of_machine ? wsdbg_say_at(c, warp) : wsdbg_say_line(&wsdbg_case_warp(c, warp)->last);
+}
+
 static void say_wait(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32_t warp)
 {
-    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
-    wsdbg_evidence_warp(c, finding, warp, "%s: %s%s", wsdbg_say_warp(c, warp).text, wsdbg_warp_state_name(row->state),
-                        wsdbg_say_line(&row->last).text);
+    if (c->of_machine)
+        wsdbg_tell_wait(c, finding, warp);
+    else
+        wsdbg_evidence_warp(c, finding, warp, "%s: %s%s", wsdbg_say_warp(c, warp).text,
+                            wsdbg_warp_state_name(wsdbg_case_warp(c, warp)->state), say_where(c, warp).text);
 }
 
 /* Likely, never proven: the ring is certain, but some wait in it has a cause that is not seen. */
@@ -60,7 +69,7 @@ static void say_unknown(struct wsdbg_case *c, uint32_t first, enum wsdbg_confide
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence, "%s waits (%s%s)%s; the cause is not known.",
-                wsdbg_say_warp(c, first).text, wsdbg_warp_state_name(row->state), wsdbg_say_line(&row->last).text,
+                wsdbg_say_warp(c, first).text, wsdbg_warp_state_name(row->state), say_where(c, first).text,
                 confidence == WSDBG_CONFIDENCE_LIKELY ? " and no warp that was seen can wake it" : "");
     for (uint32_t w = first; w < c->warp_count; w++)
         if (c->graph->nodes[w].waits)
@@ -75,17 +84,17 @@ static void say_slow(struct wsdbg_case *c, uint32_t runner, const struct wsdbg_w
         return;
     finding->role = row->role;
     char since[96] = "";
-    if (row->changed_ns && c->snapshot->time_ns > row->changed_ns)
+    if (row->last.kind != WSDBG_EVENT_NONE && row->changed_ns && c->snapshot->time_ns > row->changed_ns)
         wsdbg_print(since, sizeof since, " for %.1f s since its last event (%s)",
                     (double)(c->snapshot->time_ns - row->changed_ns) / 1e9, wsdbg_event_kind_name(row->last.kind));
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "Not a deadlock as far as seen: %s is running%s and every wait leads to a running warp (%s).",
-                wsdbg_say_warp(c, runner).text, since, wsdbg_say_warps(c, runners).text);
+                "Not a deadlock as far as seen: %s is running%s%s and every wait leads to a running warp (%s).",
+                wsdbg_say_warp(c, runner).text, c->of_machine ? wsdbg_say_at(c, runner).text : "", since,
+                wsdbg_say_warps(c, runners).text);
     wsdbg_evidence_warp(c, finding, runner, "%s is running", wsdbg_say_warp(c, runner).text);
 }
 
-/* Has a rule before this one said something worth a hang? */
-static bool explained(const struct wsdbg_case *c)
+bool wsdbg_case_explained(const struct wsdbg_case *c)
 {
     for (size_t i = 0; i < c->finding_count; i++)
         if (c->findings[i].confidence >= WSDBG_CONFIDENCE_LIKELY)
@@ -95,7 +104,7 @@ static bool explained(const struct wsdbg_case *c)
 
 void wsdbg_rule_cycle(struct wsdbg_case *c)
 {
-    if (explained(c))
+    if (wsdbg_case_explained(c))
         return;
     struct wsdbg_warp_set ring = {{0}}, runners = {{0}};
     const struct wsdbg_warp_set stuck = stuck_warps(c);

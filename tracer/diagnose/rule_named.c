@@ -2,6 +2,7 @@
  *
  * Reads: the wait graph, named and cluster events.  Adds: NAMED_COUNT, BLOCK_SYNC_IN_ROLE, CLUSTER_MISSING.
  */
+#include "diagnose/code_say.h"
 #include "diagnose/rules.h"
 
 #define WARP_THREADS 32u
@@ -124,7 +125,17 @@ static void judge_named(struct wsdbg_case *c, uint32_t waiter)
         say_too_few(c, &g, present);
 }
 
-static void judge_cluster(struct wsdbg_case *c)
+/* Some warp that is missing waits for one that stands at the cluster barrier. */
+static bool goes_round(const struct wsdbg_case *c, const struct wsdbg_warp_set *waiting,
+                       const struct wsdbg_warp_set *absent)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(absent, w) && wsdbg_set_meets(&c->graph->nodes[w].wakers, waiting))
+            return true;
+    return false;
+}
+
+void wsdbg_rule_cluster(struct wsdbg_case *c)
 {
     struct wsdbg_warp_set waiting = {{0}}, absent = {{0}};
     for (uint32_t w = 0; w < c->warp_count; w++) {
@@ -135,7 +146,7 @@ static void judge_cluster(struct wsdbg_case *c)
             wsdbg_set_add(&absent, w);
     }
     const uint32_t waiter = wsdbg_first_of(&waiting), missing = wsdbg_first_of(&absent);
-    if (waiter == WSDBG_NONE || missing == WSDBG_NONE)
+    if (waiter == WSDBG_NONE || missing == WSDBG_NONE || (c->of_machine && !goes_round(c, &waiting, &absent)))
         return;
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, waiter);
     struct wsdbg_finding *finding =
@@ -155,6 +166,8 @@ static void judge_cluster(struct wsdbg_case *c)
         "out of a single role's branch.");
     wsdbg_evidence_warp(c, finding, waiter, "%s waits at the cluster barrier", wsdbg_say_warp(c, waiter).text);
     wsdbg_evidence_warp(c, finding, missing, "%s is not there", wsdbg_say_warp(c, missing).text);
+    if (c->of_machine)
+        wsdbg_tell_wait(c, finding, missing);
 }
 
 void wsdbg_rule_named(struct wsdbg_case *c)
@@ -162,5 +175,5 @@ void wsdbg_rule_named(struct wsdbg_case *c)
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_WAIT_NAMED)
             judge_named(c, w);
-    judge_cluster(c);
+    wsdbg_rule_cluster(c);
 }

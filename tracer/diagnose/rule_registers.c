@@ -1,11 +1,13 @@
 /* rule_registers.c - the arithmetic of the CTA's register pool (setmaxnreg).
  *
- * Reads: register events, launch registers.  Adds: REGS_PARTIAL_WARPGROUP, REGS_DIVERGED, REGS_EXHAUSTED.
- * Measured: each warp asks and is served on its own; the pool is what the CTA got at launch; registers of
- * warps that exited do not come back before the CTA ends.  There are four pools, not one: the SM has four register
- * files, warps whose numbers are equal modulo 4 share one, and no warp gets what another file has free (one warp
- * of a warpgroup releasing served just the two askers of its own file; 240 for eight warps served just four).
+ * Reads: register events or, without them, what each warp holds now; launch registers.  Adds: REGS_PARTIAL_WARPGROUP,
+ * REGS_DIVERGED, REGS_EXHAUSTED. Measured: each warp asks and is served on its own; the pool is what the CTA got at
+ * launch; registers of warps that exited do not come back before the CTA ends.  There are four pools, not one: the SM
+ * has four register files, warps whose numbers are equal modulo 4 share one, and no warp gets what another file has
+ * free (one warp of a warpgroup releasing served just the two askers of its own file; 240 for eight warps served just
+ * four).
  */
+#include "diagnose/code_case.h"
 #include "diagnose/rules.h"
 
 #define WARP_THREADS 32u
@@ -20,8 +22,9 @@ struct account {
     uint32_t warp;        /* local number */
     uint32_t file;        /* register file of the SM */
     uint32_t held, asked; /* asked 0 = does not ask */
-    uint8_t last;         /* last register event */
+    uint8_t last;         /* last register event, or what the amount held says it was */
     bool exited;
+    bool held_known;
 };
 
 /* What the CTA has in one register file; sums over warps of registers a thread (x 32 = registers). */
@@ -36,7 +39,8 @@ struct pool {
     uint32_t count;
     uint32_t launch; /* registers a thread at launch, granules counted */
     struct file files[FILES];
-    bool known; /* every amount is */
+    bool known;    /* every amount is */
+    bool inferred; /* what exited warps hold follows from who is not served */
     struct wsdbg_warp_set askers;
 };
 
@@ -77,7 +81,10 @@ static void read_account(const struct wsdbg_case *c, uint32_t warp, struct pool 
     account->file = row->warp % FILES;
     account->last = wsdbg_last_register_event(c, warp, &value);
     account->exited = row->state == WSDBG_WARP_EXITED;
-    pool->known = read_held(c, warp, pool->launch, &account->held) && pool->known;
+    account->held_known = read_held(c, warp, pool->launch, &account->held);
+    if (c->of_machine && account->held_known && account->held != pool->launch)
+        account->last = account->held < pool->launch ? WSDBG_EVENT_REGISTERS_RELEASE : WSDBG_EVENT_REGISTERS_GRANTED;
+    pool->known = pool->known && (account->held_known || (c->of_machine && account->exited));
     if (row->state == WSDBG_WARP_WAIT_REGISTERS) {
         account->asked = account->last == WSDBG_EVENT_REGISTERS_REQUEST ? value : row->registers_asked.value;
         pool->known = pool->known && account->asked > 0;
@@ -88,6 +95,70 @@ static void read_account(const struct wsdbg_case *c, uint32_t warp, struct pool 
     pool->files[account->file].total += pool->launch;
 }
 
+/* Whether the warps of a file that have exited can each hold `amount`: it fits, and leaves nobody to be served. */
+static bool could_hold(const struct pool *pool, uint32_t file, uint32_t exited, uint32_t amount)
+{
+    const uint32_t held = pool->files[file].held + exited * amount;
+    if (held > pool->files[file].total)
+        return false;
+    for (uint32_t i = 0; i < pool->count; i++) {
+        const struct account *account = &pool->accounts[i];
+        if (account->file == file && account->asked &&
+            account->asked <= account->held + (pool->files[file].total - held))
+            return false;
+    }
+    return true;
+}
+
+/* The amounts an exited warp may have ended with: the launch's, or what some setmaxnreg of the code names.  Keeps in
+ * *only the one that could be; false where several could, none, or an amount is not known. */
+static bool only_amount(const struct wsdbg_case *c, const struct pool *pool, uint32_t file, uint32_t exited,
+                        uint32_t *only)
+{
+    bool found = could_hold(pool, file, exited, pool->launch);
+    *only = pool->launch;
+    for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
+        const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
+        if (access->grid != c->grid ||
+            (access->kind != WSDBG_ACCESS_REGISTERS_RELEASE && access->kind != WSDBG_ACCESS_REGISTERS_REQUEST))
+            continue;
+        if (!access->count.known || access->count.value > 256)
+            return false;
+        if (!could_hold(pool, file, exited, access->count.value) || (found && *only == access->count.value))
+            continue;
+        if (found)
+            return false;
+        *only = access->count.value;
+        found = true;
+    }
+    return found;
+}
+
+/* The registers of an exited warp are not seen, but they stay held: who is not served tells how many. */
+static void infer_exited(const struct wsdbg_case *c, struct pool *pool)
+{
+    for (uint32_t f = 0; f < FILES; f++) {
+        uint32_t exited = 0, amount;
+        for (uint32_t i = 0; i < pool->count; i++)
+            exited += pool->accounts[i].file == f && !pool->accounts[i].held_known;
+        if (exited == 0)
+            continue;
+        if (!only_amount(c, pool, f, exited, &amount)) {
+            pool->known = false;
+            return;
+        }
+        pool->inferred = true;
+        for (uint32_t i = 0; i < pool->count; i++) {
+            struct account *account = &pool->accounts[i];
+            if (account->file != f || account->held_known)
+                continue;
+            account->held = amount;
+            account->last = amount < pool->launch ? WSDBG_EVENT_REGISTERS_RELEASE : account->last;
+            pool->files[f].held += amount;
+        }
+    }
+}
+
 static struct pool read_pool(const struct wsdbg_case *c, uint32_t cta)
 {
     struct pool pool = {.cta = cta, .barrier = WSDBG_NONE, .launch = launch_registers(c)};
@@ -95,6 +166,8 @@ static struct pool read_pool(const struct wsdbg_case *c, uint32_t cta)
     for (uint32_t w = 0; w < c->warp_count && pool.count < CTA_WARPS_MAX; w++)
         if (wsdbg_case_warp(c, w)->cta == cta)
             read_account(c, w, &pool);
+    if (c->of_machine && pool.known && wsdbg_set_count(&pool.askers) > 0)
+        infer_exited(c, &pool);
     for (uint32_t f = 0; f < FILES; f++)
         pool.known = pool.known && pool.files[f].held <= pool.files[f].total;
     return pool;
@@ -113,26 +186,35 @@ static const struct account *first_asker(const struct pool *pool)
     return NULL;
 }
 
-/* The most that warps of `movers` could still give back to a file: each that has not released, down to the least. */
-static uint32_t could_release(const struct pool *pool, uint32_t file, const struct wsdbg_warp_set *movers)
+/* May come to a setmaxnreg.dec: without a view of the code, a warp that has not released yet. */
+static bool may_release(const struct wsdbg_case *c, const struct account *account)
+{
+    return c->of_machine ? wsdbg_code_can(c, account->warp, WSDBG_KIND(WSDBG_ACCESS_REGISTERS_RELEASE), WSDBG_NONE,
+                                          NULL) > WSDBG_CAN_NOT
+                         : account->last != WSDBG_EVENT_REGISTERS_RELEASE;
+}
+
+/* The most that warps of `movers` could still give back to a file: each that may release, down to the least. */
+static uint32_t could_release(const struct wsdbg_case *c, const struct pool *pool, uint32_t file,
+                              const struct wsdbg_warp_set *movers)
 {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < pool->count; i++) {
         const struct account *account = &pool->accounts[i];
-        if (account->file == file && !account->asked && !account->exited &&
-            account->last != WSDBG_EVENT_REGISTERS_RELEASE && wsdbg_set_has(movers, account->warp) &&
-            account->held > LEAST_REGISTERS)
+        if (account->file == file && !account->asked && !account->exited && may_release(c, account) &&
+            wsdbg_set_has(movers, account->warp) && account->held > LEAST_REGISTERS)
             sum += account->held - LEAST_REGISTERS;
     }
     return sum;
 }
 
 /* Nobody who asks could be served although warps of `movers` gave back what they can. */
-static bool starved_with(const struct pool *pool, const struct wsdbg_warp_set *movers)
+static bool starved_with(const struct wsdbg_case *c, const struct pool *pool, const struct wsdbg_warp_set *movers)
 {
     for (uint32_t i = 0; i < pool->count; i++) {
         const struct account *account = &pool->accounts[i];
-        const uint32_t most = account->held + free_in(pool, account->file) + could_release(pool, account->file, movers);
+        const uint32_t most =
+            account->held + free_in(pool, account->file) + could_release(c, pool, account->file, movers);
         if (account->asked && account->asked <= most)
             return false;
     }
@@ -157,9 +239,14 @@ static enum wsdbg_confidence judge(const struct wsdbg_case *c, const struct pool
     struct wsdbg_warp_set releasing = blocked_elsewhere(c, pool);
     for (size_t i = 0; i < WSDBG_CASE_WARPS_MAX / 64; i++)
         releasing.words[i] |= moving.words[i];
+    if (!pool->known && c->of_machine && !c->still)
+        return WSDBG_CONFIDENCE_POSSIBLE;
     if (!pool->known)
         return wsdbg_case_stuck(c, first_asker(pool)->warp) ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
-    return starved_with(pool, &releasing) ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_POSSIBLE;
+    if (!starved_with(c, pool, &releasing))
+        return WSDBG_CONFIDENCE_POSSIBLE;
+    /* In one picture a request may be about to be served: what was inferred from it is not proven. */
+    return pool->inferred && !c->still ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_PROVEN;
 }
 
 static uint32_t group_of(const struct wsdbg_case *c, const struct account *account)

@@ -24,6 +24,18 @@ wsdbg_rule wsdbg_rule_exited;      /* WAKER_EXITED, ROLE_DISAGREE */
 wsdbg_rule wsdbg_rule_fault;       /* TX_SHARED_BARRIER, DOUBLE_ARRIVE: only where an error ended the context */
 wsdbg_rule wsdbg_rule_cycle;       /* WAIT_CYCLE, SLOW, UNKNOWN: only where nothing better was said */
 
+/* For cases known from the machine's state and the code. */
+wsdbg_rule wsdbg_rule_code_phase;    /* TX_SHARED_BARRIER, DOUBLE_ARRIVE, PARITY_WRONG, PARITY_DRIFT */
+wsdbg_rule wsdbg_rule_code_bytes;    /* TX_MISMATCH, TMA_NEVER_COMPLETED, BARRIER_NOT_INIT */
+wsdbg_rule wsdbg_rule_code_arrivals; /* ARRIVE_MISSING, ARRIVE_SHORT, TX_NO_ARRIVE, LANE_SPLIT, PEER_EXITED */
+wsdbg_rule wsdbg_rule_code_gather;   /* NAMED_COUNT, BLOCK_SYNC_IN_ROLE, LANE_SPLIT */
+wsdbg_rule wsdbg_rule_code_exited;   /* WAKER_EXITED */
+wsdbg_rule wsdbg_rule_code_outside;  /* GLOBAL_SPIN, NOT_RESIDENT, GRID_DEPENDENCY */
+wsdbg_rule wsdbg_rule_cluster;       /* CLUSTER_MISSING */
+
+/* Whether some finding of the case is at least likely. */
+bool wsdbg_case_explained(const struct wsdbg_case *c);
+
 /* Where a cause stands among findings of equal confidence: smaller = more specific = first. */
 unsigned wsdbg_cause_rank(enum wsdbg_cause cause);
 /* Causes that only describe the standstill; a specific one of the same case replaces them. */

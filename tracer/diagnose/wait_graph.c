@@ -1,12 +1,13 @@
 /* wait_graph.c - builds the wait-for graph of a case, finds what can still move and what goes round in circles.
  *
- * Reads: warp states, names, ledger.  Writes: struct wsdbg_wait_graph.  Careful in one direction: a warp is
- * called stuck only when nobody who might wake it can move.
+ * Reads: warp states, names, ledger; without events the machine's state (code_graph.c).  Writes: struct
+ * wsdbg_wait_graph.  Careful in one direction: a warp is called stuck only when nobody who might wake it can move.
  */
 #include "diagnose/wait_graph.h"
 
 #include <stdlib.h>
 
+#include "diagnose/code_graph.h"
 #include "diagnose/ledger.h"
 
 /* A mate may write its last event a moment after this warp issued: %globaltimer ticks coarsely. */
@@ -67,7 +68,7 @@ static void mbarrier_wakers(const struct wsdbg_case *c, uint32_t warp, struct ws
     const struct wsdbg_name *name =
         wsdbg_snapshot_name(c->snapshot, c->snapshot->grids[c->grid].module, WSDBG_NAME_MBARRIER, id);
     node->wakers = wsdbg_family_actors(c, row->cta, id);
-    node->wakers.words[warp / 64] &= ~(1ull << (warp % 64));
+    wsdbg_set_remove(&node->wakers, warp);
     if (name && name->arriving_roles) {
         const bool remote = remote_possible(c, row->cta, &node->wakers);
         add_declared(c, warp, name->arriving_roles, remote, node);
@@ -174,6 +175,10 @@ static void wgmma_wakers(const struct wsdbg_case *c, uint32_t warp, struct wsdbg
 static void describe_node(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_wait_node *node)
 {
     const enum wsdbg_warp_state state = wsdbg_case_warp(c, warp)->state;
+    if (c->of_machine) {
+        wsdbg_code_describe(c, warp, node);
+        return;
+    }
     node->waits = wsdbg_warp_state_waits(state);
     node->why = "not known";
     switch (state) {

@@ -1,0 +1,603 @@
+/* machine_test.c - causes from the machine's state and the code alone.  Each row states what one look at the GPU finds
+ * and what is to be said of it, after one look (a core dump) and after two equal ones (live).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "picture.h"
+
+#define POSSIBLE WSDBG_CONFIDENCE_POSSIBLE
+#define LIKELY WSDBG_CONFIDENCE_LIKELY
+#define PROVEN WSDBG_CONFIDENCE_PROVEN
+#define MBARRIER_WAIT WSDBG_WARP_WAIT_MBARRIER
+
+/* ---- the reference GEMM: warp 0 fills 4 stages, warps 1-3 have left, warps 4-11 multiply ---- */
+
+enum { FULL, EMPTY, STAGES = 4 };
+enum { ROLE_PRODUCER, ROLE_CONSUMER_0, ROLE_CONSUMER_1 };
+#define BYTES 49152u
+
+struct gemm {
+    uint32_t full[STAGES], empty[STAGES];
+    uint32_t expect, release, pool;
+};
+
+/* Words of one family, stage by stage. */
+struct words {
+    uint32_t phase[STAGES], pending[STAGES];
+    int64_t bytes[STAGES];
+};
+
+static const struct words full_unused = {.pending = {1, 1, 1, 1}}, empty_unused = {.pending = {8, 8, 8, 8}};
+static const struct words full_filled = {.phase = {1, 1, 1, 1}, .pending = {1, 1, 1, 1}};
+
+static struct gemm gemm_barriers(struct picture *p, const struct words *full, const struct words *empty)
+{
+    struct gemm g;
+    picture_init(p, 2, 12, 168);
+    picture_role(p, ROLE_PRODUCER, "producer", 0, 3);
+    picture_role(p, ROLE_CONSUMER_0, "consumer 0", 4, 7);
+    picture_role(p, ROLE_CONSUMER_1, "consumer 1", 8, 11);
+    picture_name(p, FULL, "full", STAGES, 1 << ROLE_PRODUCER, 1 << ROLE_CONSUMER_0 | 1 << ROLE_CONSUMER_1);
+    picture_name(p, EMPTY, "empty", STAGES, 1 << ROLE_CONSUMER_0 | 1 << ROLE_CONSUMER_1, 1 << ROLE_PRODUCER);
+    for (uint32_t s = 0; s < STAGES; s++) {
+        g.full[s] = picture_mbarrier(p, FULL, s, full->phase[s], full->pending[s], 1, full->bytes[s]);
+        g.empty[s] = picture_mbarrier(p, EMPTY, s, empty->phase[s], empty->pending[s], 8, empty->bytes[s]);
+    }
+    g.pool = picture_object(p, WSDBG_BARRIER_REGISTERS, 0);
+    return g;
+}
+
+/* The code, for warps that stand in their loops. */
+static struct gemm gemm_picture(struct picture *p, const struct words *full, const struct words *empty)
+{
+    struct gemm g = gemm_barriers(p, full, empty);
+    const uint32_t init = picture_access(p, WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, 0), STAGES, 1, WSDBG_LANES_ONE);
+    g.expect = picture_access(p, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, 0), STAGES, BYTES, WSDBG_LANES_ONE);
+    const uint32_t copy = picture_access(p, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, 0), STAGES, 0, WSDBG_LANES_ONE);
+    g.release = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), STAGES, 1, WSDBG_LANES_UNKNOWN);
+    const uint32_t at_end =
+        picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), STAGES, 1, WSDBG_LANES_UNKNOWN);
+    picture_access(p, WSDBG_ACCESS_REGISTERS_RELEASE, 0, 1, 40, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 11, init, 0, 1, 0);
+    picture_reach(p, 0, 0, g.expect, 0, 255, 2);
+    picture_reach(p, 0, 0, copy, 0, 255, 2);
+    picture_reach(p, 0, 0, g.release, 0, 0, 0);
+    picture_reach(p, 4, 11, g.expect, 0, 0, 0);
+    picture_reach(p, 4, 11, g.release, 0, 255, 2);
+    picture_reach(p, 4, 11, at_end, 0, 255, 2);
+    picture_holds(p, 0, 3, 40, 0);
+    picture_holds(p, 4, 11, 232, 0);
+    picture_exit(p, 1, 3);
+    return g;
+}
+
+static void both_wait(struct picture *p, uint32_t empty, uint32_t empty_parity, uint32_t full, uint32_t full_parity)
+{
+    picture_wait(p, 0, 0, MBARRIER_WAIT, empty, empty_parity);
+    picture_part(p, 0, WSDBG_WARP_RECONVERGE, WSDBG_NONE, 0);
+    picture_wait(p, 4, 11, MBARRIER_WAIT, full, full_parity);
+}
+
+/* The producer waits for the parity of a filled slot before its first one. */
+static void parity_wrong(struct picture *p)
+{
+    const struct gemm g = gemm_picture(p, &full_unused, &empty_unused);
+    both_wait(p, g.empty[0], 0, g.full[0], 0);
+}
+
+/* The same after the ring has been round: stages 1 to 3 were filled and released once. */
+static void parity_drift(struct picture *p)
+{
+    const struct words full = {.phase = {0, 1, 1, 1}, .pending = {1, 1, 1, 1}};
+    const struct words empty = {.phase = {0, 1, 1, 1}, .pending = {8, 8, 8, 8}};
+    const struct gemm g = gemm_picture(p, &full, &empty);
+    both_wait(p, g.empty[0], 0, g.full[0], 0);
+}
+
+/* Nothing was touched, but the consumers came through two arrives on each slot before their loop. */
+static void double_arrive(struct picture *p)
+{
+    const struct gemm g = gemm_picture(p, &full_unused, &empty_unused);
+    both_wait(p, g.empty[0], 0, g.full[0], 0);
+    for (uint32_t i = 0; i < 2 * STAGES; i++) {
+        const uint32_t hand_over =
+            picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, i % STAGES), 1, 1, WSDBG_LANES_ONE);
+        picture_reach(p, 0, 0, hand_over, 0, 1, 0);
+        picture_reach(p, 4, 11, hand_over, 0, 1, 0);
+    }
+}
+
+/* One hand-over is how such kernels start; then the phases differ while a slot is free, and a wait for parity 1 is
+ * the wrong one. */
+static void parity_wrong_after_hand_over(struct picture *p)
+{
+    const struct words empty = {.phase = {1, 1, 1, 1}, .pending = {8, 8, 8, 8}};
+    const struct gemm g = gemm_picture(p, &full_unused, &empty);
+    both_wait(p, g.empty[0], 1, g.full[0], 0);
+    const uint32_t hand_over =
+        picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), STAGES, 1, WSDBG_LANES_ONE);
+    picture_reach(p, 4, 11, hand_over, 0, 255, 0);
+}
+
+/* Every slot is filled as far as the copies go, and the producer is back at the first. */
+static void tx_mismatch(struct picture *p)
+{
+    const struct words full = {.bytes = {16384, 16384, 16384, 16384}};
+    const struct gemm g = gemm_picture(p, &full, &empty_unused);
+    both_wait(p, g.empty[0], 0, g.full[0], 0);
+}
+
+/* The same with copies under way: each slot at another point. */
+static void copies_under_way(struct picture *p)
+{
+    const struct words full = {.bytes = {1024, 16384, 32768, 49152}};
+    const struct gemm g = gemm_picture(p, &full, &empty_unused);
+    both_wait(p, g.empty[0], 0, g.full[0], 0);
+}
+
+static void no_bytes_came(struct picture *p)
+{
+    const struct words full = {.bytes = {BYTES, BYTES, BYTES, BYTES}};
+    const struct gemm g = gemm_picture(p, &full, &empty_unused);
+    both_wait(p, g.empty[0], 0, g.full[0], 0);
+}
+
+/* Half of the arrivals on the slot of a tile's last k-block are there; everybody stands at the next round of it. */
+static void arrive_missing(struct picture *p)
+{
+    const struct words full = {.phase = {1, 1, 1, 0}, .pending = {1, 1, 1, 1}};
+    const struct words empty = {.phase = {1, 1, 0, 1}, .pending = {8, 8, 8, 4}};
+    const struct gemm g = gemm_picture(p, &full, &empty);
+    both_wait(p, g.empty[3], 1, g.full[3], 0);
+}
+
+/* Half of the arrivals again, but consumer 0 stands in its epilogue at a named barrier: the cause is there. */
+static void release_is_late(struct picture *p)
+{
+    const struct words full = {.phase = {1, 1, 1, 0}, .pending = {1, 1, 1, 1}};
+    const struct words empty = {.phase = {1, 1, 0, 1}, .pending = {8, 8, 8, 4}};
+    const struct gemm g = gemm_picture(p, &full, &empty);
+    const uint32_t named = picture_object(p, WSDBG_BARRIER_NAMED, 1);
+    const uint32_t sync = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 1, 1, 256, WSDBG_LANES_ALL);
+    picture_wait(p, 0, 0, MBARRIER_WAIT, g.empty[3], 1);
+    picture_wait(p, 4, 7, WSDBG_WARP_WAIT_NAMED, named, 0);
+    picture_wait(p, 8, 11, MBARRIER_WAIT, g.full[3], 0);
+    picture_count(p, 4, 7, 256);
+    picture_reach(p, 4, 7, sync, 0, 255, 2);
+    picture_reach(p, 8, 11, sync, 0, 0, 0);
+}
+
+/* The producer counted a tile too few and left. */
+static void waker_exited(struct picture *p)
+{
+    const struct gemm g = gemm_picture(p, &full_unused, &empty_unused);
+    picture_exit(p, 0, 0);
+    picture_wait(p, 4, 11, MBARRIER_WAIT, g.full[2], 0);
+}
+
+/* Two loaders, one of which only expects bytes: the other has finished, and so have the consumers. */
+static void shared_full_barrier(struct picture *p)
+{
+    const struct gemm g = gemm_picture(p, &full_unused, &empty_unused);
+    const uint32_t expect =
+        picture_access(p, WSDBG_ACCESS_EXPECT, MBARRIER_AT(FULL, 0), STAGES, 32768, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 0, expect, 0, 255, 2);
+    picture_wait(p, 0, 0, MBARRIER_WAIT, g.empty[0], 0);
+    picture_exit(p, 4, 11);
+}
+
+/* The producer has filled all slots and the consumers left without taking the last ones: no shared barrier here. */
+static void producer_runs_on(struct picture *p)
+{
+    const struct gemm g = gemm_picture(p, &full_filled, &empty_unused);
+    const uint32_t expect =
+        picture_access(p, WSDBG_ACCESS_EXPECT, MBARRIER_AT(FULL, 0), STAGES, 32768, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 0, expect, 0, 255, 2);
+    picture_wait(p, 0, 0, MBARRIER_WAIT, g.empty[0], 0);
+    picture_exit(p, 4, 11);
+}
+
+/* ---- registers ---- */
+
+/* Warps 4-11 ask for more; `code_releases`: a setmaxnreg.dec to 40 is in the code. */
+static struct gemm pool_picture(struct picture *p, bool code_releases)
+{
+    struct gemm g = gemm_barriers(p, &full_filled, &empty_unused);
+    if (code_releases)
+        picture_access(p, WSDBG_ACCESS_REGISTERS_RELEASE, 0, 1, 40, WSDBG_LANES_ALL);
+    const uint32_t wait = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), STAGES, 0, WSDBG_LANES_ALL);
+    g.release = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), STAGES, 1, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 0, wait, 0, 0, 0);
+    picture_reach(p, 4, 11, g.release, 0, 0, 2);
+    picture_exit(p, 1, 3);
+    picture_wait(p, 0, 0, MBARRIER_WAIT, g.empty[0], 0);
+    return g;
+}
+
+/* Warp 0 gave 128 registers a thread back, which served warps 4 and 8 of its file; warps 1-3 left with all of theirs.
+ */
+static void regs_partial(struct picture *p)
+{
+    const struct gemm g = pool_picture(p, true);
+    picture_wait(p, 5, 7, WSDBG_WARP_WAIT_REGISTERS, g.pool, 0);
+    picture_wait(p, 9, 11, WSDBG_WARP_WAIT_REGISTERS, g.pool, 0);
+    picture_holds(p, 0, 0, 40, 0);
+    picture_holds(p, 4, 11, 168, 232);
+    picture_holds(p, 4, 4, 232, 0);
+    picture_holds(p, 8, 8, 232, 0);
+}
+
+/* 40 x 128 + 240 x 256: one warp of two is served in each file. */
+static void regs_exhausted(struct picture *p)
+{
+    const struct gemm g = pool_picture(p, true);
+    picture_wait(p, 4, 7, MBARRIER_WAIT, g.full[0], 1);
+    picture_wait(p, 8, 11, WSDBG_WARP_WAIT_REGISTERS, g.pool, 0);
+    picture_holds(p, 0, 0, 40, 0);
+    picture_holds(p, 4, 7, 240, 0);
+    picture_holds(p, 8, 11, 168, 240);
+}
+
+static void regs_no_release(struct picture *p)
+{
+    const struct gemm g = pool_picture(p, false);
+    picture_wait(p, 4, 11, WSDBG_WARP_WAIT_REGISTERS, g.pool, 0);
+    picture_holds(p, 0, 0, 168, 0);
+    picture_holds(p, 4, 11, 168, 232);
+}
+
+/* The loading warps run and have not come to their setmaxnreg.dec yet. */
+static void release_to_come(struct picture *p)
+{
+    const struct gemm g = gemm_barriers(p, &full_unused, &empty_unused);
+    const uint32_t dec = picture_access(p, WSDBG_ACCESS_REGISTERS_RELEASE, 0, 1, 40, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 3, dec, 0, 0, 2);
+    picture_wait(p, 4, 11, WSDBG_WARP_WAIT_REGISTERS, g.pool, 0);
+    picture_holds(p, 4, 11, 168, 232);
+}
+
+/* ---- small kernels of four warps ---- */
+
+static uint32_t small(struct picture *p, uint32_t pending, uint32_t expected, int64_t bytes)
+{
+    picture_init(p, 1, 4, 32);
+    return picture_mbarrier(p, FULL, 0, 0, pending, expected, bytes);
+}
+
+static uint32_t block_sync(struct picture *p, uint32_t first_warp, uint32_t last_warp)
+{
+    const uint32_t sync = picture_object(p, WSDBG_BARRIER_NAMED, 0);
+    picture_wait(p, first_warp, last_warp, WSDBG_WARP_WAIT_NAMED, sync, 0);
+    picture_count(p, first_warp, last_warp, 0);
+    return sync;
+}
+
+static void arrive_short(struct picture *p)
+{
+    const uint32_t bar = small(p, 32, 96, 0);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ALL);
+    const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 1, arrive, 1, 1, 0);
+    picture_reach(p, 2, 3, arrive, 0, 0, 0);
+    picture_reach(p, 2, 3, last, 0, 0, 2);
+    picture_wait(p, 2, 3, MBARRIER_WAIT, bar, 0);
+    block_sync(p, 0, 1);
+}
+
+static void tx_no_arrive(struct picture *p)
+{
+    const uint32_t bar = small(p, 1, 1, 0);
+    const uint32_t expect = picture_access(p, WSDBG_ACCESS_EXPECT, MBARRIER_AT(FULL, 0), 1, 1024, WSDBG_LANES_ONE);
+    const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 3, expect, 0, 1, 0);
+    picture_reach(p, 1, 1, last, 0, 0, 2);
+    picture_wait(p, 1, 1, MBARRIER_WAIT, bar, 0);
+    block_sync(p, 0, 0);
+    block_sync(p, 2, 3);
+}
+
+static void copy_missing(struct picture *p)
+{
+    const uint32_t bar = small(p, 0, 1, 1024);
+    const uint32_t expect =
+        picture_access(p, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, 0), 1, 1024, WSDBG_LANES_ONE);
+    const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 3, expect, 0, 1, 0);
+    picture_reach(p, 1, 3, last, 0, 0, 2);
+    picture_wait(p, 1, 3, MBARRIER_WAIT, bar, 0);
+    block_sync(p, 0, 0);
+}
+
+/* Lane 0 waits for arrivals of the other lanes, which wait for lane 0. */
+static void lane_split(struct picture *p)
+{
+    const uint32_t bar = small(p, 31, 31, 0);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_UNKNOWN);
+    const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 1, 1, arrive, 0, 0, 2);
+    picture_reach(p, 1, 1, last, 0, 0, 2);
+    picture_reach(p, 0, 0, last, 1, 1, 0);
+    picture_reach(p, 2, 3, last, 1, 1, 0);
+    picture_wait(p, 1, 1, MBARRIER_WAIT, bar, 0);
+    picture_part(p, 1, WSDBG_WARP_RECONVERGE, WSDBG_NONE, 0);
+    block_sync(p, 0, 0);
+    block_sync(p, 2, 3);
+}
+
+static void not_initialised(struct picture *p)
+{
+    const uint32_t bar = small(p, 0, 0, 0);
+    struct wsdbg_barrier *row = &p->snapshot.barriers[bar];
+    row->phase = row->pending_arrivals = row->expected_arrivals = (struct wsdbg_optional_u32){0};
+    row->pending_tx_bytes = (struct wsdbg_optional_u64){0};
+    row->word = wsdbg_known_u64(0);
+    picture_access(p, WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, 1), 1, 32, WSDBG_LANES_ONE);
+    const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 0, last, 0, 0, 2);
+    picture_reach(p, 1, 3, last, 1, 1, 0);
+    picture_wait(p, 0, 0, MBARRIER_WAIT, bar, 0);
+    block_sync(p, 1, 3);
+}
+
+static void named_count(struct picture *p)
+{
+    picture_init(p, 1, 4, 32);
+    const uint32_t one = picture_object(p, WSDBG_BARRIER_NAMED, 1);
+    const uint32_t sync = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 1, 1, 96, WSDBG_LANES_ALL);
+    const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 1, last, 0, 0, 2);
+    picture_reach(p, 2, 3, sync, 0, 0, 0);
+    picture_wait(p, 0, 1, WSDBG_WARP_WAIT_NAMED, one, 0);
+    picture_count(p, 0, 1, 96);
+    block_sync(p, 2, 3);
+}
+
+/* The other two might still come to the barrier: they run. */
+static void named_gathers(struct picture *p)
+{
+    picture_init(p, 1, 4, 32);
+    const uint32_t one = picture_object(p, WSDBG_BARRIER_NAMED, 1);
+    const uint32_t sync = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 1, 1, 128, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 1, sync, 1, 1, 0);
+    picture_reach(p, 2, 3, sync, 0, 0, 2);
+    picture_wait(p, 0, 1, WSDBG_WARP_WAIT_NAMED, one, 0);
+    picture_count(p, 0, 1, 128);
+}
+
+static void block_sync_in_role(struct picture *p)
+{
+    const uint32_t bar = small(p, 64, 64, 0);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ALL);
+    const uint32_t other = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 1, arrive, 0, 0, 2);
+    picture_reach(p, 2, 3, other, 0, 0, 2);
+    picture_wait(p, 2, 3, MBARRIER_WAIT, bar, 0);
+    block_sync(p, 0, 1);
+}
+
+static void two_mbarriers(struct picture *p)
+{
+    picture_init(p, 1, 2, 32);
+    const uint32_t a = picture_mbarrier(p, 0, 0, 0, 32, 32, 0), b = picture_mbarrier(p, 1, 0, 0, 32, 32, 0);
+    const uint32_t arrive_a = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(0, 0), 1, 1, WSDBG_LANES_ALL);
+    const uint32_t arrive_b = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(1, 0), 1, 1, WSDBG_LANES_ALL);
+    picture_wait(p, 0, 0, MBARRIER_WAIT, a, 0);
+    picture_wait(p, 1, 1, MBARRIER_WAIT, b, 0);
+    picture_reach(p, 0, 0, arrive_b, 0, 0, 2);
+    picture_reach(p, 1, 1, arrive_a, 0, 0, 2);
+}
+
+static void global_flag(struct picture *p)
+{
+    picture_init(p, 4, 2, 32);
+    picture_wait(p, 0, 1, WSDBG_WARP_SPIN_GLOBAL, WSDBG_NONE, 0);
+}
+
+static void not_resident(struct picture *p)
+{
+    global_flag(p);
+    p->snapshot.launches[0].grid[0] = 1000;
+    p->snapshot.grids[0].cta_total = 1000;
+}
+
+static void flag_to_come(struct picture *p)
+{
+    picture_init(p, 4, 2, 32);
+    picture_wait(p, 0, 0, WSDBG_WARP_SPIN_GLOBAL, WSDBG_NONE, 0);
+}
+
+static void everybody_works(struct picture *p)
+{
+    picture_init(p, 4, 2, 32);
+    block_sync(p, 0, 0);
+    const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 1, 1, last, 0, 255, 2);
+}
+
+/* The producer runs: it is slow, the consumers wait for it. */
+static void slow_producer(struct picture *p)
+{
+    const struct gemm g = gemm_picture(p, &full_unused, &empty_unused);
+    picture_wait(p, 4, 11, MBARRIER_WAIT, g.full[0], 0);
+}
+
+/* Nobody knows where warp 0 stands: it may do anything. */
+static void unknown_code(struct picture *p)
+{
+    const struct gemm g = gemm_picture(p, &full_unused, &empty_unused);
+    picture_wait(p, 4, 11, MBARRIER_WAIT, g.full[0], 0);
+    for (uint32_t cta = 0; cta < 2; cta++)
+        p->snapshot.warps[cta * 12].state = WSDBG_WARP_UNKNOWN;
+}
+
+/* The wait has ended, the warp was stopped before it could see that. */
+static void wait_has_ended(struct picture *p)
+{
+    const struct gemm g = gemm_picture(p, &full_filled, &empty_unused);
+    both_wait(p, g.empty[0], 0, g.full[0], 0);
+}
+
+/* ---- clusters ---- */
+
+static uint32_t cluster(struct picture *p)
+{
+    picture_init(p, 2, 2, 32);
+    for (uint32_t cta = 0; cta < 2; cta++) {
+        p->snapshot.ctas[cta].cluster_id = 0;
+        p->snapshot.ctas[cta].cluster_rank = cta;
+        p->snapshot.ctas[cta].cluster_size = 2;
+    }
+    return picture_mbarrier(p, FULL, 0, 0, 1, 1, 0);
+}
+
+/* CTA 0 stands at the cluster barrier, CTA 1 waits for an arrival that CTA 0 makes after it. */
+static void cluster_missing(struct picture *p)
+{
+    const uint32_t bar = cluster(p), barrier = picture_object(p, WSDBG_BARRIER_CLUSTER, 0);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ONE);
+    const uint32_t join = picture_access(p, WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 1, 0, WSDBG_LANES_ALL);
+    p->snapshot.accesses[arrive].any_rank = true;
+    picture_reach(p, 0, 1, arrive, 0, 0, 2);
+    picture_reach(p, 0, 1, join, 1, 1, 2);
+    picture_wait(p, 0, 1, MBARRIER_WAIT, bar, 0);
+    for (uint32_t w = 0; w < 2; w++) {
+        p->snapshot.warps[w].state = p->snapshot.parts[w].state = WSDBG_WARP_WAIT_CLUSTER;
+        p->snapshot.warps[w].barrier = p->snapshot.parts[w].barrier = barrier;
+    }
+    for (size_t i = 0; i < p->pending_count; i++)
+        if (p->pending[i].access == arrive && p->pending[i].warp >= 2)
+            p->pending[i].after = 0;
+}
+
+/* CTA 1 of the cluster has left: it is not among the CTAs seen. */
+static void peer_exited(struct picture *p)
+{
+    const uint32_t bar = cluster(p);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ONE);
+    p->snapshot.accesses[arrive].any_rank = true;
+    picture_reach(p, 0, 1, arrive, 0, 0, 0);
+    picture_wait(p, 0, 1, MBARRIER_WAIT, bar, 0);
+    p->snapshot.cta_count = p->snapshot.grids[0].cta_count = p->ctas = 1;
+    p->snapshot.warp_count = 2;
+    p->snapshot.part_count = 2;
+    p->pending_count = 2;
+}
+
+/* ---- what must be said ---- */
+
+static const struct row {
+    const char *name;
+    void (*state)(struct picture *p);
+    const char *cause;
+    enum wsdbg_confidence one_look, two_looks;
+    const char *role, *barrier; /* NULL = not looked at */
+} table[] = {
+    {"parity wrong", parity_wrong, "PARITY_WRONG", LIKELY, LIKELY, "producer", "empty"},
+    {"parity wrong later", parity_drift, "PARITY_DRIFT", LIKELY, LIKELY, "producer", "empty"},
+    {"double arrive", double_arrive, "DOUBLE_ARRIVE", LIKELY, LIKELY, "consumer 0", "empty"},
+    {"parity wrong after a hand-over", parity_wrong_after_hand_over, "PARITY_WRONG", LIKELY, LIKELY, "producer",
+     "empty"},
+    {"bytes expected that no copy brings", tx_mismatch, "TX_MISMATCH", LIKELY, LIKELY, "producer", "full"},
+    {"copies under way", copies_under_way, "TX_MISMATCH", POSSIBLE, LIKELY, "producer", "full"},
+    {"no bytes at all", no_bytes_came, "TMA_NEVER_COMPLETED", POSSIBLE, LIKELY, "producer", "full"},
+    {"arrivals missing", arrive_missing, "ARRIVE_MISSING", LIKELY, LIKELY, "consumer 0", "empty"},
+    {"arrivals late for another reason", release_is_late, "NAMED_COUNT", LIKELY, LIKELY, "consumer 0", NULL},
+    {"the producer left", waker_exited, "WAKER_EXITED", PROVEN, PROVEN, "producer", "full"},
+    {"two loaders, one arrival", shared_full_barrier, "TX_SHARED_BARRIER", LIKELY, LIKELY, "producer", "full"},
+    {"the consumers left", producer_runs_on, "WAKER_EXITED", PROVEN, PROVEN, "consumer 0", "empty"},
+    {"part of a warpgroup released", regs_partial, "REGS_PARTIAL_WARPGROUP", LIKELY, PROVEN, "producer", NULL},
+    {"240 registers do not fit", regs_exhausted, "REGS_EXHAUSTED", LIKELY, PROVEN, NULL, NULL},
+    {"nobody released", regs_no_release, "REGS_EXHAUSTED", LIKELY, PROVEN, "producer", NULL},
+    {"a release to come", release_to_come, "SLOW", LIKELY, LIKELY, NULL, NULL},
+    {"too many arrivals expected", arrive_short, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},
+    {"bytes without an arrival", tx_no_arrive, "TX_NO_ARRIVE", LIKELY, PROVEN, NULL, NULL},
+    {"a copy that is not issued", copy_missing, "TMA_NEVER_COMPLETED", POSSIBLE, LIKELY, NULL, NULL},
+    {"lanes apart", lane_split, "LANE_SPLIT", LIKELY, PROVEN, NULL, NULL},
+    {"no mbarrier there", not_initialised, "BARRIER_NOT_INIT", LIKELY, PROVEN, NULL, NULL},
+    {"a named barrier counts too many", named_count, "NAMED_COUNT", LIKELY, LIKELY, NULL, NULL},
+    {"a named barrier still gathers", named_gathers, "SLOW", LIKELY, LIKELY, NULL, NULL},
+    {"a block-wide sync in one role", block_sync_in_role, "BLOCK_SYNC_IN_ROLE", LIKELY, LIKELY, NULL, NULL},
+    {"opposite order", two_mbarriers, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
+    {"a flag nobody sets", global_flag, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
+    {"CTAs that cannot start", not_resident, "NOT_RESIDENT", POSSIBLE, LIKELY, NULL, NULL},
+    {"a flag somebody may set", flag_to_come, "SLOW", LIKELY, LIKELY, NULL, NULL},
+    {"honest work", everybody_works, "SLOW", LIKELY, LIKELY, NULL, NULL},
+    {"a slow producer", slow_producer, "SLOW", LIKELY, LIKELY, NULL, NULL},
+    {"code that is not known", unknown_code, "UNKNOWN", POSSIBLE, POSSIBLE, NULL, NULL},
+    {"a wait that has ended", wait_has_ended, "UNKNOWN", POSSIBLE, POSSIBLE, NULL, NULL},
+    {"a cluster barrier not reached", cluster_missing, "CLUSTER_MISSING", LIKELY, LIKELY, NULL, NULL},
+    {"a CTA of the cluster left", peer_exited, "PEER_EXITED", LIKELY, LIKELY, NULL, NULL},
+};
+
+static const char *role_of(const struct wsdbg_snapshot *snapshot, const struct wsdbg_finding *finding)
+{
+    const struct wsdbg_name *name =
+        finding->role.known ? wsdbg_snapshot_name(snapshot, 0, WSDBG_NAME_ROLE, finding->role.value) : NULL;
+    return name ? name->name : "none";
+}
+
+static const char *barrier_of(const struct wsdbg_snapshot *snapshot, const struct wsdbg_finding *finding)
+{
+    const struct wsdbg_name *name =
+        finding->barrier < snapshot->barrier_count ? snapshot->barriers[finding->barrier].name : NULL;
+    return name ? name->name : "none";
+}
+
+/* Nothing contradicts the verdict: what else is said is less sure, or of the same cause. */
+static void assert_one_cause(const struct wsdbg_diagnosis *diagnosis)
+{
+    for (size_t i = 1; i < diagnosis->finding_count; i++)
+        if (diagnosis->findings[i].confidence >= LIKELY)
+            assert_int_equal(diagnosis->findings[i].cause, diagnosis->findings[0].cause);
+}
+
+static void check(const struct row *row, bool still)
+{
+    struct picture p;
+    struct wsdbg_diagnosis diagnosis;
+    row->state(&p);
+    if (still)
+        picture_still(&p);
+    picture_judge(&p, &diagnosis);
+    assert_true(diagnosis.finding_count > 0);
+    const struct wsdbg_finding *finding = &diagnosis.findings[0];
+    if (strcmp(wsdbg_cause_name(finding->cause), row->cause) != 0)
+        print_error("%s, %s: %s\n", row->name, still ? "two looks" : "one look", finding->sentence);
+    assert_string_equal(wsdbg_cause_name(finding->cause), row->cause);
+    if (finding->confidence != (still ? row->two_looks : row->one_look))
+        print_error("%s, %s: %s: %s\n", row->name, still ? "two looks" : "one look",
+                    wsdbg_confidence_name(finding->confidence), finding->sentence);
+    assert_int_equal(finding->confidence, still ? row->two_looks : row->one_look);
+    assert_int_equal(diagnosis.hang, finding->confidence >= LIKELY && finding->cause != WSDBG_CAUSE_SLOW);
+    if (row->role)
+        assert_string_equal(role_of(&p.snapshot, finding), row->role);
+    if (row->barrier)
+        assert_string_equal(barrier_of(&p.snapshot, finding), row->barrier);
+    assert_true(finding->cause == WSDBG_CAUSE_SLOW || finding->cause == WSDBG_CAUSE_UNKNOWN ||
+                finding->cause == WSDBG_CAUSE_WAIT_CYCLE || finding->fix[0]);
+    assert_one_cause(&diagnosis);
+    wsdbg_diagnosis_deinit(&diagnosis);
+    picture_deinit(&p);
+}
+
+static void each_state_gives_its_cause(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        check(&table[i], false);
+        check(&table[i], true);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_state_gives_its_cause)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

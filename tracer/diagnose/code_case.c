@@ -1,0 +1,211 @@
+/* code_case.c - questions to the machine's state and the code of a case.  See code_case.h.
+ *
+ * Reads: the snapshot.  Writes: nothing.
+ */
+#include "diagnose/code_case.h"
+
+#include "diagnose/wait_graph.h"
+
+/* A bulk copy takes microseconds, milliseconds at worst when it faults pages in. */
+#define TRANSFER_EXCLUDED_NS 100000000ull
+
+bool wsdbg_case_is_of_machine(const struct wsdbg_case *c)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->last.kind != WSDBG_EVENT_NONE || wsdbg_case_warp(c, w)->history_count > 0)
+            return false;
+    return c->warp_count > 0 && (c->snapshot->part_count > 0 || c->snapshot->look_count > 0);
+}
+
+bool wsdbg_machine_still(const struct wsdbg_snapshot *snapshot)
+{
+    if (snapshot->look_count < 2)
+        return false;
+    const struct wsdbg_look_row *last = &snapshot->looks[snapshot->look_count - 1], *before = last - 1;
+    if (last->moved > 0 || !last->barriers_changed.known || last->barriers_changed.value > 0)
+        return false;
+    return last->time_ns >= before->time_ns + TRANSFER_EXCLUDED_NS;
+}
+
+static bool is_mbarrier_kind(uint32_t kind)
+{
+    return kind >= WSDBG_ACCESS_INIT && kind <= WSDBG_ACCESS_INVALIDATE;
+}
+
+static bool set_holds(const struct wsdbg_access_row *access, uint32_t value)
+{
+    const uint32_t first = access->address.value;
+    if (access->places == 1 || access->stride == 0 || value < first)
+        return value == first;
+    return (value - first) % access->stride == 0 &&
+           (access->places == 0 || (value - first) / access->stride < access->places);
+}
+
+static enum wsdbg_match match_place(const struct wsdbg_access_row *access, struct wsdbg_optional_u32 place)
+{
+    if (!access->address.known || !place.known)
+        return WSDBG_MATCH_OPEN;
+    if (!set_holds(access, place.value))
+        return access->certain ? WSDBG_MATCH_NO : WSDBG_MATCH_OPEN;
+    return access->places == 1 && access->certain ? WSDBG_MATCH_ONE : WSDBG_MATCH_MAY;
+}
+
+enum wsdbg_match wsdbg_access_match(const struct wsdbg_case *c, const struct wsdbg_access_row *access, uint32_t barrier)
+{
+    if (barrier >= c->snapshot->barrier_count)
+        return WSDBG_MATCH_OPEN;
+    const struct wsdbg_barrier *row = &c->snapshot->barriers[barrier];
+    switch (row->kind) {
+    case WSDBG_BARRIER_MBARRIER:
+        return is_mbarrier_kind(access->kind) ? match_place(access, row->shared_offset) : WSDBG_MATCH_NO;
+    case WSDBG_BARRIER_NAMED:
+        return WSDBG_KINDS_NAMED >> access->kind & 1 ? match_place(access, wsdbg_known_u32(row->id)) : WSDBG_MATCH_NO;
+    default:
+        return WSDBG_MATCH_ONE;
+    }
+}
+
+const struct wsdbg_reach *wsdbg_code_reaches(const struct wsdbg_case *c, uint32_t warp, uint32_t *count)
+{
+    const struct wsdbg_snapshot *snapshot = c->snapshot;
+    const uint32_t row = c->warps[warp];
+    size_t first = 0, end = snapshot->reach_count;
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (snapshot->reaches[middle].warp < row)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    for (end = first; end < snapshot->reach_count && snapshot->reaches[end].warp == row;)
+        end++;
+    *count = (uint32_t)(end - first);
+    return snapshot->reaches + first;
+}
+
+const struct wsdbg_access_row *wsdbg_code_access(const struct wsdbg_case *c, const struct wsdbg_reach *reach)
+{
+    if (reach->access >= c->snapshot->access_count || c->snapshot->accesses[reach->access].kind > 31)
+        return NULL;
+    return &c->snapshot->accesses[reach->access];
+}
+
+/* Another CTA's barrier is out of reach of an access that names its own CTA's only. */
+static bool is_near(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_access_row *access, uint32_t barrier)
+{
+    return barrier >= c->snapshot->barrier_count || access->any_rank ||
+           c->snapshot->barriers[barrier].kind == WSDBG_BARRIER_CLUSTER ||
+           c->snapshot->barriers[barrier].cta == wsdbg_case_warp(c, warp)->cta;
+}
+
+enum wsdbg_can wsdbg_code_can(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier,
+                              uint32_t *access)
+{
+    uint32_t count;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    enum wsdbg_can best = WSDBG_CAN_NOT;
+    if (access)
+        *access = WSDBG_NONE;
+    if (wsdbg_case_warp(c, warp)->state == WSDBG_WARP_EXITED)
+        return WSDBG_CAN_NOT;
+    if (count == 0)
+        return WSDBG_CAN_DOUBTFUL;
+    for (uint32_t i = 0; i < count && best < WSDBG_CAN; i++) {
+        const struct wsdbg_access_row *row = wsdbg_code_access(c, &reaches[i]);
+        if (!row || reaches[i].after == 0 || !(kinds >> row->kind & 1) || !is_near(c, warp, row, barrier))
+            continue;
+        const enum wsdbg_match match = wsdbg_access_match(c, row, barrier);
+        const enum wsdbg_can can = match == WSDBG_MATCH_NO                              ? WSDBG_CAN_NOT
+                                   : match == WSDBG_MATCH_OPEN && barrier != WSDBG_NONE ? WSDBG_CAN_DOUBTFUL
+                                   : reaches[i].after == 1                              ? WSDBG_CAN_DOUBTFUL
+                                                                                        : WSDBG_CAN;
+        if (can > best && access)
+            *access = reaches[i].access;
+        best = can > best ? can : best;
+    }
+    return best;
+}
+
+struct wsdbg_warp_set wsdbg_code_able(const struct wsdbg_case *c, wsdbg_access_kinds kinds, uint32_t barrier,
+                                      enum wsdbg_can at_least)
+{
+    struct wsdbg_warp_set set = {{0}};
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_code_can(c, w, kinds, barrier, NULL) >= at_least)
+            wsdbg_set_add(&set, w);
+    return set;
+}
+
+uint32_t wsdbg_code_behind(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier)
+{
+    uint32_t count, behind = 0;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wsdbg_access_row *row = wsdbg_code_access(c, &reaches[i]);
+        if (!row || !(kinds >> row->kind & 1) || !is_near(c, warp, row, barrier))
+            continue;
+        behind += reaches[i].after == 0 && reaches[i].before_known && reaches[i].before_most > 0 &&
+                  wsdbg_access_match(c, row, barrier) >= WSDBG_MATCH_MAY;
+    }
+    return behind;
+}
+
+enum wsdbg_match wsdbg_code_has(const struct wsdbg_case *c, wsdbg_access_kinds kinds, uint32_t barrier,
+                                uint32_t *access)
+{
+    enum wsdbg_match best = WSDBG_MATCH_NO;
+    if (access)
+        *access = WSDBG_NONE;
+    for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
+        const struct wsdbg_access_row *row = &c->snapshot->accesses[i];
+        if (row->grid != c->grid || row->kind > 31 || !(kinds >> row->kind & 1))
+            continue;
+        const enum wsdbg_match match = wsdbg_access_match(c, row, barrier);
+        if (match > best && access)
+            *access = i;
+        best = match > best ? match : best;
+    }
+    return best;
+}
+
+bool wsdbg_word_of(const struct wsdbg_case *c, uint32_t barrier, struct wsdbg_word *out)
+{
+    if (barrier >= c->snapshot->barrier_count)
+        return false;
+    const struct wsdbg_barrier *row = &c->snapshot->barriers[barrier];
+    if (row->kind != WSDBG_BARRIER_MBARRIER || !row->phase.known || !row->pending_arrivals.known ||
+        !row->expected_arrivals.known || !row->pending_tx_bytes.known)
+        return false;
+    *out = (struct wsdbg_word){.barrier = barrier,
+                               .phase = row->phase.value,
+                               .pending = row->pending_arrivals.value,
+                               .expected = row->expected_arrivals.value,
+                               .bytes = (int64_t)row->pending_tx_bytes.value};
+    out->untouched = out->pending == out->expected && out->bytes == 0;
+    return true;
+}
+
+bool wsdbg_code_wait(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_word *out)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    return row->state == WSDBG_WARP_WAIT_MBARRIER && row->parity.known && wsdbg_word_of(c, row->barrier, out) &&
+           out->phase == row->parity.value;
+}
+
+static bool somebody_runs(const struct wsdbg_case *c)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (!c->graph->nodes[w].waits && wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED)
+            return true;
+    return false;
+}
+
+enum wsdbg_confidence wsdbg_code_cap(const struct wsdbg_case *c, enum wsdbg_confidence wanted)
+{
+    enum wsdbg_confidence cap = WSDBG_CONFIDENCE_PROVEN;
+    if (!c->still || somebody_runs(c))
+        cap = WSDBG_CONFIDENCE_LIKELY;
+    if (!c->still && somebody_runs(c))
+        cap = WSDBG_CONFIDENCE_POSSIBLE;
+    return wanted < cap ? wanted : cap;
+}

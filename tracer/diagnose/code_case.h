@@ -1,0 +1,82 @@
+/* code_case.h - what a case knows from the GPU's own state and its code instead of histories: the words of mbarriers,
+ * and for each warp the instructions it must have executed, may have, and can still come to.
+ *
+ * Reads: parts, sites, barriers, accesses and reaches of the snapshot.  Everything is a question; nothing is kept.
+ * A warp whose place in the code is not known may come to anything.
+ */
+#ifndef WSDBG_DIAGNOSE_CODE_CASE_H
+#define WSDBG_DIAGNOSE_CODE_CASE_H
+
+#include "diagnose/case.h"
+
+/* A set of access kinds. */
+typedef uint32_t wsdbg_access_kinds;
+#define WSDBG_KIND(kind) (1u << (kind))
+/* What counts against an mbarrier's pending arrivals. */
+#define WSDBG_KINDS_ARRIVAL                                                                                     \
+    (WSDBG_KIND(WSDBG_ACCESS_ARRIVE) | WSDBG_KIND(WSDBG_ACCESS_ARRIVE_EXPECT) | WSDBG_KIND(WSDBG_ACCESS_DROP) | \
+     WSDBG_KIND(WSDBG_ACCESS_COPY_ARRIVE))
+/* What announces bytes, and what brings them. */
+#define WSDBG_KINDS_EXPECT (WSDBG_KIND(WSDBG_ACCESS_ARRIVE_EXPECT) | WSDBG_KIND(WSDBG_ACCESS_EXPECT))
+#define WSDBG_KINDS_BYTES (WSDBG_KIND(WSDBG_ACCESS_COPY) | WSDBG_KIND(WSDBG_ACCESS_COMPLETE))
+#define WSDBG_KINDS_NAMED (WSDBG_KIND(WSDBG_ACCESS_NAMED_SYNC) | WSDBG_KIND(WSDBG_ACCESS_NAMED_ARRIVE))
+
+/* True where the case rests on the machine's state: no warp has an event. */
+bool wsdbg_case_is_of_machine(const struct wsdbg_case *c);
+
+/* Two looks apart in time saw the same: what the hardware had under way has ended. */
+bool wsdbg_machine_still(const struct wsdbg_snapshot *snapshot);
+
+/* Whether an access is one of a barrier of the case, as far as its operands could be followed. */
+enum wsdbg_match {
+    WSDBG_MATCH_NO,
+    WSDBG_MATCH_OPEN, /* its address is not known: it may be any */
+    WSDBG_MATCH_MAY,  /* the barrier is among several that it may name */
+    WSDBG_MATCH_ONE   /* it names this one */
+};
+enum wsdbg_match wsdbg_access_match(const struct wsdbg_case *c, const struct wsdbg_access_row *access,
+                                    uint32_t barrier);
+
+/* How surely a warp can still do something. */
+enum wsdbg_can {
+    WSDBG_CAN_NOT,
+    WSDBG_CAN_DOUBTFUL, /* only through a branch, or at an address, that nobody can follow */
+    WSDBG_CAN
+};
+
+/* A warp's rows of snapshot.reaches. */
+const struct wsdbg_reach *wsdbg_code_reaches(const struct wsdbg_case *c, uint32_t warp, uint32_t *count);
+/* The access of a reach, NULL where the row is not sound. */
+const struct wsdbg_access_row *wsdbg_code_access(const struct wsdbg_case *c, const struct wsdbg_reach *reach);
+
+/* Whether a live warp can still come to an access of these kinds on the barrier (WSDBG_NONE: on any), once its own wait
+ * ends; *access, if asked for, is the surest such row or WSDBG_NONE. */
+enum wsdbg_can wsdbg_code_can(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier,
+                              uint32_t *access);
+/* Live warps that can. */
+struct wsdbg_warp_set wsdbg_code_able(const struct wsdbg_case *c, wsdbg_access_kinds kinds, uint32_t barrier,
+                                      enum wsdbg_can at_least);
+/* Accesses of these kinds on the barrier that the warp may have executed and can never come to again. */
+uint32_t wsdbg_code_behind(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier);
+/* Whether the grid's code has such an access at all; *access is the first, or WSDBG_NONE. */
+enum wsdbg_match wsdbg_code_has(const struct wsdbg_case *c, wsdbg_access_kinds kinds, uint32_t barrier,
+                                uint32_t *access);
+
+/* The word of an mbarrier. */
+struct wsdbg_word {
+    uint32_t barrier;
+    uint32_t phase, pending, expected;
+    int64_t bytes;  /* still missing; negative: came early */
+    bool untouched; /* nobody has arrived in this phase and no bytes are expected */
+};
+/* False where the row is no mbarrier or its word is not known. */
+bool wsdbg_word_of(const struct wsdbg_case *c, uint32_t barrier, struct wsdbg_word *out);
+
+/* The mbarrier that a warp waits on, with the phase it waits for still under way; false: no such wait. */
+bool wsdbg_code_wait(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_word *out);
+
+/* What the evidence allows at most: nothing is proven from one picture, or while some warp stands outside of any wait;
+ * where both hold, all is possible only. */
+enum wsdbg_confidence wsdbg_code_cap(const struct wsdbg_case *c, enum wsdbg_confidence wanted);
+
+#endif

@@ -1,0 +1,350 @@
+/* rule_code_arrivals.c - arrivals that a phase lacks: who could make them, and where those warps are.
+ *
+ * Reads: barrier words, reaches, the wait graph.  Adds: ARRIVE_MISSING, ARRIVE_SHORT, TX_NO_ARRIVE, LANE_SPLIT,
+ * PEER_EXITED; as a rule of its own, after those that know more, WAKER_EXITED.
+ */
+#include "diagnose/code_graph.h"
+#include "diagnose/code_say.h"
+#include "diagnose/rules.h"
+
+#define WARP_THREADS 32u
+
+/* An mbarrier wait that lacks arrivals, and those who could bring them. */
+struct lack {
+    uint32_t warp;
+    struct wsdbg_word word;
+    struct wsdbg_warp_set able; /* other live warps, however doubtful */
+    enum wsdbg_match in_code;   /* an arrival on it */
+    uint32_t arrives;           /* an access of that kind, or WSDBG_NONE */
+    uint32_t exited, peers_gone;
+};
+
+static bool read_lack(const struct wsdbg_case *c, uint32_t warp, struct lack *lack)
+{
+    *lack = (struct lack){.warp = warp};
+    if (!wsdbg_case_stuck(c, warp) || !wsdbg_code_wait(c, warp, &lack->word) || lack->word.pending == 0)
+        return false;
+    lack->able = wsdbg_code_able(c, WSDBG_KINDS_ARRIVAL, lack->word.barrier, WSDBG_CAN_DOUBTFUL);
+    wsdbg_set_remove(&lack->able, warp);
+    lack->in_code = wsdbg_code_has(c, WSDBG_KINDS_ARRIVAL, lack->word.barrier, &lack->arrives);
+    const struct wsdbg_cta *cta = &c->snapshot->ctas[wsdbg_case_warp(c, warp)->cta];
+    lack->peers_gone = cta->cluster_size > c->cta_count ? cta->cluster_size - c->cta_count : 0;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        lack->exited += wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED;
+    return true;
+}
+
+static uint32_t made(const struct lack *lack)
+{
+    return lack->word.expected > lack->word.pending ? lack->word.expected - lack->word.pending : 0;
+}
+
+/* Some stage of the barrier in this CTA has completed a phase.  Two completed ones look like none. */
+static bool ever_completed(const struct wsdbg_case *c, const struct lack *lack)
+{
+    const struct wsdbg_barrier *mine = &c->snapshot->barriers[lack->word.barrier];
+    for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
+        const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
+        struct wsdbg_word word;
+        if (row->cta == mine->cta && row->id == mine->id && wsdbg_word_of(c, b, &word) && word.phase != 0)
+            return true;
+    }
+    return false;
+}
+
+/* The most arrivals that an instruction makes when one warp comes to it; 0 = not known. */
+static uint32_t arrivals_of(const struct wsdbg_access_row *access)
+{
+    const uint32_t lanes = access->lanes == WSDBG_LANES_ONE ? 1 : access->lanes == WSDBG_LANES_ALL ? WARP_THREADS : 0;
+    if (access->kind == WSDBG_ACCESS_ARRIVE_EXPECT)
+        return lanes;
+    return access->count.known ? lanes * access->count.value : 0;
+}
+
+/* What one round of arrivals by one warp brings: its largest instruction, as a path takes one of several. */
+static uint32_t capacity_of(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier, bool behind)
+{
+    uint32_t count, most = 0;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
+        const bool counts = behind ? reaches[i].before_known && reaches[i].before_most > 0 : reaches[i].after > 0;
+        if (access && counts && WSDBG_KINDS_ARRIVAL >> access->kind & 1 &&
+            wsdbg_access_match(c, access, barrier) >= WSDBG_MATCH_MAY && arrivals_of(access) > most)
+            most = arrivals_of(access);
+    }
+    return most;
+}
+
+static uint32_t capacity(const struct wsdbg_case *c, const struct lack *lack, bool behind)
+{
+    uint32_t sum = 0;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED)
+            sum += capacity_of(c, w, lack->word.barrier, behind);
+    return sum;
+}
+
+static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct lack *lack, enum wsdbg_cause cause,
+                                   enum wsdbg_confidence confidence)
+{
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, cause, confidence, wsdbg_case_warp(c, lack->warp)->cta, lack->word.barrier);
+    wsdbg_tell_wait(c, finding, lack->warp);
+    wsdbg_tell_word(c, finding, lack->word.barrier);
+    return finding;
+}
+
+/* ---- nobody can arrive any more ---- */
+
+static void say_no_arrive(struct wsdbg_case *c, const struct lack *lack, uint32_t expects)
+{
+    struct wsdbg_finding *finding =
+        begin(c, lack, WSDBG_CAUSE_TX_NO_ARRIVE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_PROVEN));
+    if (!finding)
+        return;
+    const struct wsdbg_phrase object = wsdbg_say_object(c, lack->word.barrier);
+    for (uint32_t w = 0; w < c->warp_count && !finding->role.known; w++)
+        if (wsdbg_code_behind(c, w, WSDBG_KINDS_EXPECT, lack->word.barrier) > 0)
+            finding->role = wsdbg_case_warp(c, w)->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "The kernel announces bytes on %s (expect_tx) but has no instruction that arrives on it: %u of %u "
+                "arrivals are missing, and %s waits for ever%s.",
+                object.text, lack->word.pending, lack->word.expected, wsdbg_say_warp(c, lack->warp).text,
+                wsdbg_say_at(c, lack->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Use mbarrier.arrive.expect_tx, or arrive on %s after expect_tx: expecting bytes is not an arrival.",
+                wsdbg_say_family(c, lack->word.barrier).text);
+    wsdbg_tell_access(c, finding, expects, "announces bytes and is no arrival");
+}
+
+static void say_no_instruction(struct wsdbg_case *c, const struct lack *lack)
+{
+    struct wsdbg_finding *finding =
+        begin(c, lack, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "No instruction of the kernel arrives on %s: %u of %u arrivals are missing, and %s waits for ever%s.",
+                wsdbg_say_object(c, lack->word.barrier).text, lack->word.pending, lack->word.expected,
+                wsdbg_say_warp(c, lack->warp).text, wsdbg_say_at(c, lack->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix, "Arrive on %s, or wait on the barrier that is arrived on.",
+                wsdbg_say_family(c, lack->word.barrier).text);
+}
+
+/* Only other lanes of the waiting warp could arrive, and they wait for the lanes that wait. */
+static void say_split(struct wsdbg_case *c, const struct lack *lack)
+{
+    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_LANE_SPLIT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_PROVEN));
+    if (!finding)
+        return;
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, lack->warp);
+    finding->role = row->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "The lanes of %s have split: some wait on %s%s for an arrival that only the others could make, after "
+                "they have met again.",
+                wsdbg_say_warp(c, lack->warp).text, wsdbg_say_object(c, lack->word.barrier).text,
+                wsdbg_say_at(c, lack->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let the other lanes arrive before the lanes come together (__syncwarp), or wait with all of them.");
+    wsdbg_tell_access(c, finding, lack->arrives, "may be the arrival");
+    for (uint32_t i = 0; i < row->part_count && row->part_first + i < c->snapshot->part_count; i++) {
+        const struct wsdbg_part *part = &c->snapshot->parts[row->part_first + i];
+        wsdbg_evidence_warp(c, finding, lack->warp, "lanes 0x%08x: %s at %s", part->lanes,
+                            wsdbg_warp_state_name(part->state), wsdbg_say_place(c, part->site).text);
+    }
+}
+
+static void say_peer_exited(struct wsdbg_case *c, const struct lack *lack)
+{
+    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_PEER_EXITED, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on %s%s for an arrival from another CTA of its cluster, but %u of the %u CTAs have left the "
+                "kernel and no warp that is there can make it.",
+                wsdbg_say_warp(c, lack->warp).text, wsdbg_say_object(c, lack->word.barrier).text,
+                wsdbg_say_at(c, lack->warp).text, lack->peers_gone,
+                c->snapshot->ctas[wsdbg_case_warp(c, lack->warp)->cta].cluster_size);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let every CTA make its remote arrivals on every path, and end the kernel with a cluster barrier.");
+    wsdbg_tell_access(c, finding, lack->arrives, "may be the arrival, in another CTA");
+}
+
+static void say_short(struct wsdbg_case *c, const struct lack *lack, const struct wsdbg_warp_set *arrivers)
+{
+    struct wsdbg_finding *finding =
+        begin(c, lack, WSDBG_CAUSE_ARRIVE_SHORT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+    if (!finding)
+        return;
+    const uint32_t first = wsdbg_first_of(arrivers);
+    if (first != WSDBG_NONE)
+        finding->role = wsdbg_case_warp(c, first)->role;
+    char who[176] = "";
+    if (first != WSDBG_NONE)
+        wsdbg_print(who, sizeof who, " (%.160s)", wsdbg_say_warps(c, arrivers).text);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s is made for %u arrivals, but all that arrive on it%s make only %u, so %s waits for ever%s.",
+                wsdbg_say_object(c, lack->word.barrier).text, lack->word.expected, who, made(lack),
+                wsdbg_say_warp(c, lack->warp).text, wsdbg_say_at(c, lack->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Initialise %s with the arrivals that are really made (%u), or let the missing threads arrive.",
+                wsdbg_say_family(c, lack->word.barrier).text, made(lack));
+    wsdbg_tell_access(c, finding, lack->arrives, "may be on it");
+    wsdbg_tell_waits(c, finding, arrivers);
+}
+
+static void say_missing(struct wsdbg_case *c, const struct lack *lack, const struct wsdbg_warp_set *arrivers,
+                        const char *where)
+{
+    struct wsdbg_finding *finding =
+        begin(c, lack, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+    if (!finding)
+        return;
+    const uint32_t first = wsdbg_first_of(arrivers);
+    if (first != WSDBG_NONE)
+        finding->role = wsdbg_case_warp(c, first)->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%u of %u arrivals on %s are missing, so %s waits for ever%s: some of %s went on without arriving; "
+                "they %s.",
+                lack->word.pending, lack->word.expected, wsdbg_say_object(c, lack->word.barrier).text,
+                wsdbg_say_warp(c, lack->warp).text, wsdbg_say_at(c, lack->warp).text, wsdbg_say_warps(c, arrivers).text,
+                where);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Arrive on %s on every path through the iteration, the last one of a tile and skipped ones included.",
+                wsdbg_say_family(c, lack->word.barrier).text);
+    wsdbg_tell_access(c, finding, lack->arrives, "may be such an arrival");
+    wsdbg_tell_waits(c, finding, arrivers);
+}
+
+/* Live warps with an arrival on the barrier behind them. */
+static struct wsdbg_warp_set past_it(const struct wsdbg_case *c, const struct lack *lack)
+{
+    struct wsdbg_warp_set set = {{0}};
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED &&
+            wsdbg_code_behind(c, w, WSDBG_KINDS_ARRIVAL, lack->word.barrier) > 0)
+            wsdbg_set_add(&set, w);
+    return set;
+}
+
+static bool waits_in_parts(const struct wsdbg_case *c, const struct lack *lack)
+{
+    return wsdbg_case_warp(c, lack->warp)->part_count > 1 &&
+           wsdbg_code_can(c, lack->warp, WSDBG_KINDS_ARRIVAL, lack->word.barrier, NULL) == WSDBG_CAN;
+}
+
+static void judge_unreachable(struct wsdbg_case *c, const struct lack *lack)
+{
+    uint32_t expects;
+    const bool announced = wsdbg_code_has(c, WSDBG_KINDS_EXPECT, lack->word.barrier, &expects) >= WSDBG_MATCH_MAY;
+    if (waits_in_parts(c, lack)) {
+        say_split(c, lack);
+    } else if (lack->in_code == WSDBG_MATCH_NO && c->snapshot->access_count > 0) {
+        if (announced)
+            say_no_arrive(c, lack, expects);
+        else
+            say_no_instruction(c, lack);
+    } else if (lack->peers_gone > 0) {
+        say_peer_exited(c, lack);
+    } else if (lack->exited == 0 && lack->in_code >= WSDBG_MATCH_MAY) {
+        const struct wsdbg_warp_set past = past_it(c, lack);
+        const uint32_t could = capacity(c, lack, true);
+        if (wsdbg_set_count(&past) > 0 && could > made(lack))
+            say_missing(c, lack, &past, "are past it and cannot come back");
+        else if (wsdbg_set_count(&past) > 0 && could == made(lack) && made(lack) > 0)
+            say_short(c, lack, &past);
+    }
+}
+
+/* ---- those who can arrive wait themselves ---- */
+
+/* Each of them waits for something that only the waiting warp, or one that waits beside it, can bring. */
+static bool all_wait_for_it(const struct wsdbg_case *c, const struct lack *lack)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        if (!wsdbg_set_has(&lack->able, w))
+            continue;
+        if (wsdbg_case_warp(c, w)->state != WSDBG_WARP_WAIT_MBARRIER ||
+            !wsdbg_set_has(&c->graph->nodes[w].wakers, lack->warp) ||
+            wsdbg_code_can(c, w, WSDBG_KINDS_ARRIVAL, lack->word.barrier, NULL) != WSDBG_CAN)
+            return false;
+    }
+    return true;
+}
+
+static void judge_ring(struct wsdbg_case *c, const struct lack *lack)
+{
+    if (made(lack) == 0 || lack->word.bytes < 0 || !all_wait_for_it(c, lack))
+        return;
+    const uint32_t could = capacity(c, lack, false);
+    const bool completed = ever_completed(c, lack);
+    if (could == 0 ? !completed : could < lack->word.expected) {
+        if (could > 0 && !completed && lack->exited == 0)
+            say_short(c, lack, &lack->able);
+        return;
+    }
+    say_missing(c, lack, &lack->able, "wait themselves for what comes after it");
+}
+
+void wsdbg_rule_code_arrivals(struct wsdbg_case *c)
+{
+    struct lack lack;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        if (!read_lack(c, w, &lack))
+            continue;
+        if (wsdbg_set_count(&lack.able) == 0)
+            judge_unreachable(c, &lack);
+        else
+            judge_ring(c, &lack);
+    }
+}
+
+/* ---- WAKER_EXITED ---- */
+
+/* Copies of cp.async count down later: they may be on their way though their warp has gone on. */
+static bool arrivals_under_way(const struct wsdbg_case *c, const struct lack *lack)
+{
+    return c->cta_count > 1 || wsdbg_code_has(c, WSDBG_KIND(WSDBG_ACCESS_COPY_ARRIVE), lack->word.barrier, NULL);
+}
+
+/* That no warp is left who could come to an arrival is seen in one picture. */
+static enum wsdbg_confidence confidence_of_exited(const struct wsdbg_case *c, const struct lack *lack)
+{
+    const enum wsdbg_confidence by_looks = wsdbg_code_cap(c, WSDBG_CONFIDENCE_PROVEN);
+    if (by_looks == WSDBG_CONFIDENCE_LIKELY && !arrivals_under_way(c, lack) && wsdbg_code_nobody_runs(c))
+        return WSDBG_CONFIDENCE_PROVEN;
+    return by_looks;
+}
+
+static void say_exited(struct wsdbg_case *c, const struct lack *lack)
+{
+    const struct wsdbg_warp_set *gone = &c->graph->nodes[lack->warp].wakers;
+    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_WAKER_EXITED, confidence_of_exited(c, lack));
+    if (!finding)
+        return;
+    const uint32_t first = wsdbg_first_of(gone);
+    if (first != WSDBG_NONE)
+        finding->role = wsdbg_case_warp(c, first)->role;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s waits on %s%s, but every warp that could arrive has exited: no warp that is still there can come to "
+        "an instruction that arrives on it, and %s left.",
+        wsdbg_say_warp(c, lack->warp).text, wsdbg_say_object(c, lack->word.barrier).text,
+        wsdbg_say_at(c, lack->warp).text, wsdbg_say_warps(c, gone).text);
+    if (first != WSDBG_NONE)
+        wsdbg_print(
+            finding->fix, sizeof finding->fix,
+            "Make both sides run the same number of iterations: compare how %s and %s compute their tiles and trips.",
+            wsdbg_say_role(c, lack->warp).text, wsdbg_say_role(c, first).text);
+    wsdbg_tell_access(c, finding, lack->arrives, "may be the arrival; no live warp can come to it");
+}
+
+void wsdbg_rule_code_exited(struct wsdbg_case *c)
+{
+    struct lack lack;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (read_lack(c, w, &lack) && wsdbg_set_count(&lack.able) == 0 && lack.exited > 0 &&
+            lack.in_code >= WSDBG_MATCH_MAY && !waits_in_parts(c, &lack))
+            say_exited(c, &lack);
+}

@@ -1,0 +1,201 @@
+/* rule_code_gather.c - named barriers whose participants do not add up, and lanes of one warp in different waits.
+ *
+ * Reads: parts, barriers, reaches, the wait graph.  Adds: NAMED_COUNT, BLOCK_SYNC_IN_ROLE, LANE_SPLIT.
+ */
+#include "diagnose/code_say.h"
+#include "diagnose/rules.h"
+
+#define WARP_THREADS 32u
+
+/* Who stands at one named barrier. */
+struct gathering {
+    uint32_t barrier;                /* row */
+    uint32_t id, count, other_count; /* threads named; a second value where they differ */
+    uint32_t cta_threads;
+    struct wsdbg_warp_set waiting, others;
+    struct wsdbg_warp_set to_come; /* live warps that may still come to it */
+    uint32_t exited;
+};
+
+/* Threads that a waiting warp names; 0 = the whole CTA, or not known. */
+static uint32_t named_count(const struct wsdbg_case *c, uint32_t warp)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    for (uint32_t i = 0; i < row->part_count && row->part_first + i < c->snapshot->part_count; i++) {
+        const struct wsdbg_part *part = &c->snapshot->parts[row->part_first + i];
+        if (part->state == WSDBG_WARP_WAIT_NAMED && part->barrier == row->barrier && part->count.known)
+            return part->count.value;
+    }
+    return 0;
+}
+
+static void add_warp(const struct wsdbg_case *c, uint32_t warp, struct gathering *g)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    if (row->state == WSDBG_WARP_EXITED) {
+        g->exited++;
+    } else if (row->state == WSDBG_WARP_WAIT_NAMED && row->barrier == g->barrier) {
+        const uint32_t named = named_count(c, warp), count = named ? named : g->cta_threads;
+        wsdbg_set_add(count == g->count ? &g->waiting : &g->others, warp);
+        if (count != g->count)
+            g->other_count = count;
+    } else if (wsdbg_code_can(c, warp, WSDBG_KINDS_NAMED, g->barrier, NULL) > WSDBG_CAN_NOT) {
+        wsdbg_set_add(&g->to_come, warp);
+    }
+}
+
+static struct gathering gather(const struct wsdbg_case *c, uint32_t waiter)
+{
+    const struct wsdbg_warp_row *self = wsdbg_case_warp(c, waiter);
+    struct gathering g = {.barrier = self->barrier, .id = c->snapshot->barriers[self->barrier].id};
+    g.cta_threads = c->snapshot->grids[c->grid].warps_per_cta * WARP_THREADS;
+    g.count = named_count(c, waiter) ? named_count(c, waiter) : g.cta_threads;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->cta == self->cta)
+            add_warp(c, w, &g);
+    return g;
+}
+
+static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct gathering *g, enum wsdbg_cause cause,
+                                   enum wsdbg_confidence confidence)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, wsdbg_first_of(&g->waiting));
+    struct wsdbg_finding *finding = wsdbg_case_find(c, cause, wsdbg_code_cap(c, confidence), row->cta, g->barrier);
+    if (!finding)
+        return NULL;
+    finding->role = row->role;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(&g->waiting, w) || wsdbg_set_has(&g->others, w))
+            wsdbg_evidence_warp(c, finding, w, "%s waits on named barrier %u for %u threads%s",
+                                wsdbg_say_warp(c, w).text, g->id,
+                                wsdbg_set_has(&g->waiting, w) ? g->count : g->other_count, wsdbg_say_at(c, w).text);
+    return finding;
+}
+
+static void say_counts_differ(struct wsdbg_case *c, const struct gathering *g)
+{
+    struct wsdbg_finding *finding = begin(c, g, WSDBG_CAUSE_NAMED_COUNT, WSDBG_CONFIDENCE_PROVEN);
+    if (!finding)
+        return;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s wait%s on named barrier %u for %u threads while %s wait%s on it for %u: all that take part must name "
+        "the same total.",
+        wsdbg_say_warps(c, &g->waiting).text, wsdbg_set_count(&g->waiting) == 1 ? "s" : "", g->id, g->count,
+        wsdbg_say_warps(c, &g->others).text, wsdbg_set_count(&g->others) == 1 ? "s" : "", g->other_count);
+    wsdbg_print(
+        finding->fix, sizeof finding->fix,
+        "Give every bar.sync and bar.arrive of the group the total number of threads, arriving and waiting ones.");
+}
+
+static void say_too_few(struct wsdbg_case *c, const struct gathering *g)
+{
+    struct wsdbg_finding *finding = begin(c, g, WSDBG_CAUSE_NAMED_COUNT, WSDBG_CONFIDENCE_LIKELY);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "Named barrier %u waits for %u threads%s, but %u wait on it (%s) and no other warp can come to an "
+                "instruction that takes part.",
+                g->id, g->count, wsdbg_say_at(c, wsdbg_first_of(&g->waiting)).text,
+                wsdbg_set_count(&g->waiting) * WARP_THREADS, wsdbg_say_warps(c, &g->waiting).text);
+    wsdbg_print(finding->fix, sizeof finding->fix, "Name the number of threads that really arrive and wait.");
+}
+
+static void say_block_sync(struct wsdbg_case *c, const struct gathering *g, const struct wsdbg_warp_set *absent)
+{
+    struct wsdbg_finding *finding = begin(c, g, WSDBG_CAUSE_BLOCK_SYNC_IN_ROLE, WSDBG_CONFIDENCE_LIKELY);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s stand at a sync of the whole block%s that %s cannot come to%s.",
+                wsdbg_say_warps(c, &g->waiting).text, wsdbg_say_at(c, wsdbg_first_of(&g->waiting)).text,
+                wsdbg_say_warps(c, absent).text,
+                wsdbg_set_count(&g->to_come) ? ": they wait for what only comes after it" : "");
+    wsdbg_print(
+        finding->fix, sizeof finding->fix,
+        "A block-wide sync inside one role's branch never completes: use a named barrier with the role's count.");
+    wsdbg_tell_waits(c, finding, absent);
+}
+
+/* Live warps of the CTA that are not there. */
+static struct wsdbg_warp_set absent_warps(const struct wsdbg_case *c, const struct gathering *g)
+{
+    struct wsdbg_warp_set set = {{0}};
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->cta == c->snapshot->barriers[g->barrier].cta && !wsdbg_set_has(&g->waiting, w) &&
+            wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED)
+            wsdbg_set_add(&set, w);
+    return set;
+}
+
+/* Each warp that is not there waits for what those at the barrier would do after it. */
+static bool all_wait_for_it(const struct wsdbg_case *c, const struct gathering *g, const struct wsdbg_warp_set *absent)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(absent, w) &&
+            (!wsdbg_case_stuck(c, w) || !wsdbg_set_meets(&c->graph->nodes[w].wakers, &g->waiting)))
+            return false;
+    return true;
+}
+
+static void judge_named(struct wsdbg_case *c, uint32_t waiter)
+{
+    const struct gathering g = gather(c, waiter);
+    if (!wsdbg_case_stuck(c, waiter) || wsdbg_first_of(&g.waiting) != waiter)
+        return;
+    if (wsdbg_set_count(&g.others) > 0) {
+        if (waiter < wsdbg_first_of(&g.others))
+            say_counts_differ(c, &g);
+        return;
+    }
+    const struct wsdbg_warp_set absent = absent_warps(c, &g);
+    const bool nobody = wsdbg_set_count(&g.to_come) == 0;
+    const uint32_t present = wsdbg_set_count(&g.waiting) * WARP_THREADS;
+    const uint32_t missing = g.count > present ? g.count - present : 0;
+    if (g.id == 0 && g.count == g.cta_threads && wsdbg_set_count(&absent) > 0) {
+        if (nobody || all_wait_for_it(c, &g, &absent))
+            say_block_sync(c, &g, &absent);
+    } else if (nobody && missing > g.exited * WARP_THREADS) {
+        say_too_few(c, &g);
+    }
+}
+
+/* ---- lanes ---- */
+
+/* Two parts of the warp wait on one mbarrier for different phases. */
+static void judge_lanes(struct wsdbg_case *c, uint32_t warp)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    for (uint32_t i = 0; i < row->part_count && row->part_first + i < c->snapshot->part_count; i++) {
+        const struct wsdbg_part *part = &c->snapshot->parts[row->part_first + i];
+        if (part->state != WSDBG_WARP_WAIT_MBARRIER || part->barrier != row->barrier || !part->parity.known ||
+            !row->parity.known || part->parity.value == row->parity.value || part->barrier == WSDBG_NONE)
+            continue;
+        struct wsdbg_finding *finding = wsdbg_case_find(
+            c, WSDBG_CAUSE_LANE_SPLIT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), row->cta, row->barrier);
+        if (!finding)
+            return;
+        finding->role = row->role;
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "The lanes of %s have split: some wait on %s for parity %u%s, lanes 0x%08x for parity %u at %s.",
+                    wsdbg_say_warp(c, warp).text, wsdbg_say_object(c, row->barrier).text, row->parity.value,
+                    wsdbg_say_at(c, warp).text, part->lanes, part->parity.value, wsdbg_say_place(c, part->site).text);
+        wsdbg_print(
+            finding->fix, sizeof finding->fix,
+            "Bring the lanes together (__syncwarp) after the elected lane's work, before any of them waits again.");
+        wsdbg_tell_wait(c, finding, warp);
+        wsdbg_tell_word(c, finding, row->barrier);
+        return;
+    }
+}
+
+void wsdbg_rule_code_gather(struct wsdbg_case *c)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (row->state == WSDBG_WARP_WAIT_NAMED && row->barrier < c->snapshot->barrier_count)
+            judge_named(c, w);
+        else if (row->state == WSDBG_WARP_WAIT_MBARRIER && wsdbg_case_stuck(c, w))
+            judge_lanes(c, w);
+    }
+}

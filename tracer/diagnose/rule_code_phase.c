@@ -1,0 +1,237 @@
+/* rule_code_phase.c - a ring of slots whose "empty" and "full" barriers contradict the warp that waits to fill a slot.
+ *
+ * Reads: barrier words, reaches.  Adds: TX_SHARED_BARRIER, DOUBLE_ARRIVE, PARITY_WRONG, PARITY_DRIFT.
+ *
+ * A slot is filled and released in turn.  Where nobody has touched the phases under way of its two barriers, their
+ * phase bits tell which is next: as often filled as released (equal bits) = free.  Where the consumers hand every slot
+ * over once before its first use, a free slot has unequal bits.  Such hand-overs are arrivals that lie behind the
+ * consumers for good; two of them turn the phase back.
+ */
+#include "diagnose/code_say.h"
+#include "diagnose/rules.h"
+
+struct slot {
+    uint32_t filler;                 /* waits for the slot */
+    struct wsdbg_word empty;         /* what it waits on */
+    struct wsdbg_word full;          /* what it would fill next */
+    struct wsdbg_warp_set releasers; /* live warps that can still arrive on `empty` */
+    uint32_t handed;                 /* hand-overs behind the releasers */
+    bool handed_known;               /* ... the same for each of them */
+};
+
+/* The other barrier of the slot: same stage, and the warp can come to where it is filled. */
+static bool find_full(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_word *empty,
+                      struct wsdbg_word *full)
+{
+    const struct wsdbg_barrier *mine = &c->snapshot->barriers[empty->barrier];
+    for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
+        const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
+        if (row->cta == mine->cta && row->kind == WSDBG_BARRIER_MBARRIER && row->id != mine->id &&
+            row->stage == mine->stage &&
+            wsdbg_code_can(c, warp, WSDBG_KINDS_EXPECT | WSDBG_KINDS_BYTES, b, NULL) == WSDBG_CAN &&
+            wsdbg_word_of(c, b, full))
+            return true;
+    }
+    return false;
+}
+
+static bool read_slot(const struct wsdbg_case *c, uint32_t warp, struct slot *slot)
+{
+    *slot = (struct slot){.filler = warp, .handed_known = true};
+    if (!wsdbg_case_stuck(c, warp) || !wsdbg_code_wait(c, warp, &slot->empty) ||
+        !find_full(c, warp, &slot->empty, &slot->full))
+        return false;
+    slot->releasers = wsdbg_code_able(c, WSDBG_KINDS_ARRIVAL, slot->empty.barrier, WSDBG_CAN);
+    wsdbg_set_remove(&slot->releasers, warp);
+    bool first = true;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        if (!wsdbg_set_has(&slot->releasers, w))
+            continue;
+        const uint32_t handed = wsdbg_code_behind(c, w, WSDBG_KINDS_ARRIVAL, slot->empty.barrier);
+        slot->handed_known = slot->handed_known && (first || handed == slot->handed);
+        slot->handed = handed;
+        first = false;
+    }
+    return true;
+}
+
+static bool is_free(const struct slot *slot)
+{
+    return slot->empty.untouched && slot->full.untouched &&
+           (slot->empty.phase ^ slot->full.phase) == (slot->handed & 1);
+}
+
+/* Everybody who could release the slot waits for it to be filled. */
+static bool releasers_wait_for_it(const struct wsdbg_case *c, const struct slot *slot)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(&slot->releasers, w) && wsdbg_case_warp(c, w)->barrier != slot->full.barrier)
+            return false;
+    return wsdbg_set_count(&slot->releasers) > 0;
+}
+
+/* Another stage of either barrier that is not as it was before its first use. */
+static bool was_used_before(const struct wsdbg_case *c, const struct slot *slot)
+{
+    const struct wsdbg_barrier *empty = &c->snapshot->barriers[slot->empty.barrier];
+    const struct wsdbg_barrier *full = &c->snapshot->barriers[slot->full.barrier];
+    for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
+        const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
+        struct wsdbg_word word;
+        if (row->cta != empty->cta || (row->id != empty->id && row->id != full->id) || !wsdbg_word_of(c, b, &word))
+            continue;
+        if (!word.untouched || word.phase != (row->id == empty->id ? (slot->handed & 1) : 0))
+            return true;
+    }
+    return false;
+}
+
+static void tell_slot(struct wsdbg_case *c, struct wsdbg_finding *finding, const struct slot *slot)
+{
+    wsdbg_tell_wait(c, finding, slot->filler);
+    wsdbg_tell_word(c, finding, slot->empty.barrier);
+    wsdbg_tell_word(c, finding, slot->full.barrier);
+    wsdbg_tell_waits(c, finding, &slot->releasers);
+}
+
+/* ---- TX_SHARED_BARRIER ---- */
+
+/* Another live warp that fills the same barrier and waits for another turn of it. */
+static uint32_t filler_out_of_step(const struct wsdbg_case *c, const struct slot *slot)
+{
+    const struct wsdbg_warp_row *self = wsdbg_case_warp(c, slot->filler);
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (w != slot->filler && row->cta == self->cta && row->state == WSDBG_WARP_WAIT_MBARRIER &&
+            (row->barrier != self->barrier || row->parity.value != self->parity.value) &&
+            wsdbg_code_can(c, w, WSDBG_KINDS_EXPECT, slot->full.barrier, NULL) == WSDBG_CAN)
+            return w;
+    }
+    return WSDBG_NONE;
+}
+
+static void say_shared(struct wsdbg_case *c, const struct slot *slot, uint32_t arrives, uint32_t expects)
+{
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_TX_SHARED_BARRIER, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY),
+                        wsdbg_case_warp(c, slot->filler)->cta, slot->full.barrier);
+    if (!finding)
+        return;
+    finding->role = wsdbg_case_warp(c, slot->filler)->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits%s for a slot that has been filled and released without it: several warps expect bytes on %s, "
+                "which is made for one arrival, so a phase can end with the bytes of the one that arrives.",
+                wsdbg_say_warp(c, slot->filler).text, wsdbg_say_at(c, slot->filler).text,
+                wsdbg_say_family(c, slot->full.barrier).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Initialise %s with one arrival for each of these warps and let each do arrive.expect_tx with its own "
+                "bytes, or give each warp a barrier of its own.",
+                wsdbg_say_family(c, slot->full.barrier).text);
+    tell_slot(c, finding, slot);
+    wsdbg_tell_access(c, finding, arrives, "may be on it: the one arrival that a phase takes");
+    wsdbg_tell_access(c, finding, expects, "may be on it: bytes without an arrival");
+}
+
+/* The slot is free and went round without this warp: others fill it too.  What makes that go wrong is in the code. */
+static bool judge_shared(struct wsdbg_case *c, const struct slot *slot)
+{
+    uint32_t arrives, expects;
+    if (!slot->handed_known || !is_free(slot) || slot->full.expected != 1)
+        return false;
+    if (wsdbg_code_has(c, WSDBG_KIND(WSDBG_ACCESS_EXPECT), slot->full.barrier, &expects) < WSDBG_MATCH_MAY ||
+        wsdbg_code_has(c, WSDBG_KIND(WSDBG_ACCESS_ARRIVE_EXPECT), slot->full.barrier, &arrives) < WSDBG_MATCH_MAY)
+        return false;
+    if (wsdbg_set_count(&slot->releasers) > 0 && filler_out_of_step(c, slot) == WSDBG_NONE)
+        return false;
+    say_shared(c, slot, arrives, expects);
+    return true;
+}
+
+/* ---- DOUBLE_ARRIVE ---- */
+
+static void tell_hand_overs(struct wsdbg_case *c, struct wsdbg_finding *finding, const struct slot *slot)
+{
+    uint32_t count;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, wsdbg_first_of(&slot->releasers), &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
+        if (access && WSDBG_KINDS_ARRIVAL >> access->kind & 1 && reaches[i].after == 0 && reaches[i].before_most > 0 &&
+            wsdbg_access_match(c, access, slot->empty.barrier) >= WSDBG_MATCH_MAY)
+            wsdbg_tell_access(c, finding, reaches[i].access, "lies behind them for good");
+    }
+}
+
+static void say_double(struct wsdbg_case *c, const struct slot *slot)
+{
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_DOUBLE_ARRIVE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY),
+                        wsdbg_case_warp(c, slot->filler)->cta, slot->empty.barrier);
+    if (!finding)
+        return;
+    const uint32_t first = wsdbg_first_of(&slot->releasers);
+    const struct wsdbg_phrase filler = wsdbg_say_warp(c, slot->filler);
+    finding->role = wsdbg_case_warp(c, first)->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s came through %u arrives on %s before its first use: each completes a phase, so the phase has "
+                "turned back and %s waits%s for a parity that has gone by.",
+                wsdbg_say_warps(c, &slot->releasers).text, slot->handed, wsdbg_say_object(c, slot->empty.barrier).text,
+                filler.text, wsdbg_say_at(c, slot->filler).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Arrive once per warp and round on %s: remove one of the arrives, or wait between them.",
+                wsdbg_say_family(c, slot->empty.barrier).text);
+    tell_hand_overs(c, finding, slot);
+    tell_slot(c, finding, slot);
+}
+
+/* Nothing has happened but the hand-overs. */
+static bool judge_double(struct wsdbg_case *c, const struct slot *slot)
+{
+    if (!slot->handed_known || slot->handed < 2 || !slot->empty.untouched || !slot->full.untouched ||
+        slot->full.phase != 0 || slot->empty.phase != (slot->handed & 1))
+        return false;
+    say_double(c, slot);
+    return true;
+}
+
+/* ---- PARITY_WRONG, PARITY_DRIFT ---- */
+
+static void say_parity(struct wsdbg_case *c, const struct slot *slot)
+{
+    const bool drift = was_used_before(c, slot);
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, slot->filler);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, drift ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG,
+                        wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), row->cta, slot->empty.barrier);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase filler = wsdbg_say_warp(c, slot->filler),
+                              object = wsdbg_say_object(c, slot->empty.barrier);
+    finding->role = row->role;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s waits on %s%s for parity %u, but the slot is free%s: %s can only release it after this warp has filled "
+        "it, so the wait must name parity %u.",
+        filler.text, object.text, wsdbg_say_at(c, slot->filler).text, row->parity.value,
+        drift ? " again" : " and has never been used", wsdbg_say_warps(c, &slot->releasers).text,
+        row->parity.value ^ 1);
+    if (drift)
+        wsdbg_print(finding->fix, sizeof finding->fix,
+                    "Carry the phase of %s over from tile to tile: flip it each time the stage index wraps, only then.",
+                    wsdbg_say_family(c, slot->empty.barrier).text);
+    else
+        wsdbg_print(finding->fix, sizeof finding->fix,
+                    "Start this warp's phase for %s at %u, and flip it when the stage index wraps.",
+                    wsdbg_say_family(c, slot->empty.barrier).text, row->parity.value ^ 1);
+    tell_slot(c, finding, slot);
+}
+
+void wsdbg_rule_code_phase(struct wsdbg_case *c)
+{
+    struct slot slot;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        if (!read_slot(c, w, &slot) || judge_shared(c, &slot) || judge_double(c, &slot))
+            continue;
+        if (slot.handed_known && slot.handed < 2 && is_free(&slot) && releasers_wait_for_it(c, &slot))
+            say_parity(c, &slot);
+    }
+}
