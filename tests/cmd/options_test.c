@@ -193,6 +193,29 @@ static void an_outer_session_does_not_show_through(void **state)
     wsdbg_environment_destroy(made);
 }
 
+static void core_dumps_are_asked_for_only_where_they_are_wanted(void **state)
+{
+    struct wsdbg_environment_options options = {.shim = "/w/libwsdbg-shim.so", .session = "s"};
+    char *from[] = {(char[]){"CUDA_COREDUMP_FILE=/mine"}, (char[]){"CUDA_COREDUMP_GENERATION_FLAGS=skip_shared_memory"},
+                    NULL};
+    char **made;
+    (void)state;
+    assert_null(wsdbg_environment_create(&options, from, &made));
+    assert_string_equal(lookup(made, "CUDA_COREDUMP_FILE"), "/mine");
+    assert_string_equal(lookup(made, "CUDA_COREDUMP_GENERATION_FLAGS"), "skip_shared_memory");
+    assert_null(lookup(made, "CUDA_ENABLE_USER_TRIGGERED_COREDUMP"));
+    wsdbg_environment_destroy(made);
+
+    options.core_folder = "/spool";
+    assert_null(wsdbg_environment_create(&options, from, &made));
+    assert_string_equal(lookup(made, "CUDA_COREDUMP_FILE"), "/spool/gpu-core.%p");
+    assert_string_equal(lookup(made, "CUDA_COREDUMP_PIPE"), "/spool/gpu-core-pipe.%p");
+    assert_string_equal(lookup(made, "CUDA_ENABLE_USER_TRIGGERED_COREDUMP"), "1");
+    assert_string_equal(lookup(made, "CUDA_COREDUMP_GENERATION_FLAGS"),
+                        "skip_nonrelocated_elf_images,skip_global_memory,skip_local_memory,skip_abort");
+    wsdbg_environment_destroy(made);
+}
+
 static void a_shim_that_cannot_be_named_is_refused(void **state)
 {
     struct wsdbg_environment_options options = {.shim = "/my tools/libwsdbg-shim.so", .session = "s"};
@@ -216,6 +239,7 @@ int main(void)
         cmocka_unit_test(counts_are_whole_and_in_range),
         cmocka_unit_test(the_shim_goes_before_what_was_preloaded),
         cmocka_unit_test(an_outer_session_does_not_show_through),
+        cmocka_unit_test(core_dumps_are_asked_for_only_where_they_are_wanted),
         cmocka_unit_test(a_shim_that_cannot_be_named_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

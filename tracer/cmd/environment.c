@@ -6,17 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "evidence/core_dump.h"
 #include "wsdbg/session.h"
 
 static const char preload_name[] = "LD_PRELOAD";
 static const char shim_prefix[] = "libwsdbg-"; /* libwsdbg-shim.so, libwsdbg-cupti.so */
 
-enum { ADDED_VARIABLES = 8 };
+/* What the driver reads when CUDA is initialized. */
+static const char core_enable[] = "CUDA_ENABLE_USER_TRIGGERED_COREDUMP", core_pipe[] = "CUDA_COREDUMP_PIPE",
+                  core_file[] = "CUDA_COREDUMP_FILE", core_flags[] = "CUDA_COREDUMP_GENERATION_FLAGS";
+
+enum { ADDED_VARIABLES = 12 };
 
 static bool is_variable(const char *entry, const char *name)
 {
     size_t length = strlen(name);
     return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+static bool is_core_variable(const char *entry)
+{
+    return is_variable(entry, core_enable) || is_variable(entry, core_pipe) || is_variable(entry, core_file) ||
+           is_variable(entry, core_flags);
 }
 
 /* Variables this file sets itself: an outer session's must not show through. */
@@ -71,6 +82,20 @@ static bool add(char **list, size_t *count, const char *name, const char *value)
     return true;
 }
 
+/* %p: the driver puts the process's number, since children of the program have dumps of their own.  Shared memory,
+ * where the mbarriers lie, and constant banks, where the parameters do, are kept. */
+static bool add_core(char **list, size_t *count, const char *folder)
+{
+    char path[2][4096];
+    if (!folder)
+        return true;
+    snprintf(path[0], sizeof path[0], "%s/" WSDBG_CORE_PIPE_PREFIX "%%p", folder);
+    snprintf(path[1], sizeof path[1], "%s/" WSDBG_CORE_FILE_PREFIX "%%p", folder);
+    return add(list, count, core_enable, "1") && add(list, count, core_pipe, path[0]) &&
+           add(list, count, core_file, path[1]) &&
+           add(list, count, core_flags, "skip_nonrelocated_elf_images,skip_global_memory,skip_local_memory,skip_abort");
+}
+
 static bool fill(const struct wsdbg_environment_options *options, char **from, char **list)
 {
     size_t count = 0;
@@ -78,7 +103,7 @@ static bool fill(const struct wsdbg_environment_options *options, char **from, c
     for (; *from; from++) {
         if (is_variable(*from, preload_name))
             preload = *from + sizeof preload_name;
-        if (is_replaced(*from))
+        if (is_replaced(*from) || (options->core_folder && is_core_variable(*from)))
             continue;
         if (!(list[count] = strdup(*from)))
             return false;
@@ -91,7 +116,7 @@ static bool fill(const struct wsdbg_environment_options *options, char **from, c
            add(list, &count, WSDBG_ENV_SPOOL, options->spool) &&
            add(list, &count, WSDBG_ENV_OBSERVER, options->observer) &&
            add(list, &count, WSDBG_ENV_HISTORY, options->history) &&
-           add(list, &count, WSDBG_ENV_MARKERS, options->markers);
+           add(list, &count, WSDBG_ENV_MARKERS, options->markers) && add_core(list, &count, options->core_folder);
 }
 
 struct wsdbg_error *wsdbg_environment_create(const struct wsdbg_environment_options *options, char **from, char ***out)

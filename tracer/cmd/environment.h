@@ -11,6 +11,7 @@ struct wsdbg_environment_options {
     const char *observer; /* "driver" or "cupti" */
     const char *history;  /* events a warp, decimal; NULL = the shim's own default */
     const char *markers;  /* "1": the shim says whether work gets done; NULL = it does not */
+    const char *core_folder; /* where the driver puts its pipe and GPU core dumps; NULL = none are made */
 };
 
 /* A NULL-terminated environment made from `from`.  Variables of another wsdbg session in it are replaced, an
