@@ -2,7 +2,7 @@
  *
  * Reads: the function's code.  Holds: the decoded instructions, basic blocks and the edges between them.
  * A branch through a register may go anywhere: its block is marked, and every answer below that would rest on it is
- * "maybe".
+ * "maybe".  A called piece of the same code is passed as a whole: a path that calls it comes back to its own call.
  */
 #ifndef WSDBG_SASS_GRAPH_H
 #define WSDBG_SASS_GRAPH_H
@@ -13,10 +13,15 @@
 
 struct wsdbg_graph;
 
+/* What a block, an instruction or a loop is called where there is none. */
+#define WSDBG_GRAPH_NONE UINT32_MAX
+/* A function with more instructions is refused: it would be ten times the largest known kernel. */
+#define WSDBG_GRAPH_INSTRUCTIONS_MOST (1u << 19)
+
 struct wsdbg_block {
     uint32_t first, count;       /* instructions */
-    uint32_t successor[2];       /* blocks; fall-through first; UINT32_MAX = none */
-    bool is_indirect;            /* ends in a branch through a register: successors not known */
+    uint32_t successor[2];       /* blocks: the next one in order, the branch's target; UINT32_MAX = none */
+    bool is_indirect;            /* ends in a branch through a register or out of the code: successors not known */
     bool calls, returns, exits;  /* how it ends; `exits` also where the exit is guarded and may be passed */
     uint32_t callee;             /* first instruction of the called code, where it lies in this function; else UINT32_MAX */
     uint32_t loop;               /* head block of the innermost loop it belongs to, UINT32_MAX = none */
@@ -24,9 +29,13 @@ struct wsdbg_block {
 
 enum wsdbg_reaches { WSDBG_REACHES_NO, WSDBG_REACHES_MAYBE, WSDBG_REACHES_YES };
 
-/* Decodes and builds; `code` must outlive *out.  Code of any bytes gives some graph. */
+/* Decodes and builds; the code's bytes are not needed afterwards.  Code of any bytes gives some graph; BAD_INPUT only
+ * where it has too many. */
 struct wsdbg_error *wsdbg_graph_create(const struct wsdbg_image *code, struct wsdbg_graph **out);
-void wsdbg_graph_destroy(struct wsdbg_graph *graph);
+/* The same of instructions that are decoded; they are copied. */
+struct wsdbg_error *wsdbg_graph_create_decoded(const struct wsdbg_instruction *instructions, size_t count,
+                                               struct wsdbg_graph **out);
+void wsdbg_graph_destroy(struct wsdbg_graph *graph); /* NULL is fine */
 
 uint32_t wsdbg_graph_instruction_count(const struct wsdbg_graph *graph);
 const struct wsdbg_instruction *wsdbg_graph_instruction(const struct wsdbg_graph *graph, uint32_t number);
@@ -34,18 +43,20 @@ uint32_t wsdbg_graph_block_count(const struct wsdbg_graph *graph);
 const struct wsdbg_block *wsdbg_graph_block(const struct wsdbg_graph *graph, uint32_t block);
 uint32_t wsdbg_graph_block_of(const struct wsdbg_graph *graph, uint32_t number);
 
-/* A set of instructions, one bit each, (count + 63) / 64 words; NULL = the empty set. */
+/* A set of instructions, one bit each, (count + 63) / 64 words; NULL = the empty set.  An instruction with a guard may
+ * be come to without being executed: as one to avoid it stops no path, and it counts for at_most only. */
 typedef const uint64_t *wsdbg_instruction_set;
 
 /* Whether some path leads from just before `from` to `to`, without executing one of `avoid` in between (`from` itself
  * counts as executed, so from ∈ avoid gives NO unless from == to).  MAYBE: only through an indirect branch. */
 enum wsdbg_reaches wsdbg_graph_reaches(const struct wsdbg_graph *graph, uint32_t from, uint32_t to,
                                        wsdbg_instruction_set avoid);
-/* All instructions that some path from `from` reaches, likewise: `out` gets their bits.  True: an indirect branch is
- * among them, so there may be more. */
+/* All instructions that some path from `from` comes to, likewise: `out` gets their bits, those of `avoid` it stops at
+ * among them.  True: an indirect branch is among them, so there may be more. */
 bool wsdbg_graph_reach_set(const struct wsdbg_graph *graph, uint32_t from, wsdbg_instruction_set avoid, uint64_t *out);
 /* How often at least / at most a path from `from` to `to` executes an instruction of `set`: counts to 255; 255 = 255 or
- * more, also where a loop may repeat it.  False: `to` cannot be reached. */
+ * more, also where a loop may repeat it.  False: `to` cannot be reached, or memory ran out; with an indirect branch on
+ * the way the counts are 0 and 255. */
 bool wsdbg_graph_passes(const struct wsdbg_graph *graph, uint32_t from, uint32_t to, wsdbg_instruction_set set,
                         uint8_t *at_least, uint8_t *at_most);
 

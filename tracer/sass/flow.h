@@ -1,0 +1,47 @@
+/* flow.h - what the control flow of a function is made of: the inside of graph.h, for the files of this room that walk
+ * along its edges (graph.c builds it, loops.c and reach.c and the value tracer read it).
+ *
+ * Called pieces of the code are procedures; 0 is the function itself.  The edges within a procedure lead from a call to
+ * the instruction after it.
+ */
+#ifndef WSDBG_SASS_FLOW_H
+#define WSDBG_SASS_FLOW_H
+
+#include "sass/graph.h"
+
+/* Lists of numbers, one list a key: those of `key` are numbers[first[key]] to numbers[first[key + 1] - 1]. */
+struct wsdbg_lists {
+    uint32_t *first, *numbers;
+};
+
+#define WSDBG_PROCEDURE_SEVERAL (UINT32_MAX - 1)
+
+struct wsdbg_graph {
+    struct wsdbg_instruction *instructions;
+    uint32_t instruction_count;
+    struct wsdbg_block *blocks;
+    uint32_t block_count;
+    uint32_t *block_of;              /* by instruction */
+    struct wsdbg_lists predecessors; /* by block: blocks, along the edges within a procedure */
+    uint32_t procedure_count;
+    uint32_t *procedure_entry;       /* by procedure: its first block */
+    uint32_t *procedure_at;          /* by block: the one that begins there, or WSDBG_GRAPH_NONE */
+    uint32_t *procedure_of;          /* by block: WSDBG_GRAPH_NONE = none comes here, WSDBG_PROCEDURE_SEVERAL */
+    struct wsdbg_lists callers;      /* by procedure: blocks that call it */
+    uint32_t *dominator;             /* by block: the last block that every path to it from its procedure's entry passes
+                                        before; itself for an entry, WSDBG_GRAPH_NONE = no path */
+};
+
+/* True where the instruction executes whenever it is come to. */
+bool wsdbg_flow_is_unguarded(const struct wsdbg_instruction *instruction);
+bool wsdbg_flow_contains(wsdbg_instruction_set set, uint32_t number);
+
+/* The lists of pairs (keys[i], numbers[i]), i < count; a key of WSDBG_GRAPH_NONE is left out. */
+struct wsdbg_error *wsdbg_lists_create(const uint32_t *keys, const uint32_t *numbers, size_t count, uint32_t key_count,
+                                       struct wsdbg_lists *out);
+void wsdbg_lists_destroy(struct wsdbg_lists *lists);
+
+/* Fills procedure_of and dominator, and every block's loop. */
+struct wsdbg_error *wsdbg_flow_find_loops(struct wsdbg_graph *graph);
+
+#endif

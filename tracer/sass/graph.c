@@ -1,0 +1,346 @@
+/* graph.c - see graph.h.  Cuts the code into blocks, joins them, and finds what is called.  Reads decoded instructions;
+ * writes the graph's own memory. */
+#include "sass/flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where an instruction leads. */
+struct flow {
+    bool ends_block;
+    bool falls_through;
+    bool is_indirect, calls, returns, exits;
+    uint32_t target; /* instruction, or WSDBG_GRAPH_NONE */
+};
+
+bool wsdbg_flow_is_unguarded(const struct wsdbg_instruction *instruction)
+{
+    return instruction->guard == WSDBG_PT && !instruction->guard_is_negated;
+}
+
+bool wsdbg_flow_contains(wsdbg_instruction_set set, uint32_t number)
+{
+    return set && (set[number / 64] >> number % 64 & 1);
+}
+
+/* Beside its guard a branch may ask for a predicate of its own, or how the warp is split. */
+static bool has_condition(const struct wsdbg_instruction *instruction)
+{
+    const unsigned split = instruction->words[0] >> 32 & 3, predicate = instruction->words[1] >> 23 & 15;
+    const bool is_known = instruction->words[0] || instruction->words[1];
+    if (!wsdbg_flow_is_unguarded(instruction) || (is_known && predicate != WSDBG_PT))
+        return true;
+    return instruction->operation == WSDBG_OP_BRA && is_known && split;
+}
+
+static uint32_t target_of(const struct wsdbg_instruction *instruction, uint32_t number, uint32_t count)
+{
+    const int64_t at = (int64_t)number * WSDBG_INSTRUCTION_BYTES, end = (int64_t)count * WSDBG_INSTRUCTION_BYTES;
+    const int64_t offset = instruction->target_offset_bytes;
+    if (!instruction->has_target || instruction->is_absolute || offset < -at || offset >= end - at ||
+        offset % WSDBG_INSTRUCTION_BYTES)
+        return WSDBG_GRAPH_NONE;
+    return (uint32_t)((at + offset) / WSDBG_INSTRUCTION_BYTES);
+}
+
+static struct flow flow_of(const struct wsdbg_instruction *instruction, uint32_t number, uint32_t count)
+{
+    const uint32_t target = target_of(instruction, number, count);
+    const bool may_pass = has_condition(instruction);
+    switch (instruction->operation) {
+    case WSDBG_OP_EXIT:
+    case WSDBG_OP_RTT:
+    case WSDBG_OP_KILL:
+        return (struct flow){
+            .ends_block = true, .falls_through = may_pass, .exits = true, .target = WSDBG_GRAPH_NONE};
+    case WSDBG_OP_RET:
+        return (struct flow){
+            .ends_block = true, .falls_through = may_pass, .returns = true, .target = WSDBG_GRAPH_NONE};
+    case WSDBG_OP_CALL:
+        return (struct flow){.ends_block = true, .falls_through = true, .calls = true, .target = target};
+    case WSDBG_OP_BRA:
+    case WSDBG_OP_JMP:
+    case WSDBG_OP_BRX:
+    case WSDBG_OP_JMX:
+    case WSDBG_OP_BRXU:
+    case WSDBG_OP_JMXU:
+        return (struct flow){.ends_block = true,
+                             .falls_through = may_pass,
+                             .is_indirect = target == WSDBG_GRAPH_NONE,
+                             .target = target};
+    case WSDBG_OP_WARPSYNC: /* a collective one names where the lanes go on that take no part */
+        if (target != WSDBG_GRAPH_NONE)
+            return (struct flow){.ends_block = true, .falls_through = true, .target = target};
+        break;
+    default:
+        break;
+    }
+    return (struct flow){.falls_through = true, .target = WSDBG_GRAPH_NONE};
+}
+
+/* ---- lists ---- */
+
+struct wsdbg_error *wsdbg_lists_create(const uint32_t *keys, const uint32_t *numbers, size_t count, uint32_t key_count,
+                                       struct wsdbg_lists *out)
+{
+    uint32_t *first = calloc((size_t)key_count + 2, sizeof *first);
+    uint32_t *sorted = calloc(count ? count : 1, sizeof *sorted);
+    if (!first || !sorted) {
+        free(first);
+        free(sorted);
+        return &wsdbg_error_no_memory;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (keys[i] != WSDBG_GRAPH_NONE)
+            first[keys[i] + 2]++;
+    for (uint32_t key = 0; key < key_count; key++)
+        first[key + 2] += first[key + 1];
+    for (size_t i = 0; i < count; i++)
+        if (keys[i] != WSDBG_GRAPH_NONE)
+            sorted[first[keys[i] + 1]++] = numbers[i];
+    *out = (struct wsdbg_lists){first, sorted};
+    return NULL;
+}
+
+void wsdbg_lists_destroy(struct wsdbg_lists *lists)
+{
+    free(lists->first);
+    free(lists->numbers);
+    *lists = (struct wsdbg_lists){0};
+}
+
+/* ---- blocks ---- */
+
+/* Marks in block_of where blocks begin. */
+static void mark_heads(struct wsdbg_graph *graph)
+{
+    const uint32_t count = graph->instruction_count;
+    graph->block_of[0] = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct flow flow = flow_of(&graph->instructions[i], i, count);
+        if (flow.target != WSDBG_GRAPH_NONE)
+            graph->block_of[flow.target] = 1;
+        if (flow.ends_block && i + 1 < count)
+            graph->block_of[i + 1] = 1;
+    }
+}
+
+/* From the marks to each instruction's block. */
+static struct wsdbg_error *cut(struct wsdbg_graph *graph)
+{
+    uint32_t heads = 0;
+    for (uint32_t i = 0; i < graph->instruction_count; i++)
+        heads += graph->block_of[i];
+    graph->blocks = calloc(heads ? heads : 1, sizeof *graph->blocks);
+    if (!graph->blocks)
+        return &wsdbg_error_no_memory;
+    for (uint32_t i = 0; i < graph->instruction_count; i++) {
+        if (graph->block_of[i])
+            graph->blocks[graph->block_count++].first = i;
+        graph->blocks[graph->block_count - 1].count++;
+        graph->block_of[i] = graph->block_count - 1;
+    }
+    return NULL;
+}
+
+static void join(struct wsdbg_graph *graph, uint32_t number)
+{
+    struct wsdbg_block *block = &graph->blocks[number];
+    const uint32_t last = block->first + block->count - 1;
+    const struct flow flow = flow_of(&graph->instructions[last], last, graph->instruction_count);
+    const bool has_next = number + 1 < graph->block_count;
+    const bool has_target = flow.target != WSDBG_GRAPH_NONE && !flow.calls;
+    block->successor[0] = flow.falls_through && has_next ? number + 1 : WSDBG_GRAPH_NONE;
+    block->successor[1] = has_target ? graph->block_of[flow.target] : WSDBG_GRAPH_NONE;
+    /* Code that runs on behind its end is as good as a branch nobody can follow. */
+    block->is_indirect = flow.is_indirect || (flow.falls_through && !has_next);
+    block->calls = flow.calls;
+    block->returns = flow.returns;
+    block->exits = flow.exits;
+    block->callee = flow.calls ? flow.target : WSDBG_GRAPH_NONE;
+    block->loop = WSDBG_GRAPH_NONE;
+}
+
+static struct wsdbg_error *find_predecessors(struct wsdbg_graph *graph)
+{
+    const size_t count = (size_t)graph->block_count * 2;
+    uint32_t *to = calloc(count ? count : 1, sizeof *to), *from = calloc(count ? count : 1, sizeof *from);
+    struct wsdbg_error *error = &wsdbg_error_no_memory;
+    if (to && from) {
+        for (size_t i = 0; i < count; i++) {
+            const struct wsdbg_block *block = &graph->blocks[i / 2];
+            const bool is_twice = i % 2 && block->successor[1] == block->successor[0];
+            from[i] = (uint32_t)(i / 2);
+            to[i] = is_twice ? WSDBG_GRAPH_NONE : block->successor[i % 2];
+        }
+        error = wsdbg_lists_create(to, from, count, graph->block_count, &graph->predecessors);
+    }
+    free(to);
+    free(from);
+    return error;
+}
+
+/* ---- procedures ---- */
+
+static void number_procedures(struct wsdbg_graph *graph)
+{
+    for (uint32_t block = 0; block < graph->block_count; block++)
+        graph->procedure_at[block] = WSDBG_GRAPH_NONE;
+    graph->procedure_at[0] = graph->procedure_count++;
+    for (uint32_t block = 0; block < graph->block_count; block++) {
+        if (graph->blocks[block].callee == WSDBG_GRAPH_NONE)
+            continue;
+        const uint32_t entry = graph->block_of[graph->blocks[block].callee];
+        if (graph->procedure_at[entry] != WSDBG_GRAPH_NONE)
+            continue;
+        graph->procedure_entry[graph->procedure_count] = entry;
+        graph->procedure_at[entry] = graph->procedure_count++;
+    }
+}
+
+static struct wsdbg_error *find_procedures(struct wsdbg_graph *graph)
+{
+    const uint32_t count = graph->block_count;
+    graph->procedure_entry = calloc((size_t)count + 1, sizeof *graph->procedure_entry);
+    graph->procedure_at = calloc((size_t)count + 1, sizeof *graph->procedure_at);
+    uint32_t *callees = calloc((size_t)count + 1, sizeof *callees), *callers = calloc((size_t)count + 1, sizeof *callers);
+    struct wsdbg_error *error = &wsdbg_error_no_memory;
+    if (graph->procedure_entry && graph->procedure_at && callees && callers) {
+        if (count)
+            number_procedures(graph);
+        for (uint32_t block = 0; block < count; block++) {
+            const uint32_t callee = graph->blocks[block].callee;
+            callers[block] = block;
+            callees[block] =
+                callee == WSDBG_GRAPH_NONE ? WSDBG_GRAPH_NONE : graph->procedure_at[graph->block_of[callee]];
+        }
+        error = wsdbg_lists_create(callees, callers, count, graph->procedure_count, &graph->callers);
+    }
+    free(callees);
+    free(callers);
+    return error;
+}
+
+/* ---- the whole ---- */
+
+static struct wsdbg_error *build(struct wsdbg_graph *graph)
+{
+    const uint32_t count = graph->instruction_count;
+    graph->block_of = calloc(count ? count : 1, sizeof *graph->block_of);
+    if (!graph->block_of)
+        return &wsdbg_error_no_memory;
+    if (count)
+        mark_heads(graph);
+    struct wsdbg_error *error = cut(graph);
+    if (error)
+        return error;
+    for (uint32_t block = 0; block < graph->block_count; block++)
+        join(graph, block);
+    error = find_predecessors(graph);
+    if (!error)
+        error = find_procedures(graph);
+    return error ? error : wsdbg_flow_find_loops(graph);
+}
+
+/* A graph with room for the instructions; NULL = out of memory. */
+static struct wsdbg_graph *allocate(size_t count)
+{
+    struct wsdbg_graph *graph = calloc(1, sizeof *graph);
+    if (!graph)
+        return NULL;
+    graph->instruction_count = (uint32_t)count;
+    graph->instructions = calloc(count ? count : 1, sizeof *graph->instructions);
+    if (!graph->instructions) {
+        free(graph);
+        return NULL;
+    }
+    return graph;
+}
+
+static struct wsdbg_error *check_count(size_t count)
+{
+    return count <= WSDBG_GRAPH_INSTRUCTIONS_MOST
+               ? NULL
+               : wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "a function of %zu instructions, more than %u are not read",
+                                    count, WSDBG_GRAPH_INSTRUCTIONS_MOST);
+}
+
+static struct wsdbg_error *finish(struct wsdbg_graph *graph, struct wsdbg_graph **out)
+{
+    struct wsdbg_error *error = build(graph);
+    if (error) {
+        wsdbg_graph_destroy(graph);
+        return error;
+    }
+    *out = graph;
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_graph_create(const struct wsdbg_image *code, struct wsdbg_graph **out)
+{
+    const size_t count = code->byte_count / WSDBG_INSTRUCTION_BYTES;
+    struct wsdbg_error *error = check_count(count);
+    if (error)
+        return error;
+    struct wsdbg_graph *graph = allocate(count);
+    if (!graph)
+        return &wsdbg_error_no_memory;
+    for (size_t i = 0; i < count; i++)
+        wsdbg_decode(code->bytes + i * WSDBG_INSTRUCTION_BYTES, &graph->instructions[i]);
+    return finish(graph, out);
+}
+
+struct wsdbg_error *wsdbg_graph_create_decoded(const struct wsdbg_instruction *instructions, size_t count,
+                                               struct wsdbg_graph **out)
+{
+    struct wsdbg_error *error = check_count(count);
+    if (error)
+        return error;
+    struct wsdbg_graph *graph = allocate(count);
+    if (!graph)
+        return &wsdbg_error_no_memory;
+    if (count)
+        memcpy(graph->instructions, instructions, count * sizeof *instructions);
+    return finish(graph, out);
+}
+
+void wsdbg_graph_destroy(struct wsdbg_graph *graph)
+{
+    if (!graph)
+        return;
+    free(graph->instructions);
+    free(graph->blocks);
+    free(graph->block_of);
+    wsdbg_lists_destroy(&graph->predecessors);
+    free(graph->procedure_entry);
+    free(graph->procedure_at);
+    free(graph->procedure_of);
+    wsdbg_lists_destroy(&graph->callers);
+    free(graph->dominator);
+    free(graph);
+}
+
+uint32_t wsdbg_graph_instruction_count(const struct wsdbg_graph *graph)
+{
+    return graph->instruction_count;
+}
+
+const struct wsdbg_instruction *wsdbg_graph_instruction(const struct wsdbg_graph *graph, uint32_t number)
+{
+    return &graph->instructions[number];
+}
+
+uint32_t wsdbg_graph_block_count(const struct wsdbg_graph *graph)
+{
+    return graph->block_count;
+}
+
+const struct wsdbg_block *wsdbg_graph_block(const struct wsdbg_graph *graph, uint32_t block)
+{
+    return &graph->blocks[block];
+}
+
+uint32_t wsdbg_graph_block_of(const struct wsdbg_graph *graph, uint32_t number)
+{
+    return graph->block_of[number];
+}
