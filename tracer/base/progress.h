@@ -5,8 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define WSDBG_TOTAL_UNKNOWN UINT64_MAX
+
 struct wsdbg_progress {
-    /* `done` of `total` units; often called, so cheap. */
+    /* `done` of `total` units, or `done` bytes of WSDBG_TOTAL_UNKNOWN; done = total ends it.  Often called, so cheap. */
     void (*advance)(struct wsdbg_progress *progress, uint64_t done, uint64_t total);
 };
 

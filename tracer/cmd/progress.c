@@ -19,7 +19,11 @@ static void show(struct wsdbg_progress *progress, uint64_t done, uint64_t total)
     const bool early = now_ns - line->begun_ns < line->patience_ns;
     if (!early && (line->shown_ns == 0 || now_ns - line->shown_ns >= INTERVAL_NS)) {
         line->shown_ns = now_ns;
-        dprintf(STDERR_FILENO, "\r\033[K%s: %u %%", line->doing, (unsigned)(100.0 * (double)done / (double)total));
+        if (total != WSDBG_TOTAL_UNKNOWN)
+            dprintf(STDERR_FILENO, "\r\033[K%s: %u %%", line->doing, (unsigned)(100.0 * (double)done / (double)total));
+        else
+            dprintf(STDERR_FILENO, "\r\033[K%s: %.1f s, %.1f MB", line->doing, (double)(now_ns - line->begun_ns) / 1e9,
+                    (double)done / 1e6);
     }
     if (done >= total)
         wsdbg_progress_end(line);

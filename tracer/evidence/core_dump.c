@@ -73,7 +73,7 @@ static struct wsdbg_error *wait_for_file(const char *path, uint32_t process_id, 
     for (;;) {
         const bool ended = has_ended(process_id), late = now_ns() >= deadline_ns;
         const uint64_t size = size_of(path);
-        wsdbg_progress_advance(progress, size, 0);
+        wsdbg_progress_advance(progress, size, WSDBG_TOTAL_UNKNOWN);
         if (size && size == before && is_whole(path, out))
             return NULL;
         if (ended)
@@ -100,8 +100,10 @@ struct wsdbg_error *wsdbg_core_dump_take(const char *folder, uint32_t process_id
         file = NULL;
     if (pipe && file)
         error = trigger(pipe, process_id);
-    if (!error)
+    if (!error) {
         error = wait_for_file(file, process_id, deadline_ns, progress, out);
+        wsdbg_progress_advance(progress, 1, 1);
+    }
     if (!error)
         unlink(file);
     free(pipe);

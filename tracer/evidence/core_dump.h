@@ -15,8 +15,8 @@
 #define WSDBG_CORE_FILE_PREFIX "gpu-core."
 
 /* Triggers, waits until the file is whole, opens and unlinks it.  Errors say why there is no dump: no pipe, a process
- * that ended, deadline_ns (CLOCK_MONOTONIC) passed.  `progress` (NULL = nobody asked) is told the file's size; how
- * large it gets is not known, so its total is 0. */
+ * that ended, deadline_ns (CLOCK_MONOTONIC) passed.  `progress` (NULL = nobody asked) is told the file's size while it
+ * grows. */
 struct wsdbg_error *wsdbg_core_dump_take(const char *folder, uint32_t process_id, uint64_t deadline_ns,
                                          struct wsdbg_progress *progress, struct wsdbg_machine **out);
 
