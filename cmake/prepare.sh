@@ -3,7 +3,7 @@
 # the one line that does.  Says what is lost without a CUDA toolkit.  Reads dpkg's database; writes build/.
 set -eu
 
-packages="gcc g++ cmake ninja-build pkg-config libsqlite3-dev libzstd-dev liblz4-dev libelf-dev libjansson-dev libncurses-dev"
+packages="gcc g++ cmake ninja-build pkg-config libsqlite3-dev libzstd-dev liblz4-dev libelf-dev zlib1g-dev libjansson-dev libncurses-dev"
 [ "$1" = demo ] || packages="$packages libcmocka-dev libvterm-dev libxml2-dev chromium valgrind clang python3"
 
 missing=
