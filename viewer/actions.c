@@ -259,6 +259,13 @@ static void interrupt(struct viewer *viewer)
         viewer->leave = true;
 }
 
+static void look_now(struct viewer *viewer)
+{
+    const struct viewer_source_ops *ops = viewer->source->ops;
+    if (!ops->look || !ops->look(viewer->source))
+        say(viewer, "there is no GPU to look at");
+}
+
 static void begin_input(struct viewer *viewer)
 {
     if (!viewer->source->ops->input) {
@@ -349,6 +356,7 @@ static void (*const deeds[])(struct viewer *viewer) = {
     [VIEWER_DO_MOUSE] = take_mouse,
     [VIEWER_DO_INTERRUPT] = interrupt,
     [VIEWER_DO_STOP] = viewer_stop,
+    [VIEWER_DO_LOOK] = look_now,
     [VIEWER_DO_LEAVE] = want_to_leave,
 };
 

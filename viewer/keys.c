@@ -28,6 +28,7 @@ const struct viewer_binding viewer_bindings[] = {
     {{'i'}, VIEWER_DO_INPUT, {"i", "keys go to the program, until Ctrl-]"}},
     {{CONTROL('l')}, VIEWER_DO_REDRAW, {"Ctrl-L", "draw anew"}},
     {{CONTROL('c')}, VIEWER_DO_INTERRUPT, {"Ctrl-C", "interrupt the program; without one, leave"}},
+    {{CONTROL('\\')}, VIEWER_DO_LOOK, {NULL, NULL}},
     {{CONTROL('z')}, VIEWER_DO_STOP, {"Ctrl-Z", "back to the shell for a while"}},
     {{'q'}, VIEWER_DO_LEAVE, {"q", "leave"}},
     {{KEY_MOUSE}, VIEWER_DO_MOUSE, {"Mouse", "click: select; again: as Enter; wheel: scroll; on a tab: its view"}},

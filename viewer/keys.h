@@ -30,6 +30,7 @@ enum viewer_action {
     VIEWER_DO_MOUSE,
     VIEWER_DO_INTERRUPT,
     VIEWER_DO_STOP,
+    VIEWER_DO_LOOK,
     VIEWER_DO_LEAVE
 };
 

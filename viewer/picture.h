@@ -48,6 +48,8 @@ struct viewer_source_ops {
     void (*interrupt)(struct viewer_source *source);
     /* Ctrl-Z, the terminal is given back: returns when the process was continued.  NULL = stop just this process. */
     void (*stop)(struct viewer_source *source);
+    /* Ctrl-\: the reader wants to see now where warps stand; false: that cannot be.  NULL = likewise. */
+    bool (*look)(struct viewer_source *source);
     void (*close)(struct viewer_source *source);
 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define LOOK_EVERY_NS 500000000u
+#define LOOK_STAYS_NS UINT64_C(3000000000)
 
 /* What was read of a module. */
 struct read_file {
@@ -39,9 +40,27 @@ static void fresh_deinit(struct viewer_fresh *fresh)
     *fresh = (struct viewer_fresh){0};
 }
 
-/* True for a picture that says less than the one shown. */
+static bool has_unfinished_work(const struct wsdbg_snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->context_count; i++)
+        if (snapshot->contexts[i].alive && snapshot->contexts[i].unfinished_ns.known)
+            return true;
+    return false;
+}
+
+/* What a look at the GPU saw stays while its work goes on, and for a moment after that; a hang stays. */
+static bool look_stays(const struct viewer_fresh *shown, const struct wsdbg_snapshot *now)
+{
+    const struct wsdbg_look_row *look = &shown->snapshot.looks[shown->snapshot.look_count - 1];
+    return (shown->diagnosed && shown->diagnosis.hang) || has_unfinished_work(now) ||
+           now->time_ns < look->time_ns + LOOK_STAYS_NS;
+}
+
+/* True for a picture that says less than the one shown: without the verdict, or without what a look at the GPU saw. */
 static bool says_less(const struct live *live, const struct viewer_fresh *fresh)
 {
+    if (live->shown.snapshot.look_count > 0 && fresh->snapshot.look_count == 0 && fresh->snapshot.grid_count == 0)
+        return look_stays(&live->shown, &fresh->snapshot);
     return live->shown.diagnosed && !fresh->diagnosed &&
            fresh->snapshot.progress_ns <= live->shown.snapshot.progress_ns;
 }
@@ -197,6 +216,15 @@ static void live_stop(struct viewer_source *source)
     live->feed->stop(live->feed);
 }
 
+static bool live_look(struct viewer_source *source)
+{
+    struct live *live = (struct live *)source;
+    if (live->ended || !live->feed->look)
+        return false;
+    live->feed->look(live->feed);
+    return true;
+}
+
 static void live_close(struct viewer_source *source)
 {
     struct live *live = (struct live *)source;
@@ -208,9 +236,10 @@ static void live_close(struct viewer_source *source)
     free(live);
 }
 
-#define LOOKING                                                                                             \
-    .update = live_update, .picture = live_picture, .event_count = live_event_count, .events = live_events, \
-    .log_count = live_log_count, .log_line = live_log_line, .source_file = live_source_file, .close = live_close
+#define LOOKING                                                                                                 \
+    .update = live_update, .picture = live_picture, .event_count = live_event_count, .events = live_events,     \
+    .log_count = live_log_count, .log_line = live_log_line, .source_file = live_source_file, .look = live_look, \
+    .close = live_close
 
 static const struct viewer_source_ops attached_ops = {.name = "attached", LOOKING};
 static const struct viewer_source_ops live_ops = {.name = "live",

@@ -26,6 +26,7 @@ struct viewer_feed {
     bool (*answer)(struct viewer_feed *feed, int key);
     void (*interrupt)(struct viewer_feed *feed);
     void (*stop)(struct viewer_feed *feed);
+    void (*look)(struct viewer_feed *feed); /* NULL = it cannot be asked for; also without the others */
     /* What can be read of a module; the receiver owns the strings. */
     struct wsdbg_error *(*read_source)(struct viewer_feed *feed, const struct wsdbg_module *module,
                                        struct wsdbg_source_file *out);

@@ -2,6 +2,9 @@
  *
  * Between two pictures of the run's there are twenty of ours: slots are read as often as the viewer draws.  A picture
  * with a verdict comes from the database, and stands there until the run says that something moved.
+ *
+ * Kernels without probes are seen only by looks at the GPU, and the run alone has that door: it is sent a signal for
+ * each look, and what it saw comes from the database.  Nobody who looks on, no signals, no looks.
  */
 #include "cmd/attach.h"
 
@@ -12,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cmd/console.h"
 #include "evidence/evidence.h"
 #include "viewer/source_live.h"
 
@@ -35,8 +39,12 @@ struct attachment {
     uint64_t log_lines;               /* read so far */
     struct wsdbg_loaded first, shown; /* strings that pictures point to; first: the session's facts */
     int64_t shown_number;             /* picture of the database given last */
+    uint64_t look_every_ns;           /* the run is asked for a look so often, 0 = never */
+    uint64_t asked_ns;                /* ... and was asked then */
     bool standing;                    /* … and nothing moved since */
+    bool passing;                     /* … and it is what a look saw of work that goes on */
     bool over;
+    bool looks; /* the run answers the signal */
     pid_t run;
     int run_pidfd; /* -1 = it was gone already */
 };
@@ -82,16 +90,18 @@ static struct wsdbg_error *read_log(struct attachment *attachment, struct wsdbg_
     return error;
 }
 
-/* Moves the database's picture out; its strings stay here until the next one. */
-static struct wsdbg_error *take_stored(struct attachment *attachment, struct wsdbg_store *store,
-                                       const struct wsdbg_store_state *state, bool *newer, struct viewer_fresh *fresh)
+/* Moves a picture of the database out, the newest one or the shown one; its strings stay here until the next one. */
+static struct wsdbg_error *take_stored(struct attachment *attachment, struct wsdbg_store *store, int64_t number,
+                                       bool newest, bool *newer, struct viewer_fresh *fresh)
 {
     struct wsdbg_loaded loaded;
-    struct wsdbg_error *error = wsdbg_store_load(store, true, &loaded);
+    struct wsdbg_error *error =
+        newest ? wsdbg_store_load_newest(store, &loaded) : wsdbg_store_load(store, true, &loaded);
     if (error)
         return error;
-    attachment->shown_number = state->shown;
+    attachment->shown_number = number;
     attachment->over = loaded.ended;
+    attachment->passing = loaded.snapshot.look_count > 0 && !loaded.diagnosis.hang;
     if (loaded.ended)
         viewer_live_end(attachment->source, &loaded.end);
     *newer = loaded.has_snapshot;
@@ -114,10 +124,11 @@ static struct wsdbg_error *read_database(struct attachment *attachment, bool *ne
     if (!error)
         error = read_log(attachment, store, state.log_lines);
     if (!error) {
-        attachment->standing = state.diagnosed && !state.moved_since;
-        const bool another = attachment->standing && state.shown != attachment->shown_number;
-        if (state.ended || another)
-            error = take_stored(attachment, store, &state, newer, fresh);
+        const bool looked = !state.ended && state.newest_looked && state.newest > state.shown;
+        const int64_t number = looked ? state.newest : state.shown;
+        attachment->standing = state.diagnosed && !state.moved_since && !looked;
+        if (state.ended || ((attachment->standing || looked) && number != attachment->shown_number))
+            error = take_stored(attachment, store, number, looked, newer, fresh);
     }
     wsdbg_store_close(store);
     return error;
@@ -153,17 +164,40 @@ static struct wsdbg_error *look_at_database(struct attachment *attachment, uint6
     return error;
 }
 
+/* A process that is gone, or may not be sent signals, makes no looks. */
+static void ask_for_look(struct attachment *attachment, uint64_t now_ns)
+{
+    attachment->asked_ns = now_ns;
+    syscall(SYS_pidfd_send_signal, attachment->run_pidfd, WSDBG_LOOK_SIGNAL, NULL, 0);
+}
+
+/* Kernels with probes show themselves. */
+static bool wants_look(const struct attachment *attachment, const struct wsdbg_snapshot *snapshot, uint64_t now_ns)
+{
+    return attachment->look_every_ns && attachment->run_pidfd >= 0 && snapshot->grid_count == 0 &&
+           snapshot->context_count > 0 && now_ns - attachment->asked_ns >= attachment->look_every_ns;
+}
+
 static struct wsdbg_error *attachment_take(struct viewer_feed *feed, uint64_t now_ns, bool *newer,
                                            struct viewer_fresh *fresh)
 {
     struct attachment *attachment = (struct attachment *)feed;
     *newer = false;
     struct wsdbg_error *error = look_at_database(attachment, now_ns, newer, fresh);
-    if (error || *newer || attachment->over || attachment->standing)
+    if (error || *newer || attachment->over || (attachment->standing && !attachment->passing))
         return error;
     error = attachment->evidence->ops->poll(attachment->evidence, now_ns, &fresh->snapshot);
+    if (!error && wants_look(attachment, &fresh->snapshot, now_ns))
+        ask_for_look(attachment, now_ns);
     *newer = !error;
     return error;
+}
+
+static void attachment_look(struct viewer_feed *feed)
+{
+    struct attachment *attachment = (struct attachment *)feed;
+    if (attachment->looks && attachment->run_pidfd >= 0)
+        ask_for_look(attachment, wsdbg_monotonic_ns());
 }
 
 /* As the run kept it: the images of modules are in a folder of its own. */
@@ -212,13 +246,19 @@ static struct wsdbg_error *open_parts(struct attachment *attachment, const struc
     return error;
 }
 
-struct wsdbg_error *wsdbg_attach(const struct wsdbg_running *session, struct viewer_source **out)
+struct wsdbg_error *wsdbg_attach(const struct wsdbg_running *session, uint64_t look_every_ns,
+                                 struct viewer_source **out)
 {
     struct attachment *attachment = calloc(1, sizeof *attachment);
     if (!attachment)
         return &wsdbg_error_no_memory;
     attachment->feed =
         (struct viewer_feed){.take = attachment_take, .read_source = read_source, .close = attachment_close};
+    attachment->looks = session->looks;
+    if (session->looks) {
+        attachment->look_every_ns = look_every_ns;
+        attachment->feed.look = attachment_look;
+    }
     attachment->run = session->wsdbg_pid;
     attachment->run_pidfd = -1;
     struct wsdbg_error *error = open_parts(attachment, session);

@@ -10,6 +10,7 @@
 #include "viewer/picture.h"
 
 /* `session` is not kept.  After the session's end the source shows what its database holds. */
-struct wsdbg_error *wsdbg_attach(const struct wsdbg_running *session, struct viewer_source **out);
+struct wsdbg_error *wsdbg_attach(const struct wsdbg_running *session, uint64_t look_every_ns,
+                                 struct viewer_source **out);
 
 #endif

@@ -58,6 +58,8 @@ static enum wsdbg_wait live_wait(struct wsdbg_clock *clock, uint64_t deadline_ns
         return WSDBG_WAIT_OVER;
     if (event == WSDBG_CHILD_LOOK)
         return WSDBG_WAIT_LOOK;
+    if (event == WSDBG_CHILD_REFRESH || (run->tui && wsdbg_tui_wants_look(run->tui, wsdbg_monotonic_ns())))
+        return WSDBG_WAIT_REFRESH;
     return event == WSDBG_CHILD_RESUMED ? WSDBG_WAIT_RESUMED : WSDBG_WAIT_TICK;
 }
 
@@ -114,7 +116,7 @@ static struct wsdbg_error *prepare(struct run *run)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s exists already, not overwritten", options->output);
     if (options->record_path && access(options->record_path, F_OK) == 0)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s exists already, not overwritten", options->record_path);
-    error = options->tui ? wsdbg_tui_create(&run->tui) : NULL;
+    error = options->tui ? wsdbg_tui_create(options->look_every_ns, &run->tui) : NULL;
     if (!error)
         error = wsdbg_spool_create(&run->spool);
     if (error)
@@ -145,6 +147,7 @@ static struct wsdbg_error *create_child(struct run *run)
     bool outlives = run->options->on_stall == WSDBG_ON_STALL_DETACH;
     struct wsdbg_child_options options = {
         .die_with_parent = !outlives, .quit_looks = run->look_ns != 0, .terminal = -1};
+    options.look_signal = options.quit_looks ? WSDBG_LOOK_SIGNAL : 0;
     if (run->tui) {
         wsdbg_tui_prepare_child(run->tui, &options);
         options.ignore_hangup = outlives;
@@ -194,6 +197,7 @@ static void publish(struct run *run)
         .wsdbg_pid = getpid(),
         .program_pid = wsdbg_child_pid(run->child),
         .started_ns = wsdbg_session_info(run->session)->started_ns,
+        .looks = run->look_ns != 0,
     };
     if (database)
         wsdbg_error_destroy(wsdbg_session_publish(&running, &run->publication));

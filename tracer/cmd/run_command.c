@@ -20,6 +20,7 @@ static const struct wsdbg_option options[] = {
     {0, "evidence", "auto|ring|live|core", "what the verdict rests on; ring: the kernel's probes", evidences, NULL},
     {0, "observer", "driver|cupti", "how launches are seen; cupti adds GPU times", observers, NULL},
     {0, "stall", "SECONDS", "no progress for this long is a stall (default 2; 10 without probes)", NULL, NULL},
+    {0, "look", "SECONDS", "with --tui: look at kernels without probes so often", NULL, NULL},
     {0, "on-stall", "kill|wait|detach", "what to do after a hang was reported (default kill)", on_stalls, NULL},
     {0, "history", "N", "events kept a warp, 0 to 128", NULL, NULL},
     {0, "record", "FILE", "keep the evidence; wsdbg replay FILE shows it again", NULL, NULL},
@@ -48,7 +49,7 @@ static enum wsdbg_run_evidence parse_evidence(const char *word)
 static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation, int *status)
 {
     const char *observer = wsdbg_option_value(invocation, "observer");
-    const char *stall = wsdbg_option_value(invocation, "stall");
+    const char *stall = wsdbg_option_value(invocation, "stall"), *look = wsdbg_option_value(invocation, "look");
     struct wsdbg_run_options run = {
         .program = invocation->operands,
         .output = wsdbg_option_value(invocation, "output"),
@@ -65,6 +66,11 @@ static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation
     struct wsdbg_error *error = wsdbg_parse_seconds("stall", stall ? stall : default_stall_seconds, &run.stall_ns);
     if (!error)
         error = wsdbg_parse_seconds("stall", stall ? stall : default_work_stall_seconds, &run.work_stall_ns);
+    if (!error && look)
+        error = wsdbg_parse_seconds("look", look, &run.look_every_ns);
+    if (!error && look && !run.tui)
+        error =
+            wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--look is for --tui; for another terminal: wsdbg top --look");
     if (!error && run.history)
         error = wsdbg_parse_count("history", run.history, 0, WSDBG_HISTORY_DEPTH_MAX, &history);
     return error ? error : wsdbg_run_program(&run, status);

@@ -39,6 +39,7 @@ struct wsdbg_tui {
     struct viewer_source *source;
     struct viewer *viewer;               /* NULL = before it was opened, or the reader has left */
     bool blocked;                        /* the terminal has not taken the last frame yet */
+    uint64_t look_every_ns, look_due_ns; /* the reader wants a look at the GPU; 0 = never */
     const struct wsdbg_snapshot *newest; /* the watch's own; NULL = taken, or gone */
     struct viewer_fresh kept;            /* a picture that must not be missed */
     bool has_kept;
@@ -88,8 +89,9 @@ static void keep_picture(struct wsdbg_tui *tui, const struct wsdbg_snapshot *sna
 static void tui_looked(struct wsdbg_listener *listener, const struct wsdbg_snapshot *snapshot, bool last)
 {
     struct wsdbg_tui *tui = of_listener(listener);
-    tui->newest = last ? NULL : snapshot;
-    if (last && !tui->has_kept)
+    const bool looked = snapshot->look_count > 0; /* the next one will show less */
+    tui->newest = last || looked ? NULL : snapshot;
+    if (looked || (last && !tui->has_kept))
         keep_picture(tui, snapshot, NULL);
 }
 
@@ -165,6 +167,11 @@ static void feed_interrupt(struct viewer_feed *feed)
 {
     /* Typed, not sent: the program's terminal makes SIGINT of it, or not, as the program wants it. */
     wsdbg_relay_write(of_feed(feed)->relay, "\x03", 1);
+}
+
+static void feed_look(struct viewer_feed *feed)
+{
+    of_feed(feed)->look_due_ns = 1;
 }
 
 static void feed_stop(struct viewer_feed *feed)
@@ -337,12 +344,13 @@ static struct wsdbg_error *create_parts(struct wsdbg_tui *tui)
     return error ? error : wsdbg_relay_create(tui->terminal, add_output, tui, &tui->relay);
 }
 
-struct wsdbg_error *wsdbg_tui_create(struct wsdbg_tui **out)
+struct wsdbg_error *wsdbg_tui_create(uint64_t look_every_ns, struct wsdbg_tui **out)
 {
     struct wsdbg_tui *tui = calloc(1, sizeof *tui);
     if (!tui)
         return &wsdbg_error_no_memory;
     tui->terminal = -1;
+    tui->look_every_ns = tui->look_due_ns = look_every_ns;
     tui->listener =
         (struct wsdbg_listener){.looked = tui_looked, .judged = tui_judged, .said = tui_said, .reported = tui_reported};
     tui->companion = (struct wsdbg_companion){.watch = tui_watch, .serve = tui_serve, .end = tui_end};
@@ -352,6 +360,7 @@ struct wsdbg_error *wsdbg_tui_create(struct wsdbg_tui **out)
                                      .answer = feed_answer,
                                      .interrupt = feed_interrupt,
                                      .stop = feed_stop,
+                                     .look = feed_look,
                                      .read_source = feed_read_source,
                                      .close = feed_close};
     struct wsdbg_error *error = create_parts(tui);
@@ -388,6 +397,14 @@ struct wsdbg_error *wsdbg_tui_open(struct wsdbg_tui *tui, struct wsdbg_child *ch
                                      .terminal = tui->owns_terminal ? "/dev/tty" : NULL};
     struct wsdbg_error *error = viewer_source_open_live(&tui->feed, &tui->source);
     return error ? error : viewer_open(&options, tui->source, &tui->viewer);
+}
+
+bool wsdbg_tui_wants_look(struct wsdbg_tui *tui, uint64_t now_ns)
+{
+    if (!tui->viewer || !tui->look_due_ns || now_ns < tui->look_due_ns)
+        return false;
+    tui->look_due_ns = tui->look_every_ns ? now_ns + tui->look_every_ns : 0;
+    return true;
 }
 
 bool wsdbg_tui_ends_program(const struct wsdbg_tui *tui)

@@ -12,7 +12,9 @@
 struct wsdbg_tui;
 
 /* Makes the program's terminal; an error where there is no terminal to draw on.  Nothing is drawn yet. */
-struct wsdbg_error *wsdbg_tui_create(struct wsdbg_tui **out);
+struct wsdbg_error *wsdbg_tui_create(uint64_t look_every_ns, struct wsdbg_tui **out);
+/* True when the reader is due a look at kernels without probes: every look_every_ns (0 = never), and on Ctrl-\. */
+bool wsdbg_tui_wants_look(struct wsdbg_tui *tui, uint64_t now_ns);
 /* Sets what the child needs to know. */
 void wsdbg_tui_prepare_child(struct wsdbg_tui *tui, struct wsdbg_child_options *options);
 struct wsdbg_listener *wsdbg_tui_listener(struct wsdbg_tui *tui);

@@ -59,11 +59,11 @@ static bool is_stale(int fd)
 static bool parse(json_t *root, struct wsdbg_running *out)
 {
     const char *name, *database, *command;
-    int format;
+    int format, looks = 0;
     json_int_t wsdbg_pid, program_pid, started_ns;
-    if (json_unpack(root, "{s:i, s:s, s:s, s:s, s:I, s:I, s:I}", "format", &format, "name", &name, "database",
+    if (json_unpack(root, "{s:i, s:s, s:s, s:s, s:I, s:I, s:I, s?b}", "format", &format, "name", &name, "database",
                     &database, "command", &command, "wsdbg_pid", &wsdbg_pid, "program_pid", &program_pid, "started_ns",
-                    &started_ns) < 0 ||
+                    &started_ns, "looks", &looks) < 0 ||
         format != FORMAT)
         return false;
     *out = (struct wsdbg_running){.name = strdup(name),
@@ -71,6 +71,7 @@ static bool parse(json_t *root, struct wsdbg_running *out)
                                   .command = strdup(command),
                                   .wsdbg_pid = (pid_t)wsdbg_pid,
                                   .program_pid = (pid_t)program_pid,
+                                  .looks = looks != 0,
                                   .started_ns = (uint64_t)started_ns};
     return out->name && out->database && out->command;
 }
@@ -131,10 +132,10 @@ static struct wsdbg_error *remove_if_stale(void *state, int folder, const char *
 /* Written and locked under another name first: nobody ever sees it without its lock or in part. */
 static struct wsdbg_error *write_file(int fd, const char *draft, const struct wsdbg_running *running, const char *path)
 {
-    json_t *root =
-        json_pack("{s:i, s:s, s:s, s:s, s:I, s:I, s:I}", "format", FORMAT, "name", running->name, "database",
-                  running->database, "command", running->command, "wsdbg_pid", (json_int_t)running->wsdbg_pid,
-                  "program_pid", (json_int_t)running->program_pid, "started_ns", (json_int_t)running->started_ns);
+    json_t *root = json_pack("{s:i, s:s, s:s, s:s, s:I, s:I, s:I, s:b}", "format", FORMAT, "name", running->name,
+                             "database", running->database, "command", running->command, "wsdbg_pid",
+                             (json_int_t)running->wsdbg_pid, "program_pid", (json_int_t)running->program_pid,
+                             "started_ns", (json_int_t)running->started_ns, "looks", running->looks);
     bool good = root && json_dumpfd(root, fd, JSON_INDENT(1)) == 0;
     json_decref(root);
     if (good && flock(fd, LOCK_EX | LOCK_NB) == 0 && rename(draft, path) == 0)

@@ -6,6 +6,7 @@
 #ifndef WSDBG_CMD_SESSIONS_H
 #define WSDBG_CMD_SESSIONS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,8 +19,12 @@ struct wsdbg_running {
     char *database; /* absolute path */
     char *command;  /* the program's command line */
     pid_t wsdbg_pid, program_pid;
+    bool looks; /* it looks at the GPU when it is sent WSDBG_LOOK_SIGNAL */
     uint64_t started_ns; /* CLOCK_MONOTONIC */
 };
+
+/* Sent to a wsdbg that looks: refresh the picture of kernels without probes. */
+#define WSDBG_LOOK_SIGNAL (SIGRTMIN + 5)
 
 struct wsdbg_publication;
 

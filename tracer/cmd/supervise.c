@@ -39,11 +39,12 @@ struct wsdbg_child {
     pid_t id;
     int status; /* as waitpid gives it */
     bool ended, stopped;
-    bool stop_asked; /* SIGTSTP was seen since the child last went on */
-    bool look_asked; /* SIGQUIT was seen, with quit_looks */
-    bool killed;     /* by wsdbg_child_kill */
-    int signals;     /* signalfd */
-    int go, failure; /* pipes: "execute now" to the child, errno of exec from it */
+    bool stop_asked;    /* SIGTSTP was seen since the child last went on */
+    bool look_asked;    /* SIGQUIT was seen, with quit_looks */
+    bool refresh_asked; /* ... look_signal */
+    bool killed;        /* by wsdbg_child_kill */
+    int signals;        /* signalfd */
+    int go, failure;    /* pipes: "execute now" to the child, errno of exec from it */
     sigset_t mask_before;
     struct sigaction pipe_before;
     struct termios terminal_before;
@@ -52,10 +53,12 @@ struct wsdbg_child {
 
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP};
 
-static void watched_signals(sigset_t *set)
+static void watched_signals(const struct wsdbg_child_options *options, sigset_t *set)
 {
     sigemptyset(set);
     sigaddset(set, SIGCHLD);
+    if (options->look_signal)
+        sigaddset(set, options->look_signal);
     for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++)
         sigaddset(set, forwarded[i]);
 }
@@ -132,7 +135,7 @@ struct wsdbg_error *wsdbg_child_create(const struct wsdbg_child_options *options
     if (!child)
         return &wsdbg_error_no_memory;
     *child = (struct wsdbg_child){.options = *options, .go = -1, .failure = -1};
-    watched_signals(&watched);
+    watched_signals(options, &watched);
     child->signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
     if (child->signals < 0) {
         free(child);
@@ -238,6 +241,10 @@ static void forward(struct wsdbg_child *child, const struct signalfd_siginfo *in
         child->look_asked = true;
         return;
     }
+    if (child->options.look_signal && number == child->options.look_signal) {
+        child->refresh_asked = true;
+        return;
+    }
     if (number == SIGTSTP)
         child->stop_asked = true;
     if (!child->ended && number == SIGTSTP && is_apart(child))
@@ -288,6 +295,10 @@ enum wsdbg_child_event wsdbg_child_wait(struct wsdbg_child *child, uint64_t dead
         if (child->look_asked) {
             child->look_asked = false;
             return WSDBG_CHILD_LOOK;
+        }
+        if (child->refresh_asked) {
+            child->refresh_asked = false;
+            return WSDBG_CHILD_REFRESH;
         }
         /* While the program is stopped there is nothing to look at. */
         if (wsdbg_monotonic_ns() >= deadline_ns && !child->stopped)

@@ -19,6 +19,7 @@ enum wsdbg_child_event {
     WSDBG_CHILD_TICK,    /* the deadline passed */
     WSDBG_CHILD_RESUMED, /* it had been stopped and goes on: time did not count meanwhile */
     WSDBG_CHILD_LOOK,    /* SIGQUIT came, with quit_looks */
+    WSDBG_CHILD_REFRESH, /* look_signal came */
     WSDBG_CHILD_ENDED
 };
 
@@ -35,6 +36,7 @@ struct wsdbg_companion {
 struct wsdbg_child_options {
     bool die_with_parent; /* the program gets SIGTERM when wsdbg dies without having ended it */
     bool ignore_hangup;   /* it outlives its terminal, as with nohup(1) */
+    int look_signal;      /* a signal for wsdbg alone, 0 = none */
     bool quit_looks;      /* SIGQUIT is for wsdbg alone: the program ignores it where it shares wsdbg's terminal */
     /* A terminal of its own, in a session of its own: keys of wsdbg's terminal are not sent to it.  -1 = it shares
      * wsdbg's. */

@@ -83,11 +83,11 @@ static struct wsdbg_error *choose(const struct wsdbg_running *sessions, size_t c
     return NULL;
 }
 
-static struct wsdbg_error *show(const struct wsdbg_running *session, int *status)
+static struct wsdbg_error *show(const struct wsdbg_running *session, uint64_t look_every_ns, int *status)
 {
     struct viewer_source *source;
     struct viewer *viewer;
-    struct wsdbg_error *error = wsdbg_attach(session, &source);
+    struct wsdbg_error *error = wsdbg_attach(session, look_every_ns, &source);
     if (error)
         return error;
     struct viewer_options options = {.title = session->command};
@@ -101,13 +101,22 @@ static struct wsdbg_error *show(const struct wsdbg_running *session, int *status
     return error;
 }
 
+static struct wsdbg_error *parse_look(const char *word, uint64_t *out_ns)
+{
+    *out_ns = 0;
+    return word && strcmp(word, "never") == 0 ? NULL : wsdbg_parse_seconds("look", word ? word : "1", out_ns);
+}
+
 static struct wsdbg_error *top_run(const struct wsdbg_invocation *invocation, int *status)
 {
     const char *word = invocation->operands[0];
     struct wsdbg_running *sessions;
     size_t count;
     const struct wsdbg_running *chosen = NULL;
-    struct wsdbg_error *error = wsdbg_sessions_list(&sessions, &count);
+    uint64_t look_every_ns;
+    struct wsdbg_error *error = parse_look(wsdbg_option_value(invocation, "look"), &look_every_ns);
+    if (!error)
+        error = wsdbg_sessions_list(&sessions, &count);
     if (error)
         return error;
     *status = 0;
@@ -118,25 +127,31 @@ static struct wsdbg_error *top_run(const struct wsdbg_invocation *invocation, in
         if (!error && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
             error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "needs a terminal as its input and output");
         if (!error)
-            error = show(chosen, status);
+            error = show(chosen, look_every_ns, status);
     }
     wsdbg_sessions_free(sessions, count);
     return error;
 }
 
 static const struct wsdbg_option options[] = {
+    {0, "look", "SECONDS|never", "how often kernels without probes are looked at (default 1)", NULL, NULL},
     {'l', "list", NULL, "list the sessions that run", NULL, NULL},
 };
 
 const struct wsdbg_command wsdbg_command_top = {
     .name = "top",
     .summary = "Look at a running session from another terminal",
-    .usage = "[SESSION|PID|FILE.db] [--list]",
+    .usage = "[SESSION|PID|FILE.db] [--look SECONDS|never] [--list]",
     .description =
         "Shows the live view of a session that wsdbg run watches, started by the same user on this machine. It\n"
         "reads only: the run is not slowed, and any number of them can look at once. What moves is read from the\n"
         "session's shared memory, the verdict and the log from its database. When the session ends, its end stays on\n"
         "the screen.\n"
+        "\n"
+        "Kernels without probes are seen only when the GPU is looked at. The run does that while somebody watches,\n"
+        "once a second or as --look says: each look stops the GPU for some hundredths of a second (the first line "
+        "says\n"
+        "how long it took), and launches wait while it goes on. Kernels with probes need no looks. Ctrl-\\ looks now.\n"
         "\n"
         "Without an argument it takes the one session there is. With several it lists them: name one by its\n"
         "session name or the beginning of it, by the process id of wsdbg or of the program, or by its database.",

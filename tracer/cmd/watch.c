@@ -23,6 +23,7 @@ enum {
     RECORD_EVERY_NS = 250000000,
     STORE_EVERY_NS = 2000000000, /* storing is most of what watching costs */
     COMPARE_NS = 60000000,       /* between the histories that are compared, less a tick */
+    REFRESH_NS = 100000000,      /* the program gets at least this long between two looks that are asked for */
 };
 
 /* One of the two things that may stall. */
@@ -36,9 +37,13 @@ struct stall {
 struct loop {
     struct wsdbg_watch *watch;
     struct stall slots, work;
-    struct wsdbg_snapshot last;    /* the newest look */
-    uint64_t moved_ns;             /* when a look at the GPU last saw movement */
-    bool slow_said;                /* ... and that this is slow */
+    struct wsdbg_snapshot last; /* the newest look */
+    uint64_t moved_ns;          /* when a look at the GPU last saw movement */
+    bool slow_said;             /* ... and that this is slow */
+    bool look_shown;            /* the picture that is stored is of a look at the GPU */
+    char (*noted)[256];         /* notes of the look before: said already */
+    size_t noted_count;
+    uint64_t refreshed_ns;
     uint64_t grace_until_ns;       /* no verdict before: the program was stopped */
     uint64_t recorded_ns;          /* when the newest frame was written */
     uint64_t recorded_progress_ns; /* what it shows */
@@ -120,10 +125,20 @@ static struct wsdbg_error *keep_sources(struct loop *loop, const struct wsdbg_sn
     return wsdbg_sources_keep(&loop->sources, loop->watch->store, snapshot, loop->watch->spool);
 }
 
+/* What slots tell of work that goes on without them is less than what a look at the GPU told. */
+static bool says_less(const struct loop *loop)
+{
+    return loop->look_shown && loop->last.look_count == 0 && !wsdbg_watched_slots(&loop->last).running &&
+           wsdbg_watched_work(&loop->last, 0).running;
+}
+
 static void store(struct loop *loop, uint64_t now_ns, bool now_please)
 {
     if (loop->store_failed || (!now_please && now_ns - loop->stored_ns < STORE_EVERY_NS))
         return;
+    if (says_less(loop))
+        return;
+    loop->look_shown = loop->last.look_count > 0;
     loop->stored_ns = now_ns;
     struct wsdbg_error *error = wsdbg_store_snapshot(loop->watch->store, &loop->last);
     if (!error)
@@ -137,6 +152,7 @@ static void store_verdict(struct loop *loop, const struct wsdbg_snapshot *snapsh
     if (loop->store_failed)
         return;
     loop->stored_ns = now_ns;
+    loop->look_shown = snapshot->look_count > 0;
     struct wsdbg_error *error = wsdbg_store_snapshot(loop->watch->store, snapshot);
     if (!error)
         error = keep_sources(loop, snapshot);
@@ -307,6 +323,28 @@ static uint64_t due_since_ns(const struct loop *loop, uint64_t now_ns)
     return due_ns > loop->compared_ns ? due_ns : loop->compared_ns;
 }
 
+static bool has_note(char (*notes)[256], size_t count, const char *note)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(notes[i], note) == 0)
+            return true;
+    return false;
+}
+
+/* Why a look saw less than it should: what neither the slots' picture nor the look before had noted. */
+static void say_notes(struct loop *loop, const struct wsdbg_snapshot *look)
+{
+    for (size_t i = 0; i < look->note_count; i++)
+        if (!has_note(loop->last.notes, loop->last.note_count, look->notes[i]) &&
+            !has_note(loop->noted, loop->noted_count, look->notes[i]))
+            wsdbg_watch_say(loop->watch, "%s", look->notes[i]);
+    free(loop->noted);
+    loop->noted = calloc(look->note_count + 1, sizeof *loop->noted);
+    loop->noted_count = loop->noted ? look->note_count : 0;
+    if (loop->noted_count)
+        memcpy(loop->noted, look->notes, loop->noted_count * sizeof *loop->noted);
+}
+
 /* Looks with everything; the newest look is then this one. */
 static struct wsdbg_error *inspect(struct loop *loop, uint64_t time_ns)
 {
@@ -316,7 +354,7 @@ static struct wsdbg_error *inspect(struct loop *loop, uint64_t time_ns)
     struct wsdbg_error *error = evidence->ops->inspect(evidence, time_ns, deadline_ns, &snapshot);
     if (error)
         return error;
-    wsdbg_watch_say_new_notes(loop->watch, &loop->last, &snapshot);
+    say_notes(loop, &snapshot);
     wsdbg_snapshot_deinit(&loop->last);
     loop->last = snapshot;
     return NULL;
@@ -376,10 +414,16 @@ static bool work_stalls(struct loop *loop, uint64_t now_ns, enum wsdbg_movement 
     return true;
 }
 
+/* The stall going on is a hang, and that was said. */
+static bool is_judged(const struct stall *stall)
+{
+    return stall->watchdog.reported && !stall->undecided;
+}
+
 /* A hang that the slots showed needs no look at the GPU. */
 static bool work_is_watched(const struct loop *loop)
 {
-    return loop->watch->look_ns && !(loop->slots.watchdog.reported && !loop->slots.undecided);
+    return loop->watch->look_ns && !is_judged(&loop->slots);
 }
 
 /* Judges what has stalled, if anything has.  *over: the watch is done. */
@@ -417,6 +461,24 @@ static void look_now(struct loop *loop, uint64_t now_ns)
     wsdbg_error_destroy(error);
 }
 
+/* Somebody looks on.  A kernel with probes shows itself, and a hang stays as it was judged. */
+static void refresh(struct loop *loop, uint64_t now_ns)
+{
+    struct wsdbg_watch *watch = loop->watch;
+    if (!watch->look_ns || watch->probes_seen || !watch->cuda_seen || is_judged(&loop->work) ||
+        now_ns - loop->refreshed_ns < REFRESH_NS)
+        return;
+    struct wsdbg_error *error = inspect(loop, now_ns);
+    if (error)
+        wsdbg_watch_say(watch, "the look failed: %s", wsdbg_error_message(error));
+    else
+        store(loop, now_ns, true);
+    if (!error && watch->listener)
+        watch->listener->looked(watch->listener, &loop->last, false);
+    wsdbg_error_destroy(error);
+    loop->refreshed_ns = watch->clock->now_ns(watch->clock);
+}
+
 /* One look.  True when the watch is done. */
 static bool step(struct loop *loop, enum wsdbg_wait event)
 {
@@ -430,6 +492,8 @@ static bool step(struct loop *loop, enum wsdbg_wait event)
     record_progress(loop, now_ns, over);
     if (event == WSDBG_WAIT_LOOK)
         look_now(loop, now_ns);
+    else if (event == WSDBG_WAIT_REFRESH)
+        refresh(loop, now_ns);
     else if (over || now_ns < loop->grace_until_ns || !judge_stalls(loop, now_ns, &done))
         store(loop, now_ns, over && !watch->hang);
     return done;
@@ -449,4 +513,5 @@ void wsdbg_watch_run(struct wsdbg_watch *watch)
     }
     wsdbg_snapshot_deinit(&loop.last);
     wsdbg_sources_deinit(&loop.sources);
+    free(loop.noted);
 }

@@ -14,6 +14,7 @@ enum wsdbg_wait {
     WSDBG_WAIT_TICK,
     WSDBG_WAIT_RESUMED, /* the program had been stopped: the time in between counts for nothing */
     WSDBG_WAIT_LOOK,    /* somebody wants to know where every warp stands */
+    WSDBG_WAIT_REFRESH, /* somebody looks on, and what is shown of kernels without probes is old */
     WSDBG_WAIT_OVER     /* the program, or the recording, is at its end */
 };
 

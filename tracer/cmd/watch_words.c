@@ -137,19 +137,3 @@ void wsdbg_watch_say_failed_look(const struct wsdbg_watch *watch, struct wsdbg_e
                     wsdbg_error_message(error));
     wsdbg_error_destroy(error);
 }
-
-static bool has_note(const struct wsdbg_snapshot *snapshot, const char *note)
-{
-    for (size_t i = 0; i < snapshot->note_count; i++)
-        if (strcmp(snapshot->notes[i], note) == 0)
-            return true;
-    return false;
-}
-
-void wsdbg_watch_say_new_notes(const struct wsdbg_watch *watch, const struct wsdbg_snapshot *before,
-                               const struct wsdbg_snapshot *after)
-{
-    for (size_t i = 0; i < after->note_count; i++)
-        if (!has_note(before, after->notes[i]))
-            wsdbg_watch_say(watch, "%s", after->notes[i]);
-}

@@ -21,8 +21,5 @@ void wsdbg_watch_say_no_hang(const struct wsdbg_watch *watch, const struct wsdbg
                              enum wsdbg_movement movement);
 /* Takes the error. */
 void wsdbg_watch_say_failed_look(const struct wsdbg_watch *watch, struct wsdbg_error *error, uint64_t age_ns);
-/* The notes that `after` has and `before` has not: why a look saw less than it should. */
-void wsdbg_watch_say_new_notes(const struct wsdbg_watch *watch, const struct wsdbg_snapshot *before,
-                               const struct wsdbg_snapshot *after);
 
 #endif

@@ -94,14 +94,16 @@ static struct wsdbg_error *load_session(struct wsdbg_loader *loader)
     return error;
 }
 
+#define COLUMNS                                                                           \
+    "SELECT id, time_ns, source, launches_total, torn_events, foreign_slots, lost_rows, " \
+    "progress_ns, diagnosed, hang, names_inferred FROM "
+
 static struct wsdbg_error *load_snapshot_row(struct wsdbg_loader *loader)
 {
     struct wsdbg_snapshot *s = &loader->loaded->snapshot;
     struct wsdbg_select select;
     wsdbg_select_begin(&select, loader->store,
-                       "SELECT id, time_ns, source, launches_total, torn_events, foreign_slots, lost_rows, "
-                       "progress_ns, diagnosed, hang, names_inferred FROM shown_snapshot",
-                       0);
+                       loader->newest ? COLUMNS "snapshot ORDER BY id DESC LIMIT 1" : COLUMNS "shown_snapshot", 0);
     if (wsdbg_select_next(&select)) {
         loader->loaded->has_snapshot = true;
         loader->snapshot_id = wsdbg_select_number(&select);
@@ -112,7 +114,7 @@ static struct wsdbg_error *load_snapshot_row(struct wsdbg_loader *loader)
         s->foreign_slots = (uint64_t)wsdbg_select_number(&select);
         s->lost_rows = (uint64_t)wsdbg_select_number(&select);
         s->progress_ns = (uint64_t)wsdbg_select_number(&select);
-        loader->loaded->diagnosed = wsdbg_select_number(&select) != 0;
+        loader->loaded->diagnosed = wsdbg_select_number(&select) != 0 && !loader->newest;
         loader->loaded->diagnosis.hang = wsdbg_select_number(&select) != 0;
         s->names_inferred = wsdbg_select_number(&select) != 0;
     }
@@ -135,18 +137,17 @@ static struct wsdbg_error *load_all(struct wsdbg_loader *loader, bool histories)
 
 static void loader_deinit(struct wsdbg_loader *loader)
 {
-    struct wsdbg_id_map *maps[] = {&loader->contexts,  &loader->modules,  &loader->names,
-                                   &loader->functions, &loader->launches, &loader->grids,
-                                   &loader->ctas,      &loader->barriers, &loader->warps,
-                                   &loader->sites,     &loader->accesses};
+    struct wsdbg_id_map *maps[] = {&loader->contexts, &loader->modules, &loader->names,   &loader->functions,
+                                   &loader->launches, &loader->grids,   &loader->ctas,    &loader->barriers,
+                                   &loader->warps,    &loader->sites,   &loader->accesses};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         free(maps[i]->ids);
 }
 
-struct wsdbg_error *wsdbg_store_load(struct wsdbg_store *store, bool histories, struct wsdbg_loaded *out)
+static struct wsdbg_error *load(struct wsdbg_store *store, bool newest, bool histories, struct wsdbg_loaded *out)
 {
     struct wsdbg_loaded loaded = {0};
-    struct wsdbg_loader loader = {.store = store, .loaded = &loaded};
+    struct wsdbg_loader loader = {.store = store, .loaded = &loaded, .newest = newest};
     /* One read transaction: a live writer must not change the picture between two tables. */
     sqlite3_exec(store->db, "SAVEPOINT load", NULL, NULL, NULL);
     struct wsdbg_error *error = load_all(&loader, histories);
@@ -157,6 +158,16 @@ struct wsdbg_error *wsdbg_store_load(struct wsdbg_store *store, bool histories, 
     else
         *out = loaded;
     return error;
+}
+
+struct wsdbg_error *wsdbg_store_load(struct wsdbg_store *store, bool histories, struct wsdbg_loaded *out)
+{
+    return load(store, false, histories, out);
+}
+
+struct wsdbg_error *wsdbg_store_load_newest(struct wsdbg_store *store, struct wsdbg_loaded *out)
+{
+    return load(store, true, false, out);
 }
 
 void wsdbg_loaded_deinit(struct wsdbg_loaded *loaded)
@@ -185,7 +196,9 @@ struct wsdbg_error *wsdbg_store_get_state(struct wsdbg_store *store, struct wsdb
     wsdbg_select_begin(
         &select, store,
         "SELECT s.id, s.diagnosed, coalesce((SELECT max(progress_ns) FROM snapshot) > s.progress_ns, 0), "
-        "(SELECT ended_ns IS NOT NULL FROM session), (SELECT coalesce(max(id), 0) FROM log) "
+        "(SELECT ended_ns IS NOT NULL FROM session), (SELECT coalesce(max(id), 0) FROM log), "
+        "(SELECT coalesce(max(id), 0) FROM snapshot), "
+        "EXISTS (SELECT 1 FROM look WHERE snapshot_id = (SELECT max(id) FROM snapshot)) "
         "FROM (SELECT 1) LEFT JOIN shown_snapshot s",
         0);
     if (wsdbg_select_next(&select)) {
@@ -194,6 +207,8 @@ struct wsdbg_error *wsdbg_store_get_state(struct wsdbg_store *store, struct wsdb
         state.moved_since = wsdbg_select_or(&select, 0) != 0;
         state.ended = wsdbg_select_or(&select, 0) != 0;
         state.log_lines = (uint64_t)wsdbg_select_or(&select, 0);
+        state.newest = wsdbg_select_or(&select, 0);
+        state.newest_looked = wsdbg_select_or(&select, 0) != 0;
     }
     struct wsdbg_error *error = wsdbg_select_end(&select);
     if (!error)

@@ -29,6 +29,8 @@ struct wsdbg_loaded {
 
 /* `out` is owned by the caller; untouched on error. */
 struct wsdbg_error *wsdbg_store_load(struct wsdbg_store *store, bool histories, struct wsdbg_loaded *out);
+/* The same of the newest picture, whichever is shown; without a diagnosis. */
+struct wsdbg_error *wsdbg_store_load_newest(struct wsdbg_store *store, struct wsdbg_loaded *out);
 /* Another number when somebody has written to the file since. */
 int64_t wsdbg_store_version(struct wsdbg_store *store);
 void wsdbg_loaded_deinit(struct wsdbg_loaded *loaded);
@@ -43,6 +45,8 @@ struct wsdbg_store_state {
     int64_t shown;    /* number of the picture that wsdbg_store_load gives, 0 = none */
     bool diagnosed;   /* that picture is */
     bool moved_since; /* a newer picture shows that something moved after it */
+    int64_t newest;   /* number of the newest picture, 0 = none */
+    bool newest_looked; /* that one rests on a look at the GPU itself */
     bool ended;
     uint64_t log_lines;
 };

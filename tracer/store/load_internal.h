@@ -15,6 +15,7 @@ struct wsdbg_loader {
     struct wsdbg_store *store;
     struct wsdbg_loaded *loaded;
     int64_t snapshot_id;
+    bool newest; /* the picture is the newest one, not the shown one */
     struct wsdbg_id_map contexts, modules, names, functions, launches, grids, ctas, barriers, warps, sites, accesses;
 };
 
