@@ -6,8 +6,8 @@
 
 #include "diagnose/wait_graph.h"
 
-/* A bulk copy takes microseconds, milliseconds at worst when it faults pages in. */
-#define TRANSFER_EXCLUDED_NS 100000000ull
+/* A bulk copy takes microseconds, milliseconds at worst when it faults pages in; looks are about 100 ms apart. */
+#define TRANSFER_EXCLUDED_NS 50000000ull
 
 bool wsdbg_case_is_of_machine(const struct wsdbg_case *c)
 {
@@ -192,11 +192,16 @@ bool wsdbg_code_wait(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_wor
            out->phase == row->parity.value;
 }
 
+/* Some warp is outside of any wait, or in one that the hardware ends. */
 static bool somebody_runs(const struct wsdbg_case *c)
 {
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (!c->graph->nodes[w].waits && wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED)
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_wait_node *node = &c->graph->nodes[w];
+        const enum wsdbg_warp_state state = wsdbg_case_warp(c, w)->state;
+        const bool by_hardware = state == WSDBG_WARP_WAIT_WGMMA || state == WSDBG_WARP_WAIT_BULK;
+        if (state != WSDBG_WARP_EXITED && (!node->waits || (by_hardware && node->outside)))
             return true;
+    }
     return false;
 }
 

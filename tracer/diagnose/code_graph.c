@@ -156,12 +156,19 @@ static void wgmma_wakers(const struct wsdbg_case *c, uint32_t warp, struct wsdbg
     node->why = "wgmma needs all four warps of the warpgroup";
 }
 
+/* Runs, may run, or goes on by itself once the hardware is done. */
+static bool may_run(enum wsdbg_warp_state state)
+{
+    return state == WSDBG_WARP_RUNNING || state == WSDBG_WARP_UNKNOWN || state == WSDBG_WARP_WAIT_WGMMA ||
+           state == WSDBG_WARP_WAIT_BULK;
+}
+
 static bool grid_is_quiet(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid)
 {
     for (uint32_t i = grid->cta_first; i < grid->cta_first + grid->cta_count && i < snapshot->cta_count; i++) {
         const struct wsdbg_cta *cta = &snapshot->ctas[i];
         for (uint32_t k = cta->warp_first; k < cta->warp_first + cta->warp_count && k < snapshot->warp_count; k++)
-            if (snapshot->warps[k].state == WSDBG_WARP_RUNNING || snapshot->warps[k].state == WSDBG_WARP_UNKNOWN)
+            if (may_run(snapshot->warps[k].state))
                 return false;
     }
     return true;

@@ -52,6 +52,20 @@ static bool ever_completed(const struct wsdbg_case *c, const struct lack *lack)
     return false;
 }
 
+/* Another stage of the barrier in this CTA has some of its arrivals, too. */
+static bool others_are_partial(const struct wsdbg_case *c, const struct lack *lack)
+{
+    const struct wsdbg_barrier *mine = &c->snapshot->barriers[lack->word.barrier];
+    for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
+        const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
+        struct wsdbg_word word;
+        if (b != lack->word.barrier && row->cta == mine->cta && row->id == mine->id && wsdbg_word_of(c, b, &word) &&
+            word.pending != word.expected)
+            return true;
+    }
+    return false;
+}
+
 /* The most arrivals that an instruction makes when one warp comes to it; 0 = not known. */
 static uint32_t arrivals_of(const struct wsdbg_access_row *access)
 {
@@ -195,10 +209,9 @@ static void say_short(struct wsdbg_case *c, const struct lack *lack, const struc
 }
 
 static void say_missing(struct wsdbg_case *c, const struct lack *lack, const struct wsdbg_warp_set *arrivers,
-                        const char *where)
+                        const char *where, enum wsdbg_confidence confidence)
 {
-    struct wsdbg_finding *finding =
-        begin(c, lack, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, confidence));
     if (!finding)
         return;
     const uint32_t first = wsdbg_first_of(arrivers);
@@ -234,6 +247,19 @@ static bool waits_in_parts(const struct wsdbg_case *c, const struct lack *lack)
            wsdbg_code_can(c, lack->warp, WSDBG_KINDS_ARRIVAL, lack->word.barrier, NULL) == WSDBG_CAN;
 }
 
+/* Some arrival on it may come from another CTA. */
+static bool may_be_remote(const struct wsdbg_case *c, const struct lack *lack)
+{
+    for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
+        const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
+        if (access->grid == c->grid && access->any_rank && access->kind < 32 &&
+            WSDBG_KINDS_ARRIVAL >> access->kind & 1 &&
+            wsdbg_access_match(c, access, lack->word.barrier) >= WSDBG_MATCH_MAY)
+            return true;
+    }
+    return false;
+}
+
 static void judge_unreachable(struct wsdbg_case *c, const struct lack *lack)
 {
     uint32_t expects;
@@ -245,13 +271,13 @@ static void judge_unreachable(struct wsdbg_case *c, const struct lack *lack)
             say_no_arrive(c, lack, expects);
         else
             say_no_instruction(c, lack);
-    } else if (lack->peers_gone > 0) {
+    } else if (lack->peers_gone > 0 && may_be_remote(c, lack)) {
         say_peer_exited(c, lack);
     } else if (lack->exited == 0 && lack->in_code >= WSDBG_MATCH_MAY) {
         const struct wsdbg_warp_set past = past_it(c, lack);
         const uint32_t could = capacity(c, lack, true);
         if (wsdbg_set_count(&past) > 0 && could > made(lack))
-            say_missing(c, lack, &past, "are past it and cannot come back");
+            say_missing(c, lack, &past, "are past it and cannot come back", WSDBG_CONFIDENCE_LIKELY);
         else if (wsdbg_set_count(&past) > 0 && could == made(lack) && made(lack) > 0)
             say_short(c, lack, &past);
     }
@@ -284,7 +310,9 @@ static void judge_ring(struct wsdbg_case *c, const struct lack *lack)
             say_short(c, lack, &lack->able);
         return;
     }
-    say_missing(c, lack, &lack->able, "wait themselves for what comes after it");
+    /* Arrivals left over on every stage would also follow from arriving too often. */
+    say_missing(c, lack, &lack->able, "wait themselves for what comes after it",
+                others_are_partial(c, lack) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY);
 }
 
 void wsdbg_rule_code_arrivals(struct wsdbg_case *c)

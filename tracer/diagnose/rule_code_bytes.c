@@ -116,9 +116,26 @@ static void say_never_completed(struct wsdbg_case *c, uint32_t warp, const struc
                 "16-byte aligned addresses and strides), its destination, and that it names this barrier.");
 }
 
-/* Copies that a warp has yet to issue may bring the bytes: one that cannot announce any itself. */
+/* The same stage of each CTA of the cluster lacks the same: no CTA's copies are behind the others'. */
+static bool cluster_agrees(const struct wsdbg_case *c, const struct wsdbg_word *word)
+{
+    const struct wsdbg_barrier *mine = &c->snapshot->barriers[word->barrier];
+    uint32_t agreeing = 0;
+    for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
+        const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
+        struct wsdbg_word other;
+        agreeing += row->id == mine->id && row->stage == mine->stage && wsdbg_case_cta(c, row->cta) != WSDBG_NONE &&
+                    wsdbg_word_of(c, b, &other) && other.pending == 0 && other.bytes == word->bytes;
+    }
+    return agreeing == c->cta_count;
+}
+
+/* Copies that a warp has yet to issue may bring the bytes: one that cannot announce any itself, or one of another CTA
+ * that has not come so far. */
 static bool others_may_bring(const struct wsdbg_case *c, const struct wsdbg_word *word)
 {
+    if (c->cta_count > 1 && !cluster_agrees(c, word))
+        return true;
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_code_can(c, w, WSDBG_KINDS_BYTES, word->barrier, NULL) > WSDBG_CAN_NOT &&
             wsdbg_code_can(c, w, WSDBG_KINDS_EXPECT, word->barrier, NULL) == WSDBG_CAN_NOT)

@@ -14,6 +14,7 @@ struct gathering {
     uint32_t cta_threads;
     struct wsdbg_warp_set waiting, others;
     struct wsdbg_warp_set to_come; /* live warps that may still come to it */
+    bool others_took_part;         /* a warp that is not there may have come through it before */
     uint32_t exited;
 };
 
@@ -41,6 +42,8 @@ static void add_warp(const struct wsdbg_case *c, uint32_t warp, struct gathering
             g->other_count = count;
     } else if (wsdbg_code_can(c, warp, WSDBG_KINDS_NAMED, g->barrier, NULL) > WSDBG_CAN_NOT) {
         wsdbg_set_add(&g->to_come, warp);
+    } else if (wsdbg_code_behind(c, warp, WSDBG_KINDS_NAMED, g->barrier) > 0) {
+        g->others_took_part = true;
     }
 }
 
@@ -155,7 +158,7 @@ static void judge_named(struct wsdbg_case *c, uint32_t waiter)
     if (g.id == 0 && g.count == g.cta_threads && wsdbg_set_count(&absent) > 0) {
         if (nobody || all_wait_for_it(c, &g, &absent))
             say_block_sync(c, &g, &absent);
-    } else if (nobody && missing > g.exited * WARP_THREADS) {
+    } else if (nobody && !g.others_took_part && missing > g.exited * WARP_THREADS) {
         say_too_few(c, &g);
     }
 }

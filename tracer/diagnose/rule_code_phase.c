@@ -19,30 +19,48 @@ struct slot {
     bool handed_known;               /* ... the same for each of them */
 };
 
-/* The other barrier of the slot: same stage, and the warp can come to where it is filled. */
-static bool find_full(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_word *empty,
-                      struct wsdbg_word *full)
+/* The barrier that all releasers wait on, WSDBG_NONE where they differ or there are none. */
+static uint32_t common_wait(const struct wsdbg_case *c, const struct wsdbg_warp_set *releasers)
 {
-    const struct wsdbg_barrier *mine = &c->snapshot->barriers[empty->barrier];
+    const uint32_t first = wsdbg_first_of(releasers);
+    const uint32_t barrier = first == WSDBG_NONE ? WSDBG_NONE : wsdbg_case_warp(c, first)->barrier;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(releasers, w) && wsdbg_case_warp(c, w)->barrier != barrier)
+            return WSDBG_NONE;
+    return barrier;
+}
+
+/* The other barrier of the slot: of the same stage, and the warp can come to where it is filled.  Of several that one
+ * which those wait on who release the slot. */
+static bool find_full(const struct wsdbg_case *c, struct slot *slot)
+{
+    const struct wsdbg_barrier *mine = &c->snapshot->barriers[slot->empty.barrier];
+    const uint32_t waited = common_wait(c, &slot->releasers);
+    uint32_t found = 0;
     for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
         const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
-        if (row->cta == mine->cta && row->kind == WSDBG_BARRIER_MBARRIER && row->id != mine->id &&
-            row->stage == mine->stage &&
-            wsdbg_code_can(c, warp, WSDBG_KINDS_EXPECT | WSDBG_KINDS_BYTES, b, NULL) == WSDBG_CAN &&
-            wsdbg_word_of(c, b, full))
+        struct wsdbg_word word;
+        if (row->cta != mine->cta || row->kind != WSDBG_BARRIER_MBARRIER || row->id == mine->id ||
+            row->stage != mine->stage || !wsdbg_word_of(c, b, &word) ||
+            wsdbg_code_can(c, slot->filler, WSDBG_KINDS_EXPECT | WSDBG_KINDS_BYTES, b, NULL) != WSDBG_CAN)
+            continue;
+        slot->full = word;
+        if (b == waited)
             return true;
+        found++;
     }
-    return false;
+    return found == 1;
 }
 
 static bool read_slot(const struct wsdbg_case *c, uint32_t warp, struct slot *slot)
 {
     *slot = (struct slot){.filler = warp, .handed_known = true};
-    if (!wsdbg_case_stuck(c, warp) || !wsdbg_code_wait(c, warp, &slot->empty) ||
-        !find_full(c, warp, &slot->empty, &slot->full))
+    if (!wsdbg_case_stuck(c, warp) || !wsdbg_code_wait(c, warp, &slot->empty))
         return false;
     slot->releasers = wsdbg_code_able(c, WSDBG_KINDS_ARRIVAL, slot->empty.barrier, WSDBG_CAN);
     wsdbg_set_remove(&slot->releasers, warp);
+    if (!find_full(c, slot))
+        return false;
     bool first = true;
     for (uint32_t w = 0; w < c->warp_count; w++) {
         if (!wsdbg_set_has(&slot->releasers, w))
@@ -59,15 +77,6 @@ static bool is_free(const struct slot *slot)
 {
     return slot->empty.untouched && slot->full.untouched &&
            (slot->empty.phase ^ slot->full.phase) == (slot->handed & 1);
-}
-
-/* Everybody who could release the slot waits for it to be filled. */
-static bool releasers_wait_for_it(const struct wsdbg_case *c, const struct slot *slot)
-{
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_set_has(&slot->releasers, w) && wsdbg_case_warp(c, w)->barrier != slot->full.barrier)
-            return false;
-    return wsdbg_set_count(&slot->releasers) > 0;
 }
 
 /* Another stage of either barrier that is not as it was before its first use. */
@@ -231,7 +240,8 @@ void wsdbg_rule_code_phase(struct wsdbg_case *c)
     for (uint32_t w = 0; w < c->warp_count; w++) {
         if (!read_slot(c, w, &slot) || judge_shared(c, &slot) || judge_double(c, &slot))
             continue;
-        if (slot.handed_known && slot.handed < 2 && is_free(&slot) && releasers_wait_for_it(c, &slot))
+        if (slot.handed_known && slot.handed < 2 && is_free(&slot) &&
+            common_wait(c, &slot.releasers) == slot.full.barrier)
             say_parity(c, &slot);
     }
 }

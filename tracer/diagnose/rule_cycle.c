@@ -49,8 +49,9 @@ static void say_wait(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32
 static void say_cycle(struct wsdbg_case *c, uint32_t first, const struct wsdbg_warp_set *members)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, first);
-    struct wsdbg_finding *finding =
-        wsdbg_case_find(c, WSDBG_CAUSE_WAIT_CYCLE, WSDBG_CONFIDENCE_LIKELY, row->cta, row->barrier);
+    const enum wsdbg_confidence confidence =
+        c->of_machine ? wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY) : WSDBG_CONFIDENCE_LIKELY;
+    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_WAIT_CYCLE, confidence, row->cta, row->barrier);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
@@ -65,7 +66,8 @@ static void say_cycle(struct wsdbg_case *c, uint32_t first, const struct wsdbg_w
 static void say_unknown(struct wsdbg_case *c, uint32_t first, enum wsdbg_confidence confidence)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, first);
-    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_UNKNOWN, confidence, row->cta, row->barrier);
+    struct wsdbg_finding *finding = wsdbg_case_find(
+        c, WSDBG_CAUSE_UNKNOWN, c->of_machine ? wsdbg_code_cap(c, confidence) : confidence, row->cta, row->barrier);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence, "%s waits (%s%s)%s; the cause is not known.",
@@ -74,6 +76,14 @@ static void say_unknown(struct wsdbg_case *c, uint32_t first, enum wsdbg_confide
     for (uint32_t w = first; w < c->warp_count; w++)
         if (c->graph->nodes[w].waits)
             say_wait(c, finding, w);
+}
+
+/* Outside of any wait, or in one that the hardware ends. */
+static bool goes_on(const struct wsdbg_case *c, uint32_t warp)
+{
+    const enum wsdbg_warp_state state = wsdbg_case_warp(c, warp)->state;
+    const bool by_hardware = state == WSDBG_WARP_WAIT_WGMMA || state == WSDBG_WARP_WAIT_BULK;
+    return state == WSDBG_WARP_RUNNING || (c->of_machine && by_hardware && c->graph->nodes[warp].outside);
 }
 
 static void say_slow(struct wsdbg_case *c, uint32_t runner, const struct wsdbg_warp_set *runners)
@@ -110,7 +120,7 @@ void wsdbg_rule_cycle(struct wsdbg_case *c)
     const struct wsdbg_warp_set stuck = stuck_warps(c);
     uint32_t waiter = WSDBG_NONE;
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_RUNNING)
+        if (goes_on(c, w))
             wsdbg_set_add(&runners, w);
         if (c->graph->nodes[w].waits && waiter == WSDBG_NONE)
             waiter = w;
