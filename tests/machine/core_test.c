@@ -35,18 +35,96 @@ static void close_machine(struct wsdbg_machine *machine)
     machine->ops->close(machine);
 }
 
+static void assert_same_u32(struct wsdbg_optional_u32 one, struct wsdbg_optional_u32 other)
+{
+    assert_int_equal(one.known, other.known);
+    assert_int_equal(one.value, other.value);
+}
+
+static void assert_same_u64(struct wsdbg_optional_u64 one, struct wsdbg_optional_u64 other)
+{
+    assert_int_equal(one.known, other.known);
+    assert_int_equal(one.value, other.value);
+}
+
+static void assert_same_device(const struct wsdbg_machine *machine, const struct wsdbg_machine *from, size_t i)
+{
+    assert_int_equal(machine->devices[i].ordinal, from->devices[i].ordinal);
+    assert_string_equal(machine->devices[i].name, from->devices[i].name);
+    assert_same_u32(machine->devices[i].sm_count, from->devices[i].sm_count);
+    assert_same_u32(machine->devices[i].warps_per_sm, from->devices[i].warps_per_sm);
+    assert_same_u32(machine->devices[i].compute_capability, from->devices[i].compute_capability);
+    assert_int_equal(machine->contexts[i].device, from->contexts[i].device);
+    assert_int_equal(machine->contexts[i].handle, from->contexts[i].handle);
+    assert_same_u64(machine->contexts[i].shared_window, from->contexts[i].shared_window);
+    assert_same_u64(machine->contexts[i].local_window, from->contexts[i].local_window);
+    assert_int_equal(machine->modules[i].context, from->modules[i].context);
+    assert_int_equal(machine->modules[i].handle, from->modules[i].handle);
+}
+
+static void assert_same_grid(const struct wsdbg_machine_grid *grid, const struct wsdbg_machine_grid *from)
+{
+    assert_int_equal(grid->device, from->device);
+    assert_int_equal(grid->context, from->context);
+    assert_int_equal(grid->module, from->module);
+    assert_int_equal(grid->grid_id, from->grid_id);
+    assert_int_equal(grid->function_entry, from->function_entry);
+    assert_memory_equal(grid->grid, from->grid, sizeof grid->grid);
+    assert_memory_equal(grid->block, from->block, sizeof grid->block);
+    assert_same_u32(grid->cluster[0], from->cluster[0]);
+    assert_same_u32(grid->cluster[2], from->cluster[2]);
+    assert_same_u32(grid->registers, from->registers);
+}
+
+static void assert_same_cta(const struct wsdbg_machine_cta *cta, const struct wsdbg_machine_cta *from)
+{
+    assert_int_equal(cta->grid, from->grid);
+    assert_int_equal(cta->sm, from->sm);
+    assert_int_equal(cta->x, from->x);
+    assert_int_equal(cta->y, from->y);
+    assert_int_equal(cta->z, from->z);
+    assert_same_u32(cta->cluster_index[0], from->cluster_index[0]);
+    assert_same_u32(cta->cluster_size[0], from->cluster_size[0]);
+    assert_same_u32(cta->shared_bytes, from->shared_bytes);
+    assert_int_equal(cta->warp_first, from->warp_first);
+    assert_int_equal(cta->warp_count, from->warp_count);
+}
+
+static void assert_same_warp(const struct wsdbg_machine_warp *warp, const struct wsdbg_machine_warp *from)
+{
+    assert_int_equal(warp->cta, from->cta);
+    assert_int_equal(warp->slot, from->slot);
+    assert_int_equal(warp->valid_lanes, from->valid_lanes);
+    assert_int_equal(warp->active_lanes, from->active_lanes);
+    assert_same_u64(warp->error_pc, from->error_pc);
+    assert_same_u32(warp->registers, from->registers);
+    assert_same_u32(warp->exited_lanes, from->exited_lanes);
+    assert_int_equal(warp->barriers_known, from->barriers_known);
+    assert_memory_equal(warp->barriers, from->barriers, sizeof warp->barriers);
+    for (size_t i = 0; i < WSDBG_MACHINE_LANES; i++) {
+        assert_int_equal(warp->lanes[i].pc, from->lanes[i].pc);
+        assert_memory_equal(warp->lanes[i].thread, from->lanes[i].thread, sizeof warp->lanes[i].thread);
+        assert_int_equal(warp->lanes[i].exception, from->lanes[i].exception);
+        assert_same_u32(warp->lanes[i].state, from->lanes[i].state);
+    }
+}
+
 static void assert_same_rows(const struct wsdbg_machine *machine, const struct wsdbg_machine *from)
 {
     assert_int_equal(machine->device_count, from->device_count);
-    assert_memory_equal(machine->devices, from->devices, from->device_count * sizeof *from->devices);
     assert_int_equal(machine->context_count, from->context_count);
-    assert_memory_equal(machine->contexts, from->contexts, from->context_count * sizeof *from->contexts);
+    assert_int_equal(machine->module_count, from->module_count);
     assert_int_equal(machine->grid_count, from->grid_count);
-    assert_memory_equal(machine->grids, from->grids, from->grid_count * sizeof *from->grids);
     assert_int_equal(machine->cta_count, from->cta_count);
-    assert_memory_equal(machine->ctas, from->ctas, from->cta_count * sizeof *from->ctas);
     assert_int_equal(machine->warp_count, from->warp_count);
-    assert_memory_equal(machine->warps, from->warps, from->warp_count * sizeof *from->warps);
+    for (size_t i = 0; i < from->device_count; i++)
+        assert_same_device(machine, from, i); /* each has one context with one module */
+    for (size_t i = 0; i < from->grid_count; i++)
+        assert_same_grid(&machine->grids[i], &from->grids[i]);
+    for (size_t i = 0; i < from->cta_count; i++)
+        assert_same_cta(&machine->ctas[i], &from->ctas[i]);
+    for (size_t i = 0; i < from->warp_count; i++)
+        assert_same_warp(&machine->warps[i], &from->warps[i]);
 }
 
 static void assert_same_registers(struct wsdbg_machine *machine, uint32_t registers)
