@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -75,4 +76,13 @@ bool wsdbg_door_wait_shut(const struct wsdbg_door *door, uint64_t deadline_ns)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     return true;
+}
+
+void wsdbg_door_close(struct wsdbg_door *door)
+{
+    if (door->pages)
+        munmap(door->pages, door->pages_bytes);
+    if (door->process >= 0)
+        close(door->process);
+    *door = (struct wsdbg_door){.process = -1};
 }

@@ -15,6 +15,8 @@
 struct wsdbg_door {
     struct wsdbg_door_row *row; /* shared and writable; the upper half is ours */
     int process;                /* pidfd of the traced process, -1 = it has ended */
+    unsigned char *pages;       /* the row lies in them */
+    size_t pages_bytes;
 };
 
 /* Raises the request and waits for its answer, until deadline_ns (CLOCK_MONOTONIC) at most.  An obstacle that the
@@ -27,6 +29,9 @@ void wsdbg_door_hold(const struct wsdbg_door *door, uint64_t lease_ns);
 bool wsdbg_door_wait_shut(const struct wsdbg_door *door, uint64_t deadline_ns);
 /* True while the traced process runs. */
 bool wsdbg_door_alive(const struct wsdbg_door *door);
+
+/* Gives back the mapping and the descriptor; for a door from wsdbg_segment_map_door(). */
+void wsdbg_door_close(struct wsdbg_door *door);
 
 /* CLOCK_MONOTONIC. */
 uint64_t wsdbg_door_now_ns(void);

@@ -17,6 +17,7 @@
 #include "evidence/evidence.h"
 #include "base/grow.h"
 #include "evidence/record.h"
+#include "evidence/ring_source.h"
 #include "evidence/segment_map.h"
 #include "evidence/snapshot_build.h"
 
@@ -421,6 +422,15 @@ static struct wsdbg_error *ring_record(struct wsdbg_evidence *base, const char *
         error = wsdbg_recorder_frame(source->recorder, now_ns, inputs, count);
     free(inputs);
     return error;
+}
+
+struct wsdbg_segment_map *wsdbg_ring_map(struct wsdbg_evidence *base, uint32_t process_id)
+{
+    struct ring_source *source = (struct ring_source *)base;
+    for (size_t i = 0; i < source->count; i++)
+        if (source->processes[i]->process_id == process_id)
+            return source->processes[i]->map;
+    return NULL;
 }
 
 static const struct wsdbg_evidence_ops ring_ops = {

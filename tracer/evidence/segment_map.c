@@ -25,9 +25,6 @@ struct wsdbg_segment_map {
     size_t request_page_bytes;
     uint32_t *request;           /* inside request_page */
     uint32_t *look;              /* slots_request, next to it */
-    struct wsdbg_door_row *door; /* in door_page */
-    unsigned char *door_page;    /* mapped when first asked for */
-    size_t door_page_bytes;
 };
 
 /* The pages of [offset, offset + byte_count), writable; *place is the offset's. */
@@ -133,23 +130,23 @@ struct wsdbg_error *wsdbg_segment_map_refresh(struct wsdbg_segment_map *map, str
     return error;
 }
 
-struct wsdbg_error *wsdbg_segment_map_door(struct wsdbg_segment_map *map, struct wsdbg_door *door)
+struct wsdbg_error *wsdbg_segment_map_door(struct wsdbg_segment_map *map, struct wsdbg_door *out)
 {
-    void *row = map->door;
     const struct wsdbg_segment *segment = (const struct wsdbg_segment *)map->bytes;
     const uint64_t fixed_bytes = __atomic_load_n(&segment->fixed_bytes, __ATOMIC_ACQUIRE);
-    struct wsdbg_error *error = NULL;
-    if (!WSDBG_SEGMENT_HAS(fixed_bytes, door) || map->byte_count < sizeof *segment)
+    struct wsdbg_door door = {.process = -1};
+    void *row = NULL;
+    if (!WSDBG_SEGMENT_HAS(fixed_bytes, door) || map->byte_count < fixed_bytes)
         return wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: its observer is of a version that lets no inspector in",
                                   map->name);
-    if (!row)
-        error = map_writable(map, offsetof(struct wsdbg_segment, door), sizeof segment->door, &map->door_page,
-                             &map->door_page_bytes, &row);
-    if (!error) {
-        map->door = row;
-        *door = (struct wsdbg_door){.row = row, .process = map->pidfd};
-    }
-    return error;
+    struct wsdbg_error *error = map_writable(map, offsetof(struct wsdbg_segment, door), sizeof segment->door,
+                                             &door.pages, &door.pages_bytes, &row);
+    if (error)
+        return error;
+    door.row = row;
+    door.process = map->pidfd >= 0 ? fcntl(map->pidfd, F_DUPFD_CLOEXEC, 0) : -1;
+    *out = door;
+    return NULL;
 }
 
 bool wsdbg_segment_map_alive(struct wsdbg_segment_map *map)
@@ -228,8 +225,6 @@ void wsdbg_segment_map_close(struct wsdbg_segment_map *map)
 {
     if (map->request_page)
         munmap(map->request_page, map->request_page_bytes);
-    if (map->door_page)
-        munmap(map->door_page, map->door_page_bytes);
     if (map->bytes)
         munmap(map->bytes, map->byte_count);
     if (map->pidfd >= 0)

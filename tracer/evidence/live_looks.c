@@ -1,0 +1,181 @@
+/* live_looks.c - see live_looks.h. */
+#include "evidence/live_looks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "evidence/live_machine.h"
+
+enum { LOOKS = 2 };
+#define APART_NS 100000000ull /* from one suspension to the next */
+#define STOPPED_AT_MOST_NS 1000000000ull
+#define ATTACH_LIMIT_NS 3000000000ull /* the inspector's own limits are shorter */
+#define STEP_LIMIT_NS 1500000000ull
+
+struct wsdbg_live_process {
+    uint32_t process_id;
+    struct wsdbg_door door;
+    struct wsdbg_machine *machine;
+    struct wsdbg_code *code;
+    struct wsdbg_look *looks[LOOKS];
+    struct wsdbg_look_row times[LOOKS]; /* the lengths of their steps */
+    size_t count;
+    bool saw_warps;
+};
+
+struct wsdbg_error *wsdbg_live_process_open(uint32_t process_id, const struct wsdbg_door *door,
+                                            struct wsdbg_live_process **out)
+{
+    struct wsdbg_live_process *process = calloc(1, sizeof *process);
+    if (!process) {
+        struct wsdbg_door unused = *door;
+        wsdbg_door_close(&unused);
+        return &wsdbg_error_no_memory;
+    }
+    process->process_id = process_id;
+    process->door = *door;
+    struct wsdbg_error *error = wsdbg_live_machine_open(&process->door, &process->machine);
+    if (!error)
+        error = wsdbg_code_create(&process->code);
+    if (error)
+        wsdbg_live_process_close(process);
+    else
+        *out = process;
+    return error;
+}
+
+static void forget_looks(struct wsdbg_live_process *process)
+{
+    while (process->count)
+        wsdbg_look_destroy(process->looks[--process->count]);
+    process->saw_warps = false;
+}
+
+void wsdbg_live_process_close(struct wsdbg_live_process *process)
+{
+    if (!process)
+        return;
+    forget_looks(process);
+    if (process->machine)
+        process->machine->ops->close(process->machine);
+    if (process->code)
+        wsdbg_code_destroy(process->code);
+    wsdbg_door_close(&process->door);
+    free(process);
+}
+
+/* The time since *since_ns, which becomes now. */
+static uint64_t lap(uint64_t *since_ns)
+{
+    const uint64_t now_ns = wsdbg_door_now_ns(), length_ns = now_ns - *since_ns;
+    *since_ns = now_ns;
+    return length_ns;
+}
+
+/* While the GPU is stopped.  The first error counts; the GPU is resumed after any. */
+static struct wsdbg_error *read_stopped(struct wsdbg_live_process *process, struct wsdbg_look_row *times,
+                                        uint64_t *since_ns)
+{
+    struct wsdbg_error *error = wsdbg_live_machine_read_warps(process->machine, STEP_LIMIT_NS);
+    if (!error)
+        error = wsdbg_look_take(process->machine, process->code, &process->looks[process->count]);
+    times->read_ns = lap(since_ns);
+    if (error)
+        return error;
+    process->count++;
+    process->saw_warps = process->saw_warps || process->machine->warp_count > 0;
+    return NULL;
+}
+
+static struct wsdbg_error *look_once(struct wsdbg_live_process *process)
+{
+    struct wsdbg_look_row *times = &process->times[process->count];
+    uint64_t since_ns = wsdbg_door_now_ns();
+    struct wsdbg_error *error = wsdbg_live_machine_suspend(process->machine, STOPPED_AT_MOST_NS, STEP_LIMIT_NS);
+    times->suspend_ns = lap(&since_ns);
+    if (error)
+        return error;
+    times->time_ns = since_ns;
+    error = read_stopped(process, times, &since_ns);
+    struct wsdbg_error *resumed = wsdbg_live_machine_resume(process->machine, STEP_LIMIT_NS);
+    times->resume_ns = lap(&since_ns);
+    if (!error)
+        return resumed;
+    wsdbg_error_destroy(resumed);
+    return error;
+}
+
+static void wait_until(uint64_t time_ns)
+{
+    const uint64_t now_ns = wsdbg_door_now_ns();
+    if (time_ns <= now_ns)
+        return;
+    struct timespec rest = {.tv_sec = (time_t)((time_ns - now_ns) / 1000000000u),
+                            .tv_nsec = (long)((time_ns - now_ns) % 1000000000u)};
+    nanosleep(&rest, NULL);
+}
+
+/* A second look that there is no time for is left out: one alone says where every warp stands. */
+static struct wsdbg_error *look_apart(struct wsdbg_live_process *process, uint64_t deadline_ns)
+{
+    struct wsdbg_error *error = look_once(process);
+    while (!error && process->count < LOOKS) {
+        const uint64_t next_ns = process->times[process->count - 1].time_ns + APART_NS;
+        if (next_ns + APART_NS > deadline_ns)
+            break;
+        wait_until(next_ns);
+        error = look_once(process);
+    }
+    return error;
+}
+
+struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, uint64_t deadline_ns)
+{
+    uint64_t since_ns = wsdbg_door_now_ns();
+    forget_looks(process);
+    for (size_t i = 0; i < LOOKS; i++)
+        process->times[i] = (struct wsdbg_look_row){0};
+    const uint64_t left_ns = deadline_ns > since_ns ? deadline_ns - since_ns : 0;
+    struct wsdbg_error *error =
+        wsdbg_live_machine_attach(process->machine, left_ns < ATTACH_LIMIT_NS ? left_ns : ATTACH_LIMIT_NS);
+    process->times[0].attach_ns = lap(&since_ns);
+    if (error)
+        return error;
+    error = wsdbg_code_prepare(process->code, process->machine);
+    if (!error)
+        error = look_apart(process, deadline_ns);
+    since_ns = wsdbg_door_now_ns();
+    struct wsdbg_error *detached = wsdbg_live_machine_detach(process->machine, STEP_LIMIT_NS);
+    process->times[process->count ? process->count - 1 : 0].detach_ns = lap(&since_ns);
+    wsdbg_error_destroy(detached); /* what was seen was seen; the program detaches by itself */
+    if (error)
+        forget_looks(process);
+    return error;
+}
+
+bool wsdbg_live_process_saw_warps(const struct wsdbg_live_process *process)
+{
+    return process->saw_warps;
+}
+
+struct wsdbg_error *wsdbg_live_process_add(const struct wsdbg_live_process *process, struct wsdbg_snapshot *snapshot)
+{
+    const size_t before = snapshot->look_count;
+    struct wsdbg_error *error = wsdbg_look_snapshot(process->looks, process->count, snapshot);
+    for (size_t i = 0; !error && i < process->count && before + i < snapshot->look_count; i++) {
+        struct wsdbg_look_row *row = &snapshot->looks[before + i];
+        const struct wsdbg_look_row *times = &process->times[i];
+        row->attach_ns = times->attach_ns;
+        row->suspend_ns = times->suspend_ns;
+        row->read_ns = times->read_ns;
+        row->resume_ns = times->resume_ns;
+        row->detach_ns = times->detach_ns;
+    }
+    return error;
+}
+
+uint32_t wsdbg_live_process_id(const struct wsdbg_live_process *process)
+{
+    return process->process_id;
+}

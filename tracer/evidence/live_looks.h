@@ -1,0 +1,25 @@
+/* live_looks.h - two looks at the GPU's own state of one process, through the door that its observer opens. */
+#ifndef WSDBG_EVIDENCE_LIVE_LOOKS_H
+#define WSDBG_EVIDENCE_LIVE_LOOKS_H
+
+#include "evidence/door.h"
+#include "machine/interpret.h"
+
+/* One process: its inspector and its decoded code, kept from time to time. */
+struct wsdbg_live_process;
+
+/* The door becomes the process's, also when this fails. */
+struct wsdbg_error *wsdbg_live_process_open(uint32_t process_id, const struct wsdbg_door *door,
+                                            struct wsdbg_live_process **out);
+/* Attaches, looks, lets the GPU run for a moment, looks again, detaches; by deadline_ns (CLOCK_MONOTONIC).  An error
+ * says what was in the way; whatever it is, the program runs as before.  The looks replace those of the last time. */
+struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, uint64_t deadline_ns);
+/* Whether the last looks saw any warp. */
+bool wsdbg_live_process_saw_warps(const struct wsdbg_live_process *process);
+/* Adds what they saw to a snapshot that has no grids of this process. */
+struct wsdbg_error *wsdbg_live_process_add(const struct wsdbg_live_process *process, struct wsdbg_snapshot *snapshot);
+uint32_t wsdbg_live_process_id(const struct wsdbg_live_process *process);
+/* NULL is fine. */
+void wsdbg_live_process_close(struct wsdbg_live_process *process);
+
+#endif

@@ -1,0 +1,212 @@
+/* live_source.c - the ring's evidence, completed by looks at the GPU's own state.
+ *
+ * Reads: what the ring source reads, and through the observers' doors the GPU (live_looks.h).  Writes: nothing but the
+ * words of those doors.  Where a door is closed the snapshot says what is in the way and is the ring's otherwise.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "evidence/evidence.h"
+#include "evidence/live_looks.h"
+#include "evidence/ring_source.h"
+#include "evidence/snapshot_drop.h"
+
+#define LEAST_NS 300000000ull /* a look that has less time than this is not begun */
+
+struct live_source {
+    struct wsdbg_evidence base;
+    struct wsdbg_evidence *ring;
+    enum wsdbg_door_use use;
+    struct wsdbg_live_process **processes;
+    size_t count, capacity;
+};
+
+static struct live_source *live_of(struct wsdbg_evidence *base)
+{
+    return (struct live_source *)base;
+}
+
+static void add_note(struct wsdbg_snapshot *snapshot, uint32_t process_id, const char *text)
+{
+    void *larger = reallocarray(snapshot->notes, snapshot->note_count + 1, sizeof *snapshot->notes);
+    if (!larger)
+        return;
+    snapshot->notes = larger;
+    snprintf(snapshot->notes[snapshot->note_count++], sizeof *snapshot->notes,
+             "the GPU's own state of process %u could not be read: %s", process_id, text);
+}
+
+/* ---- which processes ---- */
+
+static bool has_slots(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
+{
+    for (size_t i = 0; i < snapshot->grid_count; i++) {
+        const struct wsdbg_grid *grid = &snapshot->grids[i];
+        if (grid->running && grid->context < snapshot->context_count &&
+            snapshot->contexts[grid->context].process_id == process_id)
+            return true;
+    }
+    return false;
+}
+
+/* Where nobody follows the context's work it may have some. */
+static bool may_have_work(const struct wsdbg_context *context)
+{
+    return context->alive && context->error == 0 && (!context->work_followed || context->unfinished_ns.known);
+}
+
+static bool is_wanted(const struct live_source *source, const struct wsdbg_snapshot *snapshot, uint32_t process_id)
+{
+    bool work = false;
+    for (size_t i = 0; i < snapshot->context_count; i++)
+        work = work || (snapshot->contexts[i].process_id == process_id && may_have_work(&snapshot->contexts[i]));
+    return work && (source->use == WSDBG_DOOR_ALWAYS || !has_slots(snapshot, process_id));
+}
+
+static bool came_before(const struct wsdbg_snapshot *snapshot, size_t context)
+{
+    for (size_t i = 0; i < context; i++)
+        if (snapshot->contexts[i].process_id == snapshot->contexts[context].process_id)
+            return true;
+    return false;
+}
+
+/* ---- looking ---- */
+
+static struct wsdbg_live_process *find_process(const struct live_source *source, uint32_t process_id)
+{
+    for (size_t i = 0; i < source->count; i++)
+        if (wsdbg_live_process_id(source->processes[i]) == process_id)
+            return source->processes[i];
+    return NULL;
+}
+
+static struct wsdbg_error *ensure_process(struct live_source *source, uint32_t process_id,
+                                          struct wsdbg_live_process **out)
+{
+    struct wsdbg_door door;
+    struct wsdbg_segment_map *map = wsdbg_ring_map(source->ring, process_id);
+    *out = find_process(source, process_id);
+    if (*out)
+        return NULL;
+    if (!map)
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "its segment cannot be read");
+    if (!wsdbg_grow((void **)&source->processes, &source->capacity, source->count + 1, sizeof(*source->processes)))
+        return &wsdbg_error_no_memory;
+    struct wsdbg_error *error = wsdbg_segment_map_door(map, &door);
+    if (!error)
+        error = wsdbg_live_process_open(process_id, &door, out);
+    if (!error)
+        source->processes[source->count++] = *out;
+    return error;
+}
+
+/* What was seen goes into the snapshot; slots say less than the GPU itself. */
+static struct wsdbg_error *replace_grids(const struct wsdbg_live_process *process, struct wsdbg_snapshot *snapshot)
+{
+    struct wsdbg_error *error = NULL;
+    if (wsdbg_live_process_saw_warps(process))
+        error = wsdbg_snapshot_drop_grids(snapshot, wsdbg_live_process_id(process));
+    if (!error)
+        error = wsdbg_live_process_add(process, snapshot);
+    if (!error)
+        snapshot->source = "live";
+    return error;
+}
+
+/* Looks at every process that wants it; what is in the way of one becomes a note. */
+static void look_at_all(struct live_source *source, const struct wsdbg_snapshot *ring, uint64_t deadline_ns,
+                        struct wsdbg_live_process **looked, size_t *looked_count, struct wsdbg_snapshot *out)
+{
+    for (size_t i = 0; i < ring->context_count; i++) {
+        const uint32_t process_id = ring->contexts[i].process_id;
+        struct wsdbg_live_process *process = NULL;
+        if (came_before(ring, i) || !is_wanted(source, ring, process_id))
+            continue;
+        struct wsdbg_error *error = ensure_process(source, process_id, &process);
+        if (!error && wsdbg_door_now_ns() + LEAST_NS > deadline_ns)
+            error = wsdbg_error_create(WSDBG_ERROR_BUSY, "no time was left for it");
+        if (!error)
+            error = wsdbg_live_process_look(process, deadline_ns);
+        if (error)
+            add_note(out, process_id, wsdbg_error_message(error));
+        else
+            looked[(*looked_count)++] = process;
+        wsdbg_error_destroy(error);
+    }
+}
+
+static struct wsdbg_error *complete(struct live_source *source, uint64_t deadline_ns, struct wsdbg_snapshot *snapshot)
+{
+    size_t count = 0;
+    struct wsdbg_live_process **looked = calloc(snapshot->context_count + 1, sizeof(*looked));
+    if (!looked)
+        return &wsdbg_error_no_memory;
+    look_at_all(source, snapshot, deadline_ns, looked, &count, snapshot);
+    struct wsdbg_error *error = NULL;
+    for (size_t i = 0; !error && i < count; i++)
+        error = replace_grids(looked[i], snapshot);
+    free(looked);
+    return error;
+}
+
+/* ---- the source ---- */
+
+static struct wsdbg_error *live_poll(struct wsdbg_evidence *base, uint64_t now_ns, struct wsdbg_snapshot *out)
+{
+    struct wsdbg_evidence *ring = live_of(base)->ring;
+    return ring->ops->poll(ring, now_ns, out);
+}
+
+static struct wsdbg_error *live_inspect(struct wsdbg_evidence *base, uint64_t now_ns, uint64_t deadline_ns,
+                                        struct wsdbg_snapshot *out)
+{
+    struct live_source *source = live_of(base);
+    const uint64_t started_ns = wsdbg_door_now_ns();
+    struct wsdbg_snapshot snapshot = {0};
+    struct wsdbg_error *error = source->ring->ops->inspect(source->ring, now_ns, deadline_ns, &snapshot);
+    if (!error && deadline_ns >= WSDBG_DOOR_NS)
+        error = complete(source, started_ns + deadline_ns, &snapshot);
+    if (error)
+        wsdbg_snapshot_deinit(&snapshot);
+    else
+        *out = snapshot;
+    return error;
+}
+
+static struct wsdbg_error *live_record(struct wsdbg_evidence *base, const char *path, uint64_t now_ns)
+{
+    struct wsdbg_evidence *ring = live_of(base)->ring;
+    return ring->ops->record(ring, path, now_ns);
+}
+
+static void live_close(struct wsdbg_evidence *base)
+{
+    struct live_source *source = live_of(base);
+    for (size_t i = 0; i < source->count; i++)
+        wsdbg_live_process_close(source->processes[i]);
+    free(source->processes);
+    source->ring->ops->close(source->ring);
+    free(source);
+}
+
+static const struct wsdbg_evidence_ops live_ops = {
+    .name = "live", .poll = live_poll, .inspect = live_inspect, .record = live_record, .close = live_close};
+
+struct wsdbg_error *wsdbg_evidence_open_live(const char *session, const char *spool, enum wsdbg_door_use use,
+                                             struct wsdbg_evidence **out)
+{
+    struct live_source *source = calloc(1, sizeof *source);
+    if (!source)
+        return &wsdbg_error_no_memory;
+    source->base.ops = &live_ops;
+    source->use = use;
+    struct wsdbg_error *error = wsdbg_evidence_open_ring(session, spool, &source->ring);
+    if (error)
+        free(source);
+    else
+        *out = &source->base;
+    return error;
+}

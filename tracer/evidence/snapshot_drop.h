@@ -1,0 +1,11 @@
+/* snapshot_drop.h - takes out of a snapshot what a better look at the same process replaces. */
+#ifndef WSDBG_EVIDENCE_SNAPSHOT_DROP_H
+#define WSDBG_EVIDENCE_SNAPSHOT_DROP_H
+
+#include "model/snapshot.h"
+
+/* Removes the grids of a process with their CTAs, warps and barriers.  For a snapshot made from slots alone: rows that
+ * looks at the GPU add (parts, accesses, reaches, excerpts) must not be there yet. */
+struct wsdbg_error *wsdbg_snapshot_drop_grids(struct wsdbg_snapshot *snapshot, uint32_t process_id);
+
+#endif
