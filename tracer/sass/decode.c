@@ -270,7 +270,7 @@ static bool source_predicate(const struct wsdbg_instruction *in, const struct ws
         *out = predicate(bits(in, 77, 3), bit(in, 80), of_uniform);
         return true;
     case FIELD_PS:
-        *out = predicate(bits(in, 68, 3), bit(in, 71), of_uniform || !bit(in, 67));
+        *out = predicate(bits(in, 68, 3), bit(in, 71), of_uniform || bit(in, 67));
         return true;
     case FIELD_PX:
         *out = predicate(~bits(in, 64, 3) & 7, bit(in, 67), false);
@@ -314,6 +314,12 @@ static bool source_number(const struct wsdbg_instruction *in, enum wsdbg_field f
     return field == FIELD_TABLE_SPLIT;
 }
 
+/* CCTL of all lines has no address. */
+static bool is_of_all(uint32_t cache_operation)
+{
+    return cache_operation == 4 || (cache_operation >= 6 && cache_operation <= 8);
+}
+
 static bool source_address(const struct wsdbg_instruction *in, const struct wsdbg_form *form, enum wsdbg_field field,
                            struct wsdbg_operand *out)
 {
@@ -324,7 +330,7 @@ static bool source_address(const struct wsdbg_instruction *in, const struct wsdb
         return true;
     case FIELD_MEMORY:
         *out = address(in, form, 0);
-        return true;
+        return in->operation != WSDBG_OP_CCTL || !is_of_all(bits(in, 87, 4));
     case FIELD_MEMORY_UB:
         *out = address(in, form, 32);
         return true;
@@ -338,7 +344,8 @@ static bool source_address(const struct wsdbg_instruction *in, const struct wsdb
         *out = memory(bits(in, 16, 8), WSDBG_URZ, signed_bits(in, 44, 20), 1);
         return true;
     case FIELD_COPY_FROM:
-        *out = memory(bits(in, 24, 8), WSDBG_URZ, signed_bits(in, 32, 12), bit(in, 72) ? 2 : 1);
+        *out =
+            memory(bits(in, 24, 8), has_descriptor(in, form) ? WSDBG_URZ : bits(in, 64, 6), signed_bits(in, 32, 12), 2);
         return true;
     default:
         return false;
@@ -410,20 +417,51 @@ static bool source(const struct wsdbg_instruction *in, const struct wsdbg_form *
            source_number(in, field, out) || source_address(in, form, field, out);
 }
 
-static void read_operands(struct wsdbg_instruction *in, const struct wsdbg_form *form)
+/* Where operands go that are there, and which fields they came from. */
+struct reader {
+    struct wsdbg_instruction *in;
+    uint8_t *destinations, *sources;
+};
+
+static void take_source(struct reader *reader, enum wsdbg_field field, const struct wsdbg_operand *operand)
 {
+    struct wsdbg_instruction *in = reader->in;
+    if (in->source_count == WSDBG_SOURCES_MAX)
+        return;
+    reader->sources[in->source_count] = (uint8_t)field;
+    in->sources[in->source_count++] = *operand;
+}
+
+static void take_destination(struct reader *reader, enum wsdbg_field field, const struct wsdbg_operand *operand)
+{
+    struct wsdbg_instruction *in = reader->in;
+    if (in->destination_count == WSDBG_DESTINATIONS_MAX)
+        return;
+    reader->destinations[in->destination_count] = (uint8_t)field;
+    in->destinations[in->destination_count++] = *operand;
+}
+
+static void read_operands(struct reader *reader, const struct wsdbg_form *form)
+{
+    const struct wsdbg_instruction *in = reader->in;
     struct wsdbg_operand operand;
     if (form->flags & FORM_CONDITION && source_predicate(in, form, FIELD_PQ_OR_NONE, &operand))
-        in->sources[in->source_count++] = operand;
+        take_source(reader, FIELD_PQ_OR_NONE, &operand);
     for (size_t i = 0; i < WSDBG_FIELDS_MAX && form->fields[i]; i++) {
         const enum wsdbg_field field = form->fields[i];
-        if (field <= FIELD_LAST_DESTINATION) {
-            if (in->destination_count < WSDBG_DESTINATIONS_MAX && destination(in, form, field, &operand))
-                in->destinations[in->destination_count++] = operand;
-        } else if (in->source_count < WSDBG_SOURCES_MAX && source(in, form, field, &operand)) {
-            in->sources[in->source_count++] = operand;
-        }
+        if (field > FIELD_LAST_DESTINATION && source(in, form, field, &operand))
+            take_source(reader, field, &operand);
+        else if (field <= FIELD_LAST_DESTINATION && destination(in, form, field, &operand))
+            take_destination(reader, field, &operand);
     }
+}
+
+void wsdbg_form_fields(const struct wsdbg_instruction *instruction, const struct wsdbg_form *form,
+                       uint8_t destinations[WSDBG_DESTINATIONS_MAX], uint8_t sources[WSDBG_SOURCES_MAX])
+{
+    struct wsdbg_instruction copy = *instruction;
+    copy.destination_count = copy.source_count = 0;
+    read_operands(&(struct reader){&copy, destinations, sources}, form);
 }
 
 /* --- what an operation says besides its operands --- */
@@ -437,7 +475,9 @@ static unsigned load_bytes(const struct wsdbg_instruction *in)
 static unsigned atomic_bytes(const struct wsdbg_instruction *in)
 {
     static const uint8_t bytes[] = {4, 4, 8, 8, 16, 16, 16, 16};
-    return bytes[bits(in, 73, 3)];
+    /* F16x2, x4, x8, BF16x2, x4, x8, -, -, -, F32 flushing denormals, x2, x4, F32, x2, x4, F64 */
+    static const uint8_t float_bytes[] = {4, 8, 16, 4, 8, 16, 16, 16, 16, 4, 8, 16, 4, 8, 16, 8};
+    return wsdbg_is_float_atomic(in->words) ? float_bytes[bits(in, 73, 4)] : bytes[bits(in, 73, 3)];
 }
 
 static void describe_barrier(struct wsdbg_instruction *in)
@@ -590,7 +630,8 @@ static void read_target(struct wsdbg_instruction *in, const struct wsdbg_form *f
     const uint64_t high = in->words[0] >> 34 | (uint64_t)bits(in, 64, 18) << 30;
     const int64_t far = (int64_t)(high << 16) >> 16;
     const int64_t steps = form->flags & FORM_TARGET ? (int64_t)((uint64_t)far << 8 | bits(in, 16, 8)) : far;
-    in->has_target = true;
+    /* RET adds a register to it. */
+    in->has_target = in->operation != WSDBG_OP_RET && (in->operation != WSDBG_OP_WARPSYNC || bit(in, 86));
     in->target_offset_bytes = (int64_t)((uint64_t)steps * 4 + 16);
 }
 
@@ -626,6 +667,7 @@ void wsdbg_decode(const void *word, struct wsdbg_instruction *out)
     describe_barrier(out);
     describe_memory(out);
     describe_arithmetic(out);
-    read_operands(out, form);
+    uint8_t destinations[WSDBG_DESTINATIONS_MAX], sources[WSDBG_SOURCES_MAX];
+    read_operands(&(struct reader){out, destinations, sources}, form);
     read_target(out, form);
 }

@@ -46,7 +46,7 @@ enum wsdbg_field {
     FIELD_PQ_OR_NONE,    /* left out where PT */
     FIELD_UPQ,           /* likewise, always a uniform one */
     FIELD_PR,            /* 79:77, negated by 80 */
-    FIELD_PS,            /* 70:68, negated by 71; uniform unless bit 67 */
+    FIELD_PS,            /* 70:68, negated by 71; uniform by bit 67 */
     FIELD_PX,            /* 67:64, left out where PT; bit 67 holds its negation inverted */
     FIELD_CARRY,         /* 89:87, only where bit 74 */
     FIELD_CARRY_2,       /* 79:77, only where bit 74 */
@@ -120,8 +120,14 @@ struct wsdbg_form {
     uint16_t flags;
 };
 
+/* Which field each operand of a decoded instruction came from. */
+void wsdbg_form_fields(const struct wsdbg_instruction *instruction, const struct wsdbg_form *form,
+                       uint8_t destinations[WSDBG_DESTINATIONS_MAX], uint8_t sources[WSDBG_SOURCES_MAX]);
+
 /* NULL = not in the table. */
 const struct wsdbg_form *wsdbg_form_of(const uint64_t words[2]);
+
+bool wsdbg_is_float_atomic(const uint64_t words[2]);
 
 static inline uint32_t wsdbg_bits(const uint64_t words[2], unsigned first, unsigned count)
 {

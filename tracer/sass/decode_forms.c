@@ -42,7 +42,7 @@ static const struct wsdbg_form forms[] = {
     {AT(0x0947), OP(BRA), {0}, FORM_CONDITION | FORM_TARGET},
     {AT(0x1947), OP(BRA), {FIELD_BUNDLE_A}, FORM_CONDITION | FORM_TARGET},
     {AT(0x0944), OP(CALL), {0}, FORM_CONDITION | FORM_TARGET},
-    {AT(0x0950), OP(RET), {FIELD_RA}, FORM_CONDITION},
+    {AT(0x0950), OP(RET), {FIELD_RA}, FORM_CONDITION | FORM_TARGET},
     {AT(0x094d), OP(EXIT), {0}, FORM_CONDITION},
     {AT(0x0945), OP(BSSY), {FIELD_BD}, FORM_CONDITION | FORM_TARGET_FAR},
     {AT(0x0941), OP(BSYNC), {FIELD_BS}, FORM_CONDITION},
@@ -59,12 +59,9 @@ static const struct wsdbg_form forms[] = {
     {AT(0x13ba), OP(UBLKCP), {FIELD_BUNDLE_B, FIELD_BUNDLE_A, FIELD_BUNDLE_C}, U},
     {AT(0x19f0), OP(HGMMA), {FIELD_RD_WIDE}, FORM_HALF},
     /* memory */
-    {AT(0x0980), OP(LD), {FIELD_PD_OR_NONE, FIELD_RD_WIDE, FIELD_MEMORY, FIELD_PX}, FORM_GLOBAL},
-    {AT(0x0380), OP(LD), {FIELD_PD_OR_NONE, FIELD_RD_WIDE, FIELD_MEMORY, FIELD_PX}, FORM_GLOBAL},
-    {AT(0x1980),
-     OP(LD),
-     {FIELD_PD_OR_NONE, FIELD_RD_WIDE, FIELD_MEMORY_UB, FIELD_PX},
-     FORM_GLOBAL | FORM_DESCRIPTOR_76},
+    {AT(0x0980), OP(LD), {FIELD_RD_WIDE, FIELD_MEMORY, FIELD_PX}, FORM_GLOBAL},
+    {AT(0x0380), OP(LD), {FIELD_RD_WIDE, FIELD_MEMORY, FIELD_PX}, FORM_GLOBAL},
+    {AT(0x1980), OP(LD), {FIELD_RD_WIDE, FIELD_MEMORY_UB, FIELD_PX}, FORM_GLOBAL | FORM_DESCRIPTOR_76},
     {AT(0x0381), OP(LDG), {FIELD_PD_OR_NONE, FIELD_RD_WIDE, FIELD_MEMORY, FIELD_PX}, FORM_GLOBAL},
     {AT(0x0981), OP(LDG), {FIELD_PD_OR_NONE, FIELD_RD_WIDE, FIELD_MEMORY, FIELD_PX}, FORM_GLOBAL},
     {AT(0x1981),
@@ -93,11 +90,17 @@ static const struct wsdbg_form forms[] = {
     {AT(0x198c), OP(ATOMS), {FIELD_RD_WIDE, FIELD_MEMORY_UC, FIELD_RB_WIDE}, 0},
     {AT(0x038d), OP(ATOMS), {FIELD_RD_WIDE, FIELD_MEMORY, FIELD_RB_WIDE, FIELD_RC_WIDE}, 0},
     {AT(0x198e), OP(RED), {FIELD_MEMORY_UC, FIELD_RB_WIDE}, FORM_GLOBAL | FORM_DESCRIPTOR_71},
-    {AT(0x1fae), OP(LDGSTS), {FIELD_COPY_TO, FIELD_COPY_FROM, FIELD_PQ_OR_NONE}, FORM_GLOBAL},
+    {AT(0x19a6), OP(RED), {FIELD_MEMORY_UC, FIELD_RB_WIDE}, FORM_GLOBAL | FORM_DESCRIPTOR_71},
+    {AT(0x19a2), OP(ATOM), {FIELD_PD, FIELD_RD_WIDE, FIELD_MEMORY_UC, FIELD_RB_WIDE}, FORM_GLOBAL | FORM_DESCRIPTOR_71},
+    {AT(0x19a3),
+     OP(ATOMG),
+     {FIELD_PD, FIELD_RD_WIDE, FIELD_MEMORY_UC, FIELD_RB_WIDE},
+     FORM_GLOBAL | FORM_DESCRIPTOR_71},
+    {AT(0x1fae), OP(LDGSTS), {FIELD_COPY_TO, FIELD_COPY_FROM, FIELD_PQ_OR_NONE}, FORM_GLOBAL | FORM_DESCRIPTOR_76},
     {AT(0x0992), OP(MEMBAR), {0}, 0},
     {AT(0x09ab), OP(ERRBAR), {0}, 0},
     {AT(0x05ab), OP(CGAERRBAR), {0}, 0},
-    {AT(0x098f), OP(CCTL), {0}, FORM_HALF},
+    {AT(0x098f), OP(CCTL), {FIELD_MEMORY}, 0},
     {AT(0x03c6), OP(FENCE), {0}, 0},
     /* arithmetic */
     {0x002, S(SHAPE_RR) | S(SHAPE_NR) | S(SHAPE_UR), OP(MOV), {FIELD_RD, FIELD_B}, 0},
@@ -177,12 +180,12 @@ static const struct wsdbg_form forms[] = {
     {AT(0x12bf), OP(UPOPC), {FIELD_URD, FIELD_B}, FORM_INVERT_B | U},
     {0x100, ALU_B, OP(FLO), {FIELD_RD, FIELD_PD_OR_NONE, FIELD_B}, FORM_INVERT_B},
     {AT(0x12bd), OP(UFLO), {FIELD_URD, FIELD_PD_OR_NONE, FIELD_B}, FORM_INVERT_B | U},
-    {0x036, ALU_B, OP(VIADD), {FIELD_RD, FIELD_A, FIELD_B}, FORM_NEGATE_B | FORM_SIGNED},
+    {0x036, ALU_B, OP(VIADD), {FIELD_RD, FIELD_A, FIELD_B}, FORM_NEGATE_B},
     {0x013, ALU_B, OP(IABS), {FIELD_RD, FIELD_B}, FORM_SIGNED},
     {0x017, ALU_B, OP(IMNMX), {FIELD_RD, FIELD_A, FIELD_B, FIELD_PQ}, FORM_SIGNED},
     {0x048, ALU_B, OP(VIMNMX), {FIELD_RD, FIELD_PD_OR_NONE, FIELD_PE_OR_NONE, FIELD_A, FIELD_B, FIELD_PQ}, FORM_SIGNED},
     {0x00f, ALU, OP(VIMNMX3), {FIELD_RD, FIELD_A, FIELD_B, FIELD_C, FIELD_PQ}, FORM_SIGNED},
-    {0x046, ALU, OP(VIADDMNMX), {FIELD_RD, FIELD_A, FIELD_B, FIELD_C, FIELD_PQ}, FORM_NEGATE_B | FORM_SIGNED},
+    {0x046, ALU, OP(VIADDMNMX), {FIELD_RD, FIELD_A, FIELD_B, FIELD_C, FIELD_PQ}, FORM_NEGATE_B},
     {0x101, ALU_B, OP(BREV), {FIELD_RD, FIELD_B}, 0},
     {0x01a, ALU_B, OP(SGXT), {FIELD_RD, FIELD_A, FIELD_B}, 0},
     /* what only its destinations are followed of */
@@ -230,7 +233,6 @@ static const struct wsdbg_form forms[] = {
     {AT(0x03aa), OP(QSPC), {FIELD_PD, FIELD_RD}, FORM_HALF},
     {AT(0x09af), OP(LDGDEPBAR), {0}, 0},
     {AT(0x091b), OP(ENDCOLLECTIVE), {0}, FORM_CONDITION},
-    {AT(0x19a6), OP(RED), {0}, FORM_HALF},
 };
 
 const struct wsdbg_form *wsdbg_form_of(const uint64_t words[2])
@@ -241,4 +243,10 @@ const struct wsdbg_form *wsdbg_form_of(const uint64_t words[2])
         if (forms[i].opcode == opcode && forms[i].shapes & WSDBG_SHAPE(shape))
             return &forms[i];
     return NULL;
+}
+
+bool wsdbg_is_float_atomic(const uint64_t words[2])
+{
+    const unsigned opcode = wsdbg_bits(words, 0, 9);
+    return opcode == 0x1a2 || opcode == 0x1a3 || opcode == 0x1a6;
 }
