@@ -158,6 +158,14 @@ static void arrive_missing(struct picture *p)
     both_wait(p, g.empty[3], 1, g.full[3], 0);
 }
 
+/* Arrivals left over on every stage: some warps may as well have arrived too often. */
+static void arrivals_left_over(struct picture *p)
+{
+    const struct words empty = {.pending = {7, 7, 7, 7}};
+    const struct gemm g = gemm_picture(p, &full_filled, &empty);
+    both_wait(p, g.empty[0], 0, g.full[0], 1);
+}
+
 /* Half of the arrivals again, but consumer 0 stands in its epilogue at a named barrier: the cause is there. */
 static void release_is_late(struct picture *p)
 {
@@ -202,6 +210,52 @@ static void producer_runs_on(struct picture *p)
     picture_reach(p, 0, 0, expect, 0, 255, 2);
     picture_wait(p, 0, 0, MBARRIER_WAIT, g.empty[0], 0);
     picture_exit(p, 4, 11);
+}
+
+/* Two rings, as for the keys and values of attention.  The loader waits in both for the right phase of a slot; the
+ * consumers wait for bytes that do not come.  The slots of one ring say nothing about the other's. */
+static void two_rings(struct picture *p)
+{
+    const struct words full = {.bytes = {16384, 16384, 16384, 16384}};
+    const struct gemm g = gemm_picture(p, &full, &empty_unused);
+    enum { OTHER_FULL = 2, OTHER_EMPTY };
+    const uint32_t other_full = picture_mbarrier(p, OTHER_FULL, 0, 0, 1, 1, 0);
+    const uint32_t other_empty = picture_mbarrier(p, OTHER_EMPTY, 0, 0, 8, 8, 0);
+    const uint32_t expect =
+        picture_access(p, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(OTHER_FULL, 0), 1, 512, WSDBG_LANES_ONE);
+    const uint32_t release = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(OTHER_EMPTY, 0), 1, 1, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 0, expect, 0, 255, 2);
+    picture_reach(p, 4, 11, release, 0, 255, 2);
+    (void)other_full;
+    both_wait(p, other_empty, 0, g.full[0], 0);
+}
+
+/* 240 registers do not fit.  Consumer 0's warp 4 was not served, its mates were and stand at their first wgmma: they do
+ * not run, and nobody else does. */
+static void wgmma_held_up(struct picture *p)
+{
+    const struct gemm g = gemm_picture(p, &full_filled, &empty_unused);
+    const uint32_t wgmma = picture_access(p, WSDBG_ACCESS_WGMMA, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 4, 4, wgmma, 0, 0, 2);
+    picture_reach(p, 5, 11, wgmma, 0, 255, 2);
+    picture_wait(p, 0, 0, MBARRIER_WAIT, g.empty[0], 0);
+    picture_wait(p, 4, 4, WSDBG_WARP_WAIT_REGISTERS, g.pool, 0);
+    picture_wait(p, 5, 7, WSDBG_WARP_WAIT_WGMMA, WSDBG_NONE, 0);
+    picture_wait(p, 8, 8, WSDBG_WARP_WAIT_WGMMA, WSDBG_NONE, 0);
+    picture_wait(p, 9, 11, WSDBG_WARP_WAIT_REGISTERS, g.pool, 0);
+    picture_holds(p, 4, 4, 168, 240);
+    picture_holds(p, 5, 8, 240, 0);
+    picture_holds(p, 9, 11, 168, 240);
+}
+
+/* The tensor cores work: everybody else waits for what comes after. */
+static void wgmma_at_work(struct picture *p)
+{
+    const struct gemm g = gemm_picture(p, &full_filled, &empty_unused);
+    const uint32_t wgmma = picture_access(p, WSDBG_ACCESS_WGMMA, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 4, 11, wgmma, 0, 255, 2);
+    picture_wait(p, 0, 0, MBARRIER_WAIT, g.empty[0], 0);
+    picture_wait(p, 4, 11, WSDBG_WARP_WAIT_WGMMA, WSDBG_NONE, 0);
 }
 
 /* ---- registers ---- */
@@ -359,6 +413,14 @@ static void named_count(struct picture *p)
     block_sync(p, 2, 3);
 }
 
+/* The same, but the other two have come through the barrier before: rather a round too few. */
+static void named_round_missing(struct picture *p)
+{
+    named_count(p);
+    const uint32_t before = picture_access(p, WSDBG_ACCESS_NAMED_ARRIVE, 1, 1, 96, WSDBG_LANES_ALL);
+    picture_reach(p, 2, 3, before, 1, 255, 0);
+}
+
 /* The other two might still come to the barrier: they run. */
 static void named_gathers(struct picture *p)
 {
@@ -508,7 +570,11 @@ static const struct row {
     {"copies under way", copies_under_way, "TX_MISMATCH", POSSIBLE, LIKELY, "producer", "full"},
     {"no bytes at all", no_bytes_came, "TMA_NEVER_COMPLETED", POSSIBLE, LIKELY, "producer", "full"},
     {"arrivals missing", arrive_missing, "ARRIVE_MISSING", LIKELY, LIKELY, "consumer 0", "empty"},
+    {"arrivals left over everywhere", arrivals_left_over, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"arrivals late for another reason", release_is_late, "NAMED_COUNT", LIKELY, LIKELY, "consumer 0", NULL},
+    {"two rings", two_rings, "TX_MISMATCH", LIKELY, LIKELY, "producer", "full"},
+    {"a wgmma held up", wgmma_held_up, "REGS_EXHAUSTED", LIKELY, PROVEN, NULL, NULL},
+    {"a wgmma at work", wgmma_at_work, "SLOW", LIKELY, LIKELY, NULL, NULL},
     {"the producer left", waker_exited, "WAKER_EXITED", PROVEN, PROVEN, "producer", "full"},
     {"two loaders, one arrival", shared_full_barrier, "TX_SHARED_BARRIER", LIKELY, LIKELY, "producer", "full"},
     {"the consumers left", producer_runs_on, "WAKER_EXITED", PROVEN, PROVEN, "consumer 0", "empty"},
@@ -522,6 +588,7 @@ static const struct row {
     {"lanes apart", lane_split, "LANE_SPLIT", LIKELY, PROVEN, NULL, NULL},
     {"no mbarrier there", not_initialised, "BARRIER_NOT_INIT", LIKELY, PROVEN, NULL, NULL},
     {"a named barrier counts too many", named_count, "NAMED_COUNT", LIKELY, LIKELY, NULL, NULL},
+    {"a round of a named barrier is missing", named_round_missing, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"a named barrier still gathers", named_gathers, "SLOW", LIKELY, LIKELY, NULL, NULL},
     {"a block-wide sync in one role", block_sync_in_role, "BLOCK_SYNC_IN_ROLE", LIKELY, LIKELY, NULL, NULL},
     {"opposite order", two_mbarriers, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
@@ -596,8 +663,60 @@ static void each_state_gives_its_cause(void **state)
     }
 }
 
+/* ---- rows nobody can trust ---- */
+
+static uint32_t next_random(uint32_t *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed >> 8;
+}
+
+static uint32_t odd_value(uint32_t *seed)
+{
+    static const uint32_t values[] = {0, 1, 31, 255, 1u << 16, INT32_MAX, UINT32_MAX - 1, UINT32_MAX};
+    return values[next_random(seed) % (sizeof values / sizeof *values)];
+}
+
+/* Puts a value that nobody expects into one field of a row of each table. */
+static void spoil(struct picture *p, uint32_t *seed)
+{
+    struct wsdbg_snapshot *s = &p->snapshot;
+    if (p->pending_count) {
+        struct wsdbg_reach *reach = &p->pending[next_random(seed) % p->pending_count];
+        uint32_t *const fields[] = {&reach->warp, &reach->access};
+        *fields[next_random(seed) % 2] = odd_value(seed);
+        reach->after = (uint8_t)odd_value(seed);
+    }
+    if (s->access_count) {
+        struct wsdbg_access_row *access = &s->accesses[next_random(seed) % s->access_count];
+        uint32_t *const fields[] = {&access->grid,          &access->site,   &access->kind,   &access->lanes,
+                                    &access->address.value, &access->stride, &access->places, &access->count.value};
+        *fields[next_random(seed) % 8] = odd_value(seed);
+    }
+    struct wsdbg_warp_row *warp = &s->warps[next_random(seed) % s->warp_count];
+    uint32_t *const fields[] = {&warp->barrier, &warp->site, &warp->registers_held.value, &warp->registers_asked.value};
+    *fields[next_random(seed) % 4] = odd_value(seed);
+}
+
+static void spoilt_rows_are_survived(void **state)
+{
+    (void)state;
+    uint32_t seed = 1;
+    for (uint32_t round = 0; round < 4000; round++) {
+        struct picture p;
+        struct wsdbg_diagnosis diagnosis;
+        table[next_random(&seed) % (sizeof table / sizeof *table)].state(&p);
+        for (uint32_t i = 0; i <= round % 3; i++)
+            spoil(&p, &seed);
+        picture_judge(&p, &diagnosis);
+        wsdbg_diagnosis_deinit(&diagnosis);
+        picture_deinit(&p);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_state_gives_its_cause)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_state_gives_its_cause),
+                                       cmocka_unit_test(spoilt_rows_are_survived)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,6 +162,9 @@ static bool grid_is_sound(const struct wsdbg_snapshot *snapshot, const struct ws
             if (warp->cta != grid->cta_first + i || warp->history_first > snapshot->history_count ||
                 warp->history_count > snapshot->history_count - warp->history_first)
                 return false;
+            if (warp->part_count > 0 &&
+                (warp->part_first > snapshot->part_count || warp->part_count > snapshot->part_count - warp->part_first))
+                return false;
         }
     }
     return true;
