@@ -55,6 +55,7 @@ static void look(uint32_t index)
     const uint64_t now_ns = shim_now_ns();
     if (result == CUDA_SUCCESS) {
         markers[index].in_flight = false;
+        store(&row->done_launches, row->launches);
         store(&row->done_ns, now_ns);
         store(&row->recorded_ns, 0);
     } else if (result == CUDA_ERROR_NOT_READY) {
@@ -155,6 +156,8 @@ void markers_start(void)
     static _Atomic bool started;
     if (atomic_load(&started) || atomic_exchange(&started, true) || !are_wanted())
         return;
+    for (uint32_t i = 0; i < WSDBG_CONTEXT_ROWS; i++)
+        __atomic_store_n(&atomic_load(&shim_segment)->markers[i].state, WSDBG_MARKER_STARTED, __ATOMIC_RELEASE);
     if (!shim_start_thread(serve))
         shim_note("whether work gets done cannot be seen: its thread could not be started");
 }

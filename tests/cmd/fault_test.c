@@ -150,7 +150,8 @@ static void a_fault_without_probes_is_said(void **state)
     struct outcome run = RUN(SHIM_APP, "proc", "fault");
     assert_int_equal(run.status, 0);
     assert_string_equal(run.err,
-                        "wsdbg: GPU fault: CUDA error 719 (unspecified launch failure) ended context 0 on Fake GPU 0\n"
+                        "wsdbg: GPU fault: CUDA error 719 (unspecified launch failure) ended context 0 on Fake GPU 0; "
+                        "launches not known to be done then: fault (launch 0)\n"
                         "wsdbg: 1 kernel launch seen, ended by a GPU fault; session in x.db\n");
     outcome_free(&run);
 }

@@ -73,6 +73,7 @@ static void a_marker_behind_work_that_is_done_is_gone(void **state)
     await(&row->done_ns, false);
     await(&row->recorded_ns, true);
     assert_true(row->done_ns - segment->launches[0].time_ns >= 1500 * MS);
+    assert_int_equal(row->done_launches, 1);
     end(&run);
 }
 

@@ -232,7 +232,7 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
     const bool seeing = watch->probes_seen || watch->look_ns != 0;
     const char *end = seeing ? "no hang" : "none with probes: a hang could not have been noticed";
     if (watch->fault[0] && !watch->fault_reported)
-        wsdbg_watch_say(watch, "%s", watch->fault);
+        wsdbg_watch_say(watch, "%s%s%s", watch->fault, watch->fault_launches[0] ? "; " : "", watch->fault_launches);
     if (watch->hang)
         wsdbg_watch_say(watch, "session in %s; ask it with: wsdbg query %s", run->output, run->output);
     if (run->options->quiet || watch->hang)

@@ -96,8 +96,10 @@ static void count_what_was_seen(struct wsdbg_watch *watch, const struct wsdbg_sn
     for (size_t i = 0; i < snapshot->module_count; i++)
         watch->probes_seen |= snapshot->modules[i].probed;
     for (size_t i = snapshot->context_count; i-- > 0;)
-        if (snapshot->contexts[i].error != 0)
+        if (snapshot->contexts[i].error != 0) {
             wsdbg_fault_sentence(snapshot, i, watch->fault);
+            wsdbg_fault_launches(snapshot, i, watch->fault_launches);
+        }
 }
 
 /* Keeps the newest snapshot; false when there is none. */

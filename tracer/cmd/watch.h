@@ -5,6 +5,7 @@
 #ifndef WSDBG_CMD_WATCH_H
 #define WSDBG_CMD_WATCH_H
 
+#include "cmd/fault_launches.h"
 #include "diagnose/finding.h"
 #include "evidence/evidence.h"
 #include "model/fault.h"
@@ -62,6 +63,7 @@ struct wsdbg_watch {
     bool blind;          /* the evidence failed and was given up */
     bool fault_reported; /* `fault` was said already, with its report */
     char fault[WSDBG_FAULT_BYTES]; /* sentence about the first context that an error ended, "" = none */
+    char fault_launches[WSDBG_FAULT_LAUNCHES_BYTES]; /* where that may have come from, "" = not known */
     char cause[32];      /* code of the verdict, "" = none */
 };
 

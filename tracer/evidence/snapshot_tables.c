@@ -55,7 +55,11 @@ static void set_work(const struct wsdbg_builder *builder, const struct wsdbg_tra
                      struct wsdbg_context *out)
 {
     struct wsdbg_marker_row marker;
-    if (!out->alive || !wsdbg_segment_read_marker(&tracker->view, index, &marker))
+    if (!wsdbg_segment_read_marker(&tracker->view, index, &marker))
+        return;
+    if (marker.state != WSDBG_MARKER_NONE)
+        out->done_launches = wsdbg_known_u64(marker.done_launches);
+    if (!out->alive)
         return;
     out->work_followed = marker.state == WSDBG_MARKER_WORKS;
     uint64_t since_ns = blocked_since_ns(tracker, index, out->work_followed);

@@ -218,17 +218,19 @@ WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_door_row) == 128 + WSDBG_TEXT_BYTES, "do
  * context was given, never a second one while one is in flight, and looks whether the GPU has passed it.  An event in
  * flight means that something the context was given before `recorded_ns` is not done; at `checked_ns` it was not. */
 enum wsdbg_marker_state {
-    WSDBG_MARKER_NONE,  /* nobody has tried */
+    WSDBG_MARKER_NONE,    /* nobody follows the context */
+    WSDBG_MARKER_STARTED, /* somebody does, and has not put an event down yet */
     WSDBG_MARKER_WORKS,
-    WSDBG_MARKER_FAILED /* the driver cannot; a note says why */
+    WSDBG_MARKER_FAILED   /* the driver cannot; a note says why */
 };
 struct wsdbg_marker_row {
     uint64_t recorded_ns; /* of the event in flight, written last; 0 = none is */
     uint64_t checked_ns;  /* 0 = not since it was recorded */
     uint64_t done_ns;     /* when the newest one that had passed was looked at; 0 = none yet */
     uint64_t launches;    /* entries of the launch table that had begun when the newest was recorded */
+    uint64_t done_launches; /* ... when the newest that has passed was: those are done */
     uint32_t state;       /* enum wsdbg_marker_state */
-    uint32_t reserved[7];
+    uint32_t reserved[5];
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_marker_row) == 64, "marker layout");
 
