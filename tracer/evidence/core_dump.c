@@ -13,14 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_EVERY_NS = 5000000 };
+#include "evidence/door.h"
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
+enum { LOOK_EVERY_NS = 5000000 };
 
 /* Opening without O_NONBLOCK would wait for a reader, writing without it for room. */
 static struct wsdbg_error *trigger(const char *pipe, uint32_t process_id)
@@ -71,7 +66,7 @@ static struct wsdbg_error *wait_for_file(const char *path, uint32_t process_id, 
 {
     uint64_t before = 0;
     for (;;) {
-        const bool ended = has_ended(process_id), late = now_ns() >= deadline_ns;
+        const bool ended = has_ended(process_id), late = wsdbg_door_now_ns() >= deadline_ns;
         const uint64_t size = size_of(path);
         wsdbg_progress_advance(progress, size, WSDBG_TOTAL_UNKNOWN);
         if (size && size == before && is_whole(path, out))

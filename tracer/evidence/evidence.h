@@ -8,6 +8,7 @@
 #ifndef WSDBG_EVIDENCE_EVIDENCE_H
 #define WSDBG_EVIDENCE_EVIDENCE_H
 
+#include "base/progress.h"
 #include "model/snapshot.h"
 
 struct wsdbg_evidence;
@@ -48,10 +49,12 @@ enum wsdbg_door_use {
  * twice or more, detaches; what is seen there replaces the ring's grids, CTAs, warps and barriers. */
 struct wsdbg_error *wsdbg_evidence_open_live(const char *session, const char *spool, enum wsdbg_door_use use,
                                              struct wsdbg_evidence **out);
-/* The ring's evidence, whose first inspect() of a stall takes a GPU core dump (armed in the program's environment, see
- * cmd/environment): the context is lost with it.  `folder` gets the file. */
+/* The ring's evidence, whose first inspect() of a stall that leaves a second or more takes a GPU core dump (armed in the
+ * program's environment, see cmd/environment): the context is lost with it.  `folder` gets the file while it is read;
+ * `progress`, NULL or longer-lived, is told how large it gets. */
 struct wsdbg_error *wsdbg_evidence_open_core(const char *session, const char *spool, const char *folder,
-                                             enum wsdbg_door_use use, struct wsdbg_evidence **out);
+                                             enum wsdbg_door_use use, struct wsdbg_progress *progress,
+                                             struct wsdbg_evidence **out);
 /* Unlinks every segment of the session (at its end). */
 void wsdbg_ring_unlink(const char *session);
 /* Appends the segments as they are now, with now_ns, as one frame to the file (zstd); refused in words where the evidence

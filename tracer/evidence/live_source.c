@@ -3,13 +3,13 @@
  * Reads: what the ring source reads, and through the observers' doors the GPU (live_looks.h).  Writes: nothing but the
  * words of those doors.  Where a door is closed the snapshot says what is in the way and is the ring's otherwise.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 #include "evidence/evidence.h"
 #include "evidence/live_looks.h"
+#include "evidence/look_choice.h"
 #include "evidence/ring_source.h"
 #include "evidence/snapshot_drop.h"
 
@@ -26,51 +26,6 @@ struct live_source {
 static struct live_source *live_of(struct wsdbg_evidence *base)
 {
     return (struct live_source *)base;
-}
-
-static void add_note(struct wsdbg_snapshot *snapshot, uint32_t process_id, const char *text)
-{
-    void *larger = reallocarray(snapshot->notes, snapshot->note_count + 1, sizeof *snapshot->notes);
-    if (!larger)
-        return;
-    snapshot->notes = larger;
-    snprintf(snapshot->notes[snapshot->note_count++], sizeof *snapshot->notes,
-             "the GPU's own state of process %u could not be read: %s", process_id, text);
-}
-
-/* ---- which processes ---- */
-
-static bool has_slots(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
-{
-    for (size_t i = 0; i < snapshot->grid_count; i++) {
-        const struct wsdbg_grid *grid = &snapshot->grids[i];
-        if (grid->running && grid->context < snapshot->context_count &&
-            snapshot->contexts[grid->context].process_id == process_id)
-            return true;
-    }
-    return false;
-}
-
-/* Where nobody follows the context's work it may have some. */
-static bool may_have_work(const struct wsdbg_context *context)
-{
-    return context->alive && context->error == 0 && (!context->work_followed || context->unfinished_ns.known);
-}
-
-static bool is_wanted(const struct live_source *source, const struct wsdbg_snapshot *snapshot, uint32_t process_id)
-{
-    bool work = false;
-    for (size_t i = 0; i < snapshot->context_count; i++)
-        work = work || (snapshot->contexts[i].process_id == process_id && may_have_work(&snapshot->contexts[i]));
-    return work && (source->use == WSDBG_DOOR_ALWAYS || !has_slots(snapshot, process_id));
-}
-
-static bool came_before(const struct wsdbg_snapshot *snapshot, size_t context)
-{
-    for (size_t i = 0; i < context; i++)
-        if (snapshot->contexts[i].process_id == snapshot->contexts[context].process_id)
-            return true;
-    return false;
 }
 
 /* ---- looking ---- */
@@ -123,7 +78,7 @@ static void look_at_all(struct live_source *source, const struct wsdbg_snapshot 
     for (size_t i = 0; i < ring->context_count; i++) {
         const uint32_t process_id = ring->contexts[i].process_id;
         struct wsdbg_live_process *process = NULL;
-        if (came_before(ring, i) || !is_wanted(source, ring, process_id))
+        if (wsdbg_look_came_before(ring, i) || !wsdbg_look_is_wanted(ring, process_id, source->use))
             continue;
         struct wsdbg_error *error = ensure_process(source, process_id, &process);
         if (!error && wsdbg_door_now_ns() + LEAST_NS > deadline_ns)
@@ -131,7 +86,7 @@ static void look_at_all(struct live_source *source, const struct wsdbg_snapshot 
         if (!error)
             error = wsdbg_live_process_look(process, deadline_ns);
         if (error)
-            add_note(out, process_id, wsdbg_error_message(error));
+            wsdbg_look_add_trouble(out, process_id, wsdbg_error_message(error));
         else
             looked[(*looked_count)++] = process;
         wsdbg_error_destroy(error);

@@ -1,0 +1,166 @@
+/* core_source.c - the ring's evidence, completed by a GPU core dump at the first stall that is inspected with time for
+ * it.
+ *
+ * Reads: the ring; one dump of each process whose work stands still.  Writes: nothing that stays.
+ * A dump ends the contexts of its process, so there is one a process and a run; later looks show the same one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "evidence/core_dump.h"
+#include "evidence/door.h"
+#include "evidence/evidence.h"
+#include "evidence/look_choice.h"
+#include "evidence/snapshot_drop.h"
+#include "machine/interpret.h"
+
+/* What was seen of one process. */
+struct dump {
+    uint32_t process_id;
+    struct wsdbg_look *look; /* NULL = there is none: */
+    char trouble[192];       /* why */
+    bool saw_warps;
+};
+
+struct core_source {
+    struct wsdbg_evidence base;
+    struct wsdbg_evidence *ring;
+    char *folder;
+    enum wsdbg_door_use use;
+    struct wsdbg_progress *progress;
+    struct wsdbg_code *code;
+    struct dump *dumps;
+    size_t dump_count, dump_capacity;
+};
+
+static struct wsdbg_error *look_at(struct core_source *source, struct dump *dump, uint64_t deadline_ns)
+{
+    struct wsdbg_machine *machine;
+    struct wsdbg_error *error =
+        wsdbg_core_dump_take(source->folder, dump->process_id, deadline_ns, source->progress, &machine);
+    if (error)
+        return error;
+    error = wsdbg_code_prepare(source->code, machine);
+    if (!error)
+        error = wsdbg_look_take(machine, source->code, &dump->look);
+    dump->saw_warps = !error && machine->warp_count > 0;
+    machine->ops->close(machine);
+    return error;
+}
+
+/* One dump a process, also where it failed: the byte that asks for it may still be in the pipe. */
+static struct wsdbg_error *take_dump(struct core_source *source, uint32_t process_id, uint64_t deadline_ns)
+{
+    for (size_t i = 0; i < source->dump_count; i++)
+        if (source->dumps[i].process_id == process_id)
+            return NULL;
+    if (!wsdbg_grow((void **)&source->dumps, &source->dump_capacity, source->dump_count + 1, sizeof *source->dumps))
+        return &wsdbg_error_no_memory;
+    struct dump *dump = &source->dumps[source->dump_count++];
+    *dump = (struct dump){.process_id = process_id};
+    struct wsdbg_error *error = look_at(source, dump, deadline_ns);
+    if (error)
+        snprintf(dump->trouble, sizeof dump->trouble, "%s", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+    return NULL;
+}
+
+static struct wsdbg_error *take_dumps(struct core_source *source, uint64_t deadline_ns,
+                                      const struct wsdbg_snapshot *snapshot)
+{
+    struct wsdbg_error *error = NULL;
+    for (size_t i = 0; !error && i < snapshot->context_count; i++) {
+        const uint32_t process_id = snapshot->contexts[i].process_id;
+        if (!wsdbg_look_came_before(snapshot, i) && wsdbg_look_is_wanted(snapshot, process_id, source->use))
+            error = take_dump(source, process_id, deadline_ns);
+    }
+    return error;
+}
+
+/* Slots say less than the GPU itself.  Every drop comes before the first look adds rows. */
+static struct wsdbg_error *show_dumps(const struct core_source *source, struct wsdbg_snapshot *snapshot)
+{
+    struct wsdbg_error *error = NULL;
+    for (size_t i = 0; !error && i < source->dump_count; i++)
+        if (source->dumps[i].saw_warps)
+            error = wsdbg_snapshot_drop_grids(snapshot, source->dumps[i].process_id);
+    for (size_t i = 0; !error && i < source->dump_count; i++) {
+        struct dump *dump = &source->dumps[i];
+        if (dump->look) {
+            error = wsdbg_look_snapshot(&dump->look, 1, snapshot);
+            snapshot->source = "core";
+        } else {
+            wsdbg_look_add_trouble(snapshot, dump->process_id, dump->trouble);
+        }
+    }
+    return error;
+}
+
+static struct wsdbg_error *core_poll(struct wsdbg_evidence *base, uint64_t now_ns, struct wsdbg_snapshot *out)
+{
+    struct core_source *source = (struct core_source *)base;
+    return source->ring->ops->poll(source->ring, now_ns, out);
+}
+
+static struct wsdbg_error *core_inspect(struct wsdbg_evidence *base, uint64_t now_ns, uint64_t deadline_ns,
+                                        struct wsdbg_snapshot *out)
+{
+    struct core_source *source = (struct core_source *)base;
+    struct wsdbg_snapshot snapshot = {0};
+    const uint64_t started_ns = wsdbg_door_now_ns();
+    struct wsdbg_error *error = source->ring->ops->inspect(source->ring, now_ns, deadline_ns, &snapshot);
+    if (!error && deadline_ns >= WSDBG_DOOR_NS)
+        error = take_dumps(source, started_ns + deadline_ns, &snapshot);
+    if (!error)
+        error = show_dumps(source, &snapshot);
+    if (error) {
+        wsdbg_snapshot_deinit(&snapshot);
+        return error;
+    }
+    *out = snapshot;
+    return NULL;
+}
+
+static struct wsdbg_error *core_record(struct wsdbg_evidence *base, const char *path, uint64_t now_ns)
+{
+    return wsdbg_evidence_record(((struct core_source *)base)->ring, path, now_ns);
+}
+
+static void core_close(struct wsdbg_evidence *base)
+{
+    struct core_source *source = (struct core_source *)base;
+    for (size_t i = 0; i < source->dump_count; i++)
+        wsdbg_look_destroy(source->dumps[i].look);
+    if (source->ring)
+        source->ring->ops->close(source->ring);
+    wsdbg_code_destroy(source->code);
+    free(source->dumps);
+    free(source->folder);
+    free(source);
+}
+
+static const struct wsdbg_evidence_ops core_ops = {
+    .name = "core", .poll = core_poll, .inspect = core_inspect, .record = core_record, .close = core_close};
+
+struct wsdbg_error *wsdbg_evidence_open_core(const char *session, const char *spool, const char *folder,
+                                             enum wsdbg_door_use use, struct wsdbg_progress *progress,
+                                             struct wsdbg_evidence **out)
+{
+    struct core_source *source = calloc(1, sizeof *source);
+    if (!source)
+        return &wsdbg_error_no_memory;
+    source->base.ops = &core_ops;
+    source->use = use;
+    source->progress = progress;
+    source->folder = strdup(folder);
+    struct wsdbg_error *error = source->folder ? wsdbg_code_create(&source->code) : &wsdbg_error_no_memory;
+    if (!error)
+        error = wsdbg_evidence_open_ring(session, spool, &source->ring);
+    if (error) {
+        core_close(&source->base);
+        return error;
+    }
+    *out = &source->base;
+    return NULL;
+}

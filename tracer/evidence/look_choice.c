@@ -1,0 +1,48 @@
+/* look_choice.c - see look_choice.h.  Reads a snapshot made from slots; adds notes to it. */
+#include "evidence/look_choice.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool has_slots(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
+{
+    for (size_t i = 0; i < snapshot->grid_count; i++) {
+        const struct wsdbg_grid *grid = &snapshot->grids[i];
+        if (grid->running && grid->context < snapshot->context_count &&
+            snapshot->contexts[grid->context].process_id == process_id)
+            return true;
+    }
+    return false;
+}
+
+/* Where nobody follows the context's work it may have some. */
+static bool may_have_work(const struct wsdbg_context *context)
+{
+    return context->alive && context->error == 0 && (!context->work_followed || context->unfinished_ns.known);
+}
+
+bool wsdbg_look_is_wanted(const struct wsdbg_snapshot *snapshot, uint32_t process_id, enum wsdbg_door_use use)
+{
+    bool work = false;
+    for (size_t i = 0; i < snapshot->context_count; i++)
+        work = work || (snapshot->contexts[i].process_id == process_id && may_have_work(&snapshot->contexts[i]));
+    return work && (use == WSDBG_DOOR_ALWAYS || !has_slots(snapshot, process_id));
+}
+
+bool wsdbg_look_came_before(const struct wsdbg_snapshot *snapshot, size_t context)
+{
+    for (size_t i = 0; i < context; i++)
+        if (snapshot->contexts[i].process_id == snapshot->contexts[context].process_id)
+            return true;
+    return false;
+}
+
+void wsdbg_look_add_trouble(struct wsdbg_snapshot *snapshot, uint32_t process_id, const char *text)
+{
+    void *larger = reallocarray(snapshot->notes, snapshot->note_count + 1, sizeof *snapshot->notes);
+    if (!larger)
+        return;
+    snapshot->notes = larger;
+    snprintf(snapshot->notes[snapshot->note_count++], sizeof *snapshot->notes,
+             "the GPU's own state of process %u could not be read: %s", process_id, text);
+}
