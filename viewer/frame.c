@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "viewer/viewer_internal.h"
 
-#define BANNER_LINES_MAX 3
+#define BANNER_LINES_MAX 6
 #define BODY_LINES_MIN 4
 
 static const char *condition(const struct viewer *viewer, const struct viewer_picture *picture)
@@ -18,14 +18,29 @@ static const char *condition(const struct viewer *viewer, const struct viewer_pi
     return picture->end ? "finished" : "no end";
 }
 
+/* "  look 0.4 s ago, 14 ms"; "" where the GPU itself was not looked at. */
+static void look_text(const struct viewer_picture *picture, char *out, size_t bytes)
+{
+    const struct wsdbg_snapshot *s = picture->snapshot;
+    char age[32];
+    out[0] = '\0';
+    if (!s || s->look_count == 0)
+        return;
+    const struct wsdbg_look_row *look = &s->looks[s->look_count - 1];
+    viewer_duration_text(picture->now_ns > look->time_ns ? picture->now_ns - look->time_ns : 0, age, sizeof age);
+    snprintf(out, bytes, "  look %s ago, %.0f ms", age,
+             (double)(look->suspend_ns + look->read_ns + look->resume_ns) / 1e6);
+}
+
 static void draw_title(struct viewer *viewer, const struct viewer_picture *picture, struct viewer_canvas *canvas)
 {
-    char right[128], age[32] = "";
+    char right[192], age[32] = "", look[64];
     const struct wsdbg_session_info *info = picture->info;
     if (picture->snapshot && info && picture->now_ns > info->started_ns)
         viewer_duration_text(picture->now_ns - info->started_ns, age, sizeof age);
-    snprintf(right, sizeof right, " %s%s%s  %s%s%s ", info && info->device ? info->device : "?",
-             info && info->evidence ? "/" : "", info && info->evidence ? info->evidence : "",
+    look_text(picture, look, sizeof look);
+    snprintf(right, sizeof right, " %s%s%s%s  %s%s%s ", info && info->device ? info->device : "?",
+             info && info->evidence ? "/" : "", info && info->evidence ? info->evidence : "", look,
              condition(viewer, picture), age[0] ? " at " : "", age);
     const int room = canvas->columns - (int)wsdbg_text_width(right);
     int at = viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, "wsdbg ");

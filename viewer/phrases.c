@@ -17,7 +17,7 @@ void viewer_grid_text(const struct wsdbg_snapshot *s, uint32_t grid, char *out, 
     if (symbol)
         wsdbg_symbol_name(symbol, kernel, sizeof kernel);
     snprintf(out, bytes, "%s, grid %" PRIu64 "%s", kernel, s->grids[grid].grid_id,
-             s->grids[grid].running ? ", running" : "");
+             s->grids[grid].running ? "" : ", over");
 }
 
 void viewer_draw_grid_title(const struct wsdbg_snapshot *s, uint32_t grid, struct viewer_canvas *canvas)
@@ -42,14 +42,6 @@ void viewer_warp_text(const struct wsdbg_snapshot *s, uint32_t warp, char *out, 
     }
     viewer_role_text(s, &s->warps[warp], role, sizeof role);
     snprintf(out, bytes, "warp %" PRIu32 " (%s)", s->warps[warp].warp, role);
-}
-
-void viewer_members_text(const struct wsdbg_members *members, char *out, size_t bytes)
-{
-    char numbers[96];
-    wsdbg_members_text(members, numbers, sizeof numbers);
-    const bool one = numbers[strspn(numbers, "0123456789")] == '\0';
-    snprintf(out, bytes, "%s %s", one ? "warp" : "warps", numbers);
 }
 
 uint64_t viewer_gpu_now_ns(const struct wsdbg_snapshot *s, uint32_t warp)

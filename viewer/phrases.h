@@ -13,8 +13,6 @@ void viewer_draw_grid_title(const struct wsdbg_snapshot *snapshot, uint32_t grid
 void viewer_cta_text(const struct wsdbg_snapshot *snapshot, uint32_t cta, char *out, size_t bytes);
 /* "warp 4 (consumer 0)"; "?" for an index that is none. */
 void viewer_warp_text(const struct wsdbg_snapshot *snapshot, uint32_t warp, char *out, size_t bytes);
-/* "warp 0", "warps 4-7,9" */
-void viewer_members_text(const struct wsdbg_members *members, char *out, size_t bytes);
 /* "mbarrier wait begin full[3] parity 0, iteration 19, line 222": an event of a warp. */
 void viewer_event_text(const struct wsdbg_snapshot *snapshot, uint32_t warp, const struct wsdbg_history_event *event,
                        char *out, size_t bytes);

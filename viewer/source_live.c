@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/place.h"
+
 #define LOOK_EVERY_NS 500000000u
 #define LOOK_STAYS_NS UINT64_C(3000000000)
 
@@ -182,7 +184,8 @@ static const struct wsdbg_source_file *live_source_file(struct viewer_source *so
     place->process_id = asked->process_id;
     place->row = asked->row;
     place->read_ns = live->picture.now_ns;
-    wsdbg_error_destroy(live->feed->read_source(live->feed, asked, &place->file));
+    const struct wsdbg_module named = wsdbg_place_module(snapshot, module);
+    wsdbg_error_destroy(live->feed->read_source(live->feed, &named, &place->file));
     return &place->file;
 }
 

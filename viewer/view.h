@@ -18,10 +18,12 @@ enum viewer_object_kind {
     VIEWER_OBJECT_CTA,         /* index: CTA */
     VIEWER_OBJECT_WARPGROUP,   /* index: CTA, part: first warp / 4 */
     VIEWER_OBJECT_WARP,        /* index: warp row */
+    VIEWER_OBJECT_PART,        /* index: warp row, part: in snapshot.parts */
     VIEWER_OBJECT_BARRIER,     /* index: barrier */
     VIEWER_OBJECT_FINDING,     /* index: finding */
     VIEWER_OBJECT_EDGE,        /* index: edge */
     VIEWER_OBJECT_SOURCE_LINE, /* index: module, part: line */
+    VIEWER_OBJECT_CODE_LINE,   /* index: function, part: code row */
     VIEWER_OBJECT_GROUP        /* a folded row: index: an example warp or barrier, part: the view's own */
 };
 

@@ -15,14 +15,24 @@
 #define IS_WAITER (1ull << 32)  /* in a row's data: a warp that waits */
 #define IS_ARRIVAL (2ull << 32) /* in a row's data: number of an arrival */
 
-enum column { WHERE, MARK, NAME, PHASE, ARRIVALS, BYTES, COMPLETED, WAITERS, COLUMN_COUNT };
+enum column { WHERE, MARK, NAME, PHASE, ARRIVALS, BYTES, COMPLETED, WAITERS, OFFSET, WORD, COLUMN_COUNT };
 
+/* The last two are there where barriers were seen in memory. */
 static const struct viewer_column columns[COLUMN_COUNT] = {
     [WHERE] = {"CTA", 15, 0, false},       [MARK] = {"", 1, 0, false},
     [NAME] = {"BARRIER", 16, 0, true},     [PHASE] = {"PHASE", -5, 5, false},
     [ARRIVALS] = {"PENDING", 9, 7, false}, [BYTES] = {"TX BYTES", -8, 4, false},
     [COMPLETED] = {"DONE", -6, 3, false},  [WAITERS] = {"WAITING", -7, 8, false},
+    [OFFSET] = {"SHARED", 13, 2, false},   [WORD] = {"WORD", 16, 1, false},
 };
+
+static int column_count(const struct wsdbg_snapshot *s)
+{
+    for (size_t i = 0; s && i < s->barrier_count; i++)
+        if (s->barriers[i].shared_offset.known)
+            return COLUMN_COUNT;
+    return OFFSET;
+}
 
 enum sort { BY_WAITERS, BY_PLACE, BY_PENDING };
 static const char *const sorts[] = {"waiting warps", "place", "pending arrivals", NULL};
@@ -129,12 +139,23 @@ static void arrivals_text(const struct wsdbg_report_barriers *b, char *out, size
         snprintf(out, bytes, "%s thr", expected);
 }
 
-static void draw_barriers(const struct viewer_row *row, unsigned mask, const struct wsdbg_report_barriers *b,
+static void memory_text(const struct wsdbg_report_barriers *b, char *offset, char *word, size_t bytes)
+{
+    const struct wsdbg_range *range = &b->shared_offset;
+    if (range->known && range->low == range->high)
+        snprintf(offset, bytes, "0x%" PRIx64, (uint64_t)range->low);
+    else if (range->known)
+        snprintf(offset, bytes, "0x%" PRIx64 "-%" PRIx64, (uint64_t)range->low, (uint64_t)range->high);
+    if (b->word.known)
+        snprintf(word, bytes, "%016" PRIx64, b->word.value);
+}
+
+static void draw_barriers(const struct viewer_row *row, unsigned mask, const struct wsdbg_report_barriers *b, int count,
                           struct viewer_canvas *canvas)
 {
     struct viewer_place at[COLUMN_COUNT];
     char text[COLUMN_COUNT][96] = {""};
-    viewer_columns_place(columns, COLUMN_COUNT, viewer_canvas_columns(canvas), at);
+    viewer_columns_place(columns, count, viewer_canvas_columns(canvas), at);
     wsdbg_report_cta_text(b->cta_count, b->cta, text[WHERE], sizeof *text);
     wsdbg_report_barrier_text(b, text[NAME], sizeof *text);
     arrivals_text(b, text[ARRIVALS], sizeof *text);
@@ -143,11 +164,12 @@ static void draw_barriers(const struct viewer_row *row, unsigned mask, const str
         wsdbg_range_text(b->phase, text[PHASE], sizeof *text);
         wsdbg_report_tx_text(b, text[BYTES], sizeof *text);
         wsdbg_range_text(b->completed_phases, text[COMPLETED], sizeof *text);
+        memory_text(b, text[OFFSET], text[WORD], sizeof *text);
     }
     viewer_draw_fold(canvas, row, at[WHERE].width, VIEWER_STYLE_TEXT, text[WHERE]);
     viewer_marks_draw(canvas, at[MARK].at, mask);
     const bool waited = b->waiters.known && b->waiters.high > 0;
-    for (int i = NAME; i < COLUMN_COUNT; i++) {
+    for (int i = NAME; i < count; i++) {
         enum viewer_style style = strchr(text[i], '?') ? VIEWER_STYLE_UNKNOWN : VIEWER_STYLE_TEXT;
         if (i == NAME || i == WAITERS)
             style = viewer_marked_style(mask, waited ? VIEWER_STYLE_WAITING : VIEWER_STYLE_TEXT);
@@ -203,13 +225,13 @@ static void draw_row(struct viewer_context *context, const struct viewer_row *ro
     if (!whole || !group_of(context, row, whole, &group))
         return;
     wsdbg_fold_barriers_row(context->picture->snapshot, &group, &b);
-    draw_barriers(row, viewer_folded_mask(&barriers->folded, whole), &b, canvas);
+    draw_barriers(row, viewer_folded_mask(&barriers->folded, whole), &b, column_count(context->picture->snapshot),
+                  canvas);
 }
 
 static void draw_header(struct viewer_context *context, struct viewer_canvas *canvas)
 {
-    (void)context;
-    viewer_columns_header(canvas, 0, columns, COLUMN_COUNT);
+    viewer_columns_header(canvas, 0, columns, column_count(context->picture->snapshot));
 }
 
 static const char *nothing(const struct viewer_context *context)

@@ -54,7 +54,7 @@ static void group_text(const struct wsdbg_report_warps *w, char *out, size_t byt
 {
     char role[WSDBG_REPORT_LABEL_BYTES], members[96], ctas[48];
     wsdbg_report_role_text(w, role, sizeof role);
-    viewer_members_text(&w->members, members, sizeof members);
+    wsdbg_report_members_text(&w->members, members, sizeof members);
     wsdbg_report_cta_text(w->cta_count, w->cta, ctas, sizeof ctas);
     snprintf(out, bytes, "%s  %s  %s", role, members, ctas);
 }

@@ -5,12 +5,26 @@
 #include <string.h>
 
 #include "model/fault.h"
+#include "store/report.h"
 #include "store/symbol.h"
 #include "viewer/columns.h"
 #include "viewer/phrases.h"
 
 /* What a row shows, in the upper half of its data; the lower half is a number in that table. */
-enum part { SESSION, GRIDS_TITLE, GRID, THREADS_TITLE, THREAD, FAULT, LAUNCHES, NOTES_TITLE, NOTE, BLANK };
+enum part {
+    SESSION,
+    GRIDS_TITLE,
+    GRID,
+    THREADS_TITLE,
+    THREAD,
+    FAULT,
+    LAUNCHES,
+    LOOKS_TITLE,
+    LOOK,
+    NOTES_TITLE,
+    NOTE,
+    BLANK
+};
 #define DATA(part, number) ((uint64_t)(part) << 32 | (uint64_t)(number))
 #define PART(row) ((enum part)((row)->data >> 32))
 #define NUMBER(row) ((uint32_t)(row)->data)
@@ -54,6 +68,9 @@ static bool add_snapshot(struct viewer_context *context, struct viewer_rows *row
     fine = fine && (s->thread_count == 0 || (add_plain(rows, BLANK, 0) && add_plain(rows, THREADS_TITLE, 0)));
     for (uint32_t i = 0; fine && i < s->thread_count; i++)
         fine = add_plain(rows, THREAD, i);
+    fine = fine && (s->look_count == 0 || (add_plain(rows, BLANK, 3) && add_plain(rows, LOOKS_TITLE, 0)));
+    for (uint32_t i = 0; fine && i < s->look_count; i++)
+        fine = add_plain(rows, LOOK, i);
     fine = fine && (s->note_count == 0 || (add_plain(rows, BLANK, 1) && add_plain(rows, NOTES_TITLE, 0)));
     for (uint32_t i = 0; fine && i < s->note_count; i++)
         fine = add_plain(rows, NOTE, i);
@@ -120,11 +137,15 @@ static struct counts count_warps(const struct wsdbg_snapshot *s, const struct ws
     return counts;
 }
 
-static const char *grid_state(const struct wsdbg_snapshot *s, const struct wsdbg_grid *grid)
+/* A grid that was running when the picture was taken is not any more once the program has ended. */
+static const char *grid_state(const struct viewer_picture *picture, const struct wsdbg_grid *grid)
 {
+    const struct wsdbg_snapshot *s = picture->snapshot;
     if (grid->context < s->context_count && s->contexts[grid->context].error != 0 && grid->warps_live > 0)
         return "faulted";
-    return grid->running ? "running" : "done";
+    if (!grid->running)
+        return "done";
+    return picture->diagnosis && picture->diagnosis->hang ? "hung" : picture->end ? "ended" : "running";
 }
 
 static void draw_grid(struct viewer_context *context, uint32_t index, struct viewer_canvas *canvas)
@@ -140,7 +161,7 @@ static void draw_grid(struct viewer_context *context, uint32_t index, struct vie
     viewer_columns_place(columns, COLUMN_COUNT, viewer_canvas_columns(canvas), place);
     viewer_columns_cell(canvas, place[KERNEL], VIEWER_STYLE_TEXT, name);
     viewer_columns_cell(canvas, place[STATE], grid->running ? VIEWER_STYLE_MOVING : VIEWER_STYLE_GONE,
-                        grid_state(s, grid));
+                        grid_state(context->picture, grid));
     snprintf(text, sizeof text, "%" PRIu32 "/%" PRIu32, grid->cta_count, grid->cta_total);
     viewer_columns_cell(canvas, place[CTAS], VIEWER_STYLE_TEXT, text);
     snprintf(text, sizeof text, "%" PRIu32, counts.running);
@@ -188,6 +209,29 @@ static void draw_launches(const struct viewer_picture *picture, struct viewer_ca
                                                  : "no module with probes: warps cannot be seen");
 }
 
+static void draw_looks_title(const struct wsdbg_snapshot *s, struct viewer_canvas *canvas)
+{
+    char looks[128];
+    wsdbg_report_looks_text(s->looks, s->look_count, looks, sizeof looks);
+    const int at = viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, "Looks at the GPU");
+    viewer_put(canvas, 0, at + 2, VIEWER_STYLE_DIM, looks);
+}
+
+static void draw_look(const struct viewer_picture *picture, const struct wsdbg_look_row *look,
+                      struct viewer_canvas *canvas)
+{
+    char age[32] = "?", changed[32] = "";
+    if (picture->now_ns >= look->time_ns)
+        viewer_duration_text(picture->now_ns - look->time_ns, age, sizeof age);
+    if (look->barriers_changed.known)
+        snprintf(changed, sizeof changed, ", %" PRIu32 " words", look->barriers_changed.value);
+    viewer_print(
+        canvas, 0, 2, VIEWER_STYLE_TEXT,
+        "%s ago: %.0f ms (+%.0f to attach); read %" PRIu32 " of %" PRIu32 " warps; moved %" PRIu32 " warps%s",
+        age, (double)(look->suspend_ns + look->read_ns + look->resume_ns) / 1e6,
+        (double)(look->attach_ns + look->detach_ns) / 1e6, look->warps_read, look->warps, look->moved, changed);
+}
+
 static void draw_row(struct viewer_context *context, const struct viewer_row *row, struct viewer_canvas *canvas)
 {
     const struct viewer_picture *picture = context->picture;
@@ -214,6 +258,12 @@ static void draw_row(struct viewer_context *context, const struct viewer_row *ro
         break;
     case LAUNCHES:
         draw_launches(picture, canvas);
+        break;
+    case LOOKS_TITLE:
+        draw_looks_title(picture->snapshot, canvas);
+        break;
+    case LOOK:
+        draw_look(picture, &picture->snapshot->looks[NUMBER(row)], canvas);
         break;
     case NOTES_TITLE:
         viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, "Not seen");

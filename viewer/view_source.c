@@ -1,5 +1,7 @@
-/* view_source.c - the source of the modules whose warps wait, with the sites of the waits marked at their lines.
- * Reads the picture, and source files through the source. */
+/* view_source.c - the source of the modules whose warps wait, with the sites of the waits marked at their lines; where
+ * it is not at hand, or asked for, the machine code around them.  Reads the picture, and source files through the
+ * source. */
+#include "viewer/code_rows.h"
 #include "viewer/folded.h"
 #include "viewer/phrases.h"
 #include "viewer/source_text.h"
@@ -9,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/place.h"
+
 /* What a row shows; in the upper half of its data, in the lower one the number of a group where it shows one. */
-enum part { FILE_TITLE, FILE_NOTE, TEXT_LINE, BARE_LINE, SITE, NO_LINES_TITLE };
+enum part { FILE_TITLE, FILE_NOTE, TEXT_LINE, BARE_LINE, SITE, NO_LINES_TITLE, CODE_FILE };
 #define DATA(part, group) ((uint64_t)(part) << 32 | (uint64_t)(group))
 #define PART(row) ((enum part)((row)->data >> 32))
 #define GROUP(row) ((uint32_t)(row)->data)
@@ -23,6 +27,7 @@ struct site {
     uint32_t line; /* of the source, 0 = not known */
     uint32_t at;   /* line of the text that is shown, 0 = none of it */
     uint32_t group;
+    uint32_t machine; /* in snapshot.sites, WSDBG_NONE = only probes say where */
 };
 
 /* What can be read of a module, once it was found. */
@@ -37,6 +42,7 @@ struct source {
     size_t site_count;
     struct module_file *files; /* by module; only those with sites are read */
     size_t file_count;
+    bool machine_code; /* asked for */
 };
 
 static void free_files(struct source *state)
@@ -89,7 +95,8 @@ static struct wsdbg_error *read_sites(const struct viewer_context *context, stru
         const struct wsdbg_warp_row *warp = &s->warps[f->groups[i].source];
         if (wsdbg_warp_state_waits(warp->state))
             state->sites[state->site_count++] =
-                (struct site){s->grids[f->groups[i].grid].module, warp->line.known ? warp->line.value : 0, 0, i};
+                (struct site){s->grids[f->groups[i].grid].module, warp->line.known ? warp->line.value : 0, 0, i,
+                              warp->site < s->site_count ? warp->site : WSDBG_NONE};
     }
     return NULL;
 }
@@ -125,6 +132,17 @@ static const struct viewer_source_text *file_of(const struct source *state, uint
     return module < state->file_count ? &state->files[module].text : NULL;
 }
 
+/* A line that the machine's own state gives is believed; one that a probe gives may be another file's. */
+static void place_site(const struct wsdbg_snapshot *s, const struct viewer_source_text *file, struct site *site)
+{
+    const uint32_t line =
+        site->machine != WSDBG_NONE && file->path ? wsdbg_place_line(s, site->machine, file->path) : 0;
+    if (line)
+        site->line = line;
+    const bool certain = line && !file->is_ptx && line <= file->line_count;
+    site->at = certain ? line : viewer_source_text_find(file, site->line);
+}
+
 /* Reads the files that the sites lie in and finds the sites in them. */
 static struct wsdbg_error *place_sites(const struct viewer_context *context, struct source *state)
 {
@@ -138,7 +156,7 @@ static struct wsdbg_error *place_sites(const struct viewer_context *context, str
         if (i == 0 || state->sites[i - 1].module != site->module)
             error = read_file(context, state, site->module);
         if (!error)
-            site->at = viewer_source_text_find(file_of(state, site->module), site->line);
+            place_site(context->picture->snapshot, file_of(state, site->module), site);
     }
     qsort(state->sites, state->site_count, sizeof *state->sites, by_place);
     return error;
@@ -205,7 +223,7 @@ static void note_of(const struct viewer_source_text *file, char *out, size_t byt
     else if (file->is_ptx && file->origin_count == 0)
         snprintf(out, bytes, "No line is marked: the PTX has none of that file (nvcc -lineinfo adds them).");
     else if (file->ptx_missing)
-        snprintf(out, bytes, "%s; machine code cannot be shown yet", file->ptx_missing);
+        snprintf(out, bytes, "%s", file->ptx_missing);
 }
 
 static bool add_title(const struct source *state, struct viewer_rows *rows, uint32_t module)
@@ -216,11 +234,54 @@ static bool add_title(const struct source *state, struct viewer_rows *rows, uint
            (!note[0] || add(rows, VIEWER_OBJECT_NONE, module, 0, DATA(FILE_NOTE, 0)));
 }
 
+static int by_offset(const void *left, const void *right)
+{
+    const struct viewer_code_site *a = left, *b = right;
+    if (a->function != b->function)
+        return a->function < b->function ? -1 : 1;
+    return (a->offset_bytes > b->offset_bytes) - (a->offset_bytes < b->offset_bytes);
+}
+
+static bool add_code(const struct wsdbg_snapshot *s, const struct source *state, struct viewer_rows *rows, size_t first,
+                     size_t end)
+{
+    struct viewer_code_site *sites = calloc(end - first, sizeof *sites);
+    size_t count = 0;
+    for (size_t i = first; sites && i < end; i++) {
+        const struct wsdbg_site *site = wsdbg_snapshot_site(s, state->sites[i].machine);
+        const uint32_t group = state->sites[i].group;
+        if (site && site->offset_bytes.known)
+            sites[count++] = (struct viewer_code_site){site->function, site->offset_bytes.value,
+                                                       state->folded.groups[group].source, DATA(SITE, group)};
+    }
+    if (sites)
+        qsort(sites, count, sizeof *sites, by_offset);
+    const bool fine = sites && viewer_code_add(s, sites, count, rows);
+    free(sites);
+    return fine;
+}
+
+/* Machine code where it is asked for, or where there is no better text. */
+static bool shows_code(const struct wsdbg_snapshot *s, const struct source *state, size_t first, size_t end)
+{
+    const struct viewer_source_text *file = file_of(state, state->sites[first].module);
+    const bool has_source = file && file->text && !file->is_ptx;
+    for (size_t i = first; i < end && (state->machine_code || !has_source); i++) {
+        const struct wsdbg_site *site = wsdbg_snapshot_site(s, state->sites[i].machine);
+        if (site && viewer_code_known(s, site->function))
+            return true;
+    }
+    return false;
+}
+
 /* One module: its file's name, waits that are not in the text, the text. */
-static bool add_module(const struct source *state, struct viewer_rows *rows, size_t first, size_t end)
+static bool add_module(const struct wsdbg_snapshot *s, const struct source *state, struct viewer_rows *rows,
+                       size_t first, size_t end)
 {
     const uint32_t module = state->sites[first].module;
     const struct viewer_source_text *file = file_of(state, module);
+    if (shows_code(s, state, first, end))
+        return add(rows, VIEWER_OBJECT_NONE, module, 0, DATA(CODE_FILE, 0)) && add_code(s, state, rows, first, end);
     if (!add_title(state, rows, module) || !add_bare(state, rows, first, end))
         return false;
     return !file || !file->text || add_text(state, rows, first, end, file);
@@ -239,7 +300,7 @@ static struct wsdbg_error *build(struct viewer_context *context, struct viewer_r
     for (size_t first = 0, end; !error && first < state->site_count; first = end) {
         for (end = first + 1; end < state->site_count && state->sites[end].module == state->sites[first].module;)
             end++;
-        if (!add_module(state, rows, first, end))
+        if (!add_module(context->picture->snapshot, state, rows, first, end))
             error = &wsdbg_error_no_memory;
     }
     return error;
@@ -280,7 +341,8 @@ static bool has_site(const struct source *state, uint32_t module, uint32_t numbe
 {
     for (size_t i = 0; i < state->site_count; i++)
         if (state->sites[i].module == module &&
-            viewer_source_text_shows(file_of(state, module), number, state->sites[i].line))
+            (state->sites[i].at == number ||
+             viewer_source_text_shows(file_of(state, module), number, state->sites[i].line)))
             return true;
     return false;
 }
@@ -320,7 +382,7 @@ static void draw_site(const struct viewer_context *context, const struct viewer_
     wsdbg_fold_warps_row(context->picture->snapshot, &state->folded.groups[GROUP(row)], &w);
     wsdbg_report_role_text(&w, role, sizeof role);
     wsdbg_report_wait_text(&w, wait, sizeof wait);
-    viewer_members_text(&w.members, members, sizeof members);
+    wsdbg_report_members_text(&w.members, members, sizeof members);
     wsdbg_report_cta_text(w.cta_count, w.cta, ctas, sizeof ctas);
     viewer_warps_time_text(context->picture, &w, since, sizeof since);
     viewer_put_glyph(canvas, 0, 8, VIEWER_STYLE_WAITING, VIEWER_GLYPH_LAST_BRANCH);
@@ -329,10 +391,42 @@ static void draw_site(const struct viewer_context *context, const struct viewer_
     viewer_print(canvas, 0, at, mask ? VIEWER_STYLE_STRONG : VIEWER_STYLE_TEXT, "  %s, %s, %s", ctas, members, since);
 }
 
+/* Whether somebody waits at a row of code. */
+static bool stands_at(const struct viewer_context *context, const struct viewer_row *row)
+{
+    const struct source *state = context->state;
+    const struct wsdbg_snapshot *s = context->picture->snapshot;
+    for (size_t i = 0; row->object.kind == VIEWER_OBJECT_CODE_LINE && i < state->site_count; i++) {
+        const struct wsdbg_site *site = wsdbg_snapshot_site(s, state->sites[i].machine);
+        if (site && site->function == row->object.index && site->offset_bytes.known &&
+            site->offset_bytes.value == s->code[row->object.part].offset_bytes)
+            return true;
+    }
+    return false;
+}
+
+static void draw_code_title(const struct source *state, uint32_t module, struct viewer_canvas *canvas)
+{
+    const struct viewer_source_text *file = file_of(state, module);
+    const int at = viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, file && file->path ? file->path : "source file ?");
+    if (state->machine_code && file && file->text)
+        viewer_put(canvas, 0, at + 2, VIEWER_STYLE_DIM, "machine code; m shows the source");
+    else
+        viewer_print(canvas, 0, at + 2, VIEWER_STYLE_UNKNOWN, "%s; this is machine code",
+                     file && file->text_missing ? file->text_missing : "source text not stored");
+}
+
 static void draw_row(struct viewer_context *context, const struct viewer_row *row, struct viewer_canvas *canvas)
 {
     const struct source *state = context->state;
+    if (VIEWER_CODE_PART(row->data)) {
+        viewer_code_draw(context->picture->snapshot, row, stands_at(context, row), canvas);
+        return;
+    }
     switch (PART(row)) {
+    case CODE_FILE:
+        draw_code_title(state, row->object.index, canvas);
+        break;
     case FILE_TITLE:
         draw_title(state, row->object.index, canvas);
         break;
@@ -398,7 +492,11 @@ static void go_to(struct viewer_context *context, size_t i)
 
 static bool press(struct viewer_context *context, int key)
 {
-    const struct source *state = context->state;
+    struct source *state = context->state;
+    if (key == 'm') {
+        state->machine_code = !state->machine_code;
+        return true;
+    }
     if (key != '[' && key != ']')
         return false;
     if (state->site_count == 0)
@@ -435,7 +533,9 @@ static size_t find(struct viewer_context *context, const struct viewer_rows *row
     return SIZE_MAX;
 }
 
-static const struct viewer_key keys[] = {{"[ ]", "go to the line before or after where somebody waits"}, {NULL, NULL}};
+static const struct viewer_key keys[] = {{"[ ]", "go to the line before or after where somebody waits"},
+                                         {"m", "machine code in place of the source, and back"},
+                                         {NULL, NULL}};
 
 const struct viewer_view viewer_source_lines = {
     .name = "source",

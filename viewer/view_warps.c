@@ -13,12 +13,25 @@
 
 enum column { WHERE, MARK, WARPS, ROLE, STATE, WAIT, ITERATION, LINE, REGISTERS, TIME, COLUMN_COUNT };
 
-static const struct viewer_column columns[COLUMN_COUNT] = {
+static const struct viewer_column probed_columns[COLUMN_COUNT] = {
     [WHERE] = {"CTA", 17, 0, false},      [MARK] = {"", 1, 0, false},        [WARPS] = {"WARPS", 6, 6, false},
     [ROLE] = {"ROLE", 11, 5, false},      [STATE] = {"STATE", 14, 0, false}, [WAIT] = {"WAITS FOR", 17, 7, true},
     [ITERATION] = {"ITER", -7, 3, false}, [LINE] = {"LINE", -5, 4, false},   [REGISTERS] = {"REGS/ASKED", 10, 2, false},
     [TIME] = {"TIME", -8, 8, false},
 };
+/* The machine's own state has no iterations, but says where every warp stands. */
+static const struct viewer_column machine_columns[COLUMN_COUNT] = {
+    [WHERE] = {"CTA", 17, 0, false}, [MARK] = {"", 1, 0, false},           [WARPS] = {"WARPS", 6, 6, false},
+    [ROLE] = {"ROLE", 11, 7, false}, [STATE] = {"STATE", 14, 5, false},    [WAIT] = {"WAITS FOR", 17, 9, true},
+    [ITERATION] = {"", 0, 1, false}, [LINE] = {"STANDS AT", 22, 8, false}, [REGISTERS] = {"REGS/ASKED", 10, 2, false},
+    [TIME] = {"TIME", -8, 4, false},
+};
+
+static const struct viewer_column *columns_of(const struct viewer_context *context)
+{
+    const struct wsdbg_snapshot *s = context->picture->snapshot;
+    return s && s->site_count > 0 ? machine_columns : probed_columns;
+}
 
 enum sort { BY_PLACE, BY_TIME, BY_STATE, BY_ROLE };
 static const char *const sorts[] = {"place", "time in state", "state", "role", NULL};
@@ -56,10 +69,23 @@ static size_t same_warpgroup(const struct wsdbg_fold_row *rows, size_t count)
     return same;
 }
 
+/* The parts of a warp whose lanes stand at different places. */
+static bool add_parts(struct viewer_branch *branch, uint32_t warp, uint8_t depth)
+{
+    const struct wsdbg_snapshot *s = branch->context->picture->snapshot;
+    const struct wsdbg_warp_row *w = &s->warps[warp];
+    for (uint32_t i = 0; w->part_count > 1 && i < w->part_count && w->part_first + i < s->part_count; i++)
+        if (!viewer_branch_add(branch, (struct viewer_object){VIEWER_OBJECT_PART, warp, w->part_first + i}, depth,
+                               NULL))
+            return false;
+    return true;
+}
+
 static bool add_warps(struct viewer_branch *branch, const struct wsdbg_fold_row *rows, size_t count, uint8_t depth)
 {
     for (size_t i = 0; i < count; i++)
-        if (!viewer_branch_add(branch, (struct viewer_object){VIEWER_OBJECT_WARP, rows[i].source, 0}, depth, NULL))
+        if (!viewer_branch_add(branch, (struct viewer_object){VIEWER_OBJECT_WARP, rows[i].source, 0}, depth, NULL) ||
+            !add_parts(branch, rows[i].source, depth + 1))
             return false;
     return true;
 }
@@ -111,7 +137,7 @@ static void where_text(const struct viewer_row *row, bool stands_for_cta, const 
     if (row->object.kind == VIEWER_OBJECT_WARPGROUP)
         snprintf(out, bytes, "warpgroup %" PRIu32, row->object.part);
     else if (row->object.kind == VIEWER_OBJECT_WARP && !stands_for_cta)
-        viewer_members_text(&w->members, out, bytes);
+        wsdbg_report_members_text(&w->members, out, bytes);
     else
         wsdbg_report_cta_text(w->cta_count, w->cta, out, bytes);
 }
@@ -141,7 +167,7 @@ static void draw_group(struct viewer_context *context, const struct viewer_row *
     struct viewer_place at[COLUMN_COUNT];
     char text[COLUMN_COUNT][192] = {""};
     const unsigned mask = viewer_folded_mask(context->state, whole);
-    viewer_columns_place(columns, COLUMN_COUNT, viewer_canvas_columns(canvas), at);
+    viewer_columns_place(columns_of(context), COLUMN_COUNT, viewer_canvas_columns(canvas), at);
     const enum viewer_style plain = w->state == WSDBG_WARP_EXITED ? VIEWER_STYLE_GONE : VIEWER_STYLE_TEXT;
     wsdbg_members_text(&w->members, text[WARPS], sizeof *text);
     wsdbg_report_role_text(w, text[ROLE], sizeof *text);
@@ -149,8 +175,13 @@ static void draw_group(struct viewer_context *context, const struct viewer_row *
     wsdbg_report_wait_text(w, text[WAIT], sizeof *text);
     if (w->state != WSDBG_WARP_EXITED) {
         site_text(w, w->iteration, text[ITERATION], sizeof *text);
-        site_text(w, w->line, text[LINE], sizeof *text);
+        if (w->place[0])
+            snprintf(text[LINE], sizeof *text, "%s", w->place);
+        else
+            site_text(w, w->line, text[LINE], sizeof *text);
     }
+    if (!text[WAIT][0] && at[STATE].width == 0)
+        snprintf(text[WAIT], sizeof *text, "%s", text[STATE]);
     registers_text(w, text[REGISTERS], sizeof *text);
     viewer_warps_time_text(context->picture, w, text[TIME], sizeof *text);
     const bool stands_for_cta = row->depth == 0 || (row->depth == 1 && whole->cta_count > 1);
@@ -165,11 +196,26 @@ static void draw_group(struct viewer_context *context, const struct viewer_row *
     }
 }
 
+static void draw_part(const struct wsdbg_snapshot *s, const struct viewer_row *row, struct viewer_canvas *canvas)
+{
+    struct wsdbg_report_part part;
+    char text[512];
+    if (row->object.part >= s->part_count)
+        return;
+    wsdbg_report_part(s, row->object.part, &part);
+    wsdbg_report_part_text(&part, text, sizeof text);
+    viewer_put(canvas, 0, 2 * row->depth + 2, viewer_state_style(s->parts[row->object.part].state), text);
+}
+
 static void draw_row(struct viewer_context *context, const struct viewer_row *row, struct viewer_canvas *canvas)
 {
     const struct viewer_folded *f = context->state;
     if (row->object.kind == VIEWER_OBJECT_GRID) {
         viewer_draw_grid_title(context->picture->snapshot, row->object.index, canvas);
+        return;
+    }
+    if (row->object.kind == VIEWER_OBJECT_PART) {
+        draw_part(context->picture->snapshot, row, canvas);
         return;
     }
     const struct wsdbg_fold_group *whole = viewer_folded_group(f, (uint32_t)row->data);
@@ -183,8 +229,7 @@ static void draw_row(struct viewer_context *context, const struct viewer_row *ro
 
 static void draw_header(struct viewer_context *context, struct viewer_canvas *canvas)
 {
-    (void)context;
-    viewer_columns_header(canvas, 0, columns, COLUMN_COUNT);
+    viewer_columns_header(canvas, 0, columns_of(context), COLUMN_COUNT);
 }
 
 /* Whether a warp is the object or a part of it. */

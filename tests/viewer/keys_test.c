@@ -81,7 +81,7 @@ static void the_cursor_moves_by_row_by_page_and_to_the_ends(void **state)
     screen_press(screen, KEY_UP "k");
     screen_expect_cursor_on(screen, "Keys");
     screen_press(screen, KEY_PAGE_DOWN);
-    screen_expect(screen, " 18/");
+    screen_expect(screen, " 17/");
     screen_press(screen, KEY_PAGE_UP);
     screen_expect_cursor_on(screen, "Keys");
     screen_press(screen, "G");

@@ -57,6 +57,16 @@ void session_example(const char *name, const char *kernel)
     example_free(&example);
 }
 
+void session_machine(const char *name)
+{
+    char path[128];
+    struct example example;
+    example_machine(&example, 4);
+    unlink(file_of(name, path));
+    example_store(&example, path);
+    example_free(&example);
+}
+
 struct screen *view_start(const char *name, int columns, int rows, const char *const *settings)
 {
     char path[128];

@@ -9,6 +9,8 @@
 void session_replayed(const char *name);
 /* Makes the hung example with this kernel name into NAME.db. */
 void session_example(const char *name, const char *kernel);
+/* Makes the hang that only the machine's own state shows into NAME.db. */
+void session_machine(const char *name);
 /* Runs one statement on a database. */
 void session_change(const char *name, const char *sql);
 

@@ -13,6 +13,7 @@
 
 #include "base/grow.h"
 #include "sass/ptx.h"
+#include "store/place.h"
 
 #define TEXT_BYTES_MAX ((size_t)4 << 20)
 #define IMAGE_BYTES_MAX ((size_t)64 << 20)
@@ -160,18 +161,18 @@ static struct wsdbg_kept_source *kept_of(struct wsdbg_sources *sources, const st
 static struct wsdbg_error *keep_one(struct wsdbg_sources *sources, struct wsdbg_store *store,
                                     const struct wsdbg_snapshot *snapshot, size_t module, const char *spool)
 {
-    const struct wsdbg_module *m = &snapshot->modules[module];
-    const bool named = m->source_path[0] != '\0', imaged = m->image_path[0] != '\0';
+    const struct wsdbg_module m = wsdbg_place_module(snapshot, module);
+    const bool named = m.source_path[0] != '\0', imaged = m.image_path[0] != '\0';
     struct wsdbg_source_file file;
     bool is_new;
-    struct wsdbg_kept_source *kept = kept_of(sources, m, &is_new);
+    struct wsdbg_kept_source *kept = kept_of(sources, &m, &is_new);
     if (!kept)
         return &wsdbg_error_no_memory;
     if (!is_new && kept->named == named && kept->imaged == imaged)
         return NULL;
     kept->named = named;
     kept->imaged = imaged;
-    struct wsdbg_error *error = wsdbg_source_read(spool, m, &file);
+    struct wsdbg_error *error = wsdbg_source_read(spool, &m, &file);
     if (error)
         return error;
     error = wsdbg_store_source(store, (uint32_t)module, &file);

@@ -89,3 +89,24 @@ void wsdbg_place_levels(const struct wsdbg_snapshot *s, uint32_t site, char *out
         used += (size_t)snprintf(out + used, bytes - used, "%s%s:%u", used ? " < " : "",
                                  wsdbg_place_file(levels[count - 1]->file), levels[count - 1]->line.value);
 }
+
+uint32_t wsdbg_place_line(const struct wsdbg_snapshot *s, uint32_t site, const char *file)
+{
+    const struct wsdbg_site *levels[LEVELS];
+    for (size_t count = levels_of(s, site, levels); count > 0; count--)
+        if (strcmp(levels[count - 1]->file, file) == 0)
+            return levels[count - 1]->line.value;
+    return 0;
+}
+
+struct wsdbg_module wsdbg_place_module(const struct wsdbg_snapshot *s, size_t module)
+{
+    const struct wsdbg_site *levels[LEVELS];
+    struct wsdbg_module row = s->modules[module];
+    for (uint32_t i = 0; i < s->site_count && !row.source_path[0]; i++) {
+        const uint32_t function = s->sites[i].function;
+        if (function < s->function_count && s->functions[function].module == module && levels_of(s, i, levels) > 0)
+            snprintf(row.source_path, sizeof row.source_path, "%s", levels[0]->file);
+    }
+    return row;
+}

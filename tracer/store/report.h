@@ -212,7 +212,9 @@ void wsdbg_report_barrier_text(const struct wsdbg_report_barriers *barriers, cha
 void wsdbg_report_barrier_state_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
 /* "lanes 0-3,8" */
 void wsdbg_report_lanes_text(uint32_t lanes, char *out, size_t bytes);
-/* "lanes 0: WAIT_MBARRIER full[1] parity 0, gemm.cu:88" */
+/* The words of part `index` of a snapshot. */
+void wsdbg_report_part(const struct wsdbg_snapshot *snapshot, uint32_t index, struct wsdbg_report_part *out);
+/* "lane 0: WAIT_MBARRIER full[1] parity 0, gemm.cu:88" */
 void wsdbg_report_part_text(const struct wsdbg_report_part *part, char *out, size_t bytes);
 /* "2 looks 0.10 s apart, the GPU stopped for 31 ms in all" */
 void wsdbg_report_looks_text(const struct wsdbg_look_row *looks, size_t count, char *out, size_t bytes);

@@ -260,16 +260,26 @@ static bool gather_sites(const struct wsdbg_snapshot *s, struct wsdbg_report *r)
     return r->sites;
 }
 
+static void fill_part(const struct wsdbg_snapshot *s, size_t index, struct wsdbg_report_part *out)
+{
+    *out = (struct wsdbg_report_part){.part = s->parts[index]};
+    if (out->part.barrier < s->barrier_count)
+        barrier_label(&s->barriers[out->part.barrier], out->barrier, sizeof out->barrier);
+}
+
+void wsdbg_report_part(const struct wsdbg_snapshot *s, uint32_t index, struct wsdbg_report_part *out)
+{
+    fill_part(s, index, out);
+    wsdbg_place_text(s, out->part.site, out->place);
+}
+
 static bool gather_parts(const struct wsdbg_snapshot *s, struct wsdbg_report *r)
 {
     r->parts = rows(s->part_count, sizeof *r->parts, &r->part_count);
     for (size_t i = 0; i < r->part_count; i++) {
-        struct wsdbg_report_part *out = &r->parts[i];
-        out->part = s->parts[i];
-        if (out->part.site < r->site_count)
-            memcpy(out->place, r->sites[out->part.site].place, sizeof out->place);
-        if (out->part.barrier < s->barrier_count)
-            barrier_label(&s->barriers[out->part.barrier], out->barrier, sizeof out->barrier);
+        fill_part(s, i, &r->parts[i]);
+        if (s->parts[i].site < r->site_count)
+            memcpy(r->parts[i].place, r->sites[s->parts[i].site].place, sizeof r->parts[i].place);
     }
     return r->parts;
 }
