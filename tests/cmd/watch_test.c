@@ -20,7 +20,7 @@
 #define LOOK_NS (3 * S)
 
 /* What the looks at the GPU see, one after the other; the last one again and again. */
-enum sight { STANDS, MOVES, SHUT, FAILS };
+enum sight { STANDS, MOVES, SHUT, FAILS, HANGS };
 
 struct world {
     struct wsdbg_evidence evidence;
@@ -31,10 +31,13 @@ struct world {
     uint64_t now_ns, end_ns;
     uint64_t done_ns;   /* the work is done then; 0 = never */
     uint64_t asked_ns;  /* somebody asks for a look then; 0 = nobody does */
+    uint64_t every_ns;  /* somebody looks on, and wants a new picture so often; 0 = nobody does */
+    uint64_t wanted_ns; /* ... the next one */
     uint64_t looks[16]; /* when the GPU was looked at, in seconds */
     size_t look_count;
     char said[4096]; /* lines */
     size_t judged;
+    size_t pictures; /* of looks, as they went to who looks on */
 };
 
 static struct world *world_of_clock(struct wsdbg_clock *clock)
@@ -59,7 +62,14 @@ static enum wsdbg_wait wait(struct wsdbg_clock *clock, uint64_t deadline_ns)
     world->now_ns = deadline_ns;
     if (asked)
         world->asked_ns = 0;
-    return deadline_ns >= world->end_ns ? WSDBG_WAIT_OVER : asked ? WSDBG_WAIT_LOOK : WSDBG_WAIT_TICK;
+    if (deadline_ns >= world->end_ns)
+        return WSDBG_WAIT_OVER;
+    if (asked)
+        return WSDBG_WAIT_LOOK;
+    if (!world->every_ns || deadline_ns < world->wanted_ns)
+        return WSDBG_WAIT_TICK;
+    world->wanted_ns = deadline_ns + world->every_ns;
+    return WSDBG_WAIT_REFRESH;
 }
 
 static struct wsdbg_error *poll(struct wsdbg_evidence *evidence, uint64_t time_ns, struct wsdbg_snapshot *out)
@@ -96,6 +106,23 @@ static void add_grid(struct wsdbg_snapshot *out, bool moves)
     out->grid_count = out->cta_count = out->warp_count = out->look_count = 1;
 }
 
+/* What was once recorded of a hang: an arrival that a consumer forgot. */
+static struct wsdbg_error *look_at_recorded_hang(struct wsdbg_snapshot *out)
+{
+    uint64_t first_ns, last_ns;
+    struct wsdbg_evidence *recorded;
+    struct wsdbg_error *error = wsdbg_evidence_open_recorded(WSDBG_SOURCE "/tests/recorded/arrive-missing.wsrec",
+                                                             &first_ns, &last_ns, &recorded);
+    if (error)
+        return error;
+    error = recorded->ops->poll(recorded, first_ns, out);
+    wsdbg_snapshot_deinit(out);
+    if (!error)
+        error = recorded->ops->inspect(recorded, last_ns, LOOK_NS, out);
+    recorded->ops->close(recorded);
+    return error;
+}
+
 static struct wsdbg_error *inspect(struct wsdbg_evidence *evidence, uint64_t time_ns, uint64_t deadline_ns,
                                    struct wsdbg_snapshot *out)
 {
@@ -107,6 +134,8 @@ static struct wsdbg_error *inspect(struct wsdbg_evidence *evidence, uint64_t tim
     world->looks[world->look_count++] = time_ns / S;
     if (sight == FAILS)
         return wsdbg_error_create(WSDBG_ERROR_OS, "the inspector died");
+    if (sight == HANGS)
+        return look_at_recorded_hang(out);
     struct wsdbg_error *error = poll(evidence, time_ns, out);
     if (sight == SHUT) {
         out->notes = calloc(1, sizeof *out->notes);
@@ -126,7 +155,8 @@ static void close_nothing(struct wsdbg_evidence *evidence)
 
 static void looked(struct wsdbg_listener *listener, const struct wsdbg_snapshot *snapshot, bool last)
 {
-    (void)listener, (void)snapshot, (void)last;
+    (void)last;
+    world_of_listener(listener)->pictures += snapshot->look_count;
 }
 
 static void judged(struct wsdbg_listener *listener, const struct wsdbg_snapshot *snapshot,
@@ -171,6 +201,8 @@ static struct wsdbg_watch run(struct world *world, uint64_t look_ns)
                                 .info = &info,
                                 .stall_ns = 2 * S,
                                 .work_stall_ns = 10 * S,
+                                .stop_at_hang = true,
+                                .after_hang = "nothing happens to it",
                                 .look_ns = look_ns};
     assert_null(wsdbg_store_create("x.db", &info, &watch.store));
     wsdbg_watch_run(&watch);
@@ -256,6 +288,38 @@ static void a_look_that_fails_is_said_and_tried_again(void **state)
     assert_non_null(strstr(world.said, "it moves"));
 }
 
+static void a_hang_is_reported_with_the_threshold_of_kernels_without_probes(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){MOVES, HANGS}, .sight_count = 2, .end_ns = 100 * S};
+    const struct wsdbg_watch watch = run(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 11, 31);
+    assert_true(watch.hang);
+    assert_string_equal(watch.cause, "ARRIVE_MISSING");
+    assert_int_equal(watch.stalled_ns / S, 21); /* ten seconds after the last movement */
+    assert_non_null(strstr(world.said, "hang: ARRIVE_MISSING (proven)"));
+    assert_non_null(strstr(world.said, "after the 10.0 s threshold; nothing happens to it"));
+}
+
+/* The pictures that are asked for are shown and stored; they say nothing, and judge nothing. */
+static void who_looks_on_gets_new_pictures(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){SHUT, MOVES},
+                          .sight_count = 2,
+                          .every_ns = S,
+                          .wanted_ns = 2 * S,
+                          .end_ns = 4 * S + S / 2};
+    run(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 2, 3, 4);
+    assert_int_equal(world.pictures, 2);
+    assert_int_equal(world.judged, 0);
+    assert_string_equal(world.said, "the GPU cannot be looked at: MPS is in the way\n");
+    struct outcome query = WSDBG("query", "x.db", "--csv", "SELECT count(*) FROM look");
+    assert_string_equal(query.out, "count(*)\r\n1\r\n");
+    outcome_free(&query);
+}
+
 static void a_look_that_is_asked_for_shows_where_warps_stand_and_judges_nothing(void **state)
 {
     (void)state;
@@ -277,6 +341,8 @@ int main(void)
         TEST(a_kernel_that_stands_without_a_cause_is_looked_at_again),
         TEST(what_is_in_the_way_of_a_look_is_said),
         TEST(a_look_that_fails_is_said_and_tried_again),
+        TEST(a_hang_is_reported_with_the_threshold_of_kernels_without_probes),
+        TEST(who_looks_on_gets_new_pictures),
         TEST(a_look_that_is_asked_for_shows_where_warps_stand_and_judges_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

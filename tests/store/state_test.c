@@ -74,6 +74,33 @@ static void a_verdict_stands_until_something_moves(void **state)
     assert_true(state_now().moved_since);
 }
 
+/* A picture that rests on a look is there beside the verdict of an earlier one, for who looks on. */
+static void the_newest_picture_says_whether_it_rests_on_a_look(void **state)
+{
+    (void)state;
+    struct wsdbg_look_row look = {.time_ns = hang.snapshot.time_ns, .attach_ns = 60000000};
+    struct wsdbg_loaded loaded;
+    struct wsdbg_store *reader;
+    example_ok(wsdbg_store_snapshot(run, &hang.snapshot));
+    example_ok(wsdbg_store_diagnosis(run, &hang.snapshot, &hang.diagnosis));
+    assert_int_equal(state_now().newest, state_now().shown);
+    assert_false(state_now().newest_looked);
+    struct wsdbg_snapshot looked = hang.snapshot;
+    looked.time_ns += 1000;
+    looked.looks = &look;
+    looked.look_count = 1;
+    example_ok(wsdbg_store_snapshot(run, &looked));
+    assert_true(state_now().newest > state_now().shown);
+    assert_true(state_now().newest_looked);
+    example_ok(wsdbg_store_open(path, &reader));
+    example_ok(wsdbg_store_load_newest(reader, &loaded));
+    assert_int_equal(loaded.snapshot.time_ns, looked.time_ns);
+    assert_int_equal(loaded.snapshot.look_count, 1);
+    assert_false(loaded.diagnosed);
+    wsdbg_loaded_deinit(&loaded);
+    wsdbg_store_close(reader);
+}
+
 static void the_end_and_the_log_are_seen(void **state)
 {
     (void)state;
@@ -113,6 +140,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_new_session_has_no_picture),
         TEST(a_verdict_stands_until_something_moves),
+        TEST(the_newest_picture_says_whether_it_rests_on_a_look),
         TEST(the_end_and_the_log_are_seen),
         TEST(a_reader_that_came_and_went_leaves_one_file_at_the_end),
     };

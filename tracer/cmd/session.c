@@ -151,6 +151,7 @@ struct wsdbg_error *wsdbg_session_end(struct wsdbg_session *session, int exit_st
         .outcome = outcome,
         .stalled_ns = watch->stalled_ns,
         .verdict_ns = watch->verdict_ns,
+        .stall_seconds = (double)watch->threshold_ns / 1e9,
         .ended_ns = watch->clock->now_ns(watch->clock),
     };
     struct wsdbg_error *error = wsdbg_store_end(session->store, &end);

@@ -185,6 +185,7 @@ static void report_hang(struct loop *loop, const struct stall *stall, const stru
     }
     watch->hang = true;
     watch->stalled_ns = stall->watchdog.progress_ns + stall_ns;
+    watch->threshold_ns = stall_ns;
     snprintf(watch->cause, sizeof watch->cause, "%s", cause);
     wsdbg_watch_say_delay(watch, stall_ns);
 }

@@ -55,16 +55,17 @@ struct wsdbg_watch {
     bool stop_at_hang;       /* return at the first hang instead of watching on */
     /* Filled by wsdbg_watch_run. */
     bool hang;
-    uint64_t stalled_ns; /* the moment the threshold passed, 0 = none */
-    uint64_t verdict_ns; /* 0 = none, or not a live clock */
-    uint64_t launches;   /* seen in all */
-    bool probes_seen;    /* some module has probes, or some slot was written */
-    bool cuda_seen;      /* some context or launch was seen */
-    bool blind;          /* the evidence failed and was given up */
-    bool fault_reported; /* `fault` was said already, with its report */
+    uint64_t stalled_ns;           /* the moment the threshold passed, 0 = none */
+    uint64_t threshold_ns;         /* that one */
+    uint64_t verdict_ns;           /* 0 = none, or not a live clock */
+    uint64_t launches;             /* seen in all */
+    bool probes_seen;              /* some module has probes, or some slot was written */
+    bool cuda_seen;                /* some context or launch was seen */
+    bool blind;                    /* the evidence failed and was given up */
+    bool fault_reported;           /* `fault` was said already, with its report */
     char fault[WSDBG_FAULT_BYTES]; /* sentence about the first context that an error ended, "" = none */
     char fault_launches[WSDBG_FAULT_LAUNCHES_BYTES]; /* where that may have come from, "" = not known */
-    char cause[32];      /* code of the verdict, "" = none */
+    char cause[32];                                  /* code of the verdict, "" = none */
 };
 
 /* A line of wsdbg's own about the session: to the listener, or on stderr; and into the session's log. */

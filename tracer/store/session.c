@@ -183,13 +183,17 @@ struct wsdbg_error *wsdbg_store_end(struct wsdbg_store *store, const struct wsdb
     struct wsdbg_insert insert;
     wsdbg_insert_begin(&insert, store,
                        "UPDATE session SET exit_status = ?, hang = ?, outcome = ?, stalled_ns = ?, verdict_ns = ?, "
-                       "ended_ns = ?");
+                       "ended_ns = ?, stall_seconds = coalesce(?, stall_seconds)");
     wsdbg_insert_number(&insert, end->exit_status);
     wsdbg_insert_number(&insert, end->hang);
     wsdbg_insert_text(&insert, end->outcome);
     wsdbg_insert_maybe(&insert, end->stalled_ns != 0, (int64_t)end->stalled_ns);
     wsdbg_insert_maybe(&insert, end->verdict_ns != 0, (int64_t)end->verdict_ns);
     wsdbg_insert_number(&insert, (int64_t)end->ended_ns);
+    if (end->stall_seconds > 0)
+        wsdbg_insert_real(&insert, end->stall_seconds);
+    else
+        wsdbg_insert_maybe(&insert, false, 0);
     wsdbg_insert_row(&insert);
     return wsdbg_db_end(store, wsdbg_insert_end(&insert));
 }

@@ -32,6 +32,7 @@ struct wsdbg_session_end {
     const char *outcome;      /* "exited 0", "killed after a hang", "died of signal 9", … */
     uint64_t stalled_ns;      /* host time of the stall, 0 = none */
     uint64_t verdict_ns;      /* host time of the verdict, 0 = none */
+    double stall_seconds;     /* the threshold that this stall passed, 0 = the session's own */
     uint64_t ended_ns;
 };
 
