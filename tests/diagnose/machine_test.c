@@ -552,6 +552,59 @@ static void peer_exited(struct picture *p)
     p->pending_count = 2;
 }
 
+/* Two CTAs of a cluster that release each other's slots. */
+static struct gemm gemm_cluster(struct picture *p, const struct words *full, const struct words *empty)
+{
+    const struct gemm g = gemm_picture(p, full, empty);
+    for (uint32_t cta = 0; cta < 2; cta++) {
+        p->snapshot.ctas[cta].cluster_id = 0;
+        p->snapshot.ctas[cta].cluster_rank = cta;
+        p->snapshot.ctas[cta].cluster_size = 2;
+    }
+    for (size_t i = 0; i < p->snapshot.access_count; i++)
+        p->snapshot.accesses[i].any_rank =
+            p->snapshot.accesses[i].kind == WSDBG_ACCESS_ARRIVE || p->snapshot.accesses[i].kind == WSDBG_ACCESS_COPY;
+    return g;
+}
+
+static void cluster_parity_wrong(struct picture *p)
+{
+    const struct gemm g = gemm_cluster(p, &full_unused, &empty_unused);
+    both_wait(p, g.empty[0], 0, g.full[0], 0);
+}
+
+static void cluster_arrive_missing(struct picture *p)
+{
+    const struct words full = {.phase = {1, 1, 1, 0}, .pending = {1, 1, 1, 1}};
+    const struct words empty = {.phase = {1, 1, 0, 1}, .pending = {8, 8, 8, 4}};
+    const struct gemm g = gemm_cluster(p, &full, &empty);
+    both_wait(p, g.empty[3], 1, g.full[3], 0);
+}
+
+/* Rank 1's loader is stopped elsewhere: rank 0 lacks the half that it would have brought, and that is no mismatch. */
+static void cluster_bytes_from_peer(struct picture *p)
+{
+    const struct words full = {.bytes = {16384, 16384, 16384, 16384}};
+    const struct gemm g = gemm_cluster(p, &full, &empty_unused);
+    for (uint32_t s = 0; s < STAGES; s++) {
+        struct wsdbg_barrier *peer = &p->snapshot.barriers[g.full[s] + 1];
+        peer->pending_arrivals = wsdbg_known_u32(1);
+        peer->pending_tx_bytes = wsdbg_known_u64(0);
+    }
+    both_wait(p, g.empty[0], 0, g.full[0], 0);
+    const uint32_t named = picture_object(p, WSDBG_BARRIER_NAMED, 3);
+    struct wsdbg_warp_row *loader = &p->snapshot.warps[12];
+    loader->state = WSDBG_WARP_WAIT_NAMED;
+    loader->barrier = named + 1;
+    for (size_t i = 0; i < p->snapshot.part_count; i++)
+        if (p->snapshot.parts[i].warp == 12 && p->snapshot.parts[i].state == MBARRIER_WAIT)
+            p->snapshot.parts[i] = (struct wsdbg_part){.warp = 12,
+                                                       .lanes = 1,
+                                                       .state = WSDBG_WARP_WAIT_NAMED,
+                                                       .barrier = named + 1,
+                                                       .count = wsdbg_known_u32(256)};
+}
+
 /* ---- what must be said ---- */
 
 static const struct row {
@@ -600,6 +653,9 @@ static const struct row {
     {"code that is not known", unknown_code, "UNKNOWN", POSSIBLE, POSSIBLE, NULL, NULL},
     {"a wait that has ended", wait_has_ended, "UNKNOWN", POSSIBLE, POSSIBLE, NULL, NULL},
     {"a cluster barrier not reached", cluster_missing, "CLUSTER_MISSING", LIKELY, LIKELY, NULL, NULL},
+    {"parity wrong in a cluster", cluster_parity_wrong, "PARITY_WRONG", LIKELY, LIKELY, "producer", "empty"},
+    {"arrivals missing in a cluster", cluster_arrive_missing, "ARRIVE_MISSING", LIKELY, LIKELY, "consumer 0", "empty"},
+    {"bytes another CTA would bring", cluster_bytes_from_peer, "NAMED_COUNT", LIKELY, LIKELY, "producer", NULL},
     {"a CTA of the cluster left", peer_exited, "PEER_EXITED", LIKELY, LIKELY, NULL, NULL},
 };
 

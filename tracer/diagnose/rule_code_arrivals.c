@@ -285,14 +285,28 @@ static void judge_unreachable(struct wsdbg_case *c, const struct lack *lack)
 
 /* ---- those who can arrive wait themselves ---- */
 
-/* Each of them waits for something that only the waiting warp, or one that waits beside it, can bring. */
+/* Warps that wait on this barrier, or on the same one of another CTA of the cluster. */
+static struct wsdbg_warp_set waiters_beside(const struct wsdbg_case *c, const struct lack *lack)
+{
+    const uint32_t id = c->snapshot->barriers[lack->word.barrier].id;
+    struct wsdbg_warp_set set = {{0}};
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        struct wsdbg_word word;
+        if (wsdbg_code_wait(c, w, &word) && c->snapshot->barriers[word.barrier].id == id)
+            wsdbg_set_add(&set, w);
+    }
+    return set;
+}
+
+/* Each of them waits for something that the waiting warp, or one that waits beside it, can bring. */
 static bool all_wait_for_it(const struct wsdbg_case *c, const struct lack *lack)
 {
+    const struct wsdbg_warp_set beside = waiters_beside(c, lack);
     for (uint32_t w = 0; w < c->warp_count; w++) {
         if (!wsdbg_set_has(&lack->able, w))
             continue;
         if (wsdbg_case_warp(c, w)->state != WSDBG_WARP_WAIT_MBARRIER ||
-            !wsdbg_set_has(&c->graph->nodes[w].wakers, lack->warp) ||
+            !wsdbg_set_meets(&c->graph->nodes[w].wakers, &beside) ||
             wsdbg_code_can(c, w, WSDBG_KINDS_ARRIVAL, lack->word.barrier, NULL) != WSDBG_CAN)
             return false;
     }

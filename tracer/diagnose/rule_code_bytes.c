@@ -89,11 +89,15 @@ static void say_mismatch(struct wsdbg_case *c, uint32_t warp, const struct wsdbg
     char of[48] = "";
     if (announced.known)
         wsdbg_print(of, sizeof of, " of the %u announced", announced.value);
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "All arrivals on %s are there, but %lld bytes%s are missing: the copies bring less than expect_tx "
-                "announces, so %s waits for ever%s.",
-                wsdbg_say_object(c, word->barrier).text, (long long)word->bytes, of, wsdbg_say_warp(c, warp).text,
-                wsdbg_say_at(c, warp).text);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        confidence > WSDBG_CONFIDENCE_POSSIBLE
+            ? "All arrivals on %s are there, but %lld bytes%s are missing: the copies bring less than expect_tx "
+              "announces, so %s waits for ever%s."
+            : "All arrivals on %s are there and %lld bytes%s were missing at that moment: copies may be on "
+              "their way, or bring less than expect_tx announces; %s waits%s.",
+        wsdbg_say_object(c, word->barrier).text, (long long)word->bytes, of, wsdbg_say_warp(c, warp).text,
+        wsdbg_say_at(c, warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Make the bytes of expect_tx equal to what the copies deliver to this CTA: box elements x element "
                 "size, summed over all copies of the stage, multicast ones of other CTAs included (%lld fewer here).",
@@ -145,14 +149,14 @@ static bool others_may_bring(const struct wsdbg_case *c, const struct wsdbg_word
 
 static void judge_bytes(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_word *word)
 {
+    if (others_may_bring(c, word))
+        return;
     const struct wsdbg_optional_u32 announced = announced_bytes(c, word);
     const bool whole = announced.known && word->bytes == announced.value;
     const bool agree = all_lack_the_same(c, word);
     enum wsdbg_confidence confidence = WSDBG_CONFIDENCE_POSSIBLE;
     if (c->still ? wsdbg_case_stuck(c, warp) : agree && !whole && wsdbg_code_nobody_runs(c))
         confidence = WSDBG_CONFIDENCE_LIKELY;
-    if (others_may_bring(c, word))
-        confidence = WSDBG_CONFIDENCE_POSSIBLE;
     if (whole)
         say_never_completed(c, warp, word, confidence);
     else if (announced.known || agree)

@@ -16,18 +16,25 @@ struct slot {
     struct wsdbg_word full;          /* what it would fill next */
     struct wsdbg_warp_set releasers; /* live warps that can still arrive on `empty` */
     uint32_t handed;                 /* hand-overs behind the releasers */
+    bool waited;                     /* all of them wait for `full` */
     bool handed_known;               /* ... the same for each of them */
 };
 
-/* The barrier that all releasers wait on, WSDBG_NONE where they differ or there are none. */
-static uint32_t common_wait(const struct wsdbg_case *c, const struct wsdbg_warp_set *releasers)
+/* Whether all who release the slot wait on this barrier, each on that of its own CTA. */
+static bool all_wait_on(const struct wsdbg_case *c, const struct wsdbg_warp_set *releasers,
+                        const struct wsdbg_barrier *barrier)
 {
-    const uint32_t first = wsdbg_first_of(releasers);
-    const uint32_t barrier = first == WSDBG_NONE ? WSDBG_NONE : wsdbg_case_warp(c, first)->barrier;
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_set_has(releasers, w) && wsdbg_case_warp(c, w)->barrier != barrier)
-            return WSDBG_NONE;
-    return barrier;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (!wsdbg_set_has(releasers, w))
+            continue;
+        if (row->state != WSDBG_WARP_WAIT_MBARRIER || row->barrier >= c->snapshot->barrier_count)
+            return false;
+        const struct wsdbg_barrier *waited = &c->snapshot->barriers[row->barrier];
+        if (waited->id != barrier->id || waited->stage != barrier->stage || waited->cta != row->cta)
+            return false;
+    }
+    return wsdbg_set_count(releasers) > 0;
 }
 
 /* The other barrier of the slot: of the same stage, and the warp can come to where it is filled.  Of several that one
@@ -35,7 +42,6 @@ static uint32_t common_wait(const struct wsdbg_case *c, const struct wsdbg_warp_
 static bool find_full(const struct wsdbg_case *c, struct slot *slot)
 {
     const struct wsdbg_barrier *mine = &c->snapshot->barriers[slot->empty.barrier];
-    const uint32_t waited = common_wait(c, &slot->releasers);
     uint32_t found = 0;
     for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
         const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
@@ -45,7 +51,8 @@ static bool find_full(const struct wsdbg_case *c, struct slot *slot)
             wsdbg_code_can(c, slot->filler, WSDBG_KINDS_EXPECT | WSDBG_KINDS_BYTES, b, NULL) != WSDBG_CAN)
             continue;
         slot->full = word;
-        if (b == waited)
+        slot->waited = all_wait_on(c, &slot->releasers, row);
+        if (slot->waited)
             return true;
         found++;
     }
@@ -240,8 +247,7 @@ void wsdbg_rule_code_phase(struct wsdbg_case *c)
     for (uint32_t w = 0; w < c->warp_count; w++) {
         if (!read_slot(c, w, &slot) || judge_shared(c, &slot) || judge_double(c, &slot))
             continue;
-        if (slot.handed_known && slot.handed < 2 && is_free(&slot) &&
-            common_wait(c, &slot.releasers) == slot.full.barrier)
+        if (slot.handed_known && slot.handed < 2 && is_free(&slot) && slot.waited)
             say_parity(c, &slot);
     }
 }
