@@ -171,7 +171,11 @@ static bool is_clear(void)
 static void attach(void)
 {
     char text[WSDBG_TEXT_BYTES];
-    if (door->state != WSDBG_DOOR_SHUT || !is_clear())
+    if (door->state != WSDBG_DOOR_SHUT) {
+        refuse(WSDBG_DOOR_REFUSED, "another inspector of wsdbg is still attached");
+        return;
+    }
+    if (!is_clear())
         return;
     set_state(WSDBG_DOOR_OPENING);
     follow_inspector();

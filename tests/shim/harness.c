@@ -13,7 +13,7 @@
 
 #include "fake_cuda/fake_cuda.h"
 
-static void session_name(char *name, size_t size)
+void session_name(char *name, size_t size)
 {
     static int id; /* of the test program, also in its forked children */
     if (!id)

@@ -31,6 +31,9 @@ struct run {
     char errors[4096];
 };
 
+/* The session that the programs run in. */
+void session_name(char *name, size_t size);
+
 /* Starts it; stdout and stderr go to files that run_finish reads. */
 void run_start(struct run *run);
 /* Closes stdin, waits for its end, fills the results. */

@@ -131,18 +131,24 @@ static bool wait_readable(int socket, uint64_t deadline_ns)
     return false;
 }
 
-static struct wsdbg_error *receive(struct wsdbg_inspector *inspector, const char *step, uint64_t limit_ns,
-                                   struct wsdbg_inspector_reply *reply)
+static struct wsdbg_error *lose(struct wsdbg_inspector *inspector, enum wsdbg_inspector_step step, const char *how)
 {
-    const bool came = wait_readable(inspector->socket, wsdbg_door_now_ns() + limit_ns);
-    const bool whole = came && recv(inspector->socket, reply, sizeof *reply, 0) == sizeof *reply;
-    if (whole && reply->number == inspector->number) {
-        reply->text[sizeof reply->text - 1] = '\0';
-        return NULL;
-    }
     give_up(inspector);
-    return wsdbg_error_create(WSDBG_ERROR_OS, "the driver's debug interface %s (%s)",
-                              came ? "broke off" : "did not answer in time", step);
+    return wsdbg_error_create(WSDBG_ERROR_OS, "the driver's debug interface %s (%s)", how, step_names[step]);
+}
+
+static struct wsdbg_error *exchange(struct wsdbg_inspector *inspector, const struct wsdbg_inspector_request *request,
+                                    uint64_t limit_ns, struct wsdbg_inspector_reply *reply)
+{
+    static const char broke[] = "broke off";
+    if (send(inspector->socket, request, sizeof *request, MSG_NOSIGNAL) != sizeof *request)
+        return lose(inspector, request->step, broke);
+    if (!wait_readable(inspector->socket, wsdbg_door_now_ns() + limit_ns))
+        return lose(inspector, request->step, "did not answer in time");
+    if (recv(inspector->socket, reply, sizeof *reply, 0) != sizeof *reply || reply->number != request->number)
+        return lose(inspector, request->step, broke);
+    reply->text[sizeof reply->text - 1] = '\0';
+    return NULL;
 }
 
 struct wsdbg_error *wsdbg_inspector_ask(struct wsdbg_inspector *inspector, enum wsdbg_inspector_step step,
@@ -155,9 +161,7 @@ struct wsdbg_error *wsdbg_inspector_ask(struct wsdbg_inspector *inspector, enum 
         return wsdbg_error_create(WSDBG_ERROR_OS, "the inspector is no more (%s)", step_names[step]);
     if (arguments)
         memcpy(request.arguments, arguments, sizeof request.arguments);
-    /* A child that is gone is found when its answer does not come. */
-    const ssize_t sent = send(inspector->socket, &request, sizeof request, MSG_NOSIGNAL);
-    struct wsdbg_error *error = receive(inspector, step_names[step], sent == sizeof request ? limit_ns : 0, &reply);
+    struct wsdbg_error *error = exchange(inspector, &request, limit_ns, &reply);
     if (error)
         return error;
     if (reply.failed)
@@ -167,8 +171,10 @@ struct wsdbg_error *wsdbg_inspector_ask(struct wsdbg_inspector *inspector, enum 
     return NULL;
 }
 
-bool wsdbg_inspector_is_broken(const struct wsdbg_inspector *inspector)
+bool wsdbg_inspector_is_broken(struct wsdbg_inspector *inspector)
 {
+    if (inspector->child && waitpid(inspector->child, NULL, WNOHANG) != 0)
+        inspector->child = 0;
     return inspector->child == 0;
 }
 

@@ -89,7 +89,7 @@ struct wsdbg_error *wsdbg_inspector_start(const struct wsdbg_door *door, struct 
 struct wsdbg_error *wsdbg_inspector_ask(struct wsdbg_inspector *inspector, enum wsdbg_inspector_step step,
                                         const uint64_t arguments[WSDBG_INSPECTOR_ARGUMENTS], uint64_t limit_ns,
                                         uint64_t values[2]);
-bool wsdbg_inspector_is_broken(const struct wsdbg_inspector *inspector);
+bool wsdbg_inspector_is_broken(struct wsdbg_inspector *inspector);
 /* Shared with the child, which writes it only during a step. */
 const struct wsdbg_inspector_area *wsdbg_inspector_area(const struct wsdbg_inspector *inspector);
 /* Ends the child: it detaches first if it still has to.  NULL is fine. */

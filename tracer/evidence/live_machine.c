@@ -181,6 +181,7 @@ static struct wsdbg_error *ensure_inspector(struct live_machine *live)
         wsdbg_machine_deinit(&live->base);
         wsdbg_inspector_stop(live->inspector);
         live->inspector = NULL;
+        wsdbg_door_wait_shut(&live->door, wsdbg_door_now_ns() + READ_LIMIT_NS);
     }
     return live->inspector ? NULL : wsdbg_inspector_start(&live->door, &live->inspector);
 }

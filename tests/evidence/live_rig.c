@@ -1,0 +1,120 @@
+/* live_rig.c - see live_rig.h. */
+#include "evidence/live_rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct fake_gpu *make_gpu(void)
+{
+    static char setting[128];
+    char path[] = "/tmp/wsdbg-gpu-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, sizeof(struct fake_gpu)), 0);
+    struct fake_gpu *gpu = mmap(NULL, sizeof *gpu, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_ptr_not_equal(gpu, MAP_FAILED);
+    unlink(path);
+    /* By descriptor: the name is gone, so that nothing is left behind. */
+    snprintf(setting, sizeof setting, FAKE_DEBUG_STATE "=/proc/%d/fd/%d", (int)getpid(), fd);
+    assert_int_equal(putenv(setting), 0);
+    return gpu;
+}
+
+static struct wsdbg_door open_door(pid_t pid)
+{
+    char session[64], name[128];
+    struct wsdbg_segment_map *map = NULL;
+    struct wsdbg_door door;
+    session_name(session, sizeof session);
+    snprintf(name, sizeof name, WSDBG_SEGMENT_NAME_FORMAT, session, (int)pid);
+    rig_ok(wsdbg_segment_map_open(name, (uint32_t)pid, WSDBG_SEGMENT_WATCH, &map));
+    assert_non_null(map);
+    rig_ok(wsdbg_segment_map_door(map, &door));
+    wsdbg_segment_map_close(map);
+    return door;
+}
+
+static void wait_served(const struct wsdbg_door *door)
+{
+    for (int i = 0; i < 5000 && door->row->state == WSDBG_DOOR_NONE; i++)
+        usleep(1000);
+    assert_int_equal(door->row->state, WSDBG_DOOR_SHUT);
+}
+
+struct rig rig_start(const char *setting)
+{
+    struct rig rig = {.gpu = make_gpu(), .limit_ns = LIMIT_NS};
+    rig.run = (struct run){.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "plain"};
+    rig.run.environment[0] = "APP_WAITS=1";
+    rig.run.environment[1] = setting;
+    run_start(&rig.run);
+    run_wait_line(&rig.run, "ready");
+    rig.door = open_door(rig.run.pid);
+    wait_served(&rig.door);
+    rig_ok(wsdbg_live_machine_open(&rig.door, &rig.machine));
+    return rig;
+}
+
+void rig_finish(struct rig *rig)
+{
+    run_finish(&rig->run);
+    assert_exit(&rig->run, 0);
+    assert_string_equal(rig->run.errors, "");
+    assert_non_null(strstr(rig->run.output, "cuModuleUnload 0\nready\n"));
+    rig->machine->ops->close(rig->machine);
+    segment_remove(rig->run.pid);
+    wsdbg_door_close(&rig->door);
+    munmap(rig->gpu, sizeof *rig->gpu);
+}
+
+void rig_assert_left_alone(struct rig *rig)
+{
+    for (int i = 0; i < 8000; i++, usleep(1000))
+        if (!rig->gpu->attached && !rig->gpu->suspended && rig->door.row->state == WSDBG_DOOR_SHUT)
+            return;
+    fail_msg("attached %u, suspended %u, door %u", rig->gpu->attached, rig->gpu->suspended, rig->door.row->state);
+}
+
+static struct wsdbg_error *read_something(struct wsdbg_machine *machine)
+{
+    uint32_t value, count;
+    unsigned char bytes[16];
+    bool known;
+    struct wsdbg_error *error = machine->ops->registers(machine, 0, 0, 0, 1, &value, &count);
+    return error ? error : machine->ops->shared(machine, 0, 0x400, bytes, sizeof bytes, &known);
+}
+
+struct wsdbg_error *rig_step(struct rig *rig, int step)
+{
+    switch (step) {
+    case RIG_ATTACH:
+        return wsdbg_live_machine_attach(rig->machine, rig->limit_ns);
+    case RIG_SUSPEND:
+        return wsdbg_live_machine_suspend(rig->machine, LIMIT_NS, rig->limit_ns);
+    case RIG_WARPS:
+        return wsdbg_live_machine_read_warps(rig->machine, rig->limit_ns);
+    case RIG_READ:
+        return read_something(rig->machine);
+    case RIG_RESUME:
+        return wsdbg_live_machine_resume(rig->machine, rig->limit_ns);
+    default:
+        return wsdbg_live_machine_detach(rig->machine, rig->limit_ns);
+    }
+}
+
+void rig_ok(struct wsdbg_error *error)
+{
+    if (error)
+        fail_msg("%s", wsdbg_error_message(error));
+}
+
+void rig_says(struct wsdbg_error *error, const char *words)
+{
+    assert_non_null(error);
+    if (!strstr(wsdbg_error_message(error), words))
+        fail_msg("'%s' lacks '%s'", wsdbg_error_message(error), words);
+    wsdbg_error_destroy(error);
+}

@@ -1,0 +1,35 @@
+/* live_rig.h - a program under the observer on the fake driver, and the door to its fake GPU. */
+#ifndef WSDBG_TESTS_LIVE_RIG_H
+#define WSDBG_TESTS_LIVE_RIG_H
+
+#include "shim/harness.h"
+
+#include "evidence/live_machine.h"
+#include "evidence/segment_map.h"
+#include "fake_debug.h"
+
+#define LIMIT_NS 5000000000ull
+
+struct rig {
+    struct run run;
+    struct wsdbg_door door;
+    struct wsdbg_machine *machine;
+    struct fake_gpu *gpu;
+    uint64_t limit_ns; /* of each step */
+};
+
+/* A program that waits with its kernels launched; `setting` goes into its environment, NULL = nothing. */
+struct rig rig_start(const char *setting);
+/* The program ends as it would have: status 0, all its output, nothing on stderr. */
+void rig_finish(struct rig *rig);
+/* The GPU runs, nobody is attached, and the observer agrees: within a few seconds. */
+void rig_assert_left_alone(struct rig *rig);
+
+enum { RIG_ATTACH, RIG_SUSPEND, RIG_WARPS, RIG_READ, RIG_RESUME, RIG_DETACH, RIG_STEPS };
+/* One step of a look; RIG_READ reads a register and 16 bytes of shared memory. */
+struct wsdbg_error *rig_step(struct rig *rig, int step);
+void rig_ok(struct wsdbg_error *error);
+/* The error's text holds `words`; it is destroyed. */
+void rig_says(struct wsdbg_error *error, const char *words);
+
+#endif

@@ -1,0 +1,375 @@
+/* live_test.c - the door to a GPU's own state, on the fake driver: what is read through it, what closes it, and that
+ * the program goes on as before whatever fails or dies. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "evidence/live_rig.h"
+
+#define MS UINT64_C(1000000)
+
+/* ---- what is read ---- */
+
+static void look(struct rig *rig)
+{
+    for (int step = RIG_ATTACH; step <= RIG_WARPS; step++)
+        rig_ok(rig_step(rig, step));
+}
+
+static void leave(struct rig *rig)
+{
+    rig_ok(rig_step(rig, RIG_RESUME));
+    rig_ok(rig_step(rig, RIG_DETACH));
+    rig_assert_left_alone(rig);
+    assert_int_equal(rig->gpu->cleanups, rig->gpu->attaches);
+}
+
+static void modules_are_there_before_anything_is_stopped(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    rig_ok(rig_step(&rig, RIG_ATTACH));
+    assert_int_equal(rig.gpu->suspensions, 0);
+    assert_int_equal(rig.machine->module_count, 2);
+    assert_int_equal(rig.machine->context_count, 1);
+    assert_int_equal(rig.machine->contexts[0].handle, FAKE_DEBUG_CONTEXT);
+    assert_string_equal((const char *)rig.machine->modules[1].image.bytes, FAKE_DEBUG_IMAGE);
+    rig_ok(rig_step(&rig, RIG_DETACH));
+    rig_assert_left_alone(&rig);
+    rig_finish(&rig);
+}
+
+static void warps_come_by_cta_and_thread_index_not_by_slot(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    look(&rig);
+    const struct wsdbg_machine *machine = rig.machine;
+    assert_int_equal(machine->grid_count, 1);
+    assert_int_equal(machine->grids[0].module, 1);
+    assert_int_equal(machine->grids[0].cluster[0].value, 2);
+    assert_int_equal(machine->cta_count, FAKE_DEBUG_SMS);
+    assert_int_equal(machine->warp_count, FAKE_DEBUG_SMS * FAKE_DEBUG_WARPS);
+    for (uint32_t i = 0; i < machine->warp_count; i++) {
+        const struct wsdbg_machine_warp *warp = &machine->warps[i];
+        const struct wsdbg_machine_cta *cta = &machine->ctas[warp->cta];
+        assert_int_equal(cta->x, i / FAKE_DEBUG_WARPS);
+        assert_int_equal(cta->sm, FAKE_DEBUG_SMS - 1 - cta->x);
+        assert_int_equal(wsdbg_machine_warp_index(machine, warp), i % FAKE_DEBUG_WARPS);
+        assert_int_equal(warp->registers.value, i % FAKE_DEBUG_WARPS == 0 ? 24 : 40);
+        assert_int_equal(warp->lanes[31].pc, FAKE_DEBUG_CODE + 16 * 31);
+        assert_true(warp->barriers_known);
+    }
+    leave(&rig);
+    rig_finish(&rig);
+}
+
+static void registers_and_memory_are_read_as_far_as_they_go(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    struct wsdbg_machine *machine = rig.machine;
+    uint32_t words[256], count, mask;
+    unsigned char bytes[32];
+    bool known;
+    look(&rig);
+    /* Warp 0 is in slot 3 of SM 1. */
+    rig_ok(machine->ops->registers(machine, 0, 7, 30, 64, words, &count));
+    assert_int_equal(count, FAKE_DEBUG_REGISTERS - 30);
+    assert_int_equal(words[9], 1u << 24 | 3u << 16 | 7u << 8 | 39u);
+    rig_ok(machine->ops->uniform_registers(machine, 0, 0, 256, words, &count));
+    assert_int_equal(count, FAKE_DEBUG_UNIFORM);
+    rig_ok(machine->ops->predicates(machine, 0, 0, &mask, &known));
+    assert_true(known);
+    assert_int_equal(mask, 0xa);
+    rig_ok(machine->ops->shared(machine, 1, 0x410, bytes, sizeof bytes, &known));
+    assert_true(known && bytes[1] == 0x11);
+    rig_ok(machine->ops->shared(machine, 1, FAKE_DEBUG_SHARED_BYTES - 8, bytes, sizeof bytes, &known));
+    assert_false(known);
+    rig_ok(machine->ops->constant(machine, 0, 0, 0x210, bytes, 8, &known));
+    assert_true(known && bytes[0] == 0x10);
+    rig_ok(machine->ops->constant(machine, 0, 0, FAKE_DEBUG_BANK_BYTES - 4, bytes, 8, &known));
+    assert_false(known);
+    rig_ok(machine->ops->constant(machine, 0, 3, 0, bytes, 8, &known));
+    assert_false(known);
+    rig_ok(machine->ops->global(machine, 0, 0x10, bytes, 8, &known));
+    assert_false(known);
+    leave(&rig);
+    rig_finish(&rig);
+}
+
+static void the_same_door_opens_again(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    for (int i = 0; i < 3; i++) {
+        look(&rig);
+        assert_int_equal(rig.machine->warp_count, FAKE_DEBUG_SMS * FAKE_DEBUG_WARPS);
+        leave(&rig);
+    }
+    rig_finish(&rig);
+}
+
+static void the_order_of_events_does_not_matter(void **state)
+{
+    (void)state;
+    static const char *const orders[] = {"10,7,1,1,2", "1,10,1,7", "13,2,99,1,1,10", "10"};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        setenv("FAKE_DEBUG_ORDER", orders[i], 1);
+        struct rig rig = rig_start(NULL);
+        rig_ok(rig_step(&rig, RIG_ATTACH));
+        rig_ok(rig_step(&rig, RIG_DETACH));
+        rig_assert_left_alone(&rig);
+        rig_finish(&rig);
+    }
+    unsetenv("FAKE_DEBUG_ORDER");
+}
+
+/* ---- what closes it ---- */
+
+static void an_injected_library_is_named(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start("CUDA_INJECTION64_PATH=/opt/tool.so");
+    rig_says(rig_step(&rig, RIG_ATTACH), "CUDA_INJECTION64_PATH is set to /opt/tool.so");
+    assert_int_equal(rig.gpu->attaches, 0);
+    rig_finish(&rig);
+}
+
+static void an_mps_daemon_is_named(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/wsdbg-mps-XXXXXX", control[64], setting[96];
+    assert_non_null(mkdtemp(folder));
+    snprintf(control, sizeof control, "%s/control", folder);
+    snprintf(setting, sizeof setting, "CUDA_MPS_PIPE_DIRECTORY=%s", folder);
+    assert_int_equal(mkfifo(control, 0600), 0);
+    struct rig rig = rig_start(setting);
+    rig_says(rig_step(&rig, RIG_ATTACH), control);
+    assert_int_equal(rig.gpu->attaches, 0);
+    rig_finish(&rig);
+    unlink(control);
+    rmdir(folder);
+}
+
+static void a_tool_in_the_program_or_a_refusal_ends_the_attempt(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *setting, *words;
+    } ways[] = {{"FAKE_DEBUG_TAKEN=1", "another tool in the program"}, {"FAKE_DEBUG_REFUSES=1", "error 0x77"}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct rig rig = rig_start(ways[i].setting);
+        rig_says(rig_step(&rig, RIG_ATTACH), ways[i].words);
+        rig_assert_left_alone(&rig);
+        rig_finish(&rig);
+    }
+}
+
+static void only_a_revision_that_is_known_is_spoken(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *version;
+        bool spoken;
+    } versions[] = {
+        {"13.0.163", true}, {"13.1.170", true}, {"13.0.162", false}, {"12.9.200", false}, {"14.0.1", false}};
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+        setenv("FAKE_DEBUG_VERSION", versions[i].version, 1);
+        struct rig rig = rig_start(NULL);
+        struct wsdbg_error *error = rig_step(&rig, RIG_ATTACH);
+        if (versions[i].spoken)
+            rig_ok(error);
+        else
+            rig_says(error, versions[i].version);
+        rig_ok(rig_step(&rig, RIG_DETACH));
+        rig_assert_left_alone(&rig);
+        rig_finish(&rig);
+    }
+    unsetenv("FAKE_DEBUG_VERSION");
+}
+
+static void the_drivers_helper_process_is_left_alone(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start("FAKE_DEBUG_HELPER=" SHIM_APP_DYNAMIC);
+    rig_ok(rig_step(&rig, RIG_ATTACH));
+    assert_true(rig.gpu->helper_pid > 0);
+    assert_null(segment_of((pid_t)rig.gpu->helper_pid));
+    rig_ok(rig_step(&rig, RIG_DETACH));
+    rig_finish(&rig);
+}
+
+/* ---- whatever fails ---- */
+
+/* All steps, whatever each says. */
+static void try_all(struct rig *rig)
+{
+    for (int step = 0; step < RIG_STEPS; step++)
+        wsdbg_error_destroy(rig_step(rig, step));
+}
+
+static void any_call_may_fail(void **state)
+{
+    (void)state;
+    for (int at = 1; at <= 60; at++) {
+        char text[16];
+        struct rig rig = rig_start(NULL);
+        snprintf(text, sizeof text, "%d", at);
+        setenv("FAKE_CUDA_FAIL_AT", text, 1);
+        try_all(&rig);
+        unsetenv("FAKE_CUDA_FAIL_AT");
+        rig_assert_left_alone(&rig);
+        rig_finish(&rig);
+    }
+}
+
+/* A call that never returns, or kills its process, in the inspector. */
+static void assert_survives(const char *how, const char *call)
+{
+    struct rig rig = rig_start(NULL);
+    rig.limit_ns = 400 * MS;
+    setenv(how, call, 1);
+    try_all(&rig);
+    unsetenv(how);
+    rig_assert_left_alone(&rig);
+    rig.limit_ns = LIMIT_NS;
+    look(&rig);
+    rig_ok(rig_step(&rig, RIG_RESUME));
+    rig_ok(rig_step(&rig, RIG_DETACH));
+    rig_finish(&rig);
+}
+
+static void any_call_may_hang_or_crash(void **state)
+{
+    (void)state;
+    static const char *const calls[] = {"cudbgGetAPIVersion",
+                                        "cudbgGetAPI",
+                                        "initialize",
+                                        "getNextEvent",
+                                        "getElfImageByHandle",
+                                        "acknowledgeSyncEvents",
+                                        "suspendDevice",
+                                        "readWarpState",
+                                        "getGridInfo",
+                                        "readRegisterRange",
+                                        "readSharedMemory",
+                                        "resumeDevice",
+                                        "requestCleanupOnDetach",
+                                        "finalize"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        assert_survives("FAKE_CUDA_HANG", calls[i]);
+        assert_survives("FAKE_CUDA_CRASH", calls[i]);
+    }
+}
+
+/* ---- whoever dies ---- */
+
+static void the_inspector_may_die_at_every_step(void **state)
+{
+    (void)state;
+    for (int last = RIG_ATTACH; last < RIG_STEPS; last++) {
+        struct rig rig = rig_start(NULL);
+        for (int step = 0; step <= last; step++)
+            rig_ok(rig_step(&rig, step));
+        kill((pid_t)rig.door.row->inspector_pid, SIGKILL);
+        rig_assert_left_alone(&rig);
+        if (last < RIG_DETACH)
+            rig_says(rig_step(&rig, last + 1), "broke off");
+        look(&rig); /* with another one */
+        rig_ok(rig_step(&rig, RIG_RESUME));
+        rig_ok(rig_step(&rig, RIG_DETACH));
+        rig_finish(&rig);
+    }
+}
+
+/* wsdbg alone: the inspector lives on until it has cleaned up. */
+static void die_after(struct rig *rig, int last)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        for (int step = 0; step <= last; step++)
+            wsdbg_error_destroy(rig_step(rig, step));
+        raise(SIGKILL);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+}
+
+static void wsdbg_may_die_at_every_step(void **state)
+{
+    (void)state;
+    for (int last = RIG_ATTACH; last < RIG_STEPS; last++) {
+        struct rig rig = rig_start(NULL);
+        die_after(&rig, last);
+        rig_assert_left_alone(&rig);
+        assert_int_equal(rig.gpu->cleanups, 1); /* in good order, not only by the program's own detach */
+        rig_finish(&rig);
+    }
+}
+
+static void an_inspector_that_stands_still_loses_its_lease(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    look(&rig);
+    const pid_t inspector = (pid_t)rig.door.row->inspector_pid;
+    kill(inspector, SIGSTOP);
+    rig_assert_left_alone(&rig);
+    kill(inspector, SIGCONT);
+    rig_finish(&rig);
+}
+
+static void the_gpu_is_stopped_for_a_limited_time(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    rig_ok(rig_step(&rig, RIG_ATTACH));
+    rig_ok(wsdbg_live_machine_suspend(rig.machine, 20 * MS, LIMIT_NS));
+    for (int i = 0; i < 5000 && rig.gpu->suspended; i++)
+        usleep(1000);
+    assert_false(rig.gpu->suspended);
+    rig_says(rig_step(&rig, RIG_WARPS), "not stopped any more");
+    rig_ok(rig_step(&rig, RIG_DETACH));
+    rig_finish(&rig);
+}
+
+static void a_program_that_ends_meanwhile_ends_as_it_would_have(void **state)
+{
+    (void)state;
+    for (int last = RIG_ATTACH; last < RIG_DETACH; last++) {
+        struct rig rig = rig_start(NULL);
+        for (int step = 0; step <= last; step++)
+            rig_ok(rig_step(&rig, step));
+        rig_finish(&rig);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(modules_are_there_before_anything_is_stopped),
+        cmocka_unit_test(warps_come_by_cta_and_thread_index_not_by_slot),
+        cmocka_unit_test(registers_and_memory_are_read_as_far_as_they_go),
+        cmocka_unit_test(the_same_door_opens_again),
+        cmocka_unit_test(the_order_of_events_does_not_matter),
+        cmocka_unit_test(an_injected_library_is_named),
+        cmocka_unit_test(an_mps_daemon_is_named),
+        cmocka_unit_test(a_tool_in_the_program_or_a_refusal_ends_the_attempt),
+        cmocka_unit_test(only_a_revision_that_is_known_is_spoken),
+        cmocka_unit_test(the_drivers_helper_process_is_left_alone),
+        cmocka_unit_test(any_call_may_fail),
+        cmocka_unit_test(any_call_may_hang_or_crash),
+        cmocka_unit_test(the_inspector_may_die_at_every_step),
+        cmocka_unit_test(wsdbg_may_die_at_every_step),
+        cmocka_unit_test(an_inspector_that_stands_still_loses_its_lease),
+        cmocka_unit_test(the_gpu_is_stopped_for_a_limited_time),
+        cmocka_unit_test(a_program_that_ends_meanwhile_ends_as_it_would_have),
+    };
+    return cmocka_run_group_tests_name("live", tests, NULL, free_texts);
+}

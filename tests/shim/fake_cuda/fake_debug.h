@@ -1,0 +1,36 @@
+/* fake_debug.h - the fake driver's debug interface: what both of its sides and the tests share. */
+#ifndef WSDBG_TESTS_FAKE_DEBUG_H
+#define WSDBG_TESTS_FAKE_DEBUG_H
+
+#include <stdint.h>
+
+/* Names a file that holds a struct fake_gpu; the program and the inspector map it. */
+#define FAKE_DEBUG_STATE "FAKE_DEBUG_STATE"
+
+struct fake_gpu {
+    uint32_t attached; /* cudbgApiAttach was called, and neither side has cleaned up since */
+    uint32_t suspended;
+    uint32_t client_pid; /* the inspector that the program was told of */
+    uint32_t suspensions, attaches, cleanups, acknowledged;
+    uint32_t helper_pid; /* of the process that the driver started, 0 = none */
+    uint32_t launched_while_suspended;
+};
+
+/* What its GPU holds: one grid of two CTAs on two SMs, with three warps each, in slots that are not their order. */
+enum {
+    FAKE_DEBUG_SMS = 2,
+    FAKE_DEBUG_WARPS = 3,
+    FAKE_DEBUG_REGISTERS = 40,
+    FAKE_DEBUG_UNIFORM = 63,
+    FAKE_DEBUG_SHARED_BYTES = 0x1000,
+    FAKE_DEBUG_GRID = 5,
+    FAKE_DEBUG_BANK_BYTES = 0x300
+};
+#define FAKE_DEBUG_MODULE 0x7700ull
+#define FAKE_DEBUG_CONTEXT 0x6600ull
+#define FAKE_DEBUG_CODE 0x10000ull
+#define FAKE_DEBUG_GLOBAL 0x500000ull /* readable from here, FAKE_DEBUG_BANK_BYTES: each byte is its address's lowest \
+                                       */
+#define FAKE_DEBUG_IMAGE "an image of machine code"
+
+#endif
