@@ -36,8 +36,9 @@ static void draw_title(struct viewer *viewer, const struct viewer_picture *pictu
 {
     char right[192], age[32] = "", look[64];
     const struct wsdbg_session_info *info = picture->info;
-    if (picture->snapshot && info && picture->now_ns > info->started_ns)
-        viewer_duration_text(picture->now_ns - info->started_ns, age, sizeof age);
+    const uint64_t now_ns = picture->end && picture->end->ended_ns ? picture->end->ended_ns : picture->now_ns;
+    if (picture->snapshot && info && now_ns > info->started_ns)
+        viewer_duration_text(now_ns - info->started_ns, age, sizeof age);
     look_text(picture, look, sizeof look);
     snprintf(right, sizeof right, " %s%s%s%s  %s%s%s ", info && info->device ? info->device : "?",
              info && info->evidence ? "/" : "", info && info->evidence ? info->evidence : "", look,

@@ -141,11 +141,7 @@ static void arrivals_text(const struct wsdbg_report_barriers *b, char *out, size
 
 static void memory_text(const struct wsdbg_report_barriers *b, char *offset, char *word, size_t bytes)
 {
-    const struct wsdbg_range *range = &b->shared_offset;
-    if (range->known && range->low == range->high)
-        snprintf(offset, bytes, "0x%" PRIx64, (uint64_t)range->low);
-    else if (range->known)
-        snprintf(offset, bytes, "0x%" PRIx64 "-%" PRIx64, (uint64_t)range->low, (uint64_t)range->high);
+    wsdbg_report_offset_text(b, offset, bytes);
     if (b->word.known)
         snprintf(word, bytes, "%016" PRIx64, b->word.value);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "store/place.h"
+#include "store/report.h"
 
 /* What a row shows; its data is kind, first byte and bytes of the text shown. */
 enum part { TITLE, SENTENCE, FIX, EVIDENCE_TITLE, EVIDENCE, PROGRESS };
@@ -168,16 +168,15 @@ static void draw_title(const struct viewer_context *context, const struct viewer
     viewer_put(canvas, 0, at + 2, VIEWER_STYLE_DIM, extent);
 }
 
-/* The place is added where the text does not say it already. */
-static void draw_evidence(const struct wsdbg_snapshot *s, const struct wsdbg_evidence_row *evidence,
+static void draw_evidence(const struct wsdbg_snapshot *s, const struct wsdbg_evidence_row *row,
                           struct viewer_canvas *canvas)
 {
-    char place[WSDBG_PLACE_BYTES] = "";
-    const int at = viewer_print(canvas, 0, INDENT, VIEWER_STYLE_TEXT, "- %s", evidence->text);
-    if (s && evidence->warp < s->warp_count)
-        wsdbg_place_text(s, s->warps[evidence->warp].site, place);
-    if (place[0] && !strstr(evidence->text, place))
-        viewer_print(canvas, 0, at, VIEWER_STYLE_DIM, " (%s)", place);
+    static const struct wsdbg_snapshot nothing;
+    struct wsdbg_report_evidence evidence;
+    char text[WSDBG_PLACE_BYTES + 260];
+    wsdbg_report_evidence(s ? s : &nothing, row, &evidence);
+    wsdbg_report_evidence_text(&evidence, text, sizeof text);
+    viewer_print(canvas, 0, INDENT, VIEWER_STYLE_TEXT, "- %s", text);
 }
 
 static void draw_row(struct viewer_context *context, const struct viewer_row *row, struct viewer_canvas *canvas)

@@ -166,32 +166,39 @@ static void make_hostile(struct example *e)
     snprintf(e->snapshot.threads[0].call, sizeof e->snapshot.threads[0].call, "\"call\x7f\xc3");
 }
 
+/* Calls `check`, which closes the store, for a session of each kind made by hand. */
+static void every_example(uint32_t depth, void (*check)(struct wsdbg_store *store))
+{
+    struct example examples[5];
+    example_hang(&examples[0], 4, depth);
+    example_unknown(&examples[1]);
+    example_quiet(&examples[2], 3);
+    example_hang(&examples[3], 2, depth);
+    make_hostile(&examples[3]);
+    example_machine(&examples[4], 4);
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        check(stored(folder, &examples[i]));
+        example_free(&examples[i]);
+    }
+}
+
+static void trace_follows_the_schema(struct wsdbg_store *store)
+{
+    json_t *trace = trace_of(store);
+    check_trace(trace);
+    json_decref(trace);
+}
+
 static void traces_of_all_kinds_of_sessions_follow_the_schema(void **state)
 {
     (void)state;
-    struct example examples[4];
-    example_hang(&examples[0], 4, 4);
-    example_unknown(&examples[1]);
-    example_quiet(&examples[2], 3);
-    example_hang(&examples[3], 2, 4);
-    make_hostile(&examples[3]);
-    for (int i = 0; i < 4; i++) {
-        json_t *trace = trace_of(stored(folder, &examples[i]));
-        check_trace(trace);
-        json_decref(trace);
-        example_free(&examples[i]);
-    }
+    every_example(4, trace_follows_the_schema);
 }
 
 static void traces_of_recorded_sessions_follow_the_schema(void **state)
 {
     (void)state;
-    static const char *const sessions[] = {"arrive-missing", "waker-exited", "regs-exhausted", "healthy"};
-    for (size_t i = 0; i < sizeof sessions / sizeof *sessions; i++) {
-        json_t *trace = trace_of(replayed(folder, sessions[i]));
-        check_trace(trace);
-        json_decref(trace);
-    }
+    every_recording(folder, trace_follows_the_schema);
 }
 
 static void a_hang_is_marked_and_its_waits_never_end(void **state)
@@ -335,21 +342,17 @@ static void check_dot(const char *text)
     assert_memory_equal(text, "digraph waits {\n", 16);
 }
 
+static void graph_is_valid_dot(struct wsdbg_store *store)
+{
+    char *text = dot_of(store);
+    check_dot(text);
+    free(text);
+}
+
 static void graphs_of_all_kinds_of_sessions_are_valid_dot(void **state)
 {
     (void)state;
-    struct example examples[4];
-    example_hang(&examples[0], 4, 1);
-    example_unknown(&examples[1]);
-    example_quiet(&examples[2], 3);
-    example_hang(&examples[3], 2, 1);
-    make_hostile(&examples[3]);
-    for (int i = 0; i < 4; i++) {
-        char *text = dot_of(stored(folder, &examples[i]));
-        check_dot(text);
-        free(text);
-        example_free(&examples[i]);
-    }
+    every_example(1, graph_is_valid_dot);
 }
 
 static void graphviz_itself_draws_the_graph(void **state)

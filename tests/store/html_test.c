@@ -106,15 +106,34 @@ static void a_recorded_hang_has_every_part(void **state)
     free(page);
 }
 
+static void page_is_clean(struct wsdbg_store *store)
+{
+    char *page = page_of(store);
+    check_page(page);
+    free(page);
+}
+
 static void every_recorded_session_is_a_clean_page(void **state)
 {
     (void)state;
-    static const char *const sessions[] = {"healthy", "waker-exited", "regs-exhausted", "shared-full-barrier"};
-    for (size_t i = 0; i < sizeof sessions / sizeof *sessions; i++) {
-        char *page = page_of(replayed(folder, sessions[i]));
-        check_page(page);
-        free(page);
-    }
+    every_recording(folder, page_is_clean);
+}
+
+static void the_machine_s_own_state_is_on_the_page(void **state)
+{
+    (void)state;
+    struct example e;
+    example_machine(&e, 4);
+    char *page = page_of(stored(folder, &e));
+    check_page(page);
+    assert_non_null(strstr(page, "<td>gemm.cu:150</td>"));
+    assert_non_null(strstr(page, "lane 0: SPIN_GLOBAL polls 0x7f1200000040, gemm.cu:241"));
+    assert_non_null(strstr(page, "<td>0x400</td><td>7ffff800001ffffe</td>"));
+    assert_non_null(strstr(page, "before anybody arrived (gemm.cu:150)"));
+    assert_non_null(strstr(page, "2 looks 0.10 s apart, the GPU stopped for 31 ms in all"));
+    assert_non_null(strstr(page, "<td>hangs</td>"));
+    free(page);
+    example_free(&e);
 }
 
 static void a_quiet_session_says_so(void **state)
@@ -189,6 +208,7 @@ int main(void)
         cmocka_unit_test(a_recorded_hang_has_every_part), cmocka_unit_test(every_recorded_session_is_a_clean_page),
         cmocka_unit_test(a_quiet_session_says_so),        cmocka_unit_test(what_is_not_known_is_a_question_mark),
         cmocka_unit_test(hostile_names_stay_text),        cmocka_unit_test(a_big_session_is_a_bounded_page),
+        cmocka_unit_test(the_machine_s_own_state_is_on_the_page),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

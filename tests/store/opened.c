@@ -33,3 +33,11 @@ struct wsdbg_store *stored(const char *folder, const struct example *e)
     unlink(example_path(folder, "e.db"));
     return store;
 }
+
+void every_recording(const char *folder, void (*check)(struct wsdbg_store *store))
+{
+    static const char *const sessions[] = {"arrive-missing", "healthy", "waker-exited", "regs-exhausted",
+                                           "shared-full-barrier"};
+    for (size_t i = 0; i < sizeof sessions / sizeof *sessions; i++)
+        check(replayed(folder, sessions[i]));
+}

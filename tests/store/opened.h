@@ -9,4 +9,8 @@ struct wsdbg_store *replayed(const char *folder, const char *session);
 /* Stores the example in `folder` and opens it; the caller closes. */
 struct wsdbg_store *stored(const char *folder, const struct example *example);
 
+/* Calls `check`, which closes the store, for recordings of each kind: a hang, a run without one, exited warps, registers,
+ * a fault. */
+void every_recording(const char *folder, void (*check)(struct wsdbg_store *store));
+
 #endif

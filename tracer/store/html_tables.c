@@ -61,7 +61,7 @@ static void u32_cell(FILE *out, struct wsdbg_optional_u32 value)
     range_cell(out, (struct wsdbg_range){value.known, value.value, value.value});
 }
 
-static void grid_row(const struct wsdbg_report_grid *g, FILE *out)
+static void grid_row(const struct wsdbg_report *r, const struct wsdbg_report_grid *g, FILE *out)
 {
     char text[512];
     fputs("<tr>", out);
@@ -85,7 +85,7 @@ static void grid_row(const struct wsdbg_report_grid *g, FILE *out)
     snprintf(text, sizeof text, "%u of %u, %u exited", g->warps_seen, g->cta_seen * g->warps_per_cta, g->warps_exited);
     cell(out, text);
     cell(out, g->device_name);
-    cell(out, g->running ? "runs" : "does not run");
+    cell(out, !g->running ? "does not run" : r->hang ? "hangs" : r->ended ? "ran at the end" : "runs");
     fputs("</tr>\n", out);
 }
 
@@ -98,7 +98,7 @@ void wsdbg_html_grids(const struct wsdbg_report *r, FILE *out)
         return;
     begin_table("Launches", "Grids whose warps were seen, and the launches they came from", heads, out);
     for (size_t i = 0; i < r->grid_count && i < ROWS_MAX; i++)
-        grid_row(&r->grids[i], out);
+        grid_row(r, &r->grids[i], out);
     end_table(r->grid_count > ROWS_MAX ? r->grid_count - ROWS_MAX : 0, out);
 }
 
@@ -114,7 +114,19 @@ static void time_cell(const struct wsdbg_report_warps *w, FILE *out)
     cell(out, w->waiting_ns.known ? text : NULL);
 }
 
-static void warps_row(const struct wsdbg_report_warps *w, FILE *out)
+/* The parts of a warp whose lanes stand at different places. */
+static void part_rows(const struct wsdbg_report *r, const struct wsdbg_report_warps *w, FILE *out)
+{
+    char text[512];
+    for (uint32_t i = 0; w->part_count > 1 && i < w->part_count && w->part_first + i < r->part_count; i++) {
+        wsdbg_report_part_text(&r->parts[w->part_first + i], text, sizeof text);
+        fputs("<tr><td></td><td></td><td></td><td></td><td>", out);
+        wsdbg_put_xml(out, text);
+        fputs("</td><td></td><td></td><td></td><td></td></tr>\n", out);
+    }
+}
+
+static void warps_row(const struct wsdbg_report *r, const struct wsdbg_report_warps *w, FILE *out)
 {
     char text[256];
     fputs(wsdbg_warp_state_waits(w->state) ? "<tr class=\"waits\">" : "<tr>", out);
@@ -134,17 +146,29 @@ static void warps_row(const struct wsdbg_report_warps *w, FILE *out)
         fputs("<td></td><td></td><td></td>", out);
     } else {
         range_cell(out, w->iteration);
-        range_cell(out, w->line);
+        if (w->place[0])
+            cell(out, w->place);
+        else
+            range_cell(out, w->line);
         range_cell(out, w->registers_held);
     }
     time_cell(w, out);
     fputs("</tr>\n", out);
+    part_rows(r, w, out);
 }
 
 void wsdbg_html_warps(const struct wsdbg_report *r, FILE *out)
 {
-    static const char *const heads[] = {"CTAs",      "Warps", "Role",      "State",     "Waits on, or did last",
-                                        "Iteration", "Line",  "Registers", "Quiet for", NULL};
+    const char *const heads[] = {"CTAs",
+                                 "Warps",
+                                 "Role",
+                                 "State",
+                                 "Waits on, or did last",
+                                 "Iteration",
+                                 r->site_count > 0 ? "Stands at" : "Line",
+                                 "Registers",
+                                 "Quiet for",
+                                 NULL};
     /* The exact states where a page can hold them, else those of the text report. */
     const bool exact = r->warps_count <= ROWS_MAX;
     const struct wsdbg_report_warps *rows = exact ? r->warps : r->rows;
@@ -153,11 +177,24 @@ void wsdbg_html_warps(const struct wsdbg_report *r, FILE *out)
         return;
     begin_table("Warps", "Warps in the same state are one row", heads, out);
     for (size_t i = 0; i < count && i < ROWS_MAX; i++)
-        warps_row(&rows[i], out);
+        warps_row(r, &rows[i], out);
     end_table(count > ROWS_MAX ? count - ROWS_MAX : 0, out);
 }
 
-static void barrier_row(const struct wsdbg_report_barriers *b, FILE *out)
+static void memory_cells(const struct wsdbg_report_barriers *b, FILE *out)
+{
+    char text[64];
+    if (b->kind != WSDBG_BARRIER_MBARRIER) {
+        fputs("<td></td><td></td>", out);
+        return;
+    }
+    wsdbg_report_offset_text(b, text, sizeof text);
+    cell(out, text);
+    snprintf(text, sizeof text, "%016" PRIx64, b->word.value);
+    cell(out, b->word.known ? text : NULL);
+}
+
+static void barrier_row(const struct wsdbg_report_barriers *b, bool in_memory, FILE *out)
 {
     const bool mbarrier = b->kind == WSDBG_BARRIER_MBARRIER;
     char text[256];
@@ -184,13 +221,27 @@ static void barrier_row(const struct wsdbg_report_barriers *b, FILE *out)
         blank_cell(out);
     }
     range_cell(out, b->waiters);
+    if (in_memory)
+        memory_cells(b, out);
     fputs("</tr>\n", out);
 }
 
 void wsdbg_html_barriers(const struct wsdbg_report *r, FILE *out)
 {
-    static const char *const heads[] = {"CTAs",     "Barrier",       "Kind",    "Phase", "Pending arrivals",
-                                        "Expected", "Missing bytes", "Waiters", NULL};
+    bool in_memory = false;
+    for (size_t i = 0; i < r->barriers_count; i++)
+        in_memory |= r->barriers[i].shared_offset.known;
+    const char *const heads[] = {"CTAs",
+                                 "Barrier",
+                                 "Kind",
+                                 "Phase",
+                                 "Pending arrivals",
+                                 "Expected",
+                                 "Missing bytes",
+                                 "Waiters",
+                                 in_memory ? "Shared" : NULL,
+                                 "Word",
+                                 NULL};
     const bool exact = r->barriers_count <= ROWS_MAX;
     const struct wsdbg_report_barriers *rows = exact ? r->barriers : r->barrier_rows;
     const size_t count = exact ? r->barriers_count : r->barrier_row_count;
@@ -201,7 +252,7 @@ void wsdbg_html_barriers(const struct wsdbg_report *r, FILE *out)
     for (int waited = 1; waited >= 0; waited--)
         for (size_t i = 0; i < count && i < ROWS_MAX; i++)
             if ((rows[i].waiters.high > 0) == (waited == 1))
-                barrier_row(&rows[i], out);
+                barrier_row(&rows[i], in_memory, out);
     end_table(count > ROWS_MAX ? count - ROWS_MAX : 0, out);
 }
 
@@ -272,6 +323,13 @@ void wsdbg_html_session(const struct wsdbg_report *r, FILE *out)
     if (r->has_snapshot)
         snprintf(text, sizeof text, "%" PRIu64 ", of %zu functions", r->launches_total, r->function_count);
     fact(out, "Launches", r->has_snapshot ? text : NULL);
+    if (r->look_count > 0) {
+        char looks[128];
+        wsdbg_report_looks_text(r->looks, r->look_count, looks, sizeof looks);
+        fact(out, "Looked at the GPU", looks);
+    }
+    if (r->names_inferred)
+        fact(out, "Names", "of roles and barriers are inferred from the code");
     fact(out, "wsdbg", r->wsdbg_version);
     fputs("</dl>\n", out);
 }

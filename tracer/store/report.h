@@ -99,6 +99,10 @@ struct wsdbg_report_evidence {
     char place[WSDBG_PLACE_BYTES];
 };
 
+/* The words of a row of evidence from this snapshot. */
+void wsdbg_report_evidence(const struct wsdbg_snapshot *snapshot, const struct wsdbg_evidence_row *row,
+                           struct wsdbg_report_evidence *out);
+
 struct wsdbg_report_finding {
     enum wsdbg_cause cause;
     enum wsdbg_confidence confidence;
@@ -210,12 +214,16 @@ void wsdbg_report_wait_text(const struct wsdbg_report_warps *warps, char *out, s
 void wsdbg_report_barrier_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
 /* "phase 0, pending 4 of 8 arrivals, 0 bytes", "128 threads expected"; "" for kinds without such numbers. */
 void wsdbg_report_barrier_state_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
+/* "0x400-0x418", "?" */
+void wsdbg_report_offset_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
 /* "lanes 0-3,8" */
 void wsdbg_report_lanes_text(uint32_t lanes, char *out, size_t bytes);
 /* The words of part `index` of a snapshot. */
 void wsdbg_report_part(const struct wsdbg_snapshot *snapshot, uint32_t index, struct wsdbg_report_part *out);
 /* "lane 0: WAIT_MBARRIER full[1] parity 0, gemm.cu:88" */
 void wsdbg_report_part_text(const struct wsdbg_report_part *part, char *out, size_t bytes);
+/* Its text, and where its warp stands unless the text says so. */
+void wsdbg_report_evidence_text(const struct wsdbg_report_evidence *evidence, char *out, size_t bytes);
 /* "2 looks 0.10 s apart, the GPU stopped for 31 ms in all" */
 void wsdbg_report_looks_text(const struct wsdbg_look_row *looks, size_t count, char *out, size_t bytes);
 /* Bytes still missing: "0", "16384", "512 early", "?" */

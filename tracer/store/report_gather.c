@@ -201,8 +201,8 @@ static void barrier_label(const struct wsdbg_barrier *b, char *out, size_t bytes
         snprintf(out, bytes, "%s", b->name ? b->name->name : wsdbg_barrier_kind_name(b->kind));
 }
 
-static void gather_evidence(const struct wsdbg_snapshot *s, const struct wsdbg_evidence_row *row,
-                            struct wsdbg_report_evidence *out)
+void wsdbg_report_evidence(const struct wsdbg_snapshot *s, const struct wsdbg_evidence_row *row,
+                           struct wsdbg_report_evidence *out)
 {
     *out = (struct wsdbg_report_evidence){.kind = row->kind, .site = WSDBG_NONE};
     memcpy(out->text, row->text, sizeof out->text);
@@ -233,7 +233,7 @@ static bool gather_finding(const struct wsdbg_snapshot *s, const struct wsdbg_fi
         barrier_label(&s->barriers[f->barrier], out->barrier, sizeof out->barrier);
     out->evidence = rows(f->evidence_count, sizeof *out->evidence, &out->evidence_count);
     for (size_t i = 0; i < out->evidence_count; i++)
-        gather_evidence(s, &f->evidence[i], &out->evidence[i]);
+        wsdbg_report_evidence(s, &f->evidence[i], &out->evidence[i]);
     return out->evidence;
 }
 

@@ -119,21 +119,17 @@ static void grids_block(const struct wsdbg_report *r, bool colour, FILE *out)
         wsdbg_report_line(out, NULL, "… and %zu more grids (table grid)", r->grid_count - shown);
 }
 
-/* The place is added where the text does not say it already. */
-static void evidence_line(const struct wsdbg_report_evidence *e, FILE *out)
-{
-    const bool place = e->place[0] && !strstr(e->text, e->place);
-    wsdbg_report_line(out, NULL, "  - %s%s%s%s", e->text, place ? " (" : "", place ? e->place : "", place ? ")" : "");
-}
-
 static void evidence_block(const struct wsdbg_report *r, bool colour, FILE *out)
 {
     const struct wsdbg_report_finding *f = r->finding_count ? &r->findings[0] : NULL;
     if (!f || f->evidence_count == 0)
         return;
+    char text[WSDBG_PLACE_BYTES + 260];
     wsdbg_report_line(out, heading(colour), "Evidence");
-    for (size_t i = 0; i < f->evidence_count && i < LIST_LINES; i++)
-        evidence_line(&f->evidence[i], out);
+    for (size_t i = 0; i < f->evidence_count && i < LIST_LINES; i++) {
+        wsdbg_report_evidence_text(&f->evidence[i], text, sizeof text);
+        wsdbg_report_line(out, NULL, "  - %s", text);
+    }
     if (f->evidence_count > LIST_LINES)
         wsdbg_report_line(out, NULL, "  … and %zu more (table evidence)", f->evidence_count - LIST_LINES);
 }

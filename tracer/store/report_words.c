@@ -131,15 +131,15 @@ void wsdbg_report_tx_text(const struct wsdbg_report_barriers *b, char *out, size
         wsdbg_range_text(b->pending_tx_bytes, out, bytes);
 }
 
-/* ", shared 0x400-0x418"; "" where it is not known. */
-static const char *offset_text(struct wsdbg_range offset, char *out, size_t bytes)
+void wsdbg_report_offset_text(const struct wsdbg_report_barriers *b, char *out, size_t bytes)
 {
-    out[0] = '\0';
-    if (offset.known && offset.low == offset.high)
-        snprintf(out, bytes, ", shared 0x%" PRIx64, (uint64_t)offset.low);
-    else if (offset.known)
-        snprintf(out, bytes, ", shared 0x%" PRIx64 "-0x%" PRIx64, (uint64_t)offset.low, (uint64_t)offset.high);
-    return out;
+    const struct wsdbg_range offset = b->shared_offset;
+    if (!offset.known)
+        snprintf(out, bytes, "?");
+    else if (offset.low == offset.high)
+        snprintf(out, bytes, "0x%" PRIx64, (uint64_t)offset.low);
+    else
+        snprintf(out, bytes, "0x%" PRIx64 "-0x%" PRIx64, (uint64_t)offset.low, (uint64_t)offset.high);
 }
 
 void wsdbg_report_barrier_state_text(const struct wsdbg_report_barriers *b, char *out, size_t bytes)
@@ -149,10 +149,11 @@ void wsdbg_report_barrier_state_text(const struct wsdbg_report_barriers *b, char
     wsdbg_range_text(b->pending_arrivals, pending, sizeof pending);
     wsdbg_range_text(b->expected_arrivals, expected, sizeof expected);
     wsdbg_report_tx_text(b, tx, sizeof tx);
+    wsdbg_report_offset_text(b, offset, sizeof offset);
     out[0] = '\0';
     if (b->kind == WSDBG_BARRIER_MBARRIER)
-        snprintf(out, bytes, "phase %s, pending %s of %s arrivals, %s bytes%s", phase, pending, expected, tx,
-                 offset_text(b->shared_offset, offset, sizeof offset));
+        snprintf(out, bytes, "phase %s, pending %s of %s arrivals, %s bytes%s%s", phase, pending, expected, tx,
+                 b->shared_offset.known ? ", shared " : "", b->shared_offset.known ? offset : "");
     else if (b->kind == WSDBG_BARRIER_NAMED)
         snprintf(out, bytes, "%s threads expected", expected);
 }
@@ -190,4 +191,10 @@ void wsdbg_report_looks_text(const struct wsdbg_look_row *looks, size_t count, c
                  (double)(looks[count - 1].time_ns - looks[count - 2].time_ns) / 1e9);
     snprintf(out, bytes, "%zu look%s%s, the GPU stopped for %.0f ms%s", count, count == 1 ? "" : "s", apart,
              (double)stopped_ns / 1e6, count > 1 ? " in all" : "");
+}
+
+void wsdbg_report_evidence_text(const struct wsdbg_report_evidence *e, char *out, size_t bytes)
+{
+    const bool place = e->place[0] && !strstr(e->text, e->place);
+    snprintf(out, bytes, "%s%s%s%s", e->text, place ? " (" : "", place ? e->place : "", place ? ")" : "");
 }
