@@ -1,9 +1,6 @@
 /* core_dump_test.c - a GPU core dump is asked for, waited for and opened; a thread stands in for the driver's, which
  * listens to the pipe and writes the file piece by piece.
  */
-#include <fcntl.h>
-#include <poll.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,6 +16,7 @@
 #include <cmocka.h>
 
 #include "evidence/core_dump.h"
+#include "evidence/dump_driver.h"
 #include "machine/synthetic.h"
 
 static uint64_t in_ms(uint64_t count)
@@ -26,67 +24,6 @@ static uint64_t in_ms(uint64_t count)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec + count * 1000000;
-}
-
-/* What the driver's thread does. */
-struct driver {
-    pthread_t thread;
-    int pipe;
-    char file[64];
-    size_t most_bytes; /* it stops after so many */
-};
-
-static void pause_ms(long count)
-{
-    nanosleep(&(struct timespec){.tv_nsec = count * 1000000}, NULL);
-}
-
-static void write_in_pieces(const struct driver *driver)
-{
-    unsigned char bytes[4096];
-    size_t got, left = driver->most_bytes;
-    FILE *from = fopen("whole", "rb"), *to = fopen(driver->file, "wb");
-    while (left && (got = fread(bytes, 1, left < sizeof bytes ? left : sizeof bytes, from)) > 0) {
-        fwrite(bytes, 1, got, to);
-        fflush(to);
-        left -= got;
-        pause_ms(12); /* long enough that the file seems to stand still */
-    }
-    fclose(from);
-    fclose(to);
-}
-
-static void *drive(void *argument)
-{
-    struct driver *driver = argument;
-    struct pollfd ready = {.fd = driver->pipe, .events = POLLIN};
-    char byte;
-    if (poll(&ready, 1, 10000) == 1 && read(driver->pipe, &byte, 1) == 1)
-        write_in_pieces(driver);
-    return NULL;
-}
-
-static void make_pipe(uint32_t process_id, char path[64])
-{
-    snprintf(path, 64, WSDBG_CORE_PIPE_PREFIX "%u", process_id);
-    unlink(path);
-    assert_int_equal(mkfifo(path, 0600), 0);
-}
-
-static void start_driver(struct driver *driver, uint32_t process_id, size_t most_bytes)
-{
-    char path[64];
-    make_pipe(process_id, path);
-    *driver = (struct driver){.pipe = open(path, O_RDONLY | O_NONBLOCK), .most_bytes = most_bytes};
-    snprintf(driver->file, sizeof driver->file, WSDBG_CORE_FILE_PREFIX "%u", process_id);
-    assert_int_equal(pthread_create(&driver->thread, NULL, drive, driver), 0);
-}
-
-static void stop_driver(struct driver *driver)
-{
-    pthread_join(driver->thread, NULL);
-    close(driver->pipe);
-    unlink(driver->file);
 }
 
 struct told {
@@ -106,11 +43,11 @@ static void keep_most(struct wsdbg_progress *progress, uint64_t done, uint64_t t
 static void a_dump_is_asked_for_and_opened_when_it_is_whole(void **state)
 {
     (void)state;
-    struct driver driver;
+    struct dump_driver driver;
     struct wsdbg_machine *machine = NULL;
     struct told told = {.progress = {.advance = keep_most}};
     const uint32_t self = (uint32_t)getpid();
-    start_driver(&driver, self, SIZE_MAX);
+    dump_driver_start(&driver, self, SIZE_MAX);
     struct wsdbg_error *error = wsdbg_core_dump_take(".", self, in_ms(20000), &told.progress, &machine);
     if (error)
         fail_msg("%s", wsdbg_error_message(error));
@@ -124,7 +61,7 @@ static void a_dump_is_asked_for_and_opened_when_it_is_whole(void **state)
     assert_null(machine->ops->registers(machine, 7, 30, 3, 1, &value, &known_count));
     assert_int_equal(value, synthetic_register(7, 30, 3));
     machine->ops->close(machine);
-    stop_driver(&driver);
+    dump_driver_stop(&driver);
 }
 
 static void assert_no_dump(uint32_t process_id, const char *words)
@@ -143,7 +80,7 @@ static void why_there_is_no_dump_is_said(void **state)
     char path[64];
     assert_no_dump(1, "the driver of process 1 does not offer GPU core dumps: not started by wsdbg run "
                       "--evidence=core, or another tool has its place");
-    make_pipe(1, path);
+    dump_driver_make_pipe(1, path);
     assert_no_dump(1, "the driver of process 1 does not listen for a GPU core dump");
     unlink(path);
     fclose(fopen(path, "w"));
@@ -154,32 +91,32 @@ static void why_there_is_no_dump_is_said(void **state)
 static void a_dump_that_does_not_come_is_waited_for_until_the_deadline(void **state)
 {
     (void)state;
-    struct driver driver;
+    struct dump_driver driver;
     const uint32_t self = (uint32_t)getpid();
     char words[128];
-    start_driver(&driver, self, 5000);
+    dump_driver_start(&driver, self, 5000);
     snprintf(words, sizeof words, "the GPU core dump of process %u is not there in time (5000 bytes)", self);
     assert_no_dump(self, words);
-    stop_driver(&driver);
+    dump_driver_stop(&driver);
 }
 
 static void a_process_that_ends_is_not_waited_for(void **state)
 {
     (void)state;
-    struct driver driver;
+    struct dump_driver driver;
     char words[128];
     const pid_t child = fork();
     if (child == 0)
         _exit(0);
     assert_int_equal(waitpid(child, NULL, 0), child);
-    start_driver(&driver, (uint32_t)child, 0);
+    dump_driver_start(&driver, (uint32_t)child, 0);
     struct wsdbg_machine *machine = NULL;
     struct wsdbg_error *error = wsdbg_core_dump_take(".", (uint32_t)child, UINT64_MAX, NULL, &machine);
     assert_non_null(error);
     snprintf(words, sizeof words, "process %d ended before its GPU core dump was whole (0 bytes)", (int)child);
     assert_string_equal(wsdbg_error_message(error), words);
     wsdbg_error_destroy(error);
-    stop_driver(&driver);
+    dump_driver_stop(&driver);
 }
 
 static int enter_folder(void **state)

@@ -1,5 +1,5 @@
-/* core_unpack.c - see core_unpack.h.  Reads one file; writes at most one temporary file in TMPDIR, which has no name
- * and goes with its descriptor. */
+/* core_unpack.c - see core_unpack.h.  Reads one file; writes at most one temporary file in TMPDIR, which loses its name at
+ * once and goes with its descriptor. */
 #include "machine/core_unpack.h"
 
 #include <errno.h>
@@ -29,13 +29,21 @@ static struct wsdbg_error *open_regular(const char *path, int *fd, uint64_t *byt
     return NULL;
 }
 
+/* Not O_TMPFILE: not every file system of a container has that. */
 static struct wsdbg_error *open_temporary(int *fd)
 {
     const char *folder = getenv("TMPDIR");
+    char *path = NULL;
     if (!folder || !*folder)
         folder = P_tmpdir;
-    *fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    return *fd < 0 ? wsdbg_error_os(errno, "make a temporary file in %s", folder) : NULL;
+    if (asprintf(&path, "%s/wsdbg-core.XXXXXX", folder) < 0)
+        return &wsdbg_error_no_memory;
+    *fd = mkostemp(path, O_CLOEXEC);
+    struct wsdbg_error *error = *fd < 0 ? wsdbg_error_os(errno, "make a temporary file in %s", folder) : NULL;
+    if (!error)
+        unlink(path);
+    free(path);
+    return error;
 }
 
 static struct wsdbg_error *write_all(int fd, const char *bytes, size_t count)
