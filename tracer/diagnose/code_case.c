@@ -27,6 +27,13 @@ bool wsdbg_machine_still(const struct wsdbg_snapshot *snapshot)
     return last->time_ns >= before->time_ns + TRANSFER_EXCLUDED_NS;
 }
 
+const struct wsdbg_part *wsdbg_code_parts(const struct wsdbg_case *c, uint32_t warp, uint32_t *count)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    *count = row->part_count;
+    return row->part_count ? &c->snapshot->parts[row->part_first] : NULL;
+}
+
 static bool is_mbarrier_kind(uint32_t kind)
 {
     return kind >= WSDBG_ACCESS_INIT && kind <= WSDBG_ACCESS_INVALIDATE;
@@ -183,6 +190,17 @@ bool wsdbg_word_of(const struct wsdbg_case *c, uint32_t barrier, struct wsdbg_wo
                                .bytes = (int64_t)row->pending_tx_bytes.value};
     out->untouched = out->pending == out->expected && out->bytes == 0;
     return true;
+}
+
+bool wsdbg_word_next(const struct wsdbg_case *c, uint32_t barrier, uint32_t *at, struct wsdbg_word *out)
+{
+    const struct wsdbg_barrier *mine = &c->snapshot->barriers[barrier];
+    while (*at < c->snapshot->barrier_count) {
+        const struct wsdbg_barrier *row = &c->snapshot->barriers[(*at)++];
+        if (row->cta == mine->cta && row->kind == mine->kind && row->id == mine->id && wsdbg_word_of(c, *at - 1, out))
+            return true;
+    }
+    return false;
 }
 
 bool wsdbg_code_wait(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_word *out)

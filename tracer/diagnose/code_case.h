@@ -27,6 +27,9 @@ bool wsdbg_case_is_of_machine(const struct wsdbg_case *c);
 /* Two looks apart in time saw the same: what the hardware had under way has ended. */
 bool wsdbg_machine_still(const struct wsdbg_snapshot *snapshot);
 
+/* The parts of a warp. */
+const struct wsdbg_part *wsdbg_code_parts(const struct wsdbg_case *c, uint32_t warp, uint32_t *count);
+
 /* Whether an access is one of a barrier of the case, as far as its operands could be followed. */
 enum wsdbg_match {
     WSDBG_MATCH_NO,
@@ -71,6 +74,9 @@ struct wsdbg_word {
 };
 /* False where the row is no mbarrier or its word is not known. */
 bool wsdbg_word_of(const struct wsdbg_case *c, uint32_t barrier, struct wsdbg_word *out);
+
+/* The next stage of the same barrier in its CTA whose word is known, from row *at on (0 at first); false: none left. */
+bool wsdbg_word_next(const struct wsdbg_case *c, uint32_t barrier, uint32_t *at, struct wsdbg_word *out);
 
 /* The mbarrier that a warp waits on, with the phase it waits for still under way; false: no such wait. */
 bool wsdbg_code_wait(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_word *out);

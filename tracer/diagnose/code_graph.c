@@ -223,8 +223,10 @@ static void describe_wait(const struct wsdbg_case *c, uint32_t warp, const struc
 static void describe_parts(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_wait_node *node)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
-    for (uint32_t i = 0; i < row->part_count && row->part_first + i < c->snapshot->part_count; i++) {
-        const struct wsdbg_part *part = &c->snapshot->parts[row->part_first + i];
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wsdbg_part *part = &parts[i];
         const bool main = part->state == row->state && part->barrier == row->barrier;
         if (!main && part->state != WSDBG_WARP_RECONVERGE && part->state != WSDBG_WARP_EXITED)
             describe_wait(c, warp, &(struct wait){part->state, part->barrier, part->parity}, node);

@@ -42,27 +42,20 @@ static uint32_t made(const struct lack *lack)
 /* Some stage of the barrier in this CTA has completed a phase.  Two completed ones look like none. */
 static bool ever_completed(const struct wsdbg_case *c, const struct lack *lack)
 {
-    const struct wsdbg_barrier *mine = &c->snapshot->barriers[lack->word.barrier];
-    for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
-        const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
-        struct wsdbg_word word;
-        if (row->cta == mine->cta && row->id == mine->id && wsdbg_word_of(c, b, &word) && word.phase != 0)
+    struct wsdbg_word word;
+    for (uint32_t at = 0; wsdbg_word_next(c, lack->word.barrier, &at, &word);)
+        if (word.phase != 0)
             return true;
-    }
     return false;
 }
 
 /* Another stage of the barrier in this CTA has some of its arrivals, too. */
 static bool others_are_partial(const struct wsdbg_case *c, const struct lack *lack)
 {
-    const struct wsdbg_barrier *mine = &c->snapshot->barriers[lack->word.barrier];
-    for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
-        const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
-        struct wsdbg_word word;
-        if (b != lack->word.barrier && row->cta == mine->cta && row->id == mine->id && wsdbg_word_of(c, b, &word) &&
-            word.pending != word.expected)
+    struct wsdbg_word word;
+    for (uint32_t at = 0; wsdbg_word_next(c, lack->word.barrier, &at, &word);)
+        if (word.barrier != lack->word.barrier && word.pending != word.expected)
             return true;
-    }
     return false;
 }
 
@@ -162,11 +155,11 @@ static void say_split(struct wsdbg_case *c, const struct lack *lack)
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let the other lanes arrive before the lanes come together (__syncwarp), or wait with all of them.");
     wsdbg_tell_access(c, finding, lack->arrives, "may be the arrival");
-    for (uint32_t i = 0; i < row->part_count && row->part_first + i < c->snapshot->part_count; i++) {
-        const struct wsdbg_part *part = &c->snapshot->parts[row->part_first + i];
-        wsdbg_evidence_warp(c, finding, lack->warp, "lanes 0x%08x: %s at %s", part->lanes,
-                            wsdbg_warp_state_name(part->state), wsdbg_say_place(c, part->site).text);
-    }
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, lack->warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        wsdbg_evidence_warp(c, finding, lack->warp, "lanes 0x%08x: %s at %s", parts[i].lanes,
+                            wsdbg_warp_state_name(parts[i].state), wsdbg_say_place(c, parts[i].site).text);
 }
 
 static void say_peer_exited(struct wsdbg_case *c, const struct lack *lack)

@@ -21,12 +21,12 @@ struct gathering {
 /* Threads that a waiting warp names; 0 = the whole CTA, or not known. */
 static uint32_t named_count(const struct wsdbg_case *c, uint32_t warp)
 {
-    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
-    for (uint32_t i = 0; i < row->part_count && row->part_first + i < c->snapshot->part_count; i++) {
-        const struct wsdbg_part *part = &c->snapshot->parts[row->part_first + i];
-        if (part->state == WSDBG_WARP_WAIT_NAMED && part->barrier == row->barrier && part->count.known)
-            return part->count.value;
-    }
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (parts[i].state == WSDBG_WARP_WAIT_NAMED && parts[i].barrier == wsdbg_case_warp(c, warp)->barrier &&
+            parts[i].count.known)
+            return parts[i].count.value;
     return 0;
 }
 
@@ -169,8 +169,10 @@ static void judge_named(struct wsdbg_case *c, uint32_t waiter)
 static void judge_lanes(struct wsdbg_case *c, uint32_t warp)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
-    for (uint32_t i = 0; i < row->part_count && row->part_first + i < c->snapshot->part_count; i++) {
-        const struct wsdbg_part *part = &c->snapshot->parts[row->part_first + i];
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wsdbg_part *part = &parts[i];
         if (part->state != WSDBG_WARP_WAIT_MBARRIER || part->barrier != row->barrier || !part->parity.known ||
             !row->parity.known || part->parity.value == row->parity.value || part->barrier == WSDBG_NONE)
             continue;

@@ -21,10 +21,11 @@ static struct wsdbg_warp_set warps_in(const struct wsdbg_case *c, enum wsdbg_war
 
 static const struct wsdbg_part *polling_part(const struct wsdbg_case *c, uint32_t warp)
 {
-    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
-    for (uint32_t i = 0; i < row->part_count && row->part_first + i < c->snapshot->part_count; i++)
-        if (c->snapshot->parts[row->part_first + i].state == WSDBG_WARP_SPIN_GLOBAL)
-            return &c->snapshot->parts[row->part_first + i];
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (parts[i].state == WSDBG_WARP_SPIN_GLOBAL)
+            return &parts[i];
     return NULL;
 }
 

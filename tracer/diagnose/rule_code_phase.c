@@ -86,19 +86,13 @@ static bool is_free(const struct slot *slot)
            (slot->empty.phase ^ slot->full.phase) == (slot->handed & 1);
 }
 
-/* Another stage of either barrier that is not as it was before its first use. */
-static bool was_used_before(const struct wsdbg_case *c, const struct slot *slot)
+/* Some stage of the barrier is not as it was before its first use, in phase `first`. */
+static bool was_used(const struct wsdbg_case *c, uint32_t barrier, uint32_t first)
 {
-    const struct wsdbg_barrier *empty = &c->snapshot->barriers[slot->empty.barrier];
-    const struct wsdbg_barrier *full = &c->snapshot->barriers[slot->full.barrier];
-    for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
-        const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
-        struct wsdbg_word word;
-        if (row->cta != empty->cta || (row->id != empty->id && row->id != full->id) || !wsdbg_word_of(c, b, &word))
-            continue;
-        if (!word.untouched || word.phase != (row->id == empty->id ? (slot->handed & 1) : 0))
+    struct wsdbg_word word;
+    for (uint32_t at = 0; wsdbg_word_next(c, barrier, &at, &word);)
+        if (!word.untouched || word.phase != first)
             return true;
-    }
     return false;
 }
 
@@ -213,7 +207,7 @@ static bool judge_double(struct wsdbg_case *c, const struct slot *slot)
 
 static void say_parity(struct wsdbg_case *c, const struct slot *slot)
 {
-    const bool drift = was_used_before(c, slot);
+    const bool drift = was_used(c, slot->empty.barrier, slot->handed & 1) || was_used(c, slot->full.barrier, 0);
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, slot->filler);
     struct wsdbg_finding *finding =
         wsdbg_case_find(c, drift ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG,

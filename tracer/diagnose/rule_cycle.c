@@ -132,6 +132,6 @@ void wsdbg_rule_cycle(struct wsdbg_case *c)
         say_unknown(c, wsdbg_first_of(&stuck), WSDBG_CONFIDENCE_LIKELY);
     else if (wsdbg_set_count(&runners) > 0)
         say_slow(c, wsdbg_first_of(&runners), &runners);
-    else if (waiter != WSDBG_NONE)
+    else if (waiter != WSDBG_NONE && !(c->of_machine && c->finding_count > 0))
         say_unknown(c, waiter, WSDBG_CONFIDENCE_POSSIBLE);
 }
