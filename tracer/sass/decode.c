@@ -6,6 +6,7 @@
 #include "sass/decode_form.h"
 
 #define REGISTER_BYTES 4
+#define WORD_BYTES 16
 
 static const char *const names[WSDBG_OP_COUNT] = {"",
 #define X(name, text) text,
@@ -175,23 +176,55 @@ static bool has_descriptor(const struct wsdbg_instruction *in, const struct wsdb
     return (form->flags & FORM_DESCRIPTOR_76 && bit(in, 76)) || (form->flags & FORM_DESCRIPTOR_71 && bit(in, 71));
 }
 
+/* Beside a uniform register, a bit says whether the register is one of 32 bit that is added. */
+bool wsdbg_is_short_base(const struct wsdbg_instruction *in, const struct wsdbg_form *form)
+{
+    const bool has_uniform = (form->flags & (FORM_DESCRIPTOR_76 | FORM_DESCRIPTOR_71)) != 0;
+    return has_uniform && !bit(in, in->operation == WSDBG_OP_ATOM || in->operation == WSDBG_OP_ATOMG ? 70 : 90);
+}
+
 static struct wsdbg_operand address(const struct wsdbg_instruction *in, const struct wsdbg_form *form,
                                     unsigned uniform_at)
 {
     const uint32_t uniform_base = uniform_at && !has_descriptor(in, form) ? bits(in, uniform_at, 6) : WSDBG_URZ;
-    const unsigned registers = form->flags & FORM_GLOBAL && bit(in, 72) ? 2 : 1;
-    return memory(bits(in, 24, 8), uniform_base, signed_bits(in, 40, 24), registers);
+    const bool is_pair =
+        form->flags & FORM_PAIR || (form->flags & FORM_GLOBAL && bit(in, 72) && !wsdbg_is_short_base(in, form));
+    return memory(bits(in, 24, 8), uniform_base, signed_bits(in, 40, 24), is_pair ? 2 : 1);
 }
 
-/* A uniform register that the copy engine reads more than one from; which, the operation says. */
-static struct wsdbg_operand bundle(const struct wsdbg_instruction *in, unsigned at)
+/* Uniform registers of the copy engine, from the one named on. */
+static struct wsdbg_operand bundle(const struct wsdbg_instruction *in, enum wsdbg_field field)
 {
-    unsigned registers = 1;
-    if (at == 24 && in->operation != WSDBG_OP_BRA)
-        registers = 2;
-    else if (at == 32)
-        registers = in->operation == WSDBG_OP_UBLKCP ? 2 : 3 + bits(in, 79, 3);
-    return uniform(bits(in, at, 6), registers);
+    const bool is_tensor = in->operation != WSDBG_OP_UBLKCP && in->operation != WSDBG_OP_UBLKRED;
+    const bool from_shared = !is_tensor && bit(in, 74);
+    if (field == FIELD_BUNDLE_A)
+        return uniform(bits(in, 24, 6), from_shared ? 1 : 2);
+    if (field == FIELD_BUNDLE_C)
+        return uniform(bits(in, 64, 6), 1);
+    const unsigned dimensions = bits(in, 79, 3) + 1;
+    return uniform(bits(in, 32, 6), is_tensor ? dimensions + (in->operation == WSDBG_OP_UTMALDG ? 2 : 1) : 2);
+}
+
+static struct wsdbg_operand uniform_source(const struct wsdbg_instruction *in, enum wsdbg_field field)
+{
+    struct wsdbg_operand out;
+    switch (field) {
+    case FIELD_LANES:
+        out = uniform(bits(in, 24, 6), 1);
+        out.is_inverted = bit(in, 30);
+        return out;
+    case FIELD_DESCRIPTORS_A:
+        return uniform(bits(in, 24, 6), 4);
+    case FIELD_DESCRIPTORS_B:
+        return uniform(bits(in, 32, 6), 2);
+    case FIELD_URB:
+    case FIELD_URB_PAIR:
+        return uniform(bits(in, 32, 6), field == FIELD_URB ? 1 : 2);
+    case FIELD_URC:
+        return uniform(bits(in, 64, 6), 1);
+    default:
+        return bundle(in, field);
+    }
 }
 
 /* --- one field of a form --- */
@@ -199,6 +232,11 @@ static struct wsdbg_operand bundle(const struct wsdbg_instruction *in, unsigned 
 static bool is_uniform(const struct wsdbg_form *form)
 {
     return (form->flags & FORM_GUARD_UNIFORM) != 0;
+}
+
+static bool is_matrix(const struct wsdbg_instruction *in)
+{
+    return in->operation >= WSDBG_OP_HGMMA && in->operation <= WSDBG_OP_BGMMA;
 }
 
 /* False: the operand is not there. */
@@ -212,7 +250,7 @@ static bool destination(const struct wsdbg_instruction *in, const struct wsdbg_f
         *out = general(bits(in, 16, 8), 1);
         return field == FIELD_RD || out->number != WSDBG_RZ;
     case FIELD_RD_WIDE:
-        *out = general(bits(in, 16, 8), in->operation == WSDBG_OP_HGMMA ? in->table : wide);
+        *out = general(bits(in, 16, 8), is_matrix(in) ? in->table : wide);
         return true;
     case FIELD_RD_PAIR:
     case FIELD_RD_QUAD:
@@ -244,7 +282,7 @@ static bool destination(const struct wsdbg_instruction *in, const struct wsdbg_f
             .kind = WSDBG_OPERAND_BARRIER, .number = (uint8_t)bits(in, 16, 4), .uniform = WSDBG_URZ, .registers = 1};
         return true;
     case FIELD_PR_WRITTEN:
-        *out = predicate(0, false, false);
+        *out = predicate(0, false, is_uniform(form));
         out->registers = WSDBG_PT;
         return true;
     default:
@@ -263,9 +301,12 @@ static bool source_predicate(const struct wsdbg_instruction *in, const struct ws
     case FIELD_PQ_OR_NONE:
         *out = predicate(bits(in, 87, 3), bit(in, 90), of_uniform);
         return out->number != WSDBG_PT || out->is_negated;
-    case FIELD_UPQ:
-        *out = predicate(bits(in, 87, 3), bit(in, 90), true);
+    case FIELD_UP_24:
+        *out = predicate(bits(in, 24, 3), bit(in, 27), true);
         return true;
+    case FIELD_SCALE:
+        *out = predicate(~bits(in, 87, 3) & 7, bit(in, 90), true);
+        return out->number != WSDBG_PT || out->is_negated;
     case FIELD_PR:
         *out = predicate(bits(in, 77, 3), bit(in, 80), of_uniform);
         return true;
@@ -377,21 +418,22 @@ static bool source_register(const struct wsdbg_instruction *in, const struct wsd
     case FIELD_RC_WIDE:
         *out = general(bits(in, 64, 8), field == FIELD_RC ? 1 : wide);
         return true;
+    case FIELD_MATRIX_A:
+        *out = general(bits(in, 24, 8), 4);
+        return true;
+    case FIELD_ACCUMULATOR:
+        *out = general(bits(in, 64, 8), in->table);
+        return true;
     case FIELD_URB:
     case FIELD_URB_PAIR:
-        *out = uniform(bits(in, 32, 6), field == FIELD_URB ? 1 : 2);
-        return true;
     case FIELD_URC:
-        *out = uniform(bits(in, 64, 6), 1);
-        return true;
     case FIELD_BUNDLE_A:
-        *out = bundle(in, 24);
-        return true;
     case FIELD_BUNDLE_B:
-        *out = bundle(in, 32);
-        return true;
     case FIELD_BUNDLE_C:
-        *out = bundle(in, 64);
+    case FIELD_LANES:
+    case FIELD_DESCRIPTORS_A:
+    case FIELD_DESCRIPTORS_B:
+        *out = uniform_source(in, field);
         return true;
     case FIELD_SPECIAL:
         *out = (struct wsdbg_operand){
@@ -480,6 +522,22 @@ static unsigned atomic_bytes(const struct wsdbg_instruction *in)
     return wsdbg_is_float_atomic(in->words) ? float_bytes[bits(in, 73, 4)] : bytes[bits(in, 73, 3)];
 }
 
+unsigned wsdbg_matrix_columns(const struct wsdbg_instruction *in)
+{
+    const unsigned step = bits(in, 53, 5);
+    if (in->operation == WSDBG_OP_HGMMA || in->operation == WSDBG_OP_QGMMA)
+        return 8 * (step + 1);
+    /* 8, 16, 24, 32, 48, 64, … */
+    const unsigned index = in->operation == WSDBG_OP_IGMMA ? bits(in, 53, 6) / 3 : step;
+    return index < 4 ? 8 * (index + 1) : index < 18 ? 16 * (index - 1) : 256;
+}
+
+/* Half precision: two columns in a register. */
+static bool is_short_accumulator(const struct wsdbg_instruction *in)
+{
+    return (in->operation == WSDBG_OP_HGMMA || in->operation == WSDBG_OP_QGMMA) && !bit(in, 75);
+}
+
 static void describe_barrier(struct wsdbg_instruction *in)
 {
     switch (in->operation) {
@@ -508,15 +566,21 @@ static void describe_barrier(struct wsdbg_instruction *in)
         in->writes_shared = true;
         in->is_multicast = bit(in, 75);
         break;
+    case WSDBG_OP_STAS:
+    case WSDBG_OP_REDAS:
+        in->writes_shared = true;
+        break;
     case WSDBG_OP_UBLKCP:
+    case WSDBG_OP_UBLKRED:
         in->writes_shared = bit(in, 73);
-        in->is_multicast = bit(in, 75);
+        in->is_multicast = in->operation == WSDBG_OP_UBLKCP && bit(in, 75);
         break;
-    case WSDBG_OP_HGMMA: {
-        const unsigned columns = 8 * (bits(in, 53, 5) + 1), bytes = bit(in, 75) ? 4 : 2;
-        in->table = (uint8_t)(columns * bytes / 8);
+    case WSDBG_OP_HGMMA:
+    case WSDBG_OP_IGMMA:
+    case WSDBG_OP_QGMMA:
+    case WSDBG_OP_BGMMA:
+        in->table = (uint8_t)(wsdbg_matrix_columns(in) / (is_short_accumulator(in) ? 4 : 2));
         break;
-    }
     default:
         break;
     }
@@ -536,12 +600,14 @@ static void describe_memory(struct wsdbg_instruction *in)
     case WSDBG_OP_LDGSTS:
     case WSDBG_OP_LDL:
     case WSDBG_OP_STL:
+    case WSDBG_OP_STAS:
         in->width_bytes = (uint8_t)load_bytes(in);
         break;
     case WSDBG_OP_ATOM:
     case WSDBG_OP_ATOMG:
     case WSDBG_OP_ATOMS:
     case WSDBG_OP_RED:
+    case WSDBG_OP_REDAS:
         in->width_bytes = (uint8_t)atomic_bytes(in);
         break;
     case WSDBG_OP_LDSM:
@@ -626,13 +692,10 @@ static void read_target(struct wsdbg_instruction *in, const struct wsdbg_form *f
 {
     if (!(form->flags & (FORM_TARGET | FORM_TARGET_FAR)))
         return;
-    /* 48 bits 81:34, of which nothing but 32 are ever used: code is smaller than that. */
-    const uint64_t high = in->words[0] >> 34 | (uint64_t)bits(in, 64, 18) << 30;
-    const int64_t far = (int64_t)(high << 16) >> 16;
-    const int64_t steps = form->flags & FORM_TARGET ? (int64_t)((uint64_t)far << 8 | bits(in, 16, 8)) : far;
-    /* RET adds a register to it. */
-    in->has_target = in->operation != WSDBG_OP_RET && (in->operation != WSDBG_OP_WARPSYNC || bit(in, 86));
-    in->target_offset_bytes = (int64_t)((uint64_t)steps * 4 + 16);
+    const int64_t bytes = wsdbg_form_target_bytes(in->words, form);
+    in->is_absolute = (form->flags & FORM_TARGET_ABSOLUTE) != 0;
+    in->has_target = !(form->flags & FORM_TARGET_ADDED) && (in->operation != WSDBG_OP_WARPSYNC || bit(in, 86));
+    in->target_offset_bytes = in->is_absolute ? bytes : (int64_t)((uint64_t)bytes + WORD_BYTES);
 }
 
 /* An opcode that several operations share tells them apart by more bits; the table holds those that ptxas emits. */
@@ -663,7 +726,7 @@ void wsdbg_decode(const void *word, struct wsdbg_instruction *out)
         return;
     out->operation = form->operation;
     out->guard_is_uniform = (form->flags & (FORM_GUARD_UNIFORM | FORM_GUARD_ONLY_UNIFORM)) != 0;
-    out->is_whole = !(form->flags & FORM_HALF);
+    out->is_whole = !wsdbg_form_is_half(out->words, form);
     describe_barrier(out);
     describe_memory(out);
     describe_arithmetic(out);

@@ -26,7 +26,7 @@
     /* copy engine and tensor cores */                                                                                 \
     X(UTMALDG, "UTMALDG") X(UTMASTG, "UTMASTG") X(UTMAREDG, "UTMAREDG") X(UTMAPF, "UTMAPF") X(UTMACCTL, "UTMACCTL")    \
     X(UTMACMDFLUSH, "UTMACMDFLUSH") X(UBLKCP, "UBLKCP") X(UBLKRED, "UBLKRED") X(UBLKPF, "UBLKPF")                      \
-    X(HGMMA, "HGMMA") X(IGMMA, "IGMMA") X(QGMMA, "QGMMA") X(BGMMA, "BGMMA")                                            \
+    X(STAS, "STAS") X(REDAS, "REDAS") X(HGMMA, "HGMMA") X(IGMMA, "IGMMA") X(QGMMA, "QGMMA") X(BGMMA, "BGMMA")                                            \
     /* memory: what a polling loop reads, and what may release it */                                                   \
     X(LD, "LD") X(LDG, "LDG") X(LDS, "LDS") X(LDC, "LDC") X(ULDC, "ULDC") X(ST, "ST") X(STG, "STG") X(STS, "STS")      \
     X(ATOM, "ATOM") X(ATOMG, "ATOMG") X(ATOMS, "ATOMS") X(RED, "REDG") X(LDGSTS, "LDGSTS") X(MEMBAR, "MEMBAR")          \
@@ -46,6 +46,8 @@
     X(HADD2, "HADD2") X(HFMA2, "HFMA2") X(HMUL2, "HMUL2") X(HSET2, "HSET2") X(HSETP2, "HSETP2") X(HMNMX2, "HMNMX2")     \
     X(HMMA, "HMMA") X(IMMA, "IMMA") X(DMMA, "DMMA") X(LDSM, "LDSM") X(STSM, "STSM") X(REDUX, "REDUX")                   \
     X(MATCH, "MATCH") X(QSPC, "QSPC") X(LDGDEPBAR, "LDGDEPBAR") X(ENDCOLLECTIVE, "ENDCOLLECTIVE")                       \
+    X(VABSDIFF, "VABSDIFF") X(IDP, "IDP") X(UP2UR, "UP2UR") X(UR2UP, "UR2UP") X(B2R, "B2R") X(RPCMOV, "RPCMOV")         \
+    X(LEPC, "LEPC")                                                                                                    \
     /* a thread's own memory */                                                                                        \
     X(LDL, "LDL") X(STL, "STL")
 
@@ -110,8 +112,12 @@ struct wsdbg_instruction {
     bool guard_is_uniform;
     /* Predicates and registers it writes; then what it reads, in nvdisasm's order.  What is in memory brackets is one
      * MEMORY operand.  Uniform bundles of the copy engine are one UNIFORM operand that spans their registers: of
-     * UTMALDG, source 0 is {place in shared memory, mbarrier, coordinates}, of UBLKCP {to, mbarrier}.  Source 0 of a
-     * branch, an EXIT or a BSYNC may be a PREDICATE: together with the guard, its condition.  Predicates that are not
+     * UTMALDG, source 0 is {place in shared memory, mbarrier, coordinates}, of UTMASTG {place, coordinates}, of UBLKCP
+     * and UBLKRED {to, mbarrier}; STAS and REDAS have a MEMORY of two registers, {place, mbarrier}.  Source 0 of a
+     * branch, an EXIT or a BSYNC may be a PREDICATE or UNIFORM_PREDICATE: together with the guard, its condition; or
+     * UNIFORM (BRA.DIV): taken where the warp has diverged from those lanes. */
+    /* IMMEDIATE holds 32 bits, signed or not as nvdisasm shows them; MEMORY of two registers is a 64 bit address, and
+     * so is its uniform register's.  Predicates that are not
      * written (PT) are left out where nvdisasm leaves them out. */
     struct wsdbg_operand destinations[WSDBG_DESTINATIONS_MAX];
     struct wsdbg_operand sources[WSDBG_SOURCES_MAX];

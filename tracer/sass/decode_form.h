@@ -44,7 +44,6 @@ enum wsdbg_field {
     FIELD_BUNDLE_C,      /* 69:64, uniform: multicast mask, sizes */
     FIELD_PQ,            /* 89:87, negated by 90 */
     FIELD_PQ_OR_NONE,    /* left out where PT */
-    FIELD_UPQ,           /* likewise, always a uniform one */
     FIELD_PR,            /* 79:77, negated by 80 */
     FIELD_PS,            /* 70:68, negated by 71; uniform by bit 67 */
     FIELD_PX,            /* 67:64, left out where PT; bit 67 holds its negation inverted */
@@ -76,6 +75,13 @@ enum wsdbg_field {
     FIELD_DEPTH,         /* 43:38 */
     FIELD_GROUPS,        /* 74:72 */
     FIELD_TRAP,          /* 36:34 */
+    FIELD_UP_24,         /* uniform predicate 26:24, negated by 27 */
+    FIELD_LANES,         /* uniform 29:24, inverted by 30: which lanes */
+    FIELD_DESCRIPTORS_A, /* 29:24, uniform: of both matrices */
+    FIELD_DESCRIPTORS_B, /* 37:32, uniform: of the second matrix */
+    FIELD_MATRIX_A,      /* 31:24, four registers */
+    FIELD_ACCUMULATOR,   /* 71:64, as many as the instruction writes */
+    FIELD_SCALE,         /* 89:87 inverted, uniform, left out where UPT: whether the accumulator is read */
 };
 
 /* Bits 11:9 and, as the highest, 91: where B and C lie. */
@@ -103,6 +109,10 @@ enum wsdbg_form_flag {
     FORM_SIGNED = 64,               /* numbers are shown signed */
     FORM_TARGET = 128,              /* 81:34 and 23:16: where to */
     FORM_TARGET_FAR = 256,          /* 81:34: where to */
+    FORM_TARGET_ADDED = 1 << 14,    /* to which a register is added: nobody knows where to */
+    FORM_TARGET_ABSOLUTE = 1 << 15, /* not relative to the instruction */
+    FORM_DESCRIPTOR_40 = 1 << 16,   /* a policy descriptor in uniform register 45:40 by bit 76 */
+    FORM_PAIR = 1 << 17,            /* addresses: a pair of registers, the place and its mbarrier */
     FORM_CONDITION = 512,           /* shown first: a predicate 89:87, left out where PT */
     FORM_DESCRIPTOR_76 = 1024,      /* addresses: desc[uniform register] by bit 76 */
     FORM_DESCRIPTOR_71 = 2048,      /* … by bit 71 */
@@ -117,7 +127,7 @@ struct wsdbg_form {
     uint16_t shapes; /* bit s: the row holds for shape s */
     uint8_t operation;
     uint8_t fields[WSDBG_FIELDS_MAX]; /* enum wsdbg_field, in nvdisasm's order */
-    uint16_t flags;
+    uint32_t flags;
 };
 
 /* Which field each operand of a decoded instruction came from. */
@@ -127,6 +137,14 @@ void wsdbg_form_fields(const struct wsdbg_instruction *instruction, const struct
 /* NULL = not in the table. */
 const struct wsdbg_form *wsdbg_form_of(const uint64_t words[2]);
 
+/* Whether there are sources that the row does not name. */
+bool wsdbg_form_is_half(const uint64_t words[2], const struct wsdbg_form *form);
+/* Columns of the second matrix of a warpgroup's multiplication. */
+unsigned wsdbg_matrix_columns(const struct wsdbg_instruction *instruction);
+/* Whether a register of 32 bit is added to a uniform one of 64. */
+bool wsdbg_is_short_base(const struct wsdbg_instruction *instruction, const struct wsdbg_form *form);
+/* 81:34 with 23:16 below it, or without, in bytes; nothing is added to it. */
+int64_t wsdbg_form_target_bytes(const uint64_t words[2], const struct wsdbg_form *form);
 bool wsdbg_is_float_atomic(const uint64_t words[2]);
 
 static inline uint32_t wsdbg_bits(const uint64_t words[2], unsigned first, unsigned count)

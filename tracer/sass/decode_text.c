@@ -41,6 +41,7 @@ __attribute__((format(printf, 2, 3))) static void append(struct text *text, cons
 #define ATOMIC_FLOATS                                                                                           \
     ".F16x2.RN|.F16x4.RN|.F16x8.RN|.BF16x2.RN|.BF16x4.RN|.BF16x8.RN||||.F32.FTZ.RN|.F32x2.FTZ.RN|.F32x4.FTZ.RN" \
     "|.F32.RN|.F32x2.RN|.F32x4.RN|.F64.RN"
+#define DIMENSIONS ".1D|.2D|.3D|.4D|.5D|.INVALID5|.INVALID6|.INVALID7"
 #define COMPARISONS ".F|.LT|.EQ|.LE|.GT|.NE|.GE|.T"
 #define SHORT_TYPES ".U32||.U16x2|.S16x2"
 
@@ -69,22 +70,38 @@ static const struct modifier modifiers[] = {
     {OP(WARPGROUP), 79, 2, ".ARRIVE|.WAIT|.DEPBAR.LE|"},
     {OP(BRA), 85, 2, "|.INC|.DEC|.INVALID3"},
     {OP(BRA), 32, 2, "|.U|.DIV|.CONV"},
-    {OP(CALL), 85, 1, ".REL|.REL"},
-    {OP(CALL), 86, 1, "|.NOINC"},
+    {OP(BRX), 85, 2, "|.INC|.DEC|.INVALID3"},
+    {OP(BRXU), 85, 2, "|.INC|.DEC|.INVALID3"},
+    {OP(JMP), 85, 2, "|.INC|.DEC|.INVALID3"},
+    {OP(JMX), 85, 2, "|.INC|.DEC|.INVALID3"},
+    {OP(JMXU), 85, 2, "|.INC|.DEC|.INVALID3"},
     {OP(RET), 85, 1, ".REL|.ABS"},
     {OP(RET), 86, 1, "|.NODEC"},
     {OP(EXIT), 84, 2, "|.KEEPREFCOUNT|.PREEMPTED|.INVALID3"},
     {OP(EXIT), 86, 1, "|.NO_ATEXIT"},
     {OP(BPT), 84, 3, "|||.TRAP|.INT"},
-    {OP(UTMALDG), 79, 3, ".1D|.2D|.3D|.4D|.5D|.INVALID5|.INVALID6|.INVALID7"},
+    {OP(UTMALDG), 79, 3, DIMENSIONS},
     {OP(UTMALDG), 82, 1, "|.IM2COL"},
     {OP(UTMALDG), 75, 1, "|.MULTICAST"},
-    {OP(UTMASTG), 79, 3, ".1D|.2D|.3D|.4D|.5D|.INVALID5|.INVALID6|.INVALID7"},
+    {OP(UTMASTG), 79, 3, DIMENSIONS},
     {OP(UTMASTG), 82, 1, "|.IM2COL"},
+    {OP(UTMAREDG), 79, 3, DIMENSIONS},
+    {OP(UTMAREDG), 82, 1, "|.IM2COL"},
+    {OP(UTMAREDG), 87, 3, ".ADD|.MIN|.MAX|.INC|.DEC|.AND|.OR|.XOR"},
+    {OP(UTMAPF), 79, 3, ".L2.1D|.L2.2D|.L2.3D|.L2.4D|.L2.5D"},
+    {OP(UTMAPF), 82, 1, "|.IM2COL"},
     {OP(UTMACCTL), 82, 1, ".IV|.PF"},
     {OP(UBLKCP), 73, 1, ".G|.S"},
     {OP(UBLKCP), 74, 1, ".G|.S"},
     {OP(UBLKCP), 75, 1, "|.MULTICAST"},
+    {OP(UBLKRED), 73, 1, ".G|.S"},
+    {OP(UBLKRED), 74, 1, ".G|.S"},
+    {OP(UBLKRED), 87, 3, ".ADD|.MIN|.MAX|.INC|.DEC|.AND|.OR|.XOR"},
+    {OP(UBLKRED), 81, 4, "|.S32|.U64||.F16.RN||||.BF16.RN"},
+    {OP(UBLKPF), 0, 0, ".L2"},
+    {OP(STAS), 73, 2, "|.64|.128|"},
+    {OP(REDAS), 87, 4, ".ADD|.MIN|.MAX|.INC|.DEC|.AND|.OR|.XOR"},
+    {OP(REDAS), 73, 2, "|.S32|.64|"},
     {OP(LD), 72, 1, "|.E"},
     {OP(LD), 84, 3, EVICTIONS},
     {OP(LD), 68, 2, "|.LTC64B|.LTC128B|.LTC256B"},
@@ -120,6 +137,7 @@ static const struct modifier modifiers[] = {
     {OP(LDGSTS), 82, 1, "|.ZFILL"},
     {OP(MEMBAR), 79, 2, ".SC|.ALL||.MMIO"},
     {OP(MEMBAR), 76, 3, ".CTA|.SM|.GPU|.SYS|.INVALID4|.VC|.CTA.PARTIAL|.INVALID7"},
+    {OP(CCTL), 72, 1, "|.E"},
     {OP(CCTL), 78, 3, "|.U|.C|.I|"},
     {OP(CCTL), 87, 4, ".PF1|.PF2|.WB|.IV|.IVALL|.RS|.IVALLP|.WBALL|.WBALLP|.PML2|.DML2|.RML2"},
     {OP(FENCE), 72, 1, ".VIEW.ASYNC.S|.VIEW.ASYNC.G"},
@@ -210,10 +228,18 @@ static void append_multiply(struct text *out, const struct wsdbg_instruction *in
     append(out, "%s%s", in->is_signed ? "" : ".U32", in->has_carry_in ? ".X" : "");
 }
 
+/* ATOMS that counts the lanes that come. */
+static bool is_counter(const struct wsdbg_instruction *in)
+{
+    return in->operation == WSDBG_OP_ATOMS && bits(in, 9, 3) == 7;
+}
+
 static void append_atomic_operation(struct text *out, const struct wsdbg_instruction *in)
 {
     const unsigned opcode = bits(in, 0, 9);
-    if (wsdbg_is_float_atomic(in->words))
+    if (is_counter(in))
+        append(out, ".POPC.INC.32");
+    else if (wsdbg_is_float_atomic(in->words))
         append_choice(out, ".ADD|.MIN|.MAX|.INVALID3", bits(in, 88, 2));
     else if (opcode == 0x18d)
         append_choice(out, ".CAS|.CAST|.CAS|.CAST.SPIN", bits(in, 87, 2));
@@ -233,10 +259,38 @@ static void append_atomic(struct text *out, const struct wsdbg_instruction *in)
         append_choice(out, EVICTIONS, bits(in, 84, 3));
     if (wsdbg_is_float_atomic(in->words))
         append_choice(out, ATOMIC_FLOATS, bits(in, 73, 4));
-    else
+    else if (!is_counter(in))
         append_choice(out, ATOMIC_WIDTHS, bits(in, 73, 3));
     if (!is_shared)
         append_choice(out, STORE_ORDER, bits(in, 77, 4));
+}
+
+/* Rows and columns, the depth, then types. */
+static void append_matrix(struct text *out, const struct wsdbg_instruction *in)
+{
+    const unsigned columns = wsdbg_matrix_columns(in);
+    switch (in->operation) {
+    case WSDBG_OP_HGMMA:
+        append(out, ".64x%ux%u", columns, bits(in, 58, 1) ? 8 : 16);
+        append_choice(out, ".F16|.F32", bits(in, 75, 1));
+        append_choice(out, "|.BF16|.TF32|.INVALID3", bits(in, 76, 2));
+        break;
+    case WSDBG_OP_QGMMA:
+        append(out, ".64x%ux32", columns);
+        append_choice(out, ".F16|.F32", bits(in, 75, 1));
+        append_choice(out, ".E4M3|.E5M2", bits(in, 76, 1));
+        append_choice(out, ".E4M3|.E5M2", bits(in, 77, 1));
+        break;
+    case WSDBG_OP_IGMMA:
+        append(out, ".64x%ux32", columns);
+        append_choice(out, ".U8|.S8", bits(in, 76, 2));
+        append_choice(out, ".U8|.S8", bits(in, 82, 2));
+        append_choice(out, "|.SAT", bits(in, 75, 1));
+        break;
+    default:
+        append(out, ".64x%ux256.AND.POPC", columns);
+        break;
+    }
 }
 
 static void append_name(struct text *out, const struct wsdbg_instruction *in)
@@ -255,6 +309,16 @@ static void append_name(struct text *out, const struct wsdbg_instruction *in)
     case WSDBG_OP_ATOMS:
     case WSDBG_OP_RED:
         append_atomic(out, in);
+        break;
+    case WSDBG_OP_HGMMA:
+    case WSDBG_OP_IGMMA:
+    case WSDBG_OP_QGMMA:
+    case WSDBG_OP_BGMMA:
+        append_matrix(out, in);
+        break;
+    case WSDBG_OP_CALL:
+        append(out, in->is_absolute ? ".ABS" : ".REL");
+        append_choice(out, "|.NOINC", bits(in, 86, 1));
         break;
     case WSDBG_OP_BAR:
         if (in->mode == WSDBG_BAR_RED)
@@ -396,17 +460,20 @@ static void append_address(struct text *out, const struct wsdbg_instruction *in,
     }
     append(out, "[");
     const bool has_base = operand->number != WSDBG_RZ;
-    const bool shows_uniform = field == FIELD_MEMORY_U || (has_uniform && !has_descriptor);
-    if (has_base || (!shows_uniform && !operand->value)) {
+    const bool is_place = (form->flags & FORM_PAIR) != 0;
+    const bool shows_uniform =
+        field == FIELD_MEMORY_U || (has_uniform && !has_descriptor && !(is_place && operand->uniform == WSDBG_URZ));
+    const bool is_short = form->flags & FORM_GLOBAL && wsdbg_is_short_base(in, form);
+    if (has_base || is_short || (!shows_uniform && !operand->value)) {
         append_register(out, "R", operand->number, WSDBG_RZ);
         append_choice(out, "|.X4|.X8|.X16",
                       in->operation == WSDBG_OP_LDS || in->operation == WSDBG_OP_STS || in->operation == WSDBG_OP_ATOMS
                           ? bits(in, 78, 2)
                           : 0);
-        append(out, "%s", has_uniform && operand->registers == 2 ? ".64" : "");
+        append(out, "%s", is_short ? ".U32" : has_uniform && operand->registers == 2 ? ".64" : "");
     }
     if (shows_uniform) {
-        append(out, "%s", has_base ? "+" : "");
+        append(out, "%s", has_base || is_short ? "+" : "");
         append_register(out, "UR", operand->uniform, WSDBG_URZ);
     }
     const bool is_bare = !has_base && !shows_uniform;
@@ -415,13 +482,24 @@ static void append_address(struct text *out, const struct wsdbg_instruction *in,
     append(out, "]");
 }
 
+static void append_transposition(struct text *out, const struct wsdbg_instruction *in, enum wsdbg_field field)
+{
+    if (in->operation != WSDBG_OP_HGMMA && in->operation != WSDBG_OP_QGMMA)
+        return;
+    const bool is_both = field == FIELD_DESCRIPTORS_A;
+    append(out, "%s%s%s%s", is_both && bits(in, 61, 1) ? ".tnspA" : "", bits(in, 62, 1) ? ".tnspB" : "",
+           is_both && bits(in, 72, 1) ? ".negA" : "", bits(in, 63, 1) ? ".negB" : "");
+}
+
 static void append_operand(struct text *out, const struct wsdbg_instruction *in, const struct wsdbg_form *form,
                            enum wsdbg_field field, const struct wsdbg_operand *operand)
 {
     append(out, "%s", out->has_operand ? ", " : " ");
     out->has_operand = true;
     const char *sign = operand->is_negated ? "-" : operand->is_inverted ? "~" : "";
-    const bool is_place = field == FIELD_BUNDLE_A || field == FIELD_BUNDLE_B;
+    const bool is_bundle = (field == FIELD_BUNDLE_A || field == FIELD_BUNDLE_B) && in->operation != WSDBG_OP_BRXU &&
+                           in->operation != WSDBG_OP_JMXU;
+    const bool is_descriptor = field == FIELD_DESCRIPTORS_A || field == FIELD_DESCRIPTORS_B;
     switch ((enum wsdbg_operand_kind)operand->kind) {
     case WSDBG_OPERAND_NONE:
         break;
@@ -431,9 +509,11 @@ static void append_operand(struct text *out, const struct wsdbg_instruction *in,
         append_choice(out, "|.B1|.B2|.B3", in->operation == WSDBG_OP_R2P && field == FIELD_A ? bits(in, 76, 2) : 0);
         break;
     case WSDBG_OPERAND_UNIFORM:
-        append(out, "%s%s", sign, is_place && in->operation != WSDBG_OP_BRA ? "[" : "");
+        append(out, "%s%s", sign, is_descriptor ? "gdesc[" : is_bundle ? "[" : "");
         append_register(out, "UR", operand->number, WSDBG_URZ);
-        append(out, "%s", is_place && in->operation != WSDBG_OP_BRA ? "]" : "");
+        append(out, "%s", is_descriptor || is_bundle ? "]" : "");
+        if (is_descriptor)
+            append_transposition(out, in, field);
         break;
     case WSDBG_OPERAND_PREDICATE:
         append_predicate(out, "P", operand);
@@ -491,6 +571,37 @@ static void append_scoreboards(struct text *out, const struct wsdbg_instruction 
     append(out, "%s", mask ? "}" : "");
 }
 
+static void append_target(struct text *out, const struct wsdbg_instruction *in, const struct wsdbg_form *form,
+                          uint64_t address)
+{
+    if (!(form->flags & (FORM_TARGET | FORM_TARGET_FAR)) || (in->operation == WSDBG_OP_WARPSYNC && !in->has_target))
+        return;
+    const bool is_added = (form->flags & FORM_TARGET_ADDED) != 0;
+    if (is_added && in->is_absolute) {
+        if (in->target_offset_bytes || in->operation != WSDBG_OP_CALL) {
+            append(out, " ");
+            append_number(out, in->target_offset_bytes);
+        }
+        return;
+    }
+    const uint64_t target = (uint64_t)in->target_offset_bytes + (in->is_absolute ? 0 : address);
+    append(out, "%s0x%" PRIx64, out->has_operand && !is_added ? ", " : " ", target);
+}
+
+/* What stands behind the operands. */
+static void append_extras(struct text *out, const struct wsdbg_instruction *in, const struct wsdbg_form *form)
+{
+    if (in->operation == WSDBG_OP_DEPBAR)
+        append_scoreboards(out, in);
+    if (form->flags & FORM_DESCRIPTOR_40 && bits(in, 76, 1)) {
+        append(out, ", desc[");
+        append_register(out, "UR", bits(in, 40, 6), WSDBG_URZ);
+        append(out, "]");
+    }
+    if (in->operation >= WSDBG_OP_HGMMA && in->operation <= WSDBG_OP_BGMMA && bits(in, 84, 3) == 0)
+        append(out, ", gsb0");
+}
+
 void wsdbg_instruction_text(const struct wsdbg_instruction *in, uint64_t address,
                             char out[WSDBG_INSTRUCTION_TEXT_BYTES])
 {
@@ -507,12 +618,8 @@ void wsdbg_instruction_text(const struct wsdbg_instruction *in, uint64_t address
     }
     append_name(&text, in);
     append_operands(&text, in, form);
-    if (in->operation == WSDBG_OP_DEPBAR)
-        append_scoreboards(&text, in);
-    if (in->operation == WSDBG_OP_RET)
-        append(&text, " 0x%" PRIx64, address + (uint64_t)in->target_offset_bytes);
-    if (in->has_target)
-        append(&text, "%s0x%" PRIx64, text.has_operand ? ", " : " ", address + (uint64_t)in->target_offset_bytes);
-    if (form->flags & FORM_HALF)
+    append_target(&text, in, form, address);
+    append_extras(&text, in, form);
+    if (wsdbg_form_is_half(in->words, form))
         append(&text, "%s...", text.has_operand ? ", " : " ");
 }
