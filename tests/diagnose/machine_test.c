@@ -345,6 +345,19 @@ static void arrive_short(struct picture *p)
     block_sync(p, 0, 1);
 }
 
+/* Loaders that copy with cp.async: its arrivals come when the copies have landed. */
+static void copies_that_arrive(struct picture *p)
+{
+    const uint32_t bar = small(p, 64, 64, 0);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_COPY_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ALL);
+    const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 1, arrive, 1, 1, 0);
+    picture_reach(p, 2, 3, arrive, 0, 0, 0);
+    picture_reach(p, 2, 3, last, 0, 0, 2);
+    picture_wait(p, 2, 3, MBARRIER_WAIT, bar, 0);
+    block_sync(p, 0, 1);
+}
+
 static void tx_no_arrive(struct picture *p)
 {
     const uint32_t bar = small(p, 1, 1, 0);
@@ -538,6 +551,18 @@ static void cluster_missing(struct picture *p)
             p->pending[i].after = 0;
 }
 
+/* All threads stand at the cluster barrier: it opens. */
+static void cluster_opens(struct picture *p)
+{
+    cluster(p);
+    const uint32_t barrier = picture_object(p, WSDBG_BARRIER_CLUSTER, 0);
+    p->snapshot.barriers[barrier].pending_arrivals = wsdbg_known_u32(0);
+    p->snapshot.barriers[barrier + 1].pending_arrivals = wsdbg_known_u32(0);
+    const uint32_t join = picture_access(p, WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 1, join, 1, 1, 0);
+    picture_wait(p, 0, 1, WSDBG_WARP_WAIT_CLUSTER, barrier, 0);
+}
+
 /* CTA 1 of the cluster has left: it is not among the CTAs seen. */
 static void peer_exited(struct picture *p)
 {
@@ -710,6 +735,28 @@ static void check(const struct row *row, bool still)
     picture_deinit(&p);
 }
 
+/* Two looks that differ, at a moment at which all slots happen to lack the same. */
+static void copies_that_move_are_no_mismatch(void **state)
+{
+    (void)state;
+    struct picture p;
+    struct wsdbg_diagnosis diagnosis;
+    tx_mismatch(&p);
+    picture_still(&p);
+    p.snapshot.looks[1].moved = 1;
+    picture_judge(&p, &diagnosis);
+    assert_false(diagnosis.hang);
+    wsdbg_diagnosis_deinit(&diagnosis);
+    picture_deinit(&p);
+}
+
+static void a_barrier_about_to_open_is_no_hang(void **state)
+{
+    (void)state;
+    check(&(struct row){"all there", cluster_opens, "UNKNOWN", POSSIBLE, 0, NULL, NULL}, false);
+    check(&(struct row){"arrivals to land", copies_that_arrive, "UNKNOWN", POSSIBLE, 0, NULL, NULL}, false);
+}
+
 static void each_state_gives_its_cause(void **state)
 {
     (void)state;
@@ -772,7 +819,8 @@ static void spoilt_rows_are_survived(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_state_gives_its_cause),
-                                       cmocka_unit_test(spoilt_rows_are_survived)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_state_gives_its_cause), cmocka_unit_test(copies_that_move_are_no_mismatch),
+        cmocka_unit_test(a_barrier_about_to_open_is_no_hang), cmocka_unit_test(spoilt_rows_are_survived)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

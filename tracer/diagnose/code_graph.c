@@ -52,7 +52,8 @@ static wsdbg_access_kinds lacking(const struct wsdbg_case *c, uint32_t barrier)
     return again | (word.bytes > 0 ? WSDBG_KINDS_BYTES : WSDBG_KINDS_EXPECT);
 }
 
-/* The phase has ended already, or only bytes are missing and they may be on their way. */
+/* The phase has ended already; or what is missing may be on its way: bytes, or arrivals that copies of cp.async make.
+ */
 static bool ends_by_itself(const struct wsdbg_case *c, const struct wait *wait)
 {
     struct wsdbg_word word;
@@ -60,7 +61,8 @@ static bool ends_by_itself(const struct wsdbg_case *c, const struct wait *wait)
         return false;
     if (word.phase != wait->parity.value)
         return true;
-    return word.pending == 0 && !c->still;
+    const bool copies_arrive = wsdbg_code_has(c, WSDBG_KIND(WSDBG_ACCESS_COPY_ARRIVE), wait->barrier, NULL);
+    return !c->still && (word.pending == 0 || copies_arrive);
 }
 
 static void mbarrier_wakers(const struct wsdbg_case *c, uint32_t warp, const struct wait *wait,
@@ -78,11 +80,19 @@ static void mbarrier_wakers(const struct wsdbg_case *c, uint32_t warp, const str
         node->wakers.words[i] |= able.words[i];
 }
 
+/* All have come: in one picture the barrier opens just now. */
+static bool opens_now(const struct wsdbg_case *c, uint32_t barrier)
+{
+    const struct wsdbg_barrier *row = barrier < c->snapshot->barrier_count ? &c->snapshot->barriers[barrier] : NULL;
+    return row && !c->still && row->pending_arrivals.known && row->pending_arrivals.value == 0;
+}
+
 static void named_wakers(const struct wsdbg_case *c, uint32_t warp, const struct wait *wait,
                          struct wsdbg_wait_node *node)
 {
     node->why = "may come to the barrier";
     node->open = node->open || wait->barrier >= c->snapshot->barrier_count;
+    node->outside = node->outside || opens_now(c, wait->barrier);
     for (uint32_t w = 0; w < c->warp_count && !node->open; w++) {
         const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
         if (row->cta == wsdbg_case_warp(c, warp)->cta && row->barrier != wait->barrier &&
@@ -91,9 +101,10 @@ static void named_wakers(const struct wsdbg_case *c, uint32_t warp, const struct
     }
 }
 
-static void cluster_wakers(const struct wsdbg_case *c, struct wsdbg_wait_node *node)
+static void cluster_wakers(const struct wsdbg_case *c, const struct wait *wait, struct wsdbg_wait_node *node)
 {
     node->why = "not at the cluster barrier";
+    node->outside = node->outside || opens_now(c, wait->barrier);
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (live(c, w) && wsdbg_case_warp(c, w)->state != WSDBG_WARP_WAIT_CLUSTER &&
             wsdbg_code_can(c, w, WSDBG_KIND(WSDBG_ACCESS_CLUSTER_ARRIVE), WSDBG_NONE, NULL) > WSDBG_CAN_NOT)
@@ -202,7 +213,7 @@ static void describe_wait(const struct wsdbg_case *c, uint32_t warp, const struc
         named_wakers(c, warp, wait, node);
         break;
     case WSDBG_WARP_WAIT_CLUSTER:
-        cluster_wakers(c, node);
+        cluster_wakers(c, wait, node);
         break;
     case WSDBG_WARP_SPIN_GLOBAL:
         node->outside = node->outside || !c->still || !wsdbg_code_nobody_runs(c);

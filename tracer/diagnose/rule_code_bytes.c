@@ -155,7 +155,8 @@ static void judge_bytes(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_
     const bool whole = announced.known && word->bytes == announced.value;
     const bool agree = all_lack_the_same(c, word);
     enum wsdbg_confidence confidence = WSDBG_CONFIDENCE_POSSIBLE;
-    if (c->still ? wsdbg_case_stuck(c, warp) : agree && !whole && wsdbg_code_nobody_runs(c))
+    const bool only_look = c->snapshot->look_count < 2; /* two that differ show copies that move */
+    if (c->still ? wsdbg_case_stuck(c, warp) : only_look && agree && !whole && wsdbg_code_nobody_runs(c))
         confidence = WSDBG_CONFIDENCE_LIKELY;
     if (whole)
         say_never_completed(c, warp, word, confidence);
