@@ -20,7 +20,12 @@ struct wsdbg_error *wsdbg_code_prepare(struct wsdbg_code *code, const struct wsd
 struct wsdbg_look;
 /* Reads what a verdict needs: one warp per distinct state in full, every barrier word that is waited on. */
 struct wsdbg_error *wsdbg_look_take(struct wsdbg_machine *machine, struct wsdbg_code *code, struct wsdbg_look **out);
-void wsdbg_look_destroy(struct wsdbg_look *look);
+/* The same with another limit than 150 ms on the time that registers are read for. */
+struct wsdbg_error *wsdbg_look_take_within(struct wsdbg_machine *machine, struct wsdbg_code *code,
+                                           uint64_t read_budget_ns, struct wsdbg_look **out);
+void wsdbg_look_destroy(struct wsdbg_look *look); /* NULL is fine */
+/* Lengths of the steps, for whoever took the look to fill in; valid until the look is destroyed. */
+struct wsdbg_look_row *wsdbg_look_times(struct wsdbg_look *look);
 
 /* Adds the newest of `count` looks (oldest first, of the same process) to a snapshot, which may hold tables already
  * (contexts, modules, functions, launches: found again by handle and name, else added).  With two or more, warps that

@@ -1,0 +1,319 @@
+/* code.c - see code.h.  Reads: the images a machine holds.  Writes: copies of them and what was decoded. */
+#include "machine/code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+struct wsdbg_code_module {
+    uint64_t context, handle;
+    unsigned char *bytes;
+    size_t byte_count;
+    struct wsdbg_cubin *cubin; /* NULL = not readable */
+    struct wsdbg_lines *lines;
+    bool lines_tried;
+    struct wsdbg_code_function *functions; /* with an address, ordered by it */
+    size_t function_count;
+    uint64_t compared; /* the look it was last compared in */
+};
+
+struct wsdbg_code {
+    struct wsdbg_code_module **modules;
+    size_t module_count, module_capacity;
+    struct wsdbg_code_kernel **kernels;
+    size_t kernel_count, kernel_capacity;
+    uint64_t look;
+};
+
+enum { KERNELS_MAX = 256 };
+
+struct wsdbg_error *wsdbg_code_create(struct wsdbg_code **out)
+{
+    *out = calloc(1, sizeof **out);
+    return *out ? NULL : &wsdbg_error_no_memory;
+}
+
+static void free_kernel(struct wsdbg_code_kernel *kernel)
+{
+    free(kernel->accesses);
+    free(kernel);
+}
+
+static void clear_module(struct wsdbg_code_module *module)
+{
+    for (size_t i = 0; i < module->function_count; i++)
+        wsdbg_graph_destroy(module->functions[i].graph);
+    free(module->functions);
+    wsdbg_lines_close(module->lines);
+    wsdbg_cubin_close(module->cubin);
+    free(module->bytes);
+    *module = (struct wsdbg_code_module){.context = module->context, .handle = module->handle};
+}
+
+void wsdbg_code_destroy(struct wsdbg_code *code)
+{
+    if (!code)
+        return;
+    for (size_t i = 0; i < code->kernel_count; i++)
+        free_kernel(code->kernels[i]);
+    for (size_t i = 0; i < code->module_count; i++) {
+        clear_module(code->modules[i]);
+        free(code->modules[i]);
+    }
+    free(code->kernels);
+    free(code->modules);
+    free(code);
+}
+
+/* Kernels of past launches are not kept for ever. */
+void wsdbg_code_begin(struct wsdbg_code *code)
+{
+    code->look++;
+    for (; code->kernel_count > KERNELS_MAX; code->kernel_count--)
+        free_kernel(code->kernels[code->kernel_count - 1]);
+}
+
+static void forget_kernels_of(struct wsdbg_code *code, const struct wsdbg_code_module *module)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < code->kernel_count; i++)
+        if (code->kernels[i]->function->module == module)
+            free_kernel(code->kernels[i]);
+        else
+            code->kernels[kept++] = code->kernels[i];
+    code->kernel_count = kept;
+}
+
+static int by_address(const void *left, const void *right)
+{
+    const uint64_t a = ((const struct wsdbg_code_function *)left)->cubin->address;
+    const uint64_t b = ((const struct wsdbg_code_function *)right)->cubin->address;
+    return (a > b) - (a < b);
+}
+
+static struct wsdbg_error *list_functions(struct wsdbg_code_module *module)
+{
+    const size_t count = wsdbg_cubin_function_count(module->cubin);
+    module->functions = calloc(count + 1, sizeof *module->functions);
+    if (!module->functions)
+        return &wsdbg_error_no_memory;
+    for (size_t i = 0; i < count; i++) {
+        const struct wsdbg_cubin_function *function = wsdbg_cubin_function(module->cubin, i);
+        if (function->address)
+            module->functions[module->function_count++] =
+                (struct wsdbg_code_function){.module = module, .cubin = function};
+    }
+    if (module->function_count)
+        qsort(module->functions, module->function_count, sizeof *module->functions, by_address);
+    return NULL;
+}
+
+static struct wsdbg_error *read_module(struct wsdbg_code_module *module, const struct wsdbg_image *image)
+{
+    module->bytes = malloc(image->byte_count + 1);
+    if (!module->bytes)
+        return &wsdbg_error_no_memory;
+    memcpy(module->bytes, image->bytes, image->byte_count);
+    module->byte_count = image->byte_count;
+    struct wsdbg_error *error =
+        wsdbg_cubin_open(&(struct wsdbg_image){module->bytes, module->byte_count}, &module->cubin);
+    if (!error)
+        return list_functions(module);
+    if (error == &wsdbg_error_no_memory)
+        return error;
+    wsdbg_error_destroy(error);
+    return NULL;
+}
+
+static struct wsdbg_error *record_of(struct wsdbg_code *code, uint64_t context, uint64_t handle,
+                                     struct wsdbg_code_module **out)
+{
+    for (size_t i = 0; i < code->module_count; i++)
+        if (code->modules[i]->context == context && code->modules[i]->handle == handle) {
+            *out = code->modules[i];
+            return NULL;
+        }
+    *out = calloc(1, sizeof **out);
+    if (!*out ||
+        !wsdbg_grow((void **)&code->modules, &code->module_capacity, code->module_count + 1, sizeof *code->modules)) {
+        free(*out);
+        return &wsdbg_error_no_memory;
+    }
+    **out = (struct wsdbg_code_module){.context = context, .handle = handle};
+    code->modules[code->module_count++] = *out;
+    return NULL;
+}
+
+/* The record of a machine's module, read again where its bytes changed: lazily loaded functions get their addresses
+ * there. */
+static struct wsdbg_error *follow(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t module,
+                                  struct wsdbg_code_module **out)
+{
+    const struct wsdbg_machine_module *shown = &machine->modules[module];
+    const uint64_t context =
+        shown->context < machine->context_count ? machine->contexts[shown->context].handle : shown->context;
+    struct wsdbg_error *error = record_of(code, context, shown->handle, out);
+    if (error || (*out)->compared == code->look)
+        return error;
+    (*out)->compared = code->look;
+    if (shown->image.byte_count == 0 || ((*out)->byte_count == shown->image.byte_count &&
+                                         memcmp((*out)->bytes, shown->image.bytes, shown->image.byte_count) == 0))
+        return NULL;
+    forget_kernels_of(code, *out);
+    clear_module(*out);
+    (*out)->compared = code->look;
+    return read_module(*out, &shown->image);
+}
+
+static struct wsdbg_code_function *function_at(struct wsdbg_code_module *module, uint64_t pc)
+{
+    size_t low = 0, high = module->function_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (module->functions[middle].cubin->address <= pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    /* A function may lie within another one's range; the one that begins last is the nearest. */
+    while (low-- > 0) {
+        const struct wsdbg_cubin_function *cubin = module->functions[low].cubin;
+        if (pc - cubin->address < cubin->code.byte_count)
+            return &module->functions[low];
+    }
+    return NULL;
+}
+
+static struct wsdbg_error *place_in(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t module,
+                                    uint64_t pc, struct wsdbg_code_place *out)
+{
+    struct wsdbg_code_module *record;
+    struct wsdbg_error *error = follow(code, machine, module, &record);
+    struct wsdbg_code_function *function = error ? NULL : function_at(record, pc);
+    if (!function)
+        return error;
+    if (!function->graph)
+        error = wsdbg_graph_create(&function->cubin->code, &function->graph);
+    if (error)
+        return error;
+    const uint32_t number = (uint32_t)((pc - function->cubin->address) / WSDBG_INSTRUCTION_BYTES);
+    if (number < wsdbg_graph_instruction_count(function->graph))
+        *out = (struct wsdbg_code_place){.function = function, .instruction = number};
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_code_find(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t grid,
+                                    uint64_t pc, struct wsdbg_code_place *out)
+{
+    *out = (struct wsdbg_code_place){0};
+    const struct wsdbg_machine_grid *row = &machine->grids[grid];
+    struct wsdbg_error *error = NULL;
+    if (row->module < machine->module_count)
+        error = place_in(code, machine, row->module, pc, out);
+    for (uint32_t i = 0; !error && !out->function && i < machine->module_count; i++)
+        if (i != row->module && machine->modules[i].context == row->context)
+            error = place_in(code, machine, i, pc, out);
+    return error;
+}
+
+struct constants {
+    struct wsdbg_machine *machine;
+    uint32_t grid;
+    struct wsdbg_error *error; /* the first one */
+};
+
+static bool read_constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+{
+    struct constants *constants = context;
+    bool known = false;
+    if (!constants->error)
+        constants->error = constants->machine->ops->constant(constants->machine, constants->grid, bank, offset_bytes,
+                                                             value, sizeof *value, &known);
+    return known && !constants->error;
+}
+
+static struct wsdbg_error *find_accesses(struct wsdbg_machine *machine, uint32_t grid, struct wsdbg_code_kernel *kernel)
+{
+    struct constants constants = {.machine = machine, .grid = grid};
+    const struct wsdbg_launch_values launch = {.context = &constants, .constant = read_constant};
+    struct wsdbg_error *error =
+        wsdbg_accesses_find(kernel->function->graph, &launch, &kernel->accesses, &kernel->access_count);
+    if (!constants.error)
+        return error;
+    wsdbg_error_destroy(error);
+    return constants.error;
+}
+
+static struct wsdbg_error *add_kernel(struct wsdbg_code *code, struct wsdbg_machine *machine, uint32_t grid,
+                                      const struct wsdbg_code_kernel *wanted, const struct wsdbg_code_kernel **out)
+{
+    struct wsdbg_code_kernel *kernel = malloc(sizeof *kernel);
+    if (!kernel ||
+        !wsdbg_grow((void **)&code->kernels, &code->kernel_capacity, code->kernel_count + 1, sizeof *code->kernels)) {
+        free(kernel);
+        return &wsdbg_error_no_memory;
+    }
+    *kernel = *wanted;
+    struct wsdbg_error *error = find_accesses(machine, grid, kernel);
+    if (error) {
+        free_kernel(kernel);
+        return error;
+    }
+    /* The newest first: the others are dropped before it. */
+    memmove(code->kernels + 1, code->kernels, code->kernel_count++ * sizeof *code->kernels);
+    *out = code->kernels[0] = kernel;
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_code_kernel(struct wsdbg_code *code, struct wsdbg_machine *machine, uint32_t grid,
+                                      const struct wsdbg_code_kernel **out)
+{
+    const struct wsdbg_machine_grid *row = &machine->grids[grid];
+    struct wsdbg_code_kernel wanted = {.grid_id = row->grid_id, .entry = row->function_entry};
+    struct wsdbg_code_place place = {0};
+    *out = NULL;
+    if (row->context < machine->context_count)
+        wanted.context = machine->contexts[row->context].handle;
+    /* The module is compared first: a changed one takes its kernels with it. */
+    struct wsdbg_error *error =
+        row->function_entry ? wsdbg_code_find(code, machine, grid, row->function_entry, &place) : NULL;
+    if (error || !place.function)
+        return error;
+    wanted.function = place.function;
+    for (size_t i = 0; i < code->kernel_count && !*out; i++)
+        if (code->kernels[i]->context == wanted.context && code->kernels[i]->grid_id == wanted.grid_id &&
+            code->kernels[i]->entry == wanted.entry && code->kernels[i]->function == wanted.function)
+            *out = code->kernels[i];
+    return *out ? NULL : add_kernel(code, machine, grid, &wanted, out);
+}
+
+struct wsdbg_error *wsdbg_code_prepare(struct wsdbg_code *code, const struct wsdbg_machine *machine)
+{
+    struct wsdbg_error *error = NULL;
+    wsdbg_code_begin(code);
+    for (uint32_t i = 0; !error && i < machine->grid_count; i++) {
+        struct wsdbg_code_place place;
+        error = wsdbg_code_find(code, machine, i, machine->grids[i].function_entry, &place);
+        struct wsdbg_line line;
+        if (!error && place.function)
+            wsdbg_code_lines(&place, &line, 1);
+    }
+    return error;
+}
+
+size_t wsdbg_code_lines(const struct wsdbg_code_place *place, struct wsdbg_line *out, size_t most)
+{
+    struct wsdbg_code_module *module = place->function->module;
+    if (!module->lines_tried) {
+        module->lines_tried = true;
+        wsdbg_error_destroy(wsdbg_lines_open(&(struct wsdbg_image){module->bytes, module->byte_count}, &module->lines));
+    }
+    const uint64_t offset = (uint64_t)place->instruction * WSDBG_INSTRUCTION_BYTES;
+    return module->lines ? wsdbg_lines_find(module->lines, place->function->cubin, offset, out, most) : 0;
+}
+
+uint64_t wsdbg_code_address(const struct wsdbg_code_place *place)
+{
+    return place->function->cubin->address + (uint64_t)place->instruction * WSDBG_INSTRUCTION_BYTES;
+}

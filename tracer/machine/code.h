@@ -1,0 +1,47 @@
+/* code.h - the code behind a machine's addresses: modules, functions with their control flow, and of each grid's kernel
+ * the instructions that wait or signal.  Private to this room.
+ *
+ * Decoded once and kept: an image is read again only where the machine shows other bytes for it.  What cannot be read
+ * is not known, and no error: a warp may stand in code that nobody has.
+ */
+#ifndef WSDBG_MACHINE_CODE_H
+#define WSDBG_MACHINE_CODE_H
+
+#include "machine/interpret.h"
+#include "sass/access.h"
+#include "sass/lines.h"
+
+struct wsdbg_code_module;
+
+struct wsdbg_code_function {
+    struct wsdbg_code_module *module;
+    const struct wsdbg_cubin_function *cubin; /* its address is not 0 */
+    struct wsdbg_graph *graph;
+};
+
+/* A grid's kernel: `accesses` as they are with the grid's parameters. */
+struct wsdbg_code_kernel {
+    uint64_t context, grid_id, entry;
+    const struct wsdbg_code_function *function;
+    struct wsdbg_access *accesses;
+    size_t access_count;
+};
+
+struct wsdbg_code_place {
+    const struct wsdbg_code_function *function; /* NULL = not known */
+    uint32_t instruction;
+};
+
+/* From here on images are compared with the machine's again; once before each look. */
+void wsdbg_code_begin(struct wsdbg_code *code);
+/* The place of a PC of this grid's context.  Valid until the next wsdbg_code_begin. */
+struct wsdbg_error *wsdbg_code_find(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t grid,
+                                    uint64_t pc, struct wsdbg_code_place *out);
+/* The grid's kernel, NULL where its code is not known.  Valid until the next wsdbg_code_begin. */
+struct wsdbg_error *wsdbg_code_kernel(struct wsdbg_code *code, struct wsdbg_machine *machine, uint32_t grid,
+                                      const struct wsdbg_code_kernel **out);
+/* Source levels of a place, the innermost first; 0 = compiled without lines. */
+size_t wsdbg_code_lines(const struct wsdbg_code_place *place, struct wsdbg_line *out, size_t most);
+uint64_t wsdbg_code_address(const struct wsdbg_code_place *place);
+
+#endif

@@ -1,0 +1,145 @@
+/* look.h - the parts of one look at a machine, private to this room.  One file a part, in this order: look_rows (with
+ * look_sites), look_reads (with look_operands), look_states, families, roles, look_barriers, reaches.
+ *
+ * Every row of the snapshot that is being made has one of these beside it, at the same index.
+ */
+#ifndef WSDBG_MACHINE_LOOK_H
+#define WSDBG_MACHINE_LOOK_H
+
+#include "machine/code.h"
+#include "machine/wait_site.h"
+#include "machine/words.h"
+
+/* A row of capacity that grows with what it counts. */
+struct wsdbg_look_capacity {
+    size_t functions, sites, parts, barriers, accesses, reaches, excerpts, names;
+};
+
+static inline uint64_t wsdbg_mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+    return hash ^ hash >> 29;
+}
+
+/* What a warp that stands at an instruction of its kernel must have executed, may have, and still can: for each of the
+ * kernel's accesses. */
+struct wsdbg_stance {
+    uint32_t instruction;
+    bool looked_back, before_known;
+    uint8_t *least, *most, *after; /* see wsdbg_reach */
+};
+
+/* Mbarriers that the code treats alike: one name, a stage for each place. */
+struct wsdbg_family {
+    uint32_t first, stride, places;
+    uint32_t id;   /* of its name */
+    uint64_t uses; /* a bit for each kind of access of it; INIT is not among them */
+};
+
+enum { WSDBG_FAMILIES_MAX = 64, WSDBG_LOOK_WARPS_MAX = 64, WSDBG_RECENT_PLACES = 1024 };
+
+struct wsdbg_look_grid {
+    uint32_t machine;                         /* row of the machine */
+    const struct wsdbg_code_kernel *kernel;   /* NULL = not known */
+    struct wsdbg_span spans[WSDBG_SPANS_MAX]; /* of shared memory in which its mbarriers lie */
+    size_t span_count;
+    struct wsdbg_family families[WSDBG_FAMILIES_MAX];
+    size_t family_count;
+    struct wsdbg_stance *stances;
+    size_t stance_count, stance_capacity;
+    uint32_t access_first;                       /* its rows in snapshot.accesses: those of kernel->accesses */
+    uint32_t role_of_warp[WSDBG_LOOK_WARPS_MAX]; /* id of the role's name, WSDBG_NONE = not known */
+};
+
+struct wsdbg_look_cta {
+    uint32_t machine;
+    struct wsdbg_words words;
+    uint64_t alike; /* equal for CTAs whose warps stand at the same places and whose barriers have the same words */
+    bool read;      /* some warp of it was */
+};
+
+struct wsdbg_look_warp {
+    uint32_t machine; /* WSDBG_NONE = it exited */
+    uint64_t stands;  /* equal for warps whose lanes stand in the same waits, wherever in their loops */
+    uint64_t alike;   /* equal for warps in the same state, as far as that is seen without registers */
+    uint64_t wants;   /* what its lanes wait for: operands */
+    bool needs_registers, read;
+    bool wants_known;
+    uint32_t decides; /* part whose state is the warp's, WSDBG_NONE */
+};
+
+struct wsdbg_look_part {
+    uint32_t lane; /* the first one of them */
+    uint64_t pc;
+    struct wsdbg_code_place place;
+    struct wsdbg_wait_site site;
+    bool resolved;    /* what the site waits for is known: `operand` and the row's parity, count, address */
+    uint32_t operand; /* mbarrier: shared::cluster address */
+    bool bar_known;   /* of the BAR before its counter: id, threads (0 = the whole CTA) */
+    bool bar_skipped; /* the BAR's guard says that it was not executed */
+    uint32_t bar_id, bar_threads;
+};
+
+struct wsdbg_look {
+    struct wsdbg_snapshot found; /* rows of this look only */
+    struct wsdbg_look_row row;
+    struct wsdbg_look_moved {
+        uint64_t stands, wants;
+        bool wants_known;
+    } * warps; /* beside found.warps: to compare with another look */
+};
+
+struct wsdbg_looking {
+    struct wsdbg_machine *machine;
+    struct wsdbg_code *code;
+    struct wsdbg_snapshot *out;
+    struct wsdbg_look_capacity capacity;
+    struct wsdbg_look_grid *grids;
+    struct wsdbg_look_cta *ctas;
+    struct wsdbg_look_warp *warps;
+    struct wsdbg_look_part *parts;
+    size_t part_capacity;
+    uint32_t recent[WSDBG_RECENT_PLACES]; /* parts, by their counters */
+    uint64_t read_budget_ns;
+    uint32_t warps_read;
+};
+
+struct wsdbg_error *wsdbg_look_rows(struct wsdbg_looking *looking);
+struct wsdbg_error *wsdbg_look_words(struct wsdbg_looking *looking);
+struct wsdbg_error *wsdbg_look_reads(struct wsdbg_looking *looking);
+struct wsdbg_error *wsdbg_look_states(struct wsdbg_looking *looking);
+struct wsdbg_error *wsdbg_look_families(struct wsdbg_looking *looking);
+struct wsdbg_error *wsdbg_look_roles(struct wsdbg_looking *looking);
+struct wsdbg_error *wsdbg_look_barriers(struct wsdbg_looking *looking);
+struct wsdbg_error *wsdbg_look_reaches(struct wsdbg_looking *looking);
+
+/* The row in snapshot.sites of a place, added where it is new. */
+struct wsdbg_error *wsdbg_look_site(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,
+                                    uint32_t module, uint32_t *out);
+/* The row in snapshot.functions, likewise. */
+struct wsdbg_error *wsdbg_look_function(struct wsdbg_looking *looking, const struct wsdbg_code_function *function,
+                                        uint32_t module, uint32_t *out);
+
+/* The CTA (row of the snapshot) that an mbarrier address of a warp of `cta` names, WSDBG_NONE where it was not seen. */
+uint32_t wsdbg_look_target(const struct wsdbg_looking *looking, uint32_t cta, uint32_t address);
+/* The mbarrier's word, read where it was not yet. */
+struct wsdbg_error *wsdbg_look_word(struct wsdbg_looking *looking, uint32_t cta, uint32_t offset, uint64_t *word,
+                                    bool *known);
+
+/* Reads what the part waits for, with the registers of its first lane; needs none where the code alone says it. */
+struct wsdbg_error *wsdbg_look_operands(struct wsdbg_looking *looking, uint32_t part);
+/* The stance of a part, NULL where it does not stand in its grid's kernel.  Valid until the next call. */
+struct wsdbg_error *wsdbg_look_stance(struct wsdbg_looking *looking, uint32_t part, const struct wsdbg_stance **out);
+/* The family and stage of an mbarrier; false where it belongs to none. */
+bool wsdbg_look_family(const struct wsdbg_look_grid *grid, uint32_t offset, uint32_t *family, uint32_t *stage);
+/* Whether an access may be of the mbarrier at this offset. */
+bool wsdbg_access_may_be(const struct wsdbg_access *access, uint32_t offset);
+/* Whether that takes registers. */
+bool wsdbg_look_needs_registers(const struct wsdbg_look_part *part);
+
+static inline bool wsdbg_is_mbarrier_access(uint8_t kind)
+{
+    return kind >= WSDBG_ACCESS_INIT && kind <= WSDBG_ACCESS_INVALIDATE;
+}
+
+#endif

@@ -1,0 +1,124 @@
+/* look_compare.c - what moved between two looks: warps that stand elsewhere or wait for something else, barriers with
+ * another word.
+ *
+ * Reads: two looks of one process.  Writes: the later one's row.
+ */
+#include <stdlib.h>
+
+#include "machine/look_compare.h"
+
+/* Grids by context and id, CTAs by place: found again in the other look by what they are, not by their rows. */
+static bool same_grid(const struct wsdbg_snapshot *a, const struct wsdbg_grid *x, const struct wsdbg_snapshot *b,
+                      const struct wsdbg_grid *y)
+{
+    return x->grid_id == y->grid_id && a->contexts[x->context].handle == b->contexts[y->context].handle;
+}
+
+static const struct wsdbg_grid *find_grid(const struct wsdbg_snapshot *in, const struct wsdbg_snapshot *of,
+                                          const struct wsdbg_grid *grid)
+{
+    for (size_t i = 0; i < in->grid_count; i++)
+        if (same_grid(of, grid, in, &in->grids[i]))
+            return &in->grids[i];
+    return NULL;
+}
+
+static int compare_places(const struct wsdbg_cta *a, const struct wsdbg_cta *b)
+{
+    if (a->z != b->z)
+        return a->z < b->z ? -1 : 1;
+    if (a->y != b->y)
+        return a->y < b->y ? -1 : 1;
+    return (a->x > b->x) - (a->x < b->x);
+}
+
+static const struct wsdbg_cta *find_cta(const struct wsdbg_snapshot *in, const struct wsdbg_grid *grid,
+                                        const struct wsdbg_cta *cta)
+{
+    uint32_t low = grid->cta_first, high = grid->cta_first + grid->cta_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const int order = compare_places(&in->ctas[middle], cta);
+        if (order == 0)
+            return &in->ctas[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static bool warp_moved(const struct wsdbg_look *before, const struct wsdbg_cta *cta, const struct wsdbg_look *now,
+                       uint32_t warp)
+{
+    const uint32_t index = now->found.warps[warp].warp;
+    if (!cta || index >= cta->warp_count)
+        return true;
+    const struct wsdbg_look_moved *was = &before->warps[cta->warp_first + index], *is = &now->warps[warp];
+    return was->stands != is->stands || (was->wants_known && is->wants_known && was->wants != is->wants);
+}
+
+static size_t first_barrier(const struct wsdbg_snapshot *in, uint32_t cta)
+{
+    size_t low = 0, high = in->barrier_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (in->barriers[middle].cta < cta)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Mbarriers of a CTA whose word is known in both looks and differs. */
+static uint32_t changed_words(const struct wsdbg_snapshot *before, uint32_t cta_before,
+                              const struct wsdbg_snapshot *now, uint32_t cta_now)
+{
+    uint32_t changed = 0;
+    const size_t first = first_barrier(before, cta_before);
+    for (size_t i = first_barrier(now, cta_now); i < now->barrier_count && now->barriers[i].cta == cta_now; i++) {
+        const struct wsdbg_barrier *is = &now->barriers[i];
+        for (size_t k = first; is->word.known && k < before->barrier_count && before->barriers[k].cta == cta_before;
+             k++)
+            changed += before->barriers[k].word.known &&
+                       before->barriers[k].shared_offset.value == is->shared_offset.value &&
+                       before->barriers[k].word.value != is->word.value;
+    }
+    return changed;
+}
+
+/* Warps of grids and CTAs that are gone went on too. */
+static uint32_t count_gone(const struct wsdbg_look *before, const struct wsdbg_look *now)
+{
+    uint32_t gone = 0;
+    for (size_t i = 0; i < before->found.cta_count; i++) {
+        const struct wsdbg_cta *cta = &before->found.ctas[i];
+        const struct wsdbg_grid *grid = find_grid(&now->found, &before->found, &before->found.grids[cta->grid]);
+        if (!grid || !find_cta(&now->found, grid, cta))
+            gone += cta->warp_count;
+    }
+    return gone;
+}
+
+void wsdbg_look_compare(const struct wsdbg_look *before, struct wsdbg_look *now, bool *moved)
+{
+    const struct wsdbg_snapshot *found = &now->found;
+    uint32_t count = count_gone(before, now), changed = 0;
+    for (size_t i = 0; i < found->cta_count; i++) {
+        const struct wsdbg_cta *cta = &found->ctas[i];
+        const struct wsdbg_grid *grid = find_grid(&before->found, found, &found->grids[cta->grid]);
+        const struct wsdbg_cta *was = grid ? find_cta(&before->found, grid, cta) : NULL;
+        for (uint32_t w = cta->warp_first; w < cta->warp_first + cta->warp_count; w++) {
+            const bool is_elsewhere = warp_moved(before, was, now, w);
+            count += is_elsewhere;
+            if (moved)
+                moved[w] = is_elsewhere;
+        }
+        if (was)
+            changed += changed_words(&before->found, (uint32_t)(was - before->found.ctas), found, (uint32_t)i);
+    }
+    now->row.moved = count;
+    now->row.barriers_changed = wsdbg_known_u32(changed);
+}

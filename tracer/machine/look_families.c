@@ -1,0 +1,256 @@
+/* look_families.c - which mbarriers of a kernel belong together: one array in the source, a stage for each place.
+ *
+ * Reads: the accesses of the kernel, the places at which warps were seen to wait, the words.  Writes: a grid's
+ * families, in order of their addresses.
+ *
+ * An array is what an access walks with a stride.  Where nobody knows how far it walks, it ends before the next one,
+ * before a place that no access names, and where the barriers expect another number of arrivals.  Barriers that are
+ * only named one by one belong together where they lie side by side and the same things are done with them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/look.h"
+
+enum { PLACES_MAX = 256, STAGES_MAX = 64, MBARRIER_BYTES = 8 };
+
+/* A place that some access names exactly, or at which a warp waits. */
+struct place {
+    uint32_t offset;
+    uint64_t uses;
+    uint32_t expected; /* of the init there, else of the word; 0 = not known */
+};
+
+struct survey {
+    const struct wsdbg_looking *looking;
+    uint32_t grid;
+    struct place places[PLACES_MAX];
+    size_t place_count;
+    struct wsdbg_family arrays[WSDBG_FAMILIES_MAX];
+    bool counted[WSDBG_FAMILIES_MAX]; /* it is known how many places the array has */
+    size_t array_count;
+};
+
+static struct place *place_at(struct survey *survey, uint32_t offset, bool add)
+{
+    for (size_t i = 0; i < survey->place_count; i++)
+        if (survey->places[i].offset == offset)
+            return &survey->places[i];
+    if (!add || survey->place_count == PLACES_MAX || offset % MBARRIER_BYTES)
+        return NULL;
+    survey->places[survey->place_count] = (struct place){.offset = offset};
+    return &survey->places[survey->place_count++];
+}
+
+static void note_place(struct survey *survey, uint32_t offset, const struct wsdbg_access *access)
+{
+    struct place *place = place_at(survey, offset, true);
+    if (!place)
+        return;
+    if (access->kind != WSDBG_ACCESS_INIT)
+        place->uses |= (uint64_t)1 << access->kind;
+    else if (access->count.known && access->count.count == 1)
+        place->expected = (uint32_t)access->count.base;
+}
+
+static void note_array(struct survey *survey, const struct wsdbg_access *access)
+{
+    const uint32_t first = (uint32_t)access->address.base & WSDBG_OFFSET_MASK;
+    const uint32_t stride = access->address.stride;
+    size_t i = 0;
+    while (i < survey->array_count && (survey->arrays[i].first != first || survey->arrays[i].stride != stride))
+        i++;
+    if (i == WSDBG_FAMILIES_MAX || stride == 0 || stride % MBARRIER_BYTES || first % MBARRIER_BYTES)
+        return;
+    if (i == survey->array_count) {
+        survey->arrays[survey->array_count++] = (struct wsdbg_family){.first = first, .stride = stride, .places = 1};
+        survey->counted[i] = false;
+    }
+    struct wsdbg_family *array = &survey->arrays[i];
+    if (access->kind != WSDBG_ACCESS_INIT)
+        array->uses |= (uint64_t)1 << access->kind;
+    if (access->address.count > array->places && access->address.count <= STAGES_MAX) {
+        array->places = access->address.count;
+        survey->counted[i] = true;
+    }
+}
+
+static void note_accesses(struct survey *survey, const struct wsdbg_code_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->access_count; i++) {
+        const struct wsdbg_access *access = &kernel->accesses[i];
+        if (!wsdbg_is_mbarrier_access(access->kind) || !access->address.known)
+            continue;
+        if (access->address.count == 1)
+            note_place(survey, (uint32_t)access->address.base & WSDBG_OFFSET_MASK, access);
+        else
+            note_array(survey, access);
+    }
+}
+
+static void note_waits(struct survey *survey)
+{
+    const struct wsdbg_looking *looking = survey->looking;
+    for (size_t i = 0; i < looking->out->part_count; i++) {
+        const struct wsdbg_part *row = &looking->out->parts[i];
+        const uint32_t cta = looking->out->warps[row->warp].cta;
+        if (looking->out->ctas[cta].grid != survey->grid || row->state != WSDBG_WARP_WAIT_MBARRIER)
+            continue;
+        struct place *place = place_at(survey, looking->parts[i].operand & WSDBG_OFFSET_MASK, true);
+        if (place)
+            place->uses |= (uint64_t)1 << WSDBG_ACCESS_WAIT;
+    }
+}
+
+/* What the barrier at an offset expects, in the first CTA that has a valid word there. */
+static uint32_t expected_in_memory(const struct survey *survey, uint32_t offset)
+{
+    const struct wsdbg_grid *grid = &survey->looking->out->grids[survey->grid];
+    for (uint32_t i = grid->cta_first; i < grid->cta_first + grid->cta_count; i++) {
+        const struct wsdbg_word *word = wsdbg_words_find(&survey->looking->ctas[i].words, offset);
+        const struct wsdbg_mbarrier_word fields = wsdbg_mbarrier_word(word && word->known ? word->value : 1);
+        if (fields.is_valid)
+            return fields.expected;
+    }
+    return 0;
+}
+
+static uint32_t expected_at(struct survey *survey, uint32_t offset)
+{
+    const struct place *place = place_at(survey, offset, false);
+    const uint32_t seen = expected_in_memory(survey, offset);
+    return seen ? seen : place ? place->expected : 0;
+}
+
+static bool begins_array(const struct survey *survey, uint32_t offset)
+{
+    for (size_t i = 0; i < survey->array_count; i++)
+        if (survey->arrays[i].first == offset)
+            return true;
+    return false;
+}
+
+static void measure(struct survey *survey, size_t number)
+{
+    struct wsdbg_family *array = &survey->arrays[number];
+    const uint32_t expected = expected_at(survey, array->first);
+    while (!survey->counted[number] && array->places < STAGES_MAX) {
+        const uint32_t next = array->first + array->places * array->stride;
+        const uint32_t there = expected_at(survey, next);
+        const bool differs = expected && there && expected != there;
+        if (begins_array(survey, next) || differs || (!place_at(survey, next, false) && !there))
+            break;
+        array->places++;
+    }
+}
+
+static bool covers(const struct wsdbg_family *family, uint32_t offset, uint32_t *stage)
+{
+    if (offset < family->first)
+        return false;
+    *stage = family->stride ? (offset - family->first) / family->stride : 0;
+    return *stage < family->places && family->first + *stage * family->stride == offset;
+}
+
+bool wsdbg_look_family(const struct wsdbg_look_grid *grid, uint32_t offset, uint32_t *family, uint32_t *stage)
+{
+    for (uint32_t i = 0; i < grid->family_count; i++)
+        if (covers(&grid->families[i], offset, stage)) {
+            *family = i;
+            return true;
+        }
+    return false;
+}
+
+bool wsdbg_access_may_be(const struct wsdbg_access *access, uint32_t offset)
+{
+    const struct wsdbg_value_set *address = &access->address;
+    const uint32_t base = (uint32_t)address->base & WSDBG_OFFSET_MASK;
+    if (!address->known || address->count == 1 || address->stride == 0)
+        return !address->known || base == offset;
+    return offset >= base && (offset - base) % address->stride == 0 &&
+           (address->count == 0 || (offset - base) / address->stride < address->count);
+}
+
+/* An array whose first place lies in another one is a walk over part of that. */
+static bool add_array(struct wsdbg_look_grid *grid, const struct wsdbg_family *array)
+{
+    uint32_t family, stage;
+    if (wsdbg_look_family(grid, array->first, &family, &stage)) {
+        grid->families[family].uses |= array->uses;
+        return true;
+    }
+    if (grid->family_count < WSDBG_FAMILIES_MAX)
+        grid->families[grid->family_count++] = *array;
+    return false;
+}
+
+/* A single place joins the family of those just before it that are alike. */
+static void add_place(struct survey *survey, struct wsdbg_look_grid *grid, const struct place *place)
+{
+    uint32_t family, stage;
+    if (wsdbg_look_family(grid, place->offset, &family, &stage)) {
+        grid->families[family].uses |= place->uses;
+        return;
+    }
+    struct wsdbg_family *last = grid->family_count ? &grid->families[grid->family_count - 1] : NULL;
+    if (last && last->stride == 0 && last->first + last->places * MBARRIER_BYTES == place->offset &&
+        last->uses == place->uses && last->places < STAGES_MAX &&
+        expected_at(survey, last->first) == expected_at(survey, place->offset)) {
+        last->places++;
+        return;
+    }
+    if (grid->family_count < WSDBG_FAMILIES_MAX)
+        grid->families[grid->family_count++] =
+            (struct wsdbg_family){.first = place->offset, .places = 1, .uses = place->uses};
+}
+
+static int by_first(const void *left, const void *right)
+{
+    const uint32_t a = ((const struct wsdbg_family *)left)->first, b = ((const struct wsdbg_family *)right)->first;
+    return (a > b) - (a < b);
+}
+
+static int by_offset(const void *left, const void *right)
+{
+    const uint32_t a = ((const struct place *)left)->offset, b = ((const struct place *)right)->offset;
+    return (a > b) - (a < b);
+}
+
+static void settle(struct survey *survey, struct wsdbg_look_grid *grid)
+{
+    for (size_t i = 0; i < survey->array_count; i++)
+        measure(survey, i);
+    if (survey->array_count)
+        qsort(survey->arrays, survey->array_count, sizeof *survey->arrays, by_first);
+    for (size_t i = 0; i < survey->array_count; i++)
+        add_array(grid, &survey->arrays[i]);
+    if (survey->place_count)
+        qsort(survey->places, survey->place_count, sizeof *survey->places, by_offset);
+    /* Singles in a row grow one family: its stride stays 0 until it is done. */
+    for (size_t i = 0; i < survey->place_count; i++)
+        add_place(survey, grid, &survey->places[i]);
+    for (size_t i = 0; i < grid->family_count; i++)
+        if (grid->families[i].stride == 0)
+            grid->families[i].stride = MBARRIER_BYTES;
+    if (grid->family_count)
+        qsort(grid->families, grid->family_count, sizeof *grid->families, by_first);
+}
+
+struct wsdbg_error *wsdbg_look_families(struct wsdbg_looking *looking)
+{
+    struct survey *survey = malloc(sizeof *survey);
+    if (!survey)
+        return &wsdbg_error_no_memory;
+    for (uint32_t i = 0; i < looking->out->grid_count; i++) {
+        memset(survey, 0, sizeof *survey);
+        survey->looking = looking;
+        survey->grid = i;
+        if (looking->grids[i].kernel)
+            note_accesses(survey, looking->grids[i].kernel);
+        note_waits(survey);
+        settle(survey, &looking->grids[i]);
+    }
+    free(survey);
+    return NULL;
+}

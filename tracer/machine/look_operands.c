@@ -1,0 +1,267 @@
+/* look_operands.c - what a part of a warp waits for: the operands of its instruction, with the registers it has.
+ *
+ * Reads: registers, uniform registers, predicates and polled memory of one lane.  Writes: a part's operands, and what
+ * was read as excerpts.
+ */
+#include <string.h>
+
+#include "base/grow.h"
+#include "machine/look.h"
+
+struct lane {
+    struct wsdbg_looking *looking;
+    uint32_t warp, lane; /* warp: row of the machine */
+    uint32_t general[WSDBG_EXCERPT_WORDS], uniform[WSDBG_EXCERPT_WORDS];
+    uint32_t general_count, uniform_count;
+    struct wsdbg_error *error; /* the first one */
+};
+
+static bool is_in_registers(const struct wsdbg_operand *operand)
+{
+    return (operand->kind == WSDBG_OPERAND_REGISTER && operand->number != WSDBG_RZ) ||
+           (operand->kind == WSDBG_OPERAND_UNIFORM && operand->number != WSDBG_URZ) ||
+           operand->kind == WSDBG_OPERAND_MEMORY;
+}
+
+static const struct wsdbg_instruction *instruction_of(const struct wsdbg_look_part *part, uint32_t number)
+{
+    return wsdbg_graph_instruction(part->place.function->graph, number);
+}
+
+static bool has_registers(const struct wsdbg_instruction *instruction)
+{
+    for (unsigned i = 0; i < instruction->source_count; i++)
+        if (is_in_registers(&instruction->sources[i]))
+            return true;
+    return false;
+}
+
+static bool has_operands(enum wsdbg_warp_state state)
+{
+    return state == WSDBG_WARP_WAIT_MBARRIER || state == WSDBG_WARP_WAIT_REGISTERS || state == WSDBG_WARP_SPIN_GLOBAL;
+}
+
+bool wsdbg_look_needs_registers(const struct wsdbg_look_part *part)
+{
+    if (!part->place.function)
+        return false;
+    const uint32_t before = part->site.barrier_before;
+    if (before != WSDBG_NO_INSTRUCTION) {
+        const struct wsdbg_instruction *bar = instruction_of(part, before);
+        if (has_registers(bar) || bar->guard != WSDBG_PT)
+            return true;
+    }
+    return has_operands(part->site.state) && has_registers(instruction_of(part, part->site.instruction));
+}
+
+static bool general(struct lane *lane, uint32_t number, uint32_t *value)
+{
+    uint32_t known = 0;
+    if (number < lane->general_count) {
+        *value = lane->general[number];
+        return true;
+    }
+    struct wsdbg_machine *machine = lane->looking->machine;
+    if (!lane->error)
+        lane->error = machine->ops->registers(machine, lane->warp, lane->lane, number, 1, value, &known);
+    return known == 1 && !lane->error;
+}
+
+static bool uniform(struct lane *lane, uint32_t number, uint32_t *value)
+{
+    uint32_t known = 0;
+    if (number < lane->uniform_count) {
+        *value = lane->uniform[number];
+        return true;
+    }
+    struct wsdbg_machine *machine = lane->looking->machine;
+    if (!lane->error)
+        lane->error = machine->ops->uniform_registers(machine, lane->warp, number, 1, value, &known);
+    return known == 1 && !lane->error;
+}
+
+/* 32 bits of an operand: of a memory operand its address in shared memory. */
+static bool value_of(struct lane *lane, const struct wsdbg_operand *operand, uint32_t *value)
+{
+    uint32_t part = 0;
+    *value = 0;
+    switch (operand->kind) {
+    case WSDBG_OPERAND_IMMEDIATE:
+        *value = (uint32_t)operand->value;
+        return true;
+    case WSDBG_OPERAND_REGISTER:
+        return operand->number == WSDBG_RZ || general(lane, operand->number, value);
+    case WSDBG_OPERAND_UNIFORM:
+        return operand->number == WSDBG_URZ || uniform(lane, operand->number, value);
+    case WSDBG_OPERAND_MEMORY:
+        if (operand->number != WSDBG_RZ && !general(lane, operand->number, value))
+            return false;
+        if (operand->uniform != WSDBG_URZ && !uniform(lane, operand->uniform, &part))
+            return false;
+        *value += part + (uint32_t)operand->value;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The `number`th source that is no memory and no predicate. */
+static const struct wsdbg_operand *plain_source(const struct wsdbg_instruction *instruction, unsigned number)
+{
+    for (unsigned i = 0; i < instruction->source_count; i++) {
+        const uint8_t kind = instruction->sources[i].kind;
+        if ((kind == WSDBG_OPERAND_IMMEDIATE || kind == WSDBG_OPERAND_REGISTER || kind == WSDBG_OPERAND_UNIFORM) &&
+            number-- == 0)
+            return &instruction->sources[i];
+    }
+    return NULL;
+}
+
+/* The test's phase lies in bit 31 of its register. */
+static void read_mbarrier(struct lane *lane, const struct wsdbg_instruction *test, struct wsdbg_look_part *part,
+                          struct wsdbg_part *row)
+{
+    const struct wsdbg_operand *address = wsdbg_memory_operand(test), *phase = plain_source(test, 0);
+    uint32_t parity = 0;
+    if (!address || !phase || !value_of(lane, address, &part->operand) || !value_of(lane, phase, &parity))
+        return;
+    row->parity = wsdbg_known_u32(parity >> 31);
+    part->resolved = true;
+}
+
+static void read_request(struct lane *lane, const struct wsdbg_instruction *request, struct wsdbg_look_part *part,
+                         struct wsdbg_part *row)
+{
+    const struct wsdbg_operand *count = plain_source(request, 0);
+    uint32_t value;
+    if (!count || !value_of(lane, count, &value))
+        return;
+    row->count = wsdbg_known_u32(value);
+    part->resolved = true;
+}
+
+/* One register with `threads << 16 | id`, or id and threads of their own. */
+static void read_bar(struct lane *lane, const struct wsdbg_instruction *bar, struct wsdbg_look_part *part)
+{
+    const struct wsdbg_operand *id = plain_source(bar, 0), *threads = plain_source(bar, 1);
+    uint32_t mask = 0;
+    bool known = false;
+    struct wsdbg_machine *machine = lane->looking->machine;
+    if (bar->guard != WSDBG_PT && !bar->guard_is_uniform) {
+        if (!lane->error)
+            lane->error = machine->ops->predicates(machine, lane->warp, lane->lane, &mask, &known);
+        part->bar_skipped = known && (mask >> bar->guard & 1) == bar->guard_is_negated;
+    }
+    part->bar_threads = 0;
+    if (!id || !value_of(lane, id, &part->bar_id) || (threads && !value_of(lane, threads, &part->bar_threads)))
+        return;
+    const bool packed = threads && id->kind == WSDBG_OPERAND_REGISTER && threads->kind == WSDBG_OPERAND_REGISTER &&
+                        id->number == threads->number;
+    if (packed)
+        part->bar_threads >>= 16;
+    part->bar_id &= 15;
+    part->bar_known = true;
+}
+
+/* The address of a global or generic access: a pair of registers and a displacement. */
+static bool global_address(struct lane *lane, const struct wsdbg_operand *operand, uint64_t *address)
+{
+    uint32_t low = 0, high = 0;
+    if (operand->number == WSDBG_RZ || !general(lane, operand->number, &low) ||
+        !general(lane, operand->number + 1u, &high))
+        return false;
+    *address = ((uint64_t)high << 32 | low) + (uint64_t)operand->value;
+    return true;
+}
+
+static void read_polled_value(struct lane *lane, uint32_t cta, bool shared, struct wsdbg_part *row)
+{
+    struct wsdbg_looking *looking = lane->looking;
+    uint64_t value = 0;
+    bool known = false;
+    const uint32_t bytes = row->width_bytes.value;
+    if (!bytes || bytes > sizeof value || lane->error)
+        return;
+    lane->error = shared ? looking->machine->ops->shared(looking->machine, looking->ctas[cta].machine,
+                                                         (uint32_t)row->address.value, &value, bytes, &known)
+                         : looking->machine->ops->global(looking->machine,
+                                                         looking->out->grids[looking->out->ctas[cta].grid].context,
+                                                         row->address.value, &value, bytes, &known);
+    if (known && !lane->error)
+        row->value = wsdbg_known_u64(value);
+}
+
+static void read_poll(struct lane *lane, const struct wsdbg_instruction *load, struct wsdbg_look_part *part,
+                      struct wsdbg_part *row)
+{
+    const struct wsdbg_operand *memory = wsdbg_memory_operand(load);
+    const uint32_t cta = lane->looking->out->warps[row->warp].cta;
+    const bool shared = load->operation == WSDBG_OP_LDS || load->operation == WSDBG_OP_ATOMS;
+    uint32_t offset;
+    uint64_t address;
+    if (load->width_bytes)
+        row->width_bytes = wsdbg_known_u32(load->width_bytes);
+    if (!memory || !(shared ? value_of(lane, memory, &offset) : global_address(lane, memory, &address)))
+        return;
+    row->address = wsdbg_known_u64(shared ? offset & WSDBG_OFFSET_MASK : address);
+    part->resolved = true;
+    read_polled_value(lane, cta, shared, row);
+}
+
+static struct wsdbg_error *keep(struct wsdbg_looking *looking, uint32_t kind, uint32_t warp, uint32_t lane,
+                                uint32_t count, const uint32_t words[WSDBG_EXCERPT_WORDS])
+{
+    struct wsdbg_snapshot *out = looking->out;
+    if (count == 0)
+        return NULL;
+    if (!wsdbg_grow((void **)&out->excerpts, &looking->capacity.excerpts, out->excerpt_count + 1,
+                    sizeof *out->excerpts))
+        return &wsdbg_error_no_memory;
+    struct wsdbg_excerpt *row = &out->excerpts[out->excerpt_count++];
+    *row =
+        (struct wsdbg_excerpt){.kind = kind, .cta = out->warps[warp].cta, .warp = warp, .lane = lane, .count = count};
+    memcpy(row->words, words, count * sizeof *words);
+    return NULL;
+}
+
+static struct wsdbg_error *read_registers(struct lane *lane, uint32_t warp)
+{
+    struct wsdbg_machine *machine = lane->looking->machine;
+    struct wsdbg_error *error = machine->ops->registers(machine, lane->warp, lane->lane, 0, WSDBG_EXCERPT_WORDS,
+                                                        lane->general, &lane->general_count);
+    if (!error)
+        error = machine->ops->uniform_registers(machine, lane->warp, 0, WSDBG_EXCERPT_WORDS, lane->uniform,
+                                                &lane->uniform_count);
+    if (!error)
+        error = keep(lane->looking, WSDBG_EXCERPT_REGISTERS, warp, lane->lane, lane->general_count, lane->general);
+    return error ? error
+                 : keep(lane->looking, WSDBG_EXCERPT_UNIFORM, warp, WSDBG_NONE, lane->uniform_count, lane->uniform);
+}
+
+static void read_site(struct lane *lane, struct wsdbg_look_part *part, struct wsdbg_part *row)
+{
+    const struct wsdbg_instruction *instruction = instruction_of(part, part->site.instruction);
+    if (part->site.operands_hold && part->site.state == WSDBG_WARP_WAIT_MBARRIER)
+        read_mbarrier(lane, instruction, part, row);
+    else if (part->site.operands_hold && part->site.state == WSDBG_WARP_WAIT_REGISTERS)
+        read_request(lane, instruction, part, row);
+    else if (part->site.operands_hold && part->site.state == WSDBG_WARP_SPIN_GLOBAL)
+        read_poll(lane, instruction, part, row);
+}
+
+struct wsdbg_error *wsdbg_look_operands(struct wsdbg_looking *looking, uint32_t number)
+{
+    struct wsdbg_look_part *part = &looking->parts[number];
+    struct wsdbg_part *row = &looking->out->parts[number];
+    struct lane lane = {.looking = looking, .warp = looking->warps[row->warp].machine, .lane = part->lane};
+    if (!part->place.function)
+        return NULL;
+    if (wsdbg_look_needs_registers(part))
+        lane.error = read_registers(&lane, row->warp);
+    if (!lane.error && part->site.barrier_before != WSDBG_NO_INSTRUCTION)
+        read_bar(&lane, instruction_of(part, part->site.barrier_before), part);
+    if (!lane.error)
+        read_site(&lane, part, row);
+    row->seen = !lane.error;
+    return lane.error;
+}

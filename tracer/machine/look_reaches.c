@@ -1,0 +1,189 @@
+/* look_reaches.c - every access of a grid's kernel as a row, and how each live warp stands to it: what it must have
+ * executed on its way, may have, and still can.
+ *
+ * Reads: accesses and control flow.  Writes: snapshot.accesses, snapshot.reaches; stances, once per place.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "machine/look.h"
+
+static struct wsdbg_optional_u32 exactly(const struct wsdbg_value_set *set)
+{
+    return set->known && set->count == 1 && set->base <= UINT32_MAX ? wsdbg_known_u32((uint32_t)set->base)
+                                                                    : (struct wsdbg_optional_u32){0};
+}
+
+static struct wsdbg_error *add_access(struct wsdbg_looking *looking, uint32_t grid, const struct wsdbg_access *access)
+{
+    struct wsdbg_snapshot *out = looking->out;
+    const struct wsdbg_value_set *address = &access->address;
+    const bool mbarrier = wsdbg_is_mbarrier_access(access->kind);
+    const struct wsdbg_code_place place = {looking->grids[grid].kernel->function, access->instruction};
+    uint32_t site;
+    struct wsdbg_error *error = wsdbg_look_site(looking, &place, out->grids[grid].module, &site);
+    if (error)
+        return error;
+    if (!wsdbg_grow((void **)&out->accesses, &looking->capacity.accesses, out->access_count + 1, sizeof *out->accesses))
+        return &wsdbg_error_no_memory;
+    struct wsdbg_access_row *row = &out->accesses[out->access_count++];
+    *row = (struct wsdbg_access_row){
+        .grid = grid,
+        .site = site,
+        .kind = access->kind,
+        .certain = address->known,
+        .any_rank = access->is_any_rank,
+        .lanes = access->lanes,
+        .count = exactly(&access->count),
+    };
+    if (!address->known)
+        return NULL;
+    row->address = wsdbg_known_u32((uint32_t)address->base & (mbarrier ? WSDBG_OFFSET_MASK : UINT32_MAX));
+    row->stride = address->count == 1 ? 0 : address->stride;
+    row->places = address->count;
+    return NULL;
+}
+
+static struct wsdbg_error *add_accesses(struct wsdbg_looking *looking)
+{
+    struct wsdbg_error *error = NULL;
+    for (uint32_t grid = 0; !error && grid < looking->out->grid_count; grid++) {
+        const struct wsdbg_code_kernel *kernel = looking->grids[grid].kernel;
+        looking->grids[grid].access_first = (uint32_t)looking->out->access_count;
+        for (size_t i = 0; kernel && !error && i < kernel->access_count; i++)
+            error = add_access(looking, grid, &kernel->accesses[i]);
+    }
+    return error;
+}
+
+/* How often paths from the kernel's start pass each access: only asked of warps that wait. */
+static void look_back(const struct wsdbg_code_kernel *kernel, struct wsdbg_stance *stance, uint64_t *set)
+{
+    const struct wsdbg_graph *graph = kernel->function->graph;
+    stance->before_known = true;
+    for (size_t i = 0; i < kernel->access_count && stance->before_known; i++) {
+        const uint32_t bit = kernel->accesses[i].instruction;
+        set[bit / 64] = (uint64_t)1 << bit % 64;
+        stance->before_known =
+            wsdbg_graph_passes(graph, 0, stance->instruction, set, &stance->least[i], &stance->most[i]);
+        set[bit / 64] = 0;
+    }
+}
+
+static void look_ahead(const struct wsdbg_code_kernel *kernel, struct wsdbg_stance *stance, uint64_t *set)
+{
+    const bool indirect = wsdbg_graph_reach_set(kernel->function->graph, stance->instruction, NULL, set);
+    for (size_t i = 0; i < kernel->access_count; i++) {
+        const uint32_t bit = kernel->accesses[i].instruction;
+        stance->after[i] = set[bit / 64] >> bit % 64 & 1 ? 2 : indirect;
+    }
+}
+
+static struct wsdbg_error *fill_stance(const struct wsdbg_code_kernel *kernel, bool back, struct wsdbg_stance *stance)
+{
+    const size_t words = wsdbg_graph_instruction_count(kernel->function->graph) / 64 + 1;
+    uint64_t *set = calloc(words, sizeof *set);
+    uint8_t *counts = calloc(3 * kernel->access_count + 1, 1);
+    if (!set || !counts) {
+        free(set);
+        free(counts);
+        return &wsdbg_error_no_memory;
+    }
+    stance->least = counts;
+    stance->most = counts + kernel->access_count;
+    stance->after = counts + 2 * kernel->access_count;
+    if (back)
+        look_back(kernel, stance, set);
+    memset(set, 0, words * sizeof *set);
+    look_ahead(kernel, stance, set);
+    free(set);
+    return NULL;
+}
+
+/* All places of one wait are one stance: that of the instruction that waits; behind a BAR, of the one after it. */
+static uint32_t stance_of(const struct wsdbg_look_part *part, enum wsdbg_warp_state state)
+{
+    if (state == WSDBG_WARP_WAIT_NAMED || state == WSDBG_WARP_RECONVERGE || !wsdbg_warp_state_waits(state))
+        return part->place.instruction;
+    return part->site.instruction;
+}
+
+struct wsdbg_error *wsdbg_look_stance(struct wsdbg_looking *looking, uint32_t part, const struct wsdbg_stance **out)
+{
+    const struct wsdbg_look_part *beside = &looking->parts[part];
+    const enum wsdbg_warp_state state = looking->out->parts[part].state;
+    const uint32_t cta = looking->out->warps[looking->out->parts[part].warp].cta;
+    struct wsdbg_look_grid *grid = &looking->grids[looking->out->ctas[cta].grid];
+    *out = NULL;
+    if (!grid->kernel || beside->place.function != grid->kernel->function)
+        return NULL;
+    const uint32_t instruction = stance_of(beside, state);
+    const bool back = wsdbg_warp_state_waits(state);
+    for (size_t i = 0; i < grid->stance_count; i++)
+        if (grid->stances[i].instruction == instruction && (grid->stances[i].looked_back || !back)) {
+            *out = &grid->stances[i];
+            return NULL;
+        }
+    if (!wsdbg_grow((void **)&grid->stances, &grid->stance_capacity, grid->stance_count + 1, sizeof *grid->stances))
+        return &wsdbg_error_no_memory;
+    struct wsdbg_stance *stance = &grid->stances[grid->stance_count];
+    *stance = (struct wsdbg_stance){.instruction = instruction, .looked_back = back};
+    struct wsdbg_error *error = fill_stance(grid->kernel, back, stance);
+    if (error)
+        return error;
+    grid->stance_count++;
+    *out = stance;
+    return NULL;
+}
+
+/* Before: of the part that the others wait for; after: of any of them. */
+static struct wsdbg_error *add_reaches_of(struct wsdbg_looking *looking, uint32_t warp)
+{
+    const struct wsdbg_warp_row *row = &looking->out->warps[warp];
+    const struct wsdbg_look_grid *grid = &looking->grids[looking->out->ctas[row->cta].grid];
+    const size_t first = looking->out->reach_count, count = grid->kernel ? grid->kernel->access_count : 0;
+    struct wsdbg_reach *reaches = &looking->out->reaches[first];
+    for (uint32_t p = row->part_first; p < row->part_first + row->part_count; p++) {
+        const struct wsdbg_stance *stance;
+        struct wsdbg_error *error = wsdbg_look_stance(looking, p, &stance);
+        if (error)
+            return error;
+        if (!stance) {
+            looking->out->reach_count = first; /* a part stands where nobody knows how it goes on */
+            return NULL;
+        }
+        looking->out->reach_count = first + count;
+        for (size_t i = 0; i < count; i++) {
+            const uint8_t after =
+                p == row->part_first || stance->after[i] > reaches[i].after ? stance->after[i] : reaches[i].after;
+            if (p == looking->warps[warp].decides || p == row->part_first)
+                reaches[i] = (struct wsdbg_reach){
+                    .before_least = stance->least[i],
+                    .before_most = stance->most[i],
+                    .before_known = stance->before_known,
+                };
+            reaches[i].warp = warp;
+            reaches[i].access = grid->access_first + (uint32_t)i;
+            reaches[i].after = after;
+        }
+    }
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_look_reaches(struct wsdbg_looking *looking)
+{
+    size_t most = 0;
+    struct wsdbg_error *error = add_accesses(looking);
+    for (uint32_t i = 0; i < looking->out->warp_count; i++) {
+        const struct wsdbg_look_grid *grid = &looking->grids[looking->out->ctas[looking->out->warps[i].cta].grid];
+        most += grid->kernel && looking->out->warps[i].part_count ? grid->kernel->access_count : 0;
+    }
+    looking->out->reaches = error ? NULL : malloc((most + 1) * sizeof *looking->out->reaches);
+    if (!error && !looking->out->reaches)
+        return &wsdbg_error_no_memory;
+    for (uint32_t i = 0; !error && i < looking->out->warp_count; i++)
+        if (looking->out->warps[i].part_count)
+            error = add_reaches_of(looking, i);
+    return error;
+}

@@ -1,0 +1,89 @@
+/* look_sites.c - places in the code as rows: their text and source lines; and the functions they lie in.
+ *
+ * Reads: decoded code.  Writes: snapshot.sites, snapshot.functions, each place and function once.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "machine/look.h"
+
+enum { LEVELS_MAX = 16 };
+
+static void copy_text(char *out, size_t room, const char *text)
+{
+    snprintf(out, room, "%s", text ? text : "");
+}
+
+struct wsdbg_error *wsdbg_look_function(struct wsdbg_looking *looking, const struct wsdbg_code_function *function,
+                                        uint32_t module, uint32_t *out)
+{
+    struct wsdbg_snapshot *snapshot = looking->out;
+    for (uint32_t i = 0; i < snapshot->function_count; i++)
+        if (snapshot->functions[i].module == module &&
+            strcmp(snapshot->functions[i].name, function->cubin->name) == 0) {
+            *out = i;
+            return NULL;
+        }
+    if (!wsdbg_grow((void **)&snapshot->functions, &looking->capacity.functions, snapshot->function_count + 1,
+                    sizeof *snapshot->functions))
+        return &wsdbg_error_no_memory;
+    struct wsdbg_function *row = &snapshot->functions[snapshot->function_count];
+    *row = (struct wsdbg_function){.module = module};
+    copy_text(row->name, sizeof row->name, function->cubin->name);
+    if (function->cubin->registers != WSDBG_UNKNOWN_COUNT)
+        row->registers = wsdbg_known_u32((uint32_t)function->cubin->registers);
+    *out = (uint32_t)snapshot->function_count++;
+    return NULL;
+}
+
+static struct wsdbg_error *add_site(struct wsdbg_looking *looking, const struct wsdbg_site *site)
+{
+    struct wsdbg_snapshot *snapshot = looking->out;
+    if (!wsdbg_grow((void **)&snapshot->sites, &looking->capacity.sites, snapshot->site_count + 1,
+                    sizeof *snapshot->sites))
+        return &wsdbg_error_no_memory;
+    snapshot->sites[snapshot->site_count++] = *site;
+    return NULL;
+}
+
+/* The rows of one place lie behind each other: itself, then the calls it was inlined at. */
+static struct wsdbg_error *add_levels(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,
+                                      struct wsdbg_site *site)
+{
+    struct wsdbg_line lines[LEVELS_MAX];
+    const size_t count = wsdbg_code_lines(place, lines, LEVELS_MAX);
+    struct wsdbg_error *error = NULL;
+    for (size_t i = 0; !error && (i < count || i == 0); i++) {
+        const bool deeper = i + 1 < count;
+        if (i < count) {
+            copy_text(site->file, sizeof site->file, lines[i].file);
+            site->line = wsdbg_known_u32(lines[i].line);
+        }
+        site->inlined_at = deeper ? (uint32_t)looking->out->site_count + 1 : WSDBG_NONE;
+        error = add_site(looking, site);
+    }
+    return error;
+}
+
+struct wsdbg_error *wsdbg_look_site(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,
+                                    uint32_t module, uint32_t *out)
+{
+    const uint64_t pc = wsdbg_code_address(place);
+    struct wsdbg_site site = {
+        .pc = pc,
+        .offset_bytes = wsdbg_known_u32(place->instruction * WSDBG_INSTRUCTION_BYTES),
+        .inlined_at = WSDBG_NONE,
+    };
+    struct wsdbg_error *error = wsdbg_look_function(looking, place->function, module, &site.function);
+    if (error)
+        return error;
+    for (uint32_t i = 0; i < looking->out->site_count; i++)
+        if (looking->out->sites[i].pc == pc && looking->out->sites[i].function == site.function) {
+            *out = i;
+            return NULL;
+        }
+    wsdbg_instruction_text(wsdbg_graph_instruction(place->function->graph, place->instruction), pc, site.instruction);
+    *out = (uint32_t)looking->out->site_count;
+    return add_levels(looking, place, &site);
+}

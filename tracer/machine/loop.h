@@ -1,0 +1,37 @@
+/* loop.h - the innermost loop around a place in a kernel, and what it can be: a loop that only looks at something until
+ * it changes has no effect but its end.  Private to this room.
+ */
+#ifndef WSDBG_MACHINE_LOOP_H
+#define WSDBG_MACHINE_LOOP_H
+
+#include "sass/graph.h"
+
+struct wsdbg_loop {
+    const struct wsdbg_graph *graph;
+    uint32_t head;   /* block */
+    uint64_t *body;  /* a bit a block; the caller frees it */
+    bool is_quiet;   /* changes nothing outside its registers and, at places that stay the same, shared memory */
+    bool has_global; /* loads or atomics that may be of global memory */
+};
+
+/* *found is false, and nothing is to be freed, where `instruction` lies in no loop. */
+struct wsdbg_error *wsdbg_loop_around(const struct wsdbg_graph *graph, uint32_t instruction, struct wsdbg_loop *out,
+                                      bool *found);
+bool wsdbg_loop_has(const struct wsdbg_loop *loop, uint32_t instruction);
+/* The first instruction at or behind `from`, in order of addresses, that lies in the loop; WSDBG_NO_INSTRUCTION behind
+ * the last one. */
+#define WSDBG_NO_INSTRUCTION UINT32_MAX
+uint32_t wsdbg_loop_next(const struct wsdbg_loop *loop, uint32_t from);
+/* Whether what an operand of an instruction of the loop is made of stays the same as long as the loop runs. */
+bool wsdbg_loop_keeps(const struct wsdbg_loop *loop, uint32_t instruction, const struct wsdbg_operand *operand);
+/* Whether the loop writes a register of the operand at all. */
+bool wsdbg_loop_writes(const struct wsdbg_loop *loop, const struct wsdbg_operand *operand);
+/* Whether the end of the loop depends on what this instruction loads. */
+bool wsdbg_loop_ends_by(const struct wsdbg_loop *loop, uint32_t load);
+
+/* The memory operand of an instruction, NULL where it has none. */
+const struct wsdbg_operand *wsdbg_memory_operand(const struct wsdbg_instruction *instruction);
+/* Whether an instruction writes one of the registers that the operand reads. */
+bool wsdbg_writes_operand(const struct wsdbg_instruction *instruction, const struct wsdbg_operand *operand);
+
+#endif

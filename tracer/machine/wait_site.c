@@ -1,0 +1,214 @@
+/* wait_site.c - see wait_site.h.  Reads: a function's graph.  Writes: the wait that a place belongs to. */
+#include "machine/wait_site.h"
+
+#include <stdlib.h>
+
+static const struct wsdbg_instruction *at(const struct wsdbg_graph *graph, uint32_t number)
+{
+    return wsdbg_graph_instruction(graph, number);
+}
+
+static bool same_operand(const struct wsdbg_operand *a, const struct wsdbg_operand *b)
+{
+    return a->kind == b->kind && a->number == b->number && a->uniform == b->uniform && a->value == b->value;
+}
+
+static bool same_test(const struct wsdbg_instruction *a, const struct wsdbg_instruction *b)
+{
+    if (a->source_count != b->source_count)
+        return false;
+    for (unsigned i = 0; i < a->source_count; i++)
+        if (!same_operand(&a->sources[i], &b->sources[i]))
+            return false;
+    return true;
+}
+
+/* Whether the sources of the instruction are written between it and `to`, both not counted. */
+static bool is_overwritten(const struct wsdbg_graph *graph, uint32_t instruction, uint32_t to)
+{
+    for (uint32_t i = instruction + 1; i < to; i++)
+        for (unsigned s = 0; s < at(graph, instruction)->source_count; s++)
+            if (wsdbg_writes_operand(at(graph, i), &at(graph, instruction)->sources[s]))
+                return true;
+    return false;
+}
+
+static bool keeps_sources(const struct wsdbg_loop *loop, uint32_t instruction)
+{
+    const struct wsdbg_instruction *row = at(loop->graph, instruction);
+    for (unsigned s = 0; s < row->source_count; s++)
+        if (wsdbg_loop_writes(loop, &row->sources[s]))
+            return false;
+    return true;
+}
+
+/* The one test of the loop: all tests in it are of one barrier and phase, and it does nothing else. */
+static uint32_t only_test(const struct wsdbg_loop *loop)
+{
+    uint32_t found = WSDBG_NO_INSTRUCTION;
+    for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1)) {
+        const struct wsdbg_instruction *instruction = at(loop->graph, i);
+        if (instruction->operation != WSDBG_OP_SYNCS_PHASECHK)
+            continue;
+        if (found != WSDBG_NO_INSTRUCTION && !same_test(instruction, at(loop->graph, found)))
+            return WSDBG_NO_INSTRUCTION;
+        if (found == WSDBG_NO_INSTRUCTION)
+            found = i;
+    }
+    return found;
+}
+
+static bool has_operation(const struct wsdbg_loop *loop, enum wsdbg_operation operation)
+{
+    for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1))
+        if (at(loop->graph, i)->operation == operation)
+            return true;
+    return false;
+}
+
+static uint32_t first_instruction(const struct wsdbg_loop *loop)
+{
+    return wsdbg_graph_block(loop->graph, loop->head)->first;
+}
+
+static void found(struct wsdbg_wait_site *out, enum wsdbg_warp_state state, uint32_t instruction, uint32_t home,
+                  bool operands_hold)
+{
+    out->state = state;
+    out->instruction = instruction;
+    out->home = home;
+    out->operands_hold = operands_hold;
+}
+
+/* try_wait without a loop of its own, or the first try before one: its test lies before the counter in the same block,
+ * and nothing that others see has happened since. */
+static bool find_try(const struct wsdbg_graph *graph, uint32_t pc, struct wsdbg_wait_site *out)
+{
+    const uint32_t first = wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, pc))->first;
+    for (uint32_t i = pc + 1; i-- > first;) {
+        const struct wsdbg_instruction *instruction = at(graph, i);
+        if (instruction->operation == WSDBG_OP_SYNCS_PHASECHK && instruction->is_try_wait) {
+            found(out, WSDBG_WARP_WAIT_MBARRIER, i, i, !is_overwritten(graph, i, pc));
+            return true;
+        }
+        if (i != pc && instruction->operation < WSDBG_OP_MOV && instruction->operation != WSDBG_OP_NANOSLEEP &&
+            instruction->operation != WSDBG_OP_SYNCS_PHASECHK && instruction->operation != WSDBG_OP_CCTL)
+            return false;
+    }
+    return false;
+}
+
+/* A loop that tries to get registers, tests a barrier or polls memory, and does nothing else. */
+static bool find_loop_wait(const struct wsdbg_loop *loop, struct wsdbg_wait_site *out)
+{
+    const uint32_t home = first_instruction(loop);
+    const uint32_t test = only_test(loop);
+    const bool tests = has_operation(loop, WSDBG_OP_SYNCS_PHASECHK);
+    for (uint32_t i = wsdbg_loop_next(loop, 0); !tests && i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1)) {
+        const struct wsdbg_instruction *instruction = at(loop->graph, i);
+        if (instruction->operation == WSDBG_OP_USETMAXREG && instruction->mode == WSDBG_MAXREG_TRY_ALLOC) {
+            found(out, WSDBG_WARP_WAIT_REGISTERS, i, home, keeps_sources(loop, i));
+            return true;
+        }
+    }
+    if (tests && test == WSDBG_NO_INSTRUCTION)
+        found(out, WSDBG_WARP_UNKNOWN, out->instruction, home, false);
+    else if (tests)
+        found(out, WSDBG_WARP_WAIT_MBARRIER, test, home, keeps_sources(loop, test));
+    return tests;
+}
+
+static bool is_polled(const struct wsdbg_loop *loop, uint32_t instruction, bool global)
+{
+    const enum wsdbg_operation operation = at(loop->graph, instruction)->operation;
+    const bool is_global = operation == WSDBG_OP_LD || operation == WSDBG_OP_LDG || operation == WSDBG_OP_ATOM ||
+                           operation == WSDBG_OP_ATOMG;
+    const bool is_shared = operation == WSDBG_OP_LDS || operation == WSDBG_OP_ATOMS;
+    return (global ? is_global : is_shared) && wsdbg_loop_ends_by(loop, instruction);
+}
+
+static bool find_poll(const struct wsdbg_loop *loop, struct wsdbg_wait_site *out)
+{
+    for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1)) {
+        if (!is_polled(loop, i, loop->has_global))
+            continue;
+        const bool hold = !wsdbg_loop_writes(loop, wsdbg_memory_operand(at(loop->graph, i)));
+        found(out, WSDBG_WARP_SPIN_GLOBAL, i, first_instruction(loop), hold);
+        return true;
+    }
+    return false;
+}
+
+/* Copies out of shared memory are waited for with the scoreboard that asynchronous loads use too. */
+static bool only_copies_out_use_scoreboards(const struct wsdbg_graph *graph)
+{
+    bool copies_out = false;
+    for (uint32_t i = 0; i < wsdbg_graph_instruction_count(graph); i++) {
+        if (at(graph, i)->operation == WSDBG_OP_LDGSTS)
+            return false;
+        copies_out |= at(graph, i)->operation == WSDBG_OP_UTMACMDFLUSH;
+    }
+    return copies_out;
+}
+
+static enum wsdbg_warp_state waits_at(const struct wsdbg_graph *graph, uint32_t pc)
+{
+    switch (at(graph, pc)->operation) {
+    case WSDBG_OP_UCGABAR_WAIT:
+        return WSDBG_WARP_WAIT_CLUSTER;
+    case WSDBG_OP_ACQBULK:
+        return WSDBG_WARP_WAIT_GRID_DEPENDENCY;
+    case WSDBG_OP_WARPGROUP:
+    case WSDBG_OP_HGMMA:
+    case WSDBG_OP_IGMMA:
+    case WSDBG_OP_QGMMA:
+    case WSDBG_OP_BGMMA:
+        return WSDBG_WARP_WAIT_WGMMA;
+    case WSDBG_OP_DEPBAR:
+        return only_copies_out_use_scoreboards(graph) ? WSDBG_WARP_WAIT_BULK : WSDBG_WARP_RUNNING;
+    case WSDBG_OP_BSYNC:
+    case WSDBG_OP_WARPSYNC:
+        return WSDBG_WARP_RECONVERGE;
+    default:
+        return WSDBG_WARP_RUNNING;
+    }
+}
+
+static bool is_blocking_barrier(const struct wsdbg_graph *graph, uint32_t instruction)
+{
+    const struct wsdbg_instruction *row = at(graph, instruction);
+    return row->operation == WSDBG_OP_BAR && row->mode != WSDBG_BAR_ARV;
+}
+
+/* What the counter's own instruction waits for, or the loop around it. */
+static struct wsdbg_error *find_at(const struct wsdbg_graph *graph, uint32_t pc, struct wsdbg_wait_site *out)
+{
+    const enum wsdbg_warp_state state = waits_at(graph, pc);
+    struct wsdbg_loop loop;
+    bool in_loop;
+    if (state != WSDBG_WARP_RUNNING && state != WSDBG_WARP_RECONVERGE) {
+        found(out, state, pc, pc, true);
+        return NULL;
+    }
+    struct wsdbg_error *error = wsdbg_loop_around(graph, pc, &loop, &in_loop);
+    if (error)
+        return error;
+    const bool waits = in_loop && loop.is_quiet && (find_loop_wait(&loop, out) || find_poll(&loop, out));
+    if (in_loop)
+        free(loop.body);
+    if (!waits && state == WSDBG_WARP_RECONVERGE)
+        found(out, state, pc, pc, true);
+    else if (!waits)
+        find_try(graph, pc, out);
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_wait_site_find(const struct wsdbg_graph *graph, uint32_t pc, struct wsdbg_wait_site *out)
+{
+    *out = (struct wsdbg_wait_site){.barrier_before = WSDBG_NO_INSTRUCTION};
+    found(out, WSDBG_WARP_RUNNING, pc, pc, true);
+    struct wsdbg_error *error = find_at(graph, pc, out);
+    if (!error && pc > 0 && is_blocking_barrier(graph, pc - 1))
+        out->barrier_before = pc - 1;
+    return error;
+}

@@ -1,0 +1,24 @@
+/* wait_site.h - what a warp waits for whose program counter is at an instruction: from the code alone, without a
+ * register.  Private to this room.
+ *
+ * Where the hardware leaves the counter of a waiting warp: an mbarrier wait at the test or anywhere in the loop around
+ * it; BAR.SYNC at the instruction behind it; the cluster barrier, griddepcontrol.wait and wgmma at the instruction
+ * itself; setmaxnreg and polling anywhere in their loops (measured on an H200).
+ */
+#ifndef WSDBG_MACHINE_WAIT_SITE_H
+#define WSDBG_MACHINE_WAIT_SITE_H
+
+#include "machine/loop.h"
+#include "model/snapshot.h"
+
+struct wsdbg_wait_site {
+    enum wsdbg_warp_state state; /* RUNNING: no wait is here; UNKNOWN: one of several */
+    uint32_t instruction;        /* that waits: the test, the barrier, the load; of a RUNNING one the counter's own */
+    uint32_t home;               /* the same for every place of one wait: its loop's first instruction, or itself */
+    uint32_t barrier_before;     /* it may also still be in the BAR just before; WSDBG_NO_INSTRUCTION = no */
+    bool operands_hold;          /* the registers the instruction names still have what it saw */
+};
+
+struct wsdbg_error *wsdbg_wait_site_find(const struct wsdbg_graph *graph, uint32_t pc, struct wsdbg_wait_site *out);
+
+#endif

@@ -1,0 +1,98 @@
+/* words.c - see words.h.  Reads: a CTA's shared memory.  Writes: copies of its mbarriers' words. */
+#include "machine/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+enum { WORD_BYTES = 8, GAP_BYTES = 64, UNCOUNTED_PLACES = 16 };
+
+static int by_first(const void *left, const void *right)
+{
+    const uint32_t a = ((const struct wsdbg_span *)left)->first, b = ((const struct wsdbg_span *)right)->first;
+    return (a > b) - (a < b);
+}
+
+/* Adds a span to ordered ones, joined with a neighbour where that makes no long one. */
+static size_t join(struct wsdbg_span *spans, size_t count, struct wsdbg_span added)
+{
+    const uint64_t end = (uint64_t)added.first + added.byte_count;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t other_end = (uint64_t)spans[i].first + spans[i].byte_count;
+        if (added.first > other_end + GAP_BYTES || end + GAP_BYTES < spans[i].first)
+            continue;
+        const uint32_t first = added.first < spans[i].first ? added.first : spans[i].first;
+        const uint64_t joined = (end > other_end ? end : other_end) - first;
+        if (joined > WSDBG_SPAN_BYTES_MAX)
+            continue;
+        spans[i] = (struct wsdbg_span){first, (uint32_t)joined};
+        return count;
+    }
+    if (count < WSDBG_SPANS_MAX)
+        spans[count++] = added;
+    return count;
+}
+
+size_t wsdbg_words_spans(const struct wsdbg_access *accesses, size_t count, struct wsdbg_span out[WSDBG_SPANS_MAX])
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct wsdbg_value_set *address = &accesses[i].address;
+        const bool is_mbarrier = accesses[i].kind >= WSDBG_ACCESS_INIT && accesses[i].kind <= WSDBG_ACCESS_INVALIDATE;
+        if (!is_mbarrier || !address->known || address->base % WORD_BYTES)
+            continue;
+        const uint64_t places = address->count ? address->count : UNCOUNTED_PLACES;
+        uint64_t bytes = (places - 1) * address->stride + WORD_BYTES;
+        if (bytes > WSDBG_SPAN_BYTES_MAX)
+            bytes = address->count ? WSDBG_SPAN_BYTES_MAX : WORD_BYTES;
+        found = join(out, found, (struct wsdbg_span){address->base & WSDBG_OFFSET_MASK, (uint32_t)bytes});
+    }
+    if (found)
+        qsort(out, found, sizeof *out, by_first);
+    return found;
+}
+
+static struct wsdbg_error *add(struct wsdbg_words *words, struct wsdbg_word word)
+{
+    if (wsdbg_words_find(words, word.offset))
+        return NULL;
+    if (!wsdbg_grow((void **)&words->rows, &words->capacity, words->count + 1, sizeof *words->rows))
+        return &wsdbg_error_no_memory;
+    words->rows[words->count++] = word;
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_words_read(struct wsdbg_words *words, struct wsdbg_machine *machine, uint32_t cta,
+                                     struct wsdbg_span span)
+{
+    uint64_t bytes[WSDBG_SPAN_BYTES_MAX / WORD_BYTES];
+    bool known = false;
+    if (span.byte_count > sizeof bytes)
+        span.byte_count = sizeof bytes;
+    struct wsdbg_error *error = machine->ops->shared(machine, cta, span.first, bytes, span.byte_count, &known);
+    for (uint32_t i = 0; !error && i < span.byte_count / WORD_BYTES; i++)
+        error = add(words, (struct wsdbg_word){span.first + i * WORD_BYTES, known, known ? bytes[i] : 0});
+    return error;
+}
+
+const struct wsdbg_word *wsdbg_words_find(const struct wsdbg_words *words, uint32_t offset)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (words->rows[i].offset == offset)
+            return &words->rows[i];
+    return NULL;
+}
+
+struct wsdbg_mbarrier_word wsdbg_mbarrier_word(uint64_t word)
+{
+    const uint32_t bytes = word >> 21 & 0x1fffff;
+    struct wsdbg_mbarrier_word out = {
+        .phase = (uint32_t)(word >> 63),
+        .pending = -(uint32_t)(word >> 43) & 0xfffff,
+        .expected = -(uint32_t)(word >> 1) & 0xfffff,
+        .missing_bytes = bytes & 0x100000 ? (int32_t)(0x200000 - bytes) : -(int32_t)bytes,
+    };
+    out.is_valid = !(word & 1) && !(word >> 42 & 1) && out.expected && out.pending <= out.expected;
+    return out;
+}
