@@ -13,3 +13,5 @@ fi
 echo
 echo "\$ wsdbg query $database @waits"
 "$wsdbg" query "$database" @waits
+echo
+echo "to look at it:  $wsdbg view $database"

@@ -70,13 +70,15 @@ static void the_completion_file_equals_the_table(void **state)
     outcome_free(&made);
 }
 
-static void bash_completes_values_and_options(void **state)
+/* What bash offers for the last of `words`. */
+static void completes(const char *words, const char *expected)
 {
-    (void)state;
-    static const char script[] =
-        ". " WSDBG_SOURCE "/completions/wsdbg; COMP_WORDS=(wsdbg run --on-stall w); COMP_CWORD=3; _wsdbg;"
-        " echo \"${COMPREPLY[*]}\"; COMP_WORDS=(wsdbg run --rec); COMP_CWORD=2; _wsdbg; echo \"${COMPREPLY[*]}\"";
+    char script[1024];
     FILE *shell;
+    snprintf(script, sizeof script,
+             ". " WSDBG_SOURCE "/completions/wsdbg; COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _wsdbg;"
+             " echo \"${COMPREPLY[*]}\"",
+             words);
     char text[256] = "";
     setenv("SCRIPT", script, 1);
     shell = popen("bash -c \"$SCRIPT\"", "r");
@@ -84,15 +86,27 @@ static void bash_completes_values_and_options(void **state)
     size_t bytes = fread(text, 1, sizeof text - 1, shell);
     text[bytes] = '\0';
     assert_int_equal(pclose(shell), 0);
-    assert_string_equal(text, "wait\n--record\n");
+    assert_string_equal(text, expected);
+}
+
+static void bash_completes_values_options_and_operands(void **state)
+{
+    (void)state;
+    completes("wsdbg run --on-stall w", "wait\n");
+    completes("wsdbg run --rec", "--record\n");
+    completes("wsdbg help dem", "demo\n");
+    completes("wsdbg query x.db @look", "@looks\n");
+    completes("wsdbg query x.db @ look", "looks\n");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_overview_lists_every_command),  cmocka_unit_test(help_of_a_command_shows_every_option),
-        cmocka_unit_test(manual_pages_equal_the_table),      cmocka_unit_test(the_completion_file_equals_the_table),
-        cmocka_unit_test(bash_completes_values_and_options),
+        cmocka_unit_test(the_overview_lists_every_command),
+        cmocka_unit_test(help_of_a_command_shows_every_option),
+        cmocka_unit_test(manual_pages_equal_the_table),
+        cmocka_unit_test(the_completion_file_equals_the_table),
+        cmocka_unit_test(bash_completes_values_options_and_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

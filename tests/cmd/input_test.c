@@ -55,6 +55,19 @@ static void what_this_version_lacks(void **state)
     check_refused(WSDBG("run", "--evidence=core", "true"), "--evidence=core", "this version does not have");
 }
 
+/* Also where no demo program is installed. */
+static void every_demo_has_a_story(void **state)
+{
+    (void)state;
+    struct outcome list = WSDBG("demo", "--list");
+    assert_int_equal(list.status, 0);
+    assert_non_null(strstr(list.out, "two-async-all "));
+    for (char *line = strtok(list.out, "\n"); line; line = strtok(NULL, "\n"))
+        if (strlen(line) < 60)
+            fail_msg("no story: %s", line);
+    outcome_free(&list);
+}
+
 static void files_that_are_not_there(void **state)
 {
     (void)state;

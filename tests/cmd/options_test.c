@@ -117,6 +117,29 @@ static void a_bad_line_is_refused_with_its_reason(void **state)
     }
 }
 
+/* What brackets hold may be left out, so it is not what is missing. */
+static void what_is_missing_is_named(void **state)
+{
+    static const struct {
+        const char *usage, *word, *says;
+    } cases[] = {
+        {"[-x WHAT] FILE [OTHER]", NULL, "FILE is missing; usage: wsdbg two [-x WHAT] FILE [OTHER]"},
+        {"[options] [--] PROGRAM [ARGS...]", NULL,
+         "PROGRAM is missing; usage: wsdbg two [options] [--] PROGRAM [ARGS...]"},
+        {"FILE.db OUT", "a.db", "OUT is missing; usage: wsdbg two FILE.db OUT"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct wsdbg_command two = {
+            .name = "two", .usage = cases[i].usage, .operands_min = cases[i].word ? 2 : 1, .operands_max = 2};
+        struct line line;
+        struct wsdbg_error *error = PARSE(&two, &line, cases[i].word);
+        assert_non_null(error);
+        assert_string_equal(wsdbg_error_message(error), cases[i].says);
+        wsdbg_error_destroy(error);
+    }
+}
+
 static void seconds_are_decimal_and_positive(void **state)
 {
     static const char *const bad[] = {"", "0", "-1", "x", "2s", "nan", "inf", "1e9"};
@@ -235,6 +258,7 @@ int main(void)
         cmocka_unit_test(options_after_the_program_are_the_programs),
         cmocka_unit_test(two_dashes_end_the_options),
         cmocka_unit_test(a_bad_line_is_refused_with_its_reason),
+        cmocka_unit_test(what_is_missing_is_named),
         cmocka_unit_test(seconds_are_decimal_and_positive),
         cmocka_unit_test(counts_are_whole_and_in_range),
         cmocka_unit_test(the_shim_goes_before_what_was_preloaded),

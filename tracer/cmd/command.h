@@ -49,6 +49,15 @@ struct wsdbg_invocation {
     bool help;
 };
 
+/* What a command's exit status can be, beside 0 and 125. */
+enum wsdbg_exits {
+    WSDBG_EXITS_PLAIN,
+    WSDBG_EXITS_VERDICT, /* 124 when a hang is shown */
+    WSDBG_EXITS_PROGRAM, /* that, and whatever the program ended with */
+};
+/* What bash offers for an operand; files where there is nothing better. */
+enum wsdbg_operand_kind { WSDBG_OPERAND_FILE, WSDBG_OPERAND_COMMAND, WSDBG_OPERAND_DEMO, WSDBG_OPERAND_QUERY };
+
 struct wsdbg_command {
     const char *name;
     const char *summary;     /* one line */
@@ -60,6 +69,8 @@ struct wsdbg_command {
     int operands_min, operands_max; /* max -1 = any number */
     bool runs_program;              /* options end at the first operand: the rest belongs to the program */
     bool hidden;                    /* not listed */
+    enum wsdbg_exits exits;
+    enum wsdbg_operand_kind operand;
     /* Does the work; *status is wsdbg's exit status.  An error makes it WSDBG_EXIT_FAILED. */
     struct wsdbg_error *(*run)(const struct wsdbg_invocation *invocation, int *status);
 };

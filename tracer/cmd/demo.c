@@ -126,5 +126,7 @@ const struct wsdbg_command wsdbg_command_demo = {
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_max = 1,
+    .exits = WSDBG_EXITS_PROGRAM,
+    .operand = WSDBG_OPERAND_DEMO,
     .run = demo_run,
 };

@@ -1,7 +1,7 @@
 /* demo_list.c - see demo_list.h.
  *
- * Reads: the output of `PROGRAM --list-bugs` (one hang a line: name, tab, other columns, tab, story) and the folder
- * of recorded sessions.
+ * Reads: the output of `PROGRAM --list-bugs` (one hang a line: name, tab, other columns, tab, story), the folder of
+ * recorded sessions, and there the stories of those whose program is not at hand.
  */
 #include "cmd/demo_list.h"
 
@@ -98,6 +98,33 @@ static void add_program(struct list *list, const char *program)
     free(path);
 }
 
+/* The lines are like a program's, with two columns. */
+static void add_stories(struct list *list, const char *folder)
+{
+    char *path = NULL, line[1024];
+    if (asprintf(&path, "%s/stories.tsv", folder) < 0)
+        return;
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        char *story = strchr(line, '\t');
+        if (!story)
+            continue;
+        *story++ = '\0';
+        struct wsdbg_demo *demo = find(list, line);
+        if (demo && !demo->story[0])
+            snprintf(demo->story, sizeof demo->story, "%s", story);
+    }
+    if (file)
+        fclose(file);
+    free(path);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(((const struct wsdbg_demo *)left)->name, ((const struct wsdbg_demo *)right)->name);
+}
+
 static void add_recordings(struct list *list)
 {
     char *folder;
@@ -118,6 +145,7 @@ static void add_recordings(struct list *list)
     }
     if (listing)
         closedir(listing);
+    add_stories(list, folder);
     free(folder);
 }
 
@@ -127,5 +155,6 @@ size_t wsdbg_demo_list(struct wsdbg_demo out[WSDBG_DEMOS_MAX])
     for (size_t i = 0; programs[i]; i++)
         add_program(&list, programs[i]);
     add_recordings(&list);
+    qsort(out, list.count, sizeof *out, by_name);
     return list.count;
 }

@@ -111,5 +111,6 @@ const struct wsdbg_command wsdbg_command_help = {
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_max = 1,
+    .operand = WSDBG_OPERAND_COMMAND,
     .run = help_run,
 };

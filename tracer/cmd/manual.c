@@ -2,7 +2,10 @@
 #include "cmd/help.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "store/store.h"
 
 /* Text in troff: hyphens and backslashes escaped, a line never starts with a control character. */
 static void print_escaped(const char *text, FILE *out)
@@ -80,12 +83,19 @@ static void print_option(const struct wsdbg_option *option, FILE *out)
             fprintf(out, "Not in this version: %s.\n", choice->word);
 }
 
-static void print_exit_status(FILE *out)
+static void print_exit_status(enum wsdbg_exits exits, FILE *out)
 {
-    fputs(".SH EXIT STATUS\n"
-          ".TP\n124\na hang was found, whatever the program did afterwards\n"
-          ".TP\n125\nwsdbg itself failed, or its command line or input is wrong\n"
-          ".TP\n126\nthe program cannot be executed\n"
+    fputs(".SH EXIT STATUS\n", out);
+    if (exits != WSDBG_EXITS_PROGRAM)
+        fputs(".TP\n0\nit was done\n", out);
+    if (exits == WSDBG_EXITS_VERDICT)
+        fputs(".TP\n124\na hang is shown\n", out);
+    if (exits == WSDBG_EXITS_PROGRAM)
+        fputs(".TP\n124\na hang was found, whatever the program did afterwards\n", out);
+    fputs(".TP\n125\nwsdbg itself failed, or its command line or input is wrong\n", out);
+    if (exits != WSDBG_EXITS_PROGRAM)
+        return;
+    fputs(".TP\n126\nthe program cannot be executed\n"
           ".TP\n127\nthe program was not found\n"
           ".TP\n128+N\nthe program died of signal N\n"
           ".TP\nelse\nthe program's own\n",
@@ -99,7 +109,7 @@ static void print_overview(FILE *out)
     for (size_t i = 0; wsdbg_commands[i]; i++)
         if (!wsdbg_commands[i]->hidden)
             fprintf(out, ".TP\n\\fB%s\\fR\n%s.\n", wsdbg_commands[i]->name, wsdbg_commands[i]->summary);
-    print_exit_status(out);
+    print_exit_status(WSDBG_EXITS_PROGRAM, out);
 }
 
 void wsdbg_help_man(const struct wsdbg_command *command, FILE *out)
@@ -124,8 +134,55 @@ void wsdbg_help_man(const struct wsdbg_command *command, FILE *out)
         print_escaped(command->needs, out);
         fputs(".\n", out);
     }
-    print_exit_status(out);
+    print_exit_status(command->exits, out);
     fputs(".SH SEE ALSO\n.BR wsdbg (1)\n", out);
+}
+
+/* The names of the canned queries, from their list. */
+static void print_queries(FILE *out)
+{
+    char *list = NULL;
+    size_t bytes;
+    FILE *memory = open_memstream(&list, &bytes);
+    if (!memory)
+        return;
+    wsdbg_store_list_queries(memory);
+    fclose(memory);
+    for (char *line = strtok(list, "\n"); line; line = strtok(NULL, "\n"))
+        if (line[strspn(line, " ")] == '@')
+            fprintf(out, "%.*s ", (int)strcspn(line + strspn(line, " "), " "), line + strspn(line, " "));
+    free(list);
+}
+
+/* Shell that gives the words of an operand; "" = files. */
+static void print_operand_words(const struct wsdbg_command *command, FILE *out)
+{
+    switch (command->operand) {
+    case WSDBG_OPERAND_COMMAND:
+        for (size_t i = 0; wsdbg_commands[i]; i++)
+            if (!wsdbg_commands[i]->hidden)
+                fprintf(out, "%s ", wsdbg_commands[i]->name);
+        break;
+    case WSDBG_OPERAND_DEMO:
+        fputs("$(wsdbg demo --list 2>/dev/null | cut -d' ' -f1)", out);
+        break;
+    case WSDBG_OPERAND_QUERY:
+        print_queries(out);
+        break;
+    case WSDBG_OPERAND_FILE:
+        break;
+    }
+}
+
+static void print_completion_operands(const struct wsdbg_command *command, FILE *out)
+{
+    if (command->operand == WSDBG_OPERAND_FILE)
+        return;
+    /* A query comes after the file. */
+    fprintf(out, "        %s) %soperands=\"", command->name,
+            command->operand == WSDBG_OPERAND_QUERY ? "[ \"$COMP_CWORD\" -lt 3 ] || " : "");
+    print_operand_words(command, out);
+    fputs("\" ;;\n", out);
 }
 
 static void print_completion_row(const struct wsdbg_command *command, FILE *out)
@@ -159,7 +216,7 @@ void wsdbg_help_completion(FILE *out)
 {
     fputs("# bash completion of wsdbg; made by: wsdbg help --completion bash\n"
           "_wsdbg()\n{\n"
-          "    local current=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\" words=\"\"\n"
+          "    local current=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\" words=\"\" operands=\"\"\n"
           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W \"",
           out);
     for (size_t i = 0; wsdbg_commands[i]; i++)
@@ -175,7 +232,15 @@ void wsdbg_help_completion(FILE *out)
     fputs("    esac ;;\n    esac\n"
           "    if [[ \"$current\" == -* || ( -n \"$words\" && \"$words\" != --* ) ]]; then\n"
           "        COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-          "    else\n        COMPREPLY=($(compgen -f -- \"$current\"))\n    fi\n}\n"
+          "        return\n    fi\n    case \"${COMP_WORDS[1]}\" in\n",
+          out);
+    for (size_t i = 0; wsdbg_commands[i]; i++)
+        print_completion_operands(wsdbg_commands[i], out);
+    /* To bash @ begins a word of its own. */
+    fputs("    esac\n"
+          "    [ \"$before\" != @ ] || operands=\"${operands//@/}\"\n"
+          "    COMPREPLY=($(compgen -W \"$operands\" -- \"$current\"))\n"
+          "    [ -n \"${COMPREPLY[*]}\" ] || COMPREPLY=($(compgen -f -- \"$current\"))\n}\n"
           "complete -o filenames -F _wsdbg wsdbg\n",
           out);
 }

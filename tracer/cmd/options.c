@@ -101,14 +101,30 @@ static struct wsdbg_error *parse_short(struct wsdbg_invocation *out, const char 
     return NULL;
 }
 
+/* The operands that must be there are the words in capitals outside of brackets. */
+static struct wsdbg_error *say_missing(const struct wsdbg_command *command, int number)
+{
+    const char *word = command->usage;
+    int depth = 0;
+    for (bool inside = false; *word; word++) {
+        depth += (*word == '[') - (*word == ']');
+        const bool capital = depth == 0 && *word >= 'A' && *word <= 'Z';
+        if (capital && !inside && number-- == 0)
+            break;
+        inside = capital || (inside && *word != ' ');
+    }
+    return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%.*s is missing; usage: wsdbg %s %s",
+                              *word ? (int)strcspn(word, " ") : 9, *word ? word : "something", command->name,
+                              command->usage);
+}
+
 static struct wsdbg_error *check_operands(const struct wsdbg_invocation *out)
 {
     const struct wsdbg_command *command = out->command;
     if (out->help)
         return NULL;
     if (out->operand_count < command->operands_min)
-        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "something is missing; usage: wsdbg %s %s", command->name,
-                                  command->usage);
+        return say_missing(command, out->operand_count);
     if (command->operands_max >= 0 && out->operand_count > command->operands_max)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "'%s' is one operand too many; usage: wsdbg %s %s",
                                   out->operands[command->operands_max], command->name, command->usage);

@@ -68,5 +68,6 @@ const struct wsdbg_command wsdbg_command_query = {
     .option_count = sizeof options / sizeof options[0],
     .operands_min = 1,
     .operands_max = -1,
+    .operand = WSDBG_OPERAND_QUERY,
     .run = query_run,
 };

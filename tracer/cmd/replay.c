@@ -70,6 +70,8 @@ struct wsdbg_error *wsdbg_replay_file(const struct wsdbg_replay_options *options
     free((char *)wanted.command);
     if (error)
         return error;
+    if (options->output)
+        wsdbg_say("session in %s; look at it: wsdbg view %s", options->output, options->output);
     if (!hang)
         wsdbg_say(faulted ? "the recording shows a GPU fault" : "the recording shows no hang");
     *status = hang ? WSDBG_EXIT_HANG : 0;
@@ -106,5 +108,6 @@ const struct wsdbg_command wsdbg_command_replay = {
     .option_count = sizeof options_table / sizeof options_table[0],
     .operands_min = 1,
     .operands_max = 1,
+    .exits = WSDBG_EXITS_VERDICT,
     .run = replay_run,
 };

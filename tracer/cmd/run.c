@@ -234,7 +234,8 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
     if (watch->fault[0] && !watch->fault_reported)
         wsdbg_watch_say(watch, "%s%s%s", watch->fault, watch->fault_launches[0] ? "; " : "", watch->fault_launches);
     if (watch->hang)
-        wsdbg_watch_say(watch, "session in %s; ask it with: wsdbg query %s", run->output, run->output);
+        wsdbg_watch_say(watch, "session in %s; look at it: wsdbg view %s; ask it: wsdbg query %s", run->output,
+                        run->output, run->output);
     if (run->options->quiet || watch->hang)
         return;
     if (watch->blind)

@@ -22,7 +22,7 @@ static const struct wsdbg_option options[] = {
     {0, "stall", "SECONDS", "no progress for this long is a stall (default 2; 10 without probes)", NULL, NULL},
     {0, "look", "SECONDS", "with --tui: look at kernels without probes so often", NULL, NULL},
     {0, "on-stall", "kill|wait|detach", "what to do after a hang was reported (default kill)", on_stalls, NULL},
-    {0, "history", "N", "events kept a warp, 0 to 128", NULL, NULL},
+    {0, "history", "N", "events kept a warp, 0 to 128 (default 128)", NULL, NULL},
     {0, "record", "FILE", "keep the evidence; wsdbg replay FILE shows it again", NULL, NULL},
     {0, "tui", NULL, "live view in this terminal, the program's output in its log", NULL, NULL},
     {0, "json", NULL, "the report as JSON on stdout at the end", NULL, NULL},
@@ -107,5 +107,6 @@ const struct wsdbg_command wsdbg_command_run = {
     .operands_min = 1,
     .operands_max = -1,
     .runs_program = true,
+    .exits = WSDBG_EXITS_PROGRAM,
     .run = run_command,
 };
