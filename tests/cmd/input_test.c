@@ -185,6 +185,7 @@ int main(void)
         TEST(command_lines_that_cannot_be_followed),
         TEST(screens_need_a_terminal),
         TEST(what_this_version_lacks),
+        TEST(every_demo_has_a_story),
         TEST(files_that_are_not_there),
         TEST(files_that_are_something_else),
         TEST(a_truncated_database),
