@@ -141,7 +141,8 @@ static bool others_may_bring(const struct wsdbg_case *c, const struct wsdbg_word
     if (c->cta_count > 1 && !cluster_agrees(c, word))
         return true;
     for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_code_can(c, w, WSDBG_KINDS_BYTES, word->barrier, NULL) > WSDBG_CAN_NOT &&
+        if (wsdbg_case_warp(c, w)->cta == c->snapshot->barriers[word->barrier].cta &&
+            wsdbg_code_can(c, w, WSDBG_KINDS_BYTES, word->barrier, NULL) > WSDBG_CAN_NOT &&
             wsdbg_code_can(c, w, WSDBG_KINDS_EXPECT, word->barrier, NULL) == WSDBG_CAN_NOT)
             return true;
     return false;

@@ -50,10 +50,10 @@ static struct wsdbg_phrase say_word(const struct wsdbg_case *c, uint32_t warp)
 static bool later_ctas_wait(const struct wsdbg_case *c)
 {
     const struct wsdbg_grid *grid = &c->snapshot->grids[c->grid];
-    const uint32_t launch = grid->launch;
-    if (launch >= c->snapshot->launch_count || wsdbg_code_ctas_unseen(c) == 0)
+    const uint32_t line[3] = {grid->cta_total, 1, 1};
+    const uint32_t *size = grid->launch < c->snapshot->launch_count ? c->snapshot->launches[grid->launch].grid : line;
+    if (wsdbg_code_ctas_unseen(c) == 0)
         return false;
-    const uint32_t *size = c->snapshot->launches[launch].grid;
     for (uint32_t i = 0; i < grid->cta_count; i++) {
         const struct wsdbg_cta *cta = &c->snapshot->ctas[grid->cta_first + i];
         const uint64_t number = ((uint64_t)cta->z * size[1] + cta->y) * size[0] + cta->x;
@@ -72,8 +72,7 @@ static void say_not_resident(struct wsdbg_case *c, const struct wsdbg_warp_set *
 {
     const uint32_t first = wsdbg_first_of(pollers);
     const struct wsdbg_grid *grid = &c->snapshot->grids[c->grid];
-    const enum wsdbg_confidence confidence = later_ctas_wait(c) ? confidence_of_spin(c) : WSDBG_CONFIDENCE_POSSIBLE;
-    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_NOT_RESIDENT, confidence,
+    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_NOT_RESIDENT, confidence_of_spin(c),
                                                     wsdbg_case_warp(c, first)->cta, wsdbg_case_warp(c, first)->barrier);
     if (!finding)
         return;
@@ -162,7 +161,7 @@ void wsdbg_rule_code_outside(struct wsdbg_case *c)
         say_dependency(c, &dependent);
     if (wsdbg_set_count(&pollers) == 0)
         return;
-    if (wsdbg_code_ctas_unseen(c) > 0)
+    if (later_ctas_wait(c))
         say_not_resident(c, &pollers);
     else
         say_spin(c, &pollers);
