@@ -3,10 +3,13 @@
  * Reads: registers, uniform registers, predicates and polled memory of one lane.  Writes: a part's operands, and what
  * was read as excerpts.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 #include "machine/look.h"
+
+enum { MOVES_MAX = 4 }; /* followed back to find what a register of a loop is */
 
 struct lane {
     struct wsdbg_looking *looking;
@@ -163,15 +166,84 @@ static void read_bar(struct lane *lane, const struct wsdbg_instruction *bar, str
     part->bar_known = true;
 }
 
-/* The address of a global or generic access: a pair of registers and a displacement. */
-static bool global_address(struct lane *lane, const struct wsdbg_operand *operand, uint64_t *address)
+static bool constant(struct lane *lane, uint32_t offset, uint8_t bank, uint32_t *value)
 {
+    struct wsdbg_looking *looking = lane->looking;
+    const uint32_t grid = looking->machine->ctas[looking->machine->warps[lane->warp].cta].grid;
+    bool known = false;
+    if (!lane->error)
+        lane->error =
+            looking->machine->ops->constant(looking->machine, grid, bank, offset, value, sizeof *value, &known);
+    return known && !lane->error;
+}
+
+/* A register as the instruction at `at` of a loop finds it each time: what it is now if the loop leaves it alone, else
+ * what was moved into it just before, from a parameter or another register. */
+static bool kept_value(struct lane *lane, const struct wsdbg_loop *loop, uint32_t at, struct wsdbg_operand operand,
+                       unsigned depth, uint32_t *value)
+{
+    operand.registers = 1;
+    if (!wsdbg_loop_writes(loop, &operand))
+        return value_of(lane, &operand, value);
+    const uint32_t written = wsdbg_loop_written(loop, at, &operand);
+    if (written == WSDBG_NO_INSTRUCTION || depth == MOVES_MAX)
+        return false;
+    const struct wsdbg_instruction *move = wsdbg_graph_instruction(loop->graph, written);
+    const bool loads = move->operation == WSDBG_OP_LDC || move->operation == WSDBG_OP_ULDC;
+    const bool moves = move->operation == WSDBG_OP_MOV || move->operation == WSDBG_OP_UMOV;
+    const struct wsdbg_operand *from = move->source_count ? &move->sources[0] : NULL;
+    if (!(loads || moves) || !from || move->guard != WSDBG_PT || move->destination_count == 0)
+        return false;
+    const uint32_t half = operand.number - move->destinations[0].number;
+    if (from->kind == WSDBG_OPERAND_CONSTANT && from->number == WSDBG_RZ)
+        return constant(lane, (uint32_t)from->value + 4 * half, from->bank, value);
+    return moves && half == 0 && (from->kind == WSDBG_OPERAND_REGISTER || from->kind == WSDBG_OPERAND_UNIFORM) &&
+           kept_value(lane, loop, written, *from, depth + 1, value);
+}
+
+/* The address of a global or generic access: a pair of registers and a displacement. */
+static bool global_address(struct lane *lane, const struct wsdbg_loop *loop, uint32_t at,
+                           const struct wsdbg_operand *operand, uint64_t *address)
+{
+    struct wsdbg_operand part = {.kind = WSDBG_OPERAND_REGISTER, .number = operand->number};
     uint32_t low = 0, high = 0;
-    if (operand->number == WSDBG_RZ || !general(lane, operand->number, &low) ||
-        !general(lane, operand->number + 1u, &high))
+    if (operand->number == WSDBG_RZ || !kept_value(lane, loop, at, part, 0, &low))
+        return false;
+    part.number++;
+    if (!kept_value(lane, loop, at, part, 0, &high))
         return false;
     *address = ((uint64_t)high << 32 | low) + (uint64_t)operand->value;
     return true;
+}
+
+/* The address in shared memory, likewise: a register, a uniform one and a displacement. */
+static bool shared_address(struct lane *lane, const struct wsdbg_loop *loop, uint32_t at,
+                           const struct wsdbg_operand *operand, uint64_t *address)
+{
+    const struct wsdbg_operand parts[] = {{.kind = WSDBG_OPERAND_REGISTER, .number = operand->number},
+                                          {.kind = WSDBG_OPERAND_UNIFORM, .number = operand->uniform}};
+    uint32_t general_part = 0, uniform_part = 0;
+    if ((operand->number != WSDBG_RZ && !kept_value(lane, loop, at, parts[0], 0, &general_part)) ||
+        (operand->uniform != WSDBG_URZ && !kept_value(lane, loop, at, parts[1], 0, &uniform_part)))
+        return false;
+    *address = (general_part + uniform_part + (uint32_t)operand->value) & WSDBG_OFFSET_MASK;
+    return true;
+}
+
+static bool polled_address(struct lane *lane, const struct wsdbg_look_part *part, bool shared, uint64_t *address)
+{
+    const struct wsdbg_graph *graph = part->place.function->graph;
+    const uint32_t at = part->site.instruction;
+    const struct wsdbg_operand *memory = wsdbg_memory_operand(instruction_of(part, at));
+    struct wsdbg_loop loop;
+    bool in_loop = false;
+    if (!lane->error)
+        lane->error = wsdbg_loop_around(graph, at, &loop, &in_loop);
+    if (lane->error || !in_loop)
+        return false;
+    const bool known = memory && (shared ? shared_address : global_address)(lane, &loop, at, memory, address);
+    free(loop.body);
+    return known;
 }
 
 static void read_polled_value(struct lane *lane, uint32_t cta, bool shared, struct wsdbg_part *row)
@@ -191,21 +263,33 @@ static void read_polled_value(struct lane *lane, uint32_t cta, bool shared, stru
         row->value = wsdbg_known_u64(value);
 }
 
+/* Memory that the evidence does not have may still be known from the register it was loaded into. */
+static void read_loaded_value(struct lane *lane, const struct wsdbg_instruction *load, struct wsdbg_part *row)
+{
+    const struct wsdbg_operand *filled = wsdbg_loaded_register(load);
+    const uint32_t bytes = row->width_bytes.value;
+    uint32_t low = 0, high = 0;
+    if (!filled || (bytes != 4 && bytes != 8) || !general(lane, filled->number, &low) ||
+        (bytes == 8 && !general(lane, filled->number + 1u, &high)))
+        return;
+    row->value = wsdbg_known_u64((uint64_t)high << 32 | low);
+}
+
 static void read_poll(struct lane *lane, const struct wsdbg_instruction *load, struct wsdbg_look_part *part,
                       struct wsdbg_part *row)
 {
-    const struct wsdbg_operand *memory = wsdbg_memory_operand(load);
     const uint32_t cta = lane->looking->out->warps[row->warp].cta;
     const bool shared = load->operation == WSDBG_OP_LDS || load->operation == WSDBG_OP_ATOMS;
-    uint32_t offset;
     uint64_t address;
     if (load->width_bytes)
         row->width_bytes = wsdbg_known_u32(load->width_bytes);
-    if (!memory || !(shared ? value_of(lane, memory, &offset) : global_address(lane, memory, &address)))
+    if (!polled_address(lane, part, shared, &address))
         return;
-    row->address = wsdbg_known_u64(shared ? offset & WSDBG_OFFSET_MASK : address);
+    row->address = wsdbg_known_u64(address);
     part->resolved = true;
     read_polled_value(lane, cta, shared, row);
+    if (!row->value.known && part->site.value_holds)
+        read_loaded_value(lane, load, row);
 }
 
 static struct wsdbg_error *keep(struct wsdbg_looking *looking, uint32_t kind, uint32_t warp, uint32_t lane,
@@ -245,7 +329,7 @@ static void read_site(struct lane *lane, struct wsdbg_look_part *part, struct ws
         read_mbarrier(lane, instruction, part, row);
     else if (part->site.operands_hold && part->site.state == WSDBG_WARP_WAIT_REGISTERS)
         read_request(lane, instruction, part, row);
-    else if (part->site.operands_hold && part->site.state == WSDBG_WARP_SPIN_GLOBAL)
+    else if (part->site.state == WSDBG_WARP_SPIN_GLOBAL)
         read_poll(lane, instruction, part, row);
 }
 

@@ -46,6 +46,8 @@ static struct wsdbg_error *state_at_counter(struct wsdbg_looking *looking, uint3
 {
     const struct wsdbg_look_part *part = &looking->parts[number];
     *state = part->place.function ? part->site.state : WSDBG_WARP_UNKNOWN;
+    if (split && part->place.function && part->site.gathers)
+        *state = WSDBG_WARP_RECONVERGE;
     if (*state == WSDBG_WARP_WAIT_MBARRIER)
         return mbarrier_state(looking, number, state);
     if ((*state == WSDBG_WARP_WAIT_REGISTERS && is_granted(looking, number)) ||
@@ -148,7 +150,8 @@ static struct wsdbg_error *part_state(struct wsdbg_looking *looking, struct rang
     if (is_in_bar(looking, parts, number, row->state)) {
         row->state = WSDBG_WARP_WAIT_NAMED;
         row->count = wsdbg_known_u32(bar_threads(looking, number));
-        row->parity = (struct wsdbg_optional_u32){0};
+        row->parity = row->width_bytes = (struct wsdbg_optional_u32){0};
+        row->address = row->value = (struct wsdbg_optional_u64){0};
     } else if (may_be_in_bar(part) && !part->bar_known) {
         row->state = WSDBG_WARP_UNKNOWN;
     } else if (split && row->state == WSDBG_WARP_RUNNING && is_held_back(looking, number)) {

@@ -174,6 +174,15 @@ const struct wsdbg_operand *wsdbg_memory_operand(const struct wsdbg_instruction 
     return NULL;
 }
 
+const struct wsdbg_operand *wsdbg_loaded_register(const struct wsdbg_instruction *instruction)
+{
+    for (unsigned i = 0; i < instruction->destination_count; i++)
+        if (instruction->destinations[i].kind == WSDBG_OPERAND_REGISTER &&
+            instruction->destinations[i].number != WSDBG_RZ)
+            return &instruction->destinations[i];
+    return NULL;
+}
+
 /* Registers `first` and the ones behind it, as many as the operand spans. */
 struct span {
     uint8_t kind;
@@ -203,7 +212,7 @@ static void spans_of(const struct wsdbg_operand *operand, struct span out[2])
         if (operand->number != WSDBG_RZ)
             out[0] = (struct span){WSDBG_OPERAND_REGISTER, operand->number, count};
         if (operand->uniform != WSDBG_URZ)
-            out[1] = (struct span){WSDBG_OPERAND_UNIFORM, operand->uniform, 2};
+            out[1] = (struct span){WSDBG_OPERAND_UNIFORM, operand->uniform, count};
     } else if (operand->kind == WSDBG_OPERAND_REGISTER && operand->number != WSDBG_RZ) {
         out[0] = (struct span){WSDBG_OPERAND_REGISTER, operand->number, count};
     } else if (operand->kind == WSDBG_OPERAND_UNIFORM && operand->number != WSDBG_URZ) {
@@ -249,8 +258,7 @@ static bool writes_the_same(const struct wsdbg_loop *loop, uint32_t at, unsigned
     return true;
 }
 
-/* The write that the instruction at `at` sees, where it lies before it in the same block. */
-static uint32_t written_before(const struct wsdbg_loop *loop, uint32_t at, const struct wsdbg_operand *operand)
+uint32_t wsdbg_loop_written(const struct wsdbg_loop *loop, uint32_t at, const struct wsdbg_operand *operand)
 {
     const uint32_t first = wsdbg_graph_block(loop->graph, wsdbg_graph_block_of(loop->graph, at))->first;
     while (at-- > first)
@@ -263,7 +271,7 @@ static bool keeps_span(const struct wsdbg_loop *loop, uint32_t at, const struct 
 {
     struct wsdbg_operand operand = {.kind = span->kind, .number = (uint8_t)span->first, .registers = 1};
     for (unsigned n = 0; n < span->count; n++, operand.number++) {
-        const uint32_t before = written_before(loop, at, &operand);
+        const uint32_t before = wsdbg_loop_written(loop, at, &operand);
         if (before != WSDBG_NO_INSTRUCTION ? !writes_the_same(loop, before, steps) : wsdbg_loop_writes(loop, &operand))
             return false;
     }

@@ -26,11 +26,16 @@ uint32_t wsdbg_loop_next(const struct wsdbg_loop *loop, uint32_t from);
 bool wsdbg_loop_keeps(const struct wsdbg_loop *loop, uint32_t instruction, const struct wsdbg_operand *operand);
 /* Whether the loop writes a register of the operand at all. */
 bool wsdbg_loop_writes(const struct wsdbg_loop *loop, const struct wsdbg_operand *operand);
+/* The write of an operand's register that the instruction at `at` sees, where it lies before it in the same block; else
+ * WSDBG_NO_INSTRUCTION. */
+uint32_t wsdbg_loop_written(const struct wsdbg_loop *loop, uint32_t at, const struct wsdbg_operand *operand);
 /* Whether the end of the loop depends on what this instruction loads. */
 bool wsdbg_loop_ends_by(const struct wsdbg_loop *loop, uint32_t load);
 
 /* The memory operand of an instruction, NULL where it has none. */
 const struct wsdbg_operand *wsdbg_memory_operand(const struct wsdbg_instruction *instruction);
+/* The general register that a load or an atomic fills, NULL where there is none. */
+const struct wsdbg_operand *wsdbg_loaded_register(const struct wsdbg_instruction *instruction);
 /* Whether an instruction writes one of the registers that the operand reads. */
 bool wsdbg_writes_operand(const struct wsdbg_instruction *instruction, const struct wsdbg_operand *operand);
 

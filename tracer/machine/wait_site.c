@@ -127,13 +127,23 @@ static bool is_polled(const struct wsdbg_loop *loop, uint32_t instruction, bool 
     return (global ? is_global : is_shared) && wsdbg_loop_ends_by(loop, instruction);
 }
 
+/* Nothing else in the loop writes the register that the load fills. */
+static bool keeps_value(const struct wsdbg_loop *loop, uint32_t load)
+{
+    const struct wsdbg_operand *value = wsdbg_loaded_register(at(loop->graph, load));
+    for (uint32_t i = wsdbg_loop_next(loop, 0); value && i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1))
+        if (i != load && wsdbg_writes_operand(at(loop->graph, i), value))
+            return false;
+    return value != NULL;
+}
+
 static bool find_poll(const struct wsdbg_loop *loop, struct wsdbg_wait_site *out)
 {
     for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1)) {
         if (!is_polled(loop, i, loop->has_global))
             continue;
-        const bool hold = !wsdbg_loop_writes(loop, wsdbg_memory_operand(at(loop->graph, i)));
-        found(out, WSDBG_WARP_SPIN_GLOBAL, i, first_instruction(loop), hold);
+        found(out, WSDBG_WARP_SPIN_GLOBAL, i, first_instruction(loop), true);
+        out->value_holds = keeps_value(loop, i);
         return true;
     }
     return false;
@@ -208,6 +218,7 @@ struct wsdbg_error *wsdbg_wait_site_find(const struct wsdbg_graph *graph, uint32
     *out = (struct wsdbg_wait_site){.barrier_before = WSDBG_NO_INSTRUCTION};
     found(out, WSDBG_WARP_RUNNING, pc, pc, true);
     struct wsdbg_error *error = find_at(graph, pc, out);
+    out->gathers = waits_at(graph, pc) == WSDBG_WARP_RECONVERGE;
     if (!error && pc > 0 && is_blocking_barrier(graph, pc - 1))
         out->barrier_before = pc - 1;
     return error;

@@ -16,6 +16,8 @@ struct wsdbg_wait_site {
     uint32_t instruction;        /* that waits: the test, the barrier, the load; of a RUNNING one the counter's own */
     uint32_t home;               /* the same for every place of one wait: its loop's first instruction, or itself */
     uint32_t barrier_before;     /* it may also still be in the BAR just before; WSDBG_NO_INSTRUCTION = no */
+    bool gathers;                /* the counter's own instruction waits for the warp's other lanes */
+    bool value_holds;            /* the register that a polling load fills has what it loaded last */
     bool operands_hold;          /* the registers the instruction names still have what it saw */
 };
 
