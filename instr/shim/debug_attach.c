@@ -25,6 +25,7 @@
 
 #define ATTENTION_NS 10000000 /* how often lease and inspector are looked at while somebody is attached */
 #define EXIT_WAIT_US 300000
+#define WAIT_US 10000000 /* longer than any lease */
 
 /* Lazy loading, suspend events, no context push and pop events: without the first the driver refuses. */
 #define CAPABILITIES 0xbu
@@ -38,6 +39,9 @@ static struct interface {
     uint64_t *error;
     void (*attach)(void), (*detach)(void);
 } interface;
+
+_Atomic bool debug_attach_open;
+_Atomic bool debug_attach_loading;
 
 static struct wsdbg_door_row *door;
 static int inspector = -1; /* pidfd, -1 = none or not to be had */
@@ -149,6 +153,8 @@ static void shut(void)
     put32(interface.ipc_flag, 0);
     forget_inspector();
     set_state(WSDBG_DOOR_SHUT);
+    atomic_store(&debug_attach_loading, false);
+    atomic_store(&debug_attach_open, false);
 }
 
 static void refuse(enum wsdbg_door_obstacle obstacle, const char *text)
@@ -177,6 +183,8 @@ static void attach(void)
     }
     if (!is_clear())
         return;
+    atomic_store(&debug_attach_open, true);
+    atomic_store(&debug_attach_loading, true);
     set_state(WSDBG_DOOR_OPENING);
     follow_inspector();
     let_in();
@@ -220,6 +228,7 @@ static void answer(uint32_t request)
     case WSDBG_DOOR_ATTACHED:
         if (door->state == WSDBG_DOOR_OPENING) {
             put32(interface.ipc_flag, 1);
+            atomic_store(&debug_attach_loading, false);
             set_state(WSDBG_DOOR_OPEN);
         }
         break;
@@ -262,6 +271,12 @@ static void *serve(void *unused)
             wait_request(request);
     }
     return NULL;
+}
+
+void debug_attach_wait(void)
+{
+    for (int waited_us = 0; waited_us < WAIT_US && atomic_load(&debug_attach_open); waited_us += 100)
+        shim_sleep_us(100);
 }
 
 void debug_attach_start(void)

@@ -2,10 +2,20 @@
 #ifndef WSDBG_SHIM_DEBUG_ATTACH_H
 #define WSDBG_SHIM_DEBUG_ATTACH_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "wsdbg/session.h"
+
+/* True while an inspector is attached, from before its first step to after its last. */
+extern _Atomic bool debug_attach_open;
+/* True while the driver may load its debugger library. */
+extern _Atomic bool debug_attach_loading;
+/* Waits until nobody is attached.  The driver sends the debugger an event for each launch or load and lets the call wait
+ * for the answer; in a call that waits so when the inspector is killed the driver crashes.  So no call begins meanwhile:
+ * 0.3 s for a look.  errno is kept. */
+void debug_attach_wait(void);
 
 /* Starts the thread that serves segment->door.  It sleeps until wsdbg asks.  Trouble becomes a note. */
 void debug_attach_start(void);

@@ -7,6 +7,7 @@
 #define WSDBG_SHIM_HOOKS_H
 
 #include "shim.h"
+#include "debug_attach.h"
 
 #define HOOK_UNPACK(...) __VA_ARGS__
 
@@ -17,6 +18,8 @@ bool hook_enter_first(void);
 static inline bool hook_enter(void)
 {
     shim_depth++;
+    if (atomic_load_explicit(&debug_attach_open, memory_order_relaxed) && shim_depth == 1)
+        debug_attach_wait();
     if (atomic_load_explicit(&shim_state, memory_order_acquire) == SHIM_ON)
         return shim_depth == 1;
     return hook_enter_first();

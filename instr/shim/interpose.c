@@ -109,12 +109,38 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static bool is_libc(const struct dl_phdr_info *object)
+{
+    const char *name = base_name(object->dlpi_name);
+    return strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libdl.so", 8) == 0;
+}
+
+struct search {
+    const char *name;
+    void *found;
+};
+
+static int visit_libc_for(struct dl_phdr_info *object, size_t size, void *search)
+{
+    struct search *wanted = search;
+    (void)size;
+    if (is_libc(object))
+        wanted->found = find_symbol(object, wanted->name);
+    return wanted->found != NULL;
+}
+
+void *interpose_libc_symbol(const char *name)
+{
+    struct search search = {.name = name};
+    dl_iterate_phdr(visit_libc_for, &search);
+    return search.found;
+}
+
 static int visit_libc(struct dl_phdr_info *object, size_t size, void *unused)
 {
     (void)size;
     (void)unused;
-    const char *name = base_name(object->dlpi_name);
-    if (strncmp(name, "libc.so", 7) != 0 && strncmp(name, "libdl.so", 8) != 0)
+    if (!is_libc(object))
         return 0;
     void *symbol = find_symbol(object, "dlsym");
     void *versioned = find_symbol(object, "dlvsym");

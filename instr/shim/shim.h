@@ -100,6 +100,8 @@ bool registry_launch_is_blocked(uint64_t since_ns);
 /* ---- interpose.c ---- */
 extern struct wsdbg_driver shim_driver; /* valid once interpose_ready() */
 bool interpose_ready(void);             /* libcuda is loaded and every needed call was found */
+/* What libc itself exports, also where this library shadows the name; NULL when it does not. */
+void *interpose_libc_symbol(const char *name);
 /* Anything that libcuda exports, NULL when it does not.  For threads of our own: it may leave a dlerror(). */
 void *interpose_libcuda_symbol(const char *name);
 /* The hook's real function in libcuda, NULL when there is none. */

@@ -276,7 +276,10 @@ static void the_inspector_may_die_at_every_step(void **state)
         struct rig rig = rig_start(NULL);
         for (int step = 0; step <= last; step++)
             rig_ok(rig_step(&rig, step));
-        kill((pid_t)rig.door.row->inspector_pid, SIGKILL);
+        const pid_t inspector = (pid_t)rig.door.row->inspector_pid;
+        siginfo_t end;
+        kill(inspector, SIGKILL);
+        assert_int_equal(waitid(P_PID, (id_t)inspector, &end, WEXITED | WNOWAIT), 0);
         rig_assert_left_alone(&rig);
         if (last < RIG_DETACH)
             rig_says(rig_step(&rig, last + 1), "broke off");

@@ -49,16 +49,25 @@ static void close_others(int keep, int also)
     close_range(high + 1, ~0u, 0);
 }
 
+/* The driver asks the kernel for SIGHUP when its debugger's parent dies: just then the child has work to do.  Whoever
+ * wants to end it kills it. */
+static void ignore_signals(void)
+{
+    static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
+    sigset_t none;
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        signal(ignored[i], SIG_IGN);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 /* The child is no part of the terminal's group, says nothing, and holds nothing of wsdbg's but its socket. */
 static void be_inspector(const struct wsdbg_inspector *inspector, int child_end)
 {
-    sigset_t none;
     setsid();
-    for (int signal_number = 1; signal_number < NSIG; signal_number++)
-        signal(signal_number, SIG_DFL);
-    signal(SIGPIPE, SIG_IGN);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    ignore_signals();
     const int silent = open("/dev/null", O_RDWR);
     for (int fd = 0; fd < 3 && silent >= 0; fd++)
         dup2(silent, fd);

@@ -10,11 +10,14 @@
  */
 #include "fake_debug.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,8 +63,16 @@ static void start_helper(const char *program)
     gpu()->helper_pid = (uint32_t)child;
 }
 
+/* As the driver's: what it registers for exit() must not run any more when nobody is attached. */
+static void load_debugger(void)
+{
+    if (!dlopen("libcudadebugger.so.1", RTLD_NOW))
+        fake_complain(dlerror());
+}
+
 EXPORT void cudbgApiAttach(void)
 {
+    load_debugger();
     const char *helper = getenv("FAKE_DEBUG_HELPER");
     fake_log("cudbgApiAttach", fake_enter("cudbgApiAttach"));
     cudbgUseExternalDebugger = !getenv("FAKE_DEBUG_TAKEN");
@@ -117,6 +128,7 @@ static uint32_t debug_initialize(void)
     if (!gpu()->attached || gpu()->client_pid != (uint32_t)getpid())
         return WSDBG_DEBUG_INITIALIZATION_FAILURE;
     const char *order = getenv("FAKE_DEBUG_ORDER");
+    prctl(PR_SET_PDEATHSIG, SIGHUP);
     initialized = 1;
     complete = 0;
     expect_events(order ? order : "7,1,1,2,10");
