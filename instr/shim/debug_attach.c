@@ -138,11 +138,12 @@ static void note_answer(void)
     door->driver_error = __atomic_load_n(interface.error, __ATOMIC_SEQ_CST);
 }
 
-/* Afterwards the driver is as if nobody had been there.  Harmless where an attach did not come up. */
+/* Afterwards the driver is as if nobody had been there.  Harmless where an attach did not come up.  What an inspector
+ * that died had stopped is named to the driver, so that it runs again. */
 static void show_out(void)
 {
     set_state(WSDBG_DOOR_CLOSING);
-    put32(interface.suspended_mask, 0);
+    put32(interface.suspended_mask, get32(&door->stopped_devices));
     interface.detach();
     note_answer();
 }

@@ -201,6 +201,7 @@ static void attach(struct wsdbg_inspection *in, struct wsdbg_inspector_reply *re
         return;
     in->door->row->inspector_pid = (uint32_t)getpid();
     in->door->row->revision = WSDBG_DEBUG_REVISION;
+    in->door->row->stopped_devices = 0;
     forget_last_time(in);
     hold(in);
     wsdbg_inspect_open(in, reply);

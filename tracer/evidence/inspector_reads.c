@@ -71,6 +71,8 @@ void wsdbg_inspect_open(struct wsdbg_inspection *in, struct wsdbg_inspector_repl
 
 /* ---- stopping ---- */
 
+enum { RESUME_TRIES = 3 };
+
 static bool has_code(const struct wsdbg_inspector_area *area, uint32_t device)
 {
     for (uint32_t i = 0; i < area->image_count; i++)
@@ -93,16 +95,52 @@ static void list_devices(struct wsdbg_inspection *in)
     }
 }
 
+/* For the traced process, should we die now. */
+static void tell_stopped(const struct wsdbg_inspection *in, uint32_t mask)
+{
+    __atomic_store_n(&in->door->row->stopped_devices, mask, __ATOMIC_SEQ_CST);
+}
+
+static uint32_t bit_of(uint32_t device)
+{
+    return device < 32 ? 1u << device : 0;
+}
+
+static uint32_t all_devices(const struct wsdbg_inspector_area *area)
+{
+    uint32_t mask = 0;
+    for (uint32_t i = 0; i < area->device_count; i++)
+        mask |= bit_of(area->devices[i].device);
+    return mask;
+}
+
+static bool resumes(struct wsdbg_inspection *in, uint32_t device)
+{
+    uint32_t result = WSDBG_DEBUG_OK;
+    for (int i = 0; i < RESUME_TRIES; i++) {
+        result = in->api.resumeDevice(device);
+        if (result == WSDBG_DEBUG_OK || result == WSDBG_DEBUG_RUNNING_DEVICE)
+            return true;
+    }
+    return false;
+}
+
+/* A device that does not resume stays named: the detach that follows resumes it. */
 void wsdbg_inspect_resume(struct wsdbg_inspection *in)
 {
-    for (uint32_t i = 0; in->suspended && i < in->area->device_count; i++)
-        in->api.resumeDevice(in->area->devices[i].device);
+    uint32_t stopped = 0;
+    if (!in->suspended)
+        return;
+    for (uint32_t i = 0; i < in->area->device_count; i++)
+        stopped |= resumes(in, in->area->devices[i].device) ? 0 : bit_of(in->area->devices[i].device);
     in->suspended = false;
+    tell_stopped(in, stopped);
 }
 
 void wsdbg_inspect_suspend(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply)
 {
     list_devices(in);
+    tell_stopped(in, all_devices(in->area));
     in->suspended = true;
     in->resume_by_ns = wsdbg_door_now_ns() + limit_ns;
     for (uint32_t i = 0; i < in->area->device_count; i++) {

@@ -148,7 +148,8 @@ struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, 
     since_ns = wsdbg_door_now_ns();
     struct wsdbg_error *detached = wsdbg_live_machine_detach(process->machine, STEP_LIMIT_NS);
     process->times[process->count ? process->count - 1 : 0].detach_ns = lap(&since_ns);
-    wsdbg_error_destroy(detached); /* what was seen was seen; the program detaches by itself */
+    wsdbg_error_destroy(detached); /* what was seen was seen */
+    wsdbg_live_machine_rescue(process->machine, STEP_LIMIT_NS);
     if (error)
         forget_looks(process);
     return error;

@@ -225,3 +225,19 @@ struct wsdbg_error *wsdbg_live_machine_detach(struct wsdbg_machine *machine, uin
 {
     return wsdbg_inspector_ask(live_of(machine)->inspector, WSDBG_INSPECT_DETACH, NULL, limit_ns, NULL);
 }
+
+bool wsdbg_live_machine_rescue(struct wsdbg_machine *machine, uint64_t limit_ns)
+{
+    struct live_machine *live = live_of(machine);
+    if (!live->inspector || !wsdbg_inspector_is_broken(live->inspector) || !wsdbg_door_alive(&live->door))
+        return false;
+    struct wsdbg_error *error = wsdbg_live_machine_attach(machine, limit_ns);
+    if (!error)
+        error = wsdbg_live_machine_suspend(machine, limit_ns, limit_ns);
+    if (!error)
+        error = wsdbg_live_machine_resume(machine, limit_ns);
+    if (!error)
+        error = wsdbg_live_machine_detach(machine, limit_ns);
+    wsdbg_error_destroy(error); /* more cannot be done; the traced process has detached by itself */
+    return true;
+}

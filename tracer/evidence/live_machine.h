@@ -20,5 +20,8 @@ struct wsdbg_error *wsdbg_live_machine_suspend(struct wsdbg_machine *machine, ui
 struct wsdbg_error *wsdbg_live_machine_read_warps(struct wsdbg_machine *machine, uint64_t limit_ns);
 struct wsdbg_error *wsdbg_live_machine_resume(struct wsdbg_machine *machine, uint64_t limit_ns);
 struct wsdbg_error *wsdbg_live_machine_detach(struct wsdbg_machine *machine, uint64_t limit_ns);
+/* After a step whose error left no inspector: a new one attaches, resumes and detaches, so that nothing of the old one
+ * stays behind.  False: there was no need. */
+bool wsdbg_live_machine_rescue(struct wsdbg_machine *machine, uint64_t limit_ns);
 
 #endif

@@ -200,7 +200,7 @@ struct wsdbg_door_row {
     uint32_t request;        /* number << 8 | enum wsdbg_door_command; the number counts up */
     uint32_t inspector_pid;
     uint32_t revision;       /* of the interface that the inspector speaks */
-    uint32_t reserved0;
+    uint32_t stopped_devices; /* bit n: the inspector may have stopped device n, as the driver numbers them for debuggers */
     uint64_t lease_until_ns; /* CLOCK_MONOTONIC */
     uint64_t reserved1[5];
 

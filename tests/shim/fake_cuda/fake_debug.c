@@ -87,12 +87,13 @@ EXPORT void cudbgApiAttach(void)
         start_helper(helper);
 }
 
-/* Whatever became of the debugger, the GPU runs afterwards. */
+/* What a debugger that died had stopped runs again only if it is named. */
 EXPORT void cudbgApiDetach(void)
 {
     fake_log("cudbgApiDetach", fake_enter("cudbgApiDetach"));
     cudbgResumeForAttachDetach = 3;
-    gpu()->suspended = 0;
+    if (cudbgDetachSuspendedDevicesMask & 1)
+        gpu()->suspended = 0;
     gpu()->attached = 0;
 }
 
