@@ -34,13 +34,13 @@ static uint64_t reach_bits(const struct wsdbg_graph *graph, uint32_t from, uint6
     return reached;
 }
 
-#define assert_passes(graph, from, to, set, least, most)                                      \
-    do {                                                                                      \
-        const uint64_t bits = set;                                                            \
-        uint8_t at_least, at_most;                                                            \
-        assert_true(wsdbg_graph_passes(graph, from, to, &bits, &at_least, &at_most));         \
-        assert_int_equal(at_least, least);                                                    \
-        assert_int_equal(at_most, most);                                                      \
+#define assert_passes(graph, from, to, set, least, most)                              \
+    do {                                                                              \
+        const uint64_t bits = set;                                                    \
+        uint8_t at_least, at_most;                                                    \
+        assert_true(wsdbg_graph_passes(graph, from, to, &bits, &at_least, &at_most)); \
+        assert_int_equal(at_least, least);                                            \
+        assert_int_equal(at_most, most);                                              \
     } while (0)
 
 #define ROW(number) (UINT64_C(1) << (number))

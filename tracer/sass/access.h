@@ -28,13 +28,15 @@ struct wsdbg_access {
     struct wsdbg_value_set count;
 };
 
-/* What the tracer may ask of the launch; each returns false where it is not known.  All may be NULL. */
+/* What the tracer may ask of the launch; each returns false where it is not known.  All may be NULL.  Bank 0 begins with
+ * the CTA's threads in x, y and z: without them no lane is told by its thread's index. */
 struct wsdbg_launch_values {
     void *context;
     bool (*constant)(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value);
 };
 
-/* Fills *out with *count accesses in order of their instructions; the caller frees it. */
+/* Fills *out with *count accesses in order of their instructions; the caller frees it.  Of the tensor instructions that
+ * follow each other only the first is one; code that nothing leads to has none. */
 struct wsdbg_error *wsdbg_accesses_find(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
                                         struct wsdbg_access **out, size_t *count);
 

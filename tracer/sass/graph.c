@@ -23,14 +23,17 @@ bool wsdbg_flow_contains(wsdbg_instruction_set set, uint32_t number)
     return set && (set[number / 64] >> number % 64 & 1);
 }
 
-/* Beside its guard a branch may ask for a predicate of its own, or how the warp is split. */
-static bool has_condition(const struct wsdbg_instruction *instruction)
+bool wsdbg_flow_asks_more_than_guard(const struct wsdbg_instruction *instruction)
 {
     const unsigned split = instruction->words[0] >> 32 & 3, predicate = instruction->words[1] >> 23 & 15;
-    const bool is_known = instruction->words[0] || instruction->words[1];
-    if (!wsdbg_flow_is_unguarded(instruction) || (is_known && predicate != WSDBG_PT))
-        return true;
-    return instruction->operation == WSDBG_OP_BRA && is_known && split;
+    if (!instruction->words[0] && !instruction->words[1])
+        return instruction->source_count > 0; /* not made of words */
+    return predicate != WSDBG_PT || (instruction->operation == WSDBG_OP_BRA && split);
+}
+
+static bool has_condition(const struct wsdbg_instruction *instruction)
+{
+    return !wsdbg_flow_is_unguarded(instruction) || wsdbg_flow_asks_more_than_guard(instruction);
 }
 
 static uint32_t target_of(const struct wsdbg_instruction *instruction, uint32_t number, uint32_t count)
@@ -51,8 +54,7 @@ static struct flow flow_of(const struct wsdbg_instruction *instruction, uint32_t
     case WSDBG_OP_EXIT:
     case WSDBG_OP_RTT:
     case WSDBG_OP_KILL:
-        return (struct flow){
-            .ends_block = true, .falls_through = may_pass, .exits = true, .target = WSDBG_GRAPH_NONE};
+        return (struct flow){.ends_block = true, .falls_through = may_pass, .exits = true, .target = WSDBG_GRAPH_NONE};
     case WSDBG_OP_RET:
         return (struct flow){
             .ends_block = true, .falls_through = may_pass, .returns = true, .target = WSDBG_GRAPH_NONE};
@@ -64,10 +66,8 @@ static struct flow flow_of(const struct wsdbg_instruction *instruction, uint32_t
     case WSDBG_OP_JMX:
     case WSDBG_OP_BRXU:
     case WSDBG_OP_JMXU:
-        return (struct flow){.ends_block = true,
-                             .falls_through = may_pass,
-                             .is_indirect = target == WSDBG_GRAPH_NONE,
-                             .target = target};
+        return (struct flow){
+            .ends_block = true, .falls_through = may_pass, .is_indirect = target == WSDBG_GRAPH_NONE, .target = target};
     case WSDBG_OP_WARPSYNC: /* a collective one names where the lanes go on that take no part */
         if (target != WSDBG_GRAPH_NONE)
             return (struct flow){.ends_block = true, .falls_through = true, .target = target};
@@ -203,7 +203,8 @@ static struct wsdbg_error *find_procedures(struct wsdbg_graph *graph)
     const uint32_t count = graph->block_count;
     graph->procedure_entry = calloc((size_t)count + 1, sizeof *graph->procedure_entry);
     graph->procedure_at = calloc((size_t)count + 1, sizeof *graph->procedure_at);
-    uint32_t *callees = calloc((size_t)count + 1, sizeof *callees), *callers = calloc((size_t)count + 1, sizeof *callers);
+    uint32_t *callees = calloc((size_t)count + 1, sizeof *callees),
+             *callers = calloc((size_t)count + 1, sizeof *callers);
     struct wsdbg_error *error = &wsdbg_error_no_memory;
     if (graph->procedure_entry && graph->procedure_at && callees && callers) {
         if (count)

@@ -11,10 +11,10 @@
  * comes to them; the root has 0. */
 struct walk {
     const struct wsdbg_graph *graph;
-    uint32_t count;     /* the root among them */
-    uint32_t *memory;   /* of all arrays */
-    uint32_t *block;    /* by number */
-    uint32_t *number;   /* by block, 0 = not come to */
+    uint32_t count;   /* the root among them */
+    uint32_t *memory; /* of all arrays */
+    uint32_t *block;  /* by number */
+    uint32_t *number; /* by block, 0 = not come to */
     uint32_t *parent, *semi, *dominator, *ancestor, *label, *bucket, *next_in_bucket, *stack;
     uint32_t *position, *size; /* of the dominator tree, in preorder */
 };
@@ -50,7 +50,8 @@ static void find_procedure_of(struct wsdbg_graph *graph, uint32_t *stack)
             const uint32_t block = stack[--depth];
             for (int way = 0; way < 2; way++)
                 if (graph->blocks[block].successor[way] != WSDBG_GRAPH_NONE)
-                    depth = spread(graph, graph->blocks[block].successor[way], graph->procedure_of[block], stack, depth);
+                    depth =
+                        spread(graph, graph->blocks[block].successor[way], graph->procedure_of[block], stack, depth);
         }
     }
 }
@@ -60,9 +61,9 @@ static void find_procedure_of(struct wsdbg_graph *graph, uint32_t *stack)
 static bool allocate(struct walk *walk)
 {
     const size_t count = (size_t)walk->graph->block_count + 1;
-    uint32_t **const arrays[] = {&walk->block,    &walk->number, &walk->parent,         &walk->semi,  &walk->dominator,
-                                 &walk->ancestor, &walk->label,  &walk->bucket,         &walk->stack, &walk->position,
-                                 &walk->size,     NULL};
+    uint32_t **const arrays[] = {&walk->block,     &walk->number,   &walk->parent, &walk->semi,
+                                 &walk->dominator, &walk->ancestor, &walk->label,  &walk->bucket,
+                                 &walk->stack,     &walk->position, &walk->size,   NULL};
     walk->memory = calloc(count * 13, sizeof *walk->memory);
     if (!walk->memory)
         return false;
@@ -182,7 +183,8 @@ static bool dominates(const struct walk *walk, uint32_t above, uint32_t number)
 
 /* ---- loops ---- */
 
-/* The head of the outermost loop found so far that `number` is in, or itself.  `ancestor` leads there, 0 = no further. */
+/* The head of the outermost loop found so far that `number` is in, or itself.  `ancestor` leads there, 0 = no further.
+ */
 static uint32_t outermost(struct walk *walk, uint32_t number)
 {
     while (walk->ancestor[number]) {

@@ -32,7 +32,7 @@ struct components {
     uint32_t *open, open_count;
     uint32_t *trail, depth;
     bool *is_open;
-    int16_t *most;         /* of a path to to_block's start; UNREACHED */
+    int16_t *most; /* of a path to to_block's start; UNREACHED */
     uint32_t next_index;
 };
 

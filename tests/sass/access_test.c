@@ -1,0 +1,293 @@
+/* access_test.c - the accesses to barriers that are found in the demo kernels' machine code.
+ *
+ * What is expected is what the kernels' source says: barriers lie behind the tiles in shared memory, whose first KiB is
+ * the system's.  A row of text is an access: what it does, where, how often ("N places"), its count, and its lanes.
+ * Instructions that follow each other and do the same make one row.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sass/access.h"
+
+#define IMAGE_MOST ((size_t)1 << 24)
+
+struct opened {
+    unsigned char *file;
+    char *bytes;
+    struct wsdbg_cubin *cubin;
+    struct wsdbg_graph *graph;
+    struct wsdbg_access *accesses;
+    size_t count;
+};
+
+/* Bank 0 begins with the CTA's threads in x, y, z. */
+static bool constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+{
+    if (bank || offset_bytes > 8)
+        return false;
+    *value = offset_bytes ? 1 : *(const uint32_t *)context;
+    return true;
+}
+
+static struct wsdbg_image read_file(const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s.fatbin", IMAGES, name);
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        fail_msg("%s cannot be read", path);
+    unsigned char *bytes = malloc(IMAGE_MOST);
+    const size_t count = fread(bytes, 1, IMAGE_MOST, file);
+    fclose(file);
+    return (struct wsdbg_image){bytes, count};
+}
+
+static struct opened open_kernel(const char *image, const char *kernel, uint32_t threads)
+{
+    const struct wsdbg_image file = read_file(image);
+    struct opened opened = {.file = (unsigned char *)(uintptr_t)file.bytes};
+    size_t byte_count;
+    assert_null(wsdbg_cubin_of_image(&file, IMAGE_MOST, &opened.bytes, &byte_count));
+    const struct wsdbg_image cubin = {(const unsigned char *)opened.bytes, byte_count};
+    assert_null(wsdbg_cubin_open(&cubin, &opened.cubin));
+    const struct wsdbg_launch_values launch = {&threads, constant};
+    for (size_t i = 0; i < wsdbg_cubin_function_count(opened.cubin); i++) {
+        const struct wsdbg_cubin_function *function = wsdbg_cubin_function(opened.cubin, i);
+        if (strcmp(function->name, kernel) != 0)
+            continue;
+        assert_null(wsdbg_graph_create(&function->code, &opened.graph));
+        assert_null(wsdbg_accesses_find(opened.graph, &launch, &opened.accesses, &opened.count));
+        return opened;
+    }
+    fail_msg("%s has no %s", image, kernel);
+    return opened;
+}
+
+static void close_kernel(struct opened *opened)
+{
+    free(opened->accesses);
+    wsdbg_graph_destroy(opened->graph);
+    wsdbg_cubin_close(opened->cubin);
+    free(opened->bytes);
+    free(opened->file);
+}
+
+static void print_set(FILE *out, const char *word, const struct wsdbg_value_set *set)
+{
+    if (!set->known)
+        fprintf(out, "%s?", word);
+    else if (set->count == 1)
+        fprintf(out, "%s0x%llx", word, (unsigned long long)set->base);
+    else
+        fprintf(out, "%s0x%llx + %u * %u", word, (unsigned long long)set->base, set->stride, set->count);
+}
+
+/* One row, without its end. */
+static void print_row(FILE *out, const struct wsdbg_access *access)
+{
+    static const char *const lanes[] = {"", ", one lane", ", all lanes"};
+    const bool is_named = access->kind == WSDBG_ACCESS_NAMED_SYNC || access->kind == WSDBG_ACCESS_NAMED_ARRIVE;
+    fputs(wsdbg_access_kind_name((enum wsdbg_access_kind)access->kind), out);
+    if (access->kind <= WSDBG_ACCESS_INVALIDATE || is_named)
+        print_set(out, " ", &access->address);
+    if (access->count.known)
+        print_set(out, ": ", &access->count);
+    fprintf(out, "%s%s", access->is_any_rank ? " of any CTA" : "", lanes[access->lanes]);
+}
+
+static bool is_shown(const struct wsdbg_access *access)
+{
+    return access->kind <= WSDBG_ACCESS_REGISTERS_REQUEST;
+}
+
+static char *text_of(const struct opened *opened)
+{
+    char *text, row[256], before[256] = "";
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    for (size_t i = 0; i < opened->count; i++) {
+        if (!is_shown(&opened->accesses[i]))
+            continue;
+        FILE *one = fmemopen(row, sizeof row, "w");
+        print_row(one, &opened->accesses[i]);
+        fclose(one);
+        if (strcmp(row, before) != 0)
+            fprintf(out, "%s\n", row);
+        strcpy(before, row);
+    }
+    fclose(out);
+    return text;
+}
+
+static void assert_accesses(const char *image, const char *kernel, uint32_t threads, const char *expected)
+{
+    struct opened opened = open_kernel(image, kernel, threads);
+    char *text = text_of(&opened);
+    if (strcmp(text, expected) != 0)
+        fail_msg("%s, %s:\n%sinstead of\n%s", image, kernel, text, expected);
+    free(text);
+    close_kernel(&opened);
+}
+
+#define GEMM_INITS(empty)                                              \
+    "init 0x38400: 0x1, one lane\ninit 0x38420: " empty ", one lane\n" \
+    "init 0x38408: 0x1, one lane\ninit 0x38428: " empty ", one lane\n" \
+    "init 0x38410: 0x1, one lane\ninit 0x38430: " empty ", one lane\n" \
+    "init 0x38418: 0x1, one lane\ninit 0x38438: " empty ", one lane\n"
+#define FULL "0x38400 + 8 * 4"
+#define EMPTY "0x38420 + 8 * 4"
+#define EITHER_PARITY ": 0x0 + 1 * 2"
+/* What a wait is compiled to behind the function's end: the loop of the consumers, and that of the producer. */
+#define GEMM_LOOPS "wait " FULL EITHER_PARITY "\nwait " EMPTY EITHER_PARITY ", one lane\n"
+
+static void the_gemm_s_accesses_are_found(void **state)
+{
+    (void)state;
+    assert_accesses("gemm_plain", "gemm_cooperative", 384,
+                    GEMM_INITS("0x8") "bar.sync 0x0: 0x0\n"
+                                      "setmaxnreg.inc: 0xe8\n"
+                                      "wait " FULL EITHER_PARITY "\n"
+                                      "arrive " EMPTY ": 0x1, one lane\n"
+                                      "bar.sync 0x1 + 1 * 2: 0x80\n"
+                                      "setmaxnreg.dec: 0x28\n"
+                                      "wait " EMPTY EITHER_PARITY ", one lane\n"
+                                      "arrive.expect_tx " FULL ": 0xc000, one lane\n"
+                                      "TMA load " FULL ", one lane\n" GEMM_LOOPS);
+}
+
+static void line_information_makes_no_difference(void **state)
+{
+    (void)state;
+    struct opened with = open_kernel("gemm_plain", "gemm_cooperative", 384);
+    struct opened without = open_kernel("gemm_bare", "gemm_cooperative", 384);
+    char *text_with = text_of(&with), *text_without = text_of(&without);
+    assert_string_equal(text_with, text_without);
+    free(text_with);
+    free(text_without);
+    close_kernel(&with);
+    close_kernel(&without);
+}
+
+static void in_a_cluster_slots_are_released_in_both_ctas(void **state)
+{
+    (void)state;
+    assert_accesses("gemm_plain", "gemm_cooperative_cluster2", 384,
+                    GEMM_INITS("0x10") "barrier.cluster.arrive\nbarrier.cluster.wait\n"
+                                       "setmaxnreg.inc: 0xe8\n"
+                                       "wait " FULL EITHER_PARITY "\n"
+                                       "arrive " EMPTY ": 0x1 of any CTA, one lane\n"
+                                       "bar.sync 0x1 + 1 * 2: 0x80\n"
+                                       "setmaxnreg.dec: 0x28\n"
+                                       "wait " EMPTY EITHER_PARITY ", one lane\n"
+                                       "arrive.expect_tx " FULL ": 0xc000, one lane\n"
+                                       "TMA load " FULL ", one lane\n"
+                                       "TMA load " FULL " of any CTA, one lane\n"
+                                       "barrier.cluster.arrive\nbarrier.cluster.wait\n" GEMM_LOOPS);
+}
+
+static void two_loaders_of_one_barrier_expect_one_after_the_other(void **state)
+{
+    (void)state;
+    assert_accesses("gemm_shared_full_barrier_plain", "gemm_cooperative", 384,
+                    GEMM_INITS("0x8") "bar.sync 0x0: 0x0\n"
+                                      "setmaxnreg.inc: 0xe8\n"
+                                      "wait " FULL EITHER_PARITY "\n"
+                                      "arrive " EMPTY ": 0x1, one lane\n"
+                                      "bar.sync 0x1 + 1 * 2: 0x80\n"
+                                      "setmaxnreg.dec: 0x28\n"
+                                      "wait " EMPTY EITHER_PARITY ", one lane\n"
+                                      "arrive.expect_tx " FULL ": 0x4000, one lane\n"
+                                      "TMA load " FULL ", one lane\n"
+                                      "expect_tx " FULL ": 0x8000, one lane\n"
+                                      "TMA load " FULL ", one lane\n" GEMM_LOOPS);
+}
+
+/* The first access of a kind; count 0 = there is none. */
+static struct wsdbg_value_set count_of(const char *image, const char *kernel, enum wsdbg_access_kind kind)
+{
+    struct opened opened = open_kernel(image, kernel, 384);
+    struct wsdbg_value_set count = {0};
+    for (size_t i = 0; i < opened.count && !count.known; i++)
+        if (opened.accesses[i].kind == kind)
+            count = opened.accesses[i].count;
+    close_kernel(&opened);
+    return count;
+}
+
+static void the_bugs_show_in_counts(void **state)
+{
+    (void)state;
+    const struct {
+        const char *image;
+        enum wsdbg_access_kind kind;
+        uint64_t count;
+    } rows[] = {
+        {"gemm_tx_mismatch_bare", WSDBG_ACCESS_ARRIVE_EXPECT, 128 * 64 * 4 + 256 * 64 * 2},
+        {"gemm_regs_exhausted_bare", WSDBG_ACCESS_REGISTERS_REQUEST, 240},
+        {"gemm_regs_exhausted_bare", WSDBG_ACCESS_REGISTERS_RELEASE, 40},
+        {"gemm_waker_exited_bare", WSDBG_ACCESS_ARRIVE_EXPECT, 128 * 64 * 2 + 256 * 64 * 2},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct wsdbg_value_set count = count_of(rows[i].image, "gemm_cooperative", rows[i].kind);
+        assert_int_equal(count.count, 1);
+        assert_int_equal(count.base, rows[i].count);
+    }
+    assert_false(count_of("gemm_regs_no_release_bare", "gemm_cooperative", WSDBG_ACCESS_REGISTERS_RELEASE).known);
+}
+
+/* Two slots: full at 0x4400, empty at 0x4410; how many bytes are expected is a parameter of the launch, times 4. */
+static void two_async_warps_accesses_are_found(void **state)
+{
+    (void)state;
+    assert_accesses("two_async_warps_none_plain", "two_async_warps", 384,
+                    "init 0x4400: 0x2, one lane\ninit 0x4410: 0x100, one lane\n"
+                    "init 0x4408: 0x2, one lane\ninit 0x4418: 0x100, one lane\n"
+                    "bar.sync 0x0: 0x0\n"
+                    "setmaxnreg.inc: 0xb0\n"
+                    "arrive 0x4410: 0x1\narrive 0x4418: 0x1\n"
+                    "wait 0x4400 + 8 * 2" EITHER_PARITY "\n"
+                    "arrive 0x4410 + 8 * 2: 0x1\n"
+                    "setmaxnreg.dec: 0x98\n"
+                    "wait 0x4410 + 8 * 2" EITHER_PARITY ", one lane\n"
+                    "arrive.expect_tx 0x4400 + 8 * 2: 0x0 + 4 * 0, one lane\n"
+                    "TMA load 0x4400 + 8 * 2, one lane\n"
+                    "wait 0x4400 + 8 * 2" EITHER_PARITY "\n"
+                    "wait 0x4410 + 8 * 2" EITHER_PARITY ", one lane\n");
+}
+
+static void the_least_kernels_accesses_are_found(void **state)
+{
+    (void)state;
+    const struct {
+        const char *kernel, *accesses;
+    } rows[] = {
+        {"wait_named_count", "bar.sync 0x1: 0x60\nbar.sync 0x0: 0x0\n"},
+        {"wait_arrive_short", "init 0x400: 0x60, one lane\nbar.sync 0x0: 0x0\nwait 0x400: 0x0\narrive 0x400: 0x1\n"
+                              "bar.sync 0x0: 0x0\n"},
+        {"wait_two_mbarriers", "init 0x400: 0x20, one lane\ninit 0x408: 0x20, one lane\nbar.sync 0x0: 0x0\n"
+                               "wait 0x400 + 8 * 2: 0x0\narrive 0x400 + 8 * 2: 0x1\nwait 0x400 + 8 * 2: 0x0\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_accesses("waits", rows[i].kernel, 64, rows[i].accesses);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_gemm_s_accesses_are_found),
+        cmocka_unit_test(line_information_makes_no_difference),
+        cmocka_unit_test(in_a_cluster_slots_are_released_in_both_ctas),
+        cmocka_unit_test(two_loaders_of_one_barrier_expect_one_after_the_other),
+        cmocka_unit_test(the_bugs_show_in_counts),
+        cmocka_unit_test(two_async_warps_accesses_are_found),
+        cmocka_unit_test(the_least_kernels_accesses_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,331 @@
+/* access.c - see access.h.  Reads a graph and what the trace says of its registers; writes the rows. */
+#include "sass/access.h"
+
+#include "sass/lanes.h"
+#include "sass/trace.h"
+
+#include <stdlib.h>
+
+#define OFFSET_MASK 0xffffffu /* of a shared address; above it the CTA's rank */
+#define BARRIER_IDS_MASK 0xfu
+#define COUNT_FIELD 0x100000u /* an mbarrier's counts are kept negated, modulo this */
+#define COPY_UNIT_BYTES 16u
+#define BAR_PACKED 0x31du /* the form whose only register is threads << 16 | id */
+enum { PARITY_SHIFT = 31, PACKED_SHIFT = 16 };
+
+/* What of an instruction an access is: operands by their place among the sources; -1 = none. */
+struct shape {
+    uint8_t kind; /* 0 = no access */
+    bool is_mbarrier;
+    bool may_be_remote; /* an address without a rank may be that of another CTA */
+    bool is_multicast;  /* it is done in several CTAs */
+    int8_t address, address_part, count;
+};
+
+struct finding {
+    const struct wsdbg_graph *graph;
+    struct wsdbg_trace *trace;
+    struct wsdbg_lanes_finder *lanes;
+    bool stores; /* the function commits stores of the copy engine */
+};
+
+/* ---- which instructions ---- */
+
+static struct shape arrival(const struct wsdbg_instruction *instruction)
+{
+    struct shape shape = {.is_mbarrier = true, .may_be_remote = instruction->is_reduction, .count = 1};
+    switch (instruction->mode) {
+    case WSDBG_ARRIVE_A1TR:
+        shape.kind = WSDBG_ACCESS_ARRIVE_EXPECT;
+        break;
+    case WSDBG_ARRIVE_A0TR:
+        shape.kind = WSDBG_ACCESS_EXPECT;
+        break;
+    case WSDBG_ARRIVE_A0TX:
+        shape.kind = WSDBG_ACCESS_COMPLETE;
+        break;
+    case WSDBG_ARRIVE_A1T0:
+        shape.count = -1;
+        shape.kind = instruction->is_drop ? WSDBG_ACCESS_DROP : WSDBG_ACCESS_ARRIVE;
+        break;
+    case WSDBG_ARRIVE_ART0:
+        shape.kind = instruction->is_drop ? WSDBG_ACCESS_DROP : WSDBG_ACCESS_ARRIVE;
+        break;
+    default: /* announces arrivals of copies to come: completes nothing */
+        break;
+    }
+    return shape;
+}
+
+static struct shape mbarrier_shape(const struct wsdbg_instruction *instruction)
+{
+    switch (instruction->operation) {
+    case WSDBG_OP_SYNCS_PHASECHK:
+        return (struct shape){.kind = WSDBG_ACCESS_WAIT, .is_mbarrier = true, .count = 1};
+    case WSDBG_OP_SYNCS_ARRIVE:
+        return arrival(instruction);
+    case WSDBG_OP_SYNCS_EXCH:
+        return (struct shape){.kind = WSDBG_ACCESS_INIT, .is_mbarrier = true, .count = 1};
+    case WSDBG_OP_SYNCS_CCTL:
+        return (struct shape){.kind = WSDBG_ACCESS_INVALIDATE, .is_mbarrier = true, .count = -1};
+    case WSDBG_OP_ARRIVES:
+        return (struct shape){.kind = WSDBG_ACCESS_COPY_ARRIVE, .is_mbarrier = true, .count = -1};
+    case WSDBG_OP_UTMALDG: /* the bundle's second register is the mbarrier */
+        return (struct shape){.kind = WSDBG_ACCESS_COPY,
+                              .is_mbarrier = true,
+                              .is_multicast = instruction->is_multicast,
+                              .address_part = 1,
+                              .count = -1};
+    case WSDBG_OP_UBLKCP:
+        if (instruction->writes_shared)
+            return (struct shape){.kind = WSDBG_ACCESS_COPY,
+                                  .is_mbarrier = true,
+                                  .is_multicast = instruction->is_multicast,
+                                  .address_part = 1,
+                                  .count = 2};
+        return (struct shape){.kind = WSDBG_ACCESS_STORE, .address = -1, .count = -1};
+    default:
+        return (struct shape){0};
+    }
+}
+
+static struct shape bar_shape(const struct wsdbg_instruction *instruction)
+{
+    const int8_t count = instruction->source_count > 1 ? 1 : -1;
+    if (instruction->mode == WSDBG_BAR_SYNCALL)
+        return (struct shape){.kind = WSDBG_ACCESS_NAMED_SYNC, .address = -1, .count = -1};
+    return (struct shape){.kind =
+                              instruction->mode == WSDBG_BAR_ARV ? WSDBG_ACCESS_NAMED_ARRIVE : WSDBG_ACCESS_NAMED_SYNC,
+                          .count = count};
+}
+
+static struct shape other_shape(const struct finding *finding, const struct wsdbg_instruction *instruction)
+{
+    struct shape shape = {.address = -1, .count = -1};
+    switch (instruction->operation) {
+    case WSDBG_OP_UCGABAR_ARV:
+        shape.kind = WSDBG_ACCESS_CLUSTER_ARRIVE;
+        break;
+    case WSDBG_OP_UCGABAR_WAIT:
+        shape.kind = WSDBG_ACCESS_CLUSTER_WAIT;
+        break;
+    case WSDBG_OP_USETMAXREG:
+        shape.kind =
+            instruction->mode == WSDBG_MAXREG_DEALLOC ? WSDBG_ACCESS_REGISTERS_RELEASE : WSDBG_ACCESS_REGISTERS_REQUEST;
+        shape.count = 0;
+        break;
+    case WSDBG_OP_HGMMA:
+    case WSDBG_OP_IGMMA:
+    case WSDBG_OP_QGMMA:
+    case WSDBG_OP_BGMMA:
+        shape.kind = WSDBG_ACCESS_WGMMA;
+        break;
+    case WSDBG_OP_WARPGROUP:
+        shape.kind = instruction->mode == WSDBG_WARPGROUP_DEPBAR ? WSDBG_ACCESS_WGMMA_WAIT : 0;
+        shape.count = 0;
+        break;
+    case WSDBG_OP_UTMASTG:
+    case WSDBG_OP_UTMAREDG:
+    case WSDBG_OP_UBLKRED:
+        shape.kind = WSDBG_ACCESS_STORE;
+        break;
+    case WSDBG_OP_DEPBAR: /* which scoreboard it waits for is the compiler's choice; that of stores is the first */
+        shape.kind = finding->stores && !(instruction->words[0] >> 44 & 7) ? WSDBG_ACCESS_STORE_WAIT : 0;
+        shape.count = (int8_t)(instruction->source_count - 1);
+        break;
+    case WSDBG_OP_ACQBULK:
+        shape.kind = WSDBG_ACCESS_GRID_WAIT;
+        break;
+    case WSDBG_OP_PREEXIT:
+        shape.kind = WSDBG_ACCESS_GRID_LAUNCH;
+        break;
+    case WSDBG_OP_EXIT:
+        shape.kind = WSDBG_ACCESS_EXIT;
+        break;
+    default:
+        break;
+    }
+    return shape;
+}
+
+/* Tensor instructions come in rows: of those of a block only the first is one. */
+static bool repeats(const struct finding *finding, uint32_t number)
+{
+    const struct wsdbg_block *block = &finding->graph->blocks[finding->graph->block_of[number]];
+    for (uint32_t i = number; i > block->first; i--)
+        if (finding->graph->instructions[i - 1].operation == finding->graph->instructions[number].operation)
+            return true;
+    return false;
+}
+
+static struct shape shape_of(const struct finding *finding, uint32_t number)
+{
+    const struct wsdbg_instruction *instruction = &finding->graph->instructions[number];
+    struct shape shape = mbarrier_shape(instruction);
+    if (!shape.kind)
+        shape = instruction->operation == WSDBG_OP_BAR ? bar_shape(instruction) : other_shape(finding, instruction);
+    if (shape.kind == WSDBG_ACCESS_WGMMA && repeats(finding, number))
+        shape.kind = 0;
+    return shape;
+}
+
+/* ---- what their operands are ---- */
+
+static struct wsdbg_value_set set_of(const struct wsdbg_values *values)
+{
+    struct wsdbg_value_set set = {0};
+    uint32_t base = 0;
+    set.known = wsdbg_values_range(values, &base, &set.stride, &set.count);
+    set.base = base;
+    return set;
+}
+
+static struct wsdbg_values masked(const struct wsdbg_values *values, uint32_t mask)
+{
+    const struct wsdbg_values bits = wsdbg_values_one(mask), nothing = wsdbg_values_one(0);
+    return wsdbg_values_logic(values, &bits, &nothing, 0xc0);
+}
+
+static struct wsdbg_values source_of(const struct finding *finding, uint32_t number, int source, int part)
+{
+    const struct wsdbg_instruction *instruction = &finding->graph->instructions[number];
+    if (source < 0 || source >= instruction->source_count || !instruction->is_whole)
+        return wsdbg_values_any();
+    return wsdbg_trace_operand(finding->trace, number, &instruction->sources[source], (unsigned)part);
+}
+
+static void set_address(const struct finding *finding, const struct shape *shape, struct wsdbg_access *out)
+{
+    const struct wsdbg_values address = source_of(finding, out->instruction, shape->address, shape->address_part);
+    out->address = set_of(&address);
+    out->address.base &= OFFSET_MASK;
+    out->is_any_rank = address.rank == WSDBG_RANK_OTHER || shape->is_multicast ||
+                       (shape->may_be_remote && address.rank == WSDBG_RANK_NONE);
+}
+
+static struct wsdbg_values init_count(const struct wsdbg_values *word)
+{
+    const struct wsdbg_values field = wsdbg_values_right(word, 1, false), whole = wsdbg_values_one(COUNT_FIELD);
+    const struct wsdbg_values negative = wsdbg_values_negated(&field);
+    const struct wsdbg_values count = wsdbg_values_sum(&whole, &negative);
+    return masked(&count, COUNT_FIELD - 1);
+}
+
+static void set_count(const struct finding *finding, const struct shape *shape, struct wsdbg_access *out)
+{
+    struct wsdbg_values count = source_of(finding, out->instruction, shape->count, 0);
+    const struct wsdbg_values unit = wsdbg_values_one(COPY_UNIT_BYTES);
+    const bool is_arrival = out->kind == WSDBG_ACCESS_ARRIVE || out->kind == WSDBG_ACCESS_DROP;
+    if (shape->count < 0 && is_arrival)
+        count = wsdbg_values_one(1);
+    else if (shape->count < 0 && out->kind == WSDBG_ACCESS_NAMED_SYNC)
+        count = wsdbg_values_one(0);
+    else if (out->kind == WSDBG_ACCESS_WAIT)
+        count = wsdbg_values_right(&count, PARITY_SHIFT, false);
+    else if (out->kind == WSDBG_ACCESS_INIT)
+        count = init_count(&count);
+    else if (out->kind == WSDBG_ACCESS_COPY && count.kind == WSDBG_VALUES_LISTED)
+        count = wsdbg_values_product(&count, &unit);
+    out->count = set_of(&count);
+}
+
+static void set_named(const struct finding *finding, const struct shape *shape, struct wsdbg_access *out)
+{
+    const struct wsdbg_instruction *instruction = &finding->graph->instructions[out->instruction];
+    const struct wsdbg_values of_first = source_of(finding, out->instruction, shape->address, 0);
+    set_count(finding, shape, out);
+    if ((instruction->words[0] & 0xfff) == BAR_PACKED) {
+        const struct wsdbg_values threads = wsdbg_values_right(&of_first, PACKED_SHIFT, false);
+        out->count = set_of(&threads);
+    }
+    if (of_first.kind == WSDBG_VALUES_LISTED) {
+        const struct wsdbg_values id = masked(&of_first, BARRIER_IDS_MASK);
+        out->address = set_of(&id);
+    }
+    if (instruction->mode == WSDBG_BAR_SYNCALL)
+        out->address = (struct wsdbg_value_set){.known = true, .count = 1};
+}
+
+static bool is_invalidation(const struct wsdbg_instruction *instruction)
+{
+    return !(instruction->words[1] >> 8 & 1); /* else the word is written back */
+}
+
+static bool find_at(const struct finding *finding, uint32_t number, struct wsdbg_access *out)
+{
+    const struct shape shape = shape_of(finding, number);
+    if (!shape.kind ||
+        (shape.kind == WSDBG_ACCESS_INVALIDATE && !is_invalidation(&finding->graph->instructions[number])))
+        return false;
+    *out = (struct wsdbg_access){.instruction = number, .kind = shape.kind};
+    out->lanes = (uint8_t)wsdbg_lanes_at(finding->lanes, number);
+    if (finding->graph->instructions[number].operation == WSDBG_OP_BAR)
+        set_named(finding, &shape, out);
+    else
+        set_count(finding, &shape, out);
+    if (shape.is_mbarrier)
+        set_address(finding, &shape, out);
+    return true;
+}
+
+/* ---- all of them ---- */
+
+static size_t count_accesses(struct finding *finding)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < finding->graph->instruction_count; i++)
+        finding->stores |= finding->graph->instructions[i].operation == WSDBG_OP_UTMACMDFLUSH;
+    for (uint32_t i = 0; i < finding->graph->instruction_count; i++)
+        count += shape_of(finding, i).kind != 0;
+    return count;
+}
+
+/* Code that nothing leads to is left out. */
+static bool is_reached(const struct wsdbg_graph *graph, uint32_t number)
+{
+    return graph->procedure_of[graph->block_of[number]] != WSDBG_GRAPH_NONE;
+}
+
+static struct wsdbg_error *find_all(struct finding *finding, struct wsdbg_access **out, size_t *count)
+{
+    const size_t most = count_accesses(finding);
+    struct wsdbg_access *accesses = calloc(most + 1, sizeof *accesses);
+    if (!accesses)
+        return &wsdbg_error_no_memory;
+    size_t found = 0;
+    for (uint32_t i = 0; i < finding->graph->instruction_count; i++)
+        if (is_reached(finding->graph, i) && find_at(finding, i, &accesses[found]))
+            found++;
+    *out = accesses;
+    *count = found;
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_accesses_find(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
+                                        struct wsdbg_access **out, size_t *count)
+{
+    struct finding finding = {.graph = graph};
+    struct wsdbg_error *error = wsdbg_trace_create(graph, launch, &finding.trace);
+    if (!error)
+        error = wsdbg_lanes_create(graph, finding.trace, &finding.lanes);
+    if (!error)
+        error = find_all(&finding, out, count);
+    wsdbg_lanes_destroy(finding.lanes);
+    wsdbg_trace_destroy(finding.trace);
+    return error;
+}
+
+struct wsdbg_value_set wsdbg_value_of(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
+                                      uint32_t instruction, unsigned source)
+{
+    struct wsdbg_trace *trace = NULL;
+    struct wsdbg_error *error = wsdbg_trace_create(graph, launch, &trace);
+    if (error) {
+        wsdbg_error_destroy(error);
+        return (struct wsdbg_value_set){0};
+    }
+    const struct finding finding = {.graph = graph, .trace = trace};
+    const struct wsdbg_values values = source_of(&finding, instruction, (int)source, 0);
+    wsdbg_trace_destroy(trace);
+    return set_of(&values);
+}

@@ -1,0 +1,33 @@
+/* compute.h - what the instructions that addresses, counts and conditions are made of do with sets of values. */
+#ifndef WSDBG_SASS_COMPUTE_H
+#define WSDBG_SASS_COMPUTE_H
+
+#include "sass/decode.h"
+#include "sass/values.h"
+
+/* True where the result can be calculated from the sources. */
+bool wsdbg_compute_follows(const struct wsdbg_instruction *instruction);
+/* Which 32 bits of the result a written register (as definitions.h numbers them) is, the lowest being 0. */
+unsigned wsdbg_compute_part(const struct wsdbg_instruction *instruction, unsigned reg);
+/* The result's part from the sources' sets. */
+struct wsdbg_values wsdbg_compute(const struct wsdbg_instruction *instruction, unsigned part,
+                                  const struct wsdbg_values *sources);
+/* A special register; threads: of the CTA, in three dimensions. */
+struct wsdbg_values wsdbg_compute_special(const struct wsdbg_operand *operand, const struct wsdbg_values threads[3]);
+/* An operand's negation or inversion. */
+struct wsdbg_values wsdbg_compute_modified(const struct wsdbg_operand *operand, const struct wsdbg_values *value);
+/* RZ, URZ or an immediate. */
+bool wsdbg_compute_is_number(const struct wsdbg_operand *operand, uint32_t *number);
+
+/* True where `reg`, a predicate, being `holds` says that the comparison of its sources 0 and 1 came out so. */
+bool wsdbg_compute_decides(const struct wsdbg_instruction *compare, unsigned reg, bool holds);
+/* True where the outcome `holds` says that the comparison's third source, a predicate, has the same value. */
+bool wsdbg_compute_third_decides(const struct wsdbg_instruction *compare, bool holds);
+/* PLOP3: true where the outcome `holds` leaves its source only one value. */
+bool wsdbg_compute_table_decides(const struct wsdbg_instruction *logic, unsigned source, bool holds, bool *value);
+/* Relations of source 0 to source 1 (`mirrored`: of 1 to 0) where the comparison comes out as `holds`; 0 = none known. */
+unsigned wsdbg_compute_relations(const struct wsdbg_instruction *compare, bool holds, bool mirrored);
+/* The predicate by which `source` of a selection is taken, and when; WSDBG_REGISTER_NONE where there is none. */
+unsigned wsdbg_compute_selector(const struct wsdbg_instruction *instruction, unsigned source, bool *holds);
+
+#endif

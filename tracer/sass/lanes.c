@@ -1,0 +1,192 @@
+/* lanes.c - see lanes.h.  One lane: a condition that must have held picks a lane by its number, or by ELECT.
+ * Reads a graph and a trace; writes memory of its own. */
+#include "sass/lanes.h"
+
+#include "sass/compute.h"
+
+#include <stdlib.h>
+
+enum { CONDITIONS_MOST = 8 }; /* how deep conditions made of conditions are followed */
+enum { DOMINATORS_MOST = 64 };
+
+enum known { UNKNOWN, ONE, NOT_ONE };
+
+struct wsdbg_lanes_finder {
+    const struct wsdbg_graph *graph;
+    struct wsdbg_trace *trace;
+    uint8_t *of_block; /* enum known: by the conditions under which it is entered */
+};
+
+struct wsdbg_error *wsdbg_lanes_create(const struct wsdbg_graph *graph, struct wsdbg_trace *trace,
+                                       struct wsdbg_lanes_finder **out)
+{
+    struct wsdbg_lanes_finder *finder = calloc(1, sizeof *finder);
+    if (!finder)
+        return &wsdbg_error_no_memory;
+    *finder = (struct wsdbg_lanes_finder){graph, trace, calloc((size_t)graph->block_count + 1, 1)};
+    if (!finder->of_block) {
+        free(finder);
+        return &wsdbg_error_no_memory;
+    }
+    *out = finder;
+    return NULL;
+}
+
+void wsdbg_lanes_destroy(struct wsdbg_lanes_finder *finder)
+{
+    if (finder)
+        free(finder->of_block);
+    free(finder);
+}
+
+static bool picks_one(struct wsdbg_lanes_finder *finder, uint32_t block, uint32_t end, unsigned predicate, bool holds,
+                      unsigned depth);
+
+/* A comparison of something that differs from lane to lane leaves one value. */
+static bool comparison_picks_one(struct wsdbg_lanes_finder *finder, uint32_t number, bool holds)
+{
+    const struct wsdbg_instruction *compare = &finder->graph->instructions[number];
+    struct wsdbg_values sides[2];
+    for (unsigned i = 0; i < 2; i++)
+        sides[i] = wsdbg_trace_operand(finder->trace, number, &compare->sources[i], 0);
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t number_left;
+        if (!wsdbg_values_tells_lanes(&sides[i]))
+            continue;
+        const struct wsdbg_values left = wsdbg_values_filtered(
+            &sides[i], wsdbg_compute_relations(compare, holds, i == 1), compare->is_signed, &sides[1 - i]);
+        if (wsdbg_values_is_one(&left, &number_left))
+            return true;
+    }
+    return false;
+}
+
+/* LOP3 with a predicate: whether its result is other than 0. */
+static bool logic_picks_one(struct wsdbg_lanes_finder *finder, uint32_t number, bool holds)
+{
+    const struct wsdbg_instruction *logic = &finder->graph->instructions[number];
+    struct wsdbg_values sources[3];
+    if (holds || !wsdbg_compute_follows(logic))
+        return false;
+    for (unsigned i = 0; i < 3; i++)
+        sources[i] = wsdbg_trace_operand(finder->trace, number, &logic->sources[i], 0);
+    const struct wsdbg_values result = wsdbg_compute(logic, 0, sources);
+    return wsdbg_values_tells_lanes(&result);
+}
+
+/* A predicate source that the outcome decides, and picks one lane. */
+static bool source_picks_one(struct wsdbg_lanes_finder *finder, uint32_t number, unsigned source, bool holds,
+                             unsigned depth)
+{
+    const struct wsdbg_operand *operand = &finder->graph->instructions[number].sources[source];
+    const unsigned predicate = wsdbg_register_of(operand, 0);
+    return predicate >= WSDBG_REGISTER_PREDICATE && picks_one(finder, finder->graph->block_of[number], number,
+                                                              predicate, holds != operand->is_negated, depth + 1);
+}
+
+static bool table_picks_one(struct wsdbg_lanes_finder *finder, uint32_t number, bool holds, unsigned depth)
+{
+    const struct wsdbg_instruction *logic = &finder->graph->instructions[number];
+    for (unsigned source = 0; source < 3 && source < logic->source_count; source++) {
+        bool value;
+        if (wsdbg_compute_table_decides(logic, source, holds, &value) &&
+            source_picks_one(finder, number, source, value, depth))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the instruction's first predicate being `holds` picks one lane. */
+static bool outcome_picks_one(struct wsdbg_lanes_finder *finder, uint32_t number, unsigned predicate, bool holds,
+                              unsigned depth)
+{
+    const struct wsdbg_instruction *instruction = &finder->graph->instructions[number];
+    if (!instruction->destination_count || wsdbg_register_of(&instruction->destinations[0], 0) != predicate)
+        return false;
+    switch (instruction->operation) {
+    case WSDBG_OP_ELECT:
+        return holds;
+    case WSDBG_OP_ISETP:
+        if (wsdbg_compute_decides(instruction, predicate, holds) && comparison_picks_one(finder, number, holds))
+            return true;
+        return wsdbg_compute_third_decides(instruction, holds) && source_picks_one(finder, number, 2, holds, depth);
+    case WSDBG_OP_LOP3:
+        return logic_picks_one(finder, number, holds);
+    case WSDBG_OP_PLOP3:
+        return table_picks_one(finder, number, holds, depth);
+    default:
+        return false;
+    }
+}
+
+/* Whether the predicate being `holds` before instruction `end` of a block says that this is one lane: by what wrote it
+ * last, in this block or in those that alone lead to it. */
+static bool picks_one(struct wsdbg_lanes_finder *finder, uint32_t block, uint32_t end, unsigned predicate, bool holds,
+                      unsigned depth)
+{
+    const struct wsdbg_graph *graph = finder->graph;
+    uint32_t written;
+    if (predicate == WSDBG_REGISTER_NONE || depth > CONDITIONS_MOST)
+        return false;
+    for (unsigned step = 0; step < CONDITIONS_MOST; step++) {
+        if (!wsdbg_definition_before(wsdbg_trace_definitions(finder->trace), predicate, graph->blocks[block].first, end,
+                                     &written))
+            return false;
+        if (written != end)
+            return wsdbg_flow_is_unguarded(&graph->instructions[written]) &&
+                   outcome_picks_one(finder, written, predicate, holds, depth);
+        if (graph->predecessors.first[block + 1] - graph->predecessors.first[block] != 1 ||
+            graph->procedure_at[block] != WSDBG_GRAPH_NONE)
+            return false;
+        block = graph->predecessors.numbers[graph->predecessors.first[block]];
+        end = graph->blocks[block].first + graph->blocks[block].count;
+        if (graph->blocks[block].calls)
+            return false;
+    }
+    return false;
+}
+
+/* Whether coming to a block from its only predecessor picks one lane. */
+static bool edge_picks_one(struct wsdbg_lanes_finder *finder, uint32_t from, uint32_t to)
+{
+    const struct wsdbg_block *block = &finder->graph->blocks[from];
+    const uint32_t last = block->first + block->count - 1;
+    const struct wsdbg_instruction *branch = &finder->graph->instructions[last];
+    const bool is_taken = block->successor[1] == to;
+    if (block->successor[0] == block->successor[1] || wsdbg_flow_asks_more_than_guard(branch) ||
+        (branch->operation != WSDBG_OP_BRA && !block->exits))
+        return false;
+    return picks_one(finder, from, last, wsdbg_register_of_guard(branch), is_taken != branch->guard_is_negated, 0);
+}
+
+/* By the conditions of the block's dominators: each that has one way in came through its condition. */
+static enum known known_of(struct wsdbg_lanes_finder *finder, uint32_t block)
+{
+    const struct wsdbg_graph *graph = finder->graph;
+    for (unsigned step = 0; step < DOMINATORS_MOST; step++) {
+        const uint32_t above = graph->dominator[block];
+        const uint32_t *ways = &graph->predecessors.first[block];
+        if (ways[1] - ways[0] == 1 && graph->procedure_at[block] == WSDBG_GRAPH_NONE &&
+            edge_picks_one(finder, graph->predecessors.numbers[ways[0]], block))
+            return ONE;
+        if (above == block || above == WSDBG_GRAPH_NONE)
+            return NOT_ONE;
+        if (finder->of_block[above])
+            return finder->of_block[above];
+        block = above;
+    }
+    return NOT_ONE;
+}
+
+enum wsdbg_lanes wsdbg_lanes_at(struct wsdbg_lanes_finder *finder, uint32_t instruction)
+{
+    const struct wsdbg_graph *graph = finder->graph;
+    const struct wsdbg_instruction *guarded = &graph->instructions[instruction];
+    const uint32_t block = graph->block_of[instruction];
+    if (!finder->of_block[block])
+        finder->of_block[block] = (uint8_t)known_of(finder, block);
+    const bool is_one =
+        finder->of_block[block] == ONE ||
+        picks_one(finder, block, instruction, wsdbg_register_of_guard(guarded), !guarded->guard_is_negated, 0);
+    return is_one ? WSDBG_LANES_ONE : WSDBG_LANES_UNKNOWN;
+}

@@ -1,0 +1,28 @@
+/* trace.h - which values registers may hold at an instruction: a node for each written, read or merged value that was
+ * asked for, joined as the values flow, and solved until nothing grows any more.
+ *
+ * A value that goes round a loop grows with every round, for a while number by number, so that a counter which is reset
+ * where it reaches a constant is found whole; then it is widened.
+ */
+#ifndef WSDBG_SASS_TRACE_H
+#define WSDBG_SASS_TRACE_H
+
+#include "sass/access.h"
+#include "sass/definitions.h"
+#include "sass/values.h"
+
+struct wsdbg_trace;
+
+/* `launch` may be NULL, and must outlive *out as the graph must. */
+struct wsdbg_error *wsdbg_trace_create(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
+                                       struct wsdbg_trace **out);
+void wsdbg_trace_destroy(struct wsdbg_trace *trace); /* NULL is fine */
+
+const struct wsdbg_definitions *wsdbg_trace_definitions(const struct wsdbg_trace *trace);
+
+/* What part `part` of an operand of the instruction may be just before it executes: 32 bits of a wider one, the low ones
+ * first; of a MEMORY operand the address.  Out of memory: any value. */
+struct wsdbg_values wsdbg_trace_operand(struct wsdbg_trace *trace, uint32_t instruction,
+                                        const struct wsdbg_operand *operand, unsigned part);
+
+#endif
