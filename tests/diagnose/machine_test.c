@@ -92,6 +92,15 @@ static void parity_wrong(struct picture *p)
     both_wait(p, g.empty[0], 0, g.full[0], 0);
 }
 
+/* One loader may announce its bytes in two steps, the second with the arrival: nothing is shared by that. */
+static void parity_wrong_in_two_steps(struct picture *p)
+{
+    parity_wrong(p);
+    const uint32_t expect =
+        picture_access(p, WSDBG_ACCESS_EXPECT, MBARRIER_AT(FULL, 0), STAGES, 32768, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 0, expect, 0, 255, 2);
+}
+
 /* The same after the ring has been round: stages 1 to 3 were filled and released once. */
 static void parity_drift(struct picture *p)
 {
@@ -222,7 +231,8 @@ static void shared_full_in_step(struct picture *p)
 static void two_fulls(struct picture *p)
 {
     shared_full_barrier(p);
-    picture_mbarrier(p, 2, 0, 1, 1, 1, 0);
+    picture_mbarrier(p, 2, 0, 0, 1, 1, 0);
+    picture_access(p, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(2, 0), 1, 512, WSDBG_LANES_ONE);
     const uint32_t other = picture_access(p, WSDBG_ACCESS_EXPECT, MBARRIER_AT(2, 0), 1, 512, WSDBG_LANES_ONE);
     picture_reach(p, 0, 0, other, 0, 255, 2);
 }
@@ -785,6 +795,8 @@ static const struct row {
     const char *role, *barrier; /* NULL = not looked at */
 } table[] = {
     {"parity wrong", parity_wrong, "PARITY_WRONG", LIKELY, LIKELY, "producer", "empty"},
+    {"parity wrong, bytes in two steps", parity_wrong_in_two_steps, "PARITY_WRONG", LIKELY, LIKELY, "producer",
+     "empty"},
     {"parity wrong later", parity_drift, "PARITY_DRIFT", LIKELY, LIKELY, "producer", "empty"},
     {"double arrive", double_arrive, "DOUBLE_ARRIVE", LIKELY, LIKELY, "consumer 0", "empty"},
     {"parity wrong after a hand-over", parity_wrong_after_hand_over, "PARITY_WRONG", LIKELY, LIKELY, "producer",
