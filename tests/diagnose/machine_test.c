@@ -426,6 +426,20 @@ static void arrive_short(struct picture *p)
     block_sync(p, 0, 1);
 }
 
+/* The same where it could not be followed how many lanes arrive: two warps of 32 lanes fit. */
+static void arrive_short_of_some_lanes(struct picture *p)
+{
+    arrive_short(p);
+    p->snapshot.accesses[0].lanes = WSDBG_LANES_UNKNOWN;
+}
+
+/* ... and where they do not fit, a lane may have left out its arrival. */
+static void arrive_of_some_lanes(struct picture *p)
+{
+    arrive_short_of_some_lanes(p);
+    p->snapshot.barriers[0].pending_arrivals = wsdbg_known_u32(40);
+}
+
 /* Loaders that copy with cp.async: its arrivals come when the copies have landed. */
 static void copies_that_arrive(struct picture *p)
 {
@@ -449,6 +463,20 @@ static void tx_no_arrive(struct picture *p)
     picture_wait(p, 1, 1, MBARRIER_WAIT, bar, 0);
     block_sync(p, 0, 0);
     block_sync(p, 2, 3);
+}
+
+/* The same where the address of expect_tx could not be followed: there is no other mbarrier. */
+static void tx_no_arrive_somewhere(struct picture *p)
+{
+    tx_no_arrive(p);
+    p->snapshot.accesses[0].certain = p->snapshot.accesses[0].address.known = false;
+}
+
+/* ... and where there is one, the bytes may be announced there. */
+static void tx_announced_elsewhere(struct picture *p)
+{
+    tx_no_arrive_somewhere(p);
+    picture_mbarrier(p, EMPTY, 0, 0, 1, 1, 0);
 }
 
 static void copy_missing(struct picture *p)
@@ -479,6 +507,13 @@ static void lane_split(struct picture *p)
     block_sync(p, 2, 3);
 }
 
+/* The same where the address of the arrival could not be followed. */
+static void lane_split_doubtful(struct picture *p)
+{
+    lane_split(p);
+    p->snapshot.accesses[0].certain = p->snapshot.accesses[0].address.known = false;
+}
+
 static void not_initialised(struct picture *p)
 {
     const uint32_t bar = small(p, 0, 0, 0);
@@ -507,11 +542,22 @@ static void named_count(struct picture *p)
     block_sync(p, 2, 3);
 }
 
-/* The same, but the other two have come through the barrier before: rather a round too few. */
+/* The same where the instruction is guarded and stands on everybody's way: the other two are behind it, but two warps
+ * alone cannot have opened it before. */
+static void named_count_guarded(struct picture *p)
+{
+    named_count(p);
+    for (size_t i = 0; i < p->pending_count; i++)
+        if (p->pending[i].access == 0)
+            p->pending[i].before_most = 1;
+}
+
+/* The same in a loop, and the other two have come through the barrier before: rather a round too few. */
 static void named_round_missing(struct picture *p)
 {
     named_count(p);
     const uint32_t before = picture_access(p, WSDBG_ACCESS_NAMED_ARRIVE, 1, 1, 96, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 1, 0, 1, 255, 2);
     picture_reach(p, 2, 3, before, 1, 255, 0);
 }
 
@@ -808,7 +854,7 @@ static const struct row {
     {"arrivals left over everywhere", arrivals_left_over, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"arrivals late for another reason", release_is_late, "NAMED_COUNT", LIKELY, LIKELY, "consumer 0", NULL},
     {"two rings", two_rings, "TX_MISMATCH", LIKELY, LIKELY, "producer", "full"},
-    {"a wgmma held up", wgmma_held_up, "REGS_EXHAUSTED", LIKELY, PROVEN, NULL, NULL},
+    {"a wgmma held up", wgmma_held_up, "REGS_EXHAUSTED", PROVEN, PROVEN, NULL, NULL},
     {"a wgmma at work", wgmma_at_work, "SLOW", LIKELY, LIKELY, NULL, NULL},
     {"the producer left", waker_exited, "WAKER_EXITED", PROVEN, PROVEN, "producer", "full"},
     {"two loaders, one arrival", shared_full_barrier, "TX_SHARED_BARRIER", LIKELY, LIKELY, "producer", "full"},
@@ -820,15 +866,21 @@ static const struct row {
     {"the producer left, somebody runs", one_still_runs, "WAKER_EXITED", POSSIBLE, LIKELY, "producer", "full"},
     {"the consumers left", producer_runs_on, "WAKER_EXITED", PROVEN, PROVEN, "consumer 0", "empty"},
     {"part of a warpgroup released", regs_partial, "REGS_PARTIAL_WARPGROUP", LIKELY, PROVEN, "producer", NULL},
-    {"240 registers do not fit", regs_exhausted, "REGS_EXHAUSTED", LIKELY, PROVEN, NULL, NULL},
-    {"nobody released", regs_no_release, "REGS_EXHAUSTED", LIKELY, PROVEN, "producer", NULL},
+    {"240 registers do not fit", regs_exhausted, "REGS_EXHAUSTED", PROVEN, PROVEN, NULL, NULL},
+    {"nobody released", regs_no_release, "REGS_EXHAUSTED", PROVEN, PROVEN, "producer", NULL},
     {"a release to come", release_to_come, "SLOW", LIKELY, LIKELY, NULL, NULL},
     {"too many arrivals expected", arrive_short, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},
+    {"too many expected, lanes not known", arrive_short_of_some_lanes, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},
+    {"arrivals of some lanes", arrive_of_some_lanes, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
+    {"bytes announced somewhere", tx_no_arrive_somewhere, "TX_NO_ARRIVE", LIKELY, PROVEN, NULL, NULL},
+    {"bytes announced elsewhere", tx_announced_elsewhere, "ARRIVE_MISSING", LIKELY, LIKELY, NULL, NULL},
     {"bytes without an arrival", tx_no_arrive, "TX_NO_ARRIVE", LIKELY, PROVEN, NULL, NULL},
     {"a copy that is not issued", copy_missing, "TMA_NEVER_COMPLETED", POSSIBLE, LIKELY, NULL, NULL},
     {"lanes apart", lane_split, "LANE_SPLIT", LIKELY, PROVEN, NULL, NULL},
+    {"lanes apart, arrival doubtful", lane_split_doubtful, "LANE_SPLIT", LIKELY, LIKELY, NULL, NULL},
     {"no mbarrier there", not_initialised, "BARRIER_NOT_INIT", LIKELY, PROVEN, NULL, NULL},
     {"a named barrier counts too many", named_count, "NAMED_COUNT", LIKELY, LIKELY, NULL, NULL},
+    {"a guarded named barrier", named_count_guarded, "NAMED_COUNT", LIKELY, LIKELY, NULL, NULL},
     {"a round of a named barrier is missing", named_round_missing, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"a named barrier and a warp that left", named_one_left, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"a way on that is not known", unknown_way_on, "GRID_DEPENDENCY", POSSIBLE, POSSIBLE, NULL, NULL},

@@ -49,6 +49,14 @@ struct wsdbg_phrase wsdbg_say_role(const struct wsdbg_case *c, uint32_t warp)
     return phrase;
 }
 
+/* A role that nobody knows more of than its warps is called "warps 4-7". */
+static bool role_says_more(const struct wsdbg_case *c, uint32_t warp)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    const char *name = wsdbg_snapshot_role_name(c->snapshot, row);
+    return row->role.known && !(c->snapshot->names_inferred && name && strncmp(name, "warp", 4) == 0);
+}
+
 struct wsdbg_phrase wsdbg_say_warp(const struct wsdbg_case *c, uint32_t warp)
 {
     struct wsdbg_phrase phrase = {""};
@@ -56,7 +64,7 @@ struct wsdbg_phrase wsdbg_say_warp(const struct wsdbg_case *c, uint32_t warp)
     append(&phrase, "warp %u", row->warp);
     if (c->cta_count > 1)
         append(&phrase, " of cluster rank %u", c->snapshot->ctas[row->cta].cluster_rank);
-    if (row->role.known)
+    if (role_says_more(c, warp))
         append(&phrase, " (%s)", wsdbg_say_role(c, warp).text);
     return phrase;
 }
@@ -77,7 +85,7 @@ static void append_roles(struct wsdbg_phrase *phrase, const struct wsdbg_case *c
     uint32_t said = 0;
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
-        if (!wsdbg_set_has(set, w) || !row->role.known || row->role.value >= 32 || (said >> row->role.value & 1))
+        if (!wsdbg_set_has(set, w) || !role_says_more(c, w) || row->role.value >= 32 || (said >> row->role.value & 1))
             continue;
         append(phrase, "%s%s", said ? ", " : " (", wsdbg_say_role(c, w).text);
         said |= 1u << row->role.value;

@@ -179,3 +179,14 @@ bool wsdbg_pool_starves(const struct wsdbg_case *c, const struct wsdbg_register_
     }
     return true;
 }
+
+bool wsdbg_pool_starves_as_seen(const struct wsdbg_register_pool *pool)
+{
+    bool seen[WSDBG_REGISTER_FILES] = {true, true, true, true};
+    for (uint32_t i = 0; i < pool->count; i++)
+        seen[pool->accounts[i].file] = seen[pool->accounts[i].file] && pool->accounts[i].held_known;
+    for (uint32_t i = 0; i < pool->count; i++)
+        if (pool->accounts[i].asked && seen[pool->accounts[i].file])
+            return true;
+    return false;
+}

@@ -52,6 +52,9 @@ static inline uint32_t wsdbg_pool_free(const struct wsdbg_register_pool *pool, u
 /* The first warp that asks, NULL = none, or none of which is known for how much. */
 const struct wsdbg_register_account *wsdbg_pool_first_asker(const struct wsdbg_register_pool *pool);
 
+/* Some warp that asks is not served for sure: all that is held in its register file was seen. */
+bool wsdbg_pool_starves_as_seen(const struct wsdbg_register_pool *pool);
+
 /* Nobody who asks could be served although warps of `movers` gave back what they can. */
 bool wsdbg_pool_starves(const struct wsdbg_case *c, const struct wsdbg_register_pool *pool,
                         const struct wsdbg_warp_set *movers);

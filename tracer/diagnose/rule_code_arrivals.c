@@ -14,6 +14,7 @@ struct lack {
     uint32_t warp;
     struct wsdbg_word word;
     struct wsdbg_warp_set able; /* other live warps, however doubtful */
+    enum wsdbg_can itself;      /* the waiting warp: other lanes of it */
     enum wsdbg_match in_code;   /* an arrival on it */
     uint32_t arrives;           /* an access of that kind, or WSDBG_NONE */
     uint32_t exited, peers_gone;
@@ -26,6 +27,7 @@ static bool read_lack(const struct wsdbg_case *c, uint32_t warp, struct lack *la
         return false;
     lack->able = wsdbg_code_able(c, WSDBG_KINDS_ARRIVAL, lack->word.barrier, WSDBG_CAN_DOUBTFUL);
     wsdbg_set_remove(&lack->able, warp);
+    lack->itself = wsdbg_code_can(c, warp, WSDBG_KINDS_ARRIVAL, lack->word.barrier, NULL);
     lack->in_code = wsdbg_code_has(c, WSDBG_KINDS_ARRIVAL, lack->word.barrier, &lack->arrives);
     const struct wsdbg_cta *cta = &c->snapshot->ctas[wsdbg_case_warp(c, warp)->cta];
     lack->peers_gone = cta->cluster_size > c->cta_count ? cta->cluster_size - c->cta_count : 0;
@@ -142,7 +144,8 @@ static void say_no_instruction(struct wsdbg_case *c, const struct lack *lack)
 /* Only other lanes of the waiting warp could arrive, and they wait for the lanes that wait. */
 static void say_split(struct wsdbg_case *c, const struct lack *lack)
 {
-    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_LANE_SPLIT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_PROVEN));
+    const enum wsdbg_confidence wanted = lack->itself == WSDBG_CAN ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY;
+    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_LANE_SPLIT, wsdbg_code_cap(c, wanted));
     if (!finding)
         return;
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, lack->warp);
@@ -234,10 +237,12 @@ static struct wsdbg_warp_set past_it(const struct wsdbg_case *c, const struct la
     return set;
 }
 
+/* Other lanes of the waiting warp may come to an arrival.  A doubtful one counts where nobody has left who was rather
+ * meant to make it. */
 static bool waits_in_parts(const struct wsdbg_case *c, const struct lack *lack)
 {
     return wsdbg_case_warp(c, lack->warp)->part_count > 1 &&
-           wsdbg_code_can(c, lack->warp, WSDBG_KINDS_ARRIVAL, lack->word.barrier, NULL) == WSDBG_CAN;
+           (lack->itself == WSDBG_CAN || (lack->itself == WSDBG_CAN_DOUBTFUL && lack->exited == 0));
 }
 
 /* Some arrival on it may come from another CTA. */
@@ -253,10 +258,28 @@ static bool may_be_remote(const struct wsdbg_case *c, const struct lack *lack)
     return false;
 }
 
+/* How many lanes arrive is not known: what is there fits one of each warp, or all. */
+static bool all_may_have_come(const struct lack *lack, uint32_t warps)
+{
+    return warps > 0 && (made(lack) == warps || made(lack) == warps * WARP_THREADS);
+}
+
+/* The barrier is the only mbarrier of its CTA that is known: what names some mbarrier names this one. */
+static bool is_only_mbarrier(const struct wsdbg_case *c, uint32_t barrier)
+{
+    for (uint32_t b = 0; b < c->snapshot->barrier_count; b++)
+        if (b != barrier && c->snapshot->barriers[b].kind == WSDBG_BARRIER_MBARRIER &&
+            c->snapshot->barriers[b].cta == c->snapshot->barriers[barrier].cta)
+            return false;
+    return true;
+}
+
 static void judge_unreachable(struct wsdbg_case *c, const struct lack *lack)
 {
     uint32_t expects;
-    const bool announced = wsdbg_code_has(c, WSDBG_KINDS_EXPECT, lack->word.barrier, &expects) >= WSDBG_MATCH_MAY;
+    const enum wsdbg_match expected = wsdbg_code_has(c, WSDBG_KINDS_EXPECT, lack->word.barrier, &expects);
+    const bool announced =
+        expected >= WSDBG_MATCH_MAY || (expected == WSDBG_MATCH_OPEN && is_only_mbarrier(c, lack->word.barrier));
     if (waits_in_parts(c, lack)) {
         say_split(c, lack);
     } else if (lack->in_code == WSDBG_MATCH_NO && c->snapshot->access_count > 0) {
@@ -271,7 +294,7 @@ static void judge_unreachable(struct wsdbg_case *c, const struct lack *lack)
         const uint32_t could = capacity(c, lack, true);
         if (wsdbg_set_count(&past) > 0 && could > made(lack))
             say_missing(c, lack, &past, "are past it and cannot come back", WSDBG_CONFIDENCE_LIKELY);
-        else if (wsdbg_set_count(&past) > 0 && could == made(lack) && made(lack) > 0)
+        else if (could ? could == made(lack) : all_may_have_come(lack, wsdbg_set_count(&past)))
             say_short(c, lack, &past);
     }
 }

@@ -14,7 +14,7 @@ struct gathering {
     uint32_t cta_threads;
     struct wsdbg_warp_set waiting, others;
     struct wsdbg_warp_set to_come; /* live warps that may still come to it */
-    bool others_took_part;         /* a warp that is not there may have come through it before */
+    uint32_t others_behind;        /* warps that are not there and may have come through it before */
     uint32_t exited;
 };
 
@@ -43,7 +43,7 @@ static void add_warp(const struct wsdbg_case *c, uint32_t warp, struct gathering
     } else if (wsdbg_code_can(c, warp, WSDBG_KINDS_NAMED, g->barrier, NULL) > WSDBG_CAN_NOT) {
         wsdbg_set_add(&g->to_come, warp);
     } else if (wsdbg_code_behind(c, warp, WSDBG_KINDS_NAMED, g->barrier) > 0) {
-        g->others_took_part = true;
+        g->others_behind++;
     }
 }
 
@@ -57,6 +57,31 @@ static struct gathering gather(const struct wsdbg_case *c, uint32_t waiter)
         if (wsdbg_case_warp(c, w)->cta == self->cta)
             add_warp(c, w, &g);
     return g;
+}
+
+/* The waiting warps come to the barrier for the first time. */
+static bool is_first_round(const struct wsdbg_case *c, const struct gathering *g)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        uint32_t count, most = 0;
+        const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, w, &count);
+        for (uint32_t i = 0; i < count && wsdbg_set_has(&g->waiting, w); i++) {
+            const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
+            if (access && WSDBG_KINDS_NAMED >> access->kind & 1 &&
+                wsdbg_access_match(c, access, g->barrier) > WSDBG_MATCH_NO)
+                most += reaches[i].before_known ? reaches[i].before_most : 2;
+        }
+        if (most > 1)
+            return false;
+    }
+    return true;
+}
+
+/* Warps that are not there were at the barrier in a round before: without those that wait for the first time they must
+ * have been enough. */
+static bool others_took_part(const struct wsdbg_case *c, const struct gathering *g)
+{
+    return g->others_behind > 0 && !(is_first_round(c, g) && g->others_behind * WARP_THREADS < g->count);
 }
 
 static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct gathering *g, enum wsdbg_cause cause,
@@ -158,7 +183,7 @@ static void judge_named(struct wsdbg_case *c, uint32_t waiter)
     if (g.id == 0 && g.count == g.cta_threads && wsdbg_set_count(&absent) > 0) {
         if (nobody || all_wait_for_it(c, &g, &absent))
             say_block_sync(c, &g, &absent);
-    } else if (nobody && !g.others_took_part && missing > g.exited * WARP_THREADS) {
+    } else if (nobody && !others_took_part(c, &g) && missing > g.exited * WARP_THREADS) {
         say_too_few(c, &g);
     }
 }

@@ -38,7 +38,8 @@ static enum wsdbg_confidence judge(const struct wsdbg_case *c, const struct wsdb
     if (!wsdbg_pool_starves(c, pool, &releasing))
         return WSDBG_CONFIDENCE_POSSIBLE;
     /* In one picture a request may be about to be served: what was inferred from it is not proven. */
-    return pool->inferred && !c->still ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_PROVEN;
+    const bool sure = c->still || !pool->inferred || wsdbg_pool_starves_as_seen(pool);
+    return sure ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY;
 }
 
 static uint32_t group_of(const struct wsdbg_case *c, const struct wsdbg_register_account *account)
@@ -304,7 +305,8 @@ void wsdbg_rule_registers(struct wsdbg_case *c)
         const struct wsdbg_warp_set mates = unreleased_mates(c, &pool, &value);
         const bool disagrees = group_disagrees(c, &pool, &least);
         if (pool.known && wsdbg_set_count(&mates) && fits_with_release(&pool, &mates, value))
-            say_partial(c, &pool, &mates, value, confidence);
+            say_partial(c, &pool, &mates, value,
+                        pool.inferred && !c->still ? wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY) : confidence);
         else if (pool.known && disagrees && fits_with_request(&pool, least))
             say_diverged(c, &pool, least, confidence);
         else
