@@ -1,5 +1,6 @@
 /* look.h - the parts of one look at a machine, private to this room.  One file a part, in this order: look_rows (with
- * look_sites), look_reads (with look_operands), look_states, families, roles, look_barriers, reaches.
+ * look_sites), look_reads (with look_operands), look_states, families, roles, look_barriers, reaches,
+ * code.
  *
  * Every row of the snapshot that is being made has one of these beside it, at the same index.
  */
@@ -12,7 +13,7 @@
 
 /* A row of capacity that grows with what it counts. */
 struct wsdbg_look_capacity {
-    size_t functions, sites, parts, barriers, accesses, reaches, excerpts, names;
+    size_t functions, sites, code, parts, barriers, accesses, reaches, excerpts, names;
 };
 
 static inline uint64_t wsdbg_mix(uint64_t hash, uint64_t value)
@@ -112,6 +113,7 @@ struct wsdbg_error *wsdbg_look_families(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_roles(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_barriers(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_reaches(struct wsdbg_looking *looking);
+struct wsdbg_error *wsdbg_look_code(struct wsdbg_looking *looking);
 
 /* The row in snapshot.sites of a place, added where it is new. */
 struct wsdbg_error *wsdbg_look_site(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,

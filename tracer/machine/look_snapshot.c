@@ -9,6 +9,7 @@
 #include "machine/look_compare.h"
 
 enum { IDS = 256, ROLES_MAX = 32 };
+#define UNLISTED_ROW 0x80000000u /* from here on: modules that no observer listed */
 
 /* Rows of a look's tables in the snapshot's. */
 struct maps {
@@ -67,6 +68,7 @@ static uint32_t map_module(struct wsdbg_snapshot *to, const struct wsdbg_snapsho
         if (known != WSDBG_NONE && to->functions[known].module < to->module_count)
             return to->functions[known].module;
     }
+    row.row = UNLISTED_ROW + (uint32_t)to->module_count;
     row.names_first = row.names_count = 0;
     row.process_id = row.context != WSDBG_NONE ? to->contexts[row.context].process_id : 0;
     APPEND(to, modules, module_count, 1, &row, whole);
@@ -248,7 +250,7 @@ static uint32_t shifted(uint32_t row, size_t by)
 }
 
 struct bases {
-    size_t grids, ctas, warps, barriers, sites, accesses, parts, reaches, excerpts;
+    size_t grids, ctas, warps, barriers, sites, accesses, parts, reaches, excerpts, code;
 };
 
 static void move_grids(struct wsdbg_snapshot *to, const struct bases *base, const struct maps *maps)
@@ -314,6 +316,8 @@ static void move_code(struct wsdbg_snapshot *to, const struct bases *base, const
         site->function = site->function != WSDBG_NONE ? maps->functions[site->function] : WSDBG_NONE;
         site->inlined_at = shifted(site->inlined_at, base->sites);
     }
+    for (size_t i = base->code; i < to->code_count; i++)
+        to->code[i].function = maps->functions[to->code[i].function];
     for (size_t i = base->accesses; i < to->access_count; i++) {
         to->accesses[i].grid += (uint32_t)base->grids;
         to->accesses[i].site = shifted(to->accesses[i].site, base->sites);
@@ -331,7 +335,7 @@ static void move_code(struct wsdbg_snapshot *to, const struct bases *base, const
 static bool add_rows(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *found, const struct maps *maps)
 {
     const struct bases base = {to->grid_count,   to->cta_count,  to->warp_count,  to->barrier_count, to->site_count,
-                               to->access_count, to->part_count, to->reach_count, to->excerpt_count};
+                               to->access_count, to->part_count, to->reach_count, to->excerpt_count, to->code_count};
     bool whole = true;
     APPEND(to, grids, grid_count, found->grid_count, found->grids, &whole);
     APPEND(to, ctas, cta_count, found->cta_count, found->ctas, &whole);
@@ -342,6 +346,7 @@ static bool add_rows(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *fou
     APPEND(to, parts, part_count, found->part_count, found->parts, &whole);
     APPEND(to, reaches, reach_count, found->reach_count, found->reaches, &whole);
     APPEND(to, excerpts, excerpt_count, found->excerpt_count, found->excerpts, &whole);
+    APPEND(to, code, code_count, found->code_count, found->code, &whole);
     APPEND(to, notes, note_count, found->note_count, found->notes, &whole);
     if (!whole)
         return false;
