@@ -698,6 +698,18 @@ static void read_target(struct wsdbg_instruction *in, const struct wsdbg_form *f
     in->target_offset_bytes = in->is_absolute ? bytes : (int64_t)((uint64_t)bytes + WORD_BYTES);
 }
 
+/* ptxas loads numbers with -0 * 0 + number too, where that unit is idle: HFMA2.MMA R4, -RZ, RZ, 0, 0 */
+static void read_loaded_number(struct wsdbg_instruction *in)
+{
+    const bool is_of_nothing = bits(in, 24, 8) == WSDBG_RZ && bits(in, 64, 8) == WSDBG_RZ;
+    if (shape_of(in) != SHAPE_RN || !is_of_nothing || bits(in, 72, 19) != 1)
+        return;
+    in->operation = WSDBG_OP_MOV;
+    in->sources[0] = number(bits(in, 32, 32));
+    in->source_count = 1;
+    in->is_whole = true;
+}
+
 /* An opcode that several operations share tells them apart by more bits; the table holds those that ptxas emits. */
 static bool is_known(const struct wsdbg_instruction *in, const struct wsdbg_form *form)
 {
@@ -733,4 +745,6 @@ void wsdbg_decode(const void *word, struct wsdbg_instruction *out)
     uint8_t destinations[WSDBG_DESTINATIONS_MAX], sources[WSDBG_SOURCES_MAX];
     read_operands(&(struct reader){out, destinations, sources}, form);
     read_target(out, form);
+    if (out->operation == WSDBG_OP_HFMA2)
+        read_loaded_number(out);
 }

@@ -3,6 +3,7 @@
  * Reads the instruction and the table of forms; modifiers come from a table of their own, in the order they are shown.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -602,6 +603,27 @@ static void append_extras(struct text *out, const struct wsdbg_instruction *in, 
         append(out, ", gsb0");
 }
 
+/* nvdisasm shows a number that HFMA2 loads as two of half precision, the upper first. */
+static void append_half(struct text *out, uint32_t bits)
+{
+    const unsigned exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+    const char *sign = bits >> 15 ? "-" : "";
+    if (exponent == 0x1f)
+        append(out, fraction ? "%sQNAN " : "%sINF ", bits >> 15 ? "-" : "+");
+    else
+        append(out, "%s%.20g", sign, exponent ? ldexp(fraction + 1024, (int)exponent - 25) : ldexp(fraction, -24));
+}
+
+static void append_loaded_number(struct text *out, const struct wsdbg_instruction *in)
+{
+    append(out, "%s%s ", wsdbg_operation_name(WSDBG_OP_HFMA2), bits(in, 0, 9) == 0x035 ? ".MMA" : "");
+    append_register(out, "R", in->destinations[0].number, WSDBG_RZ);
+    append(out, ", -RZ, RZ, ");
+    append_half(out, bits(in, 48, 16));
+    append(out, ", ");
+    append_half(out, bits(in, 32, 16));
+}
+
 void wsdbg_instruction_text(const struct wsdbg_instruction *in, uint64_t address,
                             char out[WSDBG_INSTRUCTION_TEXT_BYTES])
 {
@@ -615,6 +637,10 @@ void wsdbg_instruction_text(const struct wsdbg_instruction *in, uint64_t address
         append(&text, "@");
         append_predicate(&text, in->guard_is_uniform ? "UP" : "P", &guard);
         append(&text, " ");
+    }
+    if (form->operation == WSDBG_OP_HFMA2 && in->operation == WSDBG_OP_MOV) {
+        append_loaded_number(&text, in);
+        return;
     }
     append_name(&text, in);
     append_operands(&text, in, form);

@@ -11,7 +11,7 @@ struct wsdbg_lines;
 
 /* One level of a place in the source: the innermost first, then the calls it was inlined at. */
 struct wsdbg_line {
-    const char *file;     /* as the compiler had it; the table's */
+    const char *file; /* as the compiler had it; the table's */
     uint32_t line;
     const char *function; /* of this level, "" = not noted; the table's */
 };
