@@ -7,11 +7,24 @@
 #include <string.h>
 
 #define WARP_ROWS_MAX 16u
+#define INLINED_MAX 32u /* a chain that is no longer than that, or is none */
 
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+/* Where inlined code was called from: the first caller in another file. */
+static const struct wsdbg_site *caller_of(const struct wsdbg_case *c, const struct wsdbg_site *site)
+{
+    const struct wsdbg_site *caller = wsdbg_snapshot_site(c->snapshot, site->inlined_at);
+    for (unsigned depth = 0; caller && depth < INLINED_MAX; depth++) {
+        if (caller->line.known && strcmp(caller->file, site->file) != 0)
+            return caller;
+        caller = wsdbg_snapshot_site(c->snapshot, caller->inlined_at);
+    }
+    return NULL;
 }
 
 struct wsdbg_phrase wsdbg_say_place(const struct wsdbg_case *c, uint32_t site)
@@ -20,7 +33,11 @@ struct wsdbg_phrase wsdbg_say_place(const struct wsdbg_case *c, uint32_t site)
     const struct wsdbg_site *row = wsdbg_snapshot_site(c->snapshot, site);
     if (!row)
         return phrase;
-    if (row->file[0] && row->line.known)
+    const struct wsdbg_site *caller = caller_of(c, row);
+    if (row->file[0] && row->line.known && caller)
+        wsdbg_print(phrase.text, sizeof phrase.text, "%.48s:%u (from %.48s:%u)", base_name(row->file), row->line.value,
+                    base_name(caller->file), caller->line.value);
+    else if (row->file[0] && row->line.known)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.80s:%u", base_name(row->file), row->line.value);
     else if (row->offset_bytes.known && row->function < c->snapshot->function_count)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.80s+0x%x", c->snapshot->functions[row->function].name,

@@ -7,7 +7,8 @@
 #include "diagnose/code_case.h"
 #include "diagnose/phrase.h"
 
-struct wsdbg_phrase wsdbg_say_place(const struct wsdbg_case *c, uint32_t site);     /* "gemm.cu:132", "kernel+0x2250" */
+/* "gemm.cu:132", "sync.cuh:37 (from gemm.cu:132)", "kernel+0x2250"; "" = not known. */
+struct wsdbg_phrase wsdbg_say_place(const struct wsdbg_case *c, uint32_t site);
 struct wsdbg_phrase wsdbg_say_object(const struct wsdbg_case *c, uint32_t barrier); /* "\"empty\" stage 2" */
 struct wsdbg_phrase wsdbg_say_family(const struct wsdbg_case *c, uint32_t barrier); /* "\"empty\"" */
 struct wsdbg_phrase wsdbg_say_at(const struct wsdbg_case *c, uint32_t warp);        /* " at gemm.cu:132" or "" */
