@@ -12,14 +12,18 @@
 #include "evidence/door.h"
 #include "evidence/evidence.h"
 #include "evidence/look_choice.h"
+#include "evidence/look_keeper.h"
 #include "evidence/snapshot_drop.h"
 #include "machine/interpret.h"
+
+#define READ_NS UINT64_C(10000000000) /* for registers; the dump is there, and nothing stands still for it */
 
 /* What was seen of one process. */
 struct dump {
     uint32_t process_id;
     struct wsdbg_look *look; /* NULL = there is none: */
     char trouble[192];       /* why */
+    char untold[192];        /* why it could not be kept, "" = it was, or was not to be */
     bool saw_warps;
 };
 
@@ -32,6 +36,7 @@ struct core_source {
     struct wsdbg_code *code;
     struct dump *dumps;
     size_t dump_count, dump_capacity;
+    const char *kept; /* folder for looks, NULL = they are not kept */
 };
 
 static struct wsdbg_error *look_at(struct core_source *source, struct dump *dump, uint64_t deadline_ns)
@@ -41,9 +46,17 @@ static struct wsdbg_error *look_at(struct core_source *source, struct dump *dump
         wsdbg_core_dump_take(source->folder, dump->process_id, deadline_ns, source->progress, &machine);
     if (error)
         return error;
-    error = wsdbg_code_prepare(source->code, machine);
+    struct wsdbg_look_keeper *keeper = NULL;
+    if (source->kept)
+        error = wsdbg_look_keeper_create(source->kept, dump->process_id, &keeper);
     if (!error)
-        error = wsdbg_look_take(machine, source->code, &dump->look);
+        error = wsdbg_code_prepare(source->code, machine);
+    if (!error)
+        error = wsdbg_look_keeper_take(keeper, machine, source->code, READ_NS, &dump->look);
+    wsdbg_look_keeper_write(keeper, machine);
+    if (wsdbg_look_keeper_trouble(keeper))
+        snprintf(dump->untold, sizeof dump->untold, "%s", wsdbg_look_keeper_trouble(keeper));
+    wsdbg_look_keeper_destroy(keeper);
     dump->saw_warps = !error && machine->warp_count > 0;
     machine->ops->close(machine);
     return error;
@@ -90,6 +103,8 @@ static struct wsdbg_error *show_dumps(const struct core_source *source, struct w
         if (dump->look) {
             error = wsdbg_look_snapshot(&dump->look, 1, snapshot);
             snapshot->source = "core";
+            if (dump->untold[0])
+                wsdbg_look_add_note(snapshot, dump->untold);
         } else {
             wsdbg_look_add_trouble(snapshot, dump->process_id, dump->trouble);
         }
@@ -127,6 +142,11 @@ static struct wsdbg_error *core_record(struct wsdbg_evidence *base, const char *
     return wsdbg_evidence_record(((struct core_source *)base)->ring, path, now_ns);
 }
 
+static void core_keep(struct wsdbg_evidence *base, const char *folder)
+{
+    ((struct core_source *)base)->kept = folder;
+}
+
 static void core_close(struct wsdbg_evidence *base)
 {
     struct core_source *source = (struct core_source *)base;
@@ -140,8 +160,12 @@ static void core_close(struct wsdbg_evidence *base)
     free(source);
 }
 
-static const struct wsdbg_evidence_ops core_ops = {
-    .name = "core", .poll = core_poll, .inspect = core_inspect, .record = core_record, .close = core_close};
+static const struct wsdbg_evidence_ops core_ops = {.name = "core",
+                                                   .poll = core_poll,
+                                                   .inspect = core_inspect,
+                                                   .record = core_record,
+                                                   .keep = core_keep,
+                                                   .close = core_close};
 
 struct wsdbg_error *wsdbg_evidence_open_core(const char *session, const char *spool, const char *folder,
                                              enum wsdbg_door_use use, struct wsdbg_progress *progress,

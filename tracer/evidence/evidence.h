@@ -24,6 +24,8 @@ struct wsdbg_evidence_ops {
     /* Appends the segments as they are now as a frame of a recording; NULL = it has none.  Evidence that is the ring's
      * and more hands it on to its ring. */
     struct wsdbg_error *(*record)(struct wsdbg_evidence *source, const char *path, uint64_t now_ns);
+    /* Keeps every look at the GPU as a file in `folder`, which outlives the source; NULL = it has none. */
+    void (*keep)(struct wsdbg_evidence *source, const char *folder);
     void (*close)(struct wsdbg_evidence *source);
 };
 

@@ -6,6 +6,8 @@
 #include <time.h>
 
 #include "evidence/live_machine.h"
+#include "evidence/look_choice.h"
+#include "evidence/look_keeper.h"
 
 enum { LOOKS = 2 };
 #define APART_NS 100000000ull /* from one suspension to the next */
@@ -22,6 +24,7 @@ struct wsdbg_live_process {
     struct wsdbg_look_row times[LOOKS]; /* the lengths of their steps */
     size_t count;
     bool saw_warps;
+    struct wsdbg_look_keeper *keeper; /* NULL = looks are not kept */
 };
 
 struct wsdbg_error *wsdbg_live_process_open(uint32_t process_id, const struct wsdbg_door *door,
@@ -61,6 +64,7 @@ void wsdbg_live_process_close(struct wsdbg_live_process *process)
         process->machine->ops->close(process->machine);
     if (process->code)
         wsdbg_code_destroy(process->code);
+    wsdbg_look_keeper_destroy(process->keeper);
     wsdbg_door_close(&process->door);
     free(process);
 }
@@ -79,7 +83,8 @@ static struct wsdbg_error *read_stopped(struct wsdbg_live_process *process, stru
 {
     struct wsdbg_error *error = wsdbg_live_machine_read_warps(process->machine, STEP_LIMIT_NS);
     if (!error)
-        error = wsdbg_look_take(process->machine, process->code, &process->looks[process->count]);
+        error = wsdbg_look_keeper_take(process->keeper, process->machine, process->code, 0,
+                                       &process->looks[process->count]);
     times->read_ns = lap(since_ns);
     if (error)
         return error;
@@ -100,6 +105,8 @@ static struct wsdbg_error *look_once(struct wsdbg_live_process *process)
     error = read_stopped(process, times, &since_ns);
     struct wsdbg_error *resumed = wsdbg_live_machine_resume(process->machine, STEP_LIMIT_NS);
     times->resume_ns = lap(&since_ns);
+    if (!error)
+        wsdbg_look_keeper_write(process->keeper, process->machine);
     if (!error)
         return resumed;
     wsdbg_error_destroy(resumed);
@@ -173,7 +180,14 @@ struct wsdbg_error *wsdbg_live_process_add(const struct wsdbg_live_process *proc
         row->resume_ns = times->resume_ns;
         row->detach_ns = times->detach_ns;
     }
+    if (!error && wsdbg_look_keeper_trouble(process->keeper))
+        wsdbg_look_add_note(snapshot, wsdbg_look_keeper_trouble(process->keeper));
     return error;
+}
+
+struct wsdbg_error *wsdbg_live_process_keep(struct wsdbg_live_process *process, const char *folder)
+{
+    return wsdbg_look_keeper_create(folder, process->process_id, &process->keeper);
 }
 
 uint32_t wsdbg_live_process_id(const struct wsdbg_live_process *process)

@@ -18,6 +18,8 @@ struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, 
 bool wsdbg_live_process_saw_warps(const struct wsdbg_live_process *process);
 /* Adds what they saw to a snapshot that has no grids of this process. */
 struct wsdbg_error *wsdbg_live_process_add(const struct wsdbg_live_process *process, struct wsdbg_snapshot *snapshot);
+/* From now on every look is also a file in the folder (look_keeper.h). */
+struct wsdbg_error *wsdbg_live_process_keep(struct wsdbg_live_process *process, const char *folder);
 uint32_t wsdbg_live_process_id(const struct wsdbg_live_process *process);
 /* NULL is fine. */
 void wsdbg_live_process_close(struct wsdbg_live_process *process);

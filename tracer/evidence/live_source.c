@@ -21,6 +21,7 @@ struct live_source {
     enum wsdbg_door_use use;
     struct wsdbg_live_process **processes;
     size_t count, capacity;
+    const char *kept; /* folder for looks, NULL = they are not kept */
 };
 
 static struct live_source *live_of(struct wsdbg_evidence *base)
@@ -53,6 +54,11 @@ static struct wsdbg_error *ensure_process(struct live_source *source, uint32_t p
     struct wsdbg_error *error = wsdbg_segment_map_door(map, &door);
     if (!error)
         error = wsdbg_live_process_open(process_id, &door, out);
+    if (!error && source->kept) {
+        error = wsdbg_live_process_keep(*out, source->kept);
+        if (error)
+            wsdbg_live_process_close(*out);
+    }
     if (!error)
         source->processes[source->count++] = *out;
     return error;
@@ -137,6 +143,11 @@ static struct wsdbg_error *live_record(struct wsdbg_evidence *base, const char *
     return ring->ops->record(ring, path, now_ns);
 }
 
+static void live_keep(struct wsdbg_evidence *base, const char *folder)
+{
+    live_of(base)->kept = folder;
+}
+
 static void live_close(struct wsdbg_evidence *base)
 {
     struct live_source *source = live_of(base);
@@ -147,8 +158,12 @@ static void live_close(struct wsdbg_evidence *base)
     free(source);
 }
 
-static const struct wsdbg_evidence_ops live_ops = {
-    .name = "live", .poll = live_poll, .inspect = live_inspect, .record = live_record, .close = live_close};
+static const struct wsdbg_evidence_ops live_ops = {.name = "live",
+                                                   .poll = live_poll,
+                                                   .inspect = live_inspect,
+                                                   .record = live_record,
+                                                   .keep = live_keep,
+                                                   .close = live_close};
 
 struct wsdbg_error *wsdbg_evidence_open_live(const char *session, const char *spool, enum wsdbg_door_use use,
                                              struct wsdbg_evidence **out)

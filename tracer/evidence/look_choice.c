@@ -37,12 +37,18 @@ bool wsdbg_look_came_before(const struct wsdbg_snapshot *snapshot, size_t contex
     return false;
 }
 
-void wsdbg_look_add_trouble(struct wsdbg_snapshot *snapshot, uint32_t process_id, const char *text)
+void wsdbg_look_add_note(struct wsdbg_snapshot *snapshot, const char *text)
 {
     void *larger = reallocarray(snapshot->notes, snapshot->note_count + 1, sizeof *snapshot->notes);
     if (!larger)
         return;
     snapshot->notes = larger;
-    snprintf(snapshot->notes[snapshot->note_count++], sizeof *snapshot->notes,
-             "the GPU's own state of process %u could not be read: %s", process_id, text);
+    snprintf(snapshot->notes[snapshot->note_count++], sizeof *snapshot->notes, "%s", text);
+}
+
+void wsdbg_look_add_trouble(struct wsdbg_snapshot *snapshot, uint32_t process_id, const char *text)
+{
+    char words[sizeof *snapshot->notes];
+    snprintf(words, sizeof words, "the GPU's own state of process %u could not be read: %s", process_id, text);
+    wsdbg_look_add_note(snapshot, words);
 }

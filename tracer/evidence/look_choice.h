@@ -9,6 +9,8 @@
 bool wsdbg_look_is_wanted(const struct wsdbg_snapshot *snapshot, uint32_t process_id, enum wsdbg_door_use use);
 /* Whether an earlier context is of the same process as this one. */
 bool wsdbg_look_came_before(const struct wsdbg_snapshot *snapshot, size_t context);
+/* A sentence about what was not seen; out of memory loses it. */
+void wsdbg_look_add_note(struct wsdbg_snapshot *snapshot, const char *text);
 /* Why a process could not be looked at, as a note; out of memory loses it. */
 void wsdbg_look_add_trouble(struct wsdbg_snapshot *snapshot, uint32_t process_id, const char *text);
 

@@ -108,13 +108,19 @@ static struct wsdbg_error *constant(struct wsdbg_machine *machine, uint32_t grid
     return keep(recorder, error, *known, WSDBG_READ_CONSTANT, grid, bank, offset, out, byte_count);
 }
 
-static void close_both(struct wsdbg_machine *machine)
+void wsdbg_machine_recorder_release(struct wsdbg_machine *machine)
 {
     struct recorder *recorder = recorder_of(machine);
     recorder->inner->notes = machine->notes; /* they may have grown */
     recorder->inner->note_count = machine->note_count;
-    recorder->inner->ops->close(recorder->inner);
     free(recorder);
+}
+
+static void close_both(struct wsdbg_machine *machine)
+{
+    struct wsdbg_machine *inner = recorder_of(machine)->inner;
+    wsdbg_machine_recorder_release(machine);
+    inner->ops->close(inner);
 }
 
 static const struct wsdbg_machine_ops recorder_ops = {.registers = registers,

@@ -41,5 +41,7 @@ void wsdbg_reads_deinit(struct wsdbg_machine_reads *reads);
  * `machine` is still the caller's. */
 struct wsdbg_error *wsdbg_machine_recorder(struct wsdbg_machine *machine, struct wsdbg_machine_reads *reads,
                                            struct wsdbg_machine **out);
+/* Ends the recording without closing: the machine is the caller's again. */
+void wsdbg_machine_recorder_release(struct wsdbg_machine *recorder);
 
 #endif

@@ -1,0 +1,85 @@
+/* look_keeper.c - see look_keeper.h.  Writes: one file a look. */
+#include "evidence/look_keeper.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/reads.h"
+
+struct wsdbg_look_keeper {
+    char *folder;
+    uint32_t process_id, written;
+    bool taken;
+    char trouble[192]; /* "" = none */
+    struct wsdbg_machine_reads reads;
+};
+
+struct wsdbg_error *wsdbg_look_keeper_create(const char *folder, uint32_t process_id, struct wsdbg_look_keeper **out)
+{
+    struct wsdbg_look_keeper *keeper = calloc(1, sizeof *keeper);
+    char *copy = strdup(folder);
+    if (!keeper || !copy) {
+        free(keeper);
+        free(copy);
+        return &wsdbg_error_no_memory;
+    }
+    keeper->folder = copy;
+    keeper->process_id = process_id;
+    *out = keeper;
+    return NULL;
+}
+
+void wsdbg_look_keeper_destroy(struct wsdbg_look_keeper *keeper)
+{
+    if (!keeper)
+        return;
+    wsdbg_reads_deinit(&keeper->reads);
+    free(keeper->folder);
+    free(keeper);
+}
+
+static struct wsdbg_error *take(struct wsdbg_machine *machine, struct wsdbg_code *code, uint64_t read_ns,
+                                struct wsdbg_look **out)
+{
+    return read_ns ? wsdbg_look_take_within(machine, code, read_ns, out) : wsdbg_look_take(machine, code, out);
+}
+
+struct wsdbg_error *wsdbg_look_keeper_take(struct wsdbg_look_keeper *keeper, struct wsdbg_machine *machine,
+                                           struct wsdbg_code *code, uint64_t read_ns, struct wsdbg_look **out)
+{
+    struct wsdbg_machine *recorder;
+    if (!keeper)
+        return take(machine, code, read_ns, out);
+    wsdbg_reads_deinit(&keeper->reads);
+    struct wsdbg_error *error = wsdbg_machine_recorder(machine, &keeper->reads, &recorder);
+    if (error)
+        return error;
+    error = take(recorder, code, read_ns, out);
+    wsdbg_machine_recorder_release(recorder);
+    keeper->taken = !error;
+    return error;
+}
+
+void wsdbg_look_keeper_write(struct wsdbg_look_keeper *keeper, const struct wsdbg_machine *machine)
+{
+    char *path = NULL;
+    if (!keeper || !keeper->taken)
+        return;
+    keeper->taken = false;
+    keeper->trouble[0] = '\0';
+    struct wsdbg_error *error = &wsdbg_error_no_memory;
+    if (asprintf(&path, "%s/look-%u-%u.core", keeper->folder, keeper->process_id, ++keeper->written) >= 0)
+        error = wsdbg_machine_write_core(machine, &keeper->reads, path);
+    else
+        path = NULL;
+    if (error)
+        snprintf(keeper->trouble, sizeof keeper->trouble, "a look could not be kept: %s", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+    free(path);
+}
+
+const char *wsdbg_look_keeper_trouble(const struct wsdbg_look_keeper *keeper)
+{
+    return keeper && keeper->trouble[0] ? keeper->trouble : NULL;
+}

@@ -1,0 +1,23 @@
+/* look_keeper.h - keeps looks at a GPU as files that `wsdbg core` reads: the rows, and what was read of registers and
+ * memory. */
+#ifndef WSDBG_EVIDENCE_LOOK_KEEPER_H
+#define WSDBG_EVIDENCE_LOOK_KEEPER_H
+
+#include "machine/interpret.h"
+
+/* Of one process.  NULL stands for one that keeps nothing, in every function. */
+struct wsdbg_look_keeper;
+
+/* Files are FOLDER/look-PROCESS-NUMBER.core; one that is there already is not overwritten. */
+struct wsdbg_error *wsdbg_look_keeper_create(const char *folder, uint32_t process_id, struct wsdbg_look_keeper **out);
+void wsdbg_look_keeper_destroy(struct wsdbg_look_keeper *keeper);
+/* wsdbg_look_take_within, or wsdbg_look_take where read_ns is 0; remembers what it read. */
+struct wsdbg_error *wsdbg_look_keeper_take(struct wsdbg_look_keeper *keeper, struct wsdbg_machine *machine,
+                                           struct wsdbg_code *code, uint64_t read_ns, struct wsdbg_look **out);
+/* Writes the file, if a look was taken since the last one; for use while nothing is stopped.  The machine's rows must
+ * still be those of the look.  A file that cannot be written costs no look: */
+void wsdbg_look_keeper_write(struct wsdbg_look_keeper *keeper, const struct wsdbg_machine *machine);
+/* why the newest one could not be written, NULL = it could; valid until the next write. */
+const char *wsdbg_look_keeper_trouble(const struct wsdbg_look_keeper *keeper);
+
+#endif
