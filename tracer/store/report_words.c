@@ -183,14 +183,17 @@ void wsdbg_report_part_text(const struct wsdbg_report_part *p, char *out, size_t
 void wsdbg_report_looks_text(const struct wsdbg_look_row *looks, size_t count, char *out, size_t bytes)
 {
     uint64_t stopped_ns = 0;
-    char apart[64] = "";
+    char apart[64] = "", stopped[64] = "";
     for (size_t i = 0; i < count; i++)
         stopped_ns += looks[i].suspend_ns + looks[i].read_ns + looks[i].resume_ns;
-    if (count > 1)
+    /* A core dump tells neither when it was made nor how long that took. */
+    if (stopped_ns)
+        snprintf(stopped, sizeof stopped, ", the GPU stopped for %.0f ms%s", (double)stopped_ns / 1e6,
+                 count > 1 ? " in all" : "");
+    if (count > 1 && looks[count - 2].time_ns)
         snprintf(apart, sizeof apart, " %.2f s apart",
                  (double)(looks[count - 1].time_ns - looks[count - 2].time_ns) / 1e9);
-    snprintf(out, bytes, "%zu look%s%s, the GPU stopped for %.0f ms%s", count, count == 1 ? "" : "s", apart,
-             (double)stopped_ns / 1e6, count > 1 ? " in all" : "");
+    snprintf(out, bytes, "%zu look%s%s%s", count, count == 1 ? "" : "s", apart, stopped);
 }
 
 void wsdbg_report_evidence_text(const struct wsdbg_report_evidence *e, char *out, size_t bytes)
