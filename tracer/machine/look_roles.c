@@ -202,21 +202,40 @@ static bool is_of(const struct wsdbg_access *access, const struct wsdbg_family *
     return false;
 }
 
-/* Roles whose warps can come to an arrival on the family, or to a wait for it. */
-static uint32_t roles_at(const struct cast *cast, const struct wsdbg_family *family, bool waits)
+/* Whether an access waits for the family, or signals it. */
+static bool is_at(const struct wsdbg_access *access, const struct wsdbg_family *family, bool waits)
+{
+    const bool fits = waits ? access->kind == WSDBG_ACCESS_WAIT
+                            : access->kind > WSDBG_ACCESS_WAIT && access->kind < WSDBG_ACCESS_INVALIDATE;
+    return fits && is_of(access, family);
+}
+
+/* Whether warps of a group can come to a wait for the family, or to an arrival on it. */
+static bool comes_to(const struct cast *cast, size_t group, const struct wsdbg_family *family, bool waits)
 {
     const struct wsdbg_code_kernel *kernel = cast->looking->grids[cast->grid].kernel;
+    for (size_t i = 0; i < kernel->access_count; i++)
+        if (cast->comes[group][i] && is_at(&kernel->accesses[i], family, waits))
+            return true;
+    return false;
+}
+
+/* Whether there are arrivals on the family that the group cannot come to. */
+static bool others_arrive(const struct cast *cast, size_t group, const struct wsdbg_family *family)
+{
+    const struct wsdbg_code_kernel *kernel = cast->looking->grids[cast->grid].kernel;
+    for (size_t i = 0; i < kernel->access_count; i++)
+        if (!cast->comes[group][i] && is_at(&kernel->accesses[i], family, false))
+            return true;
+    return false;
+}
+
+static uint32_t roles_at(const struct cast *cast, const struct wsdbg_family *family, bool waits)
+{
     uint32_t roles = 0;
-    for (size_t i = 0; i < kernel->access_count; i++) {
-        const uint8_t kind = kernel->accesses[i].kind;
-        const bool fits =
-            waits ? kind == WSDBG_ACCESS_WAIT : kind > WSDBG_ACCESS_WAIT && kind < WSDBG_ACCESS_INVALIDATE;
-        if (!fits || !wsdbg_is_mbarrier_access(kind) || !is_of(&kernel->accesses[i], family))
-            continue;
-        for (size_t g = 0; g < cast->group_count; g++)
-            if (cast->comes[g][i] && cast->groups[g].role != WSDBG_NONE)
-                roles |= 1u << cast->groups[g].role;
-    }
+    for (size_t g = 0; g < cast->group_count; g++)
+        if (cast->groups[g].role != WSDBG_NONE && comes_to(cast, g, family, waits))
+            roles |= 1u << cast->groups[g].role;
     return roles;
 }
 
@@ -228,10 +247,8 @@ static enum use use_of(const struct cast *cast, const struct wsdbg_family *famil
                             (uint64_t)1 << WSDBG_ACCESS_COMPLETE | (uint64_t)1 << WSDBG_ACCESS_COPY;
     if (family->uses & brings)
         return USE_FULL;
-    const uint32_t waiting = roles_at(cast, family, true), arriving = roles_at(cast, family, false);
     for (size_t g = 0; g < cast->group_count; g++)
-        if (cast->groups[g].trade == TRADE_LOADS && cast->groups[g].role != WSDBG_NONE &&
-            waiting >> cast->groups[g].role & 1 && arriving & ~(1u << cast->groups[g].role))
+        if (cast->groups[g].trade == TRADE_LOADS && comes_to(cast, g, family, true) && others_arrive(cast, g, family))
             return USE_EMPTY;
     return USE_OTHER;
 }

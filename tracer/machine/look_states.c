@@ -190,6 +190,7 @@ static unsigned precedence(enum wsdbg_warp_state state)
     return i;
 }
 
+/* A warp that polls stays in its loop, also where it waits for others of its CTA to come round. */
 static void compare_wants(struct wsdbg_looking *looking, uint32_t warp)
 {
     const struct wsdbg_warp_row *row = &looking->out->warps[warp];
@@ -198,13 +199,16 @@ static void compare_wants(struct wsdbg_looking *looking, uint32_t warp)
     for (uint32_t i = row->part_first; i < row->part_first + row->part_count; i++) {
         const struct wsdbg_look_part *part = &looking->parts[i];
         const struct wsdbg_part *shown = &looking->out->parts[i];
-        const bool has_operands = part->site.state == WSDBG_WARP_WAIT_MBARRIER ||
-                                  part->site.state == WSDBG_WARP_SPIN_GLOBAL || may_be_in_bar(part);
-        beside->wants_known &= !has_operands || shown->seen;
-        if (has_operands && shown->seen)
-            beside->wants =
-                wsdbg_mix(wsdbg_mix(wsdbg_mix(beside->wants, part->operand), shown->parity.value + 2 * part->bar_id),
-                          shown->address.value);
+        const bool polls = part->site.state == WSDBG_WARP_SPIN_GLOBAL;
+        const bool tests = part->site.state == WSDBG_WARP_WAIT_MBARRIER;
+        const bool in_bar = part->site.state == WSDBG_WARP_RUNNING && may_be_in_bar(part);
+        beside->wants_known &= !(polls || tests || in_bar) || shown->seen;
+        if (polls)
+            beside->wants = wsdbg_mix(beside->wants, shown->address.value);
+        else if (tests)
+            beside->wants = wsdbg_mix(wsdbg_mix(beside->wants, part->operand), shown->parity.value);
+        else if (in_bar)
+            beside->wants = wsdbg_mix(beside->wants, part->bar_id);
     }
 }
 
@@ -234,6 +238,8 @@ static void decide(struct wsdbg_looking *looking, uint32_t warp)
 struct wsdbg_error *wsdbg_look_states(struct wsdbg_looking *looking)
 {
     struct wsdbg_error *error = NULL;
+    for (uint32_t i = 0; i < looking->out->warp_count; i++)
+        compare_wants(looking, i);
     for (uint32_t cta = 0; !error && cta < looking->out->cta_count; cta++) {
         const struct range parts = parts_of_cta(looking, cta);
         for (uint32_t i = parts.first; !error && i < parts.end; i++) {
@@ -242,9 +248,7 @@ struct wsdbg_error *wsdbg_look_states(struct wsdbg_looking *looking)
                 error = part_site(looking, i);
         }
     }
-    for (uint32_t i = 0; !error && i < looking->out->warp_count; i++) {
-        compare_wants(looking, i);
+    for (uint32_t i = 0; !error && i < looking->out->warp_count; i++)
         decide(looking, i);
-    }
     return error;
 }
