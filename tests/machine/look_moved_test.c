@@ -1,0 +1,291 @@
+/* look_moved_test.c - two looks at one machine: what stands where it stood, what went on, and what is not known when
+ * there was no time to read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/interpret.h"
+#include "machine/look_words.h"
+
+enum { INSTRUCTION = 16, PRODUCER = 0, CONSUMER = 4 };
+
+/* A dump's machine, of which single reads answer otherwise or fail. */
+struct changed {
+    struct wsdbg_machine *machine;
+    struct wsdbg_machine_ops ops;
+    const struct wsdbg_machine_ops *real;
+    struct wsdbg_code *code;
+    uint32_t word_at; /* shared offset of CTA 0 whose word is another one; 0 = none */
+    uint64_t word;
+    unsigned reads, fails_at; /* 0 = never */
+};
+static struct changed changed;
+
+static struct wsdbg_error *count_read(void)
+{
+    return ++changed.reads == changed.fails_at ? wsdbg_error_create(WSDBG_ERROR_OTHER, "the door broke") : NULL;
+}
+
+static struct wsdbg_error *shared(struct wsdbg_machine *machine, uint32_t cta, uint32_t address, void *out,
+                                  uint32_t byte_count, bool *known)
+{
+    struct wsdbg_error *error = count_read();
+    if (!error)
+        error = changed.real->shared(machine, cta, address, out, byte_count, known);
+    if (!error && cta == 0 && changed.word_at >= address && changed.word_at + 8 <= address + byte_count)
+        memcpy((char *)out + (changed.word_at - address), &changed.word, sizeof changed.word);
+    return error;
+}
+
+static struct wsdbg_error *registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t first,
+                                     uint32_t count, uint32_t *out, uint32_t *known_count)
+{
+    struct wsdbg_error *error = count_read();
+    return error ? error : changed.real->registers(machine, warp, lane, first, count, out, known_count);
+}
+
+static struct wsdbg_error *constant(struct wsdbg_machine *machine, uint32_t grid, unsigned bank, uint32_t offset,
+                                    void *out, uint32_t byte_count, bool *known)
+{
+    struct wsdbg_error *error = count_read();
+    return error ? error : changed.real->constant(machine, grid, bank, offset, out, byte_count, known);
+}
+
+static int open_dump(void **state)
+{
+    (void)state;
+    changed = (struct changed){0};
+    assert_null(wsdbg_machine_open_core(WSDBG_DUMPS "/gemm-arrive-missing.core.gz", &changed.machine));
+    assert_null(wsdbg_code_create(&changed.code));
+    changed.real = changed.machine->ops;
+    changed.ops = *changed.real;
+    changed.ops.shared = shared;
+    changed.ops.registers = registers;
+    changed.ops.constant = constant;
+    changed.machine->ops = &changed.ops;
+    return 0;
+}
+
+static int close_dump(void **state)
+{
+    (void)state;
+    wsdbg_code_destroy(changed.code);
+    changed.real->close(changed.machine);
+    return 0;
+}
+
+static struct wsdbg_look *look_at(uint64_t time_ns)
+{
+    struct wsdbg_look *look;
+    changed.machine->time_ns = time_ns;
+    assert_null(wsdbg_look_take(changed.machine, changed.code, &look));
+    return look;
+}
+
+/* The machine's row of a warp of the first CTA. */
+static struct wsdbg_machine_warp *warp_of_first_cta(uint32_t index)
+{
+    for (size_t i = 0; i < changed.machine->warp_count; i++)
+        if (changed.machine->warps[i].cta == 0 &&
+            wsdbg_machine_warp_index(changed.machine, &changed.machine->warps[i]) == index)
+            return &changed.machine->warps[i];
+    fail();
+    return NULL;
+}
+
+static void move_lanes(struct wsdbg_machine_warp *warp, int64_t bytes)
+{
+    for (unsigned i = 0; i < WSDBG_MACHINE_LANES; i++)
+        warp->lanes[i].pc += (uint64_t)bytes;
+}
+
+/* Takes two looks, with `change` between them, and puts them into a snapshot. */
+static struct wsdbg_snapshot look_twice(void (*change)(void))
+{
+    struct wsdbg_look *looks[2] = {look_at(1000)};
+    struct wsdbg_snapshot snapshot = {0};
+    if (change)
+        change();
+    looks[1] = look_at(2000);
+    assert_null(wsdbg_look_snapshot(looks, 2, &snapshot));
+    wsdbg_look_destroy(looks[0]);
+    wsdbg_look_destroy(looks[1]);
+    return snapshot;
+}
+
+static void what_stands_still_has_not_moved(void **state)
+{
+    (void)state;
+    struct wsdbg_snapshot snapshot = look_twice(NULL);
+    assert_int_equal(snapshot.look_count, 2);
+    assert_false(snapshot.looks[0].barriers_changed.known);
+    assert_int_equal(snapshot.looks[1].moved, 0);
+    assert_true(snapshot.looks[1].barriers_changed.known);
+    assert_int_equal(snapshot.looks[1].barriers_changed.value, 0);
+    assert_int_equal(snapshot.looks[1].warps, 36);
+    assert_int_equal(snapshot.progress_ns, 0);
+    assert_int_equal(snapshot.warps[CONSUMER].state, WSDBG_WARP_WAIT_MBARRIER);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
+/* From the branch of its spin loop to the test. */
+static void spin(void)
+{
+    move_lanes(warp_of_first_cta(CONSUMER), -INSTRUCTION);
+}
+
+static void two_places_of_one_wait_are_no_movement(void **state)
+{
+    (void)state;
+    struct wsdbg_snapshot snapshot = look_twice(spin);
+    assert_int_equal(snapshot.looks[1].moved, 0);
+    assert_int_equal(snapshot.warps[CONSUMER].state, WSDBG_WARP_WAIT_MBARRIER);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
+static void leave(void)
+{
+    move_lanes(warp_of_first_cta(CONSUMER), -64 * INSTRUCTION);
+}
+
+static void a_warp_that_moved_is_running(void **state)
+{
+    (void)state;
+    struct wsdbg_snapshot snapshot = look_twice(leave);
+    const uint32_t before = snapshot.before->warps[CONSUMER].barrier;
+    assert_int_equal(snapshot.looks[1].moved, 1);
+    assert_int_equal(snapshot.progress_ns, 2000);
+    assert_int_equal(snapshot.warps[CONSUMER].state, WSDBG_WARP_RUNNING);
+    assert_int_equal(snapshot.warps[CONSUMER].barrier, WSDBG_NONE);
+    assert_int_equal(snapshot.warps[CONSUMER + 1].state, WSDBG_WARP_WAIT_MBARRIER);
+    assert_int_equal(snapshot.barriers[snapshot.warps[CONSUMER + 1].barrier].waiters, 7);
+    assert_int_equal(snapshot.before->warps[CONSUMER].state, WSDBG_WARP_WAIT_MBARRIER);
+    assert_int_equal(snapshot.before->barriers[before].waiters, 8);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
+/* Three more of the eight arrivals that the producer waits for. */
+static void arrive(void)
+{
+    changed.word_at = 0x38438;
+    changed.word = 0xfffff800001ffff0;
+}
+
+static void an_arrival_changes_a_barrier(void **state)
+{
+    (void)state;
+    struct wsdbg_snapshot snapshot = look_twice(arrive);
+    assert_int_equal(snapshot.looks[1].moved, 0);
+    assert_int_equal(snapshot.looks[1].barriers_changed.value, 1);
+    assert_int_equal(snapshot.progress_ns, 2000);
+    assert_int_equal(snapshot.barriers[snapshot.warps[PRODUCER].barrier].pending_arrivals.value, 1);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
+/* The phase waited for is over: the producer is about to go on. */
+static void complete(void)
+{
+    changed.word_at = 0x38438;
+    changed.word = 0x7fffc000001ffff0;
+}
+
+static void a_wait_whose_phase_is_over_is_none(void **state)
+{
+    (void)state;
+    complete();
+    struct wsdbg_look *look = look_at(1);
+    struct wsdbg_snapshot snapshot = {0};
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    assert_int_equal(snapshot.warps[PRODUCER].state, WSDBG_WARP_RUNNING);
+    assert_int_equal(snapshot.warps[PRODUCER].barrier, WSDBG_NONE);
+    wsdbg_snapshot_deinit(&snapshot);
+    wsdbg_look_destroy(look);
+}
+
+static void without_time_to_read_nothing_is_guessed(void **state)
+{
+    (void)state;
+    struct wsdbg_look *look;
+    struct wsdbg_snapshot snapshot = {0};
+    assert_null(wsdbg_look_take_within(changed.machine, changed.code, 0, &look));
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    assert_int_equal(snapshot.looks[0].warps_read, 0);
+    for (size_t i = 0; i < snapshot.warp_count; i++)
+        assert_true(snapshot.warps[i].state == WSDBG_WARP_UNKNOWN || snapshot.warps[i].state == WSDBG_WARP_EXITED);
+    for (size_t i = 0; i < snapshot.part_count; i++)
+        assert_false(snapshot.parts[i].parity.known);
+    wsdbg_snapshot_deinit(&snapshot);
+    wsdbg_look_destroy(look);
+}
+
+/* Tables that the snapshot has already are found again: the names of an author stay, with their ids. */
+static void the_authors_names_stay(void **state)
+{
+    (void)state;
+    struct wsdbg_look *look = look_at(1);
+    struct wsdbg_snapshot snapshot = {0};
+    snapshot.contexts = calloc(1, sizeof *snapshot.contexts);
+    snapshot.modules = calloc(1, sizeof *snapshot.modules);
+    snapshot.functions = calloc(1, sizeof *snapshot.functions);
+    snapshot.names = calloc(2, sizeof *snapshot.names);
+    snapshot.context_count = snapshot.module_count = snapshot.function_count = 1;
+    snapshot.name_count = 2;
+    snapshot.contexts[0] = (struct wsdbg_context){.handle = changed.machine->contexts[0].handle, .alive = true};
+    snapshot.modules[0] = (struct wsdbg_module){.probed = true, .names_count = 2};
+    snapshot.functions[0] = (struct wsdbg_function){.name = "gemm_cooperative"};
+    snapshot.names[0] = (struct wsdbg_name){.kind = WSDBG_NAME_ROLE, .id = 7, .name = "producer"};
+    snapshot.names[1] = (struct wsdbg_name){.kind = WSDBG_NAME_MBARRIER, .id = 5, .stages = 4, .name = "empty"};
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    assert_int_equal(snapshot.context_count, 1);
+    assert_int_equal(snapshot.module_count, 1);
+    assert_int_equal(snapshot.function_count, 1);
+    assert_int_equal(snapshot.warps[PRODUCER].role.value, 7);
+    assert_string_equal(wsdbg_snapshot_role_name(&snapshot, &snapshot.warps[PRODUCER]), "producer");
+    assert_int_equal(snapshot.barriers[snapshot.warps[PRODUCER].barrier].id, 5);
+    assert_string_equal(wsdbg_snapshot_role_name(&snapshot, &snapshot.warps[CONSUMER]), "consumer 0");
+    assert_true(snapshot.names_inferred);
+    wsdbg_snapshot_deinit(&snapshot);
+    wsdbg_look_destroy(look);
+}
+
+static void a_door_that_breaks_at_any_read_is_an_error(void **state)
+{
+    (void)state;
+    struct wsdbg_look *look = look_at(1);
+    const unsigned reads = changed.reads;
+    wsdbg_look_destroy(look);
+    assert_true(reads > 40);
+    for (unsigned i = 1; i <= reads; i += i < 8 ? 1 : 7) {
+        wsdbg_code_destroy(changed.code);
+        assert_null(wsdbg_code_create(&changed.code));
+        changed.reads = 0;
+        changed.fails_at = i;
+        struct wsdbg_error *error = wsdbg_look_take(changed.machine, changed.code, &look);
+        assert_non_null(error);
+        assert_string_equal(wsdbg_error_message(error), "the door broke");
+        wsdbg_error_destroy(error);
+    }
+}
+
+int main(void)
+{
+#define ON_DUMP(test) cmocka_unit_test_setup_teardown(test, open_dump, close_dump)
+    const struct CMUnitTest tests[] = {
+        ON_DUMP(what_stands_still_has_not_moved),
+        ON_DUMP(two_places_of_one_wait_are_no_movement),
+        ON_DUMP(a_warp_that_moved_is_running),
+        ON_DUMP(an_arrival_changes_a_barrier),
+        ON_DUMP(a_wait_whose_phase_is_over_is_none),
+        ON_DUMP(without_time_to_read_nothing_is_guessed),
+        ON_DUMP(the_authors_names_stay),
+        ON_DUMP(a_door_that_breaks_at_any_read_is_an_error),
+    };
+#undef ON_DUMP
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,157 @@
+/* wait_site_test.c - what a warp waits for, from the code around its counter alone; and what an mbarrier's word says.
+ *
+ * Instructions are written as ptxas encodes them for sm_90; only the control bits for scheduling are left out.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "machine/wait_site.h"
+#include "machine/words.h"
+
+struct code {
+    uint64_t words[2];
+};
+
+/* clang-format off */
+#define TRY_WAIT      {{0x00000804050075a7, 0x000e62000800017f}} /* SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R5+0x8], R4 */
+#define TEST_WAIT     {{0x00000804050075a7, 0x000e64000800007f}} /* the same without TRYWAIT */
+#define OTHER_TEST    {{0x00002004050075a7, 0x000e64000800007f}} /* [R5+0x20] */
+#define HINT_TEST     {{0x00000804050085a7, 0x000e64000800007f}} /* @!P0, the one of TRY_WAIT again */
+#define HINT          {{0x009896800000895d, 0x002fea0003900000}} /* @!P0 NANOSLEEP.SYNCS 0x989680 */
+#define BACK_1        {{0xfffffffc00f88947, 0x002fea000383ffff}} /* @!P0 BRA to the instruction before */
+#define BACK_2        {{0xfffffffc00f48947, 0x002fea000383ffff}} /* … two before */
+#define BACK_3        {{0xfffffffc00f08947, 0x002fea000383ffff}} /* … three before */
+#define ARRIVE        {{0x000000ff00ff79a7, 0x000fe2000810003f}} /* SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0], RZ */
+#define BAR_SYNC      {{0x0040000000007b1d, 0x000ff00000010000}} /* BAR.SYNC.DEFER_BLOCKING 0x1 */
+#define BAR_ARV       {{0x0302000000007b1d, 0x000fec0000002000}} /* BAR.ARV 0xc, 0x80 */
+#define CLUSTER_WAIT  {{0x0000000000007dc7, 0x000fe20008000000}}
+#define GRID_WAIT     {{0x000000000000782e, 0x000fe20000000000}} /* ACQBULK */
+#define WARPSYNC      {{0x0000000000007948, 0x000ff20003800000}}
+#define TRY_ALLOC     {{0x000000f0000079c8, 0x000e240008000600}} /* USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xf0 */
+#define DEALLOC       {{0x00000028000079c8, 0x000e0000080e0500}}
+#define WGMMA_WAIT    {{0x00008000000079c5, 0x000fe40000010000}} /* WARPGROUP.DEPBAR.LE gsb0, 0x0 */
+#define FLUSH         {{0x00000000000079b7, 0x0001e20000000000}} /* UTMACMDFLUSH */
+#define DEPBAR        {{0x000080000000791a, 0x000fc80000000000}} /* DEPBAR.LE SB0, 0x0 */
+#define NOP           {{0x0000000000007918, 0x000fc00000000000}}
+#define EXIT          {{0x000000000000794d, 0x000fea0003800000}}
+/* clang-format on */
+
+enum { NONE = -1 };
+
+static const struct {
+    const char *says;
+    struct code code[6];
+    uint32_t pc;
+    enum wsdbg_warp_state state;
+    uint32_t instruction, home;
+    int before; /* the BAR it may be in, NONE */
+} cases[] = {
+    {"the test of a spin loop", {TRY_WAIT, BACK_1, EXIT}, 0, WSDBG_WARP_WAIT_MBARRIER, 0, 0, NONE},
+    {"the branch of a spin loop", {TRY_WAIT, BACK_1, EXIT}, 1, WSDBG_WARP_WAIT_MBARRIER, 0, 0, NONE},
+    {"behind the loop it goes on", {TRY_WAIT, BACK_1, NOP, EXIT}, 2, WSDBG_WARP_RUNNING, 2, 2, NONE},
+    {"a loop around test_wait waits too", {TEST_WAIT, NOP, BACK_2, EXIT}, 1, WSDBG_WARP_WAIT_MBARRIER, 0, 0, NONE},
+    {"a single test_wait does not", {TEST_WAIT, NOP, EXIT}, 0, WSDBG_WARP_RUNNING, 0, 0, NONE},
+    {"a single try_wait may be held up", {NOP, TRY_WAIT, NOP, EXIT}, 1, WSDBG_WARP_WAIT_MBARRIER, 1, 1, NONE},
+    {"asleep with a hint", {TRY_WAIT, HINT, HINT_TEST, BACK_3, EXIT}, 1, WSDBG_WARP_WAIT_MBARRIER, 0, 0, NONE},
+    {"the test after a hint", {TRY_WAIT, HINT, HINT_TEST, BACK_3, EXIT}, 2, WSDBG_WARP_WAIT_MBARRIER, 0, 0, NONE},
+    {"one of two barriers", {TEST_WAIT, OTHER_TEST, BACK_2, EXIT}, 1, WSDBG_WARP_UNKNOWN, 1, 0, NONE},
+    {"a loop that arrives works", {TEST_WAIT, ARRIVE, BACK_2, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
+    {"BAR.SYNC leaves the counter behind it", {BAR_SYNC, NOP, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, 0},
+    {"BAR.ARV does not wait", {BAR_ARV, NOP, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
+    {"in a BAR, or in the wait behind it", {BAR_SYNC, TRY_WAIT, BACK_1, EXIT}, 1, WSDBG_WARP_WAIT_MBARRIER, 1, 1, 0},
+    {"the cluster barrier", {NOP, CLUSTER_WAIT, EXIT}, 1, WSDBG_WARP_WAIT_CLUSTER, 1, 1, NONE},
+    {"griddepcontrol.wait", {NOP, GRID_WAIT, EXIT}, 1, WSDBG_WARP_WAIT_GRID_DEPENDENCY, 1, 1, NONE},
+    {"anywhere in setmaxnreg's loop",
+     {WARPSYNC, TRY_ALLOC, NOP, BACK_3, EXIT},
+     2,
+     WSDBG_WARP_WAIT_REGISTERS,
+     1,
+     0,
+     NONE},
+    {"a release does not wait", {WARPSYNC, DEALLOC, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
+    {"wgmma.wait_group", {NOP, WGMMA_WAIT, EXIT}, 1, WSDBG_WARP_WAIT_WGMMA, 1, 1, NONE},
+    {"a wait for copies out", {FLUSH, DEPBAR, EXIT}, 1, WSDBG_WARP_WAIT_BULK, 1, 1, NONE},
+    {"a wait for something else", {NOP, DEPBAR, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
+    {"lanes that gather", {NOP, WARPSYNC, EXIT}, 1, WSDBG_WARP_RECONVERGE, 1, 1, NONE},
+};
+
+static void each_place_of_a_wait_is_known(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct wsdbg_graph *graph;
+        struct wsdbg_wait_site site;
+        const uint64_t exit_word = (struct code)EXIT.words[0];
+        size_t count = 0;
+        while (cases[i].code[count++].words[0] != exit_word)
+            continue;
+        print_message("%s\n", cases[i].says);
+        const struct wsdbg_image code = {(const unsigned char *)cases[i].code, count * sizeof *cases[i].code};
+        assert_null(wsdbg_graph_create(&code, &graph));
+        assert_null(wsdbg_wait_site_find(graph, cases[i].pc, &site));
+        assert_int_equal(site.state, cases[i].state);
+        assert_int_equal(site.instruction, cases[i].instruction);
+        assert_int_equal(site.home, cases[i].home);
+        assert_int_equal((int)site.barrier_before, cases[i].before);
+        wsdbg_graph_destroy(graph);
+    }
+}
+
+/* Measured on an H200: the word after what was done to it. */
+static const struct {
+    const char *says;
+    uint64_t word;
+    struct wsdbg_mbarrier_word expected;
+} words[] = {
+    {"init 1", 0x7ffff800001ffffe, {true, 0, 1, 1, 0}},
+    {"init 256", 0x7ff80000001ffe00, {true, 0, 256, 256, 0}},
+    {"init 4, 3 arrivals", 0x7ffff800001ffff8, {true, 0, 1, 4, 0}},
+    {"init 4, 5 arrivals", 0xffffe800001ffff8, {true, 1, 3, 4, 0}},
+    {"init 2, expect_tx 16384", 0x7ffff3f8001ffffc, {true, 0, 2, 2, 16384}},
+    {"init 2, arrive.expect_tx 100, arrive", 0x000003fff39ffffc, {true, 0, 0, 2, 100}},
+    {"init 2, complete_tx 100", 0x7ffff0000c9ffffc, {true, 0, 2, 2, -100}},
+    {"init 4, arrive_drop", 0x7fffe800001ffffa, {true, 0, 3, 3, 0}},
+};
+
+static void each_word_of_an_mbarrier_is_read(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const struct wsdbg_mbarrier_word read = wsdbg_mbarrier_word(words[i].word);
+        print_message("%s\n", words[i].says);
+        assert_true(read.is_valid);
+        assert_int_equal(read.phase, words[i].expected.phase);
+        assert_int_equal(read.pending, words[i].expected.pending);
+        assert_int_equal(read.expected, words[i].expected.expected);
+        assert_int_equal(read.missing_bytes, words[i].expected.missing_bytes);
+    }
+}
+
+static void what_no_mbarrier_can_hold_is_none(void **state)
+{
+    static const uint64_t none[] = {
+        0,                                      /* never initialised */
+        0x7ffff800001fffff,                     /* bit 0 */
+        0x7ffff800001ffffe | (uint64_t)1 << 42, /* the lock */
+        0x7fffe800001ffffe,                     /* 3 pending of 1 */
+        0x3ff0000000000000,                     /* 1.0: data */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_false(wsdbg_mbarrier_word(none[i]).is_valid);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_place_of_a_wait_is_known),
+        cmocka_unit_test(each_word_of_an_mbarrier_is_read),
+        cmocka_unit_test(what_no_mbarrier_can_hold_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
