@@ -1,0 +1,169 @@
+/* dumps_test.c - the whole way from a real GPU core dump to a verdict: every hang of the demo kernels, two healthy
+ * programs and a slow one, as an H200 dumped them (tests/dumps).  Each is judged as the one picture it is, and, where
+ * it hangs, as two looks would have shown it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "diagnose/finding.h"
+#include "machine/interpret.h"
+
+#define POSSIBLE WSDBG_CONFIDENCE_POSSIBLE
+#define LIKELY WSDBG_CONFIDENCE_LIKELY
+#define PROVEN WSDBG_CONFIDENCE_PROVEN
+
+static const struct row {
+    const char *dump, *cause;
+    enum wsdbg_confidence one_look, two_looks;
+    const char *role, *barrier; /* how its name begins, NULL = not looked at */
+} table[] = {
+    {"gemm-regs-partial", "REGS_PARTIAL_WARPGROUP", LIKELY, PROVEN, "producer", NULL},
+    {"gemm-regs-exhausted", "REGS_EXHAUSTED", PROVEN, PROVEN, "none", NULL},
+    {"gemm-regs-no-release", "REGS_EXHAUSTED", PROVEN, PROVEN, "producer", NULL},
+    {"gemm-parity-wrong", "PARITY_WRONG", LIKELY, LIKELY, "producer", "empty"},
+    {"gemm-shared-full-barrier", "TX_SHARED_BARRIER", LIKELY, LIKELY, "producer", "full"},
+    {"gemm-double-arrive", "DOUBLE_ARRIVE", LIKELY, LIKELY, "consumer", "empty"},
+    {"gemm-tx-mismatch", "TX_MISMATCH", LIKELY, LIKELY, "producer", "full"},
+    {"gemm-arrive-missing", "ARRIVE_MISSING", LIKELY, LIKELY, "consumer", "empty"},
+    {"gemm-waker-exited", "WAKER_EXITED", PROVEN, PROVEN, "producer", "full"},
+    {"two_async_warps-double-arrive", "DOUBLE_ARRIVE", LIKELY, LIKELY, NULL, "empty"},
+    {"two_async_warps-leftover-asks", "REGS_PARTIAL_WARPGROUP", PROVEN, PROVEN, NULL, NULL},
+    {"waits-arrive-short", "ARRIVE_SHORT", LIKELY, LIKELY, NULL, "mbarrier"},
+    {"waits-block-sync-in-role", "BLOCK_SYNC_IN_ROLE", LIKELY, LIKELY, NULL, NULL},
+    {"waits-cluster-missing", "CLUSTER_MISSING", LIKELY, LIKELY, NULL, NULL},
+    {"waits-copy-missing", "TMA_NEVER_COMPLETED", POSSIBLE, LIKELY, NULL, NULL},
+    {"waits-global-flag", "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
+    {"waits-grid-dependency", "GRID_DEPENDENCY", POSSIBLE, LIKELY, NULL, NULL},
+    {"waits-lane-split", "LANE_SPLIT", LIKELY, PROVEN, NULL, "mbarrier"},
+    {"waits-named-count", "NAMED_COUNT", LIKELY, LIKELY, NULL, NULL},
+    {"waits-not-initialised", "BARRIER_NOT_INIT", LIKELY, PROVEN, NULL, "mbarrier"},
+    {"waits-not-resident", "NOT_RESIDENT", POSSIBLE, LIKELY, NULL, NULL},
+    {"waits-peer-exited", "PEER_EXITED", LIKELY, LIKELY, NULL, "mbarrier"},
+    {"waits-two-mbarriers", "WAIT_CYCLE", LIKELY, LIKELY, NULL, "mbarrier"},
+    {"waits-tx-no-arrive", "TX_NO_ARRIVE", LIKELY, PROVEN, NULL, NULL},
+    {"triton-flag", "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
+};
+
+static const char *const running[] = {"gemm-healthy", "gemm-healthy-cluster", "waits-long-work"};
+
+static void must(struct wsdbg_error *error)
+{
+    if (error)
+        fail_msg("%s", wsdbg_error_message(error));
+}
+
+static void read_dump(const char *name, struct wsdbg_snapshot *out)
+{
+    char path[512];
+    struct wsdbg_machine *machine;
+    struct wsdbg_code *code;
+    struct wsdbg_look *look;
+    snprintf(path, sizeof path, DUMPS "/%s.core.gz", name);
+    memset(out, 0, sizeof *out);
+    must(wsdbg_machine_open_core(path, &machine));
+    must(wsdbg_code_create(&code));
+    must(wsdbg_code_prepare(code, machine));
+    must(wsdbg_look_take(machine, code, &look));
+    must(wsdbg_look_snapshot(&look, 1, out));
+    wsdbg_look_destroy(look);
+    wsdbg_code_destroy(code);
+    machine->ops->close(machine);
+}
+
+/* A second look, 200 ms later, that saw the same. */
+static void look_again(struct wsdbg_snapshot *snapshot)
+{
+    assert_int_equal(snapshot->look_count, 1);
+    snapshot->looks = realloc(snapshot->looks, 2 * sizeof *snapshot->looks);
+    assert_non_null(snapshot->looks);
+    snapshot->looks[1] = snapshot->looks[0];
+    snapshot->looks[1].time_ns += 200000000;
+    snapshot->looks[1].moved = 0;
+    snapshot->looks[1].barriers_changed = wsdbg_known_u32(0);
+    snapshot->look_count = 2;
+}
+
+static void assert_begins(const char *dump, const char *name, const char *with)
+{
+    if (with && strncmp(name, with, strlen(with)) != 0)
+        fail_msg("%s: %s where %s is right", dump, name, with);
+}
+
+static const char *role_of(const struct wsdbg_snapshot *snapshot, const struct wsdbg_finding *finding)
+{
+    const struct wsdbg_name *name =
+        finding->role.known
+            ? wsdbg_snapshot_name(snapshot, snapshot->grids[finding->grid].module, WSDBG_NAME_ROLE, finding->role.value)
+            : NULL;
+    return name ? name->name : "none";
+}
+
+static void check(const struct row *row, bool again)
+{
+    struct wsdbg_snapshot snapshot;
+    struct wsdbg_diagnosis diagnosis;
+    read_dump(row->dump, &snapshot);
+    if (again)
+        look_again(&snapshot);
+    must(wsdbg_diagnose(&snapshot, &diagnosis));
+    assert_true(diagnosis.finding_count > 0);
+    const struct wsdbg_finding *finding = &diagnosis.findings[0];
+    const struct wsdbg_barrier *barrier =
+        finding->barrier < snapshot.barrier_count ? &snapshot.barriers[finding->barrier] : NULL;
+    const enum wsdbg_confidence confidence = again ? row->two_looks : row->one_look;
+    if (strcmp(wsdbg_cause_name(finding->cause), row->cause) != 0 || finding->confidence != confidence)
+        fail_msg("%s: %s (%s): %s", row->dump, wsdbg_cause_name(finding->cause),
+                 wsdbg_confidence_name(finding->confidence), finding->sentence);
+    assert_begins(row->dump, role_of(&snapshot, finding), row->role);
+    assert_begins(row->dump, barrier && barrier->name ? barrier->name->name : "none", row->barrier);
+    assert_int_equal(diagnosis.hang, confidence >= LIKELY);
+    wsdbg_diagnosis_deinit(&diagnosis);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
+static void every_hang_is_told_from_one_picture(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        check(&table[i], false);
+}
+
+static void every_hang_is_told_from_two_looks(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        check(&table[i], true);
+}
+
+static void what_runs_is_not_blamed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof running / sizeof *running; i++) {
+        struct wsdbg_snapshot snapshot;
+        struct wsdbg_diagnosis diagnosis;
+        read_dump(running[i], &snapshot);
+        must(wsdbg_diagnose(&snapshot, &diagnosis));
+        assert_false(diagnosis.hang);
+        assert_int_equal(diagnosis.finding_count, 1);
+        assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_SLOW);
+        wsdbg_diagnosis_deinit(&diagnosis);
+        wsdbg_snapshot_deinit(&snapshot);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_hang_is_told_from_one_picture),
+        cmocka_unit_test(every_hang_is_told_from_two_looks),
+        cmocka_unit_test(what_runs_is_not_blamed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
