@@ -20,6 +20,7 @@
 #include "cmd/gpu_probe.h"
 #include "cmd/paths.h"
 #include "cmd/spool.h"
+#include "evidence/debug_api.h"
 #include "store/store.h"
 #include "wsdbg/session.h"
 
@@ -130,12 +131,18 @@ static void check_conflicts(struct checks *checks)
         add(checks, "preload", WSDBG_CHECK_OK, NULL, "LD_PRELOAD is empty");
 }
 
-static void check_mps(struct checks *checks)
+/* `path` becomes where the daemon's pipe is or would be. */
+static bool find_mps(char *path, size_t path_bytes)
 {
     const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");
+    snprintf(path, path_bytes, "%s/control", folder && folder[0] ? folder : "/tmp/nvidia-mps");
+    return access(path, F_OK) == 0;
+}
+
+static void check_mps(struct checks *checks)
+{
     char path[4096];
-    snprintf(path, sizeof path, "%s/control", folder && folder[0] ? folder : "/tmp/nvidia-mps");
-    if (access(path, F_OK) == 0)
+    if (find_mps(path, sizeof path))
         add(checks, "mps", WSDBG_CHECK_UNKNOWN, "verdicts may be late: other programs share the GPU",
             "an MPS control daemon seems to run (%s)", path);
     else
@@ -224,10 +231,37 @@ static void check_kernel(struct checks *checks)
         scope = read == EOF ? '?' : (char)read;
         fclose(file);
     }
-    add(checks, "ptrace", WSDBG_CHECK_OK, NULL, "not needed: wsdbg attaches to nothing (yama ptrace_scope %s%c)",
+    add(checks, "ptrace", WSDBG_CHECK_OK, NULL, "not needed: the program itself lets wsdbg in (yama ptrace_scope %s%c)",
         file ? "" : "absent, ", scope);
-    add(checks, "live state", WSDBG_CHECK_NO, "hangs of kernels without probes",
-        "reading GPU state and core dumps is not in this version");
+}
+
+/* The row of the GPU's own state: what would close its door. */
+static void check_live(struct checks *checks, const struct wsdbg_gpu_probe *probe)
+{
+    static const char lost[] = "--evidence live: hangs of kernels without probes, unless a core dump shows them";
+    static const char row[] = "live state";
+    const char *injection = getenv("CUDA_INJECTION64_PATH");
+    char control[4096];
+    if (!probe->library_found)
+        add(checks, row, WSDBG_CHECK_UNKNOWN, lost, "the driver could not be asked");
+    else if (!probe->debug_known)
+        add(checks, row, WSDBG_CHECK_NO, lost, "this libcuda has no debug interface");
+    else if (!wsdbg_debug_speaks_ours(probe->debug_major, probe->debug_minor, probe->debug_revision))
+        add(checks, row, WSDBG_CHECK_NO, lost,
+            "the driver speaks revision %u.%u.%u of the debug interface, wsdbg knows %u.%u.%u", probe->debug_major,
+            probe->debug_minor, probe->debug_revision, WSDBG_DEBUG_MAJOR, WSDBG_DEBUG_MINOR, WSDBG_DEBUG_REVISION);
+    else if (injection && injection[0])
+        add(checks, row, WSDBG_CHECK_NO, lost, "CUDA_INJECTION64_PATH is set to %s", injection);
+    else if (find_mps(control, sizeof control))
+        add(checks, row, WSDBG_CHECK_NO, lost, "an MPS control daemon seems to run (%s)", control);
+    else if (!probe->debugger_found)
+        add(checks, row, WSDBG_CHECK_UNKNOWN, lost,
+            "libcudadebugger.so.1, which the driver then loads, is not on the "
+            "library path");
+    else
+        add(checks, row, WSDBG_CHECK_OK, NULL,
+            "the driver's debug interface, revision %u.%u.%u; closed in programs that use CUPTI", probe->debug_major,
+            probe->debug_minor, probe->debug_revision);
 }
 
 static void check_locale(struct checks *checks)
@@ -253,6 +287,7 @@ size_t wsdbg_doctor_check(struct wsdbg_check out[WSDBG_CHECKS_MAX])
     check_mps(&checks);
     check_cupti(&checks);
     check_kernel(&checks);
+    check_live(&checks, &probe);
     check_locale(&checks);
     return checks.count;
 }

@@ -20,6 +20,7 @@ struct driver {
     int (*name)(char *name, int bytes, int device);
     int (*attribute)(int *value, int attribute, int device);
     int (*error_name)(int error, const char **name);
+    uint32_t (*debug_version)(uint32_t *major, uint32_t *minor, uint32_t *revision); /* may be missing */
 };
 
 static bool load(struct driver *driver, char *reason, size_t reason_bytes)
@@ -35,6 +36,7 @@ static bool load(struct driver *driver, char *reason, size_t reason_bytes)
     *(void **)&driver->name = dlsym(library, "cuDeviceGetName");
     *(void **)&driver->attribute = dlsym(library, "cuDeviceGetAttribute");
     *(void **)&driver->error_name = dlsym(library, "cuGetErrorName");
+    *(void **)&driver->debug_version = dlsym(library, "cudbgGetAPIVersion");
     if (driver->init && driver->version && driver->count && driver->name && driver->attribute && driver->error_name)
         return true;
     snprintf(reason, reason_bytes, "libcuda.so.1 lacks a function of the driver API");
@@ -64,6 +66,9 @@ static void ask(struct wsdbg_gpu_probe *probe)
         return;
     if (driver.version(&version) == 0)
         probe->driver_version = wsdbg_known_u32((uint32_t)version);
+    probe->debug_known = driver.debug_version &&
+                         driver.debug_version(&probe->debug_major, &probe->debug_minor, &probe->debug_revision) == 0;
+    probe->debugger_found = dlopen("libcudadebugger.so.1", RTLD_LAZY) != NULL;
     int code = driver.init(0);
     if (code != 0) {
         const char *name = NULL;

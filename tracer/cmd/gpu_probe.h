@@ -16,6 +16,9 @@ struct wsdbg_gpu_probe {
     bool ready;                               /* cuInit succeeded */
     char reason[256];                         /* why not, one clause */
     struct wsdbg_optional_u32 driver_version; /* 1000 * major + 10 * minor of the CUDA version it supports */
+    bool debug_known;                         /* it has a debug interface, of this revision: */
+    uint32_t debug_major, debug_minor, debug_revision;
+    bool debugger_found; /* libcudadebugger.so.1, which an attach loads, can be loaded */
     struct wsdbg_gpu gpus[WSDBG_GPUS_MAX];
     uint32_t gpu_count;
 };

@@ -8,10 +8,17 @@
 #ifndef WSDBG_EVIDENCE_DEBUG_API_H
 #define WSDBG_EVIDENCE_DEBUG_API_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum { WSDBG_DEBUG_MAJOR = 13, WSDBG_DEBUG_MINOR = 0, WSDBG_DEBUG_REVISION = 163 };
+
+/* Whether a driver that says it speaks this revision answers wsdbg's: it answers older clients in their shape. */
+static inline bool wsdbg_debug_speaks_ours(uint32_t major, uint32_t minor, uint32_t revision)
+{
+    return major == WSDBG_DEBUG_MAJOR && (minor > WSDBG_DEBUG_MINOR || revision >= WSDBG_DEBUG_REVISION);
+}
 
 enum wsdbg_debug_result {
     WSDBG_DEBUG_OK = 0,

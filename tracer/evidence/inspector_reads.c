@@ -14,12 +14,6 @@ static void put_variable(void *library, const char *name, uint32_t value)
         *variable = value;
 }
 
-/* The driver answers older clients in their shape, so its version must not be below ours. */
-static bool speaks_ours(uint32_t major, uint32_t minor, uint32_t revision)
-{
-    return major == WSDBG_DEBUG_MAJOR && (minor > WSDBG_DEBUG_MINOR || revision >= WSDBG_DEBUG_REVISION);
-}
-
 static void copy_table(struct wsdbg_debug_api *api, const unsigned char *table)
 {
 #define X(name, offset, types)                                                                  \
@@ -41,7 +35,7 @@ static void take_table(struct wsdbg_inspection *in, void *library, struct wsdbg_
         wsdbg_inspect_fail(reply, "this libcuda has no debug interface");
         return;
     }
-    if (!speaks_ours(major, minor, revision)) {
+    if (!wsdbg_debug_speaks_ours(major, minor, revision)) {
         wsdbg_inspect_fail(reply, "the driver speaks revision %u.%u.%u of the debug interface, wsdbg knows %u.%u.%u",
                            major, minor, revision, WSDBG_DEBUG_MAJOR, WSDBG_DEBUG_MINOR, WSDBG_DEBUG_REVISION);
         return;

@@ -105,6 +105,13 @@ FAKE(cuInit, (unsigned flags), (flags))
     return flags ? 1 : 0;
 }
 
+EXPORT CUresult cuGetErrorName(CUresult error, const char **name);
+EXPORT CUresult cuGetErrorName(CUresult error, const char **name)
+{
+    *name = error ? "CUDA_ERROR_FAKE" : "CUDA_SUCCESS";
+    return 0;
+}
+
 FAKE(cuDriverGetVersion, (int *version), (version))
 {
     *version = 13000;

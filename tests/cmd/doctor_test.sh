@@ -1,0 +1,32 @@
+#!/bin/sh
+# The doctor's row of the GPU's own state, on the fake driver: doctor_test.sh WSDBG FOLDER-OF-THE-FAKE
+set -eu
+wsdbg=$1
+export LD_LIBRARY_PATH=$2
+unset CUDA_INJECTION64_PATH CUDA_MPS_PIPE_DIRECTORY
+failed=0
+
+# row EXPECTED [NAME=VALUE...]
+row() {
+    expected=$1
+    shift
+    got=$(env "$@" "$wsdbg" doctor | grep 'live state' || true)
+    case $got in
+    *"$expected"*) ;;
+    *)
+        echo "with '$*': '$got' lacks '$expected'"
+        failed=1
+        ;;
+    esac
+}
+
+row 'ok  live state  the driver'"'"'s debug interface, revision 13.0.163' FAKE_CUDA_LOG=/dev/null
+row 'ok  live state  the driver'"'"'s debug interface, revision 13.1.180' FAKE_DEBUG_VERSION=13.1.180
+row 'no  live state  the driver speaks revision 12.8.150 of the debug interface, wsdbg knows 13.0.163' FAKE_DEBUG_VERSION=12.8.150
+row 'no  live state  CUDA_INJECTION64_PATH is set to /opt/tool.so' CUDA_INJECTION64_PATH=/opt/tool.so
+row 'no  live state  this libcuda has no debug interface' FAKE_CUDA_FAIL=cudbgGetAPIVersion
+folder=$(mktemp -d)
+: >"$folder/control"
+row "no  live state  an MPS control daemon seems to run ($folder/control)" CUDA_MPS_PIPE_DIRECTORY="$folder"
+rm -r "$folder"
+exit $failed

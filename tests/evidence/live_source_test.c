@@ -1,0 +1,135 @@
+/* live_source_test.c - the ring's evidence completed by looks through the door, on the fake driver. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "evidence/evidence.h"
+#include "evidence/live_rig.h"
+
+static struct wsdbg_evidence *open_live(enum wsdbg_door_use use)
+{
+    char session[64];
+    struct wsdbg_evidence *source;
+    session_name(session, sizeof session);
+    rig_ok(wsdbg_evidence_open_live(session, NULL, use, &source));
+    return source;
+}
+
+static struct wsdbg_snapshot inspect(struct wsdbg_evidence *source, uint64_t deadline_ns)
+{
+    struct wsdbg_snapshot snapshot;
+    rig_ok(source->ops->inspect(source, wsdbg_door_now_ns(), deadline_ns, &snapshot));
+    return snapshot;
+}
+
+static bool has_note(const struct wsdbg_snapshot *snapshot, const char *words)
+{
+    for (size_t i = 0; i < snapshot->note_count; i++)
+        if (strstr(snapshot->notes[i], words))
+            return true;
+    return false;
+}
+
+static void the_gpus_own_warps_come_into_the_snapshot(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    struct wsdbg_evidence *source = open_live(WSDBG_DOOR_ALWAYS);
+    for (int i = 0; i < 2; i++) {
+        struct wsdbg_snapshot snapshot = inspect(source, 3000000000ull);
+        assert_string_equal(snapshot.source, "live");
+        assert_int_equal(snapshot.grid_count, 1);
+        assert_int_equal(snapshot.grids[0].grid_id, FAKE_DEBUG_GRID);
+        assert_int_equal(snapshot.cta_count, FAKE_DEBUG_SMS);
+        assert_int_equal(snapshot.look_count, 2);
+        assert_true(snapshot.looks[0].attach_ns > 0 && snapshot.looks[1].detach_ns > 0);
+        assert_true(snapshot.looks[0].suspend_ns > 0 && snapshot.looks[1].resume_ns > 0);
+        assert_true(snapshot.looks[1].time_ns > snapshot.looks[0].time_ns);
+        wsdbg_snapshot_deinit(&snapshot);
+        rig_assert_left_alone(&rig);
+    }
+    assert_int_equal(rig.gpu->suspensions, 4);
+    source->ops->close(source);
+    rig_finish(&rig);
+}
+
+static void without_time_nothing_is_stopped(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    struct wsdbg_evidence *source = open_live(WSDBG_DOOR_ALWAYS);
+    struct wsdbg_snapshot snapshot = inspect(source, WSDBG_DOOR_NS - 1);
+    assert_string_equal(snapshot.source, "ring");
+    assert_int_equal(snapshot.look_count, 0);
+    assert_int_equal(rig.gpu->attaches, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    rig_ok(source->ops->poll(source, wsdbg_door_now_ns(), &snapshot));
+    assert_int_equal(rig.gpu->attaches, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+    rig_finish(&rig);
+}
+
+static void a_closed_door_is_a_note_and_the_rings_snapshot(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start("CUDA_INJECTION64_PATH=/opt/tool.so");
+    struct wsdbg_evidence *source = open_live(WSDBG_DOOR_ALWAYS);
+    struct wsdbg_snapshot snapshot = inspect(source, 3000000000ull);
+    assert_true(has_note(&snapshot, "CUDA_INJECTION64_PATH is set to /opt/tool.so"));
+    assert_int_equal(snapshot.context_count, 1);
+    assert_int_equal(snapshot.look_count, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+    rig_finish(&rig);
+}
+
+static void a_look_that_breaks_leaves_the_program_alone(void **state)
+{
+    (void)state;
+    static const char *const calls[] = {"suspendDevice", "readWarpState", "resumeDevice", "requestCleanupOnDetach"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        struct rig rig = rig_start(NULL);
+        struct wsdbg_evidence *source = open_live(WSDBG_DOOR_ALWAYS);
+        setenv("FAKE_CUDA_CRASH", calls[i], 1);
+        struct wsdbg_snapshot snapshot = inspect(source, 3000000000ull);
+        unsetenv("FAKE_CUDA_CRASH");
+        rig_assert_left_alone(&rig);
+        wsdbg_snapshot_deinit(&snapshot);
+        source->ops->close(source);
+        rig_finish(&rig);
+    }
+}
+
+static void an_ended_program_is_not_looked_at(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    struct wsdbg_evidence *source = open_live(WSDBG_DOOR_ALWAYS);
+    struct wsdbg_snapshot snapshot = inspect(source, 3000000000ull);
+    assert_int_equal(snapshot.look_count, 2);
+    wsdbg_snapshot_deinit(&snapshot);
+    close(rig.run.in);
+    rig.run.in = -1;
+    siginfo_t end;
+    assert_int_equal(waitid(P_PID, (id_t)rig.run.pid, &end, WEXITED | WNOWAIT), 0);
+    snapshot = inspect(source, 3000000000ull);
+    assert_int_equal(snapshot.look_count, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+    rig_finish(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_gpus_own_warps_come_into_the_snapshot),
+        cmocka_unit_test(without_time_nothing_is_stopped),
+        cmocka_unit_test(a_closed_door_is_a_note_and_the_rings_snapshot),
+        cmocka_unit_test(a_look_that_breaks_leaves_the_program_alone),
+        cmocka_unit_test(an_ended_program_is_not_looked_at),
+    };
+    return cmocka_run_group_tests_name("live_source", tests, NULL, free_texts);
+}
