@@ -149,6 +149,17 @@ static void slots_that_move_count_for_their_own_context(void **state)
     assert_watched(&snapshot, 0, true, 6 * S);
 }
 
+/* One of two kernels hangs: that the other moves does not hide it. */
+static void a_grid_that_stands_beside_one_that_moves_stands(void **state)
+{
+    (void)state;
+    struct wsdbg_context contexts[] = {unfinished(5 * S)};
+    struct wsdbg_grid grids[] = {{.context = 0, .running = true, .progress_ns = 14 * S},
+                                 {.context = 0, .running = true, .progress_ns = 6 * S}};
+    const struct wsdbg_snapshot snapshot = {.contexts = contexts, .context_count = 1, .grids = grids, .grid_count = 2};
+    assert_watched(&snapshot, 0, true, 6 * S);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +176,7 @@ int main(void)
         cmocka_unit_test(work_is_as_old_as_what_is_oldest_in_it),
         cmocka_unit_test(a_look_that_saw_movement_starts_the_clock_again),
         cmocka_unit_test(slots_that_move_count_for_their_own_context),
+        cmocka_unit_test(a_grid_that_stands_beside_one_that_moves_stands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,7 +178,7 @@ static bool has_faulted(const struct wsdbg_snapshot *snapshot, const struct wsdb
 static bool worth_a_look(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid, bool faulted_only)
 {
     const bool faulted = has_faulted(snapshot, grid);
-    return grid->cta_count > 0 && (faulted ? grid->warps_live > 0 : grid->running && !faulted_only) &&
+    return grid->cta_count > 0 && (faulted ? grid->warps_live > 0 : grid->running && !grid->moves && !faulted_only) &&
            grid_is_sound(snapshot, grid);
 }
 

@@ -17,15 +17,16 @@ struct wsdbg_watched wsdbg_watched_slots(const struct wsdbg_snapshot *snapshot)
     return watched;
 }
 
-/* The later of `time_ns` and the last movement of a running grid of the context. */
+/* The later of `time_ns` and the last movement of that running grid of the context which has not moved for the longest. */
 static uint64_t last_movement_ns(const struct wsdbg_snapshot *snapshot, size_t context, uint64_t time_ns)
 {
+    uint64_t slowest_ns = UINT64_MAX;
     for (size_t i = 0; i < snapshot->grid_count; i++) {
         const struct wsdbg_grid *grid = &snapshot->grids[i];
-        if (grid->context == context && grid->running && grid->progress_ns > time_ns)
-            time_ns = grid->progress_ns;
+        if (grid->context == context && grid->running && grid->progress_ns < slowest_ns)
+            slowest_ns = grid->progress_ns;
     }
-    return time_ns;
+    return slowest_ns != UINT64_MAX && slowest_ns > time_ns ? slowest_ns : time_ns;
 }
 
 struct wsdbg_watched wsdbg_watched_work(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns)

@@ -33,8 +33,8 @@ struct wsdbg_watched {
 
 /* The grids whose slots are seen: they move together. */
 struct wsdbg_watched wsdbg_watched_slots(const struct wsdbg_snapshot *snapshot);
-/* The work of contexts: the context whose work has been unfinished the longest.  Slots that move in it are movement, and
- * so is what a look at the GPU saw at moved_ns (0 = none). */
+/* The work of contexts: the context whose work has been unfinished the longest.  It moves while the slots of every grid
+ * that is seen there do; what a look at the GPU saw at moved_ns (0 = none) is movement too. */
 struct wsdbg_watched wsdbg_watched_work(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns);
 
 void wsdbg_watchdog_init(struct wsdbg_watchdog *watchdog, uint64_t stall_ns);

@@ -208,6 +208,7 @@ struct wsdbg_grid {
     uint32_t warps_live, warps_exited;
     bool running; /* some warp has not exited, its context is alive and its launch is not known to be done */
     uint64_t progress_ns; /* host time at which it was last seen to move, 0 = not known */
+    bool moves; /* it moves while others stand: what its warps wait for at this moment says nothing */
 };
 
 struct wsdbg_cta {
