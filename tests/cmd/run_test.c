@@ -104,7 +104,7 @@ static void a_signal_sent_to_wsdbg_reaches_the_program_once(void **state)
         snprintf(script, sizeof script,
                  "trap 'echo got; n=1' %d; echo x > ready; while [ -z \"$n\" ]; do sleep 0.02; done; sleep 0.1; exit 5",
                  signals[i]);
-        struct running running = WSDBG_START("run", "-q", "sh", "-c", script);
+        struct running running = WSDBG_START("run", "-q", "--evidence", "ring", "sh", "-c", script);
         wait_for_file("ready");
         kill(running.pid, signals[i]);
         struct outcome run = finish(running);
@@ -113,6 +113,36 @@ static void a_signal_sent_to_wsdbg_reaches_the_program_once(void **state)
         unlink("ready");
         outcome_free(&run);
     }
+}
+
+/* Where wsdbg can look at the GPU, SIGQUIT is a question to it. */
+static void sigquit_sent_to_wsdbg_asks_for_a_look(void **state)
+{
+    (void)state;
+    struct running running =
+        WSDBG_START("run", "-q", "sh", "-c", "trap 'echo got' QUIT; echo x > ready; sleep 0.5; exit 5");
+    wait_for_file("ready");
+    kill(running.pid, SIGQUIT);
+    struct outcome run = finish(running);
+    assert_int_equal(run.status, 5);
+    assert_string_equal(run.out, "");
+    assert_string_equal(run.err, "wsdbg: looked, and saw no warp of a kernel\n");
+    outcome_free(&run);
+}
+
+static void evidence_that_needs_the_debuggers_place_is_refused_beside_cupti(void **state)
+{
+    (void)state;
+    struct outcome live = WSDBG("run", "--evidence", "live", "--observer", "cupti", "true");
+    assert_int_equal(live.status, 125);
+    assert_non_null(strstr(live.err, "--evidence=live: not with --observer=cupti"));
+    assert_int_equal(count_lines(live.err), 1);
+    struct outcome core = WSDBG("run", "--evidence=core", "--observer=cupti", "true");
+    assert_int_equal(core.status, 125);
+    assert_non_null(strstr(core.err, "--evidence=core: not with --observer=cupti"));
+    outcome_free(&live);
+    outcome_free(&core);
+    assert_int_equal(count_files("*.db"), 0);
 }
 
 static void a_group_signal_of_the_program_is_not_doubled(void **state)
@@ -170,6 +200,8 @@ int main(void)
         TEST(the_program_sees_the_session_and_keeps_its_preload),
         TEST(the_spool_is_private_and_removed),
         TEST(a_signal_sent_to_wsdbg_reaches_the_program_once),
+        TEST(sigquit_sent_to_wsdbg_asks_for_a_look),
+        TEST(evidence_that_needs_the_debuggers_place_is_refused_beside_cupti),
         TEST(a_group_signal_of_the_program_is_not_doubled),
         TEST(a_background_child_outlives_a_healthy_run),
         TEST(the_program_goes_when_wsdbg_is_killed),

@@ -116,6 +116,19 @@ static void ctrl_c_ends_a_program_that_does_not_catch_it(void **state)
     close_terminal(&terminal);
 }
 
+/* The kernel sends SIGQUIT to both; the program was started to ignore it. */
+static void ctrl_backslash_asks_for_a_look_and_the_program_goes_on(void **state)
+{
+    struct terminal terminal;
+    (void)state;
+    open_terminal(&terminal, "echo ready; sleep 0.6; exit 3");
+    expect(&terminal, "ready");
+    press(&terminal, 28);
+    expect(&terminal, "looked, and saw no warp of a kernel");
+    expect(&terminal, "<exit 3>");
+    close_terminal(&terminal);
+}
+
 static void ctrl_z_stops_both_and_fg_continues_both(void **state)
 {
     struct terminal terminal;
@@ -158,6 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(ctrl_c_reaches_the_program_once),
         TEST(ctrl_c_ends_a_program_that_does_not_catch_it),
+        TEST(ctrl_backslash_asks_for_a_look_and_the_program_goes_on),
         TEST(ctrl_z_stops_both_and_fg_continues_both),
         TEST(modes_come_back_when_the_program_dies),
     };

@@ -16,6 +16,7 @@
 #include "cmd/environment.h"
 #include "cmd/launch.h"
 #include "cmd/paths.h"
+#include "cmd/progress.h"
 #include "cmd/run_tui.h"
 #include "cmd/session.h"
 #include "cmd/sessions.h"
@@ -23,6 +24,9 @@
 #include "cmd/supervise.h"
 
 extern char **environ;
+
+/* A dump that takes longer says how far it is. */
+enum { DUMP_PATIENCE_NS = 500000000 };
 
 /* Everything a run holds; freed in one place. */
 struct run {
@@ -37,6 +41,7 @@ struct run {
     struct wsdbg_session *session;
     struct wsdbg_publication *publication;
     struct wsdbg_tui *tui; /* NULL = without --tui */
+    struct wsdbg_progress_line dump;
     bool executed;
 };
 
@@ -63,10 +68,18 @@ static enum wsdbg_wait live_wait(struct wsdbg_clock *clock, uint64_t deadline_ns
     return event == WSDBG_CHILD_RESUMED ? WSDBG_WAIT_RESUMED : WSDBG_WAIT_TICK;
 }
 
+/* A dump of a full chip takes the driver ten seconds, and more where the program holds much. */
 static uint64_t most_look_ns(enum wsdbg_run_evidence evidence)
 {
-    (void)evidence;
-    return 0;
+    static const uint64_t seconds[] = {
+        [WSDBG_RUN_AUTO] = 3, [WSDBG_RUN_RING] = 0, [WSDBG_RUN_LIVE] = 3, [WSDBG_RUN_CORE] = 120};
+    return seconds[evidence] * 1000000000u;
+}
+
+/* Whether the GPU can be looked at as often as somebody asks. */
+static bool can_look(const struct run *run)
+{
+    return run->evidence == WSDBG_RUN_AUTO || run->evidence == WSDBG_RUN_LIVE;
 }
 
 static const char *after_hang(enum wsdbg_on_stall on_stall)
@@ -126,7 +139,8 @@ static struct wsdbg_error *prepare(struct run *run)
                                                     .spool = run->spool,
                                                     .observer = options->observer,
                                                     .history = options->history,
-                                                    .markers = run->evidence == WSDBG_RUN_RING ? NULL : "1"};
+                                                    .markers = run->evidence == WSDBG_RUN_RING ? NULL : "1",
+                                                    .core_folder = run->evidence == WSDBG_RUN_CORE ? run->spool : NULL};
     return wsdbg_environment_create(&environment, environ, &run->environment);
 }
 
@@ -145,8 +159,7 @@ static struct wsdbg_error *choose_output(struct run *run)
 static struct wsdbg_error *create_child(struct run *run)
 {
     bool outlives = run->options->on_stall == WSDBG_ON_STALL_DETACH;
-    struct wsdbg_child_options options = {
-        .die_with_parent = !outlives, .quit_looks = run->look_ns != 0, .terminal = -1};
+    struct wsdbg_child_options options = {.die_with_parent = !outlives, .quit_looks = can_look(run), .terminal = -1};
     options.look_signal = options.quit_looks ? WSDBG_LOOK_SIGNAL : 0;
     if (run->tui) {
         wsdbg_tui_prepare_child(run->tui, &options);
@@ -157,7 +170,15 @@ static struct wsdbg_error *create_child(struct run *run)
 
 static struct wsdbg_error *open_evidence(struct run *run, struct wsdbg_evidence **out)
 {
-    return wsdbg_evidence_open_ring(run->name, run->spool, out);
+    if (run->evidence == WSDBG_RUN_AUTO)
+        return wsdbg_evidence_open_live(run->name, run->spool, WSDBG_DOOR_WHERE_NEEDED, out);
+    if (run->evidence == WSDBG_RUN_LIVE)
+        return wsdbg_evidence_open_live(run->name, run->spool, WSDBG_DOOR_ALWAYS, out);
+    if (run->evidence == WSDBG_RUN_RING)
+        return wsdbg_evidence_open_ring(run->name, run->spool, out);
+    wsdbg_progress_begin(&run->dump, "the driver writes a GPU core dump", DUMP_PATIENCE_NS);
+    return wsdbg_evidence_open_core(run->name, run->spool, run->spool, WSDBG_DOOR_ALWAYS,
+                                    run->tui ? NULL : &run->dump.progress, out);
 }
 
 static struct wsdbg_error *create_session(struct run *run)
@@ -197,7 +218,7 @@ static void publish(struct run *run)
         .wsdbg_pid = getpid(),
         .program_pid = wsdbg_child_pid(run->child),
         .started_ns = wsdbg_session_info(run->session)->started_ns,
-        .looks = run->look_ns != 0,
+        .looks = can_look(run),
     };
     if (database)
         wsdbg_error_destroy(wsdbg_session_publish(&running, &run->publication));
@@ -230,7 +251,9 @@ static int cannot_execute(const struct run *run, int code)
 static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *watch)
 {
     const bool seeing = watch->probes_seen || watch->look_ns != 0;
-    const char *end = seeing ? "no hang" : "none with probes: a hang could not have been noticed";
+    const char *end = !seeing         ? "none with probes: a hang could not have been noticed"
+                      : watch->unseen ? "no hang seen, but the GPU could not be looked at"
+                                      : "no hang";
     if (watch->fault[0] && !watch->fault_reported)
         wsdbg_watch_say(watch, "%s%s%s", watch->fault, watch->fault_launches[0] ? "; " : "", watch->fault_launches);
     if (watch->hang)

@@ -10,14 +10,14 @@ static const char default_stall_seconds[] = "2", default_work_stall_seconds[] = 
 
 static const struct wsdbg_choice devices[] = {{"auto", NULL}, {"gpu", NULL}, {"sim", "the simulator"}, {NULL, NULL}};
 static const struct wsdbg_choice evidences[] = {
-    {"auto", NULL}, {"ring", NULL}, {"live", "live GPU state"}, {"core", "GPU core dumps"}, {NULL, NULL}};
+    {"auto", NULL}, {"ring", NULL}, {"live", NULL}, {"core", NULL}, {NULL, NULL}};
 static const struct wsdbg_choice observers[] = {{"driver", NULL}, {"cupti", NULL}, {NULL, NULL}};
 static const struct wsdbg_choice on_stalls[] = {{"kill", NULL}, {"wait", NULL}, {"detach", NULL}, {NULL, NULL}};
 
 static const struct wsdbg_option options[] = {
     {'o', "output", "FILE", "session database (default wsdbg-PROGRAM-PID.db here)", NULL, NULL},
     {0, "device", "auto|gpu|sim", "where the kernels run", devices, NULL},
-    {0, "evidence", "auto|ring|live|core", "what the verdict rests on; ring: the kernel's probes", evidences, NULL},
+    {0, "evidence", "auto|ring|live|core", "what the verdict rests on (default auto)", evidences, NULL},
     {0, "observer", "driver|cupti", "how launches are seen; cupti adds GPU times", observers, NULL},
     {0, "stall", "SECONDS", "no progress for this long is a stall (default 2; 10 without probes)", NULL, NULL},
     {0, "look", "SECONDS", "with --tui: look at kernels without probes so often", NULL, NULL},
@@ -86,8 +86,21 @@ const struct wsdbg_command wsdbg_command_run = {
         "wait where and why, stores the evidence as an SQLite database and ends the program.\n"
         "\n"
         "A stall that is not proven or likely to be a hang is said in one line and the program goes on: a slow\n"
-        "kernel is never ended. Kernels without probes run as always; wsdbg then says that it could not have seen\n"
-        "a hang.\n"
+        "kernel is never ended.\n"
+        "\n"
+        "Kernels without probes, of any program, are watched from outside: when work that the GPU was given has not\n"
+        "been done for the stall time, wsdbg has the driver stop the GPU for some hundredths of a second, twice, and\n"
+        "reads where every warp stands, in the machine code, and the barriers in shared memory. What moves in between\n"
+        "is slow, not hung, and is looked at again after twice the time. Ctrl-\\ at wsdbg's terminal (or SIGQUIT sent\n"
+        "to wsdbg) shows at once where warps stand, without a verdict; the program ignores SIGQUIT meanwhile, unless\n"
+        "it handles it itself.\n"
+        "\n"
+        "--evidence says what a verdict rests on. ring: only what probes wrote. live: always the GPU's own state.\n"
+        "auto: the probes' record where a kernel has probes, the GPU's own state for all others. core: a GPU core "
+        "dump\n"
+        "that the driver writes at the first stall; the program's GPU work ends with it, also where it was only slow.\n"
+        "Live and core are closed while another tool (CUPTI, a debugger, MPS) is in the program; wsdbg doctor says "
+        "so.\n"
         "\n"
         "PROGRAM stays in the foreground with the terminal's input and output. Keys such as Ctrl-C reach it as\n"
         "always; signals sent to wsdbg alone are passed on; a stop at the terminal stops both. After a hang the\n"
@@ -101,7 +114,7 @@ const struct wsdbg_command wsdbg_command_run = {
         "always. Streams that are redirected stay as they are. The end, or the hang, stays on the screen until q; q\n"
         "before that asks whether to end PROGRAM or to leave it running in the terminal. The report and the closing\n"
         "line follow on stderr. With --on-stall detach a PROGRAM that is left has lost its terminal, as with nohup(1).",
-    .needs = "kernels built with wsdbg/probe.h; without probes launches are recorded but no hang is noticed",
+    .needs = "an NVIDIA driver; for kernels without probes one whose debug interface is free (wsdbg doctor)",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_min = 1,

@@ -205,10 +205,21 @@ static void say_no_hang(struct loop *loop, const struct stall *stall, const stru
     wsdbg_watch_say_no_hang(loop->watch, diagnosis, quiet_ns, movement);
 }
 
+/* A grid whose slots changed lately is not the one that stalls. */
+static void mark_moving_grids(struct wsdbg_snapshot *snapshot, uint64_t stall_ns)
+{
+    for (size_t i = 0; i < snapshot->grid_count; i++) {
+        struct wsdbg_grid *grid = &snapshot->grids[i];
+        grid->moves = grid->running && grid->progress_ns != 0 && grid->progress_ns + stall_ns / 2 > snapshot->time_ns;
+    }
+}
+
 /* A stall, looked at with everything: judge, say.  True when it is a hang. */
 static bool judge(struct loop *loop, const struct stall *stall, enum wsdbg_movement movement, uint64_t now_ns)
 {
     struct wsdbg_diagnosis diagnosis = {0};
+    if (loop->last.look_count == 0)
+        mark_moving_grids(&loop->last, stall->watchdog.stall_ns);
     struct wsdbg_error *error = wsdbg_diagnose(&loop->last, &diagnosis);
     if (error) {
         wsdbg_watch_say_failed_look(loop->watch, error, age_ns(stall, now_ns));
@@ -393,7 +404,7 @@ static bool slots_stall(struct loop *loop, uint64_t now_ns)
 static enum wsdbg_movement movement_since(const struct loop *loop, uint64_t began_ns)
 {
     if (loop->last.look_count == 0)
-        return WSDBG_MOVEMENT_NOT_SEEN;
+        return wsdbg_watched_slots(&loop->last).running ? WSDBG_STOOD_STILL : WSDBG_MOVEMENT_NOT_SEEN;
     return loop->last.progress_ns >= began_ns ? WSDBG_MOVED : WSDBG_STOOD_STILL;
 }
 
@@ -407,6 +418,7 @@ static bool work_stalls(struct loop *loop, uint64_t now_ns, enum wsdbg_movement 
         return false;
     loop->work.undecided = true; /* until a look says more */
     struct wsdbg_error *error = inspect(loop, now_ns);
+    loop->watch->unseen |= error || movement_since(loop, now_ns) == WSDBG_MOVEMENT_NOT_SEEN;
     if (error) {
         wsdbg_watch_say_failed_look(loop->watch, error, age_ns(&loop->work, now_ns));
         return false;
