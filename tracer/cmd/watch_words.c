@@ -48,7 +48,7 @@ static void say_text(const struct wsdbg_watch *watch, const char *text, const ch
     keep_line(watch, line);
 }
 
-/* NULL diagnosis = nothing is judged; title NULL = none. */
+/* diagnosis NULL = a picture, without a verdict; title NULL = none. */
 static struct wsdbg_error *render(const struct wsdbg_session_info *info, const struct wsdbg_snapshot *snapshot,
                                   const struct wsdbg_diagnosis *diagnosis, const char *title, char **out)
 {
@@ -61,10 +61,12 @@ static struct wsdbg_error *render(const struct wsdbg_session_info *info, const s
     if (title)
         fprintf(memory, "wsdbg: %s\n", title);
     struct wsdbg_error *error = wsdbg_report_gather(info, snapshot, diagnosis, NULL, &report);
-    if (!error) {
+    if (!error && diagnosis)
         wsdbg_report_render_text(&report, wsdbg_console_colour(stderr), memory);
+    else if (!error)
+        wsdbg_report_render_picture(&report, wsdbg_console_colour(stderr), memory);
+    if (!error)
         wsdbg_report_deinit(&report);
-    }
     fclose(memory);
     if (error) {
         free(text);

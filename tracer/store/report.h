@@ -240,6 +240,8 @@ void wsdbg_report_deinit(struct wsdbg_report *report);
 
 /* One screen of text: no line over 120 columns, control characters escaped.  The caller decides about colour. */
 void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FILE *out);
+/* Where every warp stands at this moment, and nothing of a stall. */
+void wsdbg_report_render_picture(const struct wsdbg_report *report, bool colour, FILE *out);
 /* One JSON object as docs/report.schema.json says, and a newline.  Fails when out of memory. */
 struct wsdbg_error *wsdbg_report_render_json(const struct wsdbg_report *report, FILE *out);
 

@@ -244,8 +244,7 @@ static void session_lines(const struct wsdbg_report *r, FILE *out)
         wsdbg_report_line(out, NULL, "Session: device %s, observer %s, evidence %s, stall after %g s",
                           or_unknown(r->device), or_unknown(r->observer), or_unknown(r->evidence), r->stall_seconds);
     else
-        wsdbg_report_line(out, NULL, "Session: device %s, evidence %s", or_unknown(r->device),
-                          or_unknown(r->evidence));
+        wsdbg_report_line(out, NULL, "Session: device %s, evidence %s", or_unknown(r->device), or_unknown(r->evidence));
     if (r->look_count > 0) {
         char looks[128];
         wsdbg_report_looks_text(r->looks, r->look_count, looks, sizeof looks);
@@ -271,6 +270,14 @@ void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FI
         host_block(report, colour, out);
     }
     activity_line(report, out);
+    unseen_block(report, colour, out);
+    session_lines(report, out);
+}
+
+void wsdbg_report_render_picture(const struct wsdbg_report *report, bool colour, FILE *out)
+{
+    grids_block(report, colour, out);
+    host_block(report, colour, out);
     unseen_block(report, colour, out);
     session_lines(report, out);
 }

@@ -1,0 +1,122 @@
+/* look_test.c - `wsdbg run` around a program whose kernel has no probes: the GPU itself is looked at.  Program, shim,
+ * inspector and GPU are those of the fake libcuda; the GPU holds six warps of a kernel without code. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cmd/harness.h"
+
+#define HANG "sleep 1.8 | APP_WAITS=1 " SHIM_APP " proc hang"
+#define RUN(...) WSDBG("run", "-o", "x.db", __VA_ARGS__)
+
+/* The state of the fake GPU is a file that all its processes share. */
+static int set_up(void **state)
+{
+    static char path[512];
+    const int failed = scratch_setup(state);
+    char folder[400];
+    if (failed || !getcwd(folder, sizeof folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/gpu", folder);
+    write_file(path, "", 0);
+    setenv("FAKE_DEBUG_STATE", path, 1);
+    setenv("LD_LIBRARY_PATH", FAKE_CUDA_FOLDER, 1);
+    return truncate(path, 1 << 20);
+}
+
+static int tear_down(void **state)
+{
+    unsetenv("FAKE_DEBUG_STATE");
+    unsetenv("LD_LIBRARY_PATH");
+    return scratch_teardown(state);
+}
+
+static void assert_says(const char *text, const char *words)
+{
+    if (!strstr(text, words))
+        fail_msg("'%s' is not in: %s", words, text);
+}
+
+static int look_count(void)
+{
+    struct outcome query = WSDBG("query", "x.db", "--csv", "SELECT count(*) FROM look");
+    const int count = atoi(strchr(query.out, '\n') + 1);
+    outcome_free(&query);
+    return count;
+}
+
+static void work_that_is_not_done_is_looked_at(void **state)
+{
+    (void)state;
+    struct outcome run = RUN("--stall", "0.5", "sh", "-c", HANG);
+    assert_int_equal(run.status, 0);
+    assert_says(run.err, "nothing has moved for 0.5 s; not known to be a hang, the program goes on");
+    assert_says(run.err, "1 kernel launch seen, no hang; session in x.db\n");
+    assert_true(look_count() >= 2);
+    outcome_free(&run);
+}
+
+static void a_program_that_only_waits_a_while_is_left_alone(void **state)
+{
+    (void)state;
+    struct outcome run = RUN("sh", "-c", HANG); /* ten seconds are the default */
+    assert_string_equal(run.err, "wsdbg: 1 kernel launch seen, no hang; session in x.db\n");
+    assert_int_equal(look_count(), 0);
+    outcome_free(&run);
+}
+
+static void ring_evidence_never_looks(void **state)
+{
+    (void)state;
+    struct outcome run = RUN("--evidence", "ring", "--stall", "0.5", "sh", "-c", HANG);
+    assert_string_equal(run.err, "wsdbg: 1 kernel launch seen, none with probes: a hang could not have been noticed; "
+                                 "session in x.db\n");
+    assert_int_equal(look_count(), 0);
+    outcome_free(&run);
+}
+
+static void what_is_in_the_way_is_named(void **state)
+{
+    (void)state;
+    setenv("FAKE_DEBUG_TAKEN", "1", 1);
+    struct outcome run = RUN("--stall", "0.5", "sh", "-c", HANG);
+    unsetenv("FAKE_DEBUG_TAKEN");
+    assert_says(run.err, "another tool in the program");
+    assert_says(run.err, "no look at it succeeded, the program goes on");
+    assert_says(run.err, "no hang seen, but the GPU could not be looked at; session in x.db\n");
+    outcome_free(&run);
+}
+
+static void sigquit_shows_where_warps_stand(void **state)
+{
+    (void)state;
+    struct running running = WSDBG_START("run", "-o", "x.db", "sh", "-c",
+                                         "(sleep 0.9; echo x > ready; sleep 0.9) | APP_WAITS=1 " SHIM_APP " proc hang");
+    wait_for_file("ready");
+    kill(running.pid, SIGQUIT);
+    struct outcome run = finish(running);
+    assert_int_equal(run.status, 0);
+    assert_says(run.err, "wsdbg: where every warp stands now; no verdict\n");
+    assert_says(run.err, "2 of 2 CTAs seen, 6 of 6 warps");
+    assert_null(strstr(run.err, "STALL"));
+    outcome_free(&run);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(work_that_is_not_done_is_looked_at), TEST(a_program_that_only_waits_a_while_is_left_alone),
+        TEST(ring_evidence_never_looks),          TEST(what_is_in_the_way_is_named),
+        TEST(sigquit_shows_where_warps_stand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
