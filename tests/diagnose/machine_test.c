@@ -123,6 +123,15 @@ static void double_arrive(struct picture *p)
     }
 }
 
+/* The loop was unrolled: two rounds of the slot are over and lie behind the consumers, with their waits and arrivals.
+ */
+static void unrolled_rounds(struct picture *p)
+{
+    double_arrive(p);
+    const uint32_t wait = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 4, 11, wait, 1, 1, 0);
+}
+
 /* One hand-over is how such kernels start; then the phases differ while a slot is free, and a wait for parity 1 is
  * the wrong one. */
 static void parity_wrong_after_hand_over(struct picture *p)
@@ -845,6 +854,7 @@ static const struct row {
      "empty"},
     {"parity wrong later", parity_drift, "PARITY_DRIFT", LIKELY, LIKELY, "producer", "empty"},
     {"double arrive", double_arrive, "DOUBLE_ARRIVE", LIKELY, LIKELY, "consumer 0", "empty"},
+    {"rounds of an unrolled loop", unrolled_rounds, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"parity wrong after a hand-over", parity_wrong_after_hand_over, "PARITY_WRONG", LIKELY, LIKELY, "producer",
      "empty"},
     {"bytes expected that no copy brings", tx_mismatch, "TX_MISMATCH", LIKELY, LIKELY, "producer", "full"},

@@ -58,7 +58,7 @@ struct wsdbg_edge {
     uint32_t barrier; /* index in snapshot.barriers */
     uint32_t waker;   /* index in snapshot.warps, WSDBG_NONE = nobody known */
     bool in_cycle;
-    const char *why; /* "declared", "arrived before", "holds registers": static string */
+    const char *why; /* "declared", "arrived before", "may arrive", "has exited": static string */
 };
 
 struct wsdbg_diagnosis {

@@ -5,7 +5,8 @@
  * A slot is filled and released in turn.  Where nobody has touched the phases under way of its two barriers, their
  * phase bits tell which is next: as often filled as released (equal bits) = free.  Where the consumers hand every slot
  * over once before its first use, a free slot has unequal bits.  Such hand-overs are arrivals that lie behind the
- * consumers for good; two of them turn the phase back.
+ * consumers for good; two of them turn the phase back.  Where a wait for the slot lies behind them for good as well, as
+ * in a loop that was unrolled, those arrivals may be of rounds that are over, and nothing is concluded.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
@@ -73,7 +74,8 @@ static bool read_slot(const struct wsdbg_case *c, uint32_t warp, struct slot *sl
         if (!wsdbg_set_has(&slot->releasers, w))
             continue;
         const uint32_t handed = wsdbg_code_behind(c, w, WSDBG_KINDS_ARRIVAL, slot->empty.barrier);
-        slot->handed_known = slot->handed_known && (first || handed == slot->handed);
+        const bool of_rounds = handed > 0 && wsdbg_code_behind(c, w, WSDBG_KIND(WSDBG_ACCESS_WAIT), slot->full.barrier);
+        slot->handed_known = slot->handed_known && !of_rounds && (first || handed == slot->handed);
         slot->handed = handed;
         first = false;
     }
