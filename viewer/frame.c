@@ -24,9 +24,9 @@ static void look_text(const struct viewer_picture *picture, char *out, size_t by
     const struct wsdbg_snapshot *s = picture->snapshot;
     char age[32];
     out[0] = '\0';
-    if (!s || s->look_count == 0)
+    const struct wsdbg_look_row *look = s && s->look_count > 0 ? &s->looks[s->look_count - 1] : NULL;
+    if (!look || look->read_ns == 0) /* of a dump nobody knows what it cost */
         return;
-    const struct wsdbg_look_row *look = &s->looks[s->look_count - 1];
     viewer_duration_text(picture->now_ns > look->time_ns ? picture->now_ns - look->time_ns : 0, age, sizeof age);
     snprintf(out, bytes, "  look %s ago, %.0f ms", age,
              (double)(look->suspend_ns + look->read_ns + look->resume_ns) / 1e6);

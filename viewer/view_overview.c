@@ -217,19 +217,23 @@ static void draw_looks_title(const struct wsdbg_snapshot *s, struct viewer_canva
     viewer_put(canvas, 0, at + 2, VIEWER_STYLE_DIM, looks);
 }
 
-static void draw_look(const struct viewer_picture *picture, const struct wsdbg_look_row *look,
+static void draw_look(const struct viewer_picture *picture, const struct wsdbg_look_row *look, bool is_first,
                       struct viewer_canvas *canvas)
 {
-    char age[32] = "?", changed[32] = "";
+    char age[32] = "?";
+    int at = 2;
     if (picture->now_ns >= look->time_ns)
         viewer_duration_text(picture->now_ns - look->time_ns, age, sizeof age);
-    if (look->barriers_changed.known)
-        snprintf(changed, sizeof changed, ", %" PRIu32 " words", look->barriers_changed.value);
-    viewer_print(
-        canvas, 0, 2, VIEWER_STYLE_TEXT,
-        "%s ago: %.0f ms (+%.0f to attach); read %" PRIu32 " of %" PRIu32 " warps; moved %" PRIu32 " warps%s",
-        age, (double)(look->suspend_ns + look->read_ns + look->resume_ns) / 1e6,
-        (double)(look->attach_ns + look->detach_ns) / 1e6, look->warps_read, look->warps, look->moved, changed);
+    if (look->read_ns > 0) /* of a dump nobody knows what it cost */
+        at = viewer_print(canvas, 0, at, VIEWER_STYLE_TEXT, "%s ago: %.0f ms (+%.0f to attach); ", age,
+                          (double)(look->suspend_ns + look->read_ns + look->resume_ns) / 1e6,
+                          (double)(look->attach_ns + look->detach_ns) / 1e6);
+    at = viewer_print(canvas, 0, at, VIEWER_STYLE_TEXT, "read %" PRIu32 " of %" PRIu32 " warps", look->warps_read,
+                      look->warps);
+    if (!is_first)
+        at = viewer_print(canvas, 0, at, VIEWER_STYLE_TEXT, "; moved %" PRIu32 " warps", look->moved);
+    if (!is_first && look->barriers_changed.known)
+        viewer_print(canvas, 0, at, VIEWER_STYLE_TEXT, ", %" PRIu32 " words", look->barriers_changed.value);
 }
 
 static void draw_row(struct viewer_context *context, const struct viewer_row *row, struct viewer_canvas *canvas)
@@ -263,7 +267,7 @@ static void draw_row(struct viewer_context *context, const struct viewer_row *ro
         draw_looks_title(picture->snapshot, canvas);
         break;
     case LOOK:
-        draw_look(picture, &picture->snapshot->looks[NUMBER(row)], canvas);
+        draw_look(picture, &picture->snapshot->looks[NUMBER(row)], NUMBER(row) == 0, canvas);
         break;
     case NOTES_TITLE:
         viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, "Not seen");

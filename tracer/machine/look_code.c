@@ -74,8 +74,9 @@ static struct wsdbg_error *add_row(struct wsdbg_looking *looking, uint32_t funct
         return &wsdbg_error_no_memory;
     struct wsdbg_code_row *row = &s->code[s->code_count++];
     *row = (struct wsdbg_code_row){.function = function, .offset_bytes = place->instruction * WSDBG_INSTRUCTION_BYTES};
-    wsdbg_instruction_text(wsdbg_graph_instruction(place->function->graph, place->instruction),
-                           wsdbg_code_address(place), row->text);
+    /* Targets of branches are then offsets, as the rows are. */
+    wsdbg_instruction_text(wsdbg_graph_instruction(place->function->graph, place->instruction), row->offset_bytes,
+                           row->text);
     say_line(place, row);
     return NULL;
 }

@@ -95,7 +95,9 @@ static char *detail_text(const struct wsdbg_report_warps *w)
             fprintf(text, ", line %s", number);
         }
         wsdbg_duration_text((uint64_t)w->waiting_ns.high, number, sizeof number);
-        fprintf(text, ", %s", w->waiting_ns.known ? number : "? s");
+        /* A dump of the machine has no clock, and says where instead. */
+        if (w->waiting_ns.known || !w->place[0])
+            fprintf(text, ", %s", w->waiting_ns.known ? number : "? s");
     }
     fclose(text);
     return result;

@@ -211,13 +211,15 @@ static void ran_block(const struct wsdbg_report *r, bool colour, FILE *out)
     }
 }
 
-/* "; 12 of 1584 warps read, 3 moved, 0 barriers changed" */
-static const char *looked_text(const struct wsdbg_look_row *l, char out[96])
+/* "; 12 of 1584 warps read, 3 moved, 0 barriers changed": of the newest of `count` looks. */
+static const char *looked_text(const struct wsdbg_look_row *looks, size_t count, char out[96])
 {
-    char changed[48] = "";
-    if (l->barriers_changed.known)
-        snprintf(changed, sizeof changed, ", %u barriers changed", l->barriers_changed.value);
-    snprintf(out, 96, "; %u of %u warps read, %u moved%s", l->warps_read, l->warps, l->moved, changed);
+    const struct wsdbg_look_row *newest = &looks[count - 1];
+    size_t used = (size_t)snprintf(out, 96, "; %u of %u warps read", newest->warps_read, newest->warps);
+    if (count > 1)
+        used += (size_t)snprintf(out + used, 96 - used, ", %u moved", newest->moved);
+    if (count > 1 && newest->barriers_changed.known)
+        snprintf(out + used, 96 - used, ", %u barriers changed", newest->barriers_changed.value);
     return out;
 }
 
@@ -248,7 +250,7 @@ static void session_lines(const struct wsdbg_report *r, FILE *out)
     if (r->look_count > 0) {
         char looks[128];
         wsdbg_report_looks_text(r->looks, r->look_count, looks, sizeof looks);
-        wsdbg_report_line(out, NULL, "Looked:  %s%s", looks, looked_text(&r->looks[r->look_count - 1], moved));
+        wsdbg_report_line(out, NULL, "Looked:  %s%s", looks, looked_text(r->looks, r->look_count, moved));
     }
 }
 

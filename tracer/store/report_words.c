@@ -170,7 +170,7 @@ void wsdbg_report_part_text(const struct wsdbg_report_part *p, char *out, size_t
 {
     char lanes[128], wait[256] = "";
     wsdbg_report_lanes_text(p->part.lanes, lanes, sizeof lanes);
-    if (p->part.address.known)
+    if (p->part.state == WSDBG_WARP_SPIN_GLOBAL && p->part.address.known)
         snprintf(wait, sizeof wait, " polls 0x%" PRIx64, p->part.address.value);
     else if (p->part.state == WSDBG_WARP_WAIT_MBARRIER && p->part.parity.known)
         snprintf(wait, sizeof wait, " %s parity %u", p->barrier[0] ? p->barrier : "?", p->part.parity.value);
@@ -198,6 +198,6 @@ void wsdbg_report_looks_text(const struct wsdbg_look_row *looks, size_t count, c
 
 void wsdbg_report_evidence_text(const struct wsdbg_report_evidence *e, char *out, size_t bytes)
 {
-    const bool place = e->place[0] && !strstr(e->text, e->place);
+    const bool place = e->place[0] && !strstr(e->text, " at ");
     snprintf(out, bytes, "%s%s%s%s", e->text, place ? " (" : "", place ? e->place : "", place ? ")" : "");
 }
