@@ -1,11 +1,11 @@
-/* fuzz_core.c - any bytes as a GPU core dump, and everything that can be asked of what comes out. */
+/* fuzz_core.c - any bytes as a GPU core dump, everything that can be asked of what comes out, and what it means. */
 #include "fuzz/fuzz_targets.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "machine/machine.h"
+#include "machine/interpret.h"
 
 enum { MOST = 64 }; /* rows of a kind that are asked about, so that no input takes long */
 
@@ -34,6 +34,26 @@ static void read_memory(struct wsdbg_machine *machine)
         wsdbg_error_destroy(machine->ops->global(machine, i, UINT64_C(0x7f0000001000), bytes, 8, &known));
 }
 
+static void interpret(struct wsdbg_machine *machine)
+{
+    struct wsdbg_code *code = NULL;
+    struct wsdbg_look *look = NULL;
+    struct wsdbg_snapshot snapshot = {0};
+    struct wsdbg_error *error = wsdbg_code_create(&code);
+    if (!error)
+        error = wsdbg_code_prepare(code, machine);
+    if (!error)
+        error = wsdbg_look_take(machine, code, &look);
+    if (!error)
+        error = wsdbg_look_snapshot(&look, 1, &snapshot);
+    wsdbg_error_destroy(error);
+    wsdbg_snapshot_deinit(&snapshot);
+    if (look)
+        wsdbg_look_destroy(look);
+    if (code)
+        wsdbg_code_destroy(code);
+}
+
 int fuzz_one_input(const uint8_t *bytes, size_t count)
 {
     char path[64];
@@ -47,6 +67,7 @@ int fuzz_one_input(const uint8_t *bytes, size_t count)
         if (!error) {
             read_warps(machine);
             read_memory(machine);
+            interpret(machine);
             machine->ops->close(machine);
         }
         wsdbg_error_destroy(error);

@@ -1,0 +1,159 @@
+/* core_test.c - `wsdbg core`: what a dump shows decides the exit status; what is no dump is refused in one line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cmd/harness.h"
+#include "machine/synthetic.h"
+
+#define HUNG WSDBG_DUMPS "/waits-cluster-missing.core.gz"
+
+static const struct shape small = {
+    .devices = 1, .ctas_per_device = 1, .warps_per_cta = 2, .cluster_size = 1, .capability = 90, .registers = 4};
+
+static void write_dump(const char *path, const struct shape *shape, uint64_t context)
+{
+    struct synthetic *from = synthetic_create(shape);
+    for (size_t i = 0; i < from->machine.context_count; i++)
+        from->machine.contexts[i].handle = context + i;
+    assert_null(wsdbg_machine_write_core(&from->machine, &from->reads, path));
+    synthetic_destroy(from);
+}
+
+static void check_refused(struct outcome outcome, const char *line)
+{
+    assert_int_equal(outcome.status, 125);
+    assert_string_equal(outcome.err, line);
+    assert_string_equal(outcome.out, "");
+    outcome_free(&outcome);
+}
+
+static void check_says(const char *text, const char *words)
+{
+    if (!strstr(text, words))
+        fail_msg("no '%s' in: %s", words, text);
+}
+
+static void what_is_no_dump_is_refused(void **state)
+{
+    (void)state;
+    write_file("text", "not a dump", 10);
+    check_refused(WSDBG("core", "missing"), "wsdbg core: open missing: No such file or directory\n");
+    check_refused(WSDBG("core", "."), "wsdbg core: .: not a regular file\n");
+    check_refused(WSDBG("core", "-o", "new.db", "text"),
+                  "wsdbg core: text: offset 0: not an ELF file, so no GPU core dump\n");
+    check_refused(WSDBG("core", WSDBG_BINARY),
+                  "wsdbg core: " WSDBG_BINARY ": offset 16: an ELF file, but no core dump\n");
+    assert_int_equal(count_files("*"), 1); /* no database came of it */
+}
+
+static void a_database_is_not_overwritten(void **state)
+{
+    (void)state;
+    write_file("mine.db", "mine", 4);
+    check_refused(WSDBG("core", "-o", "mine.db", HUNG), "wsdbg core: mine.db: exists already, not overwritten\n");
+    char *content = read_file("mine.db");
+    assert_string_equal(content, "mine");
+    free(content);
+}
+
+static void dumps_of_two_processes_are_not_compared(void **state)
+{
+    (void)state;
+    write_dump("one", &small, 0x1000);
+    write_dump("other", &small, 0x2000);
+    check_refused(WSDBG("core", "one", "other"), "wsdbg core: other: a dump of another process than one\n");
+}
+
+/* One moment seen twice would show that nothing moves. */
+static void one_dump_is_not_two_looks(void **state)
+{
+    (void)state;
+    write_dump("one", &small, 0x1000);
+    assert_int_equal(link("one", "again"), 0);
+    check_refused(WSDBG("core", "one", "again"), "wsdbg core: again: the same file as one\n");
+}
+
+static void a_dump_without_a_running_kernel_is_no_hang(void **state)
+{
+    (void)state;
+    struct shape shape = small;
+    shape.ctas_per_device = 0;
+    write_dump("idle", &shape, 0x1000);
+    struct outcome outcome = WSDBG("core", "idle");
+    assert_int_equal(outcome.status, 0);
+    assert_string_equal(outcome.err, "wsdbg: the core dump holds no running kernel\n");
+    outcome_free(&outcome);
+}
+
+static void what_a_dump_lacks_is_in_the_report(void **state)
+{
+    (void)state;
+    struct shape shape = small;
+    shape.no_shared = true;
+    shape.capability = 100;
+    write_dump("poor", &shape, 0x1000);
+    struct outcome outcome = WSDBG("core", "--json", "poor");
+    assert_int_equal(outcome.status, 0);
+    check_says(outcome.out, "the core dump holds no shared memory");
+    check_says(outcome.out, "only the instructions of sm_90 are known");
+    outcome_free(&outcome);
+}
+
+static void a_hang_makes_the_status_124(void **state)
+{
+    (void)state;
+    struct outcome outcome = WSDBG("core", "-o", "kept.db", HUNG);
+    assert_int_equal(outcome.status, 124);
+    check_says(outcome.out, "HANG: CLUSTER_MISSING");
+    outcome_free(&outcome);
+    outcome = WSDBG("report", "kept.db");
+    assert_int_equal(outcome.status, 0);
+    check_says(outcome.out, "HANG: CLUSTER_MISSING");
+    outcome_free(&outcome);
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    assert_true(in && out);
+    for (int byte; (byte = getc(in)) != EOF;)
+        putc(byte, out);
+    fclose(in);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void two_dumps_of_one_process_are_two_looks(void **state)
+{
+    (void)state;
+    copy_file(HUNG, "first.gz");
+    copy_file(HUNG, "second.gz");
+    struct outcome outcome = WSDBG("core", "-o", "kept.db", "first.gz", "second.gz");
+    assert_int_equal(outcome.status, 124);
+    outcome_free(&outcome);
+    outcome = WSDBG("query", "kept.db", "SELECT count(*) AS looks FROM look", "--csv");
+    assert_string_equal(outcome.out, "looks\r\n2\r\n");
+    outcome_free(&outcome);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_no_dump_is_refused, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_database_is_not_overwritten, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(dumps_of_two_processes_are_not_compared, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(one_dump_is_not_two_looks, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_dump_without_a_running_kernel_is_no_hang, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(what_a_dump_lacks_is_in_the_report, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_hang_makes_the_status_124, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(two_dumps_of_one_process_are_two_looks, scratch_setup, scratch_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* core_source_test.c - the ring's evidence and, at a stall that is inspected with time for it, one GPU core dump.  The
+ * segment is one that segment_writer.c wrote for this process; dump_driver.c stands in for the driver.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "evidence/door.h"
+#include "evidence/dump_driver.h"
+#include "evidence/evidence.h"
+#include "evidence/segment_writer.h"
+#include "machine/synthetic.h"
+
+static const uint64_t ample_ns = 20 * WSDBG_DOOR_NS, short_ns = WSDBG_DOOR_NS - 1;
+
+struct scene {
+    char session[64];
+    struct segment_writer *writer;
+    struct dump_driver driver;
+    struct wsdbg_evidence *source;
+};
+
+/* The context is given work; done: the GPU has got it done. */
+static void begin(struct scene *scene, size_t most_bytes, bool done)
+{
+    const uint32_t self = (uint32_t)getpid();
+    const uint64_t now_ns = wsdbg_door_now_ns();
+    snprintf(scene->session, sizeof scene->session, "core-source-%u", self);
+    scene->writer = segment_writer_create_shm(scene->session, self);
+    segment_writer_context(scene->writer, 132, 64, 0);
+    segment_writer_segment(scene->writer)->markers[0] =
+        done ? (struct wsdbg_marker_row){.state = WSDBG_MARKER_WORKS, .done_ns = now_ns, .checked_ns = now_ns}
+             : (struct wsdbg_marker_row){
+                   .state = WSDBG_MARKER_WORKS, .recorded_ns = now_ns - ample_ns, .checked_ns = now_ns};
+    dump_driver_start(&scene->driver, self, most_bytes);
+    assert_null(wsdbg_evidence_open_core(scene->session, NULL, ".", WSDBG_DOOR_WHERE_NEEDED, NULL, &scene->source));
+}
+
+static void end(struct scene *scene, unsigned asked)
+{
+    scene->source->ops->close(scene->source);
+    dump_driver_stop(&scene->driver);
+    assert_int_equal(scene->driver.asked, asked);
+    segment_writer_destroy(scene->writer);
+}
+
+static struct wsdbg_snapshot inspect(struct scene *scene, uint64_t time_ns)
+{
+    struct wsdbg_snapshot snapshot = {0};
+    struct wsdbg_error *error = scene->source->ops->inspect(scene->source, wsdbg_door_now_ns(), time_ns, &snapshot);
+    if (error)
+        fail_msg("%s", wsdbg_error_message(error));
+    return snapshot;
+}
+
+static void one_dump_is_taken_and_shown_again(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene, SIZE_MAX, false);
+    for (int i = 0; i < 2; i++) {
+        struct wsdbg_snapshot snapshot = inspect(&scene, ample_ns);
+        assert_string_equal(snapshot.source, "core");
+        assert_int_equal(snapshot.grid_count, 1);
+        assert_int_equal(snapshot.cta_count, 2);
+        assert_int_equal(snapshot.look_count, 1);
+        wsdbg_snapshot_deinit(&snapshot);
+    }
+    end(&scene, 1);
+}
+
+static void a_look_is_kept_where_it_is_asked_for(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct wsdbg_machine *machine;
+    begin(&scene, SIZE_MAX, false);
+    scene.source->ops->keep(scene.source, ".");
+    struct wsdbg_snapshot snapshot = inspect(&scene, ample_ns);
+    assert_int_equal(snapshot.note_count, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    char path[64];
+    snprintf(path, sizeof path, "look-%d-1.core", (int)getpid());
+    assert_null(wsdbg_machine_open_core(path, &machine));
+    assert_int_equal(machine->warp_count, 8);
+    machine->ops->close(machine);
+    end(&scene, 1);
+
+    begin(&scene, SIZE_MAX, false); /* the file is there now, and not overwritten */
+    scene.source->ops->keep(scene.source, ".");
+    snapshot = inspect(&scene, ample_ns);
+    assert_int_equal(snapshot.look_count, 1);
+    assert_int_equal(snapshot.note_count, 1);
+    assert_non_null(strstr(snapshot.notes[0], "a look could not be kept: write ./look-"));
+    wsdbg_snapshot_deinit(&snapshot);
+    end(&scene, 1);
+}
+
+static void without_time_there_is_no_dump(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene, SIZE_MAX, false);
+    struct wsdbg_snapshot snapshot = inspect(&scene, short_ns);
+    assert_int_equal(snapshot.grid_count, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    assert_null(scene.source->ops->poll(scene.source, wsdbg_door_now_ns(), &snapshot));
+    wsdbg_snapshot_deinit(&snapshot);
+    end(&scene, 0);
+}
+
+static void a_program_whose_work_gets_done_is_left_alone(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene, SIZE_MAX, true);
+    struct wsdbg_snapshot snapshot = inspect(&scene, ample_ns);
+    assert_int_equal(snapshot.grid_count, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    end(&scene, 0);
+}
+
+static void a_dump_that_does_not_come_is_a_note(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene, 5000, false);
+    for (int i = 0; i < 2; i++) { /* and is asked for once */
+        struct wsdbg_snapshot snapshot = inspect(&scene, WSDBG_DOOR_NS);
+        assert_int_equal(snapshot.grid_count, 0);
+        assert_true(snapshot.note_count > 0);
+        assert_non_null(strstr(snapshot.notes[snapshot.note_count - 1], "is not there in time (5000 bytes)"));
+        wsdbg_snapshot_deinit(&snapshot);
+    }
+    end(&scene, 1);
+}
+
+static int enter_folder(void **state)
+{
+    static char folder[] = P_tmpdir "/wsdbg-core-source-XXXXXX";
+    const struct shape shape = {
+        .devices = 1, .ctas_per_device = 2, .warps_per_cta = 4, .cluster_size = 1, .capability = 90, .registers = 8};
+    *state = folder;
+    if (!mkdtemp(folder) || chdir(folder) != 0)
+        return -1;
+    struct synthetic *from = synthetic_create(&shape);
+    struct wsdbg_error *error = wsdbg_machine_write_core(&from->machine, &from->reads, "whole");
+    wsdbg_error_destroy(error);
+    synthetic_destroy(from);
+    return error ? -1 : 0;
+}
+
+static int leave_folder(void **state)
+{
+    const int failed = system("rm -f whole gpu-core* look-*");
+    return failed || chdir("/") != 0 || rmdir(*state) != 0 ? -1 : 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_dump_is_taken_and_shown_again),
+        cmocka_unit_test(a_look_is_kept_where_it_is_asked_for),
+        cmocka_unit_test(without_time_there_is_no_dump),
+        cmocka_unit_test(a_program_whose_work_gets_done_is_left_alone),
+        cmocka_unit_test(a_dump_that_does_not_come_is_a_note),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

@@ -1,0 +1,249 @@
+/* core.c - `wsdbg core`: diagnoses GPU core dumps that anybody made, one or several of one process.
+ *
+ * Reads: the dumps.  Writes: the report on stdout, a session database on request.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "cmd/console.h"
+#include "cmd/database_place.h"
+#include "cmd/options.h"
+#include "cmd/session.h"
+#include "machine/interpret.h"
+
+enum { DUMPS_MAX = 16 };
+#define READ_NS UINT64_C(60000000000) /* a file does not stand still for it */
+
+/* What the dumps say, one look each. */
+struct dumps {
+    struct wsdbg_code *code;
+    struct wsdbg_look *looks[DUMPS_MAX];
+    size_t count;
+    uint64_t *contexts; /* handles of the first dump's contexts */
+    size_t context_count;
+    size_t warps; /* in the newest dump */
+};
+
+/* Handles of contexts are addresses in the process: dumps of one process have some in common. */
+static struct wsdbg_error *check_process(struct dumps *dumps, const struct wsdbg_machine *machine, const char *path,
+                                         const char *first_path)
+{
+    if (!dumps->count) {
+        dumps->contexts = calloc(machine->context_count + 1, sizeof *dumps->contexts);
+        if (!dumps->contexts)
+            return &wsdbg_error_no_memory;
+        for (size_t i = 0; i < machine->context_count; i++)
+            dumps->contexts[dumps->context_count++] = machine->contexts[i].handle;
+        return NULL;
+    }
+    for (size_t i = 0; i < dumps->context_count; i++)
+        for (size_t j = 0; j < machine->context_count; j++)
+            if (dumps->contexts[i] == machine->contexts[j].handle)
+                return NULL;
+    return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: a dump of another process than %s", path, first_path);
+}
+
+static struct wsdbg_error *take_dump(struct dumps *dumps, const char *path, const char *first_path)
+{
+    struct wsdbg_machine *machine;
+    struct wsdbg_error *error = wsdbg_machine_open_core(path, &machine);
+    if (error)
+        return error;
+    error = check_process(dumps, machine, path, first_path);
+    if (!error)
+        error = wsdbg_error_prefix(wsdbg_code_prepare(dumps->code, machine), "%s", path);
+    if (!error)
+        error = wsdbg_error_prefix(wsdbg_look_take_within(machine, dumps->code, READ_NS, &dumps->looks[dumps->count]),
+                                   "%s", path);
+    if (!error)
+        dumps->count++;
+    dumps->warps = machine->warp_count;
+    machine->ops->close(machine);
+    return error;
+}
+
+/* One moment seen twice would look as if nothing moved. */
+static struct wsdbg_error *check_distinct(char *const *paths)
+{
+    for (size_t i = 1; paths[0] && paths[i]; i++)
+        for (size_t j = 0; j < i; j++) {
+            struct stat one, other;
+            if (stat(paths[j], &one) == 0 && stat(paths[i], &other) == 0 && one.st_dev == other.st_dev &&
+                one.st_ino == other.st_ino)
+                return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: the same file as %s", paths[i], paths[j]);
+        }
+    return NULL;
+}
+
+static struct wsdbg_error *take_dumps(char *const *paths, struct dumps *dumps)
+{
+    struct wsdbg_error *error = check_distinct(paths);
+    if (!error)
+        error = wsdbg_code_create(&dumps->code);
+    for (size_t i = 0; !error && paths[i]; i++)
+        error = take_dump(dumps, paths[i], paths[0]);
+    return error;
+}
+
+static void dumps_deinit(struct dumps *dumps)
+{
+    for (size_t i = 0; i < dumps->count; i++)
+        wsdbg_look_destroy(dumps->looks[i]);
+    if (dumps->code)
+        wsdbg_code_destroy(dumps->code);
+    free(dumps->contexts);
+}
+
+static struct wsdbg_error *diagnose(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *diagnosis)
+{
+    for (size_t i = 0; i < snapshot->context_count; i++)
+        if (snapshot->contexts[i].error)
+            return wsdbg_diagnose_faults(snapshot, diagnosis);
+    return wsdbg_diagnose(snapshot, diagnosis);
+}
+
+static struct wsdbg_error *store_all(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
+                                     const struct wsdbg_diagnosis *diagnosis)
+{
+    const struct wsdbg_session_end end = {.exit_status = diagnosis->hang ? WSDBG_EXIT_HANG : 0,
+                                          .hang = diagnosis->hang,
+                                          .outcome = "read from a core dump",
+                                          .ended_ns = snapshot->time_ns};
+    struct wsdbg_error *error = wsdbg_store_snapshot(store, snapshot);
+    if (!error)
+        error = wsdbg_store_diagnosis(store, snapshot, diagnosis);
+    return error ? error : wsdbg_store_end(store, &end);
+}
+
+static struct wsdbg_error *fill_database(const char *path, char *const *operands, const struct wsdbg_snapshot *snapshot,
+                                         const struct wsdbg_diagnosis *diagnosis, bool *created)
+{
+    char hostname[256] = "";
+    char **words = calloc(DUMPS_MAX + 3, sizeof *words);
+    if (!words)
+        return &wsdbg_error_no_memory;
+    words[0] = (char[]){"wsdbg"};
+    words[1] = (char[]){"core"};
+    for (size_t i = 0; operands[i]; i++)
+        words[i + 2] = operands[i];
+    char *command = wsdbg_quote_command(words);
+    free(words);
+    if (gethostname(hostname, sizeof hostname - 1) < 0)
+        hostname[0] = '\0';
+    const struct wsdbg_session_info info = {.command = command,
+                                            .wsdbg_version = WSDBG_VERSION,
+                                            .device = "gpu",
+                                            .observer = "none",
+                                            .evidence = "core",
+                                            .hostname = hostname,
+                                            .started_unix_ns = wsdbg_unix_ns(),
+                                            .started_ns = snapshot->time_ns};
+    struct wsdbg_store *store = NULL;
+    struct wsdbg_error *error = wsdbg_store_create(path, &info, &store);
+    if (!error) {
+        *created = true;
+        error = store_all(store, snapshot, diagnosis);
+    }
+    wsdbg_store_close(store);
+    free(command);
+    return error;
+}
+
+static struct wsdbg_error *print_report(const char *path, bool json)
+{
+    struct wsdbg_store *store;
+    struct wsdbg_error *error = wsdbg_store_open(path, &store);
+    if (error)
+        return error;
+    error = json ? wsdbg_report_json(store, stdout) : wsdbg_report_text(store, wsdbg_console_colour(stdout), stdout);
+    wsdbg_store_close(store);
+    fflush(stdout); /* before what is said of it */
+    return error;
+}
+
+/* What a reader of the report could miss. */
+static void say_outcome(const struct dumps *dumps, const struct wsdbg_diagnosis *diagnosis)
+{
+    if (!dumps->warps)
+        wsdbg_say("the core dump holds no running kernel");
+    else if (!diagnosis->hang && dumps->count == 1)
+        wsdbg_say("not known to be a hang; a second dump of the same process would show whether anything moves");
+    else if (!diagnosis->hang)
+        wsdbg_say("the dumps show no hang");
+}
+
+static struct wsdbg_error *report_snapshot(const struct wsdbg_invocation *invocation,
+                                           const struct wsdbg_snapshot *snapshot,
+                                           const struct wsdbg_diagnosis *diagnosis)
+{
+    struct wsdbg_database_place place;
+    bool created = false;
+    struct wsdbg_error *error = wsdbg_database_place_choose(wsdbg_option_value(invocation, "output"), &place);
+    if (error)
+        return error;
+    error = fill_database(place.path, invocation->operands, snapshot, diagnosis, &created);
+    if (!created)
+        wsdbg_database_place_disown(&place);
+    if (!error)
+        error = print_report(place.path, wsdbg_option_value(invocation, "json") != NULL);
+    wsdbg_database_place_deinit(&place, error != NULL);
+    return error;
+}
+
+static struct wsdbg_error *judge_dumps(const struct wsdbg_invocation *invocation, const struct dumps *dumps,
+                                       int *status)
+{
+    struct wsdbg_snapshot snapshot = {0};
+    struct wsdbg_diagnosis diagnosis = {0};
+    struct wsdbg_error *error = wsdbg_look_snapshot(dumps->looks, dumps->count, &snapshot);
+    if (!error)
+        error = diagnose(&snapshot, &diagnosis);
+    if (!error)
+        error = report_snapshot(invocation, &snapshot, &diagnosis);
+    if (!error) {
+        say_outcome(dumps, &diagnosis);
+        *status = diagnosis.hang ? WSDBG_EXIT_HANG : 0;
+    }
+    wsdbg_diagnosis_deinit(&diagnosis);
+    wsdbg_snapshot_deinit(&snapshot);
+    return error;
+}
+
+static struct wsdbg_error *core_run(const struct wsdbg_invocation *invocation, int *status)
+{
+    struct dumps dumps = {0};
+    struct wsdbg_error *error = take_dumps(invocation->operands, &dumps);
+    if (!error)
+        error = judge_dumps(invocation, &dumps, status);
+    dumps_deinit(&dumps);
+    return error;
+}
+
+static const struct wsdbg_option options[] = {
+    {'o', "output", "FILE", "keep a session database", NULL, NULL},
+    {0, "json", NULL, "the report as JSON on stdout", NULL, NULL},
+};
+
+const struct wsdbg_command wsdbg_command_core = {
+    .name = "core",
+    .summary = "Say from a GPU core dump why a kernel hangs",
+    .usage = "FILE... [-o FILE.db] [--json]",
+    .description =
+        "Reads a GPU core dump, plain or packed by gzip, and reports like wsdbg run: which warps wait where, for\n"
+        "which barrier, what that still misses, and why. The kernel needs no probes and no line information.\n"
+        "Several dumps of one process, oldest first, also show what moved between them.\n"
+        "\n"
+        "A program that hangs writes a dump when it was started with CUDA_ENABLE_USER_TRIGGERED_COREDUMP=1,\n"
+        "CUDA_COREDUMP_PIPE=PIPE and CUDA_COREDUMP_GENERATION_FLAGS=skip_nonrelocated_elf_images,\n"
+        "skip_global_memory,skip_local_memory (one word, without spaces), and something is written into PIPE.\n"
+        "Shared memory must not be skipped: the state of mbarriers lies there.",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .operands_min = 1,
+    .operands_max = DUMPS_MAX,
+    .exits = WSDBG_EXITS_VERDICT,
+    .run = core_run,
+};
