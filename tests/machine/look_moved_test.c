@@ -224,6 +224,26 @@ static void without_time_to_read_nothing_is_guessed(void **state)
     wsdbg_look_destroy(look);
 }
 
+static void code_that_is_not_there_is_said_once(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < changed.machine->module_count; i++)
+        changed.machine->modules[i].image.byte_count = 0;
+    struct wsdbg_look *look = look_at(1);
+    struct wsdbg_snapshot snapshot = {0};
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    assert_int_equal(snapshot.note_count, 1);
+    assert_string_equal(snapshot.notes[0],
+                        "the code of grid 2 is not known, its image is not there: what its warps wait "
+                        "for is not seen");
+    assert_int_equal(snapshot.warps[PRODUCER].state, WSDBG_WARP_UNKNOWN);
+    assert_int_equal(snapshot.warps[PRODUCER + 1].state, WSDBG_WARP_EXITED);
+    assert_int_equal(snapshot.warps[CONSUMER].registers_held.value, 232);
+    assert_int_equal(snapshot.barrier_count, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    wsdbg_look_destroy(look);
+}
+
 /* Tables that the snapshot has already are found again: the names of an author stay, with their ids. */
 static void the_authors_names_stay(void **state)
 {
@@ -283,6 +303,7 @@ int main(void)
         ON_DUMP(an_arrival_changes_a_barrier),
         ON_DUMP(a_wait_whose_phase_is_over_is_none),
         ON_DUMP(without_time_to_read_nothing_is_guessed),
+        ON_DUMP(code_that_is_not_there_is_said_once),
         ON_DUMP(the_authors_names_stay),
         ON_DUMP(a_door_that_breaks_at_any_read_is_an_error),
     };

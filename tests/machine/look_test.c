@@ -88,6 +88,14 @@ static const struct {
      "8 consumer 1 WAIT_WGMMA wgmma group 2\n"
      "9-11 consumer 1 WAIT_REGISTERS register pool 0 count 232 has 168\n"
      "empty[0] at 0x38420: phase 0, 8 of 8 missing, 0 bytes\n"},
+    /* Two of four warps load; those that wait for it and do something else without wgmma compute. */
+    {"two_async_warps-double-arrive",
+     "0-3 consumer 0 WAIT_MBARRIER full[0] parity 0\n"
+     "4-7 consumer 1 WAIT_MBARRIER full[0] parity 0\n"
+     "8-9 producer WAIT_MBARRIER: 1 lanes WAIT_MBARRIER empty[0] parity 0: 31 lanes RECONVERGE\n"
+     "10-11 producer EXITED\n"
+     "full[0] at 0x4400: phase 0, 2 of 2 missing, 0 bytes\n"
+     "empty[0] at 0x4410: phase 0, 256 of 256 missing, 0 bytes\n"},
     {"waits-named-count",
      "0-1 warps 0-3 WAIT_NAMED named barrier 1 count 96\n"
      "2-3 warps 0-3 WAIT_NAMED named barrier 0 count 128\n"

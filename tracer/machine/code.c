@@ -1,6 +1,7 @@
 /* code.c - see code.h.  Reads: the images a machine holds.  Writes: copies of them and what was decoded. */
 #include "machine/code.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ struct wsdbg_code_module {
     struct wsdbg_code_function *functions; /* with an address, ordered by it */
     size_t function_count;
     uint64_t compared; /* the look it was last compared in */
+    char reason[160];  /* why it is not readable */
 };
 
 struct wsdbg_code {
@@ -122,6 +124,7 @@ static struct wsdbg_error *read_module(struct wsdbg_code_module *module, const s
         return list_functions(module);
     if (error == &wsdbg_error_no_memory)
         return error;
+    snprintf(module->reason, sizeof module->reason, "%s", wsdbg_error_message(error));
     wsdbg_error_destroy(error);
     return NULL;
 }
@@ -215,6 +218,18 @@ struct wsdbg_error *wsdbg_code_find(struct wsdbg_code *code, const struct wsdbg_
         if (i != row->module && machine->modules[i].context == row->context)
             error = place_in(code, machine, i, pc, out);
     return error;
+}
+
+const char *wsdbg_code_reason(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t module)
+{
+    if (module >= machine->module_count || machine->modules[module].image.byte_count == 0)
+        return "its image is not there";
+    const uint32_t context = machine->modules[module].context;
+    for (size_t i = 0; i < code->module_count; i++)
+        if (code->modules[i]->handle == machine->modules[module].handle && context < machine->context_count &&
+            code->modules[i]->context == machine->contexts[context].handle && !code->modules[i]->cubin)
+            return code->modules[i]->reason;
+    return "";
 }
 
 struct constants {

@@ -40,6 +40,8 @@ struct wsdbg_error *wsdbg_code_find(struct wsdbg_code *code, const struct wsdbg_
 /* The grid's kernel, NULL where its code is not known.  Valid until the next wsdbg_code_begin. */
 struct wsdbg_error *wsdbg_code_kernel(struct wsdbg_code *code, struct wsdbg_machine *machine, uint32_t grid,
                                       const struct wsdbg_code_kernel **out);
+/* Why a module's code is not known, in words; "" where it is. */
+const char *wsdbg_code_reason(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t module);
 /* Source levels of a place, the innermost first; 0 = compiled without lines. */
 size_t wsdbg_code_lines(const struct wsdbg_code_place *place, struct wsdbg_line *out, size_t most);
 uint64_t wsdbg_code_address(const struct wsdbg_code_place *place);

@@ -13,6 +13,11 @@
 #include "base/grow.h"
 #include "machine/look.h"
 
+/* Kinds of accesses that announce bytes or bring them. */
+#define BRINGING                                                                      \
+    ((uint64_t)1 << WSDBG_ACCESS_ARRIVE_EXPECT | (uint64_t)1 << WSDBG_ACCESS_EXPECT | \
+     (uint64_t)1 << WSDBG_ACCESS_COMPLETE | (uint64_t)1 << WSDBG_ACCESS_COPY)
+
 enum { GROUP_WARPS = 4, GROUPS_MAX = WSDBG_LOOK_WARPS_MAX / GROUP_WARPS, ROLES_MAX = 32 };
 
 enum trade { TRADE_NONE, TRADE_LOADS, TRADE_COMPUTES, TRADE_STORES, TRADE_UNCLEAR };
@@ -123,6 +128,45 @@ static void ask_the_gone(struct cast *cast)
     }
 }
 
+static bool is_of(const struct wsdbg_access *access, const struct wsdbg_family *family)
+{
+    for (uint32_t i = 0; access->address.known && i < family->places; i++)
+        if (wsdbg_access_may_be(access, family->first + i * family->stride))
+            return true;
+    return false;
+}
+
+/* Whether an access waits for the family, or signals it. */
+static bool is_at(const struct wsdbg_access *access, const struct wsdbg_family *family, bool waits)
+{
+    const bool fits = waits ? access->kind == WSDBG_ACCESS_WAIT
+                            : access->kind > WSDBG_ACCESS_WAIT && access->kind < WSDBG_ACCESS_INVALIDATE;
+    return fits && is_of(access, family);
+}
+
+/* Whether warps of a group can come to a wait for the family, or to an arrival on it. */
+static bool comes_to(const struct cast *cast, size_t group, const struct wsdbg_family *family, bool waits)
+{
+    const struct wsdbg_code_kernel *kernel = cast->looking->grids[cast->grid].kernel;
+    for (size_t i = 0; i < kernel->access_count; i++)
+        if (cast->comes[group][i] && is_at(&kernel->accesses[i], family, waits))
+            return true;
+    return false;
+}
+
+/* Where somebody loads, who waits for what is loaded computes, with or without wgmma. */
+static void ask_the_waiting(struct cast *cast)
+{
+    const struct wsdbg_look_grid *grid = &cast->looking->grids[cast->grid];
+    bool somebody_loads = false;
+    for (size_t g = 0; g < cast->group_count; g++)
+        somebody_loads |= cast->groups[g].trade == TRADE_LOADS;
+    for (size_t g = 0; somebody_loads && g < cast->group_count; g++)
+        for (size_t f = 0; cast->groups[g].trade == TRADE_NONE && f < grid->family_count; f++)
+            if (grid->families[f].uses & BRINGING && comes_to(cast, g, &grid->families[f], true))
+                cast->groups[g].trade = TRADE_COMPUTES;
+}
+
 static struct wsdbg_error *add_name(struct cast *cast, uint8_t kind, uint32_t id, struct wsdbg_name **out)
 {
     struct wsdbg_snapshot *snapshot = cast->looking->out;
@@ -194,36 +238,13 @@ static struct wsdbg_error *name_roles(struct cast *cast)
     return NULL;
 }
 
-static bool is_of(const struct wsdbg_access *access, const struct wsdbg_family *family)
-{
-    for (uint32_t i = 0; access->address.known && i < family->places; i++)
-        if (wsdbg_access_may_be(access, family->first + i * family->stride))
-            return true;
-    return false;
-}
-
-/* Whether an access waits for the family, or signals it. */
-static bool is_at(const struct wsdbg_access *access, const struct wsdbg_family *family, bool waits)
-{
-    const bool fits = waits ? access->kind == WSDBG_ACCESS_WAIT
-                            : access->kind > WSDBG_ACCESS_WAIT && access->kind < WSDBG_ACCESS_INVALIDATE;
-    return fits && is_of(access, family);
-}
-
-/* Whether warps of a group can come to a wait for the family, or to an arrival on it. */
-static bool comes_to(const struct cast *cast, size_t group, const struct wsdbg_family *family, bool waits)
-{
-    const struct wsdbg_code_kernel *kernel = cast->looking->grids[cast->grid].kernel;
-    for (size_t i = 0; i < kernel->access_count; i++)
-        if (cast->comes[group][i] && is_at(&kernel->accesses[i], family, waits))
-            return true;
-    return false;
-}
-
-/* Whether there are arrivals on the family that the group cannot come to. */
+/* Whether there are arrivals on the family that another group can come to, or this one cannot. */
 static bool others_arrive(const struct cast *cast, size_t group, const struct wsdbg_family *family)
 {
     const struct wsdbg_code_kernel *kernel = cast->looking->grids[cast->grid].kernel;
+    for (size_t g = 0; g < cast->group_count; g++)
+        if (g != group && comes_to(cast, g, family, false))
+            return true;
     for (size_t i = 0; i < kernel->access_count; i++)
         if (!cast->comes[group][i] && is_at(&kernel->accesses[i], family, false))
             return true;
@@ -243,9 +264,7 @@ enum use { USE_OTHER, USE_FULL, USE_EMPTY };
 
 static enum use use_of(const struct cast *cast, const struct wsdbg_family *family)
 {
-    const uint64_t brings = (uint64_t)1 << WSDBG_ACCESS_ARRIVE_EXPECT | (uint64_t)1 << WSDBG_ACCESS_EXPECT |
-                            (uint64_t)1 << WSDBG_ACCESS_COMPLETE | (uint64_t)1 << WSDBG_ACCESS_COPY;
-    if (family->uses & brings)
+    if (family->uses & BRINGING)
         return USE_FULL;
     for (size_t g = 0; g < cast->group_count; g++)
         if (cast->groups[g].trade == TRADE_LOADS && comes_to(cast, g, family, true) && others_arrive(cast, g, family))
@@ -315,6 +334,7 @@ static struct wsdbg_error *cast_grid(struct wsdbg_looking *looking, uint32_t num
     struct wsdbg_error *error = ask_warps(&cast);
     if (!error) {
         ask_the_gone(&cast);
+        ask_the_waiting(&cast);
         error = name_roles(&cast);
     }
     if (!error)

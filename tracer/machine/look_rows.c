@@ -4,6 +4,7 @@
  * ring's (grids by context and id, CTAs by z, y, x, warps by index), exited warps among them, and what stands beside
  * them.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,29 @@ static uint32_t block_warps(const struct wsdbg_machine_grid *grid)
     return warps <= WSDBG_LOOK_WARPS_MAX ? (uint32_t)warps : 0;
 }
 
+static void note_unknown_code(struct wsdbg_looking *looking, const struct wsdbg_machine_grid *grid)
+{
+    const char *reason = wsdbg_code_reason(looking->code, looking->machine, grid->module);
+    wsdbg_machine_note(looking->machine,
+                       "the code of grid %" PRIu64 " is not known%s%s: what its warps wait for is not seen",
+                       grid->grid_id, *reason ? ", " : "", reason);
+}
+
+/* What called functions do to barriers is not in the kernel's accesses. */
+static void note_calls(struct wsdbg_looking *looking, const struct wsdbg_code_kernel *kernel)
+{
+    const struct wsdbg_graph *graph = kernel->function->graph;
+    for (uint32_t i = 0; i < wsdbg_graph_block_count(graph); i++) {
+        const struct wsdbg_block *block = wsdbg_graph_block(graph, i);
+        if (!block->calls || block->callee != UINT32_MAX)
+            continue;
+        wsdbg_machine_note(looking->machine,
+                           "%s calls functions that are not inlined: what they do to barriers is not seen",
+                           kernel->function->cubin->name);
+        return;
+    }
+}
+
 static struct wsdbg_error *add_grid(struct wsdbg_looking *looking, uint32_t machine_row)
 {
     const struct wsdbg_machine_grid *grid = &looking->machine->grids[machine_row];
@@ -87,8 +111,11 @@ static struct wsdbg_error *add_grid(struct wsdbg_looking *looking, uint32_t mach
         .running = true,
     };
     struct wsdbg_error *error = wsdbg_code_kernel(looking->code, looking->machine, machine_row, &beside->kernel);
+    if (!error && !beside->kernel)
+        note_unknown_code(looking, grid);
     if (error || !beside->kernel)
         return error;
+    note_calls(looking, beside->kernel);
     beside->span_count = wsdbg_words_spans(beside->kernel->accesses, beside->kernel->access_count, beside->spans);
     error = wsdbg_look_function(looking, beside->kernel->function, row->module, &row->function);
     if (!error && grid->registers.known)
