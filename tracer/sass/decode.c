@@ -162,7 +162,8 @@ static struct wsdbg_operand operand_b(const struct wsdbg_instruction *in, const 
 
 static struct wsdbg_operand operand_c(const struct wsdbg_instruction *in, const struct wsdbg_form *form)
 {
-    const unsigned registers = in->is_wide ? 2 : 1;
+    const bool is_product = in->operation == WSDBG_OP_IMAD || in->operation == WSDBG_OP_UIMAD;
+    const unsigned registers = is_product && (in->is_wide || in->is_high) ? 2 : 1;
     const bool at_32 = is_swapped(in);
     struct wsdbg_operand out = at_32 ? operand_at_32(in, form, registers) : operand_at_64(in, form, registers);
     if (form->flags & FORM_NEGATE_C)
@@ -187,8 +188,8 @@ static struct wsdbg_operand address(const struct wsdbg_instruction *in, const st
                                     unsigned uniform_at)
 {
     const uint32_t uniform_base = uniform_at && !has_descriptor(in, form) ? bits(in, uniform_at, 6) : WSDBG_URZ;
-    const bool is_pair =
-        form->flags & FORM_PAIR || (form->flags & FORM_GLOBAL && bit(in, 72) && !wsdbg_is_short_base(in, form));
+    const bool is_pair = form->flags & FORM_PAIR || (form->flags & FORM_GLOBAL && bit(in, 72) &&
+                                                     (!wsdbg_is_short_base(in, form) || bits(in, 24, 8) == WSDBG_RZ));
     return memory(bits(in, 24, 8), uniform_base, signed_bits(in, 40, 24), is_pair ? 2 : 1);
 }
 
@@ -202,7 +203,8 @@ static struct wsdbg_operand bundle(const struct wsdbg_instruction *in, enum wsdb
     if (field == FIELD_BUNDLE_C)
         return uniform(bits(in, 64, 6), 1);
     const unsigned dimensions = bits(in, 79, 3) + 1;
-    return uniform(bits(in, 32, 6), is_tensor ? dimensions + (in->operation == WSDBG_OP_UTMALDG ? 2 : 1) : 2);
+    const unsigned before = in->operation == WSDBG_OP_UTMALDG ? 2 : in->operation == WSDBG_OP_UTMAPF ? 0 : 1;
+    return uniform(bits(in, 32, 6), is_tensor ? dimensions + before : 2);
 }
 
 static struct wsdbg_operand uniform_source(const struct wsdbg_instruction *in, enum wsdbg_field field)
@@ -216,7 +218,7 @@ static struct wsdbg_operand uniform_source(const struct wsdbg_instruction *in, e
     case FIELD_DESCRIPTORS_A:
         return uniform(bits(in, 24, 6), 4);
     case FIELD_DESCRIPTORS_B:
-        return uniform(bits(in, 32, 6), 2);
+        return uniform(bits(in, 32, 6), 4);
     case FIELD_URB:
     case FIELD_URB_PAIR:
         return uniform(bits(in, 32, 6), field == FIELD_URB ? 1 : 2);
@@ -393,6 +395,12 @@ static bool source_address(const struct wsdbg_instruction *in, const struct wsdb
     }
 }
 
+static bool is_code_address(const struct wsdbg_instruction *in)
+{
+    return in->operation == WSDBG_OP_RET || in->operation == WSDBG_OP_CALL || in->operation == WSDBG_OP_BRX ||
+           in->operation == WSDBG_OP_JMX;
+}
+
 static bool source_register(const struct wsdbg_instruction *in, const struct wsdbg_form *form, enum wsdbg_field field,
                             struct wsdbg_operand *out)
 {
@@ -408,7 +416,7 @@ static bool source_register(const struct wsdbg_instruction *in, const struct wsd
         *out = operand_c(in, form);
         return in->operation != WSDBG_OP_LEA && in->operation != WSDBG_OP_ULEA ? true : in->is_high && !bit(in, 73);
     case FIELD_RA:
-        *out = general(bits(in, 24, 8), in->operation == WSDBG_OP_RET ? 2 : 1);
+        *out = general(bits(in, 24, 8), is_code_address(in) ? 2 : 1);
         return true;
     case FIELD_RB:
     case FIELD_RB_WIDE:

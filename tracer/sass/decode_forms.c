@@ -17,7 +17,7 @@
 static const struct wsdbg_form forms[] = {
     /* mbarriers */
     {AT(0x15a7), OP(SYNCS_PHASECHK), {FIELD_PD, FIELD_MEMORY_UC, FIELD_RB}, 0},
-    {AT(0x19a7), OP(SYNCS_ARRIVE), {FIELD_RD, FIELD_MEMORY_UC, FIELD_RB}, 0},
+    {AT(0x19a7), OP(SYNCS_ARRIVE), {FIELD_RD_PAIR, FIELD_MEMORY_UC, FIELD_RB}, 0},
     {AT(0x15b2), OP(SYNCS_EXCH), {FIELD_URD_PAIR, FIELD_MEMORY_U, FIELD_URB_PAIR}, FORM_GUARD_ONLY_UNIFORM},
     {AT(0x19b1), OP(SYNCS_CCTL), {FIELD_MEMORY_UC}, 0},
     {AT(0x19b0), OP(ARRIVES), {FIELD_MEMORY_UC}, 0},
@@ -136,7 +136,7 @@ static const struct wsdbg_form forms[] = {
     {AT(0x0992), OP(MEMBAR), {0}, 0},
     {AT(0x09ab), OP(ERRBAR), {0}, 0},
     {AT(0x05ab), OP(CGAERRBAR), {0}, 0},
-    {AT(0x098f), OP(CCTL), {FIELD_MEMORY}, 0},
+    {AT(0x098f), OP(CCTL), {FIELD_MEMORY}, FORM_GLOBAL},
     {AT(0x03c6), OP(FENCE), {0}, 0},
     /* arithmetic */
     {0x002, S(SHAPE_RR) | S(SHAPE_NR) | S(SHAPE_UR), OP(MOV), {FIELD_RD, FIELD_B}, 0},
