@@ -210,6 +210,20 @@ static void waker_exited(struct picture *p)
     picture_wait(p, 4, 11, MBARRIER_WAIT, g.full[2], 0);
 }
 
+/* The producer counted a tile too few and has come to the block's last sync, which the consumers come to later. */
+static void producer_done(struct picture *p)
+{
+    const struct gemm g = gemm_picture(p, &full_unused, &empty_unused);
+    const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    const uint32_t sync = picture_object(p, WSDBG_BARRIER_NAMED, 0);
+    picture_wait(p, 0, 0, WSDBG_WARP_WAIT_NAMED, sync, 0);
+    picture_wait(p, 4, 11, MBARRIER_WAIT, g.full[2], 0);
+    picture_reach(p, 4, 11, last, 0, 0, 2);
+    for (size_t i = 0; i < p->pending_count; i++)
+        if (p->pending[i].warp % 12 == 0)
+            p->pending[i].after = 0;
+}
+
 /* Two loaders, one of which only expects bytes: the other has finished, and so have the consumers. */
 static void shared_full_barrier(struct picture *p)
 {
@@ -867,6 +881,7 @@ static const struct row {
     {"a wgmma held up", wgmma_held_up, "REGS_EXHAUSTED", PROVEN, PROVEN, NULL, NULL},
     {"a wgmma at work", wgmma_at_work, "SLOW", LIKELY, LIKELY, NULL, NULL},
     {"the producer left", waker_exited, "WAKER_EXITED", PROVEN, PROVEN, "producer", "full"},
+    {"the producer is done", producer_done, "ROLE_DISAGREE", LIKELY, LIKELY, "producer", "full"},
     {"two loaders, one arrival", shared_full_barrier, "TX_SHARED_BARRIER", LIKELY, LIKELY, "producer", "full"},
     {"two loaders out of step", shared_full_in_step, "TX_SHARED_BARRIER", LIKELY, LIKELY, "producer", "full"},
     {"two barriers to fill", two_fulls, "WAKER_EXITED", PROVEN, PROVEN, NULL, "empty"},

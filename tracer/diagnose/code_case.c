@@ -143,17 +143,22 @@ struct wsdbg_warp_set wsdbg_code_able(const struct wsdbg_case *c, wsdbg_access_k
     return set;
 }
 
-uint32_t wsdbg_code_behind(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier)
+uint32_t wsdbg_code_behind(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier,
+                           uint32_t *times)
 {
-    uint32_t count, behind = 0;
+    uint32_t count, behind = 0, most = 0;
     const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct wsdbg_access_row *row = wsdbg_code_access(c, &reaches[i]);
-        if (!row || !(kinds >> row->kind & 1) || !is_near(c, warp, row, barrier))
+        if (!row || !(kinds >> row->kind & 1) || !is_near(c, warp, row, barrier) || reaches[i].after > 0 ||
+            !reaches[i].before_known || reaches[i].before_most == 0 ||
+            wsdbg_access_match(c, row, barrier) < WSDBG_MATCH_MAY)
             continue;
-        behind += reaches[i].after == 0 && reaches[i].before_known && reaches[i].before_most > 0 &&
-                  wsdbg_access_match(c, row, barrier) >= WSDBG_MATCH_MAY;
+        behind++;
+        most = reaches[i].before_most > most ? reaches[i].before_most : most;
     }
+    if (times)
+        *times = most;
     return behind;
 }
 

@@ -59,8 +59,10 @@ enum wsdbg_can wsdbg_code_can(const struct wsdbg_case *c, uint32_t warp, wsdbg_a
 /* Live warps that can. */
 struct wsdbg_warp_set wsdbg_code_able(const struct wsdbg_case *c, wsdbg_access_kinds kinds, uint32_t barrier,
                                       enum wsdbg_can at_least);
-/* Accesses of these kinds on the barrier that the warp may have executed and can never come to again. */
-uint32_t wsdbg_code_behind(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier);
+/* Accesses of these kinds on the barrier that the warp may have executed and can never come to again; *times, if asked
+ * for, is how often it may have executed the most frequent of them (255 = in a loop). */
+uint32_t wsdbg_code_behind(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier,
+                           uint32_t *times);
 /* Whether the grid's code has such an access at all; *access is the first, or WSDBG_NONE. */
 enum wsdbg_match wsdbg_code_has(const struct wsdbg_case *c, wsdbg_access_kinds kinds, uint32_t barrier,
                                 uint32_t *access);

@@ -1,48 +1,16 @@
-/* rule_code_arrivals.c - arrivals that a phase lacks: who could make them, and where those warps are.
+/* rule_code_arrivals.c - arrivals that a phase lacks though those who could make them are there.
  *
  * Reads: barrier words, reaches, the wait graph.  Adds: ARRIVE_MISSING, ARRIVE_SHORT, TX_NO_ARRIVE, LANE_SPLIT,
- * PEER_EXITED; as a rule of its own, after those that know more, WAKER_EXITED.
+ * PEER_EXITED.
  */
-#include "diagnose/code_graph.h"
+#include "diagnose/code_lack.h"
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
 
 #define WARP_THREADS 32u
 
-/* An mbarrier wait that lacks arrivals, and those who could bring them. */
-struct lack {
-    uint32_t warp;
-    struct wsdbg_word word;
-    struct wsdbg_warp_set able; /* other live warps, however doubtful */
-    enum wsdbg_can itself;      /* the waiting warp: other lanes of it */
-    enum wsdbg_match in_code;   /* an arrival on it */
-    uint32_t arrives;           /* an access of that kind, or WSDBG_NONE */
-    uint32_t exited, peers_gone;
-};
-
-static bool read_lack(const struct wsdbg_case *c, uint32_t warp, struct lack *lack)
-{
-    *lack = (struct lack){.warp = warp};
-    if (!wsdbg_case_stuck(c, warp) || !wsdbg_code_wait(c, warp, &lack->word) || lack->word.pending == 0)
-        return false;
-    lack->able = wsdbg_code_able(c, WSDBG_KINDS_ARRIVAL, lack->word.barrier, WSDBG_CAN_DOUBTFUL);
-    wsdbg_set_remove(&lack->able, warp);
-    lack->itself = wsdbg_code_can(c, warp, WSDBG_KINDS_ARRIVAL, lack->word.barrier, NULL);
-    lack->in_code = wsdbg_code_has(c, WSDBG_KINDS_ARRIVAL, lack->word.barrier, &lack->arrives);
-    const struct wsdbg_cta *cta = &c->snapshot->ctas[wsdbg_case_warp(c, warp)->cta];
-    lack->peers_gone = cta->cluster_size > c->cta_count ? cta->cluster_size - c->cta_count : 0;
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        lack->exited += wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED;
-    return true;
-}
-
-static uint32_t made(const struct lack *lack)
-{
-    return lack->word.expected > lack->word.pending ? lack->word.expected - lack->word.pending : 0;
-}
-
 /* Some stage of the barrier in this CTA has completed a phase.  Two completed ones look like none. */
-static bool ever_completed(const struct wsdbg_case *c, const struct lack *lack)
+static bool ever_completed(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
     struct wsdbg_word word;
     for (uint32_t at = 0; wsdbg_word_next(c, lack->word.barrier, &at, &word);)
@@ -52,7 +20,7 @@ static bool ever_completed(const struct wsdbg_case *c, const struct lack *lack)
 }
 
 /* Another stage of the barrier in this CTA has some of its arrivals, too. */
-static bool others_are_partial(const struct wsdbg_case *c, const struct lack *lack)
+static bool others_are_partial(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
     struct wsdbg_word word;
     for (uint32_t at = 0; wsdbg_word_next(c, lack->word.barrier, &at, &word);)
@@ -85,36 +53,27 @@ static uint32_t capacity_of(const struct wsdbg_case *c, uint32_t warp, uint32_t 
     return most;
 }
 
-static uint32_t capacity(const struct wsdbg_case *c, const struct lack *lack, bool behind)
+static uint32_t capacity(const struct wsdbg_case *c, const struct wsdbg_lack *lack, const struct wsdbg_warp_set *warps,
+                         bool behind)
 {
     uint32_t sum = 0;
     for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED)
+        if (wsdbg_set_has(warps, w))
             sum += capacity_of(c, w, lack->word.barrier, behind);
     return sum;
 }
 
-static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct lack *lack, enum wsdbg_cause cause,
-                                   enum wsdbg_confidence confidence)
-{
-    struct wsdbg_finding *finding =
-        wsdbg_case_find(c, cause, confidence, wsdbg_case_warp(c, lack->warp)->cta, lack->word.barrier);
-    wsdbg_tell_wait(c, finding, lack->warp);
-    wsdbg_tell_word(c, finding, lack->word.barrier);
-    return finding;
-}
-
 /* ---- nobody can arrive any more ---- */
 
-static void say_no_arrive(struct wsdbg_case *c, const struct lack *lack, uint32_t expects)
+static void say_no_arrive(struct wsdbg_case *c, const struct wsdbg_lack *lack, uint32_t expects)
 {
     struct wsdbg_finding *finding =
-        begin(c, lack, WSDBG_CAUSE_TX_NO_ARRIVE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_PROVEN));
+        wsdbg_lack_find(c, lack, WSDBG_CAUSE_TX_NO_ARRIVE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_PROVEN));
     if (!finding)
         return;
     const struct wsdbg_phrase object = wsdbg_say_object(c, lack->word.barrier);
     for (uint32_t w = 0; w < c->warp_count && !finding->role.known; w++)
-        if (wsdbg_code_behind(c, w, WSDBG_KINDS_EXPECT, lack->word.barrier) > 0)
+        if (wsdbg_code_behind(c, w, WSDBG_KINDS_EXPECT, lack->word.barrier, NULL) > 0)
             finding->role = wsdbg_case_warp(c, w)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "The kernel announces bytes on %s (expect_tx) but has no instruction that arrives on it: %u of %u "
@@ -127,10 +86,10 @@ static void say_no_arrive(struct wsdbg_case *c, const struct lack *lack, uint32_
     wsdbg_tell_access(c, finding, expects, "announces bytes and is no arrival");
 }
 
-static void say_no_instruction(struct wsdbg_case *c, const struct lack *lack)
+static void say_no_instruction(struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
     struct wsdbg_finding *finding =
-        begin(c, lack, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+        wsdbg_lack_find(c, lack, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
@@ -142,10 +101,10 @@ static void say_no_instruction(struct wsdbg_case *c, const struct lack *lack)
 }
 
 /* Only other lanes of the waiting warp could arrive, and they wait for the lanes that wait. */
-static void say_split(struct wsdbg_case *c, const struct lack *lack)
+static void say_split(struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
     const enum wsdbg_confidence wanted = lack->itself == WSDBG_CAN ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY;
-    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_LANE_SPLIT, wsdbg_code_cap(c, wanted));
+    struct wsdbg_finding *finding = wsdbg_lack_find(c, lack, WSDBG_CAUSE_LANE_SPLIT, wsdbg_code_cap(c, wanted));
     if (!finding)
         return;
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, lack->warp);
@@ -165,9 +124,10 @@ static void say_split(struct wsdbg_case *c, const struct lack *lack)
                             wsdbg_warp_state_name(parts[i].state), wsdbg_say_place(c, parts[i].site).text);
 }
 
-static void say_peer_exited(struct wsdbg_case *c, const struct lack *lack)
+static void say_peer_exited(struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
-    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_PEER_EXITED, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+    struct wsdbg_finding *finding =
+        wsdbg_lack_find(c, lack, WSDBG_CAUSE_PEER_EXITED, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
@@ -181,10 +141,10 @@ static void say_peer_exited(struct wsdbg_case *c, const struct lack *lack)
     wsdbg_tell_access(c, finding, lack->arrives, "may be the arrival, in another CTA");
 }
 
-static void say_short(struct wsdbg_case *c, const struct lack *lack, const struct wsdbg_warp_set *arrivers)
+static void say_short(struct wsdbg_case *c, const struct wsdbg_lack *lack, const struct wsdbg_warp_set *arrivers)
 {
     struct wsdbg_finding *finding =
-        begin(c, lack, WSDBG_CAUSE_ARRIVE_SHORT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+        wsdbg_lack_find(c, lack, WSDBG_CAUSE_ARRIVE_SHORT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
     if (!finding)
         return;
     const uint32_t first = wsdbg_first_of(arrivers);
@@ -195,19 +155,19 @@ static void say_short(struct wsdbg_case *c, const struct lack *lack, const struc
         wsdbg_print(who, sizeof who, " (%.160s)", wsdbg_say_warps(c, arrivers).text);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s is made for %u arrivals, but all that arrive on it%s make only %u, so %s waits for ever%s.",
-                wsdbg_say_object(c, lack->word.barrier).text, lack->word.expected, who, made(lack),
+                wsdbg_say_object(c, lack->word.barrier).text, lack->word.expected, who, lack->made,
                 wsdbg_say_warp(c, lack->warp).text, wsdbg_say_at(c, lack->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Initialise %s with the arrivals that are really made (%u), or let the missing threads arrive.",
-                wsdbg_say_family(c, lack->word.barrier).text, made(lack));
+                wsdbg_say_family(c, lack->word.barrier).text, lack->made);
     wsdbg_tell_access(c, finding, lack->arrives, "may be on it");
     wsdbg_tell_waits(c, finding, arrivers);
 }
 
-static void say_missing(struct wsdbg_case *c, const struct lack *lack, const struct wsdbg_warp_set *arrivers,
+static void say_missing(struct wsdbg_case *c, const struct wsdbg_lack *lack, const struct wsdbg_warp_set *arrivers,
                         const char *where, enum wsdbg_confidence confidence)
 {
-    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, confidence));
+    struct wsdbg_finding *finding = wsdbg_lack_find(c, lack, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, confidence));
     if (!finding)
         return;
     const uint32_t first = wsdbg_first_of(arrivers);
@@ -226,27 +186,8 @@ static void say_missing(struct wsdbg_case *c, const struct lack *lack, const str
     wsdbg_tell_waits(c, finding, arrivers);
 }
 
-/* Live warps with an arrival on the barrier behind them. */
-static struct wsdbg_warp_set past_it(const struct wsdbg_case *c, const struct lack *lack)
-{
-    struct wsdbg_warp_set set = {{0}};
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED &&
-            wsdbg_code_behind(c, w, WSDBG_KINDS_ARRIVAL, lack->word.barrier) > 0)
-            wsdbg_set_add(&set, w);
-    return set;
-}
-
-/* Other lanes of the waiting warp may come to an arrival.  A doubtful one counts where nobody has left who was rather
- * meant to make it. */
-static bool waits_in_parts(const struct wsdbg_case *c, const struct lack *lack)
-{
-    return wsdbg_case_warp(c, lack->warp)->part_count > 1 &&
-           (lack->itself == WSDBG_CAN || (lack->itself == WSDBG_CAN_DOUBTFUL && lack->exited == 0));
-}
-
 /* Some arrival on it may come from another CTA. */
-static bool may_be_remote(const struct wsdbg_case *c, const struct lack *lack)
+static bool may_be_remote(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
     for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
         const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
@@ -259,9 +200,9 @@ static bool may_be_remote(const struct wsdbg_case *c, const struct lack *lack)
 }
 
 /* How many lanes arrive is not known: what is there fits one of each warp, or all. */
-static bool all_may_have_come(const struct lack *lack, uint32_t warps)
+static bool all_may_have_come(const struct wsdbg_lack *lack, uint32_t warps)
 {
-    return warps > 0 && (made(lack) == warps || made(lack) == warps * WARP_THREADS);
+    return warps > 0 && (lack->made == warps || lack->made == warps * WARP_THREADS);
 }
 
 /* The barrier is the only mbarrier of its CTA that is known: what names some mbarrier names this one. */
@@ -274,13 +215,13 @@ static bool is_only_mbarrier(const struct wsdbg_case *c, uint32_t barrier)
     return true;
 }
 
-static void judge_unreachable(struct wsdbg_case *c, const struct lack *lack)
+static void judge_unreachable(struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
     uint32_t expects;
     const enum wsdbg_match expected = wsdbg_code_has(c, WSDBG_KINDS_EXPECT, lack->word.barrier, &expects);
     const bool announced =
         expected >= WSDBG_MATCH_MAY || (expected == WSDBG_MATCH_OPEN && is_only_mbarrier(c, lack->word.barrier));
-    if (waits_in_parts(c, lack)) {
+    if (wsdbg_lack_is_in_parts(c, lack)) {
         say_split(c, lack);
     } else if (lack->in_code == WSDBG_MATCH_NO && c->snapshot->access_count > 0) {
         if (announced)
@@ -289,20 +230,19 @@ static void judge_unreachable(struct wsdbg_case *c, const struct lack *lack)
             say_no_instruction(c, lack);
     } else if (lack->peers_gone > 0 && may_be_remote(c, lack)) {
         say_peer_exited(c, lack);
-    } else if (lack->exited == 0 && lack->in_code >= WSDBG_MATCH_MAY) {
-        const struct wsdbg_warp_set past = past_it(c, lack);
-        const uint32_t could = capacity(c, lack, true);
-        if (wsdbg_set_count(&past) > 0 && could > made(lack))
-            say_missing(c, lack, &past, "are past it and cannot come back", WSDBG_CONFIDENCE_LIKELY);
-        else if (could ? could == made(lack) : all_may_have_come(lack, wsdbg_set_count(&past)))
-            say_short(c, lack, &past);
+    } else if (lack->exited == 0 && lack->in_code >= WSDBG_MATCH_MAY && !wsdbg_lack_is_of_round_too_many(lack)) {
+        const uint32_t could = capacity(c, lack, &lack->past, true);
+        if (wsdbg_set_count(&lack->past) > 0 && could > lack->made)
+            say_missing(c, lack, &lack->past, "are past it and cannot come back", WSDBG_CONFIDENCE_LIKELY);
+        else if (could ? could == lack->made : all_may_have_come(lack, wsdbg_set_count(&lack->past)))
+            say_short(c, lack, &lack->past);
     }
 }
 
 /* ---- those who can arrive wait themselves ---- */
 
 /* Warps that wait on this barrier, or on the same one of another CTA of the cluster. */
-static struct wsdbg_warp_set waiters_beside(const struct wsdbg_case *c, const struct lack *lack)
+static struct wsdbg_warp_set waiters_beside(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
     const uint32_t id = c->snapshot->barriers[lack->word.barrier].id;
     struct wsdbg_warp_set set = {{0}};
@@ -315,7 +255,7 @@ static struct wsdbg_warp_set waiters_beside(const struct wsdbg_case *c, const st
 }
 
 /* Each of them waits for something that the waiting warp, or one that waits beside it, can bring. */
-static bool all_wait_for_it(const struct wsdbg_case *c, const struct lack *lack)
+static bool all_wait_for_it(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
     const struct wsdbg_warp_set beside = waiters_beside(c, lack);
     for (uint32_t w = 0; w < c->warp_count; w++) {
@@ -329,11 +269,11 @@ static bool all_wait_for_it(const struct wsdbg_case *c, const struct lack *lack)
     return true;
 }
 
-static void judge_ring(struct wsdbg_case *c, const struct lack *lack)
+static void judge_ring(struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
-    if (made(lack) == 0 || lack->word.bytes < 0 || !all_wait_for_it(c, lack))
+    if (lack->made == 0 || lack->word.bytes < 0 || !all_wait_for_it(c, lack))
         return;
-    const uint32_t could = capacity(c, lack, false);
+    const uint32_t could = capacity(c, lack, &lack->able, false);
     const bool completed = ever_completed(c, lack);
     if (could == 0 ? !completed : could < lack->word.expected) {
         if (could > 0 && !completed && lack->exited == 0)
@@ -347,62 +287,13 @@ static void judge_ring(struct wsdbg_case *c, const struct lack *lack)
 
 void wsdbg_rule_code_arrivals(struct wsdbg_case *c)
 {
-    struct lack lack;
+    struct wsdbg_lack lack;
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        if (!read_lack(c, w, &lack))
+        if (!wsdbg_lack_read(c, w, &lack))
             continue;
         if (wsdbg_set_count(&lack.able) == 0)
             judge_unreachable(c, &lack);
         else
             judge_ring(c, &lack);
     }
-}
-
-/* ---- WAKER_EXITED ---- */
-
-/* Copies of cp.async count down later: they may be on their way though their warp has gone on. */
-static bool arrivals_under_way(const struct wsdbg_case *c, const struct lack *lack)
-{
-    return c->cta_count > 1 || wsdbg_code_has(c, WSDBG_KIND(WSDBG_ACCESS_COPY_ARRIVE), lack->word.barrier, NULL);
-}
-
-/* That no warp is left who could come to an arrival is seen in one picture. */
-static enum wsdbg_confidence confidence_of_exited(const struct wsdbg_case *c, const struct lack *lack)
-{
-    const enum wsdbg_confidence by_looks = wsdbg_code_cap(c, WSDBG_CONFIDENCE_PROVEN);
-    if (by_looks == WSDBG_CONFIDENCE_LIKELY && !arrivals_under_way(c, lack) && wsdbg_code_nobody_runs(c))
-        return WSDBG_CONFIDENCE_PROVEN;
-    return by_looks;
-}
-
-static void say_exited(struct wsdbg_case *c, const struct lack *lack)
-{
-    const struct wsdbg_warp_set *gone = &c->graph->nodes[lack->warp].wakers;
-    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_WAKER_EXITED, confidence_of_exited(c, lack));
-    if (!finding)
-        return;
-    const uint32_t first = wsdbg_first_of(gone);
-    if (first != WSDBG_NONE)
-        finding->role = wsdbg_case_warp(c, first)->role;
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s waits on %s%s, but every warp that could arrive has exited: no warp that is still there can come to "
-        "an instruction that arrives on it, and %s left.",
-        wsdbg_say_warp(c, lack->warp).text, wsdbg_say_object(c, lack->word.barrier).text,
-        wsdbg_say_at(c, lack->warp).text, wsdbg_say_warps(c, gone).text);
-    if (first != WSDBG_NONE)
-        wsdbg_print(
-            finding->fix, sizeof finding->fix,
-            "Make both sides run the same number of iterations: compare how %s and %s compute their tiles and trips.",
-            wsdbg_say_role(c, lack->warp).text, wsdbg_say_role(c, first).text);
-    wsdbg_tell_access(c, finding, lack->arrives, "may be the arrival; no live warp can come to it");
-}
-
-void wsdbg_rule_code_exited(struct wsdbg_case *c)
-{
-    struct lack lack;
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (read_lack(c, w, &lack) && wsdbg_set_count(&lack.able) == 0 && lack.exited > 0 &&
-            lack.in_code >= WSDBG_MATCH_MAY && !waits_in_parts(c, &lack))
-            say_exited(c, &lack);
 }

@@ -54,7 +54,7 @@ static struct wsdbg_warp_set announcers(const struct wsdbg_case *c, const struct
 {
     struct wsdbg_warp_set set = wsdbg_code_able(c, WSDBG_KINDS_EXPECT, word->barrier, WSDBG_CAN);
     for (uint32_t w = 0; w < c->warp_count && wsdbg_set_count(&set) == 0; w++)
-        if (wsdbg_code_behind(c, w, WSDBG_KINDS_EXPECT, word->barrier) > 0)
+        if (wsdbg_code_behind(c, w, WSDBG_KINDS_EXPECT, word->barrier, NULL) > 0)
             wsdbg_set_add(&set, w);
     return set;
 }

@@ -42,7 +42,7 @@ static void add_warp(const struct wsdbg_case *c, uint32_t warp, struct gathering
             g->other_count = count;
     } else if (wsdbg_code_can(c, warp, WSDBG_KINDS_NAMED, g->barrier, NULL) > WSDBG_CAN_NOT) {
         wsdbg_set_add(&g->to_come, warp);
-    } else if (wsdbg_code_behind(c, warp, WSDBG_KINDS_NAMED, g->barrier) > 0) {
+    } else if (wsdbg_code_behind(c, warp, WSDBG_KINDS_NAMED, g->barrier, NULL) > 0) {
         g->others_behind++;
     }
 }

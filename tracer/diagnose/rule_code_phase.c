@@ -73,8 +73,9 @@ static bool read_slot(const struct wsdbg_case *c, uint32_t warp, struct slot *sl
     for (uint32_t w = 0; w < c->warp_count; w++) {
         if (!wsdbg_set_has(&slot->releasers, w))
             continue;
-        const uint32_t handed = wsdbg_code_behind(c, w, WSDBG_KINDS_ARRIVAL, slot->empty.barrier);
-        const bool of_rounds = handed > 0 && wsdbg_code_behind(c, w, WSDBG_KIND(WSDBG_ACCESS_WAIT), slot->full.barrier);
+        const uint32_t handed = wsdbg_code_behind(c, w, WSDBG_KINDS_ARRIVAL, slot->empty.barrier, NULL);
+        const bool of_rounds =
+            handed > 0 && wsdbg_code_behind(c, w, WSDBG_KIND(WSDBG_ACCESS_WAIT), slot->full.barrier, NULL);
         slot->handed_known = slot->handed_known && !of_rounds && (first || handed == slot->handed);
         slot->handed = handed;
         first = false;

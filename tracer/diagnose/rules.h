@@ -29,7 +29,7 @@ wsdbg_rule wsdbg_rule_code_phase;    /* TX_SHARED_BARRIER, DOUBLE_ARRIVE, PARITY
 wsdbg_rule wsdbg_rule_code_bytes;    /* TX_MISMATCH, TMA_NEVER_COMPLETED, BARRIER_NOT_INIT */
 wsdbg_rule wsdbg_rule_code_arrivals; /* ARRIVE_MISSING, ARRIVE_SHORT, TX_NO_ARRIVE, LANE_SPLIT, PEER_EXITED */
 wsdbg_rule wsdbg_rule_code_gather;   /* NAMED_COUNT, BLOCK_SYNC_IN_ROLE, LANE_SPLIT */
-wsdbg_rule wsdbg_rule_code_exited;   /* WAKER_EXITED */
+wsdbg_rule wsdbg_rule_code_exited;   /* WAKER_EXITED, ROLE_DISAGREE */
 wsdbg_rule wsdbg_rule_code_outside;  /* GLOBAL_SPIN, NOT_RESIDENT, GRID_DEPENDENCY */
 wsdbg_rule wsdbg_rule_cluster;       /* CLUSTER_MISSING */
 

@@ -1,0 +1,79 @@
+/* rule_code_exited.c - nobody is left who could come to an arrival that a wait lacks.
+ *
+ * Reads: barrier words, reaches, the wait graph.  Adds: WAKER_EXITED; ROLE_DISAGREE where those who used to arrive are
+ * there but have left their loop.
+ */
+#include "diagnose/code_graph.h"
+#include "diagnose/code_lack.h"
+#include "diagnose/code_say.h"
+#include "diagnose/rules.h"
+
+/* Copies of cp.async count down later: they may be on their way though their warp has gone on. */
+static bool arrivals_under_way(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
+{
+    return c->cta_count > 1 || wsdbg_code_has(c, WSDBG_KIND(WSDBG_ACCESS_COPY_ARRIVE), lack->word.barrier, NULL);
+}
+
+/* That no warp is left who could come to an arrival is seen in one picture. */
+static enum wsdbg_confidence confidence_of_exited(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
+{
+    const enum wsdbg_confidence by_looks = wsdbg_code_cap(c, WSDBG_CONFIDENCE_PROVEN);
+    if (by_looks == WSDBG_CONFIDENCE_LIKELY && !arrivals_under_way(c, lack) && wsdbg_code_nobody_runs(c))
+        return WSDBG_CONFIDENCE_PROVEN;
+    return by_looks;
+}
+
+static void say_exited(struct wsdbg_case *c, const struct wsdbg_lack *lack)
+{
+    const struct wsdbg_warp_set *gone = &c->graph->nodes[lack->warp].wakers;
+    struct wsdbg_finding *finding = wsdbg_lack_find(c, lack, WSDBG_CAUSE_WAKER_EXITED, confidence_of_exited(c, lack));
+    if (!finding)
+        return;
+    const uint32_t first = wsdbg_first_of(gone);
+    if (first != WSDBG_NONE)
+        finding->role = wsdbg_case_warp(c, first)->role;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s waits on %s%s, but every warp that could arrive has exited: no warp that is still there can come to "
+        "an instruction that arrives on it, and %s left.",
+        wsdbg_say_warp(c, lack->warp).text, wsdbg_say_object(c, lack->word.barrier).text,
+        wsdbg_say_at(c, lack->warp).text, wsdbg_say_warps(c, gone).text);
+    if (first != WSDBG_NONE)
+        wsdbg_print(
+            finding->fix, sizeof finding->fix,
+            "Make both sides run the same number of iterations: compare how %s and %s compute their tiles and trips.",
+            wsdbg_say_role(c, lack->warp).text, wsdbg_say_role(c, first).text);
+    wsdbg_tell_access(c, finding, lack->arrives, "may be the arrival; no live warp can come to it");
+}
+
+static void say_disagree(struct wsdbg_case *c, const struct wsdbg_lack *lack)
+{
+    struct wsdbg_finding *finding =
+        wsdbg_lack_find(c, lack, WSDBG_CAUSE_ROLE_DISAGREE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+    if (!finding)
+        return;
+    const uint32_t first = wsdbg_first_of(&lack->done);
+    finding->role = wsdbg_case_warp(c, first)->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on %s%s for another round, while %s, which arrived in those before, left the loop for good: "
+                "the roles disagree on the number of rounds.",
+                wsdbg_say_warp(c, lack->warp).text, wsdbg_say_object(c, lack->word.barrier).text,
+                wsdbg_say_at(c, lack->warp).text, wsdbg_say_warps(c, &lack->done).text);
+    wsdbg_print(finding->fix, sizeof finding->fix, "Compute the tile schedule in one place for all roles.");
+    wsdbg_tell_access(c, finding, lack->arrives, "may be the arrival; no live warp can come to it");
+    wsdbg_tell_waits(c, finding, &lack->done);
+}
+
+void wsdbg_rule_code_exited(struct wsdbg_case *c)
+{
+    struct wsdbg_lack lack;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        if (!wsdbg_lack_read(c, w, &lack) || wsdbg_set_count(&lack.able) > 0 || lack.in_code < WSDBG_MATCH_MAY ||
+            wsdbg_lack_is_in_parts(c, &lack))
+            continue;
+        if (wsdbg_lack_is_of_round_too_many(&lack))
+            say_disagree(c, &lack);
+        else if (lack.exited > 0)
+            say_exited(c, &lack);
+    }
+}
