@@ -31,10 +31,22 @@ static void command_lines_that_cannot_be_followed(void **state)
     check_refused(WSDBG("run", "--stall", "soon", "true"), "soon", "seconds");
     check_refused(WSDBG("run", "--history", "1000", "true"), "1000", "from 0 to 128");
     check_refused(WSDBG("run", "--on-stall=explode", "true"), "explode", "kill|wait|detach");
+    check_refused(WSDBG("run", "--keep-looks", "no-folder", "true"), "no-folder", "No such file");
+    check_refused(WSDBG("run", "--keep-looks", WSDBG_BINARY, "true"), WSDBG_BINARY, "not a folder");
+    check_refused(WSDBG("run", "--keep-looks", ".", "--evidence=ring", "true"), "--keep-looks", "not looked at");
     check_refused(WSDBG("run"), "missing", "PROGRAM");
     check_refused(WSDBG("report"), "missing", "FILE.db");
     check_refused(WSDBG("query", "--csv", "--json", "x.db"), "--csv", "--json");
     assert_int_equal(count_files("*.db*"), 0);
+}
+
+static void core_dumps_are_not_made_beside_another_tool(void **state)
+{
+    (void)state;
+    setenv("CUDA_INJECTION64_PATH", "/some/tool.so", 1);
+    check_refused(WSDBG("run", "--evidence=core", "true"), "--evidence=core", "/some/tool.so");
+    unsetenv("CUDA_INJECTION64_PATH");
+    check_refused(WSDBG("run", "--evidence=core", "--observer=cupti", "true"), "--evidence=core", "--observer=cupti");
 }
 
 static void screens_need_a_terminal(void **state)
@@ -181,6 +193,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
     const struct CMUnitTest tests[] = {
         TEST(command_lines_that_cannot_be_followed),
+        TEST(core_dumps_are_not_made_beside_another_tool),
         TEST(screens_need_a_terminal),
         TEST(what_this_version_lacks),
         TEST(every_demo_has_a_story),

@@ -15,6 +15,7 @@ struct wsdbg_run_options {
     const char *observer; /* "driver" or "cupti" */
     const char *history;  /* events a warp, NULL = the shim's default */
     const char *record_path;
+    const char *looks_folder; /* where looks at the GPU are kept, NULL = nowhere */
     enum wsdbg_run_evidence evidence;
     uint64_t stall_ns, work_stall_ns; /* of kernels with probes; of those without */
     uint64_t look_every_ns; /* with tui: kernels without probes are looked at so often, 0 = never */

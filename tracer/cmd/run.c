@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/console.h"
@@ -103,11 +104,31 @@ static struct wsdbg_error *choose_evidence(struct run *run)
                                   "--evidence=%s: not with --observer=cupti, which takes the place in the program that "
                                   "debuggers need; use --observer=driver",
                                   words[wanted]);
+    const char *injection = getenv("CUDA_INJECTION64_PATH");
+    if (wanted == WSDBG_RUN_CORE && injection && *injection)
+        return wsdbg_error_create(
+            WSDBG_ERROR_BAD_INPUT,
+            "--evidence=core: not with CUDA_INJECTION64_PATH set (to %s), beside which the driver "
+            "makes no core dump",
+            injection);
     if (cupti && wanted == WSDBG_RUN_AUTO)
         wsdbg_say("with --observer=cupti only kernels with probes can be looked at");
     run->evidence = wanted == WSDBG_RUN_AUTO && cupti ? WSDBG_RUN_RING : wanted;
     run->look_ns = most_look_ns(run->evidence);
+    if (run->options->looks_folder && !run->look_ns)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--keep-looks: with this evidence the GPU is not looked at");
     return NULL;
+}
+
+static struct wsdbg_error *check_folder(const char *path)
+{
+    struct stat status;
+    if (!path)
+        return NULL;
+    if (stat(path, &status) != 0)
+        return wsdbg_error_os(errno, "--keep-looks: %s", path);
+    return S_ISDIR(status.st_mode) ? NULL
+                                   : wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--keep-looks: %s: not a folder", path);
 }
 
 /* The observer's files and the program's environment: nothing is started yet. */
@@ -129,6 +150,9 @@ static struct wsdbg_error *prepare(struct run *run)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s exists already, not overwritten", options->output);
     if (options->record_path && access(options->record_path, F_OK) == 0)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s exists already, not overwritten", options->record_path);
+    error = check_folder(options->looks_folder);
+    if (error)
+        return error;
     error = options->tui ? wsdbg_tui_create(options->look_every_ns, &run->tui) : NULL;
     if (!error)
         error = wsdbg_spool_create(&run->spool);
@@ -188,6 +212,8 @@ static struct wsdbg_error *create_session(struct run *run)
     struct wsdbg_error *error = open_evidence(run, &evidence);
     if (error)
         return error;
+    if (options->looks_folder && evidence->ops->keep)
+        evidence->ops->keep(evidence, options->looks_folder);
     run->clock = (struct wsdbg_clock){.now_ns = live_now_ns, .wait = live_wait, .is_live = true};
     struct wsdbg_session_options session = {
         .output = run->output,
