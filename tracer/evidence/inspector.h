@@ -50,9 +50,9 @@ struct wsdbg_inspector_device {
 struct wsdbg_inspector_warp {
     uint32_t device, sm, slot;
     bool resources_known, convergence_known;
-    struct wsdbg_debug_warp state;
-    struct wsdbg_debug_resources resources;
-    struct wsdbg_debug_convergence convergence;
+    _Alignas(8) struct wsdbg_debug_warp state; /* the driver's structs are packed: each where its fields are aligned */
+    _Alignas(8) struct wsdbg_debug_resources resources;
+    _Alignas(8) struct wsdbg_debug_convergence convergence;
 };
 
 /* What the child leaves; counts may be anything when it went wrong, so readers cut them. */
@@ -61,7 +61,7 @@ struct wsdbg_inspector_area {
     uint32_t images_dropped, warps_dropped; /* there was no room for them, or the driver did not give them */
     struct wsdbg_inspector_device devices[WSDBG_INSPECTOR_DEVICES];
     struct wsdbg_inspector_image images[WSDBG_INSPECTOR_IMAGES];
-    struct wsdbg_debug_grid grids[WSDBG_INSPECTOR_GRIDS];
+    _Alignas(8) struct wsdbg_debug_grid grids[WSDBG_INSPECTOR_GRIDS];
     struct wsdbg_inspector_warp warps[WSDBG_INSPECTOR_WARPS];
     unsigned char read[WSDBG_INSPECTOR_READ_BYTES];
     unsigned char image_bytes[];
