@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "sass/access.h"
+#include "sass/threads.h"
 
 #define IMAGE_MOST ((size_t)1 << 24)
 
@@ -209,6 +210,25 @@ static void two_loaders_of_one_barrier_expect_one_after_the_other(void **state)
                                       "TMA load " FULL ", one lane\n" GEMM_LOOPS);
 }
 
+#define HAND_OVER                                                    \
+    "arrive 0x38420: 0x1, one lane\narrive 0x38428: 0x1, one lane\n" \
+    "arrive 0x38430: 0x1, one lane\narrive 0x38438: 0x1, one lane\n"
+
+static void hand_over_is_seen_twice(void **state)
+{
+    (void)state;
+    assert_accesses("gemm_double_arrive_bare", "gemm_cooperative", 384,
+                    GEMM_INITS("0x8") "bar.sync 0x0: 0x0\n" HAND_OVER HAND_OVER "bar.sync 0x0: 0x0\n"
+                                      "setmaxnreg.inc: 0xe8\n"
+                                      "wait " FULL EITHER_PARITY "\n"
+                                      "arrive " EMPTY ": 0x1, one lane\n"
+                                      "bar.sync 0x1 + 1 * 2: 0x80\n"
+                                      "setmaxnreg.dec: 0x28\n"
+                                      "wait " EMPTY EITHER_PARITY ", one lane\n"
+                                      "arrive.expect_tx " FULL ": 0xc000, one lane\n"
+                                      "TMA load " FULL ", one lane\n" GEMM_LOOPS);
+}
+
 /* The first access of a kind; count 0 = there is none. */
 static struct wsdbg_value_set count_of(const char *image, const char *kernel, enum wsdbg_access_kind kind)
 {
@@ -278,6 +298,72 @@ static void the_least_kernels_accesses_are_found(void **state)
         assert_accesses("waits", rows[i].kernel, 64, rows[i].accesses);
 }
 
+/* ---- what the threads of one warp execute ---- */
+
+struct counted {
+    uint8_t least, most; /* accesses of the kind on the way to the wait */
+};
+
+/* How often `threads` from `first` on come past accesses of a kind before they first come to instruction `to`. */
+static struct counted count_before(const struct opened *opened, uint32_t first, uint32_t threads,
+                                   enum wsdbg_access_kind kind, uint32_t to)
+{
+    uint32_t cta_threads = 384;
+    const struct wsdbg_launch_values launch = {&cta_threads, constant};
+    const uint32_t count = wsdbg_graph_instruction_count(opened->graph);
+    uint64_t *set = calloc(count / 64 + 1, sizeof *set);
+    struct wsdbg_graph *graph;
+    struct counted counted = {0};
+    for (size_t i = 0; i < opened->count; i++)
+        if (opened->accesses[i].kind == kind)
+            set[opened->accesses[i].instruction / 64] |= UINT64_C(1) << opened->accesses[i].instruction % 64;
+    assert_null(wsdbg_graph_create_for_threads(opened->graph, &launch, first, threads, &graph));
+    wsdbg_graph_passes(graph, 0, to, set, &counted.least, &counted.most);
+    wsdbg_graph_destroy(graph);
+    free(set);
+    return counted;
+}
+
+/* The first request for registers or release of them that the thread comes to. */
+static uint32_t first_for_thread(const struct opened *opened, enum wsdbg_access_kind kind)
+{
+    for (size_t i = 0; i < opened->count; i++)
+        if (opened->accesses[i].kind == kind)
+            return opened->accesses[i].instruction;
+    fail_msg("no such access");
+    return 0;
+}
+
+/* Warps 4 to 11 are the consumers: the first lane of each hands over each of four slots, twice. */
+static void a_lane_s_path_tells_how_often_it_arrived(void **state)
+{
+    (void)state;
+    struct opened kernel = open_kernel("gemm_double_arrive_bare", "gemm_cooperative", 384);
+    const uint32_t consumer = first_for_thread(&kernel, WSDBG_ACCESS_REGISTERS_REQUEST);
+    const uint32_t producer = first_for_thread(&kernel, WSDBG_ACCESS_REGISTERS_RELEASE);
+    const struct {
+        uint32_t first, threads, to;
+        struct counted arrivals, inits;
+    } rows[] = {
+        {0, 1, producer, {0, 0}, {8, 8}},    /* thread 0 has initialised the barriers */
+        {0, 32, producer, {0, 0}, {0, 8}},   /* of warp 0 not every thread has */
+        {32, 32, producer, {0, 0}, {0, 0}},  /* nor any of the others */
+        {128, 1, consumer, {8, 8}, {0, 0}},  /* the first lane of a consumer warp has arrived */
+        {129, 1, consumer, {0, 0}, {0, 0}},  /* the second lane has not */
+        {352, 32, consumer, {0, 8}, {0, 0}}, /* so one cannot say it of every lane of the warp */
+        {128, 1, producer, {0, 0}, {0, 0}},  /* never comes there */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct counted arrivals =
+            count_before(&kernel, rows[i].first, rows[i].threads, WSDBG_ACCESS_ARRIVE, rows[i].to);
+        const struct counted inits =
+            count_before(&kernel, rows[i].first, rows[i].threads, WSDBG_ACCESS_INIT, rows[i].to);
+        assert_memory_equal(&arrivals, &rows[i].arrivals, sizeof arrivals);
+        assert_memory_equal(&inits, &rows[i].inits, sizeof inits);
+    }
+    close_kernel(&kernel);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +374,8 @@ int main(void)
         cmocka_unit_test(the_bugs_show_in_counts),
         cmocka_unit_test(two_async_warps_accesses_are_found),
         cmocka_unit_test(the_least_kernels_accesses_are_found),
+        cmocka_unit_test(hand_over_is_seen_twice),
+        cmocka_unit_test(a_lane_s_path_tells_how_often_it_arrived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

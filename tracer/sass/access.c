@@ -305,7 +305,7 @@ struct wsdbg_error *wsdbg_accesses_find(const struct wsdbg_graph *graph, const s
                                         struct wsdbg_access **out, size_t *count)
 {
     struct finding finding = {.graph = graph};
-    struct wsdbg_error *error = wsdbg_trace_create(graph, launch, &finding.trace);
+    struct wsdbg_error *error = wsdbg_trace_create(graph, launch, (struct wsdbg_thread_range){0, 0}, &finding.trace);
     if (!error)
         error = wsdbg_lanes_create(graph, finding.trace, &finding.lanes);
     if (!error)
@@ -319,7 +319,7 @@ struct wsdbg_value_set wsdbg_value_of(const struct wsdbg_graph *graph, const str
                                       uint32_t instruction, unsigned source)
 {
     struct wsdbg_trace *trace = NULL;
-    struct wsdbg_error *error = wsdbg_trace_create(graph, launch, &trace);
+    struct wsdbg_error *error = wsdbg_trace_create(graph, launch, (struct wsdbg_thread_range){0, 0}, &trace);
     if (error) {
         wsdbg_error_destroy(error);
         return (struct wsdbg_value_set){0};

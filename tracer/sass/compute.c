@@ -159,26 +159,36 @@ struct wsdbg_values wsdbg_compute(const struct wsdbg_instruction *instruction, u
     return followed[operation].compute(instruction, sources);
 }
 
-struct wsdbg_values wsdbg_compute_special(const struct wsdbg_operand *operand, const struct wsdbg_values threads[3])
+struct wsdbg_values wsdbg_compute_special(const struct wsdbg_operand *operand)
 {
-    uint32_t count;
-    if (operand->value == SPECIAL_LANE) {
-        const struct wsdbg_values lanes = wsdbg_values_steps(0, 1, LANES);
+    const struct wsdbg_values lanes = wsdbg_values_steps(0, 1, LANES);
+    switch (operand->value) {
+    case SPECIAL_LANE:
         return wsdbg_values_with_form(&lanes, WSDBG_FORM_LANE);
-    }
-    if (operand->value == SPECIAL_CTA_RANK)
+    case SPECIAL_CTA_RANK:
         return wsdbg_values_own_rank();
-    if (operand->value == SPECIAL_ZERO)
+    case SPECIAL_ZERO:
         return wsdbg_values_one(0);
-    if (operand->value < SPECIAL_THREAD_X || operand->value > SPECIAL_THREAD_Z)
+    default:
         return wsdbg_values_any();
-    const bool is_known = wsdbg_values_is_one(&threads[operand->value - SPECIAL_THREAD_X], &count);
+    }
+}
+
+bool wsdbg_compute_is_thread(const struct wsdbg_operand *operand, unsigned *dimension)
+{
+    *dimension = (unsigned)(operand->value - SPECIAL_THREAD_X);
+    return operand->value >= SPECIAL_THREAD_X && operand->value <= SPECIAL_THREAD_Z;
+}
+
+struct wsdbg_values wsdbg_compute_thread(unsigned dimension, const struct wsdbg_values *threads, uint32_t first,
+                                         uint32_t count)
+{
+    uint32_t all;
+    const bool is_known = wsdbg_values_is_one(threads, &all) && all && all <= THREADS_MOST;
     const struct wsdbg_values values =
-        wsdbg_values_steps(0, 1, is_known && count && count <= THREADS_MOST ? count : THREADS_MOST);
+        count ? wsdbg_values_steps(first, 1, count) : wsdbg_values_steps(0, 1, is_known ? all : THREADS_MOST);
     /* A warp is 32 threads in a row of x only where whole warps make up a row. */
-    return operand->value == SPECIAL_THREAD_X && is_known && count % LANES == 0
-               ? wsdbg_values_with_form(&values, WSDBG_FORM_THREAD_X)
-               : values;
+    return !dimension && is_known && all % LANES == 0 ? wsdbg_values_with_form(&values, WSDBG_FORM_THREAD_X) : values;
 }
 
 struct wsdbg_values wsdbg_compute_modified(const struct wsdbg_operand *operand, const struct wsdbg_values *value)
@@ -205,6 +215,32 @@ static bool is_constant_predicate(const struct wsdbg_operand *operand, bool *val
         operand->kind == WSDBG_OPERAND_PREDICATE || operand->kind == WSDBG_OPERAND_UNIFORM_PREDICATE;
     *value = !operand->is_negated;
     return is_predicate && operand->number == WSDBG_PT;
+}
+
+bool wsdbg_compute_compares(const struct wsdbg_instruction *compare, const struct wsdbg_values sources[2], bool *holds)
+{
+    for (int outcome = 0; outcome < 2; outcome++) {
+        const unsigned relations = wsdbg_compute_relations(compare, outcome, false);
+        const struct wsdbg_values left = wsdbg_values_filtered(&sources[0], relations, compare->is_signed, &sources[1]);
+        if (!relations || sources[0].kind == WSDBG_VALUES_NONE || sources[1].kind == WSDBG_VALUES_NONE)
+            return false;
+        if (left.kind != WSDBG_VALUES_NONE)
+            continue;
+        *holds = !outcome;
+        return true;
+    }
+    return false;
+}
+
+unsigned wsdbg_compute_combined(const struct wsdbg_instruction *compare, unsigned compared, unsigned third)
+{
+    const unsigned combined = compare->words[1] >> 10 & 3, either = 2;
+    const unsigned decisive = combined == COMBINED_BY_OR; /* this value on one side decides alone */
+    if (combined != COMBINED_BY_AND && combined != COMBINED_BY_OR)
+        return either;
+    if (compared == decisive || third == decisive)
+        return decisive;
+    return compared == either || third == either ? either : !decisive;
 }
 
 bool wsdbg_compute_decides(const struct wsdbg_instruction *compare, unsigned reg, bool holds)

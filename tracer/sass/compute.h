@@ -12,13 +12,22 @@ unsigned wsdbg_compute_part(const struct wsdbg_instruction *instruction, unsigne
 /* The result's part from the sources' sets. */
 struct wsdbg_values wsdbg_compute(const struct wsdbg_instruction *instruction, unsigned part,
                                   const struct wsdbg_values *sources);
-/* A special register; threads: of the CTA, in three dimensions. */
-struct wsdbg_values wsdbg_compute_special(const struct wsdbg_operand *operand, const struct wsdbg_values threads[3]);
+/* A special register other than the thread's index. */
+struct wsdbg_values wsdbg_compute_special(const struct wsdbg_operand *operand);
+/* True for the thread's index in x (0), y or z. */
+bool wsdbg_compute_is_thread(const struct wsdbg_operand *operand, unsigned *dimension);
+/* That index: of `count` threads from `first` on, or with 0 of all; threads: how many the CTA has in this dimension. */
+struct wsdbg_values wsdbg_compute_thread(unsigned dimension, const struct wsdbg_values *threads, uint32_t first,
+                                         uint32_t count);
 /* An operand's negation or inversion. */
 struct wsdbg_values wsdbg_compute_modified(const struct wsdbg_operand *operand, const struct wsdbg_values *value);
 /* RZ, URZ or an immediate. */
 bool wsdbg_compute_is_number(const struct wsdbg_operand *operand, uint32_t *number);
 
+/* Whether a comparison of these sets always holds, or never: false where it may be either. */
+bool wsdbg_compute_compares(const struct wsdbg_instruction *compare, const struct wsdbg_values sources[2], bool *holds);
+/* What a comparison and its third source, a predicate, make together: 0 false, 1 true, 2 either. */
+unsigned wsdbg_compute_combined(const struct wsdbg_instruction *compare, unsigned compared, unsigned third);
 /* True where `reg`, a predicate, being `holds` says that the comparison of its sources 0 and 1 came out so. */
 bool wsdbg_compute_decides(const struct wsdbg_instruction *compare, unsigned reg, bool holds);
 /* True where the outcome `holds` says that the comparison's third source, a predicate, has the same value. */

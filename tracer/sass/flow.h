@@ -34,6 +34,8 @@ struct wsdbg_graph {
 
 /* True where the instruction executes whenever it is come to. */
 bool wsdbg_flow_is_unguarded(const struct wsdbg_instruction *instruction);
+/* True where its guard is !PT. */
+bool wsdbg_flow_never_executes(const struct wsdbg_instruction *instruction);
 /* True where a branch or exit also depends on a predicate of its own, or on how the warp is split. */
 bool wsdbg_flow_asks_more_than_guard(const struct wsdbg_instruction *instruction);
 bool wsdbg_flow_contains(wsdbg_instruction_set set, uint32_t number);

@@ -18,6 +18,11 @@ bool wsdbg_flow_is_unguarded(const struct wsdbg_instruction *instruction)
     return instruction->guard == WSDBG_PT && !instruction->guard_is_negated;
 }
 
+bool wsdbg_flow_never_executes(const struct wsdbg_instruction *instruction)
+{
+    return instruction->guard == WSDBG_PT && instruction->guard_is_negated;
+}
+
 bool wsdbg_flow_contains(wsdbg_instruction_set set, uint32_t number)
 {
     return set && (set[number / 64] >> number % 64 & 1);
@@ -50,7 +55,7 @@ static struct flow flow_of(const struct wsdbg_instruction *instruction, uint32_t
 {
     const uint32_t target = target_of(instruction, number, count);
     const bool may_pass = has_condition(instruction);
-    switch (instruction->operation) {
+    switch (wsdbg_flow_never_executes(instruction) ? WSDBG_OP_NOP : instruction->operation) {
     case WSDBG_OP_EXIT:
     case WSDBG_OP_RTT:
     case WSDBG_OP_KILL:

@@ -39,8 +39,7 @@ void wsdbg_lanes_destroy(struct wsdbg_lanes_finder *finder)
     free(finder);
 }
 
-static bool picks_one(struct wsdbg_lanes_finder *finder, uint32_t block, uint32_t end, unsigned predicate, bool holds,
-                      unsigned depth);
+static bool picks_one(struct wsdbg_lanes_finder *finder, uint32_t end, unsigned predicate, bool holds, unsigned depth);
 
 /* A comparison of something that differs from lane to lane leaves one value. */
 static bool comparison_picks_one(struct wsdbg_lanes_finder *finder, uint32_t number, bool holds)
@@ -80,8 +79,8 @@ static bool source_picks_one(struct wsdbg_lanes_finder *finder, uint32_t number,
 {
     const struct wsdbg_operand *operand = &finder->graph->instructions[number].sources[source];
     const unsigned predicate = wsdbg_register_of(operand, 0);
-    return predicate >= WSDBG_REGISTER_PREDICATE && picks_one(finder, finder->graph->block_of[number], number,
-                                                              predicate, holds != operand->is_negated, depth + 1);
+    return predicate >= WSDBG_REGISTER_PREDICATE &&
+           picks_one(finder, number, predicate, holds != operand->is_negated, depth + 1);
 }
 
 static bool table_picks_one(struct wsdbg_lanes_finder *finder, uint32_t number, bool holds, unsigned depth)
@@ -119,31 +118,12 @@ static bool outcome_picks_one(struct wsdbg_lanes_finder *finder, uint32_t number
     }
 }
 
-/* Whether the predicate being `holds` before instruction `end` of a block says that this is one lane: by what wrote it
- * last, in this block or in those that alone lead to it. */
-static bool picks_one(struct wsdbg_lanes_finder *finder, uint32_t block, uint32_t end, unsigned predicate, bool holds,
-                      unsigned depth)
+/* Whether the predicate being `holds` before instruction `end` says that this is one lane: by what alone wrote it. */
+static bool picks_one(struct wsdbg_lanes_finder *finder, uint32_t end, unsigned predicate, bool holds, unsigned depth)
 {
-    const struct wsdbg_graph *graph = finder->graph;
     uint32_t written;
-    if (predicate == WSDBG_REGISTER_NONE || depth > CONDITIONS_MOST)
-        return false;
-    for (unsigned step = 0; step < CONDITIONS_MOST; step++) {
-        if (!wsdbg_definition_before(wsdbg_trace_definitions(finder->trace), predicate, graph->blocks[block].first, end,
-                                     &written))
-            return false;
-        if (written != end)
-            return wsdbg_flow_is_unguarded(&graph->instructions[written]) &&
-                   outcome_picks_one(finder, written, predicate, holds, depth);
-        if (graph->predecessors.first[block + 1] - graph->predecessors.first[block] != 1 ||
-            graph->procedure_at[block] != WSDBG_GRAPH_NONE)
-            return false;
-        block = graph->predecessors.numbers[graph->predecessors.first[block]];
-        end = graph->blocks[block].first + graph->blocks[block].count;
-        if (graph->blocks[block].calls)
-            return false;
-    }
-    return false;
+    return depth <= CONDITIONS_MOST && wsdbg_trace_written(finder->trace, end, predicate, &written) &&
+           outcome_picks_one(finder, written, predicate, holds, depth);
 }
 
 /* Whether coming to a block from its only predecessor picks one lane. */
@@ -156,7 +136,7 @@ static bool edge_picks_one(struct wsdbg_lanes_finder *finder, uint32_t from, uin
     if (block->successor[0] == block->successor[1] || wsdbg_flow_asks_more_than_guard(branch) ||
         (branch->operation != WSDBG_OP_BRA && !block->exits))
         return false;
-    return picks_one(finder, from, last, wsdbg_register_of_guard(branch), is_taken != branch->guard_is_negated, 0);
+    return picks_one(finder, last, wsdbg_register_of_guard(branch), is_taken != branch->guard_is_negated, 0);
 }
 
 /* By the conditions of the block's dominators: each that has one way in came through its condition. */
@@ -185,8 +165,7 @@ enum wsdbg_lanes wsdbg_lanes_at(struct wsdbg_lanes_finder *finder, uint32_t inst
     const uint32_t block = graph->block_of[instruction];
     if (!finder->of_block[block])
         finder->of_block[block] = (uint8_t)known_of(finder, block);
-    const bool is_one =
-        finder->of_block[block] == ONE ||
-        picks_one(finder, block, instruction, wsdbg_register_of_guard(guarded), !guarded->guard_is_negated, 0);
+    const bool is_one = finder->of_block[block] == ONE ||
+                        picks_one(finder, instruction, wsdbg_register_of_guard(guarded), !guarded->guard_is_negated, 0);
     return is_one ? WSDBG_LANES_ONE : WSDBG_LANES_UNKNOWN;
 }

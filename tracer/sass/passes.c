@@ -45,7 +45,7 @@ static struct range count_in(const struct passes *passes, uint32_t first, uint32
 {
     struct range range = {0, 0};
     for (uint32_t i = first; i < end; i++) {
-        if (!wsdbg_flow_contains(passes->set, i))
+        if (!wsdbg_flow_contains(passes->set, i) || wsdbg_flow_never_executes(&passes->graph->instructions[i]))
             continue;
         range.least += wsdbg_flow_is_unguarded(&passes->graph->instructions[i]);
         range.most++;

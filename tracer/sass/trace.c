@@ -13,6 +13,7 @@ enum {
     GROWTH_LISTED = 40, /* how often a value grows before it is widened … */
     GROWTH_MOST = 80,   /* … and before it may be anything */
     TABLE_FIRST = 1 << 10,
+    CONSTANTS_MOST = 512,
 };
 
 /* What a node stands for. */
@@ -46,6 +47,12 @@ struct user {
     uint32_t node, next;
 };
 
+struct constant {
+    uint32_t offset, value;
+    uint16_t bank;
+    bool is_known;
+};
+
 /* A condition that is known to hold: the comparison of instruction `compare` came out as `holds`. */
 struct condition {
     uint32_t compare; /* WSDBG_GRAPH_NONE = none */
@@ -60,11 +67,13 @@ struct growing {
 struct wsdbg_trace {
     const struct wsdbg_graph *graph;
     const struct wsdbg_launch_values *launch;
+    struct wsdbg_thread_range threads;
     struct wsdbg_definitions definitions;
     bool is_lost;    /* a branch nobody can follow is reachable, so any register may hold anything anywhere */
     bool has_failed; /* out of memory, or it took too long */
     uint32_t work;   /* values looked at */
     struct growing nodes, inputs, users, queue;
+    struct growing constants;             /* those asked for so far */
     uint32_t expanded;                    /* nodes that have their inputs */
     uint32_t *table, table_size;          /* node + 1 by hash of its key */
     uint32_t *returning, returning_count; /* blocks that end in RET */
@@ -488,7 +497,7 @@ static void expand_result(struct wsdbg_trace *trace, uint32_t number)
     const uint32_t at = (uint32_t)node_at(trace, number)->key;
     const struct wsdbg_instruction *instruction = &trace->graph->instructions[at];
     struct input inputs[WSDBG_SOURCES_MAX];
-    if (!wsdbg_compute_follows(instruction))
+    if (!wsdbg_compute_follows(instruction) || register_of_key(node_at(trace, number)->key) >= WSDBG_REGISTER_PREDICATE)
         return;
     for (unsigned i = 0; i < instruction->source_count; i++)
         inputs[i] = input_of(trace, at, i);
@@ -538,18 +547,38 @@ static struct wsdbg_values value_of_input(const struct wsdbg_trace *trace, const
                                  input->other == WSDBG_GRAPH_NONE ? &number : &node_at(trace, input->other)->value);
 }
 
-static struct wsdbg_values constant_at(const struct wsdbg_trace *trace, unsigned bank, int64_t offset)
+/* Asks the launch once for each. */
+static struct wsdbg_values constant_at(struct wsdbg_trace *trace, unsigned bank, int64_t offset)
 {
-    uint32_t value;
     const struct wsdbg_launch_values *launch = trace->launch;
-    if (offset < 0 || offset > UINT32_MAX || !launch || !launch->constant ||
-        !launch->constant(launch->context, bank, (uint32_t)offset, &value))
+    const struct constant *known = trace->constants.items;
+    if (offset < 0 || offset > UINT32_MAX || !launch || !launch->constant)
         return wsdbg_values_any();
-    return wsdbg_values_one(value);
+    for (uint32_t i = 0; i < trace->constants.count; i++)
+        if (known[i].bank == bank && known[i].offset == offset)
+            return known[i].is_known ? wsdbg_values_one(known[i].value) : wsdbg_values_any();
+    struct constant *constant =
+        trace->constants.count < CONSTANTS_MOST ? append(trace, &trace->constants, sizeof *constant) : NULL;
+    if (!constant)
+        return wsdbg_values_any();
+    *constant = (struct constant){.offset = (uint32_t)offset, .bank = (uint16_t)bank};
+    constant->is_known = launch->constant(launch->context, bank, constant->offset, &constant->value);
+    return constant->is_known ? wsdbg_values_one(constant->value) : wsdbg_values_any();
+}
+
+/* A special register: of the threads asked for, or of all. */
+static struct wsdbg_values special_at(struct wsdbg_trace *trace, const struct wsdbg_operand *operand)
+{
+    const uint32_t dimension_bytes = 4;
+    unsigned dimension;
+    if (!wsdbg_compute_is_thread(operand, &dimension))
+        return wsdbg_compute_special(operand);
+    const struct wsdbg_values threads = constant_at(trace, 0, (int64_t)dimension * dimension_bytes);
+    return wsdbg_compute_thread(dimension, &threads, trace->threads.first, dimension ? 0 : trace->threads.count);
 }
 
 /* The low 32 bits of a source, for `part` of the result. */
-static struct wsdbg_values value_of_source(const struct wsdbg_trace *trace, const struct wsdbg_operand *operand,
+static struct wsdbg_values value_of_source(struct wsdbg_trace *trace, const struct wsdbg_operand *operand,
                                            const struct input *input, unsigned part)
 {
     const unsigned reg = wsdbg_register_of(operand, 0);
@@ -565,25 +594,25 @@ static struct wsdbg_values value_of_source(const struct wsdbg_trace *trace, cons
     return wsdbg_compute_modified(operand, &value);
 }
 
-static struct wsdbg_values value_of_result(const struct wsdbg_trace *trace, const struct node *node)
+static struct wsdbg_values value_of_result(struct wsdbg_trace *trace, const struct node *node)
 {
-    const struct wsdbg_instruction *instruction = &trace->graph->instructions[(uint32_t)node->key];
+    const uint32_t number = (uint32_t)node->key;
+    const struct wsdbg_instruction *instruction = &trace->graph->instructions[number];
     const unsigned reg = register_of_key(node->key);
     struct wsdbg_values sources[WSDBG_SOURCES_MAX];
+    if (reg >= WSDBG_REGISTER_PREDICATE)
+        return wsdbg_values_one(number); /* of a predicate only who wrote it matters */
     if (!wsdbg_compute_follows(instruction) || node->input_count != instruction->source_count)
         return wsdbg_values_any();
+    if (instruction->sources[0].kind == WSDBG_OPERAND_SPECIAL)
+        return special_at(trace, &instruction->sources[0]);
     const unsigned part = wsdbg_compute_part(instruction, reg);
     for (unsigned i = 0; i < instruction->source_count; i++)
         sources[i] = value_of_source(trace, &instruction->sources[i], &inputs_of(trace, node)[i], part);
-    if (instruction->operation == WSDBG_OP_S2R || instruction->operation == WSDBG_OP_S2UR) {
-        const struct wsdbg_values threads[3] = {constant_at(trace, 0, 0), constant_at(trace, 0, 4),
-                                                constant_at(trace, 0, 8)};
-        return wsdbg_compute_special(&instruction->sources[0], threads);
-    }
     return wsdbg_compute(instruction, part, sources);
 }
 
-static struct wsdbg_values value_of_node(const struct wsdbg_trace *trace, const struct node *node)
+static struct wsdbg_values value_of_node(struct wsdbg_trace *trace, const struct node *node)
 {
     if (trace->is_lost)
         return wsdbg_values_any();
@@ -648,12 +677,12 @@ static struct wsdbg_error *find_returning(struct wsdbg_trace *trace)
 }
 
 struct wsdbg_error *wsdbg_trace_create(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
-                                       struct wsdbg_trace **out)
+                                       struct wsdbg_thread_range threads, struct wsdbg_trace **out)
 {
     struct wsdbg_trace *trace = calloc(1, sizeof *trace);
     if (!trace)
         return &wsdbg_error_no_memory;
-    *trace = (struct wsdbg_trace){.graph = graph, .launch = launch, .table_size = TABLE_FIRST};
+    *trace = (struct wsdbg_trace){.graph = graph, .launch = launch, .threads = threads, .table_size = TABLE_FIRST};
     trace->table = calloc(trace->table_size, sizeof *trace->table);
     struct wsdbg_error *error =
         trace->table ? wsdbg_definitions_create(graph, &trace->definitions) : &wsdbg_error_no_memory;
@@ -679,19 +708,15 @@ void wsdbg_trace_destroy(struct wsdbg_trace *trace)
     free(trace->inputs.items);
     free(trace->users.items);
     free(trace->queue.items);
+    free(trace->constants.items);
     free(trace->table);
     free(trace->returning);
     free(trace);
 }
 
-const struct wsdbg_definitions *wsdbg_trace_definitions(const struct wsdbg_trace *trace)
-{
-    return &trace->definitions;
-}
-
 static struct wsdbg_values value_of_register(struct wsdbg_trace *trace, uint32_t instruction, unsigned reg)
 {
-    if (reg >= WSDBG_REGISTER_PREDICATE)
+    if (reg == WSDBG_REGISTER_NONE)
         return wsdbg_values_one(0);
     const uint32_t node = node_of(trace, key_of(READ, instruction, reg));
     if (node != WSDBG_GRAPH_NONE)
@@ -725,4 +750,12 @@ struct wsdbg_values wsdbg_trace_operand(struct wsdbg_trace *trace, uint32_t inst
     default:
         return value_of_source(trace, operand, NULL, part);
     }
+}
+
+bool wsdbg_trace_written(struct wsdbg_trace *trace, uint32_t instruction, unsigned reg, uint32_t *out)
+{
+    if (reg < WSDBG_REGISTER_PREDICATE || reg == WSDBG_REGISTER_NONE)
+        return false;
+    const struct wsdbg_values writers = value_of_register(trace, instruction, reg);
+    return wsdbg_values_is_one(&writers, out);
 }

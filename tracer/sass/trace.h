@@ -13,16 +13,22 @@
 
 struct wsdbg_trace;
 
+/* The threads whose values are asked for, by their index in x; count 0 = all of the CTA. */
+struct wsdbg_thread_range {
+    uint32_t first, count;
+};
+
 /* `launch` may be NULL, and must outlive *out as the graph must. */
 struct wsdbg_error *wsdbg_trace_create(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
-                                       struct wsdbg_trace **out);
+                                       struct wsdbg_thread_range threads, struct wsdbg_trace **out);
 void wsdbg_trace_destroy(struct wsdbg_trace *trace); /* NULL is fine */
-
-const struct wsdbg_definitions *wsdbg_trace_definitions(const struct wsdbg_trace *trace);
 
 /* What part `part` of an operand of the instruction may be just before it executes: 32 bits of a wider one, the low ones
  * first; of a MEMORY operand the address.  Out of memory: any value. */
 struct wsdbg_values wsdbg_trace_operand(struct wsdbg_trace *trace, uint32_t instruction,
                                         const struct wsdbg_operand *operand, unsigned part);
+
+/* The only instruction that may have written a register before this one executes; false where there may be another. */
+bool wsdbg_trace_written(struct wsdbg_trace *trace, uint32_t instruction, unsigned reg, uint32_t *out);
 
 #endif

@@ -1,0 +1,152 @@
+/* threads.c - see threads.h.  Reads a graph; writes a copy of its instructions. */
+#include "sass/threads.h"
+
+#include "sass/compute.h"
+#include "sass/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONDITIONS_MOST = 8 }; /* how deep conditions made of conditions are followed */
+
+enum truth { FALSE, TRUE, EITHER };
+
+static enum truth truth_of(bool value)
+{
+    return value ? TRUE : FALSE;
+}
+
+static enum truth opposite(enum truth truth)
+{
+    return truth == EITHER ? EITHER : truth_of(truth == FALSE);
+}
+
+static enum truth decide(struct wsdbg_trace *trace, const struct wsdbg_graph *graph, uint32_t before,
+                         unsigned predicate, unsigned depth);
+
+static enum truth decide_source(struct wsdbg_trace *trace, const struct wsdbg_graph *graph, uint32_t number,
+                                unsigned source, unsigned depth)
+{
+    const struct wsdbg_operand *operand = &graph->instructions[number].sources[source];
+    const unsigned predicate = wsdbg_register_of(operand, 0);
+    if (operand->kind != WSDBG_OPERAND_PREDICATE && operand->kind != WSDBG_OPERAND_UNIFORM_PREDICATE)
+        return EITHER;
+    const enum truth truth =
+        predicate == WSDBG_REGISTER_NONE ? TRUE : decide(trace, graph, number, predicate, depth + 1);
+    return operand->is_negated ? opposite(truth) : truth;
+}
+
+static enum truth decide_comparison(struct wsdbg_trace *trace, const struct wsdbg_graph *graph, uint32_t number,
+                                    unsigned depth)
+{
+    const struct wsdbg_instruction *compare = &graph->instructions[number];
+    struct wsdbg_values sides[2];
+    bool holds;
+    if (!compare->is_whole || compare->source_count != 3)
+        return EITHER;
+    for (unsigned i = 0; i < 2; i++)
+        sides[i] = wsdbg_trace_operand(trace, number, &compare->sources[i], 0);
+    const enum truth compared = wsdbg_compute_compares(compare, sides, &holds) ? truth_of(holds) : EITHER;
+    return (enum truth)wsdbg_compute_combined(compare, compared, decide_source(trace, graph, number, 2, depth));
+}
+
+/* LOP3 with a predicate: whether its result is other than 0. */
+static enum truth decide_logic(struct wsdbg_trace *trace, const struct wsdbg_graph *graph, uint32_t number)
+{
+    const struct wsdbg_instruction *logic = &graph->instructions[number];
+    struct wsdbg_values sources[3];
+    uint32_t least;
+    if (!wsdbg_compute_follows(logic))
+        return EITHER;
+    for (unsigned i = 0; i < 3; i++)
+        sources[i] = wsdbg_trace_operand(trace, number, &logic->sources[i], 0);
+    const struct wsdbg_values result = wsdbg_compute(logic, 0, sources);
+    if (wsdbg_values_is_one(&result, &least) && !least)
+        return FALSE;
+    return result.kind == WSDBG_VALUES_LISTED && result.rank == WSDBG_RANK_NONE && result.number[0] ? TRUE : EITHER;
+}
+
+static enum truth decide_table(struct wsdbg_trace *trace, const struct wsdbg_graph *graph, uint32_t number,
+                               unsigned depth)
+{
+    const struct wsdbg_instruction *logic = &graph->instructions[number];
+    enum truth sources[3];
+    bool may[2] = {false, false};
+    if (!logic->is_whole || logic->source_count < 3)
+        return EITHER;
+    for (unsigned i = 0; i < 3; i++)
+        sources[i] = decide_source(trace, graph, number, i, depth);
+    for (unsigned row = 0; row < 8; row++) {
+        bool is_possible = true;
+        for (unsigned i = 0; i < 3; i++)
+            is_possible &= sources[i] == EITHER || truth_of(row >> (2 - i) & 1) == sources[i];
+        if (is_possible)
+            may[logic->table >> row & 1] = true;
+    }
+    return may[0] && may[1] ? EITHER : truth_of(may[1]);
+}
+
+/* What a predicate is before an instruction executes. */
+static enum truth decide(struct wsdbg_trace *trace, const struct wsdbg_graph *graph, uint32_t before,
+                         unsigned predicate, unsigned depth)
+{
+    uint32_t written;
+    if (depth > CONDITIONS_MOST || !wsdbg_trace_written(trace, before, predicate, &written))
+        return EITHER;
+    const struct wsdbg_instruction *instruction = &graph->instructions[written];
+    if (!wsdbg_flow_is_unguarded(instruction) || !instruction->destination_count ||
+        wsdbg_register_of(&instruction->destinations[0], 0) != predicate)
+        return EITHER;
+    switch (instruction->operation) {
+    case WSDBG_OP_ISETP:
+    case WSDBG_OP_UISETP:
+        return decide_comparison(trace, graph, written, depth);
+    case WSDBG_OP_LOP3:
+    case WSDBG_OP_ULOP3:
+        return decide_logic(trace, graph, written);
+    case WSDBG_OP_PLOP3:
+    case WSDBG_OP_UPLOP3:
+        return decide_table(trace, graph, written, depth);
+    default:
+        return EITHER;
+    }
+}
+
+/* Instructions whose execution matters to a path: branches, and what waits or signals. */
+static bool matters(const struct wsdbg_instruction *instruction)
+{
+    return instruction->operation >= WSDBG_OP_SYNCS_PHASECHK && instruction->operation <= WSDBG_OP_BGMMA;
+}
+
+static void settle_guard(struct wsdbg_trace *trace, const struct wsdbg_graph *graph, uint32_t number,
+                         struct wsdbg_instruction *instruction)
+{
+    const unsigned guard = wsdbg_register_of_guard(instruction);
+    if (guard == WSDBG_REGISTER_NONE || !matters(instruction))
+        return;
+    const enum truth truth = decide(trace, graph, number, guard, 0);
+    if (truth == EITHER)
+        return;
+    instruction->guard_is_negated = truth == truth_of(instruction->guard_is_negated);
+    instruction->guard = WSDBG_PT;
+}
+
+struct wsdbg_error *wsdbg_graph_create_for_threads(const struct wsdbg_graph *graph,
+                                                   const struct wsdbg_launch_values *launch, uint32_t first,
+                                                   uint32_t count, struct wsdbg_graph **out)
+{
+    struct wsdbg_trace *trace = NULL;
+    struct wsdbg_instruction *instructions = calloc((size_t)graph->instruction_count + 1, sizeof *instructions);
+    struct wsdbg_error *error =
+        instructions ? wsdbg_trace_create(graph, launch, (struct wsdbg_thread_range){first, count}, &trace)
+                     : &wsdbg_error_no_memory;
+    if (!error) {
+        memcpy(instructions, graph->instructions, graph->instruction_count * sizeof *instructions);
+        for (uint32_t i = 0; i < graph->instruction_count; i++)
+            settle_guard(trace, graph, i, &instructions[i]);
+        error = wsdbg_graph_create_decoded(instructions, graph->instruction_count, out);
+    }
+    wsdbg_trace_destroy(trace);
+    free(instructions);
+    return error;
+}
