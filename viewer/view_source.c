@@ -2,16 +2,13 @@
  * it is not at hand, or asked for, the machine code around them.  Reads the picture, and source files through the
  * source. */
 #include "viewer/code_rows.h"
-#include "viewer/folded.h"
 #include "viewer/phrases.h"
-#include "viewer/source_text.h"
+#include "viewer/source_sites.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "store/place.h"
 
 /* What a row shows; in the upper half of its data, in the lower one the number of a group where it shows one. */
 enum part { FILE_TITLE, FILE_NOTE, TEXT_LINE, BARE_LINE, SITE, NO_LINES_TITLE, CODE_FILE };
@@ -21,145 +18,9 @@ enum part { FILE_TITLE, FILE_NOTE, TEXT_LINE, BARE_LINE, SITE, NO_LINES_TITLE, C
 
 #define NOTE_BYTES 192
 
-/* Warps that wait at one line. */
-struct site {
-    uint32_t module;
-    uint32_t line; /* of the source, 0 = not known */
-    uint32_t at;   /* line of the text that is shown, 0 = none of it */
-    uint32_t group;
-    uint32_t machine; /* in snapshot.sites, WSDBG_NONE = only probes say where */
-};
-
-/* What can be read of a module, once it was found. */
-struct module_file {
-    uint32_t process_id, row; /* the module */
-    struct viewer_source_text text;
-};
-
-struct source {
-    struct viewer_folded folded;
-    struct site *sites; /* by module, place in the text and line */
-    size_t site_count;
-    struct module_file *files; /* by module; only those with sites are read */
-    size_t file_count;
-    bool machine_code; /* asked for */
-};
-
-static void free_files(struct source *state)
-{
-    for (size_t i = 0; i < state->file_count; i++)
-        viewer_source_text_deinit(&state->files[i].text);
-    free(state->files);
-}
-
 static void deinit(void *memory)
 {
-    struct source *state = memory;
-    viewer_folded_deinit(&state->folded);
-    free(state->sites);
-    free_files(state);
-}
-
-/* Lines are never folded together: they are what this view is about. */
-static struct wsdbg_error *fold_by_line(const struct viewer_context *context, struct viewer_folded *folded)
-{
-    const uint32_t level = wsdbg_fold_warp_levels[1] | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_LAST);
-    const uint32_t coarse =
-        level | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_STAGE) | WSDBG_FOLD_BIT(WSDBG_WARP_KEY_PARITY) | WSDBG_FOLD_MEMBERS;
-    const uint32_t levels[WSDBG_FOLD_LEVELS] = {level, coarse, coarse, coarse, coarse};
-    return viewer_fold_warps(context, levels, NULL, folded);
-}
-
-static int by_place(const void *left, const void *right)
-{
-    const struct site *a = left, *b = right;
-    if (a->module != b->module)
-        return a->module < b->module ? -1 : 1;
-    if (a->at != b->at)
-        return a->at < b->at ? -1 : 1;
-    if (a->line != b->line) /* 0, not known, comes last */
-        return a->line - 1u < b->line - 1u ? -1 : 1;
-    return (a->group > b->group) - (a->group < b->group);
-}
-
-static struct wsdbg_error *read_sites(const struct viewer_context *context, struct source *state)
-{
-    const struct wsdbg_snapshot *s = context->picture->snapshot;
-    const struct viewer_folded *f = &state->folded;
-    free(state->sites);
-    state->site_count = 0;
-    state->sites = calloc(f->group_count + 1, sizeof *state->sites);
-    if (!state->sites)
-        return &wsdbg_error_no_memory;
-    for (uint32_t i = 0; i < f->group_count; i++) {
-        const struct wsdbg_warp_row *warp = &s->warps[f->groups[i].source];
-        if (wsdbg_warp_state_waits(warp->state))
-            state->sites[state->site_count++] =
-                (struct site){s->grids[f->groups[i].grid].module, warp->line.known ? warp->line.value : 0, 0, i,
-                              warp->site < s->site_count ? warp->site : WSDBG_NONE};
-    }
-    return NULL;
-}
-
-/* Room for one of every module. */
-static bool grow_files(struct source *state, size_t count)
-{
-    if (count <= state->file_count)
-        return true;
-    struct module_file *files = realloc(state->files, count * sizeof *files);
-    if (!files)
-        return false;
-    memset(files + state->file_count, 0, (count - state->file_count) * sizeof *files);
-    state->files = files;
-    state->file_count = count;
-    return true;
-}
-
-/* A text that was found stays: a live picture comes often, and PTX can be long. */
-static struct wsdbg_error *read_file(const struct viewer_context *context, struct source *state, uint32_t module)
-{
-    const struct wsdbg_module *asked = &context->picture->snapshot->modules[module];
-    struct module_file *file = &state->files[module];
-    if (file->text.text && file->process_id == asked->process_id && file->row == asked->row)
-        return NULL;
-    file->process_id = asked->process_id;
-    file->row = asked->row;
-    return viewer_source_text_read(context->source, module, &file->text);
-}
-
-static const struct viewer_source_text *file_of(const struct source *state, uint32_t module)
-{
-    return module < state->file_count ? &state->files[module].text : NULL;
-}
-
-/* A line that the machine's own state gives is believed; one that a probe gives may be another file's. */
-static void place_site(const struct wsdbg_snapshot *s, const struct viewer_source_text *file, struct site *site)
-{
-    const uint32_t line =
-        site->machine != WSDBG_NONE && file->path ? wsdbg_place_line(s, site->machine, file->path) : 0;
-    if (line)
-        site->line = line;
-    const bool certain = line && !file->is_ptx && line <= file->line_count;
-    site->at = certain ? line : viewer_source_text_find(file, site->line);
-}
-
-/* Reads the files that the sites lie in and finds the sites in them. */
-static struct wsdbg_error *place_sites(const struct viewer_context *context, struct source *state)
-{
-    const size_t module_count = context->picture->snapshot->module_count;
-    struct wsdbg_error *error = grow_files(state, module_count) ? NULL : &wsdbg_error_no_memory;
-    qsort(state->sites, state->site_count, sizeof *state->sites, by_place);
-    for (size_t i = 0; !error && i < state->site_count; i++) {
-        struct site *site = &state->sites[i];
-        if (site->module >= module_count)
-            continue;
-        if (i == 0 || state->sites[i - 1].module != site->module)
-            error = read_file(context, state, site->module);
-        if (!error)
-            place_site(context->picture->snapshot, file_of(state, site->module), site);
-    }
-    qsort(state->sites, state->site_count, sizeof *state->sites, by_place);
-    return error;
+    viewer_sites_deinit(memory);
 }
 
 static bool add(struct viewer_rows *rows, enum viewer_object_kind kind, uint32_t index, uint32_t part, uint64_t data)
@@ -169,8 +30,8 @@ static bool add(struct viewer_rows *rows, enum viewer_object_kind kind, uint32_t
 }
 
 /* The sites [first, end) that stand where `place` does. */
-static bool add_sites(const struct source *state, struct viewer_rows *rows, size_t first, size_t end,
-                      const struct site *place)
+static bool add_sites(const struct viewer_sites *state, struct viewer_rows *rows, size_t first, size_t end,
+                      const struct viewer_site *place)
 {
     for (size_t i = first; i < end; i++) {
         const uint32_t group = state->sites[i].group;
@@ -182,10 +43,10 @@ static bool add_sites(const struct source *state, struct viewer_rows *rows, size
 }
 
 /* Sites that are not in the text, each line once, before it. */
-static bool add_bare(const struct source *state, struct viewer_rows *rows, size_t first, size_t end)
+static bool add_bare(const struct viewer_sites *state, struct viewer_rows *rows, size_t first, size_t end)
 {
     for (size_t i = first; i < end && state->sites[i].at == 0; i++) {
-        const struct site *site = &state->sites[i];
+        const struct viewer_site *site = &state->sites[i];
         if (i > first && state->sites[i - 1].line == site->line)
             continue;
         const enum part title = site->line ? BARE_LINE : NO_LINES_TITLE;
@@ -196,7 +57,7 @@ static bool add_bare(const struct source *state, struct viewer_rows *rows, size_
     return true;
 }
 
-static bool add_text(const struct source *state, struct viewer_rows *rows, size_t first, size_t end,
+static bool add_text(const struct viewer_sites *state, struct viewer_rows *rows, size_t first, size_t end,
                      const struct viewer_source_text *file)
 {
     const uint32_t module = state->sites[first].module;
@@ -226,10 +87,10 @@ static void note_of(const struct viewer_source_text *file, char *out, size_t byt
         snprintf(out, bytes, "%s", file->ptx_missing);
 }
 
-static bool add_title(const struct source *state, struct viewer_rows *rows, uint32_t module)
+static bool add_title(const struct viewer_sites *state, struct viewer_rows *rows, uint32_t module)
 {
     char note[NOTE_BYTES];
-    note_of(file_of(state, module), note, sizeof note);
+    note_of(viewer_sites_file(state, module), note, sizeof note);
     return add(rows, VIEWER_OBJECT_NONE, module, 0, DATA(FILE_TITLE, 0)) &&
            (!note[0] || add(rows, VIEWER_OBJECT_NONE, module, 0, DATA(FILE_NOTE, 0)));
 }
@@ -242,8 +103,8 @@ static int by_offset(const void *left, const void *right)
     return (a->offset_bytes > b->offset_bytes) - (a->offset_bytes < b->offset_bytes);
 }
 
-static bool add_code(const struct wsdbg_snapshot *s, const struct source *state, struct viewer_rows *rows, size_t first,
-                     size_t end)
+static bool add_code(const struct wsdbg_snapshot *s, const struct viewer_sites *state, struct viewer_rows *rows,
+                     size_t first, size_t end)
 {
     struct viewer_code_site *sites = calloc(end - first, sizeof *sites);
     size_t count = 0;
@@ -262,9 +123,9 @@ static bool add_code(const struct wsdbg_snapshot *s, const struct source *state,
 }
 
 /* Machine code where it is asked for, or where there is no better text. */
-static bool shows_code(const struct wsdbg_snapshot *s, const struct source *state, size_t first, size_t end)
+static bool shows_code(const struct wsdbg_snapshot *s, const struct viewer_sites *state, size_t first, size_t end)
 {
-    const struct viewer_source_text *file = file_of(state, state->sites[first].module);
+    const struct viewer_source_text *file = viewer_sites_file(state, state->sites[first].module);
     const bool has_source = file && file->text && !file->is_ptx;
     for (size_t i = first; i < end && (state->machine_code || !has_source); i++) {
         const struct wsdbg_site *site = wsdbg_snapshot_site(s, state->sites[i].machine);
@@ -275,11 +136,11 @@ static bool shows_code(const struct wsdbg_snapshot *s, const struct source *stat
 }
 
 /* One module: its file's name, waits that are not in the text, the text. */
-static bool add_module(const struct wsdbg_snapshot *s, const struct source *state, struct viewer_rows *rows,
+static bool add_module(const struct wsdbg_snapshot *s, const struct viewer_sites *state, struct viewer_rows *rows,
                        size_t first, size_t end)
 {
     const uint32_t module = state->sites[first].module;
-    const struct viewer_source_text *file = file_of(state, module);
+    const struct viewer_source_text *file = viewer_sites_file(state, module);
     if (shows_code(s, state, first, end))
         return add(rows, VIEWER_OBJECT_NONE, module, 0, DATA(CODE_FILE, 0)) && add_code(s, state, rows, first, end);
     if (!add_title(state, rows, module) || !add_bare(state, rows, first, end))
@@ -289,14 +150,10 @@ static bool add_module(const struct wsdbg_snapshot *s, const struct source *stat
 
 static struct wsdbg_error *build(struct viewer_context *context, struct viewer_rows *rows)
 {
-    struct source *state = context->state;
+    struct viewer_sites *state = context->state;
     if (!context->picture->snapshot)
         return NULL;
-    struct wsdbg_error *error = fold_by_line(context, &state->folded);
-    if (!error)
-        error = read_sites(context, state);
-    if (!error)
-        error = place_sites(context, state);
+    struct wsdbg_error *error = viewer_sites_read(context, state);
     for (size_t first = 0, end; !error && first < state->site_count; first = end) {
         for (end = first + 1; end < state->site_count && state->sites[end].module == state->sites[first].module;)
             end++;
@@ -318,10 +175,10 @@ static void draw_missing(const struct viewer_source_text *file, int at, struct v
         viewer_print(canvas, 0, at, VIEWER_STYLE_UNKNOWN, "source text not stored: %s", why);
 }
 
-static void draw_title(const struct source *state, uint32_t module, struct viewer_canvas *canvas)
+static void draw_title(const struct viewer_sites *state, uint32_t module, struct viewer_canvas *canvas)
 {
     static const struct viewer_source_text nothing_known;
-    const struct viewer_source_text *file = file_of(state, module);
+    const struct viewer_source_text *file = viewer_sites_file(state, module);
     if (!file)
         file = &nothing_known;
     const int at = viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, file->path ? file->path : "source file ?");
@@ -329,25 +186,25 @@ static void draw_title(const struct source *state, uint32_t module, struct viewe
         draw_missing(file, at + 2, canvas);
 }
 
-static void draw_note(const struct source *state, uint32_t module, struct viewer_canvas *canvas)
+static void draw_note(const struct viewer_sites *state, uint32_t module, struct viewer_canvas *canvas)
 {
     char note[NOTE_BYTES];
-    note_of(file_of(state, module), note, sizeof note);
+    note_of(viewer_sites_file(state, module), note, sizeof note);
     viewer_put(canvas, 0, 0, VIEWER_STYLE_UNKNOWN, note);
 }
 
 /* Whether somebody waits at a line of the text. */
-static bool has_site(const struct source *state, uint32_t module, uint32_t number)
+static bool has_site(const struct viewer_sites *state, uint32_t module, uint32_t number)
 {
     for (size_t i = 0; i < state->site_count; i++)
         if (state->sites[i].module == module &&
             (state->sites[i].at == number ||
-             viewer_source_text_shows(file_of(state, module), number, state->sites[i].line)))
+             viewer_source_text_shows(viewer_sites_file(state, module), number, state->sites[i].line)))
             return true;
     return false;
 }
 
-static void draw_text(const struct source *state, const struct viewer_row *row, struct viewer_canvas *canvas)
+static void draw_text(const struct viewer_sites *state, const struct viewer_row *row, struct viewer_canvas *canvas)
 {
     const uint32_t module = row->object.index, number = row->object.part;
     const bool site = has_site(state, module, number);
@@ -355,12 +212,12 @@ static void draw_text(const struct source *state, const struct viewer_row *row, 
         viewer_put_glyph(canvas, 0, 0, VIEWER_STYLE_STUCK, VIEWER_GLYPH_MARK);
     viewer_print(canvas, 0, 1, VIEWER_STYLE_DIM, "%5" PRIu32, number);
     viewer_put(canvas, 0, 8, site ? VIEWER_STYLE_STRONG : VIEWER_STYLE_TEXT,
-               viewer_source_text_line(file_of(state, module), number));
+               viewer_source_text_line(viewer_sites_file(state, module), number));
 }
 
-static void draw_bare(const struct source *state, const struct viewer_row *row, struct viewer_canvas *canvas)
+static void draw_bare(const struct viewer_sites *state, const struct viewer_row *row, struct viewer_canvas *canvas)
 {
-    const struct viewer_source_text *file = file_of(state, row->object.index);
+    const struct viewer_source_text *file = viewer_sites_file(state, row->object.index);
     viewer_put_glyph(canvas, 0, 0, VIEWER_STYLE_STUCK, VIEWER_GLYPH_MARK);
     const int at = viewer_print(canvas, 0, 1, VIEWER_STYLE_STRONG, "%5" PRIu32, row->object.part);
     if (!file || !file->text)
@@ -376,7 +233,7 @@ static void draw_bare(const struct source *state, const struct viewer_row *row, 
 
 static void draw_site(const struct viewer_context *context, const struct viewer_row *row, struct viewer_canvas *canvas)
 {
-    const struct source *state = context->state;
+    const struct viewer_sites *state = context->state;
     struct wsdbg_report_warps w;
     char role[WSDBG_REPORT_LABEL_BYTES], wait[192], members[96], ctas[48], since[24];
     wsdbg_fold_warps_row(context->picture->snapshot, &state->folded.groups[GROUP(row)], &w);
@@ -394,7 +251,7 @@ static void draw_site(const struct viewer_context *context, const struct viewer_
 /* Whether somebody waits at a row of code. */
 static bool stands_at(const struct viewer_context *context, const struct viewer_row *row)
 {
-    const struct source *state = context->state;
+    const struct viewer_sites *state = context->state;
     const struct wsdbg_snapshot *s = context->picture->snapshot;
     for (size_t i = 0; row->object.kind == VIEWER_OBJECT_CODE_LINE && i < state->site_count; i++) {
         const struct wsdbg_site *site = wsdbg_snapshot_site(s, state->sites[i].machine);
@@ -405,9 +262,9 @@ static bool stands_at(const struct viewer_context *context, const struct viewer_
     return false;
 }
 
-static void draw_code_title(const struct source *state, uint32_t module, struct viewer_canvas *canvas)
+static void draw_code_title(const struct viewer_sites *state, uint32_t module, struct viewer_canvas *canvas)
 {
-    const struct viewer_source_text *file = file_of(state, module);
+    const struct viewer_source_text *file = viewer_sites_file(state, module);
     const int at = viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, file && file->path ? file->path : "source file ?");
     if (state->machine_code && file && file->text)
         viewer_put(canvas, 0, at + 2, VIEWER_STYLE_DIM, "machine code; m shows the source");
@@ -418,7 +275,7 @@ static void draw_code_title(const struct source *state, uint32_t module, struct 
 
 static void draw_row(struct viewer_context *context, const struct viewer_row *row, struct viewer_canvas *canvas)
 {
-    const struct source *state = context->state;
+    const struct viewer_sites *state = context->state;
     if (VIEWER_CODE_PART(row->data)) {
         viewer_code_draw(context->picture->snapshot, row, stands_at(context, row), canvas);
         return;
@@ -461,11 +318,11 @@ static const char *nothing(const struct viewer_context *context)
 }
 
 /* Number of the site that the cursor is at or after; site_count = none. */
-static size_t site_at(const struct source *state, struct viewer_object at)
+static size_t site_at(const struct viewer_sites *state, struct viewer_object at)
 {
     size_t i = 0;
     for (; i < state->site_count; i++) {
-        const struct site *site = &state->sites[i];
+        const struct viewer_site *site = &state->sites[i];
         if (at.kind == VIEWER_OBJECT_WARP && state->folded.groups[site->group].source == at.index)
             break;
         if (at.kind == VIEWER_OBJECT_SOURCE_LINE &&
@@ -475,7 +332,7 @@ static size_t site_at(const struct source *state, struct viewer_object at)
     return i;
 }
 
-static bool same_place(const struct site *a, const struct site *b)
+static bool same_place(const struct viewer_site *a, const struct viewer_site *b)
 {
     return a->module == b->module && a->at == b->at && (a->at || a->line == b->line);
 }
@@ -483,7 +340,7 @@ static bool same_place(const struct site *a, const struct site *b)
 /* To the last one that waits where site number `i` is: then all of them, and the line, are in sight. */
 static void go_to(struct viewer_context *context, size_t i)
 {
-    const struct source *state = context->state;
+    const struct viewer_sites *state = context->state;
     while (i + 1 < state->site_count && same_place(&state->sites[i], &state->sites[i + 1]))
         i++;
     const uint32_t group = state->sites[i].group;
@@ -492,7 +349,7 @@ static void go_to(struct viewer_context *context, size_t i)
 
 static bool press(struct viewer_context *context, int key)
 {
-    struct source *state = context->state;
+    struct viewer_sites *state = context->state;
     if (key == 'm') {
         state->machine_code = !state->machine_code;
         return true;
@@ -501,7 +358,7 @@ static bool press(struct viewer_context *context, int key)
         return false;
     if (state->site_count == 0)
         return true;
-    const struct site *sites = state->sites;
+    const struct viewer_site *sites = state->sites;
     const struct viewer_object at = context->selected;
     size_t i = at.kind == VIEWER_OBJECT_NONE ? 0 : site_at(state, at);
     if (key == '[') {
@@ -522,7 +379,7 @@ static bool press(struct viewer_context *context, int key)
 /* A warp is found at the site where it waits. */
 static size_t find(struct viewer_context *context, const struct viewer_rows *rows, struct viewer_object object)
 {
-    const struct source *state = context->state;
+    const struct viewer_sites *state = context->state;
     if (object.kind == VIEWER_OBJECT_WARP) {
         const struct wsdbg_fold_group *group = viewer_folded_holder(&state->folded, object.index);
         object.index = group ? group->source : WSDBG_NONE;
@@ -541,7 +398,7 @@ const struct viewer_view viewer_source_lines = {
     .name = "source",
     .key = 'o',
     .summary = "the source, marked where somebody waits",
-    .state_bytes = sizeof(struct source),
+    .state_bytes = sizeof(struct viewer_sites),
     .header_lines = 1,
     .draw_header = draw_header,
     .build = build,
