@@ -16,9 +16,6 @@ struct example {
 /* `ctas` CTAs of 12 warps: warps 0-3 producer, waiting on empty[0]; warps 4-11 consumer, waiting on full[0];
  * two stages; `depth` history events a warp.  Diagnosed as PARITY_WRONG with one cycle edge a warp. */
 void example_hang(struct example *example, uint32_t ctas, uint32_t depth);
-/* The same hang as the machine's own state shows it: no history; sites, parts, accesses, looks; names inferred.  Warp 4
- * of each CTA has lane 0 elsewhere than the others. */
-void example_machine(struct example *example, uint32_t ctas);
 /* The same kernel with everything that may be unknown unknown, and no diagnosis. */
 void example_unknown(struct example *example);
 /* Launches seen, nothing probed, ended well. */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "store/example.h"
+#include "store/example_machine.h"
 #include "store/query.h"
 
 #include <stdlib.h>

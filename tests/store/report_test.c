@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "store/example.h"
+#include "store/example_machine.h"
 #include "store/json_schema.h"
 #include "base/text.h"
 

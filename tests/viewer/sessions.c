@@ -14,7 +14,7 @@
 #include <sqlite3.h>
 
 #include "cmd/harness.h"
-#include "store/example.h"
+#include "store/example_machine.h"
 
 static const char *file_of(const char *name, char path[128])
 {
