@@ -36,13 +36,14 @@ static void draw_title(struct viewer *viewer, const struct viewer_picture *pictu
 {
     char right[192], age[32] = "", look[64];
     const struct wsdbg_session_info *info = picture->info;
+    const bool looked = picture->snapshot && picture->snapshot->look_count > 0;
+    const char *evidence = looked ? picture->snapshot->source : info ? info->evidence : NULL;
     const uint64_t now_ns = picture->end && picture->end->ended_ns ? picture->end->ended_ns : picture->now_ns;
     if (picture->snapshot && info && now_ns > info->started_ns)
         viewer_duration_text(now_ns - info->started_ns, age, sizeof age);
     look_text(picture, look, sizeof look);
-    snprintf(right, sizeof right, " %s%s%s%s  %s%s%s ", info && info->device ? info->device : "?",
-             info && info->evidence ? "/" : "", info && info->evidence ? info->evidence : "", look,
-             condition(viewer, picture), age[0] ? " at " : "", age);
+    snprintf(right, sizeof right, " %s%s%s%s  %s%s%s ", info && info->device ? info->device : "?", evidence ? "/" : "",
+             evidence ? evidence : "", look, condition(viewer, picture), age[0] ? " at " : "", age);
     const int room = canvas->columns - (int)wsdbg_text_width(right);
     int at = viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, "wsdbg ");
     const char *name = viewer->title[0] ? viewer->title : info && info->command ? info->command : "?";

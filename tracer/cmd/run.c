@@ -220,6 +220,7 @@ static struct wsdbg_error *create_session(struct run *run)
         .command = run->command,
         .device = "gpu",
         .observer = options->observer,
+        .evidence = run->evidence == WSDBG_RUN_AUTO ? "ring" : NULL, /* until the GPU itself is looked at */
         .spool = run->spool,
         .record_path = options->record_path,
         .after_hang = after_hang(options->on_stall),

@@ -71,7 +71,7 @@ static struct wsdbg_error *open_store(struct wsdbg_session *session, struct wsdb
         .wsdbg_version = WSDBG_VERSION,
         .device = options->device,
         .observer = options->observer,
-        .evidence = evidence->ops->name,
+        .evidence = options->evidence ? options->evidence : evidence->ops->name,
         .hostname = session->hostname,
         .started_unix_ns = wsdbg_unix_ns(),
         .started_ns = session->watch.clock->now_ns(session->watch.clock),
@@ -152,6 +152,7 @@ struct wsdbg_error *wsdbg_session_end(struct wsdbg_session *session, int exit_st
         .stalled_ns = watch->stalled_ns,
         .verdict_ns = watch->verdict_ns,
         .stall_seconds = (double)watch->threshold_ns / 1e9,
+        .evidence = watch->looked_by,
         .ended_ns = watch->clock->now_ns(watch->clock),
     };
     struct wsdbg_error *error = wsdbg_store_end(session->store, &end);

@@ -371,6 +371,8 @@ static struct wsdbg_error *inspect(struct loop *loop, uint64_t time_ns)
     say_notes(loop, &snapshot);
     wsdbg_snapshot_deinit(&loop->last);
     loop->last = snapshot;
+    if (snapshot.look_count > 0)
+        loop->watch->looked_by = snapshot.source;
     return NULL;
 }
 

@@ -59,6 +59,7 @@ struct wsdbg_watch {
     uint64_t threshold_ns;         /* that one */
     uint64_t verdict_ns;           /* 0 = none, or not a live clock */
     uint64_t launches;             /* seen in all */
+    const char *looked_by;         /* "live", "core": the GPU itself was looked at; NULL = it was not */
     bool probes_seen;              /* some module has probes, or some slot was written */
     bool cuda_seen;                /* some context or launch was seen */
     bool blind;                    /* the evidence failed and was given up */

@@ -60,7 +60,10 @@ static struct wsdbg_error *render(const struct wsdbg_session_info *info, const s
         return &wsdbg_error_no_memory;
     if (title)
         fprintf(memory, "wsdbg: %s\n", title);
-    struct wsdbg_error *error = wsdbg_report_gather(info, snapshot, diagnosis, NULL, &report);
+    struct wsdbg_session_info now = *info;
+    if (snapshot->look_count > 0)
+        now.evidence = snapshot->source;
+    struct wsdbg_error *error = wsdbg_report_gather(&now, snapshot, diagnosis, NULL, &report);
     if (!error && diagnosis)
         wsdbg_report_render_text(&report, wsdbg_console_colour(stderr), memory);
     else if (!error)

@@ -33,6 +33,7 @@ struct wsdbg_session_end {
     uint64_t stalled_ns;      /* host time of the stall, 0 = none */
     uint64_t verdict_ns;      /* host time of the verdict, 0 = none */
     double stall_seconds;     /* the threshold that this stall passed, 0 = the session's own */
+    const char *evidence;     /* what the verdict or the pictures rest on, NULL = what the session began with */
     uint64_t ended_ns;
 };
 
