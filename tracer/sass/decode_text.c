@@ -269,27 +269,29 @@ static void append_atomic(struct text *out, const struct wsdbg_instruction *in)
 /* Rows and columns, the depth, then types. */
 static void append_matrix(struct text *out, const struct wsdbg_instruction *in)
 {
-    const unsigned columns = wsdbg_matrix_columns(in);
+    /* A sparse matrix is twice as deep as what is stored of it. */
+    const unsigned columns = wsdbg_matrix_columns(in), sparsity = bits(in, 73, 1) ? 2 : 1;
+    append(out, "%s", sparsity == 2 ? ".SP" : "");
     switch (in->operation) {
     case WSDBG_OP_HGMMA:
-        append(out, ".64x%ux%u", columns, bits(in, 58, 1) ? 8 : 16);
+        append(out, ".64x%ux%u", columns, sparsity * (bits(in, 58, 1) ? 8 : 16));
         append_choice(out, ".F16|.F32", bits(in, 75, 1));
         append_choice(out, "|.BF16|.TF32|.INVALID3", bits(in, 76, 2));
         break;
     case WSDBG_OP_QGMMA:
-        append(out, ".64x%ux32", columns);
+        append(out, ".64x%ux%u", columns, sparsity * 32);
         append_choice(out, ".F16|.F32", bits(in, 75, 1));
         append_choice(out, ".E4M3|.E5M2", bits(in, 76, 1));
         append_choice(out, ".E4M3|.E5M2", bits(in, 77, 1));
         break;
     case WSDBG_OP_IGMMA:
-        append(out, ".64x%ux32", columns);
+        append(out, ".64x%ux%u", columns, sparsity * 32);
         append_choice(out, ".U8|.S8", bits(in, 76, 2));
         append_choice(out, ".U8|.S8", bits(in, 82, 2));
         append_choice(out, "|.SAT", bits(in, 75, 1));
         break;
     default:
-        append(out, ".64x%ux256.AND.POPC", columns);
+        append(out, ".64x%ux%u.AND.POPC", columns, sparsity * 256);
         break;
     }
 }
