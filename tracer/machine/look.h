@@ -27,6 +27,7 @@ static inline uint64_t wsdbg_mix(uint64_t hash, uint64_t value)
 struct wsdbg_stance {
     uint32_t instruction;
     bool looked_back, before_known;
+    bool may_owe_wait; /* it may have arrived at the cluster barrier and not waited for it yet */
     uint8_t *least, *most, *after; /* see wsdbg_reach */
 };
 

@@ -173,29 +173,16 @@ static bool arrives_without_waiting(const struct wsdbg_look_grid *grid, uint8_t 
     return !grid->kernel;
 }
 
-/* Threads of one CTA that stand in a wait of this state, at this named barrier. */
-static uint32_t threads_in(const struct wsdbg_looking *looking, uint32_t cta, enum wsdbg_warp_state state, uint32_t id)
+/* Threads of one CTA that stand in a wait for this named barrier. */
+static uint32_t threads_in(const struct wsdbg_looking *looking, uint32_t cta, uint32_t id)
 {
     const struct wsdbg_cta *row = &looking->out->ctas[cta];
     uint32_t threads = 0;
     for (uint32_t w = row->warp_first; w < row->warp_first + row->warp_count; w++) {
         const struct wsdbg_warp_row *warp = &looking->out->warps[w];
         for (uint32_t p = warp->part_first; p < warp->part_first + warp->part_count; p++)
-            if (looking->out->parts[p].state == state &&
-                (state != WSDBG_WARP_WAIT_NAMED || looking->parts[p].bar_id == id))
+            if (looking->out->parts[p].state == WSDBG_WARP_WAIT_NAMED && looking->parts[p].bar_id == id)
                 threads += (uint32_t)__builtin_popcount(looking->out->parts[p].lanes);
-    }
-    return threads;
-}
-
-static uint32_t living_threads(const struct wsdbg_looking *looking, uint32_t cta)
-{
-    const struct wsdbg_cta *row = &looking->out->ctas[cta];
-    uint32_t threads = 0;
-    for (uint32_t w = row->warp_first; w < row->warp_first + row->warp_count; w++) {
-        const struct wsdbg_warp_row *warp = &looking->out->warps[w];
-        for (uint32_t p = warp->part_first; p < warp->part_first + warp->part_count; p++)
-            threads += (uint32_t)__builtin_popcount(looking->out->parts[p].lanes);
     }
     return threads;
 }
@@ -217,23 +204,48 @@ static void fill_named(const struct wsdbg_looking *looking, struct wsdbg_barrier
         }
     }
     barrier->expected_arrivals = asked;
-    const uint32_t there = threads_in(looking, barrier->cta, WSDBG_WARP_WAIT_NAMED, barrier->id);
+    const uint32_t there = threads_in(looking, barrier->cta, barrier->id);
     if (asked.known && there <= asked.value &&
         !arrives_without_waiting(grid_of(looking, barrier->cta), WSDBG_ACCESS_NAMED_ARRIVE, barrier->id))
         barrier->pending_arrivals = wsdbg_known_u32(asked.value - there);
 }
 
+/* Threads of a CTA that have not arrived at the cluster barrier; false where some may have arrived and not waited. */
+static struct wsdbg_error *missing_in_cluster(struct wsdbg_looking *looking, uint32_t cta, uint32_t *missing,
+                                              bool *known)
+{
+    const struct wsdbg_cta *row = &looking->out->ctas[cta];
+    for (uint32_t w = row->warp_first; w < row->warp_first + row->warp_count; w++) {
+        const struct wsdbg_warp_row *warp = &looking->out->warps[w];
+        for (uint32_t p = warp->part_first; p < warp->part_first + warp->part_count; p++) {
+            const struct wsdbg_stance *stance;
+            if (looking->out->parts[p].state == WSDBG_WARP_WAIT_CLUSTER)
+                continue;
+            struct wsdbg_error *error = wsdbg_look_stance(looking, p, &stance);
+            if (error)
+                return error;
+            *known = *known && stance && !stance->may_owe_wait;
+            *missing += (uint32_t)__builtin_popcount(looking->out->parts[p].lanes);
+        }
+    }
+    return NULL;
+}
+
 /* Of all CTAs of the cluster; threads that exited count as arrived. */
-static void fill_cluster(const struct wsdbg_looking *looking, struct wsdbg_barrier *barrier)
+static struct wsdbg_error *fill_cluster(struct wsdbg_looking *looking, struct wsdbg_barrier *barrier)
 {
     const struct wsdbg_cta *self = &looking->out->ctas[barrier->cta];
     const struct wsdbg_grid *grid = &looking->out->grids[self->grid];
+    struct wsdbg_error *error = NULL;
     uint32_t missing = 0;
-    for (uint32_t i = grid->cta_first; i < grid->cta_first + grid->cta_count; i++)
+    bool known = true;
+    for (uint32_t i = grid->cta_first; !error && i < grid->cta_first + grid->cta_count; i++)
         if (looking->out->ctas[i].cluster_id == self->cluster_id)
-            missing += living_threads(looking, i) - threads_in(looking, i, WSDBG_WARP_WAIT_CLUSTER, 0);
+            error = missing_in_cluster(looking, i, &missing, &known);
     barrier->expected_arrivals = wsdbg_known_u32(self->cluster_size * grid->warps_per_cta * WSDBG_MACHINE_LANES);
-    barrier->pending_arrivals = wsdbg_known_u32(missing);
+    if (known)
+        barrier->pending_arrivals = wsdbg_known_u32(missing);
+    return error;
 }
 
 static struct wsdbg_error *make_barriers(struct wsdbg_looking *looking, const struct keys *keys)
@@ -259,7 +271,7 @@ static struct wsdbg_error *make_barriers(struct wsdbg_looking *looking, const st
         } else if (barrier->kind == WSDBG_BARRIER_NAMED) {
             fill_named(looking, barrier);
         } else if (barrier->kind == WSDBG_BARRIER_CLUSTER) {
-            fill_cluster(looking, barrier);
+            error = fill_cluster(looking, barrier);
         }
     }
     return error;

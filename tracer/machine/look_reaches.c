@@ -80,6 +80,20 @@ static void look_ahead(const struct wsdbg_code_kernel *kernel, struct wsdbg_stan
     }
 }
 
+/* Whether a way leads from an arrival at the cluster barrier to the place without a wait for it. */
+static bool may_owe_wait(const struct wsdbg_code_kernel *kernel, uint32_t instruction, uint64_t *set)
+{
+    const struct wsdbg_graph *graph = kernel->function->graph;
+    for (size_t i = 0; i < kernel->access_count; i++)
+        if (kernel->accesses[i].kind == WSDBG_ACCESS_CLUSTER_WAIT)
+            set[kernel->accesses[i].instruction / 64] |= (uint64_t)1 << kernel->accesses[i].instruction % 64;
+    for (size_t i = 0; i < kernel->access_count; i++)
+        if (kernel->accesses[i].kind == WSDBG_ACCESS_CLUSTER_ARRIVE &&
+            wsdbg_graph_reaches(graph, kernel->accesses[i].instruction, instruction, set) != WSDBG_REACHES_NO)
+            return true;
+    return false;
+}
+
 static struct wsdbg_error *fill_stance(const struct wsdbg_code_kernel *kernel, bool back, struct wsdbg_stance *stance)
 {
     const size_t words = wsdbg_graph_instruction_count(kernel->function->graph) / 64 + 1;
@@ -95,6 +109,8 @@ static struct wsdbg_error *fill_stance(const struct wsdbg_code_kernel *kernel, b
     stance->after = counts + 2 * kernel->access_count;
     if (back)
         look_back(kernel, stance, set);
+    memset(set, 0, words * sizeof *set);
+    stance->may_owe_wait = may_owe_wait(kernel, stance->instruction, set);
     memset(set, 0, words * sizeof *set);
     look_ahead(kernel, stance, set);
     free(set);

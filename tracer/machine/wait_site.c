@@ -127,14 +127,14 @@ static bool is_polled(const struct wsdbg_loop *loop, uint32_t instruction, bool 
     return (global ? is_global : is_shared) && wsdbg_loop_ends_by(loop, instruction);
 }
 
-/* Nothing else in the loop writes the register that the load fills. */
+/* Every lane loads, and nothing else in the loop writes the register that the load fills. */
 static bool keeps_value(const struct wsdbg_loop *loop, uint32_t load)
 {
     const struct wsdbg_operand *value = wsdbg_loaded_register(at(loop->graph, load));
     for (uint32_t i = wsdbg_loop_next(loop, 0); value && i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1))
         if (i != load && wsdbg_writes_operand(at(loop->graph, i), value))
             return false;
-    return value != NULL;
+    return value && at(loop->graph, load)->guard == WSDBG_PT;
 }
 
 static bool find_poll(const struct wsdbg_loop *loop, struct wsdbg_wait_site *out)
