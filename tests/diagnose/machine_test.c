@@ -656,6 +656,13 @@ static void global_flag(struct picture *p)
     picture_wait(p, 0, 1, WSDBG_WARP_SPIN_GLOBAL, WSDBG_NONE, 0);
 }
 
+/* A kernel that waits for the host, as a server does. */
+static void host_flag(struct picture *p)
+{
+    global_flag(p);
+    strcpy(p->snapshot.sites[p->snapshot.site_count - 1].instruction, "LDG.E.STRONG.SYS R0, desc[UR4][R2.64]");
+}
+
 static void not_resident(struct picture *p)
 {
     global_flag(p);
@@ -914,6 +921,7 @@ static const struct row {
     {"a block-wide sync in one role", block_sync_in_role, "BLOCK_SYNC_IN_ROLE", LIKELY, LIKELY, NULL, NULL},
     {"opposite order", two_mbarriers, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"a flag nobody sets", global_flag, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
+    {"a flag the host may set", host_flag, "GLOBAL_SPIN", POSSIBLE, POSSIBLE, NULL, NULL},
     {"CTAs that cannot start", not_resident, "NOT_RESIDENT", POSSIBLE, LIKELY, NULL, NULL},
     {"CTAs that may have ended", earlier_ctas_gone, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
     {"a flag somebody may set", flag_to_come, "SLOW", LIKELY, LIKELY, NULL, NULL},
@@ -1005,6 +1013,32 @@ static void what_is_about_to_go_on_is_no_hang(void **state)
     check(&(struct row){"arrivals to land", copies_that_arrive, "UNKNOWN", POSSIBLE, 0, NULL, NULL}, false);
 }
 
+/* The place is named by file and line, for inlined code with the caller in another file, else by function and offset.
+ */
+static void places_are_named_as_well_as_known(void **state)
+{
+    (void)state;
+    static const char *const named[] = {"at kernel.cu:100", "at kernel.cu:100 (from main.cu:7)", "at kernel+0x"};
+    for (unsigned i = 0; i < 3; i++) {
+        struct picture p;
+        struct wsdbg_diagnosis diagnosis;
+        parity_wrong(&p);
+        struct wsdbg_site *site = &p.snapshot.sites[p.snapshot.warps[0].site];
+        if (i == 1) {
+            site->inlined_at = 0;
+            strcpy(p.snapshot.sites[0].file, "main.cu");
+            p.snapshot.sites[0].line = wsdbg_known_u32(7);
+        }
+        if (i == 2)
+            site->file[0] = 0;
+        picture_judge(&p, &diagnosis);
+        if (!strstr(diagnosis.findings[0].sentence, named[i]))
+            fail_msg("%s is not in: %s", named[i], diagnosis.findings[0].sentence);
+        wsdbg_diagnosis_deinit(&diagnosis);
+        picture_deinit(&p);
+    }
+}
+
 static void each_state_gives_its_cause(void **state)
 {
     (void)state;
@@ -1068,7 +1102,8 @@ static void spoilt_rows_are_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_state_gives_its_cause), cmocka_unit_test(copies_that_move_are_no_mismatch),
-        cmocka_unit_test(what_is_about_to_go_on_is_no_hang), cmocka_unit_test(spoilt_rows_are_survived)};
+        cmocka_unit_test(each_state_gives_its_cause), cmocka_unit_test(places_are_named_as_well_as_known),
+        cmocka_unit_test(copies_that_move_are_no_mismatch), cmocka_unit_test(what_is_about_to_go_on_is_no_hang),
+        cmocka_unit_test(spoilt_rows_are_survived)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,6 +199,12 @@ bool wsdbg_code_nobody_runs(const struct wsdbg_case *c)
     return true;
 }
 
+bool wsdbg_code_polls_system(const struct wsdbg_snapshot *snapshot, const struct wsdbg_warp_row *warp)
+{
+    const struct wsdbg_site *site = wsdbg_snapshot_site(snapshot, warp->site);
+    return !site || !site->instruction[0] || strstr(site->instruction, ".SYS");
+}
+
 static void describe_wait(const struct wsdbg_case *c, uint32_t warp, const struct wait *wait,
                           struct wsdbg_wait_node *node)
 {
@@ -216,7 +222,8 @@ static void describe_wait(const struct wsdbg_case *c, uint32_t warp, const struc
         cluster_wakers(c, wait, node);
         break;
     case WSDBG_WARP_SPIN_GLOBAL:
-        node->outside = node->outside || !c->still || !wsdbg_code_nobody_runs(c);
+        node->outside = node->outside || !c->still || !wsdbg_code_nobody_runs(c) ||
+                        wsdbg_code_polls_system(c->snapshot, wsdbg_case_warp(c, warp));
         node->why = "polls memory";
         break;
     case WSDBG_WARP_RECONVERGE:

@@ -63,16 +63,24 @@ static bool later_ctas_wait(const struct wsdbg_case *c)
     return true;
 }
 
-static enum wsdbg_confidence confidence_of_spin(const struct wsdbg_case *c)
+static enum wsdbg_confidence confidence_of_wait(const struct wsdbg_case *c)
 {
     return c->still && wsdbg_code_nobody_runs(c) ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
+}
+
+static enum wsdbg_confidence confidence_of_spin(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(pollers, w) && wsdbg_code_polls_system(c->snapshot, wsdbg_case_warp(c, w)))
+            return WSDBG_CONFIDENCE_POSSIBLE;
+    return confidence_of_wait(c);
 }
 
 static void say_not_resident(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
     const uint32_t first = wsdbg_first_of(pollers);
     const struct wsdbg_grid *grid = &c->snapshot->grids[c->grid];
-    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_NOT_RESIDENT, confidence_of_spin(c),
+    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_NOT_RESIDENT, confidence_of_spin(c, pollers),
                                                     wsdbg_case_warp(c, first)->cta, wsdbg_case_warp(c, first)->barrier);
     if (!finding)
         return;
@@ -93,16 +101,19 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
     const uint32_t first = wsdbg_first_of(pollers);
     const bool nobody = wsdbg_code_nobody_runs(c);
-    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_GLOBAL_SPIN, confidence_of_spin(c),
+    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_GLOBAL_SPIN, confidence_of_spin(c, pollers),
                                                     wsdbg_case_warp(c, first)->cta, wsdbg_case_warp(c, first)->barrier);
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, first)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence, "%s poll%s %s%s%s.", wsdbg_say_warps(c, pollers).text,
                 wsdbg_set_count(pollers) == 1 ? "s" : "", say_word(c, first).text, wsdbg_say_at(c, first).text,
-                nobody ? ", and no warp on the GPU that was seen can still write it: all wait or have exited; only the "
-                         "host or another GPU could"
-                       : "; a warp that runs may still write it");
+                !nobody ? "; a warp that runs may still write it"
+                : wsdbg_code_polls_system(c->snapshot, wsdbg_case_warp(c, first))
+                    ? ", which nobody on the GPU that was seen can still write; it is read as one that the host or "
+                      "another GPU may write, so this may be meant"
+                    : ", and no warp on the GPU that was seen can still write it: all wait or have exited; only the "
+                      "host or another GPU could");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Find who should write that word: a path that skips the write, a lock that is never released, or a "
                 "kernel or host thread that waits for this kernel itself.");
@@ -110,6 +121,13 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 }
 
 /* ---- the grid before ---- */
+
+/* Has left, or polls what this GPU should write. */
+static bool polls_or_left(const struct wsdbg_snapshot *snapshot, const struct wsdbg_warp_row *warp)
+{
+    return warp->state == WSDBG_WARP_EXITED ||
+           (warp->state == WSDBG_WARP_SPIN_GLOBAL && !wsdbg_code_polls_system(snapshot, warp));
+}
 
 /* Another running grid of the context, and whether all of it that is seen polls or has left. */
 static uint32_t grid_before(const struct wsdbg_case *c, bool *polls)
@@ -122,8 +140,7 @@ static uint32_t grid_before(const struct wsdbg_case *c, bool *polls)
         *polls = true;
         for (size_t w = 0; w < snapshot->warp_count; w++)
             if (snapshot->warps[w].cta < snapshot->cta_count && snapshot->ctas[snapshot->warps[w].cta].grid == g)
-                *polls = *polls && (snapshot->warps[w].state == WSDBG_WARP_SPIN_GLOBAL ||
-                                    snapshot->warps[w].state == WSDBG_WARP_EXITED);
+                *polls = *polls && polls_or_left(snapshot, &snapshot->warps[w]);
         return g;
     }
     return WSDBG_NONE;
@@ -136,7 +153,7 @@ static void say_dependency(struct wsdbg_case *c, const struct wsdbg_warp_set *wa
     const uint32_t before = grid_before(c, &polls);
     const char *name = before == WSDBG_NONE ? NULL : wsdbg_snapshot_grid_name(c->snapshot, &c->snapshot->grids[before]);
     struct wsdbg_finding *finding =
-        wsdbg_case_find(c, WSDBG_CAUSE_GRID_DEPENDENCY, polls ? confidence_of_spin(c) : WSDBG_CONFIDENCE_POSSIBLE,
+        wsdbg_case_find(c, WSDBG_CAUSE_GRID_DEPENDENCY, polls ? confidence_of_wait(c) : WSDBG_CONFIDENCE_POSSIBLE,
                         wsdbg_case_warp(c, first)->cta, wsdbg_case_warp(c, first)->barrier);
     if (!finding)
         return;
