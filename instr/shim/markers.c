@@ -8,6 +8,7 @@
  * captured nothing is put anywhere, and nothing is asked: the driver would spoil the capture (cuCtxRecordEvent, CUDA
  * 12.5, says so).  Nor while a launch blocks because its queue is full: the marker would wait for the same lock.
  */
+#include "debug_attach.h"
 #include "shim.h"
 
 #include <stdlib.h>
@@ -107,10 +108,12 @@ static void step(uint32_t index)
     observer_marking_end();
 }
 
+/* While an inspector is attached the GPU may stand still by its will. */
 static bool has_work(uint32_t index)
 {
     const struct wsdbg_context_row *row = &atomic_load(&shim_segment)->contexts[index];
-    return !markers[index].failed && __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) == WSDBG_CONTEXT_ALIVE &&
+    return !markers[index].failed && !atomic_load(&debug_attach_open) &&
+           __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) == WSDBG_CONTEXT_ALIVE &&
            (markers[index].in_flight || atomic_load(&shim_contexts[index].launched));
 }
 

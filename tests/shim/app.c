@@ -281,6 +281,18 @@ static void slow(void)
     DO(cuStreamSynchronize, stream);
 }
 
+/* Contexts that end while a marker is in flight, and while one is put down. */
+static void hanging_contexts(void)
+{
+    CUmodule module;
+    for (int i = 0; i < 6; i++) {
+        CUcontext context = create(i % 2);
+        launch(function_of(FAKE_PLAIN_IMAGE, "hang", &module), 1, NULL);
+        usleep((unsigned)i * 90000);
+        DO(cuCtxDestroy, context);
+    }
+}
+
 static void hang(void)
 {
     CUmodule module;
@@ -445,6 +457,8 @@ int main(int argc, char **argv)
         slow();
     else if (strcmp(scenario, "hang") == 0)
         hang();
+    else if (strcmp(scenario, "hanging-contexts") == 0)
+        hanging_contexts();
     else if (strcmp(scenario, "long-capture") == 0)
         long_capture();
     else if (strcmp(scenario, "fault-unasked") == 0)

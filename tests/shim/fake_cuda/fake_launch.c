@@ -181,6 +181,7 @@ FAKE(cuCtxRecordEvent, (CUcontext handle, CUevent event), (handle, event))
 FAKE(cuEventQuery, (CUevent handle), (handle))
 {
     const struct event *event = fake_need(handle, EVENT, "cuEventQuery");
+    fake_need(event->context, CONTEXT, "cuEventQuery of an event of");
     int error = fake_unsafe();
     if (!error)
         error = fake_context_error();
