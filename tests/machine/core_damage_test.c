@@ -46,15 +46,21 @@ static void write_file(const char *path, const void *bytes, size_t count)
     assert_int_equal(fclose(file), 0);
 }
 
-static struct dump make_dump(void)
+static const struct shape small = {
+    .devices = 1, .ctas_per_device = 1, .warps_per_cta = 2, .cluster_size = 1, .capability = 90, .registers = 4};
+
+static struct dump make_dump_of(const struct shape *shape)
 {
-    const struct shape shape = {
-        .devices = 1, .ctas_per_device = 1, .warps_per_cta = 2, .cluster_size = 1, .capability = 90, .registers = 4};
-    struct synthetic *from = synthetic_create(&shape);
+    struct synthetic *from = synthetic_create(shape);
     unlink("core");
     assert_null(wsdbg_machine_write_core(&from->machine, &from->reads, "core"));
     synthetic_destroy(from);
     return read_dump("core");
+}
+
+static struct dump make_dump(void)
+{
+    return make_dump_of(&small);
 }
 
 static void assert_refused(const char *path, const char *words)
@@ -168,6 +174,29 @@ static void test_a_damaged_section_is_named(void **state)
     free(dump.bytes);
 }
 
+/* The driver says what it was asked to leave out; here some section stands in for that one. */
+static void test_why_there_is_no_shared_memory_is_said(void **state)
+{
+    (void)state;
+    struct shape shape = small;
+    shape.no_shared = true;
+    struct dump dump = make_dump_of(&shape);
+    uint32_t number;
+    Elf64_Shdr *section = section_of_kind(&dump, CORE_UNIFORM, &number);
+    const uint32_t flags = CORE_SKIPPED_SHARED;
+    section->sh_type = CORE_SECTION_BASE + CORE_META;
+    memcpy(dump.bytes + section->sh_offset + CORE_META_FLAGS, &flags, sizeof flags);
+    write_file("core", dump.bytes, dump.count);
+    struct wsdbg_machine *machine;
+    assert_null(wsdbg_machine_open_core("core", &machine));
+    assert_int_equal(machine->note_count, 1);
+    assert_string_equal(machine->notes[0],
+                        "the core dump holds no shared memory, so no barrier's count is known: make it "
+                        "without skip_shared_memory in CUDA_COREDUMP_GENERATION_FLAGS");
+    machine->ops->close(machine);
+    free(dump.bytes);
+}
+
 /* Every operation on what was opened; a sanitizer sees where one reads what is not there. */
 static void use(struct wsdbg_machine *machine)
 {
@@ -258,6 +287,7 @@ int main(void)
         cmocka_unit_test(test_what_is_no_gpu_core_dump_is_refused),
         cmocka_unit_test(test_a_truncated_dump_is_refused_at_every_length),
         cmocka_unit_test(test_a_damaged_section_is_named),
+        cmocka_unit_test(test_why_there_is_no_shared_memory_is_said),
         cmocka_unit_test(test_no_byte_of_the_headers_can_do_harm),
         cmocka_unit_test(test_a_packed_dump_is_read_as_a_plain_one),
     };
