@@ -119,28 +119,6 @@ static void a_process_that_ends_is_not_waited_for(void **state)
     dump_driver_stop(&driver);
 }
 
-static int enter_folder(void **state)
-{
-    static char folder[] = P_tmpdir "/wsdbg-core-dump-XXXXXX";
-    const struct shape shape = {
-        .devices = 1, .ctas_per_device = 2, .warps_per_cta = 4, .cluster_size = 1, .capability = 90, .registers = 8};
-    *state = folder;
-    if (!mkdtemp(folder) || chdir(folder) != 0)
-        return -1;
-    struct synthetic *from = synthetic_create(&shape);
-    struct wsdbg_error *error = wsdbg_machine_write_core(&from->machine, &from->reads, "whole");
-    wsdbg_error_destroy(error);
-    synthetic_destroy(from);
-    return error ? -1 : 0;
-}
-
-static int leave_folder(void **state)
-{
-    unlink("whole");
-    const int failed = system("rm -f " WSDBG_CORE_PIPE_PREFIX "*");
-    return failed || chdir("/") != 0 || rmdir(*state) != 0 ? -1 : 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,5 +127,5 @@ int main(void)
         cmocka_unit_test(a_dump_that_does_not_come_is_waited_for_until_the_deadline),
         cmocka_unit_test(a_process_that_ends_is_not_waited_for),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, dump_driver_enter_folder, dump_driver_leave_folder);
 }

@@ -61,6 +61,14 @@ static struct wsdbg_snapshot inspect(struct scene *scene, uint64_t time_ns)
     return snapshot;
 }
 
+static bool has_note(const struct wsdbg_snapshot *snapshot, const char *words)
+{
+    for (size_t i = 0; i < snapshot->note_count; i++)
+        if (strstr(snapshot->notes[i], words))
+            return true;
+    return false;
+}
+
 static void one_dump_is_taken_and_shown_again(void **state)
 {
     (void)state;
@@ -85,7 +93,7 @@ static void a_look_is_kept_where_it_is_asked_for(void **state)
     begin(&scene, SIZE_MAX, false);
     scene.source->ops->keep(scene.source, ".");
     struct wsdbg_snapshot snapshot = inspect(&scene, ample_ns);
-    assert_int_equal(snapshot.note_count, 0);
+    assert_false(has_note(&snapshot, "could not be kept"));
     wsdbg_snapshot_deinit(&snapshot);
     char path[64];
     snprintf(path, sizeof path, "look-%d-1.core", (int)getpid());
@@ -98,8 +106,7 @@ static void a_look_is_kept_where_it_is_asked_for(void **state)
     scene.source->ops->keep(scene.source, ".");
     snapshot = inspect(&scene, ample_ns);
     assert_int_equal(snapshot.look_count, 1);
-    assert_int_equal(snapshot.note_count, 1);
-    assert_non_null(strstr(snapshot.notes[0], "a look could not be kept: write ./look-"));
+    assert_true(has_note(&snapshot, "a look could not be kept: write ./look-"));
     wsdbg_snapshot_deinit(&snapshot);
     end(&scene, 1);
 }
@@ -136,32 +143,10 @@ static void a_dump_that_does_not_come_is_a_note(void **state)
     for (int i = 0; i < 2; i++) { /* and is asked for once */
         struct wsdbg_snapshot snapshot = inspect(&scene, WSDBG_DOOR_NS);
         assert_int_equal(snapshot.grid_count, 0);
-        assert_true(snapshot.note_count > 0);
-        assert_non_null(strstr(snapshot.notes[snapshot.note_count - 1], "is not there in time (5000 bytes)"));
+        assert_true(has_note(&snapshot, "is not there in time (5000 bytes)"));
         wsdbg_snapshot_deinit(&snapshot);
     }
     end(&scene, 1);
-}
-
-static int enter_folder(void **state)
-{
-    static char folder[] = P_tmpdir "/wsdbg-core-source-XXXXXX";
-    const struct shape shape = {
-        .devices = 1, .ctas_per_device = 2, .warps_per_cta = 4, .cluster_size = 1, .capability = 90, .registers = 8};
-    *state = folder;
-    if (!mkdtemp(folder) || chdir(folder) != 0)
-        return -1;
-    struct synthetic *from = synthetic_create(&shape);
-    struct wsdbg_error *error = wsdbg_machine_write_core(&from->machine, &from->reads, "whole");
-    wsdbg_error_destroy(error);
-    synthetic_destroy(from);
-    return error ? -1 : 0;
-}
-
-static int leave_folder(void **state)
-{
-    const int failed = system("rm -f whole gpu-core* look-*");
-    return failed || chdir("/") != 0 || rmdir(*state) != 0 ? -1 : 0;
 }
 
 int main(void)
@@ -173,5 +158,5 @@ int main(void)
         cmocka_unit_test(a_program_whose_work_gets_done_is_left_alone),
         cmocka_unit_test(a_dump_that_does_not_come_is_a_note),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, dump_driver_enter_folder, dump_driver_leave_folder);
 }

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <cmocka.h>
 
 #include "evidence/core_dump.h"
+#include "machine/synthetic.h"
 
 static void pause_ms(long count)
 {
@@ -76,4 +78,25 @@ void dump_driver_stop(struct dump_driver *driver)
     close(driver->stop[0]);
     close(driver->stop[1]);
     unlink(driver->file);
+}
+
+int dump_driver_enter_folder(void **state)
+{
+    static char folder[] = P_tmpdir "/wsdbg-core-dump-XXXXXX";
+    const struct shape shape = {
+        .devices = 1, .ctas_per_device = 2, .warps_per_cta = 4, .cluster_size = 1, .capability = 90, .registers = 8};
+    *state = folder;
+    if (!mkdtemp(folder) || chdir(folder) != 0)
+        return -1;
+    struct synthetic *from = synthetic_create(&shape);
+    struct wsdbg_error *error = wsdbg_machine_write_core(&from->machine, &from->reads, "whole");
+    wsdbg_error_destroy(error);
+    synthetic_destroy(from);
+    return error ? -1 : 0;
+}
+
+int dump_driver_leave_folder(void **state)
+{
+    const int failed = system("rm -f whole gpu-core* look-*");
+    return failed || chdir("/") != 0 || rmdir(*state) != 0 ? -1 : 0;
 }

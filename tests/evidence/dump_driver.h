@@ -15,6 +15,11 @@ struct dump_driver {
     unsigned asked;    /* how often; read after the stop */
 };
 
+/* cmocka's setup and teardown of a group: a folder of its own with the dump "whole": one grid of two CTAs of four warps
+ * each, 8 registers. */
+int dump_driver_enter_folder(void **state);
+int dump_driver_leave_folder(void **state);
+
 /* Makes the pipe of a process in the current folder. */
 void dump_driver_make_pipe(uint32_t process_id, char path[64]);
 /* Serves it from the file "whole". */
