@@ -7,9 +7,8 @@
 enum { WSDBG_PLACE_BYTES = 96 };
 
 /* "gemm.cu:222" where the kernel has line information, else "gemm_kernel+0x1a0"; "" where neither is known.  Of a place
- * in inlined code it is the line of the outermost call that not all of the function's sites have in common: what a
- * kernel's own few lines call says where a warp is, neither the wrapper around the whole kernel nor the one around an
- * instruction does. */
+ * in inlined code it is the line at which the author's own code calls what comes from other files: the innermost level
+ * in the file of the outermost one, wrappers around the whole kernel left aside, which all of its sites share. */
 void wsdbg_place_text(const struct wsdbg_snapshot *snapshot, uint32_t site, char out[WSDBG_PLACE_BYTES]);
 /* The same with every level, innermost first: "barrier.h:301 < pipeline.hpp:88 < gemm.cu:222". */
 void wsdbg_place_levels(const struct wsdbg_snapshot *snapshot, uint32_t site, char *out, size_t bytes);
