@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -1005,6 +1006,50 @@ static void copies_that_move_are_no_mismatch(void **state)
     picture_deinit(&p);
 }
 
+/* The same state, but another CTA moved between two looks; *before is what the first one saw. */
+static bool hangs_beside_movement(void (*state)(struct picture *p), void (*change)(struct wsdbg_snapshot *before))
+{
+    struct picture p;
+    struct wsdbg_diagnosis diagnosis;
+    state(&p);
+    for (size_t b = 0; b < p.snapshot.barrier_count; b++)
+        p.snapshot.barriers[b].word = wsdbg_known_u64(b);
+    picture_still(&p);
+    p.snapshot.looks[1].moved = 3;
+    struct wsdbg_snapshot *before = calloc(1, sizeof *before);
+    assert_non_null(before);
+    assert_null(wsdbg_snapshot_copy(&p.snapshot, before));
+    if (change)
+        change(before);
+    p.snapshot.before = before;
+    picture_judge(&p, &diagnosis);
+    const bool hang = diagnosis.hang;
+    wsdbg_diagnosis_deinit(&diagnosis);
+    picture_deinit(&p);
+    return hang;
+}
+
+static void change_a_word_of_each_cta(struct wsdbg_snapshot *before)
+{
+    before->barriers[0].word.value ^= 1;
+    before->barriers[1].word.value ^= 1;
+}
+
+static void drop_the_ctas(struct wsdbg_snapshot *before)
+{
+    before->cta_count = 0;
+}
+
+static void a_cta_is_judged_by_its_own_movement(void **state)
+{
+    (void)state;
+    assert_true(hangs_beside_movement(arrive_missing, NULL));
+    assert_true(hangs_beside_movement(no_bytes_came, NULL)); /* no copy takes that long */
+    assert_false(hangs_beside_movement(arrive_missing, change_a_word_of_each_cta));
+    assert_false(hangs_beside_movement(waker_exited, change_a_word_of_each_cta));
+    assert_false(hangs_beside_movement(arrive_missing, drop_the_ctas));
+}
+
 static void what_is_about_to_go_on_is_no_hang(void **state)
 {
     (void)state;
@@ -1102,8 +1147,8 @@ static void spoilt_rows_are_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_state_gives_its_cause), cmocka_unit_test(places_are_named_as_well_as_known),
-        cmocka_unit_test(copies_that_move_are_no_mismatch), cmocka_unit_test(what_is_about_to_go_on_is_no_hang),
-        cmocka_unit_test(spoilt_rows_are_survived)};
+        cmocka_unit_test(each_state_gives_its_cause),        cmocka_unit_test(places_are_named_as_well_as_known),
+        cmocka_unit_test(copies_that_move_are_no_mismatch),  cmocka_unit_test(a_cta_is_judged_by_its_own_movement),
+        cmocka_unit_test(what_is_about_to_go_on_is_no_hang), cmocka_unit_test(spoilt_rows_are_survived)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

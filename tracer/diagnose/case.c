@@ -79,7 +79,9 @@ struct wsdbg_error *wsdbg_case_init(const struct wsdbg_snapshot *snapshot, uint3
     c.quiet = c.faulted || stood_still(snapshot);
     judge_completeness(&c);
     c.of_machine = wsdbg_case_is_of_machine(&c);
-    c.still = c.of_machine && wsdbg_machine_still(snapshot);
+    const enum wsdbg_motion motion = c.of_machine ? wsdbg_case_motion(&c) : WSDBG_MOTION_UNKNOWN;
+    c.still = motion == WSDBG_MOTION_STILL;
+    c.moved = motion == WSDBG_MOTION_MOVED;
     *out = c;
     return NULL;
 }

@@ -52,7 +52,8 @@ struct wsdbg_case {
     bool quiet;       /* still long enough that no transfer can be under way */
     bool faulted;     /* the context died of an error */
     bool of_machine;  /* known from the GPU's state and the code, without events: see code_case.h */
-    bool still;       /* ... and two looks apart in time saw the same */
+    bool still;       /* ... and two looks apart in time saw the same of it */
+    bool moved;       /* ... or not: then nothing of it is more than possible */
     struct wsdbg_ledger *ledger;
     struct wsdbg_wait_graph *graph;
     struct wsdbg_finding *findings;

@@ -17,14 +17,67 @@ bool wsdbg_case_is_of_machine(const struct wsdbg_case *c)
     return c->warp_count > 0 && (c->snapshot->part_count > 0 || c->snapshot->look_count > 0);
 }
 
-bool wsdbg_machine_still(const struct wsdbg_snapshot *snapshot)
+/* The same CTA in the look before; WSDBG_NONE = it was not there. */
+static uint32_t cta_before(const struct wsdbg_snapshot *now, uint32_t cta)
 {
+    const struct wsdbg_snapshot *before = now->before;
+    const struct wsdbg_cta *mine = &now->ctas[cta];
+    for (uint32_t i = 0; i < before->cta_count; i++) {
+        const struct wsdbg_cta *other = &before->ctas[i];
+        if (other->x == mine->x && other->y == mine->y && other->z == mine->z && other->grid < before->grid_count &&
+            before->grids[other->grid].grid_id == now->grids[mine->grid].grid_id)
+            return i;
+    }
+    return WSDBG_NONE;
+}
+
+static bool word_changed(const struct wsdbg_snapshot *before, const struct wsdbg_barrier *row, uint32_t cta)
+{
+    for (size_t i = 0; i < before->barrier_count; i++) {
+        const struct wsdbg_barrier *other = &before->barriers[i];
+        if (other->cta == cta && other->kind == row->kind && other->id == row->id && other->stage == row->stage)
+            return other->word.known && row->word.known && other->word.value != row->word.value;
+    }
+    return false;
+}
+
+static bool words_changed(const struct wsdbg_case *c)
+{
+    const struct wsdbg_snapshot *snapshot = c->snapshot;
+    for (uint32_t i = 0; i < c->cta_count; i++) {
+        const uint32_t was = cta_before(snapshot, c->ctas[i]);
+        for (size_t b = 0; b < snapshot->barrier_count; b++)
+            if (snapshot->barriers[b].cta == c->ctas[i] && snapshot->barriers[b].kind == WSDBG_BARRIER_MBARRIER &&
+                (was == WSDBG_NONE || word_changed(snapshot->before, &snapshot->barriers[b], was)))
+                return true;
+    }
+    return false;
+}
+
+/* Warps that moved between the looks are shown as running. */
+static bool some_warp_moved(const struct wsdbg_case *c)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_RUNNING || wsdbg_case_warp(c, w)->state == WSDBG_WARP_UNKNOWN)
+            return true;
+    return false;
+}
+
+enum wsdbg_motion wsdbg_case_motion(const struct wsdbg_case *c)
+{
+    const struct wsdbg_snapshot *snapshot = c->snapshot;
     if (snapshot->look_count < 2)
-        return false;
-    const struct wsdbg_look_row *last = &snapshot->looks[snapshot->look_count - 1], *before = last - 1;
-    if (last->moved > 0 || !last->barriers_changed.known || last->barriers_changed.value > 0)
-        return false;
-    return last->time_ns >= before->time_ns + TRANSFER_EXCLUDED_NS;
+        return WSDBG_MOTION_UNKNOWN;
+    const struct wsdbg_look_row *last = &snapshot->looks[snapshot->look_count - 1], *look = last - 1;
+    const bool apart = last->time_ns >= look->time_ns + TRANSFER_EXCLUDED_NS;
+    if (last->moved == 0 && last->barriers_changed.known && last->barriers_changed.value == 0)
+        return apart ? WSDBG_MOTION_STILL : WSDBG_MOTION_UNKNOWN;
+    if (!snapshot->before)
+        return WSDBG_MOTION_UNKNOWN;
+    /* Something moved somewhere: here? */
+    if (words_changed(c))
+        return WSDBG_MOTION_MOVED;
+    return apart && !some_warp_moved(c) ? WSDBG_MOTION_STILL : WSDBG_MOTION_UNKNOWN;
 }
 
 const struct wsdbg_part *wsdbg_code_parts(const struct wsdbg_case *c, uint32_t warp, uint32_t *count)
@@ -233,7 +286,7 @@ enum wsdbg_confidence wsdbg_code_cap(const struct wsdbg_case *c, enum wsdbg_conf
     enum wsdbg_confidence cap = WSDBG_CONFIDENCE_PROVEN;
     if (!c->still || somebody_runs(c))
         cap = WSDBG_CONFIDENCE_LIKELY;
-    if (!c->still && somebody_runs(c))
+    if (c->moved || (!c->still && somebody_runs(c)))
         cap = WSDBG_CONFIDENCE_POSSIBLE;
     return wanted < cap ? wanted : cap;
 }

@@ -24,8 +24,10 @@ typedef uint32_t wsdbg_access_kinds;
 /* True where the case rests on the machine's state: no warp has an event. */
 bool wsdbg_case_is_of_machine(const struct wsdbg_case *c);
 
-/* Two looks apart in time saw the same: what the hardware had under way has ended. */
-bool wsdbg_machine_still(const struct wsdbg_snapshot *snapshot);
+/* What the newest two looks, apart in time, say of the case.  Still: they saw the same, so what the hardware had under
+ * way has ended.  Moved: a barrier of it has another word.  Neither: there was one look, or nobody compared. */
+enum wsdbg_motion { WSDBG_MOTION_UNKNOWN, WSDBG_MOTION_STILL, WSDBG_MOTION_MOVED };
+enum wsdbg_motion wsdbg_case_motion(const struct wsdbg_case *c);
 
 /* The parts of a warp. */
 const struct wsdbg_part *wsdbg_code_parts(const struct wsdbg_case *c, uint32_t warp, uint32_t *count);
