@@ -19,7 +19,6 @@
 
 enum {
     TICK_NS = 20000000,
-    INSPECT_NS = 80000000,
     RECORD_EVERY_NS = 250000000,
     STORE_EVERY_NS = 2000000000, /* storing is most of what watching costs */
     COMPARE_NS = 60000000,       /* between the histories that are compared, less a tick */
@@ -253,7 +252,7 @@ static void judge_fault(struct loop *loop, uint64_t now_ns)
     struct wsdbg_diagnosis diagnosis = {0};
     struct wsdbg_evidence *evidence = loop->watch->evidence;
     loop->faults_judged = count_faults(&loop->last);
-    struct wsdbg_error *error = evidence->ops->inspect(evidence, now_ns, INSPECT_NS, &snapshot);
+    struct wsdbg_error *error = evidence->ops->inspect(evidence, now_ns, WSDBG_RING_NS, &snapshot);
     if (!error) {
         wsdbg_snapshot_deinit(&loop->last);
         loop->last = snapshot;
@@ -363,7 +362,7 @@ static void say_notes(struct loop *loop, const struct wsdbg_snapshot *look)
 static struct wsdbg_error *inspect(struct loop *loop, uint64_t time_ns)
 {
     struct wsdbg_evidence *evidence = loop->watch->evidence;
-    const uint64_t deadline_ns = loop->watch->look_ns ? loop->watch->look_ns : INSPECT_NS;
+    const uint64_t deadline_ns = loop->watch->look_ns ? loop->watch->look_ns : WSDBG_RING_NS;
     struct wsdbg_snapshot snapshot = {0};
     struct wsdbg_error *error = evidence->ops->inspect(evidence, time_ns, deadline_ns, &snapshot);
     if (error)

@@ -123,8 +123,9 @@ static struct wsdbg_error *core_inspect(struct wsdbg_evidence *base, uint64_t no
 {
     struct core_source *source = (struct core_source *)base;
     struct wsdbg_snapshot snapshot = {0};
+    const uint64_t ring_ns = deadline_ns < WSDBG_RING_NS ? deadline_ns : WSDBG_RING_NS;
     const uint64_t started_ns = wsdbg_door_now_ns();
-    struct wsdbg_error *error = source->ring->ops->inspect(source->ring, now_ns, deadline_ns, &snapshot);
+    struct wsdbg_error *error = source->ring->ops->inspect(source->ring, now_ns, ring_ns, &snapshot);
     if (!error && deadline_ns >= WSDBG_DOOR_NS)
         error = take_dumps(source, started_ns + deadline_ns, &snapshot);
     if (!error)

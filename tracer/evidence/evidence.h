@@ -42,6 +42,8 @@ struct wsdbg_error *wsdbg_evidence_attach_ring(const char *session, struct wsdbg
 /* Evidence that stops the GPU does so only in an inspect() whose deadline_ns leaves the time: at least this.  With less
  * it is the ring's inspect(), and poll() always is. */
 #define WSDBG_DOOR_NS UINT64_C(1000000000)
+/* ... of which the ring's part takes this at most: histories that do not come by then do not come. */
+#define WSDBG_RING_NS UINT64_C(80000000)
 /* How it is used. */
 enum wsdbg_door_use {
     WSDBG_DOOR_WHERE_NEEDED, /* only for kernels without probes, and where the ring's record is not enough */

@@ -126,8 +126,9 @@ static struct wsdbg_error *live_inspect(struct wsdbg_evidence *base, uint64_t no
 {
     struct live_source *source = live_of(base);
     const uint64_t started_ns = wsdbg_door_now_ns();
+    const uint64_t ring_ns = deadline_ns < WSDBG_RING_NS ? deadline_ns : WSDBG_RING_NS;
     struct wsdbg_snapshot snapshot = {0};
-    struct wsdbg_error *error = source->ring->ops->inspect(source->ring, now_ns, deadline_ns, &snapshot);
+    struct wsdbg_error *error = source->ring->ops->inspect(source->ring, now_ns, ring_ns, &snapshot);
     if (!error && deadline_ns >= WSDBG_DOOR_NS)
         error = complete(source, started_ns + deadline_ns, &snapshot);
     if (error)
