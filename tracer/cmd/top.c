@@ -144,14 +144,15 @@ const struct wsdbg_command wsdbg_command_top = {
     .usage = "[SESSION|PID|FILE.db] [--look SECONDS|never] [--list]",
     .description =
         "Shows the live view of a session that wsdbg run watches, started by the same user on this machine. It\n"
-        "reads only: the run is not slowed, and any number of them can look at once. What moves is read from the\n"
+        "reads only, and any number of them can look at once. What moves is read from the\n"
         "session's shared memory, the verdict and the log from its database. When the session ends, its end stays on\n"
         "the screen.\n"
         "\n"
-        "Kernels without probes are seen only when the GPU is looked at. The run does that while somebody watches,\n"
-        "once a second or as --look says: each look stops the GPU for some hundredths of a second (the first line "
-        "says\n"
-        "how long it took), and launches wait while it goes on. Kernels with probes need no looks. Ctrl-\\ looks now.\n"
+        "Kernels without probes are seen only when the GPU is looked at. The run does that while somebody watches and\n"
+        "the GPU is at work, once a second or as --look says. Each look stops the GPU for some hundredths of a second\n"
+        "(the first line says how long), and calls of the driver that begin meanwhile wait some tenths of a second, so\n"
+        "a program of short kernels is slowed: --look never leaves it alone. Kernels with probes need no looks.\n"
+        "Ctrl-\\ looks now.\n"
         "\n"
         "Without an argument it takes the one session there is. With several it lists them: name one by its\n"
         "session name or the beginning of it, by the process id of wsdbg or of the program, or by its database.",
