@@ -10,8 +10,8 @@ enum {
     NODES_MOST = 1 << 17,
     WORK_MOST = 1 << 24,
     INPUTS_MOST = 256,  /* of one node: more, and it may be anything */
-    GROWTH_LISTED = 40, /* how often a value grows before it is widened … */
-    GROWTH_MOST = 80,   /* … and before it may be anything */
+    GROWTH_LISTED = 20, /* how often a value grows before it is widened … */
+    GROWTH_MOST = 40,   /* … and before it may be anything */
     TABLE_FIRST = 1 << 10,
     CONSTANTS_MOST = 512,
 };

@@ -8,7 +8,7 @@
 #define RANK_SHIFT 24
 #define OFFSET_MASK 0xffffffu
 #define ALL_NUMBERS ((uint64_t)1 << 32)
-enum { PAIRS_MOST = 1024 };
+enum { PAIRS_MOST = 256 };   /* more are taken for a range */
 enum { FREE_BITS_MOST = 5 }; /* 2^5 = WSDBG_VALUES_FEW */
 #define SELECT_RANK 0x654u
 #define A_AND_B 0xc0
@@ -49,12 +49,32 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
     return a;
 }
 
+static bool is_ascending(const uint32_t *numbers, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (numbers[i] < numbers[i - 1])
+            return false;
+    return true;
+}
+
+/* Two ascending lists as one. */
+static size_t merge(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count, uint32_t *out)
+{
+    size_t i = 0, j = 0, count = 0;
+    while (i < a_count || j < b_count) {
+        const bool takes_a = j == b_count || (i < a_count && a[i] <= b[j]);
+        out[count++] = takes_a ? a[i++] : b[j++];
+    }
+    return count;
+}
+
 /* The set of `count` numbers in any order, which are sorted in place. */
 static struct wsdbg_values of_numbers(uint32_t *numbers, size_t count)
 {
     size_t kept = 0;
     uint32_t divisor = 0;
-    qsort(numbers, count, sizeof *numbers, by_number);
+    if (!is_ascending(numbers, count))
+        qsort(numbers, count, sizeof *numbers, by_number);
     for (size_t i = 0; i < count; i++)
         if (!kept || numbers[i] != numbers[kept - 1])
             numbers[kept++] = numbers[i];
@@ -172,9 +192,7 @@ static struct wsdbg_values union_of(const struct wsdbg_values *a, const struct w
     if (a->rank != b->rank && !own_and_other)
         return result;
     if (a->kind == WSDBG_VALUES_LISTED && b->kind == WSDBG_VALUES_LISTED) {
-        memcpy(numbers, a->number, a->count * sizeof *numbers);
-        memcpy(numbers + a->count, b->number, b->count * sizeof *numbers);
-        result = of_numbers(numbers, a->count + b->count);
+        result = of_numbers(numbers, merge(a->number, a->count, b->number, b->count, numbers));
     } else if (wsdbg_values_range(a, &base[0], &stride[0], &count[0]) &&
                wsdbg_values_range(b, &base[1], &stride[1], &count[1])) {
         const int low = base[1] < base[0], high = !low;
@@ -243,6 +261,11 @@ static uint32_t multiply_high(uint32_t a, uint32_t b)
     return (uint32_t)((uint64_t)a * b >> 32);
 }
 
+static bool are_few_pairs(const struct wsdbg_values *a, const struct wsdbg_values *b)
+{
+    return a->kind == WSDBG_VALUES_LISTED && b->kind == WSDBG_VALUES_LISTED && a->count * b->count <= PAIRS_MOST;
+}
+
 /* Of two lists, number by number. */
 static struct wsdbg_values of_pairs(const struct wsdbg_values *a, const struct wsdbg_values *b, operation_fn *operation)
 {
@@ -260,7 +283,7 @@ struct wsdbg_values wsdbg_values_sum(const struct wsdbg_values *a, const struct 
     uint32_t base[2], stride[2], count[2];
     if (is_trivial(a, b, &result) || (a->rank != WSDBG_RANK_NONE && b->rank != WSDBG_RANK_NONE))
         return result;
-    if (a->kind == WSDBG_VALUES_LISTED && b->kind == WSDBG_VALUES_LISTED) {
+    if (are_few_pairs(a, b)) {
         result = of_pairs(a, b, add);
     } else if (wsdbg_values_range(a, &base[0], &stride[0], &count[0]) &&
                wsdbg_values_range(b, &base[1], &stride[1], &count[1])) {
@@ -308,7 +331,7 @@ struct wsdbg_values wsdbg_values_product(const struct wsdbg_values *a, const str
         return wsdbg_values_left(a, RANK_SHIFT);
     if (is_trivial(a, b, &result) || a->rank != WSDBG_RANK_NONE || b->rank != WSDBG_RANK_NONE)
         return result;
-    if (is_listed(a) && is_listed(b))
+    if (are_few_pairs(a, b))
         return of_pairs(a, b, multiply);
     if (wsdbg_values_is_one(b, &factor))
         return times(a, factor);
@@ -318,7 +341,7 @@ struct wsdbg_values wsdbg_values_product(const struct wsdbg_values *a, const str
 struct wsdbg_values wsdbg_values_high_product(const struct wsdbg_values *a, const struct wsdbg_values *b)
 {
     struct wsdbg_values result;
-    if (!is_trivial(a, b, &result) && is_listed(a) && is_listed(b))
+    if (!is_trivial(a, b, &result) && is_listed(a) && is_listed(b) && are_few_pairs(a, b))
         return of_pairs(a, b, multiply_high);
     return result;
 }
@@ -540,7 +563,7 @@ struct wsdbg_values wsdbg_values_permuted(const struct wsdbg_values *a, uint32_t
             result.rank = WSDBG_RANK_OTHER;
         return result;
     }
-    if (!is_listed(a) || !is_listed(c))
+    if (!is_listed(a) || !is_listed(c) || !are_few_pairs(a, c))
         return wsdbg_values_any();
     for (uint32_t i = 0; i < a->count; i++)
         for (uint32_t j = 0; j < c->count; j++)
