@@ -238,10 +238,16 @@ struct constants {
     struct wsdbg_error *error; /* the first one */
 };
 
+/* Bank 0 begins with the CTA's threads, which the grid's row has too. */
 static bool read_constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
 {
     struct constants *constants = context;
+    const uint32_t *threads = constants->machine->grids[constants->grid].block;
     bool known = false;
+    if (!bank && offset_bytes < sizeof constants->machine->grids->block && offset_bytes % sizeof *threads == 0) {
+        *value = threads[offset_bytes / sizeof *threads];
+        return true;
+    }
     if (!constants->error)
         constants->error = constants->machine->ops->constant(constants->machine, constants->grid, bank, offset_bytes,
                                                              value, sizeof *value, &known);
