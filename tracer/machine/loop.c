@@ -135,12 +135,30 @@ static void classify(struct wsdbg_loop *loop)
     }
 }
 
+/* Whether the blocks of this loop itself, without those of loops in it, do nothing but look and compute: a glance that
+ * spares most loops the rest. */
+static bool may_only_wait(const struct wsdbg_graph *graph, uint32_t head)
+{
+    bool looks = false;
+    for (uint32_t b = 0; b < wsdbg_graph_block_count(graph); b++) {
+        const struct wsdbg_block *block = wsdbg_graph_block(graph, b);
+        for (uint32_t i = block->first; block->loop == head && i < block->first + block->count; i++) {
+            const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(graph, i);
+            if (!is_load(instruction) && !is_store_to_shared(instruction) && !is_harmless(instruction))
+                return false;
+            looks |= is_load(instruction) || instruction->operation == WSDBG_OP_SYNCS_PHASECHK ||
+                     instruction->operation == WSDBG_OP_USETMAXREG;
+        }
+    }
+    return looks;
+}
+
 struct wsdbg_error *wsdbg_loop_around(const struct wsdbg_graph *graph, uint32_t instruction, struct wsdbg_loop *out,
                                       bool *found)
 {
     const uint32_t head = wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, instruction))->loop;
     *found = false;
-    if (head >= wsdbg_graph_block_count(graph))
+    if (head >= wsdbg_graph_block_count(graph) || !may_only_wait(graph, head))
         return NULL;
     *out = (struct wsdbg_loop){.graph = graph, .head = head};
     struct wsdbg_error *error = collect_body(out);

@@ -14,7 +14,8 @@ struct wsdbg_loop {
     bool has_global; /* loads or atomics that may be of global memory */
 };
 
-/* *found is false, and nothing is to be freed, where `instruction` lies in no loop. */
+/* *found is false, and nothing is to be freed, where `instruction` lies in no loop, or in one that plainly does more
+ * than look at something. */
 struct wsdbg_error *wsdbg_loop_around(const struct wsdbg_graph *graph, uint32_t instruction, struct wsdbg_loop *out,
                                       bool *found);
 bool wsdbg_loop_has(const struct wsdbg_loop *loop, uint32_t instruction);
