@@ -38,6 +38,12 @@ struct wsdbg_error *wsdbg_code_create(struct wsdbg_code **out)
 
 static void free_kernel(struct wsdbg_code_kernel *kernel)
 {
+    for (size_t i = 0; i < kernel->stance_count; i++) {
+        free(kernel->stances[i].least);
+        free(kernel->stances[i].before_known);
+    }
+    free(kernel->stances);
+    free(kernel->leads_to);
     free(kernel->accesses);
     free(kernel);
 }
@@ -267,7 +273,7 @@ static struct wsdbg_error *find_accesses(struct wsdbg_machine *machine, uint32_t
 }
 
 static struct wsdbg_error *add_kernel(struct wsdbg_code *code, struct wsdbg_machine *machine, uint32_t grid,
-                                      const struct wsdbg_code_kernel *wanted, const struct wsdbg_code_kernel **out)
+                                      const struct wsdbg_code_kernel *wanted, struct wsdbg_code_kernel **out)
 {
     struct wsdbg_code_kernel *kernel = malloc(sizeof *kernel);
     if (!kernel ||
@@ -288,7 +294,7 @@ static struct wsdbg_error *add_kernel(struct wsdbg_code *code, struct wsdbg_mach
 }
 
 struct wsdbg_error *wsdbg_code_kernel(struct wsdbg_code *code, struct wsdbg_machine *machine, uint32_t grid,
-                                      const struct wsdbg_code_kernel **out)
+                                      struct wsdbg_code_kernel **out)
 {
     const struct wsdbg_machine_grid *row = &machine->grids[grid];
     struct wsdbg_code_kernel wanted = {.grid_id = row->grid_id, .entry = row->function_entry};

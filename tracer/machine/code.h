@@ -19,12 +19,26 @@ struct wsdbg_code_function {
     struct wsdbg_graph *graph;
 };
 
+/* What a warp that stands at an instruction of its kernel must have executed, may have, and still can: for each of the
+ * kernel's accesses. */
+struct wsdbg_stance {
+    uint32_t instruction;
+    bool looked_back;
+    bool may_owe_wait;             /* it may have arrived at the cluster barrier and not waited for it yet */
+    uint8_t *least, *most, *after; /* see wsdbg_reach */
+    bool *before_known;
+};
+
 /* A grid's kernel: `accesses` as they are with the grid's parameters. */
 struct wsdbg_code_kernel {
     uint64_t context, grid_id, entry;
     const struct wsdbg_code_function *function;
     struct wsdbg_access *accesses;
     size_t access_count;
+    uint64_t *leads_to; /* for each access the instructions it leads to, a row of `set_words` each */
+    size_t set_words;
+    struct wsdbg_stance *stances; /* those asked for so far */
+    size_t stance_count, stance_capacity;
 };
 
 struct wsdbg_code_place {
@@ -39,7 +53,7 @@ struct wsdbg_error *wsdbg_code_find(struct wsdbg_code *code, const struct wsdbg_
                                     uint64_t pc, struct wsdbg_code_place *out);
 /* The grid's kernel, NULL where its code is not known.  Valid until the next wsdbg_code_begin. */
 struct wsdbg_error *wsdbg_code_kernel(struct wsdbg_code *code, struct wsdbg_machine *machine, uint32_t grid,
-                                      const struct wsdbg_code_kernel **out);
+                                      struct wsdbg_code_kernel **out);
 /* Why a module's code is not known, in words; "" where it is. */
 const char *wsdbg_code_reason(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t module);
 /* Source levels of a place, the innermost first; 0 = compiled without lines. */

@@ -12,11 +12,6 @@ enum { READ_BUDGET_NS = 150000000 };
 
 static void free_beside(struct wsdbg_looking *looking)
 {
-    for (size_t i = 0; looking->grids && i < looking->out->grid_count; i++) {
-        for (size_t s = 0; s < looking->grids[i].stance_count; s++)
-            free(looking->grids[i].stances[s].least);
-        free(looking->grids[i].stances);
-    }
     for (size_t i = 0; looking->ctas && i < looking->out->cta_count; i++)
         free(looking->ctas[i].words.rows);
     free(looking->grids);
@@ -28,9 +23,8 @@ static void free_beside(struct wsdbg_looking *looking)
 static struct wsdbg_error *look_at(struct wsdbg_looking *looking)
 {
     static struct wsdbg_error *(*const steps[])(struct wsdbg_looking *) = {
-        wsdbg_look_rows,     wsdbg_look_words, wsdbg_look_reads,    wsdbg_look_states,
-        wsdbg_look_families, wsdbg_look_roles, wsdbg_look_barriers, wsdbg_look_reaches,
-        wsdbg_look_code,
+        wsdbg_look_rows,  wsdbg_look_words,    wsdbg_look_reads,   wsdbg_look_states, wsdbg_look_families,
+        wsdbg_look_roles, wsdbg_look_barriers, wsdbg_look_reaches, wsdbg_look_code,
     };
     struct wsdbg_error *error = NULL;
     for (size_t i = 0; !error && i < sizeof steps / sizeof *steps; i++)

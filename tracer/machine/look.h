@@ -22,15 +22,6 @@ static inline uint64_t wsdbg_mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-/* What a warp that stands at an instruction of its kernel must have executed, may have, and still can: for each of the
- * kernel's accesses. */
-struct wsdbg_stance {
-    uint32_t instruction;
-    bool looked_back, before_known;
-    bool may_owe_wait; /* it may have arrived at the cluster barrier and not waited for it yet */
-    uint8_t *least, *most, *after; /* see wsdbg_reach */
-};
-
 /* Mbarriers that the code treats alike: one name, a stage for each place. */
 struct wsdbg_family {
     uint32_t first, stride, places;
@@ -42,13 +33,11 @@ enum { WSDBG_FAMILIES_MAX = 64, WSDBG_LOOK_WARPS_MAX = 64, WSDBG_RECENT_PLACES =
 
 struct wsdbg_look_grid {
     uint32_t machine;                         /* row of the machine */
-    const struct wsdbg_code_kernel *kernel;   /* NULL = not known */
+    struct wsdbg_code_kernel *kernel;         /* NULL = not known */
     struct wsdbg_span spans[WSDBG_SPANS_MAX]; /* of shared memory in which its mbarriers lie */
     size_t span_count;
     struct wsdbg_family families[WSDBG_FAMILIES_MAX];
     size_t family_count;
-    struct wsdbg_stance *stances;
-    size_t stance_count, stance_capacity;
     uint32_t access_first;                       /* its rows in snapshot.accesses: those of kernel->accesses */
     uint32_t role_of_warp[WSDBG_LOOK_WARPS_MAX]; /* id of the role's name, WSDBG_NONE = not known */
 };

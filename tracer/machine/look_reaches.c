@@ -57,18 +57,47 @@ static struct wsdbg_error *add_accesses(struct wsdbg_looking *looking)
     return error;
 }
 
-/* How often paths from the kernel's start pass each access: only asked of warps that wait. */
-static void look_back(const struct wsdbg_code_kernel *kernel, struct wsdbg_stance *stance, uint64_t *set)
+/* What a diagnosis asks about the past of: not of what only computes or stores. */
+static bool has_past(uint8_t kind)
 {
+    return kind < WSDBG_ACCESS_WGMMA || kind == WSDBG_ACCESS_GRID_WAIT || kind == WSDBG_ACCESS_GRID_LAUNCH;
+}
+
+static struct wsdbg_error *find_leads(struct wsdbg_code_kernel *kernel)
+{
+    if (kernel->leads_to)
+        return NULL;
     const struct wsdbg_graph *graph = kernel->function->graph;
-    stance->before_known = true;
-    for (size_t i = 0; i < kernel->access_count && stance->before_known; i++) {
+    kernel->set_words = wsdbg_graph_instruction_count(graph) / 64 + 1;
+    kernel->leads_to = calloc(kernel->access_count * kernel->set_words + 1, sizeof *kernel->leads_to);
+    if (!kernel->leads_to)
+        return &wsdbg_error_no_memory;
+    for (size_t i = 0; i < kernel->access_count; i++) {
+        uint64_t *row = &kernel->leads_to[i * kernel->set_words];
+        /* Through a branch that nobody can follow, to anywhere. */
+        if (wsdbg_graph_reach_set(graph, kernel->accesses[i].instruction, NULL, row))
+            memset(row, 0xff, kernel->set_words * sizeof *row);
+    }
+    return NULL;
+}
+
+/* How often paths from the kernel's start pass each access: only asked of warps that wait, and of accesses on the way.
+ */
+static struct wsdbg_error *look_back(struct wsdbg_code_kernel *kernel, struct wsdbg_stance *stance, uint64_t *set)
+{
+    const uint32_t to = stance->instruction;
+    struct wsdbg_error *error = find_leads(kernel);
+    for (size_t i = 0; !error && i < kernel->access_count; i++) {
         const uint32_t bit = kernel->accesses[i].instruction;
+        const bool on_the_way = kernel->leads_to[i * kernel->set_words + to / 64] >> to % 64 & 1;
+        if (!has_past(kernel->accesses[i].kind))
+            continue;
         set[bit / 64] = (uint64_t)1 << bit % 64;
-        stance->before_known =
-            wsdbg_graph_passes(graph, 0, stance->instruction, set, &stance->least[i], &stance->most[i]);
+        stance->before_known[i] =
+            !on_the_way || wsdbg_graph_passes(kernel->function->graph, 0, to, set, &stance->least[i], &stance->most[i]);
         set[bit / 64] = 0;
     }
+    return error;
 }
 
 static void look_ahead(const struct wsdbg_code_kernel *kernel, struct wsdbg_stance *stance, uint64_t *set)
@@ -94,27 +123,30 @@ static bool may_owe_wait(const struct wsdbg_code_kernel *kernel, uint32_t instru
     return false;
 }
 
-static struct wsdbg_error *fill_stance(const struct wsdbg_code_kernel *kernel, bool back, struct wsdbg_stance *stance)
+static struct wsdbg_error *fill_stance(struct wsdbg_code_kernel *kernel, bool back, struct wsdbg_stance *stance)
 {
     const size_t words = wsdbg_graph_instruction_count(kernel->function->graph) / 64 + 1;
     uint64_t *set = calloc(words, sizeof *set);
-    uint8_t *counts = calloc(3 * kernel->access_count + 1, 1);
-    if (!set || !counts) {
-        free(set);
-        free(counts);
-        return &wsdbg_error_no_memory;
+    stance->least = calloc(3 * kernel->access_count + 1, 1);
+    stance->before_known = calloc(kernel->access_count + 1, sizeof *stance->before_known);
+    struct wsdbg_error *error = set && stance->least && stance->before_known ? NULL : &wsdbg_error_no_memory;
+    if (!error) {
+        stance->most = stance->least + kernel->access_count;
+        stance->after = stance->most + kernel->access_count;
     }
-    stance->least = counts;
-    stance->most = counts + kernel->access_count;
-    stance->after = counts + 2 * kernel->access_count;
-    if (back)
-        look_back(kernel, stance, set);
-    memset(set, 0, words * sizeof *set);
-    stance->may_owe_wait = may_owe_wait(kernel, stance->instruction, set);
-    memset(set, 0, words * sizeof *set);
-    look_ahead(kernel, stance, set);
+    if (!error && back)
+        error = look_back(kernel, stance, set);
+    if (!error) {
+        memset(set, 0, words * sizeof *set);
+        stance->may_owe_wait = may_owe_wait(kernel, stance->instruction, set);
+        memset(set, 0, words * sizeof *set);
+        look_ahead(kernel, stance, set);
+    } else {
+        free(stance->least);
+        free(stance->before_known);
+    }
     free(set);
-    return NULL;
+    return error;
 }
 
 /* All places of one wait are one stance: that of the instruction that waits; behind a BAR, of the one after it. */
@@ -130,25 +162,26 @@ struct wsdbg_error *wsdbg_look_stance(struct wsdbg_looking *looking, uint32_t pa
     const struct wsdbg_look_part *beside = &looking->parts[part];
     const enum wsdbg_warp_state state = looking->out->parts[part].state;
     const uint32_t cta = looking->out->warps[looking->out->parts[part].warp].cta;
-    struct wsdbg_look_grid *grid = &looking->grids[looking->out->ctas[cta].grid];
+    struct wsdbg_code_kernel *kernel = looking->grids[looking->out->ctas[cta].grid].kernel;
     *out = NULL;
-    if (!grid->kernel || beside->place.function != grid->kernel->function)
+    if (!kernel || beside->place.function != kernel->function)
         return NULL;
     const uint32_t instruction = stance_of(beside, state);
     const bool back = wsdbg_warp_state_waits(state);
-    for (size_t i = 0; i < grid->stance_count; i++)
-        if (grid->stances[i].instruction == instruction && (grid->stances[i].looked_back || !back)) {
-            *out = &grid->stances[i];
+    for (size_t i = 0; i < kernel->stance_count; i++)
+        if (kernel->stances[i].instruction == instruction && (kernel->stances[i].looked_back || !back)) {
+            *out = &kernel->stances[i];
             return NULL;
         }
-    if (!wsdbg_grow((void **)&grid->stances, &grid->stance_capacity, grid->stance_count + 1, sizeof *grid->stances))
+    if (!wsdbg_grow((void **)&kernel->stances, &kernel->stance_capacity, kernel->stance_count + 1,
+                    sizeof *kernel->stances))
         return &wsdbg_error_no_memory;
-    struct wsdbg_stance *stance = &grid->stances[grid->stance_count];
+    struct wsdbg_stance *stance = &kernel->stances[kernel->stance_count];
     *stance = (struct wsdbg_stance){.instruction = instruction, .looked_back = back};
-    struct wsdbg_error *error = fill_stance(grid->kernel, back, stance);
+    struct wsdbg_error *error = fill_stance(kernel, back, stance);
     if (error)
         return error;
-    grid->stance_count++;
+    kernel->stance_count++;
     *out = stance;
     return NULL;
 }
@@ -177,7 +210,7 @@ static struct wsdbg_error *add_reaches_of(struct wsdbg_looking *looking, uint32_
                 reaches[i] = (struct wsdbg_reach){
                     .before_least = stance->least[i],
                     .before_most = stance->most[i],
-                    .before_known = stance->before_known,
+                    .before_known = stance->before_known[i],
                 };
             reaches[i].warp = warp;
             reaches[i].access = grid->access_first + (uint32_t)i;

@@ -87,7 +87,7 @@ static struct wsdbg_error *ask_warp(struct cast *cast, uint32_t warp)
         add_trade(&cast->groups[number], trade_of(kernel, stance));
         for (size_t i = 0; i < kernel->access_count; i++) {
             cast->comes[number][i] |= stance->after[i] == 2;
-            cast->came[i] |= stance->after[i] || !stance->before_known || stance->most[i];
+            cast->came[i] |= stance->after[i] || !stance->before_known[i] || stance->most[i];
         }
     }
     cast->groups[number].any_alive |= row->part_count > 0;
