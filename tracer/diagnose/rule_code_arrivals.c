@@ -174,11 +174,11 @@ static void say_missing(struct wsdbg_case *c, const struct wsdbg_lack *lack, con
     if (first != WSDBG_NONE)
         finding->role = wsdbg_case_warp(c, first)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%u of %u arrivals on %s are missing, so %s waits for ever%s: some of %s went on without arriving; "
-                "they %s.",
+                "%u of %u arrivals on %s are missing, so %s waits for ever%s: %s%s went on without arriving and cannot "
+                "come back to it%s.",
                 lack->word.pending, lack->word.expected, wsdbg_say_object(c, lack->word.barrier).text,
-                wsdbg_say_warp(c, lack->warp).text, wsdbg_say_at(c, lack->warp).text, wsdbg_say_warps(c, arrivers).text,
-                where);
+                wsdbg_say_warp(c, lack->warp).text, wsdbg_say_at(c, lack->warp).text,
+                wsdbg_set_count(arrivers) > 1 ? "some of " : "", wsdbg_say_warps(c, arrivers).text, where);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Arrive on %s on every path through the iteration, the last one of a tile and skipped ones included.",
                 wsdbg_say_family(c, lack->word.barrier).text);
@@ -233,7 +233,7 @@ static void judge_unreachable(struct wsdbg_case *c, const struct wsdbg_lack *lac
     } else if (lack->exited == 0 && lack->in_code >= WSDBG_MATCH_MAY && !wsdbg_lack_is_of_round_too_many(lack)) {
         const uint32_t could = capacity(c, lack, &lack->past, true);
         if (wsdbg_set_count(&lack->past) > 0 && could > lack->made)
-            say_missing(c, lack, &lack->past, "are past it and cannot come back", WSDBG_CONFIDENCE_LIKELY);
+            say_missing(c, lack, &lack->past, "", WSDBG_CONFIDENCE_LIKELY);
         else if (could ? could == lack->made : all_may_have_come(lack, wsdbg_set_count(&lack->past)))
             say_short(c, lack, &lack->past);
     }
@@ -281,7 +281,7 @@ static void judge_ring(struct wsdbg_case *c, const struct wsdbg_lack *lack)
         return;
     }
     /* Arrivals left over on every stage would also follow from arriving too often. */
-    say_missing(c, lack, &lack->able, "wait themselves for what comes after it",
+    say_missing(c, lack, &lack->able, " before it completes",
                 others_are_partial(c, lack) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY);
 }
 

@@ -135,10 +135,12 @@ static void say_block_sync(struct wsdbg_case *c, const struct gathering *g, cons
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s stand at a sync of the whole block%s that %s cannot come to%s.",
-                wsdbg_say_warps(c, &g->waiting).text, wsdbg_say_at(c, wsdbg_first_of(&g->waiting)).text,
-                wsdbg_say_warps(c, absent).text,
-                wsdbg_set_count(&g->to_come) ? ": they wait for what only comes after it" : "");
+                "%s stand%s at a sync of the whole block%s that %s cannot come to%s.",
+                wsdbg_say_warps(c, &g->waiting).text, wsdbg_set_count(&g->waiting) == 1 ? "s" : "",
+                wsdbg_say_at(c, wsdbg_first_of(&g->waiting)).text, wsdbg_say_warps(c, absent).text,
+                !wsdbg_set_count(&g->to_come)  ? ""
+                : wsdbg_set_count(absent) == 1 ? ": it waits for what only comes after it"
+                                               : ": they wait for what only comes after it");
     wsdbg_print(
         finding->fix, sizeof finding->fix,
         "A block-wide sync inside one role's branch never completes: use a named barrier with the role's count.");
