@@ -602,6 +602,7 @@ static void describe_memory(struct wsdbg_instruction *in)
     case WSDBG_OP_LDS:
     case WSDBG_OP_LDC:
     case WSDBG_OP_ULDC:
+    case WSDBG_OP_ULDC_INDEXED:
     case WSDBG_OP_ST:
     case WSDBG_OP_STG:
     case WSDBG_OP_STS:

@@ -47,7 +47,7 @@
     X(HMMA, "HMMA") X(IMMA, "IMMA") X(DMMA, "DMMA") X(LDSM, "LDSM") X(STSM, "STSM") X(REDUX, "REDUX")                   \
     X(MATCH, "MATCH") X(QSPC, "QSPC") X(LDGDEPBAR, "LDGDEPBAR") X(ENDCOLLECTIVE, "ENDCOLLECTIVE")                       \
     X(VABSDIFF, "VABSDIFF") X(IDP, "IDP") X(UP2UR, "UP2UR") X(UR2UP, "UR2UP") X(B2R, "B2R") X(RPCMOV, "RPCMOV")         \
-    X(LEPC, "LEPC")                                                                                                    \
+    X(LEPC, "LEPC") X(UIADD3_64, "UIADD3.64") X(ULDC_INDEXED, "ULDC") X(USETSHMSZ, "USETSHMSZ")                         \
     /* a thread's own memory */                                                                                        \
     X(LDL, "LDL") X(STL, "STL")
 

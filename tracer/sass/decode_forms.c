@@ -227,6 +227,9 @@ static const struct wsdbg_form forms[] = {
     /* what only its destinations are followed of */
     {0x014, ALU, OP(VABSDIFF), {FIELD_RD, FIELD_PD_OR_NONE}, FORM_HALF},
     {0x026, ALU, OP(IDP), {FIELD_RD}, FORM_HALF},
+    {AT(0x1abb), OP(ULDC_INDEXED), {FIELD_URD_WIDE}, FORM_HALF | FORM_GUARD_ONLY_UNIFORM},
+    {0x097, UNIFORM, OP(UIADD3_64), {FIELD_URD_PAIR}, FORM_HALF | U},
+    {AT(0x19c9), OP(USETSHMSZ), {0}, FORM_HALF},
     {AT(0x1883), OP(UP2UR), {FIELD_URD}, FORM_HALF | U},
     {AT(0x1884), OP(UR2UP), {FIELD_PR_WRITTEN}, FORM_HALF | U},
     {0x020, ALU_B, OP(FMUL), {FIELD_RD}, FORM_HALF},

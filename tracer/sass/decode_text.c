@@ -612,6 +612,8 @@ static void append_half(struct text *out, uint32_t bits)
     const char *sign = bits >> 15 ? "-" : "";
     if (exponent == 0x1f)
         append(out, fraction ? "%sQNAN " : "%sINF ", bits >> 15 ? "-" : "+");
+    else if (bits == 0x8000)
+        append(out, "-0.0");
     else
         append(out, "%s%.20g", sign, exponent ? ldexp(fraction + 1024, (int)exponent - 25) : ldexp(fraction, -24));
 }

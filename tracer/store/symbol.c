@@ -1,4 +1,7 @@
-/* symbol.c - see symbol.h.  Understands _Z [N] (length name [I…E])* [E]; anything else stays mangled. */
+/* symbol.c - see symbol.h.  Understands _Z [N] (length name [I…E])* [E]; anything else stays mangled.
+ *
+ * Names come from images and dumps of unknown origin: a whole demangler expands their substitutions, of which some
+ * dozens give a text that never ends.  This reads a name once, from left to right. */
 #include "store/symbol.h"
 
 #include <ctype.h>
@@ -32,16 +35,33 @@ static const char *skip_substitution(const char *at)
     return *at == '_' ? at + 1 : NULL;
 }
 
-/* A literal "L<type><value>E": its type may be a name. */
+static const char *skip_name(const char *at)
+{
+    char scratch[8] = "";
+    return read_name(at, scratch, sizeof scratch, true);
+}
+
+/* "N(name | substitution)*E", without arguments. */
+static const char *skip_nested(const char *at)
+{
+    at++;
+    while (at && *at != 'E')
+        at = *at == 'S' ? skip_substitution(at) : skip_name(at);
+    return at ? at + 1 : NULL;
+}
+
+/* A literal "L<type><value>E": its type may be a name, that of an enumeration. */
 static const char *skip_literal(const char *at)
 {
     at++;
-    if (*at == 'N' || *at == '_' || *at == 'S' || *at == 'T')
+    if (*at == '_' || *at == 'T')
         return NULL;
-    if (isdigit((unsigned char)*at)) {
-        char scratch[512] = "";
-        at = read_name(at, scratch, sizeof scratch, true);
-    }
+    if (*at == 'N')
+        at = skip_nested(at);
+    else if (*at == 'S')
+        at = skip_substitution(at);
+    else if (isdigit((unsigned char)*at))
+        at = skip_name(at);
     at = at ? strchr(at, 'E') : NULL;
     return at ? at + 1 : NULL;
 }
@@ -51,11 +71,10 @@ static const char *skip_arguments(const char *at)
 {
     int depth = 0;
     do {
-        char scratch[512] = "";
         if (*at == '\0' || *at == 'X')
             return NULL;
         if (isdigit((unsigned char)*at)) {
-            at = read_name(at, scratch, sizeof scratch, true);
+            at = skip_name(at);
         } else if (*at == 'S' || *at == 'T') {
             at = skip_substitution(at);
         } else if (*at == 'L') {
@@ -69,6 +88,17 @@ static const char *skip_arguments(const char *at)
     return at;
 }
 
+/* Past the name of a namespace that no source has: the compiler's for what is local to a file.  NULL = another name. */
+static const char *skip_local_namespace(const char *at)
+{
+    char *end;
+    if (!isdigit((unsigned char)*at))
+        return NULL;
+    const unsigned long length = strtoul(at, &end, 10);
+    const bool is_local = strncmp(end, "_GLOBAL__N_", 11) == 0 || strncmp(end, "_INTERNAL_", 10) == 0;
+    return is_local && length <= strlen(end) ? end + length : NULL;
+}
+
 static bool demangle(const char *at, char *out, size_t bytes)
 {
     if (strncmp(at, "_Z", 2) != 0)
@@ -78,8 +108,9 @@ static bool demangle(const char *at, char *out, size_t bytes)
     at += nested;
     bool first = true;
     do {
-        if (strncmp(at, "12_GLOBAL__N_1", 14) == 0 && nested) {
-            at += 14;
+        const char *after_local = nested ? skip_local_namespace(at) : NULL;
+        if (after_local) {
+            at = after_local;
             continue;
         }
         at = read_name(at, out, bytes, first);
@@ -96,7 +127,9 @@ static bool demangle(const char *at, char *out, size_t bytes)
 
 void wsdbg_symbol_name(const char *symbol, char *out, size_t bytes)
 {
+    /* ptxas calls a function that it keeps with one caller $caller$function. */
+    const char *last = *symbol == '$' ? strrchr(symbol, '$') + 1 : symbol;
     char name[512] = "";
-    const bool done = strlen(symbol) < 480 && demangle(symbol, name, sizeof name);
-    snprintf(out, bytes, "%s", done ? name : symbol);
+    const bool done = demangle(last, name, sizeof name);
+    snprintf(out, bytes, "%s", done ? name : last);
 }
