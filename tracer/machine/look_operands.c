@@ -120,18 +120,6 @@ static const struct wsdbg_operand *plain_source(const struct wsdbg_instruction *
     return NULL;
 }
 
-/* The test's phase lies in bit 31 of its register. */
-static void read_mbarrier(struct lane *lane, const struct wsdbg_instruction *test, struct wsdbg_look_part *part,
-                          struct wsdbg_part *row)
-{
-    const struct wsdbg_operand *address = wsdbg_memory_operand(test), *phase = plain_source(test, 0);
-    uint32_t parity = 0;
-    if (!address || !phase || !value_of(lane, address, &part->operand) || !value_of(lane, phase, &parity))
-        return;
-    row->parity = wsdbg_known_u32(parity >> 31);
-    part->resolved = true;
-}
-
 static void read_request(struct lane *lane, const struct wsdbg_instruction *request, struct wsdbg_look_part *part,
                          struct wsdbg_part *row)
 {
@@ -177,6 +165,27 @@ static bool constant(struct lane *lane, uint32_t offset, uint8_t bank, uint32_t 
     return known && !lane->error;
 }
 
+/* What a plain move copies, NULL for any other instruction; ptxas also moves by multiplying nothing and adding. */
+static const struct wsdbg_operand *moved_operand(const struct wsdbg_instruction *move)
+{
+    const bool adds_to_zero = move->operation == WSDBG_OP_IMAD && move->is_whole && move->source_count >= 3 &&
+                              !move->is_wide && !move->is_high && !move->has_carry_in &&
+                              move->sources[0].kind == WSDBG_OPERAND_REGISTER && move->sources[0].number == WSDBG_RZ;
+    if (move->guard != WSDBG_PT || move->destination_count == 0 || move->source_count == 0)
+        return NULL;
+    if (adds_to_zero)
+        return move->sources[2].is_negated ? NULL : &move->sources[2];
+    switch (move->operation) {
+    case WSDBG_OP_MOV:
+    case WSDBG_OP_UMOV:
+    case WSDBG_OP_LDC:
+    case WSDBG_OP_ULDC:
+        return &move->sources[0];
+    default:
+        return NULL;
+    }
+}
+
 /* A register as the instruction at `at` of a loop finds it each time: what it is now if the loop leaves it alone, else
  * what was moved into it just before, from a parameter or another register. */
 static bool kept_value(struct lane *lane, const struct wsdbg_loop *loop, uint32_t at, struct wsdbg_operand operand,
@@ -189,15 +198,13 @@ static bool kept_value(struct lane *lane, const struct wsdbg_loop *loop, uint32_
     if (written == WSDBG_NO_INSTRUCTION || depth == MOVES_MAX)
         return false;
     const struct wsdbg_instruction *move = wsdbg_graph_instruction(loop->graph, written);
-    const bool loads = move->operation == WSDBG_OP_LDC || move->operation == WSDBG_OP_ULDC;
-    const bool moves = move->operation == WSDBG_OP_MOV || move->operation == WSDBG_OP_UMOV;
-    const struct wsdbg_operand *from = move->source_count ? &move->sources[0] : NULL;
-    if (!(loads || moves) || !from || move->guard != WSDBG_PT || move->destination_count == 0)
+    const struct wsdbg_operand *from = moved_operand(move);
+    if (!from)
         return false;
     const uint32_t half = operand.number - move->destinations[0].number;
     if (from->kind == WSDBG_OPERAND_CONSTANT && from->number == WSDBG_RZ)
         return constant(lane, (uint32_t)from->value + 4 * half, from->bank, value);
-    return moves && half == 0 && (from->kind == WSDBG_OPERAND_REGISTER || from->kind == WSDBG_OPERAND_UNIFORM) &&
+    return half == 0 && (from->kind == WSDBG_OPERAND_REGISTER || from->kind == WSDBG_OPERAND_UNIFORM) &&
            kept_value(lane, loop, written, *from, depth + 1, value);
 }
 
@@ -218,7 +225,7 @@ static bool global_address(struct lane *lane, const struct wsdbg_loop *loop, uin
 
 /* The address in shared memory, likewise: a register, a uniform one and a displacement. */
 static bool shared_address(struct lane *lane, const struct wsdbg_loop *loop, uint32_t at,
-                           const struct wsdbg_operand *operand, uint64_t *address)
+                           const struct wsdbg_operand *operand, uint32_t *address)
 {
     const struct wsdbg_operand parts[] = {{.kind = WSDBG_OPERAND_REGISTER, .number = operand->number},
                                           {.kind = WSDBG_OPERAND_UNIFORM, .number = operand->uniform}};
@@ -226,8 +233,39 @@ static bool shared_address(struct lane *lane, const struct wsdbg_loop *loop, uin
     if ((operand->number != WSDBG_RZ && !kept_value(lane, loop, at, parts[0], 0, &general_part)) ||
         (operand->uniform != WSDBG_URZ && !kept_value(lane, loop, at, parts[1], 0, &uniform_part)))
         return false;
-    *address = (general_part + uniform_part + (uint32_t)operand->value) & WSDBG_OFFSET_MASK;
+    *address = general_part + uniform_part + (uint32_t)operand->value;
     return true;
+}
+
+/* The barrier and the phase that a test names, in the loop around it where there is one. */
+static bool test_operands(struct lane *lane, const struct wsdbg_look_part *part, uint32_t *address, uint32_t *phase)
+{
+    const uint32_t at = part->site.instruction;
+    const struct wsdbg_instruction *test = instruction_of(part, at);
+    const struct wsdbg_operand *memory = wsdbg_memory_operand(test), *parity = plain_source(test, 0);
+    struct wsdbg_loop loop;
+    bool in_loop = false;
+    if (!memory || !parity)
+        return false;
+    if (!lane->error)
+        lane->error = wsdbg_loop_around(part->place.function->graph, at, &loop, &in_loop);
+    if (lane->error || !in_loop)
+        return !lane->error && value_of(lane, memory, address) && value_of(lane, parity, phase);
+    const bool known = shared_address(lane, &loop, at, memory, address) &&
+                       (parity->kind == WSDBG_OPERAND_IMMEDIATE ? value_of(lane, parity, phase)
+                                                                : kept_value(lane, &loop, at, *parity, 0, phase));
+    free(loop.body);
+    return known;
+}
+
+/* The test's phase lies in bit 31 of its register. */
+static void read_mbarrier(struct lane *lane, struct wsdbg_look_part *part, struct wsdbg_part *row)
+{
+    uint32_t phase = 0;
+    if (!test_operands(lane, part, &part->operand, &phase))
+        return;
+    row->parity = wsdbg_known_u32(phase >> 31);
+    part->resolved = true;
 }
 
 static bool polled_address(struct lane *lane, const struct wsdbg_look_part *part, bool shared, uint64_t *address)
@@ -241,7 +279,11 @@ static bool polled_address(struct lane *lane, const struct wsdbg_look_part *part
         lane->error = wsdbg_loop_around(graph, at, &loop, &in_loop);
     if (lane->error || !in_loop)
         return false;
-    const bool known = memory && (shared ? shared_address : global_address)(lane, &loop, at, memory, address);
+    uint32_t offset = 0;
+    const bool known = memory && (shared ? shared_address(lane, &loop, at, memory, &offset)
+                                         : global_address(lane, &loop, at, memory, address));
+    if (shared)
+        *address = offset & WSDBG_OFFSET_MASK;
     free(loop.body);
     return known;
 }
@@ -326,7 +368,7 @@ static void read_site(struct lane *lane, struct wsdbg_look_part *part, struct ws
 {
     const struct wsdbg_instruction *instruction = instruction_of(part, part->site.instruction);
     if (part->site.operands_hold && part->site.state == WSDBG_WARP_WAIT_MBARRIER)
-        read_mbarrier(lane, instruction, part, row);
+        read_mbarrier(lane, part, row);
     else if (part->site.operands_hold && part->site.state == WSDBG_WARP_WAIT_REGISTERS)
         read_request(lane, instruction, part, row);
     else if (part->site.state == WSDBG_WARP_SPIN_GLOBAL)

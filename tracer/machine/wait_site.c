@@ -37,7 +37,7 @@ static bool keeps_sources(const struct wsdbg_loop *loop, uint32_t instruction)
 {
     const struct wsdbg_instruction *row = at(loop->graph, instruction);
     for (unsigned s = 0; s < row->source_count; s++)
-        if (wsdbg_loop_writes(loop, &row->sources[s]))
+        if (!wsdbg_loop_keeps(loop, instruction, &row->sources[s]))
             return false;
     return true;
 }
