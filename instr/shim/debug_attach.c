@@ -25,7 +25,7 @@
 
 #define ATTENTION_NS 10000000 /* how often lease and inspector are looked at while somebody is attached */
 #define EXIT_WAIT_US 300000
-#define WAIT_US 10000000 /* longer than any lease */
+#define STUCK_NS 500000000ull
 
 /* Lazy loading, suspend events, no context push and pop events: without the first the driver refuses. */
 #define CAPABILITIES 0xbu
@@ -274,10 +274,20 @@ static void *serve(void *unused)
     return NULL;
 }
 
+/* A door that is still open when its lease has long run out is stuck in the driver: it holds up nobody any more. */
+static bool is_stuck(void)
+{
+    return shim_now_ns() > __atomic_load_n(&door->lease_until_ns, __ATOMIC_ACQUIRE) + STUCK_NS;
+}
+
 void debug_attach_wait(void)
 {
-    for (int waited_us = 0; waited_us < WAIT_US && atomic_load(&debug_attach_open); waited_us += 100)
-        shim_sleep_us(100);
+    while (atomic_load(&debug_attach_open)) {
+        if (is_stuck())
+            atomic_store(&debug_attach_open, false);
+        else
+            shim_sleep_us(100);
+    }
 }
 
 void debug_attach_start(void)

@@ -77,10 +77,14 @@ static void registers_and_memory_are_read_as_far_as_they_go(void **state)
     unsigned char bytes[32];
     bool known;
     look(&rig);
-    /* Warp 0 is in slot 3 of SM 1. */
-    rig_ok(machine->ops->registers(machine, 0, 7, 30, 64, words, &count));
+    /* Warp 1 is in slot 6 of SM 1; warp 0 holds 24 registers now, whatever the driver gives beyond them. */
+    rig_ok(machine->ops->registers(machine, 1, 7, 30, 64, words, &count));
     assert_int_equal(count, FAKE_DEBUG_REGISTERS - 30);
-    assert_int_equal(words[9], 1u << 24 | 3u << 16 | 7u << 8 | 39u);
+    assert_int_equal(words[9], 1u << 24 | 6u << 16 | 7u << 8 | 39u);
+    rig_ok(machine->ops->registers(machine, 0, 7, 20, 64, words, &count));
+    assert_int_equal(count, 4);
+    rig_ok(machine->ops->registers(machine, 0, 7, 30, 1, words, &count));
+    assert_int_equal(count, 0);
     rig_ok(machine->ops->uniform_registers(machine, 0, 0, 256, words, &count));
     assert_int_equal(count, FAKE_DEBUG_UNIFORM);
     rig_ok(machine->ops->predicates(machine, 0, 0, &mask, &known));
@@ -267,6 +271,23 @@ static void any_call_may_hang_or_crash(void **state)
     }
 }
 
+static void an_attach_that_hangs_in_the_program_holds_nobody_up(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"FAKE_CUDA_HANG=cudbgApiAttach", "FAKE_CUDA_HANG=cudbgApiDetach"};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct rig rig = rig_start(ways[i]);
+        rig.limit_ns = 300 * MS;
+        struct wsdbg_error *error = rig_step(&rig, RIG_ATTACH);
+        if (i == 0)
+            rig_says(error, "did not answer in time");
+        else
+            rig_ok(error);
+        wsdbg_error_destroy(rig_step(&rig, RIG_DETACH));
+        rig_finish(&rig); /* also where its observer still sits in the driver */
+    }
+}
+
 /* ---- whoever dies ---- */
 
 static void the_inspector_may_die_at_every_step(void **state)
@@ -370,6 +391,7 @@ int main(void)
         cmocka_unit_test(the_drivers_helper_process_is_left_alone),
         cmocka_unit_test(any_call_may_fail),
         cmocka_unit_test(any_call_may_hang_or_crash),
+        cmocka_unit_test(an_attach_that_hangs_in_the_program_holds_nobody_up),
         cmocka_unit_test(the_inspector_may_die_at_every_step),
         cmocka_unit_test(wsdbg_may_die_at_every_step),
         cmocka_unit_test(an_inspector_that_stands_still_loses_its_lease),

@@ -51,7 +51,7 @@ static struct wsdbg_error *wait_done(const struct wsdbg_door *door, uint32_t req
         if (!wsdbg_door_alive(door))
             return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "the program has ended");
         if (wsdbg_door_now_ns() >= deadline_ns)
-            return wsdbg_error_create(WSDBG_ERROR_BUSY, "the observer in the program did not answer in time");
+            return wsdbg_error_create(WSDBG_ERROR_OTHER, "the observer in the program did not answer in time");
         syscall(SYS_futex, &door->row->done, FUTEX_WAIT, done, &moment, NULL, 0);
     }
 }

@@ -19,8 +19,8 @@ struct wsdbg_door {
     size_t pages_bytes;
 };
 
-/* Raises the request and waits for its answer, until deadline_ns (CLOCK_MONOTONIC) at most.  An obstacle that the
- * process names is an error with its words. */
+/* Raises the request and waits for its answer, until deadline_ns (CLOCK_MONOTONIC) at most: WSDBG_ERROR_OTHER = none
+ * came.  An obstacle that the process names is an error (BUSY) with its words. */
 struct wsdbg_error *wsdbg_door_ask(const struct wsdbg_door *door, enum wsdbg_door_command command,
                                    uint64_t deadline_ns);
 /* The process detaches by itself when this much time went by without another call. */

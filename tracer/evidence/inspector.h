@@ -13,9 +13,10 @@
 #include "evidence/door.h"
 
 enum wsdbg_inspector_step {
-    WSDBG_INSPECT_ATTACH = 1, /* all of it: images are in the area afterwards */
-    WSDBG_INSPECT_SUSPEND,    /* argument 0: nanoseconds after which it resumes unasked */
-    WSDBG_INSPECT_WARPS,      /* devices, grids and warps into the area */
+    WSDBG_INSPECT_ATTACH =
+        1,                 /* all of it: images are in the area afterwards; argument 0: most nanoseconds it may take */
+    WSDBG_INSPECT_SUSPEND, /* argument 0: nanoseconds after which it resumes unasked */
+    WSDBG_INSPECT_WARPS,   /* devices, grids and warps into the area */
     WSDBG_INSPECT_REGISTERS,  /* device, sm, warp, lane, first, count; value 0: how many words came */
     WSDBG_INSPECT_UNIFORM,    /* device, sm, warp, -, first, count */
     WSDBG_INSPECT_PREDICATES, /* device, sm, warp, lane; value 1: the mask */

@@ -23,7 +23,7 @@ enum {
     ATTACHED_MS = 2 /* events are looked for at least this often */
 };
 #define LEASE_NS 3000000000ull
-#define ATTACH_LIMIT_NS 2500000000ull
+#define ATTACH_LIMIT_NS 2500000000ull /* shorter than the lease */
 #define DETACH_LIMIT_NS 1000000000ull
 
 static const char no_answer[] = "the driver did not complete it in time";
@@ -142,19 +142,32 @@ static bool initialize(struct wsdbg_inspection *in, uint64_t deadline_ns)
     return true;
 }
 
+/* True when the program's observer answered, whatever it said. */
+static bool ask_door(struct wsdbg_inspection *in, enum wsdbg_door_command command)
+{
+    struct wsdbg_error *error = wsdbg_door_ask(in->door, command, wsdbg_door_now_ns() + DETACH_LIMIT_NS);
+    const bool answered = !error || wsdbg_error_code(error) == WSDBG_ERROR_BUSY;
+    wsdbg_error_destroy(error);
+    return answered;
+}
+
+static void show_ourselves_out(struct wsdbg_inspection *in)
+{
+    if (!ask_door(in, WSDBG_DOOR_DETACH))
+        return; /* it will do so alone */
+    const uint32_t resume_flag = __atomic_load_n(&in->door->row->resume_flag, __ATOMIC_ACQUIRE);
+    if (in->initialized && resume_flag && in->api.requestCleanupOnDetach(resume_flag) == WSDBG_DEBUG_OK)
+        drain_until(in, &in->detach_complete, DETACH_LIMIT_NS);
+    ask_door(in, WSDBG_DOOR_DETACHED);
+}
+
 /* From half way in as well: each part is undone if it was done. */
 static void leave(struct wsdbg_inspection *in)
 {
-    const uint64_t deadline_ns = wsdbg_door_now_ns() + DETACH_LIMIT_NS;
     hold(in);
     wsdbg_inspect_resume(in);
-    if (in->asked) {
-        wsdbg_error_destroy(wsdbg_door_ask(in->door, WSDBG_DOOR_DETACH, deadline_ns));
-        const uint32_t resume_flag = __atomic_load_n(&in->door->row->resume_flag, __ATOMIC_ACQUIRE);
-        if (in->initialized && resume_flag && in->api.requestCleanupOnDetach(resume_flag) == WSDBG_DEBUG_OK)
-            drain_until(in, &in->detach_complete, DETACH_LIMIT_NS);
-        wsdbg_error_destroy(wsdbg_door_ask(in->door, WSDBG_DOOR_DETACHED, wsdbg_door_now_ns() + DETACH_LIMIT_NS));
-    }
+    if (in->asked)
+        show_ourselves_out(in);
     if (in->initialized)
         in->api.finalize();
     in->asked = in->initialized = in->attached = false;
@@ -169,9 +182,14 @@ static void forget_last_time(struct wsdbg_inspection *in)
     area->images_dropped = area->warps_dropped = 0;
 }
 
-static void come_in(struct wsdbg_inspection *in, struct wsdbg_inspector_reply *reply)
+static uint64_t left_ns(uint64_t deadline_ns)
 {
-    const uint64_t deadline_ns = wsdbg_door_now_ns() + ATTACH_LIMIT_NS;
+    const uint64_t now_ns = wsdbg_door_now_ns();
+    return deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+}
+
+static void come_in(struct wsdbg_inspection *in, uint64_t deadline_ns, struct wsdbg_inspector_reply *reply)
+{
     in->asked = true;
     struct wsdbg_error *error = wsdbg_door_ask(in->door, WSDBG_DOOR_ATTACH, deadline_ns);
     if (error) {
@@ -183,7 +201,7 @@ static void come_in(struct wsdbg_inspection *in, struct wsdbg_inspector_reply *r
         return;
     }
     in->api.setNotifyNewEventCallback(on_event, &in->wake);
-    if (!drain_until(in, &in->attach_complete, ATTACH_LIMIT_NS)) {
+    if (!drain_until(in, &in->attach_complete, left_ns(deadline_ns))) {
         wsdbg_inspect_fail(reply, "attach: %s",
                            in->internal_error ? "the driver reports an internal error" : no_answer);
         return;
@@ -195,8 +213,9 @@ static void come_in(struct wsdbg_inspection *in, struct wsdbg_inspector_reply *r
         in->attached = true;
 }
 
-static void attach(struct wsdbg_inspection *in, struct wsdbg_inspector_reply *reply)
+static void attach(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply)
 {
+    const uint64_t deadline_ns = wsdbg_door_now_ns() + (limit_ns < ATTACH_LIMIT_NS ? limit_ns : ATTACH_LIMIT_NS);
     if (in->attached)
         return;
     in->door->row->inspector_pid = (uint32_t)getpid();
@@ -206,7 +225,7 @@ static void attach(struct wsdbg_inspection *in, struct wsdbg_inspector_reply *re
     hold(in);
     wsdbg_inspect_open(in, reply);
     if (!reply->failed)
-        come_in(in, reply);
+        come_in(in, deadline_ns, reply);
     if (reply->failed)
         leave(in);
 }
@@ -217,7 +236,7 @@ static void serve_step(struct wsdbg_inspection *in, const struct wsdbg_inspector
                        struct wsdbg_inspector_reply *reply)
 {
     if (request->step == WSDBG_INSPECT_ATTACH)
-        attach(in, reply);
+        attach(in, request->arguments[0], reply);
     else if (request->step == WSDBG_INSPECT_DETACH)
         leave(in);
     else if (!in->attached)

@@ -12,7 +12,7 @@
 enum { LOOKS = 2 };
 #define APART_NS 100000000ull /* from one suspension to the next */
 #define STOPPED_AT_MOST_NS 1000000000ull
-#define ATTACH_LIMIT_NS 3000000000ull /* the inspector's own limits are shorter */
+#define ATTACH_LIMIT_NS 2000000000ull /* and never more than half of the time there is */
 #define STEP_LIMIT_NS 1500000000ull
 
 struct wsdbg_live_process {
@@ -143,9 +143,9 @@ struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, 
     forget_looks(process);
     for (size_t i = 0; i < LOOKS; i++)
         process->times[i] = (struct wsdbg_look_row){0};
-    const uint64_t left_ns = deadline_ns > since_ns ? deadline_ns - since_ns : 0;
+    const uint64_t half_ns = deadline_ns > since_ns ? (deadline_ns - since_ns) / 2 : 0;
     struct wsdbg_error *error =
-        wsdbg_live_machine_attach(process->machine, left_ns < ATTACH_LIMIT_NS ? left_ns : ATTACH_LIMIT_NS);
+        wsdbg_live_machine_attach(process->machine, half_ns < ATTACH_LIMIT_NS ? half_ns : ATTACH_LIMIT_NS);
     process->times[0].attach_ns = lap(&since_ns);
     if (error)
         return error;

@@ -7,6 +7,8 @@
 #include "evidence/live_rows.h"
 
 #define READ_LIMIT_NS 500000000ull
+#define CLEAN_UP_NS \
+    1500000000ull /* an attach that fails leaves in good order: killing the inspector is the last resort */
 
 struct live_machine {
     struct wsdbg_machine base;
@@ -21,6 +23,16 @@ static struct live_machine *live_of(struct wsdbg_machine *machine)
 }
 
 /* ---- reads ---- */
+
+/* The driver gives values beyond what a warp has: they are nobody's. */
+static uint32_t registers_held(const struct wsdbg_machine *machine, uint32_t warp, uint32_t first, uint32_t count)
+{
+    const struct wsdbg_optional_u32 held = machine->warps[warp].registers;
+    if (!held.known)
+        return count;
+    const uint32_t left = held.value > first ? held.value - first : 0;
+    return count < left ? count : left;
+}
 
 static const struct wsdbg_live_place nowhere = {0};
 
@@ -50,6 +62,9 @@ static struct wsdbg_error *read_registers(struct wsdbg_machine *machine, uint32_
     const struct wsdbg_live_place *place = place_of(machine, warp);
     *known_count = 0;
     if (place == &nowhere)
+        return NULL;
+    count = registers_held(machine, warp, first, count);
+    if (!count)
         return NULL;
     return read_area(machine, WSDBG_INSPECT_REGISTERS,
                      (uint64_t[WSDBG_INSPECTOR_ARGUMENTS]){place->device, place->sm, place->slot, lane, first, count},
@@ -191,7 +206,8 @@ struct wsdbg_error *wsdbg_live_machine_attach(struct wsdbg_machine *machine, uin
     struct live_machine *live = live_of(machine);
     struct wsdbg_error *error = ensure_inspector(live);
     if (!error)
-        error = wsdbg_inspector_ask(live->inspector, WSDBG_INSPECT_ATTACH, NULL, limit_ns, NULL);
+        error = wsdbg_inspector_ask(live->inspector, WSDBG_INSPECT_ATTACH,
+                                    (uint64_t[WSDBG_INSPECTOR_ARGUMENTS]){limit_ns}, limit_ns + CLEAN_UP_NS, NULL);
     return error ? error : wsdbg_live_module_rows(wsdbg_inspector_area(live->inspector), machine);
 }
 
