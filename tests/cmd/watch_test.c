@@ -306,6 +306,25 @@ static void a_hang_is_reported_with_the_threshold_of_kernels_without_probes(void
     assert_non_null(strstr(world.said, "after the 10.0 s threshold; nothing happens to it"));
 }
 
+/* Beside a grid that stands one may move: what its warps wait for at that moment is no hang. */
+static void a_grid_that_moves_is_not_judged(void **state)
+{
+    (void)state;
+    struct wsdbg_snapshot snapshot;
+    struct wsdbg_diagnosis stands, moves;
+    assert_null(look_at_recorded_hang(&snapshot));
+    assert_null(wsdbg_diagnose(&snapshot, &stands));
+    for (size_t i = 0; i < snapshot.grid_count; i++)
+        snapshot.grids[i].moves = true;
+    assert_null(wsdbg_diagnose(&snapshot, &moves));
+    assert_true(stands.hang);
+    assert_false(moves.hang);
+    assert_int_equal(moves.finding_count, 0);
+    wsdbg_diagnosis_deinit(&stands);
+    wsdbg_diagnosis_deinit(&moves);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
 /* The pictures that are asked for are shown and stored; they say nothing, and judge nothing. */
 static void who_looks_on_gets_new_pictures(void **state)
 {
@@ -347,6 +366,7 @@ int main(void)
         TEST(what_is_in_the_way_of_a_look_is_said),
         TEST(a_look_that_fails_is_said_and_tried_again),
         TEST(a_hang_is_reported_with_the_threshold_of_kernels_without_probes),
+        TEST(a_grid_that_moves_is_not_judged),
         TEST(who_looks_on_gets_new_pictures),
         TEST(a_look_that_is_asked_for_shows_where_warps_stand_and_judges_nothing),
     };
