@@ -363,6 +363,14 @@ static void wgmma_behind(struct picture *p)
     picture_wait(p, 8, 11, MBARRIER_WAIT, g.full[1], 1);
 }
 
+/* The same where it is not known whose code arrives: producers and consumers have left, any of them may be meant. */
+static void somebody_left(struct picture *p)
+{
+    producer_runs_on(p);
+    for (size_t i = 0; i < p->snapshot.name_count; i++)
+        p->snapshot.names[i].arriving_roles = 0;
+}
+
 /* ---- registers ---- */
 
 /* Warps 4-11 ask for more; `code_releases`: a setmaxnreg.dec to 40 is in the code. */
@@ -898,6 +906,7 @@ static const struct row {
     {"two loaders, two arrivals", two_arrivals, "WAKER_EXITED", PROVEN, PROVEN, NULL, "empty"},
     {"the producer left, somebody runs", one_still_runs, "WAKER_EXITED", POSSIBLE, LIKELY, "producer", "full"},
     {"the consumers left", producer_runs_on, "WAKER_EXITED", PROVEN, PROVEN, "consumer 0", "empty"},
+    {"somebody left", somebody_left, "WAKER_EXITED", PROVEN, PROVEN, "none", "empty"},
     {"part of a warpgroup released", regs_partial, "REGS_PARTIAL_WARPGROUP", LIKELY, PROVEN, "producer", NULL},
     {"240 registers do not fit", regs_exhausted, "REGS_EXHAUSTED", PROVEN, PROVEN, NULL, NULL},
     {"nobody released", regs_no_release, "REGS_EXHAUSTED", PROVEN, PROVEN, "producer", NULL},

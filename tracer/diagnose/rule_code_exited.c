@@ -23,26 +23,39 @@ static enum wsdbg_confidence confidence_of_exited(const struct wsdbg_case *c, co
     return by_looks;
 }
 
+/* Who of those that left was meant: known where the code of the barrier's arrivals has a role, or all have the same. */
+static struct wsdbg_optional_u32 role_of_gone(const struct wsdbg_case *c, const struct wsdbg_lack *lack,
+                                              const struct wsdbg_warp_set *gone)
+{
+    const struct wsdbg_name *name = c->snapshot->barriers[lack->word.barrier].name;
+    const uint32_t first = wsdbg_first_of(gone);
+    struct wsdbg_optional_u32 role = {0};
+    if (first != WSDBG_NONE)
+        role = wsdbg_case_warp(c, first)->role;
+    for (uint32_t w = 0; w < c->warp_count && !(name && name->arriving_roles); w++)
+        if (wsdbg_set_has(gone, w) && wsdbg_case_warp(c, w)->role.value != role.value)
+            role.known = false;
+    return role;
+}
+
 static void say_exited(struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
     const struct wsdbg_warp_set *gone = &c->graph->nodes[lack->warp].wakers;
     struct wsdbg_finding *finding = wsdbg_lack_find(c, lack, WSDBG_CAUSE_WAKER_EXITED, confidence_of_exited(c, lack));
     if (!finding)
         return;
-    const uint32_t first = wsdbg_first_of(gone);
-    if (first != WSDBG_NONE)
-        finding->role = wsdbg_case_warp(c, first)->role;
+    finding->role = role_of_gone(c, lack, gone);
     wsdbg_print(
         finding->sentence, sizeof finding->sentence,
         "%s waits on %s%s, but every warp that could arrive has exited: no warp that is still there can come to "
         "an instruction that arrives on it, and %s left.",
         wsdbg_say_warp(c, lack->warp).text, wsdbg_say_object(c, lack->word.barrier).text,
         wsdbg_say_at(c, lack->warp).text, wsdbg_say_warps(c, gone).text);
-    if (first != WSDBG_NONE)
-        wsdbg_print(
-            finding->fix, sizeof finding->fix,
-            "Make both sides run the same number of iterations: compare how %s and %s compute their tiles and trips.",
-            wsdbg_say_role(c, lack->warp).text, wsdbg_say_role(c, first).text);
+    wsdbg_print(
+        finding->fix, sizeof finding->fix,
+        "Make both sides run the same number of iterations: compare how %s and %s compute their tiles and trips.",
+        wsdbg_say_role(c, lack->warp).text,
+        finding->role.known ? wsdbg_say_role(c, wsdbg_first_of(gone)).text : "the warps that left");
     wsdbg_tell_access(c, finding, lack->arrives, "may be the arrival; no live warp can come to it");
 }
 
