@@ -24,8 +24,6 @@ struct wsdbg_error *wsdbg_look_take(struct wsdbg_machine *machine, struct wsdbg_
 struct wsdbg_error *wsdbg_look_take_within(struct wsdbg_machine *machine, struct wsdbg_code *code,
                                            uint64_t read_budget_ns, struct wsdbg_look **out);
 void wsdbg_look_destroy(struct wsdbg_look *look); /* NULL is fine */
-/* Lengths of the steps, for whoever took the look to fill in; valid until the look is destroyed. */
-struct wsdbg_look_row *wsdbg_look_times(struct wsdbg_look *look);
 
 /* Adds the newest of `count` looks (oldest first, of the same process) to a snapshot, which may hold tables already
  * (contexts, modules, functions, launches: found again by handle and name, else added).  With two or more, warps that

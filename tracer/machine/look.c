@@ -92,8 +92,3 @@ void wsdbg_look_destroy(struct wsdbg_look *look)
     free(look->warps);
     free(look);
 }
-
-struct wsdbg_look_row *wsdbg_look_times(struct wsdbg_look *look)
-{
-    return &look->row;
-}
