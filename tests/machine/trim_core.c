@@ -1,4 +1,5 @@
-/* trim_core.c - makes a fixture of a real GPU core dump: trim_core DUMP FIXTURE.
+/* trim_core.c - makes a fixture of a real GPU core dump: trim_core DUMP FIXTURE [FROM TO], with the words FROM in the
+ * code's line tables (the folder of whoever compiled it) replaced by TO, which is as long.
  *
  * Kept: every row; the machine code of kernels that run; constant banks; uniform registers and predicates; registers of
  * one lane for each place where lanes of a warp stand; shared memory in lines of 64 bytes, but only those that hold
@@ -6,6 +7,7 @@
  * lanes and tiles of matrices. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "machine/reads.h"
 
@@ -77,15 +79,32 @@ static void keep_constants(struct wsdbg_machine *machine, uint32_t grid)
             check(machine->ops->constant(machine, grid, bank, offset, &word, sizeof word, &known));
 }
 
+static void replace_words(struct wsdbg_machine *machine, const char *from, const char *to)
+{
+    const size_t length = strlen(from);
+    for (size_t i = 0; i < machine->module_count; i++) {
+        struct wsdbg_image *image = &machine->modules[i].image;
+        unsigned char *copy = image->byte_count ? malloc(image->byte_count) : NULL;
+        if (!copy)
+            continue;
+        memcpy(copy, image->bytes, image->byte_count);
+        for (unsigned char *at = copy; (at = memmem(at, image->byte_count - (size_t)(at - copy), from, length));)
+            memcpy(at, to, length);
+        image->bytes = copy; /* the program ends soon */
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct wsdbg_machine *dump, *machine;
     struct wsdbg_machine_reads reads = {0};
-    if (argc != 3) {
-        fprintf(stderr, "usage: trim_core DUMP FIXTURE\n");
+    if ((argc != 3 && argc != 5) || (argc == 5 && strlen(argv[3]) != strlen(argv[4]))) {
+        fprintf(stderr, "usage: trim_core DUMP FIXTURE [FROM TO], TO as long as FROM\n");
         return 2;
     }
     check(wsdbg_machine_open_core(argv[1], &dump));
+    if (argc == 5)
+        replace_words(dump, argv[3], argv[4]);
     check(wsdbg_machine_recorder(dump, &reads, &machine));
     for (uint32_t i = 0; i < machine->warp_count; i++)
         keep_registers(machine, i);
