@@ -92,7 +92,7 @@ static char *detail_text(const struct wsdbg_report_warps *w)
             fprintf(text, "%s%s", wait[0] ? ", " : "", w->place);
         } else if (w->line.known) {
             wsdbg_range_text(w->line, number, sizeof number);
-            fprintf(text, ", line %s", number);
+            fprintf(text, "%sline %s", wait[0] || w->iteration.known ? ", " : "", number);
         }
         wsdbg_duration_text((uint64_t)w->waiting_ns.high, number, sizeof number);
         /* A dump of the machine has no clock, and says where instead. */
