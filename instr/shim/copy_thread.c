@@ -7,6 +7,7 @@
  * call once exit() has begun or the app destroys the context.  While nobody looks it only wakes up and sleeps.
  */
 #include "shim.h"
+#include "debug_attach.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -115,6 +116,10 @@ static void *serve(void *unused)
     if (shim_driver.cuThreadExchangeStreamCaptureMode)
         shim_driver.cuThreadExchangeStreamCaptureMode(&mode);
     while (!atomic_load(&shim_exiting) && atomic_load(&shim_state) == SHIM_ON) {
+        if (debug_attach_keeps_out()) {
+            shim_sleep_us(1000);
+            continue;
+        }
         uint32_t looks = __atomic_load_n(&segment->slots_request, __ATOMIC_ACQUIRE);
         uint32_t request = __atomic_load_n(&segment->history_request, __ATOMIC_ACQUIRE);
         if (request != __atomic_load_n(&segment->history_done, __ATOMIC_RELAXED)) {

@@ -26,6 +26,7 @@
 #define ATTENTION_NS 10000000 /* how often lease and inspector are looked at while somebody is attached */
 #define EXIT_WAIT_US 300000
 #define STUCK_NS 500000000ull
+#define OWN_CALLS_US 100000
 
 /* Lazy loading, suspend events, no context push and pop events: without the first the driver refuses. */
 #define CAPABILITIES 0xbu
@@ -175,6 +176,14 @@ static bool is_clear(void)
     return door->obstacle == WSDBG_DOOR_CLEAR;
 }
 
+/* Copies and markers that are under way end before anything of theirs can stand still; they begin none meanwhile. */
+static void wait_for_own_calls(void)
+{
+    for (int i = 0, waited_us = 0; i < WSDBG_CONTEXT_ROWS; i++)
+        for (; waited_us < OWN_CALLS_US && atomic_load(&shim_contexts[i].users); waited_us += 100)
+            shim_sleep_us(100);
+}
+
 static void attach(void)
 {
     char text[WSDBG_TEXT_BYTES];
@@ -186,6 +195,7 @@ static void attach(void)
         return;
     atomic_store(&debug_attach_open, true);
     atomic_store(&debug_attach_loading, true);
+    wait_for_own_calls();
     set_state(WSDBG_DOOR_OPENING);
     follow_inspector();
     let_in();
@@ -280,14 +290,17 @@ static bool is_stuck(void)
     return shim_now_ns() > __atomic_load_n(&door->lease_until_ns, __ATOMIC_ACQUIRE) + STUCK_NS;
 }
 
+bool debug_attach_keeps_out(void)
+{
+    if (atomic_load(&debug_attach_open) && is_stuck())
+        atomic_store(&debug_attach_open, false);
+    return atomic_load(&debug_attach_open);
+}
+
 void debug_attach_wait(void)
 {
-    while (atomic_load(&debug_attach_open)) {
-        if (is_stuck())
-            atomic_store(&debug_attach_open, false);
-        else
-            shim_sleep_us(100);
-    }
+    while (debug_attach_keeps_out())
+        shim_sleep_us(100);
 }
 
 void debug_attach_start(void)

@@ -16,6 +16,8 @@ extern _Atomic bool debug_attach_loading;
  * for the answer; in a call that waits so when the inspector is killed the driver crashes.  So no call begins meanwhile:
  * 0.3 s for a look.  errno is kept. */
 void debug_attach_wait(void);
+/* Whether calls must wait now; for threads of our own, which try again later. */
+bool debug_attach_keeps_out(void);
 
 /* Starts the thread that serves segment->door.  It sleeps until wsdbg asks.  Trouble becomes a note. */
 void debug_attach_start(void);

@@ -112,7 +112,7 @@ static void step(uint32_t index)
 static bool has_work(uint32_t index)
 {
     const struct wsdbg_context_row *row = &atomic_load(&shim_segment)->contexts[index];
-    return !markers[index].failed && !atomic_load(&debug_attach_open) &&
+    return !markers[index].failed && !debug_attach_keeps_out() &&
            __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) == WSDBG_CONTEXT_ALIVE &&
            (markers[index].in_flight || atomic_load(&shim_contexts[index].launched));
 }
@@ -123,7 +123,7 @@ static void visit(uint32_t index)
     if (!has_work(index))
         return;
     atomic_fetch_add(&context->users, 1);
-    const uint64_t handle = must_stop(context) ? 0 : atomic_load(&context->handle);
+    const uint64_t handle = must_stop(context) || debug_attach_keeps_out() ? 0 : atomic_load(&context->handle);
     if (handle && shim_driver.cuCtxPushCurrent_v2((CUcontext)(uintptr_t)handle) == CUDA_SUCCESS) {
         CUcontext popped;
         step(index);
