@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "cmd/sources.h"
+#include "cmd/stall.h"
 #include "cmd/watch_words.h"
-#include "diagnose/watchdog.h"
 
 enum {
     TICK_NS = 20000000,
@@ -25,17 +25,10 @@ enum {
     REFRESH_NS = 100000000,      /* the program gets at least this long between two looks that are asked for */
 };
 
-/* One of the two things that may stall. */
-struct stall {
-    struct wsdbg_watchdog watchdog;
-    uint64_t look_again_ns; /* age of an undecided stall at the next inspection */
-    bool undecided;         /* the stall going on was inspected and is no hang */
-};
-
 /* What the loop remembers between looks. */
 struct loop {
     struct wsdbg_watch *watch;
-    struct stall slots, work;
+    struct wsdbg_stall slots, work;
     struct wsdbg_snapshot last; /* the newest look */
     uint64_t moved_ns;          /* when a look at the GPU last saw movement */
     bool slow_said;             /* ... and that this is slow */
@@ -162,19 +155,15 @@ static void store_verdict(struct loop *loop, const struct wsdbg_snapshot *snapsh
     give_up(loop->watch, error, "not storing", &loop->store_failed);
 }
 
-static uint64_t age_ns(const struct stall *stall, uint64_t now_ns)
-{
-    return now_ns > stall->watchdog.progress_ns ? now_ns - stall->watchdog.progress_ns : 0;
-}
-
-static void report_hang(struct loop *loop, const struct stall *stall, const struct wsdbg_diagnosis *diagnosis,
+static void report_hang(struct loop *loop, const struct wsdbg_stall *stall, const struct wsdbg_diagnosis *diagnosis,
                         uint64_t now_ns)
 {
     struct wsdbg_watch *watch = loop->watch;
     const uint64_t stall_ns = stall->watchdog.stall_ns;
     const char *cause = diagnosis->finding_count ? wsdbg_cause_name(diagnosis->findings[0].cause) : "UNKNOWN";
     if (watch->hang && strcmp(watch->cause, cause) == 0) {
-        wsdbg_watch_say(watch, "still hanging after %.1f s: %s", (double)age_ns(stall, now_ns) / 1e9, cause);
+        wsdbg_watch_say(watch, "still hanging after %.1f s: %s", (double)wsdbg_stall_age_ns(stall, now_ns) / 1e9,
+                        cause);
         return;
     }
     struct wsdbg_error *error = wsdbg_watch_say_verdict(watch, &loop->last, diagnosis, stall_ns);
@@ -190,10 +179,10 @@ static void report_hang(struct loop *loop, const struct stall *stall, const stru
 }
 
 /* That a kernel is slow is said once, however often it is looked at. */
-static void say_no_hang(struct loop *loop, const struct stall *stall, const struct wsdbg_diagnosis *diagnosis,
+static void say_no_hang(struct loop *loop, const struct wsdbg_stall *stall, const struct wsdbg_diagnosis *diagnosis,
                         enum wsdbg_movement movement, uint64_t now_ns)
 {
-    uint64_t quiet_ns = age_ns(stall, now_ns);
+    uint64_t quiet_ns = wsdbg_stall_age_ns(stall, now_ns);
     if (movement == WSDBG_MOVED && loop->slow_said)
         return;
     if (stall == &loop->work) {
@@ -214,14 +203,14 @@ static void mark_moving_grids(struct wsdbg_snapshot *snapshot, uint64_t stall_ns
 }
 
 /* A stall, looked at with everything: judge, say.  True when it is a hang. */
-static bool judge(struct loop *loop, const struct stall *stall, enum wsdbg_movement movement, uint64_t now_ns)
+static bool judge(struct loop *loop, const struct wsdbg_stall *stall, enum wsdbg_movement movement, uint64_t now_ns)
 {
     struct wsdbg_diagnosis diagnosis = {0};
     if (loop->last.look_count == 0)
         mark_moving_grids(&loop->last, stall->watchdog.stall_ns);
     struct wsdbg_error *error = wsdbg_diagnose(&loop->last, &diagnosis);
     if (error) {
-        wsdbg_watch_say_failed_look(loop->watch, error, age_ns(stall, now_ns));
+        wsdbg_watch_say_failed_look(loop->watch, error, wsdbg_stall_age_ns(stall, now_ns));
         return false;
     }
     if (diagnosis.hang)
@@ -276,27 +265,11 @@ static void judge_fault(struct loop *loop, uint64_t now_ns)
 
 /* ---- the grids whose slots are seen ---- */
 
-/* The watchdog reports a stall once; an undecided one is looked at again after twice the time. */
-static bool is_due(struct stall *stall, struct wsdbg_watched watched, uint64_t now_ns)
-{
-    enum wsdbg_watchdog_verdict verdict = wsdbg_watchdog_tick(&stall->watchdog, watched, now_ns);
-    if (verdict == WSDBG_WATCHDOG_STALLED) {
-        stall->look_again_ns = age_ns(stall, now_ns) * 2;
-        return true;
-    }
-    if (verdict != WSDBG_WATCHDOG_STILL_STALLED)
-        stall->undecided = false;
-    if (verdict != WSDBG_WATCHDOG_STILL_STALLED || !stall->undecided || age_ns(stall, now_ns) < stall->look_again_ns)
-        return false;
-    stall->look_again_ns *= 2;
-    return true;
-}
-
 /* Whether the slots' stall will be due at `time_ns` if nothing moves until then. */
 static bool will_be_due(const struct loop *loop, uint64_t time_ns)
 {
-    struct stall copy = loop->slots;
-    return is_due(&copy, wsdbg_watched_slots(&loop->last), time_ns);
+    struct wsdbg_stall copy = loop->slots;
+    return wsdbg_stall_is_due(&copy, wsdbg_watched_slots(&loop->last), time_ns);
 }
 
 /* The histories that the ones at the threshold are compared with.  They go into the recording too, so that
@@ -328,7 +301,7 @@ static bool can_compare(struct loop *loop, uint64_t now_ns)
  * come at other moments, can then do the same as the live run did. */
 static uint64_t due_since_ns(const struct loop *loop, uint64_t now_ns)
 {
-    const struct stall *stall = &loop->slots;
+    const struct wsdbg_stall *stall = &loop->slots;
     if (!loop->watch->clock->is_live)
         return now_ns;
     uint64_t quiet_ns = stall->watchdog.reported ? stall->look_again_ns : stall->watchdog.next_look_ns;
@@ -381,9 +354,9 @@ static bool confirm(struct loop *loop, uint64_t now_ns)
     uint64_t due_ns = due_since_ns(loop, now_ns);
     struct wsdbg_error *error = inspect(loop, due_ns);
     loop->compared_ns = 0;
-    bool due = is_due(&loop->slots, wsdbg_watched_slots(&loop->last), now_ns);
+    bool due = wsdbg_stall_is_due(&loop->slots, wsdbg_watched_slots(&loop->last), now_ns);
     if (error)
-        wsdbg_watch_say_failed_look(loop->watch, error, age_ns(&loop->slots, now_ns));
+        wsdbg_watch_say_failed_look(loop->watch, error, wsdbg_stall_age_ns(&loop->slots, now_ns));
     else
         record(loop, due_ns);
     return due && !error;
@@ -395,7 +368,7 @@ static bool slots_stall(struct loop *loop, uint64_t now_ns)
     bool comparable = can_compare(loop, now_ns);
     if (will_be_due(loop, now_ns))
         return comparable && confirm(loop, now_ns);
-    is_due(&loop->slots, wsdbg_watched_slots(&loop->last), now_ns);
+    wsdbg_stall_is_due(&loop->slots, wsdbg_watched_slots(&loop->last), now_ns);
     return false;
 }
 
@@ -415,13 +388,13 @@ static bool work_stalls(struct loop *loop, uint64_t now_ns, enum wsdbg_movement 
     const struct wsdbg_watched watched = wsdbg_watched_work(&loop->last, loop->moved_ns);
     if (!watched.running)
         loop->slow_said = false;
-    if (!is_due(&loop->work, watched, now_ns))
+    if (!wsdbg_stall_is_due(&loop->work, watched, now_ns))
         return false;
     loop->work.undecided = true; /* until a look says more */
     struct wsdbg_error *error = inspect(loop, now_ns);
     loop->watch->unseen |= error || movement_since(loop, now_ns) == WSDBG_MOVEMENT_NOT_SEEN;
     if (error) {
-        wsdbg_watch_say_failed_look(loop->watch, error, age_ns(&loop->work, now_ns));
+        wsdbg_watch_say_failed_look(loop->watch, error, wsdbg_stall_age_ns(&loop->work, now_ns));
         return false;
     }
     *movement = movement_since(loop, now_ns);
@@ -430,23 +403,17 @@ static bool work_stalls(struct loop *loop, uint64_t now_ns, enum wsdbg_movement 
     return true;
 }
 
-/* The stall going on is a hang, and that was said. */
-static bool is_judged(const struct stall *stall)
-{
-    return stall->watchdog.reported && !stall->undecided;
-}
-
 /* A hang that the slots showed needs no look at the GPU. */
 static bool work_is_watched(const struct loop *loop)
 {
-    return loop->watch->look_ns && !is_judged(&loop->slots);
+    return loop->watch->look_ns && !wsdbg_stall_is_judged(&loop->slots);
 }
 
 /* Judges what has stalled, if anything has.  *over: the watch is done. */
 static bool judge_stalls(struct loop *loop, uint64_t now_ns, bool *over)
 {
     enum wsdbg_movement movement = WSDBG_STOOD_STILL;
-    struct stall *stall = NULL;
+    struct wsdbg_stall *stall = NULL;
     if (slots_stall(loop, now_ns))
         stall = &loop->slots;
     else if (work_is_watched(loop) && work_stalls(loop, now_ns, &movement))
@@ -481,7 +448,7 @@ static void look_now(struct loop *loop, uint64_t now_ns)
 static void refresh(struct loop *loop, uint64_t now_ns)
 {
     struct wsdbg_watch *watch = loop->watch;
-    if (!watch->look_ns || watch->probes_seen || !watch->cuda_seen || is_judged(&loop->work) ||
+    if (!watch->look_ns || watch->probes_seen || !watch->cuda_seen || wsdbg_stall_is_judged(&loop->work) ||
         now_ns - loop->refreshed_ns < REFRESH_NS)
         return;
     struct wsdbg_error *error = inspect(loop, now_ns);
@@ -518,8 +485,8 @@ static bool step(struct loop *loop, enum wsdbg_wait event)
 void wsdbg_watch_run(struct wsdbg_watch *watch)
 {
     struct loop loop = {.watch = watch};
-    wsdbg_watchdog_init(&loop.slots.watchdog, watch->stall_ns);
-    wsdbg_watchdog_init(&loop.work.watchdog, watch->work_stall_ns);
+    wsdbg_stall_init(&loop.slots, watch->stall_ns);
+    wsdbg_stall_init(&loop.work, watch->work_stall_ns);
     for (bool done = false; !done;) {
         uint64_t next_ns = watch->clock->now_ns(watch->clock) + TICK_NS;
         enum wsdbg_wait event = watch->clock->wait(watch->clock, next_ns);

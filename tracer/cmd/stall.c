@@ -1,0 +1,34 @@
+/* stall.c - see stall.h.  Reads: what is watched, and a clock.  Writes: its own struct. */
+#include "cmd/stall.h"
+
+void wsdbg_stall_init(struct wsdbg_stall *stall, uint64_t stall_ns)
+{
+    *stall = (struct wsdbg_stall){0};
+    wsdbg_watchdog_init(&stall->watchdog, stall_ns);
+}
+
+uint64_t wsdbg_stall_age_ns(const struct wsdbg_stall *stall, uint64_t now_ns)
+{
+    return now_ns > stall->watchdog.progress_ns ? now_ns - stall->watchdog.progress_ns : 0;
+}
+
+bool wsdbg_stall_is_due(struct wsdbg_stall *stall, struct wsdbg_watched watched, uint64_t now_ns)
+{
+    enum wsdbg_watchdog_verdict verdict = wsdbg_watchdog_tick(&stall->watchdog, watched, now_ns);
+    const uint64_t age_ns = wsdbg_stall_age_ns(stall, now_ns);
+    if (verdict == WSDBG_WATCHDOG_STALLED) {
+        stall->look_again_ns = age_ns * 2;
+        return true;
+    }
+    if (verdict != WSDBG_WATCHDOG_STILL_STALLED)
+        stall->undecided = false;
+    if (verdict != WSDBG_WATCHDOG_STILL_STALLED || !stall->undecided || age_ns < stall->look_again_ns)
+        return false;
+    stall->look_again_ns *= 2;
+    return true;
+}
+
+bool wsdbg_stall_is_judged(const struct wsdbg_stall *stall)
+{
+    return stall->watchdog.reported && !stall->undecided;
+}

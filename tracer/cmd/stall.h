@@ -1,0 +1,23 @@
+/* stall.h - one thing that may stall, as the watch follows it: a watchdog, and when a stall that is no hang is looked
+ * at again.  Pure: the clock is an argument. */
+#ifndef WSDBG_CMD_STALL_H
+#define WSDBG_CMD_STALL_H
+
+#include "diagnose/watchdog.h"
+
+struct wsdbg_stall {
+    struct wsdbg_watchdog watchdog;
+    uint64_t look_again_ns; /* age of an undecided stall at the next inspection */
+    bool undecided;         /* the stall going on was inspected and is no hang; set by the watch */
+};
+
+void wsdbg_stall_init(struct wsdbg_stall *stall, uint64_t stall_ns);
+/* One tick: whether to look now.  The watchdog reports a stall once; an undecided one is looked at again after twice
+ * the time. */
+bool wsdbg_stall_is_due(struct wsdbg_stall *stall, struct wsdbg_watched watched, uint64_t now_ns);
+/* Time since the last movement. */
+uint64_t wsdbg_stall_age_ns(const struct wsdbg_stall *stall, uint64_t now_ns);
+/* The stall going on is a hang, and that was said. */
+bool wsdbg_stall_is_judged(const struct wsdbg_stall *stall);
+
+#endif
