@@ -1,0 +1,297 @@
+/* kernel_states.c - small kernels of a few warps in every other kind of wait.  See states.h. */
+#include "states.h"
+
+#include <string.h>
+
+#include "gemm_shape.h"
+
+static uint32_t small(struct picture *p, uint32_t pending, uint32_t expected, int64_t bytes)
+{
+    picture_init(p, 1, 4, 32);
+    return picture_mbarrier(p, FULL, 0, 0, pending, expected, bytes);
+}
+
+static uint32_t block_sync(struct picture *p, uint32_t first_warp, uint32_t last_warp)
+{
+    const uint32_t sync = picture_object(p, WSDBG_BARRIER_NAMED, 0);
+    picture_wait(p, first_warp, last_warp, WSDBG_WARP_WAIT_NAMED, sync, 0);
+    picture_count(p, first_warp, last_warp, 0);
+    return sync;
+}
+
+void arrive_short(struct picture *p)
+{
+    const uint32_t bar = small(p, 32, 96, 0);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ALL);
+    const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 1, arrive, 1, 1, 0);
+    picture_reach(p, 2, 3, arrive, 0, 0, 0);
+    picture_reach(p, 2, 3, last, 0, 0, 2);
+    picture_wait(p, 2, 3, MBARRIER_WAIT, bar, 0);
+    block_sync(p, 0, 1);
+}
+
+/* The same where it could not be followed how many lanes arrive: two warps of 32 lanes fit. */
+void arrive_short_of_some_lanes(struct picture *p)
+{
+    arrive_short(p);
+    p->snapshot.accesses[0].lanes = WSDBG_LANES_UNKNOWN;
+}
+
+/* ... and where they do not fit, a lane may have left out its arrival. */
+void arrive_of_some_lanes(struct picture *p)
+{
+    arrive_short_of_some_lanes(p);
+    p->snapshot.barriers[0].pending_arrivals = wsdbg_known_u32(40);
+}
+
+/* Loaders that copy with cp.async: its arrivals come when the copies have landed. */
+void copies_that_arrive(struct picture *p)
+{
+    const uint32_t bar = small(p, 64, 64, 0);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_COPY_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ALL);
+    const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 1, arrive, 1, 1, 0);
+    picture_reach(p, 2, 3, arrive, 0, 0, 0);
+    picture_reach(p, 2, 3, last, 0, 0, 2);
+    picture_wait(p, 2, 3, MBARRIER_WAIT, bar, 0);
+    block_sync(p, 0, 1);
+}
+
+void tx_no_arrive(struct picture *p)
+{
+    const uint32_t bar = small(p, 1, 1, 0);
+    const uint32_t expect = picture_access(p, WSDBG_ACCESS_EXPECT, MBARRIER_AT(FULL, 0), 1, 1024, WSDBG_LANES_ONE);
+    const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 3, expect, 0, 1, 0);
+    picture_reach(p, 1, 1, last, 0, 0, 2);
+    picture_wait(p, 1, 1, MBARRIER_WAIT, bar, 0);
+    block_sync(p, 0, 0);
+    block_sync(p, 2, 3);
+}
+
+/* The same where the address of expect_tx could not be followed: there is no other mbarrier. */
+void tx_no_arrive_somewhere(struct picture *p)
+{
+    tx_no_arrive(p);
+    p->snapshot.accesses[0].certain = p->snapshot.accesses[0].address.known = false;
+}
+
+/* ... and where there is one, the bytes may be announced there. */
+void tx_announced_elsewhere(struct picture *p)
+{
+    tx_no_arrive_somewhere(p);
+    picture_mbarrier(p, EMPTY, 0, 0, 1, 1, 0);
+}
+
+void copy_missing(struct picture *p)
+{
+    const uint32_t bar = small(p, 0, 1, 1024);
+    const uint32_t expect =
+        picture_access(p, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, 0), 1, 1024, WSDBG_LANES_ONE);
+    const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 3, expect, 0, 1, 0);
+    picture_reach(p, 1, 3, last, 0, 0, 2);
+    picture_wait(p, 1, 3, MBARRIER_WAIT, bar, 0);
+    block_sync(p, 0, 0);
+}
+
+/* Lane 0 waits for arrivals of the other lanes, which wait for lane 0. */
+void lane_split(struct picture *p)
+{
+    const uint32_t bar = small(p, 31, 31, 0);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_UNKNOWN);
+    const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 1, 1, arrive, 0, 0, 2);
+    picture_reach(p, 1, 1, last, 0, 0, 2);
+    picture_reach(p, 0, 0, last, 1, 1, 0);
+    picture_reach(p, 2, 3, last, 1, 1, 0);
+    picture_wait(p, 1, 1, MBARRIER_WAIT, bar, 0);
+    picture_part(p, 1, WSDBG_WARP_RECONVERGE, WSDBG_NONE, 0);
+    block_sync(p, 0, 0);
+    block_sync(p, 2, 3);
+}
+
+/* The same where the address of the arrival could not be followed. */
+void lane_split_doubtful(struct picture *p)
+{
+    lane_split(p);
+    p->snapshot.accesses[0].certain = p->snapshot.accesses[0].address.known = false;
+}
+
+void not_initialised(struct picture *p)
+{
+    const uint32_t bar = small(p, 0, 0, 0);
+    struct wsdbg_barrier *row = &p->snapshot.barriers[bar];
+    row->phase = row->pending_arrivals = row->expected_arrivals = (struct wsdbg_optional_u32){0};
+    row->pending_tx_bytes = (struct wsdbg_optional_u64){0};
+    row->word = wsdbg_known_u64(0);
+    picture_access(p, WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, 1), 1, 32, WSDBG_LANES_ONE);
+    const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 0, last, 0, 0, 2);
+    picture_reach(p, 1, 3, last, 1, 1, 0);
+    picture_wait(p, 0, 0, MBARRIER_WAIT, bar, 0);
+    block_sync(p, 1, 3);
+}
+
+void named_count(struct picture *p)
+{
+    picture_init(p, 1, 4, 32);
+    const uint32_t one = picture_object(p, WSDBG_BARRIER_NAMED, 1);
+    const uint32_t sync = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 1, 1, 96, WSDBG_LANES_ALL);
+    const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 1, last, 0, 0, 2);
+    picture_reach(p, 2, 3, sync, 0, 0, 0);
+    picture_wait(p, 0, 1, WSDBG_WARP_WAIT_NAMED, one, 0);
+    picture_count(p, 0, 1, 96);
+    block_sync(p, 2, 3);
+}
+
+/* The same where the instruction is guarded and stands on everybody's way: the other two are behind it, but two warps
+ * alone cannot have opened it before. */
+void named_count_guarded(struct picture *p)
+{
+    named_count(p);
+    for (size_t i = 0; i < p->pending_count; i++)
+        if (p->pending[i].access == 0)
+            p->pending[i].before_most = 1;
+}
+
+/* The same in a loop, and the other two have come through the barrier before: rather a round too few. */
+void named_round_missing(struct picture *p)
+{
+    named_count(p);
+    const uint32_t before = picture_access(p, WSDBG_ACCESS_NAMED_ARRIVE, 1, 1, 96, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 1, 0, 1, 255, 2);
+    picture_reach(p, 2, 3, before, 1, 255, 0);
+}
+
+/* One warp has left: it may be the one that is missing. */
+void named_one_left(struct picture *p)
+{
+    named_count(p);
+    picture_exit(p, 3, 3);
+    for (size_t i = 0; i < p->snapshot.part_count; i++)
+        if (p->snapshot.parts[i].warp == 3)
+            p->snapshot.parts[i] = p->snapshot.parts[--p->snapshot.part_count];
+}
+
+/* All wait, but where warp 0 goes on to is not known. */
+void unknown_way_on(struct picture *p)
+{
+    const uint32_t bar = small(p, 1, 1, 0);
+    const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ONE);
+    picture_reach(p, 1, 3, last, 0, 0, 2);
+    picture_reach(p, 1, 3, arrive, 0, 0, 0);
+    picture_wait(p, 1, 3, MBARRIER_WAIT, bar, 0);
+    picture_wait(p, 0, 0, WSDBG_WARP_WAIT_GRID_DEPENDENCY, WSDBG_NONE, 0);
+}
+
+/* Nobody has left and nobody can arrive; the arrival in the code is on no path of these warps. */
+void nobody_left(struct picture *p)
+{
+    const uint32_t bar = small(p, 1, 1, 0);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 3, arrive, 0, 0, 0);
+    picture_wait(p, 0, 3, MBARRIER_WAIT, bar, 0);
+}
+
+/* The other two might still come to the barrier: they run. */
+void named_gathers(struct picture *p)
+{
+    picture_init(p, 1, 4, 32);
+    const uint32_t one = picture_object(p, WSDBG_BARRIER_NAMED, 1);
+    const uint32_t sync = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 1, 1, 128, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 1, sync, 1, 1, 0);
+    picture_reach(p, 2, 3, sync, 0, 0, 2);
+    picture_wait(p, 0, 1, WSDBG_WARP_WAIT_NAMED, one, 0);
+    picture_count(p, 0, 1, 128);
+}
+
+void block_sync_in_role(struct picture *p)
+{
+    const uint32_t bar = small(p, 64, 64, 0);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ALL);
+    const uint32_t other = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 1, arrive, 0, 0, 2);
+    picture_reach(p, 2, 3, other, 0, 0, 2);
+    picture_wait(p, 2, 3, MBARRIER_WAIT, bar, 0);
+    block_sync(p, 0, 1);
+}
+
+void two_mbarriers(struct picture *p)
+{
+    picture_init(p, 1, 2, 32);
+    const uint32_t a = picture_mbarrier(p, 0, 0, 0, 32, 32, 0), b = picture_mbarrier(p, 1, 0, 0, 32, 32, 0);
+    const uint32_t arrive_a = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(0, 0), 1, 1, WSDBG_LANES_ALL);
+    const uint32_t arrive_b = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(1, 0), 1, 1, WSDBG_LANES_ALL);
+    picture_wait(p, 0, 0, MBARRIER_WAIT, a, 0);
+    picture_wait(p, 1, 1, MBARRIER_WAIT, b, 0);
+    picture_reach(p, 0, 0, arrive_b, 0, 0, 2);
+    picture_reach(p, 1, 1, arrive_a, 0, 0, 2);
+}
+
+void global_flag(struct picture *p)
+{
+    picture_init(p, 4, 2, 32);
+    picture_wait(p, 0, 1, WSDBG_WARP_SPIN_GLOBAL, WSDBG_NONE, 0);
+}
+
+/* A kernel that waits for the host, as a server does. */
+void host_flag(struct picture *p)
+{
+    global_flag(p);
+    strcpy(p->snapshot.sites[p->snapshot.site_count - 1].instruction, "LDG.E.STRONG.SYS R0, desc[UR4][R2.64]");
+}
+
+void not_resident(struct picture *p)
+{
+    global_flag(p);
+    p->snapshot.launches[0].grid[0] = 1000;
+    p->snapshot.grids[0].cta_total = 1000;
+}
+
+/* CTAs with high numbers are there: the others may have ended before. */
+void earlier_ctas_gone(struct picture *p)
+{
+    not_resident(p);
+    p->snapshot.ctas[3].x = 999;
+}
+
+void flag_to_come(struct picture *p)
+{
+    picture_init(p, 4, 2, 32);
+    picture_wait(p, 0, 0, WSDBG_WARP_SPIN_GLOBAL, WSDBG_NONE, 0);
+}
+
+void everybody_works(struct picture *p)
+{
+    picture_init(p, 4, 2, 32);
+    block_sync(p, 0, 0);
+    const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 1, 1, last, 0, 255, 2);
+}
+
+/* The producer runs: it is slow, the consumers wait for it. */
+void slow_producer(struct picture *p)
+{
+    const struct gemm g = gemm_picture(p, &full_unused, &empty_unused);
+    picture_wait(p, 4, 11, MBARRIER_WAIT, g.full[0], 0);
+}
+
+/* Nobody knows where warp 0 stands: it may do anything. */
+void unknown_code(struct picture *p)
+{
+    const struct gemm g = gemm_picture(p, &full_unused, &empty_unused);
+    picture_wait(p, 4, 11, MBARRIER_WAIT, g.full[0], 0);
+    for (uint32_t cta = 0; cta < 2; cta++)
+        p->snapshot.warps[cta * 12].state = WSDBG_WARP_UNKNOWN;
+}
+
+/* The wait has ended, the warp was stopped before it could see that. */
+void wait_has_ended(struct picture *p)
+{
+    const struct gemm g = gemm_picture(p, &full_filled, &empty_unused);
+    both_wait(p, g.empty[0], 0, g.full[0], 0);
+}

@@ -1,0 +1,86 @@
+/* states.h - pictures of kernels that machine_test judges: each function fills in a new one.  What a state is stands at
+ * its definition, what must be said of it in the table of machine_test.c.
+ */
+#ifndef TEST_DIAGNOSE_STATES_H
+#define TEST_DIAGNOSE_STATES_H
+
+#include "picture.h"
+
+/* gemm_states.c: the reference GEMM in the states that its bugs leave it in, and in states that look alike. */
+void parity_wrong(struct picture *p);
+void parity_wrong_in_two_steps(struct picture *p);
+void parity_drift(struct picture *p);
+void double_arrive(struct picture *p);
+void unrolled_rounds(struct picture *p);
+void parity_wrong_after_hand_over(struct picture *p);
+void tx_mismatch(struct picture *p);
+void copies_under_way(struct picture *p);
+void no_bytes_came(struct picture *p);
+void arrive_missing(struct picture *p);
+void arrivals_left_over(struct picture *p);
+void release_is_late(struct picture *p);
+void waker_exited(struct picture *p);
+void producer_done(struct picture *p);
+void shared_full_barrier(struct picture *p);
+void shared_full_in_step(struct picture *p);
+void two_fulls(struct picture *p);
+void doubtful_arrival(struct picture *p);
+void a_warp_unseen(struct picture *p);
+void two_arrivals(struct picture *p);
+void one_still_runs(struct picture *p);
+void producer_runs_on(struct picture *p);
+void two_rings(struct picture *p);
+void wgmma_held_up(struct picture *p);
+void wgmma_at_work(struct picture *p);
+void wgmma_behind(struct picture *p);
+void somebody_left(struct picture *p);
+
+/* register_states.c: register pools: who holds, who asks, who has left. */
+void regs_partial(struct picture *p);
+void regs_exhausted(struct picture *p);
+void regs_no_release(struct picture *p);
+void release_to_come(struct picture *p);
+
+/* kernel_states.c: small kernels of a few warps in every other kind of wait. */
+void arrive_short(struct picture *p);
+void arrive_short_of_some_lanes(struct picture *p);
+void arrive_of_some_lanes(struct picture *p);
+void copies_that_arrive(struct picture *p);
+void tx_no_arrive(struct picture *p);
+void tx_no_arrive_somewhere(struct picture *p);
+void tx_announced_elsewhere(struct picture *p);
+void copy_missing(struct picture *p);
+void lane_split(struct picture *p);
+void lane_split_doubtful(struct picture *p);
+void not_initialised(struct picture *p);
+void named_count(struct picture *p);
+void named_count_guarded(struct picture *p);
+void named_round_missing(struct picture *p);
+void named_one_left(struct picture *p);
+void unknown_way_on(struct picture *p);
+void nobody_left(struct picture *p);
+void named_gathers(struct picture *p);
+void block_sync_in_role(struct picture *p);
+void two_mbarriers(struct picture *p);
+void global_flag(struct picture *p);
+void host_flag(struct picture *p);
+void not_resident(struct picture *p);
+void earlier_ctas_gone(struct picture *p);
+void flag_to_come(struct picture *p);
+void everybody_works(struct picture *p);
+void slow_producer(struct picture *p);
+void unknown_code(struct picture *p);
+void wait_has_ended(struct picture *p);
+
+/* cluster_states.c: two CTAs of a cluster. */
+void cluster_missing(struct picture *p);
+void cluster_opens(struct picture *p);
+void peer_exited(struct picture *p);
+void cluster_parity_wrong(struct picture *p);
+void cluster_tx_mismatch(struct picture *p);
+void ring_before_cluster_barrier(struct picture *p);
+void cluster_arrive_missing(struct picture *p);
+void cluster_bytes_from_peer(struct picture *p);
+void peer_exited_for_good(struct picture *p);
+
+#endif
