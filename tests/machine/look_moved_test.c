@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "machine/interpret.h"
 #include "machine/look_words.h"
@@ -24,6 +25,7 @@ struct changed {
     uint32_t word_at; /* shared offset of CTA 0 whose word is another one; 0 = none */
     uint64_t word;
     unsigned reads, fails_at; /* 0 = never */
+    long register_read_ns;    /* each takes at least so long */
 };
 static struct changed changed;
 
@@ -47,6 +49,7 @@ static struct wsdbg_error *registers(struct wsdbg_machine *machine, uint32_t war
                                      uint32_t count, uint32_t *out, uint32_t *known_count)
 {
     struct wsdbg_error *error = count_read();
+    nanosleep(&(struct timespec){.tv_nsec = changed.register_read_ns}, NULL);
     return error ? error : changed.real->registers(machine, warp, lane, first, count, out, known_count);
 }
 
@@ -224,6 +227,32 @@ static void without_time_to_read_nothing_is_guessed(void **state)
     wsdbg_look_destroy(look);
 }
 
+/* Time for half of the 36 warps, in three states: each state is read once, the others are taken to be like it. */
+static void a_warp_that_was_not_read_is_like_one_in_its_state(void **state)
+{
+    enum { EACH_NS = 10000000, WARPS = 36 };
+    (void)state;
+    struct wsdbg_look *look;
+    struct wsdbg_snapshot snapshot = {0};
+    size_t taken_over = 0;
+    changed.register_read_ns = EACH_NS;
+    assert_null(wsdbg_look_take_within(changed.machine, changed.code, WARPS / 2 * (uint64_t)EACH_NS, &look));
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    assert_in_range(snapshot.looks[0].warps_read, 3, WARPS - 1);
+    for (size_t i = 0; i < snapshot.part_count; i++) {
+        const struct wsdbg_part *part = &snapshot.parts[i];
+        taken_over += !part->seen && part->state == WSDBG_WARP_WAIT_MBARRIER;
+        if (part->state == WSDBG_WARP_RECONVERGE)
+            continue;
+        assert_int_equal(part->state, WSDBG_WARP_WAIT_MBARRIER);
+        assert_true(part->parity.known);
+        assert_int_equal(snapshot.barriers[part->barrier].cta, snapshot.warps[part->warp].cta);
+    }
+    assert_true(taken_over > 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    wsdbg_look_destroy(look);
+}
+
 static void code_that_is_not_there_is_said_once(void **state)
 {
     (void)state;
@@ -303,6 +332,7 @@ int main(void)
         ON_DUMP(an_arrival_changes_a_barrier),
         ON_DUMP(a_wait_whose_phase_is_over_is_none),
         ON_DUMP(without_time_to_read_nothing_is_guessed),
+        ON_DUMP(a_warp_that_was_not_read_is_like_one_in_its_state),
         ON_DUMP(code_that_is_not_there_is_said_once),
         ON_DUMP(the_authors_names_stay),
         ON_DUMP(a_door_that_breaks_at_any_read_is_an_error),

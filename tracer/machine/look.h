@@ -55,6 +55,7 @@ struct wsdbg_look_warp {
     uint64_t alike;   /* equal for warps in the same state, as far as that is seen without registers */
     uint64_t wants;   /* what its lanes wait for: operands */
     bool needs_registers, read;
+    bool leads; /* the first one of its state */
     bool wants_known;
     uint32_t decides; /* part whose state is the warp's, WSDBG_NONE */
 };

@@ -10,8 +10,6 @@
 #include "base/grow.h"
 #include "machine/look.h"
 
-enum { FIRST_READS_FACTOR = 2 }; /* one of each state may take so many times the budget */
-
 static uint64_t now_ns(void)
 {
     struct timespec now;
@@ -120,7 +118,7 @@ static int to_alike(const void *key, const void *element)
     return (a > b) - (a < b);
 }
 
-static size_t find_leaders(const struct wsdbg_looking *looking, struct leader *leaders)
+static size_t find_leaders(struct wsdbg_looking *looking, struct leader *leaders)
 {
     size_t count = 0, kept = 0;
     for (uint32_t i = 0; i < looking->out->warp_count; i++)
@@ -131,6 +129,8 @@ static size_t find_leaders(const struct wsdbg_looking *looking, struct leader *l
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || leaders[kept - 1].alike != leaders[i].alike)
             leaders[kept++] = leaders[i];
+    for (size_t i = 0; i < kept; i++)
+        looking->warps[leaders[i].warp].leads = true;
     return kept;
 }
 
@@ -161,27 +161,33 @@ static void take_over(struct wsdbg_looking *looking, uint32_t from, uint32_t to)
     }
 }
 
-static struct wsdbg_error *read_where(struct wsdbg_looking *looking, bool only_read_ctas, uint64_t deadline_ns)
+/* Whose registers are read first: CTA by CTA, so that what the time allows is whole. */
+enum turn { TURN_LEADERS, TURN_THEIR_CTAS, TURN_REST, TURN_COUNT };
+
+static bool is_its_turn(const struct wsdbg_looking *looking, uint32_t warp, enum turn turn)
+{
+    if (!looking->warps[warp].needs_registers || looking->warps[warp].read)
+        return false;
+    return turn == TURN_REST ||
+           (turn == TURN_LEADERS ? looking->warps[warp].leads : looking->ctas[looking->out->warps[warp].cta].read);
+}
+
+static struct wsdbg_error *read_turn(struct wsdbg_looking *looking, enum turn turn, uint64_t deadline_ns)
 {
     struct wsdbg_error *error = NULL;
     for (uint32_t i = 0; !error && i < looking->out->warp_count && now_ns() < deadline_ns; i++)
-        if (looking->warps[i].needs_registers && !looking->warps[i].read &&
-            (!only_read_ctas || looking->ctas[looking->out->warps[i].cta].read))
+        if (is_its_turn(looking, i, turn))
             error = read_warp(looking, i);
     return error;
 }
 
 static struct wsdbg_error *read_all(struct wsdbg_looking *looking, struct leader *leaders)
 {
-    const uint64_t begin = now_ns();
+    const uint64_t deadline_ns = now_ns() + looking->read_budget_ns;
     const size_t count = find_leaders(looking, leaders);
     struct wsdbg_error *error = NULL;
-    for (size_t i = 0; !error && i < count && now_ns() - begin < FIRST_READS_FACTOR * looking->read_budget_ns; i++)
-        error = read_warp(looking, leaders[i].warp);
-    if (!error)
-        error = read_where(looking, true, begin + looking->read_budget_ns);
-    if (!error)
-        error = read_where(looking, false, begin + looking->read_budget_ns);
+    for (enum turn turn = TURN_LEADERS; !error && turn < TURN_COUNT; turn++)
+        error = read_turn(looking, turn, deadline_ns);
     for (uint32_t i = 0; !error && i < looking->out->warp_count; i++) {
         const uint64_t *alike = &looking->warps[i].alike;
         const struct leader *leader = looking->warps[i].needs_registers && !looking->warps[i].read
