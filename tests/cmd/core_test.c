@@ -1,4 +1,5 @@
-/* core_test.c - `wsdbg core`: what a dump shows decides the exit status; what is no dump is refused in one line. */
+/* core_test.c - `wsdbg core`: what a dump shows decides the exit status; what is no dump is refused in one line.  And
+ * `wsdbg run --evidence=core`, which asks for one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -143,6 +144,34 @@ static void two_dumps_of_one_process_are_two_looks(void **state)
     outcome_free(&outcome);
 }
 
+/* The program makes the pipe as its driver would, and answers with a real dump.  Its own slots show another hang. */
+static const char dumping_program[] = "pipe=$(echo $CUDA_COREDUMP_PIPE | sed s/%p/$$/);"
+                                      "file=$(echo $CUDA_COREDUMP_FILE | sed s/%p/$$/); mkfifo $pipe;"
+                                      "(head -c 1 $pipe > asked; cp " HUNG " $file) & exec " FAKE_HANG " hang";
+
+static void a_run_takes_a_dump_at_a_stall(void **state)
+{
+    (void)state;
+    struct outcome outcome =
+        WSDBG("run", "--evidence=core", "--stall", "0.3", "-o", "kept.db", "--", "sh", "-c", dumping_program);
+    assert_int_equal(outcome.status, 124);
+    check_says(outcome.err, "HANG: CLUSTER_MISSING");
+    check_says(outcome.err, "evidence core");
+    outcome_free(&outcome);
+    char *asked = read_file("asked");
+    assert_int_equal(strlen(asked), 1); /* once: a dump ends the contexts */
+    free(asked);
+}
+
+static void a_run_without_an_answer_says_so(void **state)
+{
+    (void)state;
+    struct outcome outcome = WSDBG("run", "--evidence=core", "--stall", "0.3", "-o", "kept.db", FAKE_HANG, "hang");
+    assert_int_equal(outcome.status, 124); /* the slots show a hang all the same */
+    check_says(outcome.err, "does not offer GPU core dumps");
+    outcome_free(&outcome);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +182,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_dump_without_a_running_kernel_is_no_hang, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(what_a_dump_lacks_is_in_the_report, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_hang_makes_the_status_124, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_run_takes_a_dump_at_a_stall, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_run_without_an_answer_says_so, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(two_dumps_of_one_process_are_two_looks, scratch_setup, scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
