@@ -288,21 +288,31 @@ static bool polled_address(struct lane *lane, const struct wsdbg_look_part *part
     return known;
 }
 
-static void read_polled_value(struct lane *lane, uint32_t cta, bool shared, struct wsdbg_part *row)
+static void read_polled_value(struct lane *lane, uint32_t cta, bool shared, uint64_t address, struct wsdbg_part *row)
 {
-    struct wsdbg_looking *looking = lane->looking;
+    struct wsdbg_machine *machine = lane->looking->machine;
+    const uint32_t context = lane->looking->out->grids[lane->looking->out->ctas[cta].grid].context;
     uint64_t value = 0;
     bool known = false;
     const uint32_t bytes = row->width_bytes.value;
     if (!bytes || bytes > sizeof value || lane->error)
         return;
-    lane->error = shared ? looking->machine->ops->shared(looking->machine, looking->ctas[cta].machine,
-                                                         (uint32_t)row->address.value, &value, bytes, &known)
-                         : looking->machine->ops->global(looking->machine,
-                                                         looking->out->grids[looking->out->ctas[cta].grid].context,
-                                                         row->address.value, &value, bytes, &known);
+    lane->error = shared ? machine->ops->shared(machine, lane->looking->ctas[cta].machine, (uint32_t)address, &value,
+                                                bytes, &known)
+                         : machine->ops->global(machine, context, address, &value, bytes, &known);
     if (known && !lane->error)
         row->value = wsdbg_known_u64(value);
+}
+
+/* Shared memory has addresses among the global ones, where the context says from where on. */
+static struct wsdbg_optional_u64 shown_address(const struct wsdbg_looking *looking, uint32_t cta, bool shared,
+                                               uint64_t address)
+{
+    const uint32_t context = looking->out->grids[looking->out->ctas[cta].grid].context;
+    const struct wsdbg_optional_u64 window = looking->machine->contexts[context].shared_window;
+    if (!shared)
+        return wsdbg_known_u64(address);
+    return window.known ? wsdbg_known_u64(window.value + address) : (struct wsdbg_optional_u64){0};
 }
 
 /* Memory that the evidence does not have may still be known from the register it was loaded into. */
@@ -327,9 +337,9 @@ static void read_poll(struct lane *lane, const struct wsdbg_instruction *load, s
         row->width_bytes = wsdbg_known_u32(load->width_bytes);
     if (!polled_address(lane, part, shared, &address))
         return;
-    row->address = wsdbg_known_u64(address);
+    row->address = shown_address(lane->looking, cta, shared, address);
     part->resolved = true;
-    read_polled_value(lane, cta, shared, row);
+    read_polled_value(lane, cta, shared, address, row);
     if (!row->value.known && part->site.value_holds)
         read_loaded_value(lane, load, row);
 }
