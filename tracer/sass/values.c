@@ -1,17 +1,11 @@
 /* values.c - see values.h.  Pure functions. */
-#include "sass/values.h"
+#include "sass/values_parts.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define RANK_SHIFT 24
-#define OFFSET_MASK 0xffffffu
 #define ALL_NUMBERS ((uint64_t)1 << 32)
-enum { PAIRS_MOST = 256 };   /* more are taken for a range */
-enum { FREE_BITS_MOST = 5 }; /* 2^5 = WSDBG_VALUES_FEW */
-#define SELECT_RANK 0x654u
-#define A_AND_B 0xc0
 
 struct wsdbg_values wsdbg_values_none(void)
 {
@@ -69,7 +63,7 @@ static size_t merge(const uint32_t *a, size_t a_count, const uint32_t *b, size_t
 }
 
 /* The set of `count` numbers in any order, which are sorted in place. */
-static struct wsdbg_values of_numbers(uint32_t *numbers, size_t count)
+struct wsdbg_values wsdbg_values_of_numbers(uint32_t *numbers, size_t count)
 {
     size_t kept = 0;
     uint32_t divisor = 0;
@@ -99,11 +93,11 @@ struct wsdbg_values wsdbg_values_steps(uint32_t base, uint32_t stride, uint32_t 
     uint32_t numbers[WSDBG_VALUES_FEW];
     for (uint32_t k = 0; k < count; k++)
         numbers[k] = base + k * stride;
-    return of_numbers(numbers, count);
+    return wsdbg_values_of_numbers(numbers, count);
 }
 
 /* Steps of `count` as a wide number: those that may wrap around become any. */
-static struct wsdbg_values long_steps(uint32_t base, uint32_t stride, uint64_t count)
+struct wsdbg_values wsdbg_values_long_steps(uint32_t base, uint32_t stride, uint64_t count)
 {
     const bool wraps = count > ALL_NUMBERS || count * stride > ALL_NUMBERS;
     return wsdbg_values_steps(base, stride, wraps ? 0 : (uint32_t)count);
@@ -134,8 +128,8 @@ struct wsdbg_values wsdbg_values_with_form(const struct wsdbg_values *values, en
 }
 
 /* Gives a result the form that it has as a part of a value: (that >> shift) & mask. */
-static struct wsdbg_values part_of(const struct wsdbg_values *whole, unsigned shift, uint32_t mask,
-                                   struct wsdbg_values result)
+struct wsdbg_values wsdbg_values_as_part_of(const struct wsdbg_values *whole, unsigned shift, uint32_t mask,
+                                            struct wsdbg_values result)
 {
     result.form = whole->form;
     result.shift = (uint8_t)(whole->form ? whole->shift + shift : 0);
@@ -143,14 +137,14 @@ static struct wsdbg_values part_of(const struct wsdbg_values *whole, unsigned sh
     return result;
 }
 
-static bool is_listed(const struct wsdbg_values *values)
+bool wsdbg_values_is_listed(const struct wsdbg_values *values)
 {
     return values->kind == WSDBG_VALUES_LISTED && values->rank == WSDBG_RANK_NONE;
 }
 
 bool wsdbg_values_is_one(const struct wsdbg_values *values, uint32_t *number)
 {
-    if (!is_listed(values) || values->count != 1)
+    if (!wsdbg_values_is_listed(values) || values->count != 1)
         return false;
     *number = values->number[0];
     return true;
@@ -192,7 +186,7 @@ static struct wsdbg_values union_of(const struct wsdbg_values *a, const struct w
     if (a->rank != b->rank && !own_and_other)
         return result;
     if (a->kind == WSDBG_VALUES_LISTED && b->kind == WSDBG_VALUES_LISTED) {
-        result = of_numbers(numbers, merge(a->number, a->count, b->number, b->count, numbers));
+        result = wsdbg_values_of_numbers(numbers, merge(a->number, a->count, b->number, b->count, numbers));
     } else if (wsdbg_values_range(a, &base[0], &stride[0], &count[0]) &&
                wsdbg_values_range(b, &base[1], &stride[1], &count[1])) {
         const int low = base[1] < base[0], high = !low;
@@ -201,7 +195,7 @@ static struct wsdbg_values union_of(const struct wsdbg_values *a, const struct w
         const uint64_t last_high = base[high] + (uint64_t)(count[high] - 1) * stride[high];
         const uint64_t last = last_low > last_high ? last_low : last_high;
         result = !count[0] || !count[1] ? wsdbg_values_steps(base[low], divisor, 0)
-                                        : long_steps(base[low], divisor, (last - base[low]) / divisor + 1);
+                                        : wsdbg_values_long_steps(base[low], divisor, (last - base[low]) / divisor + 1);
     }
     if (result.kind != WSDBG_VALUES_ANY)
         result.rank = a->rank > b->rank ? a->rank : b->rank;
@@ -216,7 +210,7 @@ struct wsdbg_values wsdbg_values_union(const struct wsdbg_values *a, const struc
         return *a;
     const bool have_form = a->form == b->form && a->shift == b->shift && a->mask == b->mask;
     const struct wsdbg_values result = union_of(a, b);
-    return have_form ? part_of(a, 0, ~(uint32_t)0, result) : result;
+    return have_form ? wsdbg_values_as_part_of(a, 0, ~(uint32_t)0, result) : result;
 }
 
 struct wsdbg_values wsdbg_values_widened(const struct wsdbg_values *values)
@@ -235,10 +229,10 @@ struct wsdbg_values wsdbg_values_widened(const struct wsdbg_values *values)
 struct wsdbg_values wsdbg_values_negated(const struct wsdbg_values *values)
 {
     uint32_t numbers[WSDBG_VALUES_FEW], base, stride, count;
-    if (is_listed(values)) {
+    if (wsdbg_values_is_listed(values)) {
         for (uint32_t i = 0; i < values->count; i++)
             numbers[i] = -values->number[i];
-        return of_numbers(numbers, values->count);
+        return wsdbg_values_of_numbers(numbers, values->count);
     }
     if (values->kind == WSDBG_VALUES_NONE || values->rank != WSDBG_RANK_NONE ||
         !wsdbg_values_range(values, &base, &stride, &count))
@@ -261,20 +255,21 @@ static uint32_t multiply_high(uint32_t a, uint32_t b)
     return (uint32_t)((uint64_t)a * b >> 32);
 }
 
-static bool are_few_pairs(const struct wsdbg_values *a, const struct wsdbg_values *b)
+bool wsdbg_values_are_few_pairs(const struct wsdbg_values *a, const struct wsdbg_values *b)
 {
-    return a->kind == WSDBG_VALUES_LISTED && b->kind == WSDBG_VALUES_LISTED && a->count * b->count <= PAIRS_MOST;
+    return a->kind == WSDBG_VALUES_LISTED && b->kind == WSDBG_VALUES_LISTED &&
+           a->count * b->count <= WSDBG_VALUES_PAIRS;
 }
 
 /* Of two lists, number by number. */
 static struct wsdbg_values of_pairs(const struct wsdbg_values *a, const struct wsdbg_values *b, operation_fn *operation)
 {
-    uint32_t numbers[PAIRS_MOST];
+    uint32_t numbers[WSDBG_VALUES_PAIRS];
     size_t count = 0;
     for (uint32_t i = 0; i < a->count; i++)
         for (uint32_t j = 0; j < b->count; j++)
             numbers[count++] = operation(a->number[i], b->number[j]);
-    return of_numbers(numbers, count);
+    return wsdbg_values_of_numbers(numbers, count);
 }
 
 struct wsdbg_values wsdbg_values_sum(const struct wsdbg_values *a, const struct wsdbg_values *b)
@@ -283,21 +278,21 @@ struct wsdbg_values wsdbg_values_sum(const struct wsdbg_values *a, const struct 
     uint32_t base[2], stride[2], count[2];
     if (is_trivial(a, b, &result) || (a->rank != WSDBG_RANK_NONE && b->rank != WSDBG_RANK_NONE))
         return result;
-    if (are_few_pairs(a, b)) {
+    if (wsdbg_values_are_few_pairs(a, b)) {
         result = of_pairs(a, b, add);
     } else if (wsdbg_values_range(a, &base[0], &stride[0], &count[0]) &&
                wsdbg_values_range(b, &base[1], &stride[1], &count[1])) {
         const uint32_t divisor = common_divisor(stride[0], stride[1]);
         const uint64_t span = (uint64_t)(count[0] - 1) * stride[0] + (uint64_t)(count[1] - 1) * stride[1];
         result = !count[0] || !count[1] ? wsdbg_values_steps(base[0] + base[1], divisor, 0)
-                                        : long_steps(base[0] + base[1], divisor, span / divisor + 1);
+                                        : wsdbg_values_long_steps(base[0] + base[1], divisor, span / divisor + 1);
     }
     if (result.kind != WSDBG_VALUES_ANY)
         result.rank = a->rank | b->rank;
     return result;
 }
 
-static unsigned trailing_zeros(uint32_t number)
+unsigned wsdbg_values_trailing_zeros(uint32_t number)
 {
     return number ? (unsigned)__builtin_ctz(number) : 32;
 }
@@ -314,10 +309,10 @@ static struct wsdbg_values times(const struct wsdbg_values *values, uint32_t fac
 {
     uint32_t base, stride, count;
     if (!wsdbg_values_range(values, &base, &stride, &count))
-        return congruent(0, trailing_zeros(factor));
+        return congruent(0, wsdbg_values_trailing_zeros(factor));
     const uint64_t span = (uint64_t)(count - 1) * stride * (uint64_t)factor;
     if (!count || (uint64_t)(count - 1) * stride > UINT32_MAX || span > UINT32_MAX)
-        return congruent(base * factor, trailing_zeros(stride) + trailing_zeros(factor));
+        return congruent(base * factor, wsdbg_values_trailing_zeros(stride) + wsdbg_values_trailing_zeros(factor));
     return wsdbg_values_steps(base * factor, stride * factor, count);
 }
 
@@ -331,7 +326,7 @@ struct wsdbg_values wsdbg_values_product(const struct wsdbg_values *a, const str
         return wsdbg_values_left(a, RANK_SHIFT);
     if (is_trivial(a, b, &result) || a->rank != WSDBG_RANK_NONE || b->rank != WSDBG_RANK_NONE)
         return result;
-    if (are_few_pairs(a, b))
+    if (wsdbg_values_are_few_pairs(a, b))
         return of_pairs(a, b, multiply);
     if (wsdbg_values_is_one(b, &factor))
         return times(a, factor);
@@ -341,7 +336,8 @@ struct wsdbg_values wsdbg_values_product(const struct wsdbg_values *a, const str
 struct wsdbg_values wsdbg_values_high_product(const struct wsdbg_values *a, const struct wsdbg_values *b)
 {
     struct wsdbg_values result;
-    if (!is_trivial(a, b, &result) && is_listed(a) && is_listed(b) && are_few_pairs(a, b))
+    if (!is_trivial(a, b, &result) && wsdbg_values_is_listed(a) && wsdbg_values_is_listed(b) &&
+        wsdbg_values_are_few_pairs(a, b))
         return of_pairs(a, b, multiply_high);
     return result;
 }
@@ -358,7 +354,7 @@ struct wsdbg_values wsdbg_values_left(const struct wsdbg_values *values, unsigne
     const struct wsdbg_values factor = wsdbg_values_one((uint32_t)1 << shift);
     if (values->rank != WSDBG_RANK_NONE || values->kind == WSDBG_VALUES_OWN_RANK)
         return congruent(0, shift);
-    return is_listed(values) ? of_pairs(values, &factor, multiply) : times(values, factor.number[0]);
+    return wsdbg_values_is_listed(values) ? of_pairs(values, &factor, multiply) : times(values, factor.number[0]);
 }
 
 static uint32_t shifted_right(uint32_t number, unsigned shift, bool is_signed)
@@ -372,15 +368,15 @@ static uint32_t shifted_right(uint32_t number, unsigned shift, bool is_signed)
 static struct wsdbg_values right(const struct wsdbg_values *values, unsigned shift, bool is_signed)
 {
     uint32_t numbers[WSDBG_VALUES_FEW], base, stride, count;
-    if (is_listed(values)) {
+    if (wsdbg_values_is_listed(values)) {
         for (uint32_t i = 0; i < values->count; i++)
             numbers[i] = shifted_right(values->number[i], shift, is_signed);
-        return of_numbers(numbers, values->count);
+        return wsdbg_values_of_numbers(numbers, values->count);
     }
     if (values->rank == WSDBG_RANK_NONE && wsdbg_values_range(values, &base, &stride, &count) && count) {
         const uint64_t last = base + (uint64_t)(count - 1) * stride;
         if (shift < 32 && last <= (is_signed ? INT32_MAX : UINT32_MAX)) {
-            const bool is_even = trailing_zeros(stride) >= shift;
+            const bool is_even = wsdbg_values_trailing_zeros(stride) >= shift;
             const uint32_t step = is_even ? stride >> shift : 1;
             return wsdbg_values_steps(base >> shift, step, (uint32_t)(((last >> shift) - (base >> shift)) / step + 1));
         }
@@ -393,182 +389,7 @@ struct wsdbg_values wsdbg_values_right(const struct wsdbg_values *values, unsign
     if (values->kind == WSDBG_VALUES_NONE || !shift)
         return *values;
     const struct wsdbg_values result = right(values, shift, is_signed);
-    return is_signed || shift >= 32 ? result : part_of(values, shift, ~(uint32_t)0, result);
-}
-
-/* ---- bits ---- */
-
-struct bits {
-    uint32_t known, value; /* value only where known */
-};
-
-static struct bits bits_of(const struct wsdbg_values *values)
-{
-    uint32_t base, stride, count;
-    if (values->kind == WSDBG_VALUES_LISTED) {
-        struct bits bits = {~(uint32_t)0, values->number[0]};
-        for (uint32_t i = 1; i < values->count; i++)
-            bits.known &= ~(values->number[i] ^ values->number[0]);
-        bits.value &= bits.known;
-        return bits;
-    }
-    if (!wsdbg_values_range(values, &base, &stride, &count))
-        return (struct bits){0, 0};
-    struct bits bits = {((uint32_t)1 << trailing_zeros(stride)) - 1, 0};
-    const uint64_t last = base + (uint64_t)(count - 1) * stride;
-    if (count && last <= UINT32_MAX) /* nothing is higher than the last one's highest bit */
-        for (uint32_t bit = (uint32_t)1 << 31; bit > last; bit >>= 1)
-            bits.known |= bit;
-    bits.value = base & bits.known & (((uint32_t)1 << trailing_zeros(stride)) - 1);
-    return bits;
-}
-
-static struct wsdbg_values of_bits(struct bits bits)
-{
-    const uint32_t free_bits = ~bits.known;
-    uint32_t numbers[WSDBG_VALUES_FEW];
-    size_t count = 0;
-    if (!free_bits)
-        return wsdbg_values_one(bits.value);
-    if (__builtin_popcount(free_bits) > FREE_BITS_MOST) {
-        const uint32_t stride = free_bits & -free_bits;
-        const uint32_t highest = (uint32_t)1 << (31 - __builtin_clz(free_bits));
-        const bool is_low = !(bits.value & ~(highest - 1)); /* no bit above the free ones is set */
-        const uint32_t base = bits.value & (stride - 1);
-        return long_steps(base, stride, is_low ? (uint64_t)highest * 2 / stride : ALL_NUMBERS / stride + 1);
-    }
-    for (uint32_t some = free_bits;; some = (some - 1) & free_bits) {
-        numbers[count++] = bits.value | some;
-        if (!some)
-            return of_numbers(numbers, count);
-    }
-}
-
-static struct bits logic_of_bits(const struct bits input[3], uint8_t table)
-{
-    struct bits result = {0, 0};
-    for (unsigned bit = 0; bit < 32; bit++) {
-        unsigned outcomes = 0; /* 1: may be 0, 2: may be 1 */
-        for (unsigned row = 0; row < 8; row++) {
-            bool is_possible = true;
-            for (unsigned i = 0; i < 3; i++)
-                is_possible &= !(input[i].known >> bit & 1) || (input[i].value >> bit & 1) == (row >> (2 - i) & 1);
-            if (is_possible)
-                outcomes |= 1u << (table >> row & 1);
-        }
-        result.known |= (uint32_t)(outcomes != 3) << bit;
-        result.value |= (uint32_t)(outcomes == 2) << bit;
-    }
-    return result;
-}
-
-static struct wsdbg_values logic_of_numbers(const struct wsdbg_values *a, const struct wsdbg_values *b,
-                                            const struct wsdbg_values *c, uint8_t table)
-{
-    uint32_t numbers[PAIRS_MOST];
-    size_t count = 0;
-    for (uint32_t i = 0; i < a->count; i++)
-        for (uint32_t j = 0; j < b->count; j++)
-            for (uint32_t k = 0; k < c->count; k++) {
-                const struct bits input[3] = {
-                    {~(uint32_t)0, a->number[i]}, {~(uint32_t)0, b->number[j]}, {~(uint32_t)0, c->number[k]}};
-                numbers[count++] = logic_of_bits(input, table).value;
-            }
-    return of_numbers(numbers, count);
-}
-
-/* What becomes of the rank that input `which` carries: the rank, nothing where the result does not depend on it (its
- * bits then known), or false where nobody can say. */
-static bool rank_after(const struct bits input[3], unsigned which, uint8_t table, uint8_t rank, uint8_t *after)
-{
-    struct bits with[3] = {input[0], input[1], input[2]};
-    const uint32_t high = ~OFFSET_MASK;
-    with[which].known |= high;
-    with[which].value &= OFFSET_MASK;
-    const struct bits zeros = logic_of_bits(with, table);
-    with[which].value |= high;
-    const struct bits ones = logic_of_bits(with, table);
-    if ((zeros.known & high) != high || (ones.known & high) != high)
-        return false;
-    const bool passes = !(zeros.value & high) && (ones.value & high) == high;
-    *after = passes ? rank : WSDBG_RANK_NONE;
-    return passes || (zeros.value & high) == (ones.value & high);
-}
-
-static bool is_offset(const struct wsdbg_values *values)
-{
-    const struct bits bits = bits_of(values);
-    return !(~bits.known & ~OFFSET_MASK) && !(bits.value & ~OFFSET_MASK);
-}
-
-struct wsdbg_values wsdbg_values_logic(const struct wsdbg_values *a, const struct wsdbg_values *b,
-                                       const struct wsdbg_values *c, uint8_t table)
-{
-    const struct wsdbg_values *of[3] = {a, b, c};
-    struct bits input[3];
-    uint8_t rank = WSDBG_RANK_NONE;
-    int ranked = -1;
-    for (int i = 0; i < 3; i++) {
-        if (of[i]->kind == WSDBG_VALUES_NONE)
-            return wsdbg_values_none();
-        input[i] = bits_of(of[i]);
-        if (of[i]->rank == WSDBG_RANK_NONE)
-            continue;
-        if (ranked >= 0 || !is_offset(of[i]))
-            return wsdbg_values_any();
-        ranked = i;
-    }
-    if (ranked >= 0 && !rank_after(input, (unsigned)ranked, table, of[ranked]->rank, &rank))
-        return wsdbg_values_any();
-    const bool are_listed = a->kind == WSDBG_VALUES_LISTED && b->kind == WSDBG_VALUES_LISTED &&
-                            c->kind == WSDBG_VALUES_LISTED && a->count * b->count * c->count <= PAIRS_MOST;
-    struct wsdbg_values result = are_listed ? logic_of_numbers(a, b, c, table) : of_bits(logic_of_bits(input, table));
-    if (result.kind != WSDBG_VALUES_ANY)
-        result.rank = rank;
-    if (table != A_AND_B)
-        return result;
-    uint32_t mask;
-    if (wsdbg_values_is_one(b, &mask))
-        return part_of(a, 0, mask, result);
-    return wsdbg_values_is_one(a, &mask) ? part_of(b, 0, mask, result) : result;
-}
-
-static struct wsdbg_values masked(const struct wsdbg_values *values, uint32_t mask)
-{
-    const struct wsdbg_values bits = wsdbg_values_one(mask), nothing = wsdbg_values_one(0);
-    return wsdbg_values_logic(values, &bits, &nothing, A_AND_B);
-}
-
-static uint32_t permute(uint32_t a, uint32_t selector, uint32_t c)
-{
-    const uint64_t bytes = (uint64_t)c << 32 | a;
-    uint32_t result = 0;
-    for (unsigned i = 0; i < 4; i++) {
-        const unsigned nibble = selector >> 4 * i & 15;
-        const uint32_t byte = (uint32_t)(bytes >> 8 * (nibble & 7)) & 0xff;
-        result |= (nibble & 8 ? (byte >> 7) * 0xff : byte) << 8 * i;
-    }
-    return result;
-}
-
-struct wsdbg_values wsdbg_values_permuted(const struct wsdbg_values *a, uint32_t selector, const struct wsdbg_values *c)
-{
-    uint32_t numbers[PAIRS_MOST];
-    size_t count = 0;
-    if (a->kind == WSDBG_VALUES_NONE || c->kind == WSDBG_VALUES_NONE)
-        return wsdbg_values_none();
-    if (selector == SELECT_RANK) { /* mapa: the same place in the CTA that `a` names */
-        struct wsdbg_values result = masked(c, OFFSET_MASK);
-        if (result.kind == WSDBG_VALUES_LISTED || result.kind == WSDBG_VALUES_STEPS)
-            result.rank = WSDBG_RANK_OTHER;
-        return result;
-    }
-    if (!is_listed(a) || !is_listed(c) || !are_few_pairs(a, c))
-        return wsdbg_values_any();
-    for (uint32_t i = 0; i < a->count; i++)
-        for (uint32_t j = 0; j < c->count; j++)
-            numbers[count++] = permute(a->number[i], selector, c->number[j]);
-    return of_numbers(numbers, count);
+    return is_signed || shift >= 32 ? result : wsdbg_values_as_part_of(values, shift, ~(uint32_t)0, result);
 }
 
 /* ---- conditions ---- */
@@ -588,12 +409,12 @@ struct wsdbg_values wsdbg_values_filtered(const struct wsdbg_values *values, uns
     size_t count = 0;
     if (other->kind == WSDBG_VALUES_NONE)
         return wsdbg_values_none();
-    if (!is_listed(other))
+    if (!wsdbg_values_is_listed(other))
         return *values;
     if (relations == WSDBG_VALUES_EQUAL && values->rank == WSDBG_RANK_NONE && values->kind != WSDBG_VALUES_LISTED &&
         values->kind != WSDBG_VALUES_NONE)
-        return part_of(values, 0, ~(uint32_t)0, *other);
-    if (!is_listed(values))
+        return wsdbg_values_as_part_of(values, 0, ~(uint32_t)0, *other);
+    if (!wsdbg_values_is_listed(values))
         return *values;
     for (uint32_t i = 0; i < values->count; i++)
         for (uint32_t j = 0; j < other->count; j++)
@@ -601,5 +422,6 @@ struct wsdbg_values wsdbg_values_filtered(const struct wsdbg_values *values, uns
                 numbers[count++] = values->number[i];
                 break;
             }
-    return count ? part_of(values, 0, ~(uint32_t)0, of_numbers(numbers, count)) : wsdbg_values_none();
+    return count ? wsdbg_values_as_part_of(values, 0, ~(uint32_t)0, wsdbg_values_of_numbers(numbers, count))
+                 : wsdbg_values_none();
 }

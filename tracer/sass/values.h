@@ -66,11 +66,10 @@ struct wsdbg_values wsdbg_values_right(const struct wsdbg_values *values, unsign
 struct wsdbg_values wsdbg_values_logic(const struct wsdbg_values *a, const struct wsdbg_values *b,
                                        const struct wsdbg_values *c, uint8_t table);
 /* PRMT: byte i of the result is that of {c, a} which nibble i of the selector names. */
-struct wsdbg_values wsdbg_values_permuted(const struct wsdbg_values *a, uint32_t selector, const struct wsdbg_values *c);
+struct wsdbg_values wsdbg_values_permuted(const struct wsdbg_values *a, uint32_t selector,
+                                          const struct wsdbg_values *c);
 
-enum wsdbg_values_relation {
-    WSDBG_VALUES_LESS = 1, WSDBG_VALUES_EQUAL = 2, WSDBG_VALUES_GREATER = 4
-};
+enum wsdbg_values_relation { WSDBG_VALUES_LESS = 1, WSDBG_VALUES_EQUAL = 2, WSDBG_VALUES_GREATER = 4 };
 /* Those of the set that stand in one of `relations` (bits) to some value of `other`. */
 struct wsdbg_values wsdbg_values_filtered(const struct wsdbg_values *values, unsigned relations, bool is_signed,
                                           const struct wsdbg_values *other);
