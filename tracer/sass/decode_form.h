@@ -36,9 +36,7 @@ enum wsdbg_field {
     FIELD_RB_WIDE, /* as many as the width says */
     FIELD_RC,      /* 71:64 */
     FIELD_RC_WIDE,
-    FIELD_URB, /* 37:32 */
     FIELD_URB_PAIR,
-    FIELD_URC,           /* 69:64 */
     FIELD_BUNDLE_A,      /* 29:24, uniform pair: address of a descriptor, or of global memory */
     FIELD_BUNDLE_B,      /* 37:32, uniform: the copy engine's places */
     FIELD_BUNDLE_C,      /* 69:64, uniform: multicast mask, sizes */
@@ -130,6 +128,8 @@ struct wsdbg_form {
     uint32_t flags;
 };
 
+/* Fills in the operands of *in, whose words, operation, widths and signs are set. */
+void wsdbg_form_read_operands(struct wsdbg_instruction *in, const struct wsdbg_form *form);
 /* Which field each operand of a decoded instruction came from. */
 void wsdbg_form_fields(const struct wsdbg_instruction *instruction, const struct wsdbg_form *form,
                        uint8_t destinations[WSDBG_DESTINATIONS_MAX], uint8_t sources[WSDBG_SOURCES_MAX]);
@@ -151,6 +151,16 @@ static inline uint32_t wsdbg_bits(const uint64_t words[2], unsigned first, unsig
 {
     const unsigned __int128 word = (unsigned __int128)words[1] << 64 | words[0];
     return (uint32_t)(word >> first) & (count < 32 ? (1u << count) - 1 : UINT32_MAX);
+}
+
+static inline uint32_t bits(const struct wsdbg_instruction *in, unsigned first, unsigned count)
+{
+    return wsdbg_bits(in->words, first, count);
+}
+
+static inline bool bit(const struct wsdbg_instruction *in, unsigned number)
+{
+    return bits(in, number, 1) != 0;
 }
 
 #endif
