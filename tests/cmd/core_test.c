@@ -108,6 +108,19 @@ static void what_a_dump_lacks_is_in_the_report(void **state)
     outcome_free(&outcome);
 }
 
+/* Lane 3 of the first warp of what synthetic.c makes. */
+static void a_fault_is_no_hang(void **state)
+{
+    (void)state;
+    write_dump("fault", &small, 0x1000);
+    struct outcome outcome = WSDBG("core", "-o", "kept.db", "fault");
+    const char said[] = "the GPU reported CUDA_EXCEPTION_14 in thread (3,0,0) of CTA (0,0,0) at 0x7f1000000000: that "
+                        "ended the kernel, it did not hang\n";
+    assert_int_equal(outcome.status, 0);
+    check_says(outcome.err, said);
+    outcome_free(&outcome);
+}
+
 static void a_hang_makes_the_status_124(void **state)
 {
     (void)state;
@@ -181,6 +194,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_dump_is_not_two_looks, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_dump_without_a_running_kernel_is_no_hang, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(what_a_dump_lacks_is_in_the_report, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_fault_is_no_hang, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_hang_makes_the_status_124, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_run_takes_a_dump_at_a_stall, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_run_without_an_answer_says_so, scratch_setup, scratch_teardown),
