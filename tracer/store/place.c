@@ -27,8 +27,8 @@ static bool same_line(const struct wsdbg_site *a, const struct wsdbg_site *b)
     return a->line.value == b->line.value && strcmp(a->file, b->file) == 0;
 }
 
-/* The innermost level in the file of the outermost level that not all of the function's sites have.  The call of inlined
- * code is a site too: one whose levels all belong to this one as well says nothing. */
+/* The innermost level in the file of the outermost level that not all of the function's sites have.  The call of
+ * inlined code is a site too: one whose levels all belong to this one as well says nothing. */
 static const struct wsdbg_site *telling_level(const struct wsdbg_snapshot *s, uint32_t site)
 {
     const struct wsdbg_site *own[LEVELS], *other[LEVELS];

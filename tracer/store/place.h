@@ -14,8 +14,8 @@ void wsdbg_place_text(const struct wsdbg_snapshot *snapshot, uint32_t site, char
 void wsdbg_place_levels(const struct wsdbg_snapshot *snapshot, uint32_t site, char *out, size_t bytes);
 /* The line of a source file that the place comes from: the innermost one in that file; 0 = none. */
 uint32_t wsdbg_place_line(const struct wsdbg_snapshot *snapshot, uint32_t site, const char *file);
-/* A module's row (index < module_count); where its probes name no source file, source_path is that of the outermost level
- * of one of its sites. */
+/* A module's row (index < module_count); where its probes name no source file, source_path is that of the outermost
+ * level of one of its sites. */
 struct wsdbg_module wsdbg_place_module(const struct wsdbg_snapshot *snapshot, size_t module);
 /* The name of the file without its folders. */
 const char *wsdbg_place_file(const char *path);
