@@ -4,7 +4,7 @@
     tests/h200/live.py [--build build] [--out live.json] [--runs 3] [--public FOLDER] [PART ...]
     tests/h200/live.py --table live.json > docs/results/h200-live.md
 
-Parts: hangs, waits, timing, healthy, slow, python, public (default: all).  Results are merged into the JSON file.  `python` needs
+Parts: hangs, waits, timing, kills, healthy, slow, python, public (default: all).  Results are merged into the JSON file.  `python` needs
 PyTorch and Triton; `public` runs the programs in --public (kernels of others with a defect put in by hand, never kept here).  A
 development script: wsdbg itself needs no Python.
 """
@@ -168,7 +168,7 @@ class Live:
         for title, options in sizes.items():
             for door in ('live', 'core'):
                 results = []
-                for _ in range(max(self.runs, 5) if door == 'live' else 2):
+                for _ in range(max(self.runs, 5) if door == 'live' else self.runs):
                     result = self.watched([self.tool('gemm'), '--variant', 'plain', *options], ['--evidence', door], memory=True)
                     results.append((self.judge(result, 'ARRIVE_MISSING', 'consumer', 'empty'), result['kib'], result['seconds']))
                 looks = [r['looks'] for r, _, _ in results if r['looks']]
@@ -179,31 +179,83 @@ class Live:
                 print('timing', title, door, table[-1]['verdict_ms'], table[-1]['kib'], flush=True)
         return table
 
+    def inspector_of(self, wsdbg):
+        """The child of wsdbg that speaks with the driver, while there is one."""
+        for entry in os.listdir('/proc'):
+            try:
+                fields = open(f'/proc/{entry}/stat').read().rsplit(')', 1)
+                if entry.isdigit() and int(fields[1].split()[1]) == wsdbg and 'wsdbg' in fields[0]:
+                    return int(entry)
+            except (OSError, IndexError, ValueError):
+                pass
+        return None
+
+    def kill_while_looking(self, whom, delay_ms):
+        """One look at a healthy program, in the middle of which the inspector or wsdbg is killed; how the program ends."""
+        database = os.path.join(self.scratch, f'kill-{whom}-{delay_ms}.db')
+        program = [self.tool('gemm'), '--variant', 'plain', '--m', '2048', '--n', '2048', '--k', '2048', '--repeat', '60000', '--checksum']
+        errors = open(os.path.join(self.scratch, 'kill-stderr'), 'w+')
+        process = subprocess.Popen([self.tool('wsdbg'), 'run', '--evidence', 'live', '--on-stall', 'detach', '-o', database, '--', *program],
+                                   stdout=subprocess.PIPE, stderr=errors, text=True)
+        time.sleep(1.2)
+        process.send_signal(signal.SIGQUIT)
+        start, inspector = time.monotonic(), None
+        while not inspector and time.monotonic() - start < 1:
+            inspector = self.inspector_of(process.pid)
+        time.sleep(max(0, delay_ms / 1000))
+        try:
+            os.kill(inspector if whom == 'inspector' and inspector else process.pid, signal.SIGKILL)
+            killed = True
+        except OSError:
+            killed = False
+        try:
+            out, _ = process.communicate(timeout=25)
+            ended = True
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, ended = '', False
+            subprocess.run(['pkill', '-9', '-P', str(process.pid)])
+        errors.seek(0)
+        return {'killed': whom, 'delay_ms': delay_ms, 'was_there': killed and inspector is not None, 'ended': ended,
+                'status': process.returncode, 'checksum': (re.findall(r'checksum: (\w+)', out or '') or [None])[0],
+                'seconds': time.monotonic() - start, 'stderr': self.plain(errors.read())[-600:]}
+
+    def kills(self):
+        alone = subprocess.run([self.tool('gemm'), '--variant', 'plain', '--m', '2048', '--n', '2048', '--k', '2048', '--repeat', '10', '--checksum'],
+                               capture_output=True, text=True, timeout=60).stdout
+        out = [{'killed': 'nobody', 'checksum': (re.findall(r'checksum: (\w+)', alone) or [None])[0]}]
+        for whom in ('inspector', 'wsdbg'):
+            for delay_ms in (5, 50, 95, 105, 125, 180):
+                out.append(self.kill_while_looking(whom, delay_ms))
+                print('kills', {k: v for k, v in out[-1].items() if k != 'stderr'}, flush=True)
+        return out
+
     def healthy(self):
-        """100 looks at a healthy GEMM: the same bits, and its pace before, while and after."""
-        program = [self.tool('gemm'), '--variant', 'plain', '--repeat', '12000', '--times', '--checksum']
+        """100 looks at a healthy GEMM on eight of the chip's multiprocessors, so that a launch lasts long enough to be seen: the same bits,
+        and its pace before, while and after."""
+        program = [self.tool('gemm'), '--variant', 'plain', '--ctas', '8', '--repeat', '800', '--times', '--checksum']
         out = {}
 
         def look(process):
-            time.sleep(6)
+            time.sleep(7)
             for _ in range(100):
                 process.send_signal(signal.SIGQUIT)
-                time.sleep(0.06)
+                time.sleep(0.36)
 
-        for title, extra in (('alone', None), ('watched', []), ('looked at', ['--evidence', 'live'])):
+        for title, extra in (('alone', None), ('looked at', ['--evidence', 'live'])):
             if extra is None:
                 done = subprocess.run(program, capture_output=True, text=True, timeout=120)
                 text, status, looks = done.stdout, done.returncode, 0
             else:
                 result = self.watched(program, extra, '10', 120, during=look if extra else None)
                 text, status = result['stdout'], result['status']
-                looks = len(re.findall(r'^wsdbg: look', result['stderr'], re.M))
+                looks = len(re.findall(r'where every warp stands now', result['stderr']))
                 out.setdefault('stderr', result['stderr'][-2000:])
             over = [float(t) for t in re.findall(r'^over ([\d.]+)$', text, re.M)]
             steps = [b - a for a, b in zip(over, over[1:])]
             third = len(steps) // 6
             out[title] = {'status': status, 'looks': looks, 'checksum': (re.findall(r'checksum: (\w+)', text) or [None])[0],
-                          'launches': len(over), 'first_sixth_ms': spread(steps[100:third]), 'last_sixth_ms': spread(steps[-third:]),
+                          'launches': len(over), 'first_sixth_ms': spread(steps[10:third]), 'last_sixth_ms': spread(steps[-third:]),
                           'all_ms': spread(steps), 'longest_ms': sorted(steps)[-5:]}
             print('healthy', title, {k: v for k, v in out[title].items() if k != 'longest_ms'}, flush=True)
         return out
@@ -241,7 +293,7 @@ class Live:
         return out
 
 
-PARTS = {'hangs': Live.hangs, 'waits': Live.waits, 'timing': Live.timing, 'healthy': Live.healthy, 'slow': Live.slow,
+PARTS = {'hangs': Live.hangs, 'waits': Live.waits, 'timing': Live.timing, 'kills': Live.kills, 'healthy': Live.healthy, 'slow': Live.slow,
          'python': Live.python, 'public': Live.public_kernels}
 
 

@@ -75,16 +75,29 @@ def timing(table, out):
 
 def healthy(result, out):
     out('## A healthy GEMM, looked at\n')
-    out('`live.py healthy`: 8192³, plain image, 12,000 launches with a synchronisation each; the last run is looked at 100 times (Ctrl-\\\\ to wsdbg).\n')
+    out('`live.py healthy`: 8192³ on eight multiprocessors (26 ms a launch), plain image, 800 launches with a synchronisation each; the second run is')
+    out('looked at again and again (SIGQUIT to wsdbg, 100 times; one that comes while a look is under way adds none).\n')
     out('| | exit status | looks | checksum | ms a launch, first sixth: median (range) | last sixth | the longest |')
     out('|' + '---|' * 7)
-    for title in ('alone', 'watched', 'looked at'):
+    for title in ('alone', 'looked at'):
         r = result[title]
 
         def pace(s):
             return f"{s['median']:.3f} ({s['min']:.3f}–{s['max']:.3f})" if s else '-'
         longest = ', '.join(f'{ms:.0f}' for ms in r['longest_ms'][-3:])
         out(f"| {title} | {r['status']} | {r['looks']} | {r['checksum']} | {pace(r['first_sixth_ms'])} | {pace(r['last_sixth_ms'])} | {longest} |")
+    out('')
+
+
+def kills(rows, out):
+    out('## wsdbg and its inspector, killed while they look\n')
+    out('`live.py kills`: `wsdbg run --evidence live --on-stall detach` on a healthy GEMM (60,000 launches), one look, SIGKILL so long after the inspector')
+    out(f"appeared. Alone its checksum is {rows[0]['checksum']}.\n")
+    out('| killed | after ms | was there | program ended | status of wsdbg | checksum | s until the end |')
+    out('|' + '---|' * 7)
+    for r in rows[1:]:
+        out(f"| {r['killed']} | {r['delay_ms']} | {'yes' if r['was_there'] else 'no'} | {'yes' if r['ended'] else 'no'} | {r['status']} | "
+            f"{r['checksum']} | {r['seconds']:.1f} |")
     out('')
 
 
@@ -108,6 +121,8 @@ def write(results, out):
         waits(results['waits'], out)
     if 'timing' in results:
         timing(results['timing'], out)
+    if 'kills' in results:
+        kills(results['kills'], out)
     if 'healthy' in results:
         healthy(results['healthy'], out)
     if 'slow' in results:

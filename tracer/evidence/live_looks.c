@@ -10,7 +10,7 @@
 #include "evidence/look_keeper.h"
 
 enum { LOOKS = 2 };
-#define APART_NS 100000000ull /* from one suspension to the next */
+#define APART_NS 60000000ull /* from one suspension to the next: a spinning warp has gone round many times */
 #define STOPPED_AT_MOST_NS 1000000000ull
 #define ATTACH_LIMIT_NS 2000000000ull /* and never more than half of the time there is */
 #define STEP_LIMIT_NS 1500000000ull
