@@ -24,8 +24,9 @@ struct changed {
     struct wsdbg_code *code;
     uint32_t word_at; /* shared offset of CTA 0 whose word is another one; 0 = none */
     uint64_t word;
-    unsigned reads, fails_at; /* 0 = never */
-    long register_read_ns;    /* each takes at least so long */
+    unsigned reads, fails_at;                 /* 0 = never */
+    long register_read_ns;                    /* each takes at least so long */
+    const struct wsdbg_machine_warp *lacking; /* its registers are not known; NULL = none */
 };
 static struct changed changed;
 
@@ -45,12 +46,27 @@ static struct wsdbg_error *shared(struct wsdbg_machine *machine, uint32_t cta, u
     return error;
 }
 
+static bool lacks(uint32_t warp)
+{
+    return &changed.machine->warps[warp] == changed.lacking;
+}
+
 static struct wsdbg_error *registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t first,
                                      uint32_t count, uint32_t *out, uint32_t *known_count)
 {
     struct wsdbg_error *error = count_read();
     nanosleep(&(struct timespec){.tv_nsec = changed.register_read_ns}, NULL);
-    return error ? error : changed.real->registers(machine, warp, lane, first, count, out, known_count);
+    *known_count = 0;
+    return error || lacks(warp) ? error : changed.real->registers(machine, warp, lane, first, count, out, known_count);
+}
+
+static struct wsdbg_error *uniform_registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t first,
+                                             uint32_t count, uint32_t *out, uint32_t *known_count)
+{
+    struct wsdbg_error *error = count_read();
+    *known_count = 0;
+    return error || lacks(warp) ? error
+                                : changed.real->uniform_registers(machine, warp, first, count, out, known_count);
 }
 
 static struct wsdbg_error *constant(struct wsdbg_machine *machine, uint32_t grid, unsigned bank, uint32_t offset,
@@ -70,6 +86,7 @@ static int open_dump(void **state)
     changed.ops = *changed.real;
     changed.ops.shared = shared;
     changed.ops.registers = registers;
+    changed.ops.uniform_registers = uniform_registers;
     changed.ops.constant = constant;
     changed.machine->ops = &changed.ops;
     return 0;
@@ -253,6 +270,43 @@ static void a_warp_that_was_not_read_is_like_one_in_its_state(void **state)
     wsdbg_look_destroy(look);
 }
 
+/* A look that was kept has the registers of one warp of each state only. */
+static void lose_registers(void)
+{
+    changed.lacking = warp_of_first_cta(CONSUMER);
+}
+
+static void a_warp_whose_registers_are_not_there_is_like_one_in_its_state(void **state)
+{
+    (void)state;
+    struct wsdbg_snapshot snapshot = look_twice(lose_registers);
+    const struct wsdbg_warp_row *lacking = &snapshot.warps[CONSUMER], *other = &snapshot.warps[CONSUMER + 1];
+    assert_false(snapshot.parts[lacking->part_first].seen);
+    assert_true(snapshot.parts[other->part_first].seen);
+    assert_int_equal(snapshot.looks[1].warps_read, snapshot.looks[0].warps_read - 1);
+    assert_int_equal(snapshot.looks[1].moved, 0);
+    assert_int_equal(lacking->state, WSDBG_WARP_WAIT_MBARRIER);
+    assert_int_equal(lacking->barrier, other->barrier);
+    assert_int_equal(lacking->parity.value, other->parity.value);
+    assert_true(lacking->parity.known);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
+/* The lane that waits is read from another warp, the lanes that need no registers are seen all the same. */
+static void a_producer_whose_registers_are_not_there_is_like_another(void **state)
+{
+    (void)state;
+    changed.lacking = warp_of_first_cta(PRODUCER);
+    struct wsdbg_look *look = look_at(1);
+    struct wsdbg_snapshot snapshot = {0};
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    assert_int_equal(snapshot.warps[PRODUCER].part_count, 2);
+    assert_int_equal(snapshot.warps[PRODUCER].state, WSDBG_WARP_WAIT_MBARRIER);
+    assert_int_equal(snapshot.barriers[snapshot.warps[PRODUCER].barrier].cta, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    wsdbg_look_destroy(look);
+}
+
 static void code_that_is_not_there_is_said_once(void **state)
 {
     (void)state;
@@ -333,6 +387,8 @@ int main(void)
         ON_DUMP(a_wait_whose_phase_is_over_is_none),
         ON_DUMP(without_time_to_read_nothing_is_guessed),
         ON_DUMP(a_warp_that_was_not_read_is_like_one_in_its_state),
+        ON_DUMP(a_warp_whose_registers_are_not_there_is_like_one_in_its_state),
+        ON_DUMP(a_producer_whose_registers_are_not_there_is_like_another),
         ON_DUMP(code_that_is_not_there_is_said_once),
         ON_DUMP(the_authors_names_stay),
         ON_DUMP(a_door_that_breaks_at_any_read_is_an_error),

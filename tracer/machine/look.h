@@ -54,7 +54,7 @@ struct wsdbg_look_warp {
     uint64_t stands;  /* equal for warps whose lanes stand in the same waits, wherever in their loops */
     uint64_t alike;   /* equal for warps in the same state, as far as that is seen without registers */
     uint64_t wants;   /* what its lanes wait for: operands */
-    bool needs_registers, read;
+    bool needs_registers, asked, read; /* read: what its parts wait for needs no more */
     bool leads; /* the first one of its state */
     bool wants_known;
     uint32_t decides; /* part whose state is the warp's, WSDBG_NONE */

@@ -390,14 +390,16 @@ struct wsdbg_error *wsdbg_look_operands(struct wsdbg_looking *looking, uint32_t 
     struct wsdbg_look_part *part = &looking->parts[number];
     struct wsdbg_part *row = &looking->out->parts[number];
     struct lane lane = {.looking = looking, .warp = looking->warps[row->warp].machine, .lane = part->lane};
+    const bool needs = part->place.function && wsdbg_look_needs_registers(part);
     if (!part->place.function)
         return NULL;
-    if (wsdbg_look_needs_registers(part))
+    if (needs)
         lane.error = read_registers(&lane, row->warp);
+    const bool has_none = needs && !lane.general_count && !lane.uniform_count;
     if (!lane.error && part->site.barrier_before != WSDBG_NO_INSTRUCTION)
         read_bar(&lane, instruction_of(part, part->site.barrier_before), part);
     if (!lane.error)
         read_site(&lane, part, row);
-    row->seen = !lane.error;
+    row->seen = !lane.error && !has_none;
     return lane.error;
 }

@@ -84,14 +84,17 @@ static void compare_states(struct wsdbg_looking *looking)
     }
 }
 
+/* A file may hold the registers of some warps only: one without them was asked for, but not read. */
 static struct wsdbg_error *read_warp(struct wsdbg_looking *looking, uint32_t warp)
 {
     const struct wsdbg_warp_row *row = &looking->out->warps[warp];
     struct wsdbg_error *error = NULL;
-    for (uint32_t i = row->part_first; !error && i < row->part_first + row->part_count; i++)
+    looking->warps[warp].asked = looking->warps[warp].read = true;
+    for (uint32_t i = row->part_first; !error && i < row->part_first + row->part_count; i++) {
         error = wsdbg_look_operands(looking, i);
-    looking->warps[warp].read = true;
-    if (looking->warps[warp].needs_registers) {
+        looking->warps[warp].read &= looking->out->parts[i].seen || !looking->parts[i].place.function;
+    }
+    if (looking->warps[warp].needs_registers && looking->warps[warp].read) {
         looking->ctas[row->cta].read = true;
         looking->warps_read++;
     }
@@ -140,6 +143,8 @@ static void take_over(struct wsdbg_looking *looking, uint32_t from, uint32_t to)
     for (uint32_t i = 0; i < target->part_count; i++) {
         struct wsdbg_look_part *part = &looking->parts[target->part_first + i];
         struct wsdbg_part *row = &looking->out->parts[target->part_first + i];
+        if (row->seen)
+            continue;
         for (uint32_t s = source->part_first; s < source->part_first + source->part_count; s++) {
             const struct wsdbg_look_part *other = &looking->parts[s];
             if (other->place.function != part->place.function || other->site.home != part->site.home ||
@@ -166,7 +171,7 @@ enum turn { TURN_LEADERS, TURN_THEIR_CTAS, TURN_REST, TURN_COUNT };
 
 static bool is_its_turn(const struct wsdbg_looking *looking, uint32_t warp, enum turn turn)
 {
-    if (!looking->warps[warp].needs_registers || looking->warps[warp].read)
+    if (!looking->warps[warp].needs_registers || looking->warps[warp].asked)
         return false;
     return turn == TURN_REST ||
            (turn == TURN_LEADERS ? looking->warps[warp].leads : looking->ctas[looking->out->warps[warp].cta].read);
@@ -181,6 +186,28 @@ static struct wsdbg_error *read_turn(struct wsdbg_looking *looking, enum turn tu
     return error;
 }
 
+static struct leader *leader_of(const struct wsdbg_looking *looking, uint32_t warp, struct leader *leaders,
+                                size_t count)
+{
+    const struct wsdbg_look_warp *beside = &looking->warps[warp];
+    return count && beside->needs_registers ? bsearch(&beside->alike, leaders, count, sizeof *leaders, to_alike) : NULL;
+}
+
+static void lend_operands(struct wsdbg_looking *looking, struct leader *leaders, size_t count)
+{
+    /* Where the first one of a state could not be read, another one stands for it. */
+    for (uint32_t i = 0; i < looking->out->warp_count; i++) {
+        struct leader *leader = looking->warps[i].read ? leader_of(looking, i, leaders, count) : NULL;
+        if (leader && !looking->warps[leader->warp].read)
+            leader->warp = i;
+    }
+    for (uint32_t i = 0; i < looking->out->warp_count; i++) {
+        const struct leader *leader = looking->warps[i].read ? NULL : leader_of(looking, i, leaders, count);
+        if (leader && looking->warps[leader->warp].read)
+            take_over(looking, leader->warp, i);
+    }
+}
+
 static struct wsdbg_error *read_all(struct wsdbg_looking *looking, struct leader *leaders)
 {
     const uint64_t deadline_ns = now_ns() + looking->read_budget_ns;
@@ -188,14 +215,8 @@ static struct wsdbg_error *read_all(struct wsdbg_looking *looking, struct leader
     struct wsdbg_error *error = NULL;
     for (enum turn turn = TURN_LEADERS; !error && turn < TURN_COUNT; turn++)
         error = read_turn(looking, turn, deadline_ns);
-    for (uint32_t i = 0; !error && i < looking->out->warp_count; i++) {
-        const uint64_t *alike = &looking->warps[i].alike;
-        const struct leader *leader = looking->warps[i].needs_registers && !looking->warps[i].read
-                                          ? bsearch(alike, leaders, count, sizeof *leaders, to_alike)
-                                          : NULL;
-        if (leader && looking->warps[leader->warp].read)
-            take_over(looking, leader->warp, i);
-    }
+    if (!error)
+        lend_operands(looking, leaders, count);
     return error;
 }
 
