@@ -46,6 +46,32 @@
 #define SHIFT_ADD(to, from, number, shift)                    \
     .operation = WSDBG_OP_LEA, .destinations = {GENERAL(to)}, \
     .sources = {GENERAL(from), NUMBER(number), NUMBER(shift)}, .destination_count = 1, .source_count = 3
+/* to = from * number + added; of the wide one both halves of the product, without anything added. */
+#define MULTIPLY_ADD(to, from, number, added)                  \
+    .operation = WSDBG_OP_IMAD, .destinations = {GENERAL(to)}, \
+    .sources = {GENERAL(from), NUMBER(number), GENERAL(added)}, .destination_count = 1, .source_count = 3
+#define MULTIPLY_WIDE(to, from, factor)                                               \
+    .operation = WSDBG_OP_IMAD, .is_wide = true,                                      \
+    .destinations = {{.kind = WSDBG_OPERAND_REGISTER, .number = to, .registers = 2}}, \
+    .sources = {GENERAL(from), NUMBER(factor), GENERAL(WSDBG_RZ)}, .destination_count = 1, .source_count = 3
+#define SUBTRACT(to, from, what)                                                                       \
+    .operation = WSDBG_OP_IMAD, .destinations = {GENERAL(to)},                                         \
+    .sources = {GENERAL(from),                                                                         \
+                NUMBER(1),                                                                             \
+                {.kind = WSDBG_OPERAND_REGISTER, .number = what, .registers = 1, .is_negated = true}}, \
+    .destination_count = 1, .source_count = 3
+/* to = (from >> 1) + added */
+#define HALVE_ADD(to, from, added)                                                                     \
+    .operation = WSDBG_OP_LEA, .is_high = true, .destinations = {GENERAL(to)},                         \
+    .sources = {GENERAL(from), GENERAL(added), GENERAL(WSDBG_RZ), NUMBER(31)}, .destination_count = 1, \
+    .source_count = 4
+#define SHIFT_RIGHT(to, from, by)                                                                      \
+    .operation = WSDBG_OP_SHF, .is_high = true, .is_right_shift = true, .destinations = {GENERAL(to)}, \
+    .sources = {GENERAL(WSDBG_RZ), NUMBER(by), GENERAL(from)}, .destination_count = 1, .source_count = 3
+/* mapa: the address `from` in the CTA whose rank is in `rank` */
+#define MAP(to, rank, from)                                    \
+    .operation = WSDBG_OP_PRMT, .destinations = {GENERAL(to)}, \
+    .sources = {GENERAL(rank), NUMBER(0x654), GENERAL(from)}, .destination_count = 1, .source_count = 3
 #define LOAD(to) .operation = WSDBG_OP_LDG, .destinations = {GENERAL(to)}, .destination_count = 1
 #define READS(from) .operation = WSDBG_OP_SYNCS_ARRIVE, .sources = {GENERAL(from)}, .source_count = 1
 #define TO(rows) .has_target = true, .target_offset_bytes = (rows)*WSDBG_INSTRUCTION_BYTES
@@ -161,6 +187,109 @@ static void what_is_written_under_a_guard_is_read_under_it(void **state)
     ASSERT_READ(rewritten, .known = false);
 }
 
+/* stage = tile % 7, the reciprocal having 33 bits, and the stage behind it, which wraps. */
+static void a_remainder_of_seven_has_seven_values(void **state)
+{
+    (void)state;
+    const struct wsdbg_instruction code[] = {
+        {ALWAYS, LOAD(7)},
+        {ALWAYS, MULTIPLY_WIDE(4, 7, 0x24924925)},
+        {ALWAYS, SUBTRACT(4, 7, 5)},
+        {ALWAYS, HALVE_ADD(4, 4, 5)},
+        {ALWAYS, MOVE(5, 0)},
+        {ALWAYS, SHIFT_RIGHT(4, 4, 2)},
+        {ALWAYS, MULTIPLY_ADD(1, 4, -7, 7)},
+        /* loop */ {ALWAYS, SHIFT_ADD(2, 1, 0x400, 3)},
+        {ALWAYS, READS(2)},
+        {ALWAYS, ADD(1, 1, 1)},
+        {ALWAYS, COMPARE(0, NE, 1, 7)},
+        {ALWAYS, SELECT(1, 1, WSDBG_RZ, 0)},
+        {IF(1), BRANCH, TO(-5)},
+        {ALWAYS, EXIT},
+    };
+    ASSERT_READ(code, true, 0x400, 8, 7);
+}
+
+/* The reciprocals of 5 and 3 have 32 bits. */
+static void a_remainder_with_a_short_reciprocal_is_counted(void **state)
+{
+    (void)state;
+    const struct wsdbg_instruction five[] = {
+        {ALWAYS, LOAD(7)},
+        {ALWAYS, MULTIPLY_WIDE(4, 7, 0xcccccccd)},
+        {ALWAYS, SHIFT_RIGHT(4, 5, 2)},
+        {ALWAYS, MULTIPLY_ADD(1, 4, -5, 7)},
+        {ALWAYS, READS(1)},
+        {ALWAYS, EXIT},
+    };
+    const struct wsdbg_instruction three[] = {
+        {ALWAYS, LOAD(7)},
+        {ALWAYS, MULTIPLY_WIDE(4, 7, 0xaaaaaaab)},
+        {ALWAYS, SHIFT_RIGHT(4, 5, 1)},
+        {ALWAYS, MULTIPLY_ADD(1, 4, -3, 7)},
+        {ALWAYS, READS(1)},
+        {ALWAYS, EXIT},
+    };
+    ASSERT_READ(five, true, 0, 1, 5);
+    ASSERT_READ(three, true, 0, 1, 3);
+}
+
+/* The same instructions, one number or one register another. */
+static void what_only_looks_like_a_remainder_is_not_known(void **state)
+{
+    (void)state;
+    const struct wsdbg_instruction reciprocal_too_small[] = {
+        {ALWAYS, LOAD(7)},
+        {ALWAYS, MULTIPLY_WIDE(4, 7, 0xcccccccc)},
+        {ALWAYS, SHIFT_RIGHT(4, 5, 2)},
+        {ALWAYS, MULTIPLY_ADD(1, 4, -5, 7)},
+        {ALWAYS, READS(1)},
+        {ALWAYS, EXIT},
+    };
+    const struct wsdbg_instruction shift_too_small[] = {
+        {ALWAYS, LOAD(7)},
+        {ALWAYS, MULTIPLY_WIDE(4, 7, 0xcccccccd)},
+        {ALWAYS, SHIFT_RIGHT(4, 5, 1)},
+        {ALWAYS, MULTIPLY_ADD(1, 4, -5, 7)},
+        {ALWAYS, READS(1)},
+        {ALWAYS, EXIT},
+    };
+    const struct wsdbg_instruction of_the_low_half[] = {
+        {ALWAYS, LOAD(7)},
+        {ALWAYS, MULTIPLY_WIDE(4, 7, 0xcccccccd)},
+        {ALWAYS, SHIFT_RIGHT(4, 4, 2)},
+        {ALWAYS, MULTIPLY_ADD(1, 4, -5, 7)},
+        {ALWAYS, READS(1)},
+        {ALWAYS, EXIT},
+    };
+    const struct wsdbg_instruction of_another[] = {
+        {ALWAYS, LOAD(7)}, {ALWAYS, MULTIPLY_WIDE(4, 7, 0xcccccccd)}, {ALWAYS, SHIFT_RIGHT(4, 5, 2)},
+        {ALWAYS, LOAD(7)}, {ALWAYS, MULTIPLY_ADD(1, 4, -5, 7)},       {ALWAYS, READS(1)},
+        {ALWAYS, EXIT},
+    };
+    ASSERT_READ(reciprocal_too_small, .known = false);
+    ASSERT_READ(shift_too_small, .known = false);
+    ASSERT_READ(of_the_low_half, .known = false);
+    ASSERT_READ(of_another, .known = false);
+}
+
+/* An arrival in another CTA: all of its address is made where it is used, under one guard; the stage has no bound. */
+static void a_mapped_address_is_followed_under_its_guard(void **state)
+{
+    (void)state;
+    const struct wsdbg_instruction code[] = {
+        {ALWAYS, LOAD(1)},
+        {ALWAYS, LOAD(3)},
+        {IF_NOT(0), SHIFT_ADD(2, 1, 0x400, 3)},
+        {ALWAYS, ADD(1, 1, 1)},
+        {IF_NOT(0), ADD(2, 2, 0x38)},
+        {IF_NOT(0), MAP(2, 3, 2)},
+        {IF_NOT(0), READS(2)},
+        {ALWAYS, EXIT},
+    };
+    ASSERT_READ(code, true, 0x438, 8, 0);
+}
+
 /* What a called piece of code does not write is what its caller had; what it writes, what it wrote. */
 static void a_call_changes_what_the_callee_writes(void **state)
 {
@@ -204,6 +333,10 @@ int main(void)
         cmocka_unit_test(a_loop_s_bound_bounds_its_counter),
         cmocka_unit_test(a_counter_without_a_bound_keeps_its_stride),
         cmocka_unit_test(what_is_written_under_a_guard_is_read_under_it),
+        cmocka_unit_test(a_remainder_of_seven_has_seven_values),
+        cmocka_unit_test(a_remainder_with_a_short_reciprocal_is_counted),
+        cmocka_unit_test(what_only_looks_like_a_remainder_is_not_known),
+        cmocka_unit_test(a_mapped_address_is_followed_under_its_guard),
         cmocka_unit_test(a_call_changes_what_the_callee_writes),
         cmocka_unit_test(behind_a_branch_nobody_can_follow_nothing_is_known),
     };

@@ -180,6 +180,12 @@ static void a_barrier_s_address_keeps_the_rank_apart(void **state)
     assert_range(&mapped, 0x400, 8, 4);
     assert_int_equal(mapped.rank, WSDBG_RANK_OTHER);
 
+    const struct wsdbg_values endless = wsdbg_values_steps(0x438, 8, 0);
+    const struct wsdbg_values endless_address = wsdbg_values_sum(&endless, &high);
+    const struct wsdbg_values endless_mapped = wsdbg_values_permuted(&other, 0x654, &endless_address);
+    assert_range(&endless_mapped, 0x438, 8, 0);
+    assert_int_equal(endless_mapped.rank, WSDBG_RANK_OTHER);
+
     const struct wsdbg_values offset_mask = wsdbg_values_one(0xffffff);
     const struct wsdbg_values stripped = wsdbg_values_logic(&mapped, &offset_mask, &zero, 0xc0);
     assert_range(&stripped, 0x400, 8, 4);

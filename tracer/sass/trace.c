@@ -3,6 +3,7 @@
 #include "sass/trace_nodes.h"
 
 #include "sass/compute.h"
+#include "sass/remainder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -179,6 +180,9 @@ static struct wsdbg_values value_of_result(struct wsdbg_trace *trace, const stru
     const unsigned part = wsdbg_compute_part(instruction, reg);
     for (unsigned i = 0; i < instruction->source_count; i++)
         sources[i] = value_of_source(trace, &instruction->sources[i], &inputs_of(trace, node)[i], part);
+    uint32_t divisor;
+    if (wsdbg_remainder_at(&trace->definitions, number, &divisor))
+        return sources[2].kind == WSDBG_VALUES_NONE ? sources[2] : wsdbg_values_steps(0, 1, divisor);
     return wsdbg_compute(instruction, part, sources);
 }
 

@@ -6,7 +6,7 @@
 #define SELECT_RANK 0x654u
 #define A_AND_B 0xc0
 #define ALL_NUMBERS ((uint64_t)1 << 32)
-enum { FREE_BITS_MOST = 5 }; /* 2^5 = WSDBG_VALUES_FEW */
+enum { OFFSET_BITS = 24, FREE_BITS_MOST = 5 }; /* 2^5 = WSDBG_VALUES_FEW */
 
 struct bits {
     uint32_t known, value; /* value only where known */
@@ -169,7 +169,10 @@ struct wsdbg_values wsdbg_values_permuted(const struct wsdbg_values *a, uint32_t
     if (a->kind == WSDBG_VALUES_NONE || c->kind == WSDBG_VALUES_NONE)
         return wsdbg_values_none();
     if (selector == SELECT_RANK) { /* mapa: the same place in the CTA that `a` names */
-        struct wsdbg_values result = masked(c, OFFSET_MASK);
+        /* Steps without end are such steps also modulo 2^24, whatever is added above. */
+        const bool is_endless =
+            c->kind == WSDBG_VALUES_STEPS && !c->count && wsdbg_values_trailing_zeros(c->number[1]) <= OFFSET_BITS;
+        struct wsdbg_values result = is_endless ? *c : masked(c, OFFSET_MASK);
         if (result.kind == WSDBG_VALUES_LISTED || result.kind == WSDBG_VALUES_STEPS)
             result.rank = WSDBG_RANK_OTHER;
         return result;

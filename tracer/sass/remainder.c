@@ -1,0 +1,137 @@
+/* remainder.c - see remainder.h.  Reads the instructions of one block, back from the last one.
+ *
+ *     high = x * m >> 32;  sum = (x - high >> 1) + high;  quotient = sum >> s;  result = quotient * -d + x
+ *
+ * Without `sum` where the reciprocal has 32 bits, without `s` where it is 0.  The quotient is x / d rounded down for
+ * every x below 2^32 if 2^n <= r * d <= 2^n + 2^(n - 32), with r the whole reciprocal and n all that is shifted
+ * (Granlund and Montgomery, Division by Invariant Integers using Multiplication, theorem 4.2).
+ */
+#include "sass/remainder.h"
+
+#include "sass/compute.h"
+
+enum { DIVISOR_MOST = 1 << 16, SHIFT_MOST = 16 };
+
+/* A register as some instruction finds it: who of the block wrote it, WSDBG_GRAPH_NONE = it came into the block. */
+struct value {
+    unsigned reg;
+    uint32_t written;
+};
+
+static bool value_of(const struct wsdbg_definitions *definitions, uint32_t number, const struct wsdbg_operand *operand,
+                     struct value *out)
+{
+    const struct wsdbg_graph *graph = definitions->graph;
+    const uint32_t first = graph->blocks[graph->block_of[number]].first;
+    out->reg = wsdbg_register_of(operand, 0);
+    if (out->reg >= WSDBG_REGISTER_PREDICATE || operand->is_inverted ||
+        !wsdbg_definition_before(definitions, out->reg, first, number, &out->written))
+        return false;
+    if (out->written == number)
+        out->written = WSDBG_GRAPH_NONE;
+    return out->written == WSDBG_GRAPH_NONE || wsdbg_flow_is_unguarded(&graph->instructions[out->written]);
+}
+
+static bool is_value(const struct wsdbg_definitions *definitions, uint32_t number, unsigned source, bool is_negated,
+                     struct value expected)
+{
+    const struct wsdbg_operand *operand = &definitions->graph->instructions[number].sources[source];
+    struct value value;
+    return operand->is_negated == is_negated && value_of(definitions, number, operand, &value) &&
+           value.reg == expected.reg && value.written == expected.written;
+}
+
+/* The instruction that wrote the value, if it is one of the two and has so many sources. */
+static const struct wsdbg_instruction *writer_of(const struct wsdbg_definitions *definitions, struct value value,
+                                                 uint8_t operation, uint8_t uniform, unsigned sources)
+{
+    const struct wsdbg_instruction *writer =
+        value.written == WSDBG_GRAPH_NONE ? NULL : &definitions->graph->instructions[value.written];
+    const bool fits = writer && (writer->operation == operation || writer->operation == uniform) &&
+                      writer->source_count >= sources && wsdbg_compute_follows(writer);
+    return fits ? writer : NULL;
+}
+
+static bool is_number(const struct wsdbg_instruction *instruction, unsigned source, uint32_t number)
+{
+    uint32_t is;
+    return wsdbg_compute_is_number(&instruction->sources[source], &is) && is == number;
+}
+
+/* value = of >> shift, both unsigned; a value that is not shifted is its own. */
+static bool is_shifted(const struct wsdbg_definitions *definitions, struct value *value, uint32_t *shift)
+{
+    const struct wsdbg_instruction *writer = writer_of(definitions, *value, WSDBG_OP_SHF, WSDBG_OP_USHF, 3);
+    *shift = 0;
+    if (!writer)
+        return true;
+    return writer->is_right_shift && writer->is_high && !writer->is_signed && !writer->is_wide &&
+           is_number(writer, 0, 0) && wsdbg_compute_is_number(&writer->sources[1], shift) && *shift <= SHIFT_MOST &&
+           !writer->sources[2].is_negated && value_of(definitions, value->written, &writer->sources[2], value);
+}
+
+/* difference = x - high, by adding or by multiplying with 1 and adding. */
+static bool is_difference(const struct wsdbg_definitions *definitions, struct value difference, struct value x,
+                          struct value high)
+{
+    const struct wsdbg_instruction *adds = writer_of(definitions, difference, WSDBG_OP_IADD3, WSDBG_OP_UIADD3, 3);
+    const struct wsdbg_instruction *multiplies = writer_of(definitions, difference, WSDBG_OP_IMAD, WSDBG_OP_UIMAD, 3);
+    if (adds)
+        return is_value(definitions, difference.written, 0, false, x) &&
+               is_value(definitions, difference.written, 1, true, high) && is_number(adds, 2, 0);
+    return multiplies && !multiplies->is_wide && !multiplies->is_high && is_number(multiplies, 1, 1) &&
+           is_value(definitions, difference.written, 0, false, x) &&
+           is_value(definitions, difference.written, 2, true, high);
+}
+
+/* value = (x - high >> 1) + high: then *value becomes `high`, and *is_sum is true. */
+static bool is_averaged(const struct wsdbg_definitions *definitions, struct value *value, struct value x, bool *is_sum)
+{
+    const struct wsdbg_instruction *writer = writer_of(definitions, *value, WSDBG_OP_LEA, WSDBG_OP_ULEA, 4);
+    const uint32_t all_but_one = 31;
+    struct value difference, high;
+    *is_sum = writer != NULL;
+    if (!writer)
+        return true;
+    const uint32_t number = value->written;
+    if (!writer->is_high || writer->is_signed || !is_number(writer, 2, 0) || !is_number(writer, 3, all_but_one) ||
+        writer->sources[0].is_negated || writer->sources[1].is_negated ||
+        !value_of(definitions, number, &writer->sources[0], &difference) ||
+        !value_of(definitions, number, &writer->sources[1], &high))
+        return false;
+    *value = high;
+    return is_difference(definitions, difference, x, high);
+}
+
+/* high = the upper half of x * m. */
+static bool is_high_product(const struct wsdbg_definitions *definitions, struct value high, struct value x, uint32_t *m)
+{
+    const struct wsdbg_instruction *writer = writer_of(definitions, high, WSDBG_OP_IMAD, WSDBG_OP_UIMAD, 3);
+    const unsigned part = writer && writer->is_wide ? 1 : 0;
+    return writer && (writer->is_wide || writer->is_high) && !writer->is_signed && writer->destination_count &&
+           wsdbg_register_of(&writer->destinations[0], part) == high.reg && is_number(writer, 2, 0) &&
+           wsdbg_compute_is_number(&writer->sources[1], m) && is_value(definitions, high.written, 0, false, x);
+}
+
+static bool is_reciprocal(uint32_t m, bool is_sum, uint32_t shift, uint32_t divisor)
+{
+    const uint64_t whole = m + ((uint64_t)is_sum << 32), one = (uint64_t)1 << (32 + is_sum + shift);
+    return whole * divisor >= one && whole * divisor <= one + (one >> 32);
+}
+
+bool wsdbg_remainder_at(const struct wsdbg_definitions *definitions, uint32_t instruction, uint32_t *divisor)
+{
+    const struct wsdbg_instruction *last = &definitions->graph->instructions[instruction];
+    struct value x, value;
+    uint32_t factor, shift, m;
+    bool is_sum;
+    if ((last->operation != WSDBG_OP_IMAD && last->operation != WSDBG_OP_UIMAD) || !wsdbg_compute_follows(last) ||
+        last->is_wide || last->is_high || last->sources[0].is_negated || last->sources[2].is_negated ||
+        !wsdbg_compute_is_number(&last->sources[1], &factor))
+        return false;
+    *divisor = -factor;
+    return *divisor > 1 && *divisor <= DIVISOR_MOST && value_of(definitions, instruction, &last->sources[2], &x) &&
+           value_of(definitions, instruction, &last->sources[0], &value) && is_shifted(definitions, &value, &shift) &&
+           is_averaged(definitions, &value, x, &is_sum) && is_high_product(definitions, value, x, &m) &&
+           is_reciprocal(m, is_sum, shift, *divisor);
+}
