@@ -74,6 +74,7 @@ class Live:
         self.bin = os.path.join(build, 'bin')
         self.runs, self.public = runs, public
         self.scratch = tempfile.mkdtemp(prefix='wsdbg-live-')
+        self.keep = lambda rows: None  # called with the rows so far: the time on the machine may end at any moment
 
     def tool(self, name):
         return os.path.join(self.bin, name)
@@ -84,7 +85,7 @@ class Live:
             text = text.replace(path, '')
         return text
 
-    def watched(self, program, extra=(), stall='0.5', limit=60, memory=False, during=None):
+    def watched(self, program, extra=(), stall='0.5', limit=25, memory=False, during=None):
         """Runs a program under wsdbg: status, report or None, stderr, seconds, KiB by process."""
         database = os.path.join(self.scratch, 'run.db')
         if os.path.exists(database):
@@ -129,7 +130,14 @@ class Live:
                 'barrier_right': not barrier or got_barrier.startswith(barrier), 'looks': report.get('looks')}
 
     def series(self, program, expected, extra, runs, stall='0.5'):
-        results = [self.judge(self.watched(program, extra, stall), *expected) for _ in range(runs)]
+        results = []
+        for _ in range(runs):
+            result = self.watched(program, extra, stall)
+            results.append(self.judge(result, *expected))
+            if result['status'] == 'limit':
+                print('no end in time:', *program, result['stderr'][-1500:], flush=True)
+                break
+        runs = len(results)
         return {'runs': runs, 'hangs': sum(r['status'] == 124 for r in results),
                 **{key: sum(r[key] for r in results) for key in ('cause_right', 'role_right', 'barrier_right')},
                 'wrong_proven': sum(r['confidence'] == 'proven' and not r['cause_right'] for r in results),
@@ -146,6 +154,7 @@ class Live:
                     command = [self.tool('gemm'), '--bug', name, '--variant', variant]
                     row = self.series(command, (cause, role, barrier), ['--evidence', door], self.runs)
                     table.append({'case': name, 'variant': variant, 'door': door, 'expected': [cause, role, barrier], **row})
+                    self.keep(table)
                     print('hangs', name, variant, door, row['hangs'], row['cause_right'], row['said'], flush=True)
         return table
 
@@ -307,6 +316,9 @@ def measure(a):
     live = Live(a.build, a.runs, a.public)
     results['device'], results['date'] = device(), time.strftime('%Y-%m-%d')
     for part in a.parts or PARTS:
+        def keep(rows, part=part):
+            json.dump({**results, part: rows}, open(a.out, 'w'), indent=1)
+        live.keep = keep
         try:
             results[part] = PARTS[part](live)
         except Exception as error:  # the other parts go on
