@@ -15,7 +15,7 @@
 
 #include "cmd/paths.h"
 
-static const char *const programs[] = {"gemm", "two_async_warps", NULL};
+static const char *const programs[] = {"gemm", "two_async_warps", "waits", NULL};
 static const char recording_suffix[] = ".wsrec";
 
 struct list {
