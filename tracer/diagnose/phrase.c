@@ -69,15 +69,44 @@ struct wsdbg_phrase wsdbg_say_warp(const struct wsdbg_case *c, uint32_t warp)
     return phrase;
 }
 
-/* End of the run of neighbours in the set that begins at `first` and stays in one CTA. */
-static uint32_t run_end(const struct wsdbg_case *c, const struct wsdbg_warp_set *set, uint32_t first)
+/* The warps of one CTA that are in the set: a bit for each index. */
+static uint64_t warps_in(const struct wsdbg_case *c, const struct wsdbg_warp_set *set, uint32_t cta)
 {
-    uint32_t end = first + 1;
-    while (end < c->warp_count && wsdbg_set_has(set, end) &&
-           wsdbg_case_warp(c, end)->cta == wsdbg_case_warp(c, first)->cta &&
-           wsdbg_case_warp(c, end)->warp == wsdbg_case_warp(c, end - 1)->warp + 1)
-        end++;
-    return end;
+    uint64_t warps = 0;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(set, w) && wsdbg_case_warp(c, w)->cta == c->ctas[cta] && wsdbg_case_warp(c, w)->warp < 64)
+            warps |= (uint64_t)1 << wsdbg_case_warp(c, w)->warp;
+    return warps;
+}
+
+/* "0-3, 7": the bits that are set. */
+static void append_numbers(struct wsdbg_phrase *phrase, uint64_t numbers)
+{
+    for (uint32_t first = 0, end, said = 0; first < 64; first = end) {
+        end = first + 1;
+        if (!(numbers >> first & 1))
+            continue;
+        while (end < 64 && numbers >> end & 1)
+            end++;
+        append(phrase, "%s%u", said++ ? ", " : "", first);
+        if (end - first > 1)
+            append(phrase, "-%u", end - 1);
+    }
+}
+
+/* The ranks of the CTAs of which the same warps are in the set, this one being the first of them; else 0. */
+static uint64_t ranks_like(const struct wsdbg_case *c, const struct wsdbg_warp_set *set, uint32_t cta)
+{
+    const uint64_t warps = warps_in(c, set, cta);
+    uint64_t ranks = 0;
+    for (uint32_t i = 0; i < c->cta_count; i++) {
+        if (warps_in(c, set, i) != warps)
+            continue;
+        if (i < cta)
+            return 0;
+        ranks |= (uint64_t)1 << (c->snapshot->ctas[c->ctas[i]].cluster_rank & 63);
+    }
+    return ranks;
 }
 
 static void append_roles(struct wsdbg_phrase *phrase, const struct wsdbg_case *c, const struct wsdbg_warp_set *set)
@@ -98,19 +127,18 @@ struct wsdbg_phrase wsdbg_say_warps(const struct wsdbg_case *c, const struct wsd
     struct wsdbg_phrase phrase = {""};
     if (wsdbg_set_count(set) == 1)
         return wsdbg_say_warp(c, wsdbg_first_of(set));
-    uint32_t cta = WSDBG_NONE;
-    for (uint32_t w = 0, end; w < c->warp_count; w = end) {
-        end = w + 1;
-        if (!wsdbg_set_has(set, w))
+    for (uint32_t i = 0; i < c->cta_count; i++) {
+        const uint64_t warps = warps_in(c, set, i), ranks = warps ? ranks_like(c, set, i) : 0;
+        if (!ranks)
             continue;
-        end = run_end(c, set, w);
-        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
-        if (c->cta_count > 1 && row->cta != cta)
-            append(&phrase, "%srank %u ", phrase.text[0] ? "; " : "", c->snapshot->ctas[row->cta].cluster_rank);
-        append(&phrase, "%s%u", row->cta == cta ? ", " : "warps ", row->warp);
-        if (end - w > 1)
-            append(&phrase, "-%u", wsdbg_case_warp(c, end - 1)->warp);
-        cta = row->cta;
+        append(&phrase, "%s", phrase.text[0] ? "; " : "");
+        if (c->cta_count > 1) {
+            append(&phrase, ranks & (ranks - 1) ? "ranks " : "rank ");
+            append_numbers(&phrase, ranks);
+            append(&phrase, " ");
+        }
+        append(&phrase, "warps ");
+        append_numbers(&phrase, warps);
     }
     append_roles(&phrase, c, set);
     return phrase;
