@@ -167,6 +167,7 @@ static void after_fork(void)
 {
     pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
     lock = fresh;
+    debug_attach_forget();
     if (atomic_load(&shim_state) == SHIM_ON)
         atomic_store(&shim_state, SHIM_OFF);
 }

@@ -26,6 +26,7 @@
 #define ATTENTION_NS 10000000 /* how often lease and inspector are looked at while somebody is attached */
 #define EXIT_WAIT_US 300000
 #define STUCK_NS 500000000ull
+#define LONGEST_NS 8000000000ull /* a look takes 3 s at most; nobody stays longer, whatever the lease says */
 #define OWN_CALLS_US 100000
 
 /* Lazy loading, suspend events, no context push and pop events: without the first the driver refuses. */
@@ -45,7 +46,8 @@ _Atomic bool debug_attach_open;
 _Atomic bool debug_attach_loading;
 
 static struct wsdbg_door_row *door;
-static int inspector = -1; /* pidfd, -1 = none or not to be had */
+static int inspector = -1;           /* pidfd, -1 = none or not to be had */
+static _Atomic uint64_t attached_ns; /* when the inspector was let in */
 
 static bool find_interface(void)
 {
@@ -114,10 +116,17 @@ static bool inspector_is_gone(void)
     return inspector >= 0 && poll(&poller, 1, 0) != 0;
 }
 
+/* An inspector may renew its lease for ever, as when wsdbg was stopped in the middle: the app does not wait so long. */
+static uint64_t lease_until_ns(void)
+{
+    const uint64_t lease_ns = __atomic_load_n(&door->lease_until_ns, __ATOMIC_ACQUIRE);
+    const uint64_t longest_ns = atomic_load(&attached_ns) + LONGEST_NS;
+    return lease_ns < longest_ns ? lease_ns : longest_ns;
+}
+
 static bool must_detach(void)
 {
-    return atomic_load(&shim_exiting) || inspector_is_gone() ||
-           shim_now_ns() > __atomic_load_n(&door->lease_until_ns, __ATOMIC_ACQUIRE);
+    return atomic_load(&shim_exiting) || inspector_is_gone() || shim_now_ns() > lease_until_ns();
 }
 
 /* ---- the steps ---- */
@@ -193,6 +202,7 @@ static void attach(void)
     }
     if (!is_clear())
         return;
+    atomic_store(&attached_ns, shim_now_ns());
     atomic_store(&debug_attach_open, true);
     atomic_store(&debug_attach_loading, true);
     wait_for_own_calls();
@@ -287,7 +297,7 @@ static void *serve(void *unused)
 /* A door that is still open when its lease has long run out is stuck in the driver: it holds up nobody any more. */
 static bool is_stuck(void)
 {
-    return shim_now_ns() > __atomic_load_n(&door->lease_until_ns, __ATOMIC_ACQUIRE) + STUCK_NS;
+    return shim_now_ns() > lease_until_ns() + STUCK_NS;
 }
 
 bool debug_attach_keeps_out(void)
@@ -301,6 +311,12 @@ void debug_attach_wait(void)
 {
     while (debug_attach_keeps_out())
         shim_sleep_us(100);
+}
+
+void debug_attach_forget(void)
+{
+    atomic_store(&debug_attach_open, false);
+    atomic_store(&debug_attach_loading, false);
 }
 
 void debug_attach_start(void)

@@ -12,15 +12,17 @@
 extern _Atomic bool debug_attach_open;
 /* True while the driver may load its debugger library. */
 extern _Atomic bool debug_attach_loading;
-/* Waits until nobody is attached.  The driver sends the debugger an event for each launch or load and lets the call wait
- * for the answer; in a call that waits so when the inspector is killed the driver crashes.  So no call begins meanwhile:
- * 0.3 s for a look.  errno is kept. */
+/* Waits until nobody is attached, 8.5 s at most: who stays longer is shown out.  The driver sends the debugger an event
+ * for each launch or load and lets the call wait for the answer; in a call that waits so when the inspector is killed
+ * the driver crashes.  So no call begins meanwhile: 0.3 s for a look.  errno is kept. */
 void debug_attach_wait(void);
 /* Whether calls must wait now; for threads of our own, which try again later. */
 bool debug_attach_keeps_out(void);
 
 /* Starts the thread that serves segment->door.  It sleeps until wsdbg asks.  Trouble becomes a note. */
 void debug_attach_start(void);
+/* In a forked child: it is its parent that is attached to, and whose door nobody here would see shut. */
+void debug_attach_forget(void);
 /* exit() has begun: whoever is attached is shown out, which is waited for 0.3 s at most. */
 void debug_attach_stop(void);
 /* True in a process that the driver started to serve an attach: it inherits LD_PRELOAD and must be left alone. */

@@ -351,6 +351,20 @@ static void an_inspector_that_stands_still_loses_its_lease(void **state)
     rig_finish(&rig);
 }
 
+/* Its inspector goes on renewing the lease. */
+static void a_look_that_nobody_ends_is_ended_by_the_program(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    look(&rig);
+    sleep(4);
+    rig_assert_left_alone(&rig);
+    rig_says(rig_step(&rig, RIG_SUSPEND), "nothing is attached");
+    look(&rig);
+    rig_ok(rig_step(&rig, RIG_DETACH));
+    rig_finish(&rig);
+}
+
 static void the_gpu_is_stopped_for_a_limited_time(void **state)
 {
     (void)state;
@@ -395,6 +409,7 @@ int main(void)
         cmocka_unit_test(the_inspector_may_die_at_every_step),
         cmocka_unit_test(wsdbg_may_die_at_every_step),
         cmocka_unit_test(an_inspector_that_stands_still_loses_its_lease),
+        cmocka_unit_test(a_look_that_nobody_ends_is_ended_by_the_program),
         cmocka_unit_test(the_gpu_is_stopped_for_a_limited_time),
         cmocka_unit_test(a_program_that_ends_meanwhile_ends_as_it_would_have),
     };
