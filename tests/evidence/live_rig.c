@@ -44,9 +44,9 @@ static void wait_served(const struct wsdbg_door *door)
     assert_int_equal(door->row->state, WSDBG_DOOR_SHUT);
 }
 
-struct rig rig_start(const char *setting)
+static struct rig start(const char *setting, struct fake_gpu *gpu)
 {
-    struct rig rig = {.gpu = make_gpu(), .limit_ns = LIMIT_NS};
+    struct rig rig = {.gpu = gpu, .limit_ns = LIMIT_NS};
     rig.run = (struct run){.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "plain"};
     rig.run.environment[0] = "APP_WAITS=1";
     rig.run.environment[1] = setting;
@@ -55,6 +55,18 @@ struct rig rig_start(const char *setting)
     rig.door = open_door(rig.run.pid);
     wait_served(&rig.door);
     rig_ok(wsdbg_live_machine_open(&rig.door, &rig.machine));
+    return rig;
+}
+
+struct rig rig_start(const char *setting)
+{
+    return start(setting, make_gpu());
+}
+
+struct rig rig_start_beside(const struct rig *first)
+{
+    struct rig rig = start(NULL, first->gpu);
+    rig.is_beside = true;
     return rig;
 }
 
@@ -67,7 +79,8 @@ void rig_finish(struct rig *rig)
     rig->machine->ops->close(rig->machine);
     segment_remove(rig->run.pid);
     wsdbg_door_close(&rig->door);
-    munmap(rig->gpu, sizeof *rig->gpu);
+    if (!rig->is_beside)
+        munmap(rig->gpu, sizeof *rig->gpu);
 }
 
 void rig_assert_left_alone(struct rig *rig)

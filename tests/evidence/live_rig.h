@@ -16,10 +16,13 @@ struct rig {
     struct wsdbg_machine *machine;
     struct fake_gpu *gpu;
     uint64_t limit_ns; /* of each step */
+    bool is_beside;    /* on the GPU of another one */
 };
 
 /* A program that waits with its kernels launched; `setting` goes into its environment, NULL = nothing. */
 struct rig rig_start(const char *setting);
+/* Another program on the same GPU, to be finished first. */
+struct rig rig_start_beside(const struct rig *first);
 /* The program ends as it would have: status 0, all its output, nothing on stderr. */
 void rig_finish(struct rig *rig);
 /* The GPU runs, nobody is attached, and the observer agrees: within a few seconds. */

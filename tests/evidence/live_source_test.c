@@ -55,6 +55,39 @@ static void the_gpus_own_warps_come_into_the_snapshot(void **state)
     rig_finish(&rig);
 }
 
+static void assert_is_of(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
+{
+    size_t grids = 0, looks = 0;
+    for (size_t i = 0; i < snapshot->grid_count; i++)
+        grids += snapshot->contexts[snapshot->grids[i].context].process_id == process_id;
+    for (size_t i = 0; i < snapshot->look_count; i++)
+        looks += snapshot->looks[i].process_id == process_id;
+    assert_int_equal(grids, 1);
+    assert_int_equal(looks, 2);
+}
+
+/* Slots of either are dropped before the rows of the first are there. */
+static void two_processes_are_looked_at_and_kept_apart(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    struct rig second = rig_start_beside(&rig);
+    struct wsdbg_evidence *source = open_live(WSDBG_DOOR_ALWAYS);
+    struct wsdbg_snapshot snapshot = inspect(source, 6000000000ull);
+    assert_false(has_note(&snapshot, "could not be read"));
+    assert_int_equal(snapshot.grid_count, 2);
+    assert_int_equal(snapshot.cta_count, 2 * FAKE_DEBUG_SMS);
+    assert_is_of(&snapshot, (uint32_t)rig.run.pid);
+    assert_is_of(&snapshot, (uint32_t)second.run.pid);
+    for (uint32_t w = 0; w < snapshot.warp_count; w++)
+        for (uint32_t p = 0; p < snapshot.warps[w].part_count; p++)
+            assert_int_equal(snapshot.parts[snapshot.warps[w].part_first + p].warp, w);
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+    rig_finish(&second);
+    rig_finish(&rig);
+}
+
 static void without_time_nothing_is_stopped(void **state)
 {
     (void)state;
@@ -126,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gpus_own_warps_come_into_the_snapshot),
+        cmocka_unit_test(two_processes_are_looked_at_and_kept_apart),
         cmocka_unit_test(without_time_nothing_is_stopped),
         cmocka_unit_test(a_closed_door_is_a_note_and_the_rings_snapshot),
         cmocka_unit_test(a_look_that_breaks_leaves_the_program_alone),

@@ -25,7 +25,8 @@ static uint32_t cta_before(const struct wsdbg_snapshot *now, uint32_t cta)
     for (uint32_t i = 0; i < before->cta_count; i++) {
         const struct wsdbg_cta *other = &before->ctas[i];
         if (other->x == mine->x && other->y == mine->y && other->z == mine->z && other->grid < before->grid_count &&
-            before->grids[other->grid].grid_id == now->grids[mine->grid].grid_id)
+            before->grids[other->grid].grid_id == now->grids[mine->grid].grid_id &&
+            before->grids[other->grid].context == now->grids[mine->grid].context)
             return i;
     }
     return WSDBG_NONE;
@@ -63,16 +64,43 @@ static bool some_warp_moved(const struct wsdbg_case *c)
     return false;
 }
 
+static uint32_t process_of(const struct wsdbg_snapshot *snapshot, uint32_t context)
+{
+    return context < snapshot->context_count ? snapshot->contexts[context].process_id : 0;
+}
+
+/* The newest look at the case's process among the first `count` ones; NULL = none. */
+static const struct wsdbg_look_row *look_at_case(const struct wsdbg_case *c, size_t count)
+{
+    const uint32_t process_id = process_of(c->snapshot, c->snapshot->grids[c->grid].context);
+    while (count-- > 0)
+        if (c->snapshot->looks[count].process_id == 0 || c->snapshot->looks[count].process_id == process_id)
+            return &c->snapshot->looks[count];
+    return NULL;
+}
+
+/* The look before may be one at another process. */
+static bool before_shows_case(const struct wsdbg_case *c)
+{
+    const struct wsdbg_snapshot *snapshot = c->snapshot, *before = snapshot->before;
+    const uint32_t process_id = process_of(snapshot, snapshot->grids[c->grid].context);
+    for (size_t i = 0; before && i < before->grid_count; i++)
+        if (process_of(snapshot, before->grids[i].context) == process_id)
+            return true;
+    return before && snapshot->looks[0].process_id == 0;
+}
+
 enum wsdbg_motion wsdbg_case_motion(const struct wsdbg_case *c)
 {
     const struct wsdbg_snapshot *snapshot = c->snapshot;
-    if (snapshot->look_count < 2)
+    const struct wsdbg_look_row *last = look_at_case(c, snapshot->look_count);
+    const struct wsdbg_look_row *look = last ? look_at_case(c, (size_t)(last - snapshot->looks)) : NULL;
+    if (!look)
         return WSDBG_MOTION_UNKNOWN;
-    const struct wsdbg_look_row *last = &snapshot->looks[snapshot->look_count - 1], *look = last - 1;
     const bool apart = last->time_ns >= look->time_ns + TRANSFER_EXCLUDED_NS;
     if (last->moved == 0 && last->barriers_changed.known && last->barriers_changed.value == 0)
         return apart ? WSDBG_MOTION_STILL : WSDBG_MOTION_UNKNOWN;
-    if (!snapshot->before)
+    if (!before_shows_case(c))
         return WSDBG_MOTION_UNKNOWN;
     /* Something moved somewhere: here? */
     if (words_changed(c))

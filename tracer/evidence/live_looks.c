@@ -90,6 +90,7 @@ static struct wsdbg_error *read_stopped(struct wsdbg_live_process *process, stru
     times->read_ns = lap(since_ns);
     if (error)
         return error;
+    wsdbg_look_set_process(process->looks[process->count], process->process_id);
     process->count++;
     process->saw_warps = process->saw_warps || process->machine->warp_count > 0;
     return NULL;

@@ -64,16 +64,19 @@ static struct wsdbg_error *ensure_process(struct live_source *source, uint32_t p
     return error;
 }
 
-/* What was seen goes into the snapshot; slots say less than the GPU itself. */
-static struct wsdbg_error *replace_grids(const struct wsdbg_live_process *process, struct wsdbg_snapshot *snapshot)
+/* What was seen goes into the snapshot; slots say less than the GPU itself.  Every drop comes before the first look
+ * adds rows. */
+static struct wsdbg_error *replace_grids(struct wsdbg_live_process *const *looked, size_t count,
+                                         struct wsdbg_snapshot *snapshot)
 {
     struct wsdbg_error *error = NULL;
-    if (wsdbg_live_process_saw_warps(process))
-        error = wsdbg_snapshot_drop_grids(snapshot, wsdbg_live_process_id(process));
-    if (!error)
-        error = wsdbg_live_process_add(process, snapshot);
-    if (!error)
+    for (size_t i = 0; !error && i < count; i++)
+        if (wsdbg_live_process_saw_warps(looked[i]))
+            error = wsdbg_snapshot_drop_grids(snapshot, wsdbg_live_process_id(looked[i]));
+    for (size_t i = 0; !error && i < count; i++) {
+        error = wsdbg_live_process_add(looked[i], snapshot);
         snapshot->source = "live";
+    }
     return error;
 }
 
@@ -106,9 +109,7 @@ static struct wsdbg_error *complete(struct live_source *source, uint64_t deadlin
     if (!looked)
         return &wsdbg_error_no_memory;
     look_at_all(source, snapshot, deadline_ns, looked, &count, snapshot);
-    struct wsdbg_error *error = NULL;
-    for (size_t i = 0; !error && i < count; i++)
-        error = replace_grids(looked[i], snapshot);
+    struct wsdbg_error *error = replace_grids(looked, count, snapshot);
     free(looked);
     return error;
 }

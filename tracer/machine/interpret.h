@@ -23,6 +23,9 @@ struct wsdbg_error *wsdbg_look_take(struct wsdbg_machine *machine, struct wsdbg_
 /* The same with another limit than 150 ms on the time that registers are read for. */
 struct wsdbg_error *wsdbg_look_take_within(struct wsdbg_machine *machine, struct wsdbg_code *code,
                                            uint64_t read_budget_ns, struct wsdbg_look **out);
+/* Says which process it was, so that its contexts are told from those of others with the same handles, as forked
+ * processes have them. */
+void wsdbg_look_set_process(struct wsdbg_look *look, uint32_t process_id);
 void wsdbg_look_destroy(struct wsdbg_look *look); /* NULL is fine */
 
 /* Adds the newest of `count` looks (oldest first, of the same process) to a snapshot, which may hold tables already

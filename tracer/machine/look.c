@@ -84,6 +84,13 @@ struct wsdbg_error *wsdbg_look_take(struct wsdbg_machine *machine, struct wsdbg_
     return wsdbg_look_take_within(machine, code, READ_BUDGET_NS, out);
 }
 
+void wsdbg_look_set_process(struct wsdbg_look *look, uint32_t process_id)
+{
+    look->row.process_id = process_id;
+    for (size_t i = 0; i < look->found.context_count; i++)
+        look->found.contexts[i].process_id = process_id;
+}
+
 void wsdbg_look_destroy(struct wsdbg_look *look)
 {
     if (!look)

@@ -35,7 +35,8 @@ static void *append(void *rows, size_t *count, size_t added, size_t bytes, const
 static uint32_t map_context(struct wsdbg_snapshot *to, const struct wsdbg_context *context, bool *whole)
 {
     for (uint32_t i = 0; i < to->context_count; i++)
-        if (to->contexts[i].handle == context->handle)
+        if (to->contexts[i].handle == context->handle &&
+            (context->process_id == 0 || to->contexts[i].process_id == context->process_id))
             return i;
     APPEND(to, contexts, context_count, 1, context, whole);
     return (uint32_t)to->context_count - 1;

@@ -189,7 +189,8 @@ struct wsdbg_excerpt {
 
 /* One look at the GPU through a door that stops it. */
 struct wsdbg_look_row {
-    uint64_t time_ns; /* host, when the GPU was stopped */
+    uint32_t process_id; /* that was looked at, 0 = the only one */
+    uint64_t time_ns;    /* host, when the GPU was stopped */
     uint64_t attach_ns, suspend_ns, read_ns, resume_ns, detach_ns; /* lengths; 0 = that step was not needed */
     uint32_t warps, warps_read, moved; /* seen; whose registers were read; that stand elsewhere than at the look before */
     struct wsdbg_optional_u32 barriers_changed;
@@ -284,8 +285,9 @@ struct wsdbg_snapshot {
     struct wsdbg_code_row *code;       size_t code_count;  /* ordered by function, then offset; each once */
     struct wsdbg_excerpt *excerpts;    size_t excerpt_count;
     struct wsdbg_look_row *looks;      size_t look_count;  /* oldest first; those this snapshot rests on */
-    struct wsdbg_snapshot *before;     /* what the look before the newest one saw, to compare with; its tables are the
-                                          first rows of this one's.  NULL = there was none */
+    struct wsdbg_snapshot *before;     /* what the look before the newest one saw, of the first process that was looked
+                                          at, to compare with; its tables are the first rows of this one's.  NULL =
+                                          there was none */
     bool names_inferred;     /* role and barrier names come from what the code does, not from its author */
     char (*notes)[256];                size_t note_count;   /* what could not be seen, from every process */
     uint64_t torn_events;    /* history entries or slots that did not fit together */
