@@ -27,6 +27,8 @@ struct wsdbg_family {
     uint32_t first, stride, places;
     uint32_t id;   /* of its name */
     uint64_t uses; /* a bit for each kind of access of it; INIT is not among them */
+    bool walked;   /* an access goes along it with its stride */
+    bool closed;   /* another array, of another use, begins where it ends: no walk over it goes further */
 };
 
 enum { WSDBG_FAMILIES_MAX = 64, WSDBG_LOOK_WARPS_MAX = 64, WSDBG_RECENT_PLACES = 1024 };
@@ -125,8 +127,11 @@ struct wsdbg_error *wsdbg_look_operands(struct wsdbg_looking *looking, uint32_t 
 struct wsdbg_error *wsdbg_look_stance(struct wsdbg_looking *looking, uint32_t part, const struct wsdbg_stance **out);
 /* The family and stage of an mbarrier; false where it belongs to none. */
 bool wsdbg_look_family(const struct wsdbg_look_grid *grid, uint32_t offset, uint32_t *family, uint32_t *stage);
+/* How many places an mbarrier access has: what its code says, else those to the end of a family that is closed; 0 = not
+ * known. */
+uint32_t wsdbg_look_places(const struct wsdbg_look_grid *grid, const struct wsdbg_value_set *address);
 /* Whether an access may be of the mbarrier at this offset. */
-bool wsdbg_access_may_be(const struct wsdbg_access *access, uint32_t offset);
+bool wsdbg_access_may_be(const struct wsdbg_look_grid *grid, const struct wsdbg_access *access, uint32_t offset);
 /* Whether that takes registers. */
 bool wsdbg_look_needs_registers(const struct wsdbg_look_part *part);
 

@@ -63,7 +63,8 @@ static void note_array(struct survey *survey, const struct wsdbg_access *access)
     if (i == WSDBG_FAMILIES_MAX || stride == 0 || stride % MBARRIER_BYTES || first % MBARRIER_BYTES)
         return;
     if (i == survey->array_count) {
-        survey->arrays[survey->array_count++] = (struct wsdbg_family){.first = first, .stride = stride, .places = 1};
+        survey->arrays[survey->array_count++] =
+            (struct wsdbg_family){.first = first, .stride = stride, .places = 1, .walked = true};
         survey->counted[i] = false;
     }
     struct wsdbg_family *array = &survey->arrays[i];
@@ -162,14 +163,24 @@ bool wsdbg_look_family(const struct wsdbg_look_grid *grid, uint32_t offset, uint
     return false;
 }
 
-bool wsdbg_access_may_be(const struct wsdbg_access *access, uint32_t offset)
+uint32_t wsdbg_look_places(const struct wsdbg_look_grid *grid, const struct wsdbg_value_set *address)
+{
+    uint32_t number, stage;
+    if (!address->known || address->count || !address->stride ||
+        !wsdbg_look_family(grid, (uint32_t)address->base & WSDBG_OFFSET_MASK, &number, &stage))
+        return address->count;
+    const struct wsdbg_family *family = &grid->families[number];
+    return family->closed && family->stride == address->stride ? family->places - stage : 0;
+}
+
+bool wsdbg_access_may_be(const struct wsdbg_look_grid *grid, const struct wsdbg_access *access, uint32_t offset)
 {
     const struct wsdbg_value_set *address = &access->address;
-    const uint32_t base = (uint32_t)address->base & WSDBG_OFFSET_MASK;
+    const uint32_t base = (uint32_t)address->base & WSDBG_OFFSET_MASK, count = wsdbg_look_places(grid, address);
     if (!address->known || address->count == 1 || address->stride == 0)
         return !address->known || base == offset;
     return offset >= base && (offset - base) % address->stride == 0 &&
-           (address->count == 0 || (offset - base) / address->stride < address->count);
+           (count == 0 || (offset - base) / address->stride < count);
 }
 
 /* An array whose first place lies in another one is a walk over part of that. */
@@ -217,6 +228,19 @@ static int by_offset(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+/* Two arrays side by side are one that is walked from two places on, unless what is done with them says otherwise: they
+ * expect other numbers of arrivals, or are signalled in other ways. */
+static bool are_apart(struct survey *survey, const struct wsdbg_family *family, const struct wsdbg_family *next)
+{
+    const uint64_t signals = ~((uint64_t)1 << WSDBG_ACCESS_WAIT | (uint64_t)1 << WSDBG_ACCESS_INVALIDATE);
+    const uint32_t expected = expected_at(survey, family->first), there = expected_at(survey, next->first);
+    if (family->places < 2 || !family->walked || !next->walked || family->stride != next->stride ||
+        family->first + family->places * family->stride != next->first)
+        return false;
+    return (expected && there && expected != there) ||
+           (family->uses & signals && next->uses & signals && !(family->uses & next->uses & signals));
+}
+
 static void settle(struct survey *survey, struct wsdbg_look_grid *grid)
 {
     for (size_t i = 0; i < survey->array_count; i++)
@@ -235,6 +259,8 @@ static void settle(struct survey *survey, struct wsdbg_look_grid *grid)
             grid->families[i].stride = MBARRIER_BYTES;
     if (grid->family_count)
         qsort(grid->families, grid->family_count, sizeof *grid->families, by_first);
+    for (size_t i = 0; i + 1 < grid->family_count; i++)
+        grid->families[i].closed = are_apart(survey, &grid->families[i], &grid->families[i + 1]);
 }
 
 struct wsdbg_error *wsdbg_look_families(struct wsdbg_looking *looking)

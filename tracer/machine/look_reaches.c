@@ -41,7 +41,7 @@ static struct wsdbg_error *add_access(struct wsdbg_looking *looking, uint32_t gr
         return NULL;
     row->address = wsdbg_known_u32((uint32_t)address->base & (mbarrier ? WSDBG_OFFSET_MASK : UINT32_MAX));
     row->stride = address->count == 1 ? 0 : address->stride;
-    row->places = address->count;
+    row->places = mbarrier ? wsdbg_look_places(&looking->grids[grid], address) : address->count;
     return NULL;
 }
 

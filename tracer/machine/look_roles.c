@@ -128,20 +128,22 @@ static void ask_the_gone(struct cast *cast)
     }
 }
 
-static bool is_of(const struct wsdbg_access *access, const struct wsdbg_family *family)
+static bool is_of(const struct cast *cast, const struct wsdbg_access *access, const struct wsdbg_family *family)
 {
+    const struct wsdbg_look_grid *grid = &cast->looking->grids[cast->grid];
     for (uint32_t i = 0; access->address.known && i < family->places; i++)
-        if (wsdbg_access_may_be(access, family->first + i * family->stride))
+        if (wsdbg_access_may_be(grid, access, family->first + i * family->stride))
             return true;
     return false;
 }
 
 /* Whether an access waits for the family, or signals it. */
-static bool is_at(const struct wsdbg_access *access, const struct wsdbg_family *family, bool waits)
+static bool is_at(const struct cast *cast, const struct wsdbg_access *access, const struct wsdbg_family *family,
+                  bool waits)
 {
     const bool fits = waits ? access->kind == WSDBG_ACCESS_WAIT
                             : access->kind > WSDBG_ACCESS_WAIT && access->kind < WSDBG_ACCESS_INVALIDATE;
-    return fits && is_of(access, family);
+    return fits && is_of(cast, access, family);
 }
 
 /* Whether warps of a group can come to a wait for the family, or to an arrival on it. */
@@ -149,7 +151,7 @@ static bool comes_to(const struct cast *cast, size_t group, const struct wsdbg_f
 {
     const struct wsdbg_code_kernel *kernel = cast->looking->grids[cast->grid].kernel;
     for (size_t i = 0; i < kernel->access_count; i++)
-        if (cast->comes[group][i] && is_at(&kernel->accesses[i], family, waits))
+        if (cast->comes[group][i] && is_at(cast, &kernel->accesses[i], family, waits))
             return true;
     return false;
 }
@@ -246,7 +248,7 @@ static bool others_arrive(const struct cast *cast, size_t group, const struct ws
         if (g != group && comes_to(cast, g, family, false))
             return true;
     for (size_t i = 0; i < kernel->access_count; i++)
-        if (!cast->comes[group][i] && is_at(&kernel->accesses[i], family, false))
+        if (!cast->comes[group][i] && is_at(cast, &kernel->accesses[i], family, false))
             return true;
     return false;
 }

@@ -1,0 +1,98 @@
+/* families_test.c - which mbarriers belong together, and how far a walk goes whose end the code does not say: accesses
+ * as the tracer finds them, of a kernel nobody has launched. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "machine/look.h"
+
+#define ENDLESS(access, first)                                          \
+    {                                                                   \
+        .kind = WSDBG_ACCESS_##access, .address = { true, first, 8, 0 } \
+    }
+/* mbarrier.init with so many arrivals */
+#define INIT(offset, arrivals)                                                                        \
+    {                                                                                                 \
+        .kind = WSDBG_ACCESS_INIT, .address = {true, offset, 0, 1}, .count = { true, arrivals, 0, 1 } \
+    }
+
+/* The families of a kernel with these accesses, in one grid without a CTA. */
+static struct wsdbg_looking *look_at(struct wsdbg_access *accesses, size_t count)
+{
+    static struct wsdbg_grid grid;
+    static struct wsdbg_snapshot out;
+    static struct wsdbg_look_grid beside;
+    static struct wsdbg_code_kernel kernel;
+    static struct wsdbg_looking looking;
+    kernel = (struct wsdbg_code_kernel){.accesses = accesses, .access_count = count};
+    beside = (struct wsdbg_look_grid){.kernel = &kernel};
+    out = (struct wsdbg_snapshot){.grids = &grid, .grid_count = 1};
+    looking = (struct wsdbg_looking){.out = &out, .grids = &beside};
+    assert_null(wsdbg_look_families(&looking));
+    return &looking;
+}
+
+static uint32_t places_of(const struct wsdbg_looking *looking, size_t access)
+{
+    return wsdbg_look_places(looking->grids, &looking->grids[0].kernel->accesses[access].address);
+}
+
+/* full[3] ends where empty[3] begins: one arrival is expected on the first, two on the other. */
+static void a_walk_ends_where_an_array_with_another_count_begins(void **state)
+{
+    (void)state;
+    struct wsdbg_access accesses[] = {
+        INIT(0x400, 1), INIT(0x408, 1),         INIT(0x410, 1),       INIT(0x418, 2),         INIT(0x420, 2),
+        INIT(0x428, 2), ENDLESS(ARRIVE, 0x400), ENDLESS(WAIT, 0x418), ENDLESS(ARRIVE, 0x418),
+    };
+    const struct wsdbg_looking *looking = look_at(accesses, sizeof accesses / sizeof *accesses);
+    assert_int_equal(places_of(looking, 6), 3);
+    assert_true(wsdbg_access_may_be(looking->grids, &accesses[6], 0x410));
+    assert_false(wsdbg_access_may_be(looking->grids, &accesses[6], 0x418));
+    assert_int_equal(places_of(looking, 8), 0); /* nothing is known to begin behind it */
+}
+
+/* The counts are equal, but bytes are expected on the one and plain arrivals made on the other. */
+static void a_walk_ends_where_an_array_with_another_use_begins(void **state)
+{
+    (void)state;
+    struct wsdbg_access accesses[] = {
+        INIT(0x400, 1),
+        INIT(0x408, 1),
+        INIT(0x410, 1),
+        INIT(0x418, 1),
+        ENDLESS(ARRIVE_EXPECT, 0x400),
+        ENDLESS(WAIT, 0x400),
+        ENDLESS(ARRIVE, 0x410),
+        ENDLESS(WAIT, 0x410),
+    };
+    const struct wsdbg_looking *looking = look_at(accesses, sizeof accesses / sizeof *accesses);
+    assert_int_equal(places_of(looking, 4), 2);
+    assert_int_equal(places_of(looking, 5), 2);
+}
+
+/* One array, used at a stage and at the stage two further on. */
+static void a_walk_over_the_same_array_from_further_on_ends_nothing(void **state)
+{
+    (void)state;
+    struct wsdbg_access accesses[] = {
+        INIT(0x400, 1), INIT(0x408, 1), INIT(0x410, 1), INIT(0x418, 1), ENDLESS(ARRIVE, 0x400), ENDLESS(WAIT, 0x410),
+    };
+    const struct wsdbg_looking *looking = look_at(accesses, sizeof accesses / sizeof *accesses);
+    assert_int_equal(places_of(looking, 4), 0);
+    assert_true(wsdbg_access_may_be(looking->grids, &accesses[4], 0x418));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_walk_ends_where_an_array_with_another_count_begins),
+        cmocka_unit_test(a_walk_ends_where_an_array_with_another_use_begins),
+        cmocka_unit_test(a_walk_over_the_same_array_from_further_on_ends_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
