@@ -205,6 +205,38 @@ static void a_cta_is_judged_by_its_own_movement(void **state)
     assert_false(hangs_beside_movement(arrive_missing, drop_the_ctas));
 }
 
+/* Two looks at the process moved; the newest two, at another one, did or did not. */
+static bool hangs_before_another_process(uint32_t moved, uint32_t moved_there)
+{
+    enum { OURS = 10, OTHER = 20 };
+    struct picture p;
+    struct wsdbg_diagnosis diagnosis;
+    tx_mismatch(&p);
+    picture_still(&p);
+    struct wsdbg_look_row *looks = reallocarray(p.snapshot.looks, 4, sizeof *looks);
+    assert_non_null(looks);
+    memcpy(looks + 2, looks, 2 * sizeof *looks);
+    for (int i = 0; i < 4; i++)
+        looks[i].process_id = i < 2 ? OURS : OTHER;
+    looks[1].moved = moved;
+    looks[3].moved = moved_there;
+    p.snapshot.looks = looks;
+    p.snapshot.look_count = 4;
+    p.snapshot.contexts[0].process_id = OURS;
+    picture_judge(&p, &diagnosis);
+    const bool hang = diagnosis.hang;
+    wsdbg_diagnosis_deinit(&diagnosis);
+    picture_deinit(&p);
+    return hang;
+}
+
+static void a_process_is_judged_by_the_looks_at_it(void **state)
+{
+    (void)state;
+    assert_false(hangs_before_another_process(1, 0));
+    assert_true(hangs_before_another_process(0, 1));
+}
+
 static void what_is_about_to_go_on_is_no_hang(void **state)
 {
     (void)state;
@@ -301,9 +333,12 @@ static void spoilt_rows_are_survived(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_state_gives_its_cause),        cmocka_unit_test(places_are_named_as_well_as_known),
-        cmocka_unit_test(copies_that_move_are_no_mismatch),  cmocka_unit_test(a_cta_is_judged_by_its_own_movement),
-        cmocka_unit_test(what_is_about_to_go_on_is_no_hang), cmocka_unit_test(spoilt_rows_are_survived)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_state_gives_its_cause),
+                                       cmocka_unit_test(places_are_named_as_well_as_known),
+                                       cmocka_unit_test(copies_that_move_are_no_mismatch),
+                                       cmocka_unit_test(a_cta_is_judged_by_its_own_movement),
+                                       cmocka_unit_test(a_process_is_judged_by_the_looks_at_it),
+                                       cmocka_unit_test(what_is_about_to_go_on_is_no_hang),
+                                       cmocka_unit_test(spoilt_rows_are_survived)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
