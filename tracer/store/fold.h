@@ -85,6 +85,9 @@ void wsdbg_fold_barrier(const struct wsdbg_snapshot *snapshot, size_t index, str
 /* A group of such rows in the words of the report. */
 void wsdbg_fold_warps_row(const struct wsdbg_snapshot *snapshot, const struct wsdbg_fold_group *group,
                           struct wsdbg_report_warps *out);
+/* The same without its place: for many groups, of which the places are taken from sites that have theirs. */
+void wsdbg_fold_warps_words(const struct wsdbg_snapshot *snapshot, const struct wsdbg_fold_group *group,
+                            struct wsdbg_report_warps *out);
 void wsdbg_fold_barriers_row(const struct wsdbg_snapshot *snapshot, const struct wsdbg_fold_group *group,
                              struct wsdbg_report_barriers *out);
 

@@ -138,12 +138,10 @@ static void machine_row(const struct wsdbg_snapshot *s, const struct wsdbg_fold_
         out->part_first = w->part_first;
         out->part_count = w->part_count;
     }
-    if (out->site != WSDBG_NONE)
-        wsdbg_place_text(s, out->site, out->place);
 }
 
-void wsdbg_fold_warps_row(const struct wsdbg_snapshot *s, const struct wsdbg_fold_group *g,
-                          struct wsdbg_report_warps *out)
+void wsdbg_fold_warps_words(const struct wsdbg_snapshot *s, const struct wsdbg_fold_group *g,
+                            struct wsdbg_report_warps *out)
 {
     const struct wsdbg_warp_row *w = &s->warps[g->source];
     const struct wsdbg_cta *cta = &s->ctas[g->cta];
@@ -168,6 +166,13 @@ void wsdbg_fold_warps_row(const struct wsdbg_snapshot *s, const struct wsdbg_fol
     out->waiting_ns = wsdbg_fold_range(g, WSDBG_WARP_KEY_WAITING);
     out->last_event = wsdbg_fold_range(g, WSDBG_WARP_KEY_LAST);
     machine_row(s, g, w, out);
+}
+
+void wsdbg_fold_warps_row(const struct wsdbg_snapshot *s, const struct wsdbg_fold_group *g,
+                          struct wsdbg_report_warps *out)
+{
+    wsdbg_fold_warps_words(s, g, out);
+    wsdbg_place_text(s, out->site, out->place);
 }
 
 void wsdbg_fold_barrier(const struct wsdbg_snapshot *s, size_t index, struct wsdbg_fold_row *row)

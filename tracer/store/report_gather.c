@@ -201,18 +201,28 @@ static void barrier_label(const struct wsdbg_barrier *b, char *out, size_t bytes
         snprintf(out, bytes, "%s", b->name ? b->name->name : wsdbg_barrier_kind_name(b->kind));
 }
 
-void wsdbg_report_evidence(const struct wsdbg_snapshot *s, const struct wsdbg_evidence_row *row,
-                           struct wsdbg_report_evidence *out)
+void wsdbg_report_place(const struct wsdbg_report *r, uint32_t site, char out[WSDBG_PLACE_BYTES])
+{
+    snprintf(out, WSDBG_PLACE_BYTES, "%s", site < r->site_count ? r->sites[site].place : "");
+}
+
+static void fill_evidence(const struct wsdbg_snapshot *s, const struct wsdbg_evidence_row *row,
+                          struct wsdbg_report_evidence *out)
 {
     *out = (struct wsdbg_report_evidence){.kind = row->kind, .site = WSDBG_NONE};
     memcpy(out->text, row->text, sizeof out->text);
-    if (row->warp < s->warp_count && s->warps[row->warp].site < s->site_count) {
+    if (row->warp < s->warp_count && s->warps[row->warp].site < s->site_count)
         out->site = s->warps[row->warp].site;
-        wsdbg_place_text(s, out->site, out->place);
-    }
 }
 
-static bool gather_finding(const struct wsdbg_snapshot *s, const struct wsdbg_finding *f,
+void wsdbg_report_evidence(const struct wsdbg_snapshot *s, const struct wsdbg_evidence_row *row,
+                           struct wsdbg_report_evidence *out)
+{
+    fill_evidence(s, row, out);
+    wsdbg_place_text(s, out->site, out->place);
+}
+
+static bool gather_finding(const struct wsdbg_snapshot *s, const struct wsdbg_finding *f, const struct wsdbg_report *r,
                            struct wsdbg_report_finding *out)
 {
     *out = (struct wsdbg_report_finding){
@@ -232,8 +242,10 @@ static bool gather_finding(const struct wsdbg_snapshot *s, const struct wsdbg_fi
     if (f->barrier < s->barrier_count)
         barrier_label(&s->barriers[f->barrier], out->barrier, sizeof out->barrier);
     out->evidence = rows(f->evidence_count, sizeof *out->evidence, &out->evidence_count);
-    for (size_t i = 0; i < out->evidence_count; i++)
-        wsdbg_report_evidence(s, &f->evidence[i], &out->evidence[i]);
+    for (size_t i = 0; i < out->evidence_count; i++) {
+        fill_evidence(s, &f->evidence[i], &out->evidence[i]);
+        wsdbg_report_place(r, out->evidence[i].site, out->evidence[i].place);
+    }
     return out->evidence;
 }
 
@@ -243,21 +255,25 @@ static bool gather_findings(const struct wsdbg_snapshot *s, const struct wsdbg_d
     r->diagnosed = true;
     r->hang = d->hang;
     for (size_t i = 0; whole && i < r->finding_count; i++)
-        whole = gather_finding(s, &d->findings[i], &r->findings[i]);
+        whole = gather_finding(s, &d->findings[i], r, &r->findings[i]);
     return whole;
 }
 
 static bool gather_sites(const struct wsdbg_snapshot *s, struct wsdbg_report *r)
 {
+    struct wsdbg_place_stem *stems = NULL;
     r->sites = rows(s->site_count, sizeof *r->sites, &r->site_count);
+    if (!r->sites || wsdbg_place_stems_create(s, &stems))
+        return false;
     for (uint32_t i = 0; i < r->site_count; i++) {
         struct wsdbg_report_site *out = &r->sites[i];
         out->site = s->sites[i];
-        wsdbg_place_text(s, i, out->place);
+        wsdbg_place_text_on(s, stems, i, out->place);
         if (out->site.function < s->function_count)
             memcpy(out->function, s->functions[out->site.function].name, sizeof out->function);
     }
-    return r->sites;
+    free(stems);
+    return true;
 }
 
 static void fill_part(const struct wsdbg_snapshot *s, size_t index, struct wsdbg_report_part *out)
@@ -278,8 +294,7 @@ static bool gather_parts(const struct wsdbg_snapshot *s, struct wsdbg_report *r)
     r->parts = rows(s->part_count, sizeof *r->parts, &r->part_count);
     for (size_t i = 0; i < r->part_count; i++) {
         fill_part(s, i, &r->parts[i]);
-        if (s->parts[i].site < r->site_count)
-            memcpy(r->parts[i].place, r->sites[s->parts[i].site].place, sizeof r->parts[i].place);
+        wsdbg_report_place(r, s->parts[i].site, r->parts[i].place);
     }
     return r->parts;
 }

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct wsdbg_error *fold_warps_to(const struct wsdbg_snapshot *s, struct wsdbg_fold_row *rows, size_t limit,
-                                         struct wsdbg_report_warps **out, size_t *count)
+static struct wsdbg_error *fold_warps_to(const struct wsdbg_snapshot *s, const struct wsdbg_report *report,
+                                         struct wsdbg_fold_row *rows, size_t limit, struct wsdbg_report_warps **out,
+                                         size_t *count)
 {
     struct wsdbg_fold_group *groups;
     size_t group_count;
@@ -18,8 +19,10 @@ static struct wsdbg_error *fold_warps_to(const struct wsdbg_snapshot *s, struct 
         return error;
     *out = calloc(group_count + 1, sizeof **out);
     *count = *out ? group_count : 0;
-    for (size_t i = 0; i < *count; i++)
-        wsdbg_fold_warps_row(s, &groups[i], &(*out)[i]);
+    for (size_t i = 0; i < *count; i++) {
+        wsdbg_fold_warps_words(s, &groups[i], &(*out)[i]);
+        wsdbg_report_place(report, (*out)[i].site, (*out)[i].place);
+    }
     free(groups);
     return *out ? NULL : &wsdbg_error_no_memory;
 }
@@ -31,9 +34,9 @@ struct wsdbg_error *wsdbg_report_fold_warps(const struct wsdbg_snapshot *s, stru
         return &wsdbg_error_no_memory;
     for (size_t i = 0; i < s->warp_count; i++)
         wsdbg_fold_warp(s, i, &rows[i]);
-    struct wsdbg_error *error = fold_warps_to(s, rows, SIZE_MAX, &report->warps, &report->warps_count);
+    struct wsdbg_error *error = fold_warps_to(s, report, rows, SIZE_MAX, &report->warps, &report->warps_count);
     if (!error)
-        error = fold_warps_to(s, rows, WSDBG_REPORT_WARP_LINES, &report->rows, &report->row_count);
+        error = fold_warps_to(s, report, rows, WSDBG_REPORT_WARP_LINES, &report->rows, &report->row_count);
     free(rows);
     return error;
 }

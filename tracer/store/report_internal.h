@@ -8,7 +8,10 @@
 #define WSDBG_REPORT_WARP_LINES 8
 #define WSDBG_REPORT_BARRIER_LINES 6
 
-/* Fills warps, rows, barriers, barrier_rows. */
+/* The place of one of the report's sites, "" of any other: found once, for what stands there to share. */
+void wsdbg_report_place(const struct wsdbg_report *report, uint32_t site, char out[WSDBG_PLACE_BYTES]);
+
+/* Fills warps, rows, barriers, barrier_rows; needs the sites. */
 struct wsdbg_error *wsdbg_report_fold_warps(const struct wsdbg_snapshot *snapshot, struct wsdbg_report *report);
 struct wsdbg_error *wsdbg_report_fold_barriers(const struct wsdbg_snapshot *snapshot, struct wsdbg_report *report);
 
