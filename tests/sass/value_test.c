@@ -60,6 +60,12 @@
                 NUMBER(1),                                                                             \
                 {.kind = WSDBG_OPERAND_REGISTER, .number = what, .registers = 1, .is_negated = true}}, \
     .destination_count = 1, .source_count = 3
+#define SUBTRACT_BY_ADDING(to, from, what)                                                            \
+    .operation = WSDBG_OP_IADD3, .destinations = {GENERAL(to)},                                       \
+    .sources = {GENERAL(from),                                                                        \
+                {.kind = WSDBG_OPERAND_REGISTER, .number = what, .registers = 1, .is_negated = true}, \
+                GENERAL(WSDBG_RZ)},                                                                   \
+    .destination_count = 1, .source_count = 3
 /* to = (from >> 1) + added */
 #define HALVE_ADD(to, from, added)                                                                     \
     .operation = WSDBG_OP_LEA, .is_high = true, .destinations = {GENERAL(to)},                         \
@@ -207,7 +213,18 @@ static void a_remainder_of_seven_has_seven_values(void **state)
         {IF(1), BRANCH, TO(-5)},
         {ALWAYS, EXIT},
     };
+    const struct wsdbg_instruction by_adding[] = {
+        {ALWAYS, LOAD(7)},
+        {ALWAYS, MULTIPLY_WIDE(4, 7, 0x24924925)},
+        {ALWAYS, SUBTRACT_BY_ADDING(4, 7, 5)},
+        {ALWAYS, HALVE_ADD(4, 4, 5)},
+        {ALWAYS, SHIFT_RIGHT(4, 4, 2)},
+        {ALWAYS, MULTIPLY_ADD(1, 4, -7, 7)},
+        {ALWAYS, READS(1)},
+        {ALWAYS, EXIT},
+    };
     ASSERT_READ(code, true, 0x400, 8, 7);
+    ASSERT_READ(by_adding, true, 0, 1, 7);
 }
 
 /* The reciprocals of 5 and 3 have 32 bits. */
@@ -262,6 +279,16 @@ static void what_only_looks_like_a_remainder_is_not_known(void **state)
         {ALWAYS, READS(1)},
         {ALWAYS, EXIT},
     };
+    const struct wsdbg_instruction difference_the_other_way[] = {
+        {ALWAYS, LOAD(7)},
+        {ALWAYS, MULTIPLY_WIDE(4, 7, 0x24924925)},
+        {ALWAYS, SUBTRACT(4, 5, 7)},
+        {ALWAYS, HALVE_ADD(4, 4, 5)},
+        {ALWAYS, SHIFT_RIGHT(4, 4, 2)},
+        {ALWAYS, MULTIPLY_ADD(1, 4, -7, 7)},
+        {ALWAYS, READS(1)},
+        {ALWAYS, EXIT},
+    };
     const struct wsdbg_instruction of_another[] = {
         {ALWAYS, LOAD(7)}, {ALWAYS, MULTIPLY_WIDE(4, 7, 0xcccccccd)}, {ALWAYS, SHIFT_RIGHT(4, 5, 2)},
         {ALWAYS, LOAD(7)}, {ALWAYS, MULTIPLY_ADD(1, 4, -5, 7)},       {ALWAYS, READS(1)},
@@ -270,6 +297,7 @@ static void what_only_looks_like_a_remainder_is_not_known(void **state)
     ASSERT_READ(reciprocal_too_small, .known = false);
     ASSERT_READ(shift_too_small, .known = false);
     ASSERT_READ(of_the_low_half, .known = false);
+    ASSERT_READ(difference_the_other_way, .known = false);
     ASSERT_READ(of_another, .known = false);
 }
 
