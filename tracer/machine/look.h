@@ -31,7 +31,7 @@ struct wsdbg_family {
     bool closed;   /* another array, of another use, begins where it ends: no walk over it goes further */
 };
 
-enum { WSDBG_FAMILIES_MAX = 64, WSDBG_LOOK_WARPS_MAX = 64, WSDBG_RECENT_PLACES = 1024 };
+enum { WSDBG_FAMILIES_MAX = 64, WSDBG_LOOK_WARPS_MAX = 64, WSDBG_RECENT_PLACES = 1024, WSDBG_RECENT_LOOPS = 8 };
 
 struct wsdbg_look_grid {
     uint32_t machine;                         /* row of the machine */
@@ -94,6 +94,12 @@ struct wsdbg_looking {
     struct wsdbg_look_part *parts;
     size_t part_capacity;
     uint32_t recent[WSDBG_RECENT_PLACES]; /* parts, by their counters */
+    uint32_t sites[WSDBG_RECENT_PLACES];  /* rows of snapshot.sites, by theirs: the ones found last */
+    struct wsdbg_look_loop {
+        uint32_t instruction;
+        bool found;
+        struct wsdbg_loop loop; /* its graph is NULL where there is nothing here */
+    } loops[WSDBG_RECENT_LOOPS];
     uint64_t read_budget_ns;
     uint32_t warps_read;
 };
@@ -121,6 +127,11 @@ uint32_t wsdbg_look_target(const struct wsdbg_looking *looking, uint32_t cta, ui
 struct wsdbg_error *wsdbg_look_word(struct wsdbg_looking *looking, uint32_t cta, uint32_t offset, uint64_t *word,
                                     bool *known);
 
+/* wsdbg_loop_around, of a few loops kept: many warps stand in the same ones.  *out is valid until the next call, NULL
+ * where there is no such loop. */
+struct wsdbg_error *wsdbg_look_loop(struct wsdbg_looking *looking, const struct wsdbg_graph *graph,
+                                    uint32_t instruction, const struct wsdbg_loop **out);
+void wsdbg_look_forget_loops(struct wsdbg_looking *looking);
 /* Reads what the part waits for, with the registers of its first lane; needs none where the code alone says it. */
 struct wsdbg_error *wsdbg_look_operands(struct wsdbg_looking *looking, uint32_t part);
 /* The stance of a part, NULL where it does not stand in its grid's kernel.  Valid until the next call. */

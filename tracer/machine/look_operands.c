@@ -237,25 +237,46 @@ static bool shared_address(struct lane *lane, const struct wsdbg_loop *loop, uin
     return true;
 }
 
+struct wsdbg_error *wsdbg_look_loop(struct wsdbg_looking *looking, const struct wsdbg_graph *graph,
+                                    uint32_t instruction, const struct wsdbg_loop **out)
+{
+    struct wsdbg_look_loop *kept = &looking->loops[instruction % WSDBG_RECENT_LOOPS];
+    if (kept->loop.graph != graph || kept->instruction != instruction) {
+        free(kept->loop.body);
+        *kept = (struct wsdbg_look_loop){.instruction = instruction};
+        struct wsdbg_error *error = wsdbg_loop_around(graph, instruction, &kept->loop, &kept->found);
+        if (error || !kept->found)
+            kept->loop = (struct wsdbg_loop){0}; /* what it may have left there is no loop's */
+        if (error)
+            return error;
+        kept->loop.graph = graph;
+    }
+    *out = kept->found ? &kept->loop : NULL;
+    return NULL;
+}
+
+void wsdbg_look_forget_loops(struct wsdbg_looking *looking)
+{
+    for (size_t i = 0; i < WSDBG_RECENT_LOOPS; i++)
+        free(looking->loops[i].loop.body);
+}
+
 /* The barrier and the phase that a test names, in the loop around it where there is one. */
 static bool test_operands(struct lane *lane, const struct wsdbg_look_part *part, uint32_t *address, uint32_t *phase)
 {
     const uint32_t at = part->site.instruction;
     const struct wsdbg_instruction *test = instruction_of(part, at);
     const struct wsdbg_operand *memory = wsdbg_memory_operand(test), *parity = plain_source(test, 0);
-    struct wsdbg_loop loop;
-    bool in_loop = false;
+    const struct wsdbg_loop *loop = NULL;
     if (!memory || !parity)
         return false;
     if (!lane->error)
-        lane->error = wsdbg_loop_around(part->place.function->graph, at, &loop, &in_loop);
-    if (lane->error || !in_loop)
+        lane->error = wsdbg_look_loop(lane->looking, part->place.function->graph, at, &loop);
+    if (lane->error || !loop)
         return !lane->error && value_of(lane, memory, address) && value_of(lane, parity, phase);
-    const bool known = shared_address(lane, &loop, at, memory, address) &&
-                       (parity->kind == WSDBG_OPERAND_IMMEDIATE ? value_of(lane, parity, phase)
-                                                                : kept_value(lane, &loop, at, *parity, 0, phase));
-    free(loop.body);
-    return known;
+    return shared_address(lane, loop, at, memory, address) &&
+           (parity->kind == WSDBG_OPERAND_IMMEDIATE ? value_of(lane, parity, phase)
+                                                    : kept_value(lane, loop, at, *parity, 0, phase));
 }
 
 /* The test's phase lies in bit 31 of its register. */
@@ -273,18 +294,16 @@ static bool polled_address(struct lane *lane, const struct wsdbg_look_part *part
     const struct wsdbg_graph *graph = part->place.function->graph;
     const uint32_t at = part->site.instruction;
     const struct wsdbg_operand *memory = wsdbg_memory_operand(instruction_of(part, at));
-    struct wsdbg_loop loop;
-    bool in_loop = false;
+    const struct wsdbg_loop *loop = NULL;
     if (!lane->error)
-        lane->error = wsdbg_loop_around(graph, at, &loop, &in_loop);
-    if (lane->error || !in_loop)
+        lane->error = wsdbg_look_loop(lane->looking, graph, at, &loop);
+    if (lane->error || !loop)
         return false;
     uint32_t offset = 0;
-    const bool known = memory && (shared ? shared_address(lane, &loop, at, memory, &offset)
-                                         : global_address(lane, &loop, at, memory, address));
+    const bool known = memory && (shared ? shared_address(lane, loop, at, memory, &offset)
+                                         : global_address(lane, loop, at, memory, address));
     if (shared)
         *address = offset & WSDBG_OFFSET_MASK;
-    free(loop.body);
     return known;
 }
 

@@ -66,6 +66,20 @@ static struct wsdbg_error *add_levels(struct wsdbg_looking *looking, const struc
     return error;
 }
 
+/* A row at `likely`, or else the first one of the place. */
+static bool find_site(const struct wsdbg_snapshot *snapshot, uint64_t pc, uint32_t function, uint32_t likely,
+                      uint32_t *out)
+{
+    const struct wsdbg_site *sites = snapshot->sites;
+    *out = likely;
+    if (likely < snapshot->site_count && sites[likely].pc == pc && sites[likely].function == function)
+        return true;
+    for (*out = 0; *out < snapshot->site_count; ++*out)
+        if (sites[*out].pc == pc && sites[*out].function == function)
+            return true;
+    return false;
+}
+
 struct wsdbg_error *wsdbg_look_site(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,
                                     uint32_t module, uint32_t *out)
 {
@@ -78,12 +92,12 @@ struct wsdbg_error *wsdbg_look_site(struct wsdbg_looking *looking, const struct 
     struct wsdbg_error *error = wsdbg_look_function(looking, place->function, module, &site.function);
     if (error)
         return error;
-    for (uint32_t i = 0; i < looking->out->site_count; i++)
-        if (looking->out->sites[i].pc == pc && looking->out->sites[i].function == site.function) {
-            *out = i;
-            return NULL;
-        }
+    uint32_t *recent = &looking->sites[pc / WSDBG_INSTRUCTION_BYTES % WSDBG_RECENT_PLACES];
+    if (find_site(looking->out, pc, site.function, *recent, out)) {
+        *recent = *out;
+        return NULL;
+    }
     wsdbg_instruction_text(wsdbg_graph_instruction(place->function->graph, place->instruction), pc, site.instruction);
-    *out = (uint32_t)looking->out->site_count;
+    *recent = *out = (uint32_t)looking->out->site_count;
     return add_levels(looking, place, &site);
 }
