@@ -227,7 +227,7 @@ static void a_remainder_of_seven_has_seven_values(void **state)
     ASSERT_READ(by_adding, true, 0, 1, 7);
 }
 
-/* The reciprocals of 5 and 3 have 32 bits. */
+/* The reciprocals of 5 and 3 have 32 bits; that of 14 is one of 7, for x / 2. */
 static void a_remainder_with_a_short_reciprocal_is_counted(void **state)
 {
     (void)state;
@@ -247,6 +247,16 @@ static void a_remainder_with_a_short_reciprocal_is_counted(void **state)
         {ALWAYS, READS(1)},
         {ALWAYS, EXIT},
     };
+    const struct wsdbg_instruction fourteen[] = {
+        {ALWAYS, LOAD(7)},
+        {ALWAYS, SHIFT_RIGHT(4, 7, 1)},
+        {ALWAYS, MULTIPLY_WIDE(4, 4, 0x92492493)},
+        {ALWAYS, SHIFT_RIGHT(4, 5, 2)},
+        {ALWAYS, MULTIPLY_ADD(1, 4, -14, 7)},
+        {ALWAYS, READS(1)},
+        {ALWAYS, EXIT},
+    };
+    ASSERT_READ(fourteen, true, 0, 1, 14);
     ASSERT_READ(five, true, 0, 1, 5);
     ASSERT_READ(three, true, 0, 1, 3);
 }
@@ -294,6 +304,16 @@ static void what_only_looks_like_a_remainder_is_not_known(void **state)
         {ALWAYS, LOAD(7)}, {ALWAYS, MULTIPLY_ADD(1, 4, -5, 7)},       {ALWAYS, READS(1)},
         {ALWAYS, EXIT},
     };
+    const struct wsdbg_instruction odd_after_a_shift[] = {
+        {ALWAYS, LOAD(7)},
+        {ALWAYS, SHIFT_RIGHT(4, 7, 1)},
+        {ALWAYS, MULTIPLY_WIDE(4, 4, 0x92492493)},
+        {ALWAYS, SHIFT_RIGHT(4, 5, 2)},
+        {ALWAYS, MULTIPLY_ADD(1, 4, -15, 7)},
+        {ALWAYS, READS(1)},
+        {ALWAYS, EXIT},
+    };
+    ASSERT_READ(odd_after_a_shift, .known = false);
     ASSERT_READ(reciprocal_too_small, .known = false);
     ASSERT_READ(shift_too_small, .known = false);
     ASSERT_READ(of_the_low_half, .known = false);

@@ -2,9 +2,10 @@
  *
  *     high = x * m >> 32;  sum = (x - high >> 1) + high;  quotient = sum >> s;  result = quotient * -d + x
  *
- * Without `sum` where the reciprocal has 32 bits, without `s` where it is 0.  The quotient is x / d rounded down for
- * every x below 2^32 if 2^n <= r * d <= 2^n + 2^(n - 32), with r the whole reciprocal and n all that is shifted
- * (Granlund and Montgomery, Division by Invariant Integers using Multiplication, theorem 4.2).
+ * Without `sum` where the reciprocal has 32 bits, without `s` where it is 0; for an even d, x may be shifted first, and
+ * x >> p is divided by d >> p.  The quotient of an x below 2^k is x / d rounded down if 2^n <= r * d <= 2^n + 2^(n -
+ * k), with r the whole reciprocal and n all that the product is shifted (Granlund and Montgomery, Division by Invariant
+ * Integers using Multiplication, theorem 4.2).
  */
 #include "sass/remainder.h"
 
@@ -32,13 +33,18 @@ static bool value_of(const struct wsdbg_definitions *definitions, uint32_t numbe
     return out->written == WSDBG_GRAPH_NONE || wsdbg_flow_is_unguarded(&graph->instructions[out->written]);
 }
 
+static bool is_same(struct value a, struct value b)
+{
+    return a.reg == b.reg && a.written == b.written;
+}
+
 static bool is_value(const struct wsdbg_definitions *definitions, uint32_t number, unsigned source, bool is_negated,
                      struct value expected)
 {
     const struct wsdbg_operand *operand = &definitions->graph->instructions[number].sources[source];
     struct value value;
     return operand->is_negated == is_negated && value_of(definitions, number, operand, &value) &&
-           value.reg == expected.reg && value.written == expected.written;
+           is_same(value, expected);
 }
 
 /* The instruction that wrote the value, if it is one of the two and has so many sources. */
@@ -103,27 +109,35 @@ static bool is_averaged(const struct wsdbg_definitions *definitions, struct valu
     return is_difference(definitions, difference, x, high);
 }
 
-/* high = the upper half of x * m. */
-static bool is_high_product(const struct wsdbg_definitions *definitions, struct value high, struct value x, uint32_t *m)
+/* high = the upper half of (x >> before) * m. */
+static bool is_high_product(const struct wsdbg_definitions *definitions, struct value high, struct value x,
+                            uint32_t *before, uint32_t *m)
 {
     const struct wsdbg_instruction *writer = writer_of(definitions, high, WSDBG_OP_IMAD, WSDBG_OP_UIMAD, 3);
     const unsigned part = writer && writer->is_wide ? 1 : 0;
-    return writer && (writer->is_wide || writer->is_high) && !writer->is_signed && writer->destination_count &&
-           wsdbg_register_of(&writer->destinations[0], part) == high.reg && is_number(writer, 2, 0) &&
-           wsdbg_compute_is_number(&writer->sources[1], m) && is_value(definitions, high.written, 0, false, x);
+    struct value factor;
+    *before = 0;
+    if (!writer || (!writer->is_wide && !writer->is_high) || writer->is_signed || !writer->destination_count ||
+        wsdbg_register_of(&writer->destinations[0], part) != high.reg || !is_number(writer, 2, 0) ||
+        !wsdbg_compute_is_number(&writer->sources[1], m) || writer->sources[0].is_negated ||
+        !value_of(definitions, high.written, &writer->sources[0], &factor))
+        return false;
+    return is_same(factor, x) || (is_shifted(definitions, &factor, before) && is_same(factor, x));
 }
 
-static bool is_reciprocal(uint32_t m, bool is_sum, uint32_t shift, uint32_t divisor)
+static bool is_reciprocal(uint32_t before, uint32_t m, bool is_sum, uint32_t shift, uint32_t divisor)
 {
     const uint64_t whole = m + ((uint64_t)is_sum << 32), one = (uint64_t)1 << (32 + is_sum + shift);
-    return whole * divisor >= one && whole * divisor <= one + (one >> 32);
+    const uint32_t rest = divisor >> before;
+    return rest << before == divisor && !(is_sum && before) && whole * rest >= one &&
+           whole * rest <= one + (one >> (32 - before));
 }
 
 bool wsdbg_remainder_at(const struct wsdbg_definitions *definitions, uint32_t instruction, uint32_t *divisor)
 {
     const struct wsdbg_instruction *last = &definitions->graph->instructions[instruction];
     struct value x, value;
-    uint32_t factor, shift, m;
+    uint32_t factor, before, shift, m;
     bool is_sum;
     if ((last->operation != WSDBG_OP_IMAD && last->operation != WSDBG_OP_UIMAD) || !wsdbg_compute_follows(last) ||
         last->is_wide || last->is_high || last->sources[0].is_negated || last->sources[2].is_negated ||
@@ -132,6 +146,6 @@ bool wsdbg_remainder_at(const struct wsdbg_definitions *definitions, uint32_t in
     *divisor = -factor;
     return *divisor > 1 && *divisor <= DIVISOR_MOST && value_of(definitions, instruction, &last->sources[2], &x) &&
            value_of(definitions, instruction, &last->sources[0], &value) && is_shifted(definitions, &value, &shift) &&
-           is_averaged(definitions, &value, x, &is_sum) && is_high_product(definitions, value, x, &m) &&
-           is_reciprocal(m, is_sum, shift, *divisor);
+           is_averaged(definitions, &value, x, &is_sum) && is_high_product(definitions, value, x, &before, &m) &&
+           is_reciprocal(before, m, is_sum, shift, *divisor);
 }
