@@ -37,6 +37,13 @@ struct code {
 #define WGMMA_WAIT    {{0x00008000000079c5, 0x000fe40000010000}} /* WARPGROUP.DEPBAR.LE gsb0, 0x0 */
 #define FLUSH         {{0x00000000000079b7, 0x0001e20000000000}} /* UTMACMDFLUSH */
 #define DEPBAR        {{0x000080000000791a, 0x000fc80000000000}} /* DEPBAR.LE SB0, 0x0 */
+/* while (*flag == 0 && clock64() - began < limit): LDC, LDG, CS2R SR_CLOCKLO, their tests, @!P0 BRA to the LDC */
+#define TIMED_POLL                                                                                               \
+    {{0x00008400ff027b82, 0x000e240000000a00}}, {{0x0000000402007981, 0x001ea2000c1f5900}},                        \
+    {{0x0000000000067805, 0x000fcc0000015000}}, {{0x0000000604087210, 0x000fe40007f1e1ff}},                      \
+    {{0x000000ff0000720c, 0x004fc60003f22270}}, {{0x0000000107067824, 0x000fe200000e0e05}},                      \
+    {{0x05f5e1000800780c, 0x000fc80003f06070}}, {{0x000000ff0600720c, 0x000fda0003f06300}},                      \
+    {{0xfffffffc00e08947, 0x000fea000083ffff}}
 #define NOP           {{0x0000000000007918, 0x000fc00000000000}}
 #define EXIT          {{0x000000000000794d, 0x000fea0003800000}}
 /* clang-format on */
@@ -45,7 +52,7 @@ enum { NONE = -1 };
 
 static const struct {
     const char *says;
-    struct code code[6];
+    struct code code[10];
     uint32_t pc;
     enum wsdbg_warp_state state;
     uint32_t instruction, home;
@@ -77,6 +84,7 @@ static const struct {
     {"wgmma.wait_group", {NOP, WGMMA_WAIT, EXIT}, 1, WSDBG_WARP_WAIT_WGMMA, 1, 1, NONE},
     {"a wait for copies out", {FLUSH, DEPBAR, EXIT}, 1, WSDBG_WARP_WAIT_BULK, 1, 1, NONE},
     {"a wait for something else", {NOP, DEPBAR, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
+    {"a poll with a time limit goes on", {TIMED_POLL, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
     {"lanes that gather", {NOP, WARPSYNC, EXIT}, 1, WSDBG_WARP_RECONVERGE, 1, 1, NONE},
 };
 

@@ -137,8 +137,29 @@ static bool keeps_value(const struct wsdbg_loop *loop, uint32_t load)
     return value && at(loop->graph, load)->guard == WSDBG_PT;
 }
 
+/* SR_CLOCKLO to SR_GLOBALTIMERHI. */
+static bool reads_clock(const struct wsdbg_instruction *instruction)
+{
+    for (unsigned i = 0; i < instruction->source_count; i++)
+        if (instruction->sources[i].kind == WSDBG_OPERAND_SPECIAL && instruction->sources[i].value >= 0x50 &&
+            instruction->sources[i].value <= 0x53)
+            return true;
+    return false;
+}
+
+/* A poll with a time limit goes on by itself. */
+static bool has_time_limit(const struct wsdbg_loop *loop)
+{
+    for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1))
+        if (reads_clock(at(loop->graph, i)) && wsdbg_loop_ends_by(loop, i))
+            return true;
+    return false;
+}
+
 static bool find_poll(const struct wsdbg_loop *loop, struct wsdbg_wait_site *out)
 {
+    if (has_time_limit(loop))
+        return false;
     for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1)) {
         if (!is_polled(loop, i, loop->has_global))
             continue;
