@@ -153,22 +153,26 @@ enum wsdbg_match wsdbg_access_match(const struct wsdbg_case *c, const struct wsd
     }
 }
 
-const struct wsdbg_reach *wsdbg_code_reaches(const struct wsdbg_case *c, uint32_t warp, uint32_t *count)
+/* The first row at or behind `first` that is of the warp or of one behind it. */
+static size_t reaches_from(const struct wsdbg_snapshot *snapshot, size_t first, size_t warp)
 {
-    const struct wsdbg_snapshot *snapshot = c->snapshot;
-    const uint32_t row = c->warps[warp];
-    size_t first = 0, end = snapshot->reach_count;
+    size_t end = snapshot->reach_count;
     while (first < end) {
         const size_t middle = first + (end - first) / 2;
-        if (snapshot->reaches[middle].warp < row)
+        if (snapshot->reaches[middle].warp < warp)
             first = middle + 1;
         else
             end = middle;
     }
-    for (end = first; end < snapshot->reach_count && snapshot->reaches[end].warp == row;)
-        end++;
-    *count = (uint32_t)(end - first);
-    return snapshot->reaches + first;
+    return first;
+}
+
+const struct wsdbg_reach *wsdbg_code_reaches(const struct wsdbg_case *c, uint32_t warp, uint32_t *count)
+{
+    const size_t row = c->warps[warp];
+    const size_t first = reaches_from(c->snapshot, 0, row);
+    *count = (uint32_t)(reaches_from(c->snapshot, first, row + 1) - first);
+    return c->snapshot->reaches + first;
 }
 
 const struct wsdbg_access_row *wsdbg_code_access(const struct wsdbg_case *c, const struct wsdbg_reach *reach)

@@ -19,6 +19,7 @@ static void free_beside(struct wsdbg_looking *looking)
     free(looking->ctas);
     free(looking->warps);
     free(looking->parts);
+    free(looking->sites);
 }
 
 static struct wsdbg_error *look_at(struct wsdbg_looking *looking)

@@ -94,7 +94,12 @@ struct wsdbg_looking {
     struct wsdbg_look_part *parts;
     size_t part_capacity;
     uint32_t recent[WSDBG_RECENT_PLACES]; /* parts, by their counters */
-    uint32_t sites[WSDBG_RECENT_PLACES];  /* rows of snapshot.sites, by theirs: the ones found last */
+    /* What tells sites apart, densely: they are looked through for every part. */
+    struct wsdbg_look_site {
+        uint64_t pc;
+        uint32_t function, site; /* rows of the snapshot: the innermost level's */
+    } * sites;
+    size_t site_count, site_capacity;
     struct wsdbg_look_loop {
         uint32_t instruction;
         bool found;

@@ -15,13 +15,18 @@ static void copy_text(char *out, size_t room, const char *text)
     snprintf(out, room, "%s", text ? text : "");
 }
 
+/* A row's name may be the beginning of a longer one. */
+static bool is_named(const struct wsdbg_function *row, const char *name)
+{
+    return strncmp(row->name, name, sizeof row->name - 1) == 0;
+}
+
 struct wsdbg_error *wsdbg_look_function(struct wsdbg_looking *looking, const struct wsdbg_code_function *function,
                                         uint32_t module, uint32_t *out)
 {
     struct wsdbg_snapshot *snapshot = looking->out;
     for (uint32_t i = 0; i < snapshot->function_count; i++)
-        if (snapshot->functions[i].module == module &&
-            strcmp(snapshot->functions[i].name, function->cubin->name) == 0) {
+        if (snapshot->functions[i].module == module && is_named(&snapshot->functions[i], function->cubin->name)) {
             *out = i;
             return NULL;
         }
@@ -66,20 +71,6 @@ static struct wsdbg_error *add_levels(struct wsdbg_looking *looking, const struc
     return error;
 }
 
-/* A row at `likely`, or else the first one of the place. */
-static bool find_site(const struct wsdbg_snapshot *snapshot, uint64_t pc, uint32_t function, uint32_t likely,
-                      uint32_t *out)
-{
-    const struct wsdbg_site *sites = snapshot->sites;
-    *out = likely;
-    if (likely < snapshot->site_count && sites[likely].pc == pc && sites[likely].function == function)
-        return true;
-    for (*out = 0; *out < snapshot->site_count; ++*out)
-        if (sites[*out].pc == pc && sites[*out].function == function)
-            return true;
-    return false;
-}
-
 struct wsdbg_error *wsdbg_look_site(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,
                                     uint32_t module, uint32_t *out)
 {
@@ -92,12 +83,15 @@ struct wsdbg_error *wsdbg_look_site(struct wsdbg_looking *looking, const struct 
     struct wsdbg_error *error = wsdbg_look_function(looking, place->function, module, &site.function);
     if (error)
         return error;
-    uint32_t *recent = &looking->sites[pc / WSDBG_INSTRUCTION_BYTES % WSDBG_RECENT_PLACES];
-    if (find_site(looking->out, pc, site.function, *recent, out)) {
-        *recent = *out;
-        return NULL;
-    }
+    for (size_t i = 0; i < looking->site_count; i++)
+        if (looking->sites[i].pc == pc && looking->sites[i].function == site.function) {
+            *out = looking->sites[i].site;
+            return NULL;
+        }
+    if (!wsdbg_grow((void **)&looking->sites, &looking->site_capacity, looking->site_count + 1, sizeof *looking->sites))
+        return &wsdbg_error_no_memory;
     wsdbg_instruction_text(wsdbg_graph_instruction(place->function->graph, place->instruction), pc, site.instruction);
-    *recent = *out = (uint32_t)looking->out->site_count;
+    *out = (uint32_t)looking->out->site_count;
+    looking->sites[looking->site_count++] = (struct wsdbg_look_site){pc, site.function, *out};
     return add_levels(looking, place, &site);
 }
