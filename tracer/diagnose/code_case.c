@@ -194,12 +194,12 @@ enum wsdbg_can wsdbg_code_can(const struct wsdbg_case *c, uint32_t warp, wsdbg_a
                               uint32_t *access)
 {
     uint32_t count;
-    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
     enum wsdbg_can best = WSDBG_CAN_NOT;
     if (access)
         *access = WSDBG_NONE;
     if (wsdbg_case_warp(c, warp)->state == WSDBG_WARP_EXITED)
         return WSDBG_CAN_NOT;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
     if (count == 0)
         return WSDBG_CAN_DOUBTFUL;
     for (uint32_t i = 0; i < count && best < WSDBG_CAN; i++) {
