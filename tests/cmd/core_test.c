@@ -73,15 +73,6 @@ static void dumps_of_two_processes_are_not_compared(void **state)
     check_refused(WSDBG("core", "one", "other"), "wsdbg core: other: a dump of another process than one\n");
 }
 
-/* One moment seen twice would show that nothing moves. */
-static void one_dump_is_not_two_looks(void **state)
-{
-    (void)state;
-    write_dump("one", &small, 0x1000);
-    assert_int_equal(link("one", "again"), 0);
-    check_refused(WSDBG("core", "one", "again"), "wsdbg core: again: the same file as one\n");
-}
-
 static void a_dump_without_a_running_kernel_is_no_hang(void **state)
 {
     (void)state;
@@ -144,12 +135,30 @@ static void copy_file(const char *from, const char *to)
     assert_int_equal(fclose(out), 0);
 }
 
+/* One moment seen twice would show that nothing moves. */
+static void one_dump_is_not_two_looks(void **state)
+{
+    (void)state;
+    copy_file(HUNG, "one.gz");
+    assert_int_equal(link("one.gz", "again.gz"), 0);
+    check_refused(WSDBG("core", "one.gz", "again.gz"), "wsdbg core: again.gz: the same dump as one.gz\n");
+    copy_file(HUNG, "copy.gz");
+    check_refused(WSDBG("core", "one.gz", "copy.gz"), "wsdbg core: copy.gz: the same dump as one.gz\n");
+    assert_int_equal(system("zcat " HUNG " >unpacked"), 0);
+    check_refused(WSDBG("core", "one.gz", "unpacked"), "wsdbg core: unpacked: the same dump as one.gz\n");
+}
+
+/* The second has one byte more, as a later one would have another time stamp. */
 static void two_dumps_of_one_process_are_two_looks(void **state)
 {
     (void)state;
     copy_file(HUNG, "first.gz");
-    copy_file(HUNG, "second.gz");
-    struct outcome outcome = WSDBG("core", "-o", "kept.db", "first.gz", "second.gz");
+    assert_int_equal(system("zcat " HUNG " >second"), 0);
+    FILE *second = fopen("second", "ab");
+    assert_non_null(second);
+    putc(0, second);
+    assert_int_equal(fclose(second), 0);
+    struct outcome outcome = WSDBG("core", "-o", "kept.db", "first.gz", "second");
     assert_int_equal(outcome.status, 124);
     outcome_free(&outcome);
     outcome = WSDBG("query", "kept.db", "SELECT count(*) AS looks FROM look", "--csv");

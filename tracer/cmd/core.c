@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/command.h"
@@ -90,25 +89,26 @@ static struct wsdbg_error *take_dump(struct dumps *dumps, const char *path, cons
 }
 
 /* One moment seen twice would look as if nothing moved. */
-static struct wsdbg_error *check_distinct(char *const *paths)
+static struct wsdbg_error *check_distinct(char *const *paths, size_t newest)
 {
-    for (size_t i = 1; paths[0] && paths[i]; i++)
-        for (size_t j = 0; j < i; j++) {
-            struct stat one, other;
-            if (stat(paths[j], &one) == 0 && stat(paths[i], &other) == 0 && one.st_dev == other.st_dev &&
-                one.st_ino == other.st_ino)
-                return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: the same file as %s", paths[i], paths[j]);
-        }
-    return NULL;
+    struct wsdbg_error *error = NULL;
+    for (size_t i = 0; !error && i < newest; i++) {
+        bool same = false;
+        error = wsdbg_machine_same_core(paths[i], paths[newest], &same);
+        if (!error && same)
+            error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: the same dump as %s", paths[newest], paths[i]);
+    }
+    return error;
 }
 
 static struct wsdbg_error *take_dumps(char *const *paths, struct dumps *dumps)
 {
-    struct wsdbg_error *error = check_distinct(paths);
-    if (!error)
-        error = wsdbg_code_create(&dumps->code);
-    for (size_t i = 0; !error && paths[i]; i++)
+    struct wsdbg_error *error = wsdbg_code_create(&dumps->code);
+    for (size_t i = 0; !error && paths[i]; i++) {
         error = take_dump(dumps, paths[i], paths[0]);
+        if (!error)
+            error = check_distinct(paths, i);
+    }
     return error;
 }
 
@@ -203,6 +203,8 @@ static void say_outcome(const struct dumps *dumps, const struct wsdbg_diagnosis 
         wsdbg_say("the core dump holds no running kernel");
     else if (!diagnosis->hang && dumps->count == 1)
         wsdbg_say("not known to be a hang; a second dump of the same process would show whether anything moves");
+    else if (!diagnosis->hang && diagnosis->finding_count && diagnosis->findings[0].cause != WSDBG_CAUSE_SLOW)
+        wsdbg_say("not known to be a hang");
     else if (!diagnosis->hang)
         wsdbg_say("the dumps show no hang");
 }

@@ -6,9 +6,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+
+#include "machine/machine.h"
 
 #define UNPACKED_BYTES_MAX ((uint64_t)16 << 30)
 enum { PIECE_BYTES = 1 << 18 };
@@ -125,4 +128,24 @@ struct wsdbg_error *core_unpack(const char *path, int *fd, uint64_t *byte_count)
     *fd = unpacked;
     *byte_count = count;
     return NULL;
+}
+
+struct wsdbg_error *wsdbg_machine_same_core(const char *one_path, const char *other_path, bool *same)
+{
+    enum { BYTES = 1 << 16 };
+    gzFile one = gzopen(one_path, "rb"), other = gzopen(other_path, "rb");
+    char *bytes = malloc(2 * BYTES);
+    struct wsdbg_error *error = one && other && bytes ? NULL : &wsdbg_error_no_memory;
+    *same = !error;
+    for (int count = BYTES; *same && count == BYTES;) {
+        count = gzread(one, bytes, BYTES);
+        *same = count >= 0 && gzread(other, bytes + BYTES, BYTES) == count &&
+                memcmp(bytes, bytes + BYTES, (size_t)count) == 0;
+    }
+    free(bytes);
+    if (one)
+        gzclose(one);
+    if (other)
+        gzclose(other);
+    return error;
 }

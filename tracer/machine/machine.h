@@ -120,6 +120,9 @@ uint32_t wsdbg_machine_warp_index(const struct wsdbg_machine *machine, const str
 
 /* Opens a GPU core dump, plain or gzip'd.  BAD_INPUT and VERSION name what, where and why. */
 struct wsdbg_error *wsdbg_machine_open_core(const char *path, struct wsdbg_machine **out);
+/* Whether two core dumps that could be opened hold the same bytes, packed or not: a dump says when it was made, so two
+ * of one process differ. */
+struct wsdbg_error *wsdbg_machine_same_core(const char *one_path, const char *other_path, bool *same);
 /* Writes the rows and what `reads` lists as a core dump that wsdbg_machine_open_core reads back: sections of registers
  * and memory that were not read are left out, parts of shared memory are sections that say where they begin. */
 struct wsdbg_machine_reads;
