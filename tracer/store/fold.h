@@ -88,6 +88,11 @@ void wsdbg_fold_warps_row(const struct wsdbg_snapshot *snapshot, const struct ws
 /* The same without its place: for many groups, of which the places are taken from sites that have theirs. */
 void wsdbg_fold_warps_words(const struct wsdbg_snapshot *snapshot, const struct wsdbg_fold_group *group,
                             struct wsdbg_report_warps *out);
+/* Two of the sites where a group's warps stand, the same twice where they stand at one; WSDBG_NONE = not known. */
+void wsdbg_fold_sites(const struct wsdbg_fold_group *group, uint32_t sites[2]);
+/* The places of those two, and whether there may be more: "gemm.cu:220, gemm.cu:239, …".  The group's range of lines
+ * would not do: the innermost lines of its sites may be of different files.  `out` has WSDBG_PLACE_BYTES. */
+void wsdbg_fold_places_text(const struct wsdbg_fold_group *group, const char *first, const char *last, char *out);
 void wsdbg_fold_barriers_row(const struct wsdbg_snapshot *snapshot, const struct wsdbg_fold_group *group,
                              struct wsdbg_report_barriers *out);
 

@@ -3,6 +3,7 @@
 #include "store/fold.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "store/event_fields.h"
 #include "store/place.h"
@@ -123,6 +124,30 @@ static const char *barrier_name(const struct wsdbg_snapshot *s, const struct wsd
     return name ? name->name : NULL;
 }
 
+void wsdbg_fold_sites(const struct wsdbg_fold_group *g, uint32_t sites[2])
+{
+    const int64_t low = g->low[WSDBG_WARP_KEY_SITE], high = g->high[WSDBG_WARP_KEY_SITE];
+    sites[0] = low < 0 || high < 0 ? WSDBG_NONE : (uint32_t)low;
+    sites[1] = low < 0 || high < 0 ? WSDBG_NONE : (uint32_t)high;
+}
+
+void wsdbg_fold_places_text(const struct wsdbg_fold_group *g, const char *first, const char *last, char *out)
+{
+    enum { WIDEST = 40 }; /* two fit */
+    const bool one_site = g->low[WSDBG_WARP_KEY_SITE] == g->high[WSDBG_WARP_KEY_SITE];
+    const bool one_line =
+        g->low[WSDBG_WARP_KEY_LINE] >= 0 && g->low[WSDBG_WARP_KEY_LINE] == g->high[WSDBG_WARP_KEY_LINE];
+    out[0] = '\0';
+    if (one_site)
+        snprintf(out, WSDBG_PLACE_BYTES, "%s", first);
+    else if (!first[0] || !last[0] || strlen(first) > WIDEST || strlen(last) > WIDEST)
+        return;
+    else if (strcmp(first, last) == 0)
+        snprintf(out, WSDBG_PLACE_BYTES, "%.40s%s", first, one_line ? "" : ", …");
+    else
+        snprintf(out, WSDBG_PLACE_BYTES, "%.40s, %.40s, …", first, last);
+}
+
 /* What a group's warps have in common of the machine's state; parts are those of its first warp. */
 static void machine_row(const struct wsdbg_snapshot *s, const struct wsdbg_fold_group *g,
                         const struct wsdbg_warp_row *w, struct wsdbg_report_warps *out)
@@ -171,8 +196,13 @@ void wsdbg_fold_warps_words(const struct wsdbg_snapshot *s, const struct wsdbg_f
 void wsdbg_fold_warps_row(const struct wsdbg_snapshot *s, const struct wsdbg_fold_group *g,
                           struct wsdbg_report_warps *out)
 {
+    uint32_t sites[2];
+    char first[WSDBG_PLACE_BYTES], last[WSDBG_PLACE_BYTES];
     wsdbg_fold_warps_words(s, g, out);
-    wsdbg_place_text(s, out->site, out->place);
+    wsdbg_fold_sites(g, sites);
+    wsdbg_place_text(s, sites[0], first);
+    wsdbg_place_text(s, sites[1], last);
+    wsdbg_fold_places_text(g, first, last, out->place);
 }
 
 void wsdbg_fold_barrier(const struct wsdbg_snapshot *s, size_t index, struct wsdbg_fold_row *row)

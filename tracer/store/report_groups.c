@@ -6,6 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void group_place(const struct wsdbg_report *report, const struct wsdbg_fold_group *group, char *out)
+{
+    uint32_t sites[2];
+    char first[WSDBG_PLACE_BYTES], last[WSDBG_PLACE_BYTES];
+    wsdbg_fold_sites(group, sites);
+    wsdbg_report_place(report, sites[0], first);
+    wsdbg_report_place(report, sites[1], last);
+    wsdbg_fold_places_text(group, first, last, out);
+}
+
 static struct wsdbg_error *fold_warps_to(const struct wsdbg_snapshot *s, const struct wsdbg_report *report,
                                          struct wsdbg_fold_row *rows, size_t limit, struct wsdbg_report_warps **out,
                                          size_t *count)
@@ -21,7 +31,7 @@ static struct wsdbg_error *fold_warps_to(const struct wsdbg_snapshot *s, const s
     *count = *out ? group_count : 0;
     for (size_t i = 0; i < *count; i++) {
         wsdbg_fold_warps_words(s, &groups[i], &(*out)[i]);
-        wsdbg_report_place(report, (*out)[i].site, (*out)[i].place);
+        group_place(report, &groups[i], (*out)[i].place);
     }
     free(groups);
     return *out ? NULL : &wsdbg_error_no_memory;
