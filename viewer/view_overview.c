@@ -201,8 +201,10 @@ static void draw_launches(const struct viewer_picture *picture, struct viewer_ca
         viewer_put(canvas, 0, 0, VIEWER_STYLE_DIM, "no picture of the GPU yet");
         return;
     }
-    viewer_print(canvas, 0, 0, VIEWER_STYLE_DIM, "%" PRIu64 " kernel launch%s seen", picture->snapshot->launches_total,
-                 picture->snapshot->launches_total == 1 ? "" : "es");
+    /* A core dump shows grids, and no launch. */
+    if (picture->snapshot->launches_total > 0 || picture->snapshot->grid_count == 0)
+        viewer_print(canvas, 0, 0, VIEWER_STYLE_DIM, "%" PRIu64 " kernel launch%s seen",
+                     picture->snapshot->launches_total, picture->snapshot->launches_total == 1 ? "" : "es");
     if (picture->snapshot->grid_count == 0)
         viewer_put(canvas, 0, 32, VIEWER_STYLE_DIM,
                    has_probes(picture->snapshot) ? "no warp is in the last picture"

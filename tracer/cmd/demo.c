@@ -60,7 +60,8 @@ static struct wsdbg_error *run_recorded(const struct wsdbg_invocation *invocatio
     char *path;
     struct wsdbg_error *error = wsdbg_path_recording(demo->name, &path);
     if (error)
-        return wsdbg_error_prefix(error, "%s, and", why);
+        return wsdbg_error_prefix(error, "%s, and %s is not one of the demos with a recording (wsdbg demo --list)", why,
+                                  demo->name);
     struct wsdbg_replay_options options = {
         .path = path,
         .output = wsdbg_option_value(invocation, "output"),
