@@ -197,11 +197,12 @@ void wsdbg_fold_warps_row(const struct wsdbg_snapshot *s, const struct wsdbg_fol
                           struct wsdbg_report_warps *out)
 {
     uint32_t sites[2];
-    char first[WSDBG_PLACE_BYTES], last[WSDBG_PLACE_BYTES];
+    char first[WSDBG_PLACE_BYTES], last[WSDBG_PLACE_BYTES] = "";
     wsdbg_fold_warps_words(s, g, out);
     wsdbg_fold_sites(g, sites);
     wsdbg_place_text(s, sites[0], first);
-    wsdbg_place_text(s, sites[1], last);
+    if (sites[1] != sites[0])
+        wsdbg_place_text(s, sites[1], last);
     wsdbg_fold_places_text(g, first, last, out->place);
 }
 
