@@ -58,6 +58,10 @@ static void say_cycle(struct wsdbg_case *c, uint32_t first, const struct wsdbg_w
                 "%s wait for one another in a ring and nobody else can wake them; which of their waits is wrong is not "
                 "known.",
                 wsdbg_say_warps(c, members).text);
+    if (c->of_machine)
+        wsdbg_print(finding->fix, sizeof finding->fix,
+                    "Look for an arrival or copy that a path skips, or that must come before its warp's own wait "
+                    "(@wakers: those that would end these waits).");
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_set_has(members, w))
             say_wait(c, finding, w);
