@@ -48,7 +48,7 @@ static struct wsdbg_check *add(struct checks *checks, const char *name, enum wsd
 
 static void check_driver(struct checks *checks, const struct wsdbg_gpu_probe *probe)
 {
-    static const char lost[] = "live runs; recorded sessions can still be replayed";
+    static const char lost[] = "live runs; core dumps and recorded sessions can still be read";
     if (probe->ready)
         add(checks, "driver", WSDBG_CHECK_OK, NULL, "NVIDIA driver for CUDA %u.%u", probe->driver_version.value / 1000,
             probe->driver_version.value % 1000 / 10);
