@@ -125,6 +125,29 @@ static void a_hang_makes_the_status_124(void **state)
     outcome_free(&outcome);
 }
 
+/* A dump says neither when it was made nor what it cost, and one look has nothing to be compared with. */
+static void what_a_dump_cannot_tell_is_unknown_and_not_0(void **state)
+{
+    static const char *const unknown[] = {"time_ns",   "attach_ns", "suspend_ns", "read_ns",
+                                          "resume_ns", "detach_ns", "warps_moved"};
+    char text[64];
+    (void)state;
+    struct outcome outcome = WSDBG("core", "--json", "-o", "kept.db", HUNG);
+    const char *looks = strstr(outcome.out, "\"looks\": [");
+    assert_non_null(looks);
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        snprintf(text, sizeof text, "\"%s\": null", unknown[i]);
+        check_says(looks, text);
+    }
+    outcome_free(&outcome);
+    outcome = WSDBG("query", "kept.db",
+                    "SELECT count(*) AS known FROM look WHERE coalesce(time_ns, attach_ns, suspend_ns, "
+                    "read_ns, resume_ns, detach_ns, moved) IS NOT NULL",
+                    "--csv");
+    assert_string_equal(outcome.out, "known\r\n0\r\n");
+    outcome_free(&outcome);
+}
+
 static void copy_file(const char *from, const char *to)
 {
     FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
@@ -205,6 +228,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_a_dump_lacks_is_in_the_report, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_fault_is_no_hang, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_hang_makes_the_status_124, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(what_a_dump_cannot_tell_is_unknown_and_not_0, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_run_takes_a_dump_at_a_stall, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_run_without_an_answer_says_so, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(two_dumps_of_one_process_are_two_looks, scratch_setup, scratch_teardown),

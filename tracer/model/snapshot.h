@@ -190,11 +190,17 @@ struct wsdbg_excerpt {
 /* One look at the GPU through a door that stops it. */
 struct wsdbg_look_row {
     uint32_t process_id; /* that was looked at, 0 = the only one */
-    uint64_t time_ns;    /* host, when the GPU was stopped */
+    uint64_t time_ns;    /* host, when the GPU was stopped; 0 = not known */
     uint64_t attach_ns, suspend_ns, read_ns, resume_ns, detach_ns; /* lengths; 0 = that step was not needed */
     uint32_t warps, warps_read, moved; /* seen; whose registers were read; that stand elsewhere than at the look before */
     struct wsdbg_optional_u32 barriers_changed;
 };
+
+/* A core dump tells nothing of what it cost; a look that read the GPU itself took time. */
+static inline bool wsdbg_look_lengths_known(const struct wsdbg_look_row *look)
+{
+    return look->read_ns != 0;
+}
 
 /* A grid whose warps were seen: in slots, or on the GPU itself. */
 struct wsdbg_grid {

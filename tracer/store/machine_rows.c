@@ -164,16 +164,17 @@ static struct wsdbg_error *write_looks(struct wsdbg_store *store, const struct w
                        "warps, warps_read, moved, barriers_changed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (size_t i = 0; i < s->look_count; i++) {
         const struct wsdbg_look_row *l = &s->looks[i];
+        const bool lengths_known = wsdbg_look_lengths_known(l);
         wsdbg_insert_number(&insert, store->snapshot_id);
-        wsdbg_insert_number(&insert, (int64_t)l->time_ns);
-        wsdbg_insert_number(&insert, (int64_t)l->attach_ns);
-        wsdbg_insert_number(&insert, (int64_t)l->suspend_ns);
-        wsdbg_insert_number(&insert, (int64_t)l->read_ns);
-        wsdbg_insert_number(&insert, (int64_t)l->resume_ns);
-        wsdbg_insert_number(&insert, (int64_t)l->detach_ns);
+        wsdbg_insert_maybe(&insert, l->time_ns != 0, (int64_t)l->time_ns);
+        wsdbg_insert_maybe(&insert, lengths_known, (int64_t)l->attach_ns);
+        wsdbg_insert_maybe(&insert, lengths_known, (int64_t)l->suspend_ns);
+        wsdbg_insert_maybe(&insert, lengths_known, (int64_t)l->read_ns);
+        wsdbg_insert_maybe(&insert, lengths_known, (int64_t)l->resume_ns);
+        wsdbg_insert_maybe(&insert, lengths_known, (int64_t)l->detach_ns);
         wsdbg_insert_number(&insert, l->warps);
         wsdbg_insert_number(&insert, l->warps_read);
-        wsdbg_insert_number(&insert, l->moved);
+        wsdbg_insert_maybe(&insert, i > 0, l->moved);
         wsdbg_insert_u32(&insert, l->barriers_changed);
         wsdbg_insert_row(&insert);
     }

@@ -62,10 +62,9 @@ CREATE INDEX excerpt_warp ON excerpt (warp_id);
 
 CREATE TABLE look (
     id INTEGER PRIMARY KEY,
-    snapshot_id INTEGER NOT NULL REFERENCES snapshot ON DELETE CASCADE, time_ns INTEGER NOT NULL,
-    attach_ns INTEGER NOT NULL, suspend_ns INTEGER NOT NULL, read_ns INTEGER NOT NULL, resume_ns INTEGER NOT NULL,
-    detach_ns INTEGER NOT NULL, warps INTEGER NOT NULL, warps_read INTEGER NOT NULL, moved INTEGER NOT NULL,
-    barriers_changed INTEGER
+    snapshot_id INTEGER NOT NULL REFERENCES snapshot ON DELETE CASCADE, time_ns INTEGER, attach_ns INTEGER,
+    suspend_ns INTEGER, read_ns INTEGER, resume_ns INTEGER, detach_ns INTEGER, warps INTEGER NOT NULL,
+    warps_read INTEGER NOT NULL, moved INTEGER, barriers_changed INTEGER
 );
 CREATE INDEX look_snapshot ON look (snapshot_id);
 

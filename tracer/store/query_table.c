@@ -168,7 +168,7 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "SELECT (l.time_ns - e.started_ns) / 1e9 AS seconds, (l.time_ns - lag(l.time_ns) OVER (ORDER BY l.id)) / 1e9 AS "
      "after_seconds, l.attach_ns / 1e6 AS attach_ms, (l.suspend_ns + l.read_ns + l.resume_ns) / 1e6 AS stopped_ms, "
      "l.detach_ns / 1e6 AS detach_ms, l.warps, l.warps_read, "
-     "CASE WHEN row_number() OVER (ORDER BY l.id) > 1 THEN l.moved END AS moved, l.barriers_changed FROM look l "
+     "l.moved, l.barriers_changed FROM look l "
      "JOIN shown_snapshot s ON s.id = l.snapshot_id JOIN session e ORDER BY l.id",
      NULL},
     {"compare-looks", "What moved between the last two looks?",

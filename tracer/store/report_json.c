@@ -28,6 +28,11 @@ static json_t *number(uint64_t value)
     return json_integer((json_int_t)value);
 }
 
+static json_t *number_or_null(bool known, uint64_t value)
+{
+    return known ? number(value) : json_null();
+}
+
 static json_t *u32_or_null(struct wsdbg_optional_u32 value)
 {
     return value.known ? json_integer(value.value) : json_null();
@@ -360,16 +365,17 @@ static json_t *looks_json(const struct wsdbg_report *r)
     json_t *array = json_array();
     for (size_t i = 0; i < r->look_count; i++) {
         const struct wsdbg_look_row *l = &r->looks[i];
+        const bool lengths_known = wsdbg_look_lengths_known(l);
         json_t *row = json_object();
-        json_object_set_new(row, "time_ns", number(l->time_ns));
-        json_object_set_new(row, "attach_ns", number(l->attach_ns));
-        json_object_set_new(row, "suspend_ns", number(l->suspend_ns));
-        json_object_set_new(row, "read_ns", number(l->read_ns));
-        json_object_set_new(row, "resume_ns", number(l->resume_ns));
-        json_object_set_new(row, "detach_ns", number(l->detach_ns));
+        json_object_set_new(row, "time_ns", number_or_null(l->time_ns != 0, l->time_ns));
+        json_object_set_new(row, "attach_ns", number_or_null(lengths_known, l->attach_ns));
+        json_object_set_new(row, "suspend_ns", number_or_null(lengths_known, l->suspend_ns));
+        json_object_set_new(row, "read_ns", number_or_null(lengths_known, l->read_ns));
+        json_object_set_new(row, "resume_ns", number_or_null(lengths_known, l->resume_ns));
+        json_object_set_new(row, "detach_ns", number_or_null(lengths_known, l->detach_ns));
         json_object_set_new(row, "warps", json_integer(l->warps));
         json_object_set_new(row, "warps_read", json_integer(l->warps_read));
-        json_object_set_new(row, "warps_moved", json_integer(l->moved));
+        json_object_set_new(row, "warps_moved", number_or_null(i > 0, l->moved));
         json_object_set_new(row, "barriers_changed", u32_or_null(l->barriers_changed));
         json_array_append_new(array, row);
     }
