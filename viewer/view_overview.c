@@ -109,7 +109,7 @@ static void draw_session(const struct viewer_picture *picture, uint32_t line, st
                      or_unknown(info->evidence));
     } else {
         const struct wsdbg_session_end *end = picture->end;
-        if (end->ended_ns >= info->started_ns)
+        if (end->ended_ns > info->started_ns) /* a dump was not watched */
             viewer_duration_text(end->ended_ns - info->started_ns, duration, sizeof duration);
         const int at = viewer_put(canvas, 0, 0, VIEWER_STYLE_DIM, "ended    ");
         viewer_print(canvas, 0, at, VIEWER_STYLE_TEXT, "%s, status %d, after %s", or_unknown(end->outcome),
