@@ -235,7 +235,7 @@ static void core_dumps_are_asked_for_only_where_they_are_wanted(void **state)
     assert_string_equal(lookup(made, "CUDA_COREDUMP_PIPE"), "/spool/gpu-core-pipe.%p");
     assert_string_equal(lookup(made, "CUDA_ENABLE_USER_TRIGGERED_COREDUMP"), "1");
     assert_string_equal(lookup(made, "CUDA_COREDUMP_GENERATION_FLAGS"),
-                        "skip_nonrelocated_elf_images,skip_global_memory,skip_local_memory,skip_abort");
+                        "skip_nonrelocated_elf_images,skip_global_memory,skip_constbank_memory,skip_local_memory,skip_abort");
     wsdbg_environment_destroy(made);
 }
 

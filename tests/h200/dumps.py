@@ -8,7 +8,7 @@ Writes FOLDER/PROGRAM-NAME.core.gz for each hang of the demo programs without pr
 import argparse, gzip, os, shutil, subprocess, sys, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FLAGS = 'skip_nonrelocated_elf_images,skip_global_memory,skip_local_memory,skip_abort'
+FLAGS = 'skip_nonrelocated_elf_images,skip_global_memory,skip_constbank_memory,skip_local_memory,skip_abort'
 
 
 def names(program):

@@ -272,7 +272,8 @@ const struct wsdbg_command wsdbg_command_core = {
         "\n"
         "A program that hangs writes a dump when it was started with CUDA_ENABLE_USER_TRIGGERED_COREDUMP=1,\n"
         "CUDA_COREDUMP_PIPE=PIPE and CUDA_COREDUMP_GENERATION_FLAGS=skip_nonrelocated_elf_images,\n"
-        "skip_global_memory,skip_local_memory (one word, without spaces), and something is written into PIPE.\n"
+        "skip_global_memory,skip_constbank_memory,skip_local_memory (one word, without spaces), and something is\n"
+        "written into PIPE.\n"
         "Shared memory must not be skipped: the state of mbarriers lies there.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

@@ -82,8 +82,13 @@ static bool add(char **list, size_t *count, const char *name, const char *value)
     return true;
 }
 
-/* %p: the driver puts the process's number, since children of the program have dumps of their own.  Shared memory,
- * where the mbarriers lie, and constant banks, where the parameters do, are kept. */
+/* Leaves out what would make a dump long.  Shared memory, where the mbarriers lie, is kept, and parameters have a section
+ * of their own.  Constant banks go with global memory: with only one of the two left out, driver 580 stands still for
+ * ever in the dump of a module that has __constant__ variables. */
+static const char core_leaves_out[] =
+    "skip_nonrelocated_elf_images,skip_global_memory,skip_constbank_memory,skip_local_memory,skip_abort";
+
+/* %p: the driver puts the process's number, since children of the program have dumps of their own. */
 static bool add_core(char **list, size_t *count, const char *folder)
 {
     char path[2][4096];
@@ -93,7 +98,7 @@ static bool add_core(char **list, size_t *count, const char *folder)
     snprintf(path[1], sizeof path[1], "%s/" WSDBG_CORE_FILE_PREFIX "%%p", folder);
     return add(list, count, core_enable, "1") && add(list, count, core_pipe, path[0]) &&
            add(list, count, core_file, path[1]) &&
-           add(list, count, core_flags, "skip_nonrelocated_elf_images,skip_global_memory,skip_local_memory,skip_abort");
+           add(list, count, core_flags, core_leaves_out);
 }
 
 static bool fill(const struct wsdbg_environment_options *options, char **from, char **list)

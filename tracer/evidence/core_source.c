@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/grow.h"
 #include "evidence/core_dump.h"
@@ -17,7 +16,6 @@
 #include "evidence/snapshot_drop.h"
 #include "machine/interpret.h"
 
-#define COPIES_END_NS 60000000
 #define READ_NS UINT64_C(10000000000) /* for registers; the dump is there, and nothing stands still for it */
 
 /* What was seen of one process. */
@@ -83,18 +81,6 @@ static struct wsdbg_error *take_dump(struct core_source *source, uint32_t proces
     return NULL;
 }
 
-/* The observer copies slots within 20 ms of each look, of which the last has just been: nothing of ours is to be under
- * way in the driver meanwhile.  (On an H200 dumps of programs with probes did not come to their end without this;
- * whether the copies were why is not known yet.) */
-static void let_copies_end(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
-{
-    bool probed = false;
-    for (size_t i = 0; i < snapshot->module_count; i++)
-        probed = probed || (snapshot->modules[i].process_id == process_id && snapshot->modules[i].probed);
-    if (probed)
-        nanosleep(&(struct timespec){.tv_nsec = COPIES_END_NS}, NULL);
-}
-
 static struct wsdbg_error *take_dumps(struct core_source *source, uint64_t deadline_ns,
                                       const struct wsdbg_snapshot *snapshot)
 {
@@ -103,7 +89,6 @@ static struct wsdbg_error *take_dumps(struct core_source *source, uint64_t deadl
         const uint32_t process_id = snapshot->contexts[i].process_id;
         if (wsdbg_look_came_before(snapshot, i) || !wsdbg_look_is_wanted(snapshot, process_id, source->use))
             continue;
-        let_copies_end(snapshot, process_id);
         error = take_dump(source, process_id, deadline_ns);
     }
     return error;
