@@ -1,0 +1,95 @@
+/* gpu.h - a software sm_90: what the driver's stand-in and explore ask of it.
+ *
+ * One gpu holds memory and executes grids.  All of it runs on the thread that calls wsdbg_gpu_run; the other functions
+ * may be called from any thread and take its lock.  The same seed and the same calls give the same execution.
+ */
+#ifndef WSDBG_HOPPER_GPU_H
+#define WSDBG_HOPPER_GPU_H
+
+#include "base/error.h"
+#include "ptx/program.h"
+
+struct wsdbg_gpu;
+struct wsdbg_grid_run; /* a launch that was submitted */
+
+enum wsdbg_schedule_kind { WSDBG_SCHEDULE_ROUND_ROBIN, WSDBG_SCHEDULE_RANDOM, WSDBG_SCHEDULE_PRIORITY /* PCT */ };
+struct wsdbg_schedule_options {
+    enum wsdbg_schedule_kind kind;
+    uint64_t seed;
+    uint32_t change_points; /* of PRIORITY: d */
+    uint64_t length;        /* of PRIORITY: expected number of scheduling decisions */
+};
+
+struct wsdbg_gpu_options {
+    uint32_t multiprocessors;       /* 0: 132 */
+    uint64_t memory_bytes;          /* 0: 4 GiB of address space; pages are taken when touched */
+    struct wsdbg_schedule_options schedule;
+};
+
+struct wsdbg_error *wsdbg_gpu_create(const struct wsdbg_gpu_options *options, struct wsdbg_gpu **out);
+void wsdbg_gpu_destroy(struct wsdbg_gpu *gpu);
+uint32_t wsdbg_gpu_multiprocessors(const struct wsdbg_gpu *gpu);
+
+/* ---- memory: device addresses are host addresses of this process, so copies are memcpy ---- */
+
+struct wsdbg_error *wsdbg_gpu_allocate(struct wsdbg_gpu *gpu, uint64_t byte_count, uint64_t alignment, uint64_t *address);
+/* False: no allocation begins there. */
+bool wsdbg_gpu_free(struct wsdbg_gpu *gpu, uint64_t address);
+/* Host memory that kernels may use at its own address (cuMemHostAlloc, cuMemHostRegister). */
+struct wsdbg_error *wsdbg_gpu_map_host(struct wsdbg_gpu *gpu, void *memory, uint64_t byte_count);
+bool wsdbg_gpu_unmap_host(struct wsdbg_gpu *gpu, void *memory);
+/* The allocation (or mapped host memory) that holds [address, +byte_count); false when none does. */
+bool wsdbg_gpu_find_memory(struct wsdbg_gpu *gpu, uint64_t address, uint64_t byte_count, uint64_t *first, uint64_t *length, bool *is_host);
+
+/* ---- modules: a program's variables in this gpu's memory ---- */
+
+struct wsdbg_gpu_module;
+/* The program must live as long as the module. */
+struct wsdbg_error *wsdbg_gpu_load(struct wsdbg_gpu *gpu, const struct wsdbg_ptx_program *program, struct wsdbg_gpu_module **out);
+void wsdbg_gpu_unload(struct wsdbg_gpu *gpu, struct wsdbg_gpu_module *module);
+/* A global or constant variable's device address and size; constants are written like memory, before launches. */
+bool wsdbg_gpu_variable(const struct wsdbg_gpu_module *module, const char *name, uint64_t *address, uint64_t *byte_count);
+
+/* ---- launches ---- */
+
+struct wsdbg_gpu_launch {
+    struct wsdbg_gpu_module *module;
+    const struct wsdbg_ptx_function *function;
+    uint32_t grid[3], block[3], cluster[3]; /* cluster 0,0,0 = none */
+    uint32_t dynamic_shared_bytes;
+    uint32_t registers_per_thread; /* at launch; what ptxas said, or what .maxnreg and the block size allow */
+    const void *parameters;        /* function->parameter_bytes; copied */
+    bool is_cooperative;
+    /* Programmatic dependent launch: may begin when every CTA of `after` has triggered or exited; NULL = at once. */
+    struct wsdbg_grid_run *after;
+};
+
+enum wsdbg_grid_state { WSDBG_GRID_WAITING, WSDBG_GRID_RUNNING, WSDBG_GRID_DONE, WSDBG_GRID_FAULTED };
+struct wsdbg_gpu_fault {
+    int driver_error; /* CUresult: 700, 715, 716, 717, 718, 719 … */
+    char text[512];   /* thread, CTA, instruction with place, address and its nearest allocation */
+    uint64_t address;
+    bool has_address;
+};
+
+/* Checks geometry and residency as the driver does; *driver_error is the CUresult to give (with an error). */
+struct wsdbg_error *wsdbg_gpu_submit(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_launch *launch, int *driver_error,
+                                     struct wsdbg_grid_run **out);
+enum wsdbg_grid_state wsdbg_gpu_state(const struct wsdbg_grid_run *run);
+uint64_t wsdbg_gpu_grid_id(const struct wsdbg_grid_run *run);
+const struct wsdbg_gpu_fault *wsdbg_gpu_fault(const struct wsdbg_grid_run *run); /* NULL = none */
+void wsdbg_gpu_forget(struct wsdbg_gpu *gpu, struct wsdbg_grid_run *run); /* once done or faulted, or to give it up */
+
+enum wsdbg_gpu_outcome {
+    WSDBG_GPU_IDLE,     /* no grid is left */
+    WSDBG_GPU_BUDGET,   /* instructions_most were executed; more can be */
+    WSDBG_GPU_DEADLOCK, /* proven: no warp can run, no engine has work, nobody polls memory that somebody could still write */
+    WSDBG_GPU_STALLED,  /* no warp can run, but some poll global or host memory that the host could write: go on later */
+    WSDBG_GPU_FAULT     /* a grid faulted: all grids are over */
+};
+/* Executes until one of these. */
+enum wsdbg_gpu_outcome wsdbg_gpu_run(struct wsdbg_gpu *gpu, uint64_t instructions_most);
+uint64_t wsdbg_gpu_instructions(const struct wsdbg_gpu *gpu); /* warp-instructions so far */
+uint64_t wsdbg_gpu_time_ns(const struct wsdbg_gpu *gpu);      /* simulated */
+
+#endif

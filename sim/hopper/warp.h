@@ -1,0 +1,159 @@
+/* warp.h - the parts of the software sm_90 while it executes: grids, CTAs, warps, and what one step of a warp sees.
+ *
+ * Private to hopper/.  Written by: launch.c (makes them), step.c (schedules and steps), execute_*.c (instructions).
+ */
+#ifndef WSDBG_HOPPER_WARP_H
+#define WSDBG_HOPPER_WARP_H
+
+#include "hopper/gpu.h"
+
+enum { HOPPER_LANES = 32, HOPPER_NAMED_BARRIERS = 16, HOPPER_SPLITS = 32, HOPPER_CALLS = 16 };
+#define HOPPER_SHARED_START 1024u /* dynamic and static shared memory begin behind what the system keeps, as measured on an H200 */
+#define HOPPER_RANK_SHIFT 24      /* a shared::cluster address is rank << 24 | offset; of the own CTA too */
+#define HOPPER_SHARED_WINDOW 0x7e0000000000ull /* generic address = window + shared::cluster address */
+#define HOPPER_LOCAL_WINDOW 0x7d0000000000ull
+
+/* What a part of a warp waits for, in the terms of a snapshot. */
+enum hopper_wait_kind {
+    HOPPER_RUNS, HOPPER_WAITS_MBARRIER, HOPPER_WAITS_NAMED, HOPPER_WAITS_CLUSTER, HOPPER_WAITS_REGISTERS,
+    HOPPER_WAITS_WGMMA, HOPPER_WAITS_BULK, HOPPER_WAITS_GRID, HOPPER_WAITS_LANES, /* a warp-wide instruction's other lanes */
+    HOPPER_SPINS /* came round a loop with nothing changed: registers, and no write of its own */
+};
+struct hopper_wait {
+    enum hopper_wait_kind kind;
+    uint32_t lanes_missing;   /* LANES */
+    uint32_t cta_rank, offset; /* MBARRIER */
+    uint32_t parity;          /* MBARRIER; phase token forms give the parity too */
+    uint32_t id, threads;     /* NAMED */
+    uint32_t registers;       /* REGISTERS: asked for, a thread */
+    uint32_t groups;          /* WGMMA, BULK: may stay */
+    uint64_t address, value;  /* SPINS: what its loop last read */
+    uint32_t width_bytes;
+    uint64_t time_limit_ns;   /* MBARRIER by try_wait: when it gives up and answers false; simulated time */
+};
+
+/* Lanes of a warp that go together. */
+struct hopper_split {
+    uint32_t lanes;
+    uint32_t pc; /* instruction index */
+    uint32_t depth;
+    uint32_t returns[HOPPER_CALLS];
+    struct hopper_wait wait;
+    /* For HOPPER_SPINS, see spin.c. */
+    uint32_t loop_pc;
+    uint64_t loop_hash, loop_writes;
+};
+
+struct hopper_bulk_groups { /* of one thread's bulk copies */
+    uint32_t open, committed_unread, committed; /* copies not committed; groups still reading; groups not complete */
+};
+
+struct hopper_warp {
+    struct hopper_cta *cta;
+    uint32_t index;           /* in the CTA */
+    uint32_t slot;            /* %warpid: hardware warp slot of the multiprocessor */
+    uint32_t live;            /* lanes that have not exited */
+    uint32_t split_count;
+    struct hopper_split splits[HOPPER_SPLITS];
+    unsigned char *registers; /* see hopper_register32 */
+    unsigned char *local;     /* HOPPER_LANES times function->local_bytes */
+    uint32_t registers_held;  /* a thread; changed by setmaxnreg */
+    uint64_t writes;          /* of memory or barriers, for spin detection */
+    uint64_t instructions;
+    uint32_t priority;        /* of the PCT schedule */
+    struct hopper_wgmma *wgmma;                 /* of the first warp of a warpgroup: its groups; NULL = none yet */
+    struct hopper_bulk_groups bulk[HOPPER_LANES];
+};
+
+struct hopper_named_barrier { uint32_t threads, arrived; uint64_t generation; uint32_t reduction; };
+
+struct hopper_cta {
+    struct hopper_grid *grid;
+    struct hopper_cluster *cluster; /* every CTA is in one, of size 1 without clusters */
+    uint32_t rank;                  /* in the cluster */
+    uint32_t index[3];
+    uint32_t sm;
+    uint32_t shared_bytes;          /* [HOPPER_SHARED_START, +shared_bytes) is the CTA's */
+    unsigned char *shared;          /* HOPPER_SHARED_START + shared_bytes */
+    struct hopper_warp *warps;
+    uint32_t warp_count, live_warps;
+    struct hopper_named_barrier named[HOPPER_NAMED_BARRIERS];
+    uint32_t register_pool[4];      /* free registers (32-lane units of 1 register) in each of the four register files; warp w uses file w % 4 */
+    bool triggered;                 /* griddepcontrol.launch_dependents */
+    bool is_resident;
+};
+
+struct hopper_cluster {
+    struct hopper_cta **ctas;
+    uint32_t cta_count, arrived_threads, live_threads;
+    uint64_t generation;
+};
+
+struct hopper_grid {
+    struct wsdbg_gpu *gpu;
+    struct wsdbg_gpu_launch launch;
+    unsigned char *parameters;
+    uint64_t id;
+    const struct hopper_code *code; /* step.c: registers' offsets of the function */
+    uint64_t ctas_total, ctas_started, ctas_done;
+};
+
+/* ---- one step ---- */
+
+enum hopper_outcome {
+    HOPPER_NEXT,    /* done; the split goes on behind it */
+    HOPPER_JUMPED,  /* done; the function set the split's (or splits') pc */
+    HOPPER_BLOCKED, /* not done: split->wait says what for; executed again when something changed */
+    HOPPER_FAULTED  /* hopper_fault was called */
+};
+
+struct hopper_step {
+    struct wsdbg_gpu *gpu;
+    struct hopper_warp *warp;
+    struct hopper_split *split;
+    const struct wsdbg_ptx_program *program;
+    const struct wsdbg_ptx_instruction *instruction;
+    uint32_t lanes; /* of the split, those whose guard is true: never 0 when an instruction is executed */
+};
+
+/* Values of all 32 lanes; predicates are one mask.  64-bit registers are 8 bytes a lane, all shorter ones 4 (high bits
+ * of 16- and 8-bit values are not defined). */
+uint32_t *hopper_register32(const struct hopper_warp *warp, uint32_t number);
+uint64_t *hopper_register64(const struct hopper_warp *warp, uint32_t number);
+uint32_t *hopper_predicate(const struct hopper_warp *warp, uint32_t number);
+bool hopper_is_64(const struct hopper_warp *warp, uint32_t number);
+
+/* Operand `number` as one lane sees it: register, immediate, special register, variable's address, vector's element. */
+uint64_t hopper_source(const struct hopper_step *step, unsigned number, unsigned lane);
+uint64_t hopper_element(const struct hopper_step *step, unsigned number, unsigned element, unsigned lane);
+/* Writes a result (also 16 or 8 bits, and predicates as 0 or 1); a sink takes it. */
+void hopper_result(const struct hopper_step *step, unsigned number, unsigned lane, uint64_t value);
+void hopper_result_element(const struct hopper_step *step, unsigned number, unsigned element, unsigned lane, uint64_t value);
+/* The address of an ADDRESS operand in the operand's or instruction's space, before any check. */
+uint64_t hopper_address(const struct hopper_step *step, unsigned number, unsigned lane);
+
+/* Memory [address, +byte_count) of a space as this lane may use it; NULL after hopper_fault.  Shared addresses may carry
+ * a rank; space SHARED allows the own CTA's only. */
+void *hopper_memory(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address, uint32_t byte_count,
+                    uint32_t alignment, unsigned lane, bool for_writing);
+/* Shared memory of a CTA of the cluster, NULL when the range is not inside. */
+unsigned char *hopper_shared(const struct hopper_cta *cta, uint32_t offset, uint32_t byte_count);
+/* Something that waiting or spinning warps may look at changed: every write, arrival, engine's completion says so. */
+void hopper_changed(struct wsdbg_gpu *gpu);
+
+enum hopper_outcome hopper_fault(const struct hopper_step *step, unsigned lane, int driver_error, const char *format, ...);
+
+/* Waits until `members` (lanes of the warp) stand at this instruction: .sync forms.  NEXT when step->lanes are all of
+ * them, else BLOCKED with HOPPER_WAITS_LANES.  Splits at one pc are merged before each step. */
+enum hopper_outcome hopper_gather(struct hopper_step *step, uint32_t members);
+
+/* ---- engines: copies and matrix work that go on beside the warps ---- */
+
+/* `complete` is called once, by the scheduler, at or after the simulated time; the schedule decides the order of those
+ * that are due.  The engine owns `work` and frees it after `complete` (or when the grid is given up). */
+struct wsdbg_error *hopper_engine_add(struct wsdbg_gpu *gpu, struct hopper_grid *grid, uint64_t latency_ns,
+                                      void (*complete)(struct wsdbg_gpu *gpu, void *work), void *work);
+/* A fault found by an engine: of the grid, without a thread. */
+void hopper_engine_fault(struct wsdbg_gpu *gpu, struct hopper_grid *grid, int driver_error, const char *format, ...);
+
+#endif
