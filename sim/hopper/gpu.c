@@ -1,0 +1,2 @@
+/* gpu.c - see gpu.h. */
+#include "hopper/gpu.h"
