@@ -89,6 +89,22 @@ enum wsdbg_gpu_outcome {
 };
 /* Executes until one of these. */
 enum wsdbg_gpu_outcome wsdbg_gpu_run(struct wsdbg_gpu *gpu, uint64_t instructions_most);
+
+/* What hardware lets pass although it is never meant; each place once, the first 64. */
+enum wsdbg_gpu_report_kind {
+    WSDBG_GPU_BARRIER_NOT_INITIALISED, /* an mbarrier's operation on a word that mbarrier.init did not write */
+    WSDBG_GPU_PHASE_OVERRUN,           /* a phase completed although nobody had waited for the one before */
+    WSDBG_GPU_ACCUMULATOR_READ         /* a register was used that a wgmma under way still writes */
+};
+struct wsdbg_gpu_report {
+    enum wsdbg_gpu_report_kind kind;
+    uint64_t grid_id;
+    uint32_t cta[3], warp;
+    uint32_t instruction; /* of the program; WSDBG_PTX_NONE: done by a copy engine */
+    uint32_t offset;      /* of the mbarrier in the CTA's shared memory */
+};
+size_t wsdbg_gpu_reports(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_report **rows);
+
 uint64_t wsdbg_gpu_instructions(const struct wsdbg_gpu *gpu); /* warp-instructions so far */
 uint64_t wsdbg_gpu_time_ns(const struct wsdbg_gpu *gpu);      /* simulated */
 

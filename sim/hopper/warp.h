@@ -30,6 +30,8 @@ struct hopper_wait {
     uint64_t address, value;  /* SPINS: what its loop last read */
     uint32_t width_bytes;
     uint64_t time_limit_ns;   /* MBARRIER by try_wait: when it gives up and answers false; simulated time */
+    bool has_arrived;         /* NAMED: the warp is counted, and waits for the end of this generation */
+    uint64_t generation;      /* NAMED */
 };
 
 /* Lanes of a warp that go together. */
@@ -42,10 +44,6 @@ struct hopper_split {
     /* For HOPPER_SPINS, see spin.c. */
     uint32_t loop_pc;
     uint64_t loop_hash, loop_writes;
-};
-
-struct hopper_bulk_groups { /* of one thread's bulk copies */
-    uint32_t open, committed_unread, committed; /* copies not committed; groups still reading; groups not complete */
 };
 
 struct hopper_warp {
@@ -61,8 +59,10 @@ struct hopper_warp {
     uint64_t writes;          /* of memory or barriers, for spin detection */
     uint64_t instructions;
     uint32_t priority;        /* of the PCT schedule */
-    struct hopper_wgmma *wgmma;                 /* of the first warp of a warpgroup: its groups; NULL = none yet */
-    struct hopper_bulk_groups bulk[HOPPER_LANES];
+    uint32_t cluster_arrived; /* lanes that arrived at the cluster barrier and have not waited since */
+    uint32_t cluster_parity;  /* of those lanes: the parity of its generation when they arrived */
+    struct hopper_wgmma *wgmma;               /* its matrix work under way; NULL = none yet; see wgmma.h */
+    struct hopper_copy_groups *bulk, *copies; /* groups of cp.async.bulk and of cp.async of its lanes; NULL = none yet */
 };
 
 struct hopper_named_barrier { uint32_t threads, arrived; uint64_t generation; uint32_t reduction; };
@@ -79,14 +79,16 @@ struct hopper_cta {
     uint32_t warp_count, live_warps;
     struct hopper_named_barrier named[HOPPER_NAMED_BARRIERS];
     uint32_t register_pool[4];      /* free registers (32-lane units of 1 register) in each of the four register files; warp w uses file w % 4 */
-    bool triggered;                 /* griddepcontrol.launch_dependents */
+    struct hopper_mbarriers *mbarriers; /* what its mbarriers' words do not tell; NULL = none yet; see mbarrier.h */
+    uint32_t engine_works;              /* copies under way that read or write its shared memory: it is kept until they are over */
+    bool triggered;                     /* griddepcontrol.launch_dependents */
     bool is_resident;
 };
 
 struct hopper_cluster {
     struct hopper_cta **ctas;
-    uint32_t cta_count, arrived_threads, live_threads;
-    uint64_t generation;
+    uint32_t cta_count;
+    uint64_t generation; /* of its barrier; who arrived is in the warps */
 };
 
 struct hopper_grid {
@@ -155,5 +157,27 @@ struct wsdbg_error *hopper_engine_add(struct wsdbg_gpu *gpu, struct hopper_grid 
                                       void (*complete)(struct wsdbg_gpu *gpu, void *work), void *work);
 /* A fault found by an engine: of the grid, without a thread. */
 void hopper_engine_fault(struct wsdbg_gpu *gpu, struct hopper_grid *grid, int driver_error, const char *format, ...);
+uint64_t hopper_now_ns(const struct wsdbg_gpu *gpu);
+/* A number below `end` (not 0) from the gpu's seed. */
+uint32_t hopper_random(struct wsdbg_gpu *gpu, uint32_t end);
+
+/* ---- what the synchronisation and the engines (barrier.c, copy_groups.c, wgmma.c, ...) ask to be called for ---- */
+
+/* Lanes of the warp exit (still in warp->live): barriers that waited for nobody else complete. */
+void hopper_lanes_exit(struct wsdbg_gpu *gpu, struct hopper_warp *warp, uint32_t lanes);
+/* The warp's and the CTA's lazily made parts, when their memory is given back. */
+void hopper_release_warp(struct hopper_warp *warp);
+void hopper_release_cta(struct hopper_cta *cta);
+
+/* What is not an error on hardware but never meant; kept once a place (reports.c). */
+void hopper_report(struct wsdbg_gpu *gpu, const struct hopper_warp *warp, enum wsdbg_gpu_report_kind kind,
+                   uint32_t instruction, uint32_t offset);
+/* Where the gpu keeps them. */
+struct hopper_reports *hopper_reports_of(struct wsdbg_gpu *gpu);
+enum { HOPPER_REPORTS = 64 };
+struct hopper_reports {
+    struct wsdbg_gpu_report rows[HOPPER_REPORTS];
+    size_t count;
+};
 
 #endif
