@@ -17,7 +17,8 @@ enum { HOPPER_LANES = 32, HOPPER_NAMED_BARRIERS = 16, HOPPER_SPLITS = 32, HOPPER
 enum hopper_wait_kind {
     HOPPER_RUNS, HOPPER_WAITS_MBARRIER, HOPPER_WAITS_NAMED, HOPPER_WAITS_CLUSTER, HOPPER_WAITS_REGISTERS,
     HOPPER_WAITS_WGMMA, HOPPER_WAITS_BULK, HOPPER_WAITS_GRID, HOPPER_WAITS_LANES, /* a warp-wide instruction's other lanes */
-    HOPPER_SPINS /* came round a loop with nothing changed: registers, and no write of its own */
+    HOPPER_SLEEPS, /* nanosleep */
+    HOPPER_SPINS   /* came round a loop with nothing changed: registers, and no write of its own */
 };
 struct hopper_wait {
     enum hopper_wait_kind kind;
@@ -65,7 +66,11 @@ struct hopper_warp {
     struct hopper_copy_groups *bulk, *copies; /* groups of cp.async.bulk and of cp.async of its lanes; NULL = none yet */
 };
 
-struct hopper_named_barrier { uint32_t threads, arrived; uint64_t generation; uint32_t reduction; };
+struct hopper_named_barrier {
+    uint32_t arrived; /* threads, whole warps */
+    uint64_t generation;
+    uint32_t trues, trues_before, arrived_before; /* for bar.red: of this generation and of the one before */
+};
 
 struct hopper_cta {
     struct hopper_grid *grid;
@@ -138,10 +143,24 @@ uint64_t hopper_address(const struct hopper_step *step, unsigned number, unsigne
  * a rank; space SHARED allows the own CTA's only. */
 void *hopper_memory(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address, uint32_t byte_count,
                     uint32_t alignment, unsigned lane, bool for_writing);
+/* The CTA and the offset in its shared memory that an address (SHARED, SHARED_CLUSTER or GENERIC) means; NULL after
+ * hopper_fault. */
+struct hopper_cta *hopper_locate(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address,
+                                 uint32_t byte_count, uint32_t alignment, unsigned lane, uint32_t *offset);
 /* Shared memory of a CTA of the cluster, NULL when the range is not inside. */
 unsigned char *hopper_shared(const struct hopper_cta *cta, uint32_t offset, uint32_t byte_count);
-/* Something that waiting or spinning warps may look at changed: every write, arrival, engine's completion says so. */
+/* Something that waiting or spinning warps may look at changed; every write, arrival, engine's completion says so.
+ * The narrower the faster: barriers and register pool of a CTA, plain data in shared memory of a CTA, global memory (also
+ * host's), and anything at all. */
+void hopper_changed_barrier(struct hopper_cta *cta);
+void hopper_changed_shared(struct hopper_cta *cta);
+void hopper_changed_global(struct wsdbg_gpu *gpu);
 void hopper_changed(struct wsdbg_gpu *gpu);
+
+/* Simulated time. */
+uint64_t hopper_time_ns(const struct wsdbg_gpu *gpu);
+/* A number below `choices` (at least 1) that the schedule decides; 0 under round robin. */
+uint32_t hopper_decide(struct wsdbg_gpu *gpu, uint32_t choices);
 
 enum hopper_outcome hopper_fault(const struct hopper_step *step, unsigned lane, int driver_error, const char *format, ...);
 
@@ -157,20 +176,17 @@ struct wsdbg_error *hopper_engine_add(struct wsdbg_gpu *gpu, struct hopper_grid 
                                       void (*complete)(struct wsdbg_gpu *gpu, void *work), void *work);
 /* A fault found by an engine: of the grid, without a thread. */
 void hopper_engine_fault(struct wsdbg_gpu *gpu, struct hopper_grid *grid, int driver_error, const char *format, ...);
-uint64_t hopper_now_ns(const struct wsdbg_gpu *gpu);
-/* A number below `end` (not 0) from the gpu's seed. */
-uint32_t hopper_random(struct wsdbg_gpu *gpu, uint32_t end);
 
-/* ---- what the synchronisation and the engines (barrier.c, copy_groups.c, wgmma.c, ...) ask to be called for ---- */
+/* ---- what the parts that keep state beside the warps are told; "lanes" have been taken from warp->live already ---- */
 
-/* Lanes of the warp exit (still in warp->live): barriers that waited for nobody else complete. */
-void hopper_lanes_exit(struct wsdbg_gpu *gpu, struct hopper_warp *warp, uint32_t lanes);
-/* The warp's and the CTA's lazily made parts, when their memory is given back. */
-void hopper_release_warp(struct hopper_warp *warp);
-void hopper_release_cta(struct hopper_cta *cta);
+void hopper_lanes_exited(struct hopper_warp *warp, uint32_t lanes);
+/* The warp's and the CTA's memory is given back: frees what hangs on them (wgmma, bulk, copies; mbarriers). */
+void hopper_warp_freed(struct hopper_warp *warp);
+void hopper_cta_freed(struct hopper_cta *cta);
 
 /* What is not an error on hardware but never meant; kept once a place (reports.c). */
-void hopper_report(struct wsdbg_gpu *gpu, const struct hopper_warp *warp, enum wsdbg_gpu_report_kind kind,
+/* warp: NULL = a copy engine. */
+void hopper_report(const struct hopper_cta *cta, const struct hopper_warp *warp, enum wsdbg_gpu_report_kind kind,
                    uint32_t instruction, uint32_t offset);
 /* Where the gpu keeps them. */
 struct hopper_reports *hopper_reports_of(struct wsdbg_gpu *gpu);
