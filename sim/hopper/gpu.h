@@ -17,12 +17,16 @@ struct wsdbg_schedule_options {
     enum wsdbg_schedule_kind kind;
     uint64_t seed;
     uint32_t change_points; /* of PRIORITY: d */
-    uint64_t length;        /* of PRIORITY: expected number of scheduling decisions */
+    uint64_t length;        /* of PRIORITY: expected number of warp-instructions */
+    /* Decisions to take first, as wsdbg_gpu_decisions told them of another run; the seed's go on behind them.  Copied.
+     */
+    const uint32_t *replay;
+    size_t replay_count;
 };
 
 struct wsdbg_gpu_options {
-    uint32_t multiprocessors;       /* 0: 132 */
-    uint64_t memory_bytes;          /* 0: 4 GiB of address space; pages are taken when touched */
+    uint32_t multiprocessors; /* 0: 132 */
+    uint64_t memory_bytes;    /* 0: 4 GiB of address space; pages are taken when touched */
     struct wsdbg_schedule_options schedule;
 };
 
@@ -32,23 +36,27 @@ uint32_t wsdbg_gpu_multiprocessors(const struct wsdbg_gpu *gpu);
 
 /* ---- memory: device addresses are host addresses of this process, so copies are memcpy ---- */
 
-struct wsdbg_error *wsdbg_gpu_allocate(struct wsdbg_gpu *gpu, uint64_t byte_count, uint64_t alignment, uint64_t *address);
+struct wsdbg_error *wsdbg_gpu_allocate(struct wsdbg_gpu *gpu, uint64_t byte_count, uint64_t alignment,
+                                       uint64_t *address);
 /* False: no allocation begins there. */
 bool wsdbg_gpu_free(struct wsdbg_gpu *gpu, uint64_t address);
 /* Host memory that kernels may use at its own address (cuMemHostAlloc, cuMemHostRegister). */
 struct wsdbg_error *wsdbg_gpu_map_host(struct wsdbg_gpu *gpu, void *memory, uint64_t byte_count);
 bool wsdbg_gpu_unmap_host(struct wsdbg_gpu *gpu, void *memory);
 /* The allocation (or mapped host memory) that holds [address, +byte_count); false when none does. */
-bool wsdbg_gpu_find_memory(struct wsdbg_gpu *gpu, uint64_t address, uint64_t byte_count, uint64_t *first, uint64_t *length, bool *is_host);
+bool wsdbg_gpu_find_memory(struct wsdbg_gpu *gpu, uint64_t address, uint64_t byte_count, uint64_t *first,
+                           uint64_t *length, bool *is_host);
 
 /* ---- modules: a program's variables in this gpu's memory ---- */
 
 struct wsdbg_gpu_module;
 /* The program must live as long as the module. */
-struct wsdbg_error *wsdbg_gpu_load(struct wsdbg_gpu *gpu, const struct wsdbg_ptx_program *program, struct wsdbg_gpu_module **out);
+struct wsdbg_error *wsdbg_gpu_load(struct wsdbg_gpu *gpu, const struct wsdbg_ptx_program *program,
+                                   struct wsdbg_gpu_module **out);
 void wsdbg_gpu_unload(struct wsdbg_gpu *gpu, struct wsdbg_gpu_module *module);
 /* A global or constant variable's device address and size; constants are written like memory, before launches. */
-bool wsdbg_gpu_variable(const struct wsdbg_gpu_module *module, const char *name, uint64_t *address, uint64_t *byte_count);
+bool wsdbg_gpu_variable(const struct wsdbg_gpu_module *module, const char *name, uint64_t *address,
+                        uint64_t *byte_count);
 
 /* ---- launches ---- */
 
@@ -83,9 +91,10 @@ void wsdbg_gpu_forget(struct wsdbg_gpu *gpu, struct wsdbg_grid_run *run); /* onc
 enum wsdbg_gpu_outcome {
     WSDBG_GPU_IDLE,     /* no grid is left */
     WSDBG_GPU_BUDGET,   /* instructions_most were executed; more can be */
-    WSDBG_GPU_DEADLOCK, /* proven: no warp can run, no engine has work, nobody polls memory that somebody could still write */
-    WSDBG_GPU_STALLED,  /* no warp can run, but some poll global or host memory that the host could write: go on later */
-    WSDBG_GPU_FAULT     /* a grid faulted: all grids are over */
+    WSDBG_GPU_DEADLOCK, /* proven: no warp can run, no engine has work, nobody polls memory that somebody could still
+                           write */
+    WSDBG_GPU_STALLED, /* no warp can run, but some poll global or host memory that the host could write: go on later */
+    WSDBG_GPU_FAULT    /* a grid faulted: all grids are over */
 };
 /* Executes until one of these. */
 enum wsdbg_gpu_outcome wsdbg_gpu_run(struct wsdbg_gpu *gpu, uint64_t instructions_most);
@@ -104,6 +113,9 @@ struct wsdbg_gpu_report {
     uint32_t offset;      /* of the mbarrier in the CTA's shared memory */
 };
 size_t wsdbg_gpu_reports(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_report **rows);
+
+/* All decisions that the schedule took so far; valid until the next run.  Round robin takes none. */
+const uint32_t *wsdbg_gpu_decisions(const struct wsdbg_gpu *gpu, size_t *count);
 
 uint64_t wsdbg_gpu_instructions(const struct wsdbg_gpu *gpu); /* warp-instructions so far */
 uint64_t wsdbg_gpu_time_ns(const struct wsdbg_gpu *gpu);      /* simulated */

@@ -1,4 +1,5 @@
-/* tensor_map.h - tensor maps as the simulator keeps them in a CUtensorMap's 128 bytes (their real layout is not public).
+/* tensor_map.h - tensor maps as the simulator keeps them in a CUtensorMap's 128 bytes (their real layout is not
+ * public).
  *
  * Written by: libcuda's cuTensorMapEncodeTiled and ...Im2col.  Read by: the copy engine.
  */
@@ -18,7 +19,8 @@ struct wsdbg_tensor_map {
     uint32_t magic;
     uint8_t data_type, rank, interleave, swizzle, l2_promotion, out_of_bounds_fill, is_im2col, element_bytes;
     uint64_t address;
-    uint64_t sizes_and_strides[WSDBG_TENSOR_DIMENSIONS]; /* size in elements (32 bits low); the strides are kept apart */
+    uint64_t
+        sizes_and_strides[WSDBG_TENSOR_DIMENSIONS]; /* size in elements (32 bits low); the strides are kept apart */
     uint64_t strides_bytes[WSDBG_TENSOR_DIMENSIONS - 1];
     uint16_t box[WSDBG_TENSOR_DIMENSIONS];
     uint8_t element_strides[WSDBG_TENSOR_DIMENSIONS];

@@ -1,0 +1,21 @@
+/* access.h - memory as the lanes of one instruction see it; see access.c. */
+#ifndef WSDBG_HOPPER_ACCESS_H
+#define WSDBG_HOPPER_ACCESS_H
+
+#include "hopper/device.h"
+
+/* Where each lane's value lies.  Faults name the lane. */
+struct hopper_places {
+    unsigned char *lanes[HOPPER_LANES];
+    enum wsdbg_ptx_space space; /* of the first lane: GLOBAL, SHARED, LOCAL or PARAM */
+    struct hopper_cta *cta;     /* of SHARED: whose */
+};
+/* Resolves ADDRESS operand `number` of the lanes that take part; false after hopper_fault. */
+bool hopper_resolve(const struct hopper_step *step, unsigned number, uint32_t byte_count, uint32_t alignment,
+                    bool for_writing, struct hopper_places *out);
+/* The lanes wrote there; or, for spin detection, read there. */
+void hopper_wrote(const struct hopper_step *step, const struct hopper_places *places);
+void hopper_read(const struct hopper_step *step, const struct hopper_places *places, unsigned lane,
+                 uint32_t byte_count);
+
+#endif

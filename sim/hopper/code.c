@@ -1,0 +1,199 @@
+/* code.c - prepares a module's instructions; see code.h.
+ *
+ * Every function has a place of its own in a warp's registers, behind the largest kernel's, so that lanes of one warp
+ * may be in different functions: that is why recursion is an error.
+ */
+#include "hopper/code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "hopper/operand.h"
+
+static hopper_executor *const executors[WSDBG_PTX_OPERATION_COUNT] = {
+#define PTX(id, ...) [WSDBG_PTX_OP_##id] = hopper_do_##id,
+#include "ptx/instructions.def"
+#undef PTX
+};
+
+static uint32_t register_bytes(enum wsdbg_ptx_type type)
+{
+    switch (wsdbg_ptx_type_bytes(type)) {
+    case 0:
+        return sizeof(uint32_t); /* a predicate */
+    case 16:
+        return 2 * HOPPER_BYTES_64;
+    case 8:
+        return HOPPER_BYTES_64;
+    default:
+        return HOPPER_BYTES_32;
+    }
+}
+
+/* Wide values first, so that every array is aligned to 64 bytes; predicates last. */
+static bool lay_out(struct hopper_registers *frame)
+{
+    const struct wsdbg_ptx_function *function = frame->function;
+    frame->offsets = calloc(function->register_count + 1u, sizeof *frame->offsets);
+    if (!frame->offsets)
+        return false;
+    uint64_t end = frame->first_byte;
+    static const uint32_t sizes[] = {2 * HOPPER_BYTES_64, HOPPER_BYTES_64, HOPPER_BYTES_32, sizeof(uint32_t)};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (uint32_t number = 0; number < function->register_count; number++)
+            if (register_bytes(function->register_types[number]) == sizes[i]) {
+                frame->offsets[number] = (uint32_t)end;
+                end += sizes[i];
+                if (end > HOPPER_OFFSET_MASK)
+                    return false;
+            }
+    frame->byte_count = (uint32_t)((end - frame->first_byte + 63) / 64 * 64);
+    return true;
+}
+
+static struct wsdbg_error *lay_out_frames(struct hopper_code *code)
+{
+    const struct wsdbg_ptx_program *program = code->program;
+    uint32_t kernels_bytes = 0;
+    for (size_t pass = 0; pass < 2; pass++) {
+        if (pass == 1)
+            code->register_bytes = kernels_bytes;
+        for (size_t i = 0; i < program->function_count; i++) {
+            struct hopper_registers *frame = &code->frames[i];
+            frame->function = &program->functions[i];
+            if (frame->function->is_kernel != (pass == 0))
+                continue;
+            frame->first_byte = pass == 0 ? 0 : code->register_bytes;
+            if (!lay_out(frame))
+                return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: too many registers", frame->function->name);
+            if (pass == 0 && frame->byte_count > kernels_bytes)
+                kernels_bytes = frame->byte_count;
+            if (pass == 1)
+                code->register_bytes += frame->byte_count;
+            code->local_starts[i] = (uint32_t)code->thread_bytes;
+            code->thread_bytes += (frame->function->local_bytes + 15u) & ~15u;
+            if (code->thread_bytes > UINT32_MAX || code->register_bytes > HOPPER_OFFSET_MASK)
+                return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: too much local memory", frame->function->name);
+        }
+    }
+    return NULL;
+}
+
+/* A constant's place, added to the pool. */
+static bool add_constant(struct hopper_code *code, size_t *capacity, uint64_t value, uint32_t *place)
+{
+    if (code->constant_bytes + HOPPER_CONSTANT_BYTES > HOPPER_OFFSET_MASK ||
+        !wsdbg_grow((void **)&code->constants, capacity, code->constant_bytes + HOPPER_CONSTANT_BYTES, 1))
+        return false;
+    unsigned char *to = code->constants + code->constant_bytes;
+    for (unsigned lane = 0; lane < HOPPER_LANES; lane++) {
+        const uint32_t low = (uint32_t)value;
+        memcpy(to + sizeof value * lane, &value, sizeof value);
+        memcpy(to + HOPPER_CONSTANT_32 + sizeof low * lane, &low, sizeof low);
+    }
+    *place = (uint32_t)HOPPER_OF_CODE << HOPPER_BASE_SHIFT | (uint32_t)code->constant_bytes;
+    code->constant_bytes += HOPPER_CONSTANT_BYTES;
+    return true;
+}
+
+/* Operations that may have a variable's name as a plain source; for others an ADDRESS is memory. */
+static bool takes_names(uint16_t operation)
+{
+    return operation == WSDBG_PTX_OP_mov || operation == WSDBG_PTX_OP_cvta || operation == WSDBG_PTX_OP_add ||
+           operation == WSDBG_PTX_OP_sub || operation == WSDBG_PTX_OP_isspacep;
+}
+
+static bool place_operand(struct hopper_code *code, size_t *capacity, struct hopper_op *op, uint16_t operation,
+                          const struct wsdbg_ptx_operand *operand, unsigned number)
+{
+    uint32_t *place = &op->places[number];
+    *place = WSDBG_PTX_NONE;
+    switch (operand->kind) {
+    case WSDBG_PTX_OPERAND_ADDRESS:
+        if (takes_names(operation))
+            break;
+        if (operand->number == WSDBG_PTX_NONE)
+            return true;
+        /* fall through */
+    case WSDBG_PTX_OPERAND_REGISTER:
+        *place = op->frame->offsets[operand->number];
+        if (wsdbg_ptx_type_bytes(op->frame->function->register_types[operand->number]) >= 8)
+            op->wide |= (uint8_t)(1u << number);
+        return true;
+    case WSDBG_PTX_OPERAND_IMMEDIATE:
+        return add_constant(code, capacity, (uint64_t)operand->value, place);
+    case WSDBG_PTX_OPERAND_SPECIAL:
+        break;
+    default:
+        return true;
+    }
+    op->has_scratch = true;
+    *place = (uint32_t)HOPPER_OF_STEP << HOPPER_BASE_SHIFT | number * HOPPER_CONSTANT_BYTES;
+    return true;
+}
+
+/* Operands that are values of a lane are computed first. */
+static enum hopper_outcome execute_with_scratch(struct hopper_step *step)
+{
+    hopper_fill_scratch(step);
+    return executors[step->instruction->operation](step);
+}
+
+static struct wsdbg_error *prepare_function(struct hopper_code *code, size_t *capacity,
+                                            const struct hopper_registers *frame)
+{
+    const struct wsdbg_ptx_program *program = code->program;
+    for (uint32_t i = frame->function->first; i < frame->function->end; i++) {
+        const struct wsdbg_ptx_instruction *instruction = &program->instructions[i];
+        struct hopper_op *op = &code->ops[i];
+        op->frame = frame;
+        op->guard = instruction->guard == WSDBG_PTX_NONE ? WSDBG_PTX_NONE : frame->offsets[instruction->guard];
+        op->is_last = i + 1 == frame->function->end;
+        for (unsigned number = 0; number < WSDBG_PTX_OPERANDS_MAX; number++) {
+            op->places[number] = WSDBG_PTX_NONE;
+            if (number < instruction->operand_count &&
+                !place_operand(code, capacity, op, instruction->operation, &instruction->operands[number], number))
+                return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: too many constants", frame->function->name);
+        }
+        code->has_calls |= instruction->operation == WSDBG_PTX_OP_call;
+        op->execute = op->has_scratch ? execute_with_scratch : executors[instruction->operation];
+    }
+    return NULL;
+}
+
+struct wsdbg_error *hopper_code_create(const struct wsdbg_ptx_program *program, uint64_t global_address,
+                                       uint64_t const_address, struct hopper_code **out)
+{
+    struct hopper_code *code = calloc(1, sizeof *code);
+    if (!code)
+        return &wsdbg_error_no_memory;
+    *code = (struct hopper_code){.program = program, .global_address = global_address, .const_address = const_address};
+    code->ops = calloc(program->instruction_count + 1, sizeof *code->ops);
+    code->frames = calloc(program->function_count + 1, sizeof *code->frames);
+    code->local_starts = calloc(program->function_count + 1, sizeof *code->local_starts);
+    struct wsdbg_error *error =
+        code->ops && code->frames && code->local_starts ? lay_out_frames(code) : &wsdbg_error_no_memory;
+    size_t capacity = 0;
+    for (size_t i = 0; !error && i < program->function_count; i++)
+        error = prepare_function(code, &capacity, &code->frames[i]);
+    if (error) {
+        hopper_code_destroy(code);
+        return error;
+    }
+    *out = code;
+    return NULL;
+}
+
+void hopper_code_destroy(struct hopper_code *code)
+{
+    if (!code)
+        return;
+    for (size_t i = 0; code->frames && i < code->program->function_count; i++)
+        free(code->frames[i].offsets);
+    free(code->frames);
+    free(code->local_starts);
+    free(code->ops);
+    free(code->constants);
+    free(code);
+}

@@ -1,0 +1,60 @@
+/* code.h - a module's instructions, prepared for execution: executors found, operands turned into places.
+ *
+ * Made by: code.c, once a module.  Read by: step.c (every step), operand.c, the executors.
+ * A place is where 32 values lie: an offset, and which of the step's bases it is from.  An immediate lies in the code's
+ * constants 64 bits wide and, HOPPER_CONSTANT_32 behind it, 32 bits wide; what a lane's place, thread or CTA decides
+ * (special registers, addresses of shared variables) is computed into the scratch base before the instruction, in both
+ * widths as well.
+ */
+#ifndef WSDBG_HOPPER_CODE_H
+#define WSDBG_HOPPER_CODE_H
+
+#include "hopper/execute.h"
+
+enum hopper_base { HOPPER_OF_WARP, HOPPER_OF_CODE, HOPPER_OF_STEP };
+#define HOPPER_BASE_SHIFT 30
+#define HOPPER_OFFSET_MASK ((1u << HOPPER_BASE_SHIFT) - 1)
+enum {
+    HOPPER_BYTES_32 = 4 * HOPPER_LANES,
+    HOPPER_BYTES_64 = 8 * HOPPER_LANES,
+    HOPPER_CONSTANT_32 = HOPPER_BYTES_64,
+    HOPPER_CONSTANT_BYTES = HOPPER_BYTES_64 + HOPPER_BYTES_32
+};
+
+/* Where one function's registers lie in a warp. */
+struct hopper_registers {
+    const struct wsdbg_ptx_function *function;
+    uint32_t *offsets;
+    uint32_t first_byte, byte_count;
+};
+
+typedef enum hopper_outcome hopper_executor(struct hopper_step *step);
+
+struct hopper_op {
+    hopper_executor *execute;
+    const struct hopper_registers *frame;
+    uint32_t guard; /* offset of the predicate, NONE = always */
+    bool is_last;   /* of its function: going on means to return */
+    bool has_scratch;
+    uint8_t wide;                            /* bit n: operand n is a 64-bit register */
+    uint32_t places[WSDBG_PTX_OPERANDS_MAX]; /* of an ADDRESS: its base register's; NONE = no values */
+};
+
+struct hopper_code {
+    const struct wsdbg_ptx_program *program;
+    struct hopper_op *ops;           /* one an instruction */
+    struct hopper_registers *frames; /* one a function */
+    unsigned char *constants;
+    size_t constant_bytes;
+    uint32_t register_bytes;                /* of a warp when its kernel calls functions */
+    uint64_t global_address, const_address; /* where the module's variables lie */
+    uint64_t thread_bytes;                  /* local memory of a thread: of all functions */
+    uint32_t *local_starts;                 /* one a function */
+    bool has_calls;
+};
+
+struct wsdbg_error *hopper_code_create(const struct wsdbg_ptx_program *program, uint64_t global_address,
+                                       uint64_t const_address, struct hopper_code **out);
+void hopper_code_destroy(struct hopper_code *code);
+
+#endif

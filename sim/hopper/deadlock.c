@@ -1,0 +1,78 @@
+/* deadlock.c - time limits of waits, and the proof that nothing can go on.
+ *
+ * A wait with a time limit ends by itself, so it proves nothing at first.  But when its limit has run out and the warp
+ * came back to the wait with the same registers while nothing changed anywhere, it will do so for ever.
+ */
+#include "hopper/deadlock.h"
+
+/* Calls `visit` for every split of every warp until it answers false; false then. */
+static bool each_split(const struct wsdbg_gpu *gpu,
+                       bool (*visit)(struct hopper_warp *warp, struct hopper_split *split, void *data), void *data)
+{
+    for (const struct wsdbg_grid_run *run = gpu->runs; run; run = run->next)
+        for (const struct hopper_cluster *cluster = run->grid.clusters; cluster; cluster = cluster->next)
+            for (uint32_t i = 0; i < cluster->cta_count; i++)
+                for (uint32_t k = 0; k < cluster->ctas[i]->warp_count; k++) {
+                    struct hopper_warp *warp = &cluster->ctas[i]->warps[k];
+                    for (uint32_t n = 0; n < warp->split_count; n++)
+                        if (!visit(warp, &warp->splits[n], data))
+                            return false;
+                }
+    return true;
+}
+
+static bool has_limit(const struct hopper_split *split)
+{
+    return (split->wait.kind == HOPPER_WAITS_MBARRIER || split->wait.kind == HOPPER_SLEEPS) &&
+           split->wait.time_limit_ns;
+}
+
+static bool expire(struct hopper_warp *warp, struct hopper_split *split, void *data)
+{
+    struct wsdbg_gpu *gpu = data;
+    if (!has_limit(split))
+        return true;
+    if (split->wait.time_limit_ns > hopper_time_ns(gpu)) {
+        if (split->wait.time_limit_ns < gpu->next_limit_ns)
+            gpu->next_limit_ns = split->wait.time_limit_ns;
+        return true;
+    }
+    if (!gpu->ready_count || split->expired_hash)
+        split->expired_hash = hopper_hash_registers(warp);
+    split->expired_changes = gpu->changes;
+    split->again = true;
+    hopper_make_ready(gpu, warp);
+    return true;
+}
+
+void hopper_expire_limits(struct wsdbg_gpu *gpu)
+{
+    gpu->next_limit_ns = UINT64_MAX;
+    each_split(gpu, expire, gpu);
+}
+
+static bool is_for_ever(struct hopper_warp *warp, struct hopper_split *split, void *data)
+{
+    const struct wsdbg_gpu *gpu = data;
+    if (!has_limit(split))
+        return true;
+    return split->wait.kind == HOPPER_WAITS_MBARRIER && split->expired_changes == gpu->changes &&
+           split->expired_hash == hopper_hash_registers(warp);
+}
+
+bool hopper_is_stuck(struct wsdbg_gpu *gpu)
+{
+    return each_split(gpu, is_for_ever, gpu);
+}
+
+static bool cannot_be_helped(struct hopper_warp *warp, struct hopper_split *split, void *data)
+{
+    (void)warp;
+    (void)data;
+    return split->wait.kind != HOPPER_SPINS || !split->wait.of_global;
+}
+
+bool hopper_host_may_help(const struct wsdbg_gpu *gpu)
+{
+    return !each_split(gpu, cannot_be_helped, NULL);
+}

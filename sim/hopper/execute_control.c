@@ -1,0 +1,86 @@
+/* execute_control.c - branches, calls, exits, sleeping; and what has no effect on results: fences, prefetches, hints.
+ *
+ * Memory is sequentially consistent here, so a fence orders nothing that is not in order already.
+ */
+#include "hopper/split.h"
+#include "hopper/values.h"
+
+/* Sends lanes of the split elsewhere; the others go on behind the instruction. */
+static enum hopper_outcome go_to(struct hopper_step *step, uint32_t lanes, uint32_t target)
+{
+    struct hopper_split *split = step->split;
+    const uint32_t from = split->pc, rest = split->lanes & ~lanes;
+    if (rest) {
+        hopper_split_add(step->warp, split, rest, from + 1);
+        split->lanes = lanes;
+    }
+    split->wait.kind = HOPPER_RUNS;
+    split->pc = target;
+    if (target <= from)
+        hopper_came_round(step, split, target);
+    return HOPPER_JUMPED;
+}
+
+enum hopper_outcome hopper_do_bra(struct hopper_step *step)
+{
+    return go_to(step, step->lanes, step->instruction->target);
+}
+
+enum hopper_outcome hopper_do_ret(struct hopper_step *step)
+{
+    hopper_return(step, step->lanes);
+    return HOPPER_JUMPED;
+}
+
+enum hopper_outcome hopper_do_exit(struct hopper_step *step)
+{
+    struct hopper_split *split = step->split;
+    const uint32_t rest = split->lanes & ~step->lanes;
+    if (rest)
+        split->pc++;
+    hopper_exit_lanes(step->gpu, step->warp, split, step->lanes);
+    return HOPPER_JUMPED;
+}
+
+enum hopper_outcome hopper_do_trap(struct hopper_step *step)
+{
+    return hopper_fault(step, (unsigned)__builtin_ctz(step->lanes), HOPPER_LAUNCH_FAILED, "trap");
+}
+
+enum hopper_outcome hopper_do_brkpt(struct hopper_step *step)
+{
+    (void)step;
+    return HOPPER_NEXT;
+}
+
+enum hopper_outcome hopper_do_nanosleep(struct hopper_step *step)
+{
+    struct hopper_wait *wait = &step->split->wait;
+    const uint64_t now = hopper_time_ns(step->gpu);
+    if (wait->kind == HOPPER_SLEEPS)
+        return wait->time_limit_ns <= now ? HOPPER_NEXT : HOPPER_BLOCKED;
+    uint32_t longest = 0;
+    const uint32_t *times = hopper_values32(step, 0);
+    HOPPER_LANES_OF(step->lanes)
+    if (times[lane] > longest)
+        longest = times[lane];
+    if (longest == 0)
+        return HOPPER_NEXT;
+    *wait = (struct hopper_wait){.kind = HOPPER_SLEEPS, .time_limit_ns = now + (longest > 1000000 ? 1000000 : longest)};
+    return HOPPER_BLOCKED;
+}
+
+#define NO_EFFECT(id)                                            \
+    enum hopper_outcome hopper_do_##id(struct hopper_step *step) \
+    {                                                            \
+        (void)step;                                              \
+        return HOPPER_NEXT;                                      \
+    }
+
+NO_EFFECT(membar)
+NO_EFFECT(fence)
+NO_EFFECT(prefetch)
+NO_EFFECT(prefetchu)
+NO_EFFECT(prefetch_tensormap)
+NO_EFFECT(discard)
+NO_EFFECT(applypriority)

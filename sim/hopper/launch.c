@@ -1,0 +1,206 @@
+/* launch.c - launches: geometry and resources checked as the driver does, grids kept in the order they came.
+ *
+ * Reads: struct wsdbg_gpu_launch.  Writes: the gpu's list of grids.  residency.c places their CTAs.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hopper/device.h"
+#include "hopper/residency.h"
+
+static uint64_t count_of(const uint32_t size[3])
+{
+    return (uint64_t)size[0] * size[1] * size[2];
+}
+
+static bool has_zero(const uint32_t size[3])
+{
+    return !size[0] || !size[1] || !size[2];
+}
+
+#define BAD(code, ...) (*driver_error = (code), wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, __VA_ARGS__))
+
+static struct wsdbg_error *check_block(const struct wsdbg_gpu_launch *launch, int *driver_error)
+{
+    const struct wsdbg_ptx_function *function = launch->function;
+    const uint32_t *grid = launch->grid, *block = launch->block, *required = function->required_threads;
+    const char *name = function->name;
+    if (!function->is_kernel)
+        return BAD(HOPPER_INVALID_VALUE, "%s is no kernel", name);
+    if (has_zero(grid) || grid[0] > INT32_MAX || grid[1] > 65535 || grid[2] > 65535)
+        return BAD(HOPPER_INVALID_VALUE, "%s: a grid of %u x %u x %u CTAs", name, grid[0], grid[1], grid[2]);
+    if (has_zero(block) || block[0] > HOPPER_CTA_THREADS || block[1] > HOPPER_CTA_THREADS || block[2] > 64 ||
+        count_of(block) > HOPPER_CTA_THREADS)
+        return BAD(HOPPER_INVALID_VALUE, "%s: a CTA of %u x %u x %u threads: at most %d, 64 in z", name, block[0],
+                   block[1], block[2], HOPPER_CTA_THREADS);
+    if (required[0] && memcmp(required, block, sizeof launch->block) != 0)
+        return BAD(HOPPER_INVALID_VALUE, "%s: a CTA of %u x %u x %u threads, .reqntid says %u x %u x %u", name,
+                   block[0], block[1], block[2], required[0], required[1], required[2]);
+    if (function->max_threads[0] && count_of(block) > count_of(function->max_threads))
+        return BAD(HOPPER_INVALID_VALUE, "%s: a CTA of %llu threads, .maxntid says %llu", name,
+                   (unsigned long long)count_of(block), (unsigned long long)count_of(function->max_threads));
+    return NULL;
+}
+
+static struct wsdbg_error *check_resources(const struct wsdbg_gpu_launch *launch, int *driver_error)
+{
+    const char *name = launch->function->name;
+    const uint64_t shared = (uint64_t)launch->function->shared_bytes + launch->dynamic_shared_bytes;
+    if (shared > HOPPER_CTA_SHARED)
+        return BAD(HOPPER_INVALID_VALUE, "%s: %llu bytes of shared memory a CTA: at most %d", name,
+                   (unsigned long long)shared, HOPPER_CTA_SHARED);
+    if (launch->registers_per_thread > 255)
+        return BAD(HOPPER_INVALID_VALUE, "%s: %u registers a thread: at most 255", name, launch->registers_per_thread);
+    const uint32_t warps = (uint32_t)((count_of(launch->block) + HOPPER_LANES - 1) / HOPPER_LANES);
+    const uint32_t registers = hopper_registers_of_cta(launch->registers_per_thread, warps);
+    if (registers > HOPPER_SM_REGISTERS)
+        return BAD(HOPPER_OUT_OF_RESOURCES, "%s: %u threads with %u registers each need %u registers: an SM has %d",
+                   name, (unsigned)count_of(launch->block), launch->registers_per_thread, registers,
+                   HOPPER_SM_REGISTERS);
+    return NULL;
+}
+
+static struct wsdbg_error *check_cluster(const struct wsdbg_gpu_launch *launch, int *driver_error)
+{
+    const uint32_t *grid = launch->grid, *cluster = launch->cluster, *required = launch->function->required_cluster;
+    const char *name = launch->function->name;
+    if (has_zero(cluster) || cluster[0] > HOPPER_CLUSTER_CTAS || cluster[1] > HOPPER_CLUSTER_CTAS ||
+        cluster[2] > HOPPER_CLUSTER_CTAS || count_of(cluster) > HOPPER_CLUSTER_CTAS)
+        return BAD(HOPPER_INVALID_CLUSTER, "%s: a cluster of %u x %u x %u CTAs: at most %d", name, cluster[0],
+                   cluster[1], cluster[2], HOPPER_CLUSTER_CTAS);
+    if (required[0] && memcmp(required, cluster, sizeof launch->cluster) != 0)
+        return BAD(HOPPER_INVALID_CLUSTER, "%s: a cluster of %u x %u x %u CTAs, .reqnctapercluster says %u x %u x %u",
+                   name, cluster[0], cluster[1], cluster[2], required[0], required[1], required[2]);
+    if (grid[0] % cluster[0] || grid[1] % cluster[1] || grid[2] % cluster[2])
+        return BAD(HOPPER_INVALID_VALUE, "%s: a grid of %u x %u x %u CTAs is not whole clusters of %u x %u x %u", name,
+                   grid[0], grid[1], grid[2], cluster[0], cluster[1], cluster[2]);
+    return NULL;
+}
+
+static struct wsdbg_error *check_residency(struct wsdbg_gpu *gpu, const struct hopper_grid *grid, int *driver_error)
+{
+    const char *name = grid->launch.function->name;
+    const uint64_t most = hopper_resident_most(gpu, grid, grid->launch.is_cooperative ? grid->ctas_total : 1);
+    if (most == 0)
+        return BAD(HOPPER_INVALID_CLUSTER, "%s: no %u SMs that a cluster may spread over have room for its %llu CTAs",
+                   name, gpu->sm_count / gpu->group_count, (unsigned long long)count_of(grid->launch.cluster));
+    if (grid->launch.is_cooperative && most < grid->ctas_total)
+        return BAD(HOPPER_COOPERATIVE_TOO_LARGE, "%s: a cooperative grid of %llu CTAs: %llu fit at one time", name,
+                   (unsigned long long)grid->ctas_total, (unsigned long long)most);
+    return NULL;
+}
+
+/* What ptxas gives a kernel that says nothing else: what its largest CTA leaves. */
+static uint32_t usual_registers(const struct wsdbg_gpu_launch *launch)
+{
+    const struct wsdbg_ptx_function *function = launch->function;
+    if (function->max_registers)
+        return function->max_registers;
+    const uint64_t threads = function->max_threads[0] ? count_of(function->max_threads) : count_of(launch->block);
+    const uint64_t ctas = function->min_ctas ? function->min_ctas : 1;
+    const uint64_t registers = HOPPER_SM_REGISTERS / ((threads ? threads : 1) * ctas) & ~7ull;
+    return registers > 255 ? 255 : registers < 16 ? 16 : (uint32_t)registers;
+}
+
+static void fill_grid(struct wsdbg_gpu *gpu, struct hopper_grid *grid, const struct wsdbg_gpu_launch *launch)
+{
+    static const uint32_t one[3] = {1, 1, 1};
+    grid->gpu = gpu;
+    grid->launch = *launch;
+    grid->code = launch->module->code;
+    const uint32_t *required = launch->function->required_cluster;
+    grid->has_clusters = launch->cluster[0] || required[0];
+    if (!launch->cluster[0])
+        memcpy(grid->launch.cluster, required[0] ? required : one, sizeof one);
+    if (!grid->launch.registers_per_thread)
+        grid->launch.registers_per_thread = usual_registers(launch);
+}
+
+static struct wsdbg_error *check(struct wsdbg_gpu *gpu, struct hopper_grid *grid, int *driver_error)
+{
+    struct wsdbg_error *error = check_block(&grid->launch, driver_error);
+    if (!error)
+        error = check_cluster(&grid->launch, driver_error);
+    if (!error)
+        error = check_resources(&grid->launch, driver_error);
+    if (error)
+        return error;
+    grid->shared_bytes = (grid->launch.function->shared_bytes + grid->launch.dynamic_shared_bytes + 127) / 128 * 128;
+    grid->ctas_total = count_of(grid->launch.grid);
+    return check_residency(gpu, grid, driver_error);
+}
+
+struct wsdbg_error *wsdbg_gpu_submit(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_launch *launch, int *driver_error,
+                                     struct wsdbg_grid_run **out)
+{
+    struct wsdbg_grid_run *run = calloc(1, sizeof *run);
+    unsigned char *parameters = calloc(1, launch->function->parameter_bytes + 1);
+    if (!run || !parameters) {
+        free(run);
+        free(parameters);
+        *driver_error = HOPPER_OUT_OF_MEMORY;
+        return &wsdbg_error_no_memory;
+    }
+    if (launch->function->parameter_bytes)
+        memcpy(parameters, launch->parameters, launch->function->parameter_bytes);
+    run->grid.parameters = parameters;
+    fill_grid(gpu, &run->grid, launch);
+    hopper_lock(gpu);
+    struct wsdbg_error *error = check(gpu, &run->grid, driver_error);
+    if (!error) {
+        run->grid.id = ++gpu->next_grid_id;
+        struct wsdbg_grid_run **last = &gpu->runs;
+        while (*last)
+            last = &(*last)->next;
+        *last = run;
+        gpu->may_place = true;
+        *out = run;
+    }
+    hopper_unlock(gpu);
+    if (error) {
+        free(parameters);
+        free(run);
+    }
+    return error;
+}
+
+enum wsdbg_grid_state wsdbg_gpu_state(const struct wsdbg_grid_run *run)
+{
+    return (enum wsdbg_grid_state)atomic_load(&run->state);
+}
+
+uint64_t wsdbg_gpu_grid_id(const struct wsdbg_grid_run *run)
+{
+    return run->grid.id;
+}
+
+const struct wsdbg_gpu_fault *wsdbg_gpu_fault(const struct wsdbg_grid_run *run)
+{
+    return run->fault.driver_error ? &run->fault : NULL;
+}
+
+void hopper_free_run(struct wsdbg_gpu *gpu, struct wsdbg_grid_run *run)
+{
+    hopper_give_up(gpu, &run->grid);
+    for (struct wsdbg_grid_run **other = &gpu->runs; *other;) {
+        if ((*other)->grid.launch.after == run)
+            (*other)->grid.launch.after = NULL;
+        if (*other == run)
+            *other = run->next;
+        else
+            other = &(*other)->next;
+    }
+    free(run->grid.parameters);
+    free(run);
+}
+
+void wsdbg_gpu_forget(struct wsdbg_gpu *gpu, struct wsdbg_grid_run *run)
+{
+    if (!run)
+        return;
+    hopper_lock(gpu);
+    hopper_free_run(gpu, run);
+    gpu->may_place = true;
+    hopper_unlock(gpu);
+}

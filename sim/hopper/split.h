@@ -1,0 +1,16 @@
+/* split.h - lanes of a warp part, meet and leave; see split.c. */
+#ifndef WSDBG_HOPPER_SPLIT_H
+#define WSDBG_HOPPER_SPLIT_H
+
+#include "hopper/device.h"
+
+void hopper_split_add(struct hopper_warp *warp, const struct hopper_split *from, uint32_t lanes, uint32_t pc);
+/* Makes splits at the same place one. */
+void hopper_split_merge(struct hopper_warp *warp);
+/* The split to run next, NULL = every one waits. */
+struct hopper_split *hopper_split_choose(struct hopper_warp *warp);
+/* Ends lanes of a split; the split (and warp) may be gone afterwards. */
+void hopper_exit_lanes(struct wsdbg_gpu *gpu, struct hopper_warp *warp, struct hopper_split *split, uint32_t lanes);
+void hopper_return(struct hopper_step *step, uint32_t lanes);
+
+#endif

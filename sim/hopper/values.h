@@ -1,0 +1,98 @@
+/* values.h - how executors reach the 32 values of an operand, and store results of the lanes that take part.
+ *
+ * Reads: the op's places.  All of it is inline: an executor's loops over lanes are what the simulator's speed is made
+ * of.
+ */
+#ifndef WSDBG_HOPPER_VALUES_H
+#define WSDBG_HOPPER_VALUES_H
+
+#include <string.h>
+
+#include "hopper/code.h"
+
+#define HOPPER_ALL UINT32_MAX
+
+/* A loop over lanes without dependencies between them, though results may overwrite sources. */
+#define HOPPER_EACH_LANE _Pragma("GCC ivdep") for (unsigned lane = 0; lane < HOPPER_LANES; lane++)
+/* Lanes of a mask, lowest first. */
+#define HOPPER_LANES_OF(mask)                                                                    \
+    for (uint32_t left_ = (mask), lane = left_ ? (uint32_t)__builtin_ctz(left_) : 0; left_ != 0; \
+         left_ &= left_ - 1, lane = left_ ? (uint32_t)__builtin_ctz(left_) : 0)
+
+static inline unsigned char *hopper_place64(const struct hopper_step *step, uint32_t place)
+{
+    return step->bases[place >> HOPPER_BASE_SHIFT] + (place & HOPPER_OFFSET_MASK);
+}
+
+static inline unsigned char *hopper_place32(const struct hopper_step *step, uint32_t place)
+{
+    return hopper_place64(step, place) + (place >> HOPPER_BASE_SHIFT ? HOPPER_CONSTANT_32 : 0);
+}
+
+/* The lanes' values of operand `number`: of a register as wide as asked for, or of anything that is no register. */
+static inline const uint32_t *hopper_values32(const struct hopper_step *step, unsigned number)
+{
+    return (const uint32_t *)(const void *)hopper_place32(step, step->op->places[number]);
+}
+
+static inline const uint64_t *hopper_values64(const struct hopper_step *step, unsigned number)
+{
+    return (const uint64_t *)(const void *)hopper_place64(step, step->op->places[number]);
+}
+
+static inline bool hopper_is_wide(const struct hopper_step *step, unsigned number)
+{
+    return step->op->wide >> number & 1;
+}
+
+/* A predicate operand as a mask, with its `!`. */
+static inline uint32_t hopper_mask(const struct hopper_step *step, unsigned number)
+{
+    const struct wsdbg_ptx_operand *operand = &step->instruction->operands[number];
+    if (operand->kind != WSDBG_PTX_OPERAND_REGISTER)
+        return operand->value ? HOPPER_ALL : 0;
+    const uint32_t mask = *hopper_values32(step, number);
+    return operand->negated ? ~mask : mask;
+}
+
+/* Where results go; NULL for a sink. */
+static inline void *hopper_destination(const struct hopper_step *step, unsigned number)
+{
+    const uint32_t place = step->op->places[number];
+    return place == WSDBG_PTX_NONE ? NULL : hopper_place64(step, place);
+}
+
+static inline void hopper_store32(const struct hopper_step *step, unsigned number, const uint32_t results[HOPPER_LANES])
+{
+    uint32_t *to = hopper_destination(step, number);
+    if (!to)
+        return;
+    if (step->lanes == HOPPER_ALL) {
+        memcpy(to, results, HOPPER_BYTES_32);
+        return;
+    }
+    HOPPER_LANES_OF(step->lanes)
+    to[lane] = results[lane];
+}
+
+static inline void hopper_store64(const struct hopper_step *step, unsigned number, const uint64_t results[HOPPER_LANES])
+{
+    uint64_t *to = hopper_destination(step, number);
+    if (!to)
+        return;
+    if (step->lanes == HOPPER_ALL) {
+        memcpy(to, results, HOPPER_BYTES_64);
+        return;
+    }
+    HOPPER_LANES_OF(step->lanes)
+    to[lane] = results[lane];
+}
+
+static inline void hopper_store_mask(const struct hopper_step *step, unsigned number, uint32_t mask)
+{
+    uint32_t *to = hopper_destination(step, number);
+    if (to)
+        *to = (*to & ~step->lanes) | (mask & step->lanes);
+}
+
+#endif
