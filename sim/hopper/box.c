@@ -1,0 +1,187 @@
+/* box.c - see box.h. */
+#include "hopper/box.h"
+
+#include <string.h>
+
+enum { SWIZZLE_CHUNK = 16, SWIZZLE_ROW_SHIFT = 3, SHARED_BYTES_MOST = 1 << 18 };
+/* CUtensorMapSwizzle */
+enum { SWIZZLE_NONE, SWIZZLE_32, SWIZZLE_64, SWIZZLE_128, SWIZZLE_COUNT };
+
+struct hopper_box hopper_box_of_bytes(uint64_t address, uint32_t byte_count)
+{
+    return (struct hopper_box){.address = address,
+                               .rank = 1,
+                               .element_bytes = 1,
+                               .sizes = {byte_count},
+                               .strides = {1},
+                               .counts = {byte_count},
+                               .steps = {1},
+                               .row_bytes = byte_count,
+                               .pitch_bytes = byte_count};
+}
+
+static const char *why_unusable(const struct wsdbg_tensor_map *map, uint32_t dimensions)
+{
+    if (map->magic != WSDBG_TENSOR_MAGIC)
+        return "no tensor map (cuTensorMapEncodeTiled did not write it)";
+    if (map->is_im2col)
+        return "an im2col tensor map, which the simulator does not copy with";
+    if (map->interleave)
+        return "a tensor map of an interleaved layout, which the simulator does not copy with";
+    if (map->rank != dimensions || map->rank == 0 || map->rank > WSDBG_TENSOR_DIMENSIONS)
+        return "a tensor map of another number of dimensions";
+    if (map->swizzle >= SWIZZLE_COUNT || !map->element_bytes || map->element_bytes > 8)
+        return "a tensor map that sm_90 does not know";
+    return NULL;
+}
+
+/* The map may have been made by a kernel out of anything. */
+static bool fits(const struct hopper_box *box, uint32_t pitch_least)
+{
+    uint64_t bytes = (uint64_t)box->counts[0] * box->element_bytes;
+    if (bytes < pitch_least)
+        bytes = pitch_least;
+    for (uint32_t i = 0; i < box->rank; i++) {
+        if (box->counts[i] == 0)
+            return false;
+        bytes *= i ? box->counts[i] : 1;
+        if (bytes > SHARED_BYTES_MOST)
+            return false;
+    }
+    return true;
+}
+
+const char *hopper_box_of_map(const struct wsdbg_tensor_map *map, uint32_t dimensions, const int32_t *at,
+                              struct hopper_box *out)
+{
+    static const uint32_t masks[SWIZZLE_COUNT] = {0, 0x10, 0x30, 0x70}, spans[SWIZZLE_COUNT] = {0, 32, 64, 128};
+    const char *const reason = why_unusable(map, dimensions);
+    if (reason)
+        return reason;
+    *out = (struct hopper_box){.address = map->address,
+                               .rank = map->rank,
+                               .element_bytes = map->element_bytes,
+                               .swizzle_mask = masks[map->swizzle],
+                               .fills_with_nan = map->out_of_bounds_fill != 0,
+                               .data_type = map->data_type};
+    for (uint32_t i = 0; i < map->rank; i++) {
+        /* Dimension 0 has no step without interleaving. */
+        const uint32_t step = i && map->element_strides[i] ? map->element_strides[i] : 1;
+        out->sizes[i] = map->sizes_and_strides[i];
+        out->strides[i] = i ? map->strides_bytes[i - 1] : map->element_bytes;
+        out->at[i] = at[i];
+        out->steps[i] = step;
+        out->counts[i] = (map->box[i] + step - 1) / step;
+    }
+    if (!fits(out, map->swizzle ? spans[map->swizzle] : 0))
+        return "a tensor map whose box does not fit into shared memory";
+    out->row_bytes = out->counts[0] * out->element_bytes;
+    /* A swizzle wider than the row leaves room up to its width. */
+    out->pitch_bytes = out->row_bytes < spans[map->swizzle] ? spans[map->swizzle] : out->row_bytes;
+    return NULL;
+}
+
+uint32_t hopper_box_rows(const struct hopper_box *box)
+{
+    uint32_t rows = 1;
+    for (uint32_t i = 1; i < box->rank; i++)
+        rows *= box->counts[i];
+    return rows;
+}
+
+uint32_t hopper_box_bytes(const struct hopper_box *box)
+{
+    return hopper_box_rows(box) * box->row_bytes;
+}
+
+uint32_t hopper_box_extent(const struct hopper_box *box)
+{
+    return hopper_box_rows(box) * box->pitch_bytes;
+}
+
+struct walk {
+    const struct hopper_box *box;
+    bool (*visit)(void *context, const struct hopper_run *run);
+    void *context;
+};
+
+/* A run without swizzle: cut where the swizzle moves chunks apart. */
+static bool visit_chunks(const struct walk *walk, struct hopper_run run)
+{
+    const uint32_t mask = walk->box->swizzle_mask;
+    if (!mask)
+        return walk->visit(walk->context, &run);
+    while (run.byte_count) {
+        const uint32_t room = SWIZZLE_CHUNK - run.offset % SWIZZLE_CHUNK;
+        struct hopper_run chunk = run;
+        chunk.byte_count = run.byte_count < room ? run.byte_count : room;
+        chunk.offset = run.offset ^ (run.offset >> SWIZZLE_ROW_SHIFT & mask);
+        if (!walk->visit(walk->context, &chunk))
+            return false;
+        run.address += chunk.byte_count;
+        run.offset += chunk.byte_count;
+        run.byte_count -= chunk.byte_count;
+    }
+    return true;
+}
+
+/* One row, whose first element in the tensor's dimension 0 is box->at[0]: what is left of the tensor, in it, and right. */
+static bool walk_row(const struct walk *walk, bool row_is_inside, uint64_t row_address, uint32_t offset)
+{
+    const struct hopper_box *const box = walk->box;
+    const int64_t begin = box->at[0], end = begin + box->counts[0], size = (int64_t)box->sizes[0];
+    int64_t in_first = begin > 0 ? begin : 0, in_end = end < size ? end : size;
+    if (!row_is_inside || in_first >= in_end)
+        in_first = in_end = end;
+    const uint32_t bytes = box->element_bytes;
+    const uint32_t left = (uint32_t)(in_first - begin) * bytes, inside = (uint32_t)(in_end - in_first) * bytes;
+    const uint32_t right = (uint32_t)(end - in_end) * bytes;
+    return visit_chunks(walk, (struct hopper_run){false, 0, offset, left}) &&
+           visit_chunks(walk, (struct hopper_run){true, row_address + (uint64_t)in_first * bytes, offset + left, inside}) &&
+           visit_chunks(walk, (struct hopper_run){false, 0, offset + left + inside, right});
+}
+
+/* Where the row lies in the tensor; false: outside. */
+static bool place_row(const struct hopper_box *box, uint32_t row, uint64_t *address)
+{
+    bool is_inside = true;
+    *address = box->address;
+    for (uint32_t i = 1; i < box->rank; i++) {
+        const int64_t index = box->at[i] + (int64_t)(row % box->counts[i]) * box->steps[i];
+        row /= box->counts[i];
+        is_inside = is_inside && index >= 0 && (uint64_t)index < box->sizes[i];
+        *address += (uint64_t)index * box->strides[i];
+    }
+    return is_inside;
+}
+
+static bool visit_if_any(void *context, const struct hopper_run *run)
+{
+    const struct walk *const walk = context;
+    return !run->byte_count || walk->visit(walk->context, run);
+}
+
+bool hopper_box_walk(const struct hopper_box *box, uint32_t offset, uint32_t first, uint32_t end,
+                     bool (*visit)(void *context, const struct hopper_run *run), void *context)
+{
+    struct walk given = {box, visit, context};
+    const struct walk walk = {box, visit_if_any, &given};
+    for (uint32_t row = first; row < end; row++) {
+        uint64_t address;
+        const bool is_inside = place_row(box, row, &address);
+        if (!walk_row(&walk, is_inside, address, offset + row * box->pitch_bytes))
+            return false;
+    }
+    return true;
+}
+
+/* CUtensorMapDataType of floats of 2, 4 and 8 bytes: NaN. */
+void hopper_box_fill(const struct hopper_box *box, unsigned char *bytes, uint32_t byte_count)
+{
+    memset(bytes, 0, byte_count);
+    if (!box->fills_with_nan)
+        return;
+    memset(bytes, 0xff, byte_count);
+    for (uint32_t i = box->element_bytes - 1; i < byte_count; i += box->element_bytes)
+        bytes[i] = 0x7f;
+}

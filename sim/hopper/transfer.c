@@ -1,0 +1,237 @@
+/* transfer.c - see transfer.h.
+ *
+ * A load reads global memory when its bytes arrive, in one to three pieces that may come in any order.  A store reads
+ * shared memory some time after its issue and writes global memory later.
+ * Reads and writes: global memory, shared memory of the cluster's CTAs, mbarriers, copy groups.
+ */
+#include "hopper/transfer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hopper/combine.h"
+#include "hopper/copy_groups.h"
+#include "hopper/device.h"
+#include "hopper/mbarrier.h"
+
+enum { LATENCY_NS = 500, STEP_NS = 40, BYTES_PER_NS = 64, PIECES_MOST = 3, PIECE_BYTES_LEAST = 2048 };
+enum { TIMES = 16, LATE = 14, LATE_NS = 2000, LATEST_NS = 8000 };
+
+struct work {
+    struct hopper_transfer transfer;
+    uint32_t first_row, end_row;
+    uint32_t filled;
+    unsigned char data[]; /* of a copy between its read and its write */
+};
+
+/* Mostly within a microsecond; sometimes much later than all that was issued behind it. */
+static uint64_t latency(struct wsdbg_gpu *gpu, uint32_t byte_count)
+{
+    const uint32_t time = hopper_decide(gpu, TIMES);
+    const uint64_t variation = time < LATE ? time * STEP_NS : time == LATE ? LATE_NS : LATEST_NS;
+    return LATENCY_NS + variation + byte_count / BYTES_PER_NS;
+}
+
+/* CTAs whose memory is used are kept: `works` is 1 or -1. */
+static void count_works(const struct hopper_transfer *transfer, int works)
+{
+    transfer->issuer->engine_works += (uint32_t)works;
+    if (transfer->to) {
+        transfer->to->engine_works += (uint32_t)works;
+        transfer->barrier_cta->engine_works += (uint32_t)works;
+    }
+}
+
+static struct work *work_create(const struct hopper_transfer *transfer, uint32_t data_bytes)
+{
+    struct work *const work = malloc(sizeof *work + data_bytes);
+    if (work)
+        *work = (struct work){.transfer = *transfer, .end_row = hopper_box_rows(&transfer->box)};
+    return work;
+}
+
+static bool start(struct work *work, uint64_t latency_ns, void (*complete)(struct wsdbg_gpu *gpu, void *work))
+{
+    struct hopper_grid *const grid = work->transfer.issuer->grid;
+    struct wsdbg_error *const error = hopper_engine_add(grid->gpu, grid, latency_ns, complete, work);
+    if (!error) {
+        count_works(&work->transfer, 1);
+        return true;
+    }
+    wsdbg_error_destroy(error);
+    free(work);
+    return false;
+}
+
+static bool no_memory(const struct hopper_transfer *transfer)
+{
+    struct hopper_grid *const grid = transfer->issuer->grid;
+    hopper_engine_fault(grid->gpu, grid, HOPPER_OUT_OF_RESOURCES, "no memory for a bulk copy");
+    return false;
+}
+
+static unsigned char *global_memory(const struct work *work, const struct hopper_run *run)
+{
+    struct hopper_grid *const grid = work->transfer.issuer->grid;
+    if (hopper_find_range(grid->gpu, run->address, run->byte_count))
+        return (unsigned char *)(uintptr_t)run->address;
+    char nearest[256];
+    hopper_describe_address(grid->gpu, run->address, nearest, sizeof nearest);
+    hopper_engine_fault(grid->gpu, grid, HOPPER_INVALID_ADDRESS,
+                        "bulk copy of CTA (%u, %u, %u): %u bytes at 0x%llx: %s", work->transfer.issuer->index[0],
+                        work->transfer.issuer->index[1], work->transfer.issuer->index[2], run->byte_count,
+                        (unsigned long long)run->address, nearest);
+    return NULL;
+}
+
+static void combine(const struct hopper_transfer *transfer, unsigned char *to, const unsigned char *from, uint32_t byte_count)
+{
+    if (transfer->combination.operation == WSDBG_PTX_NO_VARIANT)
+        memcpy(to, from, byte_count);
+    else
+        hopper_combine(transfer->combination, to, from, byte_count);
+}
+
+/* The bytes have come: the mbarrier hears of it. */
+static void complete_bytes(const struct hopper_transfer *transfer, uint32_t byte_count)
+{
+    struct hopper_cta *const cta = transfer->barrier_cta;
+    if (!hopper_shared(cta, transfer->barrier_offset, sizeof(uint64_t)))
+        return; /* its CTA has gone: nobody sees it */
+    const enum hopper_mbarrier_effect effect =
+        hopper_mbarrier_apply(cta, transfer->barrier_offset, HOPPER_MBARRIER_COMPLETE, byte_count,
+                              (struct hopper_actor){NULL, WSDBG_PTX_NONE}, NULL);
+    if (effect >= HOPPER_MBARRIER_SPENT)
+        hopper_engine_fault(cta->grid->gpu, cta->grid, HOPPER_LAUNCH_FAILED,
+                            "bulk copy: mbarrier 0x%x of CTA rank %u: %s", transfer->barrier_offset, cta->rank,
+                            hopper_mbarrier_effect_text(effect));
+}
+
+/* ---- global to shared memory ---- */
+
+static bool load_run(void *context, const struct hopper_run *run)
+{
+    const struct work *const work = context;
+    unsigned char *const to = hopper_shared(work->transfer.to, run->offset, run->byte_count);
+    if (!to)
+        return true;
+    if (!run->is_inside) {
+        hopper_box_fill(&work->transfer.box, to, run->byte_count);
+        return true;
+    }
+    const unsigned char *const from = global_memory(work, run);
+    if (from)
+        memcpy(to, from, run->byte_count);
+    return from != NULL;
+}
+
+static void load_arrives(struct wsdbg_gpu *gpu, void *context)
+{
+    struct work *const work = context;
+    struct hopper_transfer *const transfer = &work->transfer;
+    (void)gpu;
+    count_works(transfer, -1);
+    if (!hopper_box_walk(&transfer->box, transfer->to_offset, work->first_row, work->end_row, load_run, work))
+        return;
+    hopper_changed_shared(transfer->to);
+    complete_bytes(transfer, (work->end_row - work->first_row) * transfer->box.row_bytes);
+}
+
+bool hopper_transfer_load(const struct hopper_transfer *transfer)
+{
+    struct wsdbg_gpu *const gpu = transfer->issuer->grid->gpu;
+    const uint32_t rows = hopper_box_rows(&transfer->box), bytes = hopper_box_bytes(&transfer->box);
+    uint32_t most = bytes / PIECE_BYTES_LEAST < PIECES_MOST ? bytes / PIECE_BYTES_LEAST : PIECES_MOST;
+    most = most > rows ? rows : most;
+    const uint32_t pieces = most > 1 ? 1 + hopper_decide(gpu, most) : 1;
+    for (uint32_t i = 0; i < pieces; i++) {
+        struct work *const work = work_create(transfer, 0);
+        if (!work)
+            return no_memory(transfer);
+        work->first_row = (uint32_t)((uint64_t)rows * i / pieces);
+        work->end_row = (uint32_t)((uint64_t)rows * (i + 1) / pieces);
+        if (!start(work, latency(gpu, bytes), load_arrives))
+            return no_memory(transfer);
+    }
+    return true;
+}
+
+/* ---- out of shared memory: read now, written later ---- */
+
+static bool keep_run(void *context, const struct hopper_run *run)
+{
+    struct work *const work = context;
+    if (!run->is_inside)
+        return true;
+    memcpy(work->data + work->filled, work->transfer.issuer->shared + run->offset, run->byte_count);
+    work->filled += run->byte_count;
+    return true;
+}
+
+static void between_arrives(struct wsdbg_gpu *gpu, void *context)
+{
+    struct work *const work = context;
+    struct hopper_transfer *const transfer = &work->transfer;
+    (void)gpu;
+    count_works(transfer, -1);
+    unsigned char *const to = hopper_shared(transfer->to, transfer->to_offset, work->filled);
+    if (!to)
+        return;
+    combine(transfer, to, work->data, work->filled);
+    hopper_changed_shared(transfer->to);
+    complete_bytes(transfer, work->filled);
+}
+
+static bool store_run(void *context, const struct hopper_run *run)
+{
+    struct work *const work = context;
+    if (!run->is_inside)
+        return true;
+    unsigned char *const to = global_memory(work, run);
+    if (!to)
+        return false;
+    combine(&work->transfer, to, work->data + work->filled, run->byte_count);
+    work->filled += run->byte_count;
+    return true;
+}
+
+static void store_arrives(struct wsdbg_gpu *gpu, void *context)
+{
+    struct work *const work = context;
+    struct hopper_transfer *const transfer = &work->transfer;
+    count_works(transfer, -1);
+    work->filled = 0;
+    if (!hopper_box_walk(&transfer->box, transfer->from_offset, 0, work->end_row, store_run, work))
+        return;
+    hopper_copy_finished(transfer->warp->bulk, transfer->lane, transfer->group);
+    hopper_changed_global(gpu);
+    hopper_changed_barrier(transfer->issuer);
+}
+
+/* The bytes are read; the second half of the way begins. */
+static void source_is_read(struct wsdbg_gpu *gpu, void *context)
+{
+    const struct work *const before = context;
+    const struct hopper_transfer *const transfer = &before->transfer;
+    const uint32_t bytes = hopper_box_bytes(&transfer->box);
+    struct work *const work = work_create(transfer, bytes);
+    count_works(transfer, -1);
+    if (!work) {
+        no_memory(transfer);
+        return;
+    }
+    hopper_box_walk(&transfer->box, transfer->from_offset, 0, work->end_row, keep_run, work);
+    if (!transfer->to) {
+        hopper_copy_has_read(transfer->warp->bulk, transfer->lane, transfer->group);
+        hopper_changed_barrier(transfer->issuer);
+    }
+    if (!start(work, latency(gpu, bytes), transfer->to ? between_arrives : store_arrives))
+        no_memory(transfer);
+}
+
+bool hopper_transfer_send(const struct hopper_transfer *transfer)
+{
+    struct work *const work = work_create(transfer, 0);
+    struct wsdbg_gpu *const gpu = transfer->issuer->grid->gpu;
+    return (work && start(work, latency(gpu, 0), source_is_read)) || no_memory(transfer);
+}

@@ -1,0 +1,243 @@
+/* wgmma.c - wgmma.mma_async, its groups and fences.
+ *
+ * An operation takes descriptors and A's registers when it is issued, shared memory and accumulators when its group
+ * completes; groups of a warp complete in their order.
+ * Reads and writes: the warp's registers, shared memory of its CTA.
+ */
+#include "hopper/wgmma.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "hopper/device.h"
+#include "hopper/execute.h"
+#include "hopper/number.h"
+
+enum { WARPS_OF_GROUP = 4, D_REGISTERS_MOST = WGMMA_N_MOST / 2, OPERATIONS_MOST = 1024 };
+enum { GROUP_NS = 60, OPERATION_NS = 130, STEP_NS = 50, TIMES = 4 };
+enum { OPERAND_D, OPERAND_A, OPERAND_B, OPERAND_SCALE_D, OPERAND_SCALE_A, OPERAND_SCALE_B, OPERAND_TRANSPOSES };
+
+struct issued {
+    uint32_t group;
+    struct wgmma_operation operation;
+    uint32_t *d[D_REGISTERS_MOST]; /* 32 lanes each */
+};
+
+struct hopper_wgmma {
+    uint32_t open, done; /* groups: the number of the open one; how many are complete */
+    struct issued *rows; /* in the order of issue */
+    size_t count, capacity;
+};
+
+struct group_work {
+    struct hopper_warp *warp;
+};
+
+/* ---- accumulators: register 4j + i of a lane is two columns of one of two rows ---- */
+
+static uint32_t row_of(uint32_t lane, uint32_t half)
+{
+    return lane / 4 + half * 8;
+}
+
+static uint32_t column_of(uint32_t lane, uint32_t block)
+{
+    return block * 8 + lane % 4 * 2;
+}
+
+static void read_d(const struct issued *issued, float d[WGMMA_ROWS][WGMMA_N_MOST])
+{
+    const bool is_half = issued->operation.d_type == WSDBG_PTX_F16;
+    for (uint32_t block = 0; block < issued->operation.n / 8; block++)
+        for (uint32_t half = 0; half < 2; half++)
+            for (uint32_t lane = 0; lane < HOPPER_LANES; lane++) {
+                float *const to = &d[row_of(lane, half)][column_of(lane, block)];
+                if (is_half) {
+                    const uint32_t both = issued->d[block * 2 + half][lane];
+                    to[0] = hopper_f16_to_float((uint16_t)both);
+                    to[1] = hopper_f16_to_float((uint16_t)(both >> 16));
+                } else {
+                    to[0] = hopper_float_of_bits(issued->d[block * 4 + half * 2][lane]);
+                    to[1] = hopper_float_of_bits(issued->d[block * 4 + half * 2 + 1][lane]);
+                }
+            }
+}
+
+static void write_d(const struct issued *issued, float d[WGMMA_ROWS][WGMMA_N_MOST])
+{
+    const bool is_half = issued->operation.d_type == WSDBG_PTX_F16;
+    for (uint32_t block = 0; block < issued->operation.n / 8; block++)
+        for (uint32_t half = 0; half < 2; half++)
+            for (uint32_t lane = 0; lane < HOPPER_LANES; lane++) {
+                const float *const from = &d[row_of(lane, half)][column_of(lane, block)];
+                if (is_half) {
+                    issued->d[block * 2 + half][lane] =
+                        hopper_float_to_f16(from[0]) | (uint32_t)hopper_float_to_f16(from[1]) << 16;
+                } else {
+                    issued->d[block * 4 + half * 2][lane] = hopper_bits_of_float(from[0]);
+                    issued->d[block * 4 + half * 2 + 1][lane] = hopper_bits_of_float(from[1]);
+                }
+            }
+}
+
+/* ---- execution ---- */
+
+static bool execute(const struct hopper_warp *warp, const struct issued *issued)
+{
+    float a[WGMMA_ROWS][WGMMA_K_MOST], b[WGMMA_K_MOST][WGMMA_N_MOST], d[WGMMA_ROWS][WGMMA_N_MOST];
+    const struct wgmma_operation *const operation = &issued->operation;
+    const uint32_t first_row = warp->index % WARPS_OF_GROUP * WGMMA_ROWS;
+    if (!wgmma_load_a(operation, warp->cta, first_row, a) || !wgmma_load_b(operation, warp->cta, b))
+        return false;
+    if (operation->adds)
+        read_d(issued, d);
+    else
+        memset(d, 0, sizeof d);
+    wgmma_multiply(operation->n, operation->k, (const float(*)[WGMMA_K_MOST])a, (const float(*)[WGMMA_N_MOST])b, d);
+    write_d(issued, d);
+    return true;
+}
+
+/* All operations up to group `last`. */
+static void execute_until(struct hopper_warp *warp, uint32_t last)
+{
+    struct hopper_wgmma *const wgmma = warp->wgmma;
+    size_t i = 0;
+    for (; i < wgmma->count && wgmma->rows[i].group <= last; i++)
+        if (!execute(warp, &wgmma->rows[i])) {
+            struct hopper_grid *const grid = warp->cta->grid;
+            hopper_engine_fault(grid->gpu, grid, HOPPER_INVALID_ADDRESS,
+                                "wgmma of warp %u, CTA (%u, %u, %u): a matrix descriptor leads out of shared memory",
+                                warp->index, warp->cta->index[0], warp->cta->index[1], warp->cta->index[2]);
+            return;
+        }
+    wgmma->count -= i;
+    memmove(wgmma->rows, wgmma->rows + i, wgmma->count * sizeof *wgmma->rows);
+}
+
+static void group_completes(struct wsdbg_gpu *gpu, void *context)
+{
+    struct hopper_warp *const warp = ((const struct group_work *)context)->warp;
+    (void)gpu;
+    warp->cta->engine_works--;
+    execute_until(warp, warp->wgmma->done++);
+    hopper_changed_barrier(warp->cta);
+}
+
+/* ---- issue ---- */
+
+static struct hopper_wgmma *wgmma_of(struct hopper_warp *warp)
+{
+    if (!warp->wgmma)
+        warp->wgmma = calloc(1, sizeof *warp->wgmma);
+    return warp->wgmma;
+}
+
+static enum hopper_outcome no_memory(const struct hopper_step *step)
+{
+    return hopper_fault(step, 0, HOPPER_OUT_OF_RESOURCES, "no memory for wgmma");
+}
+
+static bool is_minus_one(const struct hopper_step *step, unsigned number)
+{
+    return number < step->instruction->operand_count && step->instruction->operands[number].value == -1;
+}
+
+static bool is_transposed(const struct hopper_step *step, unsigned number)
+{
+    return number < step->instruction->operand_count && step->instruction->operands[number].value == 1;
+}
+
+static void take_operands(const struct hopper_step *step, struct issued *out)
+{
+    const struct wsdbg_ptx_instruction *const instruction = step->instruction;
+    const struct wsdbg_ptx_operand *const d = &instruction->operands[OPERAND_D];
+    struct wgmma_operation *const operation = &out->operation;
+    const unsigned lane = (unsigned)__builtin_ctz(step->lanes);
+    *operation = (struct wgmma_operation){.d_type = (enum wsdbg_ptx_type)instruction->type,
+                                          .a_type = (enum wsdbg_ptx_type)instruction->source_type,
+                                          .b_type = (enum wsdbg_ptx_type)instruction->third_type,
+                                          .n = instruction->n,
+                                          .k = instruction->k};
+    for (uint32_t i = 0; i < d->count; i++)
+        out->d[i] = hopper_register32(step->warp, step->program->vectors[d->number + i].number);
+    operation->a_in_registers = instruction->operands[OPERAND_A].kind == WSDBG_PTX_OPERAND_VECTOR;
+    for (unsigned i = 0; operation->a_in_registers && i < WGMMA_A_REGISTERS; i++)
+        for (unsigned l = 0; l < HOPPER_LANES; l++)
+            operation->a_values[i][l] = (uint32_t)hopper_element(step, OPERAND_A, i, l);
+    if (!operation->a_in_registers)
+        operation->a = wgmma_descriptor(hopper_source(step, OPERAND_A, lane));
+    operation->b = wgmma_descriptor(hopper_source(step, OPERAND_B, lane));
+    operation->adds = hopper_source(step, OPERAND_SCALE_D, lane) != 0;
+    operation->negates_a = is_minus_one(step, OPERAND_SCALE_A);
+    operation->negates_b = is_minus_one(step, OPERAND_SCALE_B);
+    operation->a_is_mn = !operation->a_in_registers && is_transposed(step, OPERAND_TRANSPOSES);
+    operation->b_is_mn = is_transposed(step, OPERAND_TRANSPOSES + !operation->a_in_registers);
+}
+
+enum hopper_outcome hopper_do_wgmma_mma_async(struct hopper_step *step)
+{
+    struct hopper_warp *const warp = step->warp;
+    if (hopper_gather(step, warp->live) == HOPPER_BLOCKED)
+        return HOPPER_BLOCKED;
+    struct hopper_wgmma *const wgmma = wgmma_of(warp);
+    if (!wgmma ||
+        !wsdbg_grow((void **)&wgmma->rows, &wgmma->capacity, wgmma->count + 1, sizeof *wgmma->rows))
+        return no_memory(step);
+    if (wgmma->count >= OPERATIONS_MOST) /* nobody commits: the oldest are done by now */
+        execute_until(warp, wgmma->open);
+    struct issued *const issued = &wgmma->rows[wgmma->count++];
+    issued->group = wgmma->open;
+    take_operands(step, issued);
+    return HOPPER_NEXT;
+}
+
+enum hopper_outcome hopper_do_wgmma_fence(struct hopper_step *step)
+{
+    return hopper_gather(step, step->warp->live);
+}
+
+enum hopper_outcome hopper_do_wgmma_commit_group(struct hopper_step *step)
+{
+    struct hopper_warp *const warp = step->warp;
+    if (hopper_gather(step, warp->live) == HOPPER_BLOCKED)
+        return HOPPER_BLOCKED;
+    struct hopper_wgmma *const wgmma = wgmma_of(warp);
+    struct group_work *const work = malloc(sizeof *work);
+    if (!wgmma || !work) {
+        free(work);
+        return no_memory(step);
+    }
+    work->warp = warp;
+    const uint64_t latency_ns = GROUP_NS + wgmma->count * OPERATION_NS + hopper_decide(step->gpu, TIMES) * STEP_NS;
+    struct wsdbg_error *const error =
+        hopper_engine_add(step->gpu, warp->cta->grid, latency_ns, group_completes, work);
+    if (error) {
+        wsdbg_error_destroy(error);
+        free(work);
+        return no_memory(step);
+    }
+    warp->cta->engine_works++;
+    wgmma->open++;
+    return HOPPER_NEXT;
+}
+
+enum hopper_outcome hopper_do_wgmma_wait_group(struct hopper_step *step)
+{
+    const struct hopper_wgmma *const wgmma = step->warp->wgmma;
+    if (hopper_gather(step, step->warp->live) == HOPPER_BLOCKED)
+        return HOPPER_BLOCKED;
+    const uint32_t keep = (uint32_t)hopper_source(step, 0, 0);
+    const bool waits = wgmma && wgmma->open - wgmma->done > keep;
+    step->split->wait = (struct hopper_wait){.kind = waits ? HOPPER_WAITS_WGMMA : HOPPER_RUNS, .groups = keep};
+    return waits ? HOPPER_BLOCKED : HOPPER_NEXT;
+}
+
+void hopper_wgmma_free(struct hopper_warp *warp)
+{
+    if (warp->wgmma)
+        free(warp->wgmma->rows);
+    free(warp->wgmma);
+    warp->wgmma = NULL;
+}

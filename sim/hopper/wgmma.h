@@ -1,0 +1,43 @@
+/* wgmma.h - the matrix work of one warp of a warpgroup: operations in their order, groups, and the product itself.
+ *
+ * Private to hopper/.  Each warp computes its 16 rows, rows 16w to 16w + 15 of the 64, and waits for its own groups.
+ */
+#ifndef WSDBG_HOPPER_WGMMA_H
+#define WSDBG_HOPPER_WGMMA_H
+
+#include "hopper/warp.h"
+
+enum { WGMMA_ROWS = 16, WGMMA_N_MOST = 256, WGMMA_K_MOST = 32, WGMMA_A_REGISTERS = 4 };
+
+/* A matrix in shared memory; the descriptor's fields, in bytes. */
+struct wgmma_descriptor {
+    uint32_t start, leading, stride;
+    uint32_t swizzle_bytes; /* 0, 32, 64, 128 */
+    uint32_t base;          /* 128-byte rows that the swizzle's pattern begins late */
+};
+struct wgmma_descriptor wgmma_descriptor(uint64_t bits);
+/* Offset in shared memory of 16 bytes: of row `row` (M or N) and chunk `chunk` (16 bytes of K). */
+uint32_t wgmma_chunk_of_k(const struct wgmma_descriptor *descriptor, uint32_t row, uint32_t chunk);
+/* The same of a matrix in M or N order: elements 8 `chunk` to 8 `chunk` + 7 (16 bits each) of column `k`. */
+uint32_t wgmma_chunk_of_mn(const struct wgmma_descriptor *descriptor, uint32_t chunk, uint32_t k);
+
+/* What one warp multiplies: the shape, where operands come from. */
+struct wgmma_operation {
+    enum wsdbg_ptx_type d_type, a_type, b_type;
+    uint32_t n, k;
+    bool a_in_registers, adds, negates_a, negates_b, a_is_mn, b_is_mn;
+    struct wgmma_descriptor a, b;
+    uint32_t a_values[WGMMA_A_REGISTERS][HOPPER_LANES];
+};
+/* Rows of the warp; `first_row` is 16 times its place in the warpgroup.  False: the matrices leave shared memory. */
+bool wgmma_load_a(const struct wgmma_operation *operation, const struct hopper_cta *cta, uint32_t first_row,
+                  float a[WGMMA_ROWS][WGMMA_K_MOST]);
+bool wgmma_load_b(const struct wgmma_operation *operation, const struct hopper_cta *cta,
+                  float b[WGMMA_K_MOST][WGMMA_N_MOST]);
+/* d += a * b */
+void wgmma_multiply(uint32_t n, uint32_t k, const float a[WGMMA_ROWS][WGMMA_K_MOST],
+                    const float b[WGMMA_K_MOST][WGMMA_N_MOST], float d[WGMMA_ROWS][WGMMA_N_MOST]);
+
+void hopper_wgmma_free(struct hopper_warp *warp);
+
+#endif
