@@ -125,7 +125,8 @@ static bool visit_chunks(const struct walk *walk, struct hopper_run run)
     return true;
 }
 
-/* One row, whose first element in the tensor's dimension 0 is box->at[0]: what is left of the tensor, in it, and right. */
+/* One row, whose first element in the tensor's dimension 0 is box->at[0]: what is left of the tensor, in it, and right.
+ */
 static bool walk_row(const struct walk *walk, bool row_is_inside, uint64_t row_address, uint32_t offset)
 {
     const struct hopper_box *const box = walk->box;
@@ -137,7 +138,8 @@ static bool walk_row(const struct walk *walk, bool row_is_inside, uint64_t row_a
     const uint32_t left = (uint32_t)(in_first - begin) * bytes, inside = (uint32_t)(in_end - in_first) * bytes;
     const uint32_t right = (uint32_t)(end - in_end) * bytes;
     return visit_chunks(walk, (struct hopper_run){false, 0, offset, left}) &&
-           visit_chunks(walk, (struct hopper_run){true, row_address + (uint64_t)in_first * bytes, offset + left, inside}) &&
+           visit_chunks(walk,
+                        (struct hopper_run){true, row_address + (uint64_t)in_first * bytes, offset + left, inside}) &&
            visit_chunks(walk, (struct hopper_run){false, 0, offset + left + inside, right});
 }
 

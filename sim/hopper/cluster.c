@@ -1,37 +1,10 @@
-/* cluster.c - addresses of the shared memory of a cluster's CTAs: which CTA, which offset; mapa and getctarank.
+/* cluster.c - mapa and getctarank: addresses of the shared memory of a cluster's CTAs.
  *
- * Reads: the step's operands, the cluster.
+ * Reads: the step's operands.  Where such an address leads says access.c.
  */
 #include "hopper/execute.h"
 
 #define OFFSET_MASK ((1u << HOPPER_RANK_SHIFT) - 1)
-
-enum { CU_INVALID_ADDRESS = 700, CU_MISALIGNED_ADDRESS = 716 };
-
-struct hopper_cta *hopper_locate(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address,
-                                 uint32_t byte_count, uint32_t alignment, unsigned lane, uint32_t *offset)
-{
-    struct hopper_cta *const own = step->warp->cta;
-    if (space == WSDBG_PTX_GENERIC)
-        address -= HOPPER_SHARED_WINDOW;
-    const uint64_t rank = address >> HOPPER_RANK_SHIFT;
-    const bool own_only = space == WSDBG_PTX_SHARED;
-    struct hopper_cta *cta = NULL;
-    if (own_only ? rank == own->rank || rank == 0 : rank < own->cluster->cta_count)
-        cta = own_only ? own : own->cluster->ctas[rank];
-    *offset = address & OFFSET_MASK;
-    if (!cta || !hopper_shared(cta, *offset, byte_count)) {
-        hopper_fault(step, lane, CU_INVALID_ADDRESS, "0x%llx is no shared memory of %s",
-                     (unsigned long long)address, own_only ? "this CTA" : "a CTA of this cluster");
-        return NULL;
-    }
-    if (address % alignment) {
-        hopper_fault(step, lane, CU_MISALIGNED_ADDRESS, "shared address 0x%llx must be a multiple of %u",
-                     (unsigned long long)address, alignment);
-        return NULL;
-    }
-    return cta;
-}
 
 enum hopper_outcome hopper_do_mapa(struct hopper_step *step)
 {

@@ -1,4 +1,5 @@
-/* cluster_barrier.c - barrier.cluster.arrive and .wait: a generation ends when every live thread of the cluster arrived.
+/* cluster_barrier.c - barrier.cluster.arrive and .wait: a generation ends when every live thread of the cluster
+ * arrived.
  *
  * Reads and writes: which lanes arrived (in the warps), the cluster's generation.  A thread that exited counts as
  * arrived.

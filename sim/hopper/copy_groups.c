@@ -75,3 +75,11 @@ enum hopper_outcome hopper_await_copies(struct hopper_step *step, const struct h
     step->split->wait = (struct hopper_wait){.kind = waits ? HOPPER_WAITS_BULK : HOPPER_RUNS, .groups = keep};
     return waits ? HOPPER_BLOCKED : HOPPER_NEXT;
 }
+
+bool hopper_engine_is_full(struct hopper_step *step)
+{
+    if (step->warp->cta->engine_works < HOPPER_WORKS_MOST)
+        return false;
+    step->split->wait = (struct hopper_wait){.kind = HOPPER_WAITS_BULK, .groups = HOPPER_WORKS_MOST};
+    return true;
+}

@@ -7,11 +7,12 @@
 
 #include "hopper/warp.h"
 
-enum { HOPPER_GROUPS = 16 }; /* of a lane that can be under way, the open one among them */
+enum { HOPPER_GROUPS = 16 };       /* of a lane that can be under way, the open one among them */
+enum { HOPPER_WORKS_MOST = 4096 }; /* of a CTA */
 
 struct hopper_copy_groups {
     struct {
-        uint32_t open; /* number of the group that takes copies */
+        uint32_t open;                                             /* number of the group that takes copies */
         uint32_t unread[HOPPER_GROUPS], unfinished[HOPPER_GROUPS]; /* copies of group number modulo HOPPER_GROUPS */
     } lanes[HOPPER_LANES];
 };
@@ -33,5 +34,8 @@ enum hopper_outcome hopper_commit_copies(struct hopper_step *step, struct hopper
 /* Until the step's lanes have at most `keep` groups left. */
 enum hopper_outcome hopper_await_copies(struct hopper_step *step, const struct hopper_copy_groups *groups,
                                         uint32_t keep, bool unread_only);
+
+/* Too much is under way of this CTA: the step has to wait. */
+bool hopper_engine_is_full(struct hopper_step *step);
 
 #endif

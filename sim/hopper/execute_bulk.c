@@ -12,22 +12,13 @@
 
 enum { BULK_ALIGNMENT = 16, TENSOR_ALIGNMENT = 128, MBARRIER_BYTES = 8, MAP_BYTES = 128, MAP_ALIGNMENT = 64 };
 
-#define EACH_LANE(step, lane)                                  \
+#define EACH_LANE(step, lane)                            \
     for (unsigned lane = 0; lane < HOPPER_LANES; lane++) \
         if ((step)->lanes >> lane & 1)
 
 static bool has_flag(const struct hopper_step *step, uint32_t flag)
 {
     return (step->instruction->flags & flag) != 0;
-}
-
-/* An engine takes only so many; true: try again when some are over. */
-static bool must_wait(struct hopper_step *step)
-{
-    if (step->warp->cta->engine_works < HOPPER_TRANSFERS_MOST)
-        return false;
-    step->split->wait = (struct hopper_wait){.kind = HOPPER_WAITS_BULK, .groups = HOPPER_TRANSFERS_MOST};
-    return true;
 }
 
 /* The [shared address] operand `number`; false after a fault. */
@@ -59,8 +50,8 @@ static bool read_global(const struct hopper_step *step, unsigned number, unsigne
     *box = hopper_box_of_bytes(address, byte_count);
     if (address % BULK_ALIGNMENT == 0)
         return true;
-    hopper_fault(step, lane, HOPPER_MISALIGNED_ADDRESS,
-                 "bulk copy: global address 0x%llx must be a multiple of 16", (unsigned long long)address);
+    hopper_fault(step, lane, HOPPER_MISALIGNED_ADDRESS, "bulk copy: global address 0x%llx must be a multiple of 16",
+                 (unsigned long long)address);
     return false;
 }
 
@@ -68,8 +59,7 @@ static bool read_tensor(const struct hopper_step *step, unsigned number, unsigne
 {
     const uint32_t dimensions = step->instruction->dimensions;
     const uint64_t address = hopper_element(step, number, 0, lane);
-    const void *const memory =
-        hopper_memory(step, WSDBG_PTX_GENERIC, address, MAP_BYTES, MAP_ALIGNMENT, lane, false);
+    const void *const memory = hopper_memory(step, WSDBG_PTX_GENERIC, address, MAP_BYTES, MAP_ALIGNMENT, lane, false);
     if (!memory)
         return false;
     struct wsdbg_tensor_map map;
@@ -80,7 +70,8 @@ static bool read_tensor(const struct hopper_step *step, unsigned number, unsigne
     const char *const reason = hopper_box_of_map(&map, dimensions, at, box);
     if (!reason)
         return true;
-    hopper_fault(step, lane, HOPPER_ILLEGAL_INSTRUCTION, "tensor copy: 0x%llx is %s", (unsigned long long)address, reason);
+    hopper_fault(step, lane, HOPPER_ILLEGAL_INSTRUCTION, "tensor copy: 0x%llx is %s", (unsigned long long)address,
+                 reason);
     return false;
 }
 
@@ -132,7 +123,8 @@ static bool send_lane(const struct hopper_step *step, unsigned lane, struct hopp
     struct hopper_cta *from;
     uint32_t byte_count;
     if (!read_size(step, 2, lane, &byte_count) ||
-        !locate(step, 0, WSDBG_PTX_SHARED_CLUSTER, byte_count, BULK_ALIGNMENT, lane, &transfer.to, &transfer.to_offset) ||
+        !locate(step, 0, WSDBG_PTX_SHARED_CLUSTER, byte_count, BULK_ALIGNMENT, lane, &transfer.to,
+                &transfer.to_offset) ||
         !locate(step, 1, WSDBG_PTX_SHARED, byte_count, BULK_ALIGNMENT, lane, &from, &transfer.from_offset) ||
         !locate(step, 3, WSDBG_PTX_SHARED_CLUSTER, MBARRIER_BYTES, MBARRIER_BYTES, lane, &transfer.barrier_cta,
                 &transfer.barrier_offset))
@@ -171,7 +163,7 @@ static bool store_lane(const struct hopper_step *step, unsigned lane, bool is_te
 
 static enum hopper_outcome copy(struct hopper_step *step, bool is_tensor, struct hopper_combination combination)
 {
-    if (must_wait(step))
+    if (hopper_engine_is_full(step))
         return HOPPER_BLOCKED;
     const bool to_global = step->instruction->space == WSDBG_PTX_GLOBAL;
     if (to_global && !hopper_copy_groups(&step->warp->bulk))

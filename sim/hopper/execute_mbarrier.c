@@ -2,14 +2,14 @@
  *
  * Reads and writes: mbarriers of the cluster's CTAs (mbarrier.h), result registers.  Lanes take effect in their order.
  */
-#include "hopper/execute.h"
+#include "hopper/device.h"
 #include "hopper/mbarrier.h"
 
-enum { CU_LAUNCH_FAILED = 719, MBARRIER_BYTES = 8 };
+enum { MBARRIER_BYTES = 8 };
 #define TRY_WAIT_NS 1000000ull       /* when the text gives no hint: the hardware's own limit is not documented */
 #define TRY_WAIT_MOST_NS 10000000ull /* what longer hints are cut to */
 
-#define EACH_LANE(step, lane)                                  \
+#define EACH_LANE(step, lane)                            \
     for (unsigned lane = 0; lane < HOPPER_LANES; lane++) \
         if ((step)->lanes >> lane & 1)
 
@@ -68,13 +68,13 @@ enum hopper_outcome hopper_do_mbarrier_inval(struct hopper_step *step)
 static enum hopper_outcome effect_fault(const struct hopper_step *step, unsigned lane, struct place place,
                                         enum hopper_mbarrier_effect effect)
 {
-    return hopper_fault(step, lane, CU_LAUNCH_FAILED, "mbarrier 0x%x of CTA rank %u: %s", place.offset, place.cta->rank,
-                        hopper_mbarrier_effect_text(effect));
+    return hopper_fault(step, lane, HOPPER_LAUNCH_FAILED, "mbarrier 0x%x of CTA rank %u: %s", place.offset,
+                        place.cta->rank, hopper_mbarrier_effect_text(effect));
 }
 
-/* One lane: `first` (with the amount of the text, if it has one), then an arrival when `then_arrive`. */
-static enum hopper_outcome operate(struct hopper_step *step, unsigned lane, enum hopper_mbarrier_operation first,
-                                   bool then_arrive)
+/* One lane: with `expects` the text's amount is bytes, and `operation` comes once behind them. */
+static enum hopper_outcome operate(struct hopper_step *step, unsigned lane, bool expects,
+                                   enum hopper_mbarrier_operation operation)
 {
     const unsigned number = address_number(step->instruction);
     const struct place place = place_of(step, number, lane);
@@ -83,10 +83,10 @@ static enum hopper_outcome operate(struct hopper_step *step, unsigned lane, enum
     const bool has_amount = number + 1 < step->instruction->operand_count;
     const uint32_t amount = has_amount ? (uint32_t)hopper_source(step, number + 1, lane) : 1;
     uint64_t before;
-    enum hopper_mbarrier_effect effect =
-        hopper_mbarrier_apply(place.cta, place.offset, first, amount, actor_of(step), &before);
-    if (then_arrive && effect < HOPPER_MBARRIER_SPENT)
-        effect = hopper_mbarrier_apply(place.cta, place.offset, HOPPER_MBARRIER_ARRIVE, 1, actor_of(step), &before);
+    enum hopper_mbarrier_effect effect = hopper_mbarrier_apply(
+        place.cta, place.offset, expects ? HOPPER_MBARRIER_EXPECT : operation, amount, actor_of(step), &before);
+    if (expects && effect < HOPPER_MBARRIER_SPENT)
+        effect = hopper_mbarrier_apply(place.cta, place.offset, operation, 1, actor_of(step), &before);
     if (effect >= HOPPER_MBARRIER_SPENT)
         return effect_fault(step, lane, place, effect);
     if (number > 0)
@@ -94,44 +94,44 @@ static enum hopper_outcome operate(struct hopper_step *step, unsigned lane, enum
     return HOPPER_NEXT;
 }
 
-static enum hopper_outcome operate_all(struct hopper_step *step, enum hopper_mbarrier_operation first, bool then_arrive)
+static enum hopper_outcome operate_all(struct hopper_step *step, bool expects, enum hopper_mbarrier_operation operation)
 {
     step->warp->writes++;
     EACH_LANE(step, lane)
-        if (operate(step, lane, first, then_arrive) == HOPPER_FAULTED)
-            return HOPPER_FAULTED;
+    if (operate(step, lane, expects, operation) == HOPPER_FAULTED)
+        return HOPPER_FAULTED;
     return HOPPER_NEXT;
 }
 
 enum hopper_outcome hopper_do_mbarrier_arrive(struct hopper_step *step)
 {
-    return operate_all(step, HOPPER_MBARRIER_ARRIVE, false);
+    return operate_all(step, false, HOPPER_MBARRIER_ARRIVE);
 }
 
 enum hopper_outcome hopper_do_mbarrier_arrive_drop(struct hopper_step *step)
 {
-    return operate_all(step, HOPPER_MBARRIER_DROP, false);
+    return operate_all(step, step->instruction->flags & WSDBG_PTX_EXPECT_TX, HOPPER_MBARRIER_DROP);
 }
 
 enum hopper_outcome hopper_do_mbarrier_arrive_expect_tx(struct hopper_step *step)
 {
-    return operate_all(step, HOPPER_MBARRIER_EXPECT, true);
+    return operate_all(step, true, HOPPER_MBARRIER_ARRIVE);
 }
 
 enum hopper_outcome hopper_do_mbarrier_expect_tx(struct hopper_step *step)
 {
-    return operate_all(step, HOPPER_MBARRIER_EXPECT, false);
+    return operate_all(step, false, HOPPER_MBARRIER_EXPECT);
 }
 
 enum hopper_outcome hopper_do_mbarrier_complete_tx(struct hopper_step *step)
 {
-    return operate_all(step, HOPPER_MBARRIER_COMPLETE, false);
+    return operate_all(step, false, HOPPER_MBARRIER_COMPLETE);
 }
 
 enum hopper_outcome hopper_do_mbarrier_pending_count(struct hopper_step *step)
 {
     EACH_LANE(step, lane)
-        hopper_result(step, 0, lane, hopper_mbarrier_pending(hopper_source(step, 1, lane)));
+    hopper_result(step, 0, lane, hopper_mbarrier_pending(hopper_source(step, 1, lane)));
     return HOPPER_NEXT;
 }
 
@@ -160,10 +160,8 @@ static bool look(const struct hopper_step *step, uint32_t *over, struct hopper_w
         if (last_over)
             *over |= 1u << lane;
         else if (missing->kind != HOPPER_WAITS_MBARRIER)
-            *missing = (struct hopper_wait){.kind = HOPPER_WAITS_MBARRIER,
-                                            .cta_rank = last.cta->rank,
-                                            .offset = last.offset,
-                                            .parity = parity};
+            *missing = (struct hopper_wait){
+                .kind = HOPPER_WAITS_MBARRIER, .cta_rank = last.cta->rank, .offset = last.offset, .parity = parity};
     }
     return true;
 }
@@ -171,7 +169,7 @@ static bool look(const struct hopper_step *step, uint32_t *over, struct hopper_w
 static enum hopper_outcome answer(struct hopper_step *step, uint32_t over)
 {
     EACH_LANE(step, lane)
-        hopper_result(step, 0, lane, over >> lane & 1);
+    hopper_result(step, 0, lane, over >> lane & 1);
     step->split->wait = (struct hopper_wait){.kind = HOPPER_RUNS};
     return HOPPER_NEXT;
 }

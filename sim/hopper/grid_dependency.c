@@ -14,7 +14,6 @@ enum hopper_outcome hopper_do_griddepcontrol_wait(struct hopper_step *step)
 
 enum hopper_outcome hopper_do_griddepcontrol_launch_dependents(struct hopper_step *step)
 {
-    step->warp->cta->triggered = true;
-    hopper_changed(step->gpu);
+    hopper_cta_triggered(step->warp->cta);
     return HOPPER_NEXT;
 }

@@ -171,6 +171,14 @@ void hopper_mbarrier_invalidate(struct hopper_cta *cta, uint32_t offset)
         record->is_initialised = false;
 }
 
+void hopper_mbarrier_expect_arrival(struct hopper_cta *cta, uint32_t offset)
+{
+    uint64_t word;
+    memcpy(&word, cta->shared + offset, sizeof word);
+    word = with(word, PENDING_SHIFT, COUNT_MASK, -(uint64_t)(hopper_mbarrier_pending(word) + 1));
+    memcpy(cta->shared + offset, &word, sizeof word);
+}
+
 static struct record *checked_record(struct hopper_cta *cta, uint32_t offset, struct hopper_actor actor)
 {
     struct record *const record = find_record(cta, offset, false);

@@ -42,6 +42,8 @@ struct hopper_actor {
 
 void hopper_mbarrier_init(struct hopper_cta *cta, uint32_t offset, uint32_t count);
 void hopper_mbarrier_invalidate(struct hopper_cta *cta, uint32_t offset);
+/* One more arrival is pending in this phase (cp.async.mbarrier.arrive without .noinc). */
+void hopper_mbarrier_expect_arrival(struct hopper_cta *cta, uint32_t offset);
 /* The word at `offset`, which must be inside of the CTA's shared memory; *before (may be NULL) as it was. */
 enum hopper_mbarrier_effect hopper_mbarrier_apply(struct hopper_cta *cta, uint32_t offset,
                                                   enum hopper_mbarrier_operation operation, uint32_t amount,

@@ -4,9 +4,9 @@
  * instructions.  Without a count a barrier is for all threads of the CTA that have not exited.
  * Reads and writes: the CTA's named barriers, the waits of the warp's splits.
  */
-#include "hopper/execute.h"
+#include "hopper/device.h"
 
-enum { CU_LAUNCH_FAILED = 719, ANY_COUNT = 0 };
+enum { ANY_COUNT = 0 };
 
 struct arrival {
     uint32_t id, threads; /* threads: ANY_COUNT = all of the CTA */
@@ -34,9 +34,9 @@ static enum hopper_outcome read_arrival(const struct hopper_step *step, unsigned
     out->id = (uint32_t)hopper_source(step, id_number, lane);
     out->threads = has_count ? (uint32_t)hopper_source(step, id_number + 1, lane) : ANY_COUNT;
     if (out->id >= HOPPER_NAMED_BARRIERS)
-        return hopper_fault(step, lane, CU_LAUNCH_FAILED, "named barrier %u: there are 0 to 15", out->id);
+        return hopper_fault(step, lane, HOPPER_LAUNCH_FAILED, "named barrier %u: there are 0 to 15", out->id);
     if (has_count && (out->threads == 0 || out->threads % HOPPER_LANES))
-        return hopper_fault(step, lane, CU_LAUNCH_FAILED,
+        return hopper_fault(step, lane, HOPPER_LAUNCH_FAILED,
                             "named barrier %u for %u threads: the count must be a multiple of 32, and not 0", out->id,
                             out->threads);
     return HOPPER_NEXT;

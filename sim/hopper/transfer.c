@@ -14,8 +14,7 @@
 #include "hopper/device.h"
 #include "hopper/mbarrier.h"
 
-enum { LATENCY_NS = 500, STEP_NS = 40, BYTES_PER_NS = 64, PIECES_MOST = 3, PIECE_BYTES_LEAST = 2048 };
-enum { TIMES = 16, LATE = 14, LATE_NS = 2000, LATEST_NS = 8000 };
+enum { LATENCY_NS = 700, BYTES_PER_NS = 64, PIECES_MOST = 3, PIECE_BYTES_LEAST = 2048 };
 
 struct work {
     struct hopper_transfer transfer;
@@ -24,12 +23,9 @@ struct work {
     unsigned char data[]; /* of a copy between its read and its write */
 };
 
-/* Mostly within a microsecond; sometimes much later than all that was issued behind it. */
-static uint64_t latency(struct wsdbg_gpu *gpu, uint32_t byte_count)
+static uint64_t latency_ns(uint32_t byte_count)
 {
-    const uint32_t time = hopper_decide(gpu, TIMES);
-    const uint64_t variation = time < LATE ? time * STEP_NS : time == LATE ? LATE_NS : LATEST_NS;
-    return LATENCY_NS + variation + byte_count / BYTES_PER_NS;
+    return LATENCY_NS + byte_count / BYTES_PER_NS;
 }
 
 /* CTAs whose memory is used are kept: `works` is 1 or -1. */
@@ -50,10 +46,10 @@ static struct work *work_create(const struct hopper_transfer *transfer, uint32_t
     return work;
 }
 
-static bool start(struct work *work, uint64_t latency_ns, void (*complete)(struct wsdbg_gpu *gpu, void *work))
+static bool start(struct work *work, uint64_t after_ns, void (*complete)(struct wsdbg_gpu *gpu, void *work))
 {
     struct hopper_grid *const grid = work->transfer.issuer->grid;
-    struct wsdbg_error *const error = hopper_engine_add(grid->gpu, grid, latency_ns, complete, work);
+    struct wsdbg_error *const error = hopper_engine_add(grid->gpu, grid, after_ns, complete, work);
     if (!error) {
         count_works(&work->transfer, 1);
         return true;
@@ -61,6 +57,14 @@ static bool start(struct work *work, uint64_t latency_ns, void (*complete)(struc
     wsdbg_error_destroy(error);
     free(work);
     return false;
+}
+
+/* The engine's call for `work`: it does its part and is gone. */
+static void finish(struct work *work, void (*part)(struct work *work))
+{
+    count_works(&work->transfer, -1);
+    part(work);
+    free(work);
 }
 
 static bool no_memory(const struct hopper_transfer *transfer)
@@ -84,7 +88,8 @@ static unsigned char *global_memory(const struct work *work, const struct hopper
     return NULL;
 }
 
-static void combine(const struct hopper_transfer *transfer, unsigned char *to, const unsigned char *from, uint32_t byte_count)
+static void combine(const struct hopper_transfer *transfer, unsigned char *to, const unsigned char *from,
+                    uint32_t byte_count)
 {
     if (transfer->combination.operation == WSDBG_PTX_NO_VARIANT)
         memcpy(to, from, byte_count);
@@ -125,16 +130,19 @@ static bool load_run(void *context, const struct hopper_run *run)
     return from != NULL;
 }
 
-static void load_arrives(struct wsdbg_gpu *gpu, void *context)
+static void load(struct work *work)
 {
-    struct work *const work = context;
-    struct hopper_transfer *const transfer = &work->transfer;
-    (void)gpu;
-    count_works(transfer, -1);
+    const struct hopper_transfer *const transfer = &work->transfer;
     if (!hopper_box_walk(&transfer->box, transfer->to_offset, work->first_row, work->end_row, load_run, work))
         return;
     hopper_changed_shared(transfer->to);
     complete_bytes(transfer, (work->end_row - work->first_row) * transfer->box.row_bytes);
+}
+
+static void load_arrives(struct wsdbg_gpu *gpu, void *work)
+{
+    (void)gpu;
+    finish(work, load);
 }
 
 bool hopper_transfer_load(const struct hopper_transfer *transfer)
@@ -150,7 +158,7 @@ bool hopper_transfer_load(const struct hopper_transfer *transfer)
             return no_memory(transfer);
         work->first_row = (uint32_t)((uint64_t)rows * i / pieces);
         work->end_row = (uint32_t)((uint64_t)rows * (i + 1) / pieces);
-        if (!start(work, latency(gpu, bytes), load_arrives))
+        if (!start(work, latency_ns(bytes), load_arrives))
             return no_memory(transfer);
     }
     return true;
@@ -168,12 +176,9 @@ static bool keep_run(void *context, const struct hopper_run *run)
     return true;
 }
 
-static void between_arrives(struct wsdbg_gpu *gpu, void *context)
+static void write_shared(struct work *work)
 {
-    struct work *const work = context;
-    struct hopper_transfer *const transfer = &work->transfer;
-    (void)gpu;
-    count_works(transfer, -1);
+    const struct hopper_transfer *const transfer = &work->transfer;
     unsigned char *const to = hopper_shared(transfer->to, transfer->to_offset, work->filled);
     if (!to)
         return;
@@ -195,27 +200,30 @@ static bool store_run(void *context, const struct hopper_run *run)
     return true;
 }
 
-static void store_arrives(struct wsdbg_gpu *gpu, void *context)
+static void write_global(struct work *work)
 {
-    struct work *const work = context;
-    struct hopper_transfer *const transfer = &work->transfer;
-    count_works(transfer, -1);
+    const struct hopper_transfer *const transfer = &work->transfer;
     work->filled = 0;
     if (!hopper_box_walk(&transfer->box, transfer->from_offset, 0, work->end_row, store_run, work))
         return;
     hopper_copy_finished(transfer->warp->bulk, transfer->lane, transfer->group);
-    hopper_changed_global(gpu);
+    hopper_changed_global(transfer->issuer->grid->gpu);
     hopper_changed_barrier(transfer->issuer);
 }
 
-/* The bytes are read; the second half of the way begins. */
-static void source_is_read(struct wsdbg_gpu *gpu, void *context)
+static void data_arrives(struct wsdbg_gpu *gpu, void *context)
 {
-    const struct work *const before = context;
+    struct work *const work = context;
+    (void)gpu;
+    finish(work, work->transfer.to ? write_shared : write_global);
+}
+
+/* The second half of the way begins. */
+static void read_source(struct work *before)
+{
     const struct hopper_transfer *const transfer = &before->transfer;
     const uint32_t bytes = hopper_box_bytes(&transfer->box);
     struct work *const work = work_create(transfer, bytes);
-    count_works(transfer, -1);
     if (!work) {
         no_memory(transfer);
         return;
@@ -225,13 +233,18 @@ static void source_is_read(struct wsdbg_gpu *gpu, void *context)
         hopper_copy_has_read(transfer->warp->bulk, transfer->lane, transfer->group);
         hopper_changed_barrier(transfer->issuer);
     }
-    if (!start(work, latency(gpu, bytes), transfer->to ? between_arrives : store_arrives))
+    if (!start(work, latency_ns(bytes), data_arrives))
         no_memory(transfer);
+}
+
+static void source_is_due(struct wsdbg_gpu *gpu, void *work)
+{
+    (void)gpu;
+    finish(work, read_source);
 }
 
 bool hopper_transfer_send(const struct hopper_transfer *transfer)
 {
     struct work *const work = work_create(transfer, 0);
-    struct wsdbg_gpu *const gpu = transfer->issuer->grid->gpu;
-    return (work && start(work, latency(gpu, 0), source_is_read)) || no_memory(transfer);
+    return (work && start(work, latency_ns(0), source_is_due)) || no_memory(transfer);
 }

@@ -9,8 +9,6 @@
 #include "hopper/combine.h"
 #include "hopper/warp.h"
 
-enum { HOPPER_TRANSFERS_MOST = 4096 }; /* under way of one CTA */
-
 struct hopper_transfer {
     struct hopper_cta *issuer;
     struct hopper_box box; /* in global memory; between CTAs: its bytes alone */

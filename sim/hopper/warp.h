@@ -93,8 +93,8 @@ struct hopper_warp {
     uint32_t cluster_arrived;   /* lanes that arrived at the cluster barrier and have not waited since */
     uint32_t cluster_parity;    /* of those lanes: the parity of its generation when they arrived */
     struct hopper_wgmma *wgmma; /* its matrix work under way; NULL = none yet; see wgmma.h */
-    struct hopper_copy_groups *bulk,
-        *copies; /* groups of cp.async.bulk and of cp.async of its lanes; NULL = none yet */
+    struct hopper_copy_groups *bulk; /* its lanes' groups of cp.async.bulk; NULL = none yet */
+    struct hopper_copies *copies;    /* its lanes' cp.async; NULL = none yet */
 };
 
 struct hopper_named_barrier {

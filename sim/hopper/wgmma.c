@@ -15,7 +15,7 @@
 #include "hopper/number.h"
 
 enum { WARPS_OF_GROUP = 4, D_REGISTERS_MOST = WGMMA_N_MOST / 2, OPERATIONS_MOST = 1024 };
-enum { GROUP_NS = 60, OPERATION_NS = 130, STEP_NS = 50, TIMES = 4 };
+enum { GROUP_NS = 60, OPERATION_NS = 130 };
 enum { OPERAND_D, OPERAND_A, OPERAND_B, OPERAND_SCALE_D, OPERAND_SCALE_A, OPERAND_SCALE_B, OPERAND_TRANSPOSES };
 
 struct issued {
@@ -120,6 +120,7 @@ static void group_completes(struct wsdbg_gpu *gpu, void *context)
 {
     struct hopper_warp *const warp = ((const struct group_work *)context)->warp;
     (void)gpu;
+    free(context);
     warp->cta->engine_works--;
     execute_until(warp, warp->wgmma->done++);
     hopper_changed_barrier(warp->cta);
@@ -182,8 +183,7 @@ enum hopper_outcome hopper_do_wgmma_mma_async(struct hopper_step *step)
     if (hopper_gather(step, warp->live) == HOPPER_BLOCKED)
         return HOPPER_BLOCKED;
     struct hopper_wgmma *const wgmma = wgmma_of(warp);
-    if (!wgmma ||
-        !wsdbg_grow((void **)&wgmma->rows, &wgmma->capacity, wgmma->count + 1, sizeof *wgmma->rows))
+    if (!wgmma || !wsdbg_grow((void **)&wgmma->rows, &wgmma->capacity, wgmma->count + 1, sizeof *wgmma->rows))
         return no_memory(step);
     if (wgmma->count >= OPERATIONS_MOST) /* nobody commits: the oldest are done by now */
         execute_until(warp, wgmma->open);
@@ -210,9 +210,8 @@ enum hopper_outcome hopper_do_wgmma_commit_group(struct hopper_step *step)
         return no_memory(step);
     }
     work->warp = warp;
-    const uint64_t latency_ns = GROUP_NS + wgmma->count * OPERATION_NS + hopper_decide(step->gpu, TIMES) * STEP_NS;
-    struct wsdbg_error *const error =
-        hopper_engine_add(step->gpu, warp->cta->grid, latency_ns, group_completes, work);
+    const uint64_t latency_ns = GROUP_NS + wgmma->count * OPERATION_NS;
+    struct wsdbg_error *const error = hopper_engine_add(step->gpu, warp->cta->grid, latency_ns, group_completes, work);
     if (error) {
         wsdbg_error_destroy(error);
         free(work);

@@ -38,8 +38,8 @@ uint32_t wgmma_chunk_of_k(const struct wgmma_descriptor *descriptor, uint32_t ro
 {
     const uint32_t pitch = descriptor->swizzle_bytes ? descriptor->swizzle_bytes : CHUNK_BYTES;
     const uint32_t step = descriptor->swizzle_bytes ? CHUNK_BYTES : descriptor->leading;
-    return swizzled(descriptor, descriptor->start + row % CORE_ROWS * pitch + row / CORE_ROWS * descriptor->stride +
-                                    chunk * step);
+    return swizzled(descriptor,
+                    descriptor->start + row % CORE_ROWS * pitch + row / CORE_ROWS * descriptor->stride + chunk * step);
 }
 
 uint32_t wgmma_chunk_of_mn(const struct wgmma_descriptor *descriptor, uint32_t chunk, uint32_t k)
@@ -59,12 +59,12 @@ static uint32_t element_bytes(enum wsdbg_ptx_type type)
     return wsdbg_ptx_type_bytes(type);
 }
 
-#define CONVERT(bits, function)                                                                   \
-    do {                                                                                          \
-        for (uint32_t i = 0; i < CHUNK_BYTES / sizeof(bits); i++) {                               \
-            memcpy(&(bits), bytes + i * sizeof(bits), sizeof(bits));                              \
-            values[i] = function(bits);                                                           \
-        }                                                                                         \
+#define CONVERT(bits, function)                                      \
+    do {                                                             \
+        for (uint32_t i = 0; i < CHUNK_BYTES / sizeof(bits); i++) {  \
+            memcpy(&(bits), bytes + i * sizeof(bits), sizeof(bits)); \
+            values[i] = function(bits);                              \
+        }                                                            \
     } while (0)
 
 /* 16 bytes of elements. */
@@ -196,8 +196,7 @@ static bool load_b_of_n(const struct wgmma_operation *operation, const struct ho
 bool wgmma_load_b(const struct wgmma_operation *operation, const struct hopper_cta *cta,
                   float b[WGMMA_K_MOST][WGMMA_N_MOST])
 {
-    const bool inside =
-        operation->b_is_mn ? load_b_of_n(operation, cta, b) : load_b_of_k(operation, cta, b);
+    const bool inside = operation->b_is_mn ? load_b_of_n(operation, cta, b) : load_b_of_k(operation, cta, b);
     for (uint32_t k = 0; operation->negates_b && k < operation->k; k++)
         negate(b[k], operation->n);
     return inside;

@@ -110,7 +110,11 @@ enum wsdbg_ptx_flag {
     WSDBG_PTX_READ_ONLY_GROUPS = 1u << 12,                           /* .read of cp.async.bulk.wait_group */
     WSDBG_PTX_TRANSPOSED = 1u << 13, WSDBG_PTX_NO_COMPLETE = 1u << 14, WSDBG_PTX_PARITY = 1u << 15,
     WSDBG_PTX_IM2COL = 1u << 16, WSDBG_PTX_SHIFT_WRAP = 1u << 17, WSDBG_PTX_TO_SHARED = 1u << 18, /* cvta.to.*, store direction: see the row */
-    WSDBG_PTX_NON_COHERENT = 1u << 19, WSDBG_PTX_WITH_PREDICATE = 1u << 20 /* d|p of shfl, setp, elect */
+    WSDBG_PTX_NON_COHERENT = 1u << 19, WSDBG_PTX_WITH_PREDICATE = 1u << 20, /* d|p of shfl, setp, elect */
+    WSDBG_PTX_RELU = 1u << 21, WSDBG_PTX_SATFINITE = 1u << 22, WSDBG_PTX_NAN_WINS = 1u << 23, /* .NaN of min, max */
+    WSDBG_PTX_XORSIGN_ABS = 1u << 24, WSDBG_PTX_SHIFT_AMOUNT = 1u << 25, /* .shiftamt of bfind */
+    WSDBG_PTX_EXPECT_TX = 1u << 26,   /* of mbarrier.arrive_drop */
+    WSDBG_PTX_NO_INCREMENT = 1u << 27 /* .noinc of cp.async.mbarrier.arrive */
 };
 
 /* One instruction.  Sources and destinations in the order of the text; a vector counts as one. */
