@@ -65,7 +65,7 @@ struct wsdbg_gpu_launch {
     const struct wsdbg_ptx_function *function;
     uint32_t grid[3], block[3], cluster[3]; /* cluster 0,0,0 = none */
     uint32_t dynamic_shared_bytes;
-    uint32_t registers_per_thread; /* at launch; what ptxas said, or what .maxnreg and the block size allow */
+    uint32_t registers_per_thread; /* at launch, as ptxas said; 0: what .maxnreg and the block size allow */
     const void *parameters;        /* function->parameter_bytes; copied */
     bool is_cooperative;
     /* Programmatic dependent launch: may begin when every CTA of `after` has triggered or exited; NULL = at once. */
@@ -83,6 +83,12 @@ struct wsdbg_gpu_fault {
 /* Checks geometry and residency as the driver does; *driver_error is the CUresult to give (with an error). */
 struct wsdbg_error *wsdbg_gpu_submit(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_launch *launch, int *driver_error,
                                      struct wsdbg_grid_run **out);
+/* The same checks, for a launch that is to be submitted later; what it is to run after is not looked at. */
+struct wsdbg_error *wsdbg_gpu_check(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_launch *launch, int *driver_error);
+/* CTAs of the launch that the gpu holds at one time when nothing else is on it; 0 also where it cannot be launched. */
+uint64_t wsdbg_gpu_resident_most(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_launch *launch);
+/* What stands for registers_per_thread 0 in a launch with so many threads a CTA. */
+uint32_t wsdbg_gpu_usual_registers(const struct wsdbg_ptx_function *function, uint64_t threads);
 enum wsdbg_grid_state wsdbg_gpu_state(const struct wsdbg_grid_run *run);
 uint64_t wsdbg_gpu_grid_id(const struct wsdbg_grid_run *run);
 const struct wsdbg_gpu_fault *wsdbg_gpu_fault(const struct wsdbg_grid_run *run); /* NULL = none */

@@ -92,12 +92,12 @@ static struct wsdbg_error *check_residency(struct wsdbg_gpu *gpu, const struct h
 }
 
 /* What ptxas gives a kernel that says nothing else: what its largest CTA leaves. */
-static uint32_t usual_registers(const struct wsdbg_gpu_launch *launch)
+uint32_t wsdbg_gpu_usual_registers(const struct wsdbg_ptx_function *function, uint64_t threads)
 {
-    const struct wsdbg_ptx_function *function = launch->function;
     if (function->max_registers)
         return function->max_registers;
-    const uint64_t threads = function->max_threads[0] ? count_of(function->max_threads) : count_of(launch->block);
+    if (function->max_threads[0])
+        threads = count_of(function->max_threads);
     const uint64_t ctas = function->min_ctas ? function->min_ctas : 1;
     const uint64_t registers = HOPPER_SM_REGISTERS / ((threads ? threads : 1) * ctas) & ~7ull;
     return registers > 255 ? 255 : registers < 16 ? 16 : (uint32_t)registers;
@@ -114,7 +114,12 @@ static void fill_grid(struct wsdbg_gpu *gpu, struct hopper_grid *grid, const str
     if (!launch->cluster[0])
         memcpy(grid->launch.cluster, required[0] ? required : one, sizeof one);
     if (!grid->launch.registers_per_thread)
-        grid->launch.registers_per_thread = usual_registers(launch);
+        grid->launch.registers_per_thread = wsdbg_gpu_usual_registers(launch->function, count_of(launch->block));
+}
+
+static uint32_t shared_of(const struct wsdbg_gpu_launch *launch)
+{
+    return (launch->function->shared_bytes + launch->dynamic_shared_bytes + 127) / 128 * 128;
 }
 
 static struct wsdbg_error *check(struct wsdbg_gpu *gpu, struct hopper_grid *grid, int *driver_error)
@@ -126,9 +131,36 @@ static struct wsdbg_error *check(struct wsdbg_gpu *gpu, struct hopper_grid *grid
         error = check_resources(&grid->launch, driver_error);
     if (error)
         return error;
-    grid->shared_bytes = (grid->launch.function->shared_bytes + grid->launch.dynamic_shared_bytes + 127) / 128 * 128;
+    grid->shared_bytes = shared_of(&grid->launch);
     grid->ctas_total = count_of(grid->launch.grid);
     return check_residency(gpu, grid, driver_error);
+}
+
+struct wsdbg_error *wsdbg_gpu_check(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_launch *launch, int *driver_error)
+{
+    struct hopper_grid grid = {0};
+    fill_grid(gpu, &grid, launch);
+    hopper_lock(gpu);
+    struct wsdbg_error *error = check(gpu, &grid, driver_error);
+    hopper_unlock(gpu);
+    return error;
+}
+
+uint64_t wsdbg_gpu_resident_most(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_launch *launch)
+{
+    int driver_error;
+    struct wsdbg_error *error = wsdbg_gpu_check(gpu, launch, &driver_error);
+    if (error) {
+        wsdbg_error_destroy(error);
+        return 0;
+    }
+    struct hopper_grid grid = {0};
+    fill_grid(gpu, &grid, launch);
+    grid.shared_bytes = shared_of(launch);
+    hopper_lock(gpu);
+    const uint64_t most = hopper_resident_most(gpu, &grid, UINT64_MAX);
+    hopper_unlock(gpu);
+    return most;
 }
 
 struct wsdbg_error *wsdbg_gpu_submit(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_launch *launch, int *driver_error,

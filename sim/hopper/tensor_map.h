@@ -24,8 +24,9 @@ struct wsdbg_tensor_map {
     uint64_t strides_bytes[WSDBG_TENSOR_DIMENSIONS - 1];
     uint16_t box[WSDBG_TENSOR_DIMENSIONS];
     uint8_t element_strides[WSDBG_TENSOR_DIMENSIONS];
-    uint8_t channels_per_pixel_low, pixels_per_column_low; /* im2col: see tensor_map.c */
-    int8_t lower_corner[3], upper_corner[3];
+    /* Of an im2col map, whose box is not used. */
+    uint16_t channels_per_pixel, pixels_per_column;
+    int16_t lower_corner[3], upper_corner[3];
 };
 _Static_assert(sizeof(struct wsdbg_tensor_map) <= 128, "a CUtensorMap");
 

@@ -1,0 +1,249 @@
+/* context.c - see context.h: what a context holds, and the stack of contexts each thread has. */
+#include "libcuda/context.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "libcuda/image.h"
+#include "libcuda/memory.h"
+#include "libcuda/queue.h"
+
+/* The last one is current. */
+static _Thread_local struct context *stack[DRIVER_CONTEXT_STACK];
+static _Thread_local unsigned stack_depth;
+static _Thread_local uint64_t thread_number;
+static atomic_uint_least64_t threads_seen;
+
+struct context *context_current(void)
+{
+    return stack_depth ? stack[stack_depth - 1] : NULL;
+}
+
+uint64_t context_thread(void)
+{
+    if (!thread_number)
+        thread_number = atomic_fetch_add(&threads_seen, 1) + 1;
+    return thread_number;
+}
+
+bool context_push(struct context *context)
+{
+    if (stack_depth == DRIVER_CONTEXT_STACK)
+        return false;
+    stack[stack_depth++] = context;
+    return true;
+}
+
+CUresult context_find(CUcontext handle, struct context **out)
+{
+    struct context *context = handle ? handle : context_current();
+    if (!context || !handle_is(&driver.handles, context, HANDLE_CONTEXT))
+        return CUDA_ERROR_INVALID_CONTEXT;
+    if (context->is_destroyed)
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    *out = context;
+    return CUDA_SUCCESS;
+}
+
+/* ---- making and ending ---- */
+
+/* What an H200 says where nothing was set; 0 where the simulator has no such thing. */
+static const size_t default_limits[DRIVER_LIMITS] = {1024, 1 << 20, 8 << 20, 0, 2048, 64, 0, 0, 0, 0};
+
+static struct wsdbg_error *fill_in(struct context *context)
+{
+    struct wsdbg_error *error = wsdbg_gpu_create(&driver.gpu_options, &context->gpu);
+    if (!error)
+        error = host_memory_map_all(context->gpu);
+    if (!error && (stream_create(context, STREAM_LEGACY, &context->legacy) != CUDA_SUCCESS ||
+                   stream_create(context, STREAM_EVERYTHING, &context->everything) != CUDA_SUCCESS))
+        error = &wsdbg_error_no_memory;
+    if (!error && !handle_add(&driver.handles, context, HANDLE_CONTEXT))
+        error = &wsdbg_error_no_memory;
+    if (!error)
+        error = device_thread_start(context);
+    return error;
+}
+
+static void free_streams(struct context *context)
+{
+    while (context->streams) {
+        struct stream *stream = context->streams;
+        context->streams = stream->next;
+        handle_remove(&driver.handles, stream);
+        free(stream);
+    }
+}
+
+static void free_events(struct context *context)
+{
+    while (context->events) {
+        struct event *event = context->events;
+        context->events = event->next;
+        handle_remove(&driver.handles, event);
+        mark_release(event->mark);
+        free(event);
+    }
+}
+
+CUresult context_create(unsigned flags, unsigned api_version, struct context **out)
+{
+    struct context *context = calloc(1, sizeof *context);
+    if (!context)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    context->id = ++driver.next_id;
+    context->flags = flags;
+    context->api_version = api_version;
+    pthread_cond_init(&context->work, NULL);
+    for (int i = 0; i < DRIVER_LIMITS; i++)
+        context->limits[i] = default_limits[i];
+    struct wsdbg_error *error = fill_in(context);
+    if (error) {
+        driver_say_error("no context can be made", error);
+        handle_remove(&driver.handles, context);
+        free_streams(context);
+        wsdbg_gpu_destroy(context->gpu);
+        pthread_cond_destroy(&context->work);
+        free(context);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    context->next = driver.contexts;
+    driver.contexts = context;
+    *out = context;
+    return CUDA_SUCCESS;
+}
+
+/* The struct itself stays: threads may have it on their stacks.  A thread that waits for one of its streams finds the
+ * context destroyed before the stream goes. */
+void context_destroy(struct context *context)
+{
+    context->is_destroyed = true;
+    device_thread_stop(context);
+    calls_finish(context);
+    queue_drop(context);
+    pthread_cond_broadcast(&driver.progress);
+    for (struct stream *stream = context->streams; stream; stream = stream->next)
+        while (stream->waiting)
+            driver_wait();
+    while (context->modules)
+        module_destroy(context->modules);
+    free_streams(context);
+    free_events(context);
+    wsdbg_gpu_destroy(context->gpu);
+    context->gpu = NULL;
+    for (unsigned i = stack_depth; i-- > 0 && stack[i] == context;)
+        stack_depth = i;
+    pthread_cond_broadcast(&driver.progress);
+}
+
+/* ---- the calling thread's stack ---- */
+
+ENTRY(cuCtxPushCurrent_v2, CUcontext handle)
+{
+    struct context *context;
+    CUresult result = driver_ready();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!handle)
+        return CUDA_ERROR_INVALID_VALUE;
+    driver_lock();
+    result = context_find(handle, &context);
+    if (result == CUDA_SUCCESS && !context_push(context))
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    return driver_leave(result);
+}
+
+ENTRY(cuCtxPopCurrent_v2, CUcontext *out)
+{
+    CUresult result = driver_ready();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!stack_depth)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    if (out)
+        *out = stack[stack_depth - 1];
+    stack_depth--;
+    return CUDA_SUCCESS;
+}
+
+ENTRY(cuCtxSetCurrent, CUcontext handle)
+{
+    struct context *context = NULL;
+    CUresult result = driver_ready();
+    if (result != CUDA_SUCCESS)
+        return result;
+    driver_lock();
+    if (handle)
+        result = context_find(handle, &context);
+    driver_unlock();
+    if (result != CUDA_SUCCESS)
+        return result;
+    stack_depth -= stack_depth > 0;
+    return !context || context_push(context) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+ENTRY(cuCtxGetCurrent, CUcontext *out)
+{
+    CUresult result = driver_ready();
+    if (result == CUDA_SUCCESS && !out)
+        result = CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS)
+        *out = context_current();
+    return result;
+}
+
+/* ---- contexts of the program's own ---- */
+
+static CUresult create_and_push(CUcontext *out, unsigned flags, CUdevice device, unsigned api_version)
+{
+    struct context *context;
+    CUresult result = driver_ready();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!out || flags & ~(unsigned)CU_CTX_FLAGS_ALL)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (device != 0)
+        return CUDA_ERROR_INVALID_DEVICE;
+    if (stack_depth == DRIVER_CONTEXT_STACK)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    driver_lock();
+    result = context_create(flags, api_version, &context);
+    if (result == CUDA_SUCCESS) {
+        context_push(context);
+        *out = context;
+    }
+    return driver_leave(result);
+}
+
+ENTRY(cuCtxCreate_v2, CUcontext *out, unsigned flags, CUdevice device)
+{
+    return create_and_push(out, flags, device, 3020);
+}
+
+/* Execution affinity is for MPS, which there is none of. */
+ENTRY(cuCtxCreate_v3, CUcontext *out, const void *affinity, int count, unsigned flags, CUdevice device)
+{
+    return affinity || count ? CUDA_ERROR_NOT_SUPPORTED : create_and_push(out, flags, device, 3020);
+}
+
+ENTRY(cuCtxCreate_v4, CUcontext *out, const void *parameters, unsigned flags, CUdevice device)
+{
+    return parameters ? CUDA_ERROR_NOT_SUPPORTED : create_and_push(out, flags, device, 4);
+}
+
+ENTRY(cuCtxDestroy_v2, CUcontext handle)
+{
+    struct context *context;
+    CUresult result = driver_ready();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!handle)
+        return CUDA_ERROR_INVALID_VALUE;
+    driver_lock();
+    result = context_find(handle, &context);
+    if (result == CUDA_SUCCESS && context->is_primary)
+        result = CUDA_ERROR_INVALID_CONTEXT;
+    if (result == CUDA_SUCCESS)
+        context_destroy(context);
+    return driver_leave(result);
+}

@@ -1,0 +1,101 @@
+/* device_thread.c - the thread of a context: executes its kernels and begins what waits behind them.
+ *
+ * It rests when there is nothing to do, also when all that is left is a proven deadlock: a hung program costs no
+ * processor time.  Warps that poll memory which the host could write are looked at again every few milliseconds.
+ */
+#include <time.h>
+
+#include "libcuda/queue.h"
+
+/* Warp-instructions between two looks at the queue. */
+enum { SLICE_INSTRUCTIONS = 1 << 16 };
+enum { POLL_FIRST_NS = 500000, POLL_LAST_NS = 16000000 };
+
+enum rest { REST_NONE, REST_POLL, REST_UNTIL_KICKED };
+
+void queue_kick(struct context *context)
+{
+    context->kicks++;
+    pthread_cond_signal(&context->work);
+}
+
+void context_fail(struct context *context, CUresult error)
+{
+    if (!context->failure)
+        context->failure = error;
+    queue_drop(context);
+    queue_kick(context);
+}
+
+/* Executes for a while; what the thread may do next. */
+static enum rest run_slice(struct context *context)
+{
+    driver_unlock();
+    const enum wsdbg_gpu_outcome outcome = wsdbg_gpu_run(context->gpu, SLICE_INSTRUCTIONS);
+    driver_lock();
+    queue_collect(context);
+    if (outcome == WSDBG_GPU_FAULT || context->failure)
+        context_fail(context, CUDA_ERROR_LAUNCH_FAILED);
+    if (outcome == WSDBG_GPU_STALLED)
+        return REST_POLL;
+    return outcome == WSDBG_GPU_BUDGET ? REST_NONE : REST_UNTIL_KICKED;
+}
+
+static bool waits_for_value(const struct context *context)
+{
+    for (const struct stream *stream = context->streams; stream; stream = stream->next)
+        if (stream->first && stream->first->kind == OPERATION_WAIT_VALUE)
+            return true;
+    return false;
+}
+
+static void rest(struct context *context, enum rest how, long *poll_ns)
+{
+    if (how == REST_UNTIL_KICKED && !waits_for_value(context)) {
+        pthread_cond_wait(&context->work, &driver.lock);
+        *poll_ns = POLL_FIRST_NS;
+        return;
+    }
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += *poll_ns;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    *poll_ns = *poll_ns < POLL_LAST_NS ? 2 * *poll_ns : POLL_LAST_NS;
+    pthread_cond_timedwait(&context->work, &driver.lock, &until);
+}
+
+static void *device_main(void *argument)
+{
+    struct context *context = argument;
+    long poll_ns = POLL_FIRST_NS;
+    driver_lock();
+    while (!context->is_stopping) {
+        const uint64_t kicks = context->kicks;
+        enum rest next = REST_UNTIL_KICKED;
+        queue_begin(context);
+        if (context->running && !context->failure)
+            next = run_slice(context);
+        if (next == REST_NONE)
+            poll_ns = POLL_FIRST_NS;
+        else if (kicks == context->kicks && !context->is_stopping)
+            rest(context, next, &poll_ns);
+    }
+    driver_unlock();
+    return NULL;
+}
+
+struct wsdbg_error *device_thread_start(struct context *context)
+{
+    const int code = pthread_create(&context->thread, NULL, device_main, context);
+    return code ? wsdbg_error_os(code, "no thread for the device") : NULL;
+}
+
+void device_thread_stop(struct context *context)
+{
+    context->is_stopping = true;
+    queue_kick(context);
+    driver_unlock();
+    pthread_join(context->thread, NULL);
+    driver_lock();
+}

@@ -1,0 +1,244 @@
+/* image.c - see image.h.  Reads: images, by what their headers say; files.  Writes: programs. */
+#include "libcuda/image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libcuda/registers.h"
+#include "ptx/parse.h"
+#include "sass/fatbin.h"
+
+enum { ARCHITECTURE = 90, IMAGE_MOST_BYTES = 1 << 28 };
+static const uint32_t wrapper_magic = 0x466243b1, fatbin_magic = 0xba55ed50;
+
+struct fatbin_wrapper {
+    uint32_t magic, version;
+    const void *data, *more;
+};
+
+struct fatbin_header {
+    uint32_t magic;
+    uint16_t version, header_bytes;
+    uint64_t body_bytes;
+};
+
+static bool begins_with(const void *bytes, uint32_t magic)
+{
+    return memcmp(bytes, &magic, sizeof magic) == 0;
+}
+
+/* ---- registers: the PTX does not say them, a cubin beside it does ---- */
+
+static void take_registers(void *user, const char *kernel, uint32_t registers)
+{
+    struct image *image = user;
+    const struct wsdbg_ptx_function *function = wsdbg_ptx_find_function(image->program, kernel);
+    if (function)
+        image->registers[function - image->program->functions] = registers;
+}
+
+/* A fatbin without a cubin, or with one that cannot be read, is fine. */
+static void read_registers(struct image *image, const struct wsdbg_image *fatbin)
+{
+    struct wsdbg_fatbin_entry entry;
+    bool found = false;
+    char *bytes = NULL;
+    size_t byte_count;
+    struct wsdbg_error *error = wsdbg_fatbin_pick(fatbin, WSDBG_FATBIN_CUBIN, ARCHITECTURE, &entry, &found);
+    if (!error && found)
+        error = wsdbg_fatbin_unpack(&entry, IMAGE_MOST_BYTES, &bytes, &byte_count);
+    if (!error && bytes)
+        registers_read((const unsigned char *)bytes, byte_count, take_registers, image);
+    free(bytes);
+    wsdbg_error_destroy(error);
+}
+
+/* ---- programs ---- */
+
+static struct wsdbg_error *parse(const char *text, size_t byte_count, const char *name, CUresult *result,
+                                 struct image **out)
+{
+    struct image *image = calloc(1, sizeof *image);
+    struct wsdbg_error *error =
+        image ? wsdbg_ptx_parse(text, byte_count, name, &image->program) : &wsdbg_error_no_memory;
+    if (!error) {
+        image->registers = calloc(image->program->function_count + 1, sizeof *image->registers);
+        image->users = 1;
+        if (!image->registers)
+            error = &wsdbg_error_no_memory;
+    }
+    if (!error && image->program->target > ARCHITECTURE)
+        error = wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: made for sm_%u, this device is sm_%d", name,
+                                   image->program->target, ARCHITECTURE);
+    if (error) {
+        *result = error == &wsdbg_error_no_memory ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_PTX;
+        image_release(image);
+        return error;
+    }
+    *out = image;
+    return NULL;
+}
+
+static struct wsdbg_error *parse_fatbin(const struct wsdbg_image *fatbin, const char *name, CUresult *result,
+                                        struct image **out)
+{
+    struct wsdbg_fatbin_entry entry;
+    bool found;
+    char *text;
+    size_t byte_count;
+    *result = CUDA_ERROR_INVALID_IMAGE;
+    struct wsdbg_error *error = wsdbg_fatbin_pick(fatbin, WSDBG_FATBIN_PTX, 0, &entry, &found);
+    if (error)
+        return wsdbg_error_prefix(error, "%s", name);
+    if (!found) {
+        *result = CUDA_ERROR_NO_BINARY_FOR_GPU;
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND,
+                                  "%s holds no PTX for sm_%d or older, only machine code, which the simulator does not "
+                                  "execute: compile with -gencode arch=compute_90a,code=[sm_90a,compute_90a]",
+                                  name, ARCHITECTURE);
+    }
+    error = wsdbg_fatbin_unpack(&entry, IMAGE_MOST_BYTES, &text, &byte_count);
+    if (error)
+        return wsdbg_error_prefix(error, "%s", name);
+    error = parse(text, strnlen(text, byte_count), name, result, out);
+    free(text);
+    if (!error)
+        read_registers(*out, fatbin);
+    return error;
+}
+
+/* `most`: bytes that may be read, where that is known. */
+static struct wsdbg_error *parse_any(const void *bytes, size_t most, const char *name, CUresult *result,
+                                     struct image **out)
+{
+    struct fatbin_header header;
+    *result = CUDA_ERROR_INVALID_IMAGE;
+    if (most < sizeof(uint32_t))
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: %zu bytes are no image", name, most);
+    if (begins_with(bytes, fatbin_magic)) {
+        if (most < sizeof header)
+            return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: a fatbin cut within its header", name);
+        memcpy(&header, bytes, sizeof header);
+        const uint64_t said = header.header_bytes + header.body_bytes;
+        const struct wsdbg_image fatbin = {bytes, said < most ? (size_t)said : most};
+        return parse_fatbin(&fatbin, name, result, out);
+    }
+    if (memcmp(bytes, ELFMAG, SELFMAG) == 0) {
+        *result = CUDA_ERROR_NO_BINARY_FOR_GPU;
+        return wsdbg_error_create(WSDBG_ERROR_VERSION,
+                                  "%s is machine code (a cubin), which the simulator does not execute: load PTX, or a "
+                                  "fatbin with PTX in it",
+                                  name);
+    }
+    return parse(bytes, strnlen(bytes, most), name, result, out);
+}
+
+static CUresult say_result(struct wsdbg_error *error, CUresult result, char *log, size_t log_bytes)
+{
+    if (!error)
+        return CUDA_SUCCESS;
+    if (log && log_bytes)
+        snprintf(log, log_bytes, "%s", wsdbg_error_message(error));
+    driver_say_error("a module was not loaded", error);
+    return result;
+}
+
+CUresult image_of_memory(const void *bytes, char *log, size_t log_bytes, struct image **out)
+{
+    CUresult result = CUDA_ERROR_INVALID_IMAGE;
+    if (begins_with(bytes, wrapper_magic))
+        bytes = ((const struct fatbin_wrapper *)bytes)->data;
+    if (!bytes)
+        return CUDA_ERROR_INVALID_IMAGE;
+    struct wsdbg_error *error = parse_any(bytes, IMAGE_MOST_BYTES, "the module's image", &result, out);
+    return say_result(error, result, log, log_bytes);
+}
+
+/* All of a file, and a zero byte behind it. */
+static struct wsdbg_error *read_file(const char *path, char **out, size_t *byte_count)
+{
+    FILE *file = fopen(path, "rbe");
+    if (!file)
+        return wsdbg_error_os(errno, "%s", path);
+    char *bytes = NULL;
+    size_t have = 0, room = 0, read = 1;
+    while (read && have < IMAGE_MOST_BYTES) {
+        room = room ? 2 * room : 1 << 16;
+        char *larger = realloc(bytes, room);
+        if (!larger)
+            break;
+        bytes = larger;
+        read = fread(bytes + have, 1, room - have - 1, file);
+        have += read;
+    }
+    const bool is_whole = bytes && !read && !ferror(file);
+    fclose(file);
+    if (!is_whole) {
+        free(bytes);
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: cannot be read, or is too long for an image", path);
+    }
+    bytes[have] = '\0';
+    *out = bytes;
+    *byte_count = have;
+    return NULL;
+}
+
+CUresult image_of_file(const char *path, char *log, size_t log_bytes, struct image **out)
+{
+    char *bytes = NULL;
+    size_t byte_count = 0;
+    CUresult result = CUDA_ERROR_FILE_NOT_FOUND;
+    struct wsdbg_error *error = read_file(path, &bytes, &byte_count);
+    if (!error)
+        error = parse_any(bytes, byte_count, path, &result, out);
+    free(bytes);
+    return say_result(error, result, log, log_bytes);
+}
+
+void image_release(struct image *image)
+{
+    if (!image || (image->users && --image->users))
+        return;
+    if (image->program)
+        wsdbg_ptx_program_destroy(image->program);
+    free(image->registers);
+    free(image);
+}
+
+/* ---- its kernels ---- */
+
+size_t image_kernel_count(const struct image *image)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < image->program->function_count; i++)
+        count += image->program->functions[i].is_kernel;
+    return count;
+}
+
+size_t image_kernel(const struct image *image, const char *name)
+{
+    size_t number = 0;
+    for (size_t i = 0; i < image->program->function_count; i++) {
+        const struct wsdbg_ptx_function *function = &image->program->functions[i];
+        if (function->is_kernel && strcmp(function->name, name) == 0)
+            return number;
+        number += function->is_kernel;
+    }
+    return SIZE_MAX;
+}
+
+void image_fill_kernels(const struct image *image, struct function *out)
+{
+    for (size_t i = 0; i < image->program->function_count; i++) {
+        const struct wsdbg_ptx_function *code = &image->program->functions[i];
+        if (!code->is_kernel)
+            continue;
+        const int dynamic = FUNCTION_SHARED_DEFAULT - (int)code->shared_bytes;
+        *out++ = (struct function){.code = code,
+                                   .registers = image->registers[i],
+                                   .own_settings = {.max_dynamic_shared = dynamic > 0 ? dynamic : 0, .carveout = -1}};
+    }
+}

@@ -1,0 +1,29 @@
+/* memory.h - what memory there is: of the contexts' devices, and of the host where kernels may use it.
+ *
+ * All with the lock held.
+ */
+#ifndef WSDBG_LIBCUDA_MEMORY_H
+#define WSDBG_LIBCUDA_MEMORY_H
+
+#include "libcuda/driver.h"
+
+enum { MEMORY_DEVICE_BYTES_GIB = 4 };
+
+struct memory_place {
+    struct context *context;  /* of device memory */
+    struct host_memory *host; /* of host memory, else NULL */
+    uint64_t first, byte_count;
+};
+
+/* The allocation that holds all of [address, +byte_count), false when none does. */
+bool memory_find(uint64_t address, uint64_t byte_count, struct memory_place *out);
+bool memory_is_known(uint64_t address, uint64_t byte_count);
+
+CUresult memory_allocate(struct context *context, uint64_t byte_count, CUdeviceptr *out);
+/* At once, whatever uses it. */
+void memory_free(struct context *context, uint64_t address);
+
+/* Host memory that was there before the device. */
+struct wsdbg_error *host_memory_map_all(struct wsdbg_gpu *gpu);
+
+#endif

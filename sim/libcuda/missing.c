@@ -1,0 +1,37 @@
+/* missing.c - what the stand-in does not have: every other function of the driver resolves, says so once on stderr and
+ * returns CUDA_ERROR_NOT_SUPPORTED.
+ *
+ * The CUDA runtime and NVIDIA's libraries ask cuGetExportTable for private tables that nobody else can have.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "libcuda/driver.h"
+
+static CUresult missing(const char *name, atomic_bool *was_said)
+{
+    if (!atomic_exchange(was_said, true))
+        fprintf(stderr, "wsdbg: the simulated driver has no %s\n", name);
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+#define MISSING(symbol)                     \
+    ENTRY(symbol, void)                     \
+    {                                       \
+        static atomic_bool was_said;        \
+        return missing(#symbol, &was_said); \
+    }
+#include "libcuda/missing.def"
+#undef MISSING
+
+ENTRY(cuGetExportTable, const void **table, const void *id)
+{
+    static atomic_bool was_said;
+    (void)id;
+    if (table)
+        *table = NULL;
+    if (!atomic_exchange(&was_said, true))
+        fprintf(stderr, "wsdbg: this program uses the CUDA runtime (or a library made with it), which needs private "
+                        "tables of NVIDIA's driver; the simulator runs programs that use the Driver API\n");
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
