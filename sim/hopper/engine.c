@@ -73,7 +73,7 @@ void hopper_engines_complete(struct wsdbg_gpu *gpu)
         sift_down(gpu, 0);
         work.grid->works_pending--;
         work.complete(gpu, work.work);
-        if (work.grid->has_done_clusters)
+        if (work.grid->has_done_clusters || work.grid->ctas_done == work.grid->ctas_total)
             hopper_free_done(gpu, work.grid);
     }
 }

@@ -95,4 +95,39 @@ static inline void hopper_store_mask(const struct hopper_step *step, unsigned nu
         *to = (*to & ~step->lanes) | (mask & step->lanes);
 }
 
+/* Results of all lanes from sources 1, 2 and 3: `expression` of x, y and z, read as `type`.  They are computed for
+ * every lane, in place when every lane takes part. */
+#define HOPPER_RESULTS(width, ...)                                                   \
+    do {                                                                             \
+        uint##width##_t results[HOPPER_LANES];                                       \
+        uint##width##_t *const to = hopper_destination(step, 0);                     \
+        uint##width##_t *const out = to && step->lanes == HOPPER_ALL ? to : results; \
+        HOPPER_EACH_LANE                                                             \
+        {                                                                            \
+            __VA_ARGS__                                                              \
+        }                                                                            \
+        if (out == results)                                                          \
+            hopper_store##width(step, 0, results);                                   \
+    } while (0)
+#define HOPPER_UNARY(width, type, expression)                                                            \
+    do {                                                                                                 \
+        const uint##width##_t *const a = hopper_values##width(step, 1);                                  \
+        HOPPER_RESULTS(width, const type x = (type)a[lane]; out[lane] = (uint##width##_t)(expression);); \
+    } while (0)
+#define HOPPER_BINARY(width, type, expression)                                            \
+    do {                                                                                  \
+        const uint##width##_t *const a = hopper_values##width(step, 1);                   \
+        const uint##width##_t *const b = hopper_values##width(step, 2);                   \
+        HOPPER_RESULTS(width, const type x = (type)a[lane]; const type y = (type)b[lane]; \
+                       out[lane] = (uint##width##_t)(expression););                       \
+    } while (0)
+#define HOPPER_TERNARY(width, type, expression)                                                   \
+    do {                                                                                          \
+        const uint##width##_t *const a = hopper_values##width(step, 1);                           \
+        const uint##width##_t *const b = hopper_values##width(step, 2);                           \
+        const uint##width##_t *const c = hopper_values##width(step, 3);                           \
+        HOPPER_RESULTS(width, const type x = (type)a[lane]; const type y = (type)b[lane];         \
+                       const type z = (type)c[lane]; out[lane] = (uint##width##_t)(expression);); \
+    } while (0)
+
 #endif

@@ -85,6 +85,7 @@ struct hopper_warp {
     unsigned char *local;                 /* HOPPER_LANES times local_bytes */
     uint32_t local_bytes;
     uint32_t registers_held; /* a thread; changed by setmaxnreg */
+    uint32_t carries;        /* of .cc: a bit a lane */
     uint64_t writes;         /* of memory or barriers, for spin detection */
     uint64_t instructions;
     uint32_t priority;          /* of the PCT schedule */

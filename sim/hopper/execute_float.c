@@ -1,0 +1,355 @@
+/* execute_float.c - floating-point arithmetic: add, sub, mul, fma, div, rcp, sqrt, min, max and the approximate
+ * functions.
+ *
+ * f32 to the nearest without saturation has loops of its own; everything else goes lane by lane through doubles
+ * (float.h). Directed rounding of f64 is the host's own, set around one operation.  Approximate functions give the
+ * nearest value, which is within PTX's bounds but not always the hardware's last bit.
+ */
+#include <fenv.h>
+#include <math.h>
+
+#include "hopper/float.h"
+#include "hopper/values.h"
+
+enum operation { ADD, SUB, MUL, FMA, DIV, RCP, SQRT, RSQRT, SIN, COS, LG2, EX2, TANH, MIN, MAX };
+
+/* ---- one value ---- */
+
+static int host_rounding(enum wsdbg_ptx_rounding rounding)
+{
+    switch (rounding) {
+    case WSDBG_PTX_RZ:
+        return FE_TOWARDZERO;
+    case WSDBG_PTX_RM:
+        return FE_DOWNWARD;
+    case WSDBG_PTX_RP:
+        return FE_UPWARD;
+    default:
+        return FE_TONEAREST;
+    }
+}
+
+/* Of f64, in the rounding mode that is set: volatile keeps the operation between the calls that set it. */
+static double compute_f64(enum operation operation, double x, double y, double z)
+{
+    volatile double a = x, b = y, c = z;
+    switch (operation) {
+    case ADD:
+        return a + b;
+    case SUB:
+        return a - b;
+    case MUL:
+        return a * b;
+    case FMA:
+        return fma(a, b, c);
+    case DIV:
+        return a / b;
+    case RCP:
+        return 1 / a;
+    default:
+        return sqrt(a);
+    }
+}
+
+static double compute_f64_rounded(enum operation operation, enum wsdbg_ptx_rounding rounding, double x, double y,
+                                  double z)
+{
+    const int mode = host_rounding(rounding);
+    if (mode == FE_TONEAREST)
+        return compute_f64(operation, x, y, z);
+    fesetround(mode);
+    volatile double result = compute_f64(operation, x, y, z);
+    fesetround(FE_TONEAREST);
+    return result;
+}
+
+/* A quotient or root that was rounded, made odd when it is not exact: `missing` is what it falls short of. */
+static double to_odd(double value, double missing)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if (!isfinite(value) || value == 0 || missing == 0 || !isfinite(missing) || bits & 1)
+        return value;
+    bits += (missing > 0) == (value > 0) ? 1 : (uint64_t)-1;
+    memcpy(&value, &bits, sizeof bits);
+    return value;
+}
+
+static double divide(double x, double y)
+{
+    const double quotient = x / y, rest = fma(-quotient, y, x);
+    return to_odd(quotient, y > 0 ? rest : -rest);
+}
+
+static double root(double x)
+{
+    const double value = sqrt(x);
+    return to_odd(value, fma(-value, value, x));
+}
+
+static double least_or_most(double x, double y, bool wants_least, uint32_t flags)
+{
+    if (flags & WSDBG_PTX_NAN_WINS && (isnan(x) || isnan(y)))
+        return NAN;
+    const bool is_negative = signbit(x) != signbit(y);
+    if (flags & WSDBG_PTX_XORSIGN_ABS) {
+        x = fabs(x);
+        y = fabs(y);
+    }
+    double result = isnan(x) ? y : isnan(y) ? x : (x < y) == wants_least ? x : y;
+    if (x == 0 && y == 0) /* -0 is less than 0 */
+        result = wants_least == (bool)signbit(x) ? x : y;
+    return flags & WSDBG_PTX_XORSIGN_ABS && is_negative ? -result : result;
+}
+
+/* The exact result of narrower types, or to odd. */
+static double compute(enum operation operation, double x, double y, double z, uint32_t flags)
+{
+    switch (operation) {
+    case ADD:
+        return hopper_add_to_odd(x, y);
+    case SUB:
+        return hopper_add_to_odd(x, -y);
+    case MUL:
+        return x * y;
+    case FMA:
+        return hopper_add_to_odd(x * y, z);
+    case DIV:
+        return divide(x, y);
+    case RCP:
+        return divide(1, x);
+    case SQRT:
+        return root(x);
+    case RSQRT:
+        return 1 / sqrt(x);
+    case SIN:
+        return sin(x);
+    case COS:
+        return cos(x);
+    case LG2:
+        return log2(x);
+    case EX2:
+        return exp2(x);
+    case TANH:
+        return tanh(x);
+    case MIN:
+        return least_or_most(x, y, true, flags);
+    default:
+        return least_or_most(x, y, false, flags);
+    }
+}
+
+static uint64_t result_of(const struct wsdbg_ptx_instruction *instruction, enum operation operation,
+                          const uint64_t *sources, enum wsdbg_ptx_type type)
+{
+    const uint32_t flags = instruction->flags;
+    double values[3];
+    for (unsigned i = 0; i < 3; i++)
+        values[i] = hopper_float_value(sources[i], type, flags);
+    if (type == WSDBG_PTX_F64 && operation <= SQRT) {
+        double result = compute_f64_rounded(operation, instruction->rounding, values[0], values[1], values[2]);
+        if (operation == RCP && flags & WSDBG_PTX_APPROX) /* rcp.approx.ftz.f64 gives the high half */
+            return hopper_float_bits(result, type, 0, 0) & ~(uint64_t)UINT32_MAX;
+        return hopper_float_bits(result, type, 0, flags);
+    }
+    return hopper_float_bits(compute(operation, values[0], values[1], values[2], flags), type, instruction->rounding,
+                             flags);
+}
+
+/* ---- any type, lane by lane ---- */
+
+static unsigned source_count(enum operation operation)
+{
+    if (operation == FMA)
+        return 3;
+    return operation <= DIV || operation >= MIN ? 2 : 1;
+}
+
+static enum hopper_outcome each_lane(struct hopper_step *step, enum operation operation)
+{
+    const struct wsdbg_ptx_instruction *instruction = step->instruction;
+    const enum wsdbg_ptx_type type = instruction->type;
+    const bool is_pair = type == WSDBG_PTX_F16X2 || type == WSDBG_PTX_BF16X2;
+    const enum wsdbg_ptx_type half = type == WSDBG_PTX_F16X2 ? WSDBG_PTX_F16 : WSDBG_PTX_BF16;
+    const unsigned count = source_count(operation);
+    HOPPER_LANES_OF(step->lanes)
+    {
+        uint64_t low[3] = {0}, high[3] = {0};
+        for (unsigned i = 0; i < count; i++) {
+            low[i] = hopper_source(step, 1 + i, lane);
+            high[i] = low[i] >> 16 & UINT16_MAX;
+        }
+        uint64_t result;
+        if (is_pair) {
+            for (unsigned i = 0; i < count; i++)
+                low[i] &= UINT16_MAX;
+            result = result_of(instruction, operation, low, half) | result_of(instruction, operation, high, half) << 16;
+        } else {
+            result = result_of(instruction, operation, low, type);
+        }
+        hopper_result(step, 0, lane, result);
+    }
+    return HOPPER_NEXT;
+}
+
+/* ---- f32 to the nearest ---- */
+
+static inline float as_float(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint32_t as_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return value != value ? 0x7fffffff : bits;
+}
+
+/* `mask`: 0 where subnormal numbers are zeros, all ones where they are kept. */
+static inline uint32_t flushed(uint32_t bits, uint32_t mask)
+{
+    return bits & 0x7f800000 ? bits : bits & (mask | 0x80000000);
+}
+
+static bool is_plain_f32(const struct wsdbg_ptx_instruction *instruction)
+{
+    return instruction->type == WSDBG_PTX_F32 && instruction->rounding <= WSDBG_PTX_RN &&
+           !(instruction->flags & WSDBG_PTX_SAT);
+}
+
+#define F32_LOOP(expression)                                                                     \
+    do {                                                                                         \
+        const uint32_t kept = step->instruction->flags & WSDBG_PTX_FTZ ? 0 : UINT32_MAX;         \
+        const uint32_t *const a = hopper_values32(step, 1), *const b = hopper_values32(step, 2); \
+        HOPPER_RESULTS(32, const float x = as_float(flushed(a[lane], kept));                     \
+                       const float y = as_float(flushed(b[lane], kept));                         \
+                       out[lane] = flushed(as_bits(expression), kept););                         \
+    } while (0)
+
+enum hopper_outcome hopper_float_add(struct hopper_step *step)
+{
+    if (!is_plain_f32(step->instruction))
+        return each_lane(step, ADD);
+    F32_LOOP(x + y);
+    return HOPPER_NEXT;
+}
+
+enum hopper_outcome hopper_float_sub(struct hopper_step *step)
+{
+    if (!is_plain_f32(step->instruction))
+        return each_lane(step, SUB);
+    F32_LOOP(x - y);
+    return HOPPER_NEXT;
+}
+
+enum hopper_outcome hopper_float_mul(struct hopper_step *step)
+{
+    if (!is_plain_f32(step->instruction))
+        return each_lane(step, MUL);
+    F32_LOOP(x * y);
+    return HOPPER_NEXT;
+}
+
+enum hopper_outcome hopper_float_div(struct hopper_step *step)
+{
+    if (!is_plain_f32(step->instruction))
+        return each_lane(step, DIV);
+    F32_LOOP(x / y);
+    return HOPPER_NEXT;
+}
+
+enum hopper_outcome hopper_do_fma(struct hopper_step *step)
+{
+    if (!is_plain_f32(step->instruction))
+        return each_lane(step, FMA);
+    const uint32_t kept = step->instruction->flags & WSDBG_PTX_FTZ ? 0 : UINT32_MAX;
+    const uint32_t *a = hopper_values32(step, 1), *b = hopper_values32(step, 2), *c = hopper_values32(step, 3);
+    HOPPER_RESULTS(32, {
+        const double x = as_float(flushed(a[lane], kept)), y = as_float(flushed(b[lane], kept));
+        const float sum = (float)hopper_add_to_odd(x * y, as_float(flushed(c[lane], kept)));
+        out[lane] = flushed(as_bits(sum), kept);
+    });
+    return HOPPER_NEXT;
+}
+
+/* ---- signs ---- */
+
+/* The bits of a type that are signs. */
+static uint64_t signs_of(enum wsdbg_ptx_type type)
+{
+    switch (type) {
+    case WSDBG_PTX_F64:
+        return 1ull << 63;
+    case WSDBG_PTX_F32:
+        return 1u << 31;
+    case WSDBG_PTX_F16X2:
+    case WSDBG_PTX_BF16X2:
+        return 0x80008000;
+    default:
+        return 0x8000;
+    }
+}
+
+/* Subnormal numbers of f32, f16 and f16x2 as zeros. */
+static uint64_t flush(uint64_t bits, enum wsdbg_ptx_type type)
+{
+    if (type == WSDBG_PTX_F32)
+        return flushed((uint32_t)bits, 0);
+    uint64_t result = bits;
+    for (unsigned part = 0; part < (type == WSDBG_PTX_F16X2 ? 2 : 1); part++)
+        if (!(bits >> 16 * part & 0x7c00))
+            result &= ~(0x3ffull << 16 * part);
+    return result;
+}
+
+static enum hopper_outcome change_signs(struct hopper_step *step, bool negate)
+{
+    const enum wsdbg_ptx_type type = step->instruction->type;
+    const uint64_t signs = signs_of(type);
+    HOPPER_LANES_OF(step->lanes)
+    {
+        uint64_t bits = hopper_source(step, 1, lane);
+        bits = negate ? bits ^ signs : bits & ~signs;
+        hopper_result(step, 0, lane, step->instruction->flags & WSDBG_PTX_FTZ ? flush(bits, type) : bits);
+    }
+    return HOPPER_NEXT;
+}
+
+enum hopper_outcome hopper_float_abs(struct hopper_step *step)
+{
+    return change_signs(step, false);
+}
+
+enum hopper_outcome hopper_float_neg(struct hopper_step *step)
+{
+    return change_signs(step, true);
+}
+
+enum hopper_outcome hopper_do_copysign(struct hopper_step *step)
+{
+    const uint64_t sign = signs_of(step->instruction->type);
+    HOPPER_LANES_OF(step->lanes)
+    hopper_result(step, 0, lane, (hopper_source(step, 1, lane) & sign) | (hopper_source(step, 2, lane) & ~sign));
+    return HOPPER_NEXT;
+}
+
+/* ---- the rest of the rows ---- */
+
+#define ROW(function, operation)                           \
+    enum hopper_outcome function(struct hopper_step *step) \
+    {                                                      \
+        return each_lane(step, operation);                 \
+    }
+ROW(hopper_float_min, MIN)
+ROW(hopper_float_max, MAX)
+ROW(hopper_do_rcp, RCP)
+ROW(hopper_do_sqrt, SQRT)
+ROW(hopper_do_rsqrt, RSQRT)
+ROW(hopper_do_sin, SIN)
+ROW(hopper_do_cos, COS)
+ROW(hopper_do_lg2, LG2)
+ROW(hopper_do_ex2, EX2)
+ROW(hopper_do_tanh, TANH)
