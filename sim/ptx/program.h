@@ -98,7 +98,11 @@ enum wsdbg_ptx_variant {
     WSDBG_PTX_V_ADD, WSDBG_PTX_V_MIN, WSDBG_PTX_V_MAX, WSDBG_PTX_V_INC, WSDBG_PTX_V_DEC, WSDBG_PTX_V_AND, WSDBG_PTX_V_OR,
     WSDBG_PTX_V_XOR, WSDBG_PTX_V_EXCH, WSDBG_PTX_V_CAS, WSDBG_PTX_V_POPC,
     WSDBG_PTX_V_IDX, WSDBG_PTX_V_UP, WSDBG_PTX_V_DOWN, WSDBG_PTX_V_BFLY,
-    WSDBG_PTX_V_ALL, WSDBG_PTX_V_ANY, WSDBG_PTX_V_UNI, WSDBG_PTX_V_BALLOT
+    WSDBG_PTX_V_ALL, WSDBG_PTX_V_ANY, WSDBG_PTX_V_UNI, WSDBG_PTX_V_BALLOT,
+    WSDBG_PTX_V_LEFT, WSDBG_PTX_V_RIGHT, /* of shf */
+    WSDBG_PTX_V_F4E, WSDBG_PTX_V_B4E, WSDBG_PTX_V_RC8, WSDBG_PTX_V_ECL, WSDBG_PTX_V_ECR, WSDBG_PTX_V_RC16, /* of prmt */
+    WSDBG_PTX_V_FINITE, WSDBG_PTX_V_INFINITE, WSDBG_PTX_V_NUMBER, WSDBG_PTX_V_NOT_A_NUMBER, WSDBG_PTX_V_NORMAL,
+    WSDBG_PTX_V_SUBNORMAL /* of testp */
 };
 
 /* Modifiers that are there or not. */
@@ -158,6 +162,15 @@ struct wsdbg_ptx_variable {
     const unsigned char *initial; /* byte_count bytes, NULL = zeros */
 };
 
+/* An address in a variable's initial bytes, known when the module is loaded: (address of `target` + addend) >> shift. */
+struct wsdbg_ptx_relocation {
+    uint32_t variable, target; /* in program->variables */
+    uint64_t offset;           /* in the variable's bytes */
+    int64_t addend;
+    uint8_t byte_count, shift;
+    bool is_generic; /* generic(target), else its address in its space; the same for global memory */
+};
+
 struct wsdbg_ptx_parameter {
     const char *name;
     uint32_t offset, byte_count, alignment;
@@ -192,6 +205,8 @@ struct wsdbg_ptx_program {
     struct wsdbg_ptx_variable *variables; /* of the module: global, const; shared ones of all functions */
     size_t variable_count;
     uint64_t global_bytes, const_bytes;   /* blocks that hold them */
+    struct wsdbg_ptx_relocation *relocations;
+    size_t relocation_count;
     struct wsdbg_ptx_place *places;
     size_t place_count;
     const char **files;
