@@ -121,7 +121,42 @@ enum wsdbg_ptx_flag {
     WSDBG_PTX_NO_INCREMENT = 1u << 27 /* .noinc of cp.async.mbarrier.arrive */
 };
 
-/* One instruction.  Sources and destinations in the order of the text; a vector counts as one. */
+/* One instruction.  Operands in the order of the text, destinations first; a vector counts as one, and so does the
+ * predicate of d|p, which is operand 1 with WITH_PREDICATE and is not there without.  Optional operands that were left out
+ * are not there either (operand_count).  Labels and tables of branches are in `target` only.
+ *
+ * Registers have the width of what they hold, except: ld, st and cvt may use wider ones; an address may be 32 or 64 bits
+ * in any space (32 are zero-extended).  An immediate is cut to its operand's width and sign-extended from there; of a
+ * predicate it is 0 or 1.  Vectors: ld, st, atom, red with vector_length > 1; mov that packs or unpacks; fragments of
+ * wgmma and mma; ldmatrix and stmatrix (also x1); im2col offsets.
+ *
+ * What a field means where it is not obvious:
+ *   add sub addc subc mad madc   CARRY_OUT: .cc
+ *   mul mad madc mul24 mad24     part (WHOLE for floats); WIDE: d, and c of mad, have twice the type's width
+ *   div rcp sqrt sin …           APPROX: .approx and .full
+ *   lop3                         combine and WITH_PREDICATE: d, p, a, b, c, table, q
+ *   dp4a                         type of a, source_type of b
+ *   prmt shf testp               variant; NO_VARIANT of prmt: the selector's four nibbles
+ *   setp set                     compare, combine (the last operand); set: type of d, source_type of a and b;
+ *                                LO, LS, HI, HS are unsigned whatever the type says
+ *   slct                         source_type of c
+ *   cvt                          type of d, source_type of a; rounding DEFAULT: none was written; two sources with x2
+ *   cvt.pack                     type of d's parts, source_type of a and b
+ *   cvta isspacep mapa           space; cvta: TO_SHARED is .to (of any space), type is the size
+ *   ld st atom red               space: GENERIC when none was written; the memory order is in the flags
+ *   shfl vote match redux elect  variant; the lanes' mask is the last operand
+ *   bar.*, barrier.*             one row each: ALIGNED for bar.* and .aligned; bar.red: AND, OR, POPC
+ *   membar fence                 space of fence.proxy.async.*; nothing else is kept
+ *   mbarrier.*                   space: GENERIC when none was written; PARITY; NO_COMPLETE; arrive_drop: EXPECT_TX
+ *   cp.async                     ignore-src is a predicate as fourth operand, src-size a 32-bit value
+ *   cp.async.bulk*, cp.reduce*   space of the destination, source_space; variant and type of reductions; with MULTICAST the
+ *                                mask and with CACHE_HINT the policy are the last operands, in this order
+ *   cp…tensor                    dimensions; IM2COL: offsets are the operand behind the mbarrier (im2col_no_offs: none)
+ *   wgmma mma                    type of d (and c), source_type of a, third_type of b; m, n, k; wgmma: operands d, a, b,
+ *                                scale-d, then constants scale-a, scale-b and for 16-bit types trans-a (not with a in
+ *                                registers) and trans-b
+ *   setmaxnreg                   variant INC or DEC
+ */
 enum { WSDBG_PTX_OPERANDS_MAX = 8 };
 struct wsdbg_ptx_instruction {
     uint16_t operation;    /* enum wsdbg_ptx_operation */

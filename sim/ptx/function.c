@@ -1,0 +1,406 @@
+/* function.c - kernels and functions: what stands before the body, parameters, the body's scopes and labels.
+ *
+ * Reads tokens; writes program->functions and, when a scope ends, the targets of the branches in it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/declaration.h"
+#include "ptx/operand.h"
+
+enum { PARAMETER_BYTES_MAX = 32764, REGISTERS_MAX = 1 << 20 };
+
+static struct wsdbg_ptx_function *current(struct ptx_parser *parser)
+{
+    return PTX_ITEM(parser->functions, struct wsdbg_ptx_function, parser->body.function);
+}
+
+static struct wsdbg_error *declare_name(struct ptx_parser *parser, const struct ptx_symbol *symbol, uint32_t line)
+{
+    const struct ptx_symbol *known = ptx_symbols_find(parser->symbols, symbol->name);
+    if (known && known->depth == ptx_symbols_depth(parser->symbols))
+        return ptx_error(parser, line, "%.*s is declared twice", PTX_NAME(symbol->name));
+    return ptx_symbols_add(parser->symbols, symbol) ? NULL : &wsdbg_error_no_memory;
+}
+
+/* ---- scopes and labels ---- */
+
+struct wsdbg_error *ptx_add_reference(struct ptx_parser *parser, struct ptx_slice name, uint32_t line,
+                                      enum ptx_reference_kind kind, uint32_t index)
+{
+    struct ptx_reference *reference = ptx_append(&parser->references, sizeof *reference);
+    if (!reference)
+        return &wsdbg_error_no_memory;
+    *reference = (struct ptx_reference){name, line, (uint8_t)kind, index};
+    return NULL;
+}
+
+static struct wsdbg_error *begin_scope(struct ptx_parser *parser)
+{
+    struct ptx_body *body = &parser->body;
+    if (body->nesting == PTX_NESTING_MAX)
+        return ptx_error(parser, parser->lexer.token.line, "blocks are nested more than %d deep", PTX_NESTING_MAX);
+    body->references_of[body->nesting++] = parser->references.count;
+    ptx_symbols_push(parser->symbols);
+    return NULL;
+}
+
+static void resolve(struct ptx_parser *parser, const struct ptx_reference *reference, uint32_t number)
+{
+    if (reference->kind == PTX_FROM_TABLE)
+        *PTX_ITEM(parser->branch_tables, uint32_t, reference->index) = number;
+    else
+        PTX_ITEM(parser->instructions, struct wsdbg_ptx_instruction, reference->index)->target = number;
+}
+
+/* What the scope's labels answer is resolved; the rest waits for the scope around it. */
+static void end_scope(struct ptx_parser *parser)
+{
+    struct ptx_body *body = &parser->body;
+    const size_t first = body->references_of[--body->nesting];
+    size_t kept = first;
+    for (size_t i = first; i < parser->references.count; i++) {
+        const struct ptx_reference *reference = PTX_ITEM(parser->references, struct ptx_reference, i);
+        const struct ptx_symbol *symbol = ptx_symbols_find(parser->symbols, reference->name);
+        const uint8_t kind = reference->kind == PTX_TO_TABLE ? PTX_SYMBOL_TABLE : PTX_SYMBOL_LABEL;
+        if (symbol && symbol->kind == kind && symbol->depth == ptx_symbols_depth(parser->symbols))
+            resolve(parser, reference, symbol->number);
+        else
+            *PTX_ITEM(parser->references, struct ptx_reference, kept++) = *reference;
+    }
+    parser->references.count = kept;
+    ptx_symbols_pop(parser->symbols);
+}
+
+static struct wsdbg_error *check_references(const struct ptx_parser *parser)
+{
+    if (!parser->references.count)
+        return NULL;
+    const struct ptx_reference *reference = PTX_ITEM(parser->references, struct ptx_reference, 0);
+    return ptx_error(parser, reference->line, "there is no %s %.*s here",
+                     reference->kind == PTX_TO_TABLE ? "table of labels" : "label", PTX_NAME(reference->name));
+}
+
+/* NAME: .branchtargets L1, L2; */
+static struct wsdbg_error *read_branch_table(struct ptx_parser *parser, struct ptx_slice name, uint32_t line)
+{
+    const uint32_t table = (uint32_t)parser->branch_tables.count;
+    const struct ptx_symbol symbol = {.name = name, .kind = PTX_SYMBOL_TABLE, .number = table};
+    uint32_t *word = ptx_append(&parser->branch_tables, sizeof *word), count = 0;
+    if (!word)
+        return &wsdbg_error_no_memory;
+    do {
+        struct ptx_slice label;
+        const uint32_t label_line = parser->lexer.token.line;
+        PTX_TRY(ptx_expect_name(parser, &label));
+        PTX_TRY(ptx_add_reference(parser, label, label_line, PTX_FROM_TABLE, (uint32_t)parser->branch_tables.count));
+        if (!ptx_append(&parser->branch_tables, sizeof *word))
+            return &wsdbg_error_no_memory;
+        if (++count > PTX_LABELS_MAX)
+            return ptx_error(parser, label_line, "a table of more than %d labels", PTX_LABELS_MAX);
+    } while (ptx_take_mark(&parser->lexer, ','));
+    *PTX_ITEM(parser->branch_tables, uint32_t, table) = count;
+    PTX_TRY(declare_name(parser, &symbol, line));
+    return ptx_expect_mark(parser, ';');
+}
+
+/* A name with a colon behind it. */
+static struct wsdbg_error *read_label(struct ptx_parser *parser)
+{
+    const uint32_t line = parser->lexer.token.line;
+    struct ptx_symbol symbol = {.kind = PTX_SYMBOL_LABEL, .number = (uint32_t)parser->instructions.count};
+    PTX_TRY(ptx_expect_name(parser, &symbol.name));
+    PTX_TRY(ptx_expect_mark(parser, ':'));
+    if (ptx_take_dotted(&parser->lexer, "branchtargets"))
+        return read_branch_table(parser, symbol.name, line);
+    if (ptx_at_dotted(&parser->lexer, "callprototype") || ptx_at_dotted(&parser->lexer, "calltargets")) {
+        symbol.kind = PTX_SYMBOL_PROTOTYPE; /* only indirect calls use it, and they are refused */
+        while (!ptx_at_mark(&parser->lexer, ';') && parser->lexer.token.kind != PTX_TOKEN_END)
+            ptx_lexer_next(&parser->lexer);
+        PTX_TRY(ptx_expect_mark(parser, ';'));
+    }
+    parser->body.label_at_end = true;
+    return declare_name(parser, &symbol, line);
+}
+
+/* ---- the body ---- */
+
+/* Behind `.reg`: a type, then names or ranges of names. */
+static struct wsdbg_error *read_registers(struct ptx_parser *parser)
+{
+    struct ptx_lexer *lexer = &parser->lexer;
+    const enum wsdbg_ptx_type type =
+        lexer->token.kind == PTX_TOKEN_DOTTED ? ptx_type_named(lexer->token.text) : WSDBG_PTX_NO_TYPE;
+    if (type == WSDBG_PTX_NO_TYPE || type == WSDBG_PTX_B128)
+        return ptx_unexpected(parser, "the type of a register of up to 64 bits");
+    ptx_lexer_next(lexer);
+    do {
+        struct ptx_symbol symbol = {.kind = PTX_SYMBOL_REGISTER, .type = (uint8_t)type, .number = WSDBG_PTX_NONE};
+        const uint32_t line = lexer->token.line;
+        PTX_TRY(ptx_expect_name(parser, &symbol.name));
+        if (ptx_take_mark(lexer, '<')) {
+            const uint64_t count = lexer->token.integer; /* no expression: `>` ends it */
+            if (lexer->token.kind != PTX_TOKEN_INTEGER || count > REGISTERS_MAX)
+                return ptx_unexpected(parser, "a number of registers up to 1048576");
+            ptx_lexer_next(lexer);
+            PTX_TRY(ptx_expect_mark(parser, '>'));
+            symbol.kind = PTX_SYMBOL_RANGE;
+            symbol.count = (uint32_t)count;
+            symbol.numbers = calloc(count + 1, sizeof *symbol.numbers);
+            if (!symbol.numbers)
+                return &wsdbg_error_no_memory;
+            if (!ptx_symbols_add(parser->symbols, &symbol)) {
+                free(symbol.numbers);
+                return &wsdbg_error_no_memory;
+            }
+        } else {
+            PTX_TRY(declare_name(parser, &symbol, line));
+        }
+    } while (ptx_take_mark(lexer, ','));
+    return ptx_expect_mark(parser, ';');
+}
+
+static struct wsdbg_error *read_pragma(struct ptx_parser *parser)
+{
+    do {
+        if (parser->lexer.token.kind != PTX_TOKEN_STRING)
+            return ptx_unexpected(parser, "a string");
+        ptx_lexer_next(&parser->lexer);
+    } while (ptx_take_mark(&parser->lexer, ','));
+    return ptx_expect_mark(parser, ';');
+}
+
+static struct wsdbg_error *read_body_directive(struct ptx_parser *parser)
+{
+    struct ptx_lexer *lexer = &parser->lexer;
+    if (ptx_take_dotted(lexer, "loc"))
+        return ptx_read_location(parser);
+    if (ptx_take_dotted(lexer, "reg"))
+        return read_registers(parser);
+    if (ptx_take_dotted(lexer, "pragma"))
+        return read_pragma(parser);
+    const bool is_extern = ptx_take_dotted(lexer, "extern");
+    if (ptx_at_dotted(lexer, "shared") || ptx_at_dotted(lexer, "local") || ptx_at_dotted(lexer, "param") ||
+        ptx_at_dotted(lexer, "global") || ptx_at_dotted(lexer, "const"))
+        return ptx_read_variable(parser, is_extern);
+    return ptx_unexpected(parser, "a directive that a body may have");
+}
+
+static bool at_label(const struct ptx_parser *parser)
+{
+    struct ptx_lexer ahead = parser->lexer;
+    if (ahead.token.kind != PTX_TOKEN_NAME)
+        return false;
+    ptx_lexer_next(&ahead);
+    return ptx_at_mark(&ahead, ':');
+}
+
+static struct wsdbg_error *read_statement(struct ptx_parser *parser)
+{
+    struct ptx_lexer *lexer = &parser->lexer;
+    if (lexer->token.kind == PTX_TOKEN_DOTTED)
+        return read_body_directive(parser);
+    if (ptx_take_mark(lexer, ';'))
+        return NULL;
+    if (at_label(parser))
+        return read_label(parser);
+    if (lexer->token.kind != PTX_TOKEN_NAME && !ptx_at_mark(lexer, '@'))
+        return ptx_unexpected(parser, "an instruction");
+    parser->body.label_at_end = false;
+    return ptx_read_instruction(parser);
+}
+
+/* The last instruction may be passed: then lanes return there. */
+static bool falls_off(const struct ptx_parser *parser)
+{
+    const size_t count = parser->instructions.count;
+    const struct wsdbg_ptx_function *function =
+        PTX_ITEM(parser->functions, struct wsdbg_ptx_function, parser->body.function);
+    if (parser->body.label_at_end || count == function->first)
+        return true;
+    const struct wsdbg_ptx_instruction *last = PTX_ITEM(parser->instructions, struct wsdbg_ptx_instruction, count - 1);
+    return last->guard != WSDBG_PTX_NONE ||
+           (last->operation != WSDBG_PTX_OP_ret && last->operation != WSDBG_PTX_OP_exit &&
+            last->operation != WSDBG_PTX_OP_bra && last->operation != WSDBG_PTX_OP_brx);
+}
+
+static struct wsdbg_error *end_body(struct ptx_parser *parser, uint32_t line, const char *text)
+{
+    if (falls_off(parser)) {
+        const struct wsdbg_ptx_instruction ends = {.operation = WSDBG_PTX_OP_ret,
+                                                   .guard = WSDBG_PTX_NONE,
+                                                   .target = WSDBG_PTX_NONE,
+                                                   .reconverge = WSDBG_PTX_NONE,
+                                                   .text_line = line,
+                                                   .place = parser->body.place,
+                                                   .vector_length = 1};
+        PTX_TRY(ptx_add_instruction(parser, &ends, text));
+    }
+    end_scope(parser);
+    PTX_TRY(check_references(parser));
+    struct wsdbg_ptx_function *function = current(parser);
+    function->end = (uint32_t)parser->instructions.count;
+    function->register_count = (uint32_t)parser->register_types.count;
+    uint8_t *types = ptx_arena_take(&parser->storage->arena, function->register_count, 1);
+    if (!types)
+        return &wsdbg_error_no_memory;
+    if (function->register_count)
+        memcpy(types, parser->register_types.items, function->register_count);
+    function->register_types = types;
+    function->local_bytes = (uint32_t)((parser->body.local_bytes + 15) / 16 * 16);
+    PTX_TRY(ptx_place_shared(parser, function));
+    return ptx_find_reconvergence(parser, function);
+}
+
+/* Behind `{`, with the scope of the parameters around it. */
+static struct wsdbg_error *read_body(struct ptx_parser *parser)
+{
+    struct ptx_lexer *lexer = &parser->lexer;
+    const uint32_t outermost = parser->body.nesting;
+    parser->register_types.count = parser->shared_uses.count = 0;
+    current(parser)->first = (uint32_t)parser->instructions.count;
+    for (;;) {
+        const uint32_t line = lexer->token.line;
+        const char *text = lexer->token.text.bytes;
+        if (ptx_take_mark(lexer, '{')) {
+            PTX_TRY(begin_scope(parser));
+        } else if (!ptx_take_mark(lexer, '}')) {
+            if (lexer->token.kind == PTX_TOKEN_END)
+                return ptx_unexpected(parser, "}");
+            PTX_TRY(read_statement(parser));
+        } else if (parser->body.nesting == outermost) {
+            return end_body(parser, line, text);
+        } else {
+            end_scope(parser);
+        }
+    }
+}
+
+/* ---- what stands before the body ---- */
+
+static struct wsdbg_error *add_parameter(struct ptx_parser *parser, const struct ptx_declaration *declaration,
+                                         struct ptx_array *parameters)
+{
+    struct wsdbg_ptx_function *function = current(parser);
+    uint64_t offset, total = function->parameter_bytes;
+    if (!ptx_take_bytes(&total, declaration->byte_count, declaration->alignment, PARAMETER_BYTES_MAX, &offset))
+        return ptx_error(parser, declaration->line, "more than %d bytes of parameters", PARAMETER_BYTES_MAX);
+    function->parameter_bytes = (uint32_t)total;
+    struct wsdbg_ptx_parameter *parameter = ptx_append(parameters, sizeof *parameter);
+    char *name = ptx_arena_text(&parser->storage->arena, declaration->name.bytes, declaration->name.length);
+    if (!parameter || !name)
+        return &wsdbg_error_no_memory;
+    *parameter =
+        (struct wsdbg_ptx_parameter){name, (uint32_t)offset, (uint32_t)declaration->byte_count, declaration->alignment};
+    const struct ptx_symbol symbol = {.name = declaration->name,
+                                      .kind = PTX_SYMBOL_PARAMETER,
+                                      .number = (uint32_t)offset,
+                                      .count = (uint32_t)declaration->byte_count};
+    return declare_name(parser, &symbol, declaration->line);
+}
+
+/* Behind `(`. */
+static struct wsdbg_error *read_parameters(struct ptx_parser *parser, struct ptx_array *parameters)
+{
+    if (ptx_take_mark(&parser->lexer, ')'))
+        return NULL;
+    do {
+        struct ptx_declaration declaration = {.alignment = 0};
+        if (!ptx_take_dotted(&parser->lexer, "param"))
+            return ptx_unexpected(parser, ".param");
+        PTX_TRY(ptx_read_declaration(parser, &declaration));
+        PTX_TRY(add_parameter(parser, &declaration, parameters));
+    } while (ptx_take_mark(&parser->lexer, ','));
+    return ptx_expect_mark(parser, ')');
+}
+
+static struct wsdbg_error *read_kernel_parameters(struct ptx_parser *parser)
+{
+    struct ptx_array parameters = {NULL, 0, 0};
+    struct wsdbg_error *error = ptx_take_mark(&parser->lexer, '(') ? read_parameters(parser, &parameters) : NULL;
+    struct wsdbg_ptx_function *function = current(parser);
+    if (!error && parameters.count) {
+        function->parameters = ptx_arena_take(&parser->storage->arena, parameters.count, sizeof *function->parameters);
+        if (function->parameters)
+            memcpy(function->parameters, parameters.items, parameters.count * sizeof *function->parameters);
+        else
+            error = &wsdbg_error_no_memory;
+        function->parameter_count = parameters.count;
+    }
+    free(parameters.items);
+    return error;
+}
+
+static struct wsdbg_error *read_triple(struct ptx_parser *parser, uint32_t out[3])
+{
+    uint64_t value;
+    out[1] = out[2] = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        PTX_TRY(ptx_expect_count(parser, UINT32_MAX, "a number", &value));
+        out[i] = (uint32_t)value;
+        if (!ptx_take_mark(&parser->lexer, ','))
+            return NULL;
+    }
+    return ptx_unexpected(parser, "at most three numbers");
+}
+
+/* .maxntid and its like, up to the body. */
+static struct wsdbg_error *read_limits(struct ptx_parser *parser)
+{
+    static const char *const counted[] = {"minnctapersm", "maxnreg", "maxnctapersm", "maxclusterrank"};
+    struct ptx_lexer *lexer = &parser->lexer;
+    struct wsdbg_ptx_function *function = current(parser);
+    while (lexer->token.kind == PTX_TOKEN_DOTTED) {
+        uint64_t value = 0;
+        unsigned which = 0;
+        if (ptx_take_dotted(lexer, "maxntid")) {
+            PTX_TRY(read_triple(parser, function->max_threads));
+        } else if (ptx_take_dotted(lexer, "reqntid")) {
+            PTX_TRY(read_triple(parser, function->required_threads));
+        } else if (ptx_take_dotted(lexer, "reqnctapercluster")) {
+            PTX_TRY(read_triple(parser, function->required_cluster));
+        } else if (ptx_take_dotted(lexer, "explicitcluster") || ptx_take_dotted(lexer, "noreturn")) {
+            continue;
+        } else if (ptx_take_dotted(lexer, "pragma")) {
+            PTX_TRY(read_pragma(parser));
+        } else {
+            while (which < 4 && !ptx_take_dotted(lexer, counted[which]))
+                which++;
+            if (which == 4)
+                return ptx_unexpected(parser, "a directive of a function");
+            PTX_TRY(ptx_expect_count(parser, UINT32_MAX, "a number", &value));
+            if (which < 2)
+                *(which ? &function->max_registers : &function->min_ctas) = (uint32_t)value;
+        }
+    }
+    return NULL;
+}
+
+static struct wsdbg_error *add_function(struct ptx_parser *parser, struct ptx_slice name, uint32_t line)
+{
+    const struct ptx_symbol symbol = {
+        .name = name, .kind = PTX_SYMBOL_FUNCTION, .number = (uint32_t)parser->functions.count};
+    PTX_TRY(declare_name(parser, &symbol, line));
+    parser->body = (struct ptx_body){.function = symbol.number, .place = WSDBG_PTX_NONE};
+    struct wsdbg_ptx_function *function = ptx_append(&parser->functions, sizeof *function);
+    if (!function)
+        return &wsdbg_error_no_memory;
+    function->is_kernel = true;
+    function->name = ptx_arena_text(&parser->storage->arena, name.bytes, name.length);
+    return function->name ? NULL : &wsdbg_error_no_memory;
+}
+
+struct wsdbg_error *ptx_read_function(struct ptx_parser *parser, bool is_kernel)
+{
+    struct ptx_slice name;
+    const uint32_t line = parser->lexer.token.line;
+    if (!is_kernel)
+        return ptx_error(parser, line, "functions that are called (.func) are not known here yet");
+    PTX_TRY(ptx_expect_name(parser, &name));
+    PTX_TRY(add_function(parser, name, line));
+    PTX_TRY(begin_scope(parser));
+    PTX_TRY(read_kernel_parameters(parser));
+    PTX_TRY(read_limits(parser));
+    PTX_TRY(ptx_expect_mark(parser, '{'));
+    return read_body(parser);
+}
