@@ -21,6 +21,10 @@ uint32_t wgmma_chunk_of_k(const struct wgmma_descriptor *descriptor, uint32_t ro
 /* The same of a matrix in M or N order: elements 8 `chunk` to 8 `chunk` + 7 (16 bits each) of column `k`. */
 uint32_t wgmma_chunk_of_mn(const struct wgmma_descriptor *descriptor, uint32_t chunk, uint32_t k);
 
+enum { WGMMA_CHUNK_BYTES = 16, WGMMA_CHUNK_ELEMENTS = 16 /* at most */ };
+/* The elements of 16 bytes; TF32 for any type that is not a shorter one. */
+void wgmma_convert_chunk(enum wsdbg_ptx_type type, const unsigned char *bytes, float values[WGMMA_CHUNK_ELEMENTS]);
+
 /* What one warp multiplies: the shape, where operands come from. */
 struct wgmma_operation {
     enum wsdbg_ptx_type d_type, a_type, b_type;

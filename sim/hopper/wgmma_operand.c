@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { CHUNK_BYTES = 16, CORE_ROWS = 8, ELEMENTS_MOST = 16 };
+enum { CORE_ROWS = 8 };
 
 /* A field holds bits 4-17 of a byte count. */
 static uint32_t field(uint64_t bits, unsigned shift)
@@ -30,14 +30,14 @@ static uint32_t swizzled(const struct wgmma_descriptor *descriptor, uint32_t off
 {
     if (!descriptor->swizzle_bytes)
         return offset;
-    const uint32_t mask = descriptor->swizzle_bytes / CHUNK_BYTES - 1;
+    const uint32_t mask = descriptor->swizzle_bytes / WGMMA_CHUNK_BYTES - 1;
     return offset ^ (((offset >> 7) - descriptor->base) & mask) << 4;
 }
 
 uint32_t wgmma_chunk_of_k(const struct wgmma_descriptor *descriptor, uint32_t row, uint32_t chunk)
 {
-    const uint32_t pitch = descriptor->swizzle_bytes ? descriptor->swizzle_bytes : CHUNK_BYTES;
-    const uint32_t step = descriptor->swizzle_bytes ? CHUNK_BYTES : descriptor->leading;
+    const uint32_t pitch = descriptor->swizzle_bytes ? descriptor->swizzle_bytes : WGMMA_CHUNK_BYTES;
+    const uint32_t step = descriptor->swizzle_bytes ? WGMMA_CHUNK_BYTES : descriptor->leading;
     return swizzled(descriptor,
                     descriptor->start + row % CORE_ROWS * pitch + row / CORE_ROWS * descriptor->stride + chunk * step);
 }
@@ -45,11 +45,12 @@ uint32_t wgmma_chunk_of_k(const struct wgmma_descriptor *descriptor, uint32_t ro
 uint32_t wgmma_chunk_of_mn(const struct wgmma_descriptor *descriptor, uint32_t chunk, uint32_t k)
 {
     if (!descriptor->swizzle_bytes)
-        return descriptor->start + chunk * descriptor->stride + k % CORE_ROWS * CHUNK_BYTES +
+        return descriptor->start + chunk * descriptor->stride + k % CORE_ROWS * WGMMA_CHUNK_BYTES +
                k / CORE_ROWS * descriptor->leading;
-    const uint32_t width = descriptor->swizzle_bytes / CHUNK_BYTES;
-    return swizzled(descriptor, descriptor->start + chunk % width * CHUNK_BYTES + chunk / width * descriptor->leading +
-                                    k % CORE_ROWS * descriptor->swizzle_bytes + k / CORE_ROWS * descriptor->stride);
+    const uint32_t width = descriptor->swizzle_bytes / WGMMA_CHUNK_BYTES;
+    return swizzled(descriptor, descriptor->start + chunk % width * WGMMA_CHUNK_BYTES +
+                                    chunk / width * descriptor->leading + k % CORE_ROWS * descriptor->swizzle_bytes +
+                                    k / CORE_ROWS * descriptor->stride);
 }
 
 /* ---- elements ---- */
@@ -59,16 +60,15 @@ static uint32_t element_bytes(enum wsdbg_ptx_type type)
     return wsdbg_ptx_type_bytes(type);
 }
 
-#define CONVERT(bits, function)                                      \
-    do {                                                             \
-        for (uint32_t i = 0; i < CHUNK_BYTES / sizeof(bits); i++) {  \
-            memcpy(&(bits), bytes + i * sizeof(bits), sizeof(bits)); \
-            values[i] = function(bits);                              \
-        }                                                            \
+#define CONVERT(bits, function)                                           \
+    do {                                                                  \
+        for (uint32_t i = 0; i < WGMMA_CHUNK_BYTES / sizeof(bits); i++) { \
+            memcpy(&(bits), bytes + i * sizeof(bits), sizeof(bits));      \
+            values[i] = function(bits);                                   \
+        }                                                                 \
     } while (0)
 
-/* 16 bytes of elements. */
-static void convert_chunk(enum wsdbg_ptx_type type, const unsigned char *bytes, float values[ELEMENTS_MOST])
+void wgmma_convert_chunk(enum wsdbg_ptx_type type, const unsigned char *bytes, float values[WGMMA_CHUNK_ELEMENTS])
 {
     uint16_t half;
     uint32_t word;
@@ -93,11 +93,11 @@ static void convert_chunk(enum wsdbg_ptx_type type, const unsigned char *bytes, 
 }
 
 static bool load_chunk(const struct hopper_cta *cta, uint32_t offset, enum wsdbg_ptx_type type,
-                       float values[ELEMENTS_MOST])
+                       float values[WGMMA_CHUNK_ELEMENTS])
 {
-    const unsigned char *const bytes = hopper_shared(cta, offset, CHUNK_BYTES);
+    const unsigned char *const bytes = hopper_shared(cta, offset, WGMMA_CHUNK_BYTES);
     if (bytes)
-        convert_chunk(type, bytes, values);
+        wgmma_convert_chunk(type, bytes, values);
     return bytes != NULL;
 }
 
@@ -115,10 +115,10 @@ static void load_a_registers(const struct wgmma_operation *operation, float a[WG
     const uint32_t per_register = (uint32_t)sizeof(uint32_t) / element_bytes(operation->a_type);
     for (uint32_t i = 0; i < WGMMA_A_REGISTERS; i++)
         for (uint32_t lane = 0; lane < HOPPER_LANES; lane++) {
-            float values[ELEMENTS_MOST];
-            unsigned char chunk[CHUNK_BYTES] = {0};
+            float values[WGMMA_CHUNK_ELEMENTS];
+            unsigned char chunk[WGMMA_CHUNK_BYTES] = {0};
             memcpy(chunk, &operation->a_values[i][lane], sizeof(uint32_t));
-            convert_chunk(operation->a_type, chunk, values);
+            wgmma_convert_chunk(operation->a_type, chunk, values);
             const uint32_t row = lane / 4 + i % 2 * CORE_ROWS;
             const uint32_t column = lane % 4 * per_register + i / 2 * (operation->k / 2);
             memcpy(&a[row][column], values, per_register * sizeof *values);
@@ -128,7 +128,7 @@ static void load_a_registers(const struct wgmma_operation *operation, float a[WG
 static bool load_a_of_k(const struct wgmma_operation *operation, const struct hopper_cta *cta, uint32_t first_row,
                         float a[WGMMA_ROWS][WGMMA_K_MOST])
 {
-    const uint32_t elements = CHUNK_BYTES / element_bytes(operation->a_type);
+    const uint32_t elements = WGMMA_CHUNK_BYTES / element_bytes(operation->a_type);
     for (uint32_t row = 0; row < WGMMA_ROWS; row++)
         for (uint32_t chunk = 0; chunk < operation->k / elements; chunk++)
             if (!load_chunk(cta, wgmma_chunk_of_k(&operation->a, first_row + row, chunk), operation->a_type,
@@ -142,7 +142,7 @@ static bool load_a_of_m(const struct wgmma_operation *operation, const struct ho
 {
     for (uint32_t k = 0; k < operation->k; k++)
         for (uint32_t part = 0; part < WGMMA_ROWS / CORE_ROWS; part++) {
-            float values[ELEMENTS_MOST];
+            float values[WGMMA_CHUNK_ELEMENTS];
             if (!load_chunk(cta, wgmma_chunk_of_mn(&operation->a, first_row / CORE_ROWS + part, k), operation->a_type,
                             values))
                 return false;
@@ -167,17 +167,20 @@ bool wgmma_load_a(const struct wgmma_operation *operation, const struct hopper_c
     return inside;
 }
 
+/* Eight columns at a time, so that rows of b are written in one piece. */
 static bool load_b_of_k(const struct wgmma_operation *operation, const struct hopper_cta *cta,
                         float b[WGMMA_K_MOST][WGMMA_N_MOST])
 {
-    const uint32_t elements = CHUNK_BYTES / element_bytes(operation->b_type);
-    for (uint32_t column = 0; column < operation->n; column++)
+    const uint32_t elements = WGMMA_CHUNK_BYTES / element_bytes(operation->b_type);
+    for (uint32_t column = 0; column < operation->n; column += CORE_ROWS)
         for (uint32_t chunk = 0; chunk < operation->k / elements; chunk++) {
-            float values[ELEMENTS_MOST];
-            if (!load_chunk(cta, wgmma_chunk_of_k(&operation->b, column, chunk), operation->b_type, values))
-                return false;
-            for (uint32_t i = 0; i < elements; i++)
-                b[chunk * elements + i][column] = values[i];
+            float values[CORE_ROWS][WGMMA_CHUNK_ELEMENTS];
+            for (uint32_t i = 0; i < CORE_ROWS; i++)
+                if (!load_chunk(cta, wgmma_chunk_of_k(&operation->b, column + i, chunk), operation->b_type, values[i]))
+                    return false;
+            for (uint32_t k = 0; k < elements; k++)
+                for (uint32_t i = 0; i < CORE_ROWS; i++)
+                    b[chunk * elements + k][column + i] = values[i][k];
         }
     return true;
 }
