@@ -163,11 +163,22 @@ uint64_t wsdbg_gpu_resident_most(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_l
     return most;
 }
 
+/* Aligned as a tensor map has to be. */
+static unsigned char *parameters_create(uint32_t byte_count)
+{
+    enum { ALIGNMENT = 128 };
+    const size_t room = ((size_t)byte_count / ALIGNMENT + 1) * ALIGNMENT;
+    unsigned char *parameters = aligned_alloc(ALIGNMENT, room);
+    if (parameters)
+        memset(parameters, 0, room);
+    return parameters;
+}
+
 struct wsdbg_error *wsdbg_gpu_submit(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_launch *launch, int *driver_error,
                                      struct wsdbg_grid_run **out)
 {
     struct wsdbg_grid_run *run = calloc(1, sizeof *run);
-    unsigned char *parameters = calloc(1, launch->function->parameter_bytes + 1);
+    unsigned char *parameters = parameters_create(launch->function->parameter_bytes);
     if (!run || !parameters) {
         free(run);
         free(parameters);

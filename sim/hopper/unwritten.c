@@ -1,29 +1,12 @@
-/* unwritten.c - rows of the table that nobody executes yet fault when they are reached.
- *
- * These definitions are weak and last in the archive: a function of the same name elsewhere is taken instead.
- */
+/* unwritten.c - rows of the table that nobody executes yet fault when they are reached. */
 #include "hopper/device.h"
 
-#define PTX(id, ...)                                                                   \
-    __attribute__((weak)) enum hopper_outcome hopper_do_##id(struct hopper_step *step) \
-    {                                                                                  \
-        return hopper_not_written(step);                                               \
-    }
-#include "ptx/instructions.def"
-#undef PTX
-
-__attribute__((weak)) void hopper_lanes_exited(struct hopper_warp *warp, uint32_t lanes)
+enum hopper_outcome hopper_do_call(struct hopper_step *step)
 {
-    (void)warp;
-    (void)lanes;
+    return hopper_not_written(step);
 }
 
-__attribute__((weak)) void hopper_warp_freed(struct hopper_warp *warp)
+enum hopper_outcome hopper_do_brx(struct hopper_step *step)
 {
-    (void)warp;
-}
-
-__attribute__((weak)) void hopper_cta_freed(struct hopper_cta *cta)
-{
-    (void)cta;
+    return hopper_not_written(step);
 }
