@@ -26,6 +26,37 @@ enum hopper_outcome hopper_do_bra(struct hopper_step *step)
     return go_to(step, step->lanes, step->instruction->target);
 }
 
+/* Each target's lanes go their own way. */
+enum hopper_outcome hopper_do_brx(struct hopper_step *step)
+{
+    const uint32_t *table = &step->program->branch_tables[step->instruction->target];
+    const uint32_t *indices = hopper_values32(step, 0);
+    HOPPER_LANES_OF(step->lanes)
+    {
+        if (indices[lane] >= table[0])
+            return hopper_fault(step, lane, HOPPER_INVALID_PC, "index %u: the table has %u labels", indices[lane],
+                                table[0]);
+    }
+    uint32_t left = step->lanes;
+    for (;;) {
+        const uint32_t index = indices[__builtin_ctz(left)];
+        uint32_t group = 0;
+        HOPPER_LANES_OF(left)
+        group |= (uint32_t)(indices[lane] == index) << lane;
+        left &= ~group;
+        if (!left)
+            return go_to(step, group, table[1 + index]);
+        hopper_split_add(step->warp, step->split, group, table[1 + index]);
+        step->split->lanes &= ~group;
+    }
+}
+
+/* The parser refuses functions so far. */
+enum hopper_outcome hopper_do_call(struct hopper_step *step)
+{
+    return hopper_not_written(step);
+}
+
 enum hopper_outcome hopper_do_ret(struct hopper_step *step)
 {
     hopper_return(step, step->lanes);

@@ -388,31 +388,37 @@ enum hopper_outcome hopper_do_neg(struct hopper_step *step)
     }
 }
 
-#define MIN_OR_MAX(id, sign)                                     \
-    enum hopper_outcome hopper_do_##id(struct hopper_step *step) \
-    {                                                            \
-        switch (step->instruction->type) {                       \
-        case WSDBG_PTX_U16:                                      \
-            HOPPER_BINARY(32, uint16_t, x sign y ? x : y);       \
-            return HOPPER_NEXT;                                  \
-        case WSDBG_PTX_S16:                                      \
-            HOPPER_BINARY(32, int16_t, x sign y ? x : y);        \
-            return HOPPER_NEXT;                                  \
-        case WSDBG_PTX_U32:                                      \
-            HOPPER_BINARY(32, uint32_t, x sign y ? x : y);       \
-            return HOPPER_NEXT;                                  \
-        case WSDBG_PTX_S32:                                      \
-            HOPPER_BINARY(32, int32_t, x sign y ? x : y);        \
-            return HOPPER_NEXT;                                  \
-        case WSDBG_PTX_U64:                                      \
-            HOPPER_BINARY(64, uint64_t, x sign y ? x : y);       \
-            return HOPPER_NEXT;                                  \
-        case WSDBG_PTX_S64:                                      \
-            HOPPER_BINARY(64, int64_t, x sign y ? x : y);        \
-            return HOPPER_NEXT;                                  \
-        default:                                                 \
-            return hopper_float_##id(step);                      \
-        }                                                        \
+/* .relu: at least 0. */
+static int32_t positive(const struct hopper_step *step, int32_t value)
+{
+    return value < 0 && has_flag(step, WSDBG_PTX_RELU) ? 0 : value;
+}
+
+#define MIN_OR_MAX(id, sign)                                              \
+    enum hopper_outcome hopper_do_##id(struct hopper_step *step)          \
+    {                                                                     \
+        switch (step->instruction->type) {                                \
+        case WSDBG_PTX_U16:                                               \
+            HOPPER_BINARY(32, uint16_t, x sign y ? x : y);                \
+            return HOPPER_NEXT;                                           \
+        case WSDBG_PTX_S16:                                               \
+            HOPPER_BINARY(32, int16_t, x sign y ? x : y);                 \
+            return HOPPER_NEXT;                                           \
+        case WSDBG_PTX_U32:                                               \
+            HOPPER_BINARY(32, uint32_t, x sign y ? x : y);                \
+            return HOPPER_NEXT;                                           \
+        case WSDBG_PTX_S32:                                               \
+            HOPPER_BINARY(32, int32_t, positive(step, x sign y ? x : y)); \
+            return HOPPER_NEXT;                                           \
+        case WSDBG_PTX_U64:                                               \
+            HOPPER_BINARY(64, uint64_t, x sign y ? x : y);                \
+            return HOPPER_NEXT;                                           \
+        case WSDBG_PTX_S64:                                               \
+            HOPPER_BINARY(64, int64_t, x sign y ? x : y);                 \
+            return HOPPER_NEXT;                                           \
+        default:                                                          \
+            return hopper_float_##id(step);                               \
+        }                                                                 \
     }
 MIN_OR_MAX(min, <)
 MIN_OR_MAX(max, >)

@@ -88,12 +88,12 @@ struct hopper_warp {
     uint32_t carries;        /* of .cc: a bit a lane */
     uint64_t writes;         /* of memory or barriers, for spin detection */
     uint64_t instructions;
-    uint32_t priority;          /* of the PCT schedule */
-    uint32_t ready_at;          /* place in the scheduler's list, NONE = every split waits */
-    struct hopper_read read;    /* from memory, since spin.c last began to watch a loop */
-    uint32_t cluster_arrived;   /* lanes that arrived at the cluster barrier and have not waited since */
-    uint32_t cluster_parity;    /* of those lanes: the parity of its generation when they arrived */
-    struct hopper_wgmma *wgmma; /* its matrix work under way; NULL = none yet; see wgmma.h */
+    uint32_t priority;               /* of the PCT schedule */
+    uint32_t ready_at;               /* place in the scheduler's list, NONE = every split waits */
+    struct hopper_read read;         /* from memory, since spin.c last began to watch a loop */
+    uint32_t cluster_arrived;        /* lanes that arrived at the cluster barrier and have not waited since */
+    uint32_t cluster_parity;         /* of those lanes: the parity of its generation when they arrived */
+    struct hopper_wgmma *wgmma;      /* its matrix work under way; NULL = none yet; see wgmma.h */
     struct hopper_copy_groups *bulk; /* its lanes' groups of cp.async.bulk; NULL = none yet */
     struct hopper_copies *copies;    /* its lanes' cp.async; NULL = none yet */
 };
