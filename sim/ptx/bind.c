@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ptx/function.h"
 #include "ptx/operand.h"
 
 struct binding {
@@ -156,11 +157,8 @@ static struct wsdbg_error *note_shared(const struct binding *binding, const stru
 {
     if (written->shared == WSDBG_PTX_NONE)
         return NULL;
-    struct ptx_operand_place *place = ptx_append(&binding->parser->shared_uses, sizeof *place);
-    if (!place)
-        return &wsdbg_error_no_memory;
-    *place = (struct ptx_operand_place){in_vector, (uint8_t)operand, index, written->shared};
-    return NULL;
+    const struct ptx_use use = {PTX_USE_SHARED, in_vector, (uint8_t)operand, index, written->shared};
+    return ptx_add_use(binding->parser, &use);
 }
 
 static struct wsdbg_error *add_element(const struct binding *binding, const struct ptx_written *written,
@@ -314,15 +312,15 @@ static struct wsdbg_error *bind_slot(const struct binding *binding, const struct
         return bind_label(binding, written, PTX_TO_LABEL);
     case PTX_SLOT_TABLE:
         return bind_label(binding, written, PTX_TO_TABLE);
-    case PTX_SLOT_CALL:
+    case PTX_SLOT_CALL: /* call.c reads what a call has */
         break;
     }
-    return refuse(binding, "understood");
+    return NULL;
 }
 
 static bool is_control(const struct ptx_slot *slot)
 {
-    return slot->kind == PTX_SLOT_LABEL || slot->kind == PTX_SLOT_TABLE;
+    return slot->kind == PTX_SLOT_LABEL || slot->kind == PTX_SLOT_TABLE || slot->kind == PTX_SLOT_CALL;
 }
 
 /* How many operands there are beyond those that must be; negative: too few. */

@@ -19,6 +19,9 @@ struct ptx_declaration {
 /* Behind the space (.global, .param, ...): alignment, type, name, dimensions. */
 struct wsdbg_error *ptx_read_declaration(struct ptx_parser *parser, struct ptx_declaration *out);
 
+/* variable.c: a variable of the current function's local memory. */
+struct wsdbg_error *ptx_declare_local(struct ptx_parser *parser, const struct ptx_declaration *declaration);
+
 /* What the parser remembers of a variable of the program. */
 struct ptx_variable_note {
     uint32_t line;

@@ -1,4 +1,4 @@
-/* function.c - kernels and functions: what stands before the body, parameters, the body's scopes and labels.
+/* function.c - bodies of kernels and functions: scopes, labels, registers, directives.
  *
  * Reads tokens; writes program->functions and, when a scope ends, the targets of the branches in it.
  */
@@ -6,16 +6,22 @@
 #include <string.h>
 
 #include "ptx/declaration.h"
+#include "ptx/function.h"
 #include "ptx/operand.h"
 
-enum { PARAMETER_BYTES_MAX = 32764, REGISTERS_MAX = 1 << 20 };
+enum { REGISTERS_MAX = 1 << 20 };
 
 static struct wsdbg_ptx_function *current(struct ptx_parser *parser)
 {
     return PTX_ITEM(parser->functions, struct wsdbg_ptx_function, parser->body.function);
 }
 
-static struct wsdbg_error *declare_name(struct ptx_parser *parser, const struct ptx_symbol *symbol, uint32_t line)
+static struct ptx_function_note *current_note(struct ptx_parser *parser)
+{
+    return PTX_ITEM(parser->function_notes, struct ptx_function_note, parser->body.function);
+}
+
+struct wsdbg_error *ptx_declare_name(struct ptx_parser *parser, const struct ptx_symbol *symbol, uint32_t line)
 {
     const struct ptx_symbol *known = ptx_symbols_find(parser->symbols, symbol->name);
     if (known && known->depth == ptx_symbols_depth(parser->symbols))
@@ -24,6 +30,15 @@ static struct wsdbg_error *declare_name(struct ptx_parser *parser, const struct 
 }
 
 /* ---- scopes and labels ---- */
+
+struct wsdbg_error *ptx_add_use(struct ptx_parser *parser, const struct ptx_use *use)
+{
+    struct ptx_use *added = ptx_append(&parser->uses, sizeof *added);
+    if (!added)
+        return &wsdbg_error_no_memory;
+    *added = *use;
+    return NULL;
+}
 
 struct wsdbg_error *ptx_add_reference(struct ptx_parser *parser, struct ptx_slice name, uint32_t line,
                                       enum ptx_reference_kind kind, uint32_t index)
@@ -35,7 +50,7 @@ struct wsdbg_error *ptx_add_reference(struct ptx_parser *parser, struct ptx_slic
     return NULL;
 }
 
-static struct wsdbg_error *begin_scope(struct ptx_parser *parser)
+struct wsdbg_error *ptx_begin_scope(struct ptx_parser *parser)
 {
     struct ptx_body *body = &parser->body;
     if (body->nesting == PTX_NESTING_MAX)
@@ -54,7 +69,7 @@ static void resolve(struct ptx_parser *parser, const struct ptx_reference *refer
 }
 
 /* What the scope's labels answer is resolved; the rest waits for the scope around it. */
-static void end_scope(struct ptx_parser *parser)
+void ptx_end_scope(struct ptx_parser *parser)
 {
     struct ptx_body *body = &parser->body;
     const size_t first = body->references_of[--body->nesting];
@@ -100,7 +115,7 @@ static struct wsdbg_error *read_branch_table(struct ptx_parser *parser, struct p
             return ptx_error(parser, label_line, "a table of more than %d labels", PTX_LABELS_MAX);
     } while (ptx_take_mark(&parser->lexer, ','));
     *PTX_ITEM(parser->branch_tables, uint32_t, table) = count;
-    PTX_TRY(declare_name(parser, &symbol, line));
+    PTX_TRY(ptx_declare_name(parser, &symbol, line));
     return ptx_expect_mark(parser, ';');
 }
 
@@ -120,7 +135,7 @@ static struct wsdbg_error *read_label(struct ptx_parser *parser)
         PTX_TRY(ptx_expect_mark(parser, ';'));
     }
     parser->body.label_at_end = true;
-    return declare_name(parser, &symbol, line);
+    return ptx_declare_name(parser, &symbol, line);
 }
 
 /* ---- the body ---- */
@@ -154,13 +169,13 @@ static struct wsdbg_error *read_registers(struct ptx_parser *parser)
                 return &wsdbg_error_no_memory;
             }
         } else {
-            PTX_TRY(declare_name(parser, &symbol, line));
+            PTX_TRY(ptx_declare_name(parser, &symbol, line));
         }
     } while (ptx_take_mark(lexer, ','));
     return ptx_expect_mark(parser, ';');
 }
 
-static struct wsdbg_error *read_pragma(struct ptx_parser *parser)
+struct wsdbg_error *ptx_read_pragma(struct ptx_parser *parser)
 {
     do {
         if (parser->lexer.token.kind != PTX_TOKEN_STRING)
@@ -178,7 +193,7 @@ static struct wsdbg_error *read_body_directive(struct ptx_parser *parser)
     if (ptx_take_dotted(lexer, "reg"))
         return read_registers(parser);
     if (ptx_take_dotted(lexer, "pragma"))
-        return read_pragma(parser);
+        return ptx_read_pragma(parser);
     const bool is_extern = ptx_take_dotted(lexer, "extern");
     if (ptx_at_dotted(lexer, "shared") || ptx_at_dotted(lexer, "local") || ptx_at_dotted(lexer, "param") ||
         ptx_at_dotted(lexer, "global") || ptx_at_dotted(lexer, "const"))
@@ -224,6 +239,18 @@ static bool falls_off(const struct ptx_parser *parser)
             last->operation != WSDBG_PTX_OP_bra && last->operation != WSDBG_PTX_OP_brx);
 }
 
+static struct wsdbg_error *keep_register_types(struct ptx_parser *parser, struct wsdbg_ptx_function *function)
+{
+    function->register_count = (uint32_t)parser->register_types.count;
+    uint8_t *types = ptx_arena_take(&parser->storage->arena, function->register_count, 1);
+    if (!types)
+        return &wsdbg_error_no_memory;
+    if (function->register_count)
+        memcpy(types, parser->register_types.items, function->register_count);
+    function->register_types = types;
+    return NULL;
+}
+
 static struct wsdbg_error *end_body(struct ptx_parser *parser, uint32_t line, const char *text)
 {
     if (falls_off(parser)) {
@@ -236,19 +263,18 @@ static struct wsdbg_error *end_body(struct ptx_parser *parser, uint32_t line, co
                                                    .vector_length = 1};
         PTX_TRY(ptx_add_instruction(parser, &ends, text));
     }
-    end_scope(parser);
+    ptx_end_scope(parser);
     PTX_TRY(check_references(parser));
     struct wsdbg_ptx_function *function = current(parser);
+    struct ptx_function_note *note = current_note(parser);
     function->end = (uint32_t)parser->instructions.count;
-    function->register_count = (uint32_t)parser->register_types.count;
-    uint8_t *types = ptx_arena_take(&parser->storage->arena, function->register_count, 1);
-    if (!types)
-        return &wsdbg_error_no_memory;
-    if (function->register_count)
-        memcpy(types, parser->register_types.items, function->register_count);
-    function->register_types = types;
-    function->local_bytes = (uint32_t)((parser->body.local_bytes + 15) / 16 * 16);
-    PTX_TRY(ptx_place_shared(parser, function));
+    function->local_bytes = (uint32_t)parser->body.local_bytes;
+    note->frame_alignment = parser->body.local_alignment ? parser->body.local_alignment : 1;
+    note->vectors.end = parser->vectors.count;
+    note->branch_tables.end = parser->branch_tables.count;
+    note->uses.end = parser->uses.count;
+    note->calls.end = parser->calls.count;
+    PTX_TRY(keep_register_types(parser, function));
     return ptx_find_reconvergence(parser, function);
 }
 
@@ -257,13 +283,18 @@ static struct wsdbg_error *read_body(struct ptx_parser *parser)
 {
     struct ptx_lexer *lexer = &parser->lexer;
     const uint32_t outermost = parser->body.nesting;
-    parser->register_types.count = parser->shared_uses.count = 0;
+    struct ptx_function_note *note = current_note(parser);
+    parser->register_types.count = 0;
     current(parser)->first = (uint32_t)parser->instructions.count;
+    note->vectors.first = parser->vectors.count;
+    note->branch_tables.first = parser->branch_tables.count;
+    note->uses.first = parser->uses.count;
+    note->calls.first = parser->calls.count;
     for (;;) {
         const uint32_t line = lexer->token.line;
         const char *text = lexer->token.text.bytes;
         if (ptx_take_mark(lexer, '{')) {
-            PTX_TRY(begin_scope(parser));
+            PTX_TRY(ptx_begin_scope(parser));
         } else if (!ptx_take_mark(lexer, '}')) {
             if (lexer->token.kind == PTX_TOKEN_END)
                 return ptx_unexpected(parser, "}");
@@ -271,136 +302,17 @@ static struct wsdbg_error *read_body(struct ptx_parser *parser)
         } else if (parser->body.nesting == outermost) {
             return end_body(parser, line, text);
         } else {
-            end_scope(parser);
+            ptx_end_scope(parser);
         }
     }
-}
-
-/* ---- what stands before the body ---- */
-
-static struct wsdbg_error *add_parameter(struct ptx_parser *parser, const struct ptx_declaration *declaration,
-                                         struct ptx_array *parameters)
-{
-    struct wsdbg_ptx_function *function = current(parser);
-    uint64_t offset, total = function->parameter_bytes;
-    if (!ptx_take_bytes(&total, declaration->byte_count, declaration->alignment, PARAMETER_BYTES_MAX, &offset))
-        return ptx_error(parser, declaration->line, "more than %d bytes of parameters", PARAMETER_BYTES_MAX);
-    function->parameter_bytes = (uint32_t)total;
-    struct wsdbg_ptx_parameter *parameter = ptx_append(parameters, sizeof *parameter);
-    char *name = ptx_arena_text(&parser->storage->arena, declaration->name.bytes, declaration->name.length);
-    if (!parameter || !name)
-        return &wsdbg_error_no_memory;
-    *parameter =
-        (struct wsdbg_ptx_parameter){name, (uint32_t)offset, (uint32_t)declaration->byte_count, declaration->alignment};
-    const struct ptx_symbol symbol = {.name = declaration->name,
-                                      .kind = PTX_SYMBOL_PARAMETER,
-                                      .number = (uint32_t)offset,
-                                      .count = (uint32_t)declaration->byte_count};
-    return declare_name(parser, &symbol, declaration->line);
-}
-
-/* Behind `(`. */
-static struct wsdbg_error *read_parameters(struct ptx_parser *parser, struct ptx_array *parameters)
-{
-    if (ptx_take_mark(&parser->lexer, ')'))
-        return NULL;
-    do {
-        struct ptx_declaration declaration = {.alignment = 0};
-        if (!ptx_take_dotted(&parser->lexer, "param"))
-            return ptx_unexpected(parser, ".param");
-        PTX_TRY(ptx_read_declaration(parser, &declaration));
-        PTX_TRY(add_parameter(parser, &declaration, parameters));
-    } while (ptx_take_mark(&parser->lexer, ','));
-    return ptx_expect_mark(parser, ')');
-}
-
-static struct wsdbg_error *read_kernel_parameters(struct ptx_parser *parser)
-{
-    struct ptx_array parameters = {NULL, 0, 0};
-    struct wsdbg_error *error = ptx_take_mark(&parser->lexer, '(') ? read_parameters(parser, &parameters) : NULL;
-    struct wsdbg_ptx_function *function = current(parser);
-    if (!error && parameters.count) {
-        function->parameters = ptx_arena_take(&parser->storage->arena, parameters.count, sizeof *function->parameters);
-        if (function->parameters)
-            memcpy(function->parameters, parameters.items, parameters.count * sizeof *function->parameters);
-        else
-            error = &wsdbg_error_no_memory;
-        function->parameter_count = parameters.count;
-    }
-    free(parameters.items);
-    return error;
-}
-
-static struct wsdbg_error *read_triple(struct ptx_parser *parser, uint32_t out[3])
-{
-    uint64_t value;
-    out[1] = out[2] = 1;
-    for (unsigned i = 0; i < 3; i++) {
-        PTX_TRY(ptx_expect_count(parser, UINT32_MAX, "a number", &value));
-        out[i] = (uint32_t)value;
-        if (!ptx_take_mark(&parser->lexer, ','))
-            return NULL;
-    }
-    return ptx_unexpected(parser, "at most three numbers");
-}
-
-/* .maxntid and its like, up to the body. */
-static struct wsdbg_error *read_limits(struct ptx_parser *parser)
-{
-    static const char *const counted[] = {"minnctapersm", "maxnreg", "maxnctapersm", "maxclusterrank"};
-    struct ptx_lexer *lexer = &parser->lexer;
-    struct wsdbg_ptx_function *function = current(parser);
-    while (lexer->token.kind == PTX_TOKEN_DOTTED) {
-        uint64_t value = 0;
-        unsigned which = 0;
-        if (ptx_take_dotted(lexer, "maxntid")) {
-            PTX_TRY(read_triple(parser, function->max_threads));
-        } else if (ptx_take_dotted(lexer, "reqntid")) {
-            PTX_TRY(read_triple(parser, function->required_threads));
-        } else if (ptx_take_dotted(lexer, "reqnctapercluster")) {
-            PTX_TRY(read_triple(parser, function->required_cluster));
-        } else if (ptx_take_dotted(lexer, "explicitcluster") || ptx_take_dotted(lexer, "noreturn")) {
-            continue;
-        } else if (ptx_take_dotted(lexer, "pragma")) {
-            PTX_TRY(read_pragma(parser));
-        } else {
-            while (which < 4 && !ptx_take_dotted(lexer, counted[which]))
-                which++;
-            if (which == 4)
-                return ptx_unexpected(parser, "a directive of a function");
-            PTX_TRY(ptx_expect_count(parser, UINT32_MAX, "a number", &value));
-            if (which < 2)
-                *(which ? &function->max_registers : &function->min_ctas) = (uint32_t)value;
-        }
-    }
-    return NULL;
-}
-
-static struct wsdbg_error *add_function(struct ptx_parser *parser, struct ptx_slice name, uint32_t line)
-{
-    const struct ptx_symbol symbol = {
-        .name = name, .kind = PTX_SYMBOL_FUNCTION, .number = (uint32_t)parser->functions.count};
-    PTX_TRY(declare_name(parser, &symbol, line));
-    parser->body = (struct ptx_body){.function = symbol.number, .place = WSDBG_PTX_NONE};
-    struct wsdbg_ptx_function *function = ptx_append(&parser->functions, sizeof *function);
-    if (!function)
-        return &wsdbg_error_no_memory;
-    function->is_kernel = true;
-    function->name = ptx_arena_text(&parser->storage->arena, name.bytes, name.length);
-    return function->name ? NULL : &wsdbg_error_no_memory;
 }
 
 struct wsdbg_error *ptx_read_function(struct ptx_parser *parser, bool is_kernel)
 {
-    struct ptx_slice name;
-    const uint32_t line = parser->lexer.token.line;
-    if (!is_kernel)
-        return ptx_error(parser, line, "functions that are called (.func) are not known here yet");
-    PTX_TRY(ptx_expect_name(parser, &name));
-    PTX_TRY(add_function(parser, name, line));
-    PTX_TRY(begin_scope(parser));
-    PTX_TRY(read_kernel_parameters(parser));
-    PTX_TRY(read_limits(parser));
-    PTX_TRY(ptx_expect_mark(parser, '{'));
-    return read_body(parser);
+    bool has_body;
+    PTX_TRY(ptx_read_header(parser, is_kernel, &has_body));
+    if (has_body)
+        return read_body(parser);
+    ptx_end_scope(parser);
+    return NULL;
 }

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "ptx/function.h"
 #include "ptx/operand.h"
 
 enum { SUFFIXES_MAX = 24 };
@@ -128,7 +129,7 @@ static struct wsdbg_error *match(struct ptx_parser *parser, const struct ptx_sta
     PTX_TRY(split_suffixes(parser, statement, mnemonic_length, suffixes, &count));
     for (uint32_t i = table->first_form[operation]; i < table->first_form[operation + 1]; i++) {
         const struct ptx_form *form = &table->forms[i];
-        const size_t vectors = parser->vectors.count, shared = parser->shared_uses.count;
+        const size_t vectors = parser->vectors.count, uses = parser->uses.count;
         const size_t references = parser->references.count;
         size_t fitted;
         if (form->mnemonic.bytes && (form->mnemonic.length != mnemonic_length ||
@@ -144,10 +145,24 @@ static struct wsdbg_error *match(struct ptx_parser *parser, const struct ptx_sta
         if (!error)
             return check_constants(parser, statement, instruction);
         parser->vectors.count = vectors;
-        parser->shared_uses.count = shared;
+        parser->uses.count = uses;
         parser->references.count = references;
     }
     return error ? error : refuse_suffixes(parser, statement, mnemonic_length, suffixes, count, most_fitted);
+}
+
+/* A called function's parameters, and those that a caller prepares, lie in local memory; only kernels' have their own.
+ */
+static void choose_parameters(const struct ptx_parser *parser, const struct ptx_statement *statement,
+                              struct wsdbg_ptx_instruction *instruction)
+{
+    bool is_local = !PTX_ITEM(parser->functions, struct wsdbg_ptx_function, parser->body.function)->is_kernel &&
+                    !strstr(statement->opcode, "param::entry");
+    for (unsigned i = 0; i < instruction->operand_count; i++)
+        is_local = is_local || (instruction->operands[i].kind == WSDBG_PTX_OPERAND_ADDRESS &&
+                                instruction->operands[i].space == WSDBG_PTX_LOCAL);
+    if (instruction->space == WSDBG_PTX_PARAM && (is_local || instruction->operation == WSDBG_PTX_OP_st))
+        instruction->space = WSDBG_PTX_LOCAL;
 }
 
 static struct wsdbg_error *unknown_instruction(const struct ptx_parser *parser, const struct ptx_statement *statement)
@@ -160,6 +175,8 @@ static struct wsdbg_error *unknown_instruction(const struct ptx_parser *parser, 
 struct wsdbg_error *ptx_add_instruction(struct ptx_parser *parser, const struct wsdbg_ptx_instruction *instruction,
                                         const char *text)
 {
+    if (parser->instructions.count == PTX_INSTRUCTIONS_MAX)
+        return ptx_error(parser, instruction->text_line, "more than %d instructions", PTX_INSTRUCTIONS_MAX);
     struct wsdbg_ptx_instruction *added = ptx_append(&parser->instructions, sizeof *added);
     uint32_t *place = added ? ptx_append(&parser->instruction_text, sizeof *place) : NULL;
     if (!place)
@@ -185,7 +202,13 @@ struct wsdbg_error *ptx_read_instruction(struct ptx_parser *parser)
     instruction.operation = (uint16_t)operation;
     instruction.text_line = statement->line;
     instruction.place = parser->body.place;
+    if (operation == WSDBG_PTX_OP_call) {
+        statement->operand_count = 0;
+        PTX_TRY(match(parser, statement, operation, mnemonic_length, &instruction));
+        return ptx_read_call(parser, &instruction, statement->text);
+    }
     PTX_TRY(ptx_read_operands(parser, statement));
     PTX_TRY(match(parser, statement, operation, mnemonic_length, &instruction));
+    choose_parameters(parser, statement, &instruction);
     return ptx_add_instruction(parser, &instruction, statement->text);
 }

@@ -1,9 +1,10 @@
 /* operand.c - see operand.h.  Reads tokens and symbols; numbers registers as they are first used. */
+#include "ptx/function.h"
 #include "ptx/operand.h"
 
 #include <string.h>
 
-static struct wsdbg_error *number_register(struct ptx_parser *parser, uint8_t type, uint32_t *number)
+struct wsdbg_error *ptx_new_register(struct ptx_parser *parser, uint8_t type, uint32_t *number)
 {
     *number = (uint32_t)parser->register_types.count;
     uint8_t *added = ptx_append(&parser->register_types, sizeof *added);
@@ -23,14 +24,14 @@ struct wsdbg_error *ptx_use_register(struct ptx_parser *parser, struct ptx_slice
         return NULL;
     if (symbol) {
         if (symbol->number == WSDBG_PTX_NONE)
-            PTX_TRY(number_register(parser, symbol->type, &symbol->number));
+            PTX_TRY(ptx_new_register(parser, symbol->type, &symbol->number));
         *number = symbol->number;
     } else {
         symbol = ptx_symbols_find_range(parser->symbols, name, &index);
         if (!symbol)
             return NULL;
         if (!symbol->numbers[index]) {
-            PTX_TRY(number_register(parser, symbol->type, &symbol->numbers[index]));
+            PTX_TRY(ptx_new_register(parser, symbol->type, &symbol->numbers[index]));
             symbol->numbers[index]++;
         }
         *number = symbol->numbers[index] - 1;
@@ -50,6 +51,7 @@ static struct wsdbg_error *use_variable(struct ptx_parser *parser, const struct 
     if (symbol->kind == PTX_SYMBOL_LOCAL || symbol->kind == PTX_SYMBOL_PARAMETER) {
         out->operand.space = symbol->kind == PTX_SYMBOL_LOCAL ? WSDBG_PTX_LOCAL : WSDBG_PTX_PARAM;
         out->operand.value = symbol->number;
+        out->byte_count = symbol->count;
         return NULL;
     }
     if (symbol->kind != PTX_SYMBOL_VARIABLE)

@@ -22,6 +22,7 @@ struct ptx_written {
     struct wsdbg_ptx_operand operand; /* of REGISTER, SPECIAL, VARIABLE, ADDRESS: complete */
     uint8_t type;                     /* of REGISTER and SPECIAL; of the base of ADDRESS, NO_TYPE = no register */
     bool is_joined;                   /* stands behind `|` */
+    uint32_t byte_count;              /* of VARIABLE in local memory: from the address on */
     uint32_t shared;                  /* variable whose offset is known when the function ends; NONE = none */
     struct ptx_constant constant;
     struct ptx_slice name;

@@ -13,6 +13,7 @@
 #include "base/grow.h"
 #include "ptx/constant.h"
 #include "ptx/declaration.h"
+#include "ptx/function.h"
 #include "ptx/operand.h"
 #include "ptx/place.h"
 
@@ -195,6 +196,7 @@ static struct wsdbg_error *read_module(struct ptx_parser *parser)
     while (parser->lexer.token.kind != PTX_TOKEN_END)
         PTX_TRY(read_directive(parser));
     PTX_TRY(check_variables(parser));
+    PTX_TRY(ptx_link(parser));
     return ptx_finish_places(parser);
 }
 
@@ -224,8 +226,8 @@ static void free_parser(struct ptx_parser *parser)
     struct ptx_array *const arrays[] = {
         &parser->instructions,   &parser->instruction_text, &parser->vectors,     &parser->branch_tables,
         &parser->functions,      &parser->variables,        &parser->relocations, &parser->places,
-        &parser->files,          &parser->references,       &parser->shared_uses, &parser->register_types,
-        &parser->variable_notes,
+        &parser->files,          &parser->references,       &parser->uses,        &parser->register_types,
+        &parser->variable_notes, &parser->function_notes,   &parser->calls,
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]->items);

@@ -126,6 +126,7 @@ static bool named_slot(struct ptx_slice text, struct ptx_slot *slot)
             slot->kind = (uint8_t)named[i].kind;
             slot->width = named[i].width;
             slot->is_written = slot->is_written || slot->width == 'd';
+            slot->is_optional = slot->is_optional || slot->kind == PTX_SLOT_CALL; /* read by call.c */
             return true;
         }
     return false;

@@ -24,6 +24,7 @@ enum {
     PTX_LABELS_MAX = 1 << 16,    /* of one .branchtargets */
     PTX_CONST_BYTES_MAX = 65536, /* of a module's constant bank */
     PTX_INITIAL_BYTES_MAX = 1 << 26,
+    PTX_INSTRUCTIONS_MAX = 1 << 21,
     PTX_STATEMENT_TEXT = 160 /* of an instruction in an error */
 };
 
@@ -33,7 +34,7 @@ struct ptx_array {
     size_t count, room;
 };
 
-/* A label that was named before it was known, or a shared variable before the function's layout is. */
+/* A label that was named before it was known. */
 struct ptx_reference {
     struct ptx_slice name;
     uint32_t line;
@@ -42,20 +43,15 @@ struct ptx_reference {
 };
 enum ptx_reference_kind { PTX_TO_LABEL, PTX_TO_TABLE, PTX_FROM_TABLE };
 
-struct ptx_operand_place { /* of an operand that names a shared variable */
-    bool in_vector;
-    uint8_t operand;
-    uint32_t index; /* instruction or element */
-    uint32_t variable;
-};
-
 struct ptx_body {      /* the function that is being read */
     uint32_t function; /* in program->functions */
     uint32_t nesting;
     size_t references_of[PTX_NESTING_MAX]; /* how many references there were when the scope began */
     uint64_t local_bytes;
-    uint32_t place;    /* of the last .loc */
-    bool label_at_end; /* a label stands behind the last instruction */
+    uint32_t local_alignment;
+    uint32_t copy_registers[2]; /* for arguments of calls: 32 and 64 bits wide; NONE = none yet */
+    uint32_t place;             /* of the last .loc */
+    bool label_at_end;          /* a label stands behind the last instruction */
 };
 
 struct ptx_parser {
@@ -68,7 +64,7 @@ struct ptx_parser {
     struct wsdbg_ptx_program *program;
     struct ptx_array instructions, instruction_text, vectors, branch_tables, functions, variables, relocations, places,
         files;
-    struct ptx_array references, shared_uses, register_types, variable_notes, placed;
+    struct ptx_array references, uses, calls, register_types, variable_notes, function_notes;
     struct ptx_places *place_index;
     uint64_t initial_bytes;
     struct ptx_body body;
@@ -122,8 +118,6 @@ struct wsdbg_error *ptx_read_file(struct ptx_parser *parser);
 struct wsdbg_error *ptx_read_location(struct ptx_parser *parser);
 struct wsdbg_error *ptx_read_section(struct ptx_parser *parser);
 struct wsdbg_error *ptx_finish_places(struct ptx_parser *parser);
-/* shared.c: where the function's shared variables lie. */
-struct wsdbg_error *ptx_place_shared(struct ptx_parser *parser, struct wsdbg_ptx_function *function);
 /* flow.c: fills `reconverge` of the function's branches. */
 struct wsdbg_error *ptx_find_reconvergence(struct ptx_parser *parser, const struct wsdbg_ptx_function *function);
 

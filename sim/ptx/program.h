@@ -144,6 +144,9 @@ enum wsdbg_ptx_flag {
  *   cvt.pack                     type of d's parts, source_type of a and b
  *   cvta isspacep mapa           space; cvta: TO_SHARED is .to (of any space), type is the size
  *   ld st atom red               space: GENERIC when none was written; the memory order is in the flags
+ *   call                         target: the callee's first instruction in this kernel, NONE = it has no body (vprintf,
+ *                                __assertfail); operand 0: index in program->functions; operand 1: where its parameters,
+ *                                results first, lie in local memory (their offsets there: its `parameters`)
  *   shfl vote match redux elect  variant; the lanes' mask is the last operand
  *   bar.*, barrier.*             one row each: ALIGNED for bar.* and .aligned; bar.red: AND, OR, POPC
  *   membar fence                 space of fence.proxy.async.*; nothing else is kept
@@ -211,10 +214,13 @@ struct wsdbg_ptx_parameter {
     uint32_t offset, byte_count, alignment;
 };
 
+/* A kernel, or a function that kernels call.  The code of called functions stands behind each kernel's own, with registers
+ * and local memory of their own among the kernel's, so a call only keeps where to go on: `call` pushes the next instruction
+ * and goes to its target, `ret` pops; loads and stores around the call copy arguments and results.  Nothing recurses. */
 struct wsdbg_ptx_function {
     const char *name;
     bool is_kernel;
-    uint32_t first, end;              /* instructions [first, end) */
+    uint32_t first, end;              /* instructions [first, end) of a kernel, with what it calls; 0, 0 of functions */
     uint32_t register_count;          /* registers are numbered from 0 in each function */
     const uint8_t *register_types;    /* enum wsdbg_ptx_type of each */
     struct wsdbg_ptx_parameter *parameters;

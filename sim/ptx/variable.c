@@ -178,7 +178,7 @@ static struct wsdbg_error *declare(struct ptx_parser *parser, struct ptx_declara
     return place(parser, declaration, variable);
 }
 
-static struct wsdbg_error *declare_local(struct ptx_parser *parser, const struct ptx_declaration *declaration)
+struct wsdbg_error *ptx_declare_local(struct ptx_parser *parser, const struct ptx_declaration *declaration)
 {
     uint64_t offset;
     const struct ptx_symbol *known = ptx_symbols_find(parser->symbols, declaration->name);
@@ -190,6 +190,8 @@ static struct wsdbg_error *declare_local(struct ptx_parser *parser, const struct
                         &offset))
         return ptx_error(parser, declaration->line, "%.*s: a thread's local memory is more than 512 KiB",
                          PTX_NAME(declaration->name));
+    if (declaration->alignment > parser->body.local_alignment)
+        parser->body.local_alignment = declaration->alignment;
     const struct ptx_symbol symbol = {.name = declaration->name,
                                       .kind = PTX_SYMBOL_LOCAL,
                                       .number = (uint32_t)offset,
@@ -207,6 +209,6 @@ struct wsdbg_error *ptx_read_variable(struct ptx_parser *parser, bool is_extern)
                                                                        : WSDBG_PTX_GLOBAL;
     ptx_lexer_next(lexer);
     PTX_TRY(ptx_read_declaration(parser, &declaration));
-    PTX_TRY(is_local ? declare_local(parser, &declaration) : declare(parser, &declaration, space, is_extern));
+    PTX_TRY(is_local ? ptx_declare_local(parser, &declaration) : declare(parser, &declaration, space, is_extern));
     return ptx_expect_mark(parser, ';');
 }
