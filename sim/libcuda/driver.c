@@ -1,15 +1,17 @@
 /* driver.c - the stand-in's one struct: initialisation, entering and leaving it, what it says.
  *
- * Reads: WSDBG_SIM_MULTIPROCESSORS, WSDBG_SIM_SEED, WSDBG_SIM_SCHEDULE (see options.c).  Writes: lines on stderr.
+ * Reads: the environment (see options.c, and why wsdbg chose the simulator).  Writes: lines on stderr.
  */
 #include "libcuda/driver.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "libcuda/context.h"
 #include "libcuda/options.h"
+#include "wsdbg/session.h"
 
 struct driver driver = {.lock = PTHREAD_MUTEX_INITIALIZER, .progress = PTHREAD_COND_INITIALIZER};
 
@@ -99,6 +101,9 @@ static CUresult initialize(void)
         driver_say_error("the environment", error);
         return CUDA_ERROR_INVALID_VALUE;
     }
+    const char *reason = getenv(WSDBG_ENV_SIM_REASON);
+    if (reason && *reason)
+        fprintf(stderr, "wsdbg: kernels run on the simulated sm_90 (%s)\n", reason);
     if (pthread_atfork(NULL, NULL, in_child) != 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
     driver.is_initialized = true;

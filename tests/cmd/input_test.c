@@ -62,7 +62,6 @@ static void what_this_version_lacks(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         check_refused(WSDBG(commands[i], "x"), commands[i], "this version does not have");
-    check_refused(WSDBG("run", "--device", "sim", "true"), "--device=sim", "this version does not have");
 }
 
 /* Also where no demo program is installed. */

@@ -100,6 +100,29 @@ static void check_shim(struct checks *checks)
     free(path);
 }
 
+static void check_simulator(struct checks *checks)
+{
+    static const char lost[] = "wsdbg run --device sim, and runs without a GPU";
+    char *folder;
+    struct wsdbg_error *error = wsdbg_path_simulator(&folder);
+    if (error) {
+        add(checks, "simulator", WSDBG_CHECK_NO, lost, "%s", wsdbg_error_message(error));
+        wsdbg_error_destroy(error);
+        return;
+    }
+    void *library = NULL;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/libcuda.so.1", folder);
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library)
+        add(checks, "simulator", WSDBG_CHECK_OK, NULL, "%s, for programs that use the Driver API and ship PTX", path);
+    else
+        add(checks, "simulator", WSDBG_CHECK_NO, lost, "%s", dlerror());
+    if (library)
+        dlclose(library);
+    free(folder);
+}
+
 /* One session needs its segment, 32 MiB by default. */
 static void check_shared_memory(struct checks *checks)
 {
@@ -281,6 +304,7 @@ size_t wsdbg_doctor_check(struct wsdbg_check out[WSDBG_CHECKS_MAX])
     check_driver(&checks, &probe);
     check_gpus(&checks, &probe);
     check_shim(&checks);
+    check_simulator(&checks);
     check_shared_memory(&checks);
     check_sqlite(&checks);
     check_conflicts(&checks);

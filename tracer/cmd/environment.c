@@ -9,14 +9,14 @@
 #include "evidence/core_dump.h"
 #include "wsdbg/session.h"
 
-static const char preload_name[] = "LD_PRELOAD";
+static const char preload_name[] = "LD_PRELOAD", library_name[] = "LD_LIBRARY_PATH";
 static const char shim_prefix[] = "libwsdbg-"; /* libwsdbg-shim.so, libwsdbg-cupti.so */
 
 /* What the driver reads when CUDA is initialized. */
 static const char core_enable[] = "CUDA_ENABLE_USER_TRIGGERED_COREDUMP", core_pipe[] = "CUDA_COREDUMP_PIPE",
                   core_file[] = "CUDA_COREDUMP_FILE", core_flags[] = "CUDA_COREDUMP_GENERATION_FLAGS";
 
-enum { ADDED_VARIABLES = 12 };
+enum { ADDED_VARIABLES = 14 };
 
 static bool is_variable(const char *entry, const char *name)
 {
@@ -33,13 +33,8 @@ static bool is_core_variable(const char *entry)
 /* Variables this file sets itself: an outer session's must not show through. */
 static bool is_replaced(const char *entry)
 {
-    static const char *const names[] = {WSDBG_ENV_SESSION,
-                                        WSDBG_ENV_SPOOL,
-                                        WSDBG_ENV_OBSERVER,
-                                        WSDBG_ENV_HISTORY,
-                                        WSDBG_ENV_MARKERS,
-                                        preload_name,
-                                        NULL};
+    static const char *const names[] = {WSDBG_ENV_SESSION, WSDBG_ENV_SPOOL,      WSDBG_ENV_OBSERVER, WSDBG_ENV_HISTORY,
+                                        WSDBG_ENV_MARKERS, WSDBG_ENV_SIM_REASON, preload_name,       NULL};
     for (size_t i = 0; names[i]; i++)
         if (is_variable(entry, names[i]))
             return true;
@@ -70,6 +65,15 @@ static char *preload_value(const char *shim, const char *before)
     return value;
 }
 
+static char *library_value(const char *folder, const char *before)
+{
+    char *value = NULL;
+    const bool has_more = before && *before;
+    if (asprintf(&value, "%s%s%s", folder, has_more ? ":" : "", has_more ? before : "") < 0)
+        return NULL;
+    return value;
+}
+
 static bool add(char **list, size_t *count, const char *name, const char *value)
 {
     if (!value)
@@ -82,9 +86,9 @@ static bool add(char **list, size_t *count, const char *name, const char *value)
     return true;
 }
 
-/* Leaves out what would make a dump long.  Shared memory, where the mbarriers lie, is kept, and parameters have a section
- * of their own.  Constant banks go with global memory: with only one of the two left out, driver 580 stands still for
- * ever in the dump of a module that has __constant__ variables. */
+/* Leaves out what would make a dump long.  Shared memory, where the mbarriers lie, is kept, and parameters have a
+ * section of their own.  Constant banks go with global memory: with only one of the two left out, driver 580 stands
+ * still for ever in the dump of a module that has __constant__ variables. */
 static const char core_leaves_out[] =
     "skip_nonrelocated_elf_images,skip_global_memory,skip_constbank_memory,skip_local_memory,skip_abort";
 
@@ -97,18 +101,31 @@ static bool add_core(char **list, size_t *count, const char *folder)
     snprintf(path[0], sizeof path[0], "%s/" WSDBG_CORE_PIPE_PREFIX "%%p", folder);
     snprintf(path[1], sizeof path[1], "%s/" WSDBG_CORE_FILE_PREFIX "%%p", folder);
     return add(list, count, core_enable, "1") && add(list, count, core_pipe, path[0]) &&
-           add(list, count, core_file, path[1]) &&
-           add(list, count, core_flags, core_leaves_out);
+           add(list, count, core_file, path[1]) && add(list, count, core_flags, core_leaves_out);
+}
+
+static bool add_simulator(char **list, size_t *count, const char *folder, const char *before)
+{
+    if (!folder)
+        return true;
+    char *value = library_value(folder, before);
+    const bool added = value && add(list, count, library_name, value);
+    free(value);
+    return added;
 }
 
 static bool fill(const struct wsdbg_environment_options *options, char **from, char **list)
 {
     size_t count = 0;
-    const char *preload = NULL;
+    const char *preload = NULL, *libraries = NULL;
     for (; *from; from++) {
         if (is_variable(*from, preload_name))
             preload = *from + sizeof preload_name;
-        if (is_replaced(*from) || (options->core_folder && is_core_variable(*from)))
+        const bool is_libraries = is_variable(*from, library_name);
+        if (is_libraries)
+            libraries = *from + sizeof library_name;
+        if ((is_libraries && options->simulator) || is_replaced(*from) ||
+            (options->core_folder && is_core_variable(*from)))
             continue;
         if (!(list[count] = strdup(*from)))
             return false;
@@ -121,7 +138,9 @@ static bool fill(const struct wsdbg_environment_options *options, char **from, c
            add(list, &count, WSDBG_ENV_SPOOL, options->spool) &&
            add(list, &count, WSDBG_ENV_OBSERVER, options->observer) &&
            add(list, &count, WSDBG_ENV_HISTORY, options->history) &&
-           add(list, &count, WSDBG_ENV_MARKERS, options->markers) && add_core(list, &count, options->core_folder);
+           add(list, &count, WSDBG_ENV_MARKERS, options->markers) && add_core(list, &count, options->core_folder) &&
+           add(list, &count, WSDBG_ENV_SIM_REASON, options->simulator_reason) &&
+           add_simulator(list, &count, options->simulator, libraries);
 }
 
 struct wsdbg_error *wsdbg_environment_create(const struct wsdbg_environment_options *options, char **from, char ***out)

@@ -7,6 +7,12 @@
 #include <stdint.h>
 
 enum wsdbg_run_evidence { WSDBG_RUN_AUTO, WSDBG_RUN_RING, WSDBG_RUN_LIVE, WSDBG_RUN_CORE };
+enum wsdbg_run_device {
+    WSDBG_RUN_ON_GPU_IF_ANY, /* else on the simulator */
+    WSDBG_RUN_ON_EITHER,     /* the same, and which is said */
+    WSDBG_RUN_ON_GPU,
+    WSDBG_RUN_ON_SIMULATOR
+};
 enum wsdbg_on_stall { WSDBG_ON_STALL_KILL, WSDBG_ON_STALL_WAIT, WSDBG_ON_STALL_DETACH };
 
 struct wsdbg_run_options {
@@ -16,9 +22,10 @@ struct wsdbg_run_options {
     const char *history;  /* events a warp, NULL = the shim's default */
     const char *record_path;
     const char *looks_folder; /* where looks at the GPU are kept, NULL = nowhere */
+    enum wsdbg_run_device device;
     enum wsdbg_run_evidence evidence;
     uint64_t stall_ns, work_stall_ns; /* of kernels with probes; of those without */
-    uint64_t look_every_ns; /* with tui: kernels without probes are looked at so often, 0 = never */
+    uint64_t look_every_ns;           /* with tui: kernels without probes are looked at so often, 0 = never */
     enum wsdbg_on_stall on_stall;
     bool json, quiet, tui;
 };

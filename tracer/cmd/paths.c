@@ -58,6 +58,14 @@ struct wsdbg_error *wsdbg_path_cupti(char **out)
     return find("the CUPTI observer library", library_places, "libwsdbg-cupti.so", R_OK, out);
 }
 
+struct wsdbg_error *wsdbg_path_simulator(char **folder)
+{
+    struct wsdbg_error *error = find("the simulator's library", library_places, "sim/libcuda.so.1", R_OK, folder);
+    if (!error)
+        *strrchr(*folder, '/') = '\0';
+    return error;
+}
+
 struct wsdbg_error *wsdbg_path_program(const char *name, char **out)
 {
     return find("the demo program", program_places, name, X_OK, out);

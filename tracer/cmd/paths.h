@@ -10,6 +10,8 @@
 struct wsdbg_error *wsdbg_path_shim(char **out);
 /* The CUPTI observer's library; error as above. */
 struct wsdbg_error *wsdbg_path_cupti(char **out);
+/* The folder of the simulator's libcuda.so.1; error as above. */
+struct wsdbg_error *wsdbg_path_simulator(char **folder);
 /* A program that lies beside wsdbg ("gemm"). */
 struct wsdbg_error *wsdbg_path_program(const char *name, char **out);
 /* The recorded session of a demo. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cmd/console.h"
+#include "cmd/device.h"
 #include "cmd/environment.h"
 #include "cmd/launch.h"
 #include "cmd/paths.h"
@@ -33,6 +34,7 @@ enum { DUMP_PATIENCE_NS = 500000000 };
 struct run {
     const struct wsdbg_run_options *options;
     struct wsdbg_clock clock;
+    struct wsdbg_device device;
     char *shim, *command, *output, *spool;
     char name[64]; /* of the session */
     enum wsdbg_run_evidence evidence;
@@ -136,7 +138,9 @@ static struct wsdbg_error *prepare(struct run *run)
 {
     const struct wsdbg_run_options *options = run->options;
     bool cupti = strcmp(options->observer, "cupti") == 0;
-    struct wsdbg_error *error = choose_evidence(run);
+    struct wsdbg_error *error = wsdbg_device_choose(options, &run->device);
+    if (!error)
+        error = choose_evidence(run);
     if (error)
         return error;
     error = cupti ? wsdbg_path_cupti(&run->shim) : wsdbg_path_shim(&run->shim);
@@ -159,6 +163,8 @@ static struct wsdbg_error *prepare(struct run *run)
     if (error)
         return error;
     struct wsdbg_environment_options environment = {.shim = run->shim,
+                                                    .simulator = run->device.simulator,
+                                                    .simulator_reason = run->device.reason,
                                                     .session = run->name,
                                                     .spool = run->spool,
                                                     .observer = options->observer,
@@ -218,7 +224,7 @@ static struct wsdbg_error *create_session(struct run *run)
     struct wsdbg_session_options session = {
         .output = run->output,
         .command = run->command,
-        .device = "gpu",
+        .device = run->device.simulator ? "sim" : "gpu",
         .observer = options->observer,
         .evidence = run->evidence == WSDBG_RUN_AUTO ? "ring" : NULL, /* until the GPU itself is looked at */
         .spool = run->spool,
@@ -381,6 +387,7 @@ static void run_deinit(struct run *run)
         wsdbg_ring_unlink(run->name);
     wsdbg_environment_destroy(run->environment);
     wsdbg_spool_destroy(run->spool);
+    wsdbg_device_deinit(&run->device);
     free(run->shim);
     free(run->command);
     free(run->output);

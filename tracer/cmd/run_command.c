@@ -8,7 +8,7 @@
 
 static const char default_stall_seconds[] = "2", default_work_stall_seconds[] = "10";
 
-static const struct wsdbg_choice devices[] = {{"auto", NULL}, {"gpu", NULL}, {"sim", "the simulator"}, {NULL, NULL}};
+static const struct wsdbg_choice devices[] = {{"auto", NULL}, {"gpu", NULL}, {"sim", NULL}, {NULL, NULL}};
 static const struct wsdbg_choice evidences[] = {
     {"auto", NULL}, {"ring", NULL}, {"live", NULL}, {"core", NULL}, {NULL, NULL}};
 static const struct wsdbg_choice observers[] = {{"driver", NULL}, {"cupti", NULL}, {NULL, NULL}};
@@ -16,7 +16,7 @@ static const struct wsdbg_choice on_stalls[] = {{"kill", NULL}, {"wait", NULL}, 
 
 static const struct wsdbg_option options[] = {
     {'o', "output", "FILE", "session database (default wsdbg-PROGRAM-PID.db here)", NULL, NULL},
-    {0, "device", "auto|gpu|sim", "where the kernels run", devices, NULL},
+    {0, "device", "auto|gpu|sim", "where the kernels run (default auto: the GPU if there is one)", devices, NULL},
     {0, "evidence", "auto|ring|live|core", "what the verdict rests on (default auto)", evidences, NULL},
     {0, "observer", "driver|cupti", "how launches are seen; cupti adds GPU times", observers, NULL},
     {0, "stall", "SECONDS", "no progress for this long is a stall (default 2; 10 without probes)", NULL, NULL},
@@ -35,6 +35,15 @@ static enum wsdbg_on_stall parse_on_stall(const char *word)
     if (word && strcmp(word, "wait") == 0)
         return WSDBG_ON_STALL_WAIT;
     return word && strcmp(word, "detach") == 0 ? WSDBG_ON_STALL_DETACH : WSDBG_ON_STALL_KILL;
+}
+
+static enum wsdbg_run_device parse_device(const char *word)
+{
+    if (!word)
+        return WSDBG_RUN_ON_GPU_IF_ANY;
+    if (strcmp(word, "auto") == 0)
+        return WSDBG_RUN_ON_EITHER;
+    return strcmp(word, "sim") == 0 ? WSDBG_RUN_ON_SIMULATOR : WSDBG_RUN_ON_GPU;
 }
 
 static enum wsdbg_run_evidence parse_evidence(const char *word)
@@ -58,6 +67,7 @@ static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation
         .history = wsdbg_option_value(invocation, "history"),
         .record_path = wsdbg_option_value(invocation, "record"),
         .looks_folder = wsdbg_option_value(invocation, "keep-looks"),
+        .device = parse_device(wsdbg_option_value(invocation, "device")),
         .evidence = parse_evidence(wsdbg_option_value(invocation, "evidence")),
         .on_stall = parse_on_stall(wsdbg_option_value(invocation, "on-stall")),
         .json = wsdbg_option_value(invocation, "json") != NULL,
@@ -104,6 +114,11 @@ const struct wsdbg_command wsdbg_command_run = {
         "Live and core are closed while another tool (CUPTI, a debugger, MPS) is in the program; wsdbg doctor says "
         "so.\n"
         "\n"
+        "--device=sim runs the kernels on a simulated sm_90 instead of a GPU: PROGRAM gets a library that stands in for\n"
+        "the driver. It must use the Driver API, its modules must hold PTX, and only kernels with probes can be looked\n"
+        "at. WSDBG_SIM_SCHEDULE (round-robin, random, priority) and WSDBG_SIM_SEED choose the order in which warps run,\n"
+        "WSDBG_SIM_MULTIPROCESSORS the size of the chip. Without a GPU this is what wsdbg run does by itself.\n"
+        "\n"
         "PROGRAM stays in the foreground with the terminal's input and output. Keys such as Ctrl-C reach it as\n"
         "always; signals sent to wsdbg alone are passed on; a stop at the terminal stops both. After a hang the\n"
         "program and everything it started gets SIGTERM and, a second later, SIGKILL. If wsdbg itself is killed the\n"
@@ -116,7 +131,7 @@ const struct wsdbg_command wsdbg_command_run = {
         "always. Streams that are redirected stay as they are. The end, or the hang, stays on the screen until q; q\n"
         "before that asks whether to end PROGRAM or to leave it running in the terminal. The report and the closing\n"
         "line follow on stderr. With --on-stall detach a PROGRAM that is left has lost its terminal, as with nohup(1).",
-    .needs = "an NVIDIA driver; for kernels without probes one whose debug interface is free (wsdbg doctor)",
+    .needs = "an NVIDIA driver, or the simulator; for kernels without probes a driver whose debug interface is free",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_min = 1,

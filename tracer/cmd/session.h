@@ -10,7 +10,7 @@
 struct wsdbg_session_options {
     const char *output;      /* database to create; NULL = a private file that is removed at the end */
     const char *command;     /* the command line, quoted */
-    const char *device;      /* "gpu", "replay" */
+    const char *device;      /* "gpu", "sim", "replay" */
     const char *observer;    /* "driver", "cupti", "none" */
     const char *evidence;    /* that it begins with; NULL = the evidence's own name */
     const char *spool;       /* folder of module images, NULL = none */

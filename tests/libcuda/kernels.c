@@ -1,0 +1,117 @@
+/* kernels.c - see kernels.h. */
+#include "libcuda/kernels.h"
+
+const char kernels[] = ".version 8.3\n"
+                       ".target sm_90a\n"
+                       ".address_size 64\n"
+                       ".visible .global .align 4 .u32 counter = 7;\n"
+                       ".visible .const .align 4 .u32 table[4] = {1, 2, 3, 4};\n"
+                       ".visible .entry number(.param .u64 number_out, .param .u32 number_first)\n"
+                       "{\n"
+                       "    .reg .b32 %r<6>;\n"
+                       "    .reg .b64 %rd<4>;\n"
+                       "    ld.param.u64 %rd1, [number_out];\n"
+                       "    ld.param.u32 %r1, [number_first];\n"
+                       "    mov.u32 %r2, %ctaid.x;\n"
+                       "    mov.u32 %r3, %ntid.x;\n"
+                       "    mov.u32 %r4, %tid.x;\n"
+                       "    mad.lo.s32 %r4, %r2, %r3, %r4;\n"
+                       "    cvta.to.global.u64 %rd1, %rd1;\n"
+                       "    mul.wide.u32 %rd2, %r4, 4;\n"
+                       "    add.s64 %rd3, %rd1, %rd2;\n"
+                       "    add.s32 %r5, %r1, %r4;\n"
+                       "    st.global.u32 [%rd3], %r5;\n"
+                       "    ret;\n"
+                       "}\n"
+                       ".visible .entry add(.param .u64 add_out, .param .u32 add_value)\n"
+                       "{\n"
+                       "    .reg .b32 %r<3>;\n"
+                       "    .reg .b64 %rd<2>;\n"
+                       "    ld.param.u64 %rd1, [add_out];\n"
+                       "    ld.param.u32 %r1, [add_value];\n"
+                       "    ld.global.u32 %r2, [%rd1];\n"
+                       "    add.s32 %r2, %r2, %r1;\n"
+                       "    st.global.u32 [%rd1], %r2;\n"
+                       "    ret;\n"
+                       "}\n"
+                       ".visible .entry hang()\n"
+                       "{\n"
+                       "    .reg .pred %p<2>;\n"
+                       "    .reg .b32 %r<3>;\n"
+                       "    .shared .align 8 .b64 barrier;\n"
+                       "    mov.u32 %r1, barrier;\n"
+                       "    mbarrier.init.shared::cta.b64 [%r1], 1;\n"
+                       "$again:\n"
+                       "    mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0;\n"
+                       "    @!%p1 bra $again;\n"
+                       "    ret;\n"
+                       "}\n"
+                       ".visible .entry poll(.param .u64 poll_flag, .param .u64 poll_out)\n"
+                       "{\n"
+                       "    .reg .pred %p<2>;\n"
+                       "    .reg .b32 %r<3>;\n"
+                       "    .reg .b64 %rd<3>;\n"
+                       "    ld.param.u64 %rd1, [poll_flag];\n"
+                       "    ld.param.u64 %rd2, [poll_out];\n"
+                       "$again:\n"
+                       "    ld.acquire.sys.global.u32 %r1, [%rd1];\n"
+                       "    setp.eq.u32 %p1, %r1, 0;\n"
+                       "    @%p1 bra $again;\n"
+                       "    mov.u32 %r2, 1;\n"
+                       "    st.global.u32 [%rd2], %r2;\n"
+                       "    ret;\n"
+                       "}\n"
+                       ".visible .entry fault(.param .u64 fault_address)\n"
+                       "{\n"
+                       "    .reg .b32 %r<2>;\n"
+                       "    .reg .b64 %rd<2>;\n"
+                       "    ld.param.u64 %rd1, [fault_address];\n"
+                       "    mov.u32 %r1, 1;\n"
+                       "    st.global.u32 [%rd1], %r1;\n"
+                       "    ret;\n"
+                       "}\n"
+                       ".visible .entry ranks(.param .u64 ranks_out)\n"
+                       "{\n"
+                       "    .reg .b32 %r<3>;\n"
+                       "    .reg .b64 %rd<3>;\n"
+                       "    ld.param.u64 %rd1, [ranks_out];\n"
+                       "    mov.u32 %r1, %ctaid.x;\n"
+                       "    mov.u32 %r2, %cluster_ctarank;\n"
+                       "    mul.wide.u32 %rd2, %r1, 4;\n"
+                       "    add.s64 %rd1, %rd1, %rd2;\n"
+                       "    st.global.u32 [%rd1], %r2;\n"
+                       "    ret;\n"
+                       "}\n"
+                       ".visible .entry shared(.param .u64 shared_out)\n"
+                       "{\n"
+                       "    .reg .b32 %r<2>;\n"
+                       "    .reg .b64 %rd<2>;\n"
+                       "    ld.param.u64 %rd1, [shared_out];\n"
+                       "    mov.u32 %r1, %dynamic_smem_size;\n"
+                       "    st.global.u32 [%rd1], %r1;\n"
+                       "    ret;\n"
+                       "}\n"
+                       ".visible .entry big()\n"
+                       "{\n"
+                       "    .shared .align 16 .b8 room[32768];\n"
+                       "    ret;\n"
+                       "}\n";
+
+CUmodule load_kernels(void)
+{
+    CUmodule module = NULL;
+    OK(cu.cuModuleLoadData(&module, kernels));
+    return module;
+}
+
+CUfunction find_kernel(CUmodule module, const char *name)
+{
+    CUfunction function = NULL;
+    OK(cu.cuModuleGetFunction(&function, module, name));
+    return function;
+}
+
+CUresult launch(CUfunction function, unsigned ctas, unsigned threads, CUstream stream, void **parameters)
+{
+    return cu.cuLaunchKernel(function, ctas, 1, 1, threads, 1, 1, 0, stream, parameters, NULL);
+}

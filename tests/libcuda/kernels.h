@@ -1,0 +1,19 @@
+/* kernels.h - the PTX that the tests load, and how they launch it. */
+#ifndef TESTS_LIBCUDA_KERNELS_H
+#define TESTS_LIBCUDA_KERNELS_H
+
+#include "libcuda/api.h"
+
+/* Kernels: number(out, first): out[thread] = first + thread, over all CTAs; add(out, value): one thread, *out += value;
+ * hang(): waits for an mbarrier that nobody arrives on; poll(flag, out): waits for *flag, then writes 1 to *out;
+ * fault(address): stores there; ranks(out): out[CTA] = rank in its cluster; shared(out): dynamic shared memory's size;
+ * big: 32 KiB of static shared memory.
+ * Variables: counter (.global .u32 = 7), table (.const .u32[4] = 1, 2, 3, 4). */
+extern const char kernels[];
+
+CUmodule load_kernels(void);
+CUfunction find_kernel(CUmodule module, const char *name);
+/* One-dimensional, without dynamic shared memory. */
+CUresult launch(CUfunction function, unsigned ctas, unsigned threads, CUstream stream, void **parameters);
+
+#endif
