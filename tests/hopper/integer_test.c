@@ -1,4 +1,5 @@
-/* integer_test.c - integer arithmetic, a row of the table each; values are worked out by hand or are what PTX defines. */
+/* integer_test.c - integer arithmetic, a row of the table each; values are worked out by hand or are what PTX defines.
+ */
 #include "hopper/rows.h"
 
 #define CHECK(rows) rows_check(rows, sizeof rows / sizeof *rows)
@@ -122,7 +123,7 @@ static void sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums), cmocka_unit_test(carries), cmocka_unit_test(products),
+        cmocka_unit_test(sums),      cmocka_unit_test(carries), cmocka_unit_test(products),
         cmocka_unit_test(quotients), cmocka_unit_test(sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

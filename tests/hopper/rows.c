@@ -5,16 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BEGIN                                                                                                         \
-    PTX_HEAD                                                                                                          \
-    ".visible .entry main(.param .u64 in, .param .u64 out)\n{\n"                                                      \
-    ".reg .b16 ha, hb, hc, hd, he, hf;\n.reg .b32 a, b, c, d, e, f, lane;\n.reg .b64 A, B, C, D, E, F, at, to, shift;\n" \
-    ".reg .pred p, q, r, s;\n"                                                                                        \
-    "ld.param.u64 at, [in];\nld.param.u64 to, [out];\nmov.u32 lane, %laneid;\nmul.wide.u32 shift, lane, 32;\n"        \
-    "add.u64 at, at, shift;\nld.global.u64 A, [at];\nld.global.u64 B, [at+8];\nld.global.u64 C, [at+16];\n"           \
-    "ld.global.u32 a, [at];\nld.global.u32 b, [at+8];\nld.global.u32 c, [at+16];\n"                                   \
-    "ld.global.u16 ha, [at];\nld.global.u16 hb, [at+8];\nld.global.u16 hc, [at+16];\n"                                \
-    "and.b32 d, c, 1;\nsetp.eq.u32 q, d, 1;\nmov.b32 d, 0;\nmov.b64 D, 0;\nmul.wide.u32 shift, lane, 8;\n"            \
+#define BEGIN                                                                                                    \
+    PTX_HEAD                                                                                                     \
+    ".visible .entry main(.param .u64 in, .param .u64 out)\n{\n"                                                 \
+    ".reg .b16 ha, hb, hc, hd, he, hf;\n.reg .b32 a, b, c, d, e, f, lane;\n.reg .b64 A, B, C, D, E, F, at, to, " \
+    "shift;\n"                                                                                                   \
+    ".reg .pred p, q, r, s;\n"                                                                                   \
+    "ld.param.u64 at, [in];\nld.param.u64 to, [out];\nmov.u32 lane, %laneid;\nmul.wide.u32 shift, lane, 32;\n"   \
+    "add.u64 at, at, shift;\nld.global.u64 A, [at];\nld.global.u64 B, [at+8];\nld.global.u64 C, [at+16];\n"      \
+    "ld.global.u32 a, [at];\nld.global.u32 b, [at+8];\nld.global.u32 c, [at+16];\n"                              \
+    "ld.global.u16 ha, [at];\nld.global.u16 hb, [at+8];\nld.global.u16 hc, [at+16];\n"                           \
+    "and.b32 d, c, 1;\nsetp.eq.u32 q, d, 1;\nmov.b32 d, 0;\nmov.b64 D, 0;\nmul.wide.u32 shift, lane, 8;\n"       \
     "add.u64 to, to, shift;\n"
 
 static const char *const ends[] = {

@@ -1,7 +1,8 @@
 /* rows.h - tests of single instructions: PTX text with named registers, and cases of inputs and the result expected.
  *
- * The text reads a, b, c (32 bits), A, B, C (64 bits) or ha, hb, hc (16 bits), which hold a case's inputs, and predicate q
- * (lowest bit of c), and writes d, D, hd or p; also free: e, f, E, F, r, s (predicates).  The case's number is the lane's.
+ * The text reads a, b, c (32 bits), A, B, C (64 bits) or ha, hb, hc (16 bits), which hold a case's inputs, and
+ * predicate q (lowest bit of c), and writes d, D, hd or p; also free: e, f, E, F, r, s (predicates).  The case's number
+ * is the lane's.
  */
 #ifndef TESTS_HOPPER_ROWS_H
 #define TESTS_HOPPER_ROWS_H
