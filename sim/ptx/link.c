@@ -253,7 +253,8 @@ static struct wsdbg_error *join_types(struct linking *link, struct wsdbg_ptx_fun
     for (size_t i = 0; i < link->placed.count; i++) {
         const struct placed *placed = PTX_ITEM(link->placed, struct placed, i);
         const struct wsdbg_ptx_function *function = function_at(link, placed->function);
-        memcpy(types + placed->register_base, function->register_types, function->register_count);
+        if (function->register_count)
+            memcpy(types + placed->register_base, function->register_types, function->register_count);
     }
     kernel->register_types = types;
     kernel->register_count = registers;
