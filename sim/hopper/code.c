@@ -1,7 +1,7 @@
 /* code.c - prepares a module's instructions; see code.h.
  *
- * Every function has a place of its own in a warp's registers, behind the largest kernel's, so that lanes of one warp
- * may be in different functions: that is why recursion is an error.
+ * A kernel's code has the functions that it calls behind it, with registers among the kernel's own: one layout a
+ * kernel.
  */
 #include "hopper/code.h"
 
@@ -32,13 +32,13 @@ static uint32_t register_bytes(enum wsdbg_ptx_type type)
 }
 
 /* Wide values first, so that every array is aligned to 64 bytes; predicates last. */
-static bool lay_out(struct hopper_registers *frame)
+static struct wsdbg_error *lay_out(struct hopper_registers *frame)
 {
     const struct wsdbg_ptx_function *function = frame->function;
     frame->offsets = calloc(function->register_count + 1u, sizeof *frame->offsets);
     if (!frame->offsets)
-        return false;
-    uint64_t end = frame->first_byte;
+        return &wsdbg_error_no_memory;
+    uint64_t end = 0;
     static const uint32_t sizes[] = {2 * HOPPER_BYTES_64, HOPPER_BYTES_64, HOPPER_BYTES_32, sizeof(uint32_t)};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (uint32_t number = 0; number < function->register_count; number++)
@@ -46,37 +46,9 @@ static bool lay_out(struct hopper_registers *frame)
                 frame->offsets[number] = (uint32_t)end;
                 end += sizes[i];
                 if (end > HOPPER_OFFSET_MASK)
-                    return false;
+                    return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: too many registers", function->name);
             }
-    frame->byte_count = (uint32_t)((end - frame->first_byte + 63) / 64 * 64);
-    return true;
-}
-
-static struct wsdbg_error *lay_out_frames(struct hopper_code *code)
-{
-    const struct wsdbg_ptx_program *program = code->program;
-    uint32_t kernels_bytes = 0;
-    for (size_t pass = 0; pass < 2; pass++) {
-        if (pass == 1)
-            code->register_bytes = kernels_bytes;
-        for (size_t i = 0; i < program->function_count; i++) {
-            struct hopper_registers *frame = &code->frames[i];
-            frame->function = &program->functions[i];
-            if (frame->function->is_kernel != (pass == 0))
-                continue;
-            frame->first_byte = pass == 0 ? 0 : code->register_bytes;
-            if (!lay_out(frame))
-                return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: too many registers", frame->function->name);
-            if (pass == 0 && frame->byte_count > kernels_bytes)
-                kernels_bytes = frame->byte_count;
-            if (pass == 1)
-                code->register_bytes += frame->byte_count;
-            code->local_starts[i] = (uint32_t)code->thread_bytes;
-            code->thread_bytes += (frame->function->local_bytes + 15u) & ~15u;
-            if (code->thread_bytes > UINT32_MAX || code->register_bytes > HOPPER_OFFSET_MASK)
-                return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: too much local memory", frame->function->name);
-        }
-    }
+    frame->byte_count = (uint32_t)((end + 63) / 64 * 64);
     return NULL;
 }
 
@@ -156,7 +128,6 @@ static struct wsdbg_error *prepare_function(struct hopper_code *code, size_t *ca
                 !place_operand(code, capacity, op, instruction->operation, &instruction->operands[number], number))
                 return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: too many constants", frame->function->name);
         }
-        code->has_calls |= instruction->operation == WSDBG_PTX_OP_call;
         op->execute = op->has_scratch ? execute_with_scratch : executors[instruction->operation];
     }
     return NULL;
@@ -171,12 +142,15 @@ struct wsdbg_error *hopper_code_create(const struct wsdbg_ptx_program *program, 
     *code = (struct hopper_code){.program = program, .global_address = global_address, .const_address = const_address};
     code->ops = calloc(program->instruction_count + 1, sizeof *code->ops);
     code->frames = calloc(program->function_count + 1, sizeof *code->frames);
-    code->local_starts = calloc(program->function_count + 1, sizeof *code->local_starts);
-    struct wsdbg_error *error =
-        code->ops && code->frames && code->local_starts ? lay_out_frames(code) : &wsdbg_error_no_memory;
+    struct wsdbg_error *error = code->ops && code->frames ? NULL : &wsdbg_error_no_memory;
     size_t capacity = 0;
-    for (size_t i = 0; !error && i < program->function_count; i++)
-        error = prepare_function(code, &capacity, &code->frames[i]);
+    for (size_t i = 0; !error && i < program->function_count; i++) {
+        struct hopper_registers *frame = &code->frames[i];
+        frame->function = &program->functions[i];
+        error = lay_out(frame);
+        if (!error)
+            error = prepare_function(code, &capacity, frame);
+    }
     if (error) {
         hopper_code_destroy(code);
         return error;
@@ -192,7 +166,6 @@ void hopper_code_destroy(struct hopper_code *code)
     for (size_t i = 0; code->frames && i < code->program->function_count; i++)
         free(code->frames[i].offsets);
     free(code->frames);
-    free(code->local_starts);
     free(code->ops);
     free(code->constants);
     free(code);

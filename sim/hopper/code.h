@@ -21,11 +21,11 @@ enum {
     HOPPER_CONSTANT_BYTES = HOPPER_BYTES_64 + HOPPER_BYTES_32
 };
 
-/* Where one function's registers lie in a warp. */
+/* Where a kernel's registers lie in a warp. */
 struct hopper_registers {
     const struct wsdbg_ptx_function *function;
     uint32_t *offsets;
-    uint32_t first_byte, byte_count;
+    uint32_t byte_count;
 };
 
 typedef enum hopper_outcome hopper_executor(struct hopper_step *step);
@@ -46,11 +46,7 @@ struct hopper_code {
     struct hopper_registers *frames; /* one a function */
     unsigned char *constants;
     size_t constant_bytes;
-    uint32_t register_bytes;                /* of a warp when its kernel calls functions */
     uint64_t global_address, const_address; /* where the module's variables lie */
-    uint64_t thread_bytes;                  /* local memory of a thread: of all functions */
-    uint32_t *local_starts;                 /* one a function */
-    bool has_calls;
 };
 
 struct wsdbg_error *hopper_code_create(const struct wsdbg_ptx_program *program, uint64_t global_address,

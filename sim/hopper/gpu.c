@@ -130,6 +130,32 @@ static struct wsdbg_error *place_variables(struct wsdbg_gpu *gpu, const struct w
     return NULL;
 }
 
+static uint64_t address_of(const struct wsdbg_gpu_module *module, const struct wsdbg_ptx_variable *variable,
+                           bool is_generic)
+{
+    switch (variable->space) {
+    case WSDBG_PTX_GLOBAL:
+        return module->global_address + variable->offset;
+    case WSDBG_PTX_CONST:
+        return module->const_address + variable->offset;
+    default:
+        return (is_generic ? HOPPER_SHARED_WINDOW : 0) + HOPPER_SHARED_START + variable->offset;
+    }
+}
+
+/* Addresses of variables in initial values. */
+static void relocate(const struct wsdbg_gpu_module *module)
+{
+    const struct wsdbg_ptx_program *program = module->program;
+    for (size_t i = 0; i < program->relocation_count; i++) {
+        const struct wsdbg_ptx_relocation *row = &program->relocations[i];
+        const uint64_t address = address_of(module, &program->variables[row->target], row->is_generic);
+        const uint64_t value = (address + (uint64_t)row->addend) >> row->shift;
+        const uint64_t at = address_of(module, &program->variables[row->variable], false) + row->offset;
+        memcpy((void *)(uintptr_t)at, &value, row->byte_count);
+    }
+}
+
 struct wsdbg_error *wsdbg_gpu_load(struct wsdbg_gpu *gpu, const struct wsdbg_ptx_program *program,
                                    struct wsdbg_gpu_module **out)
 {
@@ -142,6 +168,8 @@ struct wsdbg_error *wsdbg_gpu_load(struct wsdbg_gpu *gpu, const struct wsdbg_ptx
         place_variables(gpu, program, WSDBG_PTX_GLOBAL, program->global_bytes, &module->global_address);
     if (!error)
         error = place_variables(gpu, program, WSDBG_PTX_CONST, program->const_bytes, &module->const_address);
+    if (!error)
+        relocate(module);
     hopper_unlock(gpu);
     if (!error)
         error = hopper_code_create(program, module->global_address, module->const_address, &module->code);

@@ -50,10 +50,8 @@ uint64_t hopper_displacement(const struct hopper_step *step, const struct wsdbg_
         const uint64_t address = ((uint64_t)cta->rank << HOPPER_RANK_SHIFT) + HOPPER_SHARED_START + value;
         return operand->from_generic ? HOPPER_SHARED_WINDOW + address : address;
     }
-    case WSDBG_PTX_LOCAL: {
-        const uint64_t address = code->local_starts[step->warp->frame - code->frames] + value;
-        return operand->from_generic ? HOPPER_LOCAL_WINDOW + address : address;
-    }
+    case WSDBG_PTX_LOCAL:
+        return operand->from_generic ? HOPPER_LOCAL_WINDOW + value : value;
     default:
         return value;
     }

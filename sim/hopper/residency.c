@@ -158,15 +158,13 @@ static bool make_warp(struct hopper_cta *cta, uint32_t index, uint64_t *slots)
     warp->split_count = 1;
     warp->splits[0] = (struct hopper_split){.lanes = warp->live, .pc = frame->function->first};
     warp->priority = hopper_new_priority(grid->gpu);
-    const uint64_t register_bytes = code->has_calls ? code->register_bytes : frame->byte_count;
-    const uint64_t local_bytes = code->has_calls ? code->thread_bytes : frame->function->local_bytes;
-    warp->local_bytes = (uint32_t)local_bytes;
-    warp->registers = aligned_alloc(64, register_bytes + 64);
+    warp->local_bytes = frame->function->local_bytes;
+    warp->registers = aligned_alloc(64, frame->byte_count + 64u);
     if (!warp->registers)
         return false;
-    memset(warp->registers, 0, register_bytes);
-    if (local_bytes) {
-        warp->local = calloc(HOPPER_LANES, local_bytes);
+    memset(warp->registers, 0, frame->byte_count);
+    if (warp->local_bytes) {
+        warp->local = calloc(HOPPER_LANES, warp->local_bytes);
         if (!warp->local)
             return false;
     }

@@ -11,9 +11,8 @@ enum { ROUNDS_BEFORE = 8 };
 
 uint64_t hopper_hash_registers(const struct hopper_warp *warp)
 {
-    const struct hopper_code *code = warp->cta->grid->code;
     const uint64_t *words = (const uint64_t *)(const void *)warp->registers;
-    const size_t count = (code->has_calls ? code->register_bytes : warp->frame->byte_count) / sizeof *words;
+    const size_t count = warp->frame->byte_count / sizeof *words;
     uint64_t hashes[4] = {1, 2, 3, 4};
     for (size_t i = 0; i + 4 <= count; i += 4)
         for (unsigned k = 0; k < 4; k++)
