@@ -10,7 +10,7 @@
 #include "base/grow.h"
 #include "hopper/schedule.h"
 
-enum { INSTRUCTION_PS = 2000, SM_SCHEDULERS = 4, QUANTUM = 64, RANDOM_QUANTUM = 32, STREAK_MOST = 1 << 20 };
+enum { INSTRUCTION_PS = 2000, SM_SCHEDULERS = 4, QUANTUM = 16, RANDOM_QUANTUM = 32, STREAK_MOST = 1 << 20 };
 enum { DECISIONS_MOST = 1 << 26 };
 
 /* ---- decisions ---- */
