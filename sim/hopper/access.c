@@ -181,24 +181,89 @@ static enum wsdbg_ptx_space space_of(const struct hopper_step *step, const struc
     return step->instruction->space;
 }
 
+/* ---- all lanes at one time ---- */
+
+/* Every lane's address of the operand. */
+static void compute_addresses(const struct hopper_step *step, unsigned number, uint64_t *out)
+{
+    const struct wsdbg_ptx_operand *operand = &step->instruction->operands[number];
+    const uint64_t displacement = hopper_displacement(step, operand);
+    if (operand->number == WSDBG_PTX_NONE) {
+        HOPPER_EACH_LANE ()
+            out[lane] = displacement;
+    } else if (hopper_is_wide(step, number)) {
+        const uint64_t *base = hopper_values64(step, number);
+        HOPPER_EACH_LANE ()
+            out[lane] = base[lane] + displacement;
+    } else {
+        const uint32_t *base = hopper_values32(step, number);
+        HOPPER_EACH_LANE ()
+            out[lane] = (uint32_t)(base[lane] + (uint32_t)displacement);
+    }
+}
+
+/* Whether all lanes that take part are aligned and within [first, first + length): differences that are negative show
+ * in the highest bit, so that one `or` a lane tells. */
+static bool are_inside(const uint64_t *addresses, uint32_t lanes, uint64_t first, uint64_t length, uint32_t byte_count,
+                       uint32_t alignment)
+{
+    const uint64_t most = length - byte_count;
+    uint64_t negative = 0, low = 0;
+    if (lanes == HOPPER_ALL) {
+        for (unsigned lane = 0; lane < HOPPER_LANES; lane++) {
+            const uint64_t offset = addresses[lane] - first;
+            negative |= offset | (most - offset);
+            low |= addresses[lane];
+        }
+    } else {
+        HOPPER_LANES_OF (lanes) {
+            const uint64_t offset = addresses[lane] - first;
+            negative |= offset | (most - offset);
+            low |= addresses[lane];
+        }
+    }
+    return !(negative >> 63) && !(low & (alignment - 1));
+}
+
+/* The usual case, all lanes in one block of memory: true when it is that. */
+static bool resolve_together(const struct hopper_step *step, enum wsdbg_ptx_space space, const uint64_t *addresses,
+                             uint32_t byte_count, uint32_t alignment, struct hopper_places *out)
+{
+    const uint64_t address = addresses[__builtin_ctz(step->lanes)];
+    const struct target target = target_of(step, space, address);
+    uint64_t first, length;
+    unsigned char *memory;
+    if (target.space == WSDBG_PTX_SHARED && target.cta) {
+        first = address - target.address + HOPPER_SHARED_START;
+        length = target.cta->shared_bytes;
+        memory = target.cta->shared + HOPPER_SHARED_START;
+    } else if (target.space == WSDBG_PTX_GLOBAL && hopper_find_range(step->gpu, address, byte_count)) {
+        first = step->gpu->found.first;
+        length = step->gpu->found.end - first;
+        memory = (unsigned char *)(uintptr_t)first;
+    } else {
+        return false;
+    }
+    if (length < byte_count || !are_inside(addresses, step->lanes, first, length, byte_count, alignment))
+        return false;
+    HOPPER_EACH_LANE ()
+        out->lanes[lane] = memory + (addresses[lane] - first);
+    out->space = target.space;
+    out->cta = target.cta;
+    return true;
+}
+
 bool hopper_resolve(const struct hopper_step *step, unsigned number, uint32_t byte_count, uint32_t alignment,
                     bool for_writing, struct hopper_places *out)
 {
-    const struct wsdbg_ptx_operand *operand = &step->instruction->operands[number];
-    const enum wsdbg_ptx_space space = space_of(step, operand);
-    const uint64_t displacement = hopper_displacement(step, operand);
-    const bool has_base = operand->number != WSDBG_PTX_NONE, is_wide = hopper_is_wide(step, number);
-    const uint32_t *narrow = has_base ? hopper_values32(step, number) : NULL;
-    const uint64_t *wide = has_base ? hopper_values64(step, number) : NULL;
+    const enum wsdbg_ptx_space space = space_of(step, &step->instruction->operands[number]);
+    uint64_t addresses[HOPPER_LANES];
+    compute_addresses(step, number, addresses);
+    if (resolve_together(step, space, addresses, byte_count, alignment, out))
+        return true;
     struct target target = {0};
-    HOPPER_LANES_OF(step->lanes)
-    {
-        uint64_t address = displacement;
-        if (has_base)
-            address += is_wide ? wide[lane] : narrow[lane];
-        if (has_base && !is_wide)
-            address &= UINT32_MAX;
-        out->lanes[lane] = resolve(step, space, address, byte_count, alignment, lane, for_writing, &target);
+    HOPPER_LANES_OF (step->lanes) {
+        out->lanes[lane] = resolve(step, space, addresses[lane], byte_count, alignment, lane, for_writing, &target);
         if (!out->lanes[lane])
             return false;
     }
@@ -216,8 +281,9 @@ void hopper_wrote(const struct hopper_step *step, const struct hopper_places *pl
         hopper_changed_global(step->gpu);
 }
 
-void hopper_read(const struct hopper_step *step, const struct hopper_places *places, unsigned lane, uint32_t byte_count)
+void hopper_note_read(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count)
 {
+    const unsigned lane = (unsigned)__builtin_ctz(step->lanes);
     struct hopper_read *read = &step->warp->read;
     if (!read->width_bytes)
         read->changes = step->gpu->changes;

@@ -4,7 +4,7 @@
 
 #include "hopper/device.h"
 
-/* Where each lane's value lies.  Faults name the lane. */
+/* Where each lane's value lies. */
 struct hopper_places {
     unsigned char *lanes[HOPPER_LANES];
     enum wsdbg_ptx_space space; /* of the first lane: GLOBAL, SHARED, LOCAL or PARAM */
@@ -15,7 +15,12 @@ bool hopper_resolve(const struct hopper_step *step, unsigned number, uint32_t by
                     bool for_writing, struct hopper_places *out);
 /* The lanes wrote there; or, for spin detection, read there. */
 void hopper_wrote(const struct hopper_step *step, const struct hopper_places *places);
-void hopper_read(const struct hopper_step *step, const struct hopper_places *places, unsigned lane,
-                 uint32_t byte_count);
+void hopper_note_read(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count);
+
+static inline void hopper_read(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count)
+{
+    if (step->warp->is_watched)
+        hopper_note_read(step, places, byte_count);
+}
 
 #endif

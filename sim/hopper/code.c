@@ -76,33 +76,37 @@ static bool takes_names(uint16_t operation)
            operation == WSDBG_PTX_OP_sub || operation == WSDBG_PTX_OP_isspacep;
 }
 
+/* The place of a register or constant. */
+static bool place_value(struct hopper_code *code, size_t *capacity, const struct hopper_registers *frame,
+                        const struct wsdbg_ptx_operand *operand, uint32_t *place)
+{
+    *place = WSDBG_PTX_NONE;
+    if (operand->kind == WSDBG_PTX_OPERAND_IMMEDIATE)
+        return add_constant(code, capacity, (uint64_t)operand->value, place);
+    const bool is_register = operand->kind == WSDBG_PTX_OPERAND_REGISTER || operand->kind == WSDBG_PTX_OPERAND_ADDRESS;
+    if (!is_register || operand->number == WSDBG_PTX_NONE)
+        return true;
+    *place = frame->offsets[operand->number];
+    if (wsdbg_ptx_type_bytes(frame->function->register_types[operand->number]) >= 8)
+        *place |= HOPPER_PLACE_WIDE;
+    return true;
+}
+
 static bool place_operand(struct hopper_code *code, size_t *capacity, struct hopper_op *op, uint16_t operation,
                           const struct wsdbg_ptx_operand *operand, unsigned number)
 {
-    uint32_t *place = &op->places[number];
-    *place = WSDBG_PTX_NONE;
-    switch (operand->kind) {
-    case WSDBG_PTX_OPERAND_ADDRESS:
-        if (takes_names(operation))
-            break;
-        if (operand->number == WSDBG_PTX_NONE)
-            return true;
-        /* fall through */
-    case WSDBG_PTX_OPERAND_REGISTER:
-        *place = op->frame->offsets[operand->number];
-        if (wsdbg_ptx_type_bytes(op->frame->function->register_types[operand->number]) >= 8)
-            op->wide |= (uint8_t)(1u << number);
-        return true;
-    case WSDBG_PTX_OPERAND_IMMEDIATE:
-        return add_constant(code, capacity, (uint64_t)operand->value, place);
-    case WSDBG_PTX_OPERAND_SPECIAL:
-        break;
-    default:
+    const bool is_vector = operand->kind == WSDBG_PTX_OPERAND_VECTOR;
+    for (uint32_t i = 0; is_vector && i < operand->count; i++)
+        if (!place_value(code, capacity, op->frame, &code->program->vectors[operand->number + i],
+                         &code->vector_places[operand->number + i]))
+            return false;
+    if (operand->kind == WSDBG_PTX_OPERAND_SPECIAL ||
+        (operand->kind == WSDBG_PTX_OPERAND_ADDRESS && takes_names(operation))) {
+        op->has_scratch = true;
+        op->places[number] = (uint32_t)HOPPER_OF_STEP << HOPPER_BASE_SHIFT | number * HOPPER_CONSTANT_BYTES;
         return true;
     }
-    op->has_scratch = true;
-    *place = (uint32_t)HOPPER_OF_STEP << HOPPER_BASE_SHIFT | number * HOPPER_CONSTANT_BYTES;
-    return true;
+    return place_value(code, capacity, op->frame, operand, &op->places[number]);
 }
 
 /* Operands that are values of a lane are computed first. */
@@ -142,7 +146,8 @@ struct wsdbg_error *hopper_code_create(const struct wsdbg_ptx_program *program, 
     *code = (struct hopper_code){.program = program, .global_address = global_address, .const_address = const_address};
     code->ops = calloc(program->instruction_count + 1, sizeof *code->ops);
     code->frames = calloc(program->function_count + 1, sizeof *code->frames);
-    struct wsdbg_error *error = code->ops && code->frames ? NULL : &wsdbg_error_no_memory;
+    code->vector_places = calloc(program->vector_count + 1, sizeof *code->vector_places);
+    struct wsdbg_error *error = code->ops && code->frames && code->vector_places ? NULL : &wsdbg_error_no_memory;
     size_t capacity = 0;
     for (size_t i = 0; !error && i < program->function_count; i++) {
         struct hopper_registers *frame = &code->frames[i];
@@ -167,6 +172,7 @@ void hopper_code_destroy(struct hopper_code *code)
         free(code->frames[i].offsets);
     free(code->frames);
     free(code->ops);
+    free(code->vector_places);
     free(code->constants);
     free(code);
 }

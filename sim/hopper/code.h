@@ -11,9 +11,10 @@
 
 #include "hopper/execute.h"
 
-enum hopper_base { HOPPER_OF_WARP, HOPPER_OF_CODE, HOPPER_OF_STEP };
+enum hopper_base { HOPPER_OF_WARP, HOPPER_OF_CODE, HOPPER_OF_STEP, HOPPER_BASES = 4 /* a place has two bits for it */ };
 #define HOPPER_BASE_SHIFT 30
-#define HOPPER_OFFSET_MASK ((1u << HOPPER_BASE_SHIFT) - 1)
+#define HOPPER_PLACE_WIDE (1u << 29) /* a 64-bit register's */
+#define HOPPER_OFFSET_MASK (HOPPER_PLACE_WIDE - 1)
 enum {
     HOPPER_BYTES_32 = 4 * HOPPER_LANES,
     HOPPER_BYTES_64 = 8 * HOPPER_LANES,
@@ -43,6 +44,7 @@ struct hopper_op {
 struct hopper_code {
     const struct wsdbg_ptx_program *program;
     struct hopper_op *ops;           /* one an instruction */
+    uint32_t *vector_places;         /* of the elements in program->vectors */
     struct hopper_registers *frames; /* one a function */
     unsigned char *constants;
     size_t constant_bytes;

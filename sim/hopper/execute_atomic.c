@@ -93,9 +93,8 @@ static enum hopper_outcome execute(struct hopper_step *step, unsigned first)
     bool has_changed = false;
     if (!hopper_resolve(step, first, byte_count, byte_count, true, &places))
         return HOPPER_FAULTED;
-    hopper_read(step, &places, (unsigned)__builtin_ctz(step->lanes), byte_count);
-    HOPPER_LANES_OF(step->lanes)
-    {
+    hopper_read(step, &places, byte_count);
+    HOPPER_LANES_OF (step->lanes) {
         uint64_t old = 0;
         memcpy(&old, places.lanes[lane], byte_count);
         const uint64_t by = hopper_source(step, first + 1, lane) & mask;

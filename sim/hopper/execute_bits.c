@@ -72,8 +72,8 @@ enum hopper_outcome hopper_do_lop3(struct hopper_step *step)
     const uint32_t *c = hopper_values32(step, first + 2);
     const uint32_t table = (uint32_t)step->instruction->operands[first + 3].value;
     uint32_t results[HOPPER_LANES], is_set = 0;
-    HOPPER_EACH_LANE
-    results[lane] = look_up(a[lane], b[lane], c[lane], table);
+    HOPPER_EACH_LANE ()
+        results[lane] = look_up(a[lane], b[lane], c[lane], table);
     hopper_store32(step, 0, results);
     if (!has_predicate)
         return HOPPER_NEXT;
@@ -203,8 +203,8 @@ enum hopper_outcome hopper_do_bfind(struct hopper_step *step)
     const bool is_signed = type == WSDBG_PTX_S32 || type == WSDBG_PTX_S64;
     const bool as_shift = step->instruction->flags & WSDBG_PTX_SHIFT_AMOUNT;
     const unsigned bits = bits_of(step);
-    HOPPER_LANES_OF(step->lanes)
-    hopper_result(step, 0, lane, find_bit(hopper_source(step, 1, lane), bits, is_signed, as_shift));
+    HOPPER_LANES_OF (step->lanes)
+        hopper_result(step, 0, lane, find_bit(hopper_source(step, 1, lane), bits, is_signed, as_shift));
     return HOPPER_NEXT;
 }
 
@@ -230,8 +230,7 @@ enum hopper_outcome hopper_do_bfe(struct hopper_step *step)
     const enum wsdbg_ptx_type type = step->instruction->type;
     const bool is_signed = type == WSDBG_PTX_S32 || type == WSDBG_PTX_S64;
     const unsigned bits = bits_of(step);
-    HOPPER_LANES_OF(step->lanes)
-    {
+    HOPPER_LANES_OF (step->lanes) {
         const uint32_t at = hopper_source(step, 2, lane) & 0xff, length = hopper_source(step, 3, lane) & 0xff;
         hopper_result(step, 0, lane, extract(hopper_source(step, 1, lane), bits, at, length, is_signed));
     }
@@ -241,8 +240,7 @@ enum hopper_outcome hopper_do_bfe(struct hopper_step *step)
 enum hopper_outcome hopper_do_bfi(struct hopper_step *step)
 {
     const unsigned bits = bits_of(step);
-    HOPPER_LANES_OF(step->lanes)
-    {
+    HOPPER_LANES_OF (step->lanes) {
         const uint64_t from = hopper_source(step, 1, lane), into = hopper_source(step, 2, lane);
         const uint32_t at = hopper_source(step, 3, lane) & 0xff, length = hopper_source(step, 4, lane) & 0xff;
         uint64_t mask = length >= 64 ? UINT64_MAX : (1ull << length) - 1;

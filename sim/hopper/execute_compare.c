@@ -11,16 +11,24 @@ struct relation {
     uint32_t less, equal, unordered;
 };
 
-/* Masks from lane-wise results: written so that the compiler makes them without branches. */
-#define COLLECT(mask, condition)                             \
-    do {                                                     \
-        uint32_t bits_[HOPPER_LANES];                        \
-        HOPPER_EACH_LANE                                     \
-        bits_[lane] = (uint32_t)(condition) << lane;         \
-        uint32_t collected_ = 0;                             \
-        for (unsigned lane = 0; lane < HOPPER_LANES; lane++) \
-            collected_ |= bits_[lane];                       \
-        mask = collected_;                                   \
+/* A bit of every byte, which is 0 or 1. */
+static inline uint32_t gather_bits(const uint8_t truths[HOPPER_LANES])
+{
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < HOPPER_LANES / 8; i++) {
+        uint64_t bytes;
+        memcpy(&bytes, truths + 8 * i, sizeof bytes);
+        mask |= (uint32_t)(bytes * 0x0102040810204080 >> 56) << 8 * i;
+    }
+    return mask;
+}
+
+#define COLLECT(mask, condition)         \
+    do {                                 \
+        uint8_t truths_[HOPPER_LANES];   \
+        HOPPER_EACH_LANE ()              \
+            truths_[lane] = (condition); \
+        mask = gather_bits(truths_);     \
     } while (0)
 
 #define RELATE(width, type)                                                     \
@@ -29,14 +37,14 @@ struct relation {
         const uint##width##_t *const b = hopper_values##width(step, first + 1); \
         if (wants_less)                                                         \
             COLLECT(relation.less, (type)a[lane] < (type)b[lane]);              \
-        COLLECT(relation.equal, (type)a[lane] == (type)b[lane]);                \
+        if (wants_equal)                                                        \
+            COLLECT(relation.equal, (type)a[lane] == (type)b[lane]);            \
     } while (0)
 
 static struct relation relate_floats(const struct hopper_step *step, unsigned first, enum wsdbg_ptx_type type)
 {
     struct relation relation = {0};
-    HOPPER_LANES_OF(step->lanes)
-    {
+    HOPPER_LANES_OF (step->lanes) {
         const double x = hopper_float_source(step, first, type, lane),
                      y = hopper_float_source(step, first + 1, type, lane);
         relation.less |= (uint32_t)(x < y) << lane;
@@ -51,6 +59,8 @@ static struct relation relate(const struct hopper_step *step, unsigned first, en
     struct relation relation = {0};
     const enum wsdbg_ptx_compare compare = step->instruction->compare;
     const bool wants_less = compare != WSDBG_PTX_EQ && compare != WSDBG_PTX_NE;
+    const bool wants_equal =
+        compare != WSDBG_PTX_LT && compare != WSDBG_PTX_LO && compare != WSDBG_PTX_GE && compare != WSDBG_PTX_HS;
     switch (type) {
     case WSDBG_PTX_S32:
         RELATE(32, int32_t);
@@ -141,8 +151,7 @@ static enum hopper_outcome compare_pairs(struct hopper_step *step, bool has_seco
     const uint32_t *a = hopper_values32(step, first), *b = hopper_values32(step, first + 1);
     for (unsigned part = 0; part < (has_second ? 2 : 1); part++) {
         struct relation relation = {0};
-        HOPPER_LANES_OF(step->lanes)
-        {
+        HOPPER_LANES_OF (step->lanes) {
             const double x = hopper_float_value(a[lane] >> 16 * part, half, step->instruction->flags);
             const double y = hopper_float_value(b[lane] >> 16 * part, half, step->instruction->flags);
             relation.less |= (uint32_t)(x < y) << lane;
@@ -192,8 +201,7 @@ static enum hopper_outcome set_pairs(struct hopper_step *step)
     const uint32_t truth = instruction->type == WSDBG_PTX_F16X2    ? 0x3c00
                            : instruction->type == WSDBG_PTX_BF16X2 ? 0x3f80
                                                                    : UINT16_MAX;
-    HOPPER_LANES_OF(step->lanes)
-    {
+    HOPPER_LANES_OF (step->lanes) {
         uint32_t result = 0;
         for (unsigned part = 0; part < 2; part++) {
             const double x =
@@ -217,8 +225,8 @@ enum hopper_outcome hopper_do_set(struct hopper_step *step)
     const struct relation relation = relate(step, 1, source);
     const uint32_t mask = combine(step, answer(&relation, step->instruction->compare), 3);
     const uint64_t truth = truth_of(step->instruction->type);
-    HOPPER_LANES_OF(step->lanes)
-    hopper_result(step, 0, lane, mask >> lane & 1 ? truth : 0);
+    HOPPER_LANES_OF (step->lanes)
+        hopper_result(step, 0, lane, mask >> lane & 1 ? truth : 0);
     return HOPPER_NEXT;
 }
 
@@ -236,8 +244,7 @@ enum hopper_outcome hopper_do_slct(struct hopper_step *step)
 {
     const uint32_t *by = hopper_values32(step, 3);
     uint32_t mask = 0;
-    HOPPER_LANES_OF(step->lanes)
-    {
+    HOPPER_LANES_OF (step->lanes) {
         bool is_positive = (int32_t)by[lane] >= 0;
         if (step->instruction->source_type == WSDBG_PTX_F32) /* -0 is >= 0, NaN is not */
             is_positive = hopper_float_value(by[lane], WSDBG_PTX_F32, step->instruction->flags) >= 0;
@@ -273,8 +280,8 @@ enum hopper_outcome hopper_do_testp(struct hopper_step *step)
 {
     const enum wsdbg_ptx_type type = step->instruction->type;
     uint32_t mask = 0;
-    HOPPER_LANES_OF(step->lanes)
-    mask |= (uint32_t)is_such(hopper_float_source(step, 1, type, lane), type, step->instruction->variant) << lane;
+    HOPPER_LANES_OF (step->lanes)
+        mask |= (uint32_t)is_such(hopper_float_source(step, 1, type, lane), type, step->instruction->variant) << lane;
     hopper_store_mask(step, 0, mask);
     return HOPPER_NEXT;
 }

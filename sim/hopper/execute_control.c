@@ -33,8 +33,7 @@ enum hopper_outcome hopper_do_brx(struct hopper_step *step)
 {
     const uint32_t *table = &step->program->branch_tables[step->instruction->target];
     const uint32_t *indices = hopper_values32(step, 0);
-    HOPPER_LANES_OF(step->lanes)
-    {
+    HOPPER_LANES_OF (step->lanes) {
         if (indices[lane] >= table[0])
             return hopper_fault(step, lane, HOPPER_INVALID_PC, "index %u: the table has %u labels", indices[lane],
                                 table[0]);
@@ -43,8 +42,8 @@ enum hopper_outcome hopper_do_brx(struct hopper_step *step)
     for (;;) {
         const uint32_t index = indices[__builtin_ctz(left)];
         uint32_t group = 0;
-        HOPPER_LANES_OF(left)
-        group |= (uint32_t)(indices[lane] == index) << lane;
+        HOPPER_LANES_OF (left)
+            group |= (uint32_t)(indices[lane] == index) << lane;
         left &= ~group;
         if (!left)
             return go_to(step, group, table[1 + index]);
@@ -117,9 +116,9 @@ enum hopper_outcome hopper_do_nanosleep(struct hopper_step *step)
         return wait->time_limit_ns <= now ? HOPPER_NEXT : HOPPER_BLOCKED;
     uint32_t longest = 0;
     const uint32_t *times = hopper_values32(step, 0);
-    HOPPER_LANES_OF(step->lanes)
-    if (times[lane] > longest)
-        longest = times[lane];
+    HOPPER_LANES_OF (step->lanes)
+        if (times[lane] > longest)
+            longest = times[lane];
     if (longest == 0)
         return HOPPER_NEXT;
     *wait = (struct hopper_wait){.kind = HOPPER_SLEEPS, .time_limit_ns = now + (longest > 1000000 ? 1000000 : longest)};

@@ -159,8 +159,7 @@ static enum hopper_outcome convert_pair(struct hopper_step *step)
     const struct wsdbg_ptx_instruction *instruction = step->instruction;
     const enum wsdbg_ptx_type to = element_of(instruction->type), source = instruction->source_type;
     const unsigned to_bits = 8 * wsdbg_ptx_type_bytes(to);
-    HOPPER_LANES_OF(step->lanes)
-    {
+    HOPPER_LANES_OF (step->lanes) {
         double low, high;
         if (is_pair(source)) {
             const enum wsdbg_ptx_type from = element_of(source);
@@ -224,8 +223,8 @@ enum hopper_outcome hopper_do_cvt(struct hopper_step *step)
         return HOPPER_NEXT;
     if (is_pair(instruction->type))
         return convert_pair(step);
-    HOPPER_LANES_OF(step->lanes)
-    hopper_result(step, 0, lane, convert(instruction, hopper_source(step, 1, lane)));
+    HOPPER_LANES_OF (step->lanes)
+        hopper_result(step, 0, lane, convert(instruction, hopper_source(step, 1, lane)));
     return HOPPER_NEXT;
 }
 
@@ -235,8 +234,7 @@ enum hopper_outcome hopper_do_cvt_pack(struct hopper_step *step)
     const struct kind to = kind_of(step->instruction->type), from = {.is_signed = true, .bits = 32};
     const bool has_third = step->instruction->operand_count > 3;
     const uint32_t mask = (uint32_t)((1ull << to.bits) - 1);
-    HOPPER_LANES_OF(step->lanes)
-    {
+    HOPPER_LANES_OF (step->lanes) {
         const uint64_t a = extend(hopper_source(step, 1, lane), from), b = extend(hopper_source(step, 2, lane), from);
         const uint32_t pair =
             ((uint32_t)clamp_integer(a, from, to) & mask) << to.bits | ((uint32_t)clamp_integer(b, from, to) & mask);

@@ -172,8 +172,7 @@ static enum hopper_outcome each_lane(struct hopper_step *step, enum operation op
     const bool is_pair = type == WSDBG_PTX_F16X2 || type == WSDBG_PTX_BF16X2;
     const enum wsdbg_ptx_type half = type == WSDBG_PTX_F16X2 ? WSDBG_PTX_F16 : WSDBG_PTX_BF16;
     const unsigned count = source_count(operation);
-    HOPPER_LANES_OF(step->lanes)
-    {
+    HOPPER_LANES_OF (step->lanes) {
         uint64_t low[3] = {0}, high[3] = {0};
         for (unsigned i = 0; i < count; i++) {
             low[i] = hopper_source(step, 1 + i, lane);
@@ -261,17 +260,56 @@ enum hopper_outcome hopper_float_div(struct hopper_step *step)
     return HOPPER_NEXT;
 }
 
+/* x * y + z of every lane, where the host has such an instruction and where it has not. */
+#if defined(__x86_64__)
+__attribute__((target("avx2,fma"))) static void fma_by_host(uint32_t *out, const uint32_t *a, const uint32_t *b,
+                                                            const uint32_t *c, uint32_t kept)
+{
+    HOPPER_EACH_LANE () {
+        const float x = as_float(flushed(a[lane], kept)), y = as_float(flushed(b[lane], kept));
+        out[lane] = flushed(as_bits(__builtin_fmaf(x, y, as_float(flushed(c[lane], kept)))), kept);
+    }
+}
+
+static bool host_has_fma(void)
+{
+    return __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2");
+}
+#else
+static void fma_by_host(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t kept)
+{
+    HOPPER_EACH_LANE ()
+        out[lane] = flushed(as_bits(fmaf(as_float(flushed(a[lane], kept)), as_float(flushed(b[lane], kept)),
+                                         as_float(flushed(c[lane], kept)))),
+                            kept);
+}
+
+static bool host_has_fma(void)
+{
+    return true; /* in its C library, or better */
+}
+#endif
+
+static void fma_by_doubles(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t kept)
+{
+    HOPPER_EACH_LANE () {
+        const double x = as_float(flushed(a[lane], kept)), y = as_float(flushed(b[lane], kept));
+        out[lane] = flushed(as_bits((float)hopper_add_to_odd(x * y, as_float(flushed(c[lane], kept)))), kept);
+    }
+}
+
 enum hopper_outcome hopper_do_fma(struct hopper_step *step)
 {
     if (!is_plain_f32(step->instruction))
         return each_lane(step, FMA);
     const uint32_t kept = step->instruction->flags & WSDBG_PTX_FTZ ? 0 : UINT32_MAX;
     const uint32_t *a = hopper_values32(step, 1), *b = hopper_values32(step, 2), *c = hopper_values32(step, 3);
-    HOPPER_RESULTS(32, {
-        const double x = as_float(flushed(a[lane], kept)), y = as_float(flushed(b[lane], kept));
-        const float sum = (float)hopper_add_to_odd(x * y, as_float(flushed(c[lane], kept)));
-        out[lane] = flushed(as_bits(sum), kept);
-    });
+    uint32_t results[HOPPER_LANES];
+    if (host_has_fma())
+        fma_by_host(results, a, b, c, kept);
+    else
+        fma_by_doubles(results, a, b, c, kept);
+    hopper_store32(step, 0, results);
     return HOPPER_NEXT;
 }
 
@@ -309,8 +347,7 @@ static enum hopper_outcome change_signs(struct hopper_step *step, bool negate)
 {
     const enum wsdbg_ptx_type type = step->instruction->type;
     const uint64_t signs = signs_of(type);
-    HOPPER_LANES_OF(step->lanes)
-    {
+    HOPPER_LANES_OF (step->lanes) {
         uint64_t bits = hopper_source(step, 1, lane);
         bits = negate ? bits ^ signs : bits & ~signs;
         hopper_result(step, 0, lane, step->instruction->flags & WSDBG_PTX_FTZ ? flush(bits, type) : bits);
@@ -331,8 +368,8 @@ enum hopper_outcome hopper_float_neg(struct hopper_step *step)
 enum hopper_outcome hopper_do_copysign(struct hopper_step *step)
 {
     const uint64_t sign = signs_of(step->instruction->type);
-    HOPPER_LANES_OF(step->lanes)
-    hopper_result(step, 0, lane, (hopper_source(step, 1, lane) & sign) | (hopper_source(step, 2, lane) & ~sign));
+    HOPPER_LANES_OF (step->lanes)
+        hopper_result(step, 0, lane, (hopper_source(step, 1, lane) & sign) | (hopper_source(step, 2, lane) & ~sign));
     return HOPPER_NEXT;
 }
 

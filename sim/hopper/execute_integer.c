@@ -37,8 +37,7 @@ static enum hopper_outcome add_with_carry(struct hopper_step *step, bool is_subt
 {
     const bool is_64 = wsdbg_ptx_type_bytes(step->instruction->type) == 8;
     uint32_t carries = step->warp->carries;
-    HOPPER_LANES_OF(step->lanes)
-    {
+    HOPPER_LANES_OF (step->lanes) {
         const uint64_t x = is_64 ? hopper_values64(step, 1)[lane] : hopper_values32(step, 1)[lane];
         uint64_t y = is_64 ? hopper_values64(step, 2)[lane] : hopper_values32(step, 2)[lane];
         if (is_subtraction)
@@ -228,8 +227,7 @@ static enum hopper_outcome multiply_add_carry(struct hopper_step *step, bool tak
     const bool is_64 = wsdbg_ptx_type_bytes(instruction->type) == 8, is_high = instruction->part == WSDBG_PTX_HIGH;
     const bool is_signed = instruction->type == WSDBG_PTX_S32 || instruction->type == WSDBG_PTX_S64;
     uint32_t carries = step->warp->carries;
-    HOPPER_LANES_OF(step->lanes)
-    {
+    HOPPER_LANES_OF (step->lanes) {
         const uint64_t x = hopper_source(step, 1, lane), y = hopper_source(step, 2, lane),
                        z = hopper_source(step, 3, lane);
         unsigned __int128 product;

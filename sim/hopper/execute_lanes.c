@@ -53,8 +53,8 @@ enum hopper_outcome hopper_do_bar_warp_sync(struct hopper_step *step)
 
 enum hopper_outcome hopper_do_activemask(struct hopper_step *step)
 {
-    HOPPER_LANES_OF(step->lanes)
-    hopper_result(step, 0, lane, step->lanes);
+    HOPPER_LANES_OF (step->lanes)
+        hopper_result(step, 0, lane, step->lanes);
     return HOPPER_NEXT;
 }
 
@@ -96,8 +96,7 @@ enum hopper_outcome hopper_do_shfl(struct hopper_step *step)
     uint32_t values[HOPPER_LANES], results[HOPPER_LANES] = {0}, valid = 0;
     memcpy(values, hopper_values32(step, first), sizeof values);
     const uint32_t *by = hopper_values32(step, first + 1), *clamp = hopper_values32(step, first + 2);
-    HOPPER_LANES_OF(step->lanes)
-    {
+    HOPPER_LANES_OF (step->lanes) {
         bool is_valid;
         results[lane] = values[shuffle_source(step->instruction->variant, lane, by[lane], clamp[lane], &is_valid)];
         valid |= (uint32_t)is_valid << lane;
@@ -116,8 +115,8 @@ enum hopper_outcome hopper_do_vote(struct hopper_step *step)
     const uint32_t trues = hopper_mask(step, 1) & members;
     switch (step->instruction->variant) {
     case WSDBG_PTX_V_BALLOT:
-        HOPPER_LANES_OF(step->lanes)
-        hopper_result(step, 0, lane, trues);
+        HOPPER_LANES_OF (step->lanes)
+            hopper_result(step, 0, lane, trues);
         break;
     case WSDBG_PTX_V_ALL:
         hopper_store_mask(step, 0, trues == members ? HOPPER_ALL : 0);
@@ -140,16 +139,15 @@ enum hopper_outcome hopper_do_match(struct hopper_step *step)
     const uint64_t mask = wsdbg_ptx_type_bytes(instruction->type) == 8 ? UINT64_MAX : UINT32_MAX;
     uint32_t same[HOPPER_LANES] = {0};
     bool all_same = true;
-    HOPPER_LANES_OF(members)
-    {
+    HOPPER_LANES_OF (members) {
         const uint64_t own = hopper_source(step, first, lane) & mask;
         for (unsigned other = 0; other < HOPPER_LANES; other++)
             if (members >> other & 1 && (hopper_source(step, first, other) & mask) == own)
                 same[lane] |= 1u << other;
         all_same &= same[lane] == members;
     }
-    HOPPER_LANES_OF(step->lanes)
-    hopper_result(step, 0, lane, instruction->variant == WSDBG_PTX_V_ANY ? same[lane] : all_same ? members : 0);
+    HOPPER_LANES_OF (step->lanes)
+        hopper_result(step, 0, lane, instruction->variant == WSDBG_PTX_V_ANY ? same[lane] : all_same ? members : 0);
     if (has_predicate)
         hopper_store_mask(step, 1, all_same ? HOPPER_ALL : 0);
     return HOPPER_NEXT;
@@ -181,13 +179,12 @@ enum hopper_outcome hopper_do_redux(struct hopper_step *step)
     const bool is_signed = step->instruction->type == WSDBG_PTX_S32;
     bool is_first = true;
     uint32_t result = 0;
-    HOPPER_LANES_OF(members)
-    {
+    HOPPER_LANES_OF (members) {
         result = is_first ? values[lane] : reduce(step->instruction->variant, is_signed, result, values[lane]);
         is_first = false;
     }
-    HOPPER_LANES_OF(step->lanes)
-    hopper_result(step, 0, lane, result);
+    HOPPER_LANES_OF (step->lanes)
+        hopper_result(step, 0, lane, result);
     return HOPPER_NEXT;
 }
 
@@ -196,8 +193,8 @@ enum hopper_outcome hopper_do_elect(struct hopper_step *step)
 {
     GATHER(2);
     const unsigned leader = members ? (unsigned)__builtin_ctz(members) : 0;
-    HOPPER_LANES_OF(step->lanes)
-    hopper_result(step, 0, lane, leader);
+    HOPPER_LANES_OF (step->lanes)
+        hopper_result(step, 0, lane, leader);
     hopper_store_mask(step, 1, members ? 1u << leader : 0);
     return HOPPER_NEXT;
 }

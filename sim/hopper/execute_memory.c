@@ -20,45 +20,61 @@ static int64_t extend(enum wsdbg_ptx_type type, uint64_t value)
     }
 }
 
-static uint64_t load(const unsigned char *from, unsigned byte_count)
+/* ---- ld ---- */
+
+/* Where a destination's or source's value lies: the operand itself, or an element of its vector. */
+static uint32_t place_of(const struct hopper_step *step, unsigned number, unsigned element)
 {
-    uint64_t value = 0;
-    memcpy(&value, from, byte_count);
-    return value;
+    const struct wsdbg_ptx_operand *operand = &step->instruction->operands[number];
+    if (operand->kind != WSDBG_PTX_OPERAND_VECTOR)
+        return step->op->places[number];
+    return step->warp->cta->grid->code->vector_places[operand->number + element];
 }
 
-static void load_scalar(const struct hopper_step *step, const struct hopper_places *places, unsigned byte_count)
+static void load(const struct hopper_step *step, const struct hopper_places *places, uint32_t place, unsigned offset,
+                 unsigned byte_count)
 {
-    const enum wsdbg_ptx_type type = step->instruction->type;
-    if (byte_count == 4 && !hopper_is_wide(step, 0)) {
-        uint32_t *to = hopper_destination(step, 0);
-        if (to)
-            HOPPER_LANES_OF(step->lanes)
-        memcpy(&to[lane], places->lanes[lane], sizeof *to);
+    if (place == WSDBG_PTX_NONE)
+        return;
+    uint32_t *narrow = (uint32_t *)(void *)hopper_place64(step, place);
+    uint64_t *wide = (uint64_t *)(void *)hopper_place64(step, place);
+    const bool is_wide = place & HOPPER_PLACE_WIDE;
+    if (byte_count == 4 && !is_wide) {
+        HOPPER_LANES_OF (step->lanes)
+            memcpy(&narrow[lane], places->lanes[lane] + offset, 4);
         return;
     }
-    HOPPER_LANES_OF(step->lanes)
-    hopper_result(step, 0, lane, (uint64_t)extend(type, load(places->lanes[lane], byte_count)));
+    if (byte_count == 8 && is_wide) {
+        HOPPER_LANES_OF (step->lanes)
+            memcpy(&wide[lane], places->lanes[lane] + offset, 8);
+        return;
+    }
+    HOPPER_LANES_OF (step->lanes) {
+        uint64_t value = 0;
+        memcpy(&value, places->lanes[lane] + offset, byte_count);
+        value = (uint64_t)extend(step->instruction->type, value);
+        if (is_wide)
+            wide[lane] = value;
+        else
+            narrow[lane] = (uint32_t)value;
+    }
+}
+
+static unsigned count_of(const struct wsdbg_ptx_operand *operand)
+{
+    return operand->kind == WSDBG_PTX_OPERAND_VECTOR ? operand->count : 1;
 }
 
 enum hopper_outcome hopper_do_ld(struct hopper_step *step)
 {
     const struct wsdbg_ptx_instruction *instruction = step->instruction;
-    const unsigned byte_count = wsdbg_ptx_type_bytes(instruction->type);
-    const bool is_vector = instruction->operands[0].kind == WSDBG_PTX_OPERAND_VECTOR;
-    const unsigned count = is_vector ? instruction->operands[0].count : 1;
+    const unsigned byte_count = wsdbg_ptx_type_bytes(instruction->type), count = count_of(&instruction->operands[0]);
     struct hopper_places places;
     if (!hopper_resolve(step, 1, byte_count * count, byte_count * count, false, &places))
         return HOPPER_FAULTED;
-    hopper_read(step, &places, (unsigned)__builtin_ctz(step->lanes), byte_count);
-    if (!is_vector) {
-        load_scalar(step, &places, byte_count);
-        return HOPPER_NEXT;
-    }
+    hopper_read(step, &places, byte_count);
     for (unsigned i = 0; i < count; i++)
-        HOPPER_LANES_OF(step->lanes)
-    hopper_result_element(step, 0, i, lane,
-                          (uint64_t)extend(instruction->type, load(places.lanes[lane] + i * byte_count, byte_count)));
+        load(step, &places, place_of(step, 0, i), i * byte_count, byte_count);
     return HOPPER_NEXT;
 }
 
@@ -67,21 +83,36 @@ enum hopper_outcome hopper_do_ldu(struct hopper_step *step)
     return hopper_do_ld(step);
 }
 
+/* ---- st ---- */
+
+static void store(const struct hopper_step *step, const struct hopper_places *places, uint32_t place, unsigned offset,
+                  unsigned byte_count)
+{
+    if (byte_count == 8 || place & HOPPER_PLACE_WIDE) {
+        const uint64_t *wide = (const uint64_t *)(const void *)hopper_place64(step, place);
+        HOPPER_LANES_OF (step->lanes)
+            memcpy(places->lanes[lane] + offset, &wide[lane], byte_count);
+        return;
+    }
+    const uint32_t *narrow = (const uint32_t *)(const void *)hopper_place32(step, place);
+    if (byte_count == 4) {
+        HOPPER_LANES_OF (step->lanes)
+            memcpy(places->lanes[lane] + offset, &narrow[lane], 4);
+        return;
+    }
+    HOPPER_LANES_OF (step->lanes)
+        memcpy(places->lanes[lane] + offset, &narrow[lane], byte_count);
+}
+
 enum hopper_outcome hopper_do_st(struct hopper_step *step)
 {
     const struct wsdbg_ptx_instruction *instruction = step->instruction;
-    const unsigned byte_count = wsdbg_ptx_type_bytes(instruction->type);
-    const bool is_vector = instruction->operands[1].kind == WSDBG_PTX_OPERAND_VECTOR;
-    const unsigned count = is_vector ? instruction->operands[1].count : 1;
+    const unsigned byte_count = wsdbg_ptx_type_bytes(instruction->type), count = count_of(&instruction->operands[1]);
     struct hopper_places places;
     if (!hopper_resolve(step, 0, byte_count * count, byte_count * count, true, &places))
         return HOPPER_FAULTED;
     for (unsigned i = 0; i < count; i++)
-        HOPPER_LANES_OF(step->lanes)
-        {
-            const uint64_t value = is_vector ? hopper_element(step, 1, i, lane) : hopper_source(step, 1, lane);
-            memcpy(places.lanes[lane] + i * byte_count, &value, byte_count);
-        }
+        store(step, &places, place_of(step, 1, i), i * byte_count, byte_count);
     hopper_wrote(step, &places);
     return HOPPER_NEXT;
 }

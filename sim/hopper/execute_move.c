@@ -11,8 +11,7 @@ static enum hopper_outcome pack(struct hopper_step *step, const struct wsdbg_ptx
 {
     const unsigned bits = 8 * wsdbg_ptx_type_bytes(step->instruction->type) / vector->count;
     const uint64_t mask = bits >= 64 ? UINT64_MAX : (1ull << bits) - 1;
-    HOPPER_LANES_OF(step->lanes)
-    {
+    HOPPER_LANES_OF (step->lanes) {
         uint64_t value = 0;
         for (unsigned i = 0; i < vector->count; i++)
             value |= (hopper_element(step, 1, i, lane) & mask) << i * bits % 64;
@@ -25,8 +24,7 @@ static enum hopper_outcome unpack(struct hopper_step *step, const struct wsdbg_p
 {
     const unsigned bits = 8 * wsdbg_ptx_type_bytes(step->instruction->type) / vector->count;
     const uint64_t mask = bits >= 64 ? UINT64_MAX : (1ull << bits) - 1;
-    HOPPER_LANES_OF(step->lanes)
-    {
+    HOPPER_LANES_OF (step->lanes) {
         const uint64_t value = hopper_source(step, 1, lane);
         for (unsigned i = 0; i < vector->count; i++)
             hopper_result_element(step, 0, i, lane, value >> i * bits % 64 & mask);
@@ -105,8 +103,8 @@ static bool is_in_space(const struct hopper_step *step, uint64_t address)
 enum hopper_outcome hopper_do_isspacep(struct hopper_step *step)
 {
     uint32_t mask = 0;
-    HOPPER_LANES_OF(step->lanes)
-    mask |= (uint32_t)is_in_space(step, hopper_source(step, 1, lane)) << lane;
+    HOPPER_LANES_OF (step->lanes)
+        mask |= (uint32_t)is_in_space(step, hopper_source(step, 1, lane)) << lane;
     hopper_store_mask(step, 0, mask);
     return HOPPER_NEXT;
 }
@@ -114,7 +112,7 @@ enum hopper_outcome hopper_do_isspacep(struct hopper_step *step)
 /* There is no cache to have a policy. */
 enum hopper_outcome hopper_do_createpolicy(struct hopper_step *step)
 {
-    HOPPER_LANES_OF(step->lanes)
-    hopper_result(step, 0, lane, 0);
+    HOPPER_LANES_OF (step->lanes)
+        hopper_result(step, 0, lane, 0);
     return HOPPER_NEXT;
 }

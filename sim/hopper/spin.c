@@ -45,8 +45,10 @@ bool hopper_came_round(struct hopper_step *step, struct hopper_split *split, uin
         loop->hash = hopper_hash_registers(warp);
         loop->changes = step->gpu->changes;
         warp->read = (struct hopper_read){0};
+        warp->is_watched = true;
         return false;
     }
+    warp->is_watched = false;
     if (!is_power_of_2(loop->rounds - 1) || loop->hash != hopper_hash_registers(warp))
         return false;
     /* What changed after it looked would not wake it. */

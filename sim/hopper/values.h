@@ -13,7 +13,7 @@
 #define HOPPER_ALL UINT32_MAX
 
 /* A loop over lanes without dependencies between them, though results may overwrite sources. */
-#define HOPPER_EACH_LANE _Pragma("GCC ivdep") for (unsigned lane = 0; lane < HOPPER_LANES; lane++)
+#define HOPPER_EACH_LANE() _Pragma("GCC ivdep") for (unsigned lane = 0; lane < HOPPER_LANES; lane++)
 /* Lanes of a mask, lowest first. */
 #define HOPPER_LANES_OF(mask)                                                                    \
     for (uint32_t left_ = (mask), lane = left_ ? (uint32_t)__builtin_ctz(left_) : 0; left_ != 0; \
@@ -42,7 +42,8 @@ static inline const uint64_t *hopper_values64(const struct hopper_step *step, un
 
 static inline bool hopper_is_wide(const struct hopper_step *step, unsigned number)
 {
-    return step->op->wide >> number & 1;
+    const uint32_t place = step->op->places[number];
+    return place != WSDBG_PTX_NONE && place & HOPPER_PLACE_WIDE;
 }
 
 /* A predicate operand as a mask, with its `!`. */
@@ -71,8 +72,8 @@ static inline void hopper_store32(const struct hopper_step *step, unsigned numbe
         memcpy(to, results, HOPPER_BYTES_32);
         return;
     }
-    HOPPER_LANES_OF(step->lanes)
-    to[lane] = results[lane];
+    HOPPER_LANES_OF (step->lanes)
+        to[lane] = results[lane];
 }
 
 static inline void hopper_store64(const struct hopper_step *step, unsigned number, const uint64_t results[HOPPER_LANES])
@@ -84,8 +85,8 @@ static inline void hopper_store64(const struct hopper_step *step, unsigned numbe
         memcpy(to, results, HOPPER_BYTES_64);
         return;
     }
-    HOPPER_LANES_OF(step->lanes)
-    to[lane] = results[lane];
+    HOPPER_LANES_OF (step->lanes)
+        to[lane] = results[lane];
 }
 
 static inline void hopper_store_mask(const struct hopper_step *step, unsigned number, uint32_t mask)
@@ -102,8 +103,7 @@ static inline void hopper_store_mask(const struct hopper_step *step, unsigned nu
         uint##width##_t results[HOPPER_LANES];                                       \
         uint##width##_t *const to = hopper_destination(step, 0);                     \
         uint##width##_t *const out = to && step->lanes == HOPPER_ALL ? to : results; \
-        HOPPER_EACH_LANE                                                             \
-        {                                                                            \
+        HOPPER_EACH_LANE () {                                                        \
             __VA_ARGS__                                                              \
         }                                                                            \
         if (out == results)                                                          \

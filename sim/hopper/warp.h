@@ -90,6 +90,7 @@ struct hopper_warp {
     uint64_t instructions;
     uint32_t priority;               /* of the PCT schedule */
     uint32_t ready_at;               /* place in the scheduler's list, NONE = every split waits */
+    bool is_watched;                 /* reads are noted for spin.c */
     struct hopper_read read;         /* from memory, since spin.c last began to watch a loop */
     uint32_t cluster_arrived;        /* lanes that arrived at the cluster barrier and have not waited since */
     uint32_t cluster_parity;         /* of those lanes: the parity of its generation when they arrived */
@@ -163,7 +164,7 @@ struct hopper_step {
     const struct wsdbg_ptx_instruction *instruction;
     uint32_t lanes;             /* of the split, those whose guard is true: never 0 when an instruction is executed */
     const struct hopper_op *op; /* the instruction, prepared: see code.h */
-    unsigned char *bases[3];    /* what op's places are in: see code.h */
+    unsigned char *bases[4];    /* what op's places are in: see code.h */
 };
 
 /* Values of all 32 lanes; predicates are one mask.  64-bit registers are 8 bytes a lane, all shorter ones 4 (high bits
