@@ -88,7 +88,8 @@ struct wsdbg_error *wsdbg_gpu_check(struct wsdbg_gpu *gpu, const struct wsdbg_gp
 /* CTAs of the launch that the gpu holds at one time when nothing else is on it; 0 also where it cannot be launched. */
 uint64_t wsdbg_gpu_resident_most(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_launch *launch);
 /* What stands for registers_per_thread 0 in a launch with so many threads a CTA. */
-uint32_t wsdbg_gpu_usual_registers(const struct wsdbg_ptx_function *function, uint64_t threads);
+uint32_t wsdbg_gpu_usual_registers(const struct wsdbg_ptx_program *program, const struct wsdbg_ptx_function *function,
+                                   uint64_t threads);
 enum wsdbg_grid_state wsdbg_gpu_state(const struct wsdbg_grid_run *run);
 uint64_t wsdbg_gpu_grid_id(const struct wsdbg_grid_run *run);
 const struct wsdbg_gpu_fault *wsdbg_gpu_fault(const struct wsdbg_grid_run *run); /* NULL = none */

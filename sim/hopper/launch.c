@@ -91,15 +91,35 @@ static struct wsdbg_error *check_residency(struct wsdbg_gpu *gpu, const struct h
     return NULL;
 }
 
-/* What ptxas gives a kernel that says nothing else: what its largest CTA leaves. */
-uint32_t wsdbg_gpu_usual_registers(const struct wsdbg_ptx_function *function, uint64_t threads)
+static bool changes_registers(const struct wsdbg_ptx_program *program, const struct wsdbg_ptx_function *function)
+{
+    for (uint32_t i = function->first; i < function->end; i++)
+        if (program->instructions[i].operation == WSDBG_PTX_OP_setmaxnreg)
+            return true;
+    return false;
+}
+
+/* Words of all its registers: ptxas needs no more, and often less. */
+static uint64_t register_words(const struct wsdbg_ptx_function *function)
+{
+    uint64_t words = 0;
+    for (uint32_t i = 0; i < function->register_count; i++)
+        words += (wsdbg_ptx_type_bytes(function->register_types[i]) + 3) / 4;
+    return (words + 7) & ~7ull;
+}
+
+/* What ptxas gives a kernel that says nothing else: what its largest CTA leaves, with setmaxnreg all of that. */
+uint32_t wsdbg_gpu_usual_registers(const struct wsdbg_ptx_program *program, const struct wsdbg_ptx_function *function,
+                                   uint64_t threads)
 {
     if (function->max_registers)
         return function->max_registers;
     if (function->max_threads[0])
         threads = count_of(function->max_threads);
     const uint64_t ctas = function->min_ctas ? function->min_ctas : 1;
-    const uint64_t registers = HOPPER_SM_REGISTERS / ((threads ? threads : 1) * ctas) & ~7ull;
+    uint64_t registers = HOPPER_SM_REGISTERS / ((threads ? threads : 1) * ctas) & ~7ull;
+    if (!changes_registers(program, function) && register_words(function) < registers)
+        registers = register_words(function);
     return registers > 255 ? 255 : registers < 16 ? 16 : (uint32_t)registers;
 }
 
@@ -114,7 +134,8 @@ static void fill_grid(struct wsdbg_gpu *gpu, struct hopper_grid *grid, const str
     if (!launch->cluster[0])
         memcpy(grid->launch.cluster, required[0] ? required : one, sizeof one);
     if (!grid->launch.registers_per_thread)
-        grid->launch.registers_per_thread = wsdbg_gpu_usual_registers(launch->function, count_of(launch->block));
+        grid->launch.registers_per_thread =
+            wsdbg_gpu_usual_registers(launch->module->code->program, launch->function, count_of(launch->block));
 }
 
 static uint32_t shared_of(const struct wsdbg_gpu_launch *launch)

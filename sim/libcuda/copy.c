@@ -63,19 +63,17 @@ static CUresult queue_copy(struct stream *stream, struct request *request)
     if (result != CUDA_SUCCESS)
         return result;
     bool waits = request->returns_when_done || !to_known;
-    if (!from_known && !waits && !queue_is_idle(stream)) {
-        if (from_reach > STAGED_MOST_BYTES)
-            waits = true;
-        else if (stage(copy, from_reach) != CUDA_SUCCESS)
-            return CUDA_ERROR_OUT_OF_MEMORY;
-    }
+    if (!from_known && from_reach > STAGED_MOST_BYTES)
+        waits = true;
+    if (!from_known && !waits && stage(copy, from_reach) != CUDA_SUCCESS)
+        return CUDA_ERROR_OUT_OF_MEMORY;
     struct operation *operation = operation_create(OPERATION_COPY);
     if (!operation) {
         free(copy->staged);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     operation->copy = *copy;
-    return waits || !from_known ? queue_add_and_wait(stream, operation) : queue_add(stream, operation);
+    return waits ? queue_add_and_wait(stream, operation) : queue_add(stream, operation);
 }
 
 static CUresult enter_and_copy(struct request *request, CUstream handle, bool per_thread)

@@ -64,7 +64,8 @@ static CUresult get_attribute(const struct function *function, int attribute, in
         *value = (int)code->local_bytes;
         break;
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
-        *value = (int)(function->registers ? function->registers : wsdbg_gpu_usual_registers(code, CTA_THREADS_MOST));
+        *value = (int)(function->registers ? function->registers
+                                           : wsdbg_gpu_usual_registers(image->program, code, CTA_THREADS_MOST));
         break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
         *value = (int)image->program->target;

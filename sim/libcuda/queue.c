@@ -303,16 +303,16 @@ CUresult queue_add_and_wait(struct stream *stream, struct operation *operation)
 
 /* ---- ends ---- */
 
-/* The state of a launch whose operation is begun; the first faulted one ends the context. */
+/* The state of a launch whose operation is begun.  After a fault all launches are over; one of them says why. */
 static void collect_launch(struct context *context, struct operation *operation)
 {
     const enum wsdbg_grid_state state = wsdbg_gpu_state(operation->launch.run);
     if (state == WSDBG_GRID_FAULTED) {
         const struct wsdbg_gpu_fault *fault = wsdbg_gpu_fault(operation->launch.run);
-        if (fault && !context->failure)
-            driver_say("%s: %s", operation->launch.launch.function->name, fault->text);
-        if (!context->failure)
-            context->failure = fault ? fault->driver_error : CUDA_ERROR_LAUNCH_FAILED;
+        if (fault && !context->failure) {
+            driver_say("%s", fault->text);
+            context->failure = fault->driver_error;
+        }
     } else if (state == WSDBG_GRID_DONE) {
         context->running--;
         operation_finish(operation);

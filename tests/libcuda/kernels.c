@@ -93,7 +93,11 @@ const char kernels[] = ".version 8.3\n"
                        "}\n"
                        ".visible .entry big()\n"
                        "{\n"
+                       "    .reg .b32 %r<3>;\n"
                        "    .shared .align 16 .b8 room[32768];\n"
+                       "    mov.u32 %r1, room;\n"
+                       "    mov.u32 %r2, 1;\n"
+                       "    st.shared.u32 [%r1], %r2;\n"
                        "    ret;\n"
                        "}\n";
 

@@ -1,0 +1,251 @@
+/* memory_test.c - memory of the device and of the host: allocated, described, copied, filled, given back. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libcuda/api.h"
+
+enum { POINTER_MEMORY_TYPE = 2, POINTER_RANGE_START = 11, POINTER_RANGE_SIZE = 12 };
+
+static CUdeviceptr allocate(size_t byte_count)
+{
+    CUdeviceptr memory = 0;
+    OK(cu.cuMemAlloc_v2(&memory, byte_count));
+    return memory;
+}
+
+static void what_goes_up_comes_down(void **state)
+{
+    static const char up[] = "warp-specialized";
+    char down[sizeof up] = "";
+    (void)state;
+    CUdeviceptr memory = allocate(sizeof up);
+    OK(cu.cuMemcpyHtoD_v2(memory, up, sizeof up));
+    OK(cu.cuMemcpyDtoH_v2(down, memory, sizeof up));
+    assert_string_equal(down, up);
+    OK(cu.cuMemFree_v2(memory));
+}
+
+static void allocations_are_aligned_and_described(void **state)
+{
+    CUdeviceptr first = 0;
+    size_t length = 0;
+    unsigned type = 0;
+    (void)state;
+    CUdeviceptr memory = allocate(1000);
+    assert_int_equal(memory % 256, 0);
+    OK(cu.cuMemGetAddressRange_v2(&first, &length, memory + 999));
+    assert_int_equal(first, memory);
+    assert_int_equal(length, 1000);
+    OK(cu.cuPointerGetAttribute(&type, POINTER_MEMORY_TYPE, memory + 1));
+    assert_int_equal(type, CU_MEMORYTYPE_DEVICE);
+    OK(cu.cuPointerGetAttribute(&first, POINTER_RANGE_START, memory + 1));
+    assert_int_equal(first, memory);
+    OK(cu.cuPointerGetAttribute(&length, POINTER_RANGE_SIZE, memory + 1));
+    assert_int_equal(length, 1000);
+    OK(cu.cuMemFree_v2(memory));
+    assert_cuda(CUDA_ERROR_NOT_FOUND, cu.cuMemGetAddressRange_v2(&first, &length, memory));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuPointerGetAttribute(&type, POINTER_MEMORY_TYPE, memory));
+}
+
+static void wrong_sizes_and_addresses_are_refused(void **state)
+{
+    CUdeviceptr memory = 0;
+    char host[64] = "";
+    (void)state;
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemAlloc_v2(&memory, 0));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemAlloc_v2(NULL, 16));
+    assert_cuda(CUDA_ERROR_OUT_OF_MEMORY, cu.cuMemAlloc_v2(&memory, (size_t)1 << 46));
+    assert_cuda(CUDA_ERROR_OUT_OF_MEMORY, cu.cuMemAlloc_v2(&memory, SIZE_MAX));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemFree_v2(0x1000));
+    OK(cu.cuMemFree_v2(0));
+    memory = allocate(32);
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemFree_v2(memory + 16));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemcpyHtoD_v2(memory, host, 33));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemcpyHtoD_v2(memory + 1, host, 32));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemcpyDtoH_v2(host, memory, 33));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemcpyDtoH_v2(NULL, memory, 32));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemcpyHtoD_v2(0, host, 1));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemsetD8_v2(memory, 0, 33));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemsetD32_v2(memory + 2, 0, 1));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemsetD32_v2(memory, 0, SIZE_MAX / 2));
+    OK(cu.cuMemcpyHtoD_v2(memory, host, 0));
+    OK(cu.cuMemFree_v2(memory));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemFree_v2(memory));
+}
+
+static void free_memory_is_counted(void **state)
+{
+    size_t before, during, after, total;
+    (void)state;
+    OK(cu.cuMemGetInfo_v2(&before, &total));
+    CUdeviceptr memory = allocate(1 << 20);
+    OK(cu.cuMemGetInfo_v2(&during, NULL));
+    OK(cu.cuMemFree_v2(memory));
+    OK(cu.cuMemGetInfo_v2(&after, NULL));
+    assert_int_equal(before - during, 1 << 20);
+    assert_int_equal(after, before);
+    assert_true(before <= total);
+}
+
+static void fills_of_each_width(void **state)
+{
+    unsigned char down[16];
+    (void)state;
+    CUdeviceptr memory = allocate(16);
+    OK(cu.cuMemsetD8_v2(memory, 0xab, 16));
+    OK(cu.cuMemsetD32_v2(memory + 4, 0x01020304, 1));
+    OK(cu.cuMemsetD2D16_v2(memory + 8, 4, 0x1122, 1, 2)); /* two rows of one value, 4 bytes apart */
+    OK(cu.cuMemcpyDtoH_v2(down, memory, 16));
+    static const unsigned char expected[16] = {0xab, 0xab, 0xab, 0xab, 4,    3,    2,    1,
+                                               0x22, 0x11, 0xab, 0xab, 0x22, 0x11, 0xab, 0xab};
+    assert_memory_equal(down, expected, 16);
+    OK(cu.cuMemFree_v2(memory));
+}
+
+static void rectangles_keep_what_is_beside_them(void **state)
+{
+    static const char up[] = "abcdefghijkl"; /* 3 rows of 4 */
+    char down[13] = "............";
+    size_t pitch = 0;
+    CUdeviceptr memory = 0;
+    (void)state;
+    OK(cu.cuMemAllocPitch_v2(&memory, &pitch, 4, 3, 4));
+    assert_true(pitch >= 4 && pitch % 16 == 0);
+    struct cu_copy_2d copy = {.from = {.memory_type = CU_MEMORYTYPE_HOST, .host = (void *)up, .pitch_bytes = 4},
+                              .to = {.memory_type = CU_MEMORYTYPE_DEVICE, .device = memory, .pitch_bytes = pitch},
+                              .width_bytes = 4,
+                              .height = 3};
+    OK(cu.cuMemcpy2D_v2(&copy));
+    /* Two columns of two rows, from (1, 1) to (2, 0). */
+    copy = (struct cu_copy_2d){
+        .from = {.x_bytes = 1, .y = 1, .memory_type = CU_MEMORYTYPE_DEVICE, .device = memory, .pitch_bytes = pitch},
+        .to = {.x_bytes = 2, .memory_type = CU_MEMORYTYPE_HOST, .host = down, .pitch_bytes = 4},
+        .width_bytes = 2,
+        .height = 2};
+    OK(cu.cuMemcpy2D_v2(&copy));
+    assert_string_equal(down, "..fg..jk....");
+    copy.width_bytes = 3; /* past the end of the host's rows */
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemcpy2D_v2(&copy));
+    copy.width_bytes = 2;
+    copy.from.y = 1 << 20;
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemcpy2D_v2(&copy));
+    copy.from.memory_type = CU_MEMORYTYPE_ARRAY;
+    assert_cuda(CUDA_ERROR_NOT_SUPPORTED, cu.cuMemcpy2D_v2(&copy));
+    OK(cu.cuMemFree_v2(memory));
+}
+
+static void boxes_have_slices(void **state)
+{
+    static const char up[] = "abcdefgh"; /* 2 slices of 2 rows of 2 */
+    char down[5] = "....";
+    (void)state;
+    CUdeviceptr memory = allocate(8);
+    OK(cu.cuMemcpyHtoD_v2(memory, up, 8));
+    const struct cu_copy_3d copy = {
+        .from = {.x_bytes = 1, .memory_type = CU_MEMORYTYPE_DEVICE, .device = memory, .pitch_bytes = 2, .height = 2},
+        .to = {.memory_type = CU_MEMORYTYPE_HOST, .host = down, .pitch_bytes = 1, .height = 2},
+        .width_bytes = 1,
+        .height = 2,
+        .depth = 2};
+    OK(cu.cuMemcpy3D_v2(&copy));
+    assert_string_equal(down, "bdfh");
+    OK(cu.cuMemFree_v2(memory));
+}
+
+static void memory_of_the_host_has_one_address(void **state)
+{
+    void *pinned = NULL;
+    CUdeviceptr there = 0;
+    unsigned type = 0;
+    (void)state;
+    OK(cu.cuMemHostAlloc(&pinned, 4096, 0));
+    OK(cu.cuMemHostGetDevicePointer_v2(&there, pinned, 0));
+    assert_ptr_equal((void *)there, pinned);
+    OK(cu.cuPointerGetAttribute(&type, POINTER_MEMORY_TYPE, there));
+    assert_int_equal(type, CU_MEMORYTYPE_HOST);
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemFreeHost((char *)pinned + 1));
+    OK(cu.cuMemFreeHost(pinned));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemHostGetDevicePointer_v2(&there, pinned, 0));
+}
+
+static void registered_memory_is_registered_once(void **state)
+{
+    char *memory = malloc(8192);
+    CUdeviceptr there;
+    (void)state;
+    OK(cu.cuMemHostRegister_v2(memory, 8192, 1));
+    assert_cuda(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, cu.cuMemHostRegister_v2(memory + 4096, 16, 1));
+    OK(cu.cuMemHostGetDevicePointer_v2(&there, memory + 5000, 0));
+    assert_ptr_equal((void *)there, memory + 5000);
+    OK(cu.cuMemHostUnregister(memory));
+    assert_cuda(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, cu.cuMemHostUnregister(memory));
+    OK(cu.cuMemHostRegister_v2(memory, 16, 1));
+    OK(cu.cuMemHostUnregister(memory));
+    free(memory);
+}
+
+static void managed_memory_is_the_hosts_too(void **state)
+{
+    CUdeviceptr memory = 0;
+    uint32_t down = 0;
+    (void)state;
+    OK(cu.cuMemAllocManaged(&memory, 4, 1));
+    *(uint32_t *)memory = 42;
+    OK(cu.cuMemcpyDtoH_v2(&down, memory, 4));
+    assert_int_equal(down, 42);
+    OK(cu.cuMemFree_v2(memory));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemAllocManaged(&memory, 4, 0));
+}
+
+static void memory_in_stream_order(void **state)
+{
+    CUdeviceptr memory = 0;
+    CUstream stream;
+    uint32_t down = 0;
+    (void)state;
+    OK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cu.cuMemAllocAsync(&memory, 4, stream));
+    OK(cu.cuMemsetD32Async(memory, 77, 1, stream));
+    OK(cu.cuMemcpyDtoHAsync_v2(&down, memory, 4, stream));
+    OK(cu.cuMemFreeAsync(memory, stream));
+    OK(cu.cuStreamSynchronize(stream));
+    assert_int_equal(down, 77);
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemFreeAsync(memory, stream));
+    OK(cu.cuStreamDestroy_v2(stream));
+}
+
+static void contexts_reach_each_others_memory(void **state)
+{
+    CUcontext second;
+    uint32_t down = 0;
+    CUdeviceptr here = allocate(4), there;
+    (void)state;
+    OK(cu.cuMemsetD32_v2(here, 5, 1));
+    OK(cu.cuCtxCreate_v2(&second, 0, 0));
+    there = allocate(4);
+    OK(cu.cuMemcpy(there, here, 4));
+    OK(cu.cuMemcpyDtoH_v2(&down, there, 4));
+    assert_int_equal(down, 5);
+    OK(cu.cuCtxDestroy_v2(second));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemcpyDtoH_v2(&down, there, 4));
+    OK(cu.cuMemFree_v2(here));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_goes_up_comes_down),
+        cmocka_unit_test(allocations_are_aligned_and_described),
+        cmocka_unit_test(wrong_sizes_and_addresses_are_refused),
+        cmocka_unit_test(free_memory_is_counted),
+        cmocka_unit_test(fills_of_each_width),
+        cmocka_unit_test(rectangles_keep_what_is_beside_them),
+        cmocka_unit_test(boxes_have_slices),
+        cmocka_unit_test(memory_of_the_host_has_one_address),
+        cmocka_unit_test(registered_memory_is_registered_once),
+        cmocka_unit_test(managed_memory_is_the_hosts_too),
+        cmocka_unit_test(memory_in_stream_order),
+        cmocka_unit_test(contexts_reach_each_others_memory),
+    };
+    return cmocka_run_group_tests(tests, api_begin, api_end);
+}
