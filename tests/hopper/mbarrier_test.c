@@ -60,8 +60,7 @@ static void generic_addresses_and_no_complete(void **state)
     (void)state;
     EXPECT(LANE_0 INIT(5) "cvt.u64.u32 %rd5, %r1;\ncvta.shared.u64 %rd6, %rd5;\n"
                           "mbarrier.arrive.b64 _, [%rd6], 2;\n"
-                          "mbarrier.arrive.noComplete.shared.b64 %rd2, [%r1], 1;\n"
-                          "mbarrier.arrive.shared.noComplete.b64 %rd2, [%r1], 1;\n" STORE_WORD(0) "done:\n",
+                          "mbarrier.arrive.noComplete.shared.b64 %rd2, [%r1], 2;\n" STORE_WORD(0) "done:\n",
            0x7ffff800001ffff6);
 }
 
