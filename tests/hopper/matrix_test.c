@@ -1,0 +1,457 @@
+/* matrix_test.c - wgmma of every kind, ldmatrix, stmatrix and mma against three loops.
+ *
+ * Operands lie in machine->in as floats that every format holds exactly; kernels are written by the test, thread t
+ * stores its accumulators one after the other at machine->out.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hopper/kernel.h"
+#include "hopper/number.h"
+
+enum { ROWS = 64, TILE_BYTES = 64 * 1024, TEXT_BYTES = 1 << 16 };
+
+/* One form of wgmma: what its text says, and how its operands lie. */
+struct form {
+    const char *types; /* D, A, B */
+    unsigned n, k;
+    unsigned swizzle; /* bytes, of both matrices */
+    bool a_in_registers, a_is_mn, b_is_mn;
+    int scale_a, scale_b;
+    bool adds; /* scale-d */
+};
+
+static float value_of(unsigned matrix, unsigned row, unsigned k)
+{
+    return (float)((int)((row * 7 + k * 5 + matrix * 3) % 9) - 4) / 2;
+}
+
+/* ---- formats ---- */
+
+/* The word `index` of "f32.bf16.bf16". */
+static void type_of(const char *types, unsigned index, char out[8])
+{
+    while (index--)
+        types = strchr(types, '.') + 1;
+    const size_t length = strcspn(types, ".");
+    memcpy(out, types, length);
+    out[length] = 0;
+}
+
+/* Encodes a small number; how many bytes. */
+static unsigned encode(const char *type, float value, unsigned char out[4])
+{
+    if (strcmp(type, "bf16") == 0) {
+        const uint16_t bits = hopper_float_to_bf16(value);
+        memcpy(out, &bits, 2);
+        return 2;
+    }
+    if (strcmp(type, "f16") == 0) {
+        const uint16_t bits = hopper_float_to_f16(value);
+        memcpy(out, &bits, 2);
+        return 2;
+    }
+    if (strcmp(type, "tf32") == 0) {
+        memcpy(out, &value, 4);
+        return 4;
+    }
+    for (unsigned bits = 0; bits < 256; bits++) {
+        const bool is_e4m3 = strcmp(type, "e4m3") == 0;
+        if ((is_e4m3 ? hopper_e4m3_to_float((uint8_t)bits) : hopper_e5m2_to_float((uint8_t)bits)) == value) {
+            out[0] = (unsigned char)bits;
+            return 1;
+        }
+    }
+    fail_msg("%s has no %g", type, (double)value);
+    return 0;
+}
+
+/* Where element (row, k) of a matrix lies, in bytes from its tile; the layouts that descriptors() describes. */
+static unsigned offset_of(unsigned swizzle, bool is_mn, unsigned size, unsigned row, unsigned k)
+{
+    unsigned offset;
+    if (!is_mn && swizzle) /* rows of one swizzle width */
+        offset = row * swizzle + k * size;
+    else if (!is_mn) /* 8 x 16 bytes; K 128 bytes apart, rows 256 */
+        offset = row / 8 * 256 + k * size / 16 * 128 + row % 8 * 16 + k * size % 16;
+    else if (swizzle) /* blocks of 8 k by one width of rows; rows' blocks 2048 bytes apart, K's 1024 */
+        offset = row * size / swizzle * 2048 + k / 8 * 1024 + k % 8 * swizzle + row * size % swizzle;
+    else /* 8 rows 128 bytes apart, 8 k 8192 */
+        offset = row / 8 * 128 + k / 8 * 8192 + k % 8 * 16 + row % 8 * 2;
+    return swizzle ? offset ^ offset / 128 % (swizzle / 16) * 16 : offset;
+}
+
+static uint64_t descriptor(unsigned swizzle, bool is_mn)
+{
+    const uint64_t mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : swizzle == 32 ? 3 : 0;
+    uint64_t leading = 1 << 4, stride = 8 * swizzle;
+    if (!is_mn && !swizzle) {
+        leading = 128;
+        stride = 256;
+    } else if (is_mn && swizzle) {
+        leading = 2048;
+        stride = 1024;
+    } else if (is_mn) {
+        leading = 8192;
+        stride = 128;
+    }
+    return leading >> 4 << 16 | stride >> 4 << 32 | mode << 62;
+}
+
+static void lay_out(unsigned char *tile, const char *type, unsigned matrix, unsigned rows, unsigned columns,
+                    unsigned swizzle, bool is_mn)
+{
+    for (unsigned row = 0; row < rows; row++)
+        for (unsigned k = 0; k < columns; k++) {
+            unsigned char bytes[4];
+            const unsigned size = encode(type, value_of(matrix, row, k), bytes);
+            memcpy(tile + offset_of(swizzle, is_mn, size, row, k), bytes, size);
+        }
+}
+
+/* A's registers of every thread, as the ISA lays fragments out: 4 bytes of a row, 8 rows down, half of K on. */
+static void lay_out_registers(unsigned char *to, const char *type, unsigned columns)
+{
+    for (unsigned thread = 0; thread < 128; thread++)
+        for (unsigned i = 0; i < 4; i++) {
+            unsigned char bytes[4];
+            const unsigned size = encode(type, 0, bytes), row = thread / 32 * 16 + thread % 32 / 4 + i % 2 * 8;
+            for (unsigned e = 0; e < 4 / size; e++)
+                encode(type, value_of(0, row, thread % 4 * (4 / size) + e + i / 2 * columns / 2),
+                       to + (thread * 4 + i) * 4 + e * size);
+        }
+}
+
+/* ---- the kernel ---- */
+
+/* Both tiles are copied to shared memory by a bulk copy; `in` + 65536 / 2 is B. */
+static void write_kernel(const struct form *form, char *text)
+{
+    const bool is_half = strncmp(form->types, "f16.", 4) == 0;
+    const unsigned registers = is_half ? form->n / 4 : form->n / 2;
+    char *at = text;
+    at += sprintf(
+        at, "%s%s", PTX_HEAD,
+        ".visible .entry main(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %r<16>;\n.reg .b64 %rd<16>;\n"
+        ".reg .pred %p<4>;\n.reg .b32 %d<128>;\n.extern .shared .align 1024 .b8 tiles[];\n.shared .align 8 .b64 bar;\n"
+        "ld.param.u64 %rd0, [in];\nld.param.u64 %rd1, [out];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, tiles;\n"
+        "mov.u32 %r2, bar;\nsetp.ne.u32 %p0, %r0, 0;\n@%p0 bra ready;\n"
+        "mbarrier.init.shared.b64 [%r2], 1;\nmbarrier.arrive.expect_tx.shared.b64 _, [%r2], 65536;\n"
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], 65536, [%r2];\n"
+        "ready:\nbar.sync 0;\nwait:\nmbarrier.try_wait.parity.shared.b64 %p1, [%r2], 0;\n@!%p1 bra wait;\n");
+    for (unsigned i = 0; i < registers; i++) /* what is added to: 1 */
+        at += sprintf(at, "mov.b32 %%d%u, 0x%x;\n", i, is_half ? 0x3c003c00u : 0x3f800000u);
+    at += sprintf(at,
+                  "and.b32 %%r3, %%r1, 0x3ffff;\nshr.u32 %%r3, %%r3, 4;\ncvt.u64.u32 %%rd2, %%r3;\n"
+                  "or.b64 %%rd3, %%rd2, 0x%llx;\nadd.u64 %%rd4, %%rd2, 2048;\nor.b64 %%rd4, %%rd4, 0x%llx;\n",
+                  (unsigned long long)descriptor(form->swizzle, form->a_is_mn),
+                  (unsigned long long)descriptor(form->swizzle, form->b_is_mn));
+    at += sprintf(at, "%s",
+                  "mul.lo.u32 %r4, %r0, 16;\nadd.u32 %r4, %r4, %r1;\n"
+                  "ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [%r4];\n");
+    at += sprintf(at,
+                  "setp.eq.u32 %%p2, %%r1, %s;\nwgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n%uk%u.%s {",
+                  form->adds ? "%r1" : "0", form->n, form->k, form->types);
+    for (unsigned i = 0; i < registers; i++)
+        at += sprintf(at, "%s%%d%u", i ? ", " : "", i);
+    at += sprintf(at, "}, %s, %%rd4, %%p2, %d, %d", form->a_in_registers ? "{%r5, %r6, %r7, %r8}" : "%rd3",
+                  form->scale_a, form->scale_b);
+    if (form->k == 16)
+        at += form->a_in_registers ? sprintf(at, ", %d", form->b_is_mn)
+                                   : sprintf(at, ", %d, %d", form->a_is_mn, form->b_is_mn);
+    at += sprintf(at,
+                  ";\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"
+                  "mul.wide.u32 %%rd5, %%r0, %u;\nadd.u64 %%rd1, %%rd1, %%rd5;\n",
+                  registers * 4);
+    for (unsigned i = 0; i < registers; i++)
+        at += sprintf(at, "st.global.u32 [%%rd1+%u], %%d%u;\n", i * 4, i);
+    sprintf(at, "ret;\n}\n");
+}
+
+static void check_results(const struct form *form, const struct machine *machine)
+{
+    const bool is_half = strncmp(form->types, "f16.", 4) == 0;
+    const unsigned registers = is_half ? form->n / 4 : form->n / 2;
+    for (unsigned thread = 0; thread < 128; thread++)
+        for (unsigned i = 0; i < form->n / 2; i++) {
+            const unsigned row = thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8;
+            const unsigned column = i / 4 * 8 + thread % 4 * 2 + i % 2;
+            float expected = form->adds ? 1 : 0, got;
+            for (unsigned k = 0; k < form->k; k++)
+                expected += (float)(form->scale_a * form->scale_b) * value_of(0, row, k) * value_of(1, column, k);
+            const uint32_t bits = machine_word(machine, thread * registers + (is_half ? i / 2 : i));
+            got = is_half ? hopper_f16_to_float((uint16_t)(bits >> i % 2 * 16)) : hopper_float_of_bits(bits);
+            if (got != expected)
+                fail_msg("%s n %u: row %u column %u is %g, not %g", form->types, form->n, row, column, (double)got,
+                         (double)expected);
+        }
+}
+
+static void check_form(const struct form *form)
+{
+    static char text[TEXT_BYTES];
+    struct machine machine;
+    char a_type[8], b_type[8];
+    type_of(form->types, 1, a_type);
+    type_of(form->types, 2, b_type);
+    write_kernel(form, text);
+    machine_create(&machine, text, NULL);
+    unsigned char *const tiles = (unsigned char *)(uintptr_t)machine.in;
+    if (form->a_in_registers)
+        lay_out_registers(tiles, a_type, form->k);
+    else
+        lay_out(tiles, a_type, 0, ROWS, form->k, form->swizzle, form->a_is_mn);
+    lay_out(tiles + TILE_BYTES / 2, b_type, 1, form->n, form->k, form->swizzle, form->b_is_mn);
+    const enum wsdbg_gpu_outcome outcome =
+        kernel_launch(&machine, (struct kernel_launch){.block = 128, .shared_bytes = TILE_BYTES + 1024});
+    if (outcome != WSDBG_GPU_IDLE)
+        fail_msg("%s: outcome %d: %s", form->types, outcome,
+                 wsdbg_gpu_fault(machine.run) ? wsdbg_gpu_fault(machine.run)->text : "");
+    check_results(form, &machine);
+    machine_destroy(&machine);
+}
+
+static void wgmma_types(void **state)
+{
+    (void)state;
+    static const struct form forms[] = {
+        {"f32.bf16.bf16", 64, 16, 128, .scale_a = 1, .scale_b = 1},
+        {"f32.f16.f16", 64, 16, 128, .scale_a = 1, .scale_b = 1, .adds = true},
+        {"f16.f16.f16", 64, 16, 128, .scale_a = 1, .scale_b = 1, .adds = true},
+        {"f32.tf32.tf32", 64, 8, 128, .scale_a = 1, .scale_b = 1, .adds = true},
+        {"f32.e4m3.e4m3", 64, 32, 128, .scale_a = 1, .scale_b = 1},
+        {"f32.e4m3.e5m2", 64, 32, 128, .scale_a = 1, .scale_b = 1},
+        {"f32.e5m2.e4m3", 64, 32, 128, .scale_a = 1, .scale_b = 1, .adds = true},
+        {"f16.e5m2.e5m2", 64, 32, 128, .scale_a = 1, .scale_b = 1},
+        {"f32.bf16.bf16", 64, 16, 128, .a_in_registers = true, .scale_a = 1, .scale_b = 1},
+        {"f32.tf32.tf32", 64, 8, 128, .a_in_registers = true, .scale_a = 1, .scale_b = 1},
+        {"f32.e4m3.e5m2", 64, 32, 128, .a_in_registers = true, .scale_a = 1, .scale_b = 1, .adds = true},
+        {"f16.f16.f16", 64, 16, 128, .a_in_registers = true, .scale_a = -1, .scale_b = 1, .b_is_mn = true},
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        check_form(&forms[i]);
+}
+
+static void wgmma_sizes(void **state)
+{
+    (void)state;
+    for (unsigned n = 8; n <= 256; n += n < 32 ? 8 : 56)
+        check_form(&(struct form){"f32.bf16.bf16", n, 16, 64, .scale_a = 1, .scale_b = 1, .adds = true});
+    check_form(&(struct form){"f32.bf16.bf16", 256, 16, 64, .scale_a = 1, .scale_b = 1});
+}
+
+static void wgmma_scales(void **state)
+{
+    (void)state;
+    for (int scale_a = -1; scale_a <= 1; scale_a += 2)
+        for (int scale_b = -1; scale_b <= 1; scale_b += 2)
+            check_form(&(struct form){"f32.f16.f16", 16, 16, 32, .scale_a = scale_a, .scale_b = scale_b, .adds = true});
+}
+
+static void wgmma_layouts(void **state)
+{
+    (void)state;
+    static const unsigned swizzles[] = {0, 32, 64, 128};
+    for (size_t i = 0; i < 4; i++)
+        for (unsigned majors = 0; majors < 4; majors++)
+            check_form(&(struct form){"f32.bf16.bf16", 128, 16, swizzles[i], .a_is_mn = majors & 1,
+                                      .b_is_mn = majors & 2, .scale_a = 1, .scale_b = 1});
+}
+
+/* ---- groups ---- */
+
+/* Four products of the same operands in four groups: D = 4 A B; after wait_group 2 at least two are done. */
+static void wgmma_groups(void **state)
+{
+    (void)state;
+    static char text[TEXT_BYTES];
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        const struct wsdbg_gpu_options options = {.multiprocessors = MACHINE_SMS,
+                                                  .schedule = {.kind = WSDBG_SCHEDULE_RANDOM, .seed = seed}};
+        const struct form form = {"f32.bf16.bf16", 8, 16, 128, .scale_a = 1, .scale_b = 1, .adds = true};
+        struct machine machine;
+        write_kernel(&form, text);
+        char *const begin = strstr(text, "wgmma.mma_async"), *const end = strstr(text, "wgmma.wait_group");
+        char group[1024], rest[4096];
+        snprintf(group, sizeof group, "%.*s", (int)(end - begin), begin);
+        snprintf(rest, sizeof rest, "%s", end);
+        sprintf(begin, "%s%s%s%swgmma.wait_group.sync.aligned 2;\n%s", group, group, group, group, rest);
+        machine_create(&machine, text, &options);
+        unsigned char *const tiles = (unsigned char *)(uintptr_t)machine.in;
+        lay_out(tiles, "bf16", 0, ROWS, 16, 128, false);
+        lay_out(tiles + TILE_BYTES / 2, "bf16", 1, 8, 16, 128, false);
+        assert_int_equal(
+            kernel_launch(&machine, (struct kernel_launch){.block = 128, .shared_bytes = TILE_BYTES + 1024}),
+            WSDBG_GPU_IDLE);
+        float expected = 1;
+        for (unsigned k = 0; k < 16; k++)
+            expected += 4 * value_of(0, 0, k) * value_of(1, 0, k);
+        assert_true(hopper_float_of_bits(machine_word(&machine, 0)) == expected);
+        machine_destroy(&machine);
+    }
+}
+
+static void wgmma_outside_of_shared_memory(void **state)
+{
+    (void)state;
+    struct machine machine;
+    assert_int_equal(
+        kernel_run(
+            &machine,
+            ".reg .b32 %d<4>;\nmov.u64 %rd2, 0x4000000100013fff;\nsetp.eq.u32 %p2, 0, 1;\n"
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%d0, %d1, %d2, %d3}, %rd2, %rd2, %p2, 1, 1, 0, 0;\n"
+            "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n",
+            (struct kernel_launch){.block = 128}, NULL),
+        WSDBG_GPU_FAULT);
+    assert_int_equal(kernel_error(&machine), 700);
+    machine_destroy(&machine);
+}
+
+/* ---- ldmatrix, stmatrix ---- */
+
+/* 16-bit elements 0, 1, 2 ... of shared memory: matrix m, row r, column c is 64 m + 8 r + c. */
+#define ELEMENTS                                                                                                     \
+    ".shared .align 16 .b16 elements[256];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, elements;\nmad.lo.u32 %r2, %r0, 16, " \
+    "%r1;\n"                                                                                                         \
+    "mul.lo.u32 %r3, %r0, 0x80008;\nadd.u32 %r4, %r3, 0x10000;\nadd.u32 %r5, %r4, 0x20002;\nadd.u32 %r6, %r4, "      \
+    "0x40004;\n"                                                                                                     \
+    "add.u32 %r7, %r4, 0x60006;\nst.shared.v4.u32 [%r2], {%r4, %r5, %r6, %r7};\nbar.warp.sync -1;\n"
+#define STORE_4 \
+    "mul.wide.u32 %rd2, %r0, 16;\nadd.u64 %rd3, %rd1, %rd2;\nst.global.v4.u32 [%rd3], {%r10, %r11, %r12, %r13};\n"
+
+static void check_fragments(const char *body, unsigned matrices, bool transposed)
+{
+    struct machine machine;
+    assert_int_equal(kernel_run(&machine, body, (struct kernel_launch){0}, NULL), WSDBG_GPU_IDLE);
+    for (unsigned lane = 0; lane < 32; lane++)
+        for (unsigned m = 0; m < matrices; m++) {
+            const unsigned row = lane / 4, column = lane % 4 * 2;
+            const uint32_t first = transposed ? m * 64 + column * 8 + row : m * 64 + row * 8 + column;
+            const uint32_t second = first + (transposed ? 8 : 1);
+            assert_int_equal(machine_word(&machine, lane * 4 + m), first | second << 16);
+        }
+    machine_destroy(&machine);
+}
+
+static void ldmatrix_forms(void **state)
+{
+    (void)state;
+    check_fragments(ELEMENTS "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r10, %r11, %r12, %r13}, [%r2];\n" STORE_4, 4,
+                    false);
+    check_fragments(ELEMENTS
+                    "ldmatrix.sync.aligned.m8n8.x4.trans.shared::cta.b16 {%r10, %r11, %r12, %r13}, [%r2];\n" STORE_4,
+                    4, true);
+    check_fragments(ELEMENTS "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r10, %r11}, [%r2];\n" STORE_4, 2, false);
+    check_fragments(ELEMENTS "ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%r10}, [%r2];\n" STORE_4, 1, true);
+}
+
+/* What ldmatrix reads stmatrix writes back, to another place. */
+static void stmatrix_forms(void **state)
+{
+    (void)state;
+#define ROUND_TRIP(load, store)                                                                              \
+    ELEMENTS ".shared .align 16 .b16 others[256];\nmov.u32 %r20, others;\nmad.lo.u32 %r21, %r0, 16, %r20;\n" \
+             "ldmatrix.sync.aligned.m8n8.x4" load ".shared.b16 {%r10, %r11, %r12, %r13}, [%r2];\n"           \
+             "stmatrix.sync.aligned.m8n8.x4" store                                                           \
+             ".shared.b16 [%r21], {%r10, %r11, %r12, %r13};\nbar.warp.sync -1;\n"                            \
+             "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r10, %r11, %r12, %r13}, [%r21];\n" STORE_4
+    check_fragments(ROUND_TRIP("", ""), 4, false);
+    check_fragments(ROUND_TRIP(".trans", ".trans"), 4, false);
+    check_fragments(ROUND_TRIP("", ".trans"), 4, true);
+    check_fragments(ELEMENTS
+                    ".shared .align 16 .b16 others[64];\nmov.u32 %r20, others;\nand.b32 %r22, %r0, 7;\n"
+                    "mad.lo.u32 %r21, %r22, 16, %r20;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r10}, [%r2];\n"
+                    "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r21], {%r10};\nbar.warp.sync -1;\n"
+                    "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r10}, [%r21];\n" STORE_4,
+                    1, false);
+}
+
+static void misaligned_rows(void **state)
+{
+    (void)state;
+    struct machine machine;
+    assert_int_equal(kernel_run(&machine, ELEMENTS "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r10}, [%r2+8];\n",
+                                (struct kernel_launch){0}, NULL),
+                     WSDBG_GPU_FAULT);
+    assert_int_equal(kernel_error(&machine), 716);
+    machine_destroy(&machine);
+}
+
+/* ---- mma ---- */
+
+/* A's and B's registers come from in: 4 words of A, 2 of B and 4 of C for each lane, then D goes out. */
+static void check_mma(const char *shape_and_types, unsigned columns, unsigned a_registers, const char *a_type,
+                      const char *b_type, bool is_half)
+{
+    static const char *const vectors[] = {NULL, "{%r10}", "{%r10, %r11}", NULL, "{%r10, %r11, %r12, %r13}"};
+    char body[2048];
+    struct machine machine;
+    snprintf(
+        body, sizeof body, "%s%s %s, %s, %s, %s;\n%s",
+        "mov.u32 %r0, %tid.x;\nmul.wide.u32 %rd2, %r0, 48;\nadd.u64 %rd3, %rd0, %rd2;\n"
+        "ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%rd3];\nld.global.v4.u32 {%r14, %r15, %r16, %r17}, [%rd3+16];\n"
+        "ld.global.v4.u32 {%r18, %r19, %r20, %r21}, [%rd3+32];\nmma.sync.aligned.",
+        shape_and_types, is_half ? "{%r22, %r23}" : "{%r22, %r23, %r24, %r25}", vectors[a_registers],
+        a_registers == 2 ? "{%r14}" : "{%r14, %r15}", is_half ? "{%r18, %r19}" : "{%r18, %r19, %r20, %r21}",
+        "mul.wide.u32 %rd4, %r0, 16;\nadd.u64 %rd5, %rd1, %rd4;\nst.global.v4.u32 [%rd5], {%r22, %r23, %r24, %r25};\n");
+    char *const text = kernel_text(body);
+    machine_create(&machine, text, NULL);
+    free(text);
+    unsigned char bytes[4];
+    const unsigned size = encode(a_type, 0, bytes), each = 4 / size;
+    for (unsigned lane = 0; lane < 32; lane++) {
+        unsigned char *const words = (unsigned char *)(uintptr_t)machine.in + lane * 48;
+        for (unsigned i = 0; i < a_registers; i++)
+            for (unsigned e = 0; e < each; e++) {
+                const unsigned k = (lane % 4 + i / 2 * 4) * each + e;
+                encode(a_type, value_of(0, lane / 4 + i % 2 * 8, k), words + i * 4 + e * size);
+                if (i % 2 == 0)
+                    encode(b_type, value_of(1, lane / 4, k), words + 16 + i / 2 * 4 + e * size);
+            }
+        for (unsigned i = 0; i < 4; i++) { /* C is 2 everywhere */
+            const uint32_t two = is_half ? 0x40004000 : 0x40000000;
+            memcpy(words + 32 + i * 4, &two, 4);
+        }
+    }
+    if (kernel_launch(&machine, (struct kernel_launch){0}) != WSDBG_GPU_IDLE)
+        fail_msg("%s: %s", shape_and_types, wsdbg_gpu_fault(machine.run) ? wsdbg_gpu_fault(machine.run)->text : "");
+    for (unsigned lane = 0; lane < 32; lane++)
+        for (unsigned i = 0; i < 4; i++) {
+            float expected = 2;
+            for (unsigned k = 0; k < columns; k++)
+                expected += value_of(0, lane / 4 + i / 2 * 8, k) * value_of(1, lane % 4 * 2 + i % 2, k);
+            const uint32_t bits = machine_word(&machine, lane * 4 + (is_half ? i / 2 : i));
+            const float got =
+                is_half ? hopper_f16_to_float((uint16_t)(bits >> i % 2 * 16)) : hopper_float_of_bits(bits);
+            if (got != expected)
+                fail_msg("%s: %g, not %g", shape_and_types, (double)got, (double)expected);
+        }
+    machine_destroy(&machine);
+}
+
+static void mma_forms(void **state)
+{
+    (void)state;
+    check_mma("m16n8k16.row.col.f32.bf16.bf16.f32", 16, 4, "bf16", "bf16", false);
+    check_mma("m16n8k8.row.col.f32.bf16.bf16.f32", 8, 2, "bf16", "bf16", false);
+    check_mma("m16n8k16.row.col.f32.f16.f16.f32", 16, 4, "f16", "f16", false);
+    check_mma("m16n8k8.row.col.f32.f16.f16.f32", 8, 2, "f16", "f16", false);
+    check_mma("m16n8k16.row.col.f16.f16.f16.f16", 16, 4, "f16", "f16", true);
+    check_mma("m16n8k8.row.col.f32.tf32.tf32.f32", 8, 4, "tf32", "tf32", false);
+    check_mma("m16n8k4.row.col.f32.tf32.tf32.f32", 4, 2, "tf32", "tf32", false);
+    check_mma("m16n8k32.row.col.f32.e4m3.e5m2.f32", 32, 4, "e4m3", "e5m2", false);
+    check_mma("m16n8k32.row.col.f32.e5m2.e4m3.f32", 32, 4, "e5m2", "e4m3", false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wgmma_types),     cmocka_unit_test(wgmma_sizes),
+        cmocka_unit_test(wgmma_scales),    cmocka_unit_test(wgmma_layouts),
+        cmocka_unit_test(wgmma_groups),    cmocka_unit_test(wgmma_outside_of_shared_memory),
+        cmocka_unit_test(ldmatrix_forms),  cmocka_unit_test(stmatrix_forms),
+        cmocka_unit_test(misaligned_rows), cmocka_unit_test(mma_forms),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
