@@ -92,7 +92,7 @@ static struct wsdbg_error *add_items(struct ptx_table *table, const char *id, st
             form->mnemonic = word;
             continue;
         }
-        struct ptx_item item = {.first_choice = table->choice_count};
+        struct ptx_item item = {.first_choice = table->choice_count, .is_free = starts(&word, "~")};
         item.is_implied = starts(&word, "+");
         item.is_optional = starts(&word, "[") && ends(&word, ']');
         struct wsdbg_error *error = add_choices(table, id, word);
@@ -355,27 +355,64 @@ static const struct ptx_choice *choose(const struct ptx_table *table, const stru
     return NULL;
 }
 
+struct matching {
+    const struct ptx_table *table;
+    const struct ptx_slice *suffixes;
+    size_t at, count;
+    unsigned types; /* so far */
+    struct wsdbg_ptx_instruction *instruction;
+};
+
+/* Takes the next suffix where it is one of the item's. */
+static bool take(struct matching *matching, const struct ptx_item *item)
+{
+    const struct ptx_choice *choice = NULL;
+    if (matching->at < matching->count)
+        choice = choose(matching->table, item, matching->suffixes[matching->at]);
+    if (!choice)
+        return false;
+    apply(choice, matching->suffixes[matching->at++], matching->types, matching->instruction);
+    matching->types += choice->field == PTX_FIELD_TYPE;
+    return true;
+}
+
+/* Items in any order, each once; false when one that must be there is not. */
+static bool take_free(struct matching *matching, const struct ptx_item *items, uint32_t count)
+{
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < count;) {
+        const bool took = !(taken >> i & 1) && take(matching, &items[i]);
+        taken |= (uint32_t)took << i;
+        i = took ? 0 : i + 1;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (!(taken >> i & 1) && !items[i].is_optional)
+            return false;
+    return true;
+}
+
 bool ptx_form_suffixes(const struct ptx_table *table, const struct ptx_form *form, const struct ptx_slice *suffixes,
                        size_t count, struct wsdbg_ptx_instruction *instruction, size_t *fitted)
 {
-    size_t at = 0;
-    unsigned types = 0;
+    struct matching matching = {.table = table, .suffixes = suffixes, .count = count, .instruction = instruction};
+    const struct ptx_item *items = &table->items[form->first_item];
     bool fits = true;
     instruction->vector_length = 1;
-    for (uint32_t i = 0; fits && i < form->item_count; i++) {
-        const struct ptx_item *item = &table->items[form->first_item + i];
-        const struct ptx_choice *choice = &table->choices[item->first_choice];
-        if (item->is_implied) {
-            apply(choice, choice->word, types, instruction);
+    for (uint32_t i = 0, length; fits && i < form->item_count; i += length) {
+        for (length = 0; i + length < form->item_count && items[i + length].is_free && length < PTX_FREE_ITEMS_MAX;)
+            length++;
+        if (length) {
+            fits = take_free(&matching, &items[i], length);
             continue;
         }
-        choice = at < count ? choose(table, item, suffixes[at]) : NULL;
-        if (choice) {
-            apply(choice, suffixes[at++], types, instruction);
-            types += choice->field == PTX_FIELD_TYPE;
+        length = 1;
+        if (items[i].is_implied) {
+            const struct ptx_choice *choice = &table->choices[items[i].first_choice];
+            apply(choice, choice->word, matching.types, instruction);
+        } else {
+            fits = take(&matching, &items[i]) || items[i].is_optional;
         }
-        fits = choice || item->is_optional;
     }
-    *fitted = at;
-    return fits && at == count;
+    *fitted = matching.at;
+    return fits && matching.at == count;
 }

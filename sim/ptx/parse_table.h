@@ -3,6 +3,7 @@
  * A row's `suffixes` and `operands` are forms divided by " | ", one to one (one form of operands serves all).
  * Suffixes, in the order of the text:
  *   a/b/c      one of these           [a/b]     one of these or none      +a     as if it were written
+ *   ~a ~[b]    these in any order, as the assembler takes them
  *   <int>      a list that parse_words.c names                            a/b:compare   what they mean, where it is not
  *   m64n*k16   n is any multiple of 8 up to 256                                          the words' usual meaning
  *   bar.sync:  (first in a form) only when this is the mnemonic
@@ -46,7 +47,7 @@ struct ptx_choice { /* a word of a suffix item */
 };
 struct ptx_item {
     uint32_t first_choice, choice_count;
-    bool is_optional, is_implied;
+    bool is_optional, is_implied, is_free; /* free: in any order with those beside it */
 };
 
 enum ptx_slot_kind {
@@ -80,6 +81,7 @@ struct ptx_mnemonic {
 };
 
 enum {
+    PTX_FREE_ITEMS_MAX = 32, /* side by side */
     PTX_FORMS_MAX = 512,
     PTX_ITEMS_MAX = 4096,
     PTX_CHOICES_MAX = 16384,

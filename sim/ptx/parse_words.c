@@ -207,6 +207,7 @@ static const struct {
     {"space", "const/global/local/param/param::entry/param::func/shared/shared::cta/shared::cluster"},
     {"written", "global/local/param/param::func/shared/shared::cta/shared::cluster"},
     {"generic", "global/shared/shared::cta/shared::cluster/local/const/param/param::entry"},
+    {"anywhere", "global/shared/shared::cta/shared::cluster"},
     {"own", "shared/shared::cta"},
     {"order", "relaxed/acquire/release/acq_rel"},
     {"scope", "cta/cluster/gpu/sys"},
