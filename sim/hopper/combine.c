@@ -1,9 +1,10 @@
 /* combine.c - see combine.h. */
 #include "hopper/combine.h"
 
+#include <math.h>
 #include <string.h>
 
-#include "hopper/number.h"
+#include "hopper/float.h"
 
 enum number_kind { NO_NUMBER, UNSIGNED, SIGNED, BITS, FLOATING };
 
@@ -51,108 +52,81 @@ bool hopper_can_combine(struct hopper_combination combination)
     }
 }
 
-/* Signed numbers come sign-extended. */
-static uint64_t combine_integers(enum wsdbg_ptx_variant operation, bool is_signed, uint64_t a, uint64_t b)
+static bool is_float(enum wsdbg_ptx_type type)
 {
-    const bool a_is_less = is_signed ? (int64_t)a < (int64_t)b : a < b;
-    switch (operation) {
-    case WSDBG_PTX_V_MIN:
-        return a_is_less ? a : b;
-    case WSDBG_PTX_V_MAX:
-        return a_is_less ? b : a;
-    case WSDBG_PTX_V_INC:
-        return a >= b ? 0 : a + 1;
-    case WSDBG_PTX_V_DEC:
-        return a == 0 || a > b ? b : a - 1;
-    case WSDBG_PTX_V_AND:
-        return a & b;
-    case WSDBG_PTX_V_OR:
-        return a | b;
-    case WSDBG_PTX_V_XOR:
-        return a ^ b;
+    return type >= WSDBG_PTX_F16 && type <= WSDBG_PTX_F64;
+}
+
+static bool is_less(enum wsdbg_ptx_type type, uint64_t x, uint64_t y)
+{
+    switch (type) {
+    case WSDBG_PTX_S32:
+        return (int32_t)x < (int32_t)y;
+    case WSDBG_PTX_S64:
+        return (int64_t)x < (int64_t)y;
     default:
-        return a + b;
+        return x < y;
     }
 }
 
-/* A number that is NaN gives way to the other one. */
-static double combine_floats(enum wsdbg_ptx_variant operation, double a, double b)
+static uint64_t change_float(enum wsdbg_ptx_variant variant, enum wsdbg_ptx_type type, uint64_t old, uint64_t by)
 {
-    if (operation == WSDBG_PTX_V_ADD)
-        return a + b;
-    if (a != a)
-        return b;
-    if (b != b)
-        return a;
-    return (operation == WSDBG_PTX_V_MIN) == (a < b) ? a : b;
-}
-
-static void combine_short(struct hopper_combination combination, unsigned char *to, const unsigned char *from)
-{
-    const bool is_bf16 = combination.type == WSDBG_PTX_BF16;
-    uint16_t a, b, result;
-    memcpy(&a, to, sizeof a);
-    memcpy(&b, from, sizeof b);
-
-    const float x = is_bf16 ? hopper_bf16_to_float(a) : hopper_f16_to_float(a);
-    const float y = is_bf16 ? hopper_bf16_to_float(b) : hopper_f16_to_float(b);
-    const float value =
-        combination.operation == WSDBG_PTX_V_ADD ? x + y : (float)combine_floats(combination.operation, x, y);
-    result = is_bf16 ? hopper_float_to_bf16(value) : hopper_float_to_f16(value);
-    memcpy(to, &result, sizeof result);
-}
-
-static void combine_float(struct hopper_combination combination, unsigned char *to, const unsigned char *from)
-{
-    float a, b;
-    double x, y;
-    if (combination.type == WSDBG_PTX_F32) {
-        memcpy(&a, to, sizeof a);
-        memcpy(&b, from, sizeof b);
-        a += b;
-        memcpy(to, &a, sizeof a);
-    } else {
-        memcpy(&x, to, sizeof x);
-        memcpy(&y, from, sizeof y);
-        x += y;
-        memcpy(to, &x, sizeof x);
-    }
-}
-
-static void combine_word(struct hopper_combination combination, unsigned char *to, const unsigned char *from)
-{
-    const bool is_signed = kind_of(combination.type) == SIGNED;
-    if (wsdbg_ptx_type_bytes(combination.type) == sizeof(uint64_t)) {
-        uint64_t a, b;
-        memcpy(&a, to, sizeof a);
-        memcpy(&b, from, sizeof b);
-        a = combine_integers(combination.operation, is_signed, a, b);
-        memcpy(to, &a, sizeof a);
-        return;
-    }
-    uint32_t a, b;
-    memcpy(&a, to, sizeof a);
-    memcpy(&b, from, sizeof b);
-    if (is_signed)
-        a = (uint32_t)combine_integers(combination.operation, true, (uint64_t)(int32_t)a, (uint64_t)(int32_t)b);
+    const double x = hopper_float_value(old, type, 0), y = hopper_float_value(by, type, 0);
+    double result;
+    if (variant == WSDBG_PTX_V_ADD)
+        result = type == WSDBG_PTX_F64 ? x + y : hopper_add_to_odd(x, y);
     else
-        a = (uint32_t)combine_integers(combination.operation, false, a, b);
-    memcpy(to, &a, sizeof a);
+        result = isnan(x) ? y : isnan(y) ? x : (x < y) == (variant == WSDBG_PTX_V_MIN) ? x : y;
+    return hopper_float_bits(result, type, WSDBG_PTX_RN, 0);
+}
+
+static uint64_t change_pair(enum wsdbg_ptx_variant variant, enum wsdbg_ptx_type type, uint64_t old, uint64_t by)
+{
+    const enum wsdbg_ptx_type half = type == WSDBG_PTX_F16X2 ? WSDBG_PTX_F16 : WSDBG_PTX_BF16;
+    return change_float(variant, half, old & UINT16_MAX, by & UINT16_MAX) |
+           change_float(variant, half, old >> 16 & UINT16_MAX, by >> 16 & UINT16_MAX) << 16;
+}
+
+static uint64_t change_integer(enum wsdbg_ptx_variant variant, enum wsdbg_ptx_type type, uint64_t old, uint64_t by)
+{
+    switch (variant) {
+    case WSDBG_PTX_V_ADD:
+        return old + by;
+    case WSDBG_PTX_V_MIN:
+        return is_less(type, old, by) ? old : by;
+    case WSDBG_PTX_V_MAX:
+        return is_less(type, old, by) ? by : old;
+    case WSDBG_PTX_V_INC:
+        return old >= by ? 0 : old + 1;
+    case WSDBG_PTX_V_DEC:
+        return old == 0 || old > by ? by : old - 1;
+    case WSDBG_PTX_V_AND:
+        return old & by;
+    case WSDBG_PTX_V_OR:
+        return old | by;
+    default:
+        return old ^ by;
+    }
+}
+
+uint64_t hopper_combined(struct hopper_combination combination, uint64_t old, uint64_t by)
+{
+    if (combination.type == WSDBG_PTX_F16X2 || combination.type == WSDBG_PTX_BF16X2)
+        return change_pair(combination.operation, combination.type, old, by);
+    if (is_float(combination.type))
+        return change_float(combination.operation, combination.type, old, by);
+    return change_integer(combination.operation, combination.type, old, by);
 }
 
 void hopper_combine(struct hopper_combination combination, void *to, const void *from, uint32_t byte_count)
 {
     const uint32_t bytes = wsdbg_ptx_type_bytes(combination.type);
-    const bool is_float = kind_of(combination.type) == FLOATING;
     for (uint32_t at = 0; bytes && at + bytes <= byte_count; at += bytes) {
-        unsigned char *const element = (unsigned char *)to + at;
-        const unsigned char *const other = (const unsigned char *)from + at;
-        if (is_float && bytes == sizeof(uint16_t))
-            combine_short(combination, element, other);
-        else if (is_float)
-            combine_float(combination, element, other);
-        else
-            combine_word(combination, element, other);
+        uint64_t old = 0, by = 0;
+        memcpy(&old, (const unsigned char *)to + at, bytes);
+        memcpy(&by, (const unsigned char *)from + at, bytes);
+        const uint64_t now = hopper_combined(combination, old, by);
+        memcpy((unsigned char *)to + at, &now, bytes);
     }
 }
 

@@ -1,4 +1,4 @@
-/* combine.h - reductions of cp.reduce.async.bulk: each element of memory becomes (itself, what comes) combined.
+/* combine.h - what atom, red and cp.reduce make of memory: (itself, what comes) combined.
  *
  * Private to hopper/.
  */
@@ -13,6 +13,9 @@ struct hopper_combination {
     enum wsdbg_ptx_type type;
 };
 
+/* The low bits, as wide as the type, of what becomes of `old`. */
+uint64_t hopper_combined(struct hopper_combination combination, uint64_t old, uint64_t by);
+/* Whether cp.reduce knows it. */
 bool hopper_can_combine(struct hopper_combination combination);
 /* byte_count / size of the type elements; what does not fill an element stays. */
 void hopper_combine(struct hopper_combination combination, void *to, const void *from, uint32_t byte_count);

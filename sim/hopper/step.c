@@ -46,8 +46,11 @@ static bool execute(struct hopper_step *step, const struct hopper_code *code)
     split->again = false;
     step->lanes = guarded(step->warp, op, step->instruction, split->lanes);
     enum hopper_outcome outcome = HOPPER_NEXT;
-    if (step->lanes)
+    if (step->lanes) {
+        if (step->warp->wgmma_pending)
+            hopper_wgmma_before(step);
         outcome = op->execute(step);
+    }
     switch (outcome) {
     case HOPPER_NEXT:
         go_on(step);

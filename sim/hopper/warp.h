@@ -94,6 +94,7 @@ struct hopper_warp {
     struct hopper_read read;         /* from memory, since spin.c last began to watch a loop */
     uint32_t cluster_arrived;        /* lanes that arrived at the cluster barrier and have not waited since */
     uint32_t cluster_parity;         /* of those lanes: the parity of its generation when they arrived */
+    bool wgmma_pending;         /* some of it still writes registers */
     struct hopper_wgmma *wgmma;      /* its matrix work under way; NULL = none yet; see wgmma.h */
     struct hopper_copy_groups *bulk; /* its lanes' groups of cp.async.bulk; NULL = none yet */
     struct hopper_copies *copies;    /* its lanes' cp.async; NULL = none yet */
@@ -234,6 +235,10 @@ void hopper_lanes_exited(struct hopper_warp *warp, uint32_t lanes);
 /* The warp's and the CTA's memory is given back: frees what hangs on them (wgmma, bulk, copies; mbarriers). */
 void hopper_warp_freed(struct hopper_warp *warp);
 void hopper_cta_freed(struct hopper_cta *cta);
+
+/* An instruction of a warp whose wgmma_pending is set is about to be executed.  The machine code's compiler waits where
+ * accumulators under way are used: so what it finds there is complete, but it is reported, unless it is only moved. */
+void hopper_wgmma_before(struct hopper_step *step);
 
 /* What is not an error on hardware but never meant; kept once a place (reports.c). */
 /* warp: NULL = a copy engine. */

@@ -28,6 +28,8 @@ struct hopper_wgmma {
     uint32_t open, done; /* groups: the number of the open one; how many are complete */
     struct issued *rows; /* in the order of issue */
     size_t count, capacity;
+    uint64_t *busy; /* a bit for each 32-bit register of the warp that one of them writes */
+    size_t busy_words;
 };
 
 struct group_work {
@@ -99,6 +101,42 @@ static bool execute(const struct hopper_warp *warp, const struct issued *issued)
     return true;
 }
 
+/* ---- registers that are still written ---- */
+
+static size_t number_of(const struct hopper_warp *warp, const uint32_t *lanes)
+{
+    return (size_t)((const unsigned char *)lanes - warp->registers) / (HOPPER_LANES * sizeof *lanes);
+}
+
+static uint32_t d_registers(const struct wgmma_operation *operation)
+{
+    return operation->n / (operation->d_type == WSDBG_PTX_F16 ? 4 : 2);
+}
+
+/* False: no memory. */
+static bool mark_busy(const struct hopper_warp *warp, const struct issued *issued)
+{
+    struct hopper_wgmma *const wgmma = warp->wgmma;
+    for (uint32_t i = 0; i < d_registers(&issued->operation); i++) {
+        const size_t number = number_of(warp, issued->d[i]), word = number / 64, before = wgmma->busy_words;
+        if (!wsdbg_grow((void **)&wgmma->busy, &wgmma->busy_words, word + 1, sizeof *wgmma->busy))
+            return false;
+        memset(wgmma->busy + before, 0, (wgmma->busy_words - before) * sizeof *wgmma->busy);
+        wgmma->busy[word] |= 1ull << number % 64;
+    }
+    return true;
+}
+
+static void mark_what_is_left(struct hopper_warp *warp)
+{
+    struct hopper_wgmma *const wgmma = warp->wgmma;
+    if (wgmma->busy_words)
+        memset(wgmma->busy, 0, wgmma->busy_words * sizeof *wgmma->busy);
+    for (size_t i = 0; i < wgmma->count; i++)
+        mark_busy(warp, &wgmma->rows[i]);
+    warp->wgmma_pending = wgmma->count != 0;
+}
+
 /* All operations up to group `last`. */
 static void execute_until(struct hopper_warp *warp, uint32_t last)
 {
@@ -114,6 +152,7 @@ static void execute_until(struct hopper_warp *warp, uint32_t last)
         }
     wgmma->count -= i;
     memmove(wgmma->rows, wgmma->rows + i, wgmma->count * sizeof *wgmma->rows);
+    mark_what_is_left(warp);
 }
 
 static void group_completes(struct wsdbg_gpu *gpu, void *context)
@@ -190,7 +229,8 @@ enum hopper_outcome hopper_do_wgmma_mma_async(struct hopper_step *step)
     struct issued *const issued = &wgmma->rows[wgmma->count++];
     issued->group = wgmma->open;
     take_operands(step, issued);
-    return HOPPER_NEXT;
+    warp->wgmma_pending = true;
+    return mark_busy(warp, issued) ? HOPPER_NEXT : no_memory(step);
 }
 
 enum hopper_outcome hopper_do_wgmma_fence(struct hopper_step *step)
@@ -235,8 +275,48 @@ enum hopper_outcome hopper_do_wgmma_wait_group(struct hopper_step *step)
 
 void hopper_wgmma_free(struct hopper_warp *warp)
 {
-    if (warp->wgmma)
+    if (warp->wgmma) {
         free(warp->wgmma->rows);
+        free(warp->wgmma->busy);
+    }
     free(warp->wgmma);
     warp->wgmma = NULL;
+}
+
+/* ---- other instructions ---- */
+
+static bool is_busy(const struct hopper_step *step, const struct wsdbg_ptx_operand *operand)
+{
+    const bool is_register = operand->kind == WSDBG_PTX_OPERAND_REGISTER;
+    if (!is_register || step->warp->frame->function->register_types[operand->number] == WSDBG_PTX_PRED)
+        return false;
+    const struct hopper_wgmma *const wgmma = step->warp->wgmma;
+    const size_t number = number_of(step->warp, hopper_register32(step->warp, operand->number));
+    return number / 64 < wgmma->busy_words && wgmma->busy[number / 64] >> number % 64 & 1;
+}
+
+static bool uses_busy(const struct hopper_step *step, const struct wsdbg_ptx_operand *operand)
+{
+    if (operand->kind != WSDBG_PTX_OPERAND_VECTOR)
+        return is_busy(step, operand);
+    for (uint32_t i = 0; i < operand->count; i++)
+        if (is_busy(step, &step->program->vectors[operand->number + i]))
+            return true;
+    return false;
+}
+
+/* Operations of one warp come one after the other: the accumulators of the next one may be those of the last. */
+void hopper_wgmma_before(struct hopper_step *step)
+{
+    const struct wsdbg_ptx_instruction *const instruction = step->instruction;
+    const bool is_wgmma = instruction->operation == WSDBG_PTX_OP_wgmma_mma_async;
+    bool uses = false;
+    for (unsigned i = is_wgmma ? OPERAND_A : 0; i < instruction->operand_count && !uses; i++)
+        uses = uses_busy(step, &instruction->operands[i]);
+    if (!uses)
+        return;
+    if (instruction->operation != WSDBG_PTX_OP_mov)
+        hopper_report(step->warp->cta, step->warp, WSDBG_GPU_ACCUMULATOR_READ,
+                      (uint32_t)(instruction - step->program->instructions), 0);
+    execute_until(step->warp, step->warp->wgmma->open);
 }

@@ -292,6 +292,28 @@ static void wgmma_groups(void **state)
     }
 }
 
+/* Without the wait: the machine code's compiler waits in its stead, and it is reported. */
+static void accumulators_used_too_early(void **state)
+{
+    (void)state;
+    static char text[TEXT_BYTES];
+    const struct form form = {"f32.bf16.bf16", 8, 16, 128, .scale_a = 1, .scale_b = 1, .adds = true};
+    const struct wsdbg_gpu_report *reports;
+    struct machine machine;
+    write_kernel(&form, text);
+    memset(strstr(text, "wgmma.wait_group"), ' ', strlen("wgmma.wait_group.sync.aligned 0;"));
+    machine_create(&machine, text, NULL);
+    unsigned char *const tiles = (unsigned char *)(uintptr_t)machine.in;
+    lay_out(tiles, "bf16", 0, ROWS, 16, 128, false);
+    lay_out(tiles + TILE_BYTES / 2, "bf16", 1, 8, 16, 128, false);
+    assert_int_equal(kernel_launch(&machine, (struct kernel_launch){.block = 128, .shared_bytes = TILE_BYTES + 1024}),
+                     WSDBG_GPU_IDLE);
+    check_results(&form, &machine);
+    assert_int_equal(wsdbg_gpu_reports(machine.gpu, &reports), 1);
+    assert_int_equal(reports[0].kind, WSDBG_GPU_ACCUMULATOR_READ);
+    machine_destroy(&machine);
+}
+
 static void wgmma_outside_of_shared_memory(void **state)
 {
     (void)state;
@@ -447,11 +469,17 @@ static void mma_forms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wgmma_types),     cmocka_unit_test(wgmma_sizes),
-        cmocka_unit_test(wgmma_scales),    cmocka_unit_test(wgmma_layouts),
-        cmocka_unit_test(wgmma_groups),    cmocka_unit_test(wgmma_outside_of_shared_memory),
-        cmocka_unit_test(ldmatrix_forms),  cmocka_unit_test(stmatrix_forms),
-        cmocka_unit_test(misaligned_rows), cmocka_unit_test(mma_forms),
+        cmocka_unit_test(wgmma_types),
+        cmocka_unit_test(wgmma_sizes),
+        cmocka_unit_test(wgmma_scales),
+        cmocka_unit_test(wgmma_layouts),
+        cmocka_unit_test(wgmma_groups),
+        cmocka_unit_test(wgmma_outside_of_shared_memory),
+        cmocka_unit_test(accumulators_used_too_early),
+        cmocka_unit_test(ldmatrix_forms),
+        cmocka_unit_test(stmatrix_forms),
+        cmocka_unit_test(misaligned_rows),
+        cmocka_unit_test(mma_forms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
