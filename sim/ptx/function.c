@@ -50,11 +50,11 @@ struct wsdbg_error *ptx_add_reference(struct ptx_parser *parser, struct ptx_slic
     return NULL;
 }
 
-struct wsdbg_error *ptx_begin_scope(struct ptx_parser *parser)
+struct wsdbg_error *ptx_begin_scope(struct ptx_parser *parser, uint32_t line)
 {
     struct ptx_body *body = &parser->body;
     if (body->nesting == PTX_NESTING_MAX)
-        return ptx_error(parser, parser->lexer.token.line, "blocks are nested more than %d deep", PTX_NESTING_MAX);
+        return ptx_error(parser, line, "blocks are nested more than %d deep", PTX_NESTING_MAX);
     body->references_of[body->nesting++] = parser->references.count;
     ptx_symbols_push(parser->symbols);
     return NULL;
@@ -294,7 +294,7 @@ static struct wsdbg_error *read_body(struct ptx_parser *parser)
         const uint32_t line = lexer->token.line;
         const char *text = lexer->token.text.bytes;
         if (ptx_take_mark(lexer, '{')) {
-            PTX_TRY(ptx_begin_scope(parser));
+            PTX_TRY(ptx_begin_scope(parser, line));
         } else if (!ptx_take_mark(lexer, '}')) {
             if (lexer->token.kind == PTX_TOKEN_END)
                 return ptx_unexpected(parser, "}");

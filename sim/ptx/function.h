@@ -30,7 +30,7 @@ struct ptx_use {
 struct wsdbg_error *ptx_add_use(struct ptx_parser *parser, const struct ptx_use *use);
 /* Declares in the current scope, where the name must be new. */
 struct wsdbg_error *ptx_declare_name(struct ptx_parser *parser, const struct ptx_symbol *symbol, uint32_t line);
-struct wsdbg_error *ptx_begin_scope(struct ptx_parser *parser);
+struct wsdbg_error *ptx_begin_scope(struct ptx_parser *parser, uint32_t line);
 void ptx_end_scope(struct ptx_parser *parser);
 struct wsdbg_error *ptx_read_pragma(struct ptx_parser *parser);
 struct wsdbg_error *ptx_new_register(struct ptx_parser *parser, uint8_t type, uint32_t *number);

@@ -172,7 +172,7 @@ static struct wsdbg_error *read_signature(struct ptx_parser *parser, bool is_ker
         PTX_TRY(read_parameters(parser, declarations));
     const size_t functions_before = parser->functions.count;
     PTX_TRY(find_or_add(parser, name, is_kernel, line));
-    PTX_TRY(ptx_begin_scope(parser));
+    PTX_TRY(ptx_begin_scope(parser, line));
     const struct wsdbg_ptx_function before = *current(parser);
     struct ptx_function_note *note = PTX_ITEM(parser->function_notes, struct ptx_function_note, parser->body.function);
     const uint32_t results_before = note->result_count;
