@@ -1,5 +1,5 @@
 # The two commands a newcomer types.  Each prepares what it needs, builds and runs.
-#   make demo    a hanging Hopper GEMM under wsdbg; without a GPU, a session recorded on an H200 is replayed
+#   make demo    a hanging Hopper GEMM under wsdbg, on a GPU or the simulator; without nvcc a session recorded on an H200
 #   make test    every test that needs no GPU, also under the address, undefined and thread sanitizers
 .PHONY: demo test
 

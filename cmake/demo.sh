@@ -1,5 +1,5 @@
 #!/bin/sh
-# demo.sh WSDBG - one hang from start to verdict: live on a GPU, else replayed from a recording.
+# demo.sh WSDBG - one hang from start to verdict: live on a GPU or the simulator, else replayed from a recording.
 # Writes the session database into build/ and shows a first question asked of it with SQL.
 set -u
 wsdbg=$1

@@ -2,6 +2,7 @@
 #include "driver.h"
 
 #include <dlfcn.h>
+#include <string.h>
 #include <time.h>
 
 #define SYMBOL_TEXT(symbol) #symbol
@@ -31,6 +32,16 @@ struct wsdbg_error *device_check(const struct device *device, CUresult result, c
     return wsdbg_error_create(WSDBG_ERROR_OTHER, "%s: CUDA error %d, %s", what, (int)result, text ? text : "unknown");
 }
 
+static struct wsdbg_error *find_simulator(struct device *device)
+{
+    static const char simulated[] = "wsdbg simulated";
+    char name[64] = "";
+    struct wsdbg_error *error =
+        device_check(device, device->cu.cuDeviceGetName(name, sizeof name, device->handle), "cuDeviceGetName");
+    device->is_simulated = strncmp(name, simulated, sizeof simulated - 1) == 0;
+    return error;
+}
+
 static struct wsdbg_error *context_open(struct device *device)
 {
     const struct cuda_driver *cu = &device->cu;
@@ -42,6 +53,8 @@ static struct wsdbg_error *context_open(struct device *device)
                              cu->cuDeviceGetAttribute(&device->multiprocessors,
                                                       CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device->handle),
                              "cuDeviceGetAttribute");
+    if (!error)
+        error = find_simulator(device);
     if (!error)
         error = device_check(device, cu->cuDevicePrimaryCtxRetain(&device->context, device->handle),
                              "cuDevicePrimaryCtxRetain");

@@ -5,6 +5,7 @@
 #ifndef DEMO_DRIVER_H
 #define DEMO_DRIVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,12 +16,14 @@
 /* X(function): the entry points used.  cuda.h renames some to their newest version; so do these rows. */
 #define CUDA_FUNCTIONS(X)                                                                                              \
     X(cuInit)                                                                                                          \
-    X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetAttribute) X(cuDevicePrimaryCtxRetain)                             \
+    X(cuDeviceGet)                                                                                                     \
+    X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDevicePrimaryCtxRetain)                         \
         X(cuDevicePrimaryCtxRelease) X(cuCtxSetCurrent) X(cuCtxSynchronize) X(cuGetErrorString) X(cuModuleLoadData)    \
             X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncSetAttribute) X(cuFuncGetAttribute) X(cuMemAlloc)         \
                 X(cuMemFree) X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemsetD8) X(cuTensorMapEncodeTiled) X(cuStreamCreate) \
                     X(cuStreamSynchronize) X(cuStreamDestroy) X(cuEventCreate) X(cuEventRecord) X(cuEventQuery)        \
-                        X(cuEventSynchronize) X(cuEventElapsedTime) X(cuEventDestroy) X(cuLaunchKernel) X(cuLaunchKernelEx)
+                        X(cuEventSynchronize) X(cuEventElapsedTime) X(cuEventDestroy) X(cuLaunchKernel)                \
+                            X(cuLaunchKernelEx)
 
 struct cuda_driver {
 #define CUDA_FIELD(function) __typeof__(&function) function;
@@ -35,6 +38,7 @@ struct device {
     CUcontext context;
     CUstream stream;
     int multiprocessors;
+    bool is_simulated; /* wsdbg's simulator: right, and slow */
 };
 
 /* Opens libcuda.so.1 and device 0.  Errors say which of the two is missing. */

@@ -37,6 +37,8 @@ static struct wsdbg_error *find_functions(struct cublas *cublas, const struct de
 
 struct wsdbg_error *cublas_open(const struct device *device, struct cublas **out)
 {
+    if (device->is_simulated)
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "cuBLAS does not run on the simulator");
     struct cublas *cublas = calloc(1, sizeof *cublas);
     if (!cublas)
         return &wsdbg_error_no_memory;

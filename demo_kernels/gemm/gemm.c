@@ -196,13 +196,14 @@ static struct wsdbg_error *with_kernel(const struct device *device, const struct
     return error;
 }
 
-static struct wsdbg_error *with_device(const struct gemm_options *options)
+static struct wsdbg_error *with_device(struct gemm_options *options)
 {
     struct device device;
     struct wsdbg_error *error = device_open(&device);
     if (error)
         return error;
     struct host_matrices host;
+    gemm_options_size(options, device.is_simulated);
     error = host_create(options, &host);
     if (!error) {
         error = with_kernel(&device, options, &host);

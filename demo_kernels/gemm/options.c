@@ -9,6 +9,7 @@
 
 #define PROGRAM "gemm"
 #define SIZE_DEFAULT 8192
+#define SIZE_SIMULATED 1024
 #define SIZE_MAX_ELEMENTS 65536
 
 const char *const schedule_words[] = {"cooperative", "pingpong", NULL};
@@ -64,7 +65,7 @@ void gemm_options_help(FILE *out)
 {
     fputs(
         "usage: gemm [options]     C = A * B^T in bf16, accumulated in fp32; A is m x k, B n x k, C m x n, row-major\n"
-        "  --m N --n N --k N       sizes, multiples of 8 (default 8192; a bug brings its own)\n"
+        "  --m N --n N --k N       sizes, multiples of 8 (default 8192, 1024 on the simulator; a bug brings its own)\n"
         "  --schedule WORD         cooperative (default) or pingpong\n"
         "  --cluster 1|2           CTAs that share B by multicast (default 1)\n"
         "  --band N                tile rows in a band of the rasterisation (default: chosen)\n"
@@ -126,16 +127,22 @@ static int parse_one(int id, const char *value, struct gemm_options *o)
     return 0;
 }
 
-/* What was not given: the bug's own sizes, else the defaults. */
+void gemm_options_size(struct gemm_options *options, bool is_simulated)
+{
+    const struct bug *const bug = options->bug;
+    const bool is_small = is_simulated && (!bug || bug->kind == BUG_SLOW);
+    if (options->m == 0)
+        options->m = is_small ? SIZE_SIMULATED : bug ? bug->m : SIZE_DEFAULT;
+    if (options->n == 0)
+        options->n = is_small ? SIZE_SIMULATED : bug ? bug->n : SIZE_DEFAULT;
+    if (options->k == 0)
+        options->k = is_small ? SIZE_SIMULATED : bug ? bug->k : SIZE_DEFAULT;
+}
+
+/* What was not given, but for the sizes. */
 static void fill_in(struct gemm_options *o)
 {
     const struct bug *const bug = o->bug;
-    if (o->m == 0)
-        o->m = bug ? bug->m : SIZE_DEFAULT;
-    if (o->n == 0)
-        o->n = bug ? bug->n : SIZE_DEFAULT;
-    if (o->k == 0)
-        o->k = bug ? bug->k : SIZE_DEFAULT;
     if (o->cluster == 0)
         o->cluster = 1;
     if (o->ctas == 0 && bug)

@@ -13,7 +13,7 @@ enum schedule_kind { SCHEDULE_COOPERATIVE, SCHEDULE_PINGPONG };
 enum rival { RIVAL_CUBLAS, RIVAL_PLAIN, RIVAL_OFF, RIVAL_PROBES };
 
 struct gemm_options {
-    long m, n, k;
+    long m, n, k; /* 0 = not given, until gemm_options_size */
     int schedule; /* enum schedule_kind */
     long cluster;
     long band_rows; /* 0 = chosen by the program */
@@ -33,6 +33,9 @@ extern const char *const rival_words[];
 
 /* Parses the command line.  Returns 0, or -1 after one line on stderr that names the bad argument. */
 int gemm_options_parse(int argc, char **argv, struct gemm_options *out);
+
+/* Sizes that were not given: the bug's own, else what the device does in about a second. */
+void gemm_options_size(struct gemm_options *options, bool is_simulated);
 
 void gemm_options_help(FILE *out);
 

@@ -1,4 +1,5 @@
-/* demo.c - `wsdbg demo`: a deliberate hang under wsdbg; without a GPU, the session recorded of it.
+/* demo.c - `wsdbg demo`: a deliberate hang under wsdbg: on a GPU, else on the simulator, else the session recorded of
+ * it.
  *
  * Reads: the demo programs beside wsdbg, or the recordings.  Writes: what run or replay write.
  */
@@ -31,8 +32,9 @@ static const struct wsdbg_demo *find_demo(const struct wsdbg_demo *demos, size_t
     return NULL;
 }
 
+/* `why` there is no GPU to run it on: NULL = there is one. */
 static struct wsdbg_error *run_live(const struct wsdbg_invocation *invocation, const struct wsdbg_demo *demo,
-                                    uint64_t stall_ns, int *status)
+                                    const char *why, uint64_t stall_ns, int *status)
 {
     char *path;
     struct wsdbg_error *error = wsdbg_path_program(demo->program, &path);
@@ -42,13 +44,15 @@ static struct wsdbg_error *run_live(const struct wsdbg_invocation *invocation, c
     struct wsdbg_run_options options = {
         .program = words,
         .output = wsdbg_option_value(invocation, "output"),
+        .device = why ? WSDBG_RUN_ON_SIMULATOR : WSDBG_RUN_ON_GPU,
         .observer = "driver",
         .stall_ns = stall_ns,
         .work_stall_ns = stall_ns,
         .on_stall = WSDBG_ON_STALL_KILL,
         .json = wsdbg_option_value(invocation, "json") != NULL,
     };
-    wsdbg_say("running %s --bug %s", path, demo->name);
+    wsdbg_say("%s%srunning %s --bug %s%s", why ? why : "", why ? ": " : "", path, demo->name,
+              why ? " on the simulated sm_90" : "");
     error = wsdbg_run_program(&options, status);
     free(path);
     return error;
@@ -74,7 +78,7 @@ static struct wsdbg_error *run_recorded(const struct wsdbg_invocation *invocatio
     return error;
 }
 
-/* Why the demo cannot run here, or NULL. */
+/* Why the demo cannot run on a GPU here, or NULL. */
 static const char *obstacle(const struct wsdbg_demo *demo)
 {
     struct wsdbg_gpu_probe probe;
@@ -84,6 +88,17 @@ static const char *obstacle(const struct wsdbg_demo *demo)
     if (!wsdbg_gpu_probe_has_hopper(&probe))
         return "no GPU of compute capability 9.0 was found";
     return demo->program ? NULL : "the demo program was not built";
+}
+
+/* What the simulator shows of a hang is what probes write: the demos with probes are those with recordings. */
+static bool can_simulate(const struct wsdbg_demo *demo)
+{
+    char *folder = NULL;
+    struct wsdbg_error *error = wsdbg_path_simulator(&folder);
+    const bool found = !error;
+    wsdbg_error_destroy(error);
+    free(folder);
+    return found && demo->program && demo->recorded;
 }
 
 static struct wsdbg_error *demo_run(const struct wsdbg_invocation *invocation, int *status)
@@ -104,13 +119,16 @@ static struct wsdbg_error *demo_run(const struct wsdbg_invocation *invocation, i
     const struct wsdbg_demo *demo = find_demo(demos, count, name);
     if (!demo)
         return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "there is no demo '%s'; wsdbg demo --list shows them", name);
-    const char *why = wsdbg_option_value(invocation, "replay") ? "a replay was asked for" : obstacle(demo);
-    return why ? run_recorded(invocation, demo, why, stall_ns, status) : run_live(invocation, demo, stall_ns, status);
+    if (wsdbg_option_value(invocation, "replay"))
+        return run_recorded(invocation, demo, "a replay was asked for", stall_ns, status);
+    const char *why = obstacle(demo);
+    return why && !can_simulate(demo) ? run_recorded(invocation, demo, why, stall_ns, status)
+                                      : run_live(invocation, demo, why, stall_ns, status);
 }
 
 static const struct wsdbg_option options[] = {
     {0, "list", NULL, "list the demos: name, program, recorded or not, story", NULL, NULL},
-    {0, "replay", NULL, "replay the recording even if there is a GPU", NULL, NULL},
+    {0, "replay", NULL, "replay the recording instead of running it", NULL, NULL},
     {'o', "output", "FILE", "session database (default: as run; none for a replay)", NULL, NULL},
     {0, "stall", "SECONDS", "no progress for this long is a stall (default 2)", NULL, NULL},
     {0, "json", NULL, "the report as JSON on stdout at the end", NULL, NULL},
@@ -121,9 +139,10 @@ const struct wsdbg_command wsdbg_command_demo = {
     .summary = "Run a demo kernel that hangs, under wsdbg",
     .usage = "[NAME] [--list]",
     .description =
-        "Runs a demo kernel with one deliberate mistake, parity-wrong without a NAME. On a machine without a\n"
-        "Hopper GPU the session recorded of it on an H200 goes through the same watchdog, diagnosis and report.",
-    .needs = "a GPU of compute capability 9.0; without one a recorded session is replayed",
+        "Runs a demo kernel with one deliberate mistake, parity-wrong without a NAME. Without a Hopper GPU it\n"
+        "runs on the simulator; where the demo programs were not built, the session recorded of it on an H200 goes\n"
+        "through the same watchdog, diagnosis and report.",
+    .needs = "nothing; a GPU of compute capability 9.0 is used where there is one",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_max = 1,
