@@ -26,11 +26,12 @@ static void go_on(struct hopper_step *step)
         split->pc++;
 }
 
-/* A split's instruction has to wait. */
+/* A split's instruction has to wait.  A loop that only sleeps between its looks spins all the same. */
 static void block(struct hopper_step *step)
 {
     const uint64_t limit = step->split->wait.time_limit_ns;
-    step->split->loop = (struct hopper_loop){0};
+    if (step->split->wait.kind != HOPPER_SLEEPS)
+        step->split->loop = (struct hopper_loop){0};
     if (limit && limit < step->gpu->next_limit_ns)
         step->gpu->next_limit_ns = limit;
 }
