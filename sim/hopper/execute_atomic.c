@@ -16,29 +16,47 @@ static uint64_t change(const struct wsdbg_ptx_instruction *instruction, uint64_t
     return combination.operation == WSDBG_PTX_V_EXCH ? by : hopper_combined(combination, old, by);
 }
 
-/* `first`: the ADDRESS operand; the result, if there is one, is operand 0. */
-static enum hopper_outcome execute(struct hopper_step *step, unsigned first)
+/* One element of every lane; true when memory is not as it was. */
+static bool change_element(const struct hopper_step *step, const struct hopper_places *places, unsigned first,
+                           unsigned element)
 {
     const struct wsdbg_ptx_instruction *instruction = step->instruction;
     const unsigned byte_count = wsdbg_ptx_type_bytes(instruction->type);
     const uint64_t mask = byte_count == 8 ? UINT64_MAX : (1ull << 8 * byte_count) - 1;
+    const bool is_vector = instruction->operands[first + 1].kind == WSDBG_PTX_OPERAND_VECTOR;
     const bool is_compare = instruction->variant == WSDBG_PTX_V_CAS;
-    struct hopper_places places;
     bool has_changed = false;
-    if (!hopper_resolve(step, first, byte_count, byte_count, true, &places))
-        return HOPPER_FAULTED;
-    hopper_read(step, &places, byte_count);
     HOPPER_LANES_OF (step->lanes) {
+        unsigned char *at = places->lanes[lane] + element * byte_count;
         uint64_t old = 0;
-        memcpy(&old, places.lanes[lane], byte_count);
-        const uint64_t by = hopper_source(step, first + 1, lane) & mask;
+        memcpy(&old, at, byte_count);
+        const uint64_t by =
+            is_vector ? hopper_element(step, first + 1, element, lane) : hopper_source(step, first + 1, lane);
         const uint64_t value = is_compare ? hopper_source(step, first + 2, lane) & mask : 0;
-        const uint64_t now = change(instruction, old, by, value) & mask;
-        memcpy(places.lanes[lane], &now, byte_count);
+        const uint64_t now = change(instruction, old, by & mask, value) & mask;
+        memcpy(at, &now, byte_count);
         has_changed |= now != old;
-        if (first)
+        if (first && is_vector)
+            hopper_result_element(step, 0, element, lane, old);
+        else if (first)
             hopper_result(step, 0, lane, old);
     }
+    return has_changed;
+}
+
+/* `first`: the ADDRESS operand; the result, if there is one, is operand 0. */
+static enum hopper_outcome execute(struct hopper_step *step, unsigned first)
+{
+    const struct wsdbg_ptx_operand *by = &step->instruction->operands[first + 1];
+    const unsigned byte_count = wsdbg_ptx_type_bytes(step->instruction->type);
+    const unsigned count = by->kind == WSDBG_PTX_OPERAND_VECTOR ? by->count : 1;
+    struct hopper_places places;
+    bool has_changed = false;
+    if (!hopper_resolve(step, first, byte_count * count, byte_count * count, true, &places))
+        return HOPPER_FAULTED;
+    hopper_read(step, &places, byte_count);
+    for (unsigned element = 0; element < count; element++)
+        has_changed |= change_element(step, &places, first, element);
     if (has_changed)
         hopper_wrote(step, &places);
     return HOPPER_NEXT;

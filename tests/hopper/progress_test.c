@@ -1,0 +1,176 @@
+/* progress_test.c - how a kernel that does not end is told: a deadlock proven, one that the host could end, or still at
+ * work. */
+#include "hopper/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct machine machine;
+
+static enum wsdbg_gpu_outcome outcome_of(const char *body, struct kernel_launch launch)
+{
+    return kernel_run(&machine, body, launch, NULL);
+}
+
+static int close_machine(void **state)
+{
+    (void)state;
+    machine_destroy(&machine);
+    return 0;
+}
+
+#define BARRIER ".shared .align 8 .b64 bar; mov.u32 %r1, bar; mov.u32 %r2, %tid.x; setp.ne.u32 %p1, %r2, 0;\n"
+#define INIT_1 "@%p1 bra ready; mbarrier.init.shared::cta.b64 [%r1], 1; ready: bar.sync 0;\n"
+
+/* Nobody arrives: the wait's time limits run out for ever. */
+static void missing_arrival_is_a_deadlock(void **state)
+{
+    (void)state;
+    assert_int_equal(outcome_of(BARRIER INIT_1
+                                "wait: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r1], 0; @!%p2 bra wait;",
+                                (struct kernel_launch){.block = 64}),
+                     WSDBG_GPU_DEADLOCK);
+    assert_int_equal(wsdbg_gpu_state(machine.run), WSDBG_GRID_RUNNING);
+}
+
+/* The same asked by test_wait, which never blocks: it is a spin. */
+static void polling_a_barrier_is_a_deadlock(void **state)
+{
+    (void)state;
+    assert_int_equal(outcome_of(BARRIER INIT_1
+                                "wait: mbarrier.test_wait.parity.shared::cta.b64 %p2, [%r1], 0; @!%p2 bra wait;",
+                                (struct kernel_launch){.block = 64}),
+                     WSDBG_GPU_DEADLOCK);
+}
+
+static void named_barrier_short_of_a_warp_is_a_deadlock(void **state)
+{
+    (void)state;
+    assert_int_equal(outcome_of("bar.sync 1, 96;", (struct kernel_launch){.block = 64}), WSDBG_GPU_DEADLOCK);
+}
+
+static void lane_missing_at_a_warp_barrier_is_a_deadlock(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        outcome_of(BARRIER INIT_1
+                   "@%p1 bra behind; wait: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r1], 0; @!%p2 bra wait;\n"
+                   "behind: bar.warp.sync -1;",
+                   (struct kernel_launch){.block = 32}),
+        WSDBG_GPU_DEADLOCK);
+}
+
+static void spin_on_shared_memory_is_a_deadlock(void **state)
+{
+    (void)state;
+    assert_int_equal(outcome_of(".shared .b32 flag; mov.u32 %r1, flag; again: ld.volatile.shared.u32 %r2, [%r1]; "
+                                "setp.eq.u32 %p1, %r2, 0; @%p1 bra again;",
+                                (struct kernel_launch){.block = 32}),
+                     WSDBG_GPU_DEADLOCK);
+}
+
+/* Global memory could be written by the host: it is, and the kernel goes on. */
+static void spin_on_global_memory_waits_for_the_host(void **state)
+{
+    (void)state;
+    assert_int_equal(outcome_of("again: ld.acquire.sys.global.u32 %r2, [%rd0]; setp.eq.u32 %p1, %r2, 0; @%p1 bra "
+                                "again; st.global.u32 [%rd1], %r2;",
+                                (struct kernel_launch){.block = 64}),
+                     WSDBG_GPU_STALLED);
+    assert_int_equal(wsdbg_gpu_run(machine.gpu, 1000000), WSDBG_GPU_STALLED);
+    const uint32_t flag = 9;
+    memcpy((void *)(uintptr_t)machine.in, &flag, sizeof flag);
+    assert_int_equal(wsdbg_gpu_run(machine.gpu, 1000000), WSDBG_GPU_IDLE);
+    assert_int_equal(machine_word(&machine, 0), 9);
+}
+
+/* A lock that nobody gives back: the compare-and-swap fails and writes nothing. */
+static void lost_lock_waits_for_the_host(void **state)
+{
+    (void)state;
+    assert_int_equal(outcome_of("atom.global.exch.b32 %r1, [%rd1], 1; again: atom.global.cas.b32 %r2, [%rd1], 0, 1; "
+                                "nanosleep.u32 100; setp.ne.u32 %p1, %r2, 0; @%p1 bra again;",
+                                (struct kernel_launch){.block = 32}),
+                     WSDBG_GPU_STALLED);
+}
+
+/* Another CTA's store ends the spin; it comes after a long time. */
+static void spin_ends_when_its_word_is_written(void **state)
+{
+    (void)state;
+    assert_int_equal(outcome_of("mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r1, 0; @%p1 bra writer;\n"
+                                "again: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra again; "
+                                "st.global.u32 [%rd1+4], 5; ret;\n"
+                                "writer: mov.u32 %r3, 0; work: add.u32 %r3, %r3, 1; setp.lt.u32 %p3, %r3, 100000; @%p3 "
+                                "bra work; st.volatile.global.u32 [%rd1], 1;",
+                                (struct kernel_launch){.grid = 2, .block = 32}),
+                     WSDBG_GPU_IDLE);
+    assert_int_equal(machine_word(&machine, 1), 5);
+}
+
+/* Loops that leave by themselves: after a count of tries, or by a clock. */
+static void loops_with_an_end_are_no_deadlock(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        outcome_of(
+            BARRIER INIT_1
+            "mov.u32 %r3, 0; wait: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r1], 0; add.u32 %r3, %r3, 1;\n"
+            "setp.ge.u32 %p3, %r3, 50; @%p3 bra out; @!%p2 bra wait; out: st.global.u32 [%rd1], %r3;",
+            (struct kernel_launch){.block = 32}),
+        WSDBG_GPU_IDLE);
+    assert_int_equal(machine_word(&machine, 0), 50);
+}
+
+static void clock_ends_a_loop(void **state)
+{
+    (void)state;
+    assert_int_equal(outcome_of("mov.u64 %rd2, %globaltimer; again: nanosleep.u32 1000; mov.u64 %rd3, %globaltimer; "
+                                "sub.u64 %rd4, %rd3, %rd2;\n"
+                                "setp.lt.u64 %p1, %rd4, 1000000000; @%p1 bra again; st.global.u64 [%rd1], %rd4;",
+                                (struct kernel_launch){.block = 32}),
+                     WSDBG_GPU_IDLE);
+    assert_true(machine_word64(&machine, 0) >= 1000000000);
+    assert_true(wsdbg_gpu_time_ns(machine.gpu) >= 1000000000);
+}
+
+static void budget_ends_a_run(void **state)
+{
+    (void)state;
+    char *text = kernel_text("again: add.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra again;");
+    machine_create(&machine, text, NULL);
+    free(text);
+    machine_launch(&machine, 1, 32);
+    assert_int_equal(wsdbg_gpu_run(machine.gpu, 1000), WSDBG_GPU_BUDGET);
+    assert_int_equal(wsdbg_gpu_instructions(machine.gpu), 1000);
+    assert_int_equal(wsdbg_gpu_run(machine.gpu, 500), WSDBG_GPU_BUDGET);
+    assert_int_equal(wsdbg_gpu_instructions(machine.gpu), 1500);
+}
+
+/* A warp that waits for registers nobody gives back; the others have exited. */
+static void registers_never_released_are_a_deadlock(void **state)
+{
+    (void)state;
+    assert_int_equal(outcome_of("setmaxnreg.inc.sync.aligned.u32 240;", (struct kernel_launch){.block = 384}),
+                     WSDBG_GPU_DEADLOCK);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_teardown(name, close_machine)
+    const struct CMUnitTest tests[] = {
+        TEST(missing_arrival_is_a_deadlock),
+        TEST(polling_a_barrier_is_a_deadlock),
+        TEST(named_barrier_short_of_a_warp_is_a_deadlock),
+        TEST(lane_missing_at_a_warp_barrier_is_a_deadlock),
+        TEST(spin_on_shared_memory_is_a_deadlock),
+        TEST(spin_on_global_memory_waits_for_the_host),
+        TEST(lost_lock_waits_for_the_host),
+        TEST(spin_ends_when_its_word_is_written),
+        TEST(loops_with_an_end_are_no_deadlock),
+        TEST(clock_ends_a_loop),
+        TEST(budget_ends_a_run),
+        TEST(registers_never_released_are_a_deadlock),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
