@@ -121,8 +121,8 @@ static void clusters_are_placed_whole(void **state)
 static void ctas_take_turns(void **state)
 {
     (void)state;
-    open_with("mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, 0; @%p1 bra out; mov.u32 %r2, %ctaid.x; atom.global.add.u32 "
-              "%r3, [%rd1], %r2; out:");
+    open_with("mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, 0; @%p1 bra done; mov.u32 %r2, %ctaid.x; atom.global.add.u32 "
+              "%r3, [%rd1], %r2; done:");
     machine_launch_as(&machine, (struct wsdbg_gpu_launch){.grid = {1000, 1, 1}, .block = {1024, 1, 1}});
     machine_finish(&machine);
     assert_int_equal(machine_word(&machine, 0), 1000 * 999 / 2);
@@ -166,7 +166,7 @@ static void expect_fault(const char *body, int error, const char *words)
 static void faults_name_thread_address_and_allocation(void **state)
 {
     (void)state;
-    expect_fault("mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, 37; @%p1 bra out; st.global.u32 [%rd1+65536], %r1; out:",
+    expect_fault("mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, 37; @%p1 bra done; st.global.u32 [%rd1+65536], %r1; done:",
                  700, "thread (37,0,0)");
     expect_fault("st.global.u32 [%rd1+65536], %r1;", 700, "0 bytes behind the end of allocation 0x");
     expect_fault("ld.global.v2.u32 {%r1, %r2}, [%rd1+65532];", 716, "is not aligned to 8 bytes");

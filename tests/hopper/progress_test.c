@@ -116,7 +116,7 @@ static void loops_with_an_end_are_no_deadlock(void **state)
         outcome_of(
             BARRIER INIT_1
             "mov.u32 %r3, 0; wait: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r1], 0; add.u32 %r3, %r3, 1;\n"
-            "setp.ge.u32 %p3, %r3, 50; @%p3 bra out; @!%p2 bra wait; out: st.global.u32 [%rd1], %r3;",
+            "setp.ge.u32 %p3, %r3, 50; @%p3 bra done; @!%p2 bra wait; done: st.global.u32 [%rd1], %r3;",
             (struct kernel_launch){.block = 32}),
         WSDBG_GPU_IDLE);
     assert_int_equal(machine_word(&machine, 0), 50);
