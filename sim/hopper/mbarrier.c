@@ -140,6 +140,19 @@ static struct record *find_record(struct hopper_cta *cta, uint32_t offset, bool 
     return record;
 }
 
+uint32_t hopper_mbarrier_next(const struct hopper_cta *cta, uint32_t offset, bool *is_initialised)
+{
+    const struct hopper_mbarriers *const table = cta->mbarriers;
+    const struct record *next = NULL;
+    for (size_t i = 0; table && i < table->capacity; i++) {
+        const struct record *other = &table->rows[i];
+        if (other->offset > offset && (!next || other->offset < next->offset))
+            next = other;
+    }
+    *is_initialised = next && next->is_initialised;
+    return next ? next->offset : 0;
+}
+
 void hopper_mbarriers_free(struct hopper_cta *cta)
 {
     if (cta->mbarriers)

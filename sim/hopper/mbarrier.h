@@ -50,6 +50,8 @@ enum hopper_mbarrier_effect hopper_mbarrier_apply(struct hopper_cta *cta, uint32
                                                   struct hopper_actor actor, uint64_t *before);
 /* True when the phase of this parity is over. */
 bool hopper_mbarrier_is_over(struct hopper_cta *cta, uint32_t offset, uint32_t parity, struct hopper_actor actor);
+/* The first of the CTA's barriers behind `offset`, and whether mbarrier.init made it; 0 = there is none. */
+uint32_t hopper_mbarrier_next(const struct hopper_cta *cta, uint32_t offset, bool *is_initialised);
 void hopper_mbarriers_free(struct hopper_cta *cta);
 /* In words, for a fault. */
 const char *hopper_mbarrier_effect_text(enum hopper_mbarrier_effect effect);

@@ -1,0 +1,125 @@
+/* state.c - see state.h.  Reads: all of the gpu.  Copies what is asked for into plain structs. */
+#include "hopper/state.h"
+
+#include <string.h>
+
+#include "hopper/device.h"
+#include "hopper/mbarrier.h"
+
+#define SAME(a, b) _Static_assert((int)(a) == (int)(b), #a)
+SAME(WSDBG_GPU_RUNS, HOPPER_RUNS);
+SAME(WSDBG_GPU_WAITS_LANES, HOPPER_WAITS_LANES);
+SAME(WSDBG_GPU_SPINS, HOPPER_SPINS);
+SAME(WSDBG_GPU_LANES, HOPPER_SPLITS);
+SAME(WSDBG_GPU_NAMED_BARRIERS, HOPPER_NAMED_BARRIERS);
+
+static struct wsdbg_gpu_part part_of(const struct hopper_split *split)
+{
+    const struct hopper_wait *wait = &split->wait;
+    return (struct wsdbg_gpu_part){
+        .lanes = split->lanes,
+        .instruction = split->pc,
+        .depth = split->depth,
+        .returns = split->returns,
+        .wait = (enum wsdbg_gpu_wait)wait->kind,
+        .cta_rank = wait->cta_rank,
+        .offset = wait->offset,
+        .parity = wait->parity,
+        .id = wait->id,
+        .threads = wait->threads,
+        .has_arrived = wait->has_arrived,
+        .registers = wait->registers,
+        .groups = wait->groups,
+        .lanes_missing = wait->lanes_missing,
+        .address = wait->address,
+        .value = wait->value,
+        .width_bytes = wait->width_bytes,
+        .of_global = wait->of_global,
+    };
+}
+
+static void visit_warp(const struct wsdbg_gpu_visitor *visitor, void *data, const struct hopper_warp *warp)
+{
+    struct wsdbg_gpu_warp state = {
+        .index = warp->index,
+        .slot = warp->slot,
+        .live = warp->live,
+        .registers_held = warp->registers_held,
+        .instructions = warp->instructions,
+        .cluster_arrived = warp->cluster_arrived,
+        .part_count = warp->live ? warp->split_count : 0,
+    };
+    for (uint32_t i = 0; i < state.part_count; i++)
+        state.parts[i] = part_of(&warp->splits[i]);
+    visitor->warp(data, &state);
+}
+
+static void visit_mbarriers(const struct wsdbg_gpu_visitor *visitor, void *data, const struct hopper_cta *cta)
+{
+    struct wsdbg_gpu_mbarrier mbarrier = {0};
+    while ((mbarrier.offset = hopper_mbarrier_next(cta, mbarrier.offset, &mbarrier.is_initialised)) != 0) {
+        const unsigned char *word = hopper_shared(cta, mbarrier.offset, sizeof mbarrier.word);
+        if (!word)
+            continue;
+        memcpy(&mbarrier.word, word, sizeof mbarrier.word);
+        visitor->mbarrier(data, &mbarrier);
+    }
+}
+
+static void visit_cta(const struct wsdbg_gpu_visitor *visitor, void *data, const struct hopper_cta *cta)
+{
+    struct wsdbg_gpu_cta state = {
+        .grid_id = cta->grid->id,
+        .index = {cta->index[0], cta->index[1], cta->index[2]},
+        .rank = cta->rank,
+        .sm = cta->sm,
+        .warp_count = cta->warp_count,
+        .live_warps = cta->live_warps,
+        .is_resident = cta->is_resident,
+        .shared = cta->shared,
+        .shared_first = HOPPER_SHARED_START,
+        .shared_bytes = cta->shared_bytes,
+        .cluster_generation = cta->cluster->generation,
+    };
+    memcpy(state.register_pool, cta->register_pool, sizeof state.register_pool);
+    for (unsigned i = 0; i < HOPPER_NAMED_BARRIERS; i++) {
+        state.named[i].arrived = cta->named[i].arrived;
+        state.named[i].generation = cta->named[i].generation;
+    }
+    if (visitor->cta)
+        visitor->cta(data, &state);
+    if (visitor->mbarrier)
+        visit_mbarriers(visitor, data, cta);
+    for (uint32_t i = 0; visitor->warp && i < cta->warp_count; i++)
+        visit_warp(visitor, data, &cta->warps[i]);
+}
+
+static void visit_run(const struct wsdbg_gpu_visitor *visitor, void *data, const struct wsdbg_grid_run *run)
+{
+    const struct hopper_grid *grid = &run->grid;
+    const struct wsdbg_gpu_grid state = {
+        .id = grid->id,
+        .run = run,
+        .launch = &grid->launch,
+        .program = grid->code->program,
+        .state = wsdbg_gpu_state(run),
+        .has_clusters = grid->has_clusters,
+        .ctas_total = grid->ctas_total,
+        .ctas_started = grid->ctas_started,
+        .ctas_done = grid->ctas_done,
+        .engine_works = grid->works_pending,
+    };
+    if (visitor->grid)
+        visitor->grid(data, &state);
+    for (const struct hopper_cluster *cluster = grid->clusters; cluster; cluster = cluster->next)
+        for (uint32_t i = 0; i < cluster->cta_count; i++)
+            visit_cta(visitor, data, cluster->ctas[i]);
+}
+
+void wsdbg_gpu_walk(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_visitor *visitor, void *data)
+{
+    hopper_lock(gpu);
+    for (const struct wsdbg_grid_run *run = gpu->runs; run; run = run->next)
+        visit_run(visitor, data, run);
+    hopper_unlock(gpu);
+}
