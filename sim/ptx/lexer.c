@@ -7,7 +7,9 @@
 
 bool ptx_slice_is(struct ptx_slice slice, const char *text)
 {
-    return strlen(text) == slice.length && memcmp(slice.bytes, text, slice.length) == 0;
+    if (!slice.length || *slice.bytes != *text) /* decides most cases */
+        return !slice.length && !*text;
+    return strncmp(slice.bytes, text, slice.length) == 0 && text[slice.length] == '\0';
 }
 
 static bool is_digit(char c)

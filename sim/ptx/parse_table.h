@@ -83,9 +83,9 @@ struct ptx_mnemonic {
 enum {
     PTX_FREE_ITEMS_MAX = 32, /* side by side */
     PTX_FORMS_MAX = 512,
-    PTX_ITEMS_MAX = 4096,
-    PTX_CHOICES_MAX = 16384,
-    PTX_SLOTS_MAX = 2048,
+    PTX_ITEMS_MAX = 2048,
+    PTX_CHOICES_MAX = 4096,
+    PTX_SLOTS_MAX = 1536,
     PTX_MNEMONICS_MAX = 256
 };
 struct ptx_table {
@@ -115,6 +115,8 @@ void ptx_word_meaning(struct ptx_slice word, enum ptx_field *field, uint32_t *va
 void ptx_word_meaning_in(struct ptx_slice word, struct ptx_slice field_name, enum ptx_field *field, uint32_t *value);
 /* The words and the field's name of a list such as <int>; NULL = there is none. */
 const char *ptx_word_list(struct ptx_slice name);
+/* The lists in their order; false behind the last one. */
+bool ptx_word_list_at(size_t index, const char **name, const char **list);
 /* The type of this name; NO_TYPE = none. */
 enum wsdbg_ptx_type ptx_type_named(struct ptx_slice name);
 

@@ -230,6 +230,15 @@ enum wsdbg_ptx_type ptx_type_named(struct ptx_slice name)
     return WSDBG_PTX_NO_TYPE;
 }
 
+bool ptx_word_list_at(size_t index, const char **name, const char **list)
+{
+    if (index >= sizeof lists / sizeof *lists)
+        return false;
+    *name = lists[index].name;
+    *list = lists[index].words;
+    return true;
+}
+
 const char *ptx_word_list(struct ptx_slice name)
 {
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
