@@ -72,7 +72,7 @@ void hopper_copies_free(struct hopper_warp *warp)
 static void arrive(struct hopper_warp *warp, uint32_t offset)
 {
     struct hopper_grid *const grid = warp->cta->grid;
-    const enum hopper_mbarrier_effect effect = hopper_mbarrier_apply(warp->cta, offset, HOPPER_MBARRIER_ARRIVE, 1,
+    const enum hopper_mbarrier_effect effect = hopper_mbarrier_apply(warp->cta, offset, HOPPER_MBARRIER_ARRIVE, 1, 1,
                                                                      (struct hopper_actor){NULL, WSDBG_PTX_NONE}, NULL);
     if (effect >= HOPPER_MBARRIER_SPENT)
         hopper_engine_fault(grid->gpu, grid, HOPPER_LAUNCH_FAILED, "cp.async.mbarrier.arrive: mbarrier 0x%x: %s",
@@ -121,8 +121,7 @@ static void copies_arrive(struct wsdbg_gpu *gpu, void *context)
     struct hopper_warp *const warp = work->warp;
     (void)gpu;
     warp->cta->engine_works--;
-    EACH_LANE(work->lanes, lane)
-    {
+    EACH_LANE (work->lanes, lane) {
         if (!copy_lane(work, lane))
             break;
         warp->copies->under_way[lane]--;
@@ -159,8 +158,7 @@ static bool take_operands(const struct hopper_step *step, struct work *work)
         hopper_fault(step, 0, HOPPER_ILLEGAL_INSTRUCTION, "cp.async of %u bytes", work->byte_count);
         return false;
     }
-    EACH_LANE(step->lanes, lane)
-    {
+    EACH_LANE (step->lanes, lane) {
         const uint64_t to = hopper_address(step, OPERAND_TO, lane);
         if (!hopper_locate(step, WSDBG_PTX_SHARED, to, work->byte_count, work->byte_count, lane, &work->offsets[lane]))
             return false;
@@ -182,8 +180,7 @@ static enum hopper_outcome start(const struct hopper_step *step, struct hopper_c
         free(work);
         return hopper_fault(step, 0, HOPPER_OUT_OF_RESOURCES, "no memory for cp.async");
     }
-    EACH_LANE(step->lanes, lane)
-    {
+    EACH_LANE (step->lanes, lane) {
         copies->under_way[lane]++;
         work->groups[lane] = hopper_copy_joins(copies->groups, lane);
     }
@@ -230,8 +227,8 @@ enum hopper_outcome hopper_do_cp_async_wait_all(struct hopper_step *step)
 {
     const struct hopper_copies *const copies = step->warp->copies;
     bool waits = false;
-    EACH_LANE(copies ? step->lanes : 0, lane)
-    waits = waits || copies->under_way[lane];
+    EACH_LANE (copies ? step->lanes : 0, lane)
+        waits = waits || copies->under_way[lane];
     step->split->wait = (struct hopper_wait){.kind = waits ? HOPPER_WAITS_BULK : HOPPER_RUNS};
     return waits ? HOPPER_BLOCKED : HOPPER_NEXT;
 }
@@ -263,8 +260,7 @@ enum hopper_outcome hopper_do_cp_async_mbarrier_arrive(struct hopper_step *step)
         return HOPPER_FAULTED;
     const bool is_counted = (step->instruction->flags & WSDBG_PTX_NO_INCREMENT) != 0;
     step->warp->writes++;
-    EACH_LANE(step->lanes, lane)
-    {
+    EACH_LANE (step->lanes, lane) {
         uint32_t offset;
         struct hopper_cta *const cta =
             hopper_locate(step, (enum wsdbg_ptx_space)step->instruction->space, hopper_address(step, 0, lane),

@@ -4,6 +4,7 @@
  */
 #include "hopper/device.h"
 #include "hopper/mbarrier.h"
+#include "hopper/values.h"
 
 enum { MBARRIER_BYTES = 8 };
 #define TRY_WAIT_NS 1000000ull       /* when the text gives no hint: the hardware's own limit is not documented */
@@ -42,8 +43,7 @@ static struct hopper_actor actor_of(const struct hopper_step *step)
 
 enum hopper_outcome hopper_do_mbarrier_init(struct hopper_step *step)
 {
-    EACH_LANE(step, lane)
-    {
+    EACH_LANE (step, lane) {
         const struct place place = place_of(step, 0, lane);
         if (!place.cta)
             return HOPPER_FAULTED;
@@ -55,8 +55,7 @@ enum hopper_outcome hopper_do_mbarrier_init(struct hopper_step *step)
 
 enum hopper_outcome hopper_do_mbarrier_inval(struct hopper_step *step)
 {
-    EACH_LANE(step, lane)
-    {
+    EACH_LANE (step, lane) {
         const struct place place = place_of(step, 0, lane);
         if (!place.cta)
             return HOPPER_FAULTED;
@@ -72,8 +71,30 @@ static enum hopper_outcome effect_fault(const struct hopper_step *step, unsigned
                         place.cta->rank, hopper_mbarrier_effect_text(effect));
 }
 
-/* One lane: with `expects` the text's amount is bytes, and `operation` comes once behind them. */
-static enum hopper_outcome operate(struct hopper_step *step, unsigned lane, bool expects,
+/* Whether the lanes have one value of this operand (of an ADDRESS: one address). */
+static bool is_uniform(const struct hopper_step *step, unsigned number)
+{
+    const struct wsdbg_ptx_operand *const operand = &step->instruction->operands[number];
+    const bool has_register = operand->kind == WSDBG_PTX_OPERAND_REGISTER || operand->kind == WSDBG_PTX_OPERAND_ADDRESS;
+    if (operand->kind == WSDBG_PTX_OPERAND_IMMEDIATE || (has_register && operand->number == WSDBG_PTX_NONE))
+        return true;
+    if (!has_register)
+        return false;
+    const unsigned first = (unsigned)__builtin_ctz(step->lanes);
+    uint64_t others = 0;
+    for (unsigned lane = 0; lane < HOPPER_LANES; lane++) {
+        const uint64_t is_asked = -(uint64_t)(step->lanes >> lane & 1);
+        if (hopper_is_wide(step, number))
+            others |= (hopper_values64(step, number)[lane] ^ hopper_values64(step, number)[first]) & is_asked;
+        else
+            others |= (hopper_values32(step, number)[lane] ^ hopper_values32(step, number)[first]) & is_asked;
+    }
+    return others == 0;
+}
+
+/* `times` lanes, of which `lane` is one: with `expects` the text's amount is bytes, and `operation` comes behind them.
+ */
+static enum hopper_outcome operate(struct hopper_step *step, unsigned lane, uint32_t times, bool expects,
                                    enum hopper_mbarrier_operation operation)
 {
     const unsigned number = address_number(step->instruction);
@@ -84,9 +105,9 @@ static enum hopper_outcome operate(struct hopper_step *step, unsigned lane, bool
     const uint32_t amount = has_amount ? (uint32_t)hopper_source(step, number + 1, lane) : 1;
     uint64_t before;
     enum hopper_mbarrier_effect effect = hopper_mbarrier_apply(
-        place.cta, place.offset, expects ? HOPPER_MBARRIER_EXPECT : operation, amount, actor_of(step), &before);
+        place.cta, place.offset, expects ? HOPPER_MBARRIER_EXPECT : operation, amount, times, actor_of(step), &before);
     if (expects && effect < HOPPER_MBARRIER_SPENT)
-        effect = hopper_mbarrier_apply(place.cta, place.offset, operation, 1, actor_of(step), &before);
+        effect = hopper_mbarrier_apply(place.cta, place.offset, operation, 1, times, actor_of(step), &before);
     if (effect >= HOPPER_MBARRIER_SPENT)
         return effect_fault(step, lane, place, effect);
     if (number > 0)
@@ -94,12 +115,20 @@ static enum hopper_outcome operate(struct hopper_step *step, unsigned lane, bool
     return HOPPER_NEXT;
 }
 
+/* All lanes at once where that is the same as one after the other. */
 static enum hopper_outcome operate_all(struct hopper_step *step, bool expects, enum hopper_mbarrier_operation operation)
 {
+    const struct wsdbg_ptx_instruction *const instruction = step->instruction;
+    const unsigned number = address_number(instruction);
+    const bool has_result = number > 0 && instruction->operands[0].kind != WSDBG_PTX_OPERAND_SINK;
     step->warp->writes++;
-    EACH_LANE(step, lane)
-    if (operate(step, lane, expects, operation) == HOPPER_FAULTED)
-        return HOPPER_FAULTED;
+    if (!has_result && !expects && is_uniform(step, number) &&
+        (number + 1 >= instruction->operand_count || is_uniform(step, number + 1)))
+        return operate(step, (unsigned)__builtin_ctz(step->lanes), (uint32_t)__builtin_popcount(step->lanes), expects,
+                       operation);
+    EACH_LANE (step, lane)
+        if (operate(step, lane, 1, expects, operation) == HOPPER_FAULTED)
+            return HOPPER_FAULTED;
     return HOPPER_NEXT;
 }
 
@@ -130,46 +159,50 @@ enum hopper_outcome hopper_do_mbarrier_complete_tx(struct hopper_step *step)
 
 enum hopper_outcome hopper_do_mbarrier_pending_count(struct hopper_step *step)
 {
-    EACH_LANE(step, lane)
-    hopper_result(step, 0, lane, hopper_mbarrier_pending(hopper_source(step, 1, lane)));
+    EACH_LANE (step, lane)
+        hopper_result(step, 0, lane, hopper_mbarrier_pending(hopper_source(step, 1, lane)));
     return HOPPER_NEXT;
 }
 
 /* ---- waits: d, [barrier], state or parity, hint ---- */
 
-/* Lanes whose phase is over; *missing is the first of the others' wait.  False after a fault. */
+/* One lane; -1 after a fault, else whether its phase is over.  *wait is what it would wait for. */
+static int look_lane(const struct hopper_step *step, unsigned lane, struct hopper_wait *wait)
+{
+    const struct place place = place_of(step, 1, lane);
+    if (!place.cta)
+        return -1;
+    const uint64_t phase = hopper_source(step, 2, lane);
+    const uint32_t parity = step->instruction->flags & WSDBG_PTX_PARITY ? phase & 1 : hopper_mbarrier_phase(phase);
+    *wait = (struct hopper_wait){
+        .kind = HOPPER_WAITS_MBARRIER, .cta_rank = place.cta->rank, .offset = place.offset, .parity = parity};
+    return hopper_mbarrier_is_over(place.cta, place.offset, parity, actor_of(step));
+}
+
+/* Lanes whose phase is over; *missing is the wait of one of the others.  False after a fault. */
 static bool look(const struct hopper_step *step, uint32_t *over, struct hopper_wait *missing)
 {
-    struct place last = {0};
-    uint64_t last_address = 0;
-    uint32_t last_parity = 0;
-    bool last_over = false;
+    const bool is_same = is_uniform(step, 1) && is_uniform(step, 2);
+    const uint32_t looking = is_same ? step->lanes & -step->lanes : step->lanes;
     *over = 0;
-    EACH_LANE(step, lane)
-    {
-        const uint64_t address = hopper_address(step, 1, lane), phase = hopper_source(step, 2, lane);
-        const uint32_t parity = step->instruction->flags & WSDBG_PTX_PARITY ? phase & 1 : hopper_mbarrier_phase(phase);
-        if (!last.cta || address != last_address || parity != last_parity) {
-            last = place_of(step, 1, lane);
-            if (!last.cta)
-                return false;
-            last_over = hopper_mbarrier_is_over(last.cta, last.offset, parity, actor_of(step));
-        }
-        last_address = address;
-        last_parity = parity;
-        if (last_over)
-            *over |= 1u << lane;
-        else if (missing->kind != HOPPER_WAITS_MBARRIER)
-            *missing = (struct hopper_wait){
-                .kind = HOPPER_WAITS_MBARRIER, .cta_rank = last.cta->rank, .offset = last.offset, .parity = parity};
+    for (unsigned lane = 0; lane < HOPPER_LANES; lane++) {
+        struct hopper_wait wait;
+        if (!(looking >> lane & 1))
+            continue;
+        const int is_over = look_lane(step, lane, &wait);
+        if (is_over < 0)
+            return false;
+        if (is_over)
+            *over |= is_same ? step->lanes : 1u << lane;
+        else
+            *missing = wait;
     }
     return true;
 }
 
 static enum hopper_outcome answer(struct hopper_step *step, uint32_t over)
 {
-    EACH_LANE(step, lane)
-    hopper_result(step, 0, lane, over >> lane & 1);
+    hopper_store_mask(step, 0, over);
     step->split->wait = (struct hopper_wait){.kind = HOPPER_RUNS};
     return HOPPER_NEXT;
 }

@@ -203,18 +203,27 @@ static struct record *checked_record(struct hopper_cta *cta, uint32_t offset, st
 
 enum hopper_mbarrier_effect hopper_mbarrier_apply(struct hopper_cta *cta, uint32_t offset,
                                                   enum hopper_mbarrier_operation operation, uint32_t amount,
-                                                  struct hopper_actor actor, uint64_t *before)
+                                                  uint32_t times, struct hopper_actor actor, uint64_t *before)
 {
+    enum hopper_mbarrier_effect effect = HOPPER_MBARRIER_SAME_PHASE;
+    struct record *const record = checked_record(cta, offset, actor);
+    bool is_next = false;
     uint64_t word;
     memcpy(&word, cta->shared + offset, sizeof word);
-    if (before)
-        *before = word;
-    const enum hopper_mbarrier_effect effect = hopper_mbarrier_step(&word, operation, amount);
+    while (times-- && effect < HOPPER_MBARRIER_SPENT) {
+        if (before)
+            *before = word;
+        effect = hopper_mbarrier_step(&word, operation, amount);
+        is_next |= effect == HOPPER_MBARRIER_NEXT_PHASE;
+        if (record && effect == HOPPER_MBARRIER_NEXT_PHASE && ++record->unseen == 2)
+            report(cta, actor, WSDBG_GPU_PHASE_OVERRUN, offset);
+    }
     memcpy(cta->shared + offset, &word, sizeof word);
-    struct record *const record = checked_record(cta, offset, actor);
-    if (record && effect == HOPPER_MBARRIER_NEXT_PHASE && ++record->unseen == 2)
-        report(cta, actor, WSDBG_GPU_PHASE_OVERRUN, offset);
-    hopper_changed_barrier(cta);
+    /* Waits look at the phase only; who polls the word itself spins. */
+    if (is_next)
+        hopper_changed_barrier(cta);
+    else
+        hopper_changed_shared(cta);
     return effect;
 }
 

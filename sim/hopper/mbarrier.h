@@ -44,10 +44,11 @@ void hopper_mbarrier_init(struct hopper_cta *cta, uint32_t offset, uint32_t coun
 void hopper_mbarrier_invalidate(struct hopper_cta *cta, uint32_t offset);
 /* One more arrival is pending in this phase (cp.async.mbarrier.arrive without .noinc). */
 void hopper_mbarrier_expect_arrival(struct hopper_cta *cta, uint32_t offset);
-/* The word at `offset`, which must be inside of the CTA's shared memory; *before (may be NULL) as it was. */
+/* `times` operations, one after the other, on the word at `offset`, which must be inside of the CTA's shared memory;
+ * *before (may be NULL) as it was before the last one. */
 enum hopper_mbarrier_effect hopper_mbarrier_apply(struct hopper_cta *cta, uint32_t offset,
                                                   enum hopper_mbarrier_operation operation, uint32_t amount,
-                                                  struct hopper_actor actor, uint64_t *before);
+                                                  uint32_t times, struct hopper_actor actor, uint64_t *before);
 /* True when the phase of this parity is over. */
 bool hopper_mbarrier_is_over(struct hopper_cta *cta, uint32_t offset, uint32_t parity, struct hopper_actor actor);
 /* The first of the CTA's barriers behind `offset`, and whether mbarrier.init made it; 0 = there is none. */

@@ -104,7 +104,7 @@ static void complete_bytes(const struct hopper_transfer *transfer, uint32_t byte
     if (!hopper_shared(cta, transfer->barrier_offset, sizeof(uint64_t)))
         return; /* its CTA has gone: nobody sees it */
     const enum hopper_mbarrier_effect effect =
-        hopper_mbarrier_apply(cta, transfer->barrier_offset, HOPPER_MBARRIER_COMPLETE, byte_count,
+        hopper_mbarrier_apply(cta, transfer->barrier_offset, HOPPER_MBARRIER_COMPLETE, byte_count, 1,
                               (struct hopper_actor){NULL, WSDBG_PTX_NONE}, NULL);
     if (effect >= HOPPER_MBARRIER_SPENT)
         hopper_engine_fault(cta->grid->gpu, cta->grid, HOPPER_LAUNCH_FAILED,

@@ -85,19 +85,55 @@ static void write_d(const struct issued *issued, float d[WGMMA_ROWS][WGMMA_N_MOS
 
 /* ---- execution ---- */
 
-static bool execute(const struct hopper_warp *warp, const struct issued *issued)
+/* Accumulators as floats, kept from one operation to the next. */
+struct accumulators {
+    const struct issued *of; /* whose they are, NULL = nobody's */
+    float d[WGMMA_ROWS][WGMMA_N_MOST];
+};
+
+static uint32_t d_registers(const struct wgmma_operation *operation)
 {
-    float a[WGMMA_ROWS][WGMMA_K_MOST], b[WGMMA_K_MOST][WGMMA_N_MOST], d[WGMMA_ROWS][WGMMA_N_MOST];
+    return operation->n / (operation->d_type == WSDBG_PTX_F16 ? 4 : 2);
+}
+
+static bool has_same_d(const struct issued *one, const struct issued *other)
+{
+    const uint32_t count = d_registers(&one->operation);
+    return one->operation.d_type == other->operation.d_type && one->operation.n == other->operation.n &&
+           memcmp(one->d, other->d, count * sizeof *one->d) == 0;
+}
+
+static void put_back(struct accumulators *accumulators)
+{
+    if (accumulators->of)
+        write_d(accumulators->of, accumulators->d);
+    accumulators->of = NULL;
+}
+
+static void take_accumulators(const struct issued *issued, struct accumulators *accumulators)
+{
+    /* Shorter ones are rounded after each operation. */
+    const bool stays =
+        accumulators->of && issued->operation.d_type != WSDBG_PTX_F16 && has_same_d(accumulators->of, issued);
+    if (!stays)
+        put_back(accumulators);
+    if (!issued->operation.adds)
+        memset(accumulators->d, 0, sizeof accumulators->d);
+    else if (!stays)
+        read_d(issued, accumulators->d);
+    accumulators->of = issued;
+}
+
+static bool execute(const struct hopper_warp *warp, const struct issued *issued, struct accumulators *accumulators)
+{
+    float a[WGMMA_ROWS][WGMMA_K_MOST], b[WGMMA_K_MOST][WGMMA_N_MOST];
     const struct wgmma_operation *const operation = &issued->operation;
     const uint32_t first_row = warp->index % WARPS_OF_GROUP * WGMMA_ROWS;
     if (!wgmma_load_a(operation, warp->cta, first_row, a) || !wgmma_load_b(operation, warp->cta, b))
         return false;
-    if (operation->adds)
-        read_d(issued, d);
-    else
-        memset(d, 0, sizeof d);
-    wgmma_multiply(operation->n, operation->k, (const float(*)[WGMMA_K_MOST])a, (const float(*)[WGMMA_N_MOST])b, d);
-    write_d(issued, d);
+    take_accumulators(issued, accumulators);
+    wgmma_multiply(operation->n, operation->k, (const float(*)[WGMMA_K_MOST])a, (const float(*)[WGMMA_N_MOST])b,
+                   accumulators->d);
     return true;
 }
 
@@ -106,11 +142,6 @@ static bool execute(const struct hopper_warp *warp, const struct issued *issued)
 static size_t number_of(const struct hopper_warp *warp, const uint32_t *lanes)
 {
     return (size_t)((const unsigned char *)lanes - warp->registers) / (HOPPER_LANES * sizeof *lanes);
-}
-
-static uint32_t d_registers(const struct wgmma_operation *operation)
-{
-    return operation->n / (operation->d_type == WSDBG_PTX_F16 ? 4 : 2);
 }
 
 /* False: no memory. */
@@ -137,21 +168,29 @@ static void mark_what_is_left(struct hopper_warp *warp)
     warp->wgmma_pending = wgmma->count != 0;
 }
 
+static void leads_out(const struct hopper_warp *warp)
+{
+    const struct hopper_cta *const cta = warp->cta;
+    hopper_engine_fault(cta->grid->gpu, cta->grid, HOPPER_INVALID_ADDRESS,
+                        "wgmma of warp %u, CTA (%u, %u, %u): a matrix descriptor leads out of shared memory",
+                        warp->index, cta->index[0], cta->index[1], cta->index[2]);
+}
+
 /* All operations up to group `last`. */
 static void execute_until(struct hopper_warp *warp, uint32_t last)
 {
     struct hopper_wgmma *const wgmma = warp->wgmma;
-    size_t i = 0;
-    for (; i < wgmma->count && wgmma->rows[i].group <= last; i++)
-        if (!execute(warp, &wgmma->rows[i])) {
-            struct hopper_grid *const grid = warp->cta->grid;
-            hopper_engine_fault(grid->gpu, grid, HOPPER_INVALID_ADDRESS,
-                                "wgmma of warp %u, CTA (%u, %u, %u): a matrix descriptor leads out of shared memory",
-                                warp->index, warp->cta->index[0], warp->cta->index[1], warp->cta->index[2]);
+    struct accumulators accumulators;
+    accumulators.of = NULL;
+    size_t done = 0;
+    for (; done < wgmma->count && wgmma->rows[done].group <= last; done++)
+        if (!execute(warp, &wgmma->rows[done], &accumulators)) {
+            leads_out(warp);
             return;
         }
-    wgmma->count -= i;
-    memmove(wgmma->rows, wgmma->rows + i, wgmma->count * sizeof *wgmma->rows);
+    put_back(&accumulators);
+    wgmma->count -= done;
+    memmove(wgmma->rows, wgmma->rows + done, wgmma->count * sizeof *wgmma->rows);
     mark_what_is_left(warp);
 }
 
@@ -230,7 +269,8 @@ enum hopper_outcome hopper_do_wgmma_mma_async(struct hopper_step *step)
     issued->group = wgmma->open;
     take_operands(step, issued);
     warp->wgmma_pending = true;
-    return mark_busy(warp, issued) ? HOPPER_NEXT : no_memory(step);
+    const bool is_marked = wgmma->count > 1 && has_same_d(issued - 1, issued);
+    return is_marked || mark_busy(warp, issued) ? HOPPER_NEXT : no_memory(step);
 }
 
 enum hopper_outcome hopper_do_wgmma_fence(struct hopper_step *step)
