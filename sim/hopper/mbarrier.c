@@ -238,6 +238,13 @@ bool hopper_mbarrier_is_over(struct hopper_cta *cta, uint32_t offset, uint32_t p
     return is_over;
 }
 
+bool hopper_mbarrier_waits(const struct hopper_warp *warp, const struct hopper_wait *wait)
+{
+    uint64_t word;
+    memcpy(&word, warp->cta->cluster->ctas[wait->cta_rank]->shared + wait->offset, sizeof word);
+    return hopper_mbarrier_phase(word) == wait->parity;
+}
+
 const char *hopper_mbarrier_effect_text(enum hopper_mbarrier_effect effect)
 {
     switch (effect) {

@@ -49,6 +49,8 @@ void hopper_mbarrier_expect_arrival(struct hopper_cta *cta, uint32_t offset);
 enum hopper_mbarrier_effect hopper_mbarrier_apply(struct hopper_cta *cta, uint32_t offset,
                                                   enum hopper_mbarrier_operation operation, uint32_t amount,
                                                   uint32_t times, struct hopper_actor actor, uint64_t *before);
+/* Whether what the split waits for is still so. */
+bool hopper_mbarrier_waits(const struct hopper_warp *warp, const struct hopper_wait *wait);
 /* True when the phase of this parity is over. */
 bool hopper_mbarrier_is_over(struct hopper_cta *cta, uint32_t offset, uint32_t parity, struct hopper_actor actor);
 /* The first of the CTA's barriers behind `offset`, and whether mbarrier.init made it; 0 = there is none. */

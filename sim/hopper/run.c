@@ -4,21 +4,35 @@
  * the next engine or limit; when there is none of these either, it is a deadlock, proven.  See deadlock.c for limits.
  */
 #include "hopper/deadlock.h"
+#include "hopper/mbarrier.h"
 #include "hopper/schedule.h"
 
 #include <sched.h>
 
 /* ---- something changed ---- */
 
-/* Splits whose wait may be over: those that wait for something outside of their warp, or only those that spin. */
+/* Whether the split may go on, now that something changed: its wait is for something outside of its warp. */
+static bool may_be_over(const struct hopper_warp *warp, const struct hopper_split *split)
+{
+    switch (split->wait.kind) {
+    case HOPPER_RUNS:
+    case HOPPER_WAITS_LANES:
+    case HOPPER_SLEEPS:
+        return false;
+    case HOPPER_WAITS_MBARRIER:
+        return !hopper_mbarrier_waits(warp, &split->wait);
+    default:
+        return true;
+    }
+}
+
+/* Splits whose wait may be over, or only those that spin. */
 static void wake(struct wsdbg_gpu *gpu, struct hopper_warp *warp, bool only_spins)
 {
     bool can_run = false;
     for (uint32_t i = 0; i < warp->split_count; i++) {
         struct hopper_split *split = &warp->splits[i];
-        const enum hopper_wait_kind kind = split->wait.kind;
-        if (kind == HOPPER_SPINS ||
-            (!only_spins && kind != HOPPER_RUNS && kind != HOPPER_WAITS_LANES && kind != HOPPER_SLEEPS))
+        if (only_spins ? split->wait.kind == HOPPER_SPINS : may_be_over(warp, split))
             split->again = can_run = true;
     }
     if (can_run)

@@ -3,6 +3,7 @@
  * Kernels write to [%rd1]; every thread's number is in %r0 where it is used.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hopper/kernel.h"
@@ -271,6 +272,32 @@ static void four_register_files(void **state)
     machine_destroy(&machine);
 }
 
+/* ---- dependent grids ---- */
+
+/* The second grid begins as soon as every CTA of the first one has said so; its wait is for the first one's end. */
+static void dependent_grids(void **state)
+{
+    (void)state;
+    static const char *const body =
+        "ld.global.u32 %r1, [%rd1];\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra second;\n"
+        "mov.u32 %r2, 1;\nst.global.u32 [%rd1], %r2;\ngriddepcontrol.launch_dependents;\n"
+        "again:\nld.acquire.gpu.u32 %r3, [%rd1+4];\nsetp.eq.u32 %p2, %r3, 0;\n@%p2 bra again;\n"
+        "mov.u32 %r4, 5;\nst.global.u32 [%rd1+8], %r4;\nbra done;\n"
+        "second:\nmov.u32 %r2, 1;\nst.global.u32 [%rd1+4], %r2;\ngriddepcontrol.wait;\n"
+        "ld.global.u32 %r5, [%rd1+8];\nst.global.u32 [%rd1+12], %r5;\ndone:\n";
+    struct machine machine;
+    char *const text = kernel_text(body);
+    machine_create(&machine, text, NULL);
+    free(text);
+    machine_launch(&machine, 1, 32);
+    struct wsdbg_grid_run *const first = machine.run;
+    machine_launch_as(&machine, (struct wsdbg_gpu_launch){.grid = {1, 1, 1}, .block = {32, 1, 1}, .after = first});
+    machine_finish(&machine);
+    assert_int_equal(machine_word(&machine, 3), 5);
+    wsdbg_gpu_forget(machine.gpu, first);
+    machine_destroy(&machine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +315,7 @@ int main(void)
         cmocka_unit_test(addresses_outside_of_the_cluster),
         cmocka_unit_test(the_pool_is_what_the_cta_got),
         cmocka_unit_test(four_register_files),
+        cmocka_unit_test(dependent_grids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

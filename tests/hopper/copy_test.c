@@ -164,6 +164,17 @@ static void bulk_store_and_its_groups(void **state)
     }
 }
 
+/* Nobody waits for the store: the grid is over when it is. */
+static void copies_outlive_their_thread(void **state)
+{
+    (void)state;
+    struct machine machine;
+    MUST_RUN(&machine, SHARED LANE_0 "mov.u32 %r3, 17;\nst.shared.u32 [%r1], %r3;\n"
+                                     "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 16;\ndone:\n");
+    assert_int_equal(machine_word(&machine, 0), 17);
+    machine_destroy(&machine);
+}
+
 #define CLUSTER_SYNC "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n"
 
 /* Rank 1 sends its bytes into rank 0's shared memory, whose barrier counts them. */
@@ -399,6 +410,7 @@ int main(void)
         cmocka_unit_test(cp_async_arrives_at_an_mbarrier),
         cmocka_unit_test(bulk_load),
         cmocka_unit_test(bulk_store_and_its_groups),
+        cmocka_unit_test(copies_outlive_their_thread),
         cmocka_unit_test(bulk_copy_between_ctas),
         cmocka_unit_test(bulk_reductions),
         cmocka_unit_test(tensor_load),
