@@ -92,6 +92,8 @@ static bool find_blocks(struct graph *graph)
 
 static bool add_edge(struct graph *graph, uint32_t from, uint32_t to)
 {
+    if (graph->edge_count == PTX_EDGES_MAX)
+        return false;
     if (graph->edge_count == graph->edge_room) {
         const size_t room = graph->edge_room ? 2 * graph->edge_room : 64;
         uint32_t *larger_from = reallocarray(graph->edge_from, room, sizeof *larger_from);
@@ -294,5 +296,9 @@ struct wsdbg_error *ptx_find_reconvergence(struct ptx_parser *parser, const stru
     free(graph.before.others);
     free(graph.after.first);
     free(graph.after.others);
+    if (graph.edge_count == PTX_EDGES_MAX)
+        return ptx_error(parser,
+                         PTX_ITEM(parser->instructions, struct wsdbg_ptx_instruction, function->first)->text_line,
+                         "%s branches to more than %d places", function->name, PTX_EDGES_MAX);
     return done ? NULL : &wsdbg_error_no_memory;
 }

@@ -9,7 +9,7 @@
 #include "ptx/function.h"
 #include "ptx/operand.h"
 
-enum { REGISTERS_MAX = 1 << 20 };
+enum { REGISTERS_MAX = 1 << 20, DECLARED_MAX = 1 << 22 };
 
 static struct wsdbg_ptx_function *current(struct ptx_parser *parser)
 {
@@ -159,6 +159,9 @@ static struct wsdbg_error *read_registers(struct ptx_parser *parser)
                 return ptx_unexpected(parser, "a number of registers up to 1048576");
             ptx_lexer_next(lexer);
             PTX_TRY(ptx_expect_mark(parser, '>'));
+            parser->body.declared_registers += count;
+            if (parser->body.declared_registers > DECLARED_MAX)
+                return ptx_error(parser, line, "a function with more than %d registers", DECLARED_MAX);
             symbol.kind = PTX_SYMBOL_RANGE;
             symbol.count = (uint32_t)count;
             symbol.numbers = calloc(count + 1, sizeof *symbol.numbers);

@@ -1,7 +1,7 @@
 /* lexer.c - see lexer.h.  Reads the text; what is not PTX becomes a token that says so. */
 #include "ptx/lexer.h"
 
-#include <errno.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,10 +107,17 @@ static bool is_decimal_float(const char *at)
     return *at == '.' || *at == 'e' || *at == 'E';
 }
 
+/* The point is a point, whatever the program's locale says. */
 static void read_decimal_float(struct ptx_lexer *lexer)
 {
-    char *end;
-    const double value = strtod(lexer->at, &end);
+    char *end = NULL;
+    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!plain) {
+        bad(lexer, "a floating-point number, for which there is no memory");
+        return;
+    }
+    const double value = strtod_l(lexer->at, &end, plain);
+    freelocale(plain);
     lexer->token.kind = PTX_TOKEN_FLOAT64;
     memcpy(&lexer->token.integer, &value, sizeof value);
     lexer->at = end;

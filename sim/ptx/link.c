@@ -207,7 +207,8 @@ static struct wsdbg_error *copy_code(struct linking *link, struct placed *placed
         *text = *PTX_ITEM(parser->instruction_text, uint32_t, i);
         move_instruction(placed, copy);
     }
-    if (link->instructions.count > PTX_INSTRUCTIONS_MAX)
+    if (link->instructions.count > PTX_INSTRUCTIONS_MAX || parser->vectors.count > PTX_ELEMENTS_ALL_MAX ||
+        parser->branch_tables.count > PTX_ELEMENTS_ALL_MAX)
         return ptx_error(parser, note_at(link, placed->function)->line,
                          "more than %d instructions, with called functions", PTX_INSTRUCTIONS_MAX);
     return NULL;

@@ -25,6 +25,8 @@ enum {
     PTX_CONST_BYTES_MAX = 65536, /* of a module's constant bank */
     PTX_INITIAL_BYTES_MAX = 1 << 26,
     PTX_INSTRUCTIONS_MAX = 1 << 21,
+    PTX_ELEMENTS_ALL_MAX = 1 << 24, /* of all vectors, or of all tables */
+    PTX_EDGES_MAX = 1 << 23,        /* of a function's control flow */
     PTX_STATEMENT_TEXT = 160 /* of an instruction in an error */
 };
 
@@ -49,6 +51,7 @@ struct ptx_body {      /* the function that is being read */
     size_t references_of[PTX_NESTING_MAX]; /* how many references there were when the scope began */
     uint64_t local_bytes;
     uint32_t local_alignment;
+    uint64_t declared_registers;
     uint32_t copy_registers[2]; /* for arguments of calls: 32 and 64 bits wide; NONE = none yet */
     uint32_t place;             /* of the last .loc */
     bool label_at_end;          /* a label stands behind the last instruction */

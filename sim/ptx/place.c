@@ -8,7 +8,7 @@
 #include "base/grow.h"
 #include "ptx/place.h"
 
-enum { KEY_WORDS = 5, FIRST_ENTRIES = 256 };
+enum { KEY_WORDS = 5, FIRST_ENTRIES = 256, NAME_BYTES_MAX = 1 << 16, ALL_NAMES_BYTES_MAX = 1 << 26 };
 
 /* Five numbers to one. */
 struct entry {
@@ -275,15 +275,22 @@ struct wsdbg_error *ptx_read_section(struct ptx_parser *parser)
 
 /* ---- the end ---- */
 
-static struct wsdbg_error *name_function(struct ptx_parser *parser, const struct function_name *name, const char **out)
+/* Labels with offsets may lie in one long string: names have a limit, and so have all of them together. */
+static struct wsdbg_error *name_function(struct ptx_parser *parser, const struct function_name *name, size_t *all_bytes,
+                                         const char **out)
 {
     const struct ptx_places *places = parser->place_index;
     const struct ptx_symbol *label = ptx_symbols_find(places->labels, name->label);
     const char *strings = places->strings.items;
     const uint64_t first = label && label->number != WSDBG_PTX_NONE ? label->number + name->offset : UINT64_MAX;
-    if (first >= places->strings.count || !memchr(strings + first, '\0', places->strings.count - first))
+    const uint64_t left = first < places->strings.count ? places->strings.count - first : 0;
+    const char *end = left ? memchr(strings + first, '\0', left < NAME_BYTES_MAX ? left : NAME_BYTES_MAX) : NULL;
+    if (!end)
         return ptx_error(parser, name->line, "function_name %.*s is no string of .debug_str", PTX_NAME(name->label));
-    *out = ptx_arena_text(&parser->storage->arena, strings + first, strlen(strings + first));
+    const size_t length = (size_t)(end - strings - first);
+    if ((*all_bytes += length) > ALL_NAMES_BYTES_MAX)
+        return ptx_error(parser, name->line, "functions' names of more than 64 MiB");
+    *out = ptx_arena_text(&parser->storage->arena, strings + first, length);
     return *out ? NULL : &wsdbg_error_no_memory;
 }
 
@@ -295,8 +302,9 @@ struct wsdbg_error *ptx_finish_places(struct ptx_parser *parser)
     const char **names = ptx_arena_take(&parser->storage->arena, name_count, sizeof *names);
     if (!names)
         return &wsdbg_error_no_memory;
+    size_t bytes = 0;
     for (size_t i = 0; i < name_count; i++)
-        PTX_TRY(name_function(parser, PTX_ITEM(places->function_names, struct function_name, i), &names[i]));
+        PTX_TRY(name_function(parser, PTX_ITEM(places->function_names, struct function_name, i), &bytes, &names[i]));
     for (size_t i = 0; i < parser->places.count; i++) {
         struct wsdbg_ptx_place *place = PTX_ITEM(parser->places, struct wsdbg_ptx_place, i);
         const struct place_note *note = PTX_ITEM(places->notes, struct place_note, i);

@@ -118,6 +118,48 @@ static void too_long_texts_are_refused(void **state)
     free(text);
 }
 
+/* Short texts that would ask for much: each is refused at once. */
+static void texts_that_multiply_are_refused(void **state)
+{
+    (void)state;
+    enum { REPEATED = 20000 };
+    const struct {
+        const char *before, *repeated, *behind, *message;
+    } rows[] = {
+        {".entry k() { ", ".reg .b32 %r<1000000>;\n", "}", "a.ptx:8: a function with more than 4194304 registers"},
+        {".entry k() { .reg .b32 r; t: .branchtargets ", "l, ", "l; l: ret; }", ""},
+        {".func f(.param .b8 a[30000]);\n.entry k() { .param .b8 x[30000];\n", "call f, (x);\n", "}",
+         "a.ptx:285: more than 2097152 instructions"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *module = malloc((size_t)REPEATED * 32), *at = stpcpy(module, rows[i].before);
+        for (unsigned repeat = 0; repeat < REPEATED; repeat++)
+            at = stpcpy(at, rows[i].repeated);
+        strcpy(at, rows[i].behind);
+        char *message = refuse_module(module);
+        assert_string_equal(message, rows[i].message);
+        free(message);
+        free(module);
+    }
+}
+
+/* A thousand branches by a table of ten thousand labels. */
+static void too_many_paths_are_refused(void **state)
+{
+    (void)state;
+    char *body = malloc(200000), *at = stpcpy(body, "t: .branchtargets l");
+    for (unsigned i = 0; i < 10000; i++)
+        at = stpcpy(at, ", l");
+    at = stpcpy(at, ";\n");
+    for (unsigned i = 0; i < 1000; i++)
+        at = stpcpy(at, "@%p1 brx.idx %r1, t;\n");
+    strcpy(at, "l: ret;");
+    char *message = refuse_body(body);
+    assert_string_equal(message, "a.ptx:21: k branches to more than 8388608 places");
+    free(message);
+    free(body);
+}
+
 static void functions_and_variables_are_found_by_name(void **state)
 {
     (void)state;
@@ -138,6 +180,8 @@ int main(void)
         cmocka_unit_test(an_error_names_the_instruction),
         cmocka_unit_test(text_may_hold_zero_bytes_and_end_anywhere),
         cmocka_unit_test(too_long_texts_are_refused),
+        cmocka_unit_test(texts_that_multiply_are_refused),
+        cmocka_unit_test(too_many_paths_are_refused),
         cmocka_unit_test(functions_and_variables_are_found_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
