@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "hopper/float.h"
+#include "hopper/number.h"
 #include "hopper/values.h"
 
 enum operation { ADD, SUB, MUL, FMA, DIV, RCP, SQRT, RSQRT, SIN, COS, LG2, EX2, TANH, MIN, MAX };
@@ -193,18 +194,9 @@ static enum hopper_outcome each_lane(struct hopper_step *step, enum operation op
 
 /* ---- f32 to the nearest ---- */
 
-static inline float as_float(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static inline uint32_t as_bits(float value)
 {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return value != value ? 0x7fffffff : bits;
+    return value != value ? 0x7fffffff : hopper_bits_of_float(value);
 }
 
 /* `mask`: 0 where subnormal numbers are zeros, all ones where they are kept. */
@@ -223,8 +215,8 @@ static bool is_plain_f32(const struct wsdbg_ptx_instruction *instruction)
     do {                                                                                         \
         const uint32_t kept = step->instruction->flags & WSDBG_PTX_FTZ ? 0 : UINT32_MAX;         \
         const uint32_t *const a = hopper_values32(step, 1), *const b = hopper_values32(step, 2); \
-        HOPPER_RESULTS(32, const float x = as_float(flushed(a[lane], kept));                     \
-                       const float y = as_float(flushed(b[lane], kept));                         \
+        HOPPER_RESULTS(32, const float x = hopper_float_of_bits(flushed(a[lane], kept));         \
+                       const float y = hopper_float_of_bits(flushed(b[lane], kept));             \
                        out[lane] = flushed(as_bits(expression), kept););                         \
     } while (0)
 
@@ -266,8 +258,8 @@ __attribute__((target("avx2,fma"))) static void fma_by_host(uint32_t *out, const
                                                             const uint32_t *c, uint32_t kept)
 {
     HOPPER_EACH_LANE () {
-        const float x = as_float(flushed(a[lane], kept)), y = as_float(flushed(b[lane], kept));
-        out[lane] = flushed(as_bits(__builtin_fmaf(x, y, as_float(flushed(c[lane], kept)))), kept);
+        const float x = hopper_float_of_bits(flushed(a[lane], kept)), y = hopper_float_of_bits(flushed(b[lane], kept));
+        out[lane] = flushed(as_bits(__builtin_fmaf(x, y, hopper_float_of_bits(flushed(c[lane], kept)))), kept);
     }
 }
 
@@ -279,9 +271,10 @@ static bool host_has_fma(void)
 static void fma_by_host(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t kept)
 {
     HOPPER_EACH_LANE ()
-        out[lane] = flushed(as_bits(fmaf(as_float(flushed(a[lane], kept)), as_float(flushed(b[lane], kept)),
-                                         as_float(flushed(c[lane], kept)))),
-                            kept);
+        out[lane] = flushed(
+            as_bits(fmaf(hopper_float_of_bits(flushed(a[lane], kept)), hopper_float_of_bits(flushed(b[lane], kept)),
+                         hopper_float_of_bits(flushed(c[lane], kept)))),
+            kept);
 }
 
 static bool host_has_fma(void)
@@ -293,8 +286,9 @@ static bool host_has_fma(void)
 static void fma_by_doubles(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t kept)
 {
     HOPPER_EACH_LANE () {
-        const double x = as_float(flushed(a[lane], kept)), y = as_float(flushed(b[lane], kept));
-        out[lane] = flushed(as_bits((float)hopper_add_to_odd(x * y, as_float(flushed(c[lane], kept)))), kept);
+        const double x = hopper_float_of_bits(flushed(a[lane], kept)), y = hopper_float_of_bits(flushed(b[lane], kept));
+        out[lane] =
+            flushed(as_bits((float)hopper_add_to_odd(x * y, hopper_float_of_bits(flushed(c[lane], kept)))), kept);
     }
 }
 

@@ -3,7 +3,6 @@
  * Kernels write to [%rd1]; every thread's number is in %r0 where it is used.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "hopper/kernel.h"
@@ -286,9 +285,7 @@ static void dependent_grids(void **state)
         "second:\nmov.u32 %r2, 1;\nst.global.u32 [%rd1+4], %r2;\ngriddepcontrol.wait;\n"
         "ld.global.u32 %r5, [%rd1+8];\nst.global.u32 [%rd1+12], %r5;\ndone:\n";
     struct machine machine;
-    char *const text = kernel_text(body);
-    machine_create(&machine, text, NULL);
-    free(text);
+    kernel_create(&machine, body, NULL);
     machine_launch(&machine, 1, 32);
     struct wsdbg_grid_run *const first = machine.run;
     machine_launch_as(&machine, (struct wsdbg_gpu_launch){.grid = {1, 1, 1}, .block = {32, 1, 1}, .after = first});

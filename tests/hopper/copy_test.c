@@ -28,12 +28,7 @@ static void fill(const struct machine *machine)
 
 static void create(struct machine *machine, const char *body, const struct wsdbg_schedule_options *schedule)
 {
-    struct wsdbg_gpu_options options = {.multiprocessors = MACHINE_SMS};
-    if (schedule)
-        options.schedule = *schedule;
-    char *const text = kernel_text(body);
-    machine_create(machine, text, &options);
-    free(text);
+    kernel_create(machine, body, schedule);
     fill(machine);
 }
 

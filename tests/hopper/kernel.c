@@ -36,8 +36,7 @@ int kernel_error(const struct machine *machine)
     return fault ? fault->driver_error : 0;
 }
 
-enum wsdbg_gpu_outcome kernel_run(struct machine *machine, const char *body, struct kernel_launch launch,
-                                  const struct wsdbg_schedule_options *schedule)
+void kernel_create(struct machine *machine, const char *body, const struct wsdbg_schedule_options *schedule)
 {
     struct wsdbg_gpu_options options = {.multiprocessors = MACHINE_SMS};
     if (schedule)
@@ -45,5 +44,11 @@ enum wsdbg_gpu_outcome kernel_run(struct machine *machine, const char *body, str
     char *const text = kernel_text(body);
     machine_create(machine, text, &options);
     free(text);
+}
+
+enum wsdbg_gpu_outcome kernel_run(struct machine *machine, const char *body, struct kernel_launch launch,
+                                  const struct wsdbg_schedule_options *schedule)
+{
+    kernel_create(machine, body, schedule);
     return kernel_launch(machine, launch);
 }

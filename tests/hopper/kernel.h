@@ -16,7 +16,9 @@ enum wsdbg_gpu_outcome kernel_launch(struct machine *machine, struct kernel_laun
 /* The fault's CUresult; 0: none. */
 int kernel_error(const struct machine *machine);
 
-/* A machine with the body's kernel, launched and run. */
+/* A machine with the body's kernel. */
+void kernel_create(struct machine *machine, const char *body, const struct wsdbg_schedule_options *schedule);
+/* The same, launched and run. */
 enum wsdbg_gpu_outcome kernel_run(struct machine *machine, const char *body, struct kernel_launch launch,
                                   const struct wsdbg_schedule_options *schedule);
 

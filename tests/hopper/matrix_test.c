@@ -417,9 +417,7 @@ static void check_mma(const char *shape_and_types, unsigned columns, unsigned a_
         shape_and_types, is_half ? "{%r22, %r23}" : "{%r22, %r23, %r24, %r25}", vectors[a_registers],
         a_registers == 2 ? "{%r14}" : "{%r14, %r15}", is_half ? "{%r18, %r19}" : "{%r18, %r19, %r20, %r21}",
         "mul.wide.u32 %rd4, %r0, 16;\nadd.u64 %rd5, %rd1, %rd4;\nst.global.v4.u32 [%rd5], {%r22, %r23, %r24, %r25};\n");
-    char *const text = kernel_text(body);
-    machine_create(&machine, text, NULL);
-    free(text);
+    kernel_create(&machine, body, NULL);
     unsigned char bytes[4];
     const unsigned size = encode(a_type, 0, bytes), each = 4 / size;
     for (unsigned lane = 0; lane < 32; lane++) {

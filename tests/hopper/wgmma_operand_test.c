@@ -81,6 +81,22 @@ static void k_major_swizzled(void **state)
     }
 }
 
+/* Loads B of bf16, 16 deep, and compares all of it. */
+static void check_b(uint32_t n, bool is_mn, uint64_t bits, float sign)
+{
+    float b[WGMMA_K_MOST][WGMMA_N_MOST];
+    const struct wgmma_operation operation = {.b_type = WSDBG_PTX_BF16,
+                                              .n = n,
+                                              .k = 16,
+                                              .b_is_mn = is_mn,
+                                              .negates_b = sign < 0,
+                                              .b = wgmma_descriptor(bits)};
+    assert_true(wgmma_load_b(&operation, &cta, b));
+    for (uint32_t row = 0; row < n; row++)
+        for (uint32_t k = 0; k < 16; k++)
+            assert_true(b[k][row] == sign * rounded(element(row, k)));
+}
+
 /* Core matrices of 8 rows by 16 bytes; the next 8 of K `leading` bytes further, the next 8 rows `stride`. */
 static void k_major_plain(void **state)
 {
@@ -89,13 +105,7 @@ static void k_major_plain(void **state)
     for (uint32_t row = 0; row < 64; row++)
         for (uint32_t k = 0; k < 16; k++)
             put(TILE + row / 8 * stride + k / 8 * leading + row % 8 * 16 + k % 8 * 2, element(row, k));
-    struct wgmma_operation operation = {.b_type = WSDBG_PTX_BF16, .n = 64, .k = 16, .negates_b = true};
-    operation.b = wgmma_descriptor(bits_of(TILE, leading, stride, 0));
-    float b[WGMMA_K_MOST][WGMMA_N_MOST];
-    assert_true(wgmma_load_b(&operation, &cta, b));
-    for (uint32_t row = 0; row < 64; row++)
-        for (uint32_t k = 0; k < 16; k++)
-            assert_true(b[k][row] == -rounded(element(row, k)));
+    check_b(64, false, bits_of(TILE, leading, stride, 0), -1);
 }
 
 /* N contiguous: blocks of `width` bytes of N by 8 of K, swizzled; the next block of N is `leading` on, of K `stride`.
@@ -131,13 +141,7 @@ static void mn_major_plain(void **state)
     for (uint32_t n = 0; n < 64; n++)
         for (uint32_t k = 0; k < 16; k++)
             put(TILE + n / 8 * stride + k / 8 * leading + k % 8 * 16 + n % 8 * 2, element(n, k));
-    struct wgmma_operation operation = {.b_type = WSDBG_PTX_BF16, .n = 64, .k = 16, .b_is_mn = true};
-    operation.b = wgmma_descriptor(bits_of(TILE, leading, stride, 0));
-    float b[WGMMA_K_MOST][WGMMA_N_MOST];
-    assert_true(wgmma_load_b(&operation, &cta, b));
-    for (uint32_t n = 0; n < 64; n++)
-        for (uint32_t k = 0; k < 16; k++)
-            assert_true(b[k][n] == rounded(element(n, k)));
+    check_b(64, true, bits_of(TILE, leading, stride, 0), 1);
 }
 
 /* A tile that begins in the middle of the swizzle's pattern: its base offset is that row. */
@@ -148,13 +152,7 @@ static void the_base_offset_moves_the_pattern(void **state)
     for (uint32_t row = 0; row < 16; row++)
         for (uint32_t k = 0; k < 16; k++)
             put(start + ((row * 128 + k * 2) ^ row % 8 * 16), element(row, k));
-    struct wgmma_operation operation = {.b_type = WSDBG_PTX_BF16, .n = 16, .k = 16};
-    operation.b = wgmma_descriptor(bits_of(start, 1, 1024, 128) | 3ull << 49);
-    float b[WGMMA_K_MOST][WGMMA_N_MOST];
-    assert_true(wgmma_load_b(&operation, &cta, b));
-    for (uint32_t row = 0; row < 16; row++)
-        for (uint32_t k = 0; k < 16; k++)
-            assert_true(b[k][row] == rounded(element(row, k)));
+    check_b(16, false, bits_of(start, 1, 1024, 128) | 3ull << 49, 1);
 }
 
 /* The fragments of the ISA: lane / 4 is the row, lane % 4 the place of 4 bytes; then 8 rows down, then half of K. */
