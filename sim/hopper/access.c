@@ -204,32 +204,36 @@ static void compute_addresses(const struct hopper_step *step, unsigned number, u
 
 /* Whether all lanes that take part are aligned and within [first, first + length): differences that are negative show
  * in the highest bit, so that one `or` a lane tells. */
-static bool are_inside(const uint64_t *addresses, uint32_t lanes, uint64_t first, uint64_t length, uint32_t byte_count,
-                       uint32_t alignment)
+static bool are_inside(const struct hopper_step *step, uint64_t first, uint64_t length, uint32_t byte_count,
+                       uint32_t alignment, struct hopper_places *places)
 {
+    const uint64_t *addresses = places->addresses;
     const uint64_t most = length - byte_count;
-    uint64_t negative = 0, low = 0;
-    if (lanes == HOPPER_ALL) {
+    uint64_t negative = 0, low = 0, gaps = 0;
+    if (step->lanes == HOPPER_ALL) {
         for (unsigned lane = 0; lane < HOPPER_LANES; lane++) {
             const uint64_t offset = addresses[lane] - first;
             negative |= offset | (most - offset);
             low |= addresses[lane];
+            gaps |= addresses[lane] - addresses[0] - (uint64_t)lane * byte_count;
         }
     } else {
-        HOPPER_LANES_OF (lanes) {
+        gaps = 1;
+        HOPPER_LANES_OF (step->lanes) {
             const uint64_t offset = addresses[lane] - first;
             negative |= offset | (most - offset);
             low |= addresses[lane];
         }
     }
+    places->is_dense = gaps == 0;
     return !(negative >> 63) && !(low & (alignment - 1));
 }
 
 /* The usual case, all lanes in one block of memory: true when it is that. */
-static bool resolve_together(const struct hopper_step *step, enum wsdbg_ptx_space space, const uint64_t *addresses,
-                             uint32_t byte_count, uint32_t alignment, struct hopper_places *out)
+static bool resolve_together(const struct hopper_step *step, enum wsdbg_ptx_space space, uint32_t byte_count,
+                             uint32_t alignment, struct hopper_places *out)
 {
-    const uint64_t address = addresses[__builtin_ctz(step->lanes)];
+    const uint64_t address = out->addresses[__builtin_ctz(step->lanes)];
     const struct target target = target_of(step, space, address);
     uint64_t first, length;
     unsigned char *memory;
@@ -244,10 +248,9 @@ static bool resolve_together(const struct hopper_step *step, enum wsdbg_ptx_spac
     } else {
         return false;
     }
-    if (length < byte_count || !are_inside(addresses, step->lanes, first, length, byte_count, alignment))
+    if (length < byte_count || !are_inside(step, first, length, byte_count, alignment, out))
         return false;
-    HOPPER_EACH_LANE ()
-        out->lanes[lane] = memory + (addresses[lane] - first);
+    out->base = (uint64_t)(uintptr_t)memory - first;
     out->space = target.space;
     out->cta = target.cta;
     return true;
@@ -257,16 +260,19 @@ bool hopper_resolve(const struct hopper_step *step, unsigned number, uint32_t by
                     bool for_writing, struct hopper_places *out)
 {
     const enum wsdbg_ptx_space space = space_of(step, &step->instruction->operands[number]);
-    uint64_t addresses[HOPPER_LANES];
-    compute_addresses(step, number, addresses);
-    if (resolve_together(step, space, addresses, byte_count, alignment, out))
+    compute_addresses(step, number, out->addresses);
+    if (resolve_together(step, space, byte_count, alignment, out))
         return true;
     struct target target = {0};
     HOPPER_LANES_OF (step->lanes) {
-        out->lanes[lane] = resolve(step, space, addresses[lane], byte_count, alignment, lane, for_writing, &target);
-        if (!out->lanes[lane])
+        const unsigned char *memory =
+            resolve(step, space, out->addresses[lane], byte_count, alignment, lane, for_writing, &target);
+        if (!memory)
             return false;
+        out->addresses[lane] = (uint64_t)(uintptr_t)memory;
     }
+    out->base = 0;
+    out->is_dense = false;
     out->space = target.space;
     out->cta = target.cta;
     return true;
@@ -290,7 +296,8 @@ void hopper_note_read(const struct hopper_step *step, const struct hopper_places
     read->of_global |= places->space == WSDBG_PTX_GLOBAL;
     read->width_bytes = byte_count < 8 ? byte_count : 8;
     read->value = 0;
-    memcpy(&read->value, places->lanes[lane], read->width_bytes);
-    read->address = places->space == WSDBG_PTX_SHARED ? (uint64_t)(places->lanes[lane] - places->cta->shared)
-                                                      : (uint64_t)(uintptr_t)places->lanes[lane];
+    const unsigned char *memory = hopper_place_of(places, lane);
+    memcpy(&read->value, memory, read->width_bytes);
+    read->address =
+        places->space == WSDBG_PTX_SHARED ? (uint64_t)(memory - places->cta->shared) : (uint64_t)(uintptr_t)memory;
 }

@@ -6,10 +6,17 @@
 
 /* Where each lane's value lies. */
 struct hopper_places {
-    unsigned char *lanes[HOPPER_LANES];
-    enum wsdbg_ptx_space space; /* of the first lane: GLOBAL, SHARED, LOCAL or PARAM */
-    struct hopper_cta *cta;     /* of SHARED: whose */
+    uint64_t base;                    /* added to each of: */
+    uint64_t addresses[HOPPER_LANES]; /* not defined for lanes that take no part */
+    enum wsdbg_ptx_space space;       /* of the first lane: GLOBAL, SHARED, LOCAL or PARAM */
+    struct hopper_cta *cta;           /* of SHARED: whose */
+    bool is_dense;                    /* all lanes take part, one value behind the other */
 };
+static inline unsigned char *hopper_place_of(const struct hopper_places *places, unsigned lane)
+{
+    return (unsigned char *)(uintptr_t)(places->base + places->addresses[lane]);
+}
+
 /* Resolves ADDRESS operand `number` of the lanes that take part; false after hopper_fault. */
 bool hopper_resolve(const struct hopper_step *step, unsigned number, uint32_t byte_count, uint32_t alignment,
                     bool for_writing, struct hopper_places *out);

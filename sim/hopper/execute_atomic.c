@@ -27,7 +27,7 @@ static bool change_element(const struct hopper_step *step, const struct hopper_p
     const bool is_compare = instruction->variant == WSDBG_PTX_V_CAS;
     bool has_changed = false;
     HOPPER_LANES_OF (step->lanes) {
-        unsigned char *at = places->lanes[lane] + element * byte_count;
+        unsigned char *at = hopper_place_of(places, lane) + element * byte_count;
         uint64_t old = 0;
         memcpy(&old, at, byte_count);
         const uint64_t by =

@@ -86,13 +86,18 @@ enum hopper_outcome hopper_do_lop3(struct hopper_step *step)
 
 /* ---- shifts ---- */
 
-/* The amount is always 32 bits wide. */
-#define SHIFT(width, type, expression)                                                         \
-    do {                                                                                       \
-        const uint##width##_t *const a = hopper_values##width(step, 1);                        \
-        const uint32_t *const amounts = hopper_values32(step, 2);                              \
-        HOPPER_RESULTS(width, const type x = (type)a[lane]; const uint32_t by = amounts[lane]; \
-                       out[lane] = (uint##width##_t)(expression););                            \
+/* The amount is always 32 bits wide; the same for all lanes when it is a constant. */
+#define SHIFT(width, type, expression)                                                                       \
+    do {                                                                                                     \
+        const uint##width##_t *const a = hopper_values##width(step, 1);                                      \
+        const uint32_t *const amounts = hopper_values32(step, 2);                                            \
+        if (step->instruction->operands[2].kind == WSDBG_PTX_OPERAND_IMMEDIATE) {                            \
+            const uint32_t by = amounts[0];                                                                  \
+            HOPPER_RESULTS(width, const type x = (type)a[lane]; out[lane] = (uint##width##_t)(expression);); \
+        } else {                                                                                             \
+            HOPPER_RESULTS(width, const type x = (type)a[lane]; const uint32_t by = amounts[lane];           \
+                           out[lane] = (uint##width##_t)(expression););                                      \
+        }                                                                                                    \
     } while (0)
 
 enum hopper_outcome hopper_do_shl(struct hopper_step *step)

@@ -234,9 +234,9 @@ enum hopper_outcome hopper_do_selp(struct hopper_step *step)
 {
     const uint32_t mask = hopper_mask(step, 3);
     if (wsdbg_ptx_type_bytes(step->instruction->type) == 8)
-        HOPPER_BINARY(64, uint64_t, mask >> lane & 1 ? x : y);
+        HOPPER_BINARY(64, uint64_t, mask & hopper_lane_bits[lane] ? x : y);
     else
-        HOPPER_BINARY(32, uint32_t, mask >> lane & 1 ? x : y);
+        HOPPER_BINARY(32, uint32_t, mask & hopper_lane_bits[lane] ? x : y);
     return HOPPER_NEXT;
 }
 
@@ -251,9 +251,9 @@ enum hopper_outcome hopper_do_slct(struct hopper_step *step)
         mask |= (uint32_t)is_positive << lane;
     }
     if (wsdbg_ptx_type_bytes(step->instruction->type) == 8)
-        HOPPER_BINARY(64, uint64_t, mask >> lane & 1 ? x : y);
+        HOPPER_BINARY(64, uint64_t, mask & hopper_lane_bits[lane] ? x : y);
     else
-        HOPPER_BINARY(32, uint32_t, mask >> lane & 1 ? x : y);
+        HOPPER_BINARY(32, uint32_t, mask & hopper_lane_bits[lane] ? x : y);
     return HOPPER_NEXT;
 }
 

@@ -211,13 +211,16 @@ static bool is_plain_f32(const struct wsdbg_ptx_instruction *instruction)
            !(instruction->flags & WSDBG_PTX_SAT);
 }
 
-#define F32_LOOP(expression)                                                                     \
-    do {                                                                                         \
-        const uint32_t kept = step->instruction->flags & WSDBG_PTX_FTZ ? 0 : UINT32_MAX;         \
-        const uint32_t *const a = hopper_values32(step, 1), *const b = hopper_values32(step, 2); \
-        HOPPER_RESULTS(32, const float x = hopper_float_of_bits(flushed(a[lane], kept));         \
-                       const float y = hopper_float_of_bits(flushed(b[lane], kept));             \
-                       out[lane] = flushed(as_bits(expression), kept););                         \
+#define F32_LOOP(expression)                                                                         \
+    do {                                                                                             \
+        const uint32_t *const a = hopper_values32(step, 1), *const b = hopper_values32(step, 2);     \
+        if (step->instruction->flags & WSDBG_PTX_FTZ)                                                \
+            HOPPER_RESULTS(32, const float x = hopper_float_of_bits(flushed(a[lane], 0));                        \
+                           const float y = hopper_float_of_bits(flushed(b[lane], 0));                            \
+                           out[lane] = flushed(as_bits(expression), 0););                            \
+        else                                                                                         \
+            HOPPER_RESULTS(32, const float x = hopper_float_of_bits(a[lane]); const float y = hopper_float_of_bits(b[lane]); \
+                           out[lane] = as_bits(expression););                                        \
     } while (0)
 
 enum hopper_outcome hopper_float_add(struct hopper_step *step)
@@ -254,55 +257,63 @@ enum hopper_outcome hopper_float_div(struct hopper_step *step)
 
 /* x * y + z of every lane, where the host has such an instruction and where it has not. */
 #if defined(__x86_64__)
-__attribute__((target("avx2,fma"))) static void fma_by_host(uint32_t *out, const uint32_t *a, const uint32_t *b,
-                                                            const uint32_t *c, uint32_t kept)
-{
-    HOPPER_EACH_LANE () {
-        const float x = hopper_float_of_bits(flushed(a[lane], kept)), y = hopper_float_of_bits(flushed(b[lane], kept));
-        out[lane] = flushed(as_bits(__builtin_fmaf(x, y, hopper_float_of_bits(flushed(c[lane], kept)))), kept);
-    }
-}
-
+#define WITH_FMA __attribute__((target("avx2,fma")))
 static bool host_has_fma(void)
 {
     return __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2");
 }
 #else
-static void fma_by_host(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t kept)
-{
-    HOPPER_EACH_LANE ()
-        out[lane] = flushed(
-            as_bits(fmaf(hopper_float_of_bits(flushed(a[lane], kept)), hopper_float_of_bits(flushed(b[lane], kept)),
-                         hopper_float_of_bits(flushed(c[lane], kept)))),
-            kept);
-}
-
+#define WITH_FMA
 static bool host_has_fma(void)
 {
     return true; /* in its C library, or better */
 }
 #endif
 
-static void fma_by_doubles(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t kept)
+WITH_FMA static void fma_by_host(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c)
 {
+    HOPPER_EACH_LANE ()
+        out[lane] = as_bits(__builtin_fmaf(hopper_float_of_bits(a[lane]), hopper_float_of_bits(b[lane]), hopper_float_of_bits(c[lane])));
+}
+
+static void fma_by_doubles(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c)
+{
+    HOPPER_EACH_LANE ()
+        out[lane] = as_bits((float)hopper_add_to_odd((double)hopper_float_of_bits(a[lane]) * hopper_float_of_bits(b[lane]), hopper_float_of_bits(c[lane])));
+}
+
+static void fma_lanes(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c)
+{
+    if (host_has_fma())
+        fma_by_host(out, a, b, c);
+    else
+        fma_by_doubles(out, a, b, c);
+}
+
+/* The same with .ftz: sources and results without subnormal numbers. */
+static void fma_lanes_flushed(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c)
+{
+    uint32_t sources[3][HOPPER_LANES];
     HOPPER_EACH_LANE () {
-        const double x = hopper_float_of_bits(flushed(a[lane], kept)), y = hopper_float_of_bits(flushed(b[lane], kept));
-        out[lane] =
-            flushed(as_bits((float)hopper_add_to_odd(x * y, hopper_float_of_bits(flushed(c[lane], kept)))), kept);
+        sources[0][lane] = flushed(a[lane], 0);
+        sources[1][lane] = flushed(b[lane], 0);
+        sources[2][lane] = flushed(c[lane], 0);
     }
+    fma_lanes(out, sources[0], sources[1], sources[2]);
+    HOPPER_EACH_LANE ()
+        out[lane] = flushed(out[lane], 0);
 }
 
 enum hopper_outcome hopper_do_fma(struct hopper_step *step)
 {
     if (!is_plain_f32(step->instruction))
         return each_lane(step, FMA);
-    const uint32_t kept = step->instruction->flags & WSDBG_PTX_FTZ ? 0 : UINT32_MAX;
     const uint32_t *a = hopper_values32(step, 1), *b = hopper_values32(step, 2), *c = hopper_values32(step, 3);
     uint32_t results[HOPPER_LANES];
-    if (host_has_fma())
-        fma_by_host(results, a, b, c, kept);
+    if (step->instruction->flags & WSDBG_PTX_FTZ)
+        fma_lanes_flushed(results, a, b, c);
     else
-        fma_by_doubles(results, a, b, c, kept);
+        fma_lanes(results, a, b, c);
     hopper_store32(step, 0, results);
     return HOPPER_NEXT;
 }

@@ -39,19 +39,23 @@ static void load(const struct hopper_step *step, const struct hopper_places *pla
     uint32_t *narrow = (uint32_t *)(void *)hopper_place64(step, place);
     uint64_t *wide = (uint64_t *)(void *)hopper_place64(step, place);
     const bool is_wide = place & HOPPER_PLACE_WIDE;
+    if (places->is_dense && byte_count == (is_wide ? 8 : 4)) {
+        memcpy(narrow, hopper_place_of(places, 0), (size_t)byte_count * HOPPER_LANES);
+        return;
+    }
     if (byte_count == 4 && !is_wide) {
         HOPPER_LANES_OF (step->lanes)
-            memcpy(&narrow[lane], places->lanes[lane] + offset, 4);
+            memcpy(&narrow[lane], hopper_place_of(places, lane) + offset, 4);
         return;
     }
     if (byte_count == 8 && is_wide) {
         HOPPER_LANES_OF (step->lanes)
-            memcpy(&wide[lane], places->lanes[lane] + offset, 8);
+            memcpy(&wide[lane], hopper_place_of(places, lane) + offset, 8);
         return;
     }
     HOPPER_LANES_OF (step->lanes) {
         uint64_t value = 0;
-        memcpy(&value, places->lanes[lane] + offset, byte_count);
+        memcpy(&value, hopper_place_of(places, lane) + offset, byte_count);
         value = (uint64_t)extend(step->instruction->type, value);
         if (is_wide)
             wide[lane] = value;
@@ -90,18 +94,22 @@ static void store(const struct hopper_step *step, const struct hopper_places *pl
 {
     if (byte_count == 8 || place & HOPPER_PLACE_WIDE) {
         const uint64_t *wide = (const uint64_t *)(const void *)hopper_place64(step, place);
+        if (places->is_dense && byte_count == 8) {
+            memcpy(hopper_place_of(places, 0), wide, HOPPER_BYTES_64);
+            return;
+        }
         HOPPER_LANES_OF (step->lanes)
-            memcpy(places->lanes[lane] + offset, &wide[lane], byte_count);
+            memcpy(hopper_place_of(places, lane) + offset, &wide[lane], byte_count);
         return;
     }
     const uint32_t *narrow = (const uint32_t *)(const void *)hopper_place32(step, place);
     if (byte_count == 4) {
         HOPPER_LANES_OF (step->lanes)
-            memcpy(places->lanes[lane] + offset, &narrow[lane], 4);
+            memcpy(hopper_place_of(places, lane) + offset, &narrow[lane], 4);
         return;
     }
     HOPPER_LANES_OF (step->lanes)
-        memcpy(places->lanes[lane] + offset, &narrow[lane], byte_count);
+        memcpy(hopper_place_of(places, lane) + offset, &narrow[lane], byte_count);
 }
 
 enum hopper_outcome hopper_do_st(struct hopper_step *step)

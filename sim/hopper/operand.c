@@ -10,6 +10,10 @@
 #include "hopper/device.h"
 #include "hopper/values.h"
 
+#define BITS(n) 1u << n, 2u << n, 4u << n, 8u << n
+const uint32_t hopper_lane_bits[HOPPER_LANES] = {BITS(0),  BITS(4),  BITS(8),  BITS(12),
+                                                 BITS(16), BITS(20), BITS(24), BITS(28)};
+
 uint32_t *hopper_register32(const struct hopper_warp *warp, uint32_t number)
 {
     return (uint32_t *)(void *)(warp->registers + warp->frame->offsets[number]);

@@ -51,24 +51,17 @@ void hopper_split_merge(struct hopper_warp *warp)
         }
 }
 
-static bool can_run(const struct hopper_split *split)
-{
-    return split->wait.kind == HOPPER_RUNS || split->again;
-}
-
 static bool is_behind(const struct hopper_split *a, const struct hopper_split *b)
 {
     return a->depth != b->depth ? a->depth > b->depth : a->pc < b->pc;
 }
 
-struct hopper_split *hopper_split_choose(struct hopper_warp *warp)
+struct hopper_split *hopper_split_choose_of_several(struct hopper_warp *warp)
 {
-    if (warp->split_count == 1)
-        return can_run(&warp->splits[0]) ? &warp->splits[0] : NULL;
     struct hopper_split *first = NULL, *last = NULL;
     for (uint32_t i = 0; i < warp->split_count; i++) {
         struct hopper_split *split = &warp->splits[i];
-        if (!can_run(split))
+        if (!hopper_split_can_run(split))
             continue;
         if (!first || is_behind(split, first))
             first = split;

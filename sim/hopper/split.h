@@ -7,8 +7,21 @@
 void hopper_split_add(struct hopper_warp *warp, const struct hopper_split *from, uint32_t lanes, uint32_t pc);
 /* Makes splits at the same place one. */
 void hopper_split_merge(struct hopper_warp *warp);
-/* The split to run next, NULL = every one waits. */
-struct hopper_split *hopper_split_choose(struct hopper_warp *warp);
+/* The split to run next of several, NULL = every one waits. */
+struct hopper_split *hopper_split_choose_of_several(struct hopper_warp *warp);
+
+static inline bool hopper_split_can_run(const struct hopper_split *split)
+{
+    return split->wait.kind == HOPPER_RUNS || split->again;
+}
+
+static inline struct hopper_split *hopper_split_choose(struct hopper_warp *warp)
+{
+    if (warp->split_count > 1)
+        return hopper_split_choose_of_several(warp);
+    return hopper_split_can_run(&warp->splits[0]) ? &warp->splits[0] : NULL;
+}
+
 /* Ends lanes of a split; the split (and warp) may be gone afterwards. */
 void hopper_exit_lanes(struct wsdbg_gpu *gpu, struct hopper_warp *warp, struct hopper_split *split, uint32_t lanes);
 void hopper_return(struct hopper_step *step, uint32_t lanes);

@@ -74,7 +74,7 @@ uint32_t hopper_run_warp(struct wsdbg_gpu *gpu, struct hopper_warp *warp, uint32
         .gpu = gpu,
         .warp = warp,
         .program = code->program,
-        .bases = {warp->registers, code->constants, (unsigned char *)gpu->scratch},
+        .bases = {warp->registers, code->constants, (unsigned char *)gpu->scratch, (unsigned char *)gpu->scratch},
     };
     uint32_t count = 0;
     while (count < most) {

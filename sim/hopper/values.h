@@ -12,6 +12,9 @@
 
 #define HOPPER_ALL UINT32_MAX
 
+/* 1 << lane, from memory: shifts by as many different amounts are slow on many hosts. */
+extern const uint32_t hopper_lane_bits[HOPPER_LANES];
+
 /* A loop over lanes without dependencies between them, though results may overwrite sources. */
 #define HOPPER_EACH_LANE() _Pragma("GCC ivdep") for (unsigned lane = 0; lane < HOPPER_LANES; lane++)
 /* Lanes of a mask, lowest first. */

@@ -1,7 +1,7 @@
 /* bench_hopper.c - measures the simulator: warp-instructions a second on one core, for arithmetic and for the memory
  * path.
  *
- *   bench_hopper [ROUNDS]   prints one JSON object; every number is the median of five runs
+ *   bench_hopper [ROUNDS [NAME]]   prints one JSON object; every number is the median of five runs
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +105,8 @@ int main(int argc, char **argv)
     printf("{\"unit\": \"million warp-instructions a second\"");
     for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
         double rates[RUNS];
+        if (argc > 2 && strcmp(argv[2], benches[i].name) != 0)
+            continue;
         for (size_t run = 0; run < RUNS; run++)
             rates[run] = run_once(&benches[i], rounds);
         qsort(rates, RUNS, sizeof *rates, compare);

@@ -73,6 +73,7 @@ static void one_rounding(void **state)
         {"fma.rm.f32 d, a, b, c;", ROW_32, {{ONE, ONE, TINY, ONE}}, 0},
         {"fma.rp.f32 d, a, b, c;", ROW_32, {{ONE, ONE, TINY, ABOVE_ONE}}, 0},
         {"fma.rn.sat.f32 d, a, b, c;", ROW_32, {{TWO, TWO, 0, ONE}, {TWO, TWO | MINUS, 0, 0}, {INFINITE, 0, 0, 0}}, 3},
+        {"fma.rn.ftz.f32 d, a, b, c;", ROW_32, {{1, TWO, 0, 0}, {0x00800000, 0x3f000000, 0, 0}, {ONE, 1, 1, 0}}, 3},
         {"mad.rn.f32 d, a, b, c;", ROW_32, {{TWO, THREE, ONE, 0x40e00000}}, 0},
         {"fma.rn.f64 D, A, B, C;",
          ROW_64,
