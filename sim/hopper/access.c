@@ -215,8 +215,9 @@ static bool are_inside(const struct hopper_step *step, uint64_t first, uint64_t 
             const uint64_t offset = addresses[lane] - first;
             negative |= offset | (most - offset);
             low |= addresses[lane];
-            gaps |= addresses[lane] - addresses[0] - (uint64_t)lane * byte_count;
         }
+        for (unsigned lane = 1; lane < HOPPER_LANES; lane++)
+            gaps |= addresses[lane] - addresses[lane - 1] - byte_count;
     } else {
         gaps = 1;
         HOPPER_LANES_OF (step->lanes) {
@@ -225,7 +226,7 @@ static bool are_inside(const struct hopper_step *step, uint64_t first, uint64_t 
             low |= addresses[lane];
         }
     }
-    places->is_dense = gaps == 0;
+    places->dense_bytes = gaps == 0 ? byte_count : 0;
     return !(negative >> 63) && !(low & (alignment - 1));
 }
 
@@ -272,7 +273,7 @@ bool hopper_resolve(const struct hopper_step *step, unsigned number, uint32_t by
         out->addresses[lane] = (uint64_t)(uintptr_t)memory;
     }
     out->base = 0;
-    out->is_dense = false;
+    out->dense_bytes = 0;
     out->space = target.space;
     out->cta = target.cta;
     return true;

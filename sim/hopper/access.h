@@ -10,7 +10,7 @@ struct hopper_places {
     uint64_t addresses[HOPPER_LANES]; /* not defined for lanes that take no part */
     enum wsdbg_ptx_space space;       /* of the first lane: GLOBAL, SHARED, LOCAL or PARAM */
     struct hopper_cta *cta;           /* of SHARED: whose */
-    bool is_dense;                    /* all lanes take part, one value behind the other */
+    uint32_t dense_bytes; /* what each lane accesses, where all take part and one begins behind the other; else 0 */
 };
 static inline unsigned char *hopper_place_of(const struct hopper_places *places, unsigned lane)
 {

@@ -39,7 +39,7 @@ static void load(const struct hopper_step *step, const struct hopper_places *pla
     uint32_t *narrow = (uint32_t *)(void *)hopper_place64(step, place);
     uint64_t *wide = (uint64_t *)(void *)hopper_place64(step, place);
     const bool is_wide = place & HOPPER_PLACE_WIDE;
-    if (places->is_dense && byte_count == (is_wide ? 8 : 4)) {
+    if (places->dense_bytes == byte_count && byte_count == (is_wide ? 8 : 4)) {
         memcpy(narrow, hopper_place_of(places, 0), (size_t)byte_count * HOPPER_LANES);
         return;
     }
@@ -94,7 +94,7 @@ static void store(const struct hopper_step *step, const struct hopper_places *pl
 {
     if (byte_count == 8 || place & HOPPER_PLACE_WIDE) {
         const uint64_t *wide = (const uint64_t *)(const void *)hopper_place64(step, place);
-        if (places->is_dense && byte_count == 8) {
+        if (places->dense_bytes == 8) {
             memcpy(hopper_place_of(places, 0), wide, HOPPER_BYTES_64);
             return;
         }

@@ -224,6 +224,43 @@ static void nobody_starves(void **state)
                 one);
 }
 
+/* All lanes access memory, one behind the other, in the same place and with gaps: as words, vectors, and of the stack.
+ */
+static uint32_t own_vector(uint32_t lane)
+{
+    return lane * 2 + (lane * 2 + 1) * 100;
+}
+static uint32_t backwards(uint32_t lane)
+{
+    return 31 - lane;
+}
+
+static void whole_warps_access_memory(void **state)
+{
+    (void)state;
+    expect_each(LANE ".shared .align 8 .b8 tile[256]; mov.u32 %r2, tile; shl.b32 %r3, %r1, 3; add.u32 %r3, %r2, %r3; "
+                     "shl.b32 %r4, %r1, 1; "
+                     "add.u32 %r5, %r4, 1; mul.lo.u32 %r5, %r5, 100; st.shared.v2.u32 [%r3], {%r4, %r5}; "
+                     "ld.shared.v2.u32 {%r6, %r7}, [%r3]; add.u32 %r0, %r6, %r7;" STORE,
+                own_vector);
+    expect_each(LANE ".shared .align 8 .b8 tile[256]; mov.u32 %r2, tile; shl.b32 %r3, %r1, 3; add.u32 %r3, %r2, %r3; "
+                     "shl.b32 %r4, %r1, 1; "
+                     "add.u32 %r5, %r4, 1; mul.lo.u32 %r5, %r5, 100; st.shared.u32 [%r3], %r4; st.shared.u32 [%r3+4], "
+                     "%r5; ld.shared.u64 %rd2, [%r3]; mov.b64 {%r6, %r7}, %rd2; add.u32 %r0, %r6, %r7;" STORE,
+                own_vector);
+    expect_each(LANE ".shared .align 4 .b8 tile[128]; mov.u32 %r2, tile; shl.b32 %r3, %r1, 2; add.u32 %r4, %r2, %r3; "
+                     "st.shared.u32 [%r4], %r1; "
+                     "sub.u32 %r4, %r2, %r3; ld.shared.u32 %r0, [%r4+124];" STORE,
+                backwards);
+    expect_each(LANE ".shared .align 4 .b8 tile[128]; mov.u32 %r2, tile; st.shared.u32 [%r2+64], 1; ld.shared.u32 %r0, "
+                     "[%r2+64];" STORE,
+                one);
+    expect_each(
+        LANE
+        ".local .align 4 .b8 own[8]; st.local.u32 [own+4], %r1; ld.local.u32 %r2, [own+4]; sub.u32 %r0, 31, %r2;" STORE,
+        backwards);
+}
+
 /* A lock taken and given back by each lane in turn. */
 static void lanes_share_a_lock(void **state)
 {
@@ -241,10 +278,15 @@ static void lanes_share_a_lock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shuffles),       cmocka_unit_test(votes),
-        cmocka_unit_test(branches),       cmocka_unit_test(calls),
-        cmocka_unit_test(exits),          cmocka_unit_test(masks),
-        cmocka_unit_test(nobody_starves), cmocka_unit_test(lanes_share_a_lock),
+        cmocka_unit_test(shuffles),
+        cmocka_unit_test(votes),
+        cmocka_unit_test(branches),
+        cmocka_unit_test(calls),
+        cmocka_unit_test(exits),
+        cmocka_unit_test(masks),
+        cmocka_unit_test(nobody_starves),
+        cmocka_unit_test(whole_warps_access_memory),
+        cmocka_unit_test(lanes_share_a_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
