@@ -110,14 +110,15 @@ enum wsdbg_gpu_outcome wsdbg_gpu_run(struct wsdbg_gpu *gpu, uint64_t instruction
 enum wsdbg_gpu_report_kind {
     WSDBG_GPU_BARRIER_NOT_INITIALISED, /* an mbarrier's operation on a word that mbarrier.init did not write */
     WSDBG_GPU_PHASE_OVERRUN,           /* a phase completed although nobody had waited for the one before */
-    WSDBG_GPU_ACCUMULATOR_READ         /* a register was used that a wgmma under way still writes */
+    WSDBG_GPU_ACCUMULATOR_READ,        /* a register was used that a wgmma under way still writes */
+    WSDBG_GPU_NAMED_COUNTS             /* arrivals at a named barrier for different numbers of threads */
 };
 struct wsdbg_gpu_report {
     enum wsdbg_gpu_report_kind kind;
     uint64_t grid_id;
     uint32_t cta[3], warp;
     uint32_t instruction; /* of the program; WSDBG_PTX_NONE: done by a copy engine */
-    uint32_t offset;      /* of the mbarrier in the CTA's shared memory */
+    uint32_t offset;      /* of the mbarrier in the CTA's shared memory; number of the named barrier; else 0 */
 };
 size_t wsdbg_gpu_reports(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_report **rows);
 

@@ -1,7 +1,8 @@
 /* named_barrier.c - bar.sync, bar.arrive, bar.red and their barrier.* forms: the CTA's 16 named barriers.
  *
  * A warp arrives as a whole, as 32 threads, when all its live lanes stand at the barrier, be it at several
- * instructions.  Without a count a barrier is for all threads of the CTA that have not exited.
+ * instructions.  Without a count a barrier is for all threads of the CTA that have not exited.  Each arrival ends the
+ * generation when its own count is reached: what hardware does when counts differ is not known, so that is reported.
  * Reads and writes: the CTA's named barriers, the waits of the warp's splits.
  */
 #include "hopper/device.h"
@@ -48,6 +49,12 @@ static bool arrive(struct hopper_step *step, struct arrival arrival)
     struct hopper_cta *const cta = step->warp->cta;
     struct hopper_named_barrier *const barrier = &cta->named[arrival.id];
     step->warp->writes++;
+    const uint32_t threads = arrival.threads == ANY_COUNT ? cta->warp_count * HOPPER_LANES : arrival.threads;
+    if (!barrier->arrived)
+        barrier->threads = threads;
+    if (barrier->threads != threads)
+        hopper_report(cta, step->warp, WSDBG_GPU_NAMED_COUNTS,
+                      (uint32_t)(step->instruction - step->program->instructions), arrival.id);
     barrier->arrived += HOPPER_LANES;
     if (!is_complete(cta, barrier, arrival.threads))
         return false;

@@ -102,6 +102,7 @@ struct hopper_warp {
 
 struct hopper_named_barrier {
     uint32_t arrived; /* threads, whole warps */
+    uint32_t threads; /* that the first of them said to come */
     uint64_t generation;
     uint32_t trues, trues_before, arrived_before; /* for bar.red: of this generation and of the one before */
 };

@@ -125,6 +125,22 @@ static void hangs_and_errors(void **state)
     assert_int_equal(run("mov.u32 %r1, 33;\nbar.sync 0, %r1;\n", (struct kernel_launch){0}).error, 719);
 }
 
+static void different_counts_are_reported(void **state)
+{
+    (void)state;
+    const struct wsdbg_gpu_report *reports;
+    struct machine machine;
+    assert_int_equal(kernel_run(&machine,
+                                TID "setp.ge.u32 %p0, %r0, 32;\n@%p0 bra other;\nbar.arrive 4, 64;\nbra done;\n"
+                                    "other:\nbar.sync 4, 96;\ndone:\n",
+                                (struct kernel_launch){.block = 64}, NULL),
+                     WSDBG_GPU_DEADLOCK);
+    assert_int_equal(wsdbg_gpu_reports(machine.gpu, &reports), 1);
+    assert_int_equal(reports[0].kind, WSDBG_GPU_NAMED_COUNTS);
+    assert_int_equal(reports[0].offset, 4);
+    machine_destroy(&machine);
+}
+
 /* 50 rounds of three warps that pass each other at three barriers, under many schedules. */
 static void generations(void **state)
 {
@@ -304,6 +320,7 @@ int main(void)
         cmocka_unit_test(incomplete_and_exited_warps),
         cmocka_unit_test(lanes_meet_at_different_instructions),
         cmocka_unit_test(hangs_and_errors),
+        cmocka_unit_test(different_counts_are_reported),
         cmocka_unit_test(generations),
         cmocka_unit_test(shared_memory_of_the_cluster),
         cmocka_unit_test(remote_arrivals),
