@@ -73,5 +73,4 @@ void hopper_lanes_exited(struct hopper_warp *warp, uint32_t lanes)
     }
     if (somebody_waits)
         end_generation_if_due(cluster);
-    hopper_changed_barrier(warp->cta);
 }

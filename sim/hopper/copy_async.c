@@ -49,7 +49,7 @@ static struct hopper_copies *copies_of(const struct hopper_step *step)
         warp->copies = calloc(1, sizeof *warp->copies);
     if (warp->copies && hopper_copy_groups(&warp->copies->groups))
         return warp->copies;
-    hopper_fault(step, 0, HOPPER_OUT_OF_RESOURCES, "no memory for cp.async");
+    hopper_fault(step, 0, HOPPER_OUT_OF_MEMORY, "no memory for cp.async");
     return NULL;
 }
 
@@ -178,7 +178,7 @@ static enum hopper_outcome start(const struct hopper_step *step, struct hopper_c
     if (error) {
         wsdbg_error_destroy(error);
         free(work);
-        return hopper_fault(step, 0, HOPPER_OUT_OF_RESOURCES, "no memory for cp.async");
+        return hopper_fault(step, 0, HOPPER_OUT_OF_MEMORY, "no memory for cp.async");
     }
     EACH_LANE (step->lanes, lane) {
         copies->under_way[lane]++;
@@ -199,7 +199,7 @@ enum hopper_outcome hopper_do_cp_async(struct hopper_step *step)
         return HOPPER_FAULTED;
     struct work *const work = malloc(sizeof *work);
     if (!work)
-        return hopper_fault(step, 0, HOPPER_OUT_OF_RESOURCES, "no memory for cp.async");
+        return hopper_fault(step, 0, HOPPER_OUT_OF_MEMORY, "no memory for cp.async");
     *work = (struct work){.warp = step->warp, .lanes = step->lanes};
     if (!take_operands(step, work)) {
         free(work);
@@ -243,7 +243,7 @@ static enum hopper_outcome arrive_later(struct hopper_step *step, struct hopper_
     }
     struct arrival *const arrival = malloc(sizeof *arrival);
     if (!arrival)
-        return hopper_fault(step, lane, HOPPER_OUT_OF_RESOURCES, "no memory for an arrival");
+        return hopper_fault(step, lane, HOPPER_OUT_OF_MEMORY, "no memory for an arrival");
     *arrival = (struct arrival){.next = copies->arrivals,
                                 .number = copies->issued++,
                                 .lane = lane,

@@ -53,7 +53,7 @@ bool hopper_copy_waits(const struct hopper_copy_groups *groups, unsigned lane, u
 enum hopper_outcome hopper_commit_copies(struct hopper_step *step, struct hopper_copy_groups **groups)
 {
     if (!hopper_copy_groups(groups))
-        return hopper_fault(step, 0, HOPPER_OUT_OF_RESOURCES, "no memory for copy groups");
+        return hopper_fault(step, 0, HOPPER_OUT_OF_MEMORY, "no memory for copy groups");
     for (unsigned lane = 0; lane < HOPPER_LANES; lane++)
         if (step->lanes >> lane & 1 && !hopper_copy_can_commit(*groups, lane)) {
             step->split->wait = (struct hopper_wait){.kind = HOPPER_WAITS_BULK, .groups = HOPPER_GROUPS - 1};

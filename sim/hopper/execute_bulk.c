@@ -67,7 +67,8 @@ static bool read_tensor(const struct hopper_step *step, unsigned number, unsigne
     memcpy(&map, memory, sizeof map);
     for (uint32_t i = 0; i < dimensions && i < WSDBG_TENSOR_DIMENSIONS; i++)
         at[i] = (int32_t)hopper_element(step, number, i + 1, lane);
-    const char *const reason = hopper_box_of_map(&map, dimensions, at, box);
+    const char *const reason = has_flag(step, WSDBG_PTX_IM2COL) ? "used for im2col, which the simulator does not copy"
+                                                                : hopper_box_of_map(&map, dimensions, at, box);
     if (!reason)
         return true;
     hopper_fault(step, lane, HOPPER_ILLEGAL_INSTRUCTION, "tensor copy: 0x%llx is %s", (unsigned long long)address,
@@ -167,10 +168,9 @@ static enum hopper_outcome copy(struct hopper_step *step, bool is_tensor, struct
         return HOPPER_BLOCKED;
     const bool to_global = step->instruction->space == WSDBG_PTX_GLOBAL;
     if (to_global && !hopper_copy_groups(&step->warp->bulk))
-        return hopper_fault(step, 0, HOPPER_OUT_OF_RESOURCES, "no memory for bulk groups");
+        return hopper_fault(step, 0, HOPPER_OUT_OF_MEMORY, "no memory for bulk groups");
     step->warp->writes++;
-    EACH_LANE(step, lane)
-    {
+    EACH_LANE (step, lane) {
         bool started;
         if (to_global)
             started = store_lane(step, lane, is_tensor, combination);

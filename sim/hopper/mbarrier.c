@@ -175,6 +175,7 @@ void hopper_mbarrier_init(struct hopper_cta *cta, uint32_t offset, uint32_t coun
     struct record *const record = find_record(cta, offset, true);
     if (record)
         *record = (struct record){offset, true, 0};
+    hopper_changed_barrier(cta);
 }
 
 void hopper_mbarrier_invalidate(struct hopper_cta *cta, uint32_t offset)

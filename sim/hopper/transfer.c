@@ -70,7 +70,7 @@ static void finish(struct work *work, void (*part)(struct work *work))
 static bool no_memory(const struct hopper_transfer *transfer)
 {
     struct hopper_grid *const grid = transfer->issuer->grid;
-    hopper_engine_fault(grid->gpu, grid, HOPPER_OUT_OF_RESOURCES, "no memory for a bulk copy");
+    hopper_engine_fault(grid->gpu, grid, HOPPER_OUT_OF_MEMORY, "no memory for a bulk copy");
     return false;
 }
 

@@ -215,7 +215,7 @@ static struct hopper_wgmma *wgmma_of(struct hopper_warp *warp)
 
 static enum hopper_outcome no_memory(const struct hopper_step *step)
 {
-    return hopper_fault(step, 0, HOPPER_OUT_OF_RESOURCES, "no memory for wgmma");
+    return hopper_fault(step, 0, HOPPER_OUT_OF_MEMORY, "no memory for wgmma");
 }
 
 static bool is_minus_one(const struct hopper_step *step, unsigned number)
