@@ -279,13 +279,30 @@ bool hopper_resolve(const struct hopper_step *step, unsigned number, uint32_t by
     return true;
 }
 
-void hopper_wrote(const struct hopper_step *step, const struct hopper_places *places)
+/* The addresses from the lowest lane's first byte to the highest's last one. */
+static void range_of(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count,
+                     uint64_t *first, uint64_t *end)
+{
+    *first = UINT64_MAX;
+    *end = 0;
+    HOPPER_LANES_OF (step->lanes) {
+        const uint64_t address = places->base + places->addresses[lane];
+        *first = address < *first ? address : *first;
+        *end = address + byte_count > *end ? address + byte_count : *end;
+    }
+}
+
+void hopper_wrote(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count)
 {
     step->warp->writes++;
-    if (places->space == WSDBG_PTX_SHARED)
+    if (places->space == WSDBG_PTX_SHARED) {
         hopper_changed_shared(places->cta);
-    else if (places->space == WSDBG_PTX_GLOBAL)
-        hopper_changed_global(step->gpu);
+    } else if (places->space == WSDBG_PTX_GLOBAL) {
+        uint64_t first = 0, end = 0;
+        if (step->gpu->spins.count)
+            range_of(step, places, byte_count, &first, &end);
+        hopper_changed_range(step->gpu, first, end);
+    }
 }
 
 void hopper_note_read(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count)
@@ -294,7 +311,15 @@ void hopper_note_read(const struct hopper_step *step, const struct hopper_places
     struct hopper_read *read = &step->warp->read;
     if (!read->width_bytes)
         read->changes = step->gpu->changes;
-    read->of_global |= places->space == WSDBG_PTX_GLOBAL;
+    if (places->space == WSDBG_PTX_GLOBAL) {
+        uint64_t first, end;
+        range_of(step, places, byte_count, &first, &end);
+        if (!read->of_global || first < read->first)
+            read->first = first;
+        if (end > read->end)
+            read->end = end;
+        read->of_global = true;
+    }
     read->width_bytes = byte_count < 8 ? byte_count : 8;
     read->value = 0;
     const unsigned char *memory = hopper_place_of(places, lane);

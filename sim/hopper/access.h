@@ -21,7 +21,7 @@ static inline unsigned char *hopper_place_of(const struct hopper_places *places,
 bool hopper_resolve(const struct hopper_step *step, unsigned number, uint32_t byte_count, uint32_t alignment,
                     bool for_writing, struct hopper_places *out);
 /* The lanes wrote there; or, for spin detection, read there. */
-void hopper_wrote(const struct hopper_step *step, const struct hopper_places *places);
+void hopper_wrote(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count);
 void hopper_note_read(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count);
 
 static inline void hopper_read(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count)

@@ -55,6 +55,16 @@ struct hopper_sm {
     uint32_t group;       /* SMs that a cluster may spread over */
 };
 
+/* Warps that spin on global memory; see wake.c. */
+struct hopper_spin {
+    struct hopper_warp *warp;
+    uint64_t first, end; /* addresses that their loops read */
+};
+struct hopper_spins {
+    struct hopper_spin *rows;
+    size_t count, capacity;
+};
+
 struct hopper_engine_work {
     uint64_t due_ns, order;
     struct hopper_grid *grid;
@@ -99,9 +109,9 @@ struct wsdbg_gpu {
     struct hopper_warp **ready;
     size_t ready_count, ready_capacity, turn;
     uint64_t time_ps, instructions;
-    uint64_t changes;         /* of anything that somebody may wait for */
-    uint64_t next_limit_ns;   /* no time limit is earlier; UINT64_MAX = none */
-    uint32_t global_spinners; /* warps whose spin reads global memory; a hint: never too low */
+    uint64_t changes;       /* of anything that somebody may wait for */
+    uint64_t next_limit_ns; /* no time limit is earlier; UINT64_MAX = none */
+    struct hopper_spins spins;
     uint64_t random;
     uint32_t *decisions;
     size_t decision_count, decision_capacity;
@@ -164,6 +174,11 @@ uint32_t hopper_run_warp(struct wsdbg_gpu *gpu, struct hopper_warp *warp, uint32
 /* engine.c */
 void hopper_engines_complete(struct wsdbg_gpu *gpu); /* all that are due */
 void hopper_engines_drop(struct wsdbg_gpu *gpu, const struct hopper_grid *grid);
+
+/* wake.c: global memory was written; a warp spins on what warp->read tells (false: no memory), or no more. */
+void hopper_changed_range(struct wsdbg_gpu *gpu, uint64_t first, uint64_t end);
+bool hopper_list_spin(struct wsdbg_gpu *gpu, struct hopper_warp *warp);
+void hopper_unlist_spin(struct wsdbg_gpu *gpu, struct hopper_warp *warp);
 
 /* spin.c: a backward branch was taken; whether the split now spins. */
 bool hopper_came_round(struct hopper_step *step, struct hopper_split *split, uint32_t target);

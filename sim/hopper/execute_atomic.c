@@ -54,11 +54,11 @@ static enum hopper_outcome execute(struct hopper_step *step, unsigned first)
     bool has_changed = false;
     if (!hopper_resolve(step, first, byte_count * count, byte_count * count, true, &places))
         return HOPPER_FAULTED;
-    hopper_read(step, &places, byte_count);
+    hopper_read(step, &places, byte_count * count);
     for (unsigned element = 0; element < count; element++)
         has_changed |= change_element(step, &places, first, element);
     if (has_changed)
-        hopper_wrote(step, &places);
+        hopper_wrote(step, &places, byte_count * count);
     return HOPPER_NEXT;
 }
 

@@ -76,7 +76,7 @@ enum hopper_outcome hopper_do_ld(struct hopper_step *step)
     struct hopper_places places;
     if (!hopper_resolve(step, 1, byte_count * count, byte_count * count, false, &places))
         return HOPPER_FAULTED;
-    hopper_read(step, &places, byte_count);
+    hopper_read(step, &places, byte_count * count);
     for (unsigned i = 0; i < count; i++)
         load(step, &places, place_of(step, 0, i), i * byte_count, byte_count);
     return HOPPER_NEXT;
@@ -121,6 +121,6 @@ enum hopper_outcome hopper_do_st(struct hopper_step *step)
         return HOPPER_FAULTED;
     for (unsigned i = 0; i < count; i++)
         store(step, &places, place_of(step, 1, i), i * byte_count, byte_count);
-    hopper_wrote(step, &places);
+    hopper_wrote(step, &places, byte_count * count);
     return HOPPER_NEXT;
 }

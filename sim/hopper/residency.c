@@ -153,7 +153,6 @@ static bool make_warp(struct hopper_cta *cta, uint32_t index, uint64_t *slots)
     *slots &= *slots - 1;
     warp->live = rest >= HOPPER_LANES ? HOPPER_ALL : (1u << rest) - 1;
     warp->frame = frame;
-    warp->ready_at = WSDBG_PTX_NONE;
     warp->registers_held = grid->launch.registers_per_thread;
     warp->split_count = 1;
     warp->splits[0] = (struct hopper_split){.lanes = warp->live, .pc = frame->function->first};
@@ -178,6 +177,7 @@ static void free_cta(struct wsdbg_gpu *gpu, struct hopper_cta *cta)
     for (uint32_t i = 0; cta->warps && i < cta->warp_count; i++) {
         struct hopper_warp *warp = &cta->warps[i];
         hopper_not_ready(gpu, warp);
+        hopper_unlist_spin(gpu, warp);
         hopper_warp_freed(warp);
         free(warp->registers);
         free(warp->local);
@@ -203,6 +203,8 @@ static struct hopper_cta *make_cta(struct hopper_cluster *cluster, struct hopper
     cta->shared = calloc(1, HOPPER_SHARED_START + grid->shared_bytes);
     cta->warp_count = cta->live_warps = warps_of(grid);
     cta->warps = calloc(cta->warp_count, sizeof *cta->warps);
+    for (uint32_t i = 0; cta->warps && i < cta->warp_count; i++)
+        cta->warps[i].ready_at = cta->warps[i].spin_at = WSDBG_PTX_NONE;
     cta->is_resident = true;
     return cta;
 }

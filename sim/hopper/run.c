@@ -1,89 +1,12 @@
-/* run.c - the device's main loop, and what wakes warps that wait.
+/* run.c - the device's main loop.
  *
  * Turn by turn: CTAs are placed, engines complete, time limits run out, one warp runs.  When no warp can, time jumps to
  * the next engine or limit; when there is none of these either, it is a deadlock, proven.  See deadlock.c for limits.
  */
 #include "hopper/deadlock.h"
-#include "hopper/mbarrier.h"
 #include "hopper/schedule.h"
 
 #include <sched.h>
-
-/* ---- something changed ---- */
-
-/* Whether the split may go on, now that something changed: its wait is for something outside of its warp. */
-static bool may_be_over(const struct hopper_warp *warp, const struct hopper_split *split)
-{
-    switch (split->wait.kind) {
-    case HOPPER_RUNS:
-    case HOPPER_WAITS_LANES:
-    case HOPPER_SLEEPS:
-        return false;
-    case HOPPER_WAITS_MBARRIER:
-        return !hopper_mbarrier_waits(warp, &split->wait);
-    default:
-        return true;
-    }
-}
-
-/* Splits whose wait may be over, or only those that spin. */
-static void wake(struct wsdbg_gpu *gpu, struct hopper_warp *warp, bool only_spins)
-{
-    bool can_run = false;
-    for (uint32_t i = 0; i < warp->split_count; i++) {
-        struct hopper_split *split = &warp->splits[i];
-        if (only_spins ? split->wait.kind == HOPPER_SPINS : may_be_over(warp, split))
-            split->again = can_run = true;
-    }
-    if (can_run)
-        hopper_make_ready(gpu, warp);
-}
-
-static void wake_cluster(struct wsdbg_gpu *gpu, struct hopper_cluster *cluster, bool only_spins)
-{
-    for (uint32_t i = 0; i < cluster->cta_count; i++)
-        for (uint32_t k = 0; k < cluster->ctas[i]->warp_count; k++)
-            wake(gpu, &cluster->ctas[i]->warps[k], only_spins);
-}
-
-static void wake_all(struct wsdbg_gpu *gpu, bool only_spins)
-{
-    for (struct wsdbg_grid_run *run = gpu->runs; run; run = run->next)
-        for (struct hopper_cluster *cluster = run->grid.clusters; cluster; cluster = cluster->next)
-            wake_cluster(gpu, cluster, only_spins);
-}
-
-void hopper_changed_barrier(struct hopper_cta *cta)
-{
-    cta->grid->gpu->changes++;
-    wake_cluster(cta->grid->gpu, cta->cluster, false);
-}
-
-void hopper_changed_shared(struct hopper_cta *cta)
-{
-    cta->grid->gpu->changes++;
-    if (!cta->cluster->spinning_warps)
-        return;
-    cta->cluster->spinning_warps = 0;
-    wake_cluster(cta->grid->gpu, cta->cluster, true);
-}
-
-void hopper_changed_global(struct wsdbg_gpu *gpu)
-{
-    gpu->changes++;
-    if (!gpu->global_spinners)
-        return;
-    gpu->global_spinners = 0;
-    wake_all(gpu, true);
-}
-
-void hopper_changed(struct wsdbg_gpu *gpu)
-{
-    gpu->changes++;
-    wake_all(gpu, false);
-}
-
-/* ---- the loop ---- */
 
 static void let_others_in(struct wsdbg_gpu *gpu)
 {

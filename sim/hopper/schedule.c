@@ -86,6 +86,7 @@ struct wsdbg_error *hopper_schedule_begin(struct wsdbg_gpu *gpu)
 void hopper_schedule_end(struct wsdbg_gpu *gpu)
 {
     free(gpu->ready);
+    free(gpu->spins.rows);
     free(gpu->decisions);
     free(gpu->replay);
     free(gpu->points);

@@ -57,13 +57,14 @@ bool hopper_came_round(struct hopper_step *step, struct hopper_split *split, uin
         loop->rounds = ROUNDS_BEFORE - 1;
         return false;
     }
+    if (warp->read.of_global && !hopper_list_spin(step->gpu, warp))
+        return false;
     split->wait = (struct hopper_wait){.kind = HOPPER_SPINS,
                                        .address = warp->read.address,
                                        .value = warp->read.value,
                                        .width_bytes = warp->read.width_bytes,
                                        .of_global = warp->read.of_global};
     warp->cta->cluster->spinning_warps++;
-    step->gpu->global_spinners++;
     loop->rounds = 0;
     return true;
 }

@@ -69,7 +69,8 @@ struct hopper_split {
 struct hopper_read {
     uint64_t address, value; /* the last */
     uint32_t width_bytes;    /* 0 = none */
-    bool of_global;          /* any was of global or host memory */
+    bool of_global;          /* any was of global or host memory: */
+    uint64_t first, end;     /* where those were */
     uint64_t changes;        /* of the gpu at the first */
 };
 
@@ -90,11 +91,12 @@ struct hopper_warp {
     uint64_t instructions;
     uint32_t priority;               /* of the PCT schedule */
     uint32_t ready_at;               /* place in the scheduler's list, NONE = every split waits */
+    uint32_t spin_at;                /* place in the list of those that spin on global memory, NONE = not in it */
     bool is_watched;                 /* reads are noted for spin.c */
     struct hopper_read read;         /* from memory, since spin.c last began to watch a loop */
     uint32_t cluster_arrived;        /* lanes that arrived at the cluster barrier and have not waited since */
     uint32_t cluster_parity;         /* of those lanes: the parity of its generation when they arrived */
-    bool wgmma_pending;         /* some of it still writes registers */
+    bool wgmma_pending;              /* some of it still writes registers */
     struct hopper_wgmma *wgmma;      /* its matrix work under way; NULL = none yet; see wgmma.h */
     struct hopper_copy_groups *bulk; /* its lanes' groups of cp.async.bulk; NULL = none yet */
     struct hopper_copies *copies;    /* its lanes' cp.async; NULL = none yet */
