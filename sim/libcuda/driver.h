@@ -42,13 +42,19 @@ struct driver_entry {
         return body(__VA_ARGS__, true);                     \
     }
 
+enum host_memory_kind {
+    HOST_MEMORY_REGISTERED,
+    HOST_MEMORY_ALLOCATED, /* cuMemHostAlloc */
+    HOST_MEMORY_MAPPING    /* cuMemMap: to the program it is the device's */
+};
+
 /* Host memory that kernels may use. */
 struct host_memory {
     struct host_memory *next;
     void *address;
     size_t byte_count;
     unsigned flags;
-    bool is_owned; /* cuMemHostAlloc, not cuMemHostRegister */
+    enum host_memory_kind kind;
 };
 
 struct driver {
@@ -61,6 +67,8 @@ struct driver {
     struct context *primary;  /* NULL = not made yet, or reset */
     unsigned primary_users, primary_flags;
     struct host_memory *host_memory;
+    struct reservation *reservations;
+    struct mapping *mappings;
     uint64_t sequence; /* of operations */
     uint64_t next_id;  /* of contexts, streams */
     struct host_calls *calls;

@@ -20,13 +20,12 @@ static void unmap_everywhere(const struct host_memory *memory)
             wsdbg_gpu_unmap_host(context->gpu, memory->address);
 }
 
-/* Every device has it, also those that are made later. */
-static CUresult add(void *address, size_t byte_count, unsigned flags, bool is_owned)
+CUresult host_memory_add(void *address, size_t byte_count, unsigned flags, enum host_memory_kind kind)
 {
     struct host_memory *memory = malloc(sizeof *memory);
     struct wsdbg_error *error = memory ? NULL : &wsdbg_error_no_memory;
     if (memory)
-        *memory = (struct host_memory){driver.host_memory, address, byte_count, flags, is_owned};
+        *memory = (struct host_memory){driver.host_memory, address, byte_count, flags, kind};
     for (struct context *context = driver.contexts; context && !error; context = context->next)
         if (context->gpu)
             error = wsdbg_gpu_map_host(context->gpu, address, byte_count);
@@ -58,11 +57,19 @@ static bool overlaps(const void *address, size_t byte_count)
     return false;
 }
 
+void host_memory_remove(void *address)
+{
+    struct host_memory **link = find_link(address), *memory = *link;
+    *link = memory->next;
+    unmap_everywhere(memory);
+    free(memory);
+}
+
 /* Waits for all work of all contexts: a kernel may still use it. */
-static CUresult release(void *address, bool is_owned, CUresult not_found)
+static CUresult release(void *address, enum host_memory_kind kind, CUresult not_found)
 {
     struct host_memory **link = find_link(address);
-    if (!link || (*link)->is_owned != is_owned)
+    if (!link || (*link)->kind != kind)
         return not_found;
     for (struct context *context = driver.contexts; context; context = context->next)
         if (context->gpu && !context->failure)
@@ -70,12 +77,10 @@ static CUresult release(void *address, bool is_owned, CUresult not_found)
     link = find_link(address);
     if (!link)
         return not_found;
-    struct host_memory *memory = *link;
-    *link = memory->next;
-    unmap_everywhere(memory);
-    if (is_owned)
-        munmap(memory->address, memory->byte_count);
-    free(memory);
+    const size_t byte_count = (*link)->byte_count;
+    host_memory_remove(address);
+    if (kind == HOST_MEMORY_ALLOCATED)
+        munmap(address, byte_count);
     return CUDA_SUCCESS;
 }
 
@@ -90,7 +95,7 @@ ENTRY(cuMemHostAlloc, void **out, size_t byte_count, unsigned flags)
     void *memory = mmap(NULL, byte_count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return driver_leave(CUDA_ERROR_OUT_OF_MEMORY);
-    result = add(memory, byte_count, flags, true);
+    result = host_memory_add(memory, byte_count, flags, HOST_MEMORY_ALLOCATED);
     if (result == CUDA_SUCCESS)
         *out = memory;
     else
@@ -107,7 +112,8 @@ ENTRY(cuMemFreeHost, void *address)
 {
     struct context *context;
     CUresult result = driver_enter(&context);
-    return result == CUDA_SUCCESS ? driver_leave(release(address, true, CUDA_ERROR_INVALID_VALUE)) : result;
+    return result == CUDA_SUCCESS ? driver_leave(release(address, HOST_MEMORY_ALLOCATED, CUDA_ERROR_INVALID_VALUE))
+                                  : result;
 }
 
 ENTRY(cuMemHostRegister_v2, void *address, size_t byte_count, unsigned flags)
@@ -120,7 +126,7 @@ ENTRY(cuMemHostRegister_v2, void *address, size_t byte_count, unsigned flags)
         return driver_leave(CUDA_ERROR_INVALID_VALUE);
     if (overlaps(address, byte_count))
         return driver_leave(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
-    return driver_leave(add(address, byte_count, flags, false));
+    return driver_leave(host_memory_add(address, byte_count, flags, HOST_MEMORY_REGISTERED));
 }
 
 ENTRY(cuMemHostUnregister, void *address)
@@ -129,7 +135,7 @@ ENTRY(cuMemHostUnregister, void *address)
     CUresult result = driver_enter(&context);
     if (result != CUDA_SUCCESS)
         return result;
-    return driver_leave(release(address, false, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED));
+    return driver_leave(release(address, HOST_MEMORY_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED));
 }
 
 ENTRY(cuMemHostGetDevicePointer_v2, CUdeviceptr *out, void *address, unsigned flags)
@@ -152,7 +158,8 @@ ENTRY(cuMemHostGetFlags, unsigned *flags, void *address)
     CUresult result = driver_enter(&context);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!flags || !memory_find((uintptr_t)address, 1, &place) || !place.host || !place.host->is_owned)
+    if (!flags || !memory_find((uintptr_t)address, 1, &place) || !place.host ||
+        place.host->kind != HOST_MEMORY_ALLOCATED)
         return driver_leave(CUDA_ERROR_INVALID_VALUE);
     *flags = place.host->flags;
     return driver_leave(CUDA_SUCCESS);

@@ -54,13 +54,6 @@ STREAM_ENTRY(cuMemPrefetchAsync_v2, _ptsz,
 STREAM_ENTRY(cuStreamAttachMemAsync, _ptsz, (CUstream stream, CUdeviceptr address, size_t byte_count, unsigned flags),
              prefetch, address, byte_count + 0 * flags, DEVICE(0), stream)
 
-/* Virtual memory management is not simulated (device attribute 102), which this question finds out. */
-ENTRY(cuMemGetAllocationGranularity, size_t *byte_count, const void *properties, int option)
-{
-    (void)byte_count, (void)properties, (void)option;
-    return CUDA_ERROR_NOT_SUPPORTED;
-}
-
 ENTRY(cuProfilerStart, void)
 {
     return driver_ready();

@@ -12,7 +12,9 @@ static bool find_in_host(uint64_t address, uint64_t byte_count, struct memory_pl
         const uint64_t first = (uint64_t)(uintptr_t)memory->address;
         if (address >= first && address - first <= memory->byte_count &&
             byte_count <= memory->byte_count - (address - first)) {
-            *out = (struct memory_place){.host = memory, .first = first, .byte_count = memory->byte_count};
+            *out = (struct memory_place){.host = memory->kind == HOST_MEMORY_MAPPING ? NULL : memory,
+                                         .first = first,
+                                         .byte_count = memory->byte_count};
             return true;
         }
     }

@@ -11,7 +11,7 @@ enum { MEMORY_DEVICE_BYTES_GIB = 4 };
 
 struct memory_place {
     struct context *context;  /* of device memory */
-    struct host_memory *host; /* of host memory, else NULL */
+    struct host_memory *host; /* of memory that is the host's to the program, else NULL */
     uint64_t first, byte_count;
 };
 
@@ -23,6 +23,9 @@ CUresult memory_allocate(struct context *context, uint64_t byte_count, CUdevicep
 /* At once, whatever uses it. */
 void memory_free(struct context *context, uint64_t address);
 
+/* Memory of the host for all devices, also those that are made later; and not any longer. */
+CUresult host_memory_add(void *address, size_t byte_count, unsigned flags, enum host_memory_kind kind);
+void host_memory_remove(void *address);
 /* Host memory that was there before the device. */
 struct wsdbg_error *host_memory_map_all(struct wsdbg_gpu *gpu);
 

@@ -22,7 +22,8 @@ enum handle_kind {
     HANDLE_KERNEL,
     HANDLE_STREAM,
     HANDLE_EVENT,
-    HANDLE_POOL
+    HANDLE_POOL,
+    HANDLE_PHYSICAL
 };
 
 /* Open addressing; capacity is a power of two. */

@@ -55,7 +55,13 @@
     X(cuMemsetD8_v2, (CUdeviceptr, unsigned char, size_t)) X(cuMemsetD32_v2, (CUdeviceptr, unsigned, size_t))      \
     X(cuMemsetD2D16_v2, (CUdeviceptr, size_t, unsigned short, size_t, size_t))                                     \
     X(cuMemsetD32Async, (CUdeviceptr, unsigned, size_t, CUstream))                                                 \
-    X(cuMemCreate, (uint64_t *, size_t, const void *, uint64_t))                                                   \
+    X(cuMemGetAllocationGranularity, (size_t *, const void *, int))                                                \
+    X(cuMemCreate, (uint64_t *, size_t, const void *, uint64_t)) X(cuMemRelease, (uint64_t))                       \
+    X(cuMemExportToShareableHandle, (void *, uint64_t, int, uint64_t))                                             \
+    X(cuMemImportFromShareableHandle, (uint64_t *, void *, int))                                                   \
+    X(cuMemAddressReserve, (uint64_t *, size_t, size_t, uint64_t, uint64_t)) X(cuMemAddressFree, (uint64_t, size_t)) \
+    X(cuMemMap, (uint64_t, size_t, size_t, uint64_t, uint64_t)) X(cuMemUnmap, (uint64_t, size_t))                  \
+    X(cuMemSetAccess, (uint64_t, size_t, const void *, size_t))                                                    \
     X(cuStreamCreate, (CUstream *, unsigned)) X(cuStreamCreateWithPriority, (CUstream *, unsigned, int))           \
     X(cuStreamDestroy_v2, (CUstream)) X(cuStreamQuery, (CUstream)) X(cuStreamSynchronize, (CUstream))              \
     X(cuStreamWaitEvent, (CUstream, CUevent, unsigned)) X(cuStreamGetPriority, (CUstream, int *))                  \

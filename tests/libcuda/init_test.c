@@ -68,7 +68,7 @@ static void attributes_are_an_H200s(void **state)
         {75, 9},                    /* compute capability 9.0 */
         {76, 0},      {81, 233472}, /* shared memory of a multiprocessor */
         {97, 232448},               /* the most a CTA may have */
-        {102, 0},                   /* no virtual memory management */
+        {102, 1},                   /* virtual memory management */
         {120, 1},                   /* clusters */
     };
     int value;

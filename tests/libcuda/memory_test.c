@@ -1,6 +1,7 @@
 /* memory_test.c - memory of the device and of the host: allocated, described, copied, filled, given back. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libcuda/api.h"
 
@@ -231,6 +232,104 @@ static void contexts_reach_each_others_memory(void **state)
     OK(cu.cuMemFree_v2(here));
 }
 
+/* ---- memory apart from its addresses ---- */
+
+enum { CHUNK = 2 << 20 };
+
+/* CUmemAllocationProp: pinned, exportable as a file descriptor, on device 0; CUmemAccessDesc: the device reads and
+ * writes. */
+static const struct {
+    int32_t type, handle_types, location_type, location;
+    void *windows;
+    unsigned char flags[8];
+} chunk = {1, 1, 1, 0, NULL, {0}};
+static const int32_t access_all[3] = {1, 0, 3};
+
+static void mapped_memory_is_the_devices(void **state)
+{
+    uint64_t handle = 0, address = 0;
+    size_t granularity = 0, length = 0;
+    CUdeviceptr first = 0;
+    uint32_t down = 0;
+    unsigned type = 0;
+    (void)state;
+    OK(cu.cuMemGetAllocationGranularity(&granularity, &chunk, 0));
+    assert_int_equal(granularity, CHUNK);
+    OK(cu.cuMemCreate(&handle, CHUNK, &chunk, 0));
+    OK(cu.cuMemAddressReserve(&address, 2 * CHUNK, 0, 0, 0));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemsetD32_v2(address, 1, 1)); /* nothing is there yet */
+    OK(cu.cuMemMap(address + CHUNK, CHUNK, 0, handle, 0));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemMap(address + CHUNK, CHUNK, 0, handle, 0));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemsetD32_v2(address + CHUNK, 1, 1)); /* nobody may touch it yet */
+    OK(cu.cuMemSetAccess(address + CHUNK, CHUNK, access_all, 1));
+    OK(cu.cuMemRelease(handle)); /* the mapping keeps the memory */
+    OK(cu.cuMemsetD32_v2(address + CHUNK, 33, CHUNK / 4));
+    OK(cu.cuMemcpyDtoH_v2(&down, address + 2 * CHUNK - 4, 4));
+    assert_int_equal(down, 33);
+    OK(cu.cuPointerGetAttribute(&type, POINTER_MEMORY_TYPE, address + CHUNK));
+    assert_int_equal(type, CU_MEMORYTYPE_DEVICE);
+    OK(cu.cuMemGetAddressRange_v2(&first, &length, address + CHUNK + 5));
+    assert_int_equal(first, address + CHUNK);
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemFree_v2(address + CHUNK));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemAddressFree(address, 2 * CHUNK)); /* still in use */
+    OK(cu.cuMemUnmap(address + CHUNK, CHUNK));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemcpyDtoH_v2(&down, address + CHUNK, 4));
+    OK(cu.cuMemAddressFree(address, 2 * CHUNK));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemRelease(handle));
+}
+
+static void exported_memory_outlives_its_context(void **state)
+{
+    CUcontext second;
+    uint64_t handle = 0, again = 0, address = 0;
+    uint32_t kept = 0, down = 0;
+    int file = -1;
+    (void)state;
+    OK(cu.cuCtxCreate_v2(&second, 0, 0));
+    OK(cu.cuMemCreate(&handle, CHUNK, &chunk, 0));
+    OK(cu.cuMemExportToShareableHandle(&file, handle, 1, 0));
+    OK(cu.cuMemAddressReserve(&address, CHUNK, 0, 0, 0));
+    OK(cu.cuMemMap(address, CHUNK, 0, handle, 0));
+    OK(cu.cuMemSetAccess(address, CHUNK, access_all, 1));
+    OK(cu.cuMemsetD32_v2(address + 8, 44, 1));
+    OK(cu.cuCtxSynchronize());
+    OK(cu.cuCtxDestroy_v2(second));
+    assert_int_equal(pread(file, &kept, 4, 8), 4);
+    assert_int_equal(kept, 44);
+    OK(cu.cuMemUnmap(address, CHUNK));
+    OK(cu.cuMemRelease(handle));
+    OK(cu.cuMemImportFromShareableHandle(&again, (void *)(intptr_t)file, 1));
+    close(file);
+    OK(cu.cuMemMap(address, CHUNK, 0, again, 0));
+    OK(cu.cuMemSetAccess(address, CHUNK, access_all, 1));
+    OK(cu.cuMemcpyDtoH_v2(&down, address + 8, 4));
+    assert_int_equal(down, 44);
+    OK(cu.cuMemUnmap(address, CHUNK));
+    OK(cu.cuMemRelease(again));
+    OK(cu.cuMemAddressFree(address, CHUNK));
+}
+
+static void wrong_mappings_are_refused(void **state)
+{
+    uint64_t handle = 0, address = 0;
+    (void)state;
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemCreate(&handle, CHUNK + 1, &chunk, 0));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemCreate(&handle, 0, &chunk, 0));
+    assert_cuda(CUDA_ERROR_OUT_OF_MEMORY, cu.cuMemCreate(&handle, (size_t)1 << 46, &chunk, 0));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemAddressReserve(&address, 4096, 0, 0, 0));
+    assert_cuda(CUDA_ERROR_OUT_OF_MEMORY, cu.cuMemAddressReserve(&address, (size_t)1 << 60, 0, 0, 0));
+    OK(cu.cuMemCreate(&handle, CHUNK, &chunk, 0));
+    OK(cu.cuMemAddressReserve(&address, CHUNK, 0, 0, 0));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemMap(address + CHUNK, CHUNK, 0, handle, 0));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemMap(address, 2 * CHUNK, 0, handle, 0));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemMap(address, CHUNK, CHUNK, handle, 0));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemMap(address, CHUNK, 0, 12345, 0));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemSetAccess(address, CHUNK, access_all, 1));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemUnmap(address, CHUNK));
+    OK(cu.cuMemAddressFree(address, CHUNK));
+    OK(cu.cuMemRelease(handle));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +345,9 @@ int main(void)
         cmocka_unit_test(managed_memory_is_the_hosts_too),
         cmocka_unit_test(memory_in_stream_order),
         cmocka_unit_test(contexts_reach_each_others_memory),
+        cmocka_unit_test(mapped_memory_is_the_devices),
+        cmocka_unit_test(exported_memory_outlives_its_context),
+        cmocka_unit_test(wrong_mappings_are_refused),
     };
     return cmocka_run_group_tests(tests, api_begin, api_end);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -153,6 +154,30 @@ static struct wsdbg_error *take_copies(const struct wsdbg_lasting_part *parts, s
     return &wsdbg_error_no_memory;
 }
 
+/* The simulator's device memory is a file, which needs no driver. */
+static bool is_file(const struct wsdbg_lasting_part *part)
+{
+    struct stat status;
+    return fstat(part->fd, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+static struct wsdbg_error *read_files(const struct wsdbg_lasting_part *parts, size_t count, char *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t have = 0;
+        while (have < parts[i].message.used_bytes) {
+            ssize_t bytes = pread(parts[i].fd, out + have, parts[i].message.used_bytes - have, (off_t)have);
+            if (bytes < 0 && errno == EINTR)
+                continue;
+            if (bytes <= 0)
+                return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "the memory that was handed over is cut");
+            have += (uint64_t)bytes;
+        }
+        out += parts[i].message.used_bytes;
+    }
+    return NULL;
+}
+
 struct wsdbg_error *wsdbg_lasting_memory_read(struct wsdbg_lasting_memory *memory, uint32_t process_id,
                                               uint32_t context, const struct wsdbg_context_row *row, bool *found,
                                               struct wsdbg_lasting_copy *out)
@@ -169,7 +194,8 @@ struct wsdbg_error *wsdbg_lasting_memory_read(struct wsdbg_lasting_memory *memor
     void *read = mmap(NULL, bytes + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (read == MAP_FAILED)
         return &wsdbg_error_no_memory;
-    struct wsdbg_error *error = wsdbg_lasting_read_parts(parts, count, ANSWER_MS, read);
+    struct wsdbg_error *error =
+        is_file(&parts[0]) ? read_files(parts, count, read) : wsdbg_lasting_read_parts(parts, count, ANSWER_MS, read);
     if (!error)
         error = take_copies(parts, count, read, out);
     munmap(read, bytes + 1);
