@@ -110,6 +110,16 @@ static const char *type_words(const struct ptx_slot *slot, enum wsdbg_ptx_type t
     return by_bytes[wsdbg_ptx_type_bytes(type)];
 }
 
+/* A label, a function, or nothing that was declared. */
+static struct wsdbg_error *refuse_name(const struct binding *binding, struct ptx_slice name)
+{
+    char what[96];
+    const bool is_known = ptx_symbols_find(binding->parser->symbols, name);
+    snprintf(what, sizeof what, is_known ? "a value (%.*s is none)" : "known (%.*s is not declared)",
+             (int)(name.length < 60 ? name.length : 60), name.bytes);
+    return refuse(binding, what);
+}
+
 static struct wsdbg_error *bind_value(const struct binding *binding, const struct ptx_slot *slot,
                                       enum wsdbg_ptx_type type, const struct ptx_written *written,
                                       struct wsdbg_ptx_operand *out)
@@ -137,12 +147,8 @@ static struct wsdbg_error *bind_value(const struct binding *binding, const struc
         good = slot->may_be_address || slot->width == '*';
         good = good && (slot->width == '*' || (wsdbg_ptx_type_bytes(type) >= 4 && !is_float(type)));
         break;
-    case PTX_WRITTEN_NAME: {
-        char what[96];
-        snprintf(what, sizeof what, "known (%.*s is not declared)",
-                 (int)(written->name.length < 60 ? written->name.length : 60), written->name.bytes);
-        return refuse(binding, what);
-    }
+    case PTX_WRITTEN_NAME:
+        return refuse_name(binding, written->name);
     default:
         break;
     }

@@ -22,6 +22,10 @@ static struct wsdbg_error *read_modifiers(struct ptx_parser *parser, struct ptx_
                 return ptx_error(parser, line, "alignment %u is no power of two", (unsigned)alignment);
             if (!of_pointer)
                 out->alignment = (uint32_t)alignment;
+        } else if (ptx_take_dotted(lexer, "attribute")) { /* .managed: all memory here is */
+            while (!ptx_at_mark(lexer, ')') && lexer->token.kind != PTX_TOKEN_END)
+                ptx_lexer_next(lexer);
+            PTX_TRY(ptx_expect_mark(parser, ')'));
         } else if (ptx_take_dotted(lexer, "ptr")) {
             of_pointer = true;
         } else if (of_pointer && (ptx_take_dotted(lexer, "global") || ptx_take_dotted(lexer, "shared") ||

@@ -34,7 +34,7 @@ static void module_variables_lie_in_blocks(void **state)
     struct wsdbg_ptx_program *program = parse_module(".global .u8 a;\n"
                                                      ".visible .global .align 16 .b8 b[20];\n"
                                                      ".const .f64 c;\n"
-                                                     ".weak .global .v4 .f32 d[2];\n"
+                                                     ".weak .global .attribute(.managed) .v4 .f32 d[2];\n"
                                                      ".const .u16 e[3][2];\n");
     assert_variable(program, "a", WSDBG_PTX_GLOBAL, 0, 1, 1);
     assert_variable(program, "b", WSDBG_PTX_GLOBAL, 16, 20, 16);
