@@ -12,10 +12,8 @@ static enum hopper_outcome go_to(struct hopper_step *step, uint32_t lanes, uint3
 {
     struct hopper_split *split = step->split;
     const uint32_t from = split->pc, rest = split->lanes & ~lanes;
-    if (rest) {
-        hopper_split_add(step->warp, split, rest, from + 1);
-        split->lanes = lanes;
-    }
+    if (rest)
+        hopper_split_part(step->warp, split, rest, from + 1, step->instruction->reconverge);
     split->wait.kind = HOPPER_RUNS;
     split->pc = target;
     if (target <= from)
@@ -47,8 +45,7 @@ enum hopper_outcome hopper_do_brx(struct hopper_step *step)
         left &= ~group;
         if (!left)
             return go_to(step, group, table[1 + index]);
-        hopper_split_add(step->warp, step->split, group, table[1 + index]);
-        step->split->lanes &= ~group;
+        hopper_split_part(step->warp, step->split, group, table[1 + index], step->instruction->reconverge);
     }
 }
 

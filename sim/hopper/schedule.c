@@ -114,6 +114,8 @@ void hopper_not_ready(struct wsdbg_gpu *gpu, struct hopper_warp *warp)
 {
     if (warp->ready_at == WSDBG_PTX_NONE)
         return;
+    if (gpu->streak_of == warp)
+        gpu->streak_of = NULL;
     struct hopper_warp *last = gpu->ready[--gpu->ready_count];
     gpu->ready[warp->ready_at] = last;
     last->ready_at = warp->ready_at;

@@ -1,8 +1,9 @@
 /* split.c - lanes of a warp part, meet and leave: independent thread scheduling.
  *
  * A warp is a few splits, each lanes at one instruction with one stack of calls.  Splits that stand at the same place
- * are made one.  The split that runs is the one furthest behind (deepest call, lowest instruction), so lanes meet again
- * where their ways join; after STREAK instructions another one gets a turn, so that nobody starves behind a loop.
+ * are made one.  Where ways of a branch join, lanes let the others catch up, as on hardware; but nobody waits there for
+ * lanes that wait themselves, and after STREAK instructions another split gets a turn, so that nobody starves behind a
+ * loop.
  */
 #include "hopper/split.h"
 
@@ -35,24 +36,62 @@ void hopper_split_add(struct hopper_warp *warp, const struct hopper_split *from,
     added->loop = (struct hopper_loop){0};
 }
 
+static void push_meet(struct hopper_split *split, uint32_t meet)
+{
+    if (meet == WSDBG_PTX_NONE || (split->meet_count && split->meets[split->meet_count - 1] == meet))
+        return;
+    if (split->meet_count == HOPPER_MEETS) /* the outermost is given up */
+        memmove(split->meets, split->meets + 1, --split->meet_count * sizeof split->meets[0]);
+    split->meets[split->meet_count++] = meet;
+}
+
+void hopper_split_part(struct hopper_warp *warp, struct hopper_split *split, uint32_t lanes, uint32_t pc, uint32_t meet)
+{
+    push_meet(split, meet);
+    hopper_split_add(warp, split, lanes, pc);
+    split->lanes &= ~lanes;
+}
+
+/* It stands where it is to meet others. */
+static bool is_at_meet(const struct hopper_split *split)
+{
+    return split->meet_count && split->meets[split->meet_count - 1] == split->pc;
+}
+
+static void leave_meet(struct hopper_split *split)
+{
+    while (is_at_meet(split))
+        split->meet_count--;
+}
+
 void hopper_split_merge(struct hopper_warp *warp)
 {
     for (uint32_t i = 0; i < warp->split_count; i++)
         for (uint32_t k = i + 1; k < warp->split_count;) {
-            struct hopper_split *split = &warp->splits[i];
-            if (!is_same_place(split, &warp->splits[k])) {
+            struct hopper_split *split = &warp->splits[i], *other = &warp->splits[k];
+            if (!is_same_place(split, other)) {
                 k++;
                 continue;
             }
-            split->lanes |= warp->splits[k].lanes;
+            split->lanes |= other->lanes;
             split->wait.kind = HOPPER_RUNS;
             split->loop = (struct hopper_loop){0};
+            if (other->meet_count < split->meet_count)
+                split->meet_count = other->meet_count;
             remove_split(warp, k);
         }
+    if (warp->split_count == 1) /* there is nobody else to meet */
+        warp->splits[0].meet_count = 0;
 }
 
+/* Which of two is to run: not one that has met already, the deepest call, the lowest instruction. */
 static bool is_behind(const struct hopper_split *a, const struct hopper_split *b)
 {
+    const bool a_met = is_at_meet(a), b_met = is_at_meet(b);
+    if (a_met != b_met)
+        return b_met;
+    if (a_met && a->meet_count != b->meet_count)
+        return a->meet_count > b->meet_count;
     return a->depth != b->depth ? a->depth > b->depth : a->pc < b->pc;
 }
 
@@ -68,14 +107,16 @@ struct hopper_split *hopper_split_choose_of_several(struct hopper_warp *warp)
         if (!last || split->turns < last->turns)
             last = split;
     }
-    if (!first || first == last)
-        return first;
-    warp->streak++;
-    struct hopper_split *chosen = warp->streak > STREAK ? last : first;
-    if (warp->streak >= STREAK + TURN)
-        warp->streak = 0;
-    if (warp->streak == STREAK + 1)
-        chosen->turns++;
+    struct hopper_split *chosen = first;
+    if (first != last && ++warp->streak > STREAK) {
+        chosen = last;
+        if (warp->streak == STREAK + TURN) {
+            warp->streak = 0;
+            chosen->turns++;
+        }
+    }
+    if (chosen)
+        leave_meet(chosen);
     return chosen;
 }
 

@@ -5,6 +5,9 @@
 #include "hopper/device.h"
 
 void hopper_split_add(struct hopper_warp *warp, const struct hopper_split *from, uint32_t lanes, uint32_t pc);
+/* Lanes part at a branch: `lanes` of the split go to `pc`, to meet the others again at `meet` (NONE = nowhere). */
+void hopper_split_part(struct hopper_warp *warp, struct hopper_split *split, uint32_t lanes, uint32_t pc,
+                       uint32_t meet);
 /* Makes splits at the same place one. */
 void hopper_split_merge(struct hopper_warp *warp);
 /* The split to run next of several, NULL = every one waits. */

@@ -7,7 +7,7 @@
 
 #include "hopper/gpu.h"
 
-enum { HOPPER_LANES = 32, HOPPER_NAMED_BARRIERS = 16, HOPPER_SPLITS = 32, HOPPER_CALLS = 16 };
+enum { HOPPER_LANES = 32, HOPPER_NAMED_BARRIERS = 16, HOPPER_SPLITS = 32, HOPPER_CALLS = 16, HOPPER_MEETS = 8 };
 #define HOPPER_SHARED_START \
     1024u /* dynamic and static shared memory begin behind what the system keeps, as measured on an H200 */
 #define HOPPER_RANK_SHIFT 24 /* a shared::cluster address is rank << 24 | offset; of the own CTA too */
@@ -59,6 +59,7 @@ struct hopper_split {
     uint32_t turns; /* given to it although another one was further behind */
     uint32_t depth;
     uint32_t returns[HOPPER_CALLS];
+    uint32_t meet_count, meets[HOPPER_MEETS]; /* where it is to meet lanes that went another way, innermost last */
     bool again; /* it waits, and something changed since it last looked: its instruction is executed again */
     struct hopper_wait wait;
     struct hopper_loop loop;

@@ -149,6 +149,12 @@ static void branches(void **state)
                 "rem.u32 %r2, %r1, 3; ways: .branchtargets a, b, c; brx.idx %r2, ways; a: mov.u32 %r0, 10; bra join; "
                 "b: mov.u32 %r0, 20; bra join; c: mov.u32 %r0, 30; join:" STORE,
                 by_table);
+    /* The join stands before one of the ways, as compilers lay out what is rarely gone: lanes there wait for the
+     * others. */
+    expect_each(
+        ODD "bra begin; join: activemask.b32 %r2; setp.eq.u32 %p2, %r2, -1; selp.u32 %r0, 1, 0, %p2; bra store; "
+            "begin: @%p1 bra odd; bra join; odd: add.u32 %r3, %r1, 1; mul.lo.u32 %r3, %r3, 3; bra join; store:" STORE,
+        one);
     /* After the join all lanes are together again. */
     expect_each(ODD "@%p1 bra odd; add.u32 %r3, %r1, 1; odd: activemask.b32 %r2; setp.eq.u32 %p2, %r2, -1;" AS_WORD,
                 one);
