@@ -115,7 +115,8 @@ static struct wsdbg_error *choose_evidence(struct run *run)
             injection);
     if (cupti && wanted == WSDBG_RUN_AUTO)
         wsdbg_say("with --observer=cupti only kernels with probes can be looked at");
-    run->evidence = wanted == WSDBG_RUN_AUTO && cupti ? WSDBG_RUN_RING : wanted;
+    const bool has_door = !cupti && !run->device.simulator; /* the simulated device is seen through probes only */
+    run->evidence = wanted == WSDBG_RUN_AUTO && !has_door ? WSDBG_RUN_RING : wanted;
     run->look_ns = most_look_ns(run->evidence);
     if (run->options->looks_folder && !run->look_ns)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--keep-looks: with this evidence the GPU is not looked at");
