@@ -46,7 +46,9 @@ static struct host_calls *calls_create(void)
     if (!calls)
         return NULL;
     pthread_cond_init(&calls->work, NULL);
-    if (pthread_create(&calls->thread, NULL, calls_main, calls) != 0) {
+    struct wsdbg_error *error = driver_thread(calls_main, calls, &calls->thread);
+    if (error) {
+        driver_say_error("host functions", error);
         pthread_cond_destroy(&calls->work);
         free(calls);
         return NULL;

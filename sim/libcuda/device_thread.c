@@ -87,8 +87,7 @@ static void *device_main(void *argument)
 
 struct wsdbg_error *device_thread_start(struct context *context)
 {
-    const int code = pthread_create(&context->thread, NULL, device_main, context);
-    return code ? wsdbg_error_os(code, "no thread for the device") : NULL;
+    return driver_thread(device_main, context, &context->thread);
 }
 
 void device_thread_stop(struct context *context)

@@ -4,6 +4,7 @@
  */
 #include "libcuda/driver.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -53,6 +54,19 @@ void driver_say_error(const char *what, struct wsdbg_error *error)
 void driver_forbid_calls(void)
 {
     calls_are_forbidden = true;
+}
+
+struct wsdbg_error *driver_thread(void *(*body)(void *), void *argument, pthread_t *out)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int code = pthread_create(out, NULL, body, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (code)
+        return wsdbg_error_os(code, "no thread for the simulator");
+    pthread_setname_np(*out, "wsdbg-simulator");
+    return NULL;
 }
 
 CUresult driver_ready(void)

@@ -5,10 +5,10 @@
 #include "libcuda/api.h"
 
 /* Kernels: number(out, first): out[thread] = first + thread, over all CTAs; add(out, value): one thread, *out += value;
- * hang(): waits for an mbarrier that nobody arrives on; poll(flag, out): waits for *flag, then writes 1 to *out;
- * fault(address): stores there; ranks(out): out[CTA] = rank in its cluster; shared(out): dynamic shared memory's size;
- * big: 32 KiB of static shared memory.
- * Variables: counter (.global .u32 = 7), table (.const .u32[4] = 1, 2, 3, 4). */
+ * hang(): waits for an mbarrier that nobody arrives on; poll(flag, out): lets dependent grids begin, waits for *flag,
+ * then writes 1 to *out; dependent(out): out[0] = 1, and when the grid before it is over out[1] = 1; fault(address):
+ * stores there; ranks(out): out[CTA] = rank in its cluster; shared(out): dynamic shared memory's size; big: 32 KiB of
+ * static shared memory. Variables: counter (.global .u32 = 7), table (.const .u32[4] = 1, 2, 3, 4). */
 extern const char kernels[];
 
 CUmodule load_kernels(void);

@@ -1,5 +1,6 @@
 /* launch_test.c - launches: parameters, geometry, clusters, cooperative grids, what is refused. */
 #include <string.h>
+#include <unistd.h>
 
 #include "libcuda/kernels.h"
 
@@ -159,6 +160,46 @@ static void unknown_launch_attributes_are_refused(void **state)
     OK(cu.cuCtxSynchronize());
 }
 
+/* Device memory is memory of the process. */
+static uint32_t now(CUdeviceptr memory)
+{
+    return __atomic_load_n((uint32_t *)memory, __ATOMIC_ACQUIRE);
+}
+
+static CUresult launch_dependent(bool is_programmatic, CUdeviceptr out, CUstream stream)
+{
+    struct cu_launch_attribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                            .value.programmatic = is_programmatic};
+    struct cu_launch_config config = {
+        .grid = {1, 1, 1}, .block = {32, 1, 1}, .stream = stream, .attributes = &attribute, .attribute_count = 1};
+    void *parameters[] = {&out};
+    return cu.cuLaunchKernelEx(&config, find_kernel(module, "dependent"), parameters, NULL);
+}
+
+static void a_dependent_grid_begins_early_and_waits(void **state)
+{
+    CUstream stream;
+    CUdeviceptr flag = words(1), polled = words(1), out = words(2);
+    void *parameters[] = {&flag, &polled};
+    (void)state;
+    OK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (int is_programmatic = 0; is_programmatic < 2; is_programmatic++) {
+        OK(cu.cuMemsetD32_v2(flag, 0, 1));
+        OK(cu.cuMemsetD32_v2(out, 0, 2));
+        OK(cu.cuCtxSynchronize());
+        OK(launch(find_kernel(module, "poll"), 1, 32, stream, parameters));
+        OK(launch_dependent(is_programmatic, out, stream));
+        while (is_programmatic && now(out) == 0)
+            usleep(1000);
+        assert_int_equal(now(out), is_programmatic);
+        assert_int_equal(now(out + 4), 0);
+        OK(cu.cuMemsetD32Async(flag, 1, 1, CU_STREAM_PER_THREAD));
+        OK(cu.cuStreamSynchronize(stream));
+        assert_int_equal(now(out + 4), 1);
+    }
+    OK(cu.cuStreamDestroy_v2(stream));
+}
+
 static void a_kernel_of_a_library_is_launched_as_it_is(void **state)
 {
     CUlibrary library = NULL;
@@ -185,6 +226,7 @@ int main(void)
         cmocka_unit_test(clusters_are_launched_as_asked),
         cmocka_unit_test(a_cooperative_grid_must_be_resident),
         cmocka_unit_test(unknown_launch_attributes_are_refused),
+        cmocka_unit_test(a_dependent_grid_begins_early_and_waits),
         cmocka_unit_test(a_kernel_of_a_library_is_launched_as_it_is),
     };
     return cmocka_run_group_tests(tests, begin, api_end);
