@@ -12,7 +12,7 @@
 #include "sass/fatbin.h"
 
 enum { ARCHITECTURE = 90, IMAGE_MOST_BYTES = 1 << 28 };
-static const uint32_t wrapper_magic = 0x466243b1, fatbin_magic = 0xba55ed50;
+static const char wrapper_magic[] = "\xb1\x43\x62\x46", fatbin_magic[] = "\x50\xed\x55\xba";
 
 struct fatbin_wrapper {
     uint32_t magic, version;
@@ -25,9 +25,10 @@ struct fatbin_header {
     uint64_t body_bytes;
 };
 
-static bool begins_with(const void *bytes, uint32_t magic)
+/* Reads no further than the first difference: text may be shorter than a magic word. */
+static bool begins_with(const void *bytes, const char *magic)
 {
-    return memcmp(bytes, &magic, sizeof magic) == 0;
+    return strncmp(bytes, magic, strlen(magic)) == 0;
 }
 
 /* ---- registers: the PTX does not say them, a cubin beside it does ---- */
@@ -70,9 +71,6 @@ static struct wsdbg_error *parse(const char *text, size_t byte_count, const char
         if (!image->registers)
             error = &wsdbg_error_no_memory;
     }
-    if (!error && image->program->target > ARCHITECTURE)
-        error = wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: made for sm_%u, this device is sm_%d", name,
-                                   image->program->target, ARCHITECTURE);
     if (error) {
         *result = error == &wsdbg_error_no_memory ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_PTX;
         image_release(image);
@@ -116,8 +114,6 @@ static struct wsdbg_error *parse_any(const void *bytes, size_t most, const char 
 {
     struct fatbin_header header;
     *result = CUDA_ERROR_INVALID_IMAGE;
-    if (most < sizeof(uint32_t))
-        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: %zu bytes are no image", name, most);
     if (begins_with(bytes, fatbin_magic)) {
         if (most < sizeof header)
             return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: a fatbin cut within its header", name);
@@ -126,7 +122,7 @@ static struct wsdbg_error *parse_any(const void *bytes, size_t most, const char 
         const struct wsdbg_image fatbin = {bytes, said < most ? (size_t)said : most};
         return parse_fatbin(&fatbin, name, result, out);
     }
-    if (memcmp(bytes, ELFMAG, SELFMAG) == 0) {
+    if (begins_with(bytes, ELFMAG)) {
         *result = CUDA_ERROR_NO_BINARY_FOR_GPU;
         return wsdbg_error_create(WSDBG_ERROR_VERSION,
                                   "%s is machine code (a cubin), which the simulator does not execute: load PTX, or a "

@@ -191,6 +191,8 @@ static void bad_text_is_refused_in_words(void **state)
         const char *log;
     } rows[] = {
         {"not ptx at all", CUDA_ERROR_INVALID_PTX, ":1:"},
+        {"", CUDA_ERROR_INVALID_PTX, ":1:"},
+        {"\177EL", CUDA_ERROR_INVALID_PTX, ":1:"},
         {".version 8.3\n.target sm_90\n.address_size 64\n.entry k() {\n  frobnicate.u32 %r1;\n}\n",
          CUDA_ERROR_INVALID_PTX, ":5:"},
         {".version 8.7\n.target sm_100\n.address_size 64\n.entry k() {\n  ret;\n}\n", CUDA_ERROR_INVALID_PTX, "sm_100"},
