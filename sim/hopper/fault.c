@@ -39,10 +39,12 @@ static void describe_place(const struct hopper_step *step, char *out, size_t byt
              instruction->text_line);
 }
 
-static void set_fault(const struct hopper_step *step, unsigned lane, int driver_error, const char *what)
+static void set_fault(const struct hopper_step *step, unsigned lane, int driver_error, const char *format,
+                      va_list arguments)
 {
     struct wsdbg_gpu_fault *fault = &hopper_run_of(step->warp->cta->grid)->fault;
-    char thread[128], place[160], text[96];
+    char thread[128], place[160], text[96], what[320];
+    vsnprintf(what, sizeof what, format, arguments);
     describe_thread(step, lane, thread, sizeof thread);
     describe_place(step, place, sizeof place);
     wsdbg_ptx_text(step->program, (uint32_t)(step->instruction - step->program->instructions), text, sizeof text);
@@ -54,24 +56,20 @@ static void set_fault(const struct hopper_step *step, unsigned lane, int driver_
 enum hopper_outcome hopper_fault(const struct hopper_step *step, unsigned lane, int driver_error, const char *format,
                                  ...)
 {
-    char what[320];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
+    set_fault(step, lane, driver_error, format, arguments);
     va_end(arguments);
-    set_fault(step, lane, driver_error, what);
     return HOPPER_FAULTED;
 }
 
 void hopper_fault_at(const struct hopper_step *step, unsigned lane, int driver_error, uint64_t address,
                      const char *format, ...)
 {
-    char what[320];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
+    set_fault(step, lane, driver_error, format, arguments);
     va_end(arguments);
-    set_fault(step, lane, driver_error, what);
     struct wsdbg_gpu_fault *fault = &hopper_run_of(step->warp->cta->grid)->fault;
     fault->address = address;
     fault->has_address = true;

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "hopper/device.h"
+#include "hopper/residency.h"
 
 enum { DEFAULT_SMS = 132, SMS_MOST = 4096, GROUP_SMS_MOST = 18 };
 #define DEFAULT_MEMORY_BYTES (4ull << 30)
@@ -34,11 +35,7 @@ static struct wsdbg_error *make_sms(struct wsdbg_gpu *gpu)
         return &wsdbg_error_no_memory;
     gpu->group_count = (gpu->sm_count + GROUP_SMS_MOST - 1) / GROUP_SMS_MOST;
     for (uint32_t i = 0; i < gpu->sm_count; i++)
-        gpu->sms[i] = (struct hopper_sm){.shared_free = HOPPER_SM_SHARED,
-                                         .registers_free = HOPPER_SM_REGISTERS,
-                                         .threads_free = HOPPER_SM_THREADS,
-                                         .ctas_free = HOPPER_SM_CTAS,
-                                         .group = i / 2 % gpu->group_count};
+        gpu->sms[i] = hopper_empty_sm(i / 2 % gpu->group_count);
     return NULL;
 }
 

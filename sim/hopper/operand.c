@@ -61,14 +61,20 @@ uint64_t hopper_displacement(const struct hopper_step *step, const struct wsdbg_
     }
 }
 
+static uint64_t register_value(const struct hopper_warp *warp, uint32_t number, unsigned lane)
+{
+    return hopper_is_64(warp, number) ? hopper_register64(warp, number)[lane] : hopper_register32(warp, number)[lane];
+}
+
+static uint64_t address_of(const struct hopper_step *step, const struct wsdbg_ptx_operand *operand, unsigned lane)
+{
+    const uint64_t base = operand->number == WSDBG_PTX_NONE ? 0 : register_value(step->warp, operand->number, lane);
+    return base + hopper_displacement(step, operand);
+}
+
 uint64_t hopper_address(const struct hopper_step *step, unsigned number, unsigned lane)
 {
-    const struct wsdbg_ptx_operand *operand = &step->instruction->operands[number];
-    uint64_t base = 0;
-    if (operand->number != WSDBG_PTX_NONE)
-        base = hopper_is_64(step->warp, operand->number) ? hopper_register64(step->warp, operand->number)[lane]
-                                                         : hopper_register32(step->warp, operand->number)[lane];
-    return base + hopper_displacement(step, operand);
+    return address_of(step, &step->instruction->operands[number], lane);
 }
 
 static uint64_t source(const struct hopper_step *step, const struct wsdbg_ptx_operand *operand, unsigned lane)
@@ -78,19 +84,13 @@ static uint64_t source(const struct hopper_step *step, const struct wsdbg_ptx_op
     case WSDBG_PTX_OPERAND_REGISTER:
         if (is_predicate(warp, operand->number))
             return (*hopper_predicate(warp, operand->number) >> lane & 1) ^ (operand->negated ? 1 : 0);
-        return hopper_is_64(warp, operand->number) ? hopper_register64(warp, operand->number)[lane]
-                                                   : hopper_register32(warp, operand->number)[lane];
+        return register_value(warp, operand->number, lane);
     case WSDBG_PTX_OPERAND_IMMEDIATE:
         return (uint64_t)operand->value;
     case WSDBG_PTX_OPERAND_SPECIAL:
         return hopper_special(step, operand->number, lane);
-    case WSDBG_PTX_OPERAND_ADDRESS: {
-        uint64_t base = 0;
-        if (operand->number != WSDBG_PTX_NONE)
-            base = hopper_is_64(warp, operand->number) ? hopper_register64(warp, operand->number)[lane]
-                                                       : hopper_register32(warp, operand->number)[lane];
-        return base + hopper_displacement(step, operand);
-    }
+    case WSDBG_PTX_OPERAND_ADDRESS:
+        return address_of(step, operand, lane);
     default:
         return 0;
     }

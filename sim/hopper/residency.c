@@ -10,6 +10,8 @@
 
 #include "hopper/values.h"
 
+enum { REGISTER_ALIGNMENT = 64 };
+
 static uint32_t warps_of(const struct hopper_grid *grid)
 {
     const uint32_t *block = grid->launch.block;
@@ -25,6 +27,15 @@ static uint32_t ctas_of_cluster(const struct hopper_grid *grid)
 uint32_t hopper_registers_of_cta(uint32_t registers_per_thread, uint32_t warps)
 {
     return (registers_per_thread + 7) / 8 * 8 * HOPPER_LANES * ((warps + 3) / 4 * 4);
+}
+
+struct hopper_sm hopper_empty_sm(uint32_t group)
+{
+    return (struct hopper_sm){.shared_free = HOPPER_SM_SHARED,
+                              .registers_free = HOPPER_SM_REGISTERS,
+                              .threads_free = HOPPER_SM_THREADS,
+                              .ctas_free = HOPPER_SM_CTAS,
+                              .group = group};
 }
 
 /* ---- room ---- */
@@ -124,11 +135,7 @@ uint64_t hopper_resident_most(struct wsdbg_gpu *gpu, const struct hopper_grid *g
     if (!sms)
         return 0;
     for (uint32_t i = 0; i < gpu->sm_count; i++)
-        sms[i] = (struct hopper_sm){.shared_free = HOPPER_SM_SHARED,
-                                    .registers_free = HOPPER_SM_REGISTERS,
-                                    .threads_free = HOPPER_SM_THREADS,
-                                    .ctas_free = HOPPER_SM_CTAS,
-                                    .group = gpu->sms[i].group};
+        sms[i] = hopper_empty_sm(gpu->sms[i].group);
     uint64_t count = 0;
     struct seat seats[HOPPER_CLUSTER_CTAS];
     while (count < enough && seat_cluster(sms, gpu, grid, seats))
@@ -158,10 +165,10 @@ static bool make_warp(struct hopper_cta *cta, uint32_t index, uint64_t *slots)
     warp->splits[0] = (struct hopper_split){.lanes = warp->live, .pc = frame->function->first};
     warp->priority = hopper_new_priority(grid->gpu);
     warp->local_bytes = frame->function->local_bytes;
-    warp->registers = aligned_alloc(64, frame->byte_count + 64u);
-    if (!warp->registers)
+    warp->register_block = calloc(1, frame->byte_count + (size_t)REGISTER_ALIGNMENT); /* large ones cost what is used */
+    if (!warp->register_block)
         return false;
-    memset(warp->registers, 0, frame->byte_count);
+    warp->registers = warp->register_block + (-(uintptr_t)warp->register_block & (REGISTER_ALIGNMENT - 1));
     if (warp->local_bytes) {
         warp->local = calloc(HOPPER_LANES, warp->local_bytes);
         if (!warp->local)
@@ -179,7 +186,7 @@ static void free_cta(struct wsdbg_gpu *gpu, struct hopper_cta *cta)
         hopper_not_ready(gpu, warp);
         hopper_unlist_spin(gpu, warp);
         hopper_warp_freed(warp);
-        free(warp->registers);
+        free(warp->register_block);
         free(warp->local);
     }
     hopper_cta_freed(cta);

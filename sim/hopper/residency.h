@@ -4,6 +4,8 @@
 
 #include "hopper/device.h"
 
+/* An SM with nothing on it. */
+struct hopper_sm hopper_empty_sm(uint32_t group);
 /* Registers that the hardware hands out: 8 a thread at a time, warps in fours. */
 uint32_t hopper_registers_of_cta(uint32_t registers_per_thread, uint32_t warps);
 /* CTAs of the grid that an empty gpu holds at one time; counting ends at `enough`. */

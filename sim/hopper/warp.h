@@ -82,6 +82,7 @@ struct hopper_warp {
     uint32_t live;                /* lanes that have not exited */
     uint32_t split_count, streak; /* see split.c */
     struct hopper_split splits[HOPPER_SPLITS];
+    unsigned char *register_block;        /* what is freed: registers are aligned in it */
     unsigned char *registers;             /* see hopper_register32 */
     const struct hopper_registers *frame; /* of the function that is being executed */
     unsigned char *local;                 /* HOPPER_LANES times local_bytes */
