@@ -102,6 +102,7 @@ struct wsdbg_gpu {
     uint32_t sm_count, group_count, next_sm;
     struct wsdbg_grid_run *runs; /* in the order of submission */
     uint64_t next_grid_id;
+    uint64_t resident_ctas;
     bool has_fault;
     bool may_place; /* a CTA left or a grid came since nothing more could be placed */
 
@@ -122,7 +123,6 @@ struct wsdbg_gpu {
     uint32_t lowest_priority;
     const struct hopper_warp *streak_of;
     uint64_t streak;
-    uint32_t busy_sms;
 
     /* engine.c */
     struct hopper_engine_work *works; /* a heap by due time */

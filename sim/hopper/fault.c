@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "hopper/device.h"
 #include "ptx/parse.h"
@@ -49,7 +50,9 @@ static void set_fault(const struct hopper_step *step, unsigned lane, int driver_
     describe_place(step, place, sizeof place);
     wsdbg_ptx_text(step->program, (uint32_t)(step->instruction - step->program->instructions), text, sizeof text);
     fault->driver_error = driver_error;
-    snprintf(fault->text, sizeof fault->text, "%s at %s: %s: %s", thread, place, text, what);
+    const int length = snprintf(fault->text, sizeof fault->text, "%s at %s: %s: %s", thread, place, text, what);
+    if (length >= (int)sizeof fault->text)
+        memcpy(fault->text + sizeof fault->text - sizeof "...", "...", sizeof "...");
     stop_everything(step->gpu);
 }
 

@@ -285,6 +285,7 @@ static bool place_grid(struct wsdbg_gpu *gpu, struct hopper_grid *grid)
             return false;
         }
         grid->ctas_started += count;
+        gpu->resident_ctas += count;
         atomic_store(&hopper_run_of(grid)->state, WSDBG_GRID_RUNNING);
     }
     return true;
@@ -309,6 +310,7 @@ static void drop_room(struct wsdbg_gpu *gpu, struct hopper_cta *cta)
     if (!cta->is_resident)
         return;
     cta->is_resident = false;
+    gpu->resident_ctas--;
     give(&gpu->sms[cta->sm], room_of(cta->grid), cta->slots);
     gpu->may_place = true;
 }

@@ -180,7 +180,8 @@ uint64_t hopper_time_ns(const struct wsdbg_gpu *gpu)
 
 void hopper_pass_time(struct wsdbg_gpu *gpu, uint32_t instructions, size_t ready_warps)
 {
-    uint64_t side_by_side = (uint64_t)gpu->busy_sms * SM_SCHEDULERS;
+    const uint64_t busy_sms = gpu->resident_ctas < gpu->sm_count ? gpu->resident_ctas : gpu->sm_count;
+    uint64_t side_by_side = busy_sms * SM_SCHEDULERS;
     if (ready_warps < side_by_side)
         side_by_side = ready_warps;
     gpu->time_ps += (uint64_t)instructions * INSTRUCTION_PS / (side_by_side ? side_by_side : 1);
