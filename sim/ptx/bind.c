@@ -126,6 +126,7 @@ static struct wsdbg_error *bind_value(const struct binding *binding, const struc
 {
     bool good = false;
     *out = written->operand;
+    out->is_written = slot->is_written;
     switch (written->kind) {
     case PTX_WRITTEN_SINK:
         good = slot->may_sink;
@@ -192,7 +193,7 @@ static struct wsdbg_error *bind_elements(const struct binding *binding, const st
         snprintf(what, sizeof what, "a vector of %u", (unsigned)count);
         return refuse(binding, what);
     }
-    *out = (struct wsdbg_ptx_operand){.kind = WSDBG_PTX_OPERAND_VECTOR, .count = count};
+    *out = (struct wsdbg_ptx_operand){.kind = WSDBG_PTX_OPERAND_VECTOR, .count = count, .is_written = slot->is_written};
     out->number = (uint32_t)binding->parser->vectors.count;
     for (uint32_t i = 0; i < count; i++) {
         const struct ptx_written *from = &binding->statement->elements[written->first + i];

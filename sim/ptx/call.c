@@ -89,6 +89,7 @@ static struct wsdbg_error *add_memory(struct ptx_parser *parser, const struct ca
     memory.operand_count = 2;
     memory.operands[at] = *address;
     memory.operands[1 - at] = *value;
+    memory.operands[1 - at].is_written = operation == WSDBG_PTX_OP_ld;
     if (is_callee) {
         const struct ptx_use use = {PTX_USE_FRAME, false, (uint8_t)at, (uint32_t)parser->instructions.count,
                                     call->callee};

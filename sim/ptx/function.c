@@ -7,6 +7,7 @@
 
 #include "ptx/declaration.h"
 #include "ptx/function.h"
+#include "ptx/graph.h"
 #include "ptx/operand.h"
 
 enum { REGISTERS_MAX = 1 << 20, DECLARED_MAX = 1 << 22 };
@@ -254,6 +255,17 @@ static struct wsdbg_error *keep_register_types(struct ptx_parser *parser, struct
     return NULL;
 }
 
+static struct wsdbg_error *study_flow(struct ptx_parser *parser, const struct wsdbg_ptx_function *function)
+{
+    struct ptx_graph graph;
+    PTX_TRY(ptx_graph_make(parser, function, &graph));
+    struct wsdbg_error *error = ptx_find_reconvergence(&graph);
+    if (!error)
+        error = ptx_share_registers(parser, &graph);
+    ptx_graph_free(&graph);
+    return error;
+}
+
 static struct wsdbg_error *end_body(struct ptx_parser *parser, uint32_t line, const char *text)
 {
     if (falls_off(parser)) {
@@ -277,8 +289,8 @@ static struct wsdbg_error *end_body(struct ptx_parser *parser, uint32_t line, co
     note->branch_tables.end = parser->branch_tables.count;
     note->uses.end = parser->uses.count;
     note->calls.end = parser->calls.count;
-    PTX_TRY(keep_register_types(parser, function));
-    return ptx_find_reconvergence(parser, function);
+    PTX_TRY(study_flow(parser, function));
+    return keep_register_types(parser, function);
 }
 
 /* Behind `{`, with the scope of the parameters around it. */

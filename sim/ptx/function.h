@@ -4,10 +4,6 @@
 
 #include "ptx/parser.h"
 
-/* Ranges are those of the parser's arrays, while the body was read. */
-struct ptx_range {
-    size_t first, end;
-};
 struct ptx_function_note {
     bool has_body;
     uint32_t line;

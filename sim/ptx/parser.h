@@ -30,6 +30,11 @@ enum {
     PTX_STATEMENT_TEXT = 160 /* of an instruction in an error */
 };
 
+/* Ranges are those of the parser's arrays, while a body was read. */
+struct ptx_range {
+    size_t first, end;
+};
+
 /* Arrays that grow. */
 struct ptx_array {
     void *items;
@@ -121,9 +126,6 @@ struct wsdbg_error *ptx_read_file(struct ptx_parser *parser);
 struct wsdbg_error *ptx_read_location(struct ptx_parser *parser);
 struct wsdbg_error *ptx_read_section(struct ptx_parser *parser);
 struct wsdbg_error *ptx_finish_places(struct ptx_parser *parser);
-/* flow.c: fills `reconverge` of the function's branches. */
-struct wsdbg_error *ptx_find_reconvergence(struct ptx_parser *parser, const struct wsdbg_ptx_function *function);
-
 #define PTX_NAME(slice) (int)((slice).length < 200 ? (slice).length : 200), (slice).bytes /* for %.*s */
 
 #endif

@@ -69,6 +69,7 @@ struct wsdbg_ptx_operand {
     uint8_t from_generic; /* 1: generic(name) was written */
     uint32_t number;
     uint32_t count;
+    bool is_written;   /* a register, or the registers of a vector, that the instruction writes */
     int64_t value;
 };
 
