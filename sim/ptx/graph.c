@@ -41,6 +41,7 @@ static const uint32_t *targets_of(const struct ptx_graph *graph, const struct ws
 static bool find_blocks(struct ptx_graph *graph)
 {
     const uint32_t begin = graph->function->first, length = graph->function->end - begin;
+    size_t edges = 0;
     graph->block_of = calloc(length + 1u, sizeof *graph->block_of);
     graph->first = calloc(length + 1u, sizeof *graph->first);
     if (!graph->block_of || !graph->first)
@@ -49,6 +50,10 @@ static bool find_blocks(struct ptx_graph *graph)
         const struct wsdbg_ptx_instruction *instruction = instruction_at(graph, begin + i);
         uint32_t count;
         const uint32_t *targets = targets_of(graph, instruction, &count);
+        if ((edges += count) >= PTX_EDGES_MAX) {
+            graph->edge_count = PTX_EDGES_MAX;
+            return false;
+        }
         for (uint32_t target = 0; target < count; target++)
             graph->block_of[targets[target] - begin] = 1;
         if (ends_block(instruction))

@@ -222,8 +222,10 @@ struct wsdbg_ptx_function {
     const char *name;
     bool is_kernel;
     uint32_t first, end;              /* instructions [first, end) of a kernel, with what it calls; 0, 0 of functions */
-    uint32_t register_count;          /* registers are numbered from 0 in each function */
-    const uint8_t *register_types;    /* enum wsdbg_ptx_type of each */
+    /* Registers are numbered from 0 in each kernel.  In long ones those that are never needed at the same time share a
+     * number (not those of wgmma); a number's type says then only how wide it is: PRED, B32 or B64. */
+    uint32_t register_count;
+    const uint8_t *register_types; /* enum wsdbg_ptx_type of each */
     struct wsdbg_ptx_parameter *parameters;
     size_t parameter_count;
     uint32_t parameter_bytes;

@@ -11,8 +11,10 @@
 
 #include "ptx/graph.h"
 
-enum { REGISTERS_MIN = 64, PASSES_MAX = 64, CLASSES = 3, WORD_BITS = 64 };
-#define LIVE_WORDS_MAX ((size_t)1 << 20) /* of one kind of sets: larger functions stay as they are */
+enum { REGISTERS_MIN = 64, PASSES_MAX = 16, CLASSES = 3, WORD_BITS = 64 };
+/* Functions with larger sets, or more to look at in a pass, stay as they are. */
+#define LIVE_WORDS_MAX ((size_t)1 << 20)
+#define EDGE_WORDS_MAX ((size_t)1 << 23)
 
 struct sharing {
     struct ptx_parser *parser;
@@ -274,7 +276,8 @@ struct wsdbg_error *ptx_share_registers(struct ptx_parser *parser, const struct 
 {
     struct sharing sharing = {.parser = parser, .graph = graph, .count = (uint32_t)parser->register_types.count};
     sharing.words = sharing.count / WORD_BITS + 1;
-    if (sharing.count < REGISTERS_MIN || graph->count * sharing.words > LIVE_WORDS_MAX)
+    if (sharing.count < REGISTERS_MIN || graph->count * sharing.words > LIVE_WORDS_MAX ||
+        graph->edge_count * sharing.words > EDGE_WORDS_MAX)
         return NULL;
     const bool made = make(&sharing);
     for (uint32_t block = 0; made && block < graph->count; block++)
