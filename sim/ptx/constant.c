@@ -93,61 +93,21 @@ static struct wsdbg_error *read_operand(struct ptx_parser *parser, int depth, st
     return NULL;
 }
 
-static bool compute_unsigned(unsigned mark, uint64_t a, uint64_t b, uint64_t *out)
+/* *out = a / b, a % b or a >> b; false when that has no value. */
+static bool divide(unsigned mark, bool is_unsigned, uint64_t a, uint64_t b, uint64_t *out)
 {
-    if ((mark == '/' || mark == '%') && b == 0)
-        return false;
-    switch (mark) {
-    case '/':
-        *out = a / b;
-        break;
-    case '%':
-        *out = a % b;
-        break;
-    case PAIR('>', '>'):
-        *out = b > 63 ? 0 : a >> b;
-        break;
-    case '<':
-        *out = a < b;
-        break;
-    case '>':
-        *out = a > b;
-        break;
-    case PAIR('<', '='):
-        *out = a <= b;
-        break;
-    default: /* >= */
-        *out = a >= b;
+    const int64_t left = (int64_t)a, right = (int64_t)b;
+    if (mark == PAIR('>', '>')) {
+        const uint64_t places = b > 63 ? 63 : b;
+        *out = is_unsigned ? (b > 63 ? 0 : a >> places) : (uint64_t)(left >> places);
+        return true;
     }
-    return true;
-}
-
-static bool compute_signed(unsigned mark, int64_t a, int64_t b, uint64_t *out)
-{
-    if ((mark == '/' || mark == '%') && (b == 0 || (a == INT64_MIN && b == -1)))
+    if (b == 0 || (!is_unsigned && left == INT64_MIN && right == -1))
         return false;
-    switch (mark) {
-    case '/':
-        *out = (uint64_t)(a / b);
-        break;
-    case '%':
-        *out = (uint64_t)(a % b);
-        break;
-    case PAIR('>', '>'):
-        *out = (uint64_t)(a >> (b < 0 || b > 63 ? 63 : b));
-        break;
-    case '<':
-        *out = a < b;
-        break;
-    case '>':
-        *out = a > b;
-        break;
-    case PAIR('<', '='):
-        *out = a <= b;
-        break;
-    default: /* >= */
-        *out = a >= b;
-    }
+    if (mark == '/')
+        *out = is_unsigned ? a / b : (uint64_t)(left / right);
+    else
+        *out = is_unsigned ? a % b : (uint64_t)(left % right);
     return true;
 }
 
@@ -157,6 +117,7 @@ static bool compute(unsigned mark, struct ptx_constant *a, const struct ptx_cons
     if (a->kind != PTX_CONSTANT_INTEGER || b->kind != PTX_CONSTANT_INTEGER)
         return false;
     const bool is_unsigned = mark == PAIR('>', '>') ? a->is_unsigned : a->is_unsigned || b->is_unsigned;
+    const bool is_less = is_unsigned ? a->bits < b->bits : (int64_t)a->bits < (int64_t)b->bits;
     bool has_value = true;
     switch (mark) {
     case '*':
@@ -192,9 +153,20 @@ static bool compute(unsigned mark, struct ptx_constant *a, const struct ptx_cons
     case PAIR('|', '|'):
         a->bits = a->bits || b->bits;
         break;
+    case '<':
+        a->bits = is_less;
+        break;
+    case '>':
+        a->bits = !is_less && a->bits != b->bits;
+        break;
+    case PAIR('<', '='):
+        a->bits = is_less || a->bits == b->bits;
+        break;
+    case PAIR('>', '='):
+        a->bits = !is_less;
+        break;
     default:
-        has_value = is_unsigned ? compute_unsigned(mark, a->bits, b->bits, &a->bits)
-                                : compute_signed(mark, (int64_t)a->bits, (int64_t)b->bits, &a->bits);
+        has_value = divide(mark, is_unsigned, a->bits, b->bits, &a->bits);
     }
     a->is_unsigned = is_unsigned;
     return has_value;

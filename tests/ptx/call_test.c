@@ -23,13 +23,6 @@ static struct wsdbg_ptx_program *parse_two(const char *first, const char *second
     return parse_module(module);
 }
 
-static void assert_refused(const char *module, const char *message)
-{
-    char *said = refuse_module(module);
-    assert_string_equal(said, message);
-    free(said);
-}
-
 static void assert_text(const struct wsdbg_ptx_program *program, uint32_t instruction, uint16_t operation,
                         int64_t local_address)
 {
@@ -138,20 +131,20 @@ static void functions_without_a_body_keep_their_arguments(void **state)
 static void wrong_calls_are_refused(void **state)
 {
     (void)state;
-    assert_refused(".func f();\n.func g() { call f; }\n.func f() { call g; }\n.entry k() { call f; }",
-                   "a.ptx:5: f calls itself, directly or not: recursion is not supported");
-    assert_refused(".entry k() { call k; }", "a.ptx:4: k is a kernel, which cannot be called");
-    assert_refused(".entry k() { .reg .b64 d;\ncall d; }",
-                   "a.ptx:5: d is no function: indirect calls are not supported");
-    assert_refused(".func f(.param .b32 a);\n.entry k() {\ncall f; }",
-                   "a.ptx:6: f has 0 results and 1 parameters, the call 0 and 0");
-    assert_refused(".func f(.param .b32 a);\n.entry k() { .reg .b64 d;\ncall f, (d); }",
-                   "a.ptx:6: an argument of the call does not fit parameter a");
-    assert_refused(".func f(.param .b32 a);\n.func f(.param .b64 a) { ret; }",
-                   "a.ptx:5: f is declared with other parameters before");
-    assert_refused(".func f() { ret; }\n.func f() { ret; }", "a.ptx:5: f has a body already");
-    assert_refused(".func f(.reg .b32 a) { ret; }", "a.ptx:4: expected .param, not .reg");
-    assert_refused(".entry k();", "a.ptx:4: expected {, not ;");
+    assert_module_refused(".func f();\n.func g() { call f; }\n.func f() { call g; }\n.entry k() { call f; }",
+                          "a.ptx:5: f calls itself, directly or not: recursion is not supported");
+    assert_module_refused(".entry k() { call k; }", "a.ptx:4: k is a kernel, which cannot be called");
+    assert_module_refused(".entry k() { .reg .b64 d;\ncall d; }",
+                          "a.ptx:5: d is no function: indirect calls are not supported");
+    assert_module_refused(".func f(.param .b32 a);\n.entry k() {\ncall f; }",
+                          "a.ptx:6: f has 0 results and 1 parameters, the call 0 and 0");
+    assert_module_refused(".func f(.param .b32 a);\n.entry k() { .reg .b64 d;\ncall f, (d); }",
+                          "a.ptx:6: an argument of the call does not fit parameter a");
+    assert_module_refused(".func f(.param .b32 a);\n.func f(.param .b64 a) { ret; }",
+                          "a.ptx:5: f is declared with other parameters before");
+    assert_module_refused(".func f() { ret; }\n.func f() { ret; }", "a.ptx:5: f has a body already");
+    assert_module_refused(".func f(.reg .b32 a) { ret; }", "a.ptx:4: expected .param, not .reg");
+    assert_module_refused(".entry k();", "a.ptx:4: expected {, not ;");
 }
 
 int main(void)

@@ -10,13 +10,6 @@
 
 #include "ptx/parsed.h"
 
-static void assert_refused(const char *module, const char *message)
-{
-    char *said = refuse_module(module);
-    assert_string_equal(said, message);
-    free(said);
-}
-
 static void assert_variable(const struct wsdbg_ptx_program *program, const char *name, uint8_t space, uint64_t offset,
                             uint64_t byte_count, uint32_t alignment)
 {
@@ -61,9 +54,9 @@ static void initial_values_are_bytes(void **state)
     assert_int_equal(wsdbg_ptx_find_variable(program, "open")->byte_count, 8);
     assert_null(wsdbg_ptx_find_variable(program, "z")->initial);
     wsdbg_ptx_program_destroy(program);
-    assert_refused(".global .u8 a[2] = {1, 2, 3};", "a.ptx:4: a has more values than room");
-    assert_refused(".global .u8 a[2] = {{1}};", "a.ptx:4: expected a value, not 1");
-    assert_refused(".shared .u8 a = 1;", "a.ptx:4: a cannot have initial values");
+    assert_module_refused(".global .u8 a[2] = {1, 2, 3};", "a.ptx:4: a has more values than room");
+    assert_module_refused(".global .u8 a[2] = {{1}};", "a.ptx:4: expected a value, not 1");
+    assert_module_refused(".shared .u8 a = 1;", "a.ptx:4: a cannot have initial values");
 }
 
 static void addresses_in_initial_values_are_relocations(void **state)
@@ -86,8 +79,9 @@ static void addresses_in_initial_values_are_relocations(void **state)
     assert_int_equal(last->byte_count, 1);
     assert_int_equal(last->shift, 16);
     wsdbg_ptx_program_destroy(program);
-    assert_refused(".global .u64 p = nobody;", "a.ptx:4: nobody is not a variable that was declared");
-    assert_refused(".global .u32 x;\n.global .u16 p = x;", "a.ptx:5: an address does not fit a value of 2 bytes");
+    assert_module_refused(".global .u64 p = nobody;", "a.ptx:4: nobody is not a variable that was declared");
+    assert_module_refused(".global .u32 x;\n.global .u16 p = x;",
+                          "a.ptx:5: an address does not fit a value of 2 bytes");
 }
 
 /* Static ones in the order of their declaration; dynamic ones begin behind them, aligned. */
@@ -160,19 +154,20 @@ static void limits_of_a_kernel_are_kept(void **state)
 static void too_much_is_refused(void **state)
 {
     (void)state;
-    assert_refused(".const .b8 a[70000];", "a.ptx:4: a: the module's constant memory is more than 64 KiB");
-    assert_refused(".global .b8 a[0x20000000000];",
-                   "a.ptx:4: a dimension must be a whole number from 0 to 1099511627776");
-    assert_refused(".global .b8 a[1000000][2000000];", "a.ptx:4: a has more than 2^40 bytes");
-    assert_refused(".global .b8 a[100000000] = {1};", "a.ptx:4: initial values of more than 64 MiB");
-    assert_refused(".shared .b8 a[300000];\n.entry k() { .reg .b32 r; mov.b32 r, a; }",
-                   "a.ptx:4: a: a CTA's shared memory is more than 227 KiB");
-    assert_refused(".entry k() { .local .b8 a[600000]; }", "a.ptx:4: a: a thread's local memory is more than 512 KiB");
-    assert_refused(".entry k(.param .b8 a[40000]) { }", "a.ptx:4: more than 32764 bytes of parameters");
-    assert_refused(".global .align 3 .b8 a;", "a.ptx:4: alignment 3 is no power of two");
-    assert_refused(".global .u32 a;\n.global .u32 a;", "a.ptx:5: a is declared twice");
-    assert_refused(".extern .global .u32 a;\n.entry k() { .reg .b64 r;\nmov.b64 r, a; }",
-                   "a.ptx:6: a is declared .extern and defined nowhere");
+    assert_module_refused(".const .b8 a[70000];", "a.ptx:4: a: the module's constant memory is more than 64 KiB");
+    assert_module_refused(".global .b8 a[0x20000000000];",
+                          "a.ptx:4: a dimension must be a whole number from 0 to 1099511627776");
+    assert_module_refused(".global .b8 a[1000000][2000000];", "a.ptx:4: a has more than 2^40 bytes");
+    assert_module_refused(".global .b8 a[100000000] = {1};", "a.ptx:4: initial values of more than 64 MiB");
+    assert_module_refused(".shared .b8 a[300000];\n.entry k() { .reg .b32 r; mov.b32 r, a; }",
+                          "a.ptx:4: a: a CTA's shared memory is more than 227 KiB");
+    assert_module_refused(".entry k() { .local .b8 a[600000]; }",
+                          "a.ptx:4: a: a thread's local memory is more than 512 KiB");
+    assert_module_refused(".entry k(.param .b8 a[40000]) { }", "a.ptx:4: more than 32764 bytes of parameters");
+    assert_module_refused(".global .align 3 .b8 a;", "a.ptx:4: alignment 3 is no power of two");
+    assert_module_refused(".global .u32 a;\n.global .u32 a;", "a.ptx:5: a is declared twice");
+    assert_module_refused(".extern .global .u32 a;\n.entry k() { .reg .b64 r;\nmov.b64 r, a; }",
+                          "a.ptx:6: a is declared .extern and defined nowhere");
 }
 
 int main(void)

@@ -76,9 +76,7 @@ static void wrong_constants_are_refused(void **state)
         {"mov.b32 %r1, \\;", "a.ptx:20: a character that PTX does not have"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *message = refuse_body(rows[i].instruction);
-        assert_string_equal(message, rows[i].message);
-        free(message);
+        assert_body_refused(rows[i].instruction, rows[i].message);
     }
 }
 

@@ -76,3 +76,19 @@ char *refuse_body(const char *body)
 {
     return refuse(join(head, before_body, body, "\n}\n"));
 }
+
+static void assert_said(char *said, const char *message)
+{
+    assert_string_equal(said, message);
+    free(said);
+}
+
+void assert_module_refused(const char *module, const char *message)
+{
+    assert_said(refuse_module(module), message);
+}
+
+void assert_body_refused(const char *body, const char *message)
+{
+    assert_said(refuse_body(body), message);
+}

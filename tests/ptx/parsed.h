@@ -13,6 +13,9 @@ struct wsdbg_ptx_program *parse_body(const char *body);
 /* The message of the error, "" = there was none; freed with free(). */
 char *refuse_module(const char *module);
 char *refuse_body(const char *body);
+/* Fails the test when the error's message is another one. */
+void assert_module_refused(const char *module, const char *message);
+void assert_body_refused(const char *body, const char *message);
 /* Lines of the text before a module's and before a body's first one. */
 enum { MODULE_LINES = 3, BODY_LINES = 16 };
 

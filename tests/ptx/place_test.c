@@ -76,25 +76,18 @@ static void the_same_place_is_kept_once(void **state)
     wsdbg_ptx_program_destroy(program);
 }
 
-static void assert_refused(const char *module, const char *message)
-{
-    char *said = refuse_module(module);
-    assert_string_equal(said, message);
-    free(said);
-}
-
 static void wrong_places_are_refused(void **state)
 {
     (void)state;
-    assert_refused(".entry k() {\n.loc 3 1 1\nret; }", "a.ptx:5: file 3 of .loc is not declared");
-    assert_refused(".file 1 \"a\"\n.entry k() {\n.loc 1 1 1, function_name $none, inlined_at 1 2 3\nret; }",
-                   "a.ptx:6: function_name $none is no string of .debug_str");
-    assert_refused(".file 1 \"a\"\n.entry k() {\n.loc 1 1 1, function_name s, inlined_at 1 2 3\nret; }\n"
-                   ".section .debug_str { s: .b8 65,66 }",
-                   "a.ptx:6: function_name s is no string of .debug_str");
-    assert_refused(".entry k() {\n.loc 1 1 1, colour 5\nret; }", "a.ptx:5: a .loc with colour");
-    assert_refused(".section .debug_str {\n.b8 1", "a.ptx:5: expected }, but the text ends");
-    assert_refused(".file 1 main.cu", "a.ptx:4: expected a file's name, not main");
+    assert_module_refused(".entry k() {\n.loc 3 1 1\nret; }", "a.ptx:5: file 3 of .loc is not declared");
+    assert_module_refused(".file 1 \"a\"\n.entry k() {\n.loc 1 1 1, function_name $none, inlined_at 1 2 3\nret; }",
+                          "a.ptx:6: function_name $none is no string of .debug_str");
+    assert_module_refused(".file 1 \"a\"\n.entry k() {\n.loc 1 1 1, function_name s, inlined_at 1 2 3\nret; }\n"
+                          ".section .debug_str { s: .b8 65,66 }",
+                          "a.ptx:6: function_name s is no string of .debug_str");
+    assert_module_refused(".entry k() {\n.loc 1 1 1, colour 5\nret; }", "a.ptx:5: a .loc with colour");
+    assert_module_refused(".section .debug_str {\n.b8 1", "a.ptx:5: expected }, but the text ends");
+    assert_module_refused(".file 1 main.cu", "a.ptx:4: expected a file's name, not main");
 }
 
 int main(void)

@@ -17,13 +17,6 @@ static uint32_t register_of(const struct wsdbg_ptx_program *program, uint32_t in
     return found->number;
 }
 
-static void assert_refused(const char *body, const char *message)
-{
-    char *said = refuse_body(body);
-    assert_string_equal(said, message);
-    free(said);
-}
-
 static void a_block_hides_the_names_around_it(void **state)
 {
     (void)state;
@@ -41,8 +34,8 @@ static void a_block_hides_the_names_around_it(void **state)
     assert_int_equal(kernel->register_types[register_of(program, 2, 0)], WSDBG_PTX_PRED);
     assert_int_equal(kernel->register_count, 3);
     wsdbg_ptx_program_destroy(program);
-    assert_refused("{ .reg .b32 a;\n}\nmov.b32 a, 1;",
-                   "a.ptx:22: operand 1 is not known (a is not declared): mov.b32 a, 1");
+    assert_body_refused("{ .reg .b32 a;\n}\nmov.b32 a, 1;",
+                        "a.ptx:22: operand 1 is not known (a is not declared): mov.b32 a, 1");
 }
 
 /* The same label in every block of inline assembly; the branch goes to its own block's. */
@@ -61,8 +54,8 @@ static void labels_belong_to_their_block(void **state)
     assert_int_equal(program->instructions[3].target, 5);
     assert_int_equal(program->instructions[4].target, 5);
     wsdbg_ptx_program_destroy(program);
-    assert_refused("{ inner: ret; }\nbra inner;", "a.ptx:21: there is no label inner here");
-    assert_refused("a: ret;\na: ret;", "a.ptx:21: a is declared twice");
+    assert_body_refused("{ inner: ret; }\nbra inner;", "a.ptx:21: there is no label inner here");
+    assert_body_refused("a: ret;\na: ret;", "a.ptx:21: a is declared twice");
 }
 
 static void a_label_may_have_the_name_of_a_register_outside(void **state)
@@ -86,9 +79,11 @@ static void ranges_declare_their_registers(void **state)
     assert_int_equal(register_of(program, 0, 0), register_of(program, 1, 1));
     assert_int_equal(wsdbg_ptx_find_function(program, "k")->register_count, 3);
     wsdbg_ptx_program_destroy(program);
-    assert_refused("mov.b32 %r300, 1;", "a.ptx:20: operand 1 is not known (%r300 is not declared): mov.b32 %r300, 1");
-    assert_refused("mov.b32 %r01, 1;", "a.ptx:20: operand 1 is not known (%r01 is not declared): mov.b32 %r01, 1");
-    assert_refused(".reg .b32 %z<2000000>;", "a.ptx:20: expected a number of registers up to 1048576, not 2000000");
+    assert_body_refused("mov.b32 %r300, 1;",
+                        "a.ptx:20: operand 1 is not known (%r300 is not declared): mov.b32 %r300, 1");
+    assert_body_refused("mov.b32 %r01, 1;", "a.ptx:20: operand 1 is not known (%r01 is not declared): mov.b32 %r01, 1");
+    assert_body_refused(".reg .b32 %z<2000000>;",
+                        "a.ptx:20: expected a number of registers up to 1048576, not 2000000");
 }
 
 static void branch_tables_hold_their_labels(void **state)
@@ -105,7 +100,7 @@ static void branch_tables_hold_their_labels(void **state)
     assert_int_equal(table[3], 1);
     assert_int_equal(program->instructions[0].operand_count, 1);
     wsdbg_ptx_program_destroy(program);
-    assert_refused("t: .branchtargets none;\nbrx.idx %r1, t;", "a.ptx:20: there is no label none here");
+    assert_body_refused("t: .branchtargets none;\nbrx.idx %r1, t;", "a.ptx:20: there is no label none here");
 }
 
 static void a_body_that_falls_off_its_end_returns(void **state)
@@ -127,9 +122,9 @@ static void nesting_has_a_limit(void **state)
     char deep[256] = "";
     for (unsigned i = 0; i < 64; i++)
         strcat(deep, "{");
-    assert_refused(deep, "a.ptx:20: blocks are nested more than 64 deep");
-    assert_refused("{", "a.ptx:22: expected }, but the text ends");
-    assert_refused("}", "a.ptx:21: expected a directive, not }");
+    assert_body_refused(deep, "a.ptx:20: blocks are nested more than 64 deep");
+    assert_body_refused("{", "a.ptx:22: expected }, but the text ends");
+    assert_body_refused("}", "a.ptx:21: expected a directive, not }");
 }
 
 int main(void)
