@@ -125,6 +125,7 @@ static struct wsdbg_error *prepare_function(struct hopper_code *code, size_t *ca
         struct hopper_op *op = &code->ops[i];
         op->frame = frame;
         op->guard = instruction->guard == WSDBG_PTX_NONE ? WSDBG_PTX_NONE : frame->offsets[instruction->guard];
+        op->type_bytes = (uint8_t)wsdbg_ptx_type_bytes(instruction->type);
         op->is_last = i + 1 == frame->function->end;
         for (unsigned number = 0; number < WSDBG_PTX_OPERANDS_MAX; number++) {
             op->places[number] = WSDBG_PTX_NONE;

@@ -21,7 +21,7 @@ static bool change_element(const struct hopper_step *step, const struct hopper_p
                            unsigned element)
 {
     const struct wsdbg_ptx_instruction *instruction = step->instruction;
-    const unsigned byte_count = wsdbg_ptx_type_bytes(instruction->type);
+    const unsigned byte_count = step->op->type_bytes;
     const uint64_t mask = byte_count == 8 ? UINT64_MAX : (1ull << 8 * byte_count) - 1;
     const bool is_vector = instruction->operands[first + 1].kind == WSDBG_PTX_OPERAND_VECTOR;
     const bool is_compare = instruction->variant == WSDBG_PTX_V_CAS;
@@ -48,7 +48,7 @@ static bool change_element(const struct hopper_step *step, const struct hopper_p
 static enum hopper_outcome execute(struct hopper_step *step, unsigned first)
 {
     const struct wsdbg_ptx_operand *by = &step->instruction->operands[first + 1];
-    const unsigned byte_count = wsdbg_ptx_type_bytes(step->instruction->type);
+    const unsigned byte_count = step->op->type_bytes;
     const unsigned count = by->kind == WSDBG_PTX_OPERAND_VECTOR ? by->count : 1;
     struct hopper_places places;
     bool has_changed = false;

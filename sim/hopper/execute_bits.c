@@ -6,7 +6,7 @@
 
 static unsigned bits_of(const struct hopper_step *step)
 {
-    return 8 * wsdbg_ptx_type_bytes(step->instruction->type);
+    return 8 * step->op->type_bytes;
 }
 
 /* ---- logic ---- */

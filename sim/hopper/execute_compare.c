@@ -233,7 +233,7 @@ enum hopper_outcome hopper_do_set(struct hopper_step *step)
 enum hopper_outcome hopper_do_selp(struct hopper_step *step)
 {
     const uint32_t mask = hopper_mask(step, 3);
-    if (wsdbg_ptx_type_bytes(step->instruction->type) == 8)
+    if (step->op->type_bytes == 8)
         HOPPER_BINARY(64, uint64_t, mask & hopper_lane_bits[lane] ? x : y);
     else
         HOPPER_BINARY(32, uint32_t, mask & hopper_lane_bits[lane] ? x : y);
@@ -250,7 +250,7 @@ enum hopper_outcome hopper_do_slct(struct hopper_step *step)
             is_positive = hopper_float_value(by[lane], WSDBG_PTX_F32, step->instruction->flags) >= 0;
         mask |= (uint32_t)is_positive << lane;
     }
-    if (wsdbg_ptx_type_bytes(step->instruction->type) == 8)
+    if (step->op->type_bytes == 8)
         HOPPER_BINARY(64, uint64_t, mask & hopper_lane_bits[lane] ? x : y);
     else
         HOPPER_BINARY(32, uint32_t, mask & hopper_lane_bits[lane] ? x : y);

@@ -11,7 +11,7 @@
 /* d = x + y (+ carry), with the carry out where .cc is written; x - y is x + ~y + 1. */
 static enum hopper_outcome add_with_carry(struct hopper_step *step, bool is_subtraction, bool takes_carry)
 {
-    const bool is_64 = wsdbg_ptx_type_bytes(step->instruction->type) == 8;
+    const bool is_64 = step->op->type_bytes == 8;
     uint32_t carries = step->warp->carries;
     HOPPER_LANES_OF (step->lanes) {
         const uint64_t x = is_64 ? hopper_values64(step, 1)[lane] : hopper_values32(step, 1)[lane];

@@ -136,7 +136,7 @@ enum hopper_outcome hopper_do_match(struct hopper_step *step)
     const bool has_predicate = instruction->flags & WSDBG_PTX_WITH_PREDICATE;
     const unsigned first = has_predicate ? 2 : 1;
     GATHER(first + 1);
-    const uint64_t mask = wsdbg_ptx_type_bytes(instruction->type) == 8 ? UINT64_MAX : UINT32_MAX;
+    const uint64_t mask = step->op->type_bytes == 8 ? UINT64_MAX : UINT32_MAX;
     uint32_t same[HOPPER_LANES] = {0};
     bool all_same = true;
     HOPPER_LANES_OF (members) {

@@ -9,7 +9,7 @@
 /* d = {a, b, ...}: the first element is the lowest part. */
 static enum hopper_outcome pack(struct hopper_step *step, const struct wsdbg_ptx_operand *vector)
 {
-    const unsigned bits = 8 * wsdbg_ptx_type_bytes(step->instruction->type) / vector->count;
+    const unsigned bits = 8 * step->op->type_bytes / vector->count;
     const uint64_t mask = bits >= 64 ? UINT64_MAX : (1ull << bits) - 1;
     HOPPER_LANES_OF (step->lanes) {
         uint64_t value = 0;
@@ -22,7 +22,7 @@ static enum hopper_outcome pack(struct hopper_step *step, const struct wsdbg_ptx
 
 static enum hopper_outcome unpack(struct hopper_step *step, const struct wsdbg_ptx_operand *vector)
 {
-    const unsigned bits = 8 * wsdbg_ptx_type_bytes(step->instruction->type) / vector->count;
+    const unsigned bits = 8 * step->op->type_bytes / vector->count;
     const uint64_t mask = bits >= 64 ? UINT64_MAX : (1ull << bits) - 1;
     HOPPER_LANES_OF (step->lanes) {
         const uint64_t value = hopper_source(step, 1, lane);
@@ -41,7 +41,7 @@ enum hopper_outcome hopper_do_mov(struct hopper_step *step)
         return unpack(step, &instruction->operands[0]);
     if (instruction->type == WSDBG_PTX_PRED)
         hopper_store_mask(step, 0, hopper_mask(step, 1));
-    else if (wsdbg_ptx_type_bytes(instruction->type) == 8)
+    else if (step->op->type_bytes == 8)
         hopper_store64(step, 0, hopper_values64(step, 1));
     else
         hopper_store32(step, 0, hopper_values32(step, 1));
@@ -69,7 +69,7 @@ enum hopper_outcome hopper_do_cvta(struct hopper_step *step)
     uint64_t window = window_of(step);
     if (step->instruction->flags & WSDBG_PTX_TO_SHARED)
         window = 0 - window;
-    if (wsdbg_ptx_type_bytes(step->instruction->type) == 8)
+    if (step->op->type_bytes == 8)
         HOPPER_UNARY(64, uint64_t, x + window);
     else
         HOPPER_UNARY(32, uint32_t, x + (uint32_t)window);

@@ -56,7 +56,7 @@ static void multiply_wide_16(struct hopper_step *step, const uint32_t *addend)
 
 static bool is_16(const struct hopper_step *step)
 {
-    return wsdbg_ptx_type_bytes(step->instruction->type) == 2;
+    return step->op->type_bytes == 2;
 }
 
 enum hopper_outcome hopper_do_mul(struct hopper_step *step)
@@ -120,7 +120,7 @@ static void multiply_high_add(struct hopper_step *step)
 static enum hopper_outcome multiply_add_carry(struct hopper_step *step, bool takes_carry)
 {
     const struct wsdbg_ptx_instruction *instruction = step->instruction;
-    const bool is_64 = wsdbg_ptx_type_bytes(instruction->type) == 8, is_high = instruction->part == WSDBG_PTX_HIGH;
+    const bool is_64 = step->op->type_bytes == 8, is_high = instruction->part == WSDBG_PTX_HIGH;
     const bool is_signed = instruction->type == WSDBG_PTX_S32 || instruction->type == WSDBG_PTX_S64;
     uint32_t carries = step->warp->carries;
     HOPPER_LANES_OF (step->lanes) {
