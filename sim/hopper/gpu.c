@@ -14,6 +14,8 @@
 
 enum { DEFAULT_SMS = 132, SMS_MOST = 4096, GROUP_SMS_MOST = 18 };
 #define DEFAULT_MEMORY_BYTES (4ull << 30)
+/* Where device memory is wished to lie, so that a program sees the same addresses in every run. */
+#define SPACE_ADDRESS 0x600000000000ull
 
 void hopper_lock(struct wsdbg_gpu *gpu)
 {
@@ -52,8 +54,8 @@ struct wsdbg_error *wsdbg_gpu_create(const struct wsdbg_gpu_options *options, st
     if (gpu->sm_count > SMS_MOST)
         error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%u multiprocessors: at most %d", gpu->sm_count, SMS_MOST);
     if (!error) {
-        void *space =
-            mmap(NULL, gpu->space_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *space = mmap((void *)(uintptr_t)SPACE_ADDRESS, gpu->space_bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (space == MAP_FAILED)
             error = wsdbg_error_create(WSDBG_ERROR_OS, "cannot reserve %llu bytes of device memory",
                                        (unsigned long long)gpu->space_bytes);

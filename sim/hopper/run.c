@@ -37,7 +37,9 @@ static bool jump(struct wsdbg_gpu *gpu, enum wsdbg_gpu_outcome *outcome)
     }
     if (gpu->next_limit_ns < next_ns)
         next_ns = gpu->next_limit_ns;
-    if (next_ns != UINT64_MAX && next_ns * 1000 > gpu->time_ps)
+    if (next_ns == UINT64_MAX)
+        gpu->next_limit_ns = 0; /* some wait has a limit: look for it */
+    else if (next_ns > gpu->time_ps / 1000)
         gpu->time_ps = next_ns * 1000;
     return true;
 }

@@ -20,6 +20,7 @@ static void moves(void **state)
         {"mov.b32 {he, hd}, a;", ROW_16, {{0x22221111, 0, 0, 0x2222}}, 0},
         {"mov.b64 D, {ha, hb, hc, ha};", ROW_64, {{1, 2, 3, 0x0001000300020001}}, 0},
         {"mov.b64 {he, hf, hd, he}, A;", ROW_16, {{0x0004000300020001, 0, 0, 3}}, 0},
+        {"brkpt; mov.b32 d, a;", ROW_32, {{7, 0, 0, 7}}, 0},
         {"createpolicy.fractional.L2::evict_last.b64 D, 1.0; mov.b64 D, 7;", ROW_64, {{0, 0, 0, 7}}, 0},
     };
     CHECK(rows);
