@@ -6,6 +6,7 @@
 #include "hopper/deadlock.h"
 #include "hopper/schedule.h"
 
+#include <fenv.h>
 #include <sched.h>
 
 static void let_others_in(struct wsdbg_gpu *gpu)
@@ -80,10 +81,14 @@ static enum wsdbg_gpu_outcome run(struct wsdbg_gpu *gpu, uint64_t end)
 
 enum wsdbg_gpu_outcome wsdbg_gpu_run(struct wsdbg_gpu *gpu, uint64_t instructions_most)
 {
+    fenv_t callers;
+    fegetenv(&callers);
+    fesetenv(FE_DFL_ENV); /* a program may round otherwise, or have subnormal numbers flushed */
     hopper_lock(gpu);
     hopper_changed_global(gpu); /* the host may have written */
     const uint64_t end = gpu->instructions + instructions_most;
     const enum wsdbg_gpu_outcome outcome = run(gpu, end < instructions_most ? UINT64_MAX : end);
     hopper_unlock(gpu);
+    fesetenv(&callers);
     return outcome;
 }

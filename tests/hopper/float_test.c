@@ -1,5 +1,7 @@
 /* float_test.c - floating-point arithmetic: rounding modes, saturation, subnormal numbers, NaN; a row of the table
  * each. */
+#include <fenv.h>
+
 #include "hopper/rows.h"
 
 #define CHECK(rows) rows_check(rows, sizeof rows / sizeof *rows)
@@ -214,11 +216,27 @@ static void halves(void **state)
     CHECK(rows);
 }
 
+/* A program whose own arithmetic rounds down gets the device's all the same, and its own back. */
+static void host_rounding_is_not_the_devices(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {"add.f32 d, a, b;", ROW_32, {{ABOVE_ONE, SMALL, 0, 0x3f800002}}, 0},
+        {"fma.rn.f32 d, a, b, c;", ROW_32, {{ABOVE_ONE, ONE, SMALL, 0x3f800002}}, 0},
+        {"cvt.rni.s32.f32 d, a;", ROW_32, {{0x3fc00000, 0, 0, 2}}, 0},
+    };
+    assert_int_equal(fesetround(FE_DOWNWARD), 0);
+    CHECK(rows);
+    assert_int_equal(fegetround(), FE_DOWNWARD);
+    fesetround(FE_TONEAREST);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounding),  cmocka_unit_test(one_rounding), cmocka_unit_test(special_values),
-        cmocka_unit_test(quotients), cmocka_unit_test(functions),    cmocka_unit_test(halves),
+        cmocka_unit_test(quotients), cmocka_unit_test(functions),    cmocka_unit_test(host_rounding_is_not_the_devices),
+        cmocka_unit_test(halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
