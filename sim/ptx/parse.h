@@ -10,14 +10,16 @@
 #include "ptx/program.h"
 
 /* `name` stands in errors: "NAME:LINE: ...".  The text need not end with a zero byte and is not needed afterwards. */
-struct wsdbg_error *wsdbg_ptx_parse(const char *text, size_t byte_count, const char *name, struct wsdbg_ptx_program **out);
+struct wsdbg_error *wsdbg_ptx_parse(const char *text, size_t byte_count, const char *name,
+                                    struct wsdbg_ptx_program **out);
 void wsdbg_ptx_program_destroy(struct wsdbg_ptx_program *program);
 
 /* The kernel or function of this name, NULL when there is none. */
 const struct wsdbg_ptx_function *wsdbg_ptx_find_function(const struct wsdbg_ptx_program *program, const char *name);
 const struct wsdbg_ptx_variable *wsdbg_ptx_find_variable(const struct wsdbg_ptx_program *program, const char *name);
 
-/* The instruction as one line of text (not the author's spacing), for reports and errors; at most byte_count with the zero. */
+/* The instruction as one line of text (not the author's spacing), for reports and errors; at most byte_count with the
+ * zero. */
 void wsdbg_ptx_text(const struct wsdbg_ptx_program *program, uint32_t instruction, char *out, size_t byte_count);
 
 #endif

@@ -27,7 +27,7 @@ enum {
     PTX_INSTRUCTIONS_MAX = 1 << 21,
     PTX_ELEMENTS_ALL_MAX = 1 << 24, /* of all vectors, or of all tables */
     PTX_EDGES_MAX = 1 << 23,        /* of a function's control flow */
-    PTX_STATEMENT_TEXT = 160 /* of an instruction in an error */
+    PTX_STATEMENT_TEXT = 160        /* of an instruction in an error */
 };
 
 /* Ranges are those of the parser's arrays, while a body was read. */
