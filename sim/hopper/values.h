@@ -15,8 +15,13 @@
 /* 1 << lane, from memory: shifts by as many different amounts are slow on many hosts. */
 extern const uint32_t hopper_lane_bits[HOPPER_LANES];
 
+#if defined(__clang__)
+#define HOPPER_INDEPENDENT
+#else
+#define HOPPER_INDEPENDENT _Pragma("GCC ivdep")
+#endif
 /* A loop over lanes without dependencies between them, though results may overwrite sources. */
-#define HOPPER_EACH_LANE() _Pragma("GCC ivdep") for (unsigned lane = 0; lane < HOPPER_LANES; lane++)
+#define HOPPER_EACH_LANE() HOPPER_INDEPENDENT for (unsigned lane = 0; lane < HOPPER_LANES; lane++)
 /* Lanes of a mask, lowest first. */
 #define HOPPER_LANES_OF(mask)                                                                    \
     for (uint32_t left_ = (mask), lane = left_ ? (uint32_t)__builtin_ctz(left_) : 0; left_ != 0; \
