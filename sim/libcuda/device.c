@@ -3,12 +3,13 @@
 #include <string.h>
 
 #include "libcuda/driver.h"
+#include "wsdbg/session.h"
 
 enum { ATTRIBUTE_MULTIPROCESSORS = 16, ATTRIBUTE_LAST = 147 };
 
 static const char device_name[] = "wsdbg simulated sm_90";
 static const char bus_id[] = "0000:00:00.0";
-static const unsigned char uuid[16] = "wsdbg sim sm_90"; /* the same on every machine: so is the device */
+static const unsigned char uuid[16] = WSDBG_SIM_UUID; /* the same on every machine: so is the device */
 
 static CUresult check(CUdevice device, const void *out)
 {

@@ -119,8 +119,8 @@ static void a_signal_sent_to_wsdbg_reaches_the_program_once(void **state)
 static void sigquit_sent_to_wsdbg_asks_for_a_look(void **state)
 {
     (void)state;
-    struct running running =
-        WSDBG_START("run", "-q", "sh", "-c", "trap 'echo got' QUIT; echo x > ready; sleep 0.5; exit 5");
+    struct running running = WSDBG_START("run", "-q", "--device", "gpu", "sh", "-c",
+                                         "trap 'echo got' QUIT; echo x > ready; sleep 0.5; exit 5");
     wait_for_file("ready");
     kill(running.pid, SIGQUIT);
     struct outcome run = finish(running);

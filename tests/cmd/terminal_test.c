@@ -34,7 +34,7 @@ static void act_as_shell(const char *script)
         signal(SIGTTOU, SIG_IGN);
         tcsetpgrp(STDIN_FILENO, getpid());
         signal(SIGTTOU, SIG_DFL);
-        execl(WSDBG_BINARY, "wsdbg", "run", "-q", "sh", "-c", script, (char *)NULL);
+        execl(WSDBG_BINARY, "wsdbg", "run", "-q", "--device", "gpu", "sh", "-c", script, (char *)NULL);
         _exit(99);
     }
     setpgid(job, job);

@@ -18,7 +18,8 @@
 #define CONTROL_Z "\x1a"
 #define CONTROL_BRACKET "\x1d"
 
-#define RUN(...) SCREEN(80, 24, WSDBG_BINARY, "run", "--tui", "-o", "x.db", "--stall", "0.3", __VA_ARGS__)
+#define RUN(...) \
+    SCREEN(80, 24, WSDBG_BINARY, "run", "--tui", "--device", "gpu", "-o", "x.db", "--stall", "0.3", __VA_ARGS__)
 /* The title shows the script: what is looked for on the screen must not stand there as it is. */
 #define SHELL(script) RUN("sh", "-c", script)
 
@@ -55,8 +56,8 @@ static struct screen *live_session(int columns, int rows, const char *stall_s)
     unlink("app");
     unlink("x.db");
     assert_int_equal(symlink(FAKE_HANG, "app"), 0);
-    return SCREEN(columns, rows, WSDBG_BINARY, "run", "--tui", "-o", "x.db", "--on-stall", "wait", "--stall", stall_s,
-                  "./app", "hang");
+    return SCREEN(columns, rows, WSDBG_BINARY, "run", "--tui", "--device", "gpu", "-o", "x.db", "--on-stall", "wait",
+                  "--stall", stall_s, "./app", "hang");
 }
 
 static void leave(struct screen *screen, int status)

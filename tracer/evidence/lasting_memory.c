@@ -155,10 +155,12 @@ static struct wsdbg_error *take_copies(const struct wsdbg_lasting_part *parts, s
 }
 
 /* The simulator's device memory is a file, which needs no driver. */
-static bool is_file(const struct wsdbg_lasting_part *part)
+static bool is_simulated(const struct wsdbg_lasting_part *part)
 {
+    static const uint8_t simulated[16] = WSDBG_SIM_UUID;
     struct stat status;
-    return fstat(part->fd, &status) == 0 && S_ISREG(status.st_mode);
+    return memcmp(part->message.device_uuid, simulated, sizeof simulated) == 0 && fstat(part->fd, &status) == 0 &&
+           S_ISREG(status.st_mode);
 }
 
 static struct wsdbg_error *read_files(const struct wsdbg_lasting_part *parts, size_t count, char *out)
@@ -195,7 +197,7 @@ struct wsdbg_error *wsdbg_lasting_memory_read(struct wsdbg_lasting_memory *memor
     if (read == MAP_FAILED)
         return &wsdbg_error_no_memory;
     struct wsdbg_error *error =
-        is_file(&parts[0]) ? read_files(parts, count, read) : wsdbg_lasting_read_parts(parts, count, ANSWER_MS, read);
+        is_simulated(&parts[0]) ? read_files(parts, count, read) : wsdbg_lasting_read_parts(parts, count, ANSWER_MS, read);
     if (!error)
         error = take_copies(parts, count, read, out);
     munmap(read, bytes + 1);

@@ -60,6 +60,7 @@
 /* The ring's device memory outlives its context: the observer sends wsdbg a file descriptor of each allocation
  * (SCM_RIGHTS) on the datagram socket WSDBG_MEMORY_SOCKET in the spool folder.  While wsdbg holds it the memory
  * stays, whatever becomes of the process; after a GPU fault wsdbg reads it from a context of its own. */
+#define WSDBG_SIM_UUID "wsdbg sim sm_90" /* of the simulated device, with its final zero: the memory is a file */
 #define WSDBG_MEMORY_SOCKET "memory"
 enum wsdbg_memory_kind { WSDBG_MEMORY_SLOTS = 1, WSDBG_MEMORY_HISTORY = 2 };
 struct wsdbg_memory_message {
