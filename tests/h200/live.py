@@ -4,11 +4,13 @@
     tests/h200/live.py [--build build] [--out live.json] [--runs 3] [--public FOLDER] [PART ...]
     tests/h200/live.py --table live.json > docs/results/h200-live.md
 
-Parts: hangs, waits, timing, kills, healthy, slow, python, public (default: all).  Results are merged into the JSON file.  `python` needs
-PyTorch and Triton; `public` runs the programs in --public (kernels of others with a defect put in by hand, never kept here).  A
+Parts: hangs, waits, timing, kills, healthy, slow, shapes, mps, user, python, public (default: all).  Results are merged into the JSON
+file.  `mps` starts an MPS daemon of its own and ends it; `user` needs root.  `python` needs PyTorch and Triton; `public` runs the programs in --public (kernels of others with a defect put in by hand, never kept here).  A
 development script: wsdbg itself needs no Python.
 """
 import argparse, json, os, re, signal, statistics, subprocess, sys, tempfile, threading, time
+
+import live_shapes
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -73,6 +75,7 @@ class Live:
     def __init__(self, build, runs, public):
         self.bin = os.path.join(build, 'bin')
         self.runs, self.public = runs, public
+        self.prefix = []  # what wsdbg is started by
         self.scratch = tempfile.mkdtemp(prefix='wsdbg-live-')
         self.keep = lambda rows: None  # called with the rows so far: the time on the machine may end at any moment
 
@@ -92,7 +95,7 @@ class Live:
             os.unlink(database)
         start = time.monotonic()
         errors = open(os.path.join(self.scratch, 'stderr'), 'w+')
-        process = subprocess.Popen([self.tool('wsdbg'), 'run', '--stall', stall, '--json', '-o', database, *extra, '--', *program],
+        process = subprocess.Popen([*self.prefix, self.tool('wsdbg'), 'run', '--stall', stall, '--json', '-o', database, *extra, '--', *program],
                                    stdout=subprocess.PIPE, stderr=errors, text=True)
         watcher = Memory(process.pid)
         if memory:
@@ -303,7 +306,7 @@ class Live:
 
 
 PARTS = {'hangs': Live.hangs, 'waits': Live.waits, 'timing': Live.timing, 'kills': Live.kills, 'healthy': Live.healthy, 'slow': Live.slow,
-         'python': Live.python, 'public': Live.public_kernels}
+         **live_shapes.PARTS, 'python': Live.python, 'public': Live.public_kernels}
 
 
 def device():

@@ -101,6 +101,42 @@ def kills(rows, out):
     out('')
 
 
+def shape_row(row, out):
+    where = ', '.join(f"context {place['context']} of device {place['device']}" for place in row['places']) or '-'
+    looks = row['looks'] or []
+    costs = '; '.join('+'.join(milliseconds(look, key) for key in ('attach_ns', 'suspend_ns', 'read_ns', 'resume_ns', 'detach_ns'))
+                      for look in looks) or '-'
+    verdict = f"{row['cause']} ({row['confidence']})" if row['cause'] else 'no verdict'
+    verdict += '' if row['cause_right'] else ' **not as expected**'
+    kernel = f"`{row['kernel']}`" if row['kernel'] else '-'
+    own = '; '.join([*(row.get('printed') or [])[-2:], *row['complaints']]) or '-'
+    delay = '-' if row['verdict_ms'] is None else row['verdict_ms']
+    out(f"| {row.get('mode') or row['case']} | {row.get('form', 'hung')} | {row['status']} | {verdict} | {kernel} | {where} | {delay} | "
+        f"{row['pictures']} | {costs} | {own} |")
+
+
+def shapes(results, out):
+    out('## Other shapes of programs\n')
+    out('`live.py shapes mps user`: `wsdbg run --stall 0.5 --evidence live -- shapes MODE`. Hung: a kernel hangs while other work goes on; status 124')
+    out('is wsdbg\'s for a hang. Healthy: checked work in its place, and three looks forced by SIGQUIT; during the captures one is forced too.')
+    out('Looks: attach+suspend+read+resume+detach of those that the last picture rests on. The program checks every result; `ok` and the')
+    out('number of steps is what it prints when all were right, and what it complained of is in the same column.\n')
+    out('| mode | form | status | said | kernel | where | verdict ms | pictures asked for | looks ms | the program\'s own last words |')
+    out('|' + '---|' * 10)
+    skipped = []
+    for row in [row for part in ('shapes', 'mps', 'user') for row in results.get(part) or []]:
+        if row.get('skipped'):
+            skipped.append(f"{row.get('mode') or row['case']}: {row['skipped']}")
+        else:
+            shape_row(row, out)
+    if skipped:
+        out('\nNot run: ' + '; '.join(skipped) + '.')
+    for row in results.get('mps') or []:
+        if not row.get('skipped'):
+            out(f"\n{row['case']}:\n\n```\n{row['stderr'].strip()}\n```")
+    out('')
+
+
 def transcripts(title, text, rows, out):
     out(f'## {title}\n')
     out(text + '\n')
@@ -127,6 +163,8 @@ def write(results, out):
         healthy(results['healthy'], out)
     if 'slow' in results:
         transcripts('Slow, not hung', 'Half a minute of honest work in one launch, `--stall 2`.', results['slow'], out)
+    if any(part in results for part in ('shapes', 'mps', 'user')):
+        shapes(results, out)
     if 'python' in results:
         transcripts('Python, Triton, PyTorch', 'An atomic spin loop in a Triton kernel; `behind`: a cuBLAS product behind it in the same stream.',
                     results['python'], out)
