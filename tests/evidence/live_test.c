@@ -61,8 +61,29 @@ static void warps_come_by_cta_and_thread_index_not_by_slot(void **state)
         assert_int_equal(cta->sm, FAKE_DEBUG_SMS - 1 - cta->x);
         assert_int_equal(wsdbg_machine_warp_index(machine, warp), i % FAKE_DEBUG_WARPS);
         assert_int_equal(warp->registers.value, i % FAKE_DEBUG_WARPS == 0 ? 24 : 40);
-        assert_int_equal(warp->lanes[31].pc, FAKE_DEBUG_CODE + 16 * 31);
-        assert_true(warp->barriers_known);
+        assert_int_equal(warp->lanes[31].pc, FAKE_DEBUG_CODE + (i % FAKE_DEBUG_WARPS == 2 ? 16 * 31 : 0));
+    }
+    leave(&rig);
+    rig_finish(&rig);
+}
+
+/* Of a warp whose lanes are all active and at one place there is no more to know. */
+static void the_convergence_state_is_read_where_lanes_are_idle_or_apart(void **state)
+{
+    static const struct {
+        bool asked;
+        uint32_t barrier; /* the fake driver's value tells the slot */
+    } warps[FAKE_DEBUG_WARPS] = {{false, 0}, {true, 0xf6}, {true, 0xf1}};
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    look(&rig);
+    for (uint32_t i = 0; i < rig.machine->warp_count; i++) {
+        const struct wsdbg_machine_warp *warp = &rig.machine->warps[i];
+        const bool asked = warps[i % FAKE_DEBUG_WARPS].asked;
+        assert_int_equal(warp->barriers_known, asked);
+        assert_int_equal(warp->exited_lanes.known, asked);
+        assert_int_equal(warp->lanes[0].state.known, asked);
+        assert_int_equal(warp->barriers[2], warps[i % FAKE_DEBUG_WARPS].barrier);
     }
     leave(&rig);
     rig_finish(&rig);
@@ -395,6 +416,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(modules_are_there_before_anything_is_stopped),
         cmocka_unit_test(warps_come_by_cta_and_thread_index_not_by_slot),
+        cmocka_unit_test(the_convergence_state_is_read_where_lanes_are_idle_or_apart),
         cmocka_unit_test(registers_and_memory_are_read_as_far_as_they_go),
         cmocka_unit_test(the_same_door_opens_again),
         cmocka_unit_test(the_order_of_events_does_not_matter),

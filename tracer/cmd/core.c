@@ -78,7 +78,9 @@ static struct wsdbg_error *take_dump(struct dumps *dumps, const char *path, cons
     if (!error)
         error = wsdbg_error_prefix(wsdbg_code_prepare(dumps->code, machine), "%s", path);
     if (!error)
-        error = wsdbg_error_prefix(wsdbg_look_take_within(machine, dumps->code, READ_NS, &dumps->looks[dumps->count]),
+        error = wsdbg_error_prefix(wsdbg_look_take_within(machine, dumps->code,
+                                                          (struct wsdbg_look_budget){READ_NS, READ_NS},
+                                                          &dumps->looks[dumps->count]),
                                    "%s", path);
     if (!error)
         dumps->count++;

@@ -181,17 +181,39 @@ static void read_warp(struct wsdbg_inspection *in, uint32_t device, uint32_t sm,
     area->warp_count++;
 }
 
-/* The rows from `first` on are those of the mask's bits, in order, unless one could not be read. */
-static void read_convergence(struct wsdbg_inspection *in, uint32_t device, uint32_t sm, uint64_t mask, uint32_t first)
+/* A lane that is active has neither exited nor is it held back: the convergence state adds nothing to a warp whose
+ * lanes are all active and at one place, as most are.  It takes longer than all else that is read of every warp. */
+static bool is_whole(const struct wsdbg_debug_warp *warp)
+{
+    const struct wsdbg_debug_lane *lead = NULL;
+    for (uint32_t lanes = warp->valid_lanes; lanes; lanes &= lanes - 1) {
+        const struct wsdbg_debug_lane *lane = &warp->lanes[__builtin_ctz(lanes)];
+        lead = lead ? lead : lane;
+        if (lane->pc != lead->pc)
+            return false;
+    }
+    return !(warp->valid_lanes & ~warp->active_lanes);
+}
+
+/* The rows from `first` on are of one SM, by slot. */
+static void read_convergence(struct wsdbg_inspection *in, uint32_t device, uint32_t sm, uint32_t first)
 {
     struct wsdbg_debug_convergence states[64];
-    const uint32_t count = (uint32_t)__builtin_popcountll(mask);
-    if (in->area->warp_count - first != count ||
-        in->api.getCbuWarpState(device, sm, mask, states, count) != WSDBG_DEBUG_OK)
+    struct wsdbg_inspector_warp *asked[64];
+    uint64_t mask = 0;
+    uint32_t count = 0;
+    for (uint32_t i = first; i < in->area->warp_count; i++) {
+        struct wsdbg_inspector_warp *warp = &in->area->warps[i];
+        if (is_whole(&warp->state))
+            continue;
+        mask |= 1ull << warp->slot;
+        asked[count++] = warp;
+    }
+    if (!count || in->api.getCbuWarpState(device, sm, mask, states, count) != WSDBG_DEBUG_OK)
         return;
     for (uint32_t i = 0; i < count; i++) {
-        in->area->warps[first + i].convergence = states[i];
-        in->area->warps[first + i].convergence_known = true;
+        asked[i]->convergence = states[i];
+        asked[i]->convergence_known = true;
     }
 }
 
@@ -207,7 +229,7 @@ static void read_warps(struct wsdbg_inspection *in)
                 continue;
             for (uint64_t rest = mask; rest; rest &= rest - 1)
                 read_warp(in, device, sm, (uint32_t)__builtin_ctzll(rest));
-            read_convergence(in, device, sm, mask, first);
+            read_convergence(in, device, sm, first);
         }
     }
 }

@@ -14,8 +14,8 @@ enum { LOOKS = 2 };
 #define STOPPED_AT_MOST_NS 1000000000ull
 #define ATTACH_LIMIT_NS 2000000000ull /* and never more than half of the time there is */
 #define STEP_LIMIT_NS 1500000000ull
-/* For the registers of warps beyond one of each state: the GPU stands still meanwhile. */
-#define REGISTERS_NS 30000000ull
+/* For registers, more than a millisecond a warp: the GPU stands still meanwhile. */
+static const struct wsdbg_look_budget registers_budget = {.states_ns = 120000000, .rest_ns = 30000000};
 
 struct wsdbg_live_process {
     uint32_t process_id;
@@ -85,7 +85,7 @@ static struct wsdbg_error *read_stopped(struct wsdbg_live_process *process, stru
 {
     struct wsdbg_error *error = wsdbg_live_machine_read_warps(process->machine, STEP_LIMIT_NS);
     if (!error)
-        error = wsdbg_look_keeper_take(process->keeper, process->machine, process->code, REGISTERS_NS,
+        error = wsdbg_look_keeper_take(process->keeper, process->machine, process->code, registers_budget,
                                        &process->looks[process->count]);
     times->read_ns = lap(since_ns);
     if (error)

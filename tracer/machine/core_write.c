@@ -162,23 +162,38 @@ static void fill_warp(const struct wsdbg_machine *machine, const struct wsdbg_ma
     core_put_u32(row, CORE_WARP_EXITED, filled(warp->exited_lanes));
 }
 
+/* Those of the CTA's warps whose exited lanes are known, or those of which they are not: their rows end before them. */
+static struct wsdbg_error *write_some_warps(struct core_writer *writer, const struct wsdbg_machine_cta *cta,
+                                            struct core_place owner, bool exited)
+{
+    const struct wsdbg_machine_warp *warps = writer->machine->warps;
+    const uint32_t end = cta->warp_first + cta->warp_count;
+    struct core_rows table;
+    uint32_t number, row = 0;
+    struct wsdbg_error *error = core_out_begin_rows(
+        writer->out, shortened(writer->row_bytes->warp, CORE_WARP_EXITED, exited), cta->warp_count, &table);
+    for (uint32_t i = cta->warp_first; !error && i < end; i++)
+        if (warps[i].exited_lanes.known == exited)
+            fill_warp(writer->machine, &warps[i], core_out_add_row(&table));
+    if (!error)
+        error = core_out_end_rows(writer->out, CORE_WARPS, ".cudbg.wptbl", owner, &table, &number);
+    for (uint32_t i = cta->warp_first; !error && i < end; i++) {
+        if (warps[i].exited_lanes.known != exited)
+            continue;
+        writer->warps[i] = (struct core_place){number, row++};
+        error = write_lanes(writer, i);
+    }
+    return error;
+}
+
 static struct wsdbg_error *write_warps(struct core_writer *writer, const struct wsdbg_machine_cta *cta,
                                        struct core_place owner)
 {
-    struct core_rows table;
-    uint32_t number;
-    const bool exited = cta->warp_count && writer->machine->warps[cta->warp_first].exited_lanes.known;
-    struct wsdbg_error *error = core_out_begin_rows(
-        writer->out, shortened(writer->row_bytes->warp, CORE_WARP_EXITED, exited), cta->warp_count, &table);
-    for (uint32_t i = 0; !error && i < cta->warp_count; i++)
-        fill_warp(writer->machine, &writer->machine->warps[cta->warp_first + i], core_out_add_row(&table));
-    if (!error)
-        error = core_out_end_rows(writer->out, CORE_WARPS, ".cudbg.wptbl", owner, &table, &number);
-    for (uint32_t i = 0; !error && i < cta->warp_count; i++) {
-        writer->warps[cta->warp_first + i] = (struct core_place){number, i};
-        error = write_lanes(writer, cta->warp_first + i);
-    }
-    return error;
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        known += writer->machine->warps[cta->warp_first + i].exited_lanes.known;
+    struct wsdbg_error *error = known ? write_some_warps(writer, cta, owner, true) : NULL;
+    return error || known == cta->warp_count ? error : write_some_warps(writer, cta, owner, false);
 }
 
 static void fill_cta(const struct wsdbg_machine *machine, const struct wsdbg_machine_cta *cta, struct core_new_row row)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { READ_BUDGET_NS = 150000000 };
+enum { READ_NS = 150000000 };
 
 static void free_beside(struct wsdbg_looking *looking)
 {
@@ -57,14 +57,13 @@ static struct wsdbg_error *finish(struct wsdbg_looking *looking, struct wsdbg_lo
 }
 
 struct wsdbg_error *wsdbg_look_take_within(struct wsdbg_machine *machine, struct wsdbg_code *code,
-                                           uint64_t read_budget_ns, struct wsdbg_look **out)
+                                           struct wsdbg_look_budget budget, struct wsdbg_look **out)
 {
     struct wsdbg_looking *looking = calloc(1, sizeof *looking);
     struct wsdbg_look *look = calloc(1, sizeof *look);
     struct wsdbg_error *error = &wsdbg_error_no_memory;
     if (looking && look) {
-        *looking = (struct wsdbg_looking){
-            .machine = machine, .code = code, .out = &look->found, .read_budget_ns = read_budget_ns};
+        *looking = (struct wsdbg_looking){.machine = machine, .code = code, .out = &look->found, .budget = budget};
         wsdbg_code_begin(code);
         error = look_at(looking);
         if (!error)
@@ -83,7 +82,7 @@ struct wsdbg_error *wsdbg_look_take_within(struct wsdbg_machine *machine, struct
 
 struct wsdbg_error *wsdbg_look_take(struct wsdbg_machine *machine, struct wsdbg_code *code, struct wsdbg_look **out)
 {
-    return wsdbg_look_take_within(machine, code, READ_BUDGET_NS, out);
+    return wsdbg_look_take_within(machine, code, (struct wsdbg_look_budget){READ_NS, READ_NS}, out);
 }
 
 void wsdbg_look_set_process(struct wsdbg_look *look, uint32_t process_id)

@@ -8,6 +8,7 @@
 #define WSDBG_MACHINE_LOOK_H
 
 #include "machine/code.h"
+#include "machine/interpret.h"
 #include "machine/wait_site.h"
 #include "machine/words.h"
 
@@ -57,7 +58,7 @@ struct wsdbg_look_warp {
     uint64_t alike;   /* equal for warps in the same state, as far as that is seen without registers */
     uint64_t wants;   /* what its lanes wait for: operands */
     bool needs_registers, asked, read; /* read: what its parts wait for needs no more */
-    bool leads; /* the first one of its state */
+    bool leads;                        /* the first one of its state */
     bool wants_known;
     uint32_t decides; /* part whose state is the warp's, WSDBG_NONE */
 };
@@ -105,7 +106,7 @@ struct wsdbg_looking {
         bool found;
         struct wsdbg_loop loop; /* its graph is NULL where there is nothing here */
     } loops[WSDBG_RECENT_LOOPS];
-    uint64_t read_budget_ns;
+    struct wsdbg_look_budget budget;
     uint32_t warps_read;
 };
 

@@ -70,6 +70,7 @@ struct wsdbg_machine_warp {
     uint32_t valid_lanes, active_lanes;
     struct wsdbg_optional_u64 error_pc;
     struct wsdbg_optional_u32 registers; /* a thread, now: after setmaxnreg */
+    /* What the convergence hardware says, lanes' states with it: live not asked for where all lanes are active. */
     struct wsdbg_optional_u32 exited_lanes;
     bool barriers_known;
     uint32_t barriers[WSDBG_MACHINE_BARRIERS]; /* lanes that B0..B15 wait for */

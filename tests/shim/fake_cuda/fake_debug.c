@@ -234,7 +234,8 @@ static uint32_t debug_getNumWarps(uint32_t device, uint32_t *count)
     return 0;
 }
 
-/* Slots 1, 3 and 6 hold the third, the first and the second warp. */
+/* Slots 1, 3 and 6 hold the third, the first and the second warp: its lanes go apart, all go on, stand together but for
+ * one that has gone ahead into a barrier. */
 static const uint32_t slots[FAKE_DEBUG_WARPS] = {1, 3, 6}, warp_in_slot[8] = {[1] = 2, [3] = 0, [6] = 1};
 
 static uint32_t debug_readValidWarps(uint32_t device, uint32_t sm, uint64_t *mask)
@@ -256,11 +257,11 @@ static uint32_t debug_readWarpState(uint32_t device, uint32_t sm, uint32_t warp,
     out->grid_id = FAKE_DEBUG_GRID;
     out->block[0] = FAKE_DEBUG_SMS - 1 - sm;
     out->valid_lanes = 0xffffffff;
-    out->active_lanes = 1;
+    out->active_lanes = warp_in_slot[warp] == 0 ? out->valid_lanes : 1;
     out->cluster_size[0] = 2;
     out->cluster_size[1] = out->cluster_size[2] = 1;
     for (uint32_t lane = 0; lane < 32; lane++) {
-        out->lanes[lane].pc = FAKE_DEBUG_CODE + 16 * lane;
+        out->lanes[lane].pc = FAKE_DEBUG_CODE + (warp_in_slot[warp] == 2 ? 16 * lane : 0);
         out->lanes[lane].thread[0] = warp_in_slot[warp] * 32 + lane;
     }
     return 0;
@@ -280,11 +281,13 @@ static uint32_t debug_getCbuWarpState(uint32_t device, uint32_t sm, uint64_t war
 {
     ENTER("getCbuWarpState");
     NEED_SUSPENDED();
-    (void)device, (void)sm, (void)warps;
+    (void)device, (void)sm;
+    if (count != (uint32_t)__builtin_popcountll(warps))
+        return 0x1;
     memset(out, 0, count * sizeof *out);
-    for (uint32_t i = 0; i < count; i++)
-        out[i].barriers[2] = 0xf0u + i;
-    return count == FAKE_DEBUG_WARPS ? 0 : 0x1;
+    for (; warps; warps &= warps - 1, out++)
+        out->barriers[2] = 0xf0u + (uint32_t)__builtin_ctzll(warps);
+    return 0;
 }
 
 static uint32_t debug_getGridInfo(uint32_t device, uint64_t grid_id, struct wsdbg_debug_grid *out)
