@@ -243,32 +243,33 @@ class Live:
         return out
 
     def healthy(self):
-        """100 looks at a healthy GEMM on eight of the chip's multiprocessors, so that a launch lasts long enough to be seen: the same bits,
-        and its pace before, while and after."""
-        program = [self.tool('gemm'), '--variant', 'plain', '--ctas', '8', '--repeat', '800', '--times', '--checksum']
+        """100 looks at a healthy GEMM that one multiprocessor computes, so that a launch lasts half a second and is seen: the same bits, and
+        its pace before, while and after."""
+        program = [self.tool('gemm'), '--variant', 'plain', '--ctas', '1', '--m', '12288', '--n', '12288', '--k', '12288', '--times', '--checksum']
         out = {}
 
         def look(process):
-            time.sleep(7)
+            time.sleep(8)
             for _ in range(100):
                 process.send_signal(signal.SIGQUIT)
-                time.sleep(0.36)
+                time.sleep(0.45)
 
-        for title, extra in (('alone', None), ('looked at', ['--evidence', 'live'])):
+        for title, repeat, extra in (('alone', '15', None), ('looked at', '125', ['--evidence', 'live'])):
+            command = [*program, '--repeat', repeat]
             if extra is None:
-                done = subprocess.run(program, capture_output=True, text=True, timeout=120)
-                text, status, looks = done.stdout, done.returncode, 0
+                done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+                text, status, looks = done.stdout, done.returncode, None
             else:
-                result = self.watched(program, extra, '10', 120, during=look if extra else None)
+                result = self.watched(command, extra, '10', 150, during=look)
                 text, status = result['stdout'], result['status']
-                looks = len(re.findall(r'where every warp stands now', result['stderr']))
-                out.setdefault('stderr', result['stderr'][-2000:])
+                looks = {'with warps': len(re.findall(r'where every warp stands now', result['stderr'])),
+                         'between launches': len(re.findall(r'saw no warp of a kernel', result['stderr']))}
+                out['stderr'] = result['stderr'][-2000:]
             over = [float(t) for t in re.findall(r'^over ([\d.]+)$', text, re.M)]
             steps = [b - a for a, b in zip(over, over[1:])]
-            third = len(steps) // 6
             out[title] = {'status': status, 'looks': looks, 'checksum': (re.findall(r'checksum: (\w+)', text) or [None])[0],
-                          'launches': len(over), 'first_sixth_ms': spread(steps[10:third]), 'last_sixth_ms': spread(steps[-third:]),
-                          'all_ms': spread(steps), 'longest_ms': sorted(steps)[-5:]}
+                          'launches': len(over), 'first_ms': spread(steps[2:12]), 'all_ms': spread(steps), 'last_ms': spread(steps[-10:]),
+                          'longest_ms': sorted(steps)[-5:]}
             print('healthy', title, {k: v for k, v in out[title].items() if k != 'longest_ms'}, flush=True)
         return out
 

@@ -75,17 +75,17 @@ def timing(table, out):
 
 def healthy(result, out):
     out('## A healthy GEMM, looked at\n')
-    out('`live.py healthy`: 8192³ on eight multiprocessors (26 ms a launch), plain image, 800 launches with a synchronisation each; the second run is')
-    out('looked at again and again (SIGQUIT to wsdbg, 100 times; one that comes while a look is under way adds none).\n')
-    out('| | exit status | looks | checksum | ms a launch, first sixth: median (range) | last sixth | the longest |')
-    out('|' + '---|' * 7)
+    out('`live.py healthy`: 12288³ on one multiprocessor, so that a launch lasts half a second; plain image, a synchronisation after each launch. SIGQUIT is')
+    out('sent to wsdbg 100 times, the first after 8 s; one that comes while a look is under way adds none. A look is an attach, two suspensions, a detach.\n')
+    out('| | exit status | looks that saw warps / came between launches | checksum | launches | ms a launch, first ten: median (range) | all | last ten |')
+    out('|' + '---|' * 8)
     for title in ('alone', 'looked at'):
         r = result[title]
 
         def pace(s):
-            return f"{s['median']:.3f} ({s['min']:.3f}–{s['max']:.3f})" if s else '-'
-        longest = ', '.join(f'{ms:.0f}' for ms in r['longest_ms'][-3:])
-        out(f"| {title} | {r['status']} | {r['looks']} | {r['checksum']} | {pace(r['first_sixth_ms'])} | {pace(r['last_sixth_ms'])} | {longest} |")
+            return f"{s['median']:.1f} ({s['min']:.1f}–{s['max']:.1f})" if s else '-'
+        looks = f"{r['looks']['with warps']} / {r['looks']['between launches']}" if r['looks'] else '-'
+        out(f"| {title} | {r['status']} | {looks} | {r['checksum']} | {r['launches']} | {pace(r['first_ms'])} | {pace(r['all_ms'])} | {pace(r['last_ms'])} |")
     out('')
 
 
