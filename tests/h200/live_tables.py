@@ -62,14 +62,18 @@ def timing(table, out):
         kib = row['kib']
         memory = f"{kib['median'] / 1024:.0f} ({kib['min'] / 1024:.0f}–{kib['max'] / 1024:.0f})" if kib else '-'
         out(f"| {row['case']} | {row['door']} | {row['right']}/{row['runs']} | {median(row['verdict_ms'])} | {memory} |")
-    out('\nWhere a live verdict\'s time goes (one run): the driver\'s steps and what was read.\n')
+    out('\nWhere a verdict\'s time goes (one run of each): attach, suspend, resume and detach are the driver\'s; read is the driver\'s answers and what wsdbg')
+    out('does between them; the rest of the verdict is wsdbg\'s (diagnosis, store, report) and, for two looks, the time until the second.\n')
     keys = ['attach_ns', 'suspend_ns', 'read_ns', 'resume_ns', 'detach_ns']
-    out('| what | look | ' + ' | '.join(key[:-3] + ' ms' for key in keys) + ' | warps | registers read of |')
-    out('|' + '---|' * 9)
+    out('| what | look | ' + ' | '.join(key[:-3] + ' ms' for key in keys) + ' | warps | registers read of | rest of the verdict, ms |')
+    out('|' + '---|' * 10)
     for row in table:
-        for number, look in enumerate(row['looks'] or [], 1):
-            out(f"| {row['case']} | {number} | " + ' | '.join(milliseconds(look, key) for key in keys) +
-                f" | {look.get('warps')} | {look.get('warps_read')} |")
+        looks = row['looks'] or []
+        spent = sum((look.get(key) or 0) for look in looks for key in keys) / 1e6
+        for number, look in enumerate(looks, 1):
+            rest = f"{row['looks_verdict_ms'] - spent:.0f}" if number == len(looks) and row.get('looks_verdict_ms') else ''
+            out(f"| {row['case']}, {row['door']} | {number} | " + ' | '.join(milliseconds(look, key) for key in keys) +
+                f" | {look.get('warps')} | {look.get('warps_read')} | {rest} |")
     out('')
 
 
