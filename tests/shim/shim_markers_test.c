@@ -113,6 +113,47 @@ static void a_capture_in_progress_sees_no_marker(void **state)
     segment_remove(run.pid);
 }
 
+static void a_capture_that_hides_work_is_in_the_row_until_it_ends(void **state)
+{
+    (void)state;
+    struct run run = {.scenario = "long-capture", .environment = {WANTED, "APP_WAITS=1"}};
+    run.program = SHIM_APP_DYNAMIC;
+    run.mode = "dlsym";
+    run_start(&run);
+    run_wait_line(&run, "cuStreamBeginCapture_v2 0");
+    const struct wsdbg_segment *segment = segment_of(run.pid);
+    const struct wsdbg_marker_row *row = &segment->markers[0];
+    await(&row->kept_out_ns, false);
+    assert_int_equal(row->state, WSDBG_MARKER_STARTED);
+    await(&row->kept_out_ns, true);
+    assert_int_equal(row->state, WSDBG_MARKER_WORKS);
+    run_wait_line(&run, "ready");
+    end(&run);
+}
+
+static void a_launch_beside_a_capture_that_never_ends_is_hidden(void **state)
+{
+    (void)state;
+    struct run run = {.scenario = "capture-left", .environment = {WANTED}};
+    const struct wsdbg_segment *segment = start(&run);
+    const struct wsdbg_marker_row *row = &segment->markers[0];
+    await(&row->kept_out_ns, false);
+    assert_true(load(&row->kept_out_ns) >= segment->launches[1].time_ns);
+    assert_int_equal(row->state, WSDBG_MARKER_STARTED);
+    assert_int_equal(load(&row->recorded_ns), 0);
+    end(&run);
+}
+
+static void what_is_captured_alone_hides_nothing(void **state)
+{
+    (void)state;
+    struct run run = {.scenario = "capture-left-idle", .environment = {WANTED}};
+    const struct wsdbg_segment *segment = start(&run);
+    assert_true(segment->launches[0].flags & WSDBG_LAUNCH_CAPTURED);
+    assert_int_equal(load(&segment->markers[0].kept_out_ns), 0);
+    end(&run);
+}
+
 static void what_the_driver_cannot_do_is_noted_once(void **state)
 {
     (void)state;
@@ -182,6 +223,9 @@ int main(void)
         cmocka_unit_test(without_the_word_no_event_is_made),
         cmocka_unit_test(without_launches_no_event_is_made),
         cmocka_unit_test(a_capture_in_progress_sees_no_marker),
+        cmocka_unit_test(a_capture_that_hides_work_is_in_the_row_until_it_ends),
+        cmocka_unit_test(a_launch_beside_a_capture_that_never_ends_is_hidden),
+        cmocka_unit_test(what_is_captured_alone_hides_nothing),
         cmocka_unit_test(what_the_driver_cannot_do_is_noted_once),
         cmocka_unit_test(a_marker_call_that_hangs_holds_nobody_up),
         cmocka_unit_test(contexts_that_come_and_go_take_their_markers_along),

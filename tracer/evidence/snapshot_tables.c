@@ -50,7 +50,7 @@ static uint64_t blocked_since_ns(const struct wsdbg_tracker *tracker, uint32_t c
     return oldest_ns;
 }
 
-/* The marker says it, and where a full queue keeps markers out, or there are none, the threads that wait. */
+/* The marker says it, and where a full queue or a capture keeps markers out, or there are none, the threads that wait. */
 static void set_work(const struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker, uint32_t index,
                      struct wsdbg_context *out)
 {
@@ -62,6 +62,7 @@ static void set_work(const struct wsdbg_builder *builder, const struct wsdbg_tra
     if (!out->alive)
         return;
     out->work_followed = marker.state == WSDBG_MARKER_WORKS;
+    out->hidden_ns = known_unless_zero(out->work_followed ? 0 : marker.kept_out_ns);
     uint64_t since_ns = blocked_since_ns(tracker, index, out->work_followed);
     const bool fresh = marker.checked_ns && marker.checked_ns + MARKER_FRESH_NS >= builder->request->now_ns;
     if (marker.recorded_ns && fresh && (since_ns == 0 || marker.recorded_ns < since_ns))

@@ -68,6 +68,7 @@ struct wsdbg_context {
     uint64_t gpu_now_ns;
     bool work_followed;     /* whether what it was given to do gets done is seen: */
     struct wsdbg_optional_u64 unfinished_ns; /* something that it was given before this moment is not done */
+    struct wsdbg_optional_u64 hidden_ns; /* since then stream captures keep from being seen whether it is */
     struct wsdbg_optional_u64 done_launches; /* its launches with lower sequence numbers are done */
 };
 

@@ -219,7 +219,7 @@ WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_door_row) == 128 + WSDBG_TEXT_BYTES, "do
  * flight means that something the context was given before `recorded_ns` is not done; at `checked_ns` it was not. */
 enum wsdbg_marker_state {
     WSDBG_MARKER_NONE,    /* nobody follows the context */
-    WSDBG_MARKER_STARTED, /* somebody does, and has not put an event down yet */
+    WSDBG_MARKER_STARTED, /* somebody does, and has not put an event down yet, or cannot now */
     WSDBG_MARKER_WORKS,
     WSDBG_MARKER_FAILED   /* the driver cannot; a note says why */
 };
@@ -230,7 +230,9 @@ struct wsdbg_marker_row {
     uint64_t launches;    /* entries of the launch table that had begun when the newest was recorded */
     uint64_t done_launches; /* ... when the newest that has passed was: those are done */
     uint32_t state;       /* enum wsdbg_marker_state */
-    uint32_t reserved[5];
+    uint32_t reserved;
+    uint64_t kept_out_ns; /* since when stream captures keep events away from launches that nobody follows; 0 = none do */
+    uint32_t reserved_too[2];
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_marker_row) == 64, "marker layout");
 
