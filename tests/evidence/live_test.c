@@ -127,6 +127,33 @@ static void registers_and_memory_are_read_as_far_as_they_go(void **state)
     rig_finish(&rig);
 }
 
+/* The rows of a second device's context are added by hand: the fake driver has one device. */
+static void memory_that_another_device_could_have_is_not_known(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    struct wsdbg_machine *machine = rig.machine;
+    unsigned char bytes[8];
+    bool known;
+    look(&rig);
+    rig_ok(machine->ops->global(machine, 0, FAKE_DEBUG_GLOBAL, bytes, sizeof bytes, &known));
+    assert_true(known);
+    machine->contexts[machine->context_count++] =
+        (struct wsdbg_machine_context){.device = 1, .handle = FAKE_DEBUG_CONTEXT + 1};
+    for (int i = 0; i < 2; i++) {
+        rig_ok(machine->ops->global(machine, 0, FAKE_DEBUG_GLOBAL, bytes, sizeof bytes, &known));
+        assert_false(known);
+        rig_ok(machine->ops->constant(machine, 0, 0, 0x210, bytes, sizeof bytes, &known));
+        assert_false(known);
+    }
+    assert_int_equal(machine->note_count, 1);
+    assert_non_null(strstr(machine->notes[0], "several GPUs have code"));
+    rig_ok(machine->ops->shared(machine, 1, 0x410, bytes, sizeof bytes, &known));
+    assert_true(known);
+    leave(&rig);
+    rig_finish(&rig);
+}
+
 static void the_same_door_opens_again(void **state)
 {
     (void)state;
@@ -418,6 +445,7 @@ int main(void)
         cmocka_unit_test(warps_come_by_cta_and_thread_index_not_by_slot),
         cmocka_unit_test(the_convergence_state_is_read_where_lanes_are_idle_or_apart),
         cmocka_unit_test(registers_and_memory_are_read_as_far_as_they_go),
+        cmocka_unit_test(memory_that_another_device_could_have_is_not_known),
         cmocka_unit_test(the_same_door_opens_again),
         cmocka_unit_test(the_order_of_events_does_not_matter),
         cmocka_unit_test(an_injected_library_is_named),

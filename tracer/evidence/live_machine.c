@@ -135,11 +135,30 @@ static struct wsdbg_error *read_shared(struct wsdbg_machine *machine, uint32_t c
                       byte_count, known);
 }
 
-/* The driver takes a global address alone: where several devices have code it could be another one's. */
+/* The driver takes a global address alone, constants' too: where several devices have code what it reads could be
+ * another one's, and is not believed. */
+static bool is_ambiguous(struct wsdbg_machine *machine)
+{
+    static const char words[] = "several GPUs have code, and the driver reads global memory and constants by address "
+                                "alone: they are not known";
+    bool several = false;
+    for (size_t i = 1; i < machine->context_count; i++)
+        several |= machine->contexts[i].device != machine->contexts[0].device;
+    for (size_t i = 0; several && i < machine->note_count; i++)
+        if (strcmp(machine->notes[i], words) == 0)
+            return true;
+    if (several)
+        wsdbg_machine_note(machine, "%s", words);
+    return several;
+}
+
 static struct wsdbg_error *read_global(struct wsdbg_machine *machine, uint32_t context, uint64_t address, void *out,
                                        uint32_t byte_count, bool *known)
 {
     (void)context;
+    *known = false;
+    if (is_ambiguous(machine))
+        return NULL;
     return read_bytes(machine, WSDBG_INSPECT_GLOBAL, (uint64_t[WSDBG_INSPECTOR_ARGUMENTS]){0, 0, 0, address}, out,
                       byte_count, known);
 }
@@ -148,7 +167,7 @@ static struct wsdbg_error *read_constant(struct wsdbg_machine *machine, uint32_t
                                          void *out, uint32_t byte_count, bool *known)
 {
     *known = false;
-    if (grid >= machine->grid_count || machine->grids[grid].device >= machine->device_count)
+    if (grid >= machine->grid_count || machine->grids[grid].device >= machine->device_count || is_ambiguous(machine))
         return NULL;
     const uint32_t ordinal = machine->devices[machine->grids[grid].device].ordinal;
     return read_bytes(
