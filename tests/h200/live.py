@@ -4,9 +4,10 @@
     tests/h200/live.py [--build build] [--out live.json] [--runs 3] [--public FOLDER] [PART ...]
     tests/h200/live.py --table live.json > docs/results/h200-live.md
 
-Parts: hangs, waits, timing, kills, healthy, slow, shapes, mps, user, python, public (default: all).  Results are merged into the JSON
-file.  `mps` starts an MPS daemon of its own and ends it; `user` needs root.  `python` needs PyTorch and Triton; `public` runs the programs in --public (kernels of others with a defect put in by hand, never kept here).  A
-development script: wsdbg itself needs no Python.
+Parts: hangs, waits, timing, kills, healthy, slow, shapes, captures, mps, user, python, public (default: all).  Results are merged
+into the JSON file.  `mps` starts an MPS daemon of its own and ends it; `user` needs root; `python` needs PyTorch and Triton; `public`
+runs the programs in --public (kernels of others with a defect put in by hand, never kept here).  A development script: wsdbg itself needs
+no Python.
 """
 import argparse, json, os, re, signal, statistics, subprocess, sys, tempfile, threading, time
 

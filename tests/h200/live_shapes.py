@@ -1,6 +1,6 @@
-"""live_shapes.py - live.py's parts shapes, mps and user: programs of other shapes, with MPS in the way, as an ordinary user.
+"""live_shapes.py - live.py's parts shapes, captures, mps and user: programs of other shapes, with MPS in the way, as an ordinary user.
 
-Reads what wsdbg says of build/bin/shapes and waits; returns rows for live_tables.py.  Needs build/lib beside build/bin.
+Reads what wsdbg says of build/bin/shapes and waits, and what kernel_stream finds; returns rows for live_tables.py.  Needs build/lib beside build/bin.
 """
 import json, os, re, shutil, signal, subprocess, time
 
@@ -57,9 +57,12 @@ def told(live, result, cause, kernel):
 
 
 def shape(live, mode, cause, kernel, form):
-    program = [live.tool('shapes'), mode, *(['--healthy', '--seconds', '4'] if form == 'healthy' else [])]
-    moments = (1.2, 2.0, 2.8) if form == 'healthy' else (1.5,) if mode.startswith('capture') else ()
-    result = live.watched(program, ['--evidence', 'live'], limit=LIMIT_S, during=looks_at(*moments))
+    capture = mode.startswith('capture')
+    program = [live.tool('shapes'), mode, '--seconds', '5' if capture else '4', *(['--healthy'] if form == 'healthy' else [])]
+    moments = (1.2, 2.0, 2.8) if form == 'healthy' else (1.5,) if capture else ()
+    # So that the capture is seen to end well after the hang was found.
+    extra = ['--on-stall', 'wait'] if mode == 'capture' else []
+    result = live.watched(program, ['--evidence', 'live', *extra], limit=LIMIT_S, during=looks_at(*moments))
     words = own_words(result['stderr'], 'shapes')
     return {'mode': mode, 'form': form, 'expected': [cause, kernel], **told(live, result, cause, kernel), 'complaints': words,
             'printed': result['stdout'].splitlines(), 'skipped': '; '.join(words) if result['status'] == 77 else ''}
@@ -77,6 +80,13 @@ def shapes(live):
             if row['skipped']:
                 break
     return table
+
+
+def captures(live):
+    """What the driver lets a thread of ours do while another one captures."""
+    done = subprocess.run([live.tool('kernel_stream'), '--captures'], capture_output=True, text=True, timeout=LIMIT_S)
+    print('captures', done.returncode, done.stdout, done.stderr, flush=True)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{')]
 
 
 # ---- MPS ----
@@ -159,4 +169,4 @@ def user(live):
         live.bin, live.scratch, live.prefix = kept
 
 
-PARTS = {'shapes': shapes, 'mps': mps, 'user': user}
+PARTS = {'shapes': shapes, 'captures': captures, 'mps': mps, 'user': user}

@@ -141,6 +141,17 @@ def shapes(results, out):
     out('')
 
 
+def captures(rows, out):
+    out('### Calls beside a capture\n')
+    out('`live.py captures`: while another thread captures a stream, one in capture mode relaxed makes one call; a kernel hangs in another stream')
+    out('meanwhile. 0: good, 600: not ready, 900: not permitted while capturing, 901: the capture was spoilt.\n')
+    out('| mode of the capture | call | answer | answer to the end of the capture |')
+    out('|' + '---|' * 4)
+    for row in rows:
+        out(f"| {['global', 'thread-local', 'relaxed'][row['capture_mode']]} | {row['call']} | {row['answer']} | {row['capture_end']} |")
+    out('')
+
+
 def transcripts(title, text, rows, out):
     out(f'## {title}\n')
     out(text + '\n')
@@ -169,6 +180,8 @@ def write(results, out):
         transcripts('Slow, not hung', 'Half a minute of honest work in one launch, `--stall 2`.', results['slow'], out)
     if any(part in results for part in ('shapes', 'mps', 'user')):
         shapes(results, out)
+    if results.get('captures'):
+        captures(results['captures'], out)
     if 'python' in results:
         transcripts('Python, Triton, PyTorch', 'An atomic spin loop in a Triton kernel; `behind`: a cuBLAS product behind it in the same stream.',
                     results['python'], out)

@@ -3,9 +3,9 @@
  * Usage: shapes MODE [--healthy] [--seconds S]      shapes --list
  *
  * Reads: nothing.  Writes: what it does, a line each; "ok STEPS" when all results were right.  The hung form goes on
- * with its other work for S seconds and then waits for the kernel that hangs (capture-left-unseen leaves it); the
- * healthy form does checked work in its place and ends after S seconds.  Status: 0 good, 1 a CUDA error or a wrong
- * result, 2 bad option, 77 no driver or too few devices.
+ * with its other work for S seconds and then waits for the kernel that hangs (capture and capture-left-unseen leave
+ * it); the healthy form does checked work in its place and ends after S seconds.  Status: 0 good, 1 a CUDA error or a
+ * wrong result, 2 bad option, 77 no driver or too few devices.
  */
 #include <getopt.h>
 #include <pthread.h>
@@ -57,7 +57,7 @@ struct wsdbg_error *shapes_work(const struct shapes *s, struct lane *lanes, unsi
     }
     for (unsigned i = 0; i < count; i++)
         steps += i == but ? 0 : lanes[i].steps;
-    if (!error)
+    if (!error && steps)
         shapes_say_ok(steps);
     return error;
 }
@@ -211,29 +211,27 @@ static const struct mode {
     const char *name;
     struct wsdbg_error *(*run)(const struct shapes *);
     const char *kernel, *story;
-    bool is_unseen; /* no verdict can be expected */
 } modes[] = {
-    {"contexts", contexts, MBARRIER, "two contexts of one device, the hang in the second", false},
-    {"devices", devices, MBARRIER, "two devices, the hang on the second", false},
-    {"graph", shapes_graph, MBARRIER, "the kernel is a node of a graph", false},
-    {"capture", shapes_capture, TRANSACTION, "a capture is open for the first S seconds of the hang", false},
-    {"capture-left", shapes_capture_left, TRANSACTION, "a capture never ends, the host waits", false},
-    {"capture-left-unseen", shapes_capture_left_unseen, TRANSACTION, "a capture never ends, the host asks nothing",
-     true},
-    {"cluster", cluster, CLUSTER, "the kernel is launched in clusters", false},
-    {"streams", streams, TRANSACTION, "one of eight streams hangs", false},
-    {"late", late, MBARRIER, "contexts came and went before", false},
-    {"fork", forked, MBARRIER, "a child process does nothing", false},
-    {"threads", threads, MBARRIER, "eight host threads launch, the kernel of one hangs", false},
+    {"contexts", contexts, MBARRIER, "two contexts of one device, the hang in the second"},
+    {"devices", devices, MBARRIER, "two devices, the hang on the second"},
+    {"graph", shapes_graph, MBARRIER, "the kernel is a node of a graph"},
+    {"capture", shapes_capture, TRANSACTION, "a capture is open for the first S seconds of the hang"},
+    {"capture-left", shapes_capture_left, TRANSACTION, "a capture never ends, the host waits"},
+    {"capture-left-unseen", shapes_capture_left_unseen, TRANSACTION, "a capture never ends, the host asks nothing"},
+    {"cluster", cluster, CLUSTER, "the kernel is launched in clusters"},
+    {"streams", streams, TRANSACTION, "one of eight streams hangs"},
+    {"late", late, MBARRIER, "contexts came and went before"},
+    {"fork", forked, MBARRIER, "a child process does nothing"},
+    {"threads", threads, MBARRIER, "eight host threads launch, the kernel of one hangs"},
 };
 #define MODE_COUNT (sizeof modes / sizeof modes[0])
 
-/* name, cause or "" where none can be seen, kernel, story */
+/* name, cause, kernel, story */
 static void print_modes(void)
 {
     for (size_t i = 0; i < MODE_COUNT; i++)
-        printf("%s\t%s\twait_%s\t%s\n", modes[i].name, modes[i].is_unseen ? "" : hang_find(modes[i].kernel)->cause,
-               modes[i].kernel, modes[i].story);
+        printf("%s\t%s\twait_%s\t%s\n", modes[i].name, hang_find(modes[i].kernel)->cause, modes[i].kernel,
+               modes[i].story);
 }
 
 static int complain(const char *word, const char *what)

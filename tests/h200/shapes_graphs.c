@@ -187,7 +187,7 @@ static struct wsdbg_error *with_capture(const struct shapes *s, bool is_left, bo
 
 struct wsdbg_error *shapes_capture(const struct shapes *s)
 {
-    return with_capture(s, false, true);
+    return with_capture(s, false, false);
 }
 
 struct wsdbg_error *shapes_capture_left(const struct shapes *s)

@@ -10,12 +10,13 @@
 #include "../../demo_kernels/common/driver.h"
 
 /* X(function): what the demo programs do not need of the driver. */
-#define SHAPES_FUNCTIONS(X)                                                                                         \
-    X(cuCtxDestroy)                                                                                                 \
-    X(cuGraphCreate)                                                                                                \
-    X(cuGraphAddKernelNode)                                                                                         \
-    X(cuGraphInstantiateWithFlags) X(cuGraphExecDestroy) X(cuGraphDestroy) X(cuGraphLaunch) X(cuStreamBeginCapture) \
-        X(cuStreamEndCapture) X(cuMemcpyDtoHAsync)
+#define SHAPES_FUNCTIONS(X)        \
+    X(cuCtxDestroy)                \
+    X(cuGraphCreate)               \
+    X(cuGraphAddKernelNode)        \
+    X(cuGraphInstantiateWithFlags) \
+    X(cuGraphExecDestroy)          \
+    X(cuGraphDestroy) X(cuGraphLaunch) X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuMemcpyDtoHAsync)
 
 struct shapes_driver {
 #define SHAPES_FIELD(function) __typeof__(&function) function;
