@@ -124,11 +124,16 @@ static void a_look_that_breaks_leaves_the_program_alone(void **state)
     (void)state;
     static const char *const calls[] = {"suspendDevice", "readWarpState", "resumeDevice", "requestCleanupOnDetach"};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        char once[] = "/tmp/wsdbg-once-XXXXXX";
         struct rig rig = rig_start(NULL);
         struct wsdbg_evidence *source = open_live(WSDBG_DOOR_ALWAYS);
+        close(mkstemp(once));
+        setenv("FAKE_CUDA_ONCE", once, 1); /* not in the guardian as well */
         setenv("FAKE_CUDA_CRASH", calls[i], 1);
         struct wsdbg_snapshot snapshot = inspect(source, 3000000000ull);
         unsetenv("FAKE_CUDA_CRASH");
+        unsetenv("FAKE_CUDA_ONCE");
+        assert_int_equal(access(once, F_OK), -1);
         rig_assert_left_alone(&rig);
         wsdbg_snapshot_deinit(&snapshot);
         source->ops->close(source);

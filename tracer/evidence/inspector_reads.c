@@ -75,6 +75,17 @@ static bool has_code(const struct wsdbg_inspector_area *area, uint32_t device)
     return false;
 }
 
+static uint32_t bit_of(uint32_t device)
+{
+    return device < 32 ? 1u << device : 0;
+}
+
+/* Left so by an inspector that died. */
+static bool was_stopped(const struct wsdbg_inspection *in, uint32_t device)
+{
+    return __atomic_load_n(&in->door->row->stopped_devices, __ATOMIC_ACQUIRE) & bit_of(device);
+}
+
 static void list_devices(struct wsdbg_inspection *in)
 {
     struct wsdbg_inspector_area *area = in->area;
@@ -83,21 +94,17 @@ static void list_devices(struct wsdbg_inspection *in)
         return;
     for (uint32_t device = 0; device < count && area->device_count < WSDBG_INSPECTOR_DEVICES; device++) {
         struct wsdbg_inspector_device row = {.device = device};
-        if (has_code(area, device) && in->api.getNumSMs(device, &row.sm_count) == WSDBG_DEBUG_OK &&
+        if ((has_code(area, device) || was_stopped(in, device)) &&
+            in->api.getNumSMs(device, &row.sm_count) == WSDBG_DEBUG_OK &&
             in->api.getNumWarps(device, &row.warps_per_sm) == WSDBG_DEBUG_OK)
             area->devices[area->device_count++] = row;
     }
 }
 
-/* For the traced process, should we die now. */
+/* For the traced process and the guardian, should we die now. */
 static void tell_stopped(const struct wsdbg_inspection *in, uint32_t mask)
 {
     __atomic_store_n(&in->door->row->stopped_devices, mask, __ATOMIC_SEQ_CST);
-}
-
-static uint32_t bit_of(uint32_t device)
-{
-    return device < 32 ? 1u << device : 0;
 }
 
 static uint32_t all_devices(const struct wsdbg_inspector_area *area)
@@ -119,7 +126,7 @@ static bool resumes(struct wsdbg_inspection *in, uint32_t device)
     return false;
 }
 
-/* A device that does not resume stays named: the detach that follows resumes it. */
+/* A device that does not resume stays named: the guardian tries again when we end. */
 void wsdbg_inspect_resume(struct wsdbg_inspection *in)
 {
     uint32_t stopped = 0;

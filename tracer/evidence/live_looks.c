@@ -156,10 +156,10 @@ struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, 
     if (!error)
         error = look_apart(process, deadline_ns);
     since_ns = wsdbg_door_now_ns();
-    struct wsdbg_error *detached = wsdbg_live_machine_detach(process->machine, STEP_LIMIT_NS);
+    struct wsdbg_error *detached = wsdbg_live_machine_detach(process->machine);
     process->times[process->count ? process->count - 1 : 0].detach_ns = lap(&since_ns);
     wsdbg_error_destroy(detached); /* what was seen was seen */
-    wsdbg_live_machine_rescue(process->machine, STEP_LIMIT_NS);
+    wsdbg_live_machine_await_rescue(process->machine, STEP_LIMIT_NS);
     if (error)
         forget_looks(process);
     return error;

@@ -7,8 +7,6 @@
 #include "evidence/live_rows.h"
 
 #define READ_LIMIT_NS 500000000ull
-#define CLEAN_UP_NS \
-    1500000000ull /* an attach that fails leaves in good order: killing the inspector is the last resort */
 
 struct live_machine {
     struct wsdbg_machine base;
@@ -208,10 +206,13 @@ struct wsdbg_error *wsdbg_live_machine_open(const struct wsdbg_door *door, struc
     return NULL;
 }
 
-/* An inspector that broke is replaced. */
-static struct wsdbg_error *ensure_inspector(struct live_machine *live)
+/* An inspector that broke is replaced, once its guardian is through: two at a time would be one too many. */
+static struct wsdbg_error *ensure_inspector(struct live_machine *live, uint64_t limit_ns)
 {
     if (live->inspector && wsdbg_inspector_is_broken(live->inspector)) {
+        if (!wsdbg_inspector_is_freed(live->inspector, limit_ns))
+            return wsdbg_error_create(WSDBG_ERROR_BUSY,
+                                      "a look broke off, and the program is not freed from its inspector yet");
         wsdbg_machine_deinit(&live->base);
         wsdbg_inspector_stop(live->inspector);
         live->inspector = NULL;
@@ -220,13 +221,15 @@ static struct wsdbg_error *ensure_inspector(struct live_machine *live)
     return live->inspector ? NULL : wsdbg_inspector_start(&live->door, &live->inspector);
 }
 
+/* An attach that fails is left again in good order: that time comes on top. */
 struct wsdbg_error *wsdbg_live_machine_attach(struct wsdbg_machine *machine, uint64_t limit_ns)
 {
     struct live_machine *live = live_of(machine);
-    struct wsdbg_error *error = ensure_inspector(live);
+    struct wsdbg_error *error = ensure_inspector(live, limit_ns);
     if (!error)
-        error = wsdbg_inspector_ask(live->inspector, WSDBG_INSPECT_ATTACH,
-                                    (uint64_t[WSDBG_INSPECTOR_ARGUMENTS]){limit_ns}, limit_ns + CLEAN_UP_NS, NULL);
+        error =
+            wsdbg_inspector_ask(live->inspector, WSDBG_INSPECT_ATTACH, (uint64_t[WSDBG_INSPECTOR_ARGUMENTS]){limit_ns},
+                                limit_ns + WSDBG_INSPECTOR_LEAVE_NS, NULL);
     return error ? error : wsdbg_live_module_rows(wsdbg_inspector_area(live->inspector), machine);
 }
 
@@ -256,23 +259,14 @@ struct wsdbg_error *wsdbg_live_machine_resume(struct wsdbg_machine *machine, uin
     return wsdbg_inspector_ask(live_of(machine)->inspector, WSDBG_INSPECT_RESUME, NULL, limit_ns, NULL);
 }
 
-struct wsdbg_error *wsdbg_live_machine_detach(struct wsdbg_machine *machine, uint64_t limit_ns)
+struct wsdbg_error *wsdbg_live_machine_detach(struct wsdbg_machine *machine)
 {
-    return wsdbg_inspector_ask(live_of(machine)->inspector, WSDBG_INSPECT_DETACH, NULL, limit_ns, NULL);
+    return wsdbg_inspector_ask(live_of(machine)->inspector, WSDBG_INSPECT_DETACH, NULL, WSDBG_INSPECTOR_LEAVE_NS, NULL);
 }
 
-bool wsdbg_live_machine_rescue(struct wsdbg_machine *machine, uint64_t limit_ns)
+void wsdbg_live_machine_await_rescue(struct wsdbg_machine *machine, uint64_t limit_ns)
 {
     struct live_machine *live = live_of(machine);
-    if (!live->inspector || !wsdbg_inspector_is_broken(live->inspector) || !wsdbg_door_alive(&live->door))
-        return false;
-    struct wsdbg_error *error = wsdbg_live_machine_attach(machine, limit_ns);
-    if (!error)
-        error = wsdbg_live_machine_suspend(machine, limit_ns, limit_ns);
-    if (!error)
-        error = wsdbg_live_machine_resume(machine, limit_ns);
-    if (!error)
-        error = wsdbg_live_machine_detach(machine, limit_ns);
-    wsdbg_error_destroy(error); /* more cannot be done; the traced process has detached by itself */
-    return true;
+    if (live->inspector && wsdbg_inspector_is_broken(live->inspector))
+        wsdbg_inspector_is_freed(live->inspector, limit_ns);
 }

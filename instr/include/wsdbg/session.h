@@ -170,7 +170,8 @@ struct wsdbg_activity_row {
 /* The door to the GPU's own state: the driver lets a process of wsdbg's (the inspector) stop and read the GPU when the
  * traced process asks it to.  wsdbg writes the upper half, `request` last, and wakes its futex; a thread of the observer
  * that sleeps there otherwise does what is asked, fills the lower half, `done` last, and wakes that.  Once attached it
- * detaches by itself when the inspector is gone or `lease_until_ns` has passed, so that the GPU never stays stopped. */
+ * detaches by itself when the inspector is gone or `lease_until_ns` has passed; then the door is open for another
+ * inspector, which resumes what the first one had stopped. */
 enum wsdbg_door_command {
     WSDBG_DOOR_PROBE = 1, /* say what is in the way, change nothing */
     WSDBG_DOOR_ATTACH,    /* let the inspector in */
@@ -200,7 +201,8 @@ struct wsdbg_door_row {
     uint32_t request;        /* number << 8 | enum wsdbg_door_command; the number counts up */
     uint32_t inspector_pid;
     uint32_t revision;       /* of the interface that the inspector speaks */
-    uint32_t stopped_devices; /* bit n: the inspector may have stopped device n, as the driver numbers them for debuggers */
+    uint32_t stopped_devices; /* bit n: an inspector may have stopped device n (the driver's number for debuggers), and none
+                                 has resumed it since */
     uint64_t lease_until_ns; /* CLOCK_MONOTONIC */
     uint64_t reserved1[5];
 

@@ -1,7 +1,8 @@
 /* fake_debug.c - the debug interface of the fake libcuda: the traced program's side (exported variables, attach,
  * detach) and the inspector's (a function table), joined by a file that FAKE_DEBUG_STATE names.
  *
- * FAKE_CUDA_FAIL_AT, FAKE_CUDA_FAIL, FAKE_CUDA_HANG, FAKE_CUDA_CRASH   as for every call; names as in the table
+ * FAKE_CUDA_FAIL_AT, FAKE_CUDA_FAIL, FAKE_CUDA_HANG, FAKE_CUDA_CRASH, FAKE_CUDA_ONCE   as for every call; names as in
+ *                             the table
  * FAKE_DEBUG_VERSION=major.minor.revision   what it says it speaks (13.0.163)
  * FAKE_DEBUG_ORDER=10,1,7     kinds of the events of an attach, in this order
  * FAKE_DEBUG_TAKEN=1          another tool is in the program: the attach does not come up
@@ -87,19 +88,17 @@ EXPORT void cudbgApiAttach(void)
         start_helper(helper);
 }
 
-/* What a debugger that died had stopped runs again only if it is named. */
+/* As the driver's: what a debugger that died had stopped stays so, also when it is named in the mask. */
 EXPORT void cudbgApiDetach(void)
 {
     fake_log("cudbgApiDetach", fake_enter("cudbgApiDetach"));
     cudbgResumeForAttachDetach = 3;
-    if (cudbgDetachSuspendedDevicesMask & 1)
-        gpu()->suspended = 0;
     gpu()->attached = 0;
 }
 
 /* ---- the inspector's table ---- */
 
-static int initialized, complete;
+static int initialized, complete, stopped_here;
 static int pending[16], pending_count, pending_at; /* kinds of events to come */
 
 /* 0, or the error of a call that was asked to fail. */
@@ -149,6 +148,7 @@ static uint32_t debug_suspendDevice(uint32_t device)
     if (!initialized || !complete || device != 0 || !gpu()->attached)
         return 0x1;
     gpu()->suspended = 1;
+    stopped_here = 1;
     gpu()->suspensions++;
     return 0;
 }
@@ -157,7 +157,10 @@ static uint32_t debug_resumeDevice(uint32_t device)
 {
     ENTER("resumeDevice");
     NEED_SUSPENDED();
+    if (!stopped_here) /* whoever resumes has stopped it: what another debugger left is stopped once more first */
+        return WSDBG_DEBUG_RUNNING_DEVICE;
     gpu()->suspended = 0;
+    stopped_here = 0;
     return device == 0 ? 0 : 0xb;
 }
 
