@@ -245,6 +245,25 @@ static void only_a_revision_that_is_known_is_spoken(void **state)
     unsetenv("FAKE_DEBUG_VERSION");
 }
 
+static void an_inspector_that_has_died_is_not_let_in(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    const pid_t dead = fork();
+    if (dead == 0)
+        _exit(0);
+    assert_int_equal(waitpid(dead, NULL, 0), dead);
+    rig.door.row->inspector_pid = (uint32_t)dead;
+    wsdbg_door_hold(&rig.door, LIMIT_NS);
+    rig_says(wsdbg_door_ask(&rig.door, WSDBG_DOOR_ATTACH, wsdbg_door_now_ns() + LIMIT_NS),
+             "ended before it was let in");
+    assert_int_equal(rig.gpu->attaches, 0);
+    rig_assert_left_alone(&rig);
+    look(&rig);
+    leave(&rig);
+    rig_finish(&rig);
+}
+
 static void the_drivers_helper_process_is_left_alone(void **state)
 {
     (void)state;
@@ -396,6 +415,7 @@ int main(void)
         cmocka_unit_test(an_mps_daemon_is_named),
         cmocka_unit_test(a_tool_in_the_program_or_a_refusal_ends_the_attempt),
         cmocka_unit_test(only_a_revision_that_is_known_is_spoken),
+        cmocka_unit_test(an_inspector_that_has_died_is_not_let_in),
         cmocka_unit_test(the_drivers_helper_process_is_left_alone),
         cmocka_unit_test(any_call_may_fail),
         cmocka_unit_test(any_call_may_hang_or_crash),
