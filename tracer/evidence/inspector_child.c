@@ -23,7 +23,7 @@ enum {
     ATTACHED_MS = 2 /* events are looked for at least this often */
 };
 #define LEASE_NS 3000000000ull
-/* The waits of leave(), together well below WSDBG_INSPECTOR_LEAVE_NS. */
+/* The waits of wsdbg_inspect_leave(), together well below WSDBG_INSPECTOR_LEAVE_NS. */
 #define DETACH_LIMIT_NS 1500000000ull /* until the driver has let us go */
 #define DONE_LIMIT_NS 500000000ull    /* until the program has noted that */
 

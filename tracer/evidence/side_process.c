@@ -49,15 +49,21 @@ static void step_aside(const int kept[2])
 struct wsdbg_error *wsdbg_side_process_start(struct wsdbg_side_process *out, const int kept[2],
                                              void (*work)(const void *argument), const void *argument)
 {
+    sigset_t all, before;
     *out = (struct wsdbg_side_process){.process = -1};
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before); /* nothing ends the new process before it ignores it */
     const pid_t child = fork();
+    const int refused = errno;
+    if (child != 0)
+        sigprocmask(SIG_SETMASK, &before, NULL);
     if (child == 0) {
         step_aside(kept);
         work(argument);
         _exit(0);
     }
     if (child < 0)
-        return wsdbg_error_os(errno, "no process for the inspector");
+        return wsdbg_error_os(refused, "no process for the inspector");
     out->process = (int)syscall(SYS_pidfd_open, child, 0);
     if (out->process >= 0) {
         out->id = child;
