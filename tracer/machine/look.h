@@ -1,6 +1,6 @@
 /* look.h - the parts of one look at a machine, private to this room.  One file a part, in this order: look_rows (with
- * look_sites), look_reads (with look_operands), look_states, families, roles, look_barriers, reaches,
- * code.
+ * look_sites), look_reads (with look_operands), look_states, families, roles, look_barriers,
+ * look_exceptions, reaches, code.
  *
  * Every row of the snapshot that is being made has one of these beside it, at the same index.
  */
@@ -14,7 +14,7 @@
 
 /* A row of capacity that grows with what it counts. */
 struct wsdbg_look_capacity {
-    size_t functions, sites, code, parts, barriers, accesses, reaches, excerpts, names;
+    size_t functions, sites, code, parts, barriers, accesses, reaches, excerpts, names, exceptions;
 };
 
 static inline uint64_t wsdbg_mix(uint64_t hash, uint64_t value)
@@ -117,6 +117,7 @@ struct wsdbg_error *wsdbg_look_states(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_families(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_roles(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_barriers(struct wsdbg_looking *looking);
+struct wsdbg_error *wsdbg_look_exceptions(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_reaches(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_code(struct wsdbg_looking *looking);
 
@@ -140,6 +141,10 @@ struct wsdbg_error *wsdbg_look_loop(struct wsdbg_looking *looking, const struct 
 void wsdbg_look_forget_loops(struct wsdbg_looking *looking);
 /* Reads what the part waits for, with the registers of its first lane; needs none where the code alone says it. */
 struct wsdbg_error *wsdbg_look_operands(struct wsdbg_looking *looking, uint32_t part);
+/* The address that a memory operand names with the registers of a lane of a warp: 64 bits, or an offset in shared memory
+ * with its rank.  What is read is kept as excerpts. */
+struct wsdbg_error *wsdbg_look_address(struct wsdbg_looking *looking, uint32_t warp, uint32_t lane,
+                                       const struct wsdbg_operand *operand, uint64_t *address, bool *known);
 /* The stance of a part, NULL where it does not stand in its grid's kernel.  Valid until the next call. */
 struct wsdbg_error *wsdbg_look_stance(struct wsdbg_looking *looking, uint32_t part, const struct wsdbg_stance **out);
 /* The family and stage of an mbarrier; false where it belongs to none. */

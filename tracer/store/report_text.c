@@ -38,15 +38,13 @@ static void kernel_text(const char *symbol, char *out, size_t bytes)
 static void findings_block(const struct wsdbg_report *r, bool colour, FILE *out)
 {
     const struct wsdbg_report_finding *first = &r->findings[0];
-    wsdbg_report_line(out,
-                      !colour                         ? NULL
-                      : r->hang || r->fault_count > 0 ? "1;31"
-                                                      : "1;33",
-                      "%s: %s (%s)",
-                      r->hang              ? "HANG"
-                      : r->fault_count > 0 ? "FAULT"
-                                           : "STALL",
-                      wsdbg_cause_name(first->cause), wsdbg_confidence_name(first->confidence));
+    const bool fault = !r->hang && r->fault_count > 0;
+    const char *colours = !colour ? NULL : r->hang || fault ? "1;31" : "1;33";
+    if (fault && first->cause == WSDBG_CAUSE_UNKNOWN)
+        wsdbg_report_line(out, colours, "FAULT: no cause found, but where it happened");
+    else
+        wsdbg_report_line(out, colours, "%s: %s (%s)", r->hang ? "HANG" : fault ? "FAULT" : "STALL",
+                          wsdbg_cause_name(first->cause), wsdbg_confidence_name(first->confidence));
     wsdbg_report_wrap(out, NULL, "  ", first->sentence);
     if (first->fix[0])
         wsdbg_report_wrap(out, colour ? "32" : NULL, "Fix: ", first->fix);

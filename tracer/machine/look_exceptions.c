@@ -1,0 +1,192 @@
+/* look_exceptions.c - errors that the GPU reported of warps: which instruction it was, and what that was to work on.
+ *
+ * Reads: lanes' exceptions, error PCs, and registers of the lanes they were reported of.  Writes: snapshot.exceptions,
+ * what ended each context, and what was read as excerpts.
+ *
+ * A warp may go on for a few instructions before it is stopped: an operand is known only where none of those between
+ * the instruction and the lane's counter, in one straight line, wrote a register of it.
+ */
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "machine/look.h"
+
+/* An exception number beyond these is no number of one. */
+enum { CODE_MOST = 0xffff };
+
+static uint32_t code_of(const struct wsdbg_machine_warp *warp, uint32_t lane)
+{
+    const uint32_t code = warp->valid_lanes >> lane & 1 ? warp->lanes[lane].exception : 0;
+    return code <= CODE_MOST ? code : 0;
+}
+
+/* What ends a context is known also where its warps have no rows. */
+static void end_contexts(struct wsdbg_looking *looking)
+{
+    const struct wsdbg_machine *machine = looking->machine;
+    for (size_t i = 0; i < machine->warp_count; i++) {
+        const struct wsdbg_machine_warp *warp = &machine->warps[i];
+        const uint32_t grid = warp->cta < machine->cta_count ? machine->ctas[warp->cta].grid : WSDBG_NONE;
+        const uint32_t context = grid < machine->grid_count ? machine->grids[grid].context : WSDBG_NONE;
+        for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES && context < looking->out->context_count; lane++) {
+            struct wsdbg_context *row = &looking->out->contexts[context];
+            if (row->error == 0 && code_of(warp, lane)) {
+                row->error = -(int32_t)code_of(warp, lane);
+                row->alive = false;
+            }
+        }
+    }
+}
+
+static bool still_holds(const struct wsdbg_code_place *place, const struct wsdbg_operand *operand, uint64_t pc)
+{
+    const struct wsdbg_graph *graph = place->function->graph;
+    const struct wsdbg_block *block =
+        wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, place->instruction));
+    const uint64_t from = wsdbg_code_address(place);
+    const uint64_t passed = pc >= from ? (pc - from) / WSDBG_INSTRUCTION_BYTES : UINT64_MAX;
+    if (passed > block->first + block->count - place->instruction)
+        return false;
+    for (uint32_t i = place->instruction; i < place->instruction + passed; i++)
+        if (wsdbg_writes_operand(wsdbg_graph_instruction(graph, i), operand))
+            return false;
+    return true;
+}
+
+static const struct wsdbg_access *access_at(const struct wsdbg_look_grid *grid, const struct wsdbg_code_place *place)
+{
+    for (size_t i = 0; grid->kernel && grid->kernel->function == place->function && i < grid->kernel->access_count; i++)
+        if (grid->kernel->accesses[i].instruction == place->instruction)
+            return &grid->kernel->accesses[i];
+    return NULL;
+}
+
+static uint32_t barrier_at(const struct wsdbg_snapshot *out, uint32_t cta, uint32_t offset)
+{
+    for (uint32_t i = 0; i < out->barrier_count; i++)
+        if (out->barriers[i].cta == cta && out->barriers[i].kind == WSDBG_BARRIER_MBARRIER &&
+            out->barriers[i].shared_offset.known && out->barriers[i].shared_offset.value == offset)
+            return i;
+    return WSDBG_NONE;
+}
+
+static bool names_global_memory(const struct wsdbg_instruction *instruction)
+{
+    switch (instruction->operation) {
+    case WSDBG_OP_LD:
+    case WSDBG_OP_LDG:
+    case WSDBG_OP_ST:
+    case WSDBG_OP_STG:
+    case WSDBG_OP_ATOM:
+    case WSDBG_OP_ATOMG:
+    case WSDBG_OP_RED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The mbarrier by the lane's registers, or by the code alone where that names one. */
+static struct wsdbg_error *find_barrier(struct wsdbg_looking *looking, const struct wsdbg_access *access,
+                                        const struct wsdbg_operand *operand, uint32_t lane,
+                                        struct wsdbg_exception *row)
+{
+    const uint32_t cta = looking->out->warps[row->warp].cta;
+    uint64_t address = 0;
+    bool known = false;
+    struct wsdbg_error *error = NULL;
+    if (operand)
+        error = wsdbg_look_address(looking, row->warp, lane, operand, &address, &known);
+    if (error)
+        return error;
+    if (known) {
+        const uint32_t target = wsdbg_look_target(looking, cta, (uint32_t)address);
+        row->remote = target == WSDBG_NONE;
+        if (!row->remote)
+            row->barrier = barrier_at(looking->out, target, (uint32_t)address & WSDBG_OFFSET_MASK);
+    } else if (access->address.known && access->address.count == 1 && !access->is_any_rank) {
+        row->barrier = barrier_at(looking->out, cta, (uint32_t)access->address.base & WSDBG_OFFSET_MASK);
+    }
+    return NULL;
+}
+
+/* What the instruction at an exact place was to work on. */
+static struct wsdbg_error *find_object(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,
+                                       uint32_t lane, uint64_t pc, struct wsdbg_exception *row)
+{
+    const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(place->function->graph, place->instruction);
+    const struct wsdbg_look_grid *grid =
+        &looking->grids[looking->out->ctas[looking->out->warps[row->warp].cta].grid];
+    const struct wsdbg_access *access = access_at(grid, place);
+    const struct wsdbg_operand *operand = wsdbg_memory_operand(instruction);
+    bool known = false;
+    uint64_t address = 0;
+    if (operand && !still_holds(place, operand, pc))
+        operand = NULL;
+    if (access && wsdbg_is_mbarrier_access(access->kind)) {
+        row->access = access->kind;
+        return find_barrier(looking, access, operand, lane, row);
+    }
+    if (!operand || !names_global_memory(instruction))
+        return NULL;
+    struct wsdbg_error *error = wsdbg_look_address(looking, row->warp, lane, operand, &address, &known);
+    if (!error && known)
+        row->address = wsdbg_known_u64(address);
+    return error;
+}
+
+static struct wsdbg_error *add(struct wsdbg_looking *looking, uint32_t warp, uint32_t lane, uint32_t lanes)
+{
+    struct wsdbg_snapshot *out = looking->out;
+    const struct wsdbg_machine_warp *machine_warp = &looking->machine->warps[looking->warps[warp].machine];
+    const struct wsdbg_machine_lane *thread = &machine_warp->lanes[lane];
+    struct wsdbg_grid *grid = &out->grids[out->ctas[out->warps[warp].cta].grid];
+    struct wsdbg_code_place place;
+    if (!wsdbg_grow((void **)&out->exceptions, &looking->capacity.exceptions, out->exception_count + 1,
+                    sizeof *out->exceptions))
+        return &wsdbg_error_no_memory;
+    struct wsdbg_exception *row = &out->exceptions[out->exception_count++];
+    *row = (struct wsdbg_exception){.warp = warp,
+                                    .code = thread->exception,
+                                    .lanes = lanes,
+                                    .thread = {thread->thread[0], thread->thread[1], thread->thread[2]},
+                                    .pc = machine_warp->error_pc.known ? machine_warp->error_pc.value : thread->pc,
+                                    .exact = machine_warp->error_pc.known,
+                                    .site = WSDBG_NONE,
+                                    .barrier = WSDBG_NONE};
+    struct wsdbg_error *error = wsdbg_code_find(
+        looking->code, looking->machine, looking->grids[grid - out->grids].machine, row->pc, &place);
+    if (error || !place.function)
+        return error;
+    error = wsdbg_look_site(looking, &place, grid->module, &row->site);
+    return error || !row->exact ? error : find_object(looking, &place, lane, thread->pc, row);
+}
+
+/* One row for the lanes of a warp with the same number. */
+static struct wsdbg_error *add_warp(struct wsdbg_looking *looking, uint32_t warp)
+{
+    const struct wsdbg_machine_warp *machine_warp = &looking->machine->warps[looking->warps[warp].machine];
+    struct wsdbg_error *error = NULL;
+    uint32_t done = 0;
+    for (uint32_t lane = 0; !error && lane < WSDBG_MACHINE_LANES; lane++) {
+        uint32_t lanes = 0;
+        const uint32_t code = done >> lane & 1 ? 0 : code_of(machine_warp, lane);
+        for (uint32_t other = lane; code && other < WSDBG_MACHINE_LANES; other++)
+            if (code_of(machine_warp, other) == code)
+                lanes |= 1u << other;
+        done |= lanes;
+        if (code)
+            error = add(looking, warp, lane, lanes);
+    }
+    return error;
+}
+
+struct wsdbg_error *wsdbg_look_exceptions(struct wsdbg_looking *looking)
+{
+    struct wsdbg_error *error = NULL;
+    end_contexts(looking);
+    for (uint32_t i = 0; !error && i < looking->out->warp_count; i++)
+        if (looking->warps[i].machine != WSDBG_NONE)
+            error = add_warp(looking, i);
+    return error;
+}
