@@ -105,10 +105,16 @@ static void a_fault_is_no_hang(void **state)
     (void)state;
     write_dump("fault", &small, 0x1000);
     struct outcome outcome = WSDBG("core", "-o", "kept.db", "fault");
-    const char said[] = "the GPU reported CUDA_EXCEPTION_14 in thread (3,0,0) of CTA (0,0,0) at 0x7f1000000000: that "
-                        "ended the kernel, it did not hang\n";
     assert_int_equal(outcome.status, 0);
-    check_says(outcome.err, said);
+    check_says(outcome.out, "GPU fault: CUDA_EXCEPTION_14 (illegal address) ended context 0 on");
+    check_says(outcome.out, "FAULT: UNKNOWN (the GPU says where, nothing says why)\n"
+                            "  The GPU stopped warp 0, thread (3,0,0) of CTA (0,0,0), with CUDA_EXCEPTION_14 (illegal "
+                            "address) at 0x7f1000000000.\n");
+    check_says(outcome.err, "that ended the kernel, it did not hang\n");
+    outcome_free(&outcome);
+    outcome = WSDBG("report", "--json", "kept.db");
+    check_says(outcome.out, "\"error\": null");
+    check_says(outcome.out, "\"exception\": 14");
     outcome_free(&outcome);
 }
 

@@ -48,7 +48,9 @@ static void a_dump_is_asked_for_and_opened_when_it_is_whole(void **state)
     struct told told = {.progress = {.advance = keep_most}};
     const uint32_t self = (uint32_t)getpid();
     dump_driver_start(&driver, self, SIZE_MAX);
-    struct wsdbg_error *error = wsdbg_core_dump_take(".", self, in_ms(20000), &told.progress, &machine);
+    const struct wsdbg_core_wait wait = {
+        .folder = ".", .process_id = self, .deadline_ns = in_ms(20000), .progress = &told.progress};
+    struct wsdbg_error *error = wsdbg_core_dump_take(&wait, &machine);
     if (error)
         fail_msg("%s", wsdbg_error_message(error));
     struct stat whole;
@@ -67,7 +69,8 @@ static void a_dump_is_asked_for_and_opened_when_it_is_whole(void **state)
 static void assert_no_dump(uint32_t process_id, const char *words)
 {
     struct wsdbg_machine *machine = NULL;
-    struct wsdbg_error *error = wsdbg_core_dump_take(".", process_id, in_ms(100), NULL, &machine);
+    const struct wsdbg_core_wait wait = {.folder = ".", .process_id = process_id, .deadline_ns = in_ms(100)};
+    struct wsdbg_error *error = wsdbg_core_dump_take(&wait, &machine);
     assert_non_null(error);
     assert_string_equal(wsdbg_error_message(error), words);
     assert_null(machine);
@@ -111,7 +114,8 @@ static void a_process_that_ends_is_not_waited_for(void **state)
     assert_int_equal(waitpid(child, NULL, 0), child);
     dump_driver_start(&driver, (uint32_t)child, 0);
     struct wsdbg_machine *machine = NULL;
-    struct wsdbg_error *error = wsdbg_core_dump_take(".", (uint32_t)child, UINT64_MAX, NULL, &machine);
+    const struct wsdbg_core_wait wait = {.folder = ".", .process_id = (uint32_t)child, .deadline_ns = UINT64_MAX};
+    struct wsdbg_error *error = wsdbg_core_dump_take(&wait, &machine);
     assert_non_null(error);
     snprintf(words, sizeof words, "process %d ended before its GPU core dump was whole (0 bytes)", (int)child);
     assert_string_equal(wsdbg_error_message(error), words);

@@ -13,10 +13,11 @@ static const char preload_name[] = "LD_PRELOAD";
 static const char shim_prefix[] = "libwsdbg-"; /* libwsdbg-shim.so, libwsdbg-cupti.so */
 
 /* What the driver reads when CUDA is initialized. */
-static const char core_enable[] = "CUDA_ENABLE_USER_TRIGGERED_COREDUMP", core_pipe[] = "CUDA_COREDUMP_PIPE",
+static const char core_enable[] = "CUDA_ENABLE_USER_TRIGGERED_COREDUMP",
+                  core_on_error[] = "CUDA_ENABLE_COREDUMP_ON_EXCEPTION", core_pipe[] = "CUDA_COREDUMP_PIPE",
                   core_file[] = "CUDA_COREDUMP_FILE", core_flags[] = "CUDA_COREDUMP_GENERATION_FLAGS";
 
-enum { ADDED_VARIABLES = 12 };
+enum { ADDED_VARIABLES = 12 }; /* the NULL at the end among them */
 
 static bool is_variable(const char *entry, const char *name)
 {
@@ -26,7 +27,7 @@ static bool is_variable(const char *entry, const char *name)
 
 static bool is_core_variable(const char *entry)
 {
-    return is_variable(entry, core_enable) || is_variable(entry, core_pipe) || is_variable(entry, core_file) ||
+    return is_variable(entry, core_enable) || is_variable(entry, core_on_error) || is_variable(entry, core_pipe) || is_variable(entry, core_file) ||
            is_variable(entry, core_flags);
 }
 
@@ -96,7 +97,8 @@ static bool add_core(char **list, size_t *count, const char *folder)
         return true;
     snprintf(path[0], sizeof path[0], "%s/" WSDBG_CORE_PIPE_PREFIX "%%p", folder);
     snprintf(path[1], sizeof path[1], "%s/" WSDBG_CORE_FILE_PREFIX "%%p", folder);
-    return add(list, count, core_enable, "1") && add(list, count, core_pipe, path[0]) &&
+    return add(list, count, core_enable, "1") && add(list, count, core_on_error, "1") &&
+           add(list, count, core_pipe, path[0]) &&
            add(list, count, core_file, path[1]) &&
            add(list, count, core_flags, core_leaves_out);
 }

@@ -236,10 +236,15 @@ static void judge_fault(struct loop *loop, uint64_t now_ns)
     struct wsdbg_diagnosis diagnosis = {0};
     struct wsdbg_evidence *evidence = loop->watch->evidence;
     loop->faults_judged = count_faults(&loop->last);
+    if (evidence->ops->fetch)
+        evidence->ops->fetch(evidence, &loop->last, loop->watch->look_ns);
     struct wsdbg_error *error = evidence->ops->inspect(evidence, now_ns, WSDBG_RING_NS, &snapshot);
     if (!error) {
+        wsdbg_watch_say_notes(loop->watch, &loop->last, &snapshot, &loop->noted);
         wsdbg_snapshot_deinit(&loop->last);
         loop->last = snapshot;
+        if (snapshot.look_count > 0)
+            loop->watch->looked_by = snapshot.source;
         count_what_was_seen(loop->watch, &loop->last);
         record(loop, now_ns);
         error = wsdbg_diagnose_faults(&loop->last, &diagnosis);
@@ -307,8 +312,9 @@ static uint64_t due_since_ns(const struct loop *loop, uint64_t now_ns)
 /* Looks with everything; the newest look is then this one. */
 static struct wsdbg_error *inspect(struct loop *loop, uint64_t time_ns)
 {
-    struct wsdbg_evidence *evidence = loop->watch->evidence;
-    const uint64_t deadline_ns = loop->watch->look_ns ? loop->watch->look_ns : WSDBG_RING_NS;
+    struct wsdbg_watch *watch = loop->watch;
+    struct wsdbg_evidence *evidence = watch->evidence;
+    const uint64_t deadline_ns = watch->look_ns ? watch->look_ns : WSDBG_RING_NS;
     struct wsdbg_snapshot snapshot = {0};
     struct wsdbg_error *error = evidence->ops->inspect(evidence, time_ns, deadline_ns, &snapshot);
     if (error)
@@ -317,7 +323,7 @@ static struct wsdbg_error *inspect(struct loop *loop, uint64_t time_ns)
     wsdbg_snapshot_deinit(&loop->last);
     loop->last = snapshot;
     if (snapshot.look_count > 0)
-        loop->watch->looked_by = snapshot.source;
+        watch->looked_by = snapshot.source;
     return NULL;
 }
 

@@ -43,3 +43,12 @@ uint32_t wsdbg_machine_warp_index(const struct wsdbg_machine *machine, const str
     const uint64_t linear = row * grid->block[0] + lane->thread[0];
     return linear / WSDBG_MACHINE_LANES < 64 ? (uint32_t)(linear / WSDBG_MACHINE_LANES) : WSDBG_NONE;
 }
+
+bool wsdbg_machine_has_exception(const struct wsdbg_machine *machine)
+{
+    for (size_t i = 0; i < machine->warp_count; i++)
+        for (size_t lane = 0; lane < WSDBG_MACHINE_LANES; lane++)
+            if (machine->warps[i].valid_lanes >> lane & 1 && machine->warps[i].lanes[lane].exception)
+                return true;
+    return false;
+}

@@ -119,6 +119,9 @@ void wsdbg_machine_note(struct wsdbg_machine *machine, const char *format, ...) 
 /* Linear thread index / 32 of the warp in its CTA, from the first valid lane; WSDBG_NONE where the grid is not known. */
 uint32_t wsdbg_machine_warp_index(const struct wsdbg_machine *machine, const struct wsdbg_machine_warp *warp);
 
+/* Whether the GPU reported an error of some thread. */
+bool wsdbg_machine_has_exception(const struct wsdbg_machine *machine);
+
 /* Opens a GPU core dump, plain or gzip'd.  BAD_INPUT and VERSION name what, where and why. */
 struct wsdbg_error *wsdbg_machine_open_core(const char *path, struct wsdbg_machine **out);
 /* Whether two core dumps that could be opened hold the same bytes, packed or not: a dump says when it was made, so two

@@ -69,16 +69,18 @@ const char *wsdbg_exception_words(uint32_t code)
     return code < sizeof words / sizeof *words ? words[code] : NULL;
 }
 
+const char *wsdbg_fault_words(int32_t error)
+{
+    return error < 0 ? wsdbg_exception_words(-(uint32_t)error) : wsdbg_cuda_error_words(error);
+}
+
 /* "CUDA error 719 (unspecified launch failure)" */
 static void name_error(int32_t error, char *out, size_t room)
 {
-    const uint32_t exception = error < 0 ? -(uint32_t)error : 0;
-    const char *words = exception ? wsdbg_exception_words(exception) : wsdbg_cuda_error_words(error);
-    const char *open = words ? " (" : "", *close = words ? ")" : "";
-    if (exception)
-        snprintf(out, room, "CUDA_EXCEPTION_%u%s%s%s", exception, open, words ? words : "", close);
-    else
-        snprintf(out, room, "CUDA error %d%s%s%s", error, open, words ? words : "", close);
+    const char *words = wsdbg_fault_words(error);
+    const char *kind = error < 0 ? "CUDA_EXCEPTION_" : "CUDA error ";
+    snprintf(out, room, "%s%u%s%s%s", kind, error < 0 ? -(uint32_t)error : (uint32_t)error, words ? " (" : "",
+             words ? words : "", words ? ")" : "");
 }
 
 uint32_t wsdbg_context_number(const struct wsdbg_snapshot *snapshot, size_t context)

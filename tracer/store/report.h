@@ -85,7 +85,7 @@ struct wsdbg_report_grid {
 /* A context that an error of the GPU ended. */
 struct wsdbg_report_fault {
     uint32_t process_id, context; /* number in its process */
-    int32_t error;                /* CUresult */
+    int32_t error;                /* as in struct wsdbg_context */
     char device_name[96];
     struct wsdbg_optional_u64 state_age_ns;
     char sentence[WSDBG_FAULT_BYTES];

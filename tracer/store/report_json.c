@@ -207,7 +207,7 @@ static json_t *grids_json(const struct wsdbg_report *r)
         json_object_set_new(row, "warps_live", json_integer(g->warps_live));
         json_object_set_new(row, "warps_exited", json_integer(g->warps_exited));
         json_object_set_new(row, "running", json_boolean(g->running));
-        json_object_set_new(row, "context_error", g->context_error ? json_integer(g->context_error) : json_null());
+        json_object_set_new(row, "context_error", g->context_error > 0 ? json_integer(g->context_error) : json_null());
         json_object_set_new(row, "launch", launch_json(&g->launch));
         json_array_append_new(array, row);
     }
@@ -223,8 +223,9 @@ static json_t *faults_json(const struct wsdbg_report *r)
         json_object_set_new(row, "process_id", json_integer(f->process_id));
         json_object_set_new(row, "context", json_integer(f->context));
         json_object_set_new(row, "device", text_or_null(f->device_name));
-        json_object_set_new(row, "error", json_integer(f->error));
-        json_object_set_new(row, "words", text_or_null(wsdbg_cuda_error_words(f->error)));
+        json_object_set_new(row, "error", f->error > 0 ? json_integer(f->error) : json_null());
+        json_object_set_new(row, "exception", f->error < 0 ? json_integer(-(json_int_t)f->error) : json_null());
+        json_object_set_new(row, "words", text_or_null(wsdbg_fault_words(f->error)));
         json_object_set_new(row, "state_age_ns", u64_or_null(f->state_age_ns));
         json_object_set_new(row, "sentence", text_or_null(f->sentence));
         json_array_append_new(array, row);

@@ -41,7 +41,7 @@ static void findings_block(const struct wsdbg_report *r, bool colour, FILE *out)
     const bool fault = !r->hang && r->fault_count > 0;
     const char *colours = !colour ? NULL : r->hang || fault ? "1;31" : "1;33";
     if (fault && first->cause == WSDBG_CAUSE_UNKNOWN)
-        wsdbg_report_line(out, colours, "FAULT: no cause found, but where it happened");
+        wsdbg_report_line(out, colours, "FAULT: UNKNOWN (the GPU says where, nothing says why)");
     else
         wsdbg_report_line(out, colours, "%s: %s (%s)", r->hang ? "HANG" : fault ? "FAULT" : "STALL",
                           wsdbg_cause_name(first->cause), wsdbg_confidence_name(first->confidence));

@@ -275,7 +275,9 @@ struct wsdbg_segment {
     uint64_t launch_count;    /* launches ever, also those that left the ring */
     uint64_t activity_count;
     uint64_t lost_rows;       /* rows not recorded because a table was full */
-    uint64_t reserved[8];
+    uint64_t hold_exit_until_ns; /* wsdbg's: a GPU core dump of the process is being written, so that exit() is to wait
+                                    for it, ten seconds at most; CLOCK_MONOTONIC, renewed while wsdbg waits, 0 = not */
+    uint64_t reserved[7];
 
     struct wsdbg_context_row contexts[WSDBG_CONTEXT_ROWS];
     struct wsdbg_module_row modules[WSDBG_MODULE_ROWS];
