@@ -103,6 +103,75 @@ static void a_dump_that_does_not_come_is_waited_for_until_the_deadline(void **st
     dump_driver_stop(&driver);
 }
 
+static void a_dump_that_stands_still_is_given_up(void **state)
+{
+    (void)state;
+    struct dump_driver driver;
+    struct wsdbg_machine *machine = NULL;
+    const uint32_t self = (uint32_t)getpid();
+    char words[160];
+    dump_driver_start(&driver, self, 5000);
+    const struct wsdbg_core_wait wait = {
+        .folder = ".", .process_id = self, .deadline_ns = UINT64_MAX, .still_ns = 200000000};
+    struct wsdbg_error *error = wsdbg_core_dump_take(&wait, &machine);
+    assert_non_null(error);
+    snprintf(words, sizeof words,
+             "the GPU core dump of process %u does not come: the driver wrote nothing for 0.2 s (5000 bytes so far)",
+             self);
+    assert_string_equal(wsdbg_error_message(error), words);
+    wsdbg_error_destroy(error);
+    dump_driver_stop(&driver);
+}
+
+/* A signal that came before the wait was meant for something else. */
+static bool is_wanted_soon(struct wsdbg_cancel *cancel, uint64_t since_ns)
+{
+    (void)cancel;
+    return in_ms(0) > since_ns + 50000000;
+}
+
+static void a_wait_can_be_cancelled(void **state)
+{
+    (void)state;
+    struct dump_driver driver;
+    struct wsdbg_machine *machine = NULL;
+    struct wsdbg_cancel cancel = {.is_wanted = is_wanted_soon};
+    const uint32_t self = (uint32_t)getpid();
+    char words[160];
+    dump_driver_start(&driver, self, 0);
+    const struct wsdbg_core_wait wait = {
+        .folder = ".", .process_id = self, .deadline_ns = UINT64_MAX, .cancel = &cancel};
+    struct wsdbg_error *error = wsdbg_core_dump_take(&wait, &machine);
+    assert_non_null(error);
+    snprintf(words, sizeof words, "a signal ended the wait for the GPU core dump of process %u (0 bytes)", self);
+    assert_string_equal(wsdbg_error_message(error), words);
+    wsdbg_error_destroy(error);
+    dump_driver_stop(&driver);
+}
+
+/* Nobody listens to a pipe: it is not needed. */
+static void a_dump_that_the_driver_makes_by_itself_is_opened(void **state)
+{
+    (void)state;
+    struct wsdbg_machine *machine = NULL;
+    const uint32_t self = (uint32_t)getpid();
+    const struct wsdbg_core_wait wait = {.folder = ".", .process_id = self, .deadline_ns = in_ms(20000)};
+    char file[64], words[128];
+    snprintf(words, sizeof words, "the driver of process %u left no GPU core dump", self);
+    struct wsdbg_error *error = wsdbg_core_dump_collect(&wait, &machine);
+    assert_non_null(error);
+    assert_string_equal(wsdbg_error_message(error), words);
+    wsdbg_error_destroy(error);
+    snprintf(file, sizeof file, WSDBG_CORE_FILE_PREFIX "%u", self);
+    for (int taken = 0; taken < 2; taken++) { /* a dump that is there is not asked for */
+        assert_int_equal(link("whole", file), 0);
+        assert_null(taken ? wsdbg_core_dump_take(&wait, &machine) : wsdbg_core_dump_collect(&wait, &machine));
+        assert_int_equal(machine->warp_count, 8);
+        machine->ops->close(machine);
+        assert_int_equal(access(file, F_OK), -1);
+    }
+}
+
 static void a_process_that_ends_is_not_waited_for(void **state)
 {
     (void)state;
@@ -130,6 +199,9 @@ int main(void)
         cmocka_unit_test(why_there_is_no_dump_is_said),
         cmocka_unit_test(a_dump_that_does_not_come_is_waited_for_until_the_deadline),
         cmocka_unit_test(a_process_that_ends_is_not_waited_for),
+        cmocka_unit_test(a_dump_that_stands_still_is_given_up),
+        cmocka_unit_test(a_wait_can_be_cancelled),
+        cmocka_unit_test(a_dump_that_the_driver_makes_by_itself_is_opened),
     };
     return cmocka_run_group_tests(tests, dump_driver_enter_folder, dump_driver_leave_folder);
 }

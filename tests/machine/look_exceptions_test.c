@@ -43,7 +43,8 @@ static void an_arrival_that_ended_the_kernel_is_seen_with_its_mbarrier(void **st
     const struct wsdbg_exception *row = &snapshot.exceptions[0];
     assert_int_equal(row->code, 4);
     assert_int_equal(snapshot.warps[row->warp].warp, 1);
-    assert_int_equal(row->lanes, 1);
+    assert_int_equal(row->lanes, UINT32_MAX); /* the hardware tells of the warp, the guard of the thread */
+    assert_true(row->thread_known);
     assert_int_equal(row->thread[0], 32);
     assert_true(row->exact);
     assert_int_equal(row->access, WSDBG_ACCESS_ARRIVE);
@@ -66,6 +67,7 @@ static void a_register_that_was_written_since_tells_nothing(void **state)
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(snapshot.exceptions[i].access, WSDBG_ACCESS_ARRIVE_EXPECT);
         assert_int_equal(snapshot.exceptions[i].barrier, WSDBG_NONE);
+        assert_false(snapshot.exceptions[i].thread_known);
         assert_int_equal(snapshot.warps[snapshot.exceptions[i].warp].cta, i);
     }
     wsdbg_snapshot_deinit(&snapshot);

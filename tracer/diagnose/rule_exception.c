@@ -78,13 +78,15 @@ static bool finds_nobody(const struct wsdbg_exception *e)
     return (e->code == CLUSTER_BLOCK_NOT_PRESENT || e->code == BLOCK_NOT_PRESENT) && is_arrival(e) && e->remote;
 }
 
-/* "thread (32,0,0) of CTA (0,0,0)" */
+/* "thread (32,0,0) of CTA (0,0,0)", or "CTA (0,0,0)" where no single one is known */
 static struct wsdbg_phrase say_thread(const struct wsdbg_case *c, const struct wsdbg_exception *e)
 {
     struct wsdbg_phrase phrase = {""};
     const struct wsdbg_cta *cta = &c->snapshot->ctas[c->snapshot->warps[e->warp].cta];
-    wsdbg_print(phrase.text, sizeof phrase.text, "thread (%u,%u,%u) of CTA (%u,%u,%u)", e->thread[0], e->thread[1],
-                e->thread[2], cta->x, cta->y, cta->z);
+    char thread[48] = "";
+    if (e->thread_known)
+        wsdbg_print(thread, sizeof thread, "thread (%u,%u,%u) of ", e->thread[0], e->thread[1], e->thread[2]);
+    wsdbg_print(phrase.text, sizeof phrase.text, "%sCTA (%u,%u,%u)", thread, cta->x, cta->y, cta->z);
     return phrase;
 }
 
@@ -161,7 +163,7 @@ static void say_spent(struct wsdbg_case *c, const struct wsdbg_exception *e, uin
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s arrived on %s%s when the count of its phase was spent: it is initialised for %u arrival%s, which had "
-                "been made, and %lld bytes were still missing. The GPU stopped %s for it with %s.",
+                "been made, and %lld bytes were still missing. For that the GPU stopped it, in %s, with %s.",
                 wsdbg_say_warp(c, local_warp(c, e->warp)).text, wsdbg_say_object(c, barrier).text,
                 say_place(c, e).text, word.expected, word.expected == 1 ? "" : "s", (long long)word.bytes,
                 say_thread(c, e).text, say_code(e).text);
@@ -181,8 +183,8 @@ static void say_nobody(struct wsdbg_case *c, const struct wsdbg_exception *e)
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s arrived%s on an mbarrier of another CTA of its cluster, which is not there any more. The GPU stopped "
-                "%s for it with %s.",
+                "%s arrived%s on an mbarrier of another CTA of its cluster, which is not there any more. For that the GPU "
+                "stopped it, in %s, with %s.",
                 wsdbg_say_warp(c, local_warp(c, e->warp)).text, say_place(c, e).text, say_thread(c, e).text,
                 say_code(e).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
@@ -202,7 +204,7 @@ static void say_unknown(struct wsdbg_case *c, const struct wsdbg_exception *e)
         wsdbg_print(object, sizeof object, ", an %s on %s",
                     e->access == WSDBG_ACCESS_WAIT ? "mbarrier wait" : "mbarrier operation",
                     wsdbg_say_object(c, e->barrier).text);
-    wsdbg_print(finding->sentence, sizeof finding->sentence, "the GPU stopped %s, %s, with %s%s%s%s.",
+    wsdbg_print(finding->sentence, sizeof finding->sentence, "the GPU stopped %s, in %s, with %s%s%s%s.",
                 wsdbg_say_warp(c, local_warp(c, e->warp)).text, say_thread(c, e).text, say_code(e).text,
                 say_place(c, e).text, address, object);
 }

@@ -3,10 +3,12 @@
  * Reads: lanes' exceptions, error PCs, and registers of the lanes they were reported of.  Writes: snapshot.exceptions,
  * what ended each context, and what was read as excerpts.
  *
- * A warp may go on for a few instructions before it is stopped: an operand is known only where none of those between
- * the instruction and the lane's counter, in one straight line, wrote a register of it.
+ * Mostly an error is reported of all lanes of a warp, whichever it was; those that were at the instruction are the active
+ * ones whose guard holds.  A warp may go on for a few instructions before it is stopped: an operand, or a guard, is known
+ * only where none of those between the instruction and the lane's counter, in one straight line, wrote a register of it.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "machine/look.h"
@@ -38,19 +40,61 @@ static void end_contexts(struct wsdbg_looking *looking)
     }
 }
 
-static bool still_holds(const struct wsdbg_code_place *place, const struct wsdbg_operand *operand, uint64_t pc)
+/* How far the lane with this counter is behind the place, in one straight line; false where it is not. */
+static bool passed_since(const struct wsdbg_code_place *place, uint64_t pc, uint32_t *passed)
 {
     const struct wsdbg_graph *graph = place->function->graph;
-    const struct wsdbg_block *block =
-        wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, place->instruction));
+    const struct wsdbg_block *block = wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, place->instruction));
     const uint64_t from = wsdbg_code_address(place);
-    const uint64_t passed = pc >= from ? (pc - from) / WSDBG_INSTRUCTION_BYTES : UINT64_MAX;
-    if (passed > block->first + block->count - place->instruction)
-        return false;
+    const uint64_t count = pc >= from ? (pc - from) / WSDBG_INSTRUCTION_BYTES : UINT64_MAX;
+    *passed = (uint32_t)count;
+    return count <= block->first + block->count - place->instruction;
+}
+
+static bool still_holds(const struct wsdbg_code_place *place, const struct wsdbg_operand *operand, uint32_t passed)
+{
     for (uint32_t i = place->instruction; i < place->instruction + passed; i++)
-        if (wsdbg_writes_operand(wsdbg_graph_instruction(graph, i), operand))
+        if (wsdbg_writes_operand(wsdbg_graph_instruction(place->function->graph, i), operand))
             return false;
     return true;
+}
+
+/* Whether the lane executed the instruction, as far as its guard tells. */
+static struct wsdbg_error *is_guard_open(struct wsdbg_looking *looking, uint32_t machine_warp, uint32_t lane,
+                                         const struct wsdbg_code_place *place, uint32_t passed, bool *open, bool *known)
+{
+    const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(place->function->graph, place->instruction);
+    const struct wsdbg_operand guard = {.kind = WSDBG_OPERAND_PREDICATE, .number = instruction->guard, .registers = 1};
+    uint32_t mask = 0;
+    *open = *known = instruction->guard == WSDBG_PT;
+    if (*known || instruction->guard_is_uniform || !still_holds(place, &guard, passed))
+        return NULL;
+    struct wsdbg_error *error =
+        looking->machine->ops->predicates(looking->machine, machine_warp, lane, &mask, known);
+    *open = !error && *known && (mask >> instruction->guard & 1) != instruction->guard_is_negated;
+    return error;
+}
+
+/* Of the lanes that the error was reported of, those that were at the instruction; 0 = not known. */
+static struct wsdbg_error *find_lanes(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,
+                                      uint32_t machine_warp, uint32_t reported, uint32_t *lanes)
+{
+    const struct wsdbg_machine_warp *warp = &looking->machine->warps[machine_warp];
+    struct wsdbg_error *error = NULL;
+    bool all_known = true;
+    *lanes = 0;
+    for (uint32_t lane = 0; !error && all_known && lane < WSDBG_MACHINE_LANES; lane++) {
+        uint32_t passed;
+        bool open = false;
+        if (!(reported & warp->active_lanes & warp->valid_lanes & UINT32_C(1) << lane))
+            continue;
+        all_known = passed_since(place, warp->lanes[lane].pc, &passed);
+        if (all_known)
+            error = is_guard_open(looking, machine_warp, lane, place, passed, &open, &all_known);
+        *lanes |= (uint32_t)open << lane;
+    }
+    *lanes = all_known ? *lanes : 0;
+    return error;
 }
 
 static const struct wsdbg_access *access_at(const struct wsdbg_look_grid *grid, const struct wsdbg_code_place *place)
@@ -86,53 +130,71 @@ static bool names_global_memory(const struct wsdbg_instruction *instruction)
     }
 }
 
-/* The mbarrier by the lane's registers, or by the code alone where that names one. */
-static struct wsdbg_error *find_barrier(struct wsdbg_looking *looking, const struct wsdbg_access *access,
-                                        const struct wsdbg_operand *operand, uint32_t lane,
-                                        struct wsdbg_exception *row)
+/* What the operand names in all of the lanes alike. */
+static struct wsdbg_error *find_address(struct wsdbg_looking *looking, uint32_t warp,
+                                        const struct wsdbg_code_place *place, uint32_t lanes,
+                                        struct wsdbg_optional_u64 *out)
+{
+    const struct wsdbg_operand *operand =
+        wsdbg_memory_operand(wsdbg_graph_instruction(place->function->graph, place->instruction));
+    const struct wsdbg_machine_warp *machine_warp = &looking->machine->warps[looking->warps[warp].machine];
+    struct wsdbg_error *error = NULL;
+    bool alike = operand && lanes;
+    for (uint32_t left = lanes; !error && alike && left; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        uint64_t address = 0;
+        uint32_t passed;
+        alike = passed_since(place, machine_warp->lanes[lane].pc, &passed) && still_holds(place, operand, passed);
+        if (alike)
+            error = wsdbg_look_address(looking, warp, lane, operand, &address, &alike);
+        alike = alike && (!out->known || out->value == address);
+        *out = wsdbg_known_u64(address);
+    }
+    out->known = !error && alike;
+    return error;
+}
+
+/* The mbarrier by the lanes' registers, or by the code alone where that names one. */
+static void find_barrier(const struct wsdbg_looking *looking, const struct wsdbg_access *access,
+                         struct wsdbg_optional_u64 address, struct wsdbg_exception *row)
 {
     const uint32_t cta = looking->out->warps[row->warp].cta;
-    uint64_t address = 0;
-    bool known = false;
-    struct wsdbg_error *error = NULL;
-    if (operand)
-        error = wsdbg_look_address(looking, row->warp, lane, operand, &address, &known);
-    if (error)
-        return error;
-    if (known) {
-        const uint32_t target = wsdbg_look_target(looking, cta, (uint32_t)address);
+    if (address.known) {
+        const uint32_t target = wsdbg_look_target(looking, cta, (uint32_t)address.value);
         row->remote = target == WSDBG_NONE;
         if (!row->remote)
-            row->barrier = barrier_at(looking->out, target, (uint32_t)address & WSDBG_OFFSET_MASK);
+            row->barrier = barrier_at(looking->out, target, (uint32_t)address.value & WSDBG_OFFSET_MASK);
     } else if (access->address.known && access->address.count == 1 && !access->is_any_rank) {
         row->barrier = barrier_at(looking->out, cta, (uint32_t)access->address.base & WSDBG_OFFSET_MASK);
     }
-    return NULL;
 }
 
-/* What the instruction at an exact place was to work on. */
+/* What the instruction at an exact place was to work on, and which thread was there. */
 static struct wsdbg_error *find_object(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,
-                                       uint32_t lane, uint64_t pc, struct wsdbg_exception *row)
+                                       struct wsdbg_exception *row)
 {
-    const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(place->function->graph, place->instruction);
-    const struct wsdbg_look_grid *grid =
-        &looking->grids[looking->out->ctas[looking->out->warps[row->warp].cta].grid];
+    const uint32_t machine_warp = looking->warps[row->warp].machine;
+    const struct wsdbg_look_grid *grid = &looking->grids[looking->out->ctas[looking->out->warps[row->warp].cta].grid];
     const struct wsdbg_access *access = access_at(grid, place);
-    const struct wsdbg_operand *operand = wsdbg_memory_operand(instruction);
-    bool known = false;
-    uint64_t address = 0;
-    if (operand && !still_holds(place, operand, pc))
-        operand = NULL;
+    struct wsdbg_optional_u64 address = {0};
+    uint32_t lanes;
+    struct wsdbg_error *error = find_lanes(looking, place, machine_warp, row->lanes, &lanes);
+    if (!error)
+        error = find_address(looking, row->warp, place, lanes, &address);
+    if (error)
+        return error;
+    if (lanes && !(lanes & (lanes - 1))) {
+        const struct wsdbg_machine_warp *warp = &looking->machine->warps[machine_warp];
+        memcpy(row->thread, warp->lanes[__builtin_ctz(lanes)].thread, sizeof row->thread);
+        row->thread_known = true;
+    }
     if (access && wsdbg_is_mbarrier_access(access->kind)) {
         row->access = access->kind;
-        return find_barrier(looking, access, operand, lane, row);
+        find_barrier(looking, access, address, row);
+    } else if (names_global_memory(wsdbg_graph_instruction(place->function->graph, place->instruction))) {
+        row->address = address;
     }
-    if (!operand || !names_global_memory(instruction))
-        return NULL;
-    struct wsdbg_error *error = wsdbg_look_address(looking, row->warp, lane, operand, &address, &known);
-    if (!error && known)
-        row->address = wsdbg_known_u64(address);
-    return error;
+    return NULL;
 }
 
 static struct wsdbg_error *add(struct wsdbg_looking *looking, uint32_t warp, uint32_t lane, uint32_t lanes)
@@ -140,7 +202,7 @@ static struct wsdbg_error *add(struct wsdbg_looking *looking, uint32_t warp, uin
     struct wsdbg_snapshot *out = looking->out;
     const struct wsdbg_machine_warp *machine_warp = &looking->machine->warps[looking->warps[warp].machine];
     const struct wsdbg_machine_lane *thread = &machine_warp->lanes[lane];
-    struct wsdbg_grid *grid = &out->grids[out->ctas[out->warps[warp].cta].grid];
+    const struct wsdbg_grid *grid = &out->grids[out->ctas[out->warps[warp].cta].grid];
     struct wsdbg_code_place place;
     if (!wsdbg_grow((void **)&out->exceptions, &looking->capacity.exceptions, out->exception_count + 1,
                     sizeof *out->exceptions))
@@ -149,6 +211,7 @@ static struct wsdbg_error *add(struct wsdbg_looking *looking, uint32_t warp, uin
     *row = (struct wsdbg_exception){.warp = warp,
                                     .code = thread->exception,
                                     .lanes = lanes,
+                                    .thread_known = !(lanes & (lanes - 1)),
                                     .thread = {thread->thread[0], thread->thread[1], thread->thread[2]},
                                     .pc = machine_warp->error_pc.known ? machine_warp->error_pc.value : thread->pc,
                                     .exact = machine_warp->error_pc.known,
@@ -159,7 +222,7 @@ static struct wsdbg_error *add(struct wsdbg_looking *looking, uint32_t warp, uin
     if (error || !place.function)
         return error;
     error = wsdbg_look_site(looking, &place, grid->module, &row->site);
-    return error || !row->exact ? error : find_object(looking, &place, lane, thread->pc, row);
+    return error || !row->exact ? error : find_object(looking, &place, row);
 }
 
 /* One row for the lanes of a warp with the same number. */

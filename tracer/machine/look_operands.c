@@ -442,9 +442,6 @@ struct wsdbg_error *wsdbg_look_address(struct wsdbg_looking *looking, uint32_t w
 {
     struct lane lane = {.looking = looking, .warp = looking->warps[warp].machine, .lane = lane_number};
     uint32_t offset = 0;
-    lane.error = read_registers(&lane, warp);
-    if (lane.error)
-        return lane.error;
     const bool is_pair = operand->kind == WSDBG_OPERAND_MEMORY && operand->registers == 2;
     *known = is_pair ? pair_address(&lane, operand, address) : value_of(&lane, operand, &offset);
     if (!is_pair)
