@@ -109,9 +109,10 @@ static void a_fault_is_no_hang(void **state)
     struct outcome outcome = WSDBG("core", "-o", "kept.db", "fault");
     assert_int_equal(outcome.status, 0);
     check_says(outcome.out, "GPU fault: CUDA_EXCEPTION_14 (illegal address) ended context 0 on");
-    check_says(outcome.out, "FAULT: UNKNOWN (the GPU says where, nothing says why)\n"
-                            "  The GPU stopped warp 0, in thread (3,0,0) of CTA (0,0,0), with CUDA_EXCEPTION_14 (illegal "
-                            "address) at\n  0x7f1000000000.\n");
+    check_says(outcome.out,
+               "FAULT: UNKNOWN (the GPU says where, nothing says why)\n"
+               "  The GPU stopped warp 0, in thread (3,0,0) of CTA (0,0,0), with CUDA_EXCEPTION_14 (illegal "
+               "address) at\n  0x7f1000000000.\n");
     check_says(outcome.err, "that ended the kernel, it did not hang\n");
     outcome_free(&outcome);
     outcome = WSDBG("report", "--json", "kept.db");
@@ -226,7 +227,8 @@ static void a_run_without_an_answer_says_so(void **state)
 }
 
 /* The driver has written its dump before the program hears of the error. */
-static const char faulting_program[] = "cp " SPENT " $(echo $CUDA_COREDUMP_FILE | sed s/%p/$$/); exec " FAKE_HANG " fault";
+static const char faulting_program[] =
+    "cp " SPENT " $(echo $CUDA_COREDUMP_FILE | sed s/%p/$$/); exec " FAKE_HANG " fault";
 
 static void a_run_explains_an_error_with_the_drivers_dump(void **state)
 {

@@ -137,6 +137,26 @@ static void sigquit_shows_where_warps_stand_during_a_capture(void **state)
     assert_sigquit_shows_where_warps_stand("capture-left");
 }
 
+/* The driver takes the question for a dump and never answers; the program lives through the signal that ends the wait.
+ * Its contexts are lost all the same. */
+static void a_program_whose_dump_does_not_come_is_ended(void **state)
+{
+    (void)state;
+    struct running running =
+        WSDBG_START("run", "-o", "x.db", "--evidence=core", "--stall", "0.5", "--", "sh", "-c",
+                    "pipe=$(echo $CUDA_COREDUMP_PIPE | sed s/%p/$$/); mkfifo $pipe waits; trap '' TERM;"
+                    "sleep 20 > waits & (head -c 1 $pipe > asked; echo >> asked) & APP_WAITS=1 exec " SHIM_APP
+                    " proc hang < waits");
+    wait_for_file("asked");
+    kill(running.pid, SIGTERM);
+    struct outcome run = finish(running);
+    assert_int_equal(run.status, 124);
+    assert_says(run.err, "a signal ended the wait for the GPU core dump of process ");
+    assert_says(run.err, "costs the program its contexts all the same; the program is ended now\n");
+    assert_says(run.err, "no hang seen, but the GPU could not be looked at; session in x.db\n");
+    outcome_free(&run);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -148,6 +168,7 @@ int main(void)
         TEST(sigquit_shows_where_warps_stand),
         TEST(sigquit_shows_where_warps_stand_during_a_capture),
         TEST(a_kernel_beside_a_capture_that_never_ends_is_looked_at),
+        TEST(a_program_whose_dump_does_not_come_is_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,8 @@ static void begin(struct scene *scene, size_t most_bytes, bool done)
              : (struct wsdbg_marker_row){
                    .state = WSDBG_MARKER_WORKS, .recorded_ns = now_ns - ample_ns, .checked_ns = now_ns};
     dump_driver_start(&scene->driver, self, most_bytes);
-    assert_null(wsdbg_evidence_open_core(scene->session, NULL, ".", WSDBG_DOOR_WHERE_NEEDED, NULL, NULL, &scene->source));
+    assert_null(
+        wsdbg_evidence_open_core(scene->session, NULL, ".", WSDBG_DOOR_WHERE_NEEDED, NULL, NULL, &scene->source));
 }
 
 static void end(struct scene *scene, unsigned asked)

@@ -1,5 +1,5 @@
-/* look_exceptions_test.c - what is seen of an error that the GPU reported: the instruction, and what that was to work on.
- * Real dumps of arrivals on a phase whose count was spent, and a dump of a hang with an error put in by hand. */
+/* look_exceptions_test.c - what is seen of an error that the GPU reported: the instruction, and what that was to work
+ * on. Real dumps of arrivals on a phase whose count was spent, and a dump of a hang with an error put in by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

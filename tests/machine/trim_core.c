@@ -2,9 +2,9 @@
  * code's line tables (the folder of whoever compiled it) replaced by TO, which is as long.
  *
  * Kept: every row; the machine code of kernels that run; constant banks; uniform registers and predicates; registers of
- * one lane for each place where lanes of a warp stand, and of the lane that an error was reported of; shared memory in lines of 64 bytes, but only those that hold
- * something like an mbarrier, or nothing.  Left out is what a diagnosis does not ask for: accumulators of the other
- * lanes and tiles of matrices. */
+ * one lane for each place where lanes of a warp stand, and of the lane that an error was reported of; shared memory in
+ * lines of 64 bytes, but only those that hold something like an mbarrier, or nothing.  Left out is what a diagnosis
+ * does not ask for: accumulators of the other lanes and tiles of matrices. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -19,8 +19,8 @@ static uint64_t now_ns(void)
 /* A program that waits at its end, with this word in its segment. */
 static uint64_t *start(struct run *run, uint64_t hold_until_ns)
 {
-    *run = (struct run){
-        .program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "plain", .environment = {"APP_WAITS=1"}};
+    *run =
+        (struct run){.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "plain", .environment = {"APP_WAITS=1"}};
     run_start(run);
     run_wait_line(run, "ready");
     struct wsdbg_segment *segment = (struct wsdbg_segment *)segment_of(run->pid);

@@ -14,6 +14,7 @@
 #include "cmd/options.h"
 #include "cmd/session.h"
 #include "machine/interpret.h"
+#include "model/fault.h"
 
 enum { DUMPS_MAX = 16 };
 #define READ_NS UINT64_C(60000000000) /* a file does not stand still for it */
@@ -101,18 +102,11 @@ static void dumps_deinit(struct dumps *dumps)
     free(dumps->contexts);
 }
 
-static bool has_faulted(const struct wsdbg_snapshot *snapshot)
-{
-    for (size_t i = 0; i < snapshot->context_count; i++)
-        if (snapshot->contexts[i].error)
-            return true;
-    return false;
-}
-
 /* A kernel that a fault ended did not hang, whatever its warps wait for. */
 static struct wsdbg_error *diagnose(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *diagnosis)
 {
-    return has_faulted(snapshot) ? wsdbg_diagnose_faults(snapshot, diagnosis) : wsdbg_diagnose(snapshot, diagnosis);
+    return wsdbg_fault_count(snapshot) ? wsdbg_diagnose_faults(snapshot, diagnosis)
+                                       : wsdbg_diagnose(snapshot, diagnosis);
 }
 
 static struct wsdbg_error *store_all(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
@@ -128,9 +122,8 @@ static struct wsdbg_error *store_all(struct wsdbg_store *store, const struct wsd
     return error ? error : wsdbg_store_end(store, &end);
 }
 
-static struct wsdbg_error *fill_database(const char *path, char *const *operands,
-                                         const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
-                                         bool *created)
+static struct wsdbg_error *fill_database(const char *path, char *const *operands, const struct wsdbg_snapshot *snapshot,
+                                         const struct wsdbg_diagnosis *diagnosis, bool *created)
 {
     char hostname[256] = "";
     char **words = calloc(DUMPS_MAX + 3, sizeof *words);
@@ -179,7 +172,7 @@ static struct wsdbg_error *print_report(const char *path, bool json)
 static void say_outcome(const struct dumps *dumps, const struct wsdbg_snapshot *snapshot,
                         const struct wsdbg_diagnosis *diagnosis)
 {
-    if (has_faulted(snapshot))
+    if (wsdbg_fault_count(snapshot))
         wsdbg_say("the GPU reported an error: that ended the kernel, it did not hang");
     else if (!dumps->warps)
         wsdbg_say("the core dump holds no running kernel");
@@ -250,7 +243,9 @@ const struct wsdbg_command wsdbg_command_core = {
     .description =
         "Reads a GPU core dump, plain or packed by gzip, and reports like wsdbg run: which warps wait where, for\n"
         "which barrier, what that still misses, and why. The kernel needs no probes and no line information.\n"
-        "Several dumps of one process, oldest first, also show what moved between them.\n"
+        "Several dumps of one process, oldest first, also show what moved between them. Of a kernel that an error of\n"
+        "the GPU ended it says which instruction of which warp that was, on which mbarrier or address, as far as the\n"
+        "dump tells.\n"
         "\n"
         "A program that hangs writes a dump when it was started with CUDA_ENABLE_USER_TRIGGERED_COREDUMP=1,\n"
         "CUDA_COREDUMP_PIPE=PIPE and CUDA_COREDUMP_GENERATION_FLAGS=skip_nonrelocated_elf_images,\n"

@@ -27,8 +27,8 @@ static bool is_variable(const char *entry, const char *name)
 
 static bool is_core_variable(const char *entry)
 {
-    return is_variable(entry, core_enable) || is_variable(entry, core_on_error) || is_variable(entry, core_pipe) || is_variable(entry, core_file) ||
-           is_variable(entry, core_flags);
+    return is_variable(entry, core_enable) || is_variable(entry, core_on_error) || is_variable(entry, core_pipe) ||
+           is_variable(entry, core_file) || is_variable(entry, core_flags);
 }
 
 /* Variables this file sets itself: an outer session's must not show through. */

@@ -312,15 +312,15 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
 static void finish_child(struct run *run, const struct wsdbg_watch *watch, char *outcome, size_t outcome_bytes,
                          int *status)
 {
-    bool stopped_early = watch->hang && run->options->on_stall != WSDBG_ON_STALL_WAIT;
+    bool stopped_early = (watch->hang || watch->lost) && run->options->on_stall != WSDBG_ON_STALL_WAIT;
     *status = WSDBG_EXIT_HANG;
     if (stopped_early && run->options->on_stall == WSDBG_ON_STALL_DETACH) {
-        snprintf(outcome, outcome_bytes, "left hanging");
+        snprintf(outcome, outcome_bytes, watch->hang ? "left hanging" : "left, no GPU core dump came");
         return;
     }
     if (stopped_early) {
         size_t left = wsdbg_child_kill(run->child);
-        snprintf(outcome, outcome_bytes, "killed after a hang");
+        snprintf(outcome, outcome_bytes, watch->hang ? "killed after a hang" : "killed, no GPU core dump came");
         if (left > 0)
             wsdbg_watch_say(watch, "%zu process%s of the program would not die, not even of SIGKILL", left,
                             left == 1 ? "" : "es");

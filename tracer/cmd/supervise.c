@@ -41,13 +41,13 @@ struct wsdbg_child {
     pid_t id;
     int status; /* as waitpid gives it */
     bool ended, stopped;
-    bool stop_asked;    /* SIGTSTP was seen since the child last went on */
-    bool look_asked;    /* SIGQUIT was seen, with quit_looks */
-    bool refresh_asked; /* ... look_signal */
-    bool killed;        /* by wsdbg_child_kill */
+    bool stop_asked;       /* SIGTSTP was seen since the child last went on */
+    bool look_asked;       /* SIGQUIT was seen, with quit_looks */
+    bool refresh_asked;    /* ... look_signal */
+    bool killed;           /* by wsdbg_child_kill */
     uint64_t end_asked_ns; /* when the newest signal came that wants wsdbg to end, 0 = none */
-    int signals;        /* signalfd */
-    int go, failure;    /* pipes: "execute now" to the child, errno of exec from it */
+    int signals;           /* signalfd */
+    int go, failure;       /* pipes: "execute now" to the child, errno of exec from it */
     sigset_t mask_before;
     struct sigaction pipe_before;
     struct termios terminal_before;

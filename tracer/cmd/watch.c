@@ -220,49 +220,6 @@ static bool judge(struct loop *loop, const struct wsdbg_stall *stall, enum wsdbg
     return hang;
 }
 
-static size_t count_faults(const struct wsdbg_snapshot *snapshot)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < snapshot->context_count; i++)
-        count += snapshot->contexts[i].error != 0;
-    return count;
-}
-
-/* Every fault is looked at once, with everything that is left of its context: the first one of several need not be the
- * one that shows a cause.  The first cause is reported like a hang's; the program goes its own way. */
-static void judge_fault(struct loop *loop, uint64_t now_ns)
-{
-    struct wsdbg_snapshot snapshot = {0};
-    struct wsdbg_diagnosis diagnosis = {0};
-    struct wsdbg_evidence *evidence = loop->watch->evidence;
-    loop->faults_judged = count_faults(&loop->last);
-    if (evidence->ops->fetch)
-        evidence->ops->fetch(evidence, &loop->last, loop->watch->look_ns);
-    struct wsdbg_error *error = evidence->ops->inspect(evidence, now_ns, WSDBG_RING_NS, &snapshot);
-    if (!error) {
-        wsdbg_watch_say_notes(loop->watch, &loop->last, &snapshot, &loop->noted);
-        wsdbg_snapshot_deinit(&loop->last);
-        loop->last = snapshot;
-        if (snapshot.look_count > 0)
-            loop->watch->looked_by = snapshot.source;
-        count_what_was_seen(loop->watch, &loop->last);
-        record(loop, now_ns);
-        error = wsdbg_diagnose_faults(&loop->last, &diagnosis);
-    }
-    if (!error && diagnosis.finding_count > 0 && !loop->watch->fault_reported) {
-        error = wsdbg_watch_say_verdict(loop->watch, &loop->last, &diagnosis, loop->watch->stall_ns);
-        loop->watch->fault_reported = !error;
-    }
-    if (!error && loop->watch->listener)
-        loop->watch->listener->judged(loop->watch->listener, &loop->last, &diagnosis);
-    if (!error)
-        store_verdict(loop, &loop->last, &diagnosis, now_ns);
-    if (error)
-        wsdbg_watch_say(loop->watch, "the look at the GPU fault failed: %s", wsdbg_error_message(error));
-    wsdbg_error_destroy(error);
-    wsdbg_diagnosis_deinit(&diagnosis);
-}
-
 /* ---- the grids whose slots are seen ---- */
 
 /* Whether the slots' stall will be due at `time_ns` if nothing moves until then. */
@@ -310,11 +267,9 @@ static uint64_t due_since_ns(const struct loop *loop, uint64_t now_ns)
 }
 
 /* Looks with everything; the newest look is then this one. */
-static struct wsdbg_error *inspect(struct loop *loop, uint64_t time_ns)
+static struct wsdbg_error *inspect_within(struct loop *loop, uint64_t time_ns, uint64_t deadline_ns)
 {
-    struct wsdbg_watch *watch = loop->watch;
-    struct wsdbg_evidence *evidence = watch->evidence;
-    const uint64_t deadline_ns = watch->look_ns ? watch->look_ns : WSDBG_RING_NS;
+    struct wsdbg_evidence *evidence = loop->watch->evidence;
     struct wsdbg_snapshot snapshot = {0};
     struct wsdbg_error *error = evidence->ops->inspect(evidence, time_ns, deadline_ns, &snapshot);
     if (error)
@@ -323,8 +278,14 @@ static struct wsdbg_error *inspect(struct loop *loop, uint64_t time_ns)
     wsdbg_snapshot_deinit(&loop->last);
     loop->last = snapshot;
     if (snapshot.look_count > 0)
-        watch->looked_by = snapshot.source;
+        loop->watch->looked_by = snapshot.source;
     return NULL;
+}
+
+/* ... at the GPU itself too, where the evidence can. */
+static struct wsdbg_error *inspect(struct loop *loop, uint64_t time_ns)
+{
+    return inspect_within(loop, time_ns, loop->watch->look_ns ? loop->watch->look_ns : WSDBG_RING_NS);
 }
 
 /* A stall as far as slots tell: look with everything.  True when that shows no movement either. */
@@ -425,8 +386,39 @@ static bool judge_stalls(struct loop *loop, uint64_t now_ns, bool *over)
         return false;
     bool hang = judge(loop, stall, movement, now_ns);
     stall->undecided = !hang;
-    *over = hang && loop->watch->stop_at_hang;
+    *over = (hang || wsdbg_watch_is_lost(loop->watch)) && loop->watch->stop_at_hang;
     return true;
+}
+
+/* ---- faults ---- */
+
+/* Every fault is looked at once, with everything that is left of its context: the first one of several need not be the
+ * one that shows a cause.  The first cause is reported like a hang's; the program goes its own way. */
+static void judge_fault(struct loop *loop, uint64_t now_ns)
+{
+    struct wsdbg_watch *watch = loop->watch;
+    struct wsdbg_diagnosis diagnosis = {0};
+    loop->faults_judged = wsdbg_fault_count(&loop->last);
+    if (watch->evidence->ops->fetch)
+        watch->evidence->ops->fetch(watch->evidence, &loop->last, watch->look_ns);
+    struct wsdbg_error *error = inspect_within(loop, now_ns, WSDBG_RING_NS);
+    if (!error) {
+        count_what_was_seen(watch, &loop->last);
+        record(loop, now_ns);
+        error = wsdbg_diagnose_faults(&loop->last, &diagnosis);
+    }
+    if (!error && diagnosis.finding_count > 0 && !watch->fault_reported) {
+        error = wsdbg_watch_say_verdict(watch, &loop->last, &diagnosis, watch->stall_ns);
+        watch->fault_reported = !error;
+    }
+    if (!error && watch->listener)
+        watch->listener->judged(watch->listener, &loop->last, &diagnosis);
+    if (!error)
+        store_verdict(loop, &loop->last, &diagnosis, now_ns);
+    if (error)
+        wsdbg_watch_say(watch, "the look at the GPU fault failed: %s", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+    wsdbg_diagnosis_deinit(&diagnosis);
 }
 
 /* ---- the loop ---- */
@@ -473,7 +465,7 @@ static bool step(struct loop *loop, enum wsdbg_wait event)
     uint64_t now_ns = watch->clock->now_ns(watch->clock);
     if (!look(loop, now_ns, over))
         return false;
-    if (count_faults(&loop->last) > loop->faults_judged)
+    if (wsdbg_fault_count(&loop->last) > loop->faults_judged)
         judge_fault(loop, now_ns);
     record_progress(loop, now_ns, over);
     if (event == WSDBG_WAIT_LOOK)

@@ -64,6 +64,7 @@ struct wsdbg_watch {
     bool probes_seen;              /* some module has probes, or some slot was written */
     bool cuda_seen;                /* some context or launch was seen */
     bool blind;                    /* the evidence failed and was given up */
+    bool lost;                     /* what is left of the program can neither go on nor be looked at */
     bool unseen;                   /* work stalled that no look could be had at */
     bool fault_reported;           /* `fault` was said already, with its report */
     char fault[WSDBG_FAULT_BYTES]; /* sentence about the first context that an error ended, "" = none */

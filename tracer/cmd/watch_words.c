@@ -179,3 +179,14 @@ void wsdbg_noted_deinit(struct wsdbg_noted *noted)
     free(noted->notes);
     *noted = (struct wsdbg_noted){0};
 }
+
+bool wsdbg_watch_is_lost(struct wsdbg_watch *watch)
+{
+    const struct wsdbg_evidence *evidence = watch->evidence;
+    if (watch->lost || !evidence->ops->is_lost || !evidence->ops->is_lost(evidence))
+        return watch->lost;
+    watch->lost = true;
+    wsdbg_watch_say(watch, "a GPU core dump that does not come costs the program its contexts all the same; %s",
+                    watch->after_hang);
+    return true;
+}

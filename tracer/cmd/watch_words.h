@@ -31,6 +31,8 @@ struct wsdbg_noted {
  * one) had noted. */
 void wsdbg_watch_say_notes(const struct wsdbg_watch *watch, const struct wsdbg_snapshot *before,
                            const struct wsdbg_snapshot *look, struct wsdbg_noted *noted);
+/* Whether a look that shows nothing cost the program what it runs on: said once, remembered in watch->lost. */
+bool wsdbg_watch_is_lost(struct wsdbg_watch *watch);
 void wsdbg_noted_deinit(struct wsdbg_noted *noted);
 /* Takes the error. */
 void wsdbg_watch_say_failed_look(const struct wsdbg_watch *watch, struct wsdbg_error *error, uint64_t age_ns);

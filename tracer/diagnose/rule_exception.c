@@ -4,9 +4,9 @@
  * DOUBLE_ARRIVE for an arrival on a phase whose count is spent, PEER_EXITED for an arrival in a CTA that has left, else
  * UNKNOWN, which says what the GPU says.
  *
- * An arrival that finds the count of its phase spent while bytes are still on their way locks the mbarrier (bit 42 of its
- * word) and is reported as CUDA_EXCEPTION_4 at the arrival itself (measured on an H200, driver 580); newer drivers have
- * CUDA_EXCEPTION_31 for it.  Which of the arrivals is the one too many nobody can say: likely, never proven.
+ * An arrival that finds the count of its phase spent while bytes are still on their way locks the mbarrier (bit 42 of
+ * its word) and is reported as CUDA_EXCEPTION_4 at the arrival itself (measured on an H200, driver 580); newer drivers
+ * have CUDA_EXCEPTION_31 for it.  Which of the arrivals is the one too many nobody can say: likely, never proven.
  */
 #include <inttypes.h>
 
@@ -14,7 +14,14 @@
 #include "diagnose/rules.h"
 #include "model/fault.h"
 
-enum { ILLEGAL_INSTRUCTION = 4, CLUSTER_BLOCK_NOT_PRESENT = 18, ARRIVE = 31, BLOCK_NOT_PRESENT = 34, LOCK_BIT = 42, TOLD = 6 };
+enum {
+    ILLEGAL_INSTRUCTION = 4,
+    CLUSTER_BLOCK_NOT_PRESENT = 18,
+    ARRIVE = 31,
+    BLOCK_NOT_PRESENT = 34,
+    LOCK_BIT = 42,
+    TOLD = 6
+};
 
 static uint32_t local_warp(const struct wsdbg_case *c, uint32_t warp)
 {
@@ -156,17 +163,16 @@ static void say_spent(struct wsdbg_case *c, const struct wsdbg_exception *e, uin
     const struct wsdbg_warp_set warps = with_bytes(c, e, barrier);
     struct wsdbg_word word;
     const bool shared = wsdbg_word_of(c, barrier, &word) && wsdbg_set_count(&warps) > word.expected;
-    struct wsdbg_finding *finding =
-        begin(c, e, barrier, shared ? WSDBG_CAUSE_TX_SHARED_BARRIER : WSDBG_CAUSE_DOUBLE_ARRIVE,
-              WSDBG_CONFIDENCE_LIKELY);
+    struct wsdbg_finding *finding = begin(
+        c, e, barrier, shared ? WSDBG_CAUSE_TX_SHARED_BARRIER : WSDBG_CAUSE_DOUBLE_ARRIVE, WSDBG_CONFIDENCE_LIKELY);
     if (!finding)
         return;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s arrived on %s%s when the count of its phase was spent: it is initialised for %u arrival%s, which had "
-                "been made, and %lld bytes were still missing. For that the GPU stopped it, in %s, with %s.",
-                wsdbg_say_warp(c, local_warp(c, e->warp)).text, wsdbg_say_object(c, barrier).text,
-                say_place(c, e).text, word.expected, word.expected == 1 ? "" : "s", (long long)word.bytes,
-                say_thread(c, e).text, say_code(e).text);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s arrived on %s%s when the count of its phase was spent: it is initialised for %u arrival%s, which had "
+        "been made, and %lld bytes were still missing. For that the GPU stopped it, in %s, with %s.",
+        wsdbg_say_warp(c, local_warp(c, e->warp)).text, wsdbg_say_object(c, barrier).text, say_place(c, e).text,
+        word.expected, word.expected == 1 ? "" : "s", (long long)word.bytes, say_thread(c, e).text, say_code(e).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 shared ? "Initialise %s for as many arrivals as warps announce bytes on it, or give each of them a "
                          "barrier of its own."
@@ -182,11 +188,11 @@ static void say_nobody(struct wsdbg_case *c, const struct wsdbg_exception *e)
     struct wsdbg_finding *finding = begin(c, e, WSDBG_NONE, WSDBG_CAUSE_PEER_EXITED, WSDBG_CONFIDENCE_LIKELY);
     if (!finding)
         return;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s arrived%s on an mbarrier of another CTA of its cluster, which is not there any more. For that the GPU "
-                "stopped it, in %s, with %s.",
-                wsdbg_say_warp(c, local_warp(c, e->warp)).text, say_place(c, e).text, say_thread(c, e).text,
-                say_code(e).text);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s arrived%s on an mbarrier of another CTA of its cluster, which is not there any more. For that the GPU "
+        "stopped it, in %s, with %s.",
+        wsdbg_say_warp(c, local_warp(c, e->warp)).text, say_place(c, e).text, say_thread(c, e).text, say_code(e).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "End the kernel with a cluster barrier, so that no CTA leaves while others still arrive in it.");
 }

@@ -26,6 +26,7 @@ struct dump {
     char trouble[192];       /* why */
     char untold[192];        /* why it could not be kept, "" = it was, or was not to be */
     bool saw_warps;
+    bool lost; /* it was asked for, and did not come */
 };
 
 struct core_source {
@@ -98,6 +99,7 @@ static struct wsdbg_error *take_dump(struct core_source *source, uint32_t proces
     struct wsdbg_error *error = fill_dump(source, of_error, deadline_ns, dump);
     if (error)
         snprintf(dump->trouble, sizeof dump->trouble, "%s", wsdbg_error_message(error));
+    dump->lost = error && !of_error && wsdbg_error_code(error) == WSDBG_ERROR_BUSY;
     wsdbg_error_destroy(error);
     return NULL;
 }
@@ -171,6 +173,15 @@ static void core_fetch(struct wsdbg_evidence *base, const struct wsdbg_snapshot 
             wsdbg_error_destroy(take_dump(source, snapshot->contexts[i].process_id, true, until_ns));
 }
 
+static bool core_is_lost(const struct wsdbg_evidence *base)
+{
+    const struct core_source *source = (const struct core_source *)base;
+    for (size_t i = 0; i < source->dump_count; i++)
+        if (source->dumps[i].lost)
+            return true;
+    return false;
+}
+
 static struct wsdbg_error *core_record(struct wsdbg_evidence *base, const char *path, uint64_t now_ns)
 {
     return wsdbg_evidence_record(((struct core_source *)base)->ring, path, now_ns);
@@ -198,6 +209,7 @@ static const struct wsdbg_evidence_ops core_ops = {.name = "core",
                                                    .poll = core_poll,
                                                    .inspect = core_inspect,
                                                    .fetch = core_fetch,
+                                                   .is_lost = core_is_lost,
                                                    .record = core_record,
                                                    .keep = core_keep,
                                                    .close = core_close};

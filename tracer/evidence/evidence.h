@@ -22,9 +22,11 @@ struct wsdbg_evidence_ops {
     /* Looks with everything: asks for the histories and waits for them at most deadline_ns. */
     struct wsdbg_error *(*inspect)(struct wsdbg_evidence *source, uint64_t now_ns, uint64_t deadline_ns,
                                    struct wsdbg_snapshot *out);
-    /* An error ended a context: fetches what the driver left of it, and waits for that deadline_ns at most; inspect() shows
-     * it from then on.  NULL = nothing is left. */
+    /* An error ended a context: fetches what the driver left of it, and waits for that deadline_ns at most; inspect()
+     * shows it from then on.  NULL = nothing is left. */
     void (*fetch)(struct wsdbg_evidence *source, const struct wsdbg_snapshot *snapshot, uint64_t deadline_ns);
+    /* Whether a look cost a process its contexts and shows nothing.  NULL = that cannot be. */
+    bool (*is_lost)(const struct wsdbg_evidence *source);
     /* Appends the segments as they are now as a frame of a recording; NULL = it has none.  Evidence that is the ring's
      * and more hands it on to its ring. */
     struct wsdbg_error *(*record)(struct wsdbg_evidence *source, const char *path, uint64_t now_ns);
@@ -58,9 +60,9 @@ enum wsdbg_door_use {
 struct wsdbg_error *wsdbg_evidence_open_live(const char *session, const char *spool, enum wsdbg_door_use use,
                                              struct wsdbg_evidence **out);
 /* The ring's evidence, whose first inspect() of a stall that leaves a second or more takes a GPU core dump (armed in the
- * program's environment, see cmd/environment): the context is lost with it.  Of a context that an error of the GPU ended
- * the driver writes one by itself.  `folder` gets the file while it is read; `progress`, NULL or longer-lived, is told
- * how large it gets; `cancel`, likewise, ends the wait for it. */
+ * program's environment, see cmd/environment): the context is lost with it.  Of a context that an error of the GPU
+ * ended the driver writes one by itself.  `folder` gets the file while it is read; `progress`, NULL or longer-lived, is
+ * told how large it gets; `cancel`, likewise, ends the wait for it. */
 struct wsdbg_error *wsdbg_evidence_open_core(const char *session, const char *spool, const char *folder,
                                              enum wsdbg_door_use use, struct wsdbg_progress *progress,
                                              struct wsdbg_cancel *cancel, struct wsdbg_evidence **out);

@@ -141,8 +141,8 @@ struct wsdbg_error *wsdbg_look_loop(struct wsdbg_looking *looking, const struct 
 void wsdbg_look_forget_loops(struct wsdbg_looking *looking);
 /* Reads what the part waits for, with the registers of its first lane; needs none where the code alone says it. */
 struct wsdbg_error *wsdbg_look_operands(struct wsdbg_looking *looking, uint32_t part);
-/* The address that a memory operand names with the registers of a lane of a warp: 64 bits, or an offset in shared memory
- * with its rank. */
+/* The address that a memory operand names with the registers of a lane of a warp: 64 bits, or an offset in shared
+ * memory with its rank. */
 struct wsdbg_error *wsdbg_look_address(struct wsdbg_looking *looking, uint32_t warp, uint32_t lane,
                                        const struct wsdbg_operand *operand, uint64_t *address, bool *known);
 /* The stance of a part, NULL where it does not stand in its grid's kernel.  Valid until the next call. */

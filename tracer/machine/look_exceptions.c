@@ -3,9 +3,10 @@
  * Reads: lanes' exceptions, error PCs, and registers of the lanes they were reported of.  Writes: snapshot.exceptions,
  * what ended each context, and what was read as excerpts.
  *
- * Mostly an error is reported of all lanes of a warp, whichever it was; those that were at the instruction are the active
- * ones whose guard holds.  A warp may go on for a few instructions before it is stopped: an operand, or a guard, is known
- * only where none of those between the instruction and the lane's counter, in one straight line, wrote a register of it.
+ * Mostly an error is reported of all lanes of a warp, whichever it was; those that were at the instruction are the
+ * active ones whose guard holds.  A warp may go on for a few instructions before it is stopped: an operand, or a guard,
+ * is known only where none of those between the instruction and the lane's counter, in one straight line, wrote a
+ * register of it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +70,7 @@ static struct wsdbg_error *is_guard_open(struct wsdbg_looking *looking, uint32_t
     *open = *known = instruction->guard == WSDBG_PT;
     if (*known || instruction->guard_is_uniform || !still_holds(place, &guard, passed))
         return NULL;
-    struct wsdbg_error *error =
-        looking->machine->ops->predicates(looking->machine, machine_warp, lane, &mask, known);
+    struct wsdbg_error *error = looking->machine->ops->predicates(looking->machine, machine_warp, lane, &mask, known);
     *open = !error && *known && (mask >> instruction->guard & 1) != instruction->guard_is_negated;
     return error;
 }
@@ -217,8 +217,8 @@ static struct wsdbg_error *add(struct wsdbg_looking *looking, uint32_t warp, uin
                                     .exact = machine_warp->error_pc.known,
                                     .site = WSDBG_NONE,
                                     .barrier = WSDBG_NONE};
-    struct wsdbg_error *error = wsdbg_code_find(
-        looking->code, looking->machine, looking->grids[grid - out->grids].machine, row->pc, &place);
+    struct wsdbg_error *error =
+        wsdbg_code_find(looking->code, looking->machine, looking->grids[grid - out->grids].machine, row->pc, &place);
     if (error || !place.function)
         return error;
     error = wsdbg_look_site(looking, &place, grid->module, &row->site);

@@ -347,9 +347,9 @@ static void move_exceptions(struct wsdbg_snapshot *to, const struct bases *base)
 
 static bool add_rows(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *found, const struct maps *maps)
 {
-    const struct bases base = {to->grid_count,   to->cta_count,  to->warp_count,  to->barrier_count, to->site_count,
-                               to->access_count, to->part_count, to->reach_count, to->excerpt_count, to->code_count,
-                               to->exception_count};
+    const struct bases base = {to->grid_count,    to->cta_count,    to->warp_count,     to->barrier_count,
+                               to->site_count,    to->access_count, to->part_count,     to->reach_count,
+                               to->excerpt_count, to->code_count,   to->exception_count};
     bool whole = true;
     APPEND(to, grids, grid_count, found->grid_count, found->grids, &whole);
     APPEND(to, ctas, cta_count, found->cta_count, found->ctas, &whole);

@@ -91,6 +91,14 @@ uint32_t wsdbg_context_number(const struct wsdbg_snapshot *snapshot, size_t cont
     return number;
 }
 
+size_t wsdbg_fault_count(const struct wsdbg_snapshot *snapshot)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < snapshot->context_count; i++)
+        count += snapshot->contexts[i].error != 0;
+    return count;
+}
+
 void wsdbg_fault_sentence(const struct wsdbg_snapshot *snapshot, size_t context, char out[WSDBG_FAULT_BYTES])
 {
     const struct wsdbg_context *row = &snapshot->contexts[context];

@@ -18,6 +18,9 @@ const char *wsdbg_fault_words(int32_t error);
 /* Which of its process's contexts this one is, from 0. */
 uint32_t wsdbg_context_number(const struct wsdbg_snapshot *snapshot, size_t context);
 
+/* Contexts that an error ended. */
+size_t wsdbg_fault_count(const struct wsdbg_snapshot *snapshot);
+
 /* One sentence about a context whose error is not 0. */
 void wsdbg_fault_sentence(const struct wsdbg_snapshot *snapshot, size_t context, char out[WSDBG_FAULT_BYTES]);
 

@@ -181,7 +181,7 @@ struct wsdbg_part {
 struct wsdbg_exception {
     uint32_t warp;
     uint32_t code;      /* CUDA_EXCEPTION_<code> */
-    uint32_t lanes;     /* of which it was reported: all of a warp, as the hardware mostly does, say nothing of a thread */
+    uint32_t lanes;     /* of which it was reported; all of a warp, as mostly, tell nothing of a thread */
     bool thread_known;  /* one alone was at the instruction: */
     uint32_t thread[3];
     uint64_t pc;        /* of the instruction, or where the thread stands */

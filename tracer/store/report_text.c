@@ -43,7 +43,10 @@ static void findings_block(const struct wsdbg_report *r, bool colour, FILE *out)
     if (fault && first->cause == WSDBG_CAUSE_UNKNOWN)
         wsdbg_report_line(out, colours, "FAULT: UNKNOWN (the GPU says where, nothing says why)");
     else
-        wsdbg_report_line(out, colours, "%s: %s (%s)", r->hang ? "HANG" : fault ? "FAULT" : "STALL",
+        wsdbg_report_line(out, colours, "%s: %s (%s)",
+                          r->hang ? "HANG"
+                          : fault ? "FAULT"
+                                  : "STALL",
                           wsdbg_cause_name(first->cause), wsdbg_confidence_name(first->confidence));
     wsdbg_report_wrap(out, NULL, "  ", first->sentence);
     if (first->fix[0])
