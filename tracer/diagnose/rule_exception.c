@@ -25,10 +25,28 @@ enum {
 
 static uint32_t local_warp(const struct wsdbg_case *c, uint32_t warp)
 {
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (c->warps[w] == warp)
-            return w;
-    return WSDBG_NONE;
+    uint32_t w = 0;
+    while (w + 1 < c->warp_count && c->warps[w] != warp)
+        w++;
+    return w;
+}
+
+/* The exceptions of one of the case's warps; there may be very many of others. */
+static const struct wsdbg_exception *exceptions_of(const struct wsdbg_case *c, uint32_t w, size_t *count)
+{
+    const struct wsdbg_exception *rows = c->snapshot->exceptions;
+    size_t first = 0, end = c->snapshot->exception_count;
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (rows[middle].warp < c->warps[w])
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    *count = 0;
+    while (first + *count < c->snapshot->exception_count && rows[first + *count].warp == c->warps[w])
+        ++*count;
+    return rows + first;
 }
 
 static bool is_arrival(const struct wsdbg_exception *e)
@@ -218,16 +236,14 @@ static void say_unknown(struct wsdbg_case *c, const struct wsdbg_exception *e)
 static void tell(struct wsdbg_case *c, uint32_t barrier)
 {
     struct wsdbg_finding *finding = c->finding_count ? &c->findings[c->finding_count - 1] : NULL;
-    uint32_t told = 0;
-    for (size_t i = 0; i < c->snapshot->exception_count && told < TOLD; i++) {
-        const struct wsdbg_exception *e = &c->snapshot->exceptions[i];
-        const uint32_t warp = local_warp(c, e->warp);
-        if (warp == WSDBG_NONE)
-            continue;
-        const struct wsdbg_phrase place = wsdbg_say_place(c, e->site);
-        wsdbg_evidence_text(c, finding, "CUDA_EXCEPTION_%u in %s%s%s", e->code, say_thread(c, e).text,
-                            place.text[0] ? " at " : "", place.text);
-        told++;
+    for (uint32_t w = 0, told = 0; w < c->warp_count && told < TOLD; w++) {
+        size_t count;
+        const struct wsdbg_exception *rows = exceptions_of(c, w, &count);
+        for (size_t i = 0; i < count && told < TOLD; i++, told++) {
+            const struct wsdbg_phrase place = wsdbg_say_place(c, rows[i].site);
+            wsdbg_evidence_text(c, finding, "CUDA_EXCEPTION_%u in %s%s%s", rows[i].code, say_thread(c, &rows[i]).text,
+                                place.text[0] ? " at " : "", place.text);
+        }
     }
     wsdbg_tell_word(c, finding, barrier);
 }
@@ -236,13 +252,13 @@ void wsdbg_rule_exception(struct wsdbg_case *c)
 {
     const struct wsdbg_exception *first = NULL, *known = NULL;
     uint32_t barrier = WSDBG_NONE;
-    for (size_t i = 0; i < c->snapshot->exception_count && !known; i++) {
-        const struct wsdbg_exception *e = &c->snapshot->exceptions[i];
-        if (local_warp(c, e->warp) == WSDBG_NONE)
-            continue;
-        first = first ? first : e;
-        if (finds_count_spent(c, e, &barrier) || finds_nobody(e))
-            known = e;
+    for (uint32_t w = 0; w < c->warp_count && c->snapshot->exception_count && !known; w++) {
+        size_t count;
+        const struct wsdbg_exception *rows = exceptions_of(c, w, &count);
+        first = !first && count ? rows : first;
+        for (size_t i = 0; i < count && !known; i++)
+            if (finds_count_spent(c, &rows[i], &barrier) || finds_nobody(&rows[i]))
+                known = &rows[i];
     }
     if (!first)
         return;

@@ -14,15 +14,6 @@
 #include "base/grow.h"
 #include "machine/look.h"
 
-/* An exception number beyond these is no number of one. */
-enum { CODE_MOST = 0xffff };
-
-static uint32_t code_of(const struct wsdbg_machine_warp *warp, uint32_t lane)
-{
-    const uint32_t code = warp->valid_lanes >> lane & 1 ? warp->lanes[lane].exception : 0;
-    return code <= CODE_MOST ? code : 0;
-}
-
 /* What ends a context is known also where its warps have no rows. */
 static void end_contexts(struct wsdbg_looking *looking)
 {
@@ -33,8 +24,8 @@ static void end_contexts(struct wsdbg_looking *looking)
         const uint32_t context = grid < machine->grid_count ? machine->grids[grid].context : WSDBG_NONE;
         for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES && context < looking->out->context_count; lane++) {
             struct wsdbg_context *row = &looking->out->contexts[context];
-            if (row->error == 0 && code_of(warp, lane)) {
-                row->error = -(int32_t)code_of(warp, lane);
+            if (row->error == 0 && wsdbg_machine_exception(warp, lane)) {
+                row->error = -(int32_t)wsdbg_machine_exception(warp, lane);
                 row->alive = false;
             }
         }
@@ -233,9 +224,9 @@ static struct wsdbg_error *add_warp(struct wsdbg_looking *looking, uint32_t warp
     uint32_t done = 0;
     for (uint32_t lane = 0; !error && lane < WSDBG_MACHINE_LANES; lane++) {
         uint32_t lanes = 0;
-        const uint32_t code = done >> lane & 1 ? 0 : code_of(machine_warp, lane);
+        const uint32_t code = done >> lane & 1 ? 0 : wsdbg_machine_exception(machine_warp, lane);
         for (uint32_t other = lane; code && other < WSDBG_MACHINE_LANES; other++)
-            if (code_of(machine_warp, other) == code)
+            if (wsdbg_machine_exception(machine_warp, other) == code)
                 lanes |= 1u << other;
         done |= lanes;
         if (code)

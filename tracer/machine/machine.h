@@ -119,7 +119,9 @@ void wsdbg_machine_note(struct wsdbg_machine *machine, const char *format, ...) 
 /* Linear thread index / 32 of the warp in its CTA, from the first valid lane; WSDBG_NONE where the grid is not known. */
 uint32_t wsdbg_machine_warp_index(const struct wsdbg_machine *machine, const struct wsdbg_machine_warp *warp);
 
-/* Whether the GPU reported an error of some thread. */
+/* n of the CUDA_EXCEPTION_n that the GPU reported of a lane; 0 = none, or no number of one. */
+uint32_t wsdbg_machine_exception(const struct wsdbg_machine_warp *warp, uint32_t lane);
+/* Whether it reported one of any. */
 bool wsdbg_machine_has_exception(const struct wsdbg_machine *machine);
 
 /* Opens a GPU core dump, plain or gzip'd.  BAD_INPUT and VERSION name what, where and why. */
