@@ -7,6 +7,7 @@
 
 #include "evidence/evidence.h"
 #include "evidence/live_rig.h"
+#include "evidence/look_choice.h"
 
 static struct wsdbg_evidence *open_live(enum wsdbg_door_use use)
 {
@@ -160,6 +161,27 @@ static void an_ended_program_is_not_looked_at(void **state)
     rig_finish(&rig);
 }
 
+static void a_look_that_saw_no_warp_says_why_that_may_be(void **state)
+{
+    (void)state;
+    struct wsdbg_context contexts[] = {
+        {.process_id = 7, .alive = true},  {.process_id = 7, .alive = true, .device_ordinal = 1},
+        {.process_id = 8, .alive = true},  {.process_id = 8, .alive = true},
+        {.process_id = 8, .alive = false},
+    };
+    struct wsdbg_snapshot snapshot = {.contexts = contexts, .context_count = 5};
+    wsdbg_look_note_no_warps(&snapshot, 7);
+    wsdbg_look_note_no_warps(&snapshot, 8);
+    assert_int_equal(snapshot.note_count, 2);
+    assert_string_equal(snapshot.notes[0],
+                        "no warp of process 7 was seen: its kernels had ended, or what it waits for is no kernel");
+    assert_string_equal(
+        snapshot.notes[1],
+        "no warp was seen: process 8 has 2 contexts on one GPU, and then the driver (580) shows none of "
+        "their kernels to a debugger that comes later");
+    free(snapshot.notes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +191,7 @@ int main(void)
         cmocka_unit_test(a_closed_door_is_a_note_and_the_rings_snapshot),
         cmocka_unit_test(a_look_that_breaks_leaves_the_program_alone),
         cmocka_unit_test(an_ended_program_is_not_looked_at),
+        cmocka_unit_test(a_look_that_saw_no_warp_says_why_that_may_be),
     };
     return cmocka_run_group_tests_name("live_source", tests, NULL, free_texts);
 }

@@ -52,3 +52,33 @@ void wsdbg_look_add_trouble(struct wsdbg_snapshot *snapshot, uint32_t process_id
     snprintf(words, sizeof words, "the GPU's own state of process %u could not be read: %s", process_id, text);
     wsdbg_look_add_note(snapshot, words);
 }
+
+/* Alive contexts of the process on the GPU that has most of them. */
+static size_t contexts_of_one_gpu(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < snapshot->context_count; i++) {
+        size_t count = 0;
+        for (size_t k = 0; k < snapshot->context_count; k++)
+            count += snapshot->contexts[k].alive && snapshot->contexts[k].process_id == process_id &&
+                     snapshot->contexts[k].device_ordinal == snapshot->contexts[i].device_ordinal;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+void wsdbg_look_note_no_warps(struct wsdbg_snapshot *snapshot, uint32_t process_id)
+{
+    const size_t contexts = contexts_of_one_gpu(snapshot, process_id);
+    char text[sizeof *snapshot->notes];
+    if (contexts > 1)
+        snprintf(text, sizeof text,
+                 "no warp was seen: process %u has %zu contexts on one GPU, and then the driver (580) shows none of "
+                 "their kernels to a debugger that comes later",
+                 process_id, contexts);
+    else
+        snprintf(text, sizeof text,
+                 "no warp of process %u was seen: its kernels had ended, or what it waits for is no kernel",
+                 process_id);
+    wsdbg_look_add_note(snapshot, text);
+}

@@ -14,4 +14,7 @@ void wsdbg_look_add_note(struct wsdbg_snapshot *snapshot, const char *text);
 /* Why a process could not be looked at, as a note; out of memory loses it. */
 void wsdbg_look_add_trouble(struct wsdbg_snapshot *snapshot, uint32_t process_id, const char *text);
 
+/* For a look that saw no warp of the process: why that may be. */
+void wsdbg_look_note_no_warps(struct wsdbg_snapshot *snapshot, uint32_t process_id);
+
 #endif
