@@ -264,6 +264,22 @@ static void check_live(struct checks *checks, const struct wsdbg_gpu_probe *prob
             probe->debug_minor, probe->debug_revision);
 }
 
+/* The row of dumps that the driver is to make: nothing else arms it for them. */
+static void check_core(struct checks *checks, const struct wsdbg_gpu_probe *probe)
+{
+    static const char lost[] = "--evidence core: where in the code an error of the GPU happened";
+    static const char row[] = "core dumps";
+    const char *injection = getenv("CUDA_INJECTION64_PATH");
+    if (!probe->library_found)
+        add(checks, row, WSDBG_CHECK_UNKNOWN, lost, "the driver could not be asked");
+    else if (injection && injection[0])
+        add(checks, row, WSDBG_CHECK_NO, lost, "CUDA_INJECTION64_PATH is set to %s", injection);
+    else
+        add(checks, row, WSDBG_CHECK_OK, NULL,
+            "made with --evidence core alone, at a stall and when an error ends a kernel; not in programs that use "
+            "CUPTI");
+}
+
 static void check_locale(struct checks *checks)
 {
     const char *name = setlocale(LC_CTYPE, "");
@@ -288,6 +304,7 @@ size_t wsdbg_doctor_check(struct wsdbg_check out[WSDBG_CHECKS_MAX])
     check_cupti(&checks);
     check_kernel(&checks);
     check_live(&checks, &probe);
+    check_core(&checks, &probe);
     check_locale(&checks);
     return checks.count;
 }
