@@ -40,12 +40,12 @@ def hangs(table, out):
 
 def waits(table, out):
     out('## Other ways to hang, and faults\n')
-    out('`live.py waits`: the same for `two_async_warps --variant plain` and for `waits`, a kernel for each way to wait, `--evidence live`. A fault is no')
-    out('hang: the program ends with its own error.\n')
-    out('| case ' + HEAD)
-    out('|' + '---|' * 8)
+    out('`live.py waits`: the same for `two_async_warps --variant plain` and for `waits`, a kernel for each way to wait. A fault is no hang: the program')
+    out('ends with its own error, and with `--evidence core` the driver leaves a dump of it.\n')
+    out('| case | evidence ' + HEAD)
+    out('|' + '---|' * 9)
     for row in table:
-        case_row(row, f"`{row['case']}`", out)
+        case_row(row, f"`{row['case']}`{' (fault)' if row['kind'] == 'fault' else ''} | {row['door']}", out)
     out('')
 
 
