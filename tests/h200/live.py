@@ -195,31 +195,33 @@ class Live:
         return table
 
     def inspector_of(self, wsdbg):
-        """The child of wsdbg that speaks with the driver, while there is one."""
+        """The child of wsdbg that speaks with the driver, while there is one: of its two children the one begun first, before its guardian."""
+        children = []
         for entry in os.listdir('/proc'):
             try:
                 fields = open(f'/proc/{entry}/stat').read().rsplit(')', 1)
                 if entry.isdigit() and int(fields[1].split()[1]) == wsdbg and 'wsdbg' in fields[0]:
-                    return int(entry)
+                    children.append(int(entry))
             except (OSError, IndexError, ValueError):
                 pass
-        return None
+        return min(children) if children else None
 
     def kill_while_looking(self, whom, delay_ms):
         """One look at a healthy program, in the middle of which the inspector or wsdbg is killed; how the program ends."""
         database = os.path.join(self.scratch, f'kill-{whom}-{delay_ms}.db')
-        program = [self.tool('gemm'), '--variant', 'plain', '--m', '2048', '--n', '2048', '--k', '2048', '--repeat', '60000', '--checksum']
+        program = [self.tool('gemm'), '--variant', 'plain', '--m', '2048', '--n', '2048', '--k', '2048', '--repeat', '150000', '--checksum']
         errors = open(os.path.join(self.scratch, 'kill-stderr'), 'w+')
         process = subprocess.Popen([self.tool('wsdbg'), 'run', '--evidence', 'live', '--on-stall', 'detach', '-o', database, '--', *program],
                                    stdout=subprocess.PIPE, stderr=errors, text=True)
-        time.sleep(1.2)
+        time.sleep(2)  # it runs by then, and for some seconds more
         process.send_signal(signal.SIGQUIT)
         start, inspector = time.monotonic(), None
         while not inspector and time.monotonic() - start < 1:
             inspector = self.inspector_of(process.pid)
         time.sleep(max(0, delay_ms / 1000))
         try:
-            os.kill(inspector if whom == 'inspector' and inspector else process.pid, signal.SIGKILL)
+            for pid in {'inspector': [inspector], 'wsdbg': [process.pid], 'both': [inspector, process.pid]}[whom]:
+                os.kill(pid or process.pid, signal.SIGKILL)
             killed = True
         except OSError:
             killed = False
@@ -239,8 +241,8 @@ class Live:
         alone = subprocess.run([self.tool('gemm'), '--variant', 'plain', '--m', '2048', '--n', '2048', '--k', '2048', '--repeat', '10', '--checksum'],
                                capture_output=True, text=True, timeout=60).stdout
         out = [{'killed': 'nobody', 'checksum': (re.findall(r'checksum: (\w+)', alone) or [None])[0]}]
-        for whom in ('inspector', 'wsdbg'):
-            for delay_ms in (5, 50, 95, 105, 125, 180):
+        for whom in ('wsdbg', 'both', 'inspector'):
+            for delay_ms in (5, 50, 95, 125, 180) if whom == 'wsdbg' else (125, 180):
                 out.append(self.kill_while_looking(whom, delay_ms))
                 print('kills', {k: v for k, v in out[-1].items() if k != 'stderr'}, flush=True)
         return out

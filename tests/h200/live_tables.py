@@ -95,8 +95,8 @@ def healthy(result, out):
 
 def kills(rows, out):
     out('## wsdbg and its inspector, killed while they look\n')
-    out('`live.py kills`: `wsdbg run --evidence live --on-stall detach` on a healthy GEMM (60,000 launches), one look, SIGKILL so long after the inspector')
-    out(f"appeared. Alone its checksum is {rows[0]['checksum']}.\n")
+    out('`live.py kills`: `wsdbg run --evidence live --on-stall detach` on a healthy GEMM (150,000 launches), one look, SIGKILL so long after the inspector')
+    out(f"appeared (both: the inspector, then wsdbg). Alone its checksum is {rows[0]['checksum']}.\n")
     out('| killed | after ms | was there | program ended | status of wsdbg | checksum | s until the end |')
     out('|' + '---|' * 7)
     for r in rows[1:]:
