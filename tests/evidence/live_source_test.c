@@ -182,6 +182,22 @@ static void a_look_that_saw_no_warp_says_why_that_may_be(void **state)
     free(snapshot.notes);
 }
 
+static void a_launch_newer_than_what_has_passed_may_still_run(void **state)
+{
+    (void)state;
+    struct wsdbg_context context = {
+        .process_id = 7, .alive = true, .work_followed = true, .done_launches = wsdbg_known_u64(3)};
+    struct wsdbg_launch launches[] = {{.process_id = 7, .sequence = 2}, {.process_id = 7, .sequence = 3}};
+    struct wsdbg_snapshot snapshot = {
+        .contexts = &context, .context_count = 1, .launches = launches, .launch_count = 2};
+    assert_true(wsdbg_look_is_wanted(&snapshot, 7, WSDBG_DOOR_ALWAYS, false));
+    assert_false(wsdbg_look_is_wanted(&snapshot, 7, WSDBG_DOOR_ALWAYS, true)); /* a dump would end it */
+    launches[1].result = 1;                                                    /* refused: it never ran */
+    assert_false(wsdbg_look_is_wanted(&snapshot, 7, WSDBG_DOOR_ALWAYS, false));
+    context.unfinished_ns = wsdbg_known_u64(1);
+    assert_true(wsdbg_look_is_wanted(&snapshot, 7, WSDBG_DOOR_ALWAYS, true));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +208,7 @@ int main(void)
         cmocka_unit_test(a_look_that_breaks_leaves_the_program_alone),
         cmocka_unit_test(an_ended_program_is_not_looked_at),
         cmocka_unit_test(a_look_that_saw_no_warp_says_why_that_may_be),
+        cmocka_unit_test(a_launch_newer_than_what_has_passed_may_still_run),
     };
     return cmocka_run_group_tests_name("live_source", tests, NULL, free_texts);
 }

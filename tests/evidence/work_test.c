@@ -57,14 +57,19 @@ static void a_marker_in_flight_says_since_when(void **state)
     check(&(struct work){.marker = passed, .followed = true});
 }
 
+/* Then who waits tells. */
 static void a_marker_nobody_looked_at_lately_says_nothing(void **state)
 {
     (void)state;
     struct wsdbg_marker_row marker = in_flight;
     marker.checked_ns = 4 * S - 1;
-    check(&(struct work){.marker = marker, .followed = true});
+    check(&(struct work){.marker = marker});
+    check(&(struct work){.marker = marker, .call = "cuCtxSynchronize", .unfinished_ns = 2 * S});
     marker.checked_ns = 0;
+    check(&(struct work){.marker = marker});
+    marker.recorded_ns = 5 * S - S / 4; /* just put down: nobody had to ask yet */
     check(&(struct work){.marker = marker, .followed = true});
+    check(&(struct work){.marker = marker, .call = "cuCtxSynchronize", .followed = true});
 }
 
 static void a_context_that_is_gone_has_no_work(void **state)

@@ -110,7 +110,7 @@ static struct wsdbg_error *take_dumps(struct core_source *source, uint64_t deadl
     struct wsdbg_error *error = NULL;
     for (size_t i = 0; !error && i < snapshot->context_count; i++) {
         const uint32_t process_id = snapshot->contexts[i].process_id;
-        if (wsdbg_look_came_before(snapshot, i) || !wsdbg_look_is_wanted(snapshot, process_id, source->use))
+        if (wsdbg_look_came_before(snapshot, i) || !wsdbg_look_is_wanted(snapshot, process_id, source->use, true))
             continue;
         error = take_dump(source, process_id, false, deadline_ns);
     }

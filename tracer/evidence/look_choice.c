@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "wsdbg/session.h"
+
 static bool has_slots(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
 {
     for (size_t i = 0; i < snapshot->grid_count; i++) {
@@ -15,17 +17,33 @@ static bool has_slots(const struct wsdbg_snapshot *snapshot, uint32_t process_id
     return false;
 }
 
-/* Where nobody follows the context's work it may have some. */
-static bool may_have_work(const struct wsdbg_context *context)
+/* A launch that came after the newest marker that has passed. */
+static bool has_newer_launch(const struct wsdbg_snapshot *snapshot, size_t context)
 {
-    return context->alive && context->error == 0 && (!context->work_followed || context->unfinished_ns.known);
+    const struct wsdbg_optional_u64 done = snapshot->contexts[context].done_launches;
+    for (size_t i = snapshot->launch_count; i-- > 0;) {
+        const struct wsdbg_launch *launch = &snapshot->launches[i];
+        if (launch->context == context && launch->result == 0 && !(launch->flags & WSDBG_LAUNCH_CAPTURED))
+            return !done.known || launch->sequence >= done.value;
+    }
+    return false;
 }
 
-bool wsdbg_look_is_wanted(const struct wsdbg_snapshot *snapshot, uint32_t process_id, enum wsdbg_door_use use)
+/* Where nobody follows the context's work it may have some. */
+static bool may_have_work(const struct wsdbg_snapshot *snapshot, size_t index, bool ends_work)
+{
+    const struct wsdbg_context *context = &snapshot->contexts[index];
+    return context->alive && context->error == 0 &&
+           (!context->work_followed || context->unfinished_ns.known ||
+            (!ends_work && has_newer_launch(snapshot, index)));
+}
+
+bool wsdbg_look_is_wanted(const struct wsdbg_snapshot *snapshot, uint32_t process_id, enum wsdbg_door_use use,
+                          bool ends_work)
 {
     bool work = false;
     for (size_t i = 0; i < snapshot->context_count; i++)
-        work = work || (snapshot->contexts[i].process_id == process_id && may_have_work(&snapshot->contexts[i]));
+        work = work || (snapshot->contexts[i].process_id == process_id && may_have_work(snapshot, i, ends_work));
     return work && (use == WSDBG_DOOR_ALWAYS || !has_slots(snapshot, process_id));
 }
 
