@@ -152,6 +152,23 @@ def captures(rows, out):
     out('')
 
 
+def markers(result, out):
+    out('## The cost of knowing what is unfinished\n')
+    out('`measure.py markers`: a program that does nothing but launch kernels of 5 µs; alone, under wsdbg without markers (`--evidence ring`) and with')
+    out(f"them (at most four events a second), in turns{'; the machine: ' + result['machine'] if result.get('machine') else ''}.\n")
+    out('| streams | alone, ns a kernel: median (range) | observed, no markers | with markers |')
+    out('|' + '---|' * 4)
+    for streams in ('1 streams', '4 streams'):
+        cells = [f"{s['median']:.0f} ({s['min']:.0f}–{s['max']:.0f}), n = {s['n']}" for s in (result[streams][k] for k in ('alone', 'without', 'with'))]
+        out(f"| {streams.split()[0]} | " + ' | '.join(cells) + ' |')
+    out('\nThe driver\'s call that puts a marker behind a context\'s work (`cuCtxRecordEvent`), 40 times in each situation:\n')
+    out('| situation | good answers | median µs | longest µs |')
+    out('|' + '---|' * 4)
+    for row in result['cuCtxRecordEvent']['situations']:
+        out(f"| {row['situation']} | {row['recorded']}/{row['of']} | {row['median_us']} | {row['max_us']} |")
+    out('')
+
+
 def transcripts(title, text, rows, out):
     out(f'## {title}\n')
     out(text + '\n')
@@ -165,7 +182,7 @@ def transcripts(title, text, rows, out):
 
 def write(results, out):
     out('# Kernels without probes, on an H200\n')
-    out(f"{results['device']}, {results['date']}. Made by `tests/h200/live.py`; nothing here is typed in by hand.\n")
+    out(f"{results['device']}, {results['date']}. Made by `tests/h200/live.py` (figures in `h200-live.json`); nothing here is typed in by hand.\n")
     if 'hangs' in results:
         hangs(results['hangs'], out)
     if 'waits' in results:
@@ -182,6 +199,8 @@ def write(results, out):
         shapes(results, out)
     if results.get('captures'):
         captures(results['captures'], out)
+    if 'markers' in results:
+        markers(results['markers'], out)
     if 'python' in results:
         transcripts('Python, Triton, PyTorch', 'An atomic spin loop in a Triton kernel; `behind`: a cuBLAS product behind it in the same stream.',
                     results['python'], out)
