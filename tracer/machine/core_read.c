@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "machine/core_machine.h"
 
@@ -408,19 +409,36 @@ static bool any(const struct reader *reader, enum core_section_kind kind)
     return count > 0;
 }
 
+/* False where the dump has none. */
+static bool read_meta(struct reader *reader, unsigned char bytes[CORE_META_BYTES])
+{
+    size_t count;
+    const struct core_section *section = core_file_sections(reader->file, CORE_META, &count);
+    if (!count || section->byte_count < CORE_META_BYTES)
+        return false;
+    struct wsdbg_error *error = core_file_read(reader->file, section, 0, bytes, CORE_META_BYTES);
+    wsdbg_error_destroy(error);
+    return !error;
+}
+
 /* Known only where the dump says so. */
 static struct wsdbg_optional_u32 skipped(struct reader *reader)
 {
-    size_t count;
-    struct core_row row = {.byte_count = CORE_META_BYTES};
     unsigned char bytes[CORE_META_BYTES];
-    const struct core_section *section = core_file_sections(reader->file, CORE_META, &count);
-    if (!count || section->byte_count < sizeof bytes)
+    if (!read_meta(reader, bytes))
         return (struct wsdbg_optional_u32){0};
-    struct wsdbg_error *error = core_file_read(reader->file, section, 0, bytes, sizeof bytes);
-    wsdbg_error_destroy(error);
-    row.bytes = bytes;
-    return error ? (struct wsdbg_optional_u32){0} : core_u32(row, CORE_META_FLAGS);
+    return core_u32((struct core_row){.bytes = bytes, .byte_count = sizeof bytes}, CORE_META_FLAGS);
+}
+
+static void take_time(struct reader *reader)
+{
+    unsigned char bytes[CORE_META_BYTES];
+    if (!read_meta(reader, bytes))
+        return;
+    const struct core_row row = {.bytes = bytes, .byte_count = sizeof bytes};
+    const char *name = core_file_string(reader->file, core_u64(row, CORE_META_GENERATOR_STRING).value);
+    if (name && strncmp(name, CORE_LOOK_NAME, sizeof CORE_LOOK_NAME - 1) == 0)
+        reader->base->time_ns = strtoull(name + sizeof CORE_LOOK_NAME - 1, NULL, 10);
 }
 
 static void note_what_is_missing(struct reader *reader)
@@ -471,9 +489,11 @@ static struct wsdbg_error *read_machine(struct core_machine *machine, const char
         error = take_devices(&reader);
     if (!error)
         error = take_images(&reader);
-    if (!error)
-        note_what_is_missing(&reader);
-    return error;
+    if (error)
+        return error;
+    take_time(&reader);
+    note_what_is_missing(&reader);
+    return NULL;
 }
 
 struct wsdbg_error *wsdbg_machine_open_core(const char *path, struct wsdbg_machine **out)

@@ -1,6 +1,8 @@
 /* core_write.c - a machine's rows, and what was read of it, as a GPU core dump; see machine.h and reads.h.
  *
  * Tables are written from the devices down, because a table is named by the number of the section that it became. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "machine/core_writer.h"
@@ -308,6 +310,25 @@ static struct wsdbg_error *write_devices(struct core_writer *writer)
     return error;
 }
 
+/* Looks at a program that stands still differ in nothing else. */
+static struct wsdbg_error *write_time(struct core_writer *writer)
+{
+    char name[sizeof CORE_LOOK_NAME + 32];
+    struct core_rows table;
+    uint32_t number;
+    uint64_t at;
+    if (!writer->machine->time_ns)
+        return NULL;
+    snprintf(name, sizeof name, CORE_LOOK_NAME "%" PRIu64 " ns", writer->machine->time_ns);
+    struct wsdbg_error *error = core_out_string(writer->out, name, &at);
+    if (!error)
+        error = core_out_begin_rows(writer->out, CORE_META_BYTES, 1, &table);
+    if (error)
+        return error;
+    core_put_u64(core_out_add_row(&table), CORE_META_GENERATOR_STRING, at);
+    return core_out_end_rows(writer->out, CORE_META, ".cudbg.meta", (struct core_place){0, 0}, &table, &number);
+}
+
 static struct wsdbg_error *write_all(struct core_writer *writer, const struct wsdbg_machine_reads *reads)
 {
     const struct wsdbg_machine *machine = writer->machine;
@@ -317,7 +338,9 @@ static struct wsdbg_error *write_all(struct core_writer *writer, const struct ws
     writer->lane_tables = core_out_block(writer->out, (machine->warp_count + 1) * sizeof *writer->lane_tables);
     if (!writer->grids || !writer->ctas || !writer->warps || !writer->lane_tables)
         return &wsdbg_error_no_memory;
-    struct wsdbg_error *error = write_devices(writer);
+    struct wsdbg_error *error = write_time(writer);
+    if (!error)
+        error = write_devices(writer);
     return error ? error : core_write_blocks(writer, reads);
 }
 
