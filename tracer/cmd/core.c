@@ -213,6 +213,9 @@ static struct wsdbg_error *judge_dumps(const struct wsdbg_invocation *invocation
     if (!error)
         error = report_snapshot(invocation, &snapshot, &diagnosis);
     if (!error) {
+        const char *output = wsdbg_option_value(invocation, "output");
+        if (output)
+            wsdbg_say("session in %s; look at it: wsdbg view %s", output, output);
         say_outcome(dumps, &snapshot, &diagnosis);
         *status = diagnosis.hang ? WSDBG_EXIT_HANG : 0;
     }
