@@ -224,21 +224,21 @@ static void check_sqlite(struct checks *checks)
 
 static void check_kernel(struct checks *checks)
 {
-    char scope = '?';
+    char scope[8] = "absent";
     FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
     if (file) {
-        int read = fgetc(file);
-        scope = read == EOF ? '?' : (char)read;
+        const int read = fgetc(file);
+        snprintf(scope, sizeof scope, "%c", read == EOF ? '?' : read);
         fclose(file);
     }
-    add(checks, "ptrace", WSDBG_CHECK_OK, NULL, "not needed: the program itself lets wsdbg in (yama ptrace_scope %s%c)",
-        file ? "" : "absent, ", scope);
+    add(checks, "ptrace", WSDBG_CHECK_OK, NULL, "not needed: the program itself lets wsdbg in (yama ptrace_scope %s)",
+        scope);
 }
 
 /* The row of the GPU's own state: what would close its door. */
 static void check_live(struct checks *checks, const struct wsdbg_gpu_probe *probe)
 {
-    static const char lost[] = "--evidence live: hangs of kernels without probes, unless a core dump shows them";
+    static const char lost[] = "--evidence live; hangs of kernels without probes are seen in core dumps only";
     static const char row[] = "live state";
     const char *injection = getenv("CUDA_INJECTION64_PATH");
     char control[4096];
