@@ -182,7 +182,7 @@ static void draw_group(struct viewer_context *context, const struct viewer_row *
     viewer_columns_place(columns_of(context), COLUMN_COUNT, viewer_canvas_columns(canvas), at);
     const enum viewer_style plain = w->state == WSDBG_WARP_EXITED ? VIEWER_STYLE_GONE : VIEWER_STYLE_TEXT;
     wsdbg_members_text(&w->members, text[WARPS], sizeof *text);
-    wsdbg_report_role_text(w, text[ROLE], sizeof *text);
+    wsdbg_report_role_beside_warps(w, text[ROLE], sizeof *text);
     snprintf(text[STATE], sizeof *text, "%s", wsdbg_warp_state_name(w->state));
     wsdbg_report_wait_text(w, text[WAIT], sizeof *text);
     if (w->state != WSDBG_WARP_EXITED) {

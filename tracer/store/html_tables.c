@@ -134,7 +134,7 @@ static void warps_row(const struct wsdbg_report *r, const struct wsdbg_report_wa
     cell(out, text);
     wsdbg_members_text(&w->members, text, sizeof text);
     cell(out, text);
-    wsdbg_report_role_text(w, text, sizeof text);
+    wsdbg_report_role_beside_warps(w, text, sizeof text);
     cell(out, text);
     fprintf(out, "<td class=\"state mono\">%s</td>", wsdbg_warp_state_name(w->state));
     wsdbg_report_wait_text(w, text, sizeof text);

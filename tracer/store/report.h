@@ -207,6 +207,8 @@ void wsdbg_report_members_text(const struct wsdbg_members *members, char *out, s
 void wsdbg_report_cta_text(uint32_t count, const uint32_t *cta, char *out, size_t bytes);
 /* "producer", "role 3", "?" */
 void wsdbg_report_role_text(const struct wsdbg_report_warps *warps, char *out, size_t bytes);
+/* The same for where the warps are named beside it: "-" for a role of which only its warps are known ("warps 0-3"). */
+void wsdbg_report_role_beside_warps(const struct wsdbg_report_warps *warps, char *out, size_t bytes);
 /* "empty[0] parity 1", "named barrier 3", "asks 232, holds 168 registers", "last: wgmma issue"; "" for warps that left.
  */
 void wsdbg_report_wait_text(const struct wsdbg_report_warps *warps, char *out, size_t bytes);
