@@ -13,8 +13,9 @@ def right(row, key, wanted):
 
 def case_row(row, columns, out):
     cause, role, barrier = row['expected']
-    said = '; '.join(row['said'])
-    out(f"| {columns} | {row['hangs']}/{row['runs']} | {cause or '-'} {right(row, 'cause_right', cause)} | {right(row, 'role_right', role)} | "
+    said = '; '.join('-' if words.startswith('None') else words for words in row['said'])
+    causes = f"{cause} {right(row, 'cause_right', cause)}" if cause else '-'
+    out(f"| {columns} | {row['hangs']}/{row['runs']} | {causes} | {right(row, 'role_right', role)} | "
         f"{right(row, 'barrier_right', barrier)} | {row['wrong_proven']} | {said} | {median(row['verdict_ms'])} |")
 
 
@@ -25,7 +26,7 @@ def hangs(table, out):
     out('## The hangs of the demo GEMM\n')
     out('`live.py hangs`: `wsdbg run --stall 0.5 --evidence live|core -- gemm --bug NAME --variant bare|plain|probes`. bare: compiled without probes and')
     out('without -lineinfo; plain: without probes; probes: with them, but nothing they write is used here. Verdict: from the moment at which the stall')
-    out('is certain (the threshold has passed) to the report.\n')
+    out('is certain (the threshold has passed) to the report. Cause, role, barrier: how many runs named the right one, "-" where the case has none.\n')
     out('| case | image | evidence ' + HEAD)
     out('|' + '---|' * 10)
     for row in table:
@@ -41,7 +42,9 @@ def hangs(table, out):
 def waits(table, out):
     out('## Other ways to hang, and faults\n')
     out('`live.py waits`: the same for `two_async_warps --variant plain` and for `waits`, a kernel for each way to wait. A fault is no hang: the program')
-    out('ends with its own error, and with `--evidence core` the driver leaves a dump of it.\n')
+    out('ends with its own error, and with `--evidence core` the driver leaves a dump of it. The roles of `two_async_warps` are called compute, loader a')
+    out('and loader b in its source; without probes wsdbg cannot know that, and says consumer and producer.')
+    out('Of `bad-address` came neither error nor dump: [live-door.md](live-door.md).\n')
     out('| case | evidence ' + HEAD)
     out('|' + '---|' * 9)
     for row in table:
@@ -50,7 +53,7 @@ def waits(table, out):
 
 
 def milliseconds(look, key):
-    return f"{(look.get(key) or 0) / 1e6:.1f}"
+    return f"{look[key] / 1e6:.1f}" if look.get(key) else '-'
 
 
 def timing(table, out):
@@ -63,7 +66,8 @@ def timing(table, out):
         memory = f"{kib['median'] / 1024:.0f} ({kib['min'] / 1024:.0f}–{kib['max'] / 1024:.0f})" if kib else '-'
         out(f"| {row['case']} | {row['door']} | {row['right']}/{row['runs']} | {median(row['verdict_ms'])} | {memory} |")
     out('\nWhere a verdict\'s time goes (one run of each): attach, suspend, resume and detach are the driver\'s; read is the driver\'s answers and what wsdbg')
-    out('does between them; the rest of the verdict is wsdbg\'s (diagnosis, store, report) and, for two looks, the time until the second.\n')
+    out('does between them; the rest of the verdict is wsdbg\'s (diagnosis, store, report) and, for two looks, the time until the second; with a dump, the')
+    out('driver\'s time for it too, of which no step is timed. The first look does not detach, the second does not attach.\n')
     keys = ['attach_ns', 'suspend_ns', 'read_ns', 'resume_ns', 'detach_ns']
     out('| what | look | ' + ' | '.join(key[:-3] + ' ms' for key in keys) + ' | warps | registers read of | rest of the verdict, ms |')
     out('|' + '---|' * 10)
@@ -108,7 +112,7 @@ def kills(rows, out):
 def shape_row(row, out):
     where = ', '.join(f"context {place['context']} of device {place['device']}" for place in row['places']) or '-'
     looks = row['looks'] or []
-    costs = '; '.join('+'.join(milliseconds(look, key) for key in ('attach_ns', 'suspend_ns', 'read_ns', 'resume_ns', 'detach_ns'))
+    costs = '; '.join(' / '.join(milliseconds(look, key) for key in ('attach_ns', 'suspend_ns', 'read_ns', 'resume_ns', 'detach_ns'))
                       for look in looks) or '-'
     verdict = f"{row['cause']} ({row['confidence']})" if row['cause'] else 'no verdict'
     verdict += '' if row['cause_right'] else ' **not as expected**'
@@ -123,18 +127,23 @@ def shapes(results, out):
     out('## Other shapes of programs\n')
     out('`live.py shapes mps user`: `wsdbg run --stall 0.5 --evidence live -- shapes MODE`. Hung: a kernel hangs while other work goes on; status 124')
     out('is wsdbg\'s for a hang. Healthy: checked work in its place, and three looks forced by SIGQUIT; during the captures one is forced too.')
-    out('Looks: attach+suspend+read+resume+detach of those that the last picture rests on. The program checks every result; `ok` and the')
-    out('number of steps is what it prints when all were right, and what it complained of is in the same column.\n')
+    out('Looks: attach / suspend / read / resume / detach of those that the last picture rests on. The program checks every result; `ok` and the')
+    out('number of steps is what it prints when all were right, and what it complained of is in the same column. Limit: the script ended it.')
+    out('Where it was not as expected, what wsdbg said stands below.\n')
     out('| mode | form | status | said | kernel | where | verdict ms | pictures asked for | looks ms | the program\'s own last words |')
     out('|' + '---|' * 10)
-    skipped = []
+    skipped, unexpected = [], []
     for row in [row for part in ('shapes', 'mps', 'user') for row in results.get(part) or []]:
         if row.get('skipped'):
             skipped.append(f"{row.get('mode') or row['case']}: {row['skipped']}")
         else:
             shape_row(row, out)
+            unexpected += [] if row['cause_right'] or row in (results.get('mps') or []) else [row]
     if skipped:
         out('\nNot run: ' + '; '.join(skipped) + '.')
+    for row in unexpected:
+        said = [line for line in row['stderr'].splitlines() if line.startswith(('HANG: ', 'wsdbg: '))]
+        out(f"\n{row['mode']}, {row['form']}:\n\n```\n" + '\n'.join(said[:2]) + '\n```')
     for row in results.get('mps') or []:
         if not row.get('skipped'):
             out(f"\n{row['case']}:\n\n```\n{row['stderr'].strip()}\n```")
