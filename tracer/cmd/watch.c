@@ -197,12 +197,21 @@ static void say_no_hang(struct loop *loop, const struct wsdbg_stall *stall, cons
     wsdbg_watch_say_no_hang(loop->watch, diagnosis, quiet_ns, movement);
 }
 
+/* Beside what a look saw stand the slots of other grids: those that the slots' own watchdog would not call stalled are
+ * not judged because something else is. */
+static void mark_moving_slots(struct loop *loop)
+{
+    wsdbg_watchdog_mark_moving(&loop->last, loop->watch->stall_ns);
+}
+
 /* A stall, looked at with everything: judge, say.  True when it is a hang. */
 static bool judge(struct loop *loop, const struct wsdbg_stall *stall, enum wsdbg_movement movement, uint64_t now_ns)
 {
     struct wsdbg_diagnosis diagnosis = {0};
     if (loop->last.look_count == 0)
-        wsdbg_watchdog_mark_moving(&loop->last, stall->watchdog.stall_ns);
+        wsdbg_watchdog_mark_moving(&loop->last, stall->watchdog.stall_ns / 2);
+    else
+        mark_moving_slots(loop);
     struct wsdbg_error *error = wsdbg_diagnose(&loop->last, &diagnosis);
     if (error) {
         wsdbg_watch_say_failed_look(loop->watch, error, wsdbg_stall_age_ns(stall, now_ns));
@@ -362,6 +371,7 @@ static bool hidden_stalls(struct loop *loop, uint64_t now_ns, enum wsdbg_movemen
     const bool looked = !error && !loop->watch->look_ends_work && loop->last.look_count > 0;
     loop->watch->unseen |= !looked;
     *movement = movement_since(loop, now_ns);
+    mark_moving_slots(loop);
     return looked && wsdbg_hidden_seen_twice(hidden, &loop->last, now_ns);
 }
 
