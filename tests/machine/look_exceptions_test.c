@@ -127,6 +127,45 @@ static void a_lane_that_is_not_behind_the_instruction_has_no_address(void **stat
     wsdbg_snapshot_deinit(&snapshot);
 }
 
+static const struct wsdbg_machine_ops *ops_of_dump;
+static uint32_t rank_in_registers;
+
+static struct wsdbg_error *registers_with_rank(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane,
+                                               uint32_t first, uint32_t count, uint32_t *out, uint32_t *known_count)
+{
+    struct wsdbg_error *error = ops_of_dump->registers(machine, warp, lane, first, count, out, known_count);
+    if (!error && first == 0 && *known_count > 0)
+        out[0] |= rank_in_registers << 24;
+    return error;
+}
+
+/* The same arrival, R0 with the rank of another CTA, as if that CTA's cluster had two. */
+static struct wsdbg_snapshot look_at_arrival_in(uint32_t rank)
+{
+    struct wsdbg_machine *machine = open_dump("waits-spent-phase");
+    struct wsdbg_machine_ops ops = *machine->ops;
+    ops_of_dump = machine->ops;
+    ops.registers = registers_with_rank;
+    machine->ops = &ops;
+    rank_in_registers = rank;
+    machine->ctas[0].cluster_size[0] = wsdbg_known_u32(2);
+    return look_at(machine);
+}
+
+static void an_arrival_in_a_cta_that_left_is_told_from_one_that_names_none(void **state)
+{
+    (void)state;
+    struct wsdbg_snapshot left = look_at_arrival_in(1), none = look_at_arrival_in(2);
+    assert_int_equal(left.exceptions[0].access, WSDBG_ACCESS_ARRIVE);
+    assert_true(left.exceptions[0].remote);
+    assert_int_equal(left.exceptions[0].barrier, WSDBG_NONE);
+    assert_int_equal(none.exceptions[0].access, 0);
+    assert_false(none.exceptions[0].remote);
+    assert_int_equal(none.exceptions[0].barrier, WSDBG_NONE);
+    wsdbg_snapshot_deinit(&left);
+    wsdbg_snapshot_deinit(&none);
+}
+
 static void a_hang_has_no_error(void **state)
 {
     (void)state;
@@ -145,6 +184,7 @@ int main(void)
         cmocka_unit_test(a_bad_address_is_seen),
         cmocka_unit_test(a_place_that_is_not_exact_has_no_address),
         cmocka_unit_test(a_lane_that_is_not_behind_the_instruction_has_no_address),
+        cmocka_unit_test(an_arrival_in_a_cta_that_left_is_told_from_one_that_names_none),
         cmocka_unit_test(a_hang_has_no_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

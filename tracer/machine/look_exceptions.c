@@ -152,9 +152,12 @@ static void find_barrier(const struct wsdbg_looking *looking, const struct wsdbg
     const uint32_t cta = looking->out->warps[row->warp].cta;
     if (address.known) {
         const uint32_t target = wsdbg_look_target(looking, cta, (uint32_t)address.value);
-        row->remote = target == WSDBG_NONE;
-        if (!row->remote)
+        if (target != WSDBG_NONE)
             row->barrier = barrier_at(looking->out, target, (uint32_t)address.value & WSDBG_OFFSET_MASK);
+        else if ((uint32_t)address.value >> WSDBG_RANK_SHIFT < looking->out->ctas[cta].cluster_size)
+            row->remote = true;
+        else
+            row->access = 0; /* it names no CTA that there ever was */
     } else if (access->address.known && access->address.count == 1 && !access->is_any_rank) {
         row->barrier = barrier_at(looking->out, cta, (uint32_t)access->address.base & WSDBG_OFFSET_MASK);
     }
