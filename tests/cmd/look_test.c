@@ -153,6 +153,8 @@ static void a_program_whose_dump_does_not_come_is_ended(void **state)
     assert_int_equal(run.status, 124);
     assert_says(run.err, "a signal ended the wait for the GPU core dump of process ");
     assert_says(run.err, "costs the program its contexts all the same; the program is ended now\n");
+    assert_says(run.err,
+                "if it would never have come: driver 580 stands still like this when a kernel uses a bad address");
     assert_says(run.err, "no hang seen, but the GPU could not be looked at; session in x.db\n");
     outcome_free(&run);
 }

@@ -188,7 +188,7 @@ bool wsdbg_watch_is_lost(struct wsdbg_watch *watch)
     watch->lost = true;
     wsdbg_watch_say(watch, "a GPU core dump that does not come costs the program its contexts all the same; %s",
                     watch->after_hang);
-    wsdbg_watch_say(watch, "driver 580 stands still like this when a kernel uses a bad address while dumps are armed: "
-                           "without --evidence core the program gets its own error");
+    wsdbg_watch_say(watch, "if it would never have come: driver 580 stands still like this when a kernel uses a bad "
+                           "address while dumps are armed; without --evidence core the program gets its own error");
     return true;
 }
