@@ -17,7 +17,7 @@
 enum {
     ATTENTION_MS = 250, /* how often it is looked whether the inspector should have left */
     TRIES = 3,
-    RESCUE_SECONDS = 10
+    TRY_SECONDS = 10 /* more than the waits of one: 4 s for the door, 2.5 s for the attach, 3 s to leave */
 };
 /* An attach that was under way and the way out of it. */
 #define OVERDUE_NS (WSDBG_INSPECTOR_ATTACH_NS + WSDBG_INSPECTOR_LEAVE_NS)
@@ -91,11 +91,13 @@ static void rescue(const struct wsdbg_door *door)
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (area == MAP_FAILED)
         return;
-    alarm(RESCUE_SECONDS);
     in = (struct wsdbg_inspection){.door = door, .area = area, .wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
-    for (int i = 0; i < TRIES && wsdbg_door_alive(door) && !rescue_once(&in); i++)
-        ;
-    alarm(0);
+    bool freed = false;
+    for (int i = 0; !freed && i < TRIES && wsdbg_door_alive(door); i++) {
+        alarm(TRY_SECONDS); /* each try its own: to be killed between suspend and resume is what leaves a GPU stopped */
+        freed = rescue_once(&in);
+        alarm(0);
+    }
 }
 
 void wsdbg_guardian_watch(const struct wsdbg_guarded *guarded)

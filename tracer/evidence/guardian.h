@@ -19,8 +19,9 @@ struct wsdbg_guarded {
 };
 
 /* Returns when the inspector has ended and the program needs nothing (any more), or when the program has ended.  An
- * inspector that does not leave although wsdbg is gone or the program has shown it out is killed.  A rescue that does
- * not come to its end within 10 s ends the calling process (SIGALRM), which should have nothing else to do. */
+ * inspector that does not leave although wsdbg is gone or the program has shown it out is killed.  A
+ * rescue is tried three times; a try that does not come to its end within 10 s ends the calling process (SIGALRM),
+ * which should have nothing else to do. */
 void wsdbg_guardian_watch(const struct wsdbg_guarded *guarded);
 
 #endif
