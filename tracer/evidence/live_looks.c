@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "evidence/inspector.h"
 #include "evidence/live_machine.h"
 #include "evidence/look_choice.h"
 #include "evidence/look_keeper.h"
@@ -106,7 +107,7 @@ static struct wsdbg_error *look_once(struct wsdbg_live_process *process)
         return error;
     times->time_ns = since_ns;
     error = read_stopped(process, times, &since_ns);
-    struct wsdbg_error *resumed = wsdbg_live_machine_resume(process->machine, STEP_LIMIT_NS);
+    struct wsdbg_error *resumed = wsdbg_live_machine_resume(process->machine, WSDBG_INSPECTOR_LEAVE_NS);
     times->resume_ns = lap(&since_ns);
     if (!error)
         wsdbg_look_keeper_write(process->keeper, process->machine);
