@@ -409,38 +409,6 @@ static bool any(const struct reader *reader, enum core_section_kind kind)
     return count > 0;
 }
 
-/* False where the dump has none. */
-static bool read_meta(struct reader *reader, unsigned char bytes[CORE_META_BYTES])
-{
-    size_t count;
-    const struct core_section *section = core_file_sections(reader->file, CORE_META, &count);
-    if (!count || section->byte_count < CORE_META_BYTES)
-        return false;
-    struct wsdbg_error *error = core_file_read(reader->file, section, 0, bytes, CORE_META_BYTES);
-    wsdbg_error_destroy(error);
-    return !error;
-}
-
-/* Known only where the dump says so. */
-static struct wsdbg_optional_u32 skipped(struct reader *reader)
-{
-    unsigned char bytes[CORE_META_BYTES];
-    if (!read_meta(reader, bytes))
-        return (struct wsdbg_optional_u32){0};
-    return core_u32((struct core_row){.bytes = bytes, .byte_count = sizeof bytes}, CORE_META_FLAGS);
-}
-
-static void take_time(struct reader *reader)
-{
-    unsigned char bytes[CORE_META_BYTES];
-    if (!read_meta(reader, bytes))
-        return;
-    const struct core_row row = {.bytes = bytes, .byte_count = sizeof bytes};
-    const char *name = core_file_string(reader->file, core_u64(row, CORE_META_GENERATOR_STRING).value);
-    if (name && strncmp(name, CORE_LOOK_NAME, sizeof CORE_LOOK_NAME - 1) == 0)
-        reader->base->time_ns = strtoull(name + sizeof CORE_LOOK_NAME - 1, NULL, 10);
-}
-
 static void note_what_is_missing(struct reader *reader)
 {
     struct wsdbg_machine *base = reader->base;
@@ -461,7 +429,7 @@ static void note_what_is_missing(struct reader *reader)
     }
     if (!any(reader, CORE_SHARED))
         wsdbg_machine_note(base, "the core dump holds no shared memory, so no barrier's count is known%s",
-                           (skipped(reader).value & CORE_SKIPPED_SHARED)
+                           (core_meta_skipped(reader->file).value & CORE_SKIPPED_SHARED)
                                ? ": make it without skip_shared_memory in CUDA_COREDUMP_GENERATION_FLAGS"
                                : "");
     if (!any(reader, CORE_REGISTERS))
@@ -491,7 +459,7 @@ static struct wsdbg_error *read_machine(struct core_machine *machine, const char
         error = take_images(&reader);
     if (error)
         return error;
-    take_time(&reader);
+    machine->base.time_ns = core_meta_time_ns(machine->file);
     note_what_is_missing(&reader);
     return NULL;
 }
