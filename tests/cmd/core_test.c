@@ -143,6 +143,8 @@ static void what_a_dump_cannot_tell_is_unknown_and_not_0(void **state)
     char text[64];
     (void)state;
     struct outcome outcome = WSDBG("core", "--json", "-o", "kept.db", HUNG);
+    check_says(outcome.out, "\"stall_seconds\": null");
+    check_says(outcome.out, "\"duration_ns\": null");
     const char *looks = strstr(outcome.out, "\"looks\": [");
     assert_non_null(looks);
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {

@@ -94,6 +94,7 @@ static json_t *kernel_name(const char *symbol)
 
 static json_t *session_json(const struct wsdbg_report *r)
 {
+    const bool watched = wsdbg_report_was_watched(r);
     json_t *s = json_object();
     json_object_set_new(s, "command", text_or_null(r->command));
     json_object_set_new(s, "wsdbg_version", text_or_null(r->wsdbg_version));
@@ -102,12 +103,12 @@ static json_t *session_json(const struct wsdbg_report *r)
     json_object_set_new(s, "evidence", text_or_null(r->evidence));
     json_object_set_new(s, "hostname", text_or_null(r->hostname));
     json_object_set_new(s, "started_unix_ns", number(r->started_unix_ns));
-    json_object_set_new(s, "stall_seconds", json_real(r->stall_seconds));
+    json_object_set_new(s, "stall_seconds", watched ? json_real(r->stall_seconds) : json_null());
     json_object_set_new(s, "ended", json_boolean(r->ended));
     json_object_set_new(s, "exit_status", r->ended ? json_integer(r->exit_status) : json_null());
     json_object_set_new(s, "hang", r->ended ? json_boolean(r->ended_hang) : json_null());
     json_object_set_new(s, "outcome", text_or_null(r->outcome));
-    json_object_set_new(s, "duration_ns", r->ended ? number(r->duration_ns) : json_null());
+    json_object_set_new(s, "duration_ns", r->ended && watched ? number(r->duration_ns) : json_null());
     json_object_set_new(s, "verdict_delay_ns", u64_or_null(r->verdict_delay_ns));
     return s;
 }

@@ -224,8 +224,7 @@ static const char *looked_text(const struct wsdbg_look_row *looks, size_t count,
     return out;
 }
 
-/* A core dump is only read: nobody waited for a stall. */
-static bool was_watched(const struct wsdbg_report *r)
+bool wsdbg_report_was_watched(const struct wsdbg_report *r)
 {
     return r->stall_seconds > 0;
 }
@@ -240,10 +239,10 @@ static void session_lines(const struct wsdbg_report *r, FILE *out)
         snprintf(delay, sizeof delay, ", verdict %s after the stall", duration);
     }
     wsdbg_duration_text(r->duration_ns, duration, sizeof duration);
-    if (r->ended && was_watched(r))
+    if (r->ended && wsdbg_report_was_watched(r))
         wsdbg_report_line(out, NULL, "Ended:   %s, status %d, after %s%s", or_unknown(r->outcome), r->exit_status,
                           duration, delay);
-    if (was_watched(r))
+    if (wsdbg_report_was_watched(r))
         wsdbg_report_line(out, NULL, "Session: device %s, observer %s, evidence %s, stall after %g s",
                           or_unknown(r->device), or_unknown(r->observer), or_unknown(r->evidence), r->stall_seconds);
     else
@@ -261,7 +260,8 @@ void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FI
     if (report->diagnosed && report->finding_count > 0)
         findings_block(report, colour, out);
     else if (report->diagnosed && report->fault_count == 0)
-        wsdbg_report_line(out, heading(colour), was_watched(report) ? "STALL: no cause found" : "No cause found");
+        wsdbg_report_line(out, heading(colour),
+                          wsdbg_report_was_watched(report) ? "STALL: no cause found" : "No cause found");
     else if (report->diagnosed)
         wsdbg_report_line(out, heading(colour), "FAULT: no cause found");
     else
