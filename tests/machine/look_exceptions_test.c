@@ -21,18 +21,23 @@ static struct wsdbg_machine *open_dump(const char *name)
 }
 
 /* Closes the machine. */
-static struct wsdbg_snapshot look_at(struct wsdbg_machine *machine)
+static struct wsdbg_snapshot look_within(struct wsdbg_machine *machine, struct wsdbg_look_budget budget)
 {
     struct wsdbg_code *code;
     struct wsdbg_look *look;
     struct wsdbg_snapshot snapshot = {0};
     assert_null(wsdbg_code_create(&code));
-    assert_null(wsdbg_look_take(machine, code, &look));
+    assert_null(wsdbg_look_take_within(machine, code, budget, &look));
     assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
     wsdbg_look_destroy(look);
     wsdbg_code_destroy(code);
     machine->ops->close(machine);
     return snapshot;
+}
+
+static struct wsdbg_snapshot look_at(struct wsdbg_machine *machine)
+{
+    return look_within(machine, (struct wsdbg_look_budget){UINT64_C(10000000000), UINT64_C(10000000000)});
 }
 
 static void an_arrival_that_ended_the_kernel_is_seen_with_its_mbarrier(void **state)
@@ -166,6 +171,19 @@ static void an_arrival_in_a_cta_that_left_is_told_from_one_that_names_none(void 
     wsdbg_snapshot_deinit(&none);
 }
 
+/* The warp and the instruction need no registers. */
+static void without_time_an_error_is_told_without_its_registers(void **state)
+{
+    (void)state;
+    struct wsdbg_snapshot snapshot =
+        look_within(open_dump("waits-spent-phase"), (struct wsdbg_look_budget){.states_ns = 10000000000, .rest_ns = 0});
+    assert_int_equal(snapshot.exception_count, 1);
+    assert_int_equal(snapshot.exceptions[0].code, 4);
+    assert_int_equal(snapshot.exceptions[0].access, WSDBG_ACCESS_ARRIVE);
+    assert_false(snapshot.exceptions[0].thread_known);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
 static void a_hang_has_no_error(void **state)
 {
     (void)state;
@@ -185,6 +203,7 @@ int main(void)
         cmocka_unit_test(a_place_that_is_not_exact_has_no_address),
         cmocka_unit_test(a_lane_that_is_not_behind_the_instruction_has_no_address),
         cmocka_unit_test(an_arrival_in_a_cta_that_left_is_told_from_one_that_names_none),
+        cmocka_unit_test(without_time_an_error_is_told_without_its_registers),
         cmocka_unit_test(a_hang_has_no_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,6 +107,7 @@ struct wsdbg_looking {
         struct wsdbg_loop loop; /* its graph is NULL where there is nothing here */
     } loops[WSDBG_RECENT_LOOPS];
     struct wsdbg_look_budget budget;
+    uint64_t exceptions_until_ns; /* registers are read for them; the clock is wsdbg_look_now_ns() */
     uint32_t warps_read;
 };
 
@@ -139,6 +140,8 @@ struct wsdbg_error *wsdbg_look_word(struct wsdbg_looking *looking, uint32_t cta,
 struct wsdbg_error *wsdbg_look_loop(struct wsdbg_looking *looking, const struct wsdbg_graph *graph,
                                     uint32_t instruction, const struct wsdbg_loop **out);
 void wsdbg_look_forget_loops(struct wsdbg_looking *looking);
+/* CLOCK_MONOTONIC, for the limits on time. */
+uint64_t wsdbg_look_now_ns(void);
 /* Reads what the part waits for, with the registers of its first lane; needs none where the code alone says it. */
 struct wsdbg_error *wsdbg_look_operands(struct wsdbg_looking *looking, uint32_t part);
 /* The address that a memory operand names with the registers of a lane of a warp: 64 bits, or an offset in shared

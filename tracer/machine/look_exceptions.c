@@ -6,7 +6,8 @@
  * Mostly an error is reported of all lanes of a warp, whichever it was; those that were at the instruction are the
  * active ones whose guard holds.  A warp may go on for a few instructions before it is stopped: an operand, or a guard,
  * is known only where none of those between the instruction and the lane's counter, in one straight line, wrote a
- * register of it.
+ * register of it.  Registers are read for so long as those of warps that only add to a state are: where the GPU stands
+ * still for it, an error of all its warps must not use up the look.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -171,9 +172,10 @@ static struct wsdbg_error *find_object(struct wsdbg_looking *looking, const stru
     const struct wsdbg_look_grid *grid = &looking->grids[looking->out->ctas[looking->out->warps[row->warp].cta].grid];
     const struct wsdbg_access *access = access_at(grid, place);
     struct wsdbg_optional_u64 address = {0};
-    uint32_t lanes;
-    struct wsdbg_error *error = find_lanes(looking, place, machine_warp, row->lanes, &lanes);
-    if (!error)
+    const bool in_time = wsdbg_look_now_ns() < looking->exceptions_until_ns;
+    uint32_t lanes = 0;
+    struct wsdbg_error *error = in_time ? find_lanes(looking, place, machine_warp, row->lanes, &lanes) : NULL;
+    if (!error && in_time)
         error = find_address(looking, row->warp, place, lanes, &address);
     if (error)
         return error;
@@ -241,6 +243,7 @@ static struct wsdbg_error *add_warp(struct wsdbg_looking *looking, uint32_t warp
 struct wsdbg_error *wsdbg_look_exceptions(struct wsdbg_looking *looking)
 {
     struct wsdbg_error *error = NULL;
+    looking->exceptions_until_ns = wsdbg_look_now_ns() + looking->budget.rest_ns;
     end_contexts(looking);
     for (uint32_t i = 0; !error && i < looking->out->warp_count; i++)
         if (looking->warps[i].machine != WSDBG_NONE)

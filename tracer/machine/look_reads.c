@@ -10,7 +10,7 @@
 #include "base/grow.h"
 #include "machine/look.h"
 
-static uint64_t now_ns(void)
+uint64_t wsdbg_look_now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -180,7 +180,7 @@ static bool is_its_turn(const struct wsdbg_looking *looking, uint32_t warp, enum
 static struct wsdbg_error *read_turn(struct wsdbg_looking *looking, enum turn turn, uint64_t deadline_ns)
 {
     struct wsdbg_error *error = NULL;
-    for (uint32_t i = 0; !error && i < looking->out->warp_count && now_ns() < deadline_ns; i++)
+    for (uint32_t i = 0; !error && i < looking->out->warp_count && wsdbg_look_now_ns() < deadline_ns; i++)
         if (is_its_turn(looking, i, turn))
             error = read_warp(looking, i);
     return error;
@@ -231,7 +231,7 @@ static void note_unread_states(struct wsdbg_looking *looking, const struct leade
 
 static struct wsdbg_error *read_all(struct wsdbg_looking *looking, struct leader *leaders)
 {
-    const uint64_t start_ns = now_ns();
+    const uint64_t start_ns = wsdbg_look_now_ns();
     const size_t count = find_leaders(looking, leaders);
     struct wsdbg_error *error = read_turn(looking, TURN_LEADERS, start_ns + looking->budget.states_ns);
     for (enum turn turn = TURN_THEIR_CTAS; !error && turn < TURN_COUNT; turn++)
