@@ -149,6 +149,45 @@ static void a_wait_can_be_cancelled(void **state)
     dump_driver_stop(&driver);
 }
 
+struct stop {
+    struct wsdbg_cancel cancel;
+    const char *file;
+    bool over;
+};
+
+/* Signals are taken here, so here wsdbg stops with its program; the driver writes when that goes on. */
+static bool stop_for_a_while(struct wsdbg_cancel *cancel, uint64_t since_ns)
+{
+    struct stop *stop = (struct stop *)cancel;
+    (void)since_ns;
+    if (stop->over) {
+        link("whole", "written");
+        rename("written", stop->file);
+    } else {
+        nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 600000000}, NULL);
+    }
+    stop->over = true;
+    return false;
+}
+
+static void the_time_for_which_wsdbg_is_stopped_does_not_count(void **state)
+{
+    (void)state;
+    struct dump_driver driver;
+    struct wsdbg_machine *machine = NULL;
+    const uint32_t self = (uint32_t)getpid();
+    dump_driver_start(&driver, self, 0);
+    struct stop stop = {.cancel = {.is_wanted = stop_for_a_while}, .file = driver.file};
+    const struct wsdbg_core_wait wait = {
+        .folder = ".", .process_id = self, .deadline_ns = in_ms(1500), .still_ns = 1500000000, .cancel = &stop.cancel};
+    struct wsdbg_error *error = wsdbg_core_dump_take(&wait, &machine);
+    if (error)
+        fail_msg("%s", wsdbg_error_message(error));
+    assert_int_equal(machine->warp_count, 8);
+    machine->ops->close(machine);
+    dump_driver_stop(&driver);
+}
+
 /* Nobody listens to a pipe: it is not needed. */
 static void a_dump_that_the_driver_makes_by_itself_is_opened(void **state)
 {
@@ -201,6 +240,7 @@ int main(void)
         cmocka_unit_test(a_process_that_ends_is_not_waited_for),
         cmocka_unit_test(a_dump_that_stands_still_is_given_up),
         cmocka_unit_test(a_wait_can_be_cancelled),
+        cmocka_unit_test(the_time_for_which_wsdbg_is_stopped_does_not_count),
         cmocka_unit_test(a_dump_that_the_driver_makes_by_itself_is_opened),
     };
     return cmocka_run_group_tests(tests, dump_driver_enter_folder, dump_driver_leave_folder);

@@ -18,6 +18,9 @@
 enum { LOOK_EVERY_NS = 5000000 };
 /* A full chip's warps take the driver 5 s to collect before it writes a byte (measured on an H200). */
 #define STILL_NS UINT64_C(15000000000)
+/* Between two looks at the file; where it is longer wsdbg was stopped, and the program with it (Ctrl-Z): that counts
+ * for nothing. */
+#define APART_NS UINT64_C(1000000000)
 /* Of one renewal: when wsdbg is killed the program leaves this much later. */
 #define HOLD_NS UINT64_C(1000000000)
 
@@ -67,12 +70,27 @@ static bool has_ended(uint32_t process_id)
 /* A file that does not grow for a moment may be whole: the opening of one that grows would be in vain. */
 struct watched_file {
     const char *path;
-    uint64_t size, began_ns, grew_ns;
+    uint64_t size, began_ns, looked_ns;
+    uint64_t still_ns;   /* for so long it has not grown */
+    uint64_t stopped_ns; /* for so long nobody looked */
 };
+
+/* True when it grew. */
+static bool look_at(struct watched_file *file)
+{
+    const uint64_t now_ns = wsdbg_door_now_ns(), size = size_of(file->path), passed_ns = now_ns - file->looked_ns;
+    const uint64_t seen_ns = passed_ns < APART_NS ? passed_ns : APART_NS;
+    const bool grew = size != file->size;
+    file->still_ns = grew ? 0 : file->still_ns + seen_ns;
+    file->stopped_ns += passed_ns - seen_ns;
+    file->looked_ns = now_ns;
+    file->size = size;
+    return grew;
+}
 
 static struct wsdbg_error *why_no_more(const struct wsdbg_core_wait *wait, const struct watched_file *file, bool ended)
 {
-    const uint64_t now_ns = wsdbg_door_now_ns(), still_ns = wait->still_ns ? wait->still_ns : STILL_NS;
+    const uint64_t still_ns = wait->still_ns ? wait->still_ns : STILL_NS;
     if (ended)
         return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND,
                                   "process %u ended before its GPU core dump was whole (%" PRIu64 " bytes)",
@@ -81,12 +99,12 @@ static struct wsdbg_error *why_no_more(const struct wsdbg_core_wait *wait, const
         return wsdbg_error_create(WSDBG_ERROR_BUSY,
                                   "a signal ended the wait for the GPU core dump of process %u (%" PRIu64 " bytes)",
                                   wait->process_id, file->size);
-    if (now_ns - file->grew_ns >= still_ns)
+    if (file->still_ns >= still_ns)
         return wsdbg_error_create(WSDBG_ERROR_BUSY,
                                   "the GPU core dump of process %u does not come: the driver wrote nothing for %.1f s "
                                   "(%" PRIu64 " bytes so far)",
                                   wait->process_id, (double)still_ns / 1e9, file->size);
-    if (now_ns >= wait->deadline_ns)
+    if (file->looked_ns - file->stopped_ns >= wait->deadline_ns)
         return wsdbg_error_create(WSDBG_ERROR_BUSY,
                                   "the GPU core dump of process %u is not there in time (%" PRIu64 " bytes)",
                                   wait->process_id, file->size);
@@ -97,18 +115,14 @@ static struct wsdbg_error *wait_for_file(const struct wsdbg_core_wait *wait, con
                                          struct wsdbg_machine **out)
 {
     struct watched_file file = {.path = path, .began_ns = wsdbg_door_now_ns()};
-    file.grew_ns = file.began_ns;
+    file.looked_ns = file.began_ns;
     for (;;) {
         const bool ended = has_ended(wait->process_id);
-        const uint64_t size = size_of(path);
-        const bool grew = size != file.size;
-        file.size = size;
-        if (grew)
-            file.grew_ns = wsdbg_door_now_ns();
+        const bool grew = look_at(&file);
         if (wait->map)
             wsdbg_segment_map_hold_exit(wait->map, wsdbg_door_now_ns() + HOLD_NS);
-        wsdbg_progress_advance(wait->progress, size, WSDBG_TOTAL_UNKNOWN);
-        if (size && (!grew || ended) && is_whole(path, out))
+        wsdbg_progress_advance(wait->progress, file.size, WSDBG_TOTAL_UNKNOWN);
+        if (file.size && (!grew || ended) && is_whole(path, out))
             return NULL;
         struct wsdbg_error *error = why_no_more(wait, &file, ended);
         if (error)
