@@ -173,8 +173,10 @@ static void a_look_that_saw_no_warp_says_why_that_may_be(void **state)
     wsdbg_look_note_no_warps(&snapshot, 7);
     wsdbg_look_note_no_warps(&snapshot, 8);
     assert_int_equal(snapshot.note_count, 2);
-    assert_string_equal(snapshot.notes[0],
-                        "no warp of process 7 was seen: its kernels had ended, or what it waits for is no kernel");
+    assert_string_equal(
+        snapshot.notes[0],
+        "no warp of process 7 was seen: its kernels had ended, what it waits for is no kernel, or the driver "
+        "did not show it");
     assert_string_equal(
         snapshot.notes[1],
         "no warp was seen: process 8 has 2 contexts on one GPU, and then the driver (580) shows none of "

@@ -96,7 +96,8 @@ void wsdbg_look_note_no_warps(struct wsdbg_snapshot *snapshot, uint32_t process_
                  process_id, contexts);
     else
         snprintf(text, sizeof text,
-                 "no warp of process %u was seen: its kernels had ended, or what it waits for is no kernel",
+                 "no warp of process %u was seen: its kernels had ended, what it waits for is no kernel, or the driver "
+                 "did not show it",
                  process_id);
     wsdbg_look_add_note(snapshot, text);
 }
