@@ -293,7 +293,10 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
     if (watch->fault[0] && !watch->fault_reported)
         wsdbg_watch_say(watch, "%s%s%s", watch->fault, watch->fault_launches[0] ? "; " : "", watch->fault_launches);
     if (watch->fault[0] && !watch->fault_reported && run->evidence != WSDBG_RUN_CORE)
-        wsdbg_watch_say(watch, "with --evidence core the driver tells where in the code a fault happens");
+        wsdbg_watch_say(
+            watch,
+            "with --evidence core the driver tells where in the code a fault happens, but may stand still over a "
+            "bad address (driver 580)");
     if (watch->hang)
         wsdbg_watch_say(watch, "session in %s; look at it: wsdbg view %s; ask it: wsdbg query %s", run->output,
                         run->output, run->output);
