@@ -320,6 +320,20 @@ static void assert_survives(const char *how, const char *call)
     rig_finish(&rig);
 }
 
+/* It would pass for one that has exited. */
+static void a_warp_that_cannot_be_read_is_not_left_out(void **state)
+{
+    (void)state;
+    setenv("FAKE_CUDA_FAIL", "readWarpState", 1);
+    struct rig rig = rig_start(NULL);
+    rig_ok(rig_step(&rig, RIG_ATTACH));
+    rig_ok(rig_step(&rig, RIG_SUSPEND));
+    rig_says(rig_step(&rig, RIG_WARPS), "the driver did not give the state of ");
+    unsetenv("FAKE_CUDA_FAIL");
+    leave(&rig);
+    rig_finish(&rig);
+}
+
 static void any_call_may_hang_or_crash(void **state)
 {
     (void)state;
@@ -418,6 +432,7 @@ int main(void)
         cmocka_unit_test(an_inspector_that_has_died_is_not_let_in),
         cmocka_unit_test(the_drivers_helper_process_is_left_alone),
         cmocka_unit_test(any_call_may_fail),
+        cmocka_unit_test(a_warp_that_cannot_be_read_is_not_left_out),
         cmocka_unit_test(any_call_may_hang_or_crash),
         cmocka_unit_test(an_attach_that_hangs_in_the_program_holds_nobody_up),
         cmocka_unit_test(a_look_that_nobody_ends_is_ended_by_the_program),
