@@ -353,6 +353,22 @@ static void a_state_of_which_no_registers_are_there_is_said(void **state)
     wsdbg_look_destroy(look);
 }
 
+/* Which of the CTA's warps it is that has no lanes is not known: it may be any that seems to be gone. */
+static void a_warp_without_lanes_lets_none_of_its_cta_count_as_exited(void **state)
+{
+    enum { WARPS_PER_CTA = 12 };
+    (void)state;
+    changed.machine->warps[0].valid_lanes = 0;
+    struct wsdbg_look *look = look_at(1);
+    struct wsdbg_snapshot snapshot = {0};
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    assert_int_equal(snapshot.warps[PRODUCER].state, WSDBG_WARP_UNKNOWN);
+    assert_int_equal(snapshot.warps[PRODUCER + 1].state, WSDBG_WARP_UNKNOWN);
+    assert_int_equal(snapshot.warps[WARPS_PER_CTA + PRODUCER + 1].state, WSDBG_WARP_EXITED);
+    wsdbg_snapshot_deinit(&snapshot);
+    wsdbg_look_destroy(look);
+}
+
 static void code_that_is_not_there_is_said_once(void **state)
 {
     (void)state;
@@ -437,6 +453,7 @@ int main(void)
         ON_DUMP(a_producer_whose_registers_are_not_there_is_like_another),
         ON_DUMP(one_warp_of_each_state_is_read_when_the_time_of_the_rest_is_over),
         ON_DUMP(a_state_of_which_no_registers_are_there_is_said),
+        ON_DUMP(a_warp_without_lanes_lets_none_of_its_cta_count_as_exited),
         ON_DUMP(code_that_is_not_there_is_said_once),
         ON_DUMP(the_authors_names_stay),
         ON_DUMP(a_door_that_breaks_at_any_read_is_an_error),
