@@ -7,6 +7,7 @@
 
 #include "store/place.h"
 #include "store/symbol.h"
+#include "viewer/phrases.h"
 
 enum { INSTRUCTION_BYTES = 16, OFFSET_COLUMNS = 8, LINE_COLUMNS = 20 };
 
@@ -73,13 +74,14 @@ bool viewer_code_add(const struct wsdbg_snapshot *s, const struct viewer_code_si
 static void draw_line(const struct wsdbg_code_row *code, bool stuck, struct viewer_canvas *canvas)
 {
     const enum viewer_style style = stuck ? VIEWER_STYLE_STRONG : VIEWER_STYLE_TEXT;
-    char line[LINE_COLUMNS + 64] = "";
+    char line[LINE_COLUMNS + 64] = "", cut[sizeof line] = "";
     if (stuck)
         viewer_put_glyph(canvas, 0, 0, VIEWER_STYLE_STUCK, VIEWER_GLYPH_MARK);
     viewer_print(canvas, 0, 1, VIEWER_STYLE_DIM, "%5" PRIx32, code->offset_bytes);
     if (code->line.known && code->file[0])
         snprintf(line, sizeof line, "%.64s:%" PRIu32, wsdbg_place_file(code->file), code->line.value);
-    viewer_cell(canvas, 0, OFFSET_COLUMNS, LINE_COLUMNS, VIEWER_STYLE_DIM, line);
+    viewer_tail_text(line, LINE_COLUMNS, cut, sizeof cut);
+    viewer_cell(canvas, 0, OFFSET_COLUMNS, LINE_COLUMNS, VIEWER_STYLE_DIM, cut);
     viewer_put(canvas, 0, OFFSET_COLUMNS + LINE_COLUMNS + 1, code->text[0] ? style : VIEWER_STYLE_UNKNOWN,
                code->text[0] ? code->text : "?");
 }

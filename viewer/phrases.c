@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "store/event_fields.h"
 #include "store/spans.h"
 #include "store/symbol.h"
@@ -127,6 +128,15 @@ void viewer_warps_time_text(const struct viewer_picture *picture, const struct w
         viewer_duration_text((uint64_t)w->waiting_ns.high + since_ns, out, bytes);
     else
         snprintf(out, bytes, "%s", w->state == WSDBG_WARP_EXITED ? "" : "?");
+}
+
+void viewer_tail_text(const char *place, int columns, char *out, size_t bytes)
+{
+    const size_t width = wsdbg_text_width(place), length = strlen(place);
+    if (columns < 2 || width <= (size_t)columns || width != length)
+        snprintf(out, bytes, "%s", place);
+    else
+        snprintf(out, bytes, "…%s", place + length - ((size_t)columns - 1));
 }
 
 const char *viewer_nothing_text(const struct viewer_context *context)

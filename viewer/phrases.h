@@ -22,6 +22,8 @@ uint64_t viewer_gpu_now_ns(const struct wsdbg_snapshot *snapshot, uint32_t warp)
  */
 void viewer_warps_time_text(const struct viewer_picture *picture, const struct wsdbg_report_warps *warps, char *out,
                             size_t bytes);
+/* A place, cut at its beginning where it is wider than `columns`: its end tells more. */
+void viewer_tail_text(const char *place, int columns, char *out, size_t bytes);
 /* The sentence for a view without rows. */
 const char *viewer_nothing_text(const struct viewer_context *context);
 

@@ -2,6 +2,7 @@
 #include "viewer/wait_tree.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "viewer/phrases.h"
 
@@ -53,10 +54,11 @@ static int draw_rails(const struct viewer_wait_line *line, struct viewer_canvas 
 static void group_text(const struct wsdbg_report_warps *w, char *out, size_t bytes)
 {
     char role[WSDBG_REPORT_LABEL_BYTES], members[96], ctas[48];
-    wsdbg_report_role_text(w, role, sizeof role);
+    wsdbg_report_role_beside_warps(w, role, sizeof role);
     wsdbg_report_members_text(&w->members, members, sizeof members);
     wsdbg_report_cta_text(w->cta_count, w->cta, ctas, sizeof ctas);
-    snprintf(out, bytes, "%s  %s  %s", role, members, ctas);
+    const bool says_more = strcmp(role, "-") != 0;
+    snprintf(out, bytes, "%s%s%s  %s", says_more ? role : "", says_more ? "  " : "", members, ctas);
 }
 
 static const char *role_in_graph(const struct wsdbg_report_warps *w)

@@ -262,10 +262,22 @@ static bool stands_at(const struct viewer_context *context, const struct viewer_
     return false;
 }
 
-static void draw_code_title(const struct viewer_sites *state, uint32_t module, struct viewer_canvas *canvas)
+/* The file of the first line that the machine code of a module was compiled from; NULL = none is known. */
+static const char *compiled_from(const struct wsdbg_snapshot *s, uint32_t module)
+{
+    for (size_t i = 0; i < s->code_count; i++)
+        if (s->code[i].file[0] && s->code[i].function < s->function_count &&
+            s->functions[s->code[i].function].module == module)
+            return s->code[i].file;
+    return NULL;
+}
+
+static void draw_code_title(const struct wsdbg_snapshot *s, const struct viewer_sites *state, uint32_t module,
+                            struct viewer_canvas *canvas)
 {
     const struct viewer_source_text *file = viewer_sites_file(state, module);
-    const int at = viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, file && file->path ? file->path : "source file ?");
+    const char *path = file && file->path ? file->path : compiled_from(s, module);
+    const int at = viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, path ? path : "source file ?");
     if (state->machine_code && file && file->text)
         viewer_put(canvas, 0, at + 2, VIEWER_STYLE_DIM, "machine code; m shows the source");
     else
@@ -282,7 +294,7 @@ static void draw_row(struct viewer_context *context, const struct viewer_row *ro
     }
     switch (PART(row)) {
     case CODE_FILE:
-        draw_code_title(state, row->object.index, canvas);
+        draw_code_title(context->picture->snapshot, state, row->object.index, canvas);
         break;
     case FILE_TITLE:
         draw_title(state, row->object.index, canvas);

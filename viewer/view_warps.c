@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
-
 #define GROUP_WARPS 4u
 
 enum column { WHERE, MARK, WARPS, ROLE, STATE, WAIT, ITERATION, LINE, REGISTERS, TIME, COLUMN_COUNT };
@@ -155,16 +153,6 @@ static void registers_text(const struct wsdbg_report_warps *w, char *out, size_t
         snprintf(out, bytes, "%s", held);
 }
 
-/* The end of a place tells more than its beginning. */
-static void tail_text(const char *place, int columns, char *out, size_t bytes)
-{
-    const size_t width = wsdbg_text_width(place), length = strlen(place);
-    if (columns < 2 || width <= (size_t)columns || width != length)
-        snprintf(out, bytes, "%s", place);
-    else
-        snprintf(out, bytes, "…%s", place + length - ((size_t)columns - 1));
-}
-
 /* A number that this state does not have is no "?". */
 static void site_text(const struct wsdbg_report_warps *w, struct wsdbg_range range, char *out, size_t bytes)
 {
@@ -182,13 +170,13 @@ static void draw_group(struct viewer_context *context, const struct viewer_row *
     viewer_columns_place(columns_of(context), COLUMN_COUNT, viewer_canvas_columns(canvas), at);
     const enum viewer_style plain = w->state == WSDBG_WARP_EXITED ? VIEWER_STYLE_GONE : VIEWER_STYLE_TEXT;
     wsdbg_members_text(&w->members, text[WARPS], sizeof *text);
-    wsdbg_report_role_text(w, text[ROLE], sizeof *text);
+    wsdbg_report_role_beside_warps(w, text[ROLE], sizeof *text);
     snprintf(text[STATE], sizeof *text, "%s", wsdbg_warp_state_name(w->state));
     wsdbg_report_wait_text(w, text[WAIT], sizeof *text);
     if (w->state != WSDBG_WARP_EXITED) {
         site_text(w, w->iteration, text[ITERATION], sizeof *text);
         if (w->place[0])
-            tail_text(w->place, at[LINE].width, text[LINE], sizeof *text);
+            viewer_tail_text(w->place, at[LINE].width, text[LINE], sizeof *text);
         else
             site_text(w, w->line, text[LINE], sizeof *text);
     }

@@ -216,7 +216,7 @@ KERNEL(spent_phase, )
 KERNEL(bad_address, )
 {
     if (threadIdx.x == 5)
-        *(volatile uint32_t *)(source + (1ull << 46)) = 1;
+        asm volatile("st.global.u32 [%0], 1;" ::"l"(16ull) : "memory");
 }
 
 /* Rounds of arithmetic between barriers until the time is over. */

@@ -17,6 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#define HOLD_MOST_NS UINT64_C(10000000000)
+#define HOLD_LOOK_US 2000
+
 _Atomic int shim_state = SHIM_ASLEEP;
 _Atomic bool shim_exiting;
 SHIM_THREAD_LOCAL int shim_depth;
@@ -172,10 +175,25 @@ static void after_fork(void)
         atomic_store(&shim_state, SHIM_OFF);
 }
 
+/* A GPU core dump ends the contexts before it is whole: a program that leaves for that would cut it short.  wsdbg says
+ * while it waits for one; a child that fork() made has no dump. */
+static void hold_for_dump(void)
+{
+    const struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    const uint64_t most_ns = shim_now_ns() + HOLD_MOST_NS;
+    uint64_t now_ns;
+    if (atomic_load(&shim_state) != SHIM_ON || !segment)
+        return;
+    while ((now_ns = shim_now_ns()) < most_ns &&
+           now_ns < __atomic_load_n(&segment->hold_exit_until_ns, __ATOMIC_ACQUIRE))
+        shim_sleep_us(HOLD_LOOK_US);
+}
+
 /* Our thread gets a moment to leave the driver before the driver's own exit handlers run. */
 static void at_exit(void)
 {
     atomic_store(&shim_exiting, true);
+    hold_for_dump();
     debug_attach_stop();
     for (int i = 0; i < WSDBG_CONTEXT_ROWS * 50; i++)
         if (atomic_load(&shim_contexts[i % WSDBG_CONTEXT_ROWS].users))

@@ -97,9 +97,11 @@ static void set_state(enum wsdbg_door_state state)
 
 /* ---- the inspector's life ---- */
 
-static void follow_inspector(void)
+/* False: it is no more.  Without a pidfd for another reason (an old kernel) the lease alone tells. */
+static bool follow_inspector(void)
 {
     inspector = (int)syscall(SYS_pidfd_open, (pid_t)door->inspector_pid, 0);
+    return inspector >= 0 || errno != ESRCH;
 }
 
 static void forget_inspector(void)
@@ -109,7 +111,6 @@ static void forget_inspector(void)
     inspector = -1;
 }
 
-/* Without a pidfd (an old kernel) the lease alone tells. */
 static bool inspector_is_gone(void)
 {
     struct pollfd poller = {.fd = inspector, .events = POLLIN};
@@ -149,7 +150,8 @@ static void note_answer(void)
 }
 
 /* Afterwards the driver is as if nobody had been there.  Harmless where an attach did not come up.  What an inspector
- * that died had stopped is named to the driver, so that it runs again. */
+ * that died had stopped is named to the driver as its interface wants it; that alone does not make it run again, so the
+ * inspector's guardian comes in next. */
 static void show_out(void)
 {
     set_state(WSDBG_DOOR_CLOSING);
@@ -207,7 +209,11 @@ static void attach(void)
     atomic_store(&debug_attach_loading, true);
     wait_for_own_calls();
     set_state(WSDBG_DOOR_OPENING);
-    follow_inspector();
+    if (!follow_inspector()) {
+        refuse(WSDBG_DOOR_LAPSED, "the inspector ended before it was let in");
+        shut();
+        return;
+    }
     let_in();
     note_answer();
     const bool taken = interface.external && get32(interface.external) == 0;

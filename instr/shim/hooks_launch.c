@@ -10,6 +10,7 @@
 struct begun {
     uint64_t entry;   /* of the launch table, UINT64_MAX = none */
     uint32_t context; /* row */
+    bool captured;    /* into a graph: nothing runs yet */
 };
 
 static struct begun begin_launch(const char *call, struct wsdbg_launch_row *row, CUfunction function)
@@ -19,7 +20,7 @@ static struct begun begin_launch(const char *call, struct wsdbg_launch_row *row,
         observer_launch_begin(row, function, atomic_load_explicit(&shim_hooks_record_launches, memory_order_relaxed));
     registry_thread_enter(call, row->context, row->stream, row->time_ns);
     errno = kept;
-    return (struct begun){entry, row->context};
+    return (struct begun){entry, row->context, (row->flags & WSDBG_LAUNCH_CAPTURED) != 0};
 }
 
 /* Said after the launch: a marker that follows is behind it. */
@@ -37,7 +38,8 @@ static void end_launch(struct begun begun, CUresult result)
 {
     registry_thread_leave();
     observer_launch_end(begun.entry, result);
-    note_launched(begun.context);
+    if (!begun.captured)
+        note_launched(begun.context);
 }
 
 static void set_no_cluster(struct wsdbg_launch_row *row)
@@ -60,7 +62,7 @@ CUresult launch_body(enum wsdbg_hook_id id, void *forward, CUfunction f, unsigne
                      void **extra)
 {
     bool on = hook_enter();
-    struct begun begun = {UINT64_MAX, WSDBG_UNKNOWN32};
+    struct begun begun = {UINT64_MAX, WSDBG_UNKNOWN32, false};
     if (on) {
         struct wsdbg_launch_row row;
         fill_launch(&row, gx, gy, gz, bx, by, bz, shared, stream);
@@ -76,7 +78,7 @@ CUresult cooperative_body(enum wsdbg_hook_id id, void *forward, CUfunction f, un
                           unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream stream, void **parameters)
 {
     bool on = hook_enter();
-    struct begun begun = {UINT64_MAX, WSDBG_UNKNOWN32};
+    struct begun begun = {UINT64_MAX, WSDBG_UNKNOWN32, false};
     if (on) {
         struct wsdbg_launch_row row;
         fill_launch(&row, gx, gy, gz, bx, by, bz, shared, stream);
@@ -109,7 +111,7 @@ CUresult launch_ex_body(enum wsdbg_hook_id id, void *forward, const struct cu_la
                         void **parameters, void **extra)
 {
     bool on = hook_enter() && config;
-    struct begun begun = {UINT64_MAX, WSDBG_UNKNOWN32};
+    struct begun begun = {UINT64_MAX, WSDBG_UNKNOWN32, false};
     if (on) {
         struct wsdbg_launch_row row;
         fill_launch_ex(&row, config);
@@ -124,7 +126,7 @@ CUresult launch_ex_body(enum wsdbg_hook_id id, void *forward, const struct cu_la
 CUresult graph_launch_body(enum wsdbg_hook_id id, void *forward, void *exec, CUstream stream)
 {
     bool on = hook_enter();
-    struct begun begun = {UINT64_MAX, WSDBG_UNKNOWN32};
+    struct begun begun = {UINT64_MAX, WSDBG_UNKNOWN32, false};
     if (on) {
         struct wsdbg_launch_row row = {.flags = WSDBG_LAUNCH_GRAPH};
         row.stream = (uint64_t)(uintptr_t)stream;

@@ -5,8 +5,8 @@
  *
  * A launch costs one look at a flag: the events are put there four times a second at most by one detached thread, which
  * the app never waits for but as the copy thread (leaving a context) and while a capture begins.  While a stream is
- * captured nothing is put anywhere, and nothing is asked: the driver would spoil the capture (cuCtxRecordEvent, CUDA
- * 12.5, says so).  Nor while a launch blocks because its queue is full: the marker would wait for the same lock.
+ * captured nothing is put anywhere: the driver would spoil the capture (cuCtxRecordEvent, CUDA 12.5, says so); the row
+ * says since when.  Nor while a launch blocks because its queue is full: the marker would wait for the same lock.
  */
 #include "debug_attach.h"
 #include "shim.h"
@@ -34,6 +34,22 @@ static void store(uint64_t *word, uint64_t value)
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
+/* Work is there that a capture in progress keeps from being followed. */
+static void say_kept_out(uint32_t index)
+{
+    struct wsdbg_marker_row *row = &atomic_load(&shim_segment)->markers[index];
+    if (__atomic_load_n(&row->kept_out_ns, __ATOMIC_RELAXED))
+        return;
+    __atomic_store_n(&row->state, WSDBG_MARKER_STARTED, __ATOMIC_RELEASE);
+    store(&row->kept_out_ns, shim_now_ns());
+}
+
+static void say_followed(struct wsdbg_marker_row *row)
+{
+    __atomic_store_n(&row->state, WSDBG_MARKER_WORKS, __ATOMIC_RELEASE);
+    store(&row->kept_out_ns, 0);
+}
+
 /* No marker in this context any more.  What ended the context is not trouble of ours. */
 static void fail(uint32_t index, CUresult result)
 {
@@ -41,6 +57,7 @@ static void fail(uint32_t index, CUresult result)
     markers[index].failed = true;
     markers[index].in_flight = false;
     store(&row->recorded_ns, 0);
+    store(&row->kept_out_ns, 0);
     __atomic_store_n(&row->state, WSDBG_MARKER_FAILED, __ATOMIC_RELEASE);
     if (tracking_ends_context(result))
         tracking_check(result);
@@ -48,7 +65,8 @@ static void fail(uint32_t index, CUresult result)
         shim_note("whether the work of context %u gets done cannot be seen (error %d)", index, result);
 }
 
-/* The context is current.  A capture that began since we looked is not an error of the marker's. */
+/* The context is current.  Harmless also while a stream is captured: on an H200 (driver 580) the answer was right and
+ * the capture ended well in each of its three modes. */
 static void look(uint32_t index)
 {
     struct wsdbg_marker_row *row = &atomic_load(&shim_segment)->markers[index];
@@ -59,9 +77,13 @@ static void look(uint32_t index)
         store(&row->done_launches, row->launches);
         store(&row->done_ns, now_ns);
         store(&row->recorded_ns, 0);
+        say_followed(row);
     } else if (result == CUDA_ERROR_NOT_READY) {
         store(&row->checked_ns, now_ns);
-    } else if (result != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) {
+        say_followed(row);
+    } else if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) {
+        say_kept_out(index);
+    } else {
         fail(index, result);
     }
 }
@@ -84,13 +106,14 @@ static void put(uint32_t index)
     result = shim_driver.cuCtxRecordEvent((CUcontext)(uintptr_t)atomic_load(&context->handle), marker->event);
     if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) {
         atomic_store(&context->launched, true);
+        say_kept_out(index);
     } else if (result != CUDA_SUCCESS) {
         fail(index, result);
     } else {
         marker->in_flight = true;
         store(&row->launches, launches);
         store(&row->checked_ns, 0);
-        __atomic_store_n(&row->state, WSDBG_MARKER_WORKS, __ATOMIC_RELEASE);
+        say_followed(row);
         store(&row->recorded_ns, now_ns);
     }
 }
@@ -98,10 +121,14 @@ static void put(uint32_t index)
 /* The context is current. */
 static void step(uint32_t index)
 {
-    if (!observer_marking_begin())
-        return;
+    const bool may_put = observer_marking_begin();
     if (markers[index].in_flight)
         look(index);
+    if (!may_put) {
+        if (!markers[index].in_flight && !markers[index].failed)
+            say_kept_out(index);
+        return;
+    }
     if (!markers[index].in_flight && !markers[index].failed && atomic_load(&shim_contexts[index].launched) &&
         !registry_launch_is_blocked(shim_now_ns() - BLOCKED_NS))
         put(index);

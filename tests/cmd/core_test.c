@@ -1,6 +1,7 @@
 /* core_test.c - `wsdbg core`: what a dump shows decides the exit status; what is no dump is refused in one line.  And
  * `wsdbg run --evidence=core`, which asks for one. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +16,7 @@
 #include "machine/synthetic.h"
 
 #define HUNG WSDBG_DUMPS "/waits-cluster-missing.core.gz"
+#define SPENT WSDBG_DUMPS "/waits-spent-phase.core.gz"
 
 static const struct shape small = {
     .devices = 1, .ctas_per_device = 1, .warps_per_cta = 2, .cluster_size = 1, .capability = 90, .registers = 4};
@@ -105,10 +107,17 @@ static void a_fault_is_no_hang(void **state)
     (void)state;
     write_dump("fault", &small, 0x1000);
     struct outcome outcome = WSDBG("core", "-o", "kept.db", "fault");
-    const char said[] = "the GPU reported CUDA_EXCEPTION_14 in thread (3,0,0) of CTA (0,0,0) at 0x7f1000000000: that "
-                        "ended the kernel, it did not hang\n";
     assert_int_equal(outcome.status, 0);
-    check_says(outcome.err, said);
+    check_says(outcome.out, "GPU fault: CUDA_EXCEPTION_14 (illegal address) ended context 0 on");
+    check_says(outcome.out,
+               "FAULT: UNKNOWN (the GPU says where, nothing says why)\n"
+               "  The GPU stopped warp 0, in thread (3,0,0) of CTA (0,0,0), with CUDA_EXCEPTION_14 (illegal "
+               "address) at\n  0x7f1000000000.\n");
+    check_says(outcome.err, "that ended the kernel, it did not hang\n");
+    outcome_free(&outcome);
+    outcome = WSDBG("report", "--json", "kept.db");
+    check_says(outcome.out, "\"error\": null");
+    check_says(outcome.out, "\"exception\": 14");
     outcome_free(&outcome);
 }
 
@@ -118,6 +127,7 @@ static void a_hang_makes_the_status_124(void **state)
     struct outcome outcome = WSDBG("core", "-o", "kept.db", HUNG);
     assert_int_equal(outcome.status, 124);
     check_says(outcome.out, "HANG: CLUSTER_MISSING");
+    check_says(outcome.err, "wsdbg: session in kept.db; look at it: wsdbg view kept.db\n");
     outcome_free(&outcome);
     outcome = WSDBG("report", "kept.db");
     assert_int_equal(outcome.status, 0);
@@ -133,6 +143,8 @@ static void what_a_dump_cannot_tell_is_unknown_and_not_0(void **state)
     char text[64];
     (void)state;
     struct outcome outcome = WSDBG("core", "--json", "-o", "kept.db", HUNG);
+    check_says(outcome.out, "\"stall_seconds\": null");
+    check_says(outcome.out, "\"duration_ns\": null");
     const char *looks = strstr(outcome.out, "\"looks\": [");
     assert_non_null(looks);
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
@@ -217,6 +229,65 @@ static void a_run_without_an_answer_says_so(void **state)
     outcome_free(&outcome);
 }
 
+/* The driver has written its dump before the program hears of the error. */
+static const char faulting_program[] =
+    "cp " SPENT " $(echo $CUDA_COREDUMP_FILE | sed s/%p/$$/); exec " FAKE_HANG " fault";
+
+static void a_run_explains_an_error_with_the_drivers_dump(void **state)
+{
+    (void)state;
+    struct outcome outcome = WSDBG("run", "--evidence=core", "-o", "kept.db", "--", "sh", "-c", faulting_program);
+    assert_int_equal(outcome.status, 7); /* the program's own */
+    check_says(outcome.err, "GPU fault: CUDA error 719 (unspecified launch failure)");
+    check_says(outcome.err, "FAULT: DOUBLE_ARRIVE (likely)\n  Warp 1 arrived on \"full\" at sync.cuh:43");
+    check_says(outcome.err, "evidence core");
+    check_says(outcome.err, "ended by a GPU fault; session in kept.db");
+    assert_null(strstr(outcome.err, "--evidence core the driver tells"));
+    outcome_free(&outcome);
+    outcome = WSDBG("report", "kept.db");
+    check_says(outcome.out, "FAULT: DOUBLE_ARRIVE (likely)");
+    outcome_free(&outcome);
+}
+
+/* A dump of no error, as one that somebody asked for, tells less than what the slots held. */
+static void a_run_whose_error_left_no_dump_says_so(void **state)
+{
+    (void)state;
+    struct outcome outcome = WSDBG("run", "--evidence=core", "-o", "kept.db", FAKE_HANG, "fault");
+    assert_int_equal(outcome.status, 7);
+    check_says(outcome.err, "left no GPU core dump");
+    check_says(outcome.err, "ended by a GPU fault");
+    outcome_free(&outcome);
+    outcome = WSDBG("run", "--evidence=core", "-o", "other.db", "--", "sh", "-c",
+                    "cp " HUNG " $(echo $CUDA_COREDUMP_FILE | sed s/%p/$$/); exec " FAKE_HANG " fault");
+    assert_int_equal(outcome.status, 7);
+    check_says(outcome.err, "the GPU core dump names no thread with an error");
+    outcome_free(&outcome);
+}
+
+/* The driver takes the question and never answers; the program lives through the signal. */
+static const char silent_program[] = "pipe=$(echo $CUDA_COREDUMP_PIPE | sed s/%p/$$/); mkfifo $pipe;"
+                                     "(head -c 1 $pipe > asked; echo >>asked) & exec " FAKE_HANG " stubborn";
+
+static void a_signal_ends_the_wait_for_a_dump(void **state)
+{
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+    (void)state;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct running run = WSDBG_START("run", "--evidence=core", "--stall", "0.3", "--", "sh", "-c", silent_program);
+        wait_for_file("asked");
+        kill(run.pid, signals[i]);
+        struct outcome outcome = finish(run); /* long before the dump is given up */
+        assert_int_equal(outcome.status, 124);
+        if (signals[i] == SIGTERM) {
+            check_says(outcome.err, "a signal ended the wait for the GPU core dump of process ");
+            check_says(outcome.err, "HANG: "); /* what the slots show */
+        }
+        outcome_free(&outcome);
+        unlink("asked");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +302,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_a_dump_cannot_tell_is_unknown_and_not_0, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_run_takes_a_dump_at_a_stall, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_run_without_an_answer_says_so, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_run_explains_an_error_with_the_drivers_dump, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_run_whose_error_left_no_dump_says_so, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_signal_ends_the_wait_for_a_dump, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(two_dumps_of_one_process_are_two_looks, scratch_setup, scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

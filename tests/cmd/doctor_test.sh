@@ -1,5 +1,5 @@
 #!/bin/sh
-# The doctor's row of the GPU's own state, on the fake driver: doctor_test.sh WSDBG FOLDER-OF-THE-FAKE
+# The doctor's rows of the GPU's own state, on the fake driver: doctor_test.sh WSDBG FOLDER-OF-THE-FAKE
 set -eu
 wsdbg=$1
 export LD_LIBRARY_PATH=$2
@@ -10,7 +10,7 @@ failed=0
 row() {
     expected=$1
     shift
-    got=$(env "$@" "$wsdbg" doctor | grep 'live state' || true)
+    got=$(env "$@" "$wsdbg" doctor | grep -E 'live state|core dumps' || true)
     case $got in
     *"$expected"*) ;;
     *)
@@ -24,6 +24,8 @@ row 'ok  live state  the driver'"'"'s debug interface, revision 13.0.163' FAKE_C
 row 'ok  live state  the driver'"'"'s debug interface, revision 13.1.180' FAKE_DEBUG_VERSION=13.1.180
 row 'no  live state  the driver speaks revision 12.8.150 of the debug interface, wsdbg knows 13.0.163' FAKE_DEBUG_VERSION=12.8.150
 row 'no  live state  CUDA_INJECTION64_PATH is set to /opt/tool.so' CUDA_INJECTION64_PATH=/opt/tool.so
+row 'ok  core dumps  made with --evidence core alone' FAKE_CUDA_LOG=/dev/null
+row 'no  core dumps  CUDA_INJECTION64_PATH is set to /opt/tool.so' CUDA_INJECTION64_PATH=/opt/tool.so
 row 'no  live state  this libcuda has no debug interface' FAKE_CUDA_FAIL=cudbgGetAPIVersion
 folder=$(mktemp -d)
 : >"$folder/control"

@@ -149,10 +149,12 @@ static void a_fault_without_probes_is_said(void **state)
     (void)state;
     struct outcome run = RUN(SHIM_APP, "proc", "fault");
     assert_int_equal(run.status, 0);
-    assert_string_equal(run.err,
-                        "wsdbg: GPU fault: CUDA error 719 (unspecified launch failure) ended context 0 on Fake GPU 0; "
-                        "launches not known to be done then: fault (launch 0)\n"
-                        "wsdbg: 1 kernel launch seen, ended by a GPU fault; session in x.db\n");
+    assert_string_equal(
+        run.err, "wsdbg: GPU fault: CUDA error 719 (unspecified launch failure) ended context 0 on Fake GPU 0; "
+                 "launches not known to be done then: fault (launch 0)\n"
+                 "wsdbg: with --evidence core the driver tells where in the code a fault happens, but may stand still "
+                 "over a bad address (driver 580)\n"
+                 "wsdbg: 1 kernel launch seen, ended by a GPU fault; session in x.db\n");
     outcome_free(&run);
 }
 

@@ -95,11 +95,26 @@ static void what_is_in_the_way_is_named(void **state)
     outcome_free(&run);
 }
 
-static void sigquit_shows_where_warps_stand(void **state)
+/* Nothing marks what is launched beside it; two looks see the same kernel. */
+static void a_kernel_beside_a_capture_that_never_ends_is_looked_at(void **state)
 {
     (void)state;
-    struct running running = WSDBG_START("run", "-o", "x.db", "sh", "-c",
-                                         "(sleep 0.9; echo x > ready; sleep 0.9) | APP_WAITS=1 " SHIM_APP " proc hang");
+    struct outcome run = RUN("--stall", "0.5", "sh", "-c", "sleep 3 | APP_WAITS=1 " SHIM_APP " proc capture-left");
+    assert_int_equal(run.status, 0);
+    assert_says(run.err,
+                "wsdbg: stream captures have kept wsdbg from seeing for 0.5 s whether the GPU does its work; it looks");
+    assert_says(run.err, "; not known to be a hang, the program goes on");
+    assert_says(run.err, "2 kernel launches seen, no hang; session in x.db\n");
+    assert_true(look_count() >= 2);
+    outcome_free(&run);
+}
+
+static void assert_sigquit_shows_where_warps_stand(const char *program)
+{
+    char command[512];
+    snprintf(command, sizeof command, "(sleep 0.9; echo x > ready; sleep 0.9) | APP_WAITS=1 " SHIM_APP " proc %s",
+             program);
+    struct running running = WSDBG_START("run", "-o", "x.db", "sh", "-c", command);
     wait_for_file("ready");
     kill(running.pid, SIGQUIT);
     struct outcome run = finish(running);
@@ -110,13 +125,52 @@ static void sigquit_shows_where_warps_stand(void **state)
     outcome_free(&run);
 }
 
+static void sigquit_shows_where_warps_stand(void **state)
+{
+    (void)state;
+    assert_sigquit_shows_where_warps_stand("hang");
+}
+
+static void sigquit_shows_where_warps_stand_during_a_capture(void **state)
+{
+    (void)state;
+    assert_sigquit_shows_where_warps_stand("capture-left");
+}
+
+/* The driver takes the question for a dump and never answers; the program lives through the signal that ends the wait.
+ * Its contexts are lost all the same. */
+static void a_program_whose_dump_does_not_come_is_ended(void **state)
+{
+    (void)state;
+    struct running running =
+        WSDBG_START("run", "-o", "x.db", "--evidence=core", "--stall", "0.5", "--", "sh", "-c",
+                    "pipe=$(echo $CUDA_COREDUMP_PIPE | sed s/%p/$$/); mkfifo $pipe waits; trap '' TERM;"
+                    "sleep 20 > waits & (head -c 1 $pipe > asked; echo >> asked) & APP_WAITS=1 exec " SHIM_APP
+                    " proc hang < waits");
+    wait_for_file("asked");
+    kill(running.pid, SIGTERM);
+    struct outcome run = finish(running);
+    assert_int_equal(run.status, 124);
+    assert_says(run.err, "a signal ended the wait for the GPU core dump of process ");
+    assert_says(run.err, "costs the program its contexts all the same; the program is ended now\n");
+    assert_says(run.err,
+                "if it would never have come: driver 580 stands still like this when a kernel uses a bad address");
+    assert_says(run.err, "no hang seen, but the GPU could not be looked at; session in x.db\n");
+    outcome_free(&run);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(work_that_is_not_done_is_looked_at), TEST(a_program_that_only_waits_a_while_is_left_alone),
-        TEST(ring_evidence_never_looks),          TEST(what_is_in_the_way_is_named),
+        TEST(work_that_is_not_done_is_looked_at),
+        TEST(a_program_that_only_waits_a_while_is_left_alone),
+        TEST(ring_evidence_never_looks),
+        TEST(what_is_in_the_way_is_named),
         TEST(sigquit_shows_where_warps_stand),
+        TEST(sigquit_shows_where_warps_stand_during_a_capture),
+        TEST(a_kernel_beside_a_capture_that_never_ends_is_looked_at),
+        TEST(a_program_whose_dump_does_not_come_is_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@
 #define LOOK_NS (3 * S)
 
 /* What the looks at the GPU see, one after the other; the last one again and again. */
-enum sight { STANDS, MOVES, SHUT, FAILS, HANGS };
+enum sight { STANDS, MOVES, SHUT, FAILS, HANGS, NEXT, BUSY };
 
 struct world {
     struct wsdbg_evidence evidence;
@@ -29,7 +29,9 @@ struct world {
     const enum sight *sights;
     size_t sight_count;
     uint64_t now_ns, end_ns;
-    uint64_t done_ns;   /* the work is done then; 0 = never */
+    uint64_t done_ns; /* the work is done then; 0 = never */
+    bool hidden;      /* stream captures hide since 1 s whether there is work */
+    bool look_ends_work;
     uint64_t asked_ns;  /* somebody asks for a look then; 0 = nobody does */
     uint64_t every_ns;  /* somebody looks on, and wants a new picture so often; 0 = nobody does */
     uint64_t wanted_ns; /* ... the next one */
@@ -79,19 +81,22 @@ static struct wsdbg_error *poll(struct wsdbg_evidence *evidence, uint64_t time_n
     out->contexts = calloc(1, sizeof *out->contexts);
     out->context_count = 1;
     out->contexts[0] = (struct wsdbg_context){.process_id = 7, .alive = true, .work_followed = true};
-    if (!world->done_ns || time_ns < world->done_ns)
+    if (world->hidden) {
+        out->contexts[0].work_followed = false;
+        out->contexts[0].hidden_ns = wsdbg_known_u64(1 * S);
+    } else if (!world->done_ns || time_ns < world->done_ns)
         out->contexts[0].unfinished_ns = wsdbg_known_u64(1 * S);
     return NULL;
 }
 
 /* A grid of one warp that a look saw. */
-static void add_grid(struct wsdbg_snapshot *out, bool moves)
+static void add_grid(struct wsdbg_snapshot *out, bool moves, uint64_t id)
 {
     out->grids = calloc(1, sizeof *out->grids);
     out->grids[0] = (struct wsdbg_grid){.module = WSDBG_NONE,
                                         .launch = WSDBG_NONE,
                                         .function = WSDBG_NONE,
-                                        .grid_id = 1,
+                                        .grid_id = id,
                                         .cta_total = 1,
                                         .warps_per_cta = 1,
                                         .cta_count = 1,
@@ -127,6 +132,17 @@ static struct wsdbg_error *look_at_recorded_hang(struct wsdbg_snapshot *out)
     return error;
 }
 
+/* A look elsewhere, and beside it the slots of a kernel with probes that would pass for that hang but for their last
+ * change, which was just now. */
+static struct wsdbg_error *look_beside_busy_slots(struct wsdbg_snapshot *out)
+{
+    struct wsdbg_error *error = look_at_recorded_hang(out);
+    for (size_t i = 0; !error && i < out->grid_count; i++)
+        out->grids[i].progress_ns = out->time_ns;
+    out->progress_ns = 0; /* the recording's clock is not this test's */
+    return error;
+}
+
 static struct wsdbg_error *inspect(struct wsdbg_evidence *evidence, uint64_t time_ns, uint64_t deadline_ns,
                                    struct wsdbg_snapshot *out)
 {
@@ -140,13 +156,15 @@ static struct wsdbg_error *inspect(struct wsdbg_evidence *evidence, uint64_t tim
         return wsdbg_error_create(WSDBG_ERROR_OS, "the inspector died");
     if (sight == HANGS)
         return look_at_recorded_hang(out);
+    if (sight == BUSY)
+        return look_beside_busy_slots(out);
     struct wsdbg_error *error = poll(evidence, time_ns, out);
     if (sight == SHUT) {
         out->notes = calloc(1, sizeof *out->notes);
         snprintf(out->notes[out->note_count++], sizeof *out->notes, "the GPU cannot be looked at: MPS is in the way");
         return error;
     }
-    add_grid(out, sight == MOVES);
+    add_grid(out, sight == MOVES, sight == NEXT ? world->look_count : 1);
     if (sight == MOVES)
         out->progress_ns = time_ns;
     return error;
@@ -206,6 +224,7 @@ static struct wsdbg_watch run(struct world *world, uint64_t look_ns)
                                 .stall_ns = 2 * S,
                                 .work_stall_ns = 10 * S,
                                 .stop_at_hang = true,
+                                .look_ends_work = world->look_ends_work,
                                 .after_hang = "nothing happens to it",
                                 .look_ns = look_ns};
     assert_null(wsdbg_store_create("x.db", &info, &watch.store));
@@ -355,6 +374,77 @@ static void a_look_that_is_asked_for_shows_where_warps_stand_and_judges_nothing(
     assert_int_equal(world.judged, 0);
 }
 
+#define HIDDEN_WORDS "stream captures have kept wsdbg from seeing for 10.0 s whether the GPU does its work"
+
+static void what_captures_hide_is_a_hang_when_two_looks_see_it(void **state)
+{
+    (void)state;
+    struct world world = {.hidden = true, .sights = (enum sight[]){HANGS}, .sight_count = 1, .end_ns = 100 * S};
+    const struct wsdbg_watch watch = run(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 11, 21);
+    assert_true(watch.hang);
+    assert_non_null(strstr(world.said, HIDDEN_WORDS "; it looks at the GPU itself"));
+    assert_non_null(strstr(world.said, "hang: ARRIVE_MISSING (proven)"));
+}
+
+static void a_slow_kernel_that_captures_hide_is_not_blamed(void **state)
+{
+    (void)state;
+    struct world world = {.hidden = true, .sights = (enum sight[]){MOVES}, .sight_count = 1, .end_ns = 100 * S};
+    const struct wsdbg_watch watch = run(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 11, 21, 41, 81);
+    assert_false(watch.hang || watch.unseen);
+    assert_int_equal(line_count(world.said), 2);
+    assert_non_null(strstr(world.said, "the GPU has been at its work for 10.0 s; it moves"));
+}
+
+/* Each look sees another grid: they get done. */
+static void grids_that_come_and_go_behind_captures_are_not_judged(void **state)
+{
+    (void)state;
+    struct world world = {.hidden = true, .sights = (enum sight[]){NEXT}, .sight_count = 1, .end_ns = 100 * S};
+    const struct wsdbg_watch watch = run(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 11, 21, 41, 81);
+    assert_false(watch.hang);
+    assert_int_equal(line_count(world.said), 1);
+    assert_int_equal(world.judged, 0);
+}
+
+/* Another context's work takes long, or is hidden; what has slots goes on. */
+static void slots_that_change_beside_a_look_are_not_judged(void **state)
+{
+    (void)state;
+    for (int hidden = 0; hidden < 2; hidden++) {
+        struct world world = {.hidden = hidden, .sights = (enum sight[]){BUSY}, .sight_count = 1, .end_ns = 100 * S};
+        const struct wsdbg_watch watch = run(&world, LOOK_NS);
+        ASSERT_LOOKS(&world, 11, 21, 41, 81);
+        assert_false(watch.hang);
+        assert_null(strstr(world.said, "hang: "));
+        unlink("x.db");
+    }
+}
+
+static void what_captures_hide_is_not_worth_a_look_that_ends_work(void **state)
+{
+    (void)state;
+    struct world world = {
+        .hidden = true, .look_ends_work = true, .sights = (enum sight[]){HANGS}, .sight_count = 1, .end_ns = 100 * S};
+    const struct wsdbg_watch watch = run(&world, LOOK_NS);
+    assert_int_equal(world.look_count, 0);
+    assert_true(watch.unseen);
+    assert_string_equal(world.said, HIDDEN_WORDS "; a hang would not be noticed meanwhile\n");
+}
+
+static void a_look_that_is_asked_for_during_a_capture_is_had(void **state)
+{
+    (void)state;
+    struct world world = {
+        .hidden = true, .sights = (enum sight[]){STANDS}, .sight_count = 1, .asked_ns = 4 * S, .end_ns = 6 * S};
+    run(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 4);
+    assert_string_equal(world.said, "where every warp stands now; no verdict\n");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
@@ -367,6 +457,12 @@ int main(void)
         TEST(a_look_that_fails_is_said_and_tried_again),
         TEST(a_hang_is_reported_with_the_threshold_of_kernels_without_probes),
         TEST(a_grid_that_moves_is_not_judged),
+        TEST(what_captures_hide_is_a_hang_when_two_looks_see_it),
+        TEST(a_slow_kernel_that_captures_hide_is_not_blamed),
+        TEST(grids_that_come_and_go_behind_captures_are_not_judged),
+        TEST(slots_that_change_beside_a_look_are_not_judged),
+        TEST(what_captures_hide_is_not_worth_a_look_that_ends_work),
+        TEST(a_look_that_is_asked_for_during_a_capture_is_had),
         TEST(who_looks_on_gets_new_pictures),
         TEST(a_look_that_is_asked_for_shows_where_warps_stand_and_judges_nothing),
     };

@@ -1,6 +1,6 @@
 /* dumps_test.c - the whole way from a real GPU core dump to a verdict: every hang of the demo kernels, two healthy
  * programs and a slow one, as an H200 dumped them (tests/dumps).  Each is judged as the one picture it is, and, where
- * it hangs, as two looks would have shown it.
+ * it hangs, as two looks would have shown it.  And kernels that an error ended.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,6 +52,13 @@ static const struct row {
 };
 
 static const char *const running[] = {"gemm-healthy", "gemm-healthy-cluster", "waits-long-work"};
+
+/* Whoever arrives on a phase whose count is spent dies of it. */
+static const struct row faults[] = {
+    {"waits-spent-phase", "DOUBLE_ARRIVE", LIKELY, 0, "warps", "full"},
+    {"two_async_warps-fault-shared-full", "TX_SHARED_BARRIER", LIKELY, 0, "producer", "full"},
+    {"two_async_warps-fault-all", "TX_SHARED_BARRIER", LIKELY, 0, "producer", "full"},
+};
 
 static void must(struct wsdbg_error *error)
 {
@@ -105,24 +112,30 @@ static const char *role_of(const struct wsdbg_snapshot *snapshot, const struct w
     return name ? name->name : "none";
 }
 
+static void check_finding(const struct row *row, const struct wsdbg_snapshot *snapshot,
+                          const struct wsdbg_diagnosis *diagnosis, enum wsdbg_confidence confidence)
+{
+    assert_true(diagnosis->finding_count > 0);
+    const struct wsdbg_finding *finding = &diagnosis->findings[0];
+    const struct wsdbg_barrier *barrier =
+        finding->barrier < snapshot->barrier_count ? &snapshot->barriers[finding->barrier] : NULL;
+    if (strcmp(wsdbg_cause_name(finding->cause), row->cause) != 0 || finding->confidence != confidence)
+        fail_msg("%s: %s (%s): %s", row->dump, wsdbg_cause_name(finding->cause),
+                 wsdbg_confidence_name(finding->confidence), finding->sentence);
+    assert_begins(row->dump, role_of(snapshot, finding), row->role);
+    assert_begins(row->dump, barrier && barrier->name ? barrier->name->name : "none", row->barrier);
+}
+
 static void check(const struct row *row, bool again)
 {
     struct wsdbg_snapshot snapshot;
     struct wsdbg_diagnosis diagnosis;
+    const enum wsdbg_confidence confidence = again ? row->two_looks : row->one_look;
     read_dump(row->dump, &snapshot);
     if (again)
         look_again(&snapshot);
     must(wsdbg_diagnose(&snapshot, &diagnosis));
-    assert_true(diagnosis.finding_count > 0);
-    const struct wsdbg_finding *finding = &diagnosis.findings[0];
-    const struct wsdbg_barrier *barrier =
-        finding->barrier < snapshot.barrier_count ? &snapshot.barriers[finding->barrier] : NULL;
-    const enum wsdbg_confidence confidence = again ? row->two_looks : row->one_look;
-    if (strcmp(wsdbg_cause_name(finding->cause), row->cause) != 0 || finding->confidence != confidence)
-        fail_msg("%s: %s (%s): %s", row->dump, wsdbg_cause_name(finding->cause),
-                 wsdbg_confidence_name(finding->confidence), finding->sentence);
-    assert_begins(row->dump, role_of(&snapshot, finding), row->role);
-    assert_begins(row->dump, barrier && barrier->name ? barrier->name->name : "none", row->barrier);
+    check_finding(row, &snapshot, &diagnosis, confidence);
     assert_int_equal(diagnosis.hang, confidence >= LIKELY);
     wsdbg_diagnosis_deinit(&diagnosis);
     wsdbg_snapshot_deinit(&snapshot);
@@ -158,12 +171,74 @@ static void what_runs_is_not_blamed(void **state)
     }
 }
 
+static void every_error_is_explained(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct wsdbg_snapshot snapshot;
+        struct wsdbg_diagnosis diagnosis;
+        read_dump(faults[i].dump, &snapshot);
+        must(wsdbg_diagnose_faults(&snapshot, &diagnosis));
+        check_finding(&faults[i], &snapshot, &diagnosis, faults[i].one_look);
+        assert_false(diagnosis.hang);
+        wsdbg_diagnosis_deinit(&diagnosis);
+        wsdbg_snapshot_deinit(&snapshot);
+    }
+}
+
+/* The lock is what the arrival left: without it the same error is told, and no cause. */
+static void an_error_whose_barrier_shows_nothing_has_no_cause(void **state)
+{
+    struct wsdbg_snapshot snapshot;
+    struct wsdbg_diagnosis diagnosis;
+    (void)state;
+    read_dump("waits-spent-phase", &snapshot);
+    for (size_t i = 0; i < snapshot.barrier_count; i++)
+        snapshot.barriers[i].word.value &= ~((uint64_t)1 << 42);
+    must(wsdbg_diagnose_faults(&snapshot, &diagnosis));
+    assert_int_equal(diagnosis.finding_count, 1);
+    assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_UNKNOWN);
+    assert_string_equal(diagnosis.findings[0].sentence,
+                        "The GPU stopped warp 1, in thread (32,0,0) of CTA (0,0,0), with CUDA_EXCEPTION_4 (illegal "
+                        "instruction) at sync.cuh:43 (from waits.cu:212) (@!P1 SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0+URZ], "
+                        "RZ), an mbarrier operation on \"full\".");
+    wsdbg_diagnosis_deinit(&diagnosis);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
+/* An arrival in a CTA of the cluster that is not there any more, and what names an address. */
+static void what_the_gpu_says_is_said(void **state)
+{
+    struct wsdbg_snapshot snapshot;
+    struct wsdbg_diagnosis diagnosis;
+    (void)state;
+    read_dump("waits-spent-phase", &snapshot);
+    snapshot.exceptions[0].code = 18;
+    snapshot.exceptions[0].remote = true;
+    snapshot.exceptions[0].barrier = WSDBG_NONE;
+    must(wsdbg_diagnose_faults(&snapshot, &diagnosis));
+    assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_PEER_EXITED);
+    wsdbg_diagnosis_deinit(&diagnosis);
+    snapshot.exceptions[0].code = 14;
+    snapshot.exceptions[0].access = 0;
+    snapshot.exceptions[0].address = wsdbg_known_u64(0x400000000000);
+    must(wsdbg_diagnose_faults(&snapshot, &diagnosis));
+    assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_UNKNOWN);
+    assert_non_null(strstr(diagnosis.findings[0].sentence, "CUDA_EXCEPTION_14 (illegal address) at sync.cuh:43"));
+    assert_non_null(strstr(diagnosis.findings[0].sentence, ", which names the address 0x400000000000."));
+    wsdbg_diagnosis_deinit(&diagnosis);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_hang_is_told_from_one_picture),
         cmocka_unit_test(every_hang_is_told_from_two_looks),
         cmocka_unit_test(what_runs_is_not_blamed),
+        cmocka_unit_test(every_error_is_explained),
+        cmocka_unit_test(an_error_whose_barrier_shows_nothing_has_no_cause),
+        cmocka_unit_test(what_the_gpu_says_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

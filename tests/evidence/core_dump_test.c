@@ -48,7 +48,9 @@ static void a_dump_is_asked_for_and_opened_when_it_is_whole(void **state)
     struct told told = {.progress = {.advance = keep_most}};
     const uint32_t self = (uint32_t)getpid();
     dump_driver_start(&driver, self, SIZE_MAX);
-    struct wsdbg_error *error = wsdbg_core_dump_take(".", self, in_ms(20000), &told.progress, &machine);
+    const struct wsdbg_core_wait wait = {
+        .folder = ".", .process_id = self, .deadline_ns = in_ms(20000), .progress = &told.progress};
+    struct wsdbg_error *error = wsdbg_core_dump_take(&wait, &machine);
     if (error)
         fail_msg("%s", wsdbg_error_message(error));
     struct stat whole;
@@ -67,7 +69,8 @@ static void a_dump_is_asked_for_and_opened_when_it_is_whole(void **state)
 static void assert_no_dump(uint32_t process_id, const char *words)
 {
     struct wsdbg_machine *machine = NULL;
-    struct wsdbg_error *error = wsdbg_core_dump_take(".", process_id, in_ms(100), NULL, &machine);
+    const struct wsdbg_core_wait wait = {.folder = ".", .process_id = process_id, .deadline_ns = in_ms(100)};
+    struct wsdbg_error *error = wsdbg_core_dump_take(&wait, &machine);
     assert_non_null(error);
     assert_string_equal(wsdbg_error_message(error), words);
     assert_null(machine);
@@ -100,6 +103,114 @@ static void a_dump_that_does_not_come_is_waited_for_until_the_deadline(void **st
     dump_driver_stop(&driver);
 }
 
+static void a_dump_that_stands_still_is_given_up(void **state)
+{
+    (void)state;
+    struct dump_driver driver;
+    struct wsdbg_machine *machine = NULL;
+    const uint32_t self = (uint32_t)getpid();
+    char words[160];
+    dump_driver_start(&driver, self, 5000);
+    const struct wsdbg_core_wait wait = {
+        .folder = ".", .process_id = self, .deadline_ns = UINT64_MAX, .still_ns = 200000000};
+    struct wsdbg_error *error = wsdbg_core_dump_take(&wait, &machine);
+    assert_non_null(error);
+    snprintf(words, sizeof words,
+             "the GPU core dump of process %u does not come: the driver wrote nothing for 0.2 s (5000 bytes so far)",
+             self);
+    assert_string_equal(wsdbg_error_message(error), words);
+    wsdbg_error_destroy(error);
+    dump_driver_stop(&driver);
+}
+
+/* A signal that came before the wait was meant for something else. */
+static bool is_wanted_soon(struct wsdbg_cancel *cancel, uint64_t since_ns)
+{
+    (void)cancel;
+    return in_ms(0) > since_ns + 50000000;
+}
+
+static void a_wait_can_be_cancelled(void **state)
+{
+    (void)state;
+    struct dump_driver driver;
+    struct wsdbg_machine *machine = NULL;
+    struct wsdbg_cancel cancel = {.is_wanted = is_wanted_soon};
+    const uint32_t self = (uint32_t)getpid();
+    char words[160];
+    dump_driver_start(&driver, self, 0);
+    const struct wsdbg_core_wait wait = {
+        .folder = ".", .process_id = self, .deadline_ns = UINT64_MAX, .cancel = &cancel};
+    struct wsdbg_error *error = wsdbg_core_dump_take(&wait, &machine);
+    assert_non_null(error);
+    snprintf(words, sizeof words, "a signal ended the wait for the GPU core dump of process %u (0 bytes)", self);
+    assert_string_equal(wsdbg_error_message(error), words);
+    wsdbg_error_destroy(error);
+    dump_driver_stop(&driver);
+}
+
+struct stop {
+    struct wsdbg_cancel cancel;
+    const char *file;
+    bool over;
+};
+
+/* Signals are taken here, so here wsdbg stops with its program; the driver writes when that goes on. */
+static bool stop_for_a_while(struct wsdbg_cancel *cancel, uint64_t since_ns)
+{
+    struct stop *stop = (struct stop *)cancel;
+    (void)since_ns;
+    if (stop->over) {
+        link("whole", "written");
+        rename("written", stop->file);
+    } else {
+        nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 600000000}, NULL);
+    }
+    stop->over = true;
+    return false;
+}
+
+static void the_time_for_which_wsdbg_is_stopped_does_not_count(void **state)
+{
+    (void)state;
+    struct dump_driver driver;
+    struct wsdbg_machine *machine = NULL;
+    const uint32_t self = (uint32_t)getpid();
+    dump_driver_start(&driver, self, 0);
+    struct stop stop = {.cancel = {.is_wanted = stop_for_a_while}, .file = driver.file};
+    const struct wsdbg_core_wait wait = {
+        .folder = ".", .process_id = self, .deadline_ns = in_ms(1500), .still_ns = 1500000000, .cancel = &stop.cancel};
+    struct wsdbg_error *error = wsdbg_core_dump_take(&wait, &machine);
+    if (error)
+        fail_msg("%s", wsdbg_error_message(error));
+    assert_int_equal(machine->warp_count, 8);
+    machine->ops->close(machine);
+    dump_driver_stop(&driver);
+}
+
+/* Nobody listens to a pipe: it is not needed. */
+static void a_dump_that_the_driver_makes_by_itself_is_opened(void **state)
+{
+    (void)state;
+    struct wsdbg_machine *machine = NULL;
+    const uint32_t self = (uint32_t)getpid();
+    const struct wsdbg_core_wait wait = {.folder = ".", .process_id = self, .deadline_ns = in_ms(20000)};
+    char file[64], words[128];
+    snprintf(words, sizeof words, "the driver of process %u left no GPU core dump", self);
+    struct wsdbg_error *error = wsdbg_core_dump_collect(&wait, &machine);
+    assert_non_null(error);
+    assert_string_equal(wsdbg_error_message(error), words);
+    wsdbg_error_destroy(error);
+    snprintf(file, sizeof file, WSDBG_CORE_FILE_PREFIX "%u", self);
+    for (int taken = 0; taken < 2; taken++) { /* a dump that is there is not asked for */
+        assert_int_equal(link("whole", file), 0);
+        assert_null(taken ? wsdbg_core_dump_take(&wait, &machine) : wsdbg_core_dump_collect(&wait, &machine));
+        assert_int_equal(machine->warp_count, 8);
+        machine->ops->close(machine);
+        assert_int_equal(access(file, F_OK), -1);
+    }
+}
+
 static void a_process_that_ends_is_not_waited_for(void **state)
 {
     (void)state;
@@ -111,7 +222,8 @@ static void a_process_that_ends_is_not_waited_for(void **state)
     assert_int_equal(waitpid(child, NULL, 0), child);
     dump_driver_start(&driver, (uint32_t)child, 0);
     struct wsdbg_machine *machine = NULL;
-    struct wsdbg_error *error = wsdbg_core_dump_take(".", (uint32_t)child, UINT64_MAX, NULL, &machine);
+    const struct wsdbg_core_wait wait = {.folder = ".", .process_id = (uint32_t)child, .deadline_ns = UINT64_MAX};
+    struct wsdbg_error *error = wsdbg_core_dump_take(&wait, &machine);
     assert_non_null(error);
     snprintf(words, sizeof words, "process %d ended before its GPU core dump was whole (0 bytes)", (int)child);
     assert_string_equal(wsdbg_error_message(error), words);
@@ -126,6 +238,10 @@ int main(void)
         cmocka_unit_test(why_there_is_no_dump_is_said),
         cmocka_unit_test(a_dump_that_does_not_come_is_waited_for_until_the_deadline),
         cmocka_unit_test(a_process_that_ends_is_not_waited_for),
+        cmocka_unit_test(a_dump_that_stands_still_is_given_up),
+        cmocka_unit_test(a_wait_can_be_cancelled),
+        cmocka_unit_test(the_time_for_which_wsdbg_is_stopped_does_not_count),
+        cmocka_unit_test(a_dump_that_the_driver_makes_by_itself_is_opened),
     };
     return cmocka_run_group_tests(tests, dump_driver_enter_folder, dump_driver_leave_folder);
 }

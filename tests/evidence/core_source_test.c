@@ -41,7 +41,8 @@ static void begin(struct scene *scene, size_t most_bytes, bool done)
              : (struct wsdbg_marker_row){
                    .state = WSDBG_MARKER_WORKS, .recorded_ns = now_ns - ample_ns, .checked_ns = now_ns};
     dump_driver_start(&scene->driver, self, most_bytes);
-    assert_null(wsdbg_evidence_open_core(scene->session, NULL, ".", WSDBG_DOOR_WHERE_NEEDED, NULL, &scene->source));
+    assert_null(
+        wsdbg_evidence_open_core(scene->session, NULL, ".", WSDBG_DOOR_WHERE_NEEDED, NULL, NULL, &scene->source));
 }
 
 static void end(struct scene *scene, unsigned asked)
@@ -149,6 +150,34 @@ static void a_dump_that_does_not_come_is_a_note(void **state)
     end(&scene, 1);
 }
 
+/* The exit of the process is held while its dump is waited for, and not longer. */
+static void what_the_driver_left_of_an_error_is_shown(void **state)
+{
+    (void)state;
+    struct scene scene;
+    char file[64];
+    begin(&scene, SIZE_MAX, true);
+    struct wsdbg_segment *segment = segment_writer_segment(scene.writer);
+    segment->contexts[0].error = 719;
+    segment->contexts[0].state = WSDBG_CONTEXT_FAULTED;
+    snprintf(file, sizeof file, "gpu-core.%d", (int)getpid());
+    assert_int_equal(link("whole", file), 0);
+    struct wsdbg_snapshot before = inspect(&scene, short_ns);
+    assert_int_equal(before.contexts[0].error, 719);
+    assert_int_equal(before.cta_count, 0);
+    segment->hold_exit_until_ns = 1;
+    scene.source->ops->fetch(scene.source, &before, ample_ns);
+    assert_int_equal(segment->hold_exit_until_ns, 0);
+    wsdbg_snapshot_deinit(&before);
+    struct wsdbg_snapshot snapshot = inspect(&scene, short_ns);
+    assert_string_equal(snapshot.source, "core");
+    assert_int_equal(snapshot.cta_count, 2);
+    assert_true(snapshot.exception_count > 0);
+    assert_int_equal(snapshot.contexts[0].error, 719);
+    wsdbg_snapshot_deinit(&snapshot);
+    end(&scene, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +186,7 @@ int main(void)
         cmocka_unit_test(without_time_there_is_no_dump),
         cmocka_unit_test(a_program_whose_work_gets_done_is_left_alone),
         cmocka_unit_test(a_dump_that_does_not_come_is_a_note),
+        cmocka_unit_test(what_the_driver_left_of_an_error_is_shown),
     };
     return cmocka_run_group_tests(tests, dump_driver_enter_folder, dump_driver_leave_folder);
 }

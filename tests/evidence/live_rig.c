@@ -85,10 +85,12 @@ void rig_finish(struct rig *rig)
 
 void rig_assert_left_alone(struct rig *rig)
 {
-    for (int i = 0; i < 8000; i++, usleep(1000))
-        if (!rig->gpu->attached && !rig->gpu->suspended && rig->door.row->state == WSDBG_DOOR_SHUT)
+    for (int i = 0; i < 15000; i++, usleep(1000))
+        if (!rig->gpu->attached && !rig->gpu->suspended && rig->door.row->state == WSDBG_DOOR_SHUT &&
+            !rig->door.row->stopped_devices)
             return;
-    fail_msg("attached %u, suspended %u, door %u", rig->gpu->attached, rig->gpu->suspended, rig->door.row->state);
+    fail_msg("attached %u, suspended %u, door %u, stopped %#x", rig->gpu->attached, rig->gpu->suspended,
+             rig->door.row->state, rig->door.row->stopped_devices);
 }
 
 static struct wsdbg_error *read_something(struct wsdbg_machine *machine)
@@ -114,7 +116,7 @@ struct wsdbg_error *rig_step(struct rig *rig, int step)
     case RIG_RESUME:
         return wsdbg_live_machine_resume(rig->machine, rig->limit_ns);
     default:
-        return wsdbg_live_machine_detach(rig->machine, rig->limit_ns);
+        return wsdbg_live_machine_detach(rig->machine);
     }
 }
 

@@ -25,7 +25,7 @@ struct rig rig_start(const char *setting);
 struct rig rig_start_beside(const struct rig *first);
 /* The program ends as it would have: status 0, all its output, nothing on stderr. */
 void rig_finish(struct rig *rig);
-/* The GPU runs, nobody is attached, and the observer agrees: within a few seconds. */
+/* The GPU runs, nobody is attached, and observer and inspectors agree: within 15 s. */
 void rig_assert_left_alone(struct rig *rig);
 
 enum { RIG_ATTACH, RIG_SUSPEND, RIG_WARPS, RIG_READ, RIG_RESUME, RIG_DETACH, RIG_STEPS };

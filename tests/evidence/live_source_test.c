@@ -7,6 +7,7 @@
 
 #include "evidence/evidence.h"
 #include "evidence/live_rig.h"
+#include "evidence/look_choice.h"
 
 static struct wsdbg_evidence *open_live(enum wsdbg_door_use use)
 {
@@ -124,11 +125,16 @@ static void a_look_that_breaks_leaves_the_program_alone(void **state)
     (void)state;
     static const char *const calls[] = {"suspendDevice", "readWarpState", "resumeDevice", "requestCleanupOnDetach"};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        char once[] = "/tmp/wsdbg-once-XXXXXX";
         struct rig rig = rig_start(NULL);
         struct wsdbg_evidence *source = open_live(WSDBG_DOOR_ALWAYS);
+        close(mkstemp(once));
+        setenv("FAKE_CUDA_ONCE", once, 1); /* not in the guardian as well */
         setenv("FAKE_CUDA_CRASH", calls[i], 1);
         struct wsdbg_snapshot snapshot = inspect(source, 3000000000ull);
         unsetenv("FAKE_CUDA_CRASH");
+        unsetenv("FAKE_CUDA_ONCE");
+        assert_int_equal(access(once, F_OK), -1);
         rig_assert_left_alone(&rig);
         wsdbg_snapshot_deinit(&snapshot);
         source->ops->close(source);
@@ -155,6 +161,45 @@ static void an_ended_program_is_not_looked_at(void **state)
     rig_finish(&rig);
 }
 
+static void a_look_that_saw_no_warp_says_why_that_may_be(void **state)
+{
+    (void)state;
+    struct wsdbg_context contexts[] = {
+        {.process_id = 7, .alive = true},  {.process_id = 7, .alive = true, .device_ordinal = 1},
+        {.process_id = 8, .alive = true},  {.process_id = 8, .alive = true},
+        {.process_id = 8, .alive = false},
+    };
+    struct wsdbg_snapshot snapshot = {.contexts = contexts, .context_count = 5};
+    wsdbg_look_note_no_warps(&snapshot, 7);
+    wsdbg_look_note_no_warps(&snapshot, 8);
+    assert_int_equal(snapshot.note_count, 2);
+    assert_string_equal(
+        snapshot.notes[0],
+        "no warp of process 7 was seen: its kernels had ended, what it waits for is no kernel, or the driver "
+        "did not show it");
+    assert_string_equal(
+        snapshot.notes[1],
+        "no warp was seen: process 8 has 2 contexts on one GPU, and then the driver (580) shows none of "
+        "their kernels to a debugger that comes later");
+    free(snapshot.notes);
+}
+
+static void a_launch_newer_than_what_has_passed_may_still_run(void **state)
+{
+    (void)state;
+    struct wsdbg_context context = {
+        .process_id = 7, .alive = true, .work_followed = true, .done_launches = wsdbg_known_u64(3)};
+    struct wsdbg_launch launches[] = {{.process_id = 7, .sequence = 2}, {.process_id = 7, .sequence = 3}};
+    struct wsdbg_snapshot snapshot = {
+        .contexts = &context, .context_count = 1, .launches = launches, .launch_count = 2};
+    assert_true(wsdbg_look_is_wanted(&snapshot, 7, WSDBG_DOOR_ALWAYS, false));
+    assert_false(wsdbg_look_is_wanted(&snapshot, 7, WSDBG_DOOR_ALWAYS, true)); /* a dump would end it */
+    launches[1].result = 1;                                                    /* refused: it never ran */
+    assert_false(wsdbg_look_is_wanted(&snapshot, 7, WSDBG_DOOR_ALWAYS, false));
+    context.unfinished_ns = wsdbg_known_u64(1);
+    assert_true(wsdbg_look_is_wanted(&snapshot, 7, WSDBG_DOOR_ALWAYS, true));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +209,8 @@ int main(void)
         cmocka_unit_test(a_closed_door_is_a_note_and_the_rings_snapshot),
         cmocka_unit_test(a_look_that_breaks_leaves_the_program_alone),
         cmocka_unit_test(an_ended_program_is_not_looked_at),
+        cmocka_unit_test(a_look_that_saw_no_warp_says_why_that_may_be),
+        cmocka_unit_test(a_launch_newer_than_what_has_passed_may_still_run),
     };
     return cmocka_run_group_tests_name("live_source", tests, NULL, free_texts);
 }

@@ -20,6 +20,7 @@ struct work {
     /* Expected: */
     bool followed;
     uint64_t unfinished_ns; /* 0 = not known to be */
+    uint64_t hidden_ns;     /* 0 = it is not */
 };
 
 static const struct wsdbg_marker_row in_flight = {
@@ -43,6 +44,8 @@ static void check(const struct work *work)
     assert_int_equal(snapshot.contexts[0].work_followed, work->followed);
     assert_int_equal(snapshot.contexts[0].unfinished_ns.known, work->unfinished_ns != 0);
     assert_int_equal(snapshot.contexts[0].unfinished_ns.value, work->unfinished_ns);
+    assert_int_equal(snapshot.contexts[0].hidden_ns.known, work->hidden_ns != 0);
+    assert_int_equal(snapshot.contexts[0].hidden_ns.value, work->hidden_ns);
     wsdbg_snapshot_deinit(&snapshot);
     segment_writer_destroy(writer);
 }
@@ -54,14 +57,19 @@ static void a_marker_in_flight_says_since_when(void **state)
     check(&(struct work){.marker = passed, .followed = true});
 }
 
+/* Then who waits tells. */
 static void a_marker_nobody_looked_at_lately_says_nothing(void **state)
 {
     (void)state;
     struct wsdbg_marker_row marker = in_flight;
     marker.checked_ns = 4 * S - 1;
-    check(&(struct work){.marker = marker, .followed = true});
+    check(&(struct work){.marker = marker});
+    check(&(struct work){.marker = marker, .call = "cuCtxSynchronize", .unfinished_ns = 2 * S});
     marker.checked_ns = 0;
+    check(&(struct work){.marker = marker});
+    marker.recorded_ns = 5 * S - S / 4; /* just put down: nobody had to ask yet */
     check(&(struct work){.marker = marker, .followed = true});
+    check(&(struct work){.marker = marker, .call = "cuCtxSynchronize", .followed = true});
 }
 
 static void a_context_that_is_gone_has_no_work(void **state)
@@ -86,6 +94,19 @@ static void a_launch_that_blocks_counts_always(void **state)
     check(&(struct work){.marker = in_flight, .call = "cuGraphLaunch", .followed = true, .unfinished_ns = 2 * S});
 }
 
+/* What was in flight before counts as long as it was looked at lately; then only who waits. */
+static void a_capture_hides_work_but_not_who_waits_for_it(void **state)
+{
+    (void)state;
+    struct wsdbg_marker_row marker = in_flight;
+    marker.state = WSDBG_MARKER_STARTED;
+    marker.kept_out_ns = 4 * S;
+    check(&(struct work){.marker = marker, .unfinished_ns = 3 * S, .hidden_ns = 4 * S});
+    marker.checked_ns = 4 * S - 1;
+    check(&(struct work){.marker = marker, .hidden_ns = 4 * S});
+    check(&(struct work){.marker = marker, .call = "cuStreamSynchronize", .unfinished_ns = 2 * S, .hidden_ns = 4 * S});
+}
+
 static void a_segment_of_an_older_observer_has_no_markers(void **state)
 {
     (void)state;
@@ -101,6 +122,7 @@ int main(void)
         cmocka_unit_test(a_context_that_is_gone_has_no_work),
         cmocka_unit_test(a_thread_that_waits_counts_only_without_markers),
         cmocka_unit_test(a_launch_that_blocks_counts_always),
+        cmocka_unit_test(a_capture_hides_work_but_not_who_waits_for_it),
         cmocka_unit_test(a_segment_of_an_older_observer_has_no_markers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

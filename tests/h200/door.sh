@@ -1,22 +1,27 @@
 #!/bin/bash
 # door.sh - what the door to the GPU's own state costs and survives, on a machine with a Hopper GPU.
 #
-#   tests/h200/door.sh BIN SHIM [CASE...]    BIN: folder of gemm and door_steps; SHIM: libwsdbg-shim.so
+#   tests/h200/door.sh BIN SHIM [CASE...]    BIN: folder of gemm, waits and door_steps; SHIM: libwsdbg-shim.so
 #
-# Cases: clean, inspector:STEP, wsdbg:STEP (killed after that step), early:MS (the inspector, that long after the attach
-# began), hung:STEP (the same in a program that hangs), cluster, user.  A healthy program must end with status 0 and the
-# checksum of a run that nobody looked at.  Every wait has a limit; only processes that it started are killed.
+# Cases: clean; WHO:STEP, killed after that step (WHO: inspector; wsdbg, the tool that stands for it; both, the inspector
+# first; both-wsdbg, the tool first); early:MS (the inspector, that long after the attach began); hung:STEP (the
+# inspector, in a program that hangs); cluster; user.  A healthy program must end with status 0 and the checksum of a run
+# that nobody looked at, and no inspector or guardian may stay.  Every wait has a limit; only processes that it started
+# are killed.
 set -u
 bin=$1 shim=$2
 shift 2
-[ $# -gt 0 ] || set -- clean inspector:attach inspector:suspend inspector:resume wsdbg:attach wsdbg:suspend wsdbg:resume \
-    early:30 early:60 hung:suspend cluster user
-healthy="--m 2048 --n 2048 --k 2048 --variant plain --checksum --repeat 60000"
-hang="--bug arrive-missing --variant plain"
+[ $# -gt 0 ] || set -- clean inspector:attach inspector:suspend inspector:resume \
+    wsdbg:attach wsdbg:suspend wsdbg:resume both:attach both:suspend both:resume \
+    both-wsdbg:attach both-wsdbg:suspend early:30 early:60 hung:suspend cluster user
+healthy="gemm --m 2048 --n 2048 --k 2048 --variant plain --checksum --repeat 60000"
+hang="gemm --bug arrive-missing --variant plain"
 work=$(mktemp -d)
 
-start() { # arguments of gemm
-    WSDBG_SESSION=door$$ LD_PRELOAD=$shim "$bin/gemm" "$@" >"$work/app" 2>&1 &
+start() { # program and arguments
+    local program=$1
+    shift
+    WSDBG_SESSION=door$$ LD_PRELOAD=$shim "$bin/$program" "$@" >"$work/app" 2>&1 &
     app=$!
     sleep 1.1
 }
@@ -37,39 +42,67 @@ end_hung() {
     wait $app 2>/dev/null
 }
 
+# The inspector is the tool's first child, its guardian the second.
+find_helpers() {
+    helpers=$(pgrep -P $tool)
+    inspector=$(pgrep -o -P $tool)
+}
+
+# Whoever is to die second must not have the time to clean up.
+kill_who() {
+    case $1 in
+    inspector) kill -9 $inspector ;;
+    wsdbg) kill -9 $tool ;;
+    both) kill -9 $inspector && kill -9 $tool ;;
+    both-wsdbg) kill -STOP $inspector && kill -9 $tool && kill -9 $inspector ;;
+    esac
+}
+
+# Up to 5 s for those whose tool is no more.
+say_who_stays() {
+    local pid
+    for pid in $helpers; do
+        timeout 5 tail -s 0.1 --pid=$pid -f /dev/null
+        [ "$(cut -d' ' -f3 /proc/$pid/stat 2>/dev/null || echo Z)" = Z ] || echo "process $pid of the tool stays"
+    done
+}
+
 kill_at() { # who step
     "$bin/door_steps" $app "$2" >"$work/steps" 2>&1 &
     tool=$!
     sleep 1
-    inspector=$(pgrep -P $tool)
-    [ "$1" = wsdbg ] && kill -9 $tool || kill -9 $inspector
+    find_helpers
+    kill_who "$1"
     sleep 0.5
     kill -9 $tool 2>/dev/null
     wait $tool 2>/dev/null
     tail -1 "$work/steps"
+    say_who_stays
 }
 
 kill_early() { # milliseconds
     "$bin/door_steps" $app >"$work/steps" 2>&1 &
     tool=$!
     inspector=
-    for _ in $(seq 200); do [ -n "$inspector" ] || inspector=$(pgrep -P $tool); done
+    for _ in $(seq 200); do [ -n "$inspector" ] || find_helpers; done
     sleep "$(printf '0.%03d' "$1")"
+    find_helpers
     kill -9 "$inspector"
     wait $tool 2>/dev/null
     tail -2 "$work/steps"
+    say_who_stays
 }
 
 one() {
     echo "== $1"
     case $1 in
     clean) start $healthy && timeout 10 "$bin/door_steps" $app && timeout 10 "$bin/door_steps" $app && end_healthy ;;
-    inspector:* | wsdbg:*) start $healthy && kill_at "${1%%:*}" "${1#*:}" && end_healthy ;;
+    inspector:* | wsdbg:* | both*:*) start $healthy && kill_at "${1%%:*}" "${1#*:}" && end_healthy ;;
     early:*) start $healthy && kill_early "${1#*:}" && end_healthy ;;
     hung:*) start $hang && kill_at inspector "${1#*:}" && end_hung ;;
-    cluster) start $hang --cluster 2 && end_hung ;;
+    cluster) start waits --bug cluster-missing && end_hung ;;
     user)
-        chmod 755 "$work" && cp "$bin/gemm" "$bin/door_steps" "$shim" "$work" && chmod 755 "$work"/*
+        chmod 755 "$work" && cp "$bin/gemm" "$bin/waits" "$bin/door_steps" "$shim" "$work" && chmod 755 "$work"/*
         setpriv --reuid=65534 --regid=65534 --clear-groups "$BASH" "$0" "$work" "$work/$(basename "$shim")" clean
         ;;
     esac

@@ -58,7 +58,7 @@ static struct wsdbg_error *take(struct wsdbg_machine *machine, int step)
     case RESUME:
         return wsdbg_live_machine_resume(machine, LIMIT_NS);
     default:
-        return wsdbg_live_machine_detach(machine, LIMIT_NS);
+        return wsdbg_live_machine_detach(machine);
     }
 }
 

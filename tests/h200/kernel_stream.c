@@ -4,6 +4,8 @@
  * Usage: kernel_stream SECONDS [STREAMS]   one JSON line: nanoseconds a kernel, over all streams together
  *        kernel_stream --record            one JSON line a situation: what cuCtxRecordEvent answers, in how much time,
  * and when the event has passed; null = not within two seconds
+ *        kernel_stream --captures          one JSON line a mode of a stream capture that another thread has begun: what
+ * the calls of a thread answer that has put itself into mode relaxed, and how the capture ends after each
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,7 +18,7 @@
 #include "driver_lookup.h"
 
 enum { KERNEL_NS = 5000, STREAMS_MAX = 16, BLOCK = 1000, QUEUE = 4000, RECORDS = 40, PATIENCE_MS = 2000 };
-enum { NON_BLOCKING = 1, DISABLE_TIMING = 2, MAPPED = 2 };
+enum { NON_BLOCKING = 1, DISABLE_TIMING = 2, MAPPED = 2, RELAXED = 2 };
 
 /* Busy for `ns`; then, with a flag, until that is set. */
 static const char kernel_ptx[] =
@@ -136,11 +138,10 @@ static void try_records(const char *situation)
     pthread_join(thread, NULL);
 }
 
-static int try_situations(void)
+/* Two streams, the events, and a word that the kernel polls, with its address there. */
+static uint32_t *prepare_records(uint64_t *address)
 {
     uint32_t *flag = NULL;
-    uint64_t address = 0;
-    pthread_t waiting, filling;
     prepare(2);
     record = driver("cuCtxRecordEvent");
     query = driver("cuEventQuery");
@@ -148,9 +149,17 @@ static int try_situations(void)
         check(((int (*)(void **, unsigned))driver("cuEventCreate"))(&events[i], DISABLE_TIMING), "cuEventCreate");
     check(((int (*)(void **, size_t, unsigned))driver("cuMemHostAlloc"))((void **)&flag, 4096, MAPPED),
           "cuMemHostAlloc");
-    check(((int (*)(uint64_t *, void *, unsigned))driver("cuMemHostGetDevicePointer"))(&address, flag, 0),
+    check(((int (*)(uint64_t *, void *, unsigned))driver("cuMemHostGetDevicePointer"))(address, flag, 0),
           "cuMemHostGetDevicePointer");
     memset(flag, 0, 4096);
+    return flag;
+}
+
+static int try_situations(void)
+{
+    uint64_t address = 0;
+    pthread_t waiting, filling;
+    uint32_t *flag = prepare_records(&address);
     try_records("nothing runs");
     for (int i = 0; i < BLOCK / 2; i++)
         launch(streams[0], 0, KERNEL_NS);
@@ -174,14 +183,82 @@ static int try_situations(void)
     return 0;
 }
 
+/* ---- beside a capture ---- */
+
+static pthread_barrier_t turn;
+static int capture_mode, capture_end;
+
+static void *capture_once(void *unused)
+{
+    void *graph = NULL;
+    (void)unused;
+    check(set_current(context), "cuCtxSetCurrent");
+    check(((int (*)(void *, int))driver("cuStreamBeginCapture"))(streams[1], capture_mode), "cuStreamBeginCapture");
+    launch(streams[1], 0, KERNEL_NS);
+    pthread_barrier_wait(&turn);
+    pthread_barrier_wait(&turn);
+    capture_end = ((int (*)(void *, void **))driver("cuStreamEndCapture"))(streams[1], &graph);
+    return NULL;
+}
+
+enum beside { QUERY_IN_FLIGHT, QUERY_PASSED, RECORD_IN_STREAM, RECORD_IN_CONTEXT, BESIDE_COUNT };
+
+static int call_beside(enum beside what, uint32_t *flag)
+{
+    if (what == RECORD_IN_STREAM)
+        return ((int (*)(void *, void *))driver("cuEventRecord"))(events[1], streams[0]);
+    if (what == RECORD_IN_CONTEXT)
+        return record(context, events[1]);
+    if (what == QUERY_PASSED)
+        __atomic_store_n(flag, 1, __ATOMIC_SEQ_CST);
+    usleep(10000);
+    return query(events[0]);
+}
+
+/* A kernel hangs with an event behind it; then a capture is open while this thread makes the call. */
+static void try_beside(enum beside what, uint32_t *flag, uint64_t address)
+{
+    static const char *const names[] = {"query of an event in flight", "query of one that has passed",
+                                        "record in another stream", "record in the context"};
+    pthread_t thread;
+    *flag = 0;
+    launch(streams[0], address, 0);
+    check(record(context, events[0]), "cuCtxRecordEvent");
+    pthread_barrier_init(&turn, NULL, 2);
+    pthread_create(&thread, NULL, capture_once, NULL);
+    pthread_barrier_wait(&turn);
+    const int result = call_beside(what, flag);
+    pthread_barrier_wait(&turn);
+    pthread_join(thread, NULL);
+    __atomic_store_n(flag, 1, __ATOMIC_SEQ_CST);
+    check(synchronize(), "cuCtxSynchronize");
+    printf("{\"capture_mode\": %d, \"call\": \"%s\", \"answer\": %d, \"capture_end\": %d}\n", capture_mode, names[what],
+           result, capture_end);
+    fflush(stdout);
+}
+
+static int try_captures(void)
+{
+    uint64_t address = 0;
+    int mode = RELAXED;
+    uint32_t *flag = prepare_records(&address);
+    check(((int (*)(int *))driver("cuThreadExchangeStreamCaptureMode"))(&mode), "cuThreadExchangeStreamCaptureMode");
+    for (capture_mode = 0; capture_mode <= RELAXED; capture_mode++)
+        for (int what = 0; what < BESIDE_COUNT; what++)
+            try_beside((enum beside)what, flag, address);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "--captures") == 0)
+        return try_captures();
     if (argc == 2 && strcmp(argv[1], "--record") == 0)
         return try_situations();
     const double seconds = argc > 1 ? atof(argv[1]) : 0;
     const int stream_count = argc > 2 ? atoi(argv[2]) : 1;
     if (argc > 3 || seconds <= 0 || seconds > 60 || stream_count < 1 || stream_count > STREAMS_MAX) {
-        fprintf(stderr, "usage: kernel_stream SECONDS [STREAMS] | --record\n");
+        fprintf(stderr, "usage: kernel_stream SECONDS [STREAMS] | --record | --captures\n");
         return 2;
     }
     return measure(seconds, stream_count);

@@ -4,11 +4,14 @@
     tests/h200/live.py [--build build] [--out live.json] [--runs 3] [--public FOLDER] [PART ...]
     tests/h200/live.py --table live.json > docs/results/h200-live.md
 
-Parts: hangs, waits, timing, kills, healthy, slow, python, public (default: all).  Results are merged into the JSON file.  `python` needs
-PyTorch and Triton; `public` runs the programs in --public (kernels of others with a defect put in by hand, never kept here).  A
-development script: wsdbg itself needs no Python.
+Parts: hangs, waits, timing, kills, healthy, slow, shapes, captures, mps, user, python, public (default: all).  Results are merged
+into the JSON file.  `mps` starts an MPS daemon of its own and ends it; `user` needs root; `python` needs PyTorch and Triton; `public`
+runs the programs in --public (kernels of others with a defect put in by hand, never kept here).  A development script: wsdbg itself needs
+no Python.
 """
 import argparse, json, os, re, signal, statistics, subprocess, sys, tempfile, threading, time
+
+import live_shapes
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -73,6 +76,7 @@ class Live:
     def __init__(self, build, runs, public):
         self.bin = os.path.join(build, 'bin')
         self.runs, self.public = runs, public
+        self.prefix = []  # what wsdbg is started by
         self.scratch = tempfile.mkdtemp(prefix='wsdbg-live-')
         self.keep = lambda rows: None  # called with the rows so far: the time on the machine may end at any moment
 
@@ -92,7 +96,7 @@ class Live:
             os.unlink(database)
         start = time.monotonic()
         errors = open(os.path.join(self.scratch, 'stderr'), 'w+')
-        process = subprocess.Popen([self.tool('wsdbg'), 'run', '--stall', stall, '--json', '-o', database, *extra, '--', *program],
+        process = subprocess.Popen([*self.prefix, self.tool('wsdbg'), 'run', '--stall', stall, '--json', '-o', database, *extra, '--', *program],
                                    stdout=subprocess.PIPE, stderr=errors, text=True)
         watcher = Memory(process.pid)
         if memory:
@@ -152,7 +156,7 @@ class Live:
             for variant in ('bare', 'plain', 'probes'):
                 for door in ('live', 'core'):
                     command = [self.tool('gemm'), '--bug', name, '--variant', variant]
-                    row = self.series(command, (cause, role, barrier), ['--evidence', door], self.runs)
+                    row = self.series(command, (cause, role, barrier), ['--evidence', door], self.runs if door == 'live' else 1)
                     table.append({'case': name, 'variant': variant, 'door': door, 'expected': [cause, role, barrier], **row})
                     self.keep(table)
                     print('hangs', name, variant, door, row['hangs'], row['cause_right'], row['said'], flush=True)
@@ -165,9 +169,11 @@ class Live:
             if kind.lower() not in ('hang', 'race', 'fault'):
                 continue
             variant = ['--variant', 'plain'] if program == 'two_async_warps' else []
-            row = self.series([self.tool(program), '--bug', name, *variant], (cause, role, barrier), ['--evidence', 'live'], self.runs)
-            table.append({'case': f'{program} {name}', 'kind': kind.lower(), 'expected': [cause, role, barrier], **row})
-            print('waits', name, row['hangs'], row['cause_right'], row['said'], flush=True)
+            door = 'core' if kind.lower() == 'fault' else 'live'  # the driver leaves nothing of an error but a dump
+            row = self.series([self.tool(program), '--bug', name, *variant], (cause, role, barrier), ['--evidence', door], self.runs)
+            table.append({'case': f'{program} {name}', 'kind': kind.lower(), 'door': door, 'expected': [cause, role, barrier], **row})
+            self.keep(table)
+            print('waits', name, door, row['hangs'], row['cause_right'], row['said'], flush=True)
         return table
 
     def timing(self):
@@ -180,40 +186,42 @@ class Live:
                 for _ in range(max(self.runs, 5) if door == 'live' else self.runs):
                     result = self.watched([self.tool('gemm'), '--variant', 'plain', *options], ['--evidence', door], memory=True)
                     results.append((self.judge(result, 'ARRIVE_MISSING', 'consumer', 'empty'), result['kib'], result['seconds']))
-                looks = [r['looks'] for r, _, _ in results if r['looks']]
+                looked = [r for r, _, _ in results if r['looks']]
                 table.append({'case': title, 'door': door, 'right': sum(r['cause_right'] for r, _, _ in results), 'runs': len(results),
                               'verdict_ms': spread([r['verdict_ms'] for r, _, _ in results if r['verdict_ms'] is not None]),
-                              'looks': looks[-1] if looks else None,
+                              'looks': looked[-1]['looks'] if looked else None, 'looks_verdict_ms': looked[-1]['verdict_ms'] if looked else None,
                               'kib': spread([max(kib.values(), default=0) for _, kib, _ in results])})
                 print('timing', title, door, table[-1]['verdict_ms'], table[-1]['kib'], flush=True)
         return table
 
     def inspector_of(self, wsdbg):
-        """The child of wsdbg that speaks with the driver, while there is one."""
+        """The child of wsdbg that speaks with the driver, while there is one: of its two children the one begun first, before its guardian."""
+        children = []
         for entry in os.listdir('/proc'):
             try:
                 fields = open(f'/proc/{entry}/stat').read().rsplit(')', 1)
                 if entry.isdigit() and int(fields[1].split()[1]) == wsdbg and 'wsdbg' in fields[0]:
-                    return int(entry)
+                    children.append(int(entry))
             except (OSError, IndexError, ValueError):
                 pass
-        return None
+        return min(children) if children else None
 
     def kill_while_looking(self, whom, delay_ms):
         """One look at a healthy program, in the middle of which the inspector or wsdbg is killed; how the program ends."""
         database = os.path.join(self.scratch, f'kill-{whom}-{delay_ms}.db')
-        program = [self.tool('gemm'), '--variant', 'plain', '--m', '2048', '--n', '2048', '--k', '2048', '--repeat', '60000', '--checksum']
+        program = [self.tool('gemm'), '--variant', 'plain', '--m', '2048', '--n', '2048', '--k', '2048', '--repeat', '150000', '--checksum']
         errors = open(os.path.join(self.scratch, 'kill-stderr'), 'w+')
         process = subprocess.Popen([self.tool('wsdbg'), 'run', '--evidence', 'live', '--on-stall', 'detach', '-o', database, '--', *program],
                                    stdout=subprocess.PIPE, stderr=errors, text=True)
-        time.sleep(1.2)
+        time.sleep(2)  # it runs by then, and for some seconds more
         process.send_signal(signal.SIGQUIT)
         start, inspector = time.monotonic(), None
         while not inspector and time.monotonic() - start < 1:
             inspector = self.inspector_of(process.pid)
         time.sleep(max(0, delay_ms / 1000))
         try:
-            os.kill(inspector if whom == 'inspector' and inspector else process.pid, signal.SIGKILL)
+            for pid in {'inspector': [inspector], 'wsdbg': [process.pid], 'both': [inspector, process.pid]}[whom]:
+                os.kill(pid or process.pid, signal.SIGKILL)
             killed = True
         except OSError:
             killed = False
@@ -233,39 +241,40 @@ class Live:
         alone = subprocess.run([self.tool('gemm'), '--variant', 'plain', '--m', '2048', '--n', '2048', '--k', '2048', '--repeat', '10', '--checksum'],
                                capture_output=True, text=True, timeout=60).stdout
         out = [{'killed': 'nobody', 'checksum': (re.findall(r'checksum: (\w+)', alone) or [None])[0]}]
-        for whom in ('inspector', 'wsdbg'):
-            for delay_ms in (5, 50, 95, 105, 125, 180):
+        for whom in ('wsdbg', 'both', 'inspector'):
+            for delay_ms in (5, 50, 95, 125, 180) if whom == 'wsdbg' else (125, 180):
                 out.append(self.kill_while_looking(whom, delay_ms))
                 print('kills', {k: v for k, v in out[-1].items() if k != 'stderr'}, flush=True)
         return out
 
     def healthy(self):
-        """100 looks at a healthy GEMM on eight of the chip's multiprocessors, so that a launch lasts long enough to be seen: the same bits,
-        and its pace before, while and after."""
-        program = [self.tool('gemm'), '--variant', 'plain', '--ctas', '8', '--repeat', '800', '--times', '--checksum']
+        """100 looks at a healthy GEMM that one multiprocessor computes, so that a launch lasts half a second and is seen: the same bits, and
+        its pace before, while and after."""
+        program = [self.tool('gemm'), '--variant', 'plain', '--ctas', '1', '--m', '12288', '--n', '12288', '--k', '12288', '--times', '--checksum']
         out = {}
 
         def look(process):
-            time.sleep(7)
+            time.sleep(8)
             for _ in range(100):
                 process.send_signal(signal.SIGQUIT)
-                time.sleep(0.36)
+                time.sleep(0.45)
 
-        for title, extra in (('alone', None), ('looked at', ['--evidence', 'live'])):
+        for title, repeat, extra in (('alone', '15', None), ('looked at', '125', ['--evidence', 'live'])):
+            command = [*program, '--repeat', repeat]
             if extra is None:
-                done = subprocess.run(program, capture_output=True, text=True, timeout=120)
-                text, status, looks = done.stdout, done.returncode, 0
+                done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+                text, status, looks = done.stdout, done.returncode, None
             else:
-                result = self.watched(program, extra, '10', 120, during=look if extra else None)
+                result = self.watched(command, extra, '10', 150, during=look)
                 text, status = result['stdout'], result['status']
-                looks = len(re.findall(r'where every warp stands now', result['stderr']))
-                out.setdefault('stderr', result['stderr'][-2000:])
+                looks = {'with warps': len(re.findall(r'where every warp stands now', result['stderr'])),
+                         'between launches': len(re.findall(r'saw no warp of a kernel', result['stderr']))}
+                out['stderr'] = result['stderr'][-2000:]
             over = [float(t) for t in re.findall(r'^over ([\d.]+)$', text, re.M)]
             steps = [b - a for a, b in zip(over, over[1:])]
-            third = len(steps) // 6
             out[title] = {'status': status, 'looks': looks, 'checksum': (re.findall(r'checksum: (\w+)', text) or [None])[0],
-                          'launches': len(over), 'first_sixth_ms': spread(steps[10:third]), 'last_sixth_ms': spread(steps[-third:]),
-                          'all_ms': spread(steps), 'longest_ms': sorted(steps)[-5:]}
+                          'launches': len(over), 'first_ms': spread(steps[2:12]), 'all_ms': spread(steps), 'last_ms': spread(steps[-10:]),
+                          'longest_ms': sorted(steps)[-5:]}
             print('healthy', title, {k: v for k, v in out[title].items() if k != 'longest_ms'}, flush=True)
         return out
 
@@ -303,7 +312,7 @@ class Live:
 
 
 PARTS = {'hangs': Live.hangs, 'waits': Live.waits, 'timing': Live.timing, 'kills': Live.kills, 'healthy': Live.healthy, 'slow': Live.slow,
-         'python': Live.python, 'public': Live.public_kernels}
+         **live_shapes.PARTS, 'python': Live.python, 'public': Live.public_kernels}
 
 
 def device():

@@ -257,6 +257,24 @@ static void test_what_the_machine_does_not_know_stays_unknown(void **state)
     synthetic_destroy(from);
 }
 
+/* Lanes of one warp are known better than those of its neighbours: the door asks where it matters. */
+static void test_warps_of_one_cta_may_be_known_unequally(void **state)
+{
+    (void)state;
+    struct synthetic *from = synthetic_create(&small);
+    struct wsdbg_machine_warp *less = &from->machine.warps[0];
+    less->exited_lanes = (struct wsdbg_optional_u32){0};
+    less->barriers_known = false;
+    memset(less->barriers, 0, sizeof less->barriers);
+    for (size_t i = 0; i < WSDBG_MACHINE_LANES; i++)
+        less->lanes[i].state = (struct wsdbg_optional_u32){0};
+    struct wsdbg_machine *machine = written_and_read(from, &core_row_bytes_580);
+    assert_same_rows(machine, &from->machine);
+    assert_same_registers(machine, small.registers);
+    close_machine(machine);
+    synthetic_destroy(from);
+}
+
 /* A whole chip has more sections than an ELF header can count. */
 static void test_more_sections_than_a_header_counts(void **state)
 {
@@ -406,6 +424,28 @@ static void test_no_file_is_overwritten(void **state)
     synthetic_destroy(from);
 }
 
+/* Nothing else tells two looks at a program that stands still apart. */
+static void test_a_look_says_when_it_was_taken(void **state)
+{
+    (void)state;
+    struct synthetic *from = synthetic_create(&small);
+    static const uint64_t times_ns[] = {12345678901ull, 12405678901ull};
+    static const char *const files[] = {"core", "kept"};
+    bool same = true;
+    for (int i = 0; i < 2; i++) {
+        struct wsdbg_machine *machine;
+        from->machine.time_ns = times_ns[i];
+        unlink(files[i]);
+        assert_null(wsdbg_machine_write_core(&from->machine, &from->reads, files[i]));
+        assert_null(wsdbg_machine_open_core(files[i], &machine));
+        assert_int_equal(machine->time_ns, times_ns[i]);
+        close_machine(machine);
+    }
+    assert_null(wsdbg_machine_same_core(files[0], files[1], &same));
+    assert_false(same);
+    synthetic_destroy(from);
+}
+
 static int enter_folder(void **state)
 {
     static char folder[] = P_tmpdir "/wsdbg-core-XXXXXX";
@@ -424,10 +464,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_written_is_read_back),
+        cmocka_unit_test(test_a_look_says_when_it_was_taken),
         cmocka_unit_test(test_two_devices_with_clusters_are_kept_apart),
         cmocka_unit_test(test_rows_longer_than_known_are_stepped_over),
         cmocka_unit_test(test_fields_that_a_driver_did_not_write_are_not_known),
         cmocka_unit_test(test_what_the_machine_does_not_know_stays_unknown),
+        cmocka_unit_test(test_warps_of_one_cta_may_be_known_unequally),
         cmocka_unit_test(test_more_sections_than_a_header_counts),
         cmocka_unit_test(test_pieces_of_shared_memory_do_not_flow_together),
         cmocka_unit_test(test_what_a_dump_lacks_is_said_once),

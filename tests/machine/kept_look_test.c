@@ -1,6 +1,7 @@
-/* kept_look_test.c - the file that a look is kept in shows what the look saw: of real dumps, each interpreted once
- * whole and once from only that part of it that the first interpretation read.
+/* kept_look_test.c - less of a machine shows the same: real dumps, each interpreted once whole and once from only that
+ * part of it that the first interpretation read, as a kept look has it, or that the live door reads.
  */
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,6 +107,45 @@ static void a_kept_look_shows_what_was_seen(void **state)
     }
 }
 
+static bool all_lanes_are_active(const struct wsdbg_machine_warp *warp)
+{
+    return warp->valid_lanes == warp->active_lanes;
+}
+
+static void forget_convergence(struct wsdbg_machine_warp *warp)
+{
+    warp->exited_lanes.known = warp->barriers_known = false;
+    for (size_t i = 0; i < WSDBG_MACHINE_LANES; i++)
+        warp->lanes[i].state.known = false;
+}
+
+/* Then the live door does not ask for more than where they stand. */
+static void what_is_not_asked_of_warps_whose_lanes_are_all_active_changes_nothing(void **state)
+{
+    (void)state;
+    glob_t dumps_found;
+    size_t forgotten = 0;
+    assert_int_equal(glob(WSDBG_DUMPS "/*.core.gz", 0, NULL, &dumps_found), 0);
+    for (size_t i = 0; i < dumps_found.gl_pathc; i++) {
+        struct wsdbg_machine *machine;
+        check(wsdbg_machine_open_core(dumps_found.gl_pathv[i], &machine));
+        struct wsdbg_snapshot whole = interpret(machine);
+        for (size_t w = 0; w < machine->warp_count; w++)
+            if (all_lanes_are_active(&machine->warps[w])) {
+                forget_convergence(&machine->warps[w]);
+                forgotten++;
+            }
+        struct wsdbg_snapshot less = interpret(machine);
+        assert_same_warps(&less, &whole);
+        assert_same_barriers(&less, &whole);
+        machine->ops->close(machine);
+        wsdbg_snapshot_deinit(&less);
+        wsdbg_snapshot_deinit(&whole);
+    }
+    assert_true(forgotten > 0);
+    globfree(&dumps_found);
+}
+
 static int enter_folder(void **state)
 {
     static char folder[] = P_tmpdir "/wsdbg-kept-XXXXXX";
@@ -121,6 +161,9 @@ static int leave_folder(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_kept_look_shows_what_was_seen)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kept_look_shows_what_was_seen),
+        cmocka_unit_test(what_is_not_asked_of_warps_whose_lanes_are_all_active_changes_nothing),
+    };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -27,6 +27,7 @@ struct changed {
     unsigned reads, fails_at;                 /* 0 = never */
     long register_read_ns;                    /* each takes at least so long */
     const struct wsdbg_machine_warp *lacking; /* its registers are not known; NULL = none */
+    bool lacking_everywhere;                  /* nor are those of this warp in other CTAs */
 };
 static struct changed changed;
 
@@ -48,7 +49,10 @@ static struct wsdbg_error *shared(struct wsdbg_machine *machine, uint32_t cta, u
 
 static bool lacks(uint32_t warp)
 {
-    return &changed.machine->warps[warp] == changed.lacking;
+    const struct wsdbg_machine_warp *row = &changed.machine->warps[warp];
+    return row == changed.lacking ||
+           (changed.lacking_everywhere && wsdbg_machine_warp_index(changed.machine, row) ==
+                                              wsdbg_machine_warp_index(changed.machine, changed.lacking));
 }
 
 static struct wsdbg_error *registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t first,
@@ -233,9 +237,13 @@ static void without_time_to_read_nothing_is_guessed(void **state)
     (void)state;
     struct wsdbg_look *look;
     struct wsdbg_snapshot snapshot = {0};
-    assert_null(wsdbg_look_take_within(changed.machine, changed.code, 0, &look));
+    assert_null(wsdbg_look_take_within(changed.machine, changed.code, (struct wsdbg_look_budget){0}, &look));
     assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
     assert_int_equal(snapshot.looks[0].warps_read, 0);
+    assert_int_equal(snapshot.note_count, 1);
+    assert_string_equal(snapshot.notes[0],
+                        "the time to read registers was over before 3 of 3 groups of like warps were reached: what "
+                        "those wait for may not be known");
     for (size_t i = 0; i < snapshot.warp_count; i++)
         assert_true(snapshot.warps[i].state == WSDBG_WARP_UNKNOWN || snapshot.warps[i].state == WSDBG_WARP_EXITED);
     for (size_t i = 0; i < snapshot.part_count; i++)
@@ -253,7 +261,9 @@ static void a_warp_that_was_not_read_is_like_one_in_its_state(void **state)
     struct wsdbg_snapshot snapshot = {0};
     size_t taken_over = 0;
     changed.register_read_ns = EACH_NS;
-    assert_null(wsdbg_look_take_within(changed.machine, changed.code, WARPS / 2 * (uint64_t)EACH_NS, &look));
+    const uint64_t half_ns = WARPS / 2 * (uint64_t)EACH_NS;
+    assert_null(wsdbg_look_take_within(changed.machine, changed.code,
+                                       (struct wsdbg_look_budget){.states_ns = half_ns, .rest_ns = half_ns}, &look));
     assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
     assert_in_range(snapshot.looks[0].warps_read, 3, WARPS - 1);
     for (size_t i = 0; i < snapshot.part_count; i++) {
@@ -266,6 +276,24 @@ static void a_warp_that_was_not_read_is_like_one_in_its_state(void **state)
         assert_int_equal(snapshot.barriers[part->barrier].cta, snapshot.warps[part->warp].cta);
     }
     assert_true(taken_over > 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    wsdbg_look_destroy(look);
+}
+
+/* Producers, and the consumers of either group: no time for others, all there could be for one of each. */
+static void one_warp_of_each_state_is_read_when_the_time_of_the_rest_is_over(void **state)
+{
+    (void)state;
+    struct wsdbg_look *look;
+    struct wsdbg_snapshot snapshot = {0};
+    assert_null(wsdbg_look_take_within(changed.machine, changed.code,
+                                       (struct wsdbg_look_budget){.states_ns = UINT64_C(600000000000)}, &look));
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    assert_int_equal(snapshot.looks[0].warps_read, 3);
+    assert_int_equal(snapshot.note_count, 0);
+    for (size_t i = 0; i < snapshot.warp_count; i++)
+        assert_true(snapshot.warps[i].state == WSDBG_WARP_WAIT_MBARRIER ||
+                    snapshot.warps[i].state == WSDBG_WARP_EXITED);
     wsdbg_snapshot_deinit(&snapshot);
     wsdbg_look_destroy(look);
 }
@@ -303,6 +331,40 @@ static void a_producer_whose_registers_are_not_there_is_like_another(void **stat
     assert_int_equal(snapshot.warps[PRODUCER].part_count, 2);
     assert_int_equal(snapshot.warps[PRODUCER].state, WSDBG_WARP_WAIT_MBARRIER);
     assert_int_equal(snapshot.barriers[snapshot.warps[PRODUCER].barrier].cta, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    wsdbg_look_destroy(look);
+}
+
+static void a_state_of_which_no_registers_are_there_is_said(void **state)
+{
+    (void)state;
+    changed.lacking = warp_of_first_cta(PRODUCER);
+    changed.lacking_everywhere = true;
+    struct wsdbg_look *look = look_at(1);
+    struct wsdbg_snapshot snapshot = {0};
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    assert_int_equal(snapshot.warps[PRODUCER].state, WSDBG_WARP_UNKNOWN);
+    assert_int_equal(snapshot.warps[CONSUMER].state, WSDBG_WARP_WAIT_MBARRIER);
+    assert_int_equal(snapshot.note_count, 1);
+    assert_string_equal(snapshot.notes[0],
+                        "the registers of 1 of 3 groups of like warps are not there: what those wait for may not be "
+                        "known");
+    wsdbg_snapshot_deinit(&snapshot);
+    wsdbg_look_destroy(look);
+}
+
+/* Which of the CTA's warps it is that has no lanes is not known: it may be any that seems to be gone. */
+static void a_warp_without_lanes_lets_none_of_its_cta_count_as_exited(void **state)
+{
+    enum { WARPS_PER_CTA = 12 };
+    (void)state;
+    changed.machine->warps[0].valid_lanes = 0;
+    struct wsdbg_look *look = look_at(1);
+    struct wsdbg_snapshot snapshot = {0};
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    assert_int_equal(snapshot.warps[PRODUCER].state, WSDBG_WARP_UNKNOWN);
+    assert_int_equal(snapshot.warps[PRODUCER + 1].state, WSDBG_WARP_UNKNOWN);
+    assert_int_equal(snapshot.warps[WARPS_PER_CTA + PRODUCER + 1].state, WSDBG_WARP_EXITED);
     wsdbg_snapshot_deinit(&snapshot);
     wsdbg_look_destroy(look);
 }
@@ -389,6 +451,9 @@ int main(void)
         ON_DUMP(a_warp_that_was_not_read_is_like_one_in_its_state),
         ON_DUMP(a_warp_whose_registers_are_not_there_is_like_one_in_its_state),
         ON_DUMP(a_producer_whose_registers_are_not_there_is_like_another),
+        ON_DUMP(one_warp_of_each_state_is_read_when_the_time_of_the_rest_is_over),
+        ON_DUMP(a_state_of_which_no_registers_are_there_is_said),
+        ON_DUMP(a_warp_without_lanes_lets_none_of_its_cta_count_as_exited),
         ON_DUMP(code_that_is_not_there_is_said_once),
         ON_DUMP(the_authors_names_stay),
         ON_DUMP(a_door_that_breaks_at_any_read_is_an_error),

@@ -2,9 +2,9 @@
  * code's line tables (the folder of whoever compiled it) replaced by TO, which is as long.
  *
  * Kept: every row; the machine code of kernels that run; constant banks; uniform registers and predicates; registers of
- * one lane for each place where lanes of a warp stand; shared memory in lines of 64 bytes, but only those that hold
- * something like an mbarrier, or nothing.  Left out is what a diagnosis does not ask for: accumulators of the other
- * lanes and tiles of matrices. */
+ * one lane for each place where lanes of a warp stand, and of the lane that an error was reported of; shared memory in
+ * lines of 64 bytes, but only those that hold something like an mbarrier, or nothing.  Left out is what a diagnosis
+ * does not ask for: accumulators of the other lanes and tiles of matrices. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static void keep_registers(struct wsdbg_machine *machine, uint32_t number)
         check(machine->ops->predicates(machine, number, lane, values, &known));
         for (uint32_t other = 0; other < lane; other++)
             is_new = is_new && !((kept >> other & 1) && warp->lanes[other].pc == warp->lanes[lane].pc);
-        if (!is_new)
+        if (!is_new && !warp->lanes[lane].exception)
             continue;
         kept |= 1u << lane;
         check(machine->ops->registers(machine, number, lane, 0, REGISTERS, values, &known_count));
@@ -45,7 +45,7 @@ static void keep_registers(struct wsdbg_machine *machine, uint32_t number)
 static bool like_an_mbarrier(uint64_t word)
 {
     const uint32_t expected = (uint32_t) - (word >> 1) & 0xfffff, pending = (uint32_t) - (word >> 43) & 0xfffff;
-    return !(word & 1) && !(word >> 42 & 1) && expected <= ARRIVALS_MAX && pending <= expected;
+    return !(word & 1) && (!(word >> 42 & 1) || pending == 0) && expected <= ARRIVALS_MAX && pending <= expected;
 }
 
 static bool is_worth_keeping(const uint64_t *words)

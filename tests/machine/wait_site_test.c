@@ -124,6 +124,7 @@ static const struct {
     {"init 2, arrive.expect_tx 100, arrive", 0x000003fff39ffffc, {true, 0, 0, 2, 100}},
     {"init 2, complete_tx 100", 0x7ffff0000c9ffffc, {true, 0, 2, 2, -100}},
     {"init 4, arrive_drop", 0x7fffe800001ffffa, {true, 0, 3, 3, 0}},
+    {"init 1, arrive.expect_tx 1024, arrive: locked", 0x000007ff801ffffe, {true, 0, 0, 1, 1024}},
 };
 
 static void each_word_of_an_mbarrier_is_read(void **state)
@@ -145,7 +146,7 @@ static void what_no_mbarrier_can_hold_is_none(void **state)
     static const uint64_t none[] = {
         0,                                      /* never initialised */
         0x7ffff800001fffff,                     /* bit 0 */
-        0x7ffff800001ffffe | (uint64_t)1 << 42, /* the lock */
+        0x7ffff800001ffffe | (uint64_t)1 << 42, /* locked, and an arrival missing */
         0x7fffe800001ffffe,                     /* 3 pending of 1 */
         0x3ff0000000000000,                     /* 1.0: data */
     };

@@ -320,6 +320,22 @@ static void long_capture(void)
     usleep(1500000);
 }
 
+/* A capture that never ends; beside it a kernel hangs, or (`idle`) nothing is given to the GPU. */
+static void left_capture(int idle)
+{
+    CUmodule module;
+    CUstream captured = NULL, other = NULL;
+    create(0);
+    CUfunction function = function_of(FAKE_PLAIN_IMAGE, "hang", &module);
+    DO(cuStreamCreate, &captured, 1);
+    DO(cuStreamCreate, &other, 1);
+    DO(cuStreamBeginCapture, captured, 0);
+    launch(function, 1, captured);
+    if (!idle)
+        launch(function, 1, other);
+    usleep(600000);
+}
+
 static void fault(void)
 {
     CUmodule module;
@@ -461,6 +477,8 @@ int main(int argc, char **argv)
         hanging_contexts();
     else if (strcmp(scenario, "long-capture") == 0)
         long_capture();
+    else if (strcmp(scenario, "capture-left") == 0 || strcmp(scenario, "capture-left-idle") == 0)
+        left_capture(strcmp(scenario, "capture-left-idle") == 0);
     else if (strcmp(scenario, "fault-unasked") == 0)
         fault_unasked();
     else if (strcmp(scenario, "fault") == 0)

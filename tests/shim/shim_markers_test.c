@@ -96,8 +96,8 @@ static void without_launches_no_event_is_made(void **state)
     assert_string_equal(only_calls_of(log, "cuEventCreate\ncuCtxRecordEvent\n", true), "");
 }
 
-/* The number of lines between two calls of the app in the driver's log that are markers'. */
-static void a_capture_in_progress_sees_no_marker(void **state)
+/* What was put before is asked, nothing is put. */
+static void a_capture_in_progress_sees_no_new_marker(void **state)
 {
     (void)state;
     struct run run = {
@@ -107,10 +107,58 @@ static void a_capture_in_progress_sees_no_marker(void **state)
     char *story =
         only_calls_of(log, "cuStreamBeginCapture_v2\ncuStreamEndCapture\ncuCtxRecordEvent\ncuEventQuery\n", true);
     assert_non_null(strstr(story, "cuCtxRecordEvent 0\ncuEventQuery 600\n")); /* markers before it */
-    assert_non_null(strstr(story, "cuStreamBeginCapture_v2 0\ncuStreamEndCapture 0\n"));
-    const char *after = strstr(story, "cuStreamEndCapture 0\n");
-    assert_non_null(strstr(after, "cuEventQuery 0\n")); /* and after it */
+    const char *begin = strstr(story, "cuStreamBeginCapture_v2 0\n"), *ended = strstr(story, "cuStreamEndCapture 0\n");
+    assert_non_null(begin);
+    assert_non_null(ended);
+    assert_non_null(strstr(begin, "cuEventQuery 600\n"));
+    assert_true(strstr(begin, "cuEventQuery 600\n") < ended);
+    const char *put = strstr(begin, "cuCtxRecordEvent");
+    assert_true(!put || put > ended);
+    assert_non_null(strstr(ended, "cuEventQuery 0\n")); /* and after it */
     segment_remove(run.pid);
+}
+
+static void what_is_in_flight_is_followed_through_a_capture(void **state)
+{
+    (void)state;
+    struct run run = {.scenario = "long-capture", .environment = {WANTED, "APP_WAITS=1"}};
+    run.program = SHIM_APP_DYNAMIC;
+    run.mode = "dlsym";
+    run_start(&run);
+    run_wait_line(&run, "cuStreamBeginCapture_v2 0");
+    const struct wsdbg_segment *segment = segment_of(run.pid);
+    const struct wsdbg_marker_row *row = &segment->markers[0];
+    const uint64_t before_ns = load(&row->checked_ns);
+    for (int k = 0; k < 1000 && load(&row->checked_ns) == before_ns; k++)
+        usleep(10000);
+    assert_true(load(&row->checked_ns) > before_ns);
+    assert_int_equal(load(&row->kept_out_ns), 0);
+    assert_int_equal(row->state, WSDBG_MARKER_WORKS);
+    run_wait_line(&run, "ready");
+    end(&run);
+}
+
+static void a_launch_beside_a_capture_that_never_ends_is_hidden(void **state)
+{
+    (void)state;
+    struct run run = {.scenario = "capture-left", .environment = {WANTED}};
+    const struct wsdbg_segment *segment = start(&run);
+    const struct wsdbg_marker_row *row = &segment->markers[0];
+    await(&row->kept_out_ns, false);
+    assert_true(load(&row->kept_out_ns) >= segment->launches[1].time_ns);
+    assert_int_equal(row->state, WSDBG_MARKER_STARTED);
+    assert_int_equal(load(&row->recorded_ns), 0);
+    end(&run);
+}
+
+static void what_is_captured_alone_hides_nothing(void **state)
+{
+    (void)state;
+    struct run run = {.scenario = "capture-left-idle", .environment = {WANTED}};
+    const struct wsdbg_segment *segment = start(&run);
+    assert_true(segment->launches[0].flags & WSDBG_LAUNCH_CAPTURED);
+    assert_int_equal(load(&segment->markers[0].kept_out_ns), 0);
+    end(&run);
 }
 
 static void what_the_driver_cannot_do_is_noted_once(void **state)
@@ -181,7 +229,10 @@ int main(void)
         cmocka_unit_test(a_marker_behind_work_that_is_done_is_gone),
         cmocka_unit_test(without_the_word_no_event_is_made),
         cmocka_unit_test(without_launches_no_event_is_made),
-        cmocka_unit_test(a_capture_in_progress_sees_no_marker),
+        cmocka_unit_test(a_capture_in_progress_sees_no_new_marker),
+        cmocka_unit_test(what_is_in_flight_is_followed_through_a_capture),
+        cmocka_unit_test(a_launch_beside_a_capture_that_never_ends_is_hidden),
+        cmocka_unit_test(what_is_captured_alone_hides_nothing),
         cmocka_unit_test(what_the_driver_cannot_do_is_noted_once),
         cmocka_unit_test(a_marker_call_that_hangs_holds_nobody_up),
         cmocka_unit_test(contexts_that_come_and_go_take_their_markers_along),

@@ -8,6 +8,7 @@
 #include "store/symbol.h"
 #include "base/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,21 @@ static void kernel_names_are_read_as_far_as_they_are_certain(void **state)
     }
 }
 
+/* A session keeps 255 bytes of a name. */
+static void a_name_that_was_cut_ends_in_open_arguments(void **state)
+{
+    (void)state;
+    char whole[1024] = "_ZN7cutlass13device_kernelINS_4gemm6kernel13GemmUniversalI", name[512];
+    for (int i = 0; i < 60; i++)
+        strcat(whole, "N4cute5tupleE");
+    for (size_t kept = 255; kept > 240; kept--) {
+        char symbol[256];
+        snprintf(symbol, sizeof symbol, "%.*s", (int)kept, whole);
+        wsdbg_symbol_name(symbol, name, sizeof name);
+        assert_string_equal(name, kept == 255 ? "cutlass::device_kernel<…" : symbol);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -88,6 +104,7 @@ int main(void)
         cmocka_unit_test(width_counts_columns),
         cmocka_unit_test(cutting_ends_with_an_ellipsis),
         cmocka_unit_test(kernel_names_are_read_as_far_as_they_are_certain),
+        cmocka_unit_test(a_name_that_was_cut_ends_in_open_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "cmd/options.h"
 #include "cmd/session.h"
 #include "machine/interpret.h"
+#include "model/fault.h"
 
 enum { DUMPS_MAX = 16 };
 #define READ_NS UINT64_C(60000000000) /* a file does not stand still for it */
@@ -25,8 +26,7 @@ struct dumps {
     size_t count;
     uint64_t *contexts; /* handles of the first dump's contexts */
     size_t context_count;
-    size_t warps;        /* in the newest dump */
-    char exception[256]; /* the first one in it, a sentence; "" = none */
+    size_t warps; /* in the newest dump */
 };
 
 /* Handles of contexts are addresses in the process: dumps of one process have some in common. */
@@ -48,26 +48,6 @@ static struct wsdbg_error *check_process(struct dumps *dumps, const struct wsdbg
     return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: a dump of another process than %s", path, first_path);
 }
 
-/* A kernel that a fault ended did not hang, whatever its warps wait for. */
-static void note_exception(struct dumps *dumps, const struct wsdbg_machine *machine)
-{
-    dumps->exception[0] = '\0';
-    for (size_t i = 0; i < machine->warp_count; i++)
-        for (size_t lane = 0; lane < WSDBG_MACHINE_LANES; lane++) {
-            const struct wsdbg_machine_warp *warp = &machine->warps[i];
-            const struct wsdbg_machine_cta *cta = &machine->ctas[warp->cta];
-            const struct wsdbg_machine_lane *thread = &warp->lanes[lane];
-            if (!(warp->valid_lanes >> lane & 1) || !thread->exception)
-                continue;
-            snprintf(dumps->exception, sizeof dumps->exception,
-                     "the GPU reported CUDA_EXCEPTION_%u in thread (%u,%u,%u) of CTA (%u,%u,%u) at 0x%" PRIx64
-                     ": that ended the kernel, it did not hang",
-                     thread->exception, thread->thread[0], thread->thread[1], thread->thread[2], cta->x, cta->y, cta->z,
-                     warp->error_pc.known ? warp->error_pc.value : thread->pc);
-            return;
-        }
-}
-
 static struct wsdbg_error *take_dump(struct dumps *dumps, const char *path, const char *first_path)
 {
     struct wsdbg_machine *machine;
@@ -78,12 +58,13 @@ static struct wsdbg_error *take_dump(struct dumps *dumps, const char *path, cons
     if (!error)
         error = wsdbg_error_prefix(wsdbg_code_prepare(dumps->code, machine), "%s", path);
     if (!error)
-        error = wsdbg_error_prefix(wsdbg_look_take_within(machine, dumps->code, READ_NS, &dumps->looks[dumps->count]),
+        error = wsdbg_error_prefix(wsdbg_look_take_within(machine, dumps->code,
+                                                          (struct wsdbg_look_budget){READ_NS, READ_NS},
+                                                          &dumps->looks[dumps->count]),
                                    "%s", path);
     if (!error)
         dumps->count++;
     dumps->warps = machine->warp_count;
-    note_exception(dumps, machine);
     machine->ops->close(machine);
     return error;
 }
@@ -121,19 +102,15 @@ static void dumps_deinit(struct dumps *dumps)
     free(dumps->contexts);
 }
 
-static struct wsdbg_error *diagnose(const struct dumps *dumps, const struct wsdbg_snapshot *snapshot,
-                                    struct wsdbg_diagnosis *diagnosis)
+/* A kernel that a fault ended did not hang, whatever its warps wait for. */
+static struct wsdbg_error *diagnose(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *diagnosis)
 {
-    if (dumps->exception[0])
-        return NULL;
-    for (size_t i = 0; i < snapshot->context_count; i++)
-        if (snapshot->contexts[i].error)
-            return wsdbg_diagnose_faults(snapshot, diagnosis);
-    return wsdbg_diagnose(snapshot, diagnosis);
+    return wsdbg_fault_count(snapshot) ? wsdbg_diagnose_faults(snapshot, diagnosis)
+                                       : wsdbg_diagnose(snapshot, diagnosis);
 }
 
-static struct wsdbg_error *store_all(struct wsdbg_store *store, const struct dumps *dumps,
-                                     const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis)
+static struct wsdbg_error *store_all(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
+                                     const struct wsdbg_diagnosis *diagnosis)
 {
     const struct wsdbg_session_end end = {.exit_status = diagnosis->hang ? WSDBG_EXIT_HANG : 0,
                                           .hang = diagnosis->hang,
@@ -142,14 +119,11 @@ static struct wsdbg_error *store_all(struct wsdbg_store *store, const struct dum
     struct wsdbg_error *error = wsdbg_store_snapshot(store, snapshot);
     if (!error)
         error = wsdbg_store_diagnosis(store, snapshot, diagnosis);
-    if (!error && dumps->exception[0])
-        error = wsdbg_store_log(store, snapshot->time_ns, WSDBG_LOG_WSDBG, dumps->exception);
     return error ? error : wsdbg_store_end(store, &end);
 }
 
-static struct wsdbg_error *fill_database(const char *path, const struct dumps *dumps, char *const *operands,
-                                         const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
-                                         bool *created)
+static struct wsdbg_error *fill_database(const char *path, char *const *operands, const struct wsdbg_snapshot *snapshot,
+                                         const struct wsdbg_diagnosis *diagnosis, bool *created)
 {
     char hostname[256] = "";
     char **words = calloc(DUMPS_MAX + 3, sizeof *words);
@@ -175,7 +149,7 @@ static struct wsdbg_error *fill_database(const char *path, const struct dumps *d
     struct wsdbg_error *error = wsdbg_store_create(path, &info, &store);
     if (!error) {
         *created = true;
-        error = store_all(store, dumps, snapshot, diagnosis);
+        error = store_all(store, snapshot, diagnosis);
     }
     wsdbg_store_close(store);
     free(command);
@@ -195,10 +169,11 @@ static struct wsdbg_error *print_report(const char *path, bool json)
 }
 
 /* What a reader of the report could miss. */
-static void say_outcome(const struct dumps *dumps, const struct wsdbg_diagnosis *diagnosis)
+static void say_outcome(const struct dumps *dumps, const struct wsdbg_snapshot *snapshot,
+                        const struct wsdbg_diagnosis *diagnosis)
 {
-    if (dumps->exception[0])
-        wsdbg_say("%s", dumps->exception);
+    if (wsdbg_fault_count(snapshot))
+        wsdbg_say("the GPU reported an error: that ended the kernel, it did not hang");
     else if (!dumps->warps)
         wsdbg_say("the core dump holds no running kernel");
     else if (!diagnosis->hang && dumps->count == 1)
@@ -209,7 +184,7 @@ static void say_outcome(const struct dumps *dumps, const struct wsdbg_diagnosis 
         wsdbg_say("the dumps show no hang");
 }
 
-static struct wsdbg_error *report_snapshot(const struct wsdbg_invocation *invocation, const struct dumps *dumps,
+static struct wsdbg_error *report_snapshot(const struct wsdbg_invocation *invocation,
                                            const struct wsdbg_snapshot *snapshot,
                                            const struct wsdbg_diagnosis *diagnosis)
 {
@@ -218,7 +193,7 @@ static struct wsdbg_error *report_snapshot(const struct wsdbg_invocation *invoca
     struct wsdbg_error *error = wsdbg_database_place_choose(wsdbg_option_value(invocation, "output"), &place);
     if (error)
         return error;
-    error = fill_database(place.path, dumps, invocation->operands, snapshot, diagnosis, &created);
+    error = fill_database(place.path, invocation->operands, snapshot, diagnosis, &created);
     if (!created)
         wsdbg_database_place_disown(&place);
     if (!error)
@@ -234,11 +209,14 @@ static struct wsdbg_error *judge_dumps(const struct wsdbg_invocation *invocation
     struct wsdbg_diagnosis diagnosis = {0};
     struct wsdbg_error *error = wsdbg_look_snapshot(dumps->looks, dumps->count, &snapshot);
     if (!error)
-        error = diagnose(dumps, &snapshot, &diagnosis);
+        error = diagnose(&snapshot, &diagnosis);
     if (!error)
-        error = report_snapshot(invocation, dumps, &snapshot, &diagnosis);
+        error = report_snapshot(invocation, &snapshot, &diagnosis);
     if (!error) {
-        say_outcome(dumps, &diagnosis);
+        const char *output = wsdbg_option_value(invocation, "output");
+        if (output)
+            wsdbg_say("session in %s; look at it: wsdbg view %s", output, output);
+        say_outcome(dumps, &snapshot, &diagnosis);
         *status = diagnosis.hang ? WSDBG_EXIT_HANG : 0;
     }
     wsdbg_diagnosis_deinit(&diagnosis);
@@ -268,7 +246,9 @@ const struct wsdbg_command wsdbg_command_core = {
     .description =
         "Reads a GPU core dump, plain or packed by gzip, and reports like wsdbg run: which warps wait where, for\n"
         "which barrier, what that still misses, and why. The kernel needs no probes and no line information.\n"
-        "Several dumps of one process, oldest first, also show what moved between them.\n"
+        "Several dumps of one process, oldest first, also show what moved between them. Of a kernel that an error of\n"
+        "the GPU ended it says which instruction of which warp that was, on which mbarrier or address, as far as the\n"
+        "dump tells.\n"
         "\n"
         "A program that hangs writes a dump when it was started with CUDA_ENABLE_USER_TRIGGERED_COREDUMP=1,\n"
         "CUDA_COREDUMP_PIPE=PIPE and CUDA_COREDUMP_GENERATION_FLAGS=skip_nonrelocated_elf_images,\n"

@@ -247,21 +247,21 @@ static void check_sqlite(struct checks *checks)
 
 static void check_kernel(struct checks *checks)
 {
-    char scope = '?';
+    char scope[8] = "absent";
     FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
     if (file) {
-        int read = fgetc(file);
-        scope = read == EOF ? '?' : (char)read;
+        const int read = fgetc(file);
+        snprintf(scope, sizeof scope, "%c", read == EOF ? '?' : read);
         fclose(file);
     }
-    add(checks, "ptrace", WSDBG_CHECK_OK, NULL, "not needed: the program itself lets wsdbg in (yama ptrace_scope %s%c)",
-        file ? "" : "absent, ", scope);
+    add(checks, "ptrace", WSDBG_CHECK_OK, NULL, "not needed: the program itself lets wsdbg in (yama ptrace_scope %s)",
+        scope);
 }
 
 /* The row of the GPU's own state: what would close its door. */
 static void check_live(struct checks *checks, const struct wsdbg_gpu_probe *probe)
 {
-    static const char lost[] = "--evidence live: hangs of kernels without probes, unless a core dump shows them";
+    static const char lost[] = "--evidence live; hangs of kernels without probes are seen in core dumps only";
     static const char row[] = "live state";
     const char *injection = getenv("CUDA_INJECTION64_PATH");
     char control[4096];
@@ -285,6 +285,22 @@ static void check_live(struct checks *checks, const struct wsdbg_gpu_probe *prob
         add(checks, row, WSDBG_CHECK_OK, NULL,
             "the driver's debug interface, revision %u.%u.%u; closed in programs that use CUPTI", probe->debug_major,
             probe->debug_minor, probe->debug_revision);
+}
+
+/* The row of dumps that the driver is to make: nothing else arms it for them. */
+static void check_core(struct checks *checks, const struct wsdbg_gpu_probe *probe)
+{
+    static const char lost[] = "--evidence core: where in the code an error of the GPU happened";
+    static const char row[] = "core dumps";
+    const char *injection = getenv("CUDA_INJECTION64_PATH");
+    if (!probe->library_found)
+        add(checks, row, WSDBG_CHECK_UNKNOWN, lost, "the driver could not be asked");
+    else if (injection && injection[0])
+        add(checks, row, WSDBG_CHECK_NO, lost, "CUDA_INJECTION64_PATH is set to %s", injection);
+    else
+        add(checks, row, WSDBG_CHECK_OK, NULL,
+            "made with --evidence core alone, at a stall and when an error ends a kernel; not in programs that use "
+            "CUPTI");
 }
 
 static void check_locale(struct checks *checks)
@@ -312,6 +328,7 @@ size_t wsdbg_doctor_check(struct wsdbg_check out[WSDBG_CHECKS_MAX])
     check_cupti(&checks);
     check_kernel(&checks);
     check_live(&checks, &probe);
+    check_core(&checks, &probe);
     check_locale(&checks);
     return checks.count;
 }

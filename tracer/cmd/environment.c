@@ -13,10 +13,11 @@ static const char preload_name[] = "LD_PRELOAD", library_name[] = "LD_LIBRARY_PA
 static const char shim_prefix[] = "libwsdbg-"; /* libwsdbg-shim.so, libwsdbg-cupti.so */
 
 /* What the driver reads when CUDA is initialized. */
-static const char core_enable[] = "CUDA_ENABLE_USER_TRIGGERED_COREDUMP", core_pipe[] = "CUDA_COREDUMP_PIPE",
+static const char core_enable[] = "CUDA_ENABLE_USER_TRIGGERED_COREDUMP",
+                  core_on_error[] = "CUDA_ENABLE_COREDUMP_ON_EXCEPTION", core_pipe[] = "CUDA_COREDUMP_PIPE",
                   core_file[] = "CUDA_COREDUMP_FILE", core_flags[] = "CUDA_COREDUMP_GENERATION_FLAGS";
 
-enum { ADDED_VARIABLES = 14 };
+enum { ADDED_VARIABLES = 15 }; /* the NULL at the end among them */
 
 static bool is_variable(const char *entry, const char *name)
 {
@@ -26,8 +27,8 @@ static bool is_variable(const char *entry, const char *name)
 
 static bool is_core_variable(const char *entry)
 {
-    return is_variable(entry, core_enable) || is_variable(entry, core_pipe) || is_variable(entry, core_file) ||
-           is_variable(entry, core_flags);
+    return is_variable(entry, core_enable) || is_variable(entry, core_on_error) || is_variable(entry, core_pipe) ||
+           is_variable(entry, core_file) || is_variable(entry, core_flags);
 }
 
 /* Variables this file sets itself: an outer session's must not show through. */
@@ -100,8 +101,10 @@ static bool add_core(char **list, size_t *count, const char *folder)
         return true;
     snprintf(path[0], sizeof path[0], "%s/" WSDBG_CORE_PIPE_PREFIX "%%p", folder);
     snprintf(path[1], sizeof path[1], "%s/" WSDBG_CORE_FILE_PREFIX "%%p", folder);
-    return add(list, count, core_enable, "1") && add(list, count, core_pipe, path[0]) &&
-           add(list, count, core_file, path[1]) && add(list, count, core_flags, core_leaves_out);
+    return add(list, count, core_enable, "1") && add(list, count, core_on_error, "1") &&
+           add(list, count, core_pipe, path[0]) &&
+           add(list, count, core_file, path[1]) &&
+           add(list, count, core_flags, core_leaves_out);
 }
 
 static bool add_simulator(char **list, size_t *count, const char *folder, const char *before)

@@ -35,6 +35,7 @@ struct run {
     const struct wsdbg_run_options *options;
     struct wsdbg_clock clock;
     struct wsdbg_device device;
+    struct wsdbg_cancel cancel;
     char *shim, *command, *output, *spool;
     char name[64]; /* of the session */
     enum wsdbg_run_evidence evidence;
@@ -69,6 +70,12 @@ static enum wsdbg_wait live_wait(struct wsdbg_clock *clock, uint64_t deadline_ns
     if (event == WSDBG_CHILD_REFRESH || (run->tui && wsdbg_tui_wants_look(run->tui, wsdbg_monotonic_ns())))
         return WSDBG_WAIT_REFRESH;
     return event == WSDBG_CHILD_RESUMED ? WSDBG_WAIT_RESUMED : WSDBG_WAIT_TICK;
+}
+
+static bool end_was_asked(struct wsdbg_cancel *cancel, uint64_t since_ns)
+{
+    struct run *run = (struct run *)((char *)cancel - offsetof(struct run, cancel));
+    return wsdbg_child_end_was_asked(run->child, since_ns);
 }
 
 /* A dump of a full chip takes the driver ten seconds, and more where the program holds much. */
@@ -207,9 +214,10 @@ static struct wsdbg_error *open_evidence(struct run *run, struct wsdbg_evidence 
         return wsdbg_evidence_open_live(run->name, run->spool, WSDBG_DOOR_ALWAYS, out);
     if (run->evidence == WSDBG_RUN_RING)
         return wsdbg_evidence_open_ring(run->name, run->spool, out);
+    run->cancel.is_wanted = end_was_asked;
     wsdbg_progress_begin(&run->dump, "the driver writes a GPU core dump", DUMP_PATIENCE_NS);
     return wsdbg_evidence_open_core(run->name, run->spool, run->spool, WSDBG_DOOR_ALWAYS,
-                                    run->tui ? NULL : &run->dump.progress, out);
+                                    run->tui ? NULL : &run->dump.progress, &run->cancel, out);
 }
 
 static struct wsdbg_error *create_session(struct run *run)
@@ -235,6 +243,7 @@ static struct wsdbg_error *create_session(struct run *run)
         .stall_ns = options->stall_ns,
         .work_stall_ns = options->work_stall_ns,
         .look_ns = run->look_ns,
+        .look_ends_work = run->evidence == WSDBG_RUN_CORE,
         .stop_at_hang = options->on_stall != WSDBG_ON_STALL_WAIT,
         .json = options->json,
     };
@@ -290,6 +299,11 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
                                       : "no hang";
     if (watch->fault[0] && !watch->fault_reported)
         wsdbg_watch_say(watch, "%s%s%s", watch->fault, watch->fault_launches[0] ? "; " : "", watch->fault_launches);
+    if (watch->fault[0] && !watch->fault_reported && run->evidence != WSDBG_RUN_CORE)
+        wsdbg_watch_say(
+            watch,
+            "with --evidence core the driver tells where in the code a fault happens, but may stand still over a "
+            "bad address (driver 580)");
     if (watch->hang)
         wsdbg_watch_say(watch, "session in %s; look at it: wsdbg view %s; ask it: wsdbg query %s", run->output,
                         run->output, run->output);
@@ -308,15 +322,15 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
 static void finish_child(struct run *run, const struct wsdbg_watch *watch, char *outcome, size_t outcome_bytes,
                          int *status)
 {
-    bool stopped_early = watch->hang && run->options->on_stall != WSDBG_ON_STALL_WAIT;
+    bool stopped_early = (watch->hang || watch->lost) && run->options->on_stall != WSDBG_ON_STALL_WAIT;
     *status = WSDBG_EXIT_HANG;
     if (stopped_early && run->options->on_stall == WSDBG_ON_STALL_DETACH) {
-        snprintf(outcome, outcome_bytes, "left hanging");
+        snprintf(outcome, outcome_bytes, watch->hang ? "left hanging" : "left, no GPU core dump came");
         return;
     }
     if (stopped_early) {
         size_t left = wsdbg_child_kill(run->child);
-        snprintf(outcome, outcome_bytes, "killed after a hang");
+        snprintf(outcome, outcome_bytes, watch->hang ? "killed after a hang" : "killed, no GPU core dump came");
         if (left > 0)
             wsdbg_watch_say(watch, "%zu process%s of the program would not die, not even of SIGKILL", left,
                             left == 1 ? "" : "es");

@@ -33,18 +33,21 @@
 #include "cmd/processes.h"
 
 enum { COMPANION_DESCRIPTORS = 8, KILL_LOOK_NS = 20000000 };
+#define KILL_NS UINT64_C(5000000000) /* until SIGKILL has had its effect */
+#define KILL_SOON_NS UINT64_C(500000000)
 
 struct wsdbg_child {
     struct wsdbg_child_options options;
     pid_t id;
     int status; /* as waitpid gives it */
     bool ended, stopped;
-    bool stop_asked;    /* SIGTSTP was seen since the child last went on */
-    bool look_asked;    /* SIGQUIT was seen, with quit_looks */
-    bool refresh_asked; /* ... look_signal */
-    bool killed;        /* by wsdbg_child_kill */
-    int signals;        /* signalfd */
-    int go, failure;    /* pipes: "execute now" to the child, errno of exec from it */
+    bool stop_asked;       /* SIGTSTP was seen since the child last went on */
+    bool look_asked;       /* SIGQUIT was seen, with quit_looks */
+    bool refresh_asked;    /* ... look_signal */
+    bool killed;           /* by wsdbg_child_kill */
+    uint64_t end_asked_ns; /* when the newest signal came that wants wsdbg to end, 0 = none */
+    int signals;           /* signalfd */
+    int go, failure;       /* pipes: "execute now" to the child, errno of exec from it */
     sigset_t mask_before;
     struct sigaction pipe_before;
     struct termios terminal_before;
@@ -251,6 +254,8 @@ static void forward(struct wsdbg_child *child, const struct signalfd_siginfo *in
         wsdbg_child_stop_both(child);
     else if (!child->ended && !has_it_already(child, info))
         kill(child->id, number);
+    if (asks_to_end(number))
+        child->end_asked_ns = wsdbg_monotonic_ns();
     if (companion && asks_to_end(number))
         companion->end(companion);
 }
@@ -313,6 +318,12 @@ void wsdbg_child_pause(struct wsdbg_child *child, uint64_t deadline_ns)
     wait_once(child, deadline_ns);
 }
 
+bool wsdbg_child_end_was_asked(struct wsdbg_child *child, uint64_t since_ns)
+{
+    wait_once(child, 0);
+    return child->end_asked_ns > since_ns;
+}
+
 static size_t signal_tree(int number)
 {
     pid_t below[WSDBG_PROCESSES_MAX];
@@ -345,8 +356,9 @@ size_t wsdbg_child_kill(struct wsdbg_child *child)
     signal_tree(SIGTERM);
     signal_tree(SIGCONT);
     size_t left = wait_tree(child, wsdbg_monotonic_ns() + 1000000000u, 0);
+    const uint64_t more_ns = child->end_asked_ns ? KILL_SOON_NS : KILL_NS;
     if (left > 0)
-        left = wait_tree(child, wsdbg_monotonic_ns() + 5000000000u, SIGKILL);
+        left = wait_tree(child, wsdbg_monotonic_ns() + more_ns, SIGKILL);
     return left;
 }
 

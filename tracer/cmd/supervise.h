@@ -60,8 +60,13 @@ void wsdbg_child_stop_both(struct wsdbg_child *child);
 /* Follows signals and serves the companion, with or without a child that runs, until deadline_ns at most. */
 void wsdbg_child_pause(struct wsdbg_child *child, uint64_t deadline_ns);
 
+/* Whether a signal that wants wsdbg to end came after since_ns (CLOCK_MONOTONIC); takes what has come meanwhile, and
+ * does not wait. */
+bool wsdbg_child_end_was_asked(struct wsdbg_child *child, uint64_t since_ns);
+
 /* Ends the program and whatever it started: SIGTERM, a second later SIGKILL (a process hung in the driver may
- * not react to the first).  Returns the number of processes that would not die within five more seconds. */
+ * not react to the first).  Returns the number of processes that would not die within five more seconds, half a second
+ * where somebody wants wsdbg itself to end. */
 size_t wsdbg_child_kill(struct wsdbg_child *child);
 
 /* The signal it died of, 0 = none; valid after ENDED or kill. */

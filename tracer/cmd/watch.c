@@ -4,15 +4,17 @@
  * look at the GPU itself, whether contexts get their work done.  A stall is not yet a hang: the diagnosis decides. What
  * is not a hang is looked at again after twice the time; the program goes on undisturbed.
  *
+ * Where stream captures hide whether work gets done, looks alone tell: two of them, as far apart as a stall is long.
+ *
  * A warp can move without a change of its slot; only the histories show that, two of them compared.  So the first
  * is taken shortly before the threshold, the second when it has passed.  A look at the GPU compares by itself.
  */
 #include "cmd/watch.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "cmd/hidden_work.h"
 #include "cmd/sources.h"
 #include "cmd/stall.h"
 #include "cmd/watch_words.h"
@@ -33,8 +35,8 @@ struct loop {
     uint64_t moved_ns;          /* when a look at the GPU last saw movement */
     bool slow_said;             /* ... and that this is slow */
     bool look_shown;            /* the picture that is stored is of a look at the GPU */
-    char (*noted)[256];         /* notes of the look before: said already */
-    size_t noted_count;
+    struct wsdbg_noted noted;   /* by the look before */
+    struct wsdbg_hidden hidden; /* work that captures keep from being followed */
     uint64_t refreshed_ns;
     uint64_t grace_until_ns;       /* no verdict before: the program was stopped */
     uint64_t recorded_ns;          /* when the newest frame was written */
@@ -185,6 +187,8 @@ static void say_no_hang(struct loop *loop, const struct wsdbg_stall *stall, cons
     uint64_t quiet_ns = wsdbg_stall_age_ns(stall, now_ns);
     if (movement == WSDBG_MOVED && loop->slow_said)
         return;
+    if (stall == &loop->hidden.stall)
+        quiet_ns = loop->hidden.between_ns;
     if (stall == &loop->work) {
         const uint64_t began_ns = wsdbg_watched_work(&loop->last, 0).progress_ns;
         quiet_ns = began_ns && now_ns > began_ns ? now_ns - began_ns : quiet_ns;
@@ -193,13 +197,11 @@ static void say_no_hang(struct loop *loop, const struct wsdbg_stall *stall, cons
     wsdbg_watch_say_no_hang(loop->watch, diagnosis, quiet_ns, movement);
 }
 
-/* A grid whose slots changed lately is not the one that stalls. */
-static void mark_moving_grids(struct wsdbg_snapshot *snapshot, uint64_t stall_ns)
+/* Beside what a look saw stand the slots of other grids: those that the slots' own watchdog would not call stalled are
+ * not judged because something else is. */
+static void mark_moving_slots(struct loop *loop)
 {
-    for (size_t i = 0; i < snapshot->grid_count; i++) {
-        struct wsdbg_grid *grid = &snapshot->grids[i];
-        grid->moves = grid->running && grid->progress_ns != 0 && grid->progress_ns + stall_ns / 2 > snapshot->time_ns;
-    }
+    wsdbg_watchdog_mark_moving(&loop->last, loop->watch->stall_ns);
 }
 
 /* A stall, looked at with everything: judge, say.  True when it is a hang. */
@@ -207,7 +209,9 @@ static bool judge(struct loop *loop, const struct wsdbg_stall *stall, enum wsdbg
 {
     struct wsdbg_diagnosis diagnosis = {0};
     if (loop->last.look_count == 0)
-        mark_moving_grids(&loop->last, stall->watchdog.stall_ns);
+        wsdbg_watchdog_mark_moving(&loop->last, stall->watchdog.stall_ns / 2);
+    else
+        mark_moving_slots(loop);
     struct wsdbg_error *error = wsdbg_diagnose(&loop->last, &diagnosis);
     if (error) {
         wsdbg_watch_say_failed_look(loop->watch, error, wsdbg_stall_age_ns(stall, now_ns));
@@ -223,44 +227,6 @@ static bool judge(struct loop *loop, const struct wsdbg_stall *stall, enum wsdbg
     bool hang = diagnosis.hang;
     wsdbg_diagnosis_deinit(&diagnosis);
     return hang;
-}
-
-static size_t count_faults(const struct wsdbg_snapshot *snapshot)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < snapshot->context_count; i++)
-        count += snapshot->contexts[i].error != 0;
-    return count;
-}
-
-/* Every fault is looked at once, with everything that is left of its context: the first one of several need not be the
- * one that shows a cause.  The first cause is reported like a hang's; the program goes its own way. */
-static void judge_fault(struct loop *loop, uint64_t now_ns)
-{
-    struct wsdbg_snapshot snapshot = {0};
-    struct wsdbg_diagnosis diagnosis = {0};
-    struct wsdbg_evidence *evidence = loop->watch->evidence;
-    loop->faults_judged = count_faults(&loop->last);
-    struct wsdbg_error *error = evidence->ops->inspect(evidence, now_ns, WSDBG_RING_NS, &snapshot);
-    if (!error) {
-        wsdbg_snapshot_deinit(&loop->last);
-        loop->last = snapshot;
-        count_what_was_seen(loop->watch, &loop->last);
-        record(loop, now_ns);
-        error = wsdbg_diagnose_faults(&loop->last, &diagnosis);
-    }
-    if (!error && diagnosis.finding_count > 0 && !loop->watch->fault_reported) {
-        error = wsdbg_watch_say_verdict(loop->watch, &loop->last, &diagnosis, loop->watch->stall_ns);
-        loop->watch->fault_reported = !error;
-    }
-    if (!error && loop->watch->listener)
-        loop->watch->listener->judged(loop->watch->listener, &loop->last, &diagnosis);
-    if (!error)
-        store_verdict(loop, &loop->last, &diagnosis, now_ns);
-    if (error)
-        wsdbg_watch_say(loop->watch, "the look at the GPU fault failed: %s", wsdbg_error_message(error));
-    wsdbg_error_destroy(error);
-    wsdbg_diagnosis_deinit(&diagnosis);
 }
 
 /* ---- the grids whose slots are seen ---- */
@@ -309,43 +275,26 @@ static uint64_t due_since_ns(const struct loop *loop, uint64_t now_ns)
     return due_ns > loop->compared_ns ? due_ns : loop->compared_ns;
 }
 
-static bool has_note(char (*notes)[256], size_t count, const char *note)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(notes[i], note) == 0)
-            return true;
-    return false;
-}
-
-/* Why a look saw less than it should: what neither the slots' picture nor the look before had noted. */
-static void say_notes(struct loop *loop, const struct wsdbg_snapshot *look)
-{
-    for (size_t i = 0; i < look->note_count; i++)
-        if (!has_note(loop->last.notes, loop->last.note_count, look->notes[i]) &&
-            !has_note(loop->noted, loop->noted_count, look->notes[i]))
-            wsdbg_watch_say(loop->watch, "%s", look->notes[i]);
-    free(loop->noted);
-    loop->noted = calloc(look->note_count + 1, sizeof *loop->noted);
-    loop->noted_count = loop->noted ? look->note_count : 0;
-    if (loop->noted_count)
-        memcpy(loop->noted, look->notes, loop->noted_count * sizeof *loop->noted);
-}
-
 /* Looks with everything; the newest look is then this one. */
-static struct wsdbg_error *inspect(struct loop *loop, uint64_t time_ns)
+static struct wsdbg_error *inspect_within(struct loop *loop, uint64_t time_ns, uint64_t deadline_ns)
 {
     struct wsdbg_evidence *evidence = loop->watch->evidence;
-    const uint64_t deadline_ns = loop->watch->look_ns ? loop->watch->look_ns : WSDBG_RING_NS;
     struct wsdbg_snapshot snapshot = {0};
     struct wsdbg_error *error = evidence->ops->inspect(evidence, time_ns, deadline_ns, &snapshot);
     if (error)
         return error;
-    say_notes(loop, &snapshot);
+    wsdbg_watch_say_notes(loop->watch, &loop->last, &snapshot, &loop->noted);
     wsdbg_snapshot_deinit(&loop->last);
     loop->last = snapshot;
     if (snapshot.look_count > 0)
         loop->watch->looked_by = snapshot.source;
     return NULL;
+}
+
+/* ... at the GPU itself too, where the evidence can. */
+static struct wsdbg_error *inspect(struct loop *loop, uint64_t time_ns)
+{
+    return inspect_within(loop, time_ns, loop->watch->look_ns ? loop->watch->look_ns : WSDBG_RING_NS);
 }
 
 /* A stall as far as slots tell: look with everything.  True when that shows no movement either. */
@@ -386,7 +335,7 @@ static enum wsdbg_movement movement_since(const struct loop *loop, uint64_t bega
 static bool work_stalls(struct loop *loop, uint64_t now_ns, enum wsdbg_movement *movement)
 {
     const struct wsdbg_watched watched = wsdbg_watched_work(&loop->last, loop->moved_ns);
-    if (!watched.running)
+    if (!watched.running && loop->hidden.grid_count == 0)
         loop->slow_said = false;
     if (!wsdbg_stall_is_due(&loop->work, watched, now_ns))
         return false;
@@ -401,6 +350,29 @@ static bool work_stalls(struct loop *loop, uint64_t now_ns, enum wsdbg_movement 
     if (*movement == WSDBG_MOVED)
         loop->moved_ns = loop->last.progress_ns;
     return true;
+}
+
+/* ---- work that stream captures hide ---- */
+
+/* Ticks the watchdog of what nobody can follow; true for a grid that two looks saw, so long apart. */
+static bool hidden_stalls(struct loop *loop, uint64_t now_ns, enum wsdbg_movement *movement)
+{
+    struct wsdbg_hidden *hidden = &loop->hidden;
+    if (!wsdbg_hidden_is_due(hidden, &loop->last, now_ns))
+        return false;
+    hidden->stall.undecided = true;
+    if (!hidden->said)
+        wsdbg_watch_say_hidden(loop->watch, wsdbg_stall_age_ns(&hidden->stall, now_ns));
+    hidden->said = true;
+    struct wsdbg_error *error = loop->watch->look_ends_work ? NULL : inspect(loop, now_ns);
+    if (error)
+        wsdbg_watch_say(loop->watch, "the look failed: %s", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+    const bool looked = !error && !loop->watch->look_ends_work && loop->last.look_count > 0;
+    loop->watch->unseen |= !looked;
+    *movement = movement_since(loop, now_ns);
+    mark_moving_slots(loop);
+    return looked && wsdbg_hidden_seen_twice(hidden, &loop->last, now_ns);
 }
 
 /* A hang that the slots showed needs no look at the GPU. */
@@ -418,12 +390,45 @@ static bool judge_stalls(struct loop *loop, uint64_t now_ns, bool *over)
         stall = &loop->slots;
     else if (work_is_watched(loop) && work_stalls(loop, now_ns, &movement))
         stall = &loop->work;
+    else if (work_is_watched(loop) && hidden_stalls(loop, now_ns, &movement))
+        stall = &loop->hidden.stall;
     if (!stall)
         return false;
     bool hang = judge(loop, stall, movement, now_ns);
     stall->undecided = !hang;
-    *over = hang && loop->watch->stop_at_hang;
+    *over = (hang || wsdbg_watch_is_lost(loop->watch)) && loop->watch->stop_at_hang;
     return true;
+}
+
+/* ---- faults ---- */
+
+/* Every fault is looked at once, with everything that is left of its context: the first one of several need not be the
+ * one that shows a cause.  The first cause is reported like a hang's; the program goes its own way. */
+static void judge_fault(struct loop *loop, uint64_t now_ns)
+{
+    struct wsdbg_watch *watch = loop->watch;
+    struct wsdbg_diagnosis diagnosis = {0};
+    loop->faults_judged = wsdbg_fault_count(&loop->last);
+    if (watch->evidence->ops->fetch)
+        watch->evidence->ops->fetch(watch->evidence, &loop->last, watch->look_ns);
+    struct wsdbg_error *error = inspect_within(loop, now_ns, WSDBG_RING_NS);
+    if (!error) {
+        count_what_was_seen(watch, &loop->last);
+        record(loop, now_ns);
+        error = wsdbg_diagnose_faults(&loop->last, &diagnosis);
+    }
+    if (!error && diagnosis.finding_count > 0 && !watch->fault_reported) {
+        error = wsdbg_watch_say_verdict(watch, &loop->last, &diagnosis, watch->stall_ns);
+        watch->fault_reported = !error;
+    }
+    if (!error && watch->listener)
+        watch->listener->judged(watch->listener, &loop->last, &diagnosis);
+    if (!error)
+        store_verdict(loop, &loop->last, &diagnosis, now_ns);
+    if (error)
+        wsdbg_watch_say(watch, "the look at the GPU fault failed: %s", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+    wsdbg_diagnosis_deinit(&diagnosis);
 }
 
 /* ---- the loop ---- */
@@ -470,7 +475,7 @@ static bool step(struct loop *loop, enum wsdbg_wait event)
     uint64_t now_ns = watch->clock->now_ns(watch->clock);
     if (!look(loop, now_ns, over))
         return false;
-    if (count_faults(&loop->last) > loop->faults_judged)
+    if (wsdbg_fault_count(&loop->last) > loop->faults_judged)
         judge_fault(loop, now_ns);
     record_progress(loop, now_ns, over);
     if (event == WSDBG_WAIT_LOOK)
@@ -487,6 +492,7 @@ void wsdbg_watch_run(struct wsdbg_watch *watch)
     struct loop loop = {.watch = watch};
     wsdbg_stall_init(&loop.slots, watch->stall_ns);
     wsdbg_stall_init(&loop.work, watch->work_stall_ns);
+    wsdbg_hidden_init(&loop.hidden, watch->work_stall_ns);
     for (bool done = false; !done;) {
         uint64_t next_ns = watch->clock->now_ns(watch->clock) + TICK_NS;
         enum wsdbg_wait event = watch->clock->wait(watch->clock, next_ns);
@@ -496,5 +502,6 @@ void wsdbg_watch_run(struct wsdbg_watch *watch)
     }
     wsdbg_snapshot_deinit(&loop.last);
     wsdbg_sources_deinit(&loop.sources);
-    free(loop.noted);
+    wsdbg_noted_deinit(&loop.noted);
+    wsdbg_hidden_deinit(&loop.hidden);
 }

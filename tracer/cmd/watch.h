@@ -49,6 +49,7 @@ struct wsdbg_watch {
     uint64_t stall_ns;       /* of kernels whose slots are seen */
     uint64_t work_stall_ns;  /* of work that nothing is seen of */
     uint64_t look_ns;        /* most that a look at the GPU itself may take; 0 = the evidence cannot look there */
+    bool look_ends_work;     /* such a look costs the program its GPU work: only for work that is known to stall */
     const char *spool;       /* folder of module images, NULL = none */
     const char *record_path; /* NULL = no recording */
     const char *after_hang;  /* what happens to the program, for the report's last line */
@@ -63,6 +64,7 @@ struct wsdbg_watch {
     bool probes_seen;              /* some module has probes, or some slot was written */
     bool cuda_seen;                /* some context or launch was seen */
     bool blind;                    /* the evidence failed and was given up */
+    bool lost;                     /* what is left of the program can neither go on nor be looked at */
     bool unseen;                   /* work stalled that no look could be had at */
     bool fault_reported;           /* `fault` was said already, with its report */
     char fault[WSDBG_FAULT_BYTES]; /* sentence about the first context that an error ended, "" = none */

@@ -142,3 +142,53 @@ void wsdbg_watch_say_failed_look(const struct wsdbg_watch *watch, struct wsdbg_e
                     wsdbg_error_message(error));
     wsdbg_error_destroy(error);
 }
+
+void wsdbg_watch_say_hidden(const struct wsdbg_watch *watch, uint64_t age_ns)
+{
+    wsdbg_watch_say(watch, "stream captures have kept wsdbg from seeing for %.1f s whether the GPU does its work; %s",
+                    (double)age_ns / 1e9,
+                    watch->look_ends_work ? "a hang would not be noticed meanwhile"
+                                          : "it looks at the GPU itself, now and again after twice the time");
+}
+
+static bool has_note(char (*notes)[256], size_t count, const char *note)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(notes[i], note) == 0)
+            return true;
+    return false;
+}
+
+void wsdbg_watch_say_notes(const struct wsdbg_watch *watch, const struct wsdbg_snapshot *before,
+                           const struct wsdbg_snapshot *look, struct wsdbg_noted *noted)
+{
+    for (size_t i = 0; i < look->note_count; i++)
+        if (!has_note(before->notes, before->note_count, look->notes[i]) &&
+            !has_note(noted->notes, noted->count, look->notes[i]))
+            wsdbg_watch_say(watch, "%s", look->notes[i]);
+    wsdbg_noted_deinit(noted);
+    noted->notes = calloc(look->note_count + 1, sizeof *noted->notes);
+    if (!noted->notes || look->note_count == 0)
+        return;
+    noted->count = look->note_count;
+    memcpy(noted->notes, look->notes, noted->count * sizeof *noted->notes);
+}
+
+void wsdbg_noted_deinit(struct wsdbg_noted *noted)
+{
+    free(noted->notes);
+    *noted = (struct wsdbg_noted){0};
+}
+
+bool wsdbg_watch_is_lost(struct wsdbg_watch *watch)
+{
+    const struct wsdbg_evidence *evidence = watch->evidence;
+    if (watch->lost || !evidence->ops->is_lost || !evidence->ops->is_lost(evidence))
+        return watch->lost;
+    watch->lost = true;
+    wsdbg_watch_say(watch, "a GPU core dump that does not come costs the program its contexts all the same; %s",
+                    watch->after_hang);
+    wsdbg_watch_say(watch, "if it would never have come: driver 580 stands still like this when a kernel uses a bad "
+                           "address while dumps are armed; without --evidence core the program gets its own error");
+    return true;
+}

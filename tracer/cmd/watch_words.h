@@ -19,6 +19,21 @@ void wsdbg_watch_say_delay(struct wsdbg_watch *watch, uint64_t stall_ns);
 /* A look showed no hang.  age_ns: how long nothing has moved, or the work has gone on. */
 void wsdbg_watch_say_no_hang(const struct wsdbg_watch *watch, const struct wsdbg_diagnosis *diagnosis, uint64_t age_ns,
                              enum wsdbg_movement movement);
+/* Stream captures have kept work from being followed for that long. */
+void wsdbg_watch_say_hidden(const struct wsdbg_watch *watch, uint64_t age_ns);
+
+/* Notes of a look: said already. */
+struct wsdbg_noted {
+    char (*notes)[256];
+    size_t count;
+};
+/* Why a look saw less than it should: what neither the picture before nor the look before (`noted`, which becomes this
+ * one) had noted. */
+void wsdbg_watch_say_notes(const struct wsdbg_watch *watch, const struct wsdbg_snapshot *before,
+                           const struct wsdbg_snapshot *look, struct wsdbg_noted *noted);
+/* Whether a look that shows nothing cost the program what it runs on: said once, remembered in watch->lost. */
+bool wsdbg_watch_is_lost(struct wsdbg_watch *watch);
+void wsdbg_noted_deinit(struct wsdbg_noted *noted);
 /* Takes the error. */
 void wsdbg_watch_say_failed_look(const struct wsdbg_watch *watch, struct wsdbg_error *error, uint64_t age_ns);
 

@@ -33,9 +33,12 @@ static void run_machine_rules(struct wsdbg_case *c)
  * nothing, the wait may have been about to end. */
 static void run_fault_rules(struct wsdbg_case *c)
 {
-    wsdbg_rule_fault(c);
+    if (c->of_machine)
+        wsdbg_rule_exception(c);
+    else
+        wsdbg_rule_fault(c);
     const size_t causes = c->finding_count;
-    if (causes == 0)
+    if (causes == 0 || c->of_machine)
         return;
     wsdbg_rule_registers(c);
     wsdbg_rule_double(c);

@@ -22,6 +22,7 @@ wsdbg_rule wsdbg_rule_named;       /* NAMED_COUNT, CLUSTER_MISSING */
 wsdbg_rule wsdbg_rule_lanes;       /* LANE_SPLIT */
 wsdbg_rule wsdbg_rule_exited;      /* WAKER_EXITED, ROLE_DISAGREE */
 wsdbg_rule wsdbg_rule_fault;       /* TX_SHARED_BARRIER, DOUBLE_ARRIVE: only where an error ended the context */
+wsdbg_rule wsdbg_rule_exception;   /* those two, PEER_EXITED, UNKNOWN: where the GPU says which instruction */
 wsdbg_rule wsdbg_rule_cycle;       /* WAIT_CYCLE, SLOW, UNKNOWN: only where nothing better was said */
 
 /* For cases known from the machine's state and the code. */

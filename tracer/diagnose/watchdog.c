@@ -81,3 +81,11 @@ enum wsdbg_watchdog_verdict wsdbg_watchdog_tick(struct wsdbg_watchdog *watchdog,
     }
     return moved ? WSDBG_WATCHDOG_PROGRESS : WSDBG_WATCHDOG_QUIET;
 }
+
+void wsdbg_watchdog_mark_moving(struct wsdbg_snapshot *snapshot, uint64_t within_ns)
+{
+    for (size_t i = 0; i < snapshot->grid_count; i++) {
+        struct wsdbg_grid *grid = &snapshot->grids[i];
+        grid->moves |= grid->running && grid->progress_ns != 0 && grid->progress_ns + within_ns > snapshot->time_ns;
+    }
+}

@@ -41,5 +41,7 @@ void wsdbg_watchdog_init(struct wsdbg_watchdog *watchdog, uint64_t stall_ns);
 /* One tick. */
 enum wsdbg_watchdog_verdict wsdbg_watchdog_tick(struct wsdbg_watchdog *watchdog, struct wsdbg_watched watched,
                                                 uint64_t now_ns);
+/* A grid whose slots changed within that time before the snapshot is not the one that stalls: it is marked as moving. */
+void wsdbg_watchdog_mark_moving(struct wsdbg_snapshot *snapshot, uint64_t within_ns);
 
 #endif

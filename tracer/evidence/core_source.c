@@ -1,7 +1,7 @@
 /* core_source.c - the ring's evidence, completed by a GPU core dump at the first stall that is inspected with time for
- * it.
+ * it, or by the one that the driver wrote when an error of the GPU ended a context.
  *
- * Reads: the ring; one dump of each process whose work stands still.  Writes: nothing that stays.
+ * Reads: the ring; one dump of each process whose work stands still or has died.  Writes: nothing that stays.
  * A dump ends the contexts of its process, so there is one a process and a run; later looks show the same one. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "evidence/evidence.h"
 #include "evidence/look_choice.h"
 #include "evidence/look_keeper.h"
+#include "evidence/ring_source.h"
 #include "evidence/snapshot_drop.h"
 #include "machine/interpret.h"
 
@@ -25,6 +26,7 @@ struct dump {
     char trouble[192];       /* why */
     char untold[192];        /* why it could not be kept, "" = it was, or was not to be */
     bool saw_warps;
+    bool lost; /* it was asked for, and did not come */
 };
 
 struct core_source {
@@ -33,26 +35,24 @@ struct core_source {
     char *folder;
     enum wsdbg_door_use use;
     struct wsdbg_progress *progress;
+    struct wsdbg_cancel *cancel;
     struct wsdbg_code *code;
     struct dump *dumps;
     size_t dump_count, dump_capacity;
     const char *kept; /* folder for looks, NULL = they are not kept */
 };
 
-static struct wsdbg_error *look_at(struct core_source *source, struct dump *dump, uint64_t deadline_ns)
+static struct wsdbg_error *look_at(struct core_source *source, struct wsdbg_machine *machine, struct dump *dump)
 {
-    struct wsdbg_machine *machine;
-    struct wsdbg_error *error =
-        wsdbg_core_dump_take(source->folder, dump->process_id, deadline_ns, source->progress, &machine);
-    if (error)
-        return error;
+    struct wsdbg_error *error = NULL;
     struct wsdbg_look_keeper *keeper = NULL;
     if (source->kept)
         error = wsdbg_look_keeper_create(source->kept, dump->process_id, &keeper);
     if (!error)
         error = wsdbg_code_prepare(source->code, machine);
     if (!error)
-        error = wsdbg_look_keeper_take(keeper, machine, source->code, READ_NS, &dump->look);
+        error = wsdbg_look_keeper_take(keeper, machine, source->code, (struct wsdbg_look_budget){READ_NS, READ_NS},
+                                       &dump->look);
     if (!error)
         wsdbg_look_set_process(dump->look, dump->process_id);
     wsdbg_look_keeper_write(keeper, machine);
@@ -60,12 +60,34 @@ static struct wsdbg_error *look_at(struct core_source *source, struct dump *dump
         snprintf(dump->untold, sizeof dump->untold, "%s", wsdbg_look_keeper_trouble(keeper));
     wsdbg_look_keeper_destroy(keeper);
     dump->saw_warps = !error && machine->warp_count > 0;
+    return error;
+}
+
+/* A dump that the driver made by itself is of an error: without one it tells less than the ring. */
+static struct wsdbg_error *fill_dump(struct core_source *source, bool of_error, uint64_t deadline_ns, struct dump *dump)
+{
+    const struct wsdbg_core_wait wait = {.folder = source->folder,
+                                         .process_id = dump->process_id,
+                                         .deadline_ns = deadline_ns,
+                                         .progress = source->progress,
+                                         .cancel = source->cancel,
+                                         .map = wsdbg_ring_map(source->ring, dump->process_id)};
+    struct wsdbg_machine *machine;
+    struct wsdbg_error *error =
+        of_error ? wsdbg_core_dump_collect(&wait, &machine) : wsdbg_core_dump_take(&wait, &machine);
+    if (error)
+        return error;
+    if (of_error && !wsdbg_machine_has_exception(machine))
+        error = wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "the GPU core dump names no thread with an error");
+    else
+        error = look_at(source, machine, dump);
     machine->ops->close(machine);
     return error;
 }
 
 /* One dump a process, also where it failed: the byte that asks for it may still be in the pipe. */
-static struct wsdbg_error *take_dump(struct core_source *source, uint32_t process_id, uint64_t deadline_ns)
+static struct wsdbg_error *take_dump(struct core_source *source, uint32_t process_id, bool of_error,
+                                     uint64_t deadline_ns)
 {
     for (size_t i = 0; i < source->dump_count; i++)
         if (source->dumps[i].process_id == process_id)
@@ -74,9 +96,10 @@ static struct wsdbg_error *take_dump(struct core_source *source, uint32_t proces
         return &wsdbg_error_no_memory;
     struct dump *dump = &source->dumps[source->dump_count++];
     *dump = (struct dump){.process_id = process_id};
-    struct wsdbg_error *error = look_at(source, dump, deadline_ns);
+    struct wsdbg_error *error = fill_dump(source, of_error, deadline_ns, dump);
     if (error)
         snprintf(dump->trouble, sizeof dump->trouble, "%s", wsdbg_error_message(error));
+    dump->lost = error && !of_error && wsdbg_error_code(error) == WSDBG_ERROR_BUSY;
     wsdbg_error_destroy(error);
     return NULL;
 }
@@ -87,9 +110,9 @@ static struct wsdbg_error *take_dumps(struct core_source *source, uint64_t deadl
     struct wsdbg_error *error = NULL;
     for (size_t i = 0; !error && i < snapshot->context_count; i++) {
         const uint32_t process_id = snapshot->contexts[i].process_id;
-        if (wsdbg_look_came_before(snapshot, i) || !wsdbg_look_is_wanted(snapshot, process_id, source->use))
+        if (wsdbg_look_came_before(snapshot, i) || !wsdbg_look_is_wanted(snapshot, process_id, source->use, true))
             continue;
-        error = take_dump(source, process_id, deadline_ns);
+        error = take_dump(source, process_id, false, deadline_ns);
     }
     return error;
 }
@@ -141,6 +164,24 @@ static struct wsdbg_error *core_inspect(struct wsdbg_evidence *base, uint64_t no
     return NULL;
 }
 
+static void core_fetch(struct wsdbg_evidence *base, const struct wsdbg_snapshot *snapshot, uint64_t deadline_ns)
+{
+    struct core_source *source = (struct core_source *)base;
+    const uint64_t until_ns = wsdbg_door_now_ns() + deadline_ns;
+    for (size_t i = 0; i < snapshot->context_count; i++)
+        if (snapshot->contexts[i].error)
+            wsdbg_error_destroy(take_dump(source, snapshot->contexts[i].process_id, true, until_ns));
+}
+
+static bool core_is_lost(const struct wsdbg_evidence *base)
+{
+    const struct core_source *source = (const struct core_source *)base;
+    for (size_t i = 0; i < source->dump_count; i++)
+        if (source->dumps[i].lost)
+            return true;
+    return false;
+}
+
 static struct wsdbg_error *core_record(struct wsdbg_evidence *base, const char *path, uint64_t now_ns)
 {
     return wsdbg_evidence_record(((struct core_source *)base)->ring, path, now_ns);
@@ -167,13 +208,15 @@ static void core_close(struct wsdbg_evidence *base)
 static const struct wsdbg_evidence_ops core_ops = {.name = "core",
                                                    .poll = core_poll,
                                                    .inspect = core_inspect,
+                                                   .fetch = core_fetch,
+                                                   .is_lost = core_is_lost,
                                                    .record = core_record,
                                                    .keep = core_keep,
                                                    .close = core_close};
 
 struct wsdbg_error *wsdbg_evidence_open_core(const char *session, const char *spool, const char *folder,
                                              enum wsdbg_door_use use, struct wsdbg_progress *progress,
-                                             struct wsdbg_evidence **out)
+                                             struct wsdbg_cancel *cancel, struct wsdbg_evidence **out)
 {
     struct core_source *source = calloc(1, sizeof *source);
     if (!source)
@@ -181,6 +224,7 @@ struct wsdbg_error *wsdbg_evidence_open_core(const char *session, const char *sp
     source->base.ops = &core_ops;
     source->use = use;
     source->progress = progress;
+    source->cancel = cancel;
     source->folder = strdup(folder);
     struct wsdbg_error *error = source->folder ? wsdbg_code_create(&source->code) : &wsdbg_error_no_memory;
     if (!error)

@@ -68,9 +68,16 @@ struct wsdbg_error *wsdbg_door_ask(const struct wsdbg_door *door, enum wsdbg_doo
     return error ? error : obstacle(door);
 }
 
+static bool is_shut(const struct wsdbg_door_row *row)
+{
+    const uint32_t done = __atomic_load_n(&row->done, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) <= WSDBG_DOOR_SHUT &&
+           done == __atomic_load_n(&row->request, __ATOMIC_ACQUIRE);
+}
+
 bool wsdbg_door_wait_shut(const struct wsdbg_door *door, uint64_t deadline_ns)
 {
-    while (wsdbg_door_alive(door) && __atomic_load_n(&door->row->state, __ATOMIC_ACQUIRE) > WSDBG_DOOR_SHUT) {
+    while (wsdbg_door_alive(door) && !is_shut(door->row)) {
         if (wsdbg_door_now_ns() >= deadline_ns)
             return false;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);

@@ -25,7 +25,8 @@ struct wsdbg_error *wsdbg_door_ask(const struct wsdbg_door *door, enum wsdbg_doo
                                    uint64_t deadline_ns);
 /* The process detaches by itself when this much time went by without another call. */
 void wsdbg_door_hold(const struct wsdbg_door *door, uint64_t lease_ns);
-/* Waits until nobody is attached: after an inspector's death.  False: deadline_ns came first. */
+/* Waits until nobody is attached and nothing asked for is left: after an inspector's death.  False: deadline_ns came
+ * first. */
 bool wsdbg_door_wait_shut(const struct wsdbg_door *door, uint64_t deadline_ns);
 /* True while the traced process runs. */
 bool wsdbg_door_alive(const struct wsdbg_door *door);

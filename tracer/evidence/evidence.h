@@ -8,6 +8,7 @@
 #ifndef WSDBG_EVIDENCE_EVIDENCE_H
 #define WSDBG_EVIDENCE_EVIDENCE_H
 
+#include "base/cancel.h"
 #include "base/progress.h"
 #include "model/snapshot.h"
 
@@ -21,6 +22,11 @@ struct wsdbg_evidence_ops {
     /* Looks with everything: asks for the histories and waits for them at most deadline_ns. */
     struct wsdbg_error *(*inspect)(struct wsdbg_evidence *source, uint64_t now_ns, uint64_t deadline_ns,
                                    struct wsdbg_snapshot *out);
+    /* An error ended a context: fetches what the driver left of it, and waits for that deadline_ns at most; inspect()
+     * shows it from then on.  NULL = nothing is left. */
+    void (*fetch)(struct wsdbg_evidence *source, const struct wsdbg_snapshot *snapshot, uint64_t deadline_ns);
+    /* Whether a look cost a process its contexts and shows nothing.  NULL = that cannot be. */
+    bool (*is_lost)(const struct wsdbg_evidence *source);
     /* Appends the segments as they are now as a frame of a recording; NULL = it has none.  Evidence that is the ring's
      * and more hands it on to its ring. */
     struct wsdbg_error *(*record)(struct wsdbg_evidence *source, const char *path, uint64_t now_ns);
@@ -54,11 +60,12 @@ enum wsdbg_door_use {
 struct wsdbg_error *wsdbg_evidence_open_live(const char *session, const char *spool, enum wsdbg_door_use use,
                                              struct wsdbg_evidence **out);
 /* The ring's evidence, whose first inspect() of a stall that leaves a second or more takes a GPU core dump (armed in the
- * program's environment, see cmd/environment): the context is lost with it.  `folder` gets the file while it is read;
- * `progress`, NULL or longer-lived, is told how large it gets. */
+ * program's environment, see cmd/environment): the context is lost with it.  Of a context that an error of the GPU
+ * ended the driver writes one by itself.  `folder` gets the file while it is read; `progress`, NULL or longer-lived, is
+ * told how large it gets; `cancel`, likewise, ends the wait for it. */
 struct wsdbg_error *wsdbg_evidence_open_core(const char *session, const char *spool, const char *folder,
                                              enum wsdbg_door_use use, struct wsdbg_progress *progress,
-                                             struct wsdbg_evidence **out);
+                                             struct wsdbg_cancel *cancel, struct wsdbg_evidence **out);
 /* Unlinks every segment of the session (at its end). */
 void wsdbg_ring_unlink(const char *session);
 /* Appends the segments as they are now, with now_ns, as one frame to the file (zstd); refused in words where the evidence

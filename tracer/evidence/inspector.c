@@ -1,25 +1,24 @@
-/* inspector.c - wsdbg's side of the inspector: starts the child, asks it, ends it; see inspector.h. */
+/* inspector.c - wsdbg's side of the inspector: starts the child and its guardian, asks, ends; see inspector.h. */
 #include "evidence/inspector.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define AREA_BYTES (sizeof(struct wsdbg_inspector_area) + WSDBG_INSPECTOR_IMAGE_BYTES)
-#define STOP_LIMIT_NS 1000000000ull
+#include "evidence/guardian.h"
+#include "evidence/side_process.h"
+
+#define KILL_LIMIT_NS 1000000000ull
 
 struct wsdbg_inspector {
     struct wsdbg_door door;
     struct wsdbg_inspector_area *area;
-    pid_t child; /* 0 = it is no more */
+    struct wsdbg_side_process child, guardian;
+    bool lost;
     int socket;
     uint32_t number;
 };
@@ -38,42 +37,29 @@ static const char *const step_names[WSDBG_INSPECT_STEPS] = {
     [WSDBG_INSPECT_DETACH] = "detach",
 };
 
-/* Everything from 3 on but these two descriptors. */
-static void close_others(int keep, int also)
+struct service {
+    const struct wsdbg_inspector *inspector;
+    int socket;
+};
+
+static void be_inspector(const void *argument)
 {
-    const unsigned low = (unsigned)(keep < also ? keep : also), high = (unsigned)(keep < also ? also : keep);
-    if (also >= 0 && low > 3)
-        close_range(3, low - 1, 0);
-    if (high > low + 1)
-        close_range(also >= 0 ? low + 1 : 3, high - 1, 0);
-    close_range(high + 1, ~0u, 0);
+    const struct service *service = argument;
+    wsdbg_inspector_serve(&service->inspector->door, service->inspector->area, service->socket);
 }
 
-/* The driver asks the kernel for SIGHUP when its debugger's parent dies: just then the child has work to do.  Whoever
- * wants to end it kills it. */
-static void ignore_signals(void)
+static void be_guardian(const void *argument)
 {
-    static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
-    sigset_t none;
-    for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL);
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        signal(ignored[i], SIG_IGN);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    wsdbg_guardian_watch(argument);
 }
 
-/* The child is no part of the terminal's group, says nothing, and holds nothing of wsdbg's but its socket. */
-static void be_inspector(const struct wsdbg_inspector *inspector, int child_end)
+/* Before the child is asked anything: there is no moment at which it could stop a GPU unguarded. */
+static struct wsdbg_error *start_guardian(struct wsdbg_inspector *inspector)
 {
-    setsid();
-    ignore_signals();
-    const int silent = open("/dev/null", O_RDWR);
-    for (int fd = 0; fd < 3 && silent >= 0; fd++)
-        dup2(silent, fd);
-    close_others(child_end, inspector->door.process);
-    wsdbg_inspector_serve(&inspector->door, inspector->area, child_end);
-    _exit(0);
+    const struct wsdbg_guarded guarded = {
+        .door = inspector->door, .area = inspector->area, .inspector = inspector->child.process, .wsdbg = getpid()};
+    return wsdbg_side_process_start(&inspector->guardian, (int[]){guarded.inspector, guarded.door.process}, be_guardian,
+                                    &guarded);
 }
 
 static struct wsdbg_error *start_child(struct wsdbg_inspector *inspector)
@@ -82,14 +68,11 @@ static struct wsdbg_error *start_child(struct wsdbg_inspector *inspector)
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return wsdbg_error_os(errno, "no socket for the inspector");
     inspector->socket = ends[0];
-    inspector->child = fork();
-    if (inspector->child == 0)
-        be_inspector(inspector, ends[1]);
+    const struct service service = {.inspector = inspector, .socket = ends[1]};
+    struct wsdbg_error *error = wsdbg_side_process_start(
+        &inspector->child, (int[]){service.socket, inspector->door.process}, be_inspector, &service);
     close(ends[1]);
-    if (inspector->child > 0)
-        return NULL;
-    inspector->child = 0;
-    return wsdbg_error_os(errno, "no process for the inspector");
+    return error ? error : start_guardian(inspector);
 }
 
 struct wsdbg_error *wsdbg_inspector_start(const struct wsdbg_door *door, struct wsdbg_inspector **out)
@@ -98,8 +81,9 @@ struct wsdbg_error *wsdbg_inspector_start(const struct wsdbg_door *door, struct 
     if (!inspector)
         return &wsdbg_error_no_memory;
     inspector->door = *door;
-    inspector->socket = -1;
-    void *area = mmap(NULL, AREA_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    inspector->socket = inspector->child.process = inspector->guardian.process = -1;
+    void *area = mmap(NULL, WSDBG_INSPECTOR_AREA_BYTES, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     struct wsdbg_error *error = area == MAP_FAILED ? wsdbg_error_os(errno, "no shared memory for the inspector") : NULL;
     inspector->area = area == MAP_FAILED ? NULL : area;
     if (!error)
@@ -112,22 +96,11 @@ struct wsdbg_error *wsdbg_inspector_start(const struct wsdbg_door *door, struct 
 }
 
 /* A child that is stuck in the driver does not die of SIGKILL: it is not waited for longer than a second. */
-static void collect(struct wsdbg_inspector *inspector)
-{
-    const uint64_t deadline_ns = wsdbg_door_now_ns() + STOP_LIMIT_NS;
-    while (waitpid(inspector->child, NULL, WNOHANG) == 0 && wsdbg_door_now_ns() < deadline_ns)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    inspector->child = 0;
-}
-
-/* Without its inspector the traced process detaches. */
 static void give_up(struct wsdbg_inspector *inspector)
 {
-    if (!inspector->child)
-        return;
-    kill(inspector->child, SIGKILL);
-    collect(inspector);
-    wsdbg_door_wait_shut(&inspector->door, wsdbg_door_now_ns() + STOP_LIMIT_NS);
+    inspector->lost = true;
+    wsdbg_side_process_kill(&inspector->child);
+    wsdbg_side_process_wait(&inspector->child, wsdbg_door_now_ns() + KILL_LIMIT_NS);
 }
 
 /* True when the socket has something, also its end. */
@@ -166,7 +139,7 @@ struct wsdbg_error *wsdbg_inspector_ask(struct wsdbg_inspector *inspector, enum 
 {
     struct wsdbg_inspector_request request = {.step = step, .number = ++inspector->number};
     struct wsdbg_inspector_reply reply;
-    if (!inspector->child)
+    if (inspector->lost)
         return wsdbg_error_create(WSDBG_ERROR_OS, "the inspector is no more (%s)", step_names[step]);
     if (arguments)
         memcpy(request.arguments, arguments, sizeof request.arguments);
@@ -182,9 +155,15 @@ struct wsdbg_error *wsdbg_inspector_ask(struct wsdbg_inspector *inspector, enum 
 
 bool wsdbg_inspector_is_broken(struct wsdbg_inspector *inspector)
 {
-    if (inspector->child && waitpid(inspector->child, NULL, WNOHANG) != 0)
-        inspector->child = 0;
-    return inspector->child == 0;
+    inspector->lost = inspector->lost || wsdbg_side_process_wait(&inspector->child, 0);
+    return inspector->lost;
+}
+
+bool wsdbg_inspector_is_freed(struct wsdbg_inspector *inspector, uint64_t limit_ns)
+{
+    const uint64_t deadline_ns = wsdbg_door_now_ns() + limit_ns;
+    return wsdbg_side_process_wait(&inspector->child, deadline_ns) &&
+           wsdbg_side_process_wait(&inspector->guardian, deadline_ns);
 }
 
 const struct wsdbg_inspector_area *wsdbg_inspector_area(const struct wsdbg_inspector *inspector)
@@ -198,17 +177,14 @@ void wsdbg_inspector_stop(struct wsdbg_inspector *inspector)
         return;
     if (inspector->socket >= 0)
         shutdown(inspector->socket, SHUT_RDWR); /* the child detaches and exits */
-    const uint64_t deadline_ns = wsdbg_door_now_ns() + STOP_LIMIT_NS;
-    while (inspector->child && waitpid(inspector->child, NULL, WNOHANG) == 0) {
-        if (wsdbg_door_now_ns() >= deadline_ns) {
-            give_up(inspector);
-            break;
-        }
-        nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
-    }
+    if (!wsdbg_side_process_wait(&inspector->child, wsdbg_door_now_ns() + WSDBG_INSPECTOR_LEAVE_NS))
+        give_up(inspector);
+    wsdbg_side_process_wait(&inspector->guardian, wsdbg_door_now_ns() + KILL_LIMIT_NS);
+    wsdbg_side_process_release(&inspector->child);
+    wsdbg_side_process_release(&inspector->guardian);
     if (inspector->socket >= 0)
         close(inspector->socket);
     if (inspector->area)
-        munmap(inspector->area, AREA_BYTES);
+        munmap(inspector->area, WSDBG_INSPECTOR_AREA_BYTES);
     free(inspector);
 }

@@ -2,7 +2,8 @@
  *
  * A child, because a driver that crashes or does not answer must not take wsdbg with it.  It keeps the traced program
  * safe by itself: the GPU is stopped for a limited time only, and when wsdbg is gone it resumes, detaches and exits.
- * When it dies itself, the traced process detaches (instr/shim/debug_attach.c).
+ * When it dies itself, the traced process detaches (instr/shim/debug_attach.c) and a second process, its guardian,
+ * lets the GPU go on (guardian.h).
  *
  * wsdbg asks by small messages, one at a time, each with a deadline; rows and bytes come back in shared memory.
  */
@@ -38,6 +39,12 @@ enum {
 };
 #define WSDBG_INSPECTOR_IMAGE_BYTES (512ull << 20) /* all images together */
 
+#define WSDBG_INSPECTOR_ATTACH_NS 2500000000ull /* it gives up after that; shorter than its lease */
+/* To leave in good order takes the child this long at most when the program and the driver do not answer: 2 s of
+ * waiting (inspector_child.c) and the driver's calls.  Nobody kills it sooner: to kill it while it resumes or detaches
+ * is what leaves a GPU stopped. */
+#define WSDBG_INSPECTOR_LEAVE_NS 3000000000ull
+
 struct wsdbg_inspector_image {
     uint32_t device;
     uint64_t context, module, handle;
@@ -58,6 +65,7 @@ struct wsdbg_inspector_warp {
 
 /* What the child leaves; counts may be anything when it went wrong, so readers cut them. */
 struct wsdbg_inspector_area {
+    uint32_t inside; /* the program was asked to let it in, and it has not left: should it die now, a rescue is due */
     uint32_t device_count, image_count, grid_count, warp_count;
     uint32_t images_dropped, warps_dropped; /* there was no room for them, or the driver did not give them */
     struct wsdbg_inspector_device devices[WSDBG_INSPECTOR_DEVICES];
@@ -67,6 +75,7 @@ struct wsdbg_inspector_area {
     unsigned char read[WSDBG_INSPECTOR_READ_BYTES];
     unsigned char image_bytes[];
 };
+#define WSDBG_INSPECTOR_AREA_BYTES (sizeof(struct wsdbg_inspector_area) + WSDBG_INSPECTOR_IMAGE_BYTES)
 
 struct wsdbg_inspector_request {
     uint32_t step; /* enum wsdbg_inspector_step */
@@ -83,17 +92,21 @@ struct wsdbg_inspector_reply {
 
 struct wsdbg_inspector;
 
-/* Starts the child for one process; the door stays the caller's and must outlive it. */
+/* Starts the child for one process, and its guardian; the door stays the caller's and must outlive it. */
 struct wsdbg_error *wsdbg_inspector_start(const struct wsdbg_door *door, struct wsdbg_inspector **out);
 /* One step, to its end; `values` may be NULL.  An error that is_broken() follows means: the child is gone, the traced
- * process detaches by itself. */
+ * process detaches by itself, and the guardian frees it. */
 struct wsdbg_error *wsdbg_inspector_ask(struct wsdbg_inspector *inspector, enum wsdbg_inspector_step step,
                                         const uint64_t arguments[WSDBG_INSPECTOR_ARGUMENTS], uint64_t limit_ns,
                                         uint64_t values[2]);
 bool wsdbg_inspector_is_broken(struct wsdbg_inspector *inspector);
+/* Of a broken one: waits until its guardian has done its work, and nothing of it is left, limit_ns at most.  False: it
+ * is still at it; nobody else may attach. */
+bool wsdbg_inspector_is_freed(struct wsdbg_inspector *inspector, uint64_t limit_ns);
 /* Shared with the child, which writes it only during a step. */
 const struct wsdbg_inspector_area *wsdbg_inspector_area(const struct wsdbg_inspector *inspector);
-/* Ends the child: it detaches first if it still has to.  NULL is fine. */
+/* Ends the child: it detaches first if it still has to.  A guardian that is still at work goes on alone.  NULL is
+ * fine. */
 void wsdbg_inspector_stop(struct wsdbg_inspector *inspector);
 
 /* The child's side: serves `socket` until it is closed. */

@@ -23,8 +23,9 @@ enum {
     ATTACHED_MS = 2 /* events are looked for at least this often */
 };
 #define LEASE_NS 3000000000ull
-#define ATTACH_LIMIT_NS 2500000000ull /* shorter than the lease */
-#define DETACH_LIMIT_NS 1000000000ull
+/* The waits of wsdbg_inspect_leave(), together well below WSDBG_INSPECTOR_LEAVE_NS. */
+#define DETACH_LIMIT_NS 1500000000ull /* until the driver has let us go */
+#define DONE_LIMIT_NS 500000000ull    /* until the program has noted that */
 
 static const char no_answer[] = "the driver did not complete it in time";
 
@@ -142,10 +143,16 @@ static bool initialize(struct wsdbg_inspection *in, uint64_t deadline_ns)
     return true;
 }
 
-/* True when the program's observer answered, whatever it said. */
-static bool ask_door(struct wsdbg_inspection *in, enum wsdbg_door_command command)
+static uint64_t left_ns(uint64_t deadline_ns)
 {
-    struct wsdbg_error *error = wsdbg_door_ask(in->door, command, wsdbg_door_now_ns() + DETACH_LIMIT_NS);
+    const uint64_t now_ns = wsdbg_door_now_ns();
+    return deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+}
+
+/* True when the program's observer answered, whatever it said. */
+static bool ask_door(struct wsdbg_inspection *in, enum wsdbg_door_command command, uint64_t deadline_ns)
+{
+    struct wsdbg_error *error = wsdbg_door_ask(in->door, command, deadline_ns);
     const bool answered = !error || wsdbg_error_code(error) == WSDBG_ERROR_BUSY;
     wsdbg_error_destroy(error);
     return answered;
@@ -153,16 +160,21 @@ static bool ask_door(struct wsdbg_inspection *in, enum wsdbg_door_command comman
 
 static void show_ourselves_out(struct wsdbg_inspection *in)
 {
-    if (!ask_door(in, WSDBG_DOOR_DETACH))
+    const uint64_t deadline_ns = wsdbg_door_now_ns() + DETACH_LIMIT_NS;
+    if (!ask_door(in, WSDBG_DOOR_DETACH, deadline_ns))
         return; /* it will do so alone */
     const uint32_t resume_flag = __atomic_load_n(&in->door->row->resume_flag, __ATOMIC_ACQUIRE);
     if (in->initialized && resume_flag && in->api.requestCleanupOnDetach(resume_flag) == WSDBG_DEBUG_OK)
-        drain_until(in, &in->detach_complete, DETACH_LIMIT_NS);
-    ask_door(in, WSDBG_DOOR_DETACHED);
+        drain_until(in, &in->detach_complete, left_ns(deadline_ns));
+    ask_door(in, WSDBG_DOOR_DETACHED, wsdbg_door_now_ns() + DONE_LIMIT_NS);
 }
 
-/* From half way in as well: each part is undone if it was done. */
-static void leave(struct wsdbg_inspection *in)
+static void tell_inside(const struct wsdbg_inspection *in, uint32_t inside)
+{
+    __atomic_store_n(&in->area->inside, inside, __ATOMIC_SEQ_CST);
+}
+
+void wsdbg_inspect_leave(struct wsdbg_inspection *in)
 {
     hold(in);
     wsdbg_inspect_resume(in);
@@ -170,6 +182,7 @@ static void leave(struct wsdbg_inspection *in)
         show_ourselves_out(in);
     if (in->initialized)
         in->api.finalize();
+    tell_inside(in, 0);
     in->asked = in->initialized = in->attached = false;
 }
 
@@ -182,15 +195,10 @@ static void forget_last_time(struct wsdbg_inspection *in)
     area->images_dropped = area->warps_dropped = 0;
 }
 
-static uint64_t left_ns(uint64_t deadline_ns)
-{
-    const uint64_t now_ns = wsdbg_door_now_ns();
-    return deadline_ns > now_ns ? deadline_ns - now_ns : 0;
-}
-
 static void come_in(struct wsdbg_inspection *in, uint64_t deadline_ns, struct wsdbg_inspector_reply *reply)
 {
     in->asked = true;
+    tell_inside(in, 1);
     struct wsdbg_error *error = wsdbg_door_ask(in->door, WSDBG_DOOR_ATTACH, deadline_ns);
     if (error) {
         fail_with(reply, error);
@@ -213,21 +221,21 @@ static void come_in(struct wsdbg_inspection *in, uint64_t deadline_ns, struct ws
         in->attached = true;
 }
 
-static void attach(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply)
+void wsdbg_inspect_attach(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply)
 {
-    const uint64_t deadline_ns = wsdbg_door_now_ns() + (limit_ns < ATTACH_LIMIT_NS ? limit_ns : ATTACH_LIMIT_NS);
+    const uint64_t most_ns = limit_ns < WSDBG_INSPECTOR_ATTACH_NS ? limit_ns : WSDBG_INSPECTOR_ATTACH_NS;
+    const uint64_t deadline_ns = wsdbg_door_now_ns() + most_ns;
     if (in->attached)
         return;
     in->door->row->inspector_pid = (uint32_t)getpid();
     in->door->row->revision = WSDBG_DEBUG_REVISION;
-    in->door->row->stopped_devices = 0;
     forget_last_time(in);
     hold(in);
     wsdbg_inspect_open(in, reply);
     if (!reply->failed)
         come_in(in, deadline_ns, reply);
     if (reply->failed)
-        leave(in);
+        wsdbg_inspect_leave(in);
 }
 
 /* ---- serving ---- */
@@ -236,9 +244,9 @@ static void serve_step(struct wsdbg_inspection *in, const struct wsdbg_inspector
                        struct wsdbg_inspector_reply *reply)
 {
     if (request->step == WSDBG_INSPECT_ATTACH)
-        attach(in, request->arguments[0], reply);
+        wsdbg_inspect_attach(in, request->arguments[0], reply);
     else if (request->step == WSDBG_INSPECT_DETACH)
-        leave(in);
+        wsdbg_inspect_leave(in);
     else if (!in->attached)
         wsdbg_inspect_fail(reply, "nothing is attached");
     else if (request->step == WSDBG_INSPECT_SUSPEND)
@@ -276,7 +284,7 @@ static void attend(struct wsdbg_inspection *in)
     if (!in->attached)
         return;
     if (shown_out(in)) {
-        leave(in);
+        wsdbg_inspect_leave(in);
         return;
     }
     hold(in);
@@ -299,5 +307,5 @@ void wsdbg_inspector_serve(const struct wsdbg_door *door, struct wsdbg_inspector
         if (pollers[0].revents)
             served = serve_one(&in, socket);
     }
-    leave(&in);
+    wsdbg_inspect_leave(&in);
 }

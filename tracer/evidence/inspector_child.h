@@ -1,5 +1,6 @@
-/* inspector_child.h - the two files of the inspector's own side: inspector_child.c serves and keeps the program safe,
- * inspector_reads.c opens the interface and reads the GPU.  Private to them. */
+/* inspector_child.h - the files of the inspector's own side: inspector_child.c serves and keeps the program safe,
+ * inspector_reads.c opens the interface and reads the GPU, guardian.c does so after another one's death.  Private to
+ * them. */
 #ifndef WSDBG_EVIDENCE_INSPECTOR_CHILD_H
 #define WSDBG_EVIDENCE_INSPECTOR_CHILD_H
 
@@ -23,6 +24,11 @@ struct wsdbg_inspection {
 void wsdbg_inspect_fail(struct wsdbg_inspector_reply *reply, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* From the first word to the program to the attach's completion; when it fails it has left again. */
+void wsdbg_inspect_attach(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply);
+/* Resumes, detaches and finalizes, from half way in as well: each part is undone if it was done.  Within
+ * WSDBG_INSPECTOR_LEAVE_NS. */
+void wsdbg_inspect_leave(struct wsdbg_inspection *in);
 /* Loads libcuda and takes its table, once. */
 void wsdbg_inspect_open(struct wsdbg_inspection *in, struct wsdbg_inspector_reply *reply);
 /* Stops every device that has code of the program; none stays stopped when it fails. */

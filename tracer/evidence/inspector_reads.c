@@ -75,6 +75,17 @@ static bool has_code(const struct wsdbg_inspector_area *area, uint32_t device)
     return false;
 }
 
+static uint32_t bit_of(uint32_t device)
+{
+    return device < 32 ? 1u << device : 0;
+}
+
+/* Left so by an inspector that died. */
+static bool was_stopped(const struct wsdbg_inspection *in, uint32_t device)
+{
+    return __atomic_load_n(&in->door->row->stopped_devices, __ATOMIC_ACQUIRE) & bit_of(device);
+}
+
 static void list_devices(struct wsdbg_inspection *in)
 {
     struct wsdbg_inspector_area *area = in->area;
@@ -83,21 +94,17 @@ static void list_devices(struct wsdbg_inspection *in)
         return;
     for (uint32_t device = 0; device < count && area->device_count < WSDBG_INSPECTOR_DEVICES; device++) {
         struct wsdbg_inspector_device row = {.device = device};
-        if (has_code(area, device) && in->api.getNumSMs(device, &row.sm_count) == WSDBG_DEBUG_OK &&
+        if ((has_code(area, device) || was_stopped(in, device)) &&
+            in->api.getNumSMs(device, &row.sm_count) == WSDBG_DEBUG_OK &&
             in->api.getNumWarps(device, &row.warps_per_sm) == WSDBG_DEBUG_OK)
             area->devices[area->device_count++] = row;
     }
 }
 
-/* For the traced process, should we die now. */
+/* For the traced process and the guardian, should we die now. */
 static void tell_stopped(const struct wsdbg_inspection *in, uint32_t mask)
 {
     __atomic_store_n(&in->door->row->stopped_devices, mask, __ATOMIC_SEQ_CST);
-}
-
-static uint32_t bit_of(uint32_t device)
-{
-    return device < 32 ? 1u << device : 0;
 }
 
 static uint32_t all_devices(const struct wsdbg_inspector_area *area)
@@ -119,7 +126,7 @@ static bool resumes(struct wsdbg_inspection *in, uint32_t device)
     return false;
 }
 
-/* A device that does not resume stays named: the detach that follows resumes it. */
+/* A device that does not resume stays named: the guardian tries again when we end. */
 void wsdbg_inspect_resume(struct wsdbg_inspection *in)
 {
     uint32_t stopped = 0;
@@ -181,17 +188,39 @@ static void read_warp(struct wsdbg_inspection *in, uint32_t device, uint32_t sm,
     area->warp_count++;
 }
 
-/* The rows from `first` on are those of the mask's bits, in order, unless one could not be read. */
-static void read_convergence(struct wsdbg_inspection *in, uint32_t device, uint32_t sm, uint64_t mask, uint32_t first)
+/* A lane that is active has neither exited nor is it held back: the convergence state adds nothing to a warp whose
+ * lanes are all active and at one place, as most are.  It takes longer than all else that is read of every warp. */
+static bool is_whole(const struct wsdbg_debug_warp *warp)
+{
+    const struct wsdbg_debug_lane *lead = NULL;
+    for (uint32_t lanes = warp->valid_lanes; lanes; lanes &= lanes - 1) {
+        const struct wsdbg_debug_lane *lane = &warp->lanes[__builtin_ctz(lanes)];
+        lead = lead ? lead : lane;
+        if (lane->pc != lead->pc)
+            return false;
+    }
+    return !(warp->valid_lanes & ~warp->active_lanes);
+}
+
+/* The rows from `first` on are of one SM, by slot. */
+static void read_convergence(struct wsdbg_inspection *in, uint32_t device, uint32_t sm, uint32_t first)
 {
     struct wsdbg_debug_convergence states[64];
-    const uint32_t count = (uint32_t)__builtin_popcountll(mask);
-    if (in->area->warp_count - first != count ||
-        in->api.getCbuWarpState(device, sm, mask, states, count) != WSDBG_DEBUG_OK)
+    struct wsdbg_inspector_warp *asked[64];
+    uint64_t mask = 0;
+    uint32_t count = 0;
+    for (uint32_t i = first; i < in->area->warp_count; i++) {
+        struct wsdbg_inspector_warp *warp = &in->area->warps[i];
+        if (is_whole(&warp->state))
+            continue;
+        mask |= 1ull << warp->slot;
+        asked[count++] = warp;
+    }
+    if (!count || in->api.getCbuWarpState(device, sm, mask, states, count) != WSDBG_DEBUG_OK)
         return;
     for (uint32_t i = 0; i < count; i++) {
-        in->area->warps[first + i].convergence = states[i];
-        in->area->warps[first + i].convergence_known = true;
+        asked[i]->convergence = states[i];
+        asked[i]->convergence_known = true;
     }
 }
 
@@ -207,7 +236,7 @@ static void read_warps(struct wsdbg_inspection *in)
                 continue;
             for (uint64_t rest = mask; rest; rest &= rest - 1)
                 read_warp(in, device, sm, (uint32_t)__builtin_ctzll(rest));
-            read_convergence(in, device, sm, mask, first);
+            read_convergence(in, device, sm, first);
         }
     }
 }
@@ -278,6 +307,8 @@ void wsdbg_inspect_read(struct wsdbg_inspection *in, const struct wsdbg_inspecto
     switch (request->step) {
     case WSDBG_INSPECT_WARPS:
         read_warps(in);
+        if (in->area->warps_dropped) /* who is not there has exited: nobody may be missing for another reason */
+            wsdbg_inspect_fail(reply, "the driver did not give the state of %u warps", in->area->warps_dropped);
         break;
     case WSDBG_INSPECT_REGISTERS:
         reply->values[0] = longest(in, words, a, registers);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "evidence/inspector.h"
 #include "evidence/live_machine.h"
 #include "evidence/look_choice.h"
 #include "evidence/look_keeper.h"
@@ -14,8 +15,8 @@ enum { LOOKS = 2 };
 #define STOPPED_AT_MOST_NS 1000000000ull
 #define ATTACH_LIMIT_NS 2000000000ull /* and never more than half of the time there is */
 #define STEP_LIMIT_NS 1500000000ull
-/* For the registers of warps beyond one of each state: the GPU stands still meanwhile. */
-#define REGISTERS_NS 30000000ull
+/* For registers, more than a millisecond a warp: the GPU stands still meanwhile. */
+static const struct wsdbg_look_budget registers_budget = {.states_ns = 120000000, .rest_ns = 30000000};
 
 struct wsdbg_live_process {
     uint32_t process_id;
@@ -85,7 +86,7 @@ static struct wsdbg_error *read_stopped(struct wsdbg_live_process *process, stru
 {
     struct wsdbg_error *error = wsdbg_live_machine_read_warps(process->machine, STEP_LIMIT_NS);
     if (!error)
-        error = wsdbg_look_keeper_take(process->keeper, process->machine, process->code, REGISTERS_NS,
+        error = wsdbg_look_keeper_take(process->keeper, process->machine, process->code, registers_budget,
                                        &process->looks[process->count]);
     times->read_ns = lap(since_ns);
     if (error)
@@ -106,7 +107,7 @@ static struct wsdbg_error *look_once(struct wsdbg_live_process *process)
         return error;
     times->time_ns = since_ns;
     error = read_stopped(process, times, &since_ns);
-    struct wsdbg_error *resumed = wsdbg_live_machine_resume(process->machine, STEP_LIMIT_NS);
+    struct wsdbg_error *resumed = wsdbg_live_machine_resume(process->machine, WSDBG_INSPECTOR_LEAVE_NS);
     times->resume_ns = lap(&since_ns);
     if (!error)
         wsdbg_look_keeper_write(process->keeper, process->machine);
@@ -156,10 +157,10 @@ struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, 
     if (!error)
         error = look_apart(process, deadline_ns);
     since_ns = wsdbg_door_now_ns();
-    struct wsdbg_error *detached = wsdbg_live_machine_detach(process->machine, STEP_LIMIT_NS);
+    struct wsdbg_error *detached = wsdbg_live_machine_detach(process->machine);
     process->times[process->count ? process->count - 1 : 0].detach_ns = lap(&since_ns);
     wsdbg_error_destroy(detached); /* what was seen was seen */
-    wsdbg_live_machine_rescue(process->machine, STEP_LIMIT_NS);
+    wsdbg_live_machine_await_rescue(process->machine, STEP_LIMIT_NS);
     if (error)
         forget_looks(process);
     return error;

@@ -7,8 +7,6 @@
 #include "evidence/live_rows.h"
 
 #define READ_LIMIT_NS 500000000ull
-#define CLEAN_UP_NS \
-    1500000000ull /* an attach that fails leaves in good order: killing the inspector is the last resort */
 
 struct live_machine {
     struct wsdbg_machine base;
@@ -135,11 +133,30 @@ static struct wsdbg_error *read_shared(struct wsdbg_machine *machine, uint32_t c
                       byte_count, known);
 }
 
-/* The driver takes a global address alone: where several devices have code it could be another one's. */
+/* The driver takes a global address alone, constants' too: where several devices have code what it reads could be
+ * another one's, and is not believed. */
+static bool is_ambiguous(struct wsdbg_machine *machine)
+{
+    static const char words[] = "several GPUs have code, and the driver reads global memory and constants by address "
+                                "alone: they are not known";
+    bool several = false;
+    for (size_t i = 1; i < machine->context_count; i++)
+        several |= machine->contexts[i].device != machine->contexts[0].device;
+    for (size_t i = 0; several && i < machine->note_count; i++)
+        if (strcmp(machine->notes[i], words) == 0)
+            return true;
+    if (several)
+        wsdbg_machine_note(machine, "%s", words);
+    return several;
+}
+
 static struct wsdbg_error *read_global(struct wsdbg_machine *machine, uint32_t context, uint64_t address, void *out,
                                        uint32_t byte_count, bool *known)
 {
     (void)context;
+    *known = false;
+    if (is_ambiguous(machine))
+        return NULL;
     return read_bytes(machine, WSDBG_INSPECT_GLOBAL, (uint64_t[WSDBG_INSPECTOR_ARGUMENTS]){0, 0, 0, address}, out,
                       byte_count, known);
 }
@@ -148,7 +165,7 @@ static struct wsdbg_error *read_constant(struct wsdbg_machine *machine, uint32_t
                                          void *out, uint32_t byte_count, bool *known)
 {
     *known = false;
-    if (grid >= machine->grid_count || machine->grids[grid].device >= machine->device_count)
+    if (grid >= machine->grid_count || machine->grids[grid].device >= machine->device_count || is_ambiguous(machine))
         return NULL;
     const uint32_t ordinal = machine->devices[machine->grids[grid].device].ordinal;
     return read_bytes(
@@ -189,10 +206,13 @@ struct wsdbg_error *wsdbg_live_machine_open(const struct wsdbg_door *door, struc
     return NULL;
 }
 
-/* An inspector that broke is replaced. */
-static struct wsdbg_error *ensure_inspector(struct live_machine *live)
+/* An inspector that broke is replaced, once its guardian is through: two at a time would be one too many. */
+static struct wsdbg_error *ensure_inspector(struct live_machine *live, uint64_t limit_ns)
 {
     if (live->inspector && wsdbg_inspector_is_broken(live->inspector)) {
+        if (!wsdbg_inspector_is_freed(live->inspector, limit_ns))
+            return wsdbg_error_create(WSDBG_ERROR_BUSY,
+                                      "a look broke off, and the program is not freed from its inspector yet");
         wsdbg_machine_deinit(&live->base);
         wsdbg_inspector_stop(live->inspector);
         live->inspector = NULL;
@@ -201,13 +221,15 @@ static struct wsdbg_error *ensure_inspector(struct live_machine *live)
     return live->inspector ? NULL : wsdbg_inspector_start(&live->door, &live->inspector);
 }
 
+/* An attach that fails is left again in good order: that time comes on top. */
 struct wsdbg_error *wsdbg_live_machine_attach(struct wsdbg_machine *machine, uint64_t limit_ns)
 {
     struct live_machine *live = live_of(machine);
-    struct wsdbg_error *error = ensure_inspector(live);
+    struct wsdbg_error *error = ensure_inspector(live, limit_ns);
     if (!error)
-        error = wsdbg_inspector_ask(live->inspector, WSDBG_INSPECT_ATTACH,
-                                    (uint64_t[WSDBG_INSPECTOR_ARGUMENTS]){limit_ns}, limit_ns + CLEAN_UP_NS, NULL);
+        error =
+            wsdbg_inspector_ask(live->inspector, WSDBG_INSPECT_ATTACH, (uint64_t[WSDBG_INSPECTOR_ARGUMENTS]){limit_ns},
+                                limit_ns + WSDBG_INSPECTOR_LEAVE_NS, NULL);
     return error ? error : wsdbg_live_module_rows(wsdbg_inspector_area(live->inspector), machine);
 }
 
@@ -237,23 +259,14 @@ struct wsdbg_error *wsdbg_live_machine_resume(struct wsdbg_machine *machine, uin
     return wsdbg_inspector_ask(live_of(machine)->inspector, WSDBG_INSPECT_RESUME, NULL, limit_ns, NULL);
 }
 
-struct wsdbg_error *wsdbg_live_machine_detach(struct wsdbg_machine *machine, uint64_t limit_ns)
+struct wsdbg_error *wsdbg_live_machine_detach(struct wsdbg_machine *machine)
 {
-    return wsdbg_inspector_ask(live_of(machine)->inspector, WSDBG_INSPECT_DETACH, NULL, limit_ns, NULL);
+    return wsdbg_inspector_ask(live_of(machine)->inspector, WSDBG_INSPECT_DETACH, NULL, WSDBG_INSPECTOR_LEAVE_NS, NULL);
 }
 
-bool wsdbg_live_machine_rescue(struct wsdbg_machine *machine, uint64_t limit_ns)
+void wsdbg_live_machine_await_rescue(struct wsdbg_machine *machine, uint64_t limit_ns)
 {
     struct live_machine *live = live_of(machine);
-    if (!live->inspector || !wsdbg_inspector_is_broken(live->inspector) || !wsdbg_door_alive(&live->door))
-        return false;
-    struct wsdbg_error *error = wsdbg_live_machine_attach(machine, limit_ns);
-    if (!error)
-        error = wsdbg_live_machine_suspend(machine, limit_ns, limit_ns);
-    if (!error)
-        error = wsdbg_live_machine_resume(machine, limit_ns);
-    if (!error)
-        error = wsdbg_live_machine_detach(machine, limit_ns);
-    wsdbg_error_destroy(error); /* more cannot be done; the traced process has detached by itself */
-    return true;
+    if (live->inspector && wsdbg_inspector_is_broken(live->inspector))
+        wsdbg_inspector_is_freed(live->inspector, limit_ns);
 }

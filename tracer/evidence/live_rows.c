@@ -60,8 +60,6 @@ static void note_losses(const struct wsdbg_inspector_area *area, struct wsdbg_ma
 {
     if (area->images_dropped)
         wsdbg_machine_note(machine, "%u code images could not be read from the driver", area->images_dropped);
-    if (area->warps_dropped)
-        wsdbg_machine_note(machine, "%u warps could not be read from the driver", area->warps_dropped);
 }
 
 /* Room for as many rows as the area could need, so that nothing has to be grown. */

@@ -74,6 +74,8 @@ static struct wsdbg_error *replace_grids(struct wsdbg_live_process *const *looke
         if (wsdbg_live_process_saw_warps(looked[i]))
             error = wsdbg_snapshot_drop_grids(snapshot, wsdbg_live_process_id(looked[i]));
     for (size_t i = 0; !error && i < count; i++) {
+        if (!wsdbg_live_process_saw_warps(looked[i]))
+            wsdbg_look_note_no_warps(snapshot, wsdbg_live_process_id(looked[i]));
         error = wsdbg_live_process_add(looked[i], snapshot);
         snapshot->source = "live";
     }
@@ -87,7 +89,7 @@ static void look_at_all(struct live_source *source, const struct wsdbg_snapshot 
     for (size_t i = 0; i < ring->context_count; i++) {
         const uint32_t process_id = ring->contexts[i].process_id;
         struct wsdbg_live_process *process = NULL;
-        if (wsdbg_look_came_before(ring, i) || !wsdbg_look_is_wanted(ring, process_id, source->use))
+        if (wsdbg_look_came_before(ring, i) || !wsdbg_look_is_wanted(ring, process_id, source->use, false))
             continue;
         struct wsdbg_error *error = ensure_process(source, process_id, &process);
         if (!error && wsdbg_door_now_ns() + LEAST_NS > deadline_ns)

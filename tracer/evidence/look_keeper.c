@@ -39,23 +39,18 @@ void wsdbg_look_keeper_destroy(struct wsdbg_look_keeper *keeper)
     free(keeper);
 }
 
-static struct wsdbg_error *take(struct wsdbg_machine *machine, struct wsdbg_code *code, uint64_t read_ns,
-                                struct wsdbg_look **out)
-{
-    return read_ns ? wsdbg_look_take_within(machine, code, read_ns, out) : wsdbg_look_take(machine, code, out);
-}
-
 struct wsdbg_error *wsdbg_look_keeper_take(struct wsdbg_look_keeper *keeper, struct wsdbg_machine *machine,
-                                           struct wsdbg_code *code, uint64_t read_ns, struct wsdbg_look **out)
+                                           struct wsdbg_code *code, struct wsdbg_look_budget budget,
+                                           struct wsdbg_look **out)
 {
     struct wsdbg_machine *recorder;
     if (!keeper)
-        return take(machine, code, read_ns, out);
+        return wsdbg_look_take_within(machine, code, budget, out);
     wsdbg_reads_deinit(&keeper->reads);
     struct wsdbg_error *error = wsdbg_machine_recorder(machine, &keeper->reads, &recorder);
     if (error)
         return error;
-    error = take(recorder, code, read_ns, out);
+    error = wsdbg_look_take_within(recorder, code, budget, out);
     wsdbg_machine_recorder_release(recorder);
     keeper->taken = !error;
     return error;

@@ -11,9 +11,10 @@ struct wsdbg_look_keeper;
 /* Files are FOLDER/look-PROCESS-NUMBER.core; one that is there already is not overwritten. */
 struct wsdbg_error *wsdbg_look_keeper_create(const char *folder, uint32_t process_id, struct wsdbg_look_keeper **out);
 void wsdbg_look_keeper_destroy(struct wsdbg_look_keeper *keeper);
-/* wsdbg_look_take_within, or wsdbg_look_take where read_ns is 0; remembers what it read. */
+/* wsdbg_look_take_within; remembers what it read. */
 struct wsdbg_error *wsdbg_look_keeper_take(struct wsdbg_look_keeper *keeper, struct wsdbg_machine *machine,
-                                           struct wsdbg_code *code, uint64_t read_ns, struct wsdbg_look **out);
+                                           struct wsdbg_code *code, struct wsdbg_look_budget budget,
+                                           struct wsdbg_look **out);
 /* Writes the file, if a look was taken since the last one; for use while nothing is stopped.  The machine's rows must
  * still be those of the look.  A file that cannot be written costs no look: */
 void wsdbg_look_keeper_write(struct wsdbg_look_keeper *keeper, const struct wsdbg_machine *machine);

@@ -184,6 +184,11 @@ static struct wsdbg_error *put(struct wsdbg_segment_map *map, uint64_t offset, c
     return NULL;
 }
 
+void wsdbg_segment_map_hold_exit(struct wsdbg_segment_map *map, uint64_t until_ns)
+{
+    wsdbg_error_destroy(put(map, offsetof(struct wsdbg_segment, hold_exit_until_ns), &until_ns, sizeof until_ns));
+}
+
 static size_t context_offset(uint32_t context)
 {
     return offsetof(struct wsdbg_segment, contexts) + context * sizeof(struct wsdbg_context_row);

@@ -36,6 +36,9 @@ struct wsdbg_error *wsdbg_segment_map_restore(struct wsdbg_segment_map *map, uin
 /* Makes the history that was put there the answer to `request`. */
 struct wsdbg_error *wsdbg_segment_map_answer(struct wsdbg_segment_map *map, uint32_t context, uint32_t request);
 bool wsdbg_segment_map_answered(const struct wsdbg_segment_map *map, uint32_t request);
+/* The process, should it come to its end, waits until then (CLOCK_MONOTONIC; 0 = no more), for a limited time.  WATCH
+ * only; trouble is none: it then does not wait. */
+void wsdbg_segment_map_hold_exit(struct wsdbg_segment_map *map, uint64_t until_ns);
 /* The words by which the process lets an inspector in, through a mapping of their own: wsdbg_door_close().  WATCH only.
  */
 struct wsdbg_error *wsdbg_segment_map_door(struct wsdbg_segment_map *map, struct wsdbg_door *out);

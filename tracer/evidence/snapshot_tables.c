@@ -50,7 +50,16 @@ static uint64_t blocked_since_ns(const struct wsdbg_tracker *tracker, uint32_t c
     return oldest_ns;
 }
 
-/* The marker says it, and where a full queue keeps markers out, or there are none, the threads that wait. */
+/* A marker that the observer has not asked about for a while: it is inside the driver itself, as when the driver stands
+ * still over an error of the GPU, or was kept from asking. */
+static bool is_lost(const struct wsdbg_marker_row *marker, uint64_t now_ns)
+{
+    const uint64_t asked_ns = marker->checked_ns > marker->recorded_ns ? marker->checked_ns : marker->recorded_ns;
+    return marker->recorded_ns && asked_ns + MARKER_FRESH_NS < now_ns;
+}
+
+/* The marker says it, and where a full queue or a capture keeps markers out, or nobody asks them, the threads that
+ * wait. */
 static void set_work(const struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker, uint32_t index,
                      struct wsdbg_context *out)
 {
@@ -61,7 +70,8 @@ static void set_work(const struct wsdbg_builder *builder, const struct wsdbg_tra
         out->done_launches = wsdbg_known_u64(marker.done_launches);
     if (!out->alive)
         return;
-    out->work_followed = marker.state == WSDBG_MARKER_WORKS;
+    out->work_followed = marker.state == WSDBG_MARKER_WORKS && !is_lost(&marker, builder->request->now_ns);
+    out->hidden_ns = known_unless_zero(out->work_followed ? 0 : marker.kept_out_ns);
     uint64_t since_ns = blocked_since_ns(tracker, index, out->work_followed);
     const bool fresh = marker.checked_ns && marker.checked_ns + MARKER_FRESH_NS >= builder->request->now_ns;
     if (marker.recorded_ns && fresh && (since_ns == 0 || marker.recorded_ns < since_ns))

@@ -118,6 +118,9 @@ enum {
     CORE_META_BYTES = 32
 };
 
+/* What a kept look has as its generator's name: when it was taken.  The format has room for seconds only. */
+#define CORE_LOOK_NAME "wsdbg, a look at "
+
 /* Of CORE_META_FLAGS: what the dump leaves out, as CUDA_COREDUMP_GENERATION_FLAGS asked. */
 enum { CORE_SKIPPED_SHARED = 1u << 2 };
 

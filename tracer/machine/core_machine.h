@@ -30,4 +30,9 @@ struct core_machine {
 
 extern const struct wsdbg_machine_ops core_machine_ops;
 
+/* core_meta.c: what the dump leaves out, flags of core_format.h; known only where it says so. */
+struct wsdbg_optional_u32 core_meta_skipped(struct core_file *file);
+/* When a kept look was taken, CLOCK_MONOTONIC; 0 = a dump of the driver's, which does not say. */
+uint64_t core_meta_time_ns(struct core_file *file);
+
 #endif

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "machine/core_machine.h"
 
@@ -408,21 +409,6 @@ static bool any(const struct reader *reader, enum core_section_kind kind)
     return count > 0;
 }
 
-/* Known only where the dump says so. */
-static struct wsdbg_optional_u32 skipped(struct reader *reader)
-{
-    size_t count;
-    struct core_row row = {.byte_count = CORE_META_BYTES};
-    unsigned char bytes[CORE_META_BYTES];
-    const struct core_section *section = core_file_sections(reader->file, CORE_META, &count);
-    if (!count || section->byte_count < sizeof bytes)
-        return (struct wsdbg_optional_u32){0};
-    struct wsdbg_error *error = core_file_read(reader->file, section, 0, bytes, sizeof bytes);
-    wsdbg_error_destroy(error);
-    row.bytes = bytes;
-    return error ? (struct wsdbg_optional_u32){0} : core_u32(row, CORE_META_FLAGS);
-}
-
 static void note_what_is_missing(struct reader *reader)
 {
     struct wsdbg_machine *base = reader->base;
@@ -443,7 +429,7 @@ static void note_what_is_missing(struct reader *reader)
     }
     if (!any(reader, CORE_SHARED))
         wsdbg_machine_note(base, "the core dump holds no shared memory, so no barrier's count is known%s",
-                           (skipped(reader).value & CORE_SKIPPED_SHARED)
+                           (core_meta_skipped(reader->file).value & CORE_SKIPPED_SHARED)
                                ? ": make it without skip_shared_memory in CUDA_COREDUMP_GENERATION_FLAGS"
                                : "");
     if (!any(reader, CORE_REGISTERS))
@@ -471,9 +457,11 @@ static struct wsdbg_error *read_machine(struct core_machine *machine, const char
         error = take_devices(&reader);
     if (!error)
         error = take_images(&reader);
-    if (!error)
-        note_what_is_missing(&reader);
-    return error;
+    if (error)
+        return error;
+    machine->base.time_ns = core_meta_time_ns(machine->file);
+    note_what_is_missing(&reader);
+    return NULL;
 }
 
 struct wsdbg_error *wsdbg_machine_open_core(const char *path, struct wsdbg_machine **out)

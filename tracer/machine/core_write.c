@@ -1,6 +1,8 @@
 /* core_write.c - a machine's rows, and what was read of it, as a GPU core dump; see machine.h and reads.h.
  *
  * Tables are written from the devices down, because a table is named by the number of the section that it became. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "machine/core_writer.h"
@@ -162,23 +164,38 @@ static void fill_warp(const struct wsdbg_machine *machine, const struct wsdbg_ma
     core_put_u32(row, CORE_WARP_EXITED, filled(warp->exited_lanes));
 }
 
+/* Those of the CTA's warps whose exited lanes are known, or those of which they are not: their rows end before them. */
+static struct wsdbg_error *write_some_warps(struct core_writer *writer, const struct wsdbg_machine_cta *cta,
+                                            struct core_place owner, bool exited)
+{
+    const struct wsdbg_machine_warp *warps = writer->machine->warps;
+    const uint32_t end = cta->warp_first + cta->warp_count;
+    struct core_rows table;
+    uint32_t number, row = 0;
+    struct wsdbg_error *error = core_out_begin_rows(
+        writer->out, shortened(writer->row_bytes->warp, CORE_WARP_EXITED, exited), cta->warp_count, &table);
+    for (uint32_t i = cta->warp_first; !error && i < end; i++)
+        if (warps[i].exited_lanes.known == exited)
+            fill_warp(writer->machine, &warps[i], core_out_add_row(&table));
+    if (!error)
+        error = core_out_end_rows(writer->out, CORE_WARPS, ".cudbg.wptbl", owner, &table, &number);
+    for (uint32_t i = cta->warp_first; !error && i < end; i++) {
+        if (warps[i].exited_lanes.known != exited)
+            continue;
+        writer->warps[i] = (struct core_place){number, row++};
+        error = write_lanes(writer, i);
+    }
+    return error;
+}
+
 static struct wsdbg_error *write_warps(struct core_writer *writer, const struct wsdbg_machine_cta *cta,
                                        struct core_place owner)
 {
-    struct core_rows table;
-    uint32_t number;
-    const bool exited = cta->warp_count && writer->machine->warps[cta->warp_first].exited_lanes.known;
-    struct wsdbg_error *error = core_out_begin_rows(
-        writer->out, shortened(writer->row_bytes->warp, CORE_WARP_EXITED, exited), cta->warp_count, &table);
-    for (uint32_t i = 0; !error && i < cta->warp_count; i++)
-        fill_warp(writer->machine, &writer->machine->warps[cta->warp_first + i], core_out_add_row(&table));
-    if (!error)
-        error = core_out_end_rows(writer->out, CORE_WARPS, ".cudbg.wptbl", owner, &table, &number);
-    for (uint32_t i = 0; !error && i < cta->warp_count; i++) {
-        writer->warps[cta->warp_first + i] = (struct core_place){number, i};
-        error = write_lanes(writer, cta->warp_first + i);
-    }
-    return error;
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        known += writer->machine->warps[cta->warp_first + i].exited_lanes.known;
+    struct wsdbg_error *error = known ? write_some_warps(writer, cta, owner, true) : NULL;
+    return error || known == cta->warp_count ? error : write_some_warps(writer, cta, owner, false);
 }
 
 static void fill_cta(const struct wsdbg_machine *machine, const struct wsdbg_machine_cta *cta, struct core_new_row row)
@@ -293,6 +310,25 @@ static struct wsdbg_error *write_devices(struct core_writer *writer)
     return error;
 }
 
+/* Looks at a program that stands still differ in nothing else. */
+static struct wsdbg_error *write_time(struct core_writer *writer)
+{
+    char name[sizeof CORE_LOOK_NAME + 32];
+    struct core_rows table;
+    uint32_t number;
+    uint64_t at;
+    if (!writer->machine->time_ns)
+        return NULL;
+    snprintf(name, sizeof name, CORE_LOOK_NAME "%" PRIu64 " ns", writer->machine->time_ns);
+    struct wsdbg_error *error = core_out_string(writer->out, name, &at);
+    if (!error)
+        error = core_out_begin_rows(writer->out, CORE_META_BYTES, 1, &table);
+    if (error)
+        return error;
+    core_put_u64(core_out_add_row(&table), CORE_META_GENERATOR_STRING, at);
+    return core_out_end_rows(writer->out, CORE_META, ".cudbg.meta", (struct core_place){0, 0}, &table, &number);
+}
+
 static struct wsdbg_error *write_all(struct core_writer *writer, const struct wsdbg_machine_reads *reads)
 {
     const struct wsdbg_machine *machine = writer->machine;
@@ -302,7 +338,9 @@ static struct wsdbg_error *write_all(struct core_writer *writer, const struct ws
     writer->lane_tables = core_out_block(writer->out, (machine->warp_count + 1) * sizeof *writer->lane_tables);
     if (!writer->grids || !writer->ctas || !writer->warps || !writer->lane_tables)
         return &wsdbg_error_no_memory;
-    struct wsdbg_error *error = write_devices(writer);
+    struct wsdbg_error *error = write_time(writer);
+    if (!error)
+        error = write_devices(writer);
     return error ? error : core_write_blocks(writer, reads);
 }
 

@@ -20,9 +20,14 @@ struct wsdbg_error *wsdbg_code_prepare(struct wsdbg_code *code, const struct wsd
 struct wsdbg_look;
 /* Reads what a verdict needs: one warp per distinct state in full, every barrier word that is waited on. */
 struct wsdbg_error *wsdbg_look_take(struct wsdbg_machine *machine, struct wsdbg_code *code, struct wsdbg_look **out);
-/* The same with another limit than 150 ms on the time that registers are read for. */
+/* How long registers are read for, from the first one on; what was not read by then is said in a note. */
+struct wsdbg_look_budget {
+    uint64_t states_ns; /* of one warp of each state: without it nothing is known of the state */
+    uint64_t rest_ns;   /* of other warps */
+};
+/* The same with another budget than 150 ms for all. */
 struct wsdbg_error *wsdbg_look_take_within(struct wsdbg_machine *machine, struct wsdbg_code *code,
-                                           uint64_t read_budget_ns, struct wsdbg_look **out);
+                                           struct wsdbg_look_budget budget, struct wsdbg_look **out);
 /* Says which process it was, so that its contexts are told from those of others with the same handles, as forked
  * processes have them. */
 void wsdbg_look_set_process(struct wsdbg_look *look, uint32_t process_id);

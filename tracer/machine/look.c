@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { READ_BUDGET_NS = 150000000 };
+enum { READ_NS = 150000000 };
 
 static void free_beside(struct wsdbg_looking *looking)
 {
@@ -25,8 +25,8 @@ static void free_beside(struct wsdbg_looking *looking)
 static struct wsdbg_error *look_at(struct wsdbg_looking *looking)
 {
     static struct wsdbg_error *(*const steps[])(struct wsdbg_looking *) = {
-        wsdbg_look_rows,  wsdbg_look_words,    wsdbg_look_reads,   wsdbg_look_states, wsdbg_look_families,
-        wsdbg_look_roles, wsdbg_look_barriers, wsdbg_look_reaches, wsdbg_look_code,
+        wsdbg_look_rows,  wsdbg_look_words,    wsdbg_look_reads,      wsdbg_look_states,  wsdbg_look_families,
+        wsdbg_look_roles, wsdbg_look_barriers, wsdbg_look_exceptions, wsdbg_look_reaches, wsdbg_look_code,
     };
     struct wsdbg_error *error = NULL;
     for (size_t i = 0; !error && i < sizeof steps / sizeof *steps; i++)
@@ -57,14 +57,13 @@ static struct wsdbg_error *finish(struct wsdbg_looking *looking, struct wsdbg_lo
 }
 
 struct wsdbg_error *wsdbg_look_take_within(struct wsdbg_machine *machine, struct wsdbg_code *code,
-                                           uint64_t read_budget_ns, struct wsdbg_look **out)
+                                           struct wsdbg_look_budget budget, struct wsdbg_look **out)
 {
     struct wsdbg_looking *looking = calloc(1, sizeof *looking);
     struct wsdbg_look *look = calloc(1, sizeof *look);
     struct wsdbg_error *error = &wsdbg_error_no_memory;
     if (looking && look) {
-        *looking = (struct wsdbg_looking){
-            .machine = machine, .code = code, .out = &look->found, .read_budget_ns = read_budget_ns};
+        *looking = (struct wsdbg_looking){.machine = machine, .code = code, .out = &look->found, .budget = budget};
         wsdbg_code_begin(code);
         error = look_at(looking);
         if (!error)
@@ -83,7 +82,7 @@ struct wsdbg_error *wsdbg_look_take_within(struct wsdbg_machine *machine, struct
 
 struct wsdbg_error *wsdbg_look_take(struct wsdbg_machine *machine, struct wsdbg_code *code, struct wsdbg_look **out)
 {
-    return wsdbg_look_take_within(machine, code, READ_BUDGET_NS, out);
+    return wsdbg_look_take_within(machine, code, (struct wsdbg_look_budget){READ_NS, READ_NS}, out);
 }
 
 void wsdbg_look_set_process(struct wsdbg_look *look, uint32_t process_id)

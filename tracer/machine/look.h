@@ -1,6 +1,6 @@
 /* look.h - the parts of one look at a machine, private to this room.  One file a part, in this order: look_rows (with
- * look_sites), look_reads (with look_operands), look_states, families, roles, look_barriers, reaches,
- * code.
+ * look_sites), look_reads (with look_operands), look_states, families, roles, look_barriers,
+ * look_exceptions, reaches, code.
  *
  * Every row of the snapshot that is being made has one of these beside it, at the same index.
  */
@@ -8,12 +8,13 @@
 #define WSDBG_MACHINE_LOOK_H
 
 #include "machine/code.h"
+#include "machine/interpret.h"
 #include "machine/wait_site.h"
 #include "machine/words.h"
 
 /* A row of capacity that grows with what it counts. */
 struct wsdbg_look_capacity {
-    size_t functions, sites, code, parts, barriers, accesses, reaches, excerpts, names;
+    size_t functions, sites, code, parts, barriers, accesses, reaches, excerpts, names, exceptions;
 };
 
 static inline uint64_t wsdbg_mix(uint64_t hash, uint64_t value)
@@ -57,7 +58,7 @@ struct wsdbg_look_warp {
     uint64_t alike;   /* equal for warps in the same state, as far as that is seen without registers */
     uint64_t wants;   /* what its lanes wait for: operands */
     bool needs_registers, asked, read; /* read: what its parts wait for needs no more */
-    bool leads; /* the first one of its state */
+    bool leads;                        /* the first one of its state */
     bool wants_known;
     uint32_t decides; /* part whose state is the warp's, WSDBG_NONE */
 };
@@ -105,7 +106,8 @@ struct wsdbg_looking {
         bool found;
         struct wsdbg_loop loop; /* its graph is NULL where there is nothing here */
     } loops[WSDBG_RECENT_LOOPS];
-    uint64_t read_budget_ns;
+    struct wsdbg_look_budget budget;
+    uint64_t exceptions_until_ns; /* registers are read for them; the clock is wsdbg_look_now_ns() */
     uint32_t warps_read;
 };
 
@@ -116,6 +118,7 @@ struct wsdbg_error *wsdbg_look_states(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_families(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_roles(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_barriers(struct wsdbg_looking *looking);
+struct wsdbg_error *wsdbg_look_exceptions(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_reaches(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_code(struct wsdbg_looking *looking);
 
@@ -137,8 +140,14 @@ struct wsdbg_error *wsdbg_look_word(struct wsdbg_looking *looking, uint32_t cta,
 struct wsdbg_error *wsdbg_look_loop(struct wsdbg_looking *looking, const struct wsdbg_graph *graph,
                                     uint32_t instruction, const struct wsdbg_loop **out);
 void wsdbg_look_forget_loops(struct wsdbg_looking *looking);
+/* CLOCK_MONOTONIC, for the limits on time. */
+uint64_t wsdbg_look_now_ns(void);
 /* Reads what the part waits for, with the registers of its first lane; needs none where the code alone says it. */
 struct wsdbg_error *wsdbg_look_operands(struct wsdbg_looking *looking, uint32_t part);
+/* The address that a memory operand names with the registers of a lane of a warp: 64 bits, or an offset in shared
+ * memory with its rank. */
+struct wsdbg_error *wsdbg_look_address(struct wsdbg_looking *looking, uint32_t warp, uint32_t lane,
+                                       const struct wsdbg_operand *operand, uint64_t *address, bool *known);
 /* The stance of a part, NULL where it does not stand in its grid's kernel.  Valid until the next call. */
 struct wsdbg_error *wsdbg_look_stance(struct wsdbg_looking *looking, uint32_t part, const struct wsdbg_stance **out);
 /* The family and stage of an mbarrier; false where it belongs to none. */

@@ -422,3 +422,29 @@ struct wsdbg_error *wsdbg_look_operands(struct wsdbg_looking *looking, uint32_t 
     row->seen = !lane.error && !has_none;
     return lane.error;
 }
+
+/* A pair of registers is an address of 64 bits, and what is added to it a pair of uniform ones. */
+static bool pair_address(struct lane *lane, const struct wsdbg_operand *operand, uint64_t *address)
+{
+    uint32_t low = 0, high = 0, uniform_low = 0, uniform_high = 0;
+    if (operand->number != WSDBG_RZ &&
+        (!general(lane, operand->number, &low) || !general(lane, operand->number + 1u, &high)))
+        return false;
+    if (operand->uniform != WSDBG_URZ &&
+        (!uniform(lane, operand->uniform, &uniform_low) || !uniform(lane, operand->uniform + 1u, &uniform_high)))
+        return false;
+    *address = ((uint64_t)high << 32 | low) + ((uint64_t)uniform_high << 32 | uniform_low) + (uint64_t)operand->value;
+    return true;
+}
+
+struct wsdbg_error *wsdbg_look_address(struct wsdbg_looking *looking, uint32_t warp, uint32_t lane_number,
+                                       const struct wsdbg_operand *operand, uint64_t *address, bool *known)
+{
+    struct lane lane = {.looking = looking, .warp = looking->warps[warp].machine, .lane = lane_number};
+    uint32_t offset = 0;
+    const bool is_pair = operand->kind == WSDBG_OPERAND_MEMORY && operand->registers == 2;
+    *known = is_pair ? pair_address(&lane, operand, address) : value_of(&lane, operand, &offset);
+    if (!is_pair)
+        *address = offset;
+    return lane.error;
+}

@@ -10,7 +10,7 @@
 #include "base/grow.h"
 #include "machine/look.h"
 
-static uint64_t now_ns(void)
+uint64_t wsdbg_look_now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -180,7 +180,7 @@ static bool is_its_turn(const struct wsdbg_looking *looking, uint32_t warp, enum
 static struct wsdbg_error *read_turn(struct wsdbg_looking *looking, enum turn turn, uint64_t deadline_ns)
 {
     struct wsdbg_error *error = NULL;
-    for (uint32_t i = 0; !error && i < looking->out->warp_count && now_ns() < deadline_ns; i++)
+    for (uint32_t i = 0; !error && i < looking->out->warp_count && wsdbg_look_now_ns() < deadline_ns; i++)
         if (is_its_turn(looking, i, turn))
             error = read_warp(looking, i);
     return error;
@@ -208,16 +208,39 @@ static void lend_operands(struct wsdbg_looking *looking, struct leader *leaders,
     }
 }
 
+/* A state of which no warp was read has nobody to take operands from: then a cause may not be told. */
+static void note_unread_states(struct wsdbg_looking *looking, const struct leader *leaders, size_t count)
+{
+    size_t late = 0, lacking = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct wsdbg_look_warp *leader = &looking->warps[leaders[i].warp];
+        late += !leader->asked;
+        lacking += leader->asked && !leader->read;
+    }
+    if (late)
+        wsdbg_machine_note(looking->machine,
+                           "the time to read registers was over before %zu of %zu groups of like warps were reached: "
+                           "what those wait for may not be known",
+                           late, count);
+    if (lacking && looking->warps_read)
+        wsdbg_machine_note(looking->machine,
+                           "the registers of %zu of %zu groups of like warps are not there: what those wait for may "
+                           "not be known",
+                           lacking, count);
+}
+
 static struct wsdbg_error *read_all(struct wsdbg_looking *looking, struct leader *leaders)
 {
-    const uint64_t deadline_ns = now_ns() + looking->read_budget_ns;
+    const uint64_t start_ns = wsdbg_look_now_ns();
     const size_t count = find_leaders(looking, leaders);
-    struct wsdbg_error *error = NULL;
-    for (enum turn turn = TURN_LEADERS; !error && turn < TURN_COUNT; turn++)
-        error = read_turn(looking, turn, deadline_ns);
-    if (!error)
-        lend_operands(looking, leaders, count);
-    return error;
+    struct wsdbg_error *error = read_turn(looking, TURN_LEADERS, start_ns + looking->budget.states_ns);
+    for (enum turn turn = TURN_THEIR_CTAS; !error && turn < TURN_COUNT; turn++)
+        error = read_turn(looking, turn, start_ns + looking->budget.rest_ns);
+    if (error)
+        return error;
+    lend_operands(looking, leaders, count);
+    note_unread_states(looking, leaders, count);
+    return NULL;
 }
 
 /* What is said by the code alone takes no time. */

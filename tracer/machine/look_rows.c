@@ -245,11 +245,12 @@ static struct wsdbg_error *add_parts(struct wsdbg_looking *looking, uint32_t gri
     return error;
 }
 
-static struct wsdbg_error *add_warp(struct wsdbg_looking *looking, uint32_t cta, uint32_t index, uint32_t machine_row)
+/* With machine_row WSDBG_NONE a warp that has exited, or of which nothing is known. */
+static struct wsdbg_error *add_warp(struct wsdbg_looking *looking, uint32_t cta, uint32_t index, uint32_t machine_row,
+                                    bool exited)
 {
     struct wsdbg_grid *grid = &looking->out->grids[looking->out->ctas[cta].grid];
     const uint32_t number = (uint32_t)looking->out->warp_count++;
-    const bool exited = machine_row == WSDBG_NONE;
     looking->warps[number] = (struct wsdbg_look_warp){.machine = machine_row, .decides = WSDBG_NONE};
     looking->out->warps[number] = (struct wsdbg_warp_row){
         .cta = cta,
@@ -263,30 +264,33 @@ static struct wsdbg_error *add_warp(struct wsdbg_looking *looking, uint32_t cta,
     };
     looking->out->ctas[cta].warp_count++;
     *(exited ? &grid->warps_exited : &grid->warps_live) += 1;
-    if (exited)
+    if (machine_row == WSDBG_NONE)
         return NULL;
     looking->out->warps[number].registers_held = looking->machine->warps[machine_row].registers;
     return add_parts(looking, looking->out->ctas[cta].grid, number);
 }
 
-/* The CTA's warps by index; one without a row has exited. */
+/* The CTA's warps by index; one without a row has exited, unless there is a row of which it is not known whose it is.
+ */
 static struct wsdbg_error *add_warps(struct wsdbg_looking *looking, uint32_t cta)
 {
     const struct wsdbg_machine *machine = looking->machine;
     const struct wsdbg_machine_cta *machine_row = &machine->ctas[looking->ctas[cta].machine];
     const uint32_t expected = looking->out->grids[looking->out->ctas[cta].grid].warps_per_cta;
     uint32_t rows[WSDBG_LOOK_WARPS_MAX];
+    bool all_known = true;
     memset(rows, 0xff, sizeof rows);
     for (uint32_t i = 0; i < machine_row->warp_count && machine_row->warp_first + i < machine->warp_count; i++) {
         const uint32_t row = machine_row->warp_first + i;
         const uint32_t index = wsdbg_machine_warp_index(machine, &machine->warps[row]);
         if (index < expected)
             rows[index] = row;
+        all_known = all_known && index != WSDBG_NONE;
     }
     struct wsdbg_error *error = NULL;
     looking->out->ctas[cta].warp_first = (uint32_t)looking->out->warp_count;
     for (uint32_t i = 0; !error && i < expected; i++)
-        error = add_warp(looking, cta, i, rows[i]);
+        error = add_warp(looking, cta, i, rows[i], rows[i] == WSDBG_NONE && all_known);
     return error;
 }
 

@@ -36,8 +36,11 @@ static uint32_t map_context(struct wsdbg_snapshot *to, const struct wsdbg_contex
 {
     for (uint32_t i = 0; i < to->context_count; i++)
         if (to->contexts[i].handle == context->handle &&
-            (context->process_id == 0 || to->contexts[i].process_id == context->process_id))
+            (context->process_id == 0 || to->contexts[i].process_id == context->process_id)) {
+            to->contexts[i].alive = to->contexts[i].alive && context->alive;
+            to->contexts[i].error = to->contexts[i].error ? to->contexts[i].error : context->error;
             return i;
+        }
     APPEND(to, contexts, context_count, 1, context, whole);
     return (uint32_t)to->context_count - 1;
 }
@@ -251,7 +254,7 @@ static uint32_t shifted(uint32_t row, size_t by)
 }
 
 struct bases {
-    size_t grids, ctas, warps, barriers, sites, accesses, parts, reaches, excerpts, code;
+    size_t grids, ctas, warps, barriers, sites, accesses, parts, reaches, excerpts, code, exceptions;
 };
 
 static void move_grids(struct wsdbg_snapshot *to, const struct bases *base, const struct maps *maps)
@@ -333,10 +336,20 @@ static void move_code(struct wsdbg_snapshot *to, const struct bases *base, const
     }
 }
 
+static void move_exceptions(struct wsdbg_snapshot *to, const struct bases *base)
+{
+    for (size_t i = base->exceptions; i < to->exception_count; i++) {
+        to->exceptions[i].warp += (uint32_t)base->warps;
+        to->exceptions[i].site = shifted(to->exceptions[i].site, base->sites);
+        to->exceptions[i].barrier = shifted(to->exceptions[i].barrier, base->barriers);
+    }
+}
+
 static bool add_rows(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *found, const struct maps *maps)
 {
-    const struct bases base = {to->grid_count,   to->cta_count,  to->warp_count,  to->barrier_count, to->site_count,
-                               to->access_count, to->part_count, to->reach_count, to->excerpt_count, to->code_count};
+    const struct bases base = {to->grid_count,    to->cta_count,    to->warp_count,     to->barrier_count,
+                               to->site_count,    to->access_count, to->part_count,     to->reach_count,
+                               to->excerpt_count, to->code_count,   to->exception_count};
     bool whole = true;
     APPEND(to, grids, grid_count, found->grid_count, found->grids, &whole);
     APPEND(to, ctas, cta_count, found->cta_count, found->ctas, &whole);
@@ -348,6 +361,7 @@ static bool add_rows(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *fou
     APPEND(to, reaches, reach_count, found->reach_count, found->reaches, &whole);
     APPEND(to, excerpts, excerpt_count, found->excerpt_count, found->excerpts, &whole);
     APPEND(to, code, code_count, found->code_count, found->code, &whole);
+    APPEND(to, exceptions, exception_count, found->exception_count, found->exceptions, &whole);
     APPEND(to, notes, note_count, found->note_count, found->notes, &whole);
     if (!whole)
         return false;
@@ -355,6 +369,7 @@ static bool add_rows(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *fou
     move_warps(to, found, &base, maps);
     move_barriers(to, found, &base, maps);
     move_code(to, &base, maps);
+    move_exceptions(to, &base);
     return true;
 }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NOTES_MAX = 256 };
+enum { NOTES_MAX = 256, EXCEPTION_MOST = 0xffff }; /* the driver's have two digits */
 
 void wsdbg_machine_deinit(struct wsdbg_machine *machine)
 {
@@ -42,4 +42,19 @@ uint32_t wsdbg_machine_warp_index(const struct wsdbg_machine *machine, const str
     const uint64_t row = (uint64_t)lane->thread[2] * grid->block[1] + lane->thread[1];
     const uint64_t linear = row * grid->block[0] + lane->thread[0];
     return linear / WSDBG_MACHINE_LANES < 64 ? (uint32_t)(linear / WSDBG_MACHINE_LANES) : WSDBG_NONE;
+}
+
+uint32_t wsdbg_machine_exception(const struct wsdbg_machine_warp *warp, uint32_t lane)
+{
+    const uint32_t number = warp->valid_lanes >> lane & 1 ? warp->lanes[lane].exception : 0;
+    return number <= EXCEPTION_MOST ? number : 0;
+}
+
+bool wsdbg_machine_has_exception(const struct wsdbg_machine *machine)
+{
+    for (size_t i = 0; i < machine->warp_count; i++)
+        for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES; lane++)
+            if (wsdbg_machine_exception(&machine->warps[i], lane))
+                return true;
+    return false;
 }

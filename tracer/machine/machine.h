@@ -70,6 +70,7 @@ struct wsdbg_machine_warp {
     uint32_t valid_lanes, active_lanes;
     struct wsdbg_optional_u64 error_pc;
     struct wsdbg_optional_u32 registers; /* a thread, now: after setmaxnreg */
+    /* What the convergence hardware says, lanes' states with it: live not asked for where all lanes are active. */
     struct wsdbg_optional_u32 exited_lanes;
     bool barriers_known;
     uint32_t barriers[WSDBG_MACHINE_BARRIERS]; /* lanes that B0..B15 wait for */
@@ -117,6 +118,11 @@ void wsdbg_machine_deinit(struct wsdbg_machine *machine);
 void wsdbg_machine_note(struct wsdbg_machine *machine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Linear thread index / 32 of the warp in its CTA, from the first valid lane; WSDBG_NONE where the grid is not known. */
 uint32_t wsdbg_machine_warp_index(const struct wsdbg_machine *machine, const struct wsdbg_machine_warp *warp);
+
+/* n of the CUDA_EXCEPTION_n that the GPU reported of a lane; 0 = none, or no number of one. */
+uint32_t wsdbg_machine_exception(const struct wsdbg_machine_warp *warp, uint32_t lane);
+/* Whether it reported one of any. */
+bool wsdbg_machine_has_exception(const struct wsdbg_machine *machine);
 
 /* Opens a GPU core dump, plain or gzip'd.  BAD_INPUT and VERSION name what, where and why. */
 struct wsdbg_error *wsdbg_machine_open_core(const char *path, struct wsdbg_machine **out);

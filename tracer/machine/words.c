@@ -93,6 +93,7 @@ struct wsdbg_mbarrier_word wsdbg_mbarrier_word(uint64_t word)
         .expected = -(uint32_t)(word >> 1) & 0xfffff,
         .missing_bytes = bytes & 0x100000 ? (int32_t)(0x200000 - bytes) : -(int32_t)bytes,
     };
-    out.is_valid = !(word & 1) && !(word >> 42 & 1) && out.expected && out.pending <= out.expected;
+    const bool is_locked = word >> 42 & 1, is_spent = out.pending == 0 && out.missing_bytes > 0;
+    out.is_valid = !(word & 1) && (!is_locked || is_spent) && out.expected && out.pending <= out.expected;
     return out;
 }

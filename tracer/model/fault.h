@@ -9,8 +9,17 @@
 /* "unspecified launch failure" for 719; NULL = an error without words here. */
 const char *wsdbg_cuda_error_words(int32_t error);
 
+/* "illegal address" for 14: of CUDA_EXCEPTION_<code> (cudadebugger.h, CUDA 13); NULL = none that is known. */
+const char *wsdbg_exception_words(uint32_t code);
+
+/* Of the `error` of a context, whichever of the two it is. */
+const char *wsdbg_fault_words(int32_t error);
+
 /* Which of its process's contexts this one is, from 0. */
 uint32_t wsdbg_context_number(const struct wsdbg_snapshot *snapshot, size_t context);
+
+/* Contexts that an error ended. */
+size_t wsdbg_fault_count(const struct wsdbg_snapshot *snapshot);
 
 /* One sentence about a context whose error is not 0. */
 void wsdbg_fault_sentence(const struct wsdbg_snapshot *snapshot, size_t context, char out[WSDBG_FAULT_BYTES]);

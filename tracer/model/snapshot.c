@@ -106,6 +106,7 @@ void wsdbg_snapshot_deinit(struct wsdbg_snapshot *snapshot)
     free(snapshot->parts);
     free(snapshot->code);
     free(snapshot->excerpts);
+    free(snapshot->exceptions);
     free(snapshot->looks);
     free(snapshot->notes);
     if (snapshot->before)
@@ -165,6 +166,7 @@ struct wsdbg_error *wsdbg_snapshot_copy(const struct wsdbg_snapshot *snapshot, s
     COPY(parts, part_count);
     COPY(code, code_count);
     COPY(excerpts, excerpt_count);
+    COPY(exceptions, exception_count);
     COPY(looks, look_count);
     COPY(notes, note_count);
 #undef COPY

@@ -61,13 +61,15 @@ struct wsdbg_context {
     struct wsdbg_optional_u32 sm_count;
     struct wsdbg_optional_u32 compute_capability;
     bool alive;
-    int32_t error;          /* CUresult that ended it, 0 = none */
+    int32_t error;          /* CUresult that ended it, 0 = none; below 0: not known which, but that the GPU reported
+                               CUDA_EXCEPTION_<-error>, as a core dump tells */
     struct wsdbg_optional_u64 state_age_ns; /* with an error: from the last copy of the slots to the first look at it */
     uint32_t history_depth; /* 0 = history off */
     bool history_read;      /* the warps' histories were copied for this snapshot */
     uint64_t gpu_now_ns;
     bool work_followed;     /* whether what it was given to do gets done is seen: */
     struct wsdbg_optional_u64 unfinished_ns; /* something that it was given before this moment is not done */
+    struct wsdbg_optional_u64 hidden_ns; /* since then stream captures keep from being seen whether it is */
     struct wsdbg_optional_u64 done_launches; /* its launches with lower sequence numbers are done */
 };
 
@@ -173,6 +175,22 @@ struct wsdbg_part {
     struct wsdbg_optional_u32 width_bytes;
     struct wsdbg_optional_u64 value;   /* last seen there */
     bool seen; /* its operands were read; false: taken from a warp in the same state */
+};
+
+/* An error that the GPU reported of a warp.  Not in the session's file: what is to be said of it is in a finding. */
+struct wsdbg_exception {
+    uint32_t warp;
+    uint32_t code;      /* CUDA_EXCEPTION_<code> */
+    uint32_t lanes;     /* of which it was reported; all of a warp, as mostly, tell nothing of a thread */
+    bool thread_known;  /* one alone was at the instruction: */
+    uint32_t thread[3];
+    uint64_t pc;        /* of the instruction, or where the thread stands */
+    bool exact;         /* the instruction's; false: it is that one or one before it */
+    uint32_t site;      /* of that PC */
+    uint8_t access;     /* exact, an mbarrier's: enum wsdbg_access_kind of sass/access_kind.h; else 0 */
+    uint32_t barrier;   /* ... which, as far as registers say: index in barriers, WSDBG_NONE */
+    bool remote;        /* ... that of a CTA which is not to be seen any more */
+    struct wsdbg_optional_u64 address; /* exact, of global or generic memory: what it names */
 };
 
 /* Registers or memory as they were, for the session's file. */
@@ -290,6 +308,7 @@ struct wsdbg_snapshot {
     struct wsdbg_part *parts;          size_t part_count;  /* ordered by warp */
     struct wsdbg_code_row *code;       size_t code_count;  /* ordered by function, then offset; each once */
     struct wsdbg_excerpt *excerpts;    size_t excerpt_count;
+    struct wsdbg_exception *exceptions; size_t exception_count; /* ordered by warp */
     struct wsdbg_look_row *looks;      size_t look_count;  /* oldest first; those this snapshot rests on */
     struct wsdbg_snapshot *before;     /* what the look before the newest one saw, of the first process that was looked
                                           at, to compare with; its tables are the first rows of this one's.  NULL =

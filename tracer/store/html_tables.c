@@ -134,7 +134,7 @@ static void warps_row(const struct wsdbg_report *r, const struct wsdbg_report_wa
     cell(out, text);
     wsdbg_members_text(&w->members, text, sizeof text);
     cell(out, text);
-    wsdbg_report_role_text(w, text, sizeof text);
+    wsdbg_report_role_beside_warps(w, text, sizeof text);
     cell(out, text);
     fprintf(out, "<td class=\"state mono\">%s</td>", wsdbg_warp_state_name(w->state));
     wsdbg_report_wait_text(w, text, sizeof text);
@@ -294,7 +294,8 @@ static void end_facts(const struct wsdbg_report *r, FILE *out)
     snprintf(text, sizeof text, "%d", r->exit_status);
     fact(out, "Exit status", text);
     wsdbg_duration_text(r->duration_ns, duration, sizeof duration);
-    fact(out, "Ran for", duration);
+    if (wsdbg_report_was_watched(r))
+        fact(out, "Ran for", duration);
     if (r->verdict_delay_ns.known) {
         wsdbg_duration_text(r->verdict_delay_ns.value, duration, sizeof duration);
         snprintf(text, sizeof text, "%s after the stall", duration);
@@ -319,7 +320,8 @@ void wsdbg_html_session(const struct wsdbg_report *r, FILE *out)
     fact(out, "Observer", r->observer);
     fact(out, "Evidence", r->evidence);
     snprintf(text, sizeof text, "after %g s without progress", r->stall_seconds);
-    fact(out, "Stall", text);
+    if (wsdbg_report_was_watched(r))
+        fact(out, "Stall", text);
     if (r->has_snapshot)
         snprintf(text, sizeof text, "%" PRIu64 ", of %zu functions", r->launches_total, r->function_count);
     fact(out, "Launches", r->has_snapshot ? text : NULL);

@@ -85,8 +85,8 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      NULL},
     {"odd-ctas", "Which warps are not where the same warp of most other CTAs is?",
      "When some CTAs of a grid hang and others do not, or one of many is different.",
-     "WITH place AS (SELECT *, coalesce(state, '') || '|' || coalesce(barrier, '') || '|' || coalesce(stage, '') "
-     "|| '|' || coalesce(parity, '') AS spot FROM warp_named), "
+     "WITH place AS (SELECT *, coalesce(state, '?') || coalesce(' ' || barrier, '') "
+     "|| coalesce(' stage ' || stage, '') || coalesce(' parity ' || parity, '') AS spot FROM warp_named), "
      "counted AS (SELECT *, count(*) OVER (PARTITION BY grid_id, warp, spot) AS ctas FROM place) "
      "SELECT kernel, cta_x, cta_y, cta_z, warp, role, state, barrier, stage, parity, iteration, most_are, in_ctas "
      "FROM (SELECT *, first_value(spot) OVER crowd AS most_are, first_value(ctas) OVER crowd AS in_ctas FROM counted "

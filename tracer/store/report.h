@@ -85,7 +85,7 @@ struct wsdbg_report_grid {
 /* A context that an error of the GPU ended. */
 struct wsdbg_report_fault {
     uint32_t process_id, context; /* number in its process */
-    int32_t error;                /* CUresult */
+    int32_t error;                /* as in struct wsdbg_context */
     char device_name[96];
     struct wsdbg_optional_u64 state_age_ns;
     char sentence[WSDBG_FAULT_BYTES];
@@ -207,6 +207,8 @@ void wsdbg_report_members_text(const struct wsdbg_members *members, char *out, s
 void wsdbg_report_cta_text(uint32_t count, const uint32_t *cta, char *out, size_t bytes);
 /* "producer", "role 3", "?" */
 void wsdbg_report_role_text(const struct wsdbg_report_warps *warps, char *out, size_t bytes);
+/* The same for where the warps are named beside it: "-" for a role of which only its warps are known ("warps 0-3"). */
+void wsdbg_report_role_beside_warps(const struct wsdbg_report_warps *warps, char *out, size_t bytes);
 /* "empty[0] parity 1", "named barrier 3", "asks 232, holds 168 registers", "last: wgmma issue"; "" for warps that left.
  */
 void wsdbg_report_wait_text(const struct wsdbg_report_warps *warps, char *out, size_t bytes);

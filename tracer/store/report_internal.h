@@ -15,6 +15,9 @@ void wsdbg_report_place(const struct wsdbg_report *report, uint32_t site, char o
 struct wsdbg_error *wsdbg_report_fold_warps(const struct wsdbg_snapshot *snapshot, struct wsdbg_report *report);
 struct wsdbg_error *wsdbg_report_fold_barriers(const struct wsdbg_snapshot *snapshot, struct wsdbg_report *report);
 
+/* Whether somebody waited for a stall; a core dump is only read. */
+bool wsdbg_report_was_watched(const struct wsdbg_report *report);
+
 /* "2.1 s", "85 ms", "12 us" */
 void wsdbg_duration_text(uint64_t duration_ns, char *out, size_t bytes);
 

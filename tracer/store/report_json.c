@@ -94,6 +94,7 @@ static json_t *kernel_name(const char *symbol)
 
 static json_t *session_json(const struct wsdbg_report *r)
 {
+    const bool watched = wsdbg_report_was_watched(r);
     json_t *s = json_object();
     json_object_set_new(s, "command", text_or_null(r->command));
     json_object_set_new(s, "wsdbg_version", text_or_null(r->wsdbg_version));
@@ -102,12 +103,12 @@ static json_t *session_json(const struct wsdbg_report *r)
     json_object_set_new(s, "evidence", text_or_null(r->evidence));
     json_object_set_new(s, "hostname", text_or_null(r->hostname));
     json_object_set_new(s, "started_unix_ns", number(r->started_unix_ns));
-    json_object_set_new(s, "stall_seconds", json_real(r->stall_seconds));
+    json_object_set_new(s, "stall_seconds", watched ? json_real(r->stall_seconds) : json_null());
     json_object_set_new(s, "ended", json_boolean(r->ended));
     json_object_set_new(s, "exit_status", r->ended ? json_integer(r->exit_status) : json_null());
     json_object_set_new(s, "hang", r->ended ? json_boolean(r->ended_hang) : json_null());
     json_object_set_new(s, "outcome", text_or_null(r->outcome));
-    json_object_set_new(s, "duration_ns", r->ended ? number(r->duration_ns) : json_null());
+    json_object_set_new(s, "duration_ns", r->ended && watched ? number(r->duration_ns) : json_null());
     json_object_set_new(s, "verdict_delay_ns", u64_or_null(r->verdict_delay_ns));
     return s;
 }
@@ -207,7 +208,7 @@ static json_t *grids_json(const struct wsdbg_report *r)
         json_object_set_new(row, "warps_live", json_integer(g->warps_live));
         json_object_set_new(row, "warps_exited", json_integer(g->warps_exited));
         json_object_set_new(row, "running", json_boolean(g->running));
-        json_object_set_new(row, "context_error", g->context_error ? json_integer(g->context_error) : json_null());
+        json_object_set_new(row, "context_error", g->context_error > 0 ? json_integer(g->context_error) : json_null());
         json_object_set_new(row, "launch", launch_json(&g->launch));
         json_array_append_new(array, row);
     }
@@ -223,8 +224,9 @@ static json_t *faults_json(const struct wsdbg_report *r)
         json_object_set_new(row, "process_id", json_integer(f->process_id));
         json_object_set_new(row, "context", json_integer(f->context));
         json_object_set_new(row, "device", text_or_null(f->device_name));
-        json_object_set_new(row, "error", json_integer(f->error));
-        json_object_set_new(row, "words", text_or_null(wsdbg_cuda_error_words(f->error)));
+        json_object_set_new(row, "error", f->error > 0 ? json_integer(f->error) : json_null());
+        json_object_set_new(row, "exception", f->error < 0 ? json_integer(-(json_int_t)f->error) : json_null());
+        json_object_set_new(row, "words", text_or_null(wsdbg_fault_words(f->error)));
         json_object_set_new(row, "state_age_ns", u64_or_null(f->state_age_ns));
         json_object_set_new(row, "sentence", text_or_null(f->sentence));
         json_array_append_new(array, row);

@@ -125,7 +125,7 @@ static struct warp_columns measure(const struct wsdbg_report *r, uint32_t grid)
         columns.cta = larger(columns.cta, text);
         wsdbg_report_members_text(&w->members, text, sizeof text);
         columns.members = larger(columns.members, text);
-        wsdbg_report_role_text(w, text, sizeof text);
+        wsdbg_report_role_beside_warps(w, text, sizeof text);
         columns.role = larger(columns.role, text);
         columns.state = larger(columns.state, wsdbg_warp_state_name(w->state));
     }
@@ -158,12 +158,12 @@ void wsdbg_report_warp_lines(const struct wsdbg_report *r, uint32_t grid, bool c
         }
         wsdbg_report_cta_text(w->cta_count, w->cta, cta, sizeof cta);
         wsdbg_report_members_text(&w->members, members, sizeof members);
-        wsdbg_report_role_text(w, role, sizeof role);
+        wsdbg_report_role_beside_warps(w, role, sizeof role);
         char *detail = detail_text(w);
         const int pad = columns.role - (int)wsdbg_text_width(role) + (int)strlen(role);
         const char *tint = !colour ? NULL : wsdbg_warp_state_waits(w->state) ? "33" : "2";
-        wsdbg_report_line(out, tint, "  %-*s  %-*s  %-*s  %-*s  %s", columns.cta, cta, columns.members, members,
-                          pad, role, columns.state, wsdbg_warp_state_name(w->state), detail ? detail : "");
+        wsdbg_report_line(out, tint, "  %-*s  %-*s  %-*s  %-*s  %s", columns.cta, cta, columns.members, members, pad,
+                          role, columns.state, wsdbg_warp_state_name(w->state), detail ? detail : "");
         free(detail);
         part_lines(r, w, out);
         printed++;

@@ -38,15 +38,16 @@ static void kernel_text(const char *symbol, char *out, size_t bytes)
 static void findings_block(const struct wsdbg_report *r, bool colour, FILE *out)
 {
     const struct wsdbg_report_finding *first = &r->findings[0];
-    wsdbg_report_line(out,
-                      !colour                         ? NULL
-                      : r->hang || r->fault_count > 0 ? "1;31"
-                                                      : "1;33",
-                      "%s: %s (%s)",
-                      r->hang              ? "HANG"
-                      : r->fault_count > 0 ? "FAULT"
-                                           : "STALL",
-                      wsdbg_cause_name(first->cause), wsdbg_confidence_name(first->confidence));
+    const bool fault = !r->hang && r->fault_count > 0;
+    const char *colours = !colour ? NULL : r->hang || fault ? "1;31" : "1;33";
+    if (fault && first->cause == WSDBG_CAUSE_UNKNOWN)
+        wsdbg_report_line(out, colours, "FAULT: UNKNOWN (the GPU says where, nothing says why)");
+    else
+        wsdbg_report_line(out, colours, "%s: %s (%s)",
+                          r->hang ? "HANG"
+                          : fault ? "FAULT"
+                                  : "STALL",
+                          wsdbg_cause_name(first->cause), wsdbg_confidence_name(first->confidence));
     wsdbg_report_wrap(out, NULL, "  ", first->sentence);
     if (first->fix[0])
         wsdbg_report_wrap(out, colour ? "32" : NULL, "Fix: ", first->fix);
@@ -223,8 +224,7 @@ static const char *looked_text(const struct wsdbg_look_row *looks, size_t count,
     return out;
 }
 
-/* A core dump is only read: nobody waited for a stall. */
-static bool was_watched(const struct wsdbg_report *r)
+bool wsdbg_report_was_watched(const struct wsdbg_report *r)
 {
     return r->stall_seconds > 0;
 }
@@ -239,10 +239,10 @@ static void session_lines(const struct wsdbg_report *r, FILE *out)
         snprintf(delay, sizeof delay, ", verdict %s after the stall", duration);
     }
     wsdbg_duration_text(r->duration_ns, duration, sizeof duration);
-    if (r->ended && was_watched(r))
+    if (r->ended && wsdbg_report_was_watched(r))
         wsdbg_report_line(out, NULL, "Ended:   %s, status %d, after %s%s", or_unknown(r->outcome), r->exit_status,
                           duration, delay);
-    if (was_watched(r))
+    if (wsdbg_report_was_watched(r))
         wsdbg_report_line(out, NULL, "Session: device %s, observer %s, evidence %s, stall after %g s",
                           or_unknown(r->device), or_unknown(r->observer), or_unknown(r->evidence), r->stall_seconds);
     else
@@ -260,7 +260,8 @@ void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FI
     if (report->diagnosed && report->finding_count > 0)
         findings_block(report, colour, out);
     else if (report->diagnosed && report->fault_count == 0)
-        wsdbg_report_line(out, heading(colour), was_watched(report) ? "STALL: no cause found" : "No cause found");
+        wsdbg_report_line(out, heading(colour),
+                          wsdbg_report_was_watched(report) ? "STALL: no cause found" : "No cause found");
     else if (report->diagnosed)
         wsdbg_report_line(out, heading(colour), "FAULT: no cause found");
     else

@@ -62,6 +62,24 @@ void wsdbg_report_role_text(const struct wsdbg_report_warps *w, char *out, size_
         snprintf(out, bytes, "?");
 }
 
+/* "warp 3", "warps 0-3": what a role is called of which the code tells no more. */
+static bool is_called_by_warps(const char *role)
+{
+    unsigned first, last;
+    int end = -1;
+    if (sscanf(role, "warps %u-%u%n", &first, &last, &end) < 2)
+        sscanf(role, "warp %u%n", &first, &end);
+    return end > 0 && role[end] == '\0';
+}
+
+void wsdbg_report_role_beside_warps(const struct wsdbg_report_warps *w, char *out, size_t bytes)
+{
+    if (is_called_by_warps(w->role_name))
+        snprintf(out, bytes, "-");
+    else
+        wsdbg_report_role_text(w, out, bytes);
+}
+
 static void poll_text(const struct wsdbg_report_warps *w, char *out, size_t bytes)
 {
     char value[48] = "?", width[32] = "";

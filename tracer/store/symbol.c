@@ -1,8 +1,11 @@
-/* symbol.c - see symbol.h.  Understands _Z [N] (length name [I…E])* [E]; anything else stays mangled.
+/* symbol.c - see symbol.h.  Understands _Z [N] (length name [I…E])* [E], the last [I… cut off in names of full length
+ * (those of CUTLASS's kernels have thousands of characters); anything else stays mangled.
  *
  * Names come from images and dumps of unknown origin: a whole demangler expands their substitutions, of which some
  * dozens give a text that never ends.  This reads a name once, from left to right. */
 #include "store/symbol.h"
+
+#include "model/snapshot.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -99,7 +102,7 @@ static const char *skip_local_namespace(const char *at)
     return is_local && length <= strlen(end) ? end + length : NULL;
 }
 
-static bool demangle(const char *at, char *out, size_t bytes)
+static bool demangle(const char *at, bool may_be_cut, char *out, size_t bytes)
 {
     if (strncmp(at, "_Z", 2) != 0)
         return false;
@@ -120,6 +123,10 @@ static bool demangle(const char *at, char *out, size_t bytes)
         if (*at == 'I') {
             strncat(out, "<…>", bytes - strlen(out) - 1);
             at = nested ? skip_arguments(at) : at;
+            if (!at && may_be_cut) {
+                out[strlen(out) - 1] = '\0'; /* the arguments stay open */
+                return true;
+            }
         }
     } while (at && nested && *at != 'E');
     return at && !first;
@@ -128,8 +135,9 @@ static bool demangle(const char *at, char *out, size_t bytes)
 void wsdbg_symbol_name(const char *symbol, char *out, size_t bytes)
 {
     /* ptxas calls a function that it keeps with one caller $caller$function. */
+    const bool may_be_cut = strlen(symbol) + 1 >= sizeof((struct wsdbg_function *)NULL)->name;
     const char *last = *symbol == '$' ? strrchr(symbol, '$') + 1 : symbol;
     char name[512] = "";
-    const bool done = demangle(last, name, sizeof name);
+    const bool done = demangle(last, may_be_cut, name, sizeof name);
     snprintf(out, bytes, "%s", done ? name : last);
 }

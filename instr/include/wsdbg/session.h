@@ -172,7 +172,8 @@ struct wsdbg_activity_row {
 /* The door to the GPU's own state: the driver lets a process of wsdbg's (the inspector) stop and read the GPU when the
  * traced process asks it to.  wsdbg writes the upper half, `request` last, and wakes its futex; a thread of the observer
  * that sleeps there otherwise does what is asked, fills the lower half, `done` last, and wakes that.  Once attached it
- * detaches by itself when the inspector is gone or `lease_until_ns` has passed, so that the GPU never stays stopped. */
+ * detaches by itself when the inspector is gone or `lease_until_ns` has passed; then the door is open for another
+ * inspector, which resumes what the first one had stopped. */
 enum wsdbg_door_command {
     WSDBG_DOOR_PROBE = 1, /* say what is in the way, change nothing */
     WSDBG_DOOR_ATTACH,    /* let the inspector in */
@@ -202,7 +203,8 @@ struct wsdbg_door_row {
     uint32_t request;        /* number << 8 | enum wsdbg_door_command; the number counts up */
     uint32_t inspector_pid;
     uint32_t revision;       /* of the interface that the inspector speaks */
-    uint32_t stopped_devices; /* bit n: the inspector may have stopped device n, as the driver numbers them for debuggers */
+    uint32_t stopped_devices; /* bit n: an inspector may have stopped device n (the driver's number for debuggers), and none
+                                 has resumed it since */
     uint64_t lease_until_ns; /* CLOCK_MONOTONIC */
     uint64_t reserved1[5];
 
@@ -221,7 +223,7 @@ WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_door_row) == 128 + WSDBG_TEXT_BYTES, "do
  * flight means that something the context was given before `recorded_ns` is not done; at `checked_ns` it was not. */
 enum wsdbg_marker_state {
     WSDBG_MARKER_NONE,    /* nobody follows the context */
-    WSDBG_MARKER_STARTED, /* somebody does, and has not put an event down yet */
+    WSDBG_MARKER_STARTED, /* somebody does, and has not put an event down yet, or cannot now */
     WSDBG_MARKER_WORKS,
     WSDBG_MARKER_FAILED   /* the driver cannot; a note says why */
 };
@@ -232,7 +234,9 @@ struct wsdbg_marker_row {
     uint64_t launches;    /* entries of the launch table that had begun when the newest was recorded */
     uint64_t done_launches; /* ... when the newest that has passed was: those are done */
     uint32_t state;       /* enum wsdbg_marker_state */
-    uint32_t reserved[5];
+    uint32_t reserved;
+    uint64_t kept_out_ns; /* since when stream captures keep events away from launches that nobody follows; 0 = none do */
+    uint32_t reserved_too[2];
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_marker_row) == 64, "marker layout");
 
@@ -273,7 +277,9 @@ struct wsdbg_segment {
     uint64_t launch_count;    /* launches ever, also those that left the ring */
     uint64_t activity_count;
     uint64_t lost_rows;       /* rows not recorded because a table was full */
-    uint64_t reserved[8];
+    uint64_t hold_exit_until_ns; /* wsdbg's: a GPU core dump of the process is being written, so that exit() is to wait
+                                    for it, ten seconds at most; CLOCK_MONOTONIC, renewed while wsdbg waits, 0 = not */
+    uint64_t reserved[7];
 
     struct wsdbg_context_row contexts[WSDBG_CONTEXT_ROWS];
     struct wsdbg_module_row modules[WSDBG_MODULE_ROWS];

@@ -9,6 +9,7 @@
  * FAKE_CUDA_LOG=file    one line per call: "name result"
  * FAKE_CUDA_FAIL_AT=n   the n-th call (from 1) fails with error 999 and does nothing
  * FAKE_CUDA_FAIL=name, FAKE_CUDA_HANG=name, FAKE_CUDA_CRASH=name   that call fails, never returns, kills the process
+ * FAKE_CUDA_ONCE=file   only the process that removes the file hangs or is killed
  * FAKE_CUDA_THUNKS=1    cuGetProcAddress gives addresses that are not exported
  */
 #include <fcntl.h>
@@ -49,13 +50,20 @@ static int is_asked(const char *variable, const char *name)
     return asked && strcmp(asked, name) == 0;
 }
 
+static int is_in_trouble(const char *variable, const char *name)
+{
+    const char *once = getenv("FAKE_CUDA_ONCE");
+    return is_asked(variable, name) && (!once || unlink(once) == 0);
+}
+
 int fake_enter(const char *name)
 {
     const char *fail_at = getenv("FAKE_CUDA_FAIL_AT");
     int call = atomic_fetch_add(&calls, 1) + 1;
-    while (is_asked("FAKE_CUDA_HANG", name))
-        pause();
-    if (is_asked("FAKE_CUDA_CRASH", name))
+    if (is_in_trouble("FAKE_CUDA_HANG", name))
+        for (;;)
+            pause();
+    if (is_in_trouble("FAKE_CUDA_CRASH", name))
         raise(SIGKILL);
     return (fail_at && call == atoi(fail_at)) || is_asked("FAKE_CUDA_FAIL", name) ? 999 : 0;
 }

@@ -1,7 +1,8 @@
 /* fake_debug.c - the debug interface of the fake libcuda: the traced program's side (exported variables, attach,
  * detach) and the inspector's (a function table), joined by a file that FAKE_DEBUG_STATE names.
  *
- * FAKE_CUDA_FAIL_AT, FAKE_CUDA_FAIL, FAKE_CUDA_HANG, FAKE_CUDA_CRASH   as for every call; names as in the table
+ * FAKE_CUDA_FAIL_AT, FAKE_CUDA_FAIL, FAKE_CUDA_HANG, FAKE_CUDA_CRASH, FAKE_CUDA_ONCE   as for every call; names as in
+ *                             the table
  * FAKE_DEBUG_VERSION=major.minor.revision   what it says it speaks (13.0.163)
  * FAKE_DEBUG_ORDER=10,1,7     kinds of the events of an attach, in this order
  * FAKE_DEBUG_TAKEN=1          another tool is in the program: the attach does not come up
@@ -87,19 +88,17 @@ EXPORT void cudbgApiAttach(void)
         start_helper(helper);
 }
 
-/* What a debugger that died had stopped runs again only if it is named. */
+/* As the driver's: what a debugger that died had stopped stays so, also when it is named in the mask. */
 EXPORT void cudbgApiDetach(void)
 {
     fake_log("cudbgApiDetach", fake_enter("cudbgApiDetach"));
     cudbgResumeForAttachDetach = 3;
-    if (cudbgDetachSuspendedDevicesMask & 1)
-        gpu()->suspended = 0;
     gpu()->attached = 0;
 }
 
 /* ---- the inspector's table ---- */
 
-static int initialized, complete;
+static int initialized, complete, stopped_here;
 static int pending[16], pending_count, pending_at; /* kinds of events to come */
 
 /* 0, or the error of a call that was asked to fail. */
@@ -149,6 +148,7 @@ static uint32_t debug_suspendDevice(uint32_t device)
     if (!initialized || !complete || device != 0 || !gpu()->attached)
         return 0x1;
     gpu()->suspended = 1;
+    stopped_here = 1;
     gpu()->suspensions++;
     return 0;
 }
@@ -157,7 +157,10 @@ static uint32_t debug_resumeDevice(uint32_t device)
 {
     ENTER("resumeDevice");
     NEED_SUSPENDED();
+    if (!stopped_here) /* whoever resumes has stopped it: what another debugger left is stopped once more first */
+        return WSDBG_DEBUG_RUNNING_DEVICE;
     gpu()->suspended = 0;
+    stopped_here = 0;
     return device == 0 ? 0 : 0xb;
 }
 
@@ -234,7 +237,8 @@ static uint32_t debug_getNumWarps(uint32_t device, uint32_t *count)
     return 0;
 }
 
-/* Slots 1, 3 and 6 hold the third, the first and the second warp. */
+/* Slots 1, 3 and 6 hold the third, the first and the second warp: its lanes go apart, all go on, stand together but for
+ * one that has gone ahead into a barrier. */
 static const uint32_t slots[FAKE_DEBUG_WARPS] = {1, 3, 6}, warp_in_slot[8] = {[1] = 2, [3] = 0, [6] = 1};
 
 static uint32_t debug_readValidWarps(uint32_t device, uint32_t sm, uint64_t *mask)
@@ -256,11 +260,11 @@ static uint32_t debug_readWarpState(uint32_t device, uint32_t sm, uint32_t warp,
     out->grid_id = FAKE_DEBUG_GRID;
     out->block[0] = FAKE_DEBUG_SMS - 1 - sm;
     out->valid_lanes = 0xffffffff;
-    out->active_lanes = 1;
+    out->active_lanes = warp_in_slot[warp] == 0 ? out->valid_lanes : 1;
     out->cluster_size[0] = 2;
     out->cluster_size[1] = out->cluster_size[2] = 1;
     for (uint32_t lane = 0; lane < 32; lane++) {
-        out->lanes[lane].pc = FAKE_DEBUG_CODE + 16 * lane;
+        out->lanes[lane].pc = FAKE_DEBUG_CODE + (warp_in_slot[warp] == 2 ? 16 * lane : 0);
         out->lanes[lane].thread[0] = warp_in_slot[warp] * 32 + lane;
     }
     return 0;
@@ -280,11 +284,13 @@ static uint32_t debug_getCbuWarpState(uint32_t device, uint32_t sm, uint64_t war
 {
     ENTER("getCbuWarpState");
     NEED_SUSPENDED();
-    (void)device, (void)sm, (void)warps;
+    (void)device, (void)sm;
+    if (count != (uint32_t)__builtin_popcountll(warps))
+        return 0x1;
     memset(out, 0, count * sizeof *out);
-    for (uint32_t i = 0; i < count; i++)
-        out[i].barriers[2] = 0xf0u + i;
-    return count == FAKE_DEBUG_WARPS ? 0 : 0x1;
+    for (; warps; warps &= warps - 1, out++)
+        out->barriers[2] = 0xf0u + (uint32_t)__builtin_ctzll(warps);
+    return 0;
 }
 
 static uint32_t debug_getGridInfo(uint32_t device, uint64_t grid_id, struct wsdbg_debug_grid *out)

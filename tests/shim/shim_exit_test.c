@@ -1,0 +1,86 @@
+/* shim_exit_test.c - a program's exit waits while wsdbg says that a GPU core dump of it is being written, and no
+ * longer; on the fake libcuda. */
+#include "harness.h"
+
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS UINT64_C(1000000)
+#define FOR_EVER UINT64_MAX
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* A program that waits at its end, with this word in its segment. */
+static uint64_t *start(struct run *run, uint64_t hold_until_ns)
+{
+    *run =
+        (struct run){.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "plain", .environment = {"APP_WAITS=1"}};
+    run_start(run);
+    run_wait_line(run, "ready");
+    struct wsdbg_segment *segment = (struct wsdbg_segment *)segment_of(run->pid);
+    assert_non_null(segment);
+    __atomic_store_n(&segment->hold_exit_until_ns, hold_until_ns, __ATOMIC_RELEASE);
+    return &segment->hold_exit_until_ns;
+}
+
+static void end(struct run *run)
+{
+    run_finish(run);
+    assert_exit(run, 0);
+    assert_string_equal(run->errors, "");
+    segment_remove(run->pid);
+}
+
+static bool has_ended(const struct run *run)
+{
+    siginfo_t info = {0};
+    assert_int_equal(waitid(P_PID, (id_t)run->pid, &info, WEXITED | WNOHANG | WNOWAIT), 0);
+    return info.si_pid == run->pid;
+}
+
+static void exit_waits_until_the_dump_is_there(void **state)
+{
+    (void)state;
+    struct run run;
+    uint64_t *hold = start(&run, FOR_EVER);
+    close(run.in);
+    run.in = -1;
+    usleep(300000); /* it would have been gone long ago */
+    assert_false(has_ended(&run));
+    __atomic_store_n(hold, 0, __ATOMIC_RELEASE);
+    end(&run);
+}
+
+/* A wsdbg that was killed renews the word no more. */
+static void exit_waits_no_longer_than_was_said(void **state)
+{
+    (void)state;
+    struct run run;
+    start(&run, now_ns() + 100 * MS);
+    end(&run);
+}
+
+/* Not for ever, whatever the word says. */
+static void exit_comes_in_the_end(void **state)
+{
+    (void)state;
+    struct run run;
+    start(&run, FOR_EVER);
+    end(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exit_waits_until_the_dump_is_there),
+        cmocka_unit_test(exit_waits_no_longer_than_was_said),
+        cmocka_unit_test(exit_comes_in_the_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_texts);
+}

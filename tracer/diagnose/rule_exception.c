@@ -1,0 +1,272 @@
+/* rule_exception.c - the GPU stopped a warp for an error, and says where: the kernel died, it did not hang.
+ *
+ * Reads: exceptions, the words of mbarriers, the code that led to where warps stand.  Adds: TX_SHARED_BARRIER or
+ * DOUBLE_ARRIVE for an arrival on a phase whose count is spent, PEER_EXITED for an arrival in a CTA that has left, else
+ * UNKNOWN, which says what the GPU says.
+ *
+ * An arrival that finds the count of its phase spent while bytes are still on their way locks the mbarrier (bit 42 of
+ * its word) and is reported as CUDA_EXCEPTION_4 at the arrival itself (measured on an H200, driver 580); newer drivers
+ * have CUDA_EXCEPTION_31 for it.  Which of the arrivals is the one too many nobody can say: likely, never proven.
+ */
+#include <inttypes.h>
+
+#include "diagnose/code_say.h"
+#include "diagnose/rules.h"
+#include "model/fault.h"
+
+enum {
+    ILLEGAL_INSTRUCTION = 4,
+    CLUSTER_BLOCK_NOT_PRESENT = 18,
+    ARRIVE = 31,
+    BLOCK_NOT_PRESENT = 34,
+    LOCK_BIT = 42,
+    TOLD = 6
+};
+
+static uint32_t local_warp(const struct wsdbg_case *c, uint32_t warp)
+{
+    uint32_t w = 0;
+    while (w + 1 < c->warp_count && c->warps[w] != warp)
+        w++;
+    return w;
+}
+
+/* The exceptions of one of the case's warps; there may be very many of others. */
+static const struct wsdbg_exception *exceptions_of(const struct wsdbg_case *c, uint32_t w, size_t *count)
+{
+    const struct wsdbg_exception *rows = c->snapshot->exceptions;
+    size_t first = 0, end = c->snapshot->exception_count;
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (rows[middle].warp < c->warps[w])
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    *count = 0;
+    while (first + *count < c->snapshot->exception_count && rows[first + *count].warp == c->warps[w])
+        ++*count;
+    return rows + first;
+}
+
+static bool is_arrival(const struct wsdbg_exception *e)
+{
+    return e->access && WSDBG_KINDS_ARRIVAL >> e->access & 1;
+}
+
+/* Such an arrival came to it. */
+static bool is_locked(const struct wsdbg_case *c, uint32_t barrier, struct wsdbg_word *word)
+{
+    return wsdbg_word_of(c, barrier, word) && word->pending == 0 && word->bytes > 0 &&
+           c->snapshot->barriers[barrier].word.known && c->snapshot->barriers[barrier].word.value >> LOCK_BIT & 1;
+}
+
+static bool may_name(const struct wsdbg_case *c, const struct wsdbg_exception *e, uint32_t barrier)
+{
+    for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
+        const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
+        if (access->grid == c->grid && access->site == e->site && access->kind == e->access &&
+            wsdbg_access_match(c, access, barrier) >= WSDBG_MATCH_MAY)
+            return true;
+    }
+    return false;
+}
+
+/* Where registers do not tell: the one barrier of the warp's CTA that the instruction may name and that is locked. */
+static uint32_t locked_barrier(const struct wsdbg_case *c, const struct wsdbg_exception *e)
+{
+    uint32_t found = WSDBG_NONE;
+    struct wsdbg_word word;
+    for (uint32_t i = 0; i < c->snapshot->barrier_count; i++) {
+        if (c->snapshot->barriers[i].cta != c->snapshot->warps[e->warp].cta || !is_locked(c, i, &word) ||
+            !may_name(c, e, i))
+            continue;
+        if (found != WSDBG_NONE)
+            return WSDBG_NONE;
+        found = i;
+    }
+    return found;
+}
+
+/* *barrier is the one that it arrived on. */
+static bool finds_count_spent(const struct wsdbg_case *c, const struct wsdbg_exception *e, uint32_t *barrier)
+{
+    struct wsdbg_word word;
+    if ((e->code != ILLEGAL_INSTRUCTION && e->code != ARRIVE) || !is_arrival(e) || e->remote)
+        return false;
+    *barrier = e->barrier != WSDBG_NONE ? e->barrier : locked_barrier(c, e);
+    return *barrier != WSDBG_NONE && is_locked(c, *barrier, &word);
+}
+
+static bool finds_nobody(const struct wsdbg_exception *e)
+{
+    return (e->code == CLUSTER_BLOCK_NOT_PRESENT || e->code == BLOCK_NOT_PRESENT) && is_arrival(e) && e->remote;
+}
+
+/* "thread (32,0,0) of CTA (0,0,0)", or "CTA (0,0,0)" where no single one is known */
+static struct wsdbg_phrase say_thread(const struct wsdbg_case *c, const struct wsdbg_exception *e)
+{
+    struct wsdbg_phrase phrase = {""};
+    const struct wsdbg_cta *cta = &c->snapshot->ctas[c->snapshot->warps[e->warp].cta];
+    char thread[48] = "";
+    if (e->thread_known)
+        wsdbg_print(thread, sizeof thread, "thread (%u,%u,%u) of ", e->thread[0], e->thread[1], e->thread[2]);
+    wsdbg_print(phrase.text, sizeof phrase.text, "%sCTA (%u,%u,%u)", thread, cta->x, cta->y, cta->z);
+    return phrase;
+}
+
+/* "CUDA_EXCEPTION_14 (illegal address)" */
+static struct wsdbg_phrase say_code(const struct wsdbg_exception *e)
+{
+    struct wsdbg_phrase phrase = {""};
+    const char *words = wsdbg_exception_words(e->code);
+    wsdbg_print(phrase.text, sizeof phrase.text, "CUDA_EXCEPTION_%u%s%s%s", e->code, words ? " (" : "",
+                words ? words : "", words ? ")" : "");
+    return phrase;
+}
+
+/* " at waits.cu:212 (SYNCS.ARRIVE...)" */
+static struct wsdbg_phrase say_place(const struct wsdbg_case *c, const struct wsdbg_exception *e)
+{
+    struct wsdbg_phrase phrase = {""};
+    const struct wsdbg_site *site = wsdbg_snapshot_site(c->snapshot, e->site);
+    const char *before = e->exact ? "at" : "at or before";
+    if (!site)
+        wsdbg_print(phrase.text, sizeof phrase.text, " %s 0x%" PRIx64, before, e->pc);
+    else
+        wsdbg_print(phrase.text, sizeof phrase.text, " %s %.80s%s%.56s%s", before, wsdbg_say_place(c, e->site).text,
+                    site->instruction[0] ? " (" : "", site->instruction, site->instruction[0] ? ")" : "");
+    return phrase;
+}
+
+static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct wsdbg_exception *e, uint32_t barrier,
+                                   enum wsdbg_cause cause, enum wsdbg_confidence confidence)
+{
+    const struct wsdbg_warp_row *warp = &c->snapshot->warps[e->warp];
+    struct wsdbg_finding *finding = wsdbg_case_find(c, cause, confidence, warp->cta, barrier);
+    if (finding)
+        finding->role = warp->role;
+    return finding;
+}
+
+static bool announces_bytes(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
+{
+    uint32_t count;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
+        const bool comes = reaches[i].after == 2 || (reaches[i].before_known && reaches[i].before_least > 0);
+        if (access && access->kind == WSDBG_ACCESS_ARRIVE_EXPECT && comes &&
+            wsdbg_access_match(c, access, barrier) >= WSDBG_MATCH_MAY)
+            return true;
+    }
+    return false;
+}
+
+/* Warps of the CTA that have arrived with bytes on the barrier, or come to where they do. */
+static struct wsdbg_warp_set with_bytes(const struct wsdbg_case *c, const struct wsdbg_exception *e, uint32_t barrier)
+{
+    struct wsdbg_warp_set warps = {0};
+    if (e->access != WSDBG_ACCESS_ARRIVE_EXPECT)
+        return warps;
+    wsdbg_set_add(&warps, local_warp(c, e->warp));
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->cta == c->snapshot->barriers[barrier].cta && announces_bytes(c, w, barrier))
+            wsdbg_set_add(&warps, w);
+    return warps;
+}
+
+static void say_spent(struct wsdbg_case *c, const struct wsdbg_exception *e, uint32_t barrier)
+{
+    const struct wsdbg_warp_set warps = with_bytes(c, e, barrier);
+    struct wsdbg_word word;
+    const bool shared = wsdbg_word_of(c, barrier, &word) && wsdbg_set_count(&warps) > word.expected;
+    struct wsdbg_finding *finding = begin(
+        c, e, barrier, shared ? WSDBG_CAUSE_TX_SHARED_BARRIER : WSDBG_CAUSE_DOUBLE_ARRIVE, WSDBG_CONFIDENCE_LIKELY);
+    if (!finding)
+        return;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s arrived on %s%s when the count of its phase was spent: it is initialised for %u arrival%s, which had "
+        "been made, and %lld bytes were still missing. For that the GPU stopped it, in %s, with %s.",
+        wsdbg_say_warp(c, local_warp(c, e->warp)).text, wsdbg_say_object(c, barrier).text, say_place(c, e).text,
+        word.expected, word.expected == 1 ? "" : "s", (long long)word.bytes, say_thread(c, e).text, say_code(e).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                shared ? "Initialise %s for as many arrivals as warps announce bytes on it, or give each of them a "
+                         "barrier of its own."
+                       : "Arrive on %s only as often in a phase as it is initialised for, or initialise it for every "
+                         "arrival.",
+                wsdbg_say_family(c, barrier).text);
+    if (shared)
+        wsdbg_evidence_text(c, finding, "%s arrive with bytes on it", wsdbg_say_warps(c, &warps).text);
+}
+
+static void say_nobody(struct wsdbg_case *c, const struct wsdbg_exception *e)
+{
+    struct wsdbg_finding *finding = begin(c, e, WSDBG_NONE, WSDBG_CAUSE_PEER_EXITED, WSDBG_CONFIDENCE_LIKELY);
+    if (!finding)
+        return;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s arrived%s on an mbarrier of another CTA of its cluster, which is not there any more. For that the GPU "
+        "stopped it, in %s, with %s.",
+        wsdbg_say_warp(c, local_warp(c, e->warp)).text, say_place(c, e).text, say_thread(c, e).text, say_code(e).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "End the kernel with a cluster barrier, so that no CTA leaves while others still arrive in it.");
+}
+
+/* What the GPU says and no more. */
+static void say_unknown(struct wsdbg_case *c, const struct wsdbg_exception *e)
+{
+    char address[64] = "", object[192] = "";
+    struct wsdbg_finding *finding = begin(c, e, e->barrier, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE);
+    if (!finding)
+        return;
+    if (e->address.known)
+        wsdbg_print(address, sizeof address, ", which names the address 0x%" PRIx64, e->address.value);
+    if (e->barrier != WSDBG_NONE)
+        wsdbg_print(object, sizeof object, ", an %s on %s",
+                    e->access == WSDBG_ACCESS_WAIT ? "mbarrier wait" : "mbarrier operation",
+                    wsdbg_say_object(c, e->barrier).text);
+    wsdbg_print(finding->sentence, sizeof finding->sentence, "the GPU stopped %s, in %s, with %s%s%s%s.",
+                wsdbg_say_warp(c, local_warp(c, e->warp)).text, say_thread(c, e).text, say_code(e).text,
+                say_place(c, e).text, address, object);
+}
+
+static void tell(struct wsdbg_case *c, uint32_t barrier)
+{
+    struct wsdbg_finding *finding = c->finding_count ? &c->findings[c->finding_count - 1] : NULL;
+    for (uint32_t w = 0, told = 0; w < c->warp_count && told < TOLD; w++) {
+        size_t count;
+        const struct wsdbg_exception *rows = exceptions_of(c, w, &count);
+        for (size_t i = 0; i < count && told < TOLD; i++, told++) {
+            const struct wsdbg_phrase place = wsdbg_say_place(c, rows[i].site);
+            wsdbg_evidence_text(c, finding, "CUDA_EXCEPTION_%u in %s%s%s", rows[i].code, say_thread(c, &rows[i]).text,
+                                place.text[0] ? " at " : "", place.text);
+        }
+    }
+    wsdbg_tell_word(c, finding, barrier);
+}
+
+void wsdbg_rule_exception(struct wsdbg_case *c)
+{
+    const struct wsdbg_exception *first = NULL, *known = NULL;
+    uint32_t barrier = WSDBG_NONE;
+    for (uint32_t w = 0; w < c->warp_count && c->snapshot->exception_count && !known; w++) {
+        size_t count;
+        const struct wsdbg_exception *rows = exceptions_of(c, w, &count);
+        first = !first && count ? rows : first;
+        for (size_t i = 0; i < count && !known; i++)
+            if (finds_count_spent(c, &rows[i], &barrier) || finds_nobody(&rows[i]))
+                known = &rows[i];
+    }
+    if (!first)
+        return;
+    if (!known)
+        say_unknown(c, first);
+    else if (finds_nobody(known))
+        say_nobody(c, known);
+    else
+        say_spent(c, known, barrier);
+    tell(c, known && !finds_nobody(known) ? barrier : first->barrier);
+}

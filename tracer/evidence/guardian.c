@@ -1,0 +1,107 @@
+/* guardian.c - see guardian.h.
+ *
+ * Reads: whether inspector, wsdbg and program live, the inspector's area, the door's words.
+ * Writes: in a rescue what an inspector writes; libcuda is loaded only then.
+ */
+#include "evidence/guardian.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "evidence/inspector_child.h"
+
+enum {
+    ATTENTION_MS = 250, /* how often it is looked whether the inspector should have left */
+    TRIES = 3,
+    TRY_SECONDS = 10 /* more than the waits of one: 4 s for the door, 2.5 s for the attach, 3 s to leave */
+};
+/* An attach that was under way and the way out of it. */
+#define OVERDUE_NS (WSDBG_INSPECTOR_ATTACH_NS + WSDBG_INSPECTOR_LEAVE_NS)
+#define SHUT_NS 4000000000ull /* where the program cannot follow the inspector its lease of 3 s must run out */
+#define STOPPED_AT_MOST_NS 1000000000ull
+
+/* ---- watching ---- */
+
+static bool has_ended(int process)
+{
+    struct pollfd poller = {.fd = process, .events = POLLIN};
+    return poll(&poller, 1, 0) != 0;
+}
+
+static bool is_inside(const struct wsdbg_guarded *guarded)
+{
+    return __atomic_load_n(&guarded->area->inside, __ATOMIC_ACQUIRE) != 0;
+}
+
+static uint32_t stopped_devices(const struct wsdbg_door *door)
+{
+    return __atomic_load_n(&door->row->stopped_devices, __ATOMIC_ACQUIRE);
+}
+
+static bool should_leave(const struct wsdbg_guarded *guarded)
+{
+    const bool shut = __atomic_load_n(&guarded->door.row->state, __ATOMIC_ACQUIRE) <= WSDBG_DOOR_SHUT;
+    return getppid() != guarded->wsdbg || (shut && is_inside(guarded));
+}
+
+/* True when the inspector has ended, false when the program has. */
+static bool wait_for_end(const struct wsdbg_guarded *guarded)
+{
+    struct pollfd pollers[] = {{.fd = guarded->inspector, .events = POLLIN},
+                               {.fd = guarded->door.process, .events = POLLIN}};
+    uint64_t overdue_ns = UINT64_MAX;
+    while (wsdbg_door_alive(&guarded->door) && !has_ended(guarded->inspector)) {
+        const uint64_t now_ns = wsdbg_door_now_ns();
+        if (!should_leave(guarded))
+            overdue_ns = UINT64_MAX;
+        else if (overdue_ns == UINT64_MAX)
+            overdue_ns = now_ns + OVERDUE_NS;
+        else if (now_ns >= overdue_ns)
+            syscall(SYS_pidfd_send_signal, guarded->inspector, SIGKILL, NULL, 0);
+        poll(pollers, 2, ATTENTION_MS);
+    }
+    return wsdbg_door_alive(&guarded->door);
+}
+
+/* ---- rescuing ---- */
+
+/* True when nothing of the program is stopped any more. */
+static bool rescue_once(struct wsdbg_inspection *in)
+{
+    struct wsdbg_inspector_reply reply = {0};
+    wsdbg_door_wait_shut(in->door, wsdbg_door_now_ns() + SHUT_NS);
+    wsdbg_inspect_attach(in, WSDBG_INSPECTOR_ATTACH_NS, &reply);
+    if (reply.failed)
+        return false;
+    wsdbg_inspect_suspend(in, STOPPED_AT_MOST_NS, &reply);
+    wsdbg_inspect_resume(in);
+    wsdbg_inspect_leave(in);
+    return !reply.failed && stopped_devices(in->door) == 0;
+}
+
+/* With rows of its own: wsdbg may still look at the inspector's. */
+static void rescue(const struct wsdbg_door *door)
+{
+    static struct wsdbg_inspection in; /* the driver keeps a pointer to `wake` */
+    void *area = mmap(NULL, WSDBG_INSPECTOR_AREA_BYTES, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (area == MAP_FAILED)
+        return;
+    in = (struct wsdbg_inspection){.door = door, .area = area, .wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+    bool freed = false;
+    for (int i = 0; !freed && i < TRIES && wsdbg_door_alive(door); i++) {
+        alarm(TRY_SECONDS); /* each try its own: to be killed between suspend and resume is what leaves a GPU stopped */
+        freed = rescue_once(&in);
+        alarm(0);
+    }
+}
+
+void wsdbg_guardian_watch(const struct wsdbg_guarded *guarded)
+{
+    if (wait_for_end(guarded) && (is_inside(guarded) || stopped_devices(&guarded->door)))
+        rescue(&guarded->door);
+}

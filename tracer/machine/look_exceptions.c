@@ -1,0 +1,252 @@
+/* look_exceptions.c - errors that the GPU reported of warps: which instruction it was, and what that was to work on.
+ *
+ * Reads: lanes' exceptions, error PCs, and registers of the lanes they were reported of.  Writes: snapshot.exceptions,
+ * what ended each context, and what was read as excerpts.
+ *
+ * Mostly an error is reported of all lanes of a warp, whichever it was; those that were at the instruction are the
+ * active ones whose guard holds.  A warp may go on for a few instructions before it is stopped: an operand, or a guard,
+ * is known only where none of those between the instruction and the lane's counter, in one straight line, wrote a
+ * register of it.  Registers are read for so long as those of warps that only add to a state are: where the GPU stands
+ * still for it, an error of all its warps must not use up the look.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "machine/look.h"
+
+/* What ends a context is known also where its warps have no rows. */
+static void end_contexts(struct wsdbg_looking *looking)
+{
+    const struct wsdbg_machine *machine = looking->machine;
+    for (size_t i = 0; i < machine->warp_count; i++) {
+        const struct wsdbg_machine_warp *warp = &machine->warps[i];
+        const uint32_t grid = warp->cta < machine->cta_count ? machine->ctas[warp->cta].grid : WSDBG_NONE;
+        const uint32_t context = grid < machine->grid_count ? machine->grids[grid].context : WSDBG_NONE;
+        for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES && context < looking->out->context_count; lane++) {
+            struct wsdbg_context *row = &looking->out->contexts[context];
+            if (row->error == 0 && wsdbg_machine_exception(warp, lane)) {
+                row->error = -(int32_t)wsdbg_machine_exception(warp, lane);
+                row->alive = false;
+            }
+        }
+    }
+}
+
+/* How far the lane with this counter is behind the place, in one straight line; false where it is not. */
+static bool passed_since(const struct wsdbg_code_place *place, uint64_t pc, uint32_t *passed)
+{
+    const struct wsdbg_graph *graph = place->function->graph;
+    const struct wsdbg_block *block = wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, place->instruction));
+    const uint64_t from = wsdbg_code_address(place);
+    const uint64_t count = pc >= from ? (pc - from) / WSDBG_INSTRUCTION_BYTES : UINT64_MAX;
+    *passed = (uint32_t)count;
+    return count <= block->first + block->count - place->instruction;
+}
+
+static bool still_holds(const struct wsdbg_code_place *place, const struct wsdbg_operand *operand, uint32_t passed)
+{
+    for (uint32_t i = place->instruction; i < place->instruction + passed; i++)
+        if (wsdbg_writes_operand(wsdbg_graph_instruction(place->function->graph, i), operand))
+            return false;
+    return true;
+}
+
+/* Whether the lane executed the instruction, as far as its guard tells. */
+static struct wsdbg_error *is_guard_open(struct wsdbg_looking *looking, uint32_t machine_warp, uint32_t lane,
+                                         const struct wsdbg_code_place *place, uint32_t passed, bool *open, bool *known)
+{
+    const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(place->function->graph, place->instruction);
+    const struct wsdbg_operand guard = {.kind = WSDBG_OPERAND_PREDICATE, .number = instruction->guard, .registers = 1};
+    uint32_t mask = 0;
+    *open = *known = instruction->guard == WSDBG_PT;
+    if (*known || instruction->guard_is_uniform || !still_holds(place, &guard, passed))
+        return NULL;
+    struct wsdbg_error *error = looking->machine->ops->predicates(looking->machine, machine_warp, lane, &mask, known);
+    *open = !error && *known && (mask >> instruction->guard & 1) != instruction->guard_is_negated;
+    return error;
+}
+
+/* Of the lanes that the error was reported of, those that were at the instruction; 0 = not known. */
+static struct wsdbg_error *find_lanes(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,
+                                      uint32_t machine_warp, uint32_t reported, uint32_t *lanes)
+{
+    const struct wsdbg_machine_warp *warp = &looking->machine->warps[machine_warp];
+    struct wsdbg_error *error = NULL;
+    bool all_known = true;
+    *lanes = 0;
+    for (uint32_t lane = 0; !error && all_known && lane < WSDBG_MACHINE_LANES; lane++) {
+        uint32_t passed;
+        bool open = false;
+        if (!(reported & warp->active_lanes & warp->valid_lanes & UINT32_C(1) << lane))
+            continue;
+        all_known = passed_since(place, warp->lanes[lane].pc, &passed);
+        if (all_known)
+            error = is_guard_open(looking, machine_warp, lane, place, passed, &open, &all_known);
+        *lanes |= (uint32_t)open << lane;
+    }
+    *lanes = all_known ? *lanes : 0;
+    return error;
+}
+
+static const struct wsdbg_access *access_at(const struct wsdbg_look_grid *grid, const struct wsdbg_code_place *place)
+{
+    for (size_t i = 0; grid->kernel && grid->kernel->function == place->function && i < grid->kernel->access_count; i++)
+        if (grid->kernel->accesses[i].instruction == place->instruction)
+            return &grid->kernel->accesses[i];
+    return NULL;
+}
+
+static uint32_t barrier_at(const struct wsdbg_snapshot *out, uint32_t cta, uint32_t offset)
+{
+    for (uint32_t i = 0; i < out->barrier_count; i++)
+        if (out->barriers[i].cta == cta && out->barriers[i].kind == WSDBG_BARRIER_MBARRIER &&
+            out->barriers[i].shared_offset.known && out->barriers[i].shared_offset.value == offset)
+            return i;
+    return WSDBG_NONE;
+}
+
+static bool names_global_memory(const struct wsdbg_instruction *instruction)
+{
+    switch (instruction->operation) {
+    case WSDBG_OP_LD:
+    case WSDBG_OP_LDG:
+    case WSDBG_OP_ST:
+    case WSDBG_OP_STG:
+    case WSDBG_OP_ATOM:
+    case WSDBG_OP_ATOMG:
+    case WSDBG_OP_RED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What the operand names in all of the lanes alike. */
+static struct wsdbg_error *find_address(struct wsdbg_looking *looking, uint32_t warp,
+                                        const struct wsdbg_code_place *place, uint32_t lanes,
+                                        struct wsdbg_optional_u64 *out)
+{
+    const struct wsdbg_operand *operand =
+        wsdbg_memory_operand(wsdbg_graph_instruction(place->function->graph, place->instruction));
+    const struct wsdbg_machine_warp *machine_warp = &looking->machine->warps[looking->warps[warp].machine];
+    struct wsdbg_error *error = NULL;
+    bool alike = operand && lanes;
+    for (uint32_t left = lanes; !error && alike && left; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        uint64_t address = 0;
+        uint32_t passed;
+        alike = passed_since(place, machine_warp->lanes[lane].pc, &passed) && still_holds(place, operand, passed);
+        if (alike)
+            error = wsdbg_look_address(looking, warp, lane, operand, &address, &alike);
+        alike = alike && (!out->known || out->value == address);
+        *out = wsdbg_known_u64(address);
+    }
+    out->known = !error && alike;
+    return error;
+}
+
+/* The mbarrier by the lanes' registers, or by the code alone where that names one. */
+static void find_barrier(const struct wsdbg_looking *looking, const struct wsdbg_access *access,
+                         struct wsdbg_optional_u64 address, struct wsdbg_exception *row)
+{
+    const uint32_t cta = looking->out->warps[row->warp].cta;
+    if (address.known) {
+        const uint32_t target = wsdbg_look_target(looking, cta, (uint32_t)address.value);
+        if (target != WSDBG_NONE)
+            row->barrier = barrier_at(looking->out, target, (uint32_t)address.value & WSDBG_OFFSET_MASK);
+        else if ((uint32_t)address.value >> WSDBG_RANK_SHIFT < looking->out->ctas[cta].cluster_size)
+            row->remote = true;
+        else
+            row->access = 0; /* it names no CTA that there ever was */
+    } else if (access->address.known && access->address.count == 1 && !access->is_any_rank) {
+        row->barrier = barrier_at(looking->out, cta, (uint32_t)access->address.base & WSDBG_OFFSET_MASK);
+    }
+}
+
+/* What the instruction at an exact place was to work on, and which thread was there. */
+static struct wsdbg_error *find_object(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,
+                                       struct wsdbg_exception *row)
+{
+    const uint32_t machine_warp = looking->warps[row->warp].machine;
+    const struct wsdbg_look_grid *grid = &looking->grids[looking->out->ctas[looking->out->warps[row->warp].cta].grid];
+    const struct wsdbg_access *access = access_at(grid, place);
+    struct wsdbg_optional_u64 address = {0};
+    const bool in_time = wsdbg_look_now_ns() < looking->exceptions_until_ns;
+    uint32_t lanes = 0;
+    struct wsdbg_error *error = in_time ? find_lanes(looking, place, machine_warp, row->lanes, &lanes) : NULL;
+    if (!error && in_time)
+        error = find_address(looking, row->warp, place, lanes, &address);
+    if (error)
+        return error;
+    if (lanes && !(lanes & (lanes - 1))) {
+        const struct wsdbg_machine_warp *warp = &looking->machine->warps[machine_warp];
+        memcpy(row->thread, warp->lanes[__builtin_ctz(lanes)].thread, sizeof row->thread);
+        row->thread_known = true;
+    }
+    if (access && wsdbg_is_mbarrier_access(access->kind)) {
+        row->access = access->kind;
+        find_barrier(looking, access, address, row);
+    } else if (names_global_memory(wsdbg_graph_instruction(place->function->graph, place->instruction))) {
+        row->address = address;
+    }
+    return NULL;
+}
+
+static struct wsdbg_error *add(struct wsdbg_looking *looking, uint32_t warp, uint32_t lane, uint32_t lanes)
+{
+    struct wsdbg_snapshot *out = looking->out;
+    const struct wsdbg_machine_warp *machine_warp = &looking->machine->warps[looking->warps[warp].machine];
+    const struct wsdbg_machine_lane *thread = &machine_warp->lanes[lane];
+    const struct wsdbg_grid *grid = &out->grids[out->ctas[out->warps[warp].cta].grid];
+    struct wsdbg_code_place place;
+    if (!wsdbg_grow((void **)&out->exceptions, &looking->capacity.exceptions, out->exception_count + 1,
+                    sizeof *out->exceptions))
+        return &wsdbg_error_no_memory;
+    struct wsdbg_exception *row = &out->exceptions[out->exception_count++];
+    *row = (struct wsdbg_exception){.warp = warp,
+                                    .code = thread->exception,
+                                    .lanes = lanes,
+                                    .thread_known = !(lanes & (lanes - 1)),
+                                    .thread = {thread->thread[0], thread->thread[1], thread->thread[2]},
+                                    .pc = machine_warp->error_pc.known ? machine_warp->error_pc.value : thread->pc,
+                                    .exact = machine_warp->error_pc.known,
+                                    .site = WSDBG_NONE,
+                                    .barrier = WSDBG_NONE};
+    struct wsdbg_error *error =
+        wsdbg_code_find(looking->code, looking->machine, looking->grids[grid - out->grids].machine, row->pc, &place);
+    if (error || !place.function)
+        return error;
+    error = wsdbg_look_site(looking, &place, grid->module, &row->site);
+    return error || !row->exact ? error : find_object(looking, &place, row);
+}
+
+/* One row for the lanes of a warp with the same number. */
+static struct wsdbg_error *add_warp(struct wsdbg_looking *looking, uint32_t warp)
+{
+    const struct wsdbg_machine_warp *machine_warp = &looking->machine->warps[looking->warps[warp].machine];
+    struct wsdbg_error *error = NULL;
+    uint32_t done = 0;
+    for (uint32_t lane = 0; !error && lane < WSDBG_MACHINE_LANES; lane++) {
+        uint32_t lanes = 0;
+        const uint32_t code = done >> lane & 1 ? 0 : wsdbg_machine_exception(machine_warp, lane);
+        for (uint32_t other = lane; code && other < WSDBG_MACHINE_LANES; other++)
+            if (wsdbg_machine_exception(machine_warp, other) == code)
+                lanes |= 1u << other;
+        done |= lanes;
+        if (code)
+            error = add(looking, warp, lane, lanes);
+    }
+    return error;
+}
+
+struct wsdbg_error *wsdbg_look_exceptions(struct wsdbg_looking *looking)
+{
+    struct wsdbg_error *error = NULL;
+    looking->exceptions_until_ns = wsdbg_look_now_ns() + looking->budget.rest_ns;
+    end_contexts(looking);
+    for (uint32_t i = 0; !error && i < looking->out->warp_count; i++)
+        if (looking->warps[i].machine != WSDBG_NONE)
+            error = add_warp(looking, i);
+    return error;
+}
