@@ -138,7 +138,7 @@ static void a_library_serves_each_context(void **state)
 
 static void from_a_file(void **state)
 {
-    char path[] = "/tmp/wsdbg-module-XXXXXX";
+    char path[] = "wsdbg-module-XXXXXX";
     CUmodule module = NULL;
     const int file = mkstemp(path);
     (void)state;
