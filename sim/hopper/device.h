@@ -121,6 +121,7 @@ struct wsdbg_gpu {
     uint64_t *points; /* of PRIORITY: at which instruction the running warp gives way */
     size_t point_count, next_point;
     uint32_t lowest_priority;
+    struct hopper_switches *switches; /* NULL = they are neither given nor kept; see switches.c */
     const struct hopper_warp *streak_of;
     uint64_t streak;
 
@@ -160,8 +161,19 @@ void hopper_free_run(struct wsdbg_gpu *gpu, struct wsdbg_grid_run *run);
 uint32_t hopper_new_priority(struct wsdbg_gpu *gpu);
 bool hopper_make_ready(struct wsdbg_gpu *gpu, struct hopper_warp *warp);
 void hopper_not_ready(struct wsdbg_gpu *gpu, struct hopper_warp *warp);
+/* Takes gpu->options.schedule. */
 struct wsdbg_error *hopper_schedule_begin(struct wsdbg_gpu *gpu);
 void hopper_schedule_end(struct wsdbg_gpu *gpu);
+
+/* switches.c */
+struct wsdbg_error *hopper_switches_create(const struct wsdbg_schedule_options *options, struct hopper_switches **out);
+void hopper_switches_destroy(struct hopper_switches *switches);
+/* One of the ready warps, by the switches that were given. */
+struct hopper_warp *hopper_choose_by_switches(struct wsdbg_gpu *gpu, uint32_t *quantum);
+/* Notes a turn: before it, and after `executed` instructions. */
+void hopper_turn_begins(struct wsdbg_gpu *gpu, const struct hopper_warp *warp);
+void hopper_turn_ends(struct wsdbg_gpu *gpu, const struct hopper_warp *warp, uint32_t executed);
+void hopper_keep_engine_decision(struct hopper_switches *switches, uint32_t decision);
 
 /* fault.c */
 void hopper_fault_at(const struct hopper_step *step, unsigned lane, int driver_error, uint64_t address,

@@ -39,10 +39,10 @@ static void sift_down(struct wsdbg_gpu *gpu, size_t at)
     }
 }
 
-/* Quarters of the usual latency: early, on time, late, very late. */
+/* Quarters of the usual latency: on time, early, late, very late. */
 static uint64_t latency_of(struct wsdbg_gpu *gpu, uint64_t latency_ns)
 {
-    static const uint64_t quarters[] = {1, 4, 8, 32};
+    static const uint64_t quarters[] = {4, 1, 8, 32};
     if (gpu->options.schedule.kind == WSDBG_SCHEDULE_ROUND_ROBIN)
         return latency_ns;
     return latency_ns * quarters[hopper_decide(gpu, sizeof quarters / sizeof *quarters)] / 4;

@@ -192,6 +192,11 @@ void wsdbg_gpu_unload(struct wsdbg_gpu *gpu, struct wsdbg_gpu_module *module)
     free(module);
 }
 
+const struct wsdbg_ptx_program *wsdbg_gpu_program(const struct wsdbg_gpu_module *module)
+{
+    return module->program;
+}
+
 bool wsdbg_gpu_variable(const struct wsdbg_gpu_module *module, const char *name, uint64_t *address,
                         uint64_t *byte_count)
 {

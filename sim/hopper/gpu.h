@@ -12,7 +12,21 @@
 struct wsdbg_gpu;
 struct wsdbg_grid_run; /* a launch that was submitted */
 
-enum wsdbg_schedule_kind { WSDBG_SCHEDULE_ROUND_ROBIN, WSDBG_SCHEDULE_RANDOM, WSDBG_SCHEDULE_PRIORITY /* PCT */ };
+enum wsdbg_schedule_kind {
+    WSDBG_SCHEDULE_ROUND_ROBIN,
+    WSDBG_SCHEDULE_RANDOM,
+    WSDBG_SCHEDULE_PRIORITY, /* PCT */
+    WSDBG_SCHEDULE_SWITCHES  /* a warp runs until it waits, then the next in order; but for the switches given */
+};
+/* Another warp's turn.  Warps are numbered through the only grid: CTA times the warps of a CTA, plus the warp. */
+#define WSDBG_SCHEDULE_NOBODY UINT32_MAX
+struct wsdbg_schedule_switch {
+    uint32_t from, to; /* from NOBODY: the first turn of all */
+    uint64_t at;       /* instructions that `from` had behind it */
+    bool waits;        /* `from` could not go on, or was over */
+    /* Where `from` stood, of the program.  Told of a run, not looked at in one that is asked for. */
+    uint32_t instruction;
+};
 struct wsdbg_schedule_options {
     enum wsdbg_schedule_kind kind;
     uint64_t seed;
@@ -22,6 +36,11 @@ struct wsdbg_schedule_options {
      */
     const uint32_t *replay;
     size_t replay_count;
+    /* Of SWITCHES: in the order of a run; one that finds `to` waiting is passed over.  Copied.  `replay` then holds
+     * what engines decide, as wsdbg_gpu_engine_decisions told it. */
+    const struct wsdbg_schedule_switch *switches;
+    size_t switch_count;
+    bool keeps_switches; /* for wsdbg_gpu_switches and wsdbg_gpu_engine_decisions; of any kind */
 };
 
 struct wsdbg_gpu_options {
@@ -33,6 +52,9 @@ struct wsdbg_gpu_options {
 struct wsdbg_error *wsdbg_gpu_create(const struct wsdbg_gpu_options *options, struct wsdbg_gpu **out);
 void wsdbg_gpu_destroy(struct wsdbg_gpu *gpu);
 uint32_t wsdbg_gpu_multiprocessors(const struct wsdbg_gpu *gpu);
+
+/* Another schedule from now on, as if the gpu had been made with it; no grid may be there. */
+struct wsdbg_error *wsdbg_gpu_set_schedule(struct wsdbg_gpu *gpu, const struct wsdbg_schedule_options *schedule);
 
 /* ---- memory: device addresses are host addresses of this process, so copies are memcpy ---- */
 
@@ -54,6 +76,7 @@ struct wsdbg_gpu_module;
 struct wsdbg_error *wsdbg_gpu_load(struct wsdbg_gpu *gpu, const struct wsdbg_ptx_program *program,
                                    struct wsdbg_gpu_module **out);
 void wsdbg_gpu_unload(struct wsdbg_gpu *gpu, struct wsdbg_gpu_module *module);
+const struct wsdbg_ptx_program *wsdbg_gpu_program(const struct wsdbg_gpu_module *module);
 /* A global or constant variable's device address and size; constants are written like memory, before launches. */
 bool wsdbg_gpu_variable(const struct wsdbg_gpu_module *module, const char *name, uint64_t *address,
                         uint64_t *byte_count);
@@ -124,6 +147,10 @@ size_t wsdbg_gpu_reports(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_report **
 
 /* All decisions that the schedule took so far; valid until the next run.  Round robin takes none. */
 const uint32_t *wsdbg_gpu_decisions(const struct wsdbg_gpu *gpu, size_t *count);
+/* With keeps_switches: every turn that was given, also to the warp that had the one before; and what engines decided.
+ */
+const struct wsdbg_schedule_switch *wsdbg_gpu_switches(const struct wsdbg_gpu *gpu, size_t *count);
+const uint32_t *wsdbg_gpu_engine_decisions(const struct wsdbg_gpu *gpu, size_t *count);
 
 uint64_t wsdbg_gpu_instructions(const struct wsdbg_gpu *gpu); /* warp-instructions so far */
 uint64_t wsdbg_gpu_time_ns(const struct wsdbg_gpu *gpu);      /* simulated */

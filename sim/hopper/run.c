@@ -51,7 +51,12 @@ static void run_one(struct wsdbg_gpu *gpu, uint64_t left)
     const size_t ready_warps = gpu->ready_count;
     struct hopper_warp *warp = hopper_choose_warp(gpu, &quantum);
     struct hopper_grid *grid = warp->cta->grid;
-    hopper_pass_time(gpu, hopper_run_warp(gpu, warp, quantum < left ? quantum : (uint32_t)left), ready_warps);
+    if (gpu->switches)
+        hopper_turn_begins(gpu, warp);
+    const uint32_t executed = hopper_run_warp(gpu, warp, quantum < left ? quantum : (uint32_t)left);
+    hopper_pass_time(gpu, executed, ready_warps);
+    if (gpu->switches)
+        hopper_turn_ends(gpu, warp, executed);
     if (grid->has_done_clusters)
         hopper_free_done(gpu, grid);
 }

@@ -1,4 +1,5 @@
-/* schedule.c - which warp runs next, and for how long: round robin, random, or by priorities that change (PCT).
+/* schedule.c - which warp runs next, and for how long: round robin, random, by priorities that change (PCT), or by
+ * given switches (switches.c).
  *
  * All decisions come from one seeded generator or from a list of an earlier run, and are kept.  Simulated time goes on
  * with instructions: a warp's instruction takes INSTRUCTION_PS, and the schedulers of all busy multiprocessors work
@@ -23,16 +24,26 @@ static uint64_t next_random(struct wsdbg_gpu *gpu)
     return value ^ value >> 31;
 }
 
-uint32_t hopper_decide(struct wsdbg_gpu *gpu, uint32_t choices)
+static uint32_t decide(struct wsdbg_gpu *gpu, uint32_t choices)
 {
+    const bool by_switches = gpu->options.schedule.kind == WSDBG_SCHEDULE_SWITCHES;
     if (gpu->options.schedule.kind == WSDBG_SCHEDULE_ROUND_ROBIN || choices <= 1)
         return 0;
-    const uint64_t drawn = next_random(gpu);
+    const uint64_t drawn = by_switches ? 0 : next_random(gpu);
     const size_t at = gpu->decision_count;
     const uint32_t decision = (uint32_t)((at < gpu->replay_count ? gpu->replay[at] : drawn) % choices);
     if (at < DECISIONS_MOST &&
         wsdbg_grow((void **)&gpu->decisions, &gpu->decision_capacity, at + 1, sizeof *gpu->decisions))
         gpu->decisions[gpu->decision_count++] = decision;
+    return decision;
+}
+
+/* What is drawn for engines; 0 is what is usual. */
+uint32_t hopper_decide(struct wsdbg_gpu *gpu, uint32_t choices)
+{
+    const uint32_t decision = decide(gpu, choices);
+    if (gpu->switches && choices > 1)
+        hopper_keep_engine_decision(gpu->switches, decision);
     return decision;
 }
 
@@ -61,7 +72,7 @@ static struct wsdbg_error *draw_change_points(struct wsdbg_gpu *gpu)
                                                            : (uint32_t)options->length;
     gpu->point_count = options->change_points;
     for (size_t i = 0; i < gpu->point_count; i++)
-        gpu->points[i] = hopper_decide(gpu, length);
+        gpu->points[i] = gpu->instructions + decide(gpu, length);
     qsort(gpu->points, gpu->point_count, sizeof *gpu->points, compare_points);
     return NULL;
 }
@@ -80,21 +91,48 @@ struct wsdbg_error *hopper_schedule_begin(struct wsdbg_gpu *gpu)
         gpu->replay_count = options->replay_count;
     }
     options->replay = NULL;
-    return draw_change_points(gpu);
+    struct wsdbg_error *error = NULL;
+    if (options->keeps_switches || options->kind == WSDBG_SCHEDULE_SWITCHES)
+        error = hopper_switches_create(options, &gpu->switches);
+    options->switches = NULL;
+    return error ? error : draw_change_points(gpu);
+}
+
+static void forget_schedule(struct wsdbg_gpu *gpu)
+{
+    free(gpu->decisions);
+    free(gpu->replay);
+    free(gpu->points);
+    hopper_switches_destroy(gpu->switches);
+    gpu->decisions = gpu->replay = NULL;
+    gpu->points = NULL;
+    gpu->switches = NULL;
+    gpu->decision_count = gpu->decision_capacity = gpu->replay_count = gpu->point_count = gpu->next_point = 0;
+    gpu->turn = gpu->streak = 0;
+    gpu->streak_of = NULL;
+}
+
+struct wsdbg_error *wsdbg_gpu_set_schedule(struct wsdbg_gpu *gpu, const struct wsdbg_schedule_options *schedule)
+{
+    hopper_lock(gpu);
+    forget_schedule(gpu);
+    gpu->options.schedule = *schedule;
+    struct wsdbg_error *error = hopper_schedule_begin(gpu);
+    hopper_unlock(gpu);
+    return error;
 }
 
 void hopper_schedule_end(struct wsdbg_gpu *gpu)
 {
     free(gpu->ready);
     free(gpu->spins.rows);
-    free(gpu->decisions);
-    free(gpu->replay);
-    free(gpu->points);
+    forget_schedule(gpu);
 }
 
 uint32_t hopper_new_priority(struct wsdbg_gpu *gpu)
 {
-    return UINT32_MAX / 2 + hopper_decide(gpu, UINT32_MAX / 2);
+    const bool is_wanted = gpu->options.schedule.kind != WSDBG_SCHEDULE_SWITCHES;
+    return UINT32_MAX / 2 + (is_wanted ? decide(gpu, UINT32_MAX / 2) : 0);
 }
 
 /* ---- who is ready ---- */
@@ -157,12 +195,14 @@ struct hopper_warp *hopper_choose_warp(struct wsdbg_gpu *gpu, uint32_t *quantum)
 {
     switch (gpu->options.schedule.kind) {
     case WSDBG_SCHEDULE_RANDOM: {
-        struct hopper_warp *warp = gpu->ready[hopper_decide(gpu, (uint32_t)gpu->ready_count)];
-        *quantum = 1 + hopper_decide(gpu, RANDOM_QUANTUM);
+        struct hopper_warp *warp = gpu->ready[decide(gpu, (uint32_t)gpu->ready_count)];
+        *quantum = 1 + decide(gpu, RANDOM_QUANTUM);
         return warp;
     }
     case WSDBG_SCHEDULE_PRIORITY:
         return choose_by_priority(gpu, quantum);
+    case WSDBG_SCHEDULE_SWITCHES:
+        return hopper_choose_by_switches(gpu, quantum);
     default:
         *quantum = QUANTUM;
         if (gpu->turn >= gpu->ready_count)

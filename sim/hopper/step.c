@@ -30,6 +30,7 @@ static void go_on(struct hopper_step *step)
 static void block(struct hopper_step *step)
 {
     const uint64_t limit = step->split->wait.time_limit_ns;
+    step->warp->waits++;
     if (step->split->wait.kind != HOPPER_SLEEPS)
         step->split->loop = (struct hopper_loop){0};
     if (limit && limit < step->gpu->next_limit_ns)
@@ -77,6 +78,7 @@ uint32_t hopper_run_warp(struct wsdbg_gpu *gpu, struct hopper_warp *warp, uint32
         .bases = {warp->registers, code->constants, (unsigned char *)gpu->scratch, (unsigned char *)gpu->scratch},
     };
     uint32_t count = 0;
+    const struct hopper_split *last = &warp->splits[0];
     while (count < most) {
         step.split = hopper_split_choose(warp);
         if (!step.split) {
@@ -84,11 +86,13 @@ uint32_t hopper_run_warp(struct wsdbg_gpu *gpu, struct hopper_warp *warp, uint32
             break;
         }
         count++;
+        last = step.split;
         if (!execute(&step, code))
             break;
         if (warp->split_count > 1)
             hopper_split_merge(warp);
     }
     warp->instructions += count;
+    warp->stands = last->pc;
     return count;
 }

@@ -91,6 +91,8 @@ struct hopper_warp {
     uint32_t carries;        /* of .cc: a bit a lane */
     uint64_t writes;         /* of memory or barriers, for spin detection */
     uint64_t instructions;
+    uint32_t stands;                 /* where the lanes that ran last are */
+    uint64_t waits;                  /* of those, that had to wait and are executed again */
     uint32_t priority;               /* of the PCT schedule */
     uint32_t ready_at;               /* place in the scheduler's list, NONE = every split waits */
     uint32_t spin_at;                /* place in the list of those that spin on global memory, NONE = not in it */

@@ -5,10 +5,8 @@
  */
 #include <time.h>
 
-#include "libcuda/queue.h"
+#include "libcuda/explore.h"
 
-/* Warp-instructions between two looks at the queue. */
-enum { SLICE_INSTRUCTIONS = 1 << 16 };
 enum { POLL_FIRST_NS = 500000, POLL_LAST_NS = 16000000 };
 
 enum rest { REST_NONE, REST_POLL, REST_UNTIL_KICKED };
@@ -31,9 +29,11 @@ void context_fail(struct context *context, CUresult error)
 static enum rest run_slice(struct context *context)
 {
     driver_unlock();
-    const enum wsdbg_gpu_outcome outcome = wsdbg_gpu_run(context->gpu, SLICE_INSTRUCTIONS);
+    const enum wsdbg_gpu_outcome outcome = wsdbg_gpu_run(context->gpu, DEVICE_SLICE_INSTRUCTIONS);
     driver_lock();
     queue_collect(context);
+    if (outcome != WSDBG_GPU_BUDGET)
+        explore_stands(context, outcome);
     if (outcome == WSDBG_GPU_FAULT || context->failure)
         context_fail(context, CUDA_ERROR_LAUNCH_FAILED);
     if (outcome == WSDBG_GPU_STALLED)

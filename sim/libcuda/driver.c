@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "libcuda/context.h"
+#include "libcuda/explore.h"
 #include "libcuda/options.h"
 #include "wsdbg/session.h"
 
@@ -111,6 +112,11 @@ static void in_child(void)
 static CUresult initialize(void)
 {
     struct wsdbg_error *error = options_read(&driver.gpu_options);
+    if (error) {
+        driver_say_error("the environment", error);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    error = explore_begin();
     if (error) {
         driver_say_error("the environment", error);
         return CUDA_ERROR_INVALID_VALUE;

@@ -73,6 +73,7 @@ struct driver {
     uint64_t next_id;  /* of contexts, streams */
     struct host_calls *calls;
     struct pool *default_pool;
+    struct exploration *exploration; /* NULL = launches run once, as usual */
 };
 
 extern struct driver driver;

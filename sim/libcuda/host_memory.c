@@ -1,6 +1,8 @@
 /* host_memory.c - memory of the host that kernels use at its own address: allocated here, or the program's own. */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "libcuda/memory.h"
 #include "libcuda/queue.h"
@@ -11,6 +13,24 @@ struct wsdbg_error *host_memory_map_all(struct wsdbg_gpu *gpu)
     for (struct host_memory *memory = driver.host_memory; memory && !error; memory = memory->next)
         error = wsdbg_gpu_map_host(gpu, memory->address, memory->byte_count);
     return error;
+}
+
+bool host_memory_make_own(void)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+    for (const struct host_memory *memory = driver.host_memory; memory; memory = memory->next) {
+        const uintptr_t first = (uintptr_t)memory->address & ~page;
+        const size_t byte_count = (((uintptr_t)memory->address + memory->byte_count + page) & ~page) - first;
+        if (memory->kind == HOST_MEMORY_ALLOCATED)
+            continue; /* is private already */
+        void *copy = mmap(NULL, byte_count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (copy == MAP_FAILED)
+            return false;
+        memcpy(copy, (const void *)first, byte_count);
+        if (mremap(copy, byte_count, byte_count, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)first) == MAP_FAILED)
+            return false;
+    }
+    return true;
 }
 
 static void unmap_everywhere(const struct host_memory *memory)

@@ -26,6 +26,8 @@ void memory_free(struct context *context, uint64_t address);
 /* Memory of the host for all devices, also those that are made later; and not any longer. */
 CUresult host_memory_add(void *address, size_t byte_count, unsigned flags, enum host_memory_kind kind);
 void host_memory_remove(void *address);
+/* In a forked process: what it shares with others of the host memory that kernels may use becomes its own. */
+bool host_memory_make_own(void);
 /* Host memory that was there before the device. */
 struct wsdbg_error *host_memory_map_all(struct wsdbg_gpu *gpu);
 

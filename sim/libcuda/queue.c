@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libcuda/explore.h"
 #include "libcuda/memory.h"
 
 struct operation *operation_create(enum operation_kind kind)
@@ -82,6 +83,8 @@ static bool can_begin(const struct operation *operation)
 {
     if (operation->kind == OPERATION_WAIT_EVENT && !operation->mark->is_done)
         return false;
+    if (operation->kind == OPERATION_LAUNCH && explore_holds(operation->stream->context))
+        return false;
     return is_first_of_all(operation) &&
            (operation->kind != OPERATION_WAIT_VALUE || value_is_reached(&operation->value));
 }
@@ -152,6 +155,7 @@ static void submit(struct operation *operation, struct operation *before)
     struct context *context = operation->stream->context;
     int driver_error = CUDA_ERROR_LAUNCH_FAILED;
     operation->launch.launch.after = before ? before->launch.run : NULL;
+    explore_before(operation);
     struct wsdbg_error *error =
         wsdbg_gpu_submit(context->gpu, &operation->launch.launch, &driver_error, &operation->launch.run);
     if (!error) {

@@ -101,6 +101,9 @@ void queue_kick(struct context *context);
 
 /* ---- the context's thread ---- */
 
+/* Warp-instructions between two looks at the queue. */
+enum { DEVICE_SLICE_INSTRUCTIONS = 1 << 16 };
+
 struct wsdbg_error *device_thread_start(struct context *context);
 /* Ends it, also under a kernel that never ends. */
 void device_thread_stop(struct context *context);

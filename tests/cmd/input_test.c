@@ -58,7 +58,7 @@ static void screens_need_a_terminal(void **state)
 
 static void what_this_version_lacks(void **state)
 {
-    static const char *const commands[] = {"lint", "explore"};
+    static const char *const commands[] = {"lint"};
     (void)state;
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         check_refused(WSDBG(commands[i], "x"), commands[i], "this version does not have");

@@ -1,5 +1,5 @@
-/* sim_app.c - a program for wsdbg run --device sim: sim_app number | fault.  Built without sanitizers: it is preloaded.
- */
+/* sim_app.c - a program for wsdbg run --device sim and wsdbg explore: sim_app number | fault | lost | kept.  Built
+ * without sanitizers: it is preloaded. */
 #include <stdio.h>
 #include <string.h>
 
@@ -37,10 +37,11 @@ int main(int count, char **words)
     if (result)
         return explain("setting up", result);
     void *parameters[] = {&memory, &first};
-    result = launch(function, 1, 1, NULL, parameters);
+    const bool has_two_warps = strcmp(wanted, "lost") == 0 || strcmp(wanted, "kept") == 0;
+    result = launch(function, 1, has_two_warps ? 64 : 1, NULL, parameters);
     if (!result)
         result = cu.cuCtxSynchronize();
-    if (!result)
+    if (!result && memory)
         result = cu.cuMemcpyDtoH_v2(&down, memory, 4);
     if (result)
         return explain(wanted, result);

@@ -85,6 +85,6 @@ bool wsdbg_command_is_planned(const char *name);
 
 extern const struct wsdbg_command wsdbg_command_run, wsdbg_command_top, wsdbg_command_view, wsdbg_command_report,
     wsdbg_command_query, wsdbg_command_export, wsdbg_command_replay, wsdbg_command_demo, wsdbg_command_doctor,
-    wsdbg_command_core, wsdbg_command_help;
+    wsdbg_command_core, wsdbg_command_explore, wsdbg_command_help;
 
 #endif

@@ -12,13 +12,14 @@ const struct wsdbg_command *const wsdbg_commands[] = {
     &wsdbg_command_export,
     &wsdbg_command_replay,
     &wsdbg_command_core,
+    &wsdbg_command_explore,
     &wsdbg_command_demo,
     &wsdbg_command_doctor,
     &wsdbg_command_help,
     NULL,
 };
 
-static const char *const planned[] = {"lint", "explore", NULL};
+static const char *const planned[] = {"lint", NULL};
 
 const struct wsdbg_command *wsdbg_command_find(const char *name)
 {

@@ -15,13 +15,22 @@ enum wsdbg_run_device {
 };
 enum wsdbg_on_stall { WSDBG_ON_STALL_KILL, WSDBG_ON_STALL_WAIT, WSDBG_ON_STALL_DETACH };
 
+/* Somebody who looks on beside the watch. */
+struct wsdbg_listener;
+struct wsdbg_follower {
+    /* Called between two looks; what it says goes to the listener, NULL = stderr.  True: the program is to be ended. */
+    bool (*look)(struct wsdbg_follower *follower, struct wsdbg_listener *listener);
+};
+
 struct wsdbg_run_options {
     char **program;       /* NULL-terminated */
     const char *output;   /* NULL = wsdbg-PROGRAM-PID.db in the current directory */
     const char *observer; /* "driver" or "cupti" */
     const char *history;  /* events a warp, NULL = the shim's default */
     const char *record_path;
-    const char *looks_folder; /* where looks at the GPU are kept, NULL = nowhere */
+    const char *explore;             /* told to the simulator, NULL = nothing is */
+    struct wsdbg_follower *follower; /* NULL = none */
+    const char *looks_folder;        /* where looks at the GPU are kept, NULL = nowhere */
     enum wsdbg_run_device device;
     enum wsdbg_run_evidence evidence;
     uint64_t stall_ns, work_stall_ns; /* of kernels with probes; of those without */

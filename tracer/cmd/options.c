@@ -184,15 +184,25 @@ struct wsdbg_error *wsdbg_parse_seconds(const char *option, const char *text, ui
     return NULL;
 }
 
-struct wsdbg_error *wsdbg_parse_count(const char *option, const char *text, unsigned minimum, unsigned maximum,
-                                      unsigned *out)
+struct wsdbg_error *wsdbg_parse_number(const char *option, const char *text, uint64_t minimum, uint64_t maximum,
+                                       uint64_t *out)
 {
     char *end;
     errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
+    const unsigned long long value = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end || errno || value < minimum || value > maximum)
-        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--%s: '%s' is not a whole number from %u to %u", option, text,
-                                  minimum, maximum);
-    *out = (unsigned)value;
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--%s: '%s' is not a whole number from %llu to %llu", option,
+                                  text, (unsigned long long)minimum, (unsigned long long)maximum);
+    *out = value;
     return NULL;
+}
+
+struct wsdbg_error *wsdbg_parse_count(const char *option, const char *text, unsigned minimum, unsigned maximum,
+                                      unsigned *out)
+{
+    uint64_t value;
+    struct wsdbg_error *error = wsdbg_parse_number(option, text, minimum, maximum, &value);
+    if (!error)
+        *out = (unsigned)value;
+    return error;
 }

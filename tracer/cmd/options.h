@@ -21,4 +21,8 @@ struct wsdbg_error *wsdbg_parse_seconds(const char *option, const char *text, ui
 struct wsdbg_error *wsdbg_parse_count(const char *option, const char *text, unsigned minimum, unsigned maximum,
                                       unsigned *out);
 
+/* The same with 64 bits. */
+struct wsdbg_error *wsdbg_parse_number(const char *option, const char *text, uint64_t minimum, uint64_t maximum,
+                                       uint64_t *out);
+
 #endif

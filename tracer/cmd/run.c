@@ -46,7 +46,7 @@ struct run {
     struct wsdbg_publication *publication;
     struct wsdbg_tui *tui; /* NULL = without --tui */
     struct wsdbg_progress_line dump;
-    bool executed;
+    bool executed, ended_by_follower;
 };
 
 static uint64_t live_now_ns(struct wsdbg_clock *clock)
@@ -65,6 +65,12 @@ static enum wsdbg_wait live_wait(struct wsdbg_clock *clock, uint64_t deadline_ns
     }
     if (event == WSDBG_CHILD_ENDED)
         return WSDBG_WAIT_OVER;
+    struct wsdbg_follower *follower = run->options->follower;
+    if (follower && follower->look(follower, run->tui ? wsdbg_tui_listener(run->tui) : NULL)) {
+        run->ended_by_follower = true;
+        wsdbg_child_kill(run->child);
+        return WSDBG_WAIT_OVER;
+    }
     if (event == WSDBG_CHILD_LOOK)
         return WSDBG_WAIT_LOOK;
     if (event == WSDBG_CHILD_REFRESH || (run->tui && wsdbg_tui_wants_look(run->tui, wsdbg_monotonic_ns())))
@@ -173,6 +179,7 @@ static struct wsdbg_error *prepare(struct run *run)
     struct wsdbg_environment_options environment = {.shim = run->shim,
                                                     .simulator = run->device.simulator,
                                                     .simulator_reason = run->device.reason,
+                                                    .explore = options->explore,
                                                     .session = run->name,
                                                     .spool = run->spool,
                                                     .observer = options->observer,
@@ -304,7 +311,7 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
             watch,
             "with --evidence core the driver tells where in the code a fault happens, but may stand still over a "
             "bad address (driver 580)");
-    if (watch->hang)
+    if (watch->hang || run->ended_by_follower)
         wsdbg_watch_say(watch, "session in %s; look at it: wsdbg view %s; ask it: wsdbg query %s", run->output,
                         run->output, run->output);
     if (run->options->quiet || watch->hang)

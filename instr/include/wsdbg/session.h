@@ -39,6 +39,7 @@
 #define WSDBG_ENV_SPOOL "WSDBG_SPOOL"               /* folder (0700) for module images, absent = do not keep them */
 #define WSDBG_ENV_OBSERVER "WSDBG_OBSERVER"         /* "driver" or "cupti" */
 #define WSDBG_ENV_SIM_REASON "WSDBG_SIM_REASON"     /* why a program that expects a GPU gets the simulator */
+#define WSDBG_ENV_EXPLORE "WSDBG_EXPLORE"           /* for the simulator: try many schedules; see sim/libcuda/explore.h */
 #define WSDBG_ENV_MARKERS "WSDBG_MARKERS"           /* "1": put markers behind the work of contexts */
 
 #define WSDBG_NAME_BYTES 256

@@ -1,0 +1,171 @@
+/* explore.c - launches are held one by one, tried under many schedules, and then run: under the usual schedule, or
+ * under one that hangs, so that wsdbg sees the hang as any other.
+ *
+ * The trying is done by a forked process, the explorer, which owns the moment before the launch; the program's process
+ * waits for its choice.  The explorer's children are its own, so the program's handlers see one SIGCHLD at most.
+ */
+#include "libcuda/explore.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libcuda/memory.h"
+#include "wsdbg/session.h"
+
+/* A kernel that was explored: not again, unless that launch was asked for. */
+struct explored {
+    struct explored *next;
+    const struct wsdbg_ptx_function *function;
+};
+
+struct exploration {
+    struct explore_options options;
+    int log;
+    uint64_t launches; /* begun so far */
+    bool is_busy;      /* one is being tried */
+    bool follows;      /* what comes of the launch that runs is to be told */
+    struct explored *explored;
+};
+
+struct wsdbg_error *explore_begin(void)
+{
+    const char *text = getenv(WSDBG_ENV_EXPLORE);
+    if (!text || !*text)
+        return NULL;
+    struct exploration *exploration = calloc(1, sizeof *exploration);
+    if (!exploration)
+        return &wsdbg_error_no_memory;
+    struct wsdbg_error *error = explore_read(text, &exploration->options);
+    if (!error) {
+        exploration->log = open(exploration->options.log, O_WRONLY | O_APPEND | O_CLOEXEC);
+        if (exploration->log < 0)
+            error = wsdbg_error_os(errno, "%s", exploration->options.log);
+    }
+    if (error)
+        free(exploration);
+    else
+        driver.exploration = exploration;
+    return error;
+}
+
+bool explore_holds(const struct context *context)
+{
+    return driver.exploration && (driver.exploration->is_busy || context->running);
+}
+
+static bool is_explored(const struct exploration *exploration, const struct wsdbg_ptx_function *function)
+{
+    for (const struct explored *row = exploration->explored; row; row = row->next)
+        if (row->function == function)
+            return true;
+    return false;
+}
+
+/* Whether this launch is to be explored; it then counts as one of its kernel. */
+static bool take_launch(struct exploration *exploration, const struct wsdbg_ptx_function *function)
+{
+    if (exploration->options.launch != EXPLORE_EVERY_LAUNCH)
+        return exploration->launches == exploration->options.launch;
+    struct explored *row = is_explored(exploration, function) ? NULL : malloc(sizeof *row);
+    if (row) {
+        *row = (struct explored){exploration->explored, function};
+        exploration->explored = row;
+    }
+    return row != NULL;
+}
+
+/* Never returns.  Signals of the program's are none of its own; without its parent it ends. */
+static void explorer_main(struct explore_launch *launch, int pipe)
+{
+    struct explore_choice choice = {0};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    signal(SIGPIPE, SIG_IGN);
+    if (host_memory_make_own())
+        choice = explore_schedules(launch);
+    _exit(write(pipe, &choice, sizeof choice) != sizeof choice);
+}
+
+/* A choice comes in one piece; none when the explorer died. */
+static struct explore_choice take_choice(pid_t explorer, int pipe)
+{
+    struct explore_choice choice;
+    ssize_t taken;
+    do
+        taken = read(pipe, &choice, sizeof choice);
+    while (taken < 0 && errno == EINTR);
+    close(pipe);
+    while (waitpid(explorer, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    if (taken != sizeof choice) {
+        driver_say("the process that tried schedules died");
+        choice = (struct explore_choice){0};
+    }
+    return choice;
+}
+
+static struct explore_choice explore(struct explore_launch *launch)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return (struct explore_choice){0};
+    const pid_t explorer = fork();
+    if (explorer == 0) {
+        close(ends[0]);
+        explorer_main(launch, ends[1]);
+    }
+    close(ends[1]);
+    if (explorer < 0) {
+        close(ends[0]);
+        driver_say("no process to try schedules in: %s", strerror(errno));
+        return (struct explore_choice){0};
+    }
+    driver_unlock();
+    const struct explore_choice choice = take_choice(explorer, ends[0]);
+    driver_lock();
+    return choice;
+}
+
+void explore_before(struct operation *operation)
+{
+    struct exploration *exploration = driver.exploration;
+    struct context *context = operation->stream->context;
+    if (!exploration)
+        return;
+    struct explore_choice choice = {0};
+    if (take_launch(exploration, operation->launch.launch.function)) {
+        struct explore_launch launch = {&exploration->options, context->gpu,     &operation->launch.launch,
+                                        exploration->launches, exploration->log, 0};
+        exploration->is_busy = true;
+        choice = explore(&launch);
+        exploration->is_busy = false;
+    }
+    exploration->launches++;
+    exploration->follows = choice.has_schedule;
+    struct wsdbg_error *error =
+        wsdbg_gpu_set_schedule(context->gpu, choice.has_schedule ? &choice.schedule : &driver.gpu_options.schedule);
+    if (error)
+        driver_say_error("the schedule", error);
+}
+
+void explore_stands(const struct context *context, enum wsdbg_gpu_outcome outcome)
+{
+    static const char *const words[] = {[WSDBG_GPU_IDLE] = "idle",
+                                        [WSDBG_GPU_DEADLOCK] = "deadlock",
+                                        [WSDBG_GPU_STALLED] = "stalled",
+                                        [WSDBG_GPU_FAULT] = "fault"};
+    struct exploration *exploration = driver.exploration;
+    if (!exploration || !exploration->follows || exploration->is_busy)
+        return;
+    size_t count;
+    wsdbg_gpu_decisions(context->gpu, &count);
+    explore_say(exploration->log, "stands %s %zu\n", words[outcome], count);
+    exploration->follows = false;
+}

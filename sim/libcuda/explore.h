@@ -1,0 +1,116 @@
+/* explore.h - a launch is tried under many schedules before it runs: in forked processes, each with memory of its own.
+ *
+ * Asked for by WSDBG_EXPLORE=WORD=VALUE,...,log=FILE, all words of explore_read in any order, log= last.  What is found
+ * is appended to FILE, line by line; the words of the lines are in explore_words.c.
+ */
+#ifndef WSDBG_LIBCUDA_EXPLORE_H
+#define WSDBG_LIBCUDA_EXPLORE_H
+
+#include <sys/types.h>
+
+#include "libcuda/queue.h"
+
+#define EXPLORE_EVERY_LAUNCH UINT64_MAX
+
+struct explore_options {
+    uint64_t schedules;            /* most to try, the usual one among them */
+    uint64_t limit_ns;             /* of time, 0 = none */
+    uint64_t jobs;                 /* processes at a time */
+    uint64_t seed;                 /* the first */
+    uint64_t launch;               /* the only one to explore, or EXPLORE_EVERY_LAUNCH: the first of each kernel */
+    uint64_t depth;                /* change points of priority schedules */
+    enum wsdbg_schedule_kind kind; /* RANDOM or PRIORITY */
+    bool all, replays;             /* replays: `seed` alone, and the launch runs with it whatever it does */
+    char log[4096];
+};
+
+/* What a launch came to under one schedule; sent through a pipe in one piece. */
+enum { EXPLORE_WAITS = 6, EXPLORE_REPORTS = 16 };
+struct explore_record {
+    enum wsdbg_gpu_outcome outcome;
+    uint64_t instructions, decisions, turns, engine_decisions;
+    struct explore_wait {                  /* where warps wait, the most of them first */
+        uint32_t kind, instruction, warps; /* enum wsdbg_gpu_wait */
+    } waits[EXPLORE_WAITS];
+    uint32_t wait_count, report_count;
+    struct wsdbg_gpu_report reports[EXPLORE_REPORTS];
+    char fault[512];
+};
+
+/* The launch as the explorer and its children see it. */
+struct explore_launch {
+    const struct explore_options *options;
+    struct wsdbg_gpu *gpu;
+    const struct wsdbg_gpu_launch *launch;
+    uint64_t number; /* from 0, in this process */
+    int log;         /* the file */
+    uint64_t usual_instructions;
+};
+
+/* What the parent goes on with. */
+struct explore_choice {
+    bool has_schedule; /* else the launch runs as usual */
+    bool hangs;
+    struct wsdbg_schedule_options schedule;
+};
+
+/* ---- explore.c ---- */
+
+/* Reads WSDBG_EXPLORE; without it launches run once. */
+struct wsdbg_error *explore_begin(void);
+/* A launch must wait: another one is explored or runs, and each is explored alone. */
+bool explore_holds(const struct context *context);
+/* The launch is about to be handed to the gpu: tries it, and sets the schedule that it then runs under.  With the
+ * driver's lock held, which is given up in between. */
+void explore_before(struct operation *operation);
+/* The device can do no more for now. */
+void explore_stands(const struct context *context, enum wsdbg_gpu_outcome outcome);
+
+/* ---- explore_options.c ---- */
+
+struct wsdbg_error *explore_read(const char *text, struct explore_options *out);
+
+/* ---- in the explorer, explore_try.c ---- */
+
+struct explore_child {
+    pid_t pid;
+    int pipe; /* -1 = none */
+};
+/* Begins to run the launch under the schedule; with keeps_switches the child sends them behind its record. */
+bool explore_start(const struct explore_launch *launch, const struct wsdbg_schedule_options *schedule,
+                   struct explore_child *out);
+/* Takes what it sends, to its end; false when it died. */
+bool explore_take(struct explore_child *child, struct explore_record *out);
+/* Both. */
+bool explore_try(const struct explore_launch *launch, const struct wsdbg_schedule_options *schedule,
+                 struct explore_record *out);
+/* Of a child with keeps_switches: its turns and what engines decided, which the caller frees. */
+struct explore_turns {
+    struct wsdbg_schedule_switch *rows;
+    uint32_t *engine;
+    size_t count, engine_count;
+};
+bool explore_record_turns(const struct explore_launch *launch, const struct wsdbg_schedule_options *schedule,
+                          struct explore_record *record, struct explore_turns *out);
+void explore_turns_free(struct explore_turns *turns);
+bool explore_is_hang(enum wsdbg_gpu_outcome outcome);
+uint64_t explore_now_ns(void);
+struct wsdbg_schedule_options explore_schedule(const struct explore_launch *launch, uint64_t seed);
+
+/* ---- explore_reduce.c: the fewest switches, of those that were had, that still lead to a hang ---- */
+
+/* False: the turns alone do not lead to it. */
+bool explore_reduce(const struct explore_launch *launch, struct explore_turns *turns, uint64_t until_ns);
+
+/* ---- explore_schedules.c ---- */
+
+struct explore_choice explore_schedules(struct explore_launch *launch);
+
+/* ---- explore_words.c: lines of the log ---- */
+
+void explore_say(int log, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void explore_say_waits(const struct explore_launch *launch, const struct explore_record *record);
+void explore_say_turns(const struct explore_launch *launch, const struct explore_turns *turns);
+void explore_say_report(const struct explore_launch *launch, const struct wsdbg_gpu_report *report, uint64_t schedules);
+
+#endif

@@ -1,0 +1,128 @@
+/* explore_words.c - the lines of an exploration's log, which wsdbg reads.
+ *
+ *     launch NUMBER SCHEDULES KERNEL            it is explored now, under at most so many schedules
+ *     found SEED OUTCOME TRIED DECISIONS INSTRUCTIONS NS
+ *                                               SEED: `usual` for the usual schedule; OUTCOME: deadlock, stalled, fault
+ *     wait WARPS TEXT                           of the last `found`
+ *     fault TEXT                                the same
+ *     turns SWITCHES TURNS ENGINES SECONDS      the last `found` was reduced to so many switches (and unusual
+ * completions) switch TEXT                               one of them report SCHEDULES TEXT                     what so
+ * many schedules did that is never meant end TRIED DECISIONS NS HANGS FAULTS UNENDED UNENDED: schedules that were given
+ * up for their length runs                                      the launch itself begins, under the schedule found
+ * first stands OUTCOME DECISIONS                  and what came of it
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hopper/state.h"
+#include "libcuda/explore.h"
+#include "ptx/parse.h"
+
+enum { TEXT_BYTES = 400, SWITCHES_MOST = 200 };
+
+void explore_say(int log, const char *format, ...)
+{
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (length > 0 && write(log, line, strlen(line)) < 0)
+        return; /* wsdbg is gone, and the program with it soon */
+}
+
+/* The line of the kernel itself, where others are inlined. */
+static const struct wsdbg_ptx_place *outermost(const struct wsdbg_ptx_program *program, uint32_t number)
+{
+    const struct wsdbg_ptx_place *place = &program->places[number];
+    for (int depth = 0; depth < 64 && place->inlined_at != WSDBG_PTX_NONE; depth++)
+        place = &program->places[place->inlined_at];
+    return place;
+}
+
+/* "kernel.cu:34, PTX line 12 (mbarrier.try_wait …)" */
+static void describe_place(const struct explore_launch *launch, uint32_t number, char out[TEXT_BYTES])
+{
+    const struct wsdbg_ptx_program *program = wsdbg_gpu_program(launch->launch->module);
+    char text[120];
+    if (number >= program->instruction_count) {
+        snprintf(out, TEXT_BYTES, "its end");
+        return;
+    }
+    const struct wsdbg_ptx_instruction *instruction = &program->instructions[number];
+    wsdbg_ptx_text(program, number, text, sizeof text);
+    if (instruction->place == WSDBG_PTX_NONE) {
+        snprintf(out, TEXT_BYTES, "PTX line %u (%s)", instruction->text_line, text);
+        return;
+    }
+    const struct wsdbg_ptx_place *place = outermost(program, instruction->place);
+    const char *file = program->files[place->file], *slash = strrchr(file, '/');
+    snprintf(out, TEXT_BYTES, "%.120s:%u, PTX line %u (%s)", slash ? slash + 1 : file, place->line,
+             instruction->text_line, text);
+}
+
+static uint32_t warps_of_cta(const struct explore_launch *launch)
+{
+    const uint32_t *block = launch->launch->block;
+    return (uint32_t)(((uint64_t)block[0] * block[1] * block[2] + 31) / 32);
+}
+
+static void describe_warp(const struct explore_launch *launch, uint32_t number, char out[TEXT_BYTES])
+{
+    const uint32_t *grid = launch->launch->grid, warps = warps_of_cta(launch), cta = number / warps;
+    snprintf(out, TEXT_BYTES, "warp %u of CTA (%u,%u,%u)", number % warps, cta % grid[0], cta / grid[0] % grid[1],
+             cta / grid[0] / grid[1]);
+}
+
+void explore_say_waits(const struct explore_launch *launch, const struct explore_record *record)
+{
+    for (uint32_t i = 0; i < record->wait_count; i++) {
+        char place[TEXT_BYTES];
+        describe_place(launch, record->waits[i].instruction, place);
+        explore_say(launch->log, "wait %u %s at %s\n", record->waits[i].warps,
+                    record->waits[i].kind == WSDBG_GPU_SPINS ? "in a loop" : "waiting", place);
+    }
+    if (record->fault[0])
+        explore_say(launch->log, "fault %s\n", record->fault);
+}
+
+static void say_switch(const struct explore_launch *launch, const struct wsdbg_schedule_switch *turn)
+{
+    char from[TEXT_BYTES], place[TEXT_BYTES], to[TEXT_BYTES];
+    describe_warp(launch, turn->to, to);
+    if (turn->from == WSDBG_SCHEDULE_NOBODY) {
+        explore_say(launch->log, "switch %s is the first to run\n", to);
+        return;
+    }
+    describe_warp(launch, turn->from, from);
+    describe_place(launch, turn->instruction, place);
+    explore_say(launch->log, "switch %s, after %llu instructions %s %s: %s goes on\n", from,
+                (unsigned long long)turn->at, turn->waits ? "waits at" : "is preempted before", place, to);
+}
+
+void explore_say_turns(const struct explore_launch *launch, const struct explore_turns *turns)
+{
+    for (size_t i = 0; i < turns->count && i < SWITCHES_MOST; i++)
+        say_switch(launch, &turns->rows[i]);
+}
+
+void explore_say_report(const struct explore_launch *launch, const struct wsdbg_gpu_report *report, uint64_t schedules)
+{
+    static const char *const words[] = {
+        [WSDBG_GPU_BARRIER_NOT_INITIALISED] = "an mbarrier is used that was not initialised",
+        [WSDBG_GPU_PHASE_OVERRUN] = "a phase of an mbarrier completes although nobody waited for the one before",
+        [WSDBG_GPU_ACCUMULATOR_READ] = "an accumulator is used before its wgmma group is complete",
+        [WSDBG_GPU_NAMED_COUNTS] = "arrivals at a named barrier for different numbers of threads",
+    };
+    char place[TEXT_BYTES] = "in a copy engine", barrier[64] = "";
+    if (report->instruction != WSDBG_PTX_NONE)
+        describe_place(launch, report->instruction, place);
+    if (report->kind == WSDBG_GPU_BARRIER_NOT_INITIALISED || report->kind == WSDBG_GPU_PHASE_OVERRUN)
+        snprintf(barrier, sizeof barrier, " (at shared address 0x%x)", report->offset);
+    else if (report->kind == WSDBG_GPU_NAMED_COUNTS)
+        snprintf(barrier, sizeof barrier, " (barrier %u)", report->offset);
+    explore_say(launch->log, "report %llu %s%s: %s\n", (unsigned long long)schedules, words[report->kind], barrier,
+                place);
+}

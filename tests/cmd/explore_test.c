@@ -1,0 +1,126 @@
+/* explore_test.c - wsdbg explore: a hang of few schedules is found, said, repeated from its number; and run to be seen.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "cmd/harness.h"
+
+static void a_hang_is_found_and_run(void **state)
+{
+    (void)state;
+    struct outcome run = WSDBG("explore", "--schedules", "2000", "-o", "lost.db", SIM_APP, "lost");
+    assert_int_equal(run.status, 124);
+    assert_string_equal(run.out, "");
+    assert_non_null(strstr(run.err, "wsdbg: hang in schedule "));
+    assert_non_null(strstr(run.err, " of launch 0 (lost), the "));
+    assert_non_null(strstr(run.err, "  1 warp waiting at PTX line "));
+    assert_non_null(strstr(run.err, "reducible to 1 context switch of "));
+    assert_non_null(strstr(run.err, "    warp 1 of CTA (0,0,0), after "));
+    assert_non_null(strstr(run.err, "warp 0 of CTA (0,0,0) goes on\n"));
+    assert_non_null(strstr(run.err, "session in lost.db"));
+    outcome_free(&run);
+    struct outcome query = WSDBG("query", "lost.db", "--csv", "SELECT device FROM session");
+    assert_string_equal(query.out, "device\r\nsim\r\n");
+    outcome_free(&query);
+}
+
+static json_t *parse(const struct outcome *run)
+{
+    json_t *root = json_loads(run->out, 0, NULL);
+    assert_non_null(root);
+    return root;
+}
+
+static json_int_t only_seed(const json_t *root)
+{
+    const json_t *findings = json_object_get(json_array_get(json_object_get(root, "launches"), 0), "findings");
+    assert_int_equal(json_array_size(findings), 1);
+    return json_integer_value(json_object_get(json_array_get(findings, 0), "seed"));
+}
+
+static void its_number_repeats_it(void **state)
+{
+    char seed[32];
+    (void)state;
+    struct outcome first = WSDBG("explore", "--json", "--schedules", "2000", SIM_APP, "lost");
+    assert_int_equal(first.status, 124);
+    json_t *found = parse(&first);
+    snprintf(seed, sizeof seed, "%lld", (long long)only_seed(found));
+    struct outcome second = WSDBG("explore", "--json", "--replay", seed, SIM_APP, "lost");
+    assert_int_equal(second.status, 124);
+    json_t *again = parse(&second);
+    assert_int_equal(only_seed(again), only_seed(found));
+    assert_int_equal(json_integer_value(json_object_get(again, "status")), 124);
+    json_decref(found);
+    json_decref(again);
+    outcome_free(&first);
+    outcome_free(&second);
+}
+
+static void without_a_hang_the_program_ends_as_it_does(void **state)
+{
+    (void)state;
+    struct outcome run = WSDBG("explore", "--schedules", "200", SIM_APP, "kept");
+    assert_int_equal(run.status, 0);
+    assert_string_equal(run.out, "0 on wsdbg simulated sm_90\n");
+    assert_non_null(strstr(run.err, "wsdbg: no hang in 200 schedules of launch 0 (kept): "));
+    assert_int_equal(count_lines(run.err), 1);
+    outcome_free(&run);
+    run = WSDBG("explore", "--schedules", "20", SIM_APP, "fault");
+    assert_int_equal(run.status, 3);
+    assert_non_null(strstr(run.err, "wsdbg: fault in the usual schedule of launch 0 (fault)"));
+    outcome_free(&run);
+}
+
+static void what_explores_nothing_says_so(void **state)
+{
+    (void)state;
+    struct outcome run = WSDBG("explore", "sh", "-c", "exit 5");
+    assert_int_equal(run.status, 5);
+    assert_string_equal(run.err, "wsdbg: no launch was explored\n");
+    outcome_free(&run);
+}
+
+static void what_cannot_be_followed_is_refused(void **state)
+{
+    static const char *const rows[][3] = {
+        {"--schedules", "0", "--schedules: '0' is not a whole number from 1 to "},
+        {"--jobs", "257", "--jobs: '257' is not a whole number from 1 to 256"},
+        {"--schedule", "fair", "--schedule: 'fair' is not one of random|priority"},
+        {"--seconds", "-1", "--seconds: '-1' is not a number of seconds"},
+        {"--replay", "first", "--replay: 'first' is not a whole number"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct outcome run = WSDBG("explore", rows[i][0], rows[i][1], SIM_APP, "kept");
+        assert_int_equal(run.status, 125);
+        assert_non_null(strstr(run.err, rows[i][2]));
+        assert_int_equal(count_lines(run.err), 1);
+        outcome_free(&run);
+    }
+    struct outcome run = WSDBG("explore", "--replay", "3", "--all", SIM_APP, "kept");
+    assert_int_equal(run.status, 125);
+    assert_non_null(strstr(run.err, "--replay: one schedule; not with --all"));
+    outcome_free(&run);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(a_hang_is_found_and_run),
+        TEST(its_number_repeats_it),
+        TEST(without_a_hang_the_program_ends_as_it_does),
+        TEST(what_explores_nothing_says_so),
+        TEST(what_cannot_be_followed_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

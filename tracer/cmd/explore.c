@@ -1,0 +1,202 @@
+/* explore.c - `wsdbg explore`: a program's kernels under many schedules of the simulated sm_90, then the run that
+ * hangs.
+ *
+ * The trying is the simulator's (sim/libcuda/explore.c): told how by one variable of the environment, it answers in a
+ * log.  Here the options become that variable, the log is followed beside the watch of `wsdbg run`, and a hang that the
+ * watch has no evidence of ends the program all the same.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/console.h"
+#include "cmd/explore_log.h"
+#include "cmd/launch.h"
+#include "cmd/options.h"
+#include "cmd/spool.h"
+
+enum { JOBS_MOST = 256, DEPTH_MOST = 1000, SCHEDULES_DEFAULT = 1000, DEPTH_DEFAULT = 3 };
+#define STALL_NS 2000000000ull
+/* So long after a hang was proven the watch has seen it, or will not. */
+#define PATIENCE_NS (STALL_NS + 1000000000)
+
+struct exploration {
+    struct wsdbg_follower follower;
+    struct wsdbg_explore_log *log;
+};
+
+static bool follow(struct wsdbg_follower *follower, struct wsdbg_listener *listener)
+{
+    struct exploration *exploration = (struct exploration *)((char *)follower - offsetof(struct exploration, follower));
+    wsdbg_explore_log_follow(exploration->log, listener);
+    const uint64_t stands_ns = wsdbg_explore_log_stands_ns(exploration->log);
+    return stands_ns && wsdbg_monotonic_ns() - stands_ns > PATIENCE_NS;
+}
+
+/* A whole number of 64 bits; the option's default when it was not given. */
+static struct wsdbg_error *number(const struct wsdbg_invocation *invocation, const char *name, uint64_t least,
+                                  uint64_t most, uint64_t otherwise, uint64_t *out)
+{
+    const char *text = wsdbg_option_value(invocation, name);
+    *out = otherwise;
+    return text ? wsdbg_parse_number(name, text, least, most, out) : NULL;
+}
+
+struct wanted {
+    uint64_t schedules, jobs, seed, depth, launch, limit_ns;
+    const char *kind;
+    bool all, replays, every_launch;
+};
+
+static struct wsdbg_error *read_wanted(const struct wsdbg_invocation *invocation, struct wanted *out)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const uint64_t jobs = processors < 1 ? 1 : processors > JOBS_MOST ? JOBS_MOST : (uint64_t)processors;
+    const char *seconds = wsdbg_option_value(invocation, "seconds"), *replay = wsdbg_option_value(invocation, "replay");
+    const char *kind = wsdbg_option_value(invocation, "schedule");
+    *out = (struct wanted){.kind = kind ? kind : "random",
+                           .all = wsdbg_option_value(invocation, "all") != NULL,
+                           .replays = replay != NULL,
+                           .every_launch = !wsdbg_option_value(invocation, "launch")};
+    const uint64_t schedules = seconds ? UINT64_MAX : SCHEDULES_DEFAULT;
+    struct wsdbg_error *error = number(invocation, "schedules", 1, UINT64_MAX, schedules, &out->schedules);
+    if (!error)
+        error = number(invocation, "jobs", 1, JOBS_MOST, jobs, &out->jobs);
+    if (!error)
+        error = number(invocation, "seed", 0, UINT64_MAX, 1, &out->seed);
+    if (!error && replay)
+        error = number(invocation, "replay", 0, UINT64_MAX, 1, &out->seed);
+    if (!error)
+        error = number(invocation, "depth", 0, DEPTH_MOST, DEPTH_DEFAULT, &out->depth);
+    if (!error)
+        error = number(invocation, "launch", 0, UINT64_MAX - 1, 0, &out->launch);
+    if (!error && seconds)
+        error = wsdbg_parse_seconds("seconds", seconds, &out->limit_ns);
+    if (!error && replay &&
+        (out->all || wsdbg_option_value(invocation, "seed") || wsdbg_option_value(invocation, "schedules") || seconds))
+        error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT,
+                                   "--replay: one schedule; not with --all, --seed, --schedules or --seconds");
+    return error;
+}
+
+/* The environment's variable: what sim/libcuda/explore_options.c reads. */
+static char *variable(const struct wanted *wanted, const char *log)
+{
+    char *out = NULL, launch[32] = "";
+    if (!wanted->every_launch)
+        snprintf(launch, sizeof launch, "launch=%llu,", (unsigned long long)wanted->launch);
+    if (asprintf(&out, "schedules=%llu,limit_ns=%llu,jobs=%llu,seed=%llu,depth=%llu,schedule=%s,%s%s%slog=%s",
+                 (unsigned long long)wanted->schedules, (unsigned long long)wanted->limit_ns,
+                 (unsigned long long)wanted->jobs, (unsigned long long)wanted->seed, (unsigned long long)wanted->depth,
+                 wanted->kind, launch, wanted->all ? "all," : "", wanted->replays ? "replays," : "", log) < 0)
+        return NULL;
+    return out;
+}
+
+static struct wsdbg_error *run(const struct wsdbg_invocation *invocation, struct exploration *exploration,
+                               const char *words, int *status)
+{
+    const struct wsdbg_run_options options = {
+        .program = invocation->operands,
+        .output = wsdbg_option_value(invocation, "output"),
+        .observer = "driver",
+        .explore = words,
+        .follower = &exploration->follower,
+        .device = WSDBG_RUN_ON_SIMULATOR,
+        .on_stall = WSDBG_ON_STALL_KILL,
+        .stall_ns = STALL_NS,
+        .work_stall_ns = STALL_NS,
+        .tui = wsdbg_option_value(invocation, "tui") != NULL,
+        .quiet = true,
+    };
+    struct wsdbg_error *error = wsdbg_run_program(&options, status);
+    wsdbg_explore_log_follow(exploration->log, NULL);
+    if (error)
+        return error;
+    if (wsdbg_explore_log_hangs(exploration->log))
+        *status = WSDBG_EXIT_HANG;
+    else if (!wsdbg_explore_log_any(exploration->log))
+        wsdbg_say("no launch was explored");
+    return wsdbg_option_value(invocation, "json") ? wsdbg_explore_log_print(exploration->log, *status) : NULL;
+}
+
+static struct wsdbg_error *explore_command(const struct wsdbg_invocation *invocation, int *status)
+{
+    struct exploration exploration = {.follower = {.look = follow}};
+    struct wanted wanted;
+    char *folder = NULL, *path = NULL, *words = NULL;
+    struct wsdbg_error *error = read_wanted(invocation, &wanted);
+    if (!error)
+        error = wsdbg_spool_create(&folder);
+    if (!error && asprintf(&path, "%s/explore", folder) < 0)
+        path = NULL;
+    if (!error)
+        error = path ? wsdbg_explore_log_create(path, wanted.replays, &exploration.log) : &wsdbg_error_no_memory;
+    if (!error)
+        words = variable(&wanted, path);
+    if (!error)
+        error = words ? run(invocation, &exploration, words, status) : &wsdbg_error_no_memory;
+    wsdbg_explore_log_destroy(exploration.log);
+    wsdbg_spool_destroy(folder);
+    free(path);
+    free(words);
+    return error;
+}
+
+static const struct wsdbg_choice kinds[] = {{"random", NULL}, {"priority", NULL}, {NULL, NULL}};
+
+static const struct wsdbg_option options[] = {
+    {0, "schedules", "N", "try at most N schedules of a launch (default 1000)", NULL, NULL},
+    {0, "seconds", "S", "try them for S seconds at most; without --schedules as many as that allows", NULL, NULL},
+    {0, "jobs", "J", "try J at a time (default: one a processor)", NULL, NULL},
+    {0, "seed", "FIRST", "the first schedule's number (default 1)", NULL, NULL},
+    {0, "schedule", "random|priority", "how schedules are drawn (default random)", kinds, NULL},
+    {0, "depth", "D", "with --schedule=priority: how often priorities change (default 3)", NULL, NULL},
+    {0, "all", NULL, "do not stop at the first hang", NULL, NULL},
+    {0, "replay", "SEED", "run under this schedule alone", NULL, NULL},
+    {0, "launch", "N", "explore the program's launch N, from 0 (default: the first of each kernel)", NULL, NULL},
+    {'o', "output", "FILE", "session database (default wsdbg-PROGRAM-PID.db here)", NULL, NULL},
+    {0, "tui", NULL, "live view in this terminal, the program's output in its log", NULL, NULL},
+    {0, "json", NULL, "what was found as JSON on stdout at the end", NULL, NULL},
+};
+
+const struct wsdbg_command wsdbg_command_explore = {
+    .name = "explore",
+    .summary = "Run a kernel under many schedules until one hangs",
+    .usage = "[options] [--] PROGRAM [ARGS...]",
+    .description =
+        "Runs PROGRAM on the simulated sm_90 and tries its launches under many schedules: in which order warps run, "
+        "for\n"
+        "how long, and whether copies and matrix work are early or late. Every schedule has a number, from which it "
+        "can\n"
+        "be repeated exactly. The kernels need no probes.\n"
+        "\n"
+        "The first launch of each kernel is explored (or the one that --launch names) when everything before it is "
+        "done:\n"
+        "it is held, copies of the program run it to its end, each under one schedule with memory of its own, and the\n"
+        "first schedule tried is the usual one. A schedule hangs when no warp can ever go on, which is proven; nothing "
+        "is\n"
+        "written by the host meanwhile. One that takes more than 20 times the usual instructions is given up and "
+        "counted.\n"
+        "\n"
+        "The first hang ends the search. Its schedule is cut down to the context switches that it cannot do without:\n"
+        "where they say nothing a warp runs until it waits. Then the launch itself runs under that schedule, so that "
+        "the\n"
+        "hang is watched, reported and stored as by wsdbg run, and wsdbg ends with status 124. --replay SEED runs "
+        "under\n"
+        "that schedule at once, with the same options of --schedule, --depth and --launch. Launches that do not hang "
+        "run\n"
+        "under the usual schedule.\n"
+        "\n"
+        "It is also said in how many schedules an mbarrier was used that was not initialised, a phase completed "
+        "although\n"
+        "nobody had waited for the one before, or an accumulator was used before its wgmma group was complete.",
+    .needs = "the simulator, and a program that uses the Driver API with PTX; small sizes make for many schedules",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .operands_min = 1,
+    .operands_max = -1,
+    .runs_program = true,
+    .exits = WSDBG_EXITS_PROGRAM,
+    .run = explore_command,
+};
