@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -301,35 +300,14 @@ static void a_warp_that_is_slow_anywhere_is_no_hang(void **state)
             }
 }
 
-/* ---- cost ---- */
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-/* 132 CTAs x 12 warps x 128 events: 20 ms in an optimised build; the limit leaves room for sanitizers. */
-static void a_full_chip_is_judged_at_once(void **state)
+/* 132 CTAs x 12 warps x 128 events. */
+static void a_full_chip_is_judged_as_a_few_ctas_are(void **state)
 {
     (void)state;
     struct gemm gemm = {.bug = GEMM_WAKER_EXITED, .ctas = 132, .stages = 4, .tiles = 8, .k_blocks = 16, .cluster = 1};
     struct result r = judge(gemm_create(gemm), 0, 128);
     assert_cause(&r, WSDBG_CAUSE_WAKER_EXITED);
     assert_int_equal(r.diagnosis.findings[0].cta_count, 132);
-    wsdbg_diagnosis_deinit(&r.diagnosis);
-    double best = 1e9;
-    for (int run = 0; run < 3; run++) {
-        const double start = seconds();
-        assert_null(wsdbg_diagnose(&r.snapshot, &r.diagnosis));
-        const double taken = seconds() - start;
-        best = taken < best ? taken : best;
-        if (run < 2)
-            wsdbg_diagnosis_deinit(&r.diagnosis);
-    }
-    print_message("full chip, %zu events: %.1f ms\n", r.snapshot.history_count, best * 1e3);
-    assert_true(best < 0.3);
     done(&r);
 }
 
@@ -349,7 +327,7 @@ int main(void)
         cmocka_unit_test(a_long_computation_is_slow_not_hung),
         cmocka_unit_test(a_healthy_kernel_stopped_anywhere),
         cmocka_unit_test(a_warp_that_is_slow_anywhere_is_no_hang),
-        cmocka_unit_test(a_full_chip_is_judged_at_once),
+        cmocka_unit_test(a_full_chip_is_judged_as_a_few_ctas_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 """live_tables.py - turns live.py's JSON into docs/results/h200-live.md (live.py --table)."""
+import re
 
 
 def median(spread, unit=''):
@@ -109,7 +110,16 @@ def kills(rows, out):
     out('')
 
 
+def as_printed(row):
+    """A program that is left running ends at the script's limit, without a JSON report: what wsdbg printed counts."""
+    said = re.search(r'^HANG: (\w+) \((\w+)\)', row['stderr'], re.M)
+    if row['cause'] or not said:
+        return row
+    return {**row, 'cause': said[1], 'confidence': said[2], 'cause_right': said[1] == row['expected'][0]}
+
+
 def shape_row(row, out):
+    row = as_printed(row)
     where = ', '.join(f"context {place['context']} of device {place['device']}" for place in row['places']) or '-'
     looks = row['looks'] or []
     costs = '; '.join(' / '.join(milliseconds(look, key) for key in ('attach_ns', 'suspend_ns', 'read_ns', 'resume_ns', 'detach_ns'))

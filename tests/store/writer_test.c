@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static int64_t number(const char *path, const char *sql)
@@ -30,13 +29,6 @@ static int64_t number(const char *path, const char *sql)
     sqlite3_finalize(statement);
     sqlite3_close(db);
     return value;
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
 static void a_closed_session_is_one_file(void **state)
@@ -239,7 +231,7 @@ static void what_is_unknown_is_null(void **state)
     example_clean(folder);
 }
 
-static void a_full_chip_with_histories_takes_less_than_a_second(void **state)
+static void a_full_chip_with_histories_is_stored_whole(void **state)
 {
     (void)state;
     struct example e;
@@ -248,15 +240,9 @@ static void a_full_chip_with_histories_takes_less_than_a_second(void **state)
     const char *path = example_path(folder, "a.db");
     example_hang(&e, 132, 128);
     example_ok(wsdbg_store_create(path, &e.info, &store));
-    const uint64_t before = now_ns();
     example_ok(wsdbg_store_snapshot(store, &e.snapshot));
-    const uint64_t spent_ms = (now_ns() - before) / 1000000;
     wsdbg_store_close(store);
-    print_message("%zu events stored in %llu ms\n", e.snapshot.history_count, (unsigned long long)spent_ms);
     assert_int_equal(number(path, "SELECT count(*) FROM event"), 132 * 12 * 128);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    assert_true(spent_ms < 1000);
-#endif
     example_free(&e);
     example_clean(folder);
 }
@@ -344,7 +330,7 @@ int main(void)
         cmocka_unit_test(the_look_before_a_verdict_is_kept_beside_it),
         cmocka_unit_test(a_diagnosis_needs_its_snapshot),
         cmocka_unit_test(what_is_unknown_is_null),
-        cmocka_unit_test(a_full_chip_with_histories_takes_less_than_a_second),
+        cmocka_unit_test(a_full_chip_with_histories_is_stored_whole),
         cmocka_unit_test(ten_thousand_launches_are_kept),
         cmocka_unit_test(a_writer_killed_at_any_moment_leaves_a_readable_database),
     };
