@@ -165,3 +165,13 @@ struct hopper_cta *hopper_locate(const struct hopper_step *step, enum wsdbg_ptx_
     *offset = (uint32_t)target.address;
     return target.cta;
 }
+
+struct hopper_cta *hopper_find_shared(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address,
+                                      uint32_t byte_count, uint32_t *offset)
+{
+    const struct hopper_target target = hopper_target_of(step, space, address);
+    *offset = (uint32_t)target.address;
+    const bool is_there =
+        target.space == WSDBG_PTX_SHARED && target.cta && hopper_shared(target.cta, *offset, byte_count);
+    return is_there ? target.cta : NULL;
+}

@@ -37,6 +37,9 @@ bool hopper_resolve(const struct hopper_step *step, unsigned number, uint32_t by
 /* The same for one value of 4 or 8 bytes a lane: may find it dense. */
 bool hopper_resolve_values(const struct hopper_step *step, unsigned number, uint32_t byte_count, bool for_writing,
                            struct hopper_places *out);
+/* As hopper_locate, but an address that is none is no fault. */
+struct hopper_cta *hopper_find_shared(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address,
+                                      uint32_t byte_count, uint32_t *offset);
 /* The lanes wrote there; or, for spin detection, read there. */
 void hopper_wrote(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count);
 void hopper_note_read(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count);

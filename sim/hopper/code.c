@@ -10,6 +10,7 @@
 
 #include "base/grow.h"
 #include "hopper/operand.h"
+#include "hopper/probe.h"
 
 static hopper_executor *const executors[WSDBG_PTX_OPERATION_COUNT] = {
 #define PTX(id, ...) [WSDBG_PTX_OP_##id] = hopper_do_##id,
@@ -127,6 +128,7 @@ static struct wsdbg_error *prepare_function(struct hopper_code *code, size_t *ca
         op->guard = instruction->guard == WSDBG_PTX_NONE ? WSDBG_PTX_NONE : frame->offsets[instruction->guard];
         op->type_bytes = (uint8_t)wsdbg_ptx_type_bytes(instruction->type);
         op->is_last = i + 1 == frame->function->end;
+        op->probe = (uint8_t)hopper_probe_class(instruction->operation);
         for (unsigned number = 0; number < WSDBG_PTX_OPERANDS_MAX; number++) {
             op->places[number] = WSDBG_PTX_NONE;
             if (number < instruction->operand_count &&

@@ -84,6 +84,7 @@ struct wsdbg_gpu_module {
     const struct wsdbg_ptx_program *program;
     struct hopper_code *code;
     uint64_t global_address, const_address;
+    struct hopper_probes *probes; /* see probe.h; NULL = nobody asked, or it has its own */
 };
 
 struct wsdbg_gpu {

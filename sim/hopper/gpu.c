@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "hopper/device.h"
+#include "hopper/probe.h"
 #include "hopper/residency.h"
 
 enum { DEFAULT_SMS = 132, SMS_MOST = 4096, GROUP_SMS_MOST = 18 };
@@ -187,6 +188,7 @@ void wsdbg_gpu_unload(struct wsdbg_gpu *gpu, struct wsdbg_gpu_module *module)
     hopper_lock(gpu);
     hopper_free(gpu, module->global_address);
     hopper_free(gpu, module->const_address);
+    hopper_probes_free(gpu, module->probes);
     hopper_unlock(gpu);
     hopper_code_destroy(module->code);
     free(module);

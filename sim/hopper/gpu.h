@@ -81,6 +81,12 @@ const struct wsdbg_ptx_program *wsdbg_gpu_program(const struct wsdbg_gpu_module 
 bool wsdbg_gpu_variable(const struct wsdbg_gpu_module *module, const char *name, uint64_t *address,
                         uint64_t *byte_count);
 
+/* wsdbg_config_v1 and wsdbg_names_v1 (wsdbg/ring.h) of a module that has no probes, made when first asked for: while
+ * the config is not all zero the device writes the events of the module's kernels.  False for other names and modules.
+ */
+bool wsdbg_gpu_probe_variable(struct wsdbg_gpu *gpu, struct wsdbg_gpu_module *module, const char *name,
+                              uint64_t *address, uint64_t *byte_count);
+
 /* ---- launches ---- */
 
 struct wsdbg_gpu_launch {

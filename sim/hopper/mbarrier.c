@@ -17,6 +17,7 @@ struct record {
     uint32_t offset; /* 0: free; no barrier lies there, it is the system's */
     bool is_initialised;
     uint32_t unseen; /* phases that completed since somebody waited successfully */
+    uint32_t phases; /* that completed */
 };
 
 /* Open addressing; never full. */
@@ -153,6 +154,12 @@ uint32_t hopper_mbarrier_next(const struct hopper_cta *cta, uint32_t offset, boo
     return next ? next->offset : 0;
 }
 
+uint32_t hopper_mbarrier_phases(const struct hopper_cta *cta, uint32_t offset)
+{
+    const struct hopper_mbarriers *const table = cta->mbarriers;
+    return table && table->capacity ? slot_of(table, offset)->phases : 0;
+}
+
 void hopper_mbarriers_free(struct hopper_cta *cta)
 {
     if (cta->mbarriers)
@@ -174,7 +181,7 @@ void hopper_mbarrier_init(struct hopper_cta *cta, uint32_t offset, uint32_t coun
     memcpy(cta->shared + offset, &word, sizeof word);
     struct record *const record = find_record(cta, offset, true);
     if (record)
-        *record = (struct record){offset, true, 0};
+        *record = (struct record){.offset = offset, .is_initialised = true};
     hopper_changed_barrier(cta);
 }
 
@@ -216,6 +223,8 @@ enum hopper_mbarrier_effect hopper_mbarrier_apply(struct hopper_cta *cta, uint32
             *before = word;
         effect = hopper_mbarrier_step(&word, operation, amount);
         is_next |= effect == HOPPER_MBARRIER_NEXT_PHASE;
+        if (record && effect == HOPPER_MBARRIER_NEXT_PHASE)
+            record->phases++;
         if (record && effect == HOPPER_MBARRIER_NEXT_PHASE && ++record->unseen == 2)
             report(cta, actor, WSDBG_GPU_PHASE_OVERRUN, offset);
     }

@@ -55,6 +55,8 @@ bool hopper_mbarrier_waits(const struct hopper_warp *warp, const struct hopper_w
 bool hopper_mbarrier_is_over(struct hopper_cta *cta, uint32_t offset, uint32_t parity, struct hopper_actor actor);
 /* The first of the CTA's barriers behind `offset`, and whether mbarrier.init made it; 0 = there is none. */
 uint32_t hopper_mbarrier_next(const struct hopper_cta *cta, uint32_t offset, bool *is_initialised);
+/* Phases of the barrier that completed since it was initialised. */
+uint32_t hopper_mbarrier_phases(const struct hopper_cta *cta, uint32_t offset);
 void hopper_mbarriers_free(struct hopper_cta *cta);
 /* In words, for a fault. */
 const char *hopper_mbarrier_effect_text(enum hopper_mbarrier_effect effect);

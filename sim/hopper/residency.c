@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hopper/probe.h"
 #include "hopper/values.h"
 
 enum { REGISTER_ALIGNMENT = 64 };
@@ -174,6 +175,7 @@ static bool make_warp(struct hopper_cta *cta, uint32_t index, uint64_t *slots)
         if (!warp->local)
             return false;
     }
+    hopper_probe_begin(warp);
     return hopper_make_ready(grid->gpu, warp);
 }
 
@@ -187,6 +189,7 @@ static void free_cta(struct wsdbg_gpu *gpu, struct hopper_cta *cta)
         hopper_unlist_spin(gpu, warp);
         hopper_warp_freed(warp);
         free(warp->register_block);
+        free(warp->probe);
         free(warp->local);
     }
     hopper_cta_freed(cta);
@@ -358,6 +361,8 @@ void hopper_cta_triggered(struct hopper_cta *cta)
 void hopper_warp_done(struct wsdbg_gpu *gpu, struct hopper_warp *warp)
 {
     struct hopper_cta *cta = warp->cta;
+    if (warp->probe)
+        hopper_probe_exit(warp);
     hopper_not_ready(gpu, warp);
     if (--cta->live_warps)
         return;

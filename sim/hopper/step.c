@@ -3,6 +3,7 @@
  * Reads: the module's prepared code.  Writes: the warp.  It goes on until the scheduler's quantum is spent, every split
  * waits, the warp is over or an instruction faults.
  */
+#include "hopper/probe.h"
 #include "hopper/split.h"
 #include "hopper/values.h"
 
@@ -51,7 +52,7 @@ static bool execute(struct hopper_step *step, const struct hopper_code *code)
     if (step->lanes) {
         if (step->warp->wgmma_pending)
             hopper_wgmma_before(step);
-        outcome = op->execute(step);
+        outcome = op->probe && step->warp->probe ? hopper_probe_execute(step) : op->execute(step);
     }
     switch (outcome) {
     case HOPPER_NEXT:

@@ -104,6 +104,7 @@ struct hopper_warp {
     struct hopper_wgmma *wgmma;      /* its matrix work under way; NULL = none yet; see wgmma.h */
     struct hopper_copy_groups *bulk; /* its lanes' groups of cp.async.bulk; NULL = none yet */
     struct hopper_copies *copies;    /* its lanes' cp.async; NULL = none yet */
+    struct hopper_probe *probe;      /* tells of its events; NULL = nobody wants them; see probe.h */
 };
 
 struct hopper_named_barrier {

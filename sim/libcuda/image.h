@@ -16,6 +16,8 @@ void image_release(struct image *image);
 /* A module of the image in the context; it takes over one use of the image. */
 CUresult module_create(struct context *context, struct image *image, struct library *library, struct module **out);
 void module_destroy(struct module *module);
+/* A variable of the program, or what wsdbg looks for where there are no probes. */
+bool module_variable(struct module *module, const char *name, uint64_t *address, uint64_t *byte_count);
 /* The library's module in the context, made when it is first asked for. */
 CUresult library_module(struct library *library, struct context *context, struct module **out);
 /* The function of a CUfunction or CUkernel in the context. */

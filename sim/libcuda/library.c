@@ -152,7 +152,7 @@ ENTRY(cuLibraryGetGlobal, CUdeviceptr *out, size_t *byte_count, CUlibrary librar
         return result;
     if (!name || (!out && !byte_count))
         return driver_leave(CUDA_ERROR_INVALID_VALUE);
-    if (!wsdbg_gpu_variable(module->gpu_module, name, &address, &length))
+    if (!module_variable(module, name, &address, &length))
         return driver_leave(CUDA_ERROR_NOT_FOUND);
     if (out)
         *out = address;

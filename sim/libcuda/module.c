@@ -60,6 +60,12 @@ void module_destroy(struct module *module)
     free(module);
 }
 
+bool module_variable(struct module *module, const char *name, uint64_t *address, uint64_t *byte_count)
+{
+    return wsdbg_gpu_variable(module->gpu_module, name, address, byte_count) ||
+           wsdbg_gpu_probe_variable(module->context->gpu, module->gpu_module, name, address, byte_count);
+}
+
 /* ---- loading ---- */
 
 enum { JIT_ERROR_LOG = 5, JIT_ERROR_LOG_BYTES = 6 };
@@ -173,7 +179,7 @@ ENTRY(cuModuleGetGlobal_v2, CUdeviceptr *out, size_t *byte_count, CUmodule modul
         return result;
     if (!name || (!out && !byte_count))
         return driver_leave(CUDA_ERROR_INVALID_VALUE);
-    if (!wsdbg_gpu_variable(module->gpu_module, name, &address, &length))
+    if (!module_variable(module, name, &address, &length))
         return driver_leave(CUDA_ERROR_NOT_FOUND);
     if (out)
         *out = address;

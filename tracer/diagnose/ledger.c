@@ -184,6 +184,21 @@ static bool iterations_fit(const struct wsdbg_stage *stage, const struct wsdbg_u
     return any;
 }
 
+/* Iterations that nobody gave are needed where some warp passes over rounds; else a count tells more: it takes in what
+ * a warp did before its first wait. */
+static bool counts_do(const struct wsdbg_case *c, const struct wsdbg_stage *stage, const struct wsdbg_use *uses)
+{
+    uint32_t warp = WSDBG_NONE, waits = 0;
+    for (uint32_t i = 0; i < stage->use_count; i++) {
+        if (uses[i].warp != warp)
+            waits = 0;
+        warp = uses[i].warp;
+        if (uses[i].event->kind == WSDBG_EVENT_MBARRIER_WAIT_END && uses[i].event->iteration / stage->stages != waits++)
+            return false;
+    }
+    return c->snapshot->names_inferred && c->all_whole;
+}
+
 /* Turns by counting, for one warp whose history is whole. */
 static void number_by_counting(struct wsdbg_use *uses, uint32_t count)
 {
@@ -227,7 +242,7 @@ static void number_stage(const struct wsdbg_case *c, struct wsdbg_ledger *ledger
         }
     }
     stage->initialised_again = inits > 1;
-    stage->tagged = iterations_fit(stage, uses);
+    stage->tagged = iterations_fit(stage, uses) && !counts_do(c, stage, uses);
     for (uint32_t i = 0, next; i < stage->use_count; i = next) {
         for (next = i; next < stage->use_count && uses[next].warp == uses[i].warp; next++)
             if (stage->tagged && uses[next].event->iteration != WSDBG_NO_ITERATION)

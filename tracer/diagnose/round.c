@@ -139,8 +139,8 @@ struct wsdbg_round wsdbg_round_of(const struct wsdbg_case *c, const struct wsdbg
 
 bool wsdbg_right_parity(const struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t *parity, bool *declared)
 {
-    *declared = wait->stage->name != NULL;
-    if (*declared) {
+    *declared = wait->stage->name && !c->snapshot->names_inferred;
+    if (wait->stage->name) {
         *parity = (wait->round + (wait->stage->name->first_free ? 1 : 0)) & 1;
         return true;
     }

@@ -109,7 +109,9 @@ static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t ri
         wsdbg_evidence_barrier(c, finding, stage->barrier, "%u arrivals recorded, %u complete a phase", stage->arrivals,
                                stage->init.value);
     if (first)
-        wsdbg_evidence_text(c, finding, "the name table declares %s as free at first", wsdbg_say_barrier(stage).text);
+        wsdbg_evidence_text(c, finding, "%s %s free at first", wsdbg_say_barrier(stage).text,
+                            c->snapshot->names_inferred ? "looks like a barrier that is"
+                                                        : "is declared in the name table as");
 }
 
 /* No name and no earlier wait: a first wait for parity 0 that nobody ever arrived for. */

@@ -147,6 +147,32 @@ static void say_never_completed(struct wsdbg_case *c, const struct wsdbg_wait *w
                 "shared-memory address and that it names this barrier.");
 }
 
+static void say_never_issued(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
+                             enum wsdbg_confidence confidence)
+{
+    struct wsdbg_finding *finding = begin(c, wait, round, WSDBG_CAUSE_TMA_NEVER_COMPLETED, confidence);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s tells %s to expect %llu bytes in %s, but no copy was issued for it: the bytes never come, and %s "
+                "waits for ever.",
+                wsdbg_say_warps(c, &round->expected).text, wsdbg_say_stage(wait->stage).text,
+                (unsigned long long)round->expected_bytes, wsdbg_say_iteration(round->iteration, round->tag).text,
+                wsdbg_say_warp(c, wait->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Issue the copy on every path that expects its bytes on %s, or expect them only where it is issued.",
+                wsdbg_say_barrier(wait->stage).text);
+}
+
+/* Nobody ever issued a copy for the barrier, in any CTA. */
+static bool never_issued(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
+{
+    for (uint32_t i = 0; i < c->ledger->use_count; i++)
+        if (c->ledger->uses[i].event->kind == WSDBG_EVENT_TMA_ISSUE && c->ledger->uses[i].event->barrier == stage->id)
+            return false;
+    return true;
+}
+
 static bool never_arrives(const struct wsdbg_case *c, const struct wsdbg_stage *stage,
                           const struct wsdbg_warp_set *warps)
 {
@@ -167,7 +193,7 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
     const uint32_t needed = wait->stage->init.value;
     if (round.arrivals == needed && round.expected_bytes != round.issued_bytes &&
         (round.covered || round.issued_bytes > 0) && !more_to_come(c, wait, &round))
-        say_mismatch(c, wait, &round, confidence);
+        (never_issued(c, wait->stage) ? say_never_issued : say_mismatch)(c, wait, &round, confidence);
     else if (round.arrivals < needed && never_arrives(c, wait->stage, &round.expected) &&
              needed - round.arrivals <= wsdbg_set_count(&round.expected))
         say_no_arrive(c, wait, &round, confidence);

@@ -1,5 +1,5 @@
 /* builder.h - the parts of the snapshot builder, private to this room.  One file a part, in this order:
- * snapshot_tables, snapshot_grids, grid_match, snapshot_warps, snapshot_barriers, barrier_phase. */
+ * snapshot_tables, snapshot_grids, grid_match, snapshot_warps, inferred_names, snapshot_barriers, barrier_phase. */
 #ifndef WSDBG_EVIDENCE_BUILDER_H
 #define WSDBG_EVIDENCE_BUILDER_H
 
@@ -51,6 +51,8 @@ struct wsdbg_error *wsdbg_match_launches(struct wsdbg_builder *builder);
 /* Which grids run, once launches are matched. */
 void wsdbg_mark_running(struct wsdbg_builder *builder);
 struct wsdbg_error *wsdbg_build_warps(struct wsdbg_builder *builder);
+/* Names in modules without any: roles of their warps change with it. */
+struct wsdbg_error *wsdbg_build_names(struct wsdbg_builder *builder);
 struct wsdbg_error *wsdbg_build_barriers(struct wsdbg_builder *builder);
 /* Phases of mbarriers, where arrivals can be counted exactly. */
 struct wsdbg_error *wsdbg_build_phases(struct wsdbg_builder *builder);

@@ -43,6 +43,8 @@ static struct wsdbg_error *build_parts(struct wsdbg_builder *builder)
     find_progress(builder);
     error = wsdbg_build_warps(builder);
     if (!error)
+        error = wsdbg_build_names(builder);
+    if (!error)
         error = wsdbg_build_barriers(builder);
     if (!error && builder->request->histories)
         error = wsdbg_build_phases(builder);

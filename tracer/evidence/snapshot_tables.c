@@ -103,12 +103,15 @@ static void add_contexts(struct wsdbg_builder *builder, const struct wsdbg_track
     }
 }
 
-/* A name the author gave, or a part of the source file's path. */
+/* A name the author gave, that there are none, or a part of the source file's path. */
 static void add_name(struct wsdbg_snapshot *out, struct wsdbg_module *module, const struct wsdbg_segment_view *view,
                      uint32_t row)
 {
     struct wsdbg_name *name = &out->names[out->name_count];
     wsdbg_segment_read_name(view, row, name);
+    module->unnamed |= name->kind == WSDBG_NAME_INFERRED;
+    if (name->kind == WSDBG_NAME_INFERRED)
+        return;
     if (name->kind != WSDBG_NAME_SOURCE) {
         out->name_count++;
         module->names_count++;

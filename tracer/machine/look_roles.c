@@ -12,6 +12,7 @@
 
 #include "base/grow.h"
 #include "machine/look.h"
+#include "machine/trades.h"
 
 /* Kinds of accesses that announce bytes or bring them. */
 #define BRINGING                                                                      \
@@ -20,11 +21,9 @@
 
 enum { GROUP_WARPS = 4, GROUPS_MAX = WSDBG_LOOK_WARPS_MAX / GROUP_WARPS, ROLES_MAX = 32 };
 
-enum trade { TRADE_NONE, TRADE_LOADS, TRADE_COMPUTES, TRADE_STORES, TRADE_UNCLEAR };
-
 struct group {
     uint32_t first, count; /* warps */
-    enum trade trade;
+    enum wsdbg_trade trade;
     bool any_alive;
     uint32_t role; /* id */
 };
@@ -43,7 +42,7 @@ static bool is_load(uint8_t kind)
     return kind == WSDBG_ACCESS_COPY;
 }
 
-static enum trade trade_of(const struct wsdbg_code_kernel *kernel, const struct wsdbg_stance *stance)
+static enum wsdbg_trade trade_of(const struct wsdbg_code_kernel *kernel, const struct wsdbg_stance *stance)
 {
     bool loads = false, computes = false, stores = false;
     for (size_t i = 0; i < kernel->access_count; i++) {
@@ -54,21 +53,8 @@ static enum trade trade_of(const struct wsdbg_code_kernel *kernel, const struct 
         stores |= kernel->accesses[i].kind == WSDBG_ACCESS_STORE;
     }
     if (loads && computes)
-        return TRADE_UNCLEAR;
-    return loads ? TRADE_LOADS : computes ? TRADE_COMPUTES : stores ? TRADE_STORES : TRADE_NONE;
-}
-
-/* What one warp shows of its group: nothing against what another one showed, or the group is unclear. */
-static void add_trade(struct group *group, enum trade trade)
-{
-    if (trade == TRADE_NONE || trade == group->trade || (trade == TRADE_UNCLEAR && group->trade != TRADE_NONE))
-        return;
-    const bool first = group->trade == TRADE_NONE || group->trade == TRADE_UNCLEAR;
-    /* A group that loads or computes stores in passing. */
-    if (first || group->trade == TRADE_STORES)
-        group->trade = trade;
-    else if (trade != TRADE_STORES)
-        group->trade = TRADE_UNCLEAR;
+        return WSDBG_TRADE_UNCLEAR;
+    return loads ? WSDBG_TRADE_LOADS : computes ? WSDBG_TRADE_COMPUTES : stores ? WSDBG_TRADE_STORES : WSDBG_TRADE_NONE;
 }
 
 static struct wsdbg_error *ask_warp(struct cast *cast, uint32_t warp)
@@ -84,7 +70,7 @@ static struct wsdbg_error *ask_warp(struct cast *cast, uint32_t warp)
             return error;
         if (!stance)
             continue;
-        add_trade(&cast->groups[number], trade_of(kernel, stance));
+        wsdbg_trade_add(&cast->groups[number].trade, trade_of(kernel, stance));
         for (size_t i = 0; i < kernel->access_count; i++) {
             cast->comes[number][i] |= stance->after[i] == 2;
             cast->came[i] |= stance->after[i] || !stance->before_known[i] || stance->most[i];
@@ -122,9 +108,9 @@ static void ask_the_gone(struct cast *cast)
             continue;
         cast->comes[gone][i] = true;
         if (is_load(kernel->accesses[i].kind))
-            cast->groups[gone].trade = TRADE_LOADS;
+            cast->groups[gone].trade = WSDBG_TRADE_LOADS;
         else if (kernel->accesses[i].kind == WSDBG_ACCESS_WGMMA)
-            add_trade(&cast->groups[gone], TRADE_COMPUTES);
+            wsdbg_trade_add(&cast->groups[gone].trade, WSDBG_TRADE_COMPUTES);
     }
 }
 
@@ -162,11 +148,11 @@ static void ask_the_waiting(struct cast *cast)
     const struct wsdbg_look_grid *grid = &cast->looking->grids[cast->grid];
     bool somebody_loads = false;
     for (size_t g = 0; g < cast->group_count; g++)
-        somebody_loads |= cast->groups[g].trade == TRADE_LOADS;
+        somebody_loads |= cast->groups[g].trade == WSDBG_TRADE_LOADS;
     for (size_t g = 0; somebody_loads && g < cast->group_count; g++)
-        for (size_t f = 0; cast->groups[g].trade == TRADE_NONE && f < grid->family_count; f++)
+        for (size_t f = 0; cast->groups[g].trade == WSDBG_TRADE_NONE && f < grid->family_count; f++)
             if (grid->families[f].uses & BRINGING && comes_to(cast, g, &grid->families[f], true))
-                cast->groups[g].trade = TRADE_COMPUTES;
+                cast->groups[g].trade = WSDBG_TRADE_COMPUTES;
 }
 
 static struct wsdbg_error *add_name(struct cast *cast, uint8_t kind, uint32_t id, struct wsdbg_name **out)
@@ -194,13 +180,6 @@ static uint32_t next_id(const struct cast *cast, uint8_t kind)
     return next;
 }
 
-static const char *word_of(enum trade trade)
-{
-    static const char *const words[] = {
-        [TRADE_LOADS] = "producer", [TRADE_COMPUTES] = "consumer", [TRADE_STORES] = "epilogue"};
-    return trade == TRADE_NONE || trade == TRADE_UNCLEAR ? NULL : words[trade];
-}
-
 static void write_role(const struct cast *cast, size_t number, char *out, size_t room)
 {
     const struct group *group = &cast->groups[number];
@@ -209,15 +188,7 @@ static void write_role(const struct cast *cast, size_t number, char *out, size_t
         before += g < number && cast->groups[g].trade == group->trade;
         alike += cast->groups[g].trade == group->trade;
     }
-    const char *word = word_of(group->trade);
-    if (word && alike > 1)
-        snprintf(out, room, "%s %u", word, before);
-    else if (word)
-        snprintf(out, room, "%s", word);
-    else if (group->count == 1)
-        snprintf(out, room, "warp %u", group->first);
-    else
-        snprintf(out, room, "warps %u-%u", group->first, group->first + group->count - 1);
+    wsdbg_trade_name(group->trade, before, alike, group->first, group->count, out, room);
 }
 
 static struct wsdbg_error *name_roles(struct cast *cast)
@@ -262,28 +233,26 @@ static uint32_t roles_at(const struct cast *cast, const struct wsdbg_family *fam
     return roles;
 }
 
-enum use { USE_OTHER, USE_FULL, USE_EMPTY };
-
-static enum use use_of(const struct cast *cast, const struct wsdbg_family *family)
+static enum wsdbg_barrier_use use_of(const struct cast *cast, const struct wsdbg_family *family)
 {
     if (family->uses & BRINGING)
-        return USE_FULL;
+        return WSDBG_USE_FULL;
     for (size_t g = 0; g < cast->group_count; g++)
-        if (cast->groups[g].trade == TRADE_LOADS && comes_to(cast, g, family, true) && others_arrive(cast, g, family))
-            return USE_EMPTY;
-    return USE_OTHER;
+        if (cast->groups[g].trade == WSDBG_TRADE_LOADS && comes_to(cast, g, family, true) &&
+            others_arrive(cast, g, family))
+            return WSDBG_USE_EMPTY;
+    return WSDBG_USE_OTHER;
 }
 
 static struct wsdbg_error *name_families(struct cast *cast)
 {
     struct wsdbg_look_grid *grid = &cast->looking->grids[cast->grid];
-    unsigned alike[3] = {0}, before[3] = {0};
+    unsigned alike[WSDBG_USE_COUNT] = {0}, before[WSDBG_USE_COUNT] = {0};
     for (size_t i = 0; i < grid->family_count; i++)
         alike[use_of(cast, &grid->families[i])]++;
     for (size_t i = 0; i < grid->family_count; i++) {
         struct wsdbg_family *family = &grid->families[i];
-        const enum use use = use_of(cast, family);
-        const char *word = use == USE_FULL ? "full" : "empty";
+        const enum wsdbg_barrier_use use = use_of(cast, family);
         struct wsdbg_name *name;
         family->id = next_id(cast, WSDBG_NAME_MBARRIER);
         if (family->id > UINT8_MAX)
@@ -294,12 +263,10 @@ static struct wsdbg_error *name_families(struct cast *cast)
         name->stages = (uint8_t)family->places;
         name->arriving_roles = roles_at(cast, family, false);
         name->waiting_roles = roles_at(cast, family, true);
-        if (use == USE_OTHER)
+        if (use == WSDBG_USE_OTHER)
             snprintf(name->name, sizeof name->name, "mbarrier 0x%x", family->first);
-        else if (alike[use] > 1)
-            snprintf(name->name, sizeof name->name, "%s %u", word, before[use]++);
         else
-            snprintf(name->name, sizeof name->name, "%s", word);
+            wsdbg_use_name(use, before[use]++, alike[use], name->name, sizeof name->name);
     }
     return NULL;
 }

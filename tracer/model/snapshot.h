@@ -78,6 +78,7 @@ struct wsdbg_module {
     uint32_t context;
     uint32_t row; /* row in the process's segment: names refer to it */
     bool probed;
+    bool unnamed; /* probed by a simulated device: nobody gave names, roles in slots are trades */
     struct wsdbg_optional_u64 image_bytes;
     struct wsdbg_optional_u64 image_hash;
     uint32_t names_first, names_count; /* in snapshot.names */

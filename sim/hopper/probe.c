@@ -1,0 +1,232 @@
+/* probe.c - configs and names tables of modules without probes; slots and histories are written here.
+ *
+ * Reads: configs.  Writes: slots and events, where the device has memory: a config may hold any address.
+ */
+#include "hopper/probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMES_ROWS = 1 + WSDBG_SOURCE_PARTS };
+
+/* ---- configs and names ---- */
+
+/* The file in which lines count: that of the kernel itself, whatever was inlined there. */
+static uint32_t main_file(const struct wsdbg_ptx_program *program, uint32_t place)
+{
+    while (program->places[place].inlined_at != WSDBG_PTX_NONE)
+        place = program->places[place].inlined_at;
+    return program->places[place].file;
+}
+
+static const char *source_path(const struct wsdbg_ptx_program *program)
+{
+    for (size_t i = 0; i < program->instruction_count; i++)
+        if (program->instructions[i].place != WSDBG_PTX_NONE)
+            return program->files[main_file(program, program->instructions[i].place)];
+    return "";
+}
+
+/* One row says that nobody named anything, the others the path of the source; of a longer path the end is kept. */
+static void fill_names(const struct wsdbg_ptx_program *program, struct wsdbg_name rows[NAMES_ROWS])
+{
+    const char *path = source_path(program);
+    const size_t length = strlen(path), most = (size_t)WSDBG_SOURCE_PART * WSDBG_SOURCE_PARTS;
+    path += length > most ? length - most : 0;
+    memset(rows, 0, NAMES_ROWS * sizeof *rows);
+    rows[0].kind = WSDBG_NAME_INFERRED;
+    for (uint32_t part = 0; part < WSDBG_SOURCE_PARTS; part++) {
+        struct wsdbg_name *const row = &rows[1 + part];
+        row->kind = WSDBG_NAME_SOURCE;
+        row->id = (uint8_t)part;
+        const size_t count = strnlen(path, WSDBG_SOURCE_PART);
+        memcpy(row->name, path, count);
+        path += count;
+    }
+}
+
+static struct hopper_probes *probes_create(struct wsdbg_gpu *gpu, const struct wsdbg_ptx_program *program)
+{
+    struct hopper_probes *const probes = calloc(1, sizeof *probes);
+    if (!probes)
+        return NULL;
+    probes->names_bytes = NAMES_ROWS * sizeof(struct wsdbg_name);
+    struct wsdbg_error *error = hopper_allocate(gpu, sizeof(struct wsdbg_config), 0, &probes->config_address);
+    if (!error)
+        error = hopper_allocate(gpu, probes->names_bytes, 0, &probes->names_address);
+    if (error) {
+        wsdbg_error_destroy(error);
+        hopper_probes_free(gpu, probes);
+        return NULL;
+    }
+    memset((void *)(uintptr_t)probes->config_address, 0, sizeof(struct wsdbg_config));
+    fill_names(program, (void *)(uintptr_t)probes->names_address);
+    return probes;
+}
+
+void hopper_probes_free(struct wsdbg_gpu *gpu, struct hopper_probes *probes)
+{
+    if (!probes)
+        return;
+    hopper_free(gpu, probes->config_address);
+    hopper_free(gpu, probes->names_address);
+    free(probes->trades);
+    free(probes);
+}
+
+bool wsdbg_gpu_probe_variable(struct wsdbg_gpu *gpu, struct wsdbg_gpu_module *module, const char *name,
+                              uint64_t *address, uint64_t *byte_count)
+{
+    const bool is_config = strcmp(name, WSDBG_CONFIG_SYMBOL) == 0;
+    uint64_t own_address, own_bytes;
+    if ((!is_config && strcmp(name, WSDBG_NAMES_SYMBOL) != 0) ||
+        wsdbg_gpu_variable(module, WSDBG_CONFIG_SYMBOL, &own_address, &own_bytes))
+        return false;
+    hopper_lock(gpu);
+    if (!module->probes)
+        module->probes = probes_create(gpu, module->program);
+    const struct hopper_probes *const probes = module->probes;
+    hopper_unlock(gpu);
+    if (!probes)
+        return false;
+    *address = is_config ? probes->config_address : probes->names_address;
+    *byte_count = is_config ? sizeof(struct wsdbg_config) : probes->names_bytes;
+    return true;
+}
+
+/* ---- what is written ---- */
+
+static void write_device(struct wsdbg_gpu *gpu, uint64_t address, const void *bytes, uint32_t byte_count)
+{
+    if (hopper_find_range(gpu, address, byte_count))
+        memcpy((void *)(uintptr_t)address, bytes, byte_count);
+}
+
+static void write_event(struct hopper_warp *warp, struct wsdbg_event event)
+{
+    struct wsdbg_gpu *const gpu = warp->cta->grid->gpu;
+    struct hopper_probe *const probe = warp->probe;
+    event.sequence = probe->sequence++;
+    event.time = (uint32_t)(hopper_time_ns(gpu) >> WSDBG_TIME_SHIFT);
+    probe->last_kind = event.kind;
+    if (probe->has_history)
+        write_device(gpu, probe->ring + (event.sequence & probe->mask) * sizeof event, &event, sizeof event);
+    if (!probe->has_history || wsdbg_event_is_milestone(event.kind))
+        write_device(gpu, probe->slot, &event, sizeof event);
+}
+
+static uint32_t cluster_number(const struct hopper_cta *cta)
+{
+    const struct wsdbg_gpu_launch *const launch = &cta->grid->launch;
+    return cta->index[1] / launch->cluster[1] * (launch->grid[0] / launch->cluster[0]) +
+           cta->index[0] / launch->cluster[0];
+}
+
+static uint32_t check_of(const struct wsdbg_slot *slot)
+{
+    return WSDBG_IDENTITY_SEED ^ (uint32_t)slot->grid_id ^ (uint32_t)(slot->grid_id >> 32) ^ slot->cta_x ^ slot->cta_y ^
+           slot->cta_z ^ slot->warp_in_cta ^ slot->placement ^ slot->module_id ^ slot->cluster_id ^ slot->grid_ctas;
+}
+
+static void write_identity(const struct hopper_warp *warp, const struct wsdbg_config *config)
+{
+    const struct hopper_cta *const cta = warp->cta;
+    struct wsdbg_slot slot = {
+        .grid_id = cta->grid->id,
+        .cta_x = cta->index[0],
+        .cta_y = cta->index[1],
+        .cta_z = cta->index[2],
+        .warp_in_cta = warp->index | cta->warp_count << 8 | cta->rank << 16 | cta->cluster->cta_count << 24,
+        .placement = cta->sm | warp->slot << 16,
+        .module_id = config->module_id,
+        .cluster_id = cluster_number(cta),
+        .grid_ctas = (uint32_t)cta->grid->ctas_total,
+    };
+    slot.check = check_of(&slot);
+    write_device(cta->grid->gpu, warp->probe->slot, &slot, sizeof slot);
+}
+
+static struct hopper_probe *probe_create(const struct hopper_warp *warp, const struct wsdbg_config *config)
+{
+    struct hopper_probe *const probe = calloc(1, sizeof *probe);
+    if (!probe)
+        return NULL;
+    uint64_t place = (uint64_t)warp->cta->sm * config->warps_per_sm + warp->slot;
+    place = place < config->slot_count ? place : config->slot_count - 1u;
+    probe->slot = config->slots_address + place * sizeof(struct wsdbg_slot);
+    probe->ring = config->history_address + place * config->history_stride;
+    probe->mask = config->history_mask;
+    probe->has_history = config->history_address != config->slots_address;
+    for (size_t i = 0; i < HOPPER_PROBE_STAGES; i++) {
+        probe->stages[i].round = WSDBG_PTX_NONE;
+        probe->stages[i].id = UINT16_MAX;
+    }
+    return probe;
+}
+
+void hopper_probe_begin(struct hopper_warp *warp)
+{
+    const struct hopper_probes *const probes = warp->cta->grid->launch.module->probes;
+    struct wsdbg_config config;
+    if (!probes)
+        return;
+    memcpy(&config, (const void *)(uintptr_t)probes->config_address, sizeof config);
+    if (!config.slot_count || !(warp->probe = probe_create(warp, &config)))
+        return;
+    write_identity(warp, &config);
+    write_event(warp, (struct wsdbg_event){.kind = WSDBG_EVENT_BEGIN, .iteration = WSDBG_NO_ITERATION});
+}
+
+void hopper_probe_exit(struct hopper_warp *warp)
+{
+    write_event(warp, (struct wsdbg_event){.kind = WSDBG_EVENT_EXIT, .iteration = WSDBG_NO_ITERATION});
+}
+
+/* ---- events of instructions ---- */
+
+static bool has_site(enum wsdbg_event_kind kind)
+{
+    return kind == WSDBG_EVENT_MBARRIER_WAIT_BEGIN || kind == WSDBG_EVENT_MBARRIER_WAIT_END ||
+           kind == WSDBG_EVENT_MBARRIER_ARRIVE ||
+           (kind >= WSDBG_EVENT_CLUSTER_ARRIVE && kind <= WSDBG_EVENT_GRID_DEPENDENCY_WAIT_END);
+}
+
+/* The innermost place in the kernel's own file. */
+static uint32_t line_of(const struct hopper_step *step)
+{
+    const struct wsdbg_ptx_program *const program = step->program;
+    uint32_t place = step->instruction->place;
+    if (place == WSDBG_PTX_NONE)
+        return step->instruction->text_line;
+    const uint32_t file = main_file(program, place);
+    while (program->places[place].file != file)
+        place = program->places[place].inlined_at;
+    return program->places[place].line;
+}
+
+/* What the warp does: what it has done, else what it can still come to. */
+static void tell_trade(const struct hopper_step *step, enum wsdbg_event_kind kind)
+{
+    struct hopper_probe *const probe = step->warp->probe;
+    if (kind == WSDBG_EVENT_TMA_ISSUE || kind == WSDBG_EVENT_WGMMA_ISSUE)
+        probe->done = kind == WSDBG_EVENT_TMA_ISSUE ? WSDBG_TRADE_LOADS : WSDBG_TRADE_COMPUTES;
+    const uint32_t role = probe->done ? probe->done
+                                      : hopper_probe_trade(step->warp->cta->grid,
+                                                           (uint32_t)(step->instruction - step->program->instructions));
+    if (role != probe->role)
+        write_device(step->gpu, probe->slot + offsetof(struct wsdbg_slot, role), &role, sizeof role);
+    probe->role = role;
+}
+
+void hopper_probe_event(const struct hopper_step *step, enum wsdbg_event_kind kind, struct hopper_probe_stage stage,
+                        uint32_t parity, uint32_t value)
+{
+    tell_trade(step, kind);
+    if (has_site(kind))
+        value |= line_of(step) & 0xffff;
+    write_event(step->warp, (struct wsdbg_event){.kind = (uint8_t)kind,
+                                                 .barrier = stage.id,
+                                                 .stage = (uint8_t)(stage.stage | parity << WSDBG_PARITY_SHIFT),
+                                                 .iteration = stage.iteration,
+                                                 .value = value});
+}

@@ -1,0 +1,115 @@
+/* probe.h - events of kernels without probes: the device itself writes the ring that wsdbg/ring.h lays out.
+ *
+ * Private to hopper/.  A module without a config of its own gets one, with a names table, when the driver's client asks
+ * for it (gpu.h).  While that config is not all zero, warps of the module have a struct hopper_probe, and instructions
+ * of the classes below go through hopper_probe_execute.
+ *
+ *   probe.c           configs, slots, histories: one event is written, a warp begins and exits
+ *   probe_step.c      which events an instruction is
+ *   probe_mbarrier.c  ids, stages and rounds of mbarriers
+ *   probe_trade.c     what a warp can still come to: loads, matrix work, stores
+ */
+#ifndef WSDBG_HOPPER_PROBE_H
+#define WSDBG_HOPPER_PROBE_H
+
+#include "hopper/device.h"
+#include "wsdbg/ring.h"
+
+enum hopper_probe_class {
+    HOPPER_NO_PROBE,
+    HOPPER_PROBE_INIT,
+    HOPPER_PROBE_ARRIVE, /* and expect_tx */
+    HOPPER_PROBE_WAIT,
+    HOPPER_PROBE_COPY,
+    HOPPER_PROBE_BULK_COMMIT,
+    HOPPER_PROBE_BULK_WAIT,
+    HOPPER_PROBE_WGMMA,
+    HOPPER_PROBE_WGMMA_COMMIT,
+    HOPPER_PROBE_WGMMA_WAIT,
+    HOPPER_PROBE_REGISTERS,
+    HOPPER_PROBE_NAMED_ARRIVE,
+    HOPPER_PROBE_NAMED_SYNC,
+    HOPPER_PROBE_CLUSTER_ARRIVE,
+    HOPPER_PROBE_CLUSTER_WAIT,
+    HOPPER_PROBE_GRID_WAIT
+};
+
+enum { HOPPER_PROBE_STAGES = WSDBG_STAGE_MASK + 1, HOPPER_PROBE_IDS = 256, HOPPER_PROBE_WAITS = 4 };
+
+/* An event's barrier: what stands in it, and how often its stage was used before. */
+struct hopper_probe_stage {
+    uint8_t id, stage;
+    uint32_t iteration; /* WSDBG_NO_ITERATION = not known */
+};
+
+struct hopper_probe {
+    uint64_t slot, ring; /* addresses */
+    uint32_t mask;       /* of the history; its place is the slot where there is none */
+    bool has_history;
+    uint8_t sequence, last_kind;
+    bool wgmma_is_open;
+    enum wsdbg_trade done; /* what the warp certainly does */
+    uint32_t role;         /* as its slot has it */
+    /* Waits that have begun and not ended; several where lanes wait apart. */
+    struct hopper_probe_wait {
+        uint8_t id, stage, parity;
+    } waits[HOPPER_PROBE_WAITS];
+    uint32_t wait_count;
+    /* By stage: the round of the last ended wait, NONE = none yet, and of which barrier; how often bytes were expected
+     * on the stage before. */
+    struct {
+        uint32_t round;
+        uint16_t id;
+        uint16_t expected_before;
+    } stages[HOPPER_PROBE_STAGES];
+};
+
+/* An array of mbarriers of one kernel: inits side by side for the same count. */
+struct hopper_probe_family {
+    uint32_t function, first, count; /* first: offset; count: expected arrivals */
+    uint32_t stages;
+    bool was_waited_for, first_is_free; /* its first wait passed before anything had arrived */
+};
+
+/* Of a module. */
+struct hopper_probes {
+    uint64_t config_address, names_address;
+    uint32_t names_bytes;
+    uint8_t *trades; /* one an instruction, see probe_trade.c; NULL = none was asked for yet */
+    struct hopper_probe_family families[HOPPER_PROBE_IDS];
+    uint32_t family_count;
+};
+
+/* ---- probe.c ---- */
+
+enum hopper_probe_class hopper_probe_class(uint16_t operation);
+void hopper_probes_free(struct wsdbg_gpu *gpu, struct hopper_probes *probes);
+/* The warp was placed: from here on it has a probe if its module's config says so. */
+void hopper_probe_begin(struct hopper_warp *warp);
+void hopper_probe_exit(struct hopper_warp *warp);
+/* `parity` is of waits alone. */
+void hopper_probe_event(const struct hopper_step *step, enum wsdbg_event_kind kind, struct hopper_probe_stage stage,
+                        uint32_t parity, uint32_t value);
+
+/* ---- probe_step.c ---- */
+
+/* Executes the instruction and tells of it. */
+enum hopper_outcome hopper_probe_execute(struct hopper_step *step);
+
+/* ---- probe_mbarrier.c ---- */
+
+/* The barrier at the offset: side by side with those for the same `count` it is a stage of theirs, and so is one that
+ * is used (count 0) though nobody initialised it.  False: there are too many. */
+bool hopper_probe_find(const struct hopper_cta *cta, uint32_t offset, uint32_t count, struct hopper_probe_stage *out);
+/* The iteration of a wait for the phase of `parity`, which is over or not. */
+void hopper_probe_number_wait(struct hopper_warp *warp, const struct hopper_cta *cta, uint32_t offset, uint32_t parity,
+                              bool is_over, struct hopper_probe_stage *stage);
+/* ... of an arrival, or (with `brings`) of bytes that are expected or sent. */
+void hopper_probe_number_use(struct hopper_warp *warp, enum wsdbg_event_kind kind, struct hopper_probe_stage *stage);
+
+/* ---- probe_trade.c ---- */
+
+/* The role (enum wsdbg_trade) of a warp that stands at the instruction; NONE = it is not clear from there. */
+enum wsdbg_trade hopper_probe_trade(const struct hopper_grid *grid, uint32_t instruction);
+
+#endif
