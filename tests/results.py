@@ -1,15 +1,16 @@
-"""results.py - keeps docs/results/viewer.json and viewer.md: one section a measuring script, replaced as a whole.
+"""results.py - keeps the pages docs/results/viewer and sim, .json and .md: a section is replaced as a whole.
 
-Reads and writes both files.  A development script: wsdbg itself needs no Python.
+Reads and writes both files of a page.  A development script: wsdbg itself needs no Python.
 """
 import json, os, re, statistics
 
 RESULTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'docs', 'results')
-HEAD = """# The viewer and the store, measured
+HEAD = """# {title}
 
 Every section is written by the script that it names; nothing here is typed in by hand. Numbers are medians, with the smallest and
-the largest run in brackets; `viewer.json` beside this page has them all.
+the largest run in brackets; `{page}.json` beside this page has them all.
 """
+TITLES = {'viewer': 'The viewer and the store, measured', 'sim': 'The simulator beside an H200'}
 
 
 def machine():
@@ -29,19 +30,19 @@ def cell(value, digits=0, scale=1):
     return f"{number('median')} ({number('min')}–{number('max')})"
 
 
-def save(section, data, markdown):
-    """Puts `data` under viewer.json's key and `markdown` between viewer.md's two marks of that section."""
+def save(section, data, markdown, page='viewer'):
+    """Puts `data` under the page's JSON key and `markdown` between its two marks of that section."""
     os.makedirs(RESULTS, exist_ok=True)
-    path = os.path.join(RESULTS, 'viewer.json')
+    path = os.path.join(RESULTS, f'{page}.json')
     everything = json.load(open(path)) if os.path.exists(path) else {}
     everything[section] = data
     with open(path, 'w') as file:
         json.dump(everything, file, indent=1, sort_keys=True)
         file.write('\n')
-    path = os.path.join(RESULTS, 'viewer.md')
-    page = open(path).read() if os.path.exists(path) else HEAD
+    path = os.path.join(RESULTS, f'{page}.md')
+    text = open(path).read() if os.path.exists(path) else HEAD.format(title=TITLES[page], page=page)
     block = f'<!-- {section} -->\n{markdown.strip()}\n<!-- end of {section} -->\n'
     old = re.compile(f'<!-- {section} -->\n.*?<!-- end of {section} -->\n', re.S)
-    page = old.sub(lambda _: block, page) if old.search(page) else f'{page}\n{block}'
+    text = old.sub(lambda _: block, text) if old.search(text) else f'{text}\n{block}'
     with open(path, 'w') as file:
-        file.write(page)
+        file.write(text)

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""table.py - every deliberate defect on the simulator, beside what an H200 said of it; docs/results/sim.md's first part.
+
+    tests/sim/table.py [--build build] [--runs 3] [--seeds 40] [PART ...]
+
+Parts: defects, healthy, schedules (default: all).  Reads docs/results/h200.json and h200-live.json.  Needs the demo kernels'
+images, no GPU.  A development script: wsdbg itself needs no Python.
+"""
+import argparse, collections, json, os, re, sys, tempfile
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [TESTS, os.path.join(TESTS, 'h200')]
+import measure
+import results
+
+ENDS = {'124': 'hang', '3': 'hang', '1': 'fault', '0': 'runs', 'limit': 'hang'}  # 3: by the program's own time limit
+PROGRAMS = {'gemm': ('probes', 'plain'), 'two_async_warps': ('probes', 'plain'), 'waits': ('',)}
+TIMEOUT_MS = '6000'
+SCHEDULES = ('random', 'priority')
+# Why the simulator ends otherwise than the GPU, where that is known.
+REASONS = {
+    ('two_async_warps double-arrive', 'end'):
+        'A race. "empty" is handed over twice, so each of its phases 0 is short. On the GPU both loaders are too late for that of slot 1 (the '
+        'verdict names it) and wait for ever. Here they mostly come in time, go round the ring and arrive on "full" slot 0 again while its first '
+        'copy is under way: a spent count, error 719. See "Races under many schedules".',
+    **{(f'waits {name}', 'cause'): 'The rule for it reads the state of the machine and the code (rule_code_*.c); of a simulated device there is the '
+                                   'record of events only.' for name in ('peer-exited', 'global-flag', 'not-resident', 'grid-dependency')},
+}
+
+
+def first_answer(report):
+    finding = ((report or {}).get('findings') or [{}])[0]
+    barrier = finding.get('barrier')
+    return {'cause': finding.get('cause') or '', 'confidence': finding.get('confidence') or '', 'role': finding.get('role') or '',
+            'barrier': (barrier.get('name') if isinstance(barrier, dict) else barrier) or ''}
+
+
+class Simulated:
+    def __init__(self, options):
+        self.bin, self.runs, self.seeds = os.path.join(os.path.abspath(options.build), 'bin'), options.runs, options.seeds
+        self.scratch = tempfile.TemporaryDirectory()
+
+    def tool(self, name):
+        return os.path.join(self.bin, name)
+
+    def run(self, program, *options, environment=None):
+        """One run under wsdbg: how it ended, its exit status, what wsdbg said, the errors of faults, stdout."""
+        database = os.path.join(self.scratch.name, 'run.db')
+        if os.path.exists(database):
+            os.unlink(database)
+        status, out, err, seconds = measure.run([self.tool('wsdbg'), 'run', '--device', 'sim', '--stall', '1', '--json', '-o', database, '--',
+                                                 self.tool(program), *options], 120, environment)
+        at = out.find('{\n')
+        report = json.loads(out[at:]) if at >= 0 else {}
+        return {'end': ENDS.get(str(status), 'error'), 'status': status, **first_answer(report), 'stdout': out[:max(at, 0)], 'stderr': err,
+                'errors': [fault['error'] for fault in report.get('faults', [])], 'seconds': seconds}
+
+    def series(self, program, *options):
+        table = collections.defaultdict(collections.Counter)
+        for _ in range(self.runs):
+            run = self.run(program, *options)
+            for key in ('end', 'status', 'cause', 'confidence', 'role', 'barrier'):
+                table[key][str(run[key])] += 1
+            for error in run['errors']:
+                table['errors'][error] += 1
+        return {key: dict(counts) for key, counts in table.items()}
+
+    def defects(self):
+        gpu = answers_of_gpu()
+        rows = []
+        for program, variants in PROGRAMS.items():
+            for name, cause, role, barrier, kind in measure.rows(self.tool(program)):
+                for variant in variants:
+                    options = ['--bug', name, '--timeout-ms', TIMEOUT_MS, *(['--variant', variant] if variant else [])]
+                    case = f'{program} {name}'
+                    row = {'case': case, 'variant': variant or 'plain', 'kind': kind.lower(), 'expected': [cause, role, barrier],
+                           'sim': self.series(program, *options), 'h200': gpu.get((case, variant or 'plain'))}
+                    if kind.lower() == 'slow' and 'hang' in row['sim']['end'] and '124' not in row['sim']['status']:
+                        row['sim']['end'] = {'goes on': row['sim']['end']['hang']}
+                    row['agrees'] = agreement(row)
+                    rows.append(row)
+                    print(case, variant, row['sim'], row['agrees'], file=sys.stderr, flush=True)
+        return rows
+
+    def healthy(self):
+        rows = []
+        for schedule in ('cooperative', 'pingpong'):
+            for cluster in ('1', '2'):
+                for m, n, k in (('512', '512', '512'), ('264', '520', '200')):
+                    for variant in ('probes', 'plain'):
+                        run = self.run('gemm', '--m', m, '--n', n, '--k', k, '--schedule', schedule, '--cluster', cluster, '--check',
+                                       '--variant', variant)
+                        rows.append({'program': f'gemm {m} × {n} × {k}, {schedule}, cluster {cluster}, {variant}', 'status': run['status'],
+                                     'cause': run['cause'], 'said': run['stdout'].strip()})
+                        print(rows[-1], file=sys.stderr, flush=True)
+        for variant in ('probes', 'plain'):
+            run = self.run('two_async_warps', '--variant', variant)
+            rows.append({'program': f'two_async_warps, {variant}', 'status': run['status'], 'cause': run['cause'], 'said': run['stdout'].strip()})
+        return rows
+
+    def schedules(self):
+        """Races under many schedules: how often they end how."""
+        rows = []
+        for program, name in (('two_async_warps', 'double-arrive'), ('two_async_warps', 'shared-full'), ('gemm', 'shared-full-barrier')):
+            for schedule in SCHEDULES:
+                ends = collections.Counter()
+                for seed in range(self.seeds):
+                    run = self.run(program, '--bug', name, '--timeout-ms', TIMEOUT_MS,
+                                   environment={'WSDBG_SIM_SCHEDULE': schedule, 'WSDBG_SIM_SEED': str(seed)})
+                    ends[f"{run['end']}, {run['cause'] or 'no cause'}"] += 1
+                rows.append({'case': f'{program} {name}', 'schedule': schedule, 'seeds': self.seeds, 'ends': dict(ends.most_common())})
+                print(rows[-1], file=sys.stderr, flush=True)
+        return rows
+
+
+def counts_of_live(row):
+    """h200-live.json keeps what was said as 'CAUSE (confidence), role, barrier'."""
+    said = [text.split(', ') for text in row['said']]
+    pick = lambda at: [('' if words[at] == '-' else words[at]) for words in said if len(words) > at]
+    end = 'hang' if row['hangs'] else 'fault' if row.get('kind') == 'fault' else 'runs'
+    return {'end': [end], 'cause': ['' if text.startswith('None') else text.split(' ')[0] for text in pick(0)], 'role': pick(1), 'barrier': pick(2)}
+
+
+def answers_of_gpu():
+    """What the H200 said: (case, variant) → lists of ends, causes, roles, barriers."""
+    table = {}
+    with open(os.path.join(results.RESULTS, 'h200.json')) as file:
+        for row in json.load(file)['hangs']:
+            program, _, name = row['case'].split(' ')
+            none = lambda key: [('' if word == 'None' else word) for word in row[key]]
+            table[f'{program} {name}', 'probes'] = {'end': sorted({ENDS[status] for status in row['wsdbg_status']}), 'cause': none('causes'),
+                                                    'role': none('roles'), 'barrier': none('barriers')}
+    with open(os.path.join(results.RESULTS, 'h200-live.json')) as file:
+        live = json.load(file)
+    for row in live['hangs']:
+        if (row['variant'], row['door']) == ('plain', 'live'):
+            table[f"gemm {row['case']}", 'plain'] = counts_of_live(row)
+    for row in live['waits']:
+        table[row['case'], 'plain'] = counts_of_live(row)
+    return table
+
+
+def without_stage(name):
+    """An mbarrier without a name has a number here and an address there."""
+    return re.sub(r'^mbarrier \w+', 'mbarrier', name.split('[')[0])
+
+
+def agreement(row):
+    """Of end, cause, role and barrier (whatever its stage): whether all runs say what the GPU said; None where that is not known."""
+    gpu = row['h200']
+    if not gpu:
+        return {}
+    return {key: {without_stage(word) for word in row['sim'][key]} <= {without_stage(word) for word in gpu[key] or ['']} for key in gpu}
+
+
+# ---- the page ----
+
+
+def said(counts):
+    return ' / '.join(word or '-' for word in dict.fromkeys(counts)) or '-'
+
+
+def page_of_defects(rows, runs):
+    lines = ['## Every deliberate defect', '',
+             f'`tests/sim/table.py defects`: every row of `gemm`, `two_async_warps` and `waits --list-bugs`, {runs} runs of '
+             '`wsdbg run --device sim --stall 1` each, round robin. H200: `h200.json` (probes) and `h200-live.json` (plain: no probes). Hang: '
+             'wsdbg ended it with status 124, or it ended itself after six seconds. A barrier agrees whatever its stage, one without a name whatever '
+             'its number or address. `?`: not measured there.', '',
+             '| case | image | end: sim, H200 | cause: sim | cause: H200 | role: sim, H200 | barrier: sim, H200 | agrees |', '|---|---|---|---|---|---|---|---|']
+    for row in rows:
+        sim, gpu = row['sim'], row['h200'] or {key: ['?'] for key in ('end', 'cause', 'role', 'barrier')}
+        differs = [key for key, agrees in row['agrees'].items() if not agrees]
+        is_silent = not any(sim['cause']) and any(gpu['cause']) and 'end' not in differs
+        verdict = '?' if not row['h200'] else 'yes' if not differs else 'end; no verdict' if is_silent else 'not ' + ', '.join(differs)
+        lines.append(f"| `{row['case']}` | {row['variant']} | {said(sim['end'])}, {said(gpu['end'])} | {said(sim['cause'])} | {said(gpu['cause'])} | "
+                     f"{said(sim['role'])}, {said(gpu['role'])} | {said(sim['barrier'])}, {said(gpu['barrier'])} | {verdict} |")
+    lines.append('')
+    for variant in ('probes', 'plain'):
+        known = [row for row in rows if row['variant'] == variant and row['h200']]
+        agreeing = {key: sum(row['agrees'][key] for row in known) for key in ('end', 'cause', 'role', 'barrier')}
+        lines.append(f"{variant}: of {len(known)} cases, " + ', '.join(f'{key} {count}' for key, count in agreeing.items()) + ' agree.\n')
+    reasons = collections.defaultdict(list)
+    for row in rows:
+        for key, agrees in row['agrees'].items():
+            if not agrees and (row['case'], key) in REASONS:
+                reasons[REASONS[row['case'], key]].append(f"`{row['case']}` ({row['variant']}, {key})")
+    lines += [f"{', '.join(cases)}: {reason}\n" for reason, cases in reasons.items()]
+    return '\n'.join(lines)
+
+
+def page_of_healthy(rows):
+    wrong = [row for row in rows if row['status'] != 0 or row['cause']]
+    lines = ['## Correct kernels', '', '`tests/sim/table.py healthy`: the GEMM with `--check` (sampled rows against a float64 reference), both schedules, '
+             'clusters of 1 and 2, a size that tiles divide and an odd one; `two_async_warps`.', '',
+             f'{len(rows)} runs: {len(wrong)} with a verdict, a wrong result or an error.', '']
+    lines += [f"- {row['program']}: status {row['status']}, {row['cause'] or 'no verdict'}" for row in wrong]
+    return '\n'.join(lines)
+
+
+def page_of_schedules(rows):
+    lines = ['## Races under many schedules', '',
+             '`tests/sim/table.py schedules`: `WSDBG_SIM_SCHEDULE` and `WSDBG_SIM_SEED` from 0 on, images with probes. The H200 ends '
+             '`two_async_warps double-arrive` and `gemm shared-full-barrier` in a hang and `two_async_warps shared-full` in a fault, 20 of 20 times each.', '',
+             '| case | schedule | seeds | ends |', '|---|---|---|---|']
+    lines += [f"| `{row['case']}` | {row['schedule']} | {row['seeds']} | " + '; '.join(f'{count} × {end}' for end, count in row['ends'].items()) + ' |'
+              for row in rows]
+    return '\n'.join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--build', default='build')
+    parser.add_argument('--runs', type=int, default=3)
+    parser.add_argument('--seeds', type=int, default=40)
+    parser.add_argument('parts', nargs='*')
+    options = parser.parse_args()
+    simulated = Simulated(options)
+    pages = {'defects': lambda rows: page_of_defects(rows, options.runs), 'healthy': page_of_healthy, 'schedules': page_of_schedules}
+    for part in options.parts or pages:
+        rows = getattr(simulated, part)()
+        results.save(part, rows, pages[part](rows), 'sim')
+
+
+if __name__ == '__main__':
+    main()
