@@ -120,14 +120,19 @@ static uint64_t groups_with(const struct cast *cast, enum wsdbg_trade trade)
     return groups;
 }
 
-/* Where somebody loads, who waits for what is loaded computes, with or without wgmma. */
-static void judge_the_waiting(struct cast *cast)
+/* Where somebody loads, who waits for what is loaded computes, with or without wgmma; so does who gives back what the
+ * loading warps wait for. */
+static void judge_the_others(struct cast *cast)
 {
-    const bool somebody_loads = groups_with(cast, WSDBG_TRADE_LOADS) != 0;
-    for (size_t g = 0; somebody_loads && g < cast->group_count; g++)
-        for (size_t id = 0; cast->trades[g] == WSDBG_TRADE_NONE && id < IDS; id++)
-            if (cast->families[id].brings && cast->families[id].waiting >> g & 1)
-                cast->trades[g] = WSDBG_TRADE_COMPUTES;
+    const uint64_t loading = groups_with(cast, WSDBG_TRADE_LOADS);
+    uint64_t computing = 0;
+    for (size_t id = 0; loading && id < IDS; id++) {
+        const struct family *family = &cast->families[id];
+        computing |= family->brings ? family->waiting : family->waiting & loading ? family->arriving : 0;
+    }
+    for (size_t g = 0; g < cast->group_count; g++)
+        if (cast->trades[g] == WSDBG_TRADE_NONE && computing >> g & 1)
+            cast->trades[g] = WSDBG_TRADE_COMPUTES;
 }
 
 /* Before anything was loaded it is who waits that tells. */
@@ -263,7 +268,7 @@ static struct wsdbg_error *cast_grid(struct wsdbg_builder *builder, uint32_t gri
     for_each_warp(cast, note_trade);
     for_each_warp(cast, count_stages);
     for_each_warp(cast, note_events);
-    judge_the_waiting(cast);
+    judge_the_others(cast);
     struct wsdbg_error *error = name_roles(cast);
     if (!error)
         error = name_families(cast);
