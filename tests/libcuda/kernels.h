@@ -12,6 +12,8 @@
  * warp 0 sets the flag and then wakes whoever sleeps: it hangs when warp 0 does all of it between the two; kept: the same,
  * but warp 1 first says that it sleeps. Variables: counter (.global .u32 = 7), table (.const .u32[4] = 1, 2, 3, 4). */
 extern const char kernels[];
+enum { KERNEL_COUNT = 11 };
+#define LAST_KERNEL "kept"
 
 CUmodule load_kernels(void);
 CUfunction find_kernel(CUmodule module, const char *name);

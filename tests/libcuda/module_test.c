@@ -32,11 +32,11 @@ static void kernels_are_counted(void **state)
     CUmodule module = load_kernels();
     (void)state;
     OK(cu.cuModuleGetFunctionCount(&count, module));
-    assert_int_equal(count, 9);
+    assert_int_equal(count, KERNEL_COUNT);
     OK(cu.cuModuleEnumerateFunctions(functions, 16, module));
-    OK(cu.cuFuncGetName(&name, functions[8]));
-    assert_string_equal(name, "big");
-    assert_null(functions[9]);
+    OK(cu.cuFuncGetName(&name, functions[KERNEL_COUNT - 1]));
+    assert_string_equal(name, LAST_KERNEL);
+    assert_null(functions[KERNEL_COUNT]);
     OK(cu.cuModuleUnload(module));
 }
 
