@@ -93,7 +93,10 @@ static bool goes_on(const struct wsdbg_case *c, uint32_t warp)
 static void say_slow(struct wsdbg_case *c, uint32_t runner, const struct wsdbg_warp_set *runners)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, runner);
-    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_SLOW, WSDBG_CONFIDENCE_LIKELY, row->cta, WSDBG_NONE);
+    /* A kernel without probes of its own may be polling. */
+    const bool may_poll = c->snapshot->names_inferred && !c->of_machine;
+    struct wsdbg_finding *finding = wsdbg_case_find(
+        c, WSDBG_CAUSE_SLOW, may_poll ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY, row->cta, WSDBG_NONE);
     if (!finding)
         return;
     finding->role = row->role;
@@ -102,9 +105,10 @@ static void say_slow(struct wsdbg_case *c, uint32_t runner, const struct wsdbg_w
         wsdbg_print(since, sizeof since, " for %.1f s since its last event (%s)",
                     (double)(c->snapshot->time_ns - row->changed_ns) / 1e9, wsdbg_event_kind_name(row->last.kind));
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "Not a deadlock as far as seen: %s is running%s%s and every wait leads to a running warp (%s).",
+                "Not a deadlock as far as seen: %s is running%s%s and every wait leads to a running warp (%s)%s.",
                 wsdbg_say_warp(c, runner).text, c->of_machine ? wsdbg_say_at(c, runner).text : "", since,
-                wsdbg_say_warps(c, runners).text);
+                wsdbg_say_warps(c, runners).text,
+                may_poll ? "; whether it computes or polls memory its events do not tell" : "");
     wsdbg_evidence_warp(c, finding, runner, "%s is running", wsdbg_say_warp(c, runner).text);
 }
 
