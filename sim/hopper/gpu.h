@@ -23,6 +23,8 @@ enum wsdbg_schedule_kind {
 struct wsdbg_schedule_switch {
     uint32_t from, to; /* from NOBODY: the first turn of all */
     uint64_t at;       /* instructions that `from` had behind it */
+    uint64_t begins;   /* the same when its turn began, */
+    uint32_t length;   /* which had so many instructions, with those that had to wait */
     bool waits;        /* `from` could not go on, or was over */
     /* Where `from` stood, of the program.  Told of a run, not looked at in one that is asked for. */
     uint32_t instruction;
@@ -40,6 +42,7 @@ struct wsdbg_schedule_options {
      * what engines decide, as wsdbg_gpu_engine_decisions told it. */
     const struct wsdbg_schedule_switch *switches;
     size_t switch_count;
+    bool usual_engines;  /* engines take their usual time, whatever the kind */
     bool keeps_switches; /* for wsdbg_gpu_switches and wsdbg_gpu_engine_decisions; of any kind */
 };
 

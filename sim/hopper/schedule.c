@@ -41,7 +41,7 @@ static uint32_t decide(struct wsdbg_gpu *gpu, uint32_t choices)
 /* What is drawn for engines; 0 is what is usual. */
 uint32_t hopper_decide(struct wsdbg_gpu *gpu, uint32_t choices)
 {
-    const uint32_t decision = decide(gpu, choices);
+    const uint32_t decision = gpu->options.schedule.usual_engines ? 0 : decide(gpu, choices);
     if (gpu->switches && choices > 1)
         hopper_keep_engine_decision(gpu->switches, decision);
     return decision;

@@ -30,6 +30,7 @@ struct hopper_switches {
     uint32_t *engine;
     size_t engine_count, engine_capacity;
     struct wsdbg_schedule_switch last; /* the warp that had the last turn, as `from` of the next switch */
+    uint64_t begins;                   /* where the warp was before this turn */
     uint64_t streak;                   /* instructions since another warp ran */
 };
 
@@ -164,6 +165,9 @@ static uint32_t quantum_of(const struct hopper_switches *switches, const struct 
     const struct row *row = find_row(switches, number_of(warp));
     const struct wsdbg_schedule_switch *given = row ? &switches->given[row->next] : NULL;
     const uint64_t place = place_of(warp);
+    /* As it was noted: what waits may still have arrived somewhere.  That a warp waits is seen behind its last one. */
+    if (given && given->begins == place && given->length)
+        return given->length + given->waits;
     if (!given || given->waits || given->at >= place + QUANTUM)
         return QUANTUM;
     return given->at > place ? (uint32_t)(given->at - place) : 1;
@@ -189,6 +193,7 @@ void hopper_turn_begins(struct wsdbg_gpu *gpu, const struct hopper_warp *warp)
     struct hopper_switches *switches = gpu->switches;
     struct wsdbg_schedule_switch turn = switches->last;
     turn.to = number_of(warp);
+    switches->begins = place_of(warp);
     if (turn.to != turn.from)
         switches->streak = 0;
     if (switches->keeps && switches->kept_count < KEPT_MOST &&
@@ -203,6 +208,8 @@ void hopper_turn_ends(struct wsdbg_gpu *gpu, const struct hopper_warp *warp, uin
     switches->streak += executed;
     switches->last = (struct wsdbg_schedule_switch){.from = number_of(warp),
                                                     .at = place_of(warp),
+                                                    .begins = switches->begins,
+                                                    .length = executed,
                                                     .instruction = warp->stands,
                                                     .waits = warp->ready_at == WSDBG_PTX_NONE};
 }

@@ -111,6 +111,11 @@ struct explore_choice explore_schedules(struct explore_launch *launch);
 void explore_say(int log, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void explore_say_waits(const struct explore_launch *launch, const struct explore_record *record);
 void explore_say_turns(const struct explore_launch *launch, const struct explore_turns *turns);
-void explore_say_report(const struct explore_launch *launch, const struct wsdbg_gpu_report *report, uint64_t schedules);
+/* seed: of the first of the schedules, as it is written. */
+void explore_say_report(const struct explore_launch *launch, const struct wsdbg_gpu_report *report, uint64_t schedules,
+                        const char *seed);
+/* The word for a schedule: its number, or that it is the usual one. */
+enum { EXPLORE_SEED_BYTES = 24 };
+void explore_seed_word(bool is_usual, uint64_t seed, char out[EXPLORE_SEED_BYTES]);
 
 #endif

@@ -32,7 +32,8 @@ struct search {
     size_t report_count;
     struct {
         struct wsdbg_gpu_report report;
-        uint64_t schedules;
+        uint64_t schedules, seed; /* the lowest */
+        bool is_usual;
     } reports[REPORTS_MOST];
 };
 
@@ -41,34 +42,46 @@ static const char *outcome_word(enum wsdbg_gpu_outcome outcome)
     return outcome == WSDBG_GPU_FAULT ? "fault" : outcome == WSDBG_GPU_STALLED ? "stalled" : "deadlock";
 }
 
-static void say_found(const struct search *search, const char *seed, const struct explore_record *record)
+/* Which one of those that are tried it is, from 1; the usual one is the first. */
+static uint64_t place_of(const struct search *search, uint64_t seed)
+{
+    const struct explore_options *options = search->launch->options;
+    return options->replays ? 1 : seed - options->seed + 2;
+}
+
+static void say_found(const struct search *search, const char *seed, uint64_t place,
+                      const struct explore_record *record)
 {
     explore_say(search->launch->log, "found %s %s %llu %llu %llu %llu\n", seed, outcome_word(record->outcome),
-                (unsigned long long)search->tried, (unsigned long long)record->decisions,
+                (unsigned long long)place, (unsigned long long)record->decisions,
                 (unsigned long long)record->instructions, (unsigned long long)(explore_now_ns() - search->begin_ns));
     explore_say_waits(search->launch, record);
 }
 
 /* ---- what schedules came to ---- */
 
-static void note_report(struct search *search, const struct wsdbg_gpu_report *report)
+static void note_report(struct search *search, const struct wsdbg_gpu_report *report, bool is_usual, uint64_t seed)
 {
     for (size_t i = 0; i < search->report_count; i++) {
         const struct wsdbg_gpu_report *known = &search->reports[i].report;
         if (known->kind == report->kind && known->instruction == report->instruction &&
             known->offset == report->offset) {
             search->reports[i].schedules++;
+            if (seed < search->reports[i].seed)
+                search->reports[i].seed = seed;
             return;
         }
     }
     if (search->report_count == REPORTS_MOST)
         return;
     search->reports[search->report_count].report = *report;
+    search->reports[search->report_count].is_usual = is_usual;
+    search->reports[search->report_count].seed = seed;
     search->reports[search->report_count++].schedules = 1;
 }
 
 /* Counts a schedule; true when it hangs or faults. */
-static bool note(struct search *search, const struct explore_record *record)
+static bool note(struct search *search, const struct explore_record *record, bool is_usual, uint64_t seed)
 {
     search->tried++;
     search->decisions += record->decisions;
@@ -76,19 +89,19 @@ static bool note(struct search *search, const struct explore_record *record)
     search->faults += record->outcome == WSDBG_GPU_FAULT;
     search->unended += record->outcome == WSDBG_GPU_BUDGET;
     for (uint32_t i = 0; i < record->report_count; i++)
-        note_report(search, &record->reports[i]);
+        note_report(search, &record->reports[i], is_usual, seed);
     return explore_is_hang(record->outcome) || record->outcome == WSDBG_GPU_FAULT;
 }
 
 static void finish_job(struct search *search, struct job *job)
 {
     struct explore_record record;
-    if (!explore_take(&job->child, &record) || !note(search, &record))
+    if (!explore_take(&job->child, &record) || !note(search, &record, false, job->seed))
         return;
-    char seed[32];
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)job->seed);
+    char seed[EXPLORE_SEED_BYTES];
+    explore_seed_word(false, job->seed, seed);
     if (search->launch->options->all)
-        say_found(search, seed, &record);
+        say_found(search, seed, place_of(search, job->seed), &record);
     if (search->has_found && search->found_seed < job->seed)
         return;
     search->has_found = true;
@@ -172,9 +185,9 @@ static bool try_usual(struct search *search, struct explore_choice *choice)
     search->launch->usual_instructions = record.instructions;
     if (search->launch->options->replays)
         return true;
-    const bool is_found = note(search, &record);
+    const bool is_found = note(search, &record, true, 0);
     if (is_found) {
-        say_found(search, "usual", &record);
+        say_found(search, "usual", 1, &record);
         *choice = (struct explore_choice){true, explore_is_hang(record.outcome), *schedule};
         if (choice->hangs)
             reduce(search, schedule);
@@ -198,20 +211,26 @@ static void try_seeds(struct search *search, struct explore_choice *choice)
     *choice = (struct explore_choice){true, search->has_found && explore_is_hang(search->found.outcome), schedule};
     if (!search->has_found)
         return;
-    char name[32];
-    snprintf(name, sizeof name, "%llu", (unsigned long long)seed);
+    char name[EXPLORE_SEED_BYTES];
+    explore_seed_word(false, seed, name);
     /* Those that were tried beside it do not count. */
     if (!options->all)
-        search->tried = options->replays ? 1 : seed - options->seed + 2;
-    say_found(search, name, &search->found);
+        search->tried = place_of(search, seed);
+    if (options->all)
+        explore_say(search->launch->log, "again %s\n", name);
+    else
+        say_found(search, name, search->tried, &search->found);
     if (choice->hangs)
         reduce(search, &schedule);
 }
 
 static void say_end(const struct search *search)
 {
-    for (size_t i = 0; i < search->report_count; i++)
-        explore_say_report(search->launch, &search->reports[i].report, search->reports[i].schedules);
+    for (size_t i = 0; i < search->report_count; i++) {
+        char seed[EXPLORE_SEED_BYTES];
+        explore_seed_word(search->reports[i].is_usual, search->reports[i].seed, seed);
+        explore_say_report(search->launch, &search->reports[i].report, search->reports[i].schedules, seed);
+    }
     explore_say(search->launch->log, "end %llu %llu %llu %llu %llu %llu\n", (unsigned long long)search->tried,
                 (unsigned long long)search->decisions, (unsigned long long)(explore_now_ns() - search->begin_ns),
                 (unsigned long long)search->hangs, (unsigned long long)search->faults,

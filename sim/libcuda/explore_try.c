@@ -37,7 +37,8 @@ struct wsdbg_schedule_options explore_schedule(const struct explore_launch *laun
     return (struct wsdbg_schedule_options){.kind = launch->options->kind,
                                            .seed = seed,
                                            .change_points = (uint32_t)launch->options->depth,
-                                           .length = launch->usual_instructions};
+                                           .length = launch->usual_instructions,
+                                           .usual_engines = seed % 2 == 0};
 }
 
 /* ---- in the child ---- */

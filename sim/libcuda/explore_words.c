@@ -1,15 +1,20 @@
 /* explore_words.c - the lines of an exploration's log, which wsdbg reads.
  *
- *     launch NUMBER SCHEDULES KERNEL            it is explored now, under at most so many schedules
- *     found SEED OUTCOME TRIED DECISIONS INSTRUCTIONS NS
- *                                               SEED: `usual` for the usual schedule; OUTCOME: deadlock, stalled, fault
- *     wait WARPS TEXT                           of the last `found`
- *     fault TEXT                                the same
- *     turns SWITCHES TURNS ENGINES SECONDS      the last `found` was reduced to so many switches (and unusual
- * completions) switch TEXT                               one of them report SCHEDULES TEXT                     what so
- * many schedules did that is never meant end TRIED DECISIONS NS HANGS FAULTS UNENDED UNENDED: schedules that were given
- * up for their length runs                                      the launch itself begins, under the schedule found
- * first stands OUTCOME DECISIONS                  and what came of it
+ *     launch NUMBER SCHEDULES KERNEL     it is explored now, under at most so many schedules
+ *     found SEED OUTCOME PLACE DECISIONS INSTRUCTIONS NS
+ *                                        the schedule is the PLACE-th; SEED: a number, or `usual` for the usual one;
+ *                                        OUTCOME: deadlock, stalled, fault; NS since the exploration began
+ *     again SEED                         what follows is of this one, found before
+ *     wait WARPS TEXT                    of the schedule found
+ *     fault TEXT                         the same
+ *     turns SWITCHES TURNS ENGINES SECONDS
+ *                                        it was reduced to so many switches, and what engines did that is unusual
+ *     switch TEXT                        one of them
+ *     report SCHEDULES SEED TEXT         what so many schedules did that is never meant, SEED first
+ *     end TRIED DECISIONS NS HANGS FAULTS UNENDED
+ *                                        UNENDED: schedules that were given up for their length
+ *     runs                               the launch itself begins, under the schedule found first
+ *     stands OUTCOME DECISIONS           and what came of it
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,6 +45,14 @@ static const struct wsdbg_ptx_place *outermost(const struct wsdbg_ptx_program *p
     for (int depth = 0; depth < 64 && place->inlined_at != WSDBG_PTX_NONE; depth++)
         place = &program->places[place->inlined_at];
     return place;
+}
+
+void explore_seed_word(bool is_usual, uint64_t seed, char out[EXPLORE_SEED_BYTES])
+{
+    if (is_usual)
+        strcpy(out, "usual");
+    else
+        snprintf(out, EXPLORE_SEED_BYTES, "%llu", (unsigned long long)seed);
 }
 
 /* "kernel.cu:34, PTX line 12 (mbarrier.try_wait …)" */
@@ -108,7 +121,8 @@ void explore_say_turns(const struct explore_launch *launch, const struct explore
         say_switch(launch, &turns->rows[i]);
 }
 
-void explore_say_report(const struct explore_launch *launch, const struct wsdbg_gpu_report *report, uint64_t schedules)
+void explore_say_report(const struct explore_launch *launch, const struct wsdbg_gpu_report *report, uint64_t schedules,
+                        const char *seed)
 {
     static const char *const words[] = {
         [WSDBG_GPU_BARRIER_NOT_INITIALISED] = "an mbarrier is used that was not initialised",
@@ -123,6 +137,6 @@ void explore_say_report(const struct explore_launch *launch, const struct wsdbg_
         snprintf(barrier, sizeof barrier, " (at shared address 0x%x)", report->offset);
     else if (report->kind == WSDBG_GPU_NAMED_COUNTS)
         snprintf(barrier, sizeof barrier, " (barrier %u)", report->offset);
-    explore_say(launch->log, "report %llu %s%s: %s\n", (unsigned long long)schedules, words[report->kind], barrier,
-                place);
+    explore_say(launch->log, "report %llu %s %s%s: %s\n", (unsigned long long)schedules, seed, words[report->kind],
+                barrier, place);
 }

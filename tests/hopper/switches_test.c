@@ -1,4 +1,4 @@
-/* switches_test.c - schedules as lists of switches: what a run tells leads to the same end again, and one switch is
+/* switches_test.c - schedules as lists of switches: what a run tells leads to the same run again, and one switch is
  * enough to lose a wake-up.
  */
 #include "hopper/kernel.h"
@@ -46,8 +46,8 @@ static void one_switch_loses_the_wake_up(void **state)
     }
 }
 
-/* The turns of a drawn schedule, given as switches, and what its engines decided. */
-static void the_turns_of_a_run_lead_to_the_same_end(void **state)
+/* The turns of a drawn schedule, given as switches, and what its engines decided: the same run, to the last turn. */
+static void the_turns_of_a_run_lead_to_the_same_run(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 50; seed++) {
@@ -58,6 +58,16 @@ static void the_turns_of_a_run_lead_to_the_same_end(void **state)
         schedule.switches = wsdbg_gpu_switches(first.gpu, &schedule.switch_count);
         schedule.replay = wsdbg_gpu_engine_decisions(first.gpu, &schedule.replay_count);
         assert_int_equal(kernel_run(&second, lost, (struct kernel_launch){.block = 64}, &schedule), outcome);
+        assert_int_equal(wsdbg_gpu_instructions(second.gpu), wsdbg_gpu_instructions(first.gpu));
+        size_t count, again;
+        const struct wsdbg_schedule_switch *turns = wsdbg_gpu_switches(first.gpu, &count),
+                                           *turns_again = wsdbg_gpu_switches(second.gpu, &again);
+        assert_int_equal(count, again);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(turns[i].from, turns_again[i].from);
+            assert_int_equal(turns[i].to, turns_again[i].to);
+            assert_int_equal(turns[i].at, turns_again[i].at);
+        }
         machine_destroy(&first);
         machine_destroy(&second);
     }
@@ -83,7 +93,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_switches_a_warp_runs_until_it_waits),
         cmocka_unit_test(one_switch_loses_the_wake_up),
-        cmocka_unit_test(the_turns_of_a_run_lead_to_the_same_end),
+        cmocka_unit_test(the_turns_of_a_run_lead_to_the_same_run),
         cmocka_unit_test(a_schedule_can_be_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

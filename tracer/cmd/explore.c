@@ -16,6 +16,8 @@
 #include "cmd/spool.h"
 
 enum { JOBS_MOST = 256, DEPTH_MOST = 1000, SCHEDULES_DEFAULT = 1000, DEPTH_DEFAULT = 3 };
+/* What JSON readers keep exact. */
+#define SEED_MOST (1ull << 53)
 #define STALL_NS 2000000000ull
 /* So long after a hang was proven the watch has seen it, or will not. */
 #define PATIENCE_NS (STALL_NS + 1000000000)
@@ -63,9 +65,9 @@ static struct wsdbg_error *read_wanted(const struct wsdbg_invocation *invocation
     if (!error)
         error = number(invocation, "jobs", 1, JOBS_MOST, jobs, &out->jobs);
     if (!error)
-        error = number(invocation, "seed", 0, UINT64_MAX, 1, &out->seed);
+        error = number(invocation, "seed", 0, SEED_MOST, 1, &out->seed);
     if (!error && replay)
-        error = number(invocation, "replay", 0, UINT64_MAX, 1, &out->seed);
+        error = number(invocation, "replay", 0, SEED_MOST, 1, &out->seed);
     if (!error)
         error = number(invocation, "depth", 0, DEPTH_MOST, DEPTH_DEFAULT, &out->depth);
     if (!error)
@@ -131,7 +133,7 @@ static struct wsdbg_error *explore_command(const struct wsdbg_invocation *invoca
     if (!error && asprintf(&path, "%s/explore", folder) < 0)
         path = NULL;
     if (!error)
-        error = path ? wsdbg_explore_log_create(path, wanted.replays, &exploration.log) : &wsdbg_error_no_memory;
+        error = path ? wsdbg_explore_log_create(path, &exploration.log) : &wsdbg_error_no_memory;
     if (!error)
         words = variable(&wanted, path);
     if (!error)

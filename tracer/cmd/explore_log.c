@@ -19,7 +19,6 @@ enum { LINE_BYTES = 2048, FINDINGS_SAID = 10, SWITCHES_SAID = 20 };
 
 struct wsdbg_explore_log {
     int file;
-    bool replays;
     char line[LINE_BYTES];
     size_t filled;
     json_t *launches;
@@ -30,7 +29,7 @@ struct wsdbg_explore_log {
     struct wsdbg_listener *listener;
 };
 
-struct wsdbg_error *wsdbg_explore_log_create(const char *path, bool replays, struct wsdbg_explore_log **out)
+struct wsdbg_error *wsdbg_explore_log_create(const char *path, struct wsdbg_explore_log **out)
 {
     struct wsdbg_explore_log *log = calloc(1, sizeof *log);
     json_t *launches = json_array();
@@ -39,8 +38,8 @@ struct wsdbg_error *wsdbg_explore_log_create(const char *path, bool replays, str
         json_decref(launches);
         return &wsdbg_error_no_memory;
     }
-    *log = (struct wsdbg_explore_log){
-        .file = open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), .replays = replays, .launches = launches};
+    *log = (struct wsdbg_explore_log){.file = open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600),
+                                      .launches = launches};
     if (log->file >= 0) {
         *out = log;
         return NULL;
@@ -117,27 +116,26 @@ static const char *ordinal(json_int_t value)
 
 static void say_reduced(const struct wsdbg_explore_log *log, const json_t *finding)
 {
-    const json_t *switches = json_object_get(finding, "switches"), *row;
-    size_t i;
+    const json_t *switches = json_object_get(finding, "switches");
     if (!switches)
         return;
     const json_int_t count = number(finding, "switch_count"), engines = number(finding, "unusual_engines");
     say(log, "  reducible to %" JSON_INTEGER_FORMAT " context switch%s of %" JSON_INTEGER_FORMAT " turns%s%s", count,
         count == 1 ? "" : "es", number(finding, "turns"), engines ? ", with copies and matrix work early or late" : "",
         count ? ", else a warp runs until it waits:" : ": it hangs when every warp runs until it waits");
-    json_array_foreach(switches, i, row) if (i < SWITCHES_SAID) say(log, "    %s", json_string_value(row));
+    for (size_t i = 0; i < json_array_size(switches) && i < SWITCHES_SAID; i++)
+        say(log, "    %s", json_string_value(json_array_get(switches, i)));
     if (count > SWITCHES_SAID)
         say(log, "    and %" JSON_INTEGER_FORMAT " more", count - SWITCHES_SAID);
 }
 
 static void say_finding(const struct wsdbg_explore_log *log, const json_t *launch, const json_t *finding)
 {
-    const json_t *waits = json_object_get(finding, "waits"), *row;
+    const json_t *waits = json_object_get(finding, "waits");
     const json_int_t tried = number(finding, "tried");
     const bool is_usual = json_is_null(json_object_get(finding, "seed")), is_fault = text(finding, "fault")[0] != '\0';
     const char *what = is_fault ? "fault" : "hang";
     char schedule[64] = "the usual schedule";
-    size_t i;
     if (!is_usual)
         snprintf(schedule, sizeof schedule, "schedule %" JSON_INTEGER_FORMAT, number(finding, "seed"));
     say(log,
@@ -147,35 +145,51 @@ static void say_finding(const struct wsdbg_explore_log *log, const json_t *launc
         number(finding, "decisions"), number(finding, "instructions"));
     if (is_fault)
         say(log, "  %s", text(finding, "fault"));
-    json_array_foreach(waits, i, row) say(log, "  %" JSON_INTEGER_FORMAT " warp%s %s", number(row, "warps"),
-                                          number(row, "warps") == 1 ? "" : "s", text(row, "text"));
+    for (size_t i = 0; i < json_array_size(waits); i++) {
+        const json_t *row = json_array_get(waits, i);
+        say(log, "  %" JSON_INTEGER_FORMAT " warp%s %s", number(row, "warps"), number(row, "warps") == 1 ? "" : "s",
+            text(row, "text"));
+    }
     if (strcmp(text(finding, "outcome"), "stalled") == 0)
         say(log, "  some of them look at memory that only the host could still write");
     say_reduced(log, finding);
 }
 
+/* A schedule is named where one was drawn. */
+static void say_report(const struct wsdbg_explore_log *log, const json_t *report)
+{
+    char first[64] = "";
+    if (json_is_integer(json_object_get(report, "seed")))
+        snprintf(first, sizeof first, ", first %" JSON_INTEGER_FORMAT ",", number(report, "seed"));
+    say(log, "  in %" JSON_INTEGER_FORMAT " of the schedules%s %s", number(report, "schedules"), first,
+        text(report, "text"));
+}
+
 static void say_launch(const struct wsdbg_explore_log *log, const json_t *launch)
 {
-    const json_t *findings = json_object_get(launch, "findings"), *reports = json_object_get(launch, "reports"), *row;
+    const json_t *findings = json_object_get(launch, "findings"), *reports = json_object_get(launch, "reports");
     const size_t count = json_array_size(findings);
     const json_int_t schedules = number(launch, "schedules"), unended = number(launch, "unended");
-    size_t i;
-    if (!count || count > 1)
+    if (!count)
         say(log,
-            "%s in %" JSON_INTEGER_FORMAT " schedule%s of launch %" JSON_INTEGER_FORMAT " (%s): %.1f s, "
+            "no hang in %" JSON_INTEGER_FORMAT " schedule%s of launch %" JSON_INTEGER_FORMAT " (%s): %.1f s, "
             "%" JSON_INTEGER_FORMAT " decisions",
-            count ? "hangs or faults" : "no hang", schedules, schedules == 1 ? "" : "s", number(launch, "launch"),
+            schedules, schedules == 1 ? "" : "s", number(launch, "launch"), text(launch, "kernel"), seconds(launch),
+            number(launch, "decisions"));
+    else if (schedules > number(json_array_get(findings, count - 1), "tried"))
+        say(log,
+            "%" JSON_INTEGER_FORMAT " hang and %" JSON_INTEGER_FORMAT " fault of %" JSON_INTEGER_FORMAT
+            " schedules of launch %" JSON_INTEGER_FORMAT " (%s): %.1f s, %" JSON_INTEGER_FORMAT " decisions",
+            number(launch, "hangs"), number(launch, "faults"), schedules, number(launch, "launch"),
             text(launch, "kernel"), seconds(launch), number(launch, "decisions"));
-    if (count > 1)
-        say(log, "  %" JSON_INTEGER_FORMAT " hang, %" JSON_INTEGER_FORMAT " fault", number(launch, "hangs"),
-            number(launch, "faults"));
-    json_array_foreach(findings, i, row) if (i < FINDINGS_SAID) say_finding(log, launch, row);
+    for (size_t i = 0; i < count && i < FINDINGS_SAID; i++)
+        say_finding(log, launch, json_array_get(findings, i));
     if (count > FINDINGS_SAID)
         say(log, "and %zu more", count - FINDINGS_SAID);
     if (unended)
         say(log, "  %" JSON_INTEGER_FORMAT " of the schedules did not come to an end and were given up", unended);
-    json_array_foreach(reports, i, row)
-        say(log, "  in %" JSON_INTEGER_FORMAT " of the schedules %s", number(row, "schedules"), text(row, "text"));
+    for (size_t i = 0; i < json_array_size(reports); i++)
+        say_report(log, json_array_get(reports, i));
 }
 
 /* ---- lines ---- */
@@ -193,6 +207,12 @@ static void begin_launch(struct wsdbg_explore_log *log, const char *rest)
         json_array_append_new(log->launches, log->launch);
 }
 
+/* The number of a schedule; null of the usual one, which has none. */
+static json_t *seed_of(const char *word)
+{
+    return strcmp(word, "usual") == 0 ? json_null() : json_integer((json_int_t)strtoull(word, NULL, 10));
+}
+
 static void add_finding(struct wsdbg_explore_log *log, const char *rest)
 {
     char seed[32], outcome[32];
@@ -200,20 +220,40 @@ static void add_finding(struct wsdbg_explore_log *log, const char *rest)
     if (!log->launch ||
         sscanf(rest, "%31s %31s %llu %llu %llu %llu", seed, outcome, &tried, &decisions, &instructions, &ns) != 6)
         return;
-    json_t *number_of = strcmp(seed, "usual") == 0 ? json_null() : json_integer((json_int_t)strtoull(seed, NULL, 10));
-    log->finding = json_pack("{s:o, s:s, s:I, s:I, s:I, s:f, s:[]}", "seed", number_of, "outcome", outcome, "tried",
+    log->finding = json_pack("{s:o, s:s, s:I, s:I, s:I, s:f, s:[]}", "seed", seed_of(seed), "outcome", outcome, "tried",
                              (json_int_t)tried, "decisions", (json_int_t)decisions, "instructions",
                              (json_int_t)instructions, "seconds", (double)ns / 1e9, "waits");
     json_array_append_new(json_object_get(log->launch, "findings"), log->finding);
     log->hangs |= strcmp(outcome, "fault") != 0;
 }
 
-static void add_counted(json_t *rows, const char *name, const char *rest)
+static void find_again(struct wsdbg_explore_log *log, const char *rest)
 {
-    unsigned long long count;
+    const json_t *findings = json_object_get(log->launch, "findings");
+    const json_int_t seed = (json_int_t)strtoull(rest, NULL, 10);
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        json_t *finding = json_array_get(findings, i);
+        if (json_is_integer(json_object_get(finding, "seed")) && number(finding, "seed") == seed)
+            log->finding = finding;
+    }
+}
+
+static void add_report(json_t *rows, const char *rest)
+{
+    unsigned long long schedules;
+    char seed[32];
     int end = 0;
-    if (sscanf(rest, "%llu %n", &count, &end) == 1 && end)
-        json_array_append_new(rows, json_pack("{s:I, s:s}", name, (json_int_t)count, "text", rest + end));
+    if (sscanf(rest, "%llu %31s %n", &schedules, seed, &end) == 2 && end)
+        json_array_append_new(rows, json_pack("{s:I, s:o, s:s}", "schedules", (json_int_t)schedules, "seed",
+                                              seed_of(seed), "text", rest + end));
+}
+
+static void add_wait(json_t *rows, const char *rest)
+{
+    unsigned long long warps;
+    int end = 0;
+    if (sscanf(rest, "%llu %n", &warps, &end) == 1 && end)
+        json_array_append_new(rows, json_pack("{s:I, s:s}", "warps", (json_int_t)warps, "text", rest + end));
 }
 
 static void add_turns(json_t *finding, const char *rest)
@@ -246,8 +286,6 @@ static void stands(struct wsdbg_explore_log *log, const char *rest)
 {
     if (strncmp(rest, "deadlock", 8) == 0 || strncmp(rest, "stalled", 7) == 0)
         log->stands_ns = wsdbg_monotonic_ns();
-    else if (log->replays && strncmp(rest, "idle", 4) == 0)
-        log->stands_ns = 0;
 }
 
 static void take_line(struct wsdbg_explore_log *log, char *line)
@@ -259,14 +297,16 @@ static void take_line(struct wsdbg_explore_log *log, char *line)
         begin_launch(log, rest);
     else if (strcmp(line, "found") == 0)
         add_finding(log, rest);
+    else if (strcmp(line, "again") == 0 && log->launch)
+        find_again(log, rest);
     else if (strcmp(line, "end") == 0)
         end_launch(log, rest);
     else if (strcmp(line, "stands") == 0)
         stands(log, rest);
     else if (strcmp(line, "report") == 0 && log->launch)
-        add_counted(json_object_get(log->launch, "reports"), "schedules", rest);
+        add_report(json_object_get(log->launch, "reports"), rest);
     else if (strcmp(line, "wait") == 0 && log->finding)
-        add_counted(json_object_get(log->finding, "waits"), "warps", rest);
+        add_wait(json_object_get(log->finding, "waits"), rest);
     else if (strcmp(line, "fault") == 0 && log->finding)
         json_object_set_new(log->finding, "fault", json_string(rest));
     else if (strcmp(line, "turns") == 0 && log->finding)

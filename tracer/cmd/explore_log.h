@@ -9,8 +9,8 @@
 
 struct wsdbg_explore_log;
 
-/* Creates the file, which the simulator appends to.  `replays`: a schedule that does not hang is said too. */
-struct wsdbg_error *wsdbg_explore_log_create(const char *path, bool replays, struct wsdbg_explore_log **out);
+/* Creates the file, which the simulator appends to. */
+struct wsdbg_error *wsdbg_explore_log_create(const char *path, struct wsdbg_explore_log **out);
 /* Reads what is new and says it: to the listener, or on stderr. */
 void wsdbg_explore_log_follow(struct wsdbg_explore_log *log, struct wsdbg_listener *listener);
 /* When the launch that hangs was seen to stand (CLOCK_MONOTONIC); 0 = it does not, or not yet. */
