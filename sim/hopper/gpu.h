@@ -89,6 +89,8 @@ bool wsdbg_gpu_variable(const struct wsdbg_gpu_module *module, const char *name,
  */
 bool wsdbg_gpu_probe_variable(struct wsdbg_gpu *gpu, struct wsdbg_gpu_module *module, const char *name,
                               uint64_t *address, uint64_t *byte_count);
+/* From the next launch on nothing is written for it. */
+void wsdbg_gpu_stop_probes(const struct wsdbg_gpu_module *module);
 
 /* ---- launches ---- */
 

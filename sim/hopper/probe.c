@@ -94,6 +94,12 @@ bool wsdbg_gpu_probe_variable(struct wsdbg_gpu *gpu, struct wsdbg_gpu_module *mo
     return true;
 }
 
+void wsdbg_gpu_stop_probes(const struct wsdbg_gpu_module *module)
+{
+    if (module->probes)
+        memset((void *)(uintptr_t)module->probes->config_address, 0, sizeof(struct wsdbg_config));
+}
+
 /* ---- what is written ---- */
 
 static void write_device(struct wsdbg_gpu *gpu, uint64_t address, const void *bytes, uint32_t byte_count)

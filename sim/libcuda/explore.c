@@ -88,6 +88,7 @@ static void explorer_main(struct explore_launch *launch, int pipe)
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
+    wsdbg_gpu_stop_probes(launch->launch->module); /* nobody would read what they write */
     if (host_memory_make_own())
         choice = explore_schedules(launch);
     _exit(write(pipe, &choice, sizeof choice) != sizeof choice);

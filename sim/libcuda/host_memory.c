@@ -21,8 +21,8 @@ bool host_memory_make_own(void)
     for (const struct host_memory *memory = driver.host_memory; memory; memory = memory->next) {
         const uintptr_t first = (uintptr_t)memory->address & ~page;
         const size_t byte_count = (((uintptr_t)memory->address + memory->byte_count + page) & ~page) - first;
-        if (memory->kind == HOST_MEMORY_ALLOCATED)
-            continue; /* is private already */
+        if (memory->kind != HOST_MEMORY_REGISTERED)
+            continue;
         void *copy = mmap(NULL, byte_count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (copy == MAP_FAILED)
             return false;
@@ -30,7 +30,7 @@ bool host_memory_make_own(void)
         if (mremap(copy, byte_count, byte_count, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)first) == MAP_FAILED)
             return false;
     }
-    return true;
+    return mappings_make_own();
 }
 
 static void unmap_everywhere(const struct host_memory *memory)

@@ -28,6 +28,7 @@ CUresult host_memory_add(void *address, size_t byte_count, unsigned flags, enum 
 void host_memory_remove(void *address);
 /* In a forked process: what it shares with others of the host memory that kernels may use becomes its own. */
 bool host_memory_make_own(void);
+bool mappings_make_own(void); /* of that, what cuMemMap mapped */
 /* Host memory that was there before the device. */
 struct wsdbg_error *host_memory_map_all(struct wsdbg_gpu *gpu);
 

@@ -42,6 +42,7 @@ struct mapping {
     uint64_t address;
     size_t byte_count;
     struct physical_memory *memory;
+    size_t offset; /* in the memory */
     bool is_accessible;
 };
 
@@ -262,7 +263,7 @@ ENTRY(cuMemMap, uint64_t address, size_t byte_count, size_t offset, uint64_t han
         free(mapping);
         return driver_leave(CUDA_ERROR_OUT_OF_MEMORY);
     }
-    *mapping = (struct mapping){driver.mappings, address, byte_count, memory, false};
+    *mapping = (struct mapping){driver.mappings, address, byte_count, memory, offset, false};
     driver.mappings = mapping;
     memory->users++;
     return driver_leave(CUDA_SUCCESS);
@@ -306,6 +307,15 @@ ENTRY(cuMemSetAccess, uint64_t address, size_t byte_count, const struct cu_memor
         if (holds(address, byte_count, mapping->address, mapping->byte_count))
             result = set_access(mapping, access->flags != 0);
     return driver_leave(result);
+}
+
+bool mappings_make_own(void)
+{
+    for (const struct mapping *mapping = driver.mappings; mapping; mapping = mapping->next)
+        if (mmap((void *)(uintptr_t)mapping->address, mapping->byte_count, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_FIXED, mapping->memory->file, (off_t)mapping->offset) == MAP_FAILED)
+            return false;
+    return true;
 }
 
 /* A kernel that goes on using the addresses faults; a copy under way ends in memory that is nobody's. */
