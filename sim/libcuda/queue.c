@@ -156,6 +156,10 @@ static void submit(struct operation *operation, struct operation *before)
     int driver_error = CUDA_ERROR_LAUNCH_FAILED;
     operation->launch.launch.after = before ? before->launch.run : NULL;
     explore_before(operation);
+    if (context->failure) {
+        operation_finish(operation);
+        return;
+    }
     struct wsdbg_error *error =
         wsdbg_gpu_submit(context->gpu, &operation->launch.launch, &driver_error, &operation->launch.run);
     if (!error) {
@@ -331,7 +335,7 @@ void queue_collect(struct context *context)
              operation && operation->kind == OPERATION_LAUNCH && operation->state != OPERATION_WAITS;
              operation = next) {
             next = operation->next;
-            if (operation->state == OPERATION_RUNS)
+            if (operation->state == OPERATION_RUNS && operation->launch.run)
                 collect_launch(context, operation);
         }
     }
@@ -340,7 +344,7 @@ void queue_collect(struct context *context)
 /* Whoever does it now finishes it. */
 static bool is_in_hand(const struct operation *operation)
 {
-    return operation->state == OPERATION_RUNS && operation->kind != OPERATION_LAUNCH;
+    return operation->state == OPERATION_RUNS && (operation->kind != OPERATION_LAUNCH || !operation->launch.run);
 }
 
 static void give_up(struct context *context, struct operation *operation)

@@ -74,6 +74,15 @@ static unsigned long long found_seed(const char *log)
     return strtoull(found, NULL, 10);
 }
 
+static unsigned long long found_lowest(const char *log)
+{
+    unsigned long long lowest = -1ull;
+    for (const char *at = line(log, "found"); at; at = line(strchr(at, '\n'), "found"))
+        if (strtoull(at, NULL, 10) < lowest)
+            lowest = strtoull(at, NULL, 10);
+    return lowest;
+}
+
 static void a_lost_wake_up_is_found(void **state)
 {
     char *log;
@@ -157,7 +166,20 @@ static void all_goes_on_behind_the_first_hang(void **state)
     assert_int_equal(sscanf(line(log, "end"), "%llu %llu %llu %llu", &tried, &decisions, &ns, &hangs), 4);
     assert_int_equal(tried, 500);
     assert_true(hangs > 1);
+    assert_int_equal(count(log, "found"), hangs);
     assert_int_equal(count(log, "turns"), 1);
+    assert_int_equal(strtoull(line(log, "again"), NULL, 10), found_lowest(log));
+    free(log);
+}
+
+/* Nobody looks at the barrier whose phase is over three times: every schedule says so. */
+static void what_is_never_meant_is_told(void **state)
+{
+    char *log;
+    (void)state;
+    assert_int_equal(EXPLORED(&log, "schedules=10,", "overrun"), 0);
+    assert_non_null(strstr(log, "\nreport 10 usual a phase of an mbarrier completes although nobody waited for the one "
+                                "before (at shared address 0x"));
     free(log);
 }
 
@@ -223,6 +245,7 @@ int main(void)
         cmocka_unit_test(how_many_at_a_time_changes_nothing),
         cmocka_unit_test(priorities_find_it_too),
         cmocka_unit_test(all_goes_on_behind_the_first_hang),
+        cmocka_unit_test(what_is_never_meant_is_told),
         cmocka_unit_test(what_always_hangs_hangs_at_once),
         cmocka_unit_test(the_first_launch_of_each_kernel_is_explored),
         cmocka_unit_test(one_launch_can_be_asked_for),

@@ -167,32 +167,25 @@ const struct wsdbg_command wsdbg_command_explore = {
     .summary = "Run a kernel under many schedules until one hangs",
     .usage = "[options] [--] PROGRAM [ARGS...]",
     .description =
-        "Runs PROGRAM on the simulated sm_90 and tries its launches under many schedules: in which order warps run, "
-        "for\n"
-        "how long, and whether copies and matrix work are early or late. Every schedule has a number, from which it "
-        "can\n"
-        "be repeated exactly. The kernels need no probes.\n"
+        "Runs PROGRAM on the simulated sm_90 and tries its launches under many schedules: in which order warps\n"
+        "run, for how long, and in those with odd numbers whether copies and matrix work are early or late. A\n"
+        "schedule's number is all that it takes to repeat it exactly. The kernels need no probes.\n"
         "\n"
-        "The first launch of each kernel is explored (or the one that --launch names) when everything before it is "
-        "done:\n"
-        "it is held, copies of the program run it to its end, each under one schedule with memory of its own, and the\n"
-        "first schedule tried is the usual one. A schedule hangs when no warp can ever go on, which is proven; nothing "
-        "is\n"
-        "written by the host meanwhile. One that takes more than 20 times the usual instructions is given up and "
-        "counted.\n"
+        "The first launch of each kernel is explored (or the one that --launch names) when everything before it\n"
+        "is done: it is held, and copies of the program run it to its end, each under one schedule and with\n"
+        "memory of its own. The first schedule tried is the usual one. A schedule hangs when no warp can ever go\n"
+        "on, which is proven; the host writes nothing meanwhile. One that takes more than 20 times the usual\n"
+        "instructions is given up and counted.\n"
         "\n"
-        "The first hang ends the search. Its schedule is cut down to the context switches that it cannot do without:\n"
-        "where they say nothing a warp runs until it waits. Then the launch itself runs under that schedule, so that "
-        "the\n"
-        "hang is watched, reported and stored as by wsdbg run, and wsdbg ends with status 124. --replay SEED runs "
-        "under\n"
-        "that schedule at once, with the same options of --schedule, --depth and --launch. Launches that do not hang "
-        "run\n"
-        "under the usual schedule.\n"
+        "The first hang ends the search. Its schedule is cut down to the context switches that it cannot do\n"
+        "without: where they say nothing a warp runs until it waits. Then the launch itself runs under that\n"
+        "schedule, so that the hang is watched, reported and stored as by wsdbg run, and wsdbg ends with status\n"
+        "124. --replay SEED runs under that schedule at once; it wants the same --schedule, --depth and\n"
+        "--launch. Launches that do not hang run under the usual schedule.\n"
         "\n"
-        "It is also said in how many schedules an mbarrier was used that was not initialised, a phase completed "
-        "although\n"
-        "nobody had waited for the one before, or an accumulator was used before its wgmma group was complete.",
+        "It is also said in how many schedules an mbarrier was used that was not initialised, a phase completed\n"
+        "although nobody had waited for the one before, or an accumulator was used before its wgmma group was\n"
+        "complete.",
     .needs = "the simulator, and a program that uses the Driver API with PTX; small sizes make for many schedules",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
