@@ -60,6 +60,26 @@ static void variables_have_their_values(void **state)
     OK(cu.cuModuleUnload(module));
 }
 
+/* The observer finds what probes would have brought: a config that is off, the same one each time, and names. */
+static void wsdbg_finds_a_config_in_any_module(void **state)
+{
+    CUdeviceptr config = 0, again = 0, names = 0;
+    size_t length = 0;
+    unsigned char bytes[40];
+    static const unsigned char off[sizeof bytes];
+    CUmodule module = load_kernels();
+    (void)state;
+    OK(cu.cuModuleGetGlobal_v2(&config, &length, module, "wsdbg_config_v1"));
+    assert_int_equal(length, sizeof bytes);
+    OK(cu.cuMemcpyDtoH_v2(bytes, config, sizeof bytes));
+    assert_memory_equal(bytes, off, sizeof bytes);
+    OK(cu.cuModuleGetGlobal_v2(&again, &length, module, "wsdbg_config_v1"));
+    assert_true(config == again);
+    OK(cu.cuModuleGetGlobal_v2(&names, &length, module, "wsdbg_names_v1"));
+    assert_int_equal(length % 64, 0);
+    OK(cu.cuModuleUnload(module));
+}
+
 static void attributes_of_a_kernel(void **state)
 {
     int value = -1;
@@ -242,6 +262,7 @@ int main(void)
         cmocka_unit_test(kernels_are_found_by_name),
         cmocka_unit_test(kernels_are_counted),
         cmocka_unit_test(variables_have_their_values),
+        cmocka_unit_test(wsdbg_finds_a_config_in_any_module),
         cmocka_unit_test(attributes_of_a_kernel),
         cmocka_unit_test(occupancy_is_what_fits_on_a_multiprocessor),
         cmocka_unit_test(a_library_serves_each_context),
