@@ -6,7 +6,7 @@
 Parts: defects, healthy, schedules (default: all).  Reads docs/results/h200.json and h200-live.json.  Needs the demo kernels'
 images, no GPU.  A development script: wsdbg itself needs no Python.
 """
-import argparse, collections, json, os, re, sys, tempfile
+import argparse, collections, itertools, json, os, re, sys, tempfile
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [TESTS, os.path.join(TESTS, 'h200')]
@@ -20,8 +20,8 @@ SCHEDULES = ('random', 'priority')
 # Why the simulator ends otherwise than the GPU, where that is known.
 REASONS = {
     ('two_async_warps double-arrive', 'end'):
-        'A race. "empty" is handed over twice, so each of its phases 0 is short. On the GPU both loaders are too late for that of slot 1 (the '
-        'verdict names it) and wait for ever. Here they mostly come in time, go round the ring and arrive on "full" slot 0 again while its first '
+        'A race. "empty" is handed over twice, so its phase 1 begins and ends soon. On the GPU both loaders are too late for it on slot 1 (the '
+        'verdict names that) and wait for ever. Here they mostly come in time, go round the ring and arrive on "full" slot 0 again while its first '
         'copy is under way: a spent count, error 719. See "Races under many schedules".',
     **{(f'waits {name}', 'cause'): 'The rule for it reads the state of the machine and the code (rule_code_*.c); of a simulated device there is the '
                                    'record of events only.' for name in ('peer-exited', 'global-flag', 'not-resident', 'grid-dependency')},
@@ -102,13 +102,14 @@ class Simulated:
         """Races under many schedules: how often they end how."""
         rows = []
         for program, name in (('two_async_warps', 'double-arrive'), ('two_async_warps', 'shared-full'), ('gemm', 'shared-full-barrier')):
-            for schedule in SCHEDULES:
+            for variant, schedule in itertools.product(PROGRAMS[program], SCHEDULES):
                 ends = collections.Counter()
                 for seed in range(self.seeds):
-                    run = self.run(program, '--bug', name, '--timeout-ms', TIMEOUT_MS,
+                    run = self.run(program, '--bug', name, '--timeout-ms', TIMEOUT_MS, '--variant', variant,
                                    environment={'WSDBG_SIM_SCHEDULE': schedule, 'WSDBG_SIM_SEED': str(seed)})
                     ends[f"{run['end']}, {run['cause'] or 'no cause'}"] += 1
-                rows.append({'case': f'{program} {name}', 'schedule': schedule, 'seeds': self.seeds, 'ends': dict(ends.most_common())})
+                rows.append({'case': f'{program} {name}', 'variant': variant, 'schedule': schedule, 'seeds': self.seeds,
+                             'ends': dict(ends.most_common())})
                 print(rows[-1], file=sys.stderr, flush=True)
         return rows
 
@@ -199,10 +200,10 @@ def page_of_healthy(rows):
 
 def page_of_schedules(rows):
     lines = ['## Races under many schedules', '',
-             '`tests/sim/table.py schedules`: `WSDBG_SIM_SCHEDULE` and `WSDBG_SIM_SEED` from 0 on, images with probes. The H200 ends '
+             '`tests/sim/table.py schedules`: `WSDBG_SIM_SCHEDULE` and `WSDBG_SIM_SEED` from 0 on. The H200 ends '
              '`two_async_warps double-arrive` and `gemm shared-full-barrier` in a hang and `two_async_warps shared-full` in a fault, 20 of 20 times each.', '',
-             '| case | schedule | seeds | ends |', '|---|---|---|---|']
-    lines += [f"| `{row['case']}` | {row['schedule']} | {row['seeds']} | " + '; '.join(f'{count} × {end}' for end, count in row['ends'].items()) + ' |'
+             '| case | image | schedule | seeds | ends |', '|---|---|---|---|---|']
+    lines += [f"| `{row['case']}` | {row['variant']} | {row['schedule']} | {row['seeds']} | " + '; '.join(f'{count} × {end}' for end, count in row['ends'].items()) + ' |'
               for row in rows]
     return '\n'.join(lines)
 
