@@ -31,7 +31,7 @@ static int explored(const char *options, const char *const *names, char **log)
             if (cu.cuModuleGetFunction(&function, module, *names) || launch(function, 1, 64, NULL, NULL))
                 _exit(1);
             for (int wait = 0; cu.cuStreamQuery(NULL) == CUDA_ERROR_NOT_READY; wait++)
-                if (usleep(2000), wait > 200)
+                if (usleep(2000), wait > 500)
                     _exit(2);
         }
         _exit(0);
@@ -41,8 +41,10 @@ static int explored(const char *options, const char *const *names, char **log)
     size_t capacity = 0;
     *log = NULL;
     assert_non_null(file);
-    if (getdelim(log, &capacity, '\0', file) < 0)
+    if (getdelim(log, &capacity, '\0', file) < 0) {
+        free(*log);
         *log = strdup("");
+    }
     fclose(file);
     unlink(path);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
