@@ -200,7 +200,7 @@ struct wsdbg_error *wsdbg_parse_number(const char *option, const char *text, uin
 struct wsdbg_error *wsdbg_parse_count(const char *option, const char *text, unsigned minimum, unsigned maximum,
                                       unsigned *out)
 {
-    uint64_t value;
+    uint64_t value = 0;
     struct wsdbg_error *error = wsdbg_parse_number(option, text, minimum, maximum, &value);
     if (!error)
         *out = (unsigned)value;
