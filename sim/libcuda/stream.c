@@ -73,7 +73,7 @@ static CUresult enter(CUstream handle, bool per_thread, struct stream **out)
 ENTRY(cuStreamCreateWithPriority, CUstream *out, unsigned flags, int priority)
 {
     struct context *context;
-    struct stream *stream;
+    struct stream *stream = NULL;
     CUresult result = driver_enter(&context);
     if (result != CUDA_SUCCESS)
         return result;
@@ -97,7 +97,7 @@ ENTRY(cuStreamCreate, CUstream *out, unsigned flags)
 /* What is queued is still done. */
 ENTRY(cuStreamDestroy_v2, CUstream handle)
 {
-    struct stream *stream;
+    struct stream *stream = NULL;
     if (!handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD)
         return CUDA_ERROR_INVALID_HANDLE;
     CUresult result = enter(handle, false, &stream);
@@ -111,7 +111,7 @@ ENTRY(cuStreamDestroy_v2, CUstream handle)
 
 static CUresult query(CUstream handle, bool per_thread)
 {
-    struct stream *stream;
+    struct stream *stream = NULL;
     CUresult result = enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
@@ -122,7 +122,7 @@ STREAM_ENTRY(cuStreamQuery, _ptsz, (CUstream stream), query, stream)
 
 static CUresult synchronize(CUstream handle, bool per_thread)
 {
-    struct stream *stream;
+    struct stream *stream = NULL;
     CUresult result = enter(handle, per_thread, &stream);
     return result == CUDA_SUCCESS ? driver_leave(queue_wait(stream)) : result;
 }
@@ -133,7 +133,7 @@ STREAM_ENTRY(cuStreamSynchronize, _ptsz, (CUstream stream), synchronize, stream)
 
 static CUresult get_priority(CUstream handle, int *priority, bool per_thread)
 {
-    struct stream *stream;
+    struct stream *stream = NULL;
     CUresult result = enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
@@ -147,7 +147,7 @@ STREAM_ENTRY(cuStreamGetPriority, _ptsz, (CUstream stream, int *priority), get_p
 
 static CUresult get_flags(CUstream handle, unsigned *flags, bool per_thread)
 {
-    struct stream *stream;
+    struct stream *stream = NULL;
     CUresult result = enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
@@ -161,7 +161,7 @@ STREAM_ENTRY(cuStreamGetFlags, _ptsz, (CUstream stream, unsigned *flags), get_fl
 
 static CUresult get_id(CUstream handle, unsigned long long *id, bool per_thread)
 {
-    struct stream *stream;
+    struct stream *stream = NULL;
     CUresult result = enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
@@ -175,7 +175,7 @@ STREAM_ENTRY(cuStreamGetId, _ptsz, (CUstream stream, unsigned long long *id), ge
 
 static CUresult get_device(CUstream handle, CUdevice *device, bool per_thread)
 {
-    struct stream *stream;
+    struct stream *stream = NULL;
     CUresult result = enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
@@ -189,7 +189,7 @@ STREAM_ENTRY(cuStreamGetDevice, _ptsz, (CUstream stream, CUdevice *device), get_
 
 static CUresult get_context(CUstream handle, CUcontext *context, bool per_thread)
 {
-    struct stream *stream;
+    struct stream *stream = NULL;
     CUresult result = enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
@@ -216,7 +216,7 @@ STREAM_ENTRY(cuStreamGetCtx_v2, _ptsz, (CUstream stream, CUcontext *context, voi
 
 static CUresult get_capture(CUstream handle, int *status, uint64_t *id, bool per_thread)
 {
-    struct stream *stream;
+    struct stream *stream = NULL;
     CUresult result = enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
