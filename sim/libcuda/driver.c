@@ -98,6 +98,15 @@ CUresult driver_enter(struct context **out)
     return CUDA_SUCCESS;
 }
 
+CUresult driver_enter_handle(const void *handle, enum handle_kind kind)
+{
+    CUresult result = driver_ready();
+    if (result != CUDA_SUCCESS)
+        return result;
+    driver_lock();
+    return handle_is(&driver.handles, handle, kind) ? CUDA_SUCCESS : driver_leave(CUDA_ERROR_INVALID_HANDLE);
+}
+
 CUresult driver_leave(CUresult result)
 {
     driver_unlock();

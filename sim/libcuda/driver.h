@@ -93,6 +93,8 @@ void driver_say_error(const char *what, struct wsdbg_error *error);
 CUresult driver_ready(void);
 /* The same, and the calling thread has a context that lives and has not failed; takes the lock on success. */
 CUresult driver_enter(struct context **out);
+/* Without a context: takes the lock, unless the handle is none of its kind. */
+CUresult driver_enter_handle(const void *handle, enum handle_kind kind);
 /* Gives the lock back; returns `result`, so that it can end a function. */
 CUresult driver_leave(CUresult result);
 

@@ -16,7 +16,7 @@ CUresult function_find(struct context *context, CUfunction handle, struct functi
     struct library *library = handle->library;
     CUresult result = library_module(library, context, &module);
     if (result == CUDA_SUCCESS)
-        *out = &module->functions[handle - library->kernels];
+        *out = &module->functions.rows[handle - library->kernels.rows];
     return result;
 }
 

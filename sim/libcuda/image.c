@@ -142,7 +142,7 @@ static CUresult say_result(struct wsdbg_error *error, CUresult result, char *log
     return result;
 }
 
-CUresult image_of_memory(const void *bytes, char *log, size_t log_bytes, struct image **out)
+static CUresult image_of_memory(const void *bytes, char *log, size_t log_bytes, struct image **out)
 {
     CUresult result = CUDA_ERROR_INVALID_IMAGE;
     if (begins_with(bytes, wrapper_magic))
@@ -182,7 +182,7 @@ static struct wsdbg_error *read_file(const char *path, char **out, size_t *byte_
     return NULL;
 }
 
-CUresult image_of_file(const char *path, char *log, size_t log_bytes, struct image **out)
+static CUresult image_of_file(const char *path, char *log, size_t log_bytes, struct image **out)
 {
     char *bytes = NULL;
     size_t byte_count = 0;
@@ -194,6 +194,13 @@ CUresult image_of_file(const char *path, char *log, size_t log_bytes, struct ima
     return say_result(error, result, log, log_bytes);
 }
 
+CUresult image_load(const void *bytes, const char *path, char *log, size_t log_bytes, struct image **out)
+{
+    if (bytes)
+        return image_of_memory(bytes, log, log_bytes, out);
+    return path ? image_of_file(path, log, log_bytes, out) : CUDA_ERROR_INVALID_VALUE;
+}
+
 void image_release(struct image *image)
 {
     if (!image || (image->users && --image->users))
@@ -202,39 +209,4 @@ void image_release(struct image *image)
         wsdbg_ptx_program_destroy(image->program);
     free(image->registers);
     free(image);
-}
-
-/* ---- its kernels ---- */
-
-size_t image_kernel_count(const struct image *image)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < image->program->function_count; i++)
-        count += image->program->functions[i].is_kernel;
-    return count;
-}
-
-size_t image_kernel(const struct image *image, const char *name)
-{
-    size_t number = 0;
-    for (size_t i = 0; i < image->program->function_count; i++) {
-        const struct wsdbg_ptx_function *function = &image->program->functions[i];
-        if (function->is_kernel && strcmp(function->name, name) == 0)
-            return number;
-        number += function->is_kernel;
-    }
-    return SIZE_MAX;
-}
-
-void image_fill_kernels(const struct image *image, struct function *out)
-{
-    for (size_t i = 0; i < image->program->function_count; i++) {
-        const struct wsdbg_ptx_function *code = &image->program->functions[i];
-        if (!code->is_kernel)
-            continue;
-        const int dynamic = FUNCTION_SHARED_DEFAULT - (int)code->shared_bytes;
-        *out++ = (struct function){.code = code,
-                                   .registers = image->registers[i],
-                                   .own_settings = {.max_dynamic_shared = dynamic > 0 ? dynamic : 0, .carveout = -1}};
-    }
 }

@@ -5,23 +5,11 @@
 #include "libcuda/image.h"
 #include "libcuda/queue.h"
 
-/* Takes the lock. */
-static CUresult enter(CUlibrary library)
-{
-    CUresult result = driver_ready();
-    if (result != CUDA_SUCCESS)
-        return result;
-    driver_lock();
-    return handle_is(&driver.handles, library, HANDLE_LIBRARY) ? CUDA_SUCCESS : driver_leave(CUDA_ERROR_INVALID_HANDLE);
-}
-
 static void library_destroy(struct library *library)
 {
-    for (size_t i = 0; i < library->kernel_count; i++)
-        handle_remove(&driver.handles, &library->kernels[i]);
+    kernel_set_destroy(&library->kernels);
     handle_remove(&driver.handles, library);
     image_release(library->image);
-    free(library->kernels);
     free(library);
 }
 
@@ -29,24 +17,13 @@ static void library_destroy(struct library *library)
 static CUresult library_create(struct image *image, struct library **out)
 {
     struct library *library = calloc(1, sizeof *library);
-    struct function *kernels = calloc(image_kernel_count(image) + 1, sizeof *kernels);
-    if (!library || !kernels) {
-        free(library);
-        free(kernels);
+    if (!library) {
         image_release(image);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     library->image = image;
-    library->kernels = kernels;
-    library->kernel_count = image_kernel_count(image);
-    image_fill_kernels(image, kernels);
-    bool added = handle_add(&driver.handles, library, HANDLE_LIBRARY);
-    for (size_t i = 0; i < library->kernel_count; i++) {
-        kernels[i].library = library;
-        kernels[i].settings = &kernels[i].own_settings;
-        added &= handle_add(&driver.handles, &kernels[i], HANDLE_KERNEL);
-    }
-    if (!added) {
+    if (!kernel_set_create(image, NULL, library, &library->kernels) ||
+        !handle_add(&driver.handles, library, HANDLE_LIBRARY)) {
         library_destroy(library);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -60,9 +37,9 @@ static CUresult load(CUlibrary *out, const void *bytes, const char *path)
     CUresult result = driver_ready();
     if (result != CUDA_SUCCESS)
         return result;
-    if (!out || (!bytes && !path))
+    if (!out)
         return CUDA_ERROR_INVALID_VALUE;
-    result = bytes ? image_of_memory(bytes, NULL, 0, &image) : image_of_file(path, NULL, 0, &image);
+    result = image_load(bytes, path, NULL, 0, &image);
     if (result != CUDA_SUCCESS)
         return result;
     driver_lock();
@@ -95,7 +72,7 @@ static struct module *find_module(const struct library *library)
 /* Waits until no context can be using its modules; one that failed uses nothing any more. */
 ENTRY(cuLibraryUnload, CUlibrary library)
 {
-    CUresult result = enter(library);
+    CUresult result = driver_enter_handle(library, HANDLE_LIBRARY);
     if (result != CUDA_SUCCESS)
         return result;
     for (struct module *module; (module = find_module(library));) {
@@ -146,68 +123,28 @@ ENTRY(cuLibraryGetModule, CUmodule *out, CUlibrary library)
 ENTRY(cuLibraryGetGlobal, CUdeviceptr *out, size_t *byte_count, CUlibrary library, const char *name)
 {
     struct module *module;
-    uint64_t address, length;
     CUresult result = enter_module(library, &module);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!name || (!out && !byte_count))
-        return driver_leave(CUDA_ERROR_INVALID_VALUE);
-    if (!module_variable(module, name, &address, &length))
-        return driver_leave(CUDA_ERROR_NOT_FOUND);
-    if (out)
-        *out = address;
-    if (byte_count)
-        *byte_count = length;
-    return driver_leave(CUDA_SUCCESS);
+    return result == CUDA_SUCCESS ? driver_leave(module_variable(module, name, out, byte_count)) : result;
 }
 
 /* ---- kernels ---- */
 
 ENTRY(cuLibraryGetKernel, CUkernel *out, CUlibrary library, const char *name)
 {
-    CUresult result = enter(library);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!out || !name)
-        return driver_leave(CUDA_ERROR_INVALID_VALUE);
-    const size_t number = image_kernel(library->image, name);
-    if (number == SIZE_MAX)
-        return driver_leave(CUDA_ERROR_NOT_FOUND);
-    *out = &library->kernels[number];
-    return driver_leave(CUDA_SUCCESS);
+    CUresult result = driver_enter_handle(library, HANDLE_LIBRARY);
+    return result == CUDA_SUCCESS ? driver_leave(kernel_set_find(&library->kernels, name, out)) : result;
 }
 
 ENTRY(cuLibraryGetKernelCount, unsigned *count, CUlibrary library)
 {
-    CUresult result = enter(library);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!count)
-        return driver_leave(CUDA_ERROR_INVALID_VALUE);
-    *count = (unsigned)library->kernel_count;
-    return driver_leave(CUDA_SUCCESS);
+    CUresult result = driver_enter_handle(library, HANDLE_LIBRARY);
+    return result == CUDA_SUCCESS ? driver_leave(kernel_set_count(&library->kernels, count)) : result;
 }
 
 ENTRY(cuLibraryEnumerateKernels, CUkernel *out, unsigned count, CUlibrary library)
 {
-    CUresult result = enter(library);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!out || !count)
-        return driver_leave(CUDA_ERROR_INVALID_VALUE);
-    for (unsigned i = 0; i < count && i < library->kernel_count; i++)
-        out[i] = &library->kernels[i];
-    return driver_leave(CUDA_SUCCESS);
-}
-
-/* Takes the lock. */
-static CUresult enter_kernel(CUkernel kernel)
-{
-    CUresult result = driver_ready();
-    if (result != CUDA_SUCCESS)
-        return result;
-    driver_lock();
-    return handle_is(&driver.handles, kernel, HANDLE_KERNEL) ? CUDA_SUCCESS : driver_leave(CUDA_ERROR_INVALID_HANDLE);
+    CUresult result = driver_enter_handle(library, HANDLE_LIBRARY);
+    return result == CUDA_SUCCESS ? driver_leave(kernel_set_list(&library->kernels, out, count)) : result;
 }
 
 ENTRY(cuKernelGetFunction, CUfunction *out, CUkernel kernel)
@@ -228,7 +165,7 @@ ENTRY(cuKernelGetFunction, CUfunction *out, CUkernel kernel)
 
 ENTRY(cuKernelGetLibrary, CUlibrary *out, CUkernel kernel)
 {
-    CUresult result = enter_kernel(kernel);
+    CUresult result = driver_enter_handle(kernel, HANDLE_KERNEL);
     if (result != CUDA_SUCCESS)
         return result;
     if (!out)
@@ -239,7 +176,7 @@ ENTRY(cuKernelGetLibrary, CUlibrary *out, CUkernel kernel)
 
 ENTRY(cuKernelGetName, const char **name, CUkernel kernel)
 {
-    CUresult result = enter_kernel(kernel);
+    CUresult result = driver_enter_handle(kernel, HANDLE_KERNEL);
     if (result != CUDA_SUCCESS)
         return result;
     if (!name)

@@ -7,36 +7,22 @@
 CUresult module_create(struct context *context, struct image *image, struct library *library, struct module **out)
 {
     struct module *module = calloc(1, sizeof *module);
-    struct wsdbg_error *error = NULL;
     if (!module)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    module->function_count = image_kernel_count(image);
-    module->functions = calloc(module->function_count + 1, sizeof *module->functions);
-    if (module->functions)
-        error = wsdbg_gpu_load(context->gpu, image->program, &module->gpu_module);
-    if (!module->functions || error) {
-        if (error)
-            driver_say_error("a module was not loaded", error);
-        free(module->functions);
+    struct wsdbg_error *error = wsdbg_gpu_load(context->gpu, image->program, &module->gpu_module);
+    if (error) {
+        driver_say_error("a module was not loaded", error);
         free(module);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     module->context = context;
     module->image = image;
     module->library = library;
-    image_fill_kernels(image, module->functions);
-    bool added = handle_add(&driver.handles, module, HANDLE_MODULE);
-    for (size_t i = 0; i < module->function_count; i++) {
-        struct function *function = &module->functions[i];
-        function->module = module;
-        function->library = library;
-        function->settings = library ? &library->kernels[i].own_settings : &function->own_settings;
-        added &= handle_add(&driver.handles, function, HANDLE_FUNCTION);
-    }
     module->next = context->modules;
     context->modules = module;
     image->users++;
-    if (!added) {
+    if (!kernel_set_create(image, module, library, &module->functions) ||
+        !handle_add(&driver.handles, module, HANDLE_MODULE)) {
         module_destroy(module);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -51,19 +37,26 @@ void module_destroy(struct module *module)
             *link = module->next;
             break;
         }
-    for (size_t i = 0; i < module->function_count; i++)
-        handle_remove(&driver.handles, &module->functions[i]);
+    kernel_set_destroy(&module->functions);
     handle_remove(&driver.handles, module);
     wsdbg_gpu_unload(module->context->gpu, module->gpu_module);
     image_release(module->image);
-    free(module->functions);
     free(module);
 }
 
-bool module_variable(struct module *module, const char *name, uint64_t *address, uint64_t *byte_count)
+CUresult module_variable(struct module *module, const char *name, CUdeviceptr *address, size_t *byte_count)
 {
-    return wsdbg_gpu_variable(module->gpu_module, name, address, byte_count) ||
-           wsdbg_gpu_probe_variable(module->context->gpu, module->gpu_module, name, address, byte_count);
+    uint64_t at, length;
+    if (!name || (!address && !byte_count))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!wsdbg_gpu_variable(module->gpu_module, name, &at, &length) &&
+        !wsdbg_gpu_probe_variable(module->context->gpu, module->gpu_module, name, &at, &length))
+        return CUDA_ERROR_NOT_FOUND;
+    if (address)
+        *address = at;
+    if (byte_count)
+        *byte_count = length;
+    return CUDA_SUCCESS;
 }
 
 /* ---- loading ---- */
@@ -99,10 +92,9 @@ static CUresult load(CUmodule *out, const void *bytes, const char *path, struct 
     if (result != CUDA_SUCCESS)
         return result;
     driver_unlock();
-    if (!out || (!bytes && !path))
+    if (!out)
         return CUDA_ERROR_INVALID_VALUE;
-    result = bytes ? image_of_memory(bytes, log.text, log.byte_count, &image)
-                   : image_of_file(path, log.text, log.byte_count, &image);
+    result = image_load(bytes, path, log.text, log.byte_count, &image);
     if (result != CUDA_SUCCESS)
         return result;
     driver_lock();
@@ -136,12 +128,9 @@ ENTRY(cuModuleLoadDataEx, CUmodule *out, const void *bytes, unsigned count, cons
 /* Takes the lock; the module may be of another context than the current one. */
 static CUresult enter(CUmodule module)
 {
-    CUresult result = driver_ready();
+    CUresult result = driver_enter_handle(module, HANDLE_MODULE);
     if (result != CUDA_SUCCESS)
         return result;
-    driver_lock();
-    if (!handle_is(&driver.handles, module, HANDLE_MODULE))
-        return driver_leave(CUDA_ERROR_INVALID_HANDLE);
     return module->context->failure ? driver_leave(module->context->failure) : CUDA_SUCCESS;
 }
 
@@ -160,55 +149,25 @@ ENTRY(cuModuleUnload, CUmodule module)
 ENTRY(cuModuleGetFunction, CUfunction *out, CUmodule module, const char *name)
 {
     CUresult result = enter(module);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!out || !name)
-        return driver_leave(CUDA_ERROR_INVALID_VALUE);
-    const size_t number = image_kernel(module->image, name);
-    if (number == SIZE_MAX)
-        return driver_leave(CUDA_ERROR_NOT_FOUND);
-    *out = &module->functions[number];
-    return driver_leave(CUDA_SUCCESS);
+    return result == CUDA_SUCCESS ? driver_leave(kernel_set_find(&module->functions, name, out)) : result;
 }
 
 ENTRY(cuModuleGetGlobal_v2, CUdeviceptr *out, size_t *byte_count, CUmodule module, const char *name)
 {
-    uint64_t address, length;
     CUresult result = enter(module);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!name || (!out && !byte_count))
-        return driver_leave(CUDA_ERROR_INVALID_VALUE);
-    if (!module_variable(module, name, &address, &length))
-        return driver_leave(CUDA_ERROR_NOT_FOUND);
-    if (out)
-        *out = address;
-    if (byte_count)
-        *byte_count = length;
-    return driver_leave(CUDA_SUCCESS);
+    return result == CUDA_SUCCESS ? driver_leave(module_variable(module, name, out, byte_count)) : result;
 }
 
 ENTRY(cuModuleGetFunctionCount, unsigned *count, CUmodule module)
 {
     CUresult result = enter(module);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!count)
-        return driver_leave(CUDA_ERROR_INVALID_VALUE);
-    *count = (unsigned)module->function_count;
-    return driver_leave(CUDA_SUCCESS);
+    return result == CUDA_SUCCESS ? driver_leave(kernel_set_count(&module->functions, count)) : result;
 }
 
 ENTRY(cuModuleEnumerateFunctions, CUfunction *out, unsigned count, CUmodule module)
 {
     CUresult result = enter(module);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!out || !count)
-        return driver_leave(CUDA_ERROR_INVALID_VALUE);
-    for (unsigned i = 0; i < count && i < module->function_count; i++)
-        out[i] = &module->functions[i];
-    return driver_leave(CUDA_SUCCESS);
+    return result == CUDA_SUCCESS ? driver_leave(kernel_set_list(&module->functions, out, count)) : result;
 }
 
 ENTRY(cuModuleGetLoadingMode, int *mode)

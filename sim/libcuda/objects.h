@@ -64,20 +64,24 @@ struct function {
     struct function_settings own_settings, *settings; /* of a library's function: those of its CUkernel */
 };
 
+/* A program's kernels, in its order. */
+struct kernel_set {
+    struct function *rows;
+    size_t count;
+};
+
 struct module {
     struct module *next; /* of the context */
     struct context *context;
     struct image *image;
     struct library *library; /* that it was made for, NULL = loaded on its own */
     struct wsdbg_gpu_module *gpu_module;
-    struct function *functions; /* its kernels */
-    size_t function_count;
+    struct kernel_set functions;
 };
 
 struct library {
     struct image *image;
-    struct function *kernels;
-    size_t kernel_count;
+    struct kernel_set kernels;
 };
 
 enum stream_kind {
