@@ -17,16 +17,18 @@
 
 #include "driver_lookup.h"
 
-enum { KERNEL_NS = 5000, STREAMS_MAX = 16, BLOCK = 1000, QUEUE = 4000, RECORDS = 40, PATIENCE_MS = 2000 };
+/* 5 us from one kernel to the next at 1.98 GHz, with what the GPU needs between two. */
+enum { KERNEL_CYCLES = 8000, STREAMS_MAX = 16, BLOCK = 1000, QUEUE = 4000, RECORDS = 40, PATIENCE_MS = 2000 };
 enum { NON_BLOCKING = 1, DISABLE_TIMING = 2, MAPPED = 2, RELAXED = 2 };
 
-/* Busy for `ns`; then, with a flag, until that is set. */
+/* Busy for so many cycles (the global timer goes in steps, which made streams of it 3 % apart from run to run); then,
+ * with a flag, until that is set. */
 static const char kernel_ptx[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n"
-    ".visible .entry busy(.param .u64 flag, .param .u64 ns)\n{\n"
+    ".visible .entry busy(.param .u64 flag, .param .u64 cycles)\n{\n"
     " .reg .u64 %f, %n, %t, %e;\n .reg .u32 %v;\n .reg .pred %p;\n"
-    " ld.param.u64 %f, [flag];\n ld.param.u64 %n, [ns];\n mov.u64 %t, %globaltimer;\n add.u64 %e, %t, %n;\n"
-    "SPIN: mov.u64 %t, %globaltimer;\n setp.lt.u64 %p, %t, %e;\n @%p bra SPIN;\n"
+    " ld.param.u64 %f, [flag];\n ld.param.u64 %n, [cycles];\n mov.u64 %t, %clock64;\n add.u64 %e, %t, %n;\n"
+    "SPIN: mov.u64 %t, %clock64;\n setp.lt.u64 %p, %t, %e;\n @%p bra SPIN;\n"
     " setp.eq.u64 %p, %f, 0;\n @%p bra DONE;\n"
     "WAIT: ld.relaxed.sys.u32 %v, [%f];\n setp.eq.u32 %p, %v, 0;\n @%p bra WAIT;\n"
     "DONE: ret;\n}\n";
@@ -36,9 +38,9 @@ static int (*launch_kernel)(void *, unsigned, unsigned, unsigned, unsigned, unsi
                             void **, void **);
 static int (*synchronize)(void), (*set_current)(void *), (*record)(void *, void *), (*query)(void *);
 
-static void launch(void *stream, uint64_t flag, uint64_t ns)
+static void launch(void *stream, uint64_t flag, uint64_t cycles)
 {
-    void *arguments[] = {&flag, &ns};
+    void *arguments[] = {&flag, &cycles};
     check(launch_kernel(function, 1, 1, 1, 32, 1, 1, 0, stream, arguments, NULL), "cuLaunchKernel");
 }
 
@@ -58,13 +60,13 @@ static int measure(double seconds, int stream_count)
 {
     prepare(stream_count);
     for (int i = 0; i < BLOCK; i++)
-        launch(streams[i % stream_count], 0, KERNEL_NS);
+        launch(streams[i % stream_count], 0, KERNEL_CYCLES);
     check(synchronize(), "cuCtxSynchronize");
     const double start = now_ns();
     long kernels = 0;
     for (; now_ns() - start < seconds * 1e9; kernels += BLOCK)
         for (int i = 0; i < BLOCK; i++)
-            launch(streams[i % stream_count], 0, KERNEL_NS);
+            launch(streams[i % stream_count], 0, KERNEL_CYCLES);
     check(synchronize(), "cuCtxSynchronize");
     printf("{\"kernel_ns\": %.1f, \"kernels\": %ld, \"streams\": %d}\n", (now_ns() - start) / (double)kernels, kernels,
            stream_count);
@@ -103,7 +105,7 @@ static void *fill_queue(void *unused)
     (void)unused;
     set_current(context);
     for (int i = 0; i < QUEUE; i++)
-        launch(streams[0], 0, KERNEL_NS);
+        launch(streams[0], 0, KERNEL_CYCLES);
     return NULL;
 }
 
@@ -162,7 +164,7 @@ static int try_situations(void)
     uint32_t *flag = prepare_records(&address);
     try_records("nothing runs");
     for (int i = 0; i < BLOCK / 2; i++)
-        launch(streams[0], 0, KERNEL_NS);
+        launch(streams[0], 0, KERNEL_CYCLES);
     try_records("500 kernels of 5 us in a stream");
     check(synchronize(), "cuCtxSynchronize");
     launch(streams[0], address, 0);
@@ -171,7 +173,7 @@ static int try_situations(void)
     pthread_create(&waiting, NULL, synchronize_all, NULL);
     usleep(100000);
     try_records("a kernel hangs, a thread is in cuCtxSynchronize");
-    launch(streams[1], 0, KERNEL_NS);
+    launch(streams[1], 0, KERNEL_CYCLES);
     try_records("... and another stream works");
     pthread_create(&filling, NULL, fill_queue, NULL);
     usleep(500000);
@@ -194,7 +196,7 @@ static void *capture_once(void *unused)
     (void)unused;
     check(set_current(context), "cuCtxSetCurrent");
     check(((int (*)(void *, int))driver("cuStreamBeginCapture"))(streams[1], capture_mode), "cuStreamBeginCapture");
-    launch(streams[1], 0, KERNEL_NS);
+    launch(streams[1], 0, KERNEL_CYCLES);
     pthread_barrier_wait(&turn);
     pthread_barrier_wait(&turn);
     capture_end = ((int (*)(void *, void **))driver("cuStreamEndCapture"))(streams[1], &graph);

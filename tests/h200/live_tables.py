@@ -86,7 +86,7 @@ def healthy(result, out):
     out('## A healthy GEMM, looked at\n')
     out('`live.py healthy`: 12288³ on one multiprocessor, so that a launch lasts half a second; plain image, a synchronisation after each launch. SIGQUIT is')
     out('sent to wsdbg 100 times, the first after 8 s; one that comes while a look is under way adds none. A look is an attach, two suspensions, a detach.\n')
-    out('| | exit status | asked for and saw warps / saw none, or was not made | checksum | launches | ms a launch, first ten: median (range) | all | last ten |')
+    out('| | exit status | saw warps / saw none | checksum | launches | ms a launch, first ten: median (range) | all | last ten |')
     out('|' + '---|' * 8)
     for title in ('alone', 'looked at'):
         r = result[title]

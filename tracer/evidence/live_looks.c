@@ -15,8 +15,10 @@ enum { LOOKS = 2 };
 #define STOPPED_AT_MOST_NS 1000000000ull
 #define ATTACH_LIMIT_NS 2000000000ull /* and never more than half of the time there is */
 #define STEP_LIMIT_NS 1500000000ull
-/* For registers, more than a millisecond a warp: the GPU stands still meanwhile. */
-static const struct wsdbg_look_budget registers_budget = {.states_ns = 120000000, .rest_ns = 30000000};
+/* For registers, more than a millisecond a warp: the GPU stands still meanwhile.  The report shows the last look; the
+ * one before it only tells what moved, for which one warp of each state and some others do. */
+static const struct wsdbg_look_budget registers_budget[LOOKS] = {{.states_ns = 120000000, .rest_ns = 12000000},
+                                                                 {.states_ns = 120000000, .rest_ns = 25000000}};
 
 struct wsdbg_live_process {
     uint32_t process_id;
@@ -86,8 +88,8 @@ static struct wsdbg_error *read_stopped(struct wsdbg_live_process *process, stru
 {
     struct wsdbg_error *error = wsdbg_live_machine_read_warps(process->machine, STEP_LIMIT_NS);
     if (!error)
-        error = wsdbg_look_keeper_take(process->keeper, process->machine, process->code, registers_budget,
-                                       &process->looks[process->count]);
+        error = wsdbg_look_keeper_take(process->keeper, process->machine, process->code,
+                                       registers_budget[process->count], &process->looks[process->count]);
     times->read_ns = lap(since_ns);
     if (error)
         return error;
