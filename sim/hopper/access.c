@@ -12,39 +12,6 @@
 #include "hopper/operand.h"
 #include "hopper/values.h"
 
-#define WINDOW_BYTES (1ull << 32)
-#define CLUSTER_BYTES ((uint64_t)HOPPER_CLUSTER_CTAS << HOPPER_RANK_SHIFT)
-
-unsigned char *hopper_shared(const struct hopper_cta *cta, uint32_t offset, uint32_t byte_count)
-{
-    const uint32_t end = HOPPER_SHARED_START + cta->shared_bytes;
-    if (offset < HOPPER_SHARED_START || offset > end || byte_count > end - offset)
-        return NULL;
-    return cta->shared + offset;
-}
-
-struct hopper_target hopper_target_of(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address)
-{
-    struct hopper_cta *own = step->warp->cta;
-    if (space == WSDBG_PTX_GENERIC) {
-        if (address - HOPPER_SHARED_WINDOW < WINDOW_BYTES)
-            return hopper_target_of(step, WSDBG_PTX_SHARED_CLUSTER, address - HOPPER_SHARED_WINDOW);
-        if (address - HOPPER_LOCAL_WINDOW < WINDOW_BYTES)
-            return (struct hopper_target){.space = WSDBG_PTX_LOCAL, .address = address - HOPPER_LOCAL_WINDOW};
-        return (struct hopper_target){.space = WSDBG_PTX_GLOBAL, .address = address};
-    }
-    if (space == WSDBG_PTX_SHARED || space == WSDBG_PTX_SHARED_CLUSTER) {
-        const uint64_t rank = address >> HOPPER_RANK_SHIFT;
-        struct hopper_cta *cta = NULL;
-        if (rank == own->rank)
-            cta = own;
-        else if (space == WSDBG_PTX_SHARED_CLUSTER && rank < own->cluster->cta_count)
-            cta = own->cluster->ctas[rank];
-        return (struct hopper_target){
-            .space = WSDBG_PTX_SHARED, .address = address & ((1u << HOPPER_RANK_SHIFT) - 1), .cta = cta};
-    }
-    return (struct hopper_target){.space = space == WSDBG_PTX_CONST ? WSDBG_PTX_GLOBAL : space, .address = address};
-}
 
 static unsigned char *in_block(unsigned char *block, uint64_t length, uint64_t address, uint32_t byte_count)
 {

@@ -10,7 +10,29 @@ struct hopper_target {
     uint64_t address;           /* in it */
     struct hopper_cta *cta;     /* of SHARED; NULL = of no CTA it may use */
 };
-struct hopper_target hopper_target_of(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address);
+static inline struct hopper_target hopper_target_of(const struct hopper_step *step, enum wsdbg_ptx_space space,
+                                                    uint64_t address)
+{
+    struct hopper_cta *const own = step->warp->cta;
+    if (space == WSDBG_PTX_GENERIC) {
+        const uint64_t in_shared = address - HOPPER_SHARED_WINDOW, in_local = address - HOPPER_LOCAL_WINDOW;
+        if (in_local < HOPPER_WINDOW_BYTES)
+            return (struct hopper_target){.space = WSDBG_PTX_LOCAL, .address = in_local};
+        if (in_shared >= HOPPER_WINDOW_BYTES)
+            return (struct hopper_target){.space = WSDBG_PTX_GLOBAL, .address = address};
+        space = WSDBG_PTX_SHARED_CLUSTER;
+        address = in_shared;
+    }
+    if (space == WSDBG_PTX_SHARED || space == WSDBG_PTX_SHARED_CLUSTER) {
+        const uint64_t rank = address >> HOPPER_RANK_SHIFT;
+        struct hopper_cta *cta = rank == own->rank ? own : NULL;
+        if (!cta && space == WSDBG_PTX_SHARED_CLUSTER && rank < own->cluster->cta_count)
+            cta = own->cluster->ctas[rank];
+        return (struct hopper_target){
+            .space = WSDBG_PTX_SHARED, .address = address & ((1u << HOPPER_RANK_SHIFT) - 1), .cta = cta};
+    }
+    return (struct hopper_target){.space = space == WSDBG_PTX_CONST ? WSDBG_PTX_GLOBAL : space, .address = address};
+}
 /* Its memory; NULL after hopper_fault. */
 unsigned char *hopper_resolve_lane(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address,
                                    uint32_t byte_count, uint32_t alignment, unsigned lane, bool for_writing,
@@ -22,9 +44,7 @@ struct hopper_places {
     uint64_t addresses[HOPPER_LANES]; /* not defined for lanes that take no part */
     enum wsdbg_ptx_space space;       /* of the first lane: GLOBAL, SHARED, LOCAL or PARAM */
     struct hopper_cta *cta;           /* of SHARED: whose */
-    uint32_t dense_bytes; /* not 0: all lanes take part and one begins behind the other, so many bytes each; only
-                             addresses[0] is defined then */
-    bool is_uniform;      /* all addresses are the same */
+    bool is_uniform;                  /* all addresses are the same */
 };
 static inline unsigned char *hopper_place_of(const struct hopper_places *places, unsigned lane)
 {
@@ -34,14 +54,21 @@ static inline unsigned char *hopper_place_of(const struct hopper_places *places,
 /* Resolves ADDRESS operand `number` of the lanes that take part; false after hopper_fault. */
 bool hopper_resolve(const struct hopper_step *step, unsigned number, uint32_t byte_count, uint32_t alignment,
                     bool for_writing, struct hopper_places *out);
-/* The same for one value of 4 or 8 bytes a lane: may find it dense. */
-bool hopper_resolve_values(const struct hopper_step *step, unsigned number, uint32_t byte_count, bool for_writing,
-                           struct hopper_places *out);
+/* Values of all 32 lanes, one behind the other. */
+struct hopper_block {
+    unsigned char *memory;
+    enum wsdbg_ptx_space space; /* GLOBAL or SHARED */
+    struct hopper_cta *cta;     /* of SHARED: whose */
+};
+/* Whether ADDRESS operand `number`, values of 4 or 8 bytes, is that, inside of one allocation: the usual case, found
+ * without a look at each lane.  False: hopper_resolve tells more. */
+bool hopper_find_block(const struct hopper_step *step, unsigned number, uint32_t byte_count, struct hopper_block *out);
 /* As hopper_locate, but an address that is none is no fault. */
 struct hopper_cta *hopper_find_shared(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address,
                                       uint32_t byte_count, uint32_t *offset);
 /* The lanes wrote there; or, for spin detection, read there. */
 void hopper_wrote(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count);
+void hopper_wrote_block(const struct hopper_step *step, const struct hopper_block *block, uint32_t byte_count);
 void hopper_note_read(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count);
 
 static inline void hopper_read(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count)

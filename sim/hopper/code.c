@@ -125,7 +125,9 @@ static struct wsdbg_error *prepare_function(struct hopper_code *code, size_t *ca
         const struct wsdbg_ptx_instruction *instruction = &program->instructions[i];
         struct hopper_op *op = &code->ops[i];
         op->frame = frame;
+        op->instruction = instruction;
         op->guard = instruction->guard == WSDBG_PTX_NONE ? WSDBG_PTX_NONE : frame->offsets[instruction->guard];
+        op->guard_flips = instruction->guard_negated ? UINT32_MAX : 0;
         op->type_bytes = (uint8_t)wsdbg_ptx_type_bytes(instruction->type);
         op->is_last = i + 1 == frame->function->end;
         op->probe = (uint8_t)hopper_probe_class(instruction->operation);

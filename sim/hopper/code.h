@@ -34,8 +34,10 @@ typedef enum hopper_outcome hopper_executor(struct hopper_step *step);
 struct hopper_op {
     hopper_executor *execute;
     const struct hopper_registers *frame;
-    uint32_t guard; /* offset of the predicate, NONE = always */
-    bool is_last;   /* of its function: going on means to return */
+    const struct wsdbg_ptx_instruction *instruction;
+    uint32_t guard;       /* offset of the predicate, NONE = always */
+    uint32_t guard_flips; /* all ones: where it is false */
+    bool is_last;         /* of its function: going on means to return */
     bool has_scratch;
     uint8_t type_bytes;                      /* of the instruction's type */
     uint8_t probe;                           /* enum hopper_probe_class */

@@ -144,9 +144,16 @@ static inline struct wsdbg_grid_run *hopper_run_of(struct hopper_grid *grid)
 void hopper_lock(struct wsdbg_gpu *gpu);
 void hopper_unlock(struct wsdbg_gpu *gpu);
 
-/* memory.c: the range that holds [address, +byte_count), NULL = none does.  The nearest below and above go to reports.
- */
-const struct hopper_range *hopper_find_range(struct wsdbg_gpu *gpu, uint64_t address, uint64_t byte_count);
+/* memory.c: makes gpu->found the range that holds the address; false = none does. */
+bool hopper_look_up_range(struct wsdbg_gpu *gpu, uint64_t address);
+/* The range that holds [address, +byte_count), NULL = none does.  Mostly the one that was found last. */
+static inline const struct hopper_range *hopper_find_range(struct wsdbg_gpu *gpu, uint64_t address, uint64_t byte_count)
+{
+    const bool is_found = address - gpu->found.first < gpu->found.end - gpu->found.first;
+    if (!is_found && !hopper_look_up_range(gpu, address))
+        return NULL;
+    return byte_count <= gpu->found.end - address ? &gpu->found : NULL;
+}
 struct wsdbg_error *hopper_allocate(struct wsdbg_gpu *gpu, uint64_t byte_count, uint64_t alignment, uint64_t *address);
 bool hopper_free(struct wsdbg_gpu *gpu, uint64_t address);
 void hopper_describe_address(const struct wsdbg_gpu *gpu, uint64_t address, char *out, size_t byte_count);

@@ -11,24 +11,12 @@ struct relation {
     uint32_t less, equal, unordered;
 };
 
-/* A bit of every byte, which is 0 or 1. */
-static inline uint32_t gather_bits(const uint8_t truths[HOPPER_LANES])
-{
-    uint32_t mask = 0;
-    for (unsigned i = 0; i < HOPPER_LANES / 8; i++) {
-        uint64_t bytes;
-        memcpy(&bytes, truths + 8 * i, sizeof bytes);
-        mask |= (uint32_t)(bytes * 0x0102040810204080 >> 56) << 8 * i;
-    }
-    return mask;
-}
-
-#define COLLECT(mask, condition)         \
-    do {                                 \
-        uint8_t truths_[HOPPER_LANES];   \
-        HOPPER_EACH_LANE ()              \
-            truths_[lane] = (condition); \
-        mask = gather_bits(truths_);     \
+#define COLLECT(mask, condition)                               \
+    do {                                                       \
+        uint32_t mask_ = 0;                                    \
+        HOPPER_EACH_LANE ()                                    \
+            mask_ |= (condition) ? hopper_lane_bits[lane] : 0; \
+        mask = mask_;                                          \
     } while (0)
 
 #define RELATE(width, type)                                                     \
@@ -41,7 +29,8 @@ static inline uint32_t gather_bits(const uint8_t truths[HOPPER_LANES])
             COLLECT(relation.equal, (type)a[lane] == (type)b[lane]);            \
     } while (0)
 
-static struct relation relate_floats(const struct hopper_step *step, unsigned first, enum wsdbg_ptx_type type)
+static __attribute__((noinline)) struct relation relate_floats(const struct hopper_step *step, unsigned first,
+                                                               enum wsdbg_ptx_type type)
 {
     struct relation relation = {0};
     HOPPER_LANES_OF (step->lanes) {
@@ -54,7 +43,7 @@ static struct relation relate_floats(const struct hopper_step *step, unsigned fi
     return relation;
 }
 
-static struct relation relate(const struct hopper_step *step, unsigned first, enum wsdbg_ptx_type type)
+static inline struct relation relate(const struct hopper_step *step, unsigned first, enum wsdbg_ptx_type type)
 {
     struct relation relation = {0};
     const enum wsdbg_ptx_compare compare = step->instruction->compare;

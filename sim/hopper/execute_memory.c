@@ -39,14 +39,6 @@ static void load(const struct hopper_step *step, const struct hopper_places *pla
     uint32_t *narrow = (uint32_t *)(void *)hopper_place64(step, place);
     uint64_t *wide = (uint64_t *)(void *)hopper_place64(step, place);
     const bool is_wide = place & HOPPER_PLACE_WIDE;
-    if (places->dense_bytes == 4) {
-        memcpy(narrow, hopper_place_of(places, 0), HOPPER_BYTES_32);
-        return;
-    }
-    if (places->dense_bytes) {
-        memcpy(wide, hopper_place_of(places, 0), HOPPER_BYTES_64);
-        return;
-    }
     if (places->is_uniform && byte_count == 4 && !is_wide && step->lanes == HOPPER_ALL) {
         uint32_t value;
         memcpy(&value, hopper_place_of(places, 0) + offset, sizeof value);
@@ -80,16 +72,19 @@ static unsigned count_of(const struct wsdbg_ptx_operand *operand)
     return operand->kind == WSDBG_PTX_OPERAND_VECTOR ? operand->count : 1;
 }
 
-/* Where the values lie: ADDRESS operand `number`, values of operand `values`. */
-static bool resolve(const struct hopper_step *step, unsigned number, unsigned values, bool for_writing,
-                    struct hopper_places *places)
+/* All lanes' registers as one block of memory; false: something else is asked for. */
+static bool load_block(const struct hopper_step *step)
 {
-    const unsigned byte_count = step->op->type_bytes;
-    const unsigned count = count_of(&step->instruction->operands[values]);
-    const bool is_wide = hopper_is_wide(step, values);
-    if (count == 1 && byte_count == (is_wide ? 8 : 4)) /* the register is as wide as the value */
-        return hopper_resolve_values(step, number, byte_count, for_writing, places);
-    return hopper_resolve(step, number, byte_count * count, byte_count * count, for_writing, places);
+    const uint32_t place = step->op->places[0], byte_count = place & HOPPER_PLACE_WIDE ? 8 : 4;
+    struct hopper_block block;
+    if (place == WSDBG_PTX_NONE || step->op->type_bytes != byte_count || step->warp->is_watched ||
+        !hopper_find_block(step, 1, byte_count, &block))
+        return false;
+    if (byte_count == 4)
+        memcpy(hopper_place64(step, place), block.memory, HOPPER_BYTES_32);
+    else
+        memcpy(hopper_place64(step, place), block.memory, HOPPER_BYTES_64);
+    return true;
 }
 
 enum hopper_outcome hopper_do_ld(struct hopper_step *step)
@@ -97,7 +92,9 @@ enum hopper_outcome hopper_do_ld(struct hopper_step *step)
     const struct wsdbg_ptx_instruction *instruction = step->instruction;
     const unsigned byte_count = step->op->type_bytes, count = count_of(&instruction->operands[0]);
     struct hopper_places places;
-    if (!resolve(step, 1, 0, false, &places))
+    if (load_block(step))
+        return HOPPER_NEXT;
+    if (!hopper_resolve(step, 1, byte_count * count, byte_count * count, false, &places))
         return HOPPER_FAULTED;
     hopper_read(step, &places, byte_count * count);
     for (unsigned i = 0; i < count; i++)
@@ -117,19 +114,11 @@ static void store(const struct hopper_step *step, const struct hopper_places *pl
 {
     if (byte_count == 8 || place & HOPPER_PLACE_WIDE) {
         const uint64_t *wide = (const uint64_t *)(const void *)hopper_place64(step, place);
-        if (places->dense_bytes) {
-            memcpy(hopper_place_of(places, 0), wide, HOPPER_BYTES_64);
-            return;
-        }
         HOPPER_LANES_OF (step->lanes)
             memcpy(hopper_place_of(places, lane) + offset, &wide[lane], byte_count);
         return;
     }
     const uint32_t *narrow = (const uint32_t *)(const void *)hopper_place32(step, place);
-    if (places->dense_bytes) {
-        memcpy(hopper_place_of(places, 0), narrow, HOPPER_BYTES_32);
-        return;
-    }
     if (byte_count == 4) {
         HOPPER_LANES_OF (step->lanes)
             memcpy(hopper_place_of(places, lane) + offset, &narrow[lane], 4);
@@ -139,12 +128,29 @@ static void store(const struct hopper_step *step, const struct hopper_places *pl
         memcpy(hopper_place_of(places, lane) + offset, &narrow[lane], byte_count);
 }
 
+static bool store_block(const struct hopper_step *step)
+{
+    const uint32_t place = step->op->places[1], byte_count = step->op->type_bytes;
+    struct hopper_block block;
+    if (place == WSDBG_PTX_NONE || (byte_count != 8 && (byte_count != 4 || place & HOPPER_PLACE_WIDE)) ||
+        !hopper_find_block(step, 0, byte_count, &block))
+        return false;
+    if (byte_count == 4)
+        memcpy(block.memory, hopper_place32(step, place), HOPPER_BYTES_32);
+    else
+        memcpy(block.memory, hopper_place64(step, place), HOPPER_BYTES_64);
+    hopper_wrote_block(step, &block, byte_count);
+    return true;
+}
+
 enum hopper_outcome hopper_do_st(struct hopper_step *step)
 {
     const struct wsdbg_ptx_instruction *instruction = step->instruction;
     const unsigned byte_count = step->op->type_bytes, count = count_of(&instruction->operands[1]);
     struct hopper_places places;
-    if (!resolve(step, 0, 1, true, &places))
+    if (store_block(step))
+        return HOPPER_NEXT;
+    if (!hopper_resolve(step, 0, byte_count * count, byte_count * count, true, &places))
         return HOPPER_FAULTED;
     for (unsigned i = 0; i < count; i++)
         store(step, &places, place_of(step, 1, i), i * byte_count, byte_count);

@@ -27,15 +27,13 @@ static size_t find(const struct hopper_ranges *ranges, uint64_t address)
     return low;
 }
 
-const struct hopper_range *hopper_find_range(struct wsdbg_gpu *gpu, uint64_t address, uint64_t byte_count)
+bool hopper_look_up_range(struct wsdbg_gpu *gpu, uint64_t address)
 {
-    if (address < gpu->found.first || address >= gpu->found.end) {
-        const size_t i = find(&gpu->ranges, address);
-        if (i == gpu->ranges.count || gpu->ranges.rows[i].first > address)
-            return NULL;
-        gpu->found = gpu->ranges.rows[i];
-    }
-    return byte_count <= gpu->found.end - address ? &gpu->found : NULL;
+    const size_t i = find(&gpu->ranges, address);
+    if (i == gpu->ranges.count || gpu->ranges.rows[i].first > address)
+        return false;
+    gpu->found = gpu->ranges.rows[i];
+    return true;
 }
 
 static struct wsdbg_error *insert(struct wsdbg_gpu *gpu, struct hopper_range range)

@@ -39,7 +39,7 @@ static bool is_predicate(const struct hopper_warp *warp, uint32_t number)
     return warp->frame->function->register_types[number] == WSDBG_PTX_PRED;
 }
 
-uint64_t hopper_displacement(const struct hopper_step *step, const struct wsdbg_ptx_operand *operand)
+uint64_t hopper_variable_address(const struct hopper_step *step, const struct wsdbg_ptx_operand *operand)
 {
     const struct hopper_cta *cta = step->warp->cta;
     const struct hopper_code *code = cta->grid->code;

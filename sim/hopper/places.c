@@ -82,52 +82,65 @@ static bool find_block(const struct hopper_step *step, enum wsdbg_ptx_space spac
     return true;
 }
 
+/* Where values of 4 and of 8 bytes begin. */
+#define STEPS(n, bytes) n *bytes, (n + 1) * bytes, (n + 2) * bytes, (n + 3) * bytes
+#define ALL_STEPS(bytes)                                                                                         \
+    {                                                                                                            \
+        STEPS(0, bytes), STEPS(4, bytes), STEPS(8, bytes), STEPS(12, bytes), STEPS(16, bytes), STEPS(20, bytes), \
+            STEPS(24, bytes), STEPS(28, bytes)                                                                   \
+    }
+static const uint32_t steps_32[2][HOPPER_LANES] = {ALL_STEPS(4), ALL_STEPS(8)};
+static const uint64_t steps_64[2][HOPPER_LANES] = {ALL_STEPS(4), ALL_STEPS(8)};
+
 static bool are_dense_32(const uint32_t *values, uint32_t byte_count)
 {
-    uint32_t gaps = 0;
-    for (unsigned lane = 1; lane < HOPPER_LANES; lane++)
-        gaps |= values[lane] - values[lane - 1] - byte_count;
-    return gaps == 0;
+    const uint32_t *steps = steps_32[byte_count == 8];
+    uint32_t differences = 0;
+    for (unsigned lane = 0; lane < HOPPER_LANES; lane++)
+        differences |= (values[lane] - steps[lane]) ^ values[0];
+    return differences == 0;
 }
 
 static bool are_dense_64(const uint64_t *values, uint32_t byte_count)
 {
-    uint64_t gaps = 0;
-    for (unsigned lane = 1; lane < HOPPER_LANES; lane++)
-        gaps |= values[lane] - values[lane - 1] - byte_count;
-    return gaps == 0;
+    const uint64_t *steps = steps_64[byte_count == 8];
+    uint64_t differences = 0;
+    for (unsigned lane = 0; lane < HOPPER_LANES; lane++)
+        differences |= (values[lane] - steps[lane]) ^ values[0];
+    return differences == 0;
 }
 
-/* All lanes, one value behind the other: what is written or read is one piece of memory. */
-static bool resolve_dense(const struct hopper_step *step, unsigned number, enum wsdbg_ptx_space space,
-                          uint32_t byte_count, struct hopper_places *out)
+/* The address of all lanes' values, if one lies behind the other. */
+static bool are_dense(const struct hopper_step *step, unsigned number, uint32_t byte_count, uint64_t *address)
+{
+    const uint64_t displacement = hopper_displacement(step, &step->instruction->operands[number]);
+    if (hopper_is_wide(step, number)) {
+        const uint64_t *values = hopper_values64(step, number);
+        *address = values[0] + displacement;
+        return values[1] - values[0] == byte_count && are_dense_64(values, byte_count);
+    }
+    const uint32_t *values = hopper_values32(step, number);
+    *address = (uint32_t)(values[0] + (uint32_t)displacement);
+    return values[1] - values[0] == byte_count && are_dense_32(values, byte_count);
+}
+
+bool hopper_find_block(const struct hopper_step *step, unsigned number, uint32_t byte_count, struct hopper_block *out)
 {
     const struct wsdbg_ptx_operand *operand = &step->instruction->operands[number];
-    if (step->lanes != HOPPER_ALL || operand->number == WSDBG_PTX_NONE)
-        return false;
-    const bool is_wide = hopper_is_wide(step, number);
-    const uint64_t displacement = hopper_displacement(step, operand);
     uint64_t address;
-    if (is_wide) {
-        const uint64_t *values = hopper_values64(step, number);
-        address = values[0] + displacement;
-        if (values[1] - values[0] != byte_count || !are_dense_64(values, byte_count))
-            return false;
-    } else {
-        const uint32_t *values = hopper_values32(step, number);
-        address = (uint32_t)(values[0] + (uint32_t)displacement);
-        if (values[1] - values[0] != byte_count || !are_dense_32(values, byte_count))
-            return false;
-    }
-    const uint64_t bytes = (uint64_t)byte_count * HOPPER_LANES;
-    uint64_t first, length;
-    if (address % byte_count || !find_block(step, space, address, byte_count, &first, &length, out) ||
-        address < first || length < bytes || address - first > length - bytes)
+    if (step->lanes != HOPPER_ALL || operand->number == WSDBG_PTX_NONE ||
+        !are_dense(step, number, byte_count, &address) || address & (byte_count - 1))
         return false;
-    out->base += address;
-    out->addresses[0] = 0;
-    out->dense_bytes = byte_count;
-    return true;
+    const uint32_t bytes = byte_count * HOPPER_LANES;
+    const struct hopper_target target = hopper_target_of(step, space_of(step, operand), address);
+    out->memory = NULL;
+    out->space = target.space;
+    out->cta = target.cta;
+    if (target.cta)
+        out->memory = hopper_shared(target.cta, (uint32_t)target.address, bytes);
+    else if (target.space == WSDBG_PTX_GLOBAL && hopper_find_range(step->gpu, address, bytes))
+        out->memory = (unsigned char *)(uintptr_t)address;
+    return out->memory != NULL;
 }
 
 /* One address for all lanes, of any space but their own local ones; true after a fault as well, *is_fault then. */
@@ -145,7 +158,6 @@ static bool resolve_uniform(const struct hopper_step *step, unsigned number, enu
     *is_fault = !memory;
     out->base = (uint64_t)(uintptr_t)memory;
     memset(out->addresses, 0, sizeof out->addresses);
-    out->dense_bytes = 0;
     out->is_uniform = true;
     out->space = target.space;
     out->cta = target.cta;
@@ -169,7 +181,6 @@ bool hopper_resolve(const struct hopper_step *step, unsigned number, uint32_t by
     if (resolve_uniform(step, number, space, byte_count, alignment, for_writing, out, &is_fault))
         return !is_fault;
     compute_addresses(step, number, out->addresses);
-    out->dense_bytes = 0;
     out->is_uniform = false;
     if (resolve_together(step, space, byte_count, alignment, out))
         return true;
@@ -187,23 +198,10 @@ bool hopper_resolve(const struct hopper_step *step, unsigned number, uint32_t by
     return true;
 }
 
-bool hopper_resolve_values(const struct hopper_step *step, unsigned number, uint32_t byte_count, bool for_writing,
-                           struct hopper_places *out)
-{
-    const enum wsdbg_ptx_space space = space_of(step, &step->instruction->operands[number]);
-    out->is_uniform = false;
-    return resolve_dense(step, number, space, byte_count, out) ||
-           hopper_resolve(step, number, byte_count, byte_count, for_writing, out);
-}
-
 /* The addresses from the lowest lane's first byte to the highest's last one. */
 static void range_of(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count,
                      uint64_t *first, uint64_t *end)
 {
-    *first = places->base;
-    *end = places->base + (uint64_t)places->dense_bytes * HOPPER_LANES;
-    if (places->dense_bytes)
-        return;
     *first = UINT64_MAX;
     *end = 0;
     HOPPER_LANES_OF (step->lanes) {
@@ -213,17 +211,28 @@ static void range_of(const struct hopper_step *step, const struct hopper_places 
     }
 }
 
-void hopper_wrote(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count)
+static inline void wrote(const struct hopper_step *step, enum wsdbg_ptx_space space, struct hopper_cta *cta,
+                         uint64_t first, uint64_t end)
 {
     step->warp->writes++;
-    if (places->space == WSDBG_PTX_SHARED) {
-        hopper_changed_shared(places->cta);
-    } else if (places->space == WSDBG_PTX_GLOBAL) {
-        uint64_t first = 0, end = 0;
-        if (step->gpu->spins.count)
-            range_of(step, places, byte_count, &first, &end);
+    if (space == WSDBG_PTX_SHARED)
+        hopper_changed_shared(cta);
+    else if (space == WSDBG_PTX_GLOBAL)
         hopper_changed_range(step->gpu, first, end);
-    }
+}
+
+void hopper_wrote(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count)
+{
+    uint64_t first = 0, end = 0;
+    if (places->space == WSDBG_PTX_GLOBAL && step->gpu->spins.count)
+        range_of(step, places, byte_count, &first, &end);
+    wrote(step, places->space, places->cta, first, end);
+}
+
+void hopper_wrote_block(const struct hopper_step *step, const struct hopper_block *block, uint32_t byte_count)
+{
+    const uint64_t first = (uint64_t)(uintptr_t)block->memory;
+    wrote(step, block->space, block->cta, first, first + (uint64_t)byte_count * HOPPER_LANES);
 }
 
 void hopper_note_read(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count)

@@ -8,23 +8,12 @@
 #include "hopper/values.h"
 
 /* Lanes whose guard is true. */
-static uint32_t guarded(const struct hopper_warp *warp, const struct hopper_op *op,
-                        const struct wsdbg_ptx_instruction *instruction, uint32_t lanes)
+static inline uint32_t guarded(const struct hopper_warp *warp, const struct hopper_op *op, uint32_t lanes)
 {
     if (op->guard == WSDBG_PTX_NONE)
         return lanes;
     const uint32_t mask = *(const uint32_t *)(const void *)(warp->registers + op->guard);
-    return lanes & (instruction->guard_negated ? ~mask : mask);
-}
-
-static void go_on(struct hopper_step *step)
-{
-    struct hopper_split *split = step->split;
-    split->wait.kind = HOPPER_RUNS;
-    if (step->op->is_last)
-        hopper_return(step, split->lanes);
-    else
-        split->pc++;
+    return lanes & (mask ^ op->guard_flips);
 }
 
 /* A split's instruction has to wait.  A loop that only sleeps between its looks spins all the same. */
@@ -38,33 +27,32 @@ static void block(struct hopper_step *step)
         step->gpu->next_limit_ns = limit;
 }
 
-/* One instruction of step->split; false when the warp cannot go on. */
-static bool execute(struct hopper_step *step, const struct hopper_code *code)
+/* One instruction of step->split. */
+static inline enum hopper_outcome execute(struct hopper_step *step, const struct hopper_op *op)
 {
-    struct hopper_split *split = step->split;
-    const struct hopper_op *op = &code->ops[split->pc];
+    struct hopper_warp *warp = step->warp;
     step->op = op;
-    step->instruction = &code->program->instructions[split->pc];
-    step->warp->frame = op->frame;
-    split->again = false;
-    step->lanes = guarded(step->warp, op, step->instruction, split->lanes);
-    enum hopper_outcome outcome = HOPPER_NEXT;
-    if (step->lanes) {
-        if (step->warp->wgmma_pending)
-            hopper_wgmma_before(step);
-        outcome = op->probe && step->warp->probe ? hopper_probe_execute(step) : op->execute(step);
-    }
-    switch (outcome) {
-    case HOPPER_NEXT:
-        go_on(step);
-        break;
-    case HOPPER_JUMPED:
-        break;
-    case HOPPER_BLOCKED:
-        block(step);
-        break;
-    case HOPPER_FAULTED:
+    step->instruction = op->instruction;
+    warp->frame = op->frame;
+    step->split->again = false;
+    step->lanes = guarded(warp, op, step->split->lanes);
+    if (!step->lanes)
+        return HOPPER_NEXT;
+    if (warp->wgmma_pending)
+        hopper_wgmma_before(step);
+    return op->probe && warp->probe ? hopper_probe_execute(step) : op->execute(step);
+}
+
+/* An instruction that did not simply lead to the next one; false when the warp cannot go on. */
+static bool conclude(struct hopper_step *step, enum hopper_outcome outcome)
+{
+    if (outcome == HOPPER_FAULTED)
         return false;
+    if (outcome == HOPPER_BLOCKED)
+        block(step);
+    if (outcome == HOPPER_NEXT) { /* the function's last */
+        step->split->wait.kind = HOPPER_RUNS;
+        hopper_return(step, step->split->lanes);
     }
     return step->warp->live != 0;
 }
@@ -78,6 +66,7 @@ uint32_t hopper_run_warp(struct wsdbg_gpu *gpu, struct hopper_warp *warp, uint32
         .program = code->program,
         .bases = {warp->registers, code->constants, (unsigned char *)gpu->scratch, (unsigned char *)gpu->scratch},
     };
+    const struct hopper_op *const ops = code->ops;
     uint32_t count = 0;
     const struct hopper_split *last = &warp->splits[0];
     while (count < most) {
@@ -88,8 +77,14 @@ uint32_t hopper_run_warp(struct wsdbg_gpu *gpu, struct hopper_warp *warp, uint32
         }
         count++;
         last = step.split;
-        if (!execute(&step, code))
+        const struct hopper_op *op = &ops[step.split->pc];
+        const enum hopper_outcome outcome = execute(&step, op);
+        if (outcome == HOPPER_NEXT && !op->is_last) {
+            step.split->wait.kind = HOPPER_RUNS;
+            step.split->pc++;
+        } else if (!conclude(&step, outcome)) {
             break;
+        }
         if (warp->split_count > 1)
             hopper_split_merge(warp);
     }

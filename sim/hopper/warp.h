@@ -13,6 +13,7 @@ enum { HOPPER_LANES = 32, HOPPER_NAMED_BARRIERS = 16, HOPPER_SPLITS = 32, HOPPER
 #define HOPPER_RANK_SHIFT 24 /* a shared::cluster address is rank << 24 | offset; of the own CTA too */
 #define HOPPER_SHARED_WINDOW 0x7e0000000000ull /* generic address = window + shared::cluster address */
 #define HOPPER_LOCAL_WINDOW 0x7d0000000000ull
+#define HOPPER_WINDOW_BYTES (1ull << 32)
 
 /* What a part of a warp waits for, in the terms of a snapshot. */
 enum hopper_wait_kind {
@@ -202,7 +203,13 @@ void *hopper_memory(const struct hopper_step *step, enum wsdbg_ptx_space space, 
 struct hopper_cta *hopper_locate(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address,
                                  uint32_t byte_count, uint32_t alignment, unsigned lane, uint32_t *offset);
 /* Shared memory of a CTA of the cluster, NULL when the range is not inside. */
-unsigned char *hopper_shared(const struct hopper_cta *cta, uint32_t offset, uint32_t byte_count);
+static inline unsigned char *hopper_shared(const struct hopper_cta *cta, uint32_t offset, uint32_t byte_count)
+{
+    const uint32_t end = HOPPER_SHARED_START + cta->shared_bytes;
+    if (offset < HOPPER_SHARED_START || offset > end || byte_count > end - offset)
+        return NULL;
+    return cta->shared + offset;
+}
 /* Something that waiting or spinning warps may look at changed; every write, arrival, engine's completion says so.
  * The narrower the faster: barriers and register pool of a CTA, plain data in shared memory of a CTA, global memory
  * (also host's), and anything at all. */
