@@ -32,8 +32,7 @@ static enum rest run_slice(struct context *context)
     const enum wsdbg_gpu_outcome outcome = wsdbg_gpu_run(context->gpu, DEVICE_SLICE_INSTRUCTIONS);
     driver_lock();
     queue_collect(context);
-    if (outcome != WSDBG_GPU_BUDGET)
-        explore_stands(context, outcome);
+    explore_stands(context, outcome);
     if (outcome == WSDBG_GPU_FAULT || context->failure)
         context_fail(context, CUDA_ERROR_LAUNCH_FAILED);
     if (outcome == WSDBG_GPU_STALLED)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@ struct exploration {
     int log;
     uint64_t launches; /* begun so far */
     bool is_busy;      /* one is being tried */
+    bool stands;       /* what runs could not go on when it was last looked at */
     bool follows;      /* what comes of the launch that runs is to be told */
     struct explored *explored;
 };
@@ -56,7 +58,8 @@ struct wsdbg_error *explore_begin(void)
 
 bool explore_holds(const struct context *context)
 {
-    return driver.exploration && (driver.exploration->is_busy || context->running);
+    const struct exploration *exploration = driver.exploration;
+    return exploration && (exploration->is_busy || (context->running && !exploration->stands));
 }
 
 static bool is_explored(const struct exploration *exploration, const struct wsdbg_ptx_function *function)
@@ -80,16 +83,32 @@ static bool take_launch(struct exploration *exploration, const struct wsdbg_ptx_
     return row != NULL;
 }
 
-/* Never returns.  Signals of the program's are none of its own; without its parent it ends. */
-static void explorer_main(struct explore_launch *launch, int pipe)
+/* The program's handlers are none of the explorer's own.  What would end the program asks the explorer to come to an
+ * end, and so does the program's death.  A signalfd, or -1. */
+static int take_signals(pid_t program)
 {
-    struct explore_choice choice = {0};
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    static const int ends[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        sigaddset(&set, ends[i]);
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
+    sigprocmask(SIG_SETMASK, &set, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != program)
+        raise(SIGTERM);
+    return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+/* Never returns. */
+static void explorer_main(struct explore_launch *launch, pid_t program, int pipe)
+{
+    struct explore_choice choice = {0};
+    launch->end_asked = take_signals(program);
     wsdbg_gpu_stop_probes(launch->launch->module); /* nobody would read what they write */
-    if (host_memory_make_own())
+    if (launch->end_asked >= 0 && host_memory_make_own())
         choice = explore_schedules(launch);
     _exit(write(pipe, &choice, sizeof choice) != sizeof choice);
 }
@@ -117,10 +136,10 @@ static struct explore_choice explore(struct explore_launch *launch)
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return (struct explore_choice){0};
-    const pid_t explorer = fork();
+    const pid_t program = getpid(), explorer = fork();
     if (explorer == 0) {
         close(ends[0]);
-        explorer_main(launch, ends[1]);
+        explorer_main(launch, program, ends[1]);
     }
     close(ends[1]);
     if (explorer < 0) {
@@ -134,21 +153,35 @@ static struct explore_choice explore(struct explore_launch *launch)
     return choice;
 }
 
+static struct explore_choice explore_operation(struct exploration *exploration, struct operation *operation)
+{
+    struct explore_launch launch = {.options = &exploration->options,
+                                    .gpu = operation->stream->context->gpu,
+                                    .launch = &operation->launch.launch,
+                                    .number = exploration->launches,
+                                    .log = exploration->log};
+    exploration->is_busy = true;
+    const struct explore_choice choice = explore(&launch);
+    exploration->is_busy = false;
+    return choice;
+}
+
 void explore_before(struct operation *operation)
 {
     struct exploration *exploration = driver.exploration;
     struct context *context = operation->stream->context;
+    const struct wsdbg_ptx_function *function = operation->launch.launch.function;
+    struct explore_choice choice = {0};
     if (!exploration)
         return;
-    struct explore_choice choice = {0};
-    if (take_launch(exploration, operation->launch.launch.function)) {
-        struct explore_launch launch = {&exploration->options, context->gpu,     &operation->launch.launch,
-                                        exploration->launches, exploration->log, 0};
-        exploration->is_busy = true;
-        choice = explore(&launch);
-        exploration->is_busy = false;
-    }
+    const bool is_taken = take_launch(exploration, function);
+    if (is_taken && context->running)
+        explore_say(exploration->log, "skipped %llu %s\n", (unsigned long long)exploration->launches, function->name);
+    else if (is_taken)
+        choice = explore_operation(exploration, operation);
     exploration->launches++;
+    if (context->running) /* the schedule is that of what stands there */
+        return;
     exploration->follows = choice.has_schedule;
     struct wsdbg_error *error =
         wsdbg_gpu_set_schedule(context->gpu, choice.has_schedule ? &choice.schedule : &driver.gpu_options.schedule);
@@ -156,17 +189,28 @@ void explore_before(struct operation *operation)
         driver_say_error("the schedule", error);
 }
 
-void explore_stands(const struct context *context, enum wsdbg_gpu_outcome outcome)
+void explore_stands(struct context *context, enum wsdbg_gpu_outcome outcome)
 {
     static const char *const words[] = {[WSDBG_GPU_IDLE] = "idle",
                                         [WSDBG_GPU_DEADLOCK] = "deadlock",
                                         [WSDBG_GPU_STALLED] = "stalled",
                                         [WSDBG_GPU_FAULT] = "fault"};
     struct exploration *exploration = driver.exploration;
-    if (!exploration || !exploration->follows || exploration->is_busy)
+    if (!exploration || exploration->is_busy)
+        return;
+    const bool stood = exploration->stands;
+    exploration->stands = outcome == WSDBG_GPU_DEADLOCK || outcome == WSDBG_GPU_STALLED;
+    if (stood == exploration->stands && (stood || outcome == WSDBG_GPU_BUDGET))
+        return;
+    if (exploration->stands)
+        queue_kick(context); /* launches may begin beside it */
+    if (!exploration->follows)
         return;
     size_t count;
     wsdbg_gpu_decisions(context->gpu, &count);
-    explore_say(exploration->log, "stands %s %zu\n", words[outcome], count);
-    exploration->follows = false;
+    if (outcome == WSDBG_GPU_BUDGET)
+        explore_say(exploration->log, "goes\n");
+    else
+        explore_say(exploration->log, "stands %s %zu\n", words[outcome], count);
+    exploration->follows = exploration->stands || outcome == WSDBG_GPU_BUDGET;
 }

@@ -6,6 +6,7 @@
 #ifndef WSDBG_LIBCUDA_EXPLORE_H
 #define WSDBG_LIBCUDA_EXPLORE_H
 
+#include <poll.h>
 #include <sys/types.h>
 
 #include "libcuda/queue.h"
@@ -34,6 +35,7 @@ struct explore_record {
     } waits[EXPLORE_WAITS];
     uint32_t wait_count, report_count;
     struct wsdbg_gpu_report reports[EXPLORE_REPORTS];
+    int driver_error; /* of a fault */
     char fault[512];
 };
 
@@ -44,13 +46,14 @@ struct explore_launch {
     const struct wsdbg_gpu_launch *launch;
     uint64_t number; /* from 0, in this process */
     int log;         /* the file */
+    int end_asked;   /* a signalfd: can be read when somebody wants the explorer to end */
     uint64_t usual_instructions;
+    uint64_t said_ns; /* when the log was last told how far it is */
 };
 
 /* What the parent goes on with. */
 struct explore_choice {
     bool has_schedule; /* else the launch runs as usual */
-    bool hangs;
     struct wsdbg_schedule_options schedule;
 };
 
@@ -58,13 +61,13 @@ struct explore_choice {
 
 /* Reads WSDBG_EXPLORE; without it launches run once. */
 struct wsdbg_error *explore_begin(void);
-/* A launch must wait: another one is explored or runs, and each is explored alone. */
+/* A launch must wait: another one is explored, or runs and can go on by itself; each is explored alone. */
 bool explore_holds(const struct context *context);
 /* The launch is about to be handed to the gpu: tries it, and sets the schedule that it then runs under.  With the
  * driver's lock held, which is given up in between. */
 void explore_before(struct operation *operation);
-/* The device can do no more for now. */
-void explore_stands(const struct context *context, enum wsdbg_gpu_outcome outcome);
+/* What came of the last slice of the device's work. */
+void explore_stands(struct context *context, enum wsdbg_gpu_outcome outcome);
 
 /* ---- explore_options.c ---- */
 
@@ -81,8 +84,16 @@ bool explore_start(const struct explore_launch *launch, const struct wsdbg_sched
                    struct explore_child *out);
 /* Takes what it sends, to its end; false when it died. */
 bool explore_take(struct explore_child *child, struct explore_record *out);
-/* Both. */
-bool explore_try(const struct explore_launch *launch, const struct wsdbg_schedule_options *schedule,
+/* Ends it, whatever it does. */
+void explore_drop(struct explore_child *child);
+/* Until one of the pipes can be read, in so many ns at most, or somebody wants the end.  The row behind the last pipe
+ * is the function's. */
+enum { EXPLORE_TICK_NS = 200000000 };
+void explore_wait(const struct explore_launch *launch, struct pollfd *pipes, nfds_t count, uint64_t most_ns);
+bool explore_must_end(const struct explore_launch *launch);
+/* Runs the launch under the schedule; false when the child died, until_ns came first (0 = never), or somebody wants the
+ * end. */
+bool explore_try(struct explore_launch *launch, const struct wsdbg_schedule_options *schedule, uint64_t until_ns,
                  struct explore_record *out);
 /* Of a child with keeps_switches: its turns and what engines decided, which the caller frees. */
 struct explore_turns {
@@ -93,14 +104,16 @@ struct explore_turns {
 bool explore_record_turns(const struct explore_launch *launch, const struct wsdbg_schedule_options *schedule,
                           struct explore_record *record, struct explore_turns *out);
 void explore_turns_free(struct explore_turns *turns);
-bool explore_is_hang(enum wsdbg_gpu_outcome outcome);
+/* Neither over nor given up: a hang, a stall or a fault. */
+bool explore_is_bad(enum wsdbg_gpu_outcome outcome);
 uint64_t explore_now_ns(void);
 struct wsdbg_schedule_options explore_schedule(const struct explore_launch *launch, uint64_t seed);
 
-/* ---- explore_reduce.c: the fewest switches, of those that were had, that still lead to a hang ---- */
+/* ---- explore_reduce.c: the fewest switches, of those that were had, that still lead to the same ---- */
 
-/* False: the turns alone do not lead to it. */
-bool explore_reduce(const struct explore_launch *launch, struct explore_turns *turns, uint64_t until_ns);
+/* `wanted`: what the turns led to.  False: the turns alone do not lead to it. */
+bool explore_reduce(struct explore_launch *launch, struct explore_turns *turns, const struct explore_record *wanted,
+                    uint64_t until_ns);
 
 /* ---- explore_schedules.c ---- */
 
@@ -109,6 +122,8 @@ struct explore_choice explore_schedules(struct explore_launch *launch);
 /* ---- explore_words.c: lines of the log ---- */
 
 void explore_say(int log, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same, a few times a second at most. */
+void explore_say_progress(struct explore_launch *launch, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void explore_say_waits(const struct explore_launch *launch, const struct explore_record *record);
 void explore_say_turns(const struct explore_launch *launch, const struct explore_turns *turns);
 /* seed: of the first of the schedules, as it is written. */

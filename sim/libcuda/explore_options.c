@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "libcuda/explore.h"
-
-enum { JOBS_MOST = 256, DEPTH_MOST = 1000 };
+#include "wsdbg/session.h"
 
 static const struct number {
     const char *name;
@@ -18,12 +17,9 @@ static const struct number {
     {                                                        \
         name, offsetof(struct explore_options, member), most \
     }
-    NUMBER("schedules", schedules, UINT64_MAX),
-    NUMBER("limit_ns", limit_ns, UINT64_MAX),
-    NUMBER("jobs", jobs, JOBS_MOST),
-    NUMBER("seed", seed, UINT64_MAX),
-    NUMBER("launch", launch, UINT64_MAX),
-    NUMBER("depth", depth, DEPTH_MOST),
+    NUMBER("schedules", schedules, UINT64_MAX),   NUMBER("limit_ns", limit_ns, UINT64_MAX),
+    NUMBER("jobs", jobs, WSDBG_EXPLORE_JOBS_MAX), NUMBER("seed", seed, UINT64_MAX),
+    NUMBER("launch", launch, UINT64_MAX),         NUMBER("depth", depth, WSDBG_EXPLORE_DEPTH_MAX),
 #undef NUMBER
 };
 

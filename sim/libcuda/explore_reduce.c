@@ -1,5 +1,5 @@
-/* explore_reduce.c - a schedule that hangs is cut down: to the shortest beginning that still hangs, then switch by
- * switch.
+/* explore_reduce.c - a schedule that hangs, or faults, is cut down: to the shortest beginning that still does, then
+ * switch by switch.
  *
  * Every trial is a run of its own: the switches that are left, and where they say nothing a warp runs until it waits.
  * Reads and writes a list of turns; stops in time with the shortest list so far.
@@ -13,17 +13,18 @@
 enum { FEW = 10 };
 
 struct reduction {
-    const struct explore_launch *launch;
+    struct explore_launch *launch;
+    const struct explore_record *wanted;
     uint64_t until_ns;
 };
 
 static bool is_over(const struct reduction *reduction)
 {
-    return explore_now_ns() >= reduction->until_ns;
+    return explore_now_ns() >= reduction->until_ns || explore_must_end(reduction->launch);
 }
 
-static bool hangs(const struct reduction *reduction, const struct wsdbg_schedule_switch *rows, size_t count,
-                  const uint32_t *engine, size_t engine_count)
+static bool leads_there(const struct reduction *reduction, const struct wsdbg_schedule_switch *rows, size_t count,
+                        const uint32_t *engine, size_t engine_count)
 {
     const struct wsdbg_schedule_options schedule = {.kind = WSDBG_SCHEDULE_SWITCHES,
                                                     .switches = rows,
@@ -31,30 +32,32 @@ static bool hangs(const struct reduction *reduction, const struct wsdbg_schedule
                                                     .replay = engine,
                                                     .replay_count = engine_count};
     struct explore_record record;
-    return explore_try(reduction->launch, &schedule, &record) && explore_is_hang(record.outcome);
+    explore_say_progress(reduction->launch, "reduces %zu\n", count);
+    return explore_try(reduction->launch, &schedule, reduction->until_ns, &record) &&
+           record.outcome == reduction->wanted->outcome && record.driver_error == reduction->wanted->driver_error;
 }
 
-static bool turns_hang(const struct reduction *reduction, const struct explore_turns *turns, size_t count)
+static bool turns_lead_there(const struct reduction *reduction, const struct explore_turns *turns, size_t count)
 {
-    return hangs(reduction, turns->rows, count, turns->engine, turns->engine_count);
+    return leads_there(reduction, turns->rows, count, turns->engine, turns->engine_count);
 }
 
 /* What engines did is part of a schedule too; mostly the usual does. */
 static void drop_engine(const struct reduction *reduction, struct explore_turns *turns)
 {
-    if (hangs(reduction, turns->rows, turns->count, NULL, 0))
+    if (leads_there(reduction, turns->rows, turns->count, NULL, 0))
         turns->engine_count = 0;
 }
 
-/* A beginning that hangs, while the one shorter by one does not. */
+/* A beginning that leads there, while the one shorter by one does not. */
 static void find_beginning(const struct reduction *reduction, struct explore_turns *turns)
 {
     size_t low = 0, high = turns->count;
-    if (turns_hang(reduction, turns, 0))
+    if (turns_lead_there(reduction, turns, 0))
         high = 0;
     while (low + 1 < high && !is_over(reduction)) {
         const size_t middle = low + (high - low) / 2;
-        if (turns_hang(reduction, turns, middle))
+        if (turns_lead_there(reduction, turns, middle))
             high = middle;
         else
             low = middle;
@@ -70,7 +73,7 @@ static void drop_own_turns(const struct reduction *reduction, struct explore_tur
     for (size_t i = 0; rows && i < turns->count; i++)
         if (turns->rows[i].from != turns->rows[i].to)
             rows[count++] = turns->rows[i];
-    if (!rows || !hangs(reduction, rows, count, turns->engine, turns->engine_count)) {
+    if (!rows || !leads_there(reduction, rows, count, turns->engine, turns->engine_count)) {
         free(rows);
         return;
     }
@@ -79,7 +82,7 @@ static void drop_own_turns(const struct reduction *reduction, struct explore_tur
     turns->count = count;
 }
 
-/* Drops [at, +count) if it hangs without them. */
+/* Drops [at, +count) if the rest leads there too. */
 static bool drop(const struct reduction *reduction, struct explore_turns *turns, size_t at, size_t count)
 {
     struct wsdbg_schedule_switch *rows = malloc((turns->count + 1) * sizeof *rows);
@@ -87,7 +90,7 @@ static bool drop(const struct reduction *reduction, struct explore_turns *turns,
         return false;
     memcpy(rows, turns->rows, at * sizeof *rows);
     memcpy(rows + at, turns->rows + at + count, (turns->count - at - count) * sizeof *rows);
-    const bool is_dropped = hangs(reduction, rows, turns->count - count, turns->engine, turns->engine_count);
+    const bool is_dropped = leads_there(reduction, rows, turns->count - count, turns->engine, turns->engine_count);
     if (is_dropped) {
         memcpy(turns->rows, rows, (turns->count - count) * sizeof *rows);
         turns->count -= count;
@@ -121,7 +124,7 @@ static void choose_fewest(const struct reduction *reduction, struct explore_turn
             for (unsigned i = 0; i < turns->count; i++)
                 if (set >> i & 1)
                     rows[count++] = turns->rows[i];
-            if (!hangs(reduction, rows, count, turns->engine, turns->engine_count))
+            if (!leads_there(reduction, rows, count, turns->engine, turns->engine_count))
                 continue;
             memcpy(turns->rows, rows, count * sizeof *rows);
             turns->count = count;
@@ -139,7 +142,7 @@ static void make_engine_usual(const struct reduction *reduction, struct explore_
             memcpy(engine, turns->engine, turns->engine_count * sizeof *engine);
             memset(engine + at, 0, count * sizeof *engine);
             if (memcmp(engine, turns->engine, turns->engine_count * sizeof *engine) != 0 &&
-                hangs(reduction, turns->rows, turns->count, engine, turns->engine_count))
+                leads_there(reduction, turns->rows, turns->count, engine, turns->engine_count))
                 memcpy(turns->engine, engine, turns->engine_count * sizeof *engine);
         }
     free(engine);
@@ -147,10 +150,11 @@ static void make_engine_usual(const struct reduction *reduction, struct explore_
         turns->engine_count--;
 }
 
-bool explore_reduce(const struct explore_launch *launch, struct explore_turns *turns, uint64_t until_ns)
+bool explore_reduce(struct explore_launch *launch, struct explore_turns *turns, const struct explore_record *wanted,
+                    uint64_t until_ns)
 {
-    const struct reduction reduction = {launch, until_ns};
-    if (!turns_hang(&reduction, turns, turns->count))
+    const struct reduction reduction = {launch, wanted, until_ns};
+    if (!turns_lead_there(&reduction, turns, turns->count))
         return false;
     drop_engine(&reduction, turns);
     find_beginning(&reduction, turns);

@@ -27,9 +27,9 @@ uint64_t explore_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-bool explore_is_hang(enum wsdbg_gpu_outcome outcome)
+bool explore_is_bad(enum wsdbg_gpu_outcome outcome)
 {
-    return outcome == WSDBG_GPU_DEADLOCK || outcome == WSDBG_GPU_STALLED;
+    return outcome == WSDBG_GPU_DEADLOCK || outcome == WSDBG_GPU_STALLED || outcome == WSDBG_GPU_FAULT;
 }
 
 struct wsdbg_schedule_options explore_schedule(const struct explore_launch *launch, uint64_t seed)
@@ -93,9 +93,10 @@ static void fill_record(struct wsdbg_gpu *gpu, const struct wsdbg_grid_run *run,
     record->instructions = wsdbg_gpu_instructions(gpu) - before;
     wsdbg_gpu_decisions(gpu, &count);
     record->decisions = count;
-    if (fault)
+    if (fault) {
         memcpy(record->fault, fault->text, sizeof record->fault);
-    if (explore_is_hang(record->outcome))
+        record->driver_error = fault->driver_error;
+    } else if (explore_is_bad(record->outcome))
         wsdbg_gpu_walk(gpu, &visitor, record);
     qsort(record->waits, record->wait_count, sizeof record->waits[0], compare_waits);
     count = wsdbg_gpu_reports(gpu, &reports);
@@ -190,6 +191,27 @@ static void end_child(struct explore_child *child)
         continue;
 }
 
+void explore_drop(struct explore_child *child)
+{
+    kill(child->pid, SIGKILL);
+    end_child(child);
+}
+
+bool explore_must_end(const struct explore_launch *launch)
+{
+    struct pollfd end = {.fd = launch->end_asked, .events = POLLIN};
+    return poll(&end, 1, 0) > 0;
+}
+
+void explore_wait(const struct explore_launch *launch, struct pollfd *pipes, nfds_t count, uint64_t most_ns)
+{
+    const struct timespec most = {.tv_sec = (time_t)(most_ns / 1000000000), .tv_nsec = (long)(most_ns % 1000000000)};
+    pipes[count] = (struct pollfd){.fd = launch->end_asked, .events = POLLIN};
+    if (ppoll(pipes, count + 1, &most, NULL) <= 0)
+        for (nfds_t i = 0; i < count; i++)
+            pipes[i].revents = 0;
+}
+
 bool explore_take(struct explore_child *child, struct explore_record *out)
 {
     const bool is_taken = take_all(child->pipe, out, sizeof *out);
@@ -197,11 +219,26 @@ bool explore_take(struct explore_child *child, struct explore_record *out)
     return is_taken;
 }
 
-bool explore_try(const struct explore_launch *launch, const struct wsdbg_schedule_options *schedule,
+bool explore_try(struct explore_launch *launch, const struct wsdbg_schedule_options *schedule, uint64_t until_ns,
                  struct explore_record *out)
 {
     struct explore_child child;
-    return explore_start(launch, schedule, &child) && explore_take(&child, out);
+    struct pollfd pipes[2] = {{0}};
+    const uint64_t begin_ns = explore_now_ns();
+    if (!explore_start(launch, schedule, &child))
+        return false;
+    while (!pipes[0].revents) {
+        pipes[0] = (struct pollfd){.fd = child.pipe, .events = POLLIN};
+        explore_wait(launch, pipes, 1, EXPLORE_TICK_NS);
+        const uint64_t now_ns = explore_now_ns();
+        if (!pipes[0].revents && (explore_must_end(launch) || (until_ns && now_ns >= until_ns))) {
+            explore_drop(&child);
+            return false;
+        }
+        if (!launch->usual_instructions)
+            explore_say_progress(launch, "usual %llu\n", (unsigned long long)(now_ns - begin_ns));
+    }
+    return explore_take(&child, out);
 }
 
 bool explore_record_turns(const struct explore_launch *launch, const struct wsdbg_schedule_options *schedule,

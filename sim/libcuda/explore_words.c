@@ -1,20 +1,27 @@
 /* explore_words.c - the lines of an exploration's log, which wsdbg reads.
  *
- *     launch NUMBER SCHEDULES KERNEL     it is explored now, under at most so many schedules
+ *     launch NUMBER SCHEDULES LIMIT_NS KERNEL
+ *                                        it is explored now, under at most so many schedules, so long (0 = no limit)
+ *     usual NS                           the usual schedule has been running for so long
+ *     tried SCHEDULES BAD                so far; BAD of them hang, stall or fault
  *     found SEED OUTCOME PLACE DECISIONS INSTRUCTIONS NS
  *                                        the schedule is the PLACE-th; SEED: a number, or `usual` for the usual one;
  *                                        OUTCOME: deadlock, stalled, fault; NS since the exploration began
  *     again SEED                         what follows is of this one, found before
  *     wait WARPS TEXT                    of the schedule found
  *     fault TEXT                         the same
+ *     reduces SWITCHES                   it is being reduced; so many are tried now
  *     turns SWITCHES TURNS ENGINES SECONDS
  *                                        it was reduced to so many switches, and what engines did that is unusual
  *     switch TEXT                        one of them
- *     report SCHEDULES SEED TEXT         what so many schedules did that is never meant, SEED first
- *     end TRIED DECISIONS NS HANGS FAULTS UNENDED
- *                                        UNENDED: schedules that were given up for their length
+ *     report SCHEDULES SEED KIND TEXT    what so many schedules did that is never meant, SEED first
+ *     end WHY TRIED DECISIONS NS HANGS STALLS FAULTS UNENDED DIED
+ *                                        WHY: schedules, time, found, host, usual, asked, processes; UNENDED: schedules
+ *                                        that were given up for their length; DIED: whose process died
+ *     skipped NUMBER KERNEL              it runs beside another launch, which stands
  *     runs                               the launch itself begins, under the schedule found first
  *     stands OUTCOME DECISIONS           and what came of it
+ *     goes                               it went on after all
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,15 +34,34 @@
 
 enum { TEXT_BYTES = 400, SWITCHES_MOST = 200 };
 
-void explore_say(int log, const char *format, ...)
+static void say(int log, const char *format, va_list arguments)
 {
     char line[1024];
-    va_list arguments;
-    va_start(arguments, format);
     const int length = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
+    if (length >= (int)sizeof line)
+        line[sizeof line - 2] = '\n';
     if (length > 0 && write(log, line, strlen(line)) < 0)
         return; /* wsdbg is gone, and the program with it soon */
+}
+
+void explore_say(int log, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(log, format, arguments);
+    va_end(arguments);
+}
+
+void explore_say_progress(struct explore_launch *launch, const char *format, ...)
+{
+    const uint64_t now_ns = explore_now_ns();
+    va_list arguments;
+    if (now_ns - launch->said_ns < EXPLORE_TICK_NS)
+        return;
+    launch->said_ns = now_ns;
+    va_start(arguments, format);
+    say(launch->log, format, arguments);
+    va_end(arguments);
 }
 
 /* The line of the kernel itself, where others are inlined. */
@@ -124,11 +150,15 @@ void explore_say_turns(const struct explore_launch *launch, const struct explore
 void explore_say_report(const struct explore_launch *launch, const struct wsdbg_gpu_report *report, uint64_t schedules,
                         const char *seed)
 {
-    static const char *const words[] = {
-        [WSDBG_GPU_BARRIER_NOT_INITIALISED] = "an mbarrier is used that was not initialised",
-        [WSDBG_GPU_PHASE_OVERRUN] = "a phase of an mbarrier completes although nobody waited for the one before",
-        [WSDBG_GPU_ACCUMULATOR_READ] = "an accumulator is used before its wgmma group is complete",
-        [WSDBG_GPU_NAMED_COUNTS] = "arrivals at a named barrier for different numbers of threads",
+    static const struct {
+        const char *kind, *text;
+    } words[] = {
+        [WSDBG_GPU_BARRIER_NOT_INITIALISED] = {"not-initialised", "an mbarrier is used that was not initialised"},
+        [WSDBG_GPU_PHASE_OVERRUN] = {"phase-overrun",
+                                     "a phase of an mbarrier completes although nobody waited for the one before"},
+        [WSDBG_GPU_ACCUMULATOR_READ] = {"accumulator-read",
+                                        "an accumulator is used before its wgmma group is complete"},
+        [WSDBG_GPU_NAMED_COUNTS] = {"named-counts", "arrivals at a named barrier for different numbers of threads"},
     };
     char place[TEXT_BYTES] = "in a copy engine", barrier[64] = "";
     if (report->instruction != WSDBG_PTX_NONE)
@@ -137,6 +167,6 @@ void explore_say_report(const struct explore_launch *launch, const struct wsdbg_
         snprintf(barrier, sizeof barrier, " (at shared address 0x%x)", report->offset);
     else if (report->kind == WSDBG_GPU_NAMED_COUNTS)
         snprintf(barrier, sizeof barrier, " (barrier %u)", report->offset);
-    explore_say(launch->log, "report %llu %s %s%s: %s\n", (unsigned long long)schedules, seed, words[report->kind],
-                barrier, place);
+    explore_say(launch->log, "report %llu %s %s %s%s: %s\n", (unsigned long long)schedules, seed,
+                words[report->kind].kind, words[report->kind].text, barrier, place);
 }

@@ -1,17 +1,22 @@
 /* explore_test.c - wsdbg explore: a hang of few schedules is found, said, repeated from its number; and run to be seen.
  */
+#include <pty.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <jansson.h>
 
 #include "cmd/harness.h"
+#include "store/json_schema.h"
 
 static void a_hang_is_found_and_run(void **state)
 {
@@ -59,6 +64,10 @@ static void its_number_repeats_it(void **state)
     json_t *again = parse(&second);
     assert_int_equal(only_seed(again), only_seed(found));
     assert_int_equal(json_integer_value(json_object_get(again, "status")), 124);
+    json_t *schema = schema_load("explore.schema.json");
+    schema_check(schema, found, "first");
+    schema_check(schema, again, "second");
+    json_decref(schema);
     json_decref(found);
     json_decref(again);
     outcome_free(&first);
@@ -78,6 +87,73 @@ static void without_a_hang_the_program_ends_as_it_does(void **state)
     assert_int_equal(run.status, 3);
     assert_non_null(strstr(run.err, "wsdbg: fault in the usual schedule of launch 0 (fault)"));
     outcome_free(&run);
+}
+
+/* Of a hang, a fault, a launch without either and none at all. */
+static void its_json_follows_the_schema(void **state)
+{
+    static const char *const rows[] = {"fault", "kept", "number"};
+    (void)state;
+    json_t *schema = schema_load("explore.schema.json");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct outcome run = WSDBG("explore", "--json", "--schedules", "20", "--all", SIM_APP, rows[i]);
+        const char *object = strchr(run.out, '{');
+        json_t *root = object ? json_loads(object, 0, NULL) : NULL;
+        assert_non_null(root);
+        schema_check(schema, root, rows[i]);
+        json_decref(root);
+        outcome_free(&run);
+    }
+    struct outcome run = WSDBG("explore", "--json", "sh", "-c", "exit 5");
+    json_t *root = parse(&run);
+    schema_check(schema, root, "nothing");
+    assert_int_equal(json_array_size(json_object_get(root, "launches")), 0);
+    json_decref(root);
+    outcome_free(&run);
+    json_decref(schema);
+}
+
+static void a_signal_ends_it_with_what_was_found(void **state)
+{
+    (void)state;
+    struct running running =
+        WSDBG_START("explore", "--json", "--seconds", "60", "--all", "-o", "ended.db", SIM_APP, "lost");
+    wait_for_file("ended.db");
+    usleep(700000);
+    kill(running.pid, SIGINT);
+    struct outcome run = finish(running);
+    assert_int_equal(run.status, 124); /* some schedules hang */
+    assert_non_null(strstr(run.err, "of launch 0 (lost)"));
+    assert_non_null(strstr(run.err, "; ended by a signal"));
+    json_t *root = parse(&run);
+    const json_t *launch = json_array_get(json_object_get(root, "launches"), 0);
+    assert_string_equal(json_string_value(json_object_get(launch, "ended_by")), "asked");
+    assert_true(json_integer_value(json_object_get(launch, "schedules")) > 1);
+    json_decref(root);
+    outcome_free(&run);
+}
+
+/* Nothing of it stays there. */
+static void a_terminal_sees_how_far_it_is(void **state)
+{
+    int terminal;
+    char screen[1 << 16];
+    size_t have = 0;
+    ssize_t got;
+    (void)state;
+    const pid_t child = forkpty(&terminal, NULL, NULL, NULL);
+    if (child == 0) {
+        execl(WSDBG_BINARY, "wsdbg", "explore", "--seconds", "1", SIM_APP, "kept", (char *)NULL);
+        _exit(99);
+    }
+    while (have + 1 < sizeof screen && (got = read(terminal, screen + have, sizeof screen - have - 1)) > 0)
+        have += (size_t)got;
+    screen[have] = '\0';
+    waitpid(child, NULL, 0);
+    close(terminal);
+    assert_non_null(strstr(screen, "\r\033[Klaunch 0 (kept): "));
+    assert_non_null(strstr(screen, "/s, 0 found, "));
+    assert_non_null(strstr(screen, "\r\033[Kwsdbg: no hang in "));
 }
 
 static void what_explores_nothing_says_so(void **state)
@@ -119,6 +195,9 @@ int main(void)
         TEST(a_hang_is_found_and_run),
         TEST(its_number_repeats_it),
         TEST(without_a_hang_the_program_ends_as_it_does),
+        TEST(its_json_follows_the_schema),
+        TEST(a_signal_ends_it_with_what_was_found),
+        TEST(a_terminal_sees_how_far_it_is),
         TEST(what_explores_nothing_says_so),
         TEST(what_cannot_be_followed_is_refused),
     };

@@ -5,13 +5,51 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libcuda/defects.h"
 #include "libcuda/kernels.h"
 
 static char path[] = "/tmp/wsdbg-explore-test.XXXXXX";
 
-/* Launches each of the words in a process of its own and returns its exit status: 0 when all launches end well, 2 when
- * one does not.  The log is the test's to free. */
-static int explored(const char *options, const char *const *names, char **log)
+/* What a process does that explores; its exit status: 0 when all launches end well, 2 when one does not. */
+struct program {
+    const char *module; /* PTX */
+    const char *const *names;
+    unsigned threads;
+    int (*run)(const struct program *program, CUmodule module); /* NULL = each of the names is launched */
+};
+
+static bool is_over(void)
+{
+    for (int wait = 0; wait < 500; wait++, usleep(2000))
+        if (cu.cuStreamQuery(NULL) != CUDA_ERROR_NOT_READY)
+            return true;
+    return false;
+}
+
+static int launch_all(const struct program *program, CUmodule module)
+{
+    CUfunction function;
+    for (const char *const *name = program->names; *name; name++) {
+        if (cu.cuModuleGetFunction(&function, module, *name) || launch(function, 1, program->threads, NULL, NULL))
+            return 1;
+        if (!is_over())
+            return 2;
+    }
+    return 0;
+}
+
+static void run_program(const struct program *program)
+{
+    CUcontext context;
+    CUmodule module;
+    alarm(20);
+    if (cu.cuInit(0) || cu.cuCtxCreate_v2(&context, 0, 0) || cu.cuModuleLoadData(&module, program->module))
+        _exit(1);
+    _exit(program->run ? program->run(program, module) : launch_all(program, module));
+}
+
+/* Runs the program in a process of its own and returns its exit status.  The log is the test's to free. */
+static int explored(const char *options, const struct program *program, char **log)
 {
     int status;
     char value[256];
@@ -20,21 +58,8 @@ static int explored(const char *options, const char *const *names, char **log)
     snprintf(value, sizeof value, "%slog=%s", options, path);
     const pid_t child = fork();
     if (child == 0) {
-        CUcontext context;
-        CUmodule module;
-        CUfunction function;
-        alarm(20);
         setenv("WSDBG_EXPLORE", value, 1);
-        if (cu.cuInit(0) || cu.cuCtxCreate_v2(&context, 0, 0) || cu.cuModuleLoadData(&module, kernels))
-            _exit(1);
-        for (; *names; names++) {
-            if (cu.cuModuleGetFunction(&function, module, *names) || launch(function, 1, 64, NULL, NULL))
-                _exit(1);
-            for (int wait = 0; cu.cuStreamQuery(NULL) == CUDA_ERROR_NOT_READY; wait++)
-                if (usleep(2000), wait > 500)
-                    _exit(2);
-        }
-        _exit(0);
+        run_program(program);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     FILE *file = fopen(path, "r");
@@ -49,7 +74,8 @@ static int explored(const char *options, const char *const *names, char **log)
     unlink(path);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
-#define EXPLORED(log, options, ...) explored(options, (const char *const[]){__VA_ARGS__, NULL}, log)
+#define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define EXPLORED(log, options, ...) explored(options, &(struct program){kernels, NAMES(__VA_ARGS__), 64, NULL}, log)
 
 /* The text behind the first line that begins with the word; NULL = there is none. */
 static const char *line(const char *log, const char *word)
@@ -119,7 +145,7 @@ static void what_waits_in_the_right_order_never_hangs(void **state)
     assert_int_equal(EXPLORED(&log, "schedules=1000,jobs=2,", "kept"), 0);
     assert_null(line(log, "found"));
     assert_null(line(log, "report"));
-    assert_int_equal(strtoull(line(log, "end"), NULL, 10), 1000);
+    assert_memory_equal(line(log, "end"), "schedules 1000 ", 15);
     free(log);
 }
 
@@ -143,7 +169,16 @@ static void how_many_at_a_time_changes_nothing(void **state)
     (void)state;
     EXPLORED(&one, "schedules=2000,jobs=1,", "lost");
     EXPLORED(&four, "schedules=2000,jobs=4,", "lost");
-    assert_int_equal(found_seed(one), found_seed(four));
+    /* seed, outcome, place, decisions, instructions; all but the time */
+    const char *found = line(one, "found"), *last = strchr(found, '\n');
+    while (*last != ' ')
+        last--;
+    assert_memory_equal(found, line(four, "found"), (size_t)(last - found));
+    unsigned long long tried[2], decisions[2];
+    assert_int_equal(sscanf(line(one, "end"), "found %llu %llu ", &tried[0], &decisions[0]), 2);
+    assert_int_equal(sscanf(line(four, "end"), "found %llu %llu ", &tried[1], &decisions[1]), 2);
+    assert_int_equal(tried[0], tried[1]);
+    assert_int_equal(decisions[0], decisions[1]);
     const char *turn = line(one, "switch");
     assert_memory_equal(turn, line(four, "switch"), strcspn(turn, "\n"));
     free(one);
@@ -165,7 +200,7 @@ static void all_goes_on_behind_the_first_hang(void **state)
     unsigned long long tried, decisions, ns, hangs;
     (void)state;
     EXPLORED(&log, "schedules=500,jobs=2,all,", "lost");
-    assert_int_equal(sscanf(line(log, "end"), "%llu %llu %llu %llu", &tried, &decisions, &ns, &hangs), 4);
+    assert_int_equal(sscanf(line(log, "end"), "schedules %llu %llu %llu %llu", &tried, &decisions, &ns, &hangs), 4);
     assert_int_equal(tried, 500);
     assert_true(hangs > 1);
     assert_int_equal(count(log, "found"), hangs);
@@ -174,14 +209,127 @@ static void all_goes_on_behind_the_first_hang(void **state)
     free(log);
 }
 
-/* Nobody looks at the barrier whose phase is over three times: every schedule says so. */
-static void what_is_never_meant_is_told(void **state)
+/* ---- what is never meant ---- */
+
+static char *reports_of(const char *name, unsigned threads)
+{
+    char *log;
+    assert_int_equal(explored("schedules=60,jobs=2,", &(struct program){defects, NAMES(name), threads, NULL}, &log), 0);
+    assert_memory_equal(line(log, "end"), "schedules 60 ", 13);
+    return log;
+}
+
+static void tells(const char *name, unsigned threads, const char *text)
+{
+    char *log = reports_of(name, threads);
+    assert_int_equal(count(log, "report"), 1);
+    assert_non_null(strstr(line(log, "report"), text));
+    free(log);
+}
+
+static void tells_nothing(const char *name, unsigned threads)
+{
+    char *log = reports_of(name, threads);
+    assert_null(line(log, "report"));
+    free(log);
+}
+
+/* As usual warp 0 comes first: only other schedules show it, and the first of them is named. */
+static void a_barrier_that_is_used_too_early(void **state)
+{
+    (void)state;
+    tells("early_look", 64, " not-initialised an mbarrier is used that was not initialised (at shared address 0x");
+    char *log = reports_of("early_look", 64);
+    assert_null(strstr(log, " usual not-initialised"));
+    assert_true(strtoull(line(log, "report"), NULL, 10) < 60);
+    free(log);
+    tells_nothing("ordered_look", 64);
+}
+
+static void phases_that_nobody_waits_for(void **state)
+{
+    (void)state;
+    tells("overrun", 64,
+          "60 usual phase-overrun a phase of an mbarrier completes although nobody waited for the one before (at "
+          "shared address 0x");
+    tells_nothing("paced", 64);
+}
+
+static void accumulators_that_are_read_too_early(void **state)
+{
+    (void)state;
+    tells("early_read", 128, "60 usual accumulator-read an accumulator is used before its wgmma group is complete");
+    tells_nothing("late_read", 128);
+    tells_nothing("handed_on", 128);
+}
+
+/* ---- what needs somebody else ---- */
+
+/* Writes the flag that poll waits for when it has stood for a while. */
+static int help_later(const struct program *program, CUmodule module)
+{
+    uint32_t *flag;
+    CUdeviceptr out;
+    CUfunction function;
+    if (cu.cuMemHostAlloc((void **)&flag, 8, 0) || cu.cuMemAlloc_v2(&out, 4) ||
+        cu.cuModuleGetFunction(&function, module, program->names[0]))
+        return 1;
+    *(volatile uint32_t *)flag = 0;
+    if (launch(function, 1, 1, NULL, (void *[]){&flag, &out}))
+        return 1;
+    usleep(50000);
+    *(volatile uint32_t *)flag = 1;
+    return is_over() ? 0 : 2;
+}
+
+static void what_waits_for_the_host_is_no_hang(void **state)
 {
     char *log;
     (void)state;
-    assert_int_equal(EXPLORED(&log, "schedules=10,", "overrun"), 0);
-    assert_non_null(strstr(log, "\nreport 10 usual a phase of an mbarrier completes although nobody waited for the one "
-                                "before (at shared address 0x"));
+    assert_int_equal(explored("schedules=100,", &(struct program){kernels, NAMES("poll"), 1, help_later}, &log), 0);
+    assert_memory_equal(line(log, "found"), "usual stalled 1 ", 16);
+    assert_memory_equal(line(log, "end"), "host 1 ", 7);
+    assert_null(line(log, "runs"));
+    free(log);
+}
+
+/* poll in one stream waits for what dependent writes in another one. */
+static int two_streams(const struct program *program, CUmodule module)
+{
+    CUstream streams[2];
+    CUdeviceptr flag, out;
+    CUfunction functions[2];
+    (void)program;
+    if (cu.cuMemAlloc_v2(&flag, 8) || cu.cuMemAlloc_v2(&out, 4) || cu.cuMemsetD32_v2(flag, 0, 2) ||
+        cu.cuCtxSynchronize())
+        return 1;
+    static const char *const names[] = {"poll", "dependent"};
+    for (int i = 0; i < 2; i++)
+        if (cu.cuStreamCreate(&streams[i], 1) || cu.cuModuleGetFunction(&functions[i], module, names[i]) ||
+            launch(functions[i], 1, 1, streams[i], (void *[]){&flag, &out}))
+            return 1;
+    return cu.cuCtxSynchronize() == CUDA_SUCCESS ? 0 : 2;
+}
+
+static void a_launch_that_another_one_waits_for_is_not_held(void **state)
+{
+    char *log;
+    (void)state;
+    assert_int_equal(explored("schedules=100,", &(struct program){kernels, NULL, 1, two_streams}, &log), 0);
+    assert_memory_equal(line(log, "end"), "host 1 ", 7);
+    assert_memory_equal(line(log, "skipped"), "1 dependent\n", 12);
+    free(log);
+}
+
+/* ---- the end of a search ---- */
+
+static void time_ends_it(void **state)
+{
+    char *log;
+    (void)state;
+    assert_int_equal(EXPLORED(&log, "limit_ns=300000000,jobs=2,", "kept"), 0);
+    assert_memory_equal(line(log, "end"), "time ", 5);
+    assert_non_null(line(log, "tried"));
     free(log);
 }
 
@@ -202,8 +350,8 @@ static void the_first_launch_of_each_kernel_is_explored(void **state)
     (void)state;
     assert_int_equal(EXPLORED(&log, "schedules=20,", "kept", "big", "kept"), 0);
     assert_int_equal(count(log, "launch"), 2);
-    assert_non_null(strstr(log, "launch 0 20 kept\n"));
-    assert_non_null(strstr(log, "launch 1 20 big\n"));
+    assert_non_null(strstr(log, "launch 0 20 0 kept\n"));
+    assert_non_null(strstr(log, "launch 1 20 0 big\n"));
     free(log);
 }
 
@@ -213,7 +361,7 @@ static void one_launch_can_be_asked_for(void **state)
     (void)state;
     assert_int_equal(EXPLORED(&log, "schedules=20,launch=2,", "kept", "big", "kept"), 0);
     assert_int_equal(count(log, "launch"), 1);
-    assert_non_null(strstr(log, "launch 2 20 kept\n"));
+    assert_non_null(strstr(log, "launch 2 20 0 kept\n"));
     free(log);
 }
 
@@ -247,7 +395,12 @@ int main(void)
         cmocka_unit_test(how_many_at_a_time_changes_nothing),
         cmocka_unit_test(priorities_find_it_too),
         cmocka_unit_test(all_goes_on_behind_the_first_hang),
-        cmocka_unit_test(what_is_never_meant_is_told),
+        cmocka_unit_test(a_barrier_that_is_used_too_early),
+        cmocka_unit_test(phases_that_nobody_waits_for),
+        cmocka_unit_test(accumulators_that_are_read_too_early),
+        cmocka_unit_test(what_waits_for_the_host_is_no_hang),
+        cmocka_unit_test(a_launch_that_another_one_waits_for_is_not_held),
+        cmocka_unit_test(time_ends_it),
         cmocka_unit_test(what_always_hangs_hangs_at_once),
         cmocka_unit_test(the_first_launch_of_each_kernel_is_explored),
         cmocka_unit_test(one_launch_can_be_asked_for),

@@ -10,10 +10,10 @@
  * stores there; ranks(out): out[CTA] = rank in its cluster; shared(out): dynamic shared memory's size; big: 32 KiB of
  * static shared memory; lost, for 64 threads: warp 1 looks whether a flag is set, says that it sleeps, and waits, while
  * warp 0 sets the flag and then wakes whoever sleeps: it hangs when warp 0 does all of it between the two; kept: the
- * same, but warp 1 first says that it sleeps; overrun: three phases of an mbarrier complete, which nobody waits for.
+ * same, but warp 1 first says that it sleeps.
  * Variables: counter (.global .u32 = 7), table (.const .u32[4] = 1, 2, 3, 4). */
 extern const char kernels[];
-enum { KERNEL_COUNT = 12 };
+enum { KERNEL_COUNT = 11 };
 #define LAST_KERNEL "kept"
 
 CUmodule load_kernels(void);

@@ -14,8 +14,9 @@
 #include "cmd/launch.h"
 #include "cmd/options.h"
 #include "cmd/spool.h"
+#include "wsdbg/session.h"
 
-enum { JOBS_MOST = 256, DEPTH_MOST = 1000, SCHEDULES_DEFAULT = 1000, DEPTH_DEFAULT = 3 };
+enum { SCHEMA_VERSION = 1, SCHEDULES_DEFAULT = 1000, DEPTH_DEFAULT = 3 };
 /* What JSON readers keep exact. */
 #define SEED_MOST (1ull << 53)
 #define STALL_NS 2000000000ull
@@ -25,6 +26,7 @@ enum { JOBS_MOST = 256, DEPTH_MOST = 1000, SCHEDULES_DEFAULT = 1000, DEPTH_DEFAU
 struct exploration {
     struct wsdbg_follower follower;
     struct wsdbg_explore_log *log;
+    bool stood_still; /* the launch that was found to hang did, and the program was ended */
 };
 
 static bool follow(struct wsdbg_follower *follower, struct wsdbg_listener *listener)
@@ -32,7 +34,8 @@ static bool follow(struct wsdbg_follower *follower, struct wsdbg_listener *liste
     struct exploration *exploration = (struct exploration *)((char *)follower - offsetof(struct exploration, follower));
     wsdbg_explore_log_follow(exploration->log, listener);
     const uint64_t stands_ns = wsdbg_explore_log_stands_ns(exploration->log);
-    return stands_ns && wsdbg_monotonic_ns() - stands_ns > PATIENCE_NS;
+    exploration->stood_still = stands_ns && wsdbg_monotonic_ns() - stands_ns > PATIENCE_NS;
+    return exploration->stood_still;
 }
 
 /* A whole number of 64 bits; the option's default when it was not given. */
@@ -53,7 +56,9 @@ struct wanted {
 static struct wsdbg_error *read_wanted(const struct wsdbg_invocation *invocation, struct wanted *out)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const uint64_t jobs = processors < 1 ? 1 : processors > JOBS_MOST ? JOBS_MOST : (uint64_t)processors;
+    const uint64_t jobs = processors < 1                        ? 1
+                          : processors > WSDBG_EXPLORE_JOBS_MAX ? WSDBG_EXPLORE_JOBS_MAX
+                                                                : (uint64_t)processors;
     const char *seconds = wsdbg_option_value(invocation, "seconds"), *replay = wsdbg_option_value(invocation, "replay");
     const char *kind = wsdbg_option_value(invocation, "schedule");
     *out = (struct wanted){.kind = kind ? kind : "random",
@@ -63,13 +68,13 @@ static struct wsdbg_error *read_wanted(const struct wsdbg_invocation *invocation
     const uint64_t schedules = seconds ? UINT64_MAX : SCHEDULES_DEFAULT;
     struct wsdbg_error *error = number(invocation, "schedules", 1, UINT64_MAX, schedules, &out->schedules);
     if (!error)
-        error = number(invocation, "jobs", 1, JOBS_MOST, jobs, &out->jobs);
+        error = number(invocation, "jobs", 1, WSDBG_EXPLORE_JOBS_MAX, jobs, &out->jobs);
     if (!error)
         error = number(invocation, "seed", 0, SEED_MOST, 1, &out->seed);
     if (!error && replay)
         error = number(invocation, "replay", 0, SEED_MOST, 1, &out->seed);
     if (!error)
-        error = number(invocation, "depth", 0, DEPTH_MOST, DEPTH_DEFAULT, &out->depth);
+        error = number(invocation, "depth", 0, WSDBG_EXPLORE_DEPTH_MAX, DEPTH_DEFAULT, &out->depth);
     if (!error)
         error = number(invocation, "launch", 0, UINT64_MAX - 1, 0, &out->launch);
     if (!error && seconds)
@@ -95,15 +100,38 @@ static char *variable(const struct wanted *wanted, const char *log)
     return out;
 }
 
-static struct wsdbg_error *run(const struct wsdbg_invocation *invocation, struct exploration *exploration,
-                               const char *words, int *status)
+static json_t *text_or_null(const char *text)
 {
+    return text && *text ? json_string(text) : json_null();
+}
+
+/* What docs/explore.schema.json describes, on stdout. */
+static struct wsdbg_error *print_json(const struct exploration *exploration, const struct wanted *wanted,
+                                      const struct wsdbg_run_result *result, int status)
+{
+    json_t *root =
+        json_pack("{s:i, s:i, s:b, s:o, s:o, s:{s:s, s:I, s:I}, s:O, s:O}", "schema_version", SCHEMA_VERSION, "status",
+                  status, "hang", status == WSDBG_EXIT_HANG, "cause", text_or_null(result->cause), "database",
+                  text_or_null(result->database), "options", "schedule", wanted->kind, "depth",
+                  (json_int_t)wanted->depth, "seed", (json_int_t)wanted->seed, "launches",
+                  wsdbg_explore_log_launches(exploration->log), "skipped", wsdbg_explore_log_skipped(exploration->log));
+    const bool failed = !root || json_dumpf(root, stdout, JSON_INDENT(2)) != 0;
+    putchar('\n');
+    json_decref(root);
+    return failed ? wsdbg_error_create(WSDBG_ERROR_OTHER, "cannot write what was found as JSON") : NULL;
+}
+
+static struct wsdbg_error *run(const struct wsdbg_invocation *invocation, const struct wanted *wanted,
+                               struct exploration *exploration, const char *words, int *status)
+{
+    struct wsdbg_run_result result = {0};
     const struct wsdbg_run_options options = {
         .program = invocation->operands,
         .output = wsdbg_option_value(invocation, "output"),
         .observer = "driver",
         .explore = words,
         .follower = &exploration->follower,
+        .result = &result,
         .device = WSDBG_RUN_ON_SIMULATOR,
         .on_stall = WSDBG_ON_STALL_KILL,
         .stall_ns = STALL_NS,
@@ -112,14 +140,15 @@ static struct wsdbg_error *run(const struct wsdbg_invocation *invocation, struct
         .quiet = true,
     };
     struct wsdbg_error *error = wsdbg_run_program(&options, status);
-    wsdbg_explore_log_follow(exploration->log, NULL);
-    if (error)
-        return error;
-    if (wsdbg_explore_log_hangs(exploration->log))
+    wsdbg_explore_log_finish(exploration->log);
+    if (!error && (wsdbg_explore_log_hangs(exploration->log) || exploration->stood_still))
         *status = WSDBG_EXIT_HANG;
-    else if (!wsdbg_explore_log_any(exploration->log))
+    if (!error && !wsdbg_explore_log_any(exploration->log))
         wsdbg_say("no launch was explored");
-    return wsdbg_option_value(invocation, "json") ? wsdbg_explore_log_print(exploration->log, *status) : NULL;
+    if (!error && wsdbg_option_value(invocation, "json"))
+        error = print_json(exploration, wanted, &result, *status);
+    free(result.database);
+    return error;
 }
 
 static struct wsdbg_error *explore_command(const struct wsdbg_invocation *invocation, int *status)
@@ -137,7 +166,7 @@ static struct wsdbg_error *explore_command(const struct wsdbg_invocation *invoca
     if (!error)
         words = variable(&wanted, path);
     if (!error)
-        error = words ? run(invocation, &exploration, words, status) : &wsdbg_error_no_memory;
+        error = words ? run(invocation, &wanted, &exploration, words, status) : &wsdbg_error_no_memory;
     wsdbg_explore_log_destroy(exploration.log);
     wsdbg_spool_destroy(folder);
     free(path);
@@ -154,7 +183,7 @@ static const struct wsdbg_option options[] = {
     {0, "seed", "FIRST", "the first schedule's number (default 1)", NULL, NULL},
     {0, "schedule", "random|priority", "how schedules are drawn (default random)", kinds, NULL},
     {0, "depth", "D", "with --schedule=priority: how often priorities change (default 3)", NULL, NULL},
-    {0, "all", NULL, "do not stop at the first hang", NULL, NULL},
+    {0, "all", NULL, "do not stop at the first hang or fault", NULL, NULL},
     {0, "replay", "SEED", "run under this schedule alone", NULL, NULL},
     {0, "launch", "N", "explore the program's launch N, from 0 (default: the first of each kernel)", NULL, NULL},
     {'o', "output", "FILE", "session database (default wsdbg-PROGRAM-PID.db here)", NULL, NULL},
@@ -174,18 +203,23 @@ const struct wsdbg_command wsdbg_command_explore = {
         "The first launch of each kernel is explored (or the one that --launch names) when everything before it\n"
         "is done: it is held, and copies of the program run it to its end, each under one schedule and with\n"
         "memory of its own. The first schedule tried is the usual one. A schedule hangs when no warp can ever go\n"
-        "on, which is proven; the host writes nothing meanwhile. One that takes more than 20 times the usual\n"
-        "instructions is given up and counted.\n"
+        "on, which is proven and takes no time-out. Where some warp looks at memory that the host, or another\n"
+        "launch, could still write, it is called a possible hang; a launch that waits so in its usual schedule is\n"
+        "not explored, and runs beside others, which may be what it waits for. A schedule that takes more than 20\n"
+        "times the usual instructions is given up and counted.\n"
         "\n"
-        "The first hang ends the search. Its schedule is cut down to the context switches that it cannot do\n"
-        "without: where they say nothing a warp runs until it waits. Then the launch itself runs under that\n"
-        "schedule, so that the hang is watched, reported and stored as by wsdbg run, and wsdbg ends with status\n"
-        "124. --replay SEED runs under that schedule at once; it wants the same --schedule, --depth and\n"
-        "--launch. Launches that do not hang run under the usual schedule.\n"
+        "The first hang, possible hang or fault ends the search. Its schedule is cut down to the context switches\n"
+        "that it cannot do without: where they say nothing a warp runs until it waits. Then the launch itself runs\n"
+        "under that schedule, so that the hang is watched, reported and stored as by wsdbg run, and wsdbg ends\n"
+        "with status 124. --replay SEED runs under that schedule at once; it wants the same --schedule, --depth\n"
+        "and --launch. Launches that do not hang run under the usual schedule.\n"
         "\n"
         "It is also said in how many schedules an mbarrier was used that was not initialised, a phase completed\n"
         "although nobody had waited for the one before, or an accumulator was used before its wgmma group was\n"
-        "complete.",
+        "complete.\n"
+        "\n"
+        "On a terminal a line says how far the search is. A signal that ends PROGRAM ends the search with what was\n"
+        "found until then. docs/explore.schema.json describes the output of --json.",
     .needs = "the simulator, and a program that uses the Driver API with PTX; small sizes make for many schedules",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

@@ -1,30 +1,38 @@
 /* explore_log.c - see explore_log.h.
  *
- * Reads: the log, whose lines sim/libcuda/explore_words.c describes.  Writes: lines of wsdbg's own, when a launch has
- * been tried to the end; JSON.  A line that is not understood is passed over.
+ * Reads: the log, whose lines sim/libcuda/explore_words.c describes.  Writes: what explore_words.c says of a launch
+ * when it has been tried to the end, and a line on the terminal before that.  A line that is not understood is passed
+ * over.
  */
 #include "cmd/explore_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/console.h"
+#include "cmd/explore_words.h"
+#include "cmd/progress.h"
 
-enum { LINE_BYTES = 2048, FINDINGS_SAID = 10, SWITCHES_SAID = 20 };
+enum { LINE_BYTES = 2048, FINDINGS_KEPT = 10000 };
+/* A search whose program is gone is over in less. */
+#define LAST_WORDS_NS 2000000000ull
+/* Where there is no terminal for a line that changes. */
+#define TOLD_EVERY_NS 5000000000ull
 
 struct wsdbg_explore_log {
     int file;
     char line[LINE_BYTES];
     size_t filled;
-    json_t *launches;
+    json_t *launches, *skipped;
     json_t *launch;  /* that is being tried; NULL = none */
     json_t *finding; /* the last of it */
-    uint64_t stands_ns;
+    struct wsdbg_explore_progress progress;
+    struct wsdbg_progress_line shown;
+    uint64_t told_ns, stands_ns;
     bool hangs;
     struct wsdbg_listener *listener;
 };
@@ -32,19 +40,18 @@ struct wsdbg_explore_log {
 struct wsdbg_error *wsdbg_explore_log_create(const char *path, struct wsdbg_explore_log **out)
 {
     struct wsdbg_explore_log *log = calloc(1, sizeof *log);
-    json_t *launches = json_array();
-    if (!log || !launches) {
-        free(log);
-        json_decref(launches);
+    if (!log)
         return &wsdbg_error_no_memory;
-    }
-    *log = (struct wsdbg_explore_log){.file = open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600),
-                                      .launches = launches};
-    if (log->file >= 0) {
+    log->launches = json_array();
+    log->skipped = json_array();
+    log->file = open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int code = errno;
+    wsdbg_progress_begin(&log->shown, "", 0);
+    if (log->file >= 0 && log->launches && log->skipped) {
         *out = log;
         return NULL;
     }
-    struct wsdbg_error *error = wsdbg_error_os(errno, "%s", path);
+    struct wsdbg_error *error = log->file < 0 ? wsdbg_error_os(code, "%s", path) : &wsdbg_error_no_memory;
     wsdbg_explore_log_destroy(log);
     return error;
 }
@@ -53,9 +60,11 @@ void wsdbg_explore_log_destroy(struct wsdbg_explore_log *log)
 {
     if (!log)
         return;
+    wsdbg_progress_end(&log->shown);
     if (log->file >= 0)
         close(log->file);
     json_decref(log->launches);
+    json_decref(log->skipped);
     free(log);
 }
 
@@ -71,138 +80,68 @@ bool wsdbg_explore_log_hangs(const struct wsdbg_explore_log *log)
 
 bool wsdbg_explore_log_any(const struct wsdbg_explore_log *log)
 {
-    return json_array_size(log->launches) > 0;
+    return json_array_size(log->launches) + json_array_size(log->skipped) > 0;
 }
 
-/* ---- words ---- */
-
-static void say(const struct wsdbg_explore_log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(const struct wsdbg_explore_log *log, const char *format, ...)
+json_t *wsdbg_explore_log_launches(const struct wsdbg_explore_log *log)
 {
-    char line[LINE_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    if (log->listener)
-        log->listener->said(log->listener, line);
-    else
-        wsdbg_say("%s", line);
+    return log->launches;
 }
 
-static json_int_t number(const json_t *object, const char *name)
+json_t *wsdbg_explore_log_skipped(const struct wsdbg_explore_log *log)
 {
-    return json_integer_value(json_object_get(object, name));
+    return log->skipped;
 }
 
-static const char *text(const json_t *object, const char *name)
-{
-    const char *value = json_string_value(json_object_get(object, name));
-    return value ? value : "";
-}
+/* ---- how far it is ---- */
 
-static double seconds(const json_t *object)
+static void show_progress(struct wsdbg_explore_log *log)
 {
-    return json_real_value(json_object_get(object, "seconds"));
-}
-
-static const char *ordinal(json_int_t value)
-{
-    const json_int_t rest = value % 100;
-    if (rest >= 11 && rest <= 13)
-        return "th";
-    return value % 10 == 1 ? "st" : value % 10 == 2 ? "nd" : value % 10 == 3 ? "rd" : "th";
-}
-
-static void say_reduced(const struct wsdbg_explore_log *log, const json_t *finding)
-{
-    const json_t *switches = json_object_get(finding, "switches");
-    if (!switches)
-        return;
-    const json_int_t count = number(finding, "switch_count"), engines = number(finding, "unusual_engines");
-    say(log, "  reducible to %" JSON_INTEGER_FORMAT " context switch%s of %" JSON_INTEGER_FORMAT " turns%s%s", count,
-        count == 1 ? "" : "es", number(finding, "turns"), engines ? ", with copies and matrix work early or late" : "",
-        count ? ", else a warp runs until it waits:" : ": it hangs when every warp runs until it waits");
-    for (size_t i = 0; i < json_array_size(switches) && i < SWITCHES_SAID; i++)
-        say(log, "    %s", json_string_value(json_array_get(switches, i)));
-    if (count > SWITCHES_SAID)
-        say(log, "    and %" JSON_INTEGER_FORMAT " more", count - SWITCHES_SAID);
-}
-
-static void say_finding(const struct wsdbg_explore_log *log, const json_t *launch, const json_t *finding)
-{
-    const json_t *waits = json_object_get(finding, "waits");
-    const json_int_t tried = number(finding, "tried");
-    const bool is_usual = json_is_null(json_object_get(finding, "seed")), is_fault = text(finding, "fault")[0] != '\0';
-    const char *what = is_fault ? "fault" : "hang";
-    char schedule[64] = "the usual schedule";
-    if (!is_usual)
-        snprintf(schedule, sizeof schedule, "schedule %" JSON_INTEGER_FORMAT, number(finding, "seed"));
-    say(log,
-        "%s in %s of launch %" JSON_INTEGER_FORMAT " (%s), the %" JSON_INTEGER_FORMAT "%s tried, after %.1f s: "
-        "%" JSON_INTEGER_FORMAT " decisions, %" JSON_INTEGER_FORMAT " warp-instructions",
-        what, schedule, number(launch, "launch"), text(launch, "kernel"), tried, ordinal(tried), seconds(finding),
-        number(finding, "decisions"), number(finding, "instructions"));
-    if (is_fault)
-        say(log, "  %s", text(finding, "fault"));
-    for (size_t i = 0; i < json_array_size(waits); i++) {
-        const json_t *row = json_array_get(waits, i);
-        say(log, "  %" JSON_INTEGER_FORMAT " warp%s %s", number(row, "warps"), number(row, "warps") == 1 ? "" : "s",
-            text(row, "text"));
+    char text[256];
+    const uint64_t now_ns = wsdbg_monotonic_ns();
+    wsdbg_explore_progress_text(&log->progress, log->launch, now_ns, text, sizeof text);
+    if (!log->listener)
+        wsdbg_progress_show(&log->shown, text);
+    else if (now_ns - log->told_ns >= TOLD_EVERY_NS) {
+        wsdbg_explore_say(log->listener, "%s", text);
+        log->told_ns = now_ns;
     }
-    if (strcmp(text(finding, "outcome"), "stalled") == 0)
-        say(log, "  some of them look at memory that only the host could still write");
-    say_reduced(log, finding);
 }
 
-/* A schedule is named where one was drawn. */
-static void say_report(const struct wsdbg_explore_log *log, const json_t *report)
+static void note_progress(struct wsdbg_explore_log *log, const char *word, const char *rest)
 {
-    char first[64] = "";
-    if (json_is_integer(json_object_get(report, "seed")))
-        snprintf(first, sizeof first, ", first %" JSON_INTEGER_FORMAT ",", number(report, "seed"));
-    say(log, "  in %" JSON_INTEGER_FORMAT " of the schedules%s %s", number(report, "schedules"), first,
-        text(report, "text"));
-}
-
-static void say_launch(const struct wsdbg_explore_log *log, const json_t *launch)
-{
-    const json_t *findings = json_object_get(launch, "findings"), *reports = json_object_get(launch, "reports");
-    const size_t count = json_array_size(findings);
-    const json_int_t schedules = number(launch, "schedules"), unended = number(launch, "unended");
-    if (!count)
-        say(log,
-            "no hang in %" JSON_INTEGER_FORMAT " schedule%s of launch %" JSON_INTEGER_FORMAT " (%s): %.1f s, "
-            "%" JSON_INTEGER_FORMAT " decisions",
-            schedules, schedules == 1 ? "" : "s", number(launch, "launch"), text(launch, "kernel"), seconds(launch),
-            number(launch, "decisions"));
-    else if (schedules > number(json_array_get(findings, count - 1), "tried"))
-        say(log,
-            "%" JSON_INTEGER_FORMAT " hang and %" JSON_INTEGER_FORMAT " fault of %" JSON_INTEGER_FORMAT
-            " schedules of launch %" JSON_INTEGER_FORMAT " (%s): %.1f s, %" JSON_INTEGER_FORMAT " decisions",
-            number(launch, "hangs"), number(launch, "faults"), schedules, number(launch, "launch"),
-            text(launch, "kernel"), seconds(launch), number(launch, "decisions"));
-    for (size_t i = 0; i < count && i < FINDINGS_SAID; i++)
-        say_finding(log, launch, json_array_get(findings, i));
-    if (count > FINDINGS_SAID)
-        say(log, "and %zu more", count - FINDINGS_SAID);
-    if (unended)
-        say(log, "  %" JSON_INTEGER_FORMAT " of the schedules did not come to an end and were given up", unended);
-    for (size_t i = 0; i < json_array_size(reports); i++)
-        say_report(log, json_array_get(reports, i));
+    unsigned long long numbers[2] = {0};
+    const int count = sscanf(rest, "%llu %llu", &numbers[0], &numbers[1]);
+    if (!log->launch || count < 1)
+        return;
+    if (strcmp(word, "tried") == 0 && count == 2) {
+        log->progress.stage = WSDBG_EXPLORE_TRIES;
+        log->progress.tried = numbers[0];
+        log->progress.found = numbers[1];
+    } else if (strcmp(word, "reduces") == 0) {
+        log->progress.stage = WSDBG_EXPLORE_REDUCES;
+        log->progress.switches = numbers[0];
+    }
+    show_progress(log);
 }
 
 /* ---- lines ---- */
 
 static void begin_launch(struct wsdbg_explore_log *log, const char *rest)
 {
-    unsigned long long launch, schedules;
+    unsigned long long launch, schedules, limit_ns;
     int end = 0;
-    if (sscanf(rest, "%llu %llu %n", &launch, &schedules, &end) < 2 || !end)
+    if (sscanf(rest, "%llu %llu %llu %n", &launch, &schedules, &limit_ns, &end) < 3 || !end)
         return;
-    log->launch =
-        json_pack("{s:I, s:s, s:[], s:[]}", "launch", (json_int_t)launch, "kernel", rest + end, "findings", "reports");
+    log->progress =
+        (struct wsdbg_explore_progress){.begun_ns = wsdbg_monotonic_ns(), .schedules = schedules, .limit_ns = limit_ns};
+    log->told_ns = log->progress.begun_ns;
     log->finding = NULL;
+    log->launch =
+        json_pack("{s:I, s:s, s:n, s:I, s:I, s:n, s:I, s:I, s:I, s:I, s:I, s:[], s:[], s:n}", "launch",
+                  (json_int_t)launch, "kernel", rest + end, "ended_by", "schedules", (json_int_t)0, "decisions",
+                  (json_int_t)0, "seconds", "hangs", (json_int_t)0, "stalls", (json_int_t)0, "faults", (json_int_t)0,
+                  "unended", (json_int_t)0, "died", (json_int_t)0, "findings", "reports", "ran");
     if (log->launch)
         json_array_append_new(log->launches, log->launch);
 }
@@ -216,76 +155,139 @@ static json_t *seed_of(const char *word)
 static void add_finding(struct wsdbg_explore_log *log, const char *rest)
 {
     char seed[32], outcome[32];
-    unsigned long long tried, decisions, instructions, ns;
-    if (!log->launch ||
-        sscanf(rest, "%31s %31s %llu %llu %llu %llu", seed, outcome, &tried, &decisions, &instructions, &ns) != 6)
+    unsigned long long place, decisions, instructions, ns;
+    json_t *findings = json_object_get(log->launch, "findings");
+    log->finding = NULL;
+    if (sscanf(rest, "%31s %31s %llu %llu %llu %llu", seed, outcome, &place, &decisions, &instructions, &ns) != 6)
         return;
-    log->finding = json_pack("{s:o, s:s, s:I, s:I, s:I, s:f, s:[]}", "seed", seed_of(seed), "outcome", outcome, "tried",
-                             (json_int_t)tried, "decisions", (json_int_t)decisions, "instructions",
-                             (json_int_t)instructions, "seconds", (double)ns / 1e9, "waits");
-    json_array_append_new(json_object_get(log->launch, "findings"), log->finding);
-    log->hangs |= strcmp(outcome, "fault") != 0;
+    log->hangs |= strcmp(outcome, "deadlock") == 0;
+    if (json_array_size(findings) >= FINDINGS_KEPT)
+        return;
+    log->finding = json_pack("{s:o, s:s, s:b, s:I, s:I, s:I, s:f, s:n, s:[], s:n}", "seed", seed_of(seed), "outcome",
+                             outcome, "proven", strcmp(outcome, "stalled") != 0, "place", (json_int_t)place,
+                             "decisions", (json_int_t)decisions, "instructions", (json_int_t)instructions, "seconds",
+                             (double)ns / 1e9, "fault", "waits", "reduced");
+    json_array_append_new(findings, log->finding);
 }
 
 static void find_again(struct wsdbg_explore_log *log, const char *rest)
 {
     const json_t *findings = json_object_get(log->launch, "findings");
-    const json_int_t seed = (json_int_t)strtoull(rest, NULL, 10);
-    for (size_t i = 0; i < json_array_size(findings); i++) {
-        json_t *finding = json_array_get(findings, i);
-        if (json_is_integer(json_object_get(finding, "seed")) && number(finding, "seed") == seed)
-            log->finding = finding;
-    }
+    json_t *seed = seed_of(rest);
+    log->finding = NULL;
+    for (size_t i = 0; i < json_array_size(findings); i++)
+        if (json_equal(json_object_get(json_array_get(findings, i), "seed"), seed))
+            log->finding = json_array_get(findings, i);
+    json_decref(seed);
 }
 
-static void add_report(json_t *rows, const char *rest)
+static void add_report(struct wsdbg_explore_log *log, const char *rest)
 {
     unsigned long long schedules;
-    char seed[32];
+    char seed[32], kind[32];
     int end = 0;
-    if (sscanf(rest, "%llu %31s %n", &schedules, seed, &end) == 2 && end)
-        json_array_append_new(rows, json_pack("{s:I, s:o, s:s}", "schedules", (json_int_t)schedules, "seed",
-                                              seed_of(seed), "text", rest + end));
+    if (sscanf(rest, "%llu %31s %31s %n", &schedules, seed, kind, &end) == 3 && end)
+        json_array_append_new(json_object_get(log->launch, "reports"),
+                              json_pack("{s:s, s:I, s:o, s:s}", "kind", kind, "schedules", (json_int_t)schedules,
+                                        "seed", seed_of(seed), "text", rest + end));
 }
 
-static void add_wait(json_t *rows, const char *rest)
+static void add_wait(json_t *finding, const char *rest)
 {
     unsigned long long warps;
     int end = 0;
     if (sscanf(rest, "%llu %n", &warps, &end) == 1 && end)
-        json_array_append_new(rows, json_pack("{s:I, s:s}", "warps", (json_int_t)warps, "text", rest + end));
+        json_array_append_new(json_object_get(finding, "waits"),
+                              json_pack("{s:I, s:s}", "warps", (json_int_t)warps, "text", rest + end));
 }
 
 static void add_turns(json_t *finding, const char *rest)
 {
     unsigned long long count, turns, engines;
-    if (sscanf(rest, "%llu %llu %llu", &count, &turns, &engines) != 3)
-        return;
-    json_object_set_new(finding, "switch_count", json_integer((json_int_t)count));
-    json_object_set_new(finding, "turns", json_integer((json_int_t)turns));
-    json_object_set_new(finding, "unusual_engines", json_integer((json_int_t)engines));
-    json_object_set_new(finding, "switches", json_array());
+    double seconds;
+    if (sscanf(rest, "%llu %llu %llu %lf", &count, &turns, &engines, &seconds) == 4)
+        json_object_set_new(finding, "reduced",
+                            json_pack("{s:I, s:I, s:I, s:f, s:[]}", "switch_count", (json_int_t)count, "turns",
+                                      (json_int_t)turns, "unusual_engines", (json_int_t)engines, "seconds", seconds,
+                                      "switches"));
+}
+
+static void add_switch(json_t *finding, const char *rest)
+{
+    json_array_append_new(json_object_get(json_object_get(finding, "reduced"), "switches"), json_string(rest));
+}
+
+static void say_launch(struct wsdbg_explore_log *log)
+{
+    wsdbg_progress_end(&log->shown);
+    wsdbg_explore_say_launch(log->listener, log->launch);
+    log->launch = log->finding = NULL;
 }
 
 static void end_launch(struct wsdbg_explore_log *log, const char *rest)
 {
-    unsigned long long tried, decisions, ns, hangs, faults, unended;
-    if (!log->launch ||
-        sscanf(rest, "%llu %llu %llu %llu %llu %llu", &tried, &decisions, &ns, &hangs, &faults, &unended) != 6)
+    static const char *const names[] = {"schedules", "decisions", NULL, "hangs", "stalls", "faults", "unended", "died"};
+    unsigned long long numbers[8];
+    char why[32];
+    if (sscanf(rest, "%31s %llu %llu %llu %llu %llu %llu %llu %llu", why, &numbers[0], &numbers[1], &numbers[2],
+               &numbers[3], &numbers[4], &numbers[5], &numbers[6], &numbers[7]) != 9)
         return;
-    json_t *numbers = json_pack("{s:I, s:I, s:f, s:I, s:I, s:I}", "schedules", (json_int_t)tried, "decisions",
-                                (json_int_t)decisions, "seconds", (double)ns / 1e9, "hangs", (json_int_t)hangs,
-                                "faults", (json_int_t)faults, "unended", (json_int_t)unended);
-    json_object_update(log->launch, numbers);
-    json_decref(numbers);
-    say_launch(log, log->launch);
-    log->launch = log->finding = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i])
+            json_object_set_new(log->launch, names[i], json_integer((json_int_t)numbers[i]));
+    json_object_set_new(log->launch, "seconds", json_real((double)numbers[2] / 1e9));
+    json_object_set_new(log->launch, "ended_by", json_string(why));
+    say_launch(log);
 }
 
+/* Of the launch that was explored last. */
 static void stands(struct wsdbg_explore_log *log, const char *rest)
 {
-    if (strncmp(rest, "deadlock", 8) == 0 || strncmp(rest, "stalled", 7) == 0)
-        log->stands_ns = wsdbg_monotonic_ns();
+    json_t *launch = json_array_get(log->launches, json_array_size(log->launches) - 1);
+    char outcome[32];
+    if (!launch || sscanf(rest, "%31s", outcome) != 1)
+        return;
+    json_object_set_new(launch, "ran", json_string(outcome));
+    log->stands_ns = strcmp(outcome, "deadlock") == 0 || strcmp(outcome, "stalled") == 0 ? wsdbg_monotonic_ns() : 0;
+}
+
+static void skip_launch(struct wsdbg_explore_log *log, const char *rest)
+{
+    unsigned long long launch;
+    int end = 0;
+    if (sscanf(rest, "%llu %n", &launch, &end) != 1 || !end)
+        return;
+    json_array_append_new(log->skipped, json_pack("{s:I, s:s}", "launch", (json_int_t)launch, "kernel", rest + end));
+    wsdbg_progress_end(&log->shown);
+    wsdbg_explore_say(log->listener,
+                      "launch %llu (%s) is not explored: it runs beside one that waits, perhaps for this one", launch,
+                      rest + end);
+}
+
+static void take_finding_line(json_t *finding, const char *word, const char *rest)
+{
+    if (strcmp(word, "wait") == 0)
+        add_wait(finding, rest);
+    else if (strcmp(word, "fault") == 0)
+        json_object_set_new(finding, "fault", json_string(rest));
+    else if (strcmp(word, "turns") == 0)
+        add_turns(finding, rest);
+    else if (strcmp(word, "switch") == 0)
+        add_switch(finding, rest);
+}
+
+static void take_launch_line(struct wsdbg_explore_log *log, const char *word, const char *rest)
+{
+    if (strcmp(word, "found") == 0)
+        add_finding(log, rest);
+    else if (strcmp(word, "again") == 0)
+        find_again(log, rest);
+    else if (strcmp(word, "report") == 0)
+        add_report(log, rest);
+    else if (strcmp(word, "end") == 0)
+        end_launch(log, rest);
+    else if (log->finding)
+        take_finding_line(log->finding, word, rest);
 }
 
 static void take_line(struct wsdbg_explore_log *log, char *line)
@@ -295,24 +297,16 @@ static void take_line(struct wsdbg_explore_log *log, char *line)
         *rest++ = '\0';
     if (strcmp(line, "launch") == 0)
         begin_launch(log, rest);
-    else if (strcmp(line, "found") == 0)
-        add_finding(log, rest);
-    else if (strcmp(line, "again") == 0 && log->launch)
-        find_again(log, rest);
-    else if (strcmp(line, "end") == 0)
-        end_launch(log, rest);
+    else if (strcmp(line, "usual") == 0 || strcmp(line, "tried") == 0 || strcmp(line, "reduces") == 0)
+        note_progress(log, line, rest);
+    else if (strcmp(line, "skipped") == 0)
+        skip_launch(log, rest);
     else if (strcmp(line, "stands") == 0)
         stands(log, rest);
-    else if (strcmp(line, "report") == 0 && log->launch)
-        add_report(json_object_get(log->launch, "reports"), rest);
-    else if (strcmp(line, "wait") == 0 && log->finding)
-        add_wait(json_object_get(log->finding, "waits"), rest);
-    else if (strcmp(line, "fault") == 0 && log->finding)
-        json_object_set_new(log->finding, "fault", json_string(rest));
-    else if (strcmp(line, "turns") == 0 && log->finding)
-        add_turns(log->finding, rest);
-    else if (strcmp(line, "switch") == 0 && log->finding)
-        json_array_append_new(json_object_get(log->finding, "switches"), json_string(rest));
+    else if (strcmp(line, "goes") == 0)
+        log->stands_ns = 0;
+    else if (log->launch)
+        take_launch_line(log, line, rest);
 }
 
 void wsdbg_explore_log_follow(struct wsdbg_explore_log *log, struct wsdbg_listener *listener)
@@ -334,11 +328,17 @@ void wsdbg_explore_log_follow(struct wsdbg_explore_log *log, struct wsdbg_listen
     }
 }
 
-struct wsdbg_error *wsdbg_explore_log_print(const struct wsdbg_explore_log *log, int status)
+void wsdbg_explore_log_finish(struct wsdbg_explore_log *log)
 {
-    json_t *root = json_pack("{s:i, s:b, s:O}", "status", status, "hang", (int)log->hangs, "launches", log->launches);
-    const int failed = !root || json_dumpf(root, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(root);
-    return failed ? wsdbg_error_create(WSDBG_ERROR_OTHER, "cannot write what was found as JSON") : NULL;
+    const struct timespec pause = {.tv_nsec = 10000000};
+    const uint64_t begin_ns = wsdbg_monotonic_ns();
+    wsdbg_explore_log_follow(log, NULL);
+    while (log->launch && wsdbg_monotonic_ns() - begin_ns < LAST_WORDS_NS) {
+        nanosleep(&pause, NULL);
+        wsdbg_explore_log_follow(log, NULL);
+    }
+    if (log->launch) {
+        json_object_set_new(log->launch, "schedules", json_integer((json_int_t)log->progress.tried));
+        say_launch(log);
+    }
 }

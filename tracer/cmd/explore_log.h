@@ -1,7 +1,8 @@
-/* explore_log.h - what the simulator found under many schedules: read from its log, said, kept for JSON. */
+/* explore_log.h - what the simulator found under many schedules: read from its log as it comes, said, kept for JSON. */
 #ifndef WSDBG_CMD_EXPLORE_LOG_H
 #define WSDBG_CMD_EXPLORE_LOG_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -11,16 +12,19 @@ struct wsdbg_explore_log;
 
 /* Creates the file, which the simulator appends to. */
 struct wsdbg_error *wsdbg_explore_log_create(const char *path, struct wsdbg_explore_log **out);
-/* Reads what is new and says it: to the listener, or on stderr. */
+/* Reads what is new and says it: to the listener, or on stderr; there, if it is a terminal, also how far it is. */
 void wsdbg_explore_log_follow(struct wsdbg_explore_log *log, struct wsdbg_listener *listener);
-/* When the launch that hangs was seen to stand (CLOCK_MONOTONIC); 0 = it does not, or not yet. */
+/* The program is over: the same, and waits a moment for what is still to come of a search that was ended early. */
+void wsdbg_explore_log_finish(struct wsdbg_explore_log *log);
+/* Since when the launch that was found to hang has stood (CLOCK_MONOTONIC); 0 = it does not, or not yet. */
 uint64_t wsdbg_explore_log_stands_ns(const struct wsdbg_explore_log *log);
-/* Some schedule hangs. */
+/* Some schedule hangs, proven. */
 bool wsdbg_explore_log_hangs(const struct wsdbg_explore_log *log);
-/* Some launch was explored. */
+/* Some launch was explored, or said why not. */
 bool wsdbg_explore_log_any(const struct wsdbg_explore_log *log);
-/* One object, on stdout. */
-struct wsdbg_error *wsdbg_explore_log_print(const struct wsdbg_explore_log *log, int status);
+/* The launches, and those that were passed over, as docs/explore.schema.json has them; the log's own. */
+json_t *wsdbg_explore_log_launches(const struct wsdbg_explore_log *log);
+json_t *wsdbg_explore_log_skipped(const struct wsdbg_explore_log *log);
 void wsdbg_explore_log_destroy(struct wsdbg_explore_log *log);
 
 #endif

@@ -22,6 +22,12 @@ struct wsdbg_follower {
     bool (*look)(struct wsdbg_follower *follower, struct wsdbg_listener *listener);
 };
 
+/* What came of it, for who wants more than the status. */
+struct wsdbg_run_result {
+    char cause[32]; /* code of the verdict, "" = none */
+    char *database; /* the session's; the caller frees; NULL = there is none */
+};
+
 struct wsdbg_run_options {
     char **program;       /* NULL-terminated */
     const char *output;   /* NULL = wsdbg-PROGRAM-PID.db in the current directory */
@@ -30,6 +36,7 @@ struct wsdbg_run_options {
     const char *record_path;
     const char *explore;             /* told to the simulator, NULL = nothing is */
     struct wsdbg_follower *follower; /* NULL = none */
+    struct wsdbg_run_result *result; /* filled when the program was executed; NULL = nobody wants it */
     const char *looks_folder;        /* where looks at the GPU are kept, NULL = nowhere */
     enum wsdbg_run_device device;
     enum wsdbg_run_evidence evidence;

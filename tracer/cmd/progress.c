@@ -2,11 +2,27 @@
 #include "cmd/progress.h"
 
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cmd/console.h"
 
 enum { INTERVAL_NS = 100000000 };
+
+/* No more of the text than the terminal is wide: the rest could not be taken away again. */
+static void put(struct wsdbg_progress_line *line, const char *text)
+{
+    struct winsize size;
+    const bool has_width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    dprintf(STDERR_FILENO, "\r\033[K%.*s", has_width ? size.ws_col - 1 : 79, text);
+    line->shown_ns = wsdbg_monotonic_ns();
+}
+
+void wsdbg_progress_show(struct wsdbg_progress_line *line, const char *text)
+{
+    if (line->terminal)
+        put(line, text);
+}
 
 static void show(struct wsdbg_progress *progress, uint64_t done, uint64_t total)
 {
@@ -18,12 +34,13 @@ static void show(struct wsdbg_progress *progress, uint64_t done, uint64_t total)
         line->begun_ns = now_ns;
     const bool early = now_ns - line->begun_ns < line->patience_ns;
     if (!early && (line->shown_ns == 0 || now_ns - line->shown_ns >= INTERVAL_NS)) {
-        line->shown_ns = now_ns;
+        char text[256];
         if (total != WSDBG_TOTAL_UNKNOWN)
-            dprintf(STDERR_FILENO, "\r\033[K%s: %u %%", line->doing, (unsigned)(100.0 * (double)done / (double)total));
+            snprintf(text, sizeof text, "%s: %u %%", line->doing, (unsigned)(100.0 * (double)done / (double)total));
         else
-            dprintf(STDERR_FILENO, "\r\033[K%s: %.1f s, %.1f MB", line->doing, (double)(now_ns - line->begun_ns) / 1e9,
-                    (double)done / 1e6);
+            snprintf(text, sizeof text, "%s: %.1f s, %.1f MB", line->doing, (double)(now_ns - line->begun_ns) / 1e9,
+                     (double)done / 1e6);
+        put(line, text);
     }
     if (done >= total)
         wsdbg_progress_end(line);

@@ -17,6 +17,8 @@ struct wsdbg_progress_line {
 
 /* `doing` stays the caller's.  The line may show one work after another: all done ends each. */
 void wsdbg_progress_begin(struct wsdbg_progress_line *line, const char *doing, uint64_t patience_ns);
+/* A text that is the caller's, of work that does not count what is done: shown where stderr is a terminal. */
+void wsdbg_progress_show(struct wsdbg_progress_line *line, const char *text);
 /* Takes the line off the terminal again, where the work ended before all was done. */
 void wsdbg_progress_end(struct wsdbg_progress_line *line);
 

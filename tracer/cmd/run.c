@@ -378,6 +378,15 @@ static void close_tui(struct run *run, const struct wsdbg_watch *watch, int stat
     run->tui = NULL;
 }
 
+static void tell_result(const struct run *run, const struct wsdbg_watch *watch)
+{
+    struct wsdbg_run_result *result = run->options->result;
+    if (!result)
+        return;
+    memcpy(result->cause, watch->cause, sizeof result->cause);
+    result->database = strdup(run->output);
+}
+
 static struct wsdbg_error *watch_program(struct run *run, int *status)
 {
     char outcome[64];
@@ -396,6 +405,7 @@ static struct wsdbg_error *watch_program(struct run *run, int *status)
     say_what_was_seen(run, watch);
     end_session(run, *status, outcome);
     close_tui(run, watch, *status, outcome);
+    tell_result(run, watch);
     return wsdbg_session_print(run->session);
 }
 

@@ -42,6 +42,10 @@
 #define WSDBG_ENV_EXPLORE "WSDBG_EXPLORE"           /* for the simulator: try many schedules; see sim/libcuda/explore.h */
 #define WSDBG_ENV_MARKERS "WSDBG_MARKERS"           /* "1": put markers behind the work of contexts */
 
+/* Most that WSDBG_EXPLORE may ask for. */
+#define WSDBG_EXPLORE_JOBS_MAX 256
+#define WSDBG_EXPLORE_DEPTH_MAX 1000
+
 #define WSDBG_NAME_BYTES 256
 #define WSDBG_TEXT_BYTES 256
 
