@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-enum { SWIZZLE_CHUNK = 16, SWIZZLE_ROW_SHIFT = 3, SHARED_BYTES_MOST = 1 << 18 };
+enum { SWIZZLE_CHUNK = 16, SWIZZLE_ROW_SHIFT = 3, SHARED_BYTES_MOST = 1 << 18, IM2COL_RANK_LEAST = 3 };
+#define SIZE_MOST (UINT64_C(1) << 32)
 /* CUtensorMapSwizzle */
 enum { SWIZZLE_NONE, SWIZZLE_32, SWIZZLE_64, SWIZZLE_128, SWIZZLE_COUNT };
 
@@ -20,12 +21,12 @@ struct hopper_box hopper_box_of_bytes(uint64_t address, uint32_t byte_count)
                                .pitch_bytes = byte_count};
 }
 
-static const char *why_unusable(const struct wsdbg_tensor_map *map, uint32_t dimensions)
+static const char *why_unusable(const struct wsdbg_tensor_map *map, uint32_t dimensions, bool is_im2col)
 {
     if (map->magic != WSDBG_TENSOR_MAGIC)
-        return "no tensor map (cuTensorMapEncodeTiled did not write it)";
-    if (map->is_im2col)
-        return "an im2col tensor map, which the simulator does not copy with";
+        return "no tensor map (neither cuTensorMapEncodeTiled nor cuTensorMapEncodeIm2col wrote it)";
+    if (!map->is_im2col != !is_im2col)
+        return is_im2col ? "a tensor map of tiles, not of im2col" : "an im2col tensor map, not one of tiles";
     if (map->interleave)
         return "a tensor map of an interleaved layout, which the simulator does not copy with";
     if (map->rank != dimensions || map->rank == 0 || map->rank > WSDBG_TENSOR_DIMENSIONS)
@@ -51,34 +52,72 @@ static bool fits(const struct hopper_box *box, uint32_t pitch_least)
     return true;
 }
 
+static const uint32_t swizzle_masks[SWIZZLE_COUNT] = {0, 0x10, 0x30, 0x70};
+static const uint32_t swizzle_spans[SWIZZLE_COUNT] = {0, 32, 64, 128};
+
+/* What both kinds of map have. */
+static struct hopper_box begin(const struct wsdbg_tensor_map *map, const int32_t *at)
+{
+    struct hopper_box box = {.address = map->address,
+                             .rank = map->rank,
+                             .element_bytes = map->element_bytes,
+                             .swizzle_mask = swizzle_masks[map->swizzle],
+                             .fills_with_nan = map->out_of_bounds_fill != 0,
+                             .data_type = map->data_type};
+    for (uint32_t i = 0; i < map->rank; i++) {
+        box.sizes[i] = map->sizes_and_strides[i];
+        box.strides[i] = i ? map->strides_bytes[i - 1] : map->element_bytes;
+        box.at[i] = at[i];
+        /* Dimension 0 has no step without interleaving. */
+        box.steps[i] = i && map->element_strides[i] ? map->element_strides[i] : 1;
+        box.counts[i] = 1;
+    }
+    return box;
+}
+
+static const char *end(const struct wsdbg_tensor_map *map, struct hopper_box *box)
+{
+    const uint32_t span = swizzle_spans[map->swizzle];
+    if (!fits(box, span))
+        return "a tensor map whose box does not fit into shared memory";
+    box->row_bytes = box->counts[0] * box->element_bytes;
+    /* A swizzle wider than the row leaves room up to its width. */
+    box->pitch_bytes = box->row_bytes < span ? span : box->row_bytes;
+    return NULL;
+}
+
 const char *hopper_box_of_map(const struct wsdbg_tensor_map *map, uint32_t dimensions, const int32_t *at,
                               struct hopper_box *out)
 {
-    static const uint32_t masks[SWIZZLE_COUNT] = {0, 0x10, 0x30, 0x70}, spans[SWIZZLE_COUNT] = {0, 32, 64, 128};
-    const char *const reason = why_unusable(map, dimensions);
+    const char *const reason = why_unusable(map, dimensions, false);
     if (reason)
         return reason;
-    *out = (struct hopper_box){.address = map->address,
-                               .rank = map->rank,
-                               .element_bytes = map->element_bytes,
-                               .swizzle_mask = masks[map->swizzle],
-                               .fills_with_nan = map->out_of_bounds_fill != 0,
-                               .data_type = map->data_type};
-    for (uint32_t i = 0; i < map->rank; i++) {
-        /* Dimension 0 has no step without interleaving. */
-        const uint32_t step = i && map->element_strides[i] ? map->element_strides[i] : 1;
-        out->sizes[i] = map->sizes_and_strides[i];
-        out->strides[i] = i ? map->strides_bytes[i - 1] : map->element_bytes;
-        out->at[i] = at[i];
-        out->steps[i] = step;
-        out->counts[i] = (map->box[i] + step - 1) / step;
+    *out = begin(map, at);
+    for (uint32_t i = 0; i < map->rank; i++)
+        out->counts[i] = (map->box[i] + out->steps[i] - 1) / out->steps[i];
+    return end(map, out);
+}
+
+const char *hopper_box_of_pixels(const struct wsdbg_tensor_map *map, uint32_t dimensions, const int32_t *at,
+                                 const uint16_t *offsets, struct hopper_box *out)
+{
+    const char *const reason = why_unusable(map, dimensions, true);
+    if (reason)
+        return reason;
+    if (dimensions < IM2COL_RANK_LEAST)
+        return "an im2col tensor map of fewer than 3 dimensions";
+    *out = begin(map, at);
+    out->is_im2col = true;
+    out->counts[0] = map->channels_per_pixel;
+    out->counts[1] = map->pixels_per_column;
+    for (uint32_t i = 1; i + 1 < dimensions; i++) {
+        out->begins[i] = map->lower_corner[i - 1];
+        out->ends[i] = (int64_t)(out->sizes[i] < SIZE_MOST ? out->sizes[i] : SIZE_MOST) + map->upper_corner[i - 1];
+        out->offsets[i] = offsets ? offsets[i - 1] : 0;
+        if (out->begins[i] >= out->ends[i])
+            return "an im2col tensor map whose bounding box is empty";
     }
-    if (!fits(out, map->swizzle ? spans[map->swizzle] : 0))
-        return "a tensor map whose box does not fit into shared memory";
-    out->row_bytes = out->counts[0] * out->element_bytes;
-    /* A swizzle wider than the row leaves room up to its width. */
-    out->pitch_bytes = out->row_bytes < spans[map->swizzle] ? spans[map->swizzle] : out->row_bytes;
-    return NULL;
+    return end(map, out);
 }
 
 uint32_t hopper_box_rows(const struct hopper_box *box)
@@ -143,14 +182,46 @@ static bool walk_row(const struct walk *walk, bool row_is_inside, uint64_t row_a
            visit_chunks(walk, (struct hopper_run){false, 0, offset + left + inside, right});
 }
 
+/* How often a pixel can be stepped from `from` on before the bounding box's edge. */
+static int64_t steps_left(const struct hopper_box *box, uint32_t dimension, int64_t from)
+{
+    const int64_t left = box->ends[dimension] - from;
+    return left > 0 ? (left + box->steps[dimension] - 1) / box->steps[dimension] : 1;
+}
+
+/* The place in one dimension, `*steps` steps behind where the copy begins; *steps: those of the next dimension.  Behind
+ * the edge of the bounding box it goes on at its other one. */
+static int64_t place_pixel(const struct hopper_box *box, uint32_t dimension, int64_t *steps)
+{
+    const int64_t first = box->at[dimension], step = box->steps[dimension];
+    const int64_t here = steps_left(box, dimension, first);
+    if (*steps < here) {
+        const int64_t place = first + *steps * step;
+        *steps = 0;
+        return place + box->offsets[dimension];
+    }
+    const int64_t behind = *steps - here, each = steps_left(box, dimension, box->begins[dimension]);
+    *steps = 1 + behind / each;
+    return box->begins[dimension] + behind % each * step + box->offsets[dimension];
+}
+
+/* The row's place in one dimension; *row: what is left of its number for the next ones. */
+static int64_t place_in(const struct hopper_box *box, uint32_t dimension, int64_t *row)
+{
+    const int64_t number = *row;
+    if (box->is_im2col)
+        return dimension + 1 < box->rank ? place_pixel(box, dimension, row) : box->at[dimension] + number;
+    *row = number / box->counts[dimension];
+    return box->at[dimension] + number % box->counts[dimension] * box->steps[dimension];
+}
+
 /* Where the row lies in the tensor; false: outside. */
-static bool place_row(const struct hopper_box *box, uint32_t row, uint64_t *address)
+static bool place_row(const struct hopper_box *box, int64_t row, uint64_t *address)
 {
     bool is_inside = true;
     *address = box->address;
     for (uint32_t i = 1; i < box->rank; i++) {
-        const int64_t index = box->at[i] + (int64_t)(row % box->counts[i]) * box->steps[i];
-        row /= box->counts[i];
+        const int64_t index = place_in(box, i, &row);
         is_inside = is_inside && index >= 0 && (uint64_t)index < box->sizes[i];
         *address += (uint64_t)index * box->strides[i];
     }

@@ -15,10 +15,15 @@ struct hopper_box {
     uint64_t sizes[WSDBG_TENSOR_DIMENSIONS];   /* of the tensor, in elements */
     uint64_t strides[WSDBG_TENSOR_DIMENSIONS]; /* of the tensor, in bytes */
     int32_t at[WSDBG_TENSOR_DIMENSIONS];       /* the box's first element */
-    uint32_t counts[WSDBG_TENSOR_DIMENSIONS];  /* elements that the box has in shared memory */
-    uint32_t steps[WSDBG_TENSOR_DIMENSIONS];   /* between them, in elements of the tensor */
-    uint32_t row_bytes, pitch_bytes;           /* in shared memory, of dimension 0 */
-    uint32_t swizzle_mask;                     /* of address bits 4-6 that are XORed with bits 7-9 */
+    uint32_t counts[WSDBG_TENSOR_DIMENSIONS]; /* elements that the box has in shared memory; im2col: channels, pixels */
+    uint32_t steps[WSDBG_TENSOR_DIMENSIONS];  /* between them, in elements of the tensor */
+    bool is_im2col;
+    /* Of im2col, for each dimension between channels and images: where pixels begin and end, and what is added to each.
+     */
+    int64_t begins[WSDBG_TENSOR_DIMENSIONS], ends[WSDBG_TENSOR_DIMENSIONS];
+    uint16_t offsets[WSDBG_TENSOR_DIMENSIONS];
+    uint32_t row_bytes, pitch_bytes; /* in shared memory, of dimension 0 */
+    uint32_t swizzle_mask;           /* of address bits 4-6 that are XORed with bits 7-9 */
     bool fills_with_nan;
     uint32_t data_type; /* CUtensorMapDataType; of bytes in a row: UINT8 */
 };
@@ -28,6 +33,10 @@ struct hopper_box hopper_box_of_bytes(uint64_t address, uint32_t byte_count);
 /* NULL, or why these 128 bytes are no map for such a copy. */
 const char *hopper_box_of_map(const struct wsdbg_tensor_map *map, uint32_t dimensions, const int32_t *at,
                               struct hopper_box *out);
+/* The same for a copy with .im2col: a column of pixels, row after row of the bounding box, image after image (PTX ISA,
+ * "Tensor Access Modes").  `offsets`: dimensions - 2 of them, that of dimension 1 first; NULL = zeros. */
+const char *hopper_box_of_pixels(const struct wsdbg_tensor_map *map, uint32_t dimensions, const int32_t *at,
+                                 const uint16_t *offsets, struct hopper_box *out);
 uint32_t hopper_box_rows(const struct hopper_box *box);
 /* Bytes that are copied or filled; what mbarriers count. */
 uint32_t hopper_box_bytes(const struct hopper_box *box);

@@ -55,6 +55,27 @@ static bool read_global(const struct hopper_step *step, unsigned number, unsigne
     return false;
 }
 
+/* The operand of im2col offsets; NONE = the copy has none. */
+static unsigned offsets_number(const struct hopper_step *step)
+{
+    const bool is_load =
+        step->instruction->operation == WSDBG_PTX_OP_tensor_copy && step->instruction->space != WSDBG_PTX_GLOBAL;
+    return is_load && has_flag(step, WSDBG_PTX_IM2COL) ? 3 : WSDBG_PTX_NONE;
+}
+
+static const char *find_box(const struct hopper_step *step, const struct wsdbg_tensor_map *map, const int32_t *at,
+                            unsigned lane, struct hopper_box *box)
+{
+    const uint32_t dimensions = step->instruction->dimensions;
+    const unsigned number = offsets_number(step);
+    uint16_t offsets[WSDBG_TENSOR_DIMENSIONS] = {0};
+    if (!has_flag(step, WSDBG_PTX_IM2COL))
+        return hopper_box_of_map(map, dimensions, at, box);
+    for (uint32_t i = 0; number != WSDBG_PTX_NONE && i + 2 < dimensions; i++)
+        offsets[i] = (uint16_t)hopper_element(step, number, i, lane);
+    return hopper_box_of_pixels(map, dimensions, at, offsets, box);
+}
+
 static bool read_tensor(const struct hopper_step *step, unsigned number, unsigned lane, struct hopper_box *box)
 {
     const uint32_t dimensions = step->instruction->dimensions;
@@ -67,8 +88,7 @@ static bool read_tensor(const struct hopper_step *step, unsigned number, unsigne
     memcpy(&map, memory, sizeof map);
     for (uint32_t i = 0; i < dimensions && i < WSDBG_TENSOR_DIMENSIONS; i++)
         at[i] = (int32_t)hopper_element(step, number, i + 1, lane);
-    const char *const reason = has_flag(step, WSDBG_PTX_IM2COL) ? "used for im2col, which the simulator does not copy"
-                                                                : hopper_box_of_map(&map, dimensions, at, box);
+    const char *const reason = find_box(step, &map, at, lane, box);
     if (!reason)
         return true;
     hopper_fault(step, lane, HOPPER_ILLEGAL_INSTRUCTION, "tensor copy: 0x%llx is %s", (unsigned long long)address,
@@ -97,7 +117,7 @@ static bool start_loads(const struct hopper_step *step, struct hopper_transfer t
     return true;
 }
 
-/* Operands: to, what, {size,} mbarrier, {mask,} {hint}. */
+/* Operands: to, what, {size,} mbarrier, {offsets,} {mask,} {hint}. */
 static bool load_lane(const struct hopper_step *step, unsigned lane, bool is_tensor)
 {
     const enum wsdbg_ptx_space space = (enum wsdbg_ptx_space)step->instruction->space;
@@ -112,8 +132,9 @@ static bool load_lane(const struct hopper_step *step, unsigned lane, bool is_ten
         !locate(step, barrier_number, space, MBARRIER_BYTES, MBARRIER_BYTES, lane, &transfer.barrier_cta,
                 &transfer.barrier_offset))
         return false;
+    const unsigned mask_number = barrier_number + (is_tensor && offsets_number(step) != WSDBG_PTX_NONE ? 2 : 1);
     if (has_flag(step, WSDBG_PTX_MULTICAST))
-        return start_loads(step, transfer, hopper_source(step, barrier_number + 1, lane) & 0xffff, lane);
+        return start_loads(step, transfer, hopper_source(step, mask_number, lane) & 0xffff, lane);
     return hopper_transfer_load(&transfer);
 }
 

@@ -257,7 +257,10 @@ static uint32_t copy_bytes(const struct hopper_step *step, unsigned lane)
     if (!memory)
         return 0;
     memcpy(&map, memory, sizeof map);
-    return hopper_box_of_map(&map, instruction->dimensions, at, &box) ? 0 : hopper_box_bytes(&box);
+    const char *const reason = instruction->flags & WSDBG_PTX_IM2COL
+                                   ? hopper_box_of_pixels(&map, instruction->dimensions, at, NULL, &box)
+                                   : hopper_box_of_map(&map, instruction->dimensions, at, &box);
+    return reason ? 0 : hopper_box_bytes(&box);
 }
 
 static void tell_load(struct hopper_step *step, unsigned lane)
@@ -269,8 +272,9 @@ static void tell_load(struct hopper_step *step, unsigned lane)
     if (!use.cta || !hopper_probe_find(use.cta, use.offset, 0, &stage))
         return;
     uint32_t ranks = use.cta == step->warp->cta ? 0 : 1u << use.cta->rank;
+    const unsigned mask_number = number + (instruction->flags & WSDBG_PTX_IM2COL ? 2 : 1); /* behind the offsets */
     if (instruction->flags & WSDBG_PTX_MULTICAST)
-        ranks = use.operand & 0xffff;
+        ranks = hopper_source(step, mask_number, lane) & 0xffff;
     if (ranks >> RANKS_MOST)
         return; /* an event has no room for them */
     hopper_probe_number_use(step->warp, WSDBG_EVENT_TMA_ISSUE, &stage);

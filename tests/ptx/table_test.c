@@ -258,6 +258,9 @@ static const struct taken copies[] = {
     {"cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
      "[%r1], [%d1, {%r2, %r3, %r4, %r5}], [%r6], {%h1, %h2}",
      "tensor_copy cluster<global 4d im2col #4"},
+    {"cp.async.bulk.tensor.3d.shared::cta.global.im2col.mbarrier::complete_tx::bytes.L2::cache_hint "
+     "[%r1], [%d1, {%r2, %r3, %r4}], [%r6], {4}, %d2",
+     "tensor_copy shared<global 3d hint im2col #5"},
     {"cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%d1, {%r1}], [%r2]", "tensor_copy global<shared 1d #2"},
     {"cp.reduce.async.bulk.tensor.3d.global.shared::cta.add.tile.bulk_group [%d1, {%r1, %r2, "
      "%r3}], [%r4]",
