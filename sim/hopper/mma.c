@@ -1,4 +1,4 @@
-/* mma.c - mma.sync of one warp: 16 rows by 8 columns, all operands in registers.
+/* mma.c - mma.sync of one warp: 16 rows by 8 columns, all operands in registers; short floats.  Others: mma_exact.c.
  *
  * A register has 4 bytes of K of one row (A: registers 1 and 3 are 8 rows down) or one column (B); A's registers 2 and
  * 3 and B's register 1 are the next 16 bytes of K.
@@ -83,6 +83,8 @@ static void write_d(const struct hopper_step *step, bool is_half, float d[WGMMA_
 
 enum hopper_outcome hopper_do_mma(struct hopper_step *step)
 {
+    if (step->instruction->type == WSDBG_PTX_S32 || step->instruction->type == WSDBG_PTX_F64)
+        return hopper_mma_exact(step);
     float a[WGMMA_ROWS][WGMMA_K_MOST], b[WGMMA_K_MOST][WGMMA_N_MOST], d[WGMMA_ROWS][WGMMA_N_MOST];
     const bool is_half = step->instruction->type == WSDBG_PTX_F16;
     if (hopper_gather(step, step->warp->live) == HOPPER_BLOCKED)

@@ -1,4 +1,4 @@
-/* number.h - the short floating-point formats as float and back: f16, bf16, e4m3, e5m2, tf32.
+/* number.h - the short floating-point formats as float and back: f16, bf16, e4m3, e5m2, tf32; sums of integers.
  *
  * Private to hopper/.  To a short format: rounded to the nearest, ties to even; too large becomes infinity.  Exact the
  * other way.
@@ -6,6 +6,7 @@
 #ifndef WSDBG_HOPPER_NUMBER_H
 #define WSDBG_HOPPER_NUMBER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -81,6 +82,14 @@ static inline float hopper_e4m3_to_float(uint8_t bits)
 static inline float hopper_e5m2_to_float(uint8_t bits)
 {
     return hopper_f16_to_float((uint16_t)(bits << 8));
+}
+
+/* An integer accumulator's 32 bits: the sum clamped, or its low bits. */
+static inline uint32_t hopper_whole_sum(int64_t sum, bool is_clamped)
+{
+    if (is_clamped && sum > INT32_MAX)
+        return INT32_MAX;
+    return is_clamped && sum < INT32_MIN ? (uint32_t)INT32_MIN : (uint32_t)sum;
 }
 
 #endif

@@ -83,6 +83,17 @@ static void write_d(const struct issued *issued, float d[WGMMA_ROWS][WGMMA_N_MOS
             }
 }
 
+/* Of integers d is what is added: whole numbers that a float holds exactly. */
+static void add_whole(const struct issued *issued, float d[WGMMA_ROWS][WGMMA_N_MOST])
+{
+    for (uint32_t i = 0; i < issued->operation.n / 2; i++)
+        for (uint32_t lane = 0; lane < HOPPER_LANES; lane++) {
+            const int64_t before = issued->operation.adds ? (int32_t)issued->d[i][lane] : 0;
+            const int64_t sum = before + (int64_t)d[row_of(lane, i / 2 % 2)][column_of(lane, i / 4) + i % 2];
+            issued->d[i][lane] = hopper_whole_sum(sum, issued->operation.is_clamped);
+        }
+}
+
 /* ---- execution ---- */
 
 /* Accumulators as floats, kept from one operation to the next. */
@@ -131,9 +142,17 @@ static bool execute(const struct hopper_warp *warp, const struct issued *issued,
     const uint32_t first_row = warp->index % WARPS_OF_GROUP * WGMMA_ROWS;
     if (!wgmma_load_a(operation, warp->cta, first_row, a) || !wgmma_load_b(operation, warp->cta, b))
         return false;
-    take_accumulators(issued, accumulators);
+    const bool is_whole = operation->d_type == WSDBG_PTX_S32;
+    if (is_whole) {
+        put_back(accumulators);
+        memset(accumulators->d, 0, sizeof accumulators->d);
+    } else {
+        take_accumulators(issued, accumulators);
+    }
     wgmma_multiply(operation->n, operation->k, (const float(*)[WGMMA_K_MOST])a, (const float(*)[WGMMA_N_MOST])b,
                    accumulators->d);
+    if (is_whole)
+        add_whole(issued, accumulators->d);
     return true;
 }
 
@@ -249,6 +268,7 @@ static void take_operands(const struct hopper_step *step, struct issued *out)
         operation->a = wgmma_descriptor(hopper_source(step, OPERAND_A, lane));
     operation->b = wgmma_descriptor(hopper_source(step, OPERAND_B, lane));
     operation->adds = hopper_source(step, OPERAND_SCALE_D, lane) != 0;
+    operation->is_clamped = instruction->flags & WSDBG_PTX_SATFINITE;
     operation->negates_a = is_minus_one(step, OPERAND_SCALE_A);
     operation->negates_b = is_minus_one(step, OPERAND_SCALE_B);
     operation->a_is_mn = !operation->a_in_registers && is_transposed(step, OPERAND_TRANSPOSES);

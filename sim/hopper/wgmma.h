@@ -30,6 +30,7 @@ struct wgmma_operation {
     enum wsdbg_ptx_type d_type, a_type, b_type;
     uint32_t n, k;
     bool a_in_registers, adds, negates_a, negates_b, a_is_mn, b_is_mn;
+    bool is_clamped; /* of integers: .satfinite */
     struct wgmma_descriptor a, b;
     uint32_t a_values[WGMMA_A_REGISTERS][HOPPER_LANES];
 };
@@ -41,6 +42,9 @@ bool wgmma_load_b(const struct wgmma_operation *operation, const struct hopper_c
 /* d += a * b */
 void wgmma_multiply(uint32_t n, uint32_t k, const float a[WGMMA_ROWS][WGMMA_K_MOST],
                     const float b[WGMMA_K_MOST][WGMMA_N_MOST], float d[WGMMA_ROWS][WGMMA_N_MOST]);
+
+/* mma.sync of integers, bits and doubles. */
+enum hopper_outcome hopper_mma_exact(struct hopper_step *step);
 
 void hopper_wgmma_free(struct hopper_warp *warp);
 

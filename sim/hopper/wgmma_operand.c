@@ -68,6 +68,11 @@ static uint32_t element_bytes(enum wsdbg_ptx_type type)
         }                                                                 \
     } while (0)
 
+static float signed_float(uint8_t byte)
+{
+    return (int8_t)byte;
+}
+
 void wgmma_convert_chunk(enum wsdbg_ptx_type type, const unsigned char *bytes, float values[WGMMA_CHUNK_ELEMENTS])
 {
     uint16_t half;
@@ -85,6 +90,12 @@ void wgmma_convert_chunk(enum wsdbg_ptx_type type, const unsigned char *bytes, f
         break;
     case WSDBG_PTX_E5M2:
         CONVERT(byte, hopper_e5m2_to_float);
+        break;
+    case WSDBG_PTX_U8:
+        CONVERT(byte, (float));
+        break;
+    case WSDBG_PTX_S8:
+        CONVERT(byte, signed_float);
         break;
     default:
         CONVERT(word, hopper_tf32_to_float);

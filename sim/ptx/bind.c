@@ -256,7 +256,7 @@ static struct wsdbg_error *bind_pack(const struct binding *binding, const struct
                          written, written->count, out);
 }
 
-/* Registers of each thread that hold its part of a matrix: fragments are packed in 32 bits. */
+/* Registers of each thread that hold its part of a matrix: packed in 32 bits, but for f64. */
 static struct wsdbg_error *bind_fragment(const struct binding *binding, const struct ptx_slot *slot,
                                          const struct ptx_written *written, struct wsdbg_ptx_operand *out)
 {
@@ -269,8 +269,9 @@ static struct wsdbg_error *bind_fragment(const struct binding *binding, const st
     const unsigned elements = is_sum               ? instruction->m * instruction->n
                               : slot->width == 'a' ? instruction->m * instruction->k
                                                    : instruction->k * instruction->n;
-    return bind_elements(binding, slot, type == WSDBG_PTX_F32 ? type : WSDBG_PTX_B32, written,
-                         elements * wsdbg_ptx_type_bytes(type) / threads / 4, out);
+    const enum wsdbg_ptx_type held = is_float(type) ? type : WSDBG_PTX_B32;
+    return bind_elements(binding, slot, held, written,
+                         elements * wsdbg_ptx_type_bits(type) / threads / wsdbg_ptx_type_bits(held), out);
 }
 
 static struct wsdbg_error *bind_label(const struct binding *binding, const struct ptx_written *written,

@@ -93,6 +93,12 @@ static struct wsdbg_error *check_constants(const struct ptx_parser *parser, cons
         good = operands[0].value >= 24 && operands[0].value <= 256 && operands[0].value % 8 == 0;
         break;
     case WSDBG_PTX_OP_wgmma_mma_async:
+        if (instruction->operand_count == 4) /* integers, which have no signs; and not every n */
+            return instruction->n % 16 == 0 || instruction->n == 8 || instruction->n == 24
+                       ? NULL
+                       : ptx_error(parser, statement->line,
+                                   "wgmma of 8-bit integers has n 8, 24 or a multiple of 16, not %u",
+                                   (unsigned)instruction->n);
         good = is_sign(operands[4].value) && is_sign(operands[5].value);
         for (unsigned i = 6; i < instruction->operand_count; i++)
             good = good && (operands[i].value == 0 || operands[i].value == 1);

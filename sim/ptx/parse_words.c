@@ -10,15 +10,16 @@ struct word {
 };
 
 static const char *const type_names[WSDBG_PTX_TYPE_COUNT] = {
-    [WSDBG_PTX_PRED] = "pred",     [WSDBG_PTX_B8] = "b8",     [WSDBG_PTX_B16] = "b16",
-    [WSDBG_PTX_B32] = "b32",       [WSDBG_PTX_B64] = "b64",   [WSDBG_PTX_B128] = "b128",
-    [WSDBG_PTX_U8] = "u8",         [WSDBG_PTX_U16] = "u16",   [WSDBG_PTX_U32] = "u32",
-    [WSDBG_PTX_U64] = "u64",       [WSDBG_PTX_S8] = "s8",     [WSDBG_PTX_S16] = "s16",
-    [WSDBG_PTX_S32] = "s32",       [WSDBG_PTX_S64] = "s64",   [WSDBG_PTX_F16] = "f16",
-    [WSDBG_PTX_F16X2] = "f16x2",   [WSDBG_PTX_BF16] = "bf16", [WSDBG_PTX_BF16X2] = "bf16x2",
-    [WSDBG_PTX_TF32] = "tf32",     [WSDBG_PTX_F32] = "f32",   [WSDBG_PTX_F64] = "f64",
-    [WSDBG_PTX_E4M3] = "e4m3",     [WSDBG_PTX_E5M2] = "e5m2", [WSDBG_PTX_E4M3X2] = "e4m3x2",
-    [WSDBG_PTX_E5M2X2] = "e5m2x2",
+    [WSDBG_PTX_PRED] = "pred",     [WSDBG_PTX_B8] = "b8",       [WSDBG_PTX_B16] = "b16",
+    [WSDBG_PTX_B32] = "b32",       [WSDBG_PTX_B64] = "b64",     [WSDBG_PTX_B128] = "b128",
+    [WSDBG_PTX_U8] = "u8",         [WSDBG_PTX_U16] = "u16",     [WSDBG_PTX_U32] = "u32",
+    [WSDBG_PTX_U64] = "u64",       [WSDBG_PTX_S8] = "s8",       [WSDBG_PTX_S16] = "s16",
+    [WSDBG_PTX_S32] = "s32",       [WSDBG_PTX_S64] = "s64",     [WSDBG_PTX_F16] = "f16",
+    [WSDBG_PTX_F16X2] = "f16x2",   [WSDBG_PTX_BF16] = "bf16",   [WSDBG_PTX_BF16X2] = "bf16x2",
+    [WSDBG_PTX_TF32] = "tf32",     [WSDBG_PTX_F32] = "f32",     [WSDBG_PTX_F64] = "f64",
+    [WSDBG_PTX_E4M3] = "e4m3",     [WSDBG_PTX_E5M2] = "e5m2",   [WSDBG_PTX_E4M3X2] = "e4m3x2",
+    [WSDBG_PTX_E5M2X2] = "e5m2x2", [WSDBG_PTX_S16X2] = "s16x2", [WSDBG_PTX_U16X2] = "u16x2",
+    [WSDBG_PTX_S4] = "s4",         [WSDBG_PTX_U4] = "u4",       [WSDBG_PTX_B1] = "b1",
 };
 
 static const struct word words[] = {

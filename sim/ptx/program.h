@@ -41,10 +41,17 @@ enum wsdbg_ptx_type {
     WSDBG_PTX_E5M2,
     WSDBG_PTX_E4M3X2,
     WSDBG_PTX_E5M2X2,
+    WSDBG_PTX_S16X2,
+    WSDBG_PTX_U16X2,
+    WSDBG_PTX_S4, /* of matrices only, like U4 and B1 */
+    WSDBG_PTX_U4,
+    WSDBG_PTX_B1,
     WSDBG_PTX_TYPE_COUNT
 };
-/* Bytes of one value of the type; 0 for PRED and NO_TYPE. */
+/* Bytes of one value of the type; 0 for PRED, NO_TYPE and what is shorter than a byte. */
 unsigned wsdbg_ptx_type_bytes(enum wsdbg_ptx_type type);
+/* Bits of one; 0 for PRED and NO_TYPE. */
+unsigned wsdbg_ptx_type_bits(enum wsdbg_ptx_type type);
 
 enum wsdbg_ptx_space {
     WSDBG_PTX_GENERIC,

@@ -27,6 +27,15 @@ static float value_of(unsigned matrix, unsigned row, unsigned k)
     return (float)((int)((row * 7 + k * 5 + matrix * 3) % 9) - 4) / 2;
 }
 
+/* The same in integers. */
+static float value_in(const char *type, unsigned matrix, unsigned row, unsigned k)
+{
+    const float value = value_of(matrix, row, k);
+    if (strcmp(type, "s8") == 0)
+        return value * 62;
+    return strcmp(type, "u8") == 0 ? value * 62 + 129 : value;
+}
+
 /* ---- formats ---- */
 
 /* The word `index` of "f32.bf16.bf16". */
@@ -55,6 +64,10 @@ static unsigned encode(const char *type, float value, unsigned char out[4])
     if (strcmp(type, "tf32") == 0) {
         memcpy(out, &value, 4);
         return 4;
+    }
+    if (strcmp(type, "s8") == 0 || strcmp(type, "u8") == 0) {
+        out[0] = (unsigned char)(int)value;
+        return 1;
     }
     for (unsigned bits = 0; bits < 256; bits++) {
         const bool is_e4m3 = strcmp(type, "e4m3") == 0;
@@ -105,7 +118,7 @@ static void lay_out(unsigned char *tile, const char *type, unsigned matrix, unsi
     for (unsigned row = 0; row < rows; row++)
         for (unsigned k = 0; k < columns; k++) {
             unsigned char bytes[4];
-            const unsigned size = encode(type, value_of(matrix, row, k), bytes);
+            const unsigned size = encode(type, value_in(type, matrix, row, k), bytes);
             memcpy(tile + offset_of(swizzle, is_mn, size, row, k), bytes, size);
         }
 }
@@ -118,12 +131,17 @@ static void lay_out_registers(unsigned char *to, const char *type, unsigned colu
             unsigned char bytes[4];
             const unsigned size = encode(type, 0, bytes), row = thread / 32 * 16 + thread % 32 / 4 + i % 2 * 8;
             for (unsigned e = 0; e < 4 / size; e++)
-                encode(type, value_of(0, row, thread % 4 * (4 / size) + e + i / 2 * columns / 2),
+                encode(type, value_in(type, 0, row, thread % 4 * (4 / size) + e + i / 2 * columns / 2),
                        to + (thread * 4 + i) * 4 + e * size);
         }
 }
 
 /* ---- the kernel ---- */
+
+static bool is_whole(const struct form *form)
+{
+    return strncmp(form->types, "s32.", 4) == 0;
+}
 
 /* Both tiles are copied to shared memory by a bulk copy; `in` + 65536 / 2 is B. */
 static void write_kernel(const struct form *form, char *text)
@@ -155,8 +173,9 @@ static void write_kernel(const struct form *form, char *text)
                   form->adds ? "%r1" : "0", form->n, form->k, form->types);
     for (unsigned i = 0; i < registers; i++)
         at += sprintf(at, "%s%%d%u", i ? ", " : "", i);
-    at += sprintf(at, "}, %s, %%rd4, %%p2, %d, %d", form->a_in_registers ? "{%r5, %r6, %r7, %r8}" : "%rd3",
-                  form->scale_a, form->scale_b);
+    at += sprintf(at, "}, %s, %%rd4, %%p2", form->a_in_registers ? "{%r5, %r6, %r7, %r8}" : "%rd3");
+    if (!is_whole(form))
+        at += sprintf(at, ", %d, %d", form->scale_a, form->scale_b);
     if (form->k == 16)
         at += form->a_in_registers ? sprintf(at, ", %d", form->b_is_mn)
                                    : sprintf(at, ", %d, %d", form->a_is_mn, form->b_is_mn);
@@ -167,6 +186,24 @@ static void write_kernel(const struct form *form, char *text)
     for (unsigned i = 0; i < registers; i++)
         at += sprintf(at, "st.global.u32 [%%rd1+%u], %%d%u;\n", i * 4, i);
     sprintf(at, "ret;\n}\n");
+}
+
+static void check_whole_results(const struct form *form, const struct machine *machine)
+{
+    char a_type[8], b_type[8];
+    type_of(form->types, 1, a_type);
+    type_of(form->types, 2, b_type);
+    for (unsigned thread = 0; thread < 128; thread++)
+        for (unsigned i = 0; i < form->n / 2; i++) {
+            const unsigned row = thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8;
+            const unsigned column = i / 4 * 8 + thread % 4 * 2 + i % 2;
+            int32_t expected = form->adds ? 0x3f800000 : 0;
+            for (unsigned k = 0; k < form->k; k++)
+                expected += (int)value_in(a_type, 0, row, k) * (int)value_in(b_type, 1, column, k);
+            const int32_t got = (int32_t)machine_word(machine, thread * (form->n / 2) + i);
+            if (got != expected)
+                fail_msg("%s n %u: row %u column %u is %d, not %d", form->types, form->n, row, column, got, expected);
+        }
 }
 
 static void check_results(const struct form *form, const struct machine *machine)
@@ -208,7 +245,10 @@ static void check_form(const struct form *form)
     if (outcome != WSDBG_GPU_IDLE)
         fail_msg("%s: outcome %d: %s", form->types, outcome,
                  wsdbg_gpu_fault(machine.run) ? wsdbg_gpu_fault(machine.run)->text : "");
-    check_results(form, &machine);
+    if (is_whole(form))
+        check_whole_results(form, &machine);
+    else
+        check_results(form, &machine);
     machine_destroy(&machine);
 }
 
@@ -231,6 +271,55 @@ static void wgmma_types(void **state)
     };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         check_form(&forms[i]);
+}
+
+static void wgmma_integers(void **state)
+{
+    (void)state;
+    static const struct form forms[] = {
+        {"s32.s8.s8", 64, 32, 128, .adds = true},
+        {"s32.s8.u8", 24, 32, 128, .adds = false},
+        {"s32.u8.s8", 8, 32, 0, .adds = true},
+        {"s32.u8.u8", 256, 32, 32, .adds = true},
+        {"s32.u8.s8.satfinite", 16, 32, 64, .a_in_registers = true, .adds = true},
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        check_form(&forms[i]);
+}
+
+/* 32 products of -128 and -128 or 127, added to the largest and the smallest number. */
+static void check_overflow(const char *suffix, uint32_t above, uint32_t below)
+{
+    char body[2048];
+    struct machine machine;
+    snprintf(
+        body, sizeof body,
+        ".shared .align 128 .b8 b[512];\nmov.u32 %%r0, %%tid.x;\nmov.u32 %%r1, b;\nmad.lo.u32 %%r2, %%r0, 4, "
+        "%%r1;\nsetp.lt.u32 %%p1, %%r0, 64;\nselp.b32 %%r3, 0x80808080, 0x7f7f7f7f, %%p1;\n"
+        "st.shared.b32 [%%r2], %%r3;\nfence.proxy.async.shared::cta;\nbar.sync 0;\nmov.b32 %%r4, 0x80808080;\n"
+        "mov.b32 %%r10, 0x7fffffff;\nmov.b32 %%r11, %%r10;\nmov.b32 %%r12, %%r10;\nmov.b32 %%r13, %%r10;\n"
+        "mov.b32 %%r14, 0x80000000;\nmov.b32 %%r15, %%r14;\nmov.b32 %%r16, %%r14;\nmov.b32 %%r17, %%r14;\n"
+        "setp.eq.u32 %%p2, %%r0, %%r0;\nshr.u32 %%r5, %%r1, 4;\ncvt.u64.u32 %%rd2, %%r5;\n"
+        "or.b64 %%rd2, %%rd2, 0x80000;\nadd.u64 %%rd3, %%rd2, 16;\nwgmma.fence.sync.aligned;\n"
+        "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8%s {%%r10, %%r11, %%r12, %%r13}, {%%r4, %%r4, %%r4, %%r4}, "
+        "%%rd2, %%p2;\n"
+        "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8%s {%%r14, %%r15, %%r16, %%r17}, {%%r4, %%r4, %%r4, %%r4}, "
+        "%%rd3, %%p2;\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"
+        "mul.wide.u32 %%rd4, %%r0, 8;\nadd.u64 %%rd4, %%rd1, %%rd4;\nst.global.v2.b32 [%%rd4], {%%r13, %%r17};\n",
+        suffix, suffix);
+    assert_int_equal(kernel_run(&machine, body, (struct kernel_launch){.block = 128}, NULL), WSDBG_GPU_IDLE);
+    for (unsigned thread = 0; thread < 128; thread++) {
+        assert_int_equal(machine_word(&machine, 2 * thread), above);
+        assert_int_equal(machine_word(&machine, 2 * thread + 1), below);
+    }
+    machine_destroy(&machine);
+}
+
+static void wgmma_of_integers_wraps_or_is_clamped(void **state)
+{
+    (void)state;
+    check_overflow("", 0x7fffffffu + 32 * 128 * 128, 0x80000000u - 32 * 128 * 127);
+    check_overflow(".satfinite", 0x7fffffff, 0x80000000);
 }
 
 static void wgmma_sizes(void **state)
@@ -462,12 +551,16 @@ static void mma_forms(void **state)
     check_mma("m16n8k4.row.col.f32.tf32.tf32.f32", 4, 2, "tf32", "tf32", false);
     check_mma("m16n8k32.row.col.f32.e4m3.e5m2.f32", 32, 4, "e4m3", "e5m2", false);
     check_mma("m16n8k32.row.col.f32.e5m2.e4m3.f32", 32, 4, "e5m2", "e4m3", false);
+    check_mma("m16n8k16.row.col.f32.e4m3.e4m3.f32", 16, 2, "e4m3", "e4m3", false);
+    check_mma("m16n8k32.row.col.f16.e4m3.e5m2.f16", 32, 4, "e4m3", "e5m2", true);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wgmma_types),
+        cmocka_unit_test(wgmma_integers),
+        cmocka_unit_test(wgmma_of_integers_wraps_or_is_clamped),
         cmocka_unit_test(wgmma_sizes),
         cmocka_unit_test(wgmma_scales),
         cmocka_unit_test(wgmma_layouts),

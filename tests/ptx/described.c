@@ -9,9 +9,10 @@ static const char *const operations[] = {
 #include "ptx/instructions.def"
 #undef PTX
 };
-static const char *const types[] = {"none",   "pred", "b8",  "b16", "b32",  "b64",  "b128",   "u8",    "u16",
-                                    "u32",    "u64",  "s8",  "s16", "s32",  "s64",  "f16",    "f16x2", "bf16",
-                                    "bf16x2", "tf32", "f32", "f64", "e4m3", "e5m2", "e4m3x2", "e5m2x2"};
+static const char *const types[] = {"none",   "pred",   "b8",     "b16",   "b32", "b64", "b128", "u8",
+                                    "u16",    "u32",    "u64",    "s8",    "s16", "s32", "s64",  "f16",
+                                    "f16x2",  "bf16",   "bf16x2", "tf32",  "f32", "f64", "e4m3", "e5m2",
+                                    "e4m3x2", "e5m2x2", "s16x2",  "u16x2", "s4",  "u4",  "b1"};
 static const char *const spaces[] = {"generic", "global", "const", "param", "local", "shared", "cluster"};
 static const char *const compares[] = {"eq", "ne",  "lt",  "le",  "gt",  "ge",  "lo",  "ls",  "hi",
                                        "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};

@@ -296,6 +296,16 @@ static const struct taken matrices[] = {
     {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2,"
      " %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3}",
      "mma f32/tf32/tf32 m16n8k8 aligned #4"},
+    {"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%e1, %e2}, {%e3}, {%e4}, {%e1, %e2}",
+     "mma f64/f64 m8n8k4 aligned #4"},
+    {"mma.sync.aligned.m16n8k64.row.col.satfinite.s32.u4.s4.s32 {%r1, %r2, %r3, %r4}, {%r5, %r6, %r7, %r8}, {%r1, %r2},"
+     " {%r1, %r2, %r3, %r4}",
+     "mma s32/u4/s4 m16n8k64 aligned satfinite #4"},
+    {"mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.xor.popc {%r1, %r2}, {%r3}, {%r4}, {%r1, %r2}",
+     "mma s32/b1/b1 with-xor popc m8n8k128 aligned #4"},
+    {"wgmma.mma_async.sync.aligned.m64n24k32.s32.u8.s8.satfinite {%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8, %r9, "
+     "%r10, %r11}, {%r1, %r2, %r3, %r4}, %d2, %p1",
+     "wgmma_mma_async s32/u8/s8 m64n24k32 aligned satfinite #4"},
     {"setmaxnreg.dec.sync.aligned.u32 40", "setmaxnreg u32 dec aligned #1"},
     {"setmaxnreg.inc.sync.aligned.u32 240", "setmaxnreg u32 inc aligned #1"},
     {"griddepcontrol.wait", "griddepcontrol_wait"},
@@ -510,6 +520,14 @@ static const struct refused neighbours[] = {
     {"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, %d1, %d2, %p1,"
      " 2, 1, 0, 0",
      "constant"},
+    {"wgmma.mma_async.sync.aligned.m64n40k32.s32.s8.s8 {%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8, %r9, %r10, %r11, "
+     "%r12, %r13, %r14, %r15, %r16, %r17, %r18, %r19}, %d1, %d2, %p1",
+     "has n 8, 24 or a multiple of 16, not 40"},
+    {"mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%e0, %e1, %e2, %e3}, {%e0, %e1}, {%e0, %e1, %e2, %e3}, {%e0, "
+     "%e1, %e2, %e3}",
+     "vector of 8"},
+    {"mma.sync.aligned.m16n8k32.row.col.s32.s4.s8.s32 {%r0, %r1, %r2, %r3}, {%r0, %r1}, {%r0}, {%r0, %r1, %r2, %r3}",
+     ".s8"},
     {"ldmatrix.sync.aligned.m8n8.x3.shared.b16 {%r1, %r2, %r3}, [%r1]", ".x3"},
     {"ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r1}, [%r1]", "operand 1"},
     {"ldmatrix.sync.aligned.m8n8.x1.shared.b16 %r1, [%r1]", "operand 1"},
