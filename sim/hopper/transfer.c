@@ -248,3 +248,13 @@ bool hopper_transfer_send(const struct hopper_transfer *transfer)
     struct work *const work = work_create(transfer, 0);
     return (work && start(work, latency_ns(0), source_is_due)) || no_memory(transfer);
 }
+
+bool hopper_transfer_bytes(const struct hopper_transfer *transfer, const void *bytes, uint32_t byte_count)
+{
+    struct work *const work = work_create(transfer, byte_count);
+    if (!work)
+        return no_memory(transfer);
+    memcpy(work->data, bytes, byte_count);
+    work->filled = byte_count;
+    return start(work, latency_ns(byte_count), data_arrives) || no_memory(transfer);
+}

@@ -26,6 +26,8 @@ struct hopper_transfer {
 
 /* Each is given up to the engine at once; false after a fault of the grid (no memory). */
 bool hopper_transfer_load(const struct hopper_transfer *transfer);
+/* `byte_count` bytes that are known already, into shared memory of `to`; the box is not used. */
+bool hopper_transfer_bytes(const struct hopper_transfer *transfer, const void *bytes, uint32_t byte_count);
 /* Out of the issuer's shared memory: into that of `to`, or with `to` NULL into global memory. */
 bool hopper_transfer_send(const struct hopper_transfer *transfer);
 

@@ -82,6 +82,18 @@ static bool is_sign(int64_t value)
     return value == 1 || value == -1;
 }
 
+/* tensormap.replace: a dimension, or a value that is always written out. */
+static bool is_field_value(const struct wsdbg_ptx_instruction *instruction)
+{
+    static const int8_t most[] = {
+        [WSDBG_PTX_V_BOX_DIM] = 4,        [WSDBG_PTX_V_GLOBAL_DIM] = 4,    [WSDBG_PTX_V_GLOBAL_STRIDE] = 3,
+        [WSDBG_PTX_V_ELEMENT_STRIDE] = 4, [WSDBG_PTX_V_ELEMENT_TYPE] = 12, [WSDBG_PTX_V_INTERLEAVE] = 2,
+        [WSDBG_PTX_V_SWIZZLE] = 3,        [WSDBG_PTX_V_FILL] = 1};
+    const struct wsdbg_ptx_operand *const operand = &instruction->operands[1];
+    return instruction->variant == WSDBG_PTX_V_GLOBAL_ADDRESS || instruction->variant == WSDBG_PTX_V_RANK ||
+           (operand->value >= 0 && operand->value <= most[instruction->variant]);
+}
+
 /* What a constant may be beyond its type. */
 static struct wsdbg_error *check_constants(const struct ptx_parser *parser, const struct ptx_statement *statement,
                                            const struct wsdbg_ptx_instruction *instruction)
@@ -107,6 +119,12 @@ static struct wsdbg_error *check_constants(const struct ptx_parser *parser, cons
     case WSDBG_PTX_OP_bulk_wait_group:
     case WSDBG_PTX_OP_cp_async_wait_group:
         good = operands[0].value >= 0 && operands[0].value <= INT32_MAX;
+        break;
+    case WSDBG_PTX_OP_tensormap_replace:
+        good = is_field_value(instruction);
+        break;
+    case WSDBG_PTX_OP_tensormap_cp_fenceproxy:
+        good = operands[2].value == 128;
         break;
     case WSDBG_PTX_OP_cp_async:
         good = operands[2].value == 16 ||

@@ -183,7 +183,8 @@ enum wsdbg_ptx_rounding {
     WSDBG_PTX_RPI
 };
 enum wsdbg_ptx_part { WSDBG_PTX_WHOLE, WSDBG_PTX_LOW, WSDBG_PTX_HIGH, WSDBG_PTX_WIDE }; /* of mul, mad */
-/* The operation of atom, red, redux, bar.red, cp.reduce; and of shfl: idx, up, down, bfly; and of vote. */
+/* The operation of atom, red, redux, bar.red, cp.reduce; and of shfl: idx, up, down, bfly; and of vote; what others
+ * are about. */
 enum wsdbg_ptx_variant {
     WSDBG_PTX_NO_VARIANT,
     WSDBG_PTX_V_ADD,
@@ -218,7 +219,17 @@ enum wsdbg_ptx_variant {
     WSDBG_PTX_V_NUMBER,
     WSDBG_PTX_V_NOT_A_NUMBER,
     WSDBG_PTX_V_NORMAL,
-    WSDBG_PTX_V_SUBNORMAL /* of testp */
+    WSDBG_PTX_V_SUBNORMAL, /* of testp */
+    WSDBG_PTX_V_GLOBAL_ADDRESS,
+    WSDBG_PTX_V_RANK,
+    WSDBG_PTX_V_BOX_DIM,
+    WSDBG_PTX_V_GLOBAL_DIM,
+    WSDBG_PTX_V_GLOBAL_STRIDE,
+    WSDBG_PTX_V_ELEMENT_STRIDE,
+    WSDBG_PTX_V_ELEMENT_TYPE,
+    WSDBG_PTX_V_INTERLEAVE,
+    WSDBG_PTX_V_SWIZZLE,
+    WSDBG_PTX_V_FILL /* of tensormap.replace */
 };
 
 /* Modifiers that are there or not. */

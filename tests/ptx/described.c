@@ -20,9 +20,11 @@ static const char *const combines[] = {"", "with-and", "with-or", "with-xor"};
 static const char *const roundings[] = {"", "rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi"};
 static const char *const parts[] = {"", "lo", "hi", "wide"};
 static const char *const variants[] = {
-    "",    "add", "min",  "max",  "inc",    "dec",      "and",    "or",         "xor",    "exch",     "cas", "popc",
-    "idx", "up",  "down", "bfly", "all",    "any",      "uni",    "ballot",     "left",   "right",    "f4e", "b4e",
-    "rc8", "ecl", "ecr",  "rc16", "finite", "infinite", "number", "notanumber", "normal", "subnormal"};
+    "",     "add",    "min",      "max",    "inc",        "dec",        "and",       "or",      "xor",
+    "exch", "cas",    "popc",     "idx",    "up",         "down",       "bfly",      "all",     "any",
+    "uni",  "ballot", "left",     "right",  "f4e",        "b4e",        "rc8",       "ecl",     "ecr",
+    "rc16", "finite", "infinite", "number", "notanumber", "normal",     "subnormal", "address", "rank",
+    "box",  "size",   "stride",   "step",   "elements",   "interleave", "swizzle",   "fill"};
 static const char *const flags[] = {
     "ftz",       "sat",  "approx",    "cc",    "volatile",   "relaxed",  "acquire", "release", "uniform", "aligned",
     "multicast", "hint", "read",      "trans", "nocomplete", "parity",   "im2col",  "wrap",    "to",      "nc",

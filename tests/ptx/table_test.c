@@ -245,6 +245,11 @@ static const struct taken copies[] = {
     {"cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.min.s32 "
      "[%r1], [%r2], 16, [%r3]",
      "bulk_reduce s32 cluster<shared min #4"},
+    {"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%r1], {%f1, %f2, %f3, %f4}, [%r3]",
+     "st_async f32 cluster x4 #3"},
+    {"st.async.mbarrier::complete_tx::bytes.s64 [%d1], %d2, [%d3]", "st_async s64 #3"},
+    {"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.inc.u32 [%r1], %r2, [%r3]",
+     "red_async u32 cluster inc relaxed #3"},
     {"cp.async.bulk.prefetch.L2.global [%d1], 128", "bulk_prefetch global #2"},
     {"cp.async.bulk.commit_group", "bulk_commit_group"},
     {"cp.async.bulk.wait_group.read 1", "bulk_wait_group read #1"},
@@ -265,6 +270,12 @@ static const struct taken copies[] = {
     {"cp.reduce.async.bulk.tensor.3d.global.shared::cta.add.tile.bulk_group [%d1, {%r1, %r2, "
      "%r3}], [%r4]",
      "tensor_reduce global<shared add 3d #2"},
+    {"tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%r1], 3, %d2",
+     "tensormap_replace b64 shared stride #3"},
+    {"tensormap.replace.tile.rank.b1024.b32 [%d1], %r1", "tensormap_replace b32 rank #2"},
+    {"tensormap.replace.tile.elemtype.global.b1024.b32 [%d1], 12", "tensormap_replace b32 global elements #2"},
+    {"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d1], [%r1], 128",
+     "tensormap_cp_fenceproxy global<shared release aligned #3"},
     {"cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%d1, {0, 0}]", "tensor_prefetch global 2d #1"},
 };
 
@@ -519,6 +530,14 @@ static const struct refused neighbours[] = {
      "vector of 4"},
     {"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, %d1, %d2, %p1,"
      " 2, 1, 0, 0",
+     "constant"},
+    {"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u16 [%r1], %h2, [%r3]", ".u16"},
+    {"st.async.weak.shared::cluster.b32 [%r1], %r2, [%r3]", ".b32"},
+    {"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.min.s64 [%r1], %d2, [%r3]", ".s64"},
+    {"tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r1], 5, %r2", "constant"},
+    {"tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%r1], %r2", "operand 2"},
+    {"tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%r1], 4", "constant"},
+    {"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d1], [%r1], 64",
      "constant"},
     {"wgmma.mma_async.sync.aligned.m64n40k32.s32.s8.s8 {%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8, %r9, %r10, %r11, "
      "%r12, %r13, %r14, %r15, %r16, %r17, %r18, %r19}, %d1, %d2, %p1",
