@@ -50,8 +50,9 @@ struct hopper_ranges { /* in the order of addresses; none overlap */
 };
 
 struct hopper_sm {
-    uint32_t shared_free, registers_free, threads_free, ctas_free;
-    uint64_t slots_taken; /* a bit for each warp slot */
+    uint32_t shared_free, threads_free, ctas_free;
+    uint32_t registers_free[HOPPER_REGISTER_FILES];
+    uint64_t slots_taken; /* a bit for each warp slot; slot s uses register file s % 4 */
     uint32_t group;       /* SMs that a cluster may spread over */
 };
 

@@ -124,6 +124,8 @@ uint64_t wsdbg_gpu_resident_most(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_l
 /* What stands for registers_per_thread 0 in a launch with so many threads a CTA. */
 uint32_t wsdbg_gpu_usual_registers(const struct wsdbg_ptx_program *program, const struct wsdbg_ptx_function *function,
                                    uint64_t threads);
+/* Threads of the largest CTA that a launch with so many registers a thread may have. */
+uint32_t wsdbg_gpu_threads_most(uint32_t registers_per_thread);
 enum wsdbg_grid_state wsdbg_gpu_state(const struct wsdbg_grid_run *run);
 uint64_t wsdbg_gpu_grid_id(const struct wsdbg_grid_run *run);
 const struct wsdbg_gpu_fault *wsdbg_gpu_fault(const struct wsdbg_grid_run *run); /* NULL = none */

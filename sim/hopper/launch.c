@@ -123,6 +123,14 @@ uint32_t wsdbg_gpu_usual_registers(const struct wsdbg_ptx_program *program, cons
     return registers > 255 ? 255 : registers < 16 ? 16 : (uint32_t)registers;
 }
 
+uint32_t wsdbg_gpu_threads_most(uint32_t registers_per_thread)
+{
+    uint32_t warps = HOPPER_CTA_THREADS / HOPPER_LANES;
+    while (warps && hopper_registers_of_cta(registers_per_thread, warps) > HOPPER_SM_REGISTERS)
+        warps--;
+    return warps * HOPPER_LANES;
+}
+
 static void fill_grid(struct wsdbg_gpu *gpu, struct hopper_grid *grid, const struct wsdbg_gpu_launch *launch)
 {
     static const uint32_t one[3] = {1, 1, 1};

@@ -5,8 +5,6 @@
  */
 #include "hopper/execute.h"
 
-enum { REGISTER_FILES = 4 };
-
 /* The table marks .inc and .dec by their variants. */
 static bool is_increase(const struct wsdbg_ptx_instruction *instruction)
 {
@@ -19,7 +17,7 @@ enum hopper_outcome hopper_do_setmaxnreg(struct hopper_step *step)
     if (hopper_gather(step, warp->live) == HOPPER_BLOCKED)
         return HOPPER_BLOCKED;
     const uint32_t wanted = (uint32_t)hopper_source(step, 0, (unsigned)__builtin_ctz(step->lanes));
-    uint32_t *const pool = &warp->cta->register_pool[warp->index % REGISTER_FILES];
+    uint32_t *const pool = &warp->cta->register_pool[warp->index % HOPPER_REGISTER_FILES];
     const bool increase = is_increase(step->instruction);
     if (increase && wanted > warp->registers_held + *pool) {
         step->split->wait = (struct hopper_wait){.kind = HOPPER_WAITS_REGISTERS, .registers = wanted};

@@ -25,62 +25,92 @@ static uint32_t ctas_of_cluster(const struct hopper_grid *grid)
     return cluster[0] * cluster[1] * cluster[2];
 }
 
+/* Registers that the hardware hands out: 8 a thread at a time. */
+static uint32_t registers_of_warp(uint32_t registers_per_thread)
+{
+    return (registers_per_thread + 7) / 8 * 8 * HOPPER_LANES;
+}
+
 uint32_t hopper_registers_of_cta(uint32_t registers_per_thread, uint32_t warps)
 {
-    return (registers_per_thread + 7) / 8 * 8 * HOPPER_LANES * ((warps + 3) / 4 * 4);
+    return registers_of_warp(registers_per_thread) * ((warps + 3) / 4 * 4);
 }
 
 struct hopper_sm hopper_empty_sm(uint32_t group)
 {
-    return (struct hopper_sm){.shared_free = HOPPER_SM_SHARED,
-                              .registers_free = HOPPER_SM_REGISTERS,
-                              .threads_free = HOPPER_SM_THREADS,
-                              .ctas_free = HOPPER_SM_CTAS,
-                              .group = group};
+    struct hopper_sm sm = {.shared_free = HOPPER_SM_SHARED,
+                           .threads_free = HOPPER_SM_THREADS,
+                           .ctas_free = HOPPER_SM_CTAS,
+                           .group = group};
+    for (unsigned file = 0; file < HOPPER_REGISTER_FILES; file++)
+        sm.registers_free[file] = HOPPER_SM_REGISTERS / HOPPER_REGISTER_FILES;
+    return sm;
 }
 
 /* ---- room ---- */
 
 struct room {
-    uint32_t shared, registers, warps;
+    uint32_t shared, warp_registers, warps;
 };
 
 static struct room room_of(const struct hopper_grid *grid)
 {
     const uint32_t warps = warps_of(grid);
     return (struct room){.shared = grid->shared_bytes + HOPPER_SHARED_START,
-                         .registers = hopper_registers_of_cta(grid->launch.registers_per_thread, warps),
+                         .warp_registers = registers_of_warp(grid->launch.registers_per_thread),
                          .warps = warps};
+}
+
+/* A slot of each register file: slot s uses file s % 4. */
+#define SLOTS_OF_A_FILE 0x1111111111111111ull
+
+/* The file with the most registers left that has a slot too, NONE when no file has room for a warp. */
+static uint32_t choose_file(const struct hopper_sm *sm, uint32_t warp_registers)
+{
+    uint32_t best = WSDBG_PTX_NONE;
+    for (uint32_t file = 0; file < HOPPER_REGISTER_FILES; file++)
+        if (sm->registers_free[file] >= warp_registers && ~sm->slots_taken & SLOTS_OF_A_FILE << file &&
+            (best == WSDBG_PTX_NONE || sm->registers_free[file] > sm->registers_free[best]))
+            best = file;
+    return best;
+}
+
+/* Takes room for a CTA and says its warps' slots; false, and the SM is as it was, when there is not enough. */
+static bool take(struct hopper_sm *sm, struct room room, uint64_t *slots)
+{
+    struct hopper_sm after = *sm;
+    if (sm->ctas_free < 1 || sm->shared_free < room.shared || sm->threads_free < room.warps * HOPPER_LANES)
+        return false;
+    for (uint32_t i = 0; i < room.warps; i++) {
+        const uint32_t file = choose_file(&after, room.warp_registers);
+        if (file == WSDBG_PTX_NONE)
+            return false;
+        const uint64_t free_slots = ~after.slots_taken & SLOTS_OF_A_FILE << file;
+        after.slots_taken |= free_slots & -free_slots;
+        after.registers_free[file] -= room.warp_registers;
+    }
+    after.ctas_free--;
+    after.shared_free -= room.shared;
+    after.threads_free -= room.warps * HOPPER_LANES;
+    *slots = after.slots_taken & ~sm->slots_taken;
+    *sm = after;
+    return true;
 }
 
 static bool fits(const struct hopper_sm *sm, struct room room)
 {
-    return sm->ctas_free >= 1 && sm->shared_free >= room.shared && sm->registers_free >= room.registers &&
-           sm->threads_free >= room.warps * HOPPER_LANES &&
-           (uint32_t)__builtin_popcountll(~sm->slots_taken) >= room.warps;
-}
-
-/* The warp slots taken. */
-static uint64_t take(struct hopper_sm *sm, struct room room)
-{
-    sm->ctas_free--;
-    sm->shared_free -= room.shared;
-    sm->registers_free -= room.registers;
-    sm->threads_free -= room.warps * HOPPER_LANES;
-    uint64_t slots = 0;
-    for (uint32_t i = 0; i < room.warps; i++) {
-        const uint64_t lowest = ~sm->slots_taken & (sm->slots_taken + 1);
-        sm->slots_taken |= lowest;
-        slots |= lowest;
-    }
-    return slots;
+    struct hopper_sm copy = *sm;
+    uint64_t slots;
+    return take(&copy, room, &slots);
 }
 
 static void give(struct hopper_sm *sm, struct room room, uint64_t slots)
 {
     sm->ctas_free++;
     sm->shared_free += room.shared;
-    sm->registers_free += room.registers;
+    for (uint32_t file = 0; file < HOPPER_REGISTER_FILES; file++)
+        sm->registers_free[file] +=
+            (uint32_t)__builtin_popcountll(slots & SLOTS_OF_A_FILE << file) * room.warp_registers;
     sm->threads_free += room.warps * HOPPER_LANES;
     sm->slots_taken &= ~slots;
 }
@@ -90,8 +120,8 @@ static uint32_t choose_sm(const struct hopper_sm *sms, uint32_t count, uint32_t 
 {
     uint32_t best = WSDBG_PTX_NONE;
     for (uint32_t i = 0; i < count; i++)
-        if ((group == WSDBG_PTX_NONE || sms[i].group == group) && fits(&sms[i], room) &&
-            (best == WSDBG_PTX_NONE || sms[i].ctas_free > sms[best].ctas_free))
+        if ((group == WSDBG_PTX_NONE || sms[i].group == group) &&
+            (best == WSDBG_PTX_NONE || sms[i].ctas_free > sms[best].ctas_free) && fits(&sms[i], room))
             best = i;
     return best;
 }
@@ -107,12 +137,12 @@ static bool take_seats(struct hopper_sm *sms, uint32_t sm_count, uint32_t group,
 {
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t sm = choose_sm(sms, sm_count, group, room);
-        if (sm == WSDBG_PTX_NONE) {
+        if (sm == WSDBG_PTX_NONE || !take(&sms[sm], room, &seats[i].slots)) {
             while (i-- > 0)
                 give(&sms[seats[i].sm], room, seats[i].slots);
             return false;
         }
-        seats[i] = (struct seat){.sm = sm, .slots = take(&sms[sm], room)};
+        seats[i].sm = sm;
     }
     return true;
 }

@@ -8,6 +8,7 @@
 #include "hopper/gpu.h"
 
 enum { HOPPER_LANES = 32, HOPPER_NAMED_BARRIERS = 16, HOPPER_SPLITS = 32, HOPPER_CALLS = 16, HOPPER_MEETS = 8 };
+enum { HOPPER_REGISTER_FILES = 4 }; /* of a multiprocessor */
 #define HOPPER_SHARED_START \
     1024u /* dynamic and static shared memory begin behind what the system keeps, as measured on an H200 */
 #define HOPPER_RANK_SHIFT 24 /* a shared::cluster address is rank << 24 | offset; of the own CTA too */
@@ -127,8 +128,8 @@ struct hopper_cta {
     struct hopper_warp *warps;
     uint32_t warp_count, live_warps;
     struct hopper_named_barrier named[HOPPER_NAMED_BARRIERS];
-    uint32_t register_pool[4]; /* free registers (32-lane units of 1 register) in each of the four register files; warp
-                                  w uses file w % 4 */
+    uint32_t register_pool[HOPPER_REGISTER_FILES]; /* free registers (32-lane units of 1 register); warp w uses file
+                                                      w % 4 */
     struct hopper_mbarriers *mbarriers; /* what its mbarriers' words do not tell; NULL = none yet; see mbarrier.h */
     uint32_t engine_works; /* copies under way that read or write its shared memory: it is kept until they are over */
     bool triggered;        /* griddepcontrol.launch_dependents */

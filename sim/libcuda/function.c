@@ -32,11 +32,21 @@ static CUresult enter(const struct function *function)
     return driver_leave(CUDA_ERROR_INVALID_HANDLE);
 }
 
+static uint32_t registers_of(const struct function *function)
+{
+    const struct image *image = function->module ? function->module->image : function->library->image;
+    return function->registers ? function->registers
+                               : wsdbg_gpu_usual_registers(image->program, function->code, CTA_THREADS_MOST);
+}
+
+/* What the kernel says, and not more than the registers of a multiprocessor allow. */
 static int max_threads(const struct function *function)
 {
     const uint32_t *said =
         function->code->max_threads[0] ? function->code->max_threads : function->code->required_threads;
-    return said[0] ? (int)(said[0] * said[1] * said[2]) : CTA_THREADS_MOST;
+    const uint64_t wanted = said[0] ? (uint64_t)said[0] * said[1] * said[2] : CTA_THREADS_MOST;
+    const uint32_t most = wsdbg_gpu_threads_most(registers_of(function));
+    return (int)(wanted < most ? wanted : most);
 }
 
 static int required_cluster(const struct function *function, int dimension)
@@ -64,8 +74,7 @@ static CUresult get_attribute(const struct function *function, int attribute, in
         *value = (int)code->local_bytes;
         break;
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
-        *value = (int)(function->registers ? function->registers
-                                           : wsdbg_gpu_usual_registers(image->program, code, CTA_THREADS_MOST));
+        *value = (int)registers_of(function);
         break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
         *value = (int)image->program->target;
@@ -104,7 +113,9 @@ static CUresult get_attribute(const struct function *function, int attribute, in
 
 static CUresult set_required_cluster(struct function *function, int dimension, int value)
 {
-    if (value < 0 || value > 16 || function->code->required_cluster[0])
+    if (function->code->required_cluster[0])
+        return CUDA_ERROR_NOT_PERMITTED;
+    if (value < 0 || value > 16)
         return CUDA_ERROR_INVALID_VALUE;
     function->settings->required_cluster[dimension] = (uint32_t)value;
     return CUDA_SUCCESS;

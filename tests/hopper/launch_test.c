@@ -98,9 +98,9 @@ static void room_of_an_sm_limits_ctas(void **state)
     expect_resident(4 * 1, (struct wsdbg_gpu_launch){.block = {384}, .registers_per_thread = 168});
     expect_resident(4 * 2, (struct wsdbg_gpu_launch){.block = {32}, .dynamic_shared_bytes = 113 * 1024});
     expect_resident(4 * 1, (struct wsdbg_gpu_launch){.block = {32}, .dynamic_shared_bytes = 114 * 1024});
-    expect_resident(
-        4 * 5, (struct wsdbg_gpu_launch){.block = {96}, .registers_per_thread = 96}); /* 3 warps take the room of 4 */
-    open_with("ret;");                                                                /* for the teardown */
+    /* Five warps fit in each of the four register files of 16384: 20, in CTAs of 3. */
+    expect_resident(4 * 6, (struct wsdbg_gpu_launch){.block = {96}, .registers_per_thread = 96});
+    open_with("ret;"); /* for the teardown */
 }
 
 /* A cluster is placed whole: three CTAs of the largest size on four SMs leave no room for three more. */
