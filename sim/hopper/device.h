@@ -147,13 +147,17 @@ void hopper_unlock(struct wsdbg_gpu *gpu);
 
 /* memory.c: makes gpu->found the range that holds the address; false = none does. */
 bool hopper_look_up_range(struct wsdbg_gpu *gpu, uint64_t address);
-/* The range that holds [address, +byte_count), NULL = none does.  Mostly the one that was found last. */
+/* The address is in a range: so are the bytes behind it, in ranges side by side that a program mapped one by one. */
+bool hopper_ranges_go_on(const struct wsdbg_gpu *gpu, uint64_t address, uint64_t byte_count);
+/* The range that holds the address, and all of [address, +byte_count) is memory; NULL = it is not.  Mostly the one that
+ * was found last. */
 static inline const struct hopper_range *hopper_find_range(struct wsdbg_gpu *gpu, uint64_t address, uint64_t byte_count)
 {
     const bool is_found = address - gpu->found.first < gpu->found.end - gpu->found.first;
     if (!is_found && !hopper_look_up_range(gpu, address))
         return NULL;
-    return byte_count <= gpu->found.end - address ? &gpu->found : NULL;
+    const bool is_whole = byte_count <= gpu->found.end - address || hopper_ranges_go_on(gpu, address, byte_count);
+    return is_whole ? &gpu->found : NULL;
 }
 struct wsdbg_error *hopper_allocate(struct wsdbg_gpu *gpu, uint64_t byte_count, uint64_t alignment, uint64_t *address);
 bool hopper_free(struct wsdbg_gpu *gpu, uint64_t address);

@@ -36,6 +36,17 @@ bool hopper_look_up_range(struct wsdbg_gpu *gpu, uint64_t address)
     return true;
 }
 
+bool hopper_ranges_go_on(const struct wsdbg_gpu *gpu, uint64_t address, uint64_t byte_count)
+{
+    const struct hopper_ranges *ranges = &gpu->ranges;
+    size_t i = find(ranges, address);
+    while (byte_count > ranges->rows[i].end - address) {
+        if (++i == ranges->count || ranges->rows[i].first != ranges->rows[i - 1].end)
+            return false;
+    }
+    return true;
+}
+
 static struct wsdbg_error *insert(struct wsdbg_gpu *gpu, struct hopper_range range)
 {
     struct hopper_ranges *ranges = &gpu->ranges;

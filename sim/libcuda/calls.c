@@ -30,9 +30,10 @@ static void *calls_main(void *argument)
         struct operation *operation = calls->first;
         struct context *context = operation->stream->context;
         calls->first = operation->next_call;
+        const CUresult state = context->failure;
         calls->in = context;
         driver_unlock();
-        call(&operation->call, context->failure);
+        call(&operation->call, state);
         driver_lock();
         calls->in = NULL;
         operation_finish(operation);

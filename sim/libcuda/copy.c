@@ -130,12 +130,11 @@ STREAM_ENTRY(cuMemcpyAsync, _ptsz, (CUdeviceptr to, CUdeviceptr from, size_t byt
 static CUresult copy_peer(CUdeviceptr to, CUcontext in, CUdeviceptr from, CUcontext of, size_t bytes, CUstream stream,
                           bool per_thread)
 {
-    driver_lock();
-    const bool are_contexts =
-        handle_is(&driver.handles, in, HANDLE_CONTEXT) && handle_is(&driver.handles, of, HANDLE_CONTEXT);
-    driver_unlock();
-    if (!are_contexts)
-        return CUDA_ERROR_INVALID_CONTEXT;
+    CUresult result = driver_enter_handle(in, HANDLE_CONTEXT);
+    if (result == CUDA_SUCCESS)
+        result = driver_leave(handle_is(&driver.handles, of, HANDLE_CONTEXT) ? result : CUDA_ERROR_INVALID_HANDLE);
+    if (result != CUDA_SUCCESS)
+        return result == CUDA_ERROR_INVALID_HANDLE ? CUDA_ERROR_INVALID_CONTEXT : result;
     return copy_bytes(DEVICE(to), DEVICE(from), bytes, false, stream, per_thread);
 }
 

@@ -1,4 +1,5 @@
 /* host_memory.c - memory of the host that kernels use at its own address: allocated here, or the program's own. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -136,6 +137,13 @@ ENTRY(cuMemFreeHost, void *address)
                                   : result;
 }
 
+/* Whether all pages of the range are there. */
+static bool is_mapped(const void *address, size_t byte_count)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE) - 1, first = (uintptr_t)address & ~page;
+    return msync((void *)first, (uintptr_t)address + byte_count - first, MS_ASYNC) == 0 || errno != ENOMEM;
+}
+
 ENTRY(cuMemHostRegister_v2, void *address, size_t byte_count, unsigned flags)
 {
     struct context *context;
@@ -146,6 +154,10 @@ ENTRY(cuMemHostRegister_v2, void *address, size_t byte_count, unsigned flags)
         return driver_leave(CUDA_ERROR_INVALID_VALUE);
     if (overlaps(address, byte_count))
         return driver_leave(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    if (!is_mapped(address, byte_count)) {
+        driver_say("cuMemHostRegister: not all of the %zu bytes at %p are memory of this process", byte_count, address);
+        return driver_leave(CUDA_ERROR_INVALID_VALUE);
+    }
     return driver_leave(host_memory_add(address, byte_count, flags, HOST_MEMORY_REGISTERED));
 }
 

@@ -1,6 +1,8 @@
 /* memory.c - device memory: allocated, freed (also in stream order), described. */
 #include "libcuda/memory.h"
 
+#include <stdlib.h>
+
 #include "libcuda/queue.h"
 
 enum { ALIGNMENT_BYTES = 512, PITCH_BYTES = 512 };
@@ -21,6 +23,15 @@ static bool find_in_host(uint64_t address, uint64_t byte_count, struct memory_pl
     return false;
 }
 
+/* The link to an allocation that is managed, to NULL where it is not. */
+static struct managed_memory **find_managed(struct context *context, uint64_t address)
+{
+    struct managed_memory **link = &context->managed;
+    while (*link && (*link)->address != address)
+        link = &(*link)->next;
+    return link;
+}
+
 bool memory_find(uint64_t address, uint64_t byte_count, struct memory_place *out)
 {
     struct memory_place place = {0};
@@ -31,16 +42,27 @@ bool memory_find(uint64_t address, uint64_t byte_count, struct memory_place *out
         if (context->gpu &&
             wsdbg_gpu_find_memory(context->gpu, address, byte_count, &place.first, &place.byte_count, &is_host)) {
             place.context = context;
+            place.is_managed = *find_managed(context, place.first) != NULL;
             *out = place;
             return true;
         }
     return false;
 }
 
+/* Mappings side by side are memory from one to the other. */
 bool memory_is_known(uint64_t address, uint64_t byte_count)
 {
     struct memory_place place;
-    return memory_find(address, byte_count, &place);
+    if (byte_count == 0)
+        return memory_find(address, 0, &place);
+    while (byte_count) {
+        if (!memory_find(address, 1, &place))
+            return false;
+        const uint64_t here = place.first + place.byte_count - address;
+        address += here;
+        byte_count -= here < byte_count ? here : byte_count;
+    }
+    return true;
 }
 
 CUresult memory_allocate(struct context *context, uint64_t byte_count, CUdeviceptr *out)
@@ -58,12 +80,28 @@ CUresult memory_allocate(struct context *context, uint64_t byte_count, CUdevicep
     return CUDA_SUCCESS;
 }
 
+static void forget_managed(struct managed_memory **link)
+{
+    struct managed_memory *memory = *link;
+    *link = memory->next;
+    free(memory);
+}
+
+void memory_forget_managed(struct context *context)
+{
+    while (context->managed)
+        forget_managed(&context->managed);
+}
+
 void memory_free(struct context *context, uint64_t address)
 {
     struct memory_place place;
-    if (memory_find(address, 0, &place) && place.context == context && wsdbg_gpu_free(context->gpu, address))
-        context->allocated_bytes -=
-            place.byte_count < context->allocated_bytes ? place.byte_count : context->allocated_bytes;
+    if (!memory_find(address, 0, &place) || place.context != context || !wsdbg_gpu_free(context->gpu, address))
+        return;
+    context->allocated_bytes -=
+        place.byte_count < context->allocated_bytes ? place.byte_count : context->allocated_bytes;
+    if (place.is_managed)
+        forget_managed(find_managed(context, address));
 }
 
 ENTRY(cuMemAlloc_v2, CUdeviceptr *out, size_t byte_count)
@@ -90,7 +128,20 @@ ENTRY(cuMemAllocPitch_v2, CUdeviceptr *out, size_t *pitch, size_t width_bytes, s
     return driver_leave(result);
 }
 
-/* The host reaches device memory at the device's addresses, so managed memory needs nothing more. */
+/* The host reaches device memory at the device's addresses, so managed memory needs nothing but its name. */
+static CUresult allocate_managed(struct context *context, size_t byte_count, CUdeviceptr *out)
+{
+    struct managed_memory *memory = malloc(sizeof *memory);
+    CUresult result = memory ? memory_allocate(context, byte_count, out) : CUDA_ERROR_OUT_OF_MEMORY;
+    if (result != CUDA_SUCCESS) {
+        free(memory);
+        return result;
+    }
+    *memory = (struct managed_memory){context->managed, *out};
+    context->managed = memory;
+    return CUDA_SUCCESS;
+}
+
 ENTRY(cuMemAllocManaged, CUdeviceptr *out, size_t byte_count, unsigned flags)
 {
     struct context *context;
@@ -99,7 +150,7 @@ ENTRY(cuMemAllocManaged, CUdeviceptr *out, size_t byte_count, unsigned flags)
         return result;
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
         return driver_leave(CUDA_ERROR_INVALID_VALUE);
-    return driver_leave(memory_allocate(context, byte_count, out));
+    return driver_leave(allocate_managed(context, byte_count, out));
 }
 
 /* An allocation's first byte in device memory. */
@@ -143,10 +194,12 @@ STREAM_ENTRY(cuMemAllocAsync, _ptsz, (CUdeviceptr * out, size_t byte_count, CUst
 static CUresult allocate_from_pool(CUdeviceptr *out, size_t byte_count, CUmemoryPool pool, CUstream stream,
                                    bool per_thread)
 {
-    driver_lock();
-    const bool is_pool = handle_is(&driver.handles, pool, HANDLE_POOL);
-    driver_unlock();
-    return is_pool ? allocate_async(out, byte_count, stream, per_thread) : CUDA_ERROR_INVALID_VALUE;
+    CUresult result = driver_enter_handle(pool, HANDLE_POOL);
+    if (result == CUDA_SUCCESS)
+        result = driver_leave(result);
+    else if (result == CUDA_ERROR_INVALID_HANDLE)
+        result = CUDA_ERROR_INVALID_VALUE;
+    return result == CUDA_SUCCESS ? allocate_async(out, byte_count, stream, per_thread) : result;
 }
 
 STREAM_ENTRY(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr * out, size_t byte_count, CUmemoryPool pool, CUstream stream),

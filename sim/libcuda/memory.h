@@ -13,6 +13,7 @@ struct memory_place {
     struct context *context;  /* of device memory */
     struct host_memory *host; /* of memory that is the host's to the program, else NULL */
     uint64_t first, byte_count;
+    bool is_managed;
 };
 
 /* The allocation that holds all of [address, +byte_count), false when none does. */
@@ -22,6 +23,8 @@ bool memory_is_known(uint64_t address, uint64_t byte_count);
 CUresult memory_allocate(struct context *context, uint64_t byte_count, CUdeviceptr *out);
 /* At once, whatever uses it. */
 void memory_free(struct context *context, uint64_t address);
+/* Forgets what is managed: the context ends. */
+void memory_forget_managed(struct context *context);
 
 /* Memory of the host for all devices, also those that are made later; and not any longer. */
 CUresult host_memory_add(void *address, size_t byte_count, unsigned flags, enum host_memory_kind kind);

@@ -107,8 +107,8 @@ struct stream {
 /* What cuEventRecord leaves: shared by the event, the operation that reaches it and operations that wait for it. */
 struct mark {
     unsigned users;
-    bool is_done;
-    uint64_t time_ns; /* simulated */
+    bool is_done, is_lost; /* lost: given up, so nobody waits for it any more */
+    uint64_t time_ns;      /* simulated */
 };
 
 struct event {
@@ -121,6 +121,12 @@ struct event {
 /* Memory pools are accounts only: memory comes from the gpu. */
 struct pool {
     uint64_t values[9]; /* by CUmemPool_attribute */
+};
+
+/* An allocation that the program was told is the host's too. */
+struct managed_memory {
+    struct managed_memory *next; /* of the context */
+    uint64_t address;
 };
 
 struct context {
@@ -137,6 +143,7 @@ struct context {
     struct module *modules;
     struct stream *streams, *legacy, *everything;
     struct event *events;
+    struct managed_memory *managed;
     size_t limits[10];
     int cache_config, shared_config;
     uint64_t allocated_bytes;

@@ -41,7 +41,7 @@ static CUresult give_attribute(void *out, int attribute, CUdeviceptr address, co
     case POINTER_DEVICE_POINTER:
         return give(out, address, sizeof address);
     case POINTER_HOST_POINTER:
-        return place->host ? give(out, address, sizeof address) : CUDA_ERROR_INVALID_VALUE;
+        return place->host || place->is_managed ? give(out, address, sizeof address) : CUDA_ERROR_INVALID_VALUE;
     case POINTER_BUFFER_ID:
     case POINTER_RANGE_START:
         return give(out, place->first, sizeof place->first);
@@ -53,8 +53,9 @@ static CUresult give_attribute(void *out, int attribute, CUdeviceptr address, co
         return give(out, ACCESS_READ_WRITE, sizeof(int));
     case POINTER_DEVICE_ORDINAL:
         return give(out, 0, sizeof(int));
-    case POINTER_SYNC_MEMOPS:
     case POINTER_IS_MANAGED:
+        return give(out, place->is_managed, sizeof(unsigned char));
+    case POINTER_SYNC_MEMOPS:
     case POINTER_IS_LEGACY_IPC_CAPABLE:
     case POINTER_IS_RDMA_CAPABLE:
         return give(out, 0, sizeof(unsigned char));

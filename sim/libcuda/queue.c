@@ -81,7 +81,7 @@ static bool may_overlap(const struct operation *before, const struct operation *
 
 static bool can_begin(const struct operation *operation)
 {
-    if (operation->kind == OPERATION_WAIT_EVENT && !operation->mark->is_done)
+    if (operation->kind == OPERATION_WAIT_EVENT && !operation->mark->is_done && !operation->mark->is_lost)
         return false;
     if (operation->kind == OPERATION_LAUNCH && explore_holds(operation->stream->context))
         return false;
@@ -130,6 +130,13 @@ static void fill(const struct fill_operation *fill)
 {
     for (size_t row = 0; row < fill->height; row++)
         fill_row(fill->to + row * fill->pitch_bytes, fill);
+}
+
+/* Streams of any context may wait for the mark. */
+static void tell_of_mark(void)
+{
+    for (struct context *context = driver.contexts; context; context = context->next)
+        queue_kick(context);
 }
 
 /* Takes what is done off the front of the stream. */
@@ -197,6 +204,7 @@ static void begin(struct operation *operation, struct operation *before)
     case OPERATION_RECORD:
         operation->mark->is_done = true;
         operation->mark->time_ns = wsdbg_gpu_time_ns(context->gpu);
+        tell_of_mark();
         break;
     case OPERATION_FREE:
         memory_free(context, operation->address);
@@ -351,6 +359,10 @@ static void give_up(struct context *context, struct operation *operation)
 {
     if (operation->kind == OPERATION_LAUNCH && operation->launch.run)
         wsdbg_gpu_forget(context->gpu, operation->launch.run);
+    if (operation->kind == OPERATION_RECORD) {
+        operation->mark->is_lost = true;
+        tell_of_mark();
+    }
     operation_destroy(operation);
 }
 

@@ -41,7 +41,7 @@ CUresult stream_find(struct context *context, CUstream handle, bool per_thread, 
     if (handle == CU_STREAM_PER_THREAD || (!handle && per_thread))
         return thread_stream(context, out);
     *out = !handle || handle == CU_STREAM_LEGACY ? context->legacy : handle;
-    if (!handle_is(&driver.handles, *out, HANDLE_STREAM) || (*out)->is_destroyed)
+    if (!handle_is(&driver.handles, *out, HANDLE_STREAM) || (*out)->is_destroyed || (*out)->context->is_destroyed)
         return CUDA_ERROR_INVALID_HANDLE;
     return (*out)->context->failure;
 }

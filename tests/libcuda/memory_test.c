@@ -5,7 +5,13 @@
 
 #include "libcuda/api.h"
 
-enum { POINTER_MEMORY_TYPE = 2, POINTER_RANGE_START = 11, POINTER_RANGE_SIZE = 12 };
+enum {
+    POINTER_MEMORY_TYPE = 2,
+    POINTER_HOST_POINTER = 4,
+    POINTER_IS_MANAGED = 8,
+    POINTER_RANGE_START = 11,
+    POINTER_RANGE_SIZE = 12
+};
 
 static CUdeviceptr allocate(size_t byte_count)
 {
@@ -187,13 +193,23 @@ static void registered_memory_is_registered_once(void **state)
 
 static void managed_memory_is_the_hosts_too(void **state)
 {
-    CUdeviceptr memory = 0;
+    CUdeviceptr memory = 0, host = 0;
     uint32_t down = 0;
+    unsigned char is_managed = 0;
     (void)state;
     OK(cu.cuMemAllocManaged(&memory, 4, 1));
     *(uint32_t *)memory = 42;
     OK(cu.cuMemcpyDtoH_v2(&down, memory, 4));
     assert_int_equal(down, 42);
+    OK(cu.cuPointerGetAttribute(&is_managed, POINTER_IS_MANAGED, memory + 1));
+    assert_int_equal(is_managed, 1);
+    OK(cu.cuPointerGetAttribute(&host, POINTER_HOST_POINTER, memory));
+    assert_true(host == memory);
+    OK(cu.cuMemFree_v2(memory));
+    memory = allocate(4); /* at the same place, perhaps */
+    OK(cu.cuPointerGetAttribute(&is_managed, POINTER_IS_MANAGED, memory));
+    assert_int_equal(is_managed, 0);
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuPointerGetAttribute(&host, POINTER_HOST_POINTER, memory));
     OK(cu.cuMemFree_v2(memory));
     assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemAllocManaged(&memory, 4, 0));
 }
@@ -278,6 +294,55 @@ static void mapped_memory_is_the_devices(void **state)
     assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemRelease(handle));
 }
 
+/* One thread: copies 32 bytes into shared memory and adds them to where they came from. */
+static const char twice[] = ".version 8.3\n.target sm_90a\n.address_size 64\n"
+                            ".visible .entry twice(.param .u64 place)\n{\n"
+                            ".reg .pred %p1;\n.reg .b32 %r<2>;\n.reg .b64 %rd1;\n"
+                            ".shared .align 16 .b8 room[32];\n.shared .align 8 .b64 full;\n"
+                            "ld.param.u64 %rd1, [place];\n"
+                            "mov.u32 %r0, full;\nmov.u32 %r1, room;\n"
+                            "mbarrier.init.shared::cta.b64 [%r0], 1;\n"
+                            "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r0], 32;\n"
+                            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 32, "
+                            "[%r0];\n"
+                            "$again:\nmbarrier.try_wait.parity.shared::cta.b64 %p1, [%r0], 0;\n@!%p1 bra $again;\n"
+                            "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r1], 32;\n"
+                            "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nret;\n}\n";
+
+/* As allocators that grow do it: addresses reserved once, memory added chunk by chunk. */
+static void chunks_side_by_side_are_one_memory(void **state)
+{
+    uint64_t handles[2] = {0}, address = 0;
+    uint32_t up[8] = {1, 2, 3, 4, 5, 6, 7, 8}, down[8] = {0};
+    CUmodule module = NULL;
+    CUfunction function = NULL;
+    (void)state;
+    OK(cu.cuModuleLoadData(&module, twice));
+    OK(cu.cuModuleGetFunction(&function, module, "twice"));
+    OK(cu.cuMemAddressReserve(&address, 3 * CHUNK, 0, 0, 0));
+    for (int i = 0; i < 2; i++) {
+        OK(cu.cuMemCreate(&handles[i], CHUNK, &chunk, 0));
+        OK(cu.cuMemMap(address + (uint64_t)i * CHUNK, CHUNK, 0, handles[i], 0));
+        OK(cu.cuMemRelease(handles[i]));
+    }
+    OK(cu.cuMemSetAccess(address, 2 * CHUNK, access_all, 1));
+    CUdeviceptr edge = address + CHUNK - 16;
+    void *parameters[] = {&edge};
+    OK(cu.cuMemcpyHtoD_v2(edge, up, sizeof up));
+    OK(cu.cuMemcpyDtoH_v2(down, edge, sizeof down));
+    assert_memory_equal(down, up, sizeof up);
+    OK(cu.cuMemsetD32_v2(edge, 9, 8));
+    OK(cu.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL));
+    OK(cu.cuMemcpyDtoH_v2(down, edge, sizeof down));
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(down[i], 18);
+    assert_cuda(CUDA_ERROR_INVALID_VALUE,
+                cu.cuMemsetD32_v2(address + 2 * CHUNK - 8, 9, 4)); /* the third is not there */
+    OK(cu.cuModuleUnload(module));
+    OK(cu.cuMemUnmap(address, 2 * CHUNK));
+    OK(cu.cuMemAddressFree(address, 3 * CHUNK));
+}
+
 static void exported_memory_outlives_its_context(void **state)
 {
     CUcontext second;
@@ -346,6 +411,7 @@ int main(void)
         cmocka_unit_test(memory_in_stream_order),
         cmocka_unit_test(contexts_reach_each_others_memory),
         cmocka_unit_test(mapped_memory_is_the_devices),
+        cmocka_unit_test(chunks_side_by_side_are_one_memory),
         cmocka_unit_test(exported_memory_outlives_its_context),
         cmocka_unit_test(wrong_mappings_are_refused),
     };

@@ -250,6 +250,58 @@ static void a_stream_waits_for_an_event_of_another(void **state)
     OK(cu.cuStreamDestroy_v2(second));
 }
 
+/* Each context has a thread of its own, which must hear of the other's event. */
+static void a_stream_waits_for_an_event_of_another_context(void **state)
+{
+    CUstream first = stream_of(CU_STREAM_NON_BLOCKING), second = NULL;
+    CUdeviceptr memory = 0;
+    CUcontext other = NULL;
+    CUevent event = NULL;
+    uint32_t down = 0;
+    OK(cu.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    OK(cu.cuCtxCreate_v2(&other, 0, 0));
+    OK(cu.cuStreamCreate(&second, CU_STREAM_NON_BLOCKING));
+    OK(cu.cuMemAlloc_v2(&memory, 4));
+    OK(cu.cuMemsetD32_v2(memory, 0, 1));
+    OK(cu.cuCtxPushCurrent_v2(*state));
+    close_gate(first);
+    OK(cu.cuEventRecord(event, first));
+    OK(cu.cuCtxPopCurrent_v2(NULL));
+    OK(cu.cuStreamWaitEvent(second, event, 0));
+    OK(cu.cuMemsetD32Async(memory, 7, 1, second));
+    assert_cuda(CUDA_ERROR_NOT_READY, cu.cuStreamQuery(second));
+    assert_int_equal(now(memory), 0);
+    open_gate();
+    OK(cu.cuStreamSynchronize(second));
+    OK(cu.cuMemcpyDtoH_v2(&down, memory, 4));
+    assert_int_equal(down, 7);
+    OK(cu.cuCtxDestroy_v2(other));
+    OK(cu.cuEventDestroy_v2(event));
+    OK(cu.cuStreamDestroy_v2(first));
+}
+
+/* What ended with its context never comes: nobody waits for it for ever. */
+static void an_event_of_a_context_that_ended_is_not_waited_for(void **state)
+{
+    CUcontext other = NULL;
+    CUstream held = NULL, waits = stream_of(CU_STREAM_NON_BLOCKING);
+    CUevent event = NULL;
+    CUmodule there = NULL;
+    OK(cu.cuCtxCreate_v2(&other, 0, 0));
+    OK(cu.cuStreamCreate(&held, CU_STREAM_NON_BLOCKING));
+    OK(cu.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    OK(cu.cuModuleLoadData(&there, kernels));
+    OK(launch(find_kernel(there, "hang"), 1, 32, held, NULL));
+    OK(cu.cuEventRecord(event, held));
+    OK(cu.cuCtxPushCurrent_v2(*state));
+    OK(cu.cuStreamWaitEvent(waits, event, 0));
+    assert_cuda(CUDA_ERROR_NOT_READY, cu.cuStreamQuery(waits));
+    OK(cu.cuCtxPopCurrent_v2(NULL));
+    OK(cu.cuCtxDestroy_v2(other));
+    OK(cu.cuStreamSynchronize(waits));
+    OK(cu.cuStreamDestroy_v2(waits));
+}
+
 static void a_context_records_all_of_its_streams(void **state)
 {
     CUstream stream = stream_of(CU_STREAM_NON_BLOCKING);
@@ -383,6 +435,8 @@ int main(void)
         cmocka_unit_test(each_thread_has_a_default_stream),
         cmocka_unit_test(an_event_is_done_when_its_place_is_reached),
         cmocka_unit_test(a_stream_waits_for_an_event_of_another),
+        cmocka_unit_test(a_stream_waits_for_an_event_of_another_context),
+        cmocka_unit_test(an_event_of_a_context_that_ended_is_not_waited_for),
         cmocka_unit_test(a_context_records_all_of_its_streams),
         cmocka_unit_test(time_passes_between_events),
         cmocka_unit_test(host_functions_are_called_in_their_turn),
