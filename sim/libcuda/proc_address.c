@@ -107,15 +107,19 @@ static void *find_for(const char *symbol, int version, bool per_thread, bool *is
 ENTRY(cuGetProcAddress_v2, const char *symbol, void **out, int version, uint64_t flags, int *status)
 {
     bool is_newer = false;
-    if (!symbol || !out || flags > CU_GET_PROC_ADDRESS_ALL || strlen(symbol) >= NAME_BYTES - 4)
+    if (!symbol || !out || flags > CU_GET_PROC_ADDRESS_ALL || version > DRIVER_VERSION)
         return CUDA_ERROR_INVALID_VALUE;
-    *out = find_for(symbol, version, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &is_newer);
+    *out = NULL;
+    if (strlen(symbol) < NAME_BYTES - 4)
+        *out = find_for(symbol, version, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &is_newer);
     if (status)
         *status = *out ? QUERY_SUCCESS : is_newer ? QUERY_VERSION_TOO_OLD : QUERY_NOT_FOUND;
-    return *out || status ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+    return CUDA_SUCCESS;
 }
 
+/* Before CUDA 12 a name that is not there was an error. */
 ENTRY(cuGetProcAddress, const char *symbol, void **out, int version, uint64_t flags)
 {
-    return cuGetProcAddress_v2(symbol, out, version, flags, NULL);
+    CUresult result = cuGetProcAddress_v2(symbol, out, version, flags, NULL);
+    return result == CUDA_SUCCESS && !*out ? CUDA_ERROR_NOT_FOUND : result;
 }

@@ -80,6 +80,7 @@
                                const uint32_t *, int, int, int, int))                                              \
     X(cuTensorMapEncodeIm2col, (void *, int, uint32_t, void *, const uint64_t *, const uint64_t *, const int *,    \
                                 const int *, uint32_t, uint32_t, const uint32_t *, int, int, int, int))            \
+    X(cuGetProcAddress, (const char *, void **, int, uint64_t))                                                    \
     X(cuGetProcAddress_v2, (const char *, void **, int, uint64_t, int *)) X(cuGetErrorName, (CUresult, const char **)) \
     X(cuGetErrorString, (CUresult, const char **)) X(cuGetExportTable, (const void **, const void *))              \
     X(cuGraphCreate, (void **, unsigned))

@@ -95,6 +95,30 @@ static void errors_have_names(void **state)
     assert_null(text);
 }
 
+/* Every error that cuda.h has. */
+static void every_error_has_a_name_and_a_text(void **state)
+{
+    char line[4096], name[128];
+    int number;
+    unsigned seen = 0;
+    FILE *header = fopen(CUDA_HEADER, "r");
+    (void)state;
+    if (!header)
+        skip();
+    while (fgets(line, sizeof line, header)) {
+        const char *said = NULL, *text = NULL;
+        if (sscanf(line, " CUDA_ERROR_%100[A-Z0-9_] = %d", name, &number) != 2)
+            continue;
+        OK(cu.cuGetErrorName(number, &said));
+        assert_string_equal(said + strlen("CUDA_ERROR_"), name);
+        OK(cu.cuGetErrorString(number, &text));
+        assert_true(strlen(text) > 0);
+        seen++;
+    }
+    fclose(header);
+    assert_true(seen >= 90);
+}
+
 /* ---- cuGetProcAddress: name, CUDA version, flags (2: per-thread default stream), the exported name that is meant ----
  */
 
@@ -138,7 +162,14 @@ static void unknown_names_are_not_found(void **state)
     OK(cu.cuGetProcAddress_v2("cuMakeCoffee", &found, 13000, 0, &status));
     assert_int_equal(status, 1);
     assert_null(found);
-    assert_cuda(CUDA_ERROR_NOT_FOUND, cu.cuGetProcAddress_v2("cuMakeCoffee", &found, 13000, 0, NULL));
+    found = &found;
+    OK(cu.cuGetProcAddress_v2("cuMakeCoffee", &found, 13000, 0, NULL));
+    assert_null(found);
+    assert_cuda(CUDA_ERROR_NOT_FOUND, cu.cuGetProcAddress("cuMakeCoffee", &found, 13000, 0)); /* as before CUDA 12 */
+    OK(cu.cuGetProcAddress_v2("cuMemCreate", &found, 1000, 0, &status)); /* there, but not in CUDA 1 */
+    assert_int_equal(status, 2);
+    assert_null(found);
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuGetProcAddress_v2("cuInit", &found, 13010, 0, &status));
     assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuGetProcAddress_v2(NULL, &found, 13000, 0, NULL));
 }
 
@@ -156,7 +187,7 @@ static void the_header_has_nothing_that_does_not_resolve(void **state)
         void *found;
         if (!at || sscanf(at, "CUresult CUDAAPI %120[A-Za-z0-9_]", name) != 1)
             continue;
-        if (cu.cuGetProcAddress_v2(name, &found, 13000, 0, NULL) != CUDA_SUCCESS)
+        if (cu.cuGetProcAddress_v2(name, &found, 13000, 0, NULL) != CUDA_SUCCESS || !found)
             fail_msg("%s does not resolve", name);
         seen++;
     }
@@ -254,6 +285,7 @@ int main(void)
         cmocka_unit_test(one_hopper_device),
         cmocka_unit_test(attributes_are_an_H200s),
         cmocka_unit_test(errors_have_names),
+        cmocka_unit_test(every_error_has_a_name_and_a_text),
         cmocka_unit_test(names_become_functions_of_a_version),
         cmocka_unit_test(unknown_names_are_not_found),
         cmocka_unit_test(the_header_has_nothing_that_does_not_resolve),
