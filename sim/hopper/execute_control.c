@@ -2,9 +2,8 @@
  *
  * Memory is sequentially consistent here, so a fence orders nothing that is not in order already.
  */
-#include <string.h>
-
 #include "hopper/split.h"
+#include "hopper/system_calls.h"
 #include "hopper/values.h"
 
 /* Sends lanes of the split elsewhere; the others go on behind the instruction. */
@@ -49,23 +48,12 @@ enum hopper_outcome hopper_do_brx(struct hopper_step *step)
     }
 }
 
-/* A function without a body: the system's.  Printing is not done; what it gives is 0. */
-static enum hopper_outcome call_system(struct hopper_step *step, const struct wsdbg_ptx_function *callee)
-{
-    const unsigned first = (unsigned)__builtin_ctz(step->lanes);
-    if (strcmp(callee->name, "__assertfail") == 0)
-        return hopper_fault(step, first, HOPPER_ASSERT, "an assertion failed");
-    if (strcmp(callee->name, "vprintf") == 0)
-        return HOPPER_NEXT;
-    return hopper_fault(step, first, HOPPER_ILLEGAL_INSTRUCTION, "%s has no body here", callee->name);
-}
-
 enum hopper_outcome hopper_do_call(struct hopper_step *step)
 {
     const uint32_t target = step->instruction->target;
     struct hopper_split *split = step->split;
     if (target == WSDBG_PTX_NONE)
-        return call_system(step, &step->program->functions[step->instruction->operands[0].value]);
+        return hopper_call_system(step, &step->program->functions[step->instruction->operands[0].value]);
     if (split->depth == HOPPER_CALLS)
         return hopper_fault(step, (unsigned)__builtin_ctz(step->lanes), HOPPER_LAUNCH_FAILED, "more than %d calls deep",
                             HOPPER_CALLS);

@@ -73,6 +73,7 @@ struct driver {
     uint64_t next_id;  /* of contexts, streams */
     struct host_calls *calls;
     struct pool *default_pool;
+    unsigned missing_kernels_said;
     struct exploration *exploration; /* NULL = launches run once, as usual */
 };
 

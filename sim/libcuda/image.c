@@ -59,6 +59,18 @@ static void read_registers(struct image *image, const struct wsdbg_image *fatbin
 
 /* ---- programs ---- */
 
+static CUresult result_of(const struct wsdbg_error *error)
+{
+    switch (wsdbg_error_code(error)) {
+    case WSDBG_ERROR_NO_MEMORY:
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    case WSDBG_ERROR_VERSION:
+        return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    default:
+        return CUDA_ERROR_INVALID_PTX;
+    }
+}
+
 static struct wsdbg_error *parse(const char *text, size_t byte_count, const char *name, CUresult *result,
                                  struct image **out)
 {
@@ -72,7 +84,7 @@ static struct wsdbg_error *parse(const char *text, size_t byte_count, const char
             error = &wsdbg_error_no_memory;
     }
     if (error) {
-        *result = error == &wsdbg_error_no_memory ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_PTX;
+        *result = result_of(error);
         image_release(image);
         return error;
     }
@@ -132,17 +144,16 @@ static struct wsdbg_error *parse_any(const void *bytes, size_t most, const char 
     return parse(bytes, strnlen(bytes, most), name, result, out);
 }
 
-static CUresult say_result(struct wsdbg_error *error, CUresult result, char *log, size_t log_bytes)
+static CUresult say_result(struct wsdbg_error *error, CUresult result, struct jit *jit)
 {
     if (!error)
         return CUDA_SUCCESS;
-    if (log && log_bytes)
-        snprintf(log, log_bytes, "%s", wsdbg_error_message(error));
+    jit_complain(jit, wsdbg_error_message(error));
     driver_say_error("a module was not loaded", error);
     return result;
 }
 
-static CUresult image_of_memory(const void *bytes, char *log, size_t log_bytes, struct image **out)
+static CUresult image_of_memory(const void *bytes, struct jit *jit, struct image **out)
 {
     CUresult result = CUDA_ERROR_INVALID_IMAGE;
     if (begins_with(bytes, wrapper_magic))
@@ -150,7 +161,7 @@ static CUresult image_of_memory(const void *bytes, char *log, size_t log_bytes, 
     if (!bytes)
         return CUDA_ERROR_INVALID_IMAGE;
     struct wsdbg_error *error = parse_any(bytes, IMAGE_MOST_BYTES, "the module's image", &result, out);
-    return say_result(error, result, log, log_bytes);
+    return say_result(error, result, jit);
 }
 
 /* All of a file, and a zero byte behind it. */
@@ -182,7 +193,7 @@ static struct wsdbg_error *read_file(const char *path, char **out, size_t *byte_
     return NULL;
 }
 
-static CUresult image_of_file(const char *path, char *log, size_t log_bytes, struct image **out)
+static CUresult image_of_file(const char *path, struct jit *jit, struct image **out)
 {
     char *bytes = NULL;
     size_t byte_count = 0;
@@ -191,14 +202,14 @@ static CUresult image_of_file(const char *path, char *log, size_t log_bytes, str
     if (!error)
         error = parse_any(bytes, byte_count, path, &result, out);
     free(bytes);
-    return say_result(error, result, log, log_bytes);
+    return say_result(error, result, jit);
 }
 
-CUresult image_load(const void *bytes, const char *path, char *log, size_t log_bytes, struct image **out)
+CUresult image_load(const void *bytes, const char *path, struct jit *jit, struct image **out)
 {
     if (bytes)
-        return image_of_memory(bytes, log, log_bytes, out);
-    return path ? image_of_file(path, log, log_bytes, out) : CUDA_ERROR_INVALID_VALUE;
+        return image_of_memory(bytes, jit, out);
+    return path ? image_of_file(path, jit, out) : CUDA_ERROR_INVALID_VALUE;
 }
 
 void image_release(struct image *image)

@@ -3,11 +3,12 @@
 #define WSDBG_LIBCUDA_IMAGE_H
 
 #include "libcuda/driver.h"
+#include "libcuda/jit.h"
 
 /* Reads the image at `bytes`, whose own headers (or final zero) say how long it is, as they do for the driver; when
- * that is NULL, the file at `path`.  `log` (may be NULL) gets the error's text, which is said on stderr too.  Without
- * the lock. */
-CUresult image_load(const void *bytes, const char *path, char *log, size_t log_bytes, struct image **out);
+ * that is NULL, the file at `path`.  The log of `jit` (may be NULL) gets the error's text, which is said on stderr
+ * too.  Without the lock. */
+CUresult image_load(const void *bytes, const char *path, struct jit *jit, struct image **out);
 
 /* With the lock held from here on. */
 void image_release(struct image *image);

@@ -2,6 +2,7 @@
  *
  * Reads: an image's program.  Writes: the driver's table of handles.  Everything here is done with the lock held.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,22 @@ void kernel_set_destroy(struct kernel_set *kernels)
     free(kernels->rows);
 }
 
+/* The driver says only "named symbol not found".  Some programs try many names: no more than a few are said. */
+static void say_missing(const struct kernel_set *kernels, const char *name)
+{
+    enum { SAID_MOST = 8 };
+    char names[512] = "no kernel at all";
+    size_t length = 0;
+    if (driver.missing_kernels_said++ >= SAID_MOST)
+        return;
+    for (size_t i = 0; i < kernels->count && length < sizeof names; i++)
+        length +=
+            (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "", kernels->rows[i].code->name);
+    if (length >= sizeof names)
+        memcpy(names + sizeof names - sizeof " ...", " ...", sizeof " ...");
+    driver_say("the program has no kernel '%s', it has %s", name, names);
+}
+
 CUresult kernel_set_find(const struct kernel_set *kernels, const char *name, struct function **out)
 {
     if (!out || !name)
@@ -62,6 +79,7 @@ CUresult kernel_set_find(const struct kernel_set *kernels, const char *name, str
             *out = &kernels->rows[i];
             return CUDA_SUCCESS;
         }
+    say_missing(kernels, name);
     return CUDA_ERROR_NOT_FOUND;
 }
 

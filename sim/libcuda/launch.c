@@ -1,6 +1,9 @@
 /* launch.c - launches: from what the driver's calls are given to what the gpu takes, queued in a stream. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "libcuda/image.h"
 #include "libcuda/queue.h"
@@ -30,11 +33,26 @@ static CUresult take_extra(void *const *extra, const struct wsdbg_ptx_function *
         else
             return CUDA_ERROR_INVALID_VALUE;
     }
-    if (byte_count < code->parameter_bytes || (!buffer && code->parameter_bytes))
+    if (byte_count < code->parameter_bytes || (!buffer && code->parameter_bytes)) {
+        driver_say("a launch is refused: %s: a buffer of %zu bytes, its parameters have %u", code->name,
+                   buffer ? byte_count : 0, code->parameter_bytes);
         return CUDA_ERROR_INVALID_VALUE;
+    }
     if (code->parameter_bytes)
         memcpy(out, buffer, code->parameter_bytes);
     return CUDA_SUCCESS;
+}
+
+/* False: some of it is not there.  Where the system does not answer, it is read as the driver would. */
+static bool read_own_memory(const void *from, size_t byte_count, void *to)
+{
+    const struct iovec there = {(void *)(uintptr_t)from, byte_count}, here = {to, byte_count};
+    if (!from)
+        return false;
+    const ssize_t count = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+    if (count < 0 && errno != EFAULT)
+        memcpy(to, from, byte_count);
+    return count < 0 ? errno != EFAULT : (size_t)count == byte_count;
 }
 
 static CUresult take_parameters(const struct request *request, const struct wsdbg_ptx_function *code,
@@ -44,24 +62,39 @@ static CUresult take_parameters(const struct request *request, const struct wsdb
         return CUDA_ERROR_INVALID_VALUE;
     if (request->extra)
         return take_extra(request->extra, code, out);
-    if (code->parameter_count && !request->parameters)
+    if (code->parameter_count && !request->parameters) {
+        driver_say("a launch is refused: %s: it has %zu parameters, none were given", code->name,
+                   code->parameter_count);
         return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < code->parameter_count; i++) {
-        if (!request->parameters[i])
-            return CUDA_ERROR_INVALID_VALUE;
-        memcpy(out + code->parameters[i].offset, request->parameters[i], code->parameters[i].byte_count);
     }
+    for (size_t i = 0; i < code->parameter_count; i++)
+        if (!read_own_memory(request->parameters[i], code->parameters[i].byte_count,
+                             out + code->parameters[i].offset)) {
+            driver_say("a launch is refused: %s: parameter %zu of %zu: no %u bytes can be read at %p", code->name,
+                       i + 1, code->parameter_count, code->parameters[i].byte_count, request->parameters[i]);
+            return CUDA_ERROR_INVALID_VALUE;
+        }
     return CUDA_SUCCESS;
 }
 
 /* What the function's settings allow; the rest the gpu checks. */
-static CUresult check_settings(const struct request *request, const struct function_settings *settings)
+static CUresult check_settings(const struct request *request, const struct function *function)
 {
+    const struct function_settings *settings = function->settings;
     const uint64_t cluster = (uint64_t)request->cluster[0] * request->cluster[1] * request->cluster[2];
-    if (request->shared_bytes > (uint32_t)settings->max_dynamic_shared)
+    if (request->shared_bytes > (uint32_t)settings->max_dynamic_shared) {
+        driver_say("a launch is refused: %s: %u bytes of dynamic shared memory, the function's "
+                   "MAX_DYNAMIC_SHARED_SIZE_BYTES is %d",
+                   function->code->name, request->shared_bytes, settings->max_dynamic_shared);
         return CUDA_ERROR_INVALID_VALUE;
-    return cluster > PORTABLE_CLUSTER_CTAS && !settings->non_portable_cluster ? CUDA_ERROR_INVALID_CLUSTER_SIZE
-                                                                              : CUDA_SUCCESS;
+    }
+    if (cluster > PORTABLE_CLUSTER_CTAS && !settings->non_portable_cluster) {
+        driver_say("a launch is refused: %s: clusters of %llu CTAs: for more than %d the function's "
+                   "NON_PORTABLE_CLUSTER_SIZE_ALLOWED must be set",
+                   function->code->name, (unsigned long long)cluster, PORTABLE_CLUSTER_CTAS);
+        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    }
+    return CUDA_SUCCESS;
 }
 
 static void describe(const struct request *request, const struct function *function, struct wsdbg_gpu_launch *out)
@@ -81,7 +114,7 @@ static void describe(const struct request *request, const struct function *funct
 /* An operation for the launch, checked as far as it can be before its turn comes. */
 static CUresult prepare(const struct request *request, const struct function *function, struct operation **out)
 {
-    CUresult result = check_settings(request, function->settings);
+    CUresult result = check_settings(request, function);
     if (result != CUDA_SUCCESS)
         return result;
     struct operation *operation = operation_create(OPERATION_LAUNCH);

@@ -31,7 +31,7 @@ static CUresult library_create(struct image *image, struct library **out)
     return CUDA_SUCCESS;
 }
 
-static CUresult load(CUlibrary *out, const void *bytes, const char *path)
+static CUresult load(CUlibrary *out, const void *bytes, const char *path, struct jit *jit)
 {
     struct image *image = NULL;
     CUresult result = driver_ready();
@@ -39,25 +39,27 @@ static CUresult load(CUlibrary *out, const void *bytes, const char *path)
         return result;
     if (!out)
         return CUDA_ERROR_INVALID_VALUE;
-    result = image_load(bytes, path, NULL, 0, &image);
+    result = image_load(bytes, path, jit, &image);
     if (result != CUDA_SUCCESS)
         return result;
     driver_lock();
     return driver_leave(library_create(image, out));
 }
 
-ENTRY(cuLibraryLoadData, CUlibrary *out, const void *bytes, const int *jit, void **jit_values, unsigned jit_count,
-      const int *options, void **values, unsigned count)
+ENTRY(cuLibraryLoadData, CUlibrary *out, const void *bytes, const int *jit_options, void **jit_values,
+      unsigned jit_count, const int *options, void **values, unsigned count)
 {
-    (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
-    return load(out, bytes, NULL);
+    (void)options, (void)values, (void)count;
+    struct jit jit = jit_begin(jit_count, jit_options, jit_values);
+    return load(out, bytes, NULL, &jit);
 }
 
-ENTRY(cuLibraryLoadFromFile, CUlibrary *out, const char *path, const int *jit, void **jit_values, unsigned jit_count,
-      const int *options, void **values, unsigned count)
+ENTRY(cuLibraryLoadFromFile, CUlibrary *out, const char *path, const int *jit_options, void **jit_values,
+      unsigned jit_count, const int *options, void **values, unsigned count)
 {
-    (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
-    return load(out, NULL, path);
+    (void)options, (void)values, (void)count;
+    struct jit jit = jit_begin(jit_count, jit_options, jit_values);
+    return load(out, NULL, path, &jit);
 }
 
 static struct module *find_module(const struct library *library)

@@ -61,30 +61,8 @@ CUresult module_variable(struct module *module, const char *name, CUdeviceptr *a
 
 /* ---- loading ---- */
 
-enum { JIT_ERROR_LOG = 5, JIT_ERROR_LOG_BYTES = 6 };
-
-struct jit_log {
-    char *text;
-    size_t byte_count;
-};
-
-/* Of the options of the compiler only the place for its complaints matters. */
-static struct jit_log find_log(unsigned count, const int *options, void *const *values)
-{
-    struct jit_log log = {NULL, 0};
-    for (unsigned i = 0; options && values && i < count; i++) {
-        if (options[i] == JIT_ERROR_LOG)
-            log.text = values[i];
-        else if (options[i] == JIT_ERROR_LOG_BYTES)
-            log.byte_count = (uintptr_t)values[i] & UINT32_MAX;
-    }
-    if (log.text && log.byte_count)
-        log.text[0] = '\0';
-    return log;
-}
-
 /* Programs are parsed without the lock. */
-static CUresult load(CUmodule *out, const void *bytes, const char *path, struct jit_log log)
+static CUresult load(CUmodule *out, const void *bytes, const char *path, struct jit *jit)
 {
     struct context *context;
     struct image *image = NULL;
@@ -94,7 +72,7 @@ static CUresult load(CUmodule *out, const void *bytes, const char *path, struct 
     driver_unlock();
     if (!out)
         return CUDA_ERROR_INVALID_VALUE;
-    result = image_load(bytes, path, log.text, log.byte_count, &image);
+    result = image_load(bytes, path, jit, &image);
     if (result != CUDA_SUCCESS)
         return result;
     driver_lock();
@@ -105,22 +83,23 @@ static CUresult load(CUmodule *out, const void *bytes, const char *path, struct 
 
 ENTRY(cuModuleLoad, CUmodule *out, const char *path)
 {
-    return load(out, NULL, path, (struct jit_log){NULL, 0});
+    return load(out, NULL, path, NULL);
 }
 
 ENTRY(cuModuleLoadData, CUmodule *out, const void *bytes)
 {
-    return load(out, bytes, NULL, (struct jit_log){NULL, 0});
+    return load(out, bytes, NULL, NULL);
 }
 
 ENTRY(cuModuleLoadFatBinary, CUmodule *out, const void *bytes)
 {
-    return load(out, bytes, NULL, (struct jit_log){NULL, 0});
+    return load(out, bytes, NULL, NULL);
 }
 
 ENTRY(cuModuleLoadDataEx, CUmodule *out, const void *bytes, unsigned count, const int *options, void **values)
 {
-    return load(out, bytes, NULL, find_log(count, options, values));
+    struct jit jit = jit_begin(count, options, values);
+    return load(out, bytes, NULL, &jit);
 }
 
 /* ---- what a module has ---- */

@@ -104,7 +104,8 @@ static struct wsdbg_error *read_version(struct ptx_parser *parser)
         sscanf(text, "%3u.%3u%n", &program->version_major, &program->version_minor, &end) != 2 || text[end])
         return ptx_unexpected(parser, "a version such as 8.5");
     if (program->version_major < VERSION_MIN || program->version_major > VERSION_MAX)
-        return ptx_error(parser, token->line, "PTX %s: versions %d to %d can be read", text, VERSION_MIN, VERSION_MAX);
+        return wsdbg_error_create(WSDBG_ERROR_VERSION, "%s:%u: PTX %s: versions %d to %d can be read", parser->name,
+                                  (unsigned)token->line, text, VERSION_MIN, VERSION_MAX);
     ptx_lexer_next(&parser->lexer);
     return NULL;
 }
