@@ -35,9 +35,13 @@ static const struct wait_row rows[] = {
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
+/* Of long-work, by the GPU's clock: the simulator takes about a second for its 4 ms. */
+#define WORK_NS 30000000000u
+#define WORK_SIMULATED_NS 4000000u
+
 struct options {
     const struct wait_row *row;
-    long seconds;
+    long seconds;    /* 0 = as the device likes */
     long timeout_ms; /* -1 = wait for ever */
     bool list, help;
 };
@@ -56,7 +60,7 @@ static void print_help(void)
 {
     fputs("usage: waits --bug NAME [options]     ways to wait for ever, a kernel each, without probes\n"
           "  --bug NAME        --list-bugs prints name, cause, role, barrier, kind, story\n"
-          "  --seconds S       of the bug long-work (default 30)\n"
+          "  --seconds S       of the bug long-work, by the GPU's clock (default 30, on the simulator 0.004)\n"
           "  --timeout-ms T    leave with status 3 when the launch takes longer than T (default: wait)\n"
           "status: 0 good, 1 CUDA error, 2 bad option, 3 timed out\n",
           stdout);
@@ -98,11 +102,14 @@ static int complain(const char *word, const char *what)
 static int parse(int argc, char **argv, struct options *out)
 {
     static const struct option table[] = {
-        {"bug", required_argument, NULL, 'b'},        {"seconds", required_argument, NULL, 's'},
-        {"timeout-ms", required_argument, NULL, 't'}, {"list-bugs", no_argument, NULL, 'l'},
-        {"help", no_argument, NULL, 'h'},             {NULL, 0, NULL, 0},
+        {"bug", required_argument, NULL, 'b'},
+        {"seconds", required_argument, NULL, 's'},
+        {"timeout-ms", required_argument, NULL, 't'},
+        {"list-bugs", no_argument, NULL, 'l'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
-    struct options o = {.seconds = 30, .timeout_ms = -1};
+    struct options o = {.timeout_ms = -1};
     int id;
     opterr = 0;
     while ((id = getopt_long(argc, argv, ":", table, NULL)) != -1) {
@@ -142,7 +149,9 @@ static struct wsdbg_error *launch(const struct device *device, const struct wait
 static struct wsdbg_error *launch_all(const struct device *device, const struct options *o, CUfunction function,
                                       CUdeviceptr flag, CUdeviceptr source)
 {
-    uint64_t limit_ns = (uint64_t)o->seconds * 1000000000u;
+    uint64_t limit_ns = o->seconds             ? (uint64_t)o->seconds * 1000000000u
+                        : device->is_simulated ? WORK_SIMULATED_NS
+                                               : WORK_NS;
     void *parameters[] = {&flag, &source, &limit_ns};
     struct wsdbg_error *error = launch(device, o->row, function, false, parameters);
     if (error || strcmp(o->row->name, "grid-dependency") != 0)

@@ -90,7 +90,6 @@ static const char *obstacle(const struct wsdbg_demo *demo)
     return demo->program ? NULL : "the demo program was not built";
 }
 
-/* What the simulator shows of a hang is what probes write: the demos with probes are those with recordings. */
 static bool can_simulate(const struct wsdbg_demo *demo)
 {
     char *folder = NULL;
@@ -98,7 +97,7 @@ static bool can_simulate(const struct wsdbg_demo *demo)
     const bool found = !error;
     wsdbg_error_destroy(error);
     free(folder);
-    return found && demo->program && demo->recorded;
+    return found && demo->program;
 }
 
 static struct wsdbg_error *demo_run(const struct wsdbg_invocation *invocation, int *status)

@@ -186,15 +186,14 @@ static const struct wsdbg_option options[] = {
     {0, "all", NULL, "do not stop at the first hang or fault", NULL, NULL},
     {0, "replay", "SEED", "run under this schedule alone", NULL, NULL},
     {0, "launch", "N", "explore the program's launch N, from 0 (default: the first of each kernel)", NULL, NULL},
-    {'o', "output", "FILE", "session database (default wsdbg-PROGRAM-PID.db here)", NULL, NULL},
-    {0, "tui", NULL, "live view in this terminal, the program's output in its log", NULL, NULL},
+    WSDBG_OUTPUT_OPTION,
+    WSDBG_TUI_OPTION,
     {0, "json", NULL, "what was found as JSON on stdout at the end", NULL, NULL},
 };
 
 const struct wsdbg_command wsdbg_command_explore = {
     .name = "explore",
     .summary = "Run a kernel under many schedules until one hangs",
-    .usage = "[options] [--] PROGRAM [ARGS...]",
     .description =
         "Runs PROGRAM on the simulated sm_90 and tries its launches under many schedules: in which order warps\n"
         "run, for how long, and in those with odd numbers whether copies and matrix work are early or late. A\n"
@@ -223,9 +222,6 @@ const struct wsdbg_command wsdbg_command_explore = {
     .needs = "the simulator, and a program that uses the Driver API with PTX; small sizes make for many schedules",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .operands_min = 1,
-    .operands_max = -1,
-    .runs_program = true,
-    .exits = WSDBG_EXITS_PROGRAM,
+    WSDBG_RUNS_PROGRAM,
     .run = explore_command,
 };

@@ -46,6 +46,19 @@ struct wsdbg_run_options {
     bool json, quiet, tui;
 };
 
+/* What the rows of commands that run a program have in common: how they are called, and two of their options. */
+#define WSDBG_RUNS_PROGRAM                                                                                    \
+    .usage = "[options] [--] PROGRAM [ARGS...]", .operands_min = 1, .operands_max = -1, .runs_program = true, \
+    .exits = WSDBG_EXITS_PROGRAM
+#define WSDBG_OUTPUT_OPTION                                                                       \
+    {                                                                                             \
+        'o', "output", "FILE", "session database (default wsdbg-PROGRAM-PID.db here)", NULL, NULL \
+    }
+#define WSDBG_TUI_OPTION                                                                          \
+    {                                                                                             \
+        0, "tui", NULL, "live view in this terminal, the program's output in its log", NULL, NULL \
+    }
+
 /* Runs the program to its end, or to the end of the watch; *status as `wsdbg run` exits. */
 struct wsdbg_error *wsdbg_run_program(const struct wsdbg_run_options *options, int *status);
 

@@ -128,7 +128,7 @@ static struct wsdbg_error *choose_evidence(struct run *run)
             injection);
     if (cupti && wanted == WSDBG_RUN_AUTO)
         wsdbg_say("with --observer=cupti only kernels with probes can be looked at");
-    const bool has_door = !cupti && !run->device.simulator; /* the simulated device is seen through probes only */
+    const bool has_door = !cupti && !run->device.simulator; /* to a simulated device */
     run->evidence = wanted == WSDBG_RUN_AUTO && !has_door ? WSDBG_RUN_RING : wanted;
     run->look_ns = most_look_ns(run->evidence);
     if (run->options->looks_folder && !run->look_ns)
@@ -306,7 +306,7 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
                                       : "no hang";
     if (watch->fault[0] && !watch->fault_reported)
         wsdbg_watch_say(watch, "%s%s%s", watch->fault, watch->fault_launches[0] ? "; " : "", watch->fault_launches);
-    if (watch->fault[0] && !watch->fault_reported && run->evidence != WSDBG_RUN_CORE)
+    if (watch->fault[0] && !watch->fault_reported && run->evidence != WSDBG_RUN_CORE && !run->device.simulator)
         wsdbg_watch_say(
             watch,
             "with --evidence core the driver tells where in the code a fault happens, but may stand still over a "

@@ -15,7 +15,7 @@ static const struct wsdbg_choice observers[] = {{"driver", NULL}, {"cupti", NULL
 static const struct wsdbg_choice on_stalls[] = {{"kill", NULL}, {"wait", NULL}, {"detach", NULL}, {NULL, NULL}};
 
 static const struct wsdbg_option options[] = {
-    {'o', "output", "FILE", "session database (default wsdbg-PROGRAM-PID.db here)", NULL, NULL},
+    WSDBG_OUTPUT_OPTION,
     {0, "device", "auto|gpu|sim", "where the kernels run (default auto: the GPU if there is one)", devices, NULL},
     {0, "evidence", "auto|ring|live|core", "what the verdict rests on (default auto)", evidences, NULL},
     {0, "observer", "driver|cupti", "how launches are seen; cupti adds GPU times", observers, NULL},
@@ -25,7 +25,7 @@ static const struct wsdbg_option options[] = {
     {0, "history", "N", "events kept a warp, 0 to 128 (default 128)", NULL, NULL},
     {0, "record", "FILE", "keep the evidence; wsdbg replay FILE shows it again", NULL, NULL},
     {0, "keep-looks", "FOLDER", "keep looks at the GPU there; wsdbg core FILE shows one again", NULL, NULL},
-    {0, "tui", NULL, "live view in this terminal, the program's output in its log", NULL, NULL},
+    WSDBG_TUI_OPTION,
     {0, "json", NULL, "the report as JSON on stdout at the end", NULL, NULL},
     {'q', "quiet", NULL, "no closing line when nothing hangs", NULL, NULL},
 };
@@ -91,7 +91,6 @@ static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation
 const struct wsdbg_command wsdbg_command_run = {
     .name = "run",
     .summary = "Launch a program, watch its kernels, say why one hangs",
-    .usage = "[options] [--] PROGRAM [ARGS...]",
     .description =
         "Starts PROGRAM with the observer library preloaded and looks at the state of every probed warp 50 times a\n"
         "second. When nothing has moved for the stall time, wsdbg reads everything the warps wrote, says which warps\n"
@@ -119,10 +118,14 @@ const struct wsdbg_command wsdbg_command_run = {
         "Live and core are closed while another tool (CUPTI, a debugger, MPS) is in the program; wsdbg doctor says "
         "so.\n"
         "\n"
-        "--device=sim runs the kernels on a simulated sm_90 instead of a GPU: PROGRAM gets a library that stands in for\n"
-        "the driver. It must use the Driver API, and its modules must hold PTX; of kernels without probes the simulator\n"
-        "writes the record itself. WSDBG_SIM_SCHEDULE (round-robin, random, priority) and WSDBG_SIM_SEED choose the order\n"
-        "in which warps run, WSDBG_SIM_MULTIPROCESSORS the size of the chip. Without a GPU this is what wsdbg run does by\n"
+        "--device=sim runs the kernels on a simulated sm_90 instead of a GPU: PROGRAM gets a library that stands in "
+        "for\n"
+        "the driver. It must use the Driver API, and its modules must hold PTX; of kernels without probes the "
+        "simulator\n"
+        "writes the record itself. WSDBG_SIM_SCHEDULE (round-robin, random, priority) and WSDBG_SIM_SEED choose the "
+        "order\n"
+        "in which warps run, WSDBG_SIM_MULTIPROCESSORS the size of the chip. Without a GPU this is what wsdbg run does "
+        "by\n"
         "itself.\n"
         "\n"
         "PROGRAM stays in the foreground with the terminal's input and output. Keys such as Ctrl-C reach it as\n"
@@ -140,9 +143,6 @@ const struct wsdbg_command wsdbg_command_run = {
     .needs = "an NVIDIA driver, or the simulator; for kernels without probes a driver whose debug interface is free",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .operands_min = 1,
-    .operands_max = -1,
-    .runs_program = true,
-    .exits = WSDBG_EXITS_PROGRAM,
+    WSDBG_RUNS_PROGRAM,
     .run = run_command,
 };

@@ -1,0 +1,25 @@
+#!/bin/sh
+# demo.sh WSDBG PROGRAM - `wsdbg demo` runs a demo that has no recording, on a GPU or on the simulator; and the long work
+# of PROGRAM (waits) comes to its end on the simulator.
+set -u
+wsdbg=$1 waits=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failed=0
+
+# check STATUS TEXT COMMAND... - how it must end, and what it must say
+check() {
+    expected=$1 text=$2
+    shift 2
+    "$@" >"$folder/said" 2>&1 </dev/null
+    status=$?
+    if [ $status != "$expected" ] || ! grep -q "$text" "$folder/said"; then
+        echo "$*: status $status, not $expected with '$text':"
+        cat "$folder/said"
+        failed=1
+    fi
+}
+
+check 124 'HANG: NAMED_COUNT' "$wsdbg" demo named-count --stall 1 -o "$folder/demo.db"
+check 0 'no hang' "$wsdbg" run --device sim -o "$folder/work.db" -- "$waits" --bug long-work
+exit $failed
