@@ -72,6 +72,9 @@ bool wsdbg_gpu_unmap_host(struct wsdbg_gpu *gpu, void *memory);
 bool wsdbg_gpu_find_memory(struct wsdbg_gpu *gpu, uint64_t address, uint64_t byte_count, uint64_t *first,
                            uint64_t *length, bool *is_host);
 
+/* The first of those whose end is behind `address`, of all in the order of addresses; false when there is none. */
+bool wsdbg_gpu_next_memory(struct wsdbg_gpu *gpu, uint64_t address, uint64_t *first, uint64_t *length, bool *is_host);
+
 /* ---- modules: a program's variables in this gpu's memory ---- */
 
 struct wsdbg_gpu_module;

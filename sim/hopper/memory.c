@@ -185,16 +185,30 @@ bool wsdbg_gpu_unmap_host(struct wsdbg_gpu *gpu, void *memory)
     return is_dropped;
 }
 
-bool wsdbg_gpu_find_memory(struct wsdbg_gpu *gpu, uint64_t address, uint64_t byte_count, uint64_t *first,
-                           uint64_t *length, bool *is_host)
+static bool tell_range(const struct hopper_range *range, uint64_t *first, uint64_t *length, bool *is_host)
 {
-    hopper_lock(gpu);
-    const struct hopper_range *range = hopper_find_range(gpu, address, byte_count);
     if (range) {
         *first = range->first;
         *length = range->end - range->first;
         *is_host = range->is_host;
     }
-    hopper_unlock(gpu);
     return range != NULL;
+}
+
+bool wsdbg_gpu_find_memory(struct wsdbg_gpu *gpu, uint64_t address, uint64_t byte_count, uint64_t *first,
+                           uint64_t *length, bool *is_host)
+{
+    hopper_lock(gpu);
+    const bool is_found = tell_range(hopper_find_range(gpu, address, byte_count), first, length, is_host);
+    hopper_unlock(gpu);
+    return is_found;
+}
+
+bool wsdbg_gpu_next_memory(struct wsdbg_gpu *gpu, uint64_t address, uint64_t *first, uint64_t *length, bool *is_host)
+{
+    hopper_lock(gpu);
+    const size_t i = find(&gpu->ranges, address);
+    const bool is_found = tell_range(i < gpu->ranges.count ? &gpu->ranges.rows[i] : NULL, first, length, is_host);
+    hopper_unlock(gpu);
+    return is_found;
 }

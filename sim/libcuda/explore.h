@@ -22,7 +22,15 @@ struct explore_options {
     uint64_t depth;                /* change points of priority schedules */
     enum wsdbg_schedule_kind kind; /* RANDOM or PRIORITY */
     bool all, replays;             /* replays: `seed` alone, and the launch runs with it whatever it does */
+    bool compares;                 /* what schedules leave in memory */
     char log[4096];
+};
+
+/* The first word of memory, in the order of addresses, that is not what the usual schedule leaves. */
+struct explore_difference {
+    bool is_there, is_host;
+    uint32_t usual, here;
+    uint64_t address, first, byte_count; /* first: of the allocation */
 };
 
 /* What a launch came to under one schedule; sent through a pipe in one piece. */
@@ -35,6 +43,7 @@ struct explore_record {
     } waits[EXPLORE_WAITS];
     uint32_t wait_count, report_count;
     struct wsdbg_gpu_report reports[EXPLORE_REPORTS];
+    struct explore_difference difference;
     int driver_error; /* of a fault */
     char fault[512];
 };
@@ -44,9 +53,10 @@ struct explore_launch {
     const struct explore_options *options;
     struct wsdbg_gpu *gpu;
     const struct wsdbg_gpu_launch *launch;
-    uint64_t number; /* from 0, in this process */
-    int log;         /* the file */
-    int end_asked;   /* a signalfd: can be read when somebody wants the explorer to end */
+    uint64_t number;                 /* from 0, in this process */
+    int log;                         /* the file */
+    int end_asked;                   /* a signalfd: can be read when somebody wants the explorer to end */
+    struct explore_results *results; /* NULL = they are not compared */
     uint64_t usual_instructions;
     uint64_t said_ns; /* when the log was last told how far it is */
 };
@@ -109,6 +119,15 @@ bool explore_is_bad(enum wsdbg_gpu_outcome outcome);
 uint64_t explore_now_ns(void);
 struct wsdbg_schedule_options explore_schedule(const struct explore_launch *launch, uint64_t seed);
 
+/* ---- explore_results.c ---- */
+
+/* Made before any child; NULL = no memory, or too much memory to compare, which is said. */
+struct explore_results *explore_results_create(const struct explore_launch *launch);
+void explore_results_destroy(struct explore_results *results); /* NULL is fine */
+/* In a child: keeps what is in memory now, for all that come later; or looks for the first difference. */
+void explore_results_keep(struct explore_results *results);
+void explore_results_compare(const struct explore_results *results, struct explore_difference *out);
+
 /* ---- explore_reduce.c: the fewest switches, of those that were had, that still lead to the same ---- */
 
 /* `wanted`: what the turns led to.  False: the turns alone do not lead to it. */
@@ -129,6 +148,8 @@ void explore_say_turns(const struct explore_launch *launch, const struct explore
 /* seed: of the first of the schedules, as it is written. */
 void explore_say_report(const struct explore_launch *launch, const struct wsdbg_gpu_report *report, uint64_t schedules,
                         const char *seed);
+void explore_say_difference(const struct explore_launch *launch, const struct explore_difference *difference,
+                            uint64_t schedules, const char *seed);
 /* The word for a schedule: its number, or that it is the usual one. */
 enum { EXPLORE_SEED_BYTES = 24 };
 void explore_seed_word(bool is_usual, uint64_t seed, char out[EXPLORE_SEED_BYTES]);

@@ -45,6 +45,8 @@ static bool read_word(const char *name, const char *value, struct explore_option
         return out->all = true;
     if (strcmp(name, "replays") == 0)
         return out->replays = true;
+    if (strcmp(name, "compares") == 0)
+        return out->compares = true;
     if (strcmp(name, "schedule") != 0)
         return read_number(name, value, out);
     out->kind = strcmp(value, "priority") == 0 ? WSDBG_SCHEDULE_PRIORITY : WSDBG_SCHEDULE_RANDOM;

@@ -37,6 +37,10 @@ struct search {
         uint64_t seed;
         struct explore_record record;
     } found; /* first */
+    struct {
+        uint64_t schedules, seed; /* the lowest */
+        struct explore_difference difference;
+    } differs;
     size_t report_count;
     struct {
         struct wsdbg_gpu_report report;
@@ -108,6 +112,10 @@ static void note(struct search *search, const struct explore_record *record, boo
     search->unended += record->outcome == WSDBG_GPU_BUDGET;
     for (uint32_t i = 0; i < record->report_count; i++)
         note_report(search, &record->reports[i], is_usual, seed);
+    if (record->difference.is_there && !search->differs.schedules++) {
+        search->differs.seed = seed;
+        search->differs.difference = record->difference;
+    }
     if (explore_is_bad(record->outcome))
         keep_found(search, record, is_usual, seed);
 }
@@ -288,6 +296,11 @@ static void say_end(const struct search *search)
         explore_seed_word(search->reports[i].is_usual, search->reports[i].seed, seed);
         explore_say_report(search->launch, &search->reports[i].report, search->reports[i].schedules, seed);
     }
+    if (search->differs.schedules) {
+        char seed[EXPLORE_SEED_BYTES];
+        explore_seed_word(false, search->differs.seed, seed);
+        explore_say_difference(search->launch, &search->differs.difference, search->differs.schedules, seed);
+    }
     explore_say(search->launch->log, "end %s %llu %llu %llu %llu %llu %llu %llu %llu\n", search->why,
                 (unsigned long long)search->tried, (unsigned long long)search->decisions,
                 (unsigned long long)(explore_now_ns() - search->begin_ns), (unsigned long long)search->hangs,
@@ -305,6 +318,7 @@ struct explore_choice explore_schedules(struct explore_launch *launch)
     explore_say(launch->log, "launch %llu %llu %llu %s\n", (unsigned long long)launch->number,
                 (unsigned long long)launch->options->schedules, (unsigned long long)launch->options->limit_ns,
                 launch->launch->function->name);
+    launch->results = launch->options->compares ? explore_results_create(launch) : NULL;
     try_usual(search);
     if (!search->why)
         try_seeds(search);
@@ -312,6 +326,7 @@ struct explore_choice explore_schedules(struct explore_launch *launch)
     say_end(search);
     if (choice.has_schedule)
         explore_say(launch->log, "runs\n");
+    explore_results_destroy(launch->results);
     free(search);
     return choice;
 }

@@ -123,6 +123,12 @@ static bool run(const struct explore_launch *launch, const struct wsdbg_schedule
         record->outcome = wsdbg_gpu_run(gpu, DEVICE_SLICE_INSTRUCTIONS);
     while (record->outcome == WSDBG_GPU_BUDGET && wsdbg_gpu_instructions(gpu) - before < most);
     fill_record(gpu, grid, before, record);
+    if (launch->results && record->outcome == WSDBG_GPU_IDLE) {
+        if (launch->usual_instructions)
+            explore_results_compare(launch->results, &record->difference);
+        else
+            explore_results_keep(launch->results);
+    }
     return true;
 }
 

@@ -14,7 +14,8 @@
  *     turns SWITCHES TURNS ENGINES SECONDS
  *                                        it was reduced to so many switches, and what engines did that is unusual
  *     switch TEXT                        one of them
- *     report SCHEDULES SEED KIND TEXT    what so many schedules did that is never meant, SEED first
+ *     report SCHEDULES SEED KIND TEXT    what so many schedules did that is never meant, or may not be, SEED
+ *                                        first
  *     end WHY TRIED DECISIONS NS HANGS STALLS FAULTS UNENDED DIED
  *                                        WHY: schedules, time, found, host, usual, asked, processes; UNENDED: schedules
  *                                        that were given up for their length; DIED: whose process died
@@ -145,6 +146,18 @@ void explore_say_turns(const struct explore_launch *launch, const struct explore
 {
     for (size_t i = 0; i < turns->count && i < SWITCHES_MOST; i++)
         say_switch(launch, &turns->rows[i]);
+}
+
+void explore_say_difference(const struct explore_launch *launch, const struct explore_difference *difference,
+                            uint64_t schedules, const char *seed)
+{
+    explore_say(launch->log,
+                "report %llu %s result-differs the result is another one than the usual schedule's: first 0x%x, not "
+                "0x%x, at 0x%llx, %llu bytes into %s 0x%llx of %llu bytes\n",
+                (unsigned long long)schedules, seed, difference->here, difference->usual,
+                (unsigned long long)difference->address, (unsigned long long)(difference->address - difference->first),
+                difference->is_host ? "host memory" : "allocation", (unsigned long long)difference->first,
+                (unsigned long long)difference->byte_count);
 }
 
 void explore_say_report(const struct explore_launch *launch, const struct wsdbg_gpu_report *report, uint64_t schedules,

@@ -32,6 +32,9 @@ void host_memory_remove(void *address);
 /* In a forked process: what it shares with others of the host memory that kernels may use becomes its own. */
 bool host_memory_make_own(void);
 bool mappings_make_own(void); /* of that, what cuMemMap mapped */
+/* Whether other processes may have the memory at the address: it can be exported (cuMemExportToShareableHandle), or was
+ * the program's before it was registered (cuMemHostRegister). */
+bool memory_can_be_shared(uint64_t address);
 /* Host memory that was there before the device. */
 struct wsdbg_error *host_memory_map_all(struct wsdbg_gpu *gpu);
 

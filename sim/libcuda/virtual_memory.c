@@ -318,6 +318,17 @@ bool mappings_make_own(void)
     return true;
 }
 
+bool memory_can_be_shared(uint64_t address)
+{
+    struct memory_place place;
+    if (memory_find(address, 1, &place) && place.host && place.host->kind == HOST_MEMORY_REGISTERED)
+        return true;
+    for (const struct mapping *mapping = driver.mappings; mapping; mapping = mapping->next)
+        if (holds(mapping->address, mapping->byte_count, address, 1))
+            return mapping->memory->properties.handle_types & HANDLE_FILE_DESCRIPTOR;
+    return false;
+}
+
 /* A kernel that goes on using the addresses faults; a copy under way ends in memory that is nobody's. */
 static void unmap(struct mapping **link)
 {

@@ -38,7 +38,16 @@
     "wgmma.fence.sync.aligned;\n" work "shl.b32 %r3, %r0, 2;\nadd.u32 %r3, %r3, %r1;\n"   \
     "st.shared.f32 [%r3+1024], %d0;\nret;\n}\n"
 
-const char defects[] = ".version 8.3\n.target sm_90a\n.address_size 64\n" LOOK("early_look", "")
-    LOOK("ordered_look", "bar.sync 0;\n") PHASES("overrun", "", "") PHASES("paced", WAIT("0"), WAIT("1"))
-        READ("early_read", WGMMA) READ("late_read", WGMMA "wgmma.wait_group.sync.aligned 0;\n")
-            READ("handed_on", WGMMA WGMMA "wgmma.wait_group.sync.aligned 1;\nwgmma.wait_group.sync.aligned 0;\n");
+/* `address`: makes it of %rd0 and the warp's number, %r1. */
+#define STORE(name, address)                                                                     \
+    ".visible .entry " name "()\n{\n.reg .b32 %r<2>;\n.reg .b64 %rd<2>;\nmov.u64 %rd0, words;\n" \
+    "mov.u32 %r0, %tid.x;\nshr.u32 %r1, %r0, 5;\n" address                                       \
+    "add.u32 %r1, %r1, 7;\nst.global.u32 [%rd1], %r1;\nret;\n}\n"
+
+const char defects[] =
+    ".version 8.3\n.target sm_90a\n.address_size 64\n.visible .global .align 8 .u32 words[4];\n" LOOK("early_look", "")
+        LOOK("ordered_look", "bar.sync 0;\n") PHASES("overrun", "", "") PHASES("paced", WAIT("0"), WAIT("1"))
+            READ("early_read", WGMMA) READ("late_read", WGMMA "wgmma.wait_group.sync.aligned 0;\n")
+                READ("handed_on", WGMMA WGMMA "wgmma.wait_group.sync.aligned 1;\nwgmma.wait_group.sync.aligned 0;\n")
+                    STORE("last_word", "add.u64 %rd1, %rd0, 4;\n")
+                        STORE("own_words", "mul.wide.u32 %rd1, %r1, 4;\nadd.u64 %rd1, %rd1, %rd0;\n");

@@ -4,7 +4,8 @@
  * For 64 threads: early_look: warp 1 looks at an mbarrier that warp 0 initialises, without a barrier between the two;
  * ordered_look: with one.  overrun: three phases of an mbarrier complete, which nobody waits for; paced: each is waited
  * for.  For 128 threads: early_read: an accumulator is stored before its group is waited for; late_read: after.
- * handed_on: late_read, with two groups in flight that use the same accumulators.
+ * handed_on: late_read, with two groups in flight that use the same accumulators.  Again for 64: last_word: both warps
+ * store their numbers in the second word of the variable `words`; own_words: each in its own.
  */
 #ifndef TESTS_LIBCUDA_DEFECTS_H
 #define TESTS_LIBCUDA_DEFECTS_H

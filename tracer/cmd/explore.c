@@ -50,7 +50,7 @@ static struct wsdbg_error *number(const struct wsdbg_invocation *invocation, con
 struct wanted {
     uint64_t schedules, jobs, seed, depth, launch, limit_ns;
     const char *kind;
-    bool all, replays, every_launch;
+    bool all, replays, every_launch, compares;
 };
 
 static struct wsdbg_error *read_wanted(const struct wsdbg_invocation *invocation, struct wanted *out)
@@ -64,6 +64,7 @@ static struct wsdbg_error *read_wanted(const struct wsdbg_invocation *invocation
     *out = (struct wanted){.kind = kind ? kind : "random",
                            .all = wsdbg_option_value(invocation, "all") != NULL,
                            .replays = replay != NULL,
+                           .compares = wsdbg_option_value(invocation, "compare-results") != NULL,
                            .every_launch = !wsdbg_option_value(invocation, "launch")};
     const uint64_t schedules = seconds ? UINT64_MAX : SCHEDULES_DEFAULT;
     struct wsdbg_error *error = number(invocation, "schedules", 1, UINT64_MAX, schedules, &out->schedules);
@@ -92,10 +93,11 @@ static char *variable(const struct wanted *wanted, const char *log)
     char *out = NULL, launch[32] = "";
     if (!wanted->every_launch)
         snprintf(launch, sizeof launch, "launch=%llu,", (unsigned long long)wanted->launch);
-    if (asprintf(&out, "schedules=%llu,limit_ns=%llu,jobs=%llu,seed=%llu,depth=%llu,schedule=%s,%s%s%slog=%s",
+    if (asprintf(&out, "schedules=%llu,limit_ns=%llu,jobs=%llu,seed=%llu,depth=%llu,schedule=%s,%s%s%s%slog=%s",
                  (unsigned long long)wanted->schedules, (unsigned long long)wanted->limit_ns,
                  (unsigned long long)wanted->jobs, (unsigned long long)wanted->seed, (unsigned long long)wanted->depth,
-                 wanted->kind, launch, wanted->all ? "all," : "", wanted->replays ? "replays," : "", log) < 0)
+                 wanted->kind, launch, wanted->all ? "all," : "", wanted->replays ? "replays," : "",
+                 wanted->compares ? "compares," : "", log) < 0)
         return NULL;
     return out;
 }
@@ -184,6 +186,7 @@ static const struct wsdbg_option options[] = {
     {0, "schedule", "random|priority", "how schedules are drawn (default random)", kinds, NULL},
     {0, "depth", "D", "with --schedule=priority: how often priorities change (default 3)", NULL, NULL},
     {0, "all", NULL, "do not stop at the first hang or fault", NULL, NULL},
+    {0, "compare-results", NULL, "say whether schedules leave other values in memory than the usual one", NULL, NULL},
     {0, "replay", "SEED", "run under this schedule alone", NULL, NULL},
     {0, "launch", "N", "explore the program's launch N, from 0 (default: the first of each kernel)", NULL, NULL},
     WSDBG_OUTPUT_OPTION,
@@ -215,7 +218,10 @@ const struct wsdbg_command wsdbg_command_explore = {
         "\n"
         "It is also said in how many schedules an mbarrier was used that was not initialised, a phase completed\n"
         "although nobody had waited for the one before, or an accumulator was used before its wgmma group was\n"
-        "complete.\n"
+        "complete. With --compare-results also, in how many schedules that came to their end the launch left other\n"
+        "values in memory than the usual one did, and where the first is. Such a race need not be a mistake: sums\n"
+        "of floating-point numbers in the order in which they come, clocks and tickets differ too. Memory that other\n"
+        "processes may have, cuMemHostRegister's included, is left out; at most 1 GiB is compared.\n"
         "\n"
         "On a terminal a line says how far the search is. A signal that ends PROGRAM ends the search with what was\n"
         "found until then. docs/explore.schema.json describes the output of --json.",
