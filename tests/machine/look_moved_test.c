@@ -28,6 +28,7 @@ struct changed {
     long register_read_ns;                    /* each takes at least so long */
     const struct wsdbg_machine_warp *lacking; /* its registers are not known; NULL = none */
     bool lacking_everywhere;                  /* nor are those of this warp in other CTAs */
+    bool lanes_are_alike;                     /* the dump has registers of one lane a place */
 };
 static struct changed changed;
 
@@ -61,6 +62,7 @@ static struct wsdbg_error *registers(struct wsdbg_machine *machine, uint32_t war
     struct wsdbg_error *error = count_read();
     nanosleep(&(struct timespec){.tv_nsec = changed.register_read_ns}, NULL);
     *known_count = 0;
+    lane = changed.lanes_are_alike ? 0 : lane;
     return error || lacks(warp) ? error : changed.real->registers(machine, warp, lane, first, count, out, known_count);
 }
 
@@ -168,6 +170,26 @@ static void two_places_of_one_wait_are_no_movement(void **state)
 {
     (void)state;
     struct wsdbg_snapshot snapshot = look_twice(spin);
+    assert_int_equal(snapshot.looks[1].moved, 0);
+    assert_int_equal(snapshot.warps[CONSUMER].state, WSDBG_WARP_WAIT_MBARRIER);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
+/* Half of its lanes only. */
+static void part(void)
+{
+    struct wsdbg_machine_warp *warp = warp_of_first_cta(CONSUMER);
+    for (unsigned i = 0; i < WSDBG_MACHINE_LANES / 2; i++)
+        warp->lanes[i].pc -= INSTRUCTION;
+}
+
+static void lanes_that_part_in_one_wait_are_no_movement(void **state)
+{
+    (void)state;
+    changed.lanes_are_alike = true;
+    struct wsdbg_snapshot snapshot = look_twice(part);
+    assert_int_equal(snapshot.before->warps[CONSUMER].part_count, 1);
+    assert_int_equal(snapshot.warps[CONSUMER].part_count, 2);
     assert_int_equal(snapshot.looks[1].moved, 0);
     assert_int_equal(snapshot.warps[CONSUMER].state, WSDBG_WARP_WAIT_MBARRIER);
     wsdbg_snapshot_deinit(&snapshot);
@@ -444,6 +466,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_DUMP(what_stands_still_has_not_moved),
         ON_DUMP(two_places_of_one_wait_are_no_movement),
+        ON_DUMP(lanes_that_part_in_one_wait_are_no_movement),
         ON_DUMP(a_warp_that_moved_is_running),
         ON_DUMP(an_arrival_changes_a_barrier),
         ON_DUMP(a_wait_whose_phase_is_over_is_none),

@@ -18,7 +18,7 @@ enum { LOOKS = 2 };
 /* For registers, more than a millisecond a warp: the GPU stands still meanwhile.  The report shows the last look; the
  * one before it only tells what moved, for which one warp of each state and some others do. */
 static const struct wsdbg_look_budget registers_budget[LOOKS] = {{.states_ns = 120000000, .rest_ns = 8000000},
-                                                                 {.states_ns = 120000000, .rest_ns = 30000000}};
+                                                                 {.states_ns = 120000000, .rest_ns = 25000000}};
 
 struct wsdbg_live_process {
     uint32_t process_id;

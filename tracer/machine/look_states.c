@@ -190,26 +190,58 @@ static unsigned precedence(enum wsdbg_warp_state state)
     return i;
 }
 
-/* A warp that polls stays in its loop, also where it waits for others of its CTA to come round. */
+/* What a part waits for, 0 for nothing that has a name.  A warp that polls stays in its loop, also where it waits for
+ * others of its CTA to come round; lanes that gather wait for those that poll. */
+static uint64_t want_of(const struct wsdbg_looking *looking, uint32_t number)
+{
+    const struct wsdbg_look_part *part = &looking->parts[number];
+    const struct wsdbg_part *shown = &looking->out->parts[number];
+    if (part->site.gathers)
+        return 0;
+    if (part->site.state == WSDBG_WARP_SPIN_GLOBAL)
+        return wsdbg_mix(1, shown->address.value);
+    if (part->site.state == WSDBG_WARP_WAIT_MBARRIER)
+        return wsdbg_mix(wsdbg_mix(2, part->operand), shown->parity.value);
+    if (part->site.state == WSDBG_WARP_RUNNING && may_be_in_bar(part))
+        return wsdbg_mix(3, part->bar_id);
+    return 0;
+}
+
+static bool is_want_known(const struct wsdbg_looking *looking, uint32_t number)
+{
+    const struct wsdbg_look_part *part = &looking->parts[number];
+    const struct wsdbg_part *shown = &looking->out->parts[number];
+    if (part->site.state == WSDBG_WARP_SPIN_GLOBAL)
+        return shown->seen && shown->address.known;
+    if (part->site.state == WSDBG_WARP_WAIT_MBARRIER)
+        return shown->seen && part->resolved;
+    return shown->seen;
+}
+
+static bool is_wanted_before(const struct wsdbg_looking *looking, uint32_t first, uint32_t number, uint64_t want)
+{
+    for (uint32_t i = first; i < number; i++)
+        if (want_of(looking, i) == want)
+            return true;
+    return false;
+}
+
+/* Each thing once: in how many parts its lanes go round one loop differs from look to look.  What lanes want that all
+ * gather is not known. */
 static void compare_wants(struct wsdbg_looking *looking, uint32_t warp)
 {
     const struct wsdbg_warp_row *row = &looking->out->warps[warp];
     struct wsdbg_look_warp *beside = &looking->warps[warp];
+    bool all_gather = row->part_count > 0;
     beside->wants_known = true;
     for (uint32_t i = row->part_first; i < row->part_first + row->part_count; i++) {
-        const struct wsdbg_look_part *part = &looking->parts[i];
-        const struct wsdbg_part *shown = &looking->out->parts[i];
-        const bool polls = part->site.state == WSDBG_WARP_SPIN_GLOBAL;
-        const bool tests = part->site.state == WSDBG_WARP_WAIT_MBARRIER;
-        const bool in_bar = part->site.state == WSDBG_WARP_RUNNING && may_be_in_bar(part);
-        beside->wants_known &= !(polls || tests || in_bar) || shown->seen;
-        if (polls)
-            beside->wants = wsdbg_mix(beside->wants, shown->address.value);
-        else if (tests)
-            beside->wants = wsdbg_mix(wsdbg_mix(beside->wants, part->operand), shown->parity.value);
-        else if (in_bar)
-            beside->wants = wsdbg_mix(beside->wants, part->bar_id);
+        const uint64_t want = want_of(looking, i);
+        all_gather &= looking->parts[i].site.gathers;
+        beside->wants_known &= !want || is_want_known(looking, i);
+        if (!is_wanted_before(looking, row->part_first, i, want))
+            beside->wants += want;
     }
+    beside->wants_known &= !all_gather;
 }
 
 static void decide(struct wsdbg_looking *looking, uint32_t warp)
