@@ -12,6 +12,7 @@
 #include "hopper/device.h"
 
 enum { PAGE_BYTES = 4096 };
+#define NEAR_BYTES (1ull << 32)
 
 /* The first range whose end is behind `address`. */
 static size_t find(const struct hopper_ranges *ranges, uint64_t address)
@@ -131,9 +132,12 @@ void hopper_describe_address(const struct wsdbg_gpu *gpu, uint64_t address, char
         snprintf(out, byte_count, "no memory is allocated");
         return;
     }
+    const bool is_near = address + NEAR_BYTES > nearest->first && address - NEAR_BYTES < nearest->end;
     const char *what = nearest->is_host ? "host memory" : "allocation";
     const unsigned long long first = nearest->first, length = nearest->end - nearest->first;
-    if (address < nearest->first)
+    if (!is_near)
+        snprintf(out, byte_count, "no allocation is near; the nearest is %s 0x%llx of %llu bytes", what, first, length);
+    else if (address < nearest->first)
         snprintf(out, byte_count, "%llu bytes before %s 0x%llx of %llu bytes", first - (unsigned long long)address,
                  what, first, length);
     else if (address < nearest->end)

@@ -28,6 +28,8 @@ CUresult function_find(struct context *context, CUfunction handle, struct functi
  * to be destroyed. */
 bool kernel_set_create(const struct image *image, struct module *module, struct library *library,
                        struct kernel_set *out);
+/* From now on they cannot be launched: they are to be destroyed when what was launched is over. */
+void kernel_set_withdraw(const struct kernel_set *kernels);
 void kernel_set_destroy(struct kernel_set *kernels);
 /* What the calls of modules and of libraries answer. */
 CUresult kernel_set_find(const struct kernel_set *kernels, const char *name, struct function **out);

@@ -47,10 +47,15 @@ bool kernel_set_create(const struct image *image, struct module *module, struct 
     return added;
 }
 
-void kernel_set_destroy(struct kernel_set *kernels)
+void kernel_set_withdraw(const struct kernel_set *kernels)
 {
     for (size_t i = 0; i < kernels->count; i++)
         handle_remove(&driver.handles, &kernels->rows[i]);
+}
+
+void kernel_set_destroy(struct kernel_set *kernels)
+{
+    kernel_set_withdraw(kernels);
     free(kernels->rows);
 }
 

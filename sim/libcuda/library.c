@@ -77,10 +77,11 @@ ENTRY(cuLibraryUnload, CUlibrary library)
     CUresult result = driver_enter_handle(library, HANDLE_LIBRARY);
     if (result != CUDA_SUCCESS)
         return result;
+    handle_remove(&driver.handles, library);
+    kernel_set_withdraw(&library->kernels);
     for (struct module *module; (module = find_module(library));) {
-        queue_wait_all(module->context);
-        if (!handle_is(&driver.handles, library, HANDLE_LIBRARY))
-            return driver_leave(CUDA_ERROR_INVALID_HANDLE);
+        kernel_set_withdraw(&module->functions);
+        queue_wait_for_module(module->context, module->gpu_module);
         if (module == find_module(library))
             module_destroy(module);
     }

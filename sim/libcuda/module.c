@@ -119,8 +119,12 @@ ENTRY(cuModuleUnload, CUmodule module)
     CUresult result = enter(module);
     if (result != CUDA_SUCCESS)
         return result;
-    result = module->library ? CUDA_ERROR_NOT_PERMITTED : queue_wait_all(module->context);
-    if (result == CUDA_SUCCESS && handle_is(&driver.handles, module, HANDLE_MODULE))
+    if (module->library)
+        return driver_leave(CUDA_ERROR_NOT_PERMITTED);
+    handle_remove(&driver.handles, module);
+    kernel_set_withdraw(&module->functions);
+    result = queue_wait_for_module(module->context, module->gpu_module);
+    if (result == CUDA_SUCCESS) /* else it goes, or went, with its context */
         module_destroy(module);
     return driver_leave(result);
 }

@@ -309,6 +309,23 @@ CUresult queue_wait_all(struct context *context)
     return state_of(context);
 }
 
+static bool is_used(const struct context *context, const struct wsdbg_gpu_module *module)
+{
+    for (const struct stream *stream = context->streams; stream; stream = stream->next)
+        for (const struct operation *operation = stream->first; operation; operation = operation->next)
+            if (operation->kind == OPERATION_LAUNCH && operation->launch.launch.module == module)
+                return true;
+    return false;
+}
+
+CUresult queue_wait_for_module(struct context *context, const struct wsdbg_gpu_module *module)
+{
+    CUresult result = queue_wait_all(context);
+    while (result == CUDA_SUCCESS && is_used(context, module)) /* another thread launched it meanwhile */
+        result = queue_wait_all(context);
+    return result;
+}
+
 CUresult queue_add_and_wait(struct stream *stream, struct operation *operation)
 {
     stream->waiting++;

@@ -86,6 +86,8 @@ CUresult queue_add_and_wait(struct stream *stream, struct operation *operation);
 /* Waits until all that is in the stream now, or in any stream of the context, is done. */
 CUresult queue_wait(struct stream *stream);
 CUresult queue_wait_all(struct context *context);
+/* Waits until no launch of the module is left, with all that is queued now; what the context's state is then. */
+CUresult queue_wait_for_module(struct context *context, const struct wsdbg_gpu_module *module);
 bool queue_is_idle(const struct stream *stream);
 /* Begins what can be begun; true when anything was. */
 bool queue_begin(struct context *context);

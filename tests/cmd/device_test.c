@@ -94,6 +94,50 @@ static void a_fault_is_told(void **state)
     assert_int_equal(run.status, 3);
     assert_non_null(strstr(run.err, "wsdbg simulator: fault: "));
     assert_non_null(strstr(run.err, "GPU fault: CUDA error 700 (illegal memory access)"));
+    assert_null(strstr(run.err, "--evidence core")); /* the simulator has none, and said where it was already */
+    outcome_free(&run);
+    struct outcome query = WSDBG("query", "fault.db", "--csv", "SELECT count(*) > 0 AS kept FROM event");
+    assert_string_equal(query.out, "kept\r\n1\r\n"); /* the ring outlives the context */
+    outcome_free(&query);
+}
+
+/* ---- the shim and the stand-in: ways to use the driver ---- */
+
+static void one_stream_hangs_beside_another(void **state)
+{
+    (void)state;
+    struct outcome run = WSDBG("run", "--device", "sim", "--stall", "0.5", "-o", "beside.db", SIM_APP, "beside");
+    assert_int_equal(run.status, 124);
+    assert_non_null(strstr(run.err, "sim_app: beside: 0\n")); /* the other stream came to its end */
+    assert_non_null(strstr(run.err, "HANG: "));
+    assert_non_null(strstr(run.err, "\nhang, grid 1x1x1, block 64x1x1"));
+    assert_non_null(strstr(run.err, "in cuStreamSynchronize for "));
+    outcome_free(&run);
+    struct outcome query = WSDBG("query", "beside.db", "--csv",
+                                 "SELECT count(*) AS launches, count(DISTINCT stream) AS streams FROM launch");
+    assert_string_equal(query.out, "launches,streams\r\n21,2\r\n");
+    outcome_free(&query);
+}
+
+static void launches_that_were_looked_up_are_seen(void **state)
+{
+    (void)state;
+    struct outcome run = WSDBG("run", "--device", "sim", "-o", "number.db", SIM_APP, "looked-up");
+    assert_int_equal(run.status, 0);
+    assert_string_equal(run.out, "41 on wsdbg simulated sm_90\n");
+    assert_non_null(strstr(run.err, "3 kernel launches seen"));
+    outcome_free(&run);
+}
+
+static void a_program_does_without_graphs(void **state)
+{
+    (void)state;
+    struct outcome run = WSDBG("run", "--device", "sim", "-o", "graph.db", SIM_APP, "graph");
+    assert_int_equal(run.status, 0);
+    assert_string_equal(run.out, "41 on wsdbg simulated sm_90\n");
+    assert_non_null(strstr(run.err, "wsdbg: the simulated driver has no cuStreamBeginCapture_v2\n"));
+    assert_non_null(strstr(run.err, "wsdbg: the simulated driver has no cuGraphCreate\n"));
+    assert_non_null(strstr(run.err, "1 kernel launch seen"));
     outcome_free(&run);
 }
 
@@ -108,6 +152,9 @@ int main(void)
         TEST(what_only_a_gpu_has_is_refused),
         TEST(a_program_runs_on_the_simulator),
         TEST(a_fault_is_told),
+        TEST(one_stream_hangs_beside_another),
+        TEST(launches_that_were_looked_up_are_seen),
+        TEST(a_program_does_without_graphs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,13 @@
-/* sim_app.c - a program for wsdbg run --device sim and wsdbg explore: sim_app number | fault | lost | kept.  Built
- * without sanitizers: it is preloaded. */
+/* sim_app.c - a program for wsdbg run --device sim and wsdbg explore: sim_app KERNEL launches one of tests/libcuda's
+ * kernels; "beside", "looked-up" and "graph" use the driver in other ways.  Built without sanitizers: it is preloaded.
+ */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "libcuda/kernels.h"
+
+enum { LAUNCHES_BESIDE = 20 };
 
 static int explain(const char *what, CUresult result)
 {
@@ -11,38 +15,123 @@ static int explain(const char *what, CUresult result)
     return result == CUDA_ERROR_ILLEGAL_ADDRESS ? 3 : 1;
 }
 
+struct work {
+    CUcontext context;
+    CUmodule module;
+    CUdeviceptr memory;
+};
+
+static CUresult run_kernel(const struct work *work, const char *name, CUstream stream)
+{
+    uint32_t first = 41;
+    void *parameters[] = {(void *)&work->memory, &first};
+    const bool has_two_warps = strcmp(name, "lost") == 0 || strcmp(name, "kept") == 0 || strcmp(name, "hang") == 0;
+    CUfunction function;
+    CUresult result = cu.cuModuleGetFunction(&function, work->module, name);
+    return result ? result : launch(function, 1, has_two_warps ? 64 : 1, stream, parameters);
+}
+
+/* Launches in a stream of its own, waiting for each. */
+static void *work_beside(void *argument)
+{
+    const struct work *work = argument;
+    CUstream stream;
+    CUresult result = cu.cuCtxSetCurrent(work->context);
+    if (!result)
+        result = cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+    for (int i = 0; i < LAUNCHES_BESIDE && !result; i++) {
+        result = run_kernel(work, "number", stream);
+        if (!result)
+            result = cu.cuStreamSynchronize(stream);
+    }
+    return (void *)(intptr_t)result;
+}
+
+/* One stream hangs, another does its work. */
+static CUresult hang_beside(struct work *work)
+{
+    pthread_t thread;
+    void *done = NULL;
+    CUstream stream;
+    CUresult result = cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+    if (!result)
+        result = run_kernel(work, "hang", stream);
+    pthread_create(&thread, NULL, work_beside, work);
+    pthread_join(thread, &done);
+    fprintf(stderr, "sim_app: beside: %d\n", (int)(intptr_t)done);
+    return result ? result : cu.cuStreamSynchronize(stream);
+}
+
+/* As the CUDA runtime finds the driver's functions, with per-thread default streams. */
+static CUresult launch_looked_up(struct work *work)
+{
+    enum { PER_THREAD_DEFAULT_STREAM = 2 };
+    CUresult (*launch_kernel)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                              CUstream, void **, void **) = NULL;
+    uint32_t first = 41;
+    void *parameters[] = {&work->memory, &first};
+    CUfunction function;
+    CUresult result = cu.cuModuleGetFunction(&function, work->module, "number");
+    if (!result)
+        result =
+            cu.cuGetProcAddress_v2("cuLaunchKernel", (void **)&launch_kernel, 12000, PER_THREAD_DEFAULT_STREAM, NULL);
+    for (int i = 0; i < 3 && !result; i++)
+        result = launch_kernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL);
+    return result ? result : cu.cuCtxSynchronize();
+}
+
+/* Graphs are refused; a program that can do without goes on. */
+static CUresult do_without_graphs(struct work *work)
+{
+    void *graph = NULL;
+    if (cu.cuStreamBeginCapture_v2(CU_STREAM_PER_THREAD, 0) != CUDA_ERROR_NOT_SUPPORTED ||
+        cu.cuGraphCreate(&graph, 0) != CUDA_ERROR_NOT_SUPPORTED)
+        return CUDA_ERROR_UNKNOWN;
+    CUresult result = run_kernel(work, "number", NULL);
+    return result ? result : cu.cuCtxSynchronize();
+}
+
+static CUresult do_as_asked(struct work *work, const char *wanted)
+{
+    if (strcmp(wanted, "beside") == 0)
+        return hang_beside(work);
+    if (strcmp(wanted, "looked-up") == 0)
+        return launch_looked_up(work);
+    if (strcmp(wanted, "graph") == 0)
+        return do_without_graphs(work);
+    if (strcmp(wanted, "fault") == 0)
+        work->memory = 0;
+    CUresult result = run_kernel(work, wanted, NULL);
+    return result ? result : cu.cuCtxSynchronize();
+}
+
+static CUresult set_up(struct work *work, char *name, int name_bytes)
+{
+    api_open();
+    CUresult result = cu.cuInit(0);
+    if (!result)
+        result = cu.cuDevicePrimaryCtxRetain(&work->context, 0);
+    if (!result)
+        result = cu.cuCtxSetCurrent(work->context);
+    if (!result)
+        result = cu.cuDeviceGetName(name, name_bytes, 0);
+    if (!result)
+        result = cu.cuModuleLoadData(&work->module, kernels);
+    return result ? result : cu.cuMemAlloc_v2(&work->memory, 4);
+}
+
 int main(int count, char **words)
 {
     const char *wanted = count > 1 ? words[1] : "number";
     char name[64] = "";
-    uint32_t first = 41, down = 0;
-    CUcontext context;
-    CUmodule module;
-    CUfunction function;
-    CUdeviceptr memory = 0;
-    api_open();
-    CUresult result = cu.cuInit(0);
-    if (!result)
-        result = cu.cuDevicePrimaryCtxRetain(&context, 0);
-    if (!result)
-        result = cu.cuCtxSetCurrent(context);
-    if (!result)
-        result = cu.cuDeviceGetName(name, sizeof name, 0);
-    if (!result)
-        result = cu.cuModuleLoadData(&module, kernels);
-    if (!result)
-        result = cu.cuModuleGetFunction(&function, module, wanted);
-    if (!result && strcmp(wanted, "number") == 0)
-        result = cu.cuMemAlloc_v2(&memory, 4);
+    uint32_t down = 0;
+    struct work work = {NULL, NULL, 0};
+    CUresult result = set_up(&work, name, sizeof name);
     if (result)
         return explain("setting up", result);
-    void *parameters[] = {&memory, &first};
-    const bool has_two_warps = strcmp(wanted, "lost") == 0 || strcmp(wanted, "kept") == 0;
-    result = launch(function, 1, has_two_warps ? 64 : 1, NULL, parameters);
-    if (!result)
-        result = cu.cuCtxSynchronize();
-    if (!result && memory)
-        result = cu.cuMemcpyDtoH_v2(&down, memory, 4);
+    result = do_as_asked(&work, wanted);
+    if (!result && work.memory)
+        result = cu.cuMemcpyDtoH_v2(&down, work.memory, 4);
     if (result)
         return explain(wanted, result);
     printf("%u on %s\n", down, name);

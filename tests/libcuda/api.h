@@ -83,7 +83,7 @@
     X(cuGetProcAddress, (const char *, void **, int, uint64_t))                                                    \
     X(cuGetProcAddress_v2, (const char *, void **, int, uint64_t, int *)) X(cuGetErrorName, (CUresult, const char **)) \
     X(cuGetErrorString, (CUresult, const char **)) X(cuGetExportTable, (const void **, const void *))              \
-    X(cuGraphCreate, (void **, unsigned))
+    X(cuGraphCreate, (void **, unsigned)) X(cuStreamBeginCapture_v2, (CUstream, int))
 /* clang-format on */
 
 struct api {
