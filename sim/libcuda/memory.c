@@ -72,6 +72,9 @@ CUresult memory_allocate(struct context *context, uint64_t byte_count, CUdevicep
         return CUDA_ERROR_INVALID_VALUE;
     struct wsdbg_error *error = wsdbg_gpu_allocate(context->gpu, byte_count, ALIGNMENT_BYTES, &address);
     if (error) {
+        driver_say("no room for %llu bytes: the simulated device has %llu, of which %llu are in use",
+                   (unsigned long long)byte_count, (unsigned long long)device_bytes,
+                   (unsigned long long)context->allocated_bytes);
         wsdbg_error_destroy(error);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }

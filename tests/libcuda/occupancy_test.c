@@ -2,6 +2,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libcuda/kernels.h"
 
@@ -93,6 +94,59 @@ static void registers_limit_the_cta(void **state)
     }
 }
 
+/* ---- grids that wait for all of their CTAs ---- */
+
+/* Each CTA adds 1 to *counter, and waits until all have. */
+static const char grid_barrier[] = ".version 8.3\n.target sm_90a\n.address_size 64\n"
+                                   ".visible .entry meet(.param .u64 counter)\n{\n"
+                                   ".reg .pred %p1;\n.reg .b32 %r<3>;\n.reg .b64 %rd1;\n"
+                                   "ld.param.u64 %rd1, [counter];\nmov.u32 %r1, %nctaid.x;\n"
+                                   "atom.global.add.u32 %r0, [%rd1], 1;\n"
+                                   "$again:\nld.volatile.global.u32 %r2, [%rd1];\nsetp.lt.u32 %p1, %r2, %r1;\n"
+                                   "@%p1 bra $again;\nret;\n}\n";
+static unsigned ctas_to_meet;
+
+static uint32_t arrived_at(CUdeviceptr counter)
+{
+    return __atomic_load_n((uint32_t *)counter, __ATOMIC_ACQUIRE);
+}
+
+/* Ends with 0 when all met, 1 when those that are resident wait. */
+static void meet(void)
+{
+    CUcontext context;
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr counter;
+    void *parameters[] = {&counter};
+    if (cu.cuInit(0) || cu.cuCtxCreate_v2(&context, 0, 0) || cu.cuModuleLoadData(&module, grid_barrier) ||
+        cu.cuModuleGetFunction(&function, module, "meet") || cu.cuMemAlloc_v2(&counter, 4) ||
+        cu.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 200000) ||
+        cu.cuLaunchKernel(function, ctas_to_meet, 1, 1, 1, 1, 1, 200000, NULL, parameters, NULL))
+        _exit(2);
+    /* Device memory is memory of the process: no call waits for the kernel. */
+    while (arrived_at(counter) < (ctas_to_meet < 132 ? ctas_to_meet : 132))
+        usleep(1000);
+    if (ctas_to_meet <= 132)
+        _exit(cu.cuCtxSynchronize() == CUDA_SUCCESS ? 0 : 3);
+    usleep(100000);
+    _exit(arrived_at(counter) == 132 && cu.cuStreamQuery(NULL) == CUDA_ERROR_NOT_READY ? 1 : 4);
+}
+
+static void a_grid_that_is_not_resident_does_not_meet(void **state)
+{
+    static const struct {
+        unsigned ctas; /* of which a multiprocessor holds one */
+        int status;
+    } grids[] = {{131, 0}, {132, 0}, {133, 1}, {264, 1}};
+    char said[512];
+    (void)state;
+    for (size_t i = 0; i < sizeof grids / sizeof grids[0]; i++) {
+        ctas_to_meet = grids[i].ctas;
+        assert_int_equal(in_child(meet, 30, said, sizeof said), grids[i].status);
+    }
+}
+
 /* Clusters are placed whole, within 16 or 18 multiprocessors: with one CTA on each some stay empty. */
 static void clusters_are_placed_together(void **state)
 {
@@ -120,6 +174,13 @@ static void clusters_are_placed_together(void **state)
     OK(cu.cuModuleUnload(module));
 }
 
+static int open_only(void **state)
+{
+    (void)state;
+    api_open();
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,5 +189,6 @@ int main(void)
         cmocka_unit_test(registers_limit_the_cta),
         cmocka_unit_test(clusters_are_placed_together),
     };
-    return cmocka_run_group_tests(tests, api_begin, api_end);
+    const struct CMUnitTest before[] = {cmocka_unit_test(a_grid_that_is_not_resident_does_not_meet)};
+    return cmocka_run_group_tests(before, open_only, NULL) + cmocka_run_group_tests(tests, api_begin, api_end);
 }

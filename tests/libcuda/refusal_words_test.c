@@ -221,7 +221,15 @@ static void logs_are_text_in_any_case(void **state)
     assert_int_equal((size_t)bad[3], strlen(errors));
 }
 
-/* ---- memory of the host ---- */
+/* ---- memory ---- */
+
+static void more_memory_than_there_is(void **state)
+{
+    CUdeviceptr memory = 0;
+    (void)state;
+    EXPECT_WORDS(CUDA_ERROR_OUT_OF_MEMORY, cu.cuMemAlloc_v2(&memory, (size_t)80 << 30),
+                 "no room for 85899345920 bytes: the simulated device has 4294967296, of which ");
+}
 
 static void memory_that_is_not_there_is_not_registered(void **state)
 {
@@ -246,6 +254,7 @@ int main(void)
         cmocka_unit_test(names_that_are_not_there),
         cmocka_unit_test(text_that_is_not_for_this_device),
         cmocka_unit_test(logs_are_text_in_any_case),
+        cmocka_unit_test(more_memory_than_there_is),
         cmocka_unit_test(memory_that_is_not_there_is_not_registered),
     };
     return cmocka_run_group_tests(tests, begin, api_end);
