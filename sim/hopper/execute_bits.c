@@ -155,6 +155,43 @@ enum hopper_outcome hopper_do_shf(struct hopper_step *step)
     return HOPPER_NEXT;
 }
 
+/* ---- masks, and numbers of any width ---- */
+
+static uint32_t mask_of(uint32_t first, uint32_t count, bool wraps)
+{
+    if (wraps) {
+        first &= 31;
+        count &= 31;
+    }
+    if (first > 31)
+        return 0;
+    const uint32_t end = count > 31 ? 32 : first + count; /* no larger than 63 */
+    return UINT32_MAX << first & (end > 31 ? UINT32_MAX : ~(UINT32_MAX << end));
+}
+
+enum hopper_outcome hopper_do_bmsk(struct hopper_step *step)
+{
+    const bool wraps = step->instruction->flags & WSDBG_PTX_SHIFT_WRAP;
+    HOPPER_BINARY(32, uint32_t, mask_of(x, y, wraps));
+    return HOPPER_NEXT;
+}
+
+static uint32_t extend_from(uint32_t value, uint32_t width, bool is_signed)
+{
+    if (width > 31)
+        return value;
+    const uint32_t above = UINT32_MAX << width;
+    return is_signed && width && value >> (width - 1) & 1 ? value | above : value & ~above;
+}
+
+enum hopper_outcome hopper_do_szext(struct hopper_step *step)
+{
+    const bool wraps = step->instruction->flags & WSDBG_PTX_SHIFT_WRAP;
+    const bool is_signed = step->instruction->type == WSDBG_PTX_S32;
+    HOPPER_BINARY(32, uint32_t, extend_from(x, wraps ? y & 31 : y, is_signed));
+    return HOPPER_NEXT;
+}
+
 /* ---- counts ---- */
 
 /* The result is 32 bits wide whatever the source is. */

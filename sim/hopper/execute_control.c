@@ -119,6 +119,7 @@ enum hopper_outcome hopper_do_nanosleep(struct hopper_step *step)
 
 NO_EFFECT(membar)
 NO_EFFECT(fence)
+NO_EFFECT(pmevent)
 NO_EFFECT(prefetch)
 NO_EFFECT(prefetchu)
 NO_EFFECT(prefetch_tensormap)

@@ -41,6 +41,12 @@ enum hopper_outcome hopper_do_subc(struct hopper_step *step)
 
 /* ---- add, sub ---- */
 
+/* Two 16-bit numbers in each. */
+static uint32_t pair_of(uint32_t low, uint32_t high)
+{
+    return (low & UINT16_MAX) | high << 16;
+}
+
 enum hopper_outcome hopper_do_add(struct hopper_step *step)
 {
     if (hopper_has_flag(step, WSDBG_PTX_CARRY_OUT))
@@ -57,6 +63,10 @@ enum hopper_outcome hopper_do_add(struct hopper_step *step)
         return HOPPER_NEXT;
     BITS16:
         HOPPER_BINARY(32, uint16_t, x + y);
+        return HOPPER_NEXT;
+    case WSDBG_PTX_U16X2:
+    case WSDBG_PTX_S16X2:
+        HOPPER_BINARY(32, uint32_t, pair_of(x + y, (x >> 16) + (y >> 16)));
         return HOPPER_NEXT;
     default:
         return hopper_float_add(step);
@@ -193,31 +203,53 @@ static int32_t positive(const struct hopper_step *step, int32_t value)
     return value < 0 && hopper_has_flag(step, WSDBG_PTX_RELU) ? 0 : value;
 }
 
-#define MIN_OR_MAX(id, sign)                                              \
-    enum hopper_outcome hopper_do_##id(struct hopper_step *step)          \
-    {                                                                     \
-        switch (step->instruction->type) {                                \
-        case WSDBG_PTX_U16:                                               \
-            HOPPER_BINARY(32, uint16_t, x sign y ? x : y);                \
-            return HOPPER_NEXT;                                           \
-        case WSDBG_PTX_S16:                                               \
-            HOPPER_BINARY(32, int16_t, x sign y ? x : y);                 \
-            return HOPPER_NEXT;                                           \
-        case WSDBG_PTX_U32:                                               \
-            HOPPER_BINARY(32, uint32_t, x sign y ? x : y);                \
-            return HOPPER_NEXT;                                           \
-        case WSDBG_PTX_S32:                                               \
-            HOPPER_BINARY(32, int32_t, positive(step, x sign y ? x : y)); \
-            return HOPPER_NEXT;                                           \
-        case WSDBG_PTX_U64:                                               \
-            HOPPER_BINARY(64, uint64_t, x sign y ? x : y);                \
-            return HOPPER_NEXT;                                           \
-        case WSDBG_PTX_S64:                                               \
-            HOPPER_BINARY(64, int64_t, x sign y ? x : y);                 \
-            return HOPPER_NEXT;                                           \
-        default:                                                          \
-            return hopper_float_##id(step);                               \
-        }                                                                 \
+static int32_t half_of(uint32_t pair, bool is_high, bool is_signed)
+{
+    const uint16_t half = (uint16_t)(is_high ? pair >> 16 : pair);
+    return is_signed ? (int16_t)half : half;
+}
+
+/* The smaller or larger one of each half. */
+static uint32_t choose_halves(const struct hopper_step *step, uint32_t x, uint32_t y, bool wants_smaller)
+{
+    const bool is_signed = step->instruction->type == WSDBG_PTX_S16X2;
+    uint32_t halves[2];
+    for (unsigned i = 0; i < 2; i++) {
+        const int32_t a = half_of(x, i, is_signed), b = half_of(y, i, is_signed);
+        halves[i] = (uint32_t)positive(step, (a < b) == wants_smaller ? a : b);
+    }
+    return pair_of(halves[0], halves[1]);
+}
+
+#define MIN_OR_MAX(id, sign)                                                  \
+    enum hopper_outcome hopper_do_##id(struct hopper_step *step)              \
+    {                                                                         \
+        switch (step->instruction->type) {                                    \
+        case WSDBG_PTX_U16:                                                   \
+            HOPPER_BINARY(32, uint16_t, x sign y ? x : y);                    \
+            return HOPPER_NEXT;                                               \
+        case WSDBG_PTX_S16:                                                   \
+            HOPPER_BINARY(32, int16_t, x sign y ? x : y);                     \
+            return HOPPER_NEXT;                                               \
+        case WSDBG_PTX_U16X2:                                                 \
+        case WSDBG_PTX_S16X2:                                                 \
+            HOPPER_BINARY(32, uint32_t, choose_halves(step, x, y, 0 sign 1)); \
+            return HOPPER_NEXT;                                               \
+        case WSDBG_PTX_U32:                                                   \
+            HOPPER_BINARY(32, uint32_t, x sign y ? x : y);                    \
+            return HOPPER_NEXT;                                               \
+        case WSDBG_PTX_S32:                                                   \
+            HOPPER_BINARY(32, int32_t, positive(step, x sign y ? x : y));     \
+            return HOPPER_NEXT;                                               \
+        case WSDBG_PTX_U64:                                                   \
+            HOPPER_BINARY(64, uint64_t, x sign y ? x : y);                    \
+            return HOPPER_NEXT;                                               \
+        case WSDBG_PTX_S64:                                                   \
+            HOPPER_BINARY(64, int64_t, x sign y ? x : y);                     \
+            return HOPPER_NEXT;                                               \
+        default:                                                              \
+            return hopper_float_##id(step);                                   \
+        }                                                                     \
     }
 MIN_OR_MAX(min, <)
 MIN_OR_MAX(max, >)

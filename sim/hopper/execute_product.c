@@ -1,4 +1,4 @@
-/* execute_product.c - integer products: mul, mad, with carry, of 24 bits, dp4a.
+/* execute_product.c - integer products: mul, mad, with carry, of 24 bits, dp4a, dp2a.
  *
  * The same rows with a float type are in execute_float.c.
  */
@@ -214,7 +214,7 @@ enum hopper_outcome hopper_do_mad24(struct hopper_step *step)
     return HOPPER_NEXT;
 }
 
-/* ---- dp4a ---- */
+/* ---- dp4a, dp2a ---- */
 
 static int32_t byte_of(uint32_t word, unsigned number, bool is_signed)
 {
@@ -231,6 +231,27 @@ enum hopper_outcome hopper_do_dp4a(struct hopper_step *step)
         uint32_t sum = c[lane];
         for (unsigned i = 0; i < 4; i++)
             sum += (uint32_t)(byte_of(a[lane], i, is_signed[0]) * byte_of(b[lane], i, is_signed[1]));
+        out[lane] = sum;
+    });
+    return HOPPER_NEXT;
+}
+
+static int32_t half_of(uint32_t word, unsigned number, bool is_signed)
+{
+    const uint16_t half = (uint16_t)(word >> 16 * number);
+    return is_signed ? (int16_t)half : half;
+}
+
+enum hopper_outcome hopper_do_dp2a(struct hopper_step *step)
+{
+    const bool is_signed[] = {step->instruction->type == WSDBG_PTX_S32,
+                              step->instruction->source_type == WSDBG_PTX_S32};
+    const unsigned first = step->instruction->part == WSDBG_PTX_HIGH ? 2 : 0;
+    const uint32_t *a = hopper_values32(step, 1), *b = hopper_values32(step, 2), *c = hopper_values32(step, 3);
+    HOPPER_RESULTS(32, {
+        uint32_t sum = c[lane];
+        for (unsigned i = 0; i < 2; i++)
+            sum += (uint32_t)(half_of(a[lane], i, is_signed[0]) * byte_of(b[lane], first + i, is_signed[1]));
         out[lane] = sum;
     });
     return HOPPER_NEXT;

@@ -64,6 +64,14 @@ static void replace(struct wsdbg_tensor_map *map, enum wsdbg_ptx_variant field, 
     }
 }
 
+static bool is_blank(const unsigned char *map)
+{
+    for (unsigned i = 0; i < MAP_BYTES; i++)
+        if (map[i])
+            return false;
+    return true;
+}
+
 enum hopper_outcome hopper_do_tensormap_replace(struct hopper_step *step)
 {
     const struct wsdbg_ptx_instruction *const instruction = step->instruction;
@@ -76,6 +84,8 @@ enum hopper_outcome hopper_do_tensormap_replace(struct hopper_step *step)
         if (!memory)
             return HOPPER_FAULTED;
         memcpy(&map, memory, sizeof map);
+        if (is_blank(memory)) /* a kernel makes a map of its own */
+            map.magic = WSDBG_TENSOR_MAGIC;
         if (map.magic != WSDBG_TENSOR_MAGIC || map.is_im2col)
             return hopper_fault(step, lane, HOPPER_ILLEGAL_INSTRUCTION, "tensormap.replace.tile: 0x%llx is %s",
                                 (unsigned long long)address,

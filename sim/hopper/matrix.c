@@ -1,4 +1,5 @@
-/* matrix.c - ldmatrix and stmatrix: 8x8 matrices of 16-bit elements between shared memory and a warp's registers; mma.
+/* matrix.c - ldmatrix and stmatrix: 8x8 matrices of 16-bit elements between shared memory and a warp's registers;
+ * movmatrix, among registers.
  *
  * Lane 8m + r holds the address of row r of matrix m.  A lane's register m has two neighbours of row lane / 4; with
  * .trans of column lane / 4.
@@ -79,5 +80,21 @@ enum hopper_outcome hopper_do_stmatrix(struct hopper_step *step)
     }
     step->warp->writes++;
     hopper_changed_shared(step->warp->cta);
+    return HOPPER_NEXT;
+}
+
+/* A lane's register holds columns 2 (lane % 4) and the next of row lane / 4. */
+enum hopper_outcome hopper_do_movmatrix(struct hopper_step *step)
+{
+    uint16_t matrix[MATRIX_ROWS][MATRIX_ROWS];
+    if (hopper_gather(step, step->warp->live) == HOPPER_BLOCKED)
+        return HOPPER_BLOCKED;
+    for (unsigned lane = 0; lane < HOPPER_LANES; lane++)
+        for (unsigned i = 0; i < 2; i++)
+            matrix[lane / QUAD][lane % QUAD * 2 + i] = (uint16_t)(hopper_source(step, 1, lane) >> 16 * i);
+    for (unsigned lane = 0; lane < HOPPER_LANES; lane++) {
+        const unsigned row = lane % QUAD * 2, column = lane / QUAD;
+        hopper_result(step, 0, lane, matrix[row][column] | (uint32_t)matrix[row + 1][column] << 16);
+    }
     return HOPPER_NEXT;
 }

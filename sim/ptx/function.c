@@ -141,10 +141,30 @@ static struct wsdbg_error *read_label(struct ptx_parser *parser)
 
 /* ---- the body ---- */
 
-/* Behind `.reg`: a type, then names or ranges of names. */
+/* A range or a vector of `count` registers. */
+static struct wsdbg_error *declare_registers(struct ptx_parser *parser, struct ptx_symbol *symbol, uint64_t count,
+                                             uint32_t line)
+{
+    parser->body.declared_registers += count;
+    if (parser->body.declared_registers > DECLARED_MAX)
+        return ptx_error(parser, line, "a function with more than %d registers", DECLARED_MAX);
+    symbol->count = (uint32_t)count;
+    symbol->numbers = calloc(count + 1, sizeof *symbol->numbers);
+    struct wsdbg_error *error = symbol->numbers ? NULL : &wsdbg_error_no_memory;
+    if (!error && symbol->kind == PTX_SYMBOL_VECTOR)
+        error = ptx_declare_name(parser, symbol, line);
+    else if (!error && !ptx_symbols_add(parser->symbols, symbol))
+        error = &wsdbg_error_no_memory;
+    if (error)
+        free(symbol->numbers);
+    return error;
+}
+
+/* Behind `.reg`: a type, then names or ranges of names; or of vectors, names alone. */
 static struct wsdbg_error *read_registers(struct ptx_parser *parser)
 {
     struct ptx_lexer *lexer = &parser->lexer;
+    const unsigned length = ptx_take_dotted(lexer, "v2") ? 2 : ptx_take_dotted(lexer, "v4") ? 4 : 1;
     const enum wsdbg_ptx_type type =
         lexer->token.kind == PTX_TOKEN_DOTTED ? ptx_type_named(lexer->token.text) : WSDBG_PTX_NO_TYPE;
     if (type == WSDBG_PTX_NO_TYPE || type == WSDBG_PTX_B128)
@@ -158,20 +178,16 @@ static struct wsdbg_error *read_registers(struct ptx_parser *parser)
             const uint64_t count = lexer->token.integer; /* no expression: `>` ends it */
             if (lexer->token.kind != PTX_TOKEN_INTEGER || count > REGISTERS_MAX)
                 return ptx_unexpected(parser, "a number of registers up to 1048576");
+            if (length > 1)
+                return ptx_error(parser, line, "%.*s is a range of vectors, which is not supported",
+                                 PTX_NAME(symbol.name));
             ptx_lexer_next(lexer);
             PTX_TRY(ptx_expect_mark(parser, '>'));
-            parser->body.declared_registers += count;
-            if (parser->body.declared_registers > DECLARED_MAX)
-                return ptx_error(parser, line, "a function with more than %d registers", DECLARED_MAX);
             symbol.kind = PTX_SYMBOL_RANGE;
-            symbol.count = (uint32_t)count;
-            symbol.numbers = calloc(count + 1, sizeof *symbol.numbers);
-            if (!symbol.numbers)
-                return &wsdbg_error_no_memory;
-            if (!ptx_symbols_add(parser->symbols, &symbol)) {
-                free(symbol.numbers);
-                return &wsdbg_error_no_memory;
-            }
+            PTX_TRY(declare_registers(parser, &symbol, count, line));
+        } else if (length > 1) {
+            symbol.kind = PTX_SYMBOL_VECTOR;
+            PTX_TRY(declare_registers(parser, &symbol, length, line));
         } else {
             PTX_TRY(ptx_declare_name(parser, &symbol, line));
         }

@@ -7,7 +7,7 @@
 #include "ptx/function.h"
 #include "ptx/operand.h"
 
-enum { SUFFIXES_MAX = 24 };
+enum { SUFFIXES_MAX = 24, ACCESS_BYTES_MOST = 16 };
 
 static struct wsdbg_error *read_guard(struct ptx_parser *parser, struct wsdbg_ptx_instruction *instruction)
 {
@@ -71,6 +71,9 @@ static struct wsdbg_error *refuse_suffixes(const struct ptx_parser *parser, cons
 {
     char text[PTX_STATEMENT_TEXT];
     ptx_statement_text(statement->text, parser->lexer.end, text, sizeof text);
+    const char *const reason = ptx_left_out((struct ptx_slice){statement->opcode, statement->opcode_length});
+    if (reason)
+        return ptx_error(parser, statement->line, "%s: %s", reason, text);
     if (fitted == count)
         return ptx_error(parser, statement->line, "a suffix is missing: %s", text);
     return ptx_error(parser, statement->line, "suffix .%.*s is not one that %.*s has here: %s",
@@ -101,6 +104,14 @@ static struct wsdbg_error *check_constants(const struct ptx_parser *parser, cons
     const struct wsdbg_ptx_operand *operands = instruction->operands;
     bool good = true;
     switch ((enum wsdbg_ptx_operation)instruction->operation) {
+    case WSDBG_PTX_OP_ld:
+    case WSDBG_PTX_OP_ldu:
+    case WSDBG_PTX_OP_st:
+    case WSDBG_PTX_OP_st_async:
+        if (instruction->vector_length * wsdbg_ptx_type_bytes((enum wsdbg_ptx_type)instruction->type) <=
+            ACCESS_BYTES_MOST)
+            return NULL;
+        return ptx_error(parser, statement->line, "sm_90 accesses at most 128 bits at once: %s", statement->opcode);
     case WSDBG_PTX_OP_setmaxnreg:
         good = operands[0].value >= 24 && operands[0].value <= 256 && operands[0].value % 8 == 0;
         break;
@@ -193,6 +204,9 @@ static struct wsdbg_error *unknown_instruction(const struct ptx_parser *parser, 
 {
     char text[PTX_STATEMENT_TEXT];
     ptx_statement_text(statement->text, parser->lexer.end, text, sizeof text);
+    const char *const reason = ptx_left_out((struct ptx_slice){statement->opcode, statement->opcode_length});
+    if (reason)
+        return ptx_error(parser, statement->line, "%s: %s", reason, text);
     return ptx_error(parser, statement->line, "the simulator does not know this instruction: %s", text);
 }
 

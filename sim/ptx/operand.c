@@ -14,6 +14,18 @@ struct wsdbg_error *ptx_new_register(struct ptx_parser *parser, uint8_t type, ui
     return NULL;
 }
 
+/* Of a register of a range or a vector. */
+static struct wsdbg_error *number_of(struct ptx_parser *parser, const struct ptx_symbol *symbol, uint32_t index,
+                                     uint32_t *number)
+{
+    if (!symbol->numbers[index]) {
+        PTX_TRY(ptx_new_register(parser, symbol->type, &symbol->numbers[index]));
+        symbol->numbers[index]++;
+    }
+    *number = symbol->numbers[index] - 1;
+    return NULL;
+}
+
 struct wsdbg_error *ptx_use_register(struct ptx_parser *parser, struct ptx_slice name, bool *found, uint32_t *number,
                                      uint8_t *type)
 {
@@ -30,15 +42,28 @@ struct wsdbg_error *ptx_use_register(struct ptx_parser *parser, struct ptx_slice
         symbol = ptx_symbols_find_range(parser->symbols, name, &index);
         if (!symbol)
             return NULL;
-        if (!symbol->numbers[index]) {
-            PTX_TRY(ptx_new_register(parser, symbol->type, &symbol->numbers[index]));
-            symbol->numbers[index]++;
-        }
-        *number = symbol->numbers[index] - 1;
+        PTX_TRY(number_of(parser, symbol, index, number));
     }
     *type = symbol->type;
     *found = true;
     return NULL;
+}
+
+/* .x, .y, .z, .w or .r, .g, .b, .a behind the name of a vector. */
+static struct wsdbg_error *read_component(struct ptx_parser *parser, struct ptx_symbol *symbol, struct ptx_written *out)
+{
+    static const char names[] = "xyzwrgba";
+    const struct ptx_token *token = &parser->lexer.token;
+    const char *const found = token->text.length == 1 ? strchr(names, *token->text.bytes) : NULL;
+    const uint32_t index = found && *found ? (uint32_t)(found - names) % 4 : symbol->count;
+    if (index >= symbol->count)
+        return ptx_error(parser, token->line, "%.*s has no register .%.*s", PTX_NAME(symbol->name),
+                         PTX_NAME(token->text));
+    ptx_lexer_next(&parser->lexer);
+    out->kind = PTX_WRITTEN_REGISTER;
+    out->type = symbol->type;
+    out->operand.kind = WSDBG_PTX_OPERAND_REGISTER;
+    return number_of(parser, symbol, index, &out->operand.number);
 }
 
 /* A variable's name (or generic(name)) becomes an address in its space. */
@@ -96,7 +121,9 @@ static struct wsdbg_error *read_name(struct ptx_parser *parser, struct ptx_writt
         out->operand.kind = WSDBG_PTX_OPERAND_REGISTER;
         return NULL;
     }
-    const struct ptx_symbol *symbol = ptx_symbols_find(parser->symbols, out->name);
+    struct ptx_symbol *symbol = ptx_symbols_find(parser->symbols, out->name);
+    if (symbol && symbol->kind == PTX_SYMBOL_VECTOR && parser->lexer.token.kind == PTX_TOKEN_DOTTED)
+        return read_component(parser, symbol, out);
     if (!symbol && take_special(parser, out->name, out))
         return NULL;
     if (ptx_slice_is(out->name, "generic") && ptx_take_mark(&parser->lexer, '(')) {
@@ -137,6 +164,21 @@ static struct wsdbg_error *add_element(struct ptx_parser *parser, struct ptx_sta
     return NULL;
 }
 
+/* A vector's name alone stands for all its registers. */
+static struct wsdbg_error *use_vector(struct ptx_parser *parser, struct ptx_statement *statement,
+                                      const struct ptx_symbol *symbol, struct ptx_written *out)
+{
+    out->kind = PTX_WRITTEN_VECTOR;
+    out->first = (uint32_t)statement->element_count;
+    for (out->count = 0; out->count < symbol->count; out->count++) {
+        struct ptx_written element = {.kind = PTX_WRITTEN_REGISTER, .type = symbol->type, .shared = WSDBG_PTX_NONE};
+        element.operand.kind = WSDBG_PTX_OPERAND_REGISTER;
+        PTX_TRY(number_of(parser, symbol, out->count, &element.operand.number));
+        PTX_TRY(add_element(parser, statement, &element));
+    }
+    return NULL;
+}
+
 /* Behind `{`: single values up to `}`. */
 static struct wsdbg_error *read_elements(struct ptx_parser *parser, struct ptx_statement *statement,
                                          struct ptx_written *out)
@@ -147,6 +189,8 @@ static struct wsdbg_error *read_elements(struct ptx_parser *parser, struct ptx_s
         if (ptx_at_mark(&parser->lexer, '{') || ptx_at_mark(&parser->lexer, '['))
             return ptx_unexpected(parser, "an element of a vector");
         PTX_TRY(ptx_read_operand(parser, statement, &element));
+        if (element.kind == PTX_WRITTEN_VECTOR)
+            return ptx_error(parser, line, "a vector of vectors");
         PTX_TRY(add_element(parser, statement, &element));
         if (++out->count > PTX_VECTOR_MAX)
             return ptx_error(parser, line, "a vector of more than %d elements", PTX_VECTOR_MAX);
@@ -217,6 +261,10 @@ struct wsdbg_error *ptx_read_operand(struct ptx_parser *parser, struct ptx_state
     if (parser->lexer.token.kind != PTX_TOKEN_NAME)
         return ptx_unexpected(parser, "an operand");
     PTX_TRY(read_name(parser, out));
+    const struct ptx_symbol *const symbol =
+        out->kind == PTX_WRITTEN_NAME ? ptx_symbols_find(parser->symbols, out->name) : NULL;
+    if (symbol && symbol->kind == PTX_SYMBOL_VECTOR)
+        return use_vector(parser, statement, symbol, out);
     return out->kind == PTX_WRITTEN_VARIABLE ? read_offset(parser, out) : NULL;
 }
 

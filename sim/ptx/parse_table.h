@@ -120,4 +120,11 @@ bool ptx_word_list_at(size_t index, const char **name, const char **list);
 /* The type of this name; NO_TYPE = none. */
 enum wsdbg_ptx_type ptx_type_named(struct ptx_slice name);
 
+/* ---- left_out.c ---- */
+
+/* Why the simulator has no such instruction; NULL = nothing is said about it. */
+const char *ptx_left_out(struct ptx_slice opcode);
+/* What is left out, in its order; false behind the last one. */
+bool ptx_left_out_at(size_t index, const char **word, const char **reason);
+
 #endif

@@ -12,6 +12,7 @@ enum ptx_symbol_kind {
     PTX_SYMBOL_NONE,
     PTX_SYMBOL_REGISTER, /* type; number is given when it is first used */
     PTX_SYMBOL_RANGE,    /* %r<count>: registers %r0 to %r(count - 1) */
+    PTX_SYMBOL_VECTOR,   /* .v2 or .v4: registers .x, .y (and .z, .w); count is how many */
     PTX_SYMBOL_VARIABLE, /* number: in program->variables */
     PTX_SYMBOL_LOCAL, /* number: offset in the function's local memory, which also holds the .param variables of calls
                        */
@@ -28,8 +29,8 @@ struct ptx_symbol {
     uint8_t type;   /* of registers: enum wsdbg_ptx_type */
     uint16_t depth; /* of the scope: 0 = the module */
     uint32_t number;
-    uint32_t count;      /* of RANGE: registers; of LOCAL and PARAMETER: bytes */
-    uint32_t *numbers;   /* of RANGE: register numbers + 1, 0 = not used yet */
+    uint32_t count;      /* of RANGE and VECTOR: registers; of LOCAL and PARAMETER: bytes */
+    uint32_t *numbers;   /* of RANGE and VECTOR: register numbers + 1, 0 = not used yet */
     uint32_t hash, next; /* in its bucket */
 };
 

@@ -103,6 +103,41 @@ static void fields(void **state)
     CHECK(rows);
 }
 
+static void masks_and_widths(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {"bmsk.clamp.b32 d, a, b;",
+         ROW_32,
+         {{4, 8, 0, 0xff0},
+          {28, 8, 0, 0xf0000000},
+          {0, 32, 0, ONES},
+          {5, 40, 0, 0xffffffe0},
+          {32, 1, 0, 0},
+          {40, 8, 0, 0},
+          {3, 0, 0, 0},
+          {31, 1, 0, 0x80000000}},
+         8},
+        {"bmsk.wrap.b32 d, a, b;",
+         ROW_32,
+         {{36, 8, 0, 0xff0}, {4, 40, 0, 0xff0}, {0, 32, 0, 0}, {28, 31, 0, 0xf0000000}},
+         4},
+        {"szext.clamp.s32 d, a, b;",
+         ROW_32,
+         {{0x1234, 8, 0, 0x34},
+          {0x1294, 8, 0, 0xffffff94},
+          {0x89abcdef, 32, 0, 0x89abcdef},
+          {0x89abcdef, 77, 0, 0x89abcdef},
+          {ONES, 0, 0, 0},
+          {1, 1, 0, ONES}},
+         6},
+        {"szext.clamp.u32 d, a, b;", ROW_32, {{0x1294, 8, 0, 0x94}, {ONES, 0, 0, 0}, {ONES, 31, 0, 0x7fffffff}}, 3},
+        {"szext.wrap.s32 d, a, b;", ROW_32, {{0x1294, 40, 0, 0xffffff94}, {ONES, 32, 0, 0}}, 2},
+        {"szext.wrap.u32 d, a, b;", ROW_32, {{0x1294, 40, 0, 0x94}, {ONES, 31, 0, 0x7fffffff}}, 2},
+    };
+    CHECK(rows);
+}
+
 static void bytes(void **state)
 {
     (void)state;
@@ -127,7 +162,8 @@ static void bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(logic),  cmocka_unit_test(shifts), cmocka_unit_test(counts),
+        cmocka_unit_test(logic),  cmocka_unit_test(shifts),
+        cmocka_unit_test(counts), cmocka_unit_test(masks_and_widths),
         cmocka_unit_test(fields), cmocka_unit_test(bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,6 +151,7 @@ static void pairs(void **state)
           {0x3f808000, 0x3f818000, 0, 0x3f803f82}},
          0},
         {"cvt.rz.bf16x2.f32 d, a, b;", ROW_32, {{0x3f80ffff, 0xbf80ffff, 0, 0x3f80bf80}}, 0},
+        {"cvt.rn.satfinite.relu.f16x2.f32 d, a, b;", ROW_32, {{0xbf800000, 0x7f000000, 0, 0x7bff}}, 0},
         {"cvt.rn.relu.bf16x2.f32 d, a, b;", ROW_32, {{0xbf800000, ONE, 0, 0x3f80}}, 0},
         {"cvt.rn.f16x2.f32 d, a, b;", ROW_32, {{ONE, 0x40000000, 0, 0x3c004000}}, 0},
         {"cvt.rn.satfinite.e4m3x2.f32 hd, a, b;",

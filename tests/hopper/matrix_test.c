@@ -478,6 +478,14 @@ static void stmatrix_forms(void **state)
                     1, false);
 }
 
+static void movmatrix_turns_rows_into_columns(void **state)
+{
+    (void)state;
+    check_fragments(ELEMENTS "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r10}, [%r2];\n"
+                             "movmatrix.sync.aligned.m8n8.trans.b16 %r10, %r10;\n" STORE_4,
+                    1, true);
+}
+
 static void misaligned_rows(void **state)
 {
     (void)state;
@@ -569,6 +577,7 @@ int main(void)
         cmocka_unit_test(accumulators_used_too_early),
         cmocka_unit_test(ldmatrix_forms),
         cmocka_unit_test(stmatrix_forms),
+        cmocka_unit_test(movmatrix_turns_rows_into_columns),
         cmocka_unit_test(misaligned_rows),
         cmocka_unit_test(mma_forms),
     };

@@ -181,10 +181,30 @@ static void types_of_a_map(void **state)
     TYPE(12, 12, 4); /* tf32.ftz */
 }
 
+/* A kernel may begin with zeros. */
+static void a_map_out_of_nothing(void **state)
+{
+    (void)state;
+    struct machine machine;
+    static const char body[] =
+        ".shared .align 128 .b8 map[128];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, map;\n"
+        "mad.lo.u32 %r2, %r0, 4, %r1;\nmov.b32 %r3, 0;\nst.shared.b32 [%r2], %r3;\n"
+        "bar.warp.sync -1;\nsetp.ne.u32 %p0, %r0, 0;\n@%p0 bra ready;\n" REPLACE(
+            "rank", "b32", "0") "ready:\nbar.warp.sync -1;\ntensormap.cp_fenceproxy.global."
+                                "shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd1], [%r1], 128;\n";
+    kernel_create(&machine, body, NULL);
+    run(&machine, body, (struct kernel_launch){0});
+    struct wsdbg_tensor_map map;
+    memcpy(&map, (const void *)(uintptr_t)machine.out, sizeof map);
+    assert_int_equal(map.magic, WSDBG_TENSOR_MAGIC);
+    assert_int_equal(map.rank, 1);
+    machine_destroy(&machine);
+}
+
 static void what_is_no_map_is_not_changed(void **state)
 {
     (void)state;
-    fails(".shared .align 128 .b8 map[128];\nmov.u32 %r1, map;\nmov.u64 %rd5, 0;\nst.shared.b64 [%r1], %rd5;\n" REPLACE(
+    fails(".shared .align 128 .b8 map[128];\nmov.u32 %r1, map;\nmov.u64 %rd5, 7;\nst.shared.b64 [%r1], %rd5;\n" REPLACE(
               "rank", "b32", "1"),
           715);
 }
@@ -192,9 +212,13 @@ static void what_is_no_map_is_not_changed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stores),         cmocka_unit_test(reductions),
-        cmocka_unit_test(bad_stores),     cmocka_unit_test(every_field_of_a_map),
-        cmocka_unit_test(types_of_a_map), cmocka_unit_test(what_is_no_map_is_not_changed),
+        cmocka_unit_test(stores),
+        cmocka_unit_test(reductions),
+        cmocka_unit_test(bad_stores),
+        cmocka_unit_test(every_field_of_a_map),
+        cmocka_unit_test(types_of_a_map),
+        cmocka_unit_test(a_map_out_of_nothing),
+        cmocka_unit_test(what_is_no_map_is_not_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

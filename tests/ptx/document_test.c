@@ -105,6 +105,11 @@ static char *make_document(void)
 #define PTX(id, mnemonics, suffixes, operands, meaning) print_row(out, mnemonics, suffixes, operands, meaning);
 #include "ptx/instructions.def"
 #undef PTX
+    fputs("\n## Left out\n\nRefused with these words; a word with a dot before it is a suffix.\n\n| PTX | why "
+          "|\n|---|---|\n",
+          out);
+    for (size_t i = 0; ptx_left_out_at(i, &name, &words); i++)
+        fprintf(out, "| `%s` | %s |\n", name, words);
     fclose(out);
     return text;
 }

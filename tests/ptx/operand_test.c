@@ -144,6 +144,37 @@ static void vectors_are_elements_of_the_program(void **state)
     wsdbg_ptx_program_destroy(program);
 }
 
+static void vector_registers_have_components(void **state)
+{
+    (void)state;
+    struct wsdbg_ptx_program *program =
+        parse_body(".reg .v2 .f32 v; .reg .v4 .b32 w, x; mov.f32 v.y, %f1; add.f32 v.x, v.y, v.g; "
+                   "ld.global.v4.b32 w, [%d1]; st.global.v4.b32 [%d1], w;");
+    const struct wsdbg_ptx_instruction *const moved = &program->instructions[0], *const added = &moved[1];
+    assert_int_equal(added->operands[0].kind, WSDBG_PTX_OPERAND_REGISTER);
+    assert_int_equal(added->operands[1].number, moved->operands[0].number);
+    assert_int_equal(added->operands[2].number, moved->operands[0].number); /* .g is .y */
+    assert_int_not_equal(added->operands[0].number, moved->operands[0].number);
+    const struct wsdbg_ptx_operand *const loaded = &moved[2].operands[0], *const stored = &moved[3].operands[1];
+    assert_int_equal(loaded->kind, WSDBG_PTX_OPERAND_VECTOR);
+    assert_int_equal(loaded->count, 4);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(program->vectors[loaded->number + i].number, program->vectors[stored->number + i].number);
+    wsdbg_ptx_program_destroy(program);
+}
+
+static void wrong_components_are_refused(void **state)
+{
+    (void)state;
+    assert_body_refused(".reg .v2 .f32 v; mov.f32 v.z, %f1;", "a.ptx:20: v has no register .z");
+    assert_body_refused(".reg .v2 .f32 v; mov.f32 v.xy, %f1;", "a.ptx:20: v has no register .xy");
+    assert_body_refused(".reg .v2 .f32 v; mov.f32 %f1, v;",
+                        "a.ptx:20: operand 2 is not a vector that makes up the type: mov.f32 %f1, v");
+    assert_body_refused(".reg .v2 .b32 v; st.global.v4.b32 [%d1], {v, v, v, v};", "a.ptx:20: a vector of vectors");
+    assert_body_refused(".reg .v2 .f32 v<4>;", "a.ptx:20: v is a range of vectors, which is not supported");
+    assert_body_refused(".reg .v2 .f32 v, v;", "a.ptx:20: v is declared twice");
+}
+
 static void a_tensor_is_its_map_and_coordinates(void **state)
 {
     (void)state;
@@ -226,6 +257,7 @@ int main(void)
         cmocka_unit_test(constants_have_their_types_bits),     cmocka_unit_test(wrong_constants_are_refused),
         cmocka_unit_test(addresses_are_a_base_and_an_offset),  cmocka_unit_test(generic_of_a_name_says_so),
         cmocka_unit_test(vectors_are_elements_of_the_program), cmocka_unit_test(a_tensor_is_its_map_and_coordinates),
+        cmocka_unit_test(vector_registers_have_components),    cmocka_unit_test(wrong_components_are_refused),
         cmocka_unit_test(predicates_may_be_negated),           cmocka_unit_test(special_registers_have_their_numbers),
         cmocka_unit_test(text_is_one_line_without_comments),
     };
