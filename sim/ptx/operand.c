@@ -275,9 +275,8 @@ struct wsdbg_error *ptx_read_operands(struct ptx_parser *parser, struct ptx_stat
     if (ptx_take_mark(&parser->lexer, ';'))
         return NULL;
     do {
-        if (statement->operand_count == WSDBG_PTX_OPERANDS_MAX)
-            return ptx_error(parser, statement->line, "an instruction has more than %d operands",
-                             WSDBG_PTX_OPERANDS_MAX);
+        if (statement->operand_count == PTX_WRITTEN_MAX)
+            return ptx_error(parser, statement->line, "an instruction has more than %d operands", PTX_WRITTEN_MAX);
         struct ptx_written *operand = &statement->operands[statement->operand_count++];
         PTX_TRY(ptx_read_operand(parser, statement, operand));
         operand->is_joined = is_joined;

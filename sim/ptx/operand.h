@@ -29,13 +29,13 @@ struct ptx_written {
     uint32_t first, count; /* of VECTOR and MAP: elements; of a MAP the address comes first and is counted too */
 };
 
-enum { PTX_ELEMENTS_MAX = 4 * PTX_VECTOR_MAX };
+enum { PTX_ELEMENTS_MAX = 4 * PTX_VECTOR_MAX, PTX_WRITTEN_MAX = 12 /* more than any instruction that is known has */ };
 struct ptx_statement {
     uint32_t line;
     const char *text; /* begins in the parser's text */
     char opcode[192];
     size_t opcode_length;
-    struct ptx_written operands[WSDBG_PTX_OPERANDS_MAX];
+    struct ptx_written operands[PTX_WRITTEN_MAX];
     size_t operand_count;
     struct ptx_written elements[PTX_ELEMENTS_MAX];
     size_t element_count;

@@ -87,14 +87,16 @@ unsigned ptx_symbols_depth(const struct ptx_symbols *symbols)
     return symbols->depth;
 }
 
-static struct ptx_symbol *find(const struct ptx_symbols *symbols, struct ptx_slice name, bool is_range)
+/* `number`: of ranges, a register that it must have. */
+static struct ptx_symbol *find(const struct ptx_symbols *symbols, struct ptx_slice name, bool is_range, uint32_t number)
 {
     const uint32_t hash = hash_of(name, is_range);
     uint32_t at = symbols->buckets[hash & (symbols->bucket_count - 1)];
     for (; at != NO_SYMBOL; at = symbols->items[at].next) {
         struct ptx_symbol *symbol = &symbols->items[at];
         if (symbol->hash == hash && (symbol->kind == PTX_SYMBOL_RANGE) == is_range &&
-            symbol->name.length == name.length && memcmp(symbol->name.bytes, name.bytes, name.length) == 0)
+            (!is_range || number < symbol->count) && symbol->name.length == name.length &&
+            memcmp(symbol->name.bytes, name.bytes, name.length) == 0)
             return symbol;
     }
     return NULL;
@@ -102,7 +104,7 @@ static struct ptx_symbol *find(const struct ptx_symbols *symbols, struct ptx_sli
 
 struct ptx_symbol *ptx_symbols_find(const struct ptx_symbols *symbols, struct ptx_slice name)
 {
-    return find(symbols, name, false);
+    return find(symbols, name, false, 0);
 }
 
 struct ptx_symbol *ptx_symbols_find_range(const struct ptx_symbols *symbols, struct ptx_slice name, uint32_t *index)
@@ -119,8 +121,8 @@ struct ptx_symbol *ptx_symbols_find_range(const struct ptx_symbols *symbols, str
         uint32_t number = 0;
         for (size_t i = prefix.length; i < name.length; i++)
             number = number * 10 + (uint32_t)(name.bytes[i] - '0');
-        struct ptx_symbol *symbol = find(symbols, prefix, true);
-        if (symbol && number < symbol->count) {
+        struct ptx_symbol *symbol = find(symbols, prefix, true, number);
+        if (symbol) {
             *index = number;
             return symbol;
         }

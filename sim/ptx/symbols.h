@@ -44,7 +44,7 @@ unsigned ptx_symbols_depth(const struct ptx_symbols *symbols);
 
 /* The innermost symbol of this name; NULL = none.  Pointers hold until the next declaration. */
 struct ptx_symbol *ptx_symbols_find(const struct ptx_symbols *symbols, struct ptx_slice name);
-/* The range that declares register `name` (such as %r12), with *index its number in it; NULL = none. */
+/* The innermost range that declares register `name` (such as %r12), with *index its number in it; NULL = none. */
 struct ptx_symbol *ptx_symbols_find_range(const struct ptx_symbols *symbols, struct ptx_slice name, uint32_t *index);
 /* Declares in the current scope.  False = out of memory. */
 bool ptx_symbols_add(struct ptx_symbols *symbols, const struct ptx_symbol *symbol);

@@ -66,7 +66,7 @@ static void an_error_names_the_instruction(void **state)
         const char *body, *message;
     } rows[] = {
         {"ret;\n  tcgen05.mma.cta_group::1 [%r1],\n\t%r2; // comment",
-         "a.ptx:21: the simulator does not know this instruction: tcgen05.mma.cta_group::1 [%r1], %r2"},
+         "a.ptx:21: of sm_100 or later: the simulated device is an sm_90: tcgen05.mma.cta_group::1 [%r1], %r2"},
         {"add.s33 %r1, %r2, %r3;", "a.ptx:20: suffix .s33 is not one that add has here: add.s33 %r1, %r2, %r3"},
         {"mul.lo %r1, %r2, %r3;", "a.ptx:20: a suffix is missing: mul.lo %r1, %r2, %r3"},
         {"add.s32 %r1, %r2, %d3;", "a.ptx:20: operand 3 is not a 32-bit value: add.s32 %r1, %r2, %d3"},

@@ -86,6 +86,19 @@ static void ranges_declare_their_registers(void **state)
                         "a.ptx:20: expected a number of registers up to 1048576, not 2000000");
 }
 
+/* Inline assembly that has ranges of its own reads registers of larger ones outside by the same prefix. */
+static void a_range_hides_the_registers_that_it_has(void **state)
+{
+    (void)state;
+    struct wsdbg_ptx_program *program =
+        parse_body("mov.b32 %r2, 1;\n"                                          /* 0 */
+                   "mov.b32 %r250, 2;\n"                                        /* 1 */
+                   "{ .reg .b32 %r<3>; mov.b32 %r2, 3; mov.b32 %r250, 4; }\n"); /* 2, 3 */
+    assert_int_not_equal(register_of(program, 0, 0), register_of(program, 2, 0));
+    assert_int_equal(register_of(program, 1, 0), register_of(program, 3, 0));
+    wsdbg_ptx_program_destroy(program);
+}
+
 static void branch_tables_hold_their_labels(void **state)
 {
     (void)state;
@@ -134,6 +147,7 @@ int main(void)
         cmocka_unit_test(labels_belong_to_their_block),
         cmocka_unit_test(a_label_may_have_the_name_of_a_register_outside),
         cmocka_unit_test(ranges_declare_their_registers),
+        cmocka_unit_test(a_range_hides_the_registers_that_it_has),
         cmocka_unit_test(branch_tables_hold_their_labels),
         cmocka_unit_test(a_body_that_falls_off_its_end_returns),
         cmocka_unit_test(nesting_has_a_limit),

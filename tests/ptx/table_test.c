@@ -445,7 +445,7 @@ static const struct refused neighbours[] = {
     {"shfl.idx.b32 %r1, %r2, %r3, 31", "needed .sync"},
     {"shfl.sync.b32 %r1, %r2, 1, 31, -1", ".b32"},
     {"shfl.sync.idx.b32 %r1|%r2, %r3, 1, 31, -1", "operand 2"},
-    {"vote.all.pred %p1, %p2", "does not know"},
+    {"vote.all.pred %p1, %p2", "needed .sync"},
     {"vote.sync.ballot.pred %p1, %p2, -1", ".pred"},
     {"match.any.sync.b32 %r1|%p1, %r2, -1", "operand 2"},
     {"activemask.u32 %r1", ".u32"},
@@ -582,6 +582,8 @@ static const struct refused neighbours[] = {
     {"multimem.red.relaxed.sys.global.add.u32 [%d1], %r1", "memory of several devices"},
     {"wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.s8.s8 {%r1, %r2, %r3, %r4}, %d1, %d2, %r5, 0, %p1",
      "sparse matrices are not simulated"},
+    {"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %d1, %d2, %r1, 0, %p1, 1, 1, 0, 0",
+     "sparse matrices are not simulated"},
     {"vadd4.u32.u32.u32 %r1, %r2, %r3, %r4", "video instructions"},
     {"add.f32x2 %d1, %d2, %d3", "of sm_100"},
     {"cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes [%r1], [%d1, {%r1, %r2, "
@@ -590,7 +592,9 @@ static const struct refused neighbours[] = {
     {"griddepcontrol", "does not know"},
     {"griddepcontrol.wait 1", "many"},
     {"griddepcontrol.launch_dependents.sys", ".sys"},
-    {"tcgen05.alloc.sync [%r1], 32", "does not know this instruction: tcgen05.alloc.sync [%r1], 32"},
+    {"tcgen05.alloc.sync [%r1], 32",
+     "of sm_100 or later: the simulated device is an sm_90: tcgen05.alloc.sync [%r1], 32"},
+    {"frobnicate.b32 %r1", "does not know this instruction: frobnicate.b32 %r1"},
 };
 
 static bool seen_taken[WSDBG_PTX_OPERATION_COUNT];
