@@ -30,6 +30,8 @@ static void a_hang_is_found_and_run(void **state)
     assert_non_null(strstr(run.err, "reducible to 1 context switch of "));
     assert_non_null(strstr(run.err, "    warp 1 of CTA (0,0,0), after "));
     assert_non_null(strstr(run.err, "warp 0 of CTA (0,0,0) goes on\n"));
+    /* What is proven needs no time-out. */
+    assert_non_null(strstr(run.err, " after the 0.1 s threshold"));
     assert_non_null(strstr(run.err, "session in lost.db"));
     outcome_free(&run);
     struct outcome query = WSDBG("query", "lost.db", "--csv", "SELECT device FROM session");

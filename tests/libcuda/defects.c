@@ -44,10 +44,23 @@
     "mov.u32 %r0, %tid.x;\nshr.u32 %r1, %r0, 5;\n" address                                       \
     "add.u32 %r1, %r1, 7;\nst.global.u32 [%rd1], %r1;\nret;\n}\n"
 
+/* Lanes other than the first of their warp have nothing to do. */
+#define LOST_WORD                                                                               \
+    ".visible .entry lost_word()\n{\n.reg .pred %p<5>;\n.reg .b32 %r<4>;\n.reg .b64 %rd<1>;\n"  \
+    "mov.u64 %rd0, words;\nmov.u32 %r0, %tid.x;\nand.b32 %r1, %r0, 31;\n"                       \
+    "setp.ne.u32 %p0, %r1, 0;\n@%p0 bra $lost_word_end;\n"                                      \
+    "setp.ge.u32 %p1, %r0, 32;\n@%p1 bra $lost_word_waits;\n"                                   \
+    "st.volatile.global.u32 [%rd0], 1;\nld.volatile.global.u32 %r2, [%rd0+4];\n"                \
+    "st.volatile.global.u32 [%rd0+8], %r2;\nbra $lost_word_end;\n"                              \
+    "$lost_word_waits:\nld.volatile.global.u32 %r2, [%rd0];\n"                                  \
+    "setp.ne.u32 %p2, %r2, 0;\n@%p2 bra $lost_word_end;\nst.volatile.global.u32 [%rd0+4], 1;\n" \
+    "$lost_word_again:\nld.volatile.global.u32 %r3, [%rd0+8];\n"                                \
+    "setp.eq.u32 %p3, %r3, 0;\n@%p3 bra $lost_word_again;\n$lost_word_end:\nret;\n}\n"
+
 const char defects[] =
     ".version 8.3\n.target sm_90a\n.address_size 64\n.visible .global .align 8 .u32 words[4];\n" LOOK("early_look", "")
         LOOK("ordered_look", "bar.sync 0;\n") PHASES("overrun", "", "") PHASES("paced", WAIT("0"), WAIT("1"))
             READ("early_read", WGMMA) READ("late_read", WGMMA "wgmma.wait_group.sync.aligned 0;\n")
                 READ("handed_on", WGMMA WGMMA "wgmma.wait_group.sync.aligned 1;\nwgmma.wait_group.sync.aligned 0;\n")
                     STORE("last_word", "add.u64 %rd1, %rd0, 4;\n")
-                        STORE("own_words", "mul.wide.u32 %rd1, %r1, 4;\nadd.u64 %rd1, %rd1, %rd0;\n");
+                        STORE("own_words", "mul.wide.u32 %rd1, %r1, 4;\nadd.u64 %rd1, %rd1, %rd0;\n") LOST_WORD;

@@ -304,6 +304,22 @@ static void what_waits_for_the_host_is_no_hang(void **state)
     free(log);
 }
 
+/* As usual it does not come to that; so it is told, and the launch runs so. */
+static void what_only_the_host_could_help_is_no_proof(void **state)
+{
+    char *log;
+    (void)state;
+    const struct program program = {defects, NAMES("lost_word"), 64, NULL};
+    assert_int_equal(explored("schedules=2000,jobs=2,", &program, &log), 2);
+    assert_non_null(strstr(line(log, "found"), " stalled "));
+    assert_true(found_seed(log) > 0);
+    assert_memory_equal(line(log, "end"), "found ", 6);
+    /* Warp 1 is the first, and gives way. */
+    assert_memory_equal(line(log, "turns"), "2 ", 2);
+    assert_memory_equal(line(log, "stands"), "stalled ", 8);
+    free(log);
+}
+
 /* poll in one stream waits for what dependent writes in another one. */
 static int two_streams(const struct program *program, CUmodule module)
 {
@@ -411,6 +427,7 @@ int main(void)
         cmocka_unit_test(accumulators_that_are_read_too_early),
         cmocka_unit_test(results_that_depend_on_the_schedule),
         cmocka_unit_test(what_waits_for_the_host_is_no_hang),
+        cmocka_unit_test(what_only_the_host_could_help_is_no_proof),
         cmocka_unit_test(a_launch_that_another_one_waits_for_is_not_held),
         cmocka_unit_test(time_ends_it),
         cmocka_unit_test(what_always_hangs_hangs_at_once),

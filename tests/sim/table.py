@@ -3,10 +3,10 @@
 
     tests/sim/table.py [--build build] [--runs 3] [--seeds 40] [PART ...]
 
-Parts: defects, healthy, schedules (default: all).  Reads docs/results/h200.json and h200-live.json.  Needs the demo kernels'
+Parts: defects, healthy, schedules, explore (default: all).  Reads docs/results/h200.json and h200-live.json.  Needs the demo kernels'
 images, no GPU.  A development script: wsdbg itself needs no Python.
 """
-import argparse, collections, itertools, json, os, re, sys, tempfile
+import argparse, collections, itertools, json, os, re, subprocess, sys, tempfile, time
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [TESTS, os.path.join(TESTS, 'h200')]
@@ -17,6 +17,19 @@ ENDS = {'124': 'hang', '3': 'hang', '1': 'fault', '0': 'runs', 'limit': 'hang'} 
 PROGRAMS = {'gemm': ('probes', 'plain'), 'two_async_warps': ('probes', 'plain'), 'waits': ('',)}
 TIMEOUT_MS = '6000'
 SCHEDULES = ('random', 'priority')
+SMALL = ('--m', '256', '--n', '256', '--k', '256')
+# What wsdbg explore is to find, or not: the program's words, explore's.
+RACES = [(('two_async_warps', '--defect', 'shared-full'), ('--seconds', '60')),
+         (('two_async_warps', '--defect', 'shared-full'), ('--schedules', '500', '--all', '--schedule', 'priority')),
+         (('two_async_warps', '--defect', 'double-arrive'), ('--seconds', '60')),
+         (('two_async_warps', '--defect', 'double-arrive'), ('--schedules', '500', '--all')),
+         (('gemm', '--bug', 'shared-full-barrier'), ('--seconds', '60')),
+         (('gemm', '--bug', 'arrive-missing'), ('--seconds', '60'))]
+FIXED = [(('two_async_warps',), ('--seconds', '60')),
+         (('two_async_warps',), ('--schedules', '10000', '--compare-results')),
+         (('two_async_warps',), ('--schedules', '10000', '--schedule', 'priority')),
+         (('gemm', *SMALL), ('--schedules', '10000', '--compare-results')),
+         (('gemm', *SMALL, '--schedule', 'pingpong', '--cluster', '2'), ('--schedules', '10000', '--schedule', 'priority'))]
 # Why the simulator ends otherwise than the GPU, where that is known.
 REASONS = {
     ('two_async_warps double-arrive', 'end'):
@@ -114,6 +127,31 @@ class Simulated:
         return rows
 
 
+    def explore_one(self, program, options):
+        """wsdbg explore --json: its answer, and how long it took in all."""
+        database = os.path.join(self.scratch.name, 'explore.db')
+        if os.path.exists(database):
+            os.unlink(database)
+        words = [self.tool('wsdbg'), 'explore', '--json', '--jobs', '2', *options, '-o', database, '--', self.tool(program[0]), *program[1:],
+                 '--variant', 'plain']
+        began = time.monotonic()
+        out = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False).stdout
+        answer = json.loads(out[out.index('{\n'):])
+        row = {'program': ' '.join(program), 'options': ' '.join(options), 'seconds': time.monotonic() - began, 'status': answer['status'],
+               'cause': answer['cause'], **{key: answer['launches'][0][key] for key in ('schedules', 'decisions', 'hangs', 'stalls', 'faults',
+                                                                                      'unended', 'died', 'reports')}}
+        row['search_seconds'] = answer['launches'][0]['seconds']
+        row['first'] = min(answer['launches'][0]['findings'], key=lambda finding: finding['place'], default=None)
+        print(row, file=sys.stderr, flush=True)
+        return row
+
+    def explore(self):
+        before = os.getloadavg()[0]
+        found = [self.explore_one(*row) for row in RACES]
+        fixed = [self.explore_one(*row) for row in FIXED]
+        return {'processor': results.machine(), 'load': [before, os.getloadavg()[0]], 'found': found, 'fixed': fixed}
+
+
 def counts_of_live(row):
     """h200-live.json keeps what was said as 'CAUSE (confidence), role, barrier'."""
     said = [text.split(', ') for text in row['said']]
@@ -208,6 +246,35 @@ def page_of_schedules(rows):
     return '\n'.join(lines)
 
 
+def schedule_of(finding):
+    if not finding:
+        return '-'
+    reduced = finding['reduced']
+    name = 'the usual one' if finding['seed'] is None else f"{finding['seed']}"
+    switches = f"{reduced['switch_count']} of {reduced['turns']}" if reduced else '?'
+    return f"{name}, {finding['decisions']} decisions; {switches}"
+
+
+def page_of_explore(rows):
+    lines = ['## Exploring', '', f"`tests/sim/table.py explore`: `wsdbg explore --jobs 2` on images without probes. {rows['processor']}; load average "
+             f"{rows['load'][0]:.1f} before and {rows['load'][1]:.1f} after. Found: seconds from the beginning of the search. Switches: what the schedule "
+             'was reduced to, of the turns that warps had in it; 0: it ends so when every warp runs until it waits. Seconds: of the whole search, with '
+             'the reduction.', '',
+             '| program | options | hangs, faults of schedules | found at | schedule; switches | verdict of the launch | seconds |',
+             '|---|---|---|---|---|---|---|']
+    for row in rows['found']:
+        at = f"{row['first']['seconds']:.2f} s" if row['first'] else '-'
+        lines.append(f"| `{row['program']}` | `{row['options']}` | {row['hangs']}, {row['faults']} of {row['schedules']} | {at} | "
+                     f"{schedule_of(row['first'])} | {row['cause'] or '-'} | {row['search_seconds']:.1f} |")
+    lines += ['', 'Correct kernels. Findings: hangs, possible hangs, faults, schedules without an end, and reports (an mbarrier that was not initialised, '
+              'a phase that nobody waited for, an accumulator that is used too early; with `--compare-results` another result).', '',
+              '| program | options | schedules | findings | decisions | seconds |', '|---|---|---|---|---|---|']
+    for row in rows['fixed']:
+        findings = sum(row[key] for key in ('hangs', 'stalls', 'faults', 'unended', 'died')) + len(row['reports'])
+        lines.append(f"| `{row['program']}` | `{row['options']}` | {row['schedules']} | {findings} | {row['decisions']} | {row['search_seconds']:.1f} |")
+    return '\n'.join(lines)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--build', default='build')
@@ -216,7 +283,8 @@ def main():
     parser.add_argument('parts', nargs='*')
     options = parser.parse_args()
     simulated = Simulated(options)
-    pages = {'defects': lambda rows: page_of_defects(rows, options.runs), 'healthy': page_of_healthy, 'schedules': page_of_schedules}
+    pages = {'defects': lambda rows: page_of_defects(rows, options.runs), 'healthy': page_of_healthy, 'schedules': page_of_schedules,
+             'explore': page_of_explore}
     for part in options.parts or pages:
         rows = getattr(simulated, part)()
         results.save(part, rows, pages[part](rows), 'sim')

@@ -11,6 +11,7 @@
 
 #include "cmd/console.h"
 #include "cmd/explore_log.h"
+#include "cmd/explore_words.h"
 #include "cmd/launch.h"
 #include "cmd/options.h"
 #include "cmd/spool.h"
@@ -26,16 +27,26 @@ enum { SCHEMA_VERSION = 1, SCHEDULES_DEFAULT = 1000, DEPTH_DEFAULT = 3 };
 struct exploration {
     struct wsdbg_follower follower;
     struct wsdbg_explore_log *log;
+    bool was_told;    /* that it stands */
     bool stood_still; /* the launch that was found to hang did, and the program was ended */
 };
 
-static bool follow(struct wsdbg_follower *follower, struct wsdbg_listener *listener)
+/* A launch that was found to hang stands: that is proven of a deadlock; of one that polls it is what is expected. */
+static enum wsdbg_followed follow(struct wsdbg_follower *follower, struct wsdbg_listener *listener)
 {
     struct exploration *exploration = (struct exploration *)((char *)follower - offsetof(struct exploration, follower));
     wsdbg_explore_log_follow(exploration->log, listener);
     const uint64_t stands_ns = wsdbg_explore_log_stands_ns(exploration->log);
+    const bool was_told = exploration->was_told;
+    exploration->was_told = stands_ns != 0;
     exploration->stood_still = stands_ns && wsdbg_monotonic_ns() - stands_ns > PATIENCE_NS;
-    return exploration->stood_still;
+    if (exploration->stood_still) {
+        wsdbg_explore_say(listener,
+                          "the launch has stood still for %.1f s under that schedule; the program is ended now",
+                          (double)PATIENCE_NS / 1e9);
+        return WSDBG_FOLLOWED_ENDS;
+    }
+    return stands_ns && !was_told ? WSDBG_FOLLOWED_STANDS : WSDBG_FOLLOWED_GOES_ON;
 }
 
 /* A whole number of 64 bits; the option's default when it was not given. */

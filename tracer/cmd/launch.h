@@ -16,10 +16,15 @@ enum wsdbg_run_device {
 enum wsdbg_on_stall { WSDBG_ON_STALL_KILL, WSDBG_ON_STALL_WAIT, WSDBG_ON_STALL_DETACH };
 
 /* Somebody who looks on beside the watch. */
+enum wsdbg_followed {
+    WSDBG_FOLLOWED_GOES_ON,
+    WSDBG_FOLLOWED_STANDS, /* what runs is known never to go on by itself; said once */
+    WSDBG_FOLLOWED_ENDS    /* the program is to be ended */
+};
 struct wsdbg_listener;
 struct wsdbg_follower {
-    /* Called between two looks; what it says goes to the listener, NULL = stderr.  True: the program is to be ended. */
-    bool (*look)(struct wsdbg_follower *follower, struct wsdbg_listener *listener);
+    /* Called between two looks; what it says goes to the listener, NULL = stderr. */
+    enum wsdbg_followed (*look)(struct wsdbg_follower *follower, struct wsdbg_listener *listener);
 };
 
 /* What came of it, for who wants more than the status. */

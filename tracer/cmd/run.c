@@ -55,6 +55,12 @@ static uint64_t live_now_ns(struct wsdbg_clock *clock)
     return wsdbg_monotonic_ns();
 }
 
+static enum wsdbg_followed follow(struct run *run)
+{
+    struct wsdbg_follower *follower = run->options->follower;
+    return follower ? follower->look(follower, run->tui ? wsdbg_tui_listener(run->tui) : NULL) : WSDBG_FOLLOWED_GOES_ON;
+}
+
 static enum wsdbg_wait live_wait(struct wsdbg_clock *clock, uint64_t deadline_ns)
 {
     struct run *run = (struct run *)((char *)clock - offsetof(struct run, clock));
@@ -65,12 +71,14 @@ static enum wsdbg_wait live_wait(struct wsdbg_clock *clock, uint64_t deadline_ns
     }
     if (event == WSDBG_CHILD_ENDED)
         return WSDBG_WAIT_OVER;
-    struct wsdbg_follower *follower = run->options->follower;
-    if (follower && follower->look(follower, run->tui ? wsdbg_tui_listener(run->tui) : NULL)) {
+    const enum wsdbg_followed followed = follow(run);
+    if (followed == WSDBG_FOLLOWED_ENDS) {
         run->ended_by_follower = true;
         wsdbg_child_kill(run->child);
         return WSDBG_WAIT_OVER;
     }
+    if (followed == WSDBG_FOLLOWED_STANDS)
+        return WSDBG_WAIT_STANDS;
     if (event == WSDBG_CHILD_LOOK)
         return WSDBG_WAIT_LOOK;
     if (event == WSDBG_CHILD_REFRESH || (run->tui && wsdbg_tui_wants_look(run->tui, wsdbg_monotonic_ns())))

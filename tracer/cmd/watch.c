@@ -24,6 +24,7 @@ enum {
     RECORD_EVERY_NS = 250000000,
     STORE_EVERY_NS = 2000000000, /* storing is most of what watching costs */
     COMPARE_NS = 60000000,       /* between the histories that are compared, less a tick */
+    STANDS_NS = 2 * COMPARE_NS,  /* without progress, where it is known that there will be none */
     REFRESH_NS = 100000000,      /* the program gets at least this long between two looks that are asked for */
 };
 
@@ -420,6 +421,7 @@ static void judge_fault(struct loop *loop, uint64_t now_ns)
     if (!error && diagnosis.finding_count > 0 && !watch->fault_reported) {
         error = wsdbg_watch_say_verdict(watch, &loop->last, &diagnosis, watch->stall_ns);
         watch->fault_reported = !error;
+        snprintf(watch->cause, sizeof watch->cause, "%s", wsdbg_cause_name(diagnosis.findings[0].cause));
     }
     if (!error && watch->listener)
         watch->listener->judged(watch->listener, &loop->last, &diagnosis);
@@ -467,6 +469,15 @@ static void refresh(struct loop *loop, uint64_t now_ns)
     loop->refreshed_ns = watch->clock->now_ns(watch->clock);
 }
 
+/* Who executes the work knows that it cannot go on: what would take a time-out to be believed is judged soon. */
+static void expect_stall(struct loop *loop)
+{
+    if (wsdbg_stall_is_judged(&loop->slots) || wsdbg_stall_is_judged(&loop->work))
+        return;
+    wsdbg_stall_init(&loop->slots, STANDS_NS);
+    wsdbg_stall_init(&loop->work, STANDS_NS);
+}
+
 /* One look.  True when the watch is done. */
 static bool step(struct loop *loop, enum wsdbg_wait event)
 {
@@ -478,6 +489,8 @@ static bool step(struct loop *loop, enum wsdbg_wait event)
     if (wsdbg_fault_count(&loop->last) > loop->faults_judged)
         judge_fault(loop, now_ns);
     record_progress(loop, now_ns, over);
+    if (event == WSDBG_WAIT_STANDS)
+        expect_stall(loop);
     if (event == WSDBG_WAIT_LOOK)
         look_now(loop, now_ns);
     else if (event == WSDBG_WAIT_REFRESH)

@@ -16,6 +16,7 @@ enum wsdbg_wait {
     WSDBG_WAIT_RESUMED, /* the program had been stopped: the time in between counts for nothing */
     WSDBG_WAIT_LOOK,    /* somebody wants to know where every warp stands */
     WSDBG_WAIT_REFRESH, /* somebody looks on, and what is shown of kernels without probes is old */
+    WSDBG_WAIT_STANDS,  /* what runs on the device is known never to go on by itself; said once */
     WSDBG_WAIT_OVER     /* the program, or the recording, is at its end */
 };
 
@@ -69,7 +70,7 @@ struct wsdbg_watch {
     bool fault_reported;           /* `fault` was said already, with its report */
     char fault[WSDBG_FAULT_BYTES]; /* sentence about the first context that an error ended, "" = none */
     char fault_launches[WSDBG_FAULT_LAUNCHES_BYTES]; /* where that may have come from, "" = not known */
-    char cause[32];                                  /* code of the verdict, "" = none */
+    char cause[32];                                  /* code of the newest verdict, "" = none */
 };
 
 /* A line of wsdbg's own about the session: to the listener, or on stderr; and into the session's log. */
