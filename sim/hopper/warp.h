@@ -79,11 +79,10 @@ struct hopper_read {
 
 struct hopper_warp {
     struct hopper_cta *cta;
-    uint32_t index;               /* in the CTA */
-    uint32_t slot;                /* %warpid: hardware warp slot of the multiprocessor */
-    uint32_t live;                /* lanes that have not exited */
-    uint32_t split_count, streak; /* see split.c */
-    struct hopper_split splits[HOPPER_SPLITS];
+    uint32_t index;                       /* in the CTA */
+    uint32_t slot;                        /* %warpid: hardware warp slot of the multiprocessor */
+    uint32_t live;                        /* lanes that have not exited */
+    uint32_t split_count, streak;         /* see split.c */
     unsigned char *register_block;        /* what is freed: registers are aligned in it */
     unsigned char *registers;             /* see hopper_register32 */
     const struct hopper_registers *frame; /* of the function that is being executed */
@@ -107,6 +106,7 @@ struct hopper_warp {
     struct hopper_copy_groups *bulk; /* its lanes' groups of cp.async.bulk; NULL = none yet */
     struct hopper_copies *copies;    /* its lanes' cp.async; NULL = none yet */
     struct hopper_probe *probe;      /* tells of its events; NULL = nobody wants them; see probe.h */
+    struct hopper_split splits[HOPPER_SPLITS]; /* last: few are ever used, memory that is not touched costs nothing */
 };
 
 struct hopper_named_barrier {

@@ -11,179 +11,107 @@
 
 #include "base/grow.h"
 #include "hopper/device.h"
-#include "hopper/execute.h"
-#include "hopper/number.h"
+#include "hopper/values.h"
 
-enum { WARPS_OF_GROUP = 4, D_REGISTERS_MOST = WGMMA_N_MOST / 2, OPERATIONS_MOST = 1024 };
+enum { WARPS_OF_GROUP = 4, OPERATIONS_MOST = 1024 };
 enum { GROUP_NS = 60, OPERATION_NS = 130 };
 enum { OPERAND_D, OPERAND_A, OPERAND_B, OPERAND_SCALE_D, OPERAND_SCALE_A, OPERAND_SCALE_B, OPERAND_TRANSPOSES };
 
 struct issued {
     uint32_t group;
     struct wgmma_operation operation;
-    uint32_t *d[D_REGISTERS_MOST]; /* 32 lanes each */
+    uint32_t (*a_values)[HOPPER_LANES]; /* the operation's own; NULL = A is in shared memory */
 };
 
 struct hopper_wgmma {
     uint32_t open, done; /* groups: the number of the open one; how many are complete */
     struct issued *rows; /* in the order of issue */
     size_t count, capacity;
-    uint64_t *busy; /* a bit for each 32-bit register of the warp that one of them writes */
     size_t busy_words;
+    uint64_t busy[]; /* a bit for each 32-bit register of the warp that one of them writes */
 };
 
 struct group_work {
     struct hopper_warp *warp;
 };
 
-/* ---- accumulators: register 4j + i of a lane is two columns of one of two rows ---- */
-
-static uint32_t row_of(uint32_t lane, uint32_t half)
-{
-    return lane / 4 + half * 8;
-}
-
-static uint32_t column_of(uint32_t lane, uint32_t block)
-{
-    return block * 8 + lane % 4 * 2;
-}
-
-static void read_d(const struct issued *issued, float d[WGMMA_ROWS][WGMMA_N_MOST])
-{
-    const bool is_half = issued->operation.d_type == WSDBG_PTX_F16;
-    for (uint32_t block = 0; block < issued->operation.n / 8; block++)
-        for (uint32_t half = 0; half < 2; half++)
-            for (uint32_t lane = 0; lane < HOPPER_LANES; lane++) {
-                float *const to = &d[row_of(lane, half)][column_of(lane, block)];
-                if (is_half) {
-                    const uint32_t both = issued->d[block * 2 + half][lane];
-                    to[0] = hopper_f16_to_float((uint16_t)both);
-                    to[1] = hopper_f16_to_float((uint16_t)(both >> 16));
-                } else {
-                    to[0] = hopper_float_of_bits(issued->d[block * 4 + half * 2][lane]);
-                    to[1] = hopper_float_of_bits(issued->d[block * 4 + half * 2 + 1][lane]);
-                }
-            }
-}
-
-static void write_d(const struct issued *issued, float d[WGMMA_ROWS][WGMMA_N_MOST])
-{
-    const bool is_half = issued->operation.d_type == WSDBG_PTX_F16;
-    for (uint32_t block = 0; block < issued->operation.n / 8; block++)
-        for (uint32_t half = 0; half < 2; half++)
-            for (uint32_t lane = 0; lane < HOPPER_LANES; lane++) {
-                const float *const from = &d[row_of(lane, half)][column_of(lane, block)];
-                if (is_half) {
-                    issued->d[block * 2 + half][lane] =
-                        hopper_float_to_f16(from[0]) | (uint32_t)hopper_float_to_f16(from[1]) << 16;
-                } else {
-                    issued->d[block * 4 + half * 2][lane] = hopper_bits_of_float(from[0]);
-                    issued->d[block * 4 + half * 2 + 1][lane] = hopper_bits_of_float(from[1]);
-                }
-            }
-}
-
-/* Of integers d is what is added: whole numbers that a float holds exactly. */
-static void add_whole(const struct issued *issued, float d[WGMMA_ROWS][WGMMA_N_MOST])
-{
-    for (uint32_t i = 0; i < issued->operation.n / 2; i++)
-        for (uint32_t lane = 0; lane < HOPPER_LANES; lane++) {
-            const int64_t before = issued->operation.adds ? (int32_t)issued->d[i][lane] : 0;
-            const int64_t sum = before + (int64_t)d[row_of(lane, i / 2 % 2)][column_of(lane, i / 4) + i % 2];
-            issued->d[i][lane] = hopper_whole_sum(sum, issued->operation.is_clamped);
-        }
-}
-
 /* ---- execution ---- */
 
 /* Accumulators as floats, kept from one operation to the next. */
 struct accumulators {
-    const struct issued *of; /* whose they are, NULL = nobody's */
+    const struct wgmma_operation *of; /* whose they are, NULL = nobody's */
     float d[WGMMA_ROWS][WGMMA_N_MOST];
 };
 
-static uint32_t d_registers(const struct wgmma_operation *operation)
+static bool has_same_d(const struct wgmma_operation *one, const struct wgmma_operation *other)
 {
-    return operation->n / (operation->d_type == WSDBG_PTX_F16 ? 4 : 2);
+    return one->d_type == other->d_type && one->n == other->n &&
+           (one->d == other->d || memcmp(one->d, other->d, wgmma_d_registers(one) * sizeof *one->d) == 0);
 }
 
-static bool has_same_d(const struct issued *one, const struct issued *other)
-{
-    const uint32_t count = d_registers(&one->operation);
-    return one->operation.d_type == other->operation.d_type && one->operation.n == other->operation.n &&
-           memcmp(one->d, other->d, count * sizeof *one->d) == 0;
-}
-
-static void put_back(struct accumulators *accumulators)
+static void put_back(const struct hopper_warp *warp, struct accumulators *accumulators)
 {
     if (accumulators->of)
-        write_d(accumulators->of, accumulators->d);
+        wgmma_write_d(accumulators->of, warp->registers, accumulators->d);
     accumulators->of = NULL;
 }
 
-static void take_accumulators(const struct issued *issued, struct accumulators *accumulators)
+static void take_accumulators(const struct hopper_warp *warp, const struct wgmma_operation *operation,
+                              struct accumulators *accumulators)
 {
     /* Shorter ones are rounded after each operation. */
     const bool stays =
-        accumulators->of && issued->operation.d_type != WSDBG_PTX_F16 && has_same_d(accumulators->of, issued);
+        accumulators->of && operation->d_type != WSDBG_PTX_F16 && has_same_d(accumulators->of, operation);
     if (!stays)
-        put_back(accumulators);
-    if (!issued->operation.adds)
+        put_back(warp, accumulators);
+    if (!operation->adds)
         memset(accumulators->d, 0, sizeof accumulators->d);
     else if (!stays)
-        read_d(issued, accumulators->d);
-    accumulators->of = issued;
+        wgmma_read_d(operation, warp->registers, accumulators->d);
+    accumulators->of = operation;
 }
 
-static bool execute(const struct hopper_warp *warp, const struct issued *issued, struct accumulators *accumulators)
+static bool execute(const struct hopper_warp *warp, const struct wgmma_operation *operation,
+                    struct accumulators *accumulators)
 {
     float a[WGMMA_ROWS][WGMMA_K_MOST], b[WGMMA_K_MOST][WGMMA_N_MOST];
-    const struct wgmma_operation *const operation = &issued->operation;
     const uint32_t first_row = warp->index % WARPS_OF_GROUP * WGMMA_ROWS;
     if (!wgmma_load_a(operation, warp->cta, first_row, a) || !wgmma_load_b(operation, warp->cta, b))
         return false;
     const bool is_whole = operation->d_type == WSDBG_PTX_S32;
     if (is_whole) {
-        put_back(accumulators);
+        put_back(warp, accumulators);
         memset(accumulators->d, 0, sizeof accumulators->d);
     } else {
-        take_accumulators(issued, accumulators);
+        take_accumulators(warp, operation, accumulators);
     }
     wgmma_multiply(operation->n, operation->k, (const float(*)[WGMMA_K_MOST])a, (const float(*)[WGMMA_N_MOST])b,
                    accumulators->d);
     if (is_whole)
-        add_whole(issued, accumulators->d);
+        wgmma_add_whole(operation, warp->registers, accumulators->d);
     return true;
 }
 
 /* ---- registers that are still written ---- */
 
-static size_t number_of(const struct hopper_warp *warp, const uint32_t *lanes)
+/* Row `at` of those issued; the row before it is marked already. */
+static void mark_busy(struct hopper_wgmma *wgmma, size_t at)
 {
-    return (size_t)((const unsigned char *)lanes - warp->registers) / (HOPPER_LANES * sizeof *lanes);
-}
-
-/* False: no memory. */
-static bool mark_busy(const struct hopper_warp *warp, const struct issued *issued)
-{
-    struct hopper_wgmma *const wgmma = warp->wgmma;
-    for (uint32_t i = 0; i < d_registers(&issued->operation); i++) {
-        const size_t number = number_of(warp, issued->d[i]), word = number / 64, before = wgmma->busy_words;
-        if (!wsdbg_grow((void **)&wgmma->busy, &wgmma->busy_words, word + 1, sizeof *wgmma->busy))
-            return false;
-        memset(wgmma->busy + before, 0, (wgmma->busy_words - before) * sizeof *wgmma->busy);
-        wgmma->busy[word] |= 1ull << number % 64;
+    const struct wgmma_operation *const operation = &wgmma->rows[at].operation;
+    if (at > 0 && has_same_d(&wgmma->rows[at - 1].operation, operation))
+        return;
+    for (uint32_t i = 0; i < wgmma_d_registers(operation); i++) {
+        const uint32_t number = operation->d[i] / HOPPER_BYTES_32;
+        wgmma->busy[number / 64] |= 1ull << number % 64;
     }
-    return true;
 }
 
 static void mark_what_is_left(struct hopper_warp *warp)
 {
     struct hopper_wgmma *const wgmma = warp->wgmma;
-    if (wgmma->busy_words)
-        memset(wgmma->busy, 0, wgmma->busy_words * sizeof *wgmma->busy);
+    memset(wgmma->busy, 0, wgmma->busy_words * sizeof *wgmma->busy);
     for (size_t i = 0; i < wgmma->count; i++)
-        mark_busy(warp, &wgmma->rows[i]);
+        mark_busy(wgmma, i);
     warp->wgmma_pending = wgmma->count != 0;
 }
 
@@ -203,11 +131,13 @@ static void execute_until(struct hopper_warp *warp, uint32_t last)
     accumulators.of = NULL;
     size_t done = 0;
     for (; done < wgmma->count && wgmma->rows[done].group <= last; done++)
-        if (!execute(warp, &wgmma->rows[done], &accumulators)) {
+        if (!execute(warp, &wgmma->rows[done].operation, &accumulators)) {
             leads_out(warp);
             return;
         }
-    put_back(&accumulators);
+    put_back(warp, &accumulators);
+    for (size_t i = 0; i < done; i++)
+        free(wgmma->rows[i].a_values);
     wgmma->count -= done;
     memmove(wgmma->rows, wgmma->rows + done, wgmma->count * sizeof *wgmma->rows);
     mark_what_is_left(warp);
@@ -227,8 +157,12 @@ static void group_completes(struct wsdbg_gpu *gpu, void *context)
 
 static struct hopper_wgmma *wgmma_of(struct hopper_warp *warp)
 {
-    if (!warp->wgmma)
-        warp->wgmma = calloc(1, sizeof *warp->wgmma);
+    if (warp->wgmma)
+        return warp->wgmma;
+    const size_t words = warp->frame->byte_count / HOPPER_BYTES_32 / 64 + 1;
+    warp->wgmma = calloc(1, sizeof *warp->wgmma + words * sizeof *warp->wgmma->busy);
+    if (warp->wgmma)
+        warp->wgmma->busy_words = words;
     return warp->wgmma;
 }
 
@@ -247,10 +181,21 @@ static bool is_transposed(const struct hopper_step *step, unsigned number)
     return number < step->instruction->operand_count && step->instruction->operands[number].value == 1;
 }
 
-static void take_operands(const struct hopper_step *step, struct issued *out)
+/* False: no memory. */
+static bool take_a_values(const struct hopper_step *step, struct issued *out)
+{
+    const uint32_t *const places =
+        step->warp->cta->grid->code->vector_places + step->instruction->operands[OPERAND_A].number;
+    out->a_values = malloc(WGMMA_A_REGISTERS * sizeof *out->a_values);
+    for (unsigned i = 0; out->a_values && i < WGMMA_A_REGISTERS; i++)
+        memcpy(out->a_values[i], hopper_place32(step, places[i]), HOPPER_BYTES_32);
+    out->operation.a_values = (const uint32_t(*)[HOPPER_LANES])out->a_values;
+    return out->a_values != NULL;
+}
+
+static bool take_operands(const struct hopper_step *step, struct issued *out)
 {
     const struct wsdbg_ptx_instruction *const instruction = step->instruction;
-    const struct wsdbg_ptx_operand *const d = &instruction->operands[OPERAND_D];
     struct wgmma_operation *const operation = &out->operation;
     const unsigned lane = (unsigned)__builtin_ctz(step->lanes);
     *operation = (struct wgmma_operation){.d_type = (enum wsdbg_ptx_type)instruction->type,
@@ -258,12 +203,11 @@ static void take_operands(const struct hopper_step *step, struct issued *out)
                                           .b_type = (enum wsdbg_ptx_type)instruction->third_type,
                                           .n = instruction->n,
                                           .k = instruction->k};
-    for (uint32_t i = 0; i < d->count; i++)
-        out->d[i] = hopper_register32(step->warp, step->program->vectors[d->number + i].number);
+    operation->d = step->warp->cta->grid->code->vector_places + instruction->operands[OPERAND_D].number;
     operation->a_in_registers = instruction->operands[OPERAND_A].kind == WSDBG_PTX_OPERAND_VECTOR;
-    for (unsigned i = 0; operation->a_in_registers && i < WGMMA_A_REGISTERS; i++)
-        for (unsigned l = 0; l < HOPPER_LANES; l++)
-            operation->a_values[i][l] = (uint32_t)hopper_element(step, OPERAND_A, i, l);
+    out->a_values = NULL;
+    if (operation->a_in_registers && !take_a_values(step, out))
+        return false;
     if (!operation->a_in_registers)
         operation->a = wgmma_descriptor(hopper_source(step, OPERAND_A, lane));
     operation->b = wgmma_descriptor(hopper_source(step, OPERAND_B, lane));
@@ -273,6 +217,7 @@ static void take_operands(const struct hopper_step *step, struct issued *out)
     operation->negates_b = is_minus_one(step, OPERAND_SCALE_B);
     operation->a_is_mn = !operation->a_in_registers && is_transposed(step, OPERAND_TRANSPOSES);
     operation->b_is_mn = is_transposed(step, OPERAND_TRANSPOSES + !operation->a_in_registers);
+    return true;
 }
 
 enum hopper_outcome hopper_do_wgmma_mma_async(struct hopper_step *step)
@@ -285,12 +230,13 @@ enum hopper_outcome hopper_do_wgmma_mma_async(struct hopper_step *step)
         return no_memory(step);
     if (wgmma->count >= OPERATIONS_MOST) /* nobody commits: the oldest are done by now */
         execute_until(warp, wgmma->open);
-    struct issued *const issued = &wgmma->rows[wgmma->count++];
+    struct issued *const issued = &wgmma->rows[wgmma->count];
     issued->group = wgmma->open;
-    take_operands(step, issued);
+    if (!take_operands(step, issued))
+        return no_memory(step);
+    mark_busy(wgmma, wgmma->count++);
     warp->wgmma_pending = true;
-    const bool is_marked = wgmma->count > 1 && has_same_d(issued - 1, issued);
-    return is_marked || mark_busy(warp, issued) ? HOPPER_NEXT : no_memory(step);
+    return HOPPER_NEXT;
 }
 
 enum hopper_outcome hopper_do_wgmma_fence(struct hopper_step *step)
@@ -335,10 +281,10 @@ enum hopper_outcome hopper_do_wgmma_wait_group(struct hopper_step *step)
 
 void hopper_wgmma_free(struct hopper_warp *warp)
 {
-    if (warp->wgmma) {
+    for (size_t i = 0; warp->wgmma && i < warp->wgmma->count; i++)
+        free(warp->wgmma->rows[i].a_values);
+    if (warp->wgmma)
         free(warp->wgmma->rows);
-        free(warp->wgmma->busy);
-    }
     free(warp->wgmma);
     warp->wgmma = NULL;
 }
@@ -351,7 +297,7 @@ static bool is_busy(const struct hopper_step *step, const struct wsdbg_ptx_opera
     if (!is_register || step->warp->frame->function->register_types[operand->number] == WSDBG_PTX_PRED)
         return false;
     const struct hopper_wgmma *const wgmma = step->warp->wgmma;
-    const size_t number = number_of(step->warp, hopper_register32(step->warp, operand->number));
+    const size_t number = step->warp->frame->offsets[operand->number] / HOPPER_BYTES_32;
     return number / 64 < wgmma->busy_words && wgmma->busy[number / 64] >> number % 64 & 1;
 }
 

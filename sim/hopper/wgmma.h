@@ -23,7 +23,8 @@ uint32_t wgmma_chunk_of_mn(const struct wgmma_descriptor *descriptor, uint32_t c
 
 enum { WGMMA_CHUNK_BYTES = 16, WGMMA_CHUNK_ELEMENTS = 16 /* at most */ };
 /* The elements of 16 bytes; TF32 for any type that is not a shorter one. */
-void wgmma_convert_chunk(enum wsdbg_ptx_type type, const unsigned char *bytes, float values[WGMMA_CHUNK_ELEMENTS]);
+void wgmma_convert_chunk(enum wsdbg_ptx_type type, const unsigned char *restrict bytes,
+                         float values[restrict WGMMA_CHUNK_ELEMENTS]);
 
 /* What one warp multiplies: the shape, where operands come from. */
 struct wgmma_operation {
@@ -32,7 +33,8 @@ struct wgmma_operation {
     bool a_in_registers, adds, negates_a, negates_b, a_is_mn, b_is_mn;
     bool is_clamped; /* of integers: .satfinite */
     struct wgmma_descriptor a, b;
-    uint32_t a_values[WGMMA_A_REGISTERS][HOPPER_LANES];
+    const uint32_t *d;                        /* where its accumulators lie in the warp's registers */
+    const uint32_t (*a_values)[HOPPER_LANES]; /* of A in registers: WGMMA_A_REGISTERS */
 };
 /* Rows of the warp; `first_row` is 16 times its place in the warpgroup.  False: the matrices leave shared memory. */
 bool wgmma_load_a(const struct wgmma_operation *operation, const struct hopper_cta *cta, uint32_t first_row,
@@ -45,6 +47,16 @@ void wgmma_multiply(uint32_t n, uint32_t k, const float a[WGMMA_ROWS][WGMMA_K_MO
 
 /* mma.sync of integers, bits and doubles. */
 enum hopper_outcome hopper_mma_exact(struct hopper_step *step);
+
+/* Registers that hold d. */
+uint32_t wgmma_d_registers(const struct wgmma_operation *operation);
+/* d from the warp's registers, or into them. */
+void wgmma_read_d(const struct wgmma_operation *operation, unsigned char *registers, float d[WGMMA_ROWS][WGMMA_N_MOST]);
+void wgmma_write_d(const struct wgmma_operation *operation, unsigned char *registers,
+                   float d[WGMMA_ROWS][WGMMA_N_MOST]);
+/* Of integers: d, whole numbers that floats hold exactly, is added to the registers. */
+void wgmma_add_whole(const struct wgmma_operation *operation, unsigned char *registers,
+                     float d[WGMMA_ROWS][WGMMA_N_MOST]);
 
 void hopper_wgmma_free(struct hopper_warp *warp);
 

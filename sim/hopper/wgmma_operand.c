@@ -60,12 +60,13 @@ static uint32_t element_bytes(enum wsdbg_ptx_type type)
     return wsdbg_ptx_type_bytes(type);
 }
 
-#define CONVERT(bits, function)                                           \
-    do {                                                                  \
-        for (uint32_t i = 0; i < WGMMA_CHUNK_BYTES / sizeof(bits); i++) { \
-            memcpy(&(bits), bytes + i * sizeof(bits), sizeof(bits));      \
-            values[i] = function(bits);                                   \
-        }                                                                 \
+#define CONVERT(bits_type, function)                                           \
+    do {                                                                       \
+        for (uint32_t i = 0; i < WGMMA_CHUNK_BYTES / sizeof(bits_type); i++) { \
+            bits_type bits;                                                    \
+            memcpy(&bits, bytes + i * sizeof(bits_type), sizeof(bits_type));   \
+            values[i] = function(bits);                                        \
+        }                                                                      \
     } while (0)
 
 static float signed_float(uint8_t byte)
@@ -73,32 +74,30 @@ static float signed_float(uint8_t byte)
     return (int8_t)byte;
 }
 
-void wgmma_convert_chunk(enum wsdbg_ptx_type type, const unsigned char *bytes, float values[WGMMA_CHUNK_ELEMENTS])
+void wgmma_convert_chunk(enum wsdbg_ptx_type type, const unsigned char *restrict bytes,
+                         float values[restrict WGMMA_CHUNK_ELEMENTS])
 {
-    uint16_t half;
-    uint32_t word;
-    uint8_t byte;
     switch (type) {
     case WSDBG_PTX_BF16:
-        CONVERT(half, hopper_bf16_to_float);
+        CONVERT(uint16_t, hopper_bf16_to_float);
         break;
     case WSDBG_PTX_F16:
-        CONVERT(half, hopper_f16_to_float);
+        CONVERT(uint16_t, hopper_f16_to_float);
         break;
     case WSDBG_PTX_E4M3:
-        CONVERT(byte, hopper_e4m3_to_float);
+        CONVERT(uint8_t, hopper_e4m3_to_float);
         break;
     case WSDBG_PTX_E5M2:
-        CONVERT(byte, hopper_e5m2_to_float);
+        CONVERT(uint8_t, hopper_e5m2_to_float);
         break;
     case WSDBG_PTX_U8:
-        CONVERT(byte, (float));
+        CONVERT(uint8_t, (float));
         break;
     case WSDBG_PTX_S8:
-        CONVERT(byte, signed_float);
+        CONVERT(uint8_t, signed_float);
         break;
     default:
-        CONVERT(word, hopper_tf32_to_float);
+        CONVERT(uint32_t, hopper_tf32_to_float);
         break;
     }
 }

@@ -159,20 +159,22 @@ static void the_base_offset_moves_the_pattern(void **state)
 static void a_in_registers(void **state)
 {
     (void)state;
+    uint32_t values[WGMMA_A_REGISTERS][HOPPER_LANES];
     struct wgmma_operation operation = {.a_type = WSDBG_PTX_E4M3, .k = 32, .a_in_registers = true};
+    operation.a_values = (const uint32_t(*)[HOPPER_LANES])values;
     for (uint32_t lane = 0; lane < 32; lane++)
         for (uint32_t i = 0; i < 4; i++)
-            operation.a_values[i][lane] = 0x38u << lane % 4 * 8; /* 1.0 at k = 5 (lane % 4) of its 16 */
+            values[i][lane] = 0x38u << lane % 4 * 8; /* 1.0 at k = 5 (lane % 4) of its 16 */
     float a[WGMMA_ROWS][WGMMA_K_MOST];
     assert_true(wgmma_load_a(&operation, &cta, 0, a));
     for (uint32_t row = 0; row < 16; row++)
         for (uint32_t k = 0; k < 32; k++)
             assert_true(a[row][k] == (k % 16 % 5 == 0 ? 1.0f : 0.0f));
-    operation = (struct wgmma_operation){.a_type = WSDBG_PTX_TF32, .k = 8, .a_in_registers = true, .negates_a = true};
+    operation = (struct wgmma_operation){
+        .a_type = WSDBG_PTX_TF32, .k = 8, .a_in_registers = true, .negates_a = true, .a_values = operation.a_values};
     for (uint32_t lane = 0; lane < 32; lane++)
         for (uint32_t i = 0; i < 4; i++)
-            operation.a_values[i][lane] =
-                hopper_bits_of_float((float)((lane / 4 + i % 2 * 8) * 8 + lane % 4 + i / 2 * 4));
+            values[i][lane] = hopper_bits_of_float((float)((lane / 4 + i % 2 * 8) * 8 + lane % 4 + i / 2 * 4));
     assert_true(wgmma_load_a(&operation, &cta, 0, a));
     for (uint32_t row = 0; row < 16; row++)
         for (uint32_t k = 0; k < 8; k++)
