@@ -91,6 +91,11 @@ void wsdbg_gpu_destroy(struct wsdbg_gpu *gpu)
     free(gpu);
 }
 
+void wsdbg_gpu_mute(struct wsdbg_gpu *gpu)
+{
+    gpu->options.print = NULL;
+}
+
 uint32_t wsdbg_gpu_multiprocessors(const struct wsdbg_gpu *gpu)
 {
     return gpu->sm_count;

@@ -50,12 +50,15 @@ struct wsdbg_gpu_options {
     uint32_t multiprocessors; /* 0: 132 */
     uint64_t memory_bytes;    /* 0: 4 GiB of address space; pages are taken when touched */
     struct wsdbg_schedule_options schedule;
+    void (*print)(const char *text, size_t length); /* what a thread's printf made, when it is called; NULL: nobody's */
 };
 
 struct wsdbg_error *wsdbg_gpu_create(const struct wsdbg_gpu_options *options, struct wsdbg_gpu **out);
 void wsdbg_gpu_destroy(struct wsdbg_gpu *gpu);
 uint32_t wsdbg_gpu_multiprocessors(const struct wsdbg_gpu *gpu);
 
+/* What kernels print from now on is nobody's. */
+void wsdbg_gpu_mute(struct wsdbg_gpu *gpu);
 /* Another schedule from now on, as if the gpu had been made with it; no grid may be there. */
 struct wsdbg_error *wsdbg_gpu_set_schedule(struct wsdbg_gpu *gpu, const struct wsdbg_schedule_options *schedule);
 

@@ -1,12 +1,14 @@
-/* system_calls.c - functions without a body, which the system brings: failed assertions; printing, which is not done.
+/* system_calls.c - functions without a body, which the system brings: failed assertions, printing.
  *
- * Reads: the arguments in the lane's local memory, text in global memory.  Writes: the grid's fault.
+ * Reads: the arguments in the lane's local memory, text in global memory.  Writes: the grid's fault, results.
  */
 #include "hopper/system_calls.h"
 
 #include <string.h>
 
 #include "hopper/device.h"
+#include "hopper/print.h"
+#include "hopper/values.h"
 
 /* Argument `number` of the call that the step is at. */
 static uint64_t argument_of(const struct hopper_step *step, const struct wsdbg_ptx_function *callee, size_t number,
@@ -21,16 +23,6 @@ static uint64_t argument_of(const struct hopper_step *step, const struct wsdbg_p
     return value;
 }
 
-/* Text of unknown length at a global address; "?" where there is none. */
-static void read_text(const struct hopper_step *step, uint64_t address, char *out, size_t room)
-{
-    const struct hopper_range *range = hopper_find_range(step->gpu, address, 1);
-    const uint64_t most = range ? range->end - address : 0;
-    const size_t length = range ? strnlen((const char *)(uintptr_t)address, most < room - 1 ? most : room - 1) : 0;
-    memcpy(out, range ? (const char *)(uintptr_t)address : "?", range ? length : 1);
-    out[range ? length : 1] = '\0';
-}
-
 /* __assertfail(text, file, line, function, bytes of a character). */
 static enum hopper_outcome fail_assertion(const struct hopper_step *step, const struct wsdbg_ptx_function *callee,
                                           unsigned lane)
@@ -39,11 +31,29 @@ static enum hopper_outcome fail_assertion(const struct hopper_step *step, const 
     char text[128], file[96], function[64];
     if (callee->parameter_count != ARGUMENT_COUNT)
         return hopper_fault(step, lane, HOPPER_ASSERT, "an assertion failed");
-    read_text(step, argument_of(step, callee, TEXT, lane), text, sizeof text);
-    read_text(step, argument_of(step, callee, FILE_NAME, lane), file, sizeof file);
-    read_text(step, argument_of(step, callee, FUNCTION, lane), function, sizeof function);
+    hopper_read_text(step->gpu, argument_of(step, callee, TEXT, lane), text, sizeof text);
+    hopper_read_text(step->gpu, argument_of(step, callee, FILE_NAME, lane), file, sizeof file);
+    hopper_read_text(step->gpu, argument_of(step, callee, FUNCTION, lane), function, sizeof function);
     return hopper_fault(step, lane, HOPPER_ASSERT, "%s:%u: %s: assertion `%s' failed", file,
                         (unsigned)argument_of(step, callee, LINE, lane), function, text);
+}
+
+/* count = vprintf(format, arguments), lane after lane. */
+static enum hopper_outcome print(const struct hopper_step *step, const struct wsdbg_ptx_function *callee)
+{
+    enum { RESULT, FORMAT, ARGUMENTS, COUNT };
+    if (callee->parameter_count != COUNT)
+        return HOPPER_NEXT;
+    HOPPER_LANES_OF (step->lanes) {
+        int count;
+        if (!hopper_print(step, lane, argument_of(step, callee, FORMAT, lane),
+                          argument_of(step, callee, ARGUMENTS, lane), &count))
+            return HOPPER_FAULTED;
+        const uint64_t offset = (uint64_t)step->instruction->operands[1].value + callee->parameters[RESULT].offset;
+        if (offset + sizeof count <= step->warp->local_bytes)
+            memcpy(step->warp->local + (size_t)lane * step->warp->local_bytes + offset, &count, sizeof count);
+    }
+    return HOPPER_NEXT;
 }
 
 enum hopper_outcome hopper_call_system(const struct hopper_step *step, const struct wsdbg_ptx_function *callee)
@@ -52,6 +62,6 @@ enum hopper_outcome hopper_call_system(const struct hopper_step *step, const str
     if (strcmp(callee->name, "__assertfail") == 0)
         return fail_assertion(step, callee, first);
     if (strcmp(callee->name, "vprintf") == 0)
-        return HOPPER_NEXT;
+        return print(step, callee);
     return hopper_fault(step, first, HOPPER_ILLEGAL_INSTRUCTION, "%s has no body here", callee->name);
 }

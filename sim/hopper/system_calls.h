@@ -4,7 +4,7 @@
 
 #include "hopper/warp.h"
 
-/* The step's lanes call a function without a body; what it gives is 0. */
+/* The step's lanes call a function without a body. */
 enum hopper_outcome hopper_call_system(const struct hopper_step *step, const struct wsdbg_ptx_function *callee);
 
 #endif

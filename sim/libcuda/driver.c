@@ -118,6 +118,13 @@ static void in_child(void)
     atomic_store(&is_child, driver.is_initialized);
 }
 
+/* At once: there is no buffer that a hung kernel would leave full. */
+static void print(const char *text, size_t length)
+{
+    fwrite(text, 1, length, stdout);
+    fflush(stdout);
+}
+
 static CUresult initialize(void)
 {
     struct wsdbg_error *error = options_read(&driver.gpu_options);
@@ -125,6 +132,7 @@ static CUresult initialize(void)
         driver_say_error("the environment", error);
         return CUDA_ERROR_INVALID_VALUE;
     }
+    driver.gpu_options.print = print;
     error = explore_begin();
     if (error) {
         driver_say_error("the environment", error);

@@ -114,6 +114,7 @@ static bool run(const struct explore_launch *launch, const struct wsdbg_schedule
     const uint64_t most =
         launch->usual_instructions ? BUDGET_TIMES * launch->usual_instructions + BUDGET_LEAST : USUAL_INSTRUCTIONS_MOST;
     int driver_error;
+    wsdbg_gpu_mute(gpu);
     struct wsdbg_error *error = wsdbg_gpu_set_schedule(gpu, schedule);
     if (!error)
         error = wsdbg_gpu_submit(gpu, launch->launch, &driver_error, &grid);
