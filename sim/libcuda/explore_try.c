@@ -57,15 +57,22 @@ static bool send_all(int pipe, const void *bytes, size_t count)
     return true;
 }
 
+/* Of the parts of one warp: lanes that wait for others of their warp say least, and those in a barrier of the CTA may
+ * be there for them. */
+static int says_more(uint32_t wait)
+{
+    return wait == WSDBG_GPU_WAITS_LANES ? 0 : wait == WSDBG_GPU_WAITS_NAMED ? 1 : wait == WSDBG_GPU_SPINS ? 3 : 2;
+}
+
 static void count_wait(void *data, const struct wsdbg_gpu_warp *warp)
 {
     struct explore_record *record = data;
     if (!warp->live)
         return;
     const struct wsdbg_gpu_part *part = &warp->parts[0];
-    /* Lanes that wait for others of their warp say less than those. */
-    for (uint32_t i = 1; i < warp->part_count && part->wait == WSDBG_GPU_WAITS_LANES; i++)
-        part = &warp->parts[i];
+    for (uint32_t i = 1; i < warp->part_count; i++)
+        if (says_more(warp->parts[i].wait) > says_more(part->wait))
+            part = &warp->parts[i];
     for (uint32_t i = 0; i < record->wait_count; i++)
         if (record->waits[i].kind == part->wait && record->waits[i].instruction == part->instruction) {
             record->waits[i].warps++;

@@ -5,6 +5,7 @@
  * log.  Here the options become that variable, the log is followed beside the watch of `wsdbg run`, and a hang that the
  * watch has no evidence of ends the program all the same.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -156,8 +157,10 @@ static struct wsdbg_error *run(const struct wsdbg_invocation *invocation, const 
     wsdbg_explore_log_finish(exploration->log);
     if (!error && (wsdbg_explore_log_hangs(exploration->log) || exploration->stood_still))
         *status = WSDBG_EXIT_HANG;
-    if (!error && !wsdbg_explore_log_any(exploration->log))
+    if (!error && !wsdbg_explore_log_any(exploration->log) && wanted->every_launch)
         wsdbg_say("no launch was explored");
+    else if (!error && !wsdbg_explore_log_any(exploration->log))
+        wsdbg_say("no launch was explored: the program made none with number %" PRIu64, wanted->launch);
     if (!error && wsdbg_option_value(invocation, "json"))
         error = print_json(exploration, wanted, &result, *status);
     free(result.database);

@@ -70,8 +70,8 @@ static void say_reduced(struct wsdbg_listener *listener, const json_t *reduced, 
     const json_int_t count = number(reduced, "switch_count");
     char end[64];
     snprintf(end, sizeof end, ": it %ss when every warp runs until it waits", what);
-    wsdbg_explore_say(listener, "  reducible to " INTEGER " context switch%s of " INTEGER " turns%s%s", count,
-                      count == 1 ? "" : "es", number(reduced, "turns"),
+    wsdbg_explore_say(listener, "  reducible to " INTEGER " context switch%s of " INTEGER " turn%s%s%s", count,
+                      count == 1 ? "" : "es", number(reduced, "turns"), plural(number(reduced, "turns")),
                       number(reduced, "unusual_engines") ? ", with copies and matrix work early or late" : "",
                       count ? ", else a warp runs until it waits:" : end);
     for (size_t i = 0; i < json_array_size(switches) && i < SWITCHES_SAID; i++)
