@@ -8,6 +8,9 @@
 
 #include "hopper/gpu.h"
 
+/* A shared::cluster address is rank << 24 | offset; generic addresses of shared memory begin at the window. */
+#define WSDBG_GPU_RANK_SHIFT 24
+#define WSDBG_GPU_SHARED_WINDOW 0x7e0000000000ull
 enum { WSDBG_GPU_LANES = 32, WSDBG_GPU_NAMED_BARRIERS = 16, WSDBG_GPU_REGISTER_FILES = 4 };
 
 struct wsdbg_gpu_grid {

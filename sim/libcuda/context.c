@@ -7,6 +7,7 @@
 #include "libcuda/image.h"
 #include "libcuda/memory.h"
 #include "libcuda/queue.h"
+#include "libcuda/state_file.h"
 
 /* The last one is current. */
 static _Thread_local struct context *stack[DRIVER_CONTEXT_STACK];
@@ -119,6 +120,7 @@ void context_destroy(struct context *context)
 {
     context->is_destroyed = true;
     device_thread_stop(context);
+    state_file_withdraw(context);
     calls_finish(context);
     queue_drop(context);
     pthread_cond_broadcast(&driver.progress);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "libcuda/explore.h"
+#include "libcuda/state_file.h"
 
 enum { POLL_FIRST_NS = 500000, POLL_LAST_NS = 16000000 };
 
@@ -32,6 +33,10 @@ static enum rest run_slice(struct context *context)
     const enum wsdbg_gpu_outcome outcome = wsdbg_gpu_run(context->gpu, DEVICE_SLICE_INSTRUCTIONS);
     driver_lock();
     queue_collect(context);
+    if (outcome == WSDBG_GPU_DEADLOCK || outcome == WSDBG_GPU_STALLED)
+        state_file_publish(context, outcome);
+    else
+        state_file_withdraw(context);
     explore_stands(context, outcome);
     if (outcome == WSDBG_GPU_FAULT || context->failure)
         context_fail(context, CUDA_ERROR_LAUNCH_FAILED);

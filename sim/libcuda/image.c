@@ -80,7 +80,11 @@ static struct wsdbg_error *parse(const char *text, size_t byte_count, const char
     if (!error) {
         image->registers = calloc(image->program->function_count + 1, sizeof *image->registers);
         image->users = 1;
-        if (!image->registers)
+        image->text = malloc(byte_count + 1);
+        image->text_bytes = byte_count;
+        if (image->registers && image->text)
+            memcpy(image->text, text, byte_count);
+        else
             error = &wsdbg_error_no_memory;
     }
     if (error) {
@@ -219,5 +223,6 @@ void image_release(struct image *image)
     if (image->program)
         wsdbg_ptx_program_destroy(image->program);
     free(image->registers);
+    free(image->text);
     free(image);
 }

@@ -43,6 +43,8 @@ bool handle_is(const struct handle_table *table, const void *pointer, enum handl
 struct image {
     unsigned users;
     struct wsdbg_ptx_program *program;
+    char *text; /* that it was made of */
+    size_t text_bytes;
     uint32_t *registers; /* a thread, of each function of the program */
 };
 
@@ -147,6 +149,8 @@ struct context {
     size_t limits[10];
     int cache_config, shared_config;
     uint64_t allocated_bytes;
+    unsigned char *state; /* the file that shows the device to wsdbg, NULL = none is there; see state_file.h */
+    bool state_failed;
 };
 
 #endif

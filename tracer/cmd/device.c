@@ -15,8 +15,6 @@ static const char *needs_gpu(const struct wsdbg_run_options *options)
 {
     if (strcmp(options->observer, "cupti") == 0)
         return "--observer=cupti";
-    if (options->evidence == WSDBG_RUN_LIVE)
-        return "--evidence=live";
     return options->evidence == WSDBG_RUN_CORE ? "--evidence=core" : NULL;
 }
 

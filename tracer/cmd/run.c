@@ -136,8 +136,9 @@ static struct wsdbg_error *choose_evidence(struct run *run)
             injection);
     if (cupti && wanted == WSDBG_RUN_AUTO)
         wsdbg_say("with --observer=cupti only kernels with probes can be looked at");
-    const bool has_door = !cupti && !run->device.simulator; /* to a simulated device */
-    run->evidence = wanted == WSDBG_RUN_AUTO && !has_door ? WSDBG_RUN_RING : wanted;
+    /* A simulated device is never stopped: what it shows costs no more than the ring does. */
+    const bool has_door = !cupti && !run->device.simulator;
+    run->evidence = (wanted == WSDBG_RUN_AUTO && !has_door) || run->device.simulator ? WSDBG_RUN_RING : wanted;
     run->look_ns = most_look_ns(run->evidence);
     if (run->options->looks_folder && !run->look_ns)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--keep-looks: with this evidence the GPU is not looked at");
@@ -223,6 +224,10 @@ static struct wsdbg_error *create_child(struct run *run)
 
 static struct wsdbg_error *open_evidence(struct run *run, struct wsdbg_evidence **out)
 {
+    if (run->device.simulator && run->options->evidence != WSDBG_RUN_RING)
+        return wsdbg_evidence_open_simulator(
+            run->name, run->spool,
+            run->options->evidence == WSDBG_RUN_LIVE ? WSDBG_DOOR_ALWAYS : WSDBG_DOOR_WHERE_NEEDED, out);
     if (run->evidence == WSDBG_RUN_AUTO)
         return wsdbg_evidence_open_live(run->name, run->spool, WSDBG_DOOR_WHERE_NEEDED, out);
     if (run->evidence == WSDBG_RUN_LIVE)
@@ -250,7 +255,8 @@ static struct wsdbg_error *create_session(struct run *run)
         .command = run->command,
         .device = run->device.simulator ? "sim" : "gpu",
         .observer = options->observer,
-        .evidence = run->evidence == WSDBG_RUN_AUTO ? "ring" : NULL, /* until the GPU itself is looked at */
+        /* Until the device itself is looked at. */
+        .evidence = run->evidence == WSDBG_RUN_AUTO || run->device.simulator ? "ring" : NULL,
         .spool = run->spool,
         .record_path = options->record_path,
         .after_hang = after_hang(options->on_stall),

@@ -11,10 +11,14 @@
 
 bool wsdbg_case_is_of_machine(const struct wsdbg_case *c)
 {
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_case_warp(c, w)->last.kind != WSDBG_EVENT_NONE || wsdbg_case_warp(c, w)->history_count > 0)
-            return false;
-    return c->warp_count > 0 && (c->snapshot->part_count > 0 || c->snapshot->look_count > 0);
+    bool has_events = false;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (row->part_count > 0)
+            return true;
+        has_events |= row->last.kind != WSDBG_EVENT_NONE || row->history_count > 0;
+    }
+    return c->warp_count > 0 && !has_events && (c->snapshot->part_count > 0 || c->snapshot->look_count > 0);
 }
 
 /* The same CTA in the look before; WSDBG_NONE = it was not there. */

@@ -21,7 +21,7 @@ typedef uint32_t wsdbg_access_kinds;
 #define WSDBG_KINDS_BYTES (WSDBG_KIND(WSDBG_ACCESS_COPY) | WSDBG_KIND(WSDBG_ACCESS_COMPLETE))
 #define WSDBG_KINDS_NAMED (WSDBG_KIND(WSDBG_ACCESS_NAMED_SYNC) | WSDBG_KIND(WSDBG_ACCESS_NAMED_ARRIVE))
 
-/* True where the case rests on the machine's state: no warp has an event. */
+/* True where the case rests on the machine's state: it shows where some warp stands, or no warp has an event. */
 bool wsdbg_case_is_of_machine(const struct wsdbg_case *c);
 
 /* What the newest two looks, apart in time, say of the case.  Still: they saw the same, so what the hardware had under

@@ -131,7 +131,8 @@ static bool stands_at_wgmma(const struct wsdbg_case *c, uint32_t warp)
     if (row->state == WSDBG_WARP_WAIT_WGMMA)
         return true;
     return row->state == WSDBG_WARP_RUNNING && site &&
-           (strstr(site->instruction, "GMMA.") || strstr(site->instruction, "WARPGROUP."));
+           (strstr(site->instruction, "GMMA.") || strstr(site->instruction, "WARPGROUP.") ||
+            strstr(site->instruction, "wgmma."));
 }
 
 /* A mate that has not come to its first wgmma, and waits; with two equal looks any mate that waits elsewhere. */
@@ -202,7 +203,12 @@ bool wsdbg_code_nobody_runs(const struct wsdbg_case *c)
 bool wsdbg_code_polls_system(const struct wsdbg_snapshot *snapshot, const struct wsdbg_warp_row *warp)
 {
     const struct wsdbg_site *site = wsdbg_snapshot_site(snapshot, warp->site);
-    return !site || !site->instruction[0] || strstr(site->instruction, ".SYS");
+    /* Of machine code, of PTX; volatile in PTX becomes a load of system scope. */
+    static const char *const words[] = {".SYS", ".sys", ".volatile", ".mmio"};
+    bool polls = !site || !site->instruction[0];
+    for (size_t i = 0; !polls && i < sizeof words / sizeof *words; i++)
+        polls = strstr(site->instruction, words[i]) != NULL;
+    return polls;
 }
 
 static void describe_wait(const struct wsdbg_case *c, uint32_t warp, const struct wait *wait,

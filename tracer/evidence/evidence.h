@@ -1,9 +1,10 @@
 /* evidence.h - where snapshots come from: one vtable, one file per source.
  *
- * Sources: ring (segments of a live session), attached (the same ones, while another wsdbg watches them), live (the same,
- * and looks at the GPU itself through the driver's debug interface), core (the same, and one GPU core dump), recorded (a
- * file made by --record), null (nothing to see).
- * To add a source: fill one `struct wsdbg_evidence_ops`, give it an open function here, list it in cmd/doctor.
+ * Sources: ring (segments of a live session), attached (the same ones, while another wsdbg watches them), live (the
+ * same, and looks at the GPU itself through the driver's debug interface), core (the same, and one GPU core dump),
+ * simulator (the same, and what a simulated device shows of itself while nothing on it moves), recorded (a file made by
+ * --record), null (nothing to see). To add a source: fill one `struct wsdbg_evidence_ops`, give it an open function
+ * here, list it in cmd/doctor.
  */
 #ifndef WSDBG_EVIDENCE_EVIDENCE_H
 #define WSDBG_EVIDENCE_EVIDENCE_H
@@ -59,17 +60,22 @@ enum wsdbg_door_use {
  * twice or more, detaches; what is seen there replaces the ring's grids, CTAs, warps and barriers. */
 struct wsdbg_error *wsdbg_evidence_open_live(const char *session, const char *spool, enum wsdbg_door_use use,
                                              struct wsdbg_evidence **out);
-/* The ring's evidence, whose first inspect() of a stall that leaves a second or more takes a GPU core dump (armed in the
- * program's environment, see cmd/environment): the context is lost with it.  Of a context that an error of the GPU
+/* The ring's evidence, whose first inspect() of a stall that leaves a second or more takes a GPU core dump (armed in
+ * the program's environment, see cmd/environment): the context is lost with it.  Of a context that an error of the GPU
  * ended the driver writes one by itself.  `folder` gets the file while it is read; `progress`, NULL or longer-lived, is
  * told how large it gets; `cancel`, likewise, ends the wait for it. */
 struct wsdbg_error *wsdbg_evidence_open_core(const char *session, const char *spool, const char *folder,
                                              enum wsdbg_door_use use, struct wsdbg_progress *progress,
                                              struct wsdbg_cancel *cancel, struct wsdbg_evidence **out);
+/* The ring's evidence, whose inspect() also reads what simulated devices say of themselves in `spool` (see
+ * wsdbg/device_state.h): of kernels without probes, or with WSDBG_DOOR_ALWAYS of all, their warps' states then are the
+ * device's, with the histories of the ring. */
+struct wsdbg_error *wsdbg_evidence_open_simulator(const char *session, const char *spool, enum wsdbg_door_use use,
+                                                  struct wsdbg_evidence **out);
 /* Unlinks every segment of the session (at its end). */
 void wsdbg_ring_unlink(const char *session);
-/* Appends the segments as they are now, with now_ns, as one frame to the file (zstd); refused in words where the evidence
- * has no segments. */
+/* Appends the segments as they are now, with now_ns, as one frame to the file (zstd); refused in words where the
+ * evidence has no segments. */
 struct wsdbg_error *wsdbg_evidence_record(struct wsdbg_evidence *source, const char *path, uint64_t now_ns);
 
 /* A recorded file: poll() returns the frame that was current at now_ns (the file's own clock); the first

@@ -16,12 +16,18 @@ static bool make_numbers(const struct wsdbg_snapshot *snapshot, struct numbers *
     return out->grids && out->ctas && out->barriers;
 }
 
-static void keep_grids(struct wsdbg_snapshot *snapshot, uint32_t process_id, uint32_t *numbers)
+static bool is_of_process(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid, const void *process_id)
+{
+    return grid->context < snapshot->context_count &&
+           snapshot->contexts[grid->context].process_id == *(const uint32_t *)process_id;
+}
+
+static void keep_grids(struct wsdbg_snapshot *snapshot, wsdbg_grid_choice *is_dropped, const void *user,
+                       uint32_t *numbers)
 {
     size_t kept = 0;
     for (size_t i = 0; i < snapshot->grid_count; i++) {
-        const uint32_t context = snapshot->grids[i].context;
-        const bool dropped = context < snapshot->context_count && snapshot->contexts[context].process_id == process_id;
+        const bool dropped = is_dropped(snapshot, &snapshot->grids[i], user);
         numbers[i] = dropped ? WSDBG_NONE : (uint32_t)kept;
         if (!dropped)
             snapshot->grids[kept++] = snapshot->grids[i];
@@ -81,10 +87,16 @@ static void find_ranges(struct wsdbg_snapshot *snapshot)
 
 struct wsdbg_error *wsdbg_snapshot_drop_grids(struct wsdbg_snapshot *snapshot, uint32_t process_id)
 {
+    return wsdbg_snapshot_drop_chosen_grids(snapshot, is_of_process, &process_id);
+}
+
+struct wsdbg_error *wsdbg_snapshot_drop_chosen_grids(struct wsdbg_snapshot *snapshot, wsdbg_grid_choice *is_dropped,
+                                                     const void *user)
+{
     struct numbers numbers;
     const bool made = make_numbers(snapshot, &numbers);
     if (made) {
-        keep_grids(snapshot, process_id, numbers.grids);
+        keep_grids(snapshot, is_dropped, user, numbers.grids);
         keep_ctas(snapshot, numbers.grids, numbers.ctas);
         keep_barriers(snapshot, numbers.ctas, numbers.barriers);
         keep_warps(snapshot, &numbers);

@@ -7,5 +7,9 @@
 /* Removes the grids of a process with their CTAs, warps and barriers.  For a snapshot made from slots alone: rows that
  * looks at the GPU add (parts, accesses, reaches, excerpts) must not be there yet. */
 struct wsdbg_error *wsdbg_snapshot_drop_grids(struct wsdbg_snapshot *snapshot, uint32_t process_id);
+/* The same of the grids that are chosen. */
+typedef bool wsdbg_grid_choice(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid, const void *user);
+struct wsdbg_error *wsdbg_snapshot_drop_chosen_grids(struct wsdbg_snapshot *snapshot, wsdbg_grid_choice *is_dropped,
+                                                     const void *user);
 
 #endif

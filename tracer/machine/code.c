@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "machine/ptx_code.h"
 
 struct wsdbg_code_module {
     uint64_t context, handle;
     unsigned char *bytes;
     size_t byte_count;
-    struct wsdbg_cubin *cubin; /* NULL = not readable */
+    struct wsdbg_cubin *cubin;  /* NULL = not readable, or no machine code: */
+    struct wsdbg_ptx_code *ptx; /* NULL likewise */
     struct wsdbg_lines *lines;
     bool lines_tried;
     struct wsdbg_code_function *functions; /* with an address, ordered by it */
@@ -55,6 +57,7 @@ static void clear_module(struct wsdbg_code_module *module)
     free(module->functions);
     wsdbg_lines_close(module->lines);
     wsdbg_cubin_close(module->cubin);
+    wsdbg_ptx_code_destroy(module->ptx);
     free(module->bytes);
     *module = (struct wsdbg_code_module){.context = module->context, .handle = module->handle};
 }
@@ -100,14 +103,20 @@ static int by_address(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+static const struct wsdbg_cubin_function *function_of(const struct wsdbg_code_module *module, size_t number)
+{
+    return module->ptx ? wsdbg_ptx_code_function(module->ptx, number) : wsdbg_cubin_function(module->cubin, number);
+}
+
 static struct wsdbg_error *list_functions(struct wsdbg_code_module *module)
 {
-    const size_t count = wsdbg_cubin_function_count(module->cubin);
+    const size_t count =
+        module->ptx ? wsdbg_ptx_code_function_count(module->ptx) : wsdbg_cubin_function_count(module->cubin);
     module->functions = calloc(count + 1, sizeof *module->functions);
     if (!module->functions)
         return &wsdbg_error_no_memory;
     for (size_t i = 0; i < count; i++) {
-        const struct wsdbg_cubin_function *function = wsdbg_cubin_function(module->cubin, i);
+        const struct wsdbg_cubin_function *function = function_of(module, i);
         if (function->address)
             module->functions[module->function_count++] =
                 (struct wsdbg_code_function){.module = module, .cubin = function};
@@ -125,7 +134,9 @@ static struct wsdbg_error *read_module(struct wsdbg_code_module *module, const s
     memcpy(module->bytes, image->bytes, image->byte_count);
     module->byte_count = image->byte_count;
     struct wsdbg_error *error =
-        wsdbg_cubin_open(&(struct wsdbg_image){module->bytes, module->byte_count}, &module->cubin);
+        wsdbg_ptx_code_is(image)
+            ? wsdbg_ptx_code_create(image, &module->ptx)
+            : wsdbg_cubin_open(&(struct wsdbg_image){module->bytes, module->byte_count}, &module->cubin);
     if (!error)
         return list_functions(module);
     if (error == &wsdbg_error_no_memory)
@@ -203,7 +214,8 @@ static struct wsdbg_error *place_in(struct wsdbg_code *code, const struct wsdbg_
     if (!function)
         return error;
     if (!function->graph)
-        error = wsdbg_graph_create(&function->cubin->code, &function->graph);
+        error = record->ptx ? wsdbg_ptx_code_graph(record->ptx, function->cubin, &function->graph)
+                            : wsdbg_graph_create(&function->cubin->code, &function->graph);
     if (error)
         return error;
     const uint32_t number = (uint32_t)((pc - function->cubin->address) / WSDBG_INSTRUCTION_BYTES);
@@ -233,7 +245,8 @@ const char *wsdbg_code_reason(struct wsdbg_code *code, const struct wsdbg_machin
     const uint32_t context = machine->modules[module].context;
     for (size_t i = 0; i < code->module_count; i++)
         if (code->modules[i]->handle == machine->modules[module].handle && context < machine->context_count &&
-            code->modules[i]->context == machine->contexts[context].handle && !code->modules[i]->cubin)
+            code->modules[i]->context == machine->contexts[context].handle && !code->modules[i]->cubin &&
+            !code->modules[i]->ptx)
             return code->modules[i]->reason;
     return "";
 }
@@ -332,12 +345,23 @@ struct wsdbg_error *wsdbg_code_prepare(struct wsdbg_code *code, const struct wsd
 size_t wsdbg_code_lines(const struct wsdbg_code_place *place, struct wsdbg_line *out, size_t most)
 {
     struct wsdbg_code_module *module = place->function->module;
+    if (module->ptx)
+        return wsdbg_ptx_code_lines(module->ptx, place->function->cubin, place->instruction, out, most);
     if (!module->lines_tried) {
         module->lines_tried = true;
         wsdbg_error_destroy(wsdbg_lines_open(&(struct wsdbg_image){module->bytes, module->byte_count}, &module->lines));
     }
     const uint64_t offset = (uint64_t)place->instruction * WSDBG_INSTRUCTION_BYTES;
     return module->lines ? wsdbg_lines_find(module->lines, place->function->cubin, offset, out, most) : 0;
+}
+
+void wsdbg_code_text(const struct wsdbg_code_place *place, uint64_t address, char out[WSDBG_INSTRUCTION_TEXT_BYTES])
+{
+    const struct wsdbg_ptx_code *ptx = place->function->module->ptx;
+    if (ptx)
+        wsdbg_ptx_code_text(ptx, place->function->cubin, place->instruction, out);
+    else
+        wsdbg_instruction_text(wsdbg_graph_instruction(place->function->graph, place->instruction), address, out);
 }
 
 uint64_t wsdbg_code_address(const struct wsdbg_code_place *place)

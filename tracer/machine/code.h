@@ -58,6 +58,8 @@ struct wsdbg_error *wsdbg_code_kernel(struct wsdbg_code *code, struct wsdbg_mach
 const char *wsdbg_code_reason(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t module);
 /* Source levels of a place, the innermost first; 0 = compiled without lines. */
 size_t wsdbg_code_lines(const struct wsdbg_code_place *place, struct wsdbg_line *out, size_t most);
+/* The instruction there as one at `address`, which counts for targets of branches; "" where it is not decoded. */
+void wsdbg_code_text(const struct wsdbg_code_place *place, uint64_t address, char out[WSDBG_INSTRUCTION_TEXT_BYTES]);
 uint64_t wsdbg_code_address(const struct wsdbg_code_place *place);
 
 #endif

@@ -66,6 +66,7 @@ struct wsdbg_look_warp {
 struct wsdbg_look_part {
     uint32_t lane; /* the first one of them */
     uint64_t pc;
+    const struct wsdbg_machine_wait *wait; /* as the door says it, NULL = it does not */
     struct wsdbg_code_place place;
     struct wsdbg_wait_site site;
     bool resolved;    /* what the site waits for is known: `operand` and the row's parity, count, address */

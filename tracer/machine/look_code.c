@@ -75,8 +75,7 @@ static struct wsdbg_error *add_row(struct wsdbg_looking *looking, uint32_t funct
     struct wsdbg_code_row *row = &s->code[s->code_count++];
     *row = (struct wsdbg_code_row){.function = function, .offset_bytes = place->instruction * WSDBG_INSTRUCTION_BYTES};
     /* Targets of branches are then offsets, as the rows are. */
-    wsdbg_instruction_text(wsdbg_graph_instruction(place->function->graph, place->instruction), row->offset_bytes,
-                           row->text);
+    wsdbg_code_text(place, row->offset_bytes, row->text);
     say_line(place, row);
     return NULL;
 }

@@ -46,7 +46,7 @@ static bool has_operands(enum wsdbg_warp_state state)
 
 bool wsdbg_look_needs_registers(const struct wsdbg_look_part *part)
 {
-    if (!part->place.function)
+    if (!part->place.function || part->wait)
         return false;
     const uint32_t before = part->site.barrier_before;
     if (before != WSDBG_NO_INSTRUCTION) {
@@ -404,6 +404,37 @@ static void read_site(struct lane *lane, struct wsdbg_look_part *part, struct ws
         read_poll(lane, instruction, part, row);
 }
 
+/* The door knows them. */
+static void take_operands(struct wsdbg_looking *looking, struct wsdbg_look_part *part, struct wsdbg_part *row)
+{
+    const struct wsdbg_machine_wait *wait = part->wait;
+    const uint32_t grid = looking->out->ctas[looking->out->warps[row->warp].cta].grid;
+    row->seen = part->resolved = true;
+    switch (wait->state) {
+    case WSDBG_WARP_WAIT_MBARRIER:
+        part->operand = wait->barrier;
+        row->parity = wsdbg_known_u32(wait->parity);
+        break;
+    case WSDBG_WARP_WAIT_NAMED:
+        part->bar_known = true;
+        part->bar_id = wait->barrier;
+        part->bar_threads = wait->count ? wait->count : looking->out->grids[grid].warps_per_cta * WSDBG_MACHINE_LANES;
+        break;
+    case WSDBG_WARP_WAIT_REGISTERS:
+    case WSDBG_WARP_WAIT_WGMMA:
+    case WSDBG_WARP_WAIT_BULK:
+        row->count = wsdbg_known_u32(wait->count);
+        break;
+    case WSDBG_WARP_SPIN_GLOBAL:
+        row->width_bytes = wait->width_bytes;
+        row->address = wait->address;
+        row->value = wait->value;
+        break;
+    default:
+        break;
+    }
+}
+
 struct wsdbg_error *wsdbg_look_operands(struct wsdbg_looking *looking, uint32_t number)
 {
     struct wsdbg_look_part *part = &looking->parts[number];
@@ -412,6 +443,10 @@ struct wsdbg_error *wsdbg_look_operands(struct wsdbg_looking *looking, uint32_t 
     const bool needs = part->place.function && wsdbg_look_needs_registers(part);
     if (!part->place.function)
         return NULL;
+    if (part->wait) {
+        take_operands(looking, part, row);
+        return NULL;
+    }
     if (needs)
         lane.error = read_registers(&lane, row->warp);
     const bool has_none = needs && !lane.general_count && !lane.uniform_count;

@@ -94,7 +94,8 @@ static struct wsdbg_error *read_warp(struct wsdbg_looking *looking, uint32_t war
         error = wsdbg_look_operands(looking, i);
         looking->warps[warp].read &= looking->out->parts[i].seen || !looking->parts[i].place.function;
     }
-    if (looking->warps[warp].needs_registers && looking->warps[warp].read) {
+    const bool is_told = row->part_count && looking->parts[row->part_first].wait;
+    if ((looking->warps[warp].needs_registers || is_told) && looking->warps[warp].read) {
         looking->ctas[row->cta].read = true;
         looking->warps_read++;
     }

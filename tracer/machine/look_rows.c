@@ -174,13 +174,20 @@ static bool splits_lanes(const struct wsdbg_machine_warp *warp, uint32_t lane)
     return (warp->valid_lanes & ~gone) >> lane & 1;
 }
 
-/* The part of the warp with this PC, added where it is new. */
-static struct wsdbg_error *part_at(struct wsdbg_looking *looking, uint32_t warp, uint32_t lane, uint64_t pc,
-                                   struct wsdbg_part **out)
+static const struct wsdbg_machine_wait *wait_of(const struct wsdbg_machine *machine,
+                                                const struct wsdbg_machine_lane *lane)
+{
+    return lane->wait && lane->wait <= machine->wait_count ? &machine->waits[lane->wait - 1] : NULL;
+}
+
+/* The part of the warp with the lane's PC and wait, added where it is new. */
+static struct wsdbg_error *part_of(struct wsdbg_looking *looking, uint32_t warp, uint32_t lane,
+                                   const struct wsdbg_machine_lane *state, struct wsdbg_part **out)
 {
     struct wsdbg_snapshot *snapshot = looking->out;
+    const struct wsdbg_machine_wait *wait = wait_of(looking->machine, state);
     for (size_t i = snapshot->warps[warp].part_first; i < snapshot->part_count; i++)
-        if (looking->parts[i].pc == pc) {
+        if (looking->parts[i].pc == state->pc && looking->parts[i].wait == wait) {
             *out = &snapshot->parts[i];
             return NULL;
         }
@@ -188,11 +195,26 @@ static struct wsdbg_error *part_at(struct wsdbg_looking *looking, uint32_t warp,
     if (!wsdbg_grow((void **)&snapshot->parts, &looking->capacity.parts, count, sizeof *snapshot->parts) ||
         !wsdbg_grow((void **)&looking->parts, &looking->part_capacity, count, sizeof *looking->parts))
         return &wsdbg_error_no_memory;
-    looking->parts[snapshot->part_count] = (struct wsdbg_look_part){.lane = lane, .pc = pc};
+    looking->parts[snapshot->part_count] = (struct wsdbg_look_part){.lane = lane, .pc = state->pc, .wait = wait};
     *out = &snapshot->parts[snapshot->part_count++];
     **out = (struct wsdbg_part){.warp = warp, .site = WSDBG_NONE, .barrier = WSDBG_NONE};
     snapshot->warps[warp].part_count++;
     return NULL;
+}
+
+/* The door's word against what the code says: a poll, and a wait behind a BAR, the code tells more exactly. */
+static void believe_wait(struct wsdbg_look_part *part)
+{
+    const enum wsdbg_warp_state said = part->wait->state;
+    struct wsdbg_wait_site *site = &part->site;
+    if (said == WSDBG_WARP_WAIT_NAMED || (said == WSDBG_WARP_SPIN_GLOBAL && site->state == said))
+        return;
+    *site = (struct wsdbg_wait_site){.state = said,
+                                     .instruction = part->place.instruction,
+                                     .home = part->place.instruction,
+                                     .barrier_before = WSDBG_NO_INSTRUCTION,
+                                     .gathers = said == WSDBG_WARP_RECONVERGE,
+                                     .operands_hold = true};
 }
 
 static uint32_t context_of(const struct wsdbg_looking *looking, size_t part)
@@ -201,14 +223,14 @@ static uint32_t context_of(const struct wsdbg_looking *looking, size_t part)
     return looking->out->grids[looking->out->ctas[cta].grid].context;
 }
 
-/* The code at a part's counter, and what waits there; that of an earlier part where it has the same counter. */
-static struct wsdbg_error *locate(struct wsdbg_looking *looking, uint32_t grid, size_t part)
+/* That of an earlier part where it has the same counter. */
+static struct wsdbg_error *find_site(struct wsdbg_looking *looking, uint32_t grid, size_t part)
 {
     struct wsdbg_look_part *row = &looking->parts[part];
     uint32_t *recent = &looking->recent[row->pc / WSDBG_INSTRUCTION_BYTES % WSDBG_RECENT_PLACES];
     const size_t earlier = *recent;
     *recent = (uint32_t)part;
-    if (earlier < part && looking->parts[earlier].pc == row->pc &&
+    if (earlier < part && looking->parts[earlier].pc == row->pc && looking->parts[earlier].wait == NULL &&
         context_of(looking, earlier) == context_of(looking, part)) {
         row->place = looking->parts[earlier].place;
         row->site = looking->parts[earlier].site;
@@ -221,6 +243,16 @@ static struct wsdbg_error *locate(struct wsdbg_looking *looking, uint32_t grid, 
     return wsdbg_wait_site_find(row->place.function->graph, row->place.instruction, &row->site);
 }
 
+/* The code at a part's counter, and what waits there. */
+static struct wsdbg_error *locate(struct wsdbg_looking *looking, uint32_t grid, size_t part)
+{
+    struct wsdbg_look_part *row = &looking->parts[part];
+    struct wsdbg_error *error = find_site(looking, grid, part);
+    if (!error && row->wait && row->place.function)
+        believe_wait(row);
+    return error;
+}
+
 static struct wsdbg_error *add_parts(struct wsdbg_looking *looking, uint32_t grid, uint32_t warp)
 {
     const struct wsdbg_machine_warp *machine_row = &looking->machine->warps[looking->warps[warp].machine];
@@ -230,7 +262,7 @@ static struct wsdbg_error *add_parts(struct wsdbg_looking *looking, uint32_t gri
         struct wsdbg_part *part;
         if (!splits_lanes(machine_row, lane))
             continue;
-        error = part_at(looking, warp, lane, machine_row->lanes[lane].pc, &part);
+        error = part_of(looking, warp, lane, &machine_row->lanes[lane], &part);
         if (!error)
             part->lanes |= 1u << lane;
     }

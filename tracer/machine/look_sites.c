@@ -90,7 +90,7 @@ struct wsdbg_error *wsdbg_look_site(struct wsdbg_looking *looking, const struct 
         }
     if (!wsdbg_grow((void **)&looking->sites, &looking->site_capacity, looking->site_count + 1, sizeof *looking->sites))
         return &wsdbg_error_no_memory;
-    wsdbg_instruction_text(wsdbg_graph_instruction(place->function->graph, place->instruction), pc, site.instruction);
+    wsdbg_code_text(place, pc, site.instruction);
     *out = (uint32_t)looking->out->site_count;
     looking->sites[looking->site_count++] = (struct wsdbg_look_site){pc, site.function, *out};
     return add_levels(looking, place, &site);

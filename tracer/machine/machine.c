@@ -15,6 +15,7 @@ void wsdbg_machine_deinit(struct wsdbg_machine *machine)
     free(machine->grids);
     free(machine->ctas);
     free(machine->warps);
+    free(machine->waits);
     free(machine->notes);
     *machine = (struct wsdbg_machine){.ops = machine->ops, .source = machine->source};
 }

@@ -1,6 +1,6 @@
 /* machine.h - what a GPU held at one moment: grids, CTAs, warps, lanes, the images of their code; and, where asked for,
- * registers and memory.  Two doors fill it (a live look through the driver's debug interface, a GPU core dump); whoever
- * reads it does not know which.
+ * registers and memory.  Three doors fill it (a live look through the driver's debug interface, a GPU core
+ * dump, the state of a simulated device); whoever reads it does not know which.
  *
  * Rows refer to each other by index, WSDBG_NONE = not known.  A read that finds nothing says so and is no error; an
  * error is a door that broke (connection, deadline, file).
@@ -29,7 +29,7 @@ struct wsdbg_machine_context {
 struct wsdbg_machine_module {
     uint32_t context;
     uint64_t handle;           /* CUmodule */
-    struct wsdbg_image image;  /* ELF, relocated: symbols have GPU addresses; empty = not known */
+    struct wsdbg_image image;  /* ELF, relocated: symbols have GPU addresses; or PTX; empty = not known */
 };
 
 struct wsdbg_machine_grid {
@@ -57,8 +57,19 @@ enum wsdbg_lane_state {
     WSDBG_LANE_BLOCKED_B0
 };
 
+/* What a lane waits for, where the door says it: a simulated device knows. */
+struct wsdbg_machine_wait {
+    enum wsdbg_warp_state state;
+    uint32_t barrier; /* mbarrier: shared::cluster address; named: id */
+    uint32_t parity;  /* of an mbarrier's wait */
+    uint32_t count;   /* named: threads, 0 = the CTA's; registers asked for; groups that may stay */
+    struct wsdbg_optional_u32 width_bytes; /* polled: */
+    struct wsdbg_optional_u64 address, value;
+};
+
 struct wsdbg_machine_lane {
     uint64_t pc; /* GPU virtual address; of valid lanes */
+    uint32_t wait; /* row of waits + 1, 0 = the door does not say */
     uint32_t thread[3];
     uint32_t exception; /* 0 = none */
     struct wsdbg_optional_u32 state; /* enum wsdbg_lane_state */
@@ -101,7 +112,7 @@ struct wsdbg_machine_ops {
 
 struct wsdbg_machine {
     const struct wsdbg_machine_ops *ops;
-    const char *source; /* "live" or "core" */
+    const char *source; /* "live", "core" or "simulator" */
     uint64_t time_ns;   /* host, CLOCK_MONOTONIC; 0 = not known */
     struct wsdbg_machine_device *devices;   size_t device_count;
     struct wsdbg_machine_context *contexts; size_t context_count;
@@ -109,6 +120,7 @@ struct wsdbg_machine {
     struct wsdbg_machine_grid *grids;       size_t grid_count;
     struct wsdbg_machine_cta *ctas;         size_t cta_count;
     struct wsdbg_machine_warp *warps;       size_t warp_count; /* a CTA's are neighbours, by thread index */
+    struct wsdbg_machine_wait *waits;       size_t wait_count;
     char (*notes)[256];                     size_t note_count; /* what could not be seen, a sentence each */
 };
 
@@ -124,6 +136,11 @@ uint32_t wsdbg_machine_exception(const struct wsdbg_machine_warp *warp, uint32_t
 /* Whether it reported one of any. */
 bool wsdbg_machine_has_exception(const struct wsdbg_machine *machine);
 
+enum wsdbg_state_choice { WSDBG_STATE_ALL_GRIDS, WSDBG_STATE_WITHOUT_PROBES };
+/* Opens the file of a simulated device's state (wsdbg/device_state.h), with the grids that are wanted.  NOT_FOUND where there is none of either; BAD_INPUT and
+ * VERSION name what, where and why. */
+struct wsdbg_error *wsdbg_machine_open_state(const char *path, enum wsdbg_state_choice choice,
+                                             struct wsdbg_machine **out);
 /* Opens a GPU core dump, plain or gzip'd.  BAD_INPUT and VERSION name what, where and why. */
 struct wsdbg_error *wsdbg_machine_open_core(const char *path, struct wsdbg_machine **out);
 /* Whether two core dumps that could be opened hold the same bytes, packed or not: a dump says when it was made, so two

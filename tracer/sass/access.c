@@ -57,6 +57,13 @@ static struct shape arrival(const struct wsdbg_instruction *instruction)
     return shape;
 }
 
+/* Code that is no machine code, put in its words: operands are then as PTX has them, plain numbers, and of a copy the
+ * barrier's address alone. */
+static bool is_of_words(const struct wsdbg_instruction *instruction)
+{
+    return instruction->words[0] || instruction->words[1];
+}
+
 static struct shape mbarrier_shape(const struct wsdbg_instruction *instruction)
 {
     switch (instruction->operation) {
@@ -74,15 +81,15 @@ static struct shape mbarrier_shape(const struct wsdbg_instruction *instruction)
         return (struct shape){.kind = WSDBG_ACCESS_COPY,
                               .is_mbarrier = true,
                               .is_multicast = instruction->is_multicast,
-                              .address_part = 1,
+                              .address_part = is_of_words(instruction),
                               .count = -1};
     case WSDBG_OP_UBLKCP:
         if (instruction->writes_shared)
             return (struct shape){.kind = WSDBG_ACCESS_COPY,
                                   .is_mbarrier = true,
                                   .is_multicast = instruction->is_multicast,
-                                  .address_part = 1,
-                                  .count = 2};
+                                  .address_part = is_of_words(instruction),
+                                  .count = is_of_words(instruction) ? 2 : 1};
         return (struct shape){.kind = WSDBG_ACCESS_STORE, .address = -1, .count = -1};
     default:
         return (struct shape){0};
@@ -215,16 +222,17 @@ static void set_count(const struct finding *finding, const struct shape *shape, 
 {
     struct wsdbg_values count = source_of(finding, out->instruction, shape->count, 0);
     const struct wsdbg_values unit = wsdbg_values_one(COPY_UNIT_BYTES);
+    const bool is_encoded = is_of_words(&finding->graph->instructions[out->instruction]);
     const bool is_arrival = out->kind == WSDBG_ACCESS_ARRIVE || out->kind == WSDBG_ACCESS_DROP;
     if (shape->count < 0 && is_arrival)
         count = wsdbg_values_one(1);
     else if (shape->count < 0 && out->kind == WSDBG_ACCESS_NAMED_SYNC)
         count = wsdbg_values_one(0);
-    else if (out->kind == WSDBG_ACCESS_WAIT)
+    else if (is_encoded && out->kind == WSDBG_ACCESS_WAIT)
         count = wsdbg_values_right(&count, PARITY_SHIFT, false);
-    else if (out->kind == WSDBG_ACCESS_INIT)
+    else if (is_encoded && out->kind == WSDBG_ACCESS_INIT)
         count = init_count(&count);
-    else if (out->kind == WSDBG_ACCESS_COPY && count.kind == WSDBG_VALUES_LISTED)
+    else if (is_encoded && out->kind == WSDBG_ACCESS_COPY && count.kind == WSDBG_VALUES_LISTED)
         count = wsdbg_values_product(&count, &unit);
     out->count = set_of(&count);
 }

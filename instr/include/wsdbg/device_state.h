@@ -1,0 +1,103 @@
+/* device_state.h - the state of a simulated device as a file: what every warp does while nothing on it can move.
+ *
+ * Written by: the simulator, into the session's folder (WSDBG_ENV_SPOOL), when all that it executes waits.  Read by:
+ * tracer/machine.  The file is put in place whole (rename) and taken away before anything moves again, so as long as it
+ * is there it is true.  One a context: WSDBG_STATE_NAME.
+ *
+ * Layout: the header; then, each right behind the other, modules, grids, CTAs, pieces of shared memory, warps, parts;
+ * then bytes to which the rows refer by their offset in the file.  Rows refer to rows by their number.  A piece's CTA,
+ * a warp's CTA and a part's warp ascend.  Numbers are the machine's own (the file never leaves it).
+ *
+ * Rules of change: WSDBG_STATE_VERSION is raised.
+ */
+#ifndef WSDBG_DEVICE_STATE_H
+#define WSDBG_DEVICE_STATE_H
+
+#include <stdint.h>
+
+#define WSDBG_STATE_MAGIC 0x6574617473676264ull /* "dbgstate" */
+#define WSDBG_STATE_VERSION 1u
+#define WSDBG_STATE_NAME "state-%u-%016llx" /* process, CUcontext */
+
+struct wsdbg_state_header {
+    uint64_t magic;
+    uint32_t version, process_id;
+    uint64_t byte_count; /* of the file */
+    uint64_t context;    /* CUcontext */
+    uint64_t time_ns;    /* CLOCK_MONOTONIC: since then nothing has moved */
+    uint32_t sm_count, warps_per_sm;
+    uint32_t host_may_help; /* some warp polls memory that the host could write; else it is a proven deadlock */
+    uint32_t module_count, grid_count, cta_count, piece_count, warp_count, part_count;
+    uint32_t shared_first;  /* address at which a CTA's shared memory begins */
+    uint64_t shared_window; /* generic address of shared memory's address 0 */
+};
+
+struct wsdbg_state_module {
+    uint64_t handle;                  /* CUmodule */
+    uint64_t text_offset, text_bytes; /* PTX */
+};
+
+struct wsdbg_state_grid {
+    uint64_t grid_id; /* %gridid */
+    uint32_t module;
+    uint32_t function_first;                /* the kernel's first instruction, by its number in the program */
+    uint32_t grid[3], block[3], cluster[3]; /* cluster 1, 1, 1: none */
+    uint32_t registers;                     /* a thread, at launch */
+    uint32_t has_probes;                    /* of its author's; else its events are the device's */
+    uint32_t reserved;
+    uint64_t parameter_offset, parameter_bytes;
+};
+
+/* Only CTAs whose warps have not all exited. */
+struct wsdbg_state_cta {
+    uint32_t grid;
+    uint32_t index[3];
+    uint32_t sm;
+    uint32_t shared_bytes;
+};
+
+/* Of a CTA's shared memory, where barriers lie. */
+struct wsdbg_state_piece {
+    uint32_t cta;
+    uint32_t first; /* shared address */
+    uint64_t offset, byte_count;
+};
+
+/* Only warps that have not exited. */
+struct wsdbg_state_warp {
+    uint32_t cta;
+    uint32_t index, slot;
+    uint32_t live;      /* lanes that have not exited */
+    uint32_t registers; /* a thread, now */
+    uint32_t reserved;
+};
+
+enum wsdbg_state_wait {
+    WSDBG_STATE_RUNS,
+    WSDBG_STATE_MBARRIER,
+    WSDBG_STATE_NAMED,
+    WSDBG_STATE_CLUSTER,
+    WSDBG_STATE_REGISTERS,
+    WSDBG_STATE_WGMMA,
+    WSDBG_STATE_BULK,
+    WSDBG_STATE_GRID,
+    WSDBG_STATE_LANES, /* for the warp's other lanes */
+    WSDBG_STATE_SLEEPS,
+    WSDBG_STATE_SPINS, /* goes round a loop in which nothing changes */
+    WSDBG_STATE_WAIT_COUNT
+};
+
+/* Lanes of a warp that stand at one place. */
+struct wsdbg_state_part {
+    uint32_t warp;
+    uint32_t lanes;
+    uint32_t instruction; /* number in the program */
+    uint32_t wait;        /* enum wsdbg_state_wait */
+    uint32_t barrier;     /* MBARRIER: shared::cluster address; NAMED: id */
+    uint32_t parity;      /* MBARRIER */
+    uint32_t count;       /* NAMED: threads, 0 = the CTA's; REGISTERS: asked for; WGMMA, BULK: groups */
+    uint32_t width_bytes; /* SPINS: of the loop's last read, 0 = it read nothing */
+    uint64_t address, value;
+};
+
+#endif

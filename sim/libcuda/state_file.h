@@ -1,0 +1,13 @@
+/* state_file.h - what the device is doing, for wsdbg, while nothing on it can move; see wsdbg/device_state.h. */
+#ifndef WSDBG_LIBCUDA_STATE_FILE_H
+#define WSDBG_LIBCUDA_STATE_FILE_H
+
+#include "libcuda/driver.h"
+
+/* Puts the state of the context's device in place, where wsdbg has a folder for it; one that shows the same already
+ * stays.  Trouble is said once, and then nothing is written any more.  With the lock held. */
+void state_file_publish(struct context *context, enum wsdbg_gpu_outcome outcome);
+/* Takes it away: something moves, or the context ends.  With the lock held. */
+void state_file_withdraw(struct context *context);
+
+#endif

@@ -1,0 +1,264 @@
+/* ptx_test.c - the accesses to barriers that are found in PTX, put in the words of machine code.
+ *
+ * A row of expected text is an access: what it does, at which address, every so many bytes ("+8 x 4", "+8 x ?": nobody
+ * knows how often), its count or "?", "one" where one lane executes it, "any CTA".  Shared memory begins at 0x400.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machine/ptx_code.h"
+#include "sass/access.h"
+
+#define KERNEL(registers, body)                                        \
+    ".version 8.6\n.target sm_90a\n.address_size 64\n"                 \
+    ".visible .entry kernel(.param .u64 flag, .param .u32 count)\n{\n" \
+    ".shared .align 8 .b64 bars[8];\n"                                 \
+    ".reg .pred %p<40>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<20>;\n" registers body "ret;\n}\n"
+
+static bool constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+{
+    (void)context;
+    if (bank || offset_bytes > 8)
+        return false;
+    *value = offset_bytes ? 1 : 128;
+    return true;
+}
+
+static struct wsdbg_graph *graph_of(const char *text, struct wsdbg_ptx_code **code)
+{
+    struct wsdbg_graph *graph = NULL;
+    struct wsdbg_error *error =
+        wsdbg_ptx_code_create(&(struct wsdbg_image){(const unsigned char *)text, strlen(text)}, code);
+    if (error)
+        fail_msg("%s", wsdbg_error_message(error));
+    assert_int_equal(wsdbg_ptx_code_function_count(*code), 1);
+    assert_null(wsdbg_ptx_code_graph(*code, wsdbg_ptx_code_function(*code, 0), &graph));
+    return graph;
+}
+
+static void say(const struct wsdbg_access *access, char *out, size_t room)
+{
+    const struct wsdbg_value_set *address = &access->address, *count = &access->count;
+    size_t at = (size_t)snprintf(out, room, "%s", wsdbg_access_kind_name(access->kind));
+    if (!address->known)
+        at += (size_t)snprintf(out + at, room - at, " somewhere");
+    else
+        at += (size_t)snprintf(out + at, room - at, " 0x%llx", (unsigned long long)address->base);
+    if (address->known && address->count == 0)
+        at += (size_t)snprintf(out + at, room - at, "+%u x ?", address->stride);
+    else if (address->known && address->count > 1)
+        at += (size_t)snprintf(out + at, room - at, "+%u x %u", address->stride, address->count);
+    if (count->known && count->count == 1)
+        at += (size_t)snprintf(out + at, room - at, " %llu", (unsigned long long)count->base);
+    else
+        at += (size_t)snprintf(out + at, room - at, " ?");
+    snprintf(out + at, room - at, "%s%s\n", access->lanes == WSDBG_LANES_ONE ? " one" : "",
+             access->is_any_rank ? " any CTA" : "");
+}
+
+static void expect(const char *text, const char *expected)
+{
+    struct wsdbg_ptx_code *code;
+    struct wsdbg_graph *graph = graph_of(text, &code);
+    const struct wsdbg_launch_values launch = {NULL, constant};
+    struct wsdbg_access *accesses;
+    size_t count;
+    char said[4096] = "";
+    assert_null(wsdbg_accesses_find(graph, &launch, &accesses, &count));
+    for (size_t i = 0; i < count; i++)
+        if (accesses[i].kind != WSDBG_ACCESS_EXIT)
+            say(&accesses[i], said + strlen(said), sizeof said - strlen(said));
+    assert_string_equal(said, expected);
+    free(accesses);
+    wsdbg_graph_destroy(graph);
+    wsdbg_ptx_code_destroy(code);
+}
+
+static void barriers_are_named_by_their_addresses(void **state)
+{
+    (void)state;
+    expect(KERNEL("", "mov.u32 %r1, bars;\n"
+                      "mov.u32 %r2, 128;\n"
+                      "mbarrier.init.shared::cta.b64 [%r1+8], %r2;\n"
+                      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [bars+16], 4096;\n"
+                      "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 64;\n"
+                      "add.s32 %r3, %r1, 24;\n"
+                      "mbarrier.arrive.shared::cta.b64 _, [%r3];\n"
+                      "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r3], 1;\n"),
+           "init 0x408 128\n"
+           "arrive.expect_tx 0x410 4096\n"
+           "expect_tx 0x400 64\n"
+           "arrive 0x418 1\n"
+           "wait 0x418 1\n");
+}
+
+static void an_address_by_the_generic_way_is_followed(void **state)
+{
+    (void)state;
+    expect(KERNEL("", "mov.u64 %rd1, bars;\n"
+                      "cvta.shared.u64 %rd2, %rd1;\n"
+                      "add.s64 %rd3, %rd2, 32;\n"
+                      "cvta.to.shared.u64 %rd4, %rd3;\n"
+                      "cvt.u32.u64 %r1, %rd4;\n"
+                      "mbarrier.arrive.shared::cta.b64 _, [%r1];\n"),
+           "arrive 0x420 1\n");
+}
+
+/* stage = stage == 3 ? 0 : stage + 1, as a compiler writes it. */
+static void a_ring_of_stages_has_its_places(void **state)
+{
+    (void)state;
+    expect(KERNEL("", "ld.param.u32 %r9, [count];\n"
+                      "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\n"
+                      "loop:\n"
+                      "shl.b32 %r3, %r1, 3;\n"
+                      "mov.u32 %r4, bars;\n"
+                      "add.s32 %r5, %r4, %r3;\n"
+                      "mbarrier.arrive.shared::cta.b64 _, [%r5+32];\n"
+                      "add.s32 %r6, %r1, 1;\n"
+                      "setp.eq.s32 %p1, %r6, 4;\n"
+                      "selp.b32 %r1, 0, %r6, %p1;\n"
+                      "add.s32 %r2, %r2, 1;\n"
+                      "setp.lt.s32 %p2, %r2, %r9;\n"
+                      "@%p2 bra loop;\n"),
+           "arrive 0x420+8 x 4 1\n");
+}
+
+static void what_nobody_can_follow_is_somewhere(void **state)
+{
+    (void)state;
+    expect(KERNEL("", "ld.param.u64 %rd1, [flag];\n"
+                      "ld.global.u32 %r1, [%rd1];\n"
+                      "mbarrier.arrive.shared::cta.b64 _, [%r1];\n"
+                      "div.u32 %r2, %r1, 3;\n"
+                      "bar.sync %r2, 64;\n"),
+           "arrive somewhere 1\n"
+           "bar.sync somewhere 64\n");
+}
+
+static void one_lane_is_picked_by_its_thread_or_elect(void **state)
+{
+    (void)state;
+    expect(KERNEL("", "mov.u32 %r1, %tid.x;\n"
+                      "setp.ne.s32 %p1, %r1, 0;\n"
+                      "@%p1 bra behind;\n"
+                      "mbarrier.arrive.shared::cta.b64 _, [bars];\n"
+                      "behind:\n"
+                      "elect.sync _|%p2, -1;\n"
+                      "@%p2 mbarrier.arrive.shared::cta.b64 _, [bars+8];\n"
+                      "and.b32 %r2, %r1, 31;\n"
+                      "setp.eq.s32 %p3, %r2, 5;\n"
+                      "@%p3 mbarrier.arrive.shared::cta.b64 _, [bars+16];\n"
+                      "mbarrier.arrive.shared::cta.b64 _, [bars+24];\n"),
+           "arrive 0x400 1 one\n"
+           "arrive 0x408 1 one\n"
+           "arrive 0x410 1 one\n"
+           "arrive 0x418 1\n");
+}
+
+static void a_cluster_address_may_be_of_any_cta(void **state)
+{
+    (void)state;
+    expect(KERNEL("", "mov.u32 %r1, bars;\n"
+                      "mapa.shared::cluster.u32 %r2, %r1, 1;\n"
+                      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r2];\n"
+                      "mbarrier.arrive.shared::cta.b64 _, [%r1];\n"),
+           "arrive 0x400 1 any CTA\n"
+           "arrive 0x400 1\n");
+}
+
+static void copies_complete_on_their_barrier(void **state)
+{
+    (void)state;
+    expect(KERNEL("",
+                  "ld.param.u64 %rd1, [flag];\n"
+                  "mov.u32 %r1, bars;\n"
+                  "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1+32], [%rd1], 2048, [%r1+8];\n"
+                  "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                  "[%r1+32], [%rd1, {%r3, %r4}], [%r1+16];\n"
+                  "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 64;\n"
+                  "cp.async.bulk.commit_group;\n"
+                  "cp.async.bulk.wait_group 1;\n"),
+           "TMA load 0x408 2048\n"
+           "TMA load 0x410 ?\n"
+           "TMA store somewhere ?\n"
+           "cp.async.bulk.wait_group somewhere 1\n");
+}
+
+static void the_other_barriers_are_found(void **state)
+{
+    (void)state;
+    expect(KERNEL("", "setmaxnreg.dec.sync.aligned.u32 40;\n"
+                      "bar.sync 0;\n"
+                      "bar.arrive 3, 256;\n"
+                      "barrier.cluster.arrive.aligned;\n"
+                      "barrier.cluster.wait.aligned;\n"
+                      "griddepcontrol.launch_dependents;\n"
+                      "griddepcontrol.wait;\n"
+                      "setmaxnreg.inc.sync.aligned.u32 232;\n"),
+           "setmaxnreg.dec somewhere 40\n"
+           "bar.sync 0x0 0\n"
+           "bar.arrive 0x3 256\n"
+           "barrier.cluster.arrive somewhere ?\n"
+           "barrier.cluster.wait somewhere ?\n"
+           "griddepcontrol.launch_dependents somewhere ?\n"
+           "griddepcontrol.wait somewhere ?\n"
+           "setmaxnreg.inc somewhere 232\n");
+}
+
+/* More predicates at a time than machine code has: those without a number decide nothing, and no other is wrong. */
+static void too_many_predicates_are_not_known(void **state)
+{
+    static const char head[] = KERNEL("", "mov.u32 %r1, %tid.x;\n"), tail[] = "ret;\n}\n";
+    char text[8192], expected[1024] = "";
+    size_t at = sizeof head - sizeof tail;
+    memcpy(text, head, at);
+    for (int i = 0; i < 20; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "setp.eq.s32 %%p%d, %%r1, %d;\n", i, i);
+    for (int i = 0; i < 20; i++) {
+        at += (size_t)snprintf(text + at, sizeof text - at, "@%%p%d mbarrier.arrive.shared::cta.b64 _, [bars];\n", i);
+        strcat(expected, i < 13 ? "arrive 0x400 1 one\n" : "arrive 0x400 1\n");
+    }
+    snprintf(text + at, sizeof text - at, "%s", tail);
+    (void)state;
+    expect(text, expected);
+}
+
+/* What a called function needs shares no number with what its caller still needs. */
+static void a_called_function_overwrites_nothing(void **state)
+{
+    (void)state;
+    expect(".version 8.6\n.target sm_90a\n.address_size 64\n"
+           ".func twice(.param .b32 a)\n{\n.reg .b32 %r<3>;\n"
+           "ld.param.u32 %r1, [a];\nadd.s32 %r2, %r1, 64;\nmbarrier.arrive.shared::cta.b64 _, [%r2];\nret;\n}\n"
+           ".visible .entry kernel()\n{\n.shared .align 8 .b64 bars[8];\n.reg .b32 %r<5>;\n"
+           "mov.u32 %r1, bars;\n"
+           "{\n.param .b32 p;\nst.param.b32 [p], %r1;\ncall.uni twice, (p);\n}\n"
+           "mbarrier.arrive.shared::cta.b64 _, [%r1];\nret;\n}\n",
+           "arrive 0x400 1\n"
+           "arrive somewhere 1\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(barriers_are_named_by_their_addresses),
+        cmocka_unit_test(an_address_by_the_generic_way_is_followed),
+        cmocka_unit_test(a_ring_of_stages_has_its_places),
+        cmocka_unit_test(what_nobody_can_follow_is_somewhere),
+        cmocka_unit_test(one_lane_is_picked_by_its_thread_or_elect),
+        cmocka_unit_test(a_cluster_address_may_be_of_any_cta),
+        cmocka_unit_test(copies_complete_on_their_barrier),
+        cmocka_unit_test(the_other_barriers_are_found),
+        cmocka_unit_test(too_many_predicates_are_not_known),
+        cmocka_unit_test(a_called_function_overwrites_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

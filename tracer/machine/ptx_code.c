@@ -1,0 +1,121 @@
+/* ptx_code.c - see ptx_code.h.  Reads: PTX text.  Writes: its program, and what its kernels are called. */
+#include "machine/ptx_code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/ptx_translate.h"
+#include "ptx/parse.h"
+
+enum { SHARED_FIRST = 1024 }; /* below it the device keeps what it needs itself, as on hardware */
+
+struct wsdbg_ptx_code {
+    struct wsdbg_ptx_program *program;
+    struct wsdbg_cubin_function *functions;
+    size_t function_count;
+};
+
+bool wsdbg_ptx_code_is(const struct wsdbg_image *image)
+{
+    return image->byte_count > 0 && (image->bytes[0] == '/' || image->bytes[0] == '.' || image->bytes[0] == '\n');
+}
+
+struct wsdbg_error *wsdbg_ptx_code_create(const struct wsdbg_image *image, struct wsdbg_ptx_code **out)
+{
+    struct wsdbg_ptx_code *code = calloc(1, sizeof *code);
+    struct wsdbg_error *error =
+        code ? wsdbg_ptx_parse((const char *)image->bytes, image->byte_count, "the module's PTX", &code->program)
+             : &wsdbg_error_no_memory;
+    if (!error) {
+        code->functions = calloc(code->program->function_count + 1, sizeof *code->functions);
+        error = code->functions ? NULL : &wsdbg_error_no_memory;
+    }
+    for (size_t i = 0; !error && i < code->program->function_count; i++) {
+        const struct wsdbg_ptx_function *function = &code->program->functions[i];
+        if (!function->is_kernel)
+            continue;
+        code->functions[code->function_count++] = (struct wsdbg_cubin_function){
+            .name = function->name,
+            .code = {NULL, (size_t)(function->end - function->first) * WSDBG_INSTRUCTION_BYTES},
+            .address = wsdbg_ptx_address(function->first),
+            .is_kernel = true,
+            .registers = WSDBG_UNKNOWN_COUNT,
+            .named_barriers = WSDBG_UNKNOWN_COUNT,
+            .mbarriers = WSDBG_UNKNOWN_COUNT,
+        };
+    }
+    if (error) {
+        wsdbg_ptx_code_destroy(code);
+        return error;
+    }
+    *out = code;
+    return NULL;
+}
+
+void wsdbg_ptx_code_destroy(struct wsdbg_ptx_code *code)
+{
+    if (!code)
+        return;
+    if (code->program)
+        wsdbg_ptx_program_destroy(code->program);
+    free(code->functions);
+    free(code);
+}
+
+size_t wsdbg_ptx_code_function_count(const struct wsdbg_ptx_code *code)
+{
+    return code->function_count;
+}
+
+const struct wsdbg_cubin_function *wsdbg_ptx_code_function(const struct wsdbg_ptx_code *code, size_t number)
+{
+    return &code->functions[number];
+}
+
+/* The program's number of a kernel's first instruction. */
+static uint32_t first_of(const struct wsdbg_cubin_function *function)
+{
+    return (uint32_t)(function->address / WSDBG_INSTRUCTION_BYTES) - 1;
+}
+
+struct wsdbg_error *wsdbg_ptx_code_graph(const struct wsdbg_ptx_code *code, const struct wsdbg_cubin_function *function,
+                                         struct wsdbg_graph **out)
+{
+    const struct wsdbg_ptx_function *source = wsdbg_ptx_find_function(code->program, function->name);
+    const size_t count = function->code.byte_count / WSDBG_INSTRUCTION_BYTES;
+    struct wsdbg_ptx_registers registers;
+    struct wsdbg_error *error = wsdbg_ptx_registers_create(code->program, source, &registers);
+    if (error)
+        return error;
+    struct wsdbg_instruction *instructions = calloc(count + 1, sizeof *instructions);
+    for (size_t i = 0; instructions && i < count; i++)
+        wsdbg_ptx_translate(code->program, source, &registers, SHARED_FIRST, source->first + (uint32_t)i,
+                            &instructions[i]);
+    error = instructions ? wsdbg_graph_create_decoded(instructions, count, out) : &wsdbg_error_no_memory;
+    free(instructions);
+    wsdbg_ptx_registers_destroy(&registers);
+    return error;
+}
+
+void wsdbg_ptx_code_text(const struct wsdbg_ptx_code *code, const struct wsdbg_cubin_function *function,
+                         uint32_t instruction, char out[WSDBG_INSTRUCTION_TEXT_BYTES])
+{
+    wsdbg_ptx_text(code->program, first_of(function) + instruction, out, WSDBG_INSTRUCTION_TEXT_BYTES);
+}
+
+size_t wsdbg_ptx_code_lines(const struct wsdbg_ptx_code *code, const struct wsdbg_cubin_function *function,
+                            uint32_t instruction, struct wsdbg_line *out, size_t most)
+{
+    const struct wsdbg_ptx_program *program = code->program;
+    uint32_t number = program->instructions[first_of(function) + instruction].place;
+    size_t count = 0;
+    for (; number < program->place_count && count < most; number = program->places[number].inlined_at) {
+        const struct wsdbg_ptx_place *place = &program->places[number];
+        if (place->file >= program->file_count)
+            break;
+        out[count++] = (struct wsdbg_line){.file = program->files[place->file],
+                                           .line = place->line,
+                                           .function = place->function_name ? place->function_name : ""};
+    }
+    return count;
+}

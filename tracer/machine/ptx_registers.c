@@ -1,0 +1,267 @@
+/* ptx_registers.c - see ptx_registers.h.
+ *
+ * Reads: the instructions of one kernel.  Writes: a number for each register that matters.  A register is taken to be
+ * needed from its first to its last place in the text, and over the whole of every loop that it is needed across.
+ */
+#include "machine/ptx_registers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLICE_PASSES_MOST = 64, LOOP_PASSES_MOST = 64, GENERAL_MOST = WSDBG_RZ };
+
+/* From the first to the last place; first > last = nowhere. */
+struct span {
+    uint32_t first, last;
+    bool begins_with_read; /* or with a write under a guard: what it held before may count */
+};
+
+struct numbering {
+    const struct wsdbg_ptx_program *program;
+    const struct wsdbg_ptx_function *function;
+    bool *matters;
+    struct span *spans;
+    uint32_t *order;
+};
+
+bool wsdbg_ptx_is_access(uint16_t operation)
+{
+    switch (operation) {
+    case WSDBG_PTX_OP_mbarrier_init:
+    case WSDBG_PTX_OP_mbarrier_inval:
+    case WSDBG_PTX_OP_mbarrier_arrive:
+    case WSDBG_PTX_OP_mbarrier_arrive_drop:
+    case WSDBG_PTX_OP_mbarrier_arrive_expect_tx:
+    case WSDBG_PTX_OP_mbarrier_expect_tx:
+    case WSDBG_PTX_OP_mbarrier_complete_tx:
+    case WSDBG_PTX_OP_mbarrier_test_wait:
+    case WSDBG_PTX_OP_mbarrier_try_wait:
+    case WSDBG_PTX_OP_cp_async_mbarrier_arrive:
+    case WSDBG_PTX_OP_bulk_copy:
+    case WSDBG_PTX_OP_tensor_copy:
+    case WSDBG_PTX_OP_bar_sync:
+    case WSDBG_PTX_OP_bar_arrive:
+    case WSDBG_PTX_OP_bar_red:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static uint32_t find_own_end(const struct wsdbg_ptx_program *program, const struct wsdbg_ptx_function *function)
+{
+    uint32_t end = function->end;
+    for (uint32_t i = function->first; i < function->end; i++) {
+        const struct wsdbg_ptx_instruction *instruction = &program->instructions[i];
+        if (instruction->operation == WSDBG_PTX_OP_call && instruction->target < end)
+            end = instruction->target;
+    }
+    return end;
+}
+
+static const struct wsdbg_ptx_instruction *at(const struct numbering *numbering, uint32_t index)
+{
+    return &numbering->program->instructions[index];
+}
+
+static uint32_t register_of(const struct wsdbg_ptx_operand *operand)
+{
+    const bool has_one = operand->kind == WSDBG_PTX_OPERAND_REGISTER || operand->kind == WSDBG_PTX_OPERAND_ADDRESS;
+    return has_one ? operand->number : WSDBG_PTX_NONE;
+}
+
+/* Vectors and tensor coordinates lead to no barrier. */
+static bool writes_what_matters(const struct numbering *numbering, const struct wsdbg_ptx_instruction *instruction)
+{
+    for (unsigned i = 0; i < instruction->operand_count; i++) {
+        const uint32_t number = register_of(&instruction->operands[i]);
+        if (instruction->operands[i].is_written && number != WSDBG_PTX_NONE && numbering->matters[number])
+            return true;
+    }
+    return false;
+}
+
+static bool mark(struct numbering *numbering, uint32_t number)
+{
+    if (number == WSDBG_PTX_NONE || numbering->matters[number])
+        return false;
+    numbering->matters[number] = true;
+    return true;
+}
+
+static bool is_branch(uint16_t operation)
+{
+    return operation == WSDBG_PTX_OP_bra || operation == WSDBG_PTX_OP_exit || operation == WSDBG_PTX_OP_ret;
+}
+
+/* Backwards, so that a straight piece of code takes one pass. */
+static bool mark_once(struct numbering *numbering)
+{
+    bool grows = false;
+    for (uint32_t i = numbering->function->end; i-- > numbering->function->first;) {
+        const struct wsdbg_ptx_instruction *instruction = at(numbering, i);
+        const bool asks = wsdbg_ptx_is_access(instruction->operation) || writes_what_matters(numbering, instruction);
+        if (asks || is_branch(instruction->operation))
+            grows |= mark(numbering, instruction->guard);
+        for (unsigned k = 0; asks && k < instruction->operand_count; k++)
+            if (!instruction->operands[k].is_written)
+                grows |= mark(numbering, register_of(&instruction->operands[k]));
+    }
+    return grows;
+}
+
+static void widen(struct span *span, uint32_t first, uint32_t last)
+{
+    span->first = first < span->first ? first : span->first;
+    span->last = last > span->last ? last : span->last;
+}
+
+static void note(struct numbering *numbering, uint32_t number, uint32_t index, bool is_certain_write)
+{
+    if (number == WSDBG_PTX_NONE || !numbering->matters[number])
+        return;
+    struct span *span = &numbering->spans[number];
+    if (span->first > span->last)
+        span->begins_with_read = !is_certain_write;
+    widen(span, index, index);
+}
+
+/* An instruction reads before it writes. */
+static void find_spans(struct numbering *numbering)
+{
+    for (uint32_t i = 0; i < numbering->function->register_count; i++)
+        numbering->spans[i] = (struct span){.first = UINT32_MAX};
+    for (uint32_t i = numbering->function->first; i < numbering->function->end; i++) {
+        const struct wsdbg_ptx_instruction *instruction = at(numbering, i);
+        note(numbering, instruction->guard, i, false);
+        for (unsigned pass = 0; pass < 2; pass++)
+            for (unsigned k = 0; k < instruction->operand_count; k++)
+                if (instruction->operands[k].is_written == (pass == 1))
+                    note(numbering, register_of(&instruction->operands[k]), i,
+                         pass == 1 && instruction->guard == WSDBG_PTX_NONE);
+    }
+}
+
+/* Code that is called stands behind the kernel's own, but executes in the midst of it: what it needs is never shared.
+ */
+static void keep_for_calls(struct numbering *numbering, uint32_t own_end)
+{
+    for (uint32_t i = 0; i < numbering->function->register_count; i++) {
+        struct span *span = &numbering->spans[i];
+        if (span->first <= span->last && span->last >= own_end)
+            widen(span, numbering->function->first, numbering->function->end);
+    }
+}
+
+/* A jump back from `last` to `first` carries what is needed at both ends. */
+static bool carry(struct numbering *numbering, uint32_t first, uint32_t last)
+{
+    bool grows = false;
+    for (uint32_t i = 0; i < numbering->function->register_count; i++) {
+        struct span *span = &numbering->spans[i];
+        const bool meets = span->first <= span->last && span->first <= last && span->last >= first;
+        if (!meets || (span->first >= first && !span->begins_with_read))
+            continue;
+        grows |= span->last < last || span->first > first;
+        widen(span, span->first < first ? span->first : first, last);
+    }
+    return grows;
+}
+
+/* False: it does not settle, as far as was tried. */
+static bool carry_round_loops(struct numbering *numbering)
+{
+    bool grows = true;
+    for (unsigned pass = 0; grows && pass < LOOP_PASSES_MOST; pass++) {
+        grows = false;
+        for (uint32_t i = numbering->function->first; i < numbering->function->end; i++) {
+            const struct wsdbg_ptx_instruction *instruction = at(numbering, i);
+            if (instruction->operation == WSDBG_PTX_OP_bra && instruction->target <= i)
+                grows |= carry(numbering, instruction->target, i);
+        }
+    }
+    return !grows;
+}
+
+static int by_first(const void *left, const void *right, void *spans)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    const struct span *x = &((const struct span *)spans)[a], *y = &((const struct span *)spans)[b];
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+/* A number whose last holder is done, NONE where all are held. */
+static struct wsdbg_ptx_number take(uint32_t *held_until, unsigned count, const struct span *span, bool is_predicate)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (held_until[i] >= span->first + 1)
+            continue;
+        held_until[i] = span->last + 1;
+        if (!is_predicate)
+            return (struct wsdbg_ptx_number){WSDBG_OPERAND_REGISTER, (uint8_t)i};
+        return i < WSDBG_PT ? (struct wsdbg_ptx_number){WSDBG_OPERAND_PREDICATE, (uint8_t)i}
+                            : (struct wsdbg_ptx_number){WSDBG_OPERAND_UNIFORM_PREDICATE, (uint8_t)(i - WSDBG_PT)};
+    }
+    return (struct wsdbg_ptx_number){WSDBG_OPERAND_NONE, 0};
+}
+
+static void give_numbers(struct numbering *numbering, struct wsdbg_ptx_registers *out)
+{
+    uint32_t general[GENERAL_MOST] = {0}, predicates[2 * WSDBG_PT - 1] = {0};
+    uint32_t listed = 0;
+    for (uint32_t i = 0; i < out->count; i++)
+        if (numbering->matters[i] && numbering->spans[i].first <= numbering->spans[i].last)
+            numbering->order[listed++] = i;
+    if (listed)
+        qsort_r(numbering->order, listed, sizeof *numbering->order, by_first, numbering->spans);
+    for (uint32_t i = 0; i < listed; i++) {
+        const uint32_t number = numbering->order[i];
+        const bool is_predicate = numbering->function->register_types[number] == WSDBG_PTX_PRED;
+        out->numbers[number] =
+            is_predicate ? take(predicates, sizeof predicates / sizeof *predicates, &numbering->spans[number], true)
+                         : take(general, GENERAL_MOST, &numbering->spans[number], false);
+    }
+}
+
+/* Without room for a register it has no number, and what is made of it is not known: no number is ever wrong. */
+static void number_all(struct numbering *numbering, struct wsdbg_ptx_registers *out)
+{
+    bool grows = true;
+    for (unsigned pass = 0; grows && pass < SLICE_PASSES_MOST; pass++)
+        grows = mark_once(numbering);
+    find_spans(numbering);
+    keep_for_calls(numbering, out->own_end);
+    if (carry_round_loops(numbering))
+        give_numbers(numbering, out);
+}
+
+struct wsdbg_error *wsdbg_ptx_registers_create(const struct wsdbg_ptx_program *program,
+                                               const struct wsdbg_ptx_function *function,
+                                               struct wsdbg_ptx_registers *out)
+{
+    const size_t count = function->register_count;
+    struct numbering numbering = {.program = program, .function = function};
+    *out = (struct wsdbg_ptx_registers){.numbers = calloc(count + 1, sizeof *out->numbers),
+                                        .count = function->register_count,
+                                        .own_end = find_own_end(program, function)};
+    numbering.matters = calloc(count + 1, sizeof *numbering.matters);
+    numbering.spans = calloc(count + 1, sizeof *numbering.spans);
+    numbering.order = calloc(count + 1, sizeof *numbering.order);
+    const bool has_room = out->numbers && numbering.matters && numbering.spans && numbering.order;
+    if (has_room)
+        number_all(&numbering, out);
+    else
+        wsdbg_ptx_registers_destroy(out);
+    free(numbering.matters);
+    free(numbering.spans);
+    free(numbering.order);
+    return has_room ? NULL : &wsdbg_error_no_memory;
+}
+
+void wsdbg_ptx_registers_destroy(struct wsdbg_ptx_registers *registers)
+{
+    free(registers->numbers);
+    *registers = (struct wsdbg_ptx_registers){0};
+}

@@ -1,0 +1,18 @@
+/* ptx_translate.h - a PTX kernel in the words of machine code, instruction by instruction, so that what reads machine
+ * code (control flow, values of operands, loops that poll) reads it too.  Private to this room.
+ */
+#ifndef WSDBG_MACHINE_PTX_TRANSLATE_H
+#define WSDBG_MACHINE_PTX_TRANSLATE_H
+
+#include "machine/ptx_registers.h"
+
+/* Where a kernel's parameters begin in constant bank 0; the CTA's threads in x, y, z are its first words. */
+#define WSDBG_PTX_PARAMETERS 0x210u
+
+/* Instruction `index` of the program, one of the function's.  What has no counterpart keeps what it writes, and has no
+ * sources.  `shared_first`: address of the CTA's shared memory. */
+void wsdbg_ptx_translate(const struct wsdbg_ptx_program *program, const struct wsdbg_ptx_function *function,
+                         const struct wsdbg_ptx_registers *registers, uint32_t shared_first, uint32_t index,
+                         struct wsdbg_instruction *out);
+
+#endif

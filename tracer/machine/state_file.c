@@ -1,0 +1,402 @@
+/* state_file.c - the state of a simulated device, from the file that it leaves while nothing on it moves; see
+ * wsdbg/device_state.h.
+ *
+ * Reads: the file, whose every number is checked.  Writes: a machine whose lanes say themselves what they wait for.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "machine/machine.h"
+#include "machine/ptx_code.h"
+#include "machine/ptx_translate.h"
+#include "wsdbg/device_state.h"
+
+#define FILE_BYTES_MOST ((uint64_t)1 << 30)
+enum { COMPUTE_CAPABILITY = 90, BLOCK_THREADS_MOST = 1024 };
+
+struct state_machine {
+    struct wsdbg_machine base;
+    unsigned char *file;
+    uint64_t byte_count;
+    const struct wsdbg_state_header *header;
+    const struct wsdbg_state_module *modules;
+    const struct wsdbg_state_grid *grids;
+    const struct wsdbg_state_cta *ctas;
+    const struct wsdbg_state_piece *pieces;
+    const struct wsdbg_state_warp *warps;
+    const struct wsdbg_state_part *parts;
+};
+
+static struct state_machine *of_base(struct wsdbg_machine *machine)
+{
+    return (struct state_machine *)machine;
+}
+
+/* ---- the file ---- */
+
+static struct wsdbg_error *read_bytes(int fd, const char *path, uint64_t count, unsigned char *out)
+{
+    for (uint64_t done = 0; done < count;) {
+        const ssize_t more = read(fd, out + done, count - done);
+        if (more > 0)
+            done += (uint64_t)more;
+        else if (more == 0)
+            return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: cut short", path);
+        else if (errno != EINTR)
+            return wsdbg_error_os(errno, "%s", path);
+    }
+    return NULL;
+}
+
+static struct wsdbg_error *read_file(const char *path, struct state_machine *machine)
+{
+    struct stat status;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 && errno == ENOENT)
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "%s: there is none", path);
+    if (fd < 0)
+        return wsdbg_error_os(errno, "%s", path);
+    struct wsdbg_error *error = NULL;
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || (uint64_t)status.st_size > FILE_BYTES_MOST)
+        error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: no file, or a file too long for a device's state", path);
+    if (!error) {
+        machine->byte_count = (uint64_t)status.st_size;
+        machine->file = malloc(machine->byte_count + 1);
+        error = machine->file ? read_bytes(fd, path, machine->byte_count, machine->file) : &wsdbg_error_no_memory;
+    }
+    close(fd);
+    return error;
+}
+
+/* Takes `count` rows from what is left of the file; false = there are fewer. */
+static bool take(const struct state_machine *machine, uint64_t *at, uint32_t count, size_t size, const void **out)
+{
+    const uint64_t bytes = (uint64_t)count * size;
+    if (bytes > machine->byte_count - *at)
+        return false;
+    *out = machine->file + *at;
+    *at += bytes;
+    return true;
+}
+
+static bool find_rows(struct state_machine *machine)
+{
+    const struct wsdbg_state_header *header = machine->header;
+    uint64_t at = sizeof *header;
+    return take(machine, &at, header->module_count, sizeof *machine->modules, (const void **)&machine->modules) &&
+           take(machine, &at, header->grid_count, sizeof *machine->grids, (const void **)&machine->grids) &&
+           take(machine, &at, header->cta_count, sizeof *machine->ctas, (const void **)&machine->ctas) &&
+           take(machine, &at, header->piece_count, sizeof *machine->pieces, (const void **)&machine->pieces) &&
+           take(machine, &at, header->warp_count, sizeof *machine->warps, (const void **)&machine->warps) &&
+           take(machine, &at, header->part_count, sizeof *machine->parts, (const void **)&machine->parts);
+}
+
+static bool lies_inside(const struct state_machine *machine, uint64_t offset, uint64_t bytes)
+{
+    return offset <= machine->byte_count && bytes <= machine->byte_count - offset;
+}
+
+static bool grid_is_sound(const struct state_machine *machine, const struct wsdbg_state_grid *grid)
+{
+    const uint64_t threads = (uint64_t)grid->block[0] * grid->block[1] * grid->block[2];
+    bool sound = grid->module < machine->header->module_count && threads > 0 && threads <= BLOCK_THREADS_MOST &&
+                 grid->block[0] <= threads && grid->block[1] <= threads &&
+                 lies_inside(machine, grid->parameter_offset, grid->parameter_bytes);
+    for (unsigned i = 0; i < 3; i++)
+        sound = sound && grid->grid[i] > 0 && grid->cluster[i] > 0 && grid->cluster[i] <= grid->grid[i];
+    return sound;
+}
+
+/* The first row that says what cannot be, NULL = none. */
+static const char *find_unsound(const struct state_machine *machine)
+{
+    const struct wsdbg_state_header *header = machine->header;
+    for (uint32_t i = 0; i < header->module_count; i++)
+        if (!lies_inside(machine, machine->modules[i].text_offset, machine->modules[i].text_bytes))
+            return "module";
+    for (uint32_t i = 0; i < header->grid_count; i++)
+        if (!grid_is_sound(machine, &machine->grids[i]))
+            return "grid";
+    for (uint32_t i = 0; i < header->cta_count; i++)
+        if (machine->ctas[i].grid >= header->grid_count || (i && machine->ctas[i].grid < machine->ctas[i - 1].grid))
+            return "CTA";
+    for (uint32_t i = 0; i < header->piece_count; i++)
+        if (machine->pieces[i].cta >= header->cta_count ||
+            !lies_inside(machine, machine->pieces[i].offset, machine->pieces[i].byte_count))
+            return "piece of shared memory";
+    for (uint32_t i = 0; i < header->warp_count; i++)
+        if (machine->warps[i].cta >= header->cta_count || (i && machine->warps[i].cta < machine->warps[i - 1].cta) ||
+            machine->warps[i].index >= BLOCK_THREADS_MOST / WSDBG_MACHINE_LANES)
+            return "warp";
+    for (uint32_t i = 0; i < header->part_count; i++)
+        if (machine->parts[i].warp >= header->warp_count || machine->parts[i].wait >= WSDBG_STATE_WAIT_COUNT)
+            return "part of a warp";
+    return NULL;
+}
+
+static struct wsdbg_error *check(struct state_machine *machine, const char *path)
+{
+    machine->header = (const struct wsdbg_state_header *)(const void *)machine->file;
+    if (machine->byte_count < sizeof *machine->header || machine->header->magic != WSDBG_STATE_MAGIC)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: not the state of a device", path);
+    if (machine->header->version != WSDBG_STATE_VERSION)
+        return wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: version %u of a device's state, this wsdbg reads %u", path,
+                                  machine->header->version, WSDBG_STATE_VERSION);
+    if (machine->header->byte_count != machine->byte_count || !find_rows(machine))
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: cut short", path);
+    const char *unsound = find_unsound(machine);
+    return unsound ? wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: a %s that cannot be", path, unsound) : NULL;
+}
+
+/* ---- a machine ---- */
+
+/* The counter of who waits at a named barrier is behind it, as hardware has it. */
+static uint64_t counter_of(const struct wsdbg_state_part *part)
+{
+    return wsdbg_ptx_address(part->instruction) + (part->wait == WSDBG_STATE_NAMED ? WSDBG_INSTRUCTION_BYTES : 0);
+}
+
+static struct wsdbg_machine_wait wait_of(const struct wsdbg_state_part *part)
+{
+    static const enum wsdbg_warp_state states[WSDBG_STATE_WAIT_COUNT] = {
+        [WSDBG_STATE_RUNS] = WSDBG_WARP_RUNNING,
+        [WSDBG_STATE_MBARRIER] = WSDBG_WARP_WAIT_MBARRIER,
+        [WSDBG_STATE_NAMED] = WSDBG_WARP_WAIT_NAMED,
+        [WSDBG_STATE_CLUSTER] = WSDBG_WARP_WAIT_CLUSTER,
+        [WSDBG_STATE_REGISTERS] = WSDBG_WARP_WAIT_REGISTERS,
+        [WSDBG_STATE_WGMMA] = WSDBG_WARP_WAIT_WGMMA,
+        [WSDBG_STATE_BULK] = WSDBG_WARP_WAIT_BULK,
+        [WSDBG_STATE_GRID] = WSDBG_WARP_WAIT_GRID_DEPENDENCY,
+        [WSDBG_STATE_LANES] = WSDBG_WARP_RECONVERGE,
+        [WSDBG_STATE_SLEEPS] = WSDBG_WARP_RUNNING,
+        [WSDBG_STATE_SPINS] = WSDBG_WARP_SPIN_GLOBAL,
+    };
+    struct wsdbg_machine_wait wait = {.state = states[part->wait], .barrier = part->barrier, .count = part->count};
+    wait.parity = part->parity;
+    if (part->wait == WSDBG_STATE_SPINS && part->width_bytes) {
+        wait.width_bytes = wsdbg_known_u32(part->width_bytes);
+        wait.address = wsdbg_known_u64(part->address);
+        wait.value = wsdbg_known_u64(part->value);
+    }
+    return wait;
+}
+
+static void place_lanes(const struct wsdbg_state_grid *grid, uint32_t index, struct wsdbg_machine_warp *warp)
+{
+    for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES; lane++) {
+        const uint32_t linear = index * WSDBG_MACHINE_LANES + lane;
+        warp->lanes[lane].thread[0] = linear % grid->block[0];
+        warp->lanes[lane].thread[1] = linear / grid->block[0] % grid->block[1];
+        warp->lanes[lane].thread[2] = linear / grid->block[0] / grid->block[1];
+    }
+}
+
+static void fill_warps(struct state_machine *machine)
+{
+    struct wsdbg_machine *out = &machine->base;
+    for (uint32_t i = 0; i < machine->header->warp_count; i++) {
+        const struct wsdbg_state_warp *warp = &machine->warps[i];
+        out->warps[i] = (struct wsdbg_machine_warp){.cta = warp->cta,
+                                                    .slot = warp->slot,
+                                                    .valid_lanes = warp->live,
+                                                    .active_lanes = warp->live,
+                                                    .registers = wsdbg_known_u32(warp->registers)};
+        place_lanes(&machine->grids[machine->ctas[warp->cta].grid], warp->index, &out->warps[i]);
+        struct wsdbg_machine_cta *cta = &out->ctas[warp->cta];
+        if (cta->warp_count++ == 0)
+            cta->warp_first = i;
+    }
+    out->warp_count = machine->header->warp_count;
+    for (uint32_t i = 0; i < machine->header->part_count; i++) {
+        const struct wsdbg_state_part *part = &machine->parts[i];
+        out->waits[i] = wait_of(part);
+        for (uint32_t lanes = part->lanes; lanes; lanes &= lanes - 1) {
+            struct wsdbg_machine_lane *lane = &out->warps[part->warp].lanes[__builtin_ctz(lanes)];
+            lane->pc = counter_of(part);
+            lane->wait = i + 1;
+        }
+    }
+    out->wait_count = machine->header->part_count;
+}
+
+static bool is_wanted(const struct wsdbg_state_grid *grid, enum wsdbg_state_choice choice)
+{
+    return choice == WSDBG_STATE_ALL_GRIDS || !grid->has_probes;
+}
+
+static bool has_wanted(const struct state_machine *machine, enum wsdbg_state_choice choice)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < machine->header->grid_count; i++)
+        any |= is_wanted(&machine->grids[i], choice);
+    return any;
+}
+
+/* Rows keep their numbers: a grid that is not wanted is of no context, and has no CTAs. */
+static void fill_grids(struct state_machine *machine, enum wsdbg_state_choice choice)
+{
+    struct wsdbg_machine *out = &machine->base;
+    for (uint32_t i = 0; i < machine->header->grid_count; i++) {
+        const struct wsdbg_state_grid *grid = &machine->grids[i];
+        struct wsdbg_machine_grid *row = &out->grids[out->grid_count++];
+        *row = (struct wsdbg_machine_grid){.context = is_wanted(grid, choice) ? 0 : WSDBG_NONE,
+                                           .module = grid->module,
+                                           .grid_id = grid->grid_id,
+                                           .function_entry = wsdbg_ptx_address(grid->function_first),
+                                           .registers = wsdbg_known_u32(grid->registers)};
+        memcpy(row->grid, grid->grid, sizeof row->grid);
+        memcpy(row->block, grid->block, sizeof row->block);
+        for (unsigned k = 0; k < 3; k++)
+            row->cluster[k] = wsdbg_known_u32(grid->cluster[k]);
+    }
+    for (uint32_t i = 0; i < machine->header->cta_count; i++) {
+        const struct wsdbg_state_cta *cta = &machine->ctas[i];
+        out->ctas[out->cta_count++] = (struct wsdbg_machine_cta){.grid = cta->grid,
+                                                                 .sm = cta->sm,
+                                                                 .x = cta->index[0],
+                                                                 .y = cta->index[1],
+                                                                 .z = cta->index[2],
+                                                                 .shared_bytes = wsdbg_known_u32(cta->shared_bytes)};
+    }
+}
+
+static bool fill(struct state_machine *machine, enum wsdbg_state_choice choice)
+{
+    const struct wsdbg_state_header *header = machine->header;
+    struct wsdbg_machine *out = &machine->base;
+    out->devices = calloc(1, sizeof *out->devices);
+    out->contexts = calloc(1, sizeof *out->contexts);
+    out->modules = calloc((size_t)header->module_count + 1, sizeof *out->modules);
+    out->grids = calloc((size_t)header->grid_count + 1, sizeof *out->grids);
+    out->ctas = calloc((size_t)header->cta_count + 1, sizeof *out->ctas);
+    out->warps = calloc((size_t)header->warp_count + 1, sizeof *out->warps);
+    out->waits = calloc((size_t)header->part_count + 1, sizeof *out->waits);
+    if (!out->devices || !out->contexts || !out->modules || !out->grids || !out->ctas || !out->warps || !out->waits)
+        return false;
+    out->devices[out->device_count++] = (struct wsdbg_machine_device){
+        .name = "simulated sm_90",
+        .sm_count = wsdbg_known_u32(header->sm_count),
+        .warps_per_sm = wsdbg_known_u32(header->warps_per_sm),
+        .compute_capability = wsdbg_known_u32(COMPUTE_CAPABILITY),
+    };
+    out->contexts[out->context_count++] = (struct wsdbg_machine_context){
+        .handle = header->context, .shared_window = wsdbg_known_u64(header->shared_window)};
+    for (uint32_t i = 0; i < header->module_count; i++)
+        out->modules[out->module_count++] = (struct wsdbg_machine_module){
+            .handle = machine->modules[i].handle,
+            .image = {machine->file + machine->modules[i].text_offset, machine->modules[i].text_bytes}};
+    out->time_ns = header->time_ns;
+    fill_grids(machine, choice);
+    fill_warps(machine);
+    return true;
+}
+
+/* ---- what is read of it ---- */
+
+/* Registers are not in the file: its lanes say what they wait for. */
+static struct wsdbg_error *no_registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t first,
+                                        uint32_t count, uint32_t *out, uint32_t *known_count)
+{
+    (void)machine, (void)warp, (void)lane, (void)first, (void)count, (void)out;
+    *known_count = 0;
+    return NULL;
+}
+
+static struct wsdbg_error *no_uniform_registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t first,
+                                                uint32_t count, uint32_t *out, uint32_t *known_count)
+{
+    return no_registers(machine, warp, 0, first, count, out, known_count);
+}
+
+static struct wsdbg_error *no_predicates(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t *mask,
+                                         bool *known)
+{
+    (void)machine, (void)warp, (void)lane, (void)mask;
+    *known = false;
+    return NULL;
+}
+
+/* Pieces of one CTA that follow each other may hold it together. */
+static struct wsdbg_error *read_shared(struct wsdbg_machine *base, uint32_t cta, uint32_t address, void *out,
+                                       uint32_t byte_count, bool *known)
+{
+    const struct state_machine *machine = of_base(base);
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < machine->header->piece_count && done < byte_count; i++) {
+        const struct wsdbg_state_piece *piece = &machine->pieces[i];
+        const uint64_t at = (uint64_t)address + done;
+        if (piece->cta != cta || at < piece->first || at - piece->first >= piece->byte_count)
+            continue;
+        const uint64_t skipped = at - piece->first, there = piece->byte_count - skipped;
+        const uint32_t count = there < byte_count - done ? (uint32_t)there : byte_count - done;
+        memcpy((unsigned char *)out + done, machine->file + piece->offset + skipped, count);
+        done += count;
+    }
+    *known = done == byte_count;
+    return NULL;
+}
+
+static struct wsdbg_error *no_global(struct wsdbg_machine *machine, uint32_t context, uint64_t address, void *out,
+                                     uint32_t byte_count, bool *known)
+{
+    (void)machine, (void)context, (void)address, (void)out, (void)byte_count;
+    *known = false;
+    return NULL;
+}
+
+static struct wsdbg_error *read_constant(struct wsdbg_machine *base, uint32_t number, unsigned bank, uint32_t offset,
+                                         void *out, uint32_t byte_count, bool *known)
+{
+    const struct state_machine *machine = of_base(base);
+    const struct wsdbg_state_grid *grid = &machine->grids[number];
+    const uint64_t first = (uint64_t)offset - WSDBG_PTX_PARAMETERS;
+    *known = bank == 0 && offset >= WSDBG_PTX_PARAMETERS && first <= grid->parameter_bytes &&
+             byte_count <= grid->parameter_bytes - first;
+    if (*known)
+        memcpy(out, machine->file + grid->parameter_offset + first, byte_count);
+    return NULL;
+}
+
+static void close_state(struct wsdbg_machine *base)
+{
+    struct state_machine *machine = of_base(base);
+    wsdbg_machine_deinit(base);
+    free(machine->file);
+    free(machine);
+}
+
+static const struct wsdbg_machine_ops state_ops = {.registers = no_registers,
+                                                   .uniform_registers = no_uniform_registers,
+                                                   .predicates = no_predicates,
+                                                   .shared = read_shared,
+                                                   .global = no_global,
+                                                   .constant = read_constant,
+                                                   .close = close_state};
+
+struct wsdbg_error *wsdbg_machine_open_state(const char *path, enum wsdbg_state_choice choice,
+                                             struct wsdbg_machine **out)
+{
+    struct state_machine *machine = calloc(1, sizeof *machine);
+    if (!machine)
+        return &wsdbg_error_no_memory;
+    machine->base.ops = &state_ops;
+    machine->base.source = "simulator";
+    struct wsdbg_error *error = read_file(path, machine);
+    if (!error)
+        error = check(machine, path);
+    if (!error && !has_wanted(machine, choice))
+        error = wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "%s: all of its kernels have probes", path);
+    if (!error && !fill(machine, choice))
+        error = &wsdbg_error_no_memory;
+    if (error) {
+        close_state(&machine->base);
+        return error;
+    }
+    *out = &machine->base;
+    return NULL;
+}
