@@ -276,7 +276,7 @@ static struct wsdbg_error *study_flow(struct ptx_parser *parser, const struct ws
     struct ptx_graph graph;
     PTX_TRY(ptx_graph_make(parser, function, &graph));
     struct wsdbg_error *error = ptx_find_reconvergence(&graph);
-    if (!error)
+    if (!error && !parser->keeps_registers)
         error = ptx_share_registers(parser, &graph);
     ptx_graph_free(&graph);
     return error;

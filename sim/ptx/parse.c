@@ -257,10 +257,10 @@ static struct wsdbg_error *make_parser(struct ptx_parser *parser, const char *te
     return ptx_table_create(&parser->table);
 }
 
-struct wsdbg_error *wsdbg_ptx_parse(const char *text, size_t byte_count, const char *name,
-                                    struct wsdbg_ptx_program **out)
+static struct wsdbg_error *parse(const char *text, size_t byte_count, const char *name, bool keeps_registers,
+                                 struct wsdbg_ptx_program **out)
 {
-    struct ptx_parser parser = {.name = name};
+    struct ptx_parser parser = {.name = name, .keeps_registers = keeps_registers};
     if (byte_count > TEXT_BYTES_MAX)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s:1: PTX text of more than 64 MiB", name);
     struct wsdbg_error *error = make_parser(&parser, text, byte_count);
@@ -279,6 +279,18 @@ struct wsdbg_error *wsdbg_ptx_parse(const char *text, size_t byte_count, const c
         free(parser.storage);
     }
     return error;
+}
+
+struct wsdbg_error *wsdbg_ptx_parse(const char *text, size_t byte_count, const char *name,
+                                    struct wsdbg_ptx_program **out)
+{
+    return parse(text, byte_count, name, false, out);
+}
+
+struct wsdbg_error *wsdbg_ptx_parse_to_read(const char *text, size_t byte_count, const char *name,
+                                            struct wsdbg_ptx_program **out)
+{
+    return parse(text, byte_count, name, true, out);
 }
 
 void wsdbg_ptx_program_destroy(struct wsdbg_ptx_program *program)

@@ -12,6 +12,9 @@
 /* `name` stands in errors: "NAME:LINE: ...".  The text need not end with a zero byte and is not needed afterwards. */
 struct wsdbg_error *wsdbg_ptx_parse(const char *text, size_t byte_count, const char *name,
                                     struct wsdbg_ptx_program **out);
+/* The same instructions under the same numbers, for who follows values through them: no two registers share one. */
+struct wsdbg_error *wsdbg_ptx_parse_to_read(const char *text, size_t byte_count, const char *name,
+                                            struct wsdbg_ptx_program **out);
 void wsdbg_ptx_program_destroy(struct wsdbg_ptx_program *program);
 
 /* The kernel or function of this name, NULL when there is none. */

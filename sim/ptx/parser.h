@@ -64,6 +64,7 @@ struct ptx_body {      /* the function that is being read */
 
 struct ptx_parser {
     const char *name; /* in errors */
+    bool keeps_registers; /* each its own number */
     struct ptx_storage *storage;
     struct ptx_lexer lexer;
     struct ptx_table *table;

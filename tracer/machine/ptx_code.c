@@ -23,9 +23,9 @@ bool wsdbg_ptx_code_is(const struct wsdbg_image *image)
 struct wsdbg_error *wsdbg_ptx_code_create(const struct wsdbg_image *image, struct wsdbg_ptx_code **out)
 {
     struct wsdbg_ptx_code *code = calloc(1, sizeof *code);
-    struct wsdbg_error *error =
-        code ? wsdbg_ptx_parse((const char *)image->bytes, image->byte_count, "the module's PTX", &code->program)
-             : &wsdbg_error_no_memory;
+    struct wsdbg_error *error = code ? wsdbg_ptx_parse_to_read((const char *)image->bytes, image->byte_count,
+                                                               "the module's PTX", &code->program)
+                                     : &wsdbg_error_no_memory;
     if (!error) {
         code->functions = calloc(code->program->function_count + 1, sizeof *code->functions);
         error = code->functions ? NULL : &wsdbg_error_no_memory;

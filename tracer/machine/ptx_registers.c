@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { SLICE_PASSES_MOST = 64, LOOP_PASSES_MOST = 64, GENERAL_MOST = WSDBG_RZ };
+#define SPANS_LOOKED_AT_MOST ((uint64_t)1 << 28)
 
 /* From the first to the last place; first > last = nowhere. */
 struct span {
@@ -39,6 +40,8 @@ bool wsdbg_ptx_is_access(uint16_t operation)
     case WSDBG_PTX_OP_cp_async_mbarrier_arrive:
     case WSDBG_PTX_OP_bulk_copy:
     case WSDBG_PTX_OP_tensor_copy:
+    case WSDBG_PTX_OP_st_async:
+    case WSDBG_PTX_OP_red_async:
     case WSDBG_PTX_OP_bar_sync:
     case WSDBG_PTX_OP_bar_arrive:
     case WSDBG_PTX_OP_bar_red:
@@ -172,12 +175,17 @@ static bool carry(struct numbering *numbering, uint32_t first, uint32_t last)
 static bool carry_round_loops(struct numbering *numbering)
 {
     bool grows = true;
+    uint64_t looked_at = 0;
     for (unsigned pass = 0; grows && pass < LOOP_PASSES_MOST; pass++) {
         grows = false;
         for (uint32_t i = numbering->function->first; i < numbering->function->end; i++) {
             const struct wsdbg_ptx_instruction *instruction = at(numbering, i);
-            if (instruction->operation == WSDBG_PTX_OP_bra && instruction->target <= i)
-                grows |= carry(numbering, instruction->target, i);
+            if (instruction->operation != WSDBG_PTX_OP_bra || instruction->target > i)
+                continue;
+            looked_at += numbering->function->register_count;
+            if (looked_at > SPANS_LOOKED_AT_MOST)
+                return false;
+            grows |= carry(numbering, instruction->target, i);
         }
     }
     return !grows;

@@ -411,6 +411,13 @@ static bool translate_arithmetic(const struct translation *t)
     case WSDBG_PTX_OP_max:
         translate_pick(t, WSDBG_OP_IMNMX, 2);
         return true;
+    case WSDBG_PTX_OP_prmt: /* the selector comes before the other source */
+        become(t, WSDBG_OP_PRMT);
+        t->out->is_whole = t->from->variant == WSDBG_PTX_NO_VARIANT;
+        add_source(t, 0);
+        add_source(t, 2);
+        add_source(t, 1);
+        return true;
     case WSDBG_PTX_OP_cvt:
         translate_conversion(t);
         return true;
@@ -534,6 +541,17 @@ static void translate_copy(const struct translation *t)
         add_source(t, 2);
 }
 
+/* What is sent to another CTA completes its bytes there. */
+static void translate_sent(const struct translation *t)
+{
+    const unsigned bytes = wsdbg_ptx_type_bytes((enum wsdbg_ptx_type)t->from->type);
+    become(t, WSDBG_OP_SYNCS_ARRIVE);
+    t->out->mode = WSDBG_ARRIVE_A0TX;
+    t->out->is_reduction = true;
+    add(t, memory(t, source_of(t, 2)));
+    add(t, immediate((int64_t)bytes * (t->from->vector_length ? t->from->vector_length : 1)));
+}
+
 static bool translate_mbarrier(const struct translation *t)
 {
     switch (t->from->operation) {
@@ -576,6 +594,10 @@ static bool translate_mbarrier(const struct translation *t)
     case WSDBG_PTX_OP_bulk_copy:
     case WSDBG_PTX_OP_tensor_copy:
         translate_copy(t);
+        return true;
+    case WSDBG_PTX_OP_st_async:
+    case WSDBG_PTX_OP_red_async:
+        translate_sent(t);
         return true;
     default:
         return false;
@@ -659,6 +681,11 @@ static bool translate_engine(const struct translation *t)
         return true;
     case WSDBG_PTX_OP_nanosleep:
         become(t, WSDBG_OP_NANOSLEEP);
+        return true;
+    case WSDBG_PTX_OP_discard: /* memory changes */
+    case WSDBG_PTX_OP_tensormap_replace:
+    case WSDBG_PTX_OP_tensormap_cp_fenceproxy:
+        become(t, WSDBG_OP_UTMACCTL);
         return true;
     case WSDBG_PTX_OP_elect:
         become(t, WSDBG_OP_ELECT);
