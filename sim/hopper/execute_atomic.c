@@ -6,6 +6,7 @@
 #include "hopper/access.h"
 #include "hopper/combine.h"
 #include "hopper/values.h"
+#include "hopper/wide.h"
 
 /* What memory holds afterwards. */
 static uint64_t change(const struct wsdbg_ptx_instruction *instruction, uint64_t old, uint64_t by, uint64_t value)
@@ -64,6 +65,8 @@ static enum hopper_outcome execute(struct hopper_step *step, unsigned first)
 
 enum hopper_outcome hopper_do_atom(struct hopper_step *step)
 {
+    if (step->instruction->type == WSDBG_PTX_B128)
+        return hopper_wide_atom(step);
     return execute(step, 1);
 }
 

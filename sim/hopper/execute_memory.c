@@ -5,6 +5,7 @@
  */
 #include "hopper/access.h"
 #include "hopper/values.h"
+#include "hopper/wide.h"
 
 static int64_t extend(enum wsdbg_ptx_type type, uint64_t value)
 {
@@ -90,6 +91,8 @@ static bool load_block(const struct hopper_step *step)
 enum hopper_outcome hopper_do_ld(struct hopper_step *step)
 {
     const struct wsdbg_ptx_instruction *instruction = step->instruction;
+    if (instruction->type == WSDBG_PTX_B128)
+        return hopper_wide_ld(step);
     const unsigned byte_count = step->op->type_bytes, count = count_of(&instruction->operands[0]);
     struct hopper_places places;
     if (load_block(step))
@@ -146,6 +149,8 @@ static bool store_block(const struct hopper_step *step)
 enum hopper_outcome hopper_do_st(struct hopper_step *step)
 {
     const struct wsdbg_ptx_instruction *instruction = step->instruction;
+    if (instruction->type == WSDBG_PTX_B128)
+        return hopper_wide_st(step);
     const unsigned byte_count = step->op->type_bytes, count = count_of(&instruction->operands[1]);
     struct hopper_places places;
     if (store_block(step))

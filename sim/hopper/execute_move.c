@@ -5,6 +5,7 @@
  */
 #include "hopper/device.h"
 #include "hopper/values.h"
+#include "hopper/wide.h"
 
 /* d = {a, b, ...}: the first element is the lowest part. */
 static enum hopper_outcome pack(struct hopper_step *step, const struct wsdbg_ptx_operand *vector)
@@ -35,6 +36,8 @@ static enum hopper_outcome unpack(struct hopper_step *step, const struct wsdbg_p
 enum hopper_outcome hopper_do_mov(struct hopper_step *step)
 {
     const struct wsdbg_ptx_instruction *instruction = step->instruction;
+    if (instruction->type == WSDBG_PTX_B128)
+        return hopper_wide_mov(step);
     if (instruction->operands[1].kind == WSDBG_PTX_OPERAND_VECTOR)
         return pack(step, &instruction->operands[1]);
     if (instruction->operands[0].kind == WSDBG_PTX_OPERAND_VECTOR)

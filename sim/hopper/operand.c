@@ -225,7 +225,9 @@ static uint64_t special_of_device(const struct hopper_step *step, enum wsdbg_ptx
         return cta->grid->launch.dynamic_shared_bytes;
     case WSDBG_PTX_TOTAL_SMEM_SIZE:
         return cta->shared_bytes + HOPPER_SHARED_START;
-    default: /* RESERVED_SMEM_OFFSET_0 */
+    case WSDBG_PTX_RESERVED_SMEM_OFFSET_END:
+        return HOPPER_SHARED_START;
+    default: /* RESERVED_SMEM_OFFSET_0 and _BEGIN */
         return 0;
     }
 }

@@ -246,13 +246,14 @@ static struct wsdbg_error *bind_pack(const struct binding *binding, const struct
     if (written->kind != PTX_WRITTEN_VECTOR)
         return bind_value(binding, &value, type, written, out);
     const unsigned part = written->count == 2 || written->count == 4 ? wsdbg_ptx_type_bytes(type) / written->count : 0;
-    if (type < WSDBG_PTX_B16 || type > WSDBG_PTX_B64 || part == 0)
+    if (type < WSDBG_PTX_B16 || type > WSDBG_PTX_B128 || part == 0)
         return refuse(binding, "a vector that makes up the type");
     value.may_be_address = false;
     return bind_elements(binding, &value,
                          part == 1   ? WSDBG_PTX_B8
                          : part == 2 ? WSDBG_PTX_B16
-                                     : WSDBG_PTX_B32,
+                         : part == 4 ? WSDBG_PTX_B32
+                                     : WSDBG_PTX_B64,
                          written, written->count, out);
 }
 

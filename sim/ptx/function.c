@@ -167,8 +167,8 @@ static struct wsdbg_error *read_registers(struct ptx_parser *parser)
     const unsigned length = ptx_take_dotted(lexer, "v2") ? 2 : ptx_take_dotted(lexer, "v4") ? 4 : 1;
     const enum wsdbg_ptx_type type =
         lexer->token.kind == PTX_TOKEN_DOTTED ? ptx_type_named(lexer->token.text) : WSDBG_PTX_NO_TYPE;
-    if (type == WSDBG_PTX_NO_TYPE || type == WSDBG_PTX_B128)
-        return ptx_unexpected(parser, "the type of a register of up to 64 bits");
+    if (type == WSDBG_PTX_NO_TYPE)
+        return ptx_unexpected(parser, "the type of a register");
     ptx_lexer_next(lexer);
     do {
         struct ptx_symbol symbol = {.kind = PTX_SYMBOL_REGISTER, .type = (uint8_t)type, .number = WSDBG_PTX_NONE};

@@ -212,7 +212,7 @@ static const struct {
     {"int", "u16/s16/u32/s32/u64/s64"},
     {"whole", "b16/b32/b64/u16/u32/u64/s16/s32/s64"},
     {"scalar", "u8/u16/u32/u64/s8/s16/s32/s64/f16/bf16/f32/f64"},
-    {"memory", "b8/b16/b32/b64/u8/u16/u32/u64/s8/s16/s32/s64/f32/f64"},
+    {"memory", "b8/b16/b32/b64/b128/u8/u16/u32/u64/s8/s16/s32/s64/f32/f64"},
     {"wide_int", "u32/s32/u64/s64"},
     {"half", "f16/f16x2/bf16/bf16x2"},
     {"truth", "u32/s32/f32/f16/f16x2/bf16/bf16x2"},

@@ -113,6 +113,8 @@ enum wsdbg_ptx_special {
     WSDBG_PTX_DYNAMIC_SMEM_SIZE,
     WSDBG_PTX_TOTAL_SMEM_SIZE,
     WSDBG_PTX_RESERVED_SMEM_OFFSET_0,
+    WSDBG_PTX_RESERVED_SMEM_OFFSET_BEGIN,
+    WSDBG_PTX_RESERVED_SMEM_OFFSET_END,
     WSDBG_PTX_SPECIAL_COUNT
 };
 
@@ -365,7 +367,7 @@ struct wsdbg_ptx_function {
     bool is_kernel;
     uint32_t first, end; /* instructions [first, end) of a kernel, with what it calls; 0, 0 of functions */
     /* Registers are numbered from 0 in each kernel.  In long ones those that are never needed at the same time share a
-     * number (not those of wgmma); a number's type says then only how wide it is: PRED, B32 or B64. */
+     * number (not those of wgmma); a number's type says then only how wide it is: PRED, B32, B64 or B128. */
     uint32_t register_count;
     const uint8_t *register_types; /* enum wsdbg_ptx_type of each */
     struct wsdbg_ptx_parameter *parameters;

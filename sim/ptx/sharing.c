@@ -11,7 +11,7 @@
 
 #include "ptx/graph.h"
 
-enum { REGISTERS_MIN = 64, PASSES_MAX = 16, CLASSES = 3, WORD_BITS = 64 };
+enum { REGISTERS_MIN = 64, PASSES_MAX = 16, CLASSES = 4, WORD_BITS = 64 };
 /* Functions with larger sets, or more to look at in a pass, stay as they are. */
 #define LIVE_WORDS_MAX ((size_t)1 << 20)
 #define EDGE_WORDS_MAX ((size_t)1 << 23)
@@ -184,12 +184,21 @@ static void find_reaches(struct sharing *sharing)
 static unsigned class_of(const struct sharing *sharing, uint32_t number)
 {
     const enum wsdbg_ptx_type type = *PTX_ITEM(sharing->parser->register_types, uint8_t, number);
-    return type == WSDBG_PTX_PRED ? 0 : wsdbg_ptx_type_bytes(type) == 8 ? 2 : 1;
+    switch (wsdbg_ptx_type_bytes(type)) {
+    case 0:
+        return 0;
+    case 8:
+        return 2;
+    case 16:
+        return 3;
+    default:
+        return 1;
+    }
 }
 
 static void give_number(struct sharing *sharing, uint32_t number)
 {
-    static const uint8_t types[CLASSES] = {WSDBG_PTX_PRED, WSDBG_PTX_B32, WSDBG_PTX_B64};
+    static const uint8_t types[CLASSES] = {WSDBG_PTX_PRED, WSDBG_PTX_B32, WSDBG_PTX_B64, WSDBG_PTX_B128};
     const unsigned class = class_of(sharing, number);
     if (sharing->free_count[class]) {
         sharing->number[number] = sharing->free[class][--sharing->free_count[class]];
@@ -256,14 +265,15 @@ static bool make(struct sharing *sharing)
            take(&sharing->next_first, sharing->count) && take(&sharing->next_last, sharing->count) &&
            take(&sharing->first_at, length) && take(&sharing->last_at, length) &&
            take(&sharing->number, sharing->count) && take(&sharing->free[0], sharing->count) &&
-           take(&sharing->free[1], sharing->count) && take(&sharing->free[2], sharing->count);
+           take(&sharing->free[1], sharing->count) && take(&sharing->free[2], sharing->count) &&
+           take(&sharing->free[3], sharing->count);
 }
 
 static void destroy(struct sharing *sharing)
 {
     uint32_t *const arrays[] = {sharing->first,    sharing->last,    sharing->next_first, sharing->next_last,
                                 sharing->first_at, sharing->last_at, sharing->number,     sharing->free[0],
-                                sharing->free[1],  sharing->free[2]};
+                                sharing->free[1],  sharing->free[2], sharing->free[3]};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     free(sharing->needed);

@@ -74,7 +74,7 @@ static void an_error_names_the_instruction(void **state)
         {"add.s32 %r1, %r2, %r3", "a.ptx:21: expected ;, not }"},
         {"mov.u64 %d1, k;", "a.ptx:20: operand 2 is not a value (k is none): mov.u64 %d1, k"},
         {".tex .u32 t;", "a.ptx:20: expected a directive that a body may have, not .tex"},
-        {".reg .b128 %q;", "a.ptx:20: expected the type of a register of up to 64 bits, not .b128"},
+        {".reg .b256 %q;", "a.ptx:20: expected the type of a register, not .b256"},
         {".reg .b32 %r1; .reg .b32 %q; .reg .b32 %q;", "a.ptx:20: %q is declared twice"},
         {"5;", "a.ptx:20: expected an instruction, not 5"},
     };
