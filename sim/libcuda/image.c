@@ -96,6 +96,21 @@ static struct wsdbg_error *parse(const char *text, size_t byte_count, const char
     return NULL;
 }
 
+/* "PTX for sm_100, machine code for sm_90a". */
+static void describe_entries(const struct wsdbg_image *fatbin, char *out, size_t room)
+{
+    struct wsdbg_fatbin_entry entry;
+    struct wsdbg_error *error = NULL;
+    size_t offset = 0, length = 0;
+    bool found = true;
+    snprintf(out, room, "nothing");
+    while (length < room && !(error = wsdbg_fatbin_next(fatbin, &offset, &entry, &found)) && found)
+        length += (size_t)snprintf(out + length, room - length, "%s%s for sm_%u%s", length ? ", " : "",
+                                   entry.kind == WSDBG_FATBIN_PTX ? "PTX" : "machine code", entry.architecture,
+                                   entry.architecture_only ? "a" : "");
+    wsdbg_error_destroy(error); /* all entries were read before */
+}
+
 static struct wsdbg_error *parse_fatbin(const struct wsdbg_image *fatbin, const char *name, CUresult *result,
                                         struct image **out)
 {
@@ -109,10 +124,12 @@ static struct wsdbg_error *parse_fatbin(const struct wsdbg_image *fatbin, const 
         return wsdbg_error_prefix(error, "%s", name);
     if (!found) {
         *result = CUDA_ERROR_NO_BINARY_FOR_GPU;
+        char entries[256];
+        describe_entries(fatbin, entries, sizeof entries);
         return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND,
-                                  "%s holds no PTX for sm_%d or older, only machine code, which the simulator does not "
-                                  "execute: compile with -gencode arch=compute_90a,code=[sm_90a,compute_90a]",
-                                  name, ARCHITECTURE);
+                                  "%s holds %s; the simulator executes PTX for sm_%d or older: compile with -gencode "
+                                  "arch=compute_90a,code=[sm_90a,compute_90a]",
+                                  name, entries, ARCHITECTURE);
     }
     error = wsdbg_fatbin_unpack(&entry, IMAGE_MOST_BYTES, &text, &byte_count);
     if (error)

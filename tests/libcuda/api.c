@@ -52,11 +52,18 @@ int api_end(void **state)
     return cu.cuCtxDestroy_v2(*state);
 }
 
+/* Forking a process that a sanitizer watches takes long. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { PATIENCE = 6 };
+#else
+enum { PATIENCE = 1 };
+#endif
+
 static void run_child(void (*body)(void), unsigned seconds, int end)
 {
     dup2(end, STDERR_FILENO);
     close(end);
-    alarm(seconds);
+    alarm(PATIENCE * seconds);
     body();
     exit(0);
 }

@@ -181,24 +181,26 @@ static void load_fatbin(const char *name, CUresult expected, CUmodule *module)
 
 static void from_the_ptx_of_a_fatbin(void **state)
 {
-    CUmodule module = NULL;
-    unsigned count = 0;
+    static const char *const packings[] = {"default", "speed", "none"}; /* zstd, LZ4, not packed */
     (void)state;
-    load_fatbin("default", CUDA_SUCCESS, &module);
-    OK(cu.cuModuleGetFunctionCount(&count, module));
-    assert_true(count > 0);
-    OK(cu.cuModuleUnload(module));
+    for (size_t i = 0; i < sizeof packings / sizeof packings[0]; i++) {
+        CUmodule module = NULL;
+        unsigned count = 0;
+        load_fatbin(packings[i], CUDA_SUCCESS, &module);
+        OK(cu.cuModuleGetFunctionCount(&count, module));
+        assert_int_equal(count, 1);
+        OK(cu.cuModuleUnload(module));
+    }
 }
 
-static CUresult fatbin_result;
-static void load_machine_code(void)
+static const char *fatbin_path;
+static void load_what_cannot_run(void)
 {
     CUmodule module;
     CUcontext context;
     cu.cuInit(0);
     cu.cuCtxCreate_v2(&context, 0, 0);
-    fatbin_result = cu.cuModuleLoad(&module, IMAGES "/machine_code.fatbin");
-    _exit(fatbin_result == CUDA_ERROR_NO_BINARY_FOR_GPU ? 0 : 1);
+    _exit(cu.cuModuleLoad(&module, fatbin_path) == CUDA_ERROR_NO_BINARY_FOR_GPU ? 0 : 1);
 }
 
 /* ---- bad images: text, result, what is said in the log ---- */
@@ -241,11 +243,19 @@ static void a_cubin_is_refused(void **state)
 
 static void a_fatbin_without_ptx_says_how_to_get_it(void **state)
 {
+    static const char *const rows[][2] = {
+        {IMAGES "/machine_code.fatbin", "/machine_code.fatbin holds machine code for sm_90a; "},
+        {IMAGES "/newer.fatbin", "/newer.fatbin holds PTX for sm_100; "},
+    };
     char said[1024];
     (void)state;
-    assert_int_equal(in_child(load_machine_code, 20, said, sizeof said), 0);
-    assert_non_null(strstr(said, "wsdbg simulator: "));
-    assert_non_null(strstr(said, "compute_90a"));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fatbin_path = rows[i][0];
+        assert_int_equal(in_child(load_what_cannot_run, 20, said, sizeof said), 0);
+        assert_non_null(strstr(said, rows[i][1]));
+        assert_non_null(strstr(said, "the simulator executes PTX for sm_90 or older: compile with -gencode "
+                                     "arch=compute_90a,code=[sm_90a,compute_90a]"));
+    }
 }
 
 static int without_cuda(void **state)
