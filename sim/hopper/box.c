@@ -81,6 +81,10 @@ static const char *end(const struct wsdbg_tensor_map *map, struct hopper_box *bo
     if (!fits(box, span))
         return "a tensor map whose box does not fit into shared memory";
     box->row_bytes = box->counts[0] * box->element_bytes;
+    if (box->row_bytes % SWIZZLE_CHUNK)
+        return "a tensor map whose box has rows of no multiple of 16 bytes";
+    if (span && box->row_bytes > span)
+        return "a tensor map whose box is wider than its swizzle";
     /* A swizzle wider than the row leaves room up to its width. */
     box->pitch_bytes = box->row_bytes < span ? span : box->row_bytes;
     return NULL;

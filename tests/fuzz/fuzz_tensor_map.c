@@ -9,7 +9,7 @@
 #include "hopper/box.h"
 #include "libcuda/driver.h"
 
-enum { SHARED_MOST = 1 << 18, ROWS_MOST = 4096, SWIZZLE_ROW = 128 };
+enum { SHARED_MOST = 1 << 18, ROWS_MOST = 4096 };
 
 CUresult cuTensorMapEncodeTiled(struct cu_tensor_map *out, int data_type, uint32_t rank, void *address,
                                 const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
@@ -64,7 +64,7 @@ static uint8_t take_byte(struct input *input)
 /* ---- boxes ---- */
 
 struct walked {
-    uint32_t extent; /* rounded up to what a swizzle moves within */
+    uint32_t extent;
     uint64_t bytes;
 };
 
@@ -80,7 +80,7 @@ static void check_box(const struct hopper_box *box)
 {
     const uint32_t rows = hopper_box_rows(box), extent = hopper_box_extent(box);
     const uint32_t end = rows < ROWS_MOST ? rows : ROWS_MOST; /* so that no input takes long */
-    struct walked walked = {(extent + SWIZZLE_ROW - 1) / SWIZZLE_ROW * SWIZZLE_ROW, 0};
+    struct walked walked = {extent, 0};
     demand(rows > 0 && extent > 0 && extent <= SHARED_MOST && hopper_box_bytes(box) <= extent);
     demand(hopper_box_walk(box, 0, rows - end, rows, check_run, &walked));
     demand(walked.bytes == (uint64_t)end * box->row_bytes);
