@@ -217,7 +217,8 @@ static CUresult free_async(CUdeviceptr address, CUstream handle, bool per_thread
     if (result != CUDA_SUCCESS)
         return result;
     result = stream_find(context, handle, per_thread, &stream);
-    if (result == CUDA_SUCCESS && (!is_allocation(address, &place) || place.context != stream->context))
+    if (result == CUDA_SUCCESS &&
+        (!is_allocation(address, &place) || place.context != stream->context || queue_frees(stream->context, address)))
         result = CUDA_ERROR_INVALID_VALUE;
     if (result != CUDA_SUCCESS)
         return driver_leave(result);

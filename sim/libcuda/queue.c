@@ -309,12 +309,23 @@ CUresult queue_wait_all(struct context *context)
     return state_of(context);
 }
 
+#define EACH_OPERATION(context, operation)                                                \
+    for (const struct stream *stream = (context)->streams; stream; stream = stream->next) \
+        for (const struct operation *operation = stream->first; operation; operation = operation->next)
+
+bool queue_frees(const struct context *context, uint64_t address)
+{
+    EACH_OPERATION (context, operation)
+        if (operation->kind == OPERATION_FREE && operation->address == address)
+            return true;
+    return false;
+}
+
 static bool is_used(const struct context *context, const struct wsdbg_gpu_module *module)
 {
-    for (const struct stream *stream = context->streams; stream; stream = stream->next)
-        for (const struct operation *operation = stream->first; operation; operation = operation->next)
-            if (operation->kind == OPERATION_LAUNCH && operation->launch.launch.module == module)
-                return true;
+    EACH_OPERATION (context, operation)
+        if (operation->kind == OPERATION_LAUNCH && operation->launch.launch.module == module)
+            return true;
     return false;
 }
 

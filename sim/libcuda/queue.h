@@ -88,6 +88,8 @@ CUresult queue_wait(struct stream *stream);
 CUresult queue_wait_all(struct context *context);
 /* Waits until no launch of the module is left, with all that is queued now; what the context's state is then. */
 CUresult queue_wait_for_module(struct context *context, const struct wsdbg_gpu_module *module);
+/* Whether the allocation is to be given back by what is queued. */
+bool queue_frees(const struct context *context, uint64_t address);
 bool queue_is_idle(const struct stream *stream);
 /* Begins what can be begun; true when anything was. */
 bool queue_begin(struct context *context);

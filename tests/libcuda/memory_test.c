@@ -231,6 +231,26 @@ static void memory_in_stream_order(void **state)
     OK(cu.cuStreamDestroy_v2(stream));
 }
 
+/* Also while the stream has not come to it: the second could take what was allocated there in between. */
+static void memory_is_given_back_once(void **state)
+{
+    CUdeviceptr memory = 0, gate = allocate(4);
+    CUstream stream;
+    (void)state;
+    OK(cu.cuMemsetD32_v2(gate, 0, 1));
+    OK(cu.cuCtxSynchronize());
+    OK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cu.cuMemAllocAsync(&memory, 4, stream));
+    OK(cu.cuStreamWaitValue32_v2(stream, gate, 1, 0));
+    OK(cu.cuMemFreeAsync(memory, stream));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemFreeAsync(memory, stream));
+    __atomic_store_n((uint32_t *)gate, 1, __ATOMIC_RELEASE);
+    OK(cu.cuStreamSynchronize(stream));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemFreeAsync(memory, stream));
+    OK(cu.cuStreamDestroy_v2(stream));
+    OK(cu.cuMemFree_v2(gate));
+}
+
 static void contexts_reach_each_others_memory(void **state)
 {
     CUcontext second;
@@ -409,6 +429,7 @@ int main(void)
         cmocka_unit_test(registered_memory_is_registered_once),
         cmocka_unit_test(managed_memory_is_the_hosts_too),
         cmocka_unit_test(memory_in_stream_order),
+        cmocka_unit_test(memory_is_given_back_once),
         cmocka_unit_test(contexts_reach_each_others_memory),
         cmocka_unit_test(mapped_memory_is_the_devices),
         cmocka_unit_test(chunks_side_by_side_are_one_memory),
