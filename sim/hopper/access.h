@@ -54,14 +54,14 @@ static inline unsigned char *hopper_place_of(const struct hopper_places *places,
 /* Resolves ADDRESS operand `number` of the lanes that take part; false after hopper_fault. */
 bool hopper_resolve(const struct hopper_step *step, unsigned number, uint32_t byte_count, uint32_t alignment,
                     bool for_writing, struct hopper_places *out);
-/* Values of all 32 lanes, one behind the other. */
+/* Values of all 32 lanes, one lane's behind the other's. */
 struct hopper_block {
     unsigned char *memory;
     enum wsdbg_ptx_space space; /* GLOBAL or SHARED */
     struct hopper_cta *cta;     /* of SHARED: whose */
 };
-/* Whether ADDRESS operand `number`, values of 4 or 8 bytes, is that, inside of one allocation: the usual case, found
- * without a look at each lane.  False: hopper_resolve tells more. */
+/* Whether ADDRESS operand `number` is that, inside of one allocation: the usual case, found without a look at each
+ * lane.  A lane has 4, 8 or 16 bytes.  False: hopper_resolve tells more. */
 bool hopper_find_block(const struct hopper_step *step, unsigned number, uint32_t byte_count, struct hopper_block *out);
 /* As hopper_locate, but an address that is none is no fault. */
 struct hopper_cta *hopper_find_shared(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address,

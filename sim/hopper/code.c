@@ -110,6 +110,27 @@ static bool place_operand(struct hopper_code *code, size_t *capacity, struct hop
     return place_value(code, capacity, op->frame, operand, &op->places[number]);
 }
 
+/* What a lane loads or stores, where registers are moved as they are: 4, 8 or 16 bytes. */
+static uint8_t lane_bytes_of(const struct hopper_code *code, const struct wsdbg_ptx_instruction *instruction,
+                             const struct hopper_op *op)
+{
+    const bool is_store = instruction->operation == WSDBG_PTX_OP_st;
+    if (!is_store && instruction->operation != WSDBG_PTX_OP_ld && instruction->operation != WSDBG_PTX_OP_ldu)
+        return 0;
+    const struct wsdbg_ptx_operand *const values = &instruction->operands[is_store];
+    const bool is_vector = values->kind == WSDBG_PTX_OPERAND_VECTOR;
+    const uint32_t *const places = is_vector ? &code->vector_places[values->number] : &op->places[is_store];
+    const unsigned count = is_vector ? values->count : 1, bytes = op->type_bytes * count;
+    if ((op->type_bytes != 4 && op->type_bytes != 8) || (count != 1 && count != 2 && count != 4) || bytes > 16)
+        return 0;
+    for (unsigned i = 0; i < count; i++) {
+        const bool is_register = places[i] >> HOPPER_BASE_SHIFT == HOPPER_OF_WARP;
+        if (places[i] == WSDBG_PTX_NONE || (is_register && !(places[i] & HOPPER_PLACE_WIDE) != (op->type_bytes == 4)))
+            return 0;
+    }
+    return (uint8_t)bytes;
+}
+
 /* Operands that are values of a lane are computed first. */
 static enum hopper_outcome execute_with_scratch(struct hopper_step *step)
 {
@@ -137,6 +158,7 @@ static struct wsdbg_error *prepare_function(struct hopper_code *code, size_t *ca
                 !place_operand(code, capacity, op, instruction->operation, &instruction->operands[number], number))
                 return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: too many constants", frame->function->name);
         }
+        op->lane_bytes = lane_bytes_of(code, instruction, op);
         op->execute = op->has_scratch ? execute_with_scratch : executors[instruction->operation];
     }
     return NULL;

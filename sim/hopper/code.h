@@ -40,6 +40,7 @@ struct hopper_op {
     bool is_last;         /* of its function: going on means to return */
     bool has_scratch;
     uint8_t type_bytes;                      /* of the instruction's type */
+    uint8_t lane_bytes;                      /* of ld and st whose values are as wide as their registers; 0 else */
     uint8_t probe;                           /* enum hopper_probe_class */
     uint8_t wide;                            /* bit n: operand n is a 64-bit register */
     uint32_t places[WSDBG_PTX_OPERANDS_MAX]; /* of an ADDRESS: its base register's; NONE = no values */

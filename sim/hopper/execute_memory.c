@@ -73,20 +73,116 @@ static unsigned count_of(const struct wsdbg_ptx_operand *operand)
     return operand->kind == WSDBG_PTX_OPERAND_VECTOR ? operand->count : 1;
 }
 
-/* All lanes' registers as one block of memory; false: something else is asked for. */
+/* ---- blocks: registers of all lanes, and memory that has one lane's values behind the other's ---- */
+
+static void deal_2_of_32(const uint32_t *restrict from, uint32_t *restrict a, uint32_t *restrict b)
+{
+    for (unsigned lane = 0; lane < HOPPER_LANES; lane++) {
+        a[lane] = from[2 * lane];
+        b[lane] = from[2 * lane + 1];
+    }
+}
+
+static void deal_4_of_32(const uint32_t *restrict from, uint32_t *restrict a, uint32_t *restrict b,
+                         uint32_t *restrict c, uint32_t *restrict d)
+{
+    for (unsigned lane = 0; lane < HOPPER_LANES; lane++) {
+        a[lane] = from[4 * lane];
+        b[lane] = from[4 * lane + 1];
+        c[lane] = from[4 * lane + 2];
+        d[lane] = from[4 * lane + 3];
+    }
+}
+
+static void deal_2_of_64(const uint64_t *restrict from, uint64_t *restrict a, uint64_t *restrict b)
+{
+    for (unsigned lane = 0; lane < HOPPER_LANES; lane++) {
+        a[lane] = from[2 * lane];
+        b[lane] = from[2 * lane + 1];
+    }
+}
+
+static void gather_2_of_32(uint32_t *restrict to, const uint32_t *a, const uint32_t *b)
+{
+    for (unsigned lane = 0; lane < HOPPER_LANES; lane++) {
+        to[2 * lane] = a[lane];
+        to[2 * lane + 1] = b[lane];
+    }
+}
+
+static void gather_4_of_32(uint32_t *restrict to, const uint32_t *a, const uint32_t *b, const uint32_t *c,
+                           const uint32_t *d)
+{
+    for (unsigned lane = 0; lane < HOPPER_LANES; lane++) {
+        to[4 * lane] = a[lane];
+        to[4 * lane + 1] = b[lane];
+        to[4 * lane + 2] = c[lane];
+        to[4 * lane + 3] = d[lane];
+    }
+}
+
+static void gather_2_of_64(uint64_t *restrict to, const uint64_t *a, const uint64_t *b)
+{
+    for (unsigned lane = 0; lane < HOPPER_LANES; lane++) {
+        to[2 * lane] = a[lane];
+        to[2 * lane + 1] = b[lane];
+    }
+}
+
+static uint32_t *narrow_of(const struct hopper_step *step, unsigned number, unsigned element)
+{
+    return (uint32_t *)(void *)hopper_place32(step, place_of(step, number, element));
+}
+
+static uint64_t *wide_of(const struct hopper_step *step, unsigned number, unsigned element)
+{
+    return (uint64_t *)(void *)hopper_place64(step, place_of(step, number, element));
+}
+
 static bool load_block(const struct hopper_step *step)
 {
-    const uint32_t place = step->op->places[0], byte_count = place & HOPPER_PLACE_WIDE ? 8 : 4;
     struct hopper_block block;
-    if (place == WSDBG_PTX_NONE || step->op->type_bytes != byte_count || step->warp->is_watched ||
-        !hopper_find_block(step, 1, byte_count, &block))
+    const unsigned lane_bytes = step->op->lane_bytes, count = lane_bytes / step->op->type_bytes;
+    if (!lane_bytes || step->warp->is_watched || !hopper_find_block(step, 1, lane_bytes, &block))
         return false;
-    if (byte_count == 4)
-        memcpy(hopper_place64(step, place), block.memory, HOPPER_BYTES_32);
+    const uint32_t *const from = (const uint32_t *)(const void *)block.memory;
+    const uint64_t *const from_wide = (const uint64_t *)(const void *)block.memory;
+    if (count == 1 && lane_bytes == 4)
+        memcpy(narrow_of(step, 0, 0), from, HOPPER_BYTES_32);
+    else if (count == 1)
+        memcpy(wide_of(step, 0, 0), from, HOPPER_BYTES_64);
+    else if (count == 2 && lane_bytes == 16)
+        deal_2_of_64(from_wide, wide_of(step, 0, 0), wide_of(step, 0, 1));
+    else if (count == 2)
+        deal_2_of_32(from, narrow_of(step, 0, 0), narrow_of(step, 0, 1));
     else
-        memcpy(hopper_place64(step, place), block.memory, HOPPER_BYTES_64);
+        deal_4_of_32(from, narrow_of(step, 0, 0), narrow_of(step, 0, 1), narrow_of(step, 0, 2), narrow_of(step, 0, 3));
     return true;
 }
+
+static bool store_block(const struct hopper_step *step)
+{
+    struct hopper_block block;
+    const unsigned lane_bytes = step->op->lane_bytes, count = lane_bytes / step->op->type_bytes;
+    if (!lane_bytes || !hopper_find_block(step, 0, lane_bytes, &block))
+        return false;
+    uint32_t *const to = (uint32_t *)(void *)block.memory;
+    uint64_t *const to_wide = (uint64_t *)(void *)block.memory;
+    if (count == 1 && lane_bytes == 4)
+        memcpy(to, narrow_of(step, 1, 0), HOPPER_BYTES_32);
+    else if (count == 1)
+        memcpy(to, wide_of(step, 1, 0), HOPPER_BYTES_64);
+    else if (count == 2 && lane_bytes == 16)
+        gather_2_of_64(to_wide, wide_of(step, 1, 0), wide_of(step, 1, 1));
+    else if (count == 2)
+        gather_2_of_32(to, narrow_of(step, 1, 0), narrow_of(step, 1, 1));
+    else
+        gather_4_of_32(to, narrow_of(step, 1, 0), narrow_of(step, 1, 1), narrow_of(step, 1, 2), narrow_of(step, 1, 3));
+    hopper_wrote_block(step, &block, lane_bytes);
+    return true;
+}
+
+/* ---- ld ---- */
 
 enum hopper_outcome hopper_do_ld(struct hopper_step *step)
 {
@@ -129,21 +225,6 @@ static void store(const struct hopper_step *step, const struct hopper_places *pl
     }
     HOPPER_LANES_OF (step->lanes)
         memcpy(hopper_place_of(places, lane) + offset, &narrow[lane], byte_count);
-}
-
-static bool store_block(const struct hopper_step *step)
-{
-    const uint32_t place = step->op->places[1], byte_count = step->op->type_bytes;
-    struct hopper_block block;
-    if (place == WSDBG_PTX_NONE || (byte_count != 8 && (byte_count != 4 || place & HOPPER_PLACE_WIDE)) ||
-        !hopper_find_block(step, 0, byte_count, &block))
-        return false;
-    if (byte_count == 4)
-        memcpy(block.memory, hopper_place32(step, place), HOPPER_BYTES_32);
-    else
-        memcpy(block.memory, hopper_place64(step, place), HOPPER_BYTES_64);
-    hopper_wrote_block(step, &block, byte_count);
-    return true;
 }
 
 enum hopper_outcome hopper_do_st(struct hopper_step *step)

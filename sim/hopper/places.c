@@ -82,19 +82,19 @@ static bool find_block(const struct hopper_step *step, enum wsdbg_ptx_space spac
     return true;
 }
 
-/* Where values of 4 and of 8 bytes begin. */
+/* Where the lanes' 4, 8 or 16 bytes begin. */
 #define STEPS(n, bytes) n *bytes, (n + 1) * bytes, (n + 2) * bytes, (n + 3) * bytes
 #define ALL_STEPS(bytes)                                                                                         \
     {                                                                                                            \
         STEPS(0, bytes), STEPS(4, bytes), STEPS(8, bytes), STEPS(12, bytes), STEPS(16, bytes), STEPS(20, bytes), \
             STEPS(24, bytes), STEPS(28, bytes)                                                                   \
     }
-static const uint32_t steps_32[2][HOPPER_LANES] = {ALL_STEPS(4), ALL_STEPS(8)};
-static const uint64_t steps_64[2][HOPPER_LANES] = {ALL_STEPS(4), ALL_STEPS(8)};
+static const uint32_t steps_32[3][HOPPER_LANES] = {ALL_STEPS(4), ALL_STEPS(8), ALL_STEPS(16)};
+static const uint64_t steps_64[3][HOPPER_LANES] = {ALL_STEPS(4), ALL_STEPS(8), ALL_STEPS(16)};
 
 static bool are_dense_32(const uint32_t *values, uint32_t byte_count)
 {
-    const uint32_t *steps = steps_32[byte_count == 8];
+    const uint32_t *steps = steps_32[byte_count / 8];
     uint32_t differences = 0;
     for (unsigned lane = 0; lane < HOPPER_LANES; lane++)
         differences |= (values[lane] - steps[lane]) ^ values[0];
@@ -103,7 +103,7 @@ static bool are_dense_32(const uint32_t *values, uint32_t byte_count)
 
 static bool are_dense_64(const uint64_t *values, uint32_t byte_count)
 {
-    const uint64_t *steps = steps_64[byte_count == 8];
+    const uint64_t *steps = steps_64[byte_count / 8];
     uint64_t differences = 0;
     for (unsigned lane = 0; lane < HOPPER_LANES; lane++)
         differences |= (values[lane] - steps[lane]) ^ values[0];

@@ -22,8 +22,10 @@ static const char head[] =
     ".visible .entry main(.param .u64 at, .param .u32 rounds)\n{\n.reg .pred p, q;\n"
     ".reg .b32 i, n, a, b, c, d, e;\n.reg .f32 x, y, z;\n.reg .b64 p0, p1, s;\n"
     ".shared .align 16 .b8 tile[4096];\n"
+    ".reg .b64 p2;\n"
     "ld.param.u64 p0, [at];\nld.param.u32 n, [rounds];\nmov.u32 i, 0;\nmov.u32 a, %tid.x;\n"
-    "mul.wide.u32 s, a, 4;\nadd.u64 p0, p0, s;\nmov.u32 b, 3;\nmov.f32 x, 0f3F800000;\n"
+    "mul.wide.u32 s, a, 16;\nadd.u64 p2, p0, s;\nmul.wide.u32 s, a, 4;\nadd.u64 p0, p0, s;\nmov.u32 b, 3;\nmov.f32 x, "
+    "0f3F800000;\n"
     "mov.f32 y, 0f3F000000;\nmov.f32 z, 0f00000000;\nmov.u32 e, tile;\nshl.b32 d, a, 2;\nadd.u32 e, e, d;\n"
     "again:\n";
 static const char tail[] = "add.u32 i, i, 1;\nsetp.lt.u32 p, i, n;\n@p bra again;\nret;\n}\n";
@@ -37,6 +39,9 @@ static const struct bench benches[] = {
                   "shl.b32 d, a, 3;\n"},
     {"global memory",
      "ld.global.u32 a, [p0];\nadd.u32 a, a, b;\nst.global.u32 [p0], a;\nld.global.u32 c, [p0+1024];\n"},
+    {"global memory, 16 bytes a lane", "ld.global.v4.u32 {a, b, c, d}, [p2];\nadd.u32 a, a, b;\n"
+                                       "st.global.v4.u32 [p2], {a, b, c, d};\nld.global.v4.u32 {a, b, c, d}, "
+                                       "[p2+16384];\n"},
     {"shared memory", "ld.shared.u32 a, [e];\nadd.u32 a, a, b;\nst.shared.u32 [e], a;\nld.shared.f32 x, [e+1024];\n"},
 };
 

@@ -267,6 +267,44 @@ static void whole_warps_access_memory(void **state)
         backwards);
 }
 
+/* What a vector moves is what its elements move one by one, 16 bytes of each lane behind those of the lane before. */
+static uint32_t weighted(uint32_t lane)
+{
+    return lane + 3 * (lane + 100) + 5 * (lane + 200) + 7 * (lane + 300);
+}
+static uint32_t weighted_of_even(uint32_t lane)
+{
+    return lane % 2 == 0 ? weighted(lane) : 0;
+}
+#define FOUR                                                                                                        \
+    LANE ".shared .align 16 .b8 tile[512]; mov.u32 %r2, tile; shl.b32 %r3, %r1, 4; add.u32 %r3, %r2, %r3; add.u32 " \
+         "%r5, %r1, 100; add.u32 %r6, %r1, 200; add.u32 %r7, %r1, 300; and.b32 %r8, %r1, 1; setp.eq.u32 %p1, %r8, " \
+         "0;\n"
+#define STORE_EACH(guard)                                                                                           \
+    guard "st.shared.u32 [%r3], %r1;" guard "st.shared.u32 [%r3+4], %r5;" guard "st.shared.u32 [%r3+8], %r6;" guard \
+          "st.shared.u32 [%r3+12], %r7;\n"
+#define LOAD_EACH                                                                                        \
+    "ld.shared.u32 %r9, [%r3]; ld.shared.u32 %r10, [%r3+4]; ld.shared.u32 %r11, [%r3+8]; ld.shared.u32 " \
+    "%r12, [%r3+12];\n"
+#define WEIGH "mad.lo.u32 %r0, %r10, 3, %r9; mad.lo.u32 %r0, %r11, 5, %r0; mad.lo.u32 %r0, %r12, 7, %r0;" STORE
+
+static void whole_warps_move_vectors(void **state)
+{
+    (void)state;
+    expect_each(FOUR "st.shared.v4.u32 [%r3], {%r1, %r5, %r6, %r7};\n" LOAD_EACH WEIGH, weighted);
+    expect_each(FOUR STORE_EACH("") "ld.shared.v4.u32 {%r9, %r10, %r11, %r12}, [%r3];\n" WEIGH, weighted);
+    expect_each(FOUR "st.shared.v2.u32 [%r3], {%r1, %r5}; st.shared.v2.u32 [%r3+8], {%r6, %r7};\n" LOAD_EACH WEIGH,
+                weighted);
+    expect_each(FOUR "mov.b64 %rd2, {%r1, %r5}; mov.b64 %rd3, {%r6, %r7}; st.shared.v2.b64 [%r3], {%rd2, "
+                     "%rd3};\n" LOAD_EACH WEIGH,
+                weighted);
+    expect_each(FOUR STORE_EACH("") "ld.shared.v2.b64 {%rd2, %rd3}, [%r3]; mov.b64 {%r9, %r10}, %rd2; mov.b64 {%r11, "
+                                    "%r12}, %rd3;\n" WEIGH,
+                weighted);
+    expect_each(FOUR "@%p1 st.shared.v4.u32 [%r3], {%r1, %r5, %r6, %r7};\n" LOAD_EACH WEIGH, weighted_of_even);
+    expect_each(FOUR STORE_EACH("@%p1 ") "ld.shared.v4.u32 {%r9, %r10, %r11, %r12}, [%r3];\n" WEIGH, weighted_of_even);
+}
+
 /* A lock taken and given back by each lane in turn. */
 static void lanes_share_a_lock(void **state)
 {
@@ -292,6 +330,7 @@ int main(void)
         cmocka_unit_test(masks),
         cmocka_unit_test(nobody_starves),
         cmocka_unit_test(whole_warps_access_memory),
+        cmocka_unit_test(whole_warps_move_vectors),
         cmocka_unit_test(lanes_share_a_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
