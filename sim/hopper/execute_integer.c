@@ -1,4 +1,4 @@
-/* execute_integer.c - integer arithmetic: add, sub, div, rem, abs, neg, min, max, sad, and sums with carry.
+/* execute_integer.c - integer arithmetic: add, sub, div, rem, abs, neg, min, max, sad, sums with carry; vabsdiff.
  *
  * The same rows with a float type are in execute_float.c.  Results wrap; .sat clamps s32.  What PTX leaves open is as
  * hardware does it: x / 0 is all ones, x % 0 is x.
@@ -275,5 +275,29 @@ enum hopper_outcome hopper_do_sad(struct hopper_step *step)
     default:
         HOPPER_TERNARY(64, int64_t, (uint64_t)z + (x < y ? (uint64_t)y - (uint64_t)x : (uint64_t)x - (uint64_t)y));
     }
+    return HOPPER_NEXT;
+}
+
+/* ---- vabsdiff ---- */
+
+/* Of `parts` in each word: side by side, or their sum added to c. */
+static uint32_t differences(uint32_t a, uint32_t b, uint32_t c, unsigned parts, bool adds)
+{
+    const unsigned bits = 32 / parts;
+    const uint32_t mask = (1u << bits) - 1;
+    uint32_t sum = c, packed = 0;
+    for (unsigned shift = 0; shift < 32; shift += bits) {
+        const uint32_t x = a >> shift & mask, y = b >> shift & mask, difference = x > y ? x - y : y - x;
+        sum += difference;
+        packed |= difference << shift;
+    }
+    return adds ? sum : packed;
+}
+
+enum hopper_outcome hopper_do_vabsdiff(struct hopper_step *step)
+{
+    const unsigned parts = step->instruction->vector_length;
+    const bool adds = step->instruction->variant == WSDBG_PTX_V_ADD;
+    HOPPER_TERNARY(32, uint32_t, differences(x, y, z, parts, adds));
     return HOPPER_NEXT;
 }

@@ -203,6 +203,20 @@ static unsigned char *parameters_create(uint32_t byte_count)
     return parameters;
 }
 
+/* Two words, as cooperative_groups reads them: how many bytes these are, and the grid's barrier. */
+static struct wsdbg_error *workspace_create(struct wsdbg_gpu *gpu, struct hopper_grid *grid, int *driver_error)
+{
+    enum { WORDS = 2 };
+    const uint32_t words[WORDS] = {WORDS * sizeof(uint32_t), 0};
+    if (!grid->launch.is_cooperative)
+        return NULL;
+    struct wsdbg_error *const error = hopper_allocate(gpu, sizeof words, 0, &grid->workspace);
+    *driver_error = HOPPER_OUT_OF_MEMORY;
+    if (!error)
+        memcpy((void *)(uintptr_t)grid->workspace, words, sizeof words);
+    return error;
+}
+
 struct wsdbg_error *wsdbg_gpu_submit(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_launch *launch, int *driver_error,
                                      struct wsdbg_grid_run **out)
 {
@@ -220,6 +234,8 @@ struct wsdbg_error *wsdbg_gpu_submit(struct wsdbg_gpu *gpu, const struct wsdbg_g
     fill_grid(gpu, &run->grid, launch);
     hopper_lock(gpu);
     struct wsdbg_error *error = check(gpu, &run->grid, driver_error);
+    if (!error)
+        error = workspace_create(gpu, &run->grid, driver_error);
     if (!error) {
         run->grid.id = ++gpu->next_grid_id;
         struct wsdbg_grid_run **last = &gpu->runs;
@@ -263,6 +279,8 @@ void hopper_free_run(struct wsdbg_gpu *gpu, struct wsdbg_grid_run *run)
         else
             other = &(*other)->next;
     }
+    if (run->grid.workspace)
+        hopper_free(gpu, run->grid.workspace);
     free(run->grid.parameters);
     free(run);
 }

@@ -225,6 +225,10 @@ static uint64_t special_of_device(const struct hopper_step *step, enum wsdbg_ptx
         return cta->grid->launch.dynamic_shared_bytes;
     case WSDBG_PTX_TOTAL_SMEM_SIZE:
         return cta->shared_bytes + HOPPER_SHARED_START;
+    case WSDBG_PTX_ENVREG_1:
+        return cta->grid->workspace >> 32;
+    case WSDBG_PTX_ENVREG_2:
+        return (uint32_t)cta->grid->workspace;
     case WSDBG_PTX_RESERVED_SMEM_OFFSET_END:
         return HOPPER_SHARED_START;
     default: /* RESERVED_SMEM_OFFSET_0 and _BEGIN */

@@ -148,6 +148,7 @@ struct hopper_grid {
     struct wsdbg_gpu *gpu;
     struct wsdbg_gpu_launch launch;
     unsigned char *parameters;
+    uint64_t workspace; /* of a cooperative grid: device memory for its barrier; 0 = none */
     uint64_t id;
     const struct hopper_code *code;
     uint64_t ctas_total, ctas_started, ctas_done, ctas_triggered; /* an exited CTA counts as triggered */

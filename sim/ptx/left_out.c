@@ -36,8 +36,6 @@ static const struct {
     {"vsub2", VIDEO},
     {"vsub4", VIDEO},
     {"vabsdiff", VIDEO},
-    {"vabsdiff2", VIDEO},
-    {"vabsdiff4", VIDEO},
     {"vavrg2", VIDEO},
     {"vavrg4", VIDEO},
     {"vmin", VIDEO},

@@ -115,6 +115,8 @@ enum wsdbg_ptx_special {
     WSDBG_PTX_RESERVED_SMEM_OFFSET_0,
     WSDBG_PTX_RESERVED_SMEM_OFFSET_BEGIN,
     WSDBG_PTX_RESERVED_SMEM_OFFSET_END,
+    WSDBG_PTX_ENVREG_1, /* a cooperative grid's workspace, the address' high half */
+    WSDBG_PTX_ENVREG_2, /* and its low half */
     WSDBG_PTX_SPECIAL_COUNT
 };
 

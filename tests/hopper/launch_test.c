@@ -68,6 +68,36 @@ static void cooperative_grid_must_fit(void **state)
     machine_finish(&machine);
 }
 
+/* %rd5: where cooperative_groups finds the grid's barrier. */
+#define WORKSPACE                                                                                                \
+    "mov.u32 %r4, %envreg1; mov.u32 %r5, %envreg2; cvt.u64.u32 %rd4, %r4; cvt.u64.u32 %rd5, %r5; shl.b64 %rd4, " \
+    "%rd4, 32; or.b64 %rd5, %rd4, %rd5;\n"
+
+static void cooperative_grid_has_a_barrier(void **state)
+{
+    (void)state;
+    /* Each of 4 CTAs arrives, the first with what makes bit 31 change when all have; then counts who has arrived. */
+    static const char body[] = WORKSPACE
+        "mov.u32 %r1, %ctaid.x; ld.u32 %r9, [%rd5];\nsetp.eq.u32 %p1, %r1, 0; selp.b32 %r2, 0x7ffffffd, 1, %p1;\n"
+        "red.global.add.u32 [%rd1], 1; atom.add.release.gpu.u32 %r3, [%rd5+4], %r2;\n"
+        "again: ld.acquire.gpu.u32 %r6, [%rd5+4]; xor.b32 %r6, %r6, %r3; setp.ge.s32 %p2, %r6, 0; @%p2 bra again;\n"
+        "ld.global.u32 %r7, [%rd1]; mul.wide.u32 %rd6, %r1, 8; add.u64 %rd6, %rd1, %rd6;\n"
+        "st.global.u32 [%rd6+8], %r7; st.global.u32 [%rd6+12], %r9;\n";
+    open_with(body);
+    machine_launch_as(&machine,
+                      (struct wsdbg_gpu_launch){.grid = {4, 1, 1}, .block = {1, 1, 1}, .is_cooperative = true});
+    machine_finish(&machine);
+    for (unsigned cta = 0; cta < 4; cta++) {
+        assert_int_equal(machine_word(&machine, 2 + 2 * cta), 4);
+        assert_int_equal(machine_word(&machine, 3 + 2 * cta), 8); /* bytes of the workspace */
+    }
+    machine_destroy(&machine);
+    open_with(WORKSPACE "st.global.u64 [%rd1], %rd5;");
+    machine_launch(&machine, 1, 1);
+    machine_finish(&machine);
+    assert_int_equal(machine_word64(&machine, 0), 0); /* other grids have none */
+}
+
 /* Every CTA waits until `all` have come.  So many are on the chip at one time as its room allows. */
 static enum wsdbg_gpu_outcome meet(uint32_t ctas, struct wsdbg_gpu_launch launch)
 {
@@ -249,15 +279,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_teardown(name, close_machine)
     const struct CMUnitTest tests[] = {
-        TEST(bad_geometry_is_refused),
-        TEST(cooperative_grid_must_fit),
-        TEST(room_of_an_sm_limits_ctas),
-        TEST(clusters_are_placed_whole),
-        TEST(ctas_take_turns),
-        TEST(threads_know_their_place),
-        TEST(faults_name_thread_address_and_allocation),
-        TEST(allocations_are_apart),
-        TEST(host_memory_is_mapped),
+        TEST(bad_geometry_is_refused),        TEST(cooperative_grid_must_fit),
+        TEST(cooperative_grid_has_a_barrier), TEST(room_of_an_sm_limits_ctas),
+        TEST(clusters_are_placed_whole),      TEST(ctas_take_turns),
+        TEST(threads_know_their_place),       TEST(faults_name_thread_address_and_allocation),
+        TEST(allocations_are_apart),          TEST(host_memory_is_mapped),
         TEST(variables_are_initialised),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
