@@ -8,7 +8,8 @@ trap 'rm -rf "$folder"' EXIT
 failed=0
 first="SELECT f.cause, coalesce(r.name, '-'), coalesce(b.name, '-'), s.names_inferred, e.evidence FROM finding f
     JOIN snapshot s ON s.id = f.snapshot_id JOIN session e LEFT JOIN name r ON r.kind = 'role' AND r.identifier = f.role
-    LEFT JOIN barrier o ON o.id = f.barrier_id LEFT JOIN name b ON b.id = o.name_id ORDER BY f.id LIMIT 1"
+    LEFT JOIN barrier o ON o.id = f.barrier_id LEFT JOIN name b ON b.id = o.name_id
+    ORDER BY f.snapshot_id DESC, f.id LIMIT 1" # a stall before the hang may have been looked at too
 
 matches() {
     [ "$1" = '*' ] || [ "$1" = "$2" ]

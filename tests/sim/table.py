@@ -36,8 +36,8 @@ REASONS = {
         'A race. "empty" is handed over twice, so its phase 1 begins and ends soon. On the GPU both loaders are too late for it on slot 1 (the '
         'verdict names that) and wait for ever. Here they mostly come in time, go round the ring and arrive on "full" slot 0 again while its first '
         'copy is under way: a spent count, error 719. See "Races under many schedules".',
-    **{(f'waits {name}', 'cause'): 'The rule for it reads the state of the machine and the code (rule_code_*.c); of a simulated device there is the '
-                                   'record of events only.' for name in ('peer-exited', 'global-flag', 'not-resident', 'grid-dependency')},
+    ('waits bad-address', 'end'):
+        'On the H200 with GPU core dumps armed, which an error without probes needs to be told there: driver 580 then stands still over a bad address.',
 }
 
 

@@ -207,8 +207,12 @@ static void believe_wait(struct wsdbg_look_part *part)
 {
     const enum wsdbg_warp_state said = part->wait->state;
     struct wsdbg_wait_site *site = &part->site;
-    if (said == WSDBG_WARP_WAIT_NAMED || (said == WSDBG_WARP_SPIN_GLOBAL && site->state == said))
+    if (said == WSDBG_WARP_WAIT_NAMED)
         return;
+    if (said == WSDBG_WARP_SPIN_GLOBAL && site->state == said) {
+        site->barrier_before = WSDBG_NO_INSTRUCTION;
+        return;
+    }
     *site = (struct wsdbg_wait_site){.state = said,
                                      .instruction = part->place.instruction,
                                      .home = part->place.instruction,

@@ -132,6 +132,8 @@ static bool is_in_bar(const struct wsdbg_looking *looking, struct range parts, u
                       enum wsdbg_warp_state otherwise)
 {
     const struct wsdbg_look_part *part = &looking->parts[number];
+    if (part->wait)
+        return part->wait->state == WSDBG_WARP_WAIT_NAMED && may_be_in_bar(part);
     if (!may_be_in_bar(part) || !part->bar_known || is_held_back(looking, number) ||
         threads_behind(looking, parts, part->bar_id) >= bar_threads(looking, number))
         return false;

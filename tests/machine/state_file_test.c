@@ -1,0 +1,258 @@
+/* state_file_test.c - the file of a simulated device's state: what a look at it shows, and files that are none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "machine/interpret.h"
+#include "wsdbg/device_state.h"
+
+/* Instruction 2 waits on the mbarrier at 0x408 for parity 0, 4 is the named barrier, 5 polls; 7 ends it. */
+static const char text[] = ".version 8.6\n.target sm_90a\n.address_size 64\n"
+                           ".visible .entry kernel(.param .u64 flag)\n{\n"
+                           ".shared .align 8 .b64 bars[2];\n"
+                           ".reg .pred %p<4>;\n.reg .b32 %r<4>;\n.reg .b64 %rd<2>;\n"
+                           "ld.param.u64 %rd1, [flag];\n"
+                           "mov.u32 %r1, bars;\n"
+                           "wait:\n"
+                           "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1+8], 0;\n"
+                           "@!%p1 bra wait;\n"
+                           "bar.sync 1, 96;\n"
+                           "poll:\n"
+                           "ld.acquire.gpu.global.u32 %r2, [%rd1];\n"
+                           "setp.eq.s32 %p2, %r2, 0;\n"
+                           "@%p2 bra poll;\n"
+                           "ret;\n}\n";
+enum { AT_WAIT = 2, AT_BAR = 4, AT_POLL = 5, BARS = 0x400, PIECE_BYTES = 16 };
+
+/* A device with one CTA of three warps. */
+struct file {
+    struct wsdbg_state_header header;
+    struct wsdbg_state_module module;
+    struct wsdbg_state_grid grid;
+    struct wsdbg_state_cta cta;
+    struct wsdbg_state_piece piece;
+    struct wsdbg_state_warp warps[3];
+    struct wsdbg_state_part parts[4];
+    uint64_t parameter;
+    uint64_t words[2];
+    char text[sizeof text + 8];
+};
+
+/* mbarrier.init for 3; one has arrived. */
+static uint64_t word_of(uint32_t expected, uint32_t pending)
+{
+    return (uint64_t)(-(int64_t)pending & 0xfffff) << 43 | (uint64_t)(-(int64_t)expected & 0xfffff) << 1;
+}
+
+static struct file *make_file(void)
+{
+    struct file *file = calloc(1, sizeof *file);
+    assert_non_null(file);
+    *file = (struct file){
+        .header = {.magic = WSDBG_STATE_MAGIC,
+                   .version = WSDBG_STATE_VERSION,
+                   .process_id = 7,
+                   .byte_count = sizeof *file,
+                   .context = 0xc0,
+                   .time_ns = 1000,
+                   .sm_count = 132,
+                   .warps_per_sm = 64,
+                   .module_count = 1,
+                   .grid_count = 1,
+                   .cta_count = 1,
+                   .piece_count = 1,
+                   .warp_count = 3,
+                   .part_count = 4,
+                   .shared_first = BARS,
+                   .shared_window = 0x7e0000000000},
+        .module = {.handle = 0x40, .text_offset = offsetof(struct file, text), .text_bytes = sizeof text - 1},
+        .grid = {.grid_id = 5,
+                 .grid = {1, 1, 1},
+                 .block = {96, 1, 1},
+                 .cluster = {1, 1, 1},
+                 .registers = 16,
+                 .parameter_offset = offsetof(struct file, parameter),
+                 .parameter_bytes = sizeof file->parameter},
+        .cta = {.sm = 3, .shared_bytes = PIECE_BYTES},
+        .piece = {.first = BARS, .offset = offsetof(struct file, words), .byte_count = PIECE_BYTES},
+        .warps = {{.index = 0, .live = UINT32_MAX, .registers = 16},
+                  {.index = 1, .live = UINT32_MAX, .registers = 16},
+                  {.index = 2, .live = UINT32_MAX, .registers = 16}},
+        .parts = {{.warp = 0, .lanes = 1, .instruction = AT_WAIT, .wait = WSDBG_STATE_MBARRIER, .barrier = BARS + 8},
+                  {.warp = 0, .lanes = 0xfffffffe, .instruction = AT_BAR, .wait = WSDBG_STATE_LANES},
+                  {.warp = 1,
+                   .lanes = UINT32_MAX,
+                   .instruction = AT_BAR,
+                   .wait = WSDBG_STATE_NAMED,
+                   .barrier = 1,
+                   .count = 96},
+                  {.warp = 2,
+                   .lanes = UINT32_MAX,
+                   .instruction = AT_POLL,
+                   .wait = WSDBG_STATE_SPINS,
+                   .width_bytes = 4,
+                   .address = 0xf1a9,
+                   .value = 17}},
+        .words = {0, word_of(3, 2)},
+    };
+    memcpy(file->text, text, sizeof text);
+    return file;
+}
+
+static struct wsdbg_error *open_file(const struct file *file, size_t byte_count, enum wsdbg_state_choice choice,
+                                     struct wsdbg_machine **out)
+{
+    char path[] = "/tmp/wsdbg-state-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_int_equal(write(fd, file, byte_count), (ssize_t)byte_count);
+    close(fd);
+    struct wsdbg_error *error = wsdbg_machine_open_state(path, choice, out);
+    unlink(path);
+    return error;
+}
+
+static void look_at(struct wsdbg_machine *machine, struct wsdbg_snapshot *out)
+{
+    struct wsdbg_code *code;
+    struct wsdbg_look *look;
+    assert_null(wsdbg_code_create(&code));
+    assert_null(wsdbg_code_prepare(code, machine));
+    assert_null(wsdbg_look_take(machine, code, &look));
+    assert_null(wsdbg_look_snapshot(&look, 1, out));
+    wsdbg_look_destroy(look);
+    wsdbg_code_destroy(code);
+    machine->ops->close(machine);
+}
+
+static void a_look_shows_what_each_lane_waits_for(void **state)
+{
+    struct file *file = make_file();
+    struct wsdbg_machine *machine;
+    struct wsdbg_snapshot snapshot = {0};
+    (void)state;
+    assert_null(open_file(file, sizeof *file, WSDBG_STATE_ALL_GRIDS, &machine));
+    look_at(machine, &snapshot);
+    assert_string_equal(snapshot.source, "simulator");
+    assert_string_equal(snapshot.functions[0].name, "kernel");
+    assert_int_equal(snapshot.warp_count, 3);
+
+    const struct wsdbg_warp_row *waits = &snapshot.warps[0], *gathers = &snapshot.warps[1], *polls = &snapshot.warps[2];
+    assert_int_equal(waits->state, WSDBG_WARP_WAIT_MBARRIER);
+    assert_int_equal(waits->part_count, 2);
+    assert_int_equal(snapshot.parts[waits->part_first + 1].state, WSDBG_WARP_RECONVERGE);
+    assert_int_equal(waits->parity.value, 0);
+    const struct wsdbg_barrier *mbarrier = &snapshot.barriers[waits->barrier];
+    assert_int_equal(mbarrier->shared_offset.value, BARS + 8);
+    assert_int_equal(mbarrier->expected_arrivals.value, 3);
+    assert_int_equal(mbarrier->pending_arrivals.value, 2);
+    assert_non_null(strstr(snapshot.sites[waits->site].instruction, "mbarrier.try_wait"));
+
+    assert_int_equal(gathers->state, WSDBG_WARP_WAIT_NAMED);
+    assert_int_equal(snapshot.barriers[gathers->barrier].id, 1);
+    assert_non_null(strstr(snapshot.sites[gathers->site].instruction, "bar.sync"));
+
+    assert_int_equal(polls->state, WSDBG_WARP_SPIN_GLOBAL);
+    assert_int_equal(snapshot.parts[polls->part_first].address.value, 0xf1a9);
+    assert_int_equal(snapshot.parts[polls->part_first].value.value, 17);
+    assert_non_null(strstr(snapshot.sites[polls->site].instruction, "ld.acquire.gpu"));
+    wsdbg_snapshot_deinit(&snapshot);
+    free(file);
+}
+
+/* What its author's probes tell of is asked for on request only. */
+static void kernels_with_probes_can_be_left_out(void **state)
+{
+    struct file *file = make_file();
+    struct wsdbg_machine *machine = NULL;
+    (void)state;
+    file->grid.has_probes = 1;
+    struct wsdbg_error *error = open_file(file, sizeof *file, WSDBG_STATE_WITHOUT_PROBES, &machine);
+    assert_int_equal(wsdbg_error_code(error), WSDBG_ERROR_NOT_FOUND);
+    wsdbg_error_destroy(error);
+    assert_null(open_file(file, sizeof *file, WSDBG_STATE_ALL_GRIDS, &machine));
+    machine->ops->close(machine);
+    free(file);
+}
+
+static void what_is_no_state_is_refused(void **state)
+{
+    static const struct {
+        size_t at;
+        uint32_t value;
+        const char *words;
+    } cases[] = {
+        {offsetof(struct file, header.magic), 0, "not the state of a device"},
+        {offsetof(struct file, header.version), 99, "version 99"},
+        {offsetof(struct file, header.part_count), 1u << 30, "cut short"},
+        {offsetof(struct file, module.text_bytes), 1u << 30, "a module that cannot be"},
+        {offsetof(struct file, grid.module), 1, "a grid that cannot be"},
+        {offsetof(struct file, grid.block), 0, "a grid that cannot be"},
+        {offsetof(struct file, cta.grid), 1, "a CTA that cannot be"},
+        {offsetof(struct file, piece.cta), 1, "a piece of shared memory that cannot be"},
+        {offsetof(struct file, warps[1].cta), 5, "a warp that cannot be"},
+        {offsetof(struct file, parts[1].warp), 3, "a part of a warp that cannot be"},
+        {offsetof(struct file, parts[1].wait), WSDBG_STATE_WAIT_COUNT, "a part of a warp that cannot be"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct file *file = make_file();
+        struct wsdbg_machine *machine;
+        memcpy((char *)file + cases[i].at, &cases[i].value, sizeof cases[i].value);
+        struct wsdbg_error *error = open_file(file, sizeof *file, WSDBG_STATE_ALL_GRIDS, &machine);
+        assert_non_null(error);
+        if (!strstr(wsdbg_error_message(error), cases[i].words))
+            fail_msg("case %zu: %s", i, wsdbg_error_message(error));
+        wsdbg_error_destroy(error);
+        free(file);
+    }
+}
+
+/* Nothing in it is believed: whatever a word is changed to, there is an error or a look. */
+static void any_word_may_be_anything(void **state)
+{
+    static const uint32_t values[] = {0, 1, 31, 1u << 20, INT32_MAX, UINT32_MAX};
+    (void)state;
+    for (size_t at = 0; at < offsetof(struct file, text); at += sizeof *values)
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+            struct file *file = make_file();
+            struct wsdbg_machine *machine;
+            struct wsdbg_snapshot snapshot = {0};
+            memcpy((char *)file + at, &values[i], sizeof values[i]);
+            struct wsdbg_error *error = open_file(file, sizeof *file, WSDBG_STATE_ALL_GRIDS, &machine);
+            if (!error)
+                look_at(machine, &snapshot);
+            wsdbg_error_destroy(error);
+            wsdbg_snapshot_deinit(&snapshot);
+            free(file);
+        }
+}
+
+static void a_file_that_is_cut_is_refused(void **state)
+{
+    struct file *file = make_file();
+    (void)state;
+    for (size_t bytes = 0; bytes < offsetof(struct file, text); bytes += 8) {
+        struct wsdbg_machine *machine;
+        struct wsdbg_error *error = open_file(file, bytes, WSDBG_STATE_ALL_GRIDS, &machine);
+        assert_non_null(error);
+        wsdbg_error_destroy(error);
+    }
+    free(file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_look_shows_what_each_lane_waits_for), cmocka_unit_test(kernels_with_probes_can_be_left_out),
+        cmocka_unit_test(what_is_no_state_is_refused),           cmocka_unit_test(any_word_may_be_anything),
+        cmocka_unit_test(a_file_that_is_cut_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,189 @@
+/* ptx_operands.c - see ptx_operands.h.  Pure: reads operands of PTX, writes their counterparts. */
+#include "machine/ptx_operands.h"
+
+enum {
+    SPECIAL_LANE = 0,
+    SPECIAL_THREAD_X = 33,
+    SPECIAL_CTA_X = 37,
+    SPECIAL_CLOCK = 0x50,
+    SPECIAL_CTA_RANK = 136,
+    SPECIAL_OTHER = 254, /* its value is not followed */
+    WORD_BYTES = 4
+};
+
+void wsdbg_ptx_become(const struct wsdbg_ptx_translation *t, enum wsdbg_operation operation)
+{
+    t->out->operation = operation;
+    t->out->is_whole = true;
+}
+
+struct wsdbg_operand wsdbg_ptx_immediate(int64_t value)
+{
+    return (struct wsdbg_operand){.kind = WSDBG_OPERAND_IMMEDIATE, .registers = 1, .value = value};
+}
+
+struct wsdbg_operand wsdbg_ptx_zero(void)
+{
+    return (struct wsdbg_operand){.kind = WSDBG_OPERAND_REGISTER, .number = WSDBG_RZ, .registers = 1};
+}
+
+struct wsdbg_operand wsdbg_ptx_always(void)
+{
+    return (struct wsdbg_operand){.kind = WSDBG_OPERAND_PREDICATE, .number = WSDBG_PT, .registers = 1};
+}
+
+struct wsdbg_operand wsdbg_ptx_special(enum wsdbg_ptx_special number)
+{
+    struct wsdbg_operand operand = {.kind = WSDBG_OPERAND_SPECIAL, .registers = 1, .value = SPECIAL_OTHER};
+    switch (number) {
+    case WSDBG_PTX_LANEID:
+        operand.value = SPECIAL_LANE;
+        break;
+    case WSDBG_PTX_TID_X:
+    case WSDBG_PTX_TID_Y:
+    case WSDBG_PTX_TID_Z:
+        operand.value = SPECIAL_THREAD_X + (number - WSDBG_PTX_TID_X);
+        break;
+    case WSDBG_PTX_NTID_X:
+    case WSDBG_PTX_NTID_Y:
+    case WSDBG_PTX_NTID_Z:
+        operand = (struct wsdbg_operand){.kind = WSDBG_OPERAND_CONSTANT, .number = WSDBG_RZ, .registers = 1};
+        operand.value = (int64_t)WORD_BYTES * (number - WSDBG_PTX_NTID_X);
+        break;
+    case WSDBG_PTX_CTAID_X:
+    case WSDBG_PTX_CTAID_Y:
+    case WSDBG_PTX_CTAID_Z:
+        operand.value = SPECIAL_CTA_X + (number - WSDBG_PTX_CTAID_X);
+        break;
+    case WSDBG_PTX_CLUSTER_CTARANK:
+        operand.value = SPECIAL_CTA_RANK;
+        break;
+    case WSDBG_PTX_CLOCK:
+    case WSDBG_PTX_CLOCK_HI:
+    case WSDBG_PTX_CLOCK64:
+    case WSDBG_PTX_GLOBALTIMER:
+    case WSDBG_PTX_GLOBALTIMER_LO:
+    case WSDBG_PTX_GLOBALTIMER_HI:
+        operand.value = SPECIAL_CLOCK;
+        break;
+    default:
+        break;
+    }
+    return operand;
+}
+
+bool wsdbg_ptx_numbered(const struct wsdbg_ptx_translation *t, uint32_t reg, struct wsdbg_operand *out)
+{
+    const struct wsdbg_ptx_number *number = reg < t->registers->count ? &t->registers->numbers[reg] : NULL;
+    if (!number || number->kind == WSDBG_OPERAND_NONE)
+        return false;
+    *out = (struct wsdbg_operand){.kind = number->kind, .number = number->number, .registers = 1};
+    return true;
+}
+
+static bool is_shared(const struct wsdbg_ptx_operand *operand)
+{
+    return operand->space == WSDBG_PTX_SHARED || operand->space == WSDBG_PTX_SHARED_CLUSTER;
+}
+
+struct wsdbg_operand wsdbg_ptx_plain(const struct wsdbg_ptx_translation *t, const struct wsdbg_ptx_operand *operand)
+{
+    struct wsdbg_operand out = {.kind = WSDBG_OPERAND_NONE};
+    switch (operand->kind) {
+    case WSDBG_PTX_OPERAND_REGISTER:
+        if (wsdbg_ptx_numbered(t, operand->number, &out) && operand->negated)
+            out.is_negated = true;
+        return out;
+    case WSDBG_PTX_OPERAND_IMMEDIATE:
+        return wsdbg_ptx_immediate((int32_t)(uint32_t)operand->value);
+    case WSDBG_PTX_OPERAND_SPECIAL:
+        return wsdbg_ptx_special((enum wsdbg_ptx_special)operand->number);
+    case WSDBG_PTX_OPERAND_ADDRESS:
+        return operand->number == WSDBG_PTX_NONE && is_shared(operand)
+                   ? wsdbg_ptx_immediate((int64_t)t->shared_first + operand->value)
+                   : out;
+    default:
+        return out;
+    }
+}
+
+struct wsdbg_operand wsdbg_ptx_memory(const struct wsdbg_ptx_translation *t, const struct wsdbg_ptx_operand *operand)
+{
+    struct wsdbg_operand base = wsdbg_ptx_zero();
+    const bool has_base = operand->kind == WSDBG_PTX_OPERAND_ADDRESS && operand->number != WSDBG_PTX_NONE;
+    if (operand->kind != WSDBG_PTX_OPERAND_ADDRESS || (has_base && !wsdbg_ptx_numbered(t, operand->number, &base)))
+        return (struct wsdbg_operand){.kind = WSDBG_OPERAND_NONE};
+    return (struct wsdbg_operand){
+        .kind = WSDBG_OPERAND_MEMORY,
+        .number = base.number,
+        .uniform = WSDBG_URZ,
+        .registers = 1,
+        .value = operand->value + (is_shared(operand) ? (int64_t)t->shared_first : 0),
+    };
+}
+
+void wsdbg_ptx_add(const struct wsdbg_ptx_translation *t, struct wsdbg_operand operand)
+{
+    struct wsdbg_instruction *out = t->out;
+    const bool is_special = operand.kind == WSDBG_OPERAND_SPECIAL && out->operation != WSDBG_OP_S2R;
+    out->is_whole &= operand.kind != WSDBG_OPERAND_NONE && !is_special && out->source_count < WSDBG_SOURCES_MAX;
+    if (out->source_count < WSDBG_SOURCES_MAX)
+        out->sources[out->source_count++] = operand;
+}
+
+const struct wsdbg_ptx_operand *wsdbg_ptx_source(const struct wsdbg_ptx_translation *t, unsigned source)
+{
+    static const struct wsdbg_ptx_operand none = {.kind = WSDBG_PTX_OPERAND_NONE};
+    const unsigned number = t->first_source + source;
+    return number < t->from->operand_count ? &t->from->operands[number] : &none;
+}
+
+unsigned wsdbg_ptx_source_count(const struct wsdbg_ptx_translation *t)
+{
+    return t->from->operand_count - t->first_source;
+}
+
+void wsdbg_ptx_add_source(const struct wsdbg_ptx_translation *t, unsigned source)
+{
+    wsdbg_ptx_add(t, wsdbg_ptx_plain(t, wsdbg_ptx_source(t, source)));
+}
+
+void wsdbg_ptx_add_sources(const struct wsdbg_ptx_translation *t, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        wsdbg_ptx_add_source(t, i);
+}
+
+static void add_destination(const struct wsdbg_ptx_translation *t, uint32_t reg)
+{
+    struct wsdbg_operand operand;
+    if (!wsdbg_ptx_numbered(t, reg, &operand))
+        return;
+    if (t->out->destination_count < WSDBG_DESTINATIONS_MAX)
+        t->out->destinations[t->out->destination_count++] = operand;
+    else
+        *t->writes_more = true;
+}
+
+static void add_elements(const struct wsdbg_ptx_translation *t, const struct wsdbg_ptx_operand *vector)
+{
+    for (uint32_t i = 0; i < vector->count; i++) {
+        const struct wsdbg_ptx_operand *element = &t->program->vectors[vector->number + i];
+        if (element->kind == WSDBG_PTX_OPERAND_REGISTER)
+            add_destination(t, element->number);
+    }
+}
+
+/* A vector has numbers for the elements that matter; more than there is room for are none of an address. */
+void wsdbg_ptx_add_destinations(struct wsdbg_ptx_translation *t)
+{
+    for (t->first_source = 0; t->first_source < t->from->operand_count; t->first_source++) {
+        const struct wsdbg_ptx_operand *operand = &t->from->operands[t->first_source];
+        if (operand->kind == WSDBG_PTX_OPERAND_VECTOR && operand->is_written)
+            add_elements(t, operand);
+        else if (operand->is_written && operand->kind == WSDBG_PTX_OPERAND_REGISTER)
+            add_destination(t, operand->number);
+        else if (operand->kind != WSDBG_PTX_OPERAND_SINK)
+            break;
+    }
+}
