@@ -113,10 +113,14 @@ static const char *type_words(const struct ptx_slot *slot, enum wsdbg_ptx_type t
 /* A label, a function, or nothing that was declared. */
 static struct wsdbg_error *refuse_name(const struct binding *binding, struct ptx_slice name)
 {
-    char what[96];
-    const bool is_known = ptx_symbols_find(binding->parser->symbols, name);
-    snprintf(what, sizeof what, is_known ? "a value (%.*s is none)" : "known (%.*s is not declared)",
-             (int)(name.length < 60 ? name.length : 60), name.bytes);
+    char what[128];
+    const struct ptx_symbol *const symbol = ptx_symbols_find(binding->parser->symbols, name);
+    const bool is_function = symbol && symbol->kind == PTX_SYMBOL_FUNCTION;
+    snprintf(what, sizeof what, "%s (%.*s is %s)", symbol ? "a value" : "known",
+             (int)(name.length < 60 ? name.length : 60), name.bytes,
+             is_function ? "a function: indirect calls are not supported"
+             : symbol    ? "none"
+                         : "not declared");
     return refuse(binding, what);
 }
 
@@ -306,8 +310,11 @@ static struct wsdbg_error *bind_slot(const struct binding *binding, const struct
     case PTX_SLOT_MAP:
         return bind_map(binding, written, out);
     case PTX_SLOT_VECTOR:
-        if (instruction->vector_length == 1 && slot->width == 't')
-            return bind_value(binding, slot, type, written, out);
+        if (instruction->vector_length == 1 && slot->width == 't') {
+            const bool is_in_braces = written->kind == PTX_WRITTEN_VECTOR && written->count == 1;
+            return bind_value(binding, slot, type,
+                              is_in_braces ? &binding->statement->elements[written->first] : written, out);
+        }
         return bind_elements(binding, slot, type, written, instruction->vector_length, out);
     case PTX_SLOT_FRAGMENT:
         return bind_fragment(binding, slot, written, out);
