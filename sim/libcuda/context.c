@@ -131,7 +131,7 @@ void context_destroy(struct context *context)
         module_destroy(context->modules);
     free_streams(context);
     free_events(context);
-    memory_forget_managed(context);
+    memory_forget_notes(context);
     wsdbg_gpu_destroy(context->gpu);
     context->gpu = NULL;
     for (unsigned i = stack_depth; i-- > 0 && stack[i] == context;)

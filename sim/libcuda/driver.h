@@ -72,7 +72,7 @@ struct driver {
     uint64_t sequence; /* of operations */
     uint64_t next_id;  /* of contexts, streams */
     struct host_calls *calls;
-    struct pool *default_pool;
+    struct pool *default_pool, *current_pool; /* NULL = nobody asked yet; the default one */
     unsigned missing_kernels_said;
     struct exploration *exploration; /* NULL = launches run once, as usual */
 };

@@ -23,10 +23,10 @@ static bool find_in_host(uint64_t address, uint64_t byte_count, struct memory_pl
     return false;
 }
 
-/* The link to an allocation that is managed, to NULL where it is not. */
-static struct managed_memory **find_managed(struct context *context, uint64_t address)
+/* The link to what is noted of an allocation, to NULL where nothing is. */
+static struct noted_memory **find_note(struct context *context, uint64_t address)
 {
-    struct managed_memory **link = &context->managed;
+    struct noted_memory **link = &context->noted;
     while (*link && (*link)->address != address)
         link = &(*link)->next;
     return link;
@@ -42,7 +42,9 @@ bool memory_find(uint64_t address, uint64_t byte_count, struct memory_place *out
         if (context->gpu &&
             wsdbg_gpu_find_memory(context->gpu, address, byte_count, &place.first, &place.byte_count, &is_host)) {
             place.context = context;
-            place.is_managed = *find_managed(context, place.first) != NULL;
+            const struct noted_memory *note = *find_note(context, place.first);
+            place.is_managed = note && note->is_managed;
+            place.pool = note ? note->pool : NULL;
             *out = place;
             return true;
         }
@@ -83,17 +85,30 @@ CUresult memory_allocate(struct context *context, uint64_t byte_count, CUdevicep
     return CUDA_SUCCESS;
 }
 
-static void forget_managed(struct managed_memory **link)
+static void forget_note(struct noted_memory **link, uint64_t byte_count)
 {
-    struct managed_memory *memory = *link;
-    *link = memory->next;
-    free(memory);
+    struct noted_memory *note = *link;
+    if (note->pool)
+        pool_count(note->pool, -(int64_t)byte_count);
+    *link = note->next;
+    free(note);
 }
 
-void memory_forget_managed(struct context *context)
+void memory_forget_notes(struct context *context)
 {
-    while (context->managed)
-        forget_managed(&context->managed);
+    while (context->noted) {
+        struct memory_place place = {0};
+        memory_find(context->noted->address, 1, &place);
+        forget_note(&context->noted, place.byte_count);
+    }
+}
+
+void memory_forget_pool(const struct pool *pool)
+{
+    for (struct context *context = driver.contexts; context; context = context->next)
+        for (struct noted_memory *note = context->noted; note; note = note->next)
+            if (note->pool == pool)
+                note->pool = NULL;
 }
 
 void memory_free(struct context *context, uint64_t address)
@@ -103,8 +118,9 @@ void memory_free(struct context *context, uint64_t address)
         return;
     context->allocated_bytes -=
         place.byte_count < context->allocated_bytes ? place.byte_count : context->allocated_bytes;
-    if (place.is_managed)
-        forget_managed(find_managed(context, address));
+    struct noted_memory **note = find_note(context, address);
+    if (*note)
+        forget_note(note, place.byte_count);
 }
 
 ENTRY(cuMemAlloc_v2, CUdeviceptr *out, size_t byte_count)
@@ -131,20 +147,23 @@ ENTRY(cuMemAllocPitch_v2, CUdeviceptr *out, size_t *pitch, size_t width_bytes, s
     return driver_leave(result);
 }
 
-/* The host reaches device memory at the device's addresses, so managed memory needs nothing but its name. */
-static CUresult allocate_managed(struct context *context, size_t byte_count, CUdeviceptr *out)
+/* Managed, or of a pool. */
+static CUresult allocate_noted(struct context *context, size_t byte_count, struct pool *pool, CUdeviceptr *out)
 {
-    struct managed_memory *memory = malloc(sizeof *memory);
-    CUresult result = memory ? memory_allocate(context, byte_count, out) : CUDA_ERROR_OUT_OF_MEMORY;
+    struct noted_memory *note = malloc(sizeof *note);
+    CUresult result = note ? memory_allocate(context, byte_count, out) : CUDA_ERROR_OUT_OF_MEMORY;
     if (result != CUDA_SUCCESS) {
-        free(memory);
+        free(note);
         return result;
     }
-    *memory = (struct managed_memory){context->managed, *out};
-    context->managed = memory;
+    *note = (struct noted_memory){context->noted, *out, pool == NULL, pool};
+    context->noted = note;
+    if (pool)
+        pool_count(pool, (int64_t)byte_count);
     return CUDA_SUCCESS;
 }
 
+/* The host reaches device memory at the device's addresses, so managed memory needs nothing but its name. */
 ENTRY(cuMemAllocManaged, CUdeviceptr *out, size_t byte_count, unsigned flags)
 {
     struct context *context;
@@ -153,7 +172,7 @@ ENTRY(cuMemAllocManaged, CUdeviceptr *out, size_t byte_count, unsigned flags)
         return result;
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
         return driver_leave(CUDA_ERROR_INVALID_VALUE);
-    return driver_leave(allocate_managed(context, byte_count, out));
+    return driver_leave(allocate_noted(context, byte_count, NULL, out));
 }
 
 /* An allocation's first byte in device memory. */
@@ -180,7 +199,9 @@ ENTRY(cuMemFree_v2, CUdeviceptr address)
 
 /* ---- in stream order: memory is had at once, given back when the stream gets there ---- */
 
-static CUresult allocate_async(CUdeviceptr *out, size_t byte_count, CUstream handle, bool per_thread)
+/* `pool`: NULL = the current one. */
+static CUresult allocate_from_pool(CUdeviceptr *out, size_t byte_count, CUmemoryPool pool, CUstream handle,
+                                   bool per_thread)
 {
     struct context *context;
     struct stream *stream;
@@ -188,25 +209,24 @@ static CUresult allocate_async(CUdeviceptr *out, size_t byte_count, CUstream han
     if (result != CUDA_SUCCESS)
         return result;
     result = stream_find(context, handle, per_thread, &stream);
-    return driver_leave(result == CUDA_SUCCESS ? memory_allocate(stream->context, byte_count, out) : result);
+    if (result == CUDA_SUCCESS)
+        result = !pool                                           ? pool_current(&pool)
+                 : handle_is(&driver.handles, pool, HANDLE_POOL) ? CUDA_SUCCESS
+                                                                 : CUDA_ERROR_INVALID_VALUE;
+    return driver_leave(result == CUDA_SUCCESS ? allocate_noted(stream->context, byte_count, pool, out) : result);
 }
 
-STREAM_ENTRY(cuMemAllocAsync, _ptsz, (CUdeviceptr * out, size_t byte_count, CUstream stream), allocate_async, out,
-             byte_count, stream)
+STREAM_ENTRY(cuMemAllocAsync, _ptsz, (CUdeviceptr * out, size_t byte_count, CUstream stream), allocate_from_pool, out,
+             byte_count, NULL, stream)
 
-static CUresult allocate_from_pool(CUdeviceptr *out, size_t byte_count, CUmemoryPool pool, CUstream stream,
-                                   bool per_thread)
+static CUresult allocate_from_given_pool(CUdeviceptr *out, size_t byte_count, CUmemoryPool pool, CUstream stream,
+                                         bool per_thread)
 {
-    CUresult result = driver_enter_handle(pool, HANDLE_POOL);
-    if (result == CUDA_SUCCESS)
-        result = driver_leave(result);
-    else if (result == CUDA_ERROR_INVALID_HANDLE)
-        result = CUDA_ERROR_INVALID_VALUE;
-    return result == CUDA_SUCCESS ? allocate_async(out, byte_count, stream, per_thread) : result;
+    return pool ? allocate_from_pool(out, byte_count, pool, stream, per_thread) : CUDA_ERROR_INVALID_VALUE;
 }
 
 STREAM_ENTRY(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr * out, size_t byte_count, CUmemoryPool pool, CUstream stream),
-             allocate_from_pool, out, byte_count, pool, stream)
+             allocate_from_given_pool, out, byte_count, pool, stream)
 
 static CUresult free_async(CUdeviceptr address, CUstream handle, bool per_thread)
 {

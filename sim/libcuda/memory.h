@@ -14,6 +14,7 @@ struct memory_place {
     struct host_memory *host; /* of memory that is the host's to the program, else NULL */
     uint64_t first, byte_count;
     bool is_managed;
+    struct pool *pool;
 };
 
 /* The allocation that holds all of [address, +byte_count), false when none does. */
@@ -23,8 +24,13 @@ bool memory_is_known(uint64_t address, uint64_t byte_count);
 CUresult memory_allocate(struct context *context, uint64_t byte_count, CUdeviceptr *out);
 /* At once, whatever uses it. */
 void memory_free(struct context *context, uint64_t address);
-/* Forgets what is managed: the context ends. */
-void memory_forget_managed(struct context *context);
+/* Forgets what was noted of allocations: the context ends; or that they are of a pool, which is gone. */
+void memory_forget_notes(struct context *context);
+void memory_forget_pool(const struct pool *pool);
+/* The pool that cuMemAllocAsync takes from. */
+CUresult pool_current(struct pool **out);
+/* Memory of the pool is allocated, or given back. */
+void pool_count(struct pool *pool, int64_t byte_count);
 
 /* Memory of the host for all devices, also those that are made later; and not any longer. */
 CUresult host_memory_add(void *address, size_t byte_count, unsigned flags, enum host_memory_kind kind);

@@ -122,13 +122,15 @@ struct event {
 
 /* Memory pools are accounts only: memory comes from the gpu. */
 struct pool {
-    uint64_t values[9]; /* by CUmemPool_attribute */
+    uint64_t values[9]; /* by CUmemPool_attribute; what is reserved is what is used */
 };
 
-/* An allocation that the program was told is the host's too. */
-struct managed_memory {
-    struct managed_memory *next; /* of the context */
+/* An allocation of which more is to be known than where it lies. */
+struct noted_memory {
+    struct noted_memory *next; /* of the context */
     uint64_t address;
+    bool is_managed;
+    struct pool *pool; /* NULL = of none, or the pool is gone */
 };
 
 struct context {
@@ -145,7 +147,7 @@ struct context {
     struct module *modules;
     struct stream *streams, *legacy, *everything;
     struct event *events;
-    struct managed_memory *managed;
+    struct noted_memory *noted;
     size_t limits[10];
     int cache_config, shared_config;
     uint64_t allocated_bytes;

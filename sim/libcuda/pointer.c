@@ -59,8 +59,9 @@ static CUresult give_attribute(void *out, int attribute, CUdeviceptr address, co
     case POINTER_IS_LEGACY_IPC_CAPABLE:
     case POINTER_IS_RDMA_CAPABLE:
         return give(out, 0, sizeof(unsigned char));
-    case POINTER_ALLOWED_HANDLE_TYPES:
     case POINTER_MEMPOOL_HANDLE:
+        return give(out, (uintptr_t)place->pool, sizeof(void *));
+    case POINTER_ALLOWED_HANDLE_TYPES:
         return give(out, 0, sizeof(uint64_t));
     }
     return CUDA_ERROR_NOT_SUPPORTED;

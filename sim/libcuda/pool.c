@@ -5,7 +5,17 @@
 #include "libcuda/memory.h"
 #include "libcuda/queue.h"
 
-enum { ATTRIBUTE_FIRST = 1, ATTRIBUTE_THRESHOLD = 4, ATTRIBUTE_LAST = 8, LOCATION_DEVICE = 1 };
+/* CUmemPool_attribute: three policies, a threshold, and bytes: now, and the most there were. */
+enum {
+    ATTRIBUTE_FIRST = 1,
+    ATTRIBUTE_THRESHOLD = 4,
+    ATTRIBUTE_RESERVED,
+    ATTRIBUTE_RESERVED_MOST,
+    ATTRIBUTE_USED,
+    ATTRIBUTE_USED_MOST,
+    ATTRIBUTE_LAST = ATTRIBUTE_USED_MOST,
+    LOCATION_DEVICE = 1
+};
 
 struct cu_pool_properties {
     int32_t allocation_type, handle_types;
@@ -25,7 +35,30 @@ static CUresult pool_create(struct pool **out)
     return CUDA_SUCCESS;
 }
 
-static CUresult give_default(CUmemoryPool *out, CUdevice device)
+void pool_count(struct pool *pool, int64_t byte_count)
+{
+    const uint64_t used = pool->values[ATTRIBUTE_USED] + (uint64_t)byte_count;
+    pool->values[ATTRIBUTE_USED] = pool->values[ATTRIBUTE_RESERVED] = used;
+    for (int most = ATTRIBUTE_RESERVED_MOST; most <= ATTRIBUTE_USED_MOST; most += 2)
+        if (pool->values[most] < used)
+            pool->values[most] = used;
+}
+
+static CUresult pool_default(struct pool **out)
+{
+    CUresult result = driver.default_pool ? CUDA_SUCCESS : pool_create(&driver.default_pool);
+    if (result == CUDA_SUCCESS)
+        *out = driver.default_pool;
+    return result;
+}
+
+CUresult pool_current(struct pool **out)
+{
+    *out = driver.current_pool;
+    return *out ? CUDA_SUCCESS : pool_default(out);
+}
+
+static CUresult give_pool(CUmemoryPool *out, CUdevice device, CUresult (*which)(struct pool **out))
 {
     CUresult result = driver_ready();
     if (result != CUDA_SUCCESS)
@@ -35,21 +68,17 @@ static CUresult give_default(CUmemoryPool *out, CUdevice device)
     if (device != 0)
         return CUDA_ERROR_INVALID_DEVICE;
     driver_lock();
-    if (!driver.default_pool)
-        result = pool_create(&driver.default_pool);
-    if (result == CUDA_SUCCESS)
-        *out = driver.default_pool;
-    return driver_leave(result);
+    return driver_leave(which(out));
 }
 
 ENTRY(cuDeviceGetDefaultMemPool, CUmemoryPool *out, CUdevice device)
 {
-    return give_default(out, device);
+    return give_pool(out, device, pool_default);
 }
 
 ENTRY(cuDeviceGetMemPool, CUmemoryPool *out, CUdevice device)
 {
-    return give_default(out, device);
+    return give_pool(out, device, pool_current);
 }
 
 /* Takes the lock. */
@@ -62,13 +91,15 @@ static CUresult enter(CUmemoryPool pool)
     return handle_is(&driver.handles, pool, HANDLE_POOL) ? CUDA_SUCCESS : driver_leave(CUDA_ERROR_INVALID_VALUE);
 }
 
-/* All pools are the same. */
 ENTRY(cuDeviceSetMemPool, CUdevice device, CUmemoryPool pool)
 {
     CUresult result = enter(pool);
     if (result != CUDA_SUCCESS)
         return result;
-    return driver_leave(device != 0 ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS);
+    if (device != 0)
+        return driver_leave(CUDA_ERROR_INVALID_DEVICE);
+    driver.current_pool = pool;
+    return driver_leave(CUDA_SUCCESS);
 }
 
 ENTRY(cuMemPoolCreate, CUmemoryPool *out, const struct cu_pool_properties *properties)
@@ -91,6 +122,9 @@ ENTRY(cuMemPoolDestroy, CUmemoryPool pool)
         return result;
     if (pool == driver.default_pool)
         return driver_leave(CUDA_ERROR_INVALID_VALUE);
+    if (pool == driver.current_pool)
+        driver.current_pool = NULL;
+    memory_forget_pool(pool);
     handle_remove(&driver.handles, pool);
     free(pool);
     return driver_leave(CUDA_SUCCESS);
@@ -102,14 +136,20 @@ static size_t bytes_of(int attribute)
     return attribute < ATTRIBUTE_THRESHOLD ? sizeof(int) : sizeof(uint64_t);
 }
 
+/* Of the counts only the most can be set, to what there is now, by a zero. */
 ENTRY(cuMemPoolSetAttribute, CUmemoryPool pool, int attribute, const void *value)
 {
+    uint64_t zero = 0;
     CUresult result = enter(pool);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!value || attribute < ATTRIBUTE_FIRST || attribute > ATTRIBUTE_LAST)
+    const bool is_most = attribute == ATTRIBUTE_RESERVED_MOST || attribute == ATTRIBUTE_USED_MOST;
+    if (!value || attribute < ATTRIBUTE_FIRST || (attribute > ATTRIBUTE_THRESHOLD && !is_most) ||
+        (is_most && memcmp(value, &zero, sizeof zero) != 0))
         return driver_leave(CUDA_ERROR_INVALID_VALUE);
-    if (attribute <= ATTRIBUTE_THRESHOLD)
+    if (is_most)
+        pool->values[attribute] = pool->values[attribute - 1];
+    else
         memcpy(&pool->values[attribute], value, bytes_of(attribute));
     return driver_leave(CUDA_SUCCESS);
 }

@@ -55,6 +55,11 @@
     X(cuMemsetD8_v2, (CUdeviceptr, unsigned char, size_t)) X(cuMemsetD32_v2, (CUdeviceptr, unsigned, size_t))      \
     X(cuMemsetD2D16_v2, (CUdeviceptr, size_t, unsigned short, size_t, size_t))                                     \
     X(cuMemsetD32Async, (CUdeviceptr, unsigned, size_t, CUstream))                                                 \
+    X(cuDeviceGetDefaultMemPool, (CUmemoryPool *, CUdevice)) X(cuDeviceGetMemPool, (CUmemoryPool *, CUdevice))     \
+    X(cuDeviceSetMemPool, (CUdevice, CUmemoryPool)) X(cuMemPoolCreate, (CUmemoryPool *, const void *))             \
+    X(cuMemPoolDestroy, (CUmemoryPool)) X(cuMemPoolGetAttribute, (CUmemoryPool, int, void *))                      \
+    X(cuMemPoolSetAttribute, (CUmemoryPool, int, const void *))                                                    \
+    X(cuMemAllocFromPoolAsync, (CUdeviceptr *, size_t, CUmemoryPool, CUstream))                                    \
     X(cuMemGetAllocationGranularity, (size_t *, const void *, int))                                                \
     X(cuMemCreate, (uint64_t *, size_t, const void *, uint64_t)) X(cuMemRelease, (uint64_t))                       \
     X(cuMemExportToShareableHandle, (void *, uint64_t, int, uint64_t))                                             \

@@ -251,6 +251,55 @@ static void memory_is_given_back_once(void **state)
     OK(cu.cuMemFree_v2(gate));
 }
 
+/* CUmemPoolProps: pinned, not shared, on device 0. */
+static const struct {
+    int32_t type, handle_types, location_type, location;
+    unsigned char rest[80];
+} pool_properties = {1, 0, 1, 0, {0}};
+
+static uint64_t pool_bytes(CUmemoryPool pool, int attribute)
+{
+    uint64_t bytes = UINT64_MAX;
+    OK(cu.cuMemPoolGetAttribute(pool, attribute, &bytes));
+    return bytes;
+}
+
+static void pools_count_what_is_used(void **state)
+{
+    enum { USED = 7, USED_MOST = 8, POINTER_MEMPOOL_HANDLE = 17 };
+    CUmemoryPool fallback = NULL, own = NULL, current = NULL, of = NULL;
+    CUdeviceptr first = 0, second = 0, third = 0;
+    const uint64_t zero = 0, one = 1;
+    (void)state;
+    OK(cu.cuDeviceGetDefaultMemPool(&fallback, 0));
+    OK(cu.cuDeviceGetMemPool(&current, 0));
+    assert_ptr_equal(current, fallback);
+    OK(cu.cuMemPoolCreate(&own, &pool_properties));
+    OK(cu.cuMemAllocFromPoolAsync(&first, 1000, own, NULL));
+    OK(cu.cuDeviceSetMemPool(0, own));
+    OK(cu.cuMemAllocAsync(&second, 500, NULL));
+    assert_int_equal(pool_bytes(own, USED), 1500);
+    OK(cu.cuPointerGetAttribute(&of, POINTER_MEMPOOL_HANDLE, second));
+    assert_ptr_equal(of, own);
+    OK(cu.cuMemFreeAsync(first, NULL));
+    OK(cu.cuCtxSynchronize());
+    assert_int_equal(pool_bytes(own, USED), 500);
+    assert_int_equal(pool_bytes(own, USED_MOST), 1500);
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemPoolSetAttribute(own, USED_MOST, &one));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemPoolSetAttribute(own, USED, &zero));
+    OK(cu.cuMemPoolSetAttribute(own, USED_MOST, &zero));
+    assert_int_equal(pool_bytes(own, USED_MOST), 500);
+    OK(cu.cuMemPoolDestroy(own)); /* its memory stays; the default pool is the current one again */
+    OK(cu.cuMemAllocAsync(&third, 4, NULL));
+    OK(cu.cuPointerGetAttribute(&of, POINTER_MEMPOOL_HANDLE, third));
+    assert_ptr_equal(of, fallback);
+    OK(cu.cuMemFree_v2(second));
+    OK(cu.cuMemFree_v2(third));
+    assert_int_equal(pool_bytes(fallback, USED), 0);
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemAllocFromPoolAsync(&first, 1000, own, NULL));
+    assert_cuda(CUDA_ERROR_INVALID_VALUE, cu.cuMemPoolDestroy(fallback));
+}
+
 static void contexts_reach_each_others_memory(void **state)
 {
     CUcontext second;
@@ -430,6 +479,7 @@ int main(void)
         cmocka_unit_test(managed_memory_is_the_hosts_too),
         cmocka_unit_test(memory_in_stream_order),
         cmocka_unit_test(memory_is_given_back_once),
+        cmocka_unit_test(pools_count_what_is_used),
         cmocka_unit_test(contexts_reach_each_others_memory),
         cmocka_unit_test(mapped_memory_is_the_devices),
         cmocka_unit_test(chunks_side_by_side_are_one_memory),
