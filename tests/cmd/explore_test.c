@@ -91,6 +91,31 @@ static void without_a_hang_the_program_ends_as_it_does(void **state)
     outcome_free(&run);
 }
 
+static void what_the_host_helps_is_no_hang(void **state)
+{
+    (void)state;
+    struct outcome run = WSDBG("explore", "--schedules", "20", SIM_APP, "helped");
+    assert_int_equal(run.status, 0);
+    assert_string_equal(run.out, "1 on wsdbg simulated sm_90\n");
+    assert_non_null(strstr(run.err, "wsdbg: launch 0 (poll) is not explored: in the usual schedule it waits for memory "
+                                    "that the host or another launch could still write\n"));
+    assert_non_null(strstr(run.err, "wsdbg:   1 warp in a loop at PTX line "));
+    assert_int_equal(count_lines(run.err), 2);
+    outcome_free(&run);
+}
+
+/* As usual the launch comes to its end; the host, which only waits for it, helps it in no schedule. */
+static void what_only_the_host_could_help_is_said_as_that(void **state)
+{
+    (void)state;
+    struct outcome run = WSDBG("explore", "--schedules", "2000", "-o", "word.db", SIM_APP, "lost_word");
+    assert_int_equal(run.status, 124);
+    assert_non_null(strstr(run.err, "wsdbg: possible hang in schedule "));
+    assert_non_null(strstr(run.err, "some look at memory that the host or another launch could still write; not so in "
+                                    "the usual schedule\n"));
+    outcome_free(&run);
+}
+
 /* Of a hang, a fault, a launch without either and none at all. */
 static void its_json_follows_the_schema(void **state)
 {
@@ -197,6 +222,8 @@ int main(void)
         TEST(a_hang_is_found_and_run),
         TEST(its_number_repeats_it),
         TEST(without_a_hang_the_program_ends_as_it_does),
+        TEST(what_the_host_helps_is_no_hang),
+        TEST(what_only_the_host_could_help_is_said_as_that),
         TEST(its_json_follows_the_schema),
         TEST(a_signal_ends_it_with_what_was_found),
         TEST(a_terminal_sees_how_far_it_is),

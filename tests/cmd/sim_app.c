@@ -1,10 +1,13 @@
 /* sim_app.c - a program for wsdbg run --device sim and wsdbg explore: sim_app KERNEL launches one of tests/libcuda's
- * kernels; "beside", "looked-up" and "graph" use the driver in other ways.  Built without sanitizers: it is preloaded.
+ * kernels; "beside", "looked-up", "graph" and "helped" use the driver in other ways; lost_word is one of its
+ * defects.  Built without sanitizers: it is preloaded.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "libcuda/defects.h"
 #include "libcuda/kernels.h"
 
 enum { LAUNCHES_BESIDE = 20 };
@@ -91,6 +94,34 @@ static CUresult do_without_graphs(struct work *work)
     return result ? result : cu.cuCtxSynchronize();
 }
 
+/* A kernel waits for a word that the host writes when it has waited for a while. */
+static CUresult help(struct work *work)
+{
+    uint32_t *flag;
+    CUfunction function;
+    CUresult result = cu.cuMemHostAlloc((void **)&flag, sizeof *flag, 0);
+    if (!result)
+        result = cu.cuModuleGetFunction(&function, work->module, "poll");
+    if (result)
+        return result;
+    *(volatile uint32_t *)flag = 0;
+    result = launch(function, 1, 1, NULL, (void *[]){&flag, &work->memory});
+    usleep(100000);
+    *(volatile uint32_t *)flag = 1;
+    return result ? result : cu.cuCtxSynchronize();
+}
+
+static CUresult lose_word(struct work *work)
+{
+    CUfunction function;
+    CUresult result = cu.cuModuleLoadData(&work->module, defects);
+    if (!result)
+        result = cu.cuModuleGetFunction(&function, work->module, "lost_word");
+    if (!result)
+        result = launch(function, 1, 64, NULL, NULL);
+    return result ? result : cu.cuCtxSynchronize();
+}
+
 static CUresult do_as_asked(struct work *work, const char *wanted)
 {
     if (strcmp(wanted, "beside") == 0)
@@ -99,6 +130,10 @@ static CUresult do_as_asked(struct work *work, const char *wanted)
         return launch_looked_up(work);
     if (strcmp(wanted, "graph") == 0)
         return do_without_graphs(work);
+    if (strcmp(wanted, "helped") == 0)
+        return help(work);
+    if (strcmp(wanted, "lost_word") == 0)
+        return lose_word(work);
     if (strcmp(wanted, "fault") == 0)
         work->memory = 0;
     CUresult result = run_kernel(work, wanted, NULL);
