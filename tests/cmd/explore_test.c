@@ -33,6 +33,8 @@ static void a_hang_is_found_and_run(void **state)
     /* What is proven needs no time-out. */
     assert_non_null(strstr(run.err, " after the 0.1 s threshold"));
     assert_non_null(strstr(run.err, "session in lost.db"));
+    assert_non_null(strstr(run.err, "to repeat it: wsdbg explore --replay "));
+    assert_non_null(strstr(run.err, " --launch 0 -- "));
     outcome_free(&run);
     struct outcome query = WSDBG("query", "lost.db", "--csv", "SELECT device FROM session");
     assert_string_equal(query.out, "device\r\nsim\r\n");

@@ -15,6 +15,7 @@
 #include "cmd/explore_words.h"
 #include "cmd/launch.h"
 #include "cmd/options.h"
+#include "cmd/session.h"
 #include "cmd/spool.h"
 #include "wsdbg/session.h"
 
@@ -28,18 +29,19 @@ enum { SCHEMA_VERSION = 1, SCHEDULES_DEFAULT = 1000, DEPTH_DEFAULT = 3 };
 struct exploration {
     struct wsdbg_follower follower;
     struct wsdbg_explore_log *log;
-    bool was_told;    /* that it stands */
+    bool was_told;    /* that the launch can never go on */
     bool stood_still; /* the launch that was found to hang did, and the program was ended */
 };
 
-/* A launch that was found to hang stands: that is proven of a deadlock; of one that polls it is what is expected. */
+/* What is proven is said at once; a launch that polls may yet be helped. */
 static enum wsdbg_followed follow(struct wsdbg_follower *follower, struct wsdbg_listener *listener)
 {
     struct exploration *exploration = (struct exploration *)((char *)follower - offsetof(struct exploration, follower));
     wsdbg_explore_log_follow(exploration->log, listener);
-    const uint64_t stands_ns = wsdbg_explore_log_stands_ns(exploration->log);
+    bool is_proven;
+    const uint64_t stands_ns = wsdbg_explore_log_stands_ns(exploration->log, &is_proven);
     const bool was_told = exploration->was_told;
-    exploration->was_told = stands_ns != 0;
+    exploration->was_told |= stands_ns && is_proven;
     exploration->stood_still = stands_ns && wsdbg_monotonic_ns() - stands_ns > PATIENCE_NS;
     if (exploration->stood_still) {
         wsdbg_explore_say(listener,
@@ -47,7 +49,7 @@ static enum wsdbg_followed follow(struct wsdbg_follower *follower, struct wsdbg_
                           (double)PATIENCE_NS / 1e9);
         return WSDBG_FOLLOWED_ENDS;
     }
-    return stands_ns && !was_told ? WSDBG_FOLLOWED_STANDS : WSDBG_FOLLOWED_GOES_ON;
+    return exploration->was_told && !was_told ? WSDBG_FOLLOWED_STANDS : WSDBG_FOLLOWED_GOES_ON;
 }
 
 /* A whole number of 64 bits; the option's default when it was not given. */
@@ -135,6 +137,37 @@ static struct wsdbg_error *print_json(const struct exploration *exploration, con
     return failed ? wsdbg_error_create(WSDBG_ERROR_OTHER, "cannot write what was found as JSON") : NULL;
 }
 
+/* The first that was found under a schedule with a number; false = there is none. */
+static bool find_first(const struct wsdbg_explore_log *log, json_int_t *launch, json_int_t *seed)
+{
+    const json_t *launches = wsdbg_explore_log_launches(log);
+    for (size_t i = 0; i < json_array_size(launches); i++) {
+        const json_t *findings = json_object_get(json_array_get(launches, i), "findings");
+        const json_t *number = json_object_get(json_array_get(findings, 0), "seed");
+        if (!json_is_integer(number))
+            continue;
+        *launch = json_integer_value(json_object_get(json_array_get(launches, i), "launch"));
+        *seed = json_integer_value(number);
+        return true;
+    }
+    return false;
+}
+
+static void say_how_to_repeat(const struct wsdbg_invocation *invocation, const struct wanted *wanted,
+                              const struct wsdbg_explore_log *log)
+{
+    json_int_t launch, seed;
+    char options[64] = "";
+    if (wanted->replays || !find_first(log, &launch, &seed))
+        return;
+    if (strcmp(wanted->kind, "random") != 0)
+        snprintf(options, sizeof options, " --schedule %s --depth %" PRIu64, wanted->kind, wanted->depth);
+    char *command = wsdbg_quote_command(invocation->operands);
+    wsdbg_say("to repeat it: wsdbg explore --replay %" JSON_INTEGER_FORMAT "%s --launch %" JSON_INTEGER_FORMAT " -- %s",
+              seed, options, launch, command ? command : "PROGRAM");
+    free(command);
+}
+
 static struct wsdbg_error *run(const struct wsdbg_invocation *invocation, const struct wanted *wanted,
                                struct exploration *exploration, const char *words, int *status)
 {
@@ -161,6 +194,8 @@ static struct wsdbg_error *run(const struct wsdbg_invocation *invocation, const 
         wsdbg_say("no launch was explored");
     else if (!error && !wsdbg_explore_log_any(exploration->log))
         wsdbg_say("no launch was explored: the program made none with number %" PRIu64, wanted->launch);
+    if (!error)
+        say_how_to_repeat(invocation, wanted, exploration->log);
     if (!error && wsdbg_option_value(invocation, "json"))
         error = print_json(exploration, wanted, &result, *status);
     free(result.database);

@@ -33,7 +33,7 @@ struct wsdbg_explore_log {
     struct wsdbg_explore_progress progress;
     struct wsdbg_progress_line shown;
     uint64_t told_ns, stands_ns;
-    bool hangs;
+    bool hangs, stands_proven;
     struct wsdbg_listener *listener;
 };
 
@@ -68,8 +68,9 @@ void wsdbg_explore_log_destroy(struct wsdbg_explore_log *log)
     free(log);
 }
 
-uint64_t wsdbg_explore_log_stands_ns(const struct wsdbg_explore_log *log)
+uint64_t wsdbg_explore_log_stands_ns(const struct wsdbg_explore_log *log, bool *proven)
 {
+    *proven = log->stands_proven;
     return log->stands_ns;
 }
 
@@ -248,7 +249,8 @@ static void stands(struct wsdbg_explore_log *log, const char *rest)
     if (!launch || sscanf(rest, "%31s", outcome) != 1)
         return;
     json_object_set_new(launch, "ran", json_string(outcome));
-    log->stands_ns = strcmp(outcome, "deadlock") == 0 || strcmp(outcome, "stalled") == 0 ? wsdbg_monotonic_ns() : 0;
+    log->stands_proven = strcmp(outcome, "deadlock") == 0;
+    log->stands_ns = log->stands_proven || strcmp(outcome, "stalled") == 0 ? wsdbg_monotonic_ns() : 0;
 }
 
 static void skip_launch(struct wsdbg_explore_log *log, const char *rest)

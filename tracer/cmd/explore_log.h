@@ -16,8 +16,9 @@ struct wsdbg_error *wsdbg_explore_log_create(const char *path, struct wsdbg_expl
 void wsdbg_explore_log_follow(struct wsdbg_explore_log *log, struct wsdbg_listener *listener);
 /* The program is over: the same, and waits a moment for what is still to come of a search that was ended early. */
 void wsdbg_explore_log_finish(struct wsdbg_explore_log *log);
-/* Since when the launch that was found to hang has stood (CLOCK_MONOTONIC); 0 = it does not, or not yet. */
-uint64_t wsdbg_explore_log_stands_ns(const struct wsdbg_explore_log *log);
+/* Since when the launch that was found to hang has stood (CLOCK_MONOTONIC); 0 = it does not, or not yet.  *proven: it
+ * can never go on. */
+uint64_t wsdbg_explore_log_stands_ns(const struct wsdbg_explore_log *log, bool *proven);
 /* Some schedule hangs, proven. */
 bool wsdbg_explore_log_hangs(const struct wsdbg_explore_log *log);
 /* Some launch was explored, or said why not. */
