@@ -202,7 +202,7 @@ static void say_no_hang(struct loop *loop, const struct wsdbg_stall *stall, cons
  * not judged because something else is. */
 static void mark_moving_slots(struct loop *loop)
 {
-    wsdbg_watchdog_mark_moving(&loop->last, loop->watch->stall_ns);
+    wsdbg_watchdog_mark_moving(&loop->last, loop->slots.watchdog.stall_ns);
 }
 
 /* A stall, looked at with everything: judge, say.  True when it is a hang. */
