@@ -16,6 +16,7 @@ import results
 ENDS = {'124': 'hang', '3': 'hang', '1': 'fault', '0': 'runs', 'limit': 'hang'}  # 3: by the program's own time limit
 PROGRAMS = {'gemm': ('probes', 'plain'), 'two_async_warps': ('probes', 'plain'), 'waits': ('',)}
 TIMEOUT_MS = '6000'
+RACE_TIMEOUT_MS = '60000'  # of a run that is not known to hang: a machine with other work on it is slow
 SCHEDULES = ('random', 'priority')
 SMALL = ('--m', '256', '--n', '256', '--k', '256')
 # What wsdbg explore is to find, or not: the program's words, explore's.
@@ -118,7 +119,7 @@ class Simulated:
             for variant, schedule in itertools.product(PROGRAMS[program], SCHEDULES):
                 ends = collections.Counter()
                 for seed in range(self.seeds):
-                    run = self.run(program, '--bug', name, '--timeout-ms', TIMEOUT_MS, '--variant', variant,
+                    run = self.run(program, '--bug', name, '--timeout-ms', RACE_TIMEOUT_MS, '--variant', variant,
                                    environment={'WSDBG_SIM_SCHEDULE': schedule, 'WSDBG_SIM_SEED': str(seed)})
                     ends[f"{run['end']}, {run['cause'] or 'no cause'}"] += 1
                 rows.append({'case': f'{program} {name}', 'variant': variant, 'schedule': schedule, 'seeds': self.seeds,
