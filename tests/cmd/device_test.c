@@ -141,6 +141,26 @@ static void a_program_does_without_graphs(void **state)
     outcome_free(&run);
 }
 
+/* Nobody arrives: the events cannot tell that nobody will. */
+static void a_hang_without_probes_is_judged_by_the_device_s_state(void **state)
+{
+    static const struct {
+        const char *evidence, *cause, *place;
+    } cases[] = {{"auto", "ARRIVE_MISSING", "PTX:42"}, {"ring", "UNKNOWN", "line 42"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct outcome run = WSDBG("run", "--device", "sim", "--stall", "1", "--evidence", cases[i].evidence, "-o",
+                                   cases[i].cause, SIM_APP, "hang");
+        assert_int_equal(run.status, 124);
+        assert_non_null(strstr(run.err, cases[i].cause));
+        assert_non_null(strstr(run.err, cases[i].place));
+        outcome_free(&run);
+    }
+    struct outcome query = WSDBG("query", "ARRIVE_MISSING", "--csv", "SELECT evidence FROM session");
+    assert_string_equal(query.out, "evidence\r\nsimulator\r\n");
+    outcome_free(&query);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
@@ -152,6 +172,7 @@ int main(void)
         TEST(what_only_a_gpu_has_is_refused),
         TEST(a_program_runs_on_the_simulator),
         TEST(a_fault_is_told),
+        TEST(a_hang_without_probes_is_judged_by_the_device_s_state),
         TEST(one_stream_hangs_beside_another),
         TEST(launches_that_were_looked_up_are_seen),
         TEST(a_program_does_without_graphs),

@@ -107,8 +107,13 @@ size_t wsdbg_ptx_code_lines(const struct wsdbg_ptx_code *code, const struct wsdb
                             uint32_t instruction, struct wsdbg_line *out, size_t most)
 {
     const struct wsdbg_ptx_program *program = code->program;
-    uint32_t number = program->instructions[first_of(function) + instruction].place;
+    const struct wsdbg_ptx_instruction *const read = &program->instructions[first_of(function) + instruction];
+    uint32_t number = read->place;
     size_t count = 0;
+    if (number >= program->place_count && most) {
+        out[0] = (struct wsdbg_line){.file = "PTX", .line = read->text_line, .function = ""};
+        return 1;
+    }
     for (; number < program->place_count && count < most; number = program->places[number].inlined_at) {
         const struct wsdbg_ptx_place *place = &program->places[number];
         if (place->file >= program->file_count)
