@@ -142,10 +142,10 @@ static void what_waits_in_the_right_order_never_hangs(void **state)
 {
     char *log;
     (void)state;
-    assert_int_equal(EXPLORED(&log, "schedules=1000,jobs=2,", "kept"), 0);
+    assert_int_equal(EXPLORED(&log, "schedules=300,jobs=2,", "kept"), 0);
     assert_null(line(log, "found"));
     assert_null(line(log, "report"));
-    assert_memory_equal(line(log, "end"), "schedules 1000 ", 15);
+    assert_memory_equal(line(log, "end"), "schedules 300 ", 14);
     free(log);
 }
 
@@ -199,9 +199,9 @@ static void all_goes_on_behind_the_first_hang(void **state)
     char *log;
     unsigned long long tried, decisions, ns, hangs;
     (void)state;
-    EXPLORED(&log, "schedules=500,jobs=2,all,", "lost");
+    EXPLORED(&log, "schedules=200,jobs=2,all,", "lost");
     assert_int_equal(sscanf(line(log, "end"), "schedules %llu %llu %llu %llu", &tried, &decisions, &ns, &hangs), 4);
-    assert_int_equal(tried, 500);
+    assert_int_equal(tried, 200);
     assert_true(hangs > 1);
     assert_int_equal(count(log, "found"), hangs);
     assert_int_equal(count(log, "turns"), 1);
@@ -215,8 +215,8 @@ static char *reports_of(const char *name, unsigned threads)
 {
     char *log;
     assert_int_equal(
-        explored("schedules=60,jobs=2,compares,", &(struct program){defects, NAMES(name), threads, NULL}, &log), 0);
-    assert_memory_equal(line(log, "end"), "schedules 60 ", 13);
+        explored("schedules=40,jobs=2,compares,", &(struct program){defects, NAMES(name), threads, NULL}, &log), 0);
+    assert_memory_equal(line(log, "end"), "schedules 40 ", 13);
     return log;
 }
 
@@ -242,7 +242,7 @@ static void a_barrier_that_is_used_too_early(void **state)
     tells("early_look", 64, " not-initialised an mbarrier is used that was not initialised (at shared address 0x");
     char *log = reports_of("early_look", 64);
     assert_null(strstr(log, " usual not-initialised"));
-    assert_true(strtoull(line(log, "report"), NULL, 10) < 60);
+    assert_true(strtoull(line(log, "report"), NULL, 10) < 40);
     free(log);
     tells_nothing("ordered_look", 64);
 }
@@ -251,7 +251,7 @@ static void phases_that_nobody_waits_for(void **state)
 {
     (void)state;
     tells("overrun", 64,
-          "60 usual phase-overrun a phase of an mbarrier completes although nobody waited for the one before (at "
+          "40 usual phase-overrun a phase of an mbarrier completes although nobody waited for the one before (at "
           "shared address 0x");
     tells_nothing("paced", 64);
 }
@@ -259,7 +259,7 @@ static void phases_that_nobody_waits_for(void **state)
 static void accumulators_that_are_read_too_early(void **state)
 {
     (void)state;
-    tells("early_read", 128, "60 usual accumulator-read an accumulator is used before its wgmma group is complete");
+    tells("early_read", 128, "40 usual accumulator-read an accumulator is used before its wgmma group is complete");
     tells_nothing("late_read", 128);
     tells_nothing("handed_on", 128);
 }
