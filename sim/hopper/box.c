@@ -252,13 +252,32 @@ bool hopper_box_walk(const struct hopper_box *box, uint32_t offset, uint32_t fir
     return true;
 }
 
-/* CUtensorMapDataType of floats of 2, 4 and 8 bytes: NaN. */
+/* The NaN of every type is this number of 16 bits, repeated. */
 void hopper_box_fill(const struct hopper_box *box, unsigned char *bytes, uint32_t byte_count)
 {
     memset(bytes, 0, byte_count);
     if (!box->fills_with_nan)
         return;
-    memset(bytes, 0xff, byte_count);
-    for (uint32_t i = box->element_bytes - 1; i < byte_count; i += box->element_bytes)
-        bytes[i] = 0x7f;
+    for (uint32_t i = 0; i < byte_count; i++)
+        bytes[i] = i % 2 ? 0x7f : 0xf7;
+}
+
+/* To the nearest even; NaN is one of its own. */
+static uint32_t nearest_tf32(uint32_t bits)
+{
+    return (bits & INT32_MAX) > 0x7f800000 ? 0x7fffe000 : (bits + 0xfff + (bits >> 13 & 1)) & 0xffffe000;
+}
+
+/* Measured: FLOAT32_FTZ keeps subnormal numbers, and so does TFLOAT32_FTZ. */
+void hopper_box_convert(const struct hopper_box *box, unsigned char *bytes, uint32_t byte_count)
+{
+    enum { TFLOAT32 = 11 }; /* CUtensorMapDataType; the next is TFLOAT32_FTZ */
+    if (box->data_type < TFLOAT32)
+        return;
+    for (uint32_t i = 0; i + sizeof(uint32_t) <= byte_count; i += sizeof(uint32_t)) {
+        uint32_t bits;
+        memcpy(&bits, bytes + i, sizeof bits);
+        bits = nearest_tf32(bits);
+        memcpy(bytes + i, &bits, sizeof bits);
+    }
 }

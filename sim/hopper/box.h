@@ -55,5 +55,7 @@ bool hopper_box_walk(const struct hopper_box *box, uint32_t offset, uint32_t fir
                      bool (*visit)(void *context, const struct hopper_run *run), void *context);
 /* What fills elements outside of the tensor. */
 void hopper_box_fill(const struct hopper_box *box, unsigned char *bytes, uint32_t byte_count);
+/* What a load makes of bytes of the tensor on their way: the types of f32 that say so are rounded. */
+void hopper_box_convert(const struct hopper_box *box, unsigned char *bytes, uint32_t byte_count);
 
 #endif

@@ -35,7 +35,7 @@ bool hopper_can_combine(struct hopper_combination combination)
     const enum number_kind kind = kind_of(combination.type);
     switch (combination.operation) {
     case WSDBG_PTX_V_ADD:
-        return kind != NO_NUMBER && kind != BITS;
+        return kind != NO_NUMBER && kind != BITS && combination.type != WSDBG_PTX_S64;
     case WSDBG_PTX_V_MIN:
     case WSDBG_PTX_V_MAX:
         return kind == UNSIGNED || kind == SIGNED || combination.type == WSDBG_PTX_F16 ||
@@ -46,7 +46,7 @@ bool hopper_can_combine(struct hopper_combination combination)
     case WSDBG_PTX_V_AND:
     case WSDBG_PTX_V_OR:
     case WSDBG_PTX_V_XOR:
-        return kind != NO_NUMBER && kind != FLOATING;
+        return kind != NO_NUMBER && kind != FLOATING && combination.type != WSDBG_PTX_S64;
     default:
         return false;
     }
@@ -69,22 +69,38 @@ static bool is_less(enum wsdbg_ptx_type type, uint64_t x, uint64_t y)
     }
 }
 
-static uint64_t change_float(enum wsdbg_ptx_variant variant, enum wsdbg_ptx_type type, uint64_t old, uint64_t by)
+/* A sum of f64 one part of which is NaN: of both, the memory's in shared and the other in global memory. */
+static uint64_t nan_sum(double x, double y, bool is_global)
 {
-    const double x = hopper_float_value(old, type, 0), y = hopper_float_value(by, type, 0);
-    double result;
-    if (variant == WSDBG_PTX_V_ADD)
-        result = type == WSDBG_PTX_F64 ? x + y : hopper_add_to_odd(x, y);
-    else
-        result = isnan(x) ? y : isnan(y) ? x : (x < y) == (variant == WSDBG_PTX_V_MIN) ? x : y;
-    return hopper_float_bits(result, type, WSDBG_PTX_RN, 0);
+    const double of = is_global ? (isnan(y) ? y : x) : isnan(x) ? x : y;
+    return hopper_float_bits(is_global ? of : hopper_quiet(of), WSDBG_PTX_F64, 0, 0);
 }
 
-static uint64_t change_pair(enum wsdbg_ptx_variant variant, enum wsdbg_ptx_type type, uint64_t old, uint64_t by)
+static uint64_t change_float(struct hopper_combination combination, enum wsdbg_ptx_type type, uint64_t old, uint64_t by)
 {
-    const enum wsdbg_ptx_type half = type == WSDBG_PTX_F16X2 ? WSDBG_PTX_F16 : WSDBG_PTX_BF16;
-    return change_float(variant, half, old & UINT16_MAX, by & UINT16_MAX) |
-           change_float(variant, half, old >> 16 & UINT16_MAX, by >> 16 & UINT16_MAX) << 16;
+    const enum wsdbg_ptx_variant variant = combination.operation;
+    const uint32_t flags =
+        combination.is_global && combination.is_atomic && type == WSDBG_PTX_F32 && variant == WSDBG_PTX_V_ADD
+            ? WSDBG_PTX_FTZ
+            : 0;
+    const double x = hopper_float_value(old, type, flags), y = hopper_float_value(by, type, flags);
+    double result;
+    if (type == WSDBG_PTX_F64 && variant == WSDBG_PTX_V_ADD && (isnan(x) || isnan(y)))
+        return nan_sum(x, y, combination.is_global);
+    if (variant == WSDBG_PTX_V_ADD)
+        result = type == WSDBG_PTX_F64 ? x + y : hopper_add_to_odd(x, y);
+    else if (x == 0 && y == 0) /* -0 is less than 0 */
+        result = (variant == WSDBG_PTX_V_MIN) == (bool)signbit(x) ? x : y;
+    else
+        result = isnan(x) ? y : isnan(y) ? x : (x < y) == (variant == WSDBG_PTX_V_MIN) ? x : y;
+    return hopper_float_bits(result, type, WSDBG_PTX_RN, flags);
+}
+
+static uint64_t change_pair(struct hopper_combination combination, uint64_t old, uint64_t by)
+{
+    const enum wsdbg_ptx_type half = combination.type == WSDBG_PTX_F16X2 ? WSDBG_PTX_F16 : WSDBG_PTX_BF16;
+    return change_float(combination, half, old & UINT16_MAX, by & UINT16_MAX) |
+           change_float(combination, half, old >> 16 & UINT16_MAX, by >> 16 & UINT16_MAX) << 16;
 }
 
 static uint64_t change_integer(enum wsdbg_ptx_variant variant, enum wsdbg_ptx_type type, uint64_t old, uint64_t by)
@@ -112,9 +128,9 @@ static uint64_t change_integer(enum wsdbg_ptx_variant variant, enum wsdbg_ptx_ty
 uint64_t hopper_combined(struct hopper_combination combination, uint64_t old, uint64_t by)
 {
     if (combination.type == WSDBG_PTX_F16X2 || combination.type == WSDBG_PTX_BF16X2)
-        return change_pair(combination.operation, combination.type, old, by);
+        return change_pair(combination, old, by);
     if (is_float(combination.type))
-        return change_float(combination.operation, combination.type, old, by);
+        return change_float(combination, combination.type, old, by);
     return change_integer(combination.operation, combination.type, old, by);
 }
 

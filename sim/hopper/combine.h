@@ -5,12 +5,16 @@
 #ifndef WSDBG_HOPPER_COMBINE_H
 #define WSDBG_HOPPER_COMBINE_H
 
+#include <stdbool.h>
+
 #include "ptx/program.h"
 
 /* PTX's operation and type; NO_VARIANT: what comes replaces what is there. */
 struct hopper_combination {
     enum wsdbg_ptx_variant operation;
     enum wsdbg_ptx_type type;
+    bool is_global; /* done where global memory is: NaN of f64 stays as it is */
+    bool is_atomic; /* atom or red; in global memory its sums of f32 have no subnormal numbers */
 };
 
 /* The low bits, as wide as the type, of what becomes of `old`. */

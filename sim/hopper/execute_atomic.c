@@ -9,9 +9,10 @@
 #include "hopper/wide.h"
 
 /* What memory holds afterwards. */
-static uint64_t change(const struct wsdbg_ptx_instruction *instruction, uint64_t old, uint64_t by, uint64_t value)
+static uint64_t change(const struct wsdbg_ptx_instruction *instruction, bool is_global, uint64_t old, uint64_t by,
+                       uint64_t value)
 {
-    const struct hopper_combination combination = {instruction->variant, instruction->type};
+    const struct hopper_combination combination = {instruction->variant, instruction->type, is_global, true};
     if (combination.operation == WSDBG_PTX_V_CAS)
         return old == by ? value : old;
     return combination.operation == WSDBG_PTX_V_EXCH ? by : hopper_combined(combination, old, by);
@@ -26,6 +27,7 @@ static bool change_element(const struct hopper_step *step, const struct hopper_p
     const uint64_t mask = byte_count == 8 ? UINT64_MAX : (1ull << 8 * byte_count) - 1;
     const bool is_vector = instruction->operands[first + 1].kind == WSDBG_PTX_OPERAND_VECTOR;
     const bool is_compare = instruction->variant == WSDBG_PTX_V_CAS;
+    const bool is_global = places->space == WSDBG_PTX_GLOBAL;
     bool has_changed = false;
     HOPPER_LANES_OF (step->lanes) {
         unsigned char *at = hopper_place_of(places, lane) + element * byte_count;
@@ -34,7 +36,7 @@ static bool change_element(const struct hopper_step *step, const struct hopper_p
         const uint64_t by =
             is_vector ? hopper_element(step, first + 1, element, lane) : hopper_source(step, first + 1, lane);
         const uint64_t value = is_compare ? hopper_source(step, first + 2, lane) & mask : 0;
-        const uint64_t now = change(instruction, old, by & mask, value) & mask;
+        const uint64_t now = change(instruction, is_global, old, by & mask, value) & mask;
         memcpy(at, &now, byte_count);
         has_changed |= now != old;
         if (first && is_vector)

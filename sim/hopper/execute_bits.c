@@ -252,13 +252,20 @@ enum hopper_outcome hopper_do_bfind(struct hopper_step *step)
 
 /* ---- fields ---- */
 
+/* Of 32 bits the low byte of a place or length counts; of 64 bits all of it (as an H200 does it, not as PTX says). */
+static uint32_t amount_mask(unsigned bits)
+{
+    return bits == 64 ? UINT32_MAX : 0xff;
+}
+
 /* `length` bits from bit `at` on; what lies beyond the value is 0, or its sign (the bit that ends the field). */
 static uint64_t extract(uint64_t value, unsigned bits, uint32_t at, uint32_t length, bool is_signed)
 {
     const uint64_t all = bits == 64 ? UINT64_MAX : UINT32_MAX;
     if (length == 0)
         return 0;
-    const uint32_t last = at + length - 1 < bits - 1 ? at + length - 1 : bits - 1;
+    const uint64_t end = (uint64_t)at + length;
+    const uint32_t last = end < bits ? (uint32_t)end - 1 : bits - 1;
     const bool sign = is_signed && value >> last & 1;
     uint64_t mask = 0;
     if (at < bits)
@@ -272,8 +279,9 @@ enum hopper_outcome hopper_do_bfe(struct hopper_step *step)
     const enum wsdbg_ptx_type type = step->instruction->type;
     const bool is_signed = type == WSDBG_PTX_S32 || type == WSDBG_PTX_S64;
     const unsigned bits = bits_of(step);
+    const uint32_t mask = amount_mask(bits);
     HOPPER_LANES_OF (step->lanes) {
-        const uint32_t at = hopper_source(step, 2, lane) & 0xff, length = hopper_source(step, 3, lane) & 0xff;
+        const uint32_t at = hopper_source(step, 2, lane) & mask, length = hopper_source(step, 3, lane) & mask;
         hopper_result(step, 0, lane, extract(hopper_source(step, 1, lane), bits, at, length, is_signed));
     }
     return HOPPER_NEXT;
@@ -282,9 +290,10 @@ enum hopper_outcome hopper_do_bfe(struct hopper_step *step)
 enum hopper_outcome hopper_do_bfi(struct hopper_step *step)
 {
     const unsigned bits = bits_of(step);
+    const uint32_t amount = amount_mask(bits);
     HOPPER_LANES_OF (step->lanes) {
         const uint64_t from = hopper_source(step, 1, lane), into = hopper_source(step, 2, lane);
-        const uint32_t at = hopper_source(step, 3, lane) & 0xff, length = hopper_source(step, 4, lane) & 0xff;
+        const uint32_t at = hopper_source(step, 3, lane) & amount, length = hopper_source(step, 4, lane) & amount;
         uint64_t mask = length >= 64 ? UINT64_MAX : (1ull << length) - 1;
         mask = at < bits ? mask << at : 0;
         hopper_result(step, 0, lane, (into & ~mask) | (at < bits ? from << at & mask : 0));

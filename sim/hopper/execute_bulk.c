@@ -76,6 +76,20 @@ static const char *find_box(const struct hopper_step *step, const struct wsdbg_t
     return hopper_box_of_pixels(map, dimensions, at, offsets, box);
 }
 
+/* NULL, or what an H200 does not take of coordinates: bytes that begin between two 16s, and stores that begin before
+ * the tensor.  (Measured; PTX says neither.) */
+static const char *wrong_place(const struct hopper_step *step, const struct wsdbg_tensor_map *map, const int32_t *at)
+{
+    if (map->is_im2col)
+        return NULL;
+    if ((int64_t)at[0] * map->element_bytes % 16)
+        return "the innermost coordinate is not a multiple of 16 bytes";
+    for (uint32_t i = 0; i < map->rank && step->instruction->space == WSDBG_PTX_GLOBAL; i++)
+        if (at[i] < 0)
+            return "a store at a negative coordinate";
+    return NULL;
+}
+
 static bool read_tensor(const struct hopper_step *step, unsigned number, unsigned lane, struct hopper_box *box)
 {
     const uint32_t dimensions = step->instruction->dimensions;
@@ -89,8 +103,11 @@ static bool read_tensor(const struct hopper_step *step, unsigned number, unsigne
     for (uint32_t i = 0; i < dimensions && i < WSDBG_TENSOR_DIMENSIONS; i++)
         at[i] = (int32_t)hopper_element(step, number, i + 1, lane);
     const char *const reason = find_box(step, &map, at, lane, box);
+    const char *const wrong = reason ? NULL : wrong_place(step, &map, at);
+    if (wrong)
+        hopper_fault(step, lane, HOPPER_ILLEGAL_INSTRUCTION, "tensor copy: %s", wrong);
     if (!reason)
-        return true;
+        return !wrong;
     hopper_fault(step, lane, HOPPER_ILLEGAL_INSTRUCTION, "tensor copy: 0x%llx is %s", (unsigned long long)address,
                  reason);
     return false;
@@ -219,7 +236,8 @@ enum hopper_outcome hopper_do_tensor_copy(struct hopper_step *step)
 static struct hopper_combination combination_of(const struct hopper_step *step)
 {
     return (struct hopper_combination){(enum wsdbg_ptx_variant)step->instruction->variant,
-                                       (enum wsdbg_ptx_type)step->instruction->type};
+                                       (enum wsdbg_ptx_type)step->instruction->type,
+                                       step->instruction->space == WSDBG_PTX_GLOBAL, false};
 }
 
 enum hopper_outcome hopper_do_bulk_reduce(struct hopper_step *step)

@@ -259,7 +259,7 @@ static bool is_such(double value, enum wsdbg_ptx_type type, enum wsdbg_ptx_varia
     case WSDBG_PTX_V_NOT_A_NUMBER:
         return isnan(value);
     case WSDBG_PTX_V_NORMAL:
-        return isfinite(value) && fabs(value) >= least_normal;
+        return isfinite(value) && (value == 0 || fabs(value) >= least_normal); /* an H200 counts 0 among them */
     default:
         return value != 0 && fabs(value) < least_normal;
     }

@@ -1,7 +1,8 @@
 /* execute_convert.c - cvt between all scalar types, of two floats into a pair, and cvt.pack.
  *
  * Reads: the source as its own type (it may lie in a wider register).  An integer becomes a float through a double;
- * 64-bit ones, rounded to odd.  A float becomes an integer by its rounding mode, clamped to the type's range, NaN as 0.
+ * 64-bit ones, rounded to odd.  A float becomes an integer by its rounding mode, clamped to the type's range.  NaN
+ * becomes what it does on an H200 (tests/semantics).
  */
 #include <math.h>
 
@@ -92,10 +93,16 @@ static uint64_t float_of_integer(const struct wsdbg_ptx_instruction *instruction
 
 /* ---- floats to integers ---- */
 
-static uint64_t integer_of_float(double value, struct kind to, enum wsdbg_ptx_rounding rounding)
+/* As an H200 has it: NaN is 0, but in 64 bits, and of an f64, the highest bit alone. */
+static uint64_t integer_of_nan(struct kind from, struct kind to)
+{
+    return from.bits == 64 || to.bits == 64 ? extend(1ull << (to.bits - 1), to) : 0;
+}
+
+static uint64_t integer_of_float(double value, struct kind from, struct kind to, enum wsdbg_ptx_rounding rounding)
 {
     if (isnan(value))
-        return 0;
+        return integer_of_nan(from, to);
     const double whole = hopper_round_whole(value, rounding == WSDBG_PTX_ROUND_DEFAULT ? WSDBG_PTX_RZI : rounding);
     if (to.is_signed) {
         const double limit = ldexp(1, (int)to.bits - 1);
@@ -118,7 +125,50 @@ static uint64_t float_of_float(const struct wsdbg_ptx_instruction *instruction, 
             value = copysign(hopper_round_whole(value, rounding), value);
         rounding = WSDBG_PTX_RN;
     }
-    return hopper_float_bits(value, instruction->type, rounding, instruction->flags);
+    const uint32_t not_for = instruction->type == WSDBG_PTX_F32 ? 0 : WSDBG_PTX_FTZ;
+    return hopper_float_bits(value, instruction->type, rounding, instruction->flags & ~not_for);
+}
+
+/* Its fraction, made quiet, as an f64 has it. */
+static uint64_t wide_nan(uint64_t bits, enum wsdbg_ptx_type type)
+{
+    const unsigned width = 8 * wsdbg_ptx_type_bytes(type);
+    const unsigned fraction_bits = type == WSDBG_PTX_F64   ? 52
+                                   : type == WSDBG_PTX_F32 ? 23
+                                   : type == WSDBG_PTX_F16 ? 10
+                                                           : 7;
+    const uint64_t fraction = bits << (64 - fraction_bits) >> 12, sign = bits >> (width - 1) & 1;
+    return sign << 63 | 0xfffull << 51 | fraction;
+}
+
+/* Rounded as if it were a number, by which it may become infinite; .satfinite then goes one step back. */
+static uint64_t tf32_of_nan(uint32_t bits, uint32_t flags)
+{
+    const uint32_t size = (bits & INT32_MAX) + 0x1000;
+    const uint32_t rounded = (size > INT32_MAX ? INT32_MAX : size) & 0xffffe000;
+    return (bits & 0x80000000) | (flags & WSDBG_PTX_SATFINITE ? rounded - 0x2000 : rounded);
+}
+
+/* What an H200 makes of NaN: to and from f64 and from bf16 its bits go along, most others make the canonical one. */
+static uint64_t float_of_nan(const struct wsdbg_ptx_instruction *instruction, uint64_t bits)
+{
+    const enum wsdbg_ptx_type to = instruction->type, from = instruction->source_type;
+    const uint64_t wide = wide_nan(bits, from);
+    if (instruction->flags & WSDBG_PTX_SAT)
+        return 0;
+    if (to == from && (to == WSDBG_PTX_F32 || to == WSDBG_PTX_F64) && !instruction->flags && !instruction->rounding)
+        return to == WSDBG_PTX_F32 ? bits & UINT32_MAX : bits;
+    if (to == WSDBG_PTX_F64)
+        return instruction->flags & WSDBG_PTX_FTZ ? wide_nan(INT32_MAX, WSDBG_PTX_F32) : wide;
+    if (to == WSDBG_PTX_TF32)
+        return instruction->rounding == WSDBG_PTX_RNA ? tf32_of_nan((uint32_t)bits, instruction->flags) : 0x7fffe000;
+    if (to == WSDBG_PTX_F32 && from == WSDBG_PTX_BF16 && !(instruction->flags & WSDBG_PTX_FTZ))
+        return (bits & UINT16_MAX) << 16;
+    if (from != WSDBG_PTX_F64)
+        return hopper_float_bits(NAN, to, 0, 0);
+    if (to == WSDBG_PTX_F32)
+        return wide >> 63 << 31 | 0x7f800000 | (wide >> 29 & 0x7fffff);
+    return wide >> 63 << 15 | (to == WSDBG_PTX_F16 ? 0x7c00 | (wide >> 42 & 0x3ff) : 0x7f80 | (wide >> 45 & 0x7f));
 }
 
 static uint64_t convert(const struct wsdbg_ptx_instruction *instruction, uint64_t bits)
@@ -128,8 +178,12 @@ static uint64_t convert(const struct wsdbg_ptx_instruction *instruction, uint64_
         return integer_of_integer(bits, from, to, instruction->flags & WSDBG_PTX_SAT);
     if (!from.is_float)
         return float_of_integer(instruction, extend(bits, from), from.is_signed);
-    const double value = hopper_float_value(bits, instruction->source_type, instruction->flags);
-    return to.is_float ? float_of_float(instruction, value) : integer_of_float(value, to, instruction->rounding);
+    /* .ftz is about f32, but of one that becomes an f16 nothing is lost */
+    const bool flushes = instruction->source_type == WSDBG_PTX_F32 && instruction->type != WSDBG_PTX_F16;
+    const double value = hopper_float_value(bits, instruction->source_type, flushes ? instruction->flags : 0);
+    if (isnan(value) && to.is_float)
+        return float_of_nan(instruction, bits);
+    return to.is_float ? float_of_float(instruction, value) : integer_of_float(value, from, to, instruction->rounding);
 }
 
 /* ---- pairs ---- */

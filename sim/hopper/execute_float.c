@@ -52,6 +52,13 @@ static double compute_f64(enum operation operation, double x, double y, double z
     }
 }
 
+/* What an H200 makes of sources that are NaN: the second one, else the third, else the first, made quiet. */
+static double propagate(const double *sources)
+{
+    const double of = isnan(sources[1]) ? sources[1] : isnan(sources[2]) ? sources[2] : sources[0];
+    return hopper_quiet(of);
+}
+
 static double compute_f64_rounded(enum operation operation, enum wsdbg_ptx_rounding rounding, double x, double y,
                                   double z)
 {
@@ -103,6 +110,16 @@ static double least_or_most(double x, double y, bool wants_least, uint32_t flags
     return flags & WSDBG_PTX_XORSIGN_ABS && is_negative ? -result : result;
 }
 
+/* The hardware counts in turns, an f32 of them, rounded towards 0: of large angles little is left. */
+static double angle(double x)
+{
+    const double exact = x * 0x1.45f306p-3; /* 1 / 2 pi */
+    float turns = (float)exact;
+    if (fabs((double)turns) > fabs(exact))
+        turns = nextafterf(turns, 0);
+    return fabsf(turns) < 0x1p-126f ? copysign(0, x) : 0x1.921fb54442d18p+2 * remainder(turns, 1);
+}
+
 /* The exact result of narrower types, or to odd. */
 static double compute(enum operation operation, double x, double y, double z, uint32_t flags)
 {
@@ -124,9 +141,9 @@ static double compute(enum operation operation, double x, double y, double z, ui
     case RSQRT:
         return 1 / sqrt(x);
     case SIN:
-        return sin(x);
+        return sin(angle(x));
     case COS:
-        return cos(x);
+        return cos(angle(x));
     case LG2:
         return log2(x);
     case EX2:
@@ -140,6 +157,32 @@ static double compute(enum operation operation, double x, double y, double z, ui
     }
 }
 
+/* A sum that is exactly 0, rounded downwards: -0 unless both of its parts are +0. */
+static double zero_sum(enum operation operation, const double *values)
+{
+    const double first = operation == FMA ? values[0] * values[1] : values[0];
+    const double second = operation == FMA ? values[2] : operation == SUB ? -values[1] : values[1];
+    return first == 0 && second == 0 && !signbit(first) && !signbit(second) ? 0.0 : -0.0;
+}
+
+/* rcp and rsqrt.approx.ftz.f64 look at the high half of their source and give that of their result. */
+static uint64_t approximate_f64(enum operation operation, uint64_t source)
+{
+    const uint64_t high = source >> 32 << 32;
+    const double x = hopper_float_value(high & 0x7ff0000000000000 ? high : high & 1ull << 63, WSDBG_PTX_F64, 0);
+    const double result = operation == RCP ? 1 / x : 1 / sqrt(x);
+    if (isnan(result))
+        return 0x7fffffff00000000;
+    return hopper_float_bits(fabs(result) < 0x1p-1022 ? copysign(0, result) : result, WSDBG_PTX_F64, 0, 0) >> 32 << 32;
+}
+
+/* div.approx.f32 multiplies by 1 / y, which of such a y is subnormal, and becomes 0. */
+static uint64_t divide_by_large(double x, double y)
+{
+    const double zero = copysign(0, x) * copysign(1, y);
+    return hopper_float_bits(isfinite(x) ? zero : NAN, WSDBG_PTX_F32, 0, 0);
+}
+
 static uint64_t result_of(const struct wsdbg_ptx_instruction *instruction, enum operation operation,
                           const uint64_t *sources, enum wsdbg_ptx_type type)
 {
@@ -147,14 +190,22 @@ static uint64_t result_of(const struct wsdbg_ptx_instruction *instruction, enum 
     double values[3];
     for (unsigned i = 0; i < 3; i++)
         values[i] = hopper_float_value(sources[i], type, flags);
+    if (type == WSDBG_PTX_F64 && flags & WSDBG_PTX_APPROX && flags & WSDBG_PTX_FTZ)
+        return approximate_f64(operation, sources[0]);
+    if (operation == DIV && flags & WSDBG_PTX_APPROX && isfinite(values[1]) && fabs(values[1]) > 0x1p126)
+        return divide_by_large(values[0], values[1]);
+    if (type == WSDBG_PTX_F64 && operation <= FMA && (isnan(values[0]) || isnan(values[1]) || isnan(values[2])))
+        return hopper_float_bits(propagate(values), type, 0, flags);
     if (type == WSDBG_PTX_F64 && operation <= SQRT) {
-        double result = compute_f64_rounded(operation, instruction->rounding, values[0], values[1], values[2]);
-        if (operation == RCP && flags & WSDBG_PTX_APPROX) /* rcp.approx.ftz.f64 gives the high half */
-            return hopper_float_bits(result, type, 0, 0) & ~(uint64_t)UINT32_MAX;
+        const double result = compute_f64_rounded(operation, instruction->rounding, values[0], values[1], values[2]);
         return hopper_float_bits(result, type, 0, flags);
     }
-    return hopper_float_bits(compute(operation, values[0], values[1], values[2], flags), type, instruction->rounding,
-                             flags);
+    double result = compute(operation, values[0], values[1], values[2], flags);
+    if (result == 0 && instruction->rounding == WSDBG_PTX_RM && operation <= FMA && operation != MUL)
+        result = zero_sum(operation, values);
+    if (type == WSDBG_PTX_F64 && isnan(result))
+        result = hopper_quiet(result);
+    return hopper_float_bits(result, type, instruction->rounding, flags);
 }
 
 /* ---- any type, lane by lane ---- */
@@ -208,19 +259,19 @@ static inline uint32_t flushed(uint32_t bits, uint32_t mask)
 static bool is_plain_f32(const struct wsdbg_ptx_instruction *instruction)
 {
     return instruction->type == WSDBG_PTX_F32 && instruction->rounding <= WSDBG_PTX_RN &&
-           !(instruction->flags & WSDBG_PTX_SAT);
+           !(instruction->flags & (WSDBG_PTX_SAT | WSDBG_PTX_APPROX));
 }
 
-#define F32_LOOP(expression)                                                                         \
-    do {                                                                                             \
-        const uint32_t *const a = hopper_values32(step, 1), *const b = hopper_values32(step, 2);     \
-        if (step->instruction->flags & WSDBG_PTX_FTZ)                                                \
-            HOPPER_RESULTS(32, const float x = hopper_float_of_bits(flushed(a[lane], 0));                        \
-                           const float y = hopper_float_of_bits(flushed(b[lane], 0));                            \
-                           out[lane] = flushed(as_bits(expression), 0););                            \
-        else                                                                                         \
-            HOPPER_RESULTS(32, const float x = hopper_float_of_bits(a[lane]); const float y = hopper_float_of_bits(b[lane]); \
-                           out[lane] = as_bits(expression););                                        \
+#define F32_LOOP(expression)                                                                                 \
+    do {                                                                                                     \
+        const uint32_t *const a = hopper_values32(step, 1), *const b = hopper_values32(step, 2);             \
+        if (step->instruction->flags & WSDBG_PTX_FTZ)                                                        \
+            HOPPER_RESULTS(32, const float x = hopper_float_of_bits(flushed(a[lane], 0));                    \
+                           const float y = hopper_float_of_bits(flushed(b[lane], 0));                        \
+                           out[lane] = flushed(as_bits(expression), 0););                                    \
+        else                                                                                                 \
+            HOPPER_RESULTS(32, const float x = hopper_float_of_bits(a[lane]);                                \
+                           const float y = hopper_float_of_bits(b[lane]); out[lane] = as_bits(expression);); \
     } while (0)
 
 enum hopper_outcome hopper_float_add(struct hopper_step *step)
@@ -273,13 +324,15 @@ static bool host_has_fma(void)
 WITH_FMA static void fma_by_host(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c)
 {
     HOPPER_EACH_LANE ()
-        out[lane] = as_bits(__builtin_fmaf(hopper_float_of_bits(a[lane]), hopper_float_of_bits(b[lane]), hopper_float_of_bits(c[lane])));
+        out[lane] = as_bits(__builtin_fmaf(hopper_float_of_bits(a[lane]), hopper_float_of_bits(b[lane]),
+                                           hopper_float_of_bits(c[lane])));
 }
 
 static void fma_by_doubles(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c)
 {
     HOPPER_EACH_LANE ()
-        out[lane] = as_bits((float)hopper_add_to_odd((double)hopper_float_of_bits(a[lane]) * hopper_float_of_bits(b[lane]), hopper_float_of_bits(c[lane])));
+        out[lane] = as_bits((float)hopper_add_to_odd(
+            (double)hopper_float_of_bits(a[lane]) * hopper_float_of_bits(b[lane]), hopper_float_of_bits(c[lane])));
 }
 
 static void fma_lanes(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c)
@@ -348,13 +401,36 @@ static uint64_t flush(uint64_t bits, enum wsdbg_ptx_type type)
     return result;
 }
 
+static bool is_nan(uint64_t bits, enum wsdbg_ptx_type type)
+{
+    return isnan(hopper_float_value(bits, type, 0));
+}
+
+/* NaN becomes the canonical one; of f64 it stays, made quiet. */
+static uint64_t change_sign(uint64_t bits, enum wsdbg_ptx_type type, bool negate)
+{
+    const uint64_t sign = signs_of(type);
+    if (is_nan(bits, type))
+        return type == WSDBG_PTX_F64 ? bits | 1ull << 51 : type == WSDBG_PTX_F32 ? 0x7fffffff : 0x7fff;
+    return negate ? bits ^ sign : bits & ~sign;
+}
+
+static uint64_t change_signs_of(uint64_t bits, enum wsdbg_ptx_type type, bool negate)
+{
+    if (type != WSDBG_PTX_F16X2 && type != WSDBG_PTX_BF16X2)
+        return change_sign(type == WSDBG_PTX_F64   ? bits
+                           : type == WSDBG_PTX_F32 ? bits & UINT32_MAX
+                                                   : bits & UINT16_MAX,
+                           type, negate);
+    const enum wsdbg_ptx_type half = type == WSDBG_PTX_F16X2 ? WSDBG_PTX_F16 : WSDBG_PTX_BF16;
+    return change_sign(bits & UINT16_MAX, half, negate) | change_sign(bits >> 16 & UINT16_MAX, half, negate) << 16;
+}
+
 static enum hopper_outcome change_signs(struct hopper_step *step, bool negate)
 {
     const enum wsdbg_ptx_type type = step->instruction->type;
-    const uint64_t signs = signs_of(type);
     HOPPER_LANES_OF (step->lanes) {
-        uint64_t bits = hopper_source(step, 1, lane);
-        bits = negate ? bits ^ signs : bits & ~signs;
+        const uint64_t bits = change_signs_of(hopper_source(step, 1, lane), type, negate);
         hopper_result(step, 0, lane, step->instruction->flags & WSDBG_PTX_FTZ ? flush(bits, type) : bits);
     }
     return HOPPER_NEXT;

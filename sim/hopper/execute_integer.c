@@ -107,7 +107,7 @@ static inline int64_t divide(int64_t x, int64_t y, int64_t least)
 static inline int64_t remainder_of(int64_t x, int64_t y)
 {
     if (y == 0)
-        return x;
+        return -1; /* all ones, as an H200 has it */
     return y == -1 ? 0 : x % y;
 }
 
@@ -141,19 +141,19 @@ enum hopper_outcome hopper_do_rem(struct hopper_step *step)
 {
     switch (step->instruction->type) {
     case WSDBG_PTX_U16:
-        HOPPER_BINARY(32, uint16_t, y ? x % y : x);
+        HOPPER_BINARY(32, uint16_t, y ? x % y : UINT16_MAX);
         break;
     case WSDBG_PTX_S16:
         HOPPER_BINARY(32, int16_t, remainder_of(x, y));
         break;
     case WSDBG_PTX_U32:
-        HOPPER_BINARY(32, uint32_t, y ? x % y : x);
+        HOPPER_BINARY(32, uint32_t, y ? x % y : UINT32_MAX);
         break;
     case WSDBG_PTX_S32:
         HOPPER_BINARY(32, int32_t, remainder_of(x, y));
         break;
     case WSDBG_PTX_U64:
-        HOPPER_BINARY(64, uint64_t, y ? x % y : x);
+        HOPPER_BINARY(64, uint64_t, y ? x % y : UINT64_MAX);
         break;
     default:
         HOPPER_BINARY(64, int64_t, remainder_of(x, y));

@@ -106,8 +106,8 @@ static enum hopper_outcome operate(struct hopper_step *step, unsigned lane, uint
     uint64_t before;
     enum hopper_mbarrier_effect effect = hopper_mbarrier_apply(
         place.cta, place.offset, expects ? HOPPER_MBARRIER_EXPECT : operation, amount, times, actor_of(step), &before);
-    if (expects && effect < HOPPER_MBARRIER_SPENT)
-        effect = hopper_mbarrier_apply(place.cta, place.offset, operation, 1, times, actor_of(step), &before);
+    if (expects && effect < HOPPER_MBARRIER_SPENT) /* the token is of the state before the bytes */
+        effect = hopper_mbarrier_apply(place.cta, place.offset, operation, 1, times, actor_of(step), NULL);
     if (effect >= HOPPER_MBARRIER_SPENT)
         return effect_fault(step, lane, place, effect);
     if (number > 0)

@@ -86,6 +86,7 @@ static bool is_in_space(const struct hopper_step *step, uint64_t address)
     const bool is_shared = shared < (uint64_t)HOPPER_CLUSTER_CTAS << HOPPER_RANK_SHIFT;
     const bool is_local = address - HOPPER_LOCAL_WINDOW < 1ull << 32;
     const struct hopper_grid *grid = cta->grid;
+    const bool is_const = address - grid->code->const_address < grid->code->program->const_bytes;
     const bool is_parameter = address - (uint64_t)(uintptr_t)grid->parameters < grid->launch.function->parameter_bytes;
     switch (step->instruction->space) {
     case WSDBG_PTX_SHARED:
@@ -97,9 +98,9 @@ static bool is_in_space(const struct hopper_step *step, uint64_t address)
     case WSDBG_PTX_PARAM:
         return is_parameter;
     case WSDBG_PTX_CONST:
-        return address - grid->code->const_address < grid->code->program->const_bytes;
-    default:
-        return !is_shared && !is_local && !is_parameter;
+        return is_const;
+    default: /* parameters count as global memory, as on an H200 */
+        return !is_shared && !is_local && !is_const;
     }
 }
 

@@ -60,5 +60,5 @@ enum hopper_outcome hopper_do_st_async(struct hopper_step *step)
 enum hopper_outcome hopper_do_red_async(struct hopper_step *step)
 {
     return send(step, (struct hopper_combination){(enum wsdbg_ptx_variant)step->instruction->variant,
-                                                  (enum wsdbg_ptx_type)step->instruction->type});
+                                                  (enum wsdbg_ptx_type)step->instruction->type, false, false});
 }

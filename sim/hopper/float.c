@@ -108,6 +108,11 @@ double hopper_float_source(const struct hopper_step *step, unsigned number, enum
 
 /* ---- value to bits ---- */
 
+double hopper_quiet(double not_a_number)
+{
+    return double_of(bits_of(not_a_number) | 1ull << 51);
+}
+
 double hopper_add_to_odd(double x, double y)
 {
     const double sum = x + y, y_part = sum - x, error = (x - (sum - y_part)) + (y - y_part);
@@ -171,8 +176,8 @@ static uint64_t encode(double value, const struct format *format)
 
 static double saturate(double value, const struct format *format, uint32_t flags)
 {
-    if (flags & WSDBG_PTX_RELU && value < 0)
-        value = 0;
+    if (flags & WSDBG_PTX_RELU && value <= 0)
+        value = 0; /* also of -0 */
     if (flags & WSDBG_PTX_SATFINITE && fabs(value) > format->most)
         value = copysign(format->most, value);
     if (flags & WSDBG_PTX_SAT)

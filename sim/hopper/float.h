@@ -16,6 +16,8 @@ uint64_t hopper_float_bits(double value, enum wsdbg_ptx_type type, enum wsdbg_pt
 /* An operand of one lane as a double. */
 double hopper_float_source(const struct hopper_step *step, unsigned number, enum wsdbg_ptx_type type, unsigned lane);
 
+/* The same NaN, quiet. */
+double hopper_quiet(double not_a_number);
 /* A whole number near the value: RN and RNI are to even. */
 double hopper_round_whole(double value, enum wsdbg_ptx_rounding rounding);
 /* x + y, rounded to odd: rounding the result again to 51 bits or fewer is as if it were rounded once. */

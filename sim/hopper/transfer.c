@@ -125,9 +125,11 @@ static bool load_run(void *context, const struct hopper_run *run)
         return true;
     }
     const unsigned char *const from = global_memory(work, run);
-    if (from)
-        memcpy(to, from, run->byte_count);
-    return from != NULL;
+    if (!from)
+        return false;
+    memcpy(to, from, run->byte_count);
+    hopper_box_convert(&work->transfer.box, to, run->byte_count);
+    return true;
 }
 
 static void load(struct work *work)

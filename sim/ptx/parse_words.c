@@ -38,7 +38,7 @@ static const struct word words[] = {
     {"satfinite", PTX_FIELD_FLAG, WSDBG_PTX_SATFINITE},
     {"relu", PTX_FIELD_FLAG, WSDBG_PTX_RELU},
     {"approx", PTX_FIELD_FLAG, WSDBG_PTX_APPROX},
-    {"full", PTX_FIELD_FLAG, WSDBG_PTX_APPROX},
+    {"full", PTX_FIELD_NONE, 0}, /* as good as div.rn */
     {"cc", PTX_FIELD_FLAG, WSDBG_PTX_CARRY_OUT},
     {"NaN", PTX_FIELD_FLAG, WSDBG_PTX_NAN_WINS},
     {"xorsign", PTX_FIELD_FLAG, WSDBG_PTX_XORSIGN_ABS},

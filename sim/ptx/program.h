@@ -280,7 +280,7 @@ enum wsdbg_ptx_flag {
  * What a field means where it is not obvious:
  *   add sub addc subc mad madc   CARRY_OUT: .cc
  *   mul mad madc mul24 mad24     part (WHOLE for floats); WIDE: d, and c of mad, have twice the type's width
- *   div rcp sqrt sin …           APPROX: .approx and .full
+ *   div rcp sqrt sin …           APPROX: .approx; div.full is as div.rn
  *   lop3                         combine and WITH_PREDICATE: d, p, a, b, c, table, q
  *   dp4a                         type of a, source_type of b
  *   prmt shf testp               variant; NO_VARIANT of prmt: the selector's four nibbles

@@ -84,7 +84,7 @@ static void choices(void **state)
         {"testp.infinite.f32 p, a;", ROW_PREDICATE, {{0xff800000, 0, 0, 1}, {ONE, 0, 0, 0}}, 2},
         {"testp.number.f64 p, A;", ROW_PREDICATE, {{0x7ff0000000000000, 0, 0, 1}, {0x7ff8000000000000, 0, 0, 0}}, 2},
         {"testp.notanumber.f32 p, a;", ROW_PREDICATE, {{NAN32, 0, 0, 1}, {ONE, 0, 0, 0}}, 2},
-        {"testp.normal.f32 p, a;", ROW_PREDICATE, {{ONE, 0, 0, 1}, {1, 0, 0, 0}, {0, 0, 0, 0}}, 3},
+        {"testp.normal.f32 p, a;", ROW_PREDICATE, {{ONE, 0, 0, 1}, {1, 0, 0, 0}, {0, 0, 0, 1}}, 3},
         {"testp.subnormal.f32 p, a;", ROW_PREDICATE, {{1, 0, 0, 1}, {0, 0, 0, 0}, {ONE, 0, 0, 0}}, 3},
     };
     CHECK(rows);

@@ -82,7 +82,7 @@ static void quotients(void **state)
         {"div.s64 D, A, B;", ROW_64, {{(uint64_t)-9, 2, 0, (uint64_t)-4}}, 0},
         {"div.s16 hd, ha, hb;", ROW_16, {{0xfff9, 2, 0, 0xfffd}}, 0},
         {"div.u16 hd, ha, hb;", ROW_16, {{0xfff9, 2, 0, 0x7ffc}}, 0},
-        {"rem.u32 d, a, b;", ROW_32, {{7, 4, 0, 3}, {7, 0, 0, 7}}, 0},
+        {"rem.u32 d, a, b;", ROW_32, {{7, 4, 0, 3}, {7, 0, 0, ONES}}, 0},
         {"rem.s32 d, a, b;", ROW_32, {{(uint32_t)-7, 4, 0, (uint32_t)-3}, {LEAST, ONES, 0, 0}}, 2},
         {"rem.s64 D, A, B;", ROW_64, {{(uint64_t)-7, 4, 0, (uint64_t)-3}}, 0},
         {"rem.u64 D, A, B;", ROW_64, {{1ull << 40, 7, 0, 2}}, 0},

@@ -45,7 +45,7 @@ static const struct taken arithmetic[] = {
     {"fma.rn.ftz.f32 %f1, %f2, %f3, %f4", "fma f32 rn ftz #4"},
     {"fma.rn.relu.bf16x2 %r1, %r2, %r3, %r4", "fma bf16x2 rn relu #4"},
     {"div.s32 %r1, %r2, %r3", "div s32 #3"},
-    {"div.full.ftz.f32 %f1, %f2, %f3", "div f32 ftz approx #3"},
+    {"div.full.ftz.f32 %f1, %f2, %f3", "div f32 ftz #3"},
     {"div.rn.f64 %e1, %e2, %e3", "div f64 rn #3"},
     {"rem.u64 %d1, %d2, 7", "rem u64 #3"},
     {"abs.ftz.f32 %f1, %f2", "abs f32 ftz #2"},
