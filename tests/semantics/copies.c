@@ -168,7 +168,7 @@ static void visit_asynchronous(void *context, const struct semantics_form *form)
     const unsigned type = form->instruction.type, count = form->instruction.vector_length;
     const unsigned bytes = wsdbg_ptx_type_bytes((enum wsdbg_ptx_type)type), label = body->labels++;
     const char kind = bytes == 8 ? 'l' : 'r';
-    char name[300], list[64] = "";
+    char name[400], list[64] = "";
     for (unsigned i = 0; i < count; i++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%c%u%s",
                  i           ? ", "
