@@ -149,11 +149,12 @@ static void a_hang_without_probes_is_judged_by_the_device_s_state(void **state)
     } cases[] = {{"auto", "ARRIVE_MISSING", "PTX:42"}, {"ring", "UNKNOWN", "line 42"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct outcome run = WSDBG("run", "--device", "sim", "--stall", "1", "--evidence", cases[i].evidence, "-o",
+        struct outcome run = WSDBG("run", "--device", "sim", "--stall", "600", "--evidence", cases[i].evidence, "-o",
                                    cases[i].cause, SIM_APP, "hang");
         assert_int_equal(run.status, 124);
         assert_non_null(strstr(run.err, cases[i].cause));
         assert_non_null(strstr(run.err, cases[i].place));
+        assert_non_null(strstr(run.err, " of a standstill that the simulator proved")); /* not waited for */
         outcome_free(&run);
     }
     struct outcome query = WSDBG("query", "ARRIVE_MISSING", "--csv", "SELECT evidence FROM session");

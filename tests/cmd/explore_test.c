@@ -31,7 +31,7 @@ static void a_hang_is_found_and_run(void **state)
     assert_non_null(strstr(run.err, "    warp 1 of CTA (0,0,0), after "));
     assert_non_null(strstr(run.err, "warp 0 of CTA (0,0,0) goes on\n"));
     /* What is proven needs no time-out. */
-    assert_non_null(strstr(run.err, " after the 0.1 s threshold"));
+    assert_non_null(strstr(run.err, " after 0.12 s of a standstill that the simulator proved"));
     assert_non_null(strstr(run.err, "session in lost.db"));
     assert_non_null(strstr(run.err, "to repeat it: wsdbg explore --replay "));
     assert_non_null(strstr(run.err, " --launch 0 -- "));

@@ -24,11 +24,14 @@
 #include "cmd/sessions.h"
 #include "cmd/spool.h"
 #include "cmd/supervise.h"
+#include "evidence/sim_stands.h"
 
 extern char **environ;
 
 /* A dump that takes longer says how far it is. */
 enum { DUMP_PATIENCE_NS = 500000000 };
+/* A standstill of the simulator that lasts so long is no moment between two launches. */
+enum { SIMULATOR_STANDS_NS = 50000000 };
 
 /* Everything a run holds; freed in one place. */
 struct run {
@@ -46,7 +49,7 @@ struct run {
     struct wsdbg_publication *publication;
     struct wsdbg_tui *tui; /* NULL = without --tui */
     struct wsdbg_progress_line dump;
-    bool executed, ended_by_follower;
+    bool executed, ended_by_follower, stands_said;
 };
 
 static uint64_t live_now_ns(struct wsdbg_clock *clock)
@@ -59,6 +62,15 @@ static enum wsdbg_followed follow(struct run *run)
 {
     struct wsdbg_follower *follower = run->options->follower;
     return follower ? follower->look(follower, run->tui ? wsdbg_tui_listener(run->tui) : NULL) : WSDBG_FOLLOWED_GOES_ON;
+}
+
+/* Once: the simulator proves what on a GPU would take the stall time to be believed. */
+static bool stands_for_ever(struct run *run)
+{
+    if (!run->device.simulator || run->options->follower || run->stands_said)
+        return false;
+    run->stands_said = wsdbg_sim_stands(run->spool, wsdbg_monotonic_ns(), SIMULATOR_STANDS_NS);
+    return run->stands_said;
 }
 
 static enum wsdbg_wait live_wait(struct wsdbg_clock *clock, uint64_t deadline_ns)
@@ -77,7 +89,7 @@ static enum wsdbg_wait live_wait(struct wsdbg_clock *clock, uint64_t deadline_ns
         wsdbg_child_kill(run->child);
         return WSDBG_WAIT_OVER;
     }
-    if (followed == WSDBG_FOLLOWED_STANDS)
+    if (followed == WSDBG_FOLLOWED_STANDS || stands_for_ever(run))
         return WSDBG_WAIT_STANDS;
     if (event == WSDBG_CHILD_LOOK)
         return WSDBG_WAIT_LOOK;

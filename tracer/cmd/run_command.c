@@ -128,7 +128,7 @@ const struct wsdbg_command wsdbg_command_run = {
         "the order\n"
         "in which warps run, WSDBG_SIM_MULTIPROCESSORS the size of the chip. Without a GPU this is what wsdbg run does "
         "by\n"
-        "itself.\n"
+        "itself. A deadlock that the simulator has proven is judged at once, whatever --stall says.\n"
         "\n"
         "PROGRAM stays in the foreground with the terminal's input and output. Keys such as Ctrl-C reach it as\n"
         "always; signals sent to wsdbg alone are passed on; a stop at the terminal stops both. After a hang the\n"

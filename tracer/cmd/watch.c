@@ -474,6 +474,7 @@ static void expect_stall(struct loop *loop)
 {
     if (wsdbg_stall_is_judged(&loop->slots) || wsdbg_stall_is_judged(&loop->work))
         return;
+    loop->watch->stands_proven = true;
     wsdbg_stall_init(&loop->slots, STANDS_NS);
     wsdbg_stall_init(&loop->work, STANDS_NS);
 }

@@ -112,10 +112,12 @@ struct wsdbg_error *wsdbg_watch_say_picture(const struct wsdbg_watch *watch, con
 
 void wsdbg_watch_say_delay(struct wsdbg_watch *watch, uint64_t stall_ns)
 {
-    char delay[64] = "recorded session, its verdict has no delay to measure";
+    char delay[96] = "recorded session, its verdict has no delay to measure";
     watch->verdict_ns = watch->clock->is_live ? watch->clock->now_ns(watch->clock) : 0;
     if (watch->verdict_ns)
-        snprintf(delay, sizeof delay, "verdict %.0f ms after the %.1f s threshold",
+        snprintf(delay, sizeof delay,
+                 watch->stands_proven ? "verdict %.0f ms after %.2f s of a standstill that the simulator proved"
+                                      : "verdict %.0f ms after the %.1f s threshold",
                  (double)(watch->verdict_ns - watch->stalled_ns) / 1e6, (double)stall_ns / 1e9);
     wsdbg_watch_say(watch, "%s; %s", delay, watch->after_hang);
 }
