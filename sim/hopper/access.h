@@ -73,7 +73,8 @@ void hopper_note_read(const struct hopper_step *step, const struct hopper_places
 
 static inline void hopper_read(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count)
 {
-    if (step->warp->is_watched)
+    step->split->reads_global |= places->space == WSDBG_PTX_GLOBAL;
+    if (step->warp->watched_lanes)
         hopper_note_read(step, places, byte_count);
 }
 

@@ -1,7 +1,9 @@
 /* deadlock.c - time limits of waits, and the proof that nothing can go on.
  *
  * A wait with a time limit ends by itself, so it proves nothing at first.  But when its limit has run out and the warp
- * came back to the wait with the same registers while nothing changed anywhere, it will do so for ever.
+ * came back to the wait with the same registers and local memory while nothing changed anywhere, it will do so for
+ * ever: unless it looks at a clock on the way, which takes the hash away (operand.c), or at memory that the host may
+ * write.
  */
 #include "hopper/deadlock.h"
 
@@ -27,6 +29,11 @@ static bool has_limit(const struct hopper_split *split)
            split->wait.time_limit_ns;
 }
 
+static uint64_t hash_of(const struct hopper_warp *warp)
+{
+    return (hopper_hash_registers(warp) ^ hopper_hash_local(warp)) | 1;
+}
+
 static bool expire(struct hopper_warp *warp, struct hopper_split *split, void *data)
 {
     struct wsdbg_gpu *gpu = data;
@@ -38,8 +45,9 @@ static bool expire(struct hopper_warp *warp, struct hopper_split *split, void *d
         return true;
     }
     if (!gpu->ready_count || split->expired_hash)
-        split->expired_hash = hopper_hash_registers(warp);
+        split->expired_hash = hash_of(warp);
     split->expired_changes = gpu->changes;
+    split->reads_global = false;
     split->again = true;
     hopper_make_ready(gpu, warp);
     return true;
@@ -57,7 +65,7 @@ static bool is_for_ever(struct hopper_warp *warp, struct hopper_split *split, vo
     if (!has_limit(split))
         return true;
     return split->wait.kind == HOPPER_WAITS_MBARRIER && split->expired_changes == gpu->changes &&
-           split->expired_hash == hopper_hash_registers(warp);
+           split->expired_hash == hash_of(warp);
 }
 
 bool hopper_is_stuck(struct wsdbg_gpu *gpu)
@@ -69,7 +77,9 @@ static bool cannot_be_helped(struct hopper_warp *warp, struct hopper_split *spli
 {
     (void)warp;
     (void)data;
-    return split->wait.kind != HOPPER_SPINS || !split->wait.of_global;
+    if (split->wait.kind == HOPPER_SPINS)
+        return !split->wait.of_global;
+    return !has_limit(split) || !split->reads_global;
 }
 
 bool hopper_host_may_help(const struct wsdbg_gpu *gpu)

@@ -45,10 +45,34 @@ static enum hopper_outcome gather(struct hopper_step *step, unsigned number, uin
             return gathered_;                                                       \
     } while (0)
 
+/* Another split stands at a bar.warp.sync, be it this or another one, with this mask. */
+static bool is_at_barrier(const struct hopper_split *split, uint32_t mask)
+{
+    return mask && split->wait.kind == HOPPER_WAITS_LANES && split->wait.lanes_named == mask;
+}
+
+/* Lanes that have one mask and stand at several instructions meet as well. */
 enum hopper_outcome hopper_do_bar_warp_sync(struct hopper_step *step)
 {
-    GATHER(0);
-    return HOPPER_NEXT;
+    struct hopper_warp *const warp = step->warp;
+    const uint32_t mask = hopper_values32(step, 0)[__builtin_ctz(step->lanes)];
+    uint32_t others = 0;
+    for (uint32_t i = 0; i < warp->split_count; i++)
+        if (&warp->splits[i] != step->split && is_at_barrier(&warp->splits[i], mask))
+            others |= warp->splits[i].lanes;
+    if (others && (mask & warp->live & ~(step->lanes | others)) == 0) {
+        for (uint32_t i = 0; i < warp->split_count; i++)
+            if (&warp->splits[i] != step->split && is_at_barrier(&warp->splits[i], mask)) {
+                warp->splits[i].wait = (struct hopper_wait){.kind = HOPPER_RUNS};
+                warp->splits[i].pc++;
+            }
+        return HOPPER_NEXT;
+    }
+    uint32_t members;
+    const enum hopper_outcome outcome = gather(step, 0, &members);
+    if (outcome == HOPPER_BLOCKED)
+        step->split->wait.lanes_named = step->op->is_last ? 0 : mask;
+    return outcome;
 }
 
 enum hopper_outcome hopper_do_activemask(struct hopper_step *step)

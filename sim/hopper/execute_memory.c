@@ -143,8 +143,9 @@ static bool load_block(const struct hopper_step *step)
 {
     struct hopper_block block;
     const unsigned lane_bytes = step->op->lane_bytes, count = lane_bytes / step->op->type_bytes;
-    if (!lane_bytes || step->warp->is_watched || !hopper_find_block(step, 1, lane_bytes, &block))
+    if (!lane_bytes || step->warp->watched_lanes || !hopper_find_block(step, 1, lane_bytes, &block))
         return false;
+    step->split->reads_global |= block.space == WSDBG_PTX_GLOBAL;
     const uint32_t *const from = (const uint32_t *)(const void *)block.memory;
     const uint64_t *const from_wide = (const uint64_t *)(const void *)block.memory;
     if (count == 1 && lane_bytes == 4)

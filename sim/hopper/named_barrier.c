@@ -49,6 +49,7 @@ static bool arrive(struct hopper_step *step, struct arrival arrival)
     struct hopper_cta *const cta = step->warp->cta;
     struct hopper_named_barrier *const barrier = &cta->named[arrival.id];
     step->warp->writes++;
+    step->gpu->changes++;
     const uint32_t threads = arrival.threads == ANY_COUNT ? cta->warp_count * HOPPER_LANES : arrival.threads;
     if (!barrier->arrived)
         barrier->threads = threads;

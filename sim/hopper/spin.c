@@ -9,17 +9,27 @@
 
 enum { ROUNDS_BEFORE = 8 };
 
-uint64_t hopper_hash_registers(const struct hopper_warp *warp)
+/* Of whole groups of four words. */
+static uint64_t hash_words(uint64_t hash, const unsigned char *bytes, size_t byte_count)
 {
-    const uint64_t *words = (const uint64_t *)(const void *)warp->registers;
-    const size_t count = warp->frame->byte_count / sizeof *words;
+    const uint64_t *words = (const uint64_t *)(const void *)bytes;
     uint64_t hashes[4] = {1, 2, 3, 4};
-    for (size_t i = 0; i + 4 <= count; i += 4)
+    for (size_t i = 0; i + 4 <= byte_count / sizeof *words; i += 4)
         for (unsigned k = 0; k < 4; k++)
             hashes[k] = (hashes[k] ^ words[i + k]) * 0x9fb21c651e98df25;
-    uint64_t hash = 0;
     for (unsigned k = 0; k < 4; k++)
         hash = (hash ^ hashes[k] ^ hash >> 29) * 0x9fb21c651e98df25;
+    return hash;
+}
+
+uint64_t hopper_hash_local(const struct hopper_warp *warp)
+{
+    return warp->local ? hash_words(0, warp->local, (size_t)HOPPER_LANES * warp->local_bytes) : 0;
+}
+
+uint64_t hopper_hash_registers(const struct hopper_warp *warp)
+{
+    uint64_t hash = hash_words(warp->carries, warp->registers, warp->frame->byte_count);
     for (uint32_t i = 0; i < warp->split_count; i++)
         hash = (hash ^ ((uint64_t)warp->splits[i].pc << 32 | warp->splits[i].lanes)) * 0x9fb21c651e98df25;
     return hash | 1;
@@ -45,11 +55,17 @@ bool hopper_came_round(struct hopper_step *step, struct hopper_split *split, uin
         loop->hash = hopper_hash_registers(warp);
         loop->changes = step->gpu->changes;
         warp->read = (struct hopper_read){0};
-        warp->is_watched = true;
+        warp->watched_lanes = split->lanes;
         return false;
     }
-    warp->is_watched = false;
-    if (!is_power_of_2(loop->rounds - 1) || loop->hash != hopper_hash_registers(warp))
+    if (!is_power_of_2(loop->rounds - 1))
+        return false;
+    if (warp->watched_lanes != split->lanes) { /* another split's loop is watched since: what was read is not known */
+        loop->rounds = ROUNDS_BEFORE - 1;
+        return false;
+    }
+    warp->watched_lanes = 0;
+    if (loop->hash != hopper_hash_registers(warp))
         return false;
     /* What changed after it looked would not wake it. */
     const uint64_t looked = warp->read.width_bytes ? warp->read.changes : loop->changes;

@@ -76,6 +76,7 @@ void hopper_split_merge(struct hopper_warp *warp)
             split->lanes |= other->lanes;
             split->wait.kind = HOPPER_RUNS;
             split->loop = (struct hopper_loop){0};
+            split->reads_global |= other->reads_global;
             if (other->meet_count < split->meet_count)
                 split->meet_count = other->meet_count;
             remove_split(warp, k);

@@ -16,6 +16,19 @@ static inline uint32_t guarded(const struct hopper_warp *warp, const struct hopp
     return lanes & (mask ^ op->guard_flips);
 }
 
+/* The lanes whose guard is false do not wait for the others, who may need them: they go on. */
+static void part_unguarded(const struct hopper_step *step)
+{
+    struct hopper_split *const split = step->split;
+    const uint32_t rest = split->lanes & ~step->lanes;
+    const enum hopper_wait_kind kind = split->wait.kind;
+    if (!rest || step->op->is_last ||
+        (kind != HOPPER_WAITS_LANES && kind != HOPPER_WAITS_NAMED && kind != HOPPER_WAITS_CLUSTER))
+        return;
+    hopper_split_add(step->warp, split, rest, split->pc + 1);
+    split->lanes = step->lanes;
+}
+
 /* A split's instruction has to wait.  A loop that only sleeps between its looks spins all the same. */
 static void block(struct hopper_step *step)
 {
@@ -50,6 +63,8 @@ static bool conclude(struct hopper_step *step, enum hopper_outcome outcome)
         return false;
     if (outcome == HOPPER_BLOCKED)
         block(step);
+    if (outcome == HOPPER_BLOCKED)
+        part_unguarded(step);
     if (outcome == HOPPER_NEXT) { /* the function's last */
         step->split->wait.kind = HOPPER_RUNS;
         hopper_return(step, step->split->lanes);

@@ -33,6 +33,7 @@ enum hopper_wait_kind {
 struct hopper_wait {
     enum hopper_wait_kind kind;
     uint32_t lanes_missing;    /* LANES */
+    uint32_t lanes_named;      /* LANES: the mask, at bar.warp.sync; else 0 */
     uint32_t cta_rank, offset; /* MBARRIER */
     uint32_t parity;           /* MBARRIER; phase token forms give the parity too */
     uint32_t id, threads;      /* NAMED */
@@ -65,8 +66,10 @@ struct hopper_split {
     bool again; /* it waits, and something changed since it last looked: its instruction is executed again */
     struct hopper_wait wait;
     struct hopper_loop loop;
-    /* Of the last time limit that ran out: the warp's registers and the gpu's count of changes; see deadlock.c. */
+    /* Of the last time limit that ran out: a hash of what the warp's threads have and the gpu's count of changes; see
+     * deadlock.c. */
     uint64_t expired_hash, expired_changes;
+    bool reads_global; /* since then */
 };
 
 struct hopper_read {
@@ -97,7 +100,7 @@ struct hopper_warp {
     uint32_t priority;               /* of the PCT schedule */
     uint32_t ready_at;               /* place in the scheduler's list, NONE = every split waits */
     uint32_t spin_at;                /* place in the list of those that spin on global memory, NONE = not in it */
-    bool is_watched;                 /* reads are noted for spin.c */
+    uint32_t watched_lanes;          /* the split whose loop spin.c watches; 0 = none: reads are not noted */
     struct hopper_read read;         /* from memory, since spin.c last began to watch a loop */
     uint32_t cluster_arrived;        /* lanes that arrived at the cluster barrier and have not waited since */
     uint32_t cluster_parity;         /* of those lanes: the parity of its generation when they arrived */

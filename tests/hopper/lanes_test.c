@@ -212,6 +212,28 @@ static void masks(void **state)
                 own_half);
 }
 
+/* Lanes that part meet at barriers of both ways, and where only some pass one, the others go on to the next. */
+static void barriers_of_several_instructions(void **state)
+{
+    (void)state;
+#define ONE "mov.u32 %r0, 1;" STORE
+#define TWO_GUARDS(barrier) ODD "@%p1 " barrier "; @!%p1 " barrier "; " ONE
+#define TWO_WAYS(barrier) ODD "@%p1 bra odd; " barrier "; bra join; odd: " barrier "; join: " ONE
+    expect_each(TWO_GUARDS("bar.warp.sync -1"), one);
+    expect_each(TWO_WAYS("bar.warp.sync -1"), one);
+    expect_each(TWO_GUARDS("barrier.sync 1, 32"), one);
+    expect_each(TWO_WAYS("barrier.sync 1, 32"), one);
+    expect_each(ODD "barrier.cluster.arrive; @%p1 barrier.cluster.wait; @!%p1 barrier.cluster.wait; " ONE, one);
+    expect_each(ODD "@%p1 barrier.cluster.arrive; @%p1 barrier.cluster.wait; @!%p1 barrier.cluster.arrive; "
+                    "@!%p1 barrier.cluster.wait; " ONE,
+                one);
+    /* The first barrier orders what the two ways do. */
+    expect_each(ODD ".shared .b32 x; @%p1 bra odd; st.shared.u32 [x], 1; bar.warp.sync -1; mov.u32 %r0, 1; bra join;\n"
+                    "odd: bar.warp.sync -1; ld.shared.u32 %r0, [x]; join:" STORE,
+                one);
+    expect_each(LANE "setp.lt.u32 %p1, %r1, 16; @%p1 bar.warp.sync -1; " ONE, one);
+}
+
 /* Lane 0 waits in a loop for what lane 1 does behind the loop: lane 1 must get its turn (Volta and later). */
 static void nobody_starves(void **state)
 {
@@ -328,6 +350,7 @@ int main(void)
         cmocka_unit_test(calls),
         cmocka_unit_test(exits),
         cmocka_unit_test(masks),
+        cmocka_unit_test(barriers_of_several_instructions),
         cmocka_unit_test(nobody_starves),
         cmocka_unit_test(whole_warps_access_memory),
         cmocka_unit_test(whole_warps_move_vectors),

@@ -2,6 +2,7 @@
  * work. */
 #include "hopper/kernel.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,6 +135,53 @@ static void clock_ends_a_loop(void **state)
     assert_true(wsdbg_gpu_time_ns(machine.gpu) >= 1000000000);
 }
 
+#define TRY_WAIT BARRIER INIT_1 "wait: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r1], 0; @%p2 bra fin;\n"
+#define FIN "fin: st.global.u32 [%rd1], 7;"
+
+/* Between two tries the kernel looks whether the host gave it up. */
+static void flag_of_the_host_beside_a_barrier(void **state)
+{
+    (void)state;
+    assert_int_equal(outcome_of(TRY_WAIT "ld.relaxed.sys.global.u32 %r3, [%rd0]; setp.eq.u32 %p3, %r3, 0;\n"
+                                         "@%p3 bra wait; " FIN,
+                                (struct kernel_launch){.block = 32}),
+                     WSDBG_GPU_STALLED);
+    memset((void *)(uintptr_t)machine.in, 1, sizeof(uint32_t));
+    assert_int_equal(wsdbg_gpu_run(machine.gpu, 1000000), WSDBG_GPU_IDLE);
+    assert_int_equal(machine_word(&machine, 0), 7);
+}
+
+/* Nothing of the clock is left in registers when the loop comes round, as when their places are shared. */
+static void forgotten_clock_ends_a_loop(void **state)
+{
+    (void)state;
+    static const char after_5_ms[] = "mov.u64 %rd3, %globaltimer; sub.u64 %rd3, %rd3, %rd2;\n"
+                                     "setp.lt.u64 %p3, %rd3, 5000000; mov.u64 %rd3, 0; @%p3 bra wait; " FIN;
+    static const char *const waits[] = {
+        TRY_WAIT,
+        ".shared .b32 flag; wait: ld.volatile.shared.u32 %r2, [flag]; setp.ne.u32 %p1, %r2, 0; @%p1 bra fin;"};
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        char body[1024];
+        snprintf(body, sizeof body, "mov.u64 %%rd2, %%globaltimer; %s%s", waits[i], after_5_ms);
+        if (i)
+            machine_destroy(&machine);
+        assert_int_equal(outcome_of(body, (struct kernel_launch){.block = 32}), WSDBG_GPU_IDLE);
+        assert_int_equal(machine_word(&machine, 0), 7);
+    }
+}
+
+/* As code that was not optimised counts. */
+static void tries_counted_in_local_memory_end(void **state)
+{
+    (void)state;
+    assert_int_equal(outcome_of(".local .align 4 .b32 n; st.local.u32 [n], 0;\n" TRY_WAIT
+                                "ld.local.u32 %r3, [n]; add.u32 %r3, %r3, 1; st.local.u32 [n], %r3;\n"
+                                "setp.lt.u32 %p3, %r3, 20; mov.u32 %r3, 0; @%p3 bra wait; " FIN,
+                                (struct kernel_launch){.block = 32}),
+                     WSDBG_GPU_IDLE);
+    assert_int_equal(machine_word(&machine, 0), 7);
+}
+
 static void budget_ends_a_run(void **state)
 {
     (void)state;
@@ -169,6 +217,9 @@ int main(void)
         TEST(spin_ends_when_its_word_is_written),
         TEST(loops_with_an_end_are_no_deadlock),
         TEST(clock_ends_a_loop),
+        TEST(flag_of_the_host_beside_a_barrier),
+        TEST(forgotten_clock_ends_a_loop),
+        TEST(tries_counted_in_local_memory_end),
         TEST(budget_ends_a_run),
         TEST(registers_never_released_are_a_deadlock),
     };
