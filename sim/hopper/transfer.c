@@ -28,13 +28,25 @@ static uint64_t latency_ns(uint32_t byte_count)
     return LATENCY_NS + byte_count / BYTES_PER_NS;
 }
 
-/* CTAs whose memory is used are kept: `works` is 1 or -1. */
-static void count_works(const struct hopper_transfer *transfer, int works)
+static void add_work(struct hopper_cta *cta)
 {
-    transfer->issuer->engine_works += (uint32_t)works;
+    cta->engine_works++;
+}
+
+/* Warps may wait for room in a full engine (copy_groups.c). */
+static void take_work(struct hopper_cta *cta)
+{
+    if (cta->engine_works-- == HOPPER_WORKS_MOST)
+        hopper_changed_barrier(cta);
+}
+
+/* CTAs whose memory is used are kept. */
+static void count_works(const struct hopper_transfer *transfer, void (*count)(struct hopper_cta *cta))
+{
+    count(transfer->issuer);
     if (transfer->to) {
-        transfer->to->engine_works += (uint32_t)works;
-        transfer->barrier_cta->engine_works += (uint32_t)works;
+        count(transfer->to);
+        count(transfer->barrier_cta);
     }
 }
 
@@ -51,7 +63,7 @@ static bool start(struct work *work, uint64_t after_ns, void (*complete)(struct 
     struct hopper_grid *const grid = work->transfer.issuer->grid;
     struct wsdbg_error *const error = hopper_engine_add(grid->gpu, grid, after_ns, complete, work);
     if (!error) {
-        count_works(&work->transfer, 1);
+        count_works(&work->transfer, add_work);
         return true;
     }
     wsdbg_error_destroy(error);
@@ -62,7 +74,7 @@ static bool start(struct work *work, uint64_t after_ns, void (*complete)(struct 
 /* The engine's call for `work`: it does its part and is gone. */
 static void finish(struct work *work, void (*part)(struct work *work))
 {
-    count_works(&work->transfer, -1);
+    count_works(&work->transfer, take_work);
     part(work);
     free(work);
 }

@@ -182,6 +182,22 @@ static void tries_counted_in_local_memory_end(void **state)
     assert_int_equal(machine_word(&machine, 0), 7);
 }
 
+/* 10240 loads under way, more than an engine takes, and no phase ends while the warp waits for room. */
+static void full_engine_has_room_again(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        outcome_of(BARRIER INIT_1
+                   ".shared .align 16 .b8 buffer[16]; mov.u32 %r4, 0; @%p1 bra load;\n"
+                   "mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 163840; load:\n"
+                   "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [buffer], [%rd0], 16, [%r1];\n"
+                   "add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, 320; @%p3 bra load;\n"
+                   "wait: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r1], 0; @!%p2 bra wait; " FIN,
+                   (struct kernel_launch){.block = 32}),
+        WSDBG_GPU_IDLE);
+    assert_int_equal(machine_word(&machine, 0), 7);
+}
+
 static void budget_ends_a_run(void **state)
 {
     (void)state;
@@ -220,6 +236,7 @@ int main(void)
         TEST(flag_of_the_host_beside_a_barrier),
         TEST(forgotten_clock_ends_a_loop),
         TEST(tries_counted_in_local_memory_end),
+        TEST(full_engine_has_room_again),
         TEST(budget_ends_a_run),
         TEST(registers_never_released_are_a_deadlock),
     };
