@@ -14,6 +14,34 @@ static uint32_t group_of(const struct hopper_step *step, const uint32_t *masks, 
     return group & step->lanes;
 }
 
+/* Another split waits for the same mask's lanes at such an instruction as this one, be it this or another one. */
+static bool is_at_such(const struct hopper_step *step, const struct hopper_split *split, uint32_t mask)
+{
+    const struct wsdbg_ptx_instruction *const own = step->instruction;
+    const struct wsdbg_ptx_instruction *const other = &step->program->instructions[split->pc];
+    return split != step->split && split->wait.kind == HOPPER_WAITS_LANES && mask && split->wait.lanes_named == mask &&
+           other->operation == own->operation && other->variant == own->variant && other->type == own->type;
+}
+
+/* Lanes that exchange values do so at one instruction here: those of several, which hardware may let meet, would wait
+ * for ever. */
+static enum hopper_outcome wait_for(struct hopper_step *step, uint32_t mask)
+{
+    const struct hopper_warp *const warp = step->warp;
+    const enum hopper_outcome outcome = hopper_gather(step, mask);
+    if (outcome != HOPPER_BLOCKED)
+        return outcome;
+    step->split->wait.lanes_named = mask;
+    for (uint32_t i = 0; step->instruction->operation != WSDBG_PTX_OP_bar_warp_sync && i < warp->split_count; i++)
+        if (is_at_such(step, &warp->splits[i], mask))
+            return hopper_fault(
+                step, (unsigned)__builtin_ctz(step->lanes), HOPPER_ILLEGAL_INSTRUCTION,
+                "lanes 0x%x of mask 0x%x are at another one, of PTX line %u: that they exchange values is "
+                "not simulated",
+                warp->splits[i].lanes, mask, step->program->instructions[warp->splits[i].pc].text_line);
+    return outcome;
+}
+
 /* Waits for the lanes that mask operand `number` names; *members are those that take part.  Lanes may stand here with
  * different masks: one group that is whole goes on by itself, the others stay behind. */
 static enum hopper_outcome gather(struct hopper_step *step, unsigned number, uint32_t *members)
@@ -34,7 +62,7 @@ static enum hopper_outcome gather(struct hopper_step *step, unsigned number, uin
         }
         left &= ~group;
     }
-    return hopper_gather(step, masks[__builtin_ctz(step->lanes)]);
+    return wait_for(step, masks[__builtin_ctz(step->lanes)]);
 }
 
 #define GATHER(mask_operand)                                                        \
@@ -45,12 +73,6 @@ static enum hopper_outcome gather(struct hopper_step *step, unsigned number, uin
             return gathered_;                                                       \
     } while (0)
 
-/* Another split stands at a bar.warp.sync, be it this or another one, with this mask. */
-static bool is_at_barrier(const struct hopper_split *split, uint32_t mask)
-{
-    return mask && split->wait.kind == HOPPER_WAITS_LANES && split->wait.lanes_named == mask;
-}
-
 /* Lanes that have one mask and stand at several instructions meet as well. */
 enum hopper_outcome hopper_do_bar_warp_sync(struct hopper_step *step)
 {
@@ -58,11 +80,11 @@ enum hopper_outcome hopper_do_bar_warp_sync(struct hopper_step *step)
     const uint32_t mask = hopper_values32(step, 0)[__builtin_ctz(step->lanes)];
     uint32_t others = 0;
     for (uint32_t i = 0; i < warp->split_count; i++)
-        if (&warp->splits[i] != step->split && is_at_barrier(&warp->splits[i], mask))
+        if (is_at_such(step, &warp->splits[i], mask))
             others |= warp->splits[i].lanes;
     if (others && (mask & warp->live & ~(step->lanes | others)) == 0) {
         for (uint32_t i = 0; i < warp->split_count; i++)
-            if (&warp->splits[i] != step->split && is_at_barrier(&warp->splits[i], mask)) {
+            if (is_at_such(step, &warp->splits[i], mask)) {
                 warp->splits[i].wait = (struct hopper_wait){.kind = HOPPER_RUNS};
                 warp->splits[i].pc++;
             }
@@ -71,7 +93,7 @@ enum hopper_outcome hopper_do_bar_warp_sync(struct hopper_step *step)
     uint32_t members;
     const enum hopper_outcome outcome = gather(step, 0, &members);
     if (outcome == HOPPER_BLOCKED)
-        step->split->wait.lanes_named = step->op->is_last ? 0 : mask;
+        step->split->wait.lanes_named = step->op->is_last ? 0 : mask; /* nothing is behind it to go on with */
     return outcome;
 }
 

@@ -3,6 +3,7 @@
 #include "hopper/kernel.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Bodies compute %r0 and end here. */
 #define STORE                                                                                                       \
@@ -234,6 +235,20 @@ static void barriers_of_several_instructions(void **state)
     expect_each(LANE "setp.lt.u32 %p1, %r1, 16; @%p1 bar.warp.sync -1; " ONE, one);
 }
 
+/* What lanes of two instructions would exchange is not known here: that is said, and is no hang. */
+static void values_are_exchanged_at_one_instruction(void **state)
+{
+    (void)state;
+    struct machine machine;
+    assert_int_equal(kernel_run(&machine,
+                                ODD "@%p1 bra odd; shfl.sync.idx.b32 %r2, %r1, 1, 31, -1; bra join;\n"
+                                    "odd: shfl.sync.idx.b32 %r2, %r1, 2, 31, -1; join:",
+                                (struct kernel_launch){.block = 32}, NULL),
+                     WSDBG_GPU_FAULT);
+    assert_non_null(strstr(wsdbg_gpu_fault(machine.run)->text, "that they exchange values is not simulated"));
+    machine_destroy(&machine);
+}
+
 /* Lane 0 waits in a loop for what lane 1 does behind the loop: lane 1 must get its turn (Volta and later). */
 static void nobody_starves(void **state)
 {
@@ -351,6 +366,7 @@ int main(void)
         cmocka_unit_test(exits),
         cmocka_unit_test(masks),
         cmocka_unit_test(barriers_of_several_instructions),
+        cmocka_unit_test(values_are_exchanged_at_one_instruction),
         cmocka_unit_test(nobody_starves),
         cmocka_unit_test(whole_warps_access_memory),
         cmocka_unit_test(whole_warps_move_vectors),
