@@ -63,16 +63,38 @@ static struct wsdbg_error *add(struct wsdbg_words *words, struct wsdbg_word word
     return NULL;
 }
 
+/* How many words from the span's first on can be read, into `out`: a span of guessed length may run past the end of the
+ * CTA's memory, where no machine reads any of it. */
+static struct wsdbg_error *read_prefix(struct wsdbg_machine *machine, uint32_t cta, struct wsdbg_span span,
+                                       uint64_t *out, uint32_t *count)
+{
+    uint32_t readable = 0, beyond = span.byte_count / WORD_BYTES + 1, wanted = beyond - 1;
+    struct wsdbg_error *error = NULL;
+    while (!error && wanted > readable) {
+        bool known = false;
+        error = machine->ops->shared(machine, cta, span.first, out, wanted * WORD_BYTES, &known);
+        if (known)
+            readable = wanted;
+        else
+            beyond = wanted;
+        wanted = readable ? readable + (beyond - readable) / 2 : beyond > 1;
+    }
+    *count = readable;
+    return error;
+}
+
 struct wsdbg_error *wsdbg_words_read(struct wsdbg_words *words, struct wsdbg_machine *machine, uint32_t cta,
                                      struct wsdbg_span span)
 {
     uint64_t bytes[WSDBG_SPAN_BYTES_MAX / WORD_BYTES];
-    bool known = false;
+    uint32_t readable;
     if (span.byte_count > sizeof bytes)
         span.byte_count = sizeof bytes;
-    struct wsdbg_error *error = machine->ops->shared(machine, cta, span.first, bytes, span.byte_count, &known);
-    for (uint32_t i = 0; !error && i < span.byte_count / WORD_BYTES; i++)
+    struct wsdbg_error *error = read_prefix(machine, cta, span, bytes, &readable);
+    for (uint32_t i = 0; !error && i < span.byte_count / WORD_BYTES; i++) {
+        const bool known = i < readable;
         error = add(words, (struct wsdbg_word){span.first + i * WORD_BYTES, known, known ? bytes[i] : 0});
+    }
     return error;
 }
 
