@@ -6,7 +6,7 @@
 demo:
 	@sh cmake/prepare.sh demo
 	@cmake --preset dev >build/configure.log || { cat build/configure.log; exit 1; }
-	@cmake --build build
+	@cmake --build build --target instr/all sim/all tracer/all demo_kernels/all
 	@sh cmake/demo.sh build/bin/wsdbg
 
 test:

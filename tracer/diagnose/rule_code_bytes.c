@@ -94,8 +94,10 @@ static void say_mismatch(struct wsdbg_case *c, uint32_t warp, const struct wsdbg
         confidence > WSDBG_CONFIDENCE_POSSIBLE
             ? "All arrivals on %s are there, but %lld bytes%s are missing: the copies bring less than expect_tx "
               "announces, so %s waits for ever%s."
-            : "All arrivals on %s are there and %lld bytes%s were missing at that moment: copies may be on "
-              "their way, or bring less than expect_tx announces; %s waits%s.",
+        : c->still ? "All arrivals on %s are there, but %lld bytes%s are missing: a copy was not issued, or the copies "
+                     "bring less than expect_tx announces; %s waits%s."
+                   : "All arrivals on %s are there and %lld bytes%s were missing at that moment: copies may be on "
+                     "their way, or bring less than expect_tx announces; %s waits%s.",
         wsdbg_say_object(c, word->barrier).text, (long long)word->bytes, of, wsdbg_say_warp(c, warp).text,
         wsdbg_say_at(c, warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
