@@ -97,7 +97,7 @@ void copy_missing(struct picture *p)
 }
 
 /* Lane 0 waits for arrivals of the other lanes, which wait for lane 0. */
-void lane_split(struct picture *p)
+static void lanes_apart(struct picture *p, enum wsdbg_warp_state others)
 {
     const uint32_t bar = small(p, 31, 31, 0);
     const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_UNKNOWN);
@@ -107,9 +107,27 @@ void lane_split(struct picture *p)
     picture_reach(p, 0, 0, last, 1, 1, 0);
     picture_reach(p, 2, 3, last, 1, 1, 0);
     picture_wait(p, 1, 1, MBARRIER_WAIT, bar, 0);
-    picture_part(p, 1, WSDBG_WARP_RECONVERGE, WSDBG_NONE, 0);
     block_sync(p, 0, 0);
     block_sync(p, 2, 3);
+    picture_part(p, 1, others, WSDBG_NONE, 0);
+}
+
+void lane_split(struct picture *p)
+{
+    lanes_apart(p, WSDBG_WARP_RECONVERGE);
+}
+
+/* The others need not meet anybody: they would arrive once a flag is set. */
+void lanes_poll(struct picture *p)
+{
+    lanes_apart(p, WSDBG_WARP_SPIN_GLOBAL);
+}
+
+void lanes_poll_for_host(struct picture *p)
+{
+    lanes_poll(p);
+    p->snapshot.parts[p->snapshot.part_count - 1].site = (uint32_t)p->snapshot.site_count - 1;
+    strcpy(p->snapshot.sites[p->snapshot.site_count - 1].instruction, "LDG.E.STRONG.SYS R0, desc[UR4][R2.64]");
 }
 
 /* The same where the address of the arrival could not be followed. */

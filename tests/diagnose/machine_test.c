@@ -66,6 +66,8 @@ static const struct row {
     {"a copy that is not issued", copy_missing, "TMA_NEVER_COMPLETED", POSSIBLE, LIKELY, NULL, NULL},
     {"lanes apart", lane_split, "LANE_SPLIT", LIKELY, PROVEN, NULL, NULL},
     {"lanes apart, arrival doubtful", lane_split_doubtful, "LANE_SPLIT", LIKELY, LIKELY, NULL, NULL},
+    {"lanes apart, some poll", lanes_poll, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
+    {"lanes apart, some poll for the host", lanes_poll_for_host, "GLOBAL_SPIN", POSSIBLE, POSSIBLE, NULL, NULL},
     {"no mbarrier there", not_initialised, "BARRIER_NOT_INIT", LIKELY, PROVEN, NULL, NULL},
     {"a named barrier counts too many", named_count, "NAMED_COUNT", LIKELY, LIKELY, NULL, NULL},
     {"a guarded named barrier", named_count_guarded, "NAMED_COUNT", LIKELY, LIKELY, NULL, NULL},

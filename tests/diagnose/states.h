@@ -52,6 +52,8 @@ void tx_announced_elsewhere(struct picture *p);
 void copy_missing(struct picture *p);
 void lane_split(struct picture *p);
 void lane_split_doubtful(struct picture *p);
+void lanes_poll(struct picture *p);
+void lanes_poll_for_host(struct picture *p);
 void not_initialised(struct picture *p);
 void named_count(struct picture *p);
 void named_count_guarded(struct picture *p);

@@ -22,6 +22,7 @@ struct wait {
     enum wsdbg_warp_state state;
     uint32_t barrier;
     struct wsdbg_optional_u32 parity;
+    uint32_t site;
 };
 
 /* What is told as the other end of a wait that no live warp can end. */
@@ -200,14 +201,14 @@ bool wsdbg_code_nobody_runs(const struct wsdbg_case *c)
     return true;
 }
 
-bool wsdbg_code_polls_system(const struct wsdbg_snapshot *snapshot, const struct wsdbg_warp_row *warp)
+bool wsdbg_code_polls_system(const struct wsdbg_snapshot *snapshot, uint32_t site)
 {
-    const struct wsdbg_site *site = wsdbg_snapshot_site(snapshot, warp->site);
+    const struct wsdbg_site *row = wsdbg_snapshot_site(snapshot, site);
     /* Of machine code, of PTX; volatile in PTX becomes a load of system scope. */
     static const char *const words[] = {".SYS", ".sys", ".volatile", ".mmio"};
-    bool polls = !site || !site->instruction[0];
+    bool polls = !row || !row->instruction[0];
     for (size_t i = 0; !polls && i < sizeof words / sizeof *words; i++)
-        polls = strstr(site->instruction, words[i]) != NULL;
+        polls = strstr(row->instruction, words[i]) != NULL;
     return polls;
 }
 
@@ -229,7 +230,7 @@ static void describe_wait(const struct wsdbg_case *c, uint32_t warp, const struc
         break;
     case WSDBG_WARP_SPIN_GLOBAL:
         node->outside = node->outside || !c->still || !wsdbg_code_nobody_runs(c) ||
-                        wsdbg_code_polls_system(c->snapshot, wsdbg_case_warp(c, warp));
+                        wsdbg_code_polls_system(c->snapshot, wait->site);
         node->why = "polls memory";
         break;
     case WSDBG_WARP_RECONVERGE:
@@ -253,9 +254,9 @@ static void describe_parts(const struct wsdbg_case *c, uint32_t warp, struct wsd
         const struct wsdbg_part *part = &parts[i];
         const bool main = part->state == row->state && part->barrier == row->barrier;
         if (!main && part->state != WSDBG_WARP_RECONVERGE && part->state != WSDBG_WARP_EXITED)
-            describe_wait(c, warp, &(struct wait){part->state, part->barrier, part->parity}, node);
+            describe_wait(c, warp, &(struct wait){part->state, part->barrier, part->parity, part->site}, node);
     }
-    describe_wait(c, warp, &(struct wait){row->state, row->barrier, row->parity}, node);
+    describe_wait(c, warp, &(struct wait){row->state, row->barrier, row->parity, row->site}, node);
 }
 
 static bool cta_is_whole(const struct wsdbg_case *c, uint32_t warp)

@@ -42,9 +42,20 @@ bool wsdbg_lack_read(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_lac
     return true;
 }
 
+/* They need not meet the others again: they wait for memory. */
+static bool some_lanes_poll(const struct wsdbg_case *c, uint32_t warp)
+{
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (parts[i].state == WSDBG_WARP_SPIN_GLOBAL)
+            return true;
+    return false;
+}
+
 bool wsdbg_lack_is_in_parts(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
-    return wsdbg_case_warp(c, lack->warp)->part_count > 1 &&
+    return wsdbg_case_warp(c, lack->warp)->part_count > 1 && !some_lanes_poll(c, lack->warp) &&
            (lack->itself == WSDBG_CAN || (lack->itself == WSDBG_CAN_DOUBTFUL && lack->exited == 0));
 }
 

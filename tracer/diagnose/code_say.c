@@ -47,13 +47,18 @@ struct wsdbg_phrase wsdbg_say_place(const struct wsdbg_case *c, uint32_t site)
     return phrase;
 }
 
-struct wsdbg_phrase wsdbg_say_at(const struct wsdbg_case *c, uint32_t warp)
+struct wsdbg_phrase wsdbg_say_at_site(const struct wsdbg_case *c, uint32_t site)
 {
     struct wsdbg_phrase phrase = {""};
-    const struct wsdbg_phrase place = wsdbg_say_place(c, wsdbg_case_warp(c, warp)->site);
+    const struct wsdbg_phrase place = wsdbg_say_place(c, site);
     if (place.text[0])
         wsdbg_print(phrase.text, sizeof phrase.text, " at %.120s", place.text);
     return phrase;
+}
+
+struct wsdbg_phrase wsdbg_say_at(const struct wsdbg_case *c, uint32_t warp)
+{
+    return wsdbg_say_at_site(c, wsdbg_case_warp(c, warp)->site);
 }
 
 static void print_family(const struct wsdbg_barrier *row, struct wsdbg_phrase *phrase)

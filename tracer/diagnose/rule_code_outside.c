@@ -19,6 +19,7 @@ static struct wsdbg_warp_set warps_in(const struct wsdbg_case *c, enum wsdbg_war
     return set;
 }
 
+/* The lanes that poll; where others wait for a barrier the warp's own row is theirs. */
 static const struct wsdbg_part *polling_part(const struct wsdbg_case *c, uint32_t warp)
 {
     uint32_t count;
@@ -27,6 +28,27 @@ static const struct wsdbg_part *polling_part(const struct wsdbg_case *c, uint32_
         if (parts[i].state == WSDBG_WARP_SPIN_GLOBAL)
             return &parts[i];
     return NULL;
+}
+
+static struct wsdbg_warp_set warps_that_poll(const struct wsdbg_case *c)
+{
+    struct wsdbg_warp_set set = warps_in(c, WSDBG_WARP_SPIN_GLOBAL);
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_warp_state_waits(wsdbg_case_warp(c, w)->state) && polling_part(c, w))
+            wsdbg_set_add(&set, w);
+    return set;
+}
+
+static uint32_t site_of_poll(const struct wsdbg_case *c, uint32_t warp)
+{
+    const struct wsdbg_part *part = polling_part(c, warp);
+    return part ? part->site : wsdbg_case_warp(c, warp)->site;
+}
+
+static uint32_t word_polled(const struct wsdbg_case *c, uint32_t warp)
+{
+    const struct wsdbg_part *part = polling_part(c, warp);
+    return part ? part->barrier : wsdbg_case_warp(c, warp)->barrier;
 }
 
 /* "4 bytes at 0x7f… (0 there)" as far as known. */
@@ -71,7 +93,7 @@ static enum wsdbg_confidence confidence_of_wait(const struct wsdbg_case *c)
 static enum wsdbg_confidence confidence_of_spin(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
     for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_set_has(pollers, w) && wsdbg_code_polls_system(c->snapshot, wsdbg_case_warp(c, w)))
+        if (wsdbg_set_has(pollers, w) && wsdbg_code_polls_system(c->snapshot, site_of_poll(c, w)))
             return WSDBG_CONFIDENCE_POSSIBLE;
     return confidence_of_wait(c);
 }
@@ -81,7 +103,7 @@ static void say_not_resident(struct wsdbg_case *c, const struct wsdbg_warp_set *
     const uint32_t first = wsdbg_first_of(pollers);
     const struct wsdbg_grid *grid = &c->snapshot->grids[c->grid];
     struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_NOT_RESIDENT, confidence_of_spin(c, pollers),
-                                                    wsdbg_case_warp(c, first)->cta, wsdbg_case_warp(c, first)->barrier);
+                                                    wsdbg_case_warp(c, first)->cta, word_polled(c, first));
     if (!finding)
         return;
     wsdbg_print(
@@ -89,7 +111,7 @@ static void say_not_resident(struct wsdbg_case *c, const struct wsdbg_warp_set *
         "%s poll%s %s%s while only %u of the grid's %u CTAs are on the GPU: if one of the others is to write it, "
         "it cannot start before these end.",
         wsdbg_say_warps(c, pollers).text, wsdbg_set_count(pollers) == 1 ? "s" : "", say_word(c, first).text,
-        wsdbg_say_at(c, first).text, grid->cta_count, grid->cta_total);
+        wsdbg_say_at_site(c, site_of_poll(c, first)).text, grid->cta_count, grid->cta_total);
     wsdbg_print(
         finding->fix, sizeof finding->fix,
         "Launch no more CTAs than fit at once (a cooperative launch checks it), or let no CTA wait for one that "
@@ -102,14 +124,15 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
     const uint32_t first = wsdbg_first_of(pollers);
     const bool nobody = wsdbg_code_nobody_runs(c);
     struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_GLOBAL_SPIN, confidence_of_spin(c, pollers),
-                                                    wsdbg_case_warp(c, first)->cta, wsdbg_case_warp(c, first)->barrier);
+                                                    wsdbg_case_warp(c, first)->cta, word_polled(c, first));
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, first)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence, "%s poll%s %s%s%s.", wsdbg_say_warps(c, pollers).text,
-                wsdbg_set_count(pollers) == 1 ? "s" : "", say_word(c, first).text, wsdbg_say_at(c, first).text,
+                wsdbg_set_count(pollers) == 1 ? "s" : "", say_word(c, first).text,
+                wsdbg_say_at_site(c, site_of_poll(c, first)).text,
                 !nobody ? "; a warp that runs may still write it"
-                : wsdbg_code_polls_system(c->snapshot, wsdbg_case_warp(c, first))
+                : wsdbg_code_polls_system(c->snapshot, site_of_poll(c, first))
                     ? ", which nobody on the GPU that was seen can still write; it is read as one that the host or "
                       "another GPU may write, so this may be meant"
                     : ", and no warp on the GPU that was seen can still write it: all wait or have exited; only the "
@@ -126,7 +149,7 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 static bool polls_or_left(const struct wsdbg_snapshot *snapshot, const struct wsdbg_warp_row *warp)
 {
     return warp->state == WSDBG_WARP_EXITED ||
-           (warp->state == WSDBG_WARP_SPIN_GLOBAL && !wsdbg_code_polls_system(snapshot, warp));
+           (warp->state == WSDBG_WARP_SPIN_GLOBAL && !wsdbg_code_polls_system(snapshot, warp->site));
 }
 
 /* Another running grid of the context, and whether all of it that is seen polls or has left. */
@@ -172,7 +195,7 @@ static void say_dependency(struct wsdbg_case *c, const struct wsdbg_warp_set *wa
 
 void wsdbg_rule_code_outside(struct wsdbg_case *c)
 {
-    const struct wsdbg_warp_set pollers = warps_in(c, WSDBG_WARP_SPIN_GLOBAL);
+    const struct wsdbg_warp_set pollers = warps_that_poll(c);
     const struct wsdbg_warp_set dependent = warps_in(c, WSDBG_WARP_WAIT_GRID_DEPENDENCY);
     if (wsdbg_set_count(&dependent) > 0)
         say_dependency(c, &dependent);
