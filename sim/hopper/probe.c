@@ -3,6 +3,7 @@
  * Reads: configs.  Writes: slots and events, where the device has memory: a config may hold any address.
  */
 #include "hopper/probe.h"
+#include "hopper/split.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,17 +109,55 @@ static void write_device(struct wsdbg_gpu *gpu, uint64_t address, const void *by
         memcpy((void *)(uintptr_t)address, bytes, byte_count);
 }
 
-static void write_event(struct hopper_warp *warp, struct wsdbg_event event)
+static void put_event(struct hopper_warp *warp, struct wsdbg_event event)
 {
     struct wsdbg_gpu *const gpu = warp->cta->grid->gpu;
     struct hopper_probe *const probe = warp->probe;
     event.sequence = probe->sequence++;
     event.time = (uint32_t)(hopper_time_ns(gpu) >> WSDBG_TIME_SHIFT);
-    probe->last_kind = event.kind;
     if (probe->has_history)
         write_device(gpu, probe->ring + (event.sequence & probe->mask) * sizeof event, &event, sizeof event);
     if (!probe->has_history || wsdbg_event_is_milestone(event.kind))
         write_device(gpu, probe->slot, &event, sizeof event);
+}
+
+void hopper_probe_blocked(struct hopper_warp *warp)
+{
+    struct hopper_probe *const probe = warp->probe;
+    for (uint32_t i = 0; i < probe->held_count; i++)
+        put_event(warp, probe->held[i]);
+    probe->held_count = 0;
+}
+
+static void write_event(struct hopper_warp *warp, struct wsdbg_event event)
+{
+    warp->probe->last_kind = event.kind;
+    hopper_probe_blocked(warp);
+    put_event(warp, event);
+}
+
+/* A warp's last event says what the warp does: a wait of some lanes is not told while others run. */
+static void hold_event(struct hopper_warp *warp, struct wsdbg_event event)
+{
+    struct hopper_probe *const probe = warp->probe;
+    probe->last_kind = event.kind;
+    if (probe->held_count == HOPPER_PROBE_HELD)
+        hopper_probe_blocked(warp);
+    probe->held[probe->held_count++] = event;
+}
+
+static bool others_can_run(const struct hopper_step *step)
+{
+    for (uint32_t i = 0; i < step->warp->split_count; i++)
+        if (&step->warp->splits[i] != step->split && hopper_split_can_run(&step->warp->splits[i]))
+            return true;
+    return false;
+}
+
+static bool begins_wait(enum wsdbg_event_kind kind)
+{
+    return kind == WSDBG_EVENT_MBARRIER_WAIT_BEGIN || kind == WSDBG_EVENT_NAMED_SYNC_BEGIN ||
+           kind == WSDBG_EVENT_CLUSTER_WAIT_BEGIN || kind == WSDBG_EVENT_GRID_DEPENDENCY_WAIT_BEGIN;
 }
 
 static uint32_t cluster_number(const struct hopper_cta *cta)
@@ -230,9 +269,13 @@ void hopper_probe_event(const struct hopper_step *step, enum wsdbg_event_kind ki
     tell_trade(step, kind);
     if (has_site(kind))
         value |= line_of(step) & 0xffff;
-    write_event(step->warp, (struct wsdbg_event){.kind = (uint8_t)kind,
-                                                 .barrier = stage.id,
-                                                 .stage = (uint8_t)(stage.stage | parity << WSDBG_PARITY_SHIFT),
-                                                 .iteration = stage.iteration,
-                                                 .value = value});
+    const struct wsdbg_event event = {.kind = (uint8_t)kind,
+                                      .barrier = stage.id,
+                                      .stage = (uint8_t)(stage.stage | parity << WSDBG_PARITY_SHIFT),
+                                      .iteration = stage.iteration,
+                                      .value = value};
+    if (begins_wait(kind) && others_can_run(step))
+        hold_event(step->warp, event);
+    else
+        write_event(step->warp, event);
 }

@@ -34,7 +34,12 @@ enum hopper_probe_class {
     HOPPER_PROBE_GRID_WAIT
 };
 
-enum { HOPPER_PROBE_STAGES = WSDBG_STAGE_MASK + 1, HOPPER_PROBE_IDS = 256, HOPPER_PROBE_WAITS = 4 };
+enum {
+    HOPPER_PROBE_STAGES = WSDBG_STAGE_MASK + 1,
+    HOPPER_PROBE_IDS = 256,
+    HOPPER_PROBE_WAITS = 4,
+    HOPPER_PROBE_HELD = 4
+};
 
 /* An event's barrier: what stands in it, and how often its stage was used before. */
 struct hopper_probe_stage {
@@ -55,6 +60,9 @@ struct hopper_probe {
         uint8_t id, stage, parity;
     } waits[HOPPER_PROBE_WAITS];
     uint32_t wait_count;
+    /* Waits of some lanes, not told yet: others of the warp could still run. */
+    struct wsdbg_event held[HOPPER_PROBE_HELD];
+    uint32_t held_count;
     /* By stage: the round of the last ended wait, NONE = none yet, and of which barrier; how often bytes were expected
      * on the stage before. */
     struct {
@@ -87,6 +95,8 @@ void hopper_probes_free(struct wsdbg_gpu *gpu, struct hopper_probes *probes);
 /* The warp was placed: from here on it has a probe if its module's config says so. */
 void hopper_probe_begin(struct hopper_warp *warp);
 void hopper_probe_exit(struct hopper_warp *warp);
+/* None of its lanes can run now. */
+void hopper_probe_blocked(struct hopper_warp *warp);
 /* `parity` is of waits alone. */
 void hopper_probe_event(const struct hopper_step *step, enum wsdbg_event_kind kind, struct hopper_probe_stage stage,
                         uint32_t parity, uint32_t value);

@@ -88,6 +88,8 @@ uint32_t hopper_run_warp(struct wsdbg_gpu *gpu, struct hopper_warp *warp, uint32
         step.split = hopper_split_choose(warp);
         if (!step.split) {
             hopper_not_ready(gpu, warp);
+            if (warp->probe)
+                hopper_probe_blocked(warp);
             break;
         }
         count++;

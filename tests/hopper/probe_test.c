@@ -149,6 +149,27 @@ static void each_row_tells_its_events(void **state)
         check_row(&rows[i]);
 }
 
+/* Lane 0 works while the others wait for its arrival: the warp's last event is none that says it waits, until it does.
+ */
+static void a_wait_of_some_lanes_is_told_when_none_can_run(void **state)
+{
+    static const char body[] = BAR
+        "mov.u32 %r9, %tid.x; setp.ne.u32 %p7, %r9, 0; @!%p7 mbarrier.init.shared::cta.b64 [%r1], 1; bar.warp.sync "
+        "-1;\n"
+        "mov.u32 %r8, 0; @%p7 bra wait; work: add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 20000; @%p1 bra work;\n" WAIT(
+            "wait", 0, 0);
+    struct machine machine;
+    (void)state;
+    kernel_create(&machine, body, NULL);
+    const struct ring ring = set_ring(&machine);
+    machine_launch_as(&machine, (struct wsdbg_gpu_launch){.grid = {1, 1, 1}, .block = {32, 1, 1}});
+    assert_int_equal(wsdbg_gpu_run(machine.gpu, 20000), WSDBG_GPU_BUDGET);
+    assert_int_not_equal(ring.slots[0].state.kind, WSDBG_EVENT_MBARRIER_WAIT_BEGIN);
+    assert_int_equal(wsdbg_gpu_run(machine.gpu, 1000000), WSDBG_GPU_DEADLOCK);
+    assert_int_equal(ring.slots[0].state.kind, WSDBG_EVENT_MBARRIER_WAIT_BEGIN);
+    machine_destroy(&machine);
+}
+
 /* ---- who a warp is ---- */
 
 static void slots_say_who_the_warps_are(void **state)
@@ -251,6 +272,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_row_tells_its_events),
+        cmocka_unit_test(a_wait_of_some_lanes_is_told_when_none_can_run),
         cmocka_unit_test(slots_say_who_the_warps_are),
         cmocka_unit_test(roles_are_what_warps_can_still_come_to),
         cmocka_unit_test(without_a_config_nothing_is_written),
