@@ -1,4 +1,9 @@
-/* box.c - see box.h. */
+/* box.c - see box.h: tiles and im2col boxes walked row by row, cut where the tensor ends, swizzled in chunks of 16
+ * bytes.
+ *
+ * A map may be any 128 bytes: what cannot be copied is refused with a reason before a byte is touched.
+ * Reads: the map, coordinates.  Writes: the box, what a callback is told, the fill of places outside.
+ */
 #include "hopper/box.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-/* combine.c - see combine.h. */
+/* combine.c - see combine.h: integers and floats of 16 to 64 bits, each type with the operations that sm_90 has for it.
+ *
+ * Reads: the two values.  Writes: the first, in place.
+ */
 #include "hopper/combine.h"
 
 #include <math.h>

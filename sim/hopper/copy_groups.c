@@ -1,4 +1,9 @@
-/* copy_groups.c - see copy_groups.h. */
+/* copy_groups.c - see copy_groups.h: two counts a group and lane, of copies whose source was not read yet and of those
+ * not finished.
+ *
+ * A lane has 16 groups at most under way; one that would open another waits for the oldest.
+ * Reads and writes: the groups, the wait of a step's split.
+ */
 #include "hopper/copy_groups.h"
 
 #include <stdlib.h>

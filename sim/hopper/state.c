@@ -1,4 +1,7 @@
-/* state.c - see state.h.  Reads: all of the gpu.  Copies what is asked for into plain structs. */
+/* state.c - see state.h: the walk over grids, CTAs, warps and their splits.
+ *
+ * Reads: all of the gpu, with its lock.  Writes: plain structs, of which the caller sees one at a time.
+ */
 #include "hopper/state.h"
 
 #include <string.h>

@@ -1,5 +1,8 @@
 /* calls.c - functions of the program that are called in stream order (cuLaunchHostFunc, cuStreamAddCallback), on a
- * thread of their own: they may block, and must not call the driver. */
+ * thread of their own: they may block, and must not call the driver.
+ *
+ * Reads: operations that queue.c began.  Writes: ends them, one after the other.
+ */
 #include <stdlib.h>
 
 #include "libcuda/queue.h"

@@ -1,4 +1,8 @@
-/* context.c - see context.h: what a context holds, and the stack of contexts each thread has. */
+/* context.c - see context.h: what a context holds, and the stack of contexts each thread has.
+ *
+ * A context brings its own gpu and thread.  Its struct outlives cuCtxDestroy for calls that still wait in it.
+ * Reads and writes: the driver's list of contexts, thread-local stacks.
+ */
 #include "libcuda/context.h"
 
 #include <stdatomic.h>

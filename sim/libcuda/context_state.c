@@ -1,4 +1,8 @@
-/* context_state.c - what a context answers and can be told: device, flags, limits, waiting for all of its work. */
+/* context_state.c - what a context answers and can be told: device, flags, limits, waiting for all of its work.
+ *
+ * Flags and limits are kept and given back; none changes how kernels run.
+ * Reads and writes: the current context.
+ */
 #include "libcuda/context.h"
 #include "libcuda/queue.h"
 

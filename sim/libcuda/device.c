@@ -1,4 +1,8 @@
-/* device.c - the one device: its name, attributes and place on a bus that is not there. */
+/* device.c - the one device: its name, attributes and place on a bus that is not there.
+ *
+ * Reads: device_attributes.def (an H200's), the number of multiprocessors that was asked for.  Writes: the caller's
+ * results.
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
-/* event.c - events and the marks they leave in streams. */
+/* event.c - events and the marks they leave in streams.
+ *
+ * A record leaves a mark that outlives the event; time between two is the simulated device's, not the host's.
+ * Reads and writes: events, marks; queues operations.
+ */
 #include <stdlib.h>
 
 #include "libcuda/context.h"

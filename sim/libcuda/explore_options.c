@@ -1,4 +1,7 @@
-/* explore_options.c - the words of WSDBG_EXPLORE; see explore.h. */
+/* explore_options.c - the words of WSDBG_EXPLORE; see explore.h.
+ *
+ * Reads: the environment, once.  Writes: the options; an unknown word or number out of range is an error that names it.
+ */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>

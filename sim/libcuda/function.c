@@ -1,4 +1,8 @@
-/* function.c - kernels: found by handle, described, set. */
+/* function.c - kernels: found by handle, described, set.
+ *
+ * A handle is a function of a module or a kernel of a library, which has a function in each context that uses it.
+ * Reads: programs.  Writes: the settings that launches obey.
+ */
 #include "libcuda/context.h"
 #include "libcuda/image.h"
 

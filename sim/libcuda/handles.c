@@ -1,4 +1,8 @@
-/* handles.c - which pointers are handles; see objects.h. */
+/* handles.c - which pointers are handles; see objects.h.
+ *
+ * A program may hand over anything: a pointer is looked up before it is followed, with the kind that the call wants.
+ * Reads and writes: a table of addresses and kinds.
+ */
 #include "libcuda/objects.h"
 
 #include <stdlib.h>

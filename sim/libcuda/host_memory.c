@@ -1,4 +1,8 @@
-/* host_memory.c - memory of the host that kernels use at its own address: allocated here, or the program's own. */
+/* host_memory.c - memory of the host that kernels use at its own address: allocated here, or the program's own.
+ *
+ * Reads and writes: the list of such memory, the ranges of every context's gpu.  Registered memory must stay mapped:
+ * what the program unmaps is gone for kernels too.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,7 @@
-/* image.c - see image.h.  Reads: images, by what their headers say; files.  Writes: programs. */
+/* image.c - see image.h: PTX text, fatbins (also packed ones) and files, told apart by their first bytes.
+ *
+ * Reads: images, by what their headers say; files.  Writes: programs; the log of errors that a caller asked for.
+ */
 #include "libcuda/image.h"
 
 #include <elf.h>

@@ -1,4 +1,8 @@
-/* launch.c - launches: from what the driver's calls are given to what the gpu takes, queued in a stream. */
+/* launch.c - launches: from what the driver's calls are given to what the gpu takes, queued in a stream.
+ *
+ * What the driver refuses at the call is refused here, in words; what shows only when the kernel runs fails the
+ * context. Reads: parameters, which may be pointers to nothing; settings of functions.  Writes: operations.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,7 @@
-/* library.c - libraries: programs in no context, whose modules are made in each context that asks for one. */
+/* library.c - libraries: programs in no context, whose modules are made in each context that asks for one.
+ *
+ * Reads: images.  Writes: libraries, their kernels' handles, modules of contexts.
+ */
 #include <stdlib.h>
 
 #include "libcuda/context.h"

@@ -1,5 +1,8 @@
 /* managed.c - what programs say about managed memory and to profilers: accepted, without effect, since device memory is
- * memory of the host here and there is no profiler. */
+ * memory of the host here and there is no profiler.
+ *
+ * Reads: addresses, which must be memory.
+ */
 #include "libcuda/memory.h"
 #include "libcuda/queue.h"
 

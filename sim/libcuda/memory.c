@@ -1,4 +1,8 @@
-/* memory.c - device memory: allocated, freed (also in stream order), described. */
+/* memory.c - device memory: allocated, freed (also in stream order), described.
+ *
+ * An address is looked up in the gpus of all contexts and in host memory.
+ * Reads and writes: the gpus' memory, notes of what is managed or of a pool.
+ */
 #include "libcuda/memory.h"
 
 #include <stdlib.h>

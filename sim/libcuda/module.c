@@ -1,4 +1,8 @@
-/* module.c - modules: programs in the memory of one context. */
+/* module.c - modules: programs in the memory of one context.
+ *
+ * Unloading waits for the launches that use it.
+ * Reads: images.  Writes: modules, their functions' handles, variables in device memory.
+ */
 #include <stdlib.h>
 
 #include "libcuda/image.h"

@@ -1,4 +1,7 @@
-/* occupancy.c - how many CTAs, or clusters, of a kernel are resident at one time. */
+/* occupancy.c - how many CTAs, or clusters, of a kernel are resident at one time.
+ *
+ * Reads: the function's needs; asks the gpu, whose own placement is the answer.  Writes: the caller's results.
+ */
 #include <string.h>
 
 #include "libcuda/context.h"

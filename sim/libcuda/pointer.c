@@ -1,4 +1,7 @@
-/* pointer.c - what cuPointerGetAttribute says about an address. */
+/* pointer.c - what cuPointerGetAttribute says about an address.
+ *
+ * Reads: device and host memory as memory.c finds it.  Writes: the caller's results, of the size each attribute has.
+ */
 #include "libcuda/memory.h"
 
 #include <string.h>

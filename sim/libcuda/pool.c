@@ -1,4 +1,7 @@
-/* pool.c - memory pools: handles whose attributes can be set and read; all memory comes from the one device. */
+/* pool.c - memory pools: handles whose attributes can be set and read; all memory comes from the one device.
+ *
+ * Reads and writes: pools, what each one's allocations take and took at most.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,8 @@
 /* primary_context.c - the context of the device that all parts of a program share: made by the first who retains it,
- * ended by the last who releases it. */
+ * ended by the last who releases it.
+ *
+ * Reads and writes: the driver's primary context and its count.
+ */
 #include "libcuda/context.h"
 
 static CUresult enter_for_device(CUdevice device)

@@ -1,4 +1,8 @@
-/* queue.c - operations in the order of their streams; see queue.h. */
+/* queue.c - operations in the order of their streams; see queue.h.
+ *
+ * Copies and fills are done with the lock away; the stream keeps its operation meanwhile.
+ * Reads and writes: streams, memory that operations name, launches of the gpu.
+ */
 #include "libcuda/queue.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* state_file.c - see state_file.h.  Reads: the gpu.  Writes: a file in the session's folder, whole or not at all. */
+/* state_file.c - see state_file.h: the walk of hopper/state.h put into the rows of wsdbg/device_state.h.
+ *
+ * Reads: the gpu.  Writes: a file in the session's folder, whole or not at all.
+ */
 #include "libcuda/state_file.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* stream.c - streams: made, found by handle, asked, waited for.  Captures are answered with "none". */
+/* stream.c - streams: made, found by handle, asked, waited for.  Captures are answered with "none".
+ *
+ * Reads and writes: the contexts' streams; what is in them is queue.c's.
+ */
 #include "libcuda/context.h"
 #include "libcuda/queue.h"
 

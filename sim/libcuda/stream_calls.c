@@ -1,5 +1,8 @@
 /* stream_calls.c - what programs put into streams beside launches and copies: functions of their own, and writes of
- * and waits for a value in memory. */
+ * and waits for a value in memory.
+ *
+ * Reads: what the call was given.  Writes: operations of streams.
+ */
 #include "libcuda/memory.h"
 #include "libcuda/queue.h"
 

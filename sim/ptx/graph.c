@@ -1,4 +1,7 @@
-/* graph.c - see graph.h.  Reads a function's instructions. */
+/* graph.c - see graph.h: blocks begin at labels and behind branches; edges both ways.
+ *
+ * Reads: a function's instructions.  Writes: the graph.
+ */
 #include "ptx/graph.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* left_out.c - PTX that the simulator leaves out on purpose, and why: said instead of "not known". */
+/* left_out.c - PTX that the simulator leaves out on purpose, and why: said instead of "not known".
+ *
+ * Reads: an instruction's mnemonic and suffixes.  Writes nothing.
+ */
 #include <string.h>
 
 #include "ptx/parse_table.h"

@@ -1,4 +1,8 @@
-/* parse_words.c - what the words of suffixes mean; see parse_table.h. */
+/* parse_words.c - what the words of suffixes mean; see parse_table.h.
+ *
+ * A word that means several things means what the instruction's row says.
+ * Reads: words.  Writes: the instruction's types, spaces, variant and flags.
+ */
 #include "ptx/parse_table.h"
 
 #include <string.h>

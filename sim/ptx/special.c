@@ -1,4 +1,7 @@
-/* special.c - the names of PTX's special registers.  Reads and writes nothing else. */
+/* special.c - the names of PTX's special registers.
+ *
+ * Reads: a name.  Writes: the register's number, type and whether it has elements.
+ */
 #include <string.h>
 
 #include "ptx/operand.h"
