@@ -263,6 +263,13 @@ void host_flag(struct picture *p)
     strcpy(p->snapshot.sites[p->snapshot.site_count - 1].instruction, "LDG.E.STRONG.SYS R0, desc[UR4][R2.64]");
 }
 
+/* Volatile, but nobody outside of the CTA's cluster can write it. */
+void shared_flag(struct picture *p)
+{
+    global_flag(p);
+    strcpy(p->snapshot.sites[p->snapshot.site_count - 1].instruction, "ld.volatile.shared.u32 %r30, [ready]");
+}
+
 void not_resident(struct picture *p)
 {
     global_flag(p);

@@ -80,6 +80,7 @@ static const struct row {
     {"opposite order", two_mbarriers, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"a flag nobody sets", global_flag, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
     {"a flag the host may set", host_flag, "GLOBAL_SPIN", POSSIBLE, POSSIBLE, NULL, NULL},
+    {"a flag in shared memory", shared_flag, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
     {"CTAs that cannot start", not_resident, "NOT_RESIDENT", POSSIBLE, LIKELY, NULL, NULL},
     {"CTAs that may have ended", earlier_ctas_gone, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
     {"a flag somebody may set", flag_to_come, "SLOW", LIKELY, LIKELY, NULL, NULL},

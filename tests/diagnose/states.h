@@ -66,6 +66,7 @@ void block_sync_in_role(struct picture *p);
 void two_mbarriers(struct picture *p);
 void global_flag(struct picture *p);
 void host_flag(struct picture *p);
+void shared_flag(struct picture *p);
 void not_resident(struct picture *p);
 void earlier_ctas_gone(struct picture *p);
 void flag_to_come(struct picture *p);

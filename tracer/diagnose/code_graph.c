@@ -201,15 +201,29 @@ bool wsdbg_code_nobody_runs(const struct wsdbg_case *c)
     return true;
 }
 
+static bool site_has_one_of(const struct wsdbg_site *site, const char *const *words, size_t count)
+{
+    bool has = false;
+    for (size_t i = 0; site && !has && i < count; i++)
+        has = strstr(site->instruction, words[i]) != NULL;
+    return has;
+}
+
+bool wsdbg_code_polls_shared(const struct wsdbg_snapshot *snapshot, uint32_t site)
+{
+    /* Of machine code, of PTX. */
+    static const char *const words[] = {"LDS", ".shared"};
+    return site_has_one_of(wsdbg_snapshot_site(snapshot, site), words, sizeof words / sizeof *words);
+}
+
 bool wsdbg_code_polls_system(const struct wsdbg_snapshot *snapshot, uint32_t site)
 {
     const struct wsdbg_site *row = wsdbg_snapshot_site(snapshot, site);
     /* Of machine code, of PTX; volatile in PTX becomes a load of system scope. */
     static const char *const words[] = {".SYS", ".sys", ".volatile", ".mmio"};
-    bool polls = !row || !row->instruction[0];
-    for (size_t i = 0; !polls && i < sizeof words / sizeof *words; i++)
-        polls = strstr(row->instruction, words[i]) != NULL;
-    return polls;
+    if (!row || !row->instruction[0])
+        return true;
+    return !wsdbg_code_polls_shared(snapshot, site) && site_has_one_of(row, words, sizeof words / sizeof *words);
 }
 
 static void describe_wait(const struct wsdbg_case *c, uint32_t warp, const struct wait *wait,

@@ -1,5 +1,5 @@
-/* rule_code_outside.c - waits for something that no barrier of the CTA or cluster brings: a word in global memory that
- * is polled, the grid before.
+/* rule_code_outside.c - waits for something that no barrier of the CTA or cluster brings: a word in memory that is
+ * polled, the grid before.
  *
  * Reads: parts, all grids' warps.  Adds: GLOBAL_SPIN, NOT_RESIDENT, GRID_DEPENDENCY.
  *
@@ -54,17 +54,20 @@ static uint32_t word_polled(const struct wsdbg_case *c, uint32_t warp)
 /* "4 bytes at 0x7f… (0 there)" as far as known. */
 static struct wsdbg_phrase say_word(const struct wsdbg_case *c, uint32_t warp)
 {
-    struct wsdbg_phrase phrase = {"a word in memory"};
+    const bool shared = wsdbg_code_polls_shared(c->snapshot, site_of_poll(c, warp));
+    struct wsdbg_phrase phrase = {0};
     const struct wsdbg_part *part = polling_part(c, warp);
+    wsdbg_print(phrase.text, sizeof phrase.text, "a word in %smemory", shared ? "shared " : "");
     if (!part || !part->address.known)
         return phrase;
     char width[32] = "memory", value[48] = "";
+    const char *space = shared ? " of shared memory" : "";
     if (part->width_bytes.known)
         wsdbg_print(width, sizeof width, "%u bytes", part->width_bytes.value);
     if (part->value.known)
         wsdbg_print(value, sizeof value, " (0x%llx there)", (unsigned long long)part->value.value);
-    wsdbg_print(phrase.text, sizeof phrase.text, "%s at 0x%llx%s", width, (unsigned long long)part->address.value,
-                value);
+    wsdbg_print(phrase.text, sizeof phrase.text, "%s%s at 0x%llx%s", width, space,
+                (unsigned long long)part->address.value, value);
     return phrase;
 }
 
@@ -119,10 +122,25 @@ static void say_not_resident(struct wsdbg_case *c, const struct wsdbg_warp_set *
     wsdbg_tell_waits(c, finding, pollers);
 }
 
+/* Who could still write the word that a warp polls, as a part of a sentence. */
+static const char *say_writers(const struct wsdbg_case *c, uint32_t warp)
+{
+    if (!wsdbg_code_nobody_runs(c))
+        return "; a warp that runs may still write it";
+    if (wsdbg_code_polls_shared(c->snapshot, site_of_poll(c, warp)))
+        return ", and no warp that was seen can still write it: all wait or have exited";
+    if (wsdbg_code_polls_system(c->snapshot, site_of_poll(c, warp)))
+        return ", which nobody on the GPU that was seen can still write; it is read as one that the host or another "
+               "GPU "
+               "may write, so this may be meant";
+    return ", and no warp on the GPU that was seen can still write it: all wait or have exited; only the host or "
+           "another "
+           "GPU could";
+}
+
 static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
     const uint32_t first = wsdbg_first_of(pollers);
-    const bool nobody = wsdbg_code_nobody_runs(c);
     struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_GLOBAL_SPIN, confidence_of_spin(c, pollers),
                                                     wsdbg_case_warp(c, first)->cta, word_polled(c, first));
     if (!finding)
@@ -130,16 +148,12 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
     finding->role = wsdbg_case_warp(c, first)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence, "%s poll%s %s%s%s.", wsdbg_say_warps(c, pollers).text,
                 wsdbg_set_count(pollers) == 1 ? "s" : "", say_word(c, first).text,
-                wsdbg_say_at_site(c, site_of_poll(c, first)).text,
-                !nobody ? "; a warp that runs may still write it"
-                : wsdbg_code_polls_system(c->snapshot, site_of_poll(c, first))
-                    ? ", which nobody on the GPU that was seen can still write; it is read as one that the host or "
-                      "another GPU may write, so this may be meant"
-                    : ", and no warp on the GPU that was seen can still write it: all wait or have exited; only the "
-                      "host or another GPU could");
+                wsdbg_say_at_site(c, site_of_poll(c, first)).text, say_writers(c, first));
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Find who should write that word: a path that skips the write, a lock that is never released, or a "
-                "kernel or host thread that waits for this kernel itself.");
+                "Find who should write that word: a path that skips the write, a lock that is never released, or %s.",
+                wsdbg_code_polls_shared(c->snapshot, site_of_poll(c, first))
+                    ? "warps that change it at the same time without an atomic"
+                    : "a kernel or host thread that waits for this kernel itself");
     wsdbg_tell_waits(c, finding, pollers);
 }
 
