@@ -10,8 +10,6 @@ function(wsdbg_demo_image name source)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/images)
   set(output ${folder}/${name}.fatbin)
   file(MAKE_DIRECTORY ${folder})
-  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/*.cuh ${CMAKE_CURRENT_SOURCE_DIR}/*/geometry.h
-       ${CMAKE_CURRENT_SOURCE_DIR}/*/*.def ${PROJECT_SOURCE_DIR}/instr/include/wsdbg/*.h)
   # --no-compress: the test of the machine code reads it out of the fatbin.  The source's name is relative, so that
   # recordings carry no path of the machine that built them.
   add_custom_command(OUTPUT ${output}
@@ -19,8 +17,9 @@ function(wsdbg_demo_image name source)
             ${WSDBG_NVCC} -fatbin --no-compress -std=c++17 -O3 ${lines} -Xptxas -v
             -gencode arch=compute_90a,code=[sm_90a,compute_90a] -I${PROJECT_SOURCE_DIR}/instr/include
             "-DWSDBG_SOURCE_FILE=\"demo_kernels/${source}\""
-            ${image_UNPARSED_ARGUMENTS} -o ${output} ${CMAKE_CURRENT_SOURCE_DIR}/${source}
-    DEPENDS ${source} ${headers} compile.cmake
+            ${image_UNPARSED_ARGUMENTS} -MMD -MF ${output}.d -MT ${output} -o ${output} ${CMAKE_CURRENT_SOURCE_DIR}/${source}
+    DEPENDS ${source} compile.cmake
+    DEPFILE ${output}.d
     COMMENT "Kernel image ${name}" VERBATIM)
   set_property(DIRECTORY APPEND PROPERTY DEMO_IMAGES ${output})
 endfunction()

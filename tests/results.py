@@ -10,7 +10,7 @@ HEAD = """# {title}
 Every section is written by the script that it names; nothing here is typed in by hand. Numbers are medians, with the smallest and
 the largest run in brackets; `{page}.json` beside this page has them all.
 """
-TITLES = {'viewer': 'The viewer and the store, measured', 'sim': 'The simulator beside an H200'}
+TITLES = {'viewer': 'The viewer and the store, measured', 'sim': 'The simulator beside an H200', 'zoo': 'The zoo: is the cause right?'}
 
 
 def machine():

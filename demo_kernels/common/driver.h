@@ -14,16 +14,17 @@
 #include "base/error.h"
 
 /* X(function): the entry points used.  cuda.h renames some to their newest version; so do these rows. */
-#define CUDA_FUNCTIONS(X)                                                                                              \
-    X(cuInit)                                                                                                          \
-    X(cuDeviceGet)                                                                                                     \
-    X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDevicePrimaryCtxRetain)                         \
-        X(cuDevicePrimaryCtxRelease) X(cuCtxSetCurrent) X(cuCtxSynchronize) X(cuGetErrorString) X(cuModuleLoadData)    \
-            X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncSetAttribute) X(cuFuncGetAttribute) X(cuMemAlloc)         \
-                X(cuMemFree) X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemsetD8) X(cuTensorMapEncodeTiled) X(cuStreamCreate) \
-                    X(cuStreamSynchronize) X(cuStreamDestroy) X(cuEventCreate) X(cuEventRecord) X(cuEventQuery)        \
-                        X(cuEventSynchronize) X(cuEventElapsedTime) X(cuEventDestroy) X(cuLaunchKernel)                \
-                            X(cuLaunchKernelEx)
+#define CUDA_FUNCTIONS(X)                                                                                       \
+    X(cuInit)                                                                                                   \
+    X(cuDeviceGet)                                                                                              \
+    X(cuDeviceGetCount)                                                                                         \
+    X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease)         \
+        X(cuCtxSetCurrent) X(cuCtxSynchronize) X(cuGetErrorString) X(cuModuleLoadData) X(cuModuleUnload)        \
+            X(cuModuleGetFunction) X(cuFuncSetAttribute) X(cuFuncGetAttribute) X(cuMemAlloc) X(cuMemFree)       \
+                X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemsetD8) X(cuTensorMapEncodeTiled) X(cuStreamCreate)       \
+                    X(cuStreamSynchronize) X(cuStreamDestroy) X(cuEventCreate) X(cuEventRecord) X(cuEventQuery) \
+                        X(cuEventSynchronize) X(cuEventElapsedTime) X(cuEventDestroy) X(cuLaunchKernel)         \
+                            X(cuLaunchKernelEx) X(cuMemHostAlloc) X(cuMemHostGetDevicePointer) X(cuMemFreeHost)
 
 struct cuda_driver {
 #define CUDA_FIELD(function) __typeof__(&function) function;

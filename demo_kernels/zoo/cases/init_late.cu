@@ -1,0 +1,38 @@
+/* init_late - no sync after the initialisation: a producer that is early arrives on barriers that are then initialised
+ * over it.
+ *
+ * Warp 4 initialises, late; warp 0 has arrived by then and does not come again.  A race in the wild; the delay makes it
+ * hang every time. The memory is set to zero first, as a fresh CTA's is not defined.
+ *
+ * Shaped after: NVIDIA/Fuser#1552.
+ * Cause: BARRIER_NOT_INIT: used before it was initialised.  Roles: the producer's arrival is lost, the consumers wait.
+ * Barrier: full[0]. Fix: __syncthreads() after the initialisation.
+ */
+#include "../zoo.cuh"
+
+ZOO_RING_NAMES()
+
+ZOO_CASE(init_late, )
+{
+    if (threadIdx.x == 0)
+        s->full[0] = 0;
+    __syncthreads();
+    if (threadIdx.x == WARPGROUP_THREADS) {
+        be_late();
+        MBARRIER_INIT(w, BARRIER_FULL, s->full, 0, 1);
+        mbarrier_init_fence();
+    }
+    if (FIXED || warp >= 4) {
+        __syncwarp();
+        NAMED_SYNC(w, 1, FIXED ? 2 * WARPGROUP_THREADS : WARPGROUP_THREADS);
+    }
+    if (warp == 0 && is_lane_0()) {
+        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        MBARRIER_ARRIVE(w, BARRIER_FULL, s->full, 0, 0);
+    } else if (warp >= 4) {
+        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        MBARRIER_WAIT(w, BARRIER_FULL, s->full, 0, 0, 0);
+        consume(s, 0);
+    }
+    WSDBG_EXIT(w);
+}

@@ -1,0 +1,31 @@
+/* pdl_waits_back - a grid polls what its programmatic dependent writes, and that one first waits for the whole grid to
+ * end.
+ *
+ * Launched twice in a stream, the second time as a programmatic dependent.
+ *
+ * Shaped after: no public report; griddepcontrol.wait as NVIDIA/cutlass#2962 asks for it, in a pair that must not have
+ * it. Cause: GRID_DEPENDENCY.  Roles: the second grid waits, the first polls.  Barrier: the grid dependency. Fix: write
+ * first, wait later.
+ */
+#include "../zoo.cuh"
+
+ZOO_RING_NAMES()
+
+ZOO_CASE(pdl_waits_back, )
+{
+    if (in.part == 0) {
+        asm volatile("griddepcontrol.launch_dependents;");
+        if (threadIdx.x == 0)
+            while (load_word(&in.words[0]) == 0)
+                __nanosleep(100);
+    } else {
+        if (!FIXED)
+            asm volatile("griddepcontrol.wait;" ::: "memory");
+        if (threadIdx.x == 0)
+            store_word(&in.words[0], 1);
+        if (FIXED)
+            asm volatile("griddepcontrol.wait;" ::: "memory");
+    }
+    __syncthreads();
+    WSDBG_EXIT(w);
+}

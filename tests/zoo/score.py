@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""score.py - the zoo's score: every case with every kind of evidence, with wsdbg and without.
+
+    tests/zoo/score.py [--build build] [--out zoo.json] [--device gpu|sim] [--evidence live,ring,core,none,fixed] [--cases NAME,...]
+                       [--runs 1] [--seconds 360]
+    tests/zoo/score.py --table zoo.json [--table sim.json]     writes docs/results/zoo.md from what was kept
+    tests/zoo/score.py --expect zoo.json                       writes tests/zoo/sim.tsv, what tests/zoo/case.sh holds the simulator to
+
+Evidence: live and core of kernels without probes, ring of those with; on the simulator state stands for live.  none: without wsdbg, does it hang;
+fixed: without its defect, does it finish.  The file is written after every run; after --seconds no new one is begun.
+Exit status: 1 when a decoy was called a hang or another cause than the defect was called proven.  A development script.
+"""
+import argparse, json, os, subprocess, sys, tempfile, time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+import results
+
+WITH_WSDBG = {'live': ('plain', 'live'), 'ring': ('probes', 'ring'), 'core': ('plain', 'core'), 'state': ('plain', 'auto')}
+WITHOUT_MS = 700
+DECOY_MS = '1500'  # on the simulator as the program likes
+
+
+class Score:
+    def __init__(self, options):
+        self.bin, self.device = os.path.join(os.path.abspath(options.build), 'bin'), options.device
+        self.scratch = tempfile.TemporaryDirectory()
+        self.stall = '0.5' if options.device == 'gpu' else '0.3'
+
+    def tool(self, name):
+        return os.path.join(self.bin, name)
+
+    def cases(self):
+        text = subprocess.run([self.tool('zoo'), '--list'], capture_output=True, text=True, timeout=20).stdout
+        return [dict(zip(('name', 'cause', 'role', 'barrier', 'kind', 'story'), line.split('\t'))) for line in text.splitlines()]
+
+    def end(self, command, limit):
+        """Status ('limit' when it had to be killed), stdout, stderr, seconds."""
+        start = time.monotonic()
+        environment = dict(os.environ)
+        if self.device == 'sim' and command[0] == self.tool('zoo'):
+            environment['LD_LIBRARY_PATH'] = os.path.join(os.path.dirname(self.bin), 'lib', 'wsdbg', 'sim')
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+                                   env=environment)
+        try:
+            out, err = process.communicate(timeout=limit)
+            status = process.returncode
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+            status = 'limit'
+        return status, out, err, time.monotonic() - start
+
+    def command(self, case, *options):
+        words = [self.tool('zoo'), '--case', case['name'], *options]
+        return words + ['--work-ms', DECOY_MS] if case['kind'] == 'decoy' and self.device == 'gpu' else words
+
+    def without(self, case, *options):
+        status, _, err, seconds = self.end(self.command(case, '--timeout-ms', str(WITHOUT_MS if not options else 5000), *options), 15)
+        return {'status': status, 'hangs': status in (3, 'limit'), 'said': err.strip()[-300:], 'seconds': round(seconds, 2)}
+
+    def watched(self, case, evidence):
+        variant, door = WITH_WSDBG[evidence]
+        database = os.path.join(self.scratch.name, 'run.db')
+        if os.path.exists(database):
+            os.unlink(database)
+        status, out, err, seconds = self.end(
+            [self.tool('wsdbg'), 'run', '--device', self.device, '--stall', self.stall, '--evidence', door, '--json', '-o', database, '--',
+             *self.command(case, '--variant', variant, '--timeout-ms', '8000')], 20)
+        at = out.find('{\n')
+        try:
+            report = json.loads(out[at:]) if at >= 0 else {}
+        except ValueError:
+            report = {}
+        first = (report.get('findings') or [{}])[0]
+        barrier = first.get('barrier')
+        answer = {'status': status, 'cause': first.get('cause') or '', 'confidence': first.get('confidence') or '',
+                  'role': first.get('role') or '', 'barrier': (barrier.get('name') if isinstance(barrier, dict) else barrier) or '',
+                  'sentence': first.get('summary') or first.get('sentence') or '', 'seconds': round(seconds, 2)}
+        delay_ns = report.get('session', {}).get('verdict_delay_ns')
+        answer['verdict_ms'] = None if delay_ns is None else round(delay_ns / 1e6, 1)
+        answer['others'] = [finding.get('cause') for finding in (report.get('findings') or [])[1:]]
+        answer['mark'] = mark(case, answer)
+        if not answer['cause']:
+            answer['stderr'] = err.strip()[-400:]
+        return answer
+
+    def run(self, case, evidence):
+        if evidence == 'none':
+            return self.without(case)
+        if evidence == 'fixed':
+            return None if case['kind'] == 'decoy' else self.without(case, '--fixed')
+        return self.watched(case, evidence)
+
+
+def mark(case, answer):
+    columns = [case['name'], case['cause'], case['role'], case['barrier'], answer['status'], answer['cause'], answer['confidence'], answer['role'],
+               answer['barrier']]
+    return subprocess.run(['awk', '-f', os.path.join(HERE, 'marks.awk')], input='\t'.join(map(str, columns)) + '\n', capture_output=True,
+                          text=True, check=True).stdout.strip()
+
+
+def save(path, kept):
+    with open(path + '.new', 'w') as file:
+        json.dump(kept, file, indent=1)
+        file.write('\n')
+    os.replace(path + '.new', path)
+
+
+def measure(options):
+    score = Score(options)
+    kept = {'device': options.device, 'cases': {}}
+    if os.path.exists(options.out):
+        kept = json.load(open(options.out))
+    until = time.monotonic() + options.seconds
+    chosen = [case for case in score.cases() if not options.cases or case['name'] in options.cases.split(',')]
+    for evidence in options.evidence.split(','):
+        for case in chosen:
+            row = kept['cases'].setdefault(case['name'], {})
+            row.update(case)
+            runs = []
+            for _ in range(options.runs):
+                if time.monotonic() > until:
+                    print('out of time before', evidence, case['name'], flush=True)
+                    return kept
+                answer = score.run(case, evidence)
+                if answer:
+                    runs.append(answer)
+                    row[evidence] = runs
+                    save(options.out, kept)
+                    print(evidence, case['name'], answer.get('mark') or answer['status'], answer.get('cause', ''), answer.get('confidence', ''),
+                          answer.get('role', ''), answer.get('barrier', ''), answer['seconds'], flush=True)
+    return kept
+
+
+# ---- the page ----
+
+
+def share(count, total):
+    return f'{count} of {total}' + (f' ({100 * count / total:.0f} %)' if total else '')
+
+
+def answers(kept, evidence, kinds=('hang', 'fault')):
+    return [(row, answer) for row in kept['cases'].values() if row['kind'] in kinds for answer in row.get(evidence, [])]
+
+
+def summary(kept, evidence):
+    hangs, decoys = answers(kept, evidence), answers(kept, evidence, ('decoy',))
+    right = lambda letter: share(sum(letter in answer['mark'] and answer['mark'] != 'runs' for _, answer in hangs), len(hangs))
+    times = [answer['verdict_ms'] for _, answer in hangs if answer.get('verdict_ms') is not None]
+    called = sum(answer['status'] == 124 or bool(answer['cause']) for _, answer in hangs)
+    return (f"| {evidence} | {share(called, len(hangs))} | {right('c')} | {right('r')} | {right('b')} | "
+            f"{sum(answer['mark'].startswith('!') for _, answer in hangs)} | {sum(answer['mark'] == 'alarm' for _, answer in decoys)} of {len(decoys)} | "
+            f"{results.cell(results.spread(times)) if times else '?'} |")
+
+
+def cell(row, evidence):
+    runs = row.get(evidence)
+    if not runs:
+        return '?'
+    words = dict.fromkeys((f"{answer['cause']} ({answer['confidence']})" if answer['cause'] else 'nothing') + f" {answer['mark']}" for answer in runs)
+    return ' / '.join(words)
+
+
+def ends(row, key):
+    runs = row.get(key)
+    return '?' if not runs else share(sum(run['hangs'] for run in runs), len(runs)) if key == 'none' else share(
+        sum(run['status'] == 0 for run in runs), len(runs))
+
+
+def page(kept):
+    evidences = [evidence for evidence in WITH_WSDBG if any(evidence in row for row in kept['cases'].values())]
+    device = 'an H200' if kept['device'] == 'gpu' else 'the simulator'
+    lines = [f'## On {device}', '', f"`tests/zoo/score.py --device {kept['device']}`. Expected: what the head of each case says. Marks: c, r, b = cause, role, "
+             'barrier of the first finding are right; `!` = another cause was called proven. Hangs without wsdbg, and finishes without the defect: of the '
+             'runs made; `?` = not run.', '',
+             '| evidence | hang called | cause right | role right | barrier right | wrong and proven | decoys called a hang | ms to the verdict |',
+             '|---|---|---|---|---|---|---|---|', *[summary(kept, evidence) for evidence in evidences]]
+    hangs = [row for row in kept['cases'].values() if row['kind'] != 'decoy']
+    seen = [row for row in hangs if any(evidence in row for evidence in evidences)]
+    either = sum(any('c' in answer['mark'] for evidence in evidences for answer in row.get(evidence, [])) for row in seen)
+    lines += ['', f'Cause right with at least one kind of evidence: {share(either, len(seen))}.', '',
+              '| case | expected | hangs without wsdbg | fixed finishes | ' + ' | '.join(evidences) + ' |', '|---|---|---|---|' + '---|' * len(evidences)]
+    lines += [f"| `{row['name']}` | {row['cause']} | {ends(row, 'none')} | {ends(row, 'fixed')} | " +
+              ' | '.join(cell(row, evidence) for evidence in evidences) + ' |' for row in kept['cases'].values()]
+    return '\n'.join(lines)
+
+
+def expect(kept):
+    """The marks of the first run of each case: case, state, ring."""
+    with open(os.path.join(HERE, 'sim.tsv'), 'w') as file:
+        for row in kept['cases'].values():
+            file.write('\t'.join([row['name'], row['state'][0]['mark'], row['ring'][0]['mark']]) + '\n')
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--build', default='build')
+    parser.add_argument('--out', default='zoo.json')
+    parser.add_argument('--device', choices=('gpu', 'sim'), default='gpu')
+    parser.add_argument('--evidence')
+    parser.add_argument('--cases')
+    parser.add_argument('--runs', type=int, default=1)
+    parser.add_argument('--seconds', type=float, default=360)
+    parser.add_argument('--table', action='append')
+    parser.add_argument('--expect')
+    options = parser.parse_args()
+    if options.expect:
+        return expect(json.load(open(options.expect)))
+    for path in options.table or []:
+        kept = json.load(open(path))
+        results.save(kept['device'], kept, page(kept), 'zoo')
+    if options.table:
+        return 0
+    options.evidence = options.evidence or ('live,ring,core,none,fixed' if options.device == 'gpu' else 'state,ring,fixed')
+    kept = measure(options)
+    marks = [answer['mark'] for row in kept['cases'].values() for evidence in WITH_WSDBG for answer in row.get(evidence, [])]
+    return int(any(word == 'alarm' or word.startswith('!') for word in marks))
+
+
+if __name__ == '__main__':
+    sys.exit(main())
