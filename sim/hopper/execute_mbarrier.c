@@ -9,6 +9,7 @@
 enum { MBARRIER_BYTES = 8 };
 #define TRY_WAIT_NS 1000000ull       /* when the text gives no hint: the hardware's own limit is not documented */
 #define TRY_WAIT_MOST_NS 10000000ull /* what longer hints are cut to */
+#define TRY_WAIT_LEAST_NS 1000ull    /* of shorter ones: that all wait at one time, as a proof needs */
 
 #define EACH_LANE(step, lane)                            \
     for (unsigned lane = 0; lane < HOPPER_LANES; lane++) \
@@ -219,7 +220,8 @@ static uint64_t limit_of(const struct hopper_step *step)
     uint64_t limit = TRY_WAIT_NS;
     if (step->instruction->operand_count > 3)
         limit = (uint32_t)hopper_source(step, 3, (unsigned)__builtin_ctz(step->lanes));
-    return hopper_time_ns(step->gpu) + (limit < TRY_WAIT_MOST_NS ? limit : TRY_WAIT_MOST_NS);
+    limit = limit > TRY_WAIT_MOST_NS ? TRY_WAIT_MOST_NS : limit < TRY_WAIT_LEAST_NS ? TRY_WAIT_LEAST_NS : limit;
+    return hopper_time_ns(step->gpu) + limit;
 }
 
 enum hopper_outcome hopper_do_mbarrier_try_wait(struct hopper_step *step)

@@ -44,6 +44,16 @@ static void polling_a_barrier_is_a_deadlock(void **state)
                      WSDBG_GPU_DEADLOCK);
 }
 
+/* Every warp gives up at once, so that at any time some of them look. */
+static void tries_without_time_are_a_deadlock(void **state)
+{
+    (void)state;
+    assert_int_equal(outcome_of(BARRIER INIT_1
+                                "wait: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r1], 0, 0; @!%p2 bra wait;",
+                                (struct kernel_launch){.grid = 4, .block = 1024}),
+                     WSDBG_GPU_DEADLOCK);
+}
+
 static void named_barrier_short_of_a_warp_is_a_deadlock(void **state)
 {
     (void)state;
@@ -225,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(missing_arrival_is_a_deadlock),
         TEST(polling_a_barrier_is_a_deadlock),
+        TEST(tries_without_time_are_a_deadlock),
         TEST(named_barrier_short_of_a_warp_is_a_deadlock),
         TEST(lane_missing_at_a_warp_barrier_is_a_deadlock),
         TEST(spin_on_shared_memory_is_a_deadlock),
