@@ -49,7 +49,13 @@ class Score:
             process.kill()
             out, err = process.communicate()
             status = 'limit'
-        return status, out, err, time.monotonic() - start
+        return status, out, self.without_paths(err), time.monotonic() - start
+
+    def without_paths(self, text):
+        """Without the paths of this machine."""
+        for path in (self.bin, self.scratch.name, os.path.dirname(os.path.dirname(HERE))):
+            text = text.replace(path + '/', '')
+        return text
 
     def command(self, case, *options):
         words = [self.tool('zoo'), '--case', case['name'], *options]
@@ -148,7 +154,7 @@ def summary(kept, evidence):
     hangs, decoys = answers(kept, evidence), answers(kept, evidence, ('decoy',))
     right = lambda letter: share(sum(letter in answer['mark'] and answer['mark'] != 'runs' for _, answer in hangs), len(hangs))
     times = [answer['verdict_ms'] for _, answer in hangs if answer.get('verdict_ms') is not None]
-    called = sum(answer['status'] == 124 or bool(answer['cause']) for _, answer in hangs)
+    called = sum(answer['mark'] != 'runs' for _, answer in hangs)
     return (f"| {evidence} | {share(called, len(hangs))} | {right('c')} | {right('r')} | {right('b')} | "
             f"{sum(answer['mark'].startswith('!') for _, answer in hangs)} | {sum(answer['mark'] == 'alarm' for _, answer in decoys)} of {len(decoys)} | "
             f"{results.cell(results.spread(times)) if times else '?'} |")
