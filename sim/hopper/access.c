@@ -68,7 +68,7 @@ static void describe(const struct hopper_step *step, const struct hopper_target 
     switch (target->space) {
     case WSDBG_PTX_SHARED:
         if (!target->cta)
-            snprintf(out, byte_count, "of a CTA that is not its own or not of its cluster");
+            snprintf(out, byte_count, "of a CTA that is not its own, not of its cluster or has left the kernel");
         else
             snprintf(out, byte_count, "shared memory of CTA rank %u is 0x%x to 0x%x", target->cta->rank,
                      HOPPER_SHARED_START, HOPPER_SHARED_START + target->cta->shared_bytes);

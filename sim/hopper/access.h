@@ -26,7 +26,8 @@ static inline struct hopper_target hopper_target_of(const struct hopper_step *st
     if (space == WSDBG_PTX_SHARED || space == WSDBG_PTX_SHARED_CLUSTER) {
         const uint64_t rank = address >> HOPPER_RANK_SHIFT;
         struct hopper_cta *cta = rank == own->rank ? own : NULL;
-        if (!cta && space == WSDBG_PTX_SHARED_CLUSTER && rank < own->cluster->cta_count)
+        if (!cta && space == WSDBG_PTX_SHARED_CLUSTER && rank < own->cluster->cta_count &&
+            own->cluster->ctas[rank]->live_warps > 0)
             cta = own->cluster->ctas[rank];
         return (struct hopper_target){
             .space = WSDBG_PTX_SHARED, .address = address & ((1u << HOPPER_RANK_SHIFT) - 1), .cta = cta};

@@ -238,6 +238,18 @@ static void addresses_outside_of_the_cluster(void **state)
                      700);
 }
 
+/* On a GPU an error, too: the block of the cluster is not present. */
+static void a_cta_that_has_exited_has_no_shared_memory(void **state)
+{
+    (void)state;
+    assert_int_equal(run(".shared .align 4 .b32 slot;\n" RANK "setp.ne.u32 %p0, %r10, 0;\n@%p0 bra gone;\n"
+                         "nanosleep.u32 100000;\nmov.u32 %r1, slot;\nmapa.shared::cluster.u32 %r2, %r1, 1;\n"
+                         "st.shared::cluster.u32 [%r2], %r1;\ngone:\n",
+                         (struct kernel_launch){.grid = 2, .cluster = 2})
+                         .error,
+                     700);
+}
+
 /* ---- registers ---- */
 
 /* 12 warps compiled for 168 registers: 4 give back down to `given`, 8 ask for `asked`. */
@@ -327,6 +339,7 @@ int main(void)
         cmocka_unit_test(exited_threads_count_as_arrived),
         cmocka_unit_test(a_cluster_barrier_without_its_peer),
         cmocka_unit_test(addresses_outside_of_the_cluster),
+        cmocka_unit_test(a_cta_that_has_exited_has_no_shared_memory),
         cmocka_unit_test(the_pool_is_what_the_cta_got),
         cmocka_unit_test(four_register_files),
         cmocka_unit_test(dependent_grids),
