@@ -144,7 +144,8 @@ static void say_switch(const struct explore_launch *launch, const struct wsdbg_s
 
 void explore_say_turns(const struct explore_launch *launch, const struct explore_turns *turns)
 {
-    for (size_t i = 0; i < turns->count && i < SWITCHES_MOST; i++)
+    const size_t left_out = turns->count > SWITCHES_MOST ? turns->count - SWITCHES_MOST : 0;
+    for (size_t i = left_out; i < turns->count; i++)
         say_switch(launch, &turns->rows[i]);
 }
 

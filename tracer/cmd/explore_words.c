@@ -74,10 +74,11 @@ static void say_reduced(struct wsdbg_listener *listener, const json_t *reduced, 
                       count == 1 ? "" : "es", number(reduced, "turns"), plural(number(reduced, "turns")),
                       number(reduced, "unusual_engines") ? ", with copies and matrix work early or late" : "",
                       count ? ", else a warp runs until it waits:" : end);
-    for (size_t i = 0; i < json_array_size(switches) && i < SWITCHES_SAID; i++)
+    const size_t kept = json_array_size(switches), said = kept < SWITCHES_SAID ? kept : SWITCHES_SAID;
+    if (count > (json_int_t)said)
+        wsdbg_explore_say(listener, "    after " INTEGER " others (--json has them):", count - (json_int_t)said);
+    for (size_t i = kept - said; i < kept; i++) /* the last ones are nearest to what they lead to */
         wsdbg_explore_say(listener, "    %s", json_string_value(json_array_get(switches, i)));
-    if (count > SWITCHES_SAID)
-        wsdbg_explore_say(listener, "    and " INTEGER " more", count - SWITCHES_SAID);
 }
 
 static void say_finding(struct wsdbg_listener *listener, const json_t *launch, const json_t *finding)
