@@ -277,8 +277,11 @@ static void draw_code_title(const struct wsdbg_snapshot *s, const struct viewer_
 {
     const struct viewer_source_text *file = viewer_sites_file(state, module);
     const char *path = file && file->path ? file->path : compiled_from(s, module);
+    const bool is_ptx = path && strcmp(path, WSDBG_FILE_OF_PTX) == 0;
     const int at = viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, path ? path : "source file ?");
-    if (state->machine_code && file && file->text)
+    if (is_ptx)
+        viewer_put(canvas, 0, at + 2, VIEWER_STYLE_DIM, "of the program's image; compiled without -lineinfo");
+    else if (state->machine_code && file && file->text)
         viewer_put(canvas, 0, at + 2, VIEWER_STYLE_DIM, "machine code; m shows the source");
     else
         viewer_print(canvas, 0, at + 2, VIEWER_STYLE_UNKNOWN, "%s; this is machine code",

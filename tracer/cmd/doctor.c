@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd/command.h"
 #include "cmd/options.h"
@@ -13,6 +14,20 @@ static const char *state_name(enum wsdbg_check_state state)
     return names[state];
 }
 
+/* All that is needed but a GPU is there. */
+static bool simulator_works(const struct wsdbg_check *checks, size_t count)
+{
+    bool works = false;
+    for (size_t i = 0; i < count; i++) {
+        const bool is_ok = checks[i].state == WSDBG_CHECK_OK;
+        const bool is_of_gpu = strcmp(checks[i].name, "driver") == 0 || strcmp(checks[i].name, "gpu") == 0;
+        if (checks[i].needed && !is_of_gpu && !is_ok)
+            return false;
+        works |= is_ok && strcmp(checks[i].name, "simulator") == 0;
+    }
+    return works;
+}
+
 static void print_text(const struct wsdbg_check *checks, size_t count, bool ring_works)
 {
     for (size_t i = 0; i < count; i++) {
@@ -21,7 +36,9 @@ static void print_text(const struct wsdbg_check *checks, size_t count, bool ring
             printf(" (lost: %s)", checks[i].lost);
         putchar('\n');
     }
-    printf("%s\n", ring_works ? "wsdbg run works here." : "wsdbg run cannot watch GPU kernels here.");
+    printf("%s\n", ring_works                       ? "wsdbg run works here."
+                   : simulator_works(checks, count) ? "wsdbg run cannot watch GPU kernels here: it takes the simulator."
+                                                    : "wsdbg run cannot watch GPU kernels here.");
 }
 
 /* ok: true, false, or null where it is not known. */
@@ -67,7 +84,7 @@ const struct wsdbg_command wsdbg_command_doctor = {
     .usage = "[--json]",
     .description =
         "Checks what wsdbg run rests on, one line each: ok, no, or ? where it cannot be told. The driver is asked\n"
-        "in a process of its own. The exit status is 0 when probed kernels can be watched here, else 1.",
+        "in a process of its own. The exit status is 0 when probed kernels can be watched on a GPU here, else 1.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .run = doctor_run,

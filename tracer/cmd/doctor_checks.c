@@ -48,7 +48,7 @@ static struct wsdbg_check *add(struct checks *checks, const char *name, enum wsd
 
 static void check_driver(struct checks *checks, const struct wsdbg_gpu_probe *probe)
 {
-    static const char lost[] = "live runs; core dumps and recorded sessions can still be read";
+    static const char lost[] = "runs on a GPU; core dumps and recorded sessions can still be read";
     if (probe->ready)
         add(checks, "driver", WSDBG_CHECK_OK, NULL, "NVIDIA driver for CUDA %u.%u", probe->driver_version.value / 1000,
             probe->driver_version.value % 1000 / 10);
@@ -64,7 +64,7 @@ static void check_gpus(struct checks *checks, const struct wsdbg_gpu_probe *prob
 {
     static const char lost[] = "wgmma, TMA and setmaxnreg kernels do not run there";
     if (!probe->ready) {
-        add(checks, "gpu", WSDBG_CHECK_UNKNOWN, "live runs", "the driver could not be asked")->needed = true;
+        add(checks, "gpu", WSDBG_CHECK_UNKNOWN, "runs on a GPU", "the driver could not be asked")->needed = true;
         return;
     }
     bool hopper = wsdbg_gpu_probe_has_hopper(probe);
@@ -81,7 +81,7 @@ static void check_gpus(struct checks *checks, const struct wsdbg_gpu_probe *prob
                 ->needed = !hopper;
     }
     if (probe->gpu_count == 0)
-        add(checks, "gpu", WSDBG_CHECK_NO, "live runs", "the driver sees no GPU")->needed = true;
+        add(checks, "gpu", WSDBG_CHECK_NO, "runs on a GPU", "the driver sees no GPU")->needed = true;
 }
 
 static void check_shim(struct checks *checks)

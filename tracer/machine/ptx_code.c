@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "machine/ptx_translate.h"
+#include "model/snapshot.h"
 #include "ptx/parse.h"
 
 enum { SHARED_FIRST = 1024 }; /* below it the device keeps what it needs itself, as on hardware */
@@ -111,7 +112,7 @@ size_t wsdbg_ptx_code_lines(const struct wsdbg_ptx_code *code, const struct wsdb
     uint32_t number = read->place;
     size_t count = 0;
     if (number >= program->place_count && most) {
-        out[0] = (struct wsdbg_line){.file = "PTX", .line = read->text_line, .function = ""};
+        out[0] = (struct wsdbg_line){.file = WSDBG_FILE_OF_PTX, .line = read->text_line, .function = ""};
         return 1;
     }
     for (; number < program->place_count && count < most; number = program->places[number].inlined_at) {

@@ -31,7 +31,7 @@ struct wsdbg_error *wsdbg_ptx_code_graph(const struct wsdbg_ptx_code *code, cons
 /* An instruction of a kernel, by its number in it. */
 void wsdbg_ptx_code_text(const struct wsdbg_ptx_code *code, const struct wsdbg_cubin_function *function,
                          uint32_t instruction, char out[WSDBG_INSTRUCTION_TEXT_BYTES]);
-/* Without line information the place is the line of the PTX itself, in a file "PTX". */
+/* Without line information the place is the line of the PTX itself, in WSDBG_FILE_OF_PTX. */
 size_t wsdbg_ptx_code_lines(const struct wsdbg_ptx_code *code, const struct wsdbg_cubin_function *function,
                             uint32_t instruction, struct wsdbg_line *out, size_t most);
 

@@ -154,6 +154,9 @@ struct wsdbg_reach {
     uint8_t after; /* 0 = can never come to it, 1 = only through a branch nobody can follow, 2 = can, once its wait ends */
 };
 
+/* The file of a place in PTX that has no line information of its own: its lines are the PTX's. */
+#define WSDBG_FILE_OF_PTX "PTX"
+
 /* An instruction near a place where a warp stands, for people to read. */
 struct wsdbg_code_row {
     uint32_t function;  /* index in functions */
