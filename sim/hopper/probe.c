@@ -121,7 +121,7 @@ static void put_event(struct hopper_warp *warp, struct wsdbg_event event)
         write_device(gpu, probe->slot, &event, sizeof event);
 }
 
-void hopper_probe_blocked(struct hopper_warp *warp)
+static void tell_held(struct hopper_warp *warp)
 {
     struct hopper_probe *const probe = warp->probe;
     for (uint32_t i = 0; i < probe->held_count; i++)
@@ -132,26 +132,36 @@ void hopper_probe_blocked(struct hopper_warp *warp)
 static void write_event(struct hopper_warp *warp, struct wsdbg_event event)
 {
     warp->probe->last_kind = event.kind;
-    hopper_probe_blocked(warp);
+    tell_held(warp);
     put_event(warp, event);
 }
 
-/* A warp's last event says what the warp does: a wait of some lanes is not told while others run. */
+/* A warp's last event says what the warp does: a wait of some lanes is not told while others go on. */
 static void hold_event(struct hopper_warp *warp, struct wsdbg_event event)
 {
     struct hopper_probe *const probe = warp->probe;
     probe->last_kind = event.kind;
     if (probe->held_count == HOPPER_PROBE_HELD)
-        hopper_probe_blocked(warp);
+        tell_held(warp);
     probe->held[probe->held_count++] = event;
 }
 
-static bool others_can_run(const struct hopper_step *step)
+/* Lanes that run, or poll something and wait for no barrier. */
+static bool some_go_on(const struct hopper_warp *warp, const struct hopper_split *but)
 {
-    for (uint32_t i = 0; i < step->warp->split_count; i++)
-        if (&step->warp->splits[i] != step->split && hopper_split_can_run(&step->warp->splits[i]))
+    for (uint32_t i = 0; i < warp->split_count; i++) {
+        const struct hopper_split *const split = &warp->splits[i];
+        const bool polls = split->wait.kind == HOPPER_SPINS || split->wait.kind == HOPPER_SLEEPS;
+        if (split != but && (polls || hopper_split_can_run(split)))
             return true;
+    }
     return false;
+}
+
+void hopper_probe_blocked(struct hopper_warp *warp)
+{
+    if (warp->probe->held_count && !some_go_on(warp, NULL))
+        tell_held(warp);
 }
 
 static bool begins_wait(enum wsdbg_event_kind kind)
@@ -274,7 +284,7 @@ void hopper_probe_event(const struct hopper_step *step, enum wsdbg_event_kind ki
                                       .stage = (uint8_t)(stage.stage | parity << WSDBG_PARITY_SHIFT),
                                       .iteration = stage.iteration,
                                       .value = value};
-    if (begins_wait(kind) && others_can_run(step))
+    if (begins_wait(kind) && some_go_on(step->warp, step->split))
         hold_event(step->warp, event);
     else
         write_event(step->warp, event);

@@ -60,7 +60,7 @@ struct hopper_probe {
         uint8_t id, stage, parity;
     } waits[HOPPER_PROBE_WAITS];
     uint32_t wait_count;
-    /* Waits of some lanes, not told yet: others of the warp could still run. */
+    /* Waits of some lanes, not told yet: others of the warp go on. */
     struct wsdbg_event held[HOPPER_PROBE_HELD];
     uint32_t held_count;
     /* By stage: the round of the last ended wait, NONE = none yet, and of which barrier; how often bytes were expected

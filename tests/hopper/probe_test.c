@@ -170,6 +170,21 @@ static void a_wait_of_some_lanes_is_told_when_none_can_run(void **state)
     machine_destroy(&machine);
 }
 
+/* Lane 0 polls a flag, the others wait at the barrier that it comes to afterwards: the usual way to wait for a CTA. */
+static void a_warp_with_lanes_that_poll_is_not_told_to_wait(void **state)
+{
+    static const char body[] = "mov.u32 %r9, %tid.x; setp.ne.u32 %p7, %r9, 0; @%p7 bra others;\n"
+                               "poll: ld.volatile.global.u32 %r8, [%rd0]; setp.eq.u32 %p1, %r8, 0; @%p1 bra poll;\n"
+                               "bar.sync 0; ret; others: bar.sync 0;\n";
+    struct machine machine;
+    (void)state;
+    kernel_create(&machine, body, NULL);
+    const struct ring ring = set_ring(&machine);
+    assert_int_equal(kernel_launch(&machine, (struct kernel_launch){.block = 32}), WSDBG_GPU_STALLED);
+    assert_int_equal(ring.slots[0].state.kind, WSDBG_EVENT_BEGIN);
+    machine_destroy(&machine);
+}
+
 /* ---- who a warp is ---- */
 
 static void slots_say_who_the_warps_are(void **state)
@@ -273,6 +288,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_row_tells_its_events),
         cmocka_unit_test(a_wait_of_some_lanes_is_told_when_none_can_run),
+        cmocka_unit_test(a_warp_with_lanes_that_poll_is_not_told_to_wait),
         cmocka_unit_test(slots_say_who_the_warps_are),
         cmocka_unit_test(roles_are_what_warps_can_still_come_to),
         cmocka_unit_test(without_a_config_nothing_is_written),

@@ -64,10 +64,11 @@ static enum wsdbg_followed follow(struct run *run)
     return follower ? follower->look(follower, run->tui ? wsdbg_tui_listener(run->tui) : NULL) : WSDBG_FOLLOWED_GOES_ON;
 }
 
-/* Once: the simulator proves what on a GPU would take the stall time to be believed. */
+/* Once: the simulator proves what on a GPU would take the stall time to be believed.  A recording cannot show the
+ * proof: it needs the time. */
 static bool stands_for_ever(struct run *run)
 {
-    if (!run->device.simulator || run->options->follower || run->stands_said)
+    if (!run->device.simulator || run->options->follower || run->options->record_path || run->stands_said)
         return false;
     run->stands_said = wsdbg_sim_stands(run->spool, wsdbg_monotonic_ns(), SIMULATOR_STANDS_NS);
     return run->stands_said;
