@@ -2,7 +2,8 @@
  *
  * A case is ZOO_CASE(id, attributes) { body }: the body is compiled twice, FIXED is false in zoo_ID and true in
  * zoo_ID_fixed.  The body knows `in` (struct zoo_input), `s` (shared memory), `w` (the warp's probe) and `warp` (its
- * index, uniform). Unless a case says otherwise lane 0 of warp 0 fills the stages of the ring and warps 4 to 7 empty
+ * index, uniform).  The frame gathers the lanes of a warp before it says that the warp exits.
+ * Unless a case says otherwise lane 0 of warp 0 fills the stages of the ring and warps 4 to 7 empty
  * them; a full barrier counts one arrival and the bytes, an empty one a lane of each consumer warp.
  */
 #ifndef ZOO_CUH
@@ -33,24 +34,26 @@ struct zoo_shared {
     alignas(128) unsigned char slots[STAGES][2 * COPY_BYTES];
 };
 
-#define ZOO_CASE(id, attributes)                                                                            \
-    template <bool FIXED>                                                                                   \
-    DEVICE void id##_body(const struct zoo_input &in, struct zoo_shared *s, struct wsdbg_warp w, int warp); \
-    extern "C" __global__ void attributes zoo_##id(const __grid_constant__ struct zoo_input in)             \
-    {                                                                                                       \
-        ZOO_FRAME(id, false)                                                                                \
-    }                                                                                                       \
-    extern "C" __global__ void attributes zoo_##id##_fixed(const __grid_constant__ struct zoo_input in)     \
-    {                                                                                                       \
-        ZOO_FRAME(id, true)                                                                                 \
-    }                                                                                                       \
-    template <bool FIXED>                                                                                   \
-    DEVICE void id##_body(const struct zoo_input &in, struct zoo_shared *s, struct wsdbg_warp w, int warp)
+#define ZOO_CASE(id, attributes)                                                                             \
+    template <bool FIXED>                                                                                    \
+    DEVICE void id##_body(const struct zoo_input &in, struct zoo_shared *s, struct wsdbg_warp &w, int warp); \
+    extern "C" __global__ void attributes zoo_##id(const __grid_constant__ struct zoo_input in)              \
+    {                                                                                                        \
+        ZOO_FRAME(id, false)                                                                                 \
+    }                                                                                                        \
+    extern "C" __global__ void attributes zoo_##id##_fixed(const __grid_constant__ struct zoo_input in)      \
+    {                                                                                                        \
+        ZOO_FRAME(id, true)                                                                                  \
+    }                                                                                                        \
+    template <bool FIXED>                                                                                    \
+    DEVICE void id##_body(const struct zoo_input &in, struct zoo_shared *s, struct wsdbg_warp &w, int warp)
 
-#define ZOO_FRAME(id, fixed)             \
-    __shared__ struct zoo_shared shared; \
-    WSDBG_BEGIN(w);                      \
-    id##_body<fixed>(in, &shared, w, warp_index());
+#define ZOO_FRAME(id, fixed)                        \
+    __shared__ struct zoo_shared shared;            \
+    WSDBG_BEGIN(w);                                 \
+    id##_body<fixed>(in, &shared, w, warp_index()); \
+    __syncwarp();                                   \
+    WSDBG_EXIT(w);
 
 /* The compiler knows that it is uniform.  All lanes must come to it: before any branch that splits the warp. */
 DEVICE int warp_index(void)

@@ -39,5 +39,4 @@ ZOO_CASE(arrive_other_barrier, )
                 MBARRIER_ARRIVE(w, BARRIER_THIRD, s->third, stage, i);
         }
     }
-    WSDBG_EXIT(w);
 }

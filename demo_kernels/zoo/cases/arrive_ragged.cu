@@ -38,5 +38,4 @@ ZOO_CASE(arrive_ragged, )
             RELEASE_STAGE(w, s, stage, i);
         }
     }
-    WSDBG_EXIT(w);
 }

@@ -36,5 +36,4 @@ ZOO_CASE(block_sync_in_role, )
             RELEASE_STAGE(w, s, stage, i);
         }
     }
-    WSDBG_EXIT(w);
 }

@@ -51,5 +51,4 @@ ZOO_CASE(cluster_cta_skips, __cluster_dims__(2, 1, 1))
     }
     __syncwarp();
     CLUSTER_SYNC(w);
-    WSDBG_EXIT(w);
 }

@@ -31,5 +31,4 @@ ZOO_CASE(count_elected, )
             RELEASE_STAGE(w, s, stage, i);
         }
     }
-    WSDBG_EXIT(w);
 }

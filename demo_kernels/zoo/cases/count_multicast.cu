@@ -32,5 +32,4 @@ ZOO_CASE(count_multicast, )
             RELEASE_STAGE(w, s, stage, i);
         }
     }
-    WSDBG_EXIT(w);
 }

@@ -20,5 +20,4 @@ ZOO_CASE(counter_reset, )
             store_word(&in.words[0], 0);
     }
     __syncthreads();
-    WSDBG_EXIT(w);
 }

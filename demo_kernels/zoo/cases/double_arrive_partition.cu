@@ -32,5 +32,4 @@ ZOO_CASE(double_arrive_partition, )
         if (FIXED)
             MBARRIER_WAIT(w, BARRIER_FULL, s->full, 1, 0, 1);
     }
-    WSDBG_EXIT(w);
 }

@@ -32,5 +32,4 @@ ZOO_CASE(empty_sequence, )
             RELEASE_STAGE(w, s, stage, i);
         } while (++i < length);
     }
-    WSDBG_EXIT(w);
 }

@@ -54,5 +54,4 @@ ZOO_CASE(empty_tile_release, )
                 RELEASE_STAGE(w, s, i % STAGES, i);
         }
     }
-    WSDBG_EXIT(w);
 }

@@ -36,5 +36,4 @@ ZOO_CASE(init_forgotten, )
             RELEASE_STAGE(w, s, i, i);
         }
     }
-    WSDBG_EXIT(w);
 }

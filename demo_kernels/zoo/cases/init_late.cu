@@ -34,5 +34,4 @@ ZOO_CASE(init_late, )
         MBARRIER_WAIT(w, BARRIER_FULL, s->full, 0, 0, 0);
         consume(s, 0);
     }
-    WSDBG_EXIT(w);
 }

@@ -45,5 +45,4 @@ ZOO_CASE(lane_split_elected, )
             RELEASE_STAGE(w, s, stage, i);
         }
     }
-    WSDBG_EXIT(w);
 }

@@ -19,5 +19,4 @@ ZOO_CASE(named_count, )
         NAMED_SYNC(w, 2, count);
         consume(s, 0);
     }
-    WSDBG_EXIT(w);
 }

@@ -27,5 +27,4 @@ ZOO_CASE(named_double_arrive, )
     __syncwarp();
     /* The math warps stay: with warps that exit the hardware counts otherwise. */
     NAMED_SYNC(w, 0, count);
-    WSDBG_EXIT(w);
 }

@@ -25,5 +25,4 @@ ZOO_CASE(named_id_reuse, )
         for (int i = 0; i < 2; i++)
             NAMED_SYNC(w, FIXED ? 4 : 3, 64);
     }
-    WSDBG_EXIT(w);
 }

@@ -21,5 +21,4 @@ ZOO_CASE(not_resident, )
             __nanosleep(100);
     }
     __syncthreads();
-    WSDBG_EXIT(w);
 }

@@ -32,5 +32,4 @@ ZOO_CASE(ok_arrive_counts_both, )
             NAMED_ARRIVE(w, 2, both);
         }
     }
-    WSDBG_EXIT(w);
 }

@@ -21,5 +21,4 @@ ZOO_CASE(ok_dependent_grid, )
         if (threadIdx.x == 0)
             store_word(&in.words[1], load_word(&in.words[0]));
     }
-    WSDBG_EXIT(w);
 }

@@ -35,5 +35,4 @@ ZOO_CASE(ok_empty_ctas, )
             RELEASE_STAGE(w, s, stage, i);
         }
     }
-    WSDBG_EXIT(w);
 }

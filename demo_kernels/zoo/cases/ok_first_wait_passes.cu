@@ -35,5 +35,4 @@ ZOO_CASE(ok_first_wait_passes, )
             RELEASE_STAGE(w, s, stage, i);
         }
     }
-    WSDBG_EXIT(w);
 }

@@ -16,5 +16,4 @@ ZOO_CASE(ok_host_word, )
         while (*word == 0)
             __nanosleep(1000);
     __syncthreads();
-    WSDBG_EXIT(w);
 }

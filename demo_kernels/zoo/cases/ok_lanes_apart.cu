@@ -37,5 +37,4 @@ ZOO_CASE(ok_lanes_apart, )
             RELEASE_STAGE(w, s, stage, i);
         }
     }
-    WSDBG_EXIT(w);
 }

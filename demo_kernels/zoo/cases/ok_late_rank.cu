@@ -15,5 +15,4 @@ ZOO_CASE(ok_late_rank, __cluster_dims__(2, 1, 1))
         work(in, in.work_ns);
     __syncwarp();
     CLUSTER_SYNC(w);
-    WSDBG_EXIT(w);
 }

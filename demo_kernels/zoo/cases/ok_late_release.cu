@@ -21,5 +21,4 @@ ZOO_CASE(ok_late_release, __launch_bounds__(384, 1))
         REGISTERS_REQUEST(w, 232);
     }
     NAMED_SYNC(w, 0, 384);
-    WSDBG_EXIT(w);
 }

@@ -20,5 +20,4 @@ ZOO_CASE(ok_other_stream, )
             __nanosleep(100);
     }
     __syncthreads();
-    WSDBG_EXIT(w);
 }

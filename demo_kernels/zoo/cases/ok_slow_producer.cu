@@ -33,5 +33,4 @@ ZOO_CASE(ok_slow_producer, )
             RELEASE_STAGE(w, s, stage, i);
         }
     }
-    WSDBG_EXIT(w);
 }

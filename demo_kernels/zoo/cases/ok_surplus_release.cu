@@ -36,5 +36,4 @@ ZOO_CASE(ok_surplus_release, )
     }
     __syncwarp();
     NAMED_SYNC(w, 0, 2 * WARPGROUP_THREADS);
-    WSDBG_EXIT(w);
 }

@@ -41,5 +41,4 @@ ZOO_CASE(parity_first_phase, )
             }
         }
     }
-    WSDBG_EXIT(w);
 }

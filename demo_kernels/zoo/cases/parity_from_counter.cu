@@ -32,5 +32,4 @@ ZOO_CASE(parity_from_counter, )
             RELEASE_STAGE(w, s, stage, i);
         }
     }
-    WSDBG_EXIT(w);
 }

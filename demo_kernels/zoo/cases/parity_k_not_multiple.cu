@@ -43,5 +43,4 @@ ZOO_CASE(parity_k_not_multiple, )
             RELEASE_STAGE(w, s, stage, i);
         }
     }
-    WSDBG_EXIT(w);
 }

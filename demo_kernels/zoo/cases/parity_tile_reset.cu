@@ -45,5 +45,4 @@ ZOO_CASE(parity_tile_reset, )
             RELEASE_STAGE(w, s, stage, i);
         }
     }
-    WSDBG_EXIT(w);
 }

@@ -22,5 +22,4 @@ ZOO_CASE(pdl_not_triggered, )
         store_word(&in.words[0], 1);
     }
     __syncthreads();
-    WSDBG_EXIT(w);
 }

@@ -25,7 +25,6 @@ ZOO_CASE(pdl_stale_count, )
         be_late();
         if (threadIdx.x == 0)
             store_word(&in.words[0], BLOCKS);
-        WSDBG_EXIT(w);
         return;
     }
     RING_INIT(w, s, 1, CONSUMER_WARPS);
@@ -56,5 +55,4 @@ ZOO_CASE(pdl_stale_count, )
         }
     }
     __syncwarp();
-    WSDBG_EXIT(w);
 }

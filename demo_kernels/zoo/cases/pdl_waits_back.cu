@@ -27,5 +27,4 @@ ZOO_CASE(pdl_waits_back, )
             asm volatile("griddepcontrol.wait;" ::: "memory");
     }
     __syncthreads();
-    WSDBG_EXIT(w);
 }

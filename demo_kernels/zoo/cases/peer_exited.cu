@@ -30,5 +30,4 @@ ZOO_CASE(peer_exited, __cluster_dims__(2, 1, 1))
     /* The fixed kernel closes with a cluster barrier, so that no arrival finds its CTA gone. */
     if (FIXED)
         CLUSTER_SYNC(w);
-    WSDBG_EXIT(w);
 }

@@ -23,5 +23,4 @@ ZOO_CASE(peer_gone, __cluster_dims__(2, 1, 1))
     }
     if (FIXED)
         CLUSTER_SYNC(w);
-    WSDBG_EXIT(w);
 }

@@ -24,5 +24,4 @@ ZOO_CASE(regs_four_groups, __launch_bounds__(512, 1))
     }
     /* Registers of warps that have exited do not come back: the producers stay until the end. */
     NAMED_SYNC(w, 0, 512);
-    WSDBG_EXIT(w);
 }

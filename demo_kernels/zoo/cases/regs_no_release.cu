@@ -24,5 +24,4 @@ ZOO_CASE(regs_no_release, __launch_bounds__(512, 1))
             REGISTERS_RELEASE(w, 88);
     }
     NAMED_SYNC(w, 0, 512);
-    WSDBG_EXIT(w);
 }

@@ -20,5 +20,4 @@ ZOO_CASE(regs_partial, __launch_bounds__(384, 1))
         REGISTERS_REQUEST(w, 232);
     }
     NAMED_SYNC(w, 0, 384);
-    WSDBG_EXIT(w);
 }

@@ -24,5 +24,4 @@ ZOO_CASE(regs_two_blocks, __launch_bounds__(384, 2))
         REGISTERS_REQUEST(w, 240);
     }
     NAMED_SYNC(w, 0, 384);
-    WSDBG_EXIT(w);
 }

@@ -56,5 +56,4 @@ ZOO_CASE(role_disagree, )
     }
     __syncwarp();
     NAMED_SYNC(w, 0, 2 * WARPGROUP_THREADS);
-    WSDBG_EXIT(w);
 }

@@ -39,5 +39,4 @@ ZOO_CASE(tail_exited_consumer, )
             RELEASE_STAGE(w, s, stage, i);
         }
     }
-    WSDBG_EXIT(w);
 }

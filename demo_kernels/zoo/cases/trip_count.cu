@@ -35,5 +35,4 @@ ZOO_CASE(trip_count, )
             RELEASE_STAGE(w, s, stage, i);
         }
     }
-    WSDBG_EXIT(w);
 }

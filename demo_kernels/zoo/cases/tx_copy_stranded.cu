@@ -35,5 +35,4 @@ ZOO_CASE(tx_copy_stranded, )
             RELEASE_STAGE(w, s, stage, i);
         }
     }
-    WSDBG_EXIT(w);
 }

@@ -32,5 +32,4 @@ ZOO_CASE(tx_last_box, )
             RELEASE_STAGE(w, s, stage, i);
         }
     }
-    WSDBG_EXIT(w);
 }

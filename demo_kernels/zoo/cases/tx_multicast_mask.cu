@@ -36,5 +36,4 @@ ZOO_CASE(tx_multicast_mask, __cluster_dims__(2, 1, 1))
     }
     __syncwarp();
     CLUSTER_SYNC(w);
-    WSDBG_EXIT(w);
 }

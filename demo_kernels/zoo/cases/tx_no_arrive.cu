@@ -25,5 +25,4 @@ ZOO_CASE(tx_no_arrive, )
         consume(s, 0);
         RELEASE_STAGE(w, s, 0, 0);
     }
-    WSDBG_EXIT(w);
 }

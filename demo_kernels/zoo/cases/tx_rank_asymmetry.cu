@@ -48,5 +48,4 @@ ZOO_CASE(tx_rank_asymmetry, __cluster_dims__(2, 1, 1))
     }
     __syncwarp();
     CLUSTER_SYNC(w);
-    WSDBG_EXIT(w);
 }

@@ -33,5 +33,4 @@ ZOO_CASE(tx_wrong_stage, )
             RELEASE_STAGE(w, s, stage, i);
         }
     }
-    WSDBG_EXIT(w);
 }
