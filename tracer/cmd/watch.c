@@ -22,11 +22,14 @@
 enum {
     TICK_NS = 20000000,
     RECORD_EVERY_NS = 250000000,
-    STORE_EVERY_NS = 2000000000, /* storing is most of what watching costs */
-    COMPARE_NS = 60000000,       /* between the histories that are compared, less a tick */
-    STANDS_NS = 2 * COMPARE_NS,  /* without progress, where it is known that there will be none */
-    REFRESH_NS = 100000000,      /* the program gets at least this long between two looks that are asked for */
+    STORE_EVERY_NS = 2000000000,    /* storing is most of what watching costs */
+    COMPARE_NS = 60000000,          /* between the histories that are compared, less a tick */
+    STANDS_NS = 2 * COMPARE_NS,     /* without progress, where it is known that there will be none */
+    REFRESH_NS = 100000000,         /* the program gets at least this long between two looks that are asked for */
 };
+
+/* For so long it is expected; a loaded machine may need more than a moment to judge it. */
+#define STANDS_LAST_NS 10000000000ull
 
 /* What the loop remembers between looks. */
 struct loop {
@@ -47,6 +50,7 @@ struct loop {
     bool record_failed, store_failed;
     size_t faults_judged; /* contexts that an error had ended when that was last looked at */
     struct wsdbg_sources sources;
+    uint64_t stands_until_ns; /* so long a standstill that was proven is expected */
 };
 
 /* Trouble that must not disturb the program: said once, then that part is off. */
@@ -179,6 +183,7 @@ static void report_hang(struct loop *loop, const struct wsdbg_stall *stall, cons
     watch->threshold_ns = stall_ns;
     snprintf(watch->cause, sizeof watch->cause, "%s", cause);
     wsdbg_watch_say_delay(watch, stall_ns);
+    watch->stands_proven = false;
 }
 
 /* That a kernel is slow is said once, however often it is looked at. */
@@ -470,13 +475,24 @@ static void refresh(struct loop *loop, uint64_t now_ns)
 }
 
 /* Who executes the work knows that it cannot go on: what would take a time-out to be believed is judged soon. */
-static void expect_stall(struct loop *loop)
+static void expect_stall(struct loop *loop, uint64_t now_ns)
 {
     if (wsdbg_stall_is_judged(&loop->slots) || wsdbg_stall_is_judged(&loop->work))
         return;
     loop->watch->stands_proven = true;
+    loop->stands_until_ns = now_ns + STANDS_LAST_NS;
     wsdbg_stall_init(&loop->slots, STANDS_NS);
     wsdbg_stall_init(&loop->work, STANDS_NS);
+}
+
+/* What was said of one device holds for no other for ever. */
+static void expect_nothing(struct loop *loop)
+{
+    if (loop->watch->hang)
+        return;
+    loop->watch->stands_proven = false;
+    wsdbg_stall_init(&loop->slots, loop->watch->stall_ns);
+    wsdbg_stall_init(&loop->work, loop->watch->work_stall_ns);
 }
 
 /* One look.  True when the watch is done. */
@@ -491,7 +507,9 @@ static bool step(struct loop *loop, enum wsdbg_wait event)
         judge_fault(loop, now_ns);
     record_progress(loop, now_ns, over);
     if (event == WSDBG_WAIT_STANDS)
-        expect_stall(loop);
+        expect_stall(loop, now_ns);
+    else if (watch->stands_proven && now_ns > loop->stands_until_ns)
+        expect_nothing(loop);
     if (event == WSDBG_WAIT_LOOK)
         look_now(loop, now_ns);
     else if (event == WSDBG_WAIT_REFRESH)
