@@ -169,8 +169,9 @@ def cell(row, evidence):
 
 
 def ends(row, key):
+    """A decoy works for longer than the time after which a case is called hung, and has nothing to be fixed."""
     runs = row.get(key)
-    return '?' if not runs else share(sum(run['hangs'] for run in runs), len(runs)) if key == 'none' else share(
+    return '-' if row['kind'] == 'decoy' else '?' if not runs else share(sum(run['hangs'] for run in runs), len(runs)) if key == 'none' else share(
         sum(run['status'] == 0 for run in runs), len(runs))
 
 
@@ -179,7 +180,7 @@ def page(kept):
     device = 'an H200' if kept['device'] == 'gpu' else 'the simulator'
     lines = [f'## On {device}', '', f"`tests/zoo/score.py --device {kept['device']}`. Expected: what the head of each case says. Marks: c, r, b = cause, role, "
              'barrier of the first finding are right; `!` = another cause was called proven. Hangs without wsdbg, and finishes without the defect: of the '
-             'runs made; `?` = not run.', '',
+             'runs made; `?` = not run. runs, nothing: no hang was called, or within 20 s nothing came of it.', '',
              '| evidence | hang called | cause right | role right | barrier right | wrong and proven | decoys called a hang | ms to the verdict |',
              '|---|---|---|---|---|---|---|---|', *[summary(kept, evidence) for evidence in evidences]]
     hangs = [row for row in kept['cases'].values() if row['kind'] != 'decoy']
