@@ -82,7 +82,8 @@ static void accesses_out_of_bounds_name_thread_address_and_allocation(void **sta
            "shared memory of CTA rank 0 is 0x400 to 0x800");
     EXPECT("ld.local.u32 %r1, [%rd2+16384];", CUDA_ERROR_ILLEGAL_ADDRESS, THREAD, "bytes of local memory");
     EXPECT("mapa.shared::cluster.u32 %r5, %r3, 0; add.u32 %r5, %r5, 0x3000000; st.shared::cluster.u32 [%r5], %r1;",
-           CUDA_ERROR_ILLEGAL_ADDRESS, THREAD, "not its own or not of its cluster");
+           CUDA_ERROR_ILLEGAL_ADDRESS, THREAD,
+           "of a CTA that is not its own, not of its cluster or has left the kernel");
 }
 
 static void misaligned_accesses_have_their_own_error(void **state)
