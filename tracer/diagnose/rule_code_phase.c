@@ -9,81 +9,10 @@
  * in a loop that was unrolled, those arrivals may be of rounds that are over, and nothing is concluded.
  */
 #include "diagnose/code_say.h"
+#include "diagnose/code_slot.h"
 #include "diagnose/rules.h"
 
-struct slot {
-    uint32_t filler;                 /* waits for the slot */
-    struct wsdbg_word empty;         /* what it waits on */
-    struct wsdbg_word full;          /* what it would fill next */
-    struct wsdbg_warp_set releasers; /* live warps that can still arrive on `empty` */
-    uint32_t handed;                 /* hand-overs behind the releasers */
-    bool waited;                     /* all of them wait for `full` */
-    bool handed_known;               /* ... the same for each of them */
-};
-
-/* Whether all who release the slot wait on this barrier, each on that of its own CTA. */
-static bool all_wait_on(const struct wsdbg_case *c, const struct wsdbg_warp_set *releasers,
-                        const struct wsdbg_barrier *barrier)
-{
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
-        if (!wsdbg_set_has(releasers, w))
-            continue;
-        if (row->state != WSDBG_WARP_WAIT_MBARRIER || row->barrier >= c->snapshot->barrier_count)
-            return false;
-        const struct wsdbg_barrier *waited = &c->snapshot->barriers[row->barrier];
-        if (waited->id != barrier->id || waited->stage != barrier->stage || waited->cta != row->cta)
-            return false;
-    }
-    return wsdbg_set_count(releasers) > 0;
-}
-
-/* The other barrier of the slot: of the same stage, and the warp can come to where it is filled.  Of several that one
- * which those wait on who release the slot. */
-static bool find_full(const struct wsdbg_case *c, struct slot *slot)
-{
-    const struct wsdbg_barrier *mine = &c->snapshot->barriers[slot->empty.barrier];
-    uint32_t found = 0;
-    for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
-        const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
-        struct wsdbg_word word;
-        if (row->cta != mine->cta || row->kind != WSDBG_BARRIER_MBARRIER || row->id == mine->id ||
-            row->stage != mine->stage || !wsdbg_word_of(c, b, &word) ||
-            wsdbg_code_can(c, slot->filler, WSDBG_KINDS_EXPECT | WSDBG_KINDS_BYTES, b, NULL) != WSDBG_CAN)
-            continue;
-        slot->full = word;
-        slot->waited = all_wait_on(c, &slot->releasers, row);
-        if (slot->waited)
-            return true;
-        found++;
-    }
-    return found == 1;
-}
-
-static bool read_slot(const struct wsdbg_case *c, uint32_t warp, struct slot *slot)
-{
-    *slot = (struct slot){.filler = warp, .handed_known = true};
-    if (!wsdbg_case_stuck(c, warp) || !wsdbg_code_wait(c, warp, &slot->empty))
-        return false;
-    slot->releasers = wsdbg_code_able(c, WSDBG_KINDS_ARRIVAL, slot->empty.barrier, WSDBG_CAN);
-    wsdbg_set_remove(&slot->releasers, warp);
-    if (!find_full(c, slot))
-        return false;
-    bool first = true;
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        if (!wsdbg_set_has(&slot->releasers, w))
-            continue;
-        const uint32_t handed = wsdbg_code_behind(c, w, WSDBG_KINDS_ARRIVAL, slot->empty.barrier, NULL);
-        const bool of_rounds =
-            handed > 0 && wsdbg_code_behind(c, w, WSDBG_KIND(WSDBG_ACCESS_WAIT), slot->full.barrier, NULL);
-        slot->handed_known = slot->handed_known && !of_rounds && (first || handed == slot->handed);
-        slot->handed = handed;
-        first = false;
-    }
-    return true;
-}
-
-static bool is_free(const struct slot *slot)
+static bool is_free(const struct wsdbg_code_slot *slot)
 {
     return slot->empty.untouched && slot->full.untouched &&
            (slot->empty.phase ^ slot->full.phase) == (slot->handed & 1);
@@ -99,7 +28,7 @@ static bool was_used(const struct wsdbg_case *c, uint32_t barrier, uint32_t firs
     return false;
 }
 
-static void tell_slot(struct wsdbg_case *c, struct wsdbg_finding *finding, const struct slot *slot)
+static void tell_slot(struct wsdbg_case *c, struct wsdbg_finding *finding, const struct wsdbg_code_slot *slot)
 {
     wsdbg_tell_wait(c, finding, slot->filler);
     wsdbg_tell_word(c, finding, slot->empty.barrier);
@@ -110,7 +39,7 @@ static void tell_slot(struct wsdbg_case *c, struct wsdbg_finding *finding, const
 /* ---- TX_SHARED_BARRIER ---- */
 
 /* Another live warp that fills the same barrier and waits for another turn of it. */
-static uint32_t filler_out_of_step(const struct wsdbg_case *c, const struct slot *slot)
+static uint32_t filler_out_of_step(const struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
 {
     const struct wsdbg_warp_row *self = wsdbg_case_warp(c, slot->filler);
     for (uint32_t w = 0; w < c->warp_count; w++) {
@@ -123,7 +52,7 @@ static uint32_t filler_out_of_step(const struct wsdbg_case *c, const struct slot
     return WSDBG_NONE;
 }
 
-static void say_shared(struct wsdbg_case *c, const struct slot *slot, uint32_t arrives, uint32_t expects)
+static void say_shared(struct wsdbg_case *c, const struct wsdbg_code_slot *slot, uint32_t arrives, uint32_t expects)
 {
     struct wsdbg_finding *finding =
         wsdbg_case_find(c, WSDBG_CAUSE_TX_SHARED_BARRIER, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY),
@@ -146,7 +75,7 @@ static void say_shared(struct wsdbg_case *c, const struct slot *slot, uint32_t a
 }
 
 /* The slot is free and went round without this warp: others fill it too.  What makes that go wrong is in the code. */
-static bool judge_shared(struct wsdbg_case *c, const struct slot *slot)
+static bool judge_shared(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
 {
     uint32_t arrives, expects;
     if (!slot->handed_known || !is_free(slot) || slot->full.expected != 1)
@@ -162,7 +91,7 @@ static bool judge_shared(struct wsdbg_case *c, const struct slot *slot)
 
 /* ---- DOUBLE_ARRIVE ---- */
 
-static void tell_hand_overs(struct wsdbg_case *c, struct wsdbg_finding *finding, const struct slot *slot)
+static void tell_hand_overs(struct wsdbg_case *c, struct wsdbg_finding *finding, const struct wsdbg_code_slot *slot)
 {
     uint32_t count;
     const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, wsdbg_first_of(&slot->releasers), &count);
@@ -174,7 +103,7 @@ static void tell_hand_overs(struct wsdbg_case *c, struct wsdbg_finding *finding,
     }
 }
 
-static void say_double(struct wsdbg_case *c, const struct slot *slot)
+static void say_double(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
 {
     struct wsdbg_finding *finding =
         wsdbg_case_find(c, WSDBG_CAUSE_DOUBLE_ARRIVE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY),
@@ -197,7 +126,7 @@ static void say_double(struct wsdbg_case *c, const struct slot *slot)
 }
 
 /* Nothing has happened but the hand-overs. */
-static bool judge_double(struct wsdbg_case *c, const struct slot *slot)
+static bool judge_double(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
 {
     if (!slot->handed_known || slot->handed < 2 || !slot->empty.untouched || !slot->full.untouched ||
         slot->full.phase != 0 || slot->empty.phase != (slot->handed & 1))
@@ -208,7 +137,7 @@ static bool judge_double(struct wsdbg_case *c, const struct slot *slot)
 
 /* ---- PARITY_WRONG, PARITY_DRIFT ---- */
 
-static void say_parity(struct wsdbg_case *c, const struct slot *slot)
+static void say_parity(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
 {
     const bool drift = was_used(c, slot->empty.barrier, slot->handed & 1) || was_used(c, slot->full.barrier, 0);
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, slot->filler);
@@ -240,9 +169,9 @@ static void say_parity(struct wsdbg_case *c, const struct slot *slot)
 
 void wsdbg_rule_code_phase(struct wsdbg_case *c)
 {
-    struct slot slot;
+    struct wsdbg_code_slot slot;
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        if (!read_slot(c, w, &slot) || judge_shared(c, &slot) || judge_double(c, &slot))
+        if (!wsdbg_code_slot_read(c, w, &slot) || judge_shared(c, &slot) || judge_double(c, &slot))
             continue;
         if (slot.handed_known && slot.handed < 2 && is_free(&slot) && slot.waited)
             say_parity(c, &slot);

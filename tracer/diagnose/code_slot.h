@@ -1,0 +1,20 @@
+/* code_slot.h - the slot of a ring that a warp waits to fill: its two barriers, and who releases it. */
+#ifndef WSDBG_DIAGNOSE_CODE_SLOT_H
+#define WSDBG_DIAGNOSE_CODE_SLOT_H
+
+#include "diagnose/code_case.h"
+
+struct wsdbg_code_slot {
+    uint32_t filler;                 /* waits for the slot */
+    struct wsdbg_word empty;         /* what it waits on */
+    struct wsdbg_word full;          /* what it would fill next */
+    struct wsdbg_warp_set releasers; /* live warps that can still arrive on `empty` */
+    uint32_t handed;                 /* hand-overs behind the releasers */
+    bool waited;                     /* all of them wait for `full` */
+    bool handed_known;               /* ... the same for each of them */
+};
+
+/* False where the warp may still go on, or which barrier it would fill next is not known. */
+bool wsdbg_code_slot_read(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_code_slot *slot);
+
+#endif
