@@ -24,7 +24,9 @@
 #include "shim.h"
 
 #define ATTENTION_NS 10000000 /* how often lease and inspector are looked at while somebody is attached */
-#define EXIT_WAIT_US 300000
+#define EXIT_WAIT_US 1300000
+#define COME_UP_NS 1000000000ull /* an attach takes 0.1 to 0.3 s */
+#define CHANGES_US 1000000
 #define STUCK_NS 500000000ull
 #define LONGEST_NS 8000000000ull /* a look takes 3 s at most; nobody stays longer, whatever the lease says */
 #define OWN_CALLS_US 100000
@@ -48,6 +50,7 @@ _Atomic bool debug_attach_loading;
 static struct wsdbg_door_row *door;
 static int inspector = -1;           /* pidfd, -1 = none or not to be had */
 static _Atomic uint64_t attached_ns; /* when the inspector was let in */
+static _Atomic int changes;          /* calls between debug_attach_change_begin and _end */
 
 static bool find_interface(void)
 {
@@ -125,9 +128,16 @@ static uint64_t lease_until_ns(void)
     return lease_ns < longest_ns ? lease_ns : longest_ns;
 }
 
+/* To leave in the middle of an attach would leave the driver's own thread at work in a program that ends. */
+static bool may_leave_for_exit(void)
+{
+    return door->state != WSDBG_DOOR_OPENING || shim_now_ns() > atomic_load(&attached_ns) + COME_UP_NS;
+}
+
 static bool must_detach(void)
 {
-    return atomic_load(&shim_exiting) || inspector_is_gone() || shim_now_ns() > lease_until_ns();
+    return (atomic_load(&shim_exiting) && may_leave_for_exit()) || inspector_is_gone() ||
+           shim_now_ns() > lease_until_ns();
 }
 
 /* ---- the steps ---- */
@@ -195,6 +205,20 @@ static void wait_for_own_calls(void)
             shim_sleep_us(100);
 }
 
+/* True when no context or stream is being made or ended; none is while debug_attach_open stays true. */
+static bool wait_for_changes(void)
+{
+    for (int waited_us = 0; waited_us < CHANGES_US && atomic_load(&changes) > 0; waited_us += 100)
+        shim_sleep_us(100);
+    return atomic_load(&changes) == 0 && !atomic_load(&shim_exiting);
+}
+
+static void give_up(enum wsdbg_door_obstacle obstacle, const char *text)
+{
+    refuse(obstacle, text);
+    shut();
+}
+
 static void attach(void)
 {
     char text[WSDBG_TEXT_BYTES];
@@ -208,10 +232,15 @@ static void attach(void)
     atomic_store(&debug_attach_open, true);
     atomic_store(&debug_attach_loading, true);
     wait_for_own_calls();
+    if (!wait_for_changes()) {
+        give_up(WSDBG_DOOR_CLOSED, atomic_load(&shim_exiting)
+                                       ? "the program is ending"
+                                       : "the program is making or ending a context or a stream");
+        return;
+    }
     set_state(WSDBG_DOOR_OPENING);
     if (!follow_inspector()) {
-        refuse(WSDBG_DOOR_LAPSED, "the inspector ended before it was let in");
-        shut();
+        give_up(WSDBG_DOOR_LAPSED, "the inspector ended before it was let in");
         return;
     }
     let_in();
@@ -319,8 +348,27 @@ void debug_attach_wait(void)
         shim_sleep_us(100);
 }
 
+void debug_attach_change_begin(void)
+{
+    if (shim_depth != 1)
+        return;
+    atomic_fetch_add(&changes, 1);
+    while (debug_attach_keeps_out()) {
+        atomic_fetch_sub(&changes, 1);
+        debug_attach_wait();
+        atomic_fetch_add(&changes, 1);
+    }
+}
+
+void debug_attach_change_end(void)
+{
+    if (shim_depth == 1)
+        atomic_fetch_sub(&changes, 1);
+}
+
 void debug_attach_forget(void)
 {
+    atomic_store(&changes, 0);
     atomic_store(&debug_attach_open, false);
     atomic_store(&debug_attach_loading, false);
 }
@@ -341,7 +389,7 @@ void debug_attach_stop(void)
     if (!door || atomic_load(&shim_segment)->process_id != (uint32_t)getpid())
         return; /* a forked child: the door is its parent's */
     syscall(SYS_futex, &door->request, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-    for (int waited_us = 0; waited_us < EXIT_WAIT_US && get32(&door->state) > WSDBG_DOOR_SHUT; waited_us += 500)
+    for (int waited_us = 0; waited_us < EXIT_WAIT_US && atomic_load(&debug_attach_open); waited_us += 500)
         shim_sleep_us(500);
 }
 

@@ -16,6 +16,12 @@ extern _Atomic bool debug_attach_loading;
  * for each launch or load and lets the call wait for the answer; in a call that waits so when the inspector is killed
  * the driver crashes.  So no call begins meanwhile: 0.3 s for a look.  errno is kept. */
 void debug_attach_wait(void);
+/* Around a call that makes or ends contexts or streams, or ends modules.  The driver attaches on a thread of its own, which
+ * walks them; it crashed in programs that gave their context back meanwhile.  So neither begins while the other is under
+ * way.  (Calls that load code are none of these: they may wait for a kernel that hangs.)  Inside hook_enter and
+ * hook_leave; errno is kept. */
+void debug_attach_change_begin(void);
+void debug_attach_change_end(void);
 /* Whether calls must wait now; for threads of our own, which try again later. */
 bool debug_attach_keeps_out(void);
 
@@ -23,7 +29,8 @@ bool debug_attach_keeps_out(void);
 void debug_attach_start(void);
 /* In a forked child: it is its parent that is attached to, and whose door nobody here would see shut. */
 void debug_attach_forget(void);
-/* exit() has begun: whoever is attached is shown out, which is waited for 0.3 s at most. */
+/* exit() has begun: whoever is attached is shown out, an attach that is under way when it has come up; this is waited
+ * for 1.3 s at most. */
 void debug_attach_stop(void);
 /* True in a process that the driver started to serve an attach: it inherits LD_PRELOAD and must be left alone. */
 bool debug_attach_is_helper(const char *session);

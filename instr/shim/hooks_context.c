@@ -1,4 +1,4 @@
-/* hooks_context.c - the hooks of start, address look-up, contexts and queries.
+/* hooks_context.c - the hooks of start, address look-up, contexts, streams and queries.
  *
  * Writes: context rows, through tracking.c; the pointers that cuGetProcAddress gives out.
  */
@@ -24,7 +24,9 @@ CUresult create_body(enum wsdbg_hook_id id, void *forward, CUcontext *context, u
 {
     (void)id;
     bool on = hook_enter();
+    debug_attach_change_begin();
     CUresult result = ((CUresult(*)(CUcontext *, unsigned, CUdevice))forward)(context, flags, device);
+    debug_attach_change_end();
     return created(on, result, context, device);
 }
 
@@ -33,8 +35,10 @@ CUresult create_v3_body(enum wsdbg_hook_id id, void *forward, CUcontext *context
 {
     (void)id;
     bool on = hook_enter();
+    debug_attach_change_begin();
     CUresult result =
         ((CUresult(*)(CUcontext *, void *, int, unsigned, CUdevice))forward)(context, affinity, count, flags, device);
+    debug_attach_change_end();
     return created(on, result, context, device);
 }
 
@@ -43,8 +47,10 @@ CUresult create_v4_body(enum wsdbg_hook_id id, void *forward, CUcontext *context
 {
     (void)id;
     bool on = hook_enter();
+    debug_attach_change_begin();
     CUresult result =
         ((CUresult(*)(CUcontext *, void *, unsigned, CUdevice))forward)(context, parameters, flags, device);
+    debug_attach_change_end();
     return created(on, result, context, device);
 }
 
@@ -52,7 +58,9 @@ CUresult retain_body(enum wsdbg_hook_id id, void *forward, CUcontext *context, C
 {
     (void)id;
     bool on = hook_enter();
+    debug_attach_change_begin();
     CUresult result = ((CUresult(*)(CUcontext *, CUdevice))forward)(context, device);
+    debug_attach_change_end();
     if (on && result == CUDA_SUCCESS)
         tracking_add_context(*context, device, false);
     return hook_leave(on, result);
@@ -65,7 +73,9 @@ CUresult destroy_body(enum wsdbg_hook_id id, void *forward, CUcontext context)
     tracking_close_begin(row);
     if (on)
         registry_thread_enter(hook_name[id], row, WSDBG_UNKNOWN64, shim_now_ns());
+    debug_attach_change_begin();
     CUresult result = ((CUresult(*)(CUcontext))forward)(context);
+    debug_attach_change_end();
     if (on)
         registry_thread_leave();
     tracking_close_end(row, result == CUDA_SUCCESS);
@@ -80,7 +90,9 @@ CUresult release_body(enum wsdbg_hook_id id, void *forward, CUdevice device)
     tracking_close_begin(row);
     if (on)
         registry_thread_enter(hook_name[id], row, WSDBG_UNKNOWN64, shim_now_ns());
+    debug_attach_change_begin();
     CUresult result = ((CUresult(*)(CUdevice))forward)(device);
+    debug_attach_change_end();
     if (on)
         registry_thread_leave();
     bool reset = id == WSDBG_HOOK_cuDevicePrimaryCtxReset || id == WSDBG_HOOK_cuDevicePrimaryCtxReset_v2;
@@ -89,6 +101,36 @@ CUresult release_body(enum wsdbg_hook_id id, void *forward, CUdevice device)
     if (row != WSDBG_UNKNOWN32 && !reset)
         shim_driver.cuDevicePrimaryCtxGetState(device, &flags, &active);
     tracking_close_end(row, result == CUDA_SUCCESS && (reset || !active));
+    return hook_leave(on, result);
+}
+
+CUresult stream_create_body(enum wsdbg_hook_id id, void *forward, CUstream *stream, unsigned flags)
+{
+    (void)id;
+    bool on = hook_enter();
+    debug_attach_change_begin();
+    CUresult result = ((CUresult(*)(CUstream *, unsigned))forward)(stream, flags);
+    debug_attach_change_end();
+    return hook_leave(on, result);
+}
+
+CUresult stream_priority_body(enum wsdbg_hook_id id, void *forward, CUstream *stream, unsigned flags, int priority)
+{
+    (void)id;
+    bool on = hook_enter();
+    debug_attach_change_begin();
+    CUresult result = ((CUresult(*)(CUstream *, unsigned, int))forward)(stream, flags, priority);
+    debug_attach_change_end();
+    return hook_leave(on, result);
+}
+
+CUresult stream_destroy_body(enum wsdbg_hook_id id, void *forward, CUstream stream)
+{
+    (void)id;
+    bool on = hook_enter();
+    debug_attach_change_begin();
+    CUresult result = ((CUresult(*)(CUstream))forward)(stream);
+    debug_attach_change_end();
     return hook_leave(on, result);
 }
 

@@ -75,7 +75,9 @@ CUresult library_unload_body(enum wsdbg_hook_id id, void *forward, CUlibrary lib
         tracking_unloading(NULL, library);
         registry_thread_enter(hook_name[id], tracking_current_context(), WSDBG_UNKNOWN64, shim_now_ns());
     }
+    debug_attach_change_begin();
     CUresult result = ((CUresult(*)(CUlibrary))forward)(library);
+    debug_attach_change_end();
     if (on)
         registry_thread_leave();
     return hook_leave(on, result);
@@ -88,7 +90,9 @@ CUresult module_unload_body(enum wsdbg_hook_id id, void *forward, CUmodule modul
         tracking_unloading(module, NULL);
         registry_thread_enter(hook_name[id], tracking_current_context(), WSDBG_UNKNOWN64, shim_now_ns());
     }
+    debug_attach_change_begin();
     CUresult result = ((CUresult(*)(CUmodule))forward)(module);
+    debug_attach_change_end();
     if (on)
         registry_thread_leave();
     return hook_leave(on, result);

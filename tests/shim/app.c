@@ -3,7 +3,8 @@
  *   app_... MODE SCENARIO     MODE = linked | dlsym | proc | proc-ptsz (cuGetProcAddress) | proc-12 (version 12.4)
  *
  * Prints "exported-name result" for each driver call of its own, so that a test can compare with what the driver said.
- * With APP_WAITS it says "ready" at the end and waits for the end of stdin.
+ * With APP_WAITS it says "ready" at the end and waits for the end of stdin; with APP_DESTROYS another thread of it is then
+ * inside a cuCtxDestroy that does not come back.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -352,8 +353,28 @@ static void fault_unasked(void)
     launch(function_of(FAKE_PLAIN_IMAGE, "fault", &module), 1, NULL);
 }
 
+static void *destroy_for_ever(void *unused)
+{
+    (void)unused;
+    cu.cuCtxDestroy(NULL);
+    return NULL;
+}
+
+/* Another thread is inside a call that ends a context and does not come back. */
+static void destroy_if_asked(void)
+{
+    pthread_t thread;
+    if (!getenv("APP_DESTROYS"))
+        return;
+    setenv("FAKE_CUDA_HANG", "cuCtxDestroy_v2", 1);
+    if (pthread_create(&thread, NULL, destroy_for_ever, NULL))
+        fail("pthread_create");
+    usleep(100000);
+}
+
 static void wait_if_asked(void)
 {
+    destroy_if_asked();
     if (getenv("APP_WAITS"))
         wait_for_end();
 }
