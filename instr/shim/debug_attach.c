@@ -205,12 +205,24 @@ static void wait_for_own_calls(void)
             shim_sleep_us(100);
 }
 
-/* True when no context or stream is being made or ended; none is while debug_attach_open stays true. */
-static bool wait_for_changes(void)
+static bool has_context(void)
+{
+    for (int i = 0; i < WSDBG_CONTEXT_ROWS; i++)
+        if (atomic_load(&shim_contexts[i].handle) && !atomic_load(&shim_contexts[i].closing))
+            return true;
+    return false;
+}
+
+/* NULL when a context is there and none is being made or ended, which stays so while debug_attach_open is true: the
+ * driver's thread crashes where it finds none. */
+static const char *wait_for_contexts(void)
 {
     for (int waited_us = 0; waited_us < CHANGES_US && atomic_load(&changes) > 0; waited_us += 100)
         shim_sleep_us(100);
-    return atomic_load(&changes) == 0 && !atomic_load(&shim_exiting);
+    return atomic_load(&shim_exiting) ? "the program is ending"
+           : atomic_load(&changes)    ? "the program is making or ending a context or a stream"
+           : !has_context()           ? "the program has no context on a GPU"
+                                      : NULL;
 }
 
 static void give_up(enum wsdbg_door_obstacle obstacle, const char *text)
@@ -232,10 +244,9 @@ static void attach(void)
     atomic_store(&debug_attach_open, true);
     atomic_store(&debug_attach_loading, true);
     wait_for_own_calls();
-    if (!wait_for_changes()) {
-        give_up(WSDBG_DOOR_CLOSED, atomic_load(&shim_exiting)
-                                       ? "the program is ending"
-                                       : "the program is making or ending a context or a stream");
+    const char *reason = wait_for_contexts();
+    if (reason) {
+        give_up(WSDBG_DOOR_CLOSED, reason);
         return;
     }
     set_state(WSDBG_DOOR_OPENING);
