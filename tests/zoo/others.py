@@ -24,7 +24,7 @@ HANG_MS = 5000  # the sanitizers slow kernels down: what has not ended by then h
 DUMP_FLAGS = 'skip_nonrelocated_elf_images,skip_global_memory,skip_constbank_memory,skip_local_memory,skip_abort'
 GDB = ('info cuda kernels', 'info cuda warps', 'bt')
 REPORT = re.compile(r'error|warning|hazard|barrier|Divergent|Missing|Invalid|at .*\.cu', re.I)
-IGNORED = re.compile(r"SUMMARY: 0|Target application returned an error|didn't terminate successfully|^zoo:")
+IGNORED = re.compile(r"SUMMARY: 0|Target application returned an error|didn't terminate successfully|^zoo:|may have hit an error when dereferencing")
 # Words of a tool's report that amount to the case's cause.
 CAUSE_WORDS = {
     'NAMED_COUNT': 'thread count|invalid arguments', 'BLOCK_SYNC_IN_ROLE': 'Divergent thread', 'NAMED_ID_SHARED': 'shared id',

@@ -7,10 +7,11 @@
     tests/zoo/score.py --expect zoo.json                       writes tests/zoo/sim.tsv, what tests/zoo/case.sh holds the simulator to
 
 Evidence: live and core of kernels without probes, ring of those with; on the simulator state stands for live.  none: without wsdbg, does it hang;
-fixed: without its defect, does it finish.  The file is written after every run; after --seconds no new one is begun.
+fixed: without its defect, does it finish; rate: does it hang as often under wsdbg, without probes and with them, as without (eight at a time).
+The file is written after every run; after --seconds no new one is begun.
 Exit status: 1 when a decoy was called a hang or another cause than the defect was called proven.  A development script.
 """
-import argparse, json, os, subprocess, sys, tempfile, time
+import argparse, concurrent.futures, json, os, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
@@ -18,6 +19,7 @@ import results
 
 WITH_WSDBG = {'live': ('plain', 'live'), 'ring': ('probes', 'ring'), 'core': ('plain', 'core'), 'state': ('plain', 'auto')}
 WITHOUT_MS = 700
+RATE_JOBS = 8
 DECOY_MS = '1500'  # on the simulator as the program likes
 
 
@@ -91,6 +93,20 @@ class Score:
             answer['stderr'] = err.strip()[-400:]
         return answer
 
+    def hangs(self, case, variant):
+        """Whether the case hangs without wsdbg (variant None) or under it, which waits for no verdict."""
+        program = self.command(case, '--timeout-ms', str(WITHOUT_MS), *(['--variant', variant] if variant else []))
+        with tempfile.TemporaryDirectory() as folder:
+            watch = [self.tool('wsdbg'), 'run', '--device', self.device, '--stall', '60', '-q', '-o', folder + '/run.db', '--'] if variant else []
+            return self.end(watch + program, 25)[0] in (3, 124, 'limit')
+
+    def rate(self, case, runs):
+        """Of as many runs each: hangs without wsdbg, under it, and under it with probes."""
+        order = [variant for _ in range(runs) for variant in (None, 'plain', 'probes')]
+        with concurrent.futures.ThreadPoolExecutor(RATE_JOBS) as pool:
+            ends = list(pool.map(lambda variant: self.hangs(case, variant), order))
+        return {'runs': runs, **{variant or 'none': sum(end for end, of in zip(ends, order) if of == variant) for variant in (None, 'plain', 'probes')}}
+
     def run(self, case, evidence):
         if evidence == 'none':
             return self.without(case)
@@ -124,6 +140,12 @@ def measure(options):
         for case in chosen:
             row = kept['cases'].setdefault(case['name'], {})
             row.update(case)
+            if evidence == 'rate':
+                if case['kind'] != 'decoy' and time.monotonic() < until:
+                    row['rate'] = score.rate(case, options.runs)
+                    save(options.out, kept)
+                    print('rate', case['name'], row['rate'], flush=True)
+                continue
             runs = []
             for _ in range(options.runs):
                 if time.monotonic() > until:
@@ -175,6 +197,11 @@ def ends(row, key):
         sum(run['status'] == 0 for run in runs), len(runs))
 
 
+def rates(row):
+    rate = row.get('rate')
+    return '-' if row['kind'] == 'decoy' else f"{rate['none']}, {rate['plain']}, {rate['probes']} of {rate['runs']}" if rate else '?'
+
+
 def page(kept):
     evidences = [evidence for evidence in WITH_WSDBG if any(evidence in row for row in kept['cases'].values())]
     device = 'an H200' if kept['device'] == 'gpu' else 'the simulator'
@@ -187,8 +214,8 @@ def page(kept):
     seen = [row for row in hangs if any(evidence in row for evidence in evidences)]
     either = sum(any('c' in answer['mark'] for evidence in evidences for answer in row.get(evidence, [])) for row in seen)
     lines += ['', f'Cause right with at least one kind of evidence: {share(either, len(seen))}.', '',
-              '| case | expected | hangs without wsdbg | fixed finishes | ' + ' | '.join(evidences) + ' |', '|---|---|---|---|' + '---|' * len(evidences)]
-    lines += [f"| `{row['name']}` | {row['cause']} | {ends(row, 'none')} | {ends(row, 'fixed')} | " +
+              '| case | expected | hangs without wsdbg | rate | fixed finishes | ' + ' | '.join(evidences) + ' |', '|---|---|---|---|---|' + '---|' * len(evidences)]
+    lines += [f"| `{row['name']}` | {row['cause']} | {ends(row, 'none')} | {rates(row)} | {ends(row, 'fixed')} | " +
               ' | '.join(cell(row, evidence) for evidence in evidences) + ' |' for row in kept['cases'].values()]
     return '\n'.join(lines)
 
