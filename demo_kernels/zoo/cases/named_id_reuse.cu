@@ -4,7 +4,7 @@
  * Pair one meets once, pair two twice.  Warp 0 meets warp 2, then warp 2 meets warp 1; warp 3, the last, meets nobody.
  *
  * Shaped after: flashinfer-ai/flashinfer#4533 (two sites of a warpgroup with one id).
- * Cause: NAMED_ID_REUSE.  Roles: the epilogue.  Barrier: named barrier 3.
+ * Cause: NAMED_ID_SHARED.  Roles: the epilogue.  Barrier: named barrier 3.
  * Fix: an id for each pair.
  */
 #include "../zoo.cuh"

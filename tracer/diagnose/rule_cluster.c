@@ -1,0 +1,62 @@
+/* rule_cluster.c - warps stand at the cluster barrier before work of theirs that those who are missing there wait for.
+ *
+ * Reads: warp states, the wait graph, histories or what the code lets each warp come to.  Adds: CLUSTER_MISSING.
+ *
+ * That warps stand there while others are stuck is the common end of every hang in a cluster; this is the cause only
+ * where the barrier itself keeps the missing ones away.
+ */
+#include "diagnose/code_say.h"
+#include "diagnose/debt.h"
+#include "diagnose/rules.h"
+
+struct meeting {
+    struct wsdbg_warp_set waiting, absent, debtors;
+};
+
+static bool is_held_up(const struct wsdbg_case *c, struct meeting *meeting)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const enum wsdbg_warp_state state = wsdbg_case_warp(c, w)->state;
+        if (state == WSDBG_WARP_WAIT_CLUSTER && wsdbg_case_stuck(c, w))
+            wsdbg_set_add(&meeting->waiting, w);
+        else if (state != WSDBG_WARP_EXITED && state != WSDBG_WARP_WAIT_CLUSTER)
+            wsdbg_set_add(&meeting->absent, w);
+    }
+    return wsdbg_set_count(&meeting->absent) > 0 &&
+           wsdbg_all_wait_for(c, &meeting->absent, &meeting->waiting, &meeting->debtors);
+}
+
+static struct wsdbg_phrase say_place(const struct wsdbg_case *c, uint32_t warp)
+{
+    return c->of_machine ? wsdbg_say_at(c, warp) : wsdbg_say_line(&wsdbg_case_warp(c, warp)->last);
+}
+
+void wsdbg_rule_cluster(struct wsdbg_case *c)
+{
+    struct meeting meeting = {0};
+    if (!is_held_up(c, &meeting))
+        return;
+    const uint32_t debtor = wsdbg_first_of(&meeting.debtors), missing = wsdbg_first_of(&meeting.absent);
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, debtor);
+    const bool one_debtor = wsdbg_set_count(&meeting.debtors) == 1, one_absent = wsdbg_set_count(&meeting.absent) == 1;
+    struct wsdbg_finding *finding = wsdbg_case_find(
+        c, WSDBG_CAUSE_CLUSTER_MISSING,
+        c->of_machine ? wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY) : WSDBG_CONFIDENCE_LIKELY, row->cta, row->barrier);
+    if (!finding)
+        return;
+    finding->role = row->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s stand%s at the cluster barrier%s for %s, which cannot come: %s for what %s only after it.",
+                wsdbg_say_warps(c, &meeting.debtors).text, one_debtor ? "s" : "", say_place(c, debtor).text,
+                wsdbg_say_warps(c, &meeting.absent).text, one_absent ? "it waits itself" : "they wait themselves",
+                one_debtor ? "that one does" : "those do");
+    wsdbg_print(
+        finding->fix, sizeof finding->fix,
+        "Every thread of every CTA of the cluster must reach the cluster barrier the same number of times; keep it "
+        "out of a single role's branch.");
+    wsdbg_evidence_warp(c, finding, debtor, "%s waits at the cluster barrier%s", wsdbg_say_warp(c, debtor).text,
+                        say_place(c, debtor).text);
+    wsdbg_evidence_warp(c, finding, missing, "%s is not there", wsdbg_say_warp(c, missing).text);
+    if (c->of_machine)
+        wsdbg_tell_wait(c, finding, missing);
+}
