@@ -32,7 +32,7 @@ static const struct row {
     {"gemm-double-arrive", "DOUBLE_ARRIVE", LIKELY, LIKELY, "consumer", "empty"},
     {"gemm-tx-mismatch", "TX_MISMATCH", LIKELY, LIKELY, "producer", "full"},
     {"gemm-arrive-missing", "ARRIVE_MISSING", LIKELY, LIKELY, "consumer", "empty"},
-    {"gemm-waker-exited", "WAKER_EXITED", PROVEN, PROVEN, "producer", "full"},
+    {"gemm-waker-exited", "WAKER_EXITED", LIKELY, LIKELY, "producer", "full"},
     {"two_async_warps-double-arrive", "DOUBLE_ARRIVE", LIKELY, LIKELY, NULL, "empty"},
     {"two_async_warps-leftover-asks", "REGS_PARTIAL_WARPGROUP", PROVEN, PROVEN, NULL, NULL},
     {"waits-arrive-short", "ARRIVE_SHORT", LIKELY, LIKELY, NULL, "mbarrier"},

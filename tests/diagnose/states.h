@@ -35,6 +35,14 @@ void wgmma_at_work(struct picture *p);
 void wgmma_behind(struct picture *p);
 void somebody_left(struct picture *p);
 
+/* exited_states.c: warps that left, and lanes of one warp that stand apart, beside them. */
+void consumers_left_in_round(struct picture *p);
+void lanes_behind(struct picture *p);
+void lanes_before_releasers(struct picture *p);
+void lanes_behind_with_arrivals(struct picture *p);
+void lanes_wait_alone(struct picture *p);
+void one_lane_waits(struct picture *p);
+
 /* register_states.c: register pools: who holds, who asks, who has left. */
 void regs_partial(struct picture *p);
 void regs_exhausted(struct picture *p);

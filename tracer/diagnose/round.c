@@ -94,6 +94,21 @@ static void sum_round(const struct wsdbg_case *c, const struct wsdbg_stage *stag
     }
 }
 
+/* A wait has ended whose round lacks arrivals by the count: a warp makes more than one of them in a round. */
+static bool counting_is_wrong(const struct wsdbg_case *c, const struct wsdbg_stage *stage, uint32_t lag)
+{
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+    for (uint32_t i = 0; i < stage->use_count && !stage->tagged && stage->init.known; i++) {
+        struct wsdbg_round ended = {.tag = uses[i].round - lag};
+        if (uses[i].event->kind != WSDBG_EVENT_MBARRIER_WAIT_END || uses[i].round == WSDBG_NONE || uses[i].round < lag)
+            continue;
+        sum_round(c, stage, &ended);
+        if (ended.arrivals < stage->init.value)
+            return true;
+    }
+    return false;
+}
+
 static struct wsdbg_round work_out(const struct wsdbg_case *c, const struct wsdbg_wait *wait)
 {
     struct wsdbg_round round = {.iteration = WSDBG_NO_ITERATION};
@@ -107,6 +122,8 @@ static struct wsdbg_round work_out(const struct wsdbg_case *c, const struct wsdb
         round.passes_by_design = wait->stage->name && wait->stage->name->first_free;
         return round;
     }
+    if (counting_is_wrong(c, wait->stage, lag))
+        return round;
     round.needs_known = true;
     round.tag = wait->round - lag;
     if (wait->stage->tagged)

@@ -163,6 +163,8 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
     } else if (round.arrivals > 0 && wsdbg_set_count(&tally.to_come) == 0 && wsdbg_case_stuck(c, wait->warp)) {
         if (!round.certain || (!tally.declared && !c->all_whole))
             confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
+        if (wsdbg_peers_owe(c, wait, &round))
+            confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_POSSIBLE);
         say_short(c, wait, &round, confidence);
     }
 }

@@ -8,19 +8,12 @@
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
 
-/* Copies of cp.async count down later: they may be on their way though their warp has gone on. */
-static bool arrivals_under_way(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
-{
-    return c->cta_count > 1 || wsdbg_code_has(c, WSDBG_KIND(WSDBG_ACCESS_COPY_ARRIVE), lack->word.barrier, NULL);
-}
-
-/* That no warp is left who could come to an arrival is seen in one picture. */
+/* Who is left cannot arrive: that is seen.  Why the others left before they did is not, and a phase that turned once
+ * too often or a count that is too high leave the same words behind: never proven.  Some of those that left have come
+ * to this phase where it has arrivals: then a skipped arrival or a wrong count is as near. */
 static enum wsdbg_confidence confidence_of_exited(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
-    const enum wsdbg_confidence by_looks = wsdbg_code_cap(c, WSDBG_CONFIDENCE_PROVEN);
-    if (by_looks == WSDBG_CONFIDENCE_LIKELY && !arrivals_under_way(c, lack) && wsdbg_code_nobody_runs(c))
-        return WSDBG_CONFIDENCE_PROVEN;
-    return by_looks;
+    return wsdbg_code_cap(c, lack->made == 0 ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
 }
 
 /* Who of those that left was meant: known where the code of the barrier's arrivals has a role, or all have the same. */

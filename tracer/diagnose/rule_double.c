@@ -19,9 +19,15 @@ static bool waited_between(const struct wsdbg_history_event *first, const struct
     return false;
 }
 
-static bool same_turn(const struct wsdbg_use *a, const struct wsdbg_use *b)
+/* The author's iteration; none where it counts something else than rounds of the stage. */
+static uint32_t iteration_of(const struct wsdbg_stage *stage, const struct wsdbg_use *use)
 {
-    return a->warp == b->warp && a->event->iteration == b->event->iteration && b->event > a->event &&
+    return stage->tagged ? use->event->iteration : WSDBG_NO_ITERATION;
+}
+
+static bool same_turn(const struct wsdbg_stage *stage, const struct wsdbg_use *a, const struct wsdbg_use *b)
+{
+    return a->warp == b->warp && iteration_of(stage, a) == iteration_of(stage, b) && b->event > a->event &&
            !waited_between(a->event, b->event);
 }
 
@@ -32,8 +38,8 @@ static bool next_pair(const struct wsdbg_case *c, const struct wsdbg_stage *stag
     for (uint32_t i = *at; i < stage->use_count; i++) {
         if (!wsdbg_event_is_arrival(uses[i].event))
             continue;
-        if (previous && same_turn(previous, &uses[i])) {
-            *pair = (struct pair){uses[i].warp, uses[i].event->iteration, previous->event, uses[i].event};
+        if (previous && same_turn(stage, previous, &uses[i])) {
+            *pair = (struct pair){uses[i].warp, iteration_of(stage, &uses[i]), previous->event, uses[i].event};
             *at = i;
             return true;
         }
@@ -50,7 +56,7 @@ static uint32_t arrivals_of_turn(const struct wsdbg_case *c, const struct wsdbg_
     for (uint32_t i = 0; i < stage->use_count; i++) {
         const bool counts = pair->iteration != WSDBG_NO_ITERATION
                                 ? uses[i].event->iteration == pair->iteration
-                                : uses[i].event->iteration == WSDBG_NO_ITERATION &&
+                                : iteration_of(stage, &uses[i]) == WSDBG_NO_ITERATION &&
                                       uses[i].event->gpu_time_ns <= pair->second->gpu_time_ns;
         sum += counts ? wsdbg_event_arrivals(uses[i].event) : 0;
     }

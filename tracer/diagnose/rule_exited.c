@@ -4,6 +4,8 @@
  */
 #include "diagnose/rules.h"
 
+#define WARP_LANES 32u
+
 static bool all_exited(const struct wsdbg_case *c, const struct wsdbg_warp_set *set)
 {
     for (uint32_t w = 0; w < c->warp_count; w++)
@@ -23,23 +25,73 @@ static const struct wsdbg_history_event *last_deed(const struct wsdbg_case *c, u
     return count ? &events[count - 1] : NULL;
 }
 
-/* Proven: what the wait needs is known, the record reaches back, and nobody arrived for it. */
-static enum wsdbg_confidence judge_wait(const struct wsdbg_case *c, uint32_t warp)
+/* Arrivals that complete every phase up to the one waited for are on record: the phase has turned further than the
+ * waiter's, or the waiter names another one than it means to. */
+static bool phase_went_on(const struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round)
 {
-    for (uint32_t i = 0; i < c->ledger->wait_count; i++) {
-        const struct wsdbg_wait *wait = &c->ledger->waits[i];
-        if (wait->warp != warp)
+    const uint64_t needed = ((uint64_t)round->tag + 1) * wait->stage->init.value;
+    uint32_t parity;
+    bool declared;
+    return round->arrivals >= wait->stage->init.value || (c->all_whole && wait->stage->arrivals >= needed) ||
+           (wsdbg_right_parity(c, wait, &parity, &declared) && parity != wait->event->parity);
+}
+
+/* Some lanes of the waiter are not in this wait, and nobody knows how far those are. */
+static bool is_of_some_lanes(const struct wsdbg_case *c, const struct wsdbg_wait *wait)
+{
+    uint32_t count, most = WSDBG_SITE_LANES(wait->event->value);
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, wait->warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (events[i].kind == WSDBG_EVENT_MBARRIER_WAIT_END && events[i].barrier == wait->stage->id &&
+            WSDBG_SITE_LANE(events[i].value) != WSDBG_SITE_LANE(wait->event->value))
+            return true;
+    return most > 1 && most < WARP_LANES;
+}
+
+/* How well it explains the arrivals that are missing that warps have left.  Proven: each is one of a warp that left
+ * before its turn, and with those the count comes out.  Possible: nobody left before its turn. */
+static enum wsdbg_confidence judge_leavers(const struct wsdbg_case *c, const struct wsdbg_wait *wait,
+                                           const struct wsdbg_round *round)
+{
+    bool declared, usual_known = true;
+    uint32_t sum = round->arrivals, left = 0;
+    const struct wsdbg_warp_set arrivers = wsdbg_arrivers(c, wait->stage, &declared);
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const enum wsdbg_contribution contribution = wsdbg_contribution(c, wait, round, w);
+        if (!wsdbg_set_has(&arrivers, w) || w == wait->warp || contribution == WSDBG_ARRIVED)
             continue;
-        const struct wsdbg_round round = wsdbg_round_of(c, wait);
-        const bool declared = wait->stage->name && wait->stage->name->arriving_roles;
-        if (!round.needs_known || !wait->stage->init.known)
+        if (contribution == WSDBG_SKIPPED)
             return WSDBG_CONFIDENCE_LIKELY;
-        if (round.covered && round.arrivals >= wait->stage->init.value)
-            return WSDBG_CONFIDENCE_POSSIBLE; /* the arrivals are there: something else is wrong */
-        return round.covered && round.certain && (declared || c->all_whole) ? WSDBG_CONFIDENCE_PROVEN
-                                                                            : WSDBG_CONFIDENCE_LIKELY;
+        const uint32_t usual = wsdbg_usual_arrivals(c, wait->stage, w);
+        usual_known = usual_known && usual > 0;
+        sum += usual;
+        left++;
     }
-    return WSDBG_CONFIDENCE_LIKELY;
+    if (left == 0)
+        return WSDBG_CONFIDENCE_POSSIBLE;
+    /* Of a barrier that nobody has used yet it is not known how many come to it. */
+    const bool comes_out = usual_known ? sum == wait->stage->init.value : round->arrivals == 0;
+    return comes_out ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY;
+}
+
+/* Proven: what the wait needs is known, the record reaches back, nobody arrived for it, and nothing else explains that.
+ */
+static enum wsdbg_confidence judge_wait(const struct wsdbg_case *c, const struct wsdbg_wait *wait)
+{
+    if (!wait)
+        return WSDBG_CONFIDENCE_LIKELY;
+    const struct wsdbg_round round = wsdbg_round_of(c, wait);
+    const bool declared = wait->stage->name && wait->stage->name->arriving_roles;
+    if (!round.needs_known || !wait->stage->init.known)
+        return WSDBG_CONFIDENCE_LIKELY;
+    if (round.covered && phase_went_on(c, wait, &round))
+        return WSDBG_CONFIDENCE_POSSIBLE; /* the arrivals are there: something else is wrong */
+    /* Where nobody has arrived, a count that is only inferred does as well. */
+    const bool count_known = !wait->stage->init_inferred || round.arrivals == 0;
+    const bool told =
+        round.covered && round.certain && (declared || c->all_whole) && count_known && !wait->stage->initialised_again;
+    const enum wsdbg_confidence by_leavers = judge_leavers(c, wait, &round);
+    return told && !is_of_some_lanes(c, wait) ? by_leavers : wsdbg_weaker(WSDBG_CONFIDENCE_LIKELY, by_leavers);
 }
 
 /* Of the exited wakers the one that did most for the barrier: those that ever acted on it come first. */
@@ -77,7 +129,7 @@ static void say_exited(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_w
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
     const uint32_t waker = main_waker(c, wakers, row->cta, row->last.barrier);
     struct wsdbg_finding *finding =
-        wsdbg_case_find(c, WSDBG_CAUSE_WAKER_EXITED, judge_wait(c, warp), row->cta, row->barrier);
+        wsdbg_case_find(c, WSDBG_CAUSE_WAKER_EXITED, judge_wait(c, wait), row->cta, row->barrier);
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, waker)->role;

@@ -21,10 +21,12 @@ wsdbg_rule wsdbg_rule_arrivals;    /* ARRIVE_MISSING, ARRIVE_SHORT, BARRIER_NOT_
 wsdbg_rule wsdbg_rule_named;       /* NAMED_COUNT, NAMED_ID_SHARED, DOUBLE_ARRIVE, BLOCK_SYNC_IN_ROLE */
 wsdbg_rule wsdbg_rule_lanes;       /* LANE_SPLIT */
 wsdbg_rule wsdbg_rule_exited;      /* WAKER_EXITED, ROLE_DISAGREE */
+wsdbg_rule wsdbg_rule_peer;       /* PEER_EXITED */
 wsdbg_rule wsdbg_rule_fault;       /* TX_SHARED_BARRIER, DOUBLE_ARRIVE: only where an error ended the context */
 wsdbg_rule wsdbg_rule_exception;   /* those two, PEER_EXITED, UNKNOWN: where the GPU says which instruction */
 
 /* For cases known from the machine's state and the code. */
+wsdbg_rule wsdbg_rule_code_lanes;    /* LANE_SPLIT */
 wsdbg_rule wsdbg_rule_code_phase;    /* TX_SHARED_BARRIER, DOUBLE_ARRIVE, PARITY_WRONG, PARITY_DRIFT */
 wsdbg_rule wsdbg_rule_code_bytes;    /* TX_MISMATCH, TMA_NEVER_COMPLETED, BARRIER_NOT_INIT */
 wsdbg_rule wsdbg_rule_code_arrivals; /* ARRIVE_MISSING, ARRIVE_SHORT, TX_NO_ARRIVE, LANE_SPLIT, PEER_EXITED */
@@ -35,6 +37,9 @@ wsdbg_rule wsdbg_rule_code_outside;  /* GLOBAL_SPIN, NOT_RESIDENT, GRID_DEPENDEN
 /* For both. */
 wsdbg_rule wsdbg_rule_cluster; /* CLUSTER_MISSING */
 wsdbg_rule wsdbg_rule_cycle;   /* WAIT_CYCLE, SLOW, UNKNOWN: only where nothing better was said */
+
+/* Arrivals on the barrier go over the cluster, and warps of other CTAs like those that arrived have not. */
+bool wsdbg_peers_owe(const struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round);
 
 /* Whether some finding of the case is at least likely. */
 bool wsdbg_case_explained(const struct wsdbg_case *c);

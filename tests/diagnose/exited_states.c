@@ -1,0 +1,79 @@
+/* exited_states.c - warps that left, and lanes of one warp that stand apart, beside them.  See states.h. */
+#include "states.h"
+
+#include "gemm_shape.h"
+
+#define LANES_BUT_0 0xfffffffeu
+
+/* Half of the consumers released the slot, the others not, and all have left: a skipped arrival, a count that is too
+ * high or a round too few. */
+void consumers_left_in_round(struct picture *p)
+{
+    const struct words empty = {.pending = {4, 8, 8, 8}};
+    const struct gemm g = gemm_picture(p, &full_filled, &empty);
+    picture_wait(p, 0, 0, MBARRIER_WAIT, g.empty[0], 0);
+    picture_exit(p, 4, 11);
+}
+
+/* The elected lane of the producer is through with its loop.  The others wait for a slot on their own; the loop of the
+ * elected one has a wait that they did not pass. */
+static struct gemm lanes_wait(struct picture *p, const struct words *empty)
+{
+    const struct gemm g = gemm_picture(p, &full_filled, empty);
+    picture_wait(p, 0, 0, MBARRIER_WAIT, g.empty[0], 0);
+    for (size_t i = 0; i < p->snapshot.part_count; i++)
+        if (p->snapshot.parts[i].warp % p->warps == 0)
+            p->snapshot.parts[i].lanes = LANES_BUT_0;
+    picture_part(p, 0, WSDBG_WARP_RECONVERGE, WSDBG_NONE, 0);
+    for (size_t i = 0; i < p->pending_count; i++)
+        if (p->pending[i].warp % p->warps == 0)
+            p->pending[i].before_most = p->pending[i].after = 0;
+    return g;
+}
+
+static void elected_lane_waited(struct picture *p)
+{
+    const uint32_t wait = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), STAGES, 0, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 0, wait, 0, 0, 0);
+    picture_reach(p, 4, 11, wait, 0, 0, 0);
+}
+
+void lanes_behind(struct picture *p)
+{
+    lanes_wait(p, &empty_unused);
+    elected_lane_waited(p);
+    picture_exit(p, 4, 11);
+}
+
+/* The consumers are there: the slot may be one that they will release. */
+void lanes_before_releasers(struct picture *p)
+{
+    const struct gemm g = lanes_wait(p, &empty_unused);
+    elected_lane_waited(p);
+    picture_wait(p, 4, 11, MBARRIER_WAIT, g.full[0], 1);
+    picture_reach(p, 0, 0, g.expect, 0, 0, 2);
+}
+
+/* Some consumers have come to the very phase that is waited for. */
+void lanes_behind_with_arrivals(struct picture *p)
+{
+    const struct words empty = {.pending = {4, 8, 8, 8}};
+    lanes_wait(p, &empty);
+    elected_lane_waited(p);
+    picture_exit(p, 4, 11);
+}
+
+/* No other lane ever waited there. */
+void lanes_wait_alone(struct picture *p)
+{
+    lanes_wait(p, &empty_unused);
+    picture_exit(p, 4, 11);
+}
+
+/* As most producers are written: the elected lane waits, the others stand at the end of its branch. */
+void one_lane_waits(struct picture *p)
+{
+    lanes_behind(p);
+    for (size_t i = 0; i < p->snapshot.part_count; i++)
+        p->snapshot.parts[i].lanes = p->snapshot.parts[i].lanes == LANES_BUT_0 ? 1 : LANES_BUT_0;
+}

@@ -1,0 +1,104 @@
+/* rule_code_lanes.c - lanes that follow an mbarrier on their own, and have fallen behind the elected lane of their
+ * warp.
+ *
+ * Reads: parts, barrier words, reaches, the wait graph.  Adds: LANE_SPLIT.
+ *
+ * Several lanes wait for a phase.  The same code holds waits on that barrier which one elected lane executes: they are
+ * not on the way of these lanes, and the warp cannot come to them again, so the elected lane, which stands elsewhere,
+ * is through with them.  It saw each phase end; the lanes that looked later wait for one that has gone by.
+ */
+#include "diagnose/code_say.h"
+#include "diagnose/rules.h"
+
+/* The part of the warp that stands in the wait which the warp is shown in; NULL where the warp is not apart. */
+static const struct wsdbg_part *waiting_part(const struct wsdbg_case *c, uint32_t warp)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    const struct wsdbg_part *waiting = NULL;
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
+    for (uint32_t i = 0; i < count && count > 1; i++) {
+        if (parts[i].state == WSDBG_WARP_WAIT_MBARRIER && parts[i].barrier == row->barrier)
+            waiting = &parts[i];
+        else if (parts[i].state != WSDBG_WARP_RECONVERGE)
+            return NULL; /* what it does may be what the others wait for */
+    }
+    return waiting;
+}
+
+/* Some warp that is seen has come to the access, or still can: it may be the only one that was meant to. */
+static bool is_of_a_live_warp(const struct wsdbg_case *c, uint32_t access)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        uint32_t count;
+        const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, w, &count);
+        for (uint32_t i = 0; i < count; i++)
+            if (reaches[i].access == access &&
+                (reaches[i].after > 0 || !reaches[i].before_known || reaches[i].before_most > 0))
+                return true;
+    }
+    return false;
+}
+
+/* A wait on the barrier that one lane executes, which no warp that is seen can come to or has on its way: the access,
+ * or WSDBG_NONE. */
+static uint32_t wait_of_elected_lane(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
+{
+    uint32_t count;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
+        if (access && access->kind == WSDBG_ACCESS_WAIT && access->lanes == WSDBG_LANES_ONE &&
+            wsdbg_access_match(c, access, barrier) >= WSDBG_MATCH_MAY && !is_of_a_live_warp(c, reaches[i].access))
+            return reaches[i].access;
+    }
+    return WSDBG_NONE;
+}
+
+/* With arrivals of the phase there, or warps that may make some, it may be one that has not ended yet. */
+static bool may_be_to_come(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_word *word)
+{
+    struct wsdbg_warp_set able = wsdbg_code_able(c, WSDBG_KINDS_ARRIVAL, word->barrier, WSDBG_CAN_DOUBTFUL);
+    wsdbg_set_remove(&able, warp);
+    return !word->untouched || wsdbg_set_count(&able) > 0;
+}
+
+static void say_behind(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_part *waiting, uint32_t elected)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_LANE_SPLIT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), row->cta, row->barrier);
+    if (!finding)
+        return;
+    finding->role = row->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "The lanes of %s have split: %u of them wait on %s%s on their own, while the elected lane, which has "
+                "waits of its own on it, is through: they looked too late, and the phase they wait for has gone by.",
+                wsdbg_say_warp(c, warp).text, (unsigned)__builtin_popcount(waiting->lanes),
+                wsdbg_say_object(c, row->barrier).text, wsdbg_say_at(c, warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let one lane follow the phase for the warp and bring the others together with it (__syncwarp), or let "
+                "all lanes wait at the same place.");
+    wsdbg_tell_wait(c, finding, warp);
+    wsdbg_tell_word(c, finding, row->barrier);
+    wsdbg_tell_access(c, finding, elected, "is a wait of one elected lane, which the lanes that wait now did not pass");
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        wsdbg_evidence_warp(c, finding, warp, "lanes 0x%08x: %s at %s", parts[i].lanes,
+                            wsdbg_warp_state_name(parts[i].state), wsdbg_say_place(c, parts[i].site).text);
+}
+
+void wsdbg_rule_code_lanes(struct wsdbg_case *c)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        struct wsdbg_word word;
+        const struct wsdbg_part *waiting = waiting_part(c, w);
+        if (!waiting || __builtin_popcount(waiting->lanes) < 2 || !wsdbg_case_stuck(c, w) ||
+            !wsdbg_code_wait(c, w, &word) || may_be_to_come(c, w, &word))
+            continue;
+        const uint32_t elected = wait_of_elected_lane(c, w, word.barrier);
+        if (elected != WSDBG_NONE)
+            say_behind(c, w, waiting, elected);
+    }
+}
