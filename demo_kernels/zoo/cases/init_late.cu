@@ -2,7 +2,8 @@
  * over it.
  *
  * Warp 4 initialises, late; warp 0 has arrived by then and does not come again.  A race in the wild; the delay makes it
- * hang every time. The memory is set to zero first, as a fresh CTA's is not defined.
+ * hang every time.  Shared memory holds what a CTA before left there, mostly barriers of the same kernel: here too.  (On
+ * a word that is no barrier the arrival would be an error.)
  *
  * Shaped after: NVIDIA/Fuser#1552.
  * Cause: BARRIER_NOT_INIT: used before it was initialised.  Roles: the producer's arrival is lost, the consumers wait.
@@ -15,7 +16,7 @@ ZOO_RING_NAMES()
 ZOO_CASE(init_late, )
 {
     if (threadIdx.x == 0)
-        s->full[0] = 0;
+        mbarrier_init(&s->full[0], 1); /* the CTA before, not this one */
     __syncthreads();
     if (threadIdx.x == WARPGROUP_THREADS) {
         be_late();

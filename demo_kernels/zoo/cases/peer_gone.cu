@@ -20,6 +20,7 @@ ZOO_CASE(peer_gone, __cluster_dims__(2, 1, 1))
         if (is_lane_0())
             MBARRIER_ARRIVE_REMOTE(w, BARRIER_EMPTY, s->empty, 0, 0, 1);
         __syncwarp();
+        be_late();
     }
     if (FIXED)
         CLUSTER_SYNC(w);
