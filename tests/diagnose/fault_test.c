@@ -77,6 +77,38 @@ static void two_warps_with_bytes_on_a_barrier_for_one(void **state)
                       "2 arrivals on \"full\"");
 }
 
+/* ---- a CTA that had left ---- */
+
+/* Rank 1 leaves, with all its warps or but one; rank 0 arrives on its barrier before that or after it. */
+static struct device *arrives_on_a_peer(bool late, bool all_left)
+{
+    struct device *d = device_create(2, 2, 2, 128);
+    device_mbarrier(d, EMPTY, "empty", 1, true, 1 << 1, 1 << 0);
+    for (uint32_t cta = 0; cta < 2; cta++) {
+        init(d, cta, 0, EMPTY, 0, 1);
+        role(d, cta, 1, 1);
+    }
+    work(d, late ? 0 : 1, 1, 200);
+    arrive_remote(d, 0, 1, EMPTY, 0, 0, 1);
+    leave(d, 1, 0);
+    if (all_left)
+        leave(d, 1, 1);
+    return d;
+}
+
+static void an_arrival_on_a_cta_that_has_left(void **state)
+{
+    (void)state;
+    assert_blamed(judge_dead(arrives_on_a_peer(true, true), 0, 128, LAUNCH_FAILED), WSDBG_CAUSE_PEER_EXITED,
+                  "after that CTA had left the kernel");
+    struct result early = judge_dead(arrives_on_a_peer(false, true), 0, 128, LAUNCH_FAILED);
+    assert_null(find(&early, WSDBG_CAUSE_PEER_EXITED));
+    done(&early);
+    struct result stays = judge_dead(arrives_on_a_peer(true, false), 0, 128, LAUNCH_FAILED);
+    assert_null(find(&stays, WSDBG_CAUSE_PEER_EXITED));
+    done(&stays);
+}
+
 /* As on an H200: both loaders arrive within 32 ns, long before the consumer comes to wait. */
 static void an_overrun_before_anybody_waits(void **state)
 {
@@ -418,6 +450,7 @@ static void a_kernel_beside_the_fault_is_not_judged_by_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_arrival_on_a_cta_that_has_left),
         cmocka_unit_test(two_warps_with_bytes_on_a_barrier_for_one),
         cmocka_unit_test(an_overrun_before_anybody_waits),
         cmocka_unit_test(loaders_out_of_step),

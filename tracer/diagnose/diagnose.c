@@ -10,9 +10,9 @@
 #include "diagnose/rules.h"
 
 static wsdbg_rule *const rules[] = {
-    wsdbg_rule_registers, wsdbg_rule_shared_tx, wsdbg_rule_double,  wsdbg_rule_parity, wsdbg_rule_transaction,
-    wsdbg_rule_arrivals,  wsdbg_rule_named,     wsdbg_rule_cluster, wsdbg_rule_lanes,  wsdbg_rule_exited,
-    wsdbg_rule_peer,      wsdbg_rule_cycle, /* last: it speaks only where the others did not */
+    wsdbg_rule_registers,   wsdbg_rule_shared_tx, wsdbg_rule_double, wsdbg_rule_parity,  wsdbg_rule_early,
+    wsdbg_rule_transaction, wsdbg_rule_arrivals,  wsdbg_rule_named,  wsdbg_rule_cluster, wsdbg_rule_lanes,
+    wsdbg_rule_exited,      wsdbg_rule_peer,      wsdbg_rule_cycle, /* last: it speaks only where the others did not */
 };
 
 /* For what is known from the machine's state and the code.  A rule is asked only while those before it, which look for
@@ -33,10 +33,12 @@ static void run_machine_rules(struct wsdbg_case *c)
  * nothing, the wait may have been about to end. */
 static void run_fault_rules(struct wsdbg_case *c)
 {
-    if (c->of_machine)
+    if (c->of_machine) {
         wsdbg_rule_exception(c);
-    else
+    } else {
         wsdbg_rule_fault(c);
+        wsdbg_rule_fault_peer(c);
+    }
     const size_t causes = c->finding_count;
     if (causes == 0 || c->of_machine)
         return;

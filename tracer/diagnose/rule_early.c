@@ -1,0 +1,71 @@
+/* rule_early.c - an mbarrier was initialised after somebody had arrived on it: the arrival is lost.
+ *
+ * Reads: the ledger.  Adds: BARRIER_NOT_INIT.
+ *
+ * The initialisation writes the whole word, so an arrival before it, on what a CTA before left there, counts for
+ * nothing; the warp that made it has gone on, and the phase lacks it for good.
+ */
+#include "diagnose/rules.h"
+
+/* Two events of one CTA this far apart, by the GPU's clock, happened in that order: an event is written within
+ * nanoseconds of what it tells. */
+#define SURELY_APART_NS 1000u
+
+struct early {
+    const struct wsdbg_use *init, *arrival;
+};
+
+static struct early find_early(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
+{
+    struct early early = {0};
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+    for (uint32_t i = 0; i < stage->use_count; i++)
+        if (uses[i].event->kind == WSDBG_EVENT_MBARRIER_INIT)
+            early.init = &uses[i];
+    for (uint32_t i = 0; i < stage->use_count && early.init; i++)
+        if (wsdbg_event_is_arrival(uses[i].event) && uses[i].warp != early.init->warp &&
+            uses[i].event->gpu_time_ns < early.init->event->gpu_time_ns &&
+            (!early.arrival || uses[i].event->gpu_time_ns < early.arrival->event->gpu_time_ns))
+            early.arrival = &uses[i];
+    return early;
+}
+
+static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct early *early)
+{
+    const uint64_t apart_ns = early->init->event->gpu_time_ns - early->arrival->event->gpu_time_ns;
+    const enum wsdbg_confidence by_time =
+        apart_ns >= SURELY_APART_NS ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_POSSIBLE;
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_BARRIER_NOT_INIT, wsdbg_weaker(by_time, wsdbg_if_stuck(c, wait->warp)),
+                        wait->stage->cta, wait->stage->barrier);
+    if (!finding)
+        return;
+    finding->role = wsdbg_case_warp(c, early->arrival->warp)->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s arrived on %s%s %.1f us before %s initialised it%s: that arrival is lost, and %s waits for ever%s.",
+                wsdbg_say_warp(c, early->arrival->warp).text, wsdbg_say_stage(wait->stage).text,
+                wsdbg_say_line(early->arrival->event).text, (double)apart_ns / 1e3,
+                wsdbg_say_warp(c, early->init->warp).text, wsdbg_say_line(early->init->event).text,
+                wsdbg_say_warp(c, wait->warp).text, wsdbg_say_line(wait->event).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "After the initialisation: fence.mbarrier_init, then a barrier of the CTA (of the cluster, where other "
+                "CTAs use it) that every warp passes before its first use of %s.",
+                wsdbg_say_barrier(wait->stage).text);
+    wsdbg_evidence_event(c, finding, early->arrival->warp, early->arrival->event, "%s arrived first",
+                         wsdbg_say_warp(c, early->arrival->warp).text);
+    wsdbg_evidence_event(c, finding, early->init->warp, early->init->event,
+                         "%s initialised it for %u arrivals after that", wsdbg_say_warp(c, early->init->warp).text,
+                         early->init->event->value);
+    wsdbg_evidence_event(c, finding, wait->warp, wait->event, "the wait");
+}
+
+/* A stage that is initialised again and again has arrivals between its initialisations by design. */
+void wsdbg_rule_early(struct wsdbg_case *c)
+{
+    for (uint32_t i = 0; i < c->ledger->wait_count; i++) {
+        const struct wsdbg_wait *wait = &c->ledger->waits[i];
+        const struct early early = find_early(c, wait->stage);
+        if (early.arrival && !wait->stage->initialised_again)
+            say(c, wait, &early);
+    }
+}
