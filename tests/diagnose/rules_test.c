@@ -64,6 +64,41 @@ static void a_block_wide_sync_in_one_role(void **state)
     done(&r);
 }
 
+/* Warp 0 arrives after `arrival_steps`, warp 1 initialises after `init_steps` and waits. */
+static struct result early_arrival(uint32_t arrival_steps, uint32_t init_steps)
+{
+    struct device *d = device_create(1, 2, 1, 128);
+    device_mbarrier(d, FULL, "full", 1, false, 1 << 0, 1 << 1);
+    for (uint32_t w = 0; w < 2; w++)
+        role(d, 0, w, w);
+    work(d, 0, 0, arrival_steps);
+    arrive(d, 0, 0, FULL, 0, 0, 1);
+    work(d, 0, 1, init_steps);
+    init(d, 0, 1, FULL, 0, 1);
+    wait(d, 0, 1, FULL, 0, 0, 0);
+    for (uint32_t w = 0; w < 2; w++)
+        leave(d, 0, w);
+    return judge(d, 0, 128);
+}
+
+static void an_arrival_before_the_initialisation(void **state)
+{
+    (void)state;
+    struct result r = early_arrival(1, 40);
+    assert_cause(&r, WSDBG_CAUSE_BARRIER_NOT_INIT);
+    assert_int_equal(r.diagnosis.findings[0].confidence, WSDBG_CONFIDENCE_PROVEN);
+    done(&r);
+    /* So close together the record does not show the order. */
+    r = early_arrival(1, 4);
+    for (size_t i = 0; i < r.diagnosis.finding_count; i++)
+        assert_false(r.diagnosis.findings[i].cause == WSDBG_CAUSE_BARRIER_NOT_INIT &&
+                     r.diagnosis.findings[i].confidence == WSDBG_CONFIDENCE_PROVEN);
+    done(&r);
+    r = early_arrival(40, 1);
+    assert_int_equal(r.diagnosis.finding_count, 0);
+    done(&r);
+}
+
 /* Two CTAs wait for each other's arrival before making their own. */
 static struct device *cluster_ring(bool unnamed)
 {
@@ -317,6 +352,7 @@ int main(void)
         cmocka_unit_test(named_counts_that_differ),
         cmocka_unit_test(a_named_count_that_is_never_reached),
         cmocka_unit_test(a_block_wide_sync_in_one_role),
+        cmocka_unit_test(an_arrival_before_the_initialisation),
         cmocka_unit_test(a_ring_over_two_ctas_of_a_cluster),
         cmocka_unit_test(an_unnamed_ring_is_stuck_but_unknown),
         cmocka_unit_test(a_cluster_barrier_one_role_never_reaches),
