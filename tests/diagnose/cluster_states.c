@@ -87,6 +87,56 @@ void cluster_tx_mismatch(struct picture *p)
     both_wait(p, g.empty[0], 0, g.full[0], 0);
 }
 
+/* Each CTA loads half of a slot for both; rank 0 has its first slot, rank 1 lacks `missing` bytes of it, and nothing is
+ * left to be issued.  The copies are of half a slot, into the CTAs of `mask` (0: nobody knows which). */
+static void uneven(struct picture *p, int64_t missing, uint32_t mask)
+{
+    const struct words full = {.pending = {0, 1, 1, 1}, .bytes = {missing}};
+    const struct gemm g = gemm_cluster(p, &full, &empty_unused);
+    p->snapshot.barriers[g.full[0]].phase = wsdbg_known_u32(1);
+    p->snapshot.barriers[g.full[0]].pending_arrivals = wsdbg_known_u32(1);
+    p->snapshot.barriers[g.full[0]].pending_tx_bytes = wsdbg_known_u64(0);
+    both_wait(p, g.empty[0], 0, g.full[0], 0);
+    for (uint32_t w = 0; w < 12; w++) /* the other CTA is through */
+        p->snapshot.warps[w].barrier = w < 4 ? g.empty[0] : g.full[1];
+    for (size_t i = 0; i < p->snapshot.part_count; i++)
+        if (p->snapshot.parts[i].warp < 12 && p->snapshot.parts[i].barrier != WSDBG_NONE)
+            p->snapshot.parts[i].barrier = p->snapshot.warps[p->snapshot.parts[i].warp].barrier;
+    for (size_t i = 0; i < p->snapshot.access_count; i++) {
+        struct wsdbg_access_row *copy = &p->snapshot.accesses[i];
+        if (copy->kind != WSDBG_ACCESS_COPY)
+            continue;
+        copy->count = wsdbg_known_u32(BYTES / 2);
+        copy->mask = mask ? wsdbg_known_u32(mask) : (struct wsdbg_optional_u32){0};
+    }
+}
+
+/* The copies name rank 0 only. */
+void multicast_to_one(struct picture *p)
+{
+    uneven(p, BYTES, 1);
+}
+
+void multicast_to_some(struct picture *p)
+{
+    uneven(p, BYTES / 2, 0);
+}
+
+/* Whatever is issued for one of the two brings the other the same: rank 0 loaded its second half for itself. */
+void ranks_disagree(struct picture *p)
+{
+    uneven(p, BYTES / 2, 3);
+    const uint32_t own = picture_access(p, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, 0), STAGES, BYTES / 2, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 0, own, 0, 255, 2);
+}
+
+/* The same with copies of a size that nobody knows: one CTA's may have been cut at its edge. */
+void ranks_differ_in_size(struct picture *p)
+{
+    ranks_disagree(p);
+    p->snapshot.accesses[p->snapshot.access_count - 1].count = (struct wsdbg_optional_u32){0};
+}
+
 /* A ring of mbarriers, and warps that have come to the cluster barrier at the end: those are only waiting. */
 void ring_before_cluster_barrier(struct picture *p)
 {

@@ -86,6 +86,81 @@ void no_bytes_came(struct picture *p)
     both_wait(p, g.empty[0], 0, g.full[0], 0);
 }
 
+/* Each copy brought more than was announced, and the producer is back at the first slot. */
+void too_many_bytes(struct picture *p)
+{
+    const struct words full = {.bytes = {-16384, -16384, -16384, -16384}};
+    const struct gemm g = gemm_picture(p, &full, &empty_unused);
+    both_wait(p, g.empty[0], 0, g.full[0], 0);
+}
+
+/* The same where the producer may announce a part of its bytes without arriving: it may yet do so. */
+void too_many_in_two_steps(struct picture *p)
+{
+    too_many_bytes(p);
+    const uint32_t expect =
+        picture_access(p, WSDBG_ACCESS_EXPECT, MBARRIER_AT(FULL, 0), STAGES, 16384, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 0, expect, 0, 255, 2);
+}
+
+/* What stage 0 lacks came to stage 1, which nobody has announced: the copies name the wrong one. */
+void bytes_elsewhere(struct picture *p)
+{
+    const struct words full = {.pending = {0, 1, 0, 0}, .bytes = {BYTES, -(int64_t)BYTES, BYTES, BYTES}};
+    const struct gemm g = gemm_picture(p, &full, &empty_unused);
+    both_wait(p, g.empty[0], 0, g.full[0], 0);
+}
+
+/* The same seen by those who wait on the stage that got too many. */
+void bytes_from_elsewhere(struct picture *p)
+{
+    const struct words full = {.pending = {0, 0, 0, 0}, .bytes = {BYTES, -(int64_t)BYTES, 0, 0}};
+    const struct gemm g = gemm_picture(p, &full, &empty_unused);
+    both_wait(p, g.empty[0], 0, g.full[1], 0);
+}
+
+/* Bytes that came early are right where the loader is at work: it announces them next. */
+void bytes_early(struct picture *p)
+{
+    const struct words full = {.pending = {0, 1, 1, 1}, .bytes = {BYTES, -(int64_t)BYTES, 0, 0}};
+    const struct gemm g = gemm_picture(p, &full, &empty_unused);
+    picture_wait(p, 4, 11, MBARRIER_WAIT, g.full[0], 0);
+}
+
+/* The consumers come to the copy, the producer does not. */
+static struct gemm copy_of_the_consumers(struct picture *p)
+{
+    const struct words full = {.bytes = {BYTES, BYTES, BYTES, BYTES}};
+    const struct gemm g = gemm_picture(p, &full, &empty_unused);
+    for (size_t i = 0; i < p->pending_count; i++)
+        if (p->snapshot.accesses[p->pending[i].access].kind == WSDBG_ACCESS_COPY)
+            p->pending[i].before_most = p->pending[i].after = 0;
+    for (uint32_t i = 0; i < p->snapshot.access_count; i++)
+        if (p->snapshot.accesses[i].kind == WSDBG_ACCESS_COPY)
+            picture_reach(p, 4, 11, i, 0, 255, 2);
+    return g;
+}
+
+/* All of them wait for the bytes first. */
+void copy_stranded(struct picture *p)
+{
+    const struct gemm g = copy_of_the_consumers(p);
+    both_wait(p, g.empty[0], 0, g.full[0], 0);
+}
+
+/* Some of them wait for a named barrier, and would issue the copy after that. */
+void copy_to_come(struct picture *p)
+{
+    const struct gemm g = copy_of_the_consumers(p);
+    const uint32_t named = picture_object(p, WSDBG_BARRIER_NAMED, 1);
+    const uint32_t sync = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 1, 1, 256, WSDBG_LANES_ALL);
+    picture_wait(p, 0, 0, MBARRIER_WAIT, g.empty[0], 0);
+    picture_wait(p, 4, 7, MBARRIER_WAIT, g.full[0], 0);
+    picture_wait(p, 8, 11, WSDBG_WARP_WAIT_NAMED, named, 0);
+    picture_count(p, 8, 11, 256);
+    picture_reach(p, 4, 11, sync, 0, 255, 2);
+}
+
 /* Half of the arrivals on the slot of a tile's last k-block are there; everybody stands at the next round of it. */
 void arrive_missing(struct picture *p)
 {

@@ -36,6 +36,12 @@ static const struct row {
     {"bytes expected that no copy brings", tx_mismatch, "TX_MISMATCH", LIKELY, LIKELY, "producer", "full"},
     {"copies under way", copies_under_way, "TX_MISMATCH", POSSIBLE, LIKELY, "producer", "full"},
     {"no bytes at all", no_bytes_came, "TMA_NEVER_COMPLETED", POSSIBLE, LIKELY, "producer", "full"},
+    {"more bytes than were announced", too_many_bytes, "TX_MISMATCH", LIKELY, LIKELY, "producer", "full"},
+    {"more bytes, a step to come", too_many_in_two_steps, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
+    {"bytes on another stage", bytes_elsewhere, "TX_MISMATCH", POSSIBLE, LIKELY, "producer", "full"},
+    {"bytes of another stage", bytes_from_elsewhere, "TX_MISMATCH", LIKELY, LIKELY, "producer", "full"},
+    {"bytes before they are announced", bytes_early, "SLOW", LIKELY, LIKELY, NULL, NULL},
+    {"a copy behind the wait for it", copy_stranded, "TMA_NEVER_COMPLETED", POSSIBLE, LIKELY, "producer", "full"},
     {"arrivals missing", arrive_missing, "ARRIVE_MISSING", LIKELY, LIKELY, "consumer 0", "empty"},
     {"arrivals left over everywhere", arrivals_left_over, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"arrivals late for another reason", release_is_late, "NAMED_COUNT", LIKELY, LIKELY, "consumer 0", NULL},
@@ -98,6 +104,10 @@ static const struct row {
     {"parity wrong in a cluster", cluster_parity_wrong, "PARITY_WRONG", LIKELY, LIKELY, "producer", "empty"},
     {"arrivals missing in a cluster", cluster_arrive_missing, "ARRIVE_MISSING", LIKELY, LIKELY, "consumer 0", "empty"},
     {"bytes that no copy brings, in a cluster", cluster_tx_mismatch, "TX_MISMATCH", LIKELY, LIKELY, "producer", "full"},
+    {"a multicast to one of two", multicast_to_one, "TX_MISMATCH", POSSIBLE, LIKELY, "producer", "full"},
+    {"a multicast, to whom is not known", multicast_to_some, "TX_MISMATCH", POSSIBLE, LIKELY, "producer", "full"},
+    {"ranks that load other things", ranks_disagree, "CLUSTER_RANK_ASYMMETRY", POSSIBLE, LIKELY, "producer", "full"},
+    {"ranks with copies of other sizes", ranks_differ_in_size, "TX_MISMATCH", POSSIBLE, LIKELY, "producer", "full"},
     {"a ring before the cluster barrier", ring_before_cluster_barrier, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"a CTA left that is not needed", peer_exited_for_good, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"bytes another CTA would bring", cluster_bytes_from_peer, "NAMED_COUNT", LIKELY, LIKELY, "producer", NULL},
@@ -254,6 +264,14 @@ static void what_is_about_to_go_on_is_no_hang(void **state)
     check(&(struct row){"arrivals to land", copies_that_arrive, "UNKNOWN", POSSIBLE, 0, NULL, NULL}, false);
 }
 
+/* Nothing is said of bytes that a warp may yet ask for: it waits for something else, which is what is wrong. */
+static void a_copy_to_come_is_no_cause(void **state)
+{
+    (void)state;
+    check(&(struct row){"a copy to come", copy_to_come, "UNKNOWN", POSSIBLE, 0, NULL, NULL}, false);
+    check(&(struct row){"a copy to come", copy_to_come, "WAIT_CYCLE", 0, LIKELY, NULL, NULL}, true);
+}
+
 /* The place is named by file and line, for inlined code with the caller in another file, else by function and offset.
  */
 static void places_are_named_as_well_as_known(void **state)
@@ -348,6 +366,7 @@ int main(void)
                                        cmocka_unit_test(a_cta_is_judged_by_its_own_movement),
                                        cmocka_unit_test(a_process_is_judged_by_the_looks_at_it),
                                        cmocka_unit_test(what_is_about_to_go_on_is_no_hang),
+                                       cmocka_unit_test(a_copy_to_come_is_no_cause),
                                        cmocka_unit_test(spoilt_rows_are_survived)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,63 @@ static void assert_cause(const struct result *result, enum wsdbg_cause cause)
 
 /* ---- rules ---- */
 
+/* What the loaders of two CTAs announce for a round, and the copies that each issues: bytes and mask. */
+struct shares {
+    const char *name;
+    uint32_t expected[2];
+    struct {
+        uint32_t bytes, mask;
+    } copies[2][3];
+    enum wsdbg_cause cause;
+};
+
+static struct device *loaders_of_a_pair(const struct shares *shares)
+{
+    struct device *d = device_create(2, 2, 2, 128);
+    device_role(d, 0, "loader");
+    device_mbarrier(d, FULL, "full", 1, false, 1 << 0, 1 << 1);
+    for (uint32_t cta = 0; cta < 2; cta++) {
+        role(d, cta, 0, 0);
+        role(d, cta, 1, 1);
+        init(d, cta, 0, FULL, 0, 1);
+        for (uint32_t w = 0; w < 2; w++)
+            cluster_sync(d, cta, w);
+        arrive_expect(d, cta, 0, FULL, 0, 0, shares->expected[cta]);
+        for (uint32_t i = 0; shares->copies[cta][i].bytes; i++)
+            copy(d, cta, 0, FULL, 0, 0, shares->copies[cta][i].bytes, shares->copies[cta][i].mask);
+        wait(d, cta, 1, FULL, 0, 0, 0);
+        for (uint32_t w = 0; w < 2; w++) {
+            cluster_sync(d, cta, w);
+            leave(d, cta, w);
+        }
+    }
+    return d;
+}
+
+static void ctas_that_disagree_about_their_copies(void **state)
+{
+    (void)state;
+    const enum wsdbg_cause asymmetry = WSDBG_CAUSE_CLUSTER_RANK_ASYMMETRY, mismatch = WSDBG_CAUSE_TX_MISMATCH;
+    const struct shares rows[] = {
+        {"one loads its half alone, one counts on it", {2048, 2048}, {{{1024, 0}, {1024, 0}}, {{1024, 0}}}, asymmetry},
+        {"the masks differ", {2048, 2048}, {{{1024, 3}}, {{1024, 2}}}, asymmetry},
+        {"copies cross, other bytes announced", {2048, 3072}, {{{1024, 3}}, {{1024, 3}}}, asymmetry},
+        {"both name one CTA only", {2048, 2048}, {{{1024, 1}}, {{1024, 1}}}, mismatch},
+        {"one loads for both, and not for all", {2048, 2048}, {{{1024, 0}, {1024, 1}}, {{1024, 0}}}, mismatch},
+        {"a copy is cut short", {2048, 2048}, {{{2048, 0}}, {{512, 0}}}, mismatch},
+        {"both announce too much", {3072, 3072}, {{{1024, 0}, {1024, 3}}, {{1024, 0}}}, mismatch},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct result r = judge(loaders_of_a_pair(&rows[i]), 0, 128);
+        assert_true(r.diagnosis.finding_count > 0);
+        if (r.diagnosis.findings[0].cause != rows[i].cause)
+            fail_msg("%s: %s", rows[i].name, r.diagnosis.findings[0].sentence);
+        assert_cause(&r, rows[i].cause);
+        assert_true(r.diagnosis.findings[0].role.known && r.diagnosis.findings[0].role.value == 0);
+        done(&r);
+    }
+}
+
 static void named_counts_that_differ(void **state)
 {
     (void)state;
@@ -349,6 +406,7 @@ static void a_full_chip_is_judged_as_a_few_ctas_are(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ctas_that_disagree_about_their_copies),
         cmocka_unit_test(named_counts_that_differ),
         cmocka_unit_test(a_named_count_that_is_never_reached),
         cmocka_unit_test(a_block_wide_sync_in_one_role),

@@ -1,7 +1,8 @@
 /* ptx_test.c - the accesses to barriers that are found in PTX, put in the words of machine code.
  *
  * A row of expected text is an access: what it does, at which address, every so many bytes ("+8 x 4", "+8 x ?": nobody
- * knows how often), its count or "?", "one" where one lane executes it, "any CTA".  Shared memory begins at 0x400.
+ * knows how often), its count or "?", "one" where one lane executes it, "any CTA",
+ * and the ranks that a multicast names.  Shared memory begins at 0x400.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,8 +60,11 @@ static void say(const struct wsdbg_access *access, char *out, size_t room)
         at += (size_t)snprintf(out + at, room - at, " %llu", (unsigned long long)count->base);
     else
         at += (size_t)snprintf(out + at, room - at, " ?");
-    snprintf(out + at, room - at, "%s%s\n", access->lanes == WSDBG_LANES_ONE ? " one" : "",
-             access->is_any_rank ? " any CTA" : "");
+    at += (size_t)snprintf(out + at, room - at, "%s%s", access->lanes == WSDBG_LANES_ONE ? " one" : "",
+                           access->is_any_rank ? " any CTA" : "");
+    if (access->mask.known)
+        at += (size_t)snprintf(out + at, room - at, " of 0x%llx", (unsigned long long)access->mask.base);
+    snprintf(out + at, room - at, "\n");
 }
 
 static void expect(const char *text, const char *expected)
@@ -174,6 +178,18 @@ static void a_cluster_address_may_be_of_any_cta(void **state)
            "arrive 0x400 1\n");
 }
 
+static void a_multicast_names_its_ctas(void **state)
+{
+    (void)state;
+    expect(KERNEL(".reg .b16 %rs<2>;\n",
+                  "ld.param.u64 %rd1, [flag];\n"
+                  "mov.u32 %r1, bars;\n"
+                  "mov.u16 %rs1, 5;\n"
+                  "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+                  "[%r1+32], [%rd1], 2048, [%r1+8], %rs1;\n"),
+           "TMA load 0x408 2048 any CTA of 0x5\n");
+}
+
 static void copies_complete_on_their_barrier(void **state)
 {
     (void)state;
@@ -255,6 +271,7 @@ int main(void)
         cmocka_unit_test(what_nobody_can_follow_is_somewhere),
         cmocka_unit_test(one_lane_is_picked_by_its_thread_or_elect),
         cmocka_unit_test(a_cluster_address_may_be_of_any_cta),
+        cmocka_unit_test(a_multicast_names_its_ctas),
         cmocka_unit_test(copies_complete_on_their_barrier),
         cmocka_unit_test(the_other_barriers_are_found),
         cmocka_unit_test(too_many_predicates_are_not_known),

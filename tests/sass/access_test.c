@@ -100,7 +100,10 @@ static void print_row(FILE *out, const struct wsdbg_access *access)
         print_set(out, " ", &access->address);
     if (access->count.known)
         print_set(out, ": ", &access->count);
-    fprintf(out, "%s%s", access->is_any_rank ? " of any CTA" : "", lanes[access->lanes]);
+    fputs(access->is_any_rank ? " of any CTA" : "", out);
+    if (access->mask.known)
+        print_set(out, " of ", &access->mask);
+    fputs(lanes[access->lanes], out);
 }
 
 static bool is_shown(const struct wsdbg_access *access)
@@ -262,6 +265,31 @@ static void the_bugs_show_in_counts(void **state)
     assert_false(count_of("gemm_regs_no_release_bare", "gemm_cooperative", WSDBG_ACCESS_REGISTERS_RELEASE).known);
 }
 
+/* The register of a bulk copy holds its size and the ranks it goes to. */
+static void a_copy_into_several_ctas_names_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kernel;
+        uint64_t mask;
+    } rows[] = {{"zoo_tx_multicast_mask", 1}, {"zoo_tx_multicast_mask_fixed", 3}};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        struct opened opened = open_kernel("zoo_tx_multicast_mask_plain", rows[r].kernel, 256);
+        uint32_t copies = 0;
+        for (size_t i = 0; i < opened.count; i++) {
+            const struct wsdbg_access *access = &opened.accesses[i];
+            if (access->kind != WSDBG_ACCESS_COPY)
+                continue;
+            assert_true(access->is_any_rank && access->count.count == 1 && access->mask.count == 1);
+            assert_int_equal(access->count.base, 512);
+            assert_int_equal(access->mask.base, rows[r].mask);
+            copies++;
+        }
+        assert_true(copies > 0);
+        close_kernel(&opened);
+    }
+}
+
 /* Two slots: full at 0x4400, empty at 0x4410; how many bytes are expected is a parameter of the launch, times 4. */
 static void two_async_warps_accesses_are_found(void **state)
 {
@@ -376,6 +404,7 @@ int main(void)
         cmocka_unit_test(in_a_cluster_slots_are_released_in_both_ctas),
         cmocka_unit_test(two_loaders_of_one_barrier_expect_one_after_the_other),
         cmocka_unit_test(the_bugs_show_in_counts),
+        cmocka_unit_test(a_copy_into_several_ctas_names_them),
         cmocka_unit_test(two_async_warps_accesses_are_found),
         cmocka_unit_test(the_least_kernels_accesses_are_found),
         cmocka_unit_test(hand_over_is_seen_twice),

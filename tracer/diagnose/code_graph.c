@@ -63,7 +63,8 @@ static bool ends_by_itself(const struct wsdbg_case *c, const struct wait *wait)
     if (word.phase != wait->parity.value)
         return true;
     const bool copies_arrive = wsdbg_code_has(c, WSDBG_KIND(WSDBG_ACCESS_COPY_ARRIVE), wait->barrier, NULL);
-    return !c->still && (word.pending == 0 || copies_arrive);
+    /* Too many bytes: no copy can make up for them. */
+    return !c->still && (word.pending == 0 ? word.bytes >= 0 : copies_arrive);
 }
 
 static void mbarrier_wakers(const struct wsdbg_case *c, uint32_t warp, const struct wait *wait,

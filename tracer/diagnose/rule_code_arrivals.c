@@ -3,6 +3,7 @@
  * Reads: barrier words, reaches, the wait graph.  Adds: ARRIVE_MISSING, ARRIVE_SHORT, TX_NO_ARRIVE, LANE_SPLIT,
  * PEER_EXITED.
  */
+#include "diagnose/code_bytes.h"
 #include "diagnose/code_lack.h"
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
@@ -72,9 +73,8 @@ static void say_no_arrive(struct wsdbg_case *c, const struct wsdbg_lack *lack, u
     if (!finding)
         return;
     const struct wsdbg_phrase object = wsdbg_say_object(c, lack->word.barrier);
-    for (uint32_t w = 0; w < c->warp_count && !finding->role.known; w++)
-        if (wsdbg_code_behind(c, w, WSDBG_KINDS_EXPECT, lack->word.barrier, NULL) > 0)
-            finding->role = wsdbg_case_warp(c, w)->role;
+    const struct wsdbg_warp_set by = wsdbg_bytes_announcers(c, &lack->word);
+    finding->role = wsdbg_bytes_role(c, &by, lack->word.barrier);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "The kernel announces bytes on %s (expect_tx) but has no instruction that arrives on it: %u of %u "
                 "arrivals are missing, and %s waits for ever%s.",

@@ -1,11 +1,14 @@
-/* rule_code_bytes.c - all arrivals of a phase are there, but bytes are missing; or no mbarrier is where somebody waits.
+/* rule_code_bytes.c - all arrivals of a phase are there, but not the bytes announced; or no mbarrier is where somebody
+ * waits.
  *
- * Reads: barrier words, accesses.  Adds: TX_MISMATCH, TMA_NEVER_COMPLETED, BARRIER_NOT_INIT.
+ * Reads: barrier words, accesses.  Adds: TX_MISMATCH, CLUSTER_RANK_ASYMMETRY, TMA_NEVER_COMPLETED, BARRIER_NOT_INIT.
  *
- * The word tells how many bytes are missing, the code how many were announced.  In one picture a copy may be on its
- * way.  It is not where all that were filled lack the very same part of their bytes: copies on their way would be
+ * The word tells how many bytes are missing or too many, the code how many were announced.  Too many do not go away: no
+ * arrival is left in the phase that could announce them.  Where some are missing a copy may be on its way in one
+ * picture.  It is not where all that were filled lack the very same part of their bytes: copies on their way would be
  * at different points.
  */
+#include "diagnose/code_bytes.h"
 #include "diagnose/code_graph.h"
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
@@ -13,23 +16,221 @@
 /* As many barriers that agree are no chance any more. */
 #define AGREEING_LEAST 4u
 
-/* ---- bytes ---- */
+/* What is known of one wait for bytes. */
+struct lack {
+    uint32_t warp;
+    struct wsdbg_word word;
+    struct wsdbg_optional_u32 announced;
+    bool whole; /* none of the bytes announced came */
+};
 
-/* Bytes that one phase announces: known where one instruction does it and its operand could be followed. */
-static struct wsdbg_optional_u32 announced_bytes(const struct wsdbg_case *c, const struct wsdbg_word *word)
+/* ---- what all findings about bytes say ---- */
+
+static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct lack *lack, enum wsdbg_cause cause,
+                                   enum wsdbg_confidence confidence)
 {
-    struct wsdbg_optional_u32 bytes = {0};
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
-        const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
-        if (access->grid != c->grid || access->kind > 31 || !(WSDBG_KINDS_EXPECT >> access->kind & 1) ||
-            wsdbg_access_match(c, access, word->barrier) == WSDBG_MATCH_NO)
-            continue;
-        bytes = access->certain ? access->count : (struct wsdbg_optional_u32){0};
-        found++;
-    }
-    return found == 1 && word->expected == 1 ? bytes : (struct wsdbg_optional_u32){0};
+    const uint32_t barrier = lack->word.barrier;
+    struct wsdbg_finding *finding = wsdbg_case_find(c, cause, confidence, wsdbg_case_warp(c, lack->warp)->cta, barrier);
+    if (!finding)
+        return NULL;
+    const struct wsdbg_warp_set by = wsdbg_bytes_announcers(c, &lack->word);
+    finding->role = wsdbg_bytes_role(c, &by, barrier);
+    uint32_t expects, copies;
+    wsdbg_tell_wait(c, finding, lack->warp);
+    wsdbg_tell_word(c, finding, barrier);
+    wsdbg_code_has(c, WSDBG_KINDS_EXPECT, barrier, &expects);
+    wsdbg_code_has(c, WSDBG_KINDS_BYTES, barrier, &copies);
+    wsdbg_tell_access(c, finding, expects, "may have announced the bytes");
+    wsdbg_tell_access(c, finding, copies, "may bring some of them");
+    wsdbg_tell_waits(c, finding, &by);
+    return finding;
 }
+
+/* "512 bytes of the 1024 announced" */
+static struct wsdbg_phrase say_missing(const struct lack *lack)
+{
+    struct wsdbg_phrase phrase;
+    if (lack->whole)
+        wsdbg_print(phrase.text, sizeof phrase.text, "all of the %u bytes announced", lack->announced.value);
+    else if (lack->announced.known)
+        wsdbg_print(phrase.text, sizeof phrase.text, "%lld bytes of the %u announced", (long long)lack->word.bytes,
+                    lack->announced.value);
+    else
+        wsdbg_print(phrase.text, sizeof phrase.text, "%lld bytes", (long long)lack->word.bytes);
+    return phrase;
+}
+
+/* ---- TX_MISMATCH ---- */
+
+static void say_too_few(struct wsdbg_case *c, const struct lack *lack, enum wsdbg_confidence confidence)
+{
+    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_TX_MISMATCH, confidence);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase missing = say_missing(lack), object = wsdbg_say_object(c, lack->word.barrier);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        confidence > WSDBG_CONFIDENCE_POSSIBLE
+            ? "All arrivals on %s are there, but %s are missing: the copies bring less than expect_tx announces, so %s "
+              "waits for ever%s."
+        : c->still ? "All arrivals on %s are there, but %s are missing: a copy was not issued, or the copies bring "
+                     "less than expect_tx announces; %s waits%s."
+                   : "All arrivals on %s are there and %s were missing at that moment: copies may be on their way, or "
+                     "bring less than expect_tx announces; %s waits%s.",
+        object.text, missing.text, wsdbg_say_warp(c, lack->warp).text, wsdbg_say_at(c, lack->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Make the bytes of expect_tx equal to what the copies deliver to this CTA: box elements x element "
+                "size, summed over all copies of the stage, multicast ones of other CTAs included (%lld fewer here).",
+                (long long)lack->word.bytes);
+}
+
+/* Nobody is left whose arrival could announce what came too much. */
+static void say_too_many(struct wsdbg_case *c, const struct lack *lack, enum wsdbg_confidence confidence)
+{
+    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_TX_MISMATCH, confidence);
+    if (!finding)
+        return;
+    const struct wsdbg_optional_u32 copied = wsdbg_bytes_of_copy(c, &lack->word);
+    const long long surplus = (long long)-lack->word.bytes;
+    char numbers[96] = "";
+    if (copied.known && lack->announced.known)
+        wsdbg_print(numbers, sizeof numbers, " (a copy of %u bytes where %u are announced)", copied.value,
+                    lack->announced.value);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "All arrivals on %s are there, but %lld bytes more have come than expect_tx announced%s: the byte "
+                "count never comes out even, and %s waits for ever%s.",
+                wsdbg_say_object(c, lack->word.barrier).text, surplus, numbers, wsdbg_say_warp(c, lack->warp).text,
+                wsdbg_say_at(c, lack->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Make the bytes of expect_tx equal to what the copies deliver to this CTA: box elements x element "
+                "size, summed over all copies of the stage, multicast ones of other CTAs included (%lld more here).",
+                surplus);
+}
+
+/* What lacks on one barrier has come to another. */
+static void say_elsewhere(struct wsdbg_case *c, const struct lack *lack, const struct wsdbg_word *other,
+                          enum wsdbg_confidence confidence)
+{
+    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_TX_MISMATCH, confidence);
+    if (!finding)
+        return;
+    const bool lacks = lack->word.bytes > 0;
+    const struct wsdbg_word *less = lacks ? &lack->word : other, *more = lacks ? other : &lack->word;
+    const struct wsdbg_phrase of_less = wsdbg_say_object(c, less->barrier),
+                              of_more = wsdbg_say_object(c, more->barrier), warp = wsdbg_say_warp(c, lack->warp);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%lld bytes announced on %s are missing%s, and %lld that nobody has announced came to %s: copies "
+                "complete on another barrier than the one their bytes are announced on, and %s waits%s%s.",
+                (long long)less->bytes, of_less.text, c->still ? "" : " at that moment", (long long)-more->bytes,
+                of_more.text, warp.text, confidence > WSDBG_CONFIDENCE_POSSIBLE ? " for ever" : "",
+                wsdbg_say_at(c, lack->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let the copies name the barrier that expect_tx names: one stage index for both.");
+    wsdbg_tell_word(c, finding, other->barrier);
+    uint32_t copies;
+    wsdbg_code_has(c, WSDBG_KINDS_BYTES, more->barrier, &copies);
+    wsdbg_tell_access(c, finding, copies, "may have brought bytes to it");
+}
+
+/* ---- CTAs of a cluster ---- */
+
+static uint32_t rank_of(const struct wsdbg_case *c, uint32_t barrier)
+{
+    return c->snapshot->ctas[c->snapshot->barriers[barrier].cta].cluster_rank;
+}
+
+/* "in rank 0 the phase has ended" */
+static struct wsdbg_phrase say_there(const struct wsdbg_case *c, const struct wsdbg_peer *peer)
+{
+    const uint32_t rank = rank_of(c, peer->barrier);
+    struct wsdbg_phrase phrase;
+    if (peer->bytes == 0)
+        wsdbg_print(phrase.text, sizeof phrase.text, "in rank %u the phase has ended", rank);
+    else
+        wsdbg_print(phrase.text, sizeof phrase.text, "in rank %u %lld are %s", rank,
+                    (long long)(peer->bytes < 0 ? -peer->bytes : peer->bytes),
+                    peer->bytes < 0 ? "too many" : "missing");
+    return phrase;
+}
+
+/* Why the two CTAs got different sums. */
+static struct wsdbg_phrase say_why_uneven(const struct wsdbg_case *c, const struct wsdbg_peer *peer)
+{
+    const struct wsdbg_access_row *copy = &c->snapshot->accesses[peer->copy];
+    struct wsdbg_phrase phrase;
+    if (peer->by_itself)
+        wsdbg_print(phrase.text, sizeof phrase.text,
+                    "no copy of the code brings one of these CTAs other bytes than the other, so they issued different "
+                    "ones");
+    else if (copy->mask.known)
+        wsdbg_print(phrase.text, sizeof phrase.text,
+                    "the copies into several CTAs (mask 0x%x) do not bring this one what it announces",
+                    copy->mask.value);
+    else
+        wsdbg_print(phrase.text, sizeof phrase.text,
+                    "the copies into several CTAs do not bring this one what it announces");
+    return phrase;
+}
+
+static void say_ranks(struct wsdbg_case *c, const struct lack *lack, const struct wsdbg_peer *peer,
+                      enum wsdbg_confidence confidence)
+{
+    struct wsdbg_finding *finding =
+        begin(c, lack, peer->by_itself ? WSDBG_CAUSE_CLUSTER_RANK_ASYMMETRY : WSDBG_CAUSE_TX_MISMATCH, confidence);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "All arrivals on %s of cluster rank %u are there, but %s%s are missing; %s: %s, and %s waits%s.",
+                wsdbg_say_object(c, lack->word.barrier).text, rank_of(c, lack->word.barrier), say_missing(lack).text,
+                c->still ? "" : " at that moment", say_there(c, peer).text, say_why_uneven(c, peer).text,
+                wsdbg_say_warp(c, lack->warp).text, wsdbg_say_at(c, lack->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                peer->by_itself ? "Let all CTAs of a cluster decide from the same value who loads what for whom: a CTA "
+                                  "that counts on another's multicast must be sure that it is issued."
+                                : "Let the multicast mask name every CTA that announces the bytes, and expect_tx what "
+                                  "all copies bring to this CTA together.");
+    wsdbg_tell_word(c, finding, peer->barrier);
+    wsdbg_tell_access(c, finding, peer->copy, "goes to several CTAs");
+}
+
+/* ---- TMA_NEVER_COMPLETED ---- */
+
+static void say_stranded(struct wsdbg_case *c, const struct lack *lack, uint32_t bringer,
+                         enum wsdbg_confidence confidence)
+{
+    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_TMA_NEVER_COMPLETED, confidence);
+    if (!finding)
+        return;
+    uint32_t copy;
+    wsdbg_code_can(c, bringer, WSDBG_KINDS_BYTES, lack->word.barrier, &copy);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "All arrivals on %s are there and none of the %lld bytes announced%s: the only warps that can still "
+                "come to a copy that may bring them wait for them first, %s%s.",
+                wsdbg_say_object(c, lack->word.barrier).text, (long long)lack->word.bytes,
+                c->still ? "" : " were there at that moment", wsdbg_say_warp(c, bringer).text,
+                wsdbg_say_at(c, bringer).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Issue the copy right after expect_tx, in the branch of the warp that announces its bytes.");
+    wsdbg_tell_access(c, finding, copy, "comes after that wait");
+}
+
+static void say_never_completed(struct wsdbg_case *c, const struct lack *lack, enum wsdbg_confidence confidence)
+{
+    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_TMA_NEVER_COMPLETED, confidence);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "All arrivals on %s are there and none of the %lld bytes announced%s: the copy was not issued, or has "
+                "not completed, and %s waits%s.",
+                wsdbg_say_object(c, lack->word.barrier).text, (long long)lack->word.bytes,
+                c->still ? "" : " were there at that moment", wsdbg_say_warp(c, lack->warp).text,
+                wsdbg_say_at(c, lack->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Check that every path from expect_tx issues the copy, its tensor map (box at most 256 a dimension, "
+                "16-byte aligned addresses and strides), its destination, and that it names this barrier.");
+}
+
+/* ---- which of them ---- */
 
 /* Every stage of the barrier in every CTA that lacks bytes alone lacks as many. */
 static bool all_lack_the_same(const struct wsdbg_case *c, const struct wsdbg_word *word)
@@ -49,124 +250,58 @@ static bool all_lack_the_same(const struct wsdbg_case *c, const struct wsdbg_wor
     return agreeing >= AGREEING_LEAST;
 }
 
-/* Warps that announced the bytes, as far as the code tells: they can still do so for a later phase, or did before. */
-static struct wsdbg_warp_set announcers(const struct wsdbg_case *c, const struct wsdbg_word *word)
+static enum wsdbg_confidence if_still(const struct wsdbg_case *c, uint32_t warp)
 {
-    struct wsdbg_warp_set set = wsdbg_code_able(c, WSDBG_KINDS_EXPECT, word->barrier, WSDBG_CAN);
-    for (uint32_t w = 0; w < c->warp_count && wsdbg_set_count(&set) == 0; w++)
-        if (wsdbg_code_behind(c, w, WSDBG_KINDS_EXPECT, word->barrier, NULL) > 0)
-            wsdbg_set_add(&set, w);
-    return set;
+    return c->still && wsdbg_case_stuck(c, warp) ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
 }
 
-static struct wsdbg_finding *begin_bytes(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_word *word,
-                                         enum wsdbg_cause cause, enum wsdbg_confidence confidence)
+static void judge_too_many(struct wsdbg_case *c, const struct lack *lack)
 {
-    struct wsdbg_finding *finding = wsdbg_case_find(c, cause, confidence, wsdbg_case_warp(c, warp)->cta, word->barrier);
-    if (!finding)
-        return NULL;
-    const struct wsdbg_warp_set by = announcers(c, word);
-    const uint32_t first = wsdbg_first_of(&by);
-    if (first != WSDBG_NONE)
-        finding->role = wsdbg_case_warp(c, first)->role;
-    uint32_t expects, copies;
-    wsdbg_tell_wait(c, finding, warp);
-    wsdbg_tell_word(c, finding, word->barrier);
-    wsdbg_code_has(c, WSDBG_KINDS_EXPECT, word->barrier, &expects);
-    wsdbg_code_has(c, WSDBG_KINDS_BYTES, word->barrier, &copies);
-    wsdbg_tell_access(c, finding, expects, "may have announced the bytes");
-    wsdbg_tell_access(c, finding, copies, "may bring some of them");
-    wsdbg_tell_waits(c, finding, &by);
-    return finding;
+    struct wsdbg_word other;
+    /* A step that announces without arriving could still make up for it. */
+    const bool steps = wsdbg_code_has(c, WSDBG_KIND(WSDBG_ACCESS_EXPECT), lack->word.barrier, NULL) != WSDBG_MATCH_NO;
+    const enum wsdbg_confidence confidence = wsdbg_case_stuck(c, lack->warp) && !steps
+                                                 ? wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY)
+                                                 : WSDBG_CONFIDENCE_POSSIBLE;
+    if (wsdbg_bytes_elsewhere(c, &lack->word, &other))
+        say_elsewhere(c, lack, &other, confidence);
+    else
+        say_too_many(c, lack, confidence);
 }
 
-static void say_mismatch(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_word *word,
-                         struct wsdbg_optional_u32 announced, enum wsdbg_confidence confidence)
+static void judge_too_few(struct wsdbg_case *c, const struct lack *lack)
 {
-    struct wsdbg_finding *finding = begin_bytes(c, warp, word, WSDBG_CAUSE_TX_MISMATCH, confidence);
-    if (!finding)
+    struct wsdbg_word other;
+    struct wsdbg_peer peer;
+    uint32_t bringer;
+    const enum wsdbg_bringers bringers = wsdbg_bytes_bringers(c, &lack->word, &bringer);
+    const enum wsdbg_confidence still = if_still(c, lack->warp);
+    if (bringers == WSDBG_BRINGERS_MAY || (bringers == WSDBG_BRINGERS_WAIT_FOR_IT && !lack->whole))
         return;
-    char of[48] = "";
-    if (announced.known)
-        wsdbg_print(of, sizeof of, " of the %u announced", announced.value);
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        confidence > WSDBG_CONFIDENCE_POSSIBLE
-            ? "All arrivals on %s are there, but %lld bytes%s are missing: the copies bring less than expect_tx "
-              "announces, so %s waits for ever%s."
-        : c->still ? "All arrivals on %s are there, but %lld bytes%s are missing: a copy was not issued, or the copies "
-                     "bring less than expect_tx announces; %s waits%s."
-                   : "All arrivals on %s are there and %lld bytes%s were missing at that moment: copies may be on "
-                     "their way, or bring less than expect_tx announces; %s waits%s.",
-        wsdbg_say_object(c, word->barrier).text, (long long)word->bytes, of, wsdbg_say_warp(c, warp).text,
-        wsdbg_say_at(c, warp).text);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Make the bytes of expect_tx equal to what the copies deliver to this CTA: box elements x element "
-                "size, summed over all copies of the stage, multicast ones of other CTAs included (%lld fewer here).",
-                (long long)word->bytes);
-}
-
-static void say_never_completed(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_word *word,
-                                enum wsdbg_confidence confidence)
-{
-    struct wsdbg_finding *finding = begin_bytes(c, warp, word, WSDBG_CAUSE_TMA_NEVER_COMPLETED, confidence);
-    if (!finding)
-        return;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "All arrivals on %s are there and none of the %lld bytes announced%s: the copy was not issued, or has "
-                "not completed, and %s waits%s.",
-                wsdbg_say_object(c, word->barrier).text, (long long)word->bytes,
-                c->still ? "" : " were there at that moment", wsdbg_say_warp(c, warp).text, wsdbg_say_at(c, warp).text);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Check that every path from expect_tx issues the copy, its tensor map (box at most 256 a dimension, "
-                "16-byte aligned addresses and strides), its destination, and that it names this barrier.");
-}
-
-/* The same stage of each CTA of the cluster lacks the same: no CTA's copies are behind the others'. */
-static bool cluster_agrees(const struct wsdbg_case *c, const struct wsdbg_word *word)
-{
-    const struct wsdbg_barrier *mine = &c->snapshot->barriers[word->barrier];
-    uint32_t agreeing = 0;
-    for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
-        const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
-        struct wsdbg_word other;
-        agreeing += row->id == mine->id && row->stage == mine->stage && wsdbg_case_cta(c, row->cta) != WSDBG_NONE &&
-                    wsdbg_word_of(c, b, &other) && other.pending == 0 && other.bytes == word->bytes;
-    }
-    return agreeing == c->cta_count;
-}
-
-/* Copies that a warp has yet to issue may bring the bytes: one that cannot announce any itself, or one of another CTA
- * that has not come so far. */
-static bool others_may_bring(const struct wsdbg_case *c, const struct wsdbg_word *word)
-{
-    if (c->cta_count > 1 && !cluster_agrees(c, word))
-        return true;
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_case_warp(c, w)->cta == c->snapshot->barriers[word->barrier].cta &&
-            wsdbg_code_can(c, w, WSDBG_KINDS_BYTES, word->barrier, NULL) > WSDBG_CAN_NOT &&
-            wsdbg_code_can(c, w, WSDBG_KINDS_EXPECT, word->barrier, NULL) == WSDBG_CAN_NOT)
-            return true;
-    return false;
+    const bool agree = all_lack_the_same(c, &lack->word);
+    const bool only_look = c->snapshot->look_count < 2; /* two that differ show copies that move */
+    if (wsdbg_bytes_elsewhere(c, &lack->word, &other))
+        say_elsewhere(c, lack, &other, still);
+    else if (bringers == WSDBG_BRINGERS_WAIT_FOR_IT)
+        say_stranded(c, lack, bringer, still);
+    else if (wsdbg_bytes_peer(c, &lack->word, &peer))
+        say_ranks(c, lack, &peer, still);
+    else if (lack->whole)
+        say_never_completed(c, lack, still);
+    else if (!c->still && only_look && agree && wsdbg_code_nobody_runs(c))
+        say_too_few(c, lack, WSDBG_CONFIDENCE_LIKELY);
+    else
+        say_too_few(c, lack, lack->announced.known || agree ? still : WSDBG_CONFIDENCE_POSSIBLE);
 }
 
 static void judge_bytes(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_word *word)
 {
-    if (others_may_bring(c, word))
-        return;
-    const struct wsdbg_optional_u32 announced = announced_bytes(c, word);
-    const bool whole = announced.known && word->bytes == announced.value;
-    const bool agree = all_lack_the_same(c, word);
-    enum wsdbg_confidence confidence = WSDBG_CONFIDENCE_POSSIBLE;
-    const bool only_look = c->snapshot->look_count < 2; /* two that differ show copies that move */
-    if (c->still ? wsdbg_case_stuck(c, warp) : only_look && agree && !whole && wsdbg_code_nobody_runs(c))
-        confidence = WSDBG_CONFIDENCE_LIKELY;
-    if (whole)
-        say_never_completed(c, warp, word, confidence);
-    else if (announced.known || agree)
-        say_mismatch(c, warp, word, announced, confidence);
-    else
-        say_mismatch(c, warp, word, announced, WSDBG_CONFIDENCE_POSSIBLE);
+    struct lack lack = {.warp = warp, .word = *word, .announced = wsdbg_bytes_announced(c, word)};
+    lack.whole = lack.announced.known && word->bytes == lack.announced.value;
+    if (word->bytes < 0)
+        judge_too_many(c, &lack);
+    else if (word->bytes > 0)
+        judge_too_few(c, &lack);
 }
 
 /* ---- no mbarrier ---- */
@@ -214,7 +349,7 @@ void wsdbg_rule_code_bytes(struct wsdbg_case *c)
         struct wsdbg_word word;
         if (row->state == WSDBG_WARP_WAIT_MBARRIER && is_no_mbarrier(c, row->barrier))
             say_not_initialised(c, w);
-        else if (wsdbg_code_wait(c, w, &word) && word.pending == 0 && word.bytes > 0)
+        else if (wsdbg_code_wait(c, w, &word) && word.pending == 0)
             judge_bytes(c, w, &word);
     }
 }

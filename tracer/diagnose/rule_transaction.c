@@ -1,6 +1,6 @@
 /* rule_transaction.c - bytes of bulk copies that do not add up on an mbarrier.
  *
- * Reads: rounds.  Adds: TX_MISMATCH, TX_NO_ARRIVE, TMA_NEVER_COMPLETED.
+ * Reads: rounds, the ledger.  Adds: TX_MISMATCH, CLUSTER_RANK_ASYMMETRY, TX_NO_ARRIVE, TMA_NEVER_COMPLETED.
  */
 #include "diagnose/rules.h"
 
@@ -43,6 +43,17 @@ static struct wsdbg_warp_set fillers(const struct wsdbg_case *c, const struct ws
     return set;
 }
 
+/* The event shows that its warp is past the round, or has announced the bytes of its own CTA for it. */
+static bool shows_round(const struct wsdbg_history_event *event, const struct wsdbg_stage *stage,
+                        const struct wsdbg_round *round)
+{
+    if (event->kind < WSDBG_EVENT_MBARRIER_ARRIVE || event->kind > WSDBG_EVENT_TMA_ISSUE ||
+        event->barrier != stage->id || event->iteration == WSDBG_NO_ITERATION || round->iteration == WSDBG_NO_ITERATION)
+        return false;
+    return event->iteration > round->iteration ||
+           (event->iteration == round->iteration && wsdbg_event_is_expect(event));
+}
+
 /* A live filler that has not come to the round may still bring what is missing. */
 static bool more_to_come(const struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round)
 {
@@ -55,12 +66,9 @@ static bool more_to_come(const struct wsdbg_case *c, const struct wsdbg_wait *wa
             wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED)
             continue;
         for (uint32_t i = 0; i < count; i++) {
-            const bool mbarrier =
-                events[i].kind >= WSDBG_EVENT_MBARRIER_WAIT_BEGIN && events[i].kind <= WSDBG_EVENT_TMA_ISSUE;
-            acts = acts || mbarrier;
-            reached = reached || (events[i].kind >= WSDBG_EVENT_MBARRIER_ARRIVE && mbarrier &&
-                                  events[i].barrier == wait->stage->id && events[i].iteration != WSDBG_NO_ITERATION &&
-                                  round->iteration != WSDBG_NO_ITERATION && events[i].iteration > round->iteration);
+            acts =
+                acts || (events[i].kind >= WSDBG_EVENT_MBARRIER_WAIT_BEGIN && events[i].kind <= WSDBG_EVENT_TMA_ISSUE);
+            reached = reached || shows_round(&events[i], wait->stage, round);
         }
         if (acts && !reached)
             return true;
@@ -164,6 +172,117 @@ static void say_never_issued(struct wsdbg_case *c, const struct wsdbg_wait *wait
                 wsdbg_say_barrier(wait->stage).text);
 }
 
+/* ---- CTAs of a cluster that do not do the same ---- */
+
+/* What one CTA's warps do for a round of a stage, here or in other CTAs. */
+struct share {
+    uint32_t cta; /* index in snapshot.ctas */
+    uint32_t copies, warp;
+    uint64_t masks;                        /* sum of their multicast masks */
+    bool leaves_out;                       /* some multicast does not go to the CTA that waits */
+    uint64_t expected_bytes, issued_bytes; /* of the CTA's own barrier */
+};
+
+/* A multicast stands in the ledger once for each CTA it goes to: it is counted at the first. */
+static bool is_first_target(const struct wsdbg_case *c, const struct wsdbg_stage *stage, uint32_t mask)
+{
+    const uint32_t at = wsdbg_case_cta(c, stage->cta);
+    for (uint32_t k = 0; mask && k < at; k++)
+        if (mask >> (c->snapshot->ctas[c->ctas[k]].cluster_rank & 31) & 1)
+            return false;
+    return true;
+}
+
+static void add_use(const struct wsdbg_case *c, const struct wsdbg_stage *waited, const struct wsdbg_stage *stage,
+                    const struct wsdbg_use *use, struct share *share)
+{
+    const bool is_copy = use->event->kind == WSDBG_EVENT_TMA_ISSUE;
+    const uint32_t mask = is_copy ? WSDBG_TMA_MULTICAST(use->event->value) : 0;
+    if (stage->cta == share->cta) {
+        share->expected_bytes += wsdbg_event_is_expect(use->event) ? use->event->value : 0;
+        share->issued_bytes += is_copy ? WSDBG_TMA_BYTES(use->event->value) : 0;
+    }
+    if (!is_copy || wsdbg_case_warp(c, use->warp)->cta != share->cta || !is_first_target(c, stage, mask))
+        return;
+    share->warp = share->copies++ == 0 ? use->warp : share->warp;
+    share->masks += mask;
+    share->leaves_out =
+        share->leaves_out || (mask && !(mask >> (c->snapshot->ctas[waited->cta].cluster_rank & 31) & 1));
+}
+
+static struct share read_share(const struct wsdbg_case *c, const struct wsdbg_stage *waited, uint32_t round,
+                               uint32_t cta)
+{
+    struct share share = {.cta = cta, .warp = WSDBG_NONE};
+    for (uint32_t s = 0; s < c->ledger->stage_count; s++) {
+        const struct wsdbg_stage *stage = &c->ledger->stages[s];
+        const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+        for (uint32_t i = 0; i < stage->use_count && stage->id == waited->id && stage->stage == waited->stage; i++)
+            if (uses[i].round == round)
+                add_use(c, waited, stage, &uses[i], &share);
+    }
+    return share;
+}
+
+/* One CTA's copies go to other CTAs than the other's, or are more or fewer without a mask being to blame; or it
+ * announces other bytes though copies cross.  A copy that is only cut short is no disagreement. */
+static bool disagree(const struct share *own, const struct share *other)
+{
+    if (own->copies != other->copies)
+        return !own->leaves_out && !other->leaves_out;
+    return own->masks != other->masks || (own->masks > 0 && own->expected_bytes != other->expected_bytes);
+}
+
+/* Another CTA of the cluster whose round adds up and which did something else for it. */
+static bool find_other_share(const struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
+                             struct share *own, struct share *other)
+{
+    *own = read_share(c, wait->stage, round->tag, wait->stage->cta);
+    for (uint32_t k = 0; k < c->cta_count && round->covered; k++) {
+        *other = read_share(c, wait->stage, round->tag, c->ctas[k]);
+        if (other->cta != own->cta && other->expected_bytes > 0 && other->expected_bytes == other->issued_bytes &&
+            disagree(own, other))
+            return true;
+    }
+    return false;
+}
+
+static struct wsdbg_phrase say_share(const struct wsdbg_case *c, const struct share *share)
+{
+    struct wsdbg_phrase phrase;
+    wsdbg_print(phrase.text, sizeof phrase.text, "rank %u issues %u cop%s%s for %llu bytes announced",
+                c->snapshot->ctas[share->cta].cluster_rank, share->copies, share->copies == 1 ? "y" : "ies",
+                share->masks == 0    ? ""
+                : share->copies == 1 ? ", to several CTAs,"
+                                     : ", some to several CTAs,",
+                (unsigned long long)share->expected_bytes);
+    return phrase;
+}
+
+/* Likely: it may be meant that one CTA loads for the others, and something else be wrong. */
+static void say_asymmetry(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
+                          const struct share *own, const struct share *other, enum wsdbg_confidence confidence)
+{
+    struct wsdbg_finding *finding =
+        begin(c, wait, round, WSDBG_CAUSE_CLUSTER_RANK_ASYMMETRY, wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY));
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "The CTAs of a cluster disagree about who loads what into %s in %s: %s, %s, %llu come, and %s waits "
+                "for ever.",
+                wsdbg_say_stage(wait->stage).text, wsdbg_say_iteration(round->iteration, round->tag).text,
+                say_share(c, other).text, say_share(c, own).text, (unsigned long long)round->issued_bytes,
+                wsdbg_say_warp(c, wait->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Decide in all CTAs of the cluster from the same value which copies are multicast and to whom: a CTA "
+                "may only announce bytes of another's copy where that is issued.");
+    if (other->warp != WSDBG_NONE)
+        wsdbg_evidence_warp(c, finding, other->warp, "%s issues %u copies for the same round",
+                            wsdbg_say_warp(c, other->warp).text, other->copies);
+}
+
+/* ---- which of them ---- */
+
 /* Nobody ever issued a copy for the barrier, in any CTA. */
 static bool never_issued(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
 {
@@ -180,6 +299,19 @@ static bool never_arrives(const struct wsdbg_case *c, const struct wsdbg_stage *
     return !wsdbg_set_meets(&arrivers, warps);
 }
 
+/* All arrivals are there, and other bytes than were announced. */
+static void judge_sums(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
+                       enum wsdbg_confidence confidence)
+{
+    struct share own, other;
+    if (never_issued(c, wait->stage))
+        say_never_issued(c, wait, round, confidence);
+    else if (find_other_share(c, wait, round, &own, &other))
+        say_asymmetry(c, wait, round, &own, &other, confidence);
+    else
+        say_mismatch(c, wait, round, confidence);
+}
+
 static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
 {
     const struct wsdbg_round round = wsdbg_round_of(c, wait);
@@ -193,7 +325,7 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
     const uint32_t needed = wait->stage->init.value;
     if (round.arrivals == needed && round.expected_bytes != round.issued_bytes &&
         (round.covered || round.issued_bytes > 0) && !more_to_come(c, wait, &round))
-        (never_issued(c, wait->stage) ? say_never_issued : say_mismatch)(c, wait, &round, confidence);
+        judge_sums(c, wait, &round, confidence);
     else if (round.arrivals < needed && never_arrives(c, wait->stage, &round.expected) &&
              needed - round.arrivals <= wsdbg_set_count(&round.expected))
         say_no_arrive(c, wait, &round, confidence);

@@ -16,13 +16,13 @@ wsdbg_rule wsdbg_rule_registers;   /* REGS_PARTIAL_WARPGROUP, REGS_DIVERGED, REG
 wsdbg_rule wsdbg_rule_shared_tx;   /* TX_SHARED_BARRIER */
 wsdbg_rule wsdbg_rule_double;      /* DOUBLE_ARRIVE */
 wsdbg_rule wsdbg_rule_parity;      /* PARITY_WRONG, PARITY_DRIFT */
-wsdbg_rule wsdbg_rule_transaction; /* TX_MISMATCH, TX_NO_ARRIVE, TMA_NEVER_COMPLETED */
+wsdbg_rule wsdbg_rule_transaction; /* TX_MISMATCH, CLUSTER_RANK_ASYMMETRY, TX_NO_ARRIVE, TMA_NEVER_COMPLETED */
 wsdbg_rule wsdbg_rule_early;       /* BARRIER_NOT_INIT: arrivals before the initialisation */
 wsdbg_rule wsdbg_rule_arrivals;    /* ARRIVE_MISSING, ARRIVE_SHORT, BARRIER_NOT_INIT */
 wsdbg_rule wsdbg_rule_named;       /* NAMED_COUNT, NAMED_ID_SHARED, DOUBLE_ARRIVE, BLOCK_SYNC_IN_ROLE */
 wsdbg_rule wsdbg_rule_lanes;       /* LANE_SPLIT */
 wsdbg_rule wsdbg_rule_exited;      /* WAKER_EXITED, ROLE_DISAGREE */
-wsdbg_rule wsdbg_rule_peer;       /* PEER_EXITED */
+wsdbg_rule wsdbg_rule_peer;        /* PEER_EXITED */
 wsdbg_rule wsdbg_rule_fault;       /* TX_SHARED_BARRIER, DOUBLE_ARRIVE: only where an error ended the context */
 wsdbg_rule wsdbg_rule_fault_peer;  /* PEER_EXITED: likewise */
 wsdbg_rule wsdbg_rule_exception;   /* those two, PEER_EXITED, UNKNOWN: where the GPU says which instruction */
@@ -30,7 +30,7 @@ wsdbg_rule wsdbg_rule_exception;   /* those two, PEER_EXITED, UNKNOWN: where the
 /* For cases known from the machine's state and the code. */
 wsdbg_rule wsdbg_rule_code_lanes;    /* LANE_SPLIT */
 wsdbg_rule wsdbg_rule_code_phase;    /* TX_SHARED_BARRIER, DOUBLE_ARRIVE, PARITY_WRONG, PARITY_DRIFT */
-wsdbg_rule wsdbg_rule_code_bytes;    /* TX_MISMATCH, TMA_NEVER_COMPLETED, BARRIER_NOT_INIT */
+wsdbg_rule wsdbg_rule_code_bytes;    /* TX_MISMATCH, CLUSTER_RANK_ASYMMETRY, TMA_NEVER_COMPLETED, BARRIER_NOT_INIT */
 wsdbg_rule wsdbg_rule_code_arrivals; /* ARRIVE_MISSING, ARRIVE_SHORT, TX_NO_ARRIVE, LANE_SPLIT, PEER_EXITED */
 wsdbg_rule wsdbg_rule_code_gather;   /* the same, LANE_SPLIT */
 wsdbg_rule wsdbg_rule_code_exited;   /* WAKER_EXITED, ROLE_DISAGREE */

@@ -36,6 +36,7 @@ static struct wsdbg_error *add_access(struct wsdbg_looking *looking, uint32_t gr
         .any_rank = access->is_any_rank,
         .lanes = access->lanes,
         .count = exactly(&access->count),
+        .mask = exactly(&access->mask),
     };
     if (!address->known)
         return NULL;

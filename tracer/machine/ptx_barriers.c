@@ -33,6 +33,8 @@ static void translate_copy(const struct wsdbg_ptx_translation *t)
     wsdbg_ptx_add(t, wsdbg_ptx_memory(t, wsdbg_ptx_source(t, is_tensor ? 2 : 3)));
     if (!is_tensor)
         wsdbg_ptx_add_source(t, 2);
+    if (!is_tensor && t->out->is_multicast)
+        wsdbg_ptx_add_source(t, 4);
 }
 
 /* What is sent to another CTA completes its bytes there. */

@@ -144,6 +144,7 @@ struct wsdbg_access_row {
     struct wsdbg_optional_u32 address; /* mbarrier: offset in shared memory; named barrier: id */
     uint32_t stride, places; /* the same every `stride` bytes, `places` times; 1 = one, 0 = as often as there is room */
     struct wsdbg_optional_u32 count; /* arrivals, bytes, threads, registers: see the kind */
+    struct wsdbg_optional_u32 mask;  /* of a copy into several CTAs of the cluster: a bit a rank; not kept in sessions */
 };
 
 /* How a warp stands to an access: what its way there must have executed, may have, and still can. */

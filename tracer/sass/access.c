@@ -11,7 +11,9 @@
 #define COUNT_FIELD 0x100000u /* an mbarrier's counts are kept negated, modulo this */
 #define COPY_UNIT_BYTES 16u
 #define BAR_PACKED 0x31du /* the form whose only register is threads << 16 | id */
-enum { PARITY_SHIFT = 31, PACKED_SHIFT = 16 };
+/* A bulk copy's register holds its size in units, and above it the ranks of a multicast. */
+#define COPY_FIELD 0xffffu
+enum { PARITY_SHIFT = 31, PACKED_SHIFT = 16, RANKS_SHIFT = 16, MASK_OF_PTX = 2 };
 
 /* What of an instruction an access is: operands by their place among the sources; -1 = none. */
 struct shape {
@@ -232,9 +234,24 @@ static void set_count(const struct finding *finding, const struct shape *shape, 
         count = wsdbg_values_right(&count, PARITY_SHIFT, false);
     else if (is_encoded && out->kind == WSDBG_ACCESS_INIT)
         count = init_count(&count);
-    else if (is_encoded && out->kind == WSDBG_ACCESS_COPY && count.kind == WSDBG_VALUES_LISTED)
+    else if (is_encoded && out->kind == WSDBG_ACCESS_COPY && count.kind == WSDBG_VALUES_LISTED) {
+        count = masked(&count, COPY_FIELD);
         count = wsdbg_values_product(&count, &unit);
+    }
     out->count = set_of(&count);
+}
+
+/* Which CTAs of the cluster a bulk copy goes to. */
+static void set_mask(const struct finding *finding, const struct shape *shape, struct wsdbg_access *out)
+{
+    if (!shape->is_multicast || shape->count < 0)
+        return;
+    const bool is_encoded = is_of_words(&finding->graph->instructions[out->instruction]);
+    struct wsdbg_values mask = source_of(finding, out->instruction, is_encoded ? shape->count : MASK_OF_PTX, 0);
+    if (is_encoded)
+        mask = wsdbg_values_right(&mask, RANKS_SHIFT, false);
+    mask = masked(&mask, COPY_FIELD);
+    out->mask = set_of(&mask);
 }
 
 static void set_named(const struct finding *finding, const struct shape *shape, struct wsdbg_access *out)
@@ -273,6 +290,7 @@ static bool find_at(const struct finding *finding, uint32_t number, struct wsdbg
         set_count(finding, &shape, out);
     if (shape.is_mbarrier)
         set_address(finding, &shape, out);
+    set_mask(finding, &shape, out);
     return true;
 }
 

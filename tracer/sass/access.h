@@ -26,6 +26,7 @@ struct wsdbg_access {
     bool is_any_rank;     /* an mbarrier: may be that of another CTA of the cluster */
     struct wsdbg_value_set address; /* mbarriers: offset in the CTA's shared memory; named barriers: id */
     struct wsdbg_value_set count;
+    struct wsdbg_value_set mask; /* a bulk copy into several CTAs: their ranks, a bit each */
 };
 
 /* What the tracer may ask of the launch; each returns false where it is not known.  All may be NULL.  Bank 0 begins with

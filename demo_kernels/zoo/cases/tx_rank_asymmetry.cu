@@ -4,7 +4,7 @@
  * counts on rank 0's copy.
  *
  * Shaped after: deepseek-ai/DeepGEMM#415.
- * Cause: TX_MISMATCH.  Roles: the producers, the consumers of CTA 1 wait.  Barrier: full[0].
+ * Cause: CLUSTER_RANK_ASYMMETRY.  Roles: the producers, the consumers of CTA 1 wait.  Barrier: full[0].
  * Fix: both decide from the group of the same CTA.
  */
 #include "../zoo.cuh"
