@@ -56,6 +56,13 @@ bool device_run(struct device *device, uint32_t seed);
 /* Runs at most `steps` turns more; false once nothing moves. */
 bool device_run_for(struct device *device, uint32_t seed, uint32_t steps);
 
+/* One turn of one warp, for a schedule of the caller's own: its BEGIN, an operation, or the start of one that waits.
+ * Copies that it issues land when device_land says so: the oldest one of that mbarrier. */
+void device_step(struct device *device, uint32_t cta, uint32_t warp);
+void device_land(struct device *device, uint32_t cta, uint32_t barrier, uint32_t stage);
+/* How many operations of its program the warp has behind it. */
+size_t device_at(const struct device *device, uint32_t cta, uint32_t warp);
+
 /* The state as a snapshot with the last `depth` events a warp (0 = histories were not read). */
 void device_snapshot(const struct device *device, uint32_t depth, struct wsdbg_snapshot *out);
 

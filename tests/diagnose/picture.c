@@ -129,16 +129,21 @@ uint32_t picture_object(struct picture *p, enum wsdbg_barrier_kind kind, uint32_
     for (uint32_t i = 0; i < p->ctas * p->warps; i++) \
         if (i % p->warps >= (first_warp) && i % p->warps <= (last_warp))
 
+void picture_leave(struct picture *p, uint32_t row)
+{
+    struct wsdbg_warp_row *warp = &p->snapshot.warps[row];
+    warp->state = WSDBG_WARP_EXITED;
+    warp->site = WSDBG_NONE;
+    warp->registers_held = (struct wsdbg_optional_u32){0};
+    p->snapshot.grids[0].warps_exited++;
+    p->snapshot.grids[0].warps_live--;
+}
+
 void picture_exit(struct picture *p, uint32_t first_warp, uint32_t last_warp)
 {
     EACH(i, first_warp, last_warp)
     {
-        struct wsdbg_warp_row *warp = &p->snapshot.warps[i];
-        warp->state = WSDBG_WARP_EXITED;
-        warp->site = WSDBG_NONE;
-        warp->registers_held = (struct wsdbg_optional_u32){0};
-        p->snapshot.grids[0].warps_exited++;
-        p->snapshot.grids[0].warps_live--;
+        picture_leave(p, i);
     }
 }
 
@@ -154,19 +159,31 @@ static void add_part(struct picture *p, uint32_t warp, enum wsdbg_warp_state sta
                             .seen = true});
 }
 
+/* At the newest site. */
+static void stand(struct picture *p, uint32_t row, enum wsdbg_warp_state state, uint32_t barrier, uint32_t parity)
+{
+    struct wsdbg_warp_row *warp = &p->snapshot.warps[row];
+    warp->state = state;
+    warp->barrier = barrier;
+    warp->site = (uint32_t)p->snapshot.site_count - 1;
+    if (state == WSDBG_WARP_WAIT_MBARRIER)
+        warp->parity = wsdbg_known_u32(parity);
+    add_part(p, row, state, barrier, parity);
+}
+
+void picture_stand(struct picture *p, uint32_t row, enum wsdbg_warp_state state, uint32_t barrier, uint32_t parity)
+{
+    add_site(p, "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R5+0x8], R4", 100 + row);
+    stand(p, row, state, barrier, parity);
+}
+
 void picture_wait(struct picture *p, uint32_t first_warp, uint32_t last_warp, enum wsdbg_warp_state state,
                   uint32_t barrier, uint32_t parity)
 {
     add_site(p, "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R5+0x8], R4", 100 + first_warp);
     EACH(i, first_warp, last_warp)
     {
-        struct wsdbg_warp_row *warp = &p->snapshot.warps[i];
-        warp->state = state;
-        warp->barrier = barrier == WSDBG_NONE ? barrier : barrier + i / p->warps;
-        warp->site = (uint32_t)p->snapshot.site_count - 1;
-        if (state == WSDBG_WARP_WAIT_MBARRIER)
-            warp->parity = wsdbg_known_u32(parity);
-        add_part(p, i, state, warp->barrier, parity);
+        stand(p, i, state, barrier == WSDBG_NONE ? barrier : barrier + i / p->warps, parity);
     }
 }
 
@@ -214,18 +231,23 @@ uint32_t picture_access(struct picture *p, enum wsdbg_access_kind kind, uint32_t
     return (uint32_t)p->snapshot.access_count - 1;
 }
 
+void picture_reach_of(struct picture *p, uint32_t row, uint32_t access, uint8_t least, uint8_t most, uint8_t after)
+{
+    ADD(p->pending, p->pending_count,
+        (struct wsdbg_reach){.warp = row,
+                             .access = access,
+                             .before_least = least,
+                             .before_most = most,
+                             .before_known = true,
+                             .after = after});
+}
+
 void picture_reach(struct picture *p, uint32_t first_warp, uint32_t last_warp, uint32_t access, uint8_t least,
                    uint8_t most, uint8_t after)
 {
     EACH(i, first_warp, last_warp)
     {
-        ADD(p->pending, p->pending_count,
-            (struct wsdbg_reach){.warp = i,
-                                 .access = access,
-                                 .before_least = least,
-                                 .before_most = most,
-                                 .before_known = true,
-                                 .after = after});
+        picture_reach_of(p, i, access, least, most, after);
     }
 }
 

@@ -32,6 +32,9 @@ void picture_wait(struct picture *p, uint32_t first_warp, uint32_t last_warp, en
                   uint32_t barrier, uint32_t parity);
 void picture_count(struct picture *p, uint32_t first_warp, uint32_t last_warp, uint32_t count);
 void picture_holds(struct picture *p, uint32_t first_warp, uint32_t last_warp, uint32_t registers, uint32_t asked);
+/* One warp of one CTA, by its row; `barrier` is the row of its own CTA. */
+void picture_leave(struct picture *p, uint32_t row);
+void picture_stand(struct picture *p, uint32_t row, enum wsdbg_warp_state state, uint32_t barrier, uint32_t parity);
 /* Another part of the warp: other lanes. */
 void picture_part(struct picture *p, uint32_t warp, enum wsdbg_warp_state state, uint32_t barrier, uint32_t parity);
 
@@ -40,6 +43,8 @@ uint32_t picture_access(struct picture *p, enum wsdbg_access_kind kind, uint32_t
                         uint32_t count, enum wsdbg_lanes lanes);
 void picture_reach(struct picture *p, uint32_t first_warp, uint32_t last_warp, uint32_t access, uint8_t least,
                    uint8_t most, uint8_t after);
+
+void picture_reach_of(struct picture *p, uint32_t row, uint32_t access, uint8_t least, uint8_t most, uint8_t after);
 
 /* Two looks 200 ms apart that saw the same; without it there is one. */
 void picture_still(struct picture *p);

@@ -103,13 +103,13 @@ static void named_wakers(const struct wsdbg_case *c, uint32_t warp, const struct
     }
 }
 
+/* Whoever leaves the kernel is not waited for any more: it need not come to the barrier to open it. */
 static void cluster_wakers(const struct wsdbg_case *c, const struct wait *wait, struct wsdbg_wait_node *node)
 {
     node->why = "not at the cluster barrier";
     node->outside = node->outside || opens_now(c, wait->barrier);
     for (uint32_t w = 0; w < c->warp_count; w++)
-        if (live(c, w) && wsdbg_case_warp(c, w)->state != WSDBG_WARP_WAIT_CLUSTER &&
-            wsdbg_code_can(c, w, WSDBG_KIND(WSDBG_ACCESS_CLUSTER_ARRIVE), WSDBG_NONE, NULL) > WSDBG_CAN_NOT)
+        if (live(c, w) && wsdbg_case_warp(c, w)->state != WSDBG_WARP_WAIT_CLUSTER)
             wsdbg_set_add(&node->wakers, w);
 }
 

@@ -72,26 +72,29 @@ static void remove_finding(struct wsdbg_case *c, size_t at)
         c->findings[i] = c->findings[i + 1];
 }
 
+/* The best confidence among the findings; `specific`: those that only describe the standstill do not count. */
+static enum wsdbg_confidence best_of(const struct wsdbg_case *c, bool specific)
+{
+    enum wsdbg_confidence best = 0;
+    for (size_t i = 0; i < c->finding_count; i++)
+        if (c->findings[i].confidence > best && !(specific && wsdbg_cause_is_fallback(c->findings[i].cause)))
+            best = c->findings[i].confidence;
+    return best;
+}
+
 void wsdbg_case_settle(struct wsdbg_case *c)
 {
-    enum wsdbg_confidence best = 0, specific = 0;
-    for (size_t i = 0; i < c->finding_count; i++) {
-        const struct wsdbg_finding *finding = &c->findings[i];
-        best = finding->confidence > best ? finding->confidence : best;
-        if (!wsdbg_cause_is_fallback(finding->cause) && finding->confidence > specific)
-            specific = finding->confidence;
-    }
-    for (size_t i = c->finding_count; i-- > 0;) {
-        const struct wsdbg_finding *finding = &c->findings[i];
-        const bool fallback = wsdbg_cause_is_fallback(finding->cause);
-        /* That everybody has left, or waits in a ring, is a consequence once a cause is known. */
-        const bool consequence = fallback && specific >= WSDBG_CONFIDENCE_LIKELY;
-        /* ROLE_DISAGREE tells why the waker had left: it stays beside it. */
-        const bool weaker = best == WSDBG_CONFIDENCE_PROVEN && finding->confidence < best &&
-                            finding->cause != WSDBG_CAUSE_ROLE_DISAGREE;
-        if (consequence || weaker)
+    /* That everybody has left, or waits in a ring, is a consequence once a cause is known. */
+    const bool explained = best_of(c, true) >= WSDBG_CONFIDENCE_LIKELY;
+    for (size_t i = c->finding_count; i-- > 0 && explained;)
+        if (wsdbg_cause_is_fallback(c->findings[i].cause))
             remove_finding(c, i);
-    }
+    /* Of what is left: what is proven goes before what is not. */
+    const enum wsdbg_confidence best = best_of(c, false);
+    for (size_t i = c->finding_count; i-- > 0 && best == WSDBG_CONFIDENCE_PROVEN;)
+        /* ROLE_DISAGREE tells why the waker had left: it stays beside it. */
+        if (c->findings[i].confidence < best && c->findings[i].cause != WSDBG_CAUSE_ROLE_DISAGREE)
+            remove_finding(c, i);
 }
 
 static bool same_barrier(const struct wsdbg_snapshot *snapshot, uint32_t a, uint32_t b)

@@ -338,3 +338,44 @@ struct wsdbg_warp_set wsdbg_family_arrivers(const struct wsdbg_case *c, uint32_t
 {
     return family_set(c, cta, id, true);
 }
+
+/* The warp has waited for something since: what it does for others of the same round is behind it. */
+static bool has_gone_on(const struct wsdbg_case *c, const struct wsdbg_use *use)
+{
+    uint32_t count;
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, use->warp, &count);
+    for (const struct wsdbg_history_event *event = use->event; event < events + count; event++)
+        if (event->kind == WSDBG_EVENT_MBARRIER_WAIT_BEGIN || event->kind == WSDBG_EVENT_MBARRIER_WAIT_END)
+            return true;
+    return false;
+}
+
+/* The first arrivals of the CTA's own warps, one of each that has gone on, complete a phase of the stage. */
+static bool completed_at_home(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
+{
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+    uint32_t arrivals = 0, warp = WSDBG_NONE;
+    for (uint32_t i = 0; i < stage->use_count; i++) {
+        if (!wsdbg_event_is_arrival(uses[i].event) || uses[i].warp == warp)
+            continue;
+        arrivals += has_gone_on(c, &uses[i]) ? wsdbg_event_arrivals(uses[i].event) : 0;
+        warp = uses[i].warp;
+    }
+    return stage->init.known && arrivals > 0 && arrivals >= stage->init.value;
+}
+
+bool wsdbg_peers_may_arrive(const struct wsdbg_case *c, uint32_t id)
+{
+    bool at_home = false;
+    for (uint32_t i = 0; i < c->ledger->stage_count && c->cta_count > 1; i++) {
+        const struct wsdbg_stage *stage = &c->ledger->stages[i];
+        const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+        if (stage->id != id)
+            continue;
+        for (uint32_t k = 0; k < stage->use_count; k++)
+            if (wsdbg_event_is_arrival(uses[k].event) && wsdbg_case_warp(c, uses[k].warp)->cta != stage->cta)
+                return true;
+        at_home = at_home || completed_at_home(c, stage);
+    }
+    return c->cta_count > 1 && !(c->all_whole && at_home);
+}

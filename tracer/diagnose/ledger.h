@@ -68,4 +68,9 @@ struct wsdbg_warp_set wsdbg_family_actors(const struct wsdbg_case *c, uint32_t c
 /* Warps that arrived on any stage of the barrier. */
 struct wsdbg_warp_set wsdbg_family_arrivers(const struct wsdbg_case *c, uint32_t cta, uint32_t id);
 
+/* Warps of other CTAs of the cluster may have a share in the barrier.  Not where whole records show no arrival from
+ * another CTA on any CTA's barrier of this id, and warps of one CTA that arrived once each have completed a phase of
+ * it: all CTAs run the same code. */
+bool wsdbg_peers_may_arrive(const struct wsdbg_case *c, uint32_t id);
+
 #endif

@@ -126,6 +126,7 @@ static struct wsdbg_round work_out(const struct wsdbg_case *c, const struct wsdb
         return round;
     round.needs_known = true;
     round.tag = wait->round - lag;
+    round.of_its_parity = (round.tag & 1) == wait->event->parity;
     if (wait->stage->tagged)
         round.iteration = round.tag * wait->stage->stages + wait->stage->stage;
     round.covered = wsdbg_case_covers(c, wait->stage, round.iteration);
@@ -348,6 +349,10 @@ enum wsdbg_contribution wsdbg_contribution(const struct wsdbg_case *c, const str
         return WSDBG_ARRIVED;
     const bool exited = wsdbg_case_warp(c, warp)->state == WSDBG_WARP_EXITED;
     struct distance distance = {0};
+    /* Of another CTA, and never seen to arrive here: it may have a share, when is not known. */
+    const struct wsdbg_warp_set arrivers = wsdbg_family_arrivers(c, wait->stage->cta, wait->stage->id);
+    if (wsdbg_case_warp(c, warp)->cta != wait->stage->cta && !wsdbg_set_has(&arrivers, warp))
+        return exited ? WSDBG_EXITED_BEFORE : WSDBG_TO_COME;
     const struct advance advance = follow_role(c, wait->stage, warp, &distance);
     const bool alongside = runs_alongside(&distance);
     if (round->iteration == WSDBG_NO_ITERATION)
@@ -367,10 +372,12 @@ struct wsdbg_warp_set wsdbg_arrivers(const struct wsdbg_case *c, const struct ws
 {
     struct wsdbg_warp_set set = wsdbg_family_arrivers(c, stage->cta, stage->id);
     *declared = stage->name && stage->name->arriving_roles != 0;
-    if (*declared)
-        for (uint32_t w = 0; w < c->warp_count; w++)
-            if (wsdbg_case_warp(c, w)->cta == stage->cta && role_in(stage->name->arriving_roles, wsdbg_case_warp(c, w)))
-                wsdbg_set_add(&set, w);
+    const bool peers = *declared && wsdbg_peers_may_arrive(c, stage->id);
+    for (uint32_t w = 0; w < c->warp_count && *declared; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if ((peers || row->cta == stage->cta) && role_in(stage->name->arriving_roles, row))
+            wsdbg_set_add(&set, w);
+    }
     return set;
 }
 

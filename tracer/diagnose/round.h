@@ -14,6 +14,7 @@ struct wsdbg_round {
     bool passes_by_design;   /* a first wait that needs no arrival */
     bool needs_known;        /* `tag` holds: which arrivals are needed */
     bool certain;            /* ... declared or seen to be so, not assumed */
+    bool of_its_parity;      /* the wait names the parity of phase `tag`; else it is about another phase */
     bool covered;            /* every record reaches back far enough: what is not in it did not happen */
     uint32_t round;          /* of the wait */
     uint32_t tag;            /* of the arrivals it needs */

@@ -9,6 +9,7 @@ struct tally {
     uint32_t skipped_arrivals, to_come_arrivals; /* what they usually make */
     bool usual_known;                            /* for every one of them */
     bool declared;
+    bool one_left; /* a warp that may have been meant to arrive has left, and never did */
 };
 
 static bool uses_barrier(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_stage *stage)
@@ -26,12 +27,17 @@ static struct tally count_contributions(const struct wsdbg_case *c, const struct
                                         const struct wsdbg_round *round)
 {
     struct tally tally = {.usual_known = true};
+    const bool peers = wsdbg_peers_may_arrive(c, wait->stage->id);
     const struct wsdbg_warp_set arrivers = wsdbg_arrivers(c, wait->stage, &tally.declared);
     for (uint32_t w = 0; w < c->warp_count; w++) {
         if (!wsdbg_set_has(&arrivers, w)) {
             /* Without declared roles a warp that never came to the barrier may be meant to arrive. */
-            if (!tally.declared && !uses_barrier(c, w, wait->stage) &&
-                wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED)
+            const bool peer = wsdbg_case_warp(c, w)->cta != wait->stage->cta;
+            if (tally.declared || (uses_barrier(c, w, wait->stage) && !(peer && peers)))
+                continue;
+            if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED)
+                tally.one_left = true;
+            else
                 wsdbg_set_add(&tally.to_come, w);
             continue;
         }
@@ -46,6 +52,8 @@ static struct tally count_contributions(const struct wsdbg_case *c, const struct
             tally.to_come_arrivals += usual;
         } else if (contribution == WSDBG_NEVER_ARRIVES && wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED) {
             wsdbg_set_add(&tally.to_come, w);
+        } else if (contribution == WSDBG_NEVER_ARRIVES) {
+            tally.one_left = true;
         }
     }
     return tally;
@@ -139,6 +147,13 @@ static void say_not_initialised(struct wsdbg_case *c, const struct wsdbg_wait *w
     wsdbg_evidence_event(c, finding, wait->warp, wait->event, "the wait");
 }
 
+/* By whole records the phase under way has all its arrivals, or none: that it has some is an error in the count of
+ * rounds. */
+static bool comes_out_even(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
+{
+    return c->all_whole && stage->init.value > 0 && stage->arrivals % stage->init.value == 0;
+}
+
 static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
 {
     const struct wsdbg_stage *stage = wait->stage;
@@ -150,18 +165,18 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
     if (!round.needs_known || !stage->init.known || stage->initialised_again || round.arrivals >= stage->init.value)
         return;
     /* Without reaching back that far the absence of an arrival shows nothing. */
-    if (!round.covered)
+    if (!round.covered || (round.arrivals > 0 && comes_out_even(c, stage)))
         return;
     const struct tally tally = count_contributions(c, wait, &round);
     const uint32_t missing = stage->init.value - round.arrivals;
     const bool fits = tally.usual_known && tally.skipped_arrivals + tally.to_come_arrivals == missing;
     enum wsdbg_confidence confidence = wsdbg_if_stuck(c, wait->warp);
     if (wsdbg_set_count(&tally.skipped) > 0) {
-        if (!round.certain || !fits)
+        if (!round.certain || !round.of_its_parity || !fits)
             confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
         say_missing(c, wait, &round, &tally, confidence);
     } else if (round.arrivals > 0 && wsdbg_set_count(&tally.to_come) == 0 && wsdbg_case_stuck(c, wait->warp)) {
-        if (!round.certain || (!tally.declared && !c->all_whole))
+        if (!round.certain || !round.of_its_parity || tally.one_left || (!tally.declared && !c->all_whole))
             confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
         if (wsdbg_peers_owe(c, wait, &round))
             confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_POSSIBLE);

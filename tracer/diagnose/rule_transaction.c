@@ -292,6 +292,19 @@ static bool never_issued(const struct wsdbg_case *c, const struct wsdbg_stage *s
     return true;
 }
 
+/* Where rounds are counted, a copy that is issued before its bytes are announced counts in the wrong one: then only the
+ * sums over all rounds tell. */
+static bool sums_agree(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
+{
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+    uint64_t expected = 0, issued = 0;
+    for (uint32_t i = 0; i < stage->use_count; i++) {
+        expected += wsdbg_event_is_expect(uses[i].event) ? uses[i].event->value : 0;
+        issued += uses[i].event->kind == WSDBG_EVENT_TMA_ISSUE ? WSDBG_TMA_BYTES(uses[i].event->value) : 0;
+    }
+    return !stage->tagged && expected == issued;
+}
+
 static bool never_arrives(const struct wsdbg_case *c, const struct wsdbg_stage *stage,
                           const struct wsdbg_warp_set *warps)
 {
@@ -319,12 +332,12 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
         return;
     if (wsdbg_set_count(&round.expected) == 0 || wait->stage->initialised_again)
         return;
-    const bool whole = round.covered && round.certain && all_went_on(c, &round);
+    const bool whole = round.covered && round.certain && round.of_its_parity && all_went_on(c, &round);
     const enum wsdbg_confidence stuck = wsdbg_if_stuck(c, wait->warp);
     const enum wsdbg_confidence confidence = whole ? stuck : wsdbg_weaker(stuck, WSDBG_CONFIDENCE_LIKELY);
     const uint32_t needed = wait->stage->init.value;
     if (round.arrivals == needed && round.expected_bytes != round.issued_bytes &&
-        (round.covered || round.issued_bytes > 0) && !more_to_come(c, wait, &round))
+        (round.covered || round.issued_bytes > 0) && !more_to_come(c, wait, &round) && !sums_agree(c, wait->stage))
         judge_sums(c, wait, &round, confidence);
     else if (round.arrivals < needed && never_arrives(c, wait->stage, &round.expected) &&
              needed - round.arrivals <= wsdbg_set_count(&round.expected))

@@ -35,19 +35,6 @@ static bool role_in(uint32_t roles, const struct wsdbg_warp_row *row)
     return row->role.known && row->role.value < 32 && (roles >> row->role.value & 1);
 }
 
-/* Other CTAs of the cluster may arrive here, unless whole records show only the barrier's own CTA doing so. */
-static bool remote_possible(const struct wsdbg_case *c, uint32_t cta, const struct wsdbg_warp_set *actors)
-{
-    bool local = false;
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_set_has(actors, w)) {
-            if (wsdbg_case_warp(c, w)->cta != cta)
-                return true;
-            local = true;
-        }
-    return c->cta_count > 1 && !(c->all_whole && local);
-}
-
 static void add_declared(const struct wsdbg_case *c, uint32_t waiter, uint32_t roles, bool remote,
                          struct wsdbg_wait_node *node)
 {
@@ -70,7 +57,7 @@ static void mbarrier_wakers(const struct wsdbg_case *c, uint32_t warp, struct ws
     node->wakers = wsdbg_family_actors(c, row->cta, id);
     wsdbg_set_remove(&node->wakers, warp);
     if (name && name->arriving_roles) {
-        const bool remote = remote_possible(c, row->cta, &node->wakers);
+        const bool remote = wsdbg_peers_may_arrive(c, id);
         add_declared(c, warp, name->arriving_roles, remote, node);
         node->why = "declared";
     } else {
