@@ -156,7 +156,8 @@ static const struct row {
     {"two arrivals that are counted", two_partitions_counted, "WAKER_EXITED", LIKELY},
     {"a CTA of the cluster left", peer_left, "PEER_EXITED", LIKELY},
     {"all CTAs arrived", peer_arrived_count_too_high, "ARRIVE_SHORT", PROVEN},
-    {"no arrival goes to another CTA", no_peer_is_meant, "ARRIVE_SHORT", PROVEN},
+    /* The warp of the other CTA that has left may have been meant to. */
+    {"no arrival goes to another CTA", no_peer_is_meant, "ARRIVE_SHORT", LIKELY},
 };
 
 static void each_kernel_gives_its_cause(void **state)

@@ -157,7 +157,7 @@ struct rows {
 
 static struct rows add_barriers(const struct protocol *p, const struct moment *m, struct picture *out)
 {
-    struct rows rows;
+    struct rows rows = {0};
     for (uint32_t b = 0; b < PROTOCOL_FAMILIES * p->stages; b++) {
         rows.mbarriers[b] = picture_mbarrier(out, family_of(p, b), b % p->stages, 0, 0, p->counts[b], 0);
         for (uint32_t cta = 0; cta < p->ctas; cta++) {

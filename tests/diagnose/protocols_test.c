@@ -85,6 +85,8 @@ static bool fits_defect(enum wsdbg_cause cause, enum defect defect)
         return (any | 1u << DEFECT_ARRIVAL_DOUBLED | 1u << DEFECT_COUNT_LOW) >> defect & 1;
     case WSDBG_CAUSE_TX_MISMATCH:
         return (any | 1u << DEFECT_BYTES | 1u << DEFECT_COPY_DROPPED | 1u << DEFECT_CUT_SHORT) >> defect & 1;
+    case WSDBG_CAUSE_WAKER_EXITED:
+        return (any | 1u << DEFECT_CUT_SHORT | 1u << DEFECT_ARRIVAL_DROPPED) >> defect & 1;
     case WSDBG_CAUSE_NAMED_COUNT:
         return (any | 1u << DEFECT_NAMED) >> defect & 1;
     default:
@@ -106,7 +108,7 @@ static bool fits_mbarrier(const struct state *state, enum wsdbg_cause cause, uin
     case WSDBG_CAUSE_TMA_NEVER_COMPLETED:
         return m->pending[cta][b] == 0 && m->units[cta][b] > 0 && steps_to_come(state, 1u << STEP_COPY, cta, b) == 0;
     case WSDBG_CAUSE_WAKER_EXITED:
-        return steps_to_come(state, arrivals, cta, b) == 0;
+        return m->pending[cta][b] > 0 && steps_to_come(state, arrivals, cta, b) == 0;
     case WSDBG_CAUSE_PARITY_WRONG:
     case WSDBG_CAUSE_PARITY_DRIFT:
     case WSDBG_CAUSE_DOUBLE_ARRIVE:

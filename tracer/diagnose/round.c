@@ -352,7 +352,7 @@ enum wsdbg_contribution wsdbg_contribution(const struct wsdbg_case *c, const str
     /* Of another CTA, and never seen to arrive here: it may have a share, when is not known. */
     const struct wsdbg_warp_set arrivers = wsdbg_family_arrivers(c, wait->stage->cta, wait->stage->id);
     if (wsdbg_case_warp(c, warp)->cta != wait->stage->cta && !wsdbg_set_has(&arrivers, warp))
-        return exited ? WSDBG_EXITED_BEFORE : WSDBG_TO_COME;
+        return exited ? WSDBG_NEVER_ARRIVES : WSDBG_TO_COME;
     const struct advance advance = follow_role(c, wait->stage, warp, &distance);
     const bool alongside = runs_alongside(&distance);
     if (round->iteration == WSDBG_NO_ITERATION)

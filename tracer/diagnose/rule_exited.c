@@ -88,8 +88,8 @@ static enum wsdbg_confidence judge_wait(const struct wsdbg_case *c, const struct
         return WSDBG_CONFIDENCE_POSSIBLE; /* the arrivals are there: something else is wrong */
     /* Where nobody has arrived, a count that is only inferred does as well. */
     const bool count_known = !wait->stage->init_inferred || round.arrivals == 0;
-    const bool told =
-        round.covered && round.certain && (declared || c->all_whole) && count_known && !wait->stage->initialised_again;
+    const bool told = round.covered && round.certain && round.of_its_parity && (declared || c->all_whole) &&
+                      count_known && !wait->stage->initialised_again;
     const enum wsdbg_confidence by_leavers = judge_leavers(c, wait, &round);
     return told && !is_of_some_lanes(c, wait) ? by_leavers : wsdbg_weaker(WSDBG_CONFIDENCE_LIKELY, by_leavers);
 }
