@@ -41,7 +41,7 @@ static void gather(const struct protocol *p, struct moment *m, uint32_t cta, con
     if (++m->gathered[cta][step->barrier] < step->amount)
         return;
     m->gathered[cta][step->barrier] = 0;
-    for (uint32_t w = cta * p->warps; w < (cta + 1) * p->warps; w++) {
+    for (uint32_t w = cta * p->warps; w < (cta + 1) * p->warps && w < protocol_warps(p); w++) {
         const struct step *other = &p->steps[w][m->at[w]];
         if (!(m->came >> w & 1) || other->kind != STEP_NAMED_SYNC || other->barrier != step->barrier)
             continue;

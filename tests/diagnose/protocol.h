@@ -96,7 +96,8 @@ bool protocol_take(const struct protocol *p, struct moment *m, uint32_t transiti
 
 static inline uint32_t protocol_warps(const struct protocol *p)
 {
-    return p->ctas * p->warps;
+    const uint32_t warps = p->ctas * p->warps;
+    return warps < PROTOCOL_WARPS ? warps : PROTOCOL_WARPS; /* the compiler does not know that there are no more */
 }
 
 static inline bool protocol_left(const struct protocol *p, const struct moment *m, uint32_t warp)
