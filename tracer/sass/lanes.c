@@ -8,6 +8,7 @@
 
 enum { CONDITIONS_MOST = 8 }; /* how deep conditions made of conditions are followed */
 enum { DOMINATORS_MOST = 64 };
+enum { LANE_BITS = 5 };
 
 enum known { UNKNOWN, ONE, NOT_ONE };
 
@@ -41,7 +42,44 @@ void wsdbg_lanes_destroy(struct wsdbg_lanes_finder *finder)
 
 static bool picks_one(struct wsdbg_lanes_finder *finder, uint32_t end, unsigned predicate, bool holds, unsigned depth);
 
-/* A comparison of something that differs from lane to lane leaves one value. */
+/* Whether one bit of a source can only have one value where that bit of the result is 0. */
+static bool bit_is_decided(const struct wsdbg_instruction *logic, const struct wsdbg_values sources[3], unsigned source,
+                           unsigned bit)
+{
+    unsigned values = 0; /* 1: may be 0, 2: may be 1 */
+    for (unsigned row = 0; row < 8; row++) {
+        bool is_possible = !(logic->table >> row & 1);
+        for (unsigned i = 0; i < 3; i++) {
+            uint32_t number;
+            if (wsdbg_values_is_one(&sources[i], &number))
+                is_possible &= (row >> (2 - i) & 1) == (number >> bit & 1);
+        }
+        if (is_possible)
+            values |= 1u << (row >> (2 - source) & 1);
+    }
+    return values == 1 || values == 2;
+}
+
+/* LOP3: whether its result being 0 leaves a source that differs from lane to lane one value. */
+static bool zero_picks_one(struct wsdbg_lanes_finder *finder, uint32_t number)
+{
+    const struct wsdbg_instruction *logic = &finder->graph->instructions[number];
+    struct wsdbg_values sources[3];
+    if (logic->operation != WSDBG_OP_LOP3 || !wsdbg_compute_follows(logic))
+        return false;
+    for (unsigned i = 0; i < 3; i++)
+        sources[i] = wsdbg_trace_operand(finder->trace, number, &logic->sources[i], 0);
+    for (unsigned i = 0; i < 3; i++) {
+        bool is_decided = wsdbg_values_tells_lanes(&sources[i]);
+        for (unsigned bit = 0; bit < LANE_BITS; bit++)
+            is_decided = is_decided && bit_is_decided(logic, sources, i, bit);
+        if (is_decided)
+            return true;
+    }
+    return false;
+}
+
+/* A comparison that leaves one value of something that differs from lane to lane, or only 0 of what is made of it. */
 static bool comparison_picks_one(struct wsdbg_lanes_finder *finder, uint32_t number, bool holds)
 {
     const struct wsdbg_instruction *compare = &finder->graph->instructions[number];
@@ -49,12 +87,15 @@ static bool comparison_picks_one(struct wsdbg_lanes_finder *finder, uint32_t num
     for (unsigned i = 0; i < 2; i++)
         sides[i] = wsdbg_trace_operand(finder->trace, number, &compare->sources[i], 0);
     for (unsigned i = 0; i < 2; i++) {
-        uint32_t number_left;
-        if (!wsdbg_values_tells_lanes(&sides[i]))
-            continue;
+        uint32_t value, written;
         const struct wsdbg_values left = wsdbg_values_filtered(
             &sides[i], wsdbg_compute_relations(compare, holds, i == 1), compare->is_signed, &sides[1 - i]);
-        if (wsdbg_values_is_one(&left, &number_left))
+        if (!wsdbg_values_is_one(&left, &value))
+            continue;
+        if (wsdbg_values_tells_lanes(&sides[i]) ||
+            (value == 0 &&
+             wsdbg_trace_written(finder->trace, number, wsdbg_register_of(&compare->sources[i], 0), &written) &&
+             zero_picks_one(finder, written)))
             return true;
     }
     return false;
@@ -63,14 +104,7 @@ static bool comparison_picks_one(struct wsdbg_lanes_finder *finder, uint32_t num
 /* LOP3 with a predicate: whether its result is other than 0. */
 static bool logic_picks_one(struct wsdbg_lanes_finder *finder, uint32_t number, bool holds)
 {
-    const struct wsdbg_instruction *logic = &finder->graph->instructions[number];
-    struct wsdbg_values sources[3];
-    if (holds || !wsdbg_compute_follows(logic))
-        return false;
-    for (unsigned i = 0; i < 3; i++)
-        sources[i] = wsdbg_trace_operand(finder->trace, number, &logic->sources[i], 0);
-    const struct wsdbg_values result = wsdbg_compute(logic, 0, sources);
-    return wsdbg_values_tells_lanes(&result);
+    return !holds && zero_picks_one(finder, number);
 }
 
 /* A predicate source that the outcome decides, and picks one lane. */

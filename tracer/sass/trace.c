@@ -326,10 +326,19 @@ struct wsdbg_values wsdbg_trace_operand(struct wsdbg_trace *trace, uint32_t inst
     }
 }
 
+static bool written_in_block(const struct wsdbg_trace *trace, uint32_t instruction, unsigned reg, uint32_t *out)
+{
+    const struct wsdbg_block *block = &trace->graph->blocks[trace->graph->block_of[instruction]];
+    return wsdbg_definition_before(&trace->definitions, reg, block->first, instruction, out) && *out != instruction &&
+           wsdbg_flow_is_unguarded(&trace->graph->instructions[*out]);
+}
+
 bool wsdbg_trace_written(struct wsdbg_trace *trace, uint32_t instruction, unsigned reg, uint32_t *out)
 {
-    if (reg < WSDBG_REGISTER_PREDICATE || reg == WSDBG_REGISTER_NONE)
+    if (reg == WSDBG_REGISTER_NONE)
         return false;
+    if (reg < WSDBG_REGISTER_PREDICATE)
+        return written_in_block(trace, instruction, reg, out);
     const struct wsdbg_values writers = value_of_register(trace, instruction, reg);
     return wsdbg_values_is_one(&writers, out);
 }

@@ -23,12 +23,13 @@ struct wsdbg_error *wsdbg_trace_create(const struct wsdbg_graph *graph, const st
                                        struct wsdbg_thread_range threads, struct wsdbg_trace **out);
 void wsdbg_trace_destroy(struct wsdbg_trace *trace); /* NULL is fine */
 
-/* What part `part` of an operand of the instruction may be just before it executes: 32 bits of a wider one, the low ones
- * first; of a MEMORY operand the address.  Out of memory: any value. */
+/* What part `part` of an operand of the instruction may be just before it executes: 32 bits of a wider one, the low
+ * ones first; of a MEMORY operand the address.  Out of memory: any value. */
 struct wsdbg_values wsdbg_trace_operand(struct wsdbg_trace *trace, uint32_t instruction,
                                         const struct wsdbg_operand *operand, unsigned part);
 
-/* The only instruction that may have written a register before this one executes; false where there may be another. */
+/* The only instruction that may have written a register before this one executes; false where there may be another, and
+ * where a register other than a predicate was written in another block. */
 bool wsdbg_trace_written(struct wsdbg_trace *trace, uint32_t instruction, unsigned reg, uint32_t *out);
 
 #endif
