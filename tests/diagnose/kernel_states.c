@@ -38,11 +38,19 @@ void arrive_short_of_some_lanes(struct picture *p)
     p->snapshot.accesses[0].lanes = WSDBG_LANES_UNKNOWN;
 }
 
-/* ... and where they do not fit, a lane may have left out its arrival. */
-void arrive_of_some_lanes(struct picture *p)
+/* ... and where they do not fit, more than 64 arrivals are too many all the same. */
+void arrive_short_of_fewer_lanes(struct picture *p)
 {
     arrive_short_of_some_lanes(p);
     p->snapshot.barriers[0].pending_arrivals = wsdbg_known_u32(40);
+}
+
+/* ... but of 64, a lane may have left out its arrival. */
+void arrive_of_some_lanes(struct picture *p)
+{
+    arrive_short_of_some_lanes(p);
+    p->snapshot.barriers[0].expected_arrivals = wsdbg_known_u32(64);
+    p->snapshot.barriers[0].pending_arrivals = wsdbg_known_u32(8);
 }
 
 /* Loaders that copy with cp.async: its arrivals come when the copies have landed. */

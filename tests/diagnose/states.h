@@ -59,6 +59,7 @@ void release_to_come(struct picture *p);
 /* kernel_states.c: small kernels of a few warps in every other kind of wait. */
 void arrive_short(struct picture *p);
 void arrive_short_of_some_lanes(struct picture *p);
+void arrive_short_of_fewer_lanes(struct picture *p);
 void arrive_of_some_lanes(struct picture *p);
 void copies_that_arrive(struct picture *p);
 void tx_no_arrive(struct picture *p);
@@ -89,6 +90,18 @@ void everybody_works(struct picture *p);
 void slow_producer(struct picture *p);
 void unknown_code(struct picture *p);
 void wait_has_ended(struct picture *p);
+
+/* arrival_states.c: arrivals that are too few for the count, or left out. */
+void count_of_all_threads(struct picture *p);
+void count_of_two_ctas(struct picture *p);
+void count_with_unknown_arrival(struct picture *p);
+void count_with_two_instructions(struct picture *p);
+void count_with_warps_gone(struct picture *p);
+void count_and_arriver_gone(struct picture *p);
+void one_release_left_out(struct picture *p);
+void release_of_a_later_round(struct picture *p);
+void peer_leaves_loop_early(struct picture *p);
+void nobody_arrives_beside_others(struct picture *p);
 
 /* cluster_states.c: two CTAs of a cluster. */
 void cluster_missing(struct picture *p);

@@ -60,18 +60,6 @@ struct wsdbg_warp_set wsdbg_bytes_announcers(const struct wsdbg_case *c, const s
     return set;
 }
 
-struct wsdbg_optional_u32 wsdbg_bytes_role(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps,
-                                           uint32_t barrier)
-{
-    const uint32_t first = wsdbg_first_of(warps);
-    const struct wsdbg_name *name = c->snapshot->barriers[barrier].name;
-    const uint32_t roles = name ? name->arriving_roles : 0;
-    if (first != WSDBG_NONE)
-        return wsdbg_case_warp(c, first)->role;
-    return roles && !(roles & (roles - 1)) ? wsdbg_known_u32((uint32_t)__builtin_ctz(roles))
-                                           : (struct wsdbg_optional_u32){0};
-}
-
 /* ---- other barriers of the CTA ---- */
 
 bool wsdbg_bytes_elsewhere(const struct wsdbg_case *c, const struct wsdbg_word *word, struct wsdbg_word *out)

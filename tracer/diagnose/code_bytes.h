@@ -18,10 +18,6 @@ struct wsdbg_optional_u32 wsdbg_bytes_of_copy(const struct wsdbg_case *c, const 
 /* Warps that announce bytes on the barrier, as far as the code tells: those that still can, else one that did. */
 struct wsdbg_warp_set wsdbg_bytes_announcers(const struct wsdbg_case *c, const struct wsdbg_word *word);
 
-/* The role of the first of these warps; where there is none, the only role that is known to signal the barrier. */
-struct wsdbg_optional_u32 wsdbg_bytes_role(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps,
-                                           uint32_t barrier);
-
 /* An mbarrier of the same CTA whose bytes are off the other way round: more came than were announced where `word` lacks
  * some; some are missing, and no arrival, where it has too many.  A stage of the same barrier first. */
 bool wsdbg_bytes_elsewhere(const struct wsdbg_case *c, const struct wsdbg_word *word, struct wsdbg_word *out);

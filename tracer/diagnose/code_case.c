@@ -4,6 +4,7 @@
  */
 #include "diagnose/code_case.h"
 
+#include "diagnose/phrase.h"
 #include "diagnose/wait_graph.h"
 
 /* A bulk copy takes microseconds, milliseconds at worst when it faults pages in; looks are about 100 ms apart. */
@@ -186,8 +187,8 @@ const struct wsdbg_access_row *wsdbg_code_access(const struct wsdbg_case *c, con
     return &c->snapshot->accesses[reach->access];
 }
 
-/* Another CTA's barrier is out of reach of an access that names its own CTA's only. */
-static bool is_near(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_access_row *access, uint32_t barrier)
+bool wsdbg_access_is_near(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_access_row *access,
+                          uint32_t barrier)
 {
     return barrier >= c->snapshot->barrier_count || access->any_rank ||
            c->snapshot->barriers[barrier].kind == WSDBG_BARRIER_CLUSTER ||
@@ -208,7 +209,7 @@ enum wsdbg_can wsdbg_code_can(const struct wsdbg_case *c, uint32_t warp, wsdbg_a
         return WSDBG_CAN_DOUBTFUL;
     for (uint32_t i = 0; i < count && best < WSDBG_CAN; i++) {
         const struct wsdbg_access_row *row = wsdbg_code_access(c, &reaches[i]);
-        if (!row || reaches[i].after == 0 || !(kinds >> row->kind & 1) || !is_near(c, warp, row, barrier))
+        if (!row || reaches[i].after == 0 || !(kinds >> row->kind & 1) || !wsdbg_access_is_near(c, warp, row, barrier))
             continue;
         const enum wsdbg_match match = wsdbg_access_match(c, row, barrier);
         const enum wsdbg_can can = match == WSDBG_MATCH_NO                              ? WSDBG_CAN_NOT
@@ -239,7 +240,7 @@ uint32_t wsdbg_code_behind(const struct wsdbg_case *c, uint32_t warp, wsdbg_acce
     const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct wsdbg_access_row *row = wsdbg_code_access(c, &reaches[i]);
-        if (!row || !(kinds >> row->kind & 1) || !is_near(c, warp, row, barrier) || reaches[i].after > 0 ||
+        if (!row || !(kinds >> row->kind & 1) || !wsdbg_access_is_near(c, warp, row, barrier) || reaches[i].after > 0 ||
             !reaches[i].before_known || reaches[i].before_most == 0 ||
             wsdbg_access_match(c, row, barrier) < WSDBG_MATCH_MAY)
             continue;
@@ -249,6 +250,18 @@ uint32_t wsdbg_code_behind(const struct wsdbg_case *c, uint32_t warp, wsdbg_acce
     if (times)
         *times = most;
     return behind;
+}
+
+struct wsdbg_optional_u32 wsdbg_code_role(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps,
+                                          uint32_t barrier)
+{
+    const uint32_t first = wsdbg_first_of(warps);
+    const struct wsdbg_name *name = c->snapshot->barriers[barrier].name;
+    const uint32_t roles = name ? name->arriving_roles : 0;
+    if (first != WSDBG_NONE)
+        return wsdbg_case_warp(c, first)->role;
+    return roles && !(roles & (roles - 1)) ? wsdbg_known_u32((uint32_t)__builtin_ctz(roles))
+                                           : (struct wsdbg_optional_u32){0};
 }
 
 enum wsdbg_match wsdbg_code_has(const struct wsdbg_case *c, wsdbg_access_kinds kinds, uint32_t barrier,

@@ -41,6 +41,9 @@ enum wsdbg_match {
 };
 enum wsdbg_match wsdbg_access_match(const struct wsdbg_case *c, const struct wsdbg_access_row *access,
                                     uint32_t barrier);
+/* False where the barrier is another CTA's and the warp's access can only name one of its own CTA. */
+bool wsdbg_access_is_near(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_access_row *access,
+                          uint32_t barrier);
 
 /* How surely a warp can still do something. */
 enum wsdbg_can {
@@ -68,6 +71,10 @@ uint32_t wsdbg_code_behind(const struct wsdbg_case *c, uint32_t warp, wsdbg_acce
 /* Whether the grid's code has such an access at all; *access is the first, or WSDBG_NONE. */
 enum wsdbg_match wsdbg_code_has(const struct wsdbg_case *c, wsdbg_access_kinds kinds, uint32_t barrier,
                                 uint32_t *access);
+
+/* The role of the first of these warps; where there is none, the only role that is known to signal the barrier. */
+struct wsdbg_optional_u32 wsdbg_code_role(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps,
+                                          uint32_t barrier);
 
 /* The word of an mbarrier. */
 struct wsdbg_word {

@@ -67,3 +67,15 @@ bool wsdbg_code_slot_read(const struct wsdbg_case *c, uint32_t warp, struct wsdb
     }
     return true;
 }
+
+bool wsdbg_code_slot_balance(const struct wsdbg_code_slot *slot, struct wsdbg_code_balance *out)
+{
+    const uint64_t each = slot->empty.expected;
+    if (!slot->waited || !slot->handed_known || !slot->full.untouched || each == 0 || slot->empty.pending > each)
+        return false;
+    const uint64_t owed = ((slot->full.phase + slot->handed) & 1) * each;
+    const uint64_t made = slot->empty.phase * each + each - slot->empty.pending;
+    out->missing = (uint32_t)((owed + 2 * each - made) % (2 * each));
+    out->surplus = out->missing ? (uint32_t)(2 * each) - out->missing : 0;
+    return true;
+}

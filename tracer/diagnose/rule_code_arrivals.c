@@ -6,9 +6,12 @@
 #include "diagnose/code_bytes.h"
 #include "diagnose/code_lack.h"
 #include "diagnose/code_say.h"
+#include "diagnose/code_slot.h"
+#include "diagnose/code_turnout.h"
 #include "diagnose/rules.h"
 
 #define WARP_THREADS 32u
+#define FAR_LESS 3u /* a surplus is no rival any more when it is so many times as large */
 
 /* Some stage of the barrier in this CTA has completed a phase.  Two completed ones look like none. */
 static bool ever_completed(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
@@ -30,38 +33,31 @@ static bool others_are_partial(const struct wsdbg_case *c, const struct wsdbg_la
     return false;
 }
 
-/* The most arrivals that an instruction makes when one warp comes to it; 0 = not known. */
-static uint32_t arrivals_of(const struct wsdbg_access_row *access)
+/* Warps that have an arrival behind them for good, those that can still arrive left out.  Most only may have it behind
+ * them: warps beside a live one that never arrives are left out, too, unless the others cannot have made what is there.
+ */
+static struct wsdbg_warp_set gone_by(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
-    const uint32_t lanes = access->lanes == WSDBG_LANES_ONE ? 1 : access->lanes == WSDBG_LANES_ALL ? WARP_THREADS : 0;
-    if (access->kind == WSDBG_ACCESS_ARRIVE_EXPECT)
-        return lanes;
-    return access->count.known ? lanes * access->count.value : 0;
-}
-
-/* What one round of arrivals by one warp brings: its largest instruction, as a path takes one of several. */
-static uint32_t capacity_of(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier, bool behind)
-{
-    uint32_t count, most = 0;
-    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
-        const bool counts = behind ? reaches[i].before_known && reaches[i].before_most > 0 : reaches[i].after > 0;
-        if (access && counts && WSDBG_KINDS_ARRIVAL >> access->kind & 1 &&
-            wsdbg_access_match(c, access, barrier) >= WSDBG_MATCH_MAY && arrivals_of(access) > most)
-            most = arrivals_of(access);
-    }
-    return most;
-}
-
-static uint32_t capacity(const struct wsdbg_case *c, const struct wsdbg_lack *lack, const struct wsdbg_warp_set *warps,
-                         bool behind)
-{
-    uint32_t sum = 0;
+    struct wsdbg_warp_set set = lack->past, meant, all = lack->able;
     for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_set_has(warps, w))
-            sum += capacity_of(c, w, lack->word.barrier, behind);
-    return sum;
+        if (wsdbg_set_has(&lack->able, w))
+            wsdbg_set_remove(&set, w);
+    meant = set;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(&set, w) && wsdbg_turnout_is_beside_others(c, w, lack->word.barrier))
+            wsdbg_set_remove(&meant, w);
+        else if (wsdbg_set_has(&set, w))
+            wsdbg_set_add(&all, w);
+    return wsdbg_turnout_of(c, &all, lack->word.barrier).most < lack->made ? set : meant;
+}
+
+/* All that a phase can get, of those who have left the kernel too, is less than it takes. */
+static bool is_never_enough(const struct wsdbg_case *c, const struct wsdbg_lack *lack,
+                            const struct wsdbg_turnout *turnout)
+{
+    const uint64_t exited = wsdbg_turnout_exited(c, lack->word.barrier);
+    return lack->made > 0 && !ever_completed(c, lack) && turnout->bounded && exited != UINT64_MAX &&
+           lack->made <= turnout->most + exited && turnout->most + exited < lack->word.expected;
 }
 
 /* ---- nobody can arrive any more ---- */
@@ -74,7 +70,7 @@ static void say_no_arrive(struct wsdbg_case *c, const struct wsdbg_lack *lack, u
         return;
     const struct wsdbg_phrase object = wsdbg_say_object(c, lack->word.barrier);
     const struct wsdbg_warp_set by = wsdbg_bytes_announcers(c, &lack->word);
-    finding->role = wsdbg_bytes_role(c, &by, lack->word.barrier);
+    finding->role = wsdbg_code_role(c, &by, lack->word.barrier);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "The kernel announces bytes on %s (expect_tx) but has no instruction that arrives on it: %u of %u "
                 "arrivals are missing, and %s waits for ever%s.",
@@ -84,6 +80,23 @@ static void say_no_arrive(struct wsdbg_case *c, const struct wsdbg_lack *lack, u
                 "Use mbarrier.arrive.expect_tx, or arrive on %s after expect_tx: expecting bytes is not an arrival.",
                 wsdbg_say_family(c, lack->word.barrier).text);
     wsdbg_tell_access(c, finding, expects, "announces bytes and is no arrival");
+}
+
+/* Live warps that arrive on what else the waiter waits for. */
+static struct wsdbg_warp_set other_side(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
+{
+    const struct wsdbg_barrier *mine = &c->snapshot->barriers[lack->word.barrier];
+    struct wsdbg_warp_set set = {{0}};
+    for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
+        const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
+        if (row->cta != mine->cta || row->kind != mine->kind || row->id == mine->id ||
+            wsdbg_code_can(c, lack->warp, WSDBG_KIND(WSDBG_ACCESS_WAIT), b, NULL) != WSDBG_CAN)
+            continue;
+        for (uint32_t w = 0; w < c->warp_count; w++)
+            if (w != lack->warp && wsdbg_code_can(c, w, WSDBG_KINDS_ARRIVAL, b, NULL) == WSDBG_CAN)
+                wsdbg_set_add(&set, w);
+    }
+    return set;
 }
 
 static void say_no_instruction(struct wsdbg_case *c, const struct wsdbg_lack *lack)
@@ -98,6 +111,11 @@ static void say_no_instruction(struct wsdbg_case *c, const struct wsdbg_lack *la
                 wsdbg_say_warp(c, lack->warp).text, wsdbg_say_at(c, lack->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix, "Arrive on %s, or wait on the barrier that is arrived on.",
                 wsdbg_say_family(c, lack->word.barrier).text);
+    const struct wsdbg_warp_set others = other_side(c, lack);
+    finding->role = wsdbg_code_role(c, &others, lack->word.barrier);
+    if (wsdbg_set_count(&others) > 0)
+        wsdbg_evidence_text(c, finding, "%s arrive on what else it waits for, but not here",
+                            wsdbg_say_warps(c, &others).text);
 }
 
 /* Only other lanes of the waiting warp could arrive, and they wait for the lanes that wait. */
@@ -148,24 +166,31 @@ static void say_short(struct wsdbg_case *c, const struct wsdbg_lack *lack, const
     if (!finding)
         return;
     const uint32_t first = wsdbg_first_of(arrivers);
-    if (first != WSDBG_NONE)
-        finding->role = wsdbg_case_warp(c, first)->role;
-    char who[176] = "";
+    finding->role = wsdbg_code_role(c, arrivers, lack->word.barrier);
+    char who[176] = "", some[64] = "";
     if (first != WSDBG_NONE)
         wsdbg_print(who, sizeof who, " (%.160s)", wsdbg_say_warps(c, arrivers).text);
+    const struct wsdbg_turnout turnout = wsdbg_turnout_of(c, arrivers, lack->word.barrier);
+    const uint64_t make = is_never_enough(c, lack, &turnout) && turnout.most > lack->made ? turnout.most : lack->made;
+    if (make > lack->made)
+        wsdbg_print(some, sizeof some, " and %u are there", lack->made);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s is made for %u arrivals, but all that arrive on it%s make only %u, so %s waits for ever%s.",
-                wsdbg_say_object(c, lack->word.barrier).text, lack->word.expected, who, lack->made,
+                "%s is made for %u arrivals, but all that arrive on it%s make %s %llu%s, so %s waits for ever%s.",
+                wsdbg_say_object(c, lack->word.barrier).text, lack->word.expected, who,
+                make > lack->made ? "at most" : "only", (unsigned long long)make, some,
                 wsdbg_say_warp(c, lack->warp).text, wsdbg_say_at(c, lack->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Initialise %s with the arrivals that are really made (%u), or let the missing threads arrive.",
-                wsdbg_say_family(c, lack->word.barrier).text, lack->made);
-    wsdbg_tell_access(c, finding, lack->arrives, "may be on it");
+                "Initialise %s with the arrivals that are really made (%s%llu), or let the missing threads arrive.",
+                wsdbg_say_family(c, lack->word.barrier).text, make > lack->made ? "at most " : "",
+                (unsigned long long)make);
+    const bool by_one =
+        lack->arrives < c->snapshot->access_count && c->snapshot->accesses[lack->arrives].lanes == WSDBG_LANES_ONE;
+    wsdbg_tell_access(c, finding, lack->arrives, by_one ? "may be on it, by one lane of a warp" : "may be on it");
     wsdbg_tell_waits(c, finding, arrivers);
 }
 
 static void say_missing(struct wsdbg_case *c, const struct wsdbg_lack *lack, const struct wsdbg_warp_set *arrivers,
-                        const char *where, enum wsdbg_confidence confidence)
+                        bool each, const char *where, enum wsdbg_confidence confidence)
 {
     struct wsdbg_finding *finding = wsdbg_lack_find(c, lack, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, confidence));
     if (!finding)
@@ -178,7 +203,7 @@ static void say_missing(struct wsdbg_case *c, const struct wsdbg_lack *lack, con
                 "come back to it%s.",
                 lack->word.pending, lack->word.expected, wsdbg_say_object(c, lack->word.barrier).text,
                 wsdbg_say_warp(c, lack->warp).text, wsdbg_say_at(c, lack->warp).text,
-                wsdbg_set_count(arrivers) > 1 ? "some of " : "", wsdbg_say_warps(c, arrivers).text, where);
+                !each && wsdbg_set_count(arrivers) > 1 ? "some of " : "", wsdbg_say_warps(c, arrivers).text, where);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Arrive on %s on every path through the iteration, the last one of a tile and skipped ones included.",
                 wsdbg_say_family(c, lack->word.barrier).text);
@@ -215,6 +240,22 @@ static bool is_only_mbarrier(const struct wsdbg_case *c, uint32_t barrier)
     return true;
 }
 
+/* Who could arrive has gone by, or has left. */
+static void judge_gone_by(struct wsdbg_case *c, const struct wsdbg_lack *lack)
+{
+    const struct wsdbg_warp_set past = gone_by(c, lack);
+    const struct wsdbg_turnout turnout = wsdbg_turnout_of(c, &past, lack->word.barrier);
+    const uint32_t warps = wsdbg_set_count(&past);
+    if (is_never_enough(c, lack, &turnout))
+        say_short(c, lack, &past);
+    else if (lack->exited > 0)
+        return;
+    else if (warps > 0 && turnout.usual > lack->made)
+        say_missing(c, lack, &past, false, "", WSDBG_CONFIDENCE_LIKELY);
+    else if (turnout.usual ? turnout.usual == lack->made : all_may_have_come(lack, warps))
+        say_short(c, lack, &past);
+}
+
 static void judge_unreachable(struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
     uint32_t expects;
@@ -230,12 +271,8 @@ static void judge_unreachable(struct wsdbg_case *c, const struct wsdbg_lack *lac
             say_no_instruction(c, lack);
     } else if (lack->peers_gone > 0 && may_be_remote(c, lack)) {
         say_peer_exited(c, lack);
-    } else if (lack->exited == 0 && lack->in_code >= WSDBG_MATCH_MAY && !wsdbg_lack_is_of_round_too_many(lack)) {
-        const uint32_t could = capacity(c, lack, &lack->past, true);
-        if (wsdbg_set_count(&lack->past) > 0 && could > lack->made)
-            say_missing(c, lack, &lack->past, "", WSDBG_CONFIDENCE_LIKELY);
-        else if (could ? could == lack->made : all_may_have_come(lack, wsdbg_set_count(&lack->past)))
-            say_short(c, lack, &lack->past);
+    } else if (lack->in_code >= WSDBG_MATCH_MAY && !wsdbg_lack_is_of_round_too_many(lack)) {
+        judge_gone_by(c, lack);
     }
 }
 
@@ -269,20 +306,55 @@ static bool all_wait_for_it(const struct wsdbg_case *c, const struct wsdbg_lack 
     return true;
 }
 
+/* The warps that have gone by for good and those that can still arrive bring as much as is missing, and as is there. */
+static bool is_left_to_past(const struct wsdbg_case *c, const struct wsdbg_lack *lack,
+                            const struct wsdbg_warp_set *past)
+{
+    return wsdbg_set_count(past) > 0 && wsdbg_turnout_of(c, past, lack->word.barrier).usual == lack->word.pending &&
+           wsdbg_turnout_of(c, &lack->able, lack->word.barrier).usual == lack->made;
+}
+
+/* Arrivals left over on every stage would also follow from arriving too often, unless that would have to be much more
+ * often than the arrivals that are missing. */
+static enum wsdbg_confidence confidence_of_missing(const struct wsdbg_case *c, const struct wsdbg_lack *lack,
+                                                   struct wsdbg_code_balance *balance)
+{
+    struct wsdbg_code_slot slot;
+    *balance = (struct wsdbg_code_balance){0};
+    if (!wsdbg_code_slot_read(c, lack->warp, &slot) || !wsdbg_code_slot_balance(&slot, balance))
+        return others_are_partial(c, lack) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY;
+    if (balance->missing != lack->word.pending)
+        return WSDBG_CONFIDENCE_POSSIBLE;
+    return others_are_partial(c, lack) && balance->surplus < FAR_LESS * balance->missing ? WSDBG_CONFIDENCE_POSSIBLE
+                                                                                         : WSDBG_CONFIDENCE_LIKELY;
+}
+
 static void judge_ring(struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
     if (lack->made == 0 || lack->word.bytes < 0 || !all_wait_for_it(c, lack))
         return;
-    const uint32_t could = capacity(c, lack, &lack->able, false);
-    const bool completed = ever_completed(c, lack);
-    if (could == 0 ? !completed : could < lack->word.expected) {
-        if (could > 0 && !completed && lack->exited == 0)
-            say_short(c, lack, &lack->able);
+    const struct wsdbg_warp_set past = gone_by(c, lack);
+    struct wsdbg_warp_set all = lack->able;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(&past, w))
+            wsdbg_set_add(&all, w);
+    const struct wsdbg_turnout turnout = wsdbg_turnout_of(c, &all, lack->word.barrier);
+    if (is_never_enough(c, lack, &turnout)) {
+        say_short(c, lack, &all);
         return;
     }
-    /* Arrivals left over on every stage would also follow from arriving too often. */
-    say_missing(c, lack, &lack->able, " before it completes",
-                others_are_partial(c, lack) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY);
+    if (turnout.usual ? turnout.usual < lack->word.expected : !ever_completed(c, lack))
+        return;
+    struct wsdbg_code_balance balance;
+    const enum wsdbg_confidence confidence = confidence_of_missing(c, lack, &balance);
+    if (is_left_to_past(c, lack, &past))
+        say_missing(c, lack, &past, true, "", confidence);
+    else
+        say_missing(c, lack, &all, false, " before it completes", confidence);
+    if (balance.missing > 0 && c->finding_count > 0)
+        wsdbg_evidence_text(c, &c->findings[c->finding_count - 1],
+                            "by the phases of its two barriers the slot has %u arrivals too few, or %u too many",
+                            balance.missing, balance.surplus);
 }
 
 void wsdbg_rule_code_arrivals(struct wsdbg_case *c)

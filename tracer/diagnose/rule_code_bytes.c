@@ -34,7 +34,7 @@ static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct lack *lack
     if (!finding)
         return NULL;
     const struct wsdbg_warp_set by = wsdbg_bytes_announcers(c, &lack->word);
-    finding->role = wsdbg_bytes_role(c, &by, barrier);
+    finding->role = wsdbg_code_role(c, &by, barrier);
     uint32_t expects, copies;
     wsdbg_tell_wait(c, finding, lack->warp);
     wsdbg_tell_word(c, finding, barrier);
