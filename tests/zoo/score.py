@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """score.py - the zoo's score: every case with every kind of evidence, with wsdbg and without.
 
-    tests/zoo/score.py [--build build] [--out zoo.json] [--device gpu|sim] [--evidence live,ring,core,none,fixed] [--cases NAME,...]
+    tests/zoo/score.py [--build build] [--out zoo.json] [--device gpu|sim] [--evidence live,ring,core,both,none,fixed] [--cases NAME,...]
                        [--runs 1] [--seconds 360]
     tests/zoo/score.py --table zoo.json [--table sim.json]     writes docs/results/zoo.md from what was kept
     tests/zoo/score.py --expect zoo.json                       writes tests/zoo/sim.tsv, what tests/zoo/case.sh holds the simulator to
 
-Evidence: live and core of kernels without probes, ring of those with; on the simulator state stands for live.  none: without wsdbg, does it hang;
+Evidence: live and core of kernels without probes, ring and both of those with; on the simulator state stands for live.  none: without wsdbg, does it hang;
 fixed: without its defect, does it finish; rate: does it hang as often under wsdbg, without probes and with them, as without (eight at a time).
 The file is written after every run; after --seconds no new one is begun.
 Exit status: 1 when a decoy was called a hang or another cause than the defect was called proven.  A development script.
@@ -17,7 +17,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 import results
 
-WITH_WSDBG = {'live': ('plain', 'live'), 'ring': ('probes', 'ring'), 'core': ('plain', 'core'), 'state': ('plain', 'auto')}
+WITH_WSDBG = {'live': ('plain', 'live'), 'ring': ('probes', 'ring'), 'core': ('plain', 'core'), 'both': ('probes', 'auto'),
+              'state': ('plain', 'live', '--history', '0')}  # the simulator's record of kernels without probes is not wanted
 WITHOUT_MS = 700
 RATE_JOBS = 8
 DECOY_MS = '1500'  # on the simulator as the program likes
@@ -68,12 +69,12 @@ class Score:
         return {'status': status, 'hangs': status in (3, 'limit'), 'said': err.strip()[-300:], 'seconds': round(seconds, 2)}
 
     def watched(self, case, evidence):
-        variant, door = WITH_WSDBG[evidence]
+        variant, door, *others = WITH_WSDBG[evidence]
         database = os.path.join(self.scratch.name, 'run.db')
         if os.path.exists(database):
             os.unlink(database)
         status, out, err, seconds = self.end(
-            [self.tool('wsdbg'), 'run', '--device', self.device, '--stall', self.stall, '--evidence', door, '--json', '-o', database, '--',
+            [self.tool('wsdbg'), 'run', '--device', self.device, '--stall', self.stall, '--evidence', door, *others, '--json', '-o', database, '--',
              *self.command(case, '--variant', variant, '--timeout-ms', '8000')], 20)
         at = out.find('{\n')
         try:
@@ -246,7 +247,7 @@ def main():
         results.save(kept['device'], kept, page(kept), 'zoo')
     if options.table:
         return 0
-    options.evidence = options.evidence or ('live,ring,core,none,fixed' if options.device == 'gpu' else 'state,ring,fixed')
+    options.evidence = options.evidence or ('live,ring,core,both,none,fixed' if options.device == 'gpu' else 'state,ring,both,fixed')
     kept = measure(options)
     marks = [answer['mark'] for row in kept['cases'].values() for evidence in WITH_WSDBG for answer in row.get(evidence, [])]
     return int(any(word == 'alarm' or word.startswith('!') for word in marks))

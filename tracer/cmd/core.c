@@ -13,6 +13,7 @@
 #include "cmd/database_place.h"
 #include "cmd/options.h"
 #include "cmd/session.h"
+#include "evidence/completion.h"
 #include "machine/interpret.h"
 #include "model/fault.h"
 
@@ -202,12 +203,44 @@ static struct wsdbg_error *report_snapshot(const struct wsdbg_invocation *invoca
     return error;
 }
 
+/* The process of the recording whose contexts the dumps have. */
+static struct wsdbg_error *complete(const struct dumps *dumps, const char *path, struct wsdbg_snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->context_count; i++)
+        for (size_t k = 0; k < dumps->context_count; k++)
+            if (snapshot->contexts[i].handle == dumps->contexts[k])
+                return wsdbg_complete_process(dumps->looks, dumps->count, snapshot->contexts[i].process_id, snapshot);
+    return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: a recording of another process than the dump's", path);
+}
+
+/* What was recorded of the kernels up to the end, and what the dumps show of the same warps. */
+static struct wsdbg_error *see_both(const struct dumps *dumps, const char *path, struct wsdbg_snapshot *out)
+{
+    uint64_t first_ns, last_ns;
+    struct wsdbg_evidence *evidence;
+    struct wsdbg_snapshot snapshot = {0};
+    struct wsdbg_error *error = wsdbg_evidence_open_recorded(path, &first_ns, &last_ns, &evidence);
+    if (error)
+        return error;
+    error = evidence->ops->inspect(evidence, last_ns, 0, &snapshot);
+    evidence->ops->close(evidence);
+    if (!error)
+        error = complete(dumps, path, &snapshot);
+    if (error)
+        wsdbg_snapshot_deinit(&snapshot);
+    else
+        *out = snapshot;
+    return error;
+}
+
 static struct wsdbg_error *judge_dumps(const struct wsdbg_invocation *invocation, const struct dumps *dumps,
                                        int *status)
 {
     struct wsdbg_snapshot snapshot = {0};
     struct wsdbg_diagnosis diagnosis = {0};
-    struct wsdbg_error *error = wsdbg_look_snapshot(dumps->looks, dumps->count, &snapshot);
+    const char *ring = wsdbg_option_value(invocation, "ring");
+    struct wsdbg_error *error =
+        ring ? see_both(dumps, ring, &snapshot) : wsdbg_look_snapshot(dumps->looks, dumps->count, &snapshot);
     if (!error)
         error = diagnose(&snapshot, &diagnosis);
     if (!error)
@@ -236,19 +269,20 @@ static struct wsdbg_error *core_run(const struct wsdbg_invocation *invocation, i
 
 static const struct wsdbg_option options[] = {
     {'o', "output", "FILE", "keep a session database", NULL, NULL},
+    {0, "ring", "FILE.wsrec", "what the same run recorded (wsdbg run --record)", NULL, NULL},
     {0, "json", NULL, "the report as JSON on stdout", NULL, NULL},
 };
 
 const struct wsdbg_command wsdbg_command_core = {
     .name = "core",
     .summary = "Say from a GPU core dump why a kernel hangs",
-    .usage = "FILE... [-o FILE.db] [--json]",
+    .usage = "FILE... [--ring FILE.wsrec] [-o FILE.db] [--json]",
     .description =
         "Reads a GPU core dump, plain or packed by gzip, and reports like wsdbg run: which warps wait where, for\n"
         "which barrier, what that still misses, and why. The kernel needs no probes and no line information.\n"
         "Several dumps of one process, oldest first, also show what moved between them. Of a kernel that an error of\n"
         "the GPU ended it says which instruction of which warp that was, on which mbarrier or address, as far as the\n"
-        "dump tells.\n"
+        "dump tells. With --ring the histories of probes that the same run recorded are judged beside the dumps.\n"
         "\n"
         "A program that hangs writes a dump when it was started with CUDA_ENABLE_USER_TRIGGERED_COREDUMP=1,\n"
         "CUDA_COREDUMP_PIPE=PIPE and CUDA_COREDUMP_GENERATION_FLAGS=skip_nonrelocated_elf_images,\n"

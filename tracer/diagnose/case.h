@@ -54,6 +54,7 @@ struct wsdbg_case {
     bool of_machine;  /* known from the GPU's state and the code, without events: see code_case.h */
     bool still;       /* ... and two looks apart in time saw the same of it */
     bool moved;       /* ... or not: then nothing of it is more than possible */
+    struct wsdbg_warp_set stuck; /* who other evidence about the same warps shows to be stuck */
     struct wsdbg_ledger *ledger;
     struct wsdbg_wait_graph *graph;
     struct wsdbg_finding *findings;
@@ -65,6 +66,8 @@ struct wsdbg_case {
 struct wsdbg_error *wsdbg_case_init(const struct wsdbg_snapshot *snapshot, uint32_t grid, const uint32_t *ctas,
                                     uint32_t cta_count, struct wsdbg_case *out);
 void wsdbg_case_deinit(struct wsdbg_case *c);
+/* Rows that point outside the snapshot would be read later: such a grid is not judged. */
+bool wsdbg_grid_is_sound(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid);
 
 static inline const struct wsdbg_warp_row *wsdbg_case_warp(const struct wsdbg_case *c, uint32_t warp)
 {

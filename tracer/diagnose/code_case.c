@@ -25,16 +25,8 @@ bool wsdbg_case_is_of_machine(const struct wsdbg_case *c)
 /* The same CTA in the look before; WSDBG_NONE = it was not there. */
 static uint32_t cta_before(const struct wsdbg_snapshot *now, uint32_t cta)
 {
-    const struct wsdbg_snapshot *before = now->before;
-    const struct wsdbg_cta *mine = &now->ctas[cta];
-    for (uint32_t i = 0; i < before->cta_count; i++) {
-        const struct wsdbg_cta *other = &before->ctas[i];
-        if (other->x == mine->x && other->y == mine->y && other->z == mine->z && other->grid < before->grid_count &&
-            before->grids[other->grid].grid_id == now->grids[mine->grid].grid_id &&
-            before->grids[other->grid].context == now->grids[mine->grid].context)
-            return i;
-    }
-    return WSDBG_NONE;
+    const uint32_t grid = wsdbg_snapshot_same_grid(now, now->ctas[cta].grid, now->before);
+    return grid == WSDBG_NONE ? WSDBG_NONE : wsdbg_snapshot_same_cta(now, cta, now->before, grid);
 }
 
 static bool word_changed(const struct wsdbg_snapshot *before, const struct wsdbg_barrier *row, uint32_t cta)

@@ -7,6 +7,7 @@
 
 #include "diagnose/fold.h"
 #include "diagnose/ledger.h"
+#include "diagnose/recorded_case.h"
 #include "diagnose/rules.h"
 
 static wsdbg_rule *const rules[] = {
@@ -100,23 +101,48 @@ static struct wsdbg_error *add_edges(const struct wsdbg_case *c, struct wsdbg_di
     return NULL;
 }
 
-static struct wsdbg_error *diagnose_case(const struct wsdbg_snapshot *snapshot, uint32_t grid, const uint32_t *ctas,
-                                         uint32_t cta_count, struct wsdbg_diagnosis *out)
+static struct wsdbg_error *judge_case(struct wsdbg_case *c)
+{
+    struct wsdbg_error *error = wsdbg_ledger_create(c, &c->ledger);
+    if (!error)
+        error = wsdbg_rounds_create(c);
+    if (!error)
+        error = wsdbg_wait_graph_create(c, &c->graph);
+    if (error)
+        return error;
+    wsdbg_infer_inits(c);
+    run_rules(c);
+    return NULL;
+}
+
+/* What the histories of the same warps say goes beside what the state says. */
+static struct wsdbg_error *judge_record(const struct wsdbg_recorded *recorded, struct wsdbg_case *c)
+{
+    struct wsdbg_case record;
+    uint32_t *ctas;
+    struct wsdbg_error *error = wsdbg_recorded_case(recorded, c, &ctas, &record);
+    if (!error && record.warp_count)
+        error = judge_case(&record);
+    if (!error && record.warp_count)
+        wsdbg_recorded_join(recorded, c, &record);
+    wsdbg_case_deinit(&record);
+    free(ctas);
+    return error;
+}
+
+static struct wsdbg_error *diagnose_case(const struct wsdbg_snapshot *snapshot, const struct wsdbg_recorded *recorded,
+                                         uint32_t grid, const uint32_t *ctas, uint32_t cta_count,
+                                         struct wsdbg_diagnosis *out)
 {
     struct wsdbg_case c;
     struct wsdbg_error *error = wsdbg_case_init(snapshot, grid, ctas, cta_count, &c);
     if (error || c.warp_count == 0)
         return error;
-    error = wsdbg_ledger_create(&c, &c.ledger);
+    error = judge_case(&c);
+    if (!error && recorded && c.of_machine && !c.faulted)
+        error = judge_record(recorded, &c);
     if (!error)
-        error = wsdbg_rounds_create(&c);
-    if (!error)
-        error = wsdbg_wait_graph_create(&c, &c.graph);
-    if (!error) {
-        wsdbg_infer_inits(&c);
-        run_rules(&c);
         error = c.no_memory ? &wsdbg_error_no_memory : wsdbg_fold(&c, out);
-    }
     if (!error && !c.faulted)
         error = add_edges(&c, out);
     wsdbg_case_deinit(&c);
@@ -135,8 +161,8 @@ static int compare_ctas(const void *left, const void *right, void *rows)
     return a < b ? -1 : a > b;
 }
 
-static struct wsdbg_error *diagnose_grid(const struct wsdbg_snapshot *snapshot, uint32_t grid, uint32_t *order,
-                                         struct wsdbg_diagnosis *out)
+static struct wsdbg_error *diagnose_grid(const struct wsdbg_snapshot *snapshot, const struct wsdbg_recorded *recorded,
+                                         uint32_t grid, uint32_t *order, struct wsdbg_diagnosis *out)
 {
     const struct wsdbg_grid *row = &snapshot->grids[grid];
     for (uint32_t i = 0; i < row->cta_count; i++)
@@ -148,31 +174,9 @@ static struct wsdbg_error *diagnose_grid(const struct wsdbg_snapshot *snapshot, 
         for (next = i + 1; next < row->cta_count && first->cluster_size > 1; next++)
             if (snapshot->ctas[order[next]].cluster_id != first->cluster_id)
                 break;
-        error = diagnose_case(snapshot, grid, order + i, next - i, out);
+        error = diagnose_case(snapshot, recorded, grid, order + i, next - i, out);
     }
     return error;
-}
-
-/* Rows that point outside the snapshot would be read later: such a grid is not judged. */
-static bool grid_is_sound(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid)
-{
-    if (grid->cta_first > snapshot->cta_count || grid->cta_count > snapshot->cta_count - grid->cta_first)
-        return false;
-    for (uint32_t i = 0; i < grid->cta_count; i++) {
-        const struct wsdbg_cta *cta = &snapshot->ctas[grid->cta_first + i];
-        if (cta->warp_first > snapshot->warp_count || cta->warp_count > snapshot->warp_count - cta->warp_first)
-            return false;
-        for (uint32_t k = 0; k < cta->warp_count; k++) {
-            const struct wsdbg_warp_row *warp = &snapshot->warps[cta->warp_first + k];
-            if (warp->cta != grid->cta_first + i || warp->history_first > snapshot->history_count ||
-                warp->history_count > snapshot->history_count - warp->history_first)
-                return false;
-            if (warp->part_count > 0 &&
-                (warp->part_first > snapshot->part_count || warp->part_count > snapshot->part_count - warp->part_first))
-                return false;
-        }
-    }
-    return true;
 }
 
 static bool has_faulted(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid)
@@ -184,20 +188,20 @@ static bool worth_a_look(const struct wsdbg_snapshot *snapshot, const struct wsd
 {
     const bool faulted = has_faulted(snapshot, grid);
     return grid->cta_count > 0 && (faulted ? grid->warps_live > 0 : grid->running && !grid->moves && !faulted_only) &&
-           grid_is_sound(snapshot, grid);
+           wsdbg_grid_is_sound(snapshot, grid);
 }
 
 static struct wsdbg_error *diagnose_grids(const struct wsdbg_snapshot *snapshot, bool faulted_only,
                                           struct wsdbg_diagnosis *out)
 {
     struct wsdbg_diagnosis result = {0};
-    struct wsdbg_error *error = NULL;
+    struct wsdbg_recorded *recorded = NULL;
     uint32_t *order = malloc((snapshot->cta_count + 1) * sizeof *order);
-    if (!order)
-        return &wsdbg_error_no_memory;
+    struct wsdbg_error *error = order ? wsdbg_recorded_create(snapshot, &recorded) : &wsdbg_error_no_memory;
     for (uint32_t grid = 0; grid < snapshot->grid_count && !error; grid++)
         if (worth_a_look(snapshot, &snapshot->grids[grid], faulted_only))
-            error = diagnose_grid(snapshot, grid, order, &result);
+            error = diagnose_grid(snapshot, recorded, grid, order, &result);
+    wsdbg_recorded_destroy(recorded);
     free(order);
     if (error) {
         wsdbg_diagnosis_deinit(&result);

@@ -191,12 +191,13 @@ static void describe_node(const struct wsdbg_case *c, uint32_t warp, struct wsdb
     /* A warp that was never seen could do anything. */
     if (!c->all_seen)
         node->outside = true;
+    node->waits = node->waits || wsdbg_set_has(&c->stuck, warp);
 }
 
 static bool can_move(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_wait_node *node,
                      const struct wsdbg_warp_set *moving)
 {
-    if (!live(c, warp))
+    if (!live(c, warp) || wsdbg_set_has(&c->stuck, warp))
         return false;
     if (!node->waits || node->outside || wsdbg_set_meets(&node->wakers, moving))
         return true;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "evidence/completion.h"
 #include "evidence/core_dump.h"
 #include "evidence/door.h"
 #include "evidence/evidence.h"
@@ -117,13 +118,15 @@ static struct wsdbg_error *take_dumps(struct core_source *source, uint64_t deadl
     return error;
 }
 
-/* Slots say less than the GPU itself.  Every drop comes before the first look adds rows. */
+/* What a dump shows, with what the ring has of the same warps.  Every drop comes before the first look adds rows. */
 static struct wsdbg_error *show_dumps(const struct core_source *source, struct wsdbg_snapshot *snapshot)
 {
-    struct wsdbg_error *error = NULL;
+    struct wsdbg_snapshot *record = NULL;
+    struct wsdbg_error *error = source->dump_count ? wsdbg_completion_begin(snapshot, &record) : NULL;
     for (size_t i = 0; !error && i < source->dump_count; i++)
         if (source->dumps[i].saw_warps)
             error = wsdbg_snapshot_drop_grids(snapshot, source->dumps[i].process_id);
+    const size_t first = snapshot->grid_count;
     for (size_t i = 0; !error && i < source->dump_count; i++) {
         struct dump *dump = &source->dumps[i];
         if (dump->look) {
@@ -135,7 +138,7 @@ static struct wsdbg_error *show_dumps(const struct core_source *source, struct w
             wsdbg_look_add_trouble(snapshot, dump->process_id, dump->trouble);
         }
     }
-    return error;
+    return wsdbg_completion_end(error, snapshot, first, record);
 }
 
 static struct wsdbg_error *core_poll(struct wsdbg_evidence *base, uint64_t now_ns, struct wsdbg_snapshot *out)

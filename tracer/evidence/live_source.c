@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "evidence/completion.h"
 #include "evidence/evidence.h"
 #include "evidence/live_looks.h"
 #include "evidence/look_choice.h"
@@ -64,22 +65,24 @@ static struct wsdbg_error *ensure_process(struct live_source *source, uint32_t p
     return error;
 }
 
-/* What was seen goes into the snapshot; slots say less than the GPU itself.  Every drop comes before the first look
- * adds rows. */
+/* What was seen goes into the snapshot, with what the ring has of the same warps.  Every drop comes before the first
+ * look adds rows. */
 static struct wsdbg_error *replace_grids(struct wsdbg_live_process *const *looked, size_t count,
                                          struct wsdbg_snapshot *snapshot)
 {
-    struct wsdbg_error *error = NULL;
+    struct wsdbg_snapshot *record = NULL;
+    struct wsdbg_error *error = count ? wsdbg_completion_begin(snapshot, &record) : NULL;
     for (size_t i = 0; !error && i < count; i++)
         if (wsdbg_live_process_saw_warps(looked[i]))
             error = wsdbg_snapshot_drop_grids(snapshot, wsdbg_live_process_id(looked[i]));
+    const size_t first = snapshot->grid_count;
     for (size_t i = 0; !error && i < count; i++) {
         if (!wsdbg_live_process_saw_warps(looked[i]))
             wsdbg_look_note_no_warps(snapshot, wsdbg_live_process_id(looked[i]));
         error = wsdbg_live_process_add(looked[i], snapshot);
         snapshot->source = "live";
     }
-    return error;
+    return wsdbg_completion_end(error, snapshot, first, record);
 }
 
 /* Looks at every process that wants it; what is in the way of one becomes a note. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "evidence/completion.h"
 #include "evidence/door.h"
 #include "evidence/evidence.h"
 #include "evidence/look_choice.h"
@@ -81,91 +82,6 @@ static struct wsdbg_error *look_twice(struct sim_source *source, const struct ws
     return error;
 }
 
-/* ---- what the ring has of the same warps ---- */
-
-struct tables {
-    struct wsdbg_grid *grids;
-    struct wsdbg_cta *ctas;
-    struct wsdbg_warp_row *warps;
-    size_t grid_count;
-};
-
-static void *copy_of(const void *rows, size_t count, size_t size)
-{
-    void *copy = malloc(count * size + 1);
-    if (copy && count)
-        memcpy(copy, rows, count * size);
-    return copy;
-}
-
-static bool copy_tables(const struct wsdbg_snapshot *snapshot, struct tables *out)
-{
-    *out = (struct tables){
-        .grids = copy_of(snapshot->grids, snapshot->grid_count, sizeof *snapshot->grids),
-        .ctas = copy_of(snapshot->ctas, snapshot->cta_count, sizeof *snapshot->ctas),
-        .warps = copy_of(snapshot->warps, snapshot->warp_count, sizeof *snapshot->warps),
-        .grid_count = snapshot->grid_count,
-    };
-    return out->grids && out->ctas && out->warps;
-}
-
-static void free_tables(struct tables *tables)
-{
-    free(tables->grids);
-    free(tables->ctas);
-    free(tables->warps);
-}
-
-static const struct wsdbg_grid *find_grid(const struct tables *tables, const struct wsdbg_grid *grid)
-{
-    for (size_t i = 0; i < tables->grid_count; i++)
-        if (tables->grids[i].context == grid->context && tables->grids[i].grid_id == grid->grid_id)
-            return &tables->grids[i];
-    return NULL;
-}
-
-static const struct wsdbg_cta *find_cta(const struct tables *tables, const struct wsdbg_grid *grid,
-                                        const struct wsdbg_cta *cta)
-{
-    for (uint32_t i = grid->cta_first; i < grid->cta_first + grid->cta_count; i++)
-        if (tables->ctas[i].x == cta->x && tables->ctas[i].y == cta->y && tables->ctas[i].z == cta->z)
-            return &tables->ctas[i];
-    return NULL;
-}
-
-static void add_history(const struct tables *tables, const struct wsdbg_cta *was, struct wsdbg_warp_row *warp)
-{
-    for (uint32_t i = was->warp_first; i < was->warp_first + was->warp_count; i++) {
-        const struct wsdbg_warp_row *other = &tables->warps[i];
-        if (other->warp != warp->warp)
-            continue;
-        warp->last = other->last;
-        warp->changed_ns = other->changed_ns;
-        warp->history_first = other->history_first;
-        warp->history_count = other->history_count;
-        warp->history_whole = other->history_whole;
-        return;
-    }
-}
-
-/* For the grids from `first` on. */
-static void add_histories(struct wsdbg_snapshot *snapshot, size_t first, const struct tables *tables)
-{
-    for (size_t i = first; i < snapshot->grid_count; i++) {
-        struct wsdbg_grid *grid = &snapshot->grids[i];
-        const struct wsdbg_grid *was = find_grid(tables, grid);
-        if (!was)
-            continue;
-        grid->progress_ns = was->progress_ns;
-        grid->launch = grid->launch == WSDBG_NONE ? was->launch : grid->launch;
-        for (uint32_t k = grid->cta_first; k < grid->cta_first + grid->cta_count; k++) {
-            const struct wsdbg_cta *cta = &snapshot->ctas[k], *cta_was = find_cta(tables, was, cta);
-            for (uint32_t w = cta->warp_first; cta_was && w < cta->warp_first + cta->warp_count; w++)
-                add_history(tables, cta_was, &snapshot->warps[w]);
-        }
-    }
-}
-
 /* ---- the snapshot ---- */
 
 struct replaced {
@@ -190,8 +106,8 @@ static struct wsdbg_error *show(const struct sim_source *source, const struct st
                                 struct wsdbg_snapshot *snapshot)
 {
     const struct replaced replaced = {seen, count, source->use};
-    struct tables tables;
-    struct wsdbg_error *error = copy_tables(snapshot, &tables) ? NULL : &wsdbg_error_no_memory;
+    struct wsdbg_snapshot *record = NULL;
+    struct wsdbg_error *error = count ? wsdbg_completion_begin(snapshot, &record) : NULL;
     if (!error && count)
         error = wsdbg_snapshot_drop_chosen_grids(snapshot, is_replaced, &replaced);
     const size_t first = snapshot->grid_count;
@@ -199,10 +115,7 @@ static struct wsdbg_error *show(const struct sim_source *source, const struct st
         error = wsdbg_look_snapshot(seen[i].looks, LOOKS, snapshot);
         snapshot->source = "simulator";
     }
-    if (!error)
-        add_histories(snapshot, first, &tables);
-    free_tables(&tables);
-    return error;
+    return wsdbg_completion_end(error, snapshot, first, record);
 }
 
 static struct wsdbg_error *complete(struct sim_source *source, struct wsdbg_snapshot *snapshot)

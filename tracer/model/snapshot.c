@@ -109,9 +109,12 @@ void wsdbg_snapshot_deinit(struct wsdbg_snapshot *snapshot)
     free(snapshot->exceptions);
     free(snapshot->looks);
     free(snapshot->notes);
-    if (snapshot->before)
-        wsdbg_snapshot_deinit(snapshot->before);
-    free(snapshot->before);
+    struct wsdbg_snapshot *others[] = {snapshot->before, snapshot->record};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i])
+            wsdbg_snapshot_deinit(others[i]);
+        free(others[i]);
+    }
     memset(snapshot, 0, sizeof *snapshot);
 }
 
@@ -133,20 +136,22 @@ static void point_to_names(struct wsdbg_snapshot *copy, const struct wsdbg_name 
             copy->barriers[i].name = copy->names + (copy->barriers[i].name - original);
 }
 
-static bool copy_before(struct wsdbg_snapshot *copy)
+/* A snapshot that belongs to another one. */
+static bool copy_other(struct wsdbg_snapshot **other)
 {
-    const struct wsdbg_snapshot *before = copy->before;
-    copy->before = NULL;
-    if (!before)
+    const struct wsdbg_snapshot *original = *other;
+    *other = NULL;
+    if (!original)
         return true;
-    copy->before = calloc(1, sizeof *copy->before);
-    return copy->before && !wsdbg_snapshot_copy(before, copy->before);
+    *other = calloc(1, sizeof **other);
+    return *other && !wsdbg_snapshot_copy(original, *other);
 }
 
 struct wsdbg_error *wsdbg_snapshot_copy(const struct wsdbg_snapshot *snapshot, struct wsdbg_snapshot *out)
 {
     struct wsdbg_snapshot copy = *snapshot;
-    bool whole = copy_before(&copy);
+    const bool before = copy_other(&copy.before), record = copy_other(&copy.record);
+    bool whole = before && record;
 #define COPY(rows, count) whole &= copy_rows(&copy.rows, copy.count, sizeof *copy.rows)
     COPY(contexts, context_count);
     COPY(modules, module_count);
@@ -176,6 +181,37 @@ struct wsdbg_error *wsdbg_snapshot_copy(const struct wsdbg_snapshot *snapshot, s
     else
         wsdbg_snapshot_deinit(&copy);
     return whole ? NULL : &wsdbg_error_no_memory;
+}
+
+uint32_t wsdbg_snapshot_same_grid(const struct wsdbg_snapshot *snapshot, uint32_t grid,
+                                  const struct wsdbg_snapshot *other)
+{
+    const struct wsdbg_grid *mine = &snapshot->grids[grid];
+    for (uint32_t i = 0; i < other->grid_count; i++)
+        if (other->grids[i].context == mine->context && other->grids[i].grid_id == mine->grid_id)
+            return i;
+    return WSDBG_NONE;
+}
+
+static bool is_same_cta(const struct wsdbg_cta *a, const struct wsdbg_cta *b)
+{
+    return a->x == b->x && a->y == b->y && a->z == b->z;
+}
+
+/* Mostly at the same place in both grids: both are in order. */
+uint32_t wsdbg_snapshot_same_cta(const struct wsdbg_snapshot *snapshot, uint32_t cta,
+                                 const struct wsdbg_snapshot *other, uint32_t other_grid)
+{
+    const struct wsdbg_cta *mine = &snapshot->ctas[cta];
+    const struct wsdbg_grid *grid = &other->grids[other_grid];
+    const uint32_t at = cta - snapshot->grids[mine->grid].cta_first;
+    if (at < grid->cta_count && (uint64_t)grid->cta_first + at < other->cta_count &&
+        is_same_cta(&other->ctas[grid->cta_first + at], mine))
+        return grid->cta_first + at;
+    for (uint32_t i = grid->cta_first; i < grid->cta_first + grid->cta_count && i < other->cta_count; i++)
+        if (is_same_cta(&other->ctas[i], mine))
+            return i;
+    return WSDBG_NONE;
 }
 
 const struct wsdbg_site *wsdbg_snapshot_site(const struct wsdbg_snapshot *snapshot, uint32_t site)

@@ -287,6 +287,7 @@ struct wsdbg_barrier {
     struct wsdbg_optional_u32 completed_phases;
     struct wsdbg_optional_u64 pending_tx_bytes;  /* still missing; two's complement if early */
     uint32_t waiters;                            /* warps of the CTA that wait on it now */
+    bool record_lacks; /* its word counts arrivals in this phase that nobody recorded, or lacks some that were */
     struct wsdbg_optional_u32 shared_offset;     /* mbarriers seen in memory */
     struct wsdbg_optional_u64 word;              /* the mbarrier's 64 bits as they were */
 };
@@ -318,6 +319,9 @@ struct wsdbg_snapshot {
     struct wsdbg_snapshot *before;     /* what the look before the newest one saw, of the first process that was looked
                                           at, to compare with; its tables are the first rows of this one's.  NULL =
                                           there was none */
+    struct wsdbg_snapshot *record; /* what the kernels recorded themselves of grids whose state a look then showed: their
+                                      slots and histories.  Tables are the first rows of this one's, the history has
+                                      the same rows.  NULL = they recorded nothing, or were not looked at */
     bool names_inferred;     /* role and barrier names come from what the code does, not from its author */
     char (*notes)[256];                size_t note_count;   /* what could not be seen, from every process */
     uint64_t torn_events;    /* history entries or slots that did not fit together */
@@ -325,6 +329,13 @@ struct wsdbg_snapshot {
     uint64_t lost_rows;      /* table rows the observer could not record */
     uint64_t progress_ns;    /* host time at which any slot of a running grid last changed */
 };
+
+/* The same grid in another picture of the same contexts: by context and grid id; WSDBG_NONE = it is not there. */
+uint32_t wsdbg_snapshot_same_grid(const struct wsdbg_snapshot *snapshot, uint32_t grid,
+                                  const struct wsdbg_snapshot *other);
+/* The same CTA, by its place in the grid that is `other_grid` there. */
+uint32_t wsdbg_snapshot_same_cta(const struct wsdbg_snapshot *snapshot, uint32_t cta,
+                                 const struct wsdbg_snapshot *other, uint32_t other_grid);
 
 /* Frees everything inside; the struct becomes zero. */
 void wsdbg_snapshot_deinit(struct wsdbg_snapshot *snapshot);
