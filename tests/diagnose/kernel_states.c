@@ -192,14 +192,28 @@ void named_round_missing(struct picture *p)
     picture_reach(p, 2, 3, before, 1, 255, 0);
 }
 
-/* One warp has left: it may be the one that is missing. */
-void named_one_left(struct picture *p)
+static void last_has_left(struct picture *p)
 {
     named_count(p);
     picture_exit(p, 3, 3);
     for (size_t i = 0; i < p->snapshot.part_count; i++)
         if (p->snapshot.parts[i].warp == 3)
             p->snapshot.parts[i] = p->snapshot.parts[--p->snapshot.part_count];
+}
+
+/* One warp has left: it may be the one that is missing. */
+void named_one_left(struct picture *p)
+{
+    last_has_left(p);
+    for (size_t i = 0; i < p->pending_count; i++)
+        if (p->pending[i].warp == 3)
+            p->pending[i].before_known = false;
+}
+
+/* ... and where its way is known, it never comes to it. */
+void named_one_left_that_never_came(struct picture *p)
+{
+    last_has_left(p);
 }
 
 /* All wait, but where warp 0 goes on to is not known. */

@@ -75,6 +75,7 @@ void named_count(struct picture *p);
 void named_count_guarded(struct picture *p);
 void named_round_missing(struct picture *p);
 void named_one_left(struct picture *p);
+void named_one_left_that_never_came(struct picture *p);
 void unknown_way_on(struct picture *p);
 void nobody_left(struct picture *p);
 void named_gathers(struct picture *p);
@@ -117,5 +118,19 @@ void ring_before_cluster_barrier(struct picture *p);
 void cluster_arrive_missing(struct picture *p);
 void cluster_bytes_from_peer(struct picture *p);
 void peer_exited_for_good(struct picture *p);
+
+/* named_states.c: who stands at named barriers, who has been there how often. */
+void five_on_two(struct picture *p);
+void five_on_two_in_a_loop(struct picture *p);
+void some_of_five_on_two(struct picture *p);
+void five_on_two_of_a_register(struct picture *p);
+void turn_missing(struct picture *p);
+void turn_missing_in_a_loop(struct picture *p);
+void two_pairs_share(struct picture *p);
+void two_pairs_share_equally(struct picture *p);
+void mate_has_left(struct picture *p);
+void arrived_twice(struct picture *p);
+void arrived_too_seldom(struct picture *p);
+void arrived_in_a_loop(struct picture *p);
 
 #endif

@@ -86,14 +86,33 @@ static struct wsdbg_phrase say_place(const struct wsdbg_case *c, const struct ws
     return visits->place == WSDBG_NONE ? (struct wsdbg_phrase){""} : wsdbg_say_at_site(c, visits->place);
 }
 
+/* The role that most of them have, the first one of several. */
+static struct wsdbg_optional_u32 role_of_most(const struct wsdbg_case *c, const struct wsdbg_warp_set *set)
+{
+    struct wsdbg_optional_u32 role = {0};
+    uint32_t most = 0;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_optional_u32 mine = wsdbg_case_warp(c, w)->role;
+        uint32_t alike = 0;
+        for (uint32_t v = 0; v < c->warp_count && wsdbg_set_has(set, w) && mine.known; v++)
+            alike += wsdbg_set_has(set, v) && wsdbg_case_warp(c, v)->role.known &&
+                     wsdbg_case_warp(c, v)->role.value == mine.value;
+        if (alike > most) {
+            most = alike;
+            role = mine;
+        }
+    }
+    return role;
+}
+
 /* The finding, with how often each warp came. */
 static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct wsdbg_rendezvous *r, enum wsdbg_cause cause,
-                                   enum wsdbg_confidence confidence, uint32_t at_fault)
+                                   enum wsdbg_confidence confidence, const struct wsdbg_warp_set *at_fault)
 {
     struct wsdbg_finding *finding = wsdbg_case_find(c, cause, confidence, r->cta, r->barrier);
     if (!finding)
         return NULL;
-    finding->role = wsdbg_case_warp(c, at_fault)->role;
+    finding->role = role_of_most(c, at_fault);
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const struct wsdbg_visits *visits = &r->visits[w];
         if (visits->most == 0)
@@ -115,7 +134,7 @@ static bool judge_double(struct wsdbg_case *c, const struct wsdbg_rendezvous *r,
     const uint32_t first = wsdbg_first_of(&ahead);
     if (first == WSDBG_NONE)
         return false;
-    struct wsdbg_finding *finding = begin(c, r, WSDBG_CAUSE_DOUBLE_ARRIVE, cap, first);
+    struct wsdbg_finding *finding = begin(c, r, WSDBG_CAUSE_DOUBLE_ARRIVE, cap, &ahead);
     if (!finding)
         return true;
     wsdbg_print(
@@ -193,7 +212,7 @@ static bool visits_make_groups(const struct wsdbg_case *c, const struct wsdbg_re
 static void say_shared(struct wsdbg_case *c, const struct wsdbg_rendezvous *r, const struct sum *sum,
                        enum wsdbg_confidence cap)
 {
-    struct wsdbg_finding *finding = begin(c, r, WSDBG_CAUSE_NAMED_ID_SHARED, cap, wsdbg_first_of(&r->waiting));
+    struct wsdbg_finding *finding = begin(c, r, WSDBG_CAUSE_NAMED_ID_SHARED, cap, &r->waiting);
     if (!finding)
         return;
     char users[160];
@@ -209,7 +228,7 @@ static void say_shared(struct wsdbg_case *c, const struct wsdbg_rendezvous *r, c
 static void say_count(struct wsdbg_case *c, const struct wsdbg_rendezvous *r, const struct sum *sum,
                       enum wsdbg_confidence cap)
 {
-    struct wsdbg_finding *finding = begin(c, r, WSDBG_CAUSE_NAMED_COUNT, cap, wsdbg_first_of(&r->waiting));
+    struct wsdbg_finding *finding = begin(c, r, WSDBG_CAUSE_NAMED_COUNT, cap, &sum->visitors);
     const uint32_t warps = wsdbg_set_count(&sum->visitors), waiting = wsdbg_set_count(&r->waiting);
     if (!finding)
         return;

@@ -1,11 +1,12 @@
 /* rule_code_gather.c - named barriers whose participants do not add up, and lanes of one warp in different waits.
  *
- * Reads: parts, barriers, reaches, the wait graph.  Adds: NAMED_COUNT, BLOCK_SYNC_IN_ROLE, LANE_SPLIT.
+ * Reads: parts, barriers, reaches, the wait graph.  Adds: NAMED_COUNT, BLOCK_SYNC_IN_ROLE, LANE_SPLIT, and what
+ * rendezvous.c finds.
  */
 #include "diagnose/code_say.h"
+#include "diagnose/code_visits.h"
+#include "diagnose/debt.h"
 #include "diagnose/rules.h"
-
-#define WARP_THREADS 32u
 
 /* Who stands at one named barrier. */
 struct gathering {
@@ -15,7 +16,8 @@ struct gathering {
     struct wsdbg_warp_set waiting, others;
     struct wsdbg_warp_set to_come; /* live warps that may still come to it */
     uint32_t others_behind;        /* warps that are not there and may have come through it before */
-    uint32_t exited;
+    bool others_arrive;            /* ... without waiting */
+    uint32_t exited;               /* and may have come too, or nobody knows */
 };
 
 /* Threads that a waiting warp names; 0 = the whole CTA, or not known. */
@@ -34,7 +36,7 @@ static void add_warp(const struct wsdbg_case *c, uint32_t warp, struct gathering
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
     if (row->state == WSDBG_WARP_EXITED) {
-        g->exited++;
+        g->exited += wsdbg_code_visits(c, warp, g->barrier).most > 0;
     } else if (row->state == WSDBG_WARP_WAIT_NAMED && row->barrier == g->barrier) {
         const uint32_t named = named_count(c, warp), count = named ? named : g->cta_threads;
         wsdbg_set_add(count == g->count ? &g->waiting : &g->others, warp);
@@ -44,6 +46,7 @@ static void add_warp(const struct wsdbg_case *c, uint32_t warp, struct gathering
         wsdbg_set_add(&g->to_come, warp);
     } else if (wsdbg_code_behind(c, warp, WSDBG_KINDS_NAMED, g->barrier, NULL) > 0) {
         g->others_behind++;
+        g->others_arrive |= wsdbg_code_behind(c, warp, WSDBG_KIND(WSDBG_ACCESS_NAMED_ARRIVE), g->barrier, NULL) > 0;
     }
 }
 
@@ -51,7 +54,7 @@ static struct gathering gather(const struct wsdbg_case *c, uint32_t waiter)
 {
     const struct wsdbg_warp_row *self = wsdbg_case_warp(c, waiter);
     struct gathering g = {.barrier = self->barrier, .id = c->snapshot->barriers[self->barrier].id};
-    g.cta_threads = c->snapshot->grids[c->grid].warps_per_cta * WARP_THREADS;
+    g.cta_threads = c->snapshot->grids[c->grid].warps_per_cta * WSDBG_WARP_THREADS;
     g.count = named_count(c, waiter) ? named_count(c, waiter) : g.cta_threads;
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_case_warp(c, w)->cta == self->cta)
@@ -78,10 +81,12 @@ static bool is_first_round(const struct wsdbg_case *c, const struct gathering *g
 }
 
 /* Warps that are not there were at the barrier in a round before: without those that wait for the first time they must
- * have been enough. */
+ * have been enough.  Those that arrived without waiting may have come in this round: then all together must be. */
 static bool others_took_part(const struct wsdbg_case *c, const struct gathering *g)
 {
-    return g->others_behind > 0 && !(is_first_round(c, g) && g->others_behind * WARP_THREADS < g->count);
+    if (g->others_arrive)
+        return (wsdbg_set_count(&g->waiting) + g->others_behind) * WSDBG_WARP_THREADS >= g->count;
+    return g->others_behind > 0 && !(is_first_round(c, g) && g->others_behind * WSDBG_WARP_THREADS < g->count);
 }
 
 static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct gathering *g, enum wsdbg_cause cause,
@@ -125,7 +130,7 @@ static void say_too_few(struct wsdbg_case *c, const struct gathering *g)
                 "Named barrier %u waits for %u threads%s, but %u wait on it (%s) and no other warp can come to an "
                 "instruction that takes part.",
                 g->id, g->count, wsdbg_say_at(c, wsdbg_first_of(&g->waiting)).text,
-                wsdbg_set_count(&g->waiting) * WARP_THREADS, wsdbg_say_warps(c, &g->waiting).text);
+                wsdbg_set_count(&g->waiting) * WSDBG_WARP_THREADS, wsdbg_say_warps(c, &g->waiting).text);
     wsdbg_print(finding->fix, sizeof finding->fix, "Name the number of threads that really arrive and wait.");
 }
 
@@ -158,16 +163,6 @@ static struct wsdbg_warp_set absent_warps(const struct wsdbg_case *c, const stru
     return set;
 }
 
-/* Each warp that is not there waits for what those at the barrier would do after it. */
-static bool all_wait_for_it(const struct wsdbg_case *c, const struct gathering *g, const struct wsdbg_warp_set *absent)
-{
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_set_has(absent, w) &&
-            (!wsdbg_case_stuck(c, w) || !wsdbg_set_meets(&c->graph->nodes[w].wakers, &g->waiting)))
-            return false;
-    return true;
-}
-
 static void judge_named(struct wsdbg_case *c, uint32_t waiter)
 {
     const struct gathering g = gather(c, waiter);
@@ -178,14 +173,21 @@ static void judge_named(struct wsdbg_case *c, uint32_t waiter)
             say_counts_differ(c, &g);
         return;
     }
+    struct wsdbg_rendezvous r;
+    if (wsdbg_code_rendezvous(c, g.barrier, g.count, &g.waiting, &r)) {
+        r.more_to_come = wsdbg_set_count(&g.to_come) > 0;
+        if (wsdbg_judge_rendezvous(c, &r, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY)))
+            return;
+    }
     const struct wsdbg_warp_set absent = absent_warps(c, &g);
+    struct wsdbg_warp_set debtors;
     const bool nobody = wsdbg_set_count(&g.to_come) == 0;
-    const uint32_t present = wsdbg_set_count(&g.waiting) * WARP_THREADS;
+    const uint32_t present = wsdbg_set_count(&g.waiting) * WSDBG_WARP_THREADS;
     const uint32_t missing = g.count > present ? g.count - present : 0;
     if (g.id == 0 && g.count == g.cta_threads && wsdbg_set_count(&absent) > 0) {
-        if (nobody || all_wait_for_it(c, &g, &absent))
+        if (nobody || wsdbg_all_wait_for(c, &absent, &g.waiting, &debtors))
             say_block_sync(c, &g, &absent);
-    } else if (nobody && !others_took_part(c, &g) && missing > g.exited * WARP_THREADS) {
+    } else if (nobody && !others_took_part(c, &g) && missing > g.exited * WSDBG_WARP_THREADS) {
         say_too_few(c, &g);
     }
 }

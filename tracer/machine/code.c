@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "machine/ptx_code.h"
+#include "sass/threads.h"
 
 struct wsdbg_code_module {
     uint64_t context, handle;
@@ -44,7 +45,10 @@ static void free_kernel(struct wsdbg_code_kernel *kernel)
         free(kernel->stances[i].least);
         free(kernel->stances[i].before_known);
     }
+    for (size_t i = 0; i < kernel->past_count; i++)
+        free(kernel->pasts[i].counts);
     free(kernel->stances);
+    free(kernel->pasts);
     free(kernel->leads_to);
     free(kernel->accesses);
     free(kernel);
@@ -282,6 +286,22 @@ static struct wsdbg_error *find_accesses(struct wsdbg_machine *machine, uint32_t
     if (!constants.error)
         return error;
     wsdbg_error_destroy(error);
+    return constants.error;
+}
+
+struct wsdbg_error *wsdbg_code_threads(struct wsdbg_machine *machine, uint32_t grid,
+                                       const struct wsdbg_code_kernel *kernel, uint32_t first, uint32_t count,
+                                       struct wsdbg_graph **out)
+{
+    struct constants constants = {.machine = machine, .grid = grid};
+    const struct wsdbg_launch_values launch = {.context = &constants, .constant = read_constant};
+    *out = NULL;
+    struct wsdbg_error *error = wsdbg_graph_create_for_threads(kernel->function->graph, &launch, first, count, out);
+    if (!constants.error)
+        return error;
+    wsdbg_error_destroy(error);
+    wsdbg_graph_destroy(*out);
+    *out = NULL;
     return constants.error;
 }
 

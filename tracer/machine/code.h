@@ -29,6 +29,19 @@ struct wsdbg_stance {
     bool *before_known;
 };
 
+/* How often the threads of one warp may have come to an access. */
+struct wsdbg_visits_count {
+    bool known;
+    uint8_t least, most;
+};
+
+/* What a warp of this index in its CTA has behind it at an instruction, WSDBG_GRAPH_NONE = when it has left: for each
+ * of the kernel's accesses, known of named barriers only. */
+struct wsdbg_past {
+    uint32_t warp, instruction;
+    struct wsdbg_visits_count *counts;
+};
+
 /* A grid's kernel: `accesses` as they are with the grid's parameters. */
 struct wsdbg_code_kernel {
     uint64_t context, grid_id, entry;
@@ -39,6 +52,8 @@ struct wsdbg_code_kernel {
     size_t set_words;
     struct wsdbg_stance *stances; /* those asked for so far */
     size_t stance_count, stance_capacity;
+    struct wsdbg_past *pasts; /* likewise */
+    size_t past_count, past_capacity;
 };
 
 struct wsdbg_code_place {
@@ -54,6 +69,10 @@ struct wsdbg_error *wsdbg_code_find(struct wsdbg_code *code, const struct wsdbg_
 /* The grid's kernel, NULL where its code is not known.  Valid until the next wsdbg_code_begin. */
 struct wsdbg_error *wsdbg_code_kernel(struct wsdbg_code *code, struct wsdbg_machine *machine, uint32_t grid,
                                       struct wsdbg_code_kernel **out);
+/* The kernel's control flow for `count` threads from `first` on, in x: see sass/threads.h.  The caller destroys it. */
+struct wsdbg_error *wsdbg_code_threads(struct wsdbg_machine *machine, uint32_t grid,
+                                       const struct wsdbg_code_kernel *kernel, uint32_t first, uint32_t count,
+                                       struct wsdbg_graph **out);
 /* Why a module's code is not known, in words; "" where it is. */
 const char *wsdbg_code_reason(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t module);
 /* Source levels of a place, the innermost first; 0 = compiled without lines. */

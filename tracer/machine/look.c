@@ -15,6 +15,7 @@ static void free_beside(struct wsdbg_looking *looking)
     for (size_t i = 0; looking->ctas && i < looking->out->cta_count; i++)
         free(looking->ctas[i].words.rows);
     wsdbg_look_forget_loops(looking);
+    wsdbg_look_forget_ways(looking);
     free(looking->grids);
     free(looking->ctas);
     free(looking->warps);

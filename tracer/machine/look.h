@@ -1,6 +1,6 @@
 /* look.h - the parts of one look at a machine, private to this room.  One file a part, in this order: look_rows (with
  * look_sites), look_reads (with look_operands), look_states, families, roles, look_barriers,
- * look_exceptions, reaches, code.
+ * look_exceptions, reaches (with look_visits), code.
  *
  * Every row of the snapshot that is being made has one of these beside it, at the same index.
  */
@@ -50,6 +50,7 @@ struct wsdbg_look_cta {
     struct wsdbg_words words;
     uint64_t alike; /* equal for CTAs whose warps stand at the same places and whose barriers have the same words */
     bool read;      /* some warp of it was */
+    bool gathers;   /* some warp of it waits at a named barrier */
 };
 
 struct wsdbg_look_warp {
@@ -107,6 +108,11 @@ struct wsdbg_looking {
         bool found;
         struct wsdbg_loop loop; /* its graph is NULL where there is nothing here */
     } loops[WSDBG_RECENT_LOOPS];
+    struct wsdbg_look_ways {
+        const struct wsdbg_code_kernel *kernel;
+        uint32_t warp;
+        struct wsdbg_graph *graph; /* of the threads of this warp; NULL where there is nothing here */
+    } ways;
     struct wsdbg_look_budget budget;
     uint64_t exceptions_until_ns; /* registers are read for them; the clock is wsdbg_look_now_ns() */
     uint32_t warps_read;
@@ -151,6 +157,12 @@ struct wsdbg_error *wsdbg_look_address(struct wsdbg_looking *looking, uint32_t w
                                        const struct wsdbg_operand *operand, uint64_t *address, bool *known);
 /* The stance of a part, NULL where it does not stand in its grid's kernel.  Valid until the next call. */
 struct wsdbg_error *wsdbg_look_stance(struct wsdbg_looking *looking, uint32_t part, const struct wsdbg_stance **out);
+/* Notes in which CTAs warps wait at named barriers. */
+void wsdbg_look_find_gatherings(struct wsdbg_looking *looking);
+/* Whether visits are counted in a CTA; then of each of its warps, whose rows of reaches begin at `first`. */
+bool wsdbg_look_counts_visits(const struct wsdbg_looking *looking, uint32_t cta);
+struct wsdbg_error *wsdbg_look_visits(struct wsdbg_looking *looking, uint32_t warp, size_t first);
+void wsdbg_look_forget_ways(struct wsdbg_looking *looking);
 /* The family and stage of an mbarrier; false where it belongs to none. */
 bool wsdbg_look_family(const struct wsdbg_look_grid *grid, uint32_t offset, uint32_t *family, uint32_t *stage);
 /* How many places an mbarrier access has: what its code says, else those to the end of a family that is closed; 0 = not

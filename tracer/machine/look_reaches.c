@@ -225,15 +225,20 @@ struct wsdbg_error *wsdbg_look_reaches(struct wsdbg_looking *looking)
 {
     size_t most = 0;
     struct wsdbg_error *error = add_accesses(looking);
+    wsdbg_look_find_gatherings(looking);
     for (uint32_t i = 0; i < looking->out->warp_count; i++) {
         const struct wsdbg_look_grid *grid = &looking->grids[looking->out->ctas[looking->out->warps[i].cta].grid];
-        most += grid->kernel && looking->out->warps[i].part_count ? grid->kernel->access_count : 0;
+        most += grid->kernel ? grid->kernel->access_count : 0;
     }
     looking->out->reaches = error ? NULL : malloc((most + 1) * sizeof *looking->out->reaches);
     if (!error && !looking->out->reaches)
         return &wsdbg_error_no_memory;
-    for (uint32_t i = 0; !error && i < looking->out->warp_count; i++)
+    for (uint32_t i = 0; !error && i < looking->out->warp_count; i++) {
+        const size_t first = looking->out->reach_count;
         if (looking->out->warps[i].part_count)
             error = add_reaches_of(looking, i);
+        if (!error && wsdbg_look_counts_visits(looking, looking->out->warps[i].cta))
+            error = wsdbg_look_visits(looking, i, first);
+    }
     return error;
 }

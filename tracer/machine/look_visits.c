@@ -1,0 +1,186 @@
+/* look_visits.c - how often a warp has been at the named barriers of its kernel, by what the indices of its threads
+ * decide: of a warp that waits on its way from the kernel's start to where it stands, of one that has left on its way
+ * to an exit.
+ *
+ * Reads: the kernel's control flow for the threads of one warp.  Writes: before_least and before_most of the warp's
+ * rows in snapshot.reaches; of a warp that has left it adds them.  Kept by the kernel, as its CTAs go the same ways.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "machine/look.h"
+#include "sass/flow.h"
+#include "sass/threads.h"
+
+enum { WARP_THREADS = 32, HAS_LEFT = WSDBG_GRAPH_NONE };
+
+bool wsdbg_look_counts_visits(const struct wsdbg_looking *looking, uint32_t cta)
+{
+    const struct wsdbg_look_grid *grid = &looking->grids[looking->out->ctas[cta].grid];
+    const uint32_t *threads = looking->machine->grids[grid->machine].block;
+    /* The decisions rest on the index in x alone. */
+    return looking->ctas[cta].gathers && grid->kernel && threads[1] == 1 && threads[2] == 1;
+}
+
+void wsdbg_look_find_gatherings(struct wsdbg_looking *looking)
+{
+    for (uint32_t i = 0; i < looking->out->warp_count; i++)
+        if (looking->out->warps[i].state == WSDBG_WARP_WAIT_NAMED)
+            looking->ctas[looking->out->warps[i].cta].gathers = true;
+}
+
+static bool is_named(const struct wsdbg_access *access)
+{
+    return access->kind == WSDBG_ACCESS_NAMED_SYNC || access->kind == WSDBG_ACCESS_NAMED_ARRIVE;
+}
+
+void wsdbg_look_forget_ways(struct wsdbg_looking *looking)
+{
+    wsdbg_graph_destroy(looking->ways.graph);
+    looking->ways.graph = NULL;
+}
+
+/* The graph of one warp, kept until the next one is asked for. */
+static struct wsdbg_error *find_ways(struct wsdbg_looking *looking, const struct wsdbg_look_grid *grid, uint32_t warp,
+                                     const struct wsdbg_graph **out)
+{
+    struct wsdbg_error *error = NULL;
+    if (!looking->ways.graph || looking->ways.kernel != grid->kernel || looking->ways.warp != warp) {
+        wsdbg_look_forget_ways(looking);
+        looking->ways.kernel = grid->kernel;
+        looking->ways.warp = warp;
+        error = wsdbg_code_threads(looking->machine, grid->machine, grid->kernel, warp * WARP_THREADS, WARP_THREADS,
+                                   &looking->ways.graph);
+    }
+    *out = looking->ways.graph;
+    return error;
+}
+
+/* Passes of one access on the ways to one place; the visits of several places are those of any of them. */
+static void add_ways(const struct wsdbg_graph *graph, uint32_t to, uint32_t access, uint64_t *set,
+                     struct wsdbg_visits_count *count)
+{
+    uint8_t least, most;
+    set[access / 64] = (uint64_t)1 << access % 64;
+    if (wsdbg_graph_passes(graph, 0, to, set, &least, &most)) {
+        count->least = !count->known || least < count->least ? least : count->least;
+        count->most = !count->known || most > count->most ? most : count->most;
+        count->known = true;
+    }
+    set[access / 64] = 0;
+}
+
+static void count_visits(const struct wsdbg_code_kernel *kernel, const struct wsdbg_graph *graph, uint64_t *set,
+                         struct wsdbg_past *past)
+{
+    for (size_t i = 0; i < kernel->access_count; i++) {
+        if (!is_named(&kernel->accesses[i]))
+            continue;
+        if (past->instruction != HAS_LEFT)
+            add_ways(graph, past->instruction, kernel->accesses[i].instruction, set, &past->counts[i]);
+        for (size_t k = 0; k < kernel->access_count && past->instruction == HAS_LEFT; k++) {
+            const uint32_t exit = kernel->accesses[k].instruction;
+            if (kernel->accesses[k].kind == WSDBG_ACCESS_EXIT &&
+                !wsdbg_flow_never_executes(wsdbg_graph_instruction(graph, exit)))
+                add_ways(graph, exit, kernel->accesses[i].instruction, set, &past->counts[i]);
+        }
+    }
+}
+
+static struct wsdbg_error *add_past(struct wsdbg_looking *looking, const struct wsdbg_look_grid *grid, uint32_t warp,
+                                    uint32_t instruction, const struct wsdbg_past **out)
+{
+    struct wsdbg_code_kernel *kernel = grid->kernel;
+    const struct wsdbg_graph *graph = NULL;
+    struct wsdbg_error *error = find_ways(looking, grid, warp, &graph);
+    if (error)
+        return error;
+    if (!wsdbg_grow((void **)&kernel->pasts, &kernel->past_capacity, kernel->past_count + 1, sizeof *kernel->pasts))
+        return &wsdbg_error_no_memory;
+    struct wsdbg_past *past = &kernel->pasts[kernel->past_count];
+    uint64_t *set = calloc(wsdbg_graph_instruction_count(graph) / 64 + 1, sizeof *set);
+    *past = (struct wsdbg_past){warp, instruction, calloc(kernel->access_count + 1, sizeof *past->counts)};
+    if (!set || !past->counts) {
+        free(set);
+        free(past->counts);
+        return &wsdbg_error_no_memory;
+    }
+    count_visits(kernel, graph, set, past);
+    free(set);
+    kernel->past_count++;
+    *out = past;
+    return NULL;
+}
+
+static struct wsdbg_error *find_past(struct wsdbg_looking *looking, const struct wsdbg_look_grid *grid, uint32_t warp,
+                                     uint32_t instruction, const struct wsdbg_past **out)
+{
+    for (size_t i = 0; i < grid->kernel->past_count; i++)
+        if (grid->kernel->pasts[i].warp == warp && grid->kernel->pasts[i].instruction == instruction) {
+            *out = &grid->kernel->pasts[i];
+            return NULL;
+        }
+    return add_past(looking, grid, warp, instruction, out);
+}
+
+/* Where a waiting warp stands: the part that decides its state. */
+static struct wsdbg_error *find_place(struct wsdbg_looking *looking, uint32_t warp, bool *known, uint32_t *instruction)
+{
+    const struct wsdbg_stance *stance = NULL;
+    const uint32_t part = looking->warps[warp].decides;
+    *known = false;
+    if (part == WSDBG_NONE || !wsdbg_warp_state_waits(looking->out->parts[part].state))
+        return NULL;
+    struct wsdbg_error *error = wsdbg_look_stance(looking, part, &stance);
+    if (!error && stance) {
+        *known = true;
+        *instruction = stance->instruction;
+    }
+    return error;
+}
+
+static struct wsdbg_error *correct(struct wsdbg_looking *looking, uint32_t warp, size_t first)
+{
+    struct wsdbg_snapshot *out = looking->out;
+    const struct wsdbg_look_grid *grid = &looking->grids[out->ctas[out->warps[warp].cta].grid];
+    const struct wsdbg_past *past;
+    uint32_t instruction = 0;
+    bool known;
+    struct wsdbg_error *error = find_place(looking, warp, &known, &instruction);
+    if (error || !known)
+        return error;
+    error = find_past(looking, grid, out->warps[warp].warp, instruction, &past);
+    for (size_t i = first; !error && i < out->reach_count; i++) {
+        const struct wsdbg_visits_count *count = &past->counts[out->reaches[i].access - grid->access_first];
+        if (!count->known)
+            continue;
+        out->reaches[i].before_least = count->least;
+        out->reaches[i].before_most = count->most;
+        out->reaches[i].before_known = true;
+    }
+    return error;
+}
+
+static struct wsdbg_error *add(struct wsdbg_looking *looking, uint32_t warp)
+{
+    struct wsdbg_snapshot *out = looking->out;
+    const struct wsdbg_look_grid *grid = &looking->grids[out->ctas[out->warps[warp].cta].grid];
+    const struct wsdbg_past *past;
+    struct wsdbg_error *error = find_past(looking, grid, out->warps[warp].warp, HAS_LEFT, &past);
+    for (uint32_t i = 0; !error && i < grid->kernel->access_count; i++)
+        if (past->counts[i].known)
+            out->reaches[out->reach_count++] = (struct wsdbg_reach){.warp = warp,
+                                                                    .access = grid->access_first + i,
+                                                                    .before_least = past->counts[i].least,
+                                                                    .before_most = past->counts[i].most,
+                                                                    .before_known = true};
+    return error;
+}
+
+struct wsdbg_error *wsdbg_look_visits(struct wsdbg_looking *looking, uint32_t warp, size_t first)
+{
+    if (looking->out->warps[warp].state == WSDBG_WARP_EXITED)
+        return add(looking, warp);
+    return looking->out->reach_count > first ? correct(looking, warp, first) : NULL;
+}
