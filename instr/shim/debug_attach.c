@@ -26,7 +26,8 @@
 #define ATTENTION_NS 10000000 /* how often lease and inspector are looked at while somebody is attached */
 #define EXIT_WAIT_US 1300000
 #define COME_UP_NS 1000000000ull /* an attach takes 0.1 to 0.3 s */
-#define CHANGES_US 1000000
+#define SETTLE_NS 200000000ull   /* of a context that was made or ended: the driver's thread for it needed 0.08 s */
+#define CONTEXTS_WAIT_US 1000000
 #define STUCK_NS 500000000ull
 #define LONGEST_NS 8000000000ull /* a look takes 3 s at most; nobody stays longer, whatever the lease says */
 #define OWN_CALLS_US 100000
@@ -50,7 +51,8 @@ _Atomic bool debug_attach_loading;
 static struct wsdbg_door_row *door;
 static int inspector = -1;           /* pidfd, -1 = none or not to be had */
 static _Atomic uint64_t attached_ns; /* when the inspector was let in */
-static _Atomic int changes;          /* calls between debug_attach_change_begin and _end */
+static _Atomic int changing;         /* calls between debug_attach_context_begin and _end */
+static _Atomic uint64_t changed_ns;  /* when a context was last made or ended */
 
 static bool find_interface(void)
 {
@@ -213,14 +215,23 @@ static bool has_context(void)
     return false;
 }
 
-/* NULL when a context is there and none is being made or ended, which stays so while debug_attach_open is true: the
- * driver's thread crashes where it finds none. */
-static const char *wait_for_contexts(void)
+static bool contexts_are_settled(void)
 {
-    for (int waited_us = 0; waited_us < CHANGES_US && atomic_load(&changes) > 0; waited_us += 100)
-        shim_sleep_us(100);
+    return atomic_load(&changing) == 0 && shim_now_ns() >= atomic_load(&changed_ns) + SETTLE_NS;
+}
+
+/* While the program's calls go on. */
+static void wait_for_contexts(void)
+{
+    for (int waited_us = 0; waited_us < CONTEXTS_WAIT_US && !contexts_are_settled(); waited_us += 500)
+        shim_sleep_us(500);
+}
+
+/* NULL when a context is there and none is being made or ended; that stays so while debug_attach_open is true. */
+static const char *trouble_with_contexts(void)
+{
     return atomic_load(&shim_exiting) ? "the program is ending"
-           : atomic_load(&changes)    ? "the program is making or ending a context or a stream"
+           : !contexts_are_settled()  ? "the program is making or ending a context"
            : !has_context()           ? "the program has no context on a GPU"
                                       : NULL;
 }
@@ -240,11 +251,12 @@ static void attach(void)
     }
     if (!is_clear())
         return;
+    wait_for_contexts();
     atomic_store(&attached_ns, shim_now_ns());
     atomic_store(&debug_attach_open, true);
     atomic_store(&debug_attach_loading, true);
     wait_for_own_calls();
-    const char *reason = wait_for_contexts();
+    const char *reason = trouble_with_contexts();
     if (reason) {
         give_up(WSDBG_DOOR_CLOSED, reason);
         return;
@@ -359,27 +371,30 @@ void debug_attach_wait(void)
         shim_sleep_us(100);
 }
 
-void debug_attach_change_begin(void)
+void debug_attach_context_begin(void)
 {
     if (shim_depth != 1)
         return;
-    atomic_fetch_add(&changes, 1);
+    atomic_fetch_add(&changing, 1);
     while (debug_attach_keeps_out()) {
-        atomic_fetch_sub(&changes, 1);
+        atomic_fetch_sub(&changing, 1);
         debug_attach_wait();
-        atomic_fetch_add(&changes, 1);
+        atomic_fetch_add(&changing, 1);
     }
 }
 
-void debug_attach_change_end(void)
+void debug_attach_context_end(bool change)
 {
-    if (shim_depth == 1)
-        atomic_fetch_sub(&changes, 1);
+    if (shim_depth != 1)
+        return;
+    if (change)
+        atomic_store(&changed_ns, shim_now_ns());
+    atomic_fetch_sub(&changing, 1);
 }
 
 void debug_attach_forget(void)
 {
-    atomic_store(&changes, 0);
+    atomic_store(&changing, 0);
     atomic_store(&debug_attach_open, false);
     atomic_store(&debug_attach_loading, false);
 }

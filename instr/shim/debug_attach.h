@@ -16,12 +16,11 @@ extern _Atomic bool debug_attach_loading;
  * for each launch or load and lets the call wait for the answer; in a call that waits so when the inspector is killed
  * the driver crashes.  So no call begins meanwhile: 0.3 s for a look.  errno is kept. */
 void debug_attach_wait(void);
-/* Around a call that makes or ends contexts or streams, or ends modules.  The driver attaches on a thread of its own, which
- * walks them; it crashed in programs that gave their context back meanwhile.  So neither begins while the other is under
- * way.  (Calls that load code are none of these: they may wait for a kernel that hangs.)  Inside hook_enter and
- * hook_leave; errno is kept. */
-void debug_attach_change_begin(void);
-void debug_attach_change_end(void);
+/* Around a call that may make or end a context: it waits until nobody is attached, and nobody attaches meanwhile nor in the
+ * 0.2 s after a `change`.  Each context has a thread of the driver's that takes part in an attach; the driver crashes in
+ * it while the context is being made or ended (docs/results/live-door.md).  Inside hook_enter and hook_leave. */
+void debug_attach_context_begin(void);
+void debug_attach_context_end(bool change);
 /* Whether calls must wait now; for threads of our own, which try again later. */
 bool debug_attach_keeps_out(void);
 

@@ -74,10 +74,6 @@
     X(cuDevicePrimaryCtxRelease_v2, release_body, (CUdevice device), (device))                              \
     X(cuDevicePrimaryCtxReset, release_body, (CUdevice device), (device))                                   \
     X(cuDevicePrimaryCtxReset_v2, release_body, (CUdevice device), (device))                                \
-    X(cuStreamCreate, stream_create_body, (CUstream *stream, unsigned flags), (stream, flags))              \
-    X(cuStreamCreateWithPriority, stream_priority_body, (CUstream *stream, unsigned flags, int priority), (stream, flags, priority)) \
-    X(cuStreamDestroy, stream_destroy_body, (CUstream stream), (stream))                                    \
-    X(cuStreamDestroy_v2, stream_destroy_body, (CUstream stream), (stream))                                 \
     X(cuStreamQuery, query_body, (void *handle), (handle))                                                  \
     X(cuStreamQuery_ptsz, query_body, (void *handle), (handle))                                             \
     X(cuEventQuery, query_body, (void *handle), (handle))

@@ -1,4 +1,4 @@
-/* hooks_context.c - the hooks of start, address look-up, contexts, streams and queries.
+/* hooks_context.c - the hooks of start, address look-up, contexts and queries.
  *
  * Writes: context rows, through tracking.c; the pointers that cuGetProcAddress gives out.
  */
@@ -15,6 +15,7 @@ CUresult init_body(enum wsdbg_hook_id id, void *forward, unsigned flags)
 
 static CUresult created(bool on, CUresult result, CUcontext *context, CUdevice device)
 {
+    debug_attach_context_end(true);
     if (on && result == CUDA_SUCCESS)
         tracking_add_context(*context, device, true);
     return hook_leave(on, result);
@@ -24,9 +25,8 @@ CUresult create_body(enum wsdbg_hook_id id, void *forward, CUcontext *context, u
 {
     (void)id;
     bool on = hook_enter();
-    debug_attach_change_begin();
+    debug_attach_context_begin();
     CUresult result = ((CUresult(*)(CUcontext *, unsigned, CUdevice))forward)(context, flags, device);
-    debug_attach_change_end();
     return created(on, result, context, device);
 }
 
@@ -35,10 +35,9 @@ CUresult create_v3_body(enum wsdbg_hook_id id, void *forward, CUcontext *context
 {
     (void)id;
     bool on = hook_enter();
-    debug_attach_change_begin();
+    debug_attach_context_begin();
     CUresult result =
         ((CUresult(*)(CUcontext *, void *, int, unsigned, CUdevice))forward)(context, affinity, count, flags, device);
-    debug_attach_change_end();
     return created(on, result, context, device);
 }
 
@@ -47,10 +46,9 @@ CUresult create_v4_body(enum wsdbg_hook_id id, void *forward, CUcontext *context
 {
     (void)id;
     bool on = hook_enter();
-    debug_attach_change_begin();
+    debug_attach_context_begin();
     CUresult result =
         ((CUresult(*)(CUcontext *, void *, unsigned, CUdevice))forward)(context, parameters, flags, device);
-    debug_attach_change_end();
     return created(on, result, context, device);
 }
 
@@ -58,9 +56,10 @@ CUresult retain_body(enum wsdbg_hook_id id, void *forward, CUcontext *context, C
 {
     (void)id;
     bool on = hook_enter();
-    debug_attach_change_begin();
+    const bool first = on && tracking_find_primary(device) == WSDBG_UNKNOWN32;
+    debug_attach_context_begin();
     CUresult result = ((CUresult(*)(CUcontext *, CUdevice))forward)(context, device);
-    debug_attach_change_end();
+    debug_attach_context_end(first);
     if (on && result == CUDA_SUCCESS)
         tracking_add_context(*context, device, false);
     return hook_leave(on, result);
@@ -73,9 +72,9 @@ CUresult destroy_body(enum wsdbg_hook_id id, void *forward, CUcontext context)
     tracking_close_begin(row);
     if (on)
         registry_thread_enter(hook_name[id], row, WSDBG_UNKNOWN64, shim_now_ns());
-    debug_attach_change_begin();
+    debug_attach_context_begin();
     CUresult result = ((CUresult(*)(CUcontext))forward)(context);
-    debug_attach_change_end();
+    debug_attach_context_end(true);
     if (on)
         registry_thread_leave();
     tracking_close_end(row, result == CUDA_SUCCESS);
@@ -90,9 +89,8 @@ CUresult release_body(enum wsdbg_hook_id id, void *forward, CUdevice device)
     tracking_close_begin(row);
     if (on)
         registry_thread_enter(hook_name[id], row, WSDBG_UNKNOWN64, shim_now_ns());
-    debug_attach_change_begin();
+    debug_attach_context_begin();
     CUresult result = ((CUresult(*)(CUdevice))forward)(device);
-    debug_attach_change_end();
     if (on)
         registry_thread_leave();
     bool reset = id == WSDBG_HOOK_cuDevicePrimaryCtxReset || id == WSDBG_HOOK_cuDevicePrimaryCtxReset_v2;
@@ -101,36 +99,7 @@ CUresult release_body(enum wsdbg_hook_id id, void *forward, CUdevice device)
     if (row != WSDBG_UNKNOWN32 && !reset)
         shim_driver.cuDevicePrimaryCtxGetState(device, &flags, &active);
     tracking_close_end(row, result == CUDA_SUCCESS && (reset || !active));
-    return hook_leave(on, result);
-}
-
-CUresult stream_create_body(enum wsdbg_hook_id id, void *forward, CUstream *stream, unsigned flags)
-{
-    (void)id;
-    bool on = hook_enter();
-    debug_attach_change_begin();
-    CUresult result = ((CUresult(*)(CUstream *, unsigned))forward)(stream, flags);
-    debug_attach_change_end();
-    return hook_leave(on, result);
-}
-
-CUresult stream_priority_body(enum wsdbg_hook_id id, void *forward, CUstream *stream, unsigned flags, int priority)
-{
-    (void)id;
-    bool on = hook_enter();
-    debug_attach_change_begin();
-    CUresult result = ((CUresult(*)(CUstream *, unsigned, int))forward)(stream, flags, priority);
-    debug_attach_change_end();
-    return hook_leave(on, result);
-}
-
-CUresult stream_destroy_body(enum wsdbg_hook_id id, void *forward, CUstream stream)
-{
-    (void)id;
-    bool on = hook_enter();
-    debug_attach_change_begin();
-    CUresult result = ((CUresult(*)(CUstream))forward)(stream);
-    debug_attach_change_end();
+    debug_attach_context_end(reset || !active);
     return hook_leave(on, result);
 }
 

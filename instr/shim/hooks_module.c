@@ -75,9 +75,7 @@ CUresult library_unload_body(enum wsdbg_hook_id id, void *forward, CUlibrary lib
         tracking_unloading(NULL, library);
         registry_thread_enter(hook_name[id], tracking_current_context(), WSDBG_UNKNOWN64, shim_now_ns());
     }
-    debug_attach_change_begin();
     CUresult result = ((CUresult(*)(CUlibrary))forward)(library);
-    debug_attach_change_end();
     if (on)
         registry_thread_leave();
     return hook_leave(on, result);
@@ -90,9 +88,7 @@ CUresult module_unload_body(enum wsdbg_hook_id id, void *forward, CUmodule modul
         tracking_unloading(module, NULL);
         registry_thread_enter(hook_name[id], tracking_current_context(), WSDBG_UNKNOWN64, shim_now_ns());
     }
-    debug_attach_change_begin();
     CUresult result = ((CUresult(*)(CUmodule))forward)(module);
-    debug_attach_change_end();
     if (on)
         registry_thread_leave();
     return hook_leave(on, result);

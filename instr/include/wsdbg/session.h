@@ -202,7 +202,7 @@ enum wsdbg_door_obstacle {
     WSDBG_DOOR_MPS,
     WSDBG_DOOR_REFUSED,      /* the driver said no: driver_error */
     WSDBG_DOOR_LAPSED,       /* the lease ran out or the inspector died; detached */
-    WSDBG_DOOR_CLOSED        /* the process ends, or makes or ends a context, or has none */
+    WSDBG_DOOR_CLOSED        /* the process ends, or makes or ends a context just now, or has none */
 };
 struct wsdbg_door_row {
     uint32_t request;        /* number << 8 | enum wsdbg_door_command; the number counts up */
