@@ -27,7 +27,7 @@
 #define EXIT_WAIT_US 1300000
 #define COME_UP_NS 1000000000ull /* an attach takes 0.1 to 0.3 s */
 #define SETTLE_NS 200000000ull   /* of a context that was made or ended: the driver's thread for it needed 0.08 s */
-#define CONTEXTS_WAIT_US 1000000
+#define CONTEXTS_WAIT_US 400000
 #define STUCK_NS 500000000ull
 #define LONGEST_NS 8000000000ull /* a look takes 3 s at most; nobody stays longer, whatever the lease says */
 #define OWN_CALLS_US 100000
