@@ -56,7 +56,13 @@ enum wsdbg_exits {
     WSDBG_EXITS_PROGRAM, /* that, and whatever the program ended with */
 };
 /* What bash offers for an operand; files where there is nothing better. */
-enum wsdbg_operand_kind { WSDBG_OPERAND_FILE, WSDBG_OPERAND_COMMAND, WSDBG_OPERAND_DEMO, WSDBG_OPERAND_QUERY };
+enum wsdbg_operand_kind {
+    WSDBG_OPERAND_FILE,
+    WSDBG_OPERAND_COMMAND,
+    WSDBG_OPERAND_DEMO,
+    WSDBG_OPERAND_QUERY,
+    WSDBG_OPERAND_CAUSE
+};
 
 struct wsdbg_command {
     const char *name;
@@ -85,6 +91,6 @@ bool wsdbg_command_is_planned(const char *name);
 
 extern const struct wsdbg_command wsdbg_command_run, wsdbg_command_top, wsdbg_command_view, wsdbg_command_report,
     wsdbg_command_query, wsdbg_command_export, wsdbg_command_replay, wsdbg_command_demo, wsdbg_command_doctor,
-    wsdbg_command_core, wsdbg_command_explore, wsdbg_command_help;
+    wsdbg_command_core, wsdbg_command_explore, wsdbg_command_why, wsdbg_command_help;
 
 #endif

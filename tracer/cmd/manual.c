@@ -169,18 +169,28 @@ static void print_operand_words(const struct wsdbg_command *command, FILE *out)
     case WSDBG_OPERAND_QUERY:
         print_queries(out);
         break;
+    case WSDBG_OPERAND_CAUSE:
+        for (unsigned cause = 0; cause < WSDBG_CAUSE_COUNT; cause++)
+            fprintf(out, "%s ", wsdbg_cause_name((enum wsdbg_cause)cause));
+        break;
     case WSDBG_OPERAND_FILE:
         break;
     }
+}
+
+/* When the words are offered: a query comes after the file; a cause begins with a capital, as few files do. */
+static const char *operand_condition(enum wsdbg_operand_kind kind)
+{
+    if (kind == WSDBG_OPERAND_QUERY)
+        return "[ \"$COMP_CWORD\" -lt 3 ] || ";
+    return kind == WSDBG_OPERAND_CAUSE ? "[[ \"$COMP_CWORD\" -gt 2 || \"$current\" != [A-Z]* ]] || " : "";
 }
 
 static void print_completion_operands(const struct wsdbg_command *command, FILE *out)
 {
     if (command->operand == WSDBG_OPERAND_FILE)
         return;
-    /* A query comes after the file. */
-    fprintf(out, "        %s) %soperands=\"", command->name,
-            command->operand == WSDBG_OPERAND_QUERY ? "[ \"$COMP_CWORD\" -lt 3 ] || " : "");
+    fprintf(out, "        %s) %soperands=\"", command->name, operand_condition(command->operand));
     print_operand_words(command, out);
     fputs("\" ;;\n", out);
 }
@@ -216,7 +226,8 @@ void wsdbg_help_completion(FILE *out)
 {
     fputs("# bash completion of wsdbg; made by: wsdbg help --completion bash\n"
           "_wsdbg()\n{\n"
-          "    local current=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\" words=\"\" operands=\"\"\n"
+          "    local current=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\" words=\"\" "
+          "operands=\"\"\n"
           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W \"",
           out);
     for (size_t i = 0; wsdbg_commands[i]; i++)

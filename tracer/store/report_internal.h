@@ -26,6 +26,11 @@ void wsdbg_report_line(FILE *out, const char *colour, const char *format, ...) _
 /* Text broken between words at 116 columns, `first` before the first line, spaces before the others. */
 void wsdbg_report_wrap(FILE *out, const char *colour, const char *first, const char *text);
 
+/* What a group's warps wait for, where and for how long: "empty[0] parity 1, iteration 19, gemm.cu:132, 2.0 s".  The
+ * caller frees; NULL = out of memory. */
+char *wsdbg_report_detail_text(const struct wsdbg_report_warps *warps);
+/* A line for each part of a warp whose lanes stand at different places. */
+void wsdbg_report_part_lines(const struct wsdbg_report *report, const struct wsdbg_report_warps *warps, FILE *out);
 /* The two blocks of grid `index`: its warps' lines, its barriers' lines. */
 void wsdbg_report_warp_lines(const struct wsdbg_report *report, uint32_t index, bool colour, FILE *out);
 void wsdbg_report_barrier_lines(const struct wsdbg_report *report, uint32_t index, bool colour, FILE *out);

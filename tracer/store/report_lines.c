@@ -73,7 +73,7 @@ void wsdbg_duration_text(uint64_t duration_ns, char *out, size_t bytes)
         snprintf(out, bytes, "%.0f us", (double)duration_ns / 1e3);
 }
 
-static char *detail_text(const struct wsdbg_report_warps *w)
+char *wsdbg_report_detail_text(const struct wsdbg_report_warps *w)
 {
     char number[48], wait[256];
     char *result = NULL;
@@ -132,8 +132,7 @@ static struct warp_columns measure(const struct wsdbg_report *r, uint32_t grid)
     return columns;
 }
 
-/* A line for each part of a warp whose lanes stand at different places. */
-static void part_lines(const struct wsdbg_report *r, const struct wsdbg_report_warps *w, FILE *out)
+void wsdbg_report_part_lines(const struct wsdbg_report *r, const struct wsdbg_report_warps *w, FILE *out)
 {
     char text[512];
     for (uint32_t i = 0; w->part_count > 1 && i < w->part_count && i < PART_LINES && w->part_first + i < r->part_count;
@@ -159,13 +158,13 @@ void wsdbg_report_warp_lines(const struct wsdbg_report *r, uint32_t grid, bool c
         wsdbg_report_cta_text(w->cta_count, w->cta, cta, sizeof cta);
         wsdbg_report_members_text(&w->members, members, sizeof members);
         wsdbg_report_role_beside_warps(w, role, sizeof role);
-        char *detail = detail_text(w);
+        char *detail = wsdbg_report_detail_text(w);
         const int pad = columns.role - (int)wsdbg_text_width(role) + (int)strlen(role);
         const char *tint = !colour ? NULL : wsdbg_warp_state_waits(w->state) ? "33" : "2";
         wsdbg_report_line(out, tint, "  %-*s  %-*s  %-*s  %-*s  %s", columns.cta, cta, columns.members, members, pad,
                           role, columns.state, wsdbg_warp_state_name(w->state), detail ? detail : "");
         free(detail);
-        part_lines(r, w, out);
+        wsdbg_report_part_lines(r, w, out);
         printed++;
     }
     if (left)

@@ -1,0 +1,76 @@
+/* cause_page.c - see cause_page.h.  Reads the embedded pages: all files of docs/causes behind one another, each
+ * beginning with a line "# CODE". */
+#include "cmd/cause_page.h"
+
+#include <string.h>
+
+#include "diagnose/finding.h"
+
+extern const char wsdbg_cause_pages[];
+
+bool wsdbg_cause_is_known(const char *word)
+{
+    for (unsigned cause = 0; cause < WSDBG_CAUSE_COUNT; cause++)
+        if (strcmp(word, wsdbg_cause_name((enum wsdbg_cause)cause)) == 0)
+            return true;
+    return false;
+}
+
+static const char *next_line(const char *line)
+{
+    line += strcspn(line, "\n");
+    return *line ? line + 1 : line;
+}
+
+static bool begins_page(const char *line)
+{
+    return strncmp(line, "# ", 2) == 0;
+}
+
+/* The first line of the page, or the end of all pages.  A line of an example may begin like a page. */
+static const char *find_page(const char *code)
+{
+    const size_t length = strlen(code);
+    const char *line = wsdbg_cause_pages;
+    for (bool fenced = false; *line; line = next_line(line)) {
+        fenced ^= strncmp(line, "```", 3) == 0;
+        if (!fenced && begins_page(line) && strncmp(line + 2, code, length) == 0 && line[2 + length] == '\n')
+            break;
+    }
+    return line;
+}
+
+/* Marks of Markdown that a terminal needs not: ** and the backquotes; outside of examples only. */
+static void print_plain(const char *line, int length, FILE *out)
+{
+    for (int i = 0; i < length; i++) {
+        const bool bold = line[i] == '*' && i + 1 < length && line[i + 1] == '*';
+        if (line[i] != '`' && !bold)
+            fputc(line[i], out);
+        i += bold;
+    }
+    fputc('\n', out);
+}
+
+static void print_heading(const char *line, int length, bool colour, FILE *out)
+{
+    const int marks = (int)strspn(line, "# ");
+    fprintf(out, "%s%.*s%s\n", colour ? "\033[1m" : "", length - marks, line + marks, colour ? "\033[0m" : "");
+}
+
+void wsdbg_cause_page_print(const char *code, bool colour, FILE *out)
+{
+    bool fenced = false;
+    const char *first = find_page(code);
+    for (const char *line = first; *line && (line == first || fenced || !begins_page(line)); line = next_line(line)) {
+        const int length = (int)strcspn(line, "\n");
+        if (strncmp(line, "```", 3) == 0)
+            fenced = !fenced;
+        else if (fenced)
+            fprintf(out, "%s%.*s\n", length ? "    " : "", length, line);
+        else if (line[0] == '#')
+            print_heading(line, length, colour, out);
+        else
+            print_plain(line, length, out);
+    }
+}

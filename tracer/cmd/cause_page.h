@@ -1,0 +1,13 @@
+/* cause_page.h - the pages of docs/causes, which are part of the program. */
+#ifndef WSDBG_CMD_CAUSE_PAGE_H
+#define WSDBG_CMD_CAUSE_PAGE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Whether a word is the code of a cause, in its letters. */
+bool wsdbg_cause_is_known(const char *word);
+/* Prints the page of a cause as text: headings in bold, examples indented. */
+void wsdbg_cause_page_print(const char *code, bool colour, FILE *out);
+
+#endif

@@ -1,0 +1,96 @@
+/* why.c - `wsdbg why`: one warp or barrier of a session explained; or what a cause code means.
+ * Reads: a session database; the page of a cause, which is part of the program.  Writes: stdout. */
+#include "cmd/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cause_page.h"
+#include "cmd/console.h"
+#include "cmd/options.h"
+#include "store/store.h"
+#include "store/why.h"
+
+static const struct wsdbg_option options[] = {
+    {0, "cta", "X,Y,Z", "of this CTA, not of the one the verdict speaks of", NULL, NULL},
+    {0, "json", NULL, "as JSON", NULL, NULL},
+};
+
+/* The words after the file are one object: "rank 1 warp 4" needs no quotes. */
+static struct wsdbg_error *join_words(const struct wsdbg_invocation *invocation, char **out)
+{
+    size_t length;
+    *out = NULL;
+    if (invocation->operand_count < 2)
+        return NULL;
+    FILE *words = open_memstream(out, &length);
+    if (!words)
+        return &wsdbg_error_no_memory;
+    for (int i = 1; i < invocation->operand_count; i++)
+        fprintf(words, "%s%s", i > 1 ? " " : "", invocation->operands[i]);
+    fclose(words);
+    return NULL;
+}
+
+static struct wsdbg_error *explain(const struct wsdbg_invocation *invocation, const char *object)
+{
+    const struct wsdbg_why_question question = {object, wsdbg_option_value(invocation, "cta")};
+    struct wsdbg_store *store;
+    struct wsdbg_why *why;
+    struct wsdbg_error *error = wsdbg_store_open(invocation->operands[0], &store);
+    if (error)
+        return error;
+    if (question.cta && !object)
+        error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--cta needs a warp or barrier of that CTA");
+    if (!error)
+        error = wsdbg_why_ask(store, &question, &why);
+    if (!error) {
+        if (wsdbg_option_value(invocation, "json"))
+            error = wsdbg_why_json(why, stdout);
+        else
+            wsdbg_why_text(why, wsdbg_console_colour(stdout), stdout);
+        wsdbg_why_destroy(why);
+    }
+    wsdbg_store_close(store);
+    return wsdbg_error_prefix(error, "%s", invocation->operands[0]);
+}
+
+static struct wsdbg_error *why_run(const struct wsdbg_invocation *invocation, int *status)
+{
+    char *object;
+    *status = 0;
+    if (invocation->operand_count == 1 && wsdbg_cause_is_known(invocation->operands[0])) {
+        if (wsdbg_option_value(invocation, "json") || wsdbg_option_value(invocation, "cta"))
+            return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "the page of a cause takes no option");
+        wsdbg_cause_page_print(invocation->operands[0], wsdbg_console_colour(stdout), stdout);
+        return NULL;
+    }
+    struct wsdbg_error *error = join_words(invocation, &object);
+    if (!error)
+        error = explain(invocation, object);
+    free(object);
+    return error;
+}
+
+const struct wsdbg_command wsdbg_command_why = {
+    .name = "why",
+    .summary = "Explain one warp or barrier of a session, or a cause",
+    .usage = "FILE.db [WARP|BARRIER] [--cta X,Y,Z] [--json] | CAUSE",
+    .description =
+        "Explains one object of a session database: what it is and does, since when, who could end its wait and\n"
+        "what each of those does, up to a warp that waits for nobody or to a ring; which finding concerns it and what\n"
+        "to change. Of a barrier: who waits, who has arrived in this phase and who is still to come, as far as known.\n"
+        "Objects are named as in reports: 4, warp 4, warps 4-7, rank 1 warp 4, empty[0], empty, mbarrier 0x410,\n"
+        "named barrier 2, cluster barrier, register pool. Of several CTAs that have it the one that the verdict "
+        "speaks\n"
+        "of is taken, unless --cta names another. Without an object: the warps and the barrier of the first finding.\n"
+        "\n"
+        "With the code of a cause alone (wsdbg why PARITY_WRONG) it prints what that means: the protocol, how it\n"
+        "looks, how to fix it, from which public reports it is known.",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .operands_min = 1,
+    .operands_max = -1,
+    .operand = WSDBG_OPERAND_CAUSE,
+    .run = why_run,
+};
