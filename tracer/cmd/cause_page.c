@@ -40,14 +40,13 @@ static const char *find_page(const char *code)
     return line;
 }
 
-/* Marks of Markdown that a terminal needs not: ** and the backquotes; outside of examples only. */
+/* Without the marks of Markdown that a terminal needs not: backquotes, and asterisks but those between blanks. */
 static void print_plain(const char *line, int length, FILE *out)
 {
     for (int i = 0; i < length; i++) {
-        const bool bold = line[i] == '*' && i + 1 < length && line[i + 1] == '*';
-        if (line[i] != '`' && !bold)
+        const bool alone = i > 0 && line[i - 1] == ' ' && i + 1 < length && line[i + 1] == ' ';
+        if (line[i] != '`' && (line[i] != '*' || alone))
             fputc(line[i], out);
-        i += bold;
     }
     fputc('\n', out);
 }
@@ -67,7 +66,7 @@ void wsdbg_cause_page_print(const char *code, bool colour, FILE *out)
         if (strncmp(line, "```", 3) == 0)
             fenced = !fenced;
         else if (fenced)
-            fprintf(out, "%s%.*s\n", length ? "    " : "", length, line);
+            fprintf(out, "%s%.*s\n", length ? "  " : "", length, line);
         else if (line[0] == '#')
             print_heading(line, length, colour, out);
         else
