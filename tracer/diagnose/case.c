@@ -78,27 +78,6 @@ static void judge_completeness(struct wsdbg_case *c)
     c->all_whole = c->all_whole && c->all_seen;
 }
 
-bool wsdbg_grid_is_sound(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid)
-{
-    if (grid->cta_first > snapshot->cta_count || grid->cta_count > snapshot->cta_count - grid->cta_first)
-        return false;
-    for (uint32_t i = 0; i < grid->cta_count; i++) {
-        const struct wsdbg_cta *cta = &snapshot->ctas[grid->cta_first + i];
-        if (cta->warp_first > snapshot->warp_count || cta->warp_count > snapshot->warp_count - cta->warp_first)
-            return false;
-        for (uint32_t k = 0; k < cta->warp_count; k++) {
-            const struct wsdbg_warp_row *warp = &snapshot->warps[cta->warp_first + k];
-            if (warp->cta != grid->cta_first + i || warp->history_first > snapshot->history_count ||
-                warp->history_count > snapshot->history_count - warp->history_first)
-                return false;
-            if (warp->part_count > 0 &&
-                (warp->part_first > snapshot->part_count || warp->part_count > snapshot->part_count - warp->part_first))
-                return false;
-        }
-    }
-    return true;
-}
-
 struct wsdbg_error *wsdbg_case_init(const struct wsdbg_snapshot *snapshot, uint32_t grid, const uint32_t *ctas,
                                     uint32_t cta_count, struct wsdbg_case *out)
 {

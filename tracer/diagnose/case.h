@@ -62,9 +62,6 @@ struct wsdbg_case {
     bool no_memory; /* some finding could not be kept */
 };
 
-/* False where rows of the grid point outside the snapshot or at each other: they would be read later. */
-bool wsdbg_grid_is_sound(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid);
-
 /* Collects the group; `ctas` must outlive it.  The caller deinits. */
 struct wsdbg_error *wsdbg_case_init(const struct wsdbg_snapshot *snapshot, uint32_t grid, const uint32_t *ctas,
                                     uint32_t cta_count, struct wsdbg_case *out);
