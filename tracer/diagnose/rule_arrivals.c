@@ -2,12 +2,14 @@
  *
  * Reads: rounds and contributions.  Adds: ARRIVE_MISSING, ARRIVE_SHORT, BARRIER_NOT_INIT.
  */
+#include "diagnose/left_out.h"
 #include "diagnose/rules.h"
 
 struct tally {
     struct wsdbg_warp_set skipped, to_come;
     uint32_t skipped_arrivals, to_come_arrivals; /* what they usually make */
     bool usual_known;                            /* for every one of them */
+    bool turned_off;                             /* some of the skipped only stand elsewhere */
     bool declared;
     bool one_left; /* a warp that may have been meant to arrive has left, and never did */
 };
@@ -41,7 +43,11 @@ static struct tally count_contributions(const struct wsdbg_case *c, const struct
                 wsdbg_set_add(&tally.to_come, w);
             continue;
         }
-        const enum wsdbg_contribution contribution = wsdbg_contribution(c, wait, round, w);
+        enum wsdbg_contribution contribution = wsdbg_contribution(c, wait, round, w);
+        if (contribution == WSDBG_TO_COME && wsdbg_turned_off(c, wait, round, w)) {
+            contribution = WSDBG_SKIPPED;
+            tally.turned_off = true;
+        }
         const uint32_t usual = wsdbg_usual_arrivals(c, wait->stage, w);
         if (contribution == WSDBG_SKIPPED) {
             wsdbg_set_add(&tally.skipped, w);
@@ -95,6 +101,32 @@ static void say_missing(struct wsdbg_case *c, const struct wsdbg_wait *wait, con
             uint32_t count;
             const struct wsdbg_history_event *events = wsdbg_case_events(c, w, &count);
             wsdbg_evidence_event(c, finding, w, &events[count - 1], "%s is past it, without an arrival",
+                                 wsdbg_say_warp(c, w).text);
+        }
+}
+
+static void say_never_served(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_warp_set *meant)
+{
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_case_cap(c, WSDBG_CONFIDENCE_LIKELY), wait->stage->cta,
+                        wait->stage->barrier);
+    if (!finding)
+        return;
+    finding->role = wsdbg_case_warp(c, wsdbg_first_of(meant))->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "Nobody ever arrives on %s: it takes %u arrival%s, none is on record, and %s waits for ever%s; %s "
+                "went on past that iteration with arrivals on other barriers.",
+                wsdbg_say_barrier(wait->stage).text, wait->stage->init.value, wait->stage->init.value == 1 ? "" : "s",
+                wsdbg_say_warp(c, wait->warp).text, wsdbg_say_line(wait->event).text, wsdbg_say_warps(c, meant).text);
+    wsdbg_print(finding->fix, sizeof finding->fix, "Arrive on %s, or wait on the barrier that is arrived on.",
+                wsdbg_say_barrier(wait->stage).text);
+    wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits for parity %u",
+                         wsdbg_say_warp(c, wait->warp).text, wait->event->parity);
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(meant, w)) {
+            uint32_t count;
+            const struct wsdbg_history_event *events = wsdbg_case_events(c, w, &count);
+            wsdbg_evidence_event(c, finding, w, &events[count - 1], "%s is past it, and waits itself",
                                  wsdbg_say_warp(c, w).text);
         }
 }
@@ -161,6 +193,11 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
         say_not_initialised(c, wait);
         return;
     }
+    struct wsdbg_warp_set meant;
+    if (stage->init.known && !stage->initialised_again && wsdbg_never_served(c, wait, &meant)) {
+        say_never_served(c, wait, &meant);
+        return;
+    }
     const struct wsdbg_round round = wsdbg_round_of(c, wait);
     if (!round.needs_known || !stage->init.known || stage->initialised_again || round.arrivals >= stage->init.value)
         return;
@@ -172,7 +209,7 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
     const bool fits = tally.usual_known && tally.skipped_arrivals + tally.to_come_arrivals == missing;
     enum wsdbg_confidence confidence = wsdbg_if_stuck(c, wait->warp);
     if (wsdbg_set_count(&tally.skipped) > 0) {
-        if (!round.certain || !round.of_its_parity || !fits)
+        if (!round.certain || !round.of_its_parity || !fits || tally.turned_off)
             confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
         say_missing(c, wait, &round, &tally, confidence);
     } else if (round.arrivals > 0 && wsdbg_set_count(&tally.to_come) == 0 && wsdbg_case_stuck(c, wait->warp)) {
