@@ -2,7 +2,7 @@
  *
  * A case is ZOO_CASE(id, attributes) { body }: the body is compiled twice, FIXED is false in zoo_ID and true in
  * zoo_ID_fixed.  The body knows `in` (struct zoo_input), `s` (shared memory), `w` (the warp's probe) and `warp` (its
- * index, uniform).  The frame gathers the lanes of a warp before it says that the warp exits.
+ * index, uniform).
  * Unless a case says otherwise lane 0 of warp 0 fills the stages of the ring and warps 4 to 7 empty
  * them; a full barrier counts one arrival and the bytes, an empty one a lane of each consumer warp.
  */
@@ -52,7 +52,6 @@ struct zoo_shared {
     __shared__ struct zoo_shared shared;            \
     WSDBG_BEGIN(w);                                 \
     id##_body<fixed>(in, &shared, w, warp_index()); \
-    __syncwarp();                                   \
     WSDBG_EXIT(w);
 
 /* The compiler knows that it is uniform.  All lanes must come to it: before any branch that splits the warp. */

@@ -96,7 +96,8 @@ static bool export_memory(uint64_t handle, struct wsdbg_memory_message *message,
 }
 
 /* The handle is given back in any case: the mapping and the descriptor keep the memory. */
-static bool lasting_memory(uint32_t row, uint32_t kind, uint64_t bytes, struct shim_memory *memory)
+static bool lasting_memory(uint32_t row, uint32_t kind, uint64_t bytes, uint64_t behind_bytes,
+                           struct shim_memory *memory)
 {
     struct shim_context *context = &shim_contexts[row];
     struct sockaddr_un address;
@@ -111,7 +112,7 @@ static bool lasting_memory(uint32_t row, uint32_t kind, uint64_t bytes, struct s
             CUDA_SUCCESS ||
         granularity == 0)
         return false;
-    const uint64_t allocated = (bytes + granularity - 1) / granularity * granularity;
+    const uint64_t allocated = (bytes + behind_bytes + granularity - 1) / granularity * granularity;
     if (shim_driver.cuMemCreate(&handle, allocated, &properties, 0) != CUDA_SUCCESS)
         return false;
     bool lasting = map_memory(handle, allocated, context->device, &memory->address) == CUDA_SUCCESS;
@@ -134,18 +135,18 @@ static bool lasting_memory(uint32_t row, uint32_t kind, uint64_t bytes, struct s
     return lasting;
 }
 
-CUresult ring_memory_take(uint32_t row, uint32_t kind, uint64_t bytes, CUdeviceptr *address)
+CUresult ring_memory_take(uint32_t row, uint32_t kind, uint64_t bytes, uint64_t behind_bytes, CUdeviceptr *address)
 {
     struct shim_context *context = &shim_contexts[row];
     struct shim_memory *memory = &context->memory[kind - WSDBG_MEMORY_SLOTS];
     const int error_before = errno;
     *memory = (struct shim_memory){0};
     CUresult result = CUDA_SUCCESS;
-    if (!lasting_memory(row, kind, bytes, memory))
-        result = shim_driver.cuMemAlloc_v2(&memory->address, bytes);
+    if (!lasting_memory(row, kind, bytes, behind_bytes, memory))
+        result = shim_driver.cuMemAlloc_v2(&memory->address, bytes + behind_bytes);
     errno = error_before;
     *address = memory->address;
-    return result ? result : shim_driver.cuMemsetD8Async(*address, 0, bytes, context->stream);
+    return result ? result : shim_driver.cuMemsetD8Async(*address, 0, bytes + behind_bytes, context->stream);
 }
 
 void ring_memory_release(uint32_t row)

@@ -72,7 +72,7 @@ static void add_history(struct shim_context *context, struct wsdbg_context_row *
     CUdeviceptr history = 0;
     char why[WSDBG_TEXT_BYTES] = "";
     uint64_t offset = 0, bytes = event_bytes * depth;
-    CUresult result = ring_memory_take(index, WSDBG_MEMORY_HISTORY, bytes, &history);
+    CUresult result = ring_memory_take(index, WSDBG_MEMORY_HISTORY, bytes, 0, &history);
     if (result != CUDA_SUCCESS) {
         shim_note("no history: the GPU has no %llu MiB for it (error %d)", (unsigned long long)(bytes >> 20), result);
         return;
@@ -109,7 +109,10 @@ static bool add_slots(struct shim_context *context, struct wsdbg_context_row *ro
         return refuse(why, "a stream", result);
     if (!shared_region(context, bytes + SHIM_BOUNCE_BYTES, &row->slots_offset, &memory, why))
         return false;
-    result = ring_memory_take((uint32_t)(context - shim_contexts), WSDBG_MEMORY_SLOTS, bytes, &context->slots);
+    /* Behind the slots, for the GPU alone: the lanes of each slot's warp that are gone (ring.h). */
+    const uint64_t leavers_bytes = (uint64_t)row->slot_count * sizeof(uint32_t);
+    result = ring_memory_take((uint32_t)(context - shim_contexts), WSDBG_MEMORY_SLOTS, bytes, leavers_bytes,
+                              &context->slots);
     if (result != CUDA_SUCCESS)
         return refuse(why, "memory for the slots", result);
     context->slots_mirror = memory;
@@ -120,6 +123,7 @@ static bool add_slots(struct shim_context *context, struct wsdbg_context_row *ro
     context->config.history_stride = sizeof(struct wsdbg_slot);
     context->config.warps_per_sm = row->warps_per_sm;
     context->config.slot_count = row->slot_count;
+    context->config.leavers_offset = (uint32_t)bytes;
     row->slots_device_address = context->slots;
     return true;
 }

@@ -189,8 +189,9 @@ void tracking_kernel_function(CUfunction function, CUkernel kernel);
 uint32_t tracking_launch_function(CUfunction function, uint32_t context);
 
 /* ---- ring_memory.c ---- */
-/* Zeroed device memory for the ring of context row `row`, its context current.  kind: enum wsdbg_memory_kind. */
-CUresult ring_memory_take(uint32_t row, uint32_t kind, uint64_t bytes, CUdeviceptr *address);
+/* Zeroed device memory for the ring of context row `row`, its context current: `bytes` that are read, and behind them
+ * `behind_bytes` for the GPU alone.  kind: enum wsdbg_memory_kind. */
+CUresult ring_memory_take(uint32_t row, uint32_t kind, uint64_t bytes, uint64_t behind_bytes, CUdeviceptr *address);
 /* The context is gone: gives back what its end did not free. */
 void ring_memory_release(uint32_t row);
 

@@ -275,6 +275,46 @@ static void a_split_warp_is_at_most_likely(void **state)
     done(&r);
 }
 
+/* Lane 0 saw the wait of iteration 0 end; `lanes` lanes from lane 1 on, or all, stand in the wait of `iteration`. */
+static bool is_split(uint32_t iteration, uint32_t lane, uint32_t lanes)
+{
+    struct device *d = device_create(1, 2, 1, 128);
+    device_mbarrier(d, EMPTY, "empty", 1, true, 1 << 1, 1 << 0);
+    role(d, 0, 0, 0);
+    role(d, 0, 1, 1);
+    init(d, 0, 0, EMPTY, 0, 1);
+    wait(d, 0, 0, EMPTY, 0, 1, 0);
+    wait(d, 0, 0, EMPTY, 0, 0, 1);
+    leave(d, 0, 1);
+    struct result r = judge(d, 0, 128);
+    wsdbg_diagnosis_deinit(&r.diagnosis);
+    const struct wsdbg_warp_row *row = &r.snapshot.warps[0];
+    struct wsdbg_history_event *events = &r.snapshot.history[row->history_first];
+    for (uint32_t i = 0; i < row->history_count; i++)
+        if (events[i].kind == WSDBG_EVENT_MBARRIER_WAIT_END)
+            events[i].value = 90u | 1u << 21;
+    events[row->history_count - 1].iteration = iteration;
+    events[row->history_count - 1].parity = iteration == 0;
+    events[row->history_count - 1].value = 91u | lane << 16 | lanes << 21;
+    assert_null(wsdbg_diagnose(&r.snapshot, &r.diagnosis));
+    bool split = false;
+    for (size_t i = 0; i < r.diagnosis.finding_count; i++)
+        split = split || r.diagnosis.findings[i].cause == WSDBG_CAUSE_LANE_SPLIT;
+    assert_true(!split || r.diagnosis.findings[0].confidence == WSDBG_CONFIDENCE_LIKELY);
+    done(&r);
+    return split;
+}
+
+static void lanes_that_wait_for_what_others_saw_end_have_split(void **state)
+{
+    (void)state;
+    assert_true(is_split(0, 1, 31));
+    assert_false(is_split(1, 1, 31)); /* lane 0 has not come as far */
+    assert_false(is_split(0, 1, 32)); /* all of them */
+    assert_false(is_split(0, 0, 1));  /* lane 0 itself: a phase that it waits for twice */
+    assert_false(is_split(WSDBG_NO_ITERATION, 1, 31));
+}
+
 /* Error 719: two arrivals on a count of one.  Not a hang, but the structure is worth telling. */
 /* ---- decoys: no hang ---- */
 
@@ -416,6 +456,7 @@ int main(void)
         cmocka_unit_test(a_cluster_barrier_one_role_never_reaches),
         cmocka_unit_test(multicast_bytes_count_in_every_cta_of_the_mask),
         cmocka_unit_test(a_split_warp_is_at_most_likely),
+        cmocka_unit_test(lanes_that_wait_for_what_others_saw_end_have_split),
         cmocka_unit_test(bar_arrive_names_the_total),
         cmocka_unit_test(one_arrival_more_than_waits_is_normal),
         cmocka_unit_test(a_long_computation_is_slow_not_hung),

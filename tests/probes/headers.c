@@ -15,6 +15,7 @@ WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_slot, role) == 52, "slot");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_slot, check) == 60, "slot");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_config, history_mask) == 20, "config: the probes' PTX reads +20");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_config, slot_count) == 28, "config: the probes' PTX reads +28");
+WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_config, leavers_offset) == 36, "config: the probes' PTX reads +36");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_name, name) == 16, "name");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_launch_row, grid) == 36, "launch");
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_context_row) == 192, "context");

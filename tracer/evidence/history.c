@@ -3,7 +3,8 @@
  * The slot holds the last milestone, the ring every event.  Where the slot's event still stands in the ring, the
  * events after it up to the next milestone are what the slot does not show; a later milestone was written after
  * the slot was copied.  A ring may also hold entries of the slot's earlier occupants, whose times repeat after
- * 137 s: sequence, kind and time must all fit.
+ * 137 s: sequence, kind and time must all fit.  Lanes of one warp that go ways of their own count their own events and
+ * write into one ring: see ring.h.
  */
 #include "evidence/history.h"
 
@@ -89,6 +90,28 @@ static bool find_latest(const struct wsdbg_history_source *source, struct wsdbg_
     return latest_age > 0 && !wsdbg_event_is_milestone(latest->kind);
 }
 
+/* The newest entry that is not later than the slot's event; among equal times the one that follows.  False where some
+ * entry is later: another warp has taken the slot. */
+static bool find_newest_before(const struct wsdbg_history_source *source, struct wsdbg_event *newest)
+{
+    uint32_t least = UINT32_MAX;
+    for (uint32_t i = 0; i < source->depth; i++) {
+        const struct wsdbg_event entry = entry_at(source->mirror, source->depth, (uint8_t)i);
+        const uint32_t age = source->state.time - entry.time, later = entry.time - source->state.time;
+        if ((entry.sequence & (source->depth - 1)) != i || !is_real(&entry))
+            continue;
+        if (later > 0 && later <= source->horizon)
+            return false;
+        if (entry.kind == WSDBG_EVENT_EXIT || age > UINT32_MAX / 2)
+            continue;
+        if (age < least || (age == least && (int8_t)(entry.sequence - newest->sequence) > 0)) {
+            least = age;
+            *newest = entry;
+        }
+    }
+    return least != UINT32_MAX;
+}
+
 static void start_at(const struct wsdbg_history_source *source, const struct wsdbg_event *last,
                      struct wsdbg_history_walk *out)
 {
@@ -99,23 +122,63 @@ static void start_at(const struct wsdbg_history_source *source, const struct wsd
     out->whole = begins_whole(last);
 }
 
-/* From out->last back to BEGIN, `depth` entries or one that does not fit.  A ring that has lapped the slot's
- * event holds nothing older than it. */
-static void walk(const struct wsdbg_history_source *source, bool lapped, struct wsdbg_history_walk *out)
+static void add_older(const struct wsdbg_event *older, const struct wsdbg_event *newer, struct wsdbg_history_walk *out)
 {
-    struct wsdbg_event newer = out->last;
-    while (newer.kind != WSDBG_EVENT_BEGIN && out->count < source->depth) {
+    const uint64_t step_ns = (uint64_t)(newer->time - older->time) << WSDBG_TIME_SHIFT;
+    out->events[out->count] = wsdbg_history_decode(older, out->events[out->count - 1].gpu_time_ns - step_ns);
+    out->count++;
+    out->whole = begins_whole(older);
+}
+
+/* An event of other lanes, where its time says: behind those that are not earlier. */
+static void insert(const struct wsdbg_event *event, uint64_t gpu_time_ns, struct wsdbg_history_walk *out)
+{
+    uint32_t at = out->count;
+    while (at > 0 && out->events[at - 1].gpu_time_ns < gpu_time_ns) {
+        out->events[at] = out->events[at - 1];
+        at--;
+    }
+    out->events[at] = wsdbg_history_decode(event, gpu_time_ns);
+    out->count++;
+}
+
+/* The walk from `last` has come to `begin` over `walked` entries: entries of that time elsewhere in the ring are of
+ * lanes that went a way of their own, and which of them overwrote which is not known. */
+static void add_other_lanes(const struct wsdbg_history_source *source, const struct wsdbg_event *last,
+                            const struct wsdbg_event *begin, uint32_t walked, struct wsdbg_history_walk *out)
+{
+    const uint64_t begin_ns = out->events[out->count - 1].gpu_time_ns;
+    const uint32_t span = out->last.time - begin->time;
+    for (uint32_t i = walked; i < source->depth && out->count < WSDBG_HISTORY_DEPTH_MAX; i++) {
+        const struct wsdbg_event entry = entry_at(source->mirror, source->depth, (uint8_t)(last->sequence - i));
+        const uint32_t age = entry.time - begin->time;
+        const bool in_place = ((entry.sequence ^ (last->sequence - i)) & (source->depth - 1)) == 0;
+        if (!in_place || !is_real(&entry) || entry.kind == WSDBG_EVENT_BEGIN || age == 0 || age > span)
+            continue;
+        insert(&entry, begin_ns + ((uint64_t)age << WSDBG_TIME_SHIFT), out);
+        out->whole = false;
+    }
+}
+
+/* From `last`, the oldest in out, back to BEGIN, `depth` entries or one that does not fit.  A ring that has lapped the
+ * slot's event holds nothing older than it. */
+static void walk(const struct wsdbg_history_source *source, const struct wsdbg_event *last, bool lapped,
+                 struct wsdbg_history_walk *out)
+{
+    struct wsdbg_event newer = *last;
+    uint32_t walked = 1;
+    for (; newer.kind != WSDBG_EVENT_BEGIN && walked < source->depth && out->count < WSDBG_HISTORY_DEPTH_MAX;
+         walked++) {
         const struct wsdbg_event older = entry_at(source->mirror, source->depth, (uint8_t)(newer.sequence - 1));
         if (!fits_before(&older, &newer) || (lapped && older.time - source->state.time > source->horizon)) {
             out->torn = true;
             return;
         }
-        const uint64_t step_ns = (uint64_t)(newer.time - older.time) << WSDBG_TIME_SHIFT;
-        out->events[out->count] = wsdbg_history_decode(&older, out->events[out->count - 1].gpu_time_ns - step_ns);
-        out->count++;
-        out->whole = begins_whole(&older);
+        add_older(&older, &newer, out);
         newer = older;
     }
+    if (newer.kind == WSDBG_EVENT_BEGIN)
+        add_other_lanes(source, last, &newer, walked, out);
 }
 
 void wsdbg_history_walk_back(const struct wsdbg_history_source *source, struct wsdbg_history_walk *out)
@@ -132,10 +195,14 @@ void wsdbg_history_walk_back(const struct wsdbg_history_source *source, struct w
     if (holds_state(source)) {
         last = last_after_state(source);
         start_at(source, &last, out);
-        walk(source, false, out);
+        walk(source, &last, false, out);
+    } else if (source->state.kind == WSDBG_EVENT_EXIT && find_newest_before(source, &last)) {
+        /* Its lanes left in parts. */
+        add_older(&last, &source->state, out);
+        walk(source, &last, false, out);
     } else if (find_latest(source, &last)) {
         start_at(source, &last, out);
-        walk(source, true, out);
+        walk(source, &last, true, out);
         if (out->events[out->count - 1].kind == WSDBG_EVENT_BEGIN) {
             /* Another warp has taken the slot since it was copied. */
             start_at(source, &source->state, out);

@@ -106,8 +106,8 @@ static constexpr struct wsdbg_name wsdbg_source_(const char *path, uint32_t part
  * The timer is read whole, one instruction as well: its low half alone wraps after 4.3 s, which would look to the
  * reader like time running backwards. */
 #define WSDBG_PTX_EVENT(lanes, slot)                                                       \
-    "{\n\t.reg .pred off, writer;\n\t"                                                     \
-    ".reg .b32 active, head, part, value, time, index;\n\t"                                \
+    "{\n\t.reg .pred off, writer, whole, last;\n\t"                                        \
+    ".reg .b32 active, head, part, value, time, index, gone;\n\t"                          \
     ".reg .b64 base, at;\n\t"                                                              \
     "ld.const.u32 index, [wsdbg_config_v1+28];\n\t"                                        \
     "setp.eq.u32 off, index, 0;\n\t"                                                       \
@@ -144,6 +144,30 @@ static constexpr struct wsdbg_name wsdbg_source_(const char *path, uint32_t part
     "mad.wide.u32 at, part, 64, base;\n\t"  \
     "@writer st.relaxed.gpu.global.v4.b32 [at], {head, %6, value, time};\n\t"
 
+/* Lanes that leave without the others put themselves into the slot's word of lanes that are gone.  `last`: writes EXIT
+ * into the slot, for nobody is left; `writer`: into the ring too, for all leave at once.  A part alone goes past the
+ * branch; each of its lanes does the atomic, as ptxas puts a convergence barrier around one of a single lane. */
+#define WSDBG_PTX_LEAVE                                     \
+    "ld.const.u32 index, [wsdbg_config_v1+36];\n\t"         \
+    "setp.eq.u32 whole, active, 0xffffffff;\n\t"            \
+    "setp.eq.or.u32 whole, index, 0, whole;\n\t"            \
+    "mov.pred last, writer;\n\t"                            \
+    "@whole bra.uni together;\n\t"                          \
+    "ld.const.u64 base, [wsdbg_config_v1];\n\t"             \
+    "mad.wide.u32 base, index, 1, base;\n\t"                \
+    "and.b32 part, %0, 0xffffff;\n\t"                       \
+    "mad.wide.u32 base, part, 4, base;\n\t"                 \
+    "atom.relaxed.gpu.global.or.b32 gone, [base], active;\n\t" \
+    "or.b32 gone, gone, active;\n\t"                        \
+    "setp.eq.and.u32 last, gone, 0xffffffff, writer;\n"    \
+    "together:\n\t"                                         \
+    "and.pred writer, writer, whole;\n\t"
+#define WSDBG_PTX_SLOT_OF_LAST              \
+    "ld.const.u64 base, [wsdbg_config_v1];\n\t" \
+    "and.b32 part, %0, 0xffffff;\n\t"       \
+    "mad.wide.u32 at, part, 64, base;\n\t"  \
+    "@last st.relaxed.gpu.global.v4.b32 [at], {head, %6, value, time};\n\t"
+
 #define WSDBG_PTX_LANES                     \
     "popc.b32 index, active;\n\t"           \
     "shl.b32 index, index, 21;\n\t"         \
@@ -161,6 +185,9 @@ static constexpr struct wsdbg_name wsdbg_source_(const char *path, uint32_t part
     asm volatile(WSDBG_PTX_EVENT("", "") WSDBG_PTX_OPERANDS(w, kind, barrier, stage, parity, iteration, value))
 #define WSDBG_MILESTONE(w, kind, barrier, stage, parity, iteration, value) \
     asm volatile(WSDBG_PTX_EVENT("", WSDBG_PTX_SLOT) WSDBG_PTX_OPERANDS(w, kind, barrier, stage, parity, iteration, value))
+#define WSDBG_LEAVE(w)                                         \
+    asm volatile(WSDBG_PTX_EVENT(WSDBG_PTX_LEAVE, WSDBG_PTX_SLOT_OF_LAST) \
+                 WSDBG_PTX_OPERANDS(w, WSDBG_EVENT_EXIT, 0, 0, 0, WSDBG_NO_ITERATION, 0))
 /* The same for events whose value is a site. */
 #define WSDBG_SITE_(target) ((__LINE__ & 0xffff) | ((uint32_t)(target) << 27))
 #define WSDBG_EVENT_AT(w, kind, barrier, stage, parity, iteration, target) \
@@ -210,10 +237,14 @@ static __device__ __forceinline__ struct wsdbg_warp wsdbg_begin_(const struct ws
                  "@writer st.relaxed.sys.global.v4.b32 [at], {0, 0, 0, 0};\n\t"
                  "@writer st.relaxed.sys.global.v4.b32 [at+16], {%2, %3, %4, %5};\n\t"
                  "@writer st.relaxed.sys.global.v4.b32 [at+32], {%6, %7, %8, %9};\n\t"
-                 "@writer st.relaxed.sys.global.v4.b32 [at+48], {%10, 0, %11, %12};\n\t}"
+                 "@writer st.relaxed.sys.global.v4.b32 [at+48], {%10, 0, %11, %12};\n\t"
+                 "setp.ne.and.u32 writer, %13, 0, writer;\n\t"
+                 "mad.wide.u32 at, %13, 1, %1;\n\tmad.wide.u32 at, %0, 4, at;\n\tnot.b32 active, active;\n\t"
+                 "@writer st.relaxed.gpu.global.b32 [at], active;\n\t}"
                  :
                  : "r"(w.place), "l"(config->slots_address), "r"(grid_low), "r"(grid_high), "r"(blockIdx.x), "r"(blockIdx.y),
-                   "r"(blockIdx.z), "r"(warp), "r"(placement), "r"(config->module_id), "r"(cluster), "r"(ctas), "r"(check));
+                   "r"(blockIdx.z), "r"(warp), "r"(placement), "r"(config->module_id), "r"(cluster), "r"(ctas), "r"(check),
+                   "r"(config->leavers_offset));
     return w;
 }
 
@@ -247,11 +278,12 @@ static __device__ __forceinline__ void wsdbg_role_(const struct wsdbg_config *co
 #define WSDBG_EVENT_AT(...) ((void)0)
 #define WSDBG_MILESTONE(...) ((void)0)
 #define WSDBG_MILESTONE_AT(...) ((void)0)
+#define WSDBG_LEAVE(...) ((void)0)
 
 #endif
 
-/* Last thing on every path that leaves the kernel. */
-#define WSDBG_EXIT(w) WSDBG_MILESTONE(w, WSDBG_EVENT_EXIT, 0, 0, 0, WSDBG_NO_ITERATION, 0)
+/* Last thing on every path that leaves the kernel.  Lanes need not come together for it: the last part to leave tells. */
+#define WSDBG_EXIT(w) WSDBG_LEAVE(w)
 
 /* setmaxnreg: request before .inc, granted after it, release after .dec; registers = its operand. */
 #define WSDBG_REGISTERS_REQUEST(w, registers) \

@@ -22,6 +22,13 @@
  * before, a time not later, and the walk ends at BEGIN or after `depth` entries.  An entry that does not fit
  * was torn or overwritten: the reader stops there and counts it.
  *
+ * EXIT means that every lane that began has left.  Lanes may leave in parts, an elected one long after the others: a part
+ * leaves its lanes in a word of the slot's own (wsdbg_config.leavers_offset) and writes nothing, and the part that completes
+ * it writes EXIT.  As each lane counts its own events, such an EXIT goes into the slot alone, where it overwrites nothing
+ * of the history: the reader puts it before the ring's newest event that is not later.
+ * Entries of the ring between BEGIN and the last event that the walk does not meet are events of other lanes, which went
+ * a way of their own: the reader puts them where their times say, and the history is not whole.
+ *
  * Rules of change: fields are only added at the end and in reserved space; any other change raises
  * WSDBG_ABI_VERSION.  No field is ever reinterpreted.
  */
@@ -75,7 +82,7 @@ enum wsdbg_event_kind {
     WSDBG_EVENT_GRID_DEPENDENCY_WAIT_END = 28,
     WSDBG_EVENT_TILE_BEGIN = 29,               /* value = tile index */
     WSDBG_EVENT_USER_MARK = 30,                /* barrier = the user's mark id; value = the user's value */
-    WSDBG_EVENT_EXIT = 31,
+    WSDBG_EVENT_EXIT = 31,                     /* every lane has left; in the slot alone where they left in parts */
     WSDBG_EVENT_KIND_COUNT = 32
 };
 
@@ -149,7 +156,8 @@ struct wsdbg_config {
     uint32_t warps_per_sm;
     uint32_t slot_count;
     uint32_t module_id;
-    uint32_t reserved;
+    uint32_t leavers_offset; /* bytes from slot 0 to a word of 4 bytes a slot: the lanes that are not there any more; 0 = there
+                                are no such words, and a part that leaves writes EXIT */
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_config) == 40, "config layout");
 
