@@ -1,6 +1,7 @@
 /* geometry.h - what the kernels of the zoo and the host program agree on.
  *
- * The shapes can be varied when an image is built (-DSTAGES=3): every case keeps its defect.
+ * The shapes can be varied when the images and the program are built (-DSTAGES=3): every case keeps its defect.  The
+ * targets zoo-SHAPE do so.
  */
 #ifndef ZOO_GEOMETRY_H
 #define ZOO_GEOMETRY_H
@@ -13,8 +14,18 @@
 #ifndef COPY_BYTES
 #define COPY_BYTES 1024 /* of one stage */
 #endif
+#ifndef CONSUMER_GROUPS
+#define CONSUMER_GROUPS 1 /* warpgroups that empty the ring */
+#endif
+#ifndef CLUSTER_CTAS
+#define CLUSTER_CTAS 2 /* of the cases that are a cluster */
+#endif
+#ifndef GRID_CTAS
+#define GRID_CTAS 2 /* a multiple of CLUSTER_CTAS */
+#endif
 
 #define WARPGROUP_THREADS 128
+#define RING_THREADS (WARPGROUP_THREADS * (1 + CONSUMER_GROUPS)) /* of a CTA with a ring */
 #define WORDS 64                       /* of global memory, zero at first */
 #define BIG_SHARED_BYTES (200 * 1024)  /* dynamic: with it one CTA fills a multiprocessor */
 #define CTAS_TOO_MANY 16               /* of the cases that launch more CTAs than fit */

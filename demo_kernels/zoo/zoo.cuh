@@ -4,7 +4,7 @@
  * zoo_ID_fixed.  The body knows `in` (struct zoo_input), `s` (shared memory), `w` (the warp's probe) and `warp` (its
  * index, uniform).
  * Unless a case says otherwise lane 0 of warp 0 fills the stages of the ring and warps 4 to 7 empty
- * them; a full barrier counts one arrival and the bytes, an empty one a lane of each consumer warp.
+ * them (warps 4 to 11 with two consumer groups); a full barrier counts one arrival and the bytes, an empty one a lane of each consumer warp.
  */
 #ifndef ZOO_CUH
 #define ZOO_CUH
@@ -15,16 +15,35 @@
 enum role { ROLE_PRODUCER, ROLE_CONSUMER, ROLE_EPILOGUE };
 enum barrier { BARRIER_FULL, BARRIER_EMPTY, BARRIER_THIRD };
 
-#define CONSUMER_WARPS 4
+#define CONSUMER_WARPS (4 * CONSUMER_GROUPS)
+#define CONSUMER_THREADS (WARPGROUP_THREADS * CONSUMER_GROUPS)
 #define BIT(role) (1u << (role))
 
-/* The names of the ring; its arguments are further rows, each after a comma. */
+/* The names of the ring; its arguments are further rows, each after a comma.  -DNAMES_ABSENT: nobody gave any. */
+#ifdef NAMES_ABSENT
+#define ZOO_RING_NAMES(...) WSDBG_MODULE()
+#else
 #define ZOO_RING_NAMES(...)                                                                                  \
     WSDBG_MODULE(WSDBG_ROLE(ROLE_PRODUCER, "producer"), WSDBG_ROLE(ROLE_CONSUMER, "consumer"),               \
                  WSDBG_ROLE(ROLE_EPILOGUE, "epilogue"),                                                      \
                  WSDBG_MBARRIER(BARRIER_FULL, "full", STAGES, BIT(ROLE_PRODUCER), BIT(ROLE_CONSUMER)),       \
                  WSDBG_MBARRIER_FREE(BARRIER_EMPTY, "empty", STAGES, BIT(ROLE_CONSUMER), BIT(ROLE_PRODUCER)) \
                      __VA_ARGS__)
+#endif
+
+/* A warp says which role it has.  -DPROBED_ROLE=ROLE_PRODUCER: somebody put probes into the code of that role and of
+ * what all warps do before; the others write no event from here on, as no lane of them is the first. */
+#if defined(PROBED_ROLE) && defined(WSDBG)
+#define ROLE_BEGIN(w, role)             \
+    do {                                \
+        if ((role) == PROBED_ROLE)      \
+            WSDBG_ROLE_BEGIN(w, role);  \
+        else                            \
+            (w).below = UINT32_MAX;     \
+    } while (0)
+#else
+#define ROLE_BEGIN(w, role) WSDBG_ROLE_BEGIN(w, role)
+#endif
 
 struct zoo_shared {
     uint64_t full[STAGES];

@@ -4,6 +4,7 @@
     tests/zoo/score.py [--build build] [--out zoo.json] [--device gpu|sim] [--evidence live,ring,core,both,none,fixed] [--cases NAME,...]
                        [--runs 1] [--seconds 360]
     tests/zoo/score.py --table zoo.json [--table sim.json]     writes docs/results/zoo.md from what was kept
+    tests/zoo/score.py --shape wide [the same]                the same cases in another shape: the program zoo-wide, which `ninja zoo-wide` builds
     tests/zoo/score.py --expect zoo.json                       writes tests/zoo/sim.tsv, what tests/zoo/case.sh holds the simulator to
 
 Evidence: live and core of kernels without probes, ring and both of those with; on the simulator state stands for live.  none: without wsdbg, does it hang;
@@ -27,6 +28,7 @@ DECOY_MS = '1500'  # on the simulator as the program likes
 class Score:
     def __init__(self, options):
         self.bin, self.device = os.path.join(os.path.abspath(options.build), 'bin'), options.device
+        self.zoo = 'zoo-' + options.shape if options.shape else 'zoo'
         self.scratch = tempfile.TemporaryDirectory()
         self.stall = '0.5' if options.device == 'gpu' else '0.3'
 
@@ -34,14 +36,14 @@ class Score:
         return os.path.join(self.bin, name)
 
     def cases(self):
-        text = subprocess.run([self.tool('zoo'), '--list'], capture_output=True, text=True, timeout=20).stdout
+        text = subprocess.run([self.tool(self.zoo), '--list'], capture_output=True, text=True, timeout=20).stdout
         return [dict(zip(('name', 'cause', 'role', 'barrier', 'kind', 'story'), line.split('\t'))) for line in text.splitlines()]
 
     def end(self, command, limit):
         """Status ('limit' when it had to be killed), stdout, stderr, seconds."""
         start = time.monotonic()
         environment = dict(os.environ)
-        if self.device == 'sim' and command[0] == self.tool('zoo'):
+        if self.device == 'sim' and command[0] == self.tool(self.zoo):
             environment['LD_LIBRARY_PATH'] = os.path.join(os.path.dirname(self.bin), 'lib', 'wsdbg', 'sim')
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
                                    env=environment)
@@ -61,7 +63,7 @@ class Score:
         return text
 
     def command(self, case, *options):
-        words = [self.tool('zoo'), '--case', case['name'], *options]
+        words = [self.tool(self.zoo), '--case', case['name'], *options]
         return words + ['--work-ms', DECOY_MS] if case['kind'] == 'decoy' and self.device == 'gpu' else words
 
     def without(self, case, *options):
@@ -132,7 +134,7 @@ def save(path, kept):
 
 def measure(options):
     score = Score(options)
-    kept = {'device': options.device, 'cases': {}}
+    kept = {'device': options.device, 'shape': options.shape, 'cases': {}}
     if os.path.exists(options.out):
         kept = json.load(open(options.out))
     until = time.monotonic() + options.seconds
@@ -221,6 +223,37 @@ def page(kept):
     return '\n'.join(lines)
 
 
+def short(row, evidence):
+    """The marks, and the cause where it is not the expected one."""
+    return ' / '.join(dict.fromkeys(answer['mark'] if 'c' in answer['mark'] or answer['mark'] == 'runs' else f"{answer['mark']} {answer['cause']} ({answer['confidence']})"
+                                    for answer in row.get(evidence, []))) or '?'
+
+
+def shapes_page(device, shapes):
+    """One table of all shapes, and what was said of each case in each of them."""
+    where = 'an H200' if device == 'gpu' else 'the simulator'
+    lines = [f'## Other shapes, on {where}', '', f'`tests/zoo/score.py --device {device} --shape SHAPE`: the same cases with other stages, bytes, warpgroups, CTAs and '
+             'clusters, without names, and with probes in the code of one role only (`demo_kernels/CMakeLists.txt` says what each shape is). Marks as above.', '',
+             '| shape | evidence | hang called | cause right | role right | barrier right | wrong and proven | decoys called a hang | ms to the verdict |',
+             '|---|---|---|---|---|---|---|---|---|']
+    columns = [(shape, evidence) for shape, kept in shapes.items() for evidence in WITH_WSDBG if any(evidence in row for row in kept['cases'].values())]
+    lines += [f'| {shape} {summary(shapes[shape], evidence)}' for shape, evidence in columns]
+    names = {name: row for kept in shapes.values() for name, row in kept['cases'].items()}
+    lines += ['', '| case | expected | ' + ' | '.join(f'{shape}, {evidence}' for shape, evidence in columns) + ' |', '|---|---|' + '---|' * len(columns)]
+    lines += [f"| `{name}` | {row['cause']} | " + ' | '.join(short(shapes[shape]['cases'].get(name, {}), evidence) for shape, evidence in columns) + ' |'
+              for name, row in names.items()]
+    return '\n'.join(lines)
+
+
+def save_shape(kept):
+    """Beside the shapes that the page has already."""
+    section = kept['device'] + '-shapes'
+    path = os.path.join(results.RESULTS, 'zoo.json')
+    shapes = (json.load(open(path)) if os.path.exists(path) else {}).get(section, {})
+    shapes[kept['shape']] = kept
+    results.save(section, shapes, shapes_page(kept['device'], shapes), 'zoo')
+
+
 def expect(kept):
     """The marks of the first run of each case: case, state, ring."""
     with open(os.path.join(HERE, 'sim.tsv'), 'w') as file:
@@ -235,6 +268,7 @@ def main():
     parser.add_argument('--device', choices=('gpu', 'sim'), default='gpu')
     parser.add_argument('--evidence')
     parser.add_argument('--cases')
+    parser.add_argument('--shape')
     parser.add_argument('--runs', type=int, default=1)
     parser.add_argument('--seconds', type=float, default=360)
     parser.add_argument('--table', action='append')
@@ -244,7 +278,10 @@ def main():
         return expect(json.load(open(options.expect)))
     for path in options.table or []:
         kept = json.load(open(path))
-        results.save(kept['device'], kept, page(kept), 'zoo')
+        if kept.get('shape'):
+            save_shape(kept)
+        else:
+            results.save(kept['device'], kept, page(kept), 'zoo')
     if options.table:
         return 0
     options.evidence = options.evidence or ('live,ring,core,both,none,fixed' if options.device == 'gpu' else 'state,ring,both,fixed')

@@ -16,7 +16,7 @@ ZOO_CASE(arrive_other_barrier, )
             MBARRIER_INIT(w, BARRIER_THIRD, s->third, stage, CONSUMER_WARPS);
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     if (warp == 0 && is_lane_0()) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
 #pragma unroll 1
         for (int i = 0; i < trips; i++) {
             const uint32_t stage = i % STAGES, parity = (i / STAGES ^ 1) & 1;
@@ -28,7 +28,7 @@ ZOO_CASE(arrive_other_barrier, )
             bulk_copy(s->slots[stage] + COPY_BYTES, in.source, COPY_BYTES, &s->full[stage]);
         }
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
 #pragma unroll 1
         for (int i = 0; i < trips; i++) {
             const uint32_t stage = i % STAGES;

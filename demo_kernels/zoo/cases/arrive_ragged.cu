@@ -14,7 +14,7 @@ ZOO_CASE(arrive_ragged, )
     const int trips = 4 * STAGES, rows_of_warp = 16;
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     if (warp == 0 && is_lane_0()) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
 #pragma unroll 1
         for (int i = 0; i < trips; i++) {
             const uint32_t stage = i % STAGES;
@@ -23,11 +23,11 @@ ZOO_CASE(arrive_ragged, )
             LOAD_STAGE(w, s, stage, i, in.source + i * COPY_BYTES, COPY_BYTES);
         }
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
 #pragma unroll 1
         for (int i = 0; i < trips; i++) {
             const uint32_t stage = i % STAGES;
-            const int rows = i < 2 * STAGES ? 64 : 40;
+            const int rows = i < 2 * STAGES ? CONSUMER_WARPS * rows_of_warp : CONSUMER_WARPS * rows_of_warp - 24;
             MBARRIER_WAIT(w, BARRIER_FULL, s->full, stage, i / STAGES % 2, i);
             if ((warp - 4) * rows_of_warp >= rows) {
                 if (FIXED)

@@ -14,7 +14,7 @@ ZOO_CASE(block_sync_in_role, )
     const int trips = 3 * STAGES;
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     if (warp == 0) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
 #pragma unroll 1
         for (int i = 0; is_lane_0() && i < trips; i++) {
             const uint32_t stage = i % STAGES;
@@ -23,16 +23,16 @@ ZOO_CASE(block_sync_in_role, )
             LOAD_STAGE(w, s, stage, i, in.source + i * COPY_BYTES, COPY_BYTES);
         }
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
 #pragma unroll 1
         for (int i = 0; i < trips; i++) {
             const uint32_t stage = i % STAGES;
             MBARRIER_WAIT(w, BARRIER_FULL, s->full, stage, i / STAGES % 2, i);
             consume(s, stage);
             if (FIXED)
-                NAMED_SYNC(w, 1, WARPGROUP_THREADS);
+                NAMED_SYNC(w, 1, CONSUMER_THREADS);
             else
-                NAMED_SYNC(w, 0, 2 * WARPGROUP_THREADS);
+                NAMED_SYNC(w, 0, RING_THREADS);
             RELEASE_STAGE(w, s, stage, i);
         }
     }

@@ -14,13 +14,14 @@ ZOO_RING_NAMES()
 #define TILES 2
 #define K_BLOCKS (2 * STAGES)
 
-ZOO_CASE(cluster_cta_skips, __cluster_dims__(2, 1, 1))
+ZOO_CASE(cluster_cta_skips, __cluster_dims__(CLUSTER_CTAS, 1, 1))
 {
-    const uint32_t rank = blockIdx.x % 2;
-    RING_INIT(w, s, 1, 2 * CONSUMER_WARPS);
+    const uint32_t rank = blockIdx.x % CLUSTER_CTAS;
+    const uint16_t all = (1 << CLUSTER_CTAS) - 1;
+    RING_INIT(w, s, 1, CLUSTER_CTAS * CONSUMER_WARPS);
     CLUSTER_SYNC(w);
     if (warp == 0 && is_lane_0()) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
 #pragma unroll 1
         for (int i = 0; i < TILES * K_BLOCKS; i++) {
             const uint32_t stage = i % STAGES;
@@ -29,14 +30,14 @@ ZOO_CASE(cluster_cta_skips, __cluster_dims__(2, 1, 1))
                 MBARRIER_WAIT(w, BARRIER_EMPTY, s->empty, stage, (i / STAGES ^ 1) & 1, i);
             MBARRIER_ARRIVE_EXPECT_TX(w, BARRIER_FULL, s->full, stage, i, COPY_BYTES);
             if (rank == 0) {
-                WSDBG_TMA_ISSUE(w, BARRIER_FULL, stage, i, COPY_BYTES, 3);
-                bulk_copy_multicast(s->slots[stage], in.source, COPY_BYTES, &s->full[stage], 3);
+                WSDBG_TMA_ISSUE(w, BARRIER_FULL, stage, i, COPY_BYTES, all);
+                bulk_copy_multicast(s->slots[stage], in.source, COPY_BYTES, &s->full[stage], all);
             } else {
                 MBARRIER_WAIT(w, BARRIER_FULL, s->full, stage, i / STAGES % 2, i);
             }
         }
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
 #pragma unroll 1
         for (int i = 0; i < TILES * K_BLOCKS; i++) {
             const uint32_t stage = i % STAGES;

@@ -9,12 +9,12 @@
 
 ZOO_RING_NAMES()
 
-ZOO_CASE(cluster_one_role, __cluster_dims__(2, 1, 1))
+ZOO_CASE(cluster_one_role, __cluster_dims__(CLUSTER_CTAS, 1, 1))
 {
     const int trips = 2 * STAGES;
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     if (warp == 0) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
 #pragma unroll 1
         for (int i = 0; is_lane_0() && i < trips; i++) {
             const uint32_t stage = i % STAGES;
@@ -23,7 +23,7 @@ ZOO_CASE(cluster_one_role, __cluster_dims__(2, 1, 1))
             LOAD_STAGE(w, s, stage, i, in.source + i * COPY_BYTES, COPY_BYTES);
         }
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
 #pragma unroll 1
         for (int i = 0; i < trips; i++) {
             const uint32_t stage = i % STAGES;

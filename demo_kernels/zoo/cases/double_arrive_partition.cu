@@ -16,7 +16,7 @@ ZOO_CASE(double_arrive_partition, )
         MBARRIER_INIT(w, BARRIER_THIRD, s->third, 0, 32);
     RING_INIT(w, s, 32, CONSUMER_WARPS);
     if (warp == 0) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
         for (int partition = 0; partition < 2; partition++) {
             const uint32_t slot = FIXED ? partition : 0;
             s->slots[slot][threadIdx.x] = (unsigned char)partition;
@@ -25,7 +25,7 @@ ZOO_CASE(double_arrive_partition, )
         be_late();
         MBARRIER_ARRIVE(w, BARRIER_THIRD, s->third, 0, 0);
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
         MBARRIER_WAIT(w, BARRIER_THIRD, s->third, 0, 0, 0);
         MBARRIER_WAIT(w, BARRIER_FULL, s->full, 0, 0, 0);
         consume(s, 0);

@@ -14,7 +14,7 @@ ZOO_CASE(empty_sequence, )
     const int length = blockIdx.x == 0 ? 4 * STAGES : 0;
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     if (warp == 0 && is_lane_0()) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
 #pragma unroll 1
         for (int i = 0; i < length; i++) {
             const uint32_t stage = i % STAGES;
@@ -23,7 +23,7 @@ ZOO_CASE(empty_sequence, )
             LOAD_STAGE(w, s, stage, i, in.source + i * COPY_BYTES, COPY_BYTES);
         }
     } else if (warp >= 4 && !(FIXED && length == 0)) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
         int i = 0;
         do {
             const uint32_t stage = i % STAGES;

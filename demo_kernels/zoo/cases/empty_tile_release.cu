@@ -23,7 +23,7 @@ ZOO_CASE(empty_tile_release, )
 {
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     if (warp == 0 && is_lane_0()) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
         int i = 0;
 #pragma unroll 1
         for (int tile = 0; tile < TILES; tile++) {
@@ -38,7 +38,7 @@ ZOO_CASE(empty_tile_release, )
             be_late();
         }
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
         int i = 0;
 #pragma unroll 1
         for (int tile = 0; tile < TILES; tile++) {

@@ -23,13 +23,13 @@ ZOO_CASE(init_forgotten, )
     }
     __syncthreads();
     if (warp == 0 && is_lane_0()) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
         for (int i = 0; i < STAGES - (FIXED ? 0 : 1); i++) {
             MBARRIER_ARRIVE_EXPECT_TX(w, BARRIER_FULL, s->full, i, i, COPY_BYTES);
             LOAD_STAGE(w, s, i, i, in.source + i * COPY_BYTES, COPY_BYTES);
         }
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
         for (int i = 0; i < STAGES; i++) {
             MBARRIER_WAIT(w, BARRIER_FULL, s->full, i, 0, i);
             consume(s, i);

@@ -25,13 +25,13 @@ ZOO_CASE(init_late, )
     }
     if (FIXED || warp >= 4) {
         __syncwarp();
-        NAMED_SYNC(w, 1, FIXED ? 2 * WARPGROUP_THREADS : WARPGROUP_THREADS);
+        NAMED_SYNC(w, 1, FIXED ? RING_THREADS : CONSUMER_THREADS);
     }
     if (warp == 0 && is_lane_0()) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
         MBARRIER_ARRIVE(w, BARRIER_FULL, s->full, 0, 0);
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
         MBARRIER_WAIT(w, BARRIER_FULL, s->full, 0, 0, 0);
         consume(s, 0);
     }

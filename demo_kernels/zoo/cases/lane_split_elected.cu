@@ -19,7 +19,7 @@ ZOO_CASE(lane_split_elected, )
     const int trips = ROUNDS * STAGES;
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     if (warp == 0) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
         if (is_lane_0()) {
 #pragma unroll 1
             for (int i = 0; i < trips; i++) {
@@ -36,7 +36,7 @@ ZOO_CASE(lane_split_elected, )
         }
         __syncwarp();
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
 #pragma unroll 1
         for (int i = 0; i < trips; i++) {
             const uint32_t stage = i % STAGES;

@@ -14,7 +14,7 @@ ZOO_CASE(named_count, )
 {
     const uint32_t count = FIXED ? LOADING_WARPS * 32 : 2 * 32;
     if (warp < LOADING_WARPS) {
-        WSDBG_ROLE_BEGIN(w, ROLE_EPILOGUE);
+        ROLE_BEGIN(w, ROLE_EPILOGUE);
         s->slots[0][threadIdx.x] = (unsigned char)in.part;
         NAMED_SYNC(w, 2, count);
         consume(s, 0);

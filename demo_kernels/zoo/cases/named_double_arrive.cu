@@ -15,11 +15,11 @@ ZOO_CASE(named_double_arrive, )
 {
     const uint32_t count = 3 * WARPGROUP_THREADS;
     if (warp < 8) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
         for (int tile = 0; tile < 2; tile++)
             NAMED_ARRIVE(w, FIXED ? 1 + tile : 1, count);
     } else {
-        WSDBG_ROLE_BEGIN(w, ROLE_EPILOGUE);
+        ROLE_BEGIN(w, ROLE_EPILOGUE);
         be_late();
         for (int tile = 0; tile < 2; tile++)
             NAMED_SYNC(w, FIXED ? 1 + tile : 1, count);

@@ -13,7 +13,7 @@ ZOO_RING_NAMES()
 
 ZOO_CASE(named_id_reuse, )
 {
-    WSDBG_ROLE_BEGIN(w, ROLE_EPILOGUE);
+    ROLE_BEGIN(w, ROLE_EPILOGUE);
     if (warp < 2) {
         if (warp == 1)
             be_late();

@@ -14,16 +14,16 @@ ZOO_RING_NAMES()
 
 ZOO_CASE(ok_arrive_counts_both, )
 {
-    const uint32_t both = 2 * WARPGROUP_THREADS;
+    const uint32_t both = RING_THREADS;
     if (warp < 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
 #pragma unroll 1
         for (int i = 0; i < ROUNDS; i++) {
             NAMED_ARRIVE(w, 1, both);
             NAMED_SYNC(w, 2, both);
         }
     } else {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
 #pragma unroll 1
         for (int i = 0; i < ROUNDS; i++) {
             NAMED_SYNC(w, 1, both);

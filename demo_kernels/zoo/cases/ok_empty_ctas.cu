@@ -15,7 +15,7 @@ ZOO_CASE(ok_empty_ctas, )
     const int trips = blockIdx.x == 0 ? 2 * STAGES : 0;
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     if (warp == 0 && is_lane_0()) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
 #pragma unroll 1
         for (int i = 0; i < trips; i++) {
             const uint32_t stage = i % STAGES;
@@ -26,7 +26,7 @@ ZOO_CASE(ok_empty_ctas, )
             LOAD_STAGE(w, s, stage, i, in.source + i * COPY_BYTES, COPY_BYTES);
         }
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
 #pragma unroll 1
         for (int i = 0; i < trips; i++) {
             const uint32_t stage = i % STAGES;

@@ -9,7 +9,7 @@
 
 ZOO_RING_NAMES()
 
-ZOO_CASE(ok_late_rank, __cluster_dims__(2, 1, 1))
+ZOO_CASE(ok_late_rank, __cluster_dims__(CLUSTER_CTAS, 1, 1))
 {
     if (blockIdx.x % 2 == 1 && warp == 0)
         work(in, in.work_ns);

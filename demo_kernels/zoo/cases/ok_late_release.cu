@@ -13,11 +13,11 @@ ZOO_RING_NAMES()
 ZOO_CASE(ok_late_release, __launch_bounds__(384, 1))
 {
     if (warp < 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
         work(in, in.work_ns);
         REGISTERS_RELEASE(w, 40);
     } else {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
         REGISTERS_REQUEST(w, 232);
     }
     NAMED_SYNC(w, 0, 384);

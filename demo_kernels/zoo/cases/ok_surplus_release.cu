@@ -14,7 +14,7 @@ ZOO_CASE(ok_surplus_release, )
     const int trips = 2 * STAGES;
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     if (warp == 0) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
 #pragma unroll 1
         for (int i = 0; is_lane_0() && i < trips; i++) {
             const uint32_t stage = i % STAGES;
@@ -23,7 +23,7 @@ ZOO_CASE(ok_surplus_release, )
             LOAD_STAGE(w, s, stage, i, in.source + i * COPY_BYTES, COPY_BYTES);
         }
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
 #pragma unroll 1
         for (int i = 0; i < trips; i++) {
             const uint32_t stage = i % STAGES;
@@ -35,5 +35,5 @@ ZOO_CASE(ok_surplus_release, )
             work(in, in.work_ns);
     }
     __syncwarp();
-    NAMED_SYNC(w, 0, 2 * WARPGROUP_THREADS);
+    NAMED_SYNC(w, 0, RING_THREADS);
 }

@@ -15,7 +15,7 @@ ZOO_CASE(parity_first_phase, )
     const uint32_t first_phase = FIXED ? 1 : 0;
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     if (warp == 0 && is_lane_0()) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
         uint32_t stage = 0, phase = first_phase;
 #pragma unroll 1
         for (int i = 0; i < trips; i++) {
@@ -28,7 +28,7 @@ ZOO_CASE(parity_first_phase, )
             }
         }
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
         uint32_t stage = 0, phase = 0;
 #pragma unroll 1
         for (int i = 0; i < trips; i++) {

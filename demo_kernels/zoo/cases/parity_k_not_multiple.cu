@@ -18,7 +18,7 @@ ZOO_CASE(parity_k_not_multiple, )
 {
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     if (warp == 0 && is_lane_0()) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
 #pragma unroll 1
         for (int tile = 0; tile < TILES; tile++) {
             WSDBG_TILE_BEGIN(w, tile * K_BLOCKS, tile);
@@ -34,7 +34,7 @@ ZOO_CASE(parity_k_not_multiple, )
                 MBARRIER_WAIT(w, BARRIER_EMPTY, s->empty, i % STAGES, i / STAGES % 2, i);
         }
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
 #pragma unroll 1
         for (int i = 0; i < TILES * K_BLOCKS; i++) {
             const uint32_t stage = i % STAGES;

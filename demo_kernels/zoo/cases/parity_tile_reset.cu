@@ -18,7 +18,7 @@ ZOO_CASE(parity_tile_reset, )
 {
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     if (warp == 0 && is_lane_0()) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
         uint32_t phase = 1;
 #pragma unroll 1
         for (int tile = 0; tile < TILES; tile++) {
@@ -36,7 +36,7 @@ ZOO_CASE(parity_tile_reset, )
                 MBARRIER_WAIT(w, BARRIER_EMPTY, s->empty, k, phase, tile * K_BLOCKS + k);
         }
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
 #pragma unroll 1
         for (int i = 0; i < TILES * K_BLOCKS; i++) {
             const uint32_t stage = i % STAGES;

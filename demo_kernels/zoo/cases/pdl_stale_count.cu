@@ -31,7 +31,7 @@ ZOO_CASE(pdl_stale_count, )
     if (threadIdx.x == 0)
         store_word(&in.words[1], 1);
     if (warp == 0) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
         asm volatile("griddepcontrol.wait;" ::: "memory");
         const int blocks = load_word(&in.words[0]);
 #pragma unroll 1
@@ -42,7 +42,7 @@ ZOO_CASE(pdl_stale_count, )
             LOAD_STAGE(w, s, stage, i, in.source + i * COPY_BYTES, COPY_BYTES);
         }
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
         if (FIXED)
             asm volatile("griddepcontrol.wait;" ::: "memory");
         const int blocks = load_word(&in.words[0]);

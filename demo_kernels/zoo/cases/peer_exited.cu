@@ -8,20 +8,20 @@
 
 ZOO_RING_NAMES(, WSDBG_MBARRIER(BARRIER_THIRD, "done", 1, BIT(ROLE_CONSUMER), BIT(ROLE_PRODUCER)))
 
-ZOO_CASE(peer_exited, __cluster_dims__(2, 1, 1))
+ZOO_CASE(peer_exited, __cluster_dims__(CLUSTER_CTAS, 1, 1))
 {
-    const uint32_t rank = blockIdx.x % 2;
+    const uint32_t rank = blockIdx.x % CLUSTER_CTAS;
     if (threadIdx.x == 0)
-        MBARRIER_INIT(w, BARRIER_THIRD, s->third, 0, 2 * CONSUMER_WARPS);
+        MBARRIER_INIT(w, BARRIER_THIRD, s->third, 0, CLUSTER_CTAS * CONSUMER_WARPS);
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     CLUSTER_SYNC(w);
     if (warp == 0 && rank == 0) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
         if (is_lane_0())
             MBARRIER_WAIT(w, BARRIER_THIRD, s->third, 0, 0, 0);
         __syncwarp();
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
         const bool has_rows = rank == 0 || load_word(in.words) != 0;
         if ((FIXED || has_rows) && is_lane_0())
             MBARRIER_ARRIVE_REMOTE(w, BARRIER_THIRD, s->third, 0, 0, 0);

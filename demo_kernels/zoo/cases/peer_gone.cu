@@ -9,13 +9,13 @@
 
 ZOO_RING_NAMES()
 
-ZOO_CASE(peer_gone, __cluster_dims__(2, 1, 1))
+ZOO_CASE(peer_gone, __cluster_dims__(CLUSTER_CTAS, 1, 1))
 {
-    const uint32_t rank = blockIdx.x % 2;
+    const uint32_t rank = blockIdx.x % CLUSTER_CTAS;
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     CLUSTER_SYNC(w);
     if (rank == 0 && warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
         be_late();
         if (is_lane_0())
             MBARRIER_ARRIVE_REMOTE(w, BARRIER_EMPTY, s->empty, 0, 0, 1);

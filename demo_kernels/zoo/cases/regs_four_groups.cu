@@ -13,13 +13,13 @@ ZOO_RING_NAMES()
 ZOO_CASE(regs_four_groups, __launch_bounds__(512, 1))
 {
     if (warp < 8) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
         REGISTERS_RELEASE(w, 24);
     } else if (FIXED) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
         REGISTERS_REQUEST(w, 232);
     } else {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
         REGISTERS_REQUEST(w, 240);
     }
     /* Registers of warps that have exited do not come back: the producers stay until the end. */

@@ -12,14 +12,14 @@ ZOO_CASE(regs_no_release, __launch_bounds__(512, 1))
 {
     const int group = warp / 4;
     if (group == 0) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
         if (FIXED)
             REGISTERS_RELEASE(w, 80);
     } else if (group < 3) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
         REGISTERS_REQUEST(w, 168);
     } else {
-        WSDBG_ROLE_BEGIN(w, ROLE_EPILOGUE);
+        ROLE_BEGIN(w, ROLE_EPILOGUE);
         if (FIXED)
             REGISTERS_RELEASE(w, 88);
     }

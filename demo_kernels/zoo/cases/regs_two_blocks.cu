@@ -14,13 +14,13 @@ ZOO_RING_NAMES()
 ZOO_CASE(regs_two_blocks, __launch_bounds__(384, 2))
 {
     if (warp < 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
         REGISTERS_RELEASE(w, 24);
     } else if (FIXED) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
         REGISTERS_REQUEST(w, 104);
     } else {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
         REGISTERS_REQUEST(w, 240);
     }
     NAMED_SYNC(w, 0, 384);

@@ -32,7 +32,7 @@ ZOO_CASE(role_disagree, )
         tiles = *slot;
     }
     if (warp == 0 && is_lane_0()) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
 #pragma unroll 1
         for (int i = 0; i < (int)tiles * K_BLOCKS; i++) {
             const uint32_t stage = i % STAGES;
@@ -43,7 +43,7 @@ ZOO_CASE(role_disagree, )
             LOAD_STAGE(w, s, stage, i, in.source + i * COPY_BYTES, COPY_BYTES);
         }
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
 #pragma unroll 1
         for (int i = 0; i < (int)tiles * K_BLOCKS; i++) {
             const uint32_t stage = i % STAGES;
@@ -55,5 +55,5 @@ ZOO_CASE(role_disagree, )
         }
     }
     __syncwarp();
-    NAMED_SYNC(w, 0, 2 * WARPGROUP_THREADS);
+    NAMED_SYNC(w, 0, RING_THREADS);
 }

@@ -18,7 +18,7 @@ ZOO_CASE(tail_exited_consumer, )
     const int trips = FIXED ? unmasked : blocks;
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     if (warp == 0 && is_lane_0()) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
 #pragma unroll 1
         for (int i = 0; i < trips; i++) {
             const uint32_t stage = i % STAGES;
@@ -30,7 +30,7 @@ ZOO_CASE(tail_exited_consumer, )
         for (int i = trips; i < trips + STAGES; i++)
             MBARRIER_WAIT(w, BARRIER_EMPTY, s->empty, i % STAGES, (i / STAGES ^ 1) & 1, i);
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
 #pragma unroll 1
         for (int i = 0; i < unmasked; i++) {
             const uint32_t stage = i % STAGES;

@@ -17,7 +17,7 @@ ZOO_CASE(trip_count, )
     const int consumed = (k + K_OF_BLOCK - 1) / K_OF_BLOCK;
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     if (warp == 0 && is_lane_0()) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
 #pragma unroll 1
         for (int i = 0; i < produced; i++) {
             const uint32_t stage = i % STAGES;
@@ -26,7 +26,7 @@ ZOO_CASE(trip_count, )
             LOAD_STAGE(w, s, stage, i, in.source + i * COPY_BYTES, COPY_BYTES);
         }
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
 #pragma unroll 1
         for (int i = 0; i < consumed; i++) {
             const uint32_t stage = i % STAGES;

@@ -14,7 +14,7 @@ ZOO_CASE(tx_last_box, )
     const int trips = (total_bytes + COPY_BYTES - 1) / COPY_BYTES;
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     if (warp == 0 && is_lane_0()) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
 #pragma unroll 1
         for (int i = 0; i < trips; i++) {
             const uint32_t stage = i % STAGES, bytes = min(COPY_BYTES, total_bytes - i * COPY_BYTES);
@@ -23,7 +23,7 @@ ZOO_CASE(tx_last_box, )
             LOAD_STAGE(w, s, stage, i, in.source + i * COPY_BYTES, bytes);
         }
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
 #pragma unroll 1
         for (int i = 0; i < trips; i++) {
             const uint32_t stage = i % STAGES;

@@ -10,25 +10,25 @@
 
 ZOO_RING_NAMES()
 
-#define HALF_BYTES (COPY_BYTES / 2)
+#define PART_BYTES (COPY_BYTES / CLUSTER_CTAS)
 
-ZOO_CASE(tx_multicast_mask, __cluster_dims__(2, 1, 1))
+ZOO_CASE(tx_multicast_mask, __cluster_dims__(CLUSTER_CTAS, 1, 1))
 {
-    const uint32_t rank = blockIdx.x % 2;
-    const uint16_t mask = FIXED ? 3 : 1;
+    const uint32_t rank = blockIdx.x % CLUSTER_CTAS;
+    const uint16_t mask = FIXED ? (1 << CLUSTER_CTAS) - 1 : 1;
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     CLUSTER_SYNC(w);
     if (warp == 0 && is_lane_0()) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
         /* One round: no slot is used twice, so nobody waits for the peer's. */
         for (int i = 0; i < STAGES; i++) {
             MBARRIER_ARRIVE_EXPECT_TX(w, BARRIER_FULL, s->full, i, i, COPY_BYTES);
-            WSDBG_TMA_ISSUE(w, BARRIER_FULL, i, i, HALF_BYTES, mask);
-            bulk_copy_multicast(s->slots[i] + rank * HALF_BYTES, in.source + i * COPY_BYTES + rank * HALF_BYTES,
-                                HALF_BYTES, &s->full[i], mask);
+            WSDBG_TMA_ISSUE(w, BARRIER_FULL, i, i, PART_BYTES, mask);
+            bulk_copy_multicast(s->slots[i] + rank * PART_BYTES, in.source + i * COPY_BYTES + rank * PART_BYTES,
+                                PART_BYTES, &s->full[i], mask);
         }
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
         for (int i = 0; i < STAGES; i++) {
             MBARRIER_WAIT(w, BARRIER_FULL, s->full, i, 0, i);
             consume(s, i);

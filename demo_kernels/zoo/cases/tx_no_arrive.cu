@@ -12,7 +12,7 @@ ZOO_CASE(tx_no_arrive, )
 {
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     if (warp == 0 && is_lane_0()) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
         MBARRIER_WAIT(w, BARRIER_EMPTY, s->empty, 0, 1, 0);
         if (FIXED)
             MBARRIER_ARRIVE_EXPECT_TX(w, BARRIER_FULL, s->full, 0, 0, COPY_BYTES);
@@ -20,7 +20,7 @@ ZOO_CASE(tx_no_arrive, )
             MBARRIER_EXPECT_TX(w, BARRIER_FULL, s->full, 0, 0, COPY_BYTES);
         LOAD_STAGE(w, s, 0, 0, in.source, COPY_BYTES);
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
         MBARRIER_WAIT(w, BARRIER_FULL, s->full, 0, 0, 0);
         consume(s, 0);
         RELEASE_STAGE(w, s, 0, 0);

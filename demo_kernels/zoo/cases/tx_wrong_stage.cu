@@ -14,7 +14,7 @@ ZOO_CASE(tx_wrong_stage, )
     const int trips = 3 * STAGES;
     RING_INIT(w, s, 1, CONSUMER_WARPS);
     if (warp == 0 && is_lane_0()) {
-        WSDBG_ROLE_BEGIN(w, ROLE_PRODUCER);
+        ROLE_BEGIN(w, ROLE_PRODUCER);
         const uint32_t left_over = FIXED ? 0 : STAGES - 1;
 #pragma unroll 1
         for (int i = 0; i < trips; i++) {
@@ -24,7 +24,7 @@ ZOO_CASE(tx_wrong_stage, )
             LOAD_STAGE(w, s, stage_of_copy, i, in.source + i * COPY_BYTES, COPY_BYTES);
         }
     } else if (warp >= 4) {
-        WSDBG_ROLE_BEGIN(w, ROLE_CONSUMER);
+        ROLE_BEGIN(w, ROLE_CONSUMER);
 #pragma unroll 1
         for (int i = 0; i < trips; i++) {
             const uint32_t stage = i % STAGES;
