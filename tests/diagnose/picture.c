@@ -272,7 +272,7 @@ static int parts_by_warp(const void *left, const void *right)
     return a->warp < b->warp ? -1 : a->warp > b->warp;
 }
 
-void picture_judge(struct picture *p, struct wsdbg_diagnosis *out)
+void picture_ready(struct picture *p)
 {
     struct wsdbg_snapshot *s = &p->snapshot;
     if (p->pending_count)
@@ -287,5 +287,10 @@ void picture_judge(struct picture *p, struct wsdbg_diagnosis *out)
         s->warps[s->parts[i].warp].part_first = (uint32_t)i;
         s->warps[s->parts[i].warp].part_count++;
     }
-    must(wsdbg_diagnose(s, out) == NULL);
+}
+
+void picture_judge(struct picture *p, struct wsdbg_diagnosis *out)
+{
+    picture_ready(p);
+    must(wsdbg_diagnose(&p->snapshot, out) == NULL);
 }

@@ -48,7 +48,8 @@ void picture_reach_of(struct picture *p, uint32_t row, uint32_t access, uint8_t 
 
 /* Two looks 200 ms apart that saw the same; without it there is one. */
 void picture_still(struct picture *p);
-/* Puts the rows in order; then the diagnosis. */
+/* Puts the rows in order; judge: then the diagnosis. */
+void picture_ready(struct picture *p);
 void picture_judge(struct picture *p, struct wsdbg_diagnosis *out);
 
 #define MBARRIER_AT(id, stage) (0x400u + (id)*0x40u + (stage)*8u)

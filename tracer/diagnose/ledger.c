@@ -273,6 +273,86 @@ static struct wsdbg_error *list_waits(const struct wsdbg_case *c, struct wsdbg_l
     return NULL;
 }
 
+/* ---- families ---- */
+
+static struct wsdbg_family *family_of(const struct wsdbg_ledger *ledger, uint32_t cta, uint32_t id)
+{
+    for (uint32_t i = 0; i < ledger->family_count; i++)
+        if (ledger->families[i].cta == cta && ledger->families[i].id == id)
+            return &ledger->families[i];
+    return NULL;
+}
+
+static void add_users(const struct wsdbg_ledger *ledger, const struct wsdbg_stage *stage, struct wsdbg_family *family)
+{
+    const struct wsdbg_use *uses = ledger->uses + stage->use_first;
+    for (uint32_t k = 0; k < stage->use_count; k++) {
+        const bool arrives = wsdbg_event_is_arrival(uses[k].event);
+        if (arrives)
+            wsdbg_set_add(&family->arrivers, uses[k].warp);
+        if (arrives || wsdbg_event_is_expect(uses[k].event) || uses[k].event->kind == WSDBG_EVENT_TMA_ISSUE)
+            wsdbg_set_add(&family->actors, uses[k].warp);
+    }
+}
+
+/* The warp has waited for something since: what it does for others of the same round is behind it. */
+static bool has_gone_on(const struct wsdbg_case *c, const struct wsdbg_use *use)
+{
+    uint32_t count;
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, use->warp, &count);
+    for (const struct wsdbg_history_event *event = use->event; event < events + count; event++)
+        if (event->kind == WSDBG_EVENT_MBARRIER_WAIT_BEGIN || event->kind == WSDBG_EVENT_MBARRIER_WAIT_END)
+            return true;
+    return false;
+}
+
+/* The first arrivals of the CTA's own warps, one of each that has gone on, complete a phase of the stage. */
+static bool completed_at_home(const struct wsdbg_case *c, const struct wsdbg_ledger *ledger,
+                              const struct wsdbg_stage *stage)
+{
+    const struct wsdbg_use *uses = ledger->uses + stage->use_first;
+    uint32_t arrivals = 0, warp = WSDBG_NONE;
+    for (uint32_t i = 0; i < stage->use_count; i++) {
+        if (!wsdbg_event_is_arrival(uses[i].event) || uses[i].warp == warp)
+            continue;
+        arrivals += has_gone_on(c, &uses[i]) ? wsdbg_event_arrivals(uses[i].event) : 0;
+        warp = uses[i].warp;
+    }
+    return stage->init.known && arrivals > 0 && arrivals >= stage->init.value;
+}
+
+static bool peers_may_arrive(const struct wsdbg_case *c, const struct wsdbg_ledger *ledger, uint32_t id)
+{
+    bool at_home = false;
+    for (uint32_t i = 0; i < ledger->family_count; i++)
+        for (uint32_t w = 0; w < c->warp_count && ledger->families[i].id == id; w++)
+            if (wsdbg_set_has(&ledger->families[i].arrivers, w) &&
+                wsdbg_case_warp(c, w)->cta != ledger->families[i].cta)
+                return true;
+    for (uint32_t i = 0; i < ledger->stage_count && !at_home && c->all_whole; i++)
+        at_home = ledger->stages[i].id == id && completed_at_home(c, ledger, &ledger->stages[i]);
+    return !at_home;
+}
+
+static struct wsdbg_error *gather_families(const struct wsdbg_case *c, struct wsdbg_ledger *ledger)
+{
+    ledger->families = calloc(ledger->stage_count + 1, sizeof *ledger->families);
+    if (!ledger->families)
+        return &wsdbg_error_no_memory;
+    for (uint32_t i = 0; i < ledger->stage_count; i++) {
+        const struct wsdbg_stage *stage = &ledger->stages[i];
+        struct wsdbg_family *family = family_of(ledger, stage->cta, stage->id);
+        if (!family) {
+            family = &ledger->families[ledger->family_count++];
+            *family = (struct wsdbg_family){.cta = stage->cta, .id = stage->id};
+        }
+        add_users(ledger, stage, family);
+    }
+    for (uint32_t i = 0; i < ledger->family_count && c->cta_count > 1; i++)
+        ledger->families[i].peers = peers_may_arrive(c, ledger, ledger->families[i].id);
+    return NULL;
+}
+
 struct wsdbg_error *wsdbg_ledger_create(const struct wsdbg_case *c, struct wsdbg_ledger **out)
 {
     struct wsdbg_ledger *ledger = calloc(1, sizeof *ledger);
@@ -292,6 +372,8 @@ struct wsdbg_error *wsdbg_ledger_create(const struct wsdbg_case *c, struct wsdbg
             number_stage(c, ledger, &ledger->stages[i]);
         error = list_waits(c, ledger);
     }
+    if (!error)
+        error = gather_families(c, ledger);
     if (error) {
         wsdbg_ledger_destroy(ledger);
         return error;
@@ -306,76 +388,29 @@ void wsdbg_ledger_destroy(struct wsdbg_ledger *ledger)
         return;
     free(ledger->stages);
     free(ledger->uses);
+    free(ledger->families);
     free(ledger->waits);
     free(ledger->rounds);
     free(ledger->table);
     free(ledger);
 }
 
-static struct wsdbg_warp_set family_set(const struct wsdbg_case *c, uint32_t cta, uint32_t id, bool arrivals_only)
-{
-    struct wsdbg_warp_set set = {{0}};
-    for (uint32_t i = 0; i < c->ledger->stage_count; i++) {
-        const struct wsdbg_stage *stage = &c->ledger->stages[i];
-        if (stage->cta != cta || stage->id != id)
-            continue;
-        const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
-        for (uint32_t k = 0; k < stage->use_count; k++)
-            if (wsdbg_event_is_arrival(uses[k].event) ||
-                (!arrivals_only &&
-                 (wsdbg_event_is_expect(uses[k].event) || uses[k].event->kind == WSDBG_EVENT_TMA_ISSUE)))
-                wsdbg_set_add(&set, uses[k].warp);
-    }
-    return set;
-}
-
 struct wsdbg_warp_set wsdbg_family_actors(const struct wsdbg_case *c, uint32_t cta, uint32_t id)
 {
-    return family_set(c, cta, id, false);
+    const struct wsdbg_family *family = family_of(c->ledger, cta, id);
+    return family ? family->actors : (struct wsdbg_warp_set){{0}};
 }
 
 struct wsdbg_warp_set wsdbg_family_arrivers(const struct wsdbg_case *c, uint32_t cta, uint32_t id)
 {
-    return family_set(c, cta, id, true);
-}
-
-/* The warp has waited for something since: what it does for others of the same round is behind it. */
-static bool has_gone_on(const struct wsdbg_case *c, const struct wsdbg_use *use)
-{
-    uint32_t count;
-    const struct wsdbg_history_event *events = wsdbg_case_events(c, use->warp, &count);
-    for (const struct wsdbg_history_event *event = use->event; event < events + count; event++)
-        if (event->kind == WSDBG_EVENT_MBARRIER_WAIT_BEGIN || event->kind == WSDBG_EVENT_MBARRIER_WAIT_END)
-            return true;
-    return false;
-}
-
-/* The first arrivals of the CTA's own warps, one of each that has gone on, complete a phase of the stage. */
-static bool completed_at_home(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
-{
-    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
-    uint32_t arrivals = 0, warp = WSDBG_NONE;
-    for (uint32_t i = 0; i < stage->use_count; i++) {
-        if (!wsdbg_event_is_arrival(uses[i].event) || uses[i].warp == warp)
-            continue;
-        arrivals += has_gone_on(c, &uses[i]) ? wsdbg_event_arrivals(uses[i].event) : 0;
-        warp = uses[i].warp;
-    }
-    return stage->init.known && arrivals > 0 && arrivals >= stage->init.value;
+    const struct wsdbg_family *family = family_of(c->ledger, cta, id);
+    return family ? family->arrivers : (struct wsdbg_warp_set){{0}};
 }
 
 bool wsdbg_peers_may_arrive(const struct wsdbg_case *c, uint32_t id)
 {
-    bool at_home = false;
-    for (uint32_t i = 0; i < c->ledger->stage_count && c->cta_count > 1; i++) {
-        const struct wsdbg_stage *stage = &c->ledger->stages[i];
-        const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
-        if (stage->id != id)
-            continue;
-        for (uint32_t k = 0; k < stage->use_count; k++)
-            if (wsdbg_event_is_arrival(uses[k].event) && wsdbg_case_warp(c, uses[k].warp)->cta != stage->cta)
-                return true;
-        at_home = at_home || completed_at_home(c, stage);
-    }
-    return c->cta_count > 1 && !(c->all_whole && at_home);
+    for (uint32_t i = 0; i < c->ledger->family_count; i++)
+        if (c->ledger->families[i].id == id)
+            return c->ledger->families[i].peers;
+    return c->cta_count > 1;
 }

@@ -29,6 +29,13 @@ struct wsdbg_stage {
     uint32_t arrivals;              /* all recorded ones */
 };
 
+/* All stages of one mbarrier of one CTA. */
+struct wsdbg_family {
+    uint32_t cta, id;
+    struct wsdbg_warp_set arrivers, actors; /* that arrived; that arrived, expected bytes or issued copies */
+    bool peers;                             /* see wsdbg_peers_may_arrive */
+};
+
 /* A warp that stands in an mbarrier wait. */
 struct wsdbg_wait {
     uint32_t warp;
@@ -44,6 +51,8 @@ struct wsdbg_ledger {
     uint32_t stage_count;
     struct wsdbg_use *uses;
     uint32_t use_count;
+    struct wsdbg_family *families;
+    uint32_t family_count;
     struct wsdbg_wait *waits;
     uint32_t wait_count;
     struct wsdbg_round *rounds; /* one a wait, see round.h */
