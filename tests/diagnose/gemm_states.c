@@ -148,6 +148,21 @@ void copy_stranded(struct picture *p)
     both_wait(p, g.empty[0], 0, g.full[0], 0);
 }
 
+/* The producer brings one operand; the copy of the other, which is as large as what is missing, is the consumers'. */
+void one_copy_stranded(struct picture *p)
+{
+    copy_stranded(p);
+    for (size_t b = 0; b < p->snapshot.barrier_count; b++)
+        if (p->snapshot.barriers[b].kind == WSDBG_BARRIER_MBARRIER && p->snapshot.barriers[b].id == FULL)
+            p->snapshot.barriers[b].pending_tx_bytes = wsdbg_known_u64(16384);
+    for (size_t i = 0; i < p->snapshot.access_count; i++)
+        if (p->snapshot.accesses[i].kind == WSDBG_ACCESS_COPY)
+            p->snapshot.accesses[i].count = wsdbg_known_u32(16384);
+    const uint32_t own =
+        picture_access(p, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, 0), STAGES, BYTES - 16384, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 0, own, 0, 255, 2);
+}
+
 /* Some of them wait for a named barrier, and would issue the copy after that. */
 void copy_to_come(struct picture *p)
 {

@@ -42,6 +42,7 @@ static const struct row {
     {"bytes of another stage", bytes_from_elsewhere, "TX_MISMATCH", LIKELY, LIKELY, "producer", "full"},
     {"bytes before they are announced", bytes_early, "SLOW", LIKELY, LIKELY, NULL, NULL},
     {"a copy behind the wait for it", copy_stranded, "TMA_NEVER_COMPLETED", POSSIBLE, LIKELY, "producer", "full"},
+    {"one of two copies behind it", one_copy_stranded, "TMA_NEVER_COMPLETED", POSSIBLE, LIKELY, "producer", "full"},
     {"arrivals missing", arrive_missing, "ARRIVE_MISSING", LIKELY, LIKELY, "consumer 0", "empty"},
     {"arrivals left over everywhere", arrivals_left_over, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"arrivals late for another reason", release_is_late, "NAMED_COUNT", LIKELY, LIKELY, "consumer 0", NULL},

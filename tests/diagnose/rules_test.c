@@ -77,6 +77,32 @@ static void ctas_that_disagree_about_their_copies(void **state)
     }
 }
 
+/* One loader; what its copies name is wrong, or it issues none. */
+static void copies_for_a_barrier_that_expects_none(void **state)
+{
+    (void)state;
+    enum { OTHER = 2 };
+    for (uint32_t issued = 0; issued < 2; issued++) {
+        struct device *d = device_create(1, 2, 1, 128);
+        device_mbarrier(d, FULL, "full", 1, false, 1 << 0, 1 << 1);
+        device_mbarrier(d, OTHER, "other", 1, false, 1 << 0, 1 << 1);
+        for (uint32_t w = 0; w < 2; w++)
+            role(d, 0, w, w);
+        init(d, 0, 0, FULL, 0, 1);
+        init(d, 0, 0, OTHER, 0, 1);
+        named_sync(d, 0, 0, 0, 64);
+        named_sync(d, 0, 1, 0, 64);
+        arrive_expect(d, 0, 0, FULL, 0, 0, 2048);
+        if (issued)
+            copy(d, 0, 0, OTHER, 0, 0, 2048, 0);
+        leave(d, 0, 0);
+        wait(d, 0, 1, FULL, 0, 0, 0);
+        struct result r = judge(d, 0, 128);
+        assert_cause(&r, issued ? WSDBG_CAUSE_TX_MISMATCH : WSDBG_CAUSE_TMA_NEVER_COMPLETED);
+        done(&r);
+    }
+}
+
 static void named_counts_that_differ(void **state)
 {
     (void)state;
@@ -447,6 +473,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ctas_that_disagree_about_their_copies),
+        cmocka_unit_test(copies_for_a_barrier_that_expects_none),
         cmocka_unit_test(named_counts_that_differ),
         cmocka_unit_test(a_named_count_that_is_never_reached),
         cmocka_unit_test(a_block_wide_sync_in_one_role),

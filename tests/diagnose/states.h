@@ -22,6 +22,7 @@ void bytes_elsewhere(struct picture *p);
 void bytes_from_elsewhere(struct picture *p);
 void bytes_early(struct picture *p);
 void copy_stranded(struct picture *p);
+void one_copy_stranded(struct picture *p);
 void copy_to_come(struct picture *p);
 void arrive_missing(struct picture *p);
 void arrivals_left_over(struct picture *p);

@@ -195,23 +195,31 @@ static void say_ranks(struct wsdbg_case *c, const struct lack *lack, const struc
 
 /* ---- TMA_NEVER_COMPLETED ---- */
 
-static void say_stranded(struct wsdbg_case *c, const struct lack *lack, uint32_t bringer,
+/* `copy` is an instruction that comes after the wait of `bringer`. */
+static void say_stranded(struct wsdbg_case *c, const struct lack *lack, uint32_t bringer, uint32_t copy,
                          enum wsdbg_confidence confidence)
 {
     struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_TMA_NEVER_COMPLETED, confidence);
     if (!finding)
         return;
-    uint32_t copy;
-    wsdbg_code_can(c, bringer, WSDBG_KINDS_BYTES, lack->word.barrier, &copy);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "All arrivals on %s are there and none of the %lld bytes announced%s: the only warps that can still "
-                "come to a copy that may bring them wait for them first, %s%s.",
-                wsdbg_say_object(c, lack->word.barrier).text, (long long)lack->word.bytes,
-                c->still ? "" : " were there at that moment", wsdbg_say_warp(c, bringer).text,
-                wsdbg_say_at(c, bringer).text);
+                "All arrivals on %s are there, but %s are missing%s: the only warps that can still come to a copy that "
+                "may bring them wait for them first, %s%s.",
+                wsdbg_say_object(c, lack->word.barrier).text, say_missing(lack).text, c->still ? "" : " at that moment",
+                wsdbg_say_warp(c, bringer).text, wsdbg_say_at(c, bringer).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Issue the copy right after expect_tx, in the branch of the warp that announces its bytes.");
     wsdbg_tell_access(c, finding, copy, "comes after that wait");
+}
+
+/* The bytes of the copy that these warps come to are just what is missing. */
+static bool is_stranded(const struct wsdbg_case *c, const struct lack *lack, uint32_t bringer, uint32_t *copy)
+{
+    wsdbg_code_can(c, bringer, WSDBG_KINDS_BYTES, lack->word.barrier, copy);
+    if (lack->whole || *copy == WSDBG_NONE)
+        return *copy != WSDBG_NONE;
+    const struct wsdbg_optional_u32 bytes = c->snapshot->accesses[*copy].count;
+    return bytes.known && bytes.value == lack->word.bytes;
 }
 
 static void say_never_completed(struct wsdbg_case *c, const struct lack *lack, enum wsdbg_confidence confidence)
@@ -273,17 +281,17 @@ static void judge_too_few(struct wsdbg_case *c, const struct lack *lack)
 {
     struct wsdbg_word other;
     struct wsdbg_peer peer;
-    uint32_t bringer;
+    uint32_t bringer, copy;
     const enum wsdbg_bringers bringers = wsdbg_bytes_bringers(c, &lack->word, &bringer);
     const enum wsdbg_confidence still = if_still(c, lack->warp);
-    if (bringers == WSDBG_BRINGERS_MAY || (bringers == WSDBG_BRINGERS_WAIT_FOR_IT && !lack->whole))
+    if (bringers == WSDBG_BRINGERS_MAY)
         return;
     const bool agree = all_lack_the_same(c, &lack->word);
     const bool only_look = c->snapshot->look_count < 2; /* two that differ show copies that move */
     if (wsdbg_bytes_elsewhere(c, &lack->word, &other))
         say_elsewhere(c, lack, &other, still);
-    else if (bringers == WSDBG_BRINGERS_WAIT_FOR_IT)
-        say_stranded(c, lack, bringer, still);
+    else if (bringers == WSDBG_BRINGERS_WAIT_FOR_IT && is_stranded(c, lack, bringer, &copy))
+        say_stranded(c, lack, bringer, copy, still);
     else if (wsdbg_bytes_peer(c, &lack->word, &peer))
         say_ranks(c, lack, &peer, still);
     else if (lack->whole)

@@ -305,6 +305,23 @@ static bool sums_agree(const struct wsdbg_case *c, const struct wsdbg_stage *sta
     return !stage->tagged && expected == issued;
 }
 
+/* Copies were issued for a barrier of the CTA on which nobody ever announces bytes: they name the wrong one. */
+static bool issued_elsewhere(const struct wsdbg_case *c, uint32_t cta)
+{
+    for (uint32_t s = 0; s < c->ledger->stage_count; s++) {
+        const struct wsdbg_stage *stage = &c->ledger->stages[s];
+        const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+        uint32_t copies = 0, expects = 0;
+        for (uint32_t i = 0; i < stage->use_count && stage->cta == cta; i++) {
+            copies += uses[i].event->kind == WSDBG_EVENT_TMA_ISSUE;
+            expects += wsdbg_event_is_expect(uses[i].event);
+        }
+        if (copies > 0 && expects == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool never_arrives(const struct wsdbg_case *c, const struct wsdbg_stage *stage,
                           const struct wsdbg_warp_set *warps)
 {
@@ -317,7 +334,7 @@ static void judge_sums(struct wsdbg_case *c, const struct wsdbg_wait *wait, cons
                        enum wsdbg_confidence confidence)
 {
     struct share own, other;
-    if (never_issued(c, wait->stage))
+    if (never_issued(c, wait->stage) && !issued_elsewhere(c, wait->stage->cta))
         say_never_issued(c, wait, round, confidence);
     else if (find_other_share(c, wait, round, &own, &other))
         say_asymmetry(c, wait, round, &own, &other, confidence);
