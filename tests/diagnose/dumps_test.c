@@ -206,6 +206,26 @@ static void an_error_whose_barrier_shows_nothing_has_no_cause(void **state)
     wsdbg_snapshot_deinit(&snapshot);
 }
 
+/* The same arrival where no mbarrier is: memory as a CTA finds it, and the lock that the arrival set. */
+static void an_arrival_before_the_initialisation_is_told(void **state)
+{
+    struct wsdbg_snapshot snapshot;
+    struct wsdbg_diagnosis diagnosis;
+    (void)state;
+    read_dump("waits-spent-phase", &snapshot);
+    for (size_t i = 0; i < snapshot.barrier_count; i++) {
+        struct wsdbg_barrier *barrier = &snapshot.barriers[i];
+        barrier->word = wsdbg_known_u64((uint64_t)1 << 42);
+        barrier->phase.known = barrier->pending_arrivals.known = barrier->expected_arrivals.known = false;
+        barrier->pending_tx_bytes.known = false;
+    }
+    must(wsdbg_diagnose_faults(&snapshot, &diagnosis));
+    const struct row row = {"waits-spent-phase, no mbarrier", "BARRIER_NOT_INIT", LIKELY, 0, "warps", "full"};
+    check_finding(&row, &snapshot, &diagnosis, LIKELY);
+    wsdbg_diagnosis_deinit(&diagnosis);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
 /* An arrival in a CTA of the cluster that is not there any more, and what names an address. */
 static void what_the_gpu_says_is_said(void **state)
 {
@@ -238,6 +258,7 @@ int main(void)
         cmocka_unit_test(what_runs_is_not_blamed),
         cmocka_unit_test(every_error_is_explained),
         cmocka_unit_test(an_error_whose_barrier_shows_nothing_has_no_cause),
+        cmocka_unit_test(an_arrival_before_the_initialisation_is_told),
         cmocka_unit_test(what_the_gpu_says_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 /* rule_exception.c - the GPU stopped a warp for an error, and says where: the kernel died, it did not hang.
  *
  * Reads: exceptions, the words of mbarriers, the code that led to where warps stand.  Adds: TX_SHARED_BARRIER or
- * DOUBLE_ARRIVE for an arrival on a phase whose count is spent, PEER_EXITED for an arrival in a CTA that has left, else
- * UNKNOWN, which says what the GPU says.
+ * DOUBLE_ARRIVE for an arrival on a phase whose count is spent, BARRIER_NOT_INIT for one where no mbarrier is,
+ * PEER_EXITED for an arrival in a CTA that has left, else UNKNOWN, which says what the GPU says.
  *
  * An arrival that finds the count of its phase spent while bytes are still on their way locks the mbarrier (bit 42 of
  * its word) and is reported as CUDA_EXCEPTION_4 at the arrival itself (measured on an H200, driver 580); newer drivers
@@ -96,6 +96,16 @@ static bool finds_count_spent(const struct wsdbg_case *c, const struct wsdbg_exc
         return false;
     *barrier = e->barrier != WSDBG_NONE ? e->barrier : locked_barrier(c, e);
     return *barrier != WSDBG_NONE && is_locked(c, *barrier, &word);
+}
+
+/* What it arrived on is no mbarrier.  The arrival may have set the lock bit there, nothing else. */
+static bool finds_no_mbarrier(const struct wsdbg_case *c, const struct wsdbg_exception *e, uint32_t *barrier)
+{
+    struct wsdbg_word word;
+    *barrier = e->barrier;
+    return (e->code == ILLEGAL_INSTRUCTION || e->code == ARRIVE) && is_arrival(e) && !e->remote &&
+           e->barrier < c->snapshot->barrier_count && c->snapshot->barriers[e->barrier].word.known &&
+           !wsdbg_word_of(c, e->barrier, &word);
 }
 
 static bool finds_nobody(const struct wsdbg_exception *e)
@@ -215,6 +225,42 @@ static void say_nobody(struct wsdbg_case *c, const struct wsdbg_exception *e)
                 "End the kernel with a cluster barrier, so that no CTA leaves while others still arrive in it.");
 }
 
+/* Live warps of the barrier's CTA that may still come to where it is initialised. */
+static struct wsdbg_warp_set yet_to_initialise(const struct wsdbg_case *c, uint32_t barrier)
+{
+    struct wsdbg_warp_set set = wsdbg_code_able(c, WSDBG_KIND(WSDBG_ACCESS_INIT), barrier, WSDBG_CAN);
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->cta != c->snapshot->barriers[barrier].cta)
+            wsdbg_set_remove(&set, w);
+    return set;
+}
+
+static void say_not_initialised(struct wsdbg_case *c, const struct wsdbg_exception *e, uint32_t barrier)
+{
+    const struct wsdbg_warp_set late = yet_to_initialise(c, barrier);
+    uint32_t init;
+    const enum wsdbg_match in_code = wsdbg_code_has(c, WSDBG_KIND(WSDBG_ACCESS_INIT), barrier, &init);
+    struct wsdbg_finding *finding = begin(c, e, barrier, WSDBG_CAUSE_BARRIER_NOT_INIT, WSDBG_CONFIDENCE_LIKELY);
+    char why[224] = "";
+    if (!finding)
+        return;
+    if (wsdbg_set_count(&late) > 0)
+        wsdbg_print(why, sizeof why, ": %.160s had not come to its initialisation", wsdbg_say_warps(c, &late).text);
+    else if (in_code == WSDBG_MATCH_NO && c->snapshot->access_count > 0)
+        wsdbg_print(why, sizeof why, ", and no instruction of the kernel initialises one there");
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s arrived on %s%s, where no mbarrier was (0x%016llx)%s. For that the GPU stopped it, in %s, with %s.",
+                wsdbg_say_warp(c, local_warp(c, e->warp)).text, wsdbg_say_object(c, barrier).text, say_place(c, e).text,
+                (unsigned long long)c->snapshot->barriers[barrier].word.value, why, say_thread(c, e).text,
+                say_code(e).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Initialise every stage (mbarrier.init, then fence.mbarrier_init), and let all warps meet before its "
+                "first use.");
+    wsdbg_evidence_barrier(c, finding, barrier, "%s holds 0x%016llx", wsdbg_say_object(c, barrier).text,
+                           (unsigned long long)c->snapshot->barriers[barrier].word.value);
+    wsdbg_tell_access(c, finding, init, "may initialise it");
+}
+
 /* What the GPU says and no more. */
 static void say_unknown(struct wsdbg_case *c, const struct wsdbg_exception *e)
 {
@@ -257,7 +303,8 @@ void wsdbg_rule_exception(struct wsdbg_case *c)
         const struct wsdbg_exception *rows = exceptions_of(c, w, &count);
         first = !first && count ? rows : first;
         for (size_t i = 0; i < count && !known; i++)
-            if (finds_count_spent(c, &rows[i], &barrier) || finds_nobody(&rows[i]))
+            if (finds_count_spent(c, &rows[i], &barrier) || finds_no_mbarrier(c, &rows[i], &barrier) ||
+                finds_nobody(&rows[i]))
                 known = &rows[i];
     }
     if (!first)
@@ -266,7 +313,9 @@ void wsdbg_rule_exception(struct wsdbg_case *c)
         say_unknown(c, first);
     else if (finds_nobody(known))
         say_nobody(c, known);
-    else
+    else if (finds_no_mbarrier(c, known, &barrier))
+        say_not_initialised(c, known, barrier);
+    else if (finds_count_spent(c, known, &barrier))
         say_spent(c, known, barrier);
     tell(c, known && !finds_nobody(known) ? barrier : first->barrier);
 }
