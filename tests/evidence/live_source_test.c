@@ -25,6 +25,34 @@ static struct wsdbg_snapshot inspect(struct wsdbg_evidence *source, uint64_t dea
     return snapshot;
 }
 
+/* What the probes of the fake GPU's kernel could have recorded: the first warp of its first CTA began. */
+static void add_recorded_grid(struct wsdbg_snapshot *snapshot)
+{
+    snapshot->grids = calloc(1, sizeof *snapshot->grids);
+    snapshot->ctas = calloc(1, sizeof *snapshot->ctas);
+    snapshot->warps = calloc(1, sizeof *snapshot->warps);
+    snapshot->history = calloc(1, sizeof *snapshot->history);
+    assert_true(snapshot->grids && snapshot->ctas && snapshot->warps && snapshot->history);
+    snapshot->grids[0] = (struct wsdbg_grid){.grid_id = FAKE_DEBUG_GRID,
+                                             .module = WSDBG_NONE,
+                                             .launch = WSDBG_NONE,
+                                             .function = WSDBG_NONE,
+                                             .cta_total = FAKE_DEBUG_SMS,
+                                             .cta_count = 1,
+                                             .warps_live = 1,
+                                             .running = true};
+    snapshot->ctas[0] = (struct wsdbg_cta){.cluster_size = 1, .warp_count = 1};
+    snapshot->history[0] = (struct wsdbg_history_event){.kind = WSDBG_EVENT_BEGIN};
+    snapshot->warps[0] = (struct wsdbg_warp_row){.state = WSDBG_WARP_RUNNING,
+                                                 .last = snapshot->history[0],
+                                                 .barrier = WSDBG_NONE,
+                                                 .site = WSDBG_NONE,
+                                                 .history_count = 1,
+                                                 .history_whole = true};
+    snapshot->contexts[0].handle = FAKE_DEBUG_CONTEXT; /* a real driver has one handle for both doors */
+    snapshot->grid_count = snapshot->cta_count = snapshot->warp_count = snapshot->history_count = 1;
+}
+
 static bool has_note(const struct wsdbg_snapshot *snapshot, const char *words)
 {
     for (size_t i = 0; i < snapshot->note_count; i++)
@@ -52,6 +80,31 @@ static void the_gpus_own_warps_come_into_the_snapshot(void **state)
         rig_assert_left_alone(&rig);
     }
     assert_int_equal(rig.gpu->suspensions, 4);
+    source->ops->close(source);
+    rig_finish(&rig);
+}
+
+/* Slots tell of a grid of the process: that is enough until somebody wants more. */
+static void kernels_with_probes_are_looked_at_when_that_is_asked_for(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    struct wsdbg_evidence *source = open_live(WSDBG_DOOR_WHERE_NEEDED);
+    struct wsdbg_snapshot snapshot = inspect(source, WSDBG_DOOR_NS - 1);
+    add_recorded_grid(&snapshot);
+    rig_ok(source->ops->complete(source, 3000000000ull, &snapshot));
+    assert_string_equal(snapshot.source, "live");
+    assert_int_equal(snapshot.look_count, 2);
+    assert_int_equal(snapshot.grid_count, 1); /* the looks' */
+    assert_int_equal(snapshot.cta_count, FAKE_DEBUG_SMS);
+    assert_non_null(snapshot.record);
+    assert_int_equal(snapshot.record->cta_count, 1);
+    const struct wsdbg_warp_row *warp = &snapshot.warps[snapshot.ctas[0].warp_first];
+    assert_int_equal(warp->history_count, 1);
+    assert_true(warp->history_whole && warp->part_count > 0);
+    assert_int_equal(snapshot.warps[snapshot.ctas[1].warp_first].history_count, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    rig_assert_left_alone(&rig);
     source->ops->close(source);
     rig_finish(&rig);
 }
@@ -204,6 +257,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gpus_own_warps_come_into_the_snapshot),
+        cmocka_unit_test(kernels_with_probes_are_looked_at_when_that_is_asked_for),
         cmocka_unit_test(two_processes_are_looked_at_and_kept_apart),
         cmocka_unit_test(without_time_nothing_is_stopped),
         cmocka_unit_test(a_closed_door_is_a_note_and_the_rings_snapshot),

@@ -203,11 +203,47 @@ static void say_no_hang(struct loop *loop, const struct wsdbg_stall *stall, cons
     wsdbg_watch_say_no_hang(loop->watch, diagnosis, quiet_ns, movement);
 }
 
+/* The snapshot becomes the newest look. */
+static void keep_look(struct loop *loop, const struct wsdbg_snapshot *snapshot)
+{
+    wsdbg_watch_say_notes(loop->watch, &loop->last, snapshot, &loop->noted);
+    wsdbg_snapshot_deinit(&loop->last);
+    loop->last = *snapshot;
+    if (snapshot->look_count > 0)
+        loop->watch->looked_by = snapshot->source;
+}
+
 /* Beside what a look saw stand the slots of other grids: those that the slots' own watchdog would not call stalled are
  * not judged because something else is. */
 static void mark_moving_slots(struct loop *loop)
 {
     wsdbg_watchdog_mark_moving(&loop->last, loop->slots.watchdog.stall_ns);
+}
+
+/* What the record of probes leaves open the GPU's own state may tell: judges again with both.  What is in the way of
+ * that look is a note of the snapshot, and the verdict stays. */
+static struct wsdbg_error *judge_with_state(struct loop *loop, struct wsdbg_diagnosis *diagnosis)
+{
+    struct wsdbg_watch *watch = loop->watch;
+    struct wsdbg_snapshot both = {0};
+    struct wsdbg_diagnosis better = {0};
+    struct wsdbg_error *error = wsdbg_snapshot_copy(&loop->last, &both);
+    if (!error)
+        error = watch->evidence->ops->complete(watch->evidence, watch->look_ns, &both);
+    if (error) {
+        wsdbg_snapshot_deinit(&both);
+        return error;
+    }
+    keep_look(loop, &both);
+    if (loop->last.look_count == 0)
+        return NULL;
+    mark_moving_slots(loop);
+    error = wsdbg_diagnose(&loop->last, &better);
+    if (error)
+        return error;
+    wsdbg_diagnosis_deinit(diagnosis);
+    *diagnosis = better;
+    return NULL;
 }
 
 /* A stall, looked at with everything: judge, say.  True when it is a hang. */
@@ -219,8 +255,13 @@ static bool judge(struct loop *loop, const struct wsdbg_stall *stall, enum wsdbg
     else
         mark_moving_slots(loop);
     struct wsdbg_error *error = wsdbg_diagnose(&loop->last, &diagnosis);
+    const bool proven = diagnosis.finding_count > 0 && diagnosis.findings[0].confidence == WSDBG_CONFIDENCE_PROVEN;
+    if (!error && !proven && stall == &loop->slots && loop->last.look_count == 0 &&
+        loop->watch->evidence->ops->complete)
+        error = judge_with_state(loop, &diagnosis);
     if (error) {
         wsdbg_watch_say_failed_look(loop->watch, error, wsdbg_stall_age_ns(stall, now_ns));
+        wsdbg_diagnosis_deinit(&diagnosis);
         return false;
     }
     if (diagnosis.hang)
@@ -287,14 +328,9 @@ static struct wsdbg_error *inspect_within(struct loop *loop, uint64_t time_ns, u
     struct wsdbg_evidence *evidence = loop->watch->evidence;
     struct wsdbg_snapshot snapshot = {0};
     struct wsdbg_error *error = evidence->ops->inspect(evidence, time_ns, deadline_ns, &snapshot);
-    if (error)
-        return error;
-    wsdbg_watch_say_notes(loop->watch, &loop->last, &snapshot, &loop->noted);
-    wsdbg_snapshot_deinit(&loop->last);
-    loop->last = snapshot;
-    if (snapshot.look_count > 0)
-        loop->watch->looked_by = snapshot.source;
-    return NULL;
+    if (!error)
+        keep_look(loop, &snapshot);
+    return error;
 }
 
 /* ... at the GPU itself too, where the evidence can. */

@@ -23,6 +23,10 @@ struct wsdbg_evidence_ops {
     /* Looks with everything: asks for the histories and waits for them at most deadline_ns. */
     struct wsdbg_error *(*inspect)(struct wsdbg_evidence *source, uint64_t now_ns, uint64_t deadline_ns,
                                    struct wsdbg_snapshot *out);
+    /* Completes a snapshot of inspect() by the state of the GPU that runs its grids, looked at for deadline_ns at most, where
+     * that was not looked at yet: rows and record as completion.h says, what was in the way as notes.  NULL = it cannot. */
+    struct wsdbg_error *(*complete)(struct wsdbg_evidence *source, uint64_t deadline_ns,
+                                    struct wsdbg_snapshot *snapshot);
     /* An error ended a context: fetches what the driver left of it, and waits for that deadline_ns at most; inspect()
      * shows it from then on.  NULL = nothing is left. */
     void (*fetch)(struct wsdbg_evidence *source, const struct wsdbg_snapshot *snapshot, uint64_t deadline_ns);
@@ -53,11 +57,11 @@ struct wsdbg_error *wsdbg_evidence_attach_ring(const char *session, struct wsdbg
 #define WSDBG_RING_NS UINT64_C(80000000)
 /* How it is used. */
 enum wsdbg_door_use {
-    WSDBG_DOOR_WHERE_NEEDED, /* only for kernels without probes, and where the ring's record is not enough */
+    WSDBG_DOOR_WHERE_NEEDED, /* by inspect() only for kernels without probes; complete() looks at others too */
     WSDBG_DOOR_ALWAYS
 };
 /* The ring's evidence, whose inspect() also looks at the GPU through the driver's debug interface: attaches, looks
- * twice or more, detaches; what is seen there replaces the ring's grids, CTAs, warps and barriers. */
+ * twice or more, detaches; what is seen there stands beside what the ring has of the same warps (completion.h). */
 struct wsdbg_error *wsdbg_evidence_open_live(const char *session, const char *spool, enum wsdbg_door_use use,
                                              struct wsdbg_evidence **out);
 /* The ring's evidence, whose first inspect() of a stall that leaves a second or more takes a GPU core dump (armed in
@@ -68,8 +72,7 @@ struct wsdbg_error *wsdbg_evidence_open_core(const char *session, const char *sp
                                              enum wsdbg_door_use use, struct wsdbg_progress *progress,
                                              struct wsdbg_cancel *cancel, struct wsdbg_evidence **out);
 /* The ring's evidence, whose inspect() also reads what simulated devices say of themselves in `spool` (see
- * wsdbg/device_state.h): of kernels without probes, or with WSDBG_DOOR_ALWAYS of all, their warps' states then are the
- * device's, with the histories of the ring. */
+ * wsdbg/device_state.h): of kernels without probes, or with WSDBG_DOOR_ALWAYS of all, as the live one's does. */
 struct wsdbg_error *wsdbg_evidence_open_simulator(const char *session, const char *spool, enum wsdbg_door_use use,
                                                   struct wsdbg_evidence **out);
 /* Unlinks every segment of the session (at its end). */

@@ -86,13 +86,13 @@ static struct wsdbg_error *replace_grids(struct wsdbg_live_process *const *looke
 }
 
 /* Looks at every process that wants it; what is in the way of one becomes a note. */
-static void look_at_all(struct live_source *source, const struct wsdbg_snapshot *ring, uint64_t deadline_ns,
-                        struct wsdbg_live_process **looked, size_t *looked_count, struct wsdbg_snapshot *out)
+static void look_at_all(struct live_source *source, enum wsdbg_door_use use, uint64_t deadline_ns,
+                        struct wsdbg_live_process **looked, size_t *looked_count, struct wsdbg_snapshot *snapshot)
 {
-    for (size_t i = 0; i < ring->context_count; i++) {
-        const uint32_t process_id = ring->contexts[i].process_id;
+    for (size_t i = 0; i < snapshot->context_count; i++) {
+        const uint32_t process_id = snapshot->contexts[i].process_id;
         struct wsdbg_live_process *process = NULL;
-        if (wsdbg_look_came_before(ring, i) || !wsdbg_look_is_wanted(ring, process_id, source->use, false))
+        if (wsdbg_look_came_before(snapshot, i) || !wsdbg_look_is_wanted(snapshot, process_id, use, false))
             continue;
         struct wsdbg_error *error = ensure_process(source, process_id, &process);
         if (!error && wsdbg_door_now_ns() + LEAST_NS > deadline_ns)
@@ -100,20 +100,22 @@ static void look_at_all(struct live_source *source, const struct wsdbg_snapshot 
         if (!error)
             error = wsdbg_live_process_look(process, deadline_ns);
         if (error)
-            wsdbg_look_add_trouble(out, process_id, wsdbg_error_message(error));
+            wsdbg_look_add_trouble(snapshot, process_id, wsdbg_error_message(error));
         else
             looked[(*looked_count)++] = process;
         wsdbg_error_destroy(error);
     }
 }
 
-static struct wsdbg_error *complete(struct live_source *source, uint64_t deadline_ns, struct wsdbg_snapshot *snapshot)
+/* By deadline_ns, CLOCK_MONOTONIC. */
+static struct wsdbg_error *complete(struct live_source *source, enum wsdbg_door_use use, uint64_t deadline_ns,
+                                    struct wsdbg_snapshot *snapshot)
 {
     size_t count = 0;
     struct wsdbg_live_process **looked = calloc(snapshot->context_count + 1, sizeof(*looked));
     if (!looked)
         return &wsdbg_error_no_memory;
-    look_at_all(source, snapshot, deadline_ns, looked, &count, snapshot);
+    look_at_all(source, use, deadline_ns, looked, &count, snapshot);
     struct wsdbg_error *error = replace_grids(looked, count, snapshot);
     free(looked);
     return error;
@@ -136,12 +138,18 @@ static struct wsdbg_error *live_inspect(struct wsdbg_evidence *base, uint64_t no
     struct wsdbg_snapshot snapshot = {0};
     struct wsdbg_error *error = source->ring->ops->inspect(source->ring, now_ns, ring_ns, &snapshot);
     if (!error && deadline_ns >= WSDBG_DOOR_NS)
-        error = complete(source, started_ns + deadline_ns, &snapshot);
+        error = complete(source, source->use, started_ns + deadline_ns, &snapshot);
     if (error)
         wsdbg_snapshot_deinit(&snapshot);
     else
         *out = snapshot;
     return error;
+}
+
+static struct wsdbg_error *live_complete(struct wsdbg_evidence *base, uint64_t deadline_ns,
+                                         struct wsdbg_snapshot *snapshot)
+{
+    return complete(live_of(base), WSDBG_DOOR_ALWAYS, wsdbg_door_now_ns() + deadline_ns, snapshot);
 }
 
 static struct wsdbg_error *live_record(struct wsdbg_evidence *base, const char *path, uint64_t now_ns)
@@ -168,6 +176,7 @@ static void live_close(struct wsdbg_evidence *base)
 static const struct wsdbg_evidence_ops live_ops = {.name = "live",
                                                    .poll = live_poll,
                                                    .inspect = live_inspect,
+                                                   .complete = live_complete,
                                                    .record = live_record,
                                                    .keep = live_keep,
                                                    .close = live_close};

@@ -36,11 +36,11 @@ struct standstill {
     struct wsdbg_look *looks[LOOKS];
 };
 
-static struct wsdbg_error *look_once(struct sim_source *source, const char *path, uint64_t time_ns,
-                                     struct wsdbg_look **out)
+static struct wsdbg_error *look_once(struct sim_source *source, enum wsdbg_door_use use, const char *path,
+                                     uint64_t time_ns, struct wsdbg_look **out)
 {
     const enum wsdbg_state_choice choice =
-        source->use == WSDBG_DOOR_ALWAYS ? WSDBG_STATE_ALL_GRIDS : WSDBG_STATE_WITHOUT_PROBES;
+        use == WSDBG_DOOR_ALWAYS ? WSDBG_STATE_ALL_GRIDS : WSDBG_STATE_WITHOUT_PROBES;
     const struct wsdbg_look_budget budget = {UINT64_MAX / 4, UINT64_MAX / 4}; /* nothing stands still for it */
     struct wsdbg_machine *machine;
     struct wsdbg_error *error = wsdbg_machine_open_state(path, choice, &machine);
@@ -63,17 +63,17 @@ static void forget(struct standstill *seen)
 }
 
 /* NOT_FOUND where something moves. */
-static struct wsdbg_error *look_twice(struct sim_source *source, const struct wsdbg_snapshot *ring, uint32_t context,
-                                      struct standstill *out)
+static struct wsdbg_error *look_twice(struct sim_source *source, enum wsdbg_door_use use,
+                                      const struct wsdbg_snapshot *ring, uint32_t context, struct standstill *out)
 {
     const struct wsdbg_context *row = &ring->contexts[context];
     char *path = NULL;
     if (asprintf(&path, "%s/" WSDBG_STATE_NAME, source->folder, row->process_id, (unsigned long long)row->handle) < 0)
         return &wsdbg_error_no_memory;
     *out = (struct standstill){.context = context};
-    struct wsdbg_error *error = look_once(source, path, 0, &out->looks[0]);
+    struct wsdbg_error *error = look_once(source, use, path, 0, &out->looks[0]);
     if (!error)
-        error = look_once(source, path, wsdbg_door_now_ns(), &out->looks[1]);
+        error = look_once(source, use, path, wsdbg_door_now_ns(), &out->looks[1]);
     free(path);
     for (size_t i = 0; !error && i < LOOKS; i++)
         wsdbg_look_set_process(out->looks[i], row->process_id);
@@ -102,10 +102,10 @@ static bool is_replaced(const struct wsdbg_snapshot *snapshot, const struct wsdb
 }
 
 /* Every drop comes before the first look adds rows. */
-static struct wsdbg_error *show(const struct sim_source *source, const struct standstill *seen, size_t count,
+static struct wsdbg_error *show(enum wsdbg_door_use use, const struct standstill *seen, size_t count,
                                 struct wsdbg_snapshot *snapshot)
 {
-    const struct replaced replaced = {seen, count, source->use};
+    const struct replaced replaced = {seen, count, use};
     struct wsdbg_snapshot *record = NULL;
     struct wsdbg_error *error = count ? wsdbg_completion_begin(snapshot, &record) : NULL;
     if (!error && count)
@@ -118,7 +118,8 @@ static struct wsdbg_error *show(const struct sim_source *source, const struct st
     return wsdbg_completion_end(error, snapshot, first, record);
 }
 
-static struct wsdbg_error *complete(struct sim_source *source, struct wsdbg_snapshot *snapshot)
+static struct wsdbg_error *complete(struct sim_source *source, enum wsdbg_door_use use,
+                                    struct wsdbg_snapshot *snapshot)
 {
     struct standstill *seen = calloc(snapshot->context_count + 1, sizeof *seen);
     struct wsdbg_error *error = seen ? NULL : &wsdbg_error_no_memory;
@@ -126,7 +127,7 @@ static struct wsdbg_error *complete(struct sim_source *source, struct wsdbg_snap
     for (uint32_t i = 0; !error && i < snapshot->context_count; i++) {
         if (!snapshot->contexts[i].alive || snapshot->contexts[i].error)
             continue;
-        error = look_twice(source, snapshot, i, &seen[count]);
+        error = look_twice(source, use, snapshot, i, &seen[count]);
         count += !error;
         if (!error || wsdbg_error_code(error) == WSDBG_ERROR_NO_MEMORY)
             continue;
@@ -136,7 +137,7 @@ static struct wsdbg_error *complete(struct sim_source *source, struct wsdbg_snap
         error = NULL;
     }
     if (!error)
-        error = show(source, seen, count, snapshot);
+        error = show(use, seen, count, snapshot);
     for (size_t i = 0; i < count; i++)
         forget(&seen[i]);
     free(seen);
@@ -164,12 +165,20 @@ static struct wsdbg_error *sim_inspect(struct wsdbg_evidence *base, uint64_t now
     struct wsdbg_error *error = source->ring->ops->inspect(source->ring, now_ns, deadline_ns, &snapshot);
     if (error)
         return error;
-    error = complete(source, &snapshot);
+    error = complete(source, source->use, &snapshot);
     if (error)
         wsdbg_snapshot_deinit(&snapshot);
     else
         *out = snapshot;
     return error;
+}
+
+/* A simulated device is not stopped for it. */
+static struct wsdbg_error *sim_complete(struct wsdbg_evidence *base, uint64_t deadline_ns,
+                                        struct wsdbg_snapshot *snapshot)
+{
+    (void)deadline_ns;
+    return complete(sim_of(base), WSDBG_DOOR_ALWAYS, snapshot);
 }
 
 static void sim_fetch(struct wsdbg_evidence *base, const struct wsdbg_snapshot *snapshot, uint64_t deadline_ns)
@@ -197,6 +206,7 @@ static void sim_close(struct wsdbg_evidence *base)
 static const struct wsdbg_evidence_ops sim_ops = {.name = "simulator",
                                                   .poll = sim_poll,
                                                   .inspect = sim_inspect,
+                                                  .complete = sim_complete,
                                                   .fetch = sim_fetch,
                                                   .record = sim_record,
                                                   .close = sim_close};
