@@ -2,17 +2,18 @@
 """score.py - the zoo's score: every case with every kind of evidence, with wsdbg and without.
 
     tests/zoo/score.py [--build build] [--out zoo.json] [--device gpu|sim] [--evidence live,ring,core,both,none,fixed] [--cases NAME,...]
-                       [--runs 1] [--seconds 360]
+                       [--runs 1] [--seconds 360] [--jobs 1] [--keep FOLDER]
     tests/zoo/score.py --table zoo.json [--table sim.json]     writes docs/results/zoo.md from what was kept
     tests/zoo/score.py --shape wide [the same]                the same cases in another shape: the program zoo-wide, which `ninja zoo-wide` builds
     tests/zoo/score.py --expect zoo.json                       writes tests/zoo/sim.tsv, what tests/zoo/case.sh holds the simulator to
 
 Evidence: live and core of kernels without probes, ring and both of those with; on the simulator state stands for live.  none: without wsdbg, does it hang;
 fixed: without its defect, does it finish; rate: does it hang as often under wsdbg, without probes and with them, as without (eight at a time).
-The file is written after every run; after --seconds no new one is begun.
+The file is written after every run; after --seconds no new one is begun.  --jobs: so many at a time of those that do not look at the GPU.
+--keep: the evidence itself, for pack.py: FOLDER/live/CASE/look-*.core, core/CASE/core, ring/CASE/ring.wsrec, both/CASE.
 Exit status: 1 when a decoy was called a hang or another cause than the defect was called proven.  A development script.
 """
-import argparse, concurrent.futures, json, os, subprocess, sys, tempfile, time
+import argparse, concurrent.futures, glob, itertools, json, os, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
@@ -22,6 +23,7 @@ WITH_WSDBG = {'live': ('plain', 'live'), 'ring': ('probes', 'ring'), 'core': ('p
               'state': ('plain', 'live', '--history', '0')}  # the simulator's record of kernels without probes is not wanted
 WITHOUT_MS = 700
 RATE_JOBS = 8
+SERIAL = ('live', 'core', 'both')  # the GPU has room for one debugger
 DECOY_MS = '1500'  # on the simulator as the program likes
 
 
@@ -29,7 +31,7 @@ class Score:
     def __init__(self, options):
         self.bin, self.device = os.path.join(os.path.abspath(options.build), 'bin'), options.device
         self.zoo = 'zoo-' + options.shape if options.shape else 'zoo'
-        self.scratch = tempfile.TemporaryDirectory()
+        self.scratch, self.keep = tempfile.TemporaryDirectory(), options.keep
         self.stall = '0.5' if options.device == 'gpu' else '0.3'
 
     def tool(self, name):
@@ -72,12 +74,20 @@ class Score:
 
     def watched(self, case, evidence):
         variant, door, *others = WITH_WSDBG[evidence]
-        database = os.path.join(self.scratch.name, 'run.db')
-        if os.path.exists(database):
-            os.unlink(database)
+        if evidence == 'both' and self.device == 'gpu':
+            door = 'live'  # auto looks only where the record proves nothing
+        folder = os.path.join(self.keep or self.scratch.name, evidence, case['name'])
+        os.makedirs(folder, exist_ok=True)
+        for name in os.listdir(folder):
+            os.unlink(os.path.join(folder, name))
+        if self.keep:
+            others += ['--record', folder + '/ring.wsrec'] if evidence in ('ring', 'both') else []
+            others += ['--keep-looks', folder] if evidence != 'ring' and self.device == 'gpu' else []
         status, out, err, seconds = self.end(
-            [self.tool('wsdbg'), 'run', '--device', self.device, '--stall', self.stall, '--evidence', door, *others, '--json', '-o', database, '--',
+            [self.tool('wsdbg'), 'run', '--device', self.device, '--stall', self.stall, '--evidence', door, *others, '--json', '-o', folder + '/run.db', '--',
              *self.command(case, '--variant', variant, '--timeout-ms', '8000')], 20)
+        for dump in glob.glob(folder + '/look-*.core') if evidence == 'core' else []:
+            os.rename(dump, folder + '/core')
         at = out.find('{\n')
         try:
             report = json.loads(out[at:]) if at >= 0 else {}
@@ -139,29 +149,34 @@ def measure(options):
         kept = json.load(open(options.out))
     until = time.monotonic() + options.seconds
     chosen = [case for case in score.cases() if not options.cases or case['name'] in options.cases.split(',')]
-    for evidence in options.evidence.split(','):
-        for case in chosen:
-            row = kept['cases'].setdefault(case['name'], {})
-            row.update(case)
-            if evidence == 'rate':
-                if case['kind'] != 'decoy' and time.monotonic() < until:
-                    row['rate'] = score.rate(case, options.runs)
-                    save(options.out, kept)
-                    print('rate', case['name'], row['rate'], flush=True)
-                continue
-            runs = []
-            for _ in range(options.runs):
-                if time.monotonic() > until:
-                    print('out of time before', evidence, case['name'], flush=True)
-                    return kept
-                answer = score.run(case, evidence)
-                if answer:
-                    runs.append(answer)
-                    row[evidence] = runs
-                    save(options.out, kept)
-                    print(evidence, case['name'], answer.get('mark') or answer['status'], answer.get('cause', ''), answer.get('confidence', ''),
-                          answer.get('role', ''), answer.get('barrier', ''), answer['seconds'], flush=True)
+    for case in chosen:
+        kept['cases'].setdefault(case['name'], {}).update(case)
+    evidences = options.evidence.split(',')
+    jobs = [(case, evidence) for evidence in evidences * options.runs if evidence != 'rate' for case in chosen]
+    for case, evidence, answer in answer_all(score, jobs, options.jobs, until):
+        kept['cases'][case['name']].setdefault(evidence, []).append(answer)
+        save(options.out, kept)
+        print(evidence, case['name'], answer.get('mark') or answer['status'], answer.get('cause', ''), answer.get('confidence', ''),
+              answer.get('role', ''), answer.get('barrier', ''), answer['seconds'], flush=True)
+    for case in chosen if 'rate' in evidences else []:
+        if case['kind'] != 'decoy' and time.monotonic() < until:
+            kept['cases'][case['name']]['rate'] = rate = score.rate(case, options.runs)
+            save(options.out, kept)
+            print('rate', case['name'], rate, flush=True)
     return kept
+
+
+def answer_all(score, jobs, at_a_time, until):
+    """Case, evidence and answer of each job as they come; those that must be alone after the others."""
+    one = lambda job: None if time.monotonic() > until else score.run(*job)
+    alone = [job for job in jobs if job[1] in SERIAL]
+    together = [job for job in jobs if job[1] not in SERIAL]
+    with concurrent.futures.ThreadPoolExecutor(at_a_time) as pool:
+        for job, answer in itertools.chain(zip(together, pool.map(one, together)), zip(alone, map(one, alone))):
+            if answer:
+                yield *job, answer
+    if time.monotonic() > until:
+        print('out of time', flush=True)
 
 
 # ---- the page ----
@@ -271,6 +286,8 @@ def main():
     parser.add_argument('--shape')
     parser.add_argument('--runs', type=int, default=1)
     parser.add_argument('--seconds', type=float, default=360)
+    parser.add_argument('--jobs', type=int, default=1)
+    parser.add_argument('--keep')
     parser.add_argument('--table', action='append')
     parser.add_argument('--expect')
     options = parser.parse_args()
