@@ -103,6 +103,39 @@ static void copies_for_a_barrier_that_expects_none(void **state)
     }
 }
 
+/* The probes leave the copies out.  Where bytes came in an earlier round all the same, they are only not on record. */
+static void copies_that_are_not_on_record(void **state)
+{
+    (void)state;
+    for (uint32_t rounds = 0; rounds < 2; rounds++) {
+        struct device *d = device_create(1, 2, 1, 128);
+        device_mbarrier(d, FULL, "full", 1, false, 1 << 0, 1 << 1);
+        for (uint32_t w = 0; w < 2; w++)
+            role(d, 0, w, w);
+        init(d, 0, 0, FULL, 0, 1);
+        for (uint32_t i = 0; i <= rounds; i++) {
+            named_sync(d, 0, 0, 0, 64);
+            named_sync(d, 0, 1, 0, 64);
+            arrive_expect(d, 0, 0, FULL, 0, i, 2048);
+            if (i < rounds)
+                copy(d, 0, 0, FULL, 0, i, 2048, 0);
+            wait(d, 0, 1, FULL, 0, i & 1, i);
+        }
+        leave(d, 0, 0);
+        device_run(d, 1);
+        struct result r;
+        device_snapshot(d, 128, &r.snapshot);
+        device_destroy(d);
+        for (size_t i = 0; i < r.snapshot.history_count; i++) /* as if nobody had a probe there */
+            if (r.snapshot.history[i].kind == WSDBG_EVENT_TMA_ISSUE)
+                r.snapshot.history[i].kind = WSDBG_EVENT_WGMMA_COMMIT;
+        must(wsdbg_diagnose(&r.snapshot, &r.diagnosis) == NULL);
+        assert_cause(&r, rounds ? WSDBG_CAUSE_TX_MISMATCH : WSDBG_CAUSE_TMA_NEVER_COMPLETED);
+        assert_int_equal(r.diagnosis.findings[0].confidence, WSDBG_CONFIDENCE_LIKELY);
+        done(&r);
+    }
+}
+
 static void named_counts_that_differ(void **state)
 {
     (void)state;
@@ -474,6 +507,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ctas_that_disagree_about_their_copies),
         cmocka_unit_test(copies_for_a_barrier_that_expects_none),
+        cmocka_unit_test(copies_that_are_not_on_record),
         cmocka_unit_test(named_counts_that_differ),
         cmocka_unit_test(a_named_count_that_is_never_reached),
         cmocka_unit_test(a_block_wide_sync_in_one_role),

@@ -172,6 +172,25 @@ static void say_never_issued(struct wsdbg_case *c, const struct wsdbg_wait *wait
                 wsdbg_say_barrier(wait->stage).text);
 }
 
+/* No copy of the kernel is on record. */
+static void say_bytes_differ(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
+                             enum wsdbg_confidence confidence)
+{
+    struct wsdbg_finding *finding = begin(c, wait, round, WSDBG_CAUSE_TX_MISMATCH, confidence);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "All arrivals on %s for %s are there and the phase has not ended, so the bytes that came are not the "
+                "%llu that %s expects (the probes show no copies): %s waits for ever.",
+                wsdbg_say_stage(wait->stage).text, wsdbg_say_iteration(round->iteration, round->tag).text,
+                (unsigned long long)round->expected_bytes, wsdbg_say_warps(c, &round->expected).text,
+                wsdbg_say_warp(c, wait->warp).text);
+    wsdbg_print(
+        finding->fix, sizeof finding->fix,
+        "Make the bytes of expect_tx equal to what the copies deliver to this CTA, and issue them on every path "
+        "that expects them.");
+}
+
 /* ---- CTAs of a cluster that do not do the same ---- */
 
 /* What one CTA's warps do for a round of a stage, here or in other CTAs. */
@@ -283,13 +302,38 @@ static void say_asymmetry(struct wsdbg_case *c, const struct wsdbg_wait *wait, c
 
 /* ---- which of them ---- */
 
+static bool issues(const struct wsdbg_use *use)
+{
+    return use->event->kind == WSDBG_EVENT_TMA_ISSUE;
+}
+
 /* Nobody ever issued a copy for the barrier, in any CTA. */
 static bool never_issued(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
 {
     for (uint32_t i = 0; i < c->ledger->use_count; i++)
-        if (c->ledger->uses[i].event->kind == WSDBG_EVENT_TMA_ISSUE && c->ledger->uses[i].event->barrier == stage->id)
+        if (issues(&c->ledger->uses[i]) && c->ledger->uses[i].event->barrier == stage->id)
             return false;
     return true;
+}
+
+/* Some copy is on record: else the kernel's probes may leave copies out. */
+static bool copies_are_recorded(const struct wsdbg_case *c)
+{
+    for (uint32_t i = 0; i < c->ledger->use_count; i++)
+        if (issues(&c->ledger->uses[i]))
+            return true;
+    return false;
+}
+
+/* The warp came through a wait for bytes on the barrier before: they came, by copies that are not on record. */
+static bool bytes_came_before(const struct wsdbg_case *c, const struct wsdbg_wait *wait)
+{
+    uint32_t count;
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, wait->warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (events[i].kind == WSDBG_EVENT_MBARRIER_WAIT_END && events[i].barrier == wait->stage->id)
+            return true;
+    return false;
 }
 
 /* Where rounds are counted, a copy that is issued before its bytes are announced counts in the wrong one: then only the
@@ -334,8 +378,12 @@ static void judge_sums(struct wsdbg_case *c, const struct wsdbg_wait *wait, cons
                        enum wsdbg_confidence confidence)
 {
     struct share own, other;
-    if (never_issued(c, wait->stage) && !issued_elsewhere(c, wait->stage->cta))
-        say_never_issued(c, wait, round, confidence);
+    const bool recorded = copies_are_recorded(c);
+    const enum wsdbg_confidence likely = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
+    if (!recorded && bytes_came_before(c, wait))
+        say_bytes_differ(c, wait, round, likely);
+    else if (never_issued(c, wait->stage) && !issued_elsewhere(c, wait->stage->cta))
+        say_never_issued(c, wait, round, recorded ? confidence : likely);
     else if (find_other_share(c, wait, round, &own, &other))
         say_asymmetry(c, wait, round, &own, &other, confidence);
     else
