@@ -109,6 +109,7 @@ static const struct row {
     {"two pairs on one id", two_pairs_share, "NAMED_ID_SHARED", LIKELY, LIKELY, NULL, NULL},
     {"two pairs on one id, equally often", two_pairs_share_equally, "NAMED_ID_SHARED", LIKELY, LIKELY, NULL, NULL},
     {"two pairs, a mate left early", mate_has_left, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
+    {"one of a group left after a round", left_after_a_round, "WAKER_EXITED", LIKELY, LIKELY, NULL, NULL},
     {"arrivals of two rounds in one", arrived_twice, "DOUBLE_ARRIVE", LIKELY, LIKELY, "math", NULL},
     {"an arrival of a round too few", arrived_too_seldom, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"arrivals in a loop", arrived_in_a_loop, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},

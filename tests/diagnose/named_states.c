@@ -102,6 +102,23 @@ void mate_has_left(struct picture *p)
             p->pending[i].before_least = p->pending[i].before_most = p->pending[i].warp - 1;
 }
 
+/* A group of four for the second time; what decides whether warp 2 comes twice nobody can follow, but it has left. */
+void left_after_a_round(struct picture *p)
+{
+    picture_init(p, 1, 4, 32);
+    const uint32_t first = sync_on(p, 1, 128), second = sync_on(p, 1, 128);
+    picture_reach(p, 0, 3, first, 1, 1, 0);
+    picture_reach(p, 0, 1, second, 1, 1, 0);
+    picture_reach(p, 2, 2, second, 0, 1, 0);
+    picture_reach(p, 3, 3, second, 1, 1, 0);
+    picture_exit(p, 2, 2);
+    const uint32_t barrier = picture_object(p, WSDBG_BARRIER_NAMED, 1);
+    for (uint32_t w = 0; w < 4; w += w == 1 ? 2 : 1) {
+        picture_wait(p, w, w, WSDBG_WARP_WAIT_NAMED, barrier, 0);
+        picture_count(p, w, w, 128);
+    }
+}
+
 /* Warps 0 to 7 arrive `times` on a barrier for twelve, 8 to 11 wait there for the `round`-th time. */
 static void hand_over(struct picture *p, uint8_t times, uint8_t round)
 {

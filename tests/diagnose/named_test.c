@@ -60,18 +60,18 @@ static struct device *four_on_a_barrier_for_two(void)
     return in_pairs(4, 3);
 }
 
-/* Three warps wait for the fourth of their group, which is kept from coming. */
-static struct device *three_of_four(bool fourth_exits)
+/* Three warps wait for the fourth of their group, which is kept from coming, or has left after `rounds` of two. */
+static struct device *three_of_four(bool fourth_exits, uint32_t its_role, uint32_t rounds)
 {
     struct device *d = cta_of(4);
     device_mbarrier(d, FULL, "full", 1, false, 1 << PRODUCER, 1 << CONSUMER_0);
     for (uint32_t w = 0; w < 4; w++) {
-        role(d, 0, w, w < 3 ? CONSUMER_1 : CONSUMER_0);
+        role(d, 0, w, w < 3 ? CONSUMER_1 : its_role);
         if (w == 0)
             init(d, 0, w, FULL, 0, 1);
-        if (w < 3)
+        for (uint32_t i = 0; i < (w < 3 ? rounds + 1 : rounds); i++)
             named_sync(d, 0, w, 3, 128);
-        else if (!fourth_exits)
+        if (w == 3 && !fourth_exits)
             wait(d, 0, w, FULL, 0, 0, 0);
     }
     all_leave(d, 4);
@@ -80,13 +80,24 @@ static struct device *three_of_four(bool fourth_exits)
 
 static struct device *fourth_waits_elsewhere(void)
 {
-    return three_of_four(false);
+    return three_of_four(false, CONSUMER_0, 0);
 }
 
 /* Nobody else ever comes, and three are too few. */
 static struct device *fourth_has_left(void)
 {
-    return three_of_four(true);
+    return three_of_four(true, CONSUMER_0, 0);
+}
+
+/* It should have come, as it is of their role. */
+static struct device *mate_has_left(void)
+{
+    return three_of_four(true, CONSUMER_1, 0);
+}
+
+static struct device *fourth_left_after_a_round(void)
+{
+    return three_of_four(true, CONSUMER_0, 1);
 }
 
 /* Two pairs on one id, with delays that let warps of both meet: 0 with 2, then 2 with 1; 3 is left. */
@@ -296,6 +307,8 @@ static void stopped_kernels_have_this_cause(void **state)
         {five_on_a_barrier_for_two, "NAMED_COUNT", "epilogue", "5 warps, 160 threads", 2},
         {five_on_a_barrier_for_two_in_a_loop, "NAMED_COUNT", "epilogue", "5 warps, 160 threads", 2},
         {fourth_has_left, "NAMED_COUNT", "epilogue", "only 96 take part", 3},
+        {mate_has_left, "WAKER_EXITED", "epilogue", "but warp 3 (epilogue), which is among them, left", 3},
+        {fourth_left_after_a_round, "WAKER_EXITED", "consumer", "but warp 3 (consumer), which is among them, left", 3},
         {two_pairs_with_one_id, "NAMED_ID_SHARED", "epilogue", "named barrier 3", 3},
         {two_roles_with_one_id, "NAMED_ID_SHARED", "epilogue", "named barrier 3", 3},
         {hand_over_on_one_id, "DOUBLE_ARRIVE", "consumer", "twice before warps 8-11", 1},

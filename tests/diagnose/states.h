@@ -130,6 +130,7 @@ void turn_missing_in_a_loop(struct picture *p);
 void two_pairs_share(struct picture *p);
 void two_pairs_share_equally(struct picture *p);
 void mate_has_left(struct picture *p);
+void left_after_a_round(struct picture *p);
 void arrived_twice(struct picture *p);
 void arrived_too_seldom(struct picture *p);
 void arrived_in_a_loop(struct picture *p);

@@ -28,11 +28,13 @@ struct wsdbg_visits wsdbg_code_visits(const struct wsdbg_case *c, uint32_t warp,
 {
     uint32_t count, places = 0;
     const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
-    struct wsdbg_visits visits = {.most = count ? 0 : WSDBG_MANY, .group = WSDBG_NONE, .place = WSDBG_NONE};
+    struct wsdbg_visits visits = {
+        .known = count > 0, .most = count ? 0 : WSDBG_MANY, .group = WSDBG_NONE, .place = WSDBG_NONE};
     for (uint32_t i = 0; i < count; i++) {
         const struct wsdbg_access_row *access = visited(c, &reaches[i], barrier);
         if (!access)
             continue;
+        visits.known = visits.known && reaches[i].before_known;
         const bool certain = reaches[i].before_known && wsdbg_access_match(c, access, barrier) == WSDBG_MATCH_ONE;
         visits.least = add_up(visits.least, certain ? reaches[i].before_least : 0);
         visits.most = add_up(visits.most, reaches[i].before_known ? reaches[i].before_most : WSDBG_MANY);

@@ -1,6 +1,6 @@
 /* rendezvous.c - see rendezvous.h.
  *
- * Three arguments, about a barrier for C warps that P warps have come to, U being how often a waiting one has:
+ * Four arguments, about a barrier for C warps that P warps have come to, U being how often a waiting one has:
  *
  *   DOUBLE_ARRIVE    P = C, and each of the others has come U times or more: that is round U, and yet it is not
  *                    complete for the one that waits.  So some warp counted twice in one round, and only bar.arrive
@@ -9,6 +9,8 @@
  *                    barrier of its own.  None of them could leave a warp behind; warps of two groups met.
  *   NAMED_COUNT      P > C, and all that are done came equally often, none of them too seldom: they are one group, and
  *                    the count is not theirs.
+ *   WAKER_EXITED     P = C, and those that have come fewer than U times have all left the kernel.  Warps of the
+ *                    waiters' role that left without coming count among the P.
  */
 #include "diagnose/rendezvous.h"
 
@@ -149,6 +151,63 @@ static bool judge_double(struct wsdbg_case *c, const struct wsdbg_rendezvous *r,
     return true;
 }
 
+/* ---- WAKER_EXITED ---- */
+
+/* Of the role that the waiting warps have, and gone. */
+static bool is_lost_mate(const struct wsdbg_case *c, const struct wsdbg_rendezvous *r, uint32_t warp)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    const struct wsdbg_warp_row *waiter = wsdbg_case_warp(c, wsdbg_first_of(&r->waiting));
+    return row->cta == r->cta && row->state == WSDBG_WARP_EXITED && r->visits[warp].most == 0 && row->role.known &&
+           waiter->role.known && row->role.value == waiter->role.value;
+}
+
+/* Those that the round of the waiting warps lacks, where all of them have left; else none. */
+static struct wsdbg_warp_set left_early(const struct wsdbg_case *c, const struct wsdbg_rendezvous *r,
+                                        const struct sum *sum)
+{
+    const uint32_t round = r->visits[wsdbg_first_of(&r->waiting)].least;
+    struct wsdbg_warp_set gone = {{0}};
+    uint32_t members = wsdbg_set_count(&sum->visitors);
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_visits *visits = &r->visits[w];
+        const bool mate = is_lost_mate(c, r, w);
+        members += mate;
+        if (wsdbg_set_has(&r->waiting, w) ? visits->least != round || visits->most != round
+                                          : wsdbg_set_has(&sum->visitors, w) && !visits->known)
+            return (struct wsdbg_warp_set){{0}};
+        if (mate || (wsdbg_set_has(&sum->done, w) && visits->least < round))
+            wsdbg_set_add(&gone, w);
+    }
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(&gone, w) && wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED)
+            return (struct wsdbg_warp_set){{0}};
+    return members == sum->group_warps ? gone : (struct wsdbg_warp_set){{0}};
+}
+
+static bool judge_left(struct wsdbg_case *c, const struct wsdbg_rendezvous *r, const struct sum *sum,
+                       enum wsdbg_confidence cap)
+{
+    const struct wsdbg_warp_set gone = left_early(c, r, sum);
+    const bool one = wsdbg_set_count(&gone) == 1;
+    if (r->more_to_come || wsdbg_set_count(&gone) == 0)
+        return false;
+    struct wsdbg_finding *finding = begin(c, r, WSDBG_CAUSE_WAKER_EXITED, cap, &gone);
+    if (!finding)
+        return true;
+    char who[160];
+    wsdbg_print(who, sizeof who, "%s", wsdbg_say_warps(c, &r->waiting).text);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s wait%s on named barrier %u for %u threads, but %s, which %s among them, left the kernel before this "
+        "round.",
+        who, wsdbg_set_count(&r->waiting) == 1 ? "s" : "", r->id, r->count, wsdbg_say_warps(c, &gone).text,
+        one ? "is" : "are");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let every warp of the group come to the barrier on every path, also where it has no work.");
+    return true;
+}
+
 /* ---- one group or several ---- */
 
 /* Those that are done came equally often, and nobody that waits has come oftener. */
@@ -266,9 +325,9 @@ bool wsdbg_judge_rendezvous(struct wsdbg_case *c, const struct wsdbg_rendezvous 
     const struct sum sum = sum_of(c, r);
     const uint32_t visitors = wsdbg_set_count(&sum.visitors);
     cap = wsdbg_weaker(cap, WSDBG_CONFIDENCE_LIKELY);
-    if (visitors == sum.group_warps)
-        return judge_double(c, r, &sum, cap);
-    if (visitors < sum.group_warps || r->more_to_come)
+    if (visitors <= sum.group_warps)
+        return (visitors == sum.group_warps && judge_double(c, r, &sum, cap)) || judge_left(c, r, &sum, cap);
+    if (r->more_to_come)
         return false;
     if (!adds_up(r, &sum)) {
         if (sum.exact || !cannot_be_grouped(c, r, &sum))

@@ -16,6 +16,7 @@
 /* What one warp has done there, this wait of its included. */
 struct wsdbg_visits {
     uint32_t least, most; /* arrivals; equal where their number is known */
+    bool known;           /* the bounds come from a record, or from code that is known */
     bool arrives;         /* some of them with bar.arrive, which does not wait */
     uint32_t group;       /* equal for warps that come to the same instructions, or have the same role; WSDBG_NONE */
     uint32_t place;       /* of its instruction: row of snapshot.sites, WSDBG_NONE = not known */
@@ -29,7 +30,7 @@ struct wsdbg_rendezvous {
     struct wsdbg_visits visits[WSDBG_CASE_WARPS_MAX]; /* by local number; of other CTAs: none */
 };
 
-/* Adds DOUBLE_ARRIVE, NAMED_ID_SHARED or NAMED_COUNT where the visits show it, at most as sure as `cap`; the waiting
+/* Adds DOUBLE_ARRIVE, NAMED_ID_SHARED, NAMED_COUNT or WAKER_EXITED where the visits show it, at most as sure as `cap`; the waiting
  * warps are stuck.  False: they show none of these. */
 bool wsdbg_judge_rendezvous(struct wsdbg_case *c, const struct wsdbg_rendezvous *r, enum wsdbg_confidence cap);
 

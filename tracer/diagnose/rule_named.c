@@ -34,6 +34,7 @@ static struct wsdbg_visits read_visits(const struct wsdbg_case *c, uint32_t warp
         visits.arrives = visits.arrives || arrives;
         g->counts_changed = g->counts_changed || events[i].value != g->count;
     }
+    visits.known = row->history_whole;
     visits.most = row->history_whole ? visits.least : WSDBG_MANY;
     return visits;
 }

@@ -14,13 +14,16 @@
 #include "sass/threads.h"
 
 enum { WARP_THREADS = 32, HAS_LEFT = WSDBG_GRAPH_NONE };
+/* Following the ways of a warp takes about a microsecond an instruction, and a CTA has up to 32 warps. */
+enum { INSTRUCTIONS_MOST = 1 << 14 };
 
 bool wsdbg_look_counts_visits(const struct wsdbg_looking *looking, uint32_t cta)
 {
     const struct wsdbg_look_grid *grid = &looking->grids[looking->out->ctas[cta].grid];
     const uint32_t *threads = looking->machine->grids[grid->machine].block;
     /* The decisions rest on the index in x alone. */
-    return looking->ctas[cta].gathers && grid->kernel && threads[1] == 1 && threads[2] == 1;
+    return looking->ctas[cta].gathers && grid->kernel && threads[1] == 1 && threads[2] == 1 &&
+           wsdbg_graph_instruction_count(grid->kernel->function->graph) <= INSTRUCTIONS_MOST;
 }
 
 void wsdbg_look_find_gatherings(struct wsdbg_looking *looking)
