@@ -8,12 +8,50 @@
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
 
+#define GROUP_WARPS 4u
+#define WARP_THREADS 32u
+
 /* Who is left cannot arrive: that is seen.  Why the others left before they did is not, and a phase that turned once
  * too often or a count that is too high leave the same words behind: never proven.  Some of those that left have come
  * to this phase where it has arrivals: then a skipped arrival or a wrong count is as near. */
 static enum wsdbg_confidence confidence_of_exited(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
     return wsdbg_code_cap(c, lack->made == 0 ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
+}
+
+/* One arrival of each of them, or of each of their lanes, is what a phase takes. */
+static bool makes_a_phase(const struct wsdbg_lack *lack, const struct wsdbg_warp_set *warps)
+{
+    const uint32_t count = wsdbg_set_count(warps);
+    return lack->word.expected == count || lack->word.expected == count * WARP_THREADS;
+}
+
+/* Of warps that may be meant those whose number fits the count, where only these do: all but the waiter's warpgroup, or
+ * one warpgroup.  Else all of them. */
+static struct wsdbg_warp_set meant_by_count(const struct wsdbg_case *c, const struct wsdbg_lack *lack,
+                                            const struct wsdbg_warp_set *warps)
+{
+    struct wsdbg_warp_set others = *warps, fits = {{0}};
+    uint32_t fitting = 0;
+    const uint32_t own = wsdbg_case_warp(c, lack->warp)->warp / GROUP_WARPS;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->warp / GROUP_WARPS == own)
+            wsdbg_set_remove(&others, w);
+    for (uint32_t first = 0; first < c->warp_count; first++) {
+        struct wsdbg_warp_set group = {{0}};
+        const uint32_t of = wsdbg_case_warp(c, first)->warp / GROUP_WARPS;
+        if (wsdbg_case_warp(c, first)->warp % GROUP_WARPS != 0)
+            continue;
+        for (uint32_t w = 0; w < c->warp_count; w++)
+            if (wsdbg_set_has(warps, w) && wsdbg_case_warp(c, w)->cta == wsdbg_case_warp(c, first)->cta &&
+                wsdbg_case_warp(c, w)->warp / GROUP_WARPS == of)
+                wsdbg_set_add(&group, w);
+        if (!makes_a_phase(lack, &group))
+            continue;
+        fits = group;
+        fitting++;
+    }
+    return makes_a_phase(lack, &others) ? others : fitting == 1 ? fits : *warps;
 }
 
 /* Who of those that left was meant: known where the code of the barrier's arrivals has a role, or all have the same. */
@@ -33,7 +71,7 @@ static struct wsdbg_optional_u32 role_of_gone(const struct wsdbg_case *c, const 
 
 static void say_exited(struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
-    const struct wsdbg_warp_set *gone = &c->graph->nodes[lack->warp].wakers;
+    const struct wsdbg_warp_set meant = meant_by_count(c, lack, &c->graph->nodes[lack->warp].wakers), *gone = &meant;
     struct wsdbg_finding *finding = wsdbg_lack_find(c, lack, WSDBG_CAUSE_WAKER_EXITED, confidence_of_exited(c, lack));
     if (!finding)
         return;
@@ -58,16 +96,17 @@ static void say_disagree(struct wsdbg_case *c, const struct wsdbg_lack *lack)
         wsdbg_lack_find(c, lack, WSDBG_CAUSE_ROLE_DISAGREE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
     if (!finding)
         return;
-    const uint32_t first = wsdbg_first_of(&lack->done);
+    const struct wsdbg_warp_set done = meant_by_count(c, lack, &lack->done);
+    const uint32_t first = wsdbg_first_of(&done);
     finding->role = wsdbg_case_warp(c, first)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s waits on %s%s for another round, while %s, which arrived in those before, left the loop for good: "
                 "the roles disagree on the number of rounds.",
                 wsdbg_say_warp(c, lack->warp).text, wsdbg_say_object(c, lack->word.barrier).text,
-                wsdbg_say_at(c, lack->warp).text, wsdbg_say_warps(c, &lack->done).text);
+                wsdbg_say_at(c, lack->warp).text, wsdbg_say_warps(c, &done).text);
     wsdbg_print(finding->fix, sizeof finding->fix, "Compute the tile schedule in one place for all roles.");
     wsdbg_tell_access(c, finding, lack->arrives, "may be the arrival; no live warp can come to it");
-    wsdbg_tell_waits(c, finding, &lack->done);
+    wsdbg_tell_waits(c, finding, &done);
 }
 
 void wsdbg_rule_code_exited(struct wsdbg_case *c)

@@ -152,6 +152,86 @@ static uint32_t find_surplus(const struct wsdbg_case *c, const struct wsdbg_stag
     return found;
 }
 
+/* ---- an arrival ahead of its turn ---- */
+
+/* Did the warp, before this event, come through a wait on another barrier for the same iteration? */
+static bool waited_for_it(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_history_event *event)
+{
+    uint32_t count;
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, warp, &count);
+    for (const struct wsdbg_history_event *e = events; e < event; e++)
+        if (e->kind == WSDBG_EVENT_MBARRIER_WAIT_END && e->barrier != event->barrier &&
+            e->iteration == event->iteration)
+            return true;
+    return false;
+}
+
+/* Of the warp's arrivals on the barrier, how many came after a wait for the same iteration. */
+static uint32_t arrivals_after_waits(const struct wsdbg_case *c, uint32_t warp, uint32_t id)
+{
+    uint32_t count, sum = 0;
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        sum += wsdbg_event_is_arrival(&events[i]) && events[i].barrier == id && waited_for_it(c, warp, &events[i]);
+    return sum;
+}
+
+/* Arrivals for the round after the one waited for, by warps that arrive in other rounds only after they waited for the
+ * same iteration, and did not this time.  *first is one of them. */
+static uint32_t ahead_of_turn(const struct wsdbg_case *c, const struct wsdbg_wait *wait,
+                              const struct wsdbg_round *round, struct wsdbg_warp_set *warps,
+                              const struct wsdbg_use **first)
+{
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, wait->stage);
+    uint32_t arrivals = 0;
+    for (uint32_t i = 0; i < wait->stage->use_count; i++) {
+        if (uses[i].round != round->tag + 1 || !wsdbg_event_is_arrival(uses[i].event) || uses[i].warp == wait->warp ||
+            waited_for_it(c, uses[i].warp, uses[i].event) || arrivals_after_waits(c, uses[i].warp, wait->stage->id) < 2)
+            continue;
+        arrivals += wsdbg_event_arrivals(uses[i].event);
+        *first = *first ? *first : &uses[i];
+        wsdbg_set_add(warps, uses[i].warp);
+    }
+    return arrivals;
+}
+
+/* The round waited for has all its arrivals, and so has the next one, whose slot the waiter has not filled yet: the
+ * phase has turned twice. */
+static void judge_ahead(struct wsdbg_case *c, const struct wsdbg_wait *wait)
+{
+    const struct wsdbg_round round = wsdbg_round_of(c, wait);
+    const struct wsdbg_stage *stage = wait->stage;
+    const struct wsdbg_use *first = NULL;
+    struct wsdbg_warp_set warps = {{0}};
+    if (!stage->tagged || !round.needs_known || !round.certain || !round.covered || stage->init_inferred ||
+        round.arrivals != stage->init.value || round.later_arrivals != stage->init.value ||
+        ahead_of_turn(c, wait, &round, &warps, &first) != stage->init.value)
+        return;
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_DOUBLE_ARRIVE, wsdbg_if_stuck(c, wait->warp), stage->cta, stage->barrier);
+    if (!finding)
+        return;
+    finding->role = wsdbg_case_warp(c, first->warp)->role;
+    const struct wsdbg_phrase line = wsdbg_say_line(wait->event);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s arrived on %s for %s%s without having waited for it, as they do in other iterations: the phase "
+                "turned once too often, and %s waits for a parity that has gone by%s.",
+                wsdbg_say_warps(c, &warps).text, wsdbg_say_stage(stage).text,
+                wsdbg_say_iteration(first->event->iteration, first->round).text, wsdbg_say_line(first->event).text,
+                wsdbg_say_warp(c, wait->warp).text, line.text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Arrive on %s only for what was waited for: an empty tile or a skipped block has nothing to release.",
+                wsdbg_say_barrier(stage).text);
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(&warps, w))
+            wsdbg_evidence_warp(c, finding, w, "%s arrived ahead of its turn", wsdbg_say_warp(c, w).text);
+    wsdbg_evidence_event(c, finding, first->warp, first->event, "no wait for this iteration before it");
+    wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits for parity %u",
+                         wsdbg_say_warp(c, wait->warp).text, wait->event->parity);
+    wsdbg_evidence_barrier(c, finding, stage->barrier, "%u arrivals complete a phase; the next one had as many",
+                           stage->init.value);
+}
+
 void wsdbg_rule_double(struct wsdbg_case *c)
 {
     for (uint32_t i = 0; i < c->ledger->wait_count; i++) {
@@ -164,8 +244,10 @@ void wsdbg_rule_double(struct wsdbg_case *c)
         if (!wait->stage->init.known || wait->stage->init_inferred || wait->stage->initialised_again)
             continue;
         const uint32_t arrivals = find_surplus(c, wait->stage, &pair, &warps);
-        if (arrivals == 0)
+        if (arrivals == 0) {
+            judge_ahead(c, wait);
             continue;
+        }
         /* Arrivals that are on record happened, whatever else is missing from it. */
         enum wsdbg_confidence confidence = wsdbg_if_stuck(c, wait->warp);
         if (pair.iteration == WSDBG_NO_ITERATION && !(c->all_whole && nobody_waited_yet(c, wait->stage, &pair)))
