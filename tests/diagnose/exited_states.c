@@ -77,3 +77,51 @@ void one_lane_waits(struct picture *p)
     for (size_t i = 0; i < p->snapshot.part_count; i++)
         p->snapshot.parts[i].lanes = p->snapshot.parts[i].lanes == LANES_BUT_0 ? 1 : LANES_BUT_0;
 }
+
+/* The producer left.  Its code arrives on "full" in two places with no wait between, as for two partitions. */
+static struct gemm two_arrives(struct picture *p, uint32_t expected, enum wsdbg_lanes lanes)
+{
+    const struct gemm g = gemm_picture(p, &full_unused, &empty_unused);
+    for (size_t i = 0; i < p->snapshot.barrier_count; i++)
+        if (p->snapshot.barriers[i].id == FULL && p->snapshot.barriers[i].kind == WSDBG_BARRIER_MBARRIER)
+            p->snapshot.barriers[i].pending_arrivals = p->snapshot.barriers[i].expected_arrivals =
+                wsdbg_known_u32(expected);
+    const uint32_t first = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, lanes);
+    picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, lanes);
+    p->snapshot.accesses[first].arrives_again = true;
+    picture_exit(p, 0, 0);
+    picture_wait(p, 4, 11, MBARRIER_WAIT, g.full[0], 0);
+    return g;
+}
+
+void two_arrives_of_a_warp(struct picture *p)
+{
+    two_arrives(p, 32, WSDBG_LANES_ALL);
+}
+
+void two_arrives_of_a_lane(struct picture *p)
+{
+    two_arrives(p, 1, WSDBG_LANES_ONE);
+}
+
+/* The barrier counts both. */
+void two_arrives_counted(struct picture *p)
+{
+    two_arrives(p, 64, WSDBG_LANES_ALL);
+}
+
+/* Half of what a phase takes is there: it has not been turned by twice as many as it takes. */
+void two_arrives_under_way(struct picture *p)
+{
+    const struct gemm g = two_arrives(p, 32, WSDBG_LANES_ALL);
+    for (uint32_t cta = 0; cta < 2; cta++)
+        p->snapshot.barriers[g.full[0] + cta].pending_arrivals = wsdbg_known_u32(16);
+}
+
+/* A wait stands between them. */
+void two_arrives_apart(struct picture *p)
+{
+    two_arrives(p, 32, WSDBG_LANES_ALL);
+    for (size_t i = 0; i < p->snapshot.access_count; i++)
+        p->snapshot.accesses[i].arrives_again = false;
+}

@@ -97,6 +97,65 @@ static struct device *two_partitions_counted(void)
     return d;
 }
 
+/* Three tiles of two blocks, the second one empty: for it the consumer releases a slot too many, or not.  The producer
+ * is late before the third. */
+static struct device *an_empty_tile(bool releases, bool waits_before_release)
+{
+    struct device *d = pair_of_warps(1);
+    for (uint32_t i = 0; i < 4; i++) {
+        if (i == 2)
+            work(d, 0, 0, 1000);
+        wait(d, 0, 0, EMPTY, i % 2, (i / 2 + 1) % 2, i);
+        arrive(d, 0, 0, FULL, i % 2, i, 1);
+        if (waits_before_release)
+            wait(d, 0, 1, FULL, i % 2, i / 2 % 2, i);
+        else
+            named_arrive(d, 0, 1, 1, 64);
+        arrive(d, 0, 1, EMPTY, i % 2, i, 1);
+        if (i == 1 && releases)
+            arrive(d, 0, 1, EMPTY, 0, 2, 1);
+    }
+    return d;
+}
+
+static struct device *an_empty_tile_is_released(void)
+{
+    return an_empty_tile(true, true);
+}
+
+/* One role reads one tile, the other two; all but the producer stand at the last sync of the block. */
+static struct device *tiles_counted_apart(uint32_t threads, bool one_is_elsewhere)
+{
+    struct device *d = device_create(1, 3, 1, 128);
+    device_role(d, PRODUCER, "producer");
+    device_role(d, CONSUMER_0, "consumer");
+    device_mbarrier(d, FULL, "full", 1, false, 1 << PRODUCER, 1 << CONSUMER_0);
+    device_mbarrier(d, EMPTY, "empty", 1, true, 1 << CONSUMER_0, 1 << PRODUCER);
+    role(d, 0, 0, PRODUCER);
+    role(d, 0, 1, CONSUMER_0);
+    init(d, 0, 0, FULL, 0, 1);
+    init(d, 0, 0, EMPTY, 0, 1);
+    for (uint32_t i = 0; i < 3; i++) {
+        tile(d, 0, 0, i, i);
+        wait(d, 0, 0, EMPTY, 0, (i + 1) % 2, i);
+        arrive(d, 0, 0, FULL, 0, i, 1);
+    }
+    tile(d, 0, 1, 0, 0);
+    wait(d, 0, 1, FULL, 0, 0, 0);
+    arrive(d, 0, 1, EMPTY, 0, 0, 1);
+    named_sync(d, 0, 0, 0, threads);
+    named_sync(d, 0, 1, 0, threads);
+    if (one_is_elsewhere)
+        named_sync(d, 0, 2, 1, 64);
+    named_sync(d, 0, 2, 0, threads);
+    return d;
+}
+
+static struct device *tiles_counted_less(void)
+{
+    return tiles_counted_apart(96, false);
+}
+
 /* Two CTAs; warp 1 of each says to CTA 0 that it is done, CTA 1's perhaps not.  Warp 0 of CTA 0 waits for both. */
 static struct device *cluster_end(uint32_t counted, bool peer_arrives, bool over_cluster, bool peer_stays)
 {
@@ -153,6 +212,8 @@ static const struct row {
     {"the producer left at once", producer_never_came, "WAKER_EXITED", PROVEN},
     {"the last release left out", last_release_left_out, "ARRIVE_MISSING", PROVEN},
     {"two arrivals where one completes a phase", two_partitions, "DOUBLE_ARRIVE", PROVEN},
+    {"a slot released that nobody filled", an_empty_tile_is_released, "DOUBLE_ARRIVE", PROVEN},
+    {"one role read less tiles", tiles_counted_less, "ROLE_DISAGREE", LIKELY},
     {"two arrivals that are counted", two_partitions_counted, "WAKER_EXITED", LIKELY},
     {"a CTA of the cluster left", peer_left, "PEER_EXITED", LIKELY},
     {"all CTAs arrived", peer_arrived_count_too_high, "ARRIVE_SHORT", PROVEN},
@@ -177,6 +238,28 @@ static void each_kernel_gives_its_cause(void **state)
     }
 }
 
+/* Nobody is called guilty of it whose record does not show it. */
+static void what_looks_alike_is_not_the_same(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t kernel; /* 0, 1: no second arrival, no wait before any; 2, 3: another sync, another place */
+        enum wsdbg_cause cause;
+    } rows[] = {{0, WSDBG_CAUSE_DOUBLE_ARRIVE},
+                {1, WSDBG_CAUSE_DOUBLE_ARRIVE},
+                {2, WSDBG_CAUSE_ROLE_DISAGREE},
+                {3, WSDBG_CAUSE_ROLE_DISAGREE}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct device *d = rows[i].kernel < 2 ? an_empty_tile(rows[i].kernel == 1, rows[i].kernel != 1)
+                                              : tiles_counted_apart(rows[i].kernel == 2 ? 64 : 96, rows[i].kernel == 3);
+        struct result r = judge(d, 0, 128);
+        for (size_t k = 0; k < r.diagnosis.finding_count; k++)
+            if (r.diagnosis.findings[k].cause == rows[i].cause)
+                fail_msg("kernel %u: %s", rows[i].kernel, r.diagnosis.findings[k].sentence);
+        done(&r);
+    }
+}
+
 static void a_cta_that_is_there_has_not_left(void **state)
 {
     (void)state;
@@ -192,6 +275,7 @@ static void a_cta_that_is_there_has_not_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_kernel_gives_its_cause),
+                                       cmocka_unit_test(what_looks_alike_is_not_the_same),
                                        cmocka_unit_test(a_cta_that_is_there_has_not_left)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

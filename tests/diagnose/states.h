@@ -50,6 +50,11 @@ void lanes_before_releasers(struct picture *p);
 void lanes_behind_with_arrivals(struct picture *p);
 void lanes_wait_alone(struct picture *p);
 void one_lane_waits(struct picture *p);
+void two_arrives_of_a_warp(struct picture *p);
+void two_arrives_of_a_lane(struct picture *p);
+void two_arrives_counted(struct picture *p);
+void two_arrives_under_way(struct picture *p);
+void two_arrives_apart(struct picture *p);
 
 /* register_states.c: register pools: who holds, who asks, who has left. */
 void regs_partial(struct picture *p);

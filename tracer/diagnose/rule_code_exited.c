@@ -1,7 +1,7 @@
 /* rule_code_exited.c - nobody is left who could come to an arrival that a wait lacks.
  *
  * Reads: barrier words, reaches, the wait graph.  Adds: WAKER_EXITED; ROLE_DISAGREE where those who used to arrive are
- * there but have left their loop.
+ * there but have left their loop; DOUBLE_ARRIVE where the code cannot arrive but twice in one turn.
  */
 #include "diagnose/code_graph.h"
 #include "diagnose/code_lack.h"
@@ -90,6 +90,47 @@ static void say_exited(struct wsdbg_case *c, const struct wsdbg_lack *lack)
     wsdbg_tell_access(c, finding, lack->arrives, "may be the arrival; no live warp can come to it");
 }
 
+/* An arrival after which its warp cannot but arrive again, where one of them alone completes a phase: the access, or
+ * WSDBG_NONE. */
+static uint32_t arrival_made_twice(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
+{
+    for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
+        const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
+        if (access->grid != c->grid || !access->arrives_again ||
+            wsdbg_access_match(c, access, lack->word.barrier) != WSDBG_MATCH_ONE)
+            continue;
+        const uint32_t lane = access->kind == WSDBG_ACCESS_ARRIVE_EXPECT ? 1
+                              : access->count.known                      ? access->count.value
+                                                                         : 0;
+        const bool by_lane = access->lanes != WSDBG_LANES_ALL && lane == lack->word.expected;
+        const bool by_warp = access->lanes != WSDBG_LANES_ONE && lane * WARP_THREADS == lack->word.expected;
+        if (lane > 0 && (by_lane || by_warp))
+            return i;
+    }
+    return WSDBG_NONE;
+}
+
+/* Nobody has arrived in the phase, by the word: no warp came to those arrivals, or each that did turned the phase
+ * twice. Warps that came to neither are the rarer mistake beside code that cannot be right. */
+static void say_twice(struct wsdbg_case *c, const struct wsdbg_lack *lack, uint32_t arrival)
+{
+    struct wsdbg_finding *finding =
+        wsdbg_lack_find(c, lack, WSDBG_CAUSE_DOUBLE_ARRIVE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+    if (!finding)
+        return;
+    const struct wsdbg_warp_set gone = meant_by_count(c, lack, &c->graph->nodes[lack->warp].wakers);
+    finding->role = role_of_gone(c, lack, &gone);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on %s%s for a phase that nobody can end any more: the code arrives on it twice with no wait "
+                "between, and one such arrival completes a phase, so it turned back before anybody looked.",
+                wsdbg_say_warp(c, lack->warp).text, wsdbg_say_object(c, lack->word.barrier).text,
+                wsdbg_say_at(c, lack->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Arrive once per round on %s: remove one of the arrives, wait between them, or give each a barrier.",
+                wsdbg_say_family(c, lack->word.barrier).text);
+    wsdbg_tell_access(c, finding, arrival, "is followed by another one in any case, without a wait");
+}
+
 static void say_disagree(struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
     struct wsdbg_finding *finding =
@@ -116,7 +157,10 @@ void wsdbg_rule_code_exited(struct wsdbg_case *c)
         if (!wsdbg_lack_read(c, w, &lack) || wsdbg_set_count(&lack.able) > 0 || lack.in_code < WSDBG_MATCH_MAY ||
             wsdbg_lack_is_in_parts(c, &lack))
             continue;
-        if (wsdbg_lack_is_of_round_too_many(&lack))
+        const uint32_t twice = lack.word.untouched ? arrival_made_twice(c, &lack) : WSDBG_NONE;
+        if (twice != WSDBG_NONE)
+            say_twice(c, &lack, twice);
+        else if (wsdbg_lack_is_of_round_too_many(&lack))
             say_disagree(c, &lack);
         else if (lack.exited > 0)
             say_exited(c, &lack);

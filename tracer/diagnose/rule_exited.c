@@ -157,11 +157,28 @@ static void say_exited(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_w
                             tiles_begun(c, waker));
 }
 
-/* The waker has begun fewer tiles than the waiter and does no more: it has left or stands at the cluster barrier. */
+/* All warps of the CTA that are there stand with the waker at a sync of the whole block, but for the waiter. */
+static bool all_others_stand_at_sync(const struct wsdbg_case *c, uint32_t warp, uint32_t waker)
+{
+    const struct wsdbg_warp_row *sync = wsdbg_case_warp(c, waker);
+    if (sync->last.value != c->snapshot->grids[c->grid].warps_per_cta * WARP_LANES)
+        return false;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (w != warp && row->cta == sync->cta && row->state != WSDBG_WARP_EXITED &&
+            (row->state != WSDBG_WARP_WAIT_NAMED || row->last.barrier != sync->last.barrier))
+            return false;
+    }
+    return true;
+}
+
+/* The waker has begun fewer tiles than the waiter and does no more: it has left, stands at the cluster barrier or, with
+ * everybody else, at a sync of the block, which is in no role's branch then. */
 static bool did_fewer_tiles(const struct wsdbg_case *c, uint32_t warp, uint32_t waker)
 {
     const enum wsdbg_warp_state state = wsdbg_case_warp(c, waker)->state;
-    if (state != WSDBG_WARP_EXITED && state != WSDBG_WARP_WAIT_CLUSTER)
+    const bool at_sync = state == WSDBG_WARP_WAIT_NAMED && all_others_stand_at_sync(c, warp, waker);
+    if (state != WSDBG_WARP_EXITED && state != WSDBG_WARP_WAIT_CLUSTER && !at_sync)
         return false;
     const struct wsdbg_history_event *mine = newest_tile(c, warp), *other = newest_tile(c, waker);
     if (!mine || !other)

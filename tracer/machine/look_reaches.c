@@ -46,6 +46,66 @@ static struct wsdbg_error *add_access(struct wsdbg_looking *looking, uint32_t gr
     return NULL;
 }
 
+static bool is_arrival(enum wsdbg_access_kind kind)
+{
+    return kind == WSDBG_ACCESS_ARRIVE || kind == WSDBG_ACCESS_ARRIVE_EXPECT || kind == WSDBG_ACCESS_DROP;
+}
+
+static bool ends_turn(enum wsdbg_access_kind kind)
+{
+    return kind == WSDBG_ACCESS_WAIT || kind == WSDBG_ACCESS_NAMED_SYNC || kind == WSDBG_ACCESS_CLUSTER_WAIT ||
+           kind == WSDBG_ACCESS_GRID_WAIT || kind == WSDBG_ACCESS_EXIT;
+}
+
+static bool is_on_one_place(const struct wsdbg_access *access)
+{
+    return is_arrival(access->kind) && access->address.known && access->address.count == 1 && !access->is_any_rank;
+}
+
+/* Every way from the arrival comes to another one on its place before it comes to a wait or leaves. */
+static bool arrives_again(const struct wsdbg_code_kernel *kernel, size_t arrival, uint64_t *others, uint64_t *reached)
+{
+    const struct wsdbg_access *from = &kernel->accesses[arrival];
+    bool any = false;
+    for (size_t i = 0; i < kernel->access_count; i++) {
+        const struct wsdbg_access *other = &kernel->accesses[i];
+        if (i == arrival || !is_on_one_place(other) || other->address.base != from->address.base)
+            continue;
+        others[other->instruction / 64] |= (uint64_t)1 << other->instruction % 64;
+        any = true;
+    }
+    if (!any || wsdbg_graph_reach_set(kernel->function->graph, from->instruction, others, reached))
+        return false;
+    any = false;
+    for (size_t i = 0; i < kernel->access_count; i++) {
+        const uint32_t bit = kernel->accesses[i].instruction;
+        if (!(reached[bit / 64] >> bit % 64 & 1))
+            continue;
+        if (ends_turn(kernel->accesses[i].kind))
+            return false;
+        any = any || others[bit / 64] >> bit % 64 & 1;
+    }
+    return any;
+}
+
+static struct wsdbg_error *find_arrivals_again(struct wsdbg_looking *looking, uint32_t grid)
+{
+    const struct wsdbg_code_kernel *kernel = looking->grids[grid].kernel;
+    const size_t words = kernel ? wsdbg_graph_instruction_count(kernel->function->graph) / 64 + 1 : 0;
+    uint64_t *sets = calloc(2 * words + 1, sizeof *sets);
+    if (!sets)
+        return &wsdbg_error_no_memory;
+    for (size_t i = 0; kernel && i < kernel->access_count; i++) {
+        if (!is_on_one_place(&kernel->accesses[i]))
+            continue;
+        memset(sets, 0, 2 * words * sizeof *sets);
+        looking->out->accesses[looking->grids[grid].access_first + i].arrives_again =
+            arrives_again(kernel, i, sets, sets + words);
+    }
+    free(sets);
+    return NULL;
+}
+
 static struct wsdbg_error *add_accesses(struct wsdbg_looking *looking)
 {
     struct wsdbg_error *error = NULL;
@@ -54,6 +114,8 @@ static struct wsdbg_error *add_accesses(struct wsdbg_looking *looking)
         looking->grids[grid].access_first = (uint32_t)looking->out->access_count;
         for (size_t i = 0; kernel && !error && i < kernel->access_count; i++)
             error = add_access(looking, grid, &kernel->accesses[i]);
+        if (!error)
+            error = find_arrivals_again(looking, grid);
     }
     return error;
 }

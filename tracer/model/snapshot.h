@@ -144,6 +144,8 @@ struct wsdbg_access_row {
     struct wsdbg_optional_u32 address; /* mbarrier: offset in shared memory; named barrier: id */
     uint32_t stride, places; /* the same every `stride` bytes, `places` times; 1 = one, 0 = as often as there is room */
     struct wsdbg_optional_u32 count; /* arrivals, bytes, threads, registers: see the kind */
+    bool arrives_again;  /* an arrival on one place: every way from it comes to another one on the same place before any
+                            wait or the end; not kept in sessions */
     struct wsdbg_optional_u32 mask;  /* of a copy into several CTAs of the cluster: a bit a rank; not kept in sessions */
 };
 
