@@ -56,6 +56,25 @@ static void a_walk_ends_where_an_array_with_another_count_begins(void **state)
     assert_int_equal(places_of(looking, 8), 0); /* nothing is known to begin behind it */
 }
 
+/* A mask leaves more places than any ring has: such a walk ends there, too.  A count that a ring may have is believed.
+ */
+static void a_walk_of_too_many_places_ends_like_one_without_end(void **state)
+{
+    (void)state;
+    const struct wsdbg_value_set masked = {true, 0x400, 8, 256}, counted = {true, 0x400, 8, 4};
+    struct wsdbg_access accesses[] = {
+        INIT(0x400, 1), INIT(0x408, 1),         INIT(0x410, 1),       INIT(0x418, 2),         INIT(0x420, 2),
+        INIT(0x428, 2), ENDLESS(ARRIVE, 0x400), ENDLESS(WAIT, 0x418), ENDLESS(ARRIVE, 0x418),
+    };
+    accesses[6].address = masked;
+    accesses[8].address.count = 256;
+    const struct wsdbg_looking *looking = look_at(accesses, sizeof accesses / sizeof *accesses);
+    assert_int_equal(places_of(looking, 6), 3);
+    assert_false(wsdbg_access_may_be(looking->grids, &accesses[6], 0x418));
+    assert_int_equal(places_of(looking, 8), 256);
+    assert_int_equal(wsdbg_look_places(looking->grids, &counted), 4);
+}
+
 /* The counts are equal, but bytes are expected on the one and plain arrivals made on the other. */
 static void a_walk_ends_where_an_array_with_another_use_begins(void **state)
 {
@@ -90,6 +109,7 @@ static void a_walk_over_the_same_array_from_further_on_ends_nothing(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_walk_of_too_many_places_ends_like_one_without_end),
         cmocka_unit_test(a_walk_ends_where_an_array_with_another_count_begins),
         cmocka_unit_test(a_walk_ends_where_an_array_with_another_use_begins),
         cmocka_unit_test(a_walk_over_the_same_array_from_further_on_ends_nothing),

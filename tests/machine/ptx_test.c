@@ -167,6 +167,57 @@ static void one_lane_is_picked_by_its_thread_or_elect(void **state)
            "arrive 0x418 1\n");
 }
 
+/* Only lane 0 has no bit in (something or its number); (something xor its number) is 0 in any lane. */
+static void one_lane_is_picked_together_with_something_else(void **state)
+{
+    (void)state;
+    expect(KERNEL("", "ld.param.u64 %rd1, [flag];\n"
+                      "ld.global.u32 %r1, [%rd1];\n"
+                      "mov.u32 %r2, %tid.x;\n"
+                      "and.b32 %r3, %r2, 31;\n"
+                      "or.b32 %r4, %r1, %r3;\n"
+                      "setp.eq.s32 %p1, %r4, 0;\n"
+                      "@%p1 mbarrier.arrive.shared::cta.b64 _, [bars];\n"
+                      "xor.b32 %r5, %r1, %r3;\n"
+                      "setp.eq.s32 %p2, %r5, 0;\n"
+                      "@%p2 mbarrier.arrive.shared::cta.b64 _, [bars+8];\n"
+                      "@!%p1 mbarrier.arrive.shared::cta.b64 _, [bars+16];\n"
+                      "and.b32 %r6, %r2, 15;\n"
+                      "or.b32 %r7, %r1, %r6;\n"
+                      "setp.eq.s32 %p3, %r7, 0;\n"
+                      "@%p3 mbarrier.arrive.shared::cta.b64 _, [bars+24];\n"),
+           "arrive 0x400 1 one\n"
+           "arrive 0x408 1\n"
+           "arrive 0x410 1\n"
+           "arrive 0x418 1\n");
+}
+
+/* A register of 16 bits: what a mask leaves is below 256, and so many places follow. */
+static void numbers_of_16_bits_are_followed(void **state)
+{
+    (void)state;
+    expect(KERNEL(".reg .b16 %rs<4>;\n", "ld.param.u64 %rd1, [flag];\n"
+                                         "ld.global.u32 %r1, [%rd1];\n"
+                                         "cvt.u16.u32 %rs1, %r1;\n"
+                                         "and.b16 %rs2, %rs1, 3;\n"
+                                         "mul.wide.u16 %r2, %rs2, 8;\n"
+                                         "mov.u32 %r3, bars;\n"
+                                         "add.s32 %r4, %r3, %r2;\n"
+                                         "mbarrier.arrive.shared::cta.b64 _, [%r4];\n"
+                                         "mov.u16 %rs3, -1;\n"
+                                         "and.b16 %rs3, %rs3, 8;\n"
+                                         "cvt.u32.u16 %r5, %rs3;\n"
+                                         "add.s32 %r6, %r3, %r5;\n"
+                                         "mbarrier.arrive.shared::cta.b64 _, [%r6];\n"
+                                         "sub.s16 %rs2, %rs2, %rs1;\n"
+                                         "mul.wide.u16 %r7, %rs2, 8;\n"
+                                         "add.s32 %r8, %r3, %r7;\n"
+                                         "mbarrier.arrive.shared::cta.b64 _, [%r8];\n"),
+           "arrive 0x400+8 x 4 1\n"
+           "arrive 0x408 1\n"
+           "arrive 0x400+8 x ? 1\n");
+}
+
 static void a_cluster_address_may_be_of_any_cta(void **state)
 {
     (void)state;
@@ -270,6 +321,8 @@ int main(void)
         cmocka_unit_test(a_ring_of_stages_has_its_places),
         cmocka_unit_test(what_nobody_can_follow_is_somewhere),
         cmocka_unit_test(one_lane_is_picked_by_its_thread_or_elect),
+        cmocka_unit_test(one_lane_is_picked_together_with_something_else),
+        cmocka_unit_test(numbers_of_16_bits_are_followed),
         cmocka_unit_test(a_cluster_address_may_be_of_any_cta),
         cmocka_unit_test(a_multicast_names_its_ctas),
         cmocka_unit_test(copies_complete_on_their_barrier),

@@ -166,11 +166,12 @@ bool wsdbg_look_family(const struct wsdbg_look_grid *grid, uint32_t offset, uint
 uint32_t wsdbg_look_places(const struct wsdbg_look_grid *grid, const struct wsdbg_value_set *address)
 {
     uint32_t number, stage;
-    if (!address->known || address->count || !address->stride ||
+    /* More than any ring has is what a mask leaves: as good as no end. */
+    if (!address->known || (address->count && address->count <= STAGES_MAX) || !address->stride ||
         !wsdbg_look_family(grid, (uint32_t)address->base & WSDBG_OFFSET_MASK, &number, &stage))
         return address->count;
     const struct wsdbg_family *family = &grid->families[number];
-    return family->closed && family->stride == address->stride ? family->places - stage : 0;
+    return family->closed && family->stride == address->stride ? family->places - stage : address->count;
 }
 
 bool wsdbg_access_may_be(const struct wsdbg_look_grid *grid, const struct wsdbg_access *access, uint32_t offset)

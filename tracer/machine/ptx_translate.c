@@ -40,12 +40,27 @@ static bool keeps_low(uint8_t type)
     return is_word(type) || type == WSDBG_PTX_B64 || type == WSDBG_PTX_U64 || type == WSDBG_PTX_S64;
 }
 
+static bool is_half(uint8_t type)
+{
+    return type == WSDBG_PTX_B16 || type == WSDBG_PTX_U16;
+}
+
+/* A register of 16 bits holds a number below 2^16: so does an immediate where one may stand. */
+static void narrow_immediates(const struct wsdbg_ptx_translation *t)
+{
+    const int64_t mask = 0xffff;
+    for (unsigned i = 0; i < t->out->source_count && is_half(t->from->type); i++)
+        if (t->out->sources[i].kind == WSDBG_OPERAND_IMMEDIATE)
+            t->out->sources[i].value &= mask;
+}
+
 static void translate_move(const struct wsdbg_ptx_translation *t)
 {
     const struct wsdbg_operand from = wsdbg_ptx_plain(t, wsdbg_ptx_source(t, 0));
     wsdbg_ptx_become(t, from.kind == WSDBG_OPERAND_SPECIAL ? WSDBG_OP_S2R : WSDBG_OP_MOV);
     t->out->is_whole = is_whole_number(t->from->type) && t->from->operands[0].kind == WSDBG_PTX_OPERAND_REGISTER;
     wsdbg_ptx_add(t, from);
+    narrow_immediates(t);
 }
 
 static void translate_sum(const struct wsdbg_ptx_translation *t, bool subtracts)
@@ -68,8 +83,10 @@ static void translate_product(const struct wsdbg_ptx_translation *t, bool adds)
     t->out->is_high = part == WSDBG_PTX_HIGH;
     t->out->is_signed = is_signed(t->from->type);
     t->out->is_whole = (part == WSDBG_PTX_LOW && keeps_low(t->from->type)) ||
-                       ((part == WSDBG_PTX_WIDE || part == WSDBG_PTX_HIGH) && is_word(t->from->type));
+                       ((part == WSDBG_PTX_WIDE || part == WSDBG_PTX_HIGH) && is_word(t->from->type)) ||
+                       (part == WSDBG_PTX_WIDE && is_half(t->from->type) && !adds);
     wsdbg_ptx_add_sources(t, adds ? 3 : 2);
+    narrow_immediates(t);
     if (!adds)
         wsdbg_ptx_add(t, wsdbg_ptx_zero());
 }
@@ -91,9 +108,10 @@ static void translate_logic(const struct wsdbg_ptx_translation *t, uint8_t table
 {
     const bool is_predicate = t->from->type == WSDBG_PTX_PRED;
     wsdbg_ptx_become(t, is_predicate ? WSDBG_OP_PLOP3 : WSDBG_OP_LOP3);
-    t->out->is_whole = is_predicate || keeps_low(t->from->type);
+    t->out->is_whole = is_predicate || keeps_low(t->from->type) || (is_half(t->from->type) && table != TABLE_NOT_A);
     t->out->table = table;
     wsdbg_ptx_add_sources(t, count);
+    narrow_immediates(t);
     for (unsigned i = count; i < 3; i++)
         wsdbg_ptx_add(t, is_predicate ? wsdbg_ptx_always() : wsdbg_ptx_zero());
 }
