@@ -49,6 +49,7 @@ static const struct row {
     {"waits-two-mbarriers", "WAIT_CYCLE", LIKELY, LIKELY, NULL, "mbarrier"},
     {"waits-tx-no-arrive", "TX_NO_ARRIVE", LIKELY, PROVEN, NULL, NULL},
     {"triton-flag", "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
+    {"zoo-named-count", "NAMED_COUNT", LIKELY, LIKELY, NULL, NULL},
 };
 
 static const char *const running[] = {"gemm-healthy", "gemm-healthy-cluster", "waits-long-work"};

@@ -224,6 +224,45 @@ static void who_can_still_signal_is_told(void **state)
     forget(&seen);
 }
 
+static void assert_visits(const struct seen *seen, uint32_t warp, uint32_t offset, uint32_t times)
+{
+    const struct wsdbg_reach *reach = reach_of(&seen->snapshot, warp, offset);
+    assert_non_null(reach);
+    assert_true(reach->before_known);
+    assert_int_equal(reach->before_least, times);
+    assert_int_equal(reach->before_most, times);
+}
+
+/* Each of two syncs may lie behind any warp; which one does is decided by its index. */
+static void how_often_a_warp_was_at_a_named_barrier_is_told_by_its_index(void **state)
+{
+    enum { OF_TWO_WARPS = 80, OF_ALL = 96 };
+    (void)state;
+    struct seen seen = see("waits-named-count");
+    for (uint32_t warp = 0; warp < 4; warp++) {
+        assert_visits(&seen, warp, OF_TWO_WARPS, warp < 2);
+        assert_visits(&seen, warp, OF_ALL, warp >= 2);
+    }
+    forget(&seen);
+}
+
+/* Five of eight warps came to a sync; one is there, the others have left the kernel. */
+static void so_it_is_of_warps_that_have_left(void **state)
+{
+    (void)state;
+    struct seen seen = see("zoo-named-count");
+    const struct wsdbg_snapshot *snapshot = &seen.snapshot;
+    uint32_t offset = 0;
+    for (size_t i = 0; i < snapshot->access_count; i++)
+        if (snapshot->accesses[i].kind == WSDBG_ACCESS_NAMED_SYNC && snapshot->accesses[i].grid == 0)
+            offset = snapshot->sites[snapshot->accesses[i].site].offset_bytes.value;
+    for (uint32_t warp = 0; warp < 8; warp++) {
+        assert_int_equal(snapshot->warps[warp].state, warp == 2 ? WSDBG_WARP_WAIT_NAMED : WSDBG_WARP_EXITED);
+        assert_visits(&seen, warp, offset, warp < 5);
+    }
+    forget(&seen);
+}
+
 static void what_was_read_is_kept(void **state)
 {
     (void)state;
@@ -251,6 +290,8 @@ int main(void)
         cmocka_unit_test(a_grid_that_may_start_early_waits_for_the_one_before),
         cmocka_unit_test(work_is_not_waiting),
         cmocka_unit_test(who_can_still_signal_is_told),
+        cmocka_unit_test(how_often_a_warp_was_at_a_named_barrier_is_told_by_its_index),
+        cmocka_unit_test(so_it_is_of_warps_that_have_left),
         cmocka_unit_test(what_was_read_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
