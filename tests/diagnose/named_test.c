@@ -214,6 +214,22 @@ static struct device *hand_over_once_too_few(void)
     return d;
 }
 
+/* 128 threads arrive twice and leave, 128 sync for the third time. */
+static struct device *arrivers_have_left(void)
+{
+    struct device *d = cta_of(8);
+    for (uint32_t w = 0; w < 8; w++) {
+        role(d, 0, w, w < 4 ? PRODUCER : CONSUMER_0);
+        for (uint32_t i = 0; i < (w < 4 ? 2u : 3u); i++)
+            if (w < 4)
+                named_arrive(d, 0, w, 1, 256);
+            else
+                named_sync(d, 0, w, 1, 256);
+    }
+    all_leave(d, 8);
+    return d;
+}
+
 enum sync_at { SYNC_NOWHERE, SYNC_BEFORE_RELEASE, SYNC_AT_END };
 
 /* A ring of one slot: warp 0 fills it, warp 1 empties it, `fills` times and `empties` times; a barrier for all of the
@@ -309,6 +325,7 @@ static void stopped_kernels_have_this_cause(void **state)
         {fourth_has_left, "NAMED_COUNT", "epilogue", "only 96 take part", 3},
         {mate_has_left, "WAKER_EXITED", "epilogue", "but warp 3 (epilogue), which is among them, left", 3},
         {fourth_left_after_a_round, "WAKER_EXITED", "consumer", "but warp 3 (consumer), which is among them, left", 3},
+        {arrivers_have_left, "WAKER_EXITED", "producer", "but warps 0-3 (producer), which are among them, left", 1},
         {two_pairs_with_one_id, "NAMED_ID_SHARED", "epilogue", "named barrier 3", 3},
         {two_roles_with_one_id, "NAMED_ID_SHARED", "epilogue", "named barrier 3", 3},
         {hand_over_on_one_id, "DOUBLE_ARRIVE", "consumer", "twice before warps 8-11", 1},
@@ -368,6 +385,21 @@ static void a_wrapped_record_proves_no_count(void **state)
     done(&r);
 }
 
+/* The arrivals have no probes: on record four warps sync, and rounds ended that eight are needed for. */
+static void rounds_that_lack_arrivals_are_no_count(void **state)
+{
+    (void)state;
+    struct result r = judge(arrivers_have_left(), 0, 128);
+    wsdbg_diagnosis_deinit(&r.diagnosis);
+    for (size_t i = 0; i < r.snapshot.history_count; i++)
+        if (r.snapshot.history[i].kind == WSDBG_EVENT_NAMED_ARRIVE)
+            r.snapshot.history[i].kind = WSDBG_EVENT_USER_MARK;
+    assert_null(wsdbg_diagnose(&r.snapshot, &r.diagnosis));
+    for (size_t k = 0; k < r.diagnosis.finding_count; k++)
+        assert_false(is_about_a_sync(r.diagnosis.findings[k].cause));
+    done(&r);
+}
+
 /* One warp is late at any place of its program, so that all others stand somewhere. */
 static void correct_kernels_are_no_hang_wherever_a_warp_is_slow(void **state)
 {
@@ -397,6 +429,7 @@ int main(void)
         cmocka_unit_test(stopped_kernels_have_this_cause),
         cmocka_unit_test(other_kernels_that_stop_at_syncs),
         cmocka_unit_test(a_wrapped_record_proves_no_count),
+        cmocka_unit_test(rounds_that_lack_arrivals_are_no_count),
         cmocka_unit_test(correct_kernels_are_no_hang_wherever_a_warp_is_slow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,7 @@ struct gathering {
     bool elsewhere;               /* a warp that used it before is not here now, and lives */
     bool user_exited;
     bool counts_changed; /* other threads were named before */
+    uint32_t passed;     /* rounds that some warp has come through */
 };
 
 /* The warp's uses of the barrier as recorded. */
@@ -24,9 +25,10 @@ static struct wsdbg_visits read_visits(const struct wsdbg_case *c, uint32_t warp
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
     struct wsdbg_visits visits = {.group = row->role.known ? row->role.value : WSDBG_NONE, .place = WSDBG_NONE};
-    uint32_t count;
+    uint32_t count, passed = 0;
     const struct wsdbg_history_event *events = wsdbg_case_events(c, warp, &count);
     for (uint32_t i = 0; i < count; i++) {
+        passed += events[i].kind == WSDBG_EVENT_NAMED_SYNC_END && events[i].barrier == g->id;
         const bool arrives = events[i].kind == WSDBG_EVENT_NAMED_ARRIVE;
         if (events[i].barrier != g->id || (!arrives && events[i].kind != WSDBG_EVENT_NAMED_SYNC_BEGIN))
             continue;
@@ -34,6 +36,7 @@ static struct wsdbg_visits read_visits(const struct wsdbg_case *c, uint32_t warp
         visits.arrives = visits.arrives || arrives;
         g->counts_changed = g->counts_changed || events[i].value != g->count;
     }
+    g->passed = passed > g->passed ? passed : g->passed;
     visits.known = row->history_whole;
     visits.most = row->history_whole ? visits.least : WSDBG_MANY;
     return visits;
@@ -153,6 +156,9 @@ static void judge_named(struct wsdbg_case *c, uint32_t waiter)
         return;
     }
     if (g.count == 0 || !c->all_whole || !wsdbg_case_stuck(c, waiter))
+        return;
+    /* Rounds that ended took more arrivals than are on record: not every instruction has its probe. */
+    if (g.arrivals / g.count < g.passed)
         return;
     if (!g.counts_changed && wsdbg_judge_rendezvous(c, &r, WSDBG_CONFIDENCE_LIKELY))
         return;
