@@ -29,6 +29,7 @@ static enum viewer_cell cell_after(const struct wsdbg_history_event *event)
     case WSDBG_EVENT_NAMED_SYNC_BEGIN:
     case WSDBG_EVENT_CLUSTER_WAIT_BEGIN:
     case WSDBG_EVENT_GRID_DEPENDENCY_WAIT_BEGIN:
+    case WSDBG_EVENT_POLL_BEGIN:
         return VIEWER_CELL_WAITS;
     case WSDBG_EVENT_WGMMA_ISSUE:
     case WSDBG_EVENT_WGMMA_COMMIT:

@@ -48,6 +48,12 @@ struct wsdbg_warp {
 #define WSDBG_CLUSTER_ARRIVE(w)
 #define WSDBG_CLUSTER_WAIT_BEGIN(w)
 #define WSDBG_CLUSTER_WAIT_END(w)
+#define WSDBG_GRID_DEPENDENCY_WAIT_BEGIN(w)
+#define WSDBG_GRID_DEPENDENCY_WAIT_END(w)
+#define WSDBG_POLL_BEGIN(w, word, iteration)
+#define WSDBG_POLL_END(w, word, iteration)
+#define WSDBG_POLL_SYSTEM_BEGIN(w, word, iteration)
+#define WSDBG_POLL_SYSTEM_END(w, word, iteration)
 #define WSDBG_TILE_BEGIN(w, iteration, tile)
 
 #endif

@@ -163,6 +163,37 @@ DEVICE void cluster_wait(void)
         WSDBG_CLUSTER_WAIT_END(w);   \
     } while (0)
 
+/* ---- waits that lead out of the CTA: memory that is polled, the grid before ---- */
+
+/* Polls as long as `still` holds; `word` is the id of what it reads. */
+#define POLL_WHILE(w, word, still, pause_ns)               \
+    do {                                                   \
+        WSDBG_POLL_BEGIN(w, word, WSDBG_NO_ITERATION);     \
+        while (still)                                      \
+            __nanosleep(pause_ns);                         \
+        WSDBG_POLL_END(w, word, WSDBG_NO_ITERATION);       \
+    } while (0)
+/* The same where the host or another GPU may write the word. */
+#define POLL_SYSTEM_WHILE(w, word, still, pause_ns)           \
+    do {                                                      \
+        WSDBG_POLL_SYSTEM_BEGIN(w, word, WSDBG_NO_ITERATION); \
+        while (still)                                         \
+            __nanosleep(pause_ns);                            \
+        WSDBG_POLL_SYSTEM_END(w, word, WSDBG_NO_ITERATION);   \
+    } while (0)
+
+DEVICE void grid_dependency_wait(void)
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
+#define GRID_DEPENDENCY_WAIT(w)              \
+    do {                                     \
+        WSDBG_GRID_DEPENDENCY_WAIT_BEGIN(w); \
+        grid_dependency_wait();              \
+        WSDBG_GRID_DEPENDENCY_WAIT_END(w);   \
+    } while (0)
+
 /* ---- the register pool of the CTA: all four warps of a warpgroup, an immediate operand ---- */
 
 #define REGISTERS_RELEASE(w, registers)                                       \

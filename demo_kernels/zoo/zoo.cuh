@@ -79,6 +79,15 @@ DEVICE int warp_index(void)
     return __shfl_sync(0xffffffff, threadIdx.x / 32, 0);
 }
 
+/* Every thread of the CTA.  The lanes of a warp come together first: apart they would write its record over each other. */
+#define BLOCK_SYNC(w)                         \
+    do {                                      \
+        __syncwarp();                         \
+        WSDBG_NAMED_SYNC_BEGIN(w, 0, blockDim.x); \
+        __syncthreads();                      \
+        WSDBG_NAMED_SYNC_END(w, 0, blockDim.x);   \
+    } while (0)
+
 DEVICE bool is_lane_0(void)
 {
     return threadIdx.x % 32 == 0;

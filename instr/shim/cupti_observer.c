@@ -74,6 +74,9 @@ static void fill_config(struct wsdbg_launch_row *row, const CUlaunchConfig *give
                    sizeof row->cluster);
         else if (given->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && value->cooperative)
             row->flags |= WSDBG_LAUNCH_COOPERATIVE;
+        else if (given->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
+                 value->programmaticStreamSerializationAllowed)
+            row->flags |= WSDBG_LAUNCH_PROGRAMMATIC;
     }
 }
 

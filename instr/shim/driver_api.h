@@ -59,7 +59,11 @@ enum { CU_EVENT_DISABLE_TIMING = 2 };
 enum { CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
 enum { CU_STREAM_CAPTURE_STATUS_NONE = 0 };
 enum { CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2 };
-enum { CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4 };
+enum {
+    CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2,
+    CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+    CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6
+};
 enum { CU_GRAPH_NODE_TYPE_KERNEL = 0 };
 
 /* CUmemAllocationProp and CUmemAccessDesc. */
@@ -80,6 +84,7 @@ struct cu_launch_attribute {
     union {
         uint32_t cluster[3];
         int32_t cooperative;
+        int32_t programmatic_serialization;
         char bytes[64];
     } value;
 };

@@ -104,6 +104,9 @@ static void fill_launch_ex(struct wsdbg_launch_row *row, const struct cu_launch_
             memcpy(row->cluster, attribute->value.cluster, sizeof row->cluster);
         else if (attribute->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && attribute->value.cooperative)
             row->flags |= WSDBG_LAUNCH_COOPERATIVE;
+        else if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
+                 attribute->value.programmatic_serialization)
+            row->flags |= WSDBG_LAUNCH_PROGRAMMATIC;
     }
 }
 

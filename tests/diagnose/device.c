@@ -161,6 +161,21 @@ void cluster_sync(struct device *d, uint32_t cta, uint32_t warp)
     OP(OP_CLUSTER_SYNC, .iteration = NO_ITERATION);
 }
 
+void poll(struct device *d, uint32_t cta, uint32_t warp, uint32_t word, uint32_t writer)
+{
+    OP(WSDBG_EVENT_POLL_BEGIN, (uint8_t)word, (uint8_t)writer, .iteration = NO_ITERATION, .value = LINE);
+}
+
+void write_word(struct device *d, uint32_t cta, uint32_t warp, uint32_t word)
+{
+    OP(OP_WRITE_WORD, (uint8_t)word, .iteration = NO_ITERATION);
+}
+
+void grid_wait(struct device *d, uint32_t cta, uint32_t warp)
+{
+    OP(WSDBG_EVENT_GRID_DEPENDENCY_WAIT_BEGIN, .iteration = NO_ITERATION, .value = LINE);
+}
+
 void tile(struct device *d, uint32_t cta, uint32_t warp, uint32_t iteration, uint32_t index)
 {
     OP(WSDBG_EVENT_TILE_BEGIN, .iteration = iteration, .value = index);
@@ -341,6 +356,17 @@ static bool step_blocking(struct device *d, uint32_t cta_index, struct warp *w, 
             return false;
         record(d, w, WSDBG_EVENT_CLUSTER_WAIT_END, op, LINE);
         return true;
+    case WSDBG_EVENT_POLL_BEGIN:
+        if (first)
+            record(d, w, op->kind, op, op->value);
+        if (!d->words[op->barrier])
+            return false;
+        record(d, w, WSDBG_EVENT_POLL_END, op, op->value);
+        return true;
+    case WSDBG_EVENT_GRID_DEPENDENCY_WAIT_BEGIN:
+        if (first)
+            record(d, w, op->kind, op, op->value);
+        return false;
     default: /* OP_WORK */
         if (first)
             w->rest = op->value;
@@ -408,9 +434,14 @@ static bool step(struct device *d, uint32_t index)
     case WSDBG_EVENT_REGISTERS_REQUEST:
     case WSDBG_EVENT_NAMED_SYNC_BEGIN:
     case OP_CLUSTER_SYNC:
+    case WSDBG_EVENT_POLL_BEGIN:
+    case WSDBG_EVENT_GRID_DEPENDENCY_WAIT_BEGIN:
     case OP_WORK:
         if (!step_blocking(d, index / d->warp_count, w, op))
             return w->event_count != events || op->kind == OP_WORK;
+        break;
+    case OP_WRITE_WORD:
+        d->words[op->barrier] = true;
         break;
     default:
         step_plain(d, index / d->warp_count, w, op);

@@ -44,6 +44,11 @@ void release(struct device *device, uint32_t cta, uint32_t warp, uint32_t regist
 void named_sync(struct device *device, uint32_t cta, uint32_t warp, uint32_t id, uint32_t threads);
 void named_arrive(struct device *device, uint32_t cta, uint32_t warp, uint32_t id, uint32_t threads);
 void cluster_sync(struct device *device, uint32_t cta, uint32_t warp);
+/* Polls a word of global memory until write_word; writer: enum wsdbg_poll_writer.  Of one word all CTAs know. */
+void poll(struct device *device, uint32_t cta, uint32_t warp, uint32_t word, uint32_t writer);
+void write_word(struct device *device, uint32_t cta, uint32_t warp, uint32_t word);
+/* griddepcontrol.wait for a grid that never ends. */
+void grid_wait(struct device *device, uint32_t cta, uint32_t warp);
 void tile(struct device *device, uint32_t cta, uint32_t warp, uint32_t iteration, uint32_t index);
 void work(struct device *device, uint32_t cta, uint32_t warp, uint32_t steps); /* busy, no events */
 void leave(struct device *device, uint32_t cta, uint32_t warp);

@@ -18,6 +18,10 @@ static enum wsdbg_warp_state state_of(const struct wsdbg_history_event *last)
         return WSDBG_WARP_WAIT_NAMED;
     case WSDBG_EVENT_CLUSTER_WAIT_BEGIN:
         return WSDBG_WARP_WAIT_CLUSTER;
+    case WSDBG_EVENT_POLL_BEGIN:
+        return WSDBG_WARP_SPIN_GLOBAL;
+    case WSDBG_EVENT_GRID_DEPENDENCY_WAIT_BEGIN:
+        return WSDBG_WARP_WAIT_GRID_DEPENDENCY;
     case WSDBG_EVENT_EXIT:
         return WSDBG_WARP_EXITED;
     default:
@@ -57,6 +61,8 @@ static void add_barriers(struct wsdbg_snapshot *s, struct wsdbg_warp_row *row)
         row->barrier = find_barrier(s, row->cta, WSDBG_BARRIER_NAMED, row->last.barrier, 0);
     if (row->state == WSDBG_WARP_WAIT_CLUSTER)
         row->barrier = find_barrier(s, row->cta, WSDBG_BARRIER_CLUSTER, 0, 0);
+    if (row->state == WSDBG_WARP_SPIN_GLOBAL)
+        row->barrier = find_barrier(s, row->cta, WSDBG_BARRIER_GLOBAL_FLAG, row->last.barrier, 0);
     if (row->barrier != WSDBG_NONE)
         s->barriers[row->barrier].waiters++;
 }

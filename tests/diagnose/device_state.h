@@ -7,8 +7,8 @@
 
 #include "device.h"
 
-enum { BARRIERS = 8, STAGES = 8, NAMED = 16, COPIES = 4096, NAMES = 32 };
-enum { OP_WORK = 200, OP_CLUSTER_SYNC, OP_LOST_COPY };
+enum { BARRIERS = 8, STAGES = 8, NAMED = 16, COPIES = 4096, NAMES = 32, WORDS = 8 };
+enum { OP_WORK = 200, OP_CLUSTER_SYNC, OP_LOST_COPY, OP_WRITE_WORD };
 #define LINE 100u
 
 struct op {
@@ -53,6 +53,7 @@ struct device {
     size_t copy_count;
     struct wsdbg_name names[NAMES];
     uint32_t name_count;
+    bool words[WORDS]; /* of global memory: written */
     uint64_t now;
     uint32_t random;
 };

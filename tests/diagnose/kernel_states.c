@@ -1,7 +1,10 @@
 /* kernel_states.c - small kernels of a few warps in every other kind of wait.  See states.h. */
 #include "states.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "device.h"
 
 #include "gemm_shape.h"
 
@@ -304,6 +307,38 @@ void earlier_ctas_gone(struct picture *p)
 {
     not_resident(p);
     p->snapshot.ctas[3].x = 999;
+}
+
+/* CTAs 0-1 of a grid poll, with warp 1 at the block's barrier; CTAs 2-3 are its dependent and wait for its end. */
+void dependent_grid(struct picture *p)
+{
+    picture_init(p, 4, 2, 32);
+    picture_wait(p, 0, 0, WSDBG_WARP_SPIN_GLOBAL, WSDBG_NONE, 0);
+    block_sync(p, 1, 1);
+    struct wsdbg_snapshot *s = &p->snapshot;
+    s->grids = realloc(s->grids, 2 * sizeof *s->grids);
+    must(s->grids);
+    s->grids[1] = s->grids[0];
+    s->grid_count = 2;
+    s->grids[1].launch = s->grids[0].launch = WSDBG_NONE;
+    s->grids[0].cta_count = s->grids[0].cta_total = s->grids[1].cta_count = s->grids[1].cta_total = 2;
+    s->grids[1].cta_first = 2;
+    s->ctas[2].grid = s->ctas[3].grid = 1;
+    for (size_t i = 0; i < s->part_count; i++)
+        if (s->warps[s->parts[i].warp].cta >= 2) {
+            s->parts[i].state = s->warps[s->parts[i].warp].state = WSDBG_WARP_WAIT_GRID_DEPENDENCY;
+            s->parts[i].barrier = s->warps[s->parts[i].warp].barrier = WSDBG_NONE;
+        }
+}
+
+/* The first grid computes. */
+void dependent_of_a_worker(struct picture *p)
+{
+    dependent_grid(p);
+    struct wsdbg_snapshot *s = &p->snapshot;
+    for (size_t i = 0; i < s->part_count; i++)
+        if (s->parts[i].state == WSDBG_WARP_SPIN_GLOBAL)
+            s->parts[i].state = s->warps[s->parts[i].warp].state = WSDBG_WARP_RUNNING;
 }
 
 void flag_to_come(struct picture *p)

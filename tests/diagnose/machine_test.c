@@ -130,6 +130,8 @@ static const struct row {
     {"a flag in shared memory", shared_flag, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
     {"CTAs that cannot start", not_resident, "NOT_RESIDENT", POSSIBLE, LIKELY, NULL, NULL},
     {"CTAs that may have ended", earlier_ctas_gone, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
+    {"a grid waits for one that polls", dependent_grid, "GRID_DEPENDENCY", POSSIBLE, LIKELY, NULL, NULL},
+    {"a grid waits for one that works", dependent_of_a_worker, "SLOW", LIKELY, LIKELY, NULL, NULL},
     {"a flag somebody may set", flag_to_come, "SLOW", LIKELY, LIKELY, NULL, NULL},
     {"honest work", everybody_works, "SLOW", LIKELY, LIKELY, NULL, NULL},
     {"a slow producer", slow_producer, "SLOW", LIKELY, LIKELY, NULL, NULL},

@@ -92,6 +92,8 @@ void host_flag(struct picture *p);
 void shared_flag(struct picture *p);
 void not_resident(struct picture *p);
 void earlier_ctas_gone(struct picture *p);
+void dependent_grid(struct picture *p);
+void dependent_of_a_worker(struct picture *p);
 void flag_to_come(struct picture *p);
 void everybody_works(struct picture *p);
 void slow_producer(struct picture *p);

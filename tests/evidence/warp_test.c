@@ -81,6 +81,8 @@ static void every_begin_waits_and_every_other_event_runs(void **state)
         {WSDBG_EVENT_WGMMA_WAIT_BEGIN, WSDBG_WARP_WAIT_WGMMA},
         {WSDBG_EVENT_BULK_WAIT_BEGIN, WSDBG_WARP_WAIT_BULK},
         {WSDBG_EVENT_GRID_DEPENDENCY_WAIT_BEGIN, WSDBG_WARP_WAIT_GRID_DEPENDENCY},
+        {WSDBG_EVENT_POLL_BEGIN, WSDBG_WARP_SPIN_GLOBAL},
+        {WSDBG_EVENT_POLL_END, WSDBG_WARP_RUNNING},
         {WSDBG_EVENT_EXIT, WSDBG_WARP_EXITED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

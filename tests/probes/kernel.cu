@@ -48,6 +48,10 @@ extern "C" __global__ void __launch_bounds__(128) every_probe(uint32_t *data, ui
         PROBE(WSDBG_BULK_WAIT_END(w, 0));
         PROBE(WSDBG_GRID_DEPENDENCY_WAIT_BEGIN(w));
         PROBE(WSDBG_GRID_DEPENDENCY_WAIT_END(w));
+        PROBE(WSDBG_POLL_BEGIN(w, 0, k));
+        PROBE(WSDBG_POLL_END(w, 0, k));
+        PROBE(WSDBG_POLL_SYSTEM_BEGIN(w, 1, k));
+        PROBE(WSDBG_POLL_SYSTEM_END(w, 1, k));
         PROBE(WSDBG_USER_MARK(w, 0, k));
     }
     PROBE(WSDBG_EXIT(w));

@@ -128,8 +128,10 @@ static void basic(const char *image, const char *name)
     create(0);
     CUfunction function = function_of(image, name, &module);
     DO(cuStreamCreate, &stream, 1);
-    struct cu_launch_attribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.cluster = {2, 1, 1}};
-    struct cu_launch_config config = {{8, 1, 1}, {384, 1, 1}, 1024, stream, &cluster, 1};
+    const struct cu_launch_attribute attributes[] = {
+        {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.cluster = {2, 1, 1}},
+        {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, .value.programmatic_serialization = 1}};
+    struct cu_launch_config config = {{8, 1, 1}, {384, 1, 1}, 1024, stream, attributes, 2};
     launch(function, 7, stream);
     DO(cuLaunchKernelEx, &config, function, NULL, NULL);
     DO(cuLaunchCooperativeKernel, function, 5, 1, 1, 64, 1, 1, 0, stream, NULL);

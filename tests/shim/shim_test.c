@@ -31,6 +31,7 @@ static void assert_basic_launches(const struct wsdbg_segment *segment)
     assert_memory_equal(clustered.grid, ((uint32_t[]){8, 1, 1}), 12);
     assert_memory_equal(clustered.cluster, ((uint32_t[]){2, 1, 1}), 12);
     assert_int_equal(clustered.dynamic_shared_bytes, 1024);
+    assert_int_equal(clustered.flags, WSDBG_LAUNCH_PROGRAMMATIC);
     assert_int_equal(cooperative.flags, WSDBG_LAUNCH_COOPERATIVE);
     assert_int_equal(refused.flags, WSDBG_LAUNCH_REFUSED);
     assert_int_equal(refused.result, 1);

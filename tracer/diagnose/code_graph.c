@@ -197,7 +197,8 @@ uint32_t wsdbg_code_ctas_unseen(const struct wsdbg_case *c)
 bool wsdbg_code_nobody_runs(const struct wsdbg_case *c)
 {
     for (size_t i = 0; i < c->snapshot->grid_count; i++)
-        if (c->snapshot->grids[i].running && !grid_is_quiet(c->snapshot, &c->snapshot->grids[i]))
+        if (c->snapshot->grids[i].running &&
+            (c->snapshot->grids[i].moves || !grid_is_quiet(c->snapshot, &c->snapshot->grids[i])))
             return false;
     return true;
 }

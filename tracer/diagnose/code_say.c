@@ -58,7 +58,8 @@ struct wsdbg_phrase wsdbg_say_at_site(const struct wsdbg_case *c, uint32_t site)
 
 struct wsdbg_phrase wsdbg_say_at(const struct wsdbg_case *c, uint32_t warp)
 {
-    return wsdbg_say_at_site(c, wsdbg_case_warp(c, warp)->site);
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    return c->of_machine ? wsdbg_say_at_site(c, row->site) : wsdbg_say_line(&row->last);
 }
 
 static void print_family(const struct wsdbg_barrier *row, struct wsdbg_phrase *phrase)

@@ -12,7 +12,7 @@ struct wsdbg_phrase wsdbg_say_place(const struct wsdbg_case *c, uint32_t site);
 struct wsdbg_phrase wsdbg_say_object(const struct wsdbg_case *c, uint32_t barrier); /* "\"empty\" stage 2" */
 struct wsdbg_phrase wsdbg_say_family(const struct wsdbg_case *c, uint32_t barrier); /* "\"empty\"" */
 struct wsdbg_phrase wsdbg_say_at_site(const struct wsdbg_case *c, uint32_t site);
-struct wsdbg_phrase wsdbg_say_at(const struct wsdbg_case *c, uint32_t warp);        /* " at gemm.cu:132" or "" */
+struct wsdbg_phrase wsdbg_say_at(const struct wsdbg_case *c, uint32_t warp);        /* " at gemm.cu:132", of an event " (line 132)", or "" */
 
 /* Evidence rows: where a warp waits and for what; what an mbarrier still lacks; an instruction that could bring it. */
 void wsdbg_tell_wait(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32_t warp);

@@ -11,16 +11,17 @@
 #include "diagnose/rules.h"
 
 static wsdbg_rule *const rules[] = {
-    wsdbg_rule_registers,   wsdbg_rule_shared_tx, wsdbg_rule_double, wsdbg_rule_parity,  wsdbg_rule_early,
-    wsdbg_rule_transaction, wsdbg_rule_arrivals,  wsdbg_rule_named,  wsdbg_rule_cluster, wsdbg_rule_lanes,
-    wsdbg_rule_exited,      wsdbg_rule_peer,      wsdbg_rule_cycle, /* last: it speaks only where the others did not */
+    wsdbg_rule_registers,   wsdbg_rule_shared_tx, wsdbg_rule_double,  wsdbg_rule_parity,  wsdbg_rule_early,
+    wsdbg_rule_transaction, wsdbg_rule_arrivals,  wsdbg_rule_named,   wsdbg_rule_cluster, wsdbg_rule_lanes,
+    wsdbg_rule_exited,      wsdbg_rule_peer,      wsdbg_rule_outside, wsdbg_rule_cycle, /* last: it speaks only where
+                                                                                           the others did not */
 };
 
 /* For what is known from the machine's state and the code.  A rule is asked only while those before it, which look for
  * something more specific, found nothing likely: what they found makes all other waits consequences. */
 static wsdbg_rule *const machine_rules[] = {
     wsdbg_rule_registers,     wsdbg_rule_code_lanes,  wsdbg_rule_code_phase,  wsdbg_rule_code_bytes,
-    wsdbg_rule_code_arrivals, wsdbg_rule_code_gather, wsdbg_rule_code_exited, wsdbg_rule_code_outside,
+    wsdbg_rule_code_arrivals, wsdbg_rule_code_gather, wsdbg_rule_code_exited, wsdbg_rule_outside,
     wsdbg_rule_cluster,       wsdbg_rule_cycle,
 };
 

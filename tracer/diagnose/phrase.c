@@ -183,6 +183,8 @@ struct wsdbg_phrase wsdbg_say_line(const struct wsdbg_history_event *event)
     case WSDBG_EVENT_MBARRIER_ARRIVE:
     case WSDBG_EVENT_CLUSTER_ARRIVE:
     case WSDBG_EVENT_CLUSTER_WAIT_BEGIN:
+    case WSDBG_EVENT_GRID_DEPENDENCY_WAIT_BEGIN:
+    case WSDBG_EVENT_POLL_BEGIN:
         line = WSDBG_SITE_LINE(event->value);
         break;
     default:

@@ -30,21 +30,6 @@ static uint32_t find_ring(const struct wsdbg_case *c, struct wsdbg_warp_set *mem
     return first;
 }
 
-/* Where the warp waits, by its last event or by its place in the code. */
-static struct wsdbg_phrase say_where(const struct wsdbg_case *c, uint32_t warp)
-{
-    return c->of_machine ? wsdbg_say_at(c, warp) : wsdbg_say_line(&wsdbg_case_warp(c, warp)->last);
-}
-
-static void say_wait(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32_t warp)
-{
-    if (c->of_machine)
-        wsdbg_tell_wait(c, finding, warp);
-    else
-        wsdbg_evidence_warp(c, finding, warp, "%s: %s%s", wsdbg_say_warp(c, warp).text,
-                            wsdbg_warp_state_name(wsdbg_case_warp(c, warp)->state), say_where(c, warp).text);
-}
-
 /* Likely, never proven: the ring is certain, but some wait in it has a cause that is not seen. */
 static void say_cycle(struct wsdbg_case *c, uint32_t first, const struct wsdbg_warp_set *members)
 {
@@ -64,7 +49,7 @@ static void say_cycle(struct wsdbg_case *c, uint32_t first, const struct wsdbg_w
                     "(@wakers: those that would end these waits).");
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_set_has(members, w))
-            say_wait(c, finding, w);
+            wsdbg_tell_wait(c, finding, w);
 }
 
 static void say_unknown(struct wsdbg_case *c, uint32_t first, enum wsdbg_confidence confidence)
@@ -75,11 +60,11 @@ static void say_unknown(struct wsdbg_case *c, uint32_t first, enum wsdbg_confide
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence, "%s waits (%s%s)%s; the cause is not known.",
-                wsdbg_say_warp(c, first).text, wsdbg_warp_state_name(row->state), say_where(c, first).text,
+                wsdbg_say_warp(c, first).text, wsdbg_warp_state_name(row->state), wsdbg_say_at(c, first).text,
                 confidence == WSDBG_CONFIDENCE_LIKELY ? " and no warp that was seen can wake it" : "");
     for (uint32_t w = first; w < c->warp_count; w++)
         if (c->graph->nodes[w].waits)
-            say_wait(c, finding, w);
+            wsdbg_tell_wait(c, finding, w);
 }
 
 /* Outside of any wait, or in one that the hardware ends. */
@@ -140,6 +125,6 @@ void wsdbg_rule_cycle(struct wsdbg_case *c)
         say_unknown(c, wsdbg_first_of(&stuck), WSDBG_CONFIDENCE_LIKELY);
     else if (wsdbg_set_count(&runners) > 0)
         say_slow(c, wsdbg_first_of(&runners), &runners);
-    else if (waiter != WSDBG_NONE && !(c->of_machine && c->finding_count > 0))
+    else if (waiter != WSDBG_NONE && c->finding_count == 0)
         say_unknown(c, waiter, WSDBG_CONFIDENCE_POSSIBLE);
 }

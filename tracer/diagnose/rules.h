@@ -34,10 +34,10 @@ wsdbg_rule wsdbg_rule_code_bytes;    /* TX_MISMATCH, CLUSTER_RANK_ASYMMETRY, TMA
 wsdbg_rule wsdbg_rule_code_arrivals; /* ARRIVE_MISSING, ARRIVE_SHORT, TX_NO_ARRIVE, LANE_SPLIT, PEER_EXITED */
 wsdbg_rule wsdbg_rule_code_gather;   /* the same, LANE_SPLIT */
 wsdbg_rule wsdbg_rule_code_exited;   /* WAKER_EXITED, ROLE_DISAGREE */
-wsdbg_rule wsdbg_rule_code_outside;  /* GLOBAL_SPIN, NOT_RESIDENT, GRID_DEPENDENCY */
 
 /* For both. */
 wsdbg_rule wsdbg_rule_cluster; /* CLUSTER_MISSING */
+wsdbg_rule wsdbg_rule_outside; /* GLOBAL_SPIN, HOST_WAIT, NOT_RESIDENT, GRID_DEPENDENCY */
 wsdbg_rule wsdbg_rule_cycle;   /* WAIT_CYCLE, SLOW, UNKNOWN: only where nothing better was said */
 
 /* Arrivals on the barrier go over the cluster, and warps of other CTAs like those that arrived have not. */

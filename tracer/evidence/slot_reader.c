@@ -82,6 +82,8 @@ enum wsdbg_warp_state wsdbg_event_state(uint8_t kind)
         return WSDBG_WARP_WAIT_CLUSTER;
     case WSDBG_EVENT_GRID_DEPENDENCY_WAIT_BEGIN:
         return WSDBG_WARP_WAIT_GRID_DEPENDENCY;
+    case WSDBG_EVENT_POLL_BEGIN:
+        return WSDBG_WARP_SPIN_GLOBAL;
     case WSDBG_EVENT_EXIT:
         return WSDBG_WARP_EXITED;
     default:

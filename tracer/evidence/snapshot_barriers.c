@@ -65,6 +65,9 @@ static barrier_key event_key(uint32_t cta, uint32_t warp, const struct wsdbg_his
     case WSDBG_EVENT_GRID_DEPENDENCY_WAIT_BEGIN:
     case WSDBG_EVENT_GRID_DEPENDENCY_WAIT_END:
         return make_key(cta, WSDBG_BARRIER_GRID_DEPENDENCY, 0, 0);
+    case WSDBG_EVENT_POLL_BEGIN:
+    case WSDBG_EVENT_POLL_END:
+        return make_key(cta, WSDBG_BARRIER_GLOBAL_FLAG, event->barrier, 0);
     default:
         return NO_KEY;
     }

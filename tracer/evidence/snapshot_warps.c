@@ -73,6 +73,8 @@ static bool has_site(uint8_t kind)
     case WSDBG_EVENT_CLUSTER_WAIT_END:
     case WSDBG_EVENT_GRID_DEPENDENCY_WAIT_BEGIN:
     case WSDBG_EVENT_GRID_DEPENDENCY_WAIT_END:
+    case WSDBG_EVENT_POLL_BEGIN:
+    case WSDBG_EVENT_POLL_END:
         return true;
     default:
         return false;

@@ -33,6 +33,9 @@ static inline unsigned wsdbg_event_fields(unsigned kind)
         return WSDBG_FIELD_BARRIER | WSDBG_FIELD_VALUE;
     case WSDBG_EVENT_NAMED_SYNC_END:
         return WSDBG_FIELD_BARRIER;
+    case WSDBG_EVENT_POLL_BEGIN:
+    case WSDBG_EVENT_POLL_END:
+        return WSDBG_FIELD_BARRIER | SITE;
     case WSDBG_EVENT_WGMMA_ISSUE:
         return WSDBG_FIELD_STAGE;
     case WSDBG_EVENT_CLUSTER_WAIT_BEGIN:

@@ -23,6 +23,8 @@ static unsigned end_of(unsigned begin)
         return WSDBG_EVENT_CLUSTER_WAIT_END;
     case WSDBG_EVENT_GRID_DEPENDENCY_WAIT_BEGIN:
         return WSDBG_EVENT_GRID_DEPENDENCY_WAIT_END;
+    case WSDBG_EVENT_POLL_BEGIN:
+        return WSDBG_EVENT_POLL_END;
     default:
         return WSDBG_EVENT_NONE;
     }
@@ -100,6 +102,8 @@ void wsdbg_event_object_text(const struct wsdbg_snapshot *s, uint32_t module, co
         named_text(s, module, WSDBG_NAME_ROLE, "role", event->value, out, bytes);
     else if (event->kind == WSDBG_EVENT_USER_MARK)
         named_text(s, module, WSDBG_NAME_MARK, "mark", event->barrier, out, bytes);
+    else if (event->kind == WSDBG_EVENT_POLL_BEGIN || event->kind == WSDBG_EVENT_POLL_END)
+        snprintf(out, bytes, "word %u", event->barrier);
     else if (event->kind == WSDBG_EVENT_TILE_BEGIN)
         snprintf(out, bytes, "%u", event->value);
     else if (event->kind == WSDBG_EVENT_REGISTERS_REQUEST)

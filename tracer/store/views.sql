@@ -66,7 +66,8 @@ LEFT JOIN context x ON x.id = g.context_id
 LEFT JOIN function f ON f.id = g.function_id
 LEFT JOIN name r ON r.id = (SELECT min(id) FROM name WHERE module_id = g.module_id AND kind = 'role' AND identifier = w.role)
 LEFT JOIN name n ON n.id = (SELECT min(id) FROM name WHERE module_id = g.module_id AND identifier = v.barrier
-    AND kind = CASE WHEN k.name LIKE 'named%' THEN 'named barrier' WHEN k.name = 'user mark' THEN 'mark' ELSE 'mbarrier' END);
+    AND kind = CASE WHEN k.name LIKE 'named%' THEN 'named barrier' WHEN k.name = 'user mark' THEN 'mark'
+        WHEN k.name LIKE 'poll%' THEN 'none' ELSE 'mbarrier' END);
 
 CREATE VIEW timeline AS
 SELECT gpu_time_ns, before_now_ns, grid_id, cta_x, cta_y, cta_z, warp, role, event, barrier, stage, parity, iteration,

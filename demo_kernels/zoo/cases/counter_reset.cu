@@ -14,10 +14,9 @@ ZOO_CASE(counter_reset, )
         atomicAdd(&in.words[0], 1);
         if (blockIdx.x != 0)
             be_late();
-        while (load_word(&in.words[0]) < gridDim.x)
-            __nanosleep(20);
+        POLL_WHILE(w, 0, load_word(&in.words[0]) < gridDim.x, 20);
         if (!FIXED && blockIdx.x == 0)
             store_word(&in.words[0], 0);
     }
-    __syncthreads();
+    BLOCK_SYNC(w);
 }

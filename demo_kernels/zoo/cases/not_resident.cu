@@ -17,8 +17,7 @@ ZOO_CASE(not_resident, )
     if (threadIdx.x == 0) {
         if (is_scheduler)
             store_word(&in.words[0], 1);
-        while (load_word(&in.words[0]) == 0)
-            __nanosleep(100);
+        POLL_WHILE(w, 0, load_word(&in.words[0]) == 0, 100);
     }
-    __syncthreads();
+    BLOCK_SYNC(w);
 }

@@ -17,7 +17,7 @@ ZOO_CASE(ok_dependent_grid, )
         if (threadIdx.x == 0)
             store_word(&in.words[0], 1);
     } else {
-        asm volatile("griddepcontrol.wait;" ::: "memory");
+        GRID_DEPENDENCY_WAIT(w);
         if (threadIdx.x == 0)
             store_word(&in.words[1], load_word(&in.words[0]));
     }

@@ -13,7 +13,6 @@ ZOO_CASE(ok_host_word, )
 {
     volatile uint32_t *const word = in.host_word;
     if (threadIdx.x == 0)
-        while (*word == 0)
-            __nanosleep(1000);
-    __syncthreads();
+        POLL_SYSTEM_WHILE(w, 0, *word == 0, 1000);
+    BLOCK_SYNC(w);
 }

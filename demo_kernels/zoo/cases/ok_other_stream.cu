@@ -16,8 +16,7 @@ ZOO_CASE(ok_other_stream, )
         if (threadIdx.x == 0)
             store_word(&in.words[0], 1);
     } else if (threadIdx.x == 0) {
-        while (load_word(&in.words[0]) == 0)
-            __nanosleep(100);
+        POLL_WHILE(w, 0, load_word(&in.words[0]) == 0, 100);
     }
-    __syncthreads();
+    BLOCK_SYNC(w);
 }

@@ -16,10 +16,9 @@ ZOO_CASE(pdl_not_triggered, )
         if (FIXED)
             asm volatile("griddepcontrol.launch_dependents;");
         if (threadIdx.x == 0)
-            while (load_word(&in.words[0]) == 0)
-                __nanosleep(100);
+            POLL_WHILE(w, 0, load_word(&in.words[0]) == 0, 100);
     } else if (threadIdx.x == 0) {
         store_word(&in.words[0], 1);
     }
-    __syncthreads();
+    BLOCK_SYNC(w);
 }

@@ -16,15 +16,15 @@ ZOO_CASE(pdl_waits_back, )
     if (in.part == 0) {
         asm volatile("griddepcontrol.launch_dependents;");
         if (threadIdx.x == 0)
-            while (load_word(&in.words[0]) == 0)
-                __nanosleep(100);
+            POLL_WHILE(w, 0, load_word(&in.words[0]) == 0, 100);
     } else {
         if (!FIXED)
-            asm volatile("griddepcontrol.wait;" ::: "memory");
+            GRID_DEPENDENCY_WAIT(w);
         if (threadIdx.x == 0)
             store_word(&in.words[0], 1);
+        __syncwarp();
         if (FIXED)
-            asm volatile("griddepcontrol.wait;" ::: "memory");
+            GRID_DEPENDENCY_WAIT(w);
     }
-    __syncthreads();
+    BLOCK_SYNC(w);
 }

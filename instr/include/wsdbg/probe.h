@@ -346,6 +346,19 @@ static __device__ __forceinline__ void wsdbg_role_(const struct wsdbg_config *co
 #define WSDBG_GRID_DEPENDENCY_WAIT_END(w) \
     WSDBG_EVENT_AT(w, WSDBG_EVENT_GRID_DEPENDENCY_WAIT_END, 0, 0, 0, WSDBG_NO_ITERATION, 0)
 
+/* A loop that polls a word of global memory: a flag, a counter, a barrier across the grid.  BEGIN before the loop, END
+ * after it, on the lanes that poll.  word = an id of your choice, the same for all who poll that word, 0..255;
+ * iteration = which use of it this is, or WSDBG_NO_ITERATION.  SYSTEM where the host or another GPU may write it: such a
+ * wait alone is never called a hang. */
+#define WSDBG_POLL_BEGIN(w, word, iteration) \
+    WSDBG_MILESTONE_AT(w, WSDBG_EVENT_POLL_BEGIN, word, WSDBG_POLL_OF_GPU, 0, iteration)
+#define WSDBG_POLL_END(w, word, iteration) \
+    WSDBG_EVENT_AT(w, WSDBG_EVENT_POLL_END, word, WSDBG_POLL_OF_GPU, 0, iteration, 0)
+#define WSDBG_POLL_SYSTEM_BEGIN(w, word, iteration) \
+    WSDBG_MILESTONE_AT(w, WSDBG_EVENT_POLL_BEGIN, word, WSDBG_POLL_OF_SYSTEM, 0, iteration)
+#define WSDBG_POLL_SYSTEM_END(w, word, iteration) \
+    WSDBG_EVENT_AT(w, WSDBG_EVENT_POLL_END, word, WSDBG_POLL_OF_SYSTEM, 0, iteration, 0)
+
 #define WSDBG_TILE_BEGIN(w, iteration, tile) WSDBG_MILESTONE(w, WSDBG_EVENT_TILE_BEGIN, 0, 0, 0, iteration, tile)
 #define WSDBG_USER_MARK(w, id, value) WSDBG_MILESTONE(w, WSDBG_EVENT_USER_MARK, id, 0, 0, WSDBG_NO_ITERATION, value)
 

@@ -29,8 +29,9 @@
  * Entries of the ring between BEGIN and the last event that the walk does not meet are events of other lanes, which went
  * a way of their own: the reader puts them where their times say, and the history is not whole.
  *
- * Rules of change: fields are only added at the end and in reserved space; any other change raises
- * WSDBG_ABI_VERSION.  No field is ever reinterpreted.
+ * Rules of change: fields are only added at the end and in reserved space, kinds of events are only appended; any other
+ * change raises WSDBG_ABI_VERSION.  No field is ever reinterpreted.  A kind that a reader does not know is no event to
+ * it: the walk stops there, and a warp whose slot holds one is in a state that is not known.
  */
 #ifndef WSDBG_RING_H
 #define WSDBG_RING_H
@@ -83,19 +84,28 @@ enum wsdbg_event_kind {
     WSDBG_EVENT_TILE_BEGIN = 29,               /* value = tile index */
     WSDBG_EVENT_USER_MARK = 30,                /* barrier = the user's mark id; value = the user's value */
     WSDBG_EVENT_EXIT = 31,                     /* every lane has left; in the slot alone where they left in parts */
-    WSDBG_EVENT_KIND_COUNT = 32
+    WSDBG_EVENT_POLL_BEGIN = 32,               /* a word of global or host memory; barrier = the author's id of the word,
+                                                  stage = enum wsdbg_poll_writer; value = site */
+    WSDBG_EVENT_POLL_END = 33,                 /* the same */
+    WSDBG_EVENT_KIND_COUNT = 34
+};
+
+/* Who may write a word that a warp polls. */
+enum wsdbg_poll_writer {
+    WSDBG_POLL_OF_GPU = 0,   /* kernels of this GPU alone */
+    WSDBG_POLL_OF_SYSTEM = 1 /* the host or another GPU too */
 };
 
 /* Kinds that overwrite the slot's event too: where a warp may stay for long, or will not be back soon. */
 static inline int wsdbg_event_is_milestone(uint32_t kind)
 {
-    const uint32_t milestones =
+    const uint64_t milestones =
         1u << WSDBG_EVENT_BEGIN | 1u << WSDBG_EVENT_ROLE_BEGIN | 1u << WSDBG_EVENT_REGISTERS_REQUEST |
         1u << WSDBG_EVENT_REGISTERS_GRANTED | 1u << WSDBG_EVENT_REGISTERS_RELEASE |
         1u << WSDBG_EVENT_MBARRIER_WAIT_BEGIN | 1u << WSDBG_EVENT_BULK_WAIT_BEGIN |
         1u << WSDBG_EVENT_NAMED_SYNC_BEGIN | 1u << WSDBG_EVENT_CLUSTER_WAIT_BEGIN |
         1u << WSDBG_EVENT_GRID_DEPENDENCY_WAIT_BEGIN | 1u << WSDBG_EVENT_TILE_BEGIN | 1u << WSDBG_EVENT_USER_MARK |
-        1u << WSDBG_EVENT_EXIT;
+        1u << WSDBG_EVENT_EXIT | UINT64_C(1) << WSDBG_EVENT_POLL_BEGIN;
     return kind < WSDBG_EVENT_KIND_COUNT && (milestones >> kind & 1u);
 }
 

@@ -130,7 +130,13 @@ struct wsdbg_function_row {
     char name[WSDBG_NAME_BYTES]; /* as the driver gives it (mangled), cut at 255 bytes */
 };
 
-enum wsdbg_launch_flags { WSDBG_LAUNCH_COOPERATIVE = 1, WSDBG_LAUNCH_CAPTURED = 2, WSDBG_LAUNCH_GRAPH = 4, WSDBG_LAUNCH_REFUSED = 8 };
+enum wsdbg_launch_flags {
+    WSDBG_LAUNCH_COOPERATIVE = 1,
+    WSDBG_LAUNCH_CAPTURED = 2,
+    WSDBG_LAUNCH_GRAPH = 4,
+    WSDBG_LAUNCH_REFUSED = 8,
+    WSDBG_LAUNCH_PROGRAMMATIC = 16 /* may begin before the work ahead of it in its stream has ended */
+};
 
 #define WSDBG_RESULT_PENDING (-1) /* the launch call has not returned yet */
 

@@ -1,0 +1,467 @@
+/* rule_outside.c - waits for something that no barrier of the CTA or cluster brings: a word in memory that is polled,
+ * the grid before.  From the machine's state and from the record alike.
+ *
+ * Reads: parts, last events, all grids' warps, launches, blocked host threads.  Adds: GLOBAL_SPIN, HOST_WAIT,
+ * NOT_RESIDENT, GRID_DEPENDENCY.
+ *
+ * Plain stores are not followed, so that nobody writes the word is known only where nothing on the GPU runs; the host
+ * or another GPU may still do it.  The record does not show kernels without probes: where one may run nothing is more
+ * than possible.
+ */
+#include "wsdbg/session.h"
+
+#include "diagnose/code_graph.h"
+#include "diagnose/code_say.h"
+#include "diagnose/rules.h"
+
+static struct wsdbg_warp_set warps_in(const struct wsdbg_case *c, enum wsdbg_warp_state state)
+{
+    struct wsdbg_warp_set set = {{0}};
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->state == state)
+            wsdbg_set_add(&set, w);
+    return set;
+}
+
+/* The lanes that poll; where others wait for a barrier the warp's own row is theirs. */
+static const struct wsdbg_part *polling_part(const struct wsdbg_case *c, uint32_t warp)
+{
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (parts[i].state == WSDBG_WARP_SPIN_GLOBAL)
+            return &parts[i];
+    return NULL;
+}
+
+static struct wsdbg_warp_set warps_that_poll(const struct wsdbg_case *c)
+{
+    struct wsdbg_warp_set set = warps_in(c, WSDBG_WARP_SPIN_GLOBAL);
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_warp_state_waits(wsdbg_case_warp(c, w)->state) && polling_part(c, w))
+            wsdbg_set_add(&set, w);
+    return set;
+}
+
+static uint32_t site_of_poll(const struct wsdbg_case *c, uint32_t warp)
+{
+    const struct wsdbg_part *part = polling_part(c, warp);
+    return part ? part->site : wsdbg_case_warp(c, warp)->site;
+}
+
+static uint32_t word_polled(const struct wsdbg_case *c, uint32_t warp)
+{
+    const struct wsdbg_part *part = polling_part(c, warp);
+    return part ? part->barrier : wsdbg_case_warp(c, warp)->barrier;
+}
+
+static bool event_polls_system(const struct wsdbg_warp_row *warp)
+{
+    return warp->last.kind != WSDBG_EVENT_POLL_BEGIN || warp->last.stage != WSDBG_POLL_OF_GPU;
+}
+
+/* The host or another GPU may be meant to write the word. */
+static bool polls_system(const struct wsdbg_case *c, uint32_t warp)
+{
+    return c->of_machine ? wsdbg_code_polls_system(c->snapshot, site_of_poll(c, warp))
+                         : event_polls_system(wsdbg_case_warp(c, warp));
+}
+
+static bool polls_shared(const struct wsdbg_case *c, uint32_t warp)
+{
+    return c->of_machine && wsdbg_code_polls_shared(c->snapshot, site_of_poll(c, warp));
+}
+
+static struct wsdbg_phrase say_at_poll(const struct wsdbg_case *c, uint32_t warp)
+{
+    return c->of_machine ? wsdbg_say_at_site(c, site_of_poll(c, warp)) : wsdbg_say_at(c, warp);
+}
+
+static const char *plural_s(const struct wsdbg_warp_set *warps)
+{
+    return wsdbg_set_count(warps) == 1 ? "s" : "";
+}
+
+/* "4 bytes at 0x7f… (0 there)", "word 2 of global memory" as far as known. */
+static struct wsdbg_phrase say_word(const struct wsdbg_case *c, uint32_t warp)
+{
+    const bool shared = polls_shared(c, warp);
+    struct wsdbg_phrase phrase = {0};
+    const struct wsdbg_part *part = polling_part(c, warp);
+    if (!c->of_machine) {
+        wsdbg_print(phrase.text, sizeof phrase.text, "word %u of global memory",
+                    wsdbg_case_warp(c, warp)->last.barrier);
+        return phrase;
+    }
+    wsdbg_print(phrase.text, sizeof phrase.text, "a word in %smemory", shared ? "shared " : "");
+    if (!part || !part->address.known)
+        return phrase;
+    char width[32] = "memory", value[48] = "";
+    const char *space = shared ? " of shared memory" : "";
+    if (part->width_bytes.known)
+        wsdbg_print(width, sizeof width, "%u bytes", part->width_bytes.value);
+    if (part->value.known)
+        wsdbg_print(value, sizeof value, " (0x%llx there)", (unsigned long long)part->value.value);
+    wsdbg_print(phrase.text, sizeof phrase.text, "%s%s at 0x%llx%s", width, space,
+                (unsigned long long)part->address.value, value);
+    return phrase;
+}
+
+/* All its warps have exited. */
+static bool cta_has_left(const struct wsdbg_snapshot *snapshot, const struct wsdbg_cta *cta)
+{
+    for (uint32_t k = 0; k < cta->warp_count; k++)
+        if (snapshot->warps[cta->warp_first + k].state != WSDBG_WARP_EXITED)
+            return false;
+    return true;
+}
+
+/* The CTAs seen are the first ones of the grid, and none has left: those that are not seen were not launched yet,
+ * rather than over, and there is no room for them. */
+static bool later_ctas_wait(const struct wsdbg_case *c)
+{
+    const struct wsdbg_grid *grid = &c->snapshot->grids[c->grid];
+    const uint32_t line[3] = {grid->cta_total, 1, 1};
+    const uint32_t *size = grid->launch < c->snapshot->launch_count ? c->snapshot->launches[grid->launch].grid : line;
+    if (wsdbg_code_ctas_unseen(c) == 0)
+        return false;
+    for (uint32_t i = 0; i < grid->cta_count; i++) {
+        const struct wsdbg_cta *cta = &c->snapshot->ctas[grid->cta_first + i];
+        const uint64_t number = ((uint64_t)cta->z * size[1] + cta->y) * size[0] + cta->x;
+        if (number >= grid->cta_count || cta_has_left(c->snapshot, cta))
+            return false;
+    }
+    return true;
+}
+
+/* ---- who could still run ---- */
+
+static const struct wsdbg_launch *launch_of(const struct wsdbg_snapshot *snapshot, uint32_t grid)
+{
+    const uint32_t launch = snapshot->grids[grid].launch;
+    return launch < snapshot->launch_count ? &snapshot->launches[launch] : NULL;
+}
+
+static bool has_probes(const struct wsdbg_snapshot *snapshot, const struct wsdbg_launch *launch)
+{
+    const uint32_t module =
+        launch->function < snapshot->function_count ? snapshot->functions[launch->function].module : WSDBG_NONE;
+    return module < snapshot->module_count && snapshot->modules[module].probed;
+}
+
+/* Handles of default streams are the same in every thread, the streams may not be. */
+static bool same_stream(const struct wsdbg_launch *a, const struct wsdbg_launch *b)
+{
+    const uint64_t last_default = 2; /* CU_STREAM_PER_THREAD */
+    return a->context == b->context && a->stream == b->stream &&
+           (a->stream > last_default || a->thread_id == b->thread_id);
+}
+
+static bool is_over(const struct wsdbg_snapshot *snapshot, const struct wsdbg_launch *launch)
+{
+    const bool refused = (launch->result != 0 && launch->result != WSDBG_RESULT_PENDING) ||
+                         (launch->flags & (WSDBG_LAUNCH_REFUSED | WSDBG_LAUNCH_CAPTURED));
+    const struct wsdbg_context *context =
+        launch->context < snapshot->context_count ? &snapshot->contexts[launch->context] : NULL;
+    return refused || (context && (!context->alive ||
+                                   (context->done_launches.known && launch->sequence < context->done_launches.value)));
+}
+
+/* A launch without probes, of which the record would show nothing, that may be under way while `self` is.  The order of
+ * a stream tells of those in the same one. */
+static bool may_run_unseen(const struct wsdbg_snapshot *snapshot, const struct wsdbg_launch *launch,
+                           const struct wsdbg_launch *self)
+{
+    if (has_probes(snapshot, launch) || is_over(snapshot, launch))
+        return false;
+    if (!self || !same_stream(launch, self))
+        return true;
+    const struct wsdbg_launch *later = launch->sequence < self->sequence ? self : launch;
+    return later->flags & WSDBG_LAUNCH_PROGRAMMATIC;
+}
+
+static bool somebody_runs_unseen(const struct wsdbg_case *c)
+{
+    const struct wsdbg_snapshot *snapshot = c->snapshot;
+    const struct wsdbg_launch *self = launch_of(snapshot, c->grid);
+    for (size_t i = 0; i < snapshot->launch_count; i++)
+        if (may_run_unseen(snapshot, &snapshot->launches[i], self))
+            return true;
+    return false;
+}
+
+static bool nobody_runs(const struct wsdbg_case *c)
+{
+    return wsdbg_code_nobody_runs(c) && (c->of_machine || !somebody_runs_unseen(c));
+}
+
+static enum wsdbg_confidence confidence_of_wait(const struct wsdbg_case *c)
+{
+    const bool still = c->of_machine ? c->still : c->quiet;
+    return still && nobody_runs(c) ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
+}
+
+/* ---- a grid and its dependent ---- */
+
+/* What the warp's row says is polled this GPU alone should write. */
+static bool polls_for_gpu(const struct wsdbg_case *c, const struct wsdbg_warp_row *warp)
+{
+    return c->of_machine ? !wsdbg_code_polls_system(c->snapshot, warp->site) : !event_polls_system(warp);
+}
+
+/* Nothing that is known says that it came through a poll before. */
+static bool never_polled(const struct wsdbg_snapshot *snapshot, const struct wsdbg_warp_row *warp)
+{
+    if (warp->history_first > snapshot->history_count ||
+        warp->history_count > snapshot->history_count - warp->history_first)
+        return false;
+    for (uint32_t i = 0; i < warp->history_count; i++)
+        if (snapshot->history[warp->history_first + i].kind == WSDBG_EVENT_POLL_END)
+            return false;
+    return warp->history_whole;
+}
+
+/* Its live warps all wait and one of them polls; one that has left never did: what is polled was not there before. */
+static bool cta_stands_at_poll(const struct wsdbg_case *c, const struct wsdbg_cta *cta)
+{
+    bool polls = false, left = true, never = true;
+    if (cta->warp_first > c->snapshot->warp_count || cta->warp_count > c->snapshot->warp_count - cta->warp_first)
+        return false;
+    for (uint32_t k = 0; k < cta->warp_count; k++) {
+        const struct wsdbg_warp_row *warp = &c->snapshot->warps[cta->warp_first + k];
+        const bool exited = warp->state == WSDBG_WARP_EXITED, spins = warp->state == WSDBG_WARP_SPIN_GLOBAL;
+        if ((!exited && !wsdbg_warp_state_waits(warp->state)) || (spins && !polls_for_gpu(c, warp)))
+            return false;
+        polls = polls || spins;
+        left = left && exited;
+        never = never && never_polled(c->snapshot, warp);
+    }
+    return left ? never : polls;
+}
+
+/* The whole grid is seen and stands at a poll of memory that this GPU should write. */
+static bool grid_stands_at_poll(const struct wsdbg_case *c, const struct wsdbg_grid *grid)
+{
+    for (uint32_t i = 0; i < grid->cta_count; i++)
+        if (!cta_stands_at_poll(c, &c->snapshot->ctas[grid->cta_first + i]))
+            return false;
+    return grid->cta_count > 0 && grid->cta_count >= grid->cta_total;
+}
+
+/* Another running grid of the context, unless it is known to be in another stream or to come later. */
+static uint32_t grid_before(const struct wsdbg_snapshot *snapshot, uint32_t dependent)
+{
+    const struct wsdbg_launch *self = launch_of(snapshot, dependent);
+    for (uint32_t g = 0; g < snapshot->grid_count; g++) {
+        const struct wsdbg_grid *grid = &snapshot->grids[g];
+        const struct wsdbg_launch *launch = launch_of(snapshot, g);
+        const bool elsewhere = self && launch && (!same_stream(self, launch) || launch->sequence > self->sequence);
+        if (g != dependent && grid->running && !elsewhere && grid->context == snapshot->grids[dependent].context &&
+            grid->cta_first <= snapshot->cta_count && grid->cta_count <= snapshot->cta_count - grid->cta_first)
+            return g;
+    }
+    return WSDBG_NONE;
+}
+
+static bool grid_waits_for_one(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid)
+{
+    for (size_t w = 0; w < snapshot->warp_count; w++)
+        if (snapshot->warps[w].state == WSDBG_WARP_WAIT_GRID_DEPENDENCY &&
+            snapshot->warps[w].cta - grid->cta_first < grid->cta_count)
+            return true;
+    return false;
+}
+
+/* The grid that waits for the end of the case's one, which stands at a poll. */
+static uint32_t dependent_of(const struct wsdbg_case *c)
+{
+    const struct wsdbg_snapshot *snapshot = c->snapshot;
+    for (uint32_t g = 0; g < snapshot->grid_count; g++)
+        if (g != c->grid && snapshot->grids[g].running && grid_waits_for_one(snapshot, &snapshot->grids[g]) &&
+            grid_before(snapshot, g) == c->grid)
+            return grid_stands_at_poll(c, &snapshot->grids[c->grid]) ? g : WSDBG_NONE;
+    return WSDBG_NONE;
+}
+
+/* ---- words that are polled ---- */
+
+static bool some_poll_system(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(pollers, w) && polls_system(c, w))
+            return true;
+    return false;
+}
+
+static enum wsdbg_confidence confidence_of_spin(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
+{
+    return some_poll_system(c, pollers) ? WSDBG_CONFIDENCE_POSSIBLE : confidence_of_wait(c);
+}
+
+static void say_not_resident(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
+{
+    const uint32_t first = wsdbg_first_of(pollers);
+    const struct wsdbg_grid *grid = &c->snapshot->grids[c->grid];
+    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_NOT_RESIDENT, confidence_of_spin(c, pollers),
+                                                    wsdbg_case_warp(c, first)->cta, word_polled(c, first));
+    if (!finding)
+        return;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s poll%s %s%s while only %u of the grid's %u CTAs are on the GPU: if one of the others is to write it, "
+        "it cannot start before these end.",
+        wsdbg_say_warps(c, pollers).text, plural_s(pollers), say_word(c, first).text, say_at_poll(c, first).text,
+        grid->cta_count, grid->cta_total);
+    wsdbg_print(
+        finding->fix, sizeof finding->fix,
+        "Launch no more CTAs than fit at once (a cooperative launch checks it), or let no CTA wait for one that "
+        "comes after it.");
+    wsdbg_tell_waits(c, finding, pollers);
+}
+
+/* Who could still write the word that a warp polls, as a part of a sentence. */
+static const char *say_writers(const struct wsdbg_case *c, uint32_t warp)
+{
+    if (!wsdbg_code_nobody_runs(c))
+        return "; a warp that runs may still write it";
+    if (!nobody_runs(c))
+        return "; a kernel without probes, of which nothing is seen, may still write it";
+    if (polls_shared(c, warp))
+        return ", and no warp that was seen can still write it: all wait or have exited";
+    if (polls_system(c, warp))
+        return ", which nobody on the GPU that was seen can still write; it is read as one that the host or another "
+               "GPU "
+               "may write, so this may be meant";
+    return ", and no warp on the GPU that was seen can still write it: all wait or have exited; only the host or "
+           "another "
+           "GPU could";
+}
+
+static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
+{
+    const uint32_t first = wsdbg_first_of(pollers);
+    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_GLOBAL_SPIN, confidence_of_spin(c, pollers),
+                                                    wsdbg_case_warp(c, first)->cta, word_polled(c, first));
+    if (!finding)
+        return;
+    finding->role = wsdbg_case_warp(c, first)->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence, "%s poll%s %s%s%s.", wsdbg_say_warps(c, pollers).text,
+                plural_s(pollers), say_word(c, first).text, say_at_poll(c, first).text, say_writers(c, first));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Find who should write that word: a path that skips the write, a lock that is never released, or %s.",
+                polls_shared(c, first) ? "warps that change it at the same time without an atomic"
+                                       : "a kernel or host thread that waits for this kernel itself");
+    wsdbg_tell_waits(c, finding, pollers);
+}
+
+#define NEVER_FOR_DEPENDENT                                                                                       \
+    "A grid may never wait for one that is launched as its dependent; let the grid before end, or signal before " \
+    "griddepcontrol.wait."
+
+/* The other end of say_dependency. */
+static void say_spin_for_dependent(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers, uint32_t dependent)
+{
+    const uint32_t first = wsdbg_first_of(pollers);
+    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_GRID_DEPENDENCY, confidence_of_wait(c),
+                                                    wsdbg_case_warp(c, first)->cta, word_polled(c, first));
+    if (!finding)
+        return;
+    const char *name = wsdbg_snapshot_grid_name(c->snapshot, &c->snapshot->grids[dependent]);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s poll%s %s%s, perhaps for what the next grid%s%.200s would write, which waits for the end of this "
+                "one (griddepcontrol.wait).",
+                wsdbg_say_warps(c, pollers).text, plural_s(pollers), say_word(c, first).text,
+                say_at_poll(c, first).text, name ? " " : "", name ? name : "");
+    wsdbg_print(finding->fix, sizeof finding->fix, NEVER_FOR_DEPENDENT);
+    wsdbg_tell_waits(c, finding, pollers);
+}
+
+/* A thread of the process that a driver call keeps until the GPU has done its work. */
+static const struct wsdbg_host_thread *blocked_thread(const struct wsdbg_case *c)
+{
+    const struct wsdbg_snapshot *snapshot = c->snapshot;
+    const uint32_t context = snapshot->grids[c->grid].context;
+    const struct wsdbg_launch *launch = launch_of(snapshot, c->grid);
+    for (size_t i = 0; i < snapshot->thread_count && context < snapshot->context_count; i++) {
+        const struct wsdbg_host_thread *thread = &snapshot->threads[i];
+        const bool other_stream = launch && thread->stream.known && thread->stream.value != launch->stream;
+        if (thread->process_id == snapshot->contexts[context].process_id && !other_stream &&
+            (thread->context == context || thread->context == WSDBG_NONE))
+            return thread;
+    }
+    return NULL;
+}
+
+/* Possible only: another thread or process may be the one that writes. */
+static void say_host_wait(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers,
+                          const struct wsdbg_host_thread *thread)
+{
+    const uint32_t first = wsdbg_first_of(pollers);
+    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_HOST_WAIT, WSDBG_CONFIDENCE_POSSIBLE,
+                                                    wsdbg_case_warp(c, first)->cta, word_polled(c, first));
+    if (!finding)
+        return;
+    finding->role = wsdbg_case_warp(c, first)->role;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s poll%s %s%s, which the host may write, while thread %u of the host waits in %s for the GPU: if that "
+        "thread is to write it, neither goes on.",
+        wsdbg_say_warps(c, pollers).text, plural_s(pollers), say_word(c, first).text, say_at_poll(c, first).text,
+        thread->thread_id, thread->call);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Write the word before waiting for the kernel, or from a thread that does not wait for it.");
+    wsdbg_tell_waits(c, finding, pollers);
+    wsdbg_evidence_text(c, finding, "process %u thread %u is in %s", thread->process_id, thread->thread_id,
+                        thread->call);
+}
+
+static void judge_polls(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
+{
+    const struct wsdbg_host_thread *thread = blocked_thread(c);
+    const uint32_t dependent = dependent_of(c);
+    if (later_ctas_wait(c))
+        say_not_resident(c, pollers);
+    else if (dependent != WSDBG_NONE)
+        say_spin_for_dependent(c, pollers, dependent);
+    else if (thread && nobody_runs(c) && polls_system(c, wsdbg_first_of(pollers)))
+        say_host_wait(c, pollers, thread);
+    else
+        say_spin(c, pollers);
+}
+
+/* ---- waits for the grid before ---- */
+
+static void say_dependency(struct wsdbg_case *c, const struct wsdbg_warp_set *waiting)
+{
+    const uint32_t first = wsdbg_first_of(waiting);
+    const uint32_t before = grid_before(c->snapshot, c->grid);
+    const bool polls = before != WSDBG_NONE && grid_stands_at_poll(c, &c->snapshot->grids[before]);
+    const char *name = before == WSDBG_NONE ? NULL : wsdbg_snapshot_grid_name(c->snapshot, &c->snapshot->grids[before]);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_GRID_DEPENDENCY, polls ? confidence_of_wait(c) : WSDBG_CONFIDENCE_POSSIBLE,
+                        wsdbg_case_warp(c, first)->cta, wsdbg_case_warp(c, first)->barrier);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s wait%s%s for the grid before this one (griddepcontrol.wait)%s%.200s%s.",
+                wsdbg_say_warps(c, waiting).text, plural_s(waiting), wsdbg_say_at(c, first).text, name ? ": " : "",
+                name ? name : "",
+                before == WSDBG_NONE ? ", which was not seen on the GPU"
+                : polls              ? ", which polls memory itself, perhaps for what this grid would write"
+                                     : ", which has not ended");
+    wsdbg_print(finding->fix, sizeof finding->fix, NEVER_FOR_DEPENDENT);
+    wsdbg_tell_waits(c, finding, waiting);
+}
+
+void wsdbg_rule_outside(struct wsdbg_case *c)
+{
+    const struct wsdbg_warp_set pollers = warps_that_poll(c);
+    const struct wsdbg_warp_set dependent = warps_in(c, WSDBG_WARP_WAIT_GRID_DEPENDENCY);
+    /* What a barrier of the CTA or cluster lacks makes these waits consequences. */
+    if (wsdbg_case_explained(c))
+        return;
+    if (wsdbg_set_count(&dependent) > 0)
+        say_dependency(c, &dependent);
+    if (wsdbg_set_count(&pollers) > 0)
+        judge_polls(c, &pollers);
+}
