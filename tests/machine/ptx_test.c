@@ -218,6 +218,39 @@ static void numbers_of_16_bits_are_followed(void **state)
            "arrive 0x400+8 x ? 1\n");
 }
 
+/* bars[i % d], i signed, from `first` to 9. */
+#define SIGNED_REMAINDER(first, bias, mask)                     \
+    KERNEL("", "mov.u32 %r1, " first ";\n"                      \
+               "loop:\n" bias "add.s32 %r3, %r1, %r2;\n"        \
+               "and.b32 %r4, %r3, " mask ";\n"                  \
+               "sub.s32 %r5, %r1, %r4;\n"                       \
+               "shl.b32 %r6, %r5, 3;\n"                         \
+               "mov.u32 %r7, bars;\n"                           \
+               "add.s32 %r8, %r7, %r6;\n"                       \
+               "mbarrier.arrive.shared::cta.b64 _, [%r8+16];\n" \
+               "add.s32 %r1, %r1, 1;\n"                         \
+               "setp.lt.s32 %p1, %r1, 10;\n"                    \
+               "@%p1 bra loop;\n")
+#define BIAS_OF_2 "shr.u32 %r2, %r1, 31;\n"
+#define BIAS_OF_4 "shr.s32 %r9, %r1, 31;\nshr.u32 %r2, %r9, 30;\n"
+
+static void a_signed_remainder_has_its_places(void **state)
+{
+    (void)state;
+    expect(SIGNED_REMAINDER("3", BIAS_OF_2, "-2"), "arrive 0x410+8 x 2 1\n");
+    expect(SIGNED_REMAINDER("3", BIAS_OF_2, "536870910"), "arrive 0x410+8 x 2 1\n");
+    expect(SIGNED_REMAINDER("0", BIAS_OF_4, "-4"), "arrive 0x410+8 x 4 1\n");
+}
+
+/* Below zero, beyond the mask, or with what is added for another divisor. */
+static void what_only_looks_like_a_signed_remainder_is_wider(void **state)
+{
+    (void)state;
+    expect(SIGNED_REMAINDER("-3", BIAS_OF_2, "-2"), "arrive 0x3a8+8 x 27 1\n");
+    expect(SIGNED_REMAINDER("3", BIAS_OF_2, "6"), "arrive 0x3f8+8 x 13 1\n");
+    expect(SIGNED_REMAINDER("3", BIAS_OF_4, "-2"), "arrive 0x3e8+8 x 13 1\n");
+}
+
 static void a_cluster_address_may_be_of_any_cta(void **state)
 {
     (void)state;
@@ -313,22 +346,26 @@ static void a_called_function_overwrites_nothing(void **state)
            "arrive somewhere 1\n");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(barriers_are_named_by_their_addresses),
-        cmocka_unit_test(an_address_by_the_generic_way_is_followed),
-        cmocka_unit_test(a_ring_of_stages_has_its_places),
-        cmocka_unit_test(what_nobody_can_follow_is_somewhere),
-        cmocka_unit_test(one_lane_is_picked_by_its_thread_or_elect),
-        cmocka_unit_test(one_lane_is_picked_together_with_something_else),
-        cmocka_unit_test(numbers_of_16_bits_are_followed),
-        cmocka_unit_test(a_cluster_address_may_be_of_any_cta),
-        cmocka_unit_test(a_multicast_names_its_ctas),
-        cmocka_unit_test(copies_complete_on_their_barrier),
-        cmocka_unit_test(the_other_barriers_are_found),
-        cmocka_unit_test(too_many_predicates_are_not_known),
-        cmocka_unit_test(a_called_function_overwrites_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+int main(void){
+    const struct CMUnitTest tests[] =
+        {
+            cmocka_unit_test(barriers_are_named_by_their_addresses),
+            cmocka_unit_test(an_address_by_the_generic_way_is_followed),
+            cmocka_unit_test(a_ring_of_stages_has_its_places),
+            cmocka_unit_test(what_nobody_can_follow_is_somewhere),
+            cmocka_unit_test(one_lane_is_picked_by_its_thread_or_elect),
+            cmocka_unit_test(one_lane_is_picked_together_with_something_else),
+            cmocka_unit_test(numbers_of_16_bits_are_followed),
+        }
+
+    cmocka_unit_test(a_signed_remainder_has_its_places),
+    cmocka_unit_test(what_only_looks_like_a_signed_remainder_is_wider),
+    cmocka_unit_test(a_cluster_address_may_be_of_any_cta),
+    cmocka_unit_test(a_multicast_names_its_ctas),
+    cmocka_unit_test(copies_complete_on_their_barrier),
+    cmocka_unit_test(the_other_barriers_are_found),
+    cmocka_unit_test(too_many_predicates_are_not_known),
+    cmocka_unit_test(a_called_function_overwrites_nothing),
+};
+return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,9 @@
  * x >> p is divided by d >> p.  The quotient of an x below 2^k is x / d rounded down if 2^n <= r * d <= 2^n + 2^(n -
  * k), with r the whole reciprocal and n all that the product is shifted (Granlund and Montgomery, Division by Invariant
  * Integers using Multiplication, theorem 4.2).
+ *
+ * By a power of two, of a signed x:  sum = (x >> 31, its d - 1 lowest bits) + x;  result = x - (sum & -d).  Of the mask
+ * -d the upper bits may be missing where the result is shifted to the left anyway.
  */
 #include "sass/remainder.h"
 
@@ -148,4 +151,56 @@ bool wsdbg_remainder_at(const struct wsdbg_definitions *definitions, uint32_t in
            value_of(definitions, instruction, &last->sources[0], &value) && is_shifted(definitions, &value, &shift) &&
            is_averaged(definitions, &value, x, &is_sum) && is_high_product(definitions, value, x, &before, &m) &&
            is_reciprocal(before, m, is_sum, shift, *divisor);
+}
+
+/* value is d - 1 where x is negative, else 0. */
+static bool is_bias(const struct wsdbg_definitions *definitions, struct value value, struct value x, uint32_t divisor)
+{
+    const uint32_t sign = 31, kept = 32 - (uint32_t)__builtin_ctz(divisor);
+    const struct wsdbg_instruction *writer = writer_of(definitions, value, WSDBG_OP_SHF, WSDBG_OP_USHF, 3);
+    struct value from;
+    if (!writer || !writer->is_right_shift || !writer->is_high || writer->is_signed || writer->is_wide ||
+        !is_number(writer, 0, 0) || !is_number(writer, 1, kept) || writer->sources[2].is_negated ||
+        !value_of(definitions, value.written, &writer->sources[2], &from))
+        return false;
+    if (is_same(from, x))
+        return kept == sign;
+    const struct wsdbg_instruction *spread = writer_of(definitions, from, WSDBG_OP_SHF, WSDBG_OP_USHF, 3);
+    return spread && spread->is_right_shift && spread->is_high && spread->is_signed && !spread->is_wide &&
+           is_number(spread, 0, 0) && is_number(spread, 1, sign) && is_value(definitions, from.written, 2, false, x);
+}
+
+static bool is_biased(const struct wsdbg_definitions *definitions, struct value sum, struct value x, uint32_t divisor)
+{
+    const struct wsdbg_instruction *adds = writer_of(definitions, sum, WSDBG_OP_IADD3, WSDBG_OP_UIADD3, 3);
+    struct value bias;
+    if (!adds || !is_number(adds, 2, 0) || adds->sources[0].is_negated || adds->sources[1].is_negated)
+        return false;
+    for (unsigned i = 0; i < 2; i++)
+        if (is_value(definitions, sum.written, i, false, x) &&
+            value_of(definitions, sum.written, &adds->sources[1 - i], &bias) && is_bias(definitions, bias, x, divisor))
+            return true;
+    return false;
+}
+
+bool wsdbg_signed_remainder_at(const struct wsdbg_definitions *definitions, uint32_t instruction, uint32_t *divisor,
+                               uint32_t *below)
+{
+    enum { AND = 0xc0 };
+    const struct wsdbg_instruction *last = &definitions->graph->instructions[instruction];
+    struct value x, whole, sum;
+    uint32_t mask;
+    if ((last->operation != WSDBG_OP_IADD3 && last->operation != WSDBG_OP_UIADD3) || !wsdbg_compute_follows(last) ||
+        last->source_count != 3 || last->sources[0].is_negated || !last->sources[1].is_negated ||
+        !is_number(last, 2, 0) || !value_of(definitions, instruction, &last->sources[0], &x) ||
+        !value_of(definitions, instruction, &last->sources[1], &whole))
+        return false;
+    const struct wsdbg_instruction *ands = writer_of(definitions, whole, WSDBG_OP_LOP3, WSDBG_OP_ULOP3, 3);
+    if (!ands || ands->table != AND || !wsdbg_compute_is_number(&ands->sources[1], &mask) || mask == 0 ||
+        ands->sources[0].is_negated || !value_of(definitions, whole.written, &ands->sources[0], &sum))
+        return false;
+    *divisor = mask & -mask;
+    const uint32_t past = mask + *divisor; /* one bit above the mask's, 0 where it reaches to the top */
+    *below = past && past < (uint32_t)1 << 31 ? past : (uint32_t)1 << 31;
+    return *divisor > 1 && *divisor <= DIVISOR_MOST && !(past & (past - 1)) && is_biased(definitions, sum, x, *divisor);
 }

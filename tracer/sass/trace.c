@@ -165,6 +165,18 @@ static struct wsdbg_values value_of_source(struct wsdbg_trace *trace, const stru
     return wsdbg_compute_modified(operand, &value);
 }
 
+/* A counter that goes up from 0 or more and whose end nobody knows does not wrap: it would no longer count. */
+static bool are_below(const struct wsdbg_values *values, uint32_t below)
+{
+    if (values->kind == WSDBG_VALUES_STEPS)
+        return values->number[0] < below &&
+               (values->count == 0 || values->number[0] + (values->count - 1) * (uint64_t)values->number[1] < below);
+    for (uint32_t i = 0; i < values->count && values->kind == WSDBG_VALUES_LISTED; i++)
+        if (values->number[i] >= below)
+            return false;
+    return values->kind == WSDBG_VALUES_LISTED;
+}
+
 static struct wsdbg_values value_of_result(struct wsdbg_trace *trace, const struct wsdbg_trace_node *node)
 {
     const uint32_t number = (uint32_t)node->key;
@@ -180,9 +192,11 @@ static struct wsdbg_values value_of_result(struct wsdbg_trace *trace, const stru
     const unsigned part = wsdbg_compute_part(instruction, reg);
     for (unsigned i = 0; i < instruction->source_count; i++)
         sources[i] = value_of_source(trace, &instruction->sources[i], &inputs_of(trace, node)[i], part);
-    uint32_t divisor;
+    uint32_t divisor, below;
     if (wsdbg_remainder_at(&trace->definitions, number, &divisor))
         return sources[2].kind == WSDBG_VALUES_NONE ? sources[2] : wsdbg_values_steps(0, 1, divisor);
+    if (wsdbg_signed_remainder_at(&trace->definitions, number, &divisor, &below) && are_below(&sources[0], below))
+        return wsdbg_values_steps(0, 1, divisor);
     return wsdbg_compute(instruction, part, sources);
 }
 
