@@ -346,26 +346,24 @@ static void a_called_function_overwrites_nothing(void **state)
            "arrive somewhere 1\n");
 }
 
-int main(void){
-    const struct CMUnitTest tests[] =
-        {
-            cmocka_unit_test(barriers_are_named_by_their_addresses),
-            cmocka_unit_test(an_address_by_the_generic_way_is_followed),
-            cmocka_unit_test(a_ring_of_stages_has_its_places),
-            cmocka_unit_test(what_nobody_can_follow_is_somewhere),
-            cmocka_unit_test(one_lane_is_picked_by_its_thread_or_elect),
-            cmocka_unit_test(one_lane_is_picked_together_with_something_else),
-            cmocka_unit_test(numbers_of_16_bits_are_followed),
-        }
-
-    cmocka_unit_test(a_signed_remainder_has_its_places),
-    cmocka_unit_test(what_only_looks_like_a_signed_remainder_is_wider),
-    cmocka_unit_test(a_cluster_address_may_be_of_any_cta),
-    cmocka_unit_test(a_multicast_names_its_ctas),
-    cmocka_unit_test(copies_complete_on_their_barrier),
-    cmocka_unit_test(the_other_barriers_are_found),
-    cmocka_unit_test(too_many_predicates_are_not_known),
-    cmocka_unit_test(a_called_function_overwrites_nothing),
-};
-return cmocka_run_group_tests(tests, NULL, NULL);
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(barriers_are_named_by_their_addresses),
+        cmocka_unit_test(an_address_by_the_generic_way_is_followed),
+        cmocka_unit_test(a_ring_of_stages_has_its_places),
+        cmocka_unit_test(what_nobody_can_follow_is_somewhere),
+        cmocka_unit_test(one_lane_is_picked_by_its_thread_or_elect),
+        cmocka_unit_test(one_lane_is_picked_together_with_something_else),
+        cmocka_unit_test(numbers_of_16_bits_are_followed),
+        cmocka_unit_test(a_signed_remainder_has_its_places),
+        cmocka_unit_test(what_only_looks_like_a_signed_remainder_is_wider),
+        cmocka_unit_test(a_cluster_address_may_be_of_any_cta),
+        cmocka_unit_test(a_multicast_names_its_ctas),
+        cmocka_unit_test(copies_complete_on_their_barrier),
+        cmocka_unit_test(the_other_barriers_are_found),
+        cmocka_unit_test(too_many_predicates_are_not_known),
+        cmocka_unit_test(a_called_function_overwrites_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
