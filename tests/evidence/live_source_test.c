@@ -25,6 +25,13 @@ static struct wsdbg_snapshot inspect(struct wsdbg_evidence *source, uint64_t dea
     return snapshot;
 }
 
+static struct wsdbg_snapshot inspect_at(struct wsdbg_evidence *recorded, uint64_t now_ns)
+{
+    struct wsdbg_snapshot snapshot;
+    rig_ok(recorded->ops->inspect(recorded, now_ns, 0, &snapshot));
+    return snapshot;
+}
+
 /* What the probes of the fake GPU's kernel could have recorded: the first warp of its first CTA began. */
 static void add_recorded_grid(struct wsdbg_snapshot *snapshot)
 {
@@ -106,6 +113,53 @@ static void kernels_with_probes_are_looked_at_when_that_is_asked_for(void **stat
     wsdbg_snapshot_deinit(&snapshot);
     rig_assert_left_alone(&rig);
     source->ops->close(source);
+    rig_finish(&rig);
+}
+
+static void clear_folder(const char *folder)
+{
+    char command[96];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    assert_int_equal(system(command), 0);
+}
+
+/* What was looked at is in the recording, and shown from the same moment on. */
+static void a_recording_keeps_looks(void **state)
+{
+    (void)state;
+    char folder[] = "/dev/shm/wsdbg-looks-XXXXXX", path[64], session[64];
+    struct rig rig = rig_start(NULL);
+    struct wsdbg_evidence *source, *recorded;
+    uint64_t first_ns, last_ns;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/r.wsrec", folder);
+    session_name(session, sizeof session);
+    rig_ok(wsdbg_evidence_open_live(session, folder, WSDBG_DOOR_ALWAYS, &source));
+    const uint64_t begun_ns = wsdbg_door_now_ns();
+    struct wsdbg_snapshot seen = inspect(source, WSDBG_DOOR_NS - 1);
+    wsdbg_snapshot_deinit(&seen);
+    rig_ok(wsdbg_evidence_record(source, path, begun_ns));
+    seen = inspect(source, 3000000000ull);
+    rig_ok(wsdbg_evidence_record(source, path, begun_ns + 1000000000ull));
+    source->ops->close(source);
+    rig_ok(wsdbg_evidence_open_recorded(path, &first_ns, &last_ns, &recorded));
+    assert_int_equal(last_ns, begun_ns + 1000000000ull);
+    struct wsdbg_snapshot snapshot = inspect_at(recorded, begun_ns);
+    assert_int_equal(snapshot.look_count, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    snapshot = inspect_at(recorded, last_ns);
+    assert_int_equal(snapshot.look_count, 2);
+    assert_int_equal(snapshot.warp_count, seen.warp_count);
+    for (size_t i = 0; i < seen.warp_count; i++)
+        assert_int_equal(snapshot.warps[i].state, seen.warps[i].state);
+    wsdbg_snapshot_deinit(&snapshot);
+    wsdbg_snapshot_deinit(&seen);
+    recorded->ops->close(recorded);
+    unlink(path);
+    char left[64];
+    snprintf(left, sizeof left, "%s/look-%d-1.core", folder, (int)rig.run.pid);
+    assert_int_not_equal(access(left, F_OK), 0); /* it is in the recording alone */
+    clear_folder(folder);
     rig_finish(&rig);
 }
 
@@ -258,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gpus_own_warps_come_into_the_snapshot),
         cmocka_unit_test(kernels_with_probes_are_looked_at_when_that_is_asked_for),
+        cmocka_unit_test(a_recording_keeps_looks),
         cmocka_unit_test(two_processes_are_looked_at_and_kept_apart),
         cmocka_unit_test(without_time_nothing_is_stopped),
         cmocka_unit_test(a_closed_door_is_a_note_and_the_rings_snapshot),

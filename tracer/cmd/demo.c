@@ -70,6 +70,7 @@ static struct wsdbg_error *run_recorded(const struct wsdbg_invocation *invocatio
         .path = path,
         .output = wsdbg_option_value(invocation, "output"),
         .stall_ns = stall_ns,
+        .work_stall_ns = stall_ns,
         .json = wsdbg_option_value(invocation, "json") != NULL,
     };
     wsdbg_say("this is a replay: %s; nothing is run here, the evidence was recorded on an H200", why);

@@ -13,6 +13,7 @@
 
 /* The watch rounds moments up to its next look; two looks past the last frame make up for that. */
 enum { PAST_THE_END_NS = 40000000 };
+#define LOOK_NS UINT64_C(3000000000) /* looks that were recorded take no time; without any the GPU is not looked at */
 
 struct replay_clock {
     struct wsdbg_clock clock; /* first: a wsdbg_clock is one of these */
@@ -51,6 +52,8 @@ struct wsdbg_error *wsdbg_replay_file(const struct wsdbg_replay_options *options
         .observer = "none",
         .after_hang = "nothing was run",
         .stall_ns = options->stall_ns,
+        .work_stall_ns = options->work_stall_ns,
+        .look_ns = wsdbg_recorded_has_looks(evidence) ? LOOK_NS : 0,
         .stop_at_hang = true,
         .json = options->json,
     };
@@ -80,7 +83,7 @@ struct wsdbg_error *wsdbg_replay_file(const struct wsdbg_replay_options *options
 
 static const struct wsdbg_option options_table[] = {
     {'o', "output", "FILE", "keep a session database", NULL, NULL},
-    {0, "stall", "SECONDS", "no progress for this long is a stall (default 2)", NULL, NULL},
+    {0, "stall", "SECONDS", "no progress for this long is a stall (default 2; 10 without probes)", NULL, NULL},
     {0, "json", NULL, "the report as JSON on stdout", NULL, NULL},
 };
 
@@ -93,6 +96,8 @@ static struct wsdbg_error *replay_run(const struct wsdbg_invocation *invocation,
         .json = wsdbg_option_value(invocation, "json") != NULL,
     };
     struct wsdbg_error *error = wsdbg_parse_seconds("stall", stall ? stall : "2", &options.stall_ns);
+    if (!error)
+        error = wsdbg_parse_seconds("stall", stall ? stall : "10", &options.work_stall_ns);
     return error ? error : wsdbg_replay_file(&options, status);
 }
 
@@ -103,7 +108,8 @@ const struct wsdbg_command wsdbg_command_replay = {
     .description =
         "Sends a file made by wsdbg run --record through the watchdog, the diagnosis and the report of a live\n"
         "run, with the recording's own clock. The exit status is 124 when it shows a hang, else 0. A stall time\n"
-        "longer than the recorded one finds nothing: the recording ends soon after its verdict.",
+        "longer than the recorded one finds nothing: the recording ends soon after its verdict. Looks at the GPU that\n"
+        "the run had are shown from their time on.",
     .options = options_table,
     .option_count = sizeof options_table / sizeof options_table[0],
     .operands_min = 1,

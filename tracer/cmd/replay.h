@@ -10,7 +10,7 @@
 struct wsdbg_replay_options {
     const char *path;
     const char *output; /* database, NULL = none is kept */
-    uint64_t stall_ns;
+    uint64_t stall_ns, work_stall_ns; /* of kernels with probes; of those without */
     bool json;
 };
 

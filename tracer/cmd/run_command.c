@@ -23,7 +23,7 @@ static const struct wsdbg_option options[] = {
     {0, "look", "SECONDS", "with --tui: look at kernels without probes so often", NULL, NULL},
     {0, "on-stall", "kill|wait|detach", "what to do after a hang was reported (default kill)", on_stalls, NULL},
     {0, "history", "N", "events kept a warp, 0 to 128 (default 128)", NULL, NULL},
-    {0, "record", "FILE", "keep the evidence; wsdbg replay FILE shows it again", NULL, NULL},
+    {0, "record", "FILE", "keep the evidence, looks too; wsdbg replay FILE shows it again", NULL, NULL},
     {0, "keep-looks", "FOLDER", "keep looks at the GPU there; wsdbg core FILE shows one again", NULL, NULL},
     WSDBG_TUI_OPTION,
     {0, "json", NULL, "the report as JSON on stdout at the end", NULL, NULL},

@@ -22,10 +22,10 @@
 enum {
     TICK_NS = 20000000,
     RECORD_EVERY_NS = 250000000,
-    STORE_EVERY_NS = 2000000000,    /* storing is most of what watching costs */
-    COMPARE_NS = 60000000,          /* between the histories that are compared, less a tick */
-    STANDS_NS = 2 * COMPARE_NS,     /* without progress, where it is known that there will be none */
-    REFRESH_NS = 100000000,         /* the program gets at least this long between two looks that are asked for */
+    STORE_EVERY_NS = 2000000000, /* storing is most of what watching costs */
+    COMPARE_NS = 60000000,       /* between the histories that are compared, less a tick */
+    STANDS_NS = 2 * COMPARE_NS,  /* without progress, where it is known that there will be none */
+    REFRESH_NS = 100000000,      /* the program gets at least this long between two looks that are asked for */
 };
 
 /* For so long it is expected; a loaded machine may need more than a moment to judge it. */
@@ -237,6 +237,7 @@ static struct wsdbg_error *judge_with_state(struct loop *loop, struct wsdbg_diag
     keep_look(loop, &both);
     if (loop->last.look_count == 0)
         return NULL;
+    record(loop, loop->recorded_ns); /* the moment that was recorded before the look */
     mark_moving_slots(loop);
     error = wsdbg_diagnose(&loop->last, &better);
     if (error)
@@ -285,6 +286,18 @@ static bool will_be_due(const struct loop *loop, uint64_t time_ns)
     return wsdbg_stall_is_due(&copy, wsdbg_watched_slots(&loop->last), time_ns);
 }
 
+static uint64_t became_due_ns(const struct wsdbg_stall *stall, uint64_t progress_ns)
+{
+    return progress_ns + (stall->watchdog.reported ? stall->look_again_ns : stall->watchdog.next_look_ns);
+}
+
+/* What was read late, on a loaded machine, a replay finds when it looks: nothing has moved since. */
+static uint64_t frame_time_ns(const struct loop *loop, uint64_t due_ns, uint64_t now_ns)
+{
+    const uint64_t time_ns = due_ns < now_ns ? due_ns : now_ns;
+    return time_ns > loop->recorded_ns ? time_ns : loop->recorded_ns;
+}
+
 /* The histories that the ones at the threshold are compared with.  They go into the recording too, so that
  * a replay sees what was seen live. */
 static void read_first_histories(struct loop *loop, uint64_t now_ns)
@@ -294,7 +307,7 @@ static void read_first_histories(struct loop *loop, uint64_t now_ns)
     wsdbg_error_destroy(evidence->ops->inspect(evidence, now_ns, COMPARE_NS - TICK_NS, &snapshot));
     wsdbg_snapshot_deinit(&snapshot);
     loop->compared_ns = now_ns;
-    record(loop, now_ns);
+    record(loop, frame_time_ns(loop, became_due_ns(&loop->slots, loop->last.progress_ns), now_ns));
 }
 
 /* True when the histories of some earlier moment were read, so that those of now tell whether anything moved.  A
@@ -314,11 +327,9 @@ static bool can_compare(struct loop *loop, uint64_t now_ns)
  * come at other moments, can then do the same as the live run did. */
 static uint64_t due_since_ns(const struct loop *loop, uint64_t now_ns)
 {
-    const struct wsdbg_stall *stall = &loop->slots;
     if (!loop->watch->clock->is_live)
         return now_ns;
-    uint64_t quiet_ns = stall->watchdog.reported ? stall->look_again_ns : stall->watchdog.next_look_ns;
-    uint64_t due_ns = loop->last.progress_ns + quiet_ns;
+    const uint64_t due_ns = became_due_ns(&loop->slots, loop->last.progress_ns);
     return due_ns > loop->compared_ns ? due_ns : loop->compared_ns;
 }
 
@@ -342,14 +353,14 @@ static struct wsdbg_error *inspect(struct loop *loop, uint64_t time_ns)
 /* A stall as far as slots tell: look with everything.  True when that shows no movement either. */
 static bool confirm(struct loop *loop, uint64_t now_ns)
 {
-    uint64_t due_ns = due_since_ns(loop, now_ns);
-    struct wsdbg_error *error = inspect(loop, due_ns);
+    const uint64_t frame_ns = frame_time_ns(loop, became_due_ns(&loop->slots, loop->last.progress_ns), now_ns);
+    struct wsdbg_error *error = inspect(loop, due_since_ns(loop, now_ns));
     loop->compared_ns = 0;
     bool due = wsdbg_stall_is_due(&loop->slots, wsdbg_watched_slots(&loop->last), now_ns);
     if (error)
         wsdbg_watch_say_failed_look(loop->watch, error, wsdbg_stall_age_ns(&loop->slots, now_ns));
     else
-        record(loop, due_ns);
+        record(loop, frame_ns);
     return due && !error;
 }
 
@@ -379,10 +390,13 @@ static bool work_stalls(struct loop *loop, uint64_t now_ns, enum wsdbg_movement 
     const struct wsdbg_watched watched = wsdbg_watched_work(&loop->last, loop->moved_ns);
     if (!watched.running && loop->hidden.grid_count == 0)
         loop->slow_said = false;
+    const uint64_t frame_ns = frame_time_ns(loop, became_due_ns(&loop->work, watched.progress_ns), now_ns);
     if (!wsdbg_stall_is_due(&loop->work, watched, now_ns))
         return false;
     loop->work.undecided = true; /* until a look says more */
     struct wsdbg_error *error = inspect(loop, now_ns);
+    if (!error)
+        record(loop, frame_ns);
     loop->watch->unseen |= error || movement_since(loop, now_ns) == WSDBG_MOVEMENT_NOT_SEEN;
     if (error) {
         wsdbg_watch_say_failed_look(loop->watch, error, wsdbg_stall_age_ns(&loop->work, now_ns));

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/grow.h"
 #include "evidence/completion.h"
@@ -26,6 +27,7 @@ struct dump {
     struct wsdbg_look *look; /* NULL = there is none: */
     char trouble[192];       /* why */
     char untold[192];        /* why it could not be kept, "" = it was, or was not to be */
+    char *kept;              /* its file, until a recording has it */
     bool saw_warps;
     bool lost; /* it was asked for, and did not come */
 };
@@ -59,6 +61,7 @@ static struct wsdbg_error *look_at(struct core_source *source, struct wsdbg_mach
     wsdbg_look_keeper_write(keeper, machine);
     if (wsdbg_look_keeper_trouble(keeper))
         snprintf(dump->untold, sizeof dump->untold, "%s", wsdbg_look_keeper_trouble(keeper));
+    dump->kept = wsdbg_look_keeper_next(keeper);
     wsdbg_look_keeper_destroy(keeper);
     dump->saw_warps = !error && machine->warp_count > 0;
     return error;
@@ -187,7 +190,22 @@ static bool core_is_lost(const struct wsdbg_evidence *base)
 
 static struct wsdbg_error *core_record(struct wsdbg_evidence *base, const char *path, uint64_t now_ns)
 {
-    return wsdbg_evidence_record(((struct core_source *)base)->ring, path, now_ns);
+    struct core_source *source = (struct core_source *)base;
+    struct wsdbg_error *error = wsdbg_evidence_record(source->ring, path, now_ns);
+    const bool only_recorded = !source->kept || source->kept == source->folder;
+    if (!source->kept)
+        source->kept = source->folder; /* before the first dump: a recording begins with the first context */
+    for (size_t i = 0; !error && i < source->dump_count; i++) {
+        struct dump *dump = &source->dumps[i];
+        if (!dump->kept)
+            continue;
+        error = wsdbg_ring_record_look(source->ring, now_ns, dump->process_id, WSDBG_RECORD_LOOK_CORE, dump->kept);
+        if (only_recorded)
+            unlink(dump->kept);
+        free(dump->kept);
+        dump->kept = NULL;
+    }
+    return error;
 }
 
 static void core_keep(struct wsdbg_evidence *base, const char *folder)
@@ -198,8 +216,10 @@ static void core_keep(struct wsdbg_evidence *base, const char *folder)
 static void core_close(struct wsdbg_evidence *base)
 {
     struct core_source *source = (struct core_source *)base;
-    for (size_t i = 0; i < source->dump_count; i++)
+    for (size_t i = 0; i < source->dump_count; i++) {
         wsdbg_look_destroy(source->dumps[i].look);
+        free(source->dumps[i].kept);
+    }
     if (source->ring)
         source->ring->ops->close(source->ring);
     wsdbg_code_destroy(source->code);

@@ -85,6 +85,8 @@ struct wsdbg_error *wsdbg_evidence_record(struct wsdbg_evidence *source, const c
  * frame's time is in first_ns, the last one's in last_ns. */
 struct wsdbg_error *wsdbg_evidence_open_recorded(const char *path, uint64_t *first_ns, uint64_t *last_ns,
                                                  struct wsdbg_evidence **out);
+/* Whether it holds looks at the GPU, which inspect() then shows at their time. */
+bool wsdbg_recorded_has_looks(const struct wsdbg_evidence *source);
 /* Never sees anything: what --device sim and unprobed programs get for now. */
 struct wsdbg_error *wsdbg_evidence_open_null(struct wsdbg_evidence **out);
 

@@ -196,6 +196,11 @@ struct wsdbg_error *wsdbg_live_process_keep(struct wsdbg_live_process *process, 
     return wsdbg_look_keeper_create(folder, process->process_id, &process->keeper);
 }
 
+char *wsdbg_live_process_next_kept(struct wsdbg_live_process *process)
+{
+    return wsdbg_look_keeper_next(process->keeper);
+}
+
 uint32_t wsdbg_live_process_id(const struct wsdbg_live_process *process)
 {
     return process->process_id;

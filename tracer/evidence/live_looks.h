@@ -20,6 +20,8 @@ bool wsdbg_live_process_saw_warps(const struct wsdbg_live_process *process);
 struct wsdbg_error *wsdbg_live_process_add(const struct wsdbg_live_process *process, struct wsdbg_snapshot *snapshot);
 /* From now on every look is also a file in the folder (look_keeper.h). */
 struct wsdbg_error *wsdbg_live_process_keep(struct wsdbg_live_process *process, const char *folder);
+/* The next of those files that was not asked for yet; the caller frees.  NULL = there is none. */
+char *wsdbg_live_process_next_kept(struct wsdbg_live_process *process);
 uint32_t wsdbg_live_process_id(const struct wsdbg_live_process *process);
 /* NULL is fine. */
 void wsdbg_live_process_close(struct wsdbg_live_process *process);

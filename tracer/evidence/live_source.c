@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/grow.h"
 #include "evidence/completion.h"
@@ -23,6 +24,7 @@ struct live_source {
     struct wsdbg_live_process **processes;
     size_t count, capacity;
     const char *kept; /* folder for looks, NULL = they are not kept */
+    char *spool;      /* folder for those that only a recording keeps, NULL = there is none */
 };
 
 static struct live_source *live_of(struct wsdbg_evidence *base)
@@ -152,10 +154,31 @@ static struct wsdbg_error *live_complete(struct wsdbg_evidence *base, uint64_t d
     return complete(live_of(base), WSDBG_DOOR_ALWAYS, wsdbg_door_now_ns() + deadline_ns, snapshot);
 }
 
+/* Looks that were had since the last frame. */
+static struct wsdbg_error *record_looks(struct live_source *source, struct wsdbg_live_process *process,
+                                        bool only_recorded, uint64_t now_ns)
+{
+    struct wsdbg_error *error = NULL;
+    for (char *kept; !error && (kept = wsdbg_live_process_next_kept(process));) {
+        error =
+            wsdbg_ring_record_look(source->ring, now_ns, wsdbg_live_process_id(process), WSDBG_RECORD_LOOK_CORE, kept);
+        if (only_recorded)
+            unlink(kept);
+        free(kept);
+    }
+    return error;
+}
+
 static struct wsdbg_error *live_record(struct wsdbg_evidence *base, const char *path, uint64_t now_ns)
 {
-    struct wsdbg_evidence *ring = live_of(base)->ring;
-    return ring->ops->record(ring, path, now_ns);
+    struct live_source *source = live_of(base);
+    struct wsdbg_error *error = source->ring->ops->record(source->ring, path, now_ns);
+    const bool only_recorded = !source->kept || source->kept == source->spool;
+    if (!source->kept)
+        source->kept = source->spool; /* before the first look: a recording begins with the first context */
+    for (size_t i = 0; !error && i < source->count; i++)
+        error = record_looks(source, source->processes[i], only_recorded, now_ns);
+    return error;
 }
 
 static void live_keep(struct wsdbg_evidence *base, const char *folder)
@@ -169,7 +192,9 @@ static void live_close(struct wsdbg_evidence *base)
     for (size_t i = 0; i < source->count; i++)
         wsdbg_live_process_close(source->processes[i]);
     free(source->processes);
-    source->ring->ops->close(source->ring);
+    free(source->spool);
+    if (source->ring)
+        source->ring->ops->close(source->ring);
     free(source);
 }
 
@@ -189,9 +214,11 @@ struct wsdbg_error *wsdbg_evidence_open_live(const char *session, const char *sp
         return &wsdbg_error_no_memory;
     source->base.ops = &live_ops;
     source->use = use;
-    struct wsdbg_error *error = wsdbg_evidence_open_ring(session, spool, &source->ring);
+    source->spool = spool ? strdup(spool) : NULL;
+    struct wsdbg_error *error =
+        spool && !source->spool ? &wsdbg_error_no_memory : wsdbg_evidence_open_ring(session, spool, &source->ring);
     if (error)
-        free(source);
+        live_close(&source->base);
     else
         *out = &source->base;
     return error;

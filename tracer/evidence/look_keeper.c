@@ -9,7 +9,7 @@
 
 struct wsdbg_look_keeper {
     char *folder;
-    uint32_t process_id, written;
+    uint32_t process_id, written, handed;
     bool taken;
     char trouble[192]; /* "" = none */
     struct wsdbg_machine_reads reads;
@@ -56,22 +56,31 @@ struct wsdbg_error *wsdbg_look_keeper_take(struct wsdbg_look_keeper *keeper, str
     return error;
 }
 
+static char *path_of(const struct wsdbg_look_keeper *keeper, uint32_t number)
+{
+    char *path;
+    return asprintf(&path, "%s/look-%u-%u.core", keeper->folder, keeper->process_id, number) >= 0 ? path : NULL;
+}
+
 void wsdbg_look_keeper_write(struct wsdbg_look_keeper *keeper, const struct wsdbg_machine *machine)
 {
-    char *path = NULL;
     if (!keeper || !keeper->taken)
         return;
     keeper->taken = false;
     keeper->trouble[0] = '\0';
-    struct wsdbg_error *error = &wsdbg_error_no_memory;
-    if (asprintf(&path, "%s/look-%u-%u.core", keeper->folder, keeper->process_id, ++keeper->written) >= 0)
-        error = wsdbg_machine_write_core(machine, &keeper->reads, path);
-    else
-        path = NULL;
-    if (error)
+    char *path = path_of(keeper, ++keeper->written);
+    struct wsdbg_error *error = path ? wsdbg_machine_write_core(machine, &keeper->reads, path) : &wsdbg_error_no_memory;
+    if (error) {
         snprintf(keeper->trouble, sizeof keeper->trouble, "a look could not be kept: %s", wsdbg_error_message(error));
+        keeper->handed = keeper->written;
+    }
     wsdbg_error_destroy(error);
     free(path);
+}
+
+char *wsdbg_look_keeper_next(struct wsdbg_look_keeper *keeper)
+{
+    return keeper && keeper->handed < keeper->written ? path_of(keeper, ++keeper->handed) : NULL;
 }
 
 const char *wsdbg_look_keeper_trouble(const struct wsdbg_look_keeper *keeper)

@@ -161,26 +161,24 @@ static struct wsdbg_error *append_process(struct wsdbg_recorder *recorder, const
     return NULL;
 }
 
-static struct wsdbg_error *write_frame(struct wsdbg_recorder *recorder, uint64_t now_ns, size_t process_count)
+/* Writes a head of head_bytes, whose compressed_bytes lies at `at`, and the plain bytes compressed, at once. */
+static struct wsdbg_error *write_compressed(struct wsdbg_recorder *recorder, void *head, size_t head_bytes, size_t at)
 {
     const size_t bound = ZSTD_compressBound(recorder->plain_count);
-    unsigned char *file = malloc(sizeof(struct wsdbg_record_frame) + bound);
+    unsigned char *file = malloc(head_bytes + bound);
     ZSTD_CCtx *context = ZSTD_createCCtx();
     struct wsdbg_error *error = &wsdbg_error_no_memory;
     if (file && context) {
         ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, COMPRESSION_LEVEL);
         ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-        const size_t compressed = ZSTD_compress2(context, file + sizeof(struct wsdbg_record_frame), bound,
-                                                 recorder->plain, recorder->plain_count);
-        const struct wsdbg_record_frame frame = {.magic = WSDBG_RECORD_FRAME_MAGIC,
-                                                 .process_count = (uint32_t)process_count,
-                                                 .now_ns = now_ns,
-                                                 .plain_bytes = recorder->plain_count,
-                                                 .compressed_bytes = compressed};
-        memcpy(file, &frame, sizeof frame);
+        const size_t compressed =
+            ZSTD_compress2(context, file + head_bytes, bound, recorder->plain, recorder->plain_count);
+        const uint64_t compressed_bytes = compressed;
+        memcpy((char *)head + at, &compressed_bytes, sizeof compressed_bytes);
+        memcpy(file, head, head_bytes);
         error = ZSTD_isError(compressed) ? wsdbg_error_create(WSDBG_ERROR_OTHER, "compress a frame of %s: %s",
                                                               recorder->path, ZSTD_getErrorName(compressed))
-                                         : write_all(recorder, file, sizeof frame + compressed);
+                                         : write_all(recorder, file, head_bytes + compressed);
     }
     ZSTD_freeCCtx(context);
     free(file);
@@ -199,7 +197,49 @@ struct wsdbg_error *wsdbg_recorder_frame(struct wsdbg_recorder *recorder, uint64
         if (error)
             return error;
     }
-    return write_frame(recorder, now_ns, count);
+    struct wsdbg_record_frame frame = {.magic = WSDBG_RECORD_FRAME_MAGIC,
+                                       .process_count = (uint32_t)count,
+                                       .now_ns = now_ns,
+                                       .plain_bytes = recorder->plain_count};
+    return write_compressed(recorder, &frame, sizeof frame, offsetof(struct wsdbg_record_frame, compressed_bytes));
+}
+
+static struct wsdbg_error *append_file(struct wsdbg_recorder *recorder, const char *path)
+{
+    unsigned char bytes[65536];
+    ssize_t got;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "%s: there is none", path);
+    if (fd < 0)
+        return wsdbg_error_os(errno, "open %s", path);
+    struct wsdbg_error *error = NULL;
+    while (!error && (got = read(fd, bytes, sizeof bytes)) != 0) {
+        if (got < 0 && errno != EINTR)
+            error = wsdbg_error_os(errno, "read %s", path);
+        else if (got > 0 && recorder->plain_count + (size_t)got > WSDBG_RECORD_LOOK_BYTES_MAX)
+            error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: more than %u bytes of a look", path,
+                                       WSDBG_RECORD_LOOK_BYTES_MAX);
+        else if (got > 0 && !append(recorder, bytes, (size_t)got))
+            error = &wsdbg_error_no_memory;
+    }
+    close(fd);
+    return error;
+}
+
+struct wsdbg_error *wsdbg_recorder_look(struct wsdbg_recorder *recorder, uint64_t now_ns, uint32_t process_id,
+                                        enum wsdbg_record_look_kind kind, const char *path)
+{
+    recorder->plain_count = 0;
+    struct wsdbg_error *error = append_file(recorder, path);
+    if (error)
+        return error;
+    struct wsdbg_record_look look = {.magic = WSDBG_RECORD_LOOK_MAGIC,
+                                     .kind = kind,
+                                     .now_ns = now_ns,
+                                     .plain_bytes = recorder->plain_count,
+                                     .process_id = process_id};
+    return write_compressed(recorder, &look, sizeof look, offsetof(struct wsdbg_record_look, compressed_bytes));
 }
 
 const char *wsdbg_recorder_path(const struct wsdbg_recorder *recorder)

@@ -12,6 +12,7 @@
 #include "evidence/evidence.h"
 #include "base/grow.h"
 #include "evidence/record.h"
+#include "evidence/recorded_looks.h"
 #include "evidence/snapshot_build.h"
 
 #define FILE_BYTES_MAX (1u << 30)
@@ -44,6 +45,7 @@ struct recorded_source {
     struct process **present; /* those of the current frame */
     size_t present_count, present_capacity;
     size_t total_bytes;
+    struct wsdbg_recorded_looks looks;
 };
 
 static struct wsdbg_error *bad(const struct recorded_source *source, size_t offset, const char *reason)
@@ -83,9 +85,9 @@ static struct wsdbg_error *check_head(const struct recorded_source *source)
     memcpy(&head, source->file, sizeof head);
     if (head.magic != WSDBG_RECORD_MAGIC)
         return bad(source, 0, "not a wsdbg recording");
-    if (head.version != WSDBG_RECORD_VERSION)
-        return wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: offset 8: recording version %u, this wsdbg reads %u",
-                                  source->path, head.version, WSDBG_RECORD_VERSION);
+    if (head.version < WSDBG_RECORD_OLDEST_VERSION || head.version > WSDBG_RECORD_VERSION)
+        return wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: offset 8: recording version %u, this wsdbg reads %u to %u",
+                                  source->path, head.version, WSDBG_RECORD_OLDEST_VERSION, WSDBG_RECORD_VERSION);
     return NULL;
 }
 
@@ -106,11 +108,27 @@ static struct wsdbg_error *check_frame(const struct recorded_source *source, siz
     return NULL;
 }
 
+static bool begins_look(const struct recorded_source *source, size_t at)
+{
+    uint32_t magic = 0;
+    if (source->file_bytes - at >= sizeof magic)
+        memcpy(&magic, source->file + at, sizeof magic);
+    return magic == WSDBG_RECORD_LOOK_MAGIC;
+}
+
 static struct wsdbg_error *index_frames(struct recorded_source *source)
 {
     size_t at = sizeof(struct wsdbg_record_head);
     while (at < source->file_bytes) {
         struct wsdbg_record_frame frame;
+        if (begins_look(source, at)) {
+            const uint64_t least_ns = source->frame_count ? source->frames[source->frame_count - 1].now_ns : 0;
+            const char *wrong =
+                wsdbg_recorded_looks_add(&source->looks, source->file, source->file_bytes, at, least_ns, &at);
+            if (wrong)
+                return bad(source, at, wrong);
+            continue;
+        }
         struct wsdbg_error *error = check_frame(source, at, &frame);
         if (error)
             return error;
@@ -310,13 +328,23 @@ static struct wsdbg_error *recorded_inspect(struct wsdbg_evidence *base, uint64_
                                             struct wsdbg_snapshot *out)
 {
     (void)deadline_ns; /* what was recorded is there at once */
-    return look((struct recorded_source *)base, now_ns, true, out);
+    struct recorded_source *source = (struct recorded_source *)base;
+    struct wsdbg_snapshot snapshot = {0};
+    struct wsdbg_error *error = look(source, now_ns, true, &snapshot);
+    if (!error)
+        error = wsdbg_recorded_looks_show(&source->looks, source->file, source->path, now_ns, &snapshot);
+    if (error)
+        wsdbg_snapshot_deinit(&snapshot);
+    else
+        *out = snapshot;
+    return error;
 }
 
 static void recorded_close(struct wsdbg_evidence *base)
 {
     struct recorded_source *source = (struct recorded_source *)base;
     forget_processes(source);
+    wsdbg_recorded_looks_deinit(&source->looks);
     free(source->processes);
     free(source->present);
     free(source->frames);
@@ -338,6 +366,11 @@ static struct wsdbg_error *open_source(struct recorded_source *source)
     return error ? error : index_frames(source);
 }
 
+bool wsdbg_recorded_has_looks(const struct wsdbg_evidence *base)
+{
+    return base->ops == &recorded_ops && ((const struct recorded_source *)base)->looks.count > 0;
+}
+
 struct wsdbg_error *wsdbg_evidence_open_recorded(const char *path, uint64_t *first_ns, uint64_t *last_ns,
                                                  struct wsdbg_evidence **out)
 {
@@ -353,6 +386,8 @@ struct wsdbg_error *wsdbg_evidence_open_recorded(const char *path, uint64_t *fir
     }
     *first_ns = source->frames[0].now_ns;
     *last_ns = source->frames[source->frame_count - 1].now_ns;
+    if (source->looks.count && source->looks.rows[source->looks.count - 1].head.now_ns > *last_ns)
+        *last_ns = source->looks.rows[source->looks.count - 1].head.now_ns;
     *out = &source->base;
     return NULL;
 }

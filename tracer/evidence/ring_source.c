@@ -424,6 +424,19 @@ static struct wsdbg_error *ring_record(struct wsdbg_evidence *base, const char *
     return error;
 }
 
+struct wsdbg_error *wsdbg_ring_record_look(struct wsdbg_evidence *base, uint64_t now_ns, uint32_t process_id,
+                                           enum wsdbg_record_look_kind kind, const char *path)
+{
+    struct ring_source *source = (struct ring_source *)base;
+    if (!source->recorder)
+        return NULL;
+    struct wsdbg_error *error = wsdbg_recorder_look(source->recorder, now_ns, process_id, kind, path);
+    if (!error || wsdbg_error_code(error) != WSDBG_ERROR_NOT_FOUND)
+        return error;
+    wsdbg_error_destroy(error);
+    return NULL;
+}
+
 struct wsdbg_segment_map *wsdbg_ring_map(struct wsdbg_evidence *base, uint32_t process_id)
 {
     struct ring_source *source = (struct ring_source *)base;

@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "evidence/completion.h"
 #include "evidence/door.h"
 #include "evidence/evidence.h"
 #include "evidence/look_choice.h"
+#include "evidence/ring_source.h"
 #include "evidence/snapshot_drop.h"
 #include "machine/interpret.h"
 #include "wsdbg/device_state.h"
@@ -24,6 +26,12 @@ struct sim_source {
     enum wsdbg_door_use use;
     char *folder;
     struct wsdbg_code *code;
+    struct shown {
+        char *path;
+        uint32_t process_id;
+        enum wsdbg_record_look_kind kind;
+    } * shown; /* files that were seen since the last frame of a recording */
+    size_t shown_count, shown_capacity;
 };
 
 /* ---- looks ---- */
@@ -62,6 +70,24 @@ static void forget(struct standstill *seen)
     *seen = (struct standstill){0};
 }
 
+/* For a recording, which does without where memory runs out.  Takes the path. */
+static void note_shown(struct sim_source *source, char *path, uint32_t process_id, enum wsdbg_door_use use)
+{
+    const enum wsdbg_record_look_kind kind =
+        use == WSDBG_DOOR_ALWAYS ? WSDBG_RECORD_LOOK_STATE : WSDBG_RECORD_LOOK_STATE_BARE;
+    if (!wsdbg_grow((void **)&source->shown, &source->shown_capacity, source->shown_count + 1, sizeof *source->shown)) {
+        free(path);
+        return;
+    }
+    source->shown[source->shown_count++] = (struct shown){path, process_id, kind};
+}
+
+static void forget_shown(struct sim_source *source)
+{
+    while (source->shown_count)
+        free(source->shown[--source->shown_count].path);
+}
+
 /* NOT_FOUND where something moves. */
 static struct wsdbg_error *look_twice(struct sim_source *source, enum wsdbg_door_use use,
                                       const struct wsdbg_snapshot *ring, uint32_t context, struct standstill *out)
@@ -74,12 +100,15 @@ static struct wsdbg_error *look_twice(struct sim_source *source, enum wsdbg_door
     struct wsdbg_error *error = look_once(source, use, path, 0, &out->looks[0]);
     if (!error)
         error = look_once(source, use, path, wsdbg_door_now_ns(), &out->looks[1]);
-    free(path);
     for (size_t i = 0; !error && i < LOOKS; i++)
         wsdbg_look_set_process(out->looks[i], row->process_id);
-    if (error)
+    if (error) {
+        free(path);
         forget(out);
-    return error;
+        return error;
+    }
+    note_shown(source, path, row->process_id, use);
+    return NULL;
 }
 
 /* ---- the snapshot ---- */
@@ -118,9 +147,9 @@ static struct wsdbg_error *show(enum wsdbg_door_use use, const struct standstill
     return wsdbg_completion_end(error, snapshot, first, record);
 }
 
-static struct wsdbg_error *complete(struct sim_source *source, enum wsdbg_door_use use,
-                                    struct wsdbg_snapshot *snapshot)
+static struct wsdbg_error *complete(struct sim_source *source, enum wsdbg_door_use use, struct wsdbg_snapshot *snapshot)
 {
+    forget_shown(source);
     struct standstill *seen = calloc(snapshot->context_count + 1, sizeof *seen);
     struct wsdbg_error *error = seen ? NULL : &wsdbg_error_no_memory;
     size_t count = 0;
@@ -190,7 +219,13 @@ static void sim_fetch(struct wsdbg_evidence *base, const struct wsdbg_snapshot *
 
 static struct wsdbg_error *sim_record(struct wsdbg_evidence *base, const char *path, uint64_t now_ns)
 {
-    return wsdbg_evidence_record(sim_of(base)->ring, path, now_ns);
+    struct sim_source *source = sim_of(base);
+    struct wsdbg_error *error = wsdbg_evidence_record(source->ring, path, now_ns);
+    for (size_t i = 0; !error && i < source->shown_count; i++)
+        error = wsdbg_ring_record_look(source->ring, now_ns, source->shown[i].process_id, source->shown[i].kind,
+                                       source->shown[i].path);
+    forget_shown(source);
+    return error;
 }
 
 static void sim_close(struct wsdbg_evidence *base)
@@ -198,6 +233,8 @@ static void sim_close(struct wsdbg_evidence *base)
     struct sim_source *source = sim_of(base);
     if (source->ring)
         source->ring->ops->close(source->ring);
+    forget_shown(source);
+    free(source->shown);
     wsdbg_code_destroy(source->code);
     free(source->folder);
     free(source);
