@@ -14,13 +14,13 @@ static struct wsdbg_warp_set stuck_warps(const struct wsdbg_case *c)
     return set;
 }
 
-/* The first stuck warp that is part of a ring, and the ring's members. */
+/* The first ring of stuck warps that waits for nobody else, and its members: one that does is a consequence. */
 static uint32_t find_ring(const struct wsdbg_case *c, struct wsdbg_warp_set *members)
 {
     uint32_t first = WSDBG_NONE;
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const struct wsdbg_wait_node *node = &c->graph->nodes[w];
-        if (!node->in_cycle || node->may_progress)
+        if (!node->in_cycle || !node->at_root || node->may_progress)
             continue;
         if (first == WSDBG_NONE)
             first = w;
@@ -28,6 +28,31 @@ static uint32_t find_ring(const struct wsdbg_case *c, struct wsdbg_warp_set *mem
             wsdbg_set_add(members, w);
     }
     return first;
+}
+
+/* The first stuck warp whose wait leads to no other live warp. */
+static uint32_t find_root(const struct wsdbg_case *c, const struct wsdbg_warp_set *stuck)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(stuck, w) && c->graph->nodes[w].at_root)
+            return w;
+    return wsdbg_first_of(stuck);
+}
+
+/* The waits that lead to the root, nearest ones first: who waits for whom. */
+static void say_chain(struct wsdbg_case *c, struct wsdbg_finding *finding, const struct wsdbg_warp_set *root)
+{
+    for (uint32_t component = 0; component < c->graph->component_count; component++)
+        for (uint32_t w = 0; w < c->warp_count; w++) {
+            const struct wsdbg_wait_node *node = &c->graph->nodes[w];
+            const struct wsdbg_warp_set wakers = wsdbg_live_wakers(c, w);
+            if (node->component != component || !wsdbg_case_stuck(c, w) || wsdbg_set_has(root, w) ||
+                wsdbg_set_count(&wakers) == 0)
+                continue;
+            char waiter[160];
+            wsdbg_print(waiter, sizeof waiter, "%s", wsdbg_say_warp(c, w).text);
+            wsdbg_evidence_warp(c, finding, w, "%s waits for %s", waiter, wsdbg_say_warps(c, &wakers).text);
+        }
 }
 
 /* Likely, never proven: the ring is certain, but some wait in it has a cause that is not seen. */
@@ -50,6 +75,7 @@ static void say_cycle(struct wsdbg_case *c, uint32_t first, const struct wsdbg_w
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_set_has(members, w))
             wsdbg_tell_wait(c, finding, w);
+    say_chain(c, finding, members);
 }
 
 static void say_unknown(struct wsdbg_case *c, uint32_t first, enum wsdbg_confidence confidence)
@@ -62,9 +88,13 @@ static void say_unknown(struct wsdbg_case *c, uint32_t first, enum wsdbg_confide
     wsdbg_print(finding->sentence, sizeof finding->sentence, "%s waits (%s%s)%s; the cause is not known.",
                 wsdbg_say_warp(c, first).text, wsdbg_warp_state_name(row->state), wsdbg_say_at(c, first).text,
                 confidence == WSDBG_CONFIDENCE_LIKELY ? " and no warp that was seen can wake it" : "");
-    for (uint32_t w = first; w < c->warp_count; w++)
-        if (c->graph->nodes[w].waits)
+    struct wsdbg_warp_set root = {{0}};
+    wsdbg_set_add(&root, first);
+    wsdbg_tell_wait(c, finding, first);
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (c->graph->nodes[w].waits && w != first)
             wsdbg_tell_wait(c, finding, w);
+    say_chain(c, finding, &root);
 }
 
 /* Outside of any wait, or in one that the hardware ends. */
@@ -122,7 +152,7 @@ void wsdbg_rule_cycle(struct wsdbg_case *c)
     if (first != WSDBG_NONE)
         say_cycle(c, first, &ring);
     else if (wsdbg_set_count(&stuck) > 0)
-        say_unknown(c, wsdbg_first_of(&stuck), WSDBG_CONFIDENCE_LIKELY);
+        say_unknown(c, find_root(c, &stuck), WSDBG_CONFIDENCE_LIKELY);
     else if (wsdbg_set_count(&runners) > 0)
         say_slow(c, wsdbg_first_of(&runners), &runners);
     else if (waiter != WSDBG_NONE && c->finding_count == 0)

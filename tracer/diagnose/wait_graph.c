@@ -220,6 +220,15 @@ static struct wsdbg_warp_set moving_set(const struct wsdbg_case *c, const struct
     return moving;
 }
 
+struct wsdbg_warp_set wsdbg_live_wakers(const struct wsdbg_case *c, uint32_t warp)
+{
+    struct wsdbg_warp_set set = c->graph->nodes[warp].wakers;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(&set, w) && !live(c, w))
+            wsdbg_set_remove(&set, w);
+    return set;
+}
+
 struct wsdbg_warp_set wsdbg_progress_if(const struct wsdbg_case *c, const struct wsdbg_warp_set *freed)
 {
     return moving_set(c, c->graph->nodes, freed);
@@ -282,10 +291,33 @@ static struct wsdbg_error *find_cycles(const struct wsdbg_case *c, struct wsdbg_
         for (uint32_t w = 0; w < c->warp_count; w++)
             if (t.index[w] == 0)
                 visit(&t, w);
+        graph->component_count = t.next_component;
     }
     free(t.index);
     free(t.on_stack);
     return error;
+}
+
+static bool waits_outside(const struct wsdbg_case *c, const struct wsdbg_wait_node *nodes, uint32_t warp)
+{
+    for (uint32_t w = 0; w < c->warp_count && nodes[warp].waits; w++)
+        if (wsdbg_set_has(&nodes[warp].wakers, w) && live(c, w) && nodes[w].component != nodes[warp].component)
+            return true;
+    return false;
+}
+
+static struct wsdbg_error *find_roots(const struct wsdbg_case *c, struct wsdbg_wait_graph *graph)
+{
+    bool *leads_on = calloc(graph->component_count + 1, sizeof *leads_on);
+    if (!leads_on)
+        return &wsdbg_error_no_memory;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (waits_outside(c, graph->nodes, w))
+            leads_on[graph->nodes[w].component] = true;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        graph->nodes[w].at_root = !leads_on[graph->nodes[w].component];
+    free(leads_on);
+    return NULL;
 }
 
 struct wsdbg_error *wsdbg_wait_graph_create(const struct wsdbg_case *c, struct wsdbg_wait_graph **out)
@@ -299,6 +331,8 @@ struct wsdbg_error *wsdbg_wait_graph_create(const struct wsdbg_case *c, struct w
         describe_node(c, w, &graph->nodes[w]);
     if (!error)
         error = find_cycles(c, graph);
+    if (!error)
+        error = find_roots(c, graph);
     if (error) {
         wsdbg_wait_graph_destroy(graph);
         return error;

@@ -15,11 +15,13 @@ struct wsdbg_wait_node {
     const char *why;
     bool may_progress; /* not proven to be stuck for ever */
     bool in_cycle;
-    uint32_t component; /* strongly connected component of live warps */
+    uint32_t component; /* strongly connected component of live warps: waits lead from higher numbers to lower ones */
+    bool at_root;       /* it waits for no live warp outside of its component: here a chain of waits ends */
 };
 
 struct wsdbg_wait_graph {
     struct wsdbg_wait_node *nodes; /* by local warp number */
+    uint32_t component_count;
     bool cycle;
 };
 
@@ -31,6 +33,9 @@ static inline bool wsdbg_case_stuck(const struct wsdbg_case *c, uint32_t warp)
 {
     return c->graph->nodes[warp].waits && !c->graph->nodes[warp].may_progress;
 }
+
+/* The live warps that a warp waits for. */
+struct wsdbg_warp_set wsdbg_live_wakers(const struct wsdbg_case *c, uint32_t warp);
 
 /* The warps that could still move if those of `freed` could. */
 struct wsdbg_warp_set wsdbg_progress_if(const struct wsdbg_case *c, const struct wsdbg_warp_set *freed);
