@@ -159,6 +159,43 @@ static void a_program_whose_dump_does_not_come_is_ended(void **state)
     outcome_free(&run);
 }
 
+/* The program with a driver that answers the question for a dump with one that an H200 wrote. */
+#define ANSWERED_BY(dump)                                                                                   \
+    "pipe=$(echo $CUDA_COREDUMP_PIPE | sed s/%p/$$/); core=$(echo $CUDA_COREDUMP_FILE | sed s/%p/$$/);"     \
+    "mkfifo $pipe waits; sleep 20 > waits & (head -c 1 $pipe > asked; cp " WSDBG_DUMPS "/" dump " $core) &" \
+    "APP_WAITS=1 exec " SHIM_APP " proc hang < waits"
+
+static void assert_dump_ends_program(const char *script, int status, const char *verdict)
+{
+    struct outcome run = WSDBG("run", "-o", "x.db", "--evidence=core", "--stall", "0.5", "--", "sh", "-c", script);
+    assert_says(run.err, verdict);
+    assert_int_equal(run.status, status);
+    assert_null(strstr(run.err, "the program goes on"));
+    assert_says(run.err, "the program is ended now\n");
+    assert_int_equal(strstr(run.err, "the GPU core dump has ended the program's work on the GPU") != NULL,
+                     status == 125);
+    outcome_free(&run);
+}
+
+static void a_dump_that_shows_a_hang_ends_the_program_as_one(void **state)
+{
+    (void)state;
+    assert_dump_ends_program(ANSWERED_BY("gemm-arrive-missing.core.gz"), 124, "HANG: ARRIVE_MISSING (likely)");
+}
+
+/* One picture does not show whether the word will be written. */
+static void a_dump_whose_cause_is_only_possible_ends_the_program_without_a_hang(void **state)
+{
+    (void)state;
+    assert_dump_ends_program(ANSWERED_BY("waits-global-flag.core.gz"), 125, "STALL: GLOBAL_SPIN (possible)");
+}
+
+static void a_dump_of_a_kernel_that_works_ends_the_program_without_a_hang(void **state)
+{
+    (void)state;
+    assert_dump_ends_program(ANSWERED_BY("waits-long-work.core.gz"), 125, "STALL: SLOW (likely)");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -171,6 +208,9 @@ int main(void)
         TEST(sigquit_shows_where_warps_stand_during_a_capture),
         TEST(a_kernel_beside_a_capture_that_never_ends_is_looked_at),
         TEST(a_program_whose_dump_does_not_come_is_ended),
+        TEST(a_dump_that_shows_a_hang_ends_the_program_as_one),
+        TEST(a_dump_whose_cause_is_only_possible_ends_the_program_without_a_hang),
+        TEST(a_dump_of_a_kernel_that_works_ends_the_program_without_a_hang),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

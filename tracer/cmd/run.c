@@ -329,6 +329,7 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
 {
     const bool seeing = watch->probes_seen || watch->look_ns != 0;
     const char *end = !seeing         ? "none with probes: a hang could not have been noticed"
+                      : watch->cut    ? "no hang known"
                       : watch->unseen ? "no hang seen, but the GPU could not be looked at"
                                       : "no hang";
     if (watch->fault[0] && !watch->fault_reported)
@@ -356,15 +357,21 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
 static void finish_child(struct run *run, const struct wsdbg_watch *watch, char *outcome, size_t outcome_bytes,
                          int *status)
 {
-    bool stopped_early = (watch->hang || watch->lost) && run->options->on_stall != WSDBG_ON_STALL_WAIT;
-    *status = WSDBG_EXIT_HANG;
+    bool stopped_early = (watch->hang || watch->lost || watch->cut) && run->options->on_stall != WSDBG_ON_STALL_WAIT;
+    *status = watch->cut && !watch->hang ? WSDBG_EXIT_FAILED : WSDBG_EXIT_HANG;
     if (stopped_early && run->options->on_stall == WSDBG_ON_STALL_DETACH) {
-        snprintf(outcome, outcome_bytes, watch->hang ? "left hanging" : "left, no GPU core dump came");
+        snprintf(outcome, outcome_bytes, "%s",
+                 watch->hang  ? "left hanging"
+                 : watch->cut ? "left after a GPU core dump"
+                              : "left, no GPU core dump came");
         return;
     }
     if (stopped_early) {
         size_t left = wsdbg_child_kill(run->child);
-        snprintf(outcome, outcome_bytes, watch->hang ? "killed after a hang" : "killed, no GPU core dump came");
+        snprintf(outcome, outcome_bytes, "%s",
+                 watch->hang  ? "killed after a hang"
+                 : watch->cut ? "killed after a GPU core dump"
+                              : "killed, no GPU core dump came");
         if (left > 0)
             wsdbg_watch_say(watch, "%zu process%s of the program would not die, not even of SIGKILL", left,
                             left == 1 ? "" : "es");

@@ -112,6 +112,8 @@ const struct wsdbg_command wsdbg_command_run = {
         "others\n"
         "their record, and the GPU's state beside it where the record proves no cause. core: a GPU core dump\n"
         "that the driver writes at the first stall; the program's GPU work ends with it, also where it was only slow.\n"
+        "So wsdbg reports what the dump shows and ends the program as after a hang, with status 125 instead of 124\n"
+        "where the dump alone does not make a hang at least likely.\n"
         "A dump that does not grow for 15 seconds is given up, and the program ended as after a hang. Of a kernel "
         "that\n"
         "an error of the GPU ends the driver writes a dump too, with core alone: the report then says which\n"

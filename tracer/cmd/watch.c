@@ -247,6 +247,13 @@ static struct wsdbg_error *judge_with_state(struct loop *loop, struct wsdbg_diag
     return NULL;
 }
 
+/* Nothing goes on after such a look, whatever it shows, and there is no second one. */
+static bool look_ended_work(const struct loop *loop)
+{
+    const struct wsdbg_evidence *evidence = loop->watch->evidence;
+    return evidence->ops->ended_work && evidence->ops->ended_work(evidence);
+}
+
 /* A stall, looked at with everything: judge, say.  True when it is a hang. */
 static bool judge(struct loop *loop, const struct wsdbg_stall *stall, enum wsdbg_movement movement, uint64_t now_ns)
 {
@@ -267,6 +274,8 @@ static bool judge(struct loop *loop, const struct wsdbg_stall *stall, enum wsdbg
     }
     if (diagnosis.hang)
         report_hang(loop, stall, &diagnosis, now_ns);
+    else if (look_ended_work(loop))
+        wsdbg_watch_say_cut(loop->watch, &loop->last, &diagnosis, wsdbg_stall_age_ns(stall, now_ns));
     else
         say_no_hang(loop, stall, &diagnosis, movement, now_ns);
     if (loop->watch->listener)
@@ -451,8 +460,8 @@ static bool judge_stalls(struct loop *loop, uint64_t now_ns, bool *over)
     if (!stall)
         return false;
     bool hang = judge(loop, stall, movement, now_ns);
-    stall->undecided = !hang;
-    *over = (hang || wsdbg_watch_is_lost(loop->watch)) && loop->watch->stop_at_hang;
+    stall->undecided = !hang && !look_ended_work(loop);
+    *over = (hang || loop->watch->cut || wsdbg_watch_is_lost(loop->watch)) && loop->watch->stop_at_hang;
     return true;
 }
 

@@ -66,6 +66,7 @@ struct wsdbg_watch {
     bool cuda_seen;                /* some context or launch was seen */
     bool blind;                    /* the evidence failed and was given up */
     bool lost;                     /* what is left of the program can neither go on nor be looked at */
+    bool cut;                      /* a look ended the program's work on the GPU, and no hang is known from it */
     bool stands_proven;            /* what runs was said never to go on by itself */
     bool unseen;                   /* work stalled that no look could be had at */
     bool fault_reported;           /* `fault` was said already, with its report */

@@ -91,7 +91,10 @@ struct wsdbg_error *wsdbg_watch_say_verdict(const struct wsdbg_watch *watch, con
     if (error)
         return error;
     if (diagnosis->finding_count > 0)
-        snprintf(verdict, sizeof verdict, "%s: %s (%s): %s", diagnosis->hang ? "hang" : "fault",
+        snprintf(verdict, sizeof verdict, "%s: %s (%s): %s",
+                 diagnosis->hang               ? "hang"
+                 : wsdbg_fault_count(snapshot) ? "fault"
+                                               : "stall",
                  wsdbg_cause_name(first->cause), wsdbg_confidence_name(first->confidence), first->sentence);
     say_text(watch, text, verdict);
     free(text);
@@ -136,6 +139,22 @@ void wsdbg_watch_say_no_hang(const struct wsdbg_watch *watch, const struct wsdbg
     const char *cause = first ? wsdbg_cause_name(first->cause) : movement == WSDBG_MOVED ? "SLOW" : "UNKNOWN";
     wsdbg_watch_say(watch, "%s %.1f s; %s, the program goes on (%s%s%s)", words[movement].before, (double)age_ns / 1e9,
                     words[movement].after, cause, first ? ": " : "", first ? first->sentence : "");
+}
+
+void wsdbg_watch_say_cut(struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot,
+                         const struct wsdbg_diagnosis *diagnosis, uint64_t age_ns)
+{
+    struct wsdbg_error *error = wsdbg_watch_say_verdict(watch, snapshot, diagnosis, watch->work_stall_ns);
+    if (error)
+        wsdbg_watch_say(watch, "the report could not be made: %s", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+    watch->cut = true;
+    wsdbg_watch_say(
+        watch,
+        "the GPU has not done its work for %.1f s; one dump does not show whether it moves: not known to be "
+        "a hang",
+        (double)age_ns / 1e9);
+    wsdbg_watch_say(watch, "the GPU core dump has ended the program's work on the GPU; %s", watch->after_hang);
 }
 
 void wsdbg_watch_say_failed_look(const struct wsdbg_watch *watch, struct wsdbg_error *error, uint64_t age_ns)

@@ -19,6 +19,9 @@ void wsdbg_watch_say_delay(struct wsdbg_watch *watch, uint64_t stall_ns);
 /* A look showed no hang.  age_ns: how long nothing has moved, or the work has gone on. */
 void wsdbg_watch_say_no_hang(const struct wsdbg_watch *watch, const struct wsdbg_diagnosis *diagnosis, uint64_t age_ns,
                              enum wsdbg_movement movement);
+/* The same after a look that ended the program's work on the GPU: reports what it shows, notes watch->cut. */
+void wsdbg_watch_say_cut(struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot,
+                         const struct wsdbg_diagnosis *diagnosis, uint64_t age_ns);
 /* Stream captures have kept work from being followed for that long. */
 void wsdbg_watch_say_hidden(const struct wsdbg_watch *watch, uint64_t age_ns);
 

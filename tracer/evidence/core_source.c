@@ -29,7 +29,8 @@ struct dump {
     char untold[192];        /* why it could not be kept, "" = it was, or was not to be */
     char *kept;              /* its file, until a recording has it */
     bool saw_warps;
-    bool lost; /* it was asked for, and did not come */
+    bool lost;     /* it was asked for, and did not come */
+    bool of_error; /* nobody asked for it: the driver wrote it of an error */
 };
 
 struct core_source {
@@ -99,7 +100,7 @@ static struct wsdbg_error *take_dump(struct core_source *source, uint32_t proces
     if (!wsdbg_grow((void **)&source->dumps, &source->dump_capacity, source->dump_count + 1, sizeof *source->dumps))
         return &wsdbg_error_no_memory;
     struct dump *dump = &source->dumps[source->dump_count++];
-    *dump = (struct dump){.process_id = process_id};
+    *dump = (struct dump){.process_id = process_id, .of_error = of_error};
     struct wsdbg_error *error = fill_dump(source, of_error, deadline_ns, dump);
     if (error)
         snprintf(dump->trouble, sizeof dump->trouble, "%s", wsdbg_error_message(error));
@@ -188,6 +189,15 @@ static bool core_is_lost(const struct wsdbg_evidence *base)
     return false;
 }
 
+static bool core_ended_work(const struct wsdbg_evidence *base)
+{
+    const struct core_source *source = (const struct core_source *)base;
+    for (size_t i = 0; i < source->dump_count; i++)
+        if (source->dumps[i].look && !source->dumps[i].of_error)
+            return true;
+    return false;
+}
+
 static struct wsdbg_error *core_record(struct wsdbg_evidence *base, const char *path, uint64_t now_ns)
 {
     struct core_source *source = (struct core_source *)base;
@@ -233,6 +243,7 @@ static const struct wsdbg_evidence_ops core_ops = {.name = "core",
                                                    .inspect = core_inspect,
                                                    .fetch = core_fetch,
                                                    .is_lost = core_is_lost,
+                                                   .ended_work = core_ended_work,
                                                    .record = core_record,
                                                    .keep = core_keep,
                                                    .close = core_close};

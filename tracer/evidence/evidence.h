@@ -23,8 +23,9 @@ struct wsdbg_evidence_ops {
     /* Looks with everything: asks for the histories and waits for them at most deadline_ns. */
     struct wsdbg_error *(*inspect)(struct wsdbg_evidence *source, uint64_t now_ns, uint64_t deadline_ns,
                                    struct wsdbg_snapshot *out);
-    /* Completes a snapshot of inspect() by the state of the GPU that runs its grids, looked at for deadline_ns at most, where
-     * that was not looked at yet: rows and record as completion.h says, what was in the way as notes.  NULL = it cannot. */
+    /* Completes a snapshot of inspect() by the state of the GPU that runs its grids, looked at for deadline_ns at most,
+     * where that was not looked at yet: rows and record as completion.h says, what was in the way as notes.  NULL = it
+     * cannot. */
     struct wsdbg_error *(*complete)(struct wsdbg_evidence *source, uint64_t deadline_ns,
                                     struct wsdbg_snapshot *snapshot);
     /* An error ended a context: fetches what the driver left of it, and waits for that deadline_ns at most; inspect()
@@ -32,6 +33,8 @@ struct wsdbg_evidence_ops {
     void (*fetch)(struct wsdbg_evidence *source, const struct wsdbg_snapshot *snapshot, uint64_t deadline_ns);
     /* Whether a look cost a process its contexts and shows nothing.  NULL = that cannot be. */
     bool (*is_lost)(const struct wsdbg_evidence *source);
+    /* A look that was asked for has ended what the program had on the GPU, and shows it.  NULL = none ever does. */
+    bool (*ended_work)(const struct wsdbg_evidence *source);
     /* Appends the segments as they are now as a frame of a recording; NULL = it has none.  Evidence that is the ring's
      * and more hands it on to its ring. */
     struct wsdbg_error *(*record)(struct wsdbg_evidence *source, const char *path, uint64_t now_ns);
