@@ -1,4 +1,4 @@
-"""results.py - keeps the pages docs/results/viewer and sim, .json and .md: a section is replaced as a whole.
+"""results.py - keeps the pages of docs/results that scripts write, .json and .md: a section is replaced as a whole.
 
 Reads and writes both files of a page.  A development script: wsdbg itself needs no Python.
 """
@@ -10,7 +10,8 @@ HEAD = """# {title}
 Every section is written by the script that it names; nothing here is typed in by hand. Numbers are medians, with the smallest and
 the largest run in brackets; `{page}.json` beside this page has them all.
 """
-TITLES = {'viewer': 'The viewer and the store, measured', 'sim': 'The simulator beside an H200', 'zoo': 'The zoo: is the cause right?'}
+TITLES = {'viewer': 'The viewer and the store, measured', 'sim': 'The simulator beside an H200', 'zoo': 'The zoo: is the cause right?',
+          'diagnose': 'The diagnosis, measured'}
 
 
 def machine():

@@ -106,7 +106,7 @@ static void make_picture(struct picture *p)
 /* ---- measuring ---- */
 
 struct sample {
-    double wall_ms, user_ms;
+    double wall_ms, processor_ms;
 };
 
 static double milliseconds(struct timespec t)
@@ -133,8 +133,8 @@ static void measure(const struct wsdbg_snapshot *snapshot, uint32_t runs)
         must(wsdbg_diagnose(snapshot, &diagnosis) == NULL);
         const struct sample end = now();
         added = mallinfo2().uordblks - held;
-        printf("%s{\"wall_ms\": %.3f, \"user_ms\": %.3f}", i ? ", " : "", end.wall_ms - start.wall_ms,
-               end.user_ms - start.user_ms);
+        printf("%s{\"wall_ms\": %.3f, \"processor_ms\": %.3f}", i ? ", " : "", end.wall_ms - start.wall_ms,
+               end.processor_ms - start.processor_ms);
         if (i + 1 < runs)
             wsdbg_diagnosis_deinit(&diagnosis);
     }
