@@ -60,7 +60,7 @@ void count_with_two_instructions(struct picture *p)
     picture_reach(p, 4, 11, second, 0, 255, 2);
 }
 
-/* ... where half of the warps that would have brought it have left: they are not beside a live warp of another role. */
+/* ... where half of the warps that would have brought it have left. */
 void count_with_warps_gone(struct picture *p)
 {
     const struct gemm g = ring(p, &full_filled);
@@ -70,6 +70,14 @@ void count_with_warps_gone(struct picture *p)
     for (size_t i = 0; i < p->snapshot.warp_count; i++)
         if (p->snapshot.warps[i].warp >= 8)
             p->snapshot.warps[i].part_count = 0;
+}
+
+/* 9 are counted: a warp beside the producer has left that may have been the ninth. */
+void count_with_one_warp_gone(struct picture *p)
+{
+    const struct gemm g = ring(p, &full_filled);
+    count(p, EMPTY, 1, 9);
+    both_wait(p, g.empty[0], 0, g.full[0], 1);
 }
 
 /* Who arrives once on each stage has left: its arrival is one of 128. */

@@ -98,7 +98,7 @@ uint64_t wsdbg_turnout_exited(const struct wsdbg_case *c, uint32_t barrier)
 {
     uint64_t sum = 0;
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        if (wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED || wsdbg_turnout_is_beside_others(c, w, barrier))
+        if (wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED)
             continue;
         const uint64_t most = most_of_warp(c, w, barrier);
         if (most == UINT64_MAX)

@@ -16,11 +16,10 @@ struct wsdbg_turnout {
 struct wsdbg_turnout wsdbg_turnout_of(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps, uint32_t barrier);
 
 /* A warp of the same four in a row that is still there cannot have arrived and never will: four in a row have one role
- * unless they differ, so a warp of which only that is known is not meant to arrive either. */
+ * unless they differ, so a warp of which only that is known is rather not meant to arrive either.  No proof. */
 bool wsdbg_turnout_is_beside_others(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier);
 
-/* The most that warps which have exited, other than those, could have brought with any instruction of the grid;
- * UINT64_MAX = not known. */
+/* The most that warps which have exited could have brought with any instruction of the grid; UINT64_MAX = not known. */
 uint64_t wsdbg_turnout_exited(const struct wsdbg_case *c, uint32_t barrier);
 
 #endif

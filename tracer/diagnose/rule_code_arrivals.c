@@ -51,13 +51,18 @@ static struct wsdbg_warp_set gone_by(const struct wsdbg_case *c, const struct ws
     return wsdbg_turnout_of(c, &all, lack->word.barrier).most < lack->made ? set : meant;
 }
 
-/* All that a phase can get, of those who have left the kernel too, is less than it takes. */
-static bool is_never_enough(const struct wsdbg_case *c, const struct wsdbg_lack *lack,
-                            const struct wsdbg_turnout *turnout)
+/* All that a phase can get is less than it takes, whoever is meant to arrive: those count who can, who may have gone by
+ * and who have left the kernel. */
+static bool is_never_enough(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
 {
+    struct wsdbg_warp_set all = lack->able;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(&lack->past, w))
+            wsdbg_set_add(&all, w);
+    const struct wsdbg_turnout turnout = wsdbg_turnout_of(c, &all, lack->word.barrier);
     const uint64_t exited = wsdbg_turnout_exited(c, lack->word.barrier);
-    return lack->made > 0 && !ever_completed(c, lack) && turnout->bounded && exited != UINT64_MAX &&
-           lack->made <= turnout->most + exited && turnout->most + exited < lack->word.expected;
+    return lack->made > 0 && !ever_completed(c, lack) && turnout.bounded && exited != UINT64_MAX &&
+           lack->made <= turnout.most + exited && turnout.most + exited < lack->word.expected;
 }
 
 /* ---- nobody can arrive any more ---- */
@@ -171,7 +176,7 @@ static void say_short(struct wsdbg_case *c, const struct wsdbg_lack *lack, const
     if (first != WSDBG_NONE)
         wsdbg_print(who, sizeof who, " (%.160s)", wsdbg_say_warps(c, arrivers).text);
     const struct wsdbg_turnout turnout = wsdbg_turnout_of(c, arrivers, lack->word.barrier);
-    const uint64_t make = is_never_enough(c, lack, &turnout) && turnout.most > lack->made ? turnout.most : lack->made;
+    const uint64_t make = is_never_enough(c, lack) && turnout.most > lack->made ? turnout.most : lack->made;
     if (make > lack->made)
         wsdbg_print(some, sizeof some, " and %u are there", lack->made);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
@@ -246,7 +251,7 @@ static void judge_gone_by(struct wsdbg_case *c, const struct wsdbg_lack *lack)
     const struct wsdbg_warp_set past = gone_by(c, lack);
     const struct wsdbg_turnout turnout = wsdbg_turnout_of(c, &past, lack->word.barrier);
     const uint32_t warps = wsdbg_set_count(&past);
-    if (is_never_enough(c, lack, &turnout))
+    if (is_never_enough(c, lack))
         say_short(c, lack, &past);
     else if (lack->exited > 0)
         return;
@@ -339,7 +344,7 @@ static void judge_ring(struct wsdbg_case *c, const struct wsdbg_lack *lack)
         if (wsdbg_set_has(&past, w))
             wsdbg_set_add(&all, w);
     const struct wsdbg_turnout turnout = wsdbg_turnout_of(c, &all, lack->word.barrier);
-    if (is_never_enough(c, lack, &turnout)) {
+    if (is_never_enough(c, lack)) {
         say_short(c, lack, &all);
         return;
     }
