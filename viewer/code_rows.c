@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/place.h"
-#include "store/symbol.h"
+#include "model/place.h"
+#include "model/symbol.h"
 #include "viewer/phrases.h"
 
 enum { INSTRUCTION_BYTES = 16, OFFSET_COLUMNS = 8, LINE_COLUMNS = 20 };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "store/symbol.h"
+#include "model/symbol.h"
 
 #define NAME_BYTES 512
 

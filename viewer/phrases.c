@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "store/event_fields.h"
 #include "store/spans.h"
-#include "store/symbol.h"
+#include "model/symbol.h"
 
 void viewer_grid_text(const struct wsdbg_snapshot *s, uint32_t grid, char *out, size_t bytes)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/place.h"
+#include "model/place.h"
 
 #define LOOK_EVERY_NS 500000000u
 #define LOOK_STAYS_NS UINT64_C(3000000000)

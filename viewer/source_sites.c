@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/place.h"
+#include "model/place.h"
 
 void viewer_sites_deinit(struct viewer_sites *state)
 {

@@ -6,7 +6,7 @@
 
 #include "model/fault.h"
 #include "store/report.h"
-#include "store/symbol.h"
+#include "model/symbol.h"
 #include "viewer/columns.h"
 #include "viewer/phrases.h"
 

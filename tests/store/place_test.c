@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "store/example.h"
-#include "store/place.h"
+#include "model/place.h"
 
 enum { NONE = 0xffff, SITES_MAX = 24, FUNCTIONS = 3 };
 

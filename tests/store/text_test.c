@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "store/symbol.h"
+#include "model/symbol.h"
 #include "base/text.h"
 
 #include <stdio.h>

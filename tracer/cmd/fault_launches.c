@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/symbol.h"
+#include "model/symbol.h"
 #include "wsdbg/session.h"
 
 enum { LISTED = 3, NAME_BYTES = 80 };

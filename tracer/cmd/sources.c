@@ -13,7 +13,7 @@
 
 #include "base/grow.h"
 #include "sass/ptx.h"
-#include "store/place.h"
+#include "model/place.h"
 
 #define TEXT_BYTES_MAX ((size_t)4 << 20)
 #define IMAGE_BYTES_MAX ((size_t)64 << 20)

@@ -6,42 +6,20 @@
 
 #include <string.h>
 
+#include "model/place.h"
+
 #define WARP_ROWS_MAX 16u
-#define INLINED_MAX 32u /* a chain that is no longer than that, or is none */
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* Where inlined code was called from: the first caller in another file. */
-static const struct wsdbg_site *caller_of(const struct wsdbg_case *c, const struct wsdbg_site *site)
-{
-    const struct wsdbg_site *caller = wsdbg_snapshot_site(c->snapshot, site->inlined_at);
-    for (unsigned depth = 0; caller && depth < INLINED_MAX; depth++) {
-        if (caller->line.known && strcmp(caller->file, site->file) != 0)
-            return caller;
-        caller = wsdbg_snapshot_site(c->snapshot, caller->inlined_at);
-    }
-    return NULL;
-}
 
 struct wsdbg_phrase wsdbg_say_place(const struct wsdbg_case *c, uint32_t site)
 {
     struct wsdbg_phrase phrase = {""};
     const struct wsdbg_site *row = wsdbg_snapshot_site(c->snapshot, site);
+    char place[WSDBG_PLACE_BYTES];
     if (!row)
         return phrase;
-    const struct wsdbg_site *caller = caller_of(c, row);
-    if (row->file[0] && row->line.known && caller)
-        wsdbg_print(phrase.text, sizeof phrase.text, "%.48s:%u (from %.48s:%u)", base_name(row->file), row->line.value,
-                    base_name(caller->file), caller->line.value);
-    else if (row->file[0] && row->line.known)
-        wsdbg_print(phrase.text, sizeof phrase.text, "%.80s:%u", base_name(row->file), row->line.value);
-    else if (row->offset_bytes.known && row->function < c->snapshot->function_count)
-        wsdbg_print(phrase.text, sizeof phrase.text, "%.80s+0x%x", c->snapshot->functions[row->function].name,
-                    row->offset_bytes.value);
+    wsdbg_place_text(c->snapshot, site, place);
+    if (place[0])
+        wsdbg_print(phrase.text, sizeof phrase.text, "%s", place);
     else
         wsdbg_print(phrase.text, sizeof phrase.text, "0x%llx", (unsigned long long)row->pc);
     return phrase;
@@ -93,15 +71,49 @@ struct wsdbg_phrase wsdbg_say_object(const struct wsdbg_case *c, uint32_t barrie
     return phrase;
 }
 
+static struct wsdbg_phrase say_mbarrier_wait(const struct wsdbg_case *c, const struct wsdbg_warp_row *row)
+{
+    struct wsdbg_phrase phrase = {""};
+    const bool by_event = row->last.kind == WSDBG_EVENT_MBARRIER_WAIT_BEGIN;
+    const struct wsdbg_phrase object = wsdbg_say_object(c, row->barrier);
+    if (row->parity.known || by_event)
+        wsdbg_print(phrase.text, sizeof phrase.text, "waits for parity %u of %.100s",
+                    row->parity.known ? row->parity.value : row->last.parity, object.text);
+    else
+        wsdbg_print(phrase.text, sizeof phrase.text, "waits on %.100s", object.text);
+    return phrase;
+}
+
+struct wsdbg_phrase wsdbg_say_wait(const struct wsdbg_case *c, uint32_t warp)
+{
+    static const char *const words[WSDBG_WARP_STATE_COUNT] = {
+        [WSDBG_WARP_RUNNING] = "is running",
+        [WSDBG_WARP_WAIT_CLUSTER] = "waits at the cluster barrier",
+        [WSDBG_WARP_WAIT_REGISTERS] = "waits for registers (setmaxnreg)",
+        [WSDBG_WARP_WAIT_WGMMA] = "waits for its wgmma",
+        [WSDBG_WARP_WAIT_BULK] = "waits for its bulk stores",
+        [WSDBG_WARP_WAIT_GRID_DEPENDENCY] = "waits for the grid before its own (griddepcontrol.wait)",
+        [WSDBG_WARP_SPIN_GLOBAL] = "polls memory",
+        [WSDBG_WARP_RECONVERGE] = "waits for its own lanes",
+        [WSDBG_WARP_EXITED] = "has left the kernel",
+    };
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    struct wsdbg_phrase phrase = {"does what is not known"};
+    if (row->state == WSDBG_WARP_WAIT_MBARRIER)
+        return say_mbarrier_wait(c, row);
+    if (row->state == WSDBG_WARP_WAIT_NAMED)
+        wsdbg_print(phrase.text, sizeof phrase.text, "waits on %.100s", wsdbg_say_object(c, row->barrier).text);
+    else if (row->state == WSDBG_WARP_WAIT_REGISTERS && row->registers_asked.known)
+        wsdbg_print(phrase.text, sizeof phrase.text, "asks for %u registers a thread", row->registers_asked.value);
+    else if ((unsigned)row->state < WSDBG_WARP_STATE_COUNT && words[row->state])
+        wsdbg_print(phrase.text, sizeof phrase.text, "%s", words[row->state]);
+    return phrase;
+}
+
 void wsdbg_tell_wait(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32_t warp)
 {
-    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
-    if (row->state == WSDBG_WARP_WAIT_MBARRIER && row->parity.known)
-        wsdbg_evidence_warp(c, finding, warp, "%s waits for parity %u of %s%s", wsdbg_say_warp(c, warp).text,
-                            row->parity.value, wsdbg_say_object(c, row->barrier).text, wsdbg_say_at(c, warp).text);
-    else
-        wsdbg_evidence_warp(c, finding, warp, "%s: %s%s", wsdbg_say_warp(c, warp).text,
-                            wsdbg_warp_state_name(row->state), wsdbg_say_at(c, warp).text);
+    wsdbg_evidence_warp(c, finding, warp, "%s %s%s", wsdbg_say_warp(c, warp).text, wsdbg_say_wait(c, warp).text,
+                        wsdbg_say_at(c, warp).text);
 }
 
 void wsdbg_tell_waits(struct wsdbg_case *c, struct wsdbg_finding *finding, const struct wsdbg_warp_set *warps)

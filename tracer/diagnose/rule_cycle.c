@@ -65,7 +65,7 @@ static void say_cycle(struct wsdbg_case *c, uint32_t first, const struct wsdbg_w
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s wait for one another in a ring and nobody else can wake them; which of their waits is wrong is not "
+                "%s wait for one another in a ring, and nobody else can end that; which of these waits is wrong is not "
                 "known.",
                 wsdbg_say_warps(c, members).text);
     if (c->of_machine)
@@ -85,9 +85,9 @@ static void say_unknown(struct wsdbg_case *c, uint32_t first, enum wsdbg_confide
         c, WSDBG_CAUSE_UNKNOWN, c->of_machine ? wsdbg_code_cap(c, confidence) : confidence, row->cta, row->barrier);
     if (!finding)
         return;
-    wsdbg_print(finding->sentence, sizeof finding->sentence, "%s waits (%s%s)%s; the cause is not known.",
-                wsdbg_say_warp(c, first).text, wsdbg_warp_state_name(row->state), wsdbg_say_at(c, first).text,
-                confidence == WSDBG_CONFIDENCE_LIKELY ? " and no warp that was seen can wake it" : "");
+    wsdbg_print(finding->sentence, sizeof finding->sentence, "%s %s%s%s; the cause is not known.",
+                wsdbg_say_warp(c, first).text, wsdbg_say_wait(c, first).text, wsdbg_say_at(c, first).text,
+                confidence == WSDBG_CONFIDENCE_LIKELY ? ", and no warp that was seen can end that" : "");
     struct wsdbg_warp_set root = {{0}};
     wsdbg_set_add(&root, first);
     wsdbg_tell_wait(c, finding, first);
@@ -120,7 +120,7 @@ static void say_slow(struct wsdbg_case *c, uint32_t runner, const struct wsdbg_w
         wsdbg_print(since, sizeof since, " for %.1f s since its last event (%s)",
                     (double)(c->snapshot->time_ns - row->changed_ns) / 1e9, wsdbg_event_kind_name(row->last.kind));
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "Not a deadlock as far as seen: %s is running%s%s and every wait leads to a running warp (%s)%s.",
+                "No deadlock as far as seen: %s is running%s%s, and every wait leads to a running warp (%s)%s.",
                 wsdbg_say_warp(c, runner).text, c->of_machine ? wsdbg_say_at(c, runner).text : "", since,
                 wsdbg_say_warps(c, runners).text,
                 may_poll ? "; whether it computes or polls memory its events do not tell" : "");

@@ -81,22 +81,24 @@ static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t ri
     char history[120] = "";
     const struct wsdbg_history_event *wrong = earlier->first_wrong ? earlier->first_wrong->event : wait->event;
     const uint32_t wrong_round = earlier->first_wrong ? earlier->first_wrong->round : wait->round;
-    if (cause == WSDBG_CAUSE_PARITY_DRIFT)
-        wsdbg_print(history, sizeof history, " (its waits were right before %s)",
+    /* A wait on a slot of the first round again, as one that drains the ring, tells nothing of where it went wrong. */
+    const bool place_known = wrong->iteration == WSDBG_NO_ITERATION ? wrong_round > 0 : wrong->iteration > 0;
+    if (cause == WSDBG_CAUSE_PARITY_DRIFT && place_known)
+        wsdbg_print(history, sizeof history, " Its waits were right before %s.",
                     wsdbg_say_iteration(wrong->iteration, wrong_round).text);
+    else if (cause == WSDBG_CAUSE_PARITY_DRIFT)
+        wsdbg_print(history, sizeof history, " Earlier waits of it were right.");
     else if (first)
-        wsdbg_print(history, sizeof history, " (a first wait on this barrier is meant to pass at once)");
+        wsdbg_print(history, sizeof history, " A first wait on this barrier is meant to pass at once.");
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits on %s%s for parity %u in %s, but the phase it must see has parity %u and is complete%s: the "
-                "phase it waits for can only end after the warp itself has gone on.",
+                "%s waits for the wrong parity of %s%s: for %u in %s, but the phase that it must see has parity %u and "
+                "is complete; the other one can only end after the warp itself has gone on.%s",
                 who, wsdbg_say_stage(stage).text, wsdbg_say_line(wait->event).text, wait->event->parity,
                 wsdbg_say_iteration(wait->event->iteration, wait->round).text, right, history);
     if (cause == WSDBG_CAUSE_PARITY_DRIFT)
-        wsdbg_print(
-            finding->fix, sizeof finding->fix,
-            "Carry the phase over from tile to tile: flip it each time the stage index wraps, never reset it and "
-            "never derive it from a loop index that restarts (it went wrong after %u wraps).",
-            wrong_round);
+        wsdbg_print(finding->fix, sizeof finding->fix,
+                    "Carry the phase over from tile to tile: flip it each time the stage index wraps, never reset it "
+                    "and never derive it from a loop index that restarts.");
     else
         wsdbg_print(
             finding->fix, sizeof finding->fix,

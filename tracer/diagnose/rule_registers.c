@@ -215,12 +215,13 @@ static void say_shortage(const struct wsdbg_case *c, const struct wsdbg_register
     const size_t used = wsdbg_print(text, size, "setmaxnreg.inc %u is never served for %s", asker->asked,
                                     wsdbg_say_warps(c, &pool->askers).text);
     if (pool->known)
-        wsdbg_print(text + used, size - used,
-                    ": of the %u registers that warps %u, %u, ... share, %u are held and %u are free, where one needs "
-                    "%u more",
-                    file->total * WSDBG_WARP_THREADS, asker->file, asker->file + WSDBG_REGISTER_FILES,
-                    file->held * WSDBG_WARP_THREADS, wsdbg_pool_free(pool, asker->file) * WSDBG_WARP_THREADS,
-                    asker->asked > asker->held ? (asker->asked - asker->held) * WSDBG_WARP_THREADS : 0);
+        wsdbg_print(
+            text + used, size - used,
+            ": in the register file of warps %u, %u, ... %u of %u registers are held and %u are free, where one "
+            "needs %u more",
+            asker->file, asker->file + WSDBG_REGISTER_FILES, file->held * WSDBG_WARP_THREADS,
+            file->total * WSDBG_WARP_THREADS, wsdbg_pool_free(pool, asker->file) * WSDBG_WARP_THREADS,
+            asker->asked > asker->held ? (asker->asked - asker->held) * WSDBG_WARP_THREADS : 0);
 }
 
 static void say_partial(struct wsdbg_case *c, const struct wsdbg_register_pool *pool,

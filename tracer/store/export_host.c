@@ -9,7 +9,7 @@
 #include "diagnose/finding.h"
 #include "store/database.h"
 #include "store/spans.h"
-#include "store/symbol.h"
+#include "model/symbol.h"
 #include "wsdbg/session.h"
 
 static uint64_t since(uint64_t zero_ns, uint64_t time_ns)

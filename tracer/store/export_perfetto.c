@@ -12,7 +12,7 @@
 #include "store/event_fields.h"
 #include "store/export_internal.h"
 #include "store/spans.h"
-#include "store/symbol.h"
+#include "model/symbol.h"
 
 enum { ARROWS_MAX = 512 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "store/event_fields.h"
-#include "store/place.h"
+#include "model/place.h"
 
 /* Each level gives up what the one before did, and more. */
 #define BIT(key) WSDBG_FOLD_BIT(WSDBG_WARP_KEY_##key)

@@ -7,7 +7,7 @@
 
 #include "store/quote.h"
 #include "store/report_internal.h"
-#include "store/symbol.h"
+#include "model/symbol.h"
 
 enum { ROWS_MAX = 100 };
 

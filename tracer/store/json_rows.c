@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "store/symbol.h"
+#include "model/symbol.h"
 
 json_t *wsdbg_json_text(const char *text)
 {

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "store/place.h"
+#include "model/place.h"
 #include "store/words.h"
 
 static void write_site(struct wsdbg_insert *insert, struct wsdbg_store *store, const struct wsdbg_snapshot *s,

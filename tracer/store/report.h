@@ -7,7 +7,7 @@
 #define WSDBG_STORE_REPORT_H
 
 #include "model/fault.h"
-#include "store/place.h"
+#include "model/place.h"
 #include "store/store.h"
 
 #define WSDBG_REPORT_LABEL_BYTES 64
@@ -35,12 +35,13 @@ struct wsdbg_report_warps {
     char barrier_kind[24];                       /* "" = waits for nothing known */
     char barrier_name[WSDBG_REPORT_LABEL_BYTES]; /* "" = not named */
     struct wsdbg_range barrier_id, stage, parity, iteration, line, registers_held, registers_asked, waiting_ns;
-    struct wsdbg_range last_event; /* enum wsdbg_event_kind */
-    uint32_t site;                 /* index in report.sites where all stand at it, else WSDBG_NONE */
-    char place[WSDBG_PLACE_BYTES]; /* of the site in a word or two, "" = not known */
+    struct wsdbg_range last_event;     /* enum wsdbg_event_kind */
+    uint32_t site;                     /* index in report.sites where all stand at it, else WSDBG_NONE */
+    char place[WSDBG_PLACE_BYTES];     /* of the site in a word or two, "" = not known */
     struct wsdbg_range address, value; /* polled, and last seen there */
     struct wsdbg_optional_u32 width_bytes;
-    uint32_t part_first, part_count; /* in report.parts: those of the first warp, if the others are split the same way */
+    uint32_t part_first,
+        part_count; /* in report.parts: those of the first warp, if the others are split the same way */
 };
 
 /* Barriers in one state: `cta_count` CTAs whose stages `members` are in it. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/symbol.h"
+#include "model/symbol.h"
 
 #define KERNEL_BYTES 64 /* of a name in a line that has more to say */
 #define LIST_LINES 5

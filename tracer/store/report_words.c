@@ -174,6 +174,8 @@ void wsdbg_report_barrier_state_text(const struct wsdbg_report_barriers *b, char
                  b->shared_offset.known ? ", shared " : "", b->shared_offset.known ? offset : "");
     else if (b->kind == WSDBG_BARRIER_NAMED)
         snprintf(out, bytes, "%s threads expected", expected);
+    else if (b->kind == WSDBG_BARRIER_CLUSTER && b->expected_arrivals.known)
+        snprintf(out, bytes, "pending %s of %s threads", pending, expected);
 }
 
 void wsdbg_report_lanes_text(uint32_t lanes, char *out, size_t bytes)

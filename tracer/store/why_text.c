@@ -1,7 +1,7 @@
 /* why_text.c - an answer as text: the cause and what to change first, then the object, then the ways out of its wait.
  * Reads an answer, writes text. */
 #include "store/report_internal.h"
-#include "store/symbol.h"
+#include "model/symbol.h"
 #include "store/why_internal.h"
 
 #include <inttypes.h>

@@ -1,11 +1,11 @@
 /* place.c - see place.h.  Pure: reads a snapshot's sites. */
-#include "store/place.h"
+#include "model/place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/symbol.h"
+#include "model/symbol.h"
 
 enum { LEVELS = 16 }; /* of inlined calls that are followed; a damaged file may hold a circle */
 

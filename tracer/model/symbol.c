@@ -3,7 +3,7 @@
  *
  * Names come from images and dumps of unknown origin: a whole demangler expands their substitutions, of which some
  * dozens give a text that never ends.  This reads a name once, from left to right. */
-#include "store/symbol.h"
+#include "model/symbol.h"
 
 #include "model/snapshot.h"
 

@@ -1,6 +1,6 @@
 /* symbol.h - a kernel's name as its author wrote it. */
-#ifndef WSDBG_STORE_SYMBOL_H
-#define WSDBG_STORE_SYMBOL_H
+#ifndef WSDBG_MODEL_SYMBOL_H
+#define WSDBG_MODEL_SYMBOL_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
-/* place.h - private to the rooms that show sites: a place in a kernel's code in a word or two. */
-#ifndef WSDBG_STORE_PLACE_H
-#define WSDBG_STORE_PLACE_H
+/* place.h - a place in a kernel's code in a word or two. */
+#ifndef WSDBG_MODEL_PLACE_H
+#define WSDBG_MODEL_PLACE_H
 
 #include "model/snapshot.h"
 
