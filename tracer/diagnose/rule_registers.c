@@ -207,7 +207,7 @@ static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct wsdbg_regi
     return finding;
 }
 
-/* "setmaxnreg.inc 232 is never served for warps 4-7: warp 4 needs 2304 registers more, its register file has …" */
+/* "setmaxnreg.inc 232 is never served for warps 4-7: warps 0, 4, ... share 16128 registers, of which …" */
 static void say_shortage(const struct wsdbg_case *c, const struct wsdbg_register_pool *pool, char *text, size_t size)
 {
     const struct wsdbg_register_account *asker = wsdbg_pool_first_asker(pool);
@@ -215,13 +215,12 @@ static void say_shortage(const struct wsdbg_case *c, const struct wsdbg_register
     const size_t used = wsdbg_print(text, size, "setmaxnreg.inc %u is never served for %s", asker->asked,
                                     wsdbg_say_warps(c, &pool->askers).text);
     if (pool->known)
-        wsdbg_print(
-            text + used, size - used,
-            ": in the register file of warps %u, %u, ... %u of %u registers are held and %u are free, where one "
-            "needs %u more",
-            asker->file, asker->file + WSDBG_REGISTER_FILES, file->held * WSDBG_WARP_THREADS,
-            file->total * WSDBG_WARP_THREADS, wsdbg_pool_free(pool, asker->file) * WSDBG_WARP_THREADS,
-            asker->asked > asker->held ? (asker->asked - asker->held) * WSDBG_WARP_THREADS : 0);
+        wsdbg_print(text + used, size - used,
+                    ": warps %u, %u, ... share %u registers, of which %u are held and %u are free, and one needs %u "
+                    "more",
+                    asker->file, asker->file + WSDBG_REGISTER_FILES, file->total * WSDBG_WARP_THREADS,
+                    file->held * WSDBG_WARP_THREADS, wsdbg_pool_free(pool, asker->file) * WSDBG_WARP_THREADS,
+                    asker->asked > asker->held ? (asker->asked - asker->held) * WSDBG_WARP_THREADS : 0);
 }
 
 static void say_partial(struct wsdbg_case *c, const struct wsdbg_register_pool *pool,

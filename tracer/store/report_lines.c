@@ -95,9 +95,10 @@ char *wsdbg_report_detail_text(const struct wsdbg_report_warps *w)
             fprintf(text, "%sline %s", wait[0] || w->iteration.known ? ", " : "", number);
         }
         wsdbg_duration_text((uint64_t)w->waiting_ns.high, number, sizeof number);
-        /* A dump of the machine has no clock, and says where instead. */
-        if (w->waiting_ns.known || !w->place[0])
-            fprintf(text, ", %s", w->waiting_ns.known ? number : "? s");
+        /* What was only looked at, or dumped, does not tell since when: it says where instead. */
+        const bool timed = w->waiting_ns.known && w->waiting_ns.high > 0;
+        if (timed || !w->place[0])
+            fprintf(text, ", %s", timed ? number : "? s");
     }
     fclose(text);
     return result;
