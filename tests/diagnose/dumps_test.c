@@ -201,7 +201,7 @@ static void an_error_whose_barrier_shows_nothing_has_no_cause(void **state)
     assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_UNKNOWN);
     assert_string_equal(diagnosis.findings[0].sentence,
                         "The GPU stopped warp 1, in thread (32,0,0) of CTA (0,0,0), with CUDA_EXCEPTION_4 (illegal "
-                        "instruction) at sync.cuh:43 (from waits.cu:212) (@!P1 SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0+URZ], "
+                        "instruction) at waits.cu:212 (@!P1 SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0+URZ], "
                         "RZ), an mbarrier operation on \"full\".");
     wsdbg_diagnosis_deinit(&diagnosis);
     wsdbg_snapshot_deinit(&snapshot);
