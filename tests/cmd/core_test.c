@@ -239,7 +239,7 @@ static void a_run_explains_an_error_with_the_drivers_dump(void **state)
     struct outcome outcome = WSDBG("run", "--evidence=core", "-o", "kept.db", "--", "sh", "-c", faulting_program);
     assert_int_equal(outcome.status, 7); /* the program's own */
     check_says(outcome.err, "GPU fault: CUDA error 719 (unspecified launch failure)");
-    check_says(outcome.err, "FAULT: DOUBLE_ARRIVE (likely)\n  Warp 1 arrived on \"full\" at sync.cuh:43");
+    check_says(outcome.err, "FAULT: DOUBLE_ARRIVE (likely)\n  Warp 1 arrived on \"full\" at waits.cu:212");
     check_says(outcome.err, "evidence core");
     check_says(outcome.err, "ended by a GPU fault; session in kept.db");
     assert_null(strstr(outcome.err, "--evidence core the driver tells"));

@@ -245,7 +245,7 @@ static void what_the_gpu_says_is_said(void **state)
     snapshot.exceptions[0].address = wsdbg_known_u64(0x400000000000);
     must(wsdbg_diagnose_faults(&snapshot, &diagnosis));
     assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_UNKNOWN);
-    assert_non_null(strstr(diagnosis.findings[0].sentence, "CUDA_EXCEPTION_14 (illegal address) at sync.cuh:43"));
+    assert_non_null(strstr(diagnosis.findings[0].sentence, "CUDA_EXCEPTION_14 (illegal address) at waits.cu:212"));
     assert_non_null(strstr(diagnosis.findings[0].sentence, ", which names the address 0x400000000000."));
     wsdbg_diagnosis_deinit(&diagnosis);
     wsdbg_snapshot_deinit(&snapshot);
