@@ -491,6 +491,37 @@ static void a_warp_that_is_slow_anywhere_is_no_hang(void **state)
             }
 }
 
+/* "empty" is taken for a barrier whose first wait must not pass, which the producer's own first waits did. */
+static void judge_with_a_wrong_name(enum gemm_bug bug, bool no_iterations, uint32_t depth)
+{
+    const struct gemm gemm = {
+        .bug = bug, .ctas = 2, .stages = 3, .tiles = 2, .k_blocks = 5, .no_iterations = no_iterations};
+    struct result r = judge(gemm_create(gemm), 0, depth);
+    wsdbg_diagnosis_deinit(&r.diagnosis);
+    r.snapshot.names_inferred = true;
+    for (size_t k = 0; k < r.snapshot.name_count; k++)
+        r.snapshot.names[k].first_free = false;
+    assert_null(wsdbg_diagnose(&r.snapshot, &r.diagnosis));
+    assert_true(r.diagnosis.hang);
+    for (size_t k = 0; k < r.diagnosis.finding_count; k++)
+        if (r.diagnosis.findings[k].cause == WSDBG_CAUSE_PARITY_WRONG ||
+            r.diagnosis.findings[k].cause == WSDBG_CAUSE_PARITY_DRIFT)
+            fail_msg("bug %u, depth %u: %s", bug, depth, r.diagnosis.findings[k].sentence);
+    done(&r);
+}
+
+static void the_record_counts_more_than_an_inferred_name(void **state)
+{
+    (void)state;
+    static const enum gemm_bug bugs[] = {GEMM_ARRIVE_MISSING, GEMM_ARRIVE_SHORT, GEMM_TX_MISMATCH, GEMM_WAKER_EXITED};
+    static const uint32_t depths[] = {128, 24, 12};
+    for (size_t i = 0; i < sizeof bugs / sizeof *bugs; i++)
+        for (size_t k = 0; k < sizeof depths / sizeof *depths; k++) {
+            judge_with_a_wrong_name(bugs[i], false, depths[k]);
+            judge_with_a_wrong_name(bugs[i], true, depths[k]);
+        }
+}
+
 /* 132 CTAs x 12 warps x 128 events. */
 static void a_full_chip_is_judged_as_a_few_ctas_are(void **state)
 {
@@ -523,6 +554,7 @@ int main(void)
         cmocka_unit_test(a_long_computation_is_slow_not_hung),
         cmocka_unit_test(a_healthy_kernel_stopped_anywhere),
         cmocka_unit_test(a_warp_that_is_slow_anywhere_is_no_hang),
+        cmocka_unit_test(the_record_counts_more_than_an_inferred_name),
         cmocka_unit_test(a_full_chip_is_judged_as_a_few_ctas_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,14 +155,9 @@ struct wsdbg_round wsdbg_round_of(const struct wsdbg_case *c, const struct wsdbg
     return c->ledger->rounds[wait - c->ledger->waits];
 }
 
-bool wsdbg_right_parity(const struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t *parity, bool *declared)
+/* The rule that this warp kept in its earlier waits on the barrier. */
+static bool parity_as_before(const struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t *parity)
 {
-    *declared = wait->stage->name && !c->snapshot->names_inferred;
-    if (wait->stage->name) {
-        *parity = (wait->round + (wait->stage->name->first_free ? 1 : 0)) & 1;
-        return true;
-    }
-    /* Unnamed: the rule this warp kept in its earlier waits on the barrier. */
     for (uint32_t s = 0; s < c->ledger->stage_count; s++) {
         const struct wsdbg_stage *stage = &c->ledger->stages[s];
         if (!same_family(stage, wait->stage))
@@ -177,6 +172,18 @@ bool wsdbg_right_parity(const struct wsdbg_case *c, const struct wsdbg_wait *wai
         }
     }
     return false;
+}
+
+bool wsdbg_right_parity(const struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t *parity, bool *declared)
+{
+    *declared = wait->stage->name && !c->snapshot->names_inferred;
+    /* What is inferred of a barrier counts less than what the warp itself came through. */
+    if (!*declared && parity_as_before(c, wait, parity))
+        return true;
+    if (!wait->stage->name)
+        return false;
+    *parity = (wait->round + (wait->stage->name->first_free ? 1 : 0)) & 1;
+    return true;
 }
 
 static bool role_in(uint32_t roles, const struct wsdbg_warp_row *row)
