@@ -67,7 +67,8 @@ static void say(const struct wsdbg_access *access, char *out, size_t room)
     snprintf(out + at, room - at, "\n");
 }
 
-static void expect(const char *text, const char *expected)
+/* What the accesses are for `threads` threads from `first` on; 0 = for all. */
+static void expect_of_threads(const char *text, uint32_t first, uint32_t threads, const char *expected)
 {
     struct wsdbg_ptx_code *code;
     struct wsdbg_graph *graph = graph_of(text, &code);
@@ -75,7 +76,7 @@ static void expect(const char *text, const char *expected)
     struct wsdbg_access *accesses;
     size_t count;
     char said[4096] = "";
-    assert_null(wsdbg_accesses_find(graph, &launch, &accesses, &count));
+    assert_null(wsdbg_accesses_find_for_threads(graph, &launch, first, threads, &accesses, &count));
     for (size_t i = 0; i < count; i++)
         if (accesses[i].kind != WSDBG_ACCESS_EXIT)
             say(&accesses[i], said + strlen(said), sizeof said - strlen(said));
@@ -83,6 +84,11 @@ static void expect(const char *text, const char *expected)
     free(accesses);
     wsdbg_graph_destroy(graph);
     wsdbg_ptx_code_destroy(code);
+}
+
+static void expect(const char *text, const char *expected)
+{
+    expect_of_threads(text, 0, 0, expected);
 }
 
 static void barriers_are_named_by_their_addresses(void **state)
@@ -292,6 +298,19 @@ static void copies_complete_on_their_barrier(void **state)
            "cp.async.bulk.wait_group somewhere 1\n");
 }
 
+/* As libraries do: each group of 64 threads has a barrier of its own. */
+static void a_warp_s_own_barrier_is_told_by_its_index(void **state)
+{
+    (void)state;
+    static const char text[] = KERNEL("", "mov.u32 %r1, %tid.x;\n"
+                                          "shr.u32 %r2, %r1, 6;\n"
+                                          "add.s32 %r3, %r2, 1;\n"
+                                          "bar.sync %r3, 64;\n");
+    expect(text, "bar.sync 0x1+1 x 2 64\n");
+    expect_of_threads(text, 32, 32, "bar.sync 0x1 64\n");
+    expect_of_threads(text, 96, 32, "bar.sync 0x2 64\n");
+}
+
 static void the_other_barriers_are_found(void **state)
 {
     (void)state;
@@ -361,6 +380,7 @@ int main(void)
         cmocka_unit_test(a_cluster_address_may_be_of_any_cta),
         cmocka_unit_test(a_multicast_names_its_ctas),
         cmocka_unit_test(copies_complete_on_their_barrier),
+        cmocka_unit_test(a_warp_s_own_barrier_is_told_by_its_index),
         cmocka_unit_test(the_other_barriers_are_found),
         cmocka_unit_test(too_many_predicates_are_not_known),
         cmocka_unit_test(a_called_function_overwrites_nothing),

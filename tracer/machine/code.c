@@ -305,6 +305,24 @@ struct wsdbg_error *wsdbg_code_threads(struct wsdbg_machine *machine, uint32_t g
     return constants.error;
 }
 
+struct wsdbg_error *wsdbg_code_accesses_of_threads(struct wsdbg_machine *machine, uint32_t grid,
+                                                   const struct wsdbg_code_kernel *kernel, uint32_t first,
+                                                   uint32_t count, struct wsdbg_access **out)
+{
+    struct constants constants = {.machine = machine, .grid = grid};
+    const struct wsdbg_launch_values launch = {.context = &constants, .constant = read_constant};
+    size_t found = 0;
+    *out = NULL;
+    struct wsdbg_error *error =
+        wsdbg_accesses_find_for_threads(kernel->function->graph, &launch, first, count, out, &found);
+    if (!constants.error)
+        return error;
+    wsdbg_error_destroy(error);
+    free(*out);
+    *out = NULL;
+    return constants.error;
+}
+
 static struct wsdbg_error *add_kernel(struct wsdbg_code *code, struct wsdbg_machine *machine, uint32_t grid,
                                       const struct wsdbg_code_kernel *wanted, struct wsdbg_code_kernel **out)
 {

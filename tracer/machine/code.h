@@ -33,6 +33,7 @@ struct wsdbg_stance {
 struct wsdbg_visits_count {
     bool known;
     uint8_t least, most;
+    struct wsdbg_optional_u32 id; /* of the barrier, where the instruction names several and this warp one of them */
 };
 
 /* What a warp of this index in its CTA has behind it at an instruction, WSDBG_GRAPH_NONE = when it has left: for each
@@ -73,6 +74,10 @@ struct wsdbg_error *wsdbg_code_kernel(struct wsdbg_code *code, struct wsdbg_mach
 struct wsdbg_error *wsdbg_code_threads(struct wsdbg_machine *machine, uint32_t grid,
                                        const struct wsdbg_code_kernel *kernel, uint32_t first, uint32_t count,
                                        struct wsdbg_graph **out);
+/* The kernel's accesses, one for one, with what their operands are for these threads.  The caller frees them. */
+struct wsdbg_error *wsdbg_code_accesses_of_threads(struct wsdbg_machine *machine, uint32_t grid,
+                                                   const struct wsdbg_code_kernel *kernel, uint32_t first,
+                                                   uint32_t count, struct wsdbg_access **out);
 /* Why a module's code is not known, in words; "" where it is. */
 const char *wsdbg_code_reason(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t module);
 /* Source levels of a place, the innermost first; 0 = compiled without lines. */

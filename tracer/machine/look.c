@@ -16,6 +16,8 @@ static void free_beside(struct wsdbg_looking *looking)
         free(looking->ctas[i].words.rows);
     wsdbg_look_forget_loops(looking);
     wsdbg_look_forget_ways(looking);
+    for (size_t i = 0; looking->grids && i < looking->out->grid_count; i++)
+        free(looking->grids[i].by_id);
     free(looking->grids);
     free(looking->ctas);
     free(looking->warps);

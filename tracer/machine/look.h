@@ -42,6 +42,7 @@ struct wsdbg_look_grid {
     struct wsdbg_family families[WSDBG_FAMILIES_MAX];
     size_t family_count;
     uint32_t access_first;                       /* its rows in snapshot.accesses: those of kernel->accesses */
+    uint32_t *by_id; /* further rows there, 16 for each of those: the instruction at one named barrier; WSDBG_NONE */
     uint32_t role_of_warp[WSDBG_LOOK_WARPS_MAX]; /* id of the role's name, WSDBG_NONE = not known */
 };
 

@@ -290,7 +290,7 @@ struct wsdbg_error *wsdbg_look_reaches(struct wsdbg_looking *looking)
     wsdbg_look_find_gatherings(looking);
     for (uint32_t i = 0; i < looking->out->warp_count; i++) {
         const struct wsdbg_look_grid *grid = &looking->grids[looking->out->ctas[looking->out->warps[i].cta].grid];
-        most += grid->kernel ? grid->kernel->access_count : 0;
+        most += grid->kernel ? 2 * grid->kernel->access_count : 0;
     }
     looking->out->reaches = error ? NULL : malloc((most + 1) * sizeof *looking->out->reaches);
     if (!error && !looking->out->reaches)

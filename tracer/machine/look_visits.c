@@ -13,7 +13,7 @@
 #include "sass/flow.h"
 #include "sass/threads.h"
 
-enum { WARP_THREADS = 32, HAS_LEFT = WSDBG_GRAPH_NONE };
+enum { WARP_THREADS = 32, IDS = 16, HAS_LEFT = WSDBG_GRAPH_NONE };
 /* Following the ways of a warp takes about a microsecond an instruction, and a CTA has up to 32 warps. */
 enum { INSTRUCTIONS_MOST = 1 << 14 };
 
@@ -36,6 +36,11 @@ void wsdbg_look_find_gatherings(struct wsdbg_looking *looking)
 static bool is_named(const struct wsdbg_access *access)
 {
     return access->kind == WSDBG_ACCESS_NAMED_SYNC || access->kind == WSDBG_ACCESS_NAMED_ARRIVE;
+}
+
+static bool has_open_id(const struct wsdbg_access *access)
+{
+    return is_named(access) && !(access->address.known && access->address.count == 1);
 }
 
 void wsdbg_look_forget_ways(struct wsdbg_looking *looking)
@@ -91,6 +96,26 @@ static void count_visits(const struct wsdbg_code_kernel *kernel, const struct ws
     }
 }
 
+/* Which barrier each instruction is of for this warp, where that is not the same for all. */
+static struct wsdbg_error *find_ids(struct wsdbg_looking *looking, const struct wsdbg_look_grid *grid,
+                                    struct wsdbg_past *past)
+{
+    const struct wsdbg_code_kernel *kernel = grid->kernel;
+    struct wsdbg_access *own = NULL;
+    size_t open = 0;
+    for (size_t i = 0; i < kernel->access_count; i++)
+        open += has_open_id(&kernel->accesses[i]);
+    if (open == 0)
+        return NULL;
+    struct wsdbg_error *error = wsdbg_code_accesses_of_threads(looking->machine, grid->machine, kernel,
+                                                               past->warp * WARP_THREADS, WARP_THREADS, &own);
+    for (size_t i = 0; !error && i < kernel->access_count; i++)
+        if (has_open_id(&kernel->accesses[i]) && !has_open_id(&own[i]) && own[i].address.base < IDS)
+            past->counts[i].id = wsdbg_known_u32((uint32_t)own[i].address.base);
+    free(own);
+    return error;
+}
+
 static struct wsdbg_error *add_past(struct wsdbg_looking *looking, const struct wsdbg_look_grid *grid, uint32_t warp,
                                     uint32_t instruction, const struct wsdbg_past **out)
 {
@@ -111,6 +136,11 @@ static struct wsdbg_error *add_past(struct wsdbg_looking *looking, const struct 
     }
     count_visits(kernel, graph, set, past);
     free(set);
+    error = find_ids(looking, grid, past);
+    if (error) {
+        free(past->counts);
+        return error;
+    }
     kernel->past_count++;
     *out = past;
     return NULL;
@@ -143,10 +173,47 @@ static struct wsdbg_error *find_place(struct wsdbg_looking *looking, uint32_t wa
     return error;
 }
 
+/* The row in snapshot.accesses of the grid's access number `access` at one barrier. */
+static struct wsdbg_error *row_of_id(struct wsdbg_looking *looking, struct wsdbg_look_grid *grid, uint32_t access,
+                                     uint32_t id, uint32_t *out)
+{
+    struct wsdbg_snapshot *snapshot = looking->out;
+    const size_t rows = grid->kernel->access_count * IDS;
+    if (!grid->by_id) {
+        grid->by_id = malloc((rows + 1) * sizeof *grid->by_id);
+        if (!grid->by_id)
+            return &wsdbg_error_no_memory;
+        memset(grid->by_id, 0xff, rows * sizeof *grid->by_id); /* WSDBG_NONE */
+    }
+    uint32_t *row = &grid->by_id[access * IDS + id];
+    if (*row == WSDBG_NONE) {
+        if (!wsdbg_grow((void **)&snapshot->accesses, &looking->capacity.accesses, snapshot->access_count + 1,
+                        sizeof *snapshot->accesses))
+            return &wsdbg_error_no_memory;
+        *row = (uint32_t)snapshot->access_count++;
+        snapshot->accesses[*row] = snapshot->accesses[grid->access_first + access];
+        snapshot->accesses[*row].certain = true;
+        snapshot->accesses[*row].address = wsdbg_known_u32(id);
+        snapshot->accesses[*row].stride = 0;
+        snapshot->accesses[*row].places = 1;
+    }
+    *out = *row;
+    return NULL;
+}
+
+/* Behind the warp's other rows, in their order. */
+static void add_row(struct wsdbg_snapshot *out, size_t first, struct wsdbg_reach row)
+{
+    size_t at = out->reach_count++;
+    for (; at > first && out->reaches[at - 1].access > row.access; at--)
+        out->reaches[at] = out->reaches[at - 1];
+    out->reaches[at] = row;
+}
+
 static struct wsdbg_error *correct(struct wsdbg_looking *looking, uint32_t warp, size_t first)
 {
     struct wsdbg_snapshot *out = looking->out;
-    const struct wsdbg_look_grid *grid = &looking->grids[out->ctas[out->warps[warp].cta].grid];
+    struct wsdbg_look_grid *grid = &looking->grids[out->ctas[out->warps[warp].cta].grid];
     const struct wsdbg_past *past;
     uint32_t instruction = 0;
     bool known;
@@ -154,13 +221,21 @@ static struct wsdbg_error *correct(struct wsdbg_looking *looking, uint32_t warp,
     if (error || !known)
         return error;
     error = find_past(looking, grid, out->warps[warp].warp, instruction, &past);
-    for (size_t i = first; !error && i < out->reach_count; i++) {
-        const struct wsdbg_visits_count *count = &past->counts[out->reaches[i].access - grid->access_first];
-        if (!count->known)
+    for (size_t i = first, end = out->reach_count; !error && i < end; i++) {
+        struct wsdbg_reach *reach = &out->reaches[i];
+        const struct wsdbg_visits_count *count = &past->counts[reach->access - grid->access_first];
+        if (count->known) {
+            reach->before_least = count->least;
+            reach->before_most = count->most;
+            reach->before_known = true;
+        }
+        if (!count->id.known)
             continue;
-        out->reaches[i].before_least = count->least;
-        out->reaches[i].before_most = count->most;
-        out->reaches[i].before_known = true;
+        struct wsdbg_reach own = *reach;
+        *reach = (struct wsdbg_reach){.warp = warp, .access = reach->access, .before_known = true};
+        error = row_of_id(looking, grid, own.access - grid->access_first, count->id.value, &own.access);
+        if (!error)
+            add_row(out, end, own);
     }
     return error;
 }
@@ -168,16 +243,24 @@ static struct wsdbg_error *correct(struct wsdbg_looking *looking, uint32_t warp,
 static struct wsdbg_error *add(struct wsdbg_looking *looking, uint32_t warp)
 {
     struct wsdbg_snapshot *out = looking->out;
-    const struct wsdbg_look_grid *grid = &looking->grids[out->ctas[out->warps[warp].cta].grid];
+    struct wsdbg_look_grid *grid = &looking->grids[out->ctas[out->warps[warp].cta].grid];
+    const size_t first = out->reach_count;
     const struct wsdbg_past *past;
     struct wsdbg_error *error = find_past(looking, grid, out->warps[warp].warp, HAS_LEFT, &past);
-    for (uint32_t i = 0; !error && i < grid->kernel->access_count; i++)
-        if (past->counts[i].known)
-            out->reaches[out->reach_count++] = (struct wsdbg_reach){.warp = warp,
-                                                                    .access = grid->access_first + i,
-                                                                    .before_least = past->counts[i].least,
-                                                                    .before_most = past->counts[i].most,
-                                                                    .before_known = true};
+    for (uint32_t i = 0; !error && i < grid->kernel->access_count; i++) {
+        const struct wsdbg_visits_count *count = &past->counts[i];
+        struct wsdbg_reach row = {.warp = warp,
+                                  .access = grid->access_first + i,
+                                  .before_least = count->least,
+                                  .before_most = count->most,
+                                  .before_known = true};
+        if (!count->known)
+            continue;
+        if (count->id.known)
+            error = row_of_id(looking, grid, i, count->id.value, &row.access);
+        if (!error)
+            add_row(out, first, row);
+    }
     return error;
 }
 

@@ -327,11 +327,13 @@ static struct wsdbg_error *find_all(struct finding *finding, struct wsdbg_access
     return NULL;
 }
 
-struct wsdbg_error *wsdbg_accesses_find(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
-                                        struct wsdbg_access **out, size_t *count)
+struct wsdbg_error *wsdbg_accesses_find_for_threads(const struct wsdbg_graph *graph,
+                                                    const struct wsdbg_launch_values *launch, uint32_t first,
+                                                    uint32_t threads, struct wsdbg_access **out, size_t *count)
 {
     struct finding finding = {.graph = graph};
-    struct wsdbg_error *error = wsdbg_trace_create(graph, launch, (struct wsdbg_thread_range){0, 0}, &finding.trace);
+    struct wsdbg_error *error =
+        wsdbg_trace_create(graph, launch, (struct wsdbg_thread_range){first, threads}, &finding.trace);
     if (!error)
         error = wsdbg_lanes_create(graph, finding.trace, &finding.lanes);
     if (!error)
@@ -339,6 +341,12 @@ struct wsdbg_error *wsdbg_accesses_find(const struct wsdbg_graph *graph, const s
     wsdbg_lanes_destroy(finding.lanes);
     wsdbg_trace_destroy(finding.trace);
     return error;
+}
+
+struct wsdbg_error *wsdbg_accesses_find(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
+                                        struct wsdbg_access **out, size_t *count)
+{
+    return wsdbg_accesses_find_for_threads(graph, launch, 0, 0, out, count);
 }
 
 struct wsdbg_value_set wsdbg_value_of(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,

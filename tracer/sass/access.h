@@ -41,6 +41,12 @@ struct wsdbg_launch_values {
 struct wsdbg_error *wsdbg_accesses_find(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
                                         struct wsdbg_access **out, size_t *count);
 
+/* The same accesses with what their operands are for `threads` threads whose index in x begins at `first`; 0 threads =
+ * for all. */
+struct wsdbg_error *wsdbg_accesses_find_for_threads(const struct wsdbg_graph *graph,
+                                                    const struct wsdbg_launch_values *launch, uint32_t first,
+                                                    uint32_t threads, struct wsdbg_access **out, size_t *count);
+
 /* The values operand `source` of an instruction may have just before it executes. */
 struct wsdbg_value_set wsdbg_value_of(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
                                       uint32_t instruction, unsigned source);
