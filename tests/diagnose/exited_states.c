@@ -125,3 +125,55 @@ void two_arrives_apart(struct picture *p)
     for (size_t i = 0; i < p->snapshot.access_count; i++)
         p->snapshot.accesses[i].arrives_again = false;
 }
+
+/* Slot 0 was filled once and consumed, slots 1 to 3 were filled and released once; by its phases slot 0 was released
+ * twice, or never.  After each wait for a filled slot the consumers come to a release. */
+static struct gemm released_once_more(struct picture *p, const struct words *empty)
+{
+    const struct words full = {.phase = {1, 1, 1, 1}, .pending = {1, 1, 1, 1}};
+    const struct gemm g = gemm_picture(p, &full, empty);
+    const uint32_t wait = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), STAGES, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 0, wait, 0, 0, 0);
+    picture_reach(p, 4, 11, wait, 1, 255, 2);
+    picture_answer(p, wait, g.release);
+    both_wait(p, g.empty[0], 0, g.full[0], 1);
+    return g;
+}
+
+static const struct words others_released = {.phase = {0, 1, 1, 1}, .pending = {8, 8, 8, 8}};
+
+void slot_released_twice(struct picture *p)
+{
+    released_once_more(p, &others_released);
+}
+
+/* There is a way through the loop without a release: it may have been released never. */
+void slot_released_perhaps(struct picture *p)
+{
+    released_once_more(p, &others_released);
+    p->snapshot.answer_count = 0;
+}
+
+/* Another wait for a filled slot, after which a release does not have to come. */
+void slot_consumed_elsewhere(struct picture *p)
+{
+    released_once_more(p, &others_released);
+    const uint32_t wait = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), STAGES, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 4, 11, wait, 0, 255, 2);
+}
+
+/* They release in one place alone, behind the wait. */
+void slot_released_in_one_place(struct picture *p)
+{
+    const struct gemm g = released_once_more(p, &others_released);
+    for (size_t i = 0; i < p->pending_count; i++)
+        if (p->snapshot.accesses[p->pending[i].access].kind == WSDBG_ACCESS_ARRIVE && p->pending[i].access != g.release)
+            p->pending[i].before_most = p->pending[i].after = 0;
+}
+
+/* In all as often released as filled: one release went to another stage. */
+void release_of_another_stage(struct picture *p)
+{
+    const struct words empty = {.phase = {0, 0, 1, 1}, .pending = {8, 8, 8, 8}};
+    released_once_more(p, &empty);
+}

@@ -251,6 +251,11 @@ void picture_reach(struct picture *p, uint32_t first_warp, uint32_t last_warp, u
     }
 }
 
+void picture_answer(struct picture *p, uint32_t wait, uint32_t arrival)
+{
+    ADD(p->snapshot.answers, p->snapshot.answer_count, (struct wsdbg_answer_row){.wait = wait, .arrival = arrival});
+}
+
 void picture_still(struct picture *p)
 {
     struct wsdbg_look_row again = {.time_ns = 4200000000ull, .barriers_changed = wsdbg_known_u32(0)};

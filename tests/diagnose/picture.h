@@ -46,6 +46,9 @@ void picture_reach(struct picture *p, uint32_t first_warp, uint32_t last_warp, u
 
 void picture_reach_of(struct picture *p, uint32_t row, uint32_t access, uint8_t least, uint8_t most, uint8_t after);
 
+/* Whoever comes through the wait comes to the arrival. */
+void picture_answer(struct picture *p, uint32_t wait, uint32_t arrival);
+
 /* Two looks 200 ms apart that saw the same; without it there is one. */
 void picture_still(struct picture *p);
 /* Puts the rows in order; judge: then the diagnosis. */

@@ -135,6 +135,101 @@ static bool judge_double(struct wsdbg_case *c, const struct wsdbg_code_slot *slo
     return true;
 }
 
+/* A wait on the barrier after which an arrival on the other one comes in any case. */
+static bool is_answered(const struct wsdbg_case *c, uint32_t wait, uint32_t empty)
+{
+    for (size_t i = 0; i < c->snapshot->answer_count; i++) {
+        const struct wsdbg_answer_row *row = &c->snapshot->answers[i];
+        if (row->wait == wait && row->arrival < c->snapshot->access_count &&
+            wsdbg_access_match(c, &c->snapshot->accesses[row->arrival], empty) >= WSDBG_MATCH_MAY)
+            return true;
+    }
+    return false;
+}
+
+/* All waits for a filled slot that the warp has passed, or can, are answered: it cannot have released too few. */
+static bool always_releases(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_code_slot *slot)
+{
+    uint32_t count, waits = 0;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
+        const bool passed = !reaches[i].before_known || reaches[i].before_most > 0 || reaches[i].after > 0;
+        if (!access || !passed || access->kind != WSDBG_ACCESS_WAIT ||
+            wsdbg_access_match(c, access, slot->full.barrier) == WSDBG_MATCH_NO)
+            continue;
+        if (!is_answered(c, reaches[i].access, slot->empty.barrier))
+            return false;
+        waits++;
+    }
+    return waits > 0;
+}
+
+/* The warp comes to releases in more than one place: one of them may be such that nothing was waited for. */
+static bool releases_in_places(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_code_slot *slot)
+{
+    uint32_t count, arrivals = 0;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
+        arrivals += access && reaches[i].after > 0 && WSDBG_KINDS_ARRIVAL >> access->kind & 1 &&
+                    wsdbg_access_match(c, access, slot->empty.barrier) >= WSDBG_MATCH_MAY;
+    }
+    return arrivals > 1;
+}
+
+/* Over all stages the slots were released an odd number of times more often, or less, than filled. */
+static bool is_odd_in_all(const struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
+{
+    struct wsdbg_word word;
+    uint32_t sum = 0, stages = 0;
+    for (uint32_t at = 0; wsdbg_word_next(c, slot->empty.barrier, &at, &word); stages++) {
+        if (!word.untouched)
+            return false;
+        sum += word.phase + slot->handed;
+    }
+    for (uint32_t at = 0; wsdbg_word_next(c, slot->full.barrier, &at, &word); stages--) {
+        if (!word.untouched)
+            return false;
+        sum += word.phase;
+    }
+    return stages == 0 && (sum & 1);
+}
+
+static void say_released_twice(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
+{
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_DOUBLE_ARRIVE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY),
+                        wsdbg_case_warp(c, slot->filler)->cta, slot->empty.barrier);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase filler = wsdbg_say_warp(c, slot->filler);
+    finding->role = wsdbg_case_warp(c, wsdbg_first_of(&slot->releasers))->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s released %s once more than it was filled: they release in any case what they waited for, so not "
+                "too rarely, and by its phases not as often; %s waits%s for a parity that has gone by.",
+                wsdbg_say_warps(c, &slot->releasers).text, wsdbg_say_object(c, slot->empty.barrier).text, filler.text,
+                wsdbg_say_at(c, slot->filler).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Arrive on %s only for what was waited for: an empty tile or a skipped block has nothing to release.",
+                wsdbg_say_family(c, slot->empty.barrier).text);
+    tell_slot(c, finding, slot);
+}
+
+/* By its phases the slot was released once too often or once too rarely; too rarely cannot be. */
+static bool judge_released_twice(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
+{
+    struct wsdbg_code_balance balance;
+    if (!wsdbg_code_slot_balance(slot, &balance) || !slot->empty.untouched || balance.missing != slot->empty.expected ||
+        !is_odd_in_all(c, slot))
+        return false;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(&slot->releasers, w) && (!always_releases(c, w, slot) || !releases_in_places(c, w, slot)))
+            return false;
+    say_released_twice(c, slot);
+    return true;
+}
+
 /* ---- PARITY_WRONG, PARITY_DRIFT ---- */
 
 static void say_parity(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
@@ -171,7 +266,8 @@ void wsdbg_rule_code_phase(struct wsdbg_case *c)
 {
     struct wsdbg_code_slot slot;
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        if (!wsdbg_code_slot_read(c, w, &slot) || judge_shared(c, &slot) || judge_double(c, &slot))
+        if (!wsdbg_code_slot_read(c, w, &slot) || judge_shared(c, &slot) || judge_double(c, &slot) ||
+            judge_released_twice(c, &slot))
             continue;
         if (slot.handed_known && slot.handed < 2 && is_free(&slot) && slot.waited)
             say_parity(c, &slot);

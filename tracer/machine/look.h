@@ -96,7 +96,7 @@ struct wsdbg_looking {
     struct wsdbg_look_cta *ctas;
     struct wsdbg_look_warp *warps;
     struct wsdbg_look_part *parts;
-    size_t part_capacity;
+    size_t part_capacity, answer_capacity;
     uint32_t recent[WSDBG_RECENT_PLACES]; /* parts, by their counters */
     /* What tells sites apart, densely: they are looked through for every part. */
     struct wsdbg_look_site {
@@ -128,6 +128,7 @@ struct wsdbg_error *wsdbg_look_roles(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_barriers(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_exceptions(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_reaches(struct wsdbg_looking *looking);
+struct wsdbg_error *wsdbg_look_answers(struct wsdbg_looking *looking); /* after wsdbg_look_reaches */
 struct wsdbg_error *wsdbg_look_code(struct wsdbg_looking *looking);
 
 /* The row in snapshot.sites of a place, added where it is new. */

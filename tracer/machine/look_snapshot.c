@@ -254,7 +254,7 @@ static uint32_t shifted(uint32_t row, size_t by)
 }
 
 struct bases {
-    size_t grids, ctas, warps, barriers, sites, accesses, parts, reaches, excerpts, code, exceptions;
+    size_t grids, ctas, warps, barriers, sites, accesses, parts, reaches, excerpts, code, exceptions, answers;
 };
 
 static void move_grids(struct wsdbg_snapshot *to, const struct bases *base, const struct maps *maps)
@@ -330,6 +330,10 @@ static void move_code(struct wsdbg_snapshot *to, const struct bases *base, const
         to->reaches[i].warp += (uint32_t)base->warps;
         to->reaches[i].access += (uint32_t)base->accesses;
     }
+    for (size_t i = base->answers; i < to->answer_count; i++) {
+        to->answers[i].wait += (uint32_t)base->accesses;
+        to->answers[i].arrival += (uint32_t)base->accesses;
+    }
     for (size_t i = base->excerpts; i < to->excerpt_count; i++) {
         to->excerpts[i].cta = shifted(to->excerpts[i].cta, base->ctas);
         to->excerpts[i].warp = shifted(to->excerpts[i].warp, base->warps);
@@ -347,9 +351,9 @@ static void move_exceptions(struct wsdbg_snapshot *to, const struct bases *base)
 
 static bool add_rows(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *found, const struct maps *maps)
 {
-    const struct bases base = {to->grid_count,    to->cta_count,    to->warp_count,     to->barrier_count,
-                               to->site_count,    to->access_count, to->part_count,     to->reach_count,
-                               to->excerpt_count, to->code_count,   to->exception_count};
+    const struct bases base = {to->grid_count,    to->cta_count,    to->warp_count,      to->barrier_count,
+                               to->site_count,    to->access_count, to->part_count,      to->reach_count,
+                               to->excerpt_count, to->code_count,   to->exception_count, to->answer_count};
     bool whole = true;
     APPEND(to, grids, grid_count, found->grid_count, found->grids, &whole);
     APPEND(to, ctas, cta_count, found->cta_count, found->ctas, &whole);
@@ -359,6 +363,7 @@ static bool add_rows(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *fou
     APPEND(to, accesses, access_count, found->access_count, found->accesses, &whole);
     APPEND(to, parts, part_count, found->part_count, found->parts, &whole);
     APPEND(to, reaches, reach_count, found->reach_count, found->reaches, &whole);
+    APPEND(to, answers, answer_count, found->answer_count, found->answers, &whole);
     APPEND(to, excerpts, excerpt_count, found->excerpt_count, found->excerpts, &whole);
     APPEND(to, code, code_count, found->code_count, found->code, &whole);
     APPEND(to, exceptions, exception_count, found->exception_count, found->exceptions, &whole);

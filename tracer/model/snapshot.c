@@ -105,6 +105,7 @@ void wsdbg_snapshot_deinit(struct wsdbg_snapshot *snapshot)
     free(snapshot->sites);
     free(snapshot->accesses);
     free(snapshot->reaches);
+    free(snapshot->answers);
     free(snapshot->parts);
     free(snapshot->code);
     free(snapshot->excerpts);
@@ -170,6 +171,7 @@ struct wsdbg_error *wsdbg_snapshot_copy(const struct wsdbg_snapshot *snapshot, s
     COPY(sites, site_count);
     COPY(accesses, access_count);
     COPY(reaches, reach_count);
+    COPY(answers, answer_count);
     COPY(parts, part_count);
     COPY(code, code_count);
     COPY(excerpts, excerpt_count);

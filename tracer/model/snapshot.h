@@ -157,6 +157,12 @@ struct wsdbg_reach {
     uint8_t after; /* 0 = can never come to it, 1 = only through a branch nobody can follow, 2 = can, once its wait ends */
 };
 
+/* Whoever comes through the wait comes to this arrival, or another one on the same places, before the loop of the arrival
+ * begins its next round.  Not kept in sessions. */
+struct wsdbg_answer_row {
+    uint32_t wait, arrival; /* index in accesses */
+};
+
 /* The file of a place in PTX that has no line information of its own: its lines are the PTX's. */
 #define WSDBG_FILE_OF_PTX "PTX"
 
@@ -313,6 +319,7 @@ struct wsdbg_snapshot {
     struct wsdbg_site *sites;          size_t site_count;
     struct wsdbg_access_row *accesses; size_t access_count;
     struct wsdbg_reach *reaches;       size_t reach_count; /* ordered by warp, then access */
+    struct wsdbg_answer_row *answers;  size_t answer_count;
     struct wsdbg_part *parts;          size_t part_count;  /* ordered by warp */
     struct wsdbg_code_row *code;       size_t code_count;  /* ordered by function, then offset; each once */
     struct wsdbg_excerpt *excerpts;    size_t excerpt_count;

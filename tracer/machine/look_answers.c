@@ -1,0 +1,145 @@
+/* look_answers.c - which waits of a kernel are always answered: whoever comes through the wait comes to an arrival of a
+ * kind before its loop begins the next round.
+ *
+ * Reads: accesses and control flow.  Writes: snapshot.answers.  An arrival of an elected lane counts as come to: its
+ * guard elects.  Where something cannot be followed there is no row.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "machine/look.h"
+
+#define PAIRS_MOST 512u /* of accesses; kernels with more have no rows */
+
+struct way {
+    const struct wsdbg_graph *graph;
+    uint64_t *stops; /* instructions: the arrivals */
+    bool *visited;   /* blocks */
+    uint32_t *stack;
+};
+
+static bool is_arrival(const struct wsdbg_access *access)
+{
+    return (access->kind == WSDBG_ACCESS_ARRIVE || access->kind == WSDBG_ACCESS_DROP) && access->address.known;
+}
+
+static bool on_same_places(const struct wsdbg_access *a, const struct wsdbg_access *b)
+{
+    return a->address.base == b->address.base && a->address.stride == b->address.stride;
+}
+
+/* Whether a guard may skip it for the warp as a whole. */
+static bool may_be_skipped(const struct wsdbg_graph *graph, const struct wsdbg_access *access)
+{
+    const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(graph, access->instruction);
+    return access->lanes != WSDBG_LANES_ONE && instruction->guard != WSDBG_PT;
+}
+
+static bool stops_in(const struct way *way, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++)
+        if (way->stops[i / 64] >> i % 64 & 1)
+            return true;
+    return false;
+}
+
+static void push(struct way *way, uint32_t block, uint32_t *depth)
+{
+    if (block != WSDBG_GRAPH_NONE && !way->visited[block]) {
+        way->visited[block] = true;
+        way->stack[(*depth)++] = block;
+    }
+}
+
+/* No way from behind the instruction leads to the block `head` past all stops. */
+static bool never_leads_past(struct way *way, uint32_t from, uint32_t head)
+{
+    uint32_t depth = 0;
+    const struct wsdbg_block *block = wsdbg_graph_block(way->graph, wsdbg_graph_block_of(way->graph, from));
+    memset(way->visited, 0, wsdbg_graph_block_count(way->graph) * sizeof *way->visited);
+    for (uint32_t first = from + 1;;) {
+        if (!stops_in(way, first, block->first + block->count)) {
+            if (block->is_indirect || block->returns)
+                return false;
+            push(way, block->successor[0], &depth);
+            push(way, block->successor[1], &depth);
+        }
+        if (way->visited[head])
+            return false;
+        if (depth == 0)
+            return true;
+        block = wsdbg_graph_block(way->graph, way->stack[--depth]);
+        first = block->first;
+    }
+}
+
+static struct wsdbg_error *add_row(struct wsdbg_looking *looking, uint32_t grid, size_t wait, size_t arrival)
+{
+    struct wsdbg_snapshot *out = looking->out;
+    const uint32_t first = looking->grids[grid].access_first;
+    if (!wsdbg_grow((void **)&out->answers, &looking->answer_capacity, out->answer_count + 1, sizeof *out->answers))
+        return &wsdbg_error_no_memory;
+    out->answers[out->answer_count++] =
+        (struct wsdbg_answer_row){.wait = first + (uint32_t)wait, .arrival = first + (uint32_t)arrival};
+    return NULL;
+}
+
+static struct wsdbg_error *judge_arrival(struct wsdbg_looking *looking, uint32_t grid, size_t arrival, struct way *way)
+{
+    const struct wsdbg_code_kernel *kernel = looking->grids[grid].kernel;
+    const uint32_t of = kernel->accesses[arrival].instruction;
+    const uint32_t head = wsdbg_graph_block(way->graph, wsdbg_graph_block_of(way->graph, of))->loop;
+    if (head == WSDBG_GRAPH_NONE)
+        return NULL;
+    memset(way->stops, 0, (wsdbg_graph_instruction_count(way->graph) / 64 + 1) * sizeof *way->stops);
+    for (size_t i = 0; i < kernel->access_count; i++) {
+        const struct wsdbg_access *other = &kernel->accesses[i];
+        if (is_arrival(other) && on_same_places(other, &kernel->accesses[arrival]) &&
+            !may_be_skipped(way->graph, other))
+            way->stops[other->instruction / 64] |= (uint64_t)1 << other->instruction % 64;
+    }
+    struct wsdbg_error *error = NULL;
+    for (size_t i = 0; !error && i < kernel->access_count; i++)
+        if (kernel->accesses[i].kind == WSDBG_ACCESS_WAIT &&
+            never_leads_past(way, kernel->accesses[i].instruction, head))
+            error = add_row(looking, grid, i, arrival);
+    return error;
+}
+
+static struct wsdbg_error *judge_kernel(struct wsdbg_looking *looking, uint32_t grid)
+{
+    const struct wsdbg_code_kernel *kernel = looking->grids[grid].kernel;
+    struct way way = {.graph = kernel->function->graph};
+    const uint32_t blocks = wsdbg_graph_block_count(way.graph);
+    way.stops = calloc(wsdbg_graph_instruction_count(way.graph) / 64 + 1, sizeof *way.stops);
+    way.visited = calloc((size_t)blocks + 1, sizeof *way.visited);
+    way.stack = calloc((size_t)blocks + 1, sizeof *way.stack);
+    struct wsdbg_error *error = way.stops && way.visited && way.stack ? NULL : &wsdbg_error_no_memory;
+    for (size_t i = 0; !error && i < kernel->access_count; i++)
+        if (is_arrival(&kernel->accesses[i]))
+            error = judge_arrival(looking, grid, i, &way);
+    free(way.stops);
+    free(way.visited);
+    free(way.stack);
+    return error;
+}
+
+static bool is_small_enough(const struct wsdbg_code_kernel *kernel)
+{
+    size_t arrivals = 0, waits = 0;
+    for (size_t i = 0; i < kernel->access_count; i++) {
+        arrivals += is_arrival(&kernel->accesses[i]);
+        waits += kernel->accesses[i].kind == WSDBG_ACCESS_WAIT;
+    }
+    return arrivals * waits <= PAIRS_MOST;
+}
+
+struct wsdbg_error *wsdbg_look_answers(struct wsdbg_looking *looking)
+{
+    struct wsdbg_error *error = NULL;
+    for (uint32_t grid = 0; !error && grid < looking->out->grid_count; grid++)
+        if (looking->grids[grid].kernel && is_small_enough(looking->grids[grid].kernel))
+            error = judge_kernel(looking, grid);
+    return error;
+}
