@@ -15,3 +15,4 @@ echo "\$ wsdbg query $database @waits"
 "$wsdbg" query "$database" @waits
 echo
 echo "to look at it:  $wsdbg view $database"
+echo "to explain it:  $wsdbg why $database"

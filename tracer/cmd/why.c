@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cause_page.h"
 #include "cmd/console.h"
@@ -55,6 +56,12 @@ static struct wsdbg_error *explain(const struct wsdbg_invocation *invocation, co
     return wsdbg_error_prefix(error, "%s", invocation->operands[0]);
 }
 
+/* A word without a folder or an ending may have been meant as the code of a cause. */
+static bool no_file(const char *word)
+{
+    return !strpbrk(word, "./") && access(word, F_OK) != 0;
+}
+
 static struct wsdbg_error *why_run(const struct wsdbg_invocation *invocation, int *status)
 {
     char *object;
@@ -65,6 +72,10 @@ static struct wsdbg_error *why_run(const struct wsdbg_invocation *invocation, in
         wsdbg_cause_page_print(invocation->operands[0], wsdbg_console_colour(stdout), stdout);
         return NULL;
     }
+    if (no_file(invocation->operands[0]))
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT,
+                                  "%s: no such session database, and no cause (docs/CAUSES.md has them all)",
+                                  invocation->operands[0]);
     struct wsdbg_error *error = join_words(invocation, &object);
     if (!error)
         error = explain(invocation, object);

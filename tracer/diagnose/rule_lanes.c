@@ -8,6 +8,14 @@
 
 #define WARP_LANES 32u
 
+static void tell_lanes(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32_t warp,
+                       const struct wsdbg_history_event *event)
+{
+    const uint32_t lanes = WSDBG_SITE_LANES(event->value);
+    wsdbg_evidence_event(c, finding, warp, event, "%u lane%s of the warp%s", lanes, lanes == 1 ? "" : "s",
+                         wsdbg_say_line(event).text);
+}
+
 static struct wsdbg_finding *begin(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_history_event *other,
                                    const struct wsdbg_history_event *wait)
 {
@@ -19,8 +27,8 @@ static struct wsdbg_finding *begin(struct wsdbg_case *c, uint32_t warp, const st
     finding->role = row->role;
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Bring the lanes together (__syncwarp) after the elected lane's work, before any of them waits again.");
-    wsdbg_evidence_event(c, finding, warp, other, "%u lanes", WSDBG_SITE_LANES(other->value));
-    wsdbg_evidence_event(c, finding, warp, wait, "%u lanes", WSDBG_SITE_LANES(wait->value));
+    tell_lanes(c, finding, warp, other);
+    tell_lanes(c, finding, warp, wait);
     return finding;
 }
 

@@ -211,7 +211,8 @@ static void fill_evidence(const struct wsdbg_snapshot *s, const struct wsdbg_evi
 {
     *out = (struct wsdbg_report_evidence){.kind = row->kind, .site = WSDBG_NONE};
     memcpy(out->text, row->text, sizeof out->text);
-    if (row->warp < s->warp_count && s->warps[row->warp].site < s->site_count)
+    /* An event may be an earlier one than that which the warp stands at. */
+    if (row->kind != WSDBG_EVIDENCE_EVENT && row->warp < s->warp_count && s->warps[row->warp].site < s->site_count)
         out->site = s->warps[row->warp].site;
 }
 
