@@ -151,6 +151,24 @@ static void named_counts_that_differ(void **state)
     done(&r);
 }
 
+/* Warps 0 to 3 and 4 to 6 are a group each; that they share an id is as near as a wrong total. */
+static void two_groups_of_other_sizes_prove_no_count(void **state)
+{
+    (void)state;
+    struct device *d = device_create(1, 7, 1, 128);
+    for (uint32_t w = 0; w < 7; w++)
+        role(d, 0, w, w / 4);
+    named_sync(d, 0, 0, 1, 128);
+    named_sync(d, 0, 4, 1, 96);
+    for (uint32_t w = 0; w < 7; w++)
+        leave(d, 0, w);
+    struct result r = judge(d, 0, 128);
+    assert_cause(&r, WSDBG_CAUSE_NAMED_COUNT);
+    assert_int_equal(r.diagnosis.findings[0].confidence, WSDBG_CONFIDENCE_LIKELY);
+    assert_non_null(strstr(r.diagnosis.findings[0].fix, "an id each"));
+    done(&r);
+}
+
 static void a_named_count_that_is_never_reached(void **state)
 {
     (void)state;
@@ -540,6 +558,7 @@ int main(void)
         cmocka_unit_test(copies_for_a_barrier_that_expects_none),
         cmocka_unit_test(copies_that_are_not_on_record),
         cmocka_unit_test(named_counts_that_differ),
+        cmocka_unit_test(two_groups_of_other_sizes_prove_no_count),
         cmocka_unit_test(a_named_count_that_is_never_reached),
         cmocka_unit_test(a_block_wide_sync_in_one_role),
         cmocka_unit_test(an_arrival_before_the_initialisation),
