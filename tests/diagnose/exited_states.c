@@ -177,3 +177,16 @@ void release_of_another_stage(struct picture *p)
     const struct words empty = {.phase = {0, 0, 1, 1}, .pending = {8, 8, 8, 8}};
     released_once_more(p, &empty);
 }
+
+/* Consumers who wait for the wrong parity pass three slots that nobody has filled, and release them. */
+void slots_released_unfilled(struct picture *p)
+{
+    const struct words full = {.phase = {0, 0, 0, 1}, .pending = {1, 1, 1, 1}};
+    const struct words empty = {.phase = {1, 1, 1, 1}, .pending = {8, 8, 8, 8}};
+    const struct gemm g = gemm_picture(p, &full, &empty);
+    const uint32_t wait = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), STAGES, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 0, wait, 0, 0, 0);
+    picture_reach(p, 4, 11, wait, 1, 255, 2);
+    picture_answer(p, wait, g.release);
+    both_wait(p, g.empty[0], 1, g.full[0], 0);
+}

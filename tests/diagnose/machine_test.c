@@ -88,6 +88,7 @@ static const struct row {
     {"lanes apart", lane_split, "LANE_SPLIT", LIKELY, PROVEN, NULL, NULL},
     {"lanes apart, arrival doubtful", lane_split_doubtful, "LANE_SPLIT", LIKELY, LIKELY, NULL, NULL},
     {"a slot released twice", slot_released_twice, "DOUBLE_ARRIVE", LIKELY, LIKELY, "consumer 0", "empty"},
+    {"slots released by who never waited", slots_released_unfilled, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"a slot released twice or never", slot_released_perhaps, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"a slot released in one place alone", slot_released_in_one_place, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"a slot consumed elsewhere too", slot_consumed_elsewhere, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},

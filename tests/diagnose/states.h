@@ -52,6 +52,7 @@ void lanes_wait_alone(struct picture *p);
 void one_lane_waits(struct picture *p);
 void slot_released_twice(struct picture *p);
 void slot_released_perhaps(struct picture *p);
+void slots_released_unfilled(struct picture *p);
 void slot_released_in_one_place(struct picture *p);
 void slot_consumed_elsewhere(struct picture *p);
 void release_of_another_stage(struct picture *p);

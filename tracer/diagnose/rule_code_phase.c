@@ -178,22 +178,19 @@ static bool releases_in_places(const struct wsdbg_case *c, uint32_t warp, const 
     return arrivals > 1;
 }
 
-/* Over all stages the slots were released an odd number of times more often, or less, than filled. */
-static bool is_odd_in_all(const struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
+/* The slot is one of several, and all others were released as often as filled: warps that pass a wait in their first
+ * round, by a parity that is wrong, release every slot once more. */
+static bool is_only_odd_one(const struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
 {
-    struct wsdbg_word word;
-    uint32_t sum = 0, stages = 0;
-    for (uint32_t at = 0; wsdbg_word_next(c, slot->empty.barrier, &at, &word); stages++) {
-        if (!word.untouched)
+    struct wsdbg_word empty, full;
+    uint32_t odd = 0, stages = 0, at_full = 0;
+    for (uint32_t at = 0; wsdbg_word_next(c, slot->empty.barrier, &at, &empty); stages++) {
+        if (!wsdbg_word_next(c, slot->full.barrier, &at_full, &full) || !empty.untouched || !full.untouched ||
+            c->snapshot->barriers[empty.barrier].stage != c->snapshot->barriers[full.barrier].stage)
             return false;
-        sum += word.phase + slot->handed;
+        odd += (empty.phase + slot->handed + full.phase) & 1;
     }
-    for (uint32_t at = 0; wsdbg_word_next(c, slot->full.barrier, &at, &word); stages--) {
-        if (!word.untouched)
-            return false;
-        sum += word.phase;
-    }
-    return stages == 0 && (sum & 1);
+    return odd == 1 && stages > 1 && !wsdbg_word_next(c, slot->full.barrier, &at_full, &full);
 }
 
 static void say_released_twice(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
@@ -221,7 +218,7 @@ static bool judge_released_twice(struct wsdbg_case *c, const struct wsdbg_code_s
 {
     struct wsdbg_code_balance balance;
     if (!wsdbg_code_slot_balance(slot, &balance) || !slot->empty.untouched || balance.missing != slot->empty.expected ||
-        !is_odd_in_all(c, slot))
+        !is_only_odd_one(c, slot))
         return false;
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_set_has(&slot->releasers, w) && (!always_releases(c, w, slot) || !releases_in_places(c, w, slot)))
