@@ -2,7 +2,8 @@
  * kind before its loop begins the next round.
  *
  * Reads: accesses and control flow.  Writes: snapshot.answers.  An arrival of an elected lane counts as come to: its
- * guard elects.  Where something cannot be followed there is no row.
+ * guard elects.  A wait behind the loop is not answered in it, nor one from which a way leads out of the loop to such a
+ * wait.  Where something cannot be followed there is no row.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,9 @@
 
 struct way {
     const struct wsdbg_graph *graph;
-    uint64_t *stops; /* instructions: the arrivals */
-    bool *visited;   /* blocks */
+    uint64_t *stops;     /* instructions: the arrivals */
+    bool *visited;       /* blocks */
+    bool *leads_to_head; /* accesses: waits from which the arrival's loop can begin another round */
     uint32_t *stack;
 };
 
@@ -52,26 +54,47 @@ static void push(struct way *way, uint32_t block, uint32_t *depth)
     }
 }
 
-/* No way from behind the instruction leads to the block `head` past all stops. */
-static bool never_leads_past(struct way *way, uint32_t from, uint32_t head)
+/* Blocks that some way from behind the instruction leads to, past all stops or, where they do not count, through them.
+ * False: not all of them are known. */
+static bool walk(struct way *way, uint32_t from, bool stops_count)
 {
     uint32_t depth = 0;
+    bool known = true;
     const struct wsdbg_block *block = wsdbg_graph_block(way->graph, wsdbg_graph_block_of(way->graph, from));
     memset(way->visited, 0, wsdbg_graph_block_count(way->graph) * sizeof *way->visited);
     for (uint32_t first = from + 1;;) {
-        if (!stops_in(way, first, block->first + block->count)) {
-            if (block->is_indirect || block->returns)
-                return false;
+        if (!stops_count || !stops_in(way, first, block->first + block->count)) {
+            known = known && !block->is_indirect && !block->returns;
             push(way, block->successor[0], &depth);
             push(way, block->successor[1], &depth);
         }
-        if (way->visited[head])
-            return false;
         if (depth == 0)
-            return true;
+            return known;
         block = wsdbg_graph_block(way->graph, way->stack[--depth]);
         first = block->first;
     }
+}
+
+/* Notes the waits that are behind the loop for good: nothing in it answers them. */
+static void find_waits_of_loop(struct way *way, const struct wsdbg_code_kernel *kernel, uint32_t head)
+{
+    for (size_t i = 0; i < kernel->access_count; i++)
+        if (kernel->accesses[i].kind == WSDBG_ACCESS_WAIT) {
+            walk(way, kernel->accesses[i].instruction, false);
+            way->leads_to_head[i] = way->visited[head];
+        }
+}
+
+/* No way from behind the wait leads past all stops to the loop's head, or to a wait behind the loop. */
+static bool never_leads_past(struct way *way, const struct wsdbg_code_kernel *kernel, size_t wait, uint32_t head)
+{
+    if (!way->leads_to_head[wait] || !walk(way, kernel->accesses[wait].instruction, true) || way->visited[head])
+        return false;
+    for (size_t i = 0; i < kernel->access_count; i++)
+        if (kernel->accesses[i].kind == WSDBG_ACCESS_WAIT && !way->leads_to_head[i] &&
+            way->visited[wsdbg_graph_block_of(way->graph, kernel->accesses[i].instruction)])
+            return false;
+    return true;
 }
 
 static struct wsdbg_error *add_row(struct wsdbg_looking *looking, uint32_t grid, size_t wait, size_t arrival)
@@ -99,10 +122,10 @@ static struct wsdbg_error *judge_arrival(struct wsdbg_looking *looking, uint32_t
             !may_be_skipped(way->graph, other))
             way->stops[other->instruction / 64] |= (uint64_t)1 << other->instruction % 64;
     }
+    find_waits_of_loop(way, kernel, head);
     struct wsdbg_error *error = NULL;
     for (size_t i = 0; !error && i < kernel->access_count; i++)
-        if (kernel->accesses[i].kind == WSDBG_ACCESS_WAIT &&
-            never_leads_past(way, kernel->accesses[i].instruction, head))
+        if (kernel->accesses[i].kind == WSDBG_ACCESS_WAIT && never_leads_past(way, kernel, i, head))
             error = add_row(looking, grid, i, arrival);
     return error;
 }
@@ -115,13 +138,16 @@ static struct wsdbg_error *judge_kernel(struct wsdbg_looking *looking, uint32_t 
     way.stops = calloc(wsdbg_graph_instruction_count(way.graph) / 64 + 1, sizeof *way.stops);
     way.visited = calloc((size_t)blocks + 1, sizeof *way.visited);
     way.stack = calloc((size_t)blocks + 1, sizeof *way.stack);
-    struct wsdbg_error *error = way.stops && way.visited && way.stack ? NULL : &wsdbg_error_no_memory;
+    way.leads_to_head = calloc(kernel->access_count + 1, sizeof *way.leads_to_head);
+    struct wsdbg_error *error =
+        way.stops && way.visited && way.stack && way.leads_to_head ? NULL : &wsdbg_error_no_memory;
     for (size_t i = 0; !error && i < kernel->access_count; i++)
         if (is_arrival(&kernel->accesses[i]))
             error = judge_arrival(looking, grid, i, &way);
     free(way.stops);
     free(way.visited);
     free(way.stack);
+    free(way.leads_to_head);
     return error;
 }
 

@@ -1,0 +1,53 @@
+/* look_answers_test.c - which waits of a real kernel's loops an arrival answers: those of the arrival's own loop. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "machine/interpret.h"
+
+static struct wsdbg_snapshot see(const char *dump)
+{
+    struct wsdbg_machine *machine;
+    struct wsdbg_code *code;
+    struct wsdbg_look *look;
+    struct wsdbg_snapshot snapshot = {0};
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s.core.gz", WSDBG_DUMPS, dump);
+    assert_null(wsdbg_machine_open_core(path, &machine));
+    assert_null(wsdbg_code_create(&code));
+    assert_null(wsdbg_look_take(machine, code, &look));
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    wsdbg_look_destroy(look);
+    wsdbg_code_destroy(code);
+    machine->ops->close(machine);
+    return snapshot;
+}
+
+/* Nobody who waits for a barrier of a ring arrives on it himself: his ways never come to the loop of those who do, and
+ * that they do not lead past its arrivals says nothing. */
+static void a_wait_is_answered_in_its_own_loop(void **state)
+{
+    (void)state;
+    struct wsdbg_snapshot s = see("gemm-arrive-missing");
+    assert_true(s.answer_count > 0);
+    for (size_t i = 0; i < s.answer_count; i++) {
+        const struct wsdbg_access_row *wait = &s.accesses[s.answers[i].wait];
+        const struct wsdbg_access_row *arrival = &s.accesses[s.answers[i].arrival];
+        assert_int_equal(wait->kind, WSDBG_ACCESS_WAIT);
+        assert_true(wait->address.known && arrival->address.known);
+        assert_int_not_equal(wait->address.value, arrival->address.value);
+    }
+    wsdbg_snapshot_deinit(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wait_is_answered_in_its_own_loop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
