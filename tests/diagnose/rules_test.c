@@ -233,6 +233,42 @@ static void an_arrival_before_the_initialisation(void **state)
     done(&r);
 }
 
+/* Warp 1 initialises the barrier anew for each of two tiles; the second one lacks the arrival of warp 0.  `marks` more
+ * events of warp 1 lie between, which a short record has instead of what came before. */
+static struct result second_initialisation(uint32_t marks, uint32_t depth)
+{
+    struct device *d = device_create(1, 2, 1, 128);
+    device_mbarrier(d, FULL, "full", 1, false, 1 << 0, 1 << 1);
+    for (uint32_t w = 0; w < 2; w++)
+        role(d, 0, w, w);
+    init(d, 0, 1, FULL, 0, 1);
+    named_sync(d, 0, 0, 1, 64);
+    named_sync(d, 0, 1, 1, 64);
+    arrive(d, 0, 0, FULL, 0, 0, 1);
+    wait(d, 0, 1, FULL, 0, 0, 0);
+    for (uint32_t i = 0; i < marks; i++)
+        tile(d, 0, 1, i, i);
+    work(d, 0, 1, 40);
+    init(d, 0, 1, FULL, 0, 1);
+    wait(d, 0, 1, FULL, 0, 0, 1);
+    for (uint32_t w = 0; w < 2; w++)
+        leave(d, 0, w);
+    return judge(d, 0, depth);
+}
+
+static void an_arrival_between_two_initialisations_is_not_early(void **state)
+{
+    (void)state;
+    const uint32_t marks[] = {0, 2, 14, 40};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        struct result r = second_initialisation(marks[i], 16);
+        for (size_t k = 0; k < r.diagnosis.finding_count; k++)
+            assert_false(r.diagnosis.findings[k].cause == WSDBG_CAUSE_BARRIER_NOT_INIT &&
+                         r.diagnosis.findings[k].confidence >= WSDBG_CONFIDENCE_LIKELY);
+        done(&r);
+    }
+}
+
 /* Two CTAs wait for each other's arrival before making their own. */
 static struct device *cluster_ring(bool unnamed)
 {
@@ -562,6 +598,7 @@ int main(void)
         cmocka_unit_test(a_named_count_that_is_never_reached),
         cmocka_unit_test(a_block_wide_sync_in_one_role),
         cmocka_unit_test(an_arrival_before_the_initialisation),
+        cmocka_unit_test(an_arrival_between_two_initialisations_is_not_early),
         cmocka_unit_test(a_ring_over_two_ctas_of_a_cluster),
         cmocka_unit_test(an_unnamed_ring_is_stuck_but_unknown),
         cmocka_unit_test(a_cluster_barrier_one_role_never_reaches),

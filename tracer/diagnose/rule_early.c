@@ -30,14 +30,34 @@ static struct early find_early(const struct wsdbg_case *c, const struct wsdbg_st
     return early;
 }
 
+/* A wait that ended before the initialisation: it was not the first one. */
+static bool was_in_use(const struct wsdbg_case *c, const struct wsdbg_stage *stage, const struct wsdbg_use *init)
+{
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+    for (uint32_t i = 0; i < stage->use_count; i++)
+        if (uses[i].event->kind == WSDBG_EVENT_MBARRIER_WAIT_END &&
+            (uses[i].warp == init->warp ? uses[i].event < init->event
+                                        : uses[i].event->gpu_time_ns < init->event->gpu_time_ns))
+            return true;
+    return false;
+}
+
+/* Proven where the order is sure and the record goes back to the beginning: else there may have been an initialisation
+ * before. */
+static enum wsdbg_confidence confidence_of_early(const struct wsdbg_case *c, const struct wsdbg_wait *wait,
+                                                 uint64_t apart_ns)
+{
+    if (apart_ns < SURELY_APART_NS || !c->all_whole)
+        return WSDBG_CONFIDENCE_POSSIBLE;
+    return wsdbg_if_stuck(c, wait->warp);
+}
+
 static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct early *early)
 {
     const uint64_t apart_ns = early->init->event->gpu_time_ns - early->arrival->event->gpu_time_ns;
-    const enum wsdbg_confidence by_time =
-        apart_ns >= SURELY_APART_NS ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_POSSIBLE;
     struct wsdbg_finding *finding =
-        wsdbg_case_find(c, WSDBG_CAUSE_BARRIER_NOT_INIT, wsdbg_weaker(by_time, wsdbg_if_stuck(c, wait->warp)),
-                        wait->stage->cta, wait->stage->barrier);
+        wsdbg_case_find(c, WSDBG_CAUSE_BARRIER_NOT_INIT, confidence_of_early(c, wait, apart_ns), wait->stage->cta,
+                        wait->stage->barrier);
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, early->arrival->warp)->role;
@@ -65,7 +85,7 @@ void wsdbg_rule_early(struct wsdbg_case *c)
     for (uint32_t i = 0; i < c->ledger->wait_count; i++) {
         const struct wsdbg_wait *wait = &c->ledger->waits[i];
         const struct early early = find_early(c, wait->stage);
-        if (early.arrival && !wait->stage->initialised_again)
+        if (early.arrival && !wait->stage->initialised_again && !was_in_use(c, wait->stage, early.init))
             say(c, wait, &early);
     }
 }
