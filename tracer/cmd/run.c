@@ -340,7 +340,8 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
             "with --evidence core the driver tells where in the code a fault happens, but may stand still over a "
             "bad address (driver 580)");
     if (watch->hang || run->ended_by_follower)
-        wsdbg_watch_say(watch, "session in %s; look at it: wsdbg view %s; explain it: wsdbg why %s; ask it: wsdbg query %s",
+        wsdbg_watch_say(watch,
+                        "session in %s; look at it: wsdbg view %s; explain it: wsdbg why %s; ask it: wsdbg query %s",
                         run->output, run->output, run->output, run->output);
     if (run->options->quiet || watch->hang)
         return;

@@ -1,11 +1,11 @@
 /* barrier_ties.c - see barrier_ties.h.
  *
- * Reads: waits in the record and waits that the look saw.  Writes: ids and names of the look's mbarriers, rows for
- * barriers that only the record has.
+ * Reads: waits in the record and waits that the look saw.  Writes: ids and names of the look's mbarriers, ids of its
+ * polled words, rows for barriers that only the record has.
  *
  * A warp whose newest recorded event begins a wait, and that stands in one wait on an mbarrier for the same parity,
  * ties that stage of a recorded barrier to a stage of an array of words.  All ties of the two must agree, stage by
- * stage: else the words keep the name that the code gives them.
+ * stage: else the words keep the name that the code gives them.  A poll ties a word that is polled in the same way.
  */
 #include "evidence/barrier_ties.h"
 
@@ -19,23 +19,26 @@ struct ties {
     struct wsdbg_snapshot *snapshot;
     const struct wsdbg_snapshot *record;
     uint32_t grid, was;
-    int recorded[IDS]; /* by the look's id: the record's, or UNTIED or DISPUTED */
-    int seen[IDS];     /* the other way round */
+    enum wsdbg_barrier_kind kind;
+    enum wsdbg_warp_state state; /* of a warp that waits on one */
+    int recorded[IDS];           /* by the look's id: the record's, or UNTIED or DISPUTED */
+    int seen[IDS];               /* the other way round */
     uint8_t renamed[IDS];
     uint32_t *head, *next; /* barriers of each CTA of the snapshot, WSDBG_NONE = no other */
 };
 
-static bool is_mbarrier(const struct wsdbg_snapshot *snapshot, uint32_t barrier)
+static bool is_of_kind(const struct ties *ties, const struct wsdbg_snapshot *snapshot, uint32_t barrier)
 {
-    return barrier < snapshot->barrier_count && snapshot->barriers[barrier].kind == WSDBG_BARRIER_MBARRIER &&
+    return barrier < snapshot->barrier_count && snapshot->barriers[barrier].kind == ties->kind &&
            snapshot->barriers[barrier].id < IDS;
 }
 
 /* Lanes that stand in another wait may be those that recorded theirs. */
-static bool waits_elsewhere(const struct wsdbg_snapshot *snapshot, const struct wsdbg_warp_row *warp)
+static bool waits_elsewhere(const struct ties *ties, const struct wsdbg_warp_row *warp)
 {
+    const struct wsdbg_snapshot *snapshot = ties->snapshot;
     for (uint32_t i = warp->part_first; i < warp->part_first + warp->part_count; i++)
-        if (snapshot->parts[i].state == WSDBG_WARP_WAIT_MBARRIER && snapshot->parts[i].barrier != warp->barrier)
+        if (snapshot->parts[i].state == ties->state && snapshot->parts[i].barrier != warp->barrier)
             return true;
     return false;
 }
@@ -50,9 +53,9 @@ static void tie(int *ties, uint32_t from, uint32_t to, bool fits)
 
 static void tie_wait(struct ties *ties, const struct wsdbg_warp_row *now, const struct wsdbg_warp_row *was)
 {
-    if (now->state != WSDBG_WARP_WAIT_MBARRIER || was->state != WSDBG_WARP_WAIT_MBARRIER ||
-        !is_mbarrier(ties->snapshot, now->barrier) || !is_mbarrier(ties->record, was->barrier) ||
-        (now->parity.known && now->parity.value != was->last.parity) || waits_elsewhere(ties->snapshot, now))
+    if (now->state != ties->state || was->state != ties->state || !is_of_kind(ties, ties->snapshot, now->barrier) ||
+        !is_of_kind(ties, ties->record, was->barrier) || (now->parity.known && now->parity.value != was->last.parity) ||
+        waits_elsewhere(ties, now))
         return;
     const struct wsdbg_barrier *word = &ties->snapshot->barriers[now->barrier];
     const struct wsdbg_barrier *recorded = &ties->record->barriers[was->barrier];
@@ -86,16 +89,19 @@ static bool is_tied(const struct ties *ties, uint32_t id)
     return ties->recorded[id] >= 0 && ties->seen[ties->recorded[id]] == (int)id;
 }
 
-static bool has_name(const struct wsdbg_snapshot *snapshot, uint32_t grid, uint32_t id)
+static const struct wsdbg_name *name_of(const struct ties *ties, const struct wsdbg_snapshot *snapshot, uint32_t grid,
+                                        uint32_t id)
 {
-    return wsdbg_snapshot_name(snapshot, snapshot->grids[grid].module, WSDBG_NAME_MBARRIER, id) != NULL;
+    return ties->kind == WSDBG_BARRIER_MBARRIER
+               ? wsdbg_snapshot_name(snapshot, snapshot->grids[grid].module, WSDBG_NAME_MBARRIER, id)
+               : NULL;
 }
 
 static bool is_used(const struct ties *ties, uint32_t id)
 {
-    bool used = has_name(ties->snapshot, ties->grid, id) || ties->seen[id] != UNTIED;
+    bool used = name_of(ties, ties->snapshot, ties->grid, id) || ties->seen[id] != UNTIED;
     for (size_t i = 0; i < ties->snapshot->barrier_count && !used; i++)
-        used = ties->snapshot->barriers[i].kind == WSDBG_BARRIER_MBARRIER && ties->snapshot->barriers[i].id == id;
+        used = ties->snapshot->barriers[i].kind == ties->kind && ties->snapshot->barriers[i].id == id;
     return used;
 }
 
@@ -120,11 +126,11 @@ static void rename_barriers(const struct ties *ties, struct wsdbg_snapshot *snap
     const struct wsdbg_grid *row = &snapshot->grids[grid];
     for (size_t i = 0; i < snapshot->barrier_count; i++) {
         struct wsdbg_barrier *barrier = &snapshot->barriers[i];
-        if (!is_mbarrier(snapshot, (uint32_t)i) || barrier->cta < row->cta_first ||
+        if (!is_of_kind(ties, snapshot, (uint32_t)i) || barrier->cta < row->cta_first ||
             barrier->cta >= row->cta_first + row->cta_count || ties->renamed[barrier->id] == barrier->id)
             continue;
         barrier->id = ties->renamed[barrier->id];
-        barrier->name = wsdbg_snapshot_name(snapshot, row->module, WSDBG_NAME_MBARRIER, barrier->id);
+        barrier->name = name_of(ties, snapshot, grid, barrier->id);
     }
 }
 
@@ -204,16 +210,25 @@ static struct wsdbg_error *add_barriers(const struct ties *ties)
     return error;
 }
 
+static void give_ids(struct ties *ties)
+{
+    struct wsdbg_snapshot *const before = ties->snapshot->before;
+    const uint32_t grid = before ? wsdbg_snapshot_same_grid(ties->snapshot, ties->grid, before) : WSDBG_NONE;
+    collect(ties);
+    choose_ids(ties);
+    rename_barriers(ties, ties->snapshot, ties->grid);
+    if (grid != WSDBG_NONE)
+        rename_barriers(ties, before, grid);
+}
+
 struct wsdbg_error *wsdbg_tie_barriers(struct wsdbg_snapshot *snapshot, uint32_t grid,
                                        const struct wsdbg_snapshot *record, uint32_t was)
 {
-    struct ties ties = {.snapshot = snapshot, .record = record, .grid = grid, .was = was};
-    collect(&ties);
-    choose_ids(&ties);
-    rename_barriers(&ties, snapshot, grid);
-    const uint32_t before = snapshot->before ? wsdbg_snapshot_same_grid(snapshot, grid, snapshot->before) : WSDBG_NONE;
-    if (before != WSDBG_NONE)
-        rename_barriers(&ties, snapshot->before, before);
+    struct ties flags = {
+        snapshot, record, grid, was, .kind = WSDBG_BARRIER_GLOBAL_FLAG, .state = WSDBG_WARP_SPIN_GLOBAL};
+    struct ties ties = {snapshot, record, grid, was, .kind = WSDBG_BARRIER_MBARRIER, .state = WSDBG_WARP_WAIT_MBARRIER};
+    give_ids(&flags);
+    give_ids(&ties);
     struct wsdbg_error *error = list_barriers(&ties) ? add_barriers(&ties) : &wsdbg_error_no_memory;
     free(ties.head);
     free(ties.next);
