@@ -218,6 +218,6 @@ void wsdbg_report_looks_text(const struct wsdbg_look_row *looks, size_t count, c
 
 void wsdbg_report_evidence_text(const struct wsdbg_report_evidence *e, char *out, size_t bytes)
 {
-    const bool place = e->place[0] && !strstr(e->text, " at ");
+    const bool place = e->place[0] && !strstr(e->text, " at ") && !strstr(e->text, "(line ");
     snprintf(out, bytes, "%s%s%s%s", e->text, place ? " (" : "", place ? e->place : "", place ? ")" : "");
 }
