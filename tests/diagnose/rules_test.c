@@ -198,6 +198,39 @@ static void a_block_wide_sync_in_one_role(void **state)
     done(&r);
 }
 
+/* Two copies a round, of which the probes show the larger one; the other is not issued for the last round. */
+static void copies_of_which_some_are_on_record(void **state)
+{
+    (void)state;
+    struct device *d = device_create(1, 2, 1, 128);
+    device_mbarrier(d, FULL, "full", 1, false, 1 << 0, 1 << 1);
+    for (uint32_t w = 0; w < 2; w++)
+        role(d, 0, w, w);
+    init(d, 0, 0, FULL, 0, 1);
+    for (uint32_t i = 0; i < 3; i++) {
+        named_sync(d, 0, 0, 0, 64);
+        named_sync(d, 0, 1, 0, 64);
+        arrive_expect(d, 0, 0, FULL, 0, i, 3072);
+        copy(d, 0, 0, FULL, 0, i, 2048, 0);
+        if (i < 2)
+            copy(d, 0, 0, FULL, 0, i, 1024, 0);
+        wait(d, 0, 1, FULL, 0, i & 1, i);
+    }
+    leave(d, 0, 0);
+    device_run(d, 1);
+    struct result r;
+    device_snapshot(d, 128, &r.snapshot);
+    device_destroy(d);
+    for (size_t i = 0; i < r.snapshot.history_count; i++)
+        if (r.snapshot.history[i].kind == WSDBG_EVENT_TMA_ISSUE && WSDBG_TMA_BYTES(r.snapshot.history[i].value) == 1024)
+            r.snapshot.history[i].kind = WSDBG_EVENT_WGMMA_COMMIT;
+    must(wsdbg_diagnose(&r.snapshot, &r.diagnosis) == NULL);
+    assert_cause(&r, WSDBG_CAUSE_TX_MISMATCH);
+    assert_int_equal(r.diagnosis.findings[0].confidence, WSDBG_CONFIDENCE_LIKELY);
+    assert_non_null(strstr(r.diagnosis.findings[0].sentence, "do not show all copies"));
+    done(&r);
+}
+
 /* Warp 0 arrives after `arrival_steps`, warp 1 initialises after `init_steps` and waits. */
 static struct result early_arrival(uint32_t arrival_steps, uint32_t init_steps)
 {
@@ -597,6 +630,7 @@ int main(void)
         cmocka_unit_test(two_groups_of_other_sizes_prove_no_count),
         cmocka_unit_test(a_named_count_that_is_never_reached),
         cmocka_unit_test(a_block_wide_sync_in_one_role),
+        cmocka_unit_test(copies_of_which_some_are_on_record),
         cmocka_unit_test(an_arrival_before_the_initialisation),
         cmocka_unit_test(an_arrival_between_two_initialisations_is_not_early),
         cmocka_unit_test(a_ring_over_two_ctas_of_a_cluster),

@@ -172,7 +172,7 @@ static void say_never_issued(struct wsdbg_case *c, const struct wsdbg_wait *wait
                 wsdbg_say_barrier(wait->stage).text);
 }
 
-/* No copy of the kernel is on record. */
+/* Copies have come that are not on record. */
 static void say_bytes_differ(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
                              enum wsdbg_confidence confidence)
 {
@@ -181,10 +181,10 @@ static void say_bytes_differ(struct wsdbg_case *c, const struct wsdbg_wait *wait
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "All arrivals on %s for %s are there and the phase has not ended, so the bytes that came are not the "
-                "%llu that %s expects (the probes show no copies): %s waits for ever.",
+                "%llu that %s expects (the probes do not show %s): %s waits for ever.",
                 wsdbg_say_stage(wait->stage).text, wsdbg_say_iteration(round->iteration, round->tag).text,
                 (unsigned long long)round->expected_bytes, wsdbg_say_warps(c, &round->expected).text,
-                wsdbg_say_warp(c, wait->warp).text);
+                round->issued_bytes > 0 ? "all copies" : "copies", wsdbg_say_warp(c, wait->warp).text);
     wsdbg_print(
         finding->fix, sizeof finding->fix,
         "Make the bytes of expect_tx equal to what the copies deliver to this CTA, and issue them on every path "
@@ -336,6 +336,28 @@ static bool bytes_came_before(const struct wsdbg_case *c, const struct wsdbg_wai
     return false;
 }
 
+/* The warp came through a wait on the stage for a round of which fewer bytes are on record as issued than as announced:
+ * some copies have no probes. */
+static bool more_came_before(const struct wsdbg_case *c, const struct wsdbg_wait *wait)
+{
+    const struct wsdbg_stage *stage = wait->stage;
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+    for (uint32_t i = 0; i < stage->use_count && stage->tagged; i++) {
+        uint64_t expected = 0, issued = 0;
+        if (uses[i].warp != wait->warp || uses[i].event->kind != WSDBG_EVENT_MBARRIER_WAIT_END)
+            continue;
+        for (uint32_t k = 0; k < stage->use_count; k++) {
+            if (uses[k].round != uses[i].round)
+                continue;
+            expected += wsdbg_event_is_expect(uses[k].event) ? uses[k].event->value : 0;
+            issued += issues(&uses[k]) ? WSDBG_TMA_BYTES(uses[k].event->value) : 0;
+        }
+        if (expected > issued)
+            return true;
+    }
+    return false;
+}
+
 /* Where rounds are counted, a copy that is issued before its bytes are announced counts in the wrong one: then only the
  * sums over all rounds tell. */
 static bool sums_agree(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
@@ -386,6 +408,8 @@ static void judge_sums(struct wsdbg_case *c, const struct wsdbg_wait *wait, cons
         say_never_issued(c, wait, round, recorded ? confidence : likely);
     else if (find_other_share(c, wait, round, &own, &other))
         say_asymmetry(c, wait, round, &own, &other, confidence);
+    else if (more_came_before(c, wait))
+        say_bytes_differ(c, wait, round, likely);
     else
         say_mismatch(c, wait, round, confidence);
 }
