@@ -198,6 +198,42 @@ static void a_block_wide_sync_in_one_role(void **state)
     done(&r);
 }
 
+/* Warps 1 and 2 release what warp 0 fills, of warp 2 the probes do not show it; in the last round it does not.  As
+ * earlier rounds ended, the count is right. */
+static void arrivals_of_which_some_are_on_record(void **state)
+{
+    (void)state;
+    struct device *d = device_create(1, 3, 1, 128);
+    device_mbarrier(d, FULL, "empty", 1, false, 1 << 1, 1 << 0);
+    for (uint32_t w = 0; w < 3; w++)
+        role(d, 0, w, w);
+    init(d, 0, 0, FULL, 0, 2);
+    for (uint32_t i = 0; i < 5; i++) {
+        for (uint32_t w = 0; w < 3; w++)
+            named_sync(d, 0, w, 0, 96);
+        arrive(d, 0, 1, FULL, 0, i, 1);
+        if (i < 4)
+            arrive(d, 0, 2, FULL, 0, i, 1);
+        wait(d, 0, 0, FULL, 0, i & 1, i);
+    }
+    leave(d, 0, 1);
+    leave(d, 0, 2);
+    device_run(d, 1);
+    struct result r;
+    device_snapshot(d, 128, &r.snapshot);
+    device_destroy(d);
+    for (size_t w = 0; w < r.snapshot.warp_count; w++)
+        for (uint32_t i = 0; i < r.snapshot.warps[w].history_count; i++) {
+            struct wsdbg_history_event *event = &r.snapshot.history[r.snapshot.warps[w].history_first + i];
+            if (r.snapshot.warps[w].warp == 2 && event->kind == WSDBG_EVENT_MBARRIER_ARRIVE)
+                event->kind = WSDBG_EVENT_WGMMA_COMMIT;
+        }
+    must(wsdbg_diagnose(&r.snapshot, &r.diagnosis) == NULL);
+    for (size_t i = 0; i < r.diagnosis.finding_count; i++)
+        assert_int_not_equal(r.diagnosis.findings[i].cause, WSDBG_CAUSE_ARRIVE_SHORT);
+    done(&r);
+}
+
 /* Two copies a round, of which the probes show the larger one; the other is not issued for the last round. */
 static void copies_of_which_some_are_on_record(void **state)
 {
@@ -630,6 +666,7 @@ int main(void)
         cmocka_unit_test(two_groups_of_other_sizes_prove_no_count),
         cmocka_unit_test(a_named_count_that_is_never_reached),
         cmocka_unit_test(a_block_wide_sync_in_one_role),
+        cmocka_unit_test(arrivals_of_which_some_are_on_record),
         cmocka_unit_test(copies_of_which_some_are_on_record),
         cmocka_unit_test(an_arrival_before_the_initialisation),
         cmocka_unit_test(an_arrival_between_two_initialisations_is_not_early),

@@ -186,6 +186,22 @@ static bool comes_out_even(const struct wsdbg_case *c, const struct wsdbg_stage 
     return c->all_whole && stage->init.value > 0 && stage->arrivals % stage->init.value == 0;
 }
 
+/* Of whole records: the waiter came through more rounds than the arrivals on record complete, one that may have passed
+ * at once left out.  Somebody arrives who has no probe there. */
+static bool others_arrive_unseen(const struct wsdbg_case *c, const struct wsdbg_wait *wait)
+{
+    const struct wsdbg_stage *stage = wait->stage;
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage), *last = NULL;
+    uint64_t passed = 0;
+    for (uint32_t i = 0; i < stage->use_count && stage->tagged; i++) {
+        if (uses[i].warp != wait->warp || uses[i].event->kind != WSDBG_EVENT_MBARRIER_WAIT_END)
+            continue;
+        passed += !last || uses[i].round > last->round;
+        last = &uses[i];
+    }
+    return c->all_whole && passed > 1 && (passed - 1) * stage->init.value > stage->arrivals;
+}
+
 static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
 {
     const struct wsdbg_stage *stage = wait->stage;
@@ -211,8 +227,11 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
     if (wsdbg_set_count(&tally.skipped) > 0) {
         if (!round.certain || !round.of_its_parity || !fits || tally.turned_off)
             confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
+        if (others_arrive_unseen(c, wait))
+            confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
         say_missing(c, wait, &round, &tally, confidence);
-    } else if (round.arrivals > 0 && wsdbg_set_count(&tally.to_come) == 0 && wsdbg_case_stuck(c, wait->warp)) {
+    } else if (round.arrivals > 0 && wsdbg_set_count(&tally.to_come) == 0 && wsdbg_case_stuck(c, wait->warp) &&
+               !others_arrive_unseen(c, wait)) {
         if (!round.certain || !round.of_its_parity || tally.one_left || (!tally.declared && !c->all_whole))
             confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
         if (wsdbg_peers_owe(c, wait, &round))
