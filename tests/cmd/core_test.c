@@ -127,7 +127,8 @@ static void a_hang_makes_the_status_124(void **state)
     struct outcome outcome = WSDBG("core", "-o", "kept.db", HUNG);
     assert_int_equal(outcome.status, 124);
     check_says(outcome.out, "HANG: CLUSTER_MISSING");
-    check_says(outcome.err, "wsdbg: session in kept.db; look at it: wsdbg view kept.db\n");
+    check_says(outcome.err,
+               "wsdbg: session in kept.db; look at it: wsdbg view kept.db; explain it: wsdbg why kept.db\n");
     outcome_free(&outcome);
     outcome = WSDBG("report", "kept.db");
     assert_int_equal(outcome.status, 0);

@@ -248,7 +248,7 @@ static struct wsdbg_error *judge_dumps(const struct wsdbg_invocation *invocation
     if (!error) {
         const char *output = wsdbg_option_value(invocation, "output");
         if (output)
-            wsdbg_say("session in %s; look at it: wsdbg view %s", output, output);
+            wsdbg_say("session in %s; look at it: wsdbg view %s; explain it: wsdbg why %s", output, output, output);
         say_outcome(dumps, &snapshot, &diagnosis);
         *status = diagnosis.hang ? WSDBG_EXIT_HANG : 0;
     }
