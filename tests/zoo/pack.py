@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""pack.py - makes the fixtures tests/zoo/h200/*.tar.xz of what record.py recorded.
+"""pack.py - makes the fixtures tests/zoo/h200/*.tar.xz of what `score.py --keep RECORDED` or record.py kept.
 
     tests/zoo/pack.py RECORDED [--build build] [--tree FOLDER] [--kinds live,core,ring,both]
 
@@ -11,7 +11,8 @@ import argparse, glob, io, lzma, os, re, struct, subprocess, sys, tarfile, tempf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 KINDS = ('live', 'core', 'ring', 'both')
-HEAD, FRAME = struct.Struct('<QII'), struct.Struct('<IIQQQ')  # tracer/evidence/record.h
+HEAD, FRAME, LOOK = struct.Struct('<QII'), struct.Struct('<IIQQQ'), struct.Struct('<IIQQQII')  # tracer/evidence/record.h
+LOOK_MAGIC = int.from_bytes(b'LOOK', 'little')
 PATHS = re.compile(rb'/(?:tmp|work|root|home)/[\x21-\x7e]*')
 
 
@@ -34,10 +35,15 @@ class Packer:
         return data
 
     def recording(self, path):
+        """The frames alone, as version 1 has them: the looks lie beside the recording, where they pack better."""
         with open(path, 'rb') as file:
             data = file.read()
-        out, at = [data[:HEAD.size]], HEAD.size
+        magic, _, reserved = HEAD.unpack_from(data)
+        out, at = [HEAD.pack(magic, 1, reserved)], HEAD.size
         while at < len(data):
+            if int.from_bytes(data[at:at + 4], 'little') == LOOK_MAGIC:
+                at += LOOK.size + LOOK.unpack_from(data, at)[4]
+                continue
             magic, processes, now_ns, _, packed = FRAME.unpack_from(data, at)
             plain = self.clean(zstd(data[at + FRAME.size:at + FRAME.size + packed], '-d'), path)
             again = zstd(plain, '-19', '--check')
@@ -63,7 +69,9 @@ class Packer:
         if kind == 'live':
             return self.looks(folder)
         if kind == 'core':
-            path = os.path.join(folder, 'core')
+            path, look = os.path.join(folder, 'core'), os.path.join(folder, 'look.core')
+            if os.path.exists(look):  # what wsdbg read of a dump
+                return {'core': self.clean(open(look, 'rb').read(), look)}
             return {'core': self.dump(path)} if os.path.exists(path) else {}
         path = os.path.join(folder, 'ring.wsrec')
         if not os.path.exists(path):

@@ -28,6 +28,6 @@ line=$(grep "^$name	" "$expected")
 live=$recorded/live/$name core=$recorded/core/$name ring=$recorded/ring/$name both=$recorded/both/$name
 hold live "$(mark "$live/1.core" core "$live/1.core" "$live/2.core")" "$(echo "$line" | cut -f2)"
 hold core "$(mark "$core/core" core "$core/core")" "$(echo "$line" | cut -f3)"
-hold ring "$(mark "$ring/ring.wsrec" replay --stall 0.4 "$ring/ring.wsrec")" "$(echo "$line" | cut -f4)"
+hold ring "$(mark "$ring/ring.wsrec" replay --stall 0.5 "$ring/ring.wsrec")" "$(echo "$line" | cut -f4)"
 hold both "$(mark "$both/1.core" core --ring "$both/ring.wsrec" "$both/1.core" "$both/2.core")" "$(echo "$line" | cut -f5)"
 exit $failed

@@ -10,7 +10,7 @@
 Evidence: live and core of kernels without probes, ring and both of those with; on the simulator state stands for live.  none: without wsdbg, does it hang;
 fixed: without its defect, does it finish; rate: does it hang as often under wsdbg, without probes and with them, as without (eight at a time).
 The file is written after every run; after --seconds no new one is begun.  --jobs: so many at a time of those that do not look at the GPU.
---keep: the evidence itself, for pack.py: FOLDER/live/CASE/look-*.core, core/CASE/core, ring/CASE/ring.wsrec, both/CASE.
+--keep: the evidence itself, for pack.py: FOLDER/live/CASE/look-*.core, core/CASE/look.core, ring/CASE/ring.wsrec, both/CASE.
 Exit status: 1 when a decoy was called a hang or another cause than the defect was called proven.  A development script.
 """
 import argparse, concurrent.futures, glob, itertools, json, os, subprocess, sys, tempfile, time
@@ -87,7 +87,7 @@ class Score:
             [self.tool('wsdbg'), 'run', '--device', self.device, '--stall', self.stall, '--evidence', door, *others, '--json', '-o', folder + '/run.db', '--',
              *self.command(case, '--variant', variant, '--timeout-ms', '8000')], 20)
         for dump in glob.glob(folder + '/look-*.core') if evidence == 'core' else []:
-            os.rename(dump, folder + '/core')
+            os.rename(dump, folder + '/look.core')
         at = out.find('{\n')
         try:
             report = json.loads(out[at:]) if at >= 0 else {}

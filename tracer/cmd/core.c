@@ -222,7 +222,11 @@ static struct wsdbg_error *see_both(const struct dumps *dumps, const char *path,
     struct wsdbg_error *error = wsdbg_evidence_open_recorded(path, &first_ns, &last_ns, &evidence);
     if (error)
         return error;
-    error = evidence->ops->inspect(evidence, last_ns, 0, &snapshot);
+    if (wsdbg_recorded_has_looks(evidence))
+        error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s holds looks of its own; wsdbg replay %s judges by both",
+                                   path, path);
+    else
+        error = evidence->ops->inspect(evidence, last_ns, 0, &snapshot);
     evidence->ops->close(evidence);
     if (!error)
         error = complete(dumps, path, &snapshot);
