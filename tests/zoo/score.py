@@ -5,6 +5,7 @@
                        [--runs 1] [--seconds 360] [--jobs 1] [--keep FOLDER]
     tests/zoo/score.py --table zoo.json [--table sim.json]     writes docs/results/zoo.md from what was kept
     tests/zoo/score.py --shape wide [the same]                the same cases in another shape: the program zoo-wide, which `ninja zoo-wide` builds
+    tests/zoo/score.py --recorded                              writes what is said today of the evidence in tests/zoo/h200, from h200.tsv
     tests/zoo/score.py --expect zoo.json                       writes tests/zoo/sim.tsv, what tests/zoo/case.sh holds the simulator to
 
 Evidence: live and core of kernels without probes, ring and both of those with; on the simulator state stands for live.  none: without wsdbg, does it hang;
@@ -276,6 +277,25 @@ def expect(kept):
             file.write('\t'.join([row['name'], row['state'][0]['mark'], row['ring'][0]['mark']]) + '\n')
 
 
+def recorded():
+    """The recorded evidence, judged by the newest rules: CTest holds wsdbg to h200.tsv."""
+    read = lambda name: [line.rstrip('\n').split('\t') for line in open(os.path.join(HERE, name))]
+    kinds, cases, marks = ('live', 'core', 'ring', 'both'), read('cases.tsv'), {row[0]: row[1:] for row in read('h200.tsv')}
+    lines = ['## The same evidence, judged again', '', '`tests/zoo/h200` holds the looks, dumps and records of the runs above (kinds of `tests/zoo/score.py --keep`); rules that '
+             'changed after the runs are seen here only. `tests/zoo/h200.tsv` has the marks, and CI holds wsdbg to them. none: nothing was recorded, because the '
+             'kernel had ended. both: looks and record of one run, judged together.', '',
+             '| evidence | recorded of cases | cause right | role right | barrier right | wrong and proven | decoys called a hang | not right |', '|---|---|---|---|---|---|---|---|']
+    for at, kind in enumerate(kinds):
+        hangs = [(row[0], marks[row[0]][at]) for row in cases if row[4] != 'decoy' and marks[row[0]][at] != 'none']
+        decoys = [marks[row[0]][at] for row in cases if row[4] == 'decoy' and marks[row[0]][at] != 'none']
+        total = sum(row[4] != 'decoy' for row in cases)
+        right = lambda letter: share(sum(letter in mark and mark != 'runs' for _, mark in hangs), len(hangs))
+        wrong = ', '.join(f'`{name}`' for name, mark in hangs if 'c' not in mark) or '-'
+        lines.append(f"| {kind} | {len(hangs)} of {total} | {right('c')} | {right('r')} | {right('b')} | {sum('!' in mark for _, mark in hangs)} | "
+                     f"{decoys.count('alarm')} of {len(decoys)} | {wrong} |")
+    results.save('recorded', {row[0]: dict(zip(kinds, marks[row[0]])) for row in cases}, '\n'.join(lines), 'zoo')
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--build', default='build')
@@ -290,7 +310,10 @@ def main():
     parser.add_argument('--keep')
     parser.add_argument('--table', action='append')
     parser.add_argument('--expect')
+    parser.add_argument('--recorded', action='store_true')
     options = parser.parse_args()
+    if options.recorded:
+        return recorded()
     if options.expect:
         return expect(json.load(open(options.expect)))
     for path in options.table or []:

@@ -108,9 +108,28 @@ static bool finds_no_mbarrier(const struct wsdbg_case *c, const struct wsdbg_exc
            !wsdbg_word_of(c, e->barrier, &word);
 }
 
-static bool finds_nobody(const struct wsdbg_exception *e)
+static bool may_have_arrived_in_others(const struct wsdbg_case *c, uint32_t warp)
 {
-    return (e->code == CLUSTER_BLOCK_NOT_PRESENT || e->code == BLOCK_NOT_PRESENT) && is_arrival(e) && e->remote;
+    uint32_t count;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
+        const bool came = !reaches[i].before_known || reaches[i].before_most > 0;
+        if (access && access->any_rank && came && WSDBG_KIND(access->kind) & WSDBG_KINDS_ARRIVAL)
+            return true;
+    }
+    return false;
+}
+
+/* Where the counter of the instruction is not exact the warp has gone on behind it: then a CTA of the cluster must be
+ * seen to have left, and an arrival in another one lie on the warp's way. */
+static bool finds_nobody(const struct wsdbg_case *c, const struct wsdbg_exception *e)
+{
+    if (e->code != CLUSTER_BLOCK_NOT_PRESENT && e->code != BLOCK_NOT_PRESENT)
+        return false;
+    const struct wsdbg_cta *cta = &c->snapshot->ctas[c->snapshot->warps[e->warp].cta];
+    return e->exact ? is_arrival(e) && e->remote
+                    : c->cta_count < cta->cluster_size && may_have_arrived_in_others(c, local_warp(c, e->warp));
 }
 
 /* "thread (32,0,0) of CTA (0,0,0)", or "CTA (0,0,0)" where no single one is known */
@@ -304,18 +323,18 @@ void wsdbg_rule_exception(struct wsdbg_case *c)
         first = !first && count ? rows : first;
         for (size_t i = 0; i < count && !known; i++)
             if (finds_count_spent(c, &rows[i], &barrier) || finds_no_mbarrier(c, &rows[i], &barrier) ||
-                finds_nobody(&rows[i]))
+                finds_nobody(c, &rows[i]))
                 known = &rows[i];
     }
     if (!first)
         return;
     if (!known)
         say_unknown(c, first);
-    else if (finds_nobody(known))
+    else if (finds_nobody(c, known))
         say_nobody(c, known);
     else if (finds_no_mbarrier(c, known, &barrier))
         say_not_initialised(c, known, barrier);
     else if (finds_count_spent(c, known, &barrier))
         say_spent(c, known, barrier);
-    tell(c, known && !finds_nobody(known) ? barrier : first->barrier);
+    tell(c, known && !finds_nobody(c, known) ? barrier : first->barrier);
 }
