@@ -9,7 +9,7 @@ trap 'rm -rf "$folder"' EXIT
 
 report() {
     case $2 in
-    ring) "$wsdbg" replay --stall 0.4 "$recorded/ring/$1/ring.wsrec" ;;
+    ring) "$wsdbg" replay --stall 0.5 "$recorded/ring/$1/ring.wsrec" ;;
     live) "$wsdbg" core "$recorded/live/$1/1.core" "$recorded/live/$1/2.core" ;;
     core) "$wsdbg" core "$recorded/core/$1/core" ;;
     *) echo "no such evidence: $2" ;;
