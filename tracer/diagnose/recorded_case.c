@@ -119,13 +119,20 @@ static void note_stuck(const struct wsdbg_recorded *recorded, const struct wsdbg
                 wsdbg_set_add(&record->stuck, i);
 }
 
+/* Nobody's probes: what the device shows of itself says as much. */
+static bool is_written_by_the_device(const struct wsdbg_snapshot *then, const struct wsdbg_grid *grid)
+{
+    return grid->module < then->module_count && then->modules[grid->module].unnamed;
+}
+
 struct wsdbg_error *wsdbg_recorded_case(const struct wsdbg_recorded *recorded, const struct wsdbg_case *c,
                                         uint32_t **ctas, struct wsdbg_case *out)
 {
     const uint32_t grid = wsdbg_snapshot_same_grid(recorded->now, c->grid, &recorded->then);
     *out = (struct wsdbg_case){0};
     *ctas = NULL;
-    if (grid == WSDBG_NONE || !wsdbg_grid_is_sound(&recorded->then, &recorded->then.grids[grid]))
+    if (grid == WSDBG_NONE || !wsdbg_grid_is_sound(&recorded->then, &recorded->then.grids[grid]) ||
+        is_written_by_the_device(&recorded->then, &recorded->then.grids[grid]))
         return NULL;
     *ctas = calloc(recorded->then.grids[grid].cta_count + 1, sizeof **ctas);
     if (!*ctas)

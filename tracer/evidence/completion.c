@@ -57,12 +57,19 @@ static void add_history(const struct wsdbg_warp_row *was, bool named, struct wsd
         warp->role = was->role;
 }
 
-/* True where some history was read. */
+/* A simulated device writes the record of kernels without probes from what it shows anyway, and nobody named anything:
+ * there the state is judged alone. */
+static bool has_author(const struct wsdbg_snapshot *record, const struct wsdbg_grid *grid)
+{
+    return grid->module >= record->module_count || !record->modules[grid->module].unnamed;
+}
+
+/* True where some history of probes was read. */
 static bool add_histories(struct wsdbg_snapshot *snapshot, struct wsdbg_grid *grid, const struct wsdbg_snapshot *record,
                           uint32_t grid_was)
 {
     const struct wsdbg_grid *was = &record->grids[grid_was];
-    const bool named = was->module < record->module_count && !record->modules[was->module].unnamed;
+    const bool named = has_author(record, was);
     bool any = false;
     grid->progress_ns = was->progress_ns;
     grid->launch = grid->launch == WSDBG_NONE ? was->launch : grid->launch;
@@ -73,7 +80,7 @@ static bool add_histories(struct wsdbg_snapshot *snapshot, struct wsdbg_grid *gr
             const struct wsdbg_warp_row *warp = find_warp(record, &record->ctas[cta_was], snapshot->warps[w].warp);
             if (warp)
                 add_history(warp, named, &snapshot->warps[w]);
-            any = any || (warp && warp->history_count > 0);
+            any = any || (named && warp && warp->history_count > 0);
         }
     }
     return any;
