@@ -35,6 +35,11 @@ static struct wsdbg_snapshot inspect_at(struct wsdbg_evidence *recorded, uint64_
 /* What the probes of the fake GPU's kernel could have recorded: the first warp of its first CTA began. */
 static void add_recorded_grid(struct wsdbg_snapshot *snapshot)
 {
+    assert_int_equal(snapshot->grid_count + snapshot->cta_count + snapshot->warp_count + snapshot->history_count, 0);
+    free(snapshot->grids);
+    free(snapshot->ctas);
+    free(snapshot->warps);
+    free(snapshot->history);
     snapshot->grids = calloc(1, sizeof *snapshot->grids);
     snapshot->ctas = calloc(1, sizeof *snapshot->ctas);
     snapshot->warps = calloc(1, sizeof *snapshot->warps);
