@@ -2,8 +2,9 @@
  *
  * Rules of this room (the library runs inside somebody else's process): it never exits, aborts, prints to
  * stdout, blocks across a driver call, holds a lock across one, synchronises the app's streams, changes errno
- * or what a driver call returns.  Four bounded waits are the exception: debug_attach_wait, tracking_close_begin,
- * observer_capture and, at exit() while wsdbg waits for a GPU core dump of the process, hold_for_dump.  On trouble of
+ * or what a driver call returns.  Five bounded waits are the exception: debug_attach_wait (also for calls that make or
+ * end a context), tracking_close_begin, observer_capture, and at exit() debug_attach_stop, 1.3 s at most while somebody
+ * is attached, and hold_for_dump, while wsdbg waits for a GPU core dump of the process.  On trouble of
  * its own: one line on stderr, switched off, calls forwarded.
  *
  * Parts: interpose.c finds libcuda and gives out the wrappers of hooks.c; hooks.c calls tracking.c, which

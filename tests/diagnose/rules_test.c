@@ -284,6 +284,26 @@ static struct result early_arrival(uint32_t arrival_steps, uint32_t init_steps)
     return judge(d, 0, 128);
 }
 
+/* Warp 0 arrives once too early and once in time on a barrier for so many; warp 1 waits for a second phase that nobody
+ * brings. */
+static struct result early_arrival_and_a_second(uint32_t arrivals)
+{
+    struct device *d = device_create(1, 2, 1, 128);
+    device_mbarrier(d, FULL, "full", 1, false, 1 << 0, 1 << 1);
+    for (uint32_t w = 0; w < 2; w++)
+        role(d, 0, w, w);
+    arrive(d, 0, 0, FULL, 0, 0, 1);
+    work(d, 0, 0, 80);
+    arrive(d, 0, 0, FULL, 0, 0, 1);
+    work(d, 0, 1, 40);
+    init(d, 0, 1, FULL, 0, arrivals);
+    wait(d, 0, 1, FULL, 0, 0, 0);
+    wait(d, 0, 1, FULL, 0, 1, 1);
+    for (uint32_t w = 0; w < 2; w++)
+        leave(d, 0, w);
+    return judge(d, 0, 128);
+}
+
 static void an_arrival_before_the_initialisation(void **state)
 {
     (void)state;
@@ -293,6 +313,16 @@ static void an_arrival_before_the_initialisation(void **state)
     done(&r);
     /* So close together the record does not show the order. */
     r = early_arrival(1, 4);
+    for (size_t i = 0; i < r.diagnosis.finding_count; i++)
+        assert_false(r.diagnosis.findings[i].cause == WSDBG_CAUSE_BARRIER_NOT_INIT &&
+                     r.diagnosis.findings[i].confidence == WSDBG_CONFIDENCE_PROVEN);
+    done(&r);
+    r = early_arrival_and_a_second(1);
+    assert_int_not_equal(r.diagnosis.finding_count, 0);
+    for (size_t i = 0; i < r.diagnosis.finding_count; i++)
+        assert_int_not_equal(r.diagnosis.findings[i].cause, WSDBG_CAUSE_BARRIER_NOT_INIT);
+    done(&r);
+    r = early_arrival_and_a_second(3);
     for (size_t i = 0; i < r.diagnosis.finding_count; i++)
         assert_false(r.diagnosis.findings[i].cause == WSDBG_CAUSE_BARRIER_NOT_INIT &&
                      r.diagnosis.findings[i].confidence == WSDBG_CONFIDENCE_PROVEN);

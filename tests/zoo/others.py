@@ -17,11 +17,12 @@ import argparse, concurrent.futures, json, os, re, subprocess, sys, tempfile, ti
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'h200'))
+import dumps
 import results
 
 TOOLS = ('cuda-gdb', 'synccheck', 'racecheck')
 HANG_MS = 5000  # the sanitizers slow kernels down: what has not ended by then hangs
-DUMP_FLAGS = 'skip_nonrelocated_elf_images,skip_global_memory,skip_constbank_memory,skip_local_memory,skip_abort'
 GDB = ('info cuda kernels', 'info cuda warps', 'bt')
 REPORT = re.compile(r'error|warning|hazard|barrier|Divergent|Missing|Invalid|at .*\.cu', re.I)
 IGNORED = re.compile(r"SUMMARY: 0|Target application returned an error|didn't terminate successfully|^zoo:|may have hit an error when dereferencing")
@@ -47,25 +48,19 @@ def run(command, limit, environment=None):
 
 
 def dump(command, folder):
-    """The path of a GPU core dump taken a second after the start, None when the program did not stay so long."""
-    core, pipe = os.path.join(folder, 'core'), os.path.join(folder, 'pipe')
-    environment = {**os.environ, 'CUDA_ENABLE_USER_TRIGGERED_COREDUMP': '1', 'CUDA_COREDUMP_PIPE': pipe, 'CUDA_COREDUMP_FILE': core,
-                   'CUDA_COREDUMP_GENERATION_FLAGS': DUMP_FLAGS, 'CUDA_COREDUMP_SHOW_PROGRESS': '1'}
-    said = open(os.path.join(folder, 'said'), 'w+')
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=said)
-    time.sleep(1.5)
-    done = False
-    if process.poll() is None and os.path.exists(pipe):
-        descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-        os.write(descriptor, b'1')
-        os.close(descriptor)
-        until = time.monotonic() + 15
-        while not done and time.monotonic() < until:
-            done = 'All done' in open(said.name).read()
-            time.sleep(0.02)
-    process.kill()
-    process.wait()
-    return core if done else None
+    """The path of a GPU core dump taken in the second second, None when the program did not stay so long."""
+    with open(os.path.join(folder, 'said'), 'w+') as said:
+        process = subprocess.Popen(command, env=dumps.environment(folder), stdout=subprocess.DEVNULL, stderr=said)
+        time.sleep(1.5)
+        done = False
+        if process.poll() is None and os.path.exists(os.path.join(folder, 'pipe')):
+            descriptor = os.open(os.path.join(folder, 'pipe'), os.O_WRONLY | os.O_NONBLOCK)
+            os.write(descriptor, b'1')
+            os.close(descriptor)
+            done = dumps.wait_until(lambda: 'All done' in open(said.name).read(), 15)
+        process.kill()
+        process.wait()
+    return os.path.join(folder, 'core') if done else None
 
 
 def reports(text, case):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""pack.py - makes the fixtures tests/zoo/h200/*.tar.xz of what `score.py --keep RECORDED` or record.py kept.
+"""pack.py - makes the fixtures tests/zoo/h200/*.tar.xz of what `score.py --keep RECORDED` kept.
 
     tests/zoo/pack.py RECORDED [--build build] [--tree FOLDER] [--kinds live,core,ring,both]
 

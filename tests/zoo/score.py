@@ -195,7 +195,7 @@ def summary(kept, evidence):
     hangs, decoys = answers(kept, evidence), answers(kept, evidence, ('decoy',))
     right = lambda letter: share(sum(letter in answer['mark'] and answer['mark'] != 'runs' for _, answer in hangs), len(hangs))
     times = [answer['verdict_ms'] for _, answer in hangs if answer.get('verdict_ms') is not None]
-    called = sum(answer['mark'] != 'runs' for _, answer in hangs)
+    called = sum(answer['status'] == 124 for _, answer in hangs)
     return (f"| {evidence} | {share(called, len(hangs))} | {right('c')} | {right('r')} | {right('b')} | "
             f"{sum(answer['mark'].startswith('!') for _, answer in hangs)} | {sum(answer['mark'] == 'alarm' for _, answer in decoys)} of {len(decoys)} | "
             f"{results.cell(results.spread(times)) if times else '?'} |")
@@ -226,7 +226,8 @@ def page(kept):
     device = 'an H200' if kept['device'] == 'gpu' else 'the simulator'
     lines = [f'## On {device}', '', f"`tests/zoo/score.py --device {kept['device']}`. Expected: what the head of each case says. Marks: c, r, b = cause, role, "
              'barrier of the first finding are right; `!` = another cause was called proven. Hangs without wsdbg, and finishes without the defect: of the '
-             'runs made; `?` = not run. runs, nothing: no hang was called, or within 20 s nothing came of it.', '',
+             'runs made; `?` = not run. A cause that is only possible may be right, and is not called a hang: so with '
+             'most copies and polls in a core dump, one picture. runs, nothing: no cause was given, or within 20 s nothing came of it.', '',
              '| evidence | hang called | cause right | role right | barrier right | wrong and proven | decoys called a hang | ms to the verdict |',
              '|---|---|---|---|---|---|---|---|', *[summary(kept, evidence) for evidence in evidences]]
     hangs = [row for row in kept['cases'].values() if row['kind'] != 'decoy']

@@ -40,9 +40,10 @@ static void translate(const struct wsdbg_recorded *recorded, const struct wsdbg_
     finding->barrier = row_of(recorded->barriers, recorded->then.barrier_count, finding->barrier);
     for (size_t i = 0; i < finding->evidence_count; i++)
         translate_evidence(recorded, &finding->evidence[i]);
-    /* That the word lacks arrivals which were recorded is what speaks for an initialisation after them. */
-    if (finding->barrier != WSDBG_NONE && recorded->now->barriers[finding->barrier].record_lacks &&
-        finding->cause != WSDBG_CAUSE_BARRIER_NOT_INIT)
+    /* That the word lacks arrivals which were recorded is what proves an initialisation after them. */
+    const bool is_lost_arrival =
+        finding->cause == WSDBG_CAUSE_BARRIER_NOT_INIT && finding->confidence == WSDBG_CONFIDENCE_PROVEN;
+    if (finding->barrier != WSDBG_NONE && recorded->now->barriers[finding->barrier].record_lacks && !is_lost_arrival)
         finding->confidence = WSDBG_CONFIDENCE_POSSIBLE;
 }
 

@@ -12,7 +12,8 @@
 #define SURELY_APART_NS 1000u
 
 struct early {
-    const struct wsdbg_use *init, *arrival;
+    const struct wsdbg_use *init, *arrival; /* the first one */
+    uint32_t lost, counted;                 /* arrivals before the initialisation, and since */
 };
 
 static struct early find_early(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
@@ -22,11 +23,16 @@ static struct early find_early(const struct wsdbg_case *c, const struct wsdbg_st
     for (uint32_t i = 0; i < stage->use_count; i++)
         if (uses[i].event->kind == WSDBG_EVENT_MBARRIER_INIT)
             early.init = &uses[i];
-    for (uint32_t i = 0; i < stage->use_count && early.init; i++)
-        if (wsdbg_event_is_arrival(uses[i].event) && uses[i].warp != early.init->warp &&
-            uses[i].event->gpu_time_ns < early.init->event->gpu_time_ns &&
-            (!early.arrival || uses[i].event->gpu_time_ns < early.arrival->event->gpu_time_ns))
-            early.arrival = &uses[i];
+    for (uint32_t i = 0; i < stage->use_count && early.init; i++) {
+        const struct wsdbg_use *use = &uses[i];
+        const bool others = use->warp != early.init->warp;
+        const bool before =
+            others ? use->event->gpu_time_ns < early.init->event->gpu_time_ns : use->event < early.init->event;
+        *(before ? &early.lost : &early.counted) += wsdbg_event_arrivals(use->event);
+        if (wsdbg_event_is_arrival(use->event) && before && others &&
+            (!early.arrival || use->event->gpu_time_ns < early.arrival->event->gpu_time_ns))
+            early.arrival = use;
+    }
     return early;
 }
 
@@ -42,22 +48,29 @@ static bool was_in_use(const struct wsdbg_case *c, const struct wsdbg_stage *sta
     return false;
 }
 
-/* Proven where the order is sure and the record goes back to the beginning: else there may have been an initialisation
- * before. */
+/* The first phase since then still lacks arrivals: what was lost is what it lacks, or part of it. */
+static bool explains(const struct wsdbg_stage *stage, const struct early *early)
+{
+    return early->arrival && !stage->initialised_again && early->counted < early->init->event->value;
+}
+
+/* Proven where the order is sure, the record goes back to the beginning (else there may have been an initialisation
+ * before), and with the lost arrivals the phase would have ended. */
 static enum wsdbg_confidence confidence_of_early(const struct wsdbg_case *c, const struct wsdbg_wait *wait,
-                                                 uint64_t apart_ns)
+                                                 const struct early *early, uint64_t apart_ns)
 {
     if (apart_ns < SURELY_APART_NS || !c->all_whole)
         return WSDBG_CONFIDENCE_POSSIBLE;
-    return wsdbg_if_stuck(c, wait->warp);
+    const bool enough = early->counted + early->lost >= early->init->event->value;
+    return wsdbg_weaker(enough ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY, wsdbg_if_stuck(c, wait->warp));
 }
 
 static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct early *early)
 {
     const uint64_t apart_ns = early->init->event->gpu_time_ns - early->arrival->event->gpu_time_ns;
     struct wsdbg_finding *finding =
-        wsdbg_case_find(c, WSDBG_CAUSE_BARRIER_NOT_INIT, confidence_of_early(c, wait, apart_ns), wait->stage->cta,
-                        wait->stage->barrier);
+        wsdbg_case_find(c, WSDBG_CAUSE_BARRIER_NOT_INIT, confidence_of_early(c, wait, early, apart_ns),
+                        wait->stage->cta, wait->stage->barrier);
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, early->arrival->warp)->role;
@@ -85,7 +98,7 @@ void wsdbg_rule_early(struct wsdbg_case *c)
     for (uint32_t i = 0; i < c->ledger->wait_count; i++) {
         const struct wsdbg_wait *wait = &c->ledger->waits[i];
         const struct early early = find_early(c, wait->stage);
-        if (early.arrival && !wait->stage->initialised_again && !was_in_use(c, wait->stage, early.init))
+        if (explains(wait->stage, &early) && !was_in_use(c, wait->stage, early.init))
             say(c, wait, &early);
     }
 }
