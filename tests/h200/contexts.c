@@ -37,7 +37,8 @@ static void run_kernel(void)
 static void *create_context(void)
 {
     void *context = NULL;
-    check(((int (*)(void **, unsigned, int))driver("cuCtxCreate"))(&context, 0, 0), "cuCtxCreate");
+    /* As of CUDA 12.5 the second argument is a structure, NULL for none. */
+    check(((int (*)(void **, void *, unsigned, int))driver("cuCtxCreate"))(&context, NULL, 0, 0), "cuCtxCreate");
     return context;
 }
 
