@@ -3,17 +3,21 @@
  * One context whose work is unfinished since 1 s; a stall is 10 s of it.  What a look at the GPU sees is scripted.
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "cmd/harness.h"
+#include "cmd/processes.h"
 #include "cmd/watch.h"
 
 #define S UINT64_C(1000000000)
@@ -32,6 +36,8 @@ struct world {
     uint64_t done_ns; /* the work is done then; 0 = never */
     bool hidden;      /* stream captures hide since 1 s whether there is work */
     bool look_ends_work;
+    pid_t held; /* a process whose work it is, which a debugger lets go at held_until_ns; 0 = another process */
+    uint64_t held_until_ns;
     uint64_t asked_ns;  /* somebody asks for a look then; 0 = nobody does */
     uint64_t every_ns;  /* somebody looks on, and wants a new picture so often; 0 = nobody does */
     uint64_t wanted_ns; /* ... the next one */
@@ -57,11 +63,37 @@ static uint64_t now_ns(struct wsdbg_clock *clock)
     return world_of_clock(clock)->now_ns;
 }
 
-static enum wsdbg_wait wait(struct wsdbg_clock *clock, uint64_t deadline_ns)
+/* A child of this process, stopped as a debugger stops one: its parent traces it. */
+static pid_t hold_a_process(void)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+        raise(SIGSTOP);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(waitpid(child, NULL, WUNTRACED), child);
+    return child;
+}
+
+static void let_go(pid_t held)
+{
+    kill(held, SIGCONT);
+    ptrace(PTRACE_DETACH, held, NULL, NULL);
+    while (wsdbg_process_is_stopped(held))
+        usleep(1000);
+}
+
+static enum wsdbg_wait wait_until(struct wsdbg_clock *clock, uint64_t deadline_ns)
 {
     struct world *world = world_of_clock(clock);
     bool asked = world->asked_ns && deadline_ns >= world->asked_ns;
     world->now_ns = deadline_ns;
+    if (world->held && deadline_ns >= world->held_until_ns && world->held_until_ns) {
+        world->held_until_ns = 0;
+        let_go(world->held);
+    }
     if (asked)
         world->asked_ns = 0;
     if (deadline_ns >= world->end_ns)
@@ -80,7 +112,8 @@ static struct wsdbg_error *poll(struct wsdbg_evidence *evidence, uint64_t time_n
     *out = (struct wsdbg_snapshot){.time_ns = time_ns, .source = "test", .launches_total = 1};
     out->contexts = calloc(1, sizeof *out->contexts);
     out->context_count = 1;
-    out->contexts[0] = (struct wsdbg_context){.process_id = 7, .alive = true, .work_followed = true};
+    out->contexts[0] = (struct wsdbg_context){
+        .process_id = world->held ? (uint32_t)world->held : 0, .alive = true, .work_followed = true};
     if (world->hidden) {
         out->contexts[0].work_followed = false;
         out->contexts[0].hidden_ns = wsdbg_known_u64(1 * S);
@@ -214,7 +247,7 @@ static struct wsdbg_watch run(struct world *world, uint64_t look_ns)
                                       .hostname = "here",
                                       .stall_seconds = 2};
     world->evidence.ops = &ops;
-    world->clock = (struct wsdbg_clock){.now_ns = now_ns, .wait = wait, .is_live = true};
+    world->clock = (struct wsdbg_clock){.now_ns = now_ns, .wait = wait_until, .is_live = true};
     world->listener = (struct wsdbg_listener){.looked = looked, .judged = judged, .said = said, .reported = reported};
     world->now_ns = 1 * S;
     struct wsdbg_watch watch = {.listener = &world->listener,
@@ -323,6 +356,20 @@ static void a_hang_is_reported_with_the_threshold_of_kernels_without_probes(void
     assert_int_equal(watch.stalled_ns / S, 21); /* ten seconds after the last movement */
     assert_non_null(strstr(world.said, "hang: ARRIVE_MISSING (proven)"));
     assert_non_null(strstr(world.said, "after the 10.0 s threshold; nothing happens to it"));
+}
+
+/* Nobody looks at it, and nothing is judged, before it could go on for as long as a stall lasts. */
+static void a_program_that_a_debugger_holds_is_not_judged(void **state)
+{
+    (void)state;
+    struct world world = {
+        .sights = (enum sight[]){HANGS}, .sight_count = 1, .held_until_ns = 30 * S, .end_ns = 100 * S};
+    world.held = hold_a_process();
+    const struct wsdbg_watch watch = run(&world, LOOK_NS);
+    kill(world.held, SIGKILL);
+    waitpid(world.held, NULL, 0);
+    ASSERT_LOOKS(&world, 31); /* the last tick that found it stopped came before 30 s */
+    assert_true(watch.hang);
 }
 
 /* Beside a grid that stands one may move: what its warps wait for at that moment is no hang. */
@@ -456,6 +503,7 @@ int main(void)
         TEST(what_is_in_the_way_of_a_look_is_said),
         TEST(a_look_that_fails_is_said_and_tried_again),
         TEST(a_hang_is_reported_with_the_threshold_of_kernels_without_probes),
+        TEST(a_program_that_a_debugger_holds_is_not_judged),
         TEST(a_grid_that_moves_is_not_judged),
         TEST(what_captures_hide_is_a_hang_when_two_looks_see_it),
         TEST(a_slow_kernel_that_captures_hide_is_not_blamed),

@@ -74,3 +74,11 @@ bool wsdbg_process_is_below(pid_t process)
             return true;
     return false;
 }
+
+bool wsdbg_process_is_stopped(pid_t process)
+{
+    char name[24];
+    struct process found;
+    snprintf(name, sizeof name, "%ld", (long)process);
+    return read_process(name, &found) && (found.state == 'T' || found.state == 't');
+}

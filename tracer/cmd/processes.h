@@ -12,5 +12,7 @@
 size_t wsdbg_processes_below(pid_t out[WSDBG_PROCESSES_MAX]);
 /* True when `process` is this process's descendant. */
 bool wsdbg_process_is_below(pid_t process);
+/* True while a signal or a debugger has stopped the process as a whole. */
+bool wsdbg_process_is_stopped(pid_t process);
 
 #endif

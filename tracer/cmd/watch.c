@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "cmd/hidden_work.h"
+#include "cmd/processes.h"
 #include "cmd/sources.h"
 #include "cmd/stall.h"
 #include "cmd/watch_words.h"
@@ -554,6 +555,15 @@ static void expect_nothing(struct loop *loop)
     wsdbg_stall_init(&loop->work, loop->watch->work_stall_ns);
 }
 
+/* The program's own child processes, and what a debugger holds, stop without a word to wsdbg. */
+static bool is_stopped(const struct loop *loop)
+{
+    for (size_t i = 0; loop->watch->clock->is_live && i < loop->last.context_count; i++)
+        if (wsdbg_process_is_stopped((pid_t)loop->last.contexts[i].process_id))
+            return true;
+    return false;
+}
+
 /* One look.  True when the watch is done. */
 static bool step(struct loop *loop, enum wsdbg_wait event)
 {
@@ -565,6 +575,8 @@ static bool step(struct loop *loop, enum wsdbg_wait event)
     if (wsdbg_fault_count(&loop->last) > loop->faults_judged)
         judge_fault(loop, now_ns);
     record_progress(loop, now_ns, over);
+    if (is_stopped(loop))
+        loop->grace_until_ns = now_ns + watch->stall_ns;
     if (event == WSDBG_WAIT_STANDS)
         expect_stall(loop, now_ns);
     else if (watch->stands_proven && now_ns > loop->stands_until_ns)
