@@ -62,6 +62,17 @@ void two_arrives_counted(struct picture *p);
 void two_arrives_under_way(struct picture *p);
 void two_arrives_apart(struct picture *p);
 
+/* early_states.c: an arrival of a warp that has left, which the word does not hold. */
+void early_arrival(struct picture *p);
+void arrival_behind_sync(struct picture *p);
+void arrival_left_out_perhaps(struct picture *p);
+void arrivals_of_two_phases(struct picture *p);
+void arrivals_without_end(struct picture *p);
+void early_arrival_of_two(struct picture *p);
+void early_arrival_and_others(struct picture *p);
+void early_arrival_and_lanes(struct picture *p);
+void early_arrivals_in_a_phase(struct picture *p);
+
 /* register_states.c: register pools: who holds, who asks, who has left. */
 void regs_partial(struct picture *p);
 void regs_exhausted(struct picture *p);

@@ -166,6 +166,21 @@ static void the_gemm_s_accesses_are_found(void **state)
                                       "TMA load " FULL ", one lane\n" GEMM_LOOPS);
 }
 
+/* The release of a slot is guarded by the lane's number; the loader is one lane since its branch, further up. */
+static void what_picks_a_lane_is_known(void **state)
+{
+    (void)state;
+    struct opened opened = open_kernel("gemm_plain", "gemm_cooperative", 384);
+    for (size_t i = 0; i < opened.count; i++) {
+        const struct wsdbg_access *access = &opened.accesses[i];
+        if (access->kind == WSDBG_ACCESS_ARRIVE)
+            assert_int_equal(access->picked_at, access->instruction);
+        if (access->kind == WSDBG_ACCESS_ARRIVE_EXPECT || access->lanes != WSDBG_LANES_ONE)
+            assert_int_equal(access->picked_at, WSDBG_GRAPH_NONE);
+    }
+    close_kernel(&opened);
+}
+
 static void line_information_makes_no_difference(void **state)
 {
     (void)state;
@@ -400,6 +415,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gemm_s_accesses_are_found),
+        cmocka_unit_test(what_picks_a_lane_is_known),
         cmocka_unit_test(line_information_makes_no_difference),
         cmocka_unit_test(in_a_cluster_slots_are_released_in_both_ctas),
         cmocka_unit_test(two_loaders_of_one_barrier_expect_one_after_the_other),

@@ -20,9 +20,9 @@ static wsdbg_rule *const rules[] = {
 /* For what is known from the machine's state and the code.  A rule is asked only while those before it, which look for
  * something more specific, found nothing likely: what they found makes all other waits consequences. */
 static wsdbg_rule *const machine_rules[] = {
-    wsdbg_rule_registers,     wsdbg_rule_code_lanes,  wsdbg_rule_code_phase,  wsdbg_rule_code_bytes,
-    wsdbg_rule_code_arrivals, wsdbg_rule_code_gather, wsdbg_rule_code_exited, wsdbg_rule_outside,
-    wsdbg_rule_cluster,       wsdbg_rule_cycle,
+    wsdbg_rule_registers,  wsdbg_rule_code_lanes,    wsdbg_rule_code_phase,  wsdbg_rule_code_bytes,
+    wsdbg_rule_code_early, wsdbg_rule_code_arrivals, wsdbg_rule_code_gather, wsdbg_rule_code_exited,
+    wsdbg_rule_outside,    wsdbg_rule_cluster,       wsdbg_rule_cycle,
 };
 
 static void run_machine_rules(struct wsdbg_case *c)

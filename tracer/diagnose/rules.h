@@ -31,6 +31,7 @@ wsdbg_rule wsdbg_rule_exception;   /* those two, PEER_EXITED, UNKNOWN: where the
 wsdbg_rule wsdbg_rule_code_lanes;    /* LANE_SPLIT */
 wsdbg_rule wsdbg_rule_code_phase;    /* TX_SHARED_BARRIER, DOUBLE_ARRIVE, PARITY_WRONG, PARITY_DRIFT */
 wsdbg_rule wsdbg_rule_code_bytes;    /* TX_MISMATCH, CLUSTER_RANK_ASYMMETRY, TMA_NEVER_COMPLETED, BARRIER_NOT_INIT */
+wsdbg_rule wsdbg_rule_code_early;    /* BARRIER_NOT_INIT: arrivals before the initialisation */
 wsdbg_rule wsdbg_rule_code_arrivals; /* ARRIVE_MISSING, ARRIVE_SHORT, TX_NO_ARRIVE, LANE_SPLIT, PEER_EXITED */
 wsdbg_rule wsdbg_rule_code_gather;   /* the same, LANE_SPLIT */
 wsdbg_rule wsdbg_rule_code_exited;   /* WAKER_EXITED, ROLE_DISAGREE */

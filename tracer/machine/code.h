@@ -37,7 +37,7 @@ struct wsdbg_visits_count {
 };
 
 /* What a warp of this index in its CTA has behind it at an instruction, WSDBG_GRAPH_NONE = when it has left: for each
- * of the kernel's accesses, known of named barriers only. */
+ * of the kernel's accesses, known of named barriers only, and of arrivals on one mbarrier when it has left. */
 struct wsdbg_past {
     uint32_t warp, instruction;
     struct wsdbg_visits_count *counts;

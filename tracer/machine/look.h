@@ -1,6 +1,6 @@
 /* look.h - the parts of one look at a machine, private to this room.  One file a part, in this order: look_rows (with
  * look_sites), look_reads (with look_operands), look_states, families, roles, look_barriers,
- * look_exceptions, reaches (with look_visits), code.
+ * look_exceptions, reaches (with look_visits), early, answers, code.
  *
  * Every row of the snapshot that is being made has one of these beside it, at the same index.
  */
@@ -52,6 +52,7 @@ struct wsdbg_look_cta {
     uint64_t alike; /* equal for CTAs whose warps stand at the same places and whose barriers have the same words */
     bool read;      /* some warp of it was */
     bool gathers;   /* some warp of it waits at a named barrier */
+    bool awaits;    /* ... for a phase of an mbarrier */
 };
 
 struct wsdbg_look_warp {
@@ -128,7 +129,8 @@ struct wsdbg_error *wsdbg_look_roles(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_barriers(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_exceptions(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_reaches(struct wsdbg_looking *looking);
-struct wsdbg_error *wsdbg_look_answers(struct wsdbg_looking *looking); /* after wsdbg_look_reaches */
+struct wsdbg_error *wsdbg_look_early(struct wsdbg_looking *looking);   /* after wsdbg_look_reaches */
+struct wsdbg_error *wsdbg_look_answers(struct wsdbg_looking *looking); /* likewise */
 struct wsdbg_error *wsdbg_look_code(struct wsdbg_looking *looking);
 
 /* The row in snapshot.sites of a place, added where it is new. */
@@ -159,14 +161,16 @@ struct wsdbg_error *wsdbg_look_address(struct wsdbg_looking *looking, uint32_t w
                                        const struct wsdbg_operand *operand, uint64_t *address, bool *known);
 /* The stance of a part, NULL where it does not stand in its grid's kernel.  Valid until the next call. */
 struct wsdbg_error *wsdbg_look_stance(struct wsdbg_looking *looking, uint32_t part, const struct wsdbg_stance **out);
-/* Notes in which CTAs warps wait at named barriers. */
+/* Notes in which CTAs warps wait at barriers. */
 void wsdbg_look_find_gatherings(struct wsdbg_looking *looking);
-/* Whether visits are counted in a CTA; then of each of its warps, whose rows of reaches begin at `first`. */
-bool wsdbg_look_counts_visits(const struct wsdbg_looking *looking, uint32_t cta);
+/* Whether visits of a warp are counted; its rows of reaches begin at `first`. */
+bool wsdbg_look_counts_visits(const struct wsdbg_looking *looking, uint32_t warp);
 struct wsdbg_error *wsdbg_look_visits(struct wsdbg_looking *looking, uint32_t warp, size_t first);
 void wsdbg_look_forget_ways(struct wsdbg_looking *looking);
 /* The family and stage of an mbarrier; false where it belongs to none. */
 bool wsdbg_look_family(const struct wsdbg_look_grid *grid, uint32_t offset, uint32_t *family, uint32_t *stage);
+/* Whether it is an arrival that names one mbarrier of its own CTA. */
+bool wsdbg_look_arrives_on_one_place(const struct wsdbg_access *access);
 /* How many places an mbarrier access has: what its code says, else those to the end of a family that is closed; 0 = not
  * known. */
 uint32_t wsdbg_look_places(const struct wsdbg_look_grid *grid, const struct wsdbg_value_set *address);

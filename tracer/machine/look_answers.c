@@ -1,9 +1,9 @@
 /* look_answers.c - which waits of a kernel are always answered: whoever comes through the wait comes to an arrival of a
  * kind before its loop begins the next round.
  *
- * Reads: accesses and control flow.  Writes: snapshot.answers.  An arrival of an elected lane counts as come to: its
- * guard elects.  A wait behind the loop is not answered in it, nor one from which a way leads out of the loop to such a
- * wait.  Where something cannot be followed there is no row.
+ * Reads: accesses and control flow.  Writes: snapshot.answers.  An arrival of an elected lane counts as come to
+ * where its guard elects, or the branch around it.  A wait behind the loop is not answered in it, nor one from which a
+ * way leads out of the loop to such a wait.  Where something cannot be followed there is no row.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +36,14 @@ static bool may_be_skipped(const struct wsdbg_graph *graph, const struct wsdbg_a
 {
     const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(graph, access->instruction);
     return access->lanes != WSDBG_LANES_ONE && instruction->guard != WSDBG_PT;
+}
+
+/* Where a warp has come to the arrival: at the branch that takes the elected lane there, if nothing else stands in its
+ * way, as the other lanes go around it. */
+static uint32_t stop_of(const struct wsdbg_graph *graph, const struct wsdbg_access *access)
+{
+    const bool is_guarded = wsdbg_graph_instruction(graph, access->instruction)->guard != WSDBG_PT;
+    return access->picked_at == WSDBG_GRAPH_NONE || is_guarded ? access->instruction : access->picked_at;
 }
 
 static bool stops_in(const struct way *way, uint32_t first, uint32_t end)
@@ -119,8 +127,10 @@ static struct wsdbg_error *judge_arrival(struct wsdbg_looking *looking, uint32_t
     for (size_t i = 0; i < kernel->access_count; i++) {
         const struct wsdbg_access *other = &kernel->accesses[i];
         if (is_arrival(other) && on_same_places(other, &kernel->accesses[arrival]) &&
-            !may_be_skipped(way->graph, other))
-            way->stops[other->instruction / 64] |= (uint64_t)1 << other->instruction % 64;
+            !may_be_skipped(way->graph, other)) {
+            const uint32_t stop = stop_of(way->graph, other);
+            way->stops[stop / 64] |= (uint64_t)1 << stop % 64;
+        }
     }
     find_waits_of_loop(way, kernel, head);
     struct wsdbg_error *error = NULL;

@@ -57,7 +57,7 @@ static bool ends_turn(enum wsdbg_access_kind kind)
            kind == WSDBG_ACCESS_GRID_WAIT || kind == WSDBG_ACCESS_EXIT;
 }
 
-static bool is_on_one_place(const struct wsdbg_access *access)
+bool wsdbg_look_arrives_on_one_place(const struct wsdbg_access *access)
 {
     return is_arrival(access->kind) && access->address.known && access->address.count == 1 && !access->is_any_rank;
 }
@@ -69,7 +69,7 @@ static bool arrives_again(const struct wsdbg_code_kernel *kernel, size_t arrival
     bool any = false;
     for (size_t i = 0; i < kernel->access_count; i++) {
         const struct wsdbg_access *other = &kernel->accesses[i];
-        if (i == arrival || !is_on_one_place(other) || other->address.base != from->address.base)
+        if (i == arrival || !wsdbg_look_arrives_on_one_place(other) || other->address.base != from->address.base)
             continue;
         others[other->instruction / 64] |= (uint64_t)1 << other->instruction % 64;
         any = true;
@@ -96,7 +96,7 @@ static struct wsdbg_error *find_arrivals_again(struct wsdbg_looking *looking, ui
     if (!sets)
         return &wsdbg_error_no_memory;
     for (size_t i = 0; kernel && i < kernel->access_count; i++) {
-        if (!is_on_one_place(&kernel->accesses[i]))
+        if (!wsdbg_look_arrives_on_one_place(&kernel->accesses[i]))
             continue;
         memset(sets, 0, 2 * words * sizeof *sets);
         looking->out->accesses[looking->grids[grid].access_first + i].arrives_again =
@@ -299,7 +299,7 @@ struct wsdbg_error *wsdbg_look_reaches(struct wsdbg_looking *looking)
         const size_t first = looking->out->reach_count;
         if (looking->out->warps[i].part_count)
             error = add_reaches_of(looking, i);
-        if (!error && wsdbg_look_counts_visits(looking, looking->out->warps[i].cta))
+        if (!error && wsdbg_look_counts_visits(looking, i))
             error = wsdbg_look_visits(looking, i, first);
     }
     return error;

@@ -1,6 +1,6 @@
 /* look_visits.c - how often a warp has been at the named barriers of its kernel, by what the indices of its threads
  * decide: of a warp that waits on its way from the kernel's start to where it stands, of one that has left on its way
- * to an exit.
+ * to an exit.  Of one that has left also how often it has arrived on the mbarriers that the code names one by one.
  *
  * Reads: the kernel's control flow for the threads of one warp.  Writes: before_least and before_most of the warp's
  * rows in snapshot.reaches; of a warp that has left it adds them.  Kept by the kernel, as its CTAs go the same ways.
@@ -16,21 +16,27 @@
 enum { WARP_THREADS = 32, IDS = 16, HAS_LEFT = WSDBG_GRAPH_NONE };
 /* Following the ways of a warp takes about a microsecond an instruction, and a CTA has up to 32 warps. */
 enum { INSTRUCTIONS_MOST = 1 << 14 };
+/* Ways from an arrival to an exit; kernels with more name their mbarriers by a stage. */
+enum { ARRIVAL_WAYS_MOST = 32 };
 
-bool wsdbg_look_counts_visits(const struct wsdbg_looking *looking, uint32_t cta)
+bool wsdbg_look_counts_visits(const struct wsdbg_looking *looking, uint32_t warp)
 {
-    const struct wsdbg_look_grid *grid = &looking->grids[looking->out->ctas[cta].grid];
+    const struct wsdbg_warp_row *row = &looking->out->warps[warp];
+    const struct wsdbg_look_cta *cta = &looking->ctas[row->cta];
+    const struct wsdbg_look_grid *grid = &looking->grids[looking->out->ctas[row->cta].grid];
     const uint32_t *threads = looking->machine->grids[grid->machine].block;
     /* The decisions rest on the index in x alone. */
-    return looking->ctas[cta].gathers && grid->kernel && threads[1] == 1 && threads[2] == 1 &&
-           wsdbg_graph_instruction_count(grid->kernel->function->graph) <= INSTRUCTIONS_MOST;
+    return (cta->gathers || (cta->awaits && row->state == WSDBG_WARP_EXITED)) && grid->kernel && threads[1] == 1 &&
+           threads[2] == 1 && wsdbg_graph_instruction_count(grid->kernel->function->graph) <= INSTRUCTIONS_MOST;
 }
 
 void wsdbg_look_find_gatherings(struct wsdbg_looking *looking)
 {
-    for (uint32_t i = 0; i < looking->out->warp_count; i++)
-        if (looking->out->warps[i].state == WSDBG_WARP_WAIT_NAMED)
-            looking->ctas[looking->out->warps[i].cta].gathers = true;
+    for (uint32_t i = 0; i < looking->out->warp_count; i++) {
+        struct wsdbg_look_cta *cta = &looking->ctas[looking->out->warps[i].cta];
+        cta->gathers = cta->gathers || looking->out->warps[i].state == WSDBG_WARP_WAIT_NAMED;
+        cta->awaits = cta->awaits || looking->out->warps[i].state == WSDBG_WARP_WAIT_MBARRIER;
+    }
 }
 
 static bool is_named(const struct wsdbg_access *access)
@@ -79,11 +85,22 @@ static void add_ways(const struct wsdbg_graph *graph, uint32_t to, uint32_t acce
     set[access / 64] = 0;
 }
 
+static bool counts_arrivals(const struct wsdbg_code_kernel *kernel)
+{
+    size_t arrivals = 0, exits = 0;
+    for (size_t i = 0; i < kernel->access_count; i++) {
+        arrivals += wsdbg_look_arrives_on_one_place(&kernel->accesses[i]);
+        exits += kernel->accesses[i].kind == WSDBG_ACCESS_EXIT;
+    }
+    return arrivals * exits <= ARRIVAL_WAYS_MOST;
+}
+
 static void count_visits(const struct wsdbg_code_kernel *kernel, const struct wsdbg_graph *graph, uint64_t *set,
                          struct wsdbg_past *past)
 {
+    const bool arrivals = past->instruction == HAS_LEFT && counts_arrivals(kernel);
     for (size_t i = 0; i < kernel->access_count; i++) {
-        if (!is_named(&kernel->accesses[i]))
+        if (!is_named(&kernel->accesses[i]) && !(arrivals && wsdbg_look_arrives_on_one_place(&kernel->accesses[i])))
             continue;
         if (past->instruction != HAS_LEFT)
             add_ways(graph, past->instruction, kernel->accesses[i].instruction, set, &past->counts[i]);
@@ -94,6 +111,36 @@ static void count_visits(const struct wsdbg_code_kernel *kernel, const struct ws
                 add_ways(graph, exit, kernel->accesses[i].instruction, set, &past->counts[i]);
         }
     }
+}
+
+/* An arrival of one lane, mostly the first, that the ways of the whole warp may leave out: what that lane must do, the
+ * warp has done. */
+static struct wsdbg_error *count_first_lane(struct wsdbg_looking *looking, const struct wsdbg_look_grid *grid,
+                                            uint64_t *set, struct wsdbg_past *past)
+{
+    const struct wsdbg_code_kernel *kernel = grid->kernel;
+    struct wsdbg_past of_lane = {past->warp, past->instruction, NULL};
+    struct wsdbg_graph *graph = NULL;
+    bool open = false;
+    for (size_t i = 0; i < kernel->access_count; i++)
+        open |= past->counts[i].known && past->counts[i].least < past->counts[i].most &&
+                wsdbg_look_arrives_on_one_place(&kernel->accesses[i]);
+    if (!open)
+        return NULL;
+    of_lane.counts = calloc(kernel->access_count + 1, sizeof *of_lane.counts);
+    if (!of_lane.counts)
+        return &wsdbg_error_no_memory;
+    struct wsdbg_error *error =
+        wsdbg_code_threads(looking->machine, grid->machine, kernel, past->warp * WARP_THREADS, 1, &graph);
+    if (!error)
+        count_visits(kernel, graph, set, &of_lane);
+    for (size_t i = 0; !error && i < kernel->access_count; i++)
+        if (of_lane.counts[i].known && past->counts[i].known && of_lane.counts[i].least > past->counts[i].least &&
+            wsdbg_look_arrives_on_one_place(&kernel->accesses[i]))
+            past->counts[i].least = of_lane.counts[i].least;
+    wsdbg_graph_destroy(graph);
+    free(of_lane.counts);
+    return error;
 }
 
 /* Which barrier each instruction is of for this warp, where that is not the same for all. */
@@ -135,8 +182,10 @@ static struct wsdbg_error *add_past(struct wsdbg_looking *looking, const struct 
         return &wsdbg_error_no_memory;
     }
     count_visits(kernel, graph, set, past);
+    error = count_first_lane(looking, grid, set, past);
     free(set);
-    error = find_ids(looking, grid, past);
+    if (!error)
+        error = find_ids(looking, grid, past);
     if (error) {
         free(past->counts);
         return error;

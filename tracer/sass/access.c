@@ -284,6 +284,7 @@ static bool find_at(const struct finding *finding, uint32_t number, struct wsdbg
         return false;
     *out = (struct wsdbg_access){.instruction = number, .kind = shape.kind};
     out->lanes = (uint8_t)wsdbg_lanes_at(finding->lanes, number);
+    out->picked_at = out->lanes == WSDBG_LANES_ONE ? wsdbg_lanes_picked_at(finding->lanes, number) : WSDBG_GRAPH_NONE;
     if (finding->graph->instructions[number].operation == WSDBG_OP_BAR)
         set_named(finding, &shape, out);
     else

@@ -23,6 +23,7 @@ struct wsdbg_access {
     uint32_t instruction; /* number in the graph */
     uint8_t kind;         /* enum wsdbg_access_kind */
     uint8_t lanes;        /* enum wsdbg_lanes */
+    uint32_t picked_at;   /* one lane: the instruction that picks it, see wsdbg_lanes_picked_at */
     bool is_any_rank;     /* an mbarrier: may be that of another CTA of the cluster */
     struct wsdbg_value_set address; /* mbarriers: offset in the CTA's shared memory; named barriers: id */
     struct wsdbg_value_set count;

@@ -173,15 +173,24 @@ static bool edge_picks_one(struct wsdbg_lanes_finder *finder, uint32_t from, uin
     return picks_one(finder, last, wsdbg_register_of_guard(branch), is_taken != branch->guard_is_negated, 0);
 }
 
+/* The block that alone leads to this one, by a branch that picks one lane; WSDBG_GRAPH_NONE: no such. */
+static uint32_t picking_block(struct wsdbg_lanes_finder *finder, uint32_t block)
+{
+    const struct wsdbg_graph *graph = finder->graph;
+    const uint32_t *ways = &graph->predecessors.first[block];
+    if (ways[1] - ways[0] != 1 || graph->procedure_at[block] != WSDBG_GRAPH_NONE ||
+        !edge_picks_one(finder, graph->predecessors.numbers[ways[0]], block))
+        return WSDBG_GRAPH_NONE;
+    return graph->predecessors.numbers[ways[0]];
+}
+
 /* By the conditions of the block's dominators: each that has one way in came through its condition. */
 static enum known known_of(struct wsdbg_lanes_finder *finder, uint32_t block)
 {
     const struct wsdbg_graph *graph = finder->graph;
     for (unsigned step = 0; step < DOMINATORS_MOST; step++) {
         const uint32_t above = graph->dominator[block];
-        const uint32_t *ways = &graph->predecessors.first[block];
-        if (ways[1] - ways[0] == 1 && graph->procedure_at[block] == WSDBG_GRAPH_NONE &&
-            edge_picks_one(finder, graph->predecessors.numbers[ways[0]], block))
+        if (picking_block(finder, block) != WSDBG_GRAPH_NONE)
             return ONE;
         if (above == block || above == WSDBG_GRAPH_NONE)
             return NOT_ONE;
@@ -192,14 +201,27 @@ static enum known known_of(struct wsdbg_lanes_finder *finder, uint32_t block)
     return NOT_ONE;
 }
 
+static bool guard_picks_one(struct wsdbg_lanes_finder *finder, uint32_t instruction)
+{
+    const struct wsdbg_instruction *guarded = &finder->graph->instructions[instruction];
+    return picks_one(finder, instruction, wsdbg_register_of_guard(guarded), !guarded->guard_is_negated, 0);
+}
+
+uint32_t wsdbg_lanes_picked_at(struct wsdbg_lanes_finder *finder, uint32_t instruction)
+{
+    if (guard_picks_one(finder, instruction))
+        return instruction;
+    const uint32_t from = picking_block(finder, finder->graph->block_of[instruction]);
+    if (from == WSDBG_GRAPH_NONE)
+        return WSDBG_GRAPH_NONE;
+    return finder->graph->blocks[from].first + finder->graph->blocks[from].count - 1;
+}
+
 enum wsdbg_lanes wsdbg_lanes_at(struct wsdbg_lanes_finder *finder, uint32_t instruction)
 {
-    const struct wsdbg_graph *graph = finder->graph;
-    const struct wsdbg_instruction *guarded = &graph->instructions[instruction];
-    const uint32_t block = graph->block_of[instruction];
+    const uint32_t block = finder->graph->block_of[instruction];
     if (!finder->of_block[block])
         finder->of_block[block] = (uint8_t)known_of(finder, block);
-    const bool is_one = finder->of_block[block] == ONE ||
-                        picks_one(finder, instruction, wsdbg_register_of_guard(guarded), !guarded->guard_is_negated, 0);
+    const bool is_one = finder->of_block[block] == ONE || guard_picks_one(finder, instruction);
     return is_one ? WSDBG_LANES_ONE : WSDBG_LANES_UNKNOWN;
 }

@@ -1,0 +1,74 @@
+/* look_early.c - which arrivals may come before the initialisation of their mbarrier, as far as the code goes: no
+ * barrier of several warps stands between.
+ *
+ * Reads: accesses and control flow.  Writes: may_be_early of rows in snapshot.accesses.  Counted from the kernel's
+ * start: an arrival that every way comes to through more of those barriers than any way to the initialisation passes is
+ * behind it.  What orders them otherwise, a flag in memory, is not seen: the mark is no more than a permission.
+ */
+#include <stdlib.h>
+
+#include "machine/look.h"
+
+#define PAIRS_MOST 64u /* of accesses; kernels with more have no marks */
+
+static bool orders_warps(const struct wsdbg_access *access)
+{
+    return access->kind == WSDBG_ACCESS_NAMED_SYNC || access->kind == WSDBG_ACCESS_CLUSTER_WAIT;
+}
+
+/* Whether the initialisation may be of the arrival's place. */
+static bool may_be_of(const struct wsdbg_look_grid *grid, const struct wsdbg_access *init,
+                      const struct wsdbg_access *arrival)
+{
+    return init->kind == WSDBG_ACCESS_INIT &&
+           wsdbg_access_may_be(grid, init, (uint32_t)arrival->address.base & WSDBG_OFFSET_MASK);
+}
+
+static bool may_be_early(const struct wsdbg_look_grid *grid, const struct wsdbg_access *arrival, const uint64_t *set)
+{
+    const struct wsdbg_code_kernel *kernel = grid->kernel;
+    const struct wsdbg_graph *graph = kernel->function->graph;
+    uint8_t least = 0, most = 0, any = 0;
+    if (!wsdbg_graph_passes(graph, 0, arrival->instruction, set, &least, &any))
+        return false;
+    for (size_t i = 0; i < kernel->access_count; i++)
+        if (may_be_of(grid, &kernel->accesses[i], arrival) &&
+            wsdbg_graph_passes(graph, 0, kernel->accesses[i].instruction, set, &any, &most) && least <= most)
+            return true;
+    return false;
+}
+
+static bool is_small_enough(const struct wsdbg_code_kernel *kernel)
+{
+    size_t arrivals = 0, inits = 0;
+    for (size_t i = 0; i < kernel->access_count; i++) {
+        arrivals += wsdbg_look_arrives_on_one_place(&kernel->accesses[i]);
+        inits += kernel->accesses[i].kind == WSDBG_ACCESS_INIT;
+    }
+    return arrivals * inits <= PAIRS_MOST;
+}
+
+static struct wsdbg_error *judge_kernel(struct wsdbg_looking *looking, const struct wsdbg_look_grid *grid)
+{
+    const struct wsdbg_code_kernel *kernel = grid->kernel;
+    uint64_t *set = calloc(wsdbg_graph_instruction_count(kernel->function->graph) / 64 + 1, sizeof *set);
+    if (!set)
+        return &wsdbg_error_no_memory;
+    for (size_t i = 0; i < kernel->access_count; i++)
+        if (orders_warps(&kernel->accesses[i]))
+            set[kernel->accesses[i].instruction / 64] |= (uint64_t)1 << kernel->accesses[i].instruction % 64;
+    for (size_t i = 0; i < kernel->access_count; i++)
+        if (wsdbg_look_arrives_on_one_place(&kernel->accesses[i]))
+            looking->out->accesses[grid->access_first + i].may_be_early = may_be_early(grid, &kernel->accesses[i], set);
+    free(set);
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_look_early(struct wsdbg_looking *looking)
+{
+    struct wsdbg_error *error = NULL;
+    for (uint32_t grid = 0; !error && grid < looking->out->grid_count; grid++)
+        if (looking->grids[grid].kernel && is_small_enough(looking->grids[grid].kernel))
+            error = judge_kernel(looking, &looking->grids[grid]);
+    return error;
+}
