@@ -56,14 +56,6 @@ static void screens_need_a_terminal(void **state)
     assert_int_equal(count_files("*"), 0);
 }
 
-static void what_this_version_lacks(void **state)
-{
-    static const char *const commands[] = {"lint"};
-    (void)state;
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        check_refused(WSDBG(commands[i], "x"), commands[i], "this version does not have");
-}
-
 /* Also where no demo program is installed. */
 static void every_demo_has_a_story(void **state)
 {
@@ -194,7 +186,6 @@ int main(void)
         TEST(command_lines_that_cannot_be_followed),
         TEST(core_dumps_are_not_made_beside_another_tool),
         TEST(screens_need_a_terminal),
-        TEST(what_this_version_lacks),
         TEST(every_demo_has_a_story),
         TEST(files_that_are_not_there),
         TEST(files_that_are_something_else),

@@ -53,10 +53,11 @@ struct wsdbg_invocation {
 enum wsdbg_exits {
     WSDBG_EXITS_PLAIN,
     WSDBG_EXITS_VERDICT, /* 124 when a hang is shown */
+    WSDBG_EXITS_FOUND,   /* 1 when something was found */
     WSDBG_EXITS_PROGRAM, /* that, and whatever the program ended with */
 };
 /* What bash offers for an operand; files where there is nothing better. */
-enum wsdbg_operand_kind {
+enum wsdbg_operand_words {
     WSDBG_OPERAND_FILE,
     WSDBG_OPERAND_COMMAND,
     WSDBG_OPERAND_DEMO,
@@ -76,7 +77,7 @@ struct wsdbg_command {
     bool runs_program;              /* options end at the first operand: the rest belongs to the program */
     bool hidden;                    /* not listed */
     enum wsdbg_exits exits;
-    enum wsdbg_operand_kind operand;
+    enum wsdbg_operand_words operand;
     /* Does the work; *status is wsdbg's exit status.  An error makes it WSDBG_EXIT_FAILED. */
     struct wsdbg_error *(*run)(const struct wsdbg_invocation *invocation, int *status);
 };
@@ -86,11 +87,9 @@ extern const struct wsdbg_command *const wsdbg_commands[];
 
 /* The command of that name, or NULL. */
 const struct wsdbg_command *wsdbg_command_find(const char *name);
-/* True for a command that a later version has. */
-bool wsdbg_command_is_planned(const char *name);
 
 extern const struct wsdbg_command wsdbg_command_run, wsdbg_command_top, wsdbg_command_view, wsdbg_command_report,
     wsdbg_command_query, wsdbg_command_export, wsdbg_command_replay, wsdbg_command_demo, wsdbg_command_doctor,
-    wsdbg_command_core, wsdbg_command_explore, wsdbg_command_why, wsdbg_command_help;
+    wsdbg_command_core, wsdbg_command_explore, wsdbg_command_lint, wsdbg_command_why, wsdbg_command_help;
 
 #endif

@@ -9,11 +9,10 @@ const struct wsdbg_command *const wsdbg_commands[] = {
     &wsdbg_command_why,    &wsdbg_command_query,
     &wsdbg_command_export, &wsdbg_command_replay,
     &wsdbg_command_core,   &wsdbg_command_explore,
-    &wsdbg_command_demo,   &wsdbg_command_doctor,
-    &wsdbg_command_help,   NULL,
+    &wsdbg_command_lint,   &wsdbg_command_demo,
+    &wsdbg_command_doctor, &wsdbg_command_help,
+    NULL,
 };
-
-static const char *const planned[] = {"lint", NULL};
 
 const struct wsdbg_command *wsdbg_command_find(const char *name)
 {
@@ -21,12 +20,4 @@ const struct wsdbg_command *wsdbg_command_find(const char *name)
         if (strcmp(wsdbg_commands[i]->name, name) == 0)
             return wsdbg_commands[i];
     return NULL;
-}
-
-bool wsdbg_command_is_planned(const char *name)
-{
-    for (size_t i = 0; planned[i]; i++)
-        if (strcmp(planned[i], name) == 0)
-            return true;
-    return false;
 }

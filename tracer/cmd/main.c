@@ -31,10 +31,7 @@ static int run_command(const struct wsdbg_command *command, char **arguments)
 
 static int refuse(const char *word)
 {
-    if (wsdbg_command_is_planned(word))
-        wsdbg_say("this version does not have '%s' yet", word);
-    else
-        wsdbg_say("unknown %s '%s'; wsdbg --help lists the commands", word[0] == '-' ? "option" : "command", word);
+    wsdbg_say("unknown %s '%s'; wsdbg --help lists the commands", word[0] == '-' ? "option" : "command", word);
     return WSDBG_EXIT_FAILED;
 }
 

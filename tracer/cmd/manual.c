@@ -90,6 +90,8 @@ static void print_exit_status(enum wsdbg_exits exits, FILE *out)
         fputs(".TP\n0\nit was done\n", out);
     if (exits == WSDBG_EXITS_VERDICT)
         fputs(".TP\n124\na hang is shown\n", out);
+    if (exits == WSDBG_EXITS_FOUND)
+        fputs(".TP\n1\nsomething was found, of the severity that \\-\\-fail\\-on names or a higher one\n", out);
     if (exits == WSDBG_EXITS_PROGRAM)
         fputs(".TP\n124\na hang was found, whatever the program did afterwards\n", out);
     fputs(".TP\n125\nwsdbg itself failed, or its command line or input is wrong\n", out);
@@ -179,7 +181,7 @@ static void print_operand_words(const struct wsdbg_command *command, FILE *out)
 }
 
 /* When the words are offered: a query comes after the file; a cause begins with a capital, as few files do. */
-static const char *operand_condition(enum wsdbg_operand_kind kind)
+static const char *operand_condition(enum wsdbg_operand_words kind)
 {
     if (kind == WSDBG_OPERAND_QUERY)
         return "[ \"$COMP_CWORD\" -lt 3 ] || ";

@@ -14,13 +14,21 @@
 #define ARCHITECTURE 90
 #define SYMBOL_BITS 0xffffffu /* of a code section's sh_info; before, the byte above counted registers */
 #define SECTION_INFO 0x70000000u
+#define SECTION_COMPATIBILITY 0x70000086u
+#define REGISTERS_UNLIMITED 255
 #define SYMBOL_KERNEL 0x10 /* in st_other */
 
 enum attribute_format { FORMAT_NONE = 1, FORMAT_BYTE = 2, FORMAT_HALF = 3, FORMAT_SIZED = 4 };
 enum attribute_code {
+    THREADS_MOST = 0x05,
+    SPECIFIC = 0x09, /* of the compatibility notes: made for this architecture alone */
+    THREADS_REQUIRED = 0x10,
+    FRAME_BYTES = 0x11,
+    REGISTERS_MOST = 0x1b,
     REGISTER_COUNT = 0x2f,
     MBARRIER_COUNT = 0x38,
     MBARRIER_USES = 0x39,
+    CLUSTER = 0x3d,
     NAMED_BARRIER_COUNT = 0x4c,
     RECONFIGURES = 0x54,
 };
@@ -44,6 +52,7 @@ struct wsdbg_cubin {
     size_t section_names;       /* the number of the section that holds them */
     struct function *functions; /* ordered by symbol */
     size_t function_count;
+    struct wsdbg_image compatibility; /* notes; empty where there are none */
 };
 
 static struct wsdbg_error *damaged(const char *reason)
@@ -102,6 +111,8 @@ static struct wsdbg_error *read_function(struct wsdbg_cubin *cubin, const GElf_S
         .address = header.sh_addr ? symbol->st_value : 0,
         .is_kernel = (symbol->st_other & SYMBOL_KERNEL) != 0,
         .registers = WSDBG_UNKNOWN_COUNT,
+        .registers_most = WSDBG_UNKNOWN_COUNT,
+        .stack_bytes = WSDBG_UNKNOWN_COUNT,
         .named_barriers = WSDBG_UNKNOWN_COUNT,
         .mbarriers = WSDBG_UNKNOWN_COUNT,
     };
@@ -196,12 +207,20 @@ static bool next_attribute(struct wsdbg_image *rest, struct attribute *out)
 /* What is noted for the whole module names the symbol that it is about. */
 static void note_of_module(const struct wsdbg_cubin *cubin, const struct attribute *attribute)
 {
-    if (attribute->code != REGISTER_COUNT || attribute->sized.byte_count != 8)
+    if ((attribute->code != REGISTER_COUNT && attribute->code != FRAME_BYTES) || attribute->sized.byte_count != 8)
         return;
     struct wsdbg_cubin_function *function = function_of_symbol(cubin, u32_at(attribute->sized.bytes));
-    const uint32_t registers = u32_at(attribute->sized.bytes + 4);
-    if (function && registers <= 256)
-        function->registers = (int)registers;
+    const uint32_t value = u32_at(attribute->sized.bytes + 4);
+    if (function && attribute->code == REGISTER_COUNT && value <= 256)
+        function->registers = (int)value;
+    else if (function && attribute->code == FRAME_BYTES && value <= INT32_MAX)
+        function->stack_bytes = (int)value;
+}
+
+static void note_three(const struct attribute *attribute, uint32_t out[3])
+{
+    if (attribute->sized.byte_count == 3 * sizeof *out)
+        memcpy(out, attribute->sized.bytes, 3 * sizeof *out);
 }
 
 static void note_of_function(struct wsdbg_cubin_function *function, const struct attribute *attribute)
@@ -213,6 +232,14 @@ static void note_of_function(struct wsdbg_cubin_function *function, const struct
         function->named_barriers = attribute->value;
     else if (attribute->code == MBARRIER_COUNT && format == FORMAT_HALF)
         function->mbarriers = attribute->value == COUNT_IN_LOOP ? WSDBG_UNKNOWN_COUNT : attribute->value;
+    else if (attribute->code == REGISTERS_MOST && format == FORMAT_HALF)
+        function->registers_most = attribute->value < REGISTERS_UNLIMITED ? attribute->value : WSDBG_UNKNOWN_COUNT;
+    else if (attribute->code == THREADS_MOST && format == FORMAT_SIZED)
+        note_three(attribute, function->threads_most);
+    else if (attribute->code == THREADS_REQUIRED && format == FORMAT_SIZED)
+        note_three(attribute, function->threads_required);
+    else if (attribute->code == CLUSTER && format == FORMAT_SIZED)
+        note_three(attribute, function->cluster);
     else if (attribute->code == MBARRIER_USES && format == FORMAT_SIZED) {
         function->use_records = attribute->sized;
         function->mbarrier_uses = attribute->sized.byte_count / USE_BYTES;
@@ -235,22 +262,43 @@ static struct wsdbg_error *read_notes(struct wsdbg_cubin *cubin, struct wsdbg_im
     return NULL;
 }
 
+static void note_shared(const struct wsdbg_cubin *cubin, const GElf_Shdr *header)
+{
+    static const char prefix[] = ".nv.shared.";
+    const char *name = elf_strptr(cubin->elf, cubin->section_names, header->sh_name);
+    if (!header->sh_info || !name || strncmp(name, prefix, sizeof prefix - 1) != 0)
+        return;
+    struct wsdbg_cubin_function *function = function_of_section(cubin, header->sh_info);
+    if (function)
+        function->shared_bytes = header->sh_size;
+}
+
+/* What a section says of a function or of the module, if anything. */
+static struct wsdbg_error *read_section(struct wsdbg_cubin *cubin, Elf_Scn *section)
+{
+    GElf_Shdr header;
+    struct wsdbg_image notes;
+    if (!gelf_getshdr(section, &header))
+        return NULL;
+    if (header.sh_type == SHT_NOBITS)
+        note_shared(cubin, &header);
+    if ((header.sh_type != SECTION_INFO && header.sh_type != SECTION_COMPATIBILITY) || !contents(section, &notes))
+        return NULL;
+    if (header.sh_type == SECTION_COMPATIBILITY) {
+        cubin->compatibility = notes;
+        return NULL;
+    }
+    struct wsdbg_cubin_function *function = header.sh_info ? function_of_section(cubin, header.sh_info) : NULL;
+    return header.sh_info && !function ? NULL : read_notes(cubin, notes, function);
+}
+
 static struct wsdbg_error *read_all_notes(struct wsdbg_cubin *cubin)
 {
     Elf_Scn *section = NULL;
-    while ((section = elf_nextscn(cubin->elf, section))) {
-        GElf_Shdr header;
-        struct wsdbg_image notes;
-        if (!gelf_getshdr(section, &header) || header.sh_type != SECTION_INFO || !contents(section, &notes))
-            continue;
-        struct wsdbg_cubin_function *function = header.sh_info ? function_of_section(cubin, header.sh_info) : NULL;
-        if (header.sh_info && !function)
-            continue;
-        struct wsdbg_error *error = read_notes(cubin, notes, function);
-        if (error)
-            return error;
-    }
-    return NULL;
+    struct wsdbg_error *error = NULL;
+    while (!error && (section = elf_nextscn(cubin->elf, section)))
+        error = read_section(cubin, section);
+    return error;
 }
 
 static struct wsdbg_error *read_all(struct wsdbg_cubin *cubin)
@@ -305,6 +353,19 @@ struct wsdbg_error *wsdbg_cubin_of_image(const struct wsdbg_image *image, size_t
             return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "the module holds no cubin for sm_90");
     }
     return wsdbg_error_prefix(wsdbg_fatbin_unpack(&entry, most, out, byte_count), "the cubin of the module");
+}
+
+bool wsdbg_cubin_is_specific(const struct wsdbg_cubin *cubin, bool *is_specific)
+{
+    struct wsdbg_image rest = cubin->compatibility;
+    struct attribute attribute;
+    while (next_attribute(&rest, &attribute)) {
+        if (attribute.code != SPECIFIC || attribute.format != FORMAT_BYTE)
+            continue;
+        *is_specific = attribute.value != 0;
+        return true;
+    }
+    return false;
 }
 
 size_t wsdbg_cubin_function_count(const struct wsdbg_cubin *cubin)

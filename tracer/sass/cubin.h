@@ -22,6 +22,12 @@ struct wsdbg_cubin_function {
     bool is_kernel;                 /* can be launched; else only called */
     bool reconfigures;              /* uses setmaxnreg */
     int registers;                  /* per thread at launch, or WSDBG_UNKNOWN_COUNT */
+    int registers_most;             /* what the compiler was held to; WSDBG_UNKNOWN_COUNT: not noted, or no limit */
+    int stack_bytes;                /* of a thread, or WSDBG_UNKNOWN_COUNT */
+    uint64_t shared_bytes;          /* of a CTA, known at compile time; with what the system keeps for itself */
+    uint32_t threads_most[3];       /* .maxntid: x, y, z; 0 = not said */
+    uint32_t threads_required[3];   /* .reqntid: likewise */
+    uint32_t cluster[3];            /* CTAs of a cluster: likewise */
     int named_barriers;             /* the highest id used + 1, or WSDBG_UNKNOWN_COUNT */
     int mbarriers;                  /* places that init one, or WSDBG_UNKNOWN_COUNT: not noted, or within a loop */
     size_t mbarrier_uses;           /* for wsdbg_cubin_mbarrier_use; 0 also where nothing was noted */
@@ -64,6 +70,9 @@ void wsdbg_cubin_close(struct wsdbg_cubin *cubin); /* NULL is fine */
 /* The bytes of the cubin for sm_90 in an image: the image itself, or the entry of a fatbin, unpacked.  The caller frees
  * *out.  NOT_FOUND where there is none; more than `most` bytes are refused. */
 struct wsdbg_error *wsdbg_cubin_of_image(const struct wsdbg_image *image, size_t most, char **out, size_t *byte_count);
+
+/* Whether the code is for sm_90a alone.  False where the file does not say. */
+bool wsdbg_cubin_is_specific(const struct wsdbg_cubin *cubin, bool *is_specific);
 
 size_t wsdbg_cubin_function_count(const struct wsdbg_cubin *cubin);
 /* number < the count; valid until the cubin is closed. */

@@ -1,0 +1,155 @@
+/* lint.c - `wsdbg lint`: what can be said of the kernels in a file before anything runs.
+ *
+ * Reads: the files.  Writes: findings on stdout, like a compiler's; what was not read, and a summary, on stderr.
+ */
+#include "lint/lint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/command.h"
+#include "cmd/console.h"
+#include "cmd/lint_text.h"
+#include "cmd/options.h"
+#include "cmd/progress.h"
+
+#define PATIENCE_NS UINT64_C(500000000)
+enum { EXIT_FOUND = 1 };
+
+struct run {
+    const char *path;
+    struct wsdbg_progress_line line;
+    struct wsdbg_lint_options options;
+    unsigned fail_on; /* enum wsdbg_lint_severity; more than all = never */
+    struct wsdbg_lint_totals totals;
+};
+
+static void show_finding(void *context, const struct wsdbg_lint_kernel *kernel,
+                         const struct wsdbg_lint_finding *finding)
+{
+    struct run *run = context;
+    wsdbg_progress_end(&run->line);
+    wsdbg_lint_text_print(run->path, kernel, finding, wsdbg_console_colour(stdout), stdout);
+}
+
+static void show_left_out(void *context, const char *text)
+{
+    struct run *run = context;
+    wsdbg_progress_end(&run->line);
+    fflush(stdout);
+    wsdbg_say("%s: %s", run->path, text);
+}
+
+static void add_totals(const struct wsdbg_lint_totals *of_file, struct wsdbg_lint_totals *all)
+{
+    all->modules += of_file->modules;
+    all->kernels += of_file->kernels;
+    all->judged += of_file->judged;
+    all->code_bytes += of_file->code_bytes;
+    all->left_out += of_file->left_out;
+    for (unsigned severity = 0; severity <= WSDBG_LINT_ERROR; severity++)
+        all->findings[severity] += of_file->findings[severity];
+}
+
+static struct wsdbg_error *lint_one(struct run *run, const char *path)
+{
+    const struct wsdbg_lint_listener listener = {run, show_finding, show_left_out};
+    struct wsdbg_lint_totals totals;
+    run->path = path;
+    wsdbg_progress_begin(&run->line, "reading", PATIENCE_NS);
+    struct wsdbg_error *error = wsdbg_lint_file(path, &run->options, &listener, &run->line.progress, &totals);
+    wsdbg_progress_end(&run->line);
+    add_totals(&totals, &run->totals);
+    return wsdbg_error_prefix(error, "%s", path);
+}
+
+static struct wsdbg_error *parse_fail_on(const char *word, unsigned *out)
+{
+    if (!word)
+        *out = WSDBG_LINT_ERROR;
+    else if (strcmp(word, "never") == 0)
+        *out = WSDBG_LINT_ERROR + 1;
+    else
+        for (unsigned severity = WSDBG_LINT_NOTE; severity <= WSDBG_LINT_ERROR; severity++)
+            if (strcmp(word, wsdbg_lint_severity_name((enum wsdbg_lint_severity)severity)) == 0)
+                *out = severity;
+    return NULL;
+}
+
+static struct wsdbg_error *parse_suppressed(const char *list, uint64_t *out)
+{
+    char word[64];
+    for (const char *at = list ? list : ""; *at;) {
+        enum wsdbg_lint_code code;
+        const size_t length = strcspn(at, ",");
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), at);
+        if (!wsdbg_lint_code_of_name(word, &code))
+            return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--suppress %s: no such code; docs/CAUSES.md lists them",
+                                      word);
+        *out |= UINT64_C(1) << code;
+        at += length + (at[length] == ',');
+    }
+    return NULL;
+}
+
+static unsigned found_at_or_above(const struct wsdbg_lint_totals *totals, unsigned least)
+{
+    size_t count = 0;
+    for (unsigned severity = least; severity <= WSDBG_LINT_ERROR; severity++)
+        count += totals->findings[severity];
+    return count > 0;
+}
+
+static void say_summary(const struct wsdbg_lint_totals *totals)
+{
+    const size_t *found = totals->findings;
+    wsdbg_say("%zu kernel%s in %zu module%s read, %zu judged: %zu error%s, %zu warning%s, %zu note%s", totals->kernels,
+              totals->kernels == 1 ? "" : "s", totals->modules, totals->modules == 1 ? "" : "s", totals->judged,
+              found[WSDBG_LINT_ERROR], found[WSDBG_LINT_ERROR] == 1 ? "" : "s", found[WSDBG_LINT_WARNING],
+              found[WSDBG_LINT_WARNING] == 1 ? "" : "s", found[WSDBG_LINT_NOTE],
+              found[WSDBG_LINT_NOTE] == 1 ? "" : "s");
+}
+
+static struct wsdbg_error *lint_run(const struct wsdbg_invocation *invocation, int *status)
+{
+    struct run run = {0};
+    struct wsdbg_error *error = parse_fail_on(wsdbg_option_value(invocation, "fail-on"), &run.fail_on);
+    if (!error)
+        error = parse_suppressed(wsdbg_option_value(invocation, "suppress"), &run.options.suppressed);
+    for (int i = 0; !error && i < invocation->operand_count; i++)
+        error = lint_one(&run, invocation->operands[i]);
+    if (error)
+        return error;
+    fflush(stdout);
+    say_summary(&run.totals);
+    *status = found_at_or_above(&run.totals, run.fail_on) ? EXIT_FOUND : 0;
+    return NULL;
+}
+
+static const struct wsdbg_choice severities[] = {
+    {"error", NULL}, {"warning", NULL}, {"note", NULL}, {"never", NULL}, {NULL, NULL}};
+
+static const struct wsdbg_option options[] = {
+    {0, "fail-on", "SEVERITY", "exit status 1 when something of this severity or a higher one was found (error)",
+     severities, NULL},
+    {0, "suppress", "CODE[,CODE]", "without findings of these codes", NULL, NULL},
+};
+
+const struct wsdbg_command wsdbg_command_lint = {
+    .name = "lint",
+    .summary = "Say what will hang, not launch or crawl before it runs",
+    .usage = "FILE... [--fail-on SEVERITY] [--suppress CODE[,CODE]]",
+    .description =
+        "Reads the kernels for sm_90 and sm_90a in a cubin, fatbin, PTX file, program, shared library, object or\n"
+        "archive, and says what in them will hang, will not launch or will be slow. Nothing is run; no GPU is needed.\n"
+        "\n"
+        "An error is proven from the file. A warning names the condition under which a kernel hangs, or what makes it\n"
+        "slow. Each finding has a code: wsdbg why CODE explains it. Places are lines of the source where the file was\n"
+        "compiled with -lineinfo, else offsets in the kernel.",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .operands_min = 1,
+    .operands_max = -1,
+    .exits = WSDBG_EXITS_FOUND,
+    .run = lint_run,
+};

@@ -1,0 +1,16 @@
+/* lint_text.h - a finding of lint as lines of text, as compilers print theirs. */
+#ifndef WSDBG_CMD_LINT_TEXT_H
+#define WSDBG_CMD_LINT_TEXT_H
+
+#include <stdio.h>
+
+#include "lint/kernel.h"
+
+/* "gemm.cu:132: error: … [CODE]", below it the kernel, the notes and the fix, indented. */
+void wsdbg_lint_text_print(const char *path, const struct wsdbg_lint_kernel *kernel,
+                           const struct wsdbg_lint_finding *finding, bool colour, FILE *out);
+/* "gemm.cu:132", or "gemm.cubin: kernel gemm+0x1230", printable as it is.  The caller frees it; NULL = no memory. */
+char *wsdbg_lint_text_place(const char *path, const struct wsdbg_lint_kernel *kernel,
+                            const struct wsdbg_lint_place *place);
+
+#endif
