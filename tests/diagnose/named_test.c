@@ -234,13 +234,9 @@ enum sync_at { SYNC_NOWHERE, SYNC_BEFORE_RELEASE, SYNC_AT_END };
 
 /* A ring of one slot: warp 0 fills it, warp 1 empties it, `fills` times and `empties` times; a barrier for all of the
  * CTA or, with two CTAs, of the cluster stands before the first release, or behind the loops. */
-static struct device *ring(uint32_t ctas, uint32_t fills, uint32_t empties, enum sync_at sync_at)
+static struct device *nameless_ring(uint32_t ctas, uint32_t fills, uint32_t empties, enum sync_at sync_at)
 {
     struct device *d = device_create(ctas, 2, ctas, 128);
-    device_role(d, PRODUCER, "producer");
-    device_role(d, CONSUMER_0, "consumer");
-    device_mbarrier(d, FULL, "full", 1, false, 1 << PRODUCER, 1 << CONSUMER_0);
-    device_mbarrier(d, EMPTY, "empty", 1, true, 1 << CONSUMER_0, 1 << PRODUCER);
     for (uint32_t cta = 0; cta < ctas; cta++)
         for (uint32_t w = 0; w < 2; w++) {
             for (uint32_t b = 0; b < 2 && w == 0; b++)
@@ -266,6 +262,48 @@ static struct device *ring(uint32_t ctas, uint32_t fills, uint32_t empties, enum
                 cluster_sync(d, cta, w);
             leave(d, cta, w);
         }
+    return d;
+}
+
+static struct device *ring(uint32_t ctas, uint32_t fills, uint32_t empties, enum sync_at sync_at)
+{
+    struct device *d = nameless_ring(ctas, fills, empties, sync_at);
+    device_role(d, PRODUCER, "producer");
+    device_role(d, CONSUMER_0, "consumer");
+    device_mbarrier(d, FULL, "full", 1, false, 1 << PRODUCER, 1 << CONSUMER_0);
+    device_mbarrier(d, EMPTY, "empty", 1, true, 1 << CONSUMER_0, 1 << PRODUCER);
+    return d;
+}
+
+static struct device *block_sync_before_nameless_release(void)
+{
+    return nameless_ring(1, 4, 4, SYNC_BEFORE_RELEASE);
+}
+
+static struct device *cluster_sync_before_nameless_release(void)
+{
+    return nameless_ring(2, 4, 4, SYNC_BEFORE_RELEASE);
+}
+
+static struct device *nameless_block_sync_behind_loops_that_disagree(void)
+{
+    return nameless_ring(1, 4, 2, SYNC_AT_END);
+}
+
+/* The one that fills waits for a slot that none was filled for: the other one has taken nothing that it could owe. */
+static struct device *nameless_block_sync_before_all(void)
+{
+    struct device *d = device_create(1, 2, 1, 128);
+    for (uint32_t w = 0; w < 2; w++) {
+        role(d, 0, w, w == 0 ? PRODUCER : CONSUMER_0);
+        if (w == 0)
+            init(d, 0, 0, EMPTY, 0, 1);
+        named_sync(d, 0, w, 5, 64);
+        if (w == 0)
+            wait(d, 0, w, EMPTY, 0, 0, 0);
+        named_sync(d, 0, w, 0, 64);
+        leave(d, 0, w);
+    }
     return d;
 }
 
@@ -330,7 +368,9 @@ static void stopped_kernels_have_this_cause(void **state)
         {two_roles_with_one_id, "NAMED_ID_SHARED", "epilogue", "named barrier 3", 3},
         {hand_over_on_one_id, "DOUBLE_ARRIVE", "consumer", "twice before warps 8-11", 1},
         {block_sync_before_release, "BLOCK_SYNC_IN_ROLE", "consumer", "sync of the whole block", 0},
+        {block_sync_before_nameless_release, "BLOCK_SYNC_IN_ROLE", "", "sync of the whole block", 0},
         {cluster_sync_before_release, "CLUSTER_MISSING", "consumer", "the cluster barrier", NOBODY},
+        {cluster_sync_before_nameless_release, "CLUSTER_MISSING", "", "the cluster barrier", NOBODY},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct result r = judge(rows[i].kernel(), 0, 128);
@@ -362,6 +402,8 @@ static void other_kernels_that_stop_at_syncs(void **state)
         ordered_turns_one_left,
         hand_over_once_too_few,
         block_sync_behind_loops_that_disagree,
+        nameless_block_sync_behind_loops_that_disagree,
+        nameless_block_sync_before_all,
         cluster_sync_behind_loops_that_disagree,
     };
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {

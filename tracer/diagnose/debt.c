@@ -72,15 +72,46 @@ static bool is_bystander(const struct wsdbg_case *c, uint32_t warp)
     return !row->role.known && row->history_whole;
 }
 
+/* Nobody has arrived on what it waits for, by whole histories, and no name says who is to: it may be any warp of its
+ * CTA that takes part, and all of these are still there. */
+static bool may_wait_for_any(const struct wsdbg_case *c, uint32_t waiter)
+{
+    const struct wsdbg_wait_node *node = &c->graph->nodes[waiter];
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, waiter);
+    if (c->of_machine || !c->all_whole || !node->open || wsdbg_set_count(&node->wakers) > 0 ||
+        row->state != WSDBG_WARP_WAIT_MBARRIER)
+        return false;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->cta == row->cta && wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED &&
+            !is_bystander(c, w))
+            return false;
+    return true;
+}
+
+/* It came through a wait and has arrived nowhere since. */
+static bool has_given_nothing(const struct wsdbg_case *c, uint32_t warp)
+{
+    uint32_t count;
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, warp, &count);
+    for (uint32_t i = count; i-- > 0;)
+        if (events[i].kind == WSDBG_EVENT_MBARRIER_WAIT_END || wsdbg_event_is_arrival(&events[i]))
+            return events[i].kind == WSDBG_EVENT_MBARRIER_WAIT_END;
+    return false;
+}
+
 struct wsdbg_warp_set wsdbg_debtors(const struct wsdbg_case *c, uint32_t waiter, const struct wsdbg_warp_set *standing)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, waiter);
+    const bool any = may_wait_for_any(c, waiter);
     struct wsdbg_warp_set debtors = {{0}};
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        if (!wsdbg_set_has(standing, w) || !wsdbg_set_has(&c->graph->nodes[waiter].wakers, w) ||
-            (!c->of_machine && is_bystander(c, w)))
+        const bool may_wake = any ? w != waiter && wsdbg_case_warp(c, w)->cta == row->cta
+                                  : wsdbg_set_has(&c->graph->nodes[waiter].wakers, w);
+        if (!wsdbg_set_has(standing, w) || !may_wake || (!c->of_machine && is_bystander(c, w)))
             continue;
         if (!c->of_machine && (row->state != WSDBG_WARP_WAIT_MBARRIER || !owes(c, w, row->last.barrier)))
+            return (struct wsdbg_warp_set){{0}};
+        if (any && !has_given_nothing(c, w))
             return (struct wsdbg_warp_set){{0}};
         wsdbg_set_add(&debtors, w);
     }

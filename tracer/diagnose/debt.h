@@ -7,8 +7,9 @@
 #include "diagnose/case.h"
 
 /* Those of `standing` that could end the wait of `waiter`, if each of them owes it: with histories, if each came
- * through a wait as it does before every arrival of its on that mbarrier, and has not arrived since; from the machine's
- * state, if it can still come to the arrival.  Empty where one of them does not. */
+ * through a wait as it does before every arrival of its on that mbarrier, and has not arrived since (where nobody ever
+ * arrived on it, and no name says who is to: not anywhere); from the machine's state, if it can still come to the
+ * arrival.  Empty where one of them does not. */
 struct wsdbg_warp_set wsdbg_debtors(const struct wsdbg_case *c, uint32_t waiter, const struct wsdbg_warp_set *standing);
 
 /* Whether all of `absent` are stuck and wait, over one another or not, for debtors of `standing`: then nobody of them
