@@ -2,6 +2,8 @@
 #include "driver.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -131,45 +133,82 @@ struct wsdbg_error *device_load(const struct device *device, const void *image, 
     return NULL;
 }
 
-static long elapsed_ms(const struct timespec *start)
+/* A thread that waits as programs do, so that another one can give up: a synchronisation cannot be left. */
+struct waiter {
+    CUresult (*synchronize)(CUstream);
+    CUresult (*use)(CUcontext);
+    CUcontext context;
+    CUstream stream;
+    CUresult result;
+    pthread_mutex_t lock;
+    pthread_cond_t done_changed;
+    bool done;
+};
+
+static void *wait_for_stream(void *argument)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000;
+    struct waiter *const waiter = argument;
+    CUresult result = waiter->use(waiter->context);
+    if (result == CUDA_SUCCESS)
+        result = waiter->synchronize(waiter->stream);
+    pthread_mutex_lock(&waiter->lock);
+    waiter->result = result;
+    waiter->done = true;
+    pthread_cond_signal(&waiter->done_changed);
+    pthread_mutex_unlock(&waiter->lock);
+    return NULL;
 }
 
-/* Polls an event behind everything in the stream: a plain synchronisation could not be left. */
-static struct wsdbg_error *poll_stream(const struct device *device, CUevent event, long timeout_ms, int *completed)
+/* False when the time is over. */
+static bool wait_for_waiter(struct waiter *waiter, long timeout_ms)
 {
-    const struct timespec pause = {0, 1000000};
-    struct timespec start;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    CUresult result = CUDA_ERROR_NOT_READY;
-    while ((result = device->cu.cuEventQuery(event)) == CUDA_ERROR_NOT_READY && elapsed_ms(&start) < timeout_ms)
-        nanosleep(&pause, NULL);
-    if (result != CUDA_ERROR_NOT_READY && result != CUDA_SUCCESS)
-        return device_check(device, result, "the kernel");
-    *completed = result == CUDA_SUCCESS;
-    return NULL;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += timeout_ms / 1000;
+    until.tv_nsec += timeout_ms % 1000 * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&waiter->lock);
+    for (int late = 0; !waiter->done && !late;)
+        late = pthread_cond_clockwait(&waiter->done_changed, &waiter->lock, CLOCK_MONOTONIC, &until);
+    const bool done = waiter->done;
+    pthread_mutex_unlock(&waiter->lock);
+    return done;
+}
+
+static struct wsdbg_error *wait_for(const struct device *device, long timeout_ms, int *completed)
+{
+    pthread_t thread;
+    struct waiter *const waiter = malloc(sizeof *waiter);
+    if (!waiter)
+        return &wsdbg_error_no_memory;
+    *waiter = (struct waiter){.synchronize = device->cu.cuStreamSynchronize,
+                              .use = device->cu.cuCtxSetCurrent,
+                              .context = device->context,
+                              .stream = device->stream,
+                              .lock = PTHREAD_MUTEX_INITIALIZER,
+                              .done_changed = PTHREAD_COND_INITIALIZER};
+    if (pthread_create(&thread, NULL, wait_for_stream, waiter)) {
+        free(waiter);
+        return wsdbg_error_create(WSDBG_ERROR_OTHER, "no thread to wait with");
+    }
+    *completed = wait_for_waiter(waiter, timeout_ms);
+    if (!*completed) {
+        pthread_detach(thread); /* it may come back, and keeps the waiter */
+        return NULL;
+    }
+    pthread_join(thread, NULL);
+    const CUresult result = waiter->result;
+    free(waiter);
+    return device_check(device, result, "the kernel");
 }
 
 struct wsdbg_error *device_wait(const struct device *device, long timeout_ms, int *completed)
 {
-    const struct cuda_driver *cu = &device->cu;
-    if (timeout_ms < 0) {
-        struct wsdbg_error *error = device_check(device, cu->cuStreamSynchronize(device->stream), "the kernel");
-        if (!error)
-            *completed = 1;
-        return error;
-    }
-    CUevent event;
-    struct wsdbg_error *error =
-        device_check(device, cu->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
-    if (error)
-        return error;
-    error = device_check(device, cu->cuEventRecord(event, device->stream), "cuEventRecord");
+    if (timeout_ms >= 0)
+        return wait_for(device, timeout_ms, completed);
+    struct wsdbg_error *error = device_check(device, device->cu.cuStreamSynchronize(device->stream), "the kernel");
     if (!error)
-        error = poll_stream(device, event, timeout_ms, completed);
-    cu->cuEventDestroy(event);
+        *completed = 1;
     return error;
 }

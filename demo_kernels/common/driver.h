@@ -24,7 +24,8 @@
                 X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemsetD8) X(cuTensorMapEncodeTiled) X(cuStreamCreate)       \
                     X(cuStreamSynchronize) X(cuStreamDestroy) X(cuEventCreate) X(cuEventRecord) X(cuEventQuery) \
                         X(cuEventSynchronize) X(cuEventElapsedTime) X(cuEventDestroy) X(cuLaunchKernel)         \
-                            X(cuLaunchKernelEx) X(cuMemHostAlloc) X(cuMemHostGetDevicePointer) X(cuMemFreeHost)
+                            X(cuLaunchKernelEx) X(cuMemHostAlloc) X(cuMemHostGetDevicePointer) X(cuMemFreeHost)     \
+                                X(cuMemcpyHtoDAsync)
 
 struct cuda_driver {
 #define CUDA_FIELD(function) __typeof__(&function) function;

@@ -37,7 +37,7 @@ static const char *const variant_words[] = {"plain", "probes", NULL};
 enum kind { KIND_HANG, KIND_FAULT, KIND_DECOY };
 static const char *const kind_words[] = {"hang", "fault", "decoy"};
 
-enum launches { LAUNCHES_ONE, LAUNCHES_DEPENDENT, LAUNCHES_STREAM, LAUNCHES_HOST };
+enum launches { LAUNCHES_ONE, LAUNCHES_DEPENDENT, LAUNCHES_STREAM, LAUNCHES_HOST, LAUNCHES_COPY };
 
 struct zoo_case {
     const char *id, *name, *cause, *role, *barrier, *story;
@@ -260,18 +260,27 @@ static void sleep_ns(uint64_t ns)
     nanosleep(&pause, NULL);
 }
 
+/* What the kernel polls, by the host itself or by a copy from there. */
+static struct wsdbg_error *write_late(const struct device *device, const struct options *o, const struct setup *setup)
+{
+    const long usual_ms = device->is_simulated ? HOST_SIMULATED_MS : WORK_DEFAULT_MS;
+    sleep_ns((uint64_t)(o->work_ms ? o->work_ms : usual_ms) * 1000000u);
+    __atomic_store_n(setup->host_word, 1, __ATOMIC_RELEASE);
+    if (o->selected->launches == LAUNCHES_HOST)
+        return NULL;
+    return device_check(
+        device, device->cu.cuMemcpyHtoDAsync(setup->words, setup->host_word, sizeof *setup->host_word, setup->stream),
+        "cuMemcpyHtoDAsync");
+}
+
 static struct wsdbg_error *launch_all(const struct device *device, const struct options *o, struct setup *setup)
 {
     const enum launches launches = o->selected->launches;
     struct wsdbg_error *error = launch(device, o->selected, setup, device->stream, false);
     if (error || launches == LAUNCHES_ONE)
         return error;
-    if (launches == LAUNCHES_HOST) {
-        const long usual_ms = device->is_simulated ? HOST_SIMULATED_MS : WORK_DEFAULT_MS;
-        sleep_ns((uint64_t)(o->work_ms ? o->work_ms : usual_ms) * 1000000u);
-        __atomic_store_n(setup->host_word, 1, __ATOMIC_RELEASE);
-        return NULL;
-    }
+    if (launches == LAUNCHES_HOST || launches == LAUNCHES_COPY)
+        return write_late(device, o, setup);
     setup->input.part = 1;
     if (launches == LAUNCHES_DEPENDENT)
         return launch(device, o->selected, setup, device->stream, true);

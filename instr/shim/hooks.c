@@ -54,8 +54,11 @@ static bool sync_enter(enum wsdbg_hook_id id, uint64_t stream)
 
 static CUresult sync_leave(bool on, CUresult result)
 {
-    if (on)
-        registry_thread_leave();
+    if (on) {
+        int kept = errno;
+        registry_thread_leave(shim_now_ns());
+        errno = kept;
+    }
     return hook_leave(on, result);
 }
 

@@ -36,7 +36,7 @@ static void note_launched(uint32_t row)
 
 static void end_launch(struct begun begun, CUresult result)
 {
-    registry_thread_leave();
+    registry_thread_leave(0);
     observer_launch_end(begun.entry, result);
     if (!begun.captured)
         note_launched(begun.context);

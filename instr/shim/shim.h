@@ -96,7 +96,8 @@ uint64_t registry_launch_begin(const struct wsdbg_launch_row *row);
 void registry_launch_end(uint64_t entry, CUresult result);
 /* Marks this thread as inside `call` (a string that lives for ever). */
 void registry_thread_enter(const char *call, uint32_t context, uint64_t stream, uint64_t now_ns);
-void registry_thread_leave(void);
+/* now_ns: when a call that may have taken long was left; 0 = when it began tells as much. */
+void registry_thread_leave(uint64_t now_ns);
 /* True while some thread has been inside a launch since before `since_ns`: the context's queue is full. */
 bool registry_launch_is_blocked(uint64_t since_ns);
 

@@ -295,6 +295,84 @@ void shared_flag(struct picture *p)
     strcpy(p->snapshot.sites[p->snapshot.site_count - 1].instruction, "ld.volatile.shared.u32 %r30, [ready]");
 }
 
+/* The host sleeps, computes or asks again and again; or nothing is known of it. */
+static void free_host(struct picture *p)
+{
+    p->snapshot.thread_count = 0;
+}
+
+void flag_host_free(struct picture *p)
+{
+    global_flag(p);
+    free_host(p);
+}
+
+static void flag_others(struct picture *p, struct wsdbg_optional_u64 used_ns)
+{
+    global_flag(p);
+    p->snapshot.threads[0].others_used_ns = used_ns;
+}
+
+void flag_thread_free(struct picture *p)
+{
+    flag_others(p, wsdbg_known_u64(2000000000));
+}
+
+void flag_pool_idle(struct picture *p)
+{
+    flag_others(p, wsdbg_known_u64(900000000));
+}
+
+void flag_threads_unknown(struct picture *p)
+{
+    flag_others(p, (struct wsdbg_optional_u64){0});
+}
+
+/* The call was found by chance: it began a moment ago. */
+void flag_call_is_short(struct picture *p)
+{
+    global_flag(p);
+    p->snapshot.threads[0].since_ns = p->snapshot.time_ns - 1000000;
+}
+
+/* ... or long ago, but long after the launch. */
+void flag_call_is_late(struct picture *p)
+{
+    global_flag(p);
+    p->snapshot.launches[0].time_ns = 1000000000;
+    p->snapshot.threads[0].since_ns = 4000000000;
+}
+
+void flag_other_context(struct picture *p)
+{
+    global_flag(p);
+    p->snapshot.threads[0].context = 1;
+}
+
+void shared_flag_host_free(struct picture *p)
+{
+    shared_flag(p);
+    free_host(p);
+}
+
+void lanes_poll_host_free(struct picture *p)
+{
+    lanes_poll(p);
+    free_host(p);
+}
+
+void not_resident_host_free(struct picture *p)
+{
+    not_resident(p);
+    free_host(p);
+}
+
+void dependent_grid_host_free(struct picture *p)
+{
+    dependent_grid(p);
+    free_host(p);
+}
+
 void not_resident(struct picture *p)
 {
     global_flag(p);

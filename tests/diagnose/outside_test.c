@@ -199,19 +199,70 @@ static void bare_kernel_beside_done(struct wsdbg_snapshot *s)
     s->contexts[0].done_launches = wsdbg_known_u64(5);
 }
 
-static void host_blocked(struct wsdbg_snapshot *s)
+static void host_waits(struct wsdbg_snapshot *s)
 {
-    s->threads = calloc(1, sizeof *s->threads);
+    s->threads = calloc(2, sizeof *s->threads);
     must(s->threads);
     s->thread_count = 1;
-    s->threads[0] = (struct wsdbg_host_thread){.thread_id = 77, .call = "cuStreamSynchronize"};
+    s->threads[0] = (struct wsdbg_host_thread){
+        .thread_id = 77, .call = "cuStreamSynchronize", .since_ns = 1000000000, .others_used_ns = wsdbg_known_u64(0)};
 }
 
-static void host_blocked_over_other_stream(struct wsdbg_snapshot *s)
+static void host_waits_for_other_stream(struct wsdbg_snapshot *s)
 {
     add_launch(s, false, STREAM, true, 0);
-    host_blocked(s);
     s->threads[0].stream = wsdbg_known_u64(SIDE_STREAM);
+}
+
+static void host_waits_for_legacy_stream(struct wsdbg_snapshot *s)
+{
+    add_launch(s, false, STREAM, true, 0);
+    s->threads[0].stream = wsdbg_known_u64(0);
+}
+
+static void host_is_free(struct wsdbg_snapshot *s)
+{
+    s->thread_count = 0;
+}
+
+static void host_is_free_of_more_ctas(struct wsdbg_snapshot *s)
+{
+    more_ctas(s);
+    host_is_free(s);
+}
+
+static void another_thread_works(struct wsdbg_snapshot *s)
+{
+    s->threads[0].others_used_ns = wsdbg_known_u64(1000000001);
+}
+
+static void another_thread_is_idle(struct wsdbg_snapshot *s)
+{
+    s->threads[0].others_used_ns = wsdbg_known_u64(1000000000);
+}
+
+/* Thread 78 is in a call too. */
+static void two_in_calls(struct wsdbg_snapshot *s, uint64_t since_ns)
+{
+    s->threads[1] = s->threads[0];
+    s->threads[1].thread_id++;
+    s->threads[1].since_ns = since_ns;
+    s->thread_count = 2;
+}
+
+static void another_waits_too(struct wsdbg_snapshot *s)
+{
+    two_in_calls(s, 1500000000);
+}
+
+static void another_copies_in_pieces(struct wsdbg_snapshot *s)
+{
+    two_in_calls(s, s->time_ns - 1000000);
+}
+
+static void another_process_waits(struct wsdbg_snapshot *s)
+{
+    s->threads[0].process_id = 5;
 }
 
 static void split_grid(struct wsdbg_snapshot *s, uint32_t first_total)
@@ -260,7 +311,7 @@ static const struct row {
 } table[] = {
     {"a word that nobody writes", nobody_writes, nothing, "GLOBAL_SPIN", LIKELY},
     {"two words", one_writes, nothing, "GLOBAL_SPIN", LIKELY},
-    {"a word that the host may write", host_writes, nothing, "GLOBAL_SPIN", POSSIBLE},
+    {"a word that the host may write", host_writes, host_is_free, "GLOBAL_SPIN", POSSIBLE},
     {"something moved just now", nobody_writes, moved_just_now, "GLOBAL_SPIN", POSSIBLE},
     {"a warp computes", somebody_computes, nothing, "SLOW", LIKELY},
     {"an arrival is missing too", arrival_missing_too, nothing, "WAKER_EXITED", WSDBG_CONFIDENCE_PROVEN},
@@ -273,9 +324,17 @@ static const struct row {
     {"one without probes may have begun early", nobody_writes, bare_dependent_queued, "GLOBAL_SPIN", POSSIBLE},
     {"one without probes may run beside", nobody_writes, bare_kernel_beside, "GLOBAL_SPIN", POSSIBLE},
     {"the one beside is done", nobody_writes, bare_kernel_beside_done, "GLOBAL_SPIN", LIKELY},
-    {"the host waits for the kernel", host_writes, host_blocked, "HOST_WAIT", POSSIBLE},
-    {"the host waits for another stream", host_writes, host_blocked_over_other_stream, "GLOBAL_SPIN", POSSIBLE},
-    {"the host waits, and has nothing to write", nobody_writes, host_blocked, "GLOBAL_SPIN", LIKELY},
+    {"the host waits for the kernel", host_writes, nothing, "HOST_WAIT", POSSIBLE},
+    {"the host waits for another stream", host_writes, host_waits_for_other_stream, "GLOBAL_SPIN", POSSIBLE},
+    {"the host may copy the word", nobody_writes, host_is_free, "GLOBAL_SPIN", POSSIBLE},
+    {"... as it waits for another stream only", nobody_writes, host_waits_for_other_stream, "GLOBAL_SPIN", POSSIBLE},
+    {"the host waits for all streams", nobody_writes, host_waits_for_legacy_stream, "GLOBAL_SPIN", LIKELY},
+    {"a thread of another process waits", nobody_writes, another_process_waits, "GLOBAL_SPIN", POSSIBLE},
+    {"another thread works with the GPU", nobody_writes, another_thread_works, "GLOBAL_SPIN", POSSIBLE},
+    {"another thread did so before", nobody_writes, another_thread_is_idle, "GLOBAL_SPIN", LIKELY},
+    {"another thread waits too", nobody_writes, another_waits_too, "GLOBAL_SPIN", LIKELY},
+    {"another thread copies in pieces", nobody_writes, another_copies_in_pieces, "GLOBAL_SPIN", POSSIBLE},
+    {"CTAs have not started, the host is free", nobody_writes, host_is_free_of_more_ctas, "NOT_RESIDENT", POSSIBLE},
     {"the grid before polls", dependent_waits, dependent_grid, "GRID_DEPENDENCY", LIKELY},
     {"the grid before works", first_works, dependent_grid, "SLOW", LIKELY},
     {"the grid before polls for the host too", first_polls_for_host, dependent_grid, "GRID_DEPENDENCY", POSSIBLE},
@@ -293,6 +352,7 @@ static void check(const struct row *row)
     device_run(d, 1);
     device_snapshot(d, DEPTH, &snapshot);
     device_destroy(d);
+    host_waits(&snapshot); /* unless the row says otherwise */
     row->known(&snapshot);
     assert_null(wsdbg_diagnose(&snapshot, &diagnosis));
     assert_true(diagnosis.finding_count > 0);

@@ -96,6 +96,38 @@ static void every_row_reaches_the_snapshot(void **state)
     segment_writer_destroy(writer);
 }
 
+static struct wsdbg_optional_u64 used_by_others_ns(struct segment_writer *writer)
+{
+    struct wsdbg_snapshot snapshot = segment_snapshot(writer);
+    assert_int_equal(snapshot.thread_count, 1);
+    const struct wsdbg_optional_u64 used_ns = snapshot.threads[0].others_used_ns;
+    wsdbg_snapshot_deinit(&snapshot);
+    return used_ns;
+}
+
+/* A row whose thread is outside of the driver tells when that used it. */
+static void when_other_threads_used_the_driver_is_known(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = healthy();
+    struct wsdbg_segment *segment = segment_writer_segment(writer);
+    segment_writer_thread(writer, 55, 0, "cuStreamSynchronize", 1234);
+    segment->thread_used_ns[0] = 1234;
+    assert_true(used_by_others_ns(writer).known);
+    assert_int_equal(used_by_others_ns(writer).value, 0);
+    segment_writer_thread(writer, 56, 0, "cuLaunchKernel", 0);
+    segment->thread_used_ns[1] = 900;
+    assert_int_equal(used_by_others_ns(writer).value, 900);
+    segment_writer_thread(writer, 0, 0, "cuLaunchKernel", 0); /* that thread is no more */
+    segment->thread_used_ns[2] = 5000;
+    assert_int_equal(used_by_others_ns(writer).value, 900);
+    segment->fixed_bytes = offsetof(struct wsdbg_segment, thread_used_ns); /* of an older observer */
+    assert_false(used_by_others_ns(writer).known);
+    segment->threads[1].thread_id = 0;
+    assert_int_equal(used_by_others_ns(writer).value, 0);
+    segment_writer_destroy(writer);
+}
+
 /* The path comes in parts between the author's names; parts out of order say nothing. */
 static void a_module_names_its_source_file(void **state)
 {
@@ -246,6 +278,7 @@ int main(void)
         cmocka_unit_test(foreign_truncated_and_newer_segments_are_refused),
         cmocka_unit_test(a_segment_from_before_the_appended_rows_is_read),
         cmocka_unit_test(every_row_reaches_the_snapshot),
+        cmocka_unit_test(when_other_threads_used_the_driver_is_known),
         cmocka_unit_test(a_module_names_its_source_file),
         cmocka_unit_test(hostile_counts_are_cut_to_their_tables),
         cmocka_unit_test(slots_outside_the_segment_are_not_read),

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "diagnose/code_case.h"
+#include "diagnose/host_waits.h"
 
 #define GROUP_WARPS 4u
 
@@ -246,7 +247,8 @@ static void describe_wait(const struct wsdbg_case *c, uint32_t warp, const struc
         break;
     case WSDBG_WARP_SPIN_GLOBAL:
         node->outside = node->outside || !c->still || !wsdbg_code_nobody_runs(c) ||
-                        wsdbg_code_polls_system(c->snapshot, wait->site);
+                        wsdbg_code_polls_system(c->snapshot, wait->site) ||
+                        (!wsdbg_code_polls_shared(c->snapshot, wait->site) && !wsdbg_host_waits(c));
         node->why = "polls memory";
         break;
     case WSDBG_WARP_RECONVERGE:

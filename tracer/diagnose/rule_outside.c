@@ -4,14 +4,15 @@
  * Reads: parts, last events, all grids' warps, launches, blocked host threads.  Adds: GLOBAL_SPIN, HOST_WAIT,
  * NOT_RESIDENT, GRID_DEPENDENCY.
  *
- * Plain stores are not followed, so that nobody writes the word is known only where nothing on the GPU runs; the host
- * or another GPU may still do it.  The record does not show kernels without probes: where one may run nothing is more
- * than possible.
+ * Plain stores are not followed, so that nobody writes the word is known only where nothing on the GPU runs and no
+ * thread of the host is free to have it written (host_waits.c); another GPU may still do it.  The record does not show
+ * kernels without probes: where one may run nothing is more than possible.
  */
 #include "wsdbg/session.h"
 
 #include "diagnose/code_graph.h"
 #include "diagnose/code_say.h"
+#include "diagnose/host_waits.h"
 #include "diagnose/rules.h"
 
 static struct wsdbg_warp_set warps_in(const struct wsdbg_case *c, enum wsdbg_warp_state state)
@@ -136,12 +137,6 @@ static bool later_ctas_wait(const struct wsdbg_case *c)
 
 /* ---- who could still run ---- */
 
-static const struct wsdbg_launch *launch_of(const struct wsdbg_snapshot *snapshot, uint32_t grid)
-{
-    const uint32_t launch = snapshot->grids[grid].launch;
-    return launch < snapshot->launch_count ? &snapshot->launches[launch] : NULL;
-}
-
 static bool has_probes(const struct wsdbg_snapshot *snapshot, const struct wsdbg_launch *launch)
 {
     const uint32_t module =
@@ -183,7 +178,7 @@ static bool may_run_unseen(const struct wsdbg_snapshot *snapshot, const struct w
 static bool somebody_runs_unseen(const struct wsdbg_case *c)
 {
     const struct wsdbg_snapshot *snapshot = c->snapshot;
-    const struct wsdbg_launch *self = launch_of(snapshot, c->grid);
+    const struct wsdbg_launch *self = wsdbg_launch_of(snapshot, c->grid);
     for (size_t i = 0; i < snapshot->launch_count; i++)
         if (may_run_unseen(snapshot, &snapshot->launches[i], self))
             return true;
@@ -195,10 +190,16 @@ static bool nobody_runs(const struct wsdbg_case *c)
     return wsdbg_code_nobody_runs(c) && (c->of_machine || !somebody_runs_unseen(c));
 }
 
-static enum wsdbg_confidence confidence_of_wait(const struct wsdbg_case *c)
+/* Of what only the GPU can bring. */
+static enum wsdbg_confidence confidence_on_gpu(const struct wsdbg_case *c)
 {
     const bool still = c->of_machine ? c->still : c->quiet;
     return still && nobody_runs(c) ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
+}
+
+static enum wsdbg_confidence confidence_of_wait(const struct wsdbg_case *c)
+{
+    return wsdbg_host_waits(c) ? confidence_on_gpu(c) : WSDBG_CONFIDENCE_POSSIBLE;
 }
 
 /* ---- a grid and its dependent ---- */
@@ -251,10 +252,10 @@ static bool grid_stands_at_poll(const struct wsdbg_case *c, const struct wsdbg_g
 /* Another running grid of the context, unless it is known to be in another stream or to come later. */
 static uint32_t grid_before(const struct wsdbg_snapshot *snapshot, uint32_t dependent)
 {
-    const struct wsdbg_launch *self = launch_of(snapshot, dependent);
+    const struct wsdbg_launch *self = wsdbg_launch_of(snapshot, dependent);
     for (uint32_t g = 0; g < snapshot->grid_count; g++) {
         const struct wsdbg_grid *grid = &snapshot->grids[g];
-        const struct wsdbg_launch *launch = launch_of(snapshot, g);
+        const struct wsdbg_launch *launch = wsdbg_launch_of(snapshot, g);
         const bool elsewhere = self && launch && (!same_stream(self, launch) || launch->sequence > self->sequence);
         if (g != dependent && grid->running && !elsewhere && grid->context == snapshot->grids[dependent].context &&
             grid->cta_first <= snapshot->cta_count && grid->cta_count <= snapshot->cta_count - grid->cta_first)
@@ -293,9 +294,19 @@ static bool some_poll_system(const struct wsdbg_case *c, const struct wsdbg_warp
     return false;
 }
 
+static bool all_poll_shared(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(pollers, w) && !polls_shared(c, w))
+            return false;
+    return true;
+}
+
 static enum wsdbg_confidence confidence_of_spin(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
-    return some_poll_system(c, pollers) ? WSDBG_CONFIDENCE_POSSIBLE : confidence_of_wait(c);
+    if (some_poll_system(c, pollers))
+        return WSDBG_CONFIDENCE_POSSIBLE;
+    return all_poll_shared(c, pollers) ? confidence_on_gpu(c) : confidence_of_wait(c);
 }
 
 static void say_not_resident(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
@@ -330,11 +341,20 @@ static const char *say_writers(const struct wsdbg_case *c, uint32_t warp)
         return ", and no warp that was seen can still write it: all wait or have exited";
     if (polls_system(c, warp))
         return ", which nobody on the GPU that was seen can still write; it is read as one that the host or another "
-               "GPU "
-               "may write, so this may be meant";
-    return ", and no warp on the GPU that was seen can still write it: all wait or have exited; only the host or "
-           "another "
-           "GPU could";
+               "GPU may write, so this may be meant";
+    if (!wsdbg_host_waits(c))
+        return ", and no warp on the GPU that was seen can still write it: all wait or have exited; the host may, by a "
+               "copy or a kernel that it has not given to the GPU yet, so this may be meant";
+    return ", and no warp on the GPU that was seen can still write it: all wait or have exited; nor can the host, as "
+           "far as seen, while it waits for this kernel";
+}
+
+/* Why the host does not write it. */
+static void tell_host(struct wsdbg_case *c, struct wsdbg_finding *finding, const struct wsdbg_host_thread *thread)
+{
+    if (thread)
+        wsdbg_evidence_text(c, finding, "process %u thread %u is in %s", thread->process_id, thread->thread_id,
+                            thread->call);
 }
 
 static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
@@ -352,6 +372,7 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
                 polls_shared(c, first) ? "warps that change it at the same time without an atomic"
                                        : "a kernel or host thread that waits for this kernel itself");
     wsdbg_tell_waits(c, finding, pollers);
+    tell_host(c, finding, polls_shared(c, first) ? NULL : wsdbg_host_waits(c));
 }
 
 #define NEVER_FOR_DEPENDENT                                                                                       \
@@ -376,22 +397,6 @@ static void say_spin_for_dependent(struct wsdbg_case *c, const struct wsdbg_warp
     wsdbg_tell_waits(c, finding, pollers);
 }
 
-/* A thread of the process that a driver call keeps until the GPU has done its work. */
-static const struct wsdbg_host_thread *blocked_thread(const struct wsdbg_case *c)
-{
-    const struct wsdbg_snapshot *snapshot = c->snapshot;
-    const uint32_t context = snapshot->grids[c->grid].context;
-    const struct wsdbg_launch *launch = launch_of(snapshot, c->grid);
-    for (size_t i = 0; i < snapshot->thread_count && context < snapshot->context_count; i++) {
-        const struct wsdbg_host_thread *thread = &snapshot->threads[i];
-        const bool other_stream = launch && thread->stream.known && thread->stream.value != launch->stream;
-        if (thread->process_id == snapshot->contexts[context].process_id && !other_stream &&
-            (thread->context == context || thread->context == WSDBG_NONE))
-            return thread;
-    }
-    return NULL;
-}
-
 /* Possible only: another thread or process may be the one that writes. */
 static void say_host_wait(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers,
                           const struct wsdbg_host_thread *thread)
@@ -411,13 +416,12 @@ static void say_host_wait(struct wsdbg_case *c, const struct wsdbg_warp_set *pol
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Write the word before waiting for the kernel, or from a thread that does not wait for it.");
     wsdbg_tell_waits(c, finding, pollers);
-    wsdbg_evidence_text(c, finding, "process %u thread %u is in %s", thread->process_id, thread->thread_id,
-                        thread->call);
+    tell_host(c, finding, thread);
 }
 
 static void judge_polls(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
-    const struct wsdbg_host_thread *thread = blocked_thread(c);
+    const struct wsdbg_host_thread *thread = wsdbg_host_blocked(c);
     const uint32_t dependent = dependent_of(c);
     if (later_ctas_wait(c))
         say_not_resident(c, pollers);

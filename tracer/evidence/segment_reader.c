@@ -16,6 +16,7 @@ WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, off_reason) % 8 == 0, "word c
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, notes) % 8 == 0, "word copies");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, names) % 8 == 0, "word copies");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, markers) % 8 == 0, "word copies");
+WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, thread_used_ns) % 8 == 0, "atomic loads");
 
 static const struct wsdbg_segment *segment_of(const struct wsdbg_segment_view *view)
 {
@@ -131,6 +132,21 @@ bool wsdbg_segment_read_thread(const struct wsdbg_segment_view *view, uint32_t r
     out->call[sizeof out->call - 1] = '\0';
     const uint64_t since_ns = __atomic_load_n(&source->since_ns, __ATOMIC_ACQUIRE);
     return out->thread_id && out->since_ns && out->since_ns == since_ns;
+}
+
+enum wsdbg_thread_use wsdbg_segment_read_thread_use(const struct wsdbg_segment_view *view, uint32_t row,
+                                                    uint64_t *used_ns)
+{
+    const struct wsdbg_segment *segment = segment_of(view);
+    const uint64_t fixed_bytes = LOAD(view, fixed_bytes);
+    const uint32_t thread_id = __atomic_load_n(&segment->threads[row].thread_id, __ATOMIC_ACQUIRE);
+    const bool inside = __atomic_load_n(&segment->threads[row].since_ns, __ATOMIC_ACQUIRE) != 0;
+    const bool kept =
+        WSDBG_SEGMENT_HAS(fixed_bytes, thread_used_ns) && WSDBG_SEGMENT_HAS(view->byte_count, thread_used_ns);
+    *used_ns = kept ? __atomic_load_n(&segment->thread_used_ns[row], __ATOMIC_ACQUIRE) : 0;
+    if (!thread_id || inside)
+        return WSDBG_THREAD_NOT_OUTSIDE;
+    return *used_ns ? WSDBG_THREAD_OUTSIDE : WSDBG_THREAD_OUTSIDE_SINCE_UNKNOWN;
 }
 
 bool wsdbg_segment_read_launch(const struct wsdbg_segment_view *view, uint64_t number, struct wsdbg_launch_row *out)

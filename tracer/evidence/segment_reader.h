@@ -46,6 +46,13 @@ void wsdbg_segment_read_off_reason(const struct wsdbg_segment_view *view, char o
 bool wsdbg_segment_read_marker(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_marker_row *out);
 /* False: the thread is not inside a call (or the row changed under the eyes). */
 bool wsdbg_segment_read_thread(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_thread_row *out);
+enum wsdbg_thread_use {
+    WSDBG_THREAD_NOT_OUTSIDE,          /* it is inside a call, or is no more */
+    WSDBG_THREAD_OUTSIDE,              /* ... and was in one at *used_ns */
+    WSDBG_THREAD_OUTSIDE_SINCE_UNKNOWN /* an older observer does not tell when */
+};
+enum wsdbg_thread_use wsdbg_segment_read_thread_use(const struct wsdbg_segment_view *view, uint32_t row,
+                                                    uint64_t *used_ns);
 /* Entry `number` of a ring table; false: it left the ring, or is being written. */
 bool wsdbg_segment_read_launch(const struct wsdbg_segment_view *view, uint64_t number, struct wsdbg_launch_row *out);
 bool wsdbg_segment_read_activity(const struct wsdbg_segment_view *view, uint64_t number,

@@ -303,6 +303,8 @@ struct wsdbg_segment {
     /* Appended later: a reader looks at fixed_bytes before it believes a row is there (WSDBG_SEGMENT_HAS). */
     struct wsdbg_door_row door;
     struct wsdbg_marker_row markers[WSDBG_CONTEXT_ROWS]; /* of the context with that row */
+    uint64_t thread_used_ns[WSDBG_THREAD_ROWS]; /* of the thread with that row: when it last began a launch, or began or
+                                                   left a synchronising call */
 };
 
 /* What every segment of this version has. */
