@@ -63,6 +63,8 @@
     X(cuLibraryEnumerateKernels, enumerate_body, (CUkernel *kernels, unsigned count, CUlibrary library), (kernels, count, library)) \
     X(cuLibraryGetModule, library_module_body, (CUmodule *module, CUlibrary library), (module, library))    \
     X(cuKernelGetFunction, kernel_function_body, (CUfunction *f, CUkernel kernel), (f, kernel))             \
+    X(cuFuncSetAttribute, function_attribute_body, (CUfunction f, int attribute, int value), (f, attribute, value)) \
+    X(cuKernelSetAttribute, kernel_attribute_body, (int attribute, int value, CUkernel kernel, CUdevice device), (attribute, value, kernel, device)) \
     X(cuCtxCreate, create_body, (CUcontext *context, unsigned flags, CUdevice device), (context, flags, device)) \
     X(cuCtxCreate_v2, create_body, (CUcontext *context, unsigned flags, CUdevice device), (context, flags, device)) \
     X(cuCtxCreate_v3, create_v3_body, (CUcontext *context, void *affinity, int count, unsigned flags, CUdevice device), (context, affinity, count, flags, device)) \

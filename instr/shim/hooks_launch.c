@@ -8,19 +8,17 @@
 #include <string.h>
 
 struct begun {
-    uint64_t entry;   /* of the launch table, UINT64_MAX = none */
-    uint32_t context; /* row */
-    bool captured;    /* into a graph: nothing runs yet */
+    uint64_t entry; /* of the launch table, UINT64_MAX = none */
+    struct wsdbg_launch_row row;
 };
 
-static struct begun begin_launch(const char *call, struct wsdbg_launch_row *row, CUfunction function)
+static void begin_launch(const char *call, CUfunction function, struct begun *begun)
 {
     int kept = errno;
-    uint64_t entry =
-        observer_launch_begin(row, function, atomic_load_explicit(&shim_hooks_record_launches, memory_order_relaxed));
-    registry_thread_enter(call, row->context, row->stream, row->time_ns);
+    begun->entry = observer_launch_begin(&begun->row, function,
+                                         atomic_load_explicit(&shim_hooks_record_launches, memory_order_relaxed));
+    registry_thread_enter(call, begun->row.context, begun->row.stream, begun->row.time_ns);
     errno = kept;
-    return (struct begun){entry, row->context, (row->flags & WSDBG_LAUNCH_CAPTURED) != 0};
 }
 
 /* Said after the launch: a marker that follows is behind it. */
@@ -34,12 +32,14 @@ static void note_launched(uint32_t row)
     errno = kept;
 }
 
-static void end_launch(struct begun begun, CUresult result)
+static void end_launch(const char *call, CUfunction function, const struct begun *begun, CUresult result)
 {
     registry_thread_leave(0);
-    observer_launch_end(begun.entry, result);
-    if (!begun.captured)
-        note_launched(begun.context);
+    observer_launch_end(begun->entry, result);
+    if (!(begun->row.flags & WSDBG_LAUNCH_CAPTURED)) /* else it went into a graph: nothing runs yet */
+        note_launched(begun->row.context);
+    if (result != CUDA_SUCCESS)
+        refusal_launch(call, &begun->row, function, result);
 }
 
 static void set_no_cluster(struct wsdbg_launch_row *row)
@@ -62,15 +62,14 @@ CUresult launch_body(enum wsdbg_hook_id id, void *forward, CUfunction f, unsigne
                      void **extra)
 {
     bool on = hook_enter();
-    struct begun begun = {UINT64_MAX, WSDBG_UNKNOWN32, false};
+    struct begun begun = {.entry = UINT64_MAX};
     if (on) {
-        struct wsdbg_launch_row row;
-        fill_launch(&row, gx, gy, gz, bx, by, bz, shared, stream);
-        begun = begin_launch(hook_name[id], &row, f);
+        fill_launch(&begun.row, gx, gy, gz, bx, by, bz, shared, stream);
+        begin_launch(hook_name[id], f, &begun);
     }
     CUresult result = ((CUresult(*) LAUNCH_PARAMETERS)forward)LAUNCH_ARGUMENTS;
     if (on)
-        end_launch(begun, result);
+        end_launch(hook_name[id], f, &begun, result);
     return hook_leave(on, result);
 }
 
@@ -78,16 +77,15 @@ CUresult cooperative_body(enum wsdbg_hook_id id, void *forward, CUfunction f, un
                           unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream stream, void **parameters)
 {
     bool on = hook_enter();
-    struct begun begun = {UINT64_MAX, WSDBG_UNKNOWN32, false};
+    struct begun begun = {.entry = UINT64_MAX};
     if (on) {
-        struct wsdbg_launch_row row;
-        fill_launch(&row, gx, gy, gz, bx, by, bz, shared, stream);
-        row.flags = WSDBG_LAUNCH_COOPERATIVE;
-        begun = begin_launch(hook_name[id], &row, f);
+        fill_launch(&begun.row, gx, gy, gz, bx, by, bz, shared, stream);
+        begun.row.flags = WSDBG_LAUNCH_COOPERATIVE;
+        begin_launch(hook_name[id], f, &begun);
     }
     CUresult result = ((CUresult(*) COOPERATIVE_PARAMETERS)forward)COOPERATIVE_ARGUMENTS;
     if (on)
-        end_launch(begun, result);
+        end_launch(hook_name[id], f, &begun, result);
     return hook_leave(on, result);
 }
 
@@ -114,31 +112,30 @@ CUresult launch_ex_body(enum wsdbg_hook_id id, void *forward, const struct cu_la
                         void **parameters, void **extra)
 {
     bool on = hook_enter() && config;
-    struct begun begun = {UINT64_MAX, WSDBG_UNKNOWN32, false};
+    struct begun begun = {.entry = UINT64_MAX};
     if (on) {
-        struct wsdbg_launch_row row;
-        fill_launch_ex(&row, config);
-        begun = begin_launch(hook_name[id], &row, f);
+        fill_launch_ex(&begun.row, config);
+        begin_launch(hook_name[id], f, &begun);
     }
     CUresult result = ((CUresult(*) LAUNCH_EX_PARAMETERS)forward)LAUNCH_EX_ARGUMENTS;
     if (on)
-        end_launch(begun, result);
+        end_launch(hook_name[id], f, &begun, result);
     return hook_leave(on, result);
 }
 
 CUresult graph_launch_body(enum wsdbg_hook_id id, void *forward, void *exec, CUstream stream)
 {
     bool on = hook_enter();
-    struct begun begun = {UINT64_MAX, WSDBG_UNKNOWN32, false};
+    struct begun begun = {.entry = UINT64_MAX};
     if (on) {
-        struct wsdbg_launch_row row = {.flags = WSDBG_LAUNCH_GRAPH};
-        row.stream = (uint64_t)(uintptr_t)stream;
-        set_no_cluster(&row);
-        begun = begin_launch(hook_name[id], &row, NULL);
+        begun.row = (struct wsdbg_launch_row){.flags = WSDBG_LAUNCH_GRAPH};
+        begun.row.stream = (uint64_t)(uintptr_t)stream;
+        set_no_cluster(&begun.row);
+        begin_launch(hook_name[id], NULL, &begun);
     }
     CUresult result = ((CUresult(*)(void *, CUstream))forward)(exec, stream);
     if (on)
-        end_launch(begun, result);
+        end_launch(hook_name[id], NULL, &begun, result);
     return hook_leave(on, result);
 }
 
@@ -151,6 +148,23 @@ static void see_node(bool on, CUfunction function)
     errno = kept;
 }
 
+static CUresult leave_node(bool on, enum wsdbg_hook_id id, CUfunction function, const struct cu_kernel_node *kernel,
+                           CUresult result)
+{
+    int kept = errno;
+    if (on && kernel && result != CUDA_SUCCESS) {
+        struct wsdbg_launch_row row = {.context = tracking_current_context()};
+        memcpy(row.grid, kernel->grid, sizeof row.grid);
+        memcpy(row.block, kernel->block, sizeof row.block);
+        row.dynamic_shared_bytes = kernel->shared_bytes;
+        row.function = tracking_launch_function(function, row.context);
+        set_no_cluster(&row);
+        refusal_launch(hook_name[id], &row, function, result);
+    }
+    errno = kept;
+    return hook_leave(on, result);
+}
+
 static CUfunction node_function(const struct cu_kernel_node *kernel)
 {
     return kernel->function ? kernel->function : kernel->kernel;
@@ -159,65 +173,73 @@ static CUfunction node_function(const struct cu_kernel_node *kernel)
 CUresult kernel_node_body(enum wsdbg_hook_id id, void *forward, void *node, CUgraph graph, const void *nodes,
                           size_t count, const struct cu_kernel_node *kernel)
 {
-    (void)id;
     bool on = hook_enter();
-    see_node(on && kernel, kernel ? kernel->function : NULL);
-    return hook_leave(on, ((CUresult(*)(void *, CUgraph, const void *, size_t, const void *))forward)(
-                              node, graph, nodes, count, kernel));
+    CUfunction function = kernel ? kernel->function : NULL;
+    see_node(on, function);
+    return leave_node(
+        on, id, function, kernel,
+        ((CUresult(*)(void *, CUgraph, const void *, size_t, const void *))forward)(node, graph, nodes, count, kernel));
 }
 
 CUresult kernel_node_v2_body(enum wsdbg_hook_id id, void *forward, void *node, CUgraph graph, const void *nodes,
                              size_t count, const struct cu_kernel_node *kernel)
 {
-    (void)id;
     bool on = hook_enter();
-    see_node(on && kernel, kernel ? node_function(kernel) : NULL);
-    return hook_leave(on, ((CUresult(*)(void *, CUgraph, const void *, size_t, const void *))forward)(
-                              node, graph, nodes, count, kernel));
+    CUfunction function = kernel ? node_function(kernel) : NULL;
+    see_node(on, function);
+    return leave_node(
+        on, id, function, kernel,
+        ((CUresult(*)(void *, CUgraph, const void *, size_t, const void *))forward)(node, graph, nodes, count, kernel));
 }
 
-static void see_graph_node(bool on, const struct cu_graph_node *add)
+/* The kernel of a node's parameters, NULL where it is of another kind. */
+static const struct cu_kernel_node *node_kernel(const struct cu_graph_node *add)
 {
-    if (add && add->type == CU_GRAPH_NODE_TYPE_KERNEL)
-        see_node(on, node_function(&add->kernel));
+    return add && add->type == CU_GRAPH_NODE_TYPE_KERNEL ? &add->kernel : NULL;
 }
 
 CUresult graph_node_body(enum wsdbg_hook_id id, void *forward, void *node, CUgraph graph, const void *nodes,
                          size_t count, struct cu_graph_node *add)
 {
-    (void)id;
     bool on = hook_enter();
-    see_graph_node(on, add);
-    return hook_leave(
-        on, ((CUresult(*)(void *, CUgraph, const void *, size_t, void *))forward)(node, graph, nodes, count, add));
+    const struct cu_kernel_node *kernel = node_kernel(add);
+    CUfunction function = kernel ? node_function(kernel) : NULL;
+    see_node(on, function);
+    return leave_node(
+        on, id, function, kernel,
+        ((CUresult(*)(void *, CUgraph, const void *, size_t, void *))forward)(node, graph, nodes, count, add));
 }
 
 CUresult graph_node_v2_body(enum wsdbg_hook_id id, void *forward, void *node, CUgraph graph, const void *nodes,
                             const void *edges, size_t count, struct cu_graph_node *add)
 {
-    (void)id;
     bool on = hook_enter();
-    see_graph_node(on, add);
-    return hook_leave(on, ((CUresult(*)(void *, CUgraph, const void *, const void *, size_t, void *))forward)(
-                              node, graph, nodes, edges, count, add));
+    const struct cu_kernel_node *kernel = node_kernel(add);
+    CUfunction function = kernel ? node_function(kernel) : NULL;
+    see_node(on, function);
+    return leave_node(on, id, function, kernel,
+                      ((CUresult(*)(void *, CUgraph, const void *, const void *, size_t, void *))forward)(
+                          node, graph, nodes, edges, count, add));
 }
 
 CUresult set_node_body(enum wsdbg_hook_id id, void *forward, void *exec, void *node,
                        const struct cu_kernel_node *kernel)
 {
-    (void)id;
     bool on = hook_enter();
-    see_node(on && kernel, kernel ? kernel->function : NULL);
-    return hook_leave(on, ((CUresult(*)(void *, void *, const void *))forward)(exec, node, kernel));
+    CUfunction function = kernel ? kernel->function : NULL;
+    see_node(on, function);
+    return leave_node(on, id, function, kernel,
+                      ((CUresult(*)(void *, void *, const void *))forward)(exec, node, kernel));
 }
 
 CUresult set_node_v2_body(enum wsdbg_hook_id id, void *forward, void *exec, void *node,
                           const struct cu_kernel_node *kernel)
 {
-    (void)id;
     bool on = hook_enter();
-    see_node(on && kernel, kernel ? node_function(kernel) : NULL);
-    return hook_leave(on, ((CUresult(*)(void *, void *, const void *))forward)(exec, node, kernel));
+    CUfunction function = kernel ? node_function(kernel) : NULL;
+    see_node(on, function);
+    return leave_node(on, id, function, kernel,
+                      ((CUresult(*)(void *, void *, const void *))forward)(exec, node, kernel));
 }
 
 CUresult begin_capture_body(enum wsdbg_hook_id id, void *forward, CUstream stream, int mode)

@@ -1,70 +1,76 @@
 /* hooks_module.c - the hooks of modules, libraries, and the functions and kernels found in them.
  *
- * Writes: module rows and rings, through tracking.c; the calling thread's row while it unloads.
+ * Writes: module rows and rings, through tracking.c; refusals; the calling thread's row while it unloads.
  */
 #include "hooks.h"
 
 CUresult module_file_body(enum wsdbg_hook_id id, void *forward, CUmodule *module, const char *file)
 {
-    (void)id;
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(CUmodule *, const char *))forward)(module, file);
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(*module, NULL, NULL);
+    if (on && result != CUDA_SUCCESS)
+        refusal_code(hook_name[id], &(struct refused_code){.name = file}, result);
     return hook_leave(on, result);
 }
 
 CUresult module_data_body(enum wsdbg_hook_id id, void *forward, CUmodule *module, const void *image)
 {
-    (void)id;
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(CUmodule *, const void *))forward)(module, image);
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(*module, NULL, image);
+    if (on && result != CUDA_SUCCESS)
+        refusal_code(hook_name[id], &(struct refused_code){.image = image}, result);
     return hook_leave(on, result);
 }
 
 CUresult module_data_ex_body(enum wsdbg_hook_id id, void *forward, CUmodule *module, const void *image, unsigned count,
                              void *options, void **values)
 {
-    (void)id;
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(CUmodule *, const void *, unsigned, void *, void **))forward)(module, image, count,
                                                                                                   options, values);
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(*module, NULL, image);
+    if (on && result != CUDA_SUCCESS)
+        refusal_code(hook_name[id], &(struct refused_code){.image = image}, result);
     return hook_leave(on, result);
 }
 
 CUresult get_function_body(enum wsdbg_hook_id id, void *forward, CUfunction *f, CUmodule module, const char *name)
 {
-    (void)id;
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(CUfunction *, CUmodule, const char *))forward)(f, module, name);
     if (on && result == CUDA_SUCCESS)
         tracking_module_seen(module, NULL);
+    if (on && result != CUDA_SUCCESS)
+        refusal_code(hook_name[id], &(struct refused_code){.module = module, .name = name}, result);
     return hook_leave(on, result);
 }
 
 CUresult library_data_body(enum wsdbg_hook_id id, void *forward, CUlibrary *library, const void *code, void *jit,
                            void **jit_values, unsigned jit_count, void *options, void **values, unsigned count)
 {
-    (void)id;
     bool on = hook_enter();
     CUresult result = ((CUresult(*) LIBRARY_PARAMETERS)forward)LIBRARY_ARGUMENTS;
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(NULL, *library, code);
+    if (on && result != CUDA_SUCCESS)
+        refusal_code(hook_name[id], &(struct refused_code){.image = code}, result);
     return hook_leave(on, result);
 }
 
 CUresult library_file_body(enum wsdbg_hook_id id, void *forward, CUlibrary *library, const void *code, void *jit,
                            void **jit_values, unsigned jit_count, void *options, void **values, unsigned count)
 {
-    (void)id;
     bool on = hook_enter();
     CUresult result = ((CUresult(*) LIBRARY_PARAMETERS)forward)LIBRARY_ARGUMENTS;
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(NULL, *library, NULL);
+    if (on && result != CUDA_SUCCESS)
+        refusal_code(hook_name[id], &(struct refused_code){.name = code}, result);
     return hook_leave(on, result);
 }
 
@@ -96,11 +102,12 @@ CUresult module_unload_body(enum wsdbg_hook_id id, void *forward, CUmodule modul
 
 CUresult get_kernel_body(enum wsdbg_hook_id id, void *forward, CUkernel *kernel, CUlibrary library, const char *name)
 {
-    (void)id;
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(CUkernel *, CUlibrary, const char *))forward)(kernel, library, name);
     if (on && result == CUDA_SUCCESS)
         tracking_kernel(*kernel, library);
+    if (on && result != CUDA_SUCCESS)
+        refusal_code(hook_name[id], &(struct refused_code){.library = library, .name = name}, result);
     return hook_leave(on, result);
 }
 
@@ -119,20 +126,45 @@ CUresult enumerate_body(enum wsdbg_hook_id id, void *forward, CUkernel *kernels,
 
 CUresult library_module_body(enum wsdbg_hook_id id, void *forward, CUmodule *module, CUlibrary library)
 {
-    (void)id;
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(CUmodule *, CUlibrary))forward)(module, library);
     if (on && result == CUDA_SUCCESS)
         tracking_module_seen(*module, library);
+    if (on && result != CUDA_SUCCESS)
+        refusal_code(hook_name[id], &(struct refused_code){.library = library}, result);
     return hook_leave(on, result);
 }
 
 CUresult kernel_function_body(enum wsdbg_hook_id id, void *forward, CUfunction *f, CUkernel kernel)
 {
-    (void)id;
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(CUfunction *, CUkernel))forward)(f, kernel);
     if (on && result == CUDA_SUCCESS)
         tracking_kernel_function(*f, kernel);
+    if (on && result != CUDA_SUCCESS)
+        refusal_code(hook_name[id], &(struct refused_code){.kernel = kernel}, result);
     return hook_leave(on, result);
+}
+
+static CUresult leave_setting(bool on, enum wsdbg_hook_id id, const struct refused_setting *setting, CUresult result)
+{
+    if (on && result != CUDA_SUCCESS)
+        refusal_setting(hook_name[id], setting, result);
+    return hook_leave(on, result);
+}
+
+CUresult function_attribute_body(enum wsdbg_hook_id id, void *forward, CUfunction f, int attribute, int value)
+{
+    bool on = hook_enter();
+    const struct refused_setting setting = {.function = f, .attribute = attribute, .value = value};
+    return leave_setting(on, id, &setting, ((CUresult(*)(CUfunction, int, int))forward)(f, attribute, value));
+}
+
+CUresult kernel_attribute_body(enum wsdbg_hook_id id, void *forward, int attribute, int value, CUkernel kernel,
+                               CUdevice device)
+{
+    bool on = hook_enter();
+    const struct refused_setting setting = {.kernel = kernel, .device = device, .attribute = attribute, .value = value};
+    return leave_setting(on, id, &setting,
+                         ((CUresult(*)(int, int, CUkernel, CUdevice))forward)(attribute, value, kernel, device));
 }

@@ -1,7 +1,9 @@
 /* module_image.c - how big a module image is, its hash, and its copy in the spool.
  *
- * Reads:  the image the app just loaded (the driver has accepted it, so its headers are sound), WSDBG_SPOOL.
- * Writes: image_* of the module row; <spool>/<pid>-<row>.image for images up to 8 MiB, 64 MiB a process.
+ * Reads:  the image the app just loaded (the driver has accepted it, so its headers are sound) or could not load,
+ *         WSDBG_SPOOL.
+ * Writes: image_* of the module row; <spool>/<pid>-<row>.image for images up to 8 MiB, 64 MiB a process;
+ *         <spool>/<pid>-refused-<n>.image.
  */
 #include "shim.h"
 
@@ -12,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define IMAGE_LIMIT_BYTES (8u << 20)
@@ -85,11 +88,18 @@ static uint64_t fnv1a(const unsigned char *bytes, uint64_t count)
     return hash;
 }
 
-static bool spool_path(char *path, uint32_t index)
+/* kind: "" for that of a module row. */
+static bool spool_path(char *path, const char *kind, uint32_t index)
 {
     const char *folder = getenv(WSDBG_ENV_SPOOL);
-    int length = folder && *folder ? snprintf(path, PATH_MAX, "%s/%d-%u.image", folder, (int)getpid(), index) : 0;
+    int length =
+        folder && *folder ? snprintf(path, PATH_MAX, "%s/%d-%s%u.image", folder, (int)getpid(), kind, index) : 0;
     return length > 0 && length < PATH_MAX;
+}
+
+static int spool_create(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
 static bool write_all(int fd, const char *bytes, uint64_t count)
@@ -109,9 +119,9 @@ static bool write_all(int fd, const char *bytes, uint64_t count)
 static bool keep(const void *image, uint64_t bytes, uint32_t index)
 {
     char path[PATH_MAX];
-    if (!spool_path(path, index))
+    if (!spool_path(path, "", index))
         return false;
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = spool_create(path);
     if (fd < 0) {
         shim_note("module images are not kept: %s", strerror(errno));
         return false;
@@ -148,12 +158,107 @@ void image_record(const void *image, uint32_t index)
         __atomic_store_n(&row->image_kept, 1, __ATOMIC_RELEASE);
 }
 
+/* ---- images that the driver refused: what they say of their length may lead anywhere ---- */
+
+#define CHUNK_BYTES 4096u
+
+/* Reads as much as there is, at most `bytes` and to the end of a page, without a fault where nothing is.  0 = nothing.
+ */
+static size_t read_own(const void *from, void *to, size_t bytes)
+{
+    const size_t page_left = CHUNK_BYTES - (size_t)((uintptr_t)from % CHUNK_BYTES);
+    const struct iovec here = {to, bytes < page_left ? bytes : page_left},
+                       there = {(void *)(uintptr_t)from, here.iov_len};
+    const ssize_t count = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+    return count > 0 ? (size_t)count : 0;
+}
+
+static bool read_whole(const void *from, void *to, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        const size_t count = read_own((const char *)from + done, (char *)to + done, bytes - done);
+        if (!count)
+            return false;
+        done += count;
+    }
+    return true;
+}
+
+/* Bytes of the image by its own header; 0 = a text, which ends with a zero. */
+static bool refused_bytes(const void **start, uint64_t *bytes)
+{
+    union {
+        uint32_t magic;
+        struct fatbin_wrapper wrapper;
+        struct fatbin_header fatbin;
+        Elf64_Ehdr elf;
+    } head;
+    if (!read_whole(*start, &head.wrapper, sizeof head.wrapper))
+        return false;
+    if (head.magic == FATBIN_WRAPPER_MAGIC)
+        *start = head.wrapper.data;
+    if (!read_whole(*start, &head.fatbin, sizeof head.fatbin))
+        return false;
+    *bytes = 0;
+    if (head.magic == FATBIN_MAGIC) {
+        *bytes = head.fatbin.header_bytes + head.fatbin.body_bytes;
+    } else if (memcmp(&head, ELFMAG, SELFMAG) == 0) {
+        if (!read_whole(*start, &head.elf, sizeof head.elf))
+            return false;
+        const uint64_t sections_end = head.elf.e_shoff + (uint64_t)head.elf.e_shnum * head.elf.e_shentsize;
+        const uint64_t programs_end = head.elf.e_phoff + (uint64_t)head.elf.e_phnum * head.elf.e_phentsize;
+        *bytes = sections_end > programs_end ? sections_end : programs_end;
+    }
+    return *bytes <= IMAGE_LIMIT_BYTES;
+}
+
+/* bytes 0 = up to a zero. */
+static bool copy_refused(int fd, const char *start, uint64_t bytes)
+{
+    char chunk[CHUNK_BYTES];
+    for (uint64_t done = 0; done < (bytes ? bytes : IMAGE_LIMIT_BYTES);) {
+        const uint64_t left = bytes ? bytes - done : sizeof chunk;
+        size_t count = read_own(start + done, chunk, left < sizeof chunk ? (size_t)left : sizeof chunk);
+        const char *end = bytes ? NULL : memchr(chunk, 0, count);
+        if (end)
+            count = (size_t)(end - chunk);
+        if (!write_all(fd, chunk, count))
+            return false;
+        done += count;
+        if (end)
+            return done > 0;
+        if (!count)
+            return false;
+    }
+    return bytes > 0;
+}
+
+bool image_keep_refused(const void *image, uint32_t number)
+{
+    char path[PATH_MAX];
+    uint64_t bytes;
+    if (!refused_bytes(&image, &bytes) || !spool_path(path, "refused-", number))
+        return false;
+    const int fd = spool_create(path);
+    if (fd < 0)
+        return false;
+    struct shim_signals signals;
+    shim_signals_off(&signals);
+    const bool kept = copy_refused(fd, image, bytes);
+    shim_signals_on(&signals);
+    close(fd);
+    if (!kept)
+        unlink(path);
+    return kept;
+}
+
 void image_share(uint32_t from, uint32_t to)
 {
     struct wsdbg_module_row *rows = atomic_load(&shim_segment)->modules;
     char source[PATH_MAX], target[PATH_MAX];
     rows[to].image_bytes = rows[from].image_bytes;
     rows[to].image_hash = rows[from].image_hash;
-    if (rows[from].image_kept && spool_path(source, from) && spool_path(target, to) && link(source, target) == 0)
+    if (rows[from].image_kept && spool_path(source, "", from) && spool_path(target, "", to) &&
+        link(source, target) == 0)
         __atomic_store_n(&rows[to].image_kept, 1, __ATOMIC_RELEASE);
 }

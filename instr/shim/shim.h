@@ -9,7 +9,7 @@
  *
  * Parts: interpose.c finds libcuda and gives out the wrappers of hooks.c; hooks.c calls tracking.c, which
  * follows contexts, modules and functions; ring_setup.c and copy_thread.c serve probed modules; markers.c tells
- * whether work gets done; registry.c and segment.c write the shared segment.
+ * whether work gets done; refusals.c tells what the driver refused; registry.c and segment.c write the shared segment.
  */
 #ifndef WSDBG_SHIM_H
 #define WSDBG_SHIM_H
@@ -144,8 +144,8 @@ struct shim_context {
         CUdeviceptr address;
         uint64_t mapped_bytes; /* 0 = ordinary memory: the context's end frees it */
     } memory[2];
-    CUdeviceptr slots;          /* in device memory */
-    void *slots_mirror;         /* in the segment, as the history's */
+    CUdeviceptr slots;  /* in device memory */
+    void *slots_mirror; /* in the segment, as the history's */
     uint64_t slots_bytes;
     void *mirror; /* history in the segment */
     CUdeviceptr history;
@@ -190,6 +190,31 @@ void tracking_kernel_function(CUfunction function, CUkernel kernel);
 /* Row of a function about to be launched in context `context`; its module has its ring then. */
 uint32_t tracking_launch_function(CUfunction function, uint32_t context);
 
+/* Row of a living module or library, WSDBG_UNKNOWN32 where it has none. */
+uint32_t tracking_module_row(CUmodule module, CUlibrary library);
+/* A handle that was given for a launch: *library is set for a kernel of one.  The function to ask the driver about,
+ * NULL where it is not known; load = that of a kernel in the current context may be asked for, which loads it. */
+CUfunction tracking_look_into(CUfunction handle, bool load, CUlibrary *library);
+
+/* ---- refusals.c: calls that the driver refused; errno is kept, the result is not looked at twice ---- */
+/* A launch (its row filled by observer_launch_begin), or a kernel that was to go into a graph. */
+void refusal_launch(const char *call, const struct wsdbg_launch_row *launch, CUfunction handle, CUresult result);
+struct refused_code {
+    const void *image; /* that was to be loaded, NULL = none */
+    const char *name;  /* of the kernel or the file, NULL = not given */
+    CUmodule module;   /* in which it was looked for */
+    CUlibrary library;
+    CUkernel kernel;
+};
+void refusal_code(const char *call, const struct refused_code *code, CUresult result);
+struct refused_setting {
+    CUfunction function; /* NULL: */
+    CUkernel kernel;
+    CUdevice device; /* of the kernel */
+    int attribute, value;
+};
+void refusal_setting(const char *call, const struct refused_setting *setting, CUresult result);
+
 /* ---- ring_memory.c ---- */
 /* Zeroed device memory for the ring of context row `row`, its context current: `bytes` that are read, and behind them
  * `behind_bytes` for the GPU alone.  kind: enum wsdbg_memory_kind. */
@@ -213,6 +238,9 @@ void markers_start(void);
 uint64_t image_bytes(const void *image, const void **start);
 /* Fills image_* of module row `index` and keeps a copy in the spool. */
 void image_record(const void *image, uint32_t index);
+/* Copies an image that the driver refused, so of which nothing is believed, into the spool as number `number`; false =
+ * it could not be read to an end, or is too large. */
+bool image_keep_refused(const void *image, uint32_t number);
 /* A second row of the same image (a library in another context) gets the first row's image_* and file. */
 void image_share(uint32_t from, uint32_t to);
 

@@ -364,6 +364,29 @@ void tracking_kernel_function(CUfunction function, CUkernel kernel)
         module_of(module, library, tracking_current_context());
 }
 
+uint32_t tracking_module_row(CUmodule module, CUlibrary library)
+{
+    const uint64_t m = (uint64_t)(uintptr_t)module, l = (uint64_t)(uintptr_t)library;
+    uint32_t row = WSDBG_UNKNOWN32;
+    shim_lock();
+    for (uint32_t i = 1; i < module_count && row == WSDBG_UNKNOWN32; i++)
+        if (modules[i].alive && ((m && modules[i].module == m) || (l && modules[i].library == l)))
+            row = modules[i].row;
+    shim_unlock();
+    return row;
+}
+
+CUfunction tracking_look_into(CUfunction handle, bool load, CUlibrary *library)
+{
+    bool certain = false;
+    CUfunction function = NULL;
+    if (!is_kernel(handle, library, &certain))
+        return certain ? handle : NULL;
+    if (load && shim_driver.cuKernelGetFunction && shim_driver.cuKernelGetFunction(&function, handle) == CUDA_SUCCESS)
+        return function;
+    return NULL;
+}
+
 /* ---- functions ---- */
 
 static uint32_t function_attribute(int attribute, CUfunction function)

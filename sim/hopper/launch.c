@@ -117,7 +117,9 @@ uint32_t wsdbg_gpu_usual_registers(const struct wsdbg_ptx_program *program, cons
     if (function->max_threads[0])
         threads = count_of(function->max_threads);
     const uint64_t ctas = function->min_ctas ? function->min_ctas : 1;
-    uint64_t registers = HOPPER_SM_REGISTERS / ((threads ? threads : 1) * ctas) & ~7ull;
+    enum { STEP = HOPPER_REGISTER_FILES * HOPPER_LANES }; /* a CTA's warps count by fours */
+    const uint64_t places = threads ? (threads + STEP - 1) / STEP * STEP : STEP;
+    uint64_t registers = HOPPER_SM_REGISTERS / (places * ctas) & ~7ull;
     if (!changes_registers(program, function) && register_words(function) < registers)
         registers = register_words(function);
     return registers > 255 ? 255 : registers < 16 ? 16 : (uint32_t)registers;

@@ -3,8 +3,8 @@
  *   app_... MODE SCENARIO     MODE = linked | dlsym | proc | proc-ptsz (cuGetProcAddress) | proc-12 (version 12.4)
  *
  * Prints "exported-name result" for each driver call of its own, so that a test can compare with what the driver said.
- * With APP_WAITS it says "ready" at the end and waits for the end of stdin; with APP_DESTROYS another thread of it is then
- * inside a cuCtxDestroy that does not come back.
+ * With APP_WAITS it says "ready" at the end and waits for the end of stdin; with APP_DESTROYS another thread of it is
+ * then inside a cuCtxDestroy that does not come back.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -147,6 +148,44 @@ static void basic(const char *image, const char *name)
     printf("errno %d\n", errno);
     if (module)
         DO(cuModuleUnload, module);
+}
+
+/* What a refused image says of its length leads into memory that is not there. */
+static void load_nonsense(void)
+{
+    const long page = sysconf(_SC_PAGESIZE);
+    CUmodule module = NULL;
+    char *two = mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (two == MAP_FAILED || munmap(two + page, (size_t)page))
+        fail("mmap");
+    memset(two, 'x', (size_t)page);
+    char *elf = two + page - 64; /* sections a TiB away */
+    memcpy(elf, "\177ELF\002\001\001", 8);
+    DO(cuModuleLoadData, &module, elf);
+    char *fatbin = two + page - 128;
+    memcpy(fatbin, (uint32_t[]){0xba55ed50, 16 << 16 | 1, 4000000, 0}, 16);
+    DO(cuModuleLoadData, &module, fatbin);
+    char *text = two + page - 32; /* without an end */
+    memset(text, 'y', 32);
+    DO(cuModuleLoadData, &module, text);
+    DO(cuModuleLoadData, &module, "a text with an end");
+    munmap(two, (size_t)page);
+}
+
+/* The same refusals again and again, and one more shape. */
+static void refusals(void)
+{
+    CUmodule module;
+    create(0);
+    CUfunction function = function_of(FAKE_PLAIN_IMAGE, "plain", &module);
+    for (int i = 0; i < 3; i++)
+        launch(function, 0, NULL);
+    DO(cuLaunchKernel, function, 0, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL);
+    errno = 0;
+    load_nonsense();
+    printf("errno %d\n", errno);
+    for (unsigned i = 0; i < 100; i++)
+        DO(cuLaunchKernel, function, 0, 1, 1, i, 1, 1, 0, NULL, NULL, NULL);
 }
 
 struct thread_job {
@@ -480,6 +519,8 @@ int main(int argc, char **argv)
         basic(FAKE_PROBED_IMAGE, "probed");
     else if (strcmp(scenario, "plain") == 0)
         basic(FAKE_PLAIN_IMAGE, "plain");
+    else if (strcmp(scenario, "refusals") == 0)
+        refusals();
     else if (strcmp(scenario, "threads") == 0)
         threads();
     else if (strcmp(scenario, "capture") == 0)

@@ -96,6 +96,50 @@ static void leaves_another_version_of_a_function_alone(void **state)
     assert_exit(&run, 0);
 }
 
+/* Each different refusal is one row; the app sees what it sees without the shim. */
+static void records_what_the_driver_refused(void **state)
+{
+    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "refusals"};
+    struct run bare = run;
+    bare.without_shim = true;
+    (void)state;
+    run_program(&run);
+    run_program(&bare);
+    assert_exit(&run, 0);
+    assert_string_equal(run.output, bare.output);
+    assert_string_equal(run.errors, "");
+    const struct wsdbg_segment *segment = segment_of(run.pid);
+    const struct wsdbg_refusal_row *first = &segment->refusals[0];
+    assert_int_equal(segment->refusal_count, WSDBG_REFUSAL_ROWS);
+    assert_int_equal(segment->refusals_left_out, 100 + 6 - WSDBG_REFUSAL_ROWS - 1); /* 64 threads were there before */
+    assert_int_equal(first->times, 3);
+    assert_int_equal(first->kind, WSDBG_REFUSAL_LAUNCH);
+    assert_int_equal(first->result, 1);
+    assert_string_equal(first->call, "cuLaunchKernel");
+    assert_string_equal(first->name, "plain");
+    assert_memory_equal(first->grid, ((uint32_t[]){0, 2, 3}), 12);
+    assert_memory_equal(first->block, ((uint32_t[]){128, 1, 1}), 12);
+    assert_int_equal(first->dynamic_shared_bytes, 4096);
+    assert_int_equal(first->cluster[0], WSDBG_UNKNOWN32);
+    assert_int_equal(first->registers, FAKE_REGISTERS);
+    assert_int_equal(first->compute_capability, 90);
+    assert_int_equal(first->module, 0);
+    assert_int_equal(segment->refusals[1].block[0], 64);
+    for (int i = 2; i < 6; i++) {
+        assert_int_equal(segment->refusals[i].kind, WSDBG_REFUSAL_CODE);
+        assert_int_equal(segment->refusals[i].result, 200);
+        assert_string_equal(segment->refusals[i].call, "cuModuleLoadData");
+        assert_int_equal(segment->refusals[i].image, 0); /* there is no spool, and of three no end */
+    }
+    segment_remove(run.pid);
+}
+
+static void whatever_else_fails_a_refusal_is_passed_on(void **state)
+{
+    (void)state;
+    assert_any_call_may_fail("refusals", NULL);
+}
+
 static void records_through_addresses_that_are_not_exported(void **state)
 {
     (void)state;
@@ -521,6 +565,8 @@ int main(void)
         cmocka_unit_test(records_a_program_that_asks_the_driver_for_addresses),
         cmocka_unit_test(records_the_per_thread_stream_variants),
         cmocka_unit_test(leaves_another_version_of_a_function_alone),
+        cmocka_unit_test(records_what_the_driver_refused),
+        cmocka_unit_test(whatever_else_fails_a_refusal_is_passed_on),
         cmocka_unit_test(records_through_addresses_that_are_not_exported),
         cmocka_unit_test(records_every_launch_of_many_threads),
         cmocka_unit_test(shows_a_thread_that_is_blocked),

@@ -4,17 +4,7 @@
 
 #include <string.h>
 
-#include "diagnose/finding.h"
-
 extern const char wsdbg_cause_pages[];
-
-bool wsdbg_cause_is_known(const char *word)
-{
-    for (unsigned cause = 0; cause < WSDBG_CAUSE_COUNT; cause++)
-        if (strcmp(word, wsdbg_cause_name((enum wsdbg_cause)cause)) == 0)
-            return true;
-    return false;
-}
 
 static const char *next_line(const char *line)
 {
@@ -38,6 +28,11 @@ static const char *find_page(const char *code)
             break;
     }
     return line;
+}
+
+bool wsdbg_cause_is_known(const char *word)
+{
+    return *word && *find_page(word);
 }
 
 /* Without the marks of Markdown that a terminal needs not: backquotes, and asterisks but those between blanks. */

@@ -96,6 +96,17 @@ static struct wsdbg_error *read_ptx(const char *spool, const struct wsdbg_module
     return error;
 }
 
+struct wsdbg_error *wsdbg_file_holds(const char *path, struct wsdbg_holds *out)
+{
+    struct content content;
+    struct wsdbg_error *error = read_whole(path, IMAGE_BYTES_MAX, &content);
+    if (error)
+        return error;
+    error = wsdbg_holds_read(&(struct wsdbg_image){(unsigned char *)content.bytes, content.count}, out);
+    free(content.bytes);
+    return error;
+}
+
 /* Keeps the words of an error as a fact about the module; false = out of memory. */
 static bool keep_words(struct wsdbg_error *error, const char **words)
 {

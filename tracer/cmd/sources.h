@@ -3,12 +3,16 @@
 #ifndef WSDBG_CMD_SOURCES_H
 #define WSDBG_CMD_SOURCES_H
 
+#include "sass/holds.h"
 #include "store/store.h"
 
 /* What can be read of a module now: its source file or, without one, the PTX of its image in the folder `spool` (NULL =
  * none); and why something cannot.  The caller owns the strings. */
 struct wsdbg_error *wsdbg_source_read(const char *spool, const struct wsdbg_module *module,
                                       struct wsdbg_source_file *out);
+/* For which architectures a file of machine code or PTX holds code. */
+struct wsdbg_error *wsdbg_file_holds(const char *path, struct wsdbg_holds *out);
+
 /* What the database has already; begins as zero. */
 struct wsdbg_sources {
     struct wsdbg_kept_source *kept;

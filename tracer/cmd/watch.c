@@ -16,6 +16,7 @@
 
 #include "cmd/hidden_work.h"
 #include "cmd/processes.h"
+#include "cmd/refusals.h"
 #include "cmd/sources.h"
 #include "cmd/stall.h"
 #include "cmd/watch_words.h"
@@ -51,6 +52,7 @@ struct loop {
     bool record_failed, store_failed;
     size_t faults_judged; /* contexts that an error had ended when that was last looked at */
     struct wsdbg_sources sources;
+    struct wsdbg_refusals_said refusals;
     uint64_t stands_until_ns; /* so long a standstill that was proven is expected */
 };
 
@@ -114,6 +116,7 @@ static bool look(struct loop *loop, uint64_t now_ns, bool over)
     wsdbg_snapshot_deinit(&loop->last);
     loop->last = snapshot;
     count_what_was_seen(watch, &loop->last);
+    wsdbg_refusals_say(&loop->refusals, watch, &loop->last);
     if (watch->listener)
         watch->listener->looked(watch->listener, &loop->last, over);
     return true;
@@ -605,6 +608,7 @@ void wsdbg_watch_run(struct wsdbg_watch *watch)
     }
     wsdbg_snapshot_deinit(&loop.last);
     wsdbg_sources_deinit(&loop.sources);
+    wsdbg_refusals_said_deinit(&loop.refusals);
     wsdbg_noted_deinit(&loop.noted);
     wsdbg_hidden_deinit(&loop.hidden);
 }

@@ -17,6 +17,7 @@ WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, notes) % 8 == 0, "word copies
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, names) % 8 == 0, "word copies");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, markers) % 8 == 0, "word copies");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, thread_used_ns) % 8 == 0, "atomic loads");
+WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, refusals) % 8 == 0, "word copies");
 
 static const struct wsdbg_segment *segment_of(const struct wsdbg_segment_view *view)
 {
@@ -60,6 +61,8 @@ static uint32_t at_most(uint32_t count, uint32_t capacity)
 
 struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_view *view)
 {
+    const bool has_refusals =
+        WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), refusals) && WSDBG_SEGMENT_HAS(view->byte_count, refusals);
     return (struct wsdbg_segment_head){
         .used_bytes = LOAD(view, used_bytes),
         .created_ns = LOAD(view, created_ns),
@@ -75,6 +78,8 @@ struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_vie
         .name_count = at_most(LOAD(view, name_count), WSDBG_NAME_ROWS),
         .thread_count = at_most(LOAD(view, thread_count), WSDBG_THREAD_ROWS),
         .note_count = at_most(LOAD(view, note_count), WSDBG_NOTE_ROWS),
+        .refusal_count = has_refusals ? at_most(LOAD(view, refusal_count), WSDBG_REFUSAL_ROWS) : 0,
+        .refusals_left_out = has_refusals ? LOAD(view, refusals_left_out) : 0,
     };
 }
 
@@ -105,6 +110,13 @@ void wsdbg_segment_read_note(const struct wsdbg_segment_view *view, uint32_t row
 {
     wsdbg_segment_copy(out, segment_of(view)->notes[row], WSDBG_TEXT_BYTES);
     out[WSDBG_TEXT_BYTES - 1] = '\0';
+}
+
+void wsdbg_segment_read_refusal(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_refusal_row *out)
+{
+    wsdbg_segment_copy(out, &segment_of(view)->refusals[row], sizeof *out);
+    out->call[sizeof out->call - 1] = '\0';
+    out->name[sizeof out->name - 1] = '\0';
 }
 
 void wsdbg_segment_read_off_reason(const struct wsdbg_segment_view *view, char out[WSDBG_TEXT_BYTES])

@@ -27,6 +27,7 @@ struct wsdbg_segment_head {
     uint32_t process_id;
     uint32_t history_request, history_done;
     uint32_t context_count, module_count, function_count, name_count, thread_count, note_count;
+    uint32_t refusal_count, refusals_left_out; /* 0 of an older observer */
 };
 
 /* Magic, versions and sizes; errors start with `label`. */
@@ -40,6 +41,7 @@ void wsdbg_segment_read_module(const struct wsdbg_segment_view *view, uint32_t r
 void wsdbg_segment_read_function(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_function_row *out);
 void wsdbg_segment_read_name(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_name *out);
 void wsdbg_segment_read_note(const struct wsdbg_segment_view *view, uint32_t row, char out[WSDBG_TEXT_BYTES]);
+void wsdbg_segment_read_refusal(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_refusal_row *out);
 /* "" while the observer is active and saw everything. */
 void wsdbg_segment_read_off_reason(const struct wsdbg_segment_view *view, char out[WSDBG_TEXT_BYTES]);
 /* Zero where the segment is of an older observer.  False: the row changed under the eyes. */

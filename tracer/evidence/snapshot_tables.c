@@ -227,6 +227,31 @@ static struct wsdbg_optional_u64 used_by_others_ns(const struct wsdbg_tracker *t
     return wsdbg_known_u64(newest_ns);
 }
 
+/* The file in which the observer kept what a refused call was about. */
+static void find_image(const struct wsdbg_snapshot *snapshot, struct wsdbg_refusal *refusal)
+{
+    if (refusal->row.image)
+        snprintf(refusal->image_path, sizeof refusal->image_path, "%u-refused-%u.image", refusal->process_id,
+                 refusal->row.image);
+    else if (refusal->module != WSDBG_NONE)
+        memcpy(refusal->image_path, snapshot->modules[refusal->module].image_path, sizeof refusal->image_path);
+}
+
+static void add_refusals(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker,
+                         const struct wsdbg_process_base *base)
+{
+    for (uint32_t i = 0; i < tracker->head.refusal_count; i++) {
+        struct wsdbg_refusal *out = &builder->out->refusals[builder->out->refusal_count++];
+        *out = (struct wsdbg_refusal){.process_id = tracker->head.process_id, .number = i};
+        wsdbg_segment_read_refusal(&tracker->view, i, &out->row);
+        out->context = index_of(out->row.context, tracker->head.context_count, base->context);
+        out->function = index_of(out->row.function, tracker->head.function_count, base->function);
+        out->module = index_of(out->row.module, tracker->head.module_count, base->module);
+        find_image(builder->out, out);
+    }
+    builder->out->refusals_left_out += tracker->head.refusals_left_out;
+}
+
 static void add_threads(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker,
                         const struct wsdbg_process_base *base)
 {
@@ -289,13 +314,14 @@ static uint64_t at_most(uint64_t count, uint64_t capacity)
 /* Room for every row of every process, so that adding cannot fail. */
 static struct wsdbg_error *allocate(struct wsdbg_builder *builder)
 {
-    size_t contexts = 0, modules = 0, functions = 0, launches = 0, threads = 0, activities = 0, notes = 0;
+    size_t contexts = 0, modules = 0, functions = 0, launches = 0, refusals = 0, threads = 0, activities = 0, notes = 0;
     for (size_t i = 0; i < builder->request->process_count; i++) {
         const struct wsdbg_segment_head *head = &builder->request->processes[i]->head;
         contexts += head->context_count;
         modules += head->module_count;
         functions += head->function_count;
         launches += at_most(head->launch_count, WSDBG_LAUNCH_ROWS);
+        refusals += head->refusal_count;
         threads += head->thread_count;
         activities += at_most(head->activity_count, WSDBG_ACTIVITY_ROWS);
         notes += head->note_count + 1;
@@ -306,11 +332,12 @@ static struct wsdbg_error *allocate(struct wsdbg_builder *builder)
     out->modules = malloc((modules + 1) * sizeof *out->modules);
     out->functions = malloc((functions + 1) * sizeof *out->functions);
     out->launches = malloc((launches + 1) * sizeof *out->launches);
+    out->refusals = malloc((refusals + 1) * sizeof *out->refusals);
     out->threads = malloc((threads + 1) * sizeof *out->threads);
     out->activities = malloc((activities + 1) * sizeof *out->activities);
     out->notes = malloc((notes + 1) * sizeof *out->notes);
     const bool whole = builder->bases && out->contexts && out->modules && out->functions && out->launches &&
-                       out->threads && out->activities && out->notes;
+                       out->refusals && out->threads && out->activities && out->notes;
     return whole ? NULL : &wsdbg_error_no_memory;
 }
 
@@ -327,6 +354,7 @@ struct wsdbg_error *wsdbg_build_tables(struct wsdbg_builder *builder)
         error = add_modules(builder, tracker, base);
         add_functions(builder, tracker, base);
         add_launches(builder, tracker, base);
+        add_refusals(builder, tracker, base);
         add_threads(builder, tracker, base);
         add_activities(builder, tracker);
         add_notes(builder, tracker);

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/optional.h"
 #include "sass/access_kind.h"
-#include "wsdbg/ring.h"
+#include "wsdbg/session.h"
 
 #define WSDBG_NONE UINT32_MAX
 
@@ -106,6 +106,15 @@ struct wsdbg_launch {
     uint32_t dynamic_shared_bytes;
     uint32_t flags; /* enum wsdbg_launch_flags of wsdbg/session.h */
     int32_t result; /* CUresult of the launch call */
+};
+
+/* A call by which a kernel was to run and that the driver refused.  Not known: WSDBG_UNKNOWN32, as in the row. */
+struct wsdbg_refusal {
+    uint32_t process_id;
+    uint32_t number;   /* from 0, per process */
+    uint32_t context, function, module; /* indexes, WSDBG_NONE */
+    char image_path[256]; /* spool file of what was to be loaded, or of the module; "" = not kept */
+    struct wsdbg_refusal_row row; /* its indexes are those of the process's tables */
 };
 
 struct wsdbg_host_thread {
@@ -314,6 +323,8 @@ struct wsdbg_snapshot {
     struct wsdbg_function *functions;  size_t function_count;
     struct wsdbg_launch *launches;     size_t launch_count; /* the newest ones, oldest first */
     uint64_t launches_total;           /* launches ever */
+    struct wsdbg_refusal *refusals;    size_t refusal_count; /* by process, oldest first */
+    uint64_t refusals_left_out;        /* different ones that there was no room to keep */
     struct wsdbg_host_thread *threads; size_t thread_count; /* only those inside a call */
     struct wsdbg_activity *activities; size_t activity_count;
     struct wsdbg_grid *grids;          size_t grid_count;

@@ -57,6 +57,7 @@
 #define WSDBG_LAUNCH_ROWS 4096
 #define WSDBG_ACTIVITY_ROWS 4096
 #define WSDBG_NOTE_ROWS 64
+#define WSDBG_REFUSAL_ROWS 32
 
 /* Unknown 32-bit / 64-bit values in rows. */
 #define WSDBG_UNKNOWN32 0xffffffffu
@@ -251,6 +252,57 @@ struct wsdbg_marker_row {
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_marker_row) == 64, "marker layout");
 
+/* A call by which a kernel was to run and that the driver refused: what was asked for, and what the kernel and the
+ * device allow, asked of the driver afterwards.  Calls that ask for the same and get the same answer are one row.
+ * Numbers that the driver did not tell are WSDBG_UNKNOWN32, and so are those that the kind of call does not have. */
+enum wsdbg_refusal_kind {
+    WSDBG_REFUSAL_LAUNCH = 1, /* also a kernel that is put into a graph */
+    WSDBG_REFUSAL_CODE,       /* loading a module, or finding a kernel in one */
+    WSDBG_REFUSAL_SETTING     /* an attribute of a kernel */
+};
+struct wsdbg_refusal_row {
+    uint64_t time_ns;         /* of the first */
+    uint32_t times;           /* raised with each that is the same */
+    uint32_t kind;            /* enum wsdbg_refusal_kind; from here to `call` is what makes a row another one */
+    uint64_t handle;          /* CUfunction, CUkernel, CUmodule or CUlibrary as given, or the image's address; 0 = none */
+    int32_t result;           /* CUresult */
+    uint32_t context;         /* row in contexts */
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t cluster[3];      /* WSDBG_UNKNOWN32 = not given at launch */
+    uint32_t dynamic_shared_bytes;
+    uint32_t flags;           /* enum wsdbg_launch_flags */
+    uint32_t attribute;       /* CUfunction_attribute that was to be set */
+    uint32_t value;           /* ... to this */
+    uint32_t reserved;
+    char call[48];            /* "cuLaunchKernel" */
+    char name[WSDBG_NAME_BYTES]; /* the kernel's (mangled), or the file's that was to be loaded; "" = not known */
+    uint32_t function;        /* row in functions */
+    uint32_t module;          /* row in modules */
+    uint32_t image;           /* spool/<pid>-refused-<image>.image holds what was to be loaded; 0 = nothing does */
+    /* Of the kernel. */
+    uint32_t registers;       /* a thread */
+    uint32_t static_shared_bytes;
+    uint32_t most_dynamic_shared_bytes; /* as its attribute is set */
+    uint32_t most_threads;    /* a CTA: of its launch bounds and its registers the smaller */
+    uint32_t required_cluster[3]; /* 0 = none */
+    uint32_t non_portable_cluster; /* 1 = allowed */
+    uint32_t must_have_cluster; /* 1 = it cannot be launched without */
+    /* Of the device. */
+    uint32_t registers_per_cta;
+    uint32_t threads_per_cta;
+    uint32_t shared_per_cta;  /* without the attribute */
+    uint32_t shared_per_cta_most;
+    uint32_t cooperative;     /* 1 = it can launch such grids */
+    uint32_t sm_count;
+    uint32_t compute_capability; /* 10 * major + minor */
+    /* Of this launch, where it asked for more than one CTA at a time. */
+    uint32_t ctas_per_sm;     /* that fit on one multiprocessor */
+    uint32_t clusters_most;   /* that fit on the device */
+    uint32_t reserved_too;
+};
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_refusal_row) % 8 == 0, "word copies");
+
 struct wsdbg_segment {
     uint64_t magic;
     uint32_t version;         /* WSDBG_SEGMENT_VERSION */
@@ -305,6 +357,9 @@ struct wsdbg_segment {
     struct wsdbg_marker_row markers[WSDBG_CONTEXT_ROWS]; /* of the context with that row */
     uint64_t thread_used_ns[WSDBG_THREAD_ROWS]; /* of the thread with that row: when it last began a launch, or began or
                                                    left a synchronising call */
+    uint32_t refusal_count;
+    uint32_t refusals_left_out; /* the table was full */
+    struct wsdbg_refusal_row refusals[WSDBG_REFUSAL_ROWS];
 };
 
 /* What every segment of this version has. */

@@ -1,0 +1,98 @@
+/* refusals_test.c - a program whose calls are refused, on the simulator: it sees what it sees without wsdbg, and each
+ * refusal is explained once. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cmd/harness.h"
+
+static void the_program_gets_its_own_errors(void **state)
+{
+    (void)state;
+    assert_int_not_equal(system("LD_LIBRARY_PATH=" SIMULATOR " " REFUSALS " >plain.txt 2>/dev/null"), -1);
+    char *plain = read_file("plain.txt");
+    struct outcome run = WSDBG("run", "--device", "sim", "-o", "run.db", REFUSALS);
+    assert_int_equal(run.status, 3);
+    assert_string_equal(run.out, plain);
+    assert_non_null(strstr(plain, "registers_384: 701 CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES\n"));
+    assert_non_null(strstr(plain, "succeeds: 0 CUDA_SUCCESS\n"));
+    free(plain);
+    outcome_free(&run);
+}
+
+/* Where the simulator refuses a step, the words name its reason. */
+static void each_refusal_is_explained(void **state)
+{
+    static const struct {
+        const char *step, *words;
+    } cases[] = {
+        {"registers_384",
+         "refused: LAUNCH_TOO_MANY_REGS: wide, grid 1x1x1, block 384x1x1: 208 registers × 384 threads = "
+         "79,872 > 65,536; largest that launches: 168 (cuLaunchKernel: error 701, "
+         "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)\n"},
+        {"registers_352", "208 registers × 352 → 384 threads = 79,872 > 65,536"},
+        {"shared_not_opted_in",
+         "refused: LAUNCH_SHARED_MEMORY: small, grid 1x1x1, block 128x1x1, 65536 B dynamic shared: "
+         "65,536 bytes of dynamic shared memory > 49,152"},
+        {"shared_beyond_device", "0 static + 233,472 dynamic = 233,472 bytes of shared memory > 232,448"},
+        {"shared_attribute", "kept_shared: MAX_DYNAMIC_SHARED_SIZE_BYTES 232,448 + 32,768 static = 265,216 bytes"},
+        {"cluster_16_not_allowed",
+         "refused: LAUNCH_CLUSTER: small, grid 16x1x1, block 128x1x1, cluster 16x1x1: a cluster "
+         "of 16 CTAs: more than 8 are not portable"},
+        {"cluster_32", "a cluster of 32 x 1 x 1 = 32 CTAs: at least 1 and at most 16"},
+        {"cluster_not_whole", "a grid of 9 x 1 x 1 CTAs is not whole clusters of 4 x 1 x 1"},
+        {"cluster_other_than_compiled", "a cluster of 4 x 1 x 1 CTAs: the kernel was compiled for 2 x 1 x 1"},
+        {"cluster_not_whole_as_compiled", "a grid of 3 x 1 x 1 CTAs is not whole clusters of 2 x 1 x 1"},
+        {"block_2048",
+         "refused: LAUNCH_BLOCK: small, grid 1x1x1, block 2048x1x1: a CTA of 2048 x 1 x 1 = 2,048 threads"},
+        {"block_beyond_maxntid",
+         "bounded, grid 1x1x1, block 256x1x1: a CTA of 256 threads: the kernel was compiled for at "
+         "most 128"},
+        {"block_not_reqntid", "refused: LAUNCH_REFUSED: exact"},
+        {"grid_y_65536", "refused: LAUNCH_GRID: small"},
+        {"cooperative_too_large",
+         "refused: LAUNCH_NOT_COOPERATIVE: small, grid 100000x1x1, block 1024x1x1, cooperative: a "
+         "cooperative grid of 100,000 CTAs > 2 a multiprocessor × 132 = 264"},
+        {"ptx_newer_than_driver", "refused: LAUNCH_NO_IMAGE: a module: the PTX is of version 99.0"},
+        {"ptx_of_newer_device", "the module holds PTX for sm_100a, of which this device, sm_90, can run nothing "
+                                "(cuModuleLoadData: error 218, CUDA_ERROR_INVALID_PTX)"},
+        {"fatbin_of_other_device", "the module holds PTX for sm_100a, of which this device, sm_90, can run nothing "
+                                   "(cuModuleLoadData: error 209, CUDA_ERROR_NO_BINARY_FOR_GPU)"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct outcome run =
+            WSDBG("run", "--device", "sim", "-o", cases[i].step, REFUSALS, cases[i].step, cases[i].step);
+        const char *first = strstr(run.err, "wsdbg: refused: ");
+        if (!strstr(run.err, cases[i].words))
+            fail_msg("%s: '%s' is not in: %s", cases[i].step, cases[i].words, run.err);
+        assert_null(strstr(first + 1, "wsdbg: refused: "));
+        outcome_free(&run);
+    }
+}
+
+static void what_succeeds_is_not_spoken_of(void **state)
+{
+    (void)state;
+    struct outcome run = WSDBG("run", "--device", "sim", "-o", "run.db", REFUSALS, "succeeds");
+    assert_null(strstr(run.err, "refused"));
+    outcome_free(&run);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(the_program_gets_its_own_errors),
+        TEST(each_refusal_is_explained),
+        TEST(what_succeeds_is_not_spoken_of),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

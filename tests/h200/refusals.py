@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""refusals.py - what the driver refuses, plain and under wsdbg: the same errors and status, and what wsdbg says of each.
+
+    tests/h200/refusals.py [--build build] [--out refusals.md] [--device gpu]
+
+Runs `refusals` plain and under `wsdbg run`, compares what it wrote and its exit status, then each step alone under wsdbg for
+the explanation that belongs to it.  Writes a Markdown table: step, the driver's error, the code, the sentence.  Exit status 1
+where something differs, or a step that the driver refused has no explanation.  A development script, for a machine with
+an H200; with --device sim it runs on the simulator.
+"""
+import argparse, os, re, subprocess, sys, tempfile
+
+LIMIT_S = 120
+SAID = re.compile(r'^wsdbg: refused: (\w+): (.*)$')
+
+
+def run(command, **more):
+    return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, **more)
+
+
+def under_wsdbg(options, folder, *steps):
+    name = os.path.join(folder, (steps[0] if steps else 'all') + '.db')
+    return run([os.path.join(options.bin, 'wsdbg'), 'run', '--device', options.device, '-o', name, '--',
+                os.path.join(options.bin, 'refusals'), *steps])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--build', default='build')
+    parser.add_argument('--bin', help='folder of the programs (BUILD/bin)')
+    parser.add_argument('--device', default='gpu')
+    parser.add_argument('--out')
+    options = parser.parse_args()
+    options.bin = os.path.abspath(options.bin or os.path.join(options.build, 'bin'))
+    environment = dict(os.environ)
+    if options.device == 'sim':
+        environment['LD_LIBRARY_PATH'] = os.path.join(os.path.abspath(options.build), 'lib/wsdbg/sim')
+    plain = run([os.path.join(options.bin, 'refusals')], env=environment)
+    rows, problems = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        watched = under_wsdbg(options, folder)
+        if (plain.stdout, plain.returncode) != (watched.stdout, watched.returncode):
+            problems.append(f'differs under wsdbg: status {plain.returncode} and {watched.returncode}\n{plain.stdout}---\n{watched.stdout}')
+        for line in plain.stdout.splitlines():
+            step, error = line.split(': ', 1)
+            said = [m for m in map(SAID.match, under_wsdbg(options, folder, step).stderr.splitlines()) if m]
+            rows.append((step, error, said[-1][1] if said else '-', said[-1][2] if said else '-'))
+            if error != '0 CUDA_SUCCESS' and not said:
+                problems.append(f'{step}: {error} is not explained')
+            if error == '0 CUDA_SUCCESS' and said:
+                problems.append(f'{step}: succeeded, and is explained: {said[-1][0]}')
+    table = '| step | the driver | code | what wsdbg says |\n|---|---|---|---|\n' + ''.join(
+        f'| {" | ".join(row)} |\n' for row in rows)
+    print(table)
+    if options.out:
+        with open(options.out, 'w') as file:
+            file.write(table)
+    print('\n'.join(problems) or f'{len(rows)} steps, plain and under wsdbg the same', file=sys.stderr)
+    return 1 if problems or not rows else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
