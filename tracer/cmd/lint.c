@@ -116,6 +116,8 @@ static struct wsdbg_error *lint_run(const struct wsdbg_invocation *invocation, i
     struct wsdbg_error *error = parse_fail_on(wsdbg_option_value(invocation, "fail-on"), &run.fail_on);
     if (!error)
         error = parse_suppressed(wsdbg_option_value(invocation, "suppress"), &run.options.suppressed);
+    if (!wsdbg_option_value(invocation, "registers"))
+        run.options.suppressed |= UINT64_C(1) << WSDBG_LINT_REGS_ACCOUNT;
     for (int i = 0; !error && i < invocation->operand_count; i++)
         error = lint_one(&run, invocation->operands[i]);
     if (error)
@@ -132,13 +134,14 @@ static const struct wsdbg_choice severities[] = {
 static const struct wsdbg_option options[] = {
     {0, "fail-on", "SEVERITY", "exit status 1 when something of this severity or a higher one was found (error)",
      severities, NULL},
+    {0, "registers", NULL, "also show what each kernel with setmaxnreg does to its registers", NULL, NULL},
     {0, "suppress", "CODE[,CODE]", "without findings of these codes", NULL, NULL},
 };
 
 const struct wsdbg_command wsdbg_command_lint = {
     .name = "lint",
     .summary = "Say what will hang, not launch or crawl before it runs",
-    .usage = "FILE... [--fail-on SEVERITY] [--suppress CODE[,CODE]]",
+    .usage = "FILE... [--fail-on SEVERITY] [--suppress CODE[,CODE]] [--registers]",
     .description =
         "Reads the kernels for sm_90 and sm_90a in a cubin, fatbin, PTX file, program, shared library, object or\n"
         "archive, and says what in them will hang, will not launch or will be slow. Nothing is run; no GPU is needed.\n"
