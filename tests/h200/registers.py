@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""registers.py - kernels that share out their registers: what lint says of each beside what it does on a GPU.
+
+    tests/h200/registers.py [--build build] [--jobs 8] [--limit 2] [--device gpu|sim] [--json OUT.json] [--into docs/results/lint.md]
+    tests/h200/registers.py --from OUT.json ...      the same table of a run that was kept
+
+Runs `registers` on BUILD/bin/registers.cubin (made from its PTX by ptxas; without the file the driver compiles the PTX),
+then `wsdbg lint` on the same file.  Writes a Markdown section; --into puts it in the place of the section of the same title.
+Exit status 1 where a kernel of family BUDGET that lint calls REGS_BUDGET (error) finishes, or one that it passes hangs.  A
+development script; the simulator compiles nothing: there the PTX is run and linted.
+"""
+import argparse, json, os, re, subprocess, sys, tempfile
+
+LIMIT_S = 300
+TITLE = '## Register configurations'
+SAID = re.compile(r': kernel (?P<kernel>\w+)[^:]*: (?P<severity>error|warning|note): .*\[(?P<code>\w+)\]$')
+
+
+def run_kernels(options, image):
+    command = [os.path.join(options.bin, 'registers'), '--jobs', str(options.jobs), '--limit', str(options.limit)]
+    environment = dict(os.environ)
+    if options.device == 'sim':
+        environment['LD_LIBRARY_PATH'] = os.path.join(os.path.abspath(options.build), 'lib/wsdbg/sim')
+    elif image:
+        command += ['--image', image]
+    out = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, timeout=LIMIT_S, check=True).stdout
+    return json.loads(out)
+
+
+def lint(options, path):
+    """{kernel: [(severity, code)]} of the file."""
+    out = subprocess.run([os.path.join(options.bin, 'wsdbg'), 'lint', path], capture_output=True, text=True, timeout=LIMIT_S)
+    if out.returncode not in (0, 1):
+        sys.exit(f'registers.py: wsdbg lint: {out.stderr.strip()}')
+    said = {}
+    for match in filter(None, map(SAID.search, out.stdout.splitlines())):
+        said.setdefault(match['kernel'], []).append((match['severity'], match['code']))
+    return said
+
+
+def row(config, said):
+    codes = sorted({f'{code} ({severity})' for severity, code in said.get(config['kernel'], [])})
+    budget = ('error', 'REGS_BUDGET') in said.get(config['kernel'], [])
+    done = config['outcome'] + (f" ({config['error']})" if config['error'] else '')
+    return budget, f"| {config['family'].lower()} | {config['threads']} | {config['registers']} | `{config['roles'].replace('|', ' / ')}` | {done} | {', '.join(codes) or '-'} |"
+
+
+def section(result, said, where):
+    counts, rows, wrong = {}, [], []
+    for config in result['configs']:
+        budget, text = row(config, said)
+        rows.append(text)
+        if config['family'] == 'BUDGET':
+            counts[budget, config['outcome']] = counts.get((budget, config['outcome']), 0) + 1
+            if config['outcome'] != ('hung' if budget else 'finished'):
+                wrong.append(config['kernel'])
+    total = sum(counts.values())
+    outcomes = sorted({outcome for _, outcome in counts})
+    head = [TITLE, '', f"{len(result['configs'])} kernels, each launched alone with one CTA {where}; a kernel that had not ended after {result['limit_s']:.0f} s hung. `-` gives registers",
+            'back (`setmaxnreg.dec`), `+` asks for them (`.inc`), `b` is a barrier of the CTA, `.` nothing; a part for each warpgroup.', '',
+            f'Of the {total} kernels in which the sums decide:', '', '| lint says | ' + ' | '.join(outcomes) + ' |', '|---|' + '---|' * len(outcomes)]
+    head += [f"| {'REGS_BUDGET' if budget else 'no such error'} | " + ' | '.join(str(counts.get((budget, outcome), 0)) for outcome in outcomes) + ' |' for budget in (True, False)]
+    head += ['', f'Not as lint says: {", ".join(wrong) if wrong else "none"}.', '', '| family | threads | registers | roles | seen | lint |', '|---|---|---|---|---|---|']
+    return '\n'.join(head + rows) + '\n', wrong
+
+
+def put(path, text):
+    """Replaces the section of the same title, or adds it."""
+    before = open(path).read() if os.path.exists(path) else '# wsdbg lint\n\n'
+    start = before.find(TITLE)
+    if start < 0:
+        whole = before.rstrip('\n') + '\n\n' + text
+    else:
+        end = before.find('\n## ', start + len(TITLE))
+        whole = before[:start] + text + (before[end:] if end >= 0 else '')
+    with open(path, 'w') as file:
+        file.write(whole)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--build', default='build')
+    parser.add_argument('--jobs', type=int, default=8)
+    parser.add_argument('--limit', type=float, default=2)
+    parser.add_argument('--device', default='gpu', choices=('gpu', 'sim'))
+    parser.add_argument('--from', dest='kept')
+    parser.add_argument('--json')
+    parser.add_argument('--into')
+    options = parser.parse_args()
+    options.bin = os.path.join(os.path.abspath(options.build), 'bin')
+    image = os.path.join(options.bin, 'registers.cubin')
+    image = image if os.path.exists(image) and options.device == 'gpu' else None
+    result = json.load(open(options.kept)) if options.kept else run_kernels(options, image)
+    if options.json:
+        with open(options.json, 'w') as file:
+            json.dump(result, file, indent=1)
+    with tempfile.TemporaryDirectory() as folder:
+        path = image or os.path.join(folder, 'registers.ptx')
+        if not image:
+            with open(path, 'w') as file:
+                subprocess.run([os.path.join(options.bin, 'registers'), '--ptx'], stdout=file, check=True)
+        said = lint(options, path)
+    text, wrong = section(result, said, 'on an H200' if options.device == 'gpu' else 'in the simulator')
+    print(text)
+    if options.into:
+        put(options.into, text)
+    return 1 if wrong else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
