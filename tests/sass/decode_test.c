@@ -236,6 +236,17 @@ static void a_tensor_copy_reads_its_bundle(void **state)
     assert_false(decode(UINT64_C(0x00000012080073ba), UINT64_C(0x0003e20008000407)).writes_shared);
 }
 
+/* Without gsb0 further multiplications belong to the same group. */
+static void a_multiplication_says_whether_it_ends_its_group(void **state)
+{
+    (void)state;
+    /* HGMMA.64x64x16.F32.BF16 R24, gdesc[UR4], R24 and the same of UR12 with gsb0 */
+    assert_false(decode(UINT64_C(0x00e00000041879f0), UINT64_C(0x000fe20008701818)).ends_group);
+    assert_true(decode(UINT64_C(0x00e000000c1879f0), UINT64_C(0x000fe20008001818)).ends_group);
+    /* WARPGROUP.ARRIVE */
+    assert_false(decode(UINT64_C(0x00000000000079c5), UINT64_C(0x000fe20000000000)).ends_group);
+}
+
 /* Registers that are written, of those too whose sources are not decoded: a value is not followed past them. */
 static void what_is_written_is_known(void **state)
 {
@@ -335,6 +346,7 @@ int main(void)
         cmocka_unit_test(a_wait_for_an_mbarrier_has_its_address_and_its_phase),
         cmocka_unit_test(arrivals_say_how_they_count),
         cmocka_unit_test(a_tensor_copy_reads_its_bundle),
+        cmocka_unit_test(a_multiplication_says_whether_it_ends_its_group),
         cmocka_unit_test(what_is_written_is_known),
         cmocka_unit_test(a_number_loaded_by_a_multiplication_is_a_move),
         cmocka_unit_test(branches_say_where_they_lead_and_whether_they_know),

@@ -90,6 +90,7 @@ static void describe_barrier(struct wsdbg_instruction *in)
     case WSDBG_OP_QGMMA:
     case WSDBG_OP_BGMMA:
         in->table = (uint8_t)(wsdbg_matrix_columns(in) / (is_short_accumulator(in) ? 4 : 2));
+        in->ends_group = bits(in, 84, 3) == 0;
         break;
     default:
         break;

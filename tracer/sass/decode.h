@@ -133,6 +133,7 @@ struct wsdbg_instruction {
     bool is_no_complete;/* SYNCS.ARRIVE: .TMASK */
     bool is_signed, is_wide, is_high, is_right_shift, has_carry_in; /* arithmetic: .X is has_carry_in */
     bool is_multicast, writes_shared; /* UTMALDG, UBLKCP */
+    bool ends_group;    /* HGMMA and its kin: gsb0, the group of a warpgroup's multiplications ends with it */
     uint8_t width_bytes;/* loads, stores, atomics */
     bool has_target;    /* BRA, BSSY, CALL.REL, JMP…: target_offset_bytes holds */
     int64_t target_offset_bytes; /* from this instruction's own address; absolute for JMP and CALL.ABS */

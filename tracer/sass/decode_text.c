@@ -265,7 +265,7 @@ static void append_extras(struct wsdbg_words *out, const struct wsdbg_instructio
         append_register(out, "UR", bits(in, 40, 6), WSDBG_URZ);
         wsdbg_append(out, "]");
     }
-    if (in->operation >= WSDBG_OP_HGMMA && in->operation <= WSDBG_OP_BGMMA && bits(in, 84, 3) == 0)
+    if (in->ends_group)
         wsdbg_append(out, ", gsb0");
 }
 
