@@ -18,6 +18,7 @@ static const struct {
     unsigned code, ptx;
 } rules[] = {
     {wsdbg_lint_rule_registers, WSDBG_INTEREST_REGISTERS, WSDBG_INTEREST_REGISTERS | WSDBG_INTEREST_WGMMA},
+    {wsdbg_lint_rule_wgmma, WSDBG_INTEREST_WGMMA, WSDBG_INTEREST_WGMMA},
 };
 
 struct state {

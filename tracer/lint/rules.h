@@ -12,5 +12,6 @@
 typedef struct wsdbg_error *wsdbg_lint_rule(struct wsdbg_lint_kernel *kernel, struct wsdbg_lint_findings *out);
 
 wsdbg_lint_rule wsdbg_lint_rule_registers;
+wsdbg_lint_rule wsdbg_lint_rule_wgmma;
 
 #endif

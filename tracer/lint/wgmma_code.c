@@ -139,7 +139,6 @@ static int compare_events(const void *a, const void *b)
 const struct wsdbg_wgmma_event *wsdbg_wgmma_event_at(const struct wsdbg_wgmma_code *code, uint32_t instruction)
 {
     const struct wsdbg_wgmma_event wanted = {.at = instruction};
-    return code->event_count
-               ? bsearch(&wanted, code->events, code->event_count, sizeof *code->events, compare_events)
-               : NULL;
+    return code->event_count ? bsearch(&wanted, code->events, code->event_count, sizeof *code->events, compare_events)
+                             : NULL;
 }

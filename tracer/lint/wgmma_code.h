@@ -29,7 +29,7 @@ struct wsdbg_wgmma_event {
     uint8_t tile;        /* ISSUE: its accumulators */
     uint8_t input;       /* ISSUE: what it reads the first matrix from; NO_TILE = shared memory */
     uint32_t register_of_tile, register_of_input; /* one of each, UINT32_MAX = none */
-    uint8_t groups_left; /* WAIT: as many groups may go on */
+    uint8_t groups_left;                          /* WAIT: as many groups may go on */
 };
 
 struct wsdbg_wgmma_block {
@@ -47,9 +47,9 @@ struct wsdbg_wgmma_code {
     uint8_t *tile_of;     /* by register; NO_TILE */
     uint32_t register_count;
     unsigned tile_count;
-    bool is_input[WSDBG_WGMMA_TILES_MOST];             /* by tile: not accumulators */
-    uint16_t tile_registers[WSDBG_WGMMA_TILES_MOST];   /* by tile: how many */
-    bool has_too_many_tiles; /* nothing is known of tiles then */
+    bool is_input[WSDBG_WGMMA_TILES_MOST];           /* by tile: not accumulators */
+    uint16_t tile_registers[WSDBG_WGMMA_TILES_MOST]; /* by tile: how many */
+    bool has_too_many_tiles;                         /* nothing is known of tiles then */
 };
 
 /* The caller destroys *out with the function below. */

@@ -8,7 +8,7 @@
 struct wsdbg_wgmma_builder {
     struct wsdbg_wgmma_code *code;
     size_t event_room, successor_count, successor_room;
-    uint32_t *parent; /* by register: another one of its tile, itself for the last */
+    uint32_t *parent;               /* by register: another one of its tile, itself for the last */
     bool *is_accumulator, *is_used; /* by register */
     bool is_out_of_memory;
 };

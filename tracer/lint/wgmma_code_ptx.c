@@ -1,6 +1,7 @@
 /* wgmma_code_ptx.c - the PTX of a kernel as wgmma_code.h has it: its blocks, and the registers of its wgmma.
  *
- * Called functions stand behind the kernel's own code: they begin blocks of their own, and a call goes on behind itself.
+ * Called functions stand behind the kernel's own code: they begin blocks of their own, and a call goes on behind
+ * itself.
  */
 #include <stdlib.h>
 

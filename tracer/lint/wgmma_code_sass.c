@@ -23,8 +23,7 @@ static void join_registers(struct wsdbg_wgmma_builder *builder, const struct wsd
         wsdbg_wgmma_builder_join(builder, operand->number, (uint32_t)operand->number + i, is_accumulator);
 }
 
-static void add_multiplication(struct wsdbg_wgmma_builder *builder, uint32_t number,
-                               const struct wsdbg_instruction *in)
+static void add_multiplication(struct wsdbg_wgmma_builder *builder, uint32_t number, const struct wsdbg_instruction *in)
 {
     struct wsdbg_wgmma_event event = {.at = number,
                                       .kind = WSDBG_WGMMA_ISSUE,
