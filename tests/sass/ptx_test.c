@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "sass/cubin.h"
 #include "sass/images.h"
 #include "sass/ptx.h"
 
@@ -211,10 +212,53 @@ static void no_changed_byte_leads_out_of_the_image(void **state)
     }
 }
 
+/* -lineinfo: the text is in the cubin, on the lines it had. */
+static void a_cubin_with_lines_keeps_its_ptx(void **state)
+{
+    (void)state;
+    struct bytes image = read_image("lines");
+    char *bytes, *text;
+    size_t count, length;
+    struct wsdbg_cubin *cubin;
+    assert_null(wsdbg_cubin_of_image(&(struct wsdbg_image){image.at, image.count}, MOST, &bytes, &count));
+    assert_null(wsdbg_cubin_open(&(struct wsdbg_image){(unsigned char *)bytes, count}, &cubin));
+    assert_null(wsdbg_cubin_ptx(cubin, MOST, &text, &length));
+    assert_int_equal(strlen(text), length);
+    assert_non_null(strstr(text, "\n.target sm_90"));
+    assert_non_null(strstr(text, "\nret;\n"));
+    free(text);
+    struct wsdbg_error *error = wsdbg_cubin_ptx(cubin, length - 1, &text, &length);
+    assert_non_null(strstr(wsdbg_error_message(error), "at most"));
+    wsdbg_error_destroy(error);
+    wsdbg_cubin_close(cubin);
+    free(bytes);
+    free(image.at);
+}
+
+static void one_without_has_none(void **state)
+{
+    (void)state;
+    struct bytes image = read_image("functions");
+    char *bytes, *text = NULL;
+    size_t count, length;
+    struct wsdbg_cubin *cubin;
+    assert_null(wsdbg_cubin_of_image(&(struct wsdbg_image){image.at, image.count}, MOST, &bytes, &count));
+    assert_null(wsdbg_cubin_open(&(struct wsdbg_image){(unsigned char *)bytes, count}, &cubin));
+    struct wsdbg_error *error = wsdbg_cubin_ptx(cubin, MOST, &text, &length);
+    assert_int_equal(wsdbg_error_code(error), WSDBG_ERROR_NOT_FOUND);
+    assert_null(text);
+    wsdbg_error_destroy(error);
+    wsdbg_cubin_close(cubin);
+    free(bytes);
+    free(image.at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_way_of_packing_gives_the_text),
+        cmocka_unit_test(a_cubin_with_lines_keeps_its_ptx),
+        cmocka_unit_test(one_without_has_none),
         cmocka_unit_test(the_newest_architecture_up_to_90a_is_taken),
         cmocka_unit_test(of_90_and_90a_the_latter_is_taken_in_any_order),
         cmocka_unit_test(plain_text_is_its_own_ptx),

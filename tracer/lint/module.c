@@ -1,13 +1,30 @@
 /* module.c - see module.h.  Reads the module's bytes; writes memory of the module. */
 #include "lint/module.h"
 
+#include <stdlib.h>
+
+#define PTX_MOST ((size_t)1 << 28) /* bytes of PTX in a cubin */
+
+static struct wsdbg_error *parse(const char *text, size_t byte_count, struct wsdbg_ptx_program **out)
+{
+    return wsdbg_ptx_parse_to_read(text, byte_count, "PTX", out);
+}
+
+/* The PTX beside the cubin, else what the cubin keeps of it. */
 const struct wsdbg_ptx_program *wsdbg_lint_module_ptx(struct wsdbg_lint_module *module)
 {
-    if (module->ptx_was_parsed || !module->ptx_text.byte_count)
+    char *text = NULL;
+    size_t byte_count;
+    if (module->ptx_was_parsed)
         return module->ptx;
     module->ptx_was_parsed = true;
-    module->ptx_error =
-        wsdbg_ptx_parse_to_read((const char *)module->ptx_text.bytes, module->ptx_text.byte_count, "PTX", &module->ptx);
+    if (module->ptx_text.byte_count)
+        module->ptx_error = parse((const char *)module->ptx_text.bytes, module->ptx_text.byte_count, &module->ptx);
+    else if (module->cubin)
+        wsdbg_error_destroy(wsdbg_cubin_ptx(module->cubin, PTX_MOST, &text, &byte_count)); /* most cubins have none */
+    if (text)
+        module->ptx_error = parse(text, byte_count, &module->ptx);
+    free(text);
     return module->ptx;
 }
 

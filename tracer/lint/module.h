@@ -26,7 +26,8 @@ struct wsdbg_lint_module {
     struct wsdbg_error *ptx_error; /* why its PTX could not be parsed; the module's */
 };
 
-/* The parsed PTX, NULL where there is none or it cannot be parsed (ptx_error). */
+/* The parsed PTX: of `ptx_text`, else what a cubin with -lineinfo keeps, which has no places in the source.  NULL where
+ * there is none or it cannot be parsed (ptx_error). */
 const struct wsdbg_ptx_program *wsdbg_lint_module_ptx(struct wsdbg_lint_module *module);
 /* The table of source lines, NULL without -lineinfo. */
 const struct wsdbg_lines *wsdbg_lint_module_lines(struct wsdbg_lint_module *module);

@@ -4,24 +4,38 @@
  * asked for and what may have kept ptxas from it.  Of PTX alone the same causes are a prediction.  What ptxas thought
  * it does not leave in its output: a cause is what its own advisories name and what stands in the code, "probably".
  */
+#include <string.h>
+
 #include "lint/rules.h"
 #include "lint/wgmma_cause.h"
 
-static const char *many(unsigned in_flight)
+static const char *up_to(unsigned in_flight)
 {
-    return in_flight >= WSDBG_WGMMA_MANY ? " or more" : "";
+    return in_flight >= WSDBG_WGMMA_MANY ? "at least" : "up to";
 }
 
 /* ---- machine code ---- */
 
+static bool is_same_line(const struct wsdbg_lint_place *a, const struct wsdbg_lint_place *b)
+{
+    return a->line && a->line == b->line && a->file && b->file && strcmp(a->file, b->file) == 0;
+}
+
+/* Unrolled loops wait at a line many times: each line is named once. */
 static void add_waits(struct wsdbg_lint_kernel *kernel, struct wsdbg_lint_findings *out,
                       struct wsdbg_lint_finding *finding, const struct wsdbg_wgmma_places *waits)
 {
-    for (size_t i = 1; i < waits->count && i < WSDBG_WGMMA_PLACES_MOST; i++)
-        wsdbg_lint_note(out, finding, wsdbg_lint_place_of_code(kernel, waits->at[i]), "waits here, too");
-    if (waits->count > WSDBG_WGMMA_PLACES_MOST)
-        wsdbg_lint_note(out, finding, wsdbg_lint_place_of_kernel(), "and at %zu more places",
-                        waits->count - WSDBG_WGMMA_PLACES_MOST);
+    enum { SHOWN = 4 };
+    struct wsdbg_lint_place places[WSDBG_WGMMA_PLACES_MOST];
+    size_t shown = 0;
+    for (size_t i = 0; i < waits->count && i < WSDBG_WGMMA_PLACES_MOST; i++) {
+        bool is_new = true;
+        places[i] = wsdbg_lint_place_of_code(kernel, waits->at[i]);
+        for (size_t k = 0; k < i; k++)
+            is_new = is_new && !is_same_line(&places[k], &places[i]);
+        if (i && is_new && shown++ < SHOWN)
+            wsdbg_lint_note(out, finding, places[i], "waits here, too");
+    }
 }
 
 static void add_serialized(const struct wsdbg_wgmma_case *facts, struct wsdbg_lint_findings *out)
@@ -35,13 +49,13 @@ static void add_serialized(const struct wsdbg_wgmma_case *facts, struct wsdbg_li
     if (facts->source)
         finding =
             wsdbg_lint_add(out, cause.code, WSDBG_LINT_WARNING, place,
-                           "wgmma are serialized: ptxas waits after each of the %zu, and the PTX has up to %u%s in "
+                           "wgmma are serialized: ptxas waits after each one (%zu waits), and the PTX has %s %u in "
                            "flight%s",
-                           machine->issues, facts->source->in_flight, many(facts->source->in_flight), cause.text);
+                           machine->waits.count, up_to(facts->source->in_flight), facts->source->in_flight, cause.text);
     else
         finding = wsdbg_lint_add(
             out, cause.code, WSDBG_LINT_WARNING, place,
-            "wgmma are serialized: each of the %zu is waited for before the next one, %s%s", machine->issues,
+            "wgmma are serialized: none of the %zu is in flight while another one is, %s%s", machine->issues,
             facts->has_lines ? "by waits that have no source line of their own" : "by ptxas or by the source itself",
             cause.text);
     wsdbg_wgmma_cause_add_notes(facts, &cause, out, finding);
@@ -70,7 +84,10 @@ static bool is_serialized(const struct wsdbg_wgmma_case *facts)
         return false;
     if (facts->source)
         return facts->source->in_flight > 1;
-    return machine->issues > 1 && machine->idle_waits.count && machine->idle_with_a_line == 0;
+    if (machine->opaque_calls.count && machine->issues > 1)
+        return true;
+    const bool is_spilled = machine->spill_loads.count || machine->spill_stores.count;
+    return (is_spilled || (machine->issues > 1 && machine->idle_waits.count)) && machine->idle_with_a_line == 0;
 }
 
 /* ---- PTX alone ---- */
@@ -85,9 +102,9 @@ static void add_prediction(const struct wsdbg_wgmma_case *facts, struct wsdbg_li
     struct wsdbg_lint_finding *finding =
         wsdbg_lint_add(out, cause.code, is_of_old ? WSDBG_LINT_NOTE : WSDBG_LINT_WARNING,
                        wsdbg_lint_place_of_ptx(facts->kernel, cause.ptx),
-                       "ptxas %s serialize the wgmma, of which up to %u%s are in flight in the PTX%s",
-                       is_of_old ? "of CUDA 12 may" : "will probably", facts->source->in_flight,
-                       many(facts->source->in_flight), cause.text);
+                       "ptxas %s serialize the wgmma, of which %s %u are in flight in the PTX%s",
+                       is_of_old ? "of CUDA 12 may" : "will probably", up_to(facts->source->in_flight),
+                       facts->source->in_flight, cause.text);
     wsdbg_wgmma_cause_add_notes(facts, &cause, out, finding);
     wsdbg_lint_fix(out, finding, "%s", cause.fix);
 }
@@ -108,8 +125,8 @@ struct wsdbg_error *wsdbg_lint_rule_wgmma(struct wsdbg_lint_kernel *kernel, stru
 {
     const struct wsdbg_graph *graph;
     const struct wsdbg_lines *lines = wsdbg_lint_module_lines(kernel->module);
-    struct wsdbg_wgmma_machine machine;
-    struct wsdbg_wgmma_source source;
+    struct wsdbg_wgmma_machine machine = {0};
+    struct wsdbg_wgmma_source source = {0};
     struct wsdbg_wgmma_case facts = {.kernel = kernel, .has_lines = lines != NULL};
     bool has_source = false;
     if (kernel->function && !(kernel->code_interests & WSDBG_INTEREST_WGMMA))

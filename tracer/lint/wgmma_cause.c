@@ -27,6 +27,9 @@ static const struct {
      "Load the next fragment into other registers, or wait before its registers are written."},
     {WSDBG_LINT_WGMMA_SERIALIZED, "Wait for all groups before the loop's next round, or use accumulators in the round "
                                   "that issued their wgmma."},
+    {WSDBG_LINT_WGMMA_SERIALIZED,
+     "Take branches that only some threads of a warp follow out of the stage: put them before "
+     "its first wgmma or behind its commit."},
     {WSDBG_LINT_WGMMA_SERIALIZED, "Use a smaller tile, or spread it over more warpgroups."},
     {WSDBG_LINT_WGMMA_SCALE_D, "Peel the first iteration: issue its first wgmma with scale-d 0 and all others with 1, "
                                "both constants."},
@@ -83,6 +86,10 @@ static enum wsdbg_wgmma_cause_kind kind_of_source(const struct wsdbg_wgmma_case 
     *at = source->first_issue;
     if (facts->machine && (facts->machine->spill_loads.count || facts->machine->spill_stores.count))
         return WSDBG_WGMMA_CAUSE_SPILLED;
+    *at = source->branch_inside;
+    if (facts->machine && source->branches_inside)
+        return WSDBG_WGMMA_CAUSE_PARTING;
+    *at = source->first_issue;
     if (source->registers + REGISTERS_FOR_THE_REST > registers_of_thread(&facts->kernel->launch))
         return WSDBG_WGMMA_CAUSE_REGISTERS;
     *at = source->scales ? source->scale : source->first_issue;
@@ -97,18 +104,31 @@ static enum wsdbg_wgmma_cause_kind kind_of_machine(const struct wsdbg_wgmma_mach
         return WSDBG_WGMMA_CAUSE_SPILLED;
     if (machine->written.count)
         return WSDBG_WGMMA_CAUSE_WRITTEN;
-    return machine->scales.count ? WSDBG_WGMMA_CAUSE_SCALE_D : WSDBG_WGMMA_CAUSE_UNKNOWN;
+    if (machine->joinings.count)
+        return WSDBG_WGMMA_CAUSE_PARTING;
+    return machine->scales.count == machine->issues ? WSDBG_WGMMA_CAUSE_SCALE_D : WSDBG_WGMMA_CAUSE_UNKNOWN;
 }
 
 /* ---- in words ---- */
 
-static void say(struct wsdbg_wgmma_cause *cause, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(struct wsdbg_wgmma_cause *cause, const char *format, ...)
+/* Machine code alone shows what is between wgmma, not what its author wrote: much of it stands in kernels that overlap.
+ */
+static const char *because(const struct wsdbg_wgmma_case *facts, const struct wsdbg_wgmma_cause *cause)
 {
+    if (cause->kind == WSDBG_WGMMA_CAUSE_UNKNOWN)
+        return "";
+    return facts->source || cause->kind <= WSDBG_WGMMA_CAUSE_SPILLED ? "probably because " : "perhaps because ";
+}
+
+static void say(const struct wsdbg_wgmma_case *facts, struct wsdbg_wgmma_cause *cause, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void say(const struct wsdbg_wgmma_case *facts, struct wsdbg_wgmma_cause *cause, const char *format, ...)
+{
+    const int begun = snprintf(cause->text, sizeof cause->text, "; %s", because(facts, cause));
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(cause->text, sizeof cause->text, format, arguments);
+    vsnprintf(cause->text + begun, sizeof cause->text - (size_t)begun, format, arguments);
     va_end(arguments);
 }
 
@@ -116,12 +136,12 @@ static void say_spilled(const struct wsdbg_wgmma_case *facts, struct wsdbg_wgmma
 {
     const struct wsdbg_wgmma_machine *machine = facts->machine;
     if (machine && (machine->spill_loads.count || machine->spill_stores.count)) {
-        say(cause, "; probably because accumulators are in local memory: %zu loads and %zu stores of them around wgmma",
+        say(facts, cause, "accumulators are in local memory: %zu loads and %zu stores of them around wgmma",
             machine->spill_loads.count, machine->spill_stores.count);
     } else {
         const struct wsdbg_wgmma_touch *touch = &facts->source->touches[WSDBG_WGMMA_SPILLED];
-        say(cause,
-            "; probably because accumulators are in local memory: %zu loads and %zu stores of them while wgmma may "
+        say(facts, cause,
+            "accumulators are in local memory: %zu loads and %zu stores of them while wgmma may "
             "be in flight",
             touch->loads, touch->count - touch->loads);
     }
@@ -130,7 +150,7 @@ static void say_spilled(const struct wsdbg_wgmma_case *facts, struct wsdbg_wgmma
 static void say_call(const struct wsdbg_wgmma_case *facts, struct wsdbg_wgmma_cause *cause)
 {
     const char *callee = facts->source ? facts->source->callee : NULL;
-    say(cause, "; probably because the kernel calls %s, which ptxas cannot see into",
+    say(facts, cause, "the kernel calls %s, which ptxas cannot see into",
         callee ? callee : "a function outside of its own code");
 }
 
@@ -141,40 +161,43 @@ static void say_cause(const struct wsdbg_wgmma_case *facts, struct wsdbg_wgmma_c
         say_call(facts, cause);
         break;
     case WSDBG_WGMMA_CAUSE_WGMMA_IN_CALL:
-        say(cause, "; probably because a function that is called issues wgmma");
+        say(facts, cause, "a function that is called issues wgmma");
         break;
     case WSDBG_WGMMA_CAUSE_SPILLED:
         say_spilled(facts, cause);
         break;
     case WSDBG_WGMMA_CAUSE_BRANCH:
-        say(cause,
-            "; probably because the wait for them is on some paths to this use of accumulators and not on others");
+        say(facts, cause, "the wait for them is on some paths to this use of accumulators and not on others");
         break;
     case WSDBG_WGMMA_CAUSE_READ:
-        say(cause, "; probably because accumulators are read or moved while wgmma may be in flight");
+        say(facts, cause, "accumulators are read or moved while wgmma may be in flight");
         break;
     case WSDBG_WGMMA_CAUSE_WRITTEN:
-        say(cause, facts->source ? "; probably because accumulators are written while wgmma may be in flight"
-                                 : "; probably because accumulators are written between wgmma");
+        say(facts, cause,
+            facts->source ? "accumulators are written while wgmma may be in flight"
+                          : "accumulators are written between wgmma");
         break;
     case WSDBG_WGMMA_CAUSE_INPUT:
-        say(cause, "; probably because registers of the first matrix are written while wgmma may read them");
+        say(facts, cause, "registers of the first matrix are written while wgmma may read them");
         break;
     case WSDBG_WGMMA_CAUSE_LATE:
-        say(cause,
-            "; probably because accumulators are used a round of the loop after their wgmma was issued, behind a "
+        say(facts, cause,
+            "accumulators are used a round of the loop after their wgmma was issued, behind a "
             "wait that leaves groups in flight");
         break;
+    case WSDBG_WGMMA_CAUSE_PARTING:
+        say(facts, cause, "threads of a warp may part between wgmma of a stage");
+        break;
     case WSDBG_WGMMA_CAUSE_REGISTERS:
-        say(cause, "; probably because %u registers of accumulators a thread are too many for its %u",
-            facts->source->registers, registers_of_thread(&facts->kernel->launch));
+        say(facts, cause, "%u registers of accumulators a thread are too many for its %u", facts->source->registers,
+            registers_of_thread(&facts->kernel->launch));
         break;
     case WSDBG_WGMMA_CAUSE_SCALE_D:
-        say(cause, "; probably because scale-d of %zu of them is not a constant",
+        say(facts, cause, "scale-d of %zu of them is not a constant",
             facts->source ? facts->source->scales : facts->machine->scales.count);
         break;
     case WSDBG_WGMMA_CAUSE_UNKNOWN:
-        say(cause, "; why cannot be seen here");
+        say(facts, cause, "why cannot be seen here");
         break;
     }
 }
@@ -234,6 +257,8 @@ void wsdbg_wgmma_cause_add_notes(const struct wsdbg_wgmma_case *facts, const str
         note_places(facts, out, finding, &machine->opaque_calls, "calls");
     if (cause->kind == WSDBG_WGMMA_CAUSE_WRITTEN)
         note_places(facts, out, finding, &machine->written, "writes accumulators");
+    if (cause->kind == WSDBG_WGMMA_CAUSE_PARTING)
+        note_places(facts, out, finding, &machine->joinings, "they come together");
     if (cause->kind == WSDBG_WGMMA_CAUSE_SCALE_D)
         note_places(facts, out, finding, &machine->scales, "scale-d is computed");
 }

@@ -27,6 +27,11 @@ unsigned wsdbg_wgmma_in_flight(const struct wsdbg_wgmma_state *state)
     return all;
 }
 
+unsigned wsdbg_wgmma_in_flight_with_one_more(const struct wsdbg_wgmma_state *state)
+{
+    return sum(wsdbg_wgmma_in_flight(state), 1);
+}
+
 static void issue(struct wsdbg_wgmma_state *state, const struct wsdbg_wgmma_event *event)
 {
     state->open = sum(state->open, 1);

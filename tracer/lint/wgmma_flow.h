@@ -36,5 +36,7 @@ struct wsdbg_error *wsdbg_wgmma_flow(const struct wsdbg_wgmma_code *code, wsdbg_
 
 /* All wgmma that may be in flight. */
 unsigned wsdbg_wgmma_in_flight(const struct wsdbg_wgmma_state *state);
+/* The same once another one was issued. */
+unsigned wsdbg_wgmma_in_flight_with_one_more(const struct wsdbg_wgmma_state *state);
 
 #endif

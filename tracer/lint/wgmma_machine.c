@@ -8,6 +8,8 @@
 
 struct survey {
     const struct wsdbg_graph *graph;
+    const struct wsdbg_lines *lines; /* NULL = none */
+    const struct wsdbg_cubin_function *function;
     const struct wsdbg_wgmma_code *code;
     bool *is_around; /* by block: the loop it is in issues a wgmma, or it does */
     struct wsdbg_wgmma_machine *out;
@@ -64,22 +66,36 @@ static bool leads_to_wgmma(const struct survey *survey, uint32_t number, uint32_
     return false;
 }
 
-static bool have_one_line(const struct wsdbg_lines *lines, const struct wsdbg_cubin_function *function, uint32_t a,
-                          uint32_t b)
+enum { LEVELS = 16 };
+
+static bool have_one_line(const struct wsdbg_line *a, const struct wsdbg_line *b, size_t count)
 {
-    enum { LEVELS = 16 };
-    struct wsdbg_line left[LEVELS], right[LEVELS];
-    const size_t count = wsdbg_lines_find(lines, function, (uint64_t)a * WSDBG_INSTRUCTION_BYTES, left, LEVELS);
-    if (count != wsdbg_lines_find(lines, function, (uint64_t)b * WSDBG_INSTRUCTION_BYTES, right, LEVELS))
-        return false;
-    for (size_t i = 0; i < count && i < LEVELS; i++)
-        if (left[i].line != right[i].line || strcmp(left[i].file, right[i].file) != 0)
+    for (size_t i = 0; i < count; i++)
+        if (a[i].line != b[i].line || strcmp(a[i].file, b[i].file) != 0)
             return false;
     return true;
 }
 
-static void find_waits(const struct survey *survey, const struct wsdbg_lines *lines,
-                       const struct wsdbg_cubin_function *function)
+/* A wait of the source has a line that no other instruction of the block has, unless all is written in one line; one
+ * that ptxas put in has that of an instruction near it. */
+static bool has_a_line(const struct survey *survey, uint32_t wait)
+{
+    struct wsdbg_line own[LEVELS], other[LEVELS];
+    const struct wsdbg_wgmma_block *block = &survey->code->blocks[wsdbg_graph_block_of(survey->graph, wait)];
+    const size_t count =
+        wsdbg_lines_find(survey->lines, survey->function, (uint64_t)wait * WSDBG_INSTRUCTION_BYTES, own, LEVELS);
+    for (uint32_t i = block->first; i < block->end; i++) {
+        if (wsdbg_graph_instruction(survey->graph, i)->operation == WSDBG_OP_WARPGROUP)
+            continue;
+        const size_t levels =
+            wsdbg_lines_find(survey->lines, survey->function, (uint64_t)i * WSDBG_INSTRUCTION_BYTES, other, LEVELS);
+        if (levels == count && have_one_line(own, other, count < LEVELS ? count : LEVELS))
+            return false;
+    }
+    return count > 0;
+}
+
+static void find_waits(const struct survey *survey)
 {
     struct wsdbg_wgmma_machine *out = survey->out;
     for (size_t i = 0; i < survey->code->event_count; i++) {
@@ -90,8 +106,9 @@ static void find_waits(const struct survey *survey, const struct wsdbg_lines *li
         const uint32_t block = wsdbg_graph_block_of(survey->graph, event->at);
         if (!leads_to_wgmma(survey, event->at, survey->code->blocks[block].end))
             continue;
+        if (out->idle_waits.count < WSDBG_WGMMA_PLACES_MOST && survey->lines)
+            out->idle_with_a_line += has_a_line(survey, event->at);
         add(&out->idle_waits, event->at);
-        out->idle_with_a_line += lines && event->at && !have_one_line(lines, function, event->at - 1, event->at);
     }
 }
 
@@ -146,6 +163,8 @@ static void look_around(const struct survey *survey, uint32_t number, const stru
         add(&out->spill_stores, number);
     else if (in->operation == WSDBG_OP_LDL && writes)
         add(&out->spill_loads, number);
+    else if (in->operation == WSDBG_OP_BSYNC || in->operation == WSDBG_OP_WARPSYNC)
+        add(&out->joinings, number);
     else if (writes)
         add(&out->written, number);
 }
@@ -174,7 +193,7 @@ static void visit(void *context, uint32_t number, const struct wsdbg_wgmma_event
         return;
     if (out->issues++ == 0)
         out->first_issue = number;
-    const unsigned in_flight = wsdbg_wgmma_in_flight(before) + 1;
+    const unsigned in_flight = wsdbg_wgmma_in_flight_with_one_more(before);
     out->in_flight = in_flight > out->in_flight ? in_flight : out->in_flight;
     const struct wsdbg_operand *last = in->source_count ? &in->sources[in->source_count - 1] : NULL;
     if (last && last->kind == WSDBG_OPERAND_UNIFORM_PREDICATE && last->number != WSDBG_PT)
@@ -190,13 +209,13 @@ struct wsdbg_error *wsdbg_wgmma_machine_read(const struct wsdbg_graph *graph, co
     struct wsdbg_error *error = wsdbg_wgmma_code_of_graph(graph, &code);
     if (error)
         return error;
-    struct survey survey = {graph, &code, calloc((size_t)code.block_count + 1, sizeof(bool)), out};
+    struct survey survey = {graph, lines, function, &code, calloc((size_t)code.block_count + 1, sizeof(bool)), out};
     if (!survey.is_around || !mark_around(&survey))
         error = &wsdbg_error_no_memory;
     if (!error && code.issue_count)
         error = wsdbg_wgmma_flow(&code, visit, &survey);
     if (!error)
-        find_waits(&survey, lines, function);
+        find_waits(&survey);
     free(survey.is_around);
     wsdbg_wgmma_code_deinit(&code);
     return error;

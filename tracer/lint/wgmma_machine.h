@@ -30,6 +30,7 @@ struct wsdbg_wgmma_machine {
     /* Around the wgmma of a loop, or between those of a block: */
     struct wsdbg_wgmma_places spill_loads, spill_stores; /* of registers that are accumulators, and a thread's memory */
     struct wsdbg_wgmma_places written;      /* accumulators, by what is neither wgmma nor a load of these */
+    struct wsdbg_wgmma_places joinings;     /* where threads of a warp that parted come together */
     struct wsdbg_wgmma_places opaque_calls; /* anywhere in the kernel: of what is not in this function's code */
 };
 

@@ -78,6 +78,15 @@ static void use_call(struct survey *survey, uint32_t number)
         survey->out->callee = survey->program->functions[function].name;
 }
 
+static void use_branch(struct survey *survey, uint32_t number, const struct wsdbg_wgmma_state *state)
+{
+    const struct wsdbg_ptx_instruction *in = &survey->program->instructions[number];
+    const bool may_part =
+        in->operation == WSDBG_PTX_OP_bra && in->guard != WSDBG_PTX_NONE && !(in->flags & WSDBG_PTX_UNI);
+    if (state->open && may_part && survey->out->branches_inside++ == 0)
+        survey->out->branch_inside = number;
+}
+
 /* ---- scale-d ---- */
 
 static bool writes(const struct survey *survey, uint32_t number, uint32_t reg)
@@ -165,7 +174,7 @@ static void use_wgmma(struct survey *survey, uint32_t number, const struct wsdbg
         return;
     if (out->issues++ == 0)
         out->first_issue = number;
-    const unsigned in_flight = wsdbg_wgmma_in_flight(state) + 1;
+    const unsigned in_flight = wsdbg_wgmma_in_flight_with_one_more(state);
     out->in_flight = in_flight > out->in_flight ? in_flight : out->in_flight;
     if (number >= survey->own_end && out->wgmma_in_calls++ == 0)
         out->wgmma_in_call = number;
@@ -187,6 +196,7 @@ static void visit(void *context, uint32_t number, const struct wsdbg_wgmma_event
     }
     use_operands(survey, number, before);
     use_call(survey, number);
+    use_branch(survey, number, before);
 }
 
 static uint32_t end_of_own_code(const struct wsdbg_ptx_program *program, const struct wsdbg_ptx_function *kernel)

@@ -36,10 +36,12 @@ struct wsdbg_wgmma_source {
     const char *callee;    /* its function's name */
     size_t wgmma_in_calls; /* wgmma within functions that the kernel calls */
     uint32_t wgmma_in_call;
-    size_t scales;         /* wgmma whose scale-d is no constant */
-    uint32_t scale;        /* the first */
-    uint32_t scale_source; /* what computes its predicate, WSDBG_PTX_NONE = not found */
-    unsigned registers;    /* of all accumulators that are in flight at one time, at most */
+    size_t branches_inside; /* that some threads of a warp may take, between a wgmma and its commit */
+    uint32_t branch_inside; /* the first */
+    size_t scales;          /* wgmma whose scale-d is no constant */
+    uint32_t scale;         /* the first */
+    uint32_t scale_source;  /* what computes its predicate, WSDBG_PTX_NONE = not found */
+    unsigned registers;     /* of all accumulators that are in flight at one time, at most */
 };
 
 struct wsdbg_error *wsdbg_wgmma_source_read(const struct wsdbg_ptx_program *program,

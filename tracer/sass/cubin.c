@@ -416,3 +416,30 @@ bool wsdbg_cubin_constants(const struct wsdbg_cubin *cubin, const struct wsdbg_c
     }
     return found;
 }
+
+/* A section of lines that end with a zero byte each. */
+struct wsdbg_error *wsdbg_cubin_ptx(const struct wsdbg_cubin *cubin, size_t most, char **out, size_t *byte_count)
+{
+    struct wsdbg_image lines = {0};
+    GElf_Shdr header;
+    for (Elf_Scn *section = NULL; !lines.byte_count && (section = elf_nextscn(cubin->elf, section));) {
+        const char *name =
+            gelf_getshdr(section, &header) ? elf_strptr(cubin->elf, cubin->section_names, header.sh_name) : NULL;
+        if (name && strcmp(name, ".nv_debug_ptx_txt") == 0 && !contents(section, &lines))
+            break;
+    }
+    if (!lines.byte_count)
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "the cubin holds no PTX");
+    if (lines.byte_count > most)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "the PTX in the cubin: %zu bytes, at most %zu are read",
+                                  lines.byte_count, most);
+    char *text = malloc(lines.byte_count + 1);
+    if (!text)
+        return &wsdbg_error_no_memory;
+    for (size_t i = 0; i < lines.byte_count; i++)
+        text[i] = lines.bytes[i] ? (char)lines.bytes[i] : '\n';
+    text[lines.byte_count] = '\0';
+    *out = text;
+    *byte_count = lines.byte_count;
+    return NULL;
+}

@@ -86,4 +86,8 @@ struct wsdbg_mbarrier_use wsdbg_cubin_mbarrier_use(const struct wsdbg_cubin_func
 bool wsdbg_cubin_constants(const struct wsdbg_cubin *cubin, const struct wsdbg_cubin_function *function, unsigned bank,
                            struct wsdbg_image *out);
 
+/* The PTX that the cubin was compiled from, which ptxas keeps in it with -lineinfo: its lines with their numbers, without
+ * comments and .loc.  The caller frees *out.  NOT_FOUND where it holds none, BAD_INPUT where it is longer than `most`. */
+struct wsdbg_error *wsdbg_cubin_ptx(const struct wsdbg_cubin *cubin, size_t most, char **out, size_t *byte_count);
+
 #endif
