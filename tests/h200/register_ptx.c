@@ -1,6 +1,7 @@
 /* register_ptx.c - see register_ptx.h.  Reads: register_configs.def.  Writes: PTX text. */
 #include "register_ptx.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@ const size_t register_config_count = sizeof register_configs / sizeof *register_
 
 void register_kernel_name(const struct register_config *config, char *out, size_t bytes)
 {
-    size_t used = (size_t)snprintf(out, bytes, "t%u_%c%s_", config->threads, config->bounds[0], config->bounds + 2);
+    size_t used = (size_t)snprintf(out, bytes, "%s%u_%c%s_", strcmp(config->family, "SWITCH") == 0 ? "switch" : "t",
+                                   config->threads, config->bounds[0], config->bounds + 2);
     for (const char *at = config->roles; *at && used + 1 < bytes; at++)
         if (*at != ' ')
             out[used++] = (char)(*at == '-' ? 'd' : *at == '+' ? 'i' : *at == '|' ? '_' : *at == '.' ? 'n' : *at);
@@ -35,6 +37,16 @@ static const char *print_role(const struct register_config *config, const char *
     return *at ? at + 1 : at;
 }
 
+/* Each warpgroup goes to its part.  ptxas makes a table of targets of comparisons for equality, as of a switch. */
+static void print_choice(const struct register_config *config, uint32_t groups, FILE *out)
+{
+    const bool is_switch = strcmp(config->family, "SWITCH") == 0;
+    for (uint32_t group = 0; group + 1 < groups; group++)
+        fprintf(out, " setp.%s.u32 %%p, %%group, %u;\n @%%p bra GROUP%u;\n", is_switch ? "eq" : "lt",
+                is_switch ? group : group + 1, group);
+    fprintf(out, " bra.uni GROUP%u;\n", groups - 1);
+}
+
 static void print_kernel(const struct register_config *config, FILE *out)
 {
     char name[128];
@@ -45,8 +57,7 @@ static void print_kernel(const struct register_config *config, FILE *out)
             config->bounds[0] == 'r' ? ".maxnreg" : ".minnctapersm", config->bounds + 2);
     fprintf(out, " .reg .pred %%p;\n .reg .u32 %%thread, %%group, %%one;\n .reg .u64 %%to, %%at;\n"
                  " mov.u32 %%thread, %%tid.x;\n shr.u32 %%group, %%thread, 7;\n ld.param.u64 %%to, [out];\n");
-    for (uint32_t group = 1; group < groups; group++)
-        fprintf(out, " setp.eq.u32 %%p, %%group, %u;\n @%%p bra GROUP%u;\n", group, group);
+    print_choice(config, groups, out);
     for (uint32_t group = 0; group < groups; group++) {
         fprintf(out, "GROUP%u:\n", group);
         at = print_role(config, at, out);

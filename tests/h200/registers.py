@@ -39,8 +39,9 @@ def lint(options, path):
 
 
 def row(config, said):
-    codes = sorted({f'{code} ({severity})' for severity, code in said.get(config['kernel'], [])})
-    budget = ('error', 'REGS_BUDGET') in said.get(config['kernel'], [])
+    codes = sorted({f'{code} ({severity})' for severity, code in said.get(config['kernel'], []) if severity != 'note'})
+    severities = {severity for severity, code in said.get(config['kernel'], []) if code == 'REGS_BUDGET'}
+    budget = 'error' if 'error' in severities else 'warning' if 'warning' in severities else 'nothing'
     done = config['outcome'] + (f" ({config['error']})" if config['error'] else '')
     return budget, f"| {config['family'].lower()} | {config['threads']} | {config['registers']} | `{config['roles'].replace('|', ' / ')}` | {done} | {', '.join(codes) or '-'} |"
 
@@ -52,14 +53,14 @@ def section(result, said, where):
         rows.append(text)
         if config['family'] == 'BUDGET':
             counts[budget, config['outcome']] = counts.get((budget, config['outcome']), 0) + 1
-            if config['outcome'] != ('hung' if budget else 'finished'):
+            if (budget, config['outcome']) in (('error', 'finished'), ('nothing', 'hung')) or config['outcome'] not in ('finished', 'hung'):
                 wrong.append(config['kernel'])
     total = sum(counts.values())
     outcomes = sorted({outcome for _, outcome in counts})
     head = [TITLE, '', f"{len(result['configs'])} kernels, each launched alone with one CTA {where}; a kernel that had not ended after {result['limit_s']:.0f} s hung. `-` gives registers",
             'back (`setmaxnreg.dec`), `+` asks for them (`.inc`), `b` is a barrier of the CTA, `.` nothing; a part for each warpgroup.', '',
-            f'Of the {total} kernels in which the sums decide:', '', '| lint says | ' + ' | '.join(outcomes) + ' |', '|---|' + '---|' * len(outcomes)]
-    head += [f"| {'REGS_BUDGET' if budget else 'no such error'} | " + ' | '.join(str(counts.get((budget, outcome), 0)) for outcome in outcomes) + ' |' for budget in (True, False)]
+            f'Of the {total} kernels in which the sums decide:', '', '| lint says of REGS_BUDGET | ' + ' | '.join(outcomes) + ' |', '|---|' + '---|' * len(outcomes)]
+    head += [f"| {budget} | " + ' | '.join(str(counts.get((budget, outcome), 0)) for outcome in outcomes) + ' |' for budget in ('error', 'warning', 'nothing')]
     head += ['', f'Not as lint says: {", ".join(wrong) if wrong else "none"}.', '', '| family | threads | registers | roles | seen | lint |', '|---|---|---|---|---|---|']
     return '\n'.join(head + rows) + '\n', wrong
 
