@@ -17,6 +17,7 @@ static const struct {
     wsdbg_lint_rule *rule;
     unsigned code, ptx;
 } rules[] = {
+    {wsdbg_lint_rule_launch, WSDBG_INTEREST_ALL, 0},
     {wsdbg_lint_rule_registers, WSDBG_INTEREST_REGISTERS, WSDBG_INTEREST_REGISTERS | WSDBG_INTEREST_WGMMA},
     {wsdbg_lint_rule_wgmma, WSDBG_INTEREST_WGMMA, WSDBG_INTEREST_WGMMA},
 };

@@ -11,6 +11,7 @@
  * other kernels go on. */
 typedef struct wsdbg_error *wsdbg_lint_rule(struct wsdbg_lint_kernel *kernel, struct wsdbg_lint_findings *out);
 
+wsdbg_lint_rule wsdbg_lint_rule_launch;
 wsdbg_lint_rule wsdbg_lint_rule_registers;
 wsdbg_lint_rule wsdbg_lint_rule_wgmma;
 
