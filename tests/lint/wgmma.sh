@@ -27,7 +27,7 @@ warned() {
             code = $NF
             gsub(/[][]/, "", code)
             sub(/ warning: .*/, "")
-            if (sub(/.* kernel /, "")) { sub(/[+:].*/, ""); print $0, code; code = "" }
+            if (sub(/.* kernel /, "")) { sub(/[+:,].*/, ""); print $0, code; code = "" }
             next
         }
         code && /^ *in kernel / { sub(/[+].*/, "", $3); print $3, code; code = "" }' | sort -u

@@ -22,7 +22,7 @@ static void print_place(const char *path, const struct wsdbg_lint_kernel *kernel
         return;
     }
     print_escaped(path, out);
-    if (place->ptx_line && !*kernel->module->name) {
+    if (place->ptx_line && !*kernel->module->name && !kernel->function) {
         fprintf(out, ":%" PRIu32, place->ptx_line);
         return;
     }
