@@ -12,12 +12,14 @@
 
 #include "base/error.h"
 
+/* clang-format off */
 /* X(CODE), one row a family of rules. */
-#define WSDBG_LINT_CODES(X)                                                                                  \
-    X(REGS_BUDGET)                                                                                           \
-    X(REGS_PARTIAL_WARPGROUP)                                                                                \
-    X(REGS_DIVERGED) X(REGS_UNBALANCED) X(REGS_IGNORED) X(REGS_CALL_INSIDE) X(REGS_ACCOUNT) X(ARCH_MISMATCH) \
-        X(LAUNCH_TOO_MANY_REGS) X(WGMMA_SERIALIZED) X(WGMMA_SPILL) X(WGMMA_SCALE_D) X(WGMMA_WAIT_IN_BRANCH)
+#define WSDBG_LINT_CODES(X) \
+    X(REGS_BUDGET) X(REGS_PARTIAL_WARPGROUP) X(REGS_DIVERGED) X(REGS_UNBALANCED) X(REGS_IGNORED) X(REGS_CALL_INSIDE) \
+    X(REGS_ACCOUNT) X(ARCH_MISMATCH) \
+    X(LAUNCH_TOO_MANY_REGS) \
+    X(WGMMA_SERIALIZED) X(WGMMA_SPILL) X(WGMMA_SCALE_D) X(WGMMA_WAIT_IN_BRANCH)
+/* clang-format on */
 
 enum wsdbg_lint_code {
 #define X(code) WSDBG_LINT_##code,

@@ -18,7 +18,10 @@ static const struct {
     unsigned code, ptx;
 } rules[] = {
     {wsdbg_lint_rule_launch, WSDBG_INTEREST_ALL, 0},
-    {wsdbg_lint_rule_registers, WSDBG_INTEREST_REGISTERS, WSDBG_INTEREST_REGISTERS | WSDBG_INTEREST_WGMMA},
+    {wsdbg_lint_rule_registers, WSDBG_INTEREST_REGISTERS, 0},
+    {wsdbg_lint_rule_calls, WSDBG_INTEREST_REGISTERS, 0},
+    {wsdbg_lint_rule_ignored, 0, WSDBG_INTEREST_REGISTERS},
+    {wsdbg_lint_rule_architecture, 0, WSDBG_INTEREST_REGISTERS | WSDBG_INTEREST_WGMMA | WSDBG_INTEREST_MESSAGE},
     {wsdbg_lint_rule_wgmma, WSDBG_INTEREST_WGMMA, WSDBG_INTEREST_WGMMA},
 };
 
@@ -127,6 +130,9 @@ static struct wsdbg_error *lint_cubin(struct state *state, struct wsdbg_lint_mod
     }
     if (!module->is_specific_known)
         module->is_specific_known = wsdbg_cubin_is_specific(module->cubin, &module->is_specific);
+    if (module->is_specific_known && !module->is_specific &&
+        (module->needs_specific = wsdbg_lint_scan_message(&module->code)))
+        module->ptx_interests |= WSDBG_INTEREST_MESSAGE;
     state->totals.modules++;
     state->totals.code_bytes += module->code.byte_count;
     for (size_t i = 0; !error && i < wsdbg_cubin_function_count(module->cubin); i++) {

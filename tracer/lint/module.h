@@ -18,6 +18,7 @@ struct wsdbg_lint_module {
     struct wsdbg_cubin *cubin;   /* NULL likewise */
     struct wsdbg_image ptx_text; /* of the same module; empty where there is none */
     unsigned ptx_interests;      /* what stands in the text: enum wsdbg_lint_interest */
+    const char *needs_specific;  /* a message in code for sm_90, up to its line's end; NULL = none, or it was said */
 
     /* Asked for through the functions below. */
     struct wsdbg_ptx_program *ptx;

@@ -276,8 +276,6 @@ struct wsdbg_error *wsdbg_lint_rule_registers(struct wsdbg_lint_kernel *kernel, 
 {
     struct wsdbg_register_view view;
     bool is_whole;
-    if (!kernel->function || !(kernel->code_interests & WSDBG_INTEREST_REGISTERS))
-        return NULL;
     struct wsdbg_error *error = wsdbg_register_view_read(kernel, &view, &is_whole);
     if (error || !is_whole)
         return error;

@@ -13,6 +13,9 @@ typedef struct wsdbg_error *wsdbg_lint_rule(struct wsdbg_lint_kernel *kernel, st
 
 wsdbg_lint_rule wsdbg_lint_rule_launch;
 wsdbg_lint_rule wsdbg_lint_rule_registers;
+wsdbg_lint_rule wsdbg_lint_rule_calls;
+wsdbg_lint_rule wsdbg_lint_rule_ignored;
+wsdbg_lint_rule wsdbg_lint_rule_architecture;
 wsdbg_lint_rule wsdbg_lint_rule_wgmma;
 
 #endif

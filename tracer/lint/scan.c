@@ -84,3 +84,15 @@ unsigned wsdbg_lint_scan_ptx(const char *text, size_t byte_count)
             found |= words[i].interest;
     return found;
 }
+
+const char *wsdbg_lint_scan_message(const struct wsdbg_image *cubin)
+{
+    /* Parts of what CUTLASS prints where it was compiled without the features of sm_90a. */
+    static const char *const parts[] = {"without targeting sm90a", "without CUTE_ARCH_MMA_SM90A_ENABLED"};
+    const char *begin = (const char *)cubin->bytes, *found = NULL;
+    for (size_t i = 0; !found && i < sizeof parts / sizeof parts[0]; i++)
+        found = memmem(begin, cubin->byte_count, parts[i], strlen(parts[i]));
+    while (found && found > begin && found[-1] >= ' ')
+        found--;
+    return found;
+}

@@ -14,6 +14,7 @@ enum wsdbg_lint_interest {
     WSDBG_INTEREST_CLUSTER = 1 << 4, /* barrier.cluster */
     WSDBG_INTEREST_COPIES = 1 << 5,  /* tensor and bulk copies */
     WSDBG_INTEREST_GRIDS = 1 << 6,   /* griddepcontrol */
+    WSDBG_INTEREST_MESSAGE = 1 << 7, /* in a module for sm_90: that it should be for sm_90a */
     WSDBG_INTEREST_ALL = (1 << 7) - 1
 };
 
@@ -21,5 +22,8 @@ enum wsdbg_lint_interest {
 unsigned wsdbg_lint_scan_code(const struct wsdbg_image *code);
 /* The interests of PTX text: a word that stands there, be it in a comment. */
 unsigned wsdbg_lint_scan_ptx(const char *text, size_t byte_count);
+
+/* The message in the bytes of a cubin that says that it needs sm_90a; NULL where there is none. */
+const char *wsdbg_lint_scan_message(const struct wsdbg_image *cubin);
 
 #endif

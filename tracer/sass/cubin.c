@@ -16,6 +16,7 @@
 #define SECTION_INFO 0x70000000u
 #define SECTION_COMPATIBILITY 0x70000086u
 #define REGISTERS_UNLIMITED 255
+#define TOOL_NOTE 0x7d0u /* a note's type: which tool made the file, and how */
 #define SYMBOL_KERNEL 0x10 /* in st_other */
 
 enum attribute_format { FORMAT_NONE = 1, FORMAT_BYTE = 2, FORMAT_HALF = 3, FORMAT_SIZED = 4 };
@@ -353,6 +354,40 @@ struct wsdbg_error *wsdbg_cubin_of_image(const struct wsdbg_image *image, size_t
             return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "the module holds no cubin for sm_90");
     }
     return wsdbg_error_prefix(wsdbg_fatbin_unpack(&entry, most, out, byte_count), "the cubin of the module");
+}
+
+/* A note of the tool: version, four places in the text behind them, the last but one that of the build, and the last that
+ * of the options.  The text is the rest of the note, each word with its zero byte. */
+static const char *options_of(const struct wsdbg_image *note)
+{
+    enum { FIELDS = 6, VERSION = 0, OPTIONS = 5, VERSION_READ = 2 };
+    uint32_t header[3], fields[FIELDS];
+    static const char owner[] = "NVIDIA Corp";
+    const size_t before = sizeof header + sizeof owner + sizeof fields;
+    if (note->byte_count < before || memcmp(note->bytes + sizeof header, owner, sizeof owner) != 0)
+        return NULL;
+    memcpy(header, note->bytes, sizeof header);
+    memcpy(fields, note->bytes + sizeof header + sizeof owner, sizeof fields);
+    const size_t text_bytes = note->byte_count - before;
+    if (header[2] != TOOL_NOTE || fields[VERSION] != VERSION_READ || fields[OPTIONS] >= text_bytes)
+        return NULL;
+    const char *options = (const char *)note->bytes + before + fields[OPTIONS];
+    return memchr(options, '\0', text_bytes - fields[OPTIONS]) ? options : NULL;
+}
+
+const char *wsdbg_cubin_compiler_options(const struct wsdbg_cubin *cubin)
+{
+    Elf_Scn *section = NULL;
+    while ((section = elf_nextscn(cubin->elf, section))) {
+        GElf_Shdr header;
+        struct wsdbg_image note;
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE || !contents(section, &note))
+            continue;
+        const char *options = options_of(&note);
+        if (options)
+            return options;
+    }
+    return NULL;
 }
 
 bool wsdbg_cubin_is_specific(const struct wsdbg_cubin *cubin, bool *is_specific)

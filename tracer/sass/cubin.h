@@ -71,6 +71,8 @@ void wsdbg_cubin_close(struct wsdbg_cubin *cubin); /* NULL is fine */
  * *out.  NOT_FOUND where there is none; more than `most` bytes are refused. */
 struct wsdbg_error *wsdbg_cubin_of_image(const struct wsdbg_image *image, size_t most, char **out, size_t *byte_count);
 
+/* The options that ptxas was given, as it notes them, "-v  -arch sm_90a -m 64"; NULL where there is no such note. */
+const char *wsdbg_cubin_compiler_options(const struct wsdbg_cubin *cubin);
 /* Whether the code is for sm_90a alone.  False where the file does not say. */
 bool wsdbg_cubin_is_specific(const struct wsdbg_cubin *cubin, bool *is_specific);
 
