@@ -1,14 +1,18 @@
 /* lint.c - `wsdbg lint`: what can be said of the kernels in a file before anything runs.
  *
- * Reads: the files.  Writes: findings on stdout, like a compiler's; what was not read, and a summary, on stderr.
+ * Reads: the files.  Writes: findings on stdout, like a compiler's or as JSON, and as SARIF where asked for; what was
+ * not read, and a summary, on stderr.
  */
 #include "lint/lint.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/command.h"
 #include "cmd/console.h"
+#include "cmd/lint_json.h"
+#include "cmd/lint_sarif.h"
 #include "cmd/lint_text.h"
 #include "cmd/options.h"
 #include "cmd/progress.h"
@@ -18,6 +22,11 @@ enum { EXIT_FOUND = 1 };
 
 struct run {
     const char *path;
+    bool is_text;                   /* on stdout */
+    struct wsdbg_lint_json *json;   /* on stdout; NULL = not asked for */
+    struct wsdbg_lint_sarif *sarif; /* likewise */
+    FILE *sarif_file;
+    bool failed; /* some file could not be read */
     struct wsdbg_progress_line line;
     struct wsdbg_lint_options options;
     unsigned fail_on; /* enum wsdbg_lint_severity; more than all = never */
@@ -29,7 +38,12 @@ static void show_finding(void *context, const struct wsdbg_lint_kernel *kernel,
 {
     struct run *run = context;
     wsdbg_progress_end(&run->line);
-    wsdbg_lint_text_print(run->path, kernel, finding, wsdbg_console_colour(stdout), stdout);
+    if (run->is_text)
+        wsdbg_lint_text_print(run->path, kernel, finding, wsdbg_console_colour(stdout), stdout);
+    if (run->json)
+        wsdbg_lint_json_finding(run->json, run->path, kernel, finding);
+    if (run->sarif)
+        wsdbg_lint_sarif_finding(run->sarif, run->path, kernel, finding);
 }
 
 static void show_left_out(void *context, const char *text)
@@ -38,6 +52,10 @@ static void show_left_out(void *context, const char *text)
     wsdbg_progress_end(&run->line);
     fflush(stdout);
     wsdbg_say("%s: %s", run->path, text);
+    if (run->json)
+        wsdbg_lint_json_left_out(run->json, run->path, text);
+    if (run->sarif)
+        wsdbg_lint_sarif_notify(run->sarif, "note", run->path, text);
 }
 
 static void add_totals(const struct wsdbg_lint_totals *of_file, struct wsdbg_lint_totals *all)
@@ -51,16 +69,25 @@ static void add_totals(const struct wsdbg_lint_totals *of_file, struct wsdbg_lin
         all->findings[severity] += of_file->findings[severity];
 }
 
-static struct wsdbg_error *lint_one(struct run *run, const char *path)
+/* A file that cannot be read is said; the others are still read. */
+static void lint_one(struct run *run, const char *path)
 {
     const struct wsdbg_lint_listener listener = {run, show_finding, show_left_out};
-    struct wsdbg_lint_totals totals;
+    struct wsdbg_lint_totals totals = {0};
     run->path = path;
     wsdbg_progress_begin(&run->line, "reading", PATIENCE_NS);
     struct wsdbg_error *error = wsdbg_lint_file(path, &run->options, &listener, &run->line.progress, &totals);
     wsdbg_progress_end(&run->line);
     add_totals(&totals, &run->totals);
-    return wsdbg_error_prefix(error, "%s", path);
+    if (run->json)
+        wsdbg_lint_json_file(run->json, path, &totals, error);
+    if (!error)
+        return;
+    if (run->sarif)
+        wsdbg_lint_sarif_notify(run->sarif, "error", path, wsdbg_error_message(error));
+    fflush(stdout);
+    run->failed = true;
+    wsdbg_say_error("lint", wsdbg_error_prefix(error, "%s", path));
 }
 
 static struct wsdbg_error *parse_fail_on(const char *word, unsigned *out)
@@ -110,21 +137,55 @@ static void say_summary(const struct wsdbg_lint_totals *totals)
               found[WSDBG_LINT_NOTE] == 1 ? "" : "s");
 }
 
+static struct wsdbg_error *parse_options(const struct wsdbg_invocation *invocation, struct run *run)
+{
+    const char *sarif = wsdbg_option_value(invocation, "sarif");
+    const bool json = wsdbg_option_value(invocation, "json") != NULL;
+    const bool sarif_on_stdout = sarif && strcmp(sarif, "-") == 0;
+    if (json && sarif_on_stdout)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--json and --sarif - would both be written to stdout");
+    struct wsdbg_error *error = parse_fail_on(wsdbg_option_value(invocation, "fail-on"), &run->fail_on);
+    if (!error)
+        error = parse_suppressed(wsdbg_option_value(invocation, "suppress"), &run->options.suppressed);
+    if (!wsdbg_option_value(invocation, "registers"))
+        run->options.suppressed |= UINT64_C(1) << WSDBG_LINT_REGS_ACCOUNT;
+    run->is_text = !json && !sarif_on_stdout;
+    if (!error && sarif) {
+        run->sarif_file = sarif_on_stdout ? stdout : fopen(sarif, "we");
+        error = run->sarif_file ? wsdbg_lint_sarif_begin(run->sarif_file, &run->sarif)
+                                : wsdbg_error_os(errno, "%s: cannot be written", sarif);
+    }
+    return !error && json ? wsdbg_lint_json_begin(stdout, &run->json) : error;
+}
+
+static struct wsdbg_error *close_outputs(struct run *run)
+{
+    struct wsdbg_error *error = wsdbg_lint_json_end(run->json, &run->totals);
+    struct wsdbg_error *of_sarif = wsdbg_lint_sarif_end(run->sarif);
+    if (run->sarif_file && run->sarif_file != stdout && fclose(run->sarif_file) != 0 && !of_sarif)
+        of_sarif = wsdbg_error_os(errno, "the SARIF file cannot be written");
+    if (!error)
+        return of_sarif;
+    wsdbg_error_destroy(of_sarif);
+    return error;
+}
+
 static struct wsdbg_error *lint_run(const struct wsdbg_invocation *invocation, int *status)
 {
     struct run run = {0};
-    struct wsdbg_error *error = parse_fail_on(wsdbg_option_value(invocation, "fail-on"), &run.fail_on);
-    if (!error)
-        error = parse_suppressed(wsdbg_option_value(invocation, "suppress"), &run.options.suppressed);
-    if (!wsdbg_option_value(invocation, "registers"))
-        run.options.suppressed |= UINT64_C(1) << WSDBG_LINT_REGS_ACCOUNT;
+    struct wsdbg_error *error = parse_options(invocation, &run);
     for (int i = 0; !error && i < invocation->operand_count; i++)
-        error = lint_one(&run, invocation->operands[i]);
+        lint_one(&run, invocation->operands[i]);
+    struct wsdbg_error *of_outputs = close_outputs(&run);
+    if (error)
+        wsdbg_error_destroy(of_outputs);
+    else
+        error = of_outputs;
     if (error)
         return error;
     fflush(stdout);
     say_summary(&run.totals);
-    *status = found_at_or_above(&run.totals, run.fail_on) ? EXIT_FOUND : 0;
+    *status = run.failed ? WSDBG_EXIT_FAILED : found_at_or_above(&run.totals, run.fail_on) ? EXIT_FOUND : 0;
     return NULL;
 }
 
@@ -134,6 +195,8 @@ static const struct wsdbg_choice severities[] = {
 static const struct wsdbg_option options[] = {
     {0, "fail-on", "SEVERITY", "exit status 1 when something of this severity or a higher one was found (error)",
      severities, NULL},
+    {0, "json", NULL, "findings as JSON on stdout (docs/lint.schema.json)", NULL, NULL},
+    {0, "sarif", "FILE", "findings as SARIF 2.1.0 in FILE, - for stdout", NULL, NULL},
     {0, "registers", NULL, "also show what each kernel with setmaxnreg does to its registers", NULL, NULL},
     {0, "suppress", "CODE[,CODE]", "without findings of these codes", NULL, NULL},
 };
@@ -141,7 +204,7 @@ static const struct wsdbg_option options[] = {
 const struct wsdbg_command wsdbg_command_lint = {
     .name = "lint",
     .summary = "Say what will hang, not launch or crawl before it runs",
-    .usage = "FILE... [--fail-on SEVERITY] [--suppress CODE[,CODE]] [--registers]",
+    .usage = "FILE... [--fail-on SEVERITY] [--suppress CODE[,CODE]] [--json] [--sarif FILE|-] [--registers]",
     .description =
         "Reads the kernels for sm_90 and sm_90a in a cubin, fatbin, PTX file, program, shared library, object or\n"
         "archive, and says what in them will hang, will not launch or will be slow. Nothing is run; no GPU is needed.\n"

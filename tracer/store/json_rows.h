@@ -1,4 +1,4 @@
-/* json_rows.h - private to the room: values and rows of the report as JSON, for all that prints them.  Unknown is null.
+/* json_rows.h - values and rows of the report as JSON, for all that prints JSON.  Unknown is null.
  */
 #ifndef WSDBG_STORE_JSON_ROWS_H
 #define WSDBG_STORE_JSON_ROWS_H
