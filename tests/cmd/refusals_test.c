@@ -11,7 +11,10 @@
 
 #include <cmocka.h>
 
+#include <jansson.h>
+
 #include "cmd/harness.h"
+#include "store/json_schema.h"
 
 static void the_program_gets_its_own_errors(void **state)
 {
@@ -78,6 +81,35 @@ static void each_refusal_is_explained(void **state)
     }
 }
 
+/* The same from the database, where the count of all of them is. */
+static void the_session_keeps_them(void **state)
+{
+    (void)state;
+    struct outcome run =
+        WSDBG("run", "--device", "sim", "--json", "-o", "kept.db", REFUSALS, "registers_384", "grid_0");
+    json_t *report = json_loads(strchr(run.out, '{'), 0, NULL);
+    json_t *schema = schema_load("report.schema.json");
+    schema_check(schema, report, "report");
+    json_decref(schema);
+    const json_t *refusals = json_object_get(report, "refusals");
+    assert_int_equal(json_array_size(refusals), 2);
+    const json_t *first = json_array_get(refusals, 0);
+    assert_string_equal(json_string_value(json_object_get(first, "cause")), "LAUNCH_TOO_MANY_REGS");
+    assert_string_equal(json_string_value(json_object_get(first, "kernel")), "wide");
+    assert_int_equal(json_integer_value(json_object_get(first, "result")), 701);
+    assert_int_equal(json_integer_value(json_object_get(first, "times")), 1);
+    json_decref(report);
+    outcome_free(&run);
+    struct outcome query = WSDBG("query", "kept.db", "--csv", "SELECT cause, times, call FROM refusal ORDER BY id");
+    assert_string_equal(query.out, "cause,times,call\r\nLAUNCH_TOO_MANY_REGS,1,cuLaunchKernel\r\n"
+                                   "LAUNCH_GRID,1,cuLaunchKernel\r\n");
+    outcome_free(&query);
+    struct outcome text = WSDBG("report", "kept.db");
+    assert_non_null(
+        strstr(text.out, "\nREFUSED: LAUNCH_TOO_MANY_REGS\n  wide, grid 1x1x1, block 384x1x1: 208 registers"));
+    outcome_free(&text);
+}
+
 static void what_succeeds_is_not_spoken_of(void **state)
 {
     (void)state;
@@ -92,6 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_program_gets_its_own_errors),
         TEST(each_refusal_is_explained),
+        TEST(the_session_keeps_them),
         TEST(what_succeeds_is_not_spoken_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

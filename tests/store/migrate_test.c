@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "store/database.h"
+#include "store/report.h"
 
 static char *folder;
 static const char *path;
@@ -62,6 +63,12 @@ static int set_up_3(void **state)
 {
     (void)state;
     return set_up(WSDBG_FIXTURES_DIR "/version_3.sql");
+}
+
+static int set_up_4(void **state)
+{
+    (void)state;
+    return set_up(WSDBG_FIXTURES_DIR "/version_4.sql");
 }
 
 static int tear_down(void **state)
@@ -181,6 +188,25 @@ static void what_version_3_did_not_see_is_not_known(void **state)
     wsdbg_store_close(store);
 }
 
+static void what_version_4_saw_is_kept_and_nothing_was_refused(void **state)
+{
+    (void)state;
+    struct wsdbg_store *store = NULL;
+    struct wsdbg_source_file file;
+    struct wsdbg_report report;
+    struct wsdbg_loaded loaded;
+    example_ok(wsdbg_store_open(path, &store));
+    example_ok(wsdbg_store_load(store, false, &loaded));
+    example_ok(wsdbg_store_source_file(store, &loaded.snapshot.modules[0], &file));
+    assert_string_equal(file.text, "text of version 4\n");
+    example_ok(wsdbg_report_load(store, &report));
+    assert_int_equal(report.refusal_count, 0);
+    wsdbg_report_deinit(&report);
+    wsdbg_source_file_deinit(&file);
+    wsdbg_loaded_deinit(&loaded);
+    wsdbg_store_close(store);
+}
+
 /* Columns of every table and view, in order. */
 static const char layout_sql[] = "SELECT m.type, m.name, group_concat(c.name) AS columns FROM sqlite_schema m "
                                  "JOIN pragma_table_info(m.name) c WHERE m.type IN ('table', 'view') "
@@ -234,7 +260,8 @@ static void the_migrated_copy_cannot_be_written(void **state)
     (void)state;
     struct wsdbg_store *store = NULL;
     example_ok(wsdbg_store_open(path, &store));
-    example_refused(wsdbg_store_query(store, "DELETE FROM launch", WSDBG_QUERY_CSV, 0, stderr), "only statements that read");
+    example_refused(wsdbg_store_query(store, "DELETE FROM launch", WSDBG_QUERY_CSV, 0, stderr),
+                    "only statements that read");
     wsdbg_store_close(store);
 }
 
@@ -272,6 +299,11 @@ int main(void)
         EVERY_VERSION,
         cmocka_unit_test(what_version_3_did_not_see_is_not_known),
     };
+    const struct CMUnitTest version_4[] = {
+        EVERY_VERSION,
+        cmocka_unit_test(what_version_4_saw_is_kept_and_nothing_was_refused),
+    };
     return failed + cmocka_run_group_tests(version_2, set_up_2, tear_down) +
-           cmocka_run_group_tests(version_3, set_up_3, tear_down);
+           cmocka_run_group_tests(version_3, set_up_3, tear_down) +
+           cmocka_run_group_tests(version_4, set_up_4, tear_down);
 }

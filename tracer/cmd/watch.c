@@ -116,7 +116,7 @@ static bool look(struct loop *loop, uint64_t now_ns, bool over)
     wsdbg_snapshot_deinit(&loop->last);
     loop->last = snapshot;
     count_what_was_seen(watch, &loop->last);
-    wsdbg_refusals_say(&loop->refusals, watch, &loop->last);
+    wsdbg_refusals_say(&loop->refusals, watch, &loop->last, over);
     if (watch->listener)
         watch->listener->looked(watch->listener, &loop->last, over);
     return true;

@@ -92,6 +92,17 @@ struct wsdbg_report_fault {
     char sentence[WSDBG_FAULT_BYTES];
 };
 
+/* A call that the driver refused, as it was said. */
+struct wsdbg_report_refusal {
+    uint32_t process_id;
+    uint64_t time_ns, times;
+    char call[48];
+    int32_t result;
+    char cause[32];   /* code */
+    char kernel[256]; /* symbol, "" = not known */
+    char subject[512], sentence[512], fix[512];
+};
+
 /* One row a finding rests on, and where its warp stands. */
 struct wsdbg_report_evidence {
     enum wsdbg_evidence_kind kind;
@@ -169,6 +180,8 @@ struct wsdbg_report {
     size_t finding_count;
     struct wsdbg_report_fault *faults;
     size_t fault_count;
+    struct wsdbg_report_refusal *refusals; /* of a stored session alone: a live run says them as they happen */
+    size_t refusal_count;
     struct wsdbg_report_grid *grids;
     size_t grid_count;
     struct wsdbg_report_warps *warps;

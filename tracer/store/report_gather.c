@@ -357,6 +357,11 @@ struct wsdbg_error *wsdbg_report_load(struct wsdbg_store *store, struct wsdbg_re
     error = wsdbg_report_gather(&loaded.info, loaded.has_snapshot ? &loaded.snapshot : NULL,
                                 loaded.diagnosed ? &loaded.diagnosis : NULL, loaded.ended ? &loaded.end : NULL, out);
     wsdbg_loaded_deinit(&loaded);
+    if (error)
+        return error;
+    error = wsdbg_report_load_refusals(store, out);
+    if (error)
+        wsdbg_report_deinit(out);
     return error;
 }
 
@@ -368,8 +373,9 @@ void wsdbg_report_deinit(struct wsdbg_report *r)
         free(strings[i]);
     for (size_t i = 0; i < r->finding_count; i++)
         free(r->findings[i].evidence);
-    void *arrays[] = {r->findings,  r->grids, r->warps,  r->rows,  r->barriers, r->barrier_rows, r->threads,
-                      r->functions, r->notes, r->faults, r->sites, r->parts,    r->accesses,     r->looks};
+    void *arrays[] = {r->findings,     r->grids,   r->warps,     r->rows,  r->barriers,
+                      r->barrier_rows, r->threads, r->functions, r->notes, r->faults,
+                      r->sites,        r->parts,   r->accesses,  r->looks, r->refusals};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     *r = (struct wsdbg_report){0};

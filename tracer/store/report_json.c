@@ -8,7 +8,7 @@
 
 #include "store/words.h"
 
-#define REPORT_SCHEMA_VERSION 2
+#define REPORT_SCHEMA_VERSION 3
 
 static json_t *session_json(const struct wsdbg_report *r)
 {
@@ -151,6 +151,27 @@ static json_t *faults_json(const struct wsdbg_report *r)
         json_object_set_new(row, "words", wsdbg_json_text(wsdbg_fault_words(f->error)));
         json_object_set_new(row, "state_age_ns", wsdbg_json_u64(f->state_age_ns));
         json_object_set_new(row, "sentence", wsdbg_json_text(f->sentence));
+        json_array_append_new(array, row);
+    }
+    return array;
+}
+
+static json_t *refusals_json(const struct wsdbg_report *r)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < r->refusal_count; i++) {
+        const struct wsdbg_report_refusal *f = &r->refusals[i];
+        json_t *row = json_object();
+        json_object_set_new(row, "process_id", json_integer(f->process_id));
+        json_object_set_new(row, "time_ns", wsdbg_json_number(f->time_ns));
+        json_object_set_new(row, "times", wsdbg_json_number(f->times));
+        json_object_set_new(row, "call", wsdbg_json_text(f->call));
+        json_object_set_new(row, "result", json_integer(f->result));
+        json_object_set_new(row, "cause", wsdbg_json_text(f->cause));
+        json_object_set_new(row, "kernel", wsdbg_json_kernel(f->kernel));
+        json_object_set_new(row, "subject", wsdbg_json_text(f->subject));
+        json_object_set_new(row, "sentence", wsdbg_json_text(f->sentence));
+        json_object_set_new(row, "fix", wsdbg_json_text(f->fix));
         json_array_append_new(array, row);
     }
     return array;
@@ -374,6 +395,7 @@ static json_t *report_json(const struct wsdbg_report *r)
     json_object_set_new(root, "hang", r->diagnosed ? json_boolean(r->hang) : json_null());
     json_object_set_new(root, "findings", findings_json(r));
     json_object_set_new(root, "faults", faults_json(r));
+    json_object_set_new(root, "refusals", refusals_json(r));
     json_object_set_new(root, "session", session_json(r));
     json_object_set_new(root, "snapshot", snapshot_json(r));
     json_object_set_new(root, "launches_total", r->has_snapshot ? wsdbg_json_number(r->launches_total) : json_null());

@@ -189,6 +189,23 @@ static void faults_block(const struct wsdbg_report *r, bool colour, FILE *out)
         wsdbg_report_wrap(out, heading(colour), "", r->faults[i].sentence);
 }
 
+static void refusals_block(const struct wsdbg_report *r, bool colour, FILE *out)
+{
+    char head[96], text[sizeof r->refusals->subject + sizeof r->refusals->sentence + 96];
+    for (size_t i = 0; i < r->refusal_count && i < LIST_LINES; i++) {
+        const struct wsdbg_report_refusal *f = &r->refusals[i];
+        snprintf(head, sizeof head, "REFUSED: %s", f->cause);
+        wsdbg_report_line(out, heading(colour), "%s", head);
+        snprintf(text, sizeof text, "%s: %s (%s: error %d; %" PRIu64 " time%s)", f->subject, f->sentence, f->call,
+                 f->result, f->times, f->times == 1 ? "" : "s");
+        wsdbg_report_wrap(out, NULL, "  ", text);
+        if (f->fix[0])
+            wsdbg_report_wrap(out, NULL, "Fix: ", f->fix);
+    }
+    if (r->refusal_count > LIST_LINES)
+        wsdbg_report_line(out, NULL, "  … and %zu more (table refusal)", r->refusal_count - LIST_LINES);
+}
+
 static void ran_block(const struct wsdbg_report *r, bool colour, FILE *out)
 {
     char kernel[KERNEL_BYTES + 8];
@@ -272,6 +289,7 @@ void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FI
         evidence_block(report, colour, out);
         host_block(report, colour, out);
     }
+    refusals_block(report, colour, out);
     activity_line(report, out);
     unseen_block(report, colour, out);
     session_lines(report, out);

@@ -1,9 +1,9 @@
--- The tables of the session database, schema version 4; views.sql has the views.  docs/SCHEMA.md says what every
+-- The tables of the session database, schema version 5; views.sql has the views.  docs/SCHEMA.md says what every
 -- column means, its unit and its NULL.
 -- A "snapshot" row is one picture of the device; kept are the newest one that was diagnosed, what the look before it
--- saw, and the newest one.  Contexts, modules, functions, launches and activities belong to the whole session.
+-- saw, and the newest one.  Contexts, modules, functions, launches, refusals and activities belong to the whole session.
 PRAGMA application_id = 0x57534442;
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;
 
 CREATE TABLE session (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -64,6 +64,15 @@ CREATE TABLE launch (
     dynamic_shared_bytes INTEGER NOT NULL, flags INTEGER NOT NULL, result INTEGER NOT NULL,
     first_snapshot INTEGER NOT NULL, last_snapshot INTEGER NOT NULL,
     UNIQUE (process_id, sequence)
+);
+
+-- Launches, modules and attributes that the driver refused.
+CREATE TABLE refusal (
+    id INTEGER PRIMARY KEY,
+    process_id INTEGER NOT NULL REFERENCES process, number INTEGER NOT NULL, time_ns INTEGER NOT NULL,
+    times INTEGER NOT NULL, call TEXT NOT NULL, result INTEGER NOT NULL, cause TEXT NOT NULL, kernel TEXT,
+    subject TEXT NOT NULL, sentence TEXT NOT NULL, fix TEXT,
+    UNIQUE (process_id, number)
 );
 
 CREATE TABLE activity (

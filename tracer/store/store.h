@@ -11,6 +11,7 @@
 
 #include "base/progress.h"
 #include "diagnose/finding.h"
+#include "diagnose/refused.h"
 
 struct wsdbg_store;
 
@@ -47,6 +48,9 @@ struct wsdbg_error *wsdbg_store_snapshot(struct wsdbg_store *store, const struct
 /* Adds the findings, evidence and edges of a diagnosis made from the snapshot stored just before. */
 struct wsdbg_error *wsdbg_store_diagnosis(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
                                           const struct wsdbg_diagnosis *diagnosis);
+/* Keeps a refusal and what was said of it; the same one again replaces its count. */
+struct wsdbg_error *wsdbg_store_refusal(struct wsdbg_store *store, const struct wsdbg_refusal *refusal,
+                                        const struct wsdbg_refused_words *words);
 /* Who wrote a line of the log.  TERMINAL: the program's terminal, where its two streams are one. */
 enum wsdbg_log_origin { WSDBG_LOG_WSDBG, WSDBG_LOG_STDOUT, WSDBG_LOG_STDERR, WSDBG_LOG_TERMINAL };
 /* Adds one line (without its newline) to the session's log: wsdbg's own words always, the program's where wsdbg
