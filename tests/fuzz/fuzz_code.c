@@ -18,7 +18,7 @@ static bool constant(void *context, unsigned bank, uint32_t offset_bytes, uint32
     return offset_bytes % 3 != 1;
 }
 
-static const struct wsdbg_launch_values launch = {NULL, constant};
+static const struct wsdbg_launch_values launch = {.constant = constant};
 
 static void walk(const struct wsdbg_graph *graph, const struct wsdbg_access *accesses, size_t count)
 {

@@ -72,7 +72,7 @@ static void expect_of_threads(const char *text, uint32_t first, uint32_t threads
 {
     struct wsdbg_ptx_code *code;
     struct wsdbg_graph *graph = graph_of(text, &code);
-    const struct wsdbg_launch_values launch = {NULL, constant};
+    const struct wsdbg_launch_values launch = {.constant = constant};
     struct wsdbg_access *accesses;
     size_t count;
     char said[4096] = "";

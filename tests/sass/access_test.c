@@ -58,7 +58,7 @@ static struct opened open_kernel(const char *image, const char *kernel, uint32_t
     assert_null(wsdbg_cubin_of_image(&file, IMAGE_MOST, &opened.bytes, &byte_count));
     const struct wsdbg_image cubin = {(const unsigned char *)opened.bytes, byte_count};
     assert_null(wsdbg_cubin_open(&cubin, &opened.cubin));
-    const struct wsdbg_launch_values launch = {&threads, constant};
+    const struct wsdbg_launch_values launch = {.context = &threads, .constant = constant};
     for (size_t i = 0; i < wsdbg_cubin_function_count(opened.cubin); i++) {
         const struct wsdbg_cubin_function *function = wsdbg_cubin_function(opened.cubin, i);
         if (strcmp(function->name, kernel) != 0)
@@ -356,7 +356,7 @@ static struct counted count_before(const struct opened *opened, uint32_t first, 
                                    enum wsdbg_access_kind kind, uint32_t to)
 {
     uint32_t cta_threads = 384;
-    const struct wsdbg_launch_values launch = {&cta_threads, constant};
+    const struct wsdbg_launch_values launch = {.context = &cta_threads, .constant = constant};
     const uint32_t count = wsdbg_graph_instruction_count(opened->graph);
     uint64_t *set = calloc(count / 64 + 1, sizeof *set);
     struct wsdbg_graph *graph;

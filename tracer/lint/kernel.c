@@ -160,7 +160,7 @@ struct wsdbg_error *wsdbg_lint_kernel_open(struct wsdbg_lint_module *module,
                                       .parts = calloc(1, sizeof *out->parts)};
     if (!out->parts)
         return &wsdbg_error_no_memory;
-    out->parts->launch = (struct wsdbg_launch_values){out, launch_constant};
+    out->parts->launch = (struct wsdbg_launch_values){.context = out, .constant = launch_constant};
     wsdbg_symbol_name(out->symbol, out->name, sizeof out->name);
     if (function) {
         out->code_interests = wsdbg_lint_scan_code(&function->code);

@@ -28,7 +28,8 @@ struct finding {
     const struct wsdbg_graph *graph;
     struct wsdbg_trace *trace;
     struct wsdbg_lanes_finder *lanes;
-    bool stores; /* the function commits stores of the copy engine */
+    bool stores;    /* the function commits stores of the copy engine */
+    uint32_t kinds; /* that are asked for */
 };
 
 /* ---- which instructions ---- */
@@ -279,7 +280,7 @@ static bool is_invalidation(const struct wsdbg_instruction *instruction)
 static bool find_at(const struct finding *finding, uint32_t number, struct wsdbg_access *out)
 {
     const struct shape shape = shape_of(finding, number);
-    if (!shape.kind ||
+    if (!(finding->kinds >> shape.kind & 1) || !shape.kind ||
         (shape.kind == WSDBG_ACCESS_INVALIDATE && !is_invalidation(&finding->graph->instructions[number])))
         return false;
     *out = (struct wsdbg_access){.instruction = number, .kind = shape.kind};
@@ -328,11 +329,11 @@ static struct wsdbg_error *find_all(struct finding *finding, struct wsdbg_access
     return NULL;
 }
 
-struct wsdbg_error *wsdbg_accesses_find_for_threads(const struct wsdbg_graph *graph,
-                                                    const struct wsdbg_launch_values *launch, uint32_t first,
-                                                    uint32_t threads, struct wsdbg_access **out, size_t *count)
+struct wsdbg_error *wsdbg_accesses_find_kinds(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
+                                              uint32_t first, uint32_t threads, uint32_t kinds,
+                                              struct wsdbg_access **out, size_t *count)
 {
-    struct finding finding = {.graph = graph};
+    struct finding finding = {.graph = graph, .kinds = kinds};
     struct wsdbg_error *error =
         wsdbg_trace_create(graph, launch, (struct wsdbg_thread_range){first, threads}, &finding.trace);
     if (!error)
@@ -342,6 +343,13 @@ struct wsdbg_error *wsdbg_accesses_find_for_threads(const struct wsdbg_graph *gr
     wsdbg_lanes_destroy(finding.lanes);
     wsdbg_trace_destroy(finding.trace);
     return error;
+}
+
+struct wsdbg_error *wsdbg_accesses_find_for_threads(const struct wsdbg_graph *graph,
+                                                    const struct wsdbg_launch_values *launch, uint32_t first,
+                                                    uint32_t threads, struct wsdbg_access **out, size_t *count)
+{
+    return wsdbg_accesses_find_kinds(graph, launch, first, threads, UINT32_MAX, out, count);
 }
 
 struct wsdbg_error *wsdbg_accesses_find(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,

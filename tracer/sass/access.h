@@ -1,5 +1,5 @@
-/* access.h - every instruction of a function that waits for a barrier or may complete one, and which barrier that is, as
- * far as its operands can be followed: back through registers to constants, parameters, special registers and loop
+/* access.h - every instruction of a function that waits for a barrier or may complete one, and which barrier that is,
+ * as far as its operands can be followed: back through registers to constants, parameters, special registers and loop
  * counters.
  *
  * Reads: the graph.  What cannot be followed is said to be so; nothing is guessed.
@@ -20,21 +20,22 @@ struct wsdbg_value_set {
 };
 
 struct wsdbg_access {
-    uint32_t instruction; /* number in the graph */
-    uint8_t kind;         /* enum wsdbg_access_kind */
-    uint8_t lanes;        /* enum wsdbg_lanes */
-    uint32_t picked_at;   /* one lane: the instruction that picks it, see wsdbg_lanes_picked_at */
-    bool is_any_rank;     /* an mbarrier: may be that of another CTA of the cluster */
+    uint32_t instruction;           /* number in the graph */
+    uint8_t kind;                   /* enum wsdbg_access_kind */
+    uint8_t lanes;                  /* enum wsdbg_lanes */
+    uint32_t picked_at;             /* one lane: the instruction that picks it, see wsdbg_lanes_picked_at */
+    bool is_any_rank;               /* an mbarrier: may be that of another CTA of the cluster */
     struct wsdbg_value_set address; /* mbarriers: offset in the CTA's shared memory; named barriers: id */
     struct wsdbg_value_set count;
     struct wsdbg_value_set mask; /* a bulk copy into several CTAs: their ranks, a bit each */
 };
 
-/* What the tracer may ask of the launch; each returns false where it is not known.  All may be NULL.  Bank 0 begins with
- * the CTA's threads in x, y and z: without them no lane is told by its thread's index. */
+/* What the tracer may ask of the launch; each returns false where it is not known.  All may be NULL.  Bank 0 begins
+ * with the CTA's threads in x, y and z: without them no lane is told by its thread's index. */
 struct wsdbg_launch_values {
     void *context;
     bool (*constant)(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value);
+    bool is_in_x; /* the CTA's threads are counted in x alone: lanes are told by it even where its size is not known */
 };
 
 /* Fills *out with *count accesses in order of their instructions; the caller frees it.  Of the tensor instructions that
@@ -47,6 +48,11 @@ struct wsdbg_error *wsdbg_accesses_find(const struct wsdbg_graph *graph, const s
 struct wsdbg_error *wsdbg_accesses_find_for_threads(const struct wsdbg_graph *graph,
                                                     const struct wsdbg_launch_values *launch, uint32_t first,
                                                     uint32_t threads, struct wsdbg_access **out, size_t *count);
+
+/* Of these, only those of the kinds in `kinds`: 1 << enum wsdbg_access_kind.  Cheaper where few are. */
+struct wsdbg_error *wsdbg_accesses_find_kinds(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
+                                              uint32_t first, uint32_t threads, uint32_t kinds,
+                                              struct wsdbg_access **out, size_t *count);
 
 /* The values operand `source` of an instruction may have just before it executes. */
 struct wsdbg_value_set wsdbg_value_of(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,

@@ -86,6 +86,17 @@ static enum truth decide_table(struct wsdbg_trace *trace, const struct wsdbg_gra
     return may[0] && may[1] ? EITHER : truth_of(may[1]);
 }
 
+/* A vote of a warp: what all of its lanes say alike.  Known only where the threads asked for are whole warps. */
+static enum truth decide_vote(struct wsdbg_trace *trace, const struct wsdbg_graph *graph, uint32_t number,
+                              unsigned depth)
+{
+    const struct wsdbg_instruction *vote = &graph->instructions[number];
+    const bool compares = vote->words[1] >> 8 & 2; /* .EQ: whether all say the same */
+    if (compares || !vote->source_count || !wsdbg_trace_is_of_warps(trace))
+        return EITHER;
+    return decide_source(trace, graph, number, 0, depth);
+}
+
 /* What a predicate is before an instruction executes. */
 static enum truth decide(struct wsdbg_trace *trace, const struct wsdbg_graph *graph, uint32_t before,
                          unsigned predicate, unsigned depth)
@@ -107,6 +118,8 @@ static enum truth decide(struct wsdbg_trace *trace, const struct wsdbg_graph *gr
     case WSDBG_OP_PLOP3:
     case WSDBG_OP_UPLOP3:
         return decide_table(trace, graph, written, depth);
+    case WSDBG_OP_VOTEU:
+        return decide_vote(trace, graph, written, depth);
     default:
         return EITHER;
     }
@@ -148,5 +161,83 @@ struct wsdbg_error *wsdbg_graph_create_for_threads(const struct wsdbg_graph *gra
     }
     wsdbg_trace_destroy(trace);
     free(instructions);
+    return error;
+}
+
+/* ---- who may come somewhere ---- */
+
+enum { DOMINATORS_MOST = 64 };
+
+/* What is asked of one range of threads; of a block: not asked yet, or whether one of them may come to it. */
+struct view {
+    const struct wsdbg_graph *graph;
+    struct wsdbg_trace *trace;
+    uint8_t *comes; /* 0 = not asked, else 1 + enum truth: FALSE or EITHER */
+};
+
+/* Whether the guard of the branch that ends `from` lets some of the threads go on to `to`. */
+static bool may_take(const struct view *view, uint32_t from, uint32_t to)
+{
+    const struct wsdbg_block *block = &view->graph->blocks[from];
+    const uint32_t last = block->first + block->count - 1;
+    const struct wsdbg_instruction *branch = &view->graph->instructions[last];
+    const unsigned guard = wsdbg_register_of_guard(branch);
+    if (block->successor[0] == block->successor[1] || guard == WSDBG_REGISTER_NONE ||
+        wsdbg_flow_asks_more_than_guard(branch) || (branch->operation != WSDBG_OP_BRA && !block->exits))
+        return true;
+    const bool is_taken = block->successor[1] == to;
+    const enum truth needed = truth_of(is_taken != branch->guard_is_negated);
+    const enum truth truth = decide(view->trace, view->graph, last, guard, 0);
+    return truth == EITHER || truth == needed;
+}
+
+/* By the block's dominators: each that has one way in was come to by it. */
+static bool may_come(const struct view *view, uint32_t block)
+{
+    const struct wsdbg_graph *graph = view->graph;
+    uint32_t at = block;
+    bool may = true;
+    for (unsigned step = 0; step < DOMINATORS_MOST && may; step++) {
+        const uint32_t *ways = &graph->predecessors.first[at];
+        if (view->comes[at]) {
+            may = view->comes[at] == 1 + EITHER;
+            break;
+        }
+        if (ways[1] - ways[0] == 1 && graph->procedure_at[at] == WSDBG_GRAPH_NONE)
+            may = may_take(view, graph->predecessors.numbers[ways[0]], at);
+        if (graph->dominator[at] == at || graph->dominator[at] == WSDBG_GRAPH_NONE)
+            break;
+        at = graph->dominator[at];
+    }
+    view->comes[block] = (uint8_t)(1 + (may ? EITHER : FALSE));
+    return may;
+}
+
+static bool may_execute(const struct view *view, uint32_t number)
+{
+    const struct wsdbg_instruction *instruction = &view->graph->instructions[number];
+    const unsigned guard = wsdbg_register_of_guard(instruction);
+    const uint32_t block = view->graph->block_of[number];
+    if (view->graph->procedure_of[block] == WSDBG_GRAPH_NONE || wsdbg_flow_never_executes(instruction) ||
+        !may_come(view, block))
+        return false;
+    if (guard == WSDBG_REGISTER_NONE)
+        return true;
+    const enum truth truth = decide(view->trace, view->graph, number, guard, 0);
+    return truth == EITHER || truth == truth_of(!instruction->guard_is_negated);
+}
+
+struct wsdbg_error *wsdbg_threads_may_execute(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
+                                              uint32_t first, uint32_t count, const uint32_t *instructions,
+                                              size_t instruction_count, bool *may)
+{
+    struct view view = {.graph = graph, .comes = calloc((size_t)graph->block_count + 1, 1)};
+    struct wsdbg_error *error =
+        view.comes ? wsdbg_trace_create(graph, launch, (struct wsdbg_thread_range){first, count}, &view.trace)
+                   : &wsdbg_error_no_memory;
+    for (size_t i = 0; i < instruction_count && !error; i++)
+        may[i] = may_execute(&view, instructions[i]);
+    wsdbg_trace_destroy(view.trace);
+    free(view.comes);
     return error;
 }

@@ -6,11 +6,17 @@
 
 #include "sass/access.h"
 
-/* The graph of the same instructions for the `count` threads whose index in x begins at `first`: with 32 what a warp may
- * execute, with 1 what this thread must.  What is not decided stays as it was; what is never executed has the guard !PT.
- * y and z are not told apart.  The caller destroys *out; `graph` is not needed by it. */
+/* The graph of the same instructions for the `count` threads whose index in x begins at `first`: with 32 what a warp
+ * may execute, with 1 what this thread must.  What is not decided stays as it was; what is never executed has the guard
+ * !PT. y and z are not told apart.  The caller destroys *out; `graph` is not needed by it. */
 struct wsdbg_error *wsdbg_graph_create_for_threads(const struct wsdbg_graph *graph,
                                                    const struct wsdbg_launch_values *launch, uint32_t first,
                                                    uint32_t count, struct wsdbg_graph **out);
+
+/* Whether some of the `count` threads may come to each of `instructions` and execute it, by the conditions that must
+ * have held on the way there: never too narrow, and cheaper than their graph.  Fills may[i]. */
+struct wsdbg_error *wsdbg_threads_may_execute(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
+                                              uint32_t first, uint32_t count, const uint32_t *instructions,
+                                              size_t instruction_count, bool *may);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum {
+    WARP_THREADS = 32,
     WORK_MOST = 1 << 24,
     GROWTH_LISTED = 20, /* how often a value grows before it is widened … */
     GROWTH_MOST = 40,   /* … and before it may be anything */
@@ -145,7 +146,10 @@ static struct wsdbg_values special_at(struct wsdbg_trace *trace, const struct ws
     if (!wsdbg_compute_is_thread(operand, &dimension))
         return wsdbg_compute_special(operand);
     const struct wsdbg_values threads = constant_at(trace, 0, (int64_t)dimension * dimension_bytes);
-    return wsdbg_compute_thread(dimension, &threads, trace->threads.first, dimension ? 0 : trace->threads.count);
+    const struct wsdbg_values value =
+        wsdbg_compute_thread(dimension, &threads, trace->threads.first, dimension ? 0 : trace->threads.count);
+    return !dimension && trace->launch && trace->launch->is_in_x ? wsdbg_values_with_form(&value, WSDBG_FORM_THREAD_X)
+                                                                 : value;
 }
 
 /* The low 32 bits of a source, for `part` of the result. */
@@ -262,6 +266,11 @@ static struct wsdbg_error *find_returning(struct wsdbg_trace *trace)
         trace->is_lost |= is_reached && graph->blocks[block].is_indirect;
     }
     return NULL;
+}
+
+bool wsdbg_trace_is_of_warps(const struct wsdbg_trace *trace)
+{
+    return trace->threads.first % WARP_THREADS == 0 && trace->threads.count % WARP_THREADS == 0;
 }
 
 struct wsdbg_error *wsdbg_trace_create(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,

@@ -28,6 +28,9 @@ void wsdbg_trace_destroy(struct wsdbg_trace *trace); /* NULL is fine */
 struct wsdbg_values wsdbg_trace_operand(struct wsdbg_trace *trace, uint32_t instruction,
                                         const struct wsdbg_operand *operand, unsigned part);
 
+/* True where the threads asked for are whole warps, as far as they can be told apart. */
+bool wsdbg_trace_is_of_warps(const struct wsdbg_trace *trace);
+
 /* The only instruction that may have written a register before this one executes; false where there may be another, and
  * where a register other than a predicate was written in another block. */
 bool wsdbg_trace_written(struct wsdbg_trace *trace, uint32_t instruction, unsigned reg, uint32_t *out);

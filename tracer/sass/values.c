@@ -272,10 +272,20 @@ static struct wsdbg_values of_pairs(const struct wsdbg_values *a, const struct w
     return wsdbg_values_of_numbers(numbers, count);
 }
 
+static bool is_zero(const struct wsdbg_values *values)
+{
+    uint32_t number;
+    return wsdbg_values_is_one(values, &number) && number == 0;
+}
+
 struct wsdbg_values wsdbg_values_sum(const struct wsdbg_values *a, const struct wsdbg_values *b)
 {
     struct wsdbg_values result;
     uint32_t base[2], stride[2], count[2];
+    if (is_zero(a) && b->kind == WSDBG_VALUES_OWN_RANK)
+        return *b;
+    if (is_zero(b) && a->kind == WSDBG_VALUES_OWN_RANK)
+        return *a;
     if (is_trivial(a, b, &result) || (a->rank != WSDBG_RANK_NONE && b->rank != WSDBG_RANK_NONE))
         return result;
     if (wsdbg_values_are_few_pairs(a, b)) {

@@ -1,0 +1,368 @@
+/* barrier_survey.c - see barrier_survey.h.  Reads the kernel's control flow once for each warp; writes a row an access.
+ */
+#include "lint/barrier_survey.h"
+
+#include "sass/flow.h"
+#include "sass/threads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WARP_THREADS = 32, THREADS_MOST = 1024 };
+/* Following the ways of a warp takes about a microsecond an instruction, and a CTA has up to 32 warps. */
+enum { INSTRUCTIONS_MOST = 1 << 14 };
+enum { ELF_TYPE_BYTE = 16, ELF_TYPE_EXECUTABLE = 2 };
+enum { SET_BITS = 64, NOTES_MOST = 8 };
+enum { NAMED_IDS = 16, NAMED_COUNT_MOST = 4095 };
+enum { SPECIAL_THREAD = 0x20, SPECIAL_THREAD_Y = 0x22, SPECIAL_THREAD_Z = 0x23 };
+
+/* ---- accesses ---- */
+
+bool wsdbg_survey_is_mbarrier(const struct wsdbg_access *access)
+{
+    return access->kind >= WSDBG_ACCESS_INIT && access->kind <= WSDBG_ACCESS_INVALIDATE;
+}
+
+bool wsdbg_survey_is_named(const struct wsdbg_access *access)
+{
+    return access->kind == WSDBG_ACCESS_NAMED_SYNC || access->kind == WSDBG_ACCESS_NAMED_ARRIVE;
+}
+
+bool wsdbg_survey_arrives(const struct wsdbg_access *access)
+{
+    return access->kind == WSDBG_ACCESS_ARRIVE || access->kind == WSDBG_ACCESS_ARRIVE_EXPECT ||
+           access->kind == WSDBG_ACCESS_DROP || access->kind == WSDBG_ACCESS_COPY_ARRIVE;
+}
+
+bool wsdbg_survey_is_number(const struct wsdbg_value_set *set)
+{
+    return set->known && set->count == 1;
+}
+
+bool wsdbg_survey_is_one(const struct wsdbg_value_set *set, uint64_t number)
+{
+    return wsdbg_survey_is_number(set) && set->base == number;
+}
+
+bool wsdbg_survey_may_be(const struct wsdbg_value_set *set, uint64_t number)
+{
+    if (!set->known || !set->count)
+        return true;
+    if (set->count == 1 || !set->stride)
+        return set->base == number;
+    return number >= set->base && (number - set->base) % set->stride == 0 &&
+           (number - set->base) / set->stride < set->count;
+}
+
+bool wsdbg_survey_may_meet(const struct wsdbg_value_set *a, const struct wsdbg_value_set *b)
+{
+    const struct wsdbg_value_set *fewer = a->count <= b->count ? a : b, *more = fewer == a ? b : a;
+    if (!a->known || !b->known || !fewer->count || fewer->count > WSDBG_SURVEY_PLACES_MOST)
+        return true;
+    for (uint32_t i = 0; i < fewer->count; i++)
+        if (wsdbg_survey_may_be(more, fewer->base + (uint64_t)i * fewer->stride))
+            return true;
+    return false;
+}
+
+/* ---- the kernel ---- */
+
+/* True where every path is known, and no code elsewhere is called. */
+static bool is_closed(const struct wsdbg_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->block_count; i++) {
+        const struct wsdbg_block *block = &graph->blocks[i];
+        if (graph->procedure_of[i] != WSDBG_GRAPH_NONE &&
+            (block->is_indirect || (block->calls && block->callee == WSDBG_GRAPH_NONE)))
+            return false;
+    }
+    return true;
+}
+
+/* An object that is not linked: its addresses are not what the code will have. */
+static bool is_relocatable(const struct wsdbg_image *code)
+{
+    return code->byte_count <= ELF_TYPE_BYTE || code->bytes[ELF_TYPE_BYTE] != ELF_TYPE_EXECUTABLE;
+}
+
+static bool asks_for_rows(const struct wsdbg_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->instruction_count; i++)
+        for (unsigned source = 0; source < graph->instructions[i].source_count; source++) {
+            const struct wsdbg_operand *operand = &graph->instructions[i].sources[source];
+            if (operand->kind == WSDBG_OPERAND_SPECIAL &&
+                (operand->value == SPECIAL_THREAD || operand->value == SPECIAL_THREAD_Y ||
+                 operand->value == SPECIAL_THREAD_Z))
+                return true;
+        }
+    return false;
+}
+
+static bool threads_of(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+{
+    const struct wsdbg_barrier_survey *survey = context;
+    if (bank || offset_bytes >= sizeof survey->threads || !survey->threads[0])
+        return false;
+    *value = survey->threads[offset_bytes / sizeof *survey->threads];
+    return true;
+}
+
+/* An access whose guard is decided, or whose block is come to, for these threads. */
+static bool may_execute(const struct wsdbg_graph *graph, uint32_t instruction)
+{
+    return graph->procedure_of[graph->block_of[instruction]] != WSDBG_GRAPH_NONE &&
+           !wsdbg_flow_never_executes(&graph->instructions[instruction]);
+}
+
+static struct wsdbg_survey_name name_of(const struct wsdbg_access *access)
+{
+    struct wsdbg_survey_name name = {-1, -1};
+    if (wsdbg_survey_is_number(&access->address) && access->address.base < NAMED_IDS)
+        name.id = (int8_t)access->address.base;
+    if (wsdbg_survey_is_number(&access->count) && access->count.base <= NAMED_COUNT_MOST)
+        name.count = (int16_t)access->count.base;
+    return name;
+}
+
+static bool is_open(const struct wsdbg_access *access)
+{
+    const struct wsdbg_survey_name name = name_of(access);
+    return wsdbg_survey_is_named(access) && (name.id < 0 || name.count < 0);
+}
+
+/* What the operands of this warp's named barriers are; of its own where they are not the same for all. */
+static struct wsdbg_error *find_names(struct wsdbg_barrier_survey *survey, uint32_t warp, bool is_of_warp)
+{
+    const uint32_t kinds = 1u << WSDBG_ACCESS_NAMED_SYNC | 1u << WSDBG_ACCESS_NAMED_ARRIVE;
+    struct wsdbg_access *own = NULL;
+    size_t count = 0, next = 0;
+    struct wsdbg_error *error = NULL;
+    if (is_of_warp)
+        error = wsdbg_accesses_find_kinds(survey->graph, &survey->launch, warp * WARP_THREADS, WARP_THREADS, kinds,
+                                          &own, &count);
+    for (size_t i = 0; i < survey->count && !error; i++) {
+        const bool is_own = next < count && own[next].instruction == survey->accesses[i].instruction;
+        survey->names[warp * survey->count + i] = name_of(is_own ? &own[next] : &survey->accesses[i]);
+        next += is_own;
+    }
+    free(own);
+    return error;
+}
+
+static struct wsdbg_error *find_all_names(struct wsdbg_barrier_survey *survey, bool are_told_apart)
+{
+    bool has_open = false;
+    struct wsdbg_error *error = NULL;
+    survey->names = calloc(survey->count * survey->warp_count + 1, sizeof *survey->names);
+    if (!survey->names)
+        return &wsdbg_error_no_memory;
+    for (size_t i = 0; i < survey->count; i++)
+        has_open |= is_open(&survey->accesses[i]);
+    for (uint32_t warp = 0; warp < survey->warp_count && !error; warp++)
+        error = find_names(survey, warp, has_open && are_told_apart);
+    return error;
+}
+
+static struct wsdbg_error *find_warps(struct wsdbg_barrier_survey *survey)
+{
+    struct wsdbg_error *error = NULL;
+    uint32_t *instructions = calloc(survey->count + 1, sizeof *instructions);
+    bool *may = calloc(survey->count + 1, sizeof *may);
+    if (!instructions || !may)
+        error = &wsdbg_error_no_memory;
+    for (size_t i = 0; i < survey->count && !error; i++)
+        instructions[i] = survey->accesses[i].instruction;
+    for (uint32_t warp = 0; warp < survey->warp_count && !error; warp++) {
+        error = wsdbg_threads_may_execute(survey->graph, &survey->launch, warp * WARP_THREADS, WARP_THREADS,
+                                          instructions, survey->count, may);
+        for (size_t i = 0; i < survey->count && !error; i++)
+            survey->warps[i] |= (uint32_t)may[i] << warp;
+    }
+    free(instructions);
+    free(may);
+    return error;
+}
+
+static bool has_barriers(const struct wsdbg_barrier_survey *survey)
+{
+    for (size_t i = 0; i < survey->count; i++)
+        if (wsdbg_survey_is_mbarrier(&survey->accesses[i]) || wsdbg_survey_is_named(&survey->accesses[i]) ||
+            survey->accesses[i].kind == WSDBG_ACCESS_CLUSTER_WAIT)
+            return true;
+    return false;
+}
+
+static struct wsdbg_error *begin(struct wsdbg_lint_kernel *kernel, struct wsdbg_barrier_survey *survey)
+{
+    const struct wsdbg_lint_launch *launch = &kernel->launch;
+    survey->kernel = kernel;
+    survey->launch = (struct wsdbg_launch_values){.context = survey, .constant = threads_of};
+    for (unsigned i = 0; i < 3 && launch->threads_required; i++)
+        survey->threads[i] = kernel->function->threads_required[i];
+    survey->threads_most = launch->threads_required ? launch->threads_required : launch->threads_most;
+    if (!survey->threads_most || survey->threads_most > THREADS_MOST)
+        survey->threads_most = THREADS_MOST;
+    survey->warp_count = (survey->threads_most + WARP_THREADS - 1) / WARP_THREADS;
+    struct wsdbg_error *error = wsdbg_lint_graph(kernel, &survey->graph);
+    if (error)
+        return error;
+    survey->is_closed = is_closed(survey->graph) && !is_relocatable(&kernel->module->code);
+    survey->is_in_x = launch->threads_required ? launch->is_one_dimensional : !asks_for_rows(survey->graph);
+    survey->launch.is_in_x = survey->is_in_x;
+    struct wsdbg_access *accesses;
+    error = wsdbg_accesses_find_for_threads(survey->graph, &survey->launch, 0,
+                                            survey->is_in_x ? survey->threads_most : 0, &accesses, &survey->count);
+    survey->accesses = error ? NULL : accesses;
+    return error;
+}
+
+static struct wsdbg_error *find_holds(struct wsdbg_barrier_survey *survey)
+{
+    survey->holds = calloc(survey->graph->instruction_count / SET_BITS + 1, sizeof *survey->holds);
+    if (!survey->holds)
+        return &wsdbg_error_no_memory;
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct wsdbg_access *access = &survey->accesses[i];
+        if (access->kind == WSDBG_ACCESS_WAIT || access->kind == WSDBG_ACCESS_NAMED_SYNC ||
+            access->kind == WSDBG_ACCESS_CLUSTER_WAIT)
+            survey->holds[access->instruction / SET_BITS] |= (uint64_t)1 << access->instruction % SET_BITS;
+    }
+    return NULL;
+}
+
+/* Where warps cannot be told apart every access is one of all. */
+static struct wsdbg_error *tell_warps(struct wsdbg_barrier_survey *survey)
+{
+    const uint32_t all = survey->warp_count == WSDBG_SURVEY_WARPS_MOST ? UINT32_MAX : (1u << survey->warp_count) - 1;
+    const bool can_tell = survey->is_in_x && survey->graph->instruction_count <= INSTRUCTIONS_MOST;
+    survey->warps = calloc(survey->count + 1, sizeof *survey->warps);
+    if (!survey->warps)
+        return &wsdbg_error_no_memory;
+    for (size_t i = 0; i < survey->count && !can_tell; i++)
+        survey->warps[i] = all;
+    struct wsdbg_error *error = can_tell ? find_warps(survey) : NULL;
+    if (!error)
+        error = find_holds(survey);
+    return error ? error : find_all_names(survey, can_tell);
+}
+
+struct wsdbg_error *wsdbg_barrier_survey_create(struct wsdbg_lint_kernel *kernel, struct wsdbg_barrier_survey **out)
+{
+    *out = NULL;
+    struct wsdbg_barrier_survey *survey = calloc(1, sizeof *survey);
+    struct wsdbg_error *error = survey ? begin(kernel, survey) : &wsdbg_error_no_memory;
+    const bool is_of_use = !error && survey->is_closed && has_barriers(survey);
+    if (is_of_use)
+        error = tell_warps(survey);
+    if (is_of_use && !error) {
+        *out = survey;
+        return NULL;
+    }
+    wsdbg_barrier_survey_destroy(survey);
+    return error;
+}
+
+void wsdbg_barrier_survey_destroy(struct wsdbg_barrier_survey *survey)
+{
+    if (!survey)
+        return;
+    free((struct wsdbg_access *)survey->accesses);
+    free(survey->warps);
+    free(survey->names);
+    free(survey->holds);
+    free(survey);
+}
+
+bool wsdbg_survey_is_block_sync(const struct wsdbg_barrier_survey *survey, size_t access)
+{
+    const struct wsdbg_access *sync = &survey->accesses[access];
+    const uint32_t required = survey->kernel->launch.threads_required;
+    return sync->kind == WSDBG_ACCESS_NAMED_SYNC &&
+           (wsdbg_survey_is_one(&sync->count, 0) || (required && wsdbg_survey_is_one(&sync->count, required)));
+}
+
+/* ---- what must be, and what may come again ---- */
+
+bool wsdbg_survey_repeats(const struct wsdbg_barrier_survey *survey, uint32_t instruction, wsdbg_instruction_set avoid)
+{
+    return instruction + 1 < survey->graph->instruction_count &&
+           wsdbg_graph_reaches(survey->graph, instruction + 1, instruction, avoid) != WSDBG_REACHES_NO;
+}
+
+/* Whether every path of this graph from the start to an exit executes one of the set. */
+static bool is_on_every_path(const struct wsdbg_graph *graph, wsdbg_instruction_set set)
+{
+    bool has_exit = false;
+    for (uint32_t i = 0; i < graph->instruction_count; i++) {
+        uint8_t least, most;
+        if (graph->instructions[i].operation != WSDBG_OP_EXIT || !may_execute(graph, i) ||
+            !wsdbg_graph_passes(graph, 0, i, set, &least, &most))
+            continue;
+        if (!least)
+            return false;
+        has_exit = true;
+    }
+    return has_exit;
+}
+
+struct wsdbg_error *wsdbg_survey_must_execute(const struct wsdbg_barrier_survey *survey, wsdbg_instruction_set set,
+                                              uint32_t warps, bool *out)
+{
+    struct wsdbg_error *error = NULL;
+    *out = is_on_every_path(survey->graph, set);
+    for (uint32_t warp = 0; warp < survey->warp_count && survey->is_in_x && !*out && !error; warp++) {
+        struct wsdbg_graph *graph = NULL;
+        if (!(warps >> warp & 1))
+            continue;
+        error = wsdbg_graph_create_for_threads(survey->graph, &survey->launch, warp * WARP_THREADS, 1, &graph);
+        *out = !error && is_on_every_path(graph, set);
+        wsdbg_graph_destroy(graph);
+    }
+    return error;
+}
+
+/* ---- words ---- */
+
+uint32_t wsdbg_survey_warp_count(uint32_t warps)
+{
+    return (uint32_t)__builtin_popcount(warps);
+}
+
+const char *wsdbg_survey_warps_text(uint32_t warps, char out[WSDBG_SURVEY_WARPS_BYTES])
+{
+    size_t used =
+        (size_t)snprintf(out, WSDBG_SURVEY_WARPS_BYTES, "%s", wsdbg_survey_warp_count(warps) == 1 ? "warp" : "warps");
+    const char *before = " ";
+    for (uint32_t first = 0; first < WSDBG_SURVEY_WARPS_MOST; first++) {
+        uint32_t last = first;
+        if (!(warps >> first & 1))
+            continue;
+        while (last + 1 < WSDBG_SURVEY_WARPS_MOST && warps >> (last + 1) & 1)
+            last++;
+        used += (size_t)snprintf(out + used, WSDBG_SURVEY_WARPS_BYTES - used, "%s%u", before, first);
+        if (last > first)
+            used += (size_t)snprintf(out + used, WSDBG_SURVEY_WARPS_BYTES - used, "-%u", last);
+        before = ", ";
+        first = last;
+    }
+    return out;
+}
+
+static bool is_at(const struct wsdbg_lint_note *note, const struct wsdbg_lint_place *place, const char *text)
+{
+    return place->file && note->place.file && strcmp(note->place.file, place->file) == 0 &&
+           note->place.line == place->line && strcmp(note->text, text) == 0;
+}
+
+void wsdbg_survey_note(const struct wsdbg_barrier_survey *survey, struct wsdbg_lint_findings *findings,
+                       struct wsdbg_lint_finding *finding, uint32_t instruction, const char *text)
+{
+    const struct wsdbg_lint_place place = wsdbg_lint_place_of_code(survey->kernel, instruction);
+    if (!finding || finding->note_count >= NOTES_MOST)
+        return;
+    for (size_t i = 0; i < finding->note_count; i++)
+        if (is_at(&finding->notes[i], &place, text))
+            return;
+    wsdbg_lint_note(findings, finding, place, "%s", text);
+}
