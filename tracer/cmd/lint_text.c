@@ -13,6 +13,12 @@ static void print_escaped(const char *text, FILE *out)
     free(escaped);
 }
 
+/* True where the file that was read is itself the PTX that the line is of. */
+static bool is_line_of_file(const struct wsdbg_lint_kernel *kernel, const struct wsdbg_lint_place *place)
+{
+    return place->ptx_line && !*kernel->module->name && !kernel->function;
+}
+
 static void print_place(const char *path, const struct wsdbg_lint_kernel *kernel, const struct wsdbg_lint_place *place,
                         FILE *out)
 {
@@ -64,7 +70,7 @@ void wsdbg_lint_text_print(const char *path, const struct wsdbg_lint_kernel *ker
             colour ? "\033[0m" : "");
     print_escaped(finding->message, out);
     fprintf(out, " [%s]\n", wsdbg_lint_code_name(finding->code));
-    if (finding->place.file) {
+    if (finding->place.file || is_line_of_file(kernel, &finding->place)) {
         fputs("    in kernel ", out);
         print_escaped(kernel->name, out);
         if (finding->place.offset_bytes >= 0)

@@ -89,7 +89,8 @@ static void fix_budget(const struct registers *registers, struct wsdbg_lint_find
     const struct wsdbg_register_view *view = registers->view;
     const uint32_t unchanged = wsdbg_register_view_largest(view, UINT32_MAX);
     const uint32_t as_is = unchanged > view->launch ? unchanged : 0; /* else it is no request */
-    const uint32_t most = wsdbg_register_view_largest(view, FEWEST);
+    const uint32_t released = wsdbg_register_view_largest(view, FEWEST);
+    const uint32_t most = released > view->launch ? released : 0;
     struct wsdbg_register_words fits = wsdbg_register_say_largest(view, as_is, UINT32_MAX);
     if (as_is && most > as_is)
         wsdbg_lint_fix(registers->findings, finding, "the largest equal requests that fit: %s, or %s", fits.text,
@@ -101,7 +102,8 @@ static void fix_budget(const struct registers *registers, struct wsdbg_lint_find
                        "let the other warpgroups release registers first (setmaxnreg.dec): then fit %s",
                        wsdbg_register_say_largest(view, most, FEWEST).text);
     else
-        wsdbg_lint_fix(registers->findings, finding, "ask for less, or launch with more registers a thread");
+        wsdbg_lint_fix(registers->findings, finding,
+                       "ask for less, or let warps give back (setmaxnreg.dec) before others ask");
 }
 
 static void say_budget(const struct registers *registers, uint32_t file)
@@ -173,24 +175,32 @@ static uint32_t lowest(uint64_t bits)
     return (uint32_t)__builtin_ctzll(bits);
 }
 
-/* A warpgroup whose warps take different ways.  `file`: the register file that starves for it, else WSDBG_VIEW_FILES.
- */
+/* The warps of all warpgroups whose warps disagree about the same sites. */
+static uint32_t disagreeing(const struct wsdbg_register_view *view, uint64_t sites)
+{
+    uint32_t warps = 0;
+    for (uint32_t first = 0; first < view->warp_count; first += WSDBG_VIEW_GROUP_WARPS)
+        if (disagreed(view, first) == sites)
+            warps |= 0xfu << first;
+    return warps;
+}
+
+/* Warpgroups whose warps take different ways, `first` the first warp of the first of them.  `file`: the register file
+ * that starves for it, else WSDBG_VIEW_FILES. */
 static void say_disagreement(const struct registers *registers, uint32_t first, uint32_t file)
 {
     const struct wsdbg_register_view *view = registers->view;
     const uint64_t sites = disagreed(view, first);
-    const uint32_t site = lowest(sites), group = 0xfu << first;
-    const uint32_t here = wsdbg_register_warps_of(view, site) & group;
-    const bool differ = asks_differ(view, first), hangs = file < WSDBG_VIEW_FILES;
-    struct wsdbg_lint_finding *finding =
-        wsdbg_lint_add(registers->findings, differ ? WSDBG_LINT_REGS_DIVERGED : WSDBG_LINT_REGS_PARTIAL_WARPGROUP,
-                       hangs ? severity(view) : WSDBG_LINT_WARNING, place_of(registers, site),
-                       "%s %s come%s to setmaxnreg.%s %u, the others of %s do not%s%s",
-                       differ ? "with other counts beside it," : "only", wsdbg_register_say_warps(here).text,
-                       here & (here - 1) ? "" : "s", view->sites[site].is_request ? "inc" : "dec",
-                       view->sites[site].count, wsdbg_register_say_warps(group).text,
-                       hangs ? ", and some request is then never served" : ": PTX wants it of all warps of a warpgroup",
-                       hangs && !always_asked(view) ? " if all warps come to theirs" : "");
+    const uint32_t site = lowest(sites), here = wsdbg_register_warps_of(view, site) & disagreeing(view, sites);
+    const bool differ = asks_differ(view, first), hangs = file < WSDBG_VIEW_FILES, is_one = !(here & (here - 1));
+    struct wsdbg_lint_finding *finding = wsdbg_lint_add(
+        registers->findings, differ ? WSDBG_LINT_REGS_DIVERGED : WSDBG_LINT_REGS_PARTIAL_WARPGROUP,
+        hangs ? severity(view) : WSDBG_LINT_WARNING, place_of(registers, site),
+        "%s%s %s to setmaxnreg.%s %u, other warps of %s %s%s%s", differ ? "" : "only ",
+        wsdbg_register_say_warps(here).text, is_one ? "comes" : "come", view->sites[site].is_request ? "inc" : "dec",
+        view->sites[site].count, is_one ? "its warpgroup" : "their warpgroups", differ ? "to another count" : "do not",
+        hangs ? ", and some request is then never served" : ": PTX wants it of all warps of a warpgroup",
+        hangs && !always_asked(view) ? " if all warps come to theirs" : "");
     if (hangs)
         wsdbg_lint_note(registers->findings, finding, wsdbg_lint_place_of_kernel(),
                         "warps %u, %u, ... need %u registers together and get %u at launch", file,
@@ -201,6 +211,13 @@ static void say_disagreement(const struct registers *registers, uint32_t first, 
     wsdbg_lint_fix(registers->findings, finding,
                    "let all four warps of the warpgroup execute the same setmaxnreg before one of them is elected, "
                    "leaves or takes a branch of its own");
+}
+
+/* False where an earlier warpgroup disagrees about the same. */
+static bool is_first_of(const struct wsdbg_register_view *view, uint32_t first)
+{
+    const uint32_t warps = disagreeing(view, disagreed(view, first));
+    return !(warps & ((1u << first) - 1));
 }
 
 /* A warpgroup that disagrees is the cause of what would be served without it. */
@@ -214,7 +231,7 @@ static void judge_pool(const struct registers *registers)
     if (starves && !is_of_groups)
         say_budget(registers, file);
     for (uint32_t first = 0; first < view->warp_count; first += WSDBG_VIEW_GROUP_WARPS)
-        if (disagreed(view, first) && (is_of_groups || !starves))
+        if (disagreed(view, first) && is_first_of(view, first) && (is_of_groups || !starves))
             say_disagreement(registers, first, is_of_groups ? file : WSDBG_VIEW_FILES);
 }
 

@@ -1,0 +1,15 @@
+// REGS_BUDGET error: 40 + 2 x 240 of 3 x 168.
+#include "registers.cuh"
+
+template <bool FIXED> __device__ __forceinline__ void body(int *out, int n)
+{
+    if (threadIdx.x < GROUP) {
+        RELEASE(40);
+        out[threadIdx.x] = n;
+    } else {
+        REQUEST(FIXED ? 232 : 240); // here
+        out[threadIdx.x] = 3 * n;
+    }
+}
+
+KERNELS(__launch_bounds__(3 * GROUP, 1))
