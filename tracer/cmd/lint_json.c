@@ -19,8 +19,7 @@ struct wsdbg_error *wsdbg_lint_json_begin(FILE *out, struct wsdbg_lint_json **js
     if (!begun)
         return &wsdbg_error_no_memory;
     *begun = (struct wsdbg_lint_json){.pieces = {.out = out}, .files = json_array(), .left_out = json_array()};
-    fprintf(out, "{\"schema_version\": %d, \"wsdbg_version\": \"%s\",\n\"findings\": [", SCHEMA_VERSION,
-            WSDBG_VERSION);
+    fprintf(out, "{\"schema_version\": %d, \"wsdbg_version\": \"%s\",\n\"findings\": [", SCHEMA_VERSION, WSDBG_VERSION);
     *json = begun;
     return NULL;
 }

@@ -7,6 +7,7 @@
 
 #include "cmd/cause_page.h"
 #include "cmd/json_pieces.h"
+#include "cmd/lint_text.h"
 
 struct wsdbg_lint_sarif {
     struct wsdbg_json_pieces pieces;
@@ -75,11 +76,15 @@ static json_t *uri_of(const char *path)
     return uri;
 }
 
-static json_t *physical(const char *path, const struct wsdbg_lint_place *place)
+/* is_source: the file is the PTX that a place's line is of. */
+static json_t *physical(const char *path, const struct wsdbg_lint_place *place, bool is_source)
 {
     if (place->file)
         return json_pack("{s:{s:o}, s:{s:i}}", "artifactLocation", "uri", uri_of(place->file), "region", "startLine",
                          (int)(place->line ? place->line : 1));
+    if (is_source)
+        return json_pack("{s:{s:o}, s:{s:i}}", "artifactLocation", "uri", uri_of(path), "region", "startLine",
+                         (int)place->ptx_line);
     if (place->offset_bytes >= 0)
         return json_pack("{s:{s:o}, s:{s:I, s:s}}", "artifactLocation", "uri", uri_of(path), "address",
                          "relativeAddress", (json_int_t)place->offset_bytes, "kind", "instruction");
@@ -89,9 +94,10 @@ static json_t *physical(const char *path, const struct wsdbg_lint_place *place)
 static json_t *location_of(const char *path, const struct wsdbg_lint_kernel *kernel,
                            const struct wsdbg_lint_place *place)
 {
-    return json_pack("{s:o, s:[{s:o, s:o, s:s}]}", "physicalLocation", physical(path, place), "logicalLocations",
-                     "name", wsdbg_json_text(kernel->name), "fullyQualifiedName", wsdbg_json_text(kernel->symbol),
-                     "kind", "function");
+    return json_pack("{s:o, s:[{s:o, s:o, s:s}]}", "physicalLocation",
+                     physical(path, place, wsdbg_lint_text_is_line_of_file(kernel, place)), "logicalLocations", "name",
+                     wsdbg_json_text(kernel->name), "fullyQualifiedName", wsdbg_json_text(kernel->symbol), "kind",
+                     "function");
 }
 
 static json_t *notes_of(struct wsdbg_json_pieces *pieces, const char *path, const struct wsdbg_lint_kernel *kernel,
@@ -139,7 +145,7 @@ void wsdbg_lint_sarif_notify(struct wsdbg_lint_sarif *sarif, const char *level, 
     sarif->failed = sarif->failed || strcmp(level, "error") == 0;
     wsdbg_json_keep(&sarif->pieces, sarif->notifications,
                     json_pack("{s:s, s:{s:o}, s:[{s:o}]}", "level", level, "message", "text", wsdbg_json_text(text),
-                              "locations", "physicalLocation", physical(path, &whole)));
+                              "locations", "physicalLocation", physical(path, &whole, false)));
 }
 
 struct wsdbg_error *wsdbg_lint_sarif_end(struct wsdbg_lint_sarif *sarif)

@@ -13,10 +13,9 @@ static void print_escaped(const char *text, FILE *out)
     free(escaped);
 }
 
-/* True where the file that was read is itself the PTX that the line is of. */
-static bool is_line_of_file(const struct wsdbg_lint_kernel *kernel, const struct wsdbg_lint_place *place)
+bool wsdbg_lint_text_is_line_of_file(const struct wsdbg_lint_kernel *kernel, const struct wsdbg_lint_place *place)
 {
-    return place->ptx_line && !*kernel->module->name && !kernel->function;
+    return place->ptx_line && !place->file && !*kernel->module->name && !kernel->function;
 }
 
 static void print_place(const char *path, const struct wsdbg_lint_kernel *kernel, const struct wsdbg_lint_place *place,
@@ -44,19 +43,6 @@ static void print_place(const char *path, const struct wsdbg_lint_kernel *kernel
         fprintf(out, ", line %" PRIu32 " of its PTX", place->ptx_line);
 }
 
-char *wsdbg_lint_text_place(const char *path, const struct wsdbg_lint_kernel *kernel,
-                            const struct wsdbg_lint_place *place)
-{
-    char *text = NULL;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
-    if (!out)
-        return NULL;
-    print_place(path, kernel, place, out);
-    fclose(out);
-    return text;
-}
-
 static const char *colour_of(enum wsdbg_lint_severity severity)
 {
     return severity == WSDBG_LINT_ERROR ? "\033[1;31m" : severity == WSDBG_LINT_WARNING ? "\033[1;35m" : "\033[1;36m";
@@ -70,7 +56,7 @@ void wsdbg_lint_text_print(const char *path, const struct wsdbg_lint_kernel *ker
             colour ? "\033[0m" : "");
     print_escaped(finding->message, out);
     fprintf(out, " [%s]\n", wsdbg_lint_code_name(finding->code));
-    if (finding->place.file || is_line_of_file(kernel, &finding->place)) {
+    if (finding->place.file || wsdbg_lint_text_is_line_of_file(kernel, &finding->place)) {
         fputs("    in kernel ", out);
         print_escaped(kernel->name, out);
         if (finding->place.offset_bytes >= 0)

@@ -9,8 +9,7 @@
 /* "gemm.cu:132: error: … [CODE]", below it the kernel, the notes and the fix, indented. */
 void wsdbg_lint_text_print(const char *path, const struct wsdbg_lint_kernel *kernel,
                            const struct wsdbg_lint_finding *finding, bool colour, FILE *out);
-/* "gemm.cu:132", or "gemm.cubin: kernel gemm+0x1230", printable as it is.  The caller frees it; NULL = no memory. */
-char *wsdbg_lint_text_place(const char *path, const struct wsdbg_lint_kernel *kernel,
-                            const struct wsdbg_lint_place *place);
+/* True where the file that was read is itself the PTX that the place's line is of. */
+bool wsdbg_lint_text_is_line_of_file(const struct wsdbg_lint_kernel *kernel, const struct wsdbg_lint_place *place);
 
 #endif

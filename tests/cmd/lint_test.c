@@ -1,0 +1,269 @@
+/* lint_test.c - `wsdbg lint` on files of every kind, good and bad: what it reads, what it leaves out, what it answers.
+ */
+#include <elf.h>
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cmd/harness.h"
+#include "store/json_schema.h"
+
+#define IMAGES WSDBG_SOURCE "/tests/sass/images/"
+/* A PTX file with one defect: an error at line 14. */
+#define DEFECT WSDBG_SOURCE "/tests/lint/registers/architecture.ptx"
+enum { MOST = 1 << 16 };
+
+struct buffer {
+    unsigned char bytes[MOST];
+    size_t count;
+};
+
+static void append(struct buffer *buffer, const void *bytes, size_t count)
+{
+    assert_true(buffer->count + count <= sizeof buffer->bytes);
+    memcpy(buffer->bytes + buffer->count, bytes, count);
+    buffer->count += count;
+}
+
+static void append_image(struct buffer *buffer, const char *name)
+{
+    char path[512];
+    static unsigned char image[MOST];
+    snprintf(path, sizeof path, IMAGES "%s.fatbin", name);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    append(buffer, image, fread(image, 1, sizeof image, file));
+    fclose(file);
+    while (buffer->count % 8)
+        append(buffer, "", 1);
+}
+
+/* A host's object whose section .nv_fatbin holds `code`: header, section table, names, code. */
+static void wrap(const struct buffer *code, struct buffer *out)
+{
+    static const char names[] = "\0.nv_fatbin";
+    Elf64_Ehdr header = {.e_machine = EM_X86_64,
+                         .e_type = ET_REL,
+                         .e_shoff = sizeof header,
+                         .e_shentsize = sizeof(Elf64_Shdr),
+                         .e_shnum = 3,
+                         .e_shstrndx = 2};
+    memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = ELFCLASS64;
+    header.e_ident[EI_DATA] = ELFDATA2LSB;
+    const size_t names_at = sizeof header + 3 * sizeof(Elf64_Shdr), code_at = names_at + sizeof names + 4;
+    const Elf64_Shdr sections[3] = {
+        {0},
+        {.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_offset = code_at, .sh_size = code->count},
+        {.sh_type = SHT_STRTAB, .sh_offset = names_at, .sh_size = sizeof names}};
+    out->count = 0;
+    append(out, &header, sizeof header);
+    append(out, sections, sizeof sections);
+    append(out, names, sizeof names);
+    append(out, "\0\0\0", 4);
+    append(out, code->bytes, code->count);
+}
+
+static void save(const char *path, const struct buffer *buffer)
+{
+    write_file(path, (const char *)buffer->bytes, buffer->count);
+}
+
+static void check(struct outcome outcome, int status, const char *said)
+{
+    if (outcome.status != status || !strstr(outcome.err, said))
+        fail_msg("expected %d and \"%s\"; got %d: %s", status, said, outcome.status, outcome.err);
+    outcome_free(&outcome);
+}
+
+static void what_is_no_gpu_code(void **state)
+{
+    (void)state;
+    write_file("text", "hello\n", 6);
+    write_file("empty", "", 0);
+    check(WSDBG("lint", "none"), 125, "No such file");
+    check(WSDBG("lint", "."), 125, "a directory, not a file");
+    check(WSDBG("lint", "/dev/null"), 125, "a device or pipe, not a file");
+    check(WSDBG("lint", "empty"), 125, "empty");
+    check(WSDBG("lint", "text"), 125, "not an object that holds GPU code");
+    check(WSDBG("lint", "/bin/sh"), 125, "holds no code for a GPU");
+}
+
+static void other_architectures_are_counted_and_the_rest_is_read(void **state)
+{
+    (void)state;
+    check(WSDBG("lint", IMAGES "default.fatbin"), 0, "not read: PTX for sm_80 (1 image), PTX for sm_100 (1 image)");
+    check(WSDBG("lint", IMAGES "newer.fatbin"), 125, "nothing for sm_90 or sm_90a could be read of it");
+}
+
+static void every_packing_is_unpacked(void **state)
+{
+    (void)state;
+    check(WSDBG("lint", IMAGES "machine_code.fatbin"), 0, "1 kernel in 1 module read");
+    check(WSDBG("lint", IMAGES "speed.fatbin"), 0, "1 kernel in 1 module read");
+    check(WSDBG("lint", IMAGES "none.fatbin"), 0, "1 kernel in 1 module read");
+}
+
+static void an_object_of_the_host_holds_several_modules(void **state)
+{
+    (void)state;
+    struct buffer code = {.count = 0}, object;
+    append_image(&code, "machine_code");
+    append_image(&code, "lines");
+    wrap(&code, &object);
+    save("object.o", &object);
+    check(WSDBG("lint", "object.o"), 0, "in 2 modules read");
+}
+
+static void a_damaged_module_among_good_ones_is_said(void **state)
+{
+    (void)state;
+    struct buffer code = {.count = 0}, object;
+    append_image(&code, "machine_code");
+    const size_t second = code.count;
+    append_image(&code, "speed");
+    append_image(&code, "machine_code");
+    memset(code.bytes + second, 0x5a, 16); /* its header */
+    wrap(&code, &object);
+    save("object.o", &object);
+    struct outcome outcome = WSDBG("lint", "object.o");
+    assert_int_equal(outcome.status, 0);
+    assert_non_null(strstr(outcome.err, "fatbin 2: not read: damaged"));
+    assert_non_null(strstr(outcome.err, "in 2 modules read"));
+    outcome_free(&outcome);
+    wrap(&code, &object);
+    memset(object.bytes + object.count - 8, 0x77, 8); /* packed code of the last one */
+    save("object.o", &object);
+    check(WSDBG("lint", "object.o"), 0, "fatbin 2 sm_90a: not read: damaged");
+}
+
+static void a_file_that_was_cut_is_an_error(void **state)
+{
+    (void)state;
+    struct buffer code = {.count = 0}, object;
+    append_image(&code, "machine_code");
+    wrap(&code, &object);
+    for (size_t left = 1; left < object.count; left += 37) {
+        write_file("cut.o", (const char *)object.bytes, left);
+        struct outcome outcome = WSDBG("lint", "cut.o");
+        if (outcome.status != 125 || count_lines(outcome.err) > 3)
+            fail_msg("%zu of %zu bytes: %d: %s", left, object.count, outcome.status, outcome.err);
+        outcome_free(&outcome);
+    }
+}
+
+static void an_archive_is_read_member_by_member(void **state)
+{
+    (void)state;
+    struct buffer code = {.count = 0}, object, archive = {.count = 0};
+    char header[64];
+    append_image(&code, "machine_code");
+    wrap(&code, &object);
+    append(&archive, "!<arch>\n", 8);
+    for (int i = 0; i < 2; i++) {
+        snprintf(header, sizeof header, "%-16s%-12d%-6d%-6d%-8d%-10zu`\n", i ? "two.o/" : "one.o/", 0, 0, 0, 644,
+                 object.count);
+        append(&archive, header, 60);
+        append(&archive, object.bytes, object.count);
+        append(&archive, "\n", object.count % 2);
+    }
+    save("all.a", &archive);
+    check(WSDBG("lint", "all.a"), 0, "in 2 modules read");
+    write_file("cut.a", (const char *)archive.bytes, archive.count - 100);
+    check(WSDBG("lint", "cut.a"), 125, "cut short");
+}
+
+static void the_exit_status_follows_fail_on(void **state)
+{
+    (void)state;
+    struct outcome outcome = WSDBG("lint", DEFECT);
+    assert_int_equal(outcome.status, 1);
+    assert_non_null(strstr(outcome.out, "architecture.ptx:14: error: "));
+    assert_non_null(strstr(outcome.out, "[ARCH_MISMATCH]\n    in kernel defect\n"));
+    outcome_free(&outcome);
+    check(WSDBG("lint", "--fail-on", "never", DEFECT), 0, "1 error");
+    check(WSDBG("lint", "--suppress", "REGS_BUDGET,ARCH_MISMATCH", DEFECT), 0, "0 errors");
+    check(WSDBG("lint", "--suppress", "NO_SUCH", DEFECT), 125, "--suppress NO_SUCH: no such code");
+    check(WSDBG("lint", DEFECT, "none"), 125, "none");
+}
+
+static void json_follows_its_schema(void **state)
+{
+    (void)state;
+    json_t *schema = schema_load("lint.schema.json");
+    struct outcome outcome = WSDBG("lint", "--json", DEFECT, "none", IMAGES "default.fatbin");
+    json_t *root = json_loads(outcome.out, 0, NULL);
+    assert_non_null(root);
+    schema_check(schema, root, "lint");
+    assert_int_equal(json_array_size(json_object_get(root, "files")), 3);
+    json_t *finding = json_array_get(json_object_get(root, "findings"), 0);
+    assert_string_equal(json_string_value(json_object_get(finding, "code")), "ARCH_MISMATCH");
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(finding, "place"), "ptx_line")), 14);
+    json_decref(root);
+    json_decref(schema);
+    outcome_free(&outcome);
+}
+
+static const char *text_of(json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    assert_non_null(text);
+    return text;
+}
+
+/* What SARIF 2.1.0 requires of a log, a run, a tool's rules, a result and an invocation. */
+static void sarif_has_what_the_standard_requires(void **state)
+{
+    (void)state;
+    struct outcome outcome = WSDBG("lint", "--sarif", "found.sarif", DEFECT, "none");
+    assert_int_equal(outcome.status, 125);
+    assert_non_null(strstr(outcome.out, "[ARCH_MISMATCH]"));
+    outcome_free(&outcome);
+    json_t *log = json_load_file("found.sarif", 0, NULL);
+    assert_non_null(log);
+    assert_string_equal(text_of(log, "version"), "2.1.0");
+    json_t *run = json_array_get(json_object_get(log, "runs"), 0);
+    json_t *driver = json_object_get(json_object_get(run, "tool"), "driver");
+    text_of(driver, "name");
+    json_t *rules = json_object_get(driver, "rules"), *result = json_array_get(json_object_get(run, "results"), 0);
+    json_t *rule = json_array_get(rules, (size_t)json_integer_value(json_object_get(result, "ruleIndex")));
+    assert_string_equal(text_of(rule, "id"), "ARCH_MISMATCH");
+    assert_string_equal(text_of(result, "ruleId"), "ARCH_MISMATCH");
+    assert_string_equal(text_of(result, "level"), "error");
+    text_of(json_object_get(result, "message"), "text");
+    json_t *location = json_array_get(json_object_get(result, "locations"), 0);
+    json_t *physical = json_object_get(location, "physicalLocation");
+    assert_non_null(strstr(text_of(json_object_get(physical, "artifactLocation"), "uri"), "file:///"));
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(physical, "region"), "startLine")), 14);
+    json_t *invocation = json_array_get(json_object_get(run, "invocations"), 0);
+    assert_true(json_is_false(json_object_get(invocation, "executionSuccessful")));
+    json_decref(log);
+    check(WSDBG("lint", "--json", "--sarif", "-", DEFECT), 125, "both be written to stdout");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_no_gpu_code),
+        TEST(other_architectures_are_counted_and_the_rest_is_read),
+        TEST(every_packing_is_unpacked),
+        TEST(an_object_of_the_host_holds_several_modules),
+        TEST(a_damaged_module_among_good_ones_is_said),
+        TEST(a_file_that_was_cut_is_an_error),
+        TEST(an_archive_is_read_member_by_member),
+        TEST(the_exit_status_follows_fail_on),
+        TEST(json_follows_its_schema),
+        TEST(sarif_has_what_the_standard_requires),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
