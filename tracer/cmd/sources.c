@@ -66,7 +66,7 @@ static struct wsdbg_error *read_whole(const char *path, size_t most, struct cont
 
 static struct wsdbg_error *read_text(const char *path, char **out)
 {
-    struct content content;
+    struct content content = {0};
     struct wsdbg_error *error = read_whole(path, TEXT_BYTES_MAX, &content);
     if (error)
         return error;
@@ -80,7 +80,7 @@ static struct wsdbg_error *read_text(const char *path, char **out)
 
 static struct wsdbg_error *read_ptx(const char *spool, const struct wsdbg_module *module, char **out)
 {
-    struct content content;
+    struct content content = {0};
     char *path = NULL;
     if (!spool || !module->image_path[0])
         return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "the module's image was not kept");
@@ -98,7 +98,7 @@ static struct wsdbg_error *read_ptx(const char *spool, const struct wsdbg_module
 
 struct wsdbg_error *wsdbg_file_holds(const char *path, struct wsdbg_holds *out)
 {
-    struct content content;
+    struct content content = {0};
     struct wsdbg_error *error = read_whole(path, IMAGE_BYTES_MAX, &content);
     if (error)
         return error;
