@@ -251,6 +251,23 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "WHERE l.time_ns >= coalesce(s.stalled_ns, s.ended_ns, (SELECT max(time_ns) FROM log)) - 10000000000 ORDER BY "
      "l.id",
      NULL},
+    {"overlap", "Were wgmma still in flight when their warps began to wait for them?",
+     "To confirm what `wsdbg lint` says of serialized wgmma: of kernels with probes, from the first issue recorded to "
+     "the "
+     "wait for all groups. A round is an iteration; about 1 round in flight is one group that overlaps, and close to 0 "
+     "means that the tensor cores were done before anybody waited.",
+     /* wsdbg/ring.h: 17 issue, 19 and 20 wait begin and end; a wait that leaves groups in flight ends nothing. */
+     "WITH e AS (SELECT grid_id, kernel, role, warp_id, kind, iteration, gpu_time_ns, sum(kind = 20) OVER (PARTITION "
+     "BY "
+     "warp_id ORDER BY event_id ROWS UNBOUNDED PRECEDING) - (kind = 20) AS wait_number FROM event_named WHERE kind IN "
+     "(17, 20) OR (kind = 19 AND value = 0)), w AS (SELECT grid_id, kernel, role, max(iteration) - min(iteration) + 1 "
+     "AS rounds, min(iif(kind = 17, gpu_time_ns, NULL)) AS issued_ns, max(iif(kind = 19, gpu_time_ns, NULL)) AS "
+     "begun_ns, max(iif(kind = 20, gpu_time_ns, NULL)) AS ended_ns FROM e GROUP BY grid_id, kernel, role, warp_id, "
+     "wait_number) SELECT kernel, role, count(*) AS waits, CAST(avg((ended_ns - issued_ns) / rounds) AS INTEGER) AS "
+     "round_ns, CAST(avg(ended_ns - begun_ns) AS INTEGER) AS wait_ns, round(avg(1.0 * (ended_ns - begun_ns) * rounds / "
+     "(ended_ns - issued_ns)), 2) AS rounds_in_flight FROM w WHERE issued_ns < begun_ns AND ended_ns IS NOT NULL GROUP "
+     "BY grid_id, kernel, role ORDER BY grid_id, role",
+     NULL},
     {"threads", "Which host threads are blocked, in which call, since when?", "To find the call that never came back.",
      "SELECT t.process_id, t.thread_id, t.call, (s.time_ns - t.since_ns) / 1e9 AS waiting_seconds, t.stream "
      "FROM host_thread t JOIN shown_snapshot s ON s.id = t.snapshot_id ORDER BY waiting_seconds DESC",
