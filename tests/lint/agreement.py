@@ -10,6 +10,7 @@ it puts in (C7519) does not keep wgmma apart.  lint speaks with a warning that h
 """
 import collections
 import concurrent.futures
+import json
 import pathlib
 import re
 import subprocess
@@ -79,19 +80,13 @@ def advisories(stderr):
 
 def linted(wsdbg, path):
     """By kernel: code and sentence of the first warning about wgmma."""
-    done = subprocess.run([wsdbg, "lint", path], capture_output=True, text=True)
+    done = subprocess.run([wsdbg, "lint", "--json", path], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{path}: {done.stderr}")
-    found, waiting = {}, None
-    for line in done.stdout.splitlines():
-        if match := re.search(r"(?:kernel (\w+)[+:,].*)?warning: (.*) \[(WGMMA_\w+)\]$", line):
-            if match[1]:
-                found.setdefault(match[1], (match[3], match[2]))
-            else:
-                waiting = (match[3], match[2])
-        elif (match := re.match(r"\s+in kernel (\w+)", line)) and waiting:
-            found.setdefault(match[1], waiting)
-            waiting = None
+    found = {}
+    for row in json.loads(done.stdout)["findings"]:
+        if row["severity"] == "warning" and row["code"].startswith("WGMMA_"):
+            found.setdefault(row["symbol"], (row["code"], row["message"]))
     return found
 
 

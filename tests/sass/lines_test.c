@@ -210,9 +210,44 @@ static void cut_and_damaged_images_give_an_error_or_lines(void **state)
     free(opened.bytes);
 }
 
+/* From the machine code to the PTX that the cubin keeps: its lines are instructions there. */
+static void a_line_of_the_ptx_is_an_instruction(void **state)
+{
+    (void)state;
+    struct opened opened = read_cubin();
+    struct wsdbg_lines *lines;
+    char *ptx, found[512];
+    size_t length, count = 0;
+    open_lines(&opened);
+    assert_null(wsdbg_lines_open_ptx(&(struct wsdbg_image){opened.bytes, opened.count}, &lines));
+    assert_null(wsdbg_cubin_ptx(opened.cubin, MOST, &ptx, &length));
+    for (size_t i = 0; i < wsdbg_cubin_function_count(opened.cubin); i++) {
+        const struct wsdbg_cubin_function *function = wsdbg_cubin_function(opened.cubin, i);
+        for (uint64_t offset = 0; offset < function->code.byte_count; offset += WSDBG_INSTRUCTION_BYTES) {
+            struct wsdbg_line line;
+            if (!wsdbg_lines_find(lines, function, offset, &line, 1))
+                continue;
+            const char *at = ptx;
+            for (uint32_t number = 1; at && number < line.line; number++)
+                at = (at = strchr(at, '\n')) ? at + 1 : NULL;
+            assert_non_null(at);
+            snprintf(found, sizeof found, "%.*s", (int)strcspn(at, "\n"), at);
+            if (!strchr(found, ';') && !strchr(found, '(') && !strchr(found, '{'))
+                fail_msg("line %u of the PTX is \"%s\"", line.line, found);
+            assert_string_equal(line.file, "");
+            count++;
+        }
+    }
+    assert_true(count > 10);
+    free(ptx);
+    wsdbg_lines_close(lines);
+    close_lines(&opened);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_of_the_ptx_is_an_instruction),
         cmocka_unit_test(instructions_lead_to_lines),
         cmocka_unit_test(no_more_levels_are_written_than_asked_for),
         cmocka_unit_test(a_relocated_image_leads_to_the_same_lines),

@@ -90,16 +90,32 @@ struct wsdbg_lint_place wsdbg_lint_place_of_code(struct wsdbg_lint_kernel *kerne
     return place;
 }
 
+/* The first instruction of the machine code that comes of a line of the PTX. */
+static bool code_of_ptx_line(struct wsdbg_lint_kernel *kernel, uint32_t ptx_line, uint32_t *out)
+{
+    struct wsdbg_line line;
+    const struct wsdbg_lines *lines = kernel->function ? wsdbg_lint_module_ptx_lines(kernel->module) : NULL;
+    for (size_t offset = 0; lines && offset < kernel->function->code.byte_count; offset += WSDBG_INSTRUCTION_BYTES)
+        if (wsdbg_lines_find(lines, kernel->function, offset, &line, 1) && line.line == ptx_line) {
+            *out = (uint32_t)(offset / WSDBG_INSTRUCTION_BYTES);
+            return true;
+        }
+    return false;
+}
+
 struct wsdbg_lint_place wsdbg_lint_place_of_ptx(struct wsdbg_lint_kernel *kernel, uint32_t instruction)
 {
     struct wsdbg_lint_place place = wsdbg_lint_place_of_kernel();
     const struct wsdbg_ptx_program *program = wsdbg_lint_module_ptx(kernel->module);
     const struct wsdbg_ptx_instruction *at = &program->instructions[instruction];
-    place.ptx_line = at->text_line;
+    uint32_t code;
     if (at->place != WSDBG_PTX_NONE) {
         place.file = program->files[program->places[at->place].file];
         place.line = program->places[at->place].line;
+    } else if (code_of_ptx_line(kernel, at->text_line, &code)) {
+        place = wsdbg_lint_place_of_code(kernel, code);
     }
+    place.ptx_line = at->text_line;
     return place;
 }
 

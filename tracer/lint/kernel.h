@@ -49,7 +49,7 @@ void wsdbg_lint_ptx(struct wsdbg_lint_kernel *kernel, const struct wsdbg_ptx_pro
                     const struct wsdbg_ptx_function **function);
 
 /* Places.  That of an instruction of the machine code, by its number in the graph; of one of the PTX, by its number in
- * the program; of the kernel as a whole. */
+ * the program, with the source's line where the PTX or the cubin's tables say it; of the kernel as a whole. */
 struct wsdbg_lint_place wsdbg_lint_place_of_code(struct wsdbg_lint_kernel *kernel, uint32_t instruction);
 struct wsdbg_lint_place wsdbg_lint_place_of_ptx(struct wsdbg_lint_kernel *kernel, uint32_t instruction);
 struct wsdbg_lint_place wsdbg_lint_place_of_kernel(void);

@@ -22,8 +22,10 @@ const struct wsdbg_ptx_program *wsdbg_lint_module_ptx(struct wsdbg_lint_module *
         module->ptx_error = parse((const char *)module->ptx_text.bytes, module->ptx_text.byte_count, &module->ptx);
     else if (module->cubin)
         wsdbg_error_destroy(wsdbg_cubin_ptx(module->cubin, PTX_MOST, &text, &byte_count)); /* most cubins have none */
-    if (text)
+    if (text) {
+        module->ptx_is_of_cubin = true;
         module->ptx_error = parse(text, byte_count, &module->ptx);
+    }
     free(text);
     return module->ptx;
 }
@@ -36,10 +38,19 @@ const struct wsdbg_lines *wsdbg_lint_module_lines(struct wsdbg_lint_module *modu
     return module->lines;
 }
 
+const struct wsdbg_lines *wsdbg_lint_module_ptx_lines(struct wsdbg_lint_module *module)
+{
+    if (!module->ptx_lines_were_opened && wsdbg_lint_module_ptx(module) && module->ptx_is_of_cubin)
+        wsdbg_error_destroy(wsdbg_lines_open_ptx(&module->code, &module->ptx_lines)); /* places are then lines of PTX */
+    module->ptx_lines_were_opened = true;
+    return module->ptx_lines;
+}
+
 void wsdbg_lint_module_close(struct wsdbg_lint_module *module)
 {
     wsdbg_ptx_program_destroy(module->ptx);
     wsdbg_lines_close(module->lines);
+    wsdbg_lines_close(module->ptx_lines);
     wsdbg_cubin_close(module->cubin);
     wsdbg_error_destroy(module->ptx_error);
 }

@@ -22,8 +22,9 @@ struct wsdbg_lint_module {
 
     /* Asked for through the functions below. */
     struct wsdbg_ptx_program *ptx;
-    struct wsdbg_lines *lines;
-    bool ptx_was_parsed, lines_were_opened;
+    struct wsdbg_lines *lines, *ptx_lines;
+    bool ptx_was_parsed, lines_were_opened, ptx_lines_were_opened;
+    bool ptx_is_of_cubin; /* what the cubin keeps */
     struct wsdbg_error *ptx_error; /* why its PTX could not be parsed; the module's */
 };
 
@@ -32,6 +33,8 @@ struct wsdbg_lint_module {
 const struct wsdbg_ptx_program *wsdbg_lint_module_ptx(struct wsdbg_lint_module *module);
 /* The table of source lines, NULL without -lineinfo. */
 const struct wsdbg_lines *wsdbg_lint_module_lines(struct wsdbg_lint_module *module);
+/* From the machine code to the PTX that the cubin keeps: a table of lines, NULL where that is not what was parsed. */
+const struct wsdbg_lines *wsdbg_lint_module_ptx_lines(struct wsdbg_lint_module *module);
 /* Frees all but what `code` and `ptx_text` point to. */
 void wsdbg_lint_module_close(struct wsdbg_lint_module *module);
 

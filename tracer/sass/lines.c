@@ -1,5 +1,5 @@
-/* lines.c - see lines.h.  Reads .debug_line, what relocates it and .debug_str of an ELF file through libelf; what lies
- * within them is checked here and in line_program.c.
+/* lines.c - see lines.h.  Reads .debug_line or .nv_debug_line_sass, what relocates it and .debug_str of an ELF file
+ * through libelf; what lies within them is checked here and in line_program.c.
  *
  * A cubin's sequences begin at 0 of a function, which their relocation names.  In an image that the driver relocated
  * they begin at the GPU's address of the function.
@@ -125,11 +125,11 @@ static struct wsdbg_error *place_sequences(struct wsdbg_lines *lines, size_t tab
 
 /* --- opening --- */
 
-static struct wsdbg_error *read_all(struct wsdbg_lines *lines)
+static struct wsdbg_error *read_all(struct wsdbg_lines *lines, const char *table_name)
 {
     if (!lines->elf || elf_kind(lines->elf) != ELF_K_ELF)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "not a cubin");
-    const size_t table = section_named(lines->elf, ".debug_line");
+    const size_t table = section_named(lines->elf, table_name);
     if (table == SHN_UNDEF)
         return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "the cubin was compiled without -lineinfo");
     if (!contents(elf_getscn(lines->elf, table), &lines->table))
@@ -139,7 +139,7 @@ static struct wsdbg_error *read_all(struct wsdbg_lines *lines)
     return error ? error : place_sequences(lines, table);
 }
 
-struct wsdbg_error *wsdbg_lines_open(const struct wsdbg_image *cubin, struct wsdbg_lines **out)
+static struct wsdbg_error *open_table(const struct wsdbg_image *cubin, const char *table_name, struct wsdbg_lines **out)
 {
     struct wsdbg_lines *lines = calloc(1, sizeof *lines);
     if (!lines)
@@ -147,13 +147,23 @@ struct wsdbg_error *wsdbg_lines_open(const struct wsdbg_image *cubin, struct wsd
     elf_version(EV_CURRENT);
     /* libelf asks for bytes it may write, and writes none of a file that is only read. */
     lines->elf = elf_memory((char *)(uintptr_t)cubin->bytes, cubin->byte_count);
-    struct wsdbg_error *error = read_all(lines);
+    struct wsdbg_error *error = read_all(lines, table_name);
     if (error) {
         wsdbg_lines_close(lines);
         return error;
     }
     *out = lines;
     return NULL;
+}
+
+struct wsdbg_error *wsdbg_lines_open(const struct wsdbg_image *cubin, struct wsdbg_lines **out)
+{
+    return open_table(cubin, ".debug_line", out);
+}
+
+struct wsdbg_error *wsdbg_lines_open_ptx(const struct wsdbg_image *cubin, struct wsdbg_lines **out)
+{
+    return open_table(cubin, ".nv_debug_line_sass", out);
 }
 
 void wsdbg_lines_close(struct wsdbg_lines *lines)

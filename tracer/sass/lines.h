@@ -19,6 +19,8 @@ struct wsdbg_line {
 /* NOT_FOUND where the cubin was compiled without -lineinfo, BAD_INPUT where its table is damaged.  The image must
  * outlive *out. */
 struct wsdbg_error *wsdbg_lines_open(const struct wsdbg_image *cubin, struct wsdbg_lines **out);
+/* The same with lines of the PTX that the cubin was compiled from (wsdbg_cubin_ptx); files and functions are "". */
+struct wsdbg_error *wsdbg_lines_open_ptx(const struct wsdbg_image *cubin, struct wsdbg_lines **out);
 void wsdbg_lines_close(struct wsdbg_lines *lines);
 
 /* Levels of the instruction `offset_bytes` into a function's code; at most `most` are written.  0 = not known. */
