@@ -90,8 +90,9 @@ static uint64_t sites_after(struct paths *paths, const struct wsdbg_register_vie
     return reached_sites(paths, view);
 }
 
-/* Whether some path from the start comes to an exit and to none of the sites.  A trap ends the path: nothing hangs. */
-static bool exits_without(struct paths *paths, const struct wsdbg_register_view *view, uint64_t sites)
+/* Whether some path from instruction `from` on comes to an exit and to none of the sites.  A trap ends the path:
+ * nothing hangs. */
+static bool exits_without(struct paths *paths, const struct wsdbg_register_view *view, uint32_t from, uint64_t sites)
 {
     const uint32_t count = wsdbg_graph_instruction_count(paths->graph);
     memset(paths->avoid, 0, paths->words * sizeof *paths->avoid);
@@ -101,7 +102,7 @@ static bool exits_without(struct paths *paths, const struct wsdbg_register_view 
     for (uint32_t i = 0; i < count; i++)
         if (wsdbg_graph_instruction(paths->graph, i)->operation == WSDBG_OP_BPT)
             insert(paths->avoid, i);
-    if (wsdbg_graph_reach_set(paths->graph, 0, paths->avoid, paths->reached))
+    if (from >= count || wsdbg_graph_reach_set(paths->graph, from, paths->avoid, paths->reached))
         return true;
     for (uint32_t i = 0; i < count; i++) {
         const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(paths->graph, i);
@@ -145,13 +146,27 @@ static void follow_request(struct paths *paths, const struct wsdbg_register_view
         }
 }
 
+/* The least that the warp can hold when it exits: the count of a site behind which it may come to no other one.  What
+ * it then holds does not come back. */
+static uint32_t held_at_exit(struct paths *paths, const struct wsdbg_register_view *view, uint64_t reached)
+{
+    uint32_t least = exits_without(paths, view, 0, reached) ? view->launch : UINT32_MAX;
+    for (uint32_t i = 0; i < view->site_count; i++)
+        if (reached >> i & 1 && view->sites[i].count < least &&
+            exits_without(paths, view, view->sites[i].at + 1, reached))
+            least = view->sites[i].count;
+    return least;
+}
+
 static void follow_requests(struct paths *paths, const struct wsdbg_register_view *view,
                             struct wsdbg_register_warp *warp)
 {
     const uint64_t asked = warp->reached & requests(view);
     warp->asks = asked != 0;
+    const uint32_t exits_with = held_at_exit(paths, view, warp->reached);
     if (!warp->asks) {
         warp->held_least = least_of(view, warp->reached, view->launch);
+        warp->exits_with = exits_with == UINT32_MAX ? warp->held_least : exits_with;
         return;
     }
     warp->held_least = UINT32_MAX;
@@ -161,7 +176,8 @@ static void follow_requests(struct paths *paths, const struct wsdbg_register_vie
             warp->ask_most = view->sites[i].count > warp->ask_most ? view->sites[i].count : warp->ask_most;
             follow_request(paths, view, i, warp);
         }
-    warp->asks_always = !exits_without(paths, view, asked);
+    warp->exits_with = exits_with == UINT32_MAX ? warp->held_least : exits_with;
+    warp->asks_always = !exits_without(paths, view, 0, asked);
     warp->is_undecided = !warp->asks_always && (reached_sites(paths, view) & ~requests(view)) != 0;
 }
 
@@ -310,10 +326,21 @@ static uint32_t needed(const struct wsdbg_register_view *view, uint32_t file, ui
     return sum;
 }
 
+/* All warps exit in the end, or the kernel hangs. */
+static uint32_t held_by_exited(const struct wsdbg_register_view *view, uint32_t file)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = file; i < view->warp_count; i += WSDBG_VIEW_FILES)
+        sum += view->warps[i].exits_with;
+    return sum;
+}
+
 static bool file_starves(const struct wsdbg_register_view *view, uint32_t file)
 {
     const uint32_t pool = wsdbg_register_view_pool(view, file);
     bool asks = false;
+    if (held_by_exited(view, file) > pool)
+        return true;
     for (uint32_t i = file; i < view->warp_count; i += WSDBG_VIEW_FILES) {
         if (view->warps[i].asks && needed(view, file, i) <= pool)
             return false;

@@ -34,6 +34,7 @@ struct wsdbg_register_warp {
     uint32_t ask_least; /* the smallest of its requests */
     uint32_t ask_most;
     uint32_t held_least;  /* the least that it can hold in the end: released, or served and perhaps given back */
+    uint32_t exits_with;  /* the least that it can hold when it exits; held_least where it never does */
     uint32_t asks_again;  /* a request it comes to from an earlier one without a release between; 0 = none */
     uint32_t asks_before; /* that earlier one */
 };
@@ -56,7 +57,8 @@ struct wsdbg_error *wsdbg_register_view_read(struct wsdbg_lint_kernel *kernel, s
 /* The pool of a register file: launch registers of its warps. */
 uint32_t wsdbg_register_view_pool(const struct wsdbg_register_view *view, uint32_t file);
 /* A file in which the requests of the warps can never all be served, in whatever order they come: what the last one
- * needs and what the others hold at least is more than the pool.  False where there is none. */
+ * needs and what the others hold at least is more than the pool, or what they all hold when they have exited is.  False
+ * where there is none. */
 bool wsdbg_register_view_starves(const struct wsdbg_register_view *view, uint32_t *file);
 /* What the file's warps would hold with all requests served; at most what they hold where they give back later. */
 uint32_t wsdbg_register_view_demand(const struct wsdbg_register_view *view, uint32_t file);

@@ -139,9 +139,11 @@ static struct wsdbg_register_view agreed(const struct wsdbg_register_view *view)
 {
     struct wsdbg_register_view out = *view;
     for (uint32_t first = 0; first < view->warp_count; first += WSDBG_VIEW_GROUP_WARPS) {
-        uint32_t held = UINT32_MAX, ask = UINT32_MAX;
+        uint32_t held = UINT32_MAX, ask = UINT32_MAX, exits_with[2] = {UINT32_MAX, UINT32_MAX};
         for (uint32_t i = first; i < first + WSDBG_VIEW_GROUP_WARPS && i < view->warp_count; i++) {
             const struct wsdbg_register_warp *warp = &view->warps[i];
+            uint32_t *const least = &exits_with[warp->asks];
+            *least = warp->exits_with < *least ? warp->exits_with : *least;
             if (warp->asks)
                 ask = warp->ask_least < ask ? warp->ask_least : ask;
             else
@@ -149,6 +151,7 @@ static struct wsdbg_register_view agreed(const struct wsdbg_register_view *view)
         }
         for (uint32_t i = first; i < first + WSDBG_VIEW_GROUP_WARPS && i < view->warp_count; i++) {
             struct wsdbg_register_warp *warp = &out.warps[i];
+            warp->exits_with = exits_with[warp->asks];
             if (!warp->asks)
                 warp->held_least = held;
             else if (warp->ask_least > ask)
