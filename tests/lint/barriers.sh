@@ -30,8 +30,8 @@ findings() {
 
 for source in "$folder"/*.cu; do
     name=$(basename "$source" .cu)
-    nvcc -cubin -arch=sm_90a -lineinfo -o "$work/$name.cubin" "$source" || exit 1
-    if ! "$wsdbg" lint --fail-on never "$work/$name.cubin" > "$work/said" 2> "$work/errors"; then
+    nvcc -fatbin -gencode 'arch=compute_90a,code=[sm_90a,compute_90a]' -lineinfo -o "$work/$name.fatbin" "$source" || exit 1
+    if ! "$wsdbg" lint --fail-on never "$work/$name.fatbin" > "$work/said" 2> "$work/errors"; then
         cat "$work/errors"
         exit 1
     fi

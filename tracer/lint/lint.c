@@ -24,6 +24,7 @@ static const struct {
     {wsdbg_lint_rule_architecture, 0, WSDBG_INTEREST_REGISTERS | WSDBG_INTEREST_WGMMA | WSDBG_INTEREST_MESSAGE},
     {wsdbg_lint_rule_wgmma, WSDBG_INTEREST_WGMMA, WSDBG_INTEREST_WGMMA},
     {wsdbg_lint_rule_barriers, WSDBG_INTEREST_MBARRIERS | WSDBG_INTEREST_NAMED | WSDBG_INTEREST_CLUSTER, 0},
+    {wsdbg_lint_rule_init_fence, WSDBG_INTEREST_MBARRIERS, WSDBG_INTEREST_MBARRIERS},
 };
 
 struct state {

@@ -13,6 +13,7 @@ typedef struct wsdbg_error *wsdbg_lint_rule(struct wsdbg_lint_kernel *kernel, st
 
 wsdbg_lint_rule wsdbg_lint_rule_launch;
 wsdbg_lint_rule wsdbg_lint_rule_barriers;
+wsdbg_lint_rule wsdbg_lint_rule_init_fence;
 wsdbg_lint_rule wsdbg_lint_rule_registers;
 wsdbg_lint_rule wsdbg_lint_rule_calls;
 wsdbg_lint_rule wsdbg_lint_rule_ignored;
