@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """agreement.py - compares what ptxas says of wgmma with what lint says, kernel by kernel.
 
-    agreement.py WSDBG docs/results/lint.md     compiles the kernels of wgmma_variants.py and wgmma/ with nvcc (of the
+    agreement.py WSDBG docs/results/lint.md [PTXAS]
+                                                compiles the kernels of wgmma_variants.py and wgmma/ with nvcc (of the
                                                 path) and writes the section between BEGIN and END; exit status 1
                                                 below 95 % where lint has the machine code and PTX
+
+PTXAS is that of a CUDA 12 (pip download nvidia-cuda-nvcc-cu12==12.3.107): it gets the same PTX, marked as of its version.
 
 ptxas speaks where it serializes wgmma (advisories C7508 to C7516, C7518, C7520) or puts in a wait (C7517); an arrive that
 it puts in (C7519) does not keep wgmma apart.  lint speaks with a warning that has a WGMMA code.
@@ -35,6 +38,7 @@ CAUSES = {
     "threads part": (r"may part", {"C7515", "C7518", "C7520"}),
     "registers": (r"too many for", {"C7511", "C7512"}),
     "scale-d": (r"scale-d", {"C7515"}),
+    "first values": (r"first values", {"C7515"}),
 }
 # Why they do not agree: by kernel, of all inputs or of one.  Another disagreement is shown as unexplained.
 NOT_A_WAIT_OF_A_STAGE = "ptxas waits before the trap, where the stage ends anyway; lint looks at uses of accumulators"
@@ -137,6 +141,30 @@ def causes(rows, out):
     out.append(f"\nOf the {len(both)} kernels that both speak of, lint's cause fits ptxas's advisory in {same}.\n")
 
 
+def release(ptxas):
+    return subprocess.run([ptxas, "--version"], capture_output=True, text=True).stdout.split("release ")[1].split(",")[0]
+
+
+def older(wsdbg, ptxas, folder, all_sources, out):
+    """The same kernels as a ptxas of CUDA 12 assembles them, with lines."""
+    rows, version = [], release(ptxas)
+    for file, kernels, _ in all_sources:
+        ptx = (folder / f"{file}.ptx").read_text()
+        (folder / f"{file}.old.ptx").write_text(re.sub(r"(?m)^\.version .*", f".version 8.{version.split('.')[1]}", ptx))
+        done = subprocess.run([ptxas, "-arch=sm_90a", "-lineinfo", "-o", f"{file}.old.cubin", f"{file}.old.ptx"],
+                              cwd=folder, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"{file}: {done.stderr[-2000:]}")
+        advice, spoken = advisories(done.stderr), linted(wsdbg, folder / f"{file}.old.cubin")
+        rows += [{"name": kernel, "ptxas": advice[kernel], "lint": spoken.get(kernel)} for kernel in kernels]
+    out += [f"### ptxas {version}, a cubin with -lineinfo", "",
+            "The same PTX, of the compiler of CUDA 13, with its version changed. This ptxas serializes more: above all "
+            "accumulators that other instructions set before the loop (C7515), for which lint's advice is to peel the "
+            "first iteration.", ""]
+    matrix(rows, "old.cubin", out)
+    causes(rows, out)
+
+
 INPUTS = (("fatbin", "machine code and PTX", "What nvcc makes by default: the module with its PTX."),
           ("sm_90a.cubin", "a cubin with -lineinfo", "The cubin keeps its PTX then."),
           ("bare.cubin", "machine code alone", "No PTX, no lines. A missing wait that ptxas put in cannot be seen, "
@@ -157,15 +185,18 @@ def main():
                 spoken = linted(wsdbg, folder / f"{file}.{ending}")
                 found[ending] += [{"name": kernel, "ptxas": advice[kernel], "lint": spoken.get(kernel)}
                                   for kernel in kernels]
-    version = subprocess.run(["ptxas", "--version"], capture_output=True, text=True).stdout.split("release ")[1]
+        section = []
+        if len(sys.argv) > 3:
+            older(wsdbg, str(pathlib.Path(sys.argv[3]).resolve()), folder, all_sources, section)
     out = ["## wgmma: lint and ptxas", "",
-           "Made by `tests/lint/agreement.py` with ptxas " + version.split(",")[0] + ". Kernels: those of "
+           f"Made by `tests/lint/agreement.py` with ptxas {release('ptxas')}. Kernels: those of "
            "`tests/lint/wgmma` (a defect and its twin each) and of `tests/lint/wgmma_variants.py`.", ""]
     agreed = []
     for ending, title, text in INPUTS:
         out += [f"### {title}", "", text, ""]
         agreed.append(matrix(found[ending], ending, out))
         causes(found[ending], out)
+    out += section
     before, rest = pathlib.Path(path).read_text().split(BEGIN)
     after = rest.split(END)[1]
     pathlib.Path(path).write_text(before + "\n".join([BEGIN, *out, END]) + after)

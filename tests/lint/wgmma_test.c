@@ -132,6 +132,15 @@ static void a_scale_is_constant_where_its_predicate_compares_constants(void **st
     assert_int_equal(source.scale_source + 1, source.scale);
 }
 
+/* ptxas of CUDA 12 serializes these; peeled with a scale-d of 0, nothing sets them. */
+static void accumulators_that_are_set_before_a_loop_are_seen(void **state)
+{
+    (void)state;
+    assert_int_equal(read_ptx("mov.f32 %a0, 0f00000000;\n" LOOP(STAGE WAIT(1)) WAIT(0) WRITE).first_values, 1);
+    assert_int_equal(read_ptx("mov.f32 %a0, 0f00000000;\n" LOOP(STAGE WAIT(0)) WRITE).first_values, 0);
+    assert_int_equal(read_ptx(LOOP(STAGE WAIT(1)) WAIT(0) WRITE).first_values, 0);
+}
+
 static void a_call_of_what_is_elsewhere_is_seen(void **state)
 {
     (void)state;
@@ -252,6 +261,7 @@ int main(void)
         cmocka_unit_test(accumulators_may_be_used_once_they_were_waited_for),
         cmocka_unit_test(a_use_of_accumulators_in_flight_has_its_kind),
         cmocka_unit_test(a_scale_is_constant_where_its_predicate_compares_constants),
+        cmocka_unit_test(accumulators_that_are_set_before_a_loop_are_seen),
         cmocka_unit_test(a_call_of_what_is_elsewhere_is_seen),
         cmocka_unit_test(a_pipelined_stage_overlaps),
         cmocka_unit_test(a_serialized_stage_waits_for_nobodys_sake),

@@ -95,7 +95,7 @@ static bool is_serialized(const struct wsdbg_wgmma_case *facts)
 static void add_prediction(const struct wsdbg_wgmma_case *facts, struct wsdbg_lint_findings *out)
 {
     const struct wsdbg_wgmma_cause cause = wsdbg_wgmma_cause_of(facts);
-    if (cause.kind == WSDBG_WGMMA_CAUSE_UNKNOWN || facts->source->in_flight < 2)
+    if (cause.kind > WSDBG_WGMMA_CAUSE_SCALE_D || facts->source->in_flight < 2)
         return;
     /* ptxas of CUDA 12 minded a scale-d that is computed, that of 13 mostly does not. */
     const bool is_of_old = cause.kind == WSDBG_WGMMA_CAUSE_SCALE_D;

@@ -33,6 +33,8 @@ static const struct {
     {WSDBG_LINT_WGMMA_SERIALIZED, "Use a smaller tile, or spread it over more warpgroups."},
     {WSDBG_LINT_WGMMA_SCALE_D, "Peel the first iteration: issue its first wgmma with scale-d 0 and all others with 1, "
                                "both constants."},
+    {WSDBG_LINT_WGMMA_SERIALIZED, "Peel the first iteration: with a constant scale-d of 0 its first wgmma reads no "
+                                  "accumulators, and nothing else need set them; or compile with CUDA 13."},
     {WSDBG_LINT_WGMMA_SERIALIZED, "Look at what ptxas says when it compiles the kernel (advisories C7508 to C7520)."},
 };
 
@@ -93,7 +95,9 @@ static enum wsdbg_wgmma_cause_kind kind_of_source(const struct wsdbg_wgmma_case 
     if (source->registers + REGISTERS_FOR_THE_REST > registers_of_thread(&facts->kernel->launch))
         return WSDBG_WGMMA_CAUSE_REGISTERS;
     *at = source->scales ? source->scale : source->first_issue;
-    return source->scales ? WSDBG_WGMMA_CAUSE_SCALE_D : WSDBG_WGMMA_CAUSE_UNKNOWN;
+    if (source->scales)
+        return WSDBG_WGMMA_CAUSE_SCALE_D;
+    return source->first_values ? WSDBG_WGMMA_CAUSE_FIRST_VALUES : WSDBG_WGMMA_CAUSE_UNKNOWN;
 }
 
 static enum wsdbg_wgmma_cause_kind kind_of_machine(const struct wsdbg_wgmma_machine *machine)
@@ -196,6 +200,10 @@ static void say_cause(const struct wsdbg_wgmma_case *facts, struct wsdbg_wgmma_c
         say(facts, cause, "scale-d of %zu of them is not a constant",
             facts->source ? facts->source->scales : facts->machine->scales.count);
         break;
+    case WSDBG_WGMMA_CAUSE_FIRST_VALUES:
+        say(facts, cause,
+            "accumulators get their first values from other instructions and are in flight around a loop");
+        break;
     case WSDBG_WGMMA_CAUSE_UNKNOWN:
         say(facts, cause, "why cannot be seen here");
         break;
@@ -242,7 +250,7 @@ void wsdbg_wgmma_cause_add_notes(const struct wsdbg_wgmma_case *facts, const str
         return;
     if (source && cause->kind == WSDBG_WGMMA_CAUSE_SCALE_D && source->scale_source != WSDBG_PTX_NONE)
         note_ptx(facts, out, finding, source->scale_source, "computes the first scale-d that is no constant");
-    else if (source && cause->kind != WSDBG_WGMMA_CAUSE_UNKNOWN && cause->kind != WSDBG_WGMMA_CAUSE_REGISTERS &&
+    else if (source && cause->kind < WSDBG_WGMMA_CAUSE_REGISTERS &&
              !(cause->kind == WSDBG_WGMMA_CAUSE_SPILLED && !source->touches[WSDBG_WGMMA_SPILLED].count))
         note_ptx(facts, out, finding, cause->ptx, "the first such place in the PTX");
     if (!machine)

@@ -9,7 +9,8 @@ struct survey {
     const struct wsdbg_ptx_program *program;
     const struct wsdbg_ptx_function *kernel;
     const struct wsdbg_wgmma_code *code;
-    uint32_t own_end; /* where called functions begin */
+    uint32_t own_end;                                                            /* where called functions begin */
+    bool is_written[WSDBG_WGMMA_TILES_MOST], is_carried[WSDBG_WGMMA_TILES_MOST]; /* by tile: see first_values */
     struct wsdbg_wgmma_source *out;
 };
 
@@ -31,6 +32,7 @@ static void use_register(struct survey *survey, uint32_t number, uint32_t reg, b
         return;
     const uint8_t was = state->tiles[tile];
     const struct wsdbg_ptx_instruction *in = &survey->program->instructions[number];
+    survey->is_written[tile] = survey->is_written[tile] || is_written;
     if (!(was & WSDBG_WGMMA_AGE)) {
         if (was & WSDBG_WGMMA_CARRIED && !survey->code->is_input[tile])
             touch(survey, WSDBG_WGMMA_LATE, number, false);
@@ -178,6 +180,9 @@ static void use_wgmma(struct survey *survey, uint32_t number, const struct wsdbg
     out->in_flight = in_flight > out->in_flight ? in_flight : out->in_flight;
     if (number >= survey->own_end && out->wgmma_in_calls++ == 0)
         out->wgmma_in_call = number;
+    if (event->tile != WSDBG_WGMMA_NO_TILE && state->tiles[event->tile] & WSDBG_WGMMA_AGE &&
+        state->tiles[event->tile] & WSDBG_WGMMA_CARRIED)
+        survey->is_carried[event->tile] = true;
     unsigned registers = 0;
     for (unsigned i = 0; i < survey->code->tile_count; i++)
         if (!survey->code->is_input[i] && (i == event->tile || state->tiles[i] & WSDBG_WGMMA_AGE))
@@ -215,12 +220,15 @@ struct wsdbg_error *wsdbg_wgmma_source_read(const struct wsdbg_ptx_program *prog
 {
     struct wsdbg_wgmma_code code;
     *out = (struct wsdbg_wgmma_source){.scale_source = WSDBG_PTX_NONE};
-    struct survey survey = {program, kernel, &code, end_of_own_code(program, kernel), out};
+    struct survey survey = {
+        .program = program, .kernel = kernel, .code = &code, .own_end = end_of_own_code(program, kernel), .out = out};
     struct wsdbg_error *error = wsdbg_wgmma_code_of_ptx(program, kernel, &code);
     if (error)
         return error;
     if (code.issue_count)
         error = wsdbg_wgmma_flow(&code, visit, &survey);
+    for (unsigned i = 0; i < code.tile_count; i++)
+        out->first_values += survey.is_written[i] && survey.is_carried[i] && !code.is_input[i];
     wsdbg_wgmma_code_deinit(&code);
     return error;
 }

@@ -41,6 +41,7 @@ struct wsdbg_wgmma_source {
     size_t scales;          /* wgmma whose scale-d is no constant */
     uint32_t scale;         /* the first */
     uint32_t scale_source;  /* what computes its predicate, WSDBG_PTX_NONE = not found */
+    size_t first_values;    /* accumulators with values that other instructions gave them, in flight around a loop */
     unsigned registers;     /* of all accumulators that are in flight at one time, at most */
 };
 
