@@ -137,6 +137,14 @@ struct cu_graph_node {
     struct cu_kernel_node kernel; /* first member of the driver's union */
 };
 
+/* CUDA_GRAPH_INSTANTIATE_PARAMS */
+struct cu_graph_instantiate {
+    uint64_t flags;
+    CUstream upload;
+    void *error_node; /* after a failure: the node at fault, NULL = not told */
+    int32_t result;
+};
+
 /* What the shim itself calls.  Columns: exported symbol, parameter types, 1 = nothing works without it. */
 #define WSDBG_DRIVER_CALLS(X)                                                     \
     X(cuDriverGetVersion, (int *), 1)                                             \
@@ -154,6 +162,9 @@ struct cu_graph_node {
     X(cuKernelGetName, (const char **, CUkernel), 0)                              \
     X(cuKernelGetAttribute, (int *, int, CUkernel, CUdevice), 0)                  \
     X(cuLibraryGetKernelCount, (unsigned *, CUlibrary), 0)                        \
+    X(cuGraphGetNodes, (CUgraph, void **, size_t *), 0)                           \
+    X(cuGraphNodeGetType, (void *, int *), 0)                                     \
+    X(cuGraphKernelNodeGetParams_v2, (void *, struct cu_kernel_node *), 0)        \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *, CUfunction, int, size_t), 0) \
     X(cuOccupancyMaxActiveClusters, (int *, CUfunction, const struct cu_launch_config *), 0) \
     X(cuModuleGetGlobal_v2, (CUdeviceptr *, size_t *, CUmodule, const char *), 1) \

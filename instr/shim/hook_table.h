@@ -25,6 +25,9 @@
 #define CAPTURE_GRAPH_PARAMETERS                                                                            \
     (CUstream stream, CUgraph graph, const void *nodes, const void *edges, size_t count, int mode)
 
+#define INSTANTIATE_PARAMETERS (void *exec, CUgraph graph, void **node, char *log, size_t bytes)
+#define INSTANTIATE_ARGUMENTS (exec, graph, node, log, bytes)
+
 #define WSDBG_HOOKS(X)                                                                                      \
     X(cuInit, init_body, (unsigned flags), (flags))                                                         \
     X(cuGetProcAddress, proc_address_body, (const char *symbol, void **pointer, int version, uint64_t flags), (symbol, pointer, version, flags)) \
@@ -44,6 +47,11 @@
     X(cuGraphAddNode_v2, graph_node_v2_body, (void *node, CUgraph graph, const void *nodes, const void *edges, size_t count, struct cu_graph_node *add), (node, graph, nodes, edges, count, add)) \
     X(cuGraphExecKernelNodeSetParams, set_node_body, (void *exec, void *node, const struct cu_kernel_node *kernel), (exec, node, kernel)) \
     X(cuGraphExecKernelNodeSetParams_v2, set_node_v2_body, (void *exec, void *node, const struct cu_kernel_node *kernel), (exec, node, kernel)) \
+    X(cuGraphInstantiate, instantiate_log_body, INSTANTIATE_PARAMETERS, INSTANTIATE_ARGUMENTS)              \
+    X(cuGraphInstantiate_v2, instantiate_log_body, INSTANTIATE_PARAMETERS, INSTANTIATE_ARGUMENTS)           \
+    X(cuGraphInstantiateWithFlags, instantiate_body, (void *exec, CUgraph graph, uint64_t flags), (exec, graph, flags)) \
+    X(cuGraphInstantiateWithParams, instantiate_with_body, (void *exec, CUgraph graph, struct cu_graph_instantiate *with), (exec, graph, with)) \
+    X(cuGraphInstantiateWithParams_ptsz, instantiate_with_body, (void *exec, CUgraph graph, struct cu_graph_instantiate *with), (exec, graph, with)) \
     X(cuStreamBeginCapture_v2, begin_capture_body, (CUstream stream, int mode), (stream, mode))             \
     X(cuStreamBeginCapture_v2_ptsz, begin_capture_body, (CUstream stream, int mode), (stream, mode))        \
     X(cuStreamBeginCaptureToGraph, capture_to_graph_body, CAPTURE_GRAPH_PARAMETERS, (stream, graph, nodes, edges, count, mode)) \

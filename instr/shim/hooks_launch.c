@@ -136,6 +136,8 @@ CUresult graph_launch_body(enum wsdbg_hook_id id, void *forward, void *exec, CUs
     CUresult result = ((CUresult(*)(void *, CUstream))forward)(exec, stream);
     if (on)
         end_launch(hook_name[id], NULL, &begun, result);
+    if (on && result != CUDA_SUCCESS)
+        refusal_graph(hook_name[id], exec, result);
     return hook_leave(on, result);
 }
 
@@ -151,17 +153,8 @@ static void see_node(bool on, CUfunction function)
 static CUresult leave_node(bool on, enum wsdbg_hook_id id, CUfunction function, const struct cu_kernel_node *kernel,
                            CUresult result)
 {
-    int kept = errno;
-    if (on && kernel && result != CUDA_SUCCESS) {
-        struct wsdbg_launch_row row = {.context = tracking_current_context()};
-        memcpy(row.grid, kernel->grid, sizeof row.grid);
-        memcpy(row.block, kernel->block, sizeof row.block);
-        row.dynamic_shared_bytes = kernel->shared_bytes;
-        row.function = tracking_launch_function(function, row.context);
-        set_no_cluster(&row);
-        refusal_launch(hook_name[id], &row, function, result);
-    }
-    errno = kept;
+    if (on && kernel && result != CUDA_SUCCESS)
+        refusal_node(hook_name[id], function, kernel, result);
     return hook_leave(on, result);
 }
 

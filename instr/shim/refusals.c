@@ -34,7 +34,7 @@ static bool is_about_code(CUresult result)
 }
 
 /* Other errors of a launch are those of work before it, of the context or of handles. */
-static bool is_about_launch(CUresult result)
+bool refusal_is_about_launch(CUresult result)
 {
     switch (result) {
     case CUDA_ERROR_INVALID_VALUE:
@@ -223,7 +223,7 @@ static void describe_launch(struct wsdbg_refusal_row *row, CUfunction handle, ui
 void refusal_launch(const char *call, const struct wsdbg_launch_row *launch, CUfunction handle, CUresult result)
 {
     const int kept = errno;
-    if (!handle || !is_about_launch(result))
+    if (!handle || !refusal_is_about_launch(result))
         return;
     struct wsdbg_refusal_row row = begin_row(WSDBG_REFUSAL_LAUNCH, call, handle, result);
     row.context = launch->context;
@@ -234,6 +234,35 @@ void refusal_launch(const char *call, const struct wsdbg_launch_row *launch, CUf
     row.flags = launch->flags;
     if (!is_counted(&row)) {
         describe_launch(&row, handle, launch->function);
+        publish(&row);
+    }
+    errno = kept;
+}
+
+void refusal_node(const char *call, CUfunction handle, const struct cu_kernel_node *kernel, CUresult result)
+{
+    const int kept = errno;
+    struct wsdbg_launch_row row = {.context = tracking_current_context()};
+    memcpy(row.grid, kernel->grid, sizeof row.grid);
+    memcpy(row.block, kernel->block, sizeof row.block);
+    memset(row.cluster, 0xff, sizeof row.cluster);
+    row.dynamic_shared_bytes = kernel->shared_bytes;
+    row.function = handle ? tracking_launch_function(handle, row.context) : WSDBG_UNKNOWN32;
+    refusal_launch(call, &row, handle, result);
+    errno = kept;
+}
+
+void refusal_graph(const char *call, const void *graph, CUresult result)
+{
+    const int kept = errno;
+    if (!refusal_is_about_launch(result))
+        return;
+    struct wsdbg_refusal_row row = begin_row(WSDBG_REFUSAL_LAUNCH, call, graph, result);
+    row.context = tracking_current_context();
+    row.flags = WSDBG_LAUNCH_GRAPH;
+    if (!is_counted(&row)) {
+        if (row.context != WSDBG_UNKNOWN32)
+            describe_device(&row, shim_contexts[row.context].device);
         publish(&row);
     }
     errno = kept;
@@ -272,7 +301,7 @@ void refusal_code(const char *call, const struct refused_code *code, CUresult re
 void refusal_setting(const char *call, const struct refused_setting *setting, CUresult result)
 {
     const int kept = errno;
-    if (!is_about_launch(result))
+    if (!refusal_is_about_launch(result))
         return;
     void *const handle = setting->function ? setting->function : setting->kernel;
     struct wsdbg_refusal_row row = begin_row(WSDBG_REFUSAL_SETTING, call, handle, result);

@@ -197,8 +197,14 @@ uint32_t tracking_module_row(CUmodule module, CUlibrary library);
 CUfunction tracking_look_into(CUfunction handle, bool load, CUlibrary *library);
 
 /* ---- refusals.c: calls that the driver refused; errno is kept, the result is not looked at twice ---- */
-/* A launch (its row filled by observer_launch_begin), or a kernel that was to go into a graph. */
+/* Errors of what is launched, and not of work before it, of the context or of handles. */
+bool refusal_is_about_launch(CUresult result);
+/* A launch, its row filled by observer_launch_begin. */
 void refusal_launch(const char *call, const struct wsdbg_launch_row *launch, CUfunction handle, CUresult result);
+/* A kernel of a graph, of whose node the members that CUDA 12 added are not read; a graph of which no kernel is known to
+ * be the reason. */
+void refusal_node(const char *call, CUfunction handle, const struct cu_kernel_node *kernel, CUresult result);
+void refusal_graph(const char *call, const void *graph, CUresult result);
 struct refused_code {
     const void *image; /* that was to be loaded, NULL = none */
     const char *name;  /* of the kernel or the file, NULL = not given */

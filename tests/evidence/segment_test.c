@@ -96,6 +96,46 @@ static void every_row_reaches_the_snapshot(void **state)
     segment_writer_destroy(writer);
 }
 
+/* The numbers as they are; indexes where they lead to rows; no more than the table has, and none of an older observer.
+ */
+static void refusals_reach_the_snapshot(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = healthy();
+    struct wsdbg_segment *segment = segment_writer_segment(writer);
+    struct wsdbg_refusal_row *rows = segment->refusals;
+    rows[0] = (struct wsdbg_refusal_row){.result = 701, .times = 3, .context = 9, .registers = 170, .image = 5};
+    rows[1] = (struct wsdbg_refusal_row){.result = 209, .function = WSDBG_UNKNOWN32, .module = 0};
+    memset(rows[1].name, 'x', sizeof rows[1].name);
+    segment->modules[0].image_kept = 1;
+    segment->refusal_count = 2;
+    segment->refusals_left_out = 4;
+    struct wsdbg_snapshot snapshot = segment_snapshot(writer);
+    char path[64];
+    snprintf(path, sizeof path, "%u-refused-5.image", segment->process_id);
+    assert_int_equal(snapshot.refusal_count, 2);
+    assert_int_equal(snapshot.refusals_left_out, 4);
+    assert_int_equal(snapshot.refusals[0].row.registers, 170);
+    assert_int_equal(snapshot.refusals[0].row.times, 3);
+    assert_int_equal(snapshot.refusals[0].context, WSDBG_NONE);
+    assert_int_equal(snapshot.refusals[0].function, 0);
+    assert_string_equal(snapshot.refusals[0].image_path, path);
+    assert_int_equal(snapshot.refusals[1].number, 1);
+    assert_int_equal(snapshot.refusals[1].function, WSDBG_NONE);
+    assert_int_equal(strlen(snapshot.refusals[1].row.name), WSDBG_NAME_BYTES - 1);
+    assert_string_equal(snapshot.refusals[1].image_path, snapshot.modules[0].image_path);
+    wsdbg_snapshot_deinit(&snapshot);
+    segment->refusal_count = UINT32_MAX;
+    snapshot = segment_snapshot(writer);
+    assert_int_equal(snapshot.refusal_count, WSDBG_REFUSAL_ROWS);
+    wsdbg_snapshot_deinit(&snapshot);
+    segment->fixed_bytes = offsetof(struct wsdbg_segment, refusals);
+    snapshot = segment_snapshot(writer);
+    assert_int_equal(snapshot.refusal_count, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    segment_writer_destroy(writer);
+}
+
 static struct wsdbg_optional_u64 used_by_others_ns(struct segment_writer *writer)
 {
     struct wsdbg_snapshot snapshot = segment_snapshot(writer);
@@ -278,6 +318,7 @@ int main(void)
         cmocka_unit_test(foreign_truncated_and_newer_segments_are_refused),
         cmocka_unit_test(a_segment_from_before_the_appended_rows_is_read),
         cmocka_unit_test(every_row_reaches_the_snapshot),
+        cmocka_unit_test(refusals_reach_the_snapshot),
         cmocka_unit_test(when_other_threads_used_the_driver_is_known),
         cmocka_unit_test(a_module_names_its_source_file),
         cmocka_unit_test(hostile_counts_are_cut_to_their_tables),

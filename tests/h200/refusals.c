@@ -243,15 +243,29 @@ static int unknown_attribute(void)
     return launch_with(&config, kernels.small);
 }
 
-static int graph_node_2048(void)
+/* Refused when the node is made, or when the graph is made ready. */
+static int graph_of(void *function, uint32_t threads)
 {
-    void *graph = NULL, *node = NULL;
-    const struct kernel_node kernel = {.function = kernels.small, .grid = {1, 1, 1}, .block = {2048, 1, 1}};
+    void *graph = NULL, *node = NULL, *exec = NULL, *arguments[] = {&kernels.memory};
+    const struct kernel_node kernel = {
+        .function = function, .grid = {1, 1, 1}, .block = {threads, 1, 1}, .parameters = arguments};
     int result = ((int (*)(void **, unsigned))driver("cuGraphCreate"))(&graph, 0);
     if (result == 0)
         result = ((int (*)(void **, void *, const void *, size_t, const struct kernel_node *))driver(
             "cuGraphAddKernelNode"))(&node, graph, NULL, 0, &kernel);
-    return result;
+    if (result == 0)
+        result = ((int (*)(void **, void *, uint64_t))driver("cuGraphInstantiate"))(&exec, graph, 0);
+    return result ? result : exec ? ((int (*)(void *, void *))driver("cuGraphLaunch"))(exec, NULL) : 0;
+}
+
+static int graph_block_2048(void)
+{
+    return graph_of(kernels.small, 2048);
+}
+
+static int graph_registers_384(void)
+{
+    return graph_of(kernels.wide, 384);
 }
 
 static int ptx_newer_than_driver(void)
@@ -345,7 +359,8 @@ static const struct step {
     STEP(grid_y_65536),
     STEP(cooperative_too_large),
     STEP(unknown_attribute),
-    STEP(graph_node_2048),
+    STEP(graph_block_2048),
+    STEP(graph_registers_384),
     STEP(ptx_newer_than_driver),
     STEP(ptx_of_newer_device),
     STEP(ptx_not_for_90a),

@@ -188,6 +188,35 @@ static void refusals(void)
         DO(cuLaunchKernel, function, 0, 1, 1, i, 1, 1, 0, NULL, NULL, NULL);
 }
 
+static void instantiate(CUfunction function, unsigned grid, unsigned second_block)
+{
+    CUgraph graph = NULL;
+    void *node = NULL, *exec = NULL;
+    struct cu_kernel_node kernel = {.function = function, .grid = {grid, 1, 1}, .block = {128, 1, 1}};
+    if (DO(cuGraphCreate, &graph, 0))
+        return;
+    DO(cuGraphAddKernelNode, &node, graph, NULL, 0, &kernel);
+    kernel.block[0] = second_block;
+    kernel.shared_bytes = 512;
+    DO(cuGraphAddKernelNode, &node, graph, NULL, 0, &kernel);
+    DO(cuGraphInstantiate, &exec, graph, 0);
+}
+
+/* Graphs that cannot be made ready: for the second node's CTA, for something else, and one that can. */
+static void graph_refusals(void)
+{
+    CUmodule module;
+    create(0);
+    CUfunction function = function_of(FAKE_PLAIN_IMAGE, "plain", &module);
+    errno = 0;
+    instantiate(function, 7, 2048);
+    instantiate(function, 0, 64);
+    instantiate(function, 7, 64);
+    printf("errno %d\n", errno);
+    launch(function, 1, NULL);
+    DO(cuCtxSynchronize);
+}
+
 struct thread_job {
     CUcontext context;
     CUfunction function;
@@ -521,6 +550,8 @@ int main(int argc, char **argv)
         basic(FAKE_PLAIN_IMAGE, "plain");
     else if (strcmp(scenario, "refusals") == 0)
         refusals();
+    else if (strcmp(scenario, "graph-refusals") == 0)
+        graph_refusals();
     else if (strcmp(scenario, "threads") == 0)
         threads();
     else if (strcmp(scenario, "capture") == 0)

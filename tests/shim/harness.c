@@ -233,7 +233,7 @@ static const char own_calls[] =
     "v2\ncuMemGetAllocationGranularity\ncuMemCreate\ncuMemExportToShareableHandle\ncuMemAddressReserve\ncuMemMap\n"
     "cuMemSetAccess\ncuMemRelease\ncuMemUnmap\ncuMemAddressFree\n"
     "cuStreamQuery\ncuStreamIsCapturing\ncuThreadExchangeStreamCaptureMode\ncuEventCreate\ncuEventQuery\n"
-    "cuCtxRecordEvent\n";
+    "cuCtxRecordEvent\ncuGraphGetNodes\ncuGraphNodeGetType\ncuGraphKernelNodeGetParams_v2\n";
 
 char *run_logged(struct run *run)
 {

@@ -134,9 +134,31 @@ static void records_what_the_driver_refused(void **state)
     segment_remove(run.pid);
 }
 
+/* The kernel that is beyond its own limits, or, where none is, the graph. */
+static void records_which_kernel_of_a_graph_was_refused(void **state)
+{
+    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "proc", .scenario = "graph-refusals"};
+    (void)state;
+    run_program(&run);
+    assert_exit(&run, 0);
+    const struct wsdbg_segment *segment = segment_of(run.pid);
+    const struct wsdbg_refusal_row *kernel = &segment->refusals[0], *graph = &segment->refusals[1];
+    assert_int_equal(segment->refusal_count, 2);
+    assert_string_equal(kernel->call, "cuGraphInstantiateWithFlags");
+    assert_string_equal(kernel->name, "plain");
+    assert_memory_equal(kernel->grid, ((uint32_t[]){7, 1, 1}), 12);
+    assert_memory_equal(kernel->block, ((uint32_t[]){2048, 1, 1}), 12);
+    assert_int_equal(kernel->dynamic_shared_bytes, 512);
+    assert_int_equal(kernel->registers, FAKE_REGISTERS);
+    assert_int_equal(graph->flags, WSDBG_LAUNCH_GRAPH);
+    assert_string_equal(graph->name, "");
+    segment_remove(run.pid);
+}
+
 static void whatever_else_fails_a_refusal_is_passed_on(void **state)
 {
     (void)state;
+    assert_any_call_may_fail("graph-refusals", NULL);
     assert_any_call_may_fail("refusals", NULL);
 }
 
@@ -566,6 +588,7 @@ int main(void)
         cmocka_unit_test(records_the_per_thread_stream_variants),
         cmocka_unit_test(leaves_another_version_of_a_function_alone),
         cmocka_unit_test(records_what_the_driver_refused),
+        cmocka_unit_test(records_which_kernel_of_a_graph_was_refused),
         cmocka_unit_test(whatever_else_fails_a_refusal_is_passed_on),
         cmocka_unit_test(records_through_addresses_that_are_not_exported),
         cmocka_unit_test(records_every_launch_of_many_threads),

@@ -120,6 +120,10 @@ static void write_subject(const struct wsdbg_refusal_row *row, char *out, size_t
 {
     char name[256];
     const uint32_t *cluster = cluster_of(row);
+    if (row->flags & WSDBG_LAUNCH_GRAPH) {
+        snprintf(out, bytes, "a graph");
+        return;
+    }
     wsdbg_symbol_name(row->name, name, sizeof name);
     size_t used = (size_t)snprintf(out, bytes, "%.200s",
                                    name[0]                           ? name
@@ -382,6 +386,10 @@ static void explain_launch(const struct wsdbg_refusal_row *row, struct wsdbg_ref
     static limit *const cooperative_first[] = {beyond_cooperative, beyond_registers,   beyond_shared,
                                                beyond_bounds,      beyond_block,       beyond_grid,
                                                beyond_cluster,     beyond_cluster_room};
+    if (row->flags & WSDBG_LAUNCH_GRAPH) {
+        says(out, WSDBG_REFUSED_LAUNCH_REFUSED, "which of its nodes is the reason is not known");
+        return;
+    }
     limit *const *order = row->result == OUT_OF_RESOURCES        ? resources_first
                           : row->result == INVALID_CLUSTER_SIZE  ? cluster_first
                           : row->result == COOPERATIVE_TOO_LARGE ? cooperative_first

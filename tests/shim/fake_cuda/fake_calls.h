@@ -30,6 +30,10 @@
     X(cuStreamSynchronize, cuStreamSynchronize, (CUstream))                                                           \
     X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (CUstream, int))                                                 \
     X(cuStreamEndCapture, cuStreamEndCapture, (CUstream, CUgraph *))                                                  \
+    X(cuGraphCreate, cuGraphCreate, (CUgraph *, unsigned))                                                            \
+    X(cuGraphAddKernelNode, cuGraphAddKernelNode_v2,                                                                  \
+      (void **, CUgraph, const void *, size_t, const struct cu_kernel_node *))                                        \
+    X(cuGraphInstantiate, cuGraphInstantiateWithFlags, (void **, CUgraph, unsigned long long))                        \
     X(cuGraphLaunch, cuGraphLaunch, (void *, CUstream))                                                               \
     X(cuMemAlloc, cuMemAlloc_v2, (CUdeviceptr *, size_t))                                                             \
     X(cuMemFree, cuMemFree_v2, (CUdeviceptr))                                                                         \

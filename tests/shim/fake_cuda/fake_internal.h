@@ -14,12 +14,24 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum fake_kind { DEAD = 0xdead, CONTEXT = 0xc0de01, MODULE, LIBRARY, KERNEL, FUNCTION, STREAM, GRAPH, MEMORY, EVENT };
+enum fake_kind {
+    DEAD = 0xdead,
+    CONTEXT = 0xc0de01,
+    MODULE,
+    LIBRARY,
+    KERNEL,
+    FUNCTION,
+    STREAM,
+    GRAPH,
+    MEMORY,
+    EVENT,
+    NODE
+};
 
 struct context {
     uint32_t kind;
     int device;
-    int error; /* sticky */
+    int error;              /* sticky */
     uint64_t busy_until_ns; /* some stream of it */
 };
 
@@ -67,8 +79,15 @@ struct event {
     uint64_t done_ns;
 };
 
+struct graph_node {
+    uint32_t kind;
+    struct cu_kernel_node kernel;
+};
+
 struct graph {
     uint32_t kind;
+    struct graph_node nodes[4];
+    size_t node_count;
     struct function *functions[64];
     int count;
 };

@@ -188,6 +188,62 @@ FAKE(cuEventQuery, (CUevent handle), (handle))
     return error ? error : fake_now_ns() < event->done_ns ? CUDA_ERROR_NOT_READY : 0;
 }
 
+FAKE(cuGraphCreate, (CUgraph * graph, unsigned flags), (graph, flags))
+{
+    struct graph *made = calloc(1, sizeof *made);
+    (void)flags;
+    made->kind = GRAPH;
+    *graph = made;
+    return 0;
+}
+
+FAKE(cuGraphAddKernelNode_v2,
+     (void **node, CUgraph handle, const void *nodes, size_t count, const struct cu_kernel_node *kernel),
+     (node, handle, nodes, count, kernel))
+{
+    struct graph *graph = fake_need(handle, GRAPH, "cuGraphAddKernelNode");
+    (void)nodes, (void)count;
+    if (graph->node_count == sizeof graph->nodes / sizeof *graph->nodes)
+        return 1;
+    graph->nodes[graph->node_count] = (struct graph_node){NODE, *kernel};
+    *node = &graph->nodes[graph->node_count++];
+    return 0;
+}
+
+/* A CTA that is too large shows only here. */
+FAKE(cuGraphInstantiateWithFlags, (void **exec, CUgraph handle, uint64_t flags), (exec, handle, flags))
+{
+    struct graph *graph = fake_need(handle, GRAPH, "cuGraphInstantiate");
+    (void)flags;
+    *exec = graph;
+    for (size_t i = 0; i < graph->node_count; i++)
+        if (graph->nodes[i].kernel.block[0] > 1024 || graph->nodes[i].kernel.grid[0] == 0)
+            return 1;
+    return 0;
+}
+
+FAKE(cuGraphGetNodes, (CUgraph handle, void **nodes, size_t *count), (handle, nodes, count))
+{
+    struct graph *graph = fake_need(handle, GRAPH, "cuGraphGetNodes");
+    for (size_t i = 0; i < graph->node_count && i < *count; i++)
+        nodes[i] = &graph->nodes[i];
+    *count = graph->node_count;
+    return 0;
+}
+
+FAKE(cuGraphNodeGetType, (void *node, int *type), (node, type))
+{
+    fake_need(node, NODE, "cuGraphNodeGetType");
+    *type = CU_GRAPH_NODE_TYPE_KERNEL;
+    return 0;
+}
+
+FAKE(cuGraphKernelNodeGetParams_v2, (void *node, struct cu_kernel_node *kernel), (node, kernel))
+{
+    *kernel = ((struct graph_node *)fake_need(node, NODE, "cuGraphKernelNodeGetParams"))->kernel;
+    return 0;
+}
+
 FAKE(cuGraphLaunch, (void *handle, CUstream stream), (handle, stream))
 {
     struct graph *graph = fake_need(handle, GRAPH, "cuGraphLaunch");

@@ -127,10 +127,11 @@ FAKE(cuFuncGetName, (const char **name, CUfunction function), (name, function))
 FAKE(cuFuncGetAttribute, (int *value, int attribute, CUfunction function), (value, attribute, function))
 {
     fake_need(function, FUNCTION, "cuFuncGetAttribute");
-    *value = attribute == CU_FUNC_ATTRIBUTE_NUM_REGS                ? FAKE_REGISTERS
-             : attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 1024
-             : attribute == CU_FUNC_ATTRIBUTE_BINARY_VERSION        ? 90
-                                                                    : 0;
+    *value = attribute == CU_FUNC_ATTRIBUTE_NUM_REGS                        ? FAKE_REGISTERS
+             : attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK         ? 1024
+             : attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? 49152
+             : attribute == CU_FUNC_ATTRIBUTE_BINARY_VERSION                ? 90
+                                                                            : 0;
     return 0;
 }
 

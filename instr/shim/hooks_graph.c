@@ -1,0 +1,92 @@
+/* hooks_graph.c - the hooks of graphs that are made ready to run, and which of a graph's kernels the driver refused.
+ *
+ * Reads: after a refusal alone, the graph's nodes.  Writes: refusals.
+ */
+#include "hooks.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { NODES_MOST = 256 }; /* of a graph, that are looked at */
+
+/* False: it is no kernel, or the driver does not tell. */
+static bool read_kernel(void *node, struct cu_kernel_node *out)
+{
+    int type = -1;
+    *out = (struct cu_kernel_node){0};
+    return node && shim_driver.cuGraphNodeGetType && shim_driver.cuGraphKernelNodeGetParams_v2 &&
+           shim_driver.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS && type == CU_GRAPH_NODE_TYPE_KERNEL &&
+           shim_driver.cuGraphKernelNodeGetParams_v2(node, out) == CUDA_SUCCESS && (out->function || out->kernel);
+}
+
+static bool is_beyond(CUfunction function, int attribute, uint64_t wanted)
+{
+    int most = 0;
+    return shim_driver.cuFuncGetAttribute(&most, attribute, function) == CUDA_SUCCESS && most >= 0 &&
+           wanted > (uint64_t)most;
+}
+
+static CUfunction function_of(const struct cu_kernel_node *kernel)
+{
+    return kernel->function ? kernel->function : kernel->kernel;
+}
+
+/* Beyond what the kernel's own attributes allow. */
+static bool is_too_large(const struct cu_kernel_node *kernel)
+{
+    CUlibrary library = NULL;
+    const CUfunction function = tracking_look_into(function_of(kernel), true, &library);
+    return function && (is_beyond(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                                  (uint64_t)kernel->block[0] * kernel->block[1] * kernel->block[2]) ||
+                        is_beyond(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel->shared_bytes));
+}
+
+/* The first kernel of the graph that is; false where none is seen to be. */
+static bool find_too_large(CUgraph graph, struct cu_kernel_node *out)
+{
+    void *nodes[NODES_MOST];
+    size_t count = NODES_MOST;
+    if (!shim_driver.cuGraphGetNodes || shim_driver.cuGraphGetNodes(graph, nodes, &count) != CUDA_SUCCESS)
+        return false;
+    for (size_t i = 0; i < count && i < NODES_MOST; i++)
+        if (read_kernel(nodes[i], out) && is_too_large(out))
+            return true;
+    return false;
+}
+
+/* node: the one that the driver blames, NULL = it blames none. */
+static CUresult leave_graph(bool on, enum wsdbg_hook_id id, CUgraph graph, void *node, CUresult result)
+{
+    const int kept = errno;
+    struct cu_kernel_node kernel;
+    if (on && graph && refusal_is_about_launch(result)) {
+        if (read_kernel(node, &kernel) || find_too_large(graph, &kernel))
+            refusal_node(hook_name[id], function_of(&kernel), &kernel, result);
+        else
+            refusal_graph(hook_name[id], graph, result);
+    }
+    errno = kept;
+    return hook_leave(on, result);
+}
+
+CUresult instantiate_body(enum wsdbg_hook_id id, void *forward, void *exec, CUgraph graph, uint64_t flags)
+{
+    bool on = hook_enter();
+    return leave_graph(on, id, graph, NULL, ((CUresult(*)(void *, CUgraph, uint64_t))forward)(exec, graph, flags));
+}
+
+CUresult instantiate_log_body(enum wsdbg_hook_id id, void *forward, void *exec, CUgraph graph, void **node, char *log,
+                              size_t bytes)
+{
+    bool on = hook_enter();
+    CUresult result = ((CUresult(*)(void *, CUgraph, void **, char *, size_t))forward)(exec, graph, node, log, bytes);
+    return leave_graph(on, id, graph, result != CUDA_SUCCESS && node ? *node : NULL, result);
+}
+
+CUresult instantiate_with_body(enum wsdbg_hook_id id, void *forward, void *exec, CUgraph graph,
+                               struct cu_graph_instantiate *with)
+{
+    bool on = hook_enter();
+    CUresult result = ((CUresult(*)(void *, CUgraph, struct cu_graph_instantiate *))forward)(exec, graph, with);
+    return leave_graph(on, id, graph, result != CUDA_SUCCESS && with ? with->error_node : NULL, result);
+}
