@@ -192,6 +192,18 @@ static void a_barrier_s_address_keeps_the_rank_apart(void **state)
     assert_int_equal(stripped.rank, WSDBG_RANK_NONE);
 }
 
+/* As IMAD.U32 R, RZ, RZ, UR copies it. */
+static void a_rank_is_copied_by_adding_nothing(void **state)
+{
+    (void)state;
+    const struct wsdbg_values rank = wsdbg_values_own_rank(), zero = wsdbg_values_one(0), one = wsdbg_values_one(1);
+    const struct wsdbg_values copy = wsdbg_values_sum(&zero, &rank), again = wsdbg_values_sum(&rank, &zero);
+    const struct wsdbg_values next = wsdbg_values_sum(&rank, &one);
+    assert_true(wsdbg_values_equal(&copy, &rank));
+    assert_true(wsdbg_values_equal(&again, &rank));
+    assert_int_equal(next.kind, WSDBG_VALUES_ANY);
+}
+
 static void parts_of_a_thread_s_index_tell_lanes_apart_or_do_not(void **state)
 {
     (void)state;
@@ -217,6 +229,7 @@ int main(void)
         cmocka_unit_test(a_filter_keeps_what_the_condition_allows),
         cmocka_unit_test(masks_of_anything_are_counted),
         cmocka_unit_test(a_barrier_s_address_keeps_the_rank_apart),
+        cmocka_unit_test(a_rank_is_copied_by_adding_nothing),
         cmocka_unit_test(parts_of_a_thread_s_index_tell_lanes_apart_or_do_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
