@@ -12,7 +12,7 @@
 
 #include "libcuda/registers.h"
 #include "ptx/parse.h"
-#include "sass/fatbin.h"
+#include "sass/holds.h"
 
 enum { ARCHITECTURE = 90, IMAGE_MOST_BYTES = 1 << 28 };
 static const char wrapper_magic[] = "\xb1\x43\x62\x46", fatbin_magic[] = "\x50\xed\x55\xba";
@@ -99,21 +99,6 @@ static struct wsdbg_error *parse(const char *text, size_t byte_count, const char
     return NULL;
 }
 
-/* "PTX for sm_100, machine code for sm_90a". */
-static void describe_entries(const struct wsdbg_image *fatbin, char *out, size_t room)
-{
-    struct wsdbg_fatbin_entry entry;
-    struct wsdbg_error *error = NULL;
-    size_t offset = 0, length = 0;
-    bool found = true;
-    snprintf(out, room, "nothing");
-    while (length < room && !(error = wsdbg_fatbin_next(fatbin, &offset, &entry, &found)) && found)
-        length += (size_t)snprintf(out + length, room - length, "%s%s for sm_%u%s", length ? ", " : "",
-                                   entry.kind == WSDBG_FATBIN_PTX ? "PTX" : "machine code", entry.architecture,
-                                   entry.architecture_only ? "a" : "");
-    wsdbg_error_destroy(error); /* all entries were read before */
-}
-
 static struct wsdbg_error *parse_fatbin(const struct wsdbg_image *fatbin, const char *name, CUresult *result,
                                         struct image **out)
 {
@@ -128,7 +113,9 @@ static struct wsdbg_error *parse_fatbin(const struct wsdbg_image *fatbin, const 
     if (!found) {
         *result = CUDA_ERROR_NO_BINARY_FOR_GPU;
         char entries[256];
-        describe_entries(fatbin, entries, sizeof entries);
+        struct wsdbg_holds holds;
+        wsdbg_error_destroy(wsdbg_holds_read(fatbin, &holds)); /* all entries were read before */
+        wsdbg_holds_text(&holds, entries, sizeof entries);
         return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND,
                                   "%s holds %s; the simulator executes PTX for sm_%d or older: compile with -gencode "
                                   "arch=compute_90a,code=[sm_90a,compute_90a]",

@@ -10,6 +10,7 @@
 #include "store/opened.h"
 #include "store/query.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,7 @@ static const struct {
     {"wakers", "made-up", ""},
     {"words", "made-up", ""},
     {"excerpts", "made-up", ""},
+    {"refused", "made-up", ""},
 };
 
 static const char *session_of(const char *query, const char **arguments)
@@ -78,6 +80,38 @@ static struct wsdbg_store *made_up(const char *folder)
     return store;
 }
 
+/* The same, and a launch that was refused. */
+static struct wsdbg_store *made_up_with_refusal(const char *folder)
+{
+    struct example e;
+    sqlite3 *db;
+    struct wsdbg_store *store;
+    const char *path = example_path(folder, "refused.db");
+    example_machine(&e, 2);
+    example_store(&e, path);
+    example_free(&e);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db,
+                     "INSERT INTO refusal SELECT 1, process_id, 0, first_seen_ns, 2, 'cuLaunchKernel', 701, "
+                     "'LAUNCH_TOO_MANY_REGS', 'gemm', 'gemm, grid 132x1x1, block 384x1x1', '170 → 176 registers × 384 "
+                     "threads = 67,584 > 65,536; largest that launches: 168', 'Compile the kernel with "
+                     "__launch_bounds__(384) or -maxrregcount=168, …' FROM process",
+                     NULL, NULL, NULL),
+        SQLITE_OK);
+    sqlite3_close(db);
+    example_ok(wsdbg_store_open(path, &store));
+    unlink(path);
+    return store;
+}
+
+static struct wsdbg_store *open_sample(const char *folder, const char *session, const char *query)
+{
+    if (strcmp(query, "refused") == 0)
+        return made_up_with_refusal(folder);
+    return strcmp(session, "made-up") == 0 ? made_up(folder) : replayed(folder, session);
+}
+
 static void print_cut(FILE *out, char *rows)
 {
     int lines = 0;
@@ -93,7 +127,7 @@ static void print_section(FILE *out, const char *folder, const struct wsdbg_cann
     const char *arguments, *session = session_of(query->name, &arguments);
     char call[64];
     snprintf(call, sizeof call, "@%s%s", query->name, arguments);
-    struct wsdbg_store *store = strcmp(session, "made-up") == 0 ? made_up(folder) : replayed(folder, session);
+    struct wsdbg_store *store = open_sample(folder, session, query->name);
     char *rows = example_query(store, call, WSDBG_QUERY_ALIGNED);
     fprintf(out, "\n## @%s%s%s\n\n**%s** %s\n\n```\n$ wsdbg query %s.db %s\n", query->name, query->arguments ? " " : "",
             query->arguments ? query->arguments : "", query->question, query->when, session, call);

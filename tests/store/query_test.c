@@ -146,14 +146,13 @@ static void one_statement_may_end_with_a_comment(void **state)
     gives("SELECT 1 AS x; -- done\n ;", WSDBG_QUERY_CSV, "x\r\n1\r\n");
 }
 
-/* What the example lacks: warps that exited, CTAs that differ, arrivals, tiles, bytes, a log, CUPTI; what only the
- * machine's own state has. */
+/* What the example lacks: warps that exited, CTAs that differ, arrivals, tiles, bytes, rounds of wgmma, refusals, a
+ * log, CUPTI; what only the machine's own state has. */
 static bool without_rows(const char *name)
 {
-    static const char *const names[] = {"exited",   "exited-early", "odd-ctas", "diff",
-                                        "arrivals", "tiles",        "log",      "activity",
-                                        "parts",    "looks",        "wakers",   "words",
-                                        "excerpts", "compare-looks"};
+    static const char *const names[] = {"exited",   "exited-early",  "odd-ctas", "diff",   "arrivals", "tiles",
+                                        "log",      "activity",      "parts",    "looks",  "wakers",   "words",
+                                        "excerpts", "compare-looks", "overlap",  "refused"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return true;
@@ -208,11 +207,11 @@ static void the_promised_queries_are_there(void **state)
 {
     (void)state;
     static const char *const names[] = {
-        "@stuck",      "@waits",          "@cycle",         "@verdict", "@launches", "@registers",
-        "@barriers",   "@timeline",       "@last-events",   "@exited",  "@threads",  "@longest-waits",
-        "@edges",      "@never-released", "@barrier-waits", "@tiles",   "@arrivals", "@diff CTA CTA",
-        "@iterations", "@exited-early",   "@bytes",         "@tails",   "@log",
-        "@sites",      "@parts",         "@looks",         "@wakers",  "@words",    "@compare-looks"};
+        "@stuck",      "@waits",          "@cycle",         "@verdict", "@launches",     "@registers",
+        "@barriers",   "@timeline",       "@last-events",   "@exited",  "@threads",      "@longest-waits",
+        "@edges",      "@never-released", "@barrier-waits", "@tiles",   "@arrivals",     "@diff CTA CTA",
+        "@iterations", "@exited-early",   "@bytes",         "@tails",   "@log",          "@sites",
+        "@parts",      "@looks",          "@wakers",        "@words",   "@compare-looks"};
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);

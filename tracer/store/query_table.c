@@ -279,6 +279,9 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "LEFT JOIN function f ON f.id = l.function_id ORDER BY l.time_ns DESC, l.sequence DESC LIMIT 50) "
      "ORDER BY after_start_ns, sequence",
      NULL},
+    {"refused", "What did the driver refuse, and why?",
+     "When a kernel never ran: launches, modules and attributes, each different one once.",
+     "SELECT cause, times, call, result, subject, sentence, fix FROM refusal ORDER BY time_ns, id", NULL},
     {"kernels", "How often was each kernel launched?", "For an overview of a program that you do not know.",
      "SELECT f.name AS kernel, count(*) AS launches, f.registers, f.static_shared_bytes, f.local_bytes FROM launch l "
      "LEFT JOIN function f ON f.id = l.function_id GROUP BY l.function_id ORDER BY launches DESC",
