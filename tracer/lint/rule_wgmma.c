@@ -54,9 +54,8 @@ static void add_serialized(const struct wsdbg_wgmma_case *facts, struct wsdbg_li
                            machine->waits.count, up_to(facts->source->in_flight), facts->source->in_flight, cause.text);
     else
         finding = wsdbg_lint_add(
-            out, cause.code, WSDBG_LINT_WARNING, place,
-            "wgmma are serialized: none of the %zu is in flight while another one is, %s%s", machine->issues,
-            facts->has_lines ? "by waits that have no source line of their own" : "by ptxas or by the source itself",
+            out, cause.code, WSDBG_LINT_WARNING, place, "wgmma are serialized: no two of them overlap, because of %s%s",
+            facts->has_lines ? "waits that have no source line of their own" : "waits of ptxas or of the source itself",
             cause.text);
     wsdbg_wgmma_cause_add_notes(facts, &cause, out, finding);
     add_waits(facts->kernel, out, finding, &machine->waits);
