@@ -56,11 +56,23 @@ static int look_count(void)
 static void work_that_is_not_done_is_looked_at(void **state)
 {
     (void)state;
-    struct outcome run = RUN("--stall", "0.5", "sh", "-c", HANG);
+    struct outcome run = RUN("--evidence", "live", "--stall", "0.5", "sh", "-c", HANG);
     assert_int_equal(run.status, 0);
     assert_says(run.err, "nothing has moved for 0.5 s; not known to be a hang, the program goes on");
     assert_says(run.err, "1 kernel launch seen, no hang; session in x.db\n");
     assert_true(look_count() >= 2);
+    outcome_free(&run);
+}
+
+/* Nobody waits for the kernel: it may wait for what the program gives the GPU next, and would not get it. */
+static void a_kernel_that_the_program_may_feed_is_not_looked_at(void **state)
+{
+    (void)state;
+    struct outcome run = RUN("--stall", "0.5", "sh", "-c", HANG);
+    assert_int_equal(run.status, 0);
+    assert_says(run.err, "no thread of the program waits for it: not looked at");
+    assert_says(run.err, "1 kernel launch seen, no hang seen, but the GPU could not be looked at; session in x.db\n");
+    assert_int_equal(look_count(), 0);
     outcome_free(&run);
 }
 
@@ -87,7 +99,7 @@ static void what_is_in_the_way_is_named(void **state)
 {
     (void)state;
     setenv("FAKE_DEBUG_TAKEN", "1", 1);
-    struct outcome run = RUN("--stall", "0.5", "sh", "-c", HANG);
+    struct outcome run = RUN("--evidence", "live", "--stall", "0.5", "sh", "-c", HANG);
     unsetenv("FAKE_DEBUG_TAKEN");
     assert_says(run.err, "another tool in the program");
     assert_says(run.err, "no look at it succeeded, the program goes on");
@@ -203,6 +215,7 @@ int main(void)
         TEST(work_that_is_not_done_is_looked_at),
         TEST(a_program_that_only_waits_a_while_is_left_alone),
         TEST(ring_evidence_never_looks),
+        TEST(a_kernel_that_the_program_may_feed_is_not_looked_at),
         TEST(what_is_in_the_way_is_named),
         TEST(sigquit_shows_where_warps_stand),
         TEST(sigquit_shows_where_warps_stand_during_a_capture),

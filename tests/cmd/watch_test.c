@@ -35,8 +35,9 @@ struct world {
     uint64_t now_ns, end_ns;
     uint64_t done_ns; /* the work is done then; 0 = never */
     bool hidden;      /* stream captures hide since 1 s whether there is work */
-    bool look_ends_work;
-    pid_t held; /* a process whose work it is, which a debugger lets go at held_until_ns; 0 = another process */
+    bool look_ends_work, look_spares_fed;
+    uint64_t waits_ns; /* a thread of the host waits for the GPU from then on; 0 = none does */
+    pid_t held;        /* a process whose work it is, which a debugger lets go at held_until_ns; 0 = another process */
     uint64_t held_until_ns;
     uint64_t asked_ns;  /* somebody asks for a look then; 0 = nobody does */
     uint64_t every_ns;  /* somebody looks on, and wants a new picture so often; 0 = nobody does */
@@ -114,6 +115,12 @@ static struct wsdbg_error *poll(struct wsdbg_evidence *evidence, uint64_t time_n
     out->context_count = 1;
     out->contexts[0] = (struct wsdbg_context){
         .process_id = world->held ? (uint32_t)world->held : 0, .alive = true, .work_followed = true};
+    if (world->waits_ns && time_ns >= world->waits_ns) {
+        out->threads = calloc(1, sizeof *out->threads);
+        out->thread_count = 1;
+        out->threads[0] =
+            (struct wsdbg_host_thread){.process_id = out->contexts[0].process_id, .since_ns = world->waits_ns};
+    }
     if (world->hidden) {
         out->contexts[0].work_followed = false;
         out->contexts[0].hidden_ns = wsdbg_known_u64(1 * S);
@@ -258,6 +265,7 @@ static struct wsdbg_watch run(struct world *world, uint64_t look_ns)
                                 .work_stall_ns = 10 * S,
                                 .stop_at_hang = true,
                                 .look_ends_work = world->look_ends_work,
+                                .look_spares_fed = world->look_spares_fed,
                                 .after_hang = "nothing happens to it",
                                 .look_ns = look_ns};
     assert_null(wsdbg_store_create("x.db", &info, &watch.store));
@@ -322,6 +330,31 @@ static void a_kernel_that_stands_without_a_cause_is_looked_at_again(void **state
     assert_false(watch.hang);
     assert_int_equal(line_count(world.said), 3);
     assert_non_null(strstr(world.said, "nothing has moved for 10.0 s; not known to be a hang"));
+}
+
+/* The kernel may wait for a copy that would then wait for the kernel. */
+static void work_that_the_host_may_feed_is_not_looked_at(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){HANGS}, .sight_count = 1, .look_spares_fed = true, .end_ns = 60 * S};
+    const struct wsdbg_watch watch = run(&world, LOOK_NS);
+    assert_int_equal(world.look_count, 0);
+    assert_true(watch.unseen);
+    assert_int_equal(line_count(world.said), 1);
+    assert_non_null(strstr(world.said, "no thread of the program waits for it: not looked at"));
+}
+
+static void it_is_looked_at_when_the_host_has_waited_for_half_of_the_stall(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){HANGS},
+                          .sight_count = 1,
+                          .look_spares_fed = true,
+                          .waits_ns = 15 * S,
+                          .end_ns = 60 * S};
+    const struct wsdbg_watch watch = run(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 29); /* unfinished since 1 s */
+    assert_true(watch.hang);
 }
 
 static void what_is_in_the_way_of_a_look_is_said(void **state)
@@ -500,6 +533,8 @@ int main(void)
         TEST(evidence_that_cannot_look_is_not_asked_to),
         TEST(a_slow_kernel_is_looked_at_ever_more_rarely),
         TEST(a_kernel_that_stands_without_a_cause_is_looked_at_again),
+        TEST(work_that_the_host_may_feed_is_not_looked_at),
+        TEST(it_is_looked_at_when_the_host_has_waited_for_half_of_the_stall),
         TEST(what_is_in_the_way_of_a_look_is_said),
         TEST(a_look_that_fails_is_said_and_tried_again),
         TEST(a_hang_is_reported_with_the_threshold_of_kernels_without_probes),

@@ -349,6 +349,30 @@ void flag_other_context(struct picture *p)
     p->snapshot.threads[0].context = 1;
 }
 
+/* The launch was 1 s, the picture 4 s. */
+static void flag_attached(struct picture *p, uint64_t attach_ns)
+{
+    global_flag(p);
+    p->snapshot.launches[0].time_ns = 1000000000;
+    p->snapshot.looks[0].earlier_attach_ns = attach_ns;
+}
+
+void flag_looked_at_before(struct picture *p)
+{
+    flag_attached(p, 2000000000);
+}
+
+void flag_looked_at_before_its_launch(struct picture *p)
+{
+    flag_attached(p, 900000000);
+}
+
+void flag_launch_unknown_looked_at_before(struct picture *p)
+{
+    flag_attached(p, 900000000);
+    p->snapshot.grids[0].launch = WSDBG_NONE;
+}
+
 void shared_flag_host_free(struct picture *p)
 {
     shared_flag(p);

@@ -124,7 +124,8 @@ static struct wsdbg_error *read_database(struct attachment *attachment, bool *ne
     if (!error)
         error = read_log(attachment, store, state.log_lines);
     if (!error) {
-        const bool looked = !state.ended && state.newest_looked && state.newest > state.shown;
+        /* What is shown is the newest verdict's picture; before there is one, the newest picture. */
+        const bool looked = !state.ended && state.newest_looked && (state.newest > state.shown || !state.diagnosed);
         const int64_t number = looked ? state.newest : state.shown;
         attachment->standing = state.diagnosed && !state.moved_since && !looked;
         if (state.ended || ((attachment->standing || looked) && number != attachment->shown_number))

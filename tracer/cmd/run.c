@@ -277,6 +277,7 @@ static struct wsdbg_error *create_session(struct run *run)
         .stall_ns = options->stall_ns,
         .work_stall_ns = options->work_stall_ns,
         .look_ns = run->look_ns,
+        .look_spares_fed = run->evidence == WSDBG_RUN_AUTO && !run->device.simulator,
         .look_ends_work = run->evidence == WSDBG_RUN_CORE,
         .stop_at_hang = options->on_stall != WSDBG_ON_STALL_WAIT,
         .json = options->json,

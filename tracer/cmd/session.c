@@ -104,6 +104,7 @@ struct wsdbg_error *wsdbg_session_create(const struct wsdbg_session_options *opt
         .work_stall_ns = options->work_stall_ns,
         .look_ns = options->look_ns,
         .look_ends_work = options->look_ends_work,
+        .look_spares_fed = options->look_spares_fed,
         .spool = options->spool,
         .record_path = options->record_path,
         .after_hang = options->after_hang,

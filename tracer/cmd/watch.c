@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cmd/fed_work.h"
 #include "cmd/hidden_work.h"
 #include "cmd/processes.h"
 #include "cmd/refusals.h"
@@ -40,6 +41,7 @@ struct loop {
     struct wsdbg_snapshot last; /* the newest look */
     uint64_t moved_ns;          /* when a look at the GPU last saw movement */
     bool slow_said;             /* ... and that this is slow */
+    bool spared_said;           /* that a stall is not looked at */
     bool look_shown;            /* the picture that is stored is of a look at the GPU */
     struct wsdbg_noted noted;   /* by the look before */
     struct wsdbg_hidden hidden; /* work that captures keep from being followed */
@@ -258,6 +260,18 @@ static bool look_ended_work(const struct loop *loop)
     return evidence->ops->ended_work && evidence->ops->ended_work(evidence);
 }
 
+/* What is proven needs no look.  Nor does a kernel that may be fed: after the look it might not be (fed_work.h). */
+static bool says_enough(const struct wsdbg_diagnosis *diagnosis)
+{
+    if (diagnosis->finding_count == 0)
+        return false;
+    const struct wsdbg_finding *first = &diagnosis->findings[0];
+    return first->confidence == WSDBG_CONFIDENCE_PROVEN ||
+           (first->confidence == WSDBG_CONFIDENCE_POSSIBLE &&
+            (first->cause == WSDBG_CAUSE_GLOBAL_SPIN || first->cause == WSDBG_CAUSE_GRID_DEPENDENCY ||
+             first->cause == WSDBG_CAUSE_HOST_WAIT || first->cause == WSDBG_CAUSE_NOT_RESIDENT));
+}
+
 /* A stall, looked at with everything: judge, say.  True when it is a hang. */
 static bool judge(struct loop *loop, const struct wsdbg_stall *stall, enum wsdbg_movement movement, uint64_t now_ns)
 {
@@ -267,8 +281,7 @@ static bool judge(struct loop *loop, const struct wsdbg_stall *stall, enum wsdbg
     else
         mark_moving_slots(loop);
     struct wsdbg_error *error = wsdbg_diagnose(&loop->last, &diagnosis);
-    const bool proven = diagnosis.finding_count > 0 && diagnosis.findings[0].confidence == WSDBG_CONFIDENCE_PROVEN;
-    if (!error && !proven && stall == &loop->slots && loop->last.look_count == 0 &&
+    if (!error && !says_enough(&diagnosis) && stall == &loop->slots && loop->last.look_count == 0 &&
         loop->watch->evidence->ops->complete)
         error = judge_with_state(loop, &diagnosis);
     if (error) {
@@ -397,6 +410,19 @@ static enum wsdbg_movement movement_since(const struct loop *loop, uint64_t bega
     return loop->last.progress_ns >= began_ns ? WSDBG_MOVED : WSDBG_STOOD_STILL;
 }
 
+/* A stall that a look could make a hang of.  It stays due. */
+static bool is_spared(struct loop *loop, struct wsdbg_watched watched, uint64_t now_ns)
+{
+    struct wsdbg_stall copy = loop->work;
+    if (!loop->watch->look_spares_fed || !wsdbg_stall_is_due(&copy, watched, now_ns) ||
+        !wsdbg_work_may_be_fed(&loop->last, wsdbg_stall_age_ns(&copy, now_ns), now_ns))
+        return false;
+    if (!loop->spared_said)
+        wsdbg_watch_say_spared(loop->watch, wsdbg_stall_age_ns(&copy, now_ns));
+    loop->watch->unseen = loop->spared_said = true;
+    return true;
+}
+
 /* Ticks the work's watchdog; true for a stall, looked at on the GPU itself. */
 static bool work_stalls(struct loop *loop, uint64_t now_ns, enum wsdbg_movement *movement)
 {
@@ -404,7 +430,7 @@ static bool work_stalls(struct loop *loop, uint64_t now_ns, enum wsdbg_movement 
     if (!watched.running && loop->hidden.grid_count == 0)
         loop->slow_said = false;
     const uint64_t frame_ns = frame_time_ns(loop, became_due_ns(&loop->work, watched.progress_ns), now_ns);
-    if (!wsdbg_stall_is_due(&loop->work, watched, now_ns))
+    if (is_spared(loop, watched, now_ns) || !wsdbg_stall_is_due(&loop->work, watched, now_ns))
         return false;
     loop->work.undecided = true; /* until a look says more */
     struct wsdbg_error *error = inspect(loop, now_ns);

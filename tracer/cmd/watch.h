@@ -47,11 +47,12 @@ struct wsdbg_watch {
     struct wsdbg_clock *clock;
     struct wsdbg_store *store;
     const struct wsdbg_session_info *info;
-    uint64_t stall_ns;       /* of kernels whose slots are seen */
-    uint64_t work_stall_ns;  /* of work that nothing is seen of */
-    uint64_t look_ns;        /* most that a look at the GPU itself may take; 0 = the evidence cannot look there */
-    bool look_ends_work;     /* such a look costs the program its GPU work: only for work that is known to stall */
-    const char *spool;       /* folder of module images, NULL = none */
+    uint64_t stall_ns;      /* of kernels whose slots are seen */
+    uint64_t work_stall_ns; /* of work that nothing is seen of */
+    uint64_t look_ns;       /* most that a look at the GPU itself may take; 0 = the evidence cannot look there */
+    bool look_spares_fed;   /* no such look by itself while the program may give a kernel that runs what it waits for */
+    bool look_ends_work;    /* such a look costs the program its GPU work: only for work that is known to stall */
+    const char *spool;      /* folder of module images, NULL = none */
     const char *record_path; /* NULL = no recording */
     const char *after_hang;  /* what happens to the program, for the report's last line */
     bool stop_at_hang;       /* return at the first hang instead of watching on */

@@ -23,6 +23,8 @@ void wsdbg_watch_say_no_hang(const struct wsdbg_watch *watch, const struct wsdbg
 void wsdbg_watch_say_cut(struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot,
                          const struct wsdbg_diagnosis *diagnosis, uint64_t age_ns);
 /* Stream captures have kept work from being followed for that long. */
+/* Work that stalls is not looked at, because it might wait for work that it would then not get. */
+void wsdbg_watch_say_spared(const struct wsdbg_watch *watch, uint64_t age_ns);
 void wsdbg_watch_say_hidden(const struct wsdbg_watch *watch, uint64_t age_ns);
 
 /* Notes of a look: said already. */

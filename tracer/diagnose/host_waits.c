@@ -78,8 +78,25 @@ static bool somebody_is_free(const struct wsdbg_case *c, const struct wsdbg_host
     return false;
 }
 
+bool wsdbg_host_is_held_back(const struct wsdbg_case *c)
+{
+    const struct wsdbg_snapshot *snapshot = c->snapshot;
+    const struct wsdbg_launch *launch = wsdbg_launch_of(snapshot, c->grid);
+    const uint32_t context = snapshot->grids[c->grid].context;
+    for (size_t i = 0; i < snapshot->look_count; i++) {
+        const struct wsdbg_look_row *look = &snapshot->looks[i];
+        const bool same = !look->process_id || context >= snapshot->context_count ||
+                          look->process_id == snapshot->contexts[context].process_id;
+        if (same && look->earlier_attach_ns && (!launch || launch->time_ns <= look->earlier_attach_ns))
+            return true;
+    }
+    return false;
+}
+
 const struct wsdbg_host_thread *wsdbg_host_waits(const struct wsdbg_case *c)
 {
+    if (wsdbg_host_is_held_back(c))
+        return NULL;
     for (size_t i = 0; i < c->snapshot->thread_count; i++) {
         const struct wsdbg_host_thread *thread = &c->snapshot->threads[i];
         if (is_kept(c, thread) && lasts(c, thread))

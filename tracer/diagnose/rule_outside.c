@@ -342,6 +342,11 @@ static const char *say_writers(const struct wsdbg_case *c, uint32_t warp)
     if (polls_system(c, warp))
         return ", which nobody on the GPU that was seen can still write; it is read as one that the host or another "
                "GPU may write, so this may be meant";
+    if (wsdbg_host_is_held_back(c))
+        return ", and no warp on the GPU that was seen can still write it: all wait or have exited; but since an "
+               "earlier "
+               "look the driver lets what the program gives the GPU wait until this kernel is over, so what would end "
+               "it may be kept from it by that look";
     if (!wsdbg_host_waits(c))
         return ", and no warp on the GPU that was seen can still write it: all wait or have exited; the host may, by a "
                "copy or a kernel that it has not given to the GPU yet, so this may be meant";

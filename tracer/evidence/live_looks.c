@@ -29,7 +29,8 @@ struct wsdbg_live_process {
     struct wsdbg_look_row times[LOOKS]; /* the lengths of their steps */
     size_t count;
     bool saw_warps;
-    struct wsdbg_look_keeper *keeper; /* NULL = looks are not kept */
+    uint64_t attached_ns, earlier_attach_ns; /* this time, and the time before; 0 = never */
+    struct wsdbg_look_keeper *keeper;        /* NULL = looks are not kept */
 };
 
 struct wsdbg_error *wsdbg_live_process_open(uint32_t process_id, const struct wsdbg_door *door,
@@ -149,6 +150,8 @@ struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, 
     forget_looks(process);
     for (size_t i = 0; i < LOOKS; i++)
         process->times[i] = (struct wsdbg_look_row){0};
+    process->earlier_attach_ns = process->attached_ns;
+    process->attached_ns = since_ns;
     const uint64_t half_ns = deadline_ns > since_ns ? (deadline_ns - since_ns) / 2 : 0;
     struct wsdbg_error *error =
         wsdbg_live_machine_attach(process->machine, half_ns < ATTACH_LIMIT_NS ? half_ns : ATTACH_LIMIT_NS);
@@ -185,6 +188,7 @@ struct wsdbg_error *wsdbg_live_process_add(const struct wsdbg_live_process *proc
         row->read_ns = times->read_ns;
         row->resume_ns = times->resume_ns;
         row->detach_ns = times->detach_ns;
+        row->earlier_attach_ns = process->earlier_attach_ns;
     }
     if (!error && wsdbg_look_keeper_trouble(process->keeper))
         wsdbg_look_add_note(snapshot, wsdbg_look_keeper_trouble(process->keeper));
