@@ -210,6 +210,11 @@ static struct wsdbg_error *begin(struct wsdbg_lint_kernel *kernel, struct wsdbg_
     survey->is_closed = is_closed(survey->graph) && !is_relocatable(&kernel->module->code);
     survey->is_in_x = launch->threads_required ? launch->is_one_dimensional : !asks_for_rows(survey->graph);
     survey->launch.is_in_x = survey->is_in_x;
+    error = wsdbg_threads_decided_guards(survey->graph, &survey->launch, (survey->warp_count - 1) * WARP_THREADS,
+                                         &survey->guards);
+    if (error)
+        return error;
+    survey->launch.guards = survey->guards;
     struct wsdbg_access *accesses;
     error = wsdbg_accesses_find_for_threads(survey->graph, &survey->launch, 0,
                                             survey->is_in_x ? survey->threads_most : 0, &accesses, &survey->count);
@@ -271,6 +276,7 @@ void wsdbg_barrier_survey_destroy(struct wsdbg_barrier_survey *survey)
     free(survey->warps);
     free(survey->names);
     free(survey->holds);
+    free(survey->guards);
     free(survey);
 }
 

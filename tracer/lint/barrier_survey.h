@@ -27,10 +27,11 @@ struct wsdbg_barrier_survey {
     uint32_t threads[3];               /* what `launch` answers */
     uint32_t threads_most;             /* of a CTA; 1024 where the kernel does not say */
     uint32_t warp_count;               /* of a CTA with that many */
-    bool is_closed;  /* nothing outside of this code can touch a barrier of the CTA, and all paths are known */
-    bool is_in_x;    /* nothing asks for a thread's index in y or z: all are told apart by x */
-    uint32_t *warps; /* by access: the warps that may execute it, threads counted in x; a bit each */
-    uint64_t *holds; /* the instructions at which a thread may have to wait for another one */
+    bool is_closed;   /* nothing outside of this code can touch a barrier of the CTA, and all paths are known */
+    bool is_in_x;     /* nothing asks for a thread's index in y or z: all are told apart by x */
+    uint32_t *warps;  /* by access: the warps that may execute it, threads counted in x; a bit each */
+    uint64_t *holds;  /* the instructions at which a thread may have to wait for another one */
+    uint64_t *guards; /* instructions whose guards tell threads apart */
     struct wsdbg_survey_name *names; /* [warp * count + access]: of named barriers, as that warp executes them */
 };
 

@@ -35,6 +35,7 @@ struct wsdbg_access {
 struct wsdbg_launch_values {
     void *context;
     bool (*constant)(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value);
+    wsdbg_instruction_set guards; /* the instructions whose guards are worth deciding (threads.h); NULL = all */
     bool is_in_x; /* the CTA's threads are counted in x alone: lanes are told by it even where its size is not known */
 };
 

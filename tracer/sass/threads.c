@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { WARP_THREADS = 32 };
 enum { CONDITIONS_MOST = 8 }; /* how deep conditions made of conditions are followed */
 
 enum truth { FALSE, TRUE, EITHER };
@@ -131,6 +132,12 @@ static bool matters(const struct wsdbg_instruction *instruction)
     return instruction->operation >= WSDBG_OP_SYNCS_PHASECHK && instruction->operation <= WSDBG_OP_BGMMA;
 }
 
+/* False where the guard says the same of all threads, so that nothing new would come out. */
+static bool is_worth_deciding(const struct wsdbg_launch_values *launch, uint32_t number)
+{
+    return !launch || !launch->guards || wsdbg_flow_contains(launch->guards, number);
+}
+
 static void settle_guard(struct wsdbg_trace *trace, const struct wsdbg_graph *graph, uint32_t number,
                          struct wsdbg_instruction *instruction)
 {
@@ -142,6 +149,41 @@ static void settle_guard(struct wsdbg_trace *trace, const struct wsdbg_graph *gr
         return;
     instruction->guard_is_negated = truth == truth_of(instruction->guard_is_negated);
     instruction->guard = WSDBG_PT;
+}
+
+/* Notes in `out` those of `guards` that are decided for some threads. */
+static struct wsdbg_error *note_decided(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
+                                        struct wsdbg_thread_range threads, const uint64_t *guards, uint64_t *out)
+{
+    struct wsdbg_trace *trace = NULL;
+    struct wsdbg_error *error = wsdbg_trace_create(graph, launch, threads, &trace);
+    for (uint32_t i = 0; !error && i < graph->instruction_count; i++) {
+        const struct wsdbg_instruction *instruction = &graph->instructions[i];
+        if (!matters(instruction) || !wsdbg_flow_contains(guards, i) || wsdbg_flow_contains(out, i))
+            continue;
+        if (decide(trace, graph, i, wsdbg_register_of_guard(instruction), 0) != EITHER)
+            out[i / 64] |= (uint64_t)1 << i % 64;
+    }
+    wsdbg_trace_destroy(trace);
+    return error;
+}
+
+struct wsdbg_error *wsdbg_threads_decided_guards(const struct wsdbg_graph *graph,
+                                                 const struct wsdbg_launch_values *launch, uint32_t last,
+                                                 uint64_t **out)
+{
+    uint64_t *guards = NULL, *decided = calloc((size_t)graph->instruction_count / 64 + 1, sizeof *decided);
+    struct wsdbg_error *error = decided ? wsdbg_threads_guards(graph, &guards) : &wsdbg_error_no_memory;
+    /* What a warp votes is decided for whole warps only. */
+    const struct wsdbg_thread_range ranges[] = {{0, 1}, {0, WARP_THREADS}, {last, 1}, {last, WARP_THREADS}};
+    for (size_t i = 0; !error && i < sizeof ranges / sizeof ranges[0]; i++)
+        error = note_decided(graph, launch, ranges[i], guards, decided);
+    free(guards);
+    if (error)
+        free(decided);
+    else
+        *out = decided;
+    return error;
 }
 
 struct wsdbg_error *wsdbg_graph_create_for_threads(const struct wsdbg_graph *graph,
@@ -156,7 +198,8 @@ struct wsdbg_error *wsdbg_graph_create_for_threads(const struct wsdbg_graph *gra
     if (!error) {
         memcpy(instructions, graph->instructions, graph->instruction_count * sizeof *instructions);
         for (uint32_t i = 0; i < graph->instruction_count; i++)
-            settle_guard(trace, graph, i, &instructions[i]);
+            if (is_worth_deciding(launch, i))
+                settle_guard(trace, graph, i, &instructions[i]);
         error = wsdbg_graph_create_decoded(instructions, graph->instruction_count, out);
     }
     wsdbg_trace_destroy(trace);
@@ -171,6 +214,7 @@ enum { DOMINATORS_MOST = 64 };
 /* What is asked of one range of threads; of a block: not asked yet, or whether one of them may come to it. */
 struct view {
     const struct wsdbg_graph *graph;
+    const struct wsdbg_launch_values *launch;
     struct wsdbg_trace *trace;
     uint8_t *comes; /* 0 = not asked, else 1 + enum truth: FALSE or EITHER */
 };
@@ -183,7 +227,8 @@ static bool may_take(const struct view *view, uint32_t from, uint32_t to)
     const struct wsdbg_instruction *branch = &view->graph->instructions[last];
     const unsigned guard = wsdbg_register_of_guard(branch);
     if (block->successor[0] == block->successor[1] || guard == WSDBG_REGISTER_NONE ||
-        wsdbg_flow_asks_more_than_guard(branch) || (branch->operation != WSDBG_OP_BRA && !block->exits))
+        !is_worth_deciding(view->launch, last) || wsdbg_flow_asks_more_than_guard(branch) ||
+        (branch->operation != WSDBG_OP_BRA && !block->exits))
         return true;
     const bool is_taken = block->successor[1] == to;
     const enum truth needed = truth_of(is_taken != branch->guard_is_negated);
@@ -221,7 +266,7 @@ static bool may_execute(const struct view *view, uint32_t number)
     if (view->graph->procedure_of[block] == WSDBG_GRAPH_NONE || wsdbg_flow_never_executes(instruction) ||
         !may_come(view, block))
         return false;
-    if (guard == WSDBG_REGISTER_NONE)
+    if (guard == WSDBG_REGISTER_NONE || !is_worth_deciding(view->launch, number))
         return true;
     const enum truth truth = decide(view->trace, view->graph, number, guard, 0);
     return truth == EITHER || truth == truth_of(!instruction->guard_is_negated);
@@ -231,7 +276,7 @@ struct wsdbg_error *wsdbg_threads_may_execute(const struct wsdbg_graph *graph, c
                                               uint32_t first, uint32_t count, const uint32_t *instructions,
                                               size_t instruction_count, bool *may)
 {
-    struct view view = {.graph = graph, .comes = calloc((size_t)graph->block_count + 1, 1)};
+    struct view view = {.graph = graph, .launch = launch, .comes = calloc((size_t)graph->block_count + 1, 1)};
     struct wsdbg_error *error =
         view.comes ? wsdbg_trace_create(graph, launch, (struct wsdbg_thread_range){first, count}, &view.trace)
                    : &wsdbg_error_no_memory;
