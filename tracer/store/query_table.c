@@ -253,9 +253,9 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      NULL},
     {"overlap", "Were wgmma still in flight when their warps began to wait for them?",
      "To confirm what `wsdbg lint` says of serialized wgmma: of kernels with probes, from the first issue recorded to "
-     "the "
-     "wait for all groups. A round is an iteration; about 1 round in flight is one group that overlaps, and close to 0 "
-     "means that the tensor cores were done before anybody waited.",
+     "the wait for all groups. A round is an iteration; about 1 round in flight is one group that overlaps, and close "
+     "to 0 means that the tensor cores were done before anybody waited. Without histories (no stall) there are no "
+     "rows.",
      /* wsdbg/ring.h: 17 issue, 19 and 20 wait begin and end; a wait that leaves groups in flight ends nothing. */
      "WITH e AS (SELECT grid_id, kernel, role, warp_id, kind, iteration, gpu_time_ns, sum(kind = 20) OVER (PARTITION "
      "BY "
