@@ -17,6 +17,18 @@ enum { SET_BITS = 64, NOTES_MOST = 8 };
 enum { NAMED_IDS = 16, NAMED_COUNT_MOST = 4095 };
 enum { SPECIAL_THREAD = 0x20, SPECIAL_THREAD_Y = 0x22, SPECIAL_THREAD_Z = 0x23 };
 
+/* ---- sets of instructions ---- */
+
+uint64_t *wsdbg_survey_set_create(const struct wsdbg_barrier_survey *survey)
+{
+    return calloc(survey->graph->instruction_count / SET_BITS + 1, sizeof(uint64_t));
+}
+
+void wsdbg_survey_set_add(uint64_t *set, uint32_t instruction)
+{
+    set[instruction / SET_BITS] |= (uint64_t)1 << instruction % SET_BITS;
+}
+
 /* ---- accesses ---- */
 
 bool wsdbg_survey_is_mbarrier(const struct wsdbg_access *access)
@@ -150,6 +162,19 @@ static struct wsdbg_error *find_names(struct wsdbg_barrier_survey *survey, uint3
     return error;
 }
 
+/* Whether the warp knows the barrier of each of these instructions that it executes. */
+static bool are_known_of(const struct wsdbg_barrier_survey *survey, uint32_t warp)
+{
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct wsdbg_survey_name *name = &survey->names[warp * survey->count + i];
+        if (wsdbg_survey_is_named(&survey->accesses[i]) && (survey->warps[i] >> warp & 1) &&
+            (name->id < 0 || name->count < 0))
+            return false;
+    }
+    return true;
+}
+
+/* Warp by warp, until one has an operand that nobody knows: then nothing can be said of any id. */
 static struct wsdbg_error *find_all_names(struct wsdbg_barrier_survey *survey, bool are_told_apart)
 {
     bool has_open = false;
@@ -159,8 +184,11 @@ static struct wsdbg_error *find_all_names(struct wsdbg_barrier_survey *survey, b
         return &wsdbg_error_no_memory;
     for (size_t i = 0; i < survey->count; i++)
         has_open |= is_open(&survey->accesses[i]);
-    for (uint32_t warp = 0; warp < survey->warp_count && !error; warp++)
-        error = find_names(survey, warp, has_open && are_told_apart);
+    survey->are_names_known = true;
+    for (uint32_t warp = 0; warp < survey->warp_count && !error; warp++) {
+        error = find_names(survey, warp, has_open && are_told_apart && survey->are_names_known);
+        survey->are_names_known = survey->are_names_known && are_known_of(survey, warp);
+    }
     return error;
 }
 
@@ -224,14 +252,14 @@ static struct wsdbg_error *begin(struct wsdbg_lint_kernel *kernel, struct wsdbg_
 
 static struct wsdbg_error *find_holds(struct wsdbg_barrier_survey *survey)
 {
-    survey->holds = calloc(survey->graph->instruction_count / SET_BITS + 1, sizeof *survey->holds);
+    survey->holds = wsdbg_survey_set_create(survey);
     if (!survey->holds)
         return &wsdbg_error_no_memory;
     for (size_t i = 0; i < survey->count; i++) {
         const struct wsdbg_access *access = &survey->accesses[i];
         if (access->kind == WSDBG_ACCESS_WAIT || access->kind == WSDBG_ACCESS_NAMED_SYNC ||
             access->kind == WSDBG_ACCESS_CLUSTER_WAIT)
-            survey->holds[access->instruction / SET_BITS] |= (uint64_t)1 << access->instruction % SET_BITS;
+            wsdbg_survey_set_add(survey->holds, access->instruction);
     }
     return NULL;
 }
@@ -242,7 +270,8 @@ static struct wsdbg_error *tell_warps(struct wsdbg_barrier_survey *survey)
     const uint32_t all = survey->warp_count == WSDBG_SURVEY_WARPS_MOST ? UINT32_MAX : (1u << survey->warp_count) - 1;
     const bool can_tell = survey->is_in_x && survey->graph->instruction_count <= INSTRUCTIONS_MOST;
     survey->warps = calloc(survey->count + 1, sizeof *survey->warps);
-    if (!survey->warps)
+    survey->again = calloc(survey->count + 1, sizeof *survey->again);
+    if (!survey->warps || !survey->again)
         return &wsdbg_error_no_memory;
     for (size_t i = 0; i < survey->count && !can_tell; i++)
         survey->warps[i] = all;
@@ -257,7 +286,8 @@ struct wsdbg_error *wsdbg_barrier_survey_create(struct wsdbg_lint_kernel *kernel
     *out = NULL;
     struct wsdbg_barrier_survey *survey = calloc(1, sizeof *survey);
     struct wsdbg_error *error = survey ? begin(kernel, survey) : &wsdbg_error_no_memory;
-    const bool is_of_use = !error && survey->is_closed && has_barriers(survey);
+    const bool is_of_use =
+        !error && survey->is_closed && has_barriers(survey) && survey->count <= WSDBG_SURVEY_ACCESSES_MOST;
     if (is_of_use)
         error = tell_warps(survey);
     if (is_of_use && !error) {
@@ -277,6 +307,7 @@ void wsdbg_barrier_survey_destroy(struct wsdbg_barrier_survey *survey)
     free(survey->names);
     free(survey->holds);
     free(survey->guards);
+    free(survey->again);
     free(survey);
 }
 
@@ -290,10 +321,20 @@ bool wsdbg_survey_is_block_sync(const struct wsdbg_barrier_survey *survey, size_
 
 /* ---- what must be, and what may come again ---- */
 
-bool wsdbg_survey_repeats(const struct wsdbg_barrier_survey *survey, uint32_t instruction, wsdbg_instruction_set avoid)
+static bool comes_again(const struct wsdbg_barrier_survey *survey, uint32_t instruction, wsdbg_instruction_set avoid)
 {
     return instruction + 1 < survey->graph->instruction_count &&
            wsdbg_graph_reaches(survey->graph, instruction + 1, instruction, avoid) != WSDBG_REACHES_NO;
+}
+
+enum wsdbg_survey_again wsdbg_survey_again(const struct wsdbg_barrier_survey *survey, size_t access)
+{
+    const uint32_t instruction = survey->accesses[access].instruction;
+    if (!survey->again[access])
+        survey->again[access] = !comes_again(survey, instruction, NULL)           ? WSDBG_SURVEY_NEVER_AGAIN
+                                : comes_again(survey, instruction, survey->holds) ? WSDBG_SURVEY_AGAIN_AT_ONCE
+                                                                                  : WSDBG_SURVEY_AGAIN_WHEN_HELD;
+    return (enum wsdbg_survey_again)survey->again[access];
 }
 
 /* Whether every path of this graph from the start to an exit executes one of the set. */

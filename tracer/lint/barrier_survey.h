@@ -11,7 +11,12 @@
 #include "sass/access.h"
 #include "sass/graph.h"
 
-enum { WSDBG_SURVEY_WARPS_MOST = 32, WSDBG_SURVEY_PLACES_MOST = 256 };
+enum {
+    WSDBG_SURVEY_WARPS_MOST = 32,
+    WSDBG_SURVEY_PLACES_MOST = 64,     /* that one operand may name: more, and nobody knows which */
+    WSDBG_SURVEY_ACCESSES_MOST = 2048, /* of a kernel that is judged */
+    WSDBG_SURVEY_TRIES_MOST = 64,      /* how often a rule follows the code of one kernel, whatever is in it */
+};
 
 struct wsdbg_survey_name {
     int8_t id;     /* -1 = not known */
@@ -30,9 +35,11 @@ struct wsdbg_barrier_survey {
     bool is_closed;   /* nothing outside of this code can touch a barrier of the CTA, and all paths are known */
     bool is_in_x;     /* nothing asks for a thread's index in y or z: all are told apart by x */
     uint32_t *warps;  /* by access: the warps that may execute it, threads counted in x; a bit each */
+    uint8_t *again;   /* by access: enum wsdbg_survey_again, 0 = not asked yet */
     uint64_t *holds;  /* the instructions at which a thread may have to wait for another one */
     uint64_t *guards; /* instructions whose guards tell threads apart */
     struct wsdbg_survey_name *names; /* [warp * count + access]: of named barriers, as that warp executes them */
+    bool are_names_known;            /* all of those that are executed; else only some rows are those of the warp */
 };
 
 /* *out is NULL where the kernel has no barrier, or nothing can be said of it. */
@@ -53,8 +60,13 @@ bool wsdbg_survey_may_meet(const struct wsdbg_value_set *a, const struct wsdbg_v
 /* A __syncthreads, or a sync that counts as many threads as the CTA has. */
 bool wsdbg_survey_is_block_sync(const struct wsdbg_barrier_survey *survey, size_t access);
 
-/* Whether a thread that has executed the instruction may come to it again without executing one of `avoid`. */
-bool wsdbg_survey_repeats(const struct wsdbg_barrier_survey *survey, uint32_t instruction, wsdbg_instruction_set avoid);
+/* An empty set of the kernel's instructions, which the caller frees; NULL: out of memory. */
+uint64_t *wsdbg_survey_set_create(const struct wsdbg_barrier_survey *survey);
+void wsdbg_survey_set_add(uint64_t *set, uint32_t instruction);
+
+/* Whether a thread that has executed an access may come to it again, and whether something may hold it before. */
+enum wsdbg_survey_again { WSDBG_SURVEY_NEVER_AGAIN = 1, WSDBG_SURVEY_AGAIN_WHEN_HELD, WSDBG_SURVEY_AGAIN_AT_ONCE };
+enum wsdbg_survey_again wsdbg_survey_again(const struct wsdbg_barrier_survey *survey, size_t access);
 
 /* Whether some thread of a CTA as large as it can be executes an instruction of `set` on every path that it can take
  * from the kernel's start to an exit. */

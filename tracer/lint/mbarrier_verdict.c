@@ -140,33 +140,29 @@ static struct wsdbg_mbarrier_verdict judge_bytes(const struct wsdbg_barrier_surv
     return verdict;
 }
 
-enum again { NEVER_AGAIN, AGAIN_WHEN_HELD, AGAIN_AT_ONCE };
-
-/* Whether a thread may arrive there again by the same instruction, and whether something may hold it before. */
-static enum again arrives_again(const struct wsdbg_barrier_survey *survey, uint32_t offset)
+/* Whether a thread may arrive there again by the same instruction: the one that comes again soonest. */
+static enum wsdbg_survey_again arrives_again(const struct wsdbg_barrier_survey *survey, uint32_t offset)
 {
-    enum again again = NEVER_AGAIN;
+    enum wsdbg_survey_again soonest = WSDBG_SURVEY_NEVER_AGAIN;
     for (size_t i = 0; i < survey->count; i++) {
         if (!survey->warps[i] || !wsdbg_survey_arrives(&survey->accesses[i]) ||
-            !wsdbg_survey_may_be(&survey->accesses[i].address, offset) ||
-            !wsdbg_survey_repeats(survey, survey->accesses[i].instruction, NULL))
+            !wsdbg_survey_may_be(&survey->accesses[i].address, offset))
             continue;
-        if (wsdbg_survey_repeats(survey, survey->accesses[i].instruction, survey->holds))
-            return AGAIN_AT_ONCE;
-        again = AGAIN_WHEN_HELD;
+        const enum wsdbg_survey_again again = wsdbg_survey_again(survey, i);
+        soonest = again > soonest ? again : soonest;
     }
-    return again;
+    return soonest;
 }
 
 static struct wsdbg_mbarrier_verdict judge_arrivals(const struct wsdbg_barrier_survey *survey, uint32_t offset,
                                                     const struct account *account)
 {
     struct wsdbg_mbarrier_verdict verdict = {.is_proven = survey->is_in_x};
-    const enum again again = arrives_again(survey, offset);
-    if (again == AGAIN_AT_ONCE)
+    const enum wsdbg_survey_again again = arrives_again(survey, offset);
+    if (again == WSDBG_SURVEY_AGAIN_AT_ONCE)
         return verdict;
     verdict.fault = WSDBG_MBARRIER_SHORT;
-    verdict.is_proven &= again == NEVER_AGAIN;
+    verdict.is_proven &= again == WSDBG_SURVEY_NEVER_AGAIN;
     verdict.count = account->count_least;
     verdict.arrivals = (uint32_t)account->arrivals;
     return verdict;

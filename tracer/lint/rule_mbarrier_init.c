@@ -10,7 +10,7 @@
 #include "sass/flow.h"
 #include "sass/threads.h"
 
-enum { WARP_THREADS = 32, PHASE_BITS = 64 };
+enum { WARP_THREADS = 32 };
 
 static bool is_use(const struct wsdbg_barrier_survey *survey, size_t number)
 {
@@ -41,7 +41,7 @@ static void find_holds(const struct wsdbg_barrier_survey *survey, size_t use, ui
                            (access->kind == WSDBG_ACCESS_WAIT &&
                             !wsdbg_survey_may_meet(&access->address, &survey->accesses[use].address));
         if (holds)
-            set[access->instruction / PHASE_BITS] |= (uint64_t)1 << access->instruction % PHASE_BITS;
+            wsdbg_survey_set_add(set, access->instruction);
     }
 }
 
@@ -55,16 +55,17 @@ static bool has_open_hold(const struct wsdbg_graph *graph, const uint64_t *set)
     return false;
 }
 
-static struct wsdbg_error *comes_unheld(const struct wsdbg_barrier_survey *survey, size_t use, uint32_t warp, bool *out)
+static struct wsdbg_error *comes_unheld(const struct wsdbg_barrier_survey *survey, size_t use, uint32_t warp,
+                                        unsigned *tries, bool *out)
 {
     struct wsdbg_graph *graph = NULL;
     const uint32_t at = survey->accesses[use].instruction;
-    uint64_t *set = calloc(survey->graph->instruction_count / PHASE_BITS + 1, sizeof *set);
+    uint64_t *set = wsdbg_survey_set_create(survey);
     if (!set)
         return &wsdbg_error_no_memory;
     find_holds(survey, use, set);
     struct wsdbg_error *error = NULL;
-    if (wsdbg_graph_reaches(survey->graph, 0, at, set) == WSDBG_REACHES_YES)
+    if (wsdbg_graph_reaches(survey->graph, 0, at, set) == WSDBG_REACHES_YES && (*tries)++ < WSDBG_SURVEY_TRIES_MOST)
         error =
             wsdbg_graph_create_for_threads(survey->graph, &survey->launch, warp * WARP_THREADS, WARP_THREADS, &graph);
     *out = graph && !has_open_hold(graph, set) && wsdbg_graph_reaches(graph, 0, at, set) == WSDBG_REACHES_YES;
@@ -95,6 +96,7 @@ struct wsdbg_error *wsdbg_barrier_rule_init(const struct wsdbg_barrier_survey *s
 {
     struct wsdbg_error *error = NULL;
     bool is_early = false;
+    unsigned tries = 0;
     for (size_t i = 0; i < survey->count && survey->is_in_x && !is_early && !error; i++) {
         size_t init = 0;
         if (!is_use(survey, i) || !survey->warps[i])
@@ -104,7 +106,7 @@ struct wsdbg_error *wsdbg_barrier_rule_init(const struct wsdbg_barrier_survey *s
         if (!initialisers || !others)
             continue;
         const uint32_t warp = (uint32_t)__builtin_ctz(others);
-        error = comes_unheld(survey, i, warp, &is_early);
+        error = comes_unheld(survey, i, warp, &tries, &is_early);
         if (is_early)
             say(survey, i, init, warp, out);
     }

@@ -13,7 +13,7 @@
 #include "sass/definitions.h"
 #include "sass/flow.h"
 
-enum { PLACE_TEXT_BYTES = 96, PHASE_BITS = 64 };
+enum { PLACE_TEXT_BYTES = 96 };
 
 /* The instructions that name the same places: the first look and the loop of one wait, say. */
 struct group {
@@ -61,7 +61,7 @@ static void gather(struct group *group)
         if (!is_of_group(survey, group->first, i))
             continue;
         const struct wsdbg_access *access = &survey->accesses[i];
-        group->set[access->instruction / PHASE_BITS] |= (uint64_t)1 << access->instruction % PHASE_BITS;
+        wsdbg_survey_set_add(group->set, access->instruction);
         group->warps |= survey->warps[i];
         group->is_for_first &= wsdbg_survey_is_one(&access->count, 0);
         group->is_for_second &= wsdbg_survey_is_one(&access->count, 1);
@@ -109,7 +109,7 @@ static uint32_t block_when_not_over(const struct wsdbg_graph *graph, uint32_t nu
 static bool holds_threads(const struct group *group)
 {
     const struct wsdbg_graph *graph = group->survey->graph;
-    uint64_t *reached = calloc(graph->instruction_count / PHASE_BITS + 1, sizeof *reached);
+    uint64_t *reached = wsdbg_survey_set_create(group->survey);
     bool holds = reached != NULL;
     for (size_t i = group->first; i < group->survey->count && holds; i++) {
         if (!is_of_group(group->survey, group->first, i))
@@ -300,12 +300,12 @@ static bool is_felt(const struct group *group)
     return group->verdict.fault == WSDBG_MBARRIER_NOT_INITIALISED || (group->waits && !group->is_for_second);
 }
 
-static struct wsdbg_error *judge_group(struct group *group, struct wsdbg_lint_findings *out)
+static struct wsdbg_error *judge_group(struct group *group, struct wsdbg_lint_findings *out, unsigned *found)
 {
     enum wsdbg_lint_severity severity = WSDBG_LINT_WARNING;
     gather(group);
     judge(group);
-    if (group->verdict.fault == WSDBG_MBARRIER_FINE || !is_felt(group))
+    if (group->verdict.fault == WSDBG_MBARRIER_FINE || !is_felt(group) || (*found)++ >= WSDBG_SURVEY_TRIES_MOST)
         return NULL;
     struct wsdbg_error *error = find_severity(group, &severity);
     if (!error)
@@ -324,12 +324,13 @@ static bool is_first_of_group(const struct wsdbg_barrier_survey *survey, size_t 
 struct wsdbg_error *wsdbg_barrier_rule_waits(const struct wsdbg_barrier_survey *survey, struct wsdbg_lint_findings *out)
 {
     struct wsdbg_error *error = NULL;
+    unsigned found = 0;
     for (size_t i = 0; i < survey->count && !error; i++) {
         if (!is_first_of_group(survey, i))
             continue;
         struct group group = {.survey = survey, .first = i};
-        group.set = calloc(survey->graph->instruction_count / PHASE_BITS + 1, sizeof *group.set);
-        error = group.set ? judge_group(&group, out) : &wsdbg_error_no_memory;
+        group.set = wsdbg_survey_set_create(survey);
+        error = group.set ? judge_group(&group, out, &found) : &wsdbg_error_no_memory;
         free(group.set);
     }
     return error;

@@ -11,7 +11,7 @@
 #include "sass/flow.h"
 #include "sass/threads.h"
 
-enum { WARP_THREADS = 32, IDS = 16, SITES_MOST = 64, PHASE_BITS = 64 };
+enum { WARP_THREADS = 32, IDS = 16, SITES_MOST = 64 };
 
 /* An instruction that names the barrier, with the warps for which it does. */
 struct site {
@@ -31,6 +31,7 @@ struct named {
     uint32_t warps, syncing;
     bool has_arrivals, has_two_counts;
     int count;
+    unsigned tries; /* pairs of sites whose ways were followed */
 };
 
 /* Adds one warp's part of a site; sites are by access and count. */
@@ -102,7 +103,7 @@ static uint32_t threads_at_most(const struct named *named, bool *again)
         if (site->syncs)
             continue;
         warps += wsdbg_survey_warp_count(site->warps);
-        *again |= wsdbg_survey_repeats(named->survey, named->survey->accesses[site->access].instruction, NULL);
+        *again |= wsdbg_survey_again(named->survey, site->access) != WSDBG_SURVEY_NEVER_AGAIN;
     }
     return warps * WARP_THREADS;
 }
@@ -110,13 +111,13 @@ static uint32_t threads_at_most(const struct named *named, bool *again)
 static struct wsdbg_error *must_sync(const struct named *named, bool *out)
 {
     const struct wsdbg_barrier_survey *survey = named->survey;
-    uint64_t *set = calloc(survey->graph->instruction_count / PHASE_BITS + 1, sizeof *set);
+    uint64_t *set = wsdbg_survey_set_create(survey);
     if (!set)
         return &wsdbg_error_no_memory;
     for (size_t i = 0; i < named->site_count; i++) {
         const uint32_t instruction = survey->accesses[named->sites[i].access].instruction;
         if (named->sites[i].syncs)
-            set[instruction / PHASE_BITS] |= (uint64_t)1 << instruction % PHASE_BITS;
+            wsdbg_survey_set_add(set, instruction);
     }
     struct wsdbg_error *error = wsdbg_survey_must_execute(survey, set, named->syncing, out);
     free(set);
@@ -184,11 +185,11 @@ static struct wsdbg_error *count_visits(const struct named *named, uint32_t warp
 static struct wsdbg_error *sum_visits(const struct named *named, bool *is_known, uint64_t *threads)
 {
     const struct wsdbg_barrier_survey *survey = named->survey;
-    uint64_t *set = calloc(survey->graph->instruction_count / PHASE_BITS + 1, sizeof *set);
+    uint64_t *set = wsdbg_survey_set_create(survey);
     struct wsdbg_error *error = set ? NULL : &wsdbg_error_no_memory;
     for (size_t i = 0; i < named->site_count && !error; i++) {
         const uint32_t instruction = survey->accesses[named->sites[i].access].instruction;
-        set[instruction / PHASE_BITS] |= (uint64_t)1 << instruction % PHASE_BITS;
+        wsdbg_survey_set_add(set, instruction);
     }
     *threads = 0;
     *is_known = !error;
@@ -238,17 +239,21 @@ static struct wsdbg_error *judge_remainder(const struct named *named, bool *is_s
 /* ---- two groups ---- */
 
 /* Whether something that holds the whole block stands between all ways to one instruction and all to the other. */
-static bool are_apart_in_time(const struct wsdbg_barrier_survey *survey, uint32_t a, uint32_t b)
+static bool are_apart_in_time(struct named *named, const struct site *first, const struct site *second)
 {
+    const struct wsdbg_barrier_survey *survey = named->survey;
+    const uint32_t a = survey->accesses[first->access].instruction, b = survey->accesses[second->access].instruction;
     uint8_t least[2], most[2];
     bool is_known = true;
-    uint64_t *set = calloc(survey->graph->instruction_count / PHASE_BITS + 1, sizeof *set);
-    if (!set)
+    uint64_t *set = wsdbg_survey_set_create(survey);
+    if (!set || named->tries++ >= WSDBG_SURVEY_TRIES_MOST) {
+        free(set);
         return true;
+    }
     for (size_t i = 0; i < survey->count; i++) {
         const uint32_t instruction = survey->accesses[i].instruction;
         if (survey->accesses[i].kind == WSDBG_ACCESS_CLUSTER_WAIT || wsdbg_survey_is_block_sync(survey, i))
-            set[instruction / PHASE_BITS] |= (uint64_t)1 << instruction % PHASE_BITS;
+            wsdbg_survey_set_add(set, instruction);
     }
     is_known = wsdbg_graph_passes(survey->graph, 0, a, set, &least[0], &most[0]) &&
                wsdbg_graph_passes(survey->graph, 0, b, set, &least[1], &most[1]);
@@ -257,18 +262,16 @@ static bool are_apart_in_time(const struct wsdbg_barrier_survey *survey, uint32_
 }
 
 /* Two syncs by different warps, each group as large as the count: they may be counted for each other. */
-static void judge_groups(const struct named *named)
+static void judge_groups(struct named *named)
 {
     char warps[2][WSDBG_SURVEY_WARPS_BYTES];
-    const struct wsdbg_barrier_survey *survey = named->survey;
     for (size_t i = 0; i < named->site_count; i++)
         for (size_t k = i + 1; k < named->site_count; k++) {
             const struct site *a = &named->sites[i], *b = &named->sites[k];
             if (!a->syncs || !b->syncs || a->count <= 0 || b->count <= 0 || (a->warps & b->warps) ||
                 wsdbg_survey_warp_count(a->warps) * WARP_THREADS != (uint32_t)a->count ||
                 wsdbg_survey_warp_count(b->warps) * WARP_THREADS != (uint32_t)b->count ||
-                are_apart_in_time(survey, survey->accesses[a->access].instruction,
-                                  survey->accesses[b->access].instruction))
+                are_apart_in_time(named, a, b))
                 continue;
             struct wsdbg_lint_finding *finding = wsdbg_lint_add(
                 named->out, WSDBG_LINT_NAMED_ID_SHARED, WSDBG_LINT_WARNING, place_of(named, a),
@@ -283,14 +286,13 @@ static void judge_groups(const struct named *named)
 }
 
 /* One id with two counts, by warps that are not the same: if they meet there, neither count holds. */
-static void judge_two_counts(const struct named *named)
+static void judge_two_counts(struct named *named)
 {
     for (size_t i = 0; i < named->site_count; i++)
         for (size_t k = i + 1; k < named->site_count; k++) {
             const struct site *a = &named->sites[i], *b = &named->sites[k];
             if (a->count <= 0 || b->count <= 0 || a->count == b->count || (a->warps & b->warps) ||
-                are_apart_in_time(named->survey, named->survey->accesses[a->access].instruction,
-                                  named->survey->accesses[b->access].instruction))
+                are_apart_in_time(named, a, b))
                 continue;
             struct wsdbg_lint_finding *finding =
                 wsdbg_lint_add(named->out, WSDBG_LINT_NAMED_COUNT, WSDBG_LINT_WARNING, place_of(named, a),
@@ -323,22 +325,10 @@ static struct wsdbg_error *judge(const struct wsdbg_barrier_survey *survey, unsi
     return error;
 }
 
-static bool are_names_known(const struct wsdbg_barrier_survey *survey)
-{
-    for (size_t i = 0; i < survey->count; i++)
-        for (uint32_t warp = 0; warp < survey->warp_count; warp++) {
-            const struct wsdbg_survey_name *name = &survey->names[warp * survey->count + i];
-            if (wsdbg_survey_is_named(&survey->accesses[i]) && (survey->warps[i] >> warp & 1) &&
-                (name->id < 0 || name->count < 0))
-                return false;
-        }
-    return true;
-}
-
 struct wsdbg_error *wsdbg_barrier_rule_named(const struct wsdbg_barrier_survey *survey, struct wsdbg_lint_findings *out)
 {
     struct wsdbg_error *error = NULL;
-    const bool can_tell = survey->is_in_x && are_names_known(survey);
+    const bool can_tell = survey->is_in_x && survey->are_names_known;
     for (unsigned id = 0; id < IDS && can_tell && !error; id++)
         error = judge(survey, id, out);
     return error;

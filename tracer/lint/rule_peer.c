@@ -8,8 +8,6 @@
 #include "lint/barrier_rules.h"
 #include "sass/flow.h"
 
-enum { PHASE_BITS = 64 };
-
 static bool is_waited_for(const struct wsdbg_barrier_survey *survey, const struct wsdbg_access *arrival)
 {
     for (size_t i = 0; i < survey->count; i++)
@@ -22,14 +20,13 @@ static bool is_waited_for(const struct wsdbg_barrier_survey *survey, const struc
 /* Whether the thread may leave, or never comes to a cluster barrier, after `from`. */
 static struct wsdbg_error *may_leave(const struct wsdbg_barrier_survey *survey, uint32_t from, bool *out)
 {
-    uint64_t *set = calloc(survey->graph->instruction_count / PHASE_BITS + 1, sizeof *set);
+    uint64_t *set = wsdbg_survey_set_create(survey);
     if (!set)
         return &wsdbg_error_no_memory;
     *out = false;
     for (size_t i = 0; i < survey->count; i++)
         if (survey->accesses[i].kind == WSDBG_ACCESS_CLUSTER_WAIT)
-            set[survey->accesses[i].instruction / PHASE_BITS] |= (uint64_t)1
-                                                                 << survey->accesses[i].instruction % PHASE_BITS;
+            wsdbg_survey_set_add(set, survey->accesses[i].instruction);
     for (size_t i = 0; i < survey->count && !*out; i++)
         *out = survey->accesses[i].kind == WSDBG_ACCESS_EXIT &&
                wsdbg_graph_reaches(survey->graph, from + 1, survey->accesses[i].instruction, set) == WSDBG_REACHES_YES;
@@ -46,11 +43,12 @@ static bool has_peers(const struct wsdbg_lint_launch *launch)
 struct wsdbg_error *wsdbg_barrier_rule_peer(const struct wsdbg_barrier_survey *survey, struct wsdbg_lint_findings *out)
 {
     struct wsdbg_error *error = NULL;
+    unsigned tries = 0;
     for (size_t i = 0; i < survey->count && has_peers(&survey->kernel->launch) && !error; i++) {
         const struct wsdbg_access *access = &survey->accesses[i];
         bool leaves;
         if (!survey->warps[i] || !wsdbg_survey_arrives(access) || !access->is_any_rank || !access->address.known ||
-            is_waited_for(survey, access))
+            is_waited_for(survey, access) || tries++ >= WSDBG_SURVEY_TRIES_MOST)
             continue;
         error = may_leave(survey, access->instruction, &leaves);
         if (error || !leaves)

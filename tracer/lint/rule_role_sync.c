@@ -11,13 +11,12 @@
 #include "lint/barrier_rules.h"
 #include "sass/flow.h"
 
-enum { PHASE_BITS = 64 };
-
 /* A kind of barrier that everybody must come to. */
 struct gathering {
     const struct wsdbg_barrier_survey *survey;
     bool is_cluster;
-    uint64_t *set; /* its instructions */
+    uint64_t *set;  /* its instructions */
+    unsigned tries; /* waits whose ways were followed */
 };
 
 static bool is_of_gathering(const struct gathering *gathering, size_t number)
@@ -94,7 +93,7 @@ static void say(const struct gathering *gathering, size_t barrier, size_t wait, 
 }
 
 /* Whether the access waits for arrivals that only come after a barrier at which its own warps are missed. */
-static bool judge_wait(const struct gathering *gathering, size_t wait, struct wsdbg_lint_findings *out)
+static bool judge_wait(struct gathering *gathering, size_t wait, struct wsdbg_lint_findings *out)
 {
     const struct wsdbg_barrier_survey *survey = gathering->survey;
     const struct wsdbg_access *access = &survey->accesses[wait];
@@ -115,7 +114,7 @@ static struct wsdbg_error *judge(const struct wsdbg_barrier_survey *survey, bool
                                  struct wsdbg_lint_findings *out)
 {
     struct gathering gathering = {.survey = survey, .is_cluster = is_cluster};
-    gathering.set = calloc(survey->graph->instruction_count / PHASE_BITS + 1, sizeof *gathering.set);
+    gathering.set = wsdbg_survey_set_create(survey);
     if (!gathering.set)
         return &wsdbg_error_no_memory;
     bool is_of_some = false, is_said = false; /* some warps come to one and others do not */
@@ -125,7 +124,7 @@ static struct wsdbg_error *judge(const struct wsdbg_barrier_survey *survey, bool
     for (size_t i = 0; i < survey->count; i++) {
         const uint32_t instruction = survey->accesses[i].instruction;
         if (is_of_gathering(&gathering, i))
-            gathering.set[instruction / PHASE_BITS] |= (uint64_t)1 << instruction % PHASE_BITS;
+            wsdbg_survey_set_add(gathering.set, instruction);
         is_of_some |= is_of_gathering(&gathering, i) && survey->warps[i] && survey->warps[i] != all;
     }
     for (size_t i = 0; i < survey->count && is_of_some && !is_said; i++)
