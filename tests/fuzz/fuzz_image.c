@@ -6,6 +6,7 @@
 
 #include "sass/cubin.h"
 #include "sass/decode.h"
+#include "sass/holds.h"
 #include "sass/lines.h"
 #include "sass/ptx.h"
 
@@ -69,6 +70,16 @@ static void read_cubin(const struct wsdbg_image *image)
     free(bytes);
 }
 
+static void read_holds(const struct wsdbg_image *image)
+{
+    struct wsdbg_holds holds;
+    char words[64]; /* fewer than they may need */
+    struct wsdbg_error *error = wsdbg_holds_read(image, &holds);
+    if (!error)
+        wsdbg_holds_text(&holds, words, sizeof words);
+    wsdbg_error_destroy(error);
+}
+
 int fuzz_one_input(const uint8_t *bytes, size_t count)
 {
     const struct wsdbg_image image = {bytes, count};
@@ -77,5 +88,6 @@ int fuzz_one_input(const uint8_t *bytes, size_t count)
     wsdbg_error_destroy(error);
     free(text);
     read_cubin(&image);
+    read_holds(&image);
     return 0;
 }

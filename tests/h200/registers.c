@@ -1,6 +1,7 @@
 /* registers.c - runs the kernels of register_configs.def, each in a process of its own, and says which came to an end.
  *
  * Usage: registers --ptx                          the kernels' PTX on stdout, to be assembled: ptxas -arch=sm_90a
+ *        registers --list                         a line each: kernel, family, expected outcome
  *        registers [--image FILE] [--jobs N] [--limit SECONDS] [NAME]...
  * Writes one JSON object on stdout.  FILE is what ptxas made of the PTX; without it the driver compiles the PTX.  A
  * kernel that has not ended SECONDS after its launch hangs; its process is killed.
@@ -198,7 +199,7 @@ static bool is_chosen(const struct register_config *config, char **names, int co
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: registers --ptx | [--image FILE] [--jobs N] [--limit SECONDS] [NAME]...\n");
+    fprintf(stderr, "usage: registers --ptx | --list | [--image FILE] [--jobs N] [--limit SECONDS] [NAME]...\n");
     return 2;
 }
 
@@ -212,12 +213,25 @@ static int print_ptx(void)
     return 0;
 }
 
+static int list(void)
+{
+    char name[128];
+    for (size_t i = 0; i < register_config_count; i++) {
+        register_kernel_name(&register_configs[i], name, sizeof name);
+        printf("%s %s %s\n", name, register_configs[i].family,
+               register_configs[i].outcome == 'H' ? "hung" : "finished");
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     int at = 1;
     for (; at < argc && argv[at][0] == '-'; at += 2) {
         if (strcmp(argv[at], "--ptx") == 0)
             return print_ptx();
+        if (strcmp(argv[at], "--list") == 0)
+            return list();
         if (at + 1 == argc)
             return usage();
         if (strcmp(argv[at], "--image") == 0)
