@@ -32,8 +32,8 @@ __device__ __forceinline__ void write(float *out, const Tile &d)
         out[i * 128 + threadIdx.x] = d.at[i];
 }
 
-#define KERNEL(name)                                                                                                   \
-    extern "C" __global__ void __launch_bounds__(128)                                                                  \
+#define KERNEL(name)                                  \
+    extern "C" __global__ void __launch_bounds__(128) \
         name(float *out, int steps, uint64_t a, uint64_t b, const int *in, float factor)
 
 #endif
