@@ -5,9 +5,9 @@
     tests/h200/registers.py --from OUT.json ...      the same table of a run that was kept
 
 Runs `registers` on BUILD/bin/registers.cubin (made from its PTX by ptxas; without the file the driver compiles the PTX),
-then `wsdbg lint` on the same file.  Writes a Markdown section; --into puts it in the place of the section of the same title.
+then `wsdbg lint` on the same file.  Writes a Markdown section; --into puts it between its marks in a file.
 Exit status 1 where a kernel of family BUDGET that lint calls REGS_BUDGET (error) finishes, or one that it passes hangs.  A
-development script; the simulator compiles nothing: there the PTX is run and linted.
+development script; the simulator executes the PTX from which the file was made.
 """
 import argparse, json, os, re, subprocess, sys, tempfile
 
@@ -24,7 +24,7 @@ def run_kernels(options, image):
     elif image:
         command += ['--image', image]
     out = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, timeout=LIMIT_S, check=True).stdout
-    return json.loads(out)
+    return json.loads(out) | {'device': options.device}
 
 
 def lint(options, path):
@@ -66,16 +66,13 @@ def section(result, said, where):
 
 
 def put(path, text):
-    """Replaces the section of the same title, or adds it."""
-    before = open(path).read() if os.path.exists(path) else '# wsdbg lint\n\n'
-    start = before.find(TITLE)
-    if start < 0:
-        whole = before.rstrip('\n') + '\n\n' + text
-    else:
-        end = before.find('\n## ', start + len(TITLE))
-        whole = before[:start] + text + (before[end:] if end >= 0 else '')
+    """Replaces what was put there before, or adds it."""
+    begin, end = '<!-- registers.py: begin -->\n', '<!-- registers.py: end -->\n'
+    before = open(path).read() if os.path.exists(path) else '# lint: how often it is right\n'
+    head, found, rest = before.partition(begin)
+    tail = rest.partition(end)[2] if found else ''
     with open(path, 'w') as file:
-        file.write(whole)
+        file.write((head if found else head.rstrip('\n') + '\n\n') + begin + text + end + tail)
 
 
 def main():
@@ -90,7 +87,7 @@ def main():
     options = parser.parse_args()
     options.bin = os.path.join(os.path.abspath(options.build), 'bin')
     image = os.path.join(options.bin, 'registers.cubin')
-    image = image if os.path.exists(image) and options.device == 'gpu' else None
+    image = image if os.path.exists(image) else None
     result = json.load(open(options.kept)) if options.kept else run_kernels(options, image)
     if options.json:
         with open(options.json, 'w') as file:
@@ -101,7 +98,7 @@ def main():
             with open(path, 'w') as file:
                 subprocess.run([os.path.join(options.bin, 'registers'), '--ptx'], stdout=file, check=True)
         said = lint(options, path)
-    text, wrong = section(result, said, 'on an H200' if options.device == 'gpu' else 'in the simulator')
+    text, wrong = section(result, said, 'on an H200' if result['device'] == 'gpu' else 'on the simulator')
     print(text)
     if options.into:
         put(options.into, text)
