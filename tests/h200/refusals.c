@@ -254,7 +254,7 @@ static int graph_of(void *function, uint32_t threads)
         result = ((int (*)(void **, void *, const void *, size_t, const struct kernel_node *))driver(
             "cuGraphAddKernelNode"))(&node, graph, NULL, 0, &kernel);
     if (result == 0)
-        result = ((int (*)(void **, void *, uint64_t))driver("cuGraphInstantiate"))(&exec, graph, 0);
+        result = ((int (*)(void **, void *, uint64_t))driver("cuGraphInstantiateWithFlags"))(&exec, graph, 0);
     return result ? result : exec ? ((int (*)(void *, void *))driver("cuGraphLaunch"))(exec, NULL) : 0;
 }
 

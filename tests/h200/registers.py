@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """registers.py - kernels that share out their registers: what lint says of each beside what it does on a GPU.
 
-    tests/h200/registers.py [--build build] [--jobs 8] [--limit 2] [--device gpu|sim] [--json OUT.json] [--into docs/results/lint.md]
+    tests/h200/registers.py [--build build] [--jobs 8] [--limit 2] [--device gpu|sim] [--json OUT.json] [--page]
     tests/h200/registers.py --from OUT.json ...      the same table of a run that was kept
 
 Runs `registers` on BUILD/bin/registers.cubin (made from its PTX by ptxas; without the file the driver compiles the PTX),
@@ -10,6 +10,9 @@ Exit status 1 where a kernel of family BUDGET that lint calls REGS_BUDGET (error
 development script; the simulator executes the PTX from which the file was made.
 """
 import argparse, json, os, re, subprocess, sys, tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import results
 
 LIMIT_S = 300
 TITLE = '## Register configurations'
@@ -65,16 +68,6 @@ def section(result, said, where):
     return '\n'.join(head + rows) + '\n', wrong
 
 
-def put(path, text):
-    """Replaces what was put there before, or adds it."""
-    begin, end = '<!-- registers.py: begin -->\n', '<!-- registers.py: end -->\n'
-    before = open(path).read() if os.path.exists(path) else '# lint: how often it is right\n'
-    head, found, rest = before.partition(begin)
-    tail = rest.partition(end)[2] if found else ''
-    with open(path, 'w') as file:
-        file.write((head if found else head.rstrip('\n') + '\n\n') + begin + text + end + tail)
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--build', default='build')
@@ -83,7 +76,7 @@ def main():
     parser.add_argument('--device', default='gpu', choices=('gpu', 'sim'))
     parser.add_argument('--from', dest='kept')
     parser.add_argument('--json')
-    parser.add_argument('--into')
+    parser.add_argument('--page', action='store_true')
     options = parser.parse_args()
     options.bin = os.path.join(os.path.abspath(options.build), 'bin')
     image = os.path.join(options.bin, 'registers.cubin')
@@ -100,8 +93,8 @@ def main():
         said = lint(options, path)
     text, wrong = section(result, said, 'on an H200' if result['device'] == 'gpu' else 'on the simulator')
     print(text)
-    if options.into:
-        put(options.into, text)
+    if options.page:
+        results.save('registers', result, text, 'lint')
     return 1 if wrong else 0
 
 
