@@ -26,7 +26,7 @@ def main():
     print("|---|---|---|---|---|---|---|---|---|---|")
     for library in libraries:
         with open(library, "rb") as file:
-            while file.read(1 << 24):
+            while file.read(1 << 16):
                 pass
         out, seconds, resident = run([wsdbg, "lint", "--json", library])
         totals = json.loads(out)["totals"]
