@@ -192,20 +192,30 @@ static struct wsdbg_error *find_all_names(struct wsdbg_barrier_survey *survey, b
     return error;
 }
 
+static bool is_barrier(const struct wsdbg_access *access)
+{
+    return wsdbg_survey_is_mbarrier(access) || wsdbg_survey_is_named(access) ||
+           access->kind == WSDBG_ACCESS_CLUSTER_WAIT;
+}
+
+/* Of accesses to barriers alone; who comes to another one nobody asks. */
 static struct wsdbg_error *find_warps(struct wsdbg_barrier_survey *survey)
 {
     struct wsdbg_error *error = NULL;
     uint32_t *instructions = calloc(survey->count + 1, sizeof *instructions);
     bool *may = calloc(survey->count + 1, sizeof *may);
+    size_t asked = 0;
     if (!instructions || !may)
         error = &wsdbg_error_no_memory;
     for (size_t i = 0; i < survey->count && !error; i++)
-        instructions[i] = survey->accesses[i].instruction;
+        if (is_barrier(&survey->accesses[i]))
+            instructions[asked++] = survey->accesses[i].instruction;
     for (uint32_t warp = 0; warp < survey->warp_count && !error; warp++) {
+        size_t next = 0;
         error = wsdbg_threads_may_execute(survey->graph, &survey->launch, warp * WARP_THREADS, WARP_THREADS,
-                                          instructions, survey->count, may);
+                                          instructions, asked, may);
         for (size_t i = 0; i < survey->count && !error; i++)
-            survey->warps[i] |= (uint32_t)may[i] << warp;
+            survey->warps[i] |= (uint32_t)(!is_barrier(&survey->accesses[i]) || may[next++]) << warp;
     }
     free(instructions);
     free(may);
@@ -215,8 +225,7 @@ static struct wsdbg_error *find_warps(struct wsdbg_barrier_survey *survey)
 static bool has_barriers(const struct wsdbg_barrier_survey *survey)
 {
     for (size_t i = 0; i < survey->count; i++)
-        if (wsdbg_survey_is_mbarrier(&survey->accesses[i]) || wsdbg_survey_is_named(&survey->accesses[i]) ||
-            survey->accesses[i].kind == WSDBG_ACCESS_CLUSTER_WAIT)
+        if (is_barrier(&survey->accesses[i]))
             return true;
     return false;
 }
@@ -238,8 +247,7 @@ static struct wsdbg_error *begin(struct wsdbg_lint_kernel *kernel, struct wsdbg_
     survey->is_closed = is_closed(survey->graph) && !is_relocatable(&kernel->module->code);
     survey->is_in_x = launch->threads_required ? launch->is_one_dimensional : !asks_for_rows(survey->graph);
     survey->launch.is_in_x = survey->is_in_x;
-    error = wsdbg_threads_decided_guards(survey->graph, &survey->launch, (survey->warp_count - 1) * WARP_THREADS,
-                                         &survey->guards);
+    error = wsdbg_threads_guards(survey->graph, &survey->guards);
     if (error)
         return error;
     survey->launch.guards = survey->guards;
