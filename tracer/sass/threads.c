@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARP_THREADS = 32 };
 enum { CONDITIONS_MOST = 8 }; /* how deep conditions made of conditions are followed */
 
 enum truth { FALSE, TRUE, EITHER };
@@ -149,41 +148,6 @@ static void settle_guard(struct wsdbg_trace *trace, const struct wsdbg_graph *gr
         return;
     instruction->guard_is_negated = truth == truth_of(instruction->guard_is_negated);
     instruction->guard = WSDBG_PT;
-}
-
-/* Notes in `out` those of `guards` that are decided for some threads. */
-static struct wsdbg_error *note_decided(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
-                                        struct wsdbg_thread_range threads, const uint64_t *guards, uint64_t *out)
-{
-    struct wsdbg_trace *trace = NULL;
-    struct wsdbg_error *error = wsdbg_trace_create(graph, launch, threads, &trace);
-    for (uint32_t i = 0; !error && i < graph->instruction_count; i++) {
-        const struct wsdbg_instruction *instruction = &graph->instructions[i];
-        if (!matters(instruction) || !wsdbg_flow_contains(guards, i) || wsdbg_flow_contains(out, i))
-            continue;
-        if (decide(trace, graph, i, wsdbg_register_of_guard(instruction), 0) != EITHER)
-            out[i / 64] |= (uint64_t)1 << i % 64;
-    }
-    wsdbg_trace_destroy(trace);
-    return error;
-}
-
-struct wsdbg_error *wsdbg_threads_decided_guards(const struct wsdbg_graph *graph,
-                                                 const struct wsdbg_launch_values *launch, uint32_t last,
-                                                 uint64_t **out)
-{
-    uint64_t *guards = NULL, *decided = calloc((size_t)graph->instruction_count / 64 + 1, sizeof *decided);
-    struct wsdbg_error *error = decided ? wsdbg_threads_guards(graph, &guards) : &wsdbg_error_no_memory;
-    /* What a warp votes is decided for whole warps only. */
-    const struct wsdbg_thread_range ranges[] = {{0, 1}, {0, WARP_THREADS}, {last, 1}, {last, WARP_THREADS}};
-    for (size_t i = 0; !error && i < sizeof ranges / sizeof ranges[0]; i++)
-        error = note_decided(graph, launch, ranges[i], guards, decided);
-    free(guards);
-    if (error)
-        free(decided);
-    else
-        *out = decided;
-    return error;
 }
 
 struct wsdbg_error *wsdbg_graph_create_for_threads(const struct wsdbg_graph *graph,

@@ -19,13 +19,8 @@ struct wsdbg_error *wsdbg_threads_may_execute(const struct wsdbg_graph *graph, c
                                               uint32_t first, uint32_t count, const uint32_t *instructions,
                                               size_t instruction_count, bool *may);
 
-/* The instructions whose guard may come out differently for other threads, or for another size of the CTA. */
+/* The instructions whose guard may come out differently for other threads, or for another size of the CTA: the others
+ * need not be asked of every warp (launch->guards).  The caller frees *out. */
 struct wsdbg_error *wsdbg_threads_guards(const struct wsdbg_graph *graph, uint64_t **out);
-
-/* Of those the ones that are decided for thread 0 or thread `last`: what is known of neither rests on data, and need
- * not be asked of every warp (launch->guards).  The caller frees *out. */
-struct wsdbg_error *wsdbg_threads_decided_guards(const struct wsdbg_graph *graph,
-                                                 const struct wsdbg_launch_values *launch, uint32_t last,
-                                                 uint64_t **out);
 
 #endif
