@@ -41,26 +41,37 @@ static bool is_too_large(const struct cu_kernel_node *kernel)
                         is_beyond(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel->shared_bytes));
 }
 
-/* The first kernel of the graph that is; false where none is seen to be. */
-static bool find_too_large(CUgraph graph, struct cu_kernel_node *out)
+/* How many nodes the graph has, of those that are looked at. */
+static size_t read_nodes(CUgraph graph, void *nodes[NODES_MOST])
 {
-    void *nodes[NODES_MOST];
     size_t count = NODES_MOST;
     if (!shim_driver.cuGraphGetNodes || shim_driver.cuGraphGetNodes(graph, nodes, &count) != CUDA_SUCCESS)
-        return false;
-    for (size_t i = 0; i < count && i < NODES_MOST; i++)
+        return 0;
+    return count < NODES_MOST ? count : NODES_MOST;
+}
+
+/* The kernel that the driver blames, else the first that is too large.  Where the driver blames none it may leave what
+ * was in the app's variable: only a node of the graph is asked about. */
+static bool find_refused(CUgraph graph, const void *blamed, struct cu_kernel_node *out)
+{
+    void *nodes[NODES_MOST];
+    const size_t count = read_nodes(graph, nodes);
+    for (size_t i = 0; blamed && i < count; i++)
+        if (nodes[i] == blamed && read_kernel(nodes[i], out))
+            return true;
+    for (size_t i = 0; i < count; i++)
         if (read_kernel(nodes[i], out) && is_too_large(out))
             return true;
     return false;
 }
 
-/* node: the one that the driver blames, NULL = it blames none. */
-static CUresult leave_graph(bool on, enum wsdbg_hook_id id, CUgraph graph, void *node, CUresult result)
+/* blamed: what the driver left as the node at fault, NULL = the call has no place for one. */
+static CUresult leave_graph(bool on, enum wsdbg_hook_id id, CUgraph graph, const void *blamed, CUresult result)
 {
     const int kept = errno;
     struct cu_kernel_node kernel;
     if (on && graph && refusal_is_about_launch(result)) {
-        if (read_kernel(node, &kernel) || find_too_large(graph, &kernel))
+        if (find_refused(graph, blamed, &kernel))
             refusal_node(hook_name[id], function_of(&kernel), &kernel, result);
         else
             refusal_graph(hook_name[id], graph, result);

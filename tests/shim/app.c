@@ -202,6 +202,16 @@ static void instantiate(CUfunction function, unsigned grid, unsigned second_bloc
     DO(cuGraphInstantiate, &exec, graph, 0);
 }
 
+/* The variable for the node at fault was never set. */
+static void instantiate_blaming_nothing(void)
+{
+    CUgraph graph = NULL;
+    void *exec = NULL;
+    struct cu_graph_instantiate with = {.error_node = (void *)16};
+    if (!DO(cuGraphCreate, &graph, 0))
+        DO(cuGraphInstantiateWithParams, &exec, graph, &with);
+}
+
 /* Graphs that cannot be made ready: for the second node's CTA, for something else, and one that can. */
 static void graph_refusals(void)
 {
@@ -212,6 +222,7 @@ static void graph_refusals(void)
     instantiate(function, 7, 2048);
     instantiate(function, 0, 64);
     instantiate(function, 7, 64);
+    instantiate_blaming_nothing();
     printf("errno %d\n", errno);
     launch(function, 1, NULL);
     DO(cuCtxSynchronize);

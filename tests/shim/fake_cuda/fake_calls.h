@@ -34,6 +34,7 @@
     X(cuGraphAddKernelNode, cuGraphAddKernelNode_v2,                                                                  \
       (void **, CUgraph, const void *, size_t, const struct cu_kernel_node *))                                        \
     X(cuGraphInstantiate, cuGraphInstantiateWithFlags, (void **, CUgraph, unsigned long long))                        \
+    X(cuGraphInstantiateWithParams, cuGraphInstantiateWithParams, (void **, CUgraph, struct cu_graph_instantiate *))  \
     X(cuGraphLaunch, cuGraphLaunch, (void *, CUstream))                                                               \
     X(cuMemAlloc, cuMemAlloc_v2, (CUdeviceptr *, size_t))                                                             \
     X(cuMemFree, cuMemFree_v2, (CUdeviceptr))                                                                         \

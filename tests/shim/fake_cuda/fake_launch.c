@@ -222,6 +222,15 @@ FAKE(cuGraphInstantiateWithFlags, (void **exec, CUgraph handle, uint64_t flags),
     return 0;
 }
 
+/* Refuses, and leaves untouched where a node at fault would be told. */
+FAKE(cuGraphInstantiateWithParams, (void **exec, CUgraph handle, struct cu_graph_instantiate *with),
+     (exec, handle, with))
+{
+    (void)exec, (void)with;
+    fake_need(handle, GRAPH, "cuGraphInstantiateWithParams");
+    return 1;
+}
+
 FAKE(cuGraphGetNodes, (CUgraph handle, void **nodes, size_t *count), (handle, nodes, count))
 {
     struct graph *graph = fake_need(handle, GRAPH, "cuGraphGetNodes");
