@@ -133,6 +133,13 @@ struct wsdbg_error *wsdbg_look_early(struct wsdbg_looking *looking);   /* after 
 struct wsdbg_error *wsdbg_look_answers(struct wsdbg_looking *looking); /* likewise */
 struct wsdbg_error *wsdbg_look_code(struct wsdbg_looking *looking);
 
+/* How many barriers of several warps every way from the kernel's start to an instruction passes at least and at most. */
+struct wsdbg_look_passes {
+    uint8_t least, most;
+};
+/* True where those barriers put neither of two instructions before the other. */
+bool wsdbg_look_is_unordered(const struct wsdbg_look_passes *one, const struct wsdbg_look_passes *other);
+
 /* The row in snapshot.sites of a place, added where it is new. */
 struct wsdbg_error *wsdbg_look_site(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,
                                     uint32_t module, uint32_t *out);

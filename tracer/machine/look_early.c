@@ -3,7 +3,8 @@
  *
  * Reads: accesses and control flow.  Writes: may_be_early of rows in snapshot.accesses.  Counted from the kernel's
  * start: an arrival that every way comes to through more of those barriers than any way to the initialisation passes is
- * behind it.  What orders them otherwise, a flag in memory, is not seen: the mark is no more than a permission.
+ * behind it.  One that every way comes to through fewer is before it on purpose: the word is initialised again, for
+ * another use.  What orders them otherwise, a flag in memory, is not seen: the mark is no more than a permission.
  */
 #include <stdlib.h>
 
@@ -24,16 +25,22 @@ static bool may_be_of(const struct wsdbg_look_grid *grid, const struct wsdbg_acc
            wsdbg_access_may_be(grid, init, (uint32_t)arrival->address.base & WSDBG_OFFSET_MASK);
 }
 
+bool wsdbg_look_is_unordered(const struct wsdbg_look_passes *one, const struct wsdbg_look_passes *other)
+{
+    return one->least <= other->most && other->least <= one->most;
+}
+
 static bool may_be_early(const struct wsdbg_look_grid *grid, const struct wsdbg_access *arrival, const uint64_t *set)
 {
     const struct wsdbg_code_kernel *kernel = grid->kernel;
     const struct wsdbg_graph *graph = kernel->function->graph;
-    uint8_t least = 0, most = 0, any = 0;
-    if (!wsdbg_graph_passes(graph, 0, arrival->instruction, set, &least, &any))
+    struct wsdbg_look_passes before = {0, 0}, before_init = {0, 0};
+    if (!wsdbg_graph_passes(graph, 0, arrival->instruction, set, &before.least, &before.most))
         return false;
     for (size_t i = 0; i < kernel->access_count; i++)
         if (may_be_of(grid, &kernel->accesses[i], arrival) &&
-            wsdbg_graph_passes(graph, 0, kernel->accesses[i].instruction, set, &any, &most) && least <= most)
+            wsdbg_graph_passes(graph, 0, kernel->accesses[i].instruction, set, &before_init.least, &before_init.most) &&
+            wsdbg_look_is_unordered(&before, &before_init))
             return true;
     return false;
 }

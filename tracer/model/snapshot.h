@@ -158,7 +158,7 @@ struct wsdbg_access_row {
     struct wsdbg_optional_u32 count; /* arrivals, bytes, threads, registers: see the kind */
     bool arrives_again;  /* an arrival on one place: every way from it comes to another one on the same place before any
                             wait or the end; not kept in sessions */
-    bool may_be_early;   /* an arrival on one place: nothing in the code puts it behind every initialisation of that place; not kept
+    bool may_be_early;   /* an arrival on one place: no barrier puts it before or behind some initialisation of that place; not kept
                             in sessions */
     struct wsdbg_optional_u32 mask;  /* of a copy into several CTAs of the cluster: a bit a rank; not kept in sessions */
 };
