@@ -193,8 +193,8 @@ static const struct wsdbg_choice severities[] = {
     {"error", NULL}, {"warning", NULL}, {"note", NULL}, {"never", NULL}, {NULL, NULL}};
 
 static const struct wsdbg_option options[] = {
-    {0, "fail-on", "SEVERITY", "exit status 1 when something of this severity or a higher one was found (error)",
-     severities, NULL},
+    {0, "fail-on", "error|warning|note|never",
+     "exit status 1 when something of this severity or a higher one was found (error)", severities, NULL},
     {0, "json", NULL, "findings as JSON on stdout (docs/lint.schema.json)", NULL, NULL},
     {0, "sarif", "FILE", "findings as SARIF 2.1.0 in FILE, - for stdout", NULL, NULL},
     {0, "registers", NULL, "also show what each kernel with setmaxnreg does to its registers", NULL, NULL},
@@ -204,14 +204,16 @@ static const struct wsdbg_option options[] = {
 const struct wsdbg_command wsdbg_command_lint = {
     .name = "lint",
     .summary = "Say what will hang, not launch or crawl before it runs",
-    .usage = "FILE... [--fail-on SEVERITY] [--suppress CODE[,CODE]] [--json] [--sarif FILE|-] [--registers]",
+    .usage =
+        "FILE... [--fail-on error|warning|note|never] [--suppress CODE[,CODE]] [--json] [--sarif FILE|-] [--registers]",
     .description =
         "Reads the kernels for sm_90 and sm_90a in a cubin, fatbin, PTX file, program, shared library, object or\n"
         "archive, and says what in them will hang, will not launch or will be slow. Nothing is run; no GPU is needed.\n"
         "\n"
         "An error is proven from the file. A warning names the condition under which a kernel hangs, or what makes it\n"
         "slow. Each finding has a code: wsdbg why CODE explains it. Places are lines of the source where the file was\n"
-        "compiled with -lineinfo, else offsets in the kernel.",
+        "compiled with -lineinfo, else offsets in the kernel. Of a PTX file less is said: what concerns wgmma, fences\n"
+        "and the architecture; sums of registers and of arrivals need the machine code.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_min = 1,

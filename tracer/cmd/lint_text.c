@@ -43,6 +43,15 @@ static void print_place(const char *path, const struct wsdbg_lint_kernel *kernel
         fprintf(out, ", line %" PRIu32 " of its PTX", place->ptx_line);
 }
 
+static void print_caller(const struct wsdbg_lint_place *place, FILE *out)
+{
+    if (!place->caller_file)
+        return;
+    fputs(", inlined at ", out);
+    print_escaped(place->caller_file, out);
+    fprintf(out, ":%" PRIu32, place->caller_line);
+}
+
 static const char *colour_of(enum wsdbg_lint_severity severity)
 {
     return severity == WSDBG_LINT_ERROR ? "\033[1;31m" : severity == WSDBG_LINT_WARNING ? "\033[1;35m" : "\033[1;36m";
@@ -61,6 +70,7 @@ void wsdbg_lint_text_print(const char *path, const struct wsdbg_lint_kernel *ker
         print_escaped(kernel->name, out);
         if (finding->place.offset_bytes >= 0)
             fprintf(out, "+0x%" PRIx64, (uint64_t)finding->place.offset_bytes);
+        print_caller(&finding->place, out);
         fputc('\n', out);
     }
     for (size_t i = 0; i < finding->note_count; i++) {
@@ -72,6 +82,7 @@ void wsdbg_lint_text_print(const char *path, const struct wsdbg_lint_kernel *ker
         }
         fputs("note: ", out);
         print_escaped(note->text, out);
+        print_caller(&note->place, out);
         fputc('\n', out);
     }
     if (finding->fix) {

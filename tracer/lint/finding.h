@@ -43,6 +43,8 @@ struct wsdbg_lint_place {
     int64_t offset_bytes; /* of the instruction, from the function's start; -1: the kernel as a whole, or PTX */
     const char *file;     /* of the source, with -lineinfo; valid as long as the kernel is open */
     uint32_t line;
+    const char *caller_file; /* the call in the kernel's own file that the line was inlined at; NULL = none */
+    uint32_t caller_line;
     uint32_t ptx_line; /* in the PTX of the module, from 1 */
 };
 

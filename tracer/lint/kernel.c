@@ -77,16 +77,28 @@ struct wsdbg_lint_place wsdbg_lint_place_of_kernel(void)
     return (struct wsdbg_lint_place){.offset_bytes = -1};
 }
 
-/* The innermost level with a file: where the code itself stands. */
+enum { LEVELS_MOST = 32 }; /* of inlined calls; beyond them the caller is not named */
+
+/* The innermost level is where the code itself stands. */
 struct wsdbg_lint_place wsdbg_lint_place_of_code(struct wsdbg_lint_kernel *kernel, uint32_t instruction)
 {
-    struct wsdbg_line line;
+    struct wsdbg_line levels[LEVELS_MOST];
     struct wsdbg_lint_place place = {.offset_bytes = (int64_t)instruction * WSDBG_INSTRUCTION_BYTES};
     const struct wsdbg_lines *lines = wsdbg_lint_module_lines(kernel->module);
-    if (lines && wsdbg_lines_find(lines, kernel->function, (uint64_t)place.offset_bytes, &line, 1) && line.line) {
-        place.file = line.file;
-        place.line = line.line;
-    }
+    const size_t count =
+        lines ? wsdbg_lines_find(lines, kernel->function, (uint64_t)place.offset_bytes, levels, LEVELS_MOST) : 0;
+    if (count == 0 || !levels[0].line)
+        return place;
+    place.file = levels[0].file;
+    place.line = levels[0].line;
+    const char *const own = levels[count - 1].file; /* where the kernel is written */
+    if (count == LEVELS_MOST || strcmp(place.file, own) == 0)
+        return place;
+    for (size_t i = count - 1; i > 0; i--)
+        if (levels[i].line && strcmp(levels[i].file, own) == 0) {
+            place.caller_file = own;
+            place.caller_line = levels[i].line;
+        }
     return place;
 }
 

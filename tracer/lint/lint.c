@@ -340,7 +340,9 @@ static struct wsdbg_error *check_found(const struct state *state, size_t parts)
     if (state->totals.modules)
         return NULL;
     if (!parts)
-        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "holds no code for a GPU");
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT,
+                                  "holds no code for a GPU in the sections that nvcc makes; images that a program "
+                                  "carries as data are not found");
     return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "nothing for sm_90 or sm_90a could be read of it");
 }
 

@@ -24,7 +24,7 @@ struct wsdbg_lint_module {
     struct wsdbg_ptx_program *ptx;
     struct wsdbg_lines *lines, *ptx_lines;
     bool ptx_was_parsed, lines_were_opened, ptx_lines_were_opened;
-    bool ptx_is_of_cubin; /* what the cubin keeps */
+    bool ptx_is_of_cubin;          /* what the cubin keeps */
     struct wsdbg_error *ptx_error; /* why its PTX could not be parsed; the module's */
 };
 
