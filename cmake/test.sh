@@ -15,7 +15,8 @@ run_preset() { # preset, build folder, extra ctest arguments
 }
 
 run_preset dev build -LE gpu
-run_preset asan build/asan -LE "gpu|kernels"
+# libFuzzer's programs bring sanitizers of their own.
+run_preset asan build/asan -LE "gpu|kernels|libfuzzer"
 # What threads and other processes share: the ring, the segment, the tables.
 run_preset tsan build/tsan -R "evidence_threads|evidence_sources|shim_registry"
 
