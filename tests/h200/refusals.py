@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """refusals.py - what the driver refuses, plain and under wsdbg: the same errors and status, and what wsdbg says of each.
 
-    tests/h200/refusals.py [--build build] [--out refusals.md] [--device gpu]
+    tests/h200/refusals.py [--build build] [--out refusals.md] [--page] [--device gpu]
 
 Runs `refusals` plain and under `wsdbg run`, compares what it wrote and its exit status, then each step alone under wsdbg for
-the explanation that belongs to it.  Writes a Markdown table: step, the driver's error, the code, the sentence.  Exit status 1
+the explanation that belongs to it.  Writes a Markdown table, with --page as the section of docs/results/lint.md: step, the driver's error, the code, the sentence.  Exit status 1
 where something differs, or a step that the driver refused has no explanation.  A development script, for a machine with
 an H200; with --device sim it runs on the simulator.
 """
 import argparse, os, re, subprocess, sys, tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import results
 
 LIMIT_S = 120
 SAID = re.compile(r'^wsdbg: refused: (\w+): (.*)$')
@@ -30,6 +33,7 @@ def main():
     parser.add_argument('--bin', help='folder of the programs (BUILD/bin)')
     parser.add_argument('--device', default='gpu')
     parser.add_argument('--out')
+    parser.add_argument('--page', action='store_true')
     options = parser.parse_args()
     options.bin = os.path.abspath(options.bin or os.path.join(options.build, 'bin'))
     environment = dict(os.environ)
@@ -55,6 +59,9 @@ def main():
     if options.out:
         with open(options.out, 'w') as file:
             file.write(table)
+    if options.page and not problems:
+        results.save('refusals', rows, '## What the driver refuses\n\n`tests/h200/refusals.py` on an H200 (driver 580.159.04): each step is refused on purpose, plain and under `wsdbg run`; errors, '
+                     f'output and exit status were the same in all {len(rows)}. What wsdbg says of each:\n\n' + table, 'lint')
     print('\n'.join(problems) or f'{len(rows)} steps, plain and under wsdbg the same', file=sys.stderr)
     return 1 if problems or not rows else 0
 
