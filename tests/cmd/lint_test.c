@@ -46,30 +46,38 @@ static void append_image(struct buffer *buffer, const char *name)
         append(buffer, "", 1);
 }
 
-/* A host's object whose section .nv_fatbin holds `code`: header, section table, names, code. */
-static void wrap(const struct buffer *code, struct buffer *out)
+/* A host's object with `code` as the contents of the sections of these names, one behind the other: header, section
+ * table, names, code.  `size` of it is the first section's. */
+static void wrap_in(const char *first, const char *second, const struct buffer *code, size_t size, struct buffer *out)
 {
-    static const char names[] = "\0.nv_fatbin";
+    char names[32] = "";
+    snprintf(names + 1, sizeof names - 1, "%s", first);
+    snprintf(names + 16, sizeof names - 16, "%s", second);
     Elf64_Ehdr header = {.e_machine = EM_X86_64,
                          .e_type = ET_REL,
                          .e_shoff = sizeof header,
                          .e_shentsize = sizeof(Elf64_Shdr),
-                         .e_shnum = 3,
-                         .e_shstrndx = 2};
+                         .e_shnum = 4,
+                         .e_shstrndx = 3};
     memcpy(header.e_ident, ELFMAG, SELFMAG);
     header.e_ident[EI_CLASS] = ELFCLASS64;
     header.e_ident[EI_DATA] = ELFDATA2LSB;
-    const size_t names_at = sizeof header + 3 * sizeof(Elf64_Shdr), code_at = names_at + sizeof names + 4;
-    const Elf64_Shdr sections[3] = {
+    const size_t names_at = sizeof header + 4 * sizeof(Elf64_Shdr), code_at = names_at + sizeof names;
+    const Elf64_Shdr sections[4] = {
         {0},
-        {.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_offset = code_at, .sh_size = code->count},
+        {.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_offset = code_at, .sh_size = size},
+        {.sh_name = 16, .sh_type = SHT_PROGBITS, .sh_offset = code_at + size, .sh_size = code->count - size},
         {.sh_type = SHT_STRTAB, .sh_offset = names_at, .sh_size = sizeof names}};
     out->count = 0;
     append(out, &header, sizeof header);
     append(out, sections, sizeof sections);
     append(out, names, sizeof names);
-    append(out, "\0\0\0", 4);
     append(out, code->bytes, code->count);
+}
+
+static void wrap(const struct buffer *code, struct buffer *out)
+{
+    wrap_in(".nv_fatbin", ".rodata", code, code->count, out);
 }
 
 static void save(const char *path, const struct buffer *buffer)
@@ -121,6 +129,34 @@ static void an_object_of_the_host_holds_several_modules(void **state)
     wrap(&code, &object);
     save("object.o", &object);
     check(WSDBG("lint", "--fail-on", "never", "object.o"), 0, "in 2 modules read");
+}
+
+static void images_that_a_program_carries_as_data_are_found_once(void **state)
+{
+    (void)state;
+    struct buffer code = {.count = 0}, object;
+    append_image(&code, "machine_code");
+    const size_t second = code.count;
+    append(&code, "\0\1\2", 3); /* arrays of characters begin anywhere */
+    append_image(&code, "lines");
+    wrap_in(".nv_fatbin", ".rodata", &code, second, &object);
+    save("both.o", &object);
+    check(WSDBG("lint", "--fail-on", "never", "both.o"), 0, "in 2 modules read");
+    wrap_in(".data", ".text", &code, second, &object);
+    save("data.o", &object);
+    check(WSDBG("lint", "--fail-on", "never", "data.o"), 0, "in 2 modules read");
+    wrap_in(".debug_str", ".rodata", &code, second, &object);
+    save("debug.o", &object);
+    check(WSDBG("lint", "--fail-on", "never", "debug.o"), 0, "in 1 module read");
+    /* Both sections name all of the contents. */
+    wrap_in(".data", ".nv_fatbin", &code, second, &object);
+    for (size_t i = 1; i < 3; i++) {
+        Elf64_Shdr *section = (Elf64_Shdr *)(void *)(object.bytes + sizeof(Elf64_Ehdr)) + i;
+        section->sh_offset = sizeof(Elf64_Ehdr) + 4 * sizeof(Elf64_Shdr) + 32;
+        section->sh_size = second;
+    }
+    save("same.o", &object);
+    check(WSDBG("lint", "--fail-on", "never", "same.o"), 0, "in 1 module read");
 }
 
 static void a_damaged_module_among_good_ones_is_said(void **state)
@@ -258,6 +294,7 @@ int main(void)
         TEST(other_architectures_are_counted_and_the_rest_is_read),
         TEST(every_packing_is_unpacked),
         TEST(an_object_of_the_host_holds_several_modules),
+        TEST(images_that_a_program_carries_as_data_are_found_once),
         TEST(a_damaged_module_among_good_ones_is_said),
         TEST(a_file_that_was_cut_is_an_error),
         TEST(an_archive_is_read_member_by_member),

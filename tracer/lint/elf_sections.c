@@ -6,8 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 #define MACHINE_CUDA 190
-#define NAMES_MOST (16u << 20) /* bytes of section names */
+#define NAMES_MOST (16u << 20)  /* bytes of section names */
+#define TABLE_MOST (256u << 20) /* bytes of the table of sections */
+enum { SECTIONS_MOST = 1 << 20, SECTIONS_OF_NVCC_MOST = 64 };
 
 struct table {
     struct wsdbg_file_span file;
@@ -44,8 +48,7 @@ static struct wsdbg_error *read_rows(const Elf64_Ehdr *header, struct table *tab
     table->count = (size_t)count;
     error =
         wsdbg_file_span_part(&table->file, header->e_shoff, count * sizeof(Elf64_Shdr), "the table of sections", &rows);
-    return error ? error
-                 : wsdbg_file_span_read_all(&rows, table->file.byte_count, (unsigned char **)(void *)&table->rows);
+    return error ? error : wsdbg_file_span_read_all(&rows, TABLE_MOST, (unsigned char **)(void *)&table->rows);
 }
 
 static struct wsdbg_error *read_table(const Elf64_Ehdr *header, struct table *table)
@@ -63,29 +66,83 @@ static struct wsdbg_error *read_table(const Elf64_Ehdr *header, struct table *ta
     return error ? error : wsdbg_file_span_read_all(&span, NAMES_MOST, (unsigned char **)(void *)&table->names);
 }
 
-static bool holds_gpu_code(const char *name)
+/* ---- which of them ---- */
+
+static bool is_of_nvcc(const char *name)
 {
     return strcmp(name, ".nv_fatbin") == 0 || strcmp(name, "__nv_relfatbin") == 0;
 }
 
-static struct wsdbg_error *pick(const struct table *table, struct wsdbg_elf_sections *out)
+/* Contents that a compiler, an assembler's .incbin or objcopy put there.  What debuggers read is long and holds none.
+ */
+static bool may_hold_images(const Elf64_Shdr *row, const char *name)
 {
-    for (size_t i = 0; i < table->count; i++) {
-        const Elf64_Shdr *row = &table->rows[i];
-        const char *name = row->sh_name < table->names_bytes ? table->names + row->sh_name : "";
-        if (row->sh_type == SHT_NOBITS || !holds_gpu_code(name) || !row->sh_size)
-            continue;
-        if (out->count == WSDBG_ELF_SECTIONS_MOST)
-            return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "more than %d sections with GPU code",
-                                      WSDBG_ELF_SECTIONS_MOST);
-        struct wsdbg_elf_section *section = &out->rows[out->count++];
-        strncpy(section->name, name, sizeof section->name - 1);
-        struct wsdbg_error *error =
-            wsdbg_file_span_part(&table->file, row->sh_offset, row->sh_size, section->name, &section->bytes);
-        if (error)
-            return error;
+    return row->sh_type == SHT_PROGBITS && !(row->sh_flags & SHF_COMPRESSED) && row->sh_size >= sizeof(Elf64_Ehdr) &&
+           strncmp(name, ".debug", strlen(".debug")) != 0;
+}
+
+static struct wsdbg_error *pick_row(const struct table *table, const Elf64_Shdr *row, struct wsdbg_elf_sections *out)
+{
+    const char *name = row->sh_name < table->names_bytes ? table->names + row->sh_name : "";
+    const bool of_nvcc = is_of_nvcc(name) && row->sh_type != SHT_NOBITS && row->sh_size;
+    if (!of_nvcc && !may_hold_images(row, name))
+        return NULL;
+    if (out->count == SECTIONS_MOST || (of_nvcc && out->of_nvcc == SECTIONS_OF_NVCC_MOST))
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "more than %d sections that may hold GPU code",
+                                  of_nvcc ? SECTIONS_OF_NVCC_MOST : SECTIONS_MOST);
+    if (!wsdbg_grow((void **)&out->rows, &out->capacity, out->count + 1, sizeof *out->rows))
+        return &wsdbg_error_no_memory;
+    struct wsdbg_elf_section *section = &out->rows[out->count++];
+    *section = (struct wsdbg_elf_section){.is_of_nvcc = of_nvcc};
+    strncpy(section->name, name, sizeof section->name - 1);
+    out->of_nvcc += of_nvcc;
+    return wsdbg_file_span_part(&table->file, row->sh_offset, row->sh_size, section->name, &section->bytes);
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct wsdbg_elf_section *a = left, *b = right;
+    if (a->is_of_nvcc != b->is_of_nvcc)
+        return a->is_of_nvcc ? -1 : 1;
+    return (a->bytes.first > b->bytes.first) - (a->bytes.first < b->bytes.first);
+}
+
+static int by_first_byte(const void *left, const void *right)
+{
+    const struct wsdbg_elf_section *a = left, *b = right;
+    return (a->bytes.first > b->bytes.first) - (a->bytes.first < b->bytes.first);
+}
+
+/* Takes away what `other` has too: all behind its beginning, else all before its end. */
+static void cut_off(struct wsdbg_file_span *span, const struct wsdbg_file_span *other)
+{
+    const uint64_t end = span->first + span->byte_count, end_of_other = other->first + other->byte_count;
+    if (end <= other->first || span->first >= end_of_other)
+        return;
+    if (span->first < other->first) {
+        span->byte_count = other->first - span->first;
+        return;
     }
-    return NULL;
+    span->first = end_of_other < end ? end_of_other : end;
+    span->byte_count = end - span->first;
+}
+
+/* A file may name the same bytes in any number of sections: each is read once. */
+static void part_sections(struct wsdbg_elf_sections *sections)
+{
+    struct wsdbg_file_span seen = {0};
+    if (!sections->count)
+        return;
+    qsort(sections->rows, sections->count, sizeof *sections->rows, by_place);
+    for (size_t i = sections->of_nvcc; i < sections->count; i++) {
+        struct wsdbg_file_span *bytes = &sections->rows[i].bytes;
+        for (size_t j = 0; j < sections->of_nvcc; j++)
+            cut_off(bytes, &sections->rows[j].bytes);
+        cut_off(bytes, &seen);
+        if (bytes->first + bytes->byte_count > seen.byte_count)
+            seen.byte_count = bytes->first + bytes->byte_count;
+    }
+    qsort(sections->rows, sections->count, sizeof *sections->rows, by_first_byte);
 }
 
 struct wsdbg_error *wsdbg_elf_sections_find(const struct wsdbg_file_span *file, struct wsdbg_elf_sections *out)
@@ -100,9 +157,19 @@ struct wsdbg_error *wsdbg_elf_sections_find(const struct wsdbg_file_span *file, 
     }
     if (!error)
         error = read_table(&header, &table);
-    if (!error)
-        error = pick(&table, out);
+    for (size_t i = 0; !error && i < table.count; i++)
+        error = pick_row(&table, &table.rows[i], out);
     free(table.rows);
     free(table.names);
+    if (error)
+        wsdbg_elf_sections_deinit(out);
+    else
+        part_sections(out);
     return error;
+}
+
+void wsdbg_elf_sections_deinit(struct wsdbg_elf_sections *sections)
+{
+    free(sections->rows);
+    *sections = (struct wsdbg_elf_sections){0};
 }

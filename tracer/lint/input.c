@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lint/elf_sections.h"
+#include "lint/embedded.h"
 
 #define FATBIN_MAGIC 0xba55ed50u
 #define ARCHIVE_MAGIC "!<arch>\n"
@@ -131,21 +132,54 @@ static struct wsdbg_error *visit_fatbins(struct walk *walk, const struct wsdbg_f
 
 /* ---- files of each kind ---- */
 
+/* Images among other data, each with its section's name and a number. */
+static struct wsdbg_error *visit_data(struct walk *walk, const struct wsdbg_file_span *span, const char *prefix)
+{
+    char name[NAME_BYTES + 32];
+    unsigned number = 0;
+    struct wsdbg_embedded_image image;
+    bool found = true;
+    struct wsdbg_embedded_scan *scan = calloc(1, sizeof *scan);
+    if (!scan)
+        return &wsdbg_error_no_memory;
+    scan->span = *span;
+    struct wsdbg_error *error = NULL;
+    while (!error && !(error = wsdbg_embedded_next(scan, &image, &found)) && found) {
+        const bool is_cubin = image.kind == WSDBG_EMBEDDED_CUBIN;
+        snprintf(name, sizeof name, "%s%s%s %u", prefix, *prefix ? " " : "", is_cubin ? "cubin" : "fatbin", ++number);
+        if (image.damage)
+            leave_out(walk, name, image.damage);
+        else
+            error = visit(walk, is_cubin ? WSDBG_LINT_CUBIN : WSDBG_LINT_FATBIN, &image.bytes, name);
+    }
+    free(scan);
+    wsdbg_progress_advance(walk->visitor->progress, span->first + span->byte_count, walk->file_bytes);
+    return error;
+}
+
+static struct wsdbg_error *visit_sections(struct walk *walk, const struct wsdbg_elf_sections *sections,
+                                          const char *name)
+{
+    struct wsdbg_error *error = NULL;
+    for (size_t i = 0; !error && i < sections->count; i++) {
+        const struct wsdbg_elf_section *section = &sections->rows[i];
+        char prefix[NAME_BYTES];
+        const char *of = section->is_of_nvcc && sections->of_nvcc == 1 ? "" : section->name;
+        snprintf(prefix, sizeof prefix, "%s%s%s", name, *name && *of ? " " : "", of);
+        error = section->is_of_nvcc ? visit_fatbins(walk, &section->bytes, prefix)
+                                    : visit_data(walk, &section->bytes, prefix);
+    }
+    return error;
+}
+
 static struct wsdbg_error *visit_elf(struct walk *walk, const struct wsdbg_file_span *span, const char *name)
 {
-    struct wsdbg_elf_sections *sections = malloc(sizeof *sections);
-    if (!sections)
-        return &wsdbg_error_no_memory;
-    struct wsdbg_error *error = wsdbg_elf_sections_find(span, sections);
-    if (!error && sections->is_cubin)
-        error = visit(walk, WSDBG_LINT_CUBIN, span, name);
-    for (size_t i = 0; !error && i < sections->count; i++) {
-        char prefix[NAME_BYTES];
-        const char *of = sections->count > 1 ? sections->rows[i].name : "";
-        snprintf(prefix, sizeof prefix, "%s%s%s", name, *name && *of ? " " : "", of);
-        error = visit_fatbins(walk, &sections->rows[i].bytes, prefix);
-    }
-    free(sections);
+    struct wsdbg_elf_sections sections;
+    struct wsdbg_error *error = wsdbg_elf_sections_find(span, &sections);
+    if (error)
+        return error;
+    error = sections.is_cubin ? visit(walk, WSDBG_LINT_CUBIN, span, name) : visit_sections(walk, &sections, name);
+    wsdbg_elf_sections_deinit(&sections);
     return error;
 }
 

@@ -304,6 +304,16 @@ static struct wsdbg_error *lint_fatbin(struct state *state, const struct wsdbg_l
     return error;
 }
 
+/* A cubin for another GPU is counted where the file holds more than it. */
+static bool is_of_other_gpu(struct state *state, const struct wsdbg_lint_part *part)
+{
+    uint32_t architecture;
+    if (!*part->name || !wsdbg_cubin_architecture(&part->bytes, &architecture) || architecture == ARCHITECTURE)
+        return false;
+    wsdbg_lint_unread_count(&state->unread, WSDBG_FATBIN_CUBIN, architecture, false);
+    return true;
+}
+
 static struct wsdbg_error *lint_part(void *context, const struct wsdbg_lint_part *part)
 {
     struct state *state = context;
@@ -313,6 +323,8 @@ static struct wsdbg_error *lint_part(void *context, const struct wsdbg_lint_part
     case WSDBG_LINT_FATBIN:
         return lint_fatbin(state, part);
     case WSDBG_LINT_CUBIN:
+        if (is_of_other_gpu(state, part))
+            return NULL;
         module.code = part->bytes;
         break;
     case WSDBG_LINT_PTX:
@@ -340,9 +352,9 @@ static struct wsdbg_error *check_found(const struct state *state, size_t parts)
     if (state->totals.modules)
         return NULL;
     if (!parts)
-        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT,
-                                  "holds no code for a GPU in the sections that nvcc makes; images that a program "
-                                  "carries as data are not found");
+        return wsdbg_error_create(
+            WSDBG_ERROR_BAD_INPUT,
+            "holds no code for a GPU, neither in the sections that nvcc makes nor among its data");
     return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "nothing for sm_90 or sm_90a could be read of it");
 }
 

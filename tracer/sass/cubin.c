@@ -16,7 +16,7 @@
 #define SECTION_INFO 0x70000000u
 #define SECTION_COMPATIBILITY 0x70000086u
 #define REGISTERS_UNLIMITED 255
-#define TOOL_NOTE 0x7d0u /* a note's type: which tool made the file, and how */
+#define TOOL_NOTE 0x7d0u   /* a note's type: which tool made the file, and how */
 #define SYMBOL_KERNEL 0x10 /* in st_other */
 
 enum attribute_format { FORMAT_NONE = 1, FORMAT_BYTE = 2, FORMAT_HALF = 3, FORMAT_SIZED = 4 };
@@ -61,6 +61,25 @@ static struct wsdbg_error *damaged(const char *reason)
     return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "the cubin is damaged: %s", reason);
 }
 
+static unsigned architecture_of(unsigned abi_version, uint32_t flags)
+{
+    return flags >> (abi_version == ABI_VERSION ? ARCHITECTURE_BYTE : 0) & 0xff;
+}
+
+bool wsdbg_cubin_architecture(const struct wsdbg_image *image, uint32_t *architecture)
+{
+    Elf64_Ehdr header;
+    if (image->byte_count < sizeof header)
+        return false;
+    memcpy(&header, image->bytes, sizeof header);
+    const unsigned version = header.e_ident[EI_ABIVERSION];
+    if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != MACHINE_CUDA ||
+        (version != ABI_VERSION && version != ABI_VERSION_BEFORE))
+        return false;
+    *architecture = architecture_of(version, header.e_flags);
+    return true;
+}
+
 static struct wsdbg_error *check_header(Elf *elf)
 {
     GElf_Ehdr header;
@@ -71,7 +90,7 @@ static struct wsdbg_error *check_header(Elf *elf)
     if (version != ABI_VERSION && version != ABI_VERSION_BEFORE)
         return wsdbg_error_create(WSDBG_ERROR_VERSION, "a cubin of ABI version %u, only %d and %d are read", version,
                                   ABI_VERSION_BEFORE, ABI_VERSION);
-    const unsigned architecture = header.e_flags >> (version == ABI_VERSION ? ARCHITECTURE_BYTE : 0) & 0xff;
+    const unsigned architecture = architecture_of(version, header.e_flags);
     return architecture == ARCHITECTURE
                ? NULL
                : wsdbg_error_create(WSDBG_ERROR_VERSION, "a cubin for sm_%u, only sm_%d is read", architecture,
@@ -356,8 +375,8 @@ struct wsdbg_error *wsdbg_cubin_of_image(const struct wsdbg_image *image, size_t
     return wsdbg_error_prefix(wsdbg_fatbin_unpack(&entry, most, out, byte_count), "the cubin of the module");
 }
 
-/* A note of the tool: version, four places in the text behind them, the last but one that of the build, and the last that
- * of the options.  The text is the rest of the note, each word with its zero byte. */
+/* A note of the tool: version, four places in the text behind them, the last but one that of the build, and the last
+ * that of the options.  The text is the rest of the note, each word with its zero byte. */
 static const char *options_of(const struct wsdbg_image *note)
 {
     enum { FIELDS = 6, VERSION = 0, OPTIONS = 5, VERSION_READ = 2 };

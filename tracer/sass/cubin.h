@@ -65,6 +65,9 @@ struct wsdbg_mbarrier_use {
 /* Opens the cubin in these bytes, which stay the caller's and must outlive *out.  One thread at a time may use it.
  * BAD_INPUT where they are no cubin or a damaged one, VERSION where it is for another device or of another ABI. */
 struct wsdbg_error *wsdbg_cubin_open(const struct wsdbg_image *image, struct wsdbg_cubin **out);
+/* The architecture that the image's header names, 90 for sm_90 and sm_90a; false where it is no cubin of a known ABI.
+ */
+bool wsdbg_cubin_architecture(const struct wsdbg_image *image, uint32_t *architecture);
 void wsdbg_cubin_close(struct wsdbg_cubin *cubin); /* NULL is fine */
 
 /* The bytes of the cubin for sm_90 in an image: the image itself, or the entry of a fatbin, unpacked.  The caller frees
@@ -88,8 +91,9 @@ struct wsdbg_mbarrier_use wsdbg_cubin_mbarrier_use(const struct wsdbg_cubin_func
 bool wsdbg_cubin_constants(const struct wsdbg_cubin *cubin, const struct wsdbg_cubin_function *function, unsigned bank,
                            struct wsdbg_image *out);
 
-/* The PTX that the cubin was compiled from, which ptxas keeps in it with -lineinfo: its lines with their numbers, without
- * comments and .loc.  The caller frees *out.  NOT_FOUND where it holds none, BAD_INPUT where it is longer than `most`. */
+/* The PTX that the cubin was compiled from, which ptxas keeps in it with -lineinfo: its lines with their numbers,
+ * without comments and .loc.  The caller frees *out.  NOT_FOUND where it holds none, BAD_INPUT where it is longer than
+ * `most`. */
 struct wsdbg_error *wsdbg_cubin_ptx(const struct wsdbg_cubin *cubin, size_t most, char **out, size_t *byte_count);
 
 #endif
