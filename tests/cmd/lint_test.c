@@ -227,7 +227,12 @@ static void the_exit_status_follows_fail_on(void **state)
     outcome_free(&outcome);
     check(WSDBG("lint", "--fail-on", "never", DEFECT), 0, "1 error");
     check(WSDBG("lint", "--suppress", "REGS_BUDGET,ARCH_MISMATCH", DEFECT), 0, "0 errors");
-    check(WSDBG("lint", "--suppress", "NO_SUCH", DEFECT), 125, "--suppress NO_SUCH: no such code");
+    check(WSDBG("lint", "--suppress", "NO_SUCH", DEFECT), 125, "--suppress NO_SUCH: no such code; docs/CAUSES.md");
+    check(WSDBG("lint", "--suppress", "arch_mismatch,Regs_Budget", DEFECT), 0, "0 errors");
+    check(WSDBG("lint", "--suppress", "regs_budgt", DEFECT), 125,
+          "regs_budgt: no such code; did you mean REGS_BUDGET?");
+    check(WSDBG("lint", "--suppress", "TX_MISMATCH,WGMMA_SPILLED", DEFECT), 125,
+          "WGMMA_SPILLED: no such code; did you mean WGMMA_SPILL?");
     check(WSDBG("lint", DEFECT, "none"), 125, "none");
 }
 

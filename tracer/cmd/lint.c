@@ -103,6 +103,15 @@ static struct wsdbg_error *parse_fail_on(const char *word, unsigned *out)
     return NULL;
 }
 
+static struct wsdbg_error *no_such_code(const char *word, enum wsdbg_lint_code near)
+{
+    if (near == WSDBG_LINT_CODE_COUNT)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--suppress %s: no such code; docs/CAUSES.md lists them",
+                                  word);
+    return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--suppress %s: no such code; did you mean %s?", word,
+                              wsdbg_lint_code_name(near));
+}
+
 static struct wsdbg_error *parse_suppressed(const char *list, uint64_t *out)
 {
     char word[64];
@@ -111,8 +120,7 @@ static struct wsdbg_error *parse_suppressed(const char *list, uint64_t *out)
         const size_t length = strcspn(at, ",");
         snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), at);
         if (!wsdbg_lint_code_of_name(word, &code))
-            return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--suppress %s: no such code; docs/CAUSES.md lists them",
-                                      word);
+            return no_such_code(word, code);
         *out |= UINT64_C(1) << code;
         at += length + (at[length] == ',');
     }

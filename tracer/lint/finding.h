@@ -30,7 +30,8 @@ enum wsdbg_lint_code {
         WSDBG_LINT_CODE_COUNT
 };
 const char *wsdbg_lint_code_name(enum wsdbg_lint_code code); /* "REGS_BUDGET" */
-/* The code of that name; false where there is none. */
+/* The code of that name, in letters of any case.  False where there is none: *out is then one whose name is near, or
+ * WSDBG_LINT_CODE_COUNT. */
 bool wsdbg_lint_code_of_name(const char *name, enum wsdbg_lint_code *out);
 
 /* ERROR: it hangs, does not launch or computes garbage, and the file proves it.  WARNING: it will be slow, or it hangs
