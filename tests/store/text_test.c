@@ -33,6 +33,14 @@ static void control_characters_and_broken_utf8_are_escaped(void **state)
     free(text);
 }
 
+static void paths_in_uris_are_percent_encoded(void **state)
+{
+    (void)state;
+    char *path = wsdbg_text_uri_path("/a b/~c-d_e.cu?#%\xc3\xa9");
+    assert_string_equal(path, "/a%20b/~c-d_e.cu%3F%23%25%C3%A9");
+    free(path);
+}
+
 static void width_counts_columns(void **state)
 {
     (void)state;
@@ -101,6 +109,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(control_characters_and_broken_utf8_are_escaped),
+        cmocka_unit_test(paths_in_uris_are_percent_encoded),
         cmocka_unit_test(width_counts_columns),
         cmocka_unit_test(cutting_ends_with_an_ellipsis),
         cmocka_unit_test(kernel_names_are_read_as_far_as_they_are_certain),

@@ -102,6 +102,25 @@ static size_t columns_of(unsigned character)
     return combining ? 0 : wide ? 2 : 1;
 }
 
+char *wsdbg_text_uri_path(const char *path)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    char *out = malloc(3 * strlen(path) + 1), *at = out;
+    for (; out && *path; path++) {
+        const unsigned char byte = (unsigned char)*path;
+        const bool is_plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
+                              (byte >= 'a' && byte <= 'z') || strchr("-._~/", byte);
+        *at++ = is_plain ? *path : '%';
+        if (!is_plain) {
+            *at++ = digits[byte >> 4];
+            *at++ = digits[byte & 15];
+        }
+    }
+    if (out)
+        *at = '\0';
+    return out;
+}
+
 size_t wsdbg_text_width(const char *text)
 {
     size_t columns = 0;

@@ -8,6 +8,8 @@
 char *wsdbg_text_escape(const char *text);
 /* A copy in which bytes that are not UTF-8 are U+FFFD, for JSON.  NULL = no memory. */
 char *wsdbg_text_utf8(const char *text);
+/* A copy as the path of a URI: all but letters, digits, "-._~" and "/" stand as %XX.  NULL = no memory. */
+char *wsdbg_text_uri_path(const char *path);
 /* Columns of escaped text: wide characters count 2, combining ones 0. */
 size_t wsdbg_text_width(const char *text);
 /* Cuts escaped text in place to `columns`, the last one an ellipsis.  The buffer must hold 3 more bytes. */

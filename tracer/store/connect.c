@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 static const char read_sql[] = "PRAGMA schema_version";
 
 /* Opens and reads the first page; the status, which the connection keeps as well. */
@@ -30,19 +32,13 @@ static int reopen(struct wsdbg_store *store, const char *name, int flags, const 
     return sqlite3_exec(store->db, first_sql, NULL, NULL, NULL);
 }
 
-/* "file:PATH?immutable=1" with what has a meaning in a URI written as %XX.  NULL = no memory. */
+/* "file:PATH?immutable=1".  NULL = no memory. */
 static char *immutable_uri(const char *path)
 {
-    char *uri = NULL;
-    size_t length;
-    FILE *text = open_memstream(&uri, &length);
-    if (!text)
-        return NULL;
-    fputs("file:", text);
-    for (; *path; path++)
-        fprintf(text, strchr("?#%", *path) ? "%%%02X" : "%c", (unsigned char)*path);
-    fputs("?immutable=1", text);
-    fclose(text);
+    char *uri = NULL, *encoded = wsdbg_text_uri_path(path);
+    if (encoded && asprintf(&uri, "file:%s?immutable=1", encoded) < 0)
+        uri = NULL;
+    free(encoded);
     return uri;
 }
 
