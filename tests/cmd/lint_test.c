@@ -13,7 +13,9 @@
 
 #include <cmocka.h>
 
+#include "cmd/cause_page.h"
 #include "cmd/harness.h"
+#include "lint/finding.h"
 #include "store/json_schema.h"
 
 #define IMAGES WSDBG_SOURCE "/tests/sass/images/"
@@ -277,6 +279,11 @@ static void sarif_has_what_the_standard_requires(void **state)
     json_t *rules = json_object_get(driver, "rules"), *result = json_array_get(json_object_get(run, "results"), 0);
     json_t *rule = json_array_get(rules, (size_t)json_integer_value(json_object_get(result, "ruleIndex")));
     assert_string_equal(text_of(rule, "id"), "ARCH_MISMATCH");
+    assert_string_equal(text_of(json_object_get(rule, "shortDescription"), "text"),
+                        "Code for sm_90a, where the \"a\" binds it to this one architecture, and another device; or a "
+                        "kernel that needs sm_90a and was compiled for sm_90.");
+    assert_string_equal(text_of(json_object_get(rule, "help"), "text"),
+                        "Compile a kernel that needs sm_90a for it, and one of its own for each newer device.");
     assert_string_equal(text_of(result, "ruleId"), "ARCH_MISMATCH");
     assert_string_equal(text_of(result, "level"), "error");
     text_of(json_object_get(result, "message"), "text");
@@ -288,6 +295,55 @@ static void sarif_has_what_the_standard_requires(void **state)
     assert_true(json_is_false(json_object_get(invocation, "executionSuccessful")));
     json_decref(log);
     check(WSDBG("lint", "--json", "--sarif", "-", DEFECT), 125, "both be written to stdout");
+}
+
+static void sarif_explains_every_code_in_a_few_sentences(void **state)
+{
+    (void)state;
+    for (unsigned code = 0; code < WSDBG_LINT_CODE_COUNT; code++) {
+        const char *name = wsdbg_lint_code_name((enum wsdbg_lint_code)code);
+        char *meaning = wsdbg_cause_page_paragraph(name, NULL), *fix = wsdbg_cause_page_paragraph(name, "Fix");
+        assert_non_null(meaning);
+        assert_non_null(fix);
+        if (strlen(meaning) < 40 || strlen(meaning) > 600 || strlen(fix) < 20 || strlen(fix) > 400)
+            fail_msg("%s: \"%s\", \"%s\"", name, meaning, fix);
+        free(meaning);
+        free(fix);
+    }
+    struct outcome clean = WSDBG("lint", "--sarif", "-", IMAGES "machine_code.fatbin");
+    assert_int_equal(clean.status, 0);
+    assert_true(strlen(clean.out) < 400);
+    outcome_free(&clean);
+}
+
+/* lines.fatbin has a finding with a line; here it is there three times. */
+static void what_variants_of_a_kernel_share_is_said_once(void **state)
+{
+    (void)state;
+    struct buffer code = {.count = 0}, object;
+    for (int i = 0; i < 3; i++)
+        append_image(&code, "lines");
+    wrap(&code, &object);
+    save("three.o", &object);
+    struct outcome outcome = WSDBG("lint", "--sarif", "three.sarif", "three.o");
+    const char *said = strstr(outcome.out, "[BARRIER_NOT_INIT]\n    in kernel other+0xa0\n"
+                                           "    also in 2 more kernels: other (fatbin 2 sm_90a), other (fatbin 3 "
+                                           "sm_90a)\n");
+    if (!said || strstr(said + 1, "[BARRIER_NOT_INIT]\n    in kernel other+0xa0\n"))
+        fail_msg("%s", outcome.out);
+    assert_non_null(strstr(outcome.err, "in 3 modules read, 6 judged: 9 errors"));
+    outcome_free(&outcome);
+    json_t *log = json_load_file("three.sarif", 0, NULL);
+    json_t *run = json_array_get(json_object_get(log, "runs"), 0), *results = json_object_get(run, "results");
+    assert_int_equal(json_array_size(results), 3);
+    json_t *first = json_array_get(results, 0);
+    assert_int_equal(json_integer_value(json_object_get(first, "occurrenceCount")), 3);
+    json_decref(log);
+    outcome = WSDBG("lint", "--json", "three.o");
+    json_t *root = json_loads(outcome.out, 0, NULL);
+    assert_int_equal(json_array_size(json_object_get(root, "findings")), 9);
+    json_decref(root);
+    outcome_free(&outcome);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
@@ -306,6 +362,8 @@ int main(void)
         TEST(the_exit_status_follows_fail_on),
         TEST(json_follows_its_schema),
         TEST(sarif_has_what_the_standard_requires),
+        TEST(sarif_explains_every_code_in_a_few_sentences),
+        TEST(what_variants_of_a_kernel_share_is_said_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,13 +36,18 @@ bool wsdbg_cause_is_known(const char *word)
 }
 
 /* Without the marks of Markdown that a terminal needs not: backquotes, and asterisks but those between blanks. */
-static void print_plain(const char *line, int length, FILE *out)
+static void print_marks_off(const char *line, int length, FILE *out)
 {
     for (int i = 0; i < length; i++) {
         const bool alone = i > 0 && line[i - 1] == ' ' && i + 1 < length && line[i + 1] == ' ';
         if (line[i] != '`' && (line[i] != '*' || alone))
             fputc(line[i], out);
     }
+}
+
+static void print_plain(const char *line, int length, FILE *out)
+{
+    print_marks_off(line, length, out);
     fputc('\n', out);
 }
 
@@ -67,4 +72,37 @@ void wsdbg_cause_page_print(const char *code, bool colour, FILE *out)
         else
             print_plain(line, length, out);
     }
+}
+
+/* The line behind the heading; the end of the page where it has no such part. */
+static const char *find_part(const char *line, const char *heading)
+{
+    const size_t length = strlen(heading);
+    bool fenced = false;
+    for (line = next_line(line); *line && (fenced || !begins_page(line)); line = next_line(line)) {
+        fenced ^= strncmp(line, "```", 3) == 0;
+        if (!fenced && strncmp(line, "## ", 3) == 0 && strncmp(line + 3, heading, length) == 0 &&
+            line[3 + length] == '\n')
+            return next_line(line);
+    }
+    return "";
+}
+
+char *wsdbg_cause_page_paragraph(const char *code, const char *heading)
+{
+    char *text = NULL;
+    size_t bytes;
+    const char *line = find_page(code);
+    line = heading ? find_part(line, heading) : next_line(line);
+    line += strspn(line, "\n");
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out)
+        return NULL;
+    for (bool first = true; *line && *line != '\n' && *line != '#' && strncmp(line, "```", 3) != 0; first = false) {
+        fputs(first ? "" : " ", out);
+        print_marks_off(line, (int)strcspn(line, "\n"), out);
+        line = next_line(line);
+    }
+    fclose(out);
+    return text;
 }

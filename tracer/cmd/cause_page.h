@@ -10,4 +10,8 @@ bool wsdbg_cause_is_known(const char *word);
 /* Prints the page of a cause as text: headings in bold, examples indented. */
 void wsdbg_cause_page_print(const char *code, bool colour, FILE *out);
 
+/* The first paragraph of the page, or of its part with that heading ("Fix"), as one line without marks of Markdown.
+ * NULL = out of memory; "" where there is none.  The caller frees it. */
+char *wsdbg_cause_page_paragraph(const char *code, const char *heading);
+
 #endif

@@ -11,6 +11,7 @@
 
 #include "cmd/command.h"
 #include "cmd/console.h"
+#include "cmd/lint_fold.h"
 #include "cmd/lint_json.h"
 #include "cmd/lint_sarif.h"
 #include "cmd/lint_text.h"
@@ -26,6 +27,7 @@ struct run {
     struct wsdbg_lint_json *json;   /* on stdout; NULL = not asked for */
     struct wsdbg_lint_sarif *sarif; /* likewise */
     FILE *sarif_file;
+    struct wsdbg_lint_fold *fold;
     bool failed; /* some file could not be read */
     struct wsdbg_progress_line line;
     struct wsdbg_lint_options options;
@@ -33,17 +35,30 @@ struct run {
     struct wsdbg_lint_totals totals;
 };
 
-static void show_finding(void *context, const struct wsdbg_lint_kernel *kernel,
+static void show_folded(void *context, const struct wsdbg_lint_folded *folded)
+{
+    struct run *run = context;
+    if (run->is_text)
+        wsdbg_lint_text_print(run->path, folded, wsdbg_console_colour(stdout), stdout);
+    if (run->sarif)
+        wsdbg_lint_sarif_finding(run->sarif, run->path, folded);
+}
+
+/* Text and SARIF say once what several kernels share, JSON has each.  What cannot be kept is shown as it is. */
+static void take_finding(void *context, const struct wsdbg_lint_subject *subject,
                          const struct wsdbg_lint_finding *finding)
 {
     struct run *run = context;
+    if (run->json) {
+        wsdbg_progress_end(&run->line);
+        wsdbg_lint_json_finding(run->json, run->path, subject, finding);
+    }
+    if ((!run->is_text && !run->sarif) || wsdbg_lint_fold_add(run->fold, subject, finding))
+        return;
     wsdbg_progress_end(&run->line);
-    if (run->is_text)
-        wsdbg_lint_text_print(run->path, kernel, finding, wsdbg_console_colour(stdout), stdout);
-    if (run->json)
-        wsdbg_lint_json_finding(run->json, run->path, kernel, finding);
-    if (run->sarif)
-        wsdbg_lint_sarif_finding(run->sarif, run->path, kernel, finding);
+    wsdbg_lint_fold_flush(run->fold, show_folded, run);
+    if (!wsdbg_lint_fold_add(run->fold, subject, finding))
+        show_folded(run, &(struct wsdbg_lint_folded){.subject = *subject, .finding = *finding});
 }
 
 static void show_left_out(void *context, const char *text)
@@ -72,12 +87,13 @@ static void add_totals(const struct wsdbg_lint_totals *of_file, struct wsdbg_lin
 /* A file that cannot be read is said; the others are still read. */
 static void lint_one(struct run *run, const char *path)
 {
-    const struct wsdbg_lint_listener listener = {run, show_finding, show_left_out};
+    const struct wsdbg_lint_listener listener = {run, take_finding, show_left_out};
     struct wsdbg_lint_totals totals = {0};
     run->path = path;
     wsdbg_progress_begin(&run->line, "reading", PATIENCE_NS);
     struct wsdbg_error *error = wsdbg_lint_file(path, &run->options, &listener, &run->line.progress, &totals);
     wsdbg_progress_end(&run->line);
+    wsdbg_lint_fold_flush(run->fold, show_folded, run);
     add_totals(&totals, &run->totals);
     if (run->json)
         wsdbg_lint_json_file(run->json, path, &totals, error);
@@ -180,10 +196,11 @@ static struct wsdbg_error *close_outputs(struct run *run)
 
 static struct wsdbg_error *lint_run(const struct wsdbg_invocation *invocation, int *status)
 {
-    struct run run = {0};
-    struct wsdbg_error *error = parse_options(invocation, &run);
+    struct run run = {.fold = wsdbg_lint_fold_create()};
+    struct wsdbg_error *error = run.fold ? parse_options(invocation, &run) : &wsdbg_error_no_memory;
     for (int i = 0; !error && i < invocation->operand_count; i++)
         lint_one(&run, invocation->operands[i]);
+    wsdbg_lint_fold_destroy(run.fold);
     struct wsdbg_error *of_outputs = close_outputs(&run);
     if (error)
         wsdbg_error_destroy(of_outputs);
@@ -221,7 +238,9 @@ const struct wsdbg_command wsdbg_command_lint = {
         "An error is proven from the file. A warning names the condition under which a kernel hangs, or what makes it\n"
         "slow. Each finding has a code: wsdbg why CODE explains it. Places are lines of the source where the file was\n"
         "compiled with -lineinfo, else offsets in the kernel. Of a PTX file less is said: what concerns wgmma, fences\n"
-        "and the architecture; sums of registers and of arrivals need the machine code.",
+        "and the architecture; sums of registers and of arrivals need the machine code. What several kernels of a "
+        "file\n"
+        "share (code, line and sentence) is one finding with their names; JSON has each.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_min = 1,

@@ -47,14 +47,14 @@ static json_t *notes_of(struct wsdbg_json_pieces *pieces, const struct wsdbg_lin
     return notes;
 }
 
-void wsdbg_lint_json_finding(struct wsdbg_lint_json *json, const char *path, const struct wsdbg_lint_kernel *kernel,
+void wsdbg_lint_json_finding(struct wsdbg_lint_json *json, const char *path, const struct wsdbg_lint_subject *subject,
                              const struct wsdbg_lint_finding *finding)
 {
     json_t *row =
         json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "code", wsdbg_lint_code_name(finding->code),
                   "severity", wsdbg_lint_severity_name(finding->severity), "path", wsdbg_json_text(path), "module",
-                  wsdbg_json_text(kernel->module->name), "kernel", wsdbg_json_text(kernel->name), "symbol",
-                  wsdbg_json_text(kernel->symbol), "place", place_of(&finding->place), "message",
+                  wsdbg_json_text(subject->module), "kernel", wsdbg_json_text(subject->kernel), "symbol",
+                  wsdbg_json_text(subject->symbol), "place", place_of(&finding->place), "message",
                   wsdbg_json_text(finding->message), "notes", notes_of(&json->pieces, finding), "fix",
                   wsdbg_json_text(finding->fix));
     wsdbg_json_element(&json->pieces, row);

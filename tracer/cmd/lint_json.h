@@ -10,7 +10,7 @@ struct wsdbg_lint_json;
 
 /* Begins the document; `out` stays the caller's. */
 struct wsdbg_error *wsdbg_lint_json_begin(FILE *out, struct wsdbg_lint_json **json);
-void wsdbg_lint_json_finding(struct wsdbg_lint_json *json, const char *path, const struct wsdbg_lint_kernel *kernel,
+void wsdbg_lint_json_finding(struct wsdbg_lint_json *json, const char *path, const struct wsdbg_lint_subject *subject,
                              const struct wsdbg_lint_finding *finding);
 /* What was not read of a file. */
 void wsdbg_lint_json_left_out(struct wsdbg_lint_json *json, const char *path, const char *text);

@@ -5,14 +5,13 @@
 
 #include <stdio.h>
 
-#include "lint/lint.h"
+#include "cmd/lint_fold.h"
 
 struct wsdbg_lint_sarif;
 
-/* Begins the document, with one rule for each code; `out` stays the caller's. */
+/* Begins the document; `out` stays the caller's. */
 struct wsdbg_error *wsdbg_lint_sarif_begin(FILE *out, struct wsdbg_lint_sarif **sarif);
-void wsdbg_lint_sarif_finding(struct wsdbg_lint_sarif *sarif, const char *path, const struct wsdbg_lint_kernel *kernel,
-                              const struct wsdbg_lint_finding *finding);
+void wsdbg_lint_sarif_finding(struct wsdbg_lint_sarif *sarif, const char *path, const struct wsdbg_lint_folded *folded);
 /* What was not read, or could not be: `level` is "note" or "error". */
 void wsdbg_lint_sarif_notify(struct wsdbg_lint_sarif *sarif, const char *level, const char *path, const char *text);
 /* Ends the document, and frees *sarif. */

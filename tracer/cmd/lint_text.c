@@ -13,13 +13,13 @@ static void print_escaped(const char *text, FILE *out)
     free(escaped);
 }
 
-bool wsdbg_lint_text_is_line_of_file(const struct wsdbg_lint_kernel *kernel, const struct wsdbg_lint_place *place)
+bool wsdbg_lint_text_is_line_of_file(const struct wsdbg_lint_subject *subject, const struct wsdbg_lint_place *place)
 {
-    return place->ptx_line && !place->file && !*kernel->module->name && !kernel->function;
+    return place->ptx_line && !place->file && !*subject->module && subject->is_ptx;
 }
 
-static void print_place(const char *path, const struct wsdbg_lint_kernel *kernel, const struct wsdbg_lint_place *place,
-                        FILE *out)
+static void print_place(const char *path, const struct wsdbg_lint_subject *subject,
+                        const struct wsdbg_lint_place *place, FILE *out)
 {
     if (place->file) {
         print_escaped(place->file, out);
@@ -27,16 +27,16 @@ static void print_place(const char *path, const struct wsdbg_lint_kernel *kernel
         return;
     }
     print_escaped(path, out);
-    if (place->ptx_line && !*kernel->module->name && !kernel->function) {
+    if (wsdbg_lint_text_is_line_of_file(subject, place)) {
         fprintf(out, ":%" PRIu32, place->ptx_line);
         return;
     }
-    if (*kernel->module->name) {
+    if (*subject->module) {
         fputs(": ", out);
-        print_escaped(kernel->module->name, out);
+        print_escaped(subject->module, out);
     }
     fputs(": kernel ", out);
-    print_escaped(kernel->name, out);
+    print_escaped(subject->kernel, out);
     if (place->offset_bytes >= 0)
         fprintf(out, "+0x%" PRIx64, (uint64_t)place->offset_bytes);
     else if (place->ptx_line)
@@ -57,34 +57,54 @@ static const char *colour_of(enum wsdbg_lint_severity severity)
     return severity == WSDBG_LINT_ERROR ? "\033[1;31m" : severity == WSDBG_LINT_WARNING ? "\033[1;35m" : "\033[1;36m";
 }
 
-void wsdbg_lint_text_print(const char *path, const struct wsdbg_lint_kernel *kernel,
-                           const struct wsdbg_lint_finding *finding, bool colour, FILE *out)
+static void print_kernels(const struct wsdbg_lint_folded *folded, FILE *out)
 {
-    print_place(path, kernel, &finding->place, out);
+    const struct wsdbg_lint_place *place = &folded->finding.place;
+    fputs("    in kernel ", out);
+    print_escaped(folded->subject.kernel, out);
+    if (place->offset_bytes >= 0)
+        fprintf(out, "+0x%" PRIx64, (uint64_t)place->offset_bytes);
+    print_caller(place, out);
+    fputc('\n', out);
+    if (folded->places_more)
+        fprintf(out, "    also at %zu more place%s in it\n", folded->places_more, folded->places_more == 1 ? "" : "s");
+    if (!folded->kernels_more)
+        return;
+    fprintf(out, "    also in %zu more kernel%s: ", folded->kernels_more, folded->kernels_more == 1 ? "" : "s");
+    for (size_t i = 0; i < WSDBG_LINT_ALSO_MOST && folded->also[i]; i++) {
+        fputs(i ? ", " : "", out);
+        print_escaped(folded->also[i], out);
+    }
+    fputs(folded->kernels_more > WSDBG_LINT_ALSO_MOST ? ", …\n" : "\n", out);
+}
+
+static void print_note(const char *path, const struct wsdbg_lint_subject *subject, const struct wsdbg_lint_note *note,
+                       FILE *out)
+{
+    fputs("    ", out);
+    if (note->place.offset_bytes >= 0 || note->place.file || note->place.ptx_line) {
+        print_place(path, subject, &note->place, out);
+        fputs(": ", out);
+    }
+    fputs("note: ", out);
+    print_escaped(note->text, out);
+    print_caller(&note->place, out);
+    fputc('\n', out);
+}
+
+void wsdbg_lint_text_print(const char *path, const struct wsdbg_lint_folded *folded, bool colour, FILE *out)
+{
+    const struct wsdbg_lint_subject *subject = &folded->subject;
+    const struct wsdbg_lint_finding *finding = &folded->finding;
+    print_place(path, subject, &finding->place, out);
     fprintf(out, ": %s%s%s: ", colour ? colour_of(finding->severity) : "", wsdbg_lint_severity_name(finding->severity),
             colour ? "\033[0m" : "");
     print_escaped(finding->message, out);
     fprintf(out, " [%s]\n", wsdbg_lint_code_name(finding->code));
-    if (finding->place.file || wsdbg_lint_text_is_line_of_file(kernel, &finding->place)) {
-        fputs("    in kernel ", out);
-        print_escaped(kernel->name, out);
-        if (finding->place.offset_bytes >= 0)
-            fprintf(out, "+0x%" PRIx64, (uint64_t)finding->place.offset_bytes);
-        print_caller(&finding->place, out);
-        fputc('\n', out);
-    }
-    for (size_t i = 0; i < finding->note_count; i++) {
-        const struct wsdbg_lint_note *note = &finding->notes[i];
-        fputs("    ", out);
-        if (note->place.offset_bytes >= 0 || note->place.file || note->place.ptx_line) {
-            print_place(path, kernel, &note->place, out);
-            fputs(": ", out);
-        }
-        fputs("note: ", out);
-        print_escaped(note->text, out);
-        print_caller(&note->place, out);
-        fputc('\n', out);
-    }
+    if (finding->place.file || wsdbg_lint_text_is_line_of_file(subject, &finding->place))
+        print_kernels(folded, out);
+    for (size_t i = 0; i < finding->note_count; i++)
+        print_note(path, subject, &finding->notes[i], out);
     if (finding->fix) {
         fputs("    fix: ", out);
         print_escaped(finding->fix, out);

@@ -76,10 +76,11 @@ static struct wsdbg_error *run_rules(struct wsdbg_lint_kernel *kernel, struct ws
 static void tell(struct state *state, const struct wsdbg_lint_kernel *kernel, struct wsdbg_lint_findings *findings)
 {
     char line[1024];
+    const struct wsdbg_lint_subject subject = {kernel->module->name, kernel->name, kernel->symbol, !kernel->function};
     wsdbg_lint_findings_sort(findings);
     for (size_t i = 0; i < findings->count; i++) {
         state->totals.findings[findings->rows[i]->severity]++;
-        state->listener->finding(state->listener->context, kernel, findings->rows[i]);
+        state->listener->finding(state->listener->context, &subject, findings->rows[i]);
     }
     if (!findings->left_out)
         return;

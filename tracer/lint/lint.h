@@ -7,16 +7,24 @@
 #define WSDBG_LINT_LINT_H
 
 #include "base/progress.h"
-#include "lint/kernel.h"
+#include "lint/finding.h"
 
 struct wsdbg_lint_options {
     uint64_t suppressed; /* codes nobody wants, 1 << enum wsdbg_lint_code */
 };
 
+/* Whose finding it is. */
+struct wsdbg_lint_subject {
+    const char *module; /* where in the file, "" = the file is this module */
+    const char *kernel; /* as its author wrote it, as far as that can be told */
+    const char *symbol; /* as the linker sees it */
+    bool is_ptx;        /* the module is PTX alone */
+};
+
 /* Who is told.  Pointers hold during the call. */
 struct wsdbg_lint_listener {
     void *context;
-    void (*finding)(void *context, const struct wsdbg_lint_kernel *kernel, const struct wsdbg_lint_finding *finding);
+    void (*finding)(void *context, const struct wsdbg_lint_subject *subject, const struct wsdbg_lint_finding *finding);
     /* Something was not read, and why: one line. */
     void (*left_out)(void *context, const char *text);
 };
