@@ -43,6 +43,20 @@
 #define SELECT(to, if_true, if_false, by)                     \
     .operation = WSDBG_OP_SEL, .destinations = {GENERAL(to)}, \
     .sources = {GENERAL(if_true), GENERAL(if_false), PREDICATE(by)}, .destination_count = 1, .source_count = 3
+/* The lesser of two, or the greater; of the bits of a sum. */
+#define LEAST(to, a, b)                                          \
+    .operation = WSDBG_OP_VIMNMX, .destinations = {GENERAL(to)}, \
+    .sources = {GENERAL(a), NUMBER(b), PREDICATE(WSDBG_PT)}, .destination_count = 1, .source_count = 3
+#define NOT_TRUE                                                                                \
+    {                                                                                           \
+        .kind = WSDBG_OPERAND_PREDICATE, .number = WSDBG_PT, .registers = 1, .is_negated = true \
+    }
+#define GREATEST(to, a, b)                                                                                     \
+    .operation = WSDBG_OP_VIMNMX, .destinations = {GENERAL(to)}, .sources = {GENERAL(a), NUMBER(b), NOT_TRUE}, \
+    .destination_count = 1, .source_count = 3
+#define LEAST_OF_SUM(to, a, added, b)                               \
+    .operation = WSDBG_OP_VIADDMNMX, .destinations = {GENERAL(to)}, \
+    .sources = {GENERAL(a), NUMBER(added), NUMBER(b), PREDICATE(WSDBG_PT)}, .destination_count = 1, .source_count = 4
 #define SHIFT_ADD(to, from, number, shift)                    \
     .operation = WSDBG_OP_LEA, .destinations = {GENERAL(to)}, \
     .sources = {GENERAL(from), NUMBER(number), NUMBER(shift)}, .destination_count = 1, .source_count = 3
@@ -361,6 +375,34 @@ static void a_call_changes_what_the_callee_writes(void **state)
     ASSERT_READ(elsewhere, .known = false);
 }
 
+/* 1, 4, 7 or 10, as a branch decides. */
+#define ONE_TO_TEN(to)                              \
+    {ALWAYS, MOVE(to, 1)}, {IF(1), ADD(to, to, 3)}, \
+    {                                               \
+        IF(2), ADD(to, to, 6)                       \
+    }
+
+static void a_minimum_is_what_is_not_beyond_the_other(void **state)
+{
+    (void)state;
+    const uint64_t halves = 1 << (73 - 64);
+    const struct wsdbg_instruction least[] = {
+        ONE_TO_TEN(1), {ALWAYS, LEAST(2, 1, 7)}, {ALWAYS, READS(2)}, {ALWAYS, EXIT}};
+    const struct wsdbg_instruction greatest[] = {
+        ONE_TO_TEN(1), {ALWAYS, GREATEST(2, 1, 7)}, {ALWAYS, READS(2)}, {ALWAYS, EXIT}};
+    const struct wsdbg_instruction by_sign[] = {
+        ONE_TO_TEN(1), {ALWAYS, .is_signed = true, LEAST(2, 1, -2)}, {ALWAYS, READS(2)}, {ALWAYS, EXIT}};
+    const struct wsdbg_instruction of_sum[] = {
+        ONE_TO_TEN(1), {ALWAYS, LEAST_OF_SUM(2, 1, -4, 3)}, {ALWAYS, READS(2)}, {ALWAYS, EXIT}};
+    const struct wsdbg_instruction of_halves[] = {
+        ONE_TO_TEN(1), {ALWAYS, .words = {0, halves}, LEAST(2, 1, 7)}, {ALWAYS, READS(2)}, {ALWAYS, EXIT}};
+    ASSERT_READ(least, true, 1, 3, 3);
+    ASSERT_READ(greatest, true, 7, 3, 2);
+    ASSERT_READ(by_sign, true, (uint32_t)-2, 0, 1);
+    ASSERT_READ(of_sum, true, 0, 3, 2); /* 1 - 4 is a large number */
+    ASSERT_READ(of_halves, .known = false);
+}
+
 static void behind_a_branch_nobody_can_follow_nothing_is_known(void **state)
 {
     (void)state;
@@ -386,6 +428,7 @@ int main(void)
         cmocka_unit_test(what_only_looks_like_a_remainder_is_not_known),
         cmocka_unit_test(a_mapped_address_is_followed_under_its_guard),
         cmocka_unit_test(a_call_changes_what_the_callee_writes),
+        cmocka_unit_test(a_minimum_is_what_is_not_beyond_the_other),
         cmocka_unit_test(behind_a_branch_nobody_can_follow_nothing_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,9 +12,18 @@ enum special_register {
     SPECIAL_ZERO = 255,
 };
 enum { THREADS_MOST = 1024, LANES = 32 };
+enum { HALVES_BIT = 73, RAISED_BIT = 76 }; /* of VIMNMX and VIADDMNMX: .U16x2 and .S16x2; .RELU */
 
 typedef struct wsdbg_values operation_fn(const struct wsdbg_instruction *instruction,
                                          const struct wsdbg_values *source);
+
+static bool is_constant_predicate(const struct wsdbg_operand *operand, bool *value)
+{
+    const bool is_predicate =
+        operand->kind == WSDBG_OPERAND_PREDICATE || operand->kind == WSDBG_OPERAND_UNIFORM_PREDICATE;
+    *value = !operand->is_negated;
+    return is_predicate && operand->number == WSDBG_PT;
+}
 
 static struct wsdbg_values move(const struct wsdbg_instruction *instruction, const struct wsdbg_values *source)
 {
@@ -85,11 +94,47 @@ static struct wsdbg_values logic(const struct wsdbg_instruction *instruction, co
     return wsdbg_values_logic(&source[0], &source[1], &source[2], instruction->table);
 }
 
-/* One of two values: a selection, a minimum, a maximum. */
+/* One of two values. */
 static struct wsdbg_values either(const struct wsdbg_instruction *instruction, const struct wsdbg_values *source)
 {
     (void)instruction;
     return wsdbg_values_union(&source[0], &source[1]);
+}
+
+/* The lesser of two values, or the greater: what of each is not beyond all of the other.  `third`: the source that says
+ * which; PT = the lesser. */
+static struct wsdbg_values extremum(const struct wsdbg_instruction *instruction, const struct wsdbg_values *a,
+                                    const struct wsdbg_values *b, unsigned third)
+{
+    bool is_least;
+    if (third >= instruction->source_count || !is_constant_predicate(&instruction->sources[third], &is_least))
+        return wsdbg_values_union(a, b);
+    const unsigned kept = WSDBG_VALUES_EQUAL | (is_least ? WSDBG_VALUES_LESS : WSDBG_VALUES_GREATER);
+    const struct wsdbg_values of_a = wsdbg_values_filtered(a, kept, instruction->is_signed, b);
+    const struct wsdbg_values of_b = wsdbg_values_filtered(b, kept, instruction->is_signed, a);
+    return wsdbg_values_union(&of_a, &of_b);
+}
+
+static struct wsdbg_values pick(const struct wsdbg_instruction *instruction, const struct wsdbg_values *source)
+{
+    return extremum(instruction, &source[0], &source[1], 2);
+}
+
+/* Those whose values may be two halves, or be raised to 0. */
+static bool is_of_words(const struct wsdbg_instruction *instruction)
+{
+    return !(instruction->words[1] >> (HALVES_BIT - 64) & 1) && !(instruction->words[1] >> (RAISED_BIT - 64) & 1);
+}
+
+static struct wsdbg_values pick_word(const struct wsdbg_instruction *instruction, const struct wsdbg_values *source)
+{
+    return is_of_words(instruction) ? pick(instruction, source) : wsdbg_values_any();
+}
+
+static struct wsdbg_values add_and_pick(const struct wsdbg_instruction *instruction, const struct wsdbg_values *source)
+{
+    const struct wsdbg_values sum = wsdbg_values_sum(&source[0], &source[1]);
+    return is_of_words(instruction) ? extremum(instruction, &sum, &source[2], 3) : wsdbg_values_any();
 }
 
 static struct wsdbg_values permute(const struct wsdbg_instruction *instruction, const struct wsdbg_values *source)
@@ -120,15 +165,20 @@ static const struct {
     operation_fn *compute;
     uint8_t sources;
 } followed[WSDBG_OP_COUNT] = {
-    [WSDBG_OP_MOV] = {move, 1},          [WSDBG_OP_UMOV] = {move, 1},          [WSDBG_OP_R2UR] = {move, 1},
-    [WSDBG_OP_LDC] = {move, 1},          [WSDBG_OP_ULDC] = {move, 1},          [WSDBG_OP_SHFL] = {shuffle, 1},
-    [WSDBG_OP_S2R] = {special, 1},       [WSDBG_OP_S2UR] = {special, 1},       [WSDBG_OP_CS2R] = {special, 1},
-    [WSDBG_OP_IADD3] = {add, 3},         [WSDBG_OP_UIADD3] = {add, 3},         [WSDBG_OP_VIADD] = {add, 2},
-    [WSDBG_OP_IMAD] = {multiply_add, 3}, [WSDBG_OP_UIMAD] = {multiply_add, 3}, [WSDBG_OP_LEA] = {shift_add, 3},
-    [WSDBG_OP_ULEA] = {shift_add, 3},    [WSDBG_OP_SHF] = {shift, 3},          [WSDBG_OP_USHF] = {shift, 3},
-    [WSDBG_OP_LOP3] = {logic, 3},        [WSDBG_OP_ULOP3] = {logic, 3},        [WSDBG_OP_SEL] = {either, 2},
-    [WSDBG_OP_USEL] = {either, 2},       [WSDBG_OP_PRMT] = {permute, 3},       [WSDBG_OP_UPRMT] = {permute, 3},
-    [WSDBG_OP_IABS] = {absolute, 1},     [WSDBG_OP_IMNMX] = {either, 2},       [WSDBG_OP_VIMNMX] = {either, 2},
+    [WSDBG_OP_MOV] = {move, 1},          [WSDBG_OP_UMOV] = {move, 1},
+    [WSDBG_OP_R2UR] = {move, 1},         [WSDBG_OP_LDC] = {move, 1},
+    [WSDBG_OP_ULDC] = {move, 1},         [WSDBG_OP_SHFL] = {shuffle, 1},
+    [WSDBG_OP_S2R] = {special, 1},       [WSDBG_OP_S2UR] = {special, 1},
+    [WSDBG_OP_CS2R] = {special, 1},      [WSDBG_OP_IADD3] = {add, 3},
+    [WSDBG_OP_UIADD3] = {add, 3},        [WSDBG_OP_VIADD] = {add, 2},
+    [WSDBG_OP_IMAD] = {multiply_add, 3}, [WSDBG_OP_UIMAD] = {multiply_add, 3},
+    [WSDBG_OP_LEA] = {shift_add, 3},     [WSDBG_OP_ULEA] = {shift_add, 3},
+    [WSDBG_OP_SHF] = {shift, 3},         [WSDBG_OP_USHF] = {shift, 3},
+    [WSDBG_OP_LOP3] = {logic, 3},        [WSDBG_OP_ULOP3] = {logic, 3},
+    [WSDBG_OP_SEL] = {either, 2},        [WSDBG_OP_USEL] = {either, 2},
+    [WSDBG_OP_PRMT] = {permute, 3},      [WSDBG_OP_UPRMT] = {permute, 3},
+    [WSDBG_OP_IABS] = {absolute, 1},     [WSDBG_OP_IMNMX] = {pick, 2},
+    [WSDBG_OP_VIMNMX] = {pick_word, 2},  [WSDBG_OP_VIADDMNMX] = {add_and_pick, 3},
 };
 
 bool wsdbg_compute_follows(const struct wsdbg_instruction *instruction)
@@ -208,14 +258,6 @@ bool wsdbg_compute_is_number(const struct wsdbg_operand *operand, uint32_t *numb
 }
 
 /* ---- predicates ---- */
-
-static bool is_constant_predicate(const struct wsdbg_operand *operand, bool *value)
-{
-    const bool is_predicate =
-        operand->kind == WSDBG_OPERAND_PREDICATE || operand->kind == WSDBG_OPERAND_UNIFORM_PREDICATE;
-    *value = !operand->is_negated;
-    return is_predicate && operand->number == WSDBG_PT;
-}
 
 bool wsdbg_compute_compares(const struct wsdbg_instruction *compare, const struct wsdbg_values sources[2], bool *holds)
 {
