@@ -1,5 +1,5 @@
 /* fuzz_code.c - any bytes as the machine code of a function: its control flow, its accesses, what a warp may execute.
- */
+ * The last of them are also the compiler's notes of where branches lead. */
 #include "fuzz/fuzz_targets.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "sass/threads.h"
 
 #define CODE_MOST ((size_t)1 << 16)
-enum { FIRST_THREAD = 32, WARP_THREADS = 32 };
+enum { FIRST_THREAD = 32, WARP_THREADS = 32, NOTES_MOST = 64 };
 
 /* Bank 0: a CTA of 128 threads, then whatever. */
 static bool constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
@@ -51,7 +51,10 @@ int fuzz_one_input(const uint8_t *bytes, size_t count)
 {
     const struct wsdbg_image code = {bytes, count < CODE_MOST ? count : CODE_MOST};
     struct wsdbg_graph *graph = NULL, *of_warp = NULL;
-    struct wsdbg_error *error = wsdbg_graph_create(&code, &graph);
+    const size_t noted = code.byte_count < NOTES_MOST ? code.byte_count : NOTES_MOST;
+    const struct wsdbg_cubin_function function = {.code = code,
+                                                  .branch_records = {code.bytes + code.byte_count - noted, noted}};
+    struct wsdbg_error *error = wsdbg_graph_create_of_function(&function, &graph);
     if (!error) {
         read_graph(graph);
         error = wsdbg_graph_create_for_threads(graph, &launch, FIRST_THREAD, WARP_THREADS, &of_warp);

@@ -14,10 +14,11 @@
 
 #include "sass/code.h"
 
-#define OP(name) WSDBG_OP_##name, NOWHERE, false
-#define MAYBE(name) WSDBG_OP_##name, NOWHERE, true
-#define TO(name, row) WSDBG_OP_##name, row, false
-#define MAYBE_TO(name, row) WSDBG_OP_##name, row, true
+#define OP(name) WSDBG_OP_##name, NOWHERE, false, 0
+#define MAYBE(name) WSDBG_OP_##name, NOWHERE, true, 0
+#define TO(name, row) WSDBG_OP_##name, row, false, 0
+#define TABLE(rows) WSDBG_OP_BRX, NOWHERE, false, rows
+#define MAYBE_TO(name, row) WSDBG_OP_##name, row, true, 0
 #define GRAPH(steps) graph_of(steps, sizeof(steps) / sizeof *(steps))
 #define NONE WSDBG_GRAPH_NONE
 
@@ -180,6 +181,20 @@ static void a_branch_through_a_register_makes_it_maybe(void **state)
     wsdbg_graph_destroy(graph);
 }
 
+static void a_branch_by_a_table_leads_to_its_rows_and_nowhere_else(void **state)
+{
+    (void)state;
+    struct step code[] = {{TABLE(ROW(2) | ROW(4))}, {OP(SYNCS_ARRIVE)}, {OP(SYNCS_ARRIVE)}, {OP(EXIT)},
+                          {OP(SYNCS_ARRIVE)},       {MAYBE_TO(BRA, 0)}, {OP(EXIT)}};
+    struct wsdbg_graph *graph = GRAPH(code);
+    assert_int_equal(reach_bits(graph, 0, 0), ROW(0) | ROW(2) | ROW(3) | ROW(4) | ROW(5) | ROW(6));
+    assert_int_equal(reach_bits(graph, 0, ROW(4)), ROW(0) | ROW(2) | ROW(3) | ROW(4));
+    assert_passes(graph, 0, 3, ROW(2) | ROW(4), 1, 255);
+    assert_int_equal(block_of(graph, 4)->loop, wsdbg_graph_block_of(graph, 0));
+    assert_int_equal(block_of(graph, 2)->loop, NONE);
+    wsdbg_graph_destroy(graph);
+}
+
 /* 0: call, 1, 2: call, 3: exit; the callee is 4 to 6. */
 static const struct step two_calls[] = {
     {TO(CALL, 4)}, {OP(SYNCS_ARRIVE)}, {TO(CALL, 4)}, {OP(EXIT)}, {OP(NOP)}, {OP(NOP)}, {OP(RET)},
@@ -226,9 +241,12 @@ static void random_code(uint32_t *random, struct step *steps)
         const bool is_guarded = *random >> 27 & 1;
         const int target = (int)((*random >> 8 & 0xffff) % RANDOM_ROWS);
         if (pick < 6)
-            steps[i] = (struct step){WSDBG_OP_BRA, target, pick < 5};
+            steps[i] = (struct step){WSDBG_OP_BRA, target, pick < 5, 0};
+        else if (pick == 7)
+            steps[i] = (struct step){WSDBG_OP_BRX, NOWHERE, is_guarded,
+                                     ROW(target) | ROW(i / 2) | ROW((*random >> 3) % RANDOM_ROWS)};
         else
-            steps[i] = (struct step){pick == 6 ? WSDBG_OP_EXIT : WSDBG_OP_SYNCS_ARRIVE, NOWHERE, is_guarded};
+            steps[i] = (struct step){pick == 6 ? WSDBG_OP_EXIT : WSDBG_OP_SYNCS_ARRIVE, NOWHERE, is_guarded, 0};
     }
     steps[RANDOM_ROWS - 1] = (struct step){OP(EXIT)};
 }
@@ -236,7 +254,8 @@ static void random_code(uint32_t *random, struct step *steps)
 static uint64_t next_of(const struct step *steps, int row)
 {
     const bool passes = steps[row].operation == WSDBG_OP_SYNCS_ARRIVE || steps[row].is_guarded;
-    return (passes ? ROW(row + 1) : 0) | (steps[row].operation == WSDBG_OP_BRA ? ROW(steps[row].target) : 0);
+    return (passes ? ROW(row + 1) : 0) | (steps[row].operation == WSDBG_OP_BRA ? ROW(steps[row].target) : 0) |
+           steps[row].cases;
 }
 
 /* What a path from `from` comes to that goes on behind none of `stops`. */
@@ -369,6 +388,7 @@ int main(void)
         cmocka_unit_test(executions_are_counted_on_every_path),
         cmocka_unit_test(a_loop_may_repeat_what_it_holds),
         cmocka_unit_test(a_branch_through_a_register_makes_it_maybe),
+        cmocka_unit_test(a_branch_by_a_table_leads_to_its_rows_and_nowhere_else),
         cmocka_unit_test(a_path_returns_to_the_call_it_came_by),
         cmocka_unit_test(who_stands_in_a_callee_may_return_to_every_call),
         cmocka_unit_test(a_callee_that_must_be_avoided_is_not_passed),

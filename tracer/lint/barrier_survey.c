@@ -12,7 +12,6 @@
 enum { WARP_THREADS = 32, THREADS_MOST = 1024 };
 /* Following the ways of a warp takes about a microsecond an instruction, and a CTA has up to 32 warps. */
 enum { INSTRUCTIONS_MOST = 1 << 14 };
-enum { ELF_TYPE_BYTE = 16, ELF_TYPE_EXECUTABLE = 2 };
 enum { SET_BITS = 64, NOTES_MOST = 8 };
 enum { NAMED_IDS = 16, NAMED_COUNT_MOST = 4095 };
 enum { SPECIAL_THREAD = 0x20, SPECIAL_THREAD_Y = 0x22, SPECIAL_THREAD_Z = 0x23 };
@@ -92,12 +91,6 @@ static bool is_closed(const struct wsdbg_graph *graph)
     return true;
 }
 
-/* An object that is not linked: its addresses are not what the code will have. */
-static bool is_relocatable(const struct wsdbg_image *code)
-{
-    return code->byte_count <= ELF_TYPE_BYTE || code->bytes[ELF_TYPE_BYTE] != ELF_TYPE_EXECUTABLE;
-}
-
 static bool asks_for_rows(const struct wsdbg_graph *graph)
 {
     for (uint32_t i = 0; i < graph->instruction_count; i++)
@@ -109,15 +102,6 @@ static bool asks_for_rows(const struct wsdbg_graph *graph)
                 return true;
         }
     return false;
-}
-
-static bool threads_of(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
-{
-    const struct wsdbg_barrier_survey *survey = context;
-    if (bank || offset_bytes >= sizeof survey->threads || !survey->threads[0])
-        return false;
-    *value = survey->threads[offset_bytes / sizeof *survey->threads];
-    return true;
 }
 
 /* An access whose guard is decided, or whose block is come to, for these threads. */
@@ -234,9 +218,7 @@ static struct wsdbg_error *begin(struct wsdbg_lint_kernel *kernel, struct wsdbg_
 {
     const struct wsdbg_lint_launch *launch = &kernel->launch;
     survey->kernel = kernel;
-    survey->launch = (struct wsdbg_launch_values){.context = survey, .constant = threads_of};
-    for (unsigned i = 0; i < 3 && launch->threads_required; i++)
-        survey->threads[i] = kernel->function->threads_required[i];
+    survey->launch = *wsdbg_lint_launch_values(kernel);
     survey->threads_most = launch->threads_required ? launch->threads_required : launch->threads_most;
     if (!survey->threads_most || survey->threads_most > THREADS_MOST)
         survey->threads_most = THREADS_MOST;
@@ -244,7 +226,7 @@ static struct wsdbg_error *begin(struct wsdbg_lint_kernel *kernel, struct wsdbg_
     struct wsdbg_error *error = wsdbg_lint_graph(kernel, &survey->graph);
     if (error)
         return error;
-    survey->is_closed = is_closed(survey->graph) && !is_relocatable(&kernel->module->code);
+    survey->is_closed = is_closed(survey->graph) && !wsdbg_lint_module_is_relocatable(kernel->module);
     survey->is_in_x = launch->threads_required ? launch->is_one_dimensional : !asks_for_rows(survey->graph);
     survey->launch.is_in_x = survey->is_in_x;
     error = wsdbg_threads_guards(survey->graph, &survey->guards);

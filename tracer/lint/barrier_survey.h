@@ -28,8 +28,7 @@ struct wsdbg_barrier_survey {
     const struct wsdbg_graph *graph;
     const struct wsdbg_access *accesses;
     size_t count;
-    struct wsdbg_launch_values launch; /* the threads of a CTA, where the kernel names them */
-    uint32_t threads[3];               /* what `launch` answers */
+    struct wsdbg_launch_values launch; /* the kernel's, and which guards are worth deciding */
     uint32_t threads_most;             /* of a CTA; 1024 where the kernel does not say */
     uint32_t warp_count;               /* of a CTA with that many */
     bool is_closed;   /* nothing outside of this code can touch a barrier of the CTA, and all paths are known */

@@ -15,12 +15,15 @@ struct wsdbg_lint_parts {
     const struct wsdbg_ptx_program *ptx;
     const struct wsdbg_ptx_function *ptx_function;
     bool ptx_was_sought;
+    struct wsdbg_image constants; /* of the compiler's bank */
+    bool constants_were_sought;
 };
+enum { COMPILER_BANK = 2 };
 
 struct wsdbg_error *wsdbg_lint_graph(struct wsdbg_lint_kernel *kernel, const struct wsdbg_graph **out)
 {
     struct wsdbg_lint_parts *parts = kernel->parts;
-    struct wsdbg_error *error = parts->graph ? NULL : wsdbg_graph_create(&kernel->function->code, &parts->graph);
+    struct wsdbg_error *error = parts->graph ? NULL : wsdbg_graph_create_of_function(kernel->function, &parts->graph);
     if (!error)
         *out = parts->graph;
     return error;
@@ -43,11 +46,26 @@ struct wsdbg_error *wsdbg_lint_accesses(struct wsdbg_lint_kernel *kernel, const 
     return NULL;
 }
 
+/* What the compiler alone writes: tables of branch targets and numbers too long for an instruction. */
+static bool compiler_constant(struct wsdbg_lint_kernel *kernel, uint32_t offset_bytes, uint32_t *value)
+{
+    struct wsdbg_lint_parts *parts = kernel->parts;
+    if (!parts->constants_were_sought && kernel->function && !wsdbg_lint_module_is_relocatable(kernel->module))
+        wsdbg_cubin_constants(kernel->module->cubin, kernel->function, COMPILER_BANK, &parts->constants);
+    parts->constants_were_sought = true;
+    if (offset_bytes > parts->constants.byte_count || parts->constants.byte_count - offset_bytes < sizeof *value)
+        return false;
+    memcpy(value, parts->constants.bytes + offset_bytes, sizeof *value);
+    return true;
+}
+
 /* Bank 0 begins with the CTA's threads in x, y and z. */
 static bool launch_constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
 {
-    const struct wsdbg_lint_kernel *kernel = context;
+    struct wsdbg_lint_kernel *kernel = context;
     const uint32_t *threads = kernel->function ? kernel->function->threads_required : NULL;
+    if (bank == COMPILER_BANK)
+        return compiler_constant(kernel, offset_bytes, value);
     if (!threads || !threads[0] || bank != 0 || offset_bytes % 4 || offset_bytes >= 12)
         return false;
     *value = threads[offset_bytes / 4];

@@ -4,6 +4,13 @@
 #include <stdlib.h>
 
 #define PTX_MOST ((size_t)1 << 28) /* bytes of PTX in a cubin */
+enum { ELF_TYPE_BYTE = 16, ELF_TYPE_EXECUTABLE = 2 };
+
+bool wsdbg_lint_module_is_relocatable(const struct wsdbg_lint_module *module)
+{
+    const struct wsdbg_image *code = &module->code;
+    return code->byte_count <= ELF_TYPE_BYTE || code->bytes[ELF_TYPE_BYTE] != ELF_TYPE_EXECUTABLE;
+}
 
 static struct wsdbg_error *parse(const char *text, size_t byte_count, struct wsdbg_ptx_program **out)
 {

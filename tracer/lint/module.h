@@ -28,6 +28,8 @@ struct wsdbg_lint_module {
     struct wsdbg_error *ptx_error; /* why its PTX could not be parsed; the module's */
 };
 
+/* True of an object that is not linked: its addresses are not what the code will have. */
+bool wsdbg_lint_module_is_relocatable(const struct wsdbg_lint_module *module);
 /* The parsed PTX: of `ptx_text`, else what a cubin with -lineinfo keeps, which has no places in the source.  NULL where
  * there is none or it cannot be parsed (ptx_error). */
 const struct wsdbg_ptx_program *wsdbg_lint_module_ptx(struct wsdbg_lint_module *module);

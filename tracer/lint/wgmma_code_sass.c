@@ -73,7 +73,7 @@ static void add_block(struct wsdbg_wgmma_builder *builder, const struct wsdbg_gr
     block->end = from->first + from->count;
     block->is_entry = block->is_entry || number == 0;
     block->first_successor = (uint32_t)builder->successor_count;
-    for (unsigned i = 0; i < 2; i++)
+    for (uint32_t i = 0; i < from->successor_count; i++)
         if (from->successor[i] != WSDBG_GRAPH_NONE)
             wsdbg_wgmma_builder_successor(builder, from->successor[i]);
     block->successor_count = (uint32_t)builder->successor_count - block->first_successor;

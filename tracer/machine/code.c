@@ -219,7 +219,7 @@ static struct wsdbg_error *place_in(struct wsdbg_code *code, const struct wsdbg_
         return error;
     if (!function->graph)
         error = record->ptx ? wsdbg_ptx_code_graph(record->ptx, function->cubin, &function->graph)
-                            : wsdbg_graph_create(&function->cubin->code, &function->graph);
+                            : wsdbg_graph_create_of_function(function->cubin, &function->graph);
     if (error)
         return error;
     const uint32_t number = (uint32_t)((pc - function->cubin->address) / WSDBG_INSTRUCTION_BYTES);

@@ -73,8 +73,8 @@ static bool walk(struct way *way, uint32_t from, bool stops_count)
     for (uint32_t first = from + 1;;) {
         if (!stops_count || !stops_in(way, first, block->first + block->count)) {
             known = known && !block->is_indirect && !block->returns;
-            push(way, block->successor[0], &depth);
-            push(way, block->successor[1], &depth);
+            for (uint32_t s = 0; s < block->successor_count; s++)
+                push(way, block->successor[s], &depth);
         }
         if (depth == 0)
             return known;

@@ -17,7 +17,10 @@ static bool has_bit(const uint64_t *set, uint32_t bit)
 
 static bool leads_to(const struct wsdbg_block *block, uint32_t to)
 {
-    return block->successor[0] == to || block->successor[1] == to;
+    for (uint32_t s = 0; s < block->successor_count; s++)
+        if (block->successor[s] == to)
+            return true;
+    return false;
 }
 
 /* Blocks from which the head is reached again without leaving the loop, backwards from those that jump to it. */
@@ -30,7 +33,7 @@ static void flood(struct wsdbg_loop *loop)
             const struct wsdbg_block *block = wsdbg_graph_block(loop->graph, i);
             if (has_bit(loop->body, i))
                 continue;
-            for (unsigned s = 0; s < 2 && !has_bit(loop->body, i); s++)
+            for (uint32_t s = 0; s < block->successor_count && !has_bit(loop->body, i); s++)
                 if (block->successor[s] < count && block->successor[s] != loop->head &&
                     has_bit(loop->body, block->successor[s])) {
                     set_bit(loop->body, i);
@@ -366,7 +369,7 @@ static void carry(struct flow *flow, const struct wsdbg_instruction *instruction
 static bool leaves(const struct wsdbg_loop *loop, const struct wsdbg_block *block)
 {
     const uint32_t count = wsdbg_graph_block_count(loop->graph);
-    for (unsigned s = 0; s < 2; s++)
+    for (uint32_t s = 0; s < block->successor_count; s++)
         if (block->successor[s] < count && !has_bit(loop->body, block->successor[s]))
             return true;
     return block->exits;

@@ -27,6 +27,7 @@ enum attribute_code {
     FRAME_BYTES = 0x11,
     REGISTERS_MOST = 0x1b,
     REGISTER_COUNT = 0x2f,
+    BRANCH_TARGETS = 0x34,
     MBARRIER_COUNT = 0x38,
     MBARRIER_USES = 0x39,
     CLUSTER = 0x3d,
@@ -260,6 +261,10 @@ static void note_of_function(struct wsdbg_cubin_function *function, const struct
         note_three(attribute, function->threads_required);
     else if (attribute->code == CLUSTER && format == FORMAT_SIZED)
         note_three(attribute, function->cluster);
+    else if (attribute->code == BRANCH_TARGETS && format == FORMAT_SIZED) /* of two notes nobody knows which is whole */
+        function->branch_records = function->branch_records.bytes
+                                       ? (struct wsdbg_image){function->branch_records.bytes, 0}
+                                       : attribute->sized;
     else if (attribute->code == MBARRIER_USES && format == FORMAT_SIZED) {
         function->use_records = attribute->sized;
         function->mbarrier_uses = attribute->sized.byte_count / USE_BYTES;

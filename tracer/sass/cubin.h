@@ -32,6 +32,7 @@ struct wsdbg_cubin_function {
     int mbarriers;                  /* places that init one, or WSDBG_UNKNOWN_COUNT: not noted, or within a loop */
     size_t mbarrier_uses;           /* for wsdbg_cubin_mbarrier_use; 0 also where nothing was noted */
     struct wsdbg_image use_records; /* as they lie in the file */
+    struct wsdbg_image branch_records; /* likewise: branches through registers with all their targets */
 };
 
 /* The numbers are the compiler's. */

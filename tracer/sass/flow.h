@@ -14,6 +14,12 @@ struct wsdbg_lists {
     uint32_t *first, *numbers;
 };
 
+/* One of the targets of a branch through a register. */
+struct wsdbg_way {
+    uint32_t from, to; /* instructions */
+    uint32_t value;    /* what the register holds where it is taken */
+};
+
 #define WSDBG_PROCEDURE_SEVERAL (UINT32_MAX - 1)
 
 struct wsdbg_graph {
@@ -21,6 +27,9 @@ struct wsdbg_graph {
     uint32_t instruction_count;
     struct wsdbg_block *blocks;
     uint32_t block_count;
+    uint32_t *successors;            /* of all blocks */
+    struct wsdbg_way *ways;          /* of branches whose targets are noted: ascending */
+    uint32_t way_count;
     uint32_t *block_of;              /* by instruction */
     struct wsdbg_lists predecessors; /* by block: blocks, along the edges within a procedure */
     uint32_t procedure_count;
@@ -44,6 +53,13 @@ bool wsdbg_flow_contains(wsdbg_instruction_set set, uint32_t number);
 struct wsdbg_error *wsdbg_lists_create(const uint32_t *keys, const uint32_t *numbers, size_t count, uint32_t key_count,
                                        struct wsdbg_lists *out);
 void wsdbg_lists_destroy(struct wsdbg_lists *lists);
+
+/* The graph of decoded instructions and the ways of some of their branches, in any order and within the code; both are
+ * copied.  Whoever names one target of a branch names all. */
+struct wsdbg_error *wsdbg_flow_create(const struct wsdbg_instruction *instructions, size_t count,
+                                      const struct wsdbg_way *ways, size_t way_count, struct wsdbg_graph **out);
+/* The ways of instruction `from`; returns how many. */
+uint32_t wsdbg_flow_ways(const struct wsdbg_graph *graph, uint32_t from, const struct wsdbg_way **out);
 
 /* Fills procedure_of and dominator, and every block's loop. */
 struct wsdbg_error *wsdbg_flow_find_loops(struct wsdbg_graph *graph);

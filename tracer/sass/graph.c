@@ -1,9 +1,11 @@
 /* graph.c - see graph.h.  Cuts the code into blocks, joins them, and finds what is called.  Reads decoded instructions;
  * writes the graph's own memory. */
-#include "sass/flow.h"
+#include "sass/branches.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { SUCCESSORS_LEAST = 2 };
 
 /* Where an instruction leads. */
 struct flow {
@@ -116,11 +118,29 @@ void wsdbg_lists_destroy(struct wsdbg_lists *lists)
 
 /* ---- blocks ---- */
 
+uint32_t wsdbg_flow_ways(const struct wsdbg_graph *graph, uint32_t from, const struct wsdbg_way **out)
+{
+    uint32_t low = 0, high = graph->way_count, count = 0;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (graph->ways[middle].from < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *out = graph->ways + low;
+    while (low + count < graph->way_count && graph->ways[low + count].from == from)
+        count++;
+    return count;
+}
+
 /* Marks in block_of where blocks begin. */
 static void mark_heads(struct wsdbg_graph *graph)
 {
     const uint32_t count = graph->instruction_count;
     graph->block_of[0] = 1;
+    for (uint32_t i = 0; i < graph->way_count; i++)
+        graph->block_of[graph->ways[i].to] = 1;
     for (uint32_t i = 0; i < count; i++) {
         const struct flow flow = flow_of(&graph->instructions[i], i, count);
         if (flow.target != WSDBG_GRAPH_NONE)
@@ -137,7 +157,8 @@ static struct wsdbg_error *cut(struct wsdbg_graph *graph)
     for (uint32_t i = 0; i < graph->instruction_count; i++)
         heads += graph->block_of[i];
     graph->blocks = calloc(heads ? heads : 1, sizeof *graph->blocks);
-    if (!graph->blocks)
+    graph->successors = calloc((size_t)heads * SUCCESSORS_LEAST + graph->way_count + 1, sizeof *graph->successors);
+    if (!graph->blocks || !graph->successors)
         return &wsdbg_error_no_memory;
     for (uint32_t i = 0; i < graph->instruction_count; i++) {
         if (graph->block_of[i])
@@ -148,17 +169,25 @@ static struct wsdbg_error *cut(struct wsdbg_graph *graph)
     return NULL;
 }
 
-static void join(struct wsdbg_graph *graph, uint32_t number)
+/* Writes the block's successors to `successors`. */
+static void join(struct wsdbg_graph *graph, uint32_t number, uint32_t *successors)
 {
     struct wsdbg_block *block = &graph->blocks[number];
     const uint32_t last = block->first + block->count - 1;
     const struct flow flow = flow_of(&graph->instructions[last], last, graph->instruction_count);
     const bool has_next = number + 1 < graph->block_count;
     const bool has_target = flow.target != WSDBG_GRAPH_NONE && !flow.calls;
-    block->successor[0] = flow.falls_through && has_next ? number + 1 : WSDBG_GRAPH_NONE;
-    block->successor[1] = has_target ? graph->block_of[flow.target] : WSDBG_GRAPH_NONE;
+    const struct wsdbg_way *ways;
+    const uint32_t way_count = flow.is_indirect ? wsdbg_flow_ways(graph, last, &ways) : 0;
+    successors[0] = flow.falls_through && has_next ? number + 1 : WSDBG_GRAPH_NONE;
+    successors[1] = has_target ? graph->block_of[flow.target] : WSDBG_GRAPH_NONE;
+    block->successor = successors;
+    block->successor_count = way_count ? 1 : SUCCESSORS_LEAST;
+    for (uint32_t i = 0; i < way_count; i++)
+        if (!i || ways[i].to != ways[i - 1].to)
+            successors[block->successor_count++] = graph->block_of[ways[i].to];
     /* Code that runs on behind its end is as good as a branch nobody can follow. */
-    block->is_indirect = flow.is_indirect || (flow.falls_through && !has_next);
+    block->is_indirect = (flow.is_indirect && !way_count) || (flow.falls_through && !has_next);
     block->calls = flow.calls;
     block->returns = flow.returns;
     block->exits = flow.exits;
@@ -166,17 +195,29 @@ static void join(struct wsdbg_graph *graph, uint32_t number)
     block->loop = WSDBG_GRAPH_NONE;
 }
 
+static void join_all(struct wsdbg_graph *graph)
+{
+    uint32_t used = 0;
+    for (uint32_t block = 0; block < graph->block_count; block++) {
+        join(graph, block, graph->successors + used);
+        used += graph->blocks[block].successor_count;
+    }
+}
+
 static struct wsdbg_error *find_predecessors(struct wsdbg_graph *graph)
 {
-    const size_t count = (size_t)graph->block_count * 2;
-    uint32_t *to = calloc(count ? count : 1, sizeof *to), *from = calloc(count ? count : 1, sizeof *from);
+    const size_t most = (size_t)graph->block_count * SUCCESSORS_LEAST + graph->way_count + 1;
+    uint32_t *to = calloc(most, sizeof *to), *from = calloc(most, sizeof *from);
     struct wsdbg_error *error = &wsdbg_error_no_memory;
+    size_t count = 0;
     if (to && from) {
-        for (size_t i = 0; i < count; i++) {
-            const struct wsdbg_block *block = &graph->blocks[i / 2];
-            const bool is_twice = i % 2 && block->successor[1] == block->successor[0];
-            from[i] = (uint32_t)(i / 2);
-            to[i] = is_twice ? WSDBG_GRAPH_NONE : block->successor[i % 2];
+        for (uint32_t number = 0; number < graph->block_count; number++) {
+            const struct wsdbg_block *block = &graph->blocks[number];
+            for (uint32_t way = 0; way < block->successor_count; way++) {
+                const bool is_twice = way && block->successor[way] == block->successor[0];
+                from[count] = number;
+                to[count++] = is_twice ? WSDBG_GRAPH_NONE : block->successor[way];
+            }
         }
         error = wsdbg_lists_create(to, from, count, graph->block_count, &graph->predecessors);
     }
@@ -240,8 +281,7 @@ static struct wsdbg_error *build(struct wsdbg_graph *graph)
     struct wsdbg_error *error = cut(graph);
     if (error)
         return error;
-    for (uint32_t block = 0; block < graph->block_count; block++)
-        join(graph, block);
+    join_all(graph);
     error = find_predecessors(graph);
     if (!error)
         error = find_procedures(graph);
@@ -271,9 +311,34 @@ static struct wsdbg_error *check_count(size_t count)
                                     count, WSDBG_GRAPH_INSTRUCTIONS_MOST);
 }
 
-static struct wsdbg_error *finish(struct wsdbg_graph *graph, struct wsdbg_graph **out)
+static int by_way(const void *a, const void *b)
 {
-    struct wsdbg_error *error = build(graph);
+    const struct wsdbg_way *first = a, *second = b;
+    if (first->from != second->from)
+        return first->from < second->from ? -1 : 1;
+    if (first->to != second->to)
+        return first->to < second->to ? -1 : 1;
+    return (first->value > second->value) - (first->value < second->value);
+}
+
+static struct wsdbg_error *take_ways(struct wsdbg_graph *graph, const struct wsdbg_way *ways, size_t count)
+{
+    graph->ways = calloc(count + 1, sizeof *graph->ways);
+    if (!graph->ways)
+        return &wsdbg_error_no_memory;
+    if (count)
+        memcpy(graph->ways, ways, count * sizeof *ways);
+    qsort(graph->ways, count, sizeof *graph->ways, by_way);
+    graph->way_count = (uint32_t)count;
+    return NULL;
+}
+
+static struct wsdbg_error *finish(struct wsdbg_graph *graph, const struct wsdbg_way *ways, size_t way_count,
+                                  struct wsdbg_graph **out)
+{
+    struct wsdbg_error *error = take_ways(graph, ways, way_count);
+    if (!error)
+        error = build(graph);
     if (error) {
         wsdbg_graph_destroy(graph);
         return error;
@@ -282,7 +347,8 @@ static struct wsdbg_error *finish(struct wsdbg_graph *graph, struct wsdbg_graph 
     return NULL;
 }
 
-struct wsdbg_error *wsdbg_graph_create(const struct wsdbg_image *code, struct wsdbg_graph **out)
+static struct wsdbg_error *create_of_code(const struct wsdbg_image *code, const struct wsdbg_way *ways,
+                                          size_t way_count, struct wsdbg_graph **out)
 {
     const size_t count = code->byte_count / WSDBG_INSTRUCTION_BYTES;
     struct wsdbg_error *error = check_count(count);
@@ -293,11 +359,28 @@ struct wsdbg_error *wsdbg_graph_create(const struct wsdbg_image *code, struct ws
         return &wsdbg_error_no_memory;
     for (size_t i = 0; i < count; i++)
         wsdbg_decode(code->bytes + i * WSDBG_INSTRUCTION_BYTES, &graph->instructions[i]);
-    return finish(graph, out);
+    return finish(graph, ways, way_count, out);
 }
 
-struct wsdbg_error *wsdbg_graph_create_decoded(const struct wsdbg_instruction *instructions, size_t count,
-                                               struct wsdbg_graph **out)
+struct wsdbg_error *wsdbg_graph_create(const struct wsdbg_image *code, struct wsdbg_graph **out)
+{
+    return create_of_code(code, NULL, 0, out);
+}
+
+struct wsdbg_error *wsdbg_graph_create_of_function(const struct wsdbg_cubin_function *function,
+                                                   struct wsdbg_graph **out)
+{
+    struct wsdbg_way *ways;
+    size_t way_count;
+    struct wsdbg_error *error = wsdbg_branches_noted(function, &ways, &way_count);
+    if (!error)
+        error = create_of_code(&function->code, ways, way_count, out);
+    free(ways);
+    return error;
+}
+
+struct wsdbg_error *wsdbg_flow_create(const struct wsdbg_instruction *instructions, size_t count,
+                                      const struct wsdbg_way *ways, size_t way_count, struct wsdbg_graph **out)
 {
     struct wsdbg_error *error = check_count(count);
     if (error)
@@ -307,7 +390,13 @@ struct wsdbg_error *wsdbg_graph_create_decoded(const struct wsdbg_instruction *i
         return &wsdbg_error_no_memory;
     if (count)
         memcpy(graph->instructions, instructions, count * sizeof *instructions);
-    return finish(graph, out);
+    return finish(graph, ways, way_count, out);
+}
+
+struct wsdbg_error *wsdbg_graph_create_decoded(const struct wsdbg_instruction *instructions, size_t count,
+                                               struct wsdbg_graph **out)
+{
+    return wsdbg_flow_create(instructions, count, NULL, 0, out);
 }
 
 void wsdbg_graph_destroy(struct wsdbg_graph *graph)
@@ -316,6 +405,8 @@ void wsdbg_graph_destroy(struct wsdbg_graph *graph)
         return;
     free(graph->instructions);
     free(graph->blocks);
+    free(graph->successors);
+    free(graph->ways);
     free(graph->block_of);
     wsdbg_lists_destroy(&graph->predecessors);
     free(graph->procedure_entry);

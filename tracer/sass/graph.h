@@ -1,8 +1,8 @@
 /* graph.h - the control flow of one function, by instruction number (offset / 16).
  *
  * Reads: the function's code.  Holds: the decoded instructions, basic blocks and the edges between them.
- * A branch through a register may go anywhere: its block is marked, and every answer below that would rest on it is
- * "maybe".  A called piece of the same code is passed as a whole: a path that calls it comes back to its own call.
+ * A branch through a register may go anywhere, unless the compiler noted where to: its block is marked, and every answer
+ * below that would rest on it is "maybe".  A called piece of the same code is passed as a whole: a path that calls it comes back to its own call.
  */
 #ifndef WSDBG_SASS_GRAPH_H
 #define WSDBG_SASS_GRAPH_H
@@ -20,7 +20,8 @@ struct wsdbg_graph;
 
 struct wsdbg_block {
     uint32_t first, count;       /* instructions */
-    uint32_t successor[2];       /* blocks: the next one in order, the branch's target; UINT32_MAX = none */
+    const uint32_t *successor;   /* blocks: the next one in order, then the branch's targets; UINT32_MAX = none */
+    uint32_t successor_count;    /* 2, or more where a branch by a table has several targets */
     bool is_indirect;            /* ends in a branch through a register or out of the code: successors not known */
     bool calls, returns, exits;  /* how it ends; `exits` also where the exit is guarded and may be passed */
     uint32_t callee;             /* first instruction of the called code, where it lies in this function; else UINT32_MAX */
@@ -32,6 +33,9 @@ enum wsdbg_reaches { WSDBG_REACHES_NO, WSDBG_REACHES_MAYBE, WSDBG_REACHES_YES };
 /* Decodes and builds; the code's bytes are not needed afterwards.  Code of any bytes gives some graph; BAD_INPUT only
  * where it has too many. */
 struct wsdbg_error *wsdbg_graph_create(const struct wsdbg_image *code, struct wsdbg_graph **out);
+/* The same of a function of a cubin, with its branches through registers led to where the compiler noted. */
+struct wsdbg_error *wsdbg_graph_create_of_function(const struct wsdbg_cubin_function *function,
+                                                   struct wsdbg_graph **out);
 /* The same of instructions that are decoded; they are copied. */
 struct wsdbg_error *wsdbg_graph_create_decoded(const struct wsdbg_instruction *instructions, size_t count,
                                                struct wsdbg_graph **out);

@@ -48,7 +48,7 @@ static void find_procedure_of(struct wsdbg_graph *graph, uint32_t *stack)
         depth = spread(graph, graph->procedure_entry[procedure], procedure, stack, depth);
         while (depth) {
             const uint32_t block = stack[--depth];
-            for (int way = 0; way < 2; way++)
+            for (uint32_t way = 0; way < graph->blocks[block].successor_count; way++)
                 if (graph->blocks[block].successor[way] != WSDBG_GRAPH_NONE)
                     depth =
                         spread(graph, graph->blocks[block].successor[way], graph->procedure_of[block], stack, depth);
@@ -93,11 +93,12 @@ static void number_blocks(struct walk *walk)
             continue;
         visit(walk, entry, 0);
         for (uint32_t at = walk->number[entry]; at;) {
-            if (walk->position[at] == 2) {
+            const struct wsdbg_block *block = &graph->blocks[walk->block[at]];
+            if (walk->position[at] == block->successor_count) {
                 at = walk->parent[at];
                 continue;
             }
-            const uint32_t next = graph->blocks[walk->block[at]].successor[walk->position[at]++];
+            const uint32_t next = block->successor[walk->position[at]++];
             if (next == WSDBG_GRAPH_NONE || walk->number[next])
                 continue;
             visit(walk, next, at);

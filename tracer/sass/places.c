@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-enum { WAY_ON, WAY_BRANCH, WAY_CALL, WAY_RETURN, WAYS_OF_BLOCK };
+enum { WAY_ON, WAY_BRANCH, WAY_CALL, WAY_RETURN, WAYS_OF_BLOCK }; /* then a table's further targets */
+enum { SUCCESSORS_PLAIN = 2 };
 
 struct marking {
     const struct wsdbg_graph *graph;
@@ -127,7 +128,7 @@ uint32_t wsdbg_place_ways(const struct wsdbg_places *places, uint32_t place)
 {
     const struct wsdbg_graph *graph = places->graph;
     if (place < first_returned(places))
-        return WAYS_OF_BLOCK;
+        return WAYS_OF_BLOCK + graph->blocks[place / WSDBG_FLOORS].successor_count - SUCCESSORS_PLAIN;
     const uint32_t procedure = place - first_returned(places);
     return procedure < graph->procedure_count ? graph->callers.first[procedure + 1] - graph->callers.first[procedure]
                                               : graph->procedure_count;
@@ -147,9 +148,11 @@ static uint32_t after_block(const struct wsdbg_places *places, uint32_t number, 
         return wsdbg_place_of_block(block->successor[1], floor);
     case WAY_CALL:
         return wsdbg_place_of_block(entry, WSDBG_FLOOR_LOWER);
-    default:
+    case WAY_RETURN:
         return block->returns && floor == WSDBG_FLOOR_UPPER ? returned_from(places, graph->procedure_of[number])
                                                             : WSDBG_GRAPH_NONE;
+    default:
+        return wsdbg_place_of_block(block->successor[way - WAYS_OF_BLOCK + SUCCESSORS_PLAIN], floor);
     }
 }
 

@@ -12,6 +12,8 @@ struct skeleton {
     uint32_t *numbers;                      /* back again */
     struct wsdbg_instruction *instructions; /* of the skeleton */
     uint32_t count;
+    struct wsdbg_way *ways; /* of the skeleton's branches through registers */
+    size_t way_count;
     bool *exits; /* by block: a path from it comes to an exit */
 };
 
@@ -34,6 +36,7 @@ static void deinit(struct skeleton *skeleton)
     free(skeleton->place);
     free(skeleton->numbers);
     free(skeleton->instructions);
+    free(skeleton->ways);
     free(skeleton->exits);
 }
 
@@ -117,6 +120,22 @@ static void turn_branches(struct skeleton *skeleton)
     }
 }
 
+/* The ways of branches that are kept. */
+static struct wsdbg_error *turn_ways(struct skeleton *skeleton)
+{
+    const struct wsdbg_graph *graph = skeleton->graph;
+    skeleton->ways = calloc((size_t)graph->way_count + 1, sizeof *skeleton->ways);
+    if (!skeleton->ways)
+        return &wsdbg_error_no_memory;
+    for (uint32_t i = 0; i < graph->way_count; i++) {
+        const struct wsdbg_way *way = &graph->ways[i];
+        if (skeleton->kept[graph->block_of[way->from]])
+            skeleton->ways[skeleton->way_count++] =
+                (struct wsdbg_way){skeleton->place[way->from], skeleton->place[way->to], way->value};
+    }
+    return NULL;
+}
+
 struct wsdbg_error *wsdbg_graph_create_leading_to(const struct wsdbg_graph *graph, wsdbg_instruction_set set,
                                                   struct wsdbg_graph **out, uint32_t **numbers)
 {
@@ -129,7 +148,10 @@ struct wsdbg_error *wsdbg_graph_create_leading_to(const struct wsdbg_graph *grap
     if (!error) {
         copy(&skeleton);
         turn_branches(&skeleton);
-        error = wsdbg_graph_create_decoded(skeleton.instructions, skeleton.count, out);
+        error = turn_ways(&skeleton);
+    }
+    if (!error) {
+        error = wsdbg_flow_create(skeleton.instructions, skeleton.count, skeleton.ways, skeleton.way_count, out);
     }
     if (!error) {
         *numbers = skeleton.numbers;

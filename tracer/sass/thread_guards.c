@@ -3,7 +3,7 @@
  * Follows the thread's index from where it is read, register by register, forwards through the blocks until nothing
  * changes.  Too many registers are better than too few: whatever is calculated from a followed one is followed, and so
  * is what it is compared with, since a branch on that tells something of both.  What is loaded from memory is not: its
- * value is known for no thread.
+ * value is known for no thread; what is read from a table of constants is.
  */
 #include "sass/threads.h"
 
@@ -52,8 +52,10 @@ static bool operand_is_followed(const struct registers *registers, const struct 
     unsigned dimension;
     if (operand->kind == WSDBG_OPERAND_SPECIAL)
         return wsdbg_compute_is_thread(operand, &dimension);
-    if (operand->kind == WSDBG_OPERAND_CONSTANT)
+    if (operand->kind == WSDBG_OPERAND_CONSTANT && operand->number == WSDBG_RZ)
         return operand->bank == 0 && operand->value < CTA_SIZE_BYTES;
+    if (operand->kind == WSDBG_OPERAND_CONSTANT)
+        return has(registers, operand->number);
     for (unsigned part = 0; part < span_of(operand); part++)
         if (has(registers, wsdbg_register_of(operand, part)))
             return true;
@@ -122,7 +124,8 @@ static void note_guards(struct following *following, uint32_t number)
     struct registers registers = entering(following, number);
     for (uint32_t i = block->first; i < block->first + block->count; i++) {
         const struct wsdbg_instruction *instruction = &following->graph->instructions[i];
-        if (has(&registers, wsdbg_register_of_guard(instruction)))
+        const bool is_table = instruction->operation == WSDBG_OP_BRX && reads_followed(&registers, instruction);
+        if (is_table || has(&registers, wsdbg_register_of_guard(instruction)))
             following->guards[i / WORD_BITS] |= (uint64_t)1 << i % WORD_BITS;
         pass(&registers, instruction);
     }

@@ -1,6 +1,7 @@
 /* threads.c - see threads.h.  Reads a graph; writes a copy of its instructions. */
 #include "sass/threads.h"
 
+#include "sass/branches.h"
 #include "sass/compute.h"
 #include "sass/trace.h"
 
@@ -150,6 +151,20 @@ static void settle_guard(struct wsdbg_trace *trace, const struct wsdbg_graph *gr
     instruction->guard = WSDBG_PT;
 }
 
+/* A branch by a table that leads all these threads to one place becomes a branch there. */
+static void settle_table(struct wsdbg_trace *trace, const struct wsdbg_graph *graph, uint32_t number,
+                         struct wsdbg_instruction *instruction)
+{
+    uint32_t to;
+    if (!wsdbg_branch_leads(trace, graph, number, &to))
+        return;
+    instruction->operation = WSDBG_OP_BRA;
+    instruction->source_count = 0;
+    instruction->has_target = true;
+    instruction->is_absolute = false;
+    instruction->target_offset_bytes = ((int64_t)to - (int64_t)number) * WSDBG_INSTRUCTION_BYTES;
+}
+
 struct wsdbg_error *wsdbg_graph_create_for_threads(const struct wsdbg_graph *graph,
                                                    const struct wsdbg_launch_values *launch, uint32_t first,
                                                    uint32_t count, struct wsdbg_graph **out)
@@ -161,10 +176,13 @@ struct wsdbg_error *wsdbg_graph_create_for_threads(const struct wsdbg_graph *gra
                      : &wsdbg_error_no_memory;
     if (!error) {
         memcpy(instructions, graph->instructions, graph->instruction_count * sizeof *instructions);
-        for (uint32_t i = 0; i < graph->instruction_count; i++)
-            if (is_worth_deciding(launch, i))
-                settle_guard(trace, graph, i, &instructions[i]);
-        error = wsdbg_graph_create_decoded(instructions, graph->instruction_count, out);
+        for (uint32_t i = 0; i < graph->instruction_count; i++) {
+            if (!is_worth_deciding(launch, i))
+                continue;
+            settle_guard(trace, graph, i, &instructions[i]);
+            settle_table(trace, graph, i, &instructions[i]);
+        }
+        error = wsdbg_flow_create(instructions, graph->instruction_count, graph->ways, graph->way_count, out);
     }
     wsdbg_trace_destroy(trace);
     free(instructions);
@@ -183,13 +201,17 @@ struct view {
     uint8_t *comes; /* 0 = not asked, else 1 + enum truth: FALSE or EITHER */
 };
 
-/* Whether the guard of the branch that ends `from` lets some of the threads go on to `to`. */
+/* Whether the guard or the table of the branch that ends `from` lets some of the threads go on to `to`. */
 static bool may_take(const struct view *view, uint32_t from, uint32_t to)
 {
     const struct wsdbg_block *block = &view->graph->blocks[from];
     const uint32_t last = block->first + block->count - 1;
     const struct wsdbg_instruction *branch = &view->graph->instructions[last];
     const unsigned guard = wsdbg_register_of_guard(branch);
+    uint32_t target;
+    if (block->successor[0] != to && is_worth_deciding(view->launch, last) &&
+        wsdbg_branch_leads(view->trace, view->graph, last, &target))
+        return view->graph->block_of[target] == to;
     if (block->successor[0] == block->successor[1] || guard == WSDBG_REGISTER_NONE ||
         !is_worth_deciding(view->launch, last) || wsdbg_flow_asks_more_than_guard(branch) ||
         (branch->operation != WSDBG_OP_BRA && !block->exits))

@@ -152,6 +152,22 @@ static struct wsdbg_values special_at(struct wsdbg_trace *trace, const struct ws
                                                                  : value;
 }
 
+/* What a table of constants holds at the places that the register may name. */
+static struct wsdbg_values value_of_table(struct wsdbg_trace *trace, const struct wsdbg_operand *operand,
+                                          const struct wsdbg_trace_input *input, unsigned part)
+{
+    const struct wsdbg_values index = value_of_input(trace, input);
+    struct wsdbg_values value = wsdbg_values_none();
+    if (index.kind != WSDBG_VALUES_NONE && (index.kind != WSDBG_VALUES_LISTED || index.rank != WSDBG_RANK_NONE))
+        return wsdbg_values_any();
+    for (uint32_t i = 0; i < index.count && index.kind == WSDBG_VALUES_LISTED; i++) {
+        const struct wsdbg_values more =
+            constant_at(trace, operand->bank, operand->value + index.number[i] + 4 * (int64_t)part);
+        value = wsdbg_values_union(&value, &more);
+    }
+    return value;
+}
+
 /* The low 32 bits of a source, for `part` of the result. */
 static struct wsdbg_values value_of_source(struct wsdbg_trace *trace, const struct wsdbg_operand *operand,
                                            const struct wsdbg_trace_input *input, unsigned part)
@@ -166,6 +182,8 @@ static struct wsdbg_values value_of_source(struct wsdbg_trace *trace, const stru
         value = wsdbg_values_one((uint32_t)operand->value);
     else if (operand->kind == WSDBG_OPERAND_CONSTANT && operand->number == WSDBG_RZ)
         value = constant_at(trace, operand->bank, operand->value + 4 * (int64_t)part);
+    else if (operand->kind == WSDBG_OPERAND_CONSTANT && input)
+        value = value_of_table(trace, operand, input, part);
     return wsdbg_compute_modified(operand, &value);
 }
 

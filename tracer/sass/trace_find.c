@@ -295,7 +295,7 @@ static void find_at_entry(struct wsdbg_trace *trace, uint64_t key, struct wsdbg_
     }
     for (uint32_t i = graph->predecessors.first[block]; i < graph->predecessors.first[block + 1]; i++) {
         const uint32_t from = graph->predecessors.numbers[i];
-        for (unsigned way = 0; way < 2; way++)
+        for (unsigned way = 0; way < graph->blocks[from].successor_count; way++)
             if (graph->blocks[from].successor[way] == block)
                 find_leaving(trace, from, way, key, found);
     }
@@ -325,10 +325,22 @@ void wsdbg_trace_find(struct wsdbg_trace *trace, uint64_t key, struct wsdbg_trac
     }
 }
 
+/* The register that names a place in a table of constants; NONE for other sources. */
+static struct wsdbg_operand index_of_table(const struct wsdbg_instruction *load, unsigned source)
+{
+    const struct wsdbg_operand *operand = &load->sources[source];
+    const bool adds_only = !(load->words[1] >> 14 & 3); /* else the register also names the bank, or is scaled */
+    if (operand->kind != WSDBG_OPERAND_CONSTANT || operand->number == WSDBG_RZ || load->operation != WSDBG_OP_LDC ||
+        !adds_only)
+        return (struct wsdbg_operand){.kind = WSDBG_OPERAND_NONE};
+    return (struct wsdbg_operand){.kind = WSDBG_OPERAND_REGISTER, .number = operand->number, .registers = 1};
+}
+
 struct wsdbg_trace_input wsdbg_trace_input_of(struct wsdbg_trace *trace, uint32_t number, unsigned source)
 {
     const struct wsdbg_instruction *instruction = &trace->graph->instructions[number];
-    const struct wsdbg_operand *operand = &instruction->sources[source];
+    const struct wsdbg_operand index = index_of_table(instruction, source);
+    const struct wsdbg_operand *operand = index.kind == WSDBG_OPERAND_NONE ? &instruction->sources[source] : &index;
     const unsigned reg = wsdbg_register_of(operand, 0);
     struct wsdbg_trace_input input = {.node = WSDBG_GRAPH_NONE, .other = WSDBG_GRAPH_NONE};
     if (reg >= WSDBG_REGISTER_PREDICATE)
