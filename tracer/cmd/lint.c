@@ -50,12 +50,12 @@ static void take_finding(void *context, const struct wsdbg_lint_subject *subject
 {
     struct run *run = context;
     if (run->json) {
-        wsdbg_progress_end(&run->line);
+        wsdbg_progress_hide(&run->line);
         wsdbg_lint_json_finding(run->json, run->path, subject, finding);
     }
     if ((!run->is_text && !run->sarif) || wsdbg_lint_fold_add(run->fold, subject, finding))
         return;
-    wsdbg_progress_end(&run->line);
+    wsdbg_progress_hide(&run->line);
     wsdbg_lint_fold_flush(run->fold, show_folded, run);
     if (!wsdbg_lint_fold_add(run->fold, subject, finding))
         show_folded(run, &(struct wsdbg_lint_folded){.subject = *subject, .finding = *finding});
@@ -64,7 +64,7 @@ static void take_finding(void *context, const struct wsdbg_lint_subject *subject
 static void show_left_out(void *context, const char *text)
 {
     struct run *run = context;
-    wsdbg_progress_end(&run->line);
+    wsdbg_progress_hide(&run->line);
     fflush(stdout);
     wsdbg_say("%s: %s", run->path, text);
     if (run->json)

@@ -24,6 +24,13 @@ void wsdbg_progress_show(struct wsdbg_progress_line *line, const char *text)
         put(line, text);
 }
 
+static void write_bar(const char *doing, double part, char *out, size_t bytes)
+{
+    static const char full[] = "########################################";
+    const int width = sizeof full - 1, filled = (int)(part * width);
+    snprintf(out, bytes, "%s: %u %% [%.*s%*s]", doing, (unsigned)(100 * part), filled, full, width - filled, "");
+}
+
 static void show(struct wsdbg_progress *progress, uint64_t done, uint64_t total)
 {
     struct wsdbg_progress_line *line = (struct wsdbg_progress_line *)progress;
@@ -36,7 +43,7 @@ static void show(struct wsdbg_progress *progress, uint64_t done, uint64_t total)
     if (!early && (line->shown_ns == 0 || now_ns - line->shown_ns >= INTERVAL_NS)) {
         char text[256];
         if (total != WSDBG_TOTAL_UNKNOWN)
-            snprintf(text, sizeof text, "%s: %u %%", line->doing, (unsigned)(100.0 * (double)done / (double)total));
+            write_bar(line->doing, (double)done / (double)total, text, sizeof text);
         else
             snprintf(text, sizeof text, "%s: %.1f s, %.1f MB", line->doing, (double)(now_ns - line->begun_ns) / 1e9,
                      (double)done / 1e6);
@@ -54,9 +61,15 @@ void wsdbg_progress_begin(struct wsdbg_progress_line *line, const char *doing, u
                                          .terminal = isatty(STDERR_FILENO) == 1};
 }
 
-void wsdbg_progress_end(struct wsdbg_progress_line *line)
+void wsdbg_progress_hide(struct wsdbg_progress_line *line)
 {
     if (line->shown_ns != 0)
         dprintf(STDERR_FILENO, "\r\033[K");
-    line->begun_ns = line->shown_ns = 0;
+    line->shown_ns = 0;
+}
+
+void wsdbg_progress_end(struct wsdbg_progress_line *line)
+{
+    wsdbg_progress_hide(line);
+    line->begun_ns = 0;
 }

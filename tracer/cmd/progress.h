@@ -19,6 +19,8 @@ struct wsdbg_progress_line {
 void wsdbg_progress_begin(struct wsdbg_progress_line *line, const char *doing, uint64_t patience_ns);
 /* A text that is the caller's, of work that does not count what is done: shown where stderr is a terminal. */
 void wsdbg_progress_show(struct wsdbg_progress_line *line, const char *text);
+/* Takes the line off the terminal until it is shown the next time: something else is to be printed. */
+void wsdbg_progress_hide(struct wsdbg_progress_line *line);
 /* Takes the line off the terminal again, where the work ended before all was done. */
 void wsdbg_progress_end(struct wsdbg_progress_line *line);
 

@@ -14,7 +14,7 @@
 
 #define FATBIN_MAGIC 0xba55ed50u
 #define ARCHIVE_MAGIC "!<arch>\n"
-#define PART_MOST (UINT64_C(1) << 30) /* bytes of a fatbin, cubin or PTX text */
+#define PART_MOST (UINT64_C(1) << 30) /* bytes of a cubin or PTX text */
 #define LOOK_BYTES 4096               /* of a file, to tell what it is */
 enum { ALIGNMENT = 8, CHUNK_BYTES = 1 << 16, NAME_BYTES = 320 };
 
@@ -40,15 +40,15 @@ static void leave_out(struct walk *walk, const char *name, struct wsdbg_error *e
 static struct wsdbg_error *visit(struct walk *walk, enum wsdbg_lint_form form, const struct wsdbg_file_span *span,
                                  const char *name)
 {
-    unsigned char *bytes;
-    struct wsdbg_error *error = wsdbg_file_span_read_all(span, PART_MOST, &bytes);
+    unsigned char *bytes = NULL;
+    struct wsdbg_error *error = form == WSDBG_LINT_FATBIN ? NULL : wsdbg_file_span_read_all(span, PART_MOST, &bytes);
     if (error) {
         leave_out(walk, name, error);
         return NULL;
     }
-    const struct wsdbg_lint_part part = {form, {bytes, (size_t)span->byte_count}, name};
+    const struct wsdbg_lint_part part = {form, *span, {bytes, bytes ? (size_t)span->byte_count : 0}, name};
     walk->parts++;
-    error = walk->visitor->part(walk->visitor->context, &part);
+    error = walk->visitor->part(walk->visitor->context, &part, walk->file_bytes);
     free(bytes);
     wsdbg_progress_advance(walk->visitor->progress, span->first + span->byte_count, walk->file_bytes);
     return error;

@@ -34,7 +34,18 @@ struct state {
     struct wsdbg_lint_totals totals;
     struct wsdbg_lint_unread unread;
     struct wsdbg_error *whole_error; /* why a file that is one part could not be read */
+    struct wsdbg_progress *progress;
+    struct wsdbg_file_span piece; /* of the file, that the module at hand was unpacked from */
+    uint64_t file_bytes;
 };
+
+/* A module is many kernels, and takes its time: how far it is counts as that part of what it was unpacked from. */
+static void advance(const struct state *state, uint64_t done, uint64_t total)
+{
+    const double part = total ? (double)done / (double)total : 1;
+    const uint64_t at = state->piece.first + (uint64_t)(part * (double)state->piece.byte_count);
+    wsdbg_progress_advance(state->progress, at < state->file_bytes ? at : state->file_bytes - 1, state->file_bytes);
+}
 
 /* ---- what is left out ---- */
 
@@ -138,10 +149,12 @@ static struct wsdbg_error *lint_cubin(struct state *state, struct wsdbg_lint_mod
         module->ptx_interests |= WSDBG_INTEREST_MESSAGE;
     state->totals.modules++;
     state->totals.code_bytes += module->code.byte_count;
+    uint64_t done = 0;
     for (size_t i = 0; !error && i < wsdbg_cubin_function_count(module->cubin); i++) {
         const struct wsdbg_cubin_function *function = wsdbg_cubin_function(module->cubin, i);
         if (function->is_kernel)
             error = lint_kernel(state, module, function, NULL);
+        advance(state, done += function->code.byte_count, module->code.byte_count);
     }
     return error;
 }
@@ -191,14 +204,43 @@ static struct wsdbg_error *lint_module(struct state *state, struct wsdbg_lint_mo
 
 /* ---- fatbins ---- */
 
+struct entry {
+    struct wsdbg_fatbin_entry shown;
+    uint64_t stored_at; /* in the fatbin */
+};
+
 struct fatbin {
     struct state *state;
     const struct wsdbg_lint_part *part;
-    struct wsdbg_fatbin_entry ptx[2]; /* for sm_90 and for sm_90a */
+    struct entry ptx[2]; /* for sm_90 and for sm_90a */
     bool has_ptx[2], has_code[2];
     char *text[2]; /* unpacked */
     size_t text_bytes[2];
 };
+
+static struct wsdbg_error *read_fatbin(void *context, uint64_t offset, void *out, size_t byte_count)
+{
+    const struct fatbin *fatbin = context;
+    return wsdbg_file_span_read(&fatbin->part->span, offset, out, byte_count);
+}
+
+/* What the entry holds, unpacked; the caller frees *out. */
+static struct wsdbg_error *unpack(const struct fatbin *fatbin, const struct entry *entry, char **out,
+                                  size_t *byte_count)
+{
+    struct wsdbg_fatbin_entry shown = entry->shown;
+    unsigned char *stored;
+    struct wsdbg_error *error = wsdbg_file_span_part(&fatbin->part->span, entry->stored_at, shown.stored.byte_count,
+                                                     "it", &fatbin->state->piece);
+    if (!error)
+        error = wsdbg_file_span_read_all(&fatbin->state->piece, IMAGE_MOST, &stored);
+    if (error)
+        return error;
+    shown.stored.bytes = stored;
+    error = wsdbg_fatbin_unpack(&shown, IMAGE_MOST, out, byte_count);
+    free(stored);
+    return error;
+}
 
 static void name_module(const struct fatbin *fatbin, bool is_specific, struct wsdbg_lint_module *module)
 {
@@ -206,36 +248,35 @@ static void name_module(const struct fatbin *fatbin, bool is_specific, struct ws
              is_specific ? "a" : "");
 }
 
-/* Takes note of an entry; true where it is a cubin to be read. */
-static bool note_entry(struct fatbin *fatbin, const struct wsdbg_fatbin_entry *entry)
+static void note_entry(struct fatbin *fatbin, const struct entry *entry)
 {
-    const bool is_specific = entry->architecture_only;
-    if (entry->architecture != ARCHITECTURE || (entry->kind != WSDBG_FATBIN_PTX && entry->kind != WSDBG_FATBIN_CUBIN)) {
-        wsdbg_lint_unread_count(&fatbin->state->unread, entry->kind, entry->architecture, is_specific);
-        return false;
+    const struct wsdbg_fatbin_entry *shown = &entry->shown;
+    const bool is_specific = shown->architecture_only;
+    if (shown->architecture != ARCHITECTURE || (shown->kind != WSDBG_FATBIN_PTX && shown->kind != WSDBG_FATBIN_CUBIN)) {
+        wsdbg_lint_unread_count(&fatbin->state->unread, shown->kind, shown->architecture, is_specific);
+    } else if (shown->kind == WSDBG_FATBIN_CUBIN) {
+        fatbin->has_code[is_specific] = true;
+    } else {
+        fatbin->ptx[is_specific] = *entry;
+        fatbin->has_ptx[is_specific] = true;
     }
-    if (entry->kind == WSDBG_FATBIN_CUBIN)
-        return fatbin->has_code[is_specific] = true;
-    fatbin->ptx[is_specific] = *entry;
-    fatbin->has_ptx[is_specific] = true;
-    return false;
 }
 
 static void unpack_ptx(struct fatbin *fatbin, bool is_specific)
 {
     struct wsdbg_lint_module module;
     name_module(fatbin, is_specific, &module);
-    struct wsdbg_error *error = wsdbg_fatbin_unpack(&fatbin->ptx[is_specific], IMAGE_MOST, &fatbin->text[is_specific],
-                                                    &fatbin->text_bytes[is_specific]);
+    struct wsdbg_error *error =
+        unpack(fatbin, &fatbin->ptx[is_specific], &fatbin->text[is_specific], &fatbin->text_bytes[is_specific]);
     if (error)
         leave_out(fatbin->state, module.name, wsdbg_error_prefix(error, "its PTX"));
     else
         fatbin->text_bytes[is_specific] = strlen(fatbin->text[is_specific]); /* padding may follow */
 }
 
-static struct wsdbg_error *lint_entry(struct fatbin *fatbin, const struct wsdbg_fatbin_entry *entry)
+static struct wsdbg_error *lint_entry(struct fatbin *fatbin, const struct entry *entry)
 {
-    const bool is_specific = entry->architecture_only;
+    const bool is_specific = entry->shown.architecture_only;
     struct wsdbg_lint_module module = {
         .path = fatbin->state->path,
         .is_specific = is_specific,
@@ -244,7 +285,7 @@ static struct wsdbg_error *lint_entry(struct fatbin *fatbin, const struct wsdbg_
     char *code;
     size_t count;
     name_module(fatbin, is_specific, &module);
-    struct wsdbg_error *error = wsdbg_fatbin_unpack(entry, IMAGE_MOST, &code, &count);
+    struct wsdbg_error *error = unpack(fatbin, entry, &code, &count);
     if (error) {
         leave_out(fatbin->state, module.name, error);
         return NULL;
@@ -268,12 +309,13 @@ static struct wsdbg_error *lint_ptx_entry(struct fatbin *fatbin, bool is_specifi
  * entry is lost, and that is said the first time. */
 static struct wsdbg_error *each_entry(struct fatbin *fatbin, bool is_first_time)
 {
-    struct wsdbg_fatbin_entry entry;
-    size_t offset = 0;
+    const struct wsdbg_fatbin_source source = {fatbin, fatbin->part->span.byte_count, read_fatbin};
+    struct entry entry;
+    uint64_t offset = 0;
     struct wsdbg_error *error = NULL;
     while (!error) {
         bool more;
-        struct wsdbg_error *damage = wsdbg_fatbin_next(&fatbin->part->bytes, &offset, &entry, &more);
+        struct wsdbg_error *damage = wsdbg_fatbin_next_of(&source, &offset, &entry.shown, &entry.stored_at, &more);
         if (damage && is_first_time)
             leave_out(fatbin->state, *fatbin->part->name ? fatbin->part->name : "fatbin", damage);
         else
@@ -282,7 +324,7 @@ static struct wsdbg_error *each_entry(struct fatbin *fatbin, bool is_first_time)
             break;
         if (is_first_time)
             note_entry(fatbin, &entry);
-        else if (entry.architecture == ARCHITECTURE && entry.kind == WSDBG_FATBIN_CUBIN)
+        else if (entry.shown.architecture == ARCHITECTURE && entry.shown.kind == WSDBG_FATBIN_CUBIN)
             error = lint_entry(fatbin, &entry);
     }
     return error;
@@ -315,9 +357,11 @@ static bool is_of_other_gpu(struct state *state, const struct wsdbg_lint_part *p
     return true;
 }
 
-static struct wsdbg_error *lint_part(void *context, const struct wsdbg_lint_part *part)
+static struct wsdbg_error *lint_part(void *context, const struct wsdbg_lint_part *part, uint64_t file_bytes)
 {
     struct state *state = context;
+    state->piece = part->span;
+    state->file_bytes = file_bytes;
     struct wsdbg_lint_module module = {.path = state->path};
     snprintf(module.name, sizeof module.name, "%s", part->name);
     switch (part->form) {
@@ -363,7 +407,7 @@ struct wsdbg_error *wsdbg_lint_file(const char *path, const struct wsdbg_lint_op
                                     const struct wsdbg_lint_listener *listener, struct wsdbg_progress *progress,
                                     struct wsdbg_lint_totals *out)
 {
-    struct state state = {.path = path, .options = options, .listener = listener};
+    struct state state = {.path = path, .options = options, .listener = listener, .progress = progress};
     const struct wsdbg_lint_input_visitor visitor = {&state, progress, lint_part, leave_out};
     size_t parts = 0;
     struct wsdbg_error *error = wsdbg_lint_input_walk(path, &visitor, &parts);

@@ -1,6 +1,7 @@
 /* fatbin.c - see fatbin.h.  Reads the bytes given; writes memory that the caller frees. */
 #include "sass/fatbin.h"
 
+#include <inttypes.h>
 #include <lz4.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,45 +42,41 @@ struct entry_header {
 
 _Static_assert(sizeof(struct header) == 16 && sizeof(struct entry_header) == 64, "as they lie in the file");
 
-static struct wsdbg_error *bad(const char *reason, size_t offset)
+static struct wsdbg_error *bad(const char *reason, uint64_t offset)
 {
-    return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "the fatbin is damaged at byte %zu: %s", offset, reason);
-}
-
-/* Headers may lie at any address. */
-static bool copy_from(const struct wsdbg_image *image, size_t offset, void *out, size_t count)
-{
-    if (offset > image->byte_count || image->byte_count - offset < count)
-        return false;
-    memcpy(out, image->bytes + offset, count);
-    return true;
+    return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "the fatbin is damaged at byte %" PRIu64 ": %s", offset, reason);
 }
 
 bool wsdbg_fatbin_is(const struct wsdbg_image *image)
 {
     uint32_t magic;
-    return copy_from(image, 0, &magic, sizeof magic) && (magic == HEADER_MAGIC || magic == WRAPPER_MAGIC);
+    if (image->byte_count < sizeof magic)
+        return false;
+    memcpy(&magic, image->bytes, sizeof magic);
+    return magic == HEADER_MAGIC || magic == WRAPPER_MAGIC;
 }
 
 /* Where the entries begin and end. */
-static struct wsdbg_error *read_header(const struct wsdbg_image *fatbin, size_t *first, size_t *end)
+static struct wsdbg_error *read_header(const struct wsdbg_fatbin_source *source, uint64_t *first, uint64_t *end)
 {
-    struct header header;
-    uint32_t magic = 0;
-    copy_from(fatbin, 0, &magic, sizeof magic);
-    if (magic == WRAPPER_MAGIC)
+    struct header header = {0};
+    const size_t count = source->byte_count < sizeof header ? (size_t)source->byte_count : sizeof header;
+    struct wsdbg_error *error = source->read(source->context, 0, &header, count);
+    if (error)
+        return error;
+    if (header.magic == WRAPPER_MAGIC)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT,
                                   "only the wrapper of a fatbin: it points into the memory of the program");
-    if (magic != HEADER_MAGIC)
+    if (header.magic != HEADER_MAGIC)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "not a fatbin");
-    if (!copy_from(fatbin, 0, &header, sizeof header))
-        return bad("cut within its header", fatbin->byte_count);
-    if (header.header_bytes < sizeof header || header.header_bytes > fatbin->byte_count)
+    if (count < sizeof header)
+        return bad("cut within its header", count);
+    if (header.header_bytes < sizeof header || header.header_bytes > source->byte_count)
         return bad("a header longer than the fatbin", offsetof(struct header, header_bytes));
-    if (header.entries_bytes > fatbin->byte_count - header.header_bytes)
+    if (header.entries_bytes > source->byte_count - header.header_bytes)
         return bad("entries longer than the fatbin", offsetof(struct header, entries_bytes));
     *first = header.header_bytes;
-    *end = header.header_bytes + (size_t)header.entries_bytes;
+    *end = header.header_bytes + header.entries_bytes;
     return NULL;
 }
 
@@ -93,13 +90,16 @@ static enum wsdbg_fatbin_packing packing_of(const struct entry_header *header)
 }
 
 /* *next is where the entry ends. */
-static struct wsdbg_error *read_entry(const struct wsdbg_image *fatbin, size_t offset, size_t end,
-                                      struct wsdbg_fatbin_entry *out, size_t *next)
+static struct wsdbg_error *read_entry(const struct wsdbg_fatbin_source *source, uint64_t offset, uint64_t end,
+                                      struct wsdbg_fatbin_entry *out, uint64_t *stored_at, uint64_t *next)
 {
     struct entry_header header;
-    const size_t room = end - offset;
-    if (room < sizeof header || !copy_from(fatbin, offset, &header, sizeof header))
+    const uint64_t room = end - offset;
+    if (room < sizeof header)
         return bad("cut within the header of an entry", end);
+    struct wsdbg_error *error = source->read(source->context, offset, &header, sizeof header);
+    if (error)
+        return error;
     if (header.header_bytes < sizeof header || header.header_bytes > room)
         return bad("an entry whose header is longer than what is left", offset);
     if (header.stored_bytes > room - header.header_bytes)
@@ -113,28 +113,48 @@ static struct wsdbg_error *read_entry(const struct wsdbg_image *fatbin, size_t o
         .packing = packing,
         .architecture = header.architecture,
         .architecture_only = (header.flags & FLAG_ARCHITECTURE_ONLY) != 0,
-        .stored = {fatbin->bytes + offset + header.header_bytes,
-                   packed ? header.packed_bytes : (size_t)header.stored_bytes},
+        .stored = {NULL, packed ? header.packed_bytes : (size_t)header.stored_bytes},
         .plain_bytes = packed ? header.plain_bytes : header.stored_bytes,
     };
-    *next = offset + header.header_bytes + (size_t)header.stored_bytes;
+    *stored_at = offset + header.header_bytes;
+    *next = *stored_at + header.stored_bytes;
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_fatbin_next_of(const struct wsdbg_fatbin_source *source, uint64_t *offset,
+                                         struct wsdbg_fatbin_entry *out, uint64_t *stored_at, bool *found)
+{
+    uint64_t first = 0, end = 0;
+    struct wsdbg_error *error = read_header(source, &first, &end);
+    if (error)
+        return error;
+    const uint64_t at = *offset > first ? *offset : first;
+    if (at >= end) {
+        *found = false;
+        return NULL;
+    }
+    error = read_entry(source, at, end, out, stored_at, offset);
+    *found = !error;
+    return error;
+}
+
+/* Headers may lie at any address. */
+static struct wsdbg_error *copy_from(void *context, uint64_t offset, void *out, size_t byte_count)
+{
+    const struct wsdbg_image *fatbin = context;
+    memcpy(out, fatbin->bytes + offset, byte_count);
     return NULL;
 }
 
 struct wsdbg_error *wsdbg_fatbin_next(const struct wsdbg_image *fatbin, size_t *offset, struct wsdbg_fatbin_entry *out,
                                       bool *found)
 {
-    size_t first = 0, end = 0;
-    struct wsdbg_error *error = read_header(fatbin, &first, &end);
-    if (error)
-        return error;
-    const size_t at = *offset > first ? *offset : first;
-    if (at >= end) {
-        *found = false;
-        return NULL;
-    }
-    error = read_entry(fatbin, at, end, out, offset);
-    *found = !error;
+    const struct wsdbg_fatbin_source source = {(void *)fatbin, fatbin->byte_count, copy_from};
+    uint64_t at = *offset, stored_at;
+    struct wsdbg_error *error = wsdbg_fatbin_next_of(&source, &at, out, &stored_at, found);
+    *offset = (size_t)at;
+    if (!error && *found)
+        out->stored.bytes = fatbin->bytes + stored_at;
     return error;
 }
 

@@ -35,6 +35,16 @@ bool wsdbg_fatbin_is(const struct wsdbg_image *image);
 /* The entry at *offset, which then is that of the next one; begin with 0.  *found is false after the last one. */
 struct wsdbg_error *wsdbg_fatbin_next(const struct wsdbg_image *fatbin, size_t *offset, struct wsdbg_fatbin_entry *out,
                                       bool *found);
+/* A fatbin that is not in memory. */
+struct wsdbg_fatbin_source {
+    void *context;
+    uint64_t byte_count;
+    /* Copies bytes that lie within byte_count. */
+    struct wsdbg_error *(*read)(void *context, uint64_t offset, void *out, size_t byte_count);
+};
+/* The same of such a one: its headers alone are read.  out->stored.bytes is NULL; they begin at *stored_at. */
+struct wsdbg_error *wsdbg_fatbin_next_of(const struct wsdbg_fatbin_source *source, uint64_t *offset,
+                                         struct wsdbg_fatbin_entry *out, uint64_t *stored_at, bool *found);
 /* The entry of this kind for sm_90 that the driver would prefer: of those from architecture `oldest` up to 90 the
  * newest, and of one age the one made for this architecture alone.  PTX runs on any newer device (oldest 0), a cubin
  * only on its own (oldest 90).  *found is false where there is none, and *out is then untouched. */
