@@ -183,6 +183,22 @@ static void a_damaged_module_among_good_ones_is_said(void **state)
     check(WSDBG("lint", "object.o"), 0, "fatbin 2 sm_90a: not read: damaged");
 }
 
+/* A header of no length, and nothing behind it. */
+static void a_fatbin_of_no_bytes_ends(void **state)
+{
+    (void)state;
+    static const unsigned char header[16] = {0x50, 0xed, 0x55, 0xba, 1};
+    struct buffer code = {.count = 0};
+    append(&code, header, sizeof header);
+    append_image(&code, "machine_code");
+    save("empty.fatbin", &code);
+    struct outcome outcome = WSDBG("lint", "empty.fatbin");
+    assert_int_equal(outcome.status, 0);
+    assert_non_null(strstr(outcome.err, "fatbin 1: not read: damaged: its header has 0 bytes"));
+    assert_non_null(strstr(outcome.err, "in 1 module read"));
+    outcome_free(&outcome);
+}
+
 static void a_file_that_was_cut_is_an_error(void **state)
 {
     (void)state;
@@ -357,6 +373,7 @@ int main(void)
         TEST(an_object_of_the_host_holds_several_modules),
         TEST(images_that_a_program_carries_as_data_are_found_once),
         TEST(a_damaged_module_among_good_ones_is_said),
+        TEST(a_fatbin_of_no_bytes_ends),
         TEST(a_file_that_was_cut_is_an_error),
         TEST(an_archive_is_read_member_by_member),
         TEST(the_exit_status_follows_fail_on),

@@ -90,6 +90,8 @@ static struct wsdbg_error *visit_fatbin(struct walk *walk, const struct wsdbg_fi
     struct wsdbg_file_span part;
     *next = offset + ALIGNMENT;
     struct wsdbg_error *error = wsdbg_file_span_read(span, offset, &header, sizeof header);
+    if (!error && header.header_bytes < sizeof header)
+        error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "damaged: its header has %u bytes", header.header_bytes);
     if (!error && header.entries_bytes > span->byte_count)
         error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT,
                                    "cut short or damaged: %" PRIu64 " bytes of code, more than "
