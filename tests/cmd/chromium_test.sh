@@ -27,11 +27,11 @@ browse()
 
 browse --dump-dom >"$folder/dom.html"
 for part in '<h1>ARRIVE_MISSING</h1>' 'class="fix"' 'id="graph-title"' 'id="timeline-title"' 'id="warps"' 'id="barriers"' \
-    'id="session"'; do
+    'id="overlap"' 'id="session"'; do
     grep -q "$part" "$folder/dom.html" || fail "the browser's document lacks $part"
 done
 [ "$(grep -c '<svg' "$folder/dom.html")" = 2 ] || fail "there are not two pictures"
-[ "$(grep -c '<table' "$folder/dom.html")" = 3 ] || fail "there are not three tables"
+[ "$(grep -c '<table' "$folder/dom.html")" = 4 ] || fail "there are not four tables"
 
 # A blank page of this size is a PNG of about 6 KB.
 shoot()

@@ -98,7 +98,8 @@ static void a_recorded_hang_has_every_part(void **state)
     assert_int_equal(count(document, "//s:svg"), 2);
     assert_true(count(document, "//s:path[contains(@class, 'cycle')]") > 0);
     assert_int_equal(count(document, "//s:text[@class = 'on-open']"), 3);
-    assert_int_equal(count(document, "//h:table"), 3);
+    assert_int_equal(count(document, "//h:table"), 4);
+    assert_int_equal(count(document, "//h:table[contains(h:caption, 'wgmma in flight')]//h:td[. = '0.87']"), 2);
     assert_int_equal(count(document, "//h:td[. = 'WAIT_MBARRIER']"), 3);
     assert_non_null(strstr(page, "prefers-color-scheme: dark"));
     assert_non_null(strstr(page, "@media print"));

@@ -199,7 +199,7 @@ static void json_follows_its_schema(void **state)
         json_t *value = json_loads(text, 0, NULL);
         assert_non_null(value);
         schema_check(schema, value, "report");
-        assert_int_equal(json_integer_value(json_object_get(value, "schema_version")), 3);
+        assert_int_equal(json_integer_value(json_object_get(value, "schema_version")), 4);
         if (i == 0)
             assert_string_equal(json_string_value(json_object_get(value, "cause")), "PARITY_WRONG");
         json_decref(value);

@@ -256,6 +256,61 @@ void wsdbg_html_barriers(const struct wsdbg_report *r, FILE *out)
     end_table(count > ROWS_MAX ? count - ROWS_MAX : 0, out);
 }
 
+static void rounds_cell(FILE *out, bool known, double rounds)
+{
+    char text[48];
+    snprintf(text, sizeof text, "%.2f", rounds);
+    cell(out, known ? text : NULL);
+}
+
+static void u64_cell(FILE *out, bool known, uint64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    cell(out, known ? text : NULL);
+}
+
+static void overlap_row(const struct wsdbg_report *r, const struct wsdbg_report_overlap *o, FILE *out)
+{
+    const bool known = o->round_ns.known;
+    char text[512];
+    fputs("<tr>", out);
+    wsdbg_html_kernel(o->grid < r->grid_count ? r->grids[o->grid].kernel : "", text, sizeof text);
+    cell(out, text);
+    snprintf(text, sizeof text, "%u-%u", o->warpgroup * 4, o->warpgroup * 4 + 3);
+    cell(out, text);
+    wsdbg_report_overlap_role(o, text, sizeof text);
+    cell(out, text);
+    rounds_cell(out, known, o->in_flight);
+    rounds_cell(out, known, o->least);
+    rounds_cell(out, known, o->most);
+    u64_cell(out, known, o->round_ns.value);
+    u64_cell(out, true, o->wait_ns);
+    u64_cell(out, true, o->stages);
+    rounds_cell(out, known, o->rounds);
+    u64_cell(out, true, o->earlier_waits);
+    if (o->earlier_waits > 0)
+        u64_cell(out, o->earlier_wait_ns.known, o->earlier_wait_ns.value);
+    else
+        blank_cell(out);
+    fputs("</tr>\n", out);
+}
+
+void wsdbg_html_overlaps(const struct wsdbg_report *r, FILE *out)
+{
+    static const char *const heads[] = {
+        "Kernel",     "Warps",  "Role",           "Rounds in flight", "Least",       "Most", "Round, ns",
+        "Waited, ns", "Stages", "Rounds a stage", "Earlier waits",    "Earlier, ns", NULL};
+    if (r->overlap_count == 0)
+        return;
+    begin_table("wgmma in flight", wsdbg_report_overlap_caption(), heads, out);
+    for (size_t i = 0; i < r->overlap_count && i < ROWS_MAX; i++)
+        overlap_row(r, &r->overlaps[i], out);
+    end_table(r->overlap_count > ROWS_MAX ? r->overlap_count - ROWS_MAX : 0, out);
+    if (wsdbg_report_overlap_note(r)[0])
+        fprintf(out, "<p class=\"soft\">%s</p>\n", wsdbg_report_overlap_note(r));
+}
+
 void wsdbg_html_threads(const struct wsdbg_report *r, FILE *out)
 {
     static const char *const heads[] = {"Process", "Thread", "Call", "For", NULL};

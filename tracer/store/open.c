@@ -2,6 +2,7 @@
  * Reads the file; changes nothing.  Every refusal is one line: the file and the reason. */
 #include "store/connect.h"
 #include "store/migrate.h"
+#include "store/overlap.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -136,6 +137,8 @@ static struct wsdbg_error *open_checked(struct wsdbg_store *store)
         error = check_whole(store);
     if (!error)
         error = bring_to_present(store);
+    if (!error)
+        error = wsdbg_overlap_register(store);
     if (!error)
         error = wsdbg_db_exec(store, "PRAGMA query_only = ON");
     if (!error)

@@ -1,5 +1,6 @@
 /* query_table.c - the canned queries: one row a query.  To add one, add a row: a test runs every row, and another
  * compares docs/QUERIES.md, which is made from this table, with it. */
+#include "store/overlap.h"
 #include "store/query.h"
 
 const struct wsdbg_canned_query wsdbg_canned_queries[] = {
@@ -252,21 +253,22 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "l.id",
      NULL},
     {"overlap", "Were wgmma still in flight when their warps began to wait for them?",
-     "To confirm what `wsdbg lint` says of serialized wgmma: of kernels with probes, from the first issue recorded to "
-     "the wait for all groups. A round is an iteration; about 1 round in flight is one group that overlaps, and close "
-     "to 0 means that the tensor cores were done before anybody waited. Without histories (no stall) there are no "
-     "rows.",
-     /* wsdbg/ring.h: 17 issue, 19 and 20 wait begin and end; a wait that leaves groups in flight ends nothing. */
-     "WITH e AS (SELECT grid_id, kernel, role, warp_id, kind, iteration, gpu_time_ns, sum(kind = 20) OVER (PARTITION "
-     "BY "
-     "warp_id ORDER BY event_id ROWS UNBOUNDED PRECEDING) - (kind = 20) AS wait_number FROM event_named WHERE kind IN "
-     "(17, 20) OR (kind = 19 AND value = 0)), w AS (SELECT grid_id, kernel, role, max(iteration) - min(iteration) + 1 "
-     "AS rounds, min(iif(kind = 17, gpu_time_ns, NULL)) AS issued_ns, max(iif(kind = 19, gpu_time_ns, NULL)) AS "
-     "begun_ns, max(iif(kind = 20, gpu_time_ns, NULL)) AS ended_ns FROM e GROUP BY grid_id, kernel, role, warp_id, "
-     "wait_number) SELECT kernel, role, count(*) AS waits, CAST(avg((ended_ns - issued_ns) / rounds) AS INTEGER) AS "
-     "round_ns, CAST(avg(ended_ns - begun_ns) AS INTEGER) AS wait_ns, round(avg(1.0 * (ended_ns - begun_ns) * rounds / "
-     "(ended_ns - issued_ns)), 2) AS rounds_in_flight FROM w WHERE issued_ns < begun_ns AND ended_ns IS NOT NULL GROUP "
-     "BY grid_id, kernel, role ORDER BY grid_id, role",
+     "To confirm what `wsdbg lint` says of serialized wgmma: of kernels with probes, stages from the first issue "
+     "recorded to the end of the wait for all. A round is an iteration, or a commit; about 1 round in flight is one "
+     "group that overlaps, and close to 0 means that the tensor cores were done before anybody waited. Earlier waits "
+     "are those in a stage that leave groups in flight. Without histories (no stall) there are no rows.",
+     WSDBG_OVERLAP_SQL
+     "SELECT f.name AS kernel, coalesce((SELECT name FROM name n WHERE n.module_id = g.module_id AND n.kind = 'role' "
+     "AND n.identifier = o.role ORDER BY n.id LIMIT 1), 'role ' || o.role) AS role, o.warpgroup, o.stages, o.rounds, "
+     "o.round_ns, o.wait_ns, round(o.in_flight, 2) AS rounds_in_flight, round(o.least, 2) AS least, round(o.most, 2) "
+     "AS most, o.earlier_waits, o.earlier_wait_ns FROM overlap o JOIN grid g ON g.id = o.grid_id "
+     "LEFT JOIN function f ON f.id = g.function_id ORDER BY o.grid_id, o.warpgroup, o.role",
+     NULL},
+    {"stages", "How long did warps wait for each stage of wgmma?",
+     "To see which stages @overlap sums up: the table wgmma_stage, with names.",
+     "SELECT n.kernel, n.cta_x, n.cta_y, n.cta_z, n.warp, n.role, t.issued_gpu_ns, t.wait_end_gpu_ns - t.issued_gpu_ns "
+     "AS stage_ns, t.wait_end_gpu_ns - t.wait_begin_gpu_ns AS wait_ns, t.rounds, t.earlier_waits, t.earlier_wait_ns "
+     "FROM wgmma_stage t JOIN warp_named n ON n.warp_id = t.warp_id ORDER BY t.warp_id, t.issued_gpu_ns",
      NULL},
     {"threads", "Which host threads are blocked, in which call, since when?", "To find the call that never came back.",
      "SELECT t.process_id, t.thread_id, t.call, (s.time_ns - t.since_ns) / 1e9 AS waiting_seconds, t.stream "

@@ -103,6 +103,20 @@ struct wsdbg_report_refusal {
     char subject[512], sentence[512], fix[512];
 };
 
+/* wgmma in flight when the warps of a role and warpgroup began to wait for all of them (store/overlap.h), over the stages
+ * in the histories. */
+struct wsdbg_report_overlap {
+    uint32_t grid, warpgroup; /* index in report.grids; warps 4 * warpgroup and the three after it */
+    struct wsdbg_optional_u32 role;
+    char role_name[WSDBG_REPORT_LABEL_BYTES]; /* "" = not named */
+    uint64_t stages, wait_ns;                 /* measured; the last wait of one */
+    struct wsdbg_optional_u64 round_ns;       /* not known: there are no rounds, and nothing is known up to `most` */
+    double rounds;                            /* of a stage */
+    double in_flight, least, most;            /* rounds */
+    uint64_t earlier_waits;                   /* in the stages, that left groups in flight */
+    struct wsdbg_optional_u64 earlier_wait_ns; /* one of them */
+};
+
 /* One row a finding rests on, and where its warp stands. */
 struct wsdbg_report_evidence {
     enum wsdbg_evidence_kind kind;
@@ -182,6 +196,8 @@ struct wsdbg_report {
     size_t fault_count;
     struct wsdbg_report_refusal *refusals; /* of a stored session alone: a live run says them as they happen */
     size_t refusal_count;
+    struct wsdbg_report_overlap *overlaps; /* of a stored session alone */
+    size_t overlap_count;
     struct wsdbg_report_grid *grids;
     size_t grid_count;
     struct wsdbg_report_warps *warps;

@@ -348,20 +348,33 @@ struct wsdbg_error *wsdbg_report_gather(const struct wsdbg_session_info *info, c
     return error;
 }
 
+struct wsdbg_error *wsdbg_report_of_loaded(struct wsdbg_store *store, const struct wsdbg_loaded *l,
+                                           struct wsdbg_report *out)
+{
+    struct wsdbg_report report;
+    struct wsdbg_error *error =
+        wsdbg_report_gather(&l->info, l->has_snapshot ? &l->snapshot : NULL, l->diagnosed ? &l->diagnosis : NULL,
+                            l->ended ? &l->end : NULL, &report);
+    if (error)
+        return error;
+    error = wsdbg_report_load_refusals(store, &report);
+    if (!error)
+        error = wsdbg_report_load_overlaps(store, &report);
+    if (error)
+        wsdbg_report_deinit(&report);
+    else
+        *out = report;
+    return error;
+}
+
 struct wsdbg_error *wsdbg_report_load(struct wsdbg_store *store, struct wsdbg_report *out)
 {
     struct wsdbg_loaded loaded;
     struct wsdbg_error *error = wsdbg_store_load(store, false, &loaded);
     if (error)
         return error;
-    error = wsdbg_report_gather(&loaded.info, loaded.has_snapshot ? &loaded.snapshot : NULL,
-                                loaded.diagnosed ? &loaded.diagnosis : NULL, loaded.ended ? &loaded.end : NULL, out);
+    error = wsdbg_report_of_loaded(store, &loaded, out);
     wsdbg_loaded_deinit(&loaded);
-    if (error)
-        return error;
-    error = wsdbg_report_load_refusals(store, out);
-    if (error)
-        wsdbg_report_deinit(out);
     return error;
 }
 
@@ -373,9 +386,9 @@ void wsdbg_report_deinit(struct wsdbg_report *r)
         free(strings[i]);
     for (size_t i = 0; i < r->finding_count; i++)
         free(r->findings[i].evidence);
-    void *arrays[] = {r->findings,     r->grids,   r->warps,     r->rows,  r->barriers,
-                      r->barrier_rows, r->threads, r->functions, r->notes, r->faults,
-                      r->sites,        r->parts,   r->accesses,  r->looks, r->refusals};
+    void *arrays[] = {r->findings, r->grids,     r->warps,    r->rows,    r->barriers, r->barrier_rows,
+                      r->threads,  r->functions, r->notes,    r->faults,  r->sites,    r->parts,
+                      r->accesses, r->looks,     r->refusals, r->overlaps};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     *r = (struct wsdbg_report){0};

@@ -9,6 +9,7 @@
 
 #include "store/html_internal.h"
 #include "store/quote.h"
+#include "store/report_internal.h"
 
 struct page {
     struct wsdbg_store *store;
@@ -177,6 +178,9 @@ static void put_tables(const struct page *p)
     if (r->grid_count > 0)
         put_section(p->out, "launches", "Launches");
     wsdbg_html_grids(r, p->out);
+    if (r->overlap_count > 0)
+        put_section(p->out, "overlap", "wgmma in flight");
+    wsdbg_html_overlaps(r, p->out);
     if (r->thread_count > 0)
         put_section(p->out, "threads", "Host threads");
     wsdbg_html_threads(r, p->out);
@@ -231,9 +235,7 @@ struct wsdbg_error *wsdbg_report_html(struct wsdbg_store *store, FILE *out)
     struct wsdbg_error *error = wsdbg_store_load(store, false, &loaded);
     if (error)
         return error;
-    error =
-        wsdbg_report_gather(&loaded.info, loaded.has_snapshot ? &loaded.snapshot : NULL,
-                            loaded.diagnosed ? &loaded.diagnosis : NULL, loaded.ended ? &loaded.end : NULL, &report);
+    error = wsdbg_report_of_loaded(store, &loaded, &report);
     if (!error) {
         const struct page page = {store, &loaded, &report, out};
         error = put_page(&page);

@@ -2,6 +2,7 @@
 #ifndef WSDBG_STORE_REPORT_INTERNAL_H
 #define WSDBG_STORE_REPORT_INTERNAL_H
 
+#include "store/load.h"
 #include "store/report.h"
 
 /* Lines of a screen given to warps and to barriers. */
@@ -17,6 +18,20 @@ struct wsdbg_error *wsdbg_report_fold_barriers(const struct wsdbg_snapshot *snap
 
 /* Fills refusals. */
 struct wsdbg_error *wsdbg_report_load_refusals(struct wsdbg_store *store, struct wsdbg_report *report);
+
+/* The report of a stored session that is loaded already. */
+struct wsdbg_error *wsdbg_report_of_loaded(struct wsdbg_store *store, const struct wsdbg_loaded *loaded,
+                                           struct wsdbg_report *out);
+
+/* Fills overlaps, from a store that was opened for reading; needs the grids. */
+struct wsdbg_error *wsdbg_report_load_overlaps(struct wsdbg_store *store, struct wsdbg_report *report);
+/* "0.87 (0.57-0.99), waited 498 ns, a round 573 ns; 16 stages of 16" */
+void wsdbg_report_overlap_text(const struct wsdbg_report_overlap *overlap, char *out, size_t bytes);
+/* "consumer 0", "role 3", "-" where none is known. */
+void wsdbg_report_overlap_role(const struct wsdbg_report_overlap *overlap, char *out, size_t bytes);
+/* What the rows are, and what is to be said of all of them, "" = nothing. */
+const char *wsdbg_report_overlap_caption(void);
+const char *wsdbg_report_overlap_note(const struct wsdbg_report *report);
 
 /* Whether somebody waited for a stall; a core dump is only read. */
 bool wsdbg_report_was_watched(const struct wsdbg_report *report);

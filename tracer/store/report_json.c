@@ -8,7 +8,7 @@
 
 #include "store/words.h"
 
-#define REPORT_SCHEMA_VERSION 3
+#define REPORT_SCHEMA_VERSION 4
 
 static json_t *session_json(const struct wsdbg_report *r)
 {
@@ -172,6 +172,35 @@ static json_t *refusals_json(const struct wsdbg_report *r)
         json_object_set_new(row, "subject", wsdbg_json_text(f->subject));
         json_object_set_new(row, "sentence", wsdbg_json_text(f->sentence));
         json_object_set_new(row, "fix", wsdbg_json_text(f->fix));
+        json_array_append_new(array, row);
+    }
+    return array;
+}
+
+static json_t *known_real(bool known, double value)
+{
+    return known ? json_real(value) : json_null();
+}
+
+static json_t *overlaps_json(const struct wsdbg_report *r)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < r->overlap_count; i++) {
+        const struct wsdbg_report_overlap *o = &r->overlaps[i];
+        const bool known = o->round_ns.known;
+        json_t *row = json_object();
+        json_object_set_new(row, "grid", wsdbg_json_index(o->grid, r->grid_count));
+        json_object_set_new(row, "role", role_json(o->role_name, o->role));
+        json_object_set_new(row, "warpgroup", json_integer(o->warpgroup));
+        json_object_set_new(row, "stages", wsdbg_json_number(o->stages));
+        json_object_set_new(row, "rounds", known_real(known, o->rounds));
+        json_object_set_new(row, "round_ns", wsdbg_json_u64(o->round_ns));
+        json_object_set_new(row, "wait_ns", wsdbg_json_number(o->wait_ns));
+        json_object_set_new(row, "rounds_in_flight", known_real(known, o->in_flight));
+        json_object_set_new(row, "rounds_in_flight_least", known_real(known, o->least));
+        json_object_set_new(row, "rounds_in_flight_most", known_real(known, o->most));
+        json_object_set_new(row, "earlier_waits", wsdbg_json_number(o->earlier_waits));
+        json_object_set_new(row, "earlier_wait_ns", wsdbg_json_u64(o->earlier_wait_ns));
         json_array_append_new(array, row);
     }
     return array;
@@ -396,6 +425,7 @@ static json_t *report_json(const struct wsdbg_report *r)
     json_object_set_new(root, "findings", findings_json(r));
     json_object_set_new(root, "faults", faults_json(r));
     json_object_set_new(root, "refusals", refusals_json(r));
+    json_object_set_new(root, "wgmma_overlap", overlaps_json(r));
     json_object_set_new(root, "session", session_json(r));
     json_object_set_new(root, "snapshot", snapshot_json(r));
     json_object_set_new(root, "launches_total", r->has_snapshot ? wsdbg_json_number(r->launches_total) : json_null());

@@ -10,6 +10,7 @@
 
 #define KERNEL_BYTES 64 /* of a name in a line that has more to say */
 #define LIST_LINES 5
+#define OVERLAP_LINES 8
 
 static const char *heading(bool colour)
 {
@@ -169,6 +170,27 @@ static void unseen_block(const struct wsdbg_report *r, bool colour, FILE *out)
         wsdbg_report_line(out, NULL, "  - %" PRIu64 " table rows were lost by the observer", r->lost_rows);
 }
 
+static void overlaps_block(const struct wsdbg_report *r, bool colour, FILE *out)
+{
+    char kernel[KERNEL_BYTES + 8], role[WSDBG_REPORT_LABEL_BYTES], text[256];
+    const char *note = wsdbg_report_overlap_note(r);
+    if (r->overlap_count == 0)
+        return;
+    wsdbg_report_line(out, heading(colour), "%s", wsdbg_report_overlap_caption());
+    for (size_t i = 0; i < r->overlap_count && i < OVERLAP_LINES; i++) {
+        const struct wsdbg_report_overlap *o = &r->overlaps[i];
+        kernel_text(o->grid < r->grid_count ? r->grids[o->grid].kernel : "", kernel, sizeof kernel);
+        wsdbg_report_overlap_role(o, role, sizeof role);
+        wsdbg_report_overlap_text(o, text, sizeof text);
+        wsdbg_report_line(out, NULL, "  %s  warps %u-%u  %s  %s", kernel, o->warpgroup * 4, o->warpgroup * 4 + 3, role,
+                          text);
+    }
+    if (r->overlap_count > OVERLAP_LINES)
+        wsdbg_report_line(out, NULL, "  … and %zu more (@overlap)", r->overlap_count - OVERLAP_LINES);
+    if (note[0])
+        wsdbg_report_wrap(out, NULL, "  ", note);
+}
+
 static void activity_line(const struct wsdbg_report *r, FILE *out)
 {
     const struct wsdbg_report_activity *a = &r->activity;
@@ -289,6 +311,7 @@ void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FI
         evidence_block(report, colour, out);
         host_block(report, colour, out);
     }
+    overlaps_block(report, colour, out);
     refusals_block(report, colour, out);
     activity_line(report, out);
     unseen_block(report, colour, out);
