@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,38 @@ static void a_program_runs_on_the_simulator(void **state)
     outcome_free(&run);
     struct outcome query = WSDBG("query", "number.db", "--csv", "SELECT device FROM session");
     assert_string_equal(query.out, "device\r\nsim\r\n");
+    outcome_free(&query);
+}
+
+/* A run without a hang, with its context released or not. */
+static void the_last_histories_are_kept_on_request(void **state)
+{
+    static const char *const kernels[] = {"kept", "released"};
+    (void)state;
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+        struct outcome run =
+            WSDBG("run", "-q", "--device", "sim", "--keep-history", "-o", "history.db", SIM_APP, kernels[i]);
+        assert_int_equal(run.status, 0);
+        assert_string_equal(run.err, "");
+        outcome_free(&run);
+        struct outcome query = WSDBG("query", "history.db", "--csv",
+                                     "SELECT warp, group_concat(event) AS events FROM event_named GROUP BY warp");
+        assert_string_equal(query.out,
+                            "warp,events\r\n"
+                            "0,\"kernel begin,mbarrier init,named barrier sync begin,named barrier sync end,mbarrier "
+                            "arrive,exit\"\r\n"
+                            "1,\"kernel begin,named barrier sync begin,named barrier sync end,mbarrier wait "
+                            "begin,mbarrier wait end,exit\"\r\n");
+        outcome_free(&query);
+        struct outcome report = WSDBG("report", "history.db");
+        assert_true(strncmp(report.out, "No stall seen.\n", 15) == 0);
+        outcome_free(&report);
+        assert_int_equal(remove("history.db"), 0);
+    }
+    struct outcome run = WSDBG("run", "-q", "--device", "sim", "-o", "history.db", SIM_APP, "kept");
+    outcome_free(&run);
+    struct outcome query = WSDBG("query", "history.db", "--csv", "SELECT count(*) AS events FROM event");
+    assert_string_equal(query.out, "events\r\n0\r\n");
     outcome_free(&query);
 }
 
@@ -172,6 +205,7 @@ int main(void)
         TEST(auto_takes_the_simulator_where_there_is_no_gpu),
         TEST(what_only_a_gpu_has_is_refused),
         TEST(a_program_runs_on_the_simulator),
+        TEST(the_last_histories_are_kept_on_request),
         TEST(a_fault_is_told),
         TEST(a_hang_without_probes_is_judged_by_the_device_s_state),
         TEST(one_stream_hangs_beside_another),

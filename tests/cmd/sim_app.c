@@ -1,6 +1,6 @@
 /* sim_app.c - a program for wsdbg run --device sim and wsdbg explore: sim_app KERNEL launches one of tests/libcuda's
- * kernels; "beside", "looked-up", "graph" and "helped" use the driver in other ways; lost_word is one of its
- * defects.  Built without sanitizers: it is preloaded.
+ * kernels; "beside", "looked-up", "graph", "helped" and "released" use the driver in other ways; lost_word is one of
+ * its defects.  Built without sanitizers: it is preloaded.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -122,6 +122,16 @@ static CUresult lose_word(struct work *work)
     return result ? result : cu.cuCtxSynchronize();
 }
 
+/* Ends in good order. */
+static CUresult release(struct work *work)
+{
+    CUresult result = run_kernel(work, "kept", NULL);
+    if (!result)
+        result = cu.cuCtxSynchronize();
+    work->memory = 0;
+    return result ? result : cu.cuDevicePrimaryCtxRelease_v2(0);
+}
+
 static CUresult do_as_asked(struct work *work, const char *wanted)
 {
     if (strcmp(wanted, "beside") == 0)
@@ -132,6 +142,8 @@ static CUresult do_as_asked(struct work *work, const char *wanted)
         return do_without_graphs(work);
     if (strcmp(wanted, "helped") == 0)
         return help(work);
+    if (strcmp(wanted, "released") == 0)
+        return release(work);
     if (strcmp(wanted, "lost_word") == 0)
         return lose_word(work);
     if (strcmp(wanted, "fault") == 0)

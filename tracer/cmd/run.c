@@ -280,6 +280,7 @@ static struct wsdbg_error *create_session(struct run *run)
         .look_spares_fed = run->evidence == WSDBG_RUN_AUTO && !run->device.simulator,
         .look_ends_work = run->evidence == WSDBG_RUN_CORE,
         .stop_at_hang = options->on_stall != WSDBG_ON_STALL_WAIT,
+        .keep_history = options->keep_history,
         .json = options->json,
     };
     return wsdbg_session_create(&session, evidence, &run->clock, &run->session);

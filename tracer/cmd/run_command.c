@@ -23,6 +23,7 @@ static const struct wsdbg_option options[] = {
     {0, "look", "SECONDS", "with --tui: look at kernels without probes so often", NULL, NULL},
     {0, "on-stall", "kill|wait|detach", "what to do after a hang was reported (default kill)", on_stalls, NULL},
     {0, "history", "N", "events kept a warp, 0 to 128 (default 128)", NULL, NULL},
+    {0, "keep-history", NULL, "without a hang: keep what kernels recorded last", NULL, NULL},
     {0, "record", "FILE", "keep the evidence, looks too; wsdbg replay FILE shows it again", NULL, NULL},
     {0, "keep-looks", "FOLDER", "keep looks at the GPU there; wsdbg core FILE shows one again", NULL, NULL},
     WSDBG_TUI_OPTION,
@@ -72,6 +73,7 @@ static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation
         .on_stall = parse_on_stall(wsdbg_option_value(invocation, "on-stall")),
         .json = wsdbg_option_value(invocation, "json") != NULL,
         .tui = wsdbg_option_value(invocation, "tui") != NULL,
+        .keep_history = wsdbg_option_value(invocation, "keep-history") != NULL,
         .quiet = wsdbg_option_value(invocation, "quiet") != NULL,
     };
     unsigned history;
@@ -98,6 +100,10 @@ const struct wsdbg_command wsdbg_command_run = {
         "\n"
         "A stall that is not proven or likely to be a hang is said in one line and the program goes on: a slow\n"
         "kernel is never ended.\n"
+        "\n"
+        "Of a run without a hang the session holds what was launched, and no histories; with --keep-history also the\n"
+        "last events of every probed warp, read when the program has ended (on a GPU that takes a context of wsdbg's\n"
+        "own, some tenths of a second): for wsdbg view, export --perfetto, and how much wgmma overlapped in the report.\n"
         "\n"
         "A launch, a module or an attribute that the driver refuses is explained on stderr when it happens, with the\n"
         "numbers, once for each different one; the program gets the driver's error as it would without wsdbg.\n"

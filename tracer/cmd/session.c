@@ -109,7 +109,10 @@ struct wsdbg_error *wsdbg_session_create(const struct wsdbg_session_options *opt
         .record_path = options->record_path,
         .after_hang = options->after_hang,
         .stop_at_hang = options->stop_at_hang,
+        .keep_history = options->keep_history,
     };
+    if (options->keep_history && evidence->ops->hold_record)
+        evidence->ops->hold_record(evidence);
     struct wsdbg_error *error = open_store(session, evidence);
     if (error) {
         wsdbg_session_destroy(session, true);

@@ -584,6 +584,15 @@ static void expect_nothing(struct loop *loop)
     wsdbg_stall_init(&loop->work, loop->watch->work_stall_ns);
 }
 
+/* The program is gone: what its kernels recorded last becomes the newest picture, histories and all. */
+static void keep_last_histories(struct loop *loop, uint64_t now_ns)
+{
+    struct wsdbg_error *error = inspect_within(loop, now_ns, WSDBG_RING_NS);
+    if (error)
+        wsdbg_watch_say(loop->watch, "the histories are not kept: %s", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+}
+
 /* The program's own child processes, and what a debugger holds, stop without a word to wsdbg. */
 static bool is_stopped(const struct loop *loop)
 {
@@ -610,6 +619,8 @@ static bool step(struct loop *loop, enum wsdbg_wait event)
         expect_stall(loop, now_ns);
     else if (watch->stands_proven && now_ns > loop->stands_until_ns)
         expect_nothing(loop);
+    if (over && watch->keep_history && !watch->hang && !watch->fault[0])
+        keep_last_histories(loop, now_ns);
     if (event == WSDBG_WAIT_LOOK)
         look_now(loop, now_ns);
     else if (event == WSDBG_WAIT_REFRESH)

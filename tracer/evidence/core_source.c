@@ -223,6 +223,12 @@ static void core_keep(struct wsdbg_evidence *base, const char *folder)
     ((struct core_source *)base)->kept = folder;
 }
 
+static void core_hold_record(struct wsdbg_evidence *base)
+{
+    struct wsdbg_evidence *ring = ((struct core_source *)base)->ring;
+    ring->ops->hold_record(ring);
+}
+
 static void core_close(struct wsdbg_evidence *base)
 {
     struct core_source *source = (struct core_source *)base;
@@ -246,6 +252,7 @@ static const struct wsdbg_evidence_ops core_ops = {.name = "core",
                                                    .ended_work = core_ended_work,
                                                    .record = core_record,
                                                    .keep = core_keep,
+                                                   .hold_record = core_hold_record,
                                                    .close = core_close};
 
 struct wsdbg_error *wsdbg_evidence_open_core(const char *session, const char *spool, const char *folder,

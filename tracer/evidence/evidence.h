@@ -40,6 +40,9 @@ struct wsdbg_evidence_ops {
     struct wsdbg_error *(*record)(struct wsdbg_evidence *source, const char *path, uint64_t now_ns);
     /* Keeps every look at the GPU as a file in `folder`, which outlives the source; NULL = it has none. */
     void (*keep)(struct wsdbg_evidence *source, const char *folder);
+    /* From now on holds what kernels recorded until the source is closed, also of a process that ends well: inspect() after
+     * its end shows it.  The memory is missing on the GPU meanwhile.  NULL = what a process leaves is not to be had. */
+    void (*hold_record)(struct wsdbg_evidence *source);
     void (*close)(struct wsdbg_evidence *source);
 };
 

@@ -186,6 +186,12 @@ static void live_keep(struct wsdbg_evidence *base, const char *folder)
     live_of(base)->kept = folder;
 }
 
+static void live_hold_record(struct wsdbg_evidence *base)
+{
+    struct wsdbg_evidence *ring = live_of(base)->ring;
+    ring->ops->hold_record(ring);
+}
+
 static void live_close(struct wsdbg_evidence *base)
 {
     struct live_source *source = live_of(base);
@@ -204,6 +210,7 @@ static const struct wsdbg_evidence_ops live_ops = {.name = "live",
                                                    .complete = live_complete,
                                                    .record = live_record,
                                                    .keep = live_keep,
+                                                   .hold_record = live_hold_record,
                                                    .close = live_close};
 
 struct wsdbg_error *wsdbg_evidence_open_live(const char *session, const char *spool, enum wsdbg_door_use use,

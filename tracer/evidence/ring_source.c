@@ -33,7 +33,7 @@ struct process {
     struct wsdbg_tracker tracker;
     bool asked;
     uint32_t request;
-    bool restored[WSDBG_CONTEXT_ROWS]; /* what a GPU fault left was read, or cannot be */
+    bool restored[WSDBG_CONTEXT_ROWS]; /* what a GPU fault or the process's end left was read, or cannot be */
     bool kept[WSDBG_CONTEXT_ROWS];     /* ... and its histories lie in the segment */
 };
 
@@ -47,6 +47,7 @@ struct ring_source {
     bool scan_again;
     struct wsdbg_recorder *recorder;
     struct wsdbg_lasting_memory *memory; /* NULL = not to be had */
+    bool holds_record;                   /* what processes that end well leave is wanted, too */
     char trouble[256];                   /* of the whole source, "" = none */
 };
 
@@ -214,8 +215,11 @@ static struct wsdbg_error *build(struct ring_source *source, uint64_t now_ns, bo
     struct wsdbg_tracker **trackers = malloc((source->count + 1) * sizeof(struct wsdbg_tracker *));
     if (!trackers)
         return &wsdbg_error_no_memory;
-    struct wsdbg_build_request request = {
-        .processes = trackers, .now_ns = now_ns, .source = source->base.ops->name, .histories = histories};
+    struct wsdbg_build_request request = {.processes = trackers,
+                                          .now_ns = now_ns,
+                                          .source = source->base.ops->name,
+                                          .histories = histories,
+                                          .ended_grids = source->holds_record};
     for (size_t i = 0; i < source->count; i++)
         if (source->processes[i]->map)
             trackers[request.process_count++] = &source->processes[i]->tracker;
@@ -238,12 +242,21 @@ static bool ended_by_fault(const struct process *process, uint32_t context)
     return context < process->tracker.head.context_count && row->error != 0 && row->slot_count > 0;
 }
 
-/* The context ended in good order, or its process did, or all has been read. */
-static bool memory_is_done(const struct process *process, uint32_t context)
+/* A destroyed context whose place in the segment went to another one has no slots. */
+static bool ended_well(const struct process *process, uint32_t context)
 {
     const struct wsdbg_context_row *row = &process->tracker.contexts[context].row;
-    return row->state == WSDBG_CONTEXT_DESTROYED || process->restored[context] ||
-           (!process->tracker.alive && row->error == 0);
+    return context < process->tracker.head.context_count && !process->tracker.alive && row->error == 0 &&
+           row->slot_count > 0;
+}
+
+/* The context ended in good order, or its process did, or all has been read. */
+static bool memory_is_done(const struct ring_source *source, const struct process *process, uint32_t context)
+{
+    const struct wsdbg_context_row *row = &process->tracker.contexts[context].row;
+    if (process->restored[context] || source->holds_record)
+        return process->restored[context];
+    return row->state == WSDBG_CONTEXT_DESTROYED || (!process->tracker.alive && row->error == 0);
 }
 
 /* What is held here is missing on the GPU: it is held no longer than it can be of use. */
@@ -254,7 +267,7 @@ static void follow_memory(struct ring_source *source)
     wsdbg_lasting_memory_receive(source->memory);
     for (size_t i = 0; i < source->count; i++)
         for (uint32_t c = 0; c < WSDBG_CONTEXT_ROWS; c++)
-            if (memory_is_done(source->processes[i], c))
+            if (memory_is_done(source, source->processes[i], c))
                 wsdbg_lasting_memory_drop(source->memory, source->processes[i]->process_id, c);
 }
 
@@ -267,15 +280,17 @@ static uint32_t request_of(struct process *process)
     return process->request;
 }
 
-static struct wsdbg_error *restore(struct ring_source *source, struct process *process, uint32_t context)
+static struct wsdbg_error *restore(struct ring_source *source, struct process *process, uint32_t context,
+                                   uint64_t now_ns)
 {
     const struct wsdbg_tracked_context *tracked = &process->tracker.contexts[context];
+    const uint64_t seen_ns = tracked->fault_seen_ns ? tracked->fault_seen_ns : now_ns;
     struct wsdbg_lasting_copy copy = {0};
     bool found = false;
     struct wsdbg_error *error =
         wsdbg_lasting_memory_read(source->memory, process->process_id, context, &tracked->row, &found, &copy);
     if (!error && found)
-        error = wsdbg_segment_map_restore(process->map, context, &copy, tracked->fault_seen_ns);
+        error = wsdbg_segment_map_restore(process->map, context, &copy, seen_ns);
     process->restored[context] = true;
     process->kept[context] = !error && copy.history;
     free(copy.slots);
@@ -283,22 +298,23 @@ static struct wsdbg_error *restore(struct ring_source *source, struct process *p
     return error;
 }
 
-/* A context that a fault ended is read once; what cannot be read is said in the snapshot, and lost.  What was read
- * answers every request from then on. */
-static void restore_faulted(struct ring_source *source)
+/* A context that a fault ended, or its process, is read once; what cannot be read is said in the snapshot, and lost.
+ * What was read answers every request from then on. */
+static void restore_ended(struct ring_source *source, uint64_t now_ns)
 {
     for (size_t i = 0; source->memory && i < source->count; i++) {
         struct process *process = source->processes[i];
         for (uint32_t c = 0; process->map && c < WSDBG_CONTEXT_ROWS; c++) {
+            const bool faulted = ended_by_fault(process, c);
             struct wsdbg_error *error = NULL;
-            if (ended_by_fault(process, c) && !process->restored[c])
-                error = restore(source, process, c);
+            if ((faulted || (source->holds_record && ended_well(process, c))) && !process->restored[c])
+                error = restore(source, process, c, now_ns);
             if (!error && process->kept[c])
                 error = wsdbg_segment_map_answer(process->map, c, request_of(process));
             if (error)
                 snprintf(process->trouble, sizeof process->trouble,
-                         "the histories of context %u could not be read after the GPU fault: %s", c,
-                         wsdbg_error_message(error));
+                         "the histories of context %u could not be read after %s: %s", c,
+                         faulted ? "the GPU fault" : "its end", wsdbg_error_message(error));
             wsdbg_error_destroy(error);
         }
     }
@@ -355,7 +371,7 @@ static struct wsdbg_error *ring_inspect(struct wsdbg_evidence *base, uint64_t no
         return error;
     fetch_histories(source, started_ns + deadline_ns);
     follow_memory(source);
-    restore_faulted(source);
+    restore_ended(source, now_ns);
     /* Slots once more: a history fits only the slot's event of the same moment. */
     error = look(source, now_ns);
     if (error)
@@ -365,6 +381,11 @@ static struct wsdbg_error *ring_inspect(struct wsdbg_evidence *base, uint64_t no
         wsdbg_tracker_read_histories(&source->processes[i]->tracker, now_ns);
     }
     return build(source, now_ns, true, out);
+}
+
+static void ring_hold_record(struct wsdbg_evidence *base)
+{
+    ((struct ring_source *)base)->holds_record = true;
 }
 
 static void ring_close(struct wsdbg_evidence *base)
@@ -446,8 +467,12 @@ struct wsdbg_segment_map *wsdbg_ring_map(struct wsdbg_evidence *base, uint32_t p
     return NULL;
 }
 
-static const struct wsdbg_evidence_ops ring_ops = {
-    .name = "ring", .poll = ring_poll, .inspect = ring_inspect, .record = ring_record, .close = ring_close};
+static const struct wsdbg_evidence_ops ring_ops = {.name = "ring",
+                                                   .poll = ring_poll,
+                                                   .inspect = ring_inspect,
+                                                   .record = ring_record,
+                                                   .hold_record = ring_hold_record,
+                                                   .close = ring_close};
 static const struct wsdbg_evidence_ops attached_ops = {
     .name = "ring", .poll = ring_poll, .inspect = attached_inspect, .close = ring_close};
 

@@ -228,6 +228,12 @@ static struct wsdbg_error *sim_record(struct wsdbg_evidence *base, const char *p
     return error;
 }
 
+static void sim_hold_record(struct wsdbg_evidence *base)
+{
+    struct wsdbg_evidence *ring = sim_of(base)->ring;
+    ring->ops->hold_record(ring);
+}
+
 static void sim_close(struct wsdbg_evidence *base)
 {
     struct sim_source *source = sim_of(base);
@@ -246,6 +252,7 @@ static const struct wsdbg_evidence_ops sim_ops = {.name = "simulator",
                                                   .complete = sim_complete,
                                                   .fetch = sim_fetch,
                                                   .record = sim_record,
+                                                  .hold_record = sim_hold_record,
                                                   .close = sim_close};
 
 struct wsdbg_error *wsdbg_evidence_open_simulator(const char *session, const char *spool, enum wsdbg_door_use use,

@@ -14,10 +14,11 @@ struct wsdbg_build_request {
     uint64_t now_ns;
     const char *source; /* static string */
     bool histories;     /* walk the mirrors of contexts whose copy is current */
+    bool ended_grids;   /* with histories: list what ended grids of processes that are gone left, too */
 };
 
-/* CTAs, warps and barriers are listed for grids that run, and for grids whose context died under them;
- * other grids have counts only. */
+/* CTAs, warps and barriers are listed for grids that run, for grids whose context died under them, and for ended ones
+ * where that is asked for; other grids have counts only. */
 struct wsdbg_error *wsdbg_snapshot_build(const struct wsdbg_build_request *request, struct wsdbg_snapshot *out);
 
 #endif

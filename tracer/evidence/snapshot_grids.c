@@ -215,6 +215,7 @@ void wsdbg_mark_running(struct wsdbg_builder *builder)
         struct wsdbg_grid *grid = &builder->out->grids[i];
         const bool unfinished = grid->warps_live > 0 && !superseded(builder, i);
         grid->running = unfinished && builder->out->contexts[grid->context].alive;
-        builder->grids[i].listed = unfinished;
+        builder->grids[i].listed = unfinished || (builder->request->histories && builder->request->ended_grids &&
+                                                  !builder->request->processes[builder->grids[i].process]->alive);
     }
 }

@@ -256,7 +256,9 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "To confirm what `wsdbg lint` says of serialized wgmma: of kernels with probes, stages from the first issue "
      "recorded to the end of the wait for all. A round is an iteration, or a commit; about 1 round in flight is one "
      "group that overlaps, and close to 0 means that the tensor cores were done before anybody waited. Earlier waits "
-     "are those in a stage that leave groups in flight. Without histories (no stall) there are no rows.",
+     "are those in a stage that leave groups in flight. Without histories (no stall, and a run without --keep-history) "
+     "there are no "
+     "rows.",
      WSDBG_OVERLAP_SQL
      "SELECT f.name AS kernel, coalesce((SELECT name FROM name n WHERE n.module_id = g.module_id AND n.kind = 'role' "
      "AND n.identifier = o.role ORDER BY n.id LIMIT 1), 'role ' || o.role) AS role, o.warpgroup, o.stages, o.rounds, "
