@@ -59,7 +59,10 @@ static void add_serialized(const struct wsdbg_wgmma_case *facts, struct wsdbg_li
             cause.text);
     wsdbg_wgmma_cause_add_notes(facts, &cause, out, finding);
     add_waits(facts->kernel, out, finding, &machine->waits);
-    wsdbg_lint_fix(out, finding, "%s", cause.fix);
+    wsdbg_lint_fix(
+        out, finding,
+        "%s What is in flight at run time: wsdbg run --keep-history of a kernel with probes, then wsdbg report.",
+        cause.fix);
 }
 
 /* ptxas keeps what the PTX means: where an accumulator is used before a wait, it waits. */
