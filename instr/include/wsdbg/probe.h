@@ -322,7 +322,7 @@ static __device__ __forceinline__ void wsdbg_role_(const struct wsdbg_config *co
 #define WSDBG_BULK_WAIT_BEGIN(w, groups) WSDBG_MILESTONE(w, WSDBG_EVENT_BULK_WAIT_BEGIN, 0, 0, 0, WSDBG_NO_ITERATION, groups)
 #define WSDBG_BULK_WAIT_END(w, groups) WSDBG_EVENT(w, WSDBG_EVENT_BULK_WAIT_END, 0, 0, 0, WSDBG_NO_ITERATION, groups)
 
-/* wgmma; groups = committed groups that may stay outstanding. */
+/* wgmma; ISSUE stands before the first one of a group, groups = committed groups that may stay outstanding. */
 #define WSDBG_WGMMA_ISSUE(w, stage, iteration) \
     WSDBG_EVENT(w, WSDBG_EVENT_WGMMA_ISSUE, 0, stage, 0, iteration, 0)
 #define WSDBG_WGMMA_COMMIT(w, iteration) WSDBG_EVENT(w, WSDBG_EVENT_WGMMA_COMMIT, 0, 0, 0, iteration, 0)
