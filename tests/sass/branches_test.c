@@ -157,16 +157,19 @@ static unsigned rows_of(struct table table, const struct wsdbg_way *of, size_t c
     const struct wsdbg_launch_values launch = {.context = &table, .constant = constant};
     const uint32_t rows[] = {6, 7, 8, 9};
     struct wsdbg_graph *graph, *theirs;
+    struct wsdbg_trace *trace;
     uint64_t reached;
     bool may[ROWS(rows)];
     unsigned by_conditions = 0;
     assert_null(wsdbg_flow_create(by_warp, ROWS(by_warp), of, count, &graph));
     assert_null(wsdbg_graph_create_for_threads(graph, &launch, thread, threads, &theirs));
     wsdbg_graph_reach_set(theirs, 0, NULL, &reached);
-    assert_null(wsdbg_threads_may_execute(graph, &launch, thread, threads, rows, ROWS(rows), may));
+    assert_null(wsdbg_trace_create(graph, &launch, (struct wsdbg_thread_range){thread, threads}, &trace));
+    assert_null(wsdbg_threads_may_execute(trace, rows, ROWS(rows), may));
     for (unsigned i = 0; i < ROWS(rows); i++)
         by_conditions |= (unsigned)may[i] << i;
     assert_int_equal(reached >> rows[0], by_conditions);
+    wsdbg_trace_destroy(trace);
     wsdbg_graph_destroy(theirs);
     wsdbg_graph_destroy(graph);
     return by_conditions;

@@ -47,16 +47,27 @@ static struct wsdbg_graph *graph_of(const struct wsdbg_instruction *code, size_t
     return graph;
 }
 
+static struct wsdbg_trace *trace_of(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
+                                    struct wsdbg_thread_range threads)
+{
+    struct wsdbg_trace *trace;
+    assert_null(wsdbg_trace_create(graph, launch, threads, &trace));
+    return trace;
+}
+
 /* The warps that may execute instruction `number`, a bit each. */
 static unsigned warps_at(const struct wsdbg_instruction *code, size_t count, uint32_t number)
 {
     unsigned warps = 0;
     struct wsdbg_graph *graph = graph_of(code, count);
+    struct wsdbg_trace *trace = trace_of(graph, NULL, (struct wsdbg_thread_range){0, WARP_THREADS});
     for (uint32_t warp = 0; warp < WARPS; warp++) {
         bool may;
-        assert_null(wsdbg_threads_may_execute(graph, NULL, warp * WARP_THREADS, WARP_THREADS, &number, 1, &may));
+        wsdbg_trace_turn_to(trace, (struct wsdbg_thread_range){warp * WARP_THREADS, WARP_THREADS});
+        assert_null(wsdbg_threads_may_execute(trace, &number, 1, &may));
         warps |= (unsigned)may << warp;
     }
+    wsdbg_trace_destroy(trace);
     wsdbg_graph_destroy(graph);
     return warps;
 }
@@ -142,8 +153,10 @@ static void a_vote_of_part_of_a_warp_is_not_decided(void **state)
     const uint32_t number = 3;
     bool may;
     struct wsdbg_graph *graph = graph_of(code, sizeof code / sizeof *code);
-    assert_null(wsdbg_threads_may_execute(graph, NULL, 0, 1, &number, 1, &may));
+    struct wsdbg_trace *trace = trace_of(graph, NULL, (struct wsdbg_thread_range){0, 1});
+    assert_null(wsdbg_threads_may_execute(trace, &number, 1, &may));
     assert_true(may);
+    wsdbg_trace_destroy(trace);
     wsdbg_graph_destroy(graph);
 }
 
@@ -162,11 +175,15 @@ static void lanes_are_told_by_a_thread_s_index_in_x(void **state)
         const struct wsdbg_launch_values launch = {.is_in_x = is_in_x};
         struct wsdbg_access *accesses;
         size_t count;
-        assert_null(wsdbg_accesses_find_kinds(graph, &launch, 0, 0, 1u << WSDBG_ACCESS_ARRIVE, &accesses, &count));
+        const uint32_t arrivals = 1u << WSDBG_ACCESS_ARRIVE;
+        const struct wsdbg_access_wanted wanted = {.kinds = arrivals, .lanes = arrivals};
+        struct wsdbg_trace *trace = trace_of(graph, &launch, (struct wsdbg_thread_range){0, 0});
+        assert_null(wsdbg_accesses_find_traced(trace, &wanted, &accesses, &count));
         assert_int_equal(count, 1);
         assert_int_equal(accesses[0].instruction, 2);
         assert_int_equal(accesses[0].lanes, is_in_x ? WSDBG_LANES_ONE : WSDBG_LANES_UNKNOWN);
         free(accesses);
+        wsdbg_trace_destroy(trace);
     }
     wsdbg_graph_destroy(graph);
 }

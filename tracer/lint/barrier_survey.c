@@ -3,6 +3,7 @@
 #include "lint/barrier_survey.h"
 
 #include "sass/flow.h"
+#include "sass/lanes.h"
 #include "sass/threads.h"
 
 #include <stdio.h>
@@ -127,23 +128,26 @@ static bool is_open(const struct wsdbg_access *access)
     return wsdbg_survey_is_named(access) && (name.id < 0 || name.count < 0);
 }
 
-/* What the operands of this warp's named barriers are; of its own where they are not the same for all. */
-static struct wsdbg_error *find_names(struct wsdbg_barrier_survey *survey, uint32_t warp, bool is_of_warp)
+static struct wsdbg_thread_range all_threads(const struct wsdbg_barrier_survey *survey)
 {
-    const uint32_t kinds = 1u << WSDBG_ACCESS_NAMED_SYNC | 1u << WSDBG_ACCESS_NAMED_ARRIVE;
-    struct wsdbg_access *own = NULL;
-    size_t count = 0, next = 0;
-    struct wsdbg_error *error = NULL;
-    if (is_of_warp)
-        error = wsdbg_accesses_find_kinds(survey->graph, &survey->launch, warp * WARP_THREADS, WARP_THREADS, kinds,
-                                          &own, &count);
-    for (size_t i = 0; i < survey->count && !error; i++) {
-        const bool is_own = next < count && own[next].instruction == survey->accesses[i].instruction;
-        survey->names[warp * survey->count + i] = name_of(is_own ? &own[next] : &survey->accesses[i]);
-        next += is_own;
+    return (struct wsdbg_thread_range){0, survey->is_in_x ? survey->threads_most : 0};
+}
+
+static struct wsdbg_thread_range threads_of_warp(uint32_t warp)
+{
+    return (struct wsdbg_thread_range){warp * WARP_THREADS, WARP_THREADS};
+}
+
+/* What the operands of this warp's named barriers are; of its own where they are not the same for all. */
+static void find_names(struct wsdbg_barrier_survey *survey, uint32_t warp, bool is_of_warp)
+{
+    wsdbg_trace_turn_to(survey->trace, threads_of_warp(warp));
+    for (size_t i = 0; i < survey->count; i++) {
+        struct wsdbg_access own = survey->accesses[i];
+        if (is_of_warp && is_open(&own))
+            wsdbg_access_turn(survey->trace, &own);
+        survey->names[warp * survey->count + i] = name_of(&own);
     }
-    free(own);
-    return error;
 }
 
 /* Whether the warp knows the barrier of each of these instructions that it executes. */
@@ -162,18 +166,17 @@ static bool are_known_of(const struct wsdbg_barrier_survey *survey, uint32_t war
 static struct wsdbg_error *find_all_names(struct wsdbg_barrier_survey *survey, bool are_told_apart)
 {
     bool has_open = false;
-    struct wsdbg_error *error = NULL;
     survey->names = calloc(survey->count * survey->warp_count + 1, sizeof *survey->names);
     if (!survey->names)
         return &wsdbg_error_no_memory;
     for (size_t i = 0; i < survey->count; i++)
         has_open |= is_open(&survey->accesses[i]);
     survey->are_names_known = true;
-    for (uint32_t warp = 0; warp < survey->warp_count && !error; warp++) {
-        error = find_names(survey, warp, has_open && are_told_apart && survey->are_names_known);
+    for (uint32_t warp = 0; warp < survey->warp_count; warp++) {
+        find_names(survey, warp, has_open && are_told_apart && survey->are_names_known);
         survey->are_names_known = survey->are_names_known && are_known_of(survey, warp);
     }
-    return error;
+    return NULL;
 }
 
 static bool is_barrier(const struct wsdbg_access *access)
@@ -196,8 +199,8 @@ static struct wsdbg_error *find_warps(struct wsdbg_barrier_survey *survey)
             instructions[asked++] = survey->accesses[i].instruction;
     for (uint32_t warp = 0; warp < survey->warp_count && !error; warp++) {
         size_t next = 0;
-        error = wsdbg_threads_may_execute(survey->graph, &survey->launch, warp * WARP_THREADS, WARP_THREADS,
-                                          instructions, asked, may);
+        wsdbg_trace_turn_to(survey->trace, threads_of_warp(warp));
+        error = wsdbg_threads_may_execute(survey->trace, instructions, asked, may);
         for (size_t i = 0; i < survey->count && !error; i++)
             survey->warps[i] |= (uint32_t)(!is_barrier(&survey->accesses[i]) || may[next++]) << warp;
     }
@@ -212,6 +215,21 @@ static bool has_barriers(const struct wsdbg_barrier_survey *survey)
         if (is_barrier(&survey->accesses[i]))
             return true;
     return false;
+}
+
+/* Parities and lanes are found when somebody asks. */
+static struct wsdbg_error *find_accesses(struct wsdbg_barrier_survey *survey)
+{
+    const uint32_t mbarriers = (2u << WSDBG_ACCESS_INVALIDATE) - (1u << WSDBG_ACCESS_INIT);
+    const uint32_t waits = 1u << WSDBG_ACCESS_WAIT;
+    const struct wsdbg_access_wanted wanted = {.kinds = mbarriers | 1u << WSDBG_ACCESS_NAMED_SYNC |
+                                                        1u << WSDBG_ACCESS_NAMED_ARRIVE |
+                                                        1u << WSDBG_ACCESS_CLUSTER_WAIT | 1u << WSDBG_ACCESS_EXIT,
+                                               .counts = mbarriers & ~waits};
+    struct wsdbg_access *accesses;
+    struct wsdbg_error *error = wsdbg_accesses_find_traced(survey->trace, &wanted, &accesses, &survey->count);
+    survey->accesses = error ? NULL : accesses;
+    return error;
 }
 
 static struct wsdbg_error *begin(struct wsdbg_lint_kernel *kernel, struct wsdbg_barrier_survey *survey)
@@ -233,11 +251,13 @@ static struct wsdbg_error *begin(struct wsdbg_lint_kernel *kernel, struct wsdbg_
     if (error)
         return error;
     survey->launch.guards = survey->guards;
-    struct wsdbg_access *accesses;
-    error = wsdbg_accesses_find_for_threads(survey->graph, &survey->launch, 0,
-                                            survey->is_in_x ? survey->threads_most : 0, &accesses, &survey->count);
-    survey->accesses = error ? NULL : accesses;
-    return error;
+    survey->of_warps = calloc(survey->warp_count, sizeof *survey->of_warps);
+    error = survey->of_warps
+                ? wsdbg_trace_create(survey->graph, &survey->launch, all_threads(survey), &survey->trace)
+                : &wsdbg_error_no_memory;
+    if (!error)
+        error = wsdbg_lanes_create(survey->graph, survey->trace, &survey->lanes);
+    return error ? error : find_accesses(survey);
 }
 
 static struct wsdbg_error *find_holds(struct wsdbg_barrier_survey *survey)
@@ -292,6 +312,11 @@ void wsdbg_barrier_survey_destroy(struct wsdbg_barrier_survey *survey)
 {
     if (!survey)
         return;
+    for (uint32_t warp = 0; survey->of_warps && warp < survey->warp_count; warp++)
+        wsdbg_graph_destroy(survey->of_warps[warp]);
+    free(survey->of_warps);
+    wsdbg_lanes_destroy(survey->lanes);
+    wsdbg_trace_destroy(survey->trace);
     free((struct wsdbg_access *)survey->accesses);
     free(survey->warps);
     free(survey->names);
@@ -307,6 +332,32 @@ bool wsdbg_survey_is_block_sync(const struct wsdbg_barrier_survey *survey, size_
     const uint32_t required = survey->kernel->launch.threads_required;
     return sync->kind == WSDBG_ACCESS_NAMED_SYNC &&
            (wsdbg_survey_is_one(&sync->count, 0) || (required && wsdbg_survey_is_one(&sync->count, required)));
+}
+
+enum wsdbg_lanes wsdbg_survey_lanes(const struct wsdbg_barrier_survey *survey, size_t access)
+{
+    wsdbg_trace_turn_to(survey->trace, all_threads(survey));
+    return wsdbg_lanes_at(survey->lanes, survey->accesses[access].instruction);
+}
+
+struct wsdbg_value_set wsdbg_survey_parity(const struct wsdbg_barrier_survey *survey, size_t wait)
+{
+    struct wsdbg_access access = survey->accesses[wait];
+    wsdbg_trace_turn_to(survey->trace, all_threads(survey));
+    wsdbg_access_turn(survey->trace, &access);
+    return access.count;
+}
+
+struct wsdbg_error *wsdbg_survey_graph_of_warp(const struct wsdbg_barrier_survey *survey, uint32_t warp,
+                                               const struct wsdbg_graph **out)
+{
+    struct wsdbg_error *error = NULL;
+    wsdbg_trace_turn_to(survey->trace, threads_of_warp(warp));
+    if (!survey->of_warps[warp])
+        error = wsdbg_graph_create_traced(survey->trace, &survey->of_warps[warp]);
+    if (!error)
+        *out = survey->of_warps[warp];
+    return error;
 }
 
 /* ---- what must be, and what may come again ---- */
@@ -352,7 +403,8 @@ struct wsdbg_error *wsdbg_survey_must_execute(const struct wsdbg_barrier_survey 
         struct wsdbg_graph *graph = NULL;
         if (!(warps >> warp & 1))
             continue;
-        error = wsdbg_graph_create_for_threads(survey->graph, &survey->launch, warp * WARP_THREADS, 1, &graph);
+        wsdbg_trace_turn_to(survey->trace, (struct wsdbg_thread_range){warp * WARP_THREADS, 1});
+        error = wsdbg_graph_create_traced(survey->trace, &graph);
         *out = !error && is_on_every_path(graph, set);
         wsdbg_graph_destroy(graph);
     }

@@ -26,7 +26,7 @@ struct wsdbg_survey_name {
 struct wsdbg_barrier_survey {
     struct wsdbg_lint_kernel *kernel;
     const struct wsdbg_graph *graph;
-    const struct wsdbg_access *accesses;
+    const struct wsdbg_access *accesses; /* to barriers, and exits; without parities and lanes */
     size_t count;
     struct wsdbg_launch_values launch; /* the kernel's, and which guards are worth deciding */
     uint32_t threads_most;             /* of a CTA; 1024 where the kernel does not say */
@@ -37,6 +37,9 @@ struct wsdbg_barrier_survey {
     uint8_t *again;   /* by access: enum wsdbg_survey_again, 0 = not asked yet */
     uint64_t *holds;  /* the instructions at which a thread may have to wait for another one */
     uint64_t *guards; /* instructions whose guards tell threads apart */
+    struct wsdbg_trace *trace;  /* of the values, by turns for all threads and for some */
+    struct wsdbg_lanes_finder *lanes; /* for all threads */
+    struct wsdbg_graph **of_warps;  /* by warp: what it can execute; NULL = not asked yet */
     struct wsdbg_survey_name *names; /* [warp * count + access]: of named barriers, as that warp executes them */
     bool are_names_known;            /* all of those that are executed; else only some rows are those of the warp */
 };
@@ -62,6 +65,15 @@ bool wsdbg_survey_is_block_sync(const struct wsdbg_barrier_survey *survey, size_
 /* An empty set of the kernel's instructions, which the caller frees; NULL: out of memory. */
 uint64_t *wsdbg_survey_set_create(const struct wsdbg_barrier_survey *survey);
 void wsdbg_survey_set_add(uint64_t *set, uint32_t instruction);
+
+/* How many lanes of a warp execute the access. */
+enum wsdbg_lanes wsdbg_survey_lanes(const struct wsdbg_barrier_survey *survey, size_t access);
+/* The parity that a wait asks for. */
+struct wsdbg_value_set wsdbg_survey_parity(const struct wsdbg_barrier_survey *survey, size_t wait);
+
+/* The control flow that the warp can take; the survey keeps it. */
+struct wsdbg_error *wsdbg_survey_graph_of_warp(const struct wsdbg_barrier_survey *survey, uint32_t warp,
+                                               const struct wsdbg_graph **out);
 
 /* Whether a thread that has executed an access may come to it again, and whether something may hold it before. */
 enum wsdbg_survey_again { WSDBG_SURVEY_NEVER_AGAIN = 1, WSDBG_SURVEY_AGAIN_WHEN_HELD, WSDBG_SURVEY_AGAIN_AT_ONCE };

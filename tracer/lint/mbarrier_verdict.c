@@ -17,28 +17,37 @@ struct account {
     bool has_arrivals, are_arrivals_known;
     bool has_bytes; /* announced, or brought */
     bool are_bytes_known;
+    bool asks_lanes; /* `arrivals` is wanted */
     uint32_t count_least;
-    uint64_t arrivals;
+    uint64_t arrivals;       /* at most */
+    uint64_t arrivals_least; /* the same if of each warp one lane arrives */
     uint64_t copies[COPY_SIZES_MOST];
     unsigned copy_count;
 };
 
 /* ---- arrivals ---- */
 
+/* The threads that may execute an access, if so many lanes of a warp do. */
+static uint64_t arriving(const struct wsdbg_barrier_survey *survey, size_t number, enum wsdbg_lanes lanes)
+{
+    const uint64_t warps = wsdbg_survey_warp_count(survey->warps[number]);
+    const uint64_t threads = lanes == WSDBG_LANES_ONE ? warps : warps * WARP_THREADS;
+    return threads < survey->threads_most ? threads : survey->threads_most;
+}
+
 static void add_arrival(const struct wsdbg_barrier_survey *survey, size_t number, struct account *account)
 {
     const struct wsdbg_access *access = &survey->accesses[number];
-    const uint64_t warps = wsdbg_survey_warp_count(survey->warps[number]);
-    uint64_t lanes = access->lanes == WSDBG_LANES_ONE ? warps : warps * WARP_THREADS;
     uint64_t each = 1;
-    lanes = lanes < survey->threads_most ? lanes : survey->threads_most;
     if (access->kind == WSDBG_ACCESS_ARRIVE || access->kind == WSDBG_ACCESS_DROP) {
         each = access->count.base + (access->count.count - (uint64_t)1) * access->count.stride;
         account->are_arrivals_known &= access->count.known && access->count.count;
     }
     account->has_arrivals = true;
     account->are_arrivals_known &= !access->is_any_rank && access->kind != WSDBG_ACCESS_COPY_ARRIVE;
-    account->arrivals += lanes * each;
+    account->arrivals_least += arriving(survey, number, WSDBG_LANES_ONE) * each;
+    if (account->asks_lanes)
+        account->arrivals += arriving(survey, number, wsdbg_survey_lanes(survey, number)) * each;
 }
 
 static void add_init(const struct wsdbg_access *access, struct account *account)
@@ -73,9 +82,9 @@ static bool stores_asynchronously(const struct wsdbg_graph *graph)
     return false;
 }
 
-static struct account account_of(const struct wsdbg_barrier_survey *survey, uint32_t offset)
+static struct account account_of(const struct wsdbg_barrier_survey *survey, uint32_t offset, bool asks_lanes)
 {
-    struct account account = {.are_arrivals_known = true, .are_bytes_known = true};
+    struct account account = {.are_arrivals_known = true, .are_bytes_known = true, .asks_lanes = asks_lanes};
     for (size_t i = 0; i < survey->count; i++) {
         const struct wsdbg_access *access = &survey->accesses[i];
         if (!survey->warps[i] || !wsdbg_survey_is_mbarrier(access) || !wsdbg_survey_may_be(&access->address, offset))
@@ -170,7 +179,7 @@ static struct wsdbg_mbarrier_verdict judge_arrivals(const struct wsdbg_barrier_s
 
 struct wsdbg_mbarrier_verdict wsdbg_mbarrier_judge(const struct wsdbg_barrier_survey *survey, uint32_t offset)
 {
-    const struct account account = account_of(survey, offset);
+    struct account account = account_of(survey, offset, false);
     struct wsdbg_mbarrier_verdict verdict = {.is_proven = true};
     if (!account.is_initialised) {
         verdict.fault = WSDBG_MBARRIER_NOT_INITIALISED;
@@ -180,7 +189,10 @@ struct wsdbg_mbarrier_verdict wsdbg_mbarrier_judge(const struct wsdbg_barrier_su
         verdict.fault = account.has_bytes ? WSDBG_MBARRIER_BYTES_ONLY : WSDBG_MBARRIER_NO_ARRIVAL;
         return verdict;
     }
-    if (account.is_count_known && account.are_arrivals_known && account.arrivals < account.count_least)
+    const bool are_known = account.is_count_known && account.are_arrivals_known;
+    if (are_known && account.arrivals_least < account.count_least)
+        account = account_of(survey, offset, true); /* who arrives is then worth knowing lane by lane */
+    if (are_known && account.arrivals_least < account.count_least && account.arrivals < account.count_least)
         return judge_arrivals(survey, offset, &account);
     return judge_bytes(survey, offset, &account);
 }

@@ -8,9 +8,6 @@
 
 #include "lint/barrier_rules.h"
 #include "sass/flow.h"
-#include "sass/threads.h"
-
-enum { WARP_THREADS = 32 };
 
 static bool is_use(const struct wsdbg_barrier_survey *survey, size_t number)
 {
@@ -32,25 +29,47 @@ static uint32_t initialising(const struct wsdbg_barrier_survey *survey, size_t u
     return warps;
 }
 
+static bool is_sync(const struct wsdbg_access *access)
+{
+    return access->kind == WSDBG_ACCESS_NAMED_SYNC || access->kind == WSDBG_ACCESS_CLUSTER_WAIT;
+}
+
 /* What may hold a warp until another one is through: all syncs, and waits for other mbarriers. */
 static void find_holds(const struct wsdbg_barrier_survey *survey, size_t use, uint64_t *set)
 {
     for (size_t i = 0; i < survey->count; i++) {
         const struct wsdbg_access *access = &survey->accesses[i];
-        const bool holds = access->kind == WSDBG_ACCESS_NAMED_SYNC || access->kind == WSDBG_ACCESS_CLUSTER_WAIT ||
-                           (access->kind == WSDBG_ACCESS_WAIT &&
-                            !wsdbg_survey_may_meet(&access->address, &survey->accesses[use].address));
-        if (holds)
+        if (is_sync(access) || (access->kind == WSDBG_ACCESS_WAIT &&
+                                !wsdbg_survey_may_meet(&access->address, &survey->accesses[use].address)))
             wsdbg_survey_set_add(set, access->instruction);
     }
 }
 
-/* A sync whose guard is open stops no path, though it may hold this warp. */
-static bool has_open_hold(const struct wsdbg_graph *graph, const uint64_t *set)
+/* The instructions that some path from the kernel's start leads to without a sync: others need not be looked at. */
+static uint64_t *before_syncs(const struct wsdbg_barrier_survey *survey)
 {
-    for (uint32_t i = 0; i < graph->instruction_count; i++)
-        if (wsdbg_flow_contains(set, i) && !wsdbg_flow_is_unguarded(&graph->instructions[i]) &&
-            !wsdbg_flow_never_executes(&graph->instructions[i]))
+    uint64_t *syncs = wsdbg_survey_set_create(survey), *reached = wsdbg_survey_set_create(survey);
+    for (size_t i = 0; syncs && i < survey->count; i++)
+        if (is_sync(&survey->accesses[i]))
+            wsdbg_survey_set_add(syncs, survey->accesses[i].instruction);
+    if (syncs && reached)
+        wsdbg_graph_reach_set(survey->graph, 0, syncs, reached);
+    if (!syncs) {
+        free(reached);
+        reached = NULL;
+    }
+    free(syncs);
+    return reached;
+}
+
+/* A sync whose guard is open stops no path, though it may hold this warp.  `decided`: guards that may still be decided;
+ * NULL = none. */
+static bool has_open_hold(const struct wsdbg_graph *graph, const uint64_t *set, const uint64_t *decided)
+{
+    const uint32_t count = graph->instruction_count;
+    for (uint32_t i = wsdbg_flow_next(set, 0, count); i < count; i = wsdbg_flow_next(set, i + 1, count))
+        if (!wsdbg_flow_is_unguarded(&graph->instructions[i]) && !wsdbg_flow_never_executes(&graph->instructions[i]) &&
+            !wsdbg_flow_contains(decided, i))
             return true;
     return false;
 }
@@ -58,18 +77,17 @@ static bool has_open_hold(const struct wsdbg_graph *graph, const uint64_t *set)
 static struct wsdbg_error *comes_unheld(const struct wsdbg_barrier_survey *survey, size_t use, uint32_t warp,
                                         unsigned *tries, bool *out)
 {
-    struct wsdbg_graph *graph = NULL;
+    const struct wsdbg_graph *graph = NULL;
     const uint32_t at = survey->accesses[use].instruction;
     uint64_t *set = wsdbg_survey_set_create(survey);
     if (!set)
         return &wsdbg_error_no_memory;
     find_holds(survey, use, set);
     struct wsdbg_error *error = NULL;
-    if (wsdbg_graph_reaches(survey->graph, 0, at, set) == WSDBG_REACHES_YES && (*tries)++ < WSDBG_SURVEY_TRIES_MOST)
-        error =
-            wsdbg_graph_create_for_threads(survey->graph, &survey->launch, warp * WARP_THREADS, WARP_THREADS, &graph);
-    *out = graph && !has_open_hold(graph, set) && wsdbg_graph_reaches(graph, 0, at, set) == WSDBG_REACHES_YES;
-    wsdbg_graph_destroy(graph);
+    if (!has_open_hold(survey->graph, set, survey->guards) &&
+        wsdbg_graph_reaches(survey->graph, 0, at, set) == WSDBG_REACHES_YES && (*tries)++ < WSDBG_SURVEY_TRIES_MOST)
+        error = wsdbg_survey_graph_of_warp(survey, warp, &graph);
+    *out = graph && !has_open_hold(graph, set, NULL) && wsdbg_graph_reaches(graph, 0, at, set) == WSDBG_REACHES_YES;
     free(set);
     return error;
 }
@@ -94,12 +112,13 @@ static void say(const struct wsdbg_barrier_survey *survey, size_t use, size_t in
 
 struct wsdbg_error *wsdbg_barrier_rule_init(const struct wsdbg_barrier_survey *survey, struct wsdbg_lint_findings *out)
 {
-    struct wsdbg_error *error = NULL;
+    uint64_t *early = survey->is_in_x ? before_syncs(survey) : NULL;
+    struct wsdbg_error *error = survey->is_in_x && !early ? &wsdbg_error_no_memory : NULL;
     bool is_early = false;
     unsigned tries = 0;
-    for (size_t i = 0; i < survey->count && survey->is_in_x && !is_early && !error; i++) {
+    for (size_t i = 0; i < survey->count && early && !is_early && !error; i++) {
         size_t init = 0;
-        if (!is_use(survey, i) || !survey->warps[i])
+        if (!is_use(survey, i) || !survey->warps[i] || !wsdbg_flow_contains(early, survey->accesses[i].instruction))
             continue;
         const uint32_t initialisers = initialising(survey, i, &init);
         const uint32_t others = survey->warps[i] & ~initialisers;
@@ -110,5 +129,6 @@ struct wsdbg_error *wsdbg_barrier_rule_init(const struct wsdbg_barrier_survey *s
         if (is_early)
             say(survey, i, init, warp, out);
     }
+    free(early);
     return error;
 }

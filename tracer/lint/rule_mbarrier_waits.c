@@ -56,15 +56,25 @@ static bool is_of_group(const struct wsdbg_barrier_survey *survey, size_t first,
 static void gather(struct group *group)
 {
     const struct wsdbg_barrier_survey *survey = group->survey;
-    group->waits = group->is_for_first = group->is_for_second = is_wait(&survey->accesses[group->first]);
+    group->waits = is_wait(&survey->accesses[group->first]);
     for (size_t i = group->first; i < survey->count; i++) {
         if (!is_of_group(survey, group->first, i))
             continue;
-        const struct wsdbg_access *access = &survey->accesses[i];
-        wsdbg_survey_set_add(group->set, access->instruction);
+        wsdbg_survey_set_add(group->set, survey->accesses[i].instruction);
         group->warps |= survey->warps[i];
-        group->is_for_first &= wsdbg_survey_is_one(&access->count, 0);
-        group->is_for_second &= wsdbg_survey_is_one(&access->count, 1);
+    }
+}
+
+static void find_parities(struct group *group)
+{
+    const struct wsdbg_barrier_survey *survey = group->survey;
+    group->is_for_first = group->is_for_second = group->waits;
+    for (size_t i = group->first; i < survey->count && (group->is_for_first || group->is_for_second); i++) {
+        if (!is_of_group(survey, group->first, i))
+            continue;
+        const struct wsdbg_value_set parity = wsdbg_survey_parity(survey, i);
+        group->is_for_first &= wsdbg_survey_is_one(&parity, 0);
+        group->is_for_second &= wsdbg_survey_is_one(&parity, 1);
     }
 }
 
@@ -195,7 +205,7 @@ static void note_accesses(const struct group *group, struct wsdbg_lint_findings 
         if (survey->is_in_x)
             wsdbg_survey_warps_text(survey->warps[i], warps);
         snprintf(text, sizeof text, "%s%s%s%s%s", wsdbg_access_kind_name((enum wsdbg_access_kind)access->kind), count,
-                 *warps ? " by " : "", warps, access->lanes == WSDBG_LANES_ONE ? ", one lane each" : "");
+                 *warps ? " by " : "", warps, wsdbg_survey_lanes(survey, i) == WSDBG_LANES_ONE ? ", one lane each" : "");
         wsdbg_survey_note(survey, out, finding, access->instruction, text);
     }
 }
@@ -305,7 +315,10 @@ static struct wsdbg_error *judge_group(struct group *group, struct wsdbg_lint_fi
     enum wsdbg_lint_severity severity = WSDBG_LINT_WARNING;
     gather(group);
     judge(group);
-    if (group->verdict.fault == WSDBG_MBARRIER_FINE || !is_felt(group) || (*found)++ >= WSDBG_SURVEY_TRIES_MOST)
+    if (group->verdict.fault == WSDBG_MBARRIER_FINE)
+        return NULL;
+    find_parities(group);
+    if (!is_felt(group) || (*found)++ >= WSDBG_SURVEY_TRIES_MOST)
         return NULL;
     struct wsdbg_error *error = find_severity(group, &severity);
     if (!error)

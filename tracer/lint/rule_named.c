@@ -9,7 +9,6 @@
 
 #include "lint/barrier_rules.h"
 #include "sass/flow.h"
-#include "sass/threads.h"
 
 enum { WARP_THREADS = 32, IDS = 16, SITES_MOST = 64 };
 
@@ -160,10 +159,8 @@ static struct wsdbg_error *judge_too_few(const struct named *named, bool *is_sai
 static struct wsdbg_error *count_visits(const struct named *named, uint32_t warp, uint64_t *set, bool *is_known,
                                         uint32_t *visits)
 {
-    struct wsdbg_graph *graph;
-    const struct wsdbg_barrier_survey *survey = named->survey;
-    struct wsdbg_error *error =
-        wsdbg_graph_create_for_threads(survey->graph, &survey->launch, warp * WARP_THREADS, WARP_THREADS, &graph);
+    const struct wsdbg_graph *graph;
+    struct wsdbg_error *error = wsdbg_survey_graph_of_warp(named->survey, warp, &graph);
     if (error)
         return error;
     bool is_first = true;
@@ -177,7 +174,6 @@ static struct wsdbg_error *count_visits(const struct named *named, uint32_t warp
         is_first = false;
     }
     *is_known &= !is_first;
-    wsdbg_graph_destroy(graph);
     return NULL;
 }
 

@@ -100,11 +100,14 @@ static bool judge_wait(struct gathering *gathering, size_t wait, struct wsdbg_li
     uint8_t least, most;
     size_t barrier;
     if (access->kind != WSDBG_ACCESS_WAIT || !survey->warps[wait] || !access->address.known ||
-        wsdbg_survey_is_one(&access->count, 1) || !find_barrier(gathering, survey->warps[wait], &barrier))
+        !find_barrier(gathering, survey->warps[wait], &barrier))
         return false;
     const uint32_t arriving = arrivers(survey, wait);
     if (!arriving || (arriving & survey->warps[wait]) || !count_before(gathering, access->instruction, &least, &most) ||
         !come_later(gathering, wait, most))
+        return false;
+    const struct wsdbg_value_set parity = wsdbg_survey_parity(survey, wait);
+    if (wsdbg_survey_is_one(&parity, 1)) /* is over at once */
         return false;
     say(gathering, barrier, wait, out);
     return true;

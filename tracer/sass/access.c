@@ -28,8 +28,8 @@ struct finding {
     const struct wsdbg_graph *graph;
     struct wsdbg_trace *trace;
     struct wsdbg_lanes_finder *lanes;
-    bool stores;    /* the function commits stores of the copy engine */
-    uint32_t kinds; /* that are asked for */
+    bool stores; /* the function commits stores of the copy engine */
+    struct wsdbg_access_wanted wanted;
 };
 
 /* ---- which instructions ---- */
@@ -277,35 +277,58 @@ static bool is_invalidation(const struct wsdbg_instruction *instruction)
     return !(instruction->words[1] >> 8 & 1); /* else the word is written back */
 }
 
+static void set_operands(const struct finding *finding, const struct shape *shape, struct wsdbg_access *out)
+{
+    const bool is_counted = finding->wanted.counts >> out->kind & 1;
+    if (finding->graph->instructions[out->instruction].operation == WSDBG_OP_BAR)
+        set_named(finding, shape, out);
+    else if (is_counted)
+        set_count(finding, shape, out);
+    if (shape->is_mbarrier)
+        set_address(finding, shape, out);
+    if (is_counted)
+        set_mask(finding, shape, out);
+}
+
 static bool find_at(const struct finding *finding, uint32_t number, struct wsdbg_access *out)
 {
     const struct shape shape = shape_of(finding, number);
-    if (!(finding->kinds >> shape.kind & 1) || !shape.kind ||
+    if (!(finding->wanted.kinds >> shape.kind & 1) || !shape.kind ||
         (shape.kind == WSDBG_ACCESS_INVALIDATE && !is_invalidation(&finding->graph->instructions[number])))
         return false;
-    *out = (struct wsdbg_access){.instruction = number, .kind = shape.kind};
-    out->lanes = (uint8_t)wsdbg_lanes_at(finding->lanes, number);
-    out->picked_at = out->lanes == WSDBG_LANES_ONE ? wsdbg_lanes_picked_at(finding->lanes, number) : WSDBG_GRAPH_NONE;
-    if (finding->graph->instructions[number].operation == WSDBG_OP_BAR)
-        set_named(finding, &shape, out);
-    else
-        set_count(finding, &shape, out);
-    if (shape.is_mbarrier)
-        set_address(finding, &shape, out);
-    set_mask(finding, &shape, out);
+    *out = (struct wsdbg_access){.instruction = number, .kind = shape.kind, .picked_at = WSDBG_GRAPH_NONE};
+    if (finding->wanted.lanes >> shape.kind & 1)
+        out->lanes = (uint8_t)wsdbg_lanes_at(finding->lanes, number);
+    if (out->lanes == WSDBG_LANES_ONE)
+        out->picked_at = wsdbg_lanes_picked_at(finding->lanes, number);
+    set_operands(finding, &shape, out);
     return true;
 }
 
 /* ---- all of them ---- */
 
-static size_t count_accesses(struct finding *finding)
+enum { ROOM_FIRST = 64 };
+
+static bool commits_stores(const struct wsdbg_graph *graph)
 {
-    size_t count = 0;
-    for (uint32_t i = 0; i < finding->graph->instruction_count; i++)
-        finding->stores |= finding->graph->instructions[i].operation == WSDBG_OP_UTMACMDFLUSH;
-    for (uint32_t i = 0; i < finding->graph->instruction_count; i++)
-        count += shape_of(finding, i).kind != 0;
-    return count;
+    for (uint32_t i = 0; i < graph->instruction_count; i++)
+        if (graph->instructions[i].operation == WSDBG_OP_UTMACMDFLUSH)
+            return true;
+    return false;
+}
+
+/* Room for one more; false = out of memory. */
+static bool has_room(struct wsdbg_access **accesses, size_t count, size_t *room)
+{
+    if (count < *room)
+        return true;
+    const size_t wanted = *room ? 2 * *room : ROOM_FIRST;
+    struct wsdbg_access *more = realloc(*accesses, wanted * sizeof *more);
+    if (!more)
+        return false;
+    *accesses = more;
+    *room = wanted;
+    return true;
 }
 
 /* Code that nothing leads to is left out. */
@@ -316,40 +339,55 @@ static bool is_reached(const struct wsdbg_graph *graph, uint32_t number)
 
 static struct wsdbg_error *find_all(struct finding *finding, struct wsdbg_access **out, size_t *count)
 {
-    const size_t most = count_accesses(finding);
-    struct wsdbg_access *accesses = calloc(most + 1, sizeof *accesses);
-    if (!accesses)
-        return &wsdbg_error_no_memory;
-    size_t found = 0;
-    for (uint32_t i = 0; i < finding->graph->instruction_count; i++)
+    struct wsdbg_access *accesses = NULL;
+    size_t found = 0, room = 0;
+    finding->stores = commits_stores(finding->graph);
+    bool has_memory = has_room(&accesses, found, &room);
+    for (uint32_t i = 0; i < finding->graph->instruction_count && has_memory; i++)
         if (is_reached(finding->graph, i) && find_at(finding, i, &accesses[found]))
-            found++;
+            has_memory = has_room(&accesses, ++found, &room);
+    if (!has_memory) {
+        free(accesses);
+        return &wsdbg_error_no_memory;
+    }
     *out = accesses;
     *count = found;
     return NULL;
 }
 
-struct wsdbg_error *wsdbg_accesses_find_kinds(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
-                                              uint32_t first, uint32_t threads, uint32_t kinds,
-                                              struct wsdbg_access **out, size_t *count)
+struct wsdbg_error *wsdbg_accesses_find_traced(struct wsdbg_trace *trace, const struct wsdbg_access_wanted *wanted,
+                                               struct wsdbg_access **out, size_t *count)
 {
-    struct finding finding = {.graph = graph, .kinds = kinds};
-    struct wsdbg_error *error =
-        wsdbg_trace_create(graph, launch, (struct wsdbg_thread_range){first, threads}, &finding.trace);
-    if (!error)
-        error = wsdbg_lanes_create(graph, finding.trace, &finding.lanes);
+    struct finding finding = {.graph = wsdbg_trace_graph(trace), .trace = trace, .wanted = *wanted};
+    struct wsdbg_error *error = wanted->lanes ? wsdbg_lanes_create(finding.graph, trace, &finding.lanes) : NULL;
     if (!error)
         error = find_all(&finding, out, count);
     wsdbg_lanes_destroy(finding.lanes);
-    wsdbg_trace_destroy(finding.trace);
     return error;
+}
+
+void wsdbg_access_turn(struct wsdbg_trace *trace, struct wsdbg_access *access)
+{
+    const uint32_t all = UINT32_MAX;
+    const struct finding finding = {.graph = wsdbg_trace_graph(trace),
+                                    .trace = trace,
+                                    .stores = access->kind == WSDBG_ACCESS_STORE_WAIT,
+                                    .wanted = {.counts = all}};
+    const struct shape shape = shape_of(&finding, access->instruction);
+    set_operands(&finding, &shape, access);
 }
 
 struct wsdbg_error *wsdbg_accesses_find_for_threads(const struct wsdbg_graph *graph,
                                                     const struct wsdbg_launch_values *launch, uint32_t first,
                                                     uint32_t threads, struct wsdbg_access **out, size_t *count)
 {
-    return wsdbg_accesses_find_kinds(graph, launch, first, threads, UINT32_MAX, out, count);
+    const struct wsdbg_access_wanted all = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    struct wsdbg_trace *trace = NULL;
+    struct wsdbg_error *error = wsdbg_trace_create(graph, launch, (struct wsdbg_thread_range){first, threads}, &trace);
+    if (!error)
+        error = wsdbg_accesses_find_traced(trace, &all, out, count);
+    wsdbg_trace_destroy(trace);
+    return error;
 }
 
 struct wsdbg_error *wsdbg_accesses_find(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,

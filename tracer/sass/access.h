@@ -39,6 +39,8 @@ struct wsdbg_launch_values {
     bool is_in_x; /* the CTA's threads are counted in x alone: lanes are told by it even where its size is not known */
 };
 
+struct wsdbg_trace;
+
 /* Fills *out with *count accesses in order of their instructions; the caller frees it.  Of the tensor instructions that
  * follow each other only the first is one; code that nothing leads to has none. */
 struct wsdbg_error *wsdbg_accesses_find(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
@@ -50,10 +52,20 @@ struct wsdbg_error *wsdbg_accesses_find_for_threads(const struct wsdbg_graph *gr
                                                     const struct wsdbg_launch_values *launch, uint32_t first,
                                                     uint32_t threads, struct wsdbg_access **out, size_t *count);
 
-/* Of these, only those of the kinds in `kinds`: 1 << enum wsdbg_access_kind.  Cheaper where few are. */
-struct wsdbg_error *wsdbg_accesses_find_kinds(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
-                                              uint32_t first, uint32_t threads, uint32_t kinds,
-                                              struct wsdbg_access **out, size_t *count);
+/* Of what is asked for, by kinds of accesses: 1 << enum wsdbg_access_kind each. */
+struct wsdbg_access_wanted {
+    uint32_t kinds;  /* those that are found; each of these has its address */
+    uint32_t counts; /* of these also `count` and `mask` */
+    uint32_t lanes;  /* of these also `lanes` and `picked_at` */
+};
+
+/* The accesses that are wanted, for the threads that the trace is turned to (trace.h). */
+struct wsdbg_error *wsdbg_accesses_find_traced(struct wsdbg_trace *trace, const struct wsdbg_access_wanted *wanted,
+                                               struct wsdbg_access **out, size_t *count);
+
+/* Sets the operands of an access that was found before to what they are for the threads that the trace is turned to
+ * now; its lanes stay as they are. */
+void wsdbg_access_turn(struct wsdbg_trace *trace, struct wsdbg_access *access);
 
 /* The values operand `source` of an instruction may have just before it executes. */
 struct wsdbg_value_set wsdbg_value_of(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,

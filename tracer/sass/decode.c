@@ -227,13 +227,13 @@ static bool is_known(const struct wsdbg_instruction *in, const struct wsdbg_form
     }
 }
 
-void wsdbg_decode(const void *word, struct wsdbg_instruction *out)
+static void decode(const struct wsdbg_form_index *index, const void *word, struct wsdbg_instruction *out)
 {
     *out = (struct wsdbg_instruction){.guard = WSDBG_PT};
     memcpy(out->words, word, sizeof out->words);
     out->guard = (uint8_t)bits(out, 12, 3);
     out->guard_is_negated = bit(out, 15);
-    const struct wsdbg_form *form = wsdbg_form_of(out->words);
+    const struct wsdbg_form *form = wsdbg_form_of(index, out->words);
     if (!form || !is_known(out, form))
         return;
     out->operation = form->operation;
@@ -244,4 +244,17 @@ void wsdbg_decode(const void *word, struct wsdbg_instruction *out)
     describe_arithmetic(out);
     wsdbg_form_read_operands(out, form);
     read_target(out, form);
+}
+
+void wsdbg_decode(const void *word, struct wsdbg_instruction *out)
+{
+    decode(NULL, word, out);
+}
+
+void wsdbg_decode_all(const void *words, size_t count, struct wsdbg_instruction *out)
+{
+    struct wsdbg_form_index index;
+    wsdbg_form_index_fill(&index);
+    for (size_t i = 0; i < count; i++)
+        decode(&index, (const char *)words + i * WORD_BYTES, &out[i]);
 }

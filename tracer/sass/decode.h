@@ -142,6 +142,8 @@ struct wsdbg_instruction {
 
 /* Decodes the 16 bytes at `word`; never fails: what is not known is WSDBG_OP_OTHER. */
 void wsdbg_decode(const void *word, struct wsdbg_instruction *out);
+/* The `count` instructions that follow each other at `words`: quicker than one by one. */
+void wsdbg_decode_all(const void *words, size_t count, struct wsdbg_instruction *out);
 
 const char *wsdbg_operation_name(enum wsdbg_operation operation);
 

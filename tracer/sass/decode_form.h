@@ -134,8 +134,15 @@ void wsdbg_form_read_operands(struct wsdbg_instruction *in, const struct wsdbg_f
 void wsdbg_form_fields(const struct wsdbg_instruction *instruction, const struct wsdbg_form *form,
                        uint8_t destinations[WSDBG_DESTINATIONS_MAX], uint8_t sources[WSDBG_SOURCES_MAX]);
 
-/* NULL = not in the table. */
-const struct wsdbg_form *wsdbg_form_of(const uint64_t words[2]);
+enum { WSDBG_FORMS_MOST = 512, WSDBG_OPCODES = 512 };
+/* Where the rows of an opcode are: numbered from 1, 0 = no further one. */
+struct wsdbg_form_index {
+    uint16_t first[WSDBG_OPCODES], next[WSDBG_FORMS_MOST];
+};
+void wsdbg_form_index_fill(struct wsdbg_form_index *index);
+/* NULL = not in the table.  Without an index (NULL) the table is searched: for a single instruction that is quicker than
+ * making one. */
+const struct wsdbg_form *wsdbg_form_of(const struct wsdbg_form_index *index, const uint64_t words[2]);
 
 /* Whether there are sources that the row does not name. */
 bool wsdbg_form_is_half(const uint64_t words[2], const struct wsdbg_form *form);

@@ -3,6 +3,8 @@
  */
 #include "sass/decode_form.h"
 
+#include <string.h>
+
 #define S(n) WSDBG_SHAPE(n)
 /* Shapes that a row holds for. */
 #define ALU (S(SHAPE_RR) | S(SHAPE_RN) | S(SHAPE_RK) | S(SHAPE_NR) | S(SHAPE_KR) | S(SHAPE_UR) | S(SHAPE_RU))
@@ -278,12 +280,34 @@ static const struct wsdbg_form forms[] = {
     {AT(0x091b), OP(ENDCOLLECTIVE), {0}, FORM_CONDITION},
 };
 
-const struct wsdbg_form *wsdbg_form_of(const uint64_t words[2])
+enum { FORMS = sizeof forms / sizeof *forms };
+_Static_assert((int)FORMS < (int)WSDBG_FORMS_MOST, "rows are numbered from 1 in wsdbg_form_index");
+
+void wsdbg_form_index_fill(struct wsdbg_form_index *index)
+{
+    memset(index, 0, sizeof *index);
+    for (size_t i = FORMS; i-- > 0;) {
+        index->next[i] = index->first[forms[i].opcode];
+        index->first[forms[i].opcode] = (uint16_t)(i + 1);
+    }
+}
+
+static bool has_shape(const struct wsdbg_form *form, const uint64_t words[2])
+{
+    return form->shapes & WSDBG_SHAPE(wsdbg_bits(words, 9, 3) | wsdbg_bits(words, 91, 1) << 3);
+}
+
+const struct wsdbg_form *wsdbg_form_of(const struct wsdbg_form_index *index, const uint64_t words[2])
 {
     const unsigned opcode = wsdbg_bits(words, 0, 9);
-    const unsigned shape = wsdbg_bits(words, 9, 3) | wsdbg_bits(words, 91, 1) << 3;
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (forms[i].opcode == opcode && forms[i].shapes & WSDBG_SHAPE(shape))
+    if (index) {
+        uint16_t row = index->first[opcode];
+        while (row && !has_shape(&forms[row - 1], words))
+            row = index->next[row - 1];
+        return row ? &forms[row - 1] : NULL;
+    }
+    for (size_t i = 0; i < FORMS; i++)
+        if (forms[i].opcode == opcode && has_shape(&forms[i], words))
             return &forms[i];
     return NULL;
 }

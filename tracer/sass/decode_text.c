@@ -298,7 +298,7 @@ void wsdbg_instruction_text(const struct wsdbg_instruction *in, uint64_t address
 {
     struct wsdbg_words text = {.bytes = out};
     out[0] = '\0';
-    const struct wsdbg_form *form = wsdbg_form_of(in->words);
+    const struct wsdbg_form *form = wsdbg_form_of(NULL, in->words);
     if (in->operation == WSDBG_OP_OTHER || !form)
         return;
     if (in->guard != WSDBG_PT || in->guard_is_negated) {

@@ -107,6 +107,7 @@ struct wsdbg_error *wsdbg_definitions_create(const struct wsdbg_graph *graph, st
     struct wsdbg_definitions definitions = {.graph = graph};
     size_t wide = 0, count = 0;
     for (uint32_t i = 0; i < graph->instruction_count; i++) {
+        definitions.has_others |= graph->instructions[i].operation == WSDBG_OP_OTHER;
         if (is_wide(&graph->instructions[i]))
             wide++;
         else
@@ -155,6 +156,8 @@ bool wsdbg_definition_before(const struct wsdbg_definitions *definitions, unsign
         *out = numbers[below - 1];
         least = *out;
     }
+    if (reg >= WSDBG_REGISTER_UNIFORM && !definitions->has_others)
+        return true;
     uint32_t wide = count_below(definitions->wide, definitions->wide_count, end);
     for (uint32_t looked_at = 0; wide && definitions->wide[wide - 1] >= least; wide--, looked_at++) {
         if (looked_at == WIDE_LOOKED_AT)

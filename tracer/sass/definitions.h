@@ -25,6 +25,7 @@ struct wsdbg_definitions {
     struct wsdbg_lists by_register; /* instructions, ascending */
     uint32_t *wide;                 /* instructions that write many registers, ascending; in no list */
     uint32_t wide_count;
+    bool has_others; /* some of these may write any register; else only general ones */
 };
 
 struct wsdbg_error *wsdbg_definitions_create(const struct wsdbg_graph *graph, struct wsdbg_definitions *out);

@@ -48,6 +48,8 @@ bool wsdbg_flow_never_executes(const struct wsdbg_instruction *instruction);
 /* True where a branch or exit also depends on a predicate of its own, or on how the warp is split. */
 bool wsdbg_flow_asks_more_than_guard(const struct wsdbg_instruction *instruction);
 bool wsdbg_flow_contains(wsdbg_instruction_set set, uint32_t number);
+/* The first of the set from `first` on; `end` where none is before that, or the set is NULL. */
+uint32_t wsdbg_flow_next(wsdbg_instruction_set set, uint32_t first, uint32_t end);
 
 /* The lists of pairs (keys[i], numbers[i]), i < count; a key of WSDBG_GRAPH_NONE is left out. */
 struct wsdbg_error *wsdbg_lists_create(const uint32_t *keys, const uint32_t *numbers, size_t count, uint32_t key_count,
@@ -58,6 +60,10 @@ void wsdbg_lists_destroy(struct wsdbg_lists *lists);
  * copied.  Whoever names one target of a branch names all. */
 struct wsdbg_error *wsdbg_flow_create(const struct wsdbg_instruction *instructions, size_t count,
                                       const struct wsdbg_way *ways, size_t way_count, struct wsdbg_graph **out);
+/* The same of instructions that were allocated with malloc and are the graph's own from now on, also where it fails;
+ * NULL: out of memory. */
+struct wsdbg_error *wsdbg_flow_create_owning(struct wsdbg_instruction *instructions, size_t count,
+                                             const struct wsdbg_way *ways, size_t way_count, struct wsdbg_graph **out);
 /* The ways of instruction `from`; returns how many. */
 uint32_t wsdbg_flow_ways(const struct wsdbg_graph *graph, uint32_t from, const struct wsdbg_way **out);
 

@@ -30,6 +30,18 @@ bool wsdbg_flow_contains(wsdbg_instruction_set set, uint32_t number)
     return set && (set[number / 64] >> number % 64 & 1);
 }
 
+uint32_t wsdbg_flow_next(wsdbg_instruction_set set, uint32_t first, uint32_t end)
+{
+    while (set && first < end) {
+        const uint64_t rest = set[first / 64] >> first % 64;
+        const uint32_t left = 64 - first % 64;
+        if (rest && (uint32_t)__builtin_ctzll(rest) < end - first)
+            return first + (uint32_t)__builtin_ctzll(rest);
+        first = left < end - first ? first + left : end;
+    }
+    return end;
+}
+
 bool wsdbg_flow_asks_more_than_guard(const struct wsdbg_instruction *instruction)
 {
     const unsigned split = instruction->words[0] >> 32 & 3, predicate = instruction->words[1] >> 23 & 15;
@@ -288,21 +300,6 @@ static struct wsdbg_error *build(struct wsdbg_graph *graph)
     return error ? error : wsdbg_flow_find_loops(graph);
 }
 
-/* A graph with room for the instructions; NULL = out of memory. */
-static struct wsdbg_graph *allocate(size_t count)
-{
-    struct wsdbg_graph *graph = calloc(1, sizeof *graph);
-    if (!graph)
-        return NULL;
-    graph->instruction_count = (uint32_t)count;
-    graph->instructions = calloc(count ? count : 1, sizeof *graph->instructions);
-    if (!graph->instructions) {
-        free(graph);
-        return NULL;
-    }
-    return graph;
-}
-
 static struct wsdbg_error *check_count(size_t count)
 {
     return count <= WSDBG_GRAPH_INSTRUCTIONS_MOST
@@ -333,9 +330,21 @@ static struct wsdbg_error *take_ways(struct wsdbg_graph *graph, const struct wsd
     return NULL;
 }
 
-static struct wsdbg_error *finish(struct wsdbg_graph *graph, const struct wsdbg_way *ways, size_t way_count,
-                                  struct wsdbg_graph **out)
+static struct wsdbg_instruction *room_for(size_t count)
 {
+    return malloc((count ? count : 1) * sizeof(struct wsdbg_instruction));
+}
+
+struct wsdbg_error *wsdbg_flow_create_owning(struct wsdbg_instruction *instructions, size_t count,
+                                             const struct wsdbg_way *ways, size_t way_count, struct wsdbg_graph **out)
+{
+    struct wsdbg_graph *graph = instructions ? calloc(1, sizeof *graph) : NULL;
+    if (!graph) {
+        free(instructions);
+        return &wsdbg_error_no_memory;
+    }
+    graph->instructions = instructions;
+    graph->instruction_count = (uint32_t)count;
     struct wsdbg_error *error = take_ways(graph, ways, way_count);
     if (!error)
         error = build(graph);
@@ -354,12 +363,10 @@ static struct wsdbg_error *create_of_code(const struct wsdbg_image *code, const 
     struct wsdbg_error *error = check_count(count);
     if (error)
         return error;
-    struct wsdbg_graph *graph = allocate(count);
-    if (!graph)
-        return &wsdbg_error_no_memory;
-    for (size_t i = 0; i < count; i++)
-        wsdbg_decode(code->bytes + i * WSDBG_INSTRUCTION_BYTES, &graph->instructions[i]);
-    return finish(graph, ways, way_count, out);
+    struct wsdbg_instruction *instructions = room_for(count);
+    if (instructions)
+        wsdbg_decode_all(code->bytes, count, instructions);
+    return wsdbg_flow_create_owning(instructions, count, ways, way_count, out);
 }
 
 struct wsdbg_error *wsdbg_graph_create(const struct wsdbg_image *code, struct wsdbg_graph **out)
@@ -385,12 +392,10 @@ struct wsdbg_error *wsdbg_flow_create(const struct wsdbg_instruction *instructio
     struct wsdbg_error *error = check_count(count);
     if (error)
         return error;
-    struct wsdbg_graph *graph = allocate(count);
-    if (!graph)
-        return &wsdbg_error_no_memory;
-    if (count)
-        memcpy(graph->instructions, instructions, count * sizeof *instructions);
-    return finish(graph, ways, way_count, out);
+    struct wsdbg_instruction *own = room_for(count);
+    if (own && count)
+        memcpy(own, instructions, count * sizeof *own);
+    return wsdbg_flow_create_owning(own, count, ways, way_count, out);
 }
 
 struct wsdbg_error *wsdbg_graph_create_decoded(const struct wsdbg_instruction *instructions, size_t count,

@@ -23,10 +23,19 @@ static size_t set_words(const struct wsdbg_graph *graph)
 /* The instruction of [first, end) behind which no path goes on that avoids the set; `end` = none. */
 static uint32_t stop_in(const struct wsdbg_graph *graph, uint32_t first, uint32_t end, wsdbg_instruction_set avoid)
 {
-    for (uint32_t i = first; avoid && i < end; i++)
-        if (wsdbg_flow_contains(avoid, i) && wsdbg_flow_is_unguarded(&graph->instructions[i]))
-            return i;
-    return end;
+    uint32_t stop = wsdbg_flow_next(avoid, first, end);
+    while (stop < end && !wsdbg_flow_is_unguarded(&graph->instructions[stop]))
+        stop = wsdbg_flow_next(avoid, stop + 1, end);
+    return stop;
+}
+
+static void add_range(uint64_t *set, uint32_t first, uint32_t end)
+{
+    while (first < end) {
+        const uint32_t left = 64 - first % 64, count = left < end - first ? left : end - first;
+        set[first / 64] |= (count == 64 ? ~(uint64_t)0 : ((uint64_t)1 << count) - 1) << first % 64;
+        first += count;
+    }
 }
 
 static struct wsdbg_error *prepare(const struct wsdbg_graph *graph, struct reach *reach)
@@ -65,8 +74,7 @@ static void run_along(struct reach *reach, uint32_t place, uint32_t first)
     const struct wsdbg_block *block = &graph->blocks[wsdbg_block_of_place(&reach->places, place)];
     const uint32_t end = block->first + block->count;
     const uint32_t stop = stop_in(graph, first, end, reach->avoid);
-    for (uint32_t i = first; i < end && i <= stop; i++)
-        reach->out[i / 64] |= (uint64_t)1 << i % 64;
+    add_range(reach->out, first, stop == end ? end : stop + 1);
     if (stop != end)
         return;
     reach->is_indirect |= block->is_indirect;

@@ -23,6 +23,7 @@ struct registers {
 struct following {
     const struct wsdbg_graph *graph;
     struct registers *leaving; /* by block */
+    bool *is_due;                /* by block: what is followed where it begins may have changed */
     uint64_t *guards;
 };
 
@@ -106,22 +107,13 @@ static struct registers entering(const struct following *following, uint32_t blo
     return registers;
 }
 
+/* Follows a block, and notes its guards: from round to round only more is followed.  True where a block before this one
+ * is due again. */
 static bool pass_block(struct following *following, uint32_t number)
 {
     const struct wsdbg_block *block = &following->graph->blocks[number];
     struct registers registers = entering(following, number);
-    for (uint32_t i = block->first; i < block->first + block->count; i++)
-        pass(&registers, &following->graph->instructions[i]);
-    if (memcmp(&registers, &following->leaving[number], sizeof registers) == 0)
-        return false;
-    following->leaving[number] = registers;
-    return true;
-}
-
-static void note_guards(struct following *following, uint32_t number)
-{
-    const struct wsdbg_block *block = &following->graph->blocks[number];
-    struct registers registers = entering(following, number);
+    bool goes_back = false;
     for (uint32_t i = block->first; i < block->first + block->count; i++) {
         const struct wsdbg_instruction *instruction = &following->graph->instructions[i];
         const bool is_table = instruction->operation == WSDBG_OP_BRX && reads_followed(&registers, instruction);
@@ -129,6 +121,18 @@ static void note_guards(struct following *following, uint32_t number)
             following->guards[i / WORD_BITS] |= (uint64_t)1 << i % WORD_BITS;
         pass(&registers, instruction);
     }
+    following->is_due[number] = false;
+    if (memcmp(&registers, &following->leaving[number], sizeof registers) == 0)
+        return false;
+    following->leaving[number] = registers;
+    for (uint32_t way = 0; way < block->successor_count; way++) {
+        const uint32_t next = block->successor[way];
+        if (next == WSDBG_GRAPH_NONE)
+            continue;
+        following->is_due[next] = true;
+        goes_back |= next <= number;
+    }
+    return goes_back;
 }
 
 struct wsdbg_error *wsdbg_threads_guards(const struct wsdbg_graph *graph, uint64_t **out)
@@ -136,21 +140,23 @@ struct wsdbg_error *wsdbg_threads_guards(const struct wsdbg_graph *graph, uint64
     struct following following = {
         .graph = graph,
         .leaving = calloc((size_t)graph->block_count + 1, sizeof *following.leaving),
+        .is_due = malloc((size_t)graph->block_count + 1),
         .guards = calloc((size_t)graph->instruction_count / WORD_BITS + 1, sizeof *following.guards)};
-    bool changes = following.leaving && following.guards;
-    if (!changes) {
+    bool goes_back = following.leaving && following.is_due && following.guards;
+    if (!goes_back) {
         free(following.leaving);
+        free(following.is_due);
         free(following.guards);
         return &wsdbg_error_no_memory;
     }
-    while (changes) {
-        changes = false;
+    memset(following.is_due, true, graph->block_count);
+    while (goes_back) {
+        goes_back = false;
         for (uint32_t block = 0; block < graph->block_count; block++)
-            changes |= pass_block(&following, block);
+            goes_back |= following.is_due[block] && pass_block(&following, block);
     }
-    for (uint32_t block = 0; block < graph->block_count; block++)
-        note_guards(&following, block);
     free(following.leaving);
+    free(following.is_due);
     *out = following.guards;
     return NULL;
 }

@@ -165,27 +165,31 @@ static void settle_table(struct wsdbg_trace *trace, const struct wsdbg_graph *gr
     instruction->target_offset_bytes = ((int64_t)to - (int64_t)number) * WSDBG_INSTRUCTION_BYTES;
 }
 
+struct wsdbg_error *wsdbg_graph_create_traced(struct wsdbg_trace *trace, struct wsdbg_graph **out)
+{
+    const struct wsdbg_graph *graph = wsdbg_trace_graph(trace);
+    struct wsdbg_instruction *instructions = malloc(((size_t)graph->instruction_count + 1) * sizeof *instructions);
+    if (!instructions)
+        return &wsdbg_error_no_memory;
+    memcpy(instructions, graph->instructions, graph->instruction_count * sizeof *instructions);
+    for (uint32_t i = 0; i < graph->instruction_count; i++)
+        if (is_worth_deciding(wsdbg_trace_launch(trace), i)) {
+            settle_guard(trace, graph, i, &instructions[i]);
+            settle_table(trace, graph, i, &instructions[i]);
+        }
+    return wsdbg_flow_create_owning(instructions, graph->instruction_count, graph->ways, graph->way_count, out);
+}
+
 struct wsdbg_error *wsdbg_graph_create_for_threads(const struct wsdbg_graph *graph,
                                                    const struct wsdbg_launch_values *launch, uint32_t first,
                                                    uint32_t count, struct wsdbg_graph **out)
 {
-    struct wsdbg_trace *trace = NULL;
-    struct wsdbg_instruction *instructions = calloc((size_t)graph->instruction_count + 1, sizeof *instructions);
-    struct wsdbg_error *error =
-        instructions ? wsdbg_trace_create(graph, launch, (struct wsdbg_thread_range){first, count}, &trace)
-                     : &wsdbg_error_no_memory;
-    if (!error) {
-        memcpy(instructions, graph->instructions, graph->instruction_count * sizeof *instructions);
-        for (uint32_t i = 0; i < graph->instruction_count; i++) {
-            if (!is_worth_deciding(launch, i))
-                continue;
-            settle_guard(trace, graph, i, &instructions[i]);
-            settle_table(trace, graph, i, &instructions[i]);
-        }
-        error = wsdbg_flow_create(instructions, graph->instruction_count, graph->ways, graph->way_count, out);
-    }
+    struct wsdbg_trace *trace;
+    struct wsdbg_error *error = wsdbg_trace_create(graph, launch, (struct wsdbg_thread_range){first, count}, &trace);
+    if (error)
+        return error;
+    error = wsdbg_graph_create_traced(trace, out);
     wsdbg_trace_destroy(trace);
-    free(instructions);
     return error;
 }
 
@@ -258,17 +262,18 @@ static bool may_execute(const struct view *view, uint32_t number)
     return truth == EITHER || truth == truth_of(!instruction->guard_is_negated);
 }
 
-struct wsdbg_error *wsdbg_threads_may_execute(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
-                                              uint32_t first, uint32_t count, const uint32_t *instructions,
+struct wsdbg_error *wsdbg_threads_may_execute(struct wsdbg_trace *trace, const uint32_t *instructions,
                                               size_t instruction_count, bool *may)
 {
-    struct view view = {.graph = graph, .launch = launch, .comes = calloc((size_t)graph->block_count + 1, 1)};
-    struct wsdbg_error *error =
-        view.comes ? wsdbg_trace_create(graph, launch, (struct wsdbg_thread_range){first, count}, &view.trace)
-                   : &wsdbg_error_no_memory;
-    for (size_t i = 0; i < instruction_count && !error; i++)
+    const struct wsdbg_graph *graph = wsdbg_trace_graph(trace);
+    struct view view = {.graph = graph,
+                        .launch = wsdbg_trace_launch(trace),
+                        .trace = trace,
+                        .comes = calloc((size_t)graph->block_count + 1, 1)};
+    if (!view.comes)
+        return &wsdbg_error_no_memory;
+    for (size_t i = 0; i < instruction_count; i++)
         may[i] = may_execute(&view, instructions[i]);
-    wsdbg_trace_destroy(view.trace);
     free(view.comes);
-    return error;
+    return NULL;
 }

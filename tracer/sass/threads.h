@@ -4,7 +4,7 @@
 #ifndef WSDBG_SASS_THREADS_H
 #define WSDBG_SASS_THREADS_H
 
-#include "sass/access.h"
+#include "sass/trace.h"
 
 /* The graph of the same instructions for the `count` threads whose index in x begins at `first`: with 32 what a warp
  * may execute, with 1 what this thread must.  What is not decided stays as it was; what is never executed has the guard
@@ -13,10 +13,12 @@ struct wsdbg_error *wsdbg_graph_create_for_threads(const struct wsdbg_graph *gra
                                                    const struct wsdbg_launch_values *launch, uint32_t first,
                                                    uint32_t count, struct wsdbg_graph **out);
 
-/* Whether some of the `count` threads may come to each of `instructions` and execute it, by the conditions that must
- * have held on the way there: never too narrow, and cheaper than their graph.  Fills may[i]. */
-struct wsdbg_error *wsdbg_threads_may_execute(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
-                                              uint32_t first, uint32_t count, const uint32_t *instructions,
+/* The same for the threads that a trace is turned to: cheaper where several are asked for. */
+struct wsdbg_error *wsdbg_graph_create_traced(struct wsdbg_trace *trace, struct wsdbg_graph **out);
+
+/* Whether some of the threads that a trace is turned to may come to each of `instructions` and execute it, by the
+ * conditions that must have held on the way there: never too narrow, and cheaper than their graph.  Fills may[i]. */
+struct wsdbg_error *wsdbg_threads_may_execute(struct wsdbg_trace *trace, const uint32_t *instructions,
                                               size_t instruction_count, bool *may);
 
 /* The instructions whose guard may come out differently for other threads, or for another size of the CTA: the others

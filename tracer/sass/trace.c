@@ -15,9 +15,15 @@ enum {
     GROWTH_MOST = 40,   /* … and before it may be anything */
     TABLE_FIRST = 1 << 10,
     CONSTANTS_MOST = 512,
+    QUEUE_BITS = 64,
 };
 
 struct user {
+    uint32_t node, next;
+};
+
+/* How far the walk to what a node needs has come: `next` counts its inputs, two nodes each. */
+struct step {
     uint32_t node, next;
 };
 
@@ -34,6 +40,30 @@ static struct wsdbg_trace_input *inputs_of(const struct wsdbg_trace *trace, cons
     return (struct wsdbg_trace_input *)trace->inputs.items + node->first_input;
 }
 
+static const struct user *user_at(const struct wsdbg_trace *trace, uint32_t number)
+{
+    return (const struct user *)trace->users.items + number;
+}
+
+/* A node's value depends on the threads asked for, and so does that of all who use it. */
+static void mark_of_threads(struct wsdbg_trace *trace, uint32_t number)
+{
+    struct wsdbg_trace_list *marked = &trace->path;
+    const uint32_t bottom = marked->count;
+    for (bool more = true; more;) {
+        struct wsdbg_trace_node *node = wsdbg_trace_node_at(trace, number);
+        for (uint32_t i = node->is_of_threads ? 0 : node->first_user; i; i = user_at(trace, i)->next) {
+            struct step *step = wsdbg_trace_append(trace, marked, sizeof *step);
+            if (step)
+                step->node = user_at(trace, i)->node;
+        }
+        node->is_of_threads = true;
+        more = marked->count > bottom;
+        if (more)
+            number = ((struct step *)marked->items)[--marked->count].node;
+    }
+}
+
 static void add_user(struct wsdbg_trace *trace, uint32_t of, uint32_t number)
 {
     if (of == WSDBG_GRAPH_NONE)
@@ -43,6 +73,8 @@ static void add_user(struct wsdbg_trace *trace, uint32_t of, uint32_t number)
         return;
     *user = (struct user){number, wsdbg_trace_node_at(trace, of)->first_user};
     wsdbg_trace_node_at(trace, of)->first_user = trace->users.count - 1;
+    if (wsdbg_trace_node_at(trace, of)->is_of_threads)
+        mark_of_threads(trace, number);
 }
 
 static void set_inputs(struct wsdbg_trace *trace, uint32_t number, const struct wsdbg_trace_input *inputs,
@@ -61,12 +93,20 @@ static void set_inputs(struct wsdbg_trace *trace, uint32_t number, const struct 
     }
 }
 
+static bool is_index_in_x(const struct wsdbg_instruction *instruction)
+{
+    unsigned dimension;
+    return instruction->source_count && wsdbg_compute_is_thread(&instruction->sources[0], &dimension) && !dimension;
+}
+
 /* The value of a register operand as it flows into instruction `number`; a selection's two sides under what selects. */
 static void expand_result(struct wsdbg_trace *trace, uint32_t number)
 {
     const uint32_t at = (uint32_t)wsdbg_trace_node_at(trace, number)->key;
     const struct wsdbg_instruction *instruction = &trace->graph->instructions[at];
     struct wsdbg_trace_input inputs[WSDBG_SOURCES_MAX];
+    if (is_index_in_x(instruction))
+        mark_of_threads(trace, number);
     if (!wsdbg_compute_follows(instruction) ||
         wsdbg_trace_register_of(wsdbg_trace_node_at(trace, number)->key) >= WSDBG_REGISTER_PREDICATE)
         return;
@@ -75,33 +115,76 @@ static void expand_result(struct wsdbg_trace *trace, uint32_t number)
     set_inputs(trace, number, inputs, instruction->source_count);
 }
 
-static void enqueue(struct wsdbg_trace *trace, uint32_t number)
+/* Gives a node its inputs, which may be new nodes. */
+static void expand(struct wsdbg_trace *trace, uint32_t number)
 {
-    if (wsdbg_trace_node_at(trace, number)->is_queued)
+    const uint64_t key = wsdbg_trace_node_at(trace, number)->key;
+    wsdbg_trace_node_at(trace, number)->is_expanded = true;
+    if (key >> 56 == WSDBG_TRACE_RESULT) {
+        expand_result(trace, number);
         return;
-    uint32_t *place = wsdbg_trace_append(trace, &trace->queue, sizeof *place);
+    }
+    wsdbg_trace_find(trace, key, trace->found);
+    set_inputs(trace, number, trace->found->inputs, trace->found->count);
+}
+
+/* ---- what has to be solved ---- */
+
+/* True where the node has a value for the threads asked for. */
+static bool is_fresh(const struct wsdbg_trace *trace, uint32_t number)
+{
+    const struct wsdbg_trace_node *node = wsdbg_trace_node_at(trace, number);
+    return node->turn == trace->turn || (node->turn && !node->is_of_threads);
+}
+
+/* Puts a node on the path, without a value. */
+static void enter(struct wsdbg_trace *trace, uint32_t number)
+{
+    if (number == WSDBG_GRAPH_NONE || is_fresh(trace, number))
+        return;
+    struct step *step = wsdbg_trace_append(trace, &trace->path, sizeof *step);
+    if (!step)
+        return;
+    step->node = number;
+    struct wsdbg_trace_node *node = wsdbg_trace_node_at(trace, number);
+    node->value = wsdbg_values_none();
+    node->growth = 0;
+    node->turn = trace->turn;
+    if (!node->is_expanded)
+        expand(trace, number);
+}
+
+/* Puts a node that has all that it needs before it in the order, as far as these do not need each other. */
+static void leave(struct wsdbg_trace *trace, uint32_t number)
+{
+    uint32_t *place = wsdbg_trace_append(trace, &trace->order, sizeof *place);
     if (!place)
         return;
     *place = number;
-    wsdbg_trace_node_at(trace, number)->is_queued = true;
+    wsdbg_trace_node_at(trace, number)->rank = trace->order.count - 1;
 }
 
-/* Gives inputs to all nodes that have none, those that come up on the way included. */
-static void expand_all(struct wsdbg_trace *trace)
+/* Orders what has to be solved for a node; those that are fresh are left out. */
+static void demand(struct wsdbg_trace *trace, uint32_t number)
 {
-    struct wsdbg_trace_found *found = malloc(sizeof *found);
-    trace->has_failed |= !found;
-    for (; found && trace->expanded < trace->nodes.count; trace->expanded++) {
-        const uint64_t key = wsdbg_trace_node_at(trace, trace->expanded)->key;
-        if (key >> 56 == WSDBG_TRACE_RESULT) {
-            expand_result(trace, trace->expanded);
-        } else {
-            wsdbg_trace_find(trace, key, found);
-            set_inputs(trace, trace->expanded, found->inputs, found->count);
+    trace->order.count = 0;
+    enter(trace, number);
+    while (trace->path.count && !trace->has_failed) {
+        struct step *step = (struct step *)trace->path.items + trace->path.count - 1;
+        const struct wsdbg_trace_node *node = wsdbg_trace_node_at(trace, step->node);
+        if (step->next == 2 * node->input_count) {
+            leave(trace, step->node);
+            trace->path.count--;
+            continue;
         }
-        enqueue(trace, trace->expanded);
+        const struct wsdbg_trace_input *input = &inputs_of(trace, node)[step->next / 2];
+        const bool is_other = step->next++ % 2;
+        if (!is_other)
+            enter(trace, input->node);
+        else if (input->relations)
+            enter(trace, input->other);
     }
-    free(found);
+    trace->path.count = 0;
 }
 
 /* ---- solving ---- */
@@ -222,51 +305,73 @@ static struct wsdbg_values value_of_result(struct wsdbg_trace *trace, const stru
     return wsdbg_compute(instruction, part, sources);
 }
 
-static struct wsdbg_values value_of_node(struct wsdbg_trace *trace, const struct wsdbg_trace_node *node)
+/* Puts what flows into a node now into its value; true where that is more than before. */
+static bool grow(struct wsdbg_trace *trace, struct wsdbg_trace_node *node)
 {
-    if (trace->is_lost)
-        return wsdbg_values_any();
-    if (node->key >> 56 == WSDBG_TRACE_RESULT)
-        return value_of_result(trace, node);
-    struct wsdbg_values value = wsdbg_values_none();
-    for (uint32_t i = 0; i < node->input_count; i++) {
-        const struct wsdbg_values more = value_of_input(trace, &inputs_of(trace, node)[i]);
-        value = wsdbg_values_union(&value, &more);
+    bool has_grown = false;
+    if (trace->is_lost || node->key >> 56 == WSDBG_TRACE_RESULT) {
+        const struct wsdbg_values now = trace->is_lost ? wsdbg_values_any() : value_of_result(trace, node);
+        return wsdbg_values_add(&node->value, &now);
     }
-    return value;
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        const struct wsdbg_trace_input *input = &inputs_of(trace, node)[i];
+        if (input->node != WSDBG_GRAPH_NONE && !input->relations) {
+            has_grown |= wsdbg_values_add(&node->value, &wsdbg_trace_node_at(trace, input->node)->value);
+            continue;
+        }
+        const struct wsdbg_values more = value_of_input(trace, input);
+        has_grown |= wsdbg_values_add(&node->value, &more);
+    }
+    return has_grown;
 }
 
-/* Lets a node grow to what flows into it now; those that use it come next. */
-static void settle(struct wsdbg_trace *trace, uint32_t number)
+/* Lets a node grow to what flows into it now; those that use it are looked at again.  Returns the first place in the
+ * order that has to be, the node's own where none before it has. */
+static uint32_t settle(struct wsdbg_trace *trace, uint32_t number)
 {
     struct wsdbg_trace_node *node = wsdbg_trace_node_at(trace, number);
+    uint32_t first = node->rank;
     trace->work += node->input_count + 1;
     trace->has_failed |= trace->work > WORK_MOST;
-    const struct wsdbg_values now = value_of_node(trace, node);
-    struct wsdbg_values grown = wsdbg_values_union(&node->value, &now);
-    if (wsdbg_values_equal(&grown, &node->value))
-        return;
+    if (!grow(trace, node))
+        return first;
     if (++node->growth > GROWTH_LISTED)
-        grown = node->growth > GROWTH_MOST ? wsdbg_values_any() : wsdbg_values_widened(&grown);
-    node->value = grown;
-    for (uint32_t i = node->first_user; i; i = ((struct user *)trace->users.items)[i].next)
-        enqueue(trace, ((struct user *)trace->users.items)[i].node);
+        node->value = node->growth > GROWTH_MOST ? wsdbg_values_any() : wsdbg_values_widened(&node->value);
+    for (uint32_t i = node->first_user; i; i = user_at(trace, i)->next) {
+        const struct wsdbg_trace_node *user = wsdbg_trace_node_at(trace, user_at(trace, i)->node);
+        if (!is_fresh(trace, user_at(trace, i)->node))
+            continue; /* is solved when somebody asks for it */
+        ((uint64_t *)trace->queued.items)[user->rank / QUEUE_BITS] |= (uint64_t)1 << user->rank % QUEUE_BITS;
+        first = user->rank < first ? user->rank : first;
+    }
+    return first;
 }
 
+static void queue_all(struct wsdbg_trace *trace)
+{
+    trace->queued.count = 0;
+    for (uint32_t first = 0; first < trace->order.count; first += QUEUE_BITS) {
+        const uint32_t left = trace->order.count - first;
+        uint64_t *word = wsdbg_trace_append(trace, &trace->queued, sizeof *word);
+        if (word)
+            *word = left < QUEUE_BITS ? ((uint64_t)1 << left) - 1 : ~(uint64_t)0;
+    }
+}
+
+/* Always looks at the first in the order that has to be: what goes round a loop is whole before it flows on. */
 static void solve(struct wsdbg_trace *trace)
 {
-    expand_all(trace);
-    for (uint32_t next = 0; next < trace->queue.count && !trace->has_failed; next++) {
-        const uint32_t number = ((uint32_t *)trace->queue.items)[next];
-        wsdbg_trace_node_at(trace, number)->is_queued = false;
-        settle(trace, number);
-        if (next >= 1 << 16) { /* what is done gives its room back */
-            trace->queue.count -= next + 1;
-            memmove(trace->queue.items, (uint32_t *)trace->queue.items + next + 1, trace->queue.count * sizeof next);
-            next = UINT32_MAX;
+    queue_all(trace);
+    for (uint32_t word = 0; word < trace->queued.count && !trace->has_failed;) {
+        uint64_t *bits = (uint64_t *)trace->queued.items + word;
+        if (!*bits) {
+            word++;
+            continue;
         }
+        const uint32_t place = word * QUEUE_BITS + (uint32_t)__builtin_ctzll(*bits);
+        *bits &= *bits - 1;
+        word = settle(trace, ((uint32_t *)trace->order.items)[place]) / QUEUE_BITS;
     }
-    trace->queue.count = 0;
 }
 
 /* ---- the whole ---- */
@@ -286,6 +391,25 @@ static struct wsdbg_error *find_returning(struct wsdbg_trace *trace)
     return NULL;
 }
 
+void wsdbg_trace_turn_to(struct wsdbg_trace *trace, struct wsdbg_thread_range threads)
+{
+    if (threads.first == trace->threads.first && threads.count == trace->threads.count)
+        return;
+    trace->threads = threads;
+    trace->turn++;
+    trace->work = 0;
+}
+
+const struct wsdbg_graph *wsdbg_trace_graph(const struct wsdbg_trace *trace)
+{
+    return trace->graph;
+}
+
+const struct wsdbg_launch_values *wsdbg_trace_launch(const struct wsdbg_trace *trace)
+{
+    return trace->launch;
+}
+
 bool wsdbg_trace_is_of_warps(const struct wsdbg_trace *trace)
 {
     return trace->threads.first % WARP_THREADS == 0 && trace->threads.count % WARP_THREADS == 0;
@@ -297,10 +421,11 @@ struct wsdbg_error *wsdbg_trace_create(const struct wsdbg_graph *graph, const st
     struct wsdbg_trace *trace = calloc(1, sizeof *trace);
     if (!trace)
         return &wsdbg_error_no_memory;
-    *trace = (struct wsdbg_trace){.graph = graph, .launch = launch, .threads = threads, .table_size = TABLE_FIRST};
+    *trace = (struct wsdbg_trace){.graph = graph, .launch = launch, .threads = threads, .turn = 1, .table_size = TABLE_FIRST};
     trace->table = calloc(trace->table_size, sizeof *trace->table);
+    trace->found = malloc(sizeof *trace->found);
     struct wsdbg_error *error =
-        trace->table ? wsdbg_definitions_create(graph, &trace->definitions) : &wsdbg_error_no_memory;
+        trace->table && trace->found ? wsdbg_definitions_create(graph, &trace->definitions) : &wsdbg_error_no_memory;
     if (!error)
         error = find_returning(trace);
     /* User 0 is the end of every list. */
@@ -322,8 +447,11 @@ void wsdbg_trace_destroy(struct wsdbg_trace *trace)
     free(trace->nodes.items);
     free(trace->inputs.items);
     free(trace->users.items);
-    free(trace->queue.items);
+    free(trace->order.items);
+    free(trace->queued.items);
     free(trace->constants.items);
+    free(trace->path.items);
+    free(trace->found);
     free(trace->table);
     free(trace->returning);
     free(trace);
@@ -334,9 +462,13 @@ static struct wsdbg_values value_of_register(struct wsdbg_trace *trace, uint32_t
     if (reg == WSDBG_REGISTER_NONE)
         return wsdbg_values_one(0);
     const uint32_t node = wsdbg_trace_node_of(trace, wsdbg_trace_key(WSDBG_TRACE_READ, instruction, reg));
-    if (node != WSDBG_GRAPH_NONE)
+    if (node != WSDBG_GRAPH_NONE && !is_fresh(trace, node)) {
+        demand(trace, node);
         solve(trace);
-    return node == WSDBG_GRAPH_NONE || trace->has_failed ? wsdbg_values_any() : wsdbg_trace_node_at(trace, node)->value;
+    }
+    if (node == WSDBG_GRAPH_NONE || trace->has_failed)
+        return wsdbg_values_any();
+    return wsdbg_trace_node_at(trace, node)->value;
 }
 
 static struct wsdbg_values value_of_address(struct wsdbg_trace *trace, uint32_t instruction,

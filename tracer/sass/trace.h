@@ -23,6 +23,13 @@ struct wsdbg_error *wsdbg_trace_create(const struct wsdbg_graph *graph, const st
                                        struct wsdbg_thread_range threads, struct wsdbg_trace **out);
 void wsdbg_trace_destroy(struct wsdbg_trace *trace); /* NULL is fine */
 
+/* Asks for other threads from now on.  Where values come from is kept, and so is every value that is not a function of
+ * the thread's index: that is much cheaper than another trace. */
+void wsdbg_trace_turn_to(struct wsdbg_trace *trace, struct wsdbg_thread_range threads);
+
+const struct wsdbg_graph *wsdbg_trace_graph(const struct wsdbg_trace *trace);
+const struct wsdbg_launch_values *wsdbg_trace_launch(const struct wsdbg_trace *trace); /* NULL = none */
+
 /* What part `part` of an operand of the instruction may be just before it executes: 32 bits of a wider one, the low
  * ones first; of a MEMORY operand the address.  Out of memory: any value. */
 struct wsdbg_values wsdbg_trace_operand(struct wsdbg_trace *trace, uint32_t instruction,

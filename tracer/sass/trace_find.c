@@ -31,6 +31,29 @@ static unsigned guard_of_key(uint64_t key)
     return known ? WSDBG_REGISTER_PREDICATE + known - 1 : WSDBG_REGISTER_NONE;
 }
 
+/* The end of a block, before its last instruction is decided. */
+static struct place place_at_end(const struct wsdbg_trace *trace, uint32_t block)
+{
+    const struct wsdbg_block *of = &trace->graph->blocks[block];
+    const uint32_t last = of->first + of->count - 1;
+    const bool writes_nothing = of->calls || of->returns || of->exits || of->successor[1] != WSDBG_GRAPH_NONE;
+    return (struct place){block, writes_nothing ? last : last + 1, WSDBG_REGISTER_NONE, false, false};
+}
+
+/* Where a block is left by one of its ways: its last instruction's guard is then decided. */
+static struct place place_leaving(const struct wsdbg_trace *trace, uint32_t block, unsigned way)
+{
+    const struct wsdbg_block *of = &trace->graph->blocks[block];
+    const struct wsdbg_instruction *last = &trace->graph->instructions[of->first + of->count - 1];
+    struct place place = place_at_end(trace, block);
+    const bool is_decided = of->exits || (last->operation == WSDBG_OP_BRA && of->successor[0] != of->successor[1]);
+    if (is_decided && !wsdbg_flow_asks_more_than_guard(last)) {
+        place.guard = wsdbg_register_of_guard(last);
+        place.guard_holds = (way == 1) != last->guard_is_negated;
+    }
+    return place;
+}
+
 /* ---- conditions ---- */
 
 /* The condition that predicate `reg` is `holds` at `end`, where a comparison of the same block says so. */
@@ -49,6 +72,47 @@ static struct condition condition_of(const struct wsdbg_trace *trace, uint32_t b
     return (struct condition){compare, holds};
 }
 
+/* The way by which alone a block is entered: from *from, by its successor *way; false where there are more, or none.
+ * Code that nothing leads to may lead to itself in a ring: of that there is none either. */
+static bool only_way(const struct wsdbg_graph *graph, uint32_t block, uint32_t *from, unsigned *way)
+{
+    const uint32_t *ways = &graph->predecessors.first[block];
+    if (ways[1] - ways[0] != 1 || graph->procedure_at[block] != WSDBG_GRAPH_NONE ||
+        graph->procedure_of[block] == WSDBG_GRAPH_NONE)
+        return false;
+    *from = graph->predecessors.numbers[ways[0]];
+    const struct wsdbg_block *before = &graph->blocks[*from];
+    *way = 0;
+    while (before->successor[*way] != block)
+        ++*way;
+    return !before->calls && before->successor[0] != before->successor[1];
+}
+
+static bool compares_register(const struct wsdbg_trace *trace, struct condition condition, unsigned reg)
+{
+    if (condition.compare == WSDBG_GRAPH_NONE)
+        return false;
+    const struct wsdbg_instruction *compare = &trace->graph->instructions[condition.compare];
+    return wsdbg_register_of(&compare->sources[0], 0) == reg || wsdbg_register_of(&compare->sources[1], 0) == reg;
+}
+
+/* What a register holds where a block begins: up to the first block that is entered by several ways, that writes the
+ * register, or whose end says something of it. */
+static uint64_t key_of_entry(const struct wsdbg_trace *trace, uint32_t block, unsigned reg)
+{
+    uint32_t from, written;
+    unsigned way;
+    while (only_way(trace->graph, block, &from, &way)) {
+        const struct place place = place_leaving(trace, from, way);
+        const uint32_t first = trace->graph->blocks[from].first;
+        if (!wsdbg_definition_before(&trace->definitions, reg, first, place.end, &written) || written != place.end ||
+            compares_register(trace, condition_of(trace, from, place.end, place.guard, place.guard_holds), reg))
+            break;
+        block = from;
+    }
+    return wsdbg_trace_key(WSDBG_TRACE_ENTRY, block, reg);
+}
+
 /* The key of the only value that an operand of `number` may be, where one of the block's instructions or its start
  * gives it; 0 = there are several, or it is no register. */
 static uint64_t only_key(const struct wsdbg_trace *trace, uint32_t block, uint32_t number,
@@ -60,7 +124,7 @@ static uint64_t only_key(const struct wsdbg_trace *trace, uint32_t block, uint32
         !wsdbg_definition_before(&trace->definitions, reg, trace->graph->blocks[block].first, number, &found))
         return 0;
     if (found == number)
-        return wsdbg_trace_key(WSDBG_TRACE_ENTRY, block, reg);
+        return key_of_entry(trace, block, reg);
     return wsdbg_flow_is_unguarded(&trace->graph->instructions[found]) ? wsdbg_trace_key(WSDBG_TRACE_RESULT, found, reg)
                                                                        : 0;
 }
@@ -72,7 +136,8 @@ static void restrict_input(struct wsdbg_trace *trace, uint32_t block, uint64_t k
     const struct wsdbg_instruction *compare = &trace->graph->instructions[condition.compare];
     for (unsigned side = 0; side < 2; side++) {
         const struct wsdbg_operand *other = &compare->sources[1 - side];
-        if (only_key(trace, block, condition.compare, &compare->sources[side]) != key)
+        if (wsdbg_register_of(&compare->sources[side], 0) != wsdbg_trace_register_of(key) ||
+            only_key(trace, block, condition.compare, &compare->sources[side]) != key)
             continue;
         const uint64_t other_key = only_key(trace, block, condition.compare, other);
         input->other = other_key ? wsdbg_trace_node_of(trace, other_key) : WSDBG_GRAPH_NONE;
@@ -209,7 +274,7 @@ static void find_values(struct wsdbg_trace *trace, const struct place *place, un
     }
     const bool is_known = place->is_carried && is_unwritten(trace, place->guard, first, place->end);
     const uint64_t entry = is_known ? entry_key(place->block, reg, place->guard, place->guard_holds)
-                                    : wsdbg_trace_key(WSDBG_TRACE_ENTRY, place->block, reg);
+                                    : key_of_entry(trace, place->block, reg);
     find_value(trace, place, entry, WSDBG_GRAPH_NONE, condition, found);
 }
 
@@ -218,29 +283,6 @@ static struct place place_before(const struct wsdbg_trace *trace, uint32_t numbe
     const struct wsdbg_instruction *instruction = &trace->graph->instructions[number];
     return (struct place){trace->graph->block_of[number], number, wsdbg_register_of_guard(instruction),
                           !instruction->guard_is_negated, true};
-}
-
-/* The end of a block, before its last instruction is decided. */
-static struct place place_at_end(const struct wsdbg_trace *trace, uint32_t block)
-{
-    const struct wsdbg_block *of = &trace->graph->blocks[block];
-    const uint32_t last = of->first + of->count - 1;
-    const bool writes_nothing = of->calls || of->returns || of->exits || of->successor[1] != WSDBG_GRAPH_NONE;
-    return (struct place){block, writes_nothing ? last : last + 1, WSDBG_REGISTER_NONE, false, false};
-}
-
-/* Where a block is left by one of its ways: its last instruction's guard is then decided. */
-static struct place place_leaving(const struct wsdbg_trace *trace, uint32_t block, unsigned way)
-{
-    const struct wsdbg_block *of = &trace->graph->blocks[block];
-    const struct wsdbg_instruction *last = &trace->graph->instructions[of->first + of->count - 1];
-    struct place place = place_at_end(trace, block);
-    const bool is_decided = of->exits || (last->operation == WSDBG_OP_BRA && of->successor[0] != of->successor[1]);
-    if (is_decided && !wsdbg_flow_asks_more_than_guard(last)) {
-        place.guard = wsdbg_register_of_guard(last);
-        place.guard_holds = (way == 1) != last->guard_is_negated;
-    }
-    return place;
 }
 
 /* ---- what flows into a node ---- */

@@ -35,8 +35,11 @@ struct wsdbg_trace_node {
     uint64_t key;
     uint32_t first_input, input_count;
     uint32_t first_user; /* in users, 0 = none */
+    uint32_t rank; /* its place in the order in which it is solved */
     uint16_t growth;
-    bool is_queued;
+    bool is_expanded;
+    bool is_of_threads; /* a function of the thread's index in x: another value for other threads */
+    uint32_t turn;      /* for which threads it was asked last; 0 = never */
     struct wsdbg_values value;
 };
 
@@ -52,10 +55,14 @@ struct wsdbg_trace {
     struct wsdbg_definitions definitions;
     bool is_lost;    /* a branch nobody can follow is reachable, so any register may hold anything anywhere */
     bool has_failed; /* out of memory, or it took too long */
-    uint32_t work;   /* values looked at */
-    struct wsdbg_trace_list nodes, inputs, users, queue;
+    uint32_t turn;   /* counts the threads that were asked for, from 1 */
+    uint32_t work;   /* values looked at for them */
+    struct wsdbg_trace_list nodes, inputs, users;
+    struct wsdbg_trace_list path;         /* to the node that is looked at, and how far each on it is */
+    struct wsdbg_trace_list order;        /* the nodes that are being solved, what one needs before it */
+    struct wsdbg_trace_list queued;       /* which of these are to be looked at: a bit each */
     struct wsdbg_trace_list constants;    /* those asked for so far */
-    uint32_t expanded;                    /* nodes that have their inputs */
+    struct wsdbg_trace_found *found;      /* for the node that is expanded */
     uint32_t *table, table_size;          /* node + 1 by hash of its key */
     uint32_t *returning, returning_count; /* blocks that end in RET */
 };

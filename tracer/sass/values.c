@@ -213,6 +213,34 @@ struct wsdbg_values wsdbg_values_union(const struct wsdbg_values *a, const struc
     return have_form ? wsdbg_values_as_part_of(a, 0, ~(uint32_t)0, result) : result;
 }
 
+/* Of two ascending lists. */
+static bool is_part_of(const struct wsdbg_values *part, const struct wsdbg_values *whole)
+{
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < part->count; i++, k++) {
+        while (k < whole->count && whole->number[k] < part->number[i])
+            k++;
+        if (k == whole->count || whole->number[k] != part->number[i])
+            return false;
+    }
+    return true;
+}
+
+bool wsdbg_values_add(struct wsdbg_values *to, const struct wsdbg_values *more)
+{
+    if (more->kind == WSDBG_VALUES_NONE || wsdbg_values_equal(to, more))
+        return false;
+    const bool are_alike =
+        to->rank == more->rank && to->form == more->form && to->shift == more->shift && to->mask == more->mask;
+    if (are_alike && to->kind == WSDBG_VALUES_LISTED && more->kind == WSDBG_VALUES_LISTED && is_part_of(more, to))
+        return false;
+    const struct wsdbg_values both = wsdbg_values_union(to, more);
+    if (wsdbg_values_equal(&both, to))
+        return false;
+    *to = both;
+    return true;
+}
+
 struct wsdbg_values wsdbg_values_widened(const struct wsdbg_values *values)
 {
     uint32_t base, stride, count;

@@ -51,6 +51,8 @@ bool wsdbg_values_is_one(const struct wsdbg_values *values, uint32_t *number);
 bool wsdbg_values_range(const struct wsdbg_values *values, uint32_t *base, uint32_t *stride, uint32_t *count);
 
 struct wsdbg_values wsdbg_values_union(const struct wsdbg_values *a, const struct wsdbg_values *b);
+/* Puts `more` into the set; false where that was all in it already. */
+bool wsdbg_values_add(struct wsdbg_values *to, const struct wsdbg_values *more);
 /* A set above both that no long chain of further unions leaves: for what grows in a loop. */
 struct wsdbg_values wsdbg_values_widened(const struct wsdbg_values *values);
 

@@ -55,22 +55,17 @@ static struct wsdbg_values of_bits(struct bits bits)
     }
 }
 
+/* All 32 bits at once: for each row of the table those bits whose inputs may be that row. */
 static struct bits logic_of_bits(const struct bits input[3], uint8_t table)
 {
-    struct bits result = {0, 0};
-    for (unsigned bit = 0; bit < 32; bit++) {
-        unsigned outcomes = 0; /* 1: may be 0, 2: may be 1 */
-        for (unsigned row = 0; row < 8; row++) {
-            bool is_possible = true;
-            for (unsigned i = 0; i < 3; i++)
-                is_possible &= !(input[i].known >> bit & 1) || (input[i].value >> bit & 1) == (row >> (2 - i) & 1);
-            if (is_possible)
-                outcomes |= 1u << (table >> row & 1);
-        }
-        result.known |= (uint32_t)(outcomes != 3) << bit;
-        result.value |= (uint32_t)(outcomes == 2) << bit;
+    uint32_t may_be[2] = {0, 0};
+    for (unsigned row = 0; row < 8; row++) {
+        uint32_t possible = ~(uint32_t)0;
+        for (unsigned i = 0; i < 3; i++)
+            possible &= ~input[i].known | (row >> (2 - i) & 1 ? input[i].value : ~input[i].value);
+        may_be[table >> row & 1] |= possible;
     }
-    return result;
+    return (struct bits){~(may_be[0] & may_be[1]), may_be[1] & ~may_be[0]};
 }
 
 static struct wsdbg_values logic_of_numbers(const struct wsdbg_values *a, const struct wsdbg_values *b,
