@@ -150,7 +150,7 @@ struct wsdbg_error *wsdbg_fatbin_next(const struct wsdbg_image *fatbin, size_t *
                                       bool *found)
 {
     const struct wsdbg_fatbin_source source = {(void *)fatbin, fatbin->byte_count, copy_from};
-    uint64_t at = *offset, stored_at;
+    uint64_t at = *offset, stored_at = 0;
     struct wsdbg_error *error = wsdbg_fatbin_next_of(&source, &at, out, &stored_at, found);
     *offset = (size_t)at;
     if (!error && *found)
