@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -59,6 +60,12 @@ void shim_sleep_us(unsigned us)
     struct timespec wait = {us / 1000000u, (long)(us % 1000000u) * 1000};
     nanosleep(&wait, NULL);
     errno = kept;
+}
+
+void shim_thread_is_ours(void)
+{
+    shim_depth = 2;
+    prctl(PR_SET_NAME, WSDBG_THREAD_OBSERVER);
 }
 
 bool shim_start_thread(void *(*serve)(void *))

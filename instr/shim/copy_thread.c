@@ -110,7 +110,7 @@ static void *serve(void *unused)
 {
     struct wsdbg_segment *segment = atomic_load(&shim_segment);
     (void)unused;
-    shim_depth = 2; /* nothing that this thread does is the app's */
+    shim_thread_is_ours();
     /* Nor may it disturb a stream capture that is under way in another thread. */
     int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     if (shim_driver.cuThreadExchangeStreamCaptureMode)

@@ -338,7 +338,7 @@ static void wait_request(uint32_t served)
 static void *serve(void *unused)
 {
     (void)unused;
-    shim_depth = 2; /* nothing that this thread does is the app's */
+    shim_thread_is_ours();
     set_state(WSDBG_DOOR_SHUT);
     while (!atomic_load(&shim_exiting) || door->state != WSDBG_DOOR_SHUT) {
         const uint32_t request = __atomic_load_n(&door->request, __ATOMIC_ACQUIRE);

@@ -56,7 +56,7 @@ static CUresult sync_leave(bool on, CUresult result)
 {
     if (on) {
         int kept = errno;
-        registry_thread_leave(shim_now_ns());
+        registry_thread_leave();
         errno = kept;
     }
     return hook_leave(on, result);

@@ -76,7 +76,7 @@ CUresult destroy_body(enum wsdbg_hook_id id, void *forward, CUcontext context)
     CUresult result = ((CUresult(*)(CUcontext))forward)(context);
     debug_attach_context_end(true);
     if (on)
-        registry_thread_leave(shim_now_ns());
+        registry_thread_leave();
     tracking_close_end(row, result == CUDA_SUCCESS);
     return hook_leave(on, result);
 }
@@ -92,7 +92,7 @@ CUresult release_body(enum wsdbg_hook_id id, void *forward, CUdevice device)
     debug_attach_context_begin();
     CUresult result = ((CUresult(*)(CUdevice))forward)(device);
     if (on)
-        registry_thread_leave(shim_now_ns());
+        registry_thread_leave();
     bool reset = id == WSDBG_HOOK_cuDevicePrimaryCtxReset || id == WSDBG_HOOK_cuDevicePrimaryCtxReset_v2;
     unsigned flags = 0;
     int active = 1;

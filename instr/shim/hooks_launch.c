@@ -29,12 +29,13 @@ static void note_launched(uint32_t row)
     int kept = errno;
     atomic_store_explicit(&shim_contexts[row].launched, true, memory_order_release);
     markers_start();
+    host_threads_start();
     errno = kept;
 }
 
 static void end_launch(const char *call, CUfunction function, const struct begun *begun, CUresult result)
 {
-    registry_thread_leave(0);
+    registry_thread_leave();
     observer_launch_end(begun->entry, result);
     if (!(begun->row.flags & WSDBG_LAUNCH_CAPTURED)) /* else it went into a graph: nothing runs yet */
         note_launched(begun->row.context);

@@ -83,7 +83,7 @@ CUresult library_unload_body(enum wsdbg_hook_id id, void *forward, CUlibrary lib
     }
     CUresult result = ((CUresult(*)(CUlibrary))forward)(library);
     if (on)
-        registry_thread_leave(shim_now_ns());
+        registry_thread_leave();
     return hook_leave(on, result);
 }
 
@@ -96,7 +96,7 @@ CUresult module_unload_body(enum wsdbg_hook_id id, void *forward, CUmodule modul
     }
     CUresult result = ((CUresult(*)(CUmodule))forward)(module);
     if (on)
-        registry_thread_leave(shim_now_ns());
+        registry_thread_leave();
     return hook_leave(on, result);
 }
 

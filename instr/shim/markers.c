@@ -162,7 +162,7 @@ static void visit(uint32_t index)
 static void *serve(void *unused)
 {
     (void)unused;
-    shim_depth = 2; /* nothing that this thread does is the app's */
+    shim_thread_is_ours();
     int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     if (shim_driver.cuThreadExchangeStreamCaptureMode)
         shim_driver.cuThreadExchangeStreamCaptureMode(&mode);

@@ -191,12 +191,6 @@ static void store_call(struct wsdbg_thread_row *row, const char *call)
         __atomic_store_n((uint64_t *)(void *)row->call + i, words[i], __ATOMIC_RELAXED);
 }
 
-static void store_used(const struct wsdbg_thread_row *row, uint64_t now_ns)
-{
-    struct wsdbg_segment *segment = atomic_load_explicit(&shim_segment, memory_order_acquire);
-    __atomic_store_n(&segment->thread_used_ns[row - segment->threads], now_ns, __ATOMIC_RELAXED);
-}
-
 void registry_thread_enter(const char *call, uint32_t context, uint64_t stream, uint64_t now_ns)
 {
     if (!thread_row && !thread_row_missing) {
@@ -212,14 +206,11 @@ void registry_thread_enter(const char *call, uint32_t context, uint64_t stream, 
     }
     __atomic_store_n(&row->context, context, __ATOMIC_RELAXED);
     __atomic_store_n(&row->stream, stream, __ATOMIC_RELAXED);
-    store_used(row, now_ns);
     __atomic_store_n(&row->since_ns, now_ns, __ATOMIC_RELEASE);
 }
 
-void registry_thread_leave(uint64_t now_ns)
+void registry_thread_leave(void)
 {
-    if (thread_row && now_ns)
-        store_used(thread_row, now_ns);
     if (thread_row)
         __atomic_store_n(&thread_row->since_ns, 0, __ATOMIC_RELEASE);
 }

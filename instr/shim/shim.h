@@ -9,7 +9,8 @@
  *
  * Parts: interpose.c finds libcuda and gives out the wrappers of hooks.c; hooks.c calls tracking.c, which
  * follows contexts, modules and functions; ring_setup.c and copy_thread.c serve probed modules; markers.c tells
- * whether work gets done; refusals.c tells what the driver refused; registry.c and segment.c write the shared segment.
+ * whether work gets done, host_threads.c whether the program's threads do; refusals.c tells what the driver refused;
+ * registry.c and segment.c write the shared segment.
  */
 #ifndef WSDBG_SHIM_H
 #define WSDBG_SHIM_H
@@ -52,6 +53,8 @@ uint32_t shim_thread_id(void);
 void shim_sleep_us(unsigned us);
 /* Starts a detached thread that takes no signals. */
 bool shim_start_thread(void *(*serve)(void *));
+/* Such a thread's first call: nothing that it does is the app's, and its name says so. */
+void shim_thread_is_ours(void);
 
 /* Around a write of our own: a closed pipe or a file-size limit must not end the app by SIGPIPE or SIGXFSZ. */
 struct shim_signals {
@@ -96,8 +99,7 @@ uint64_t registry_launch_begin(const struct wsdbg_launch_row *row);
 void registry_launch_end(uint64_t entry, CUresult result);
 /* Marks this thread as inside `call` (a string that lives for ever). */
 void registry_thread_enter(const char *call, uint32_t context, uint64_t stream, uint64_t now_ns);
-/* now_ns: when a call that may have taken long was left; 0 = when it began tells as much. */
-void registry_thread_leave(uint64_t now_ns);
+void registry_thread_leave(void);
 /* True while some thread has been inside a launch since before `since_ns`: the context's queue is full. */
 bool registry_launch_is_blocked(uint64_t since_ns);
 
@@ -201,8 +203,8 @@ CUfunction tracking_look_into(CUfunction handle, bool load, CUlibrary *library);
 bool refusal_is_about_launch(CUresult result);
 /* A launch, its row filled by observer_launch_begin. */
 void refusal_launch(const char *call, const struct wsdbg_launch_row *launch, CUfunction handle, CUresult result);
-/* A kernel of a graph, of whose node the members that CUDA 12 added are not read; a graph of which no kernel is known to
- * be the reason. */
+/* A kernel of a graph, of whose node the members that CUDA 12 added are not read; a graph of which no kernel is known
+ * to be the reason. */
 void refusal_node(const char *call, CUfunction handle, const struct cu_kernel_node *kernel, CUresult result);
 void refusal_graph(const char *call, const void *graph, CUresult result);
 struct refused_code {
@@ -238,6 +240,14 @@ void copies_start(void);
 /* ---- markers.c ---- */
 /* Starts the thread that puts markers behind the contexts' work, if the session wants them.  Once. */
 void markers_start(void);
+
+/* ---- host_threads.c ---- */
+/* Starts the thread that follows the program's own ones while some of them wait.  Once. */
+void host_threads_start(void);
+/* What it would write now. */
+enum wsdbg_host_state host_threads_look(const struct wsdbg_segment *segment);
+/* Whether a thread rests by the text of its files comm, without the end of line, and syscall. */
+bool host_thread_rests(const char *name, const char *call_text);
 
 /* ---- module_image.c ---- */
 /* Bytes of a module image by its own headers (ELF, fatbin, PTX), 0 = not known. */

@@ -50,7 +50,7 @@ static struct host_calls *calls_create(void)
     if (!calls)
         return NULL;
     pthread_cond_init(&calls->work, NULL);
-    struct wsdbg_error *error = driver_thread(calls_main, calls, &calls->thread);
+    struct wsdbg_error *error = driver_thread("wsdbg-callbacks", calls_main, calls, &calls->thread);
     if (error) {
         driver_say_error("host functions", error);
         pthread_cond_destroy(&calls->work);

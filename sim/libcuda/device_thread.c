@@ -5,6 +5,8 @@
  */
 #include <time.h>
 
+#include "wsdbg/session.h"
+
 #include "libcuda/explore.h"
 #include "libcuda/state_file.h"
 
@@ -91,7 +93,7 @@ static void *device_main(void *argument)
 
 struct wsdbg_error *device_thread_start(struct context *context)
 {
-    return driver_thread(device_main, context, &context->thread);
+    return driver_thread(WSDBG_THREAD_SIMULATOR, device_main, context, &context->thread);
 }
 
 void device_thread_stop(struct context *context)

@@ -57,7 +57,7 @@ void driver_forbid_calls(void)
     calls_are_forbidden = true;
 }
 
-struct wsdbg_error *driver_thread(void *(*body)(void *), void *argument, pthread_t *out)
+struct wsdbg_error *driver_thread(const char *name, void *(*body)(void *), void *argument, pthread_t *out)
 {
     sigset_t all, before;
     sigfillset(&all);
@@ -66,7 +66,7 @@ struct wsdbg_error *driver_thread(void *(*body)(void *), void *argument, pthread
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (code)
         return wsdbg_error_os(code, "no thread for the simulator");
-    pthread_setname_np(*out, "wsdbg-simulator");
+    pthread_setname_np(*out, name);
     return NULL;
 }
 

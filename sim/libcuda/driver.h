@@ -99,8 +99,8 @@ CUresult driver_enter_handle(const void *handle, enum handle_kind kind);
 /* Gives the lock back; returns `result`, so that it can end a function. */
 CUresult driver_leave(CUresult result);
 
-/* A thread of the stand-in's own; it takes none of the program's signals. */
-struct wsdbg_error *driver_thread(void *(*body)(void *), void *argument, pthread_t *out);
+/* A thread of the stand-in's own; it takes none of the program's signals.  name: 15 characters at most. */
+struct wsdbg_error *driver_thread(const char *name, void *(*body)(void *), void *argument, pthread_t *out);
 
 /* Set on threads that call functions of the program for the stand-in. */
 void driver_forbid_calls(void);

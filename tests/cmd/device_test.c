@@ -152,6 +152,31 @@ static void one_stream_hangs_beside_another(void **state)
     outcome_free(&query);
 }
 
+/* One thread waits for a kernel, another one copies what that waits for, seconds later: its first use of the driver, or
+ * the first for long.  Only where it sleeps for good the kernel hangs. */
+static void a_kernel_is_not_blamed_while_a_thread_may_still_copy_for_it(void **state)
+{
+    static const struct {
+        const char *program;
+        int status;
+        const char *says;
+    } cases[] = {
+        {"copied-late", 0, "not known to be a hang, the program goes on (GLOBAL_SPIN: "},
+        {"copied-later", 0, "not known to be a hang, the program goes on (GLOBAL_SPIN: "},
+        {"never-copied", 124, "HANG: GLOBAL_SPIN (likely)"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct outcome run =
+            WSDBG("run", "--device", "sim", "--stall", "0.5", "-o", cases[i].program, SIM_APP, cases[i].program);
+        if (run.status != cases[i].status || !strstr(run.err, cases[i].says))
+            print_error("%s: %d, %s", cases[i].program, run.status, run.err);
+        assert_int_equal(run.status, cases[i].status);
+        assert_non_null(strstr(run.err, cases[i].says));
+        outcome_free(&run);
+    }
+}
+
 static void launches_that_were_looked_up_are_seen(void **state)
 {
     (void)state;
@@ -209,6 +234,7 @@ int main(void)
         TEST(a_fault_is_told),
         TEST(a_hang_without_probes_is_judged_by_the_device_s_state),
         TEST(one_stream_hangs_beside_another),
+        TEST(a_kernel_is_not_blamed_while_a_thread_may_still_copy_for_it),
         TEST(launches_that_were_looked_up_are_seen),
         TEST(a_program_does_without_graphs),
     };

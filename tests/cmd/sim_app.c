@@ -1,6 +1,7 @@
 /* sim_app.c - a program for wsdbg run --device sim and wsdbg explore: sim_app KERNEL launches one of tests/libcuda's
- * kernels; "beside", "looked-up", "graph", "helped" and "released" use the driver in other ways; lost_word is one of
- * its defects.  Built without sanitizers: it is preloaded.
+ * kernels; "beside", "looked-up", "graph", "helped" and "released" use the driver in other ways; copied-late,
+ * copied-later and never-copied have a thread for the copy that ends a kernel; lost_word is one of its defects.  Built
+ * without sanitizers: it is preloaded.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -111,6 +112,66 @@ static CUresult help(struct work *work)
     return result ? result : cu.cuCtxSynchronize();
 }
 
+/* Waits for a word of device memory, as one that this GPU alone may write. */
+static const char waits_for_word[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry wait_word(.param .u64 word)\n{\n .reg .u64 %w;\n .reg .u32 %v;\n .reg .pred %p;\n"
+    " ld.param.u64 %w, [word];\n"
+    "AGAIN: ld.relaxed.gpu.global.u32 %v, [%w];\n setp.eq.u32 %p, %v, 0;\n @%p bra AGAIN;\n ret;\n}\n";
+
+struct copier {
+    struct work *work;
+    const char *wanted;
+    pthread_mutex_t never; /* locked */
+};
+
+/* Its first call of the driver, or the first for long. */
+static void *copy_late(void *argument)
+{
+    static const uint32_t number = 41;
+    struct copier *copier = argument;
+    CUstream stream;
+    CUresult result = 0;
+    if (strcmp(copier->wanted, "copied-late") != 0)
+        result = cu.cuCtxSetCurrent(copier->work->context) || cu.cuCtxSynchronize();
+    if (strcmp(copier->wanted, "never-copied") == 0)
+        pthread_mutex_lock(&copier->never);
+    sleep(3);
+    if (!result)
+        result = cu.cuCtxSetCurrent(copier->work->context);
+    if (!result)
+        result = cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+    if (!result)
+        result = cu.cuMemcpyHtoDAsync_v2(copier->work->memory, &number, sizeof number, stream);
+    return (void *)(intptr_t)result;
+}
+
+static CUresult be_copied_for(struct work *work, const char *wanted)
+{
+    static const uint32_t zero;
+    struct copier copier = {work, wanted, PTHREAD_MUTEX_INITIALIZER};
+    pthread_t thread;
+    CUstream stream;
+    CUfunction function;
+    CUresult result = cu.cuMemcpyHtoD_v2(work->memory, &zero, sizeof zero);
+    if (!result)
+        result = cu.cuModuleLoadData(&work->module, waits_for_word);
+    if (!result)
+        result = cu.cuModuleGetFunction(&function, work->module, "wait_word");
+    if (!result)
+        result = cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+    if (result)
+        return result;
+    pthread_mutex_lock(&copier.never);
+    pthread_create(&thread, NULL, copy_late, &copier);
+    usleep(100000); /* its first calls */
+    result = launch(function, 1, 1, stream, (void *[]){&work->memory});
+    if (!result)
+        result = cu.cuStreamSynchronize(stream);
+    pthread_join(thread, NULL);
+    return result;
+}
+
 static CUresult lose_word(struct work *work)
 {
     CUfunction function;
@@ -144,6 +205,8 @@ static CUresult do_as_asked(struct work *work, const char *wanted)
         return help(work);
     if (strcmp(wanted, "released") == 0)
         return release(work);
+    if (strstr(wanted, "copied"))
+        return be_copied_for(work, wanted);
     if (strcmp(wanted, "lost_word") == 0)
         return lose_word(work);
     if (strcmp(wanted, "fault") == 0)

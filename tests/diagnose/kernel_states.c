@@ -307,25 +307,25 @@ void flag_host_free(struct picture *p)
     free_host(p);
 }
 
-static void flag_others(struct picture *p, struct wsdbg_optional_u64 used_ns)
+static void flag_others(struct picture *p, enum wsdbg_host_state state)
 {
     global_flag(p);
-    p->snapshot.threads[0].others_used_ns = used_ns;
+    p->snapshot.threads[0].host_state = state;
 }
 
 void flag_thread_free(struct picture *p)
 {
-    flag_others(p, wsdbg_known_u64(2000000000));
+    flag_others(p, WSDBG_HOST_GOES_ON);
 }
 
-void flag_pool_idle(struct picture *p)
+void flag_stranger_free(struct picture *p)
 {
-    flag_others(p, wsdbg_known_u64(900000000));
+    flag_others(p, WSDBG_HOST_STRANGER_GOES_ON);
 }
 
 void flag_threads_unknown(struct picture *p)
 {
-    flag_others(p, (struct wsdbg_optional_u64){0});
+    flag_others(p, WSDBG_HOST_NOT_KNOWN);
 }
 
 /* The call was found by chance: it began a moment ago. */

@@ -205,7 +205,7 @@ static void host_waits(struct wsdbg_snapshot *s)
     must(s->threads);
     s->thread_count = 1;
     s->threads[0] = (struct wsdbg_host_thread){
-        .thread_id = 77, .call = "cuStreamSynchronize", .since_ns = 1000000000, .others_used_ns = wsdbg_known_u64(0)};
+        .thread_id = 77, .call = "cuStreamSynchronize", .since_ns = 1000000000, .host_state = WSDBG_HOST_RESTS};
 }
 
 static void host_waits_for_other_stream(struct wsdbg_snapshot *s)
@@ -233,12 +233,17 @@ static void host_is_free_of_more_ctas(struct wsdbg_snapshot *s)
 
 static void another_thread_works(struct wsdbg_snapshot *s)
 {
-    s->threads[0].others_used_ns = wsdbg_known_u64(1000000001);
+    s->threads[0].host_state = WSDBG_HOST_GOES_ON;
 }
 
-static void another_thread_is_idle(struct wsdbg_snapshot *s)
+static void a_new_thread_works(struct wsdbg_snapshot *s)
 {
-    s->threads[0].others_used_ns = wsdbg_known_u64(1000000000);
+    s->threads[0].host_state = WSDBG_HOST_STRANGER_GOES_ON;
+}
+
+static void other_threads_are_not_known(struct wsdbg_snapshot *s)
+{
+    s->threads[0].host_state = WSDBG_HOST_NOT_KNOWN;
 }
 
 /* Thread 78 is in a call too. */
@@ -330,8 +335,9 @@ static const struct row {
     {"... as it waits for another stream only", nobody_writes, host_waits_for_other_stream, "GLOBAL_SPIN", POSSIBLE},
     {"the host waits for all streams", nobody_writes, host_waits_for_legacy_stream, "GLOBAL_SPIN", LIKELY},
     {"a thread of another process waits", nobody_writes, another_process_waits, "GLOBAL_SPIN", POSSIBLE},
-    {"another thread works with the GPU", nobody_writes, another_thread_works, "GLOBAL_SPIN", POSSIBLE},
-    {"another thread did so before", nobody_writes, another_thread_is_idle, "GLOBAL_SPIN", LIKELY},
+    {"another thread that works with the GPU goes on", nobody_writes, another_thread_works, "GLOBAL_SPIN", POSSIBLE},
+    {"another thread may begin to", nobody_writes, a_new_thread_works, "GLOBAL_SPIN", POSSIBLE},
+    {"other threads are not known", nobody_writes, other_threads_are_not_known, "GLOBAL_SPIN", POSSIBLE},
     {"another thread waits too", nobody_writes, another_waits_too, "GLOBAL_SPIN", LIKELY},
     {"another thread copies in pieces", nobody_writes, another_copies_in_pieces, "GLOBAL_SPIN", POSSIBLE},
     {"CTAs have not started, the host is free", nobody_writes, host_is_free_of_more_ctas, "NOT_RESIDENT", POSSIBLE},

@@ -60,10 +60,10 @@ void picture_init(struct picture *p, uint32_t ctas, uint32_t warps, uint32_t reg
                                     .registers_held = wsdbg_known_u32((registers + 7) / 8 * 8)});
     add_site(p, "NOP", 1);
     ADD(s->looks, s->look_count, (struct wsdbg_look_row){.time_ns = 4000000000ull});
-    /* The host waits for the grid, and no thread of it has done anything else. */
+    /* The host waits for the grid, and no other thread of it goes on. */
     ADD(s->threads, s->thread_count,
         (struct wsdbg_host_thread){
-            .thread_id = 77, .call = "cuCtxSynchronize", .since_ns = 1000000000, .others_used_ns = wsdbg_known_u64(0)});
+            .thread_id = 77, .call = "cuCtxSynchronize", .since_ns = 1000000000, .host_state = WSDBG_HOST_RESTS});
 }
 
 void picture_deinit(struct picture *p)

@@ -108,7 +108,7 @@ void global_flag(struct picture *p);
 void host_flag(struct picture *p);
 void flag_host_free(struct picture *p);
 void flag_thread_free(struct picture *p);
-void flag_pool_idle(struct picture *p);
+void flag_stranger_free(struct picture *p);
 void flag_threads_unknown(struct picture *p);
 void flag_call_is_short(struct picture *p);
 void flag_call_is_late(struct picture *p);

@@ -136,35 +136,29 @@ static void refusals_reach_the_snapshot(void **state)
     segment_writer_destroy(writer);
 }
 
-static struct wsdbg_optional_u64 used_by_others_ns(struct segment_writer *writer)
+static enum wsdbg_host_state host_state(struct segment_writer *writer)
 {
     struct wsdbg_snapshot snapshot = segment_snapshot(writer);
     assert_int_equal(snapshot.thread_count, 1);
-    const struct wsdbg_optional_u64 used_ns = snapshot.threads[0].others_used_ns;
+    const enum wsdbg_host_state state = snapshot.threads[0].host_state;
     wsdbg_snapshot_deinit(&snapshot);
-    return used_ns;
+    return state;
 }
 
-/* A row whose thread is outside of the driver tells when that used it. */
-static void when_other_threads_used_the_driver_is_known(void **state)
+static void whether_other_threads_go_on_stands_beside_one_that_waits(void **state)
 {
     (void)state;
     struct segment_writer *writer = healthy();
     struct wsdbg_segment *segment = segment_writer_segment(writer);
     segment_writer_thread(writer, 55, 0, "cuStreamSynchronize", 1234);
-    segment->thread_used_ns[0] = 1234;
-    assert_true(used_by_others_ns(writer).known);
-    assert_int_equal(used_by_others_ns(writer).value, 0);
-    segment_writer_thread(writer, 56, 0, "cuLaunchKernel", 0);
-    segment->thread_used_ns[1] = 900;
-    assert_int_equal(used_by_others_ns(writer).value, 900);
-    segment_writer_thread(writer, 0, 0, "cuLaunchKernel", 0); /* that thread is no more */
-    segment->thread_used_ns[2] = 5000;
-    assert_int_equal(used_by_others_ns(writer).value, 900);
-    segment->fixed_bytes = offsetof(struct wsdbg_segment, thread_used_ns); /* of an older observer */
-    assert_false(used_by_others_ns(writer).known);
-    segment->threads[1].thread_id = 0;
-    assert_int_equal(used_by_others_ns(writer).value, 0);
+    assert_int_equal(host_state(writer), WSDBG_HOST_NOT_KNOWN);
+    segment->host_state = WSDBG_HOST_RESTS;
+    assert_int_equal(host_state(writer), WSDBG_HOST_RESTS);
+    segment->host_state = WSDBG_HOST_RESTS + 1;
+    assert_int_equal(host_state(writer), WSDBG_HOST_NOT_KNOWN);
+    segment->host_state = WSDBG_HOST_RESTS;
+    segment->fixed_bytes = offsetof(struct wsdbg_segment, host_state); /* of an older observer */
+    assert_int_equal(host_state(writer), WSDBG_HOST_NOT_KNOWN);
     segment_writer_destroy(writer);
 }
 
@@ -319,7 +313,7 @@ int main(void)
         cmocka_unit_test(a_segment_from_before_the_appended_rows_is_read),
         cmocka_unit_test(every_row_reaches_the_snapshot),
         cmocka_unit_test(refusals_reach_the_snapshot),
-        cmocka_unit_test(when_other_threads_used_the_driver_is_known),
+        cmocka_unit_test(whether_other_threads_go_on_stands_beside_one_that_waits),
         cmocka_unit_test(a_module_names_its_source_file),
         cmocka_unit_test(hostile_counts_are_cut_to_their_tables),
         cmocka_unit_test(slots_outside_the_segment_are_not_read),

@@ -4,11 +4,11 @@
  *
  * A word of global memory may be written by a copy, a memset or a kernel that the host has not given to the GPU yet. It
  * can do so as long as a thread of it is free.  A thread is not while it is kept in a call that waits for the grid
- * which polls.  Of the others only those are known that launched or synchronised before: one that did so after the wait
- * began is about its work and may give the GPU more; one that did not, as the idle threads of a thread pool, is taken
- * for one that will not.  That is no proof (it may compute for long first), so nothing that rests on it is more than
- * likely.  Where no thread is kept (the program sleeps, computes, or asks again and again whether the work is done),
- * and where nothing is known of the host, as of a core dump, it may write.
+ * which polls, nor while only another thread can wake it, as the idle ones of a thread pool.  One that sleeps for a
+ * time, computes or waits for something from outside may come back, and use the driver for the first time then.  That
+ * all rest is no proof (another process may have it written), so nothing that rests on it is more than likely.  Where
+ * no thread is kept (the program sleeps, computes, or asks again and again whether the work is done), and where nothing
+ * is known of the host, as of a core dump, it may write.
  */
 #include "diagnose/host_waits.h"
 
@@ -70,7 +70,7 @@ static bool lasts(const struct wsdbg_case *c, const struct wsdbg_host_thread *th
 static bool somebody_is_free(const struct wsdbg_case *c, const struct wsdbg_host_thread *waits)
 {
     const struct wsdbg_snapshot *snapshot = c->snapshot;
-    if (!waits->others_used_ns.known || waits->others_used_ns.value > waits->since_ns)
+    if (waits->host_state != WSDBG_HOST_RESTS)
         return true;
     for (size_t i = 0; i < snapshot->thread_count; i++)
         if (snapshot->threads[i].process_id == waits->process_id && !lasts(c, &snapshot->threads[i]))

@@ -11,7 +11,7 @@ const struct wsdbg_launch *wsdbg_launch_of(const struct wsdbg_snapshot *snapshot
  * = none is known. */
 const struct wsdbg_host_thread *wsdbg_host_blocked(const struct wsdbg_case *c);
 
-/* The same, where that call has lasted and no other thread of the process that is known to use the driver is free to
+/* The same, where that call has lasted and no other thread of the process can go on by itself, so that none is free to
  * give the GPU anything: what the case's grid waits for the host will not bring, as far as seen.  NULL = it may. */
 const struct wsdbg_host_thread *wsdbg_host_waits(const struct wsdbg_case *c);
 

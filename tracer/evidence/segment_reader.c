@@ -16,7 +16,6 @@ WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, off_reason) % 8 == 0, "word c
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, notes) % 8 == 0, "word copies");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, names) % 8 == 0, "word copies");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, markers) % 8 == 0, "word copies");
-WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, thread_used_ns) % 8 == 0, "atomic loads");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, refusals) % 8 == 0, "word copies");
 
 static const struct wsdbg_segment *segment_of(const struct wsdbg_segment_view *view)
@@ -63,6 +62,9 @@ struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_vie
 {
     const bool has_refusals =
         WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), refusals) && WSDBG_SEGMENT_HAS(view->byte_count, refusals);
+    const bool has_host =
+        WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), host_state) && WSDBG_SEGMENT_HAS(view->byte_count, host_state);
+    const uint32_t host = has_host ? LOAD(view, host_state) : WSDBG_HOST_NOT_KNOWN;
     return (struct wsdbg_segment_head){
         .used_bytes = LOAD(view, used_bytes),
         .created_ns = LOAD(view, created_ns),
@@ -80,6 +82,7 @@ struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_vie
         .note_count = at_most(LOAD(view, note_count), WSDBG_NOTE_ROWS),
         .refusal_count = has_refusals ? at_most(LOAD(view, refusal_count), WSDBG_REFUSAL_ROWS) : 0,
         .refusals_left_out = has_refusals ? LOAD(view, refusals_left_out) : 0,
+        .host_state = host <= WSDBG_HOST_RESTS ? host : WSDBG_HOST_NOT_KNOWN,
     };
 }
 
@@ -144,21 +147,6 @@ bool wsdbg_segment_read_thread(const struct wsdbg_segment_view *view, uint32_t r
     out->call[sizeof out->call - 1] = '\0';
     const uint64_t since_ns = __atomic_load_n(&source->since_ns, __ATOMIC_ACQUIRE);
     return out->thread_id && out->since_ns && out->since_ns == since_ns;
-}
-
-enum wsdbg_thread_use wsdbg_segment_read_thread_use(const struct wsdbg_segment_view *view, uint32_t row,
-                                                    uint64_t *used_ns)
-{
-    const struct wsdbg_segment *segment = segment_of(view);
-    const uint64_t fixed_bytes = LOAD(view, fixed_bytes);
-    const uint32_t thread_id = __atomic_load_n(&segment->threads[row].thread_id, __ATOMIC_ACQUIRE);
-    const bool inside = __atomic_load_n(&segment->threads[row].since_ns, __ATOMIC_ACQUIRE) != 0;
-    const bool kept =
-        WSDBG_SEGMENT_HAS(fixed_bytes, thread_used_ns) && WSDBG_SEGMENT_HAS(view->byte_count, thread_used_ns);
-    *used_ns = kept ? __atomic_load_n(&segment->thread_used_ns[row], __ATOMIC_ACQUIRE) : 0;
-    if (!thread_id || inside)
-        return WSDBG_THREAD_NOT_OUTSIDE;
-    return *used_ns ? WSDBG_THREAD_OUTSIDE : WSDBG_THREAD_OUTSIDE_SINCE_UNKNOWN;
 }
 
 bool wsdbg_segment_read_launch(const struct wsdbg_segment_view *view, uint64_t number, struct wsdbg_launch_row *out)

@@ -28,6 +28,7 @@ struct wsdbg_segment_head {
     uint32_t history_request, history_done;
     uint32_t context_count, module_count, function_count, name_count, thread_count, note_count;
     uint32_t refusal_count, refusals_left_out; /* 0 of an older observer */
+    enum wsdbg_host_state host_state;
 };
 
 /* Magic, versions and sizes; errors start with `label`. */
@@ -48,13 +49,6 @@ void wsdbg_segment_read_off_reason(const struct wsdbg_segment_view *view, char o
 bool wsdbg_segment_read_marker(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_marker_row *out);
 /* False: the thread is not inside a call (or the row changed under the eyes). */
 bool wsdbg_segment_read_thread(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_thread_row *out);
-enum wsdbg_thread_use {
-    WSDBG_THREAD_NOT_OUTSIDE,          /* it is inside a call, or is no more */
-    WSDBG_THREAD_OUTSIDE,              /* ... and was in one at *used_ns */
-    WSDBG_THREAD_OUTSIDE_SINCE_UNKNOWN /* an older observer does not tell when */
-};
-enum wsdbg_thread_use wsdbg_segment_read_thread_use(const struct wsdbg_segment_view *view, uint32_t row,
-                                                    uint64_t *used_ns);
 /* Entry `number` of a ring table; false: it left the ring, or is being written. */
 bool wsdbg_segment_read_launch(const struct wsdbg_segment_view *view, uint64_t number, struct wsdbg_launch_row *out);
 bool wsdbg_segment_read_activity(const struct wsdbg_segment_view *view, uint64_t number,

@@ -209,24 +209,6 @@ static void add_launches(struct wsdbg_builder *builder, const struct wsdbg_track
     builder->out->launches_total += total;
 }
 
-/* The newest use of the driver by a thread that is outside of it now; a segment of an older observer does not tell when
- * that was. */
-static struct wsdbg_optional_u64 used_by_others_ns(const struct wsdbg_tracker *tracker)
-{
-    uint64_t newest_ns = 0;
-    if (tracker->head.thread_count >= WSDBG_THREAD_ROWS) /* there may be more threads than rows */
-        return (struct wsdbg_optional_u64){0};
-    for (uint32_t i = 0; i < tracker->head.thread_count; i++) {
-        uint64_t used_ns;
-        const enum wsdbg_thread_use use = wsdbg_segment_read_thread_use(&tracker->view, i, &used_ns);
-        if (use == WSDBG_THREAD_OUTSIDE_SINCE_UNKNOWN)
-            return (struct wsdbg_optional_u64){0};
-        if (use == WSDBG_THREAD_OUTSIDE && used_ns > newest_ns)
-            newest_ns = used_ns;
-    }
-    return wsdbg_known_u64(newest_ns);
-}
-
 /* The file in which the observer kept what a refused call was about. */
 static void find_image(const struct wsdbg_snapshot *snapshot, struct wsdbg_refusal *refusal)
 {
@@ -255,7 +237,6 @@ static void add_refusals(struct wsdbg_builder *builder, const struct wsdbg_track
 static void add_threads(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker,
                         const struct wsdbg_process_base *base)
 {
-    const struct wsdbg_optional_u64 others_used_ns = used_by_others_ns(tracker);
     for (uint32_t i = 0; i < tracker->head.thread_count; i++) {
         struct wsdbg_thread_row row;
         /* A dead process is inside no call, whatever its last rows say. */
@@ -268,7 +249,7 @@ static void add_threads(struct wsdbg_builder *builder, const struct wsdbg_tracke
             .context = index_of(row.context, tracker->head.context_count, base->context),
             .since_ns = row.since_ns,
             .stream = {.value = row.stream, .known = row.stream != WSDBG_UNKNOWN64},
-            .others_used_ns = others_used_ns,
+            .host_state = tracker->head.host_state,
         };
         memcpy(out->call, row.call, sizeof out->call);
     }

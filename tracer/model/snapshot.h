@@ -123,9 +123,7 @@ struct wsdbg_host_thread {
     char call[48];     /* the synchronising call it is inside */
     uint64_t since_ns;
     struct wsdbg_optional_u64 stream;
-    struct wsdbg_optional_u64 others_used_ns; /* when one of the process's threads that are in no such call was last in
-                                                 one, the newest of them; 0 = no other thread ever was.  Not kept in
-                                                 sessions */
+    enum wsdbg_host_state host_state; /* of its process; not kept in sessions */
 };
 
 struct wsdbg_activity {

@@ -303,6 +303,18 @@ struct wsdbg_refusal_row {
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_refusal_row) % 8 == 0, "word copies");
 
+/* What the program's threads do while one of them is in a call of `threads` that has lasted for a moment.  A thread
+ * rests where it is in such a call, or where nothing but another thread of the process wakes it. */
+enum wsdbg_host_state {
+    WSDBG_HOST_NOT_KNOWN,         /* nobody looked, or not everything could be seen */
+    WSDBG_HOST_GOES_ON,           /* a thread that has been in such a call before does not rest */
+    WSDBG_HOST_STRANGER_GOES_ON,  /* only threads that never were in one do not */
+    WSDBG_HOST_RESTS              /* all do */
+};
+/* Names of the threads that wsdbg adds to a program: /proc/self/task/<thread>/comm. */
+#define WSDBG_THREAD_OBSERVER "wsdbg-observer"
+#define WSDBG_THREAD_SIMULATOR "wsdbg-simulator"
+
 struct wsdbg_segment {
     uint64_t magic;
     uint32_t version;         /* WSDBG_SEGMENT_VERSION */
@@ -355,11 +367,12 @@ struct wsdbg_segment {
     /* Appended later: a reader looks at fixed_bytes before it believes a row is there (WSDBG_SEGMENT_HAS). */
     struct wsdbg_door_row door;
     struct wsdbg_marker_row markers[WSDBG_CONTEXT_ROWS]; /* of the context with that row */
-    uint64_t thread_used_ns[WSDBG_THREAD_ROWS]; /* of the thread with that row: when it last began a launch, or began or
-                                                   left a synchronising call */
+    uint64_t reserved_of_threads[WSDBG_THREAD_ROWS];
     uint32_t refusal_count;
     uint32_t refusals_left_out; /* the table was full */
     struct wsdbg_refusal_row refusals[WSDBG_REFUSAL_ROWS];
+    uint32_t host_state;      /* enum wsdbg_host_state */
+    uint32_t reserved_too;
 };
 
 /* What every segment of this version has. */

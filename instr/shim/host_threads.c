@@ -1,0 +1,209 @@
+/* host_threads.c - tells whether some thread of the program may go on while another one waits for the GPU.
+ *
+ * Reads:  the segment's thread rows; while some call of those lasts, comm and syscall of /proc/self/task/<thread>.
+ * Writes: segment->host_state.
+ *
+ * A thread rests that is in such a call, or in a futex without a time limit: another one has to wake it.  What
+ * sleeps for a time, reads, polls or computes may be about to give the GPU what a kernel waits for, be it by its
+ * first call.  The driver's own threads rest where they wait for the driver, not where they run a function of the
+ * program.  Looking is cheap (two short files a thread) and disturbs no thread.
+ */
+#include "shim.h"
+#include "debug_attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    IDLE_US = 50000,
+    FIRST_US = 20000, /* between looks while no call has lasted for long */
+    LATER_US = 250000,
+    LASTS_NS = 10000000,
+    LONG_NS = 1000000000,
+};
+
+/* The beginning of a file of a thread as a string; 0 or an errno. */
+static int read_file(uint32_t thread, const char *file, char *text, size_t bytes)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%u/%s", thread, file);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    const ssize_t count = read(fd, text, bytes - 1);
+    const int error = count < 0 ? errno : 0;
+    close(fd);
+    text[count > 0 ? count : 0] = '\0';
+    return error;
+}
+
+/* ---- one thread ---- */
+
+static bool is_endless_futex(long call, const unsigned long argument[4])
+{
+    const int command = (int)argument[1] & FUTEX_CMD_MASK;
+    return call == SYS_futex && argument[3] == 0 &&
+           (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI);
+}
+
+static bool is_poll(long call)
+{
+#ifdef SYS_poll
+    if (call == SYS_poll)
+        return true;
+#endif
+    return call == SYS_ppoll;
+}
+
+/* "cuda-EvtHandlr", "cuda00006000019"; no less, as threads have the name of their program. */
+static bool is_driver_name(const char *name)
+{
+    return strcmp(name, "cuda-EvtHandlr") == 0 ||
+           (strncmp(name, "cuda", 4) == 0 && strlen(name) == 15 && strspn(name + 4, "0123456789abcdef") == 11);
+}
+
+static bool is_own_name(const char *name)
+{
+    return strcmp(name, WSDBG_THREAD_OBSERVER) == 0 || strcmp(name, WSDBG_THREAD_SIMULATOR) == 0;
+}
+
+bool host_thread_rests(const char *name, const char *call_text)
+{
+    long call = -1;
+    unsigned long argument[4] = {0};
+    if (is_own_name(name))
+        return true;
+    if (sscanf(call_text, "%ld %lx %lx %lx %lx", &call, &argument[0], &argument[1], &argument[2], &argument[3]) != 5)
+        return false; /* "running" */
+    return is_endless_futex(call, argument) || (is_poll(call) && is_driver_name(name));
+}
+
+static enum wsdbg_host_state look_at(uint32_t thread)
+{
+    char name[32], call_text[160];
+    int error = read_file(thread, "comm", name, sizeof name);
+    if (!error)
+        error = read_file(thread, "syscall", call_text, sizeof call_text);
+    if (error == ENOENT && syscall(SYS_tgkill, getpid(), thread, 0) != 0 && errno == ESRCH)
+        return WSDBG_HOST_RESTS; /* it is no more */
+    if (error)
+        return error == ESRCH ? WSDBG_HOST_RESTS : WSDBG_HOST_NOT_KNOWN;
+    name[strcspn(name, "\n")] = '\0';
+    return host_thread_rests(name, call_text) ? WSDBG_HOST_RESTS : WSDBG_HOST_GOES_ON;
+}
+
+/* ---- all of them ---- */
+
+/* The row of a thread that has been in a call; NULL = none. */
+static const struct wsdbg_thread_row *row_of(const struct wsdbg_segment *segment, uint32_t thread)
+{
+    const uint32_t count = __atomic_load_n(&segment->thread_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count; i++)
+        if (__atomic_load_n(&segment->threads[i].thread_id, __ATOMIC_ACQUIRE) == thread)
+            return &segment->threads[i];
+    return NULL;
+}
+
+static enum wsdbg_host_state look_at_listed(const struct wsdbg_segment *segment, uint32_t thread)
+{
+    const struct wsdbg_thread_row *row = row_of(segment, thread);
+    if (row && __atomic_load_n(&row->since_ns, __ATOMIC_ACQUIRE))
+        return WSDBG_HOST_RESTS;
+    const enum wsdbg_host_state state = look_at(thread);
+    return state == WSDBG_HOST_GOES_ON && !row ? WSDBG_HOST_STRANGER_GOES_ON : state;
+}
+
+struct entry {
+    uint64_t inode;
+    int64_t next;
+    uint16_t bytes;
+    uint8_t type;
+    char name[];
+};
+
+/* What is known of both together. */
+static enum wsdbg_host_state of_both(enum wsdbg_host_state a, enum wsdbg_host_state b)
+{
+    if (a == WSDBG_HOST_GOES_ON || b == WSDBG_HOST_GOES_ON)
+        return WSDBG_HOST_GOES_ON;
+    return a < b ? a : b;
+}
+
+static enum wsdbg_host_state look_at_entries(const struct wsdbg_segment *segment, const char *entries, long bytes)
+{
+    enum wsdbg_host_state state = WSDBG_HOST_RESTS;
+    for (long at = 0; at < bytes && state != WSDBG_HOST_GOES_ON;) {
+        const struct entry *entry = (const void *)(entries + at);
+        const uint32_t thread = (uint32_t)strtoul(entry->name, NULL, 10);
+        if (thread)
+            state = of_both(state, look_at_listed(segment, thread));
+        at += entry->bytes;
+    }
+    return state;
+}
+
+/* Without the C library's directory streams, which take memory from the program's allocator. */
+enum wsdbg_host_state host_threads_look(const struct wsdbg_segment *segment)
+{
+    _Alignas(struct entry) char entries[4096];
+    enum wsdbg_host_state state = WSDBG_HOST_RESTS;
+    long bytes;
+    const int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return WSDBG_HOST_NOT_KNOWN;
+    while ((bytes = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0)
+        state = of_both(state, look_at_entries(segment, entries, bytes));
+    close(folder);
+    return bytes < 0 ? of_both(state, WSDBG_HOST_NOT_KNOWN) : state;
+}
+
+/* ---- while somebody waits ---- */
+
+/* How long the call that has lasted for longest has; 0 = there is none. */
+static uint64_t longest_call_ns(const struct wsdbg_segment *segment, uint64_t now_ns)
+{
+    const uint32_t count = __atomic_load_n(&segment->thread_count, __ATOMIC_ACQUIRE);
+    uint64_t longest_ns = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t since_ns = __atomic_load_n(&segment->threads[i].since_ns, __ATOMIC_ACQUIRE);
+        if (since_ns && now_ns > since_ns && now_ns - since_ns > longest_ns)
+            longest_ns = now_ns - since_ns;
+    }
+    return longest_ns;
+}
+
+/* What two looks in a row saw: a thread may wake another one and fall asleep between the two being looked at. */
+static void *serve(void *unused)
+{
+    struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    enum wsdbg_host_state before = WSDBG_HOST_NOT_KNOWN;
+    (void)unused;
+    shim_thread_is_ours();
+    while (!atomic_load(&shim_exiting) && atomic_load(&shim_state) == SHIM_ON) {
+        const uint64_t lasts_ns = longest_call_ns(segment, shim_now_ns());
+        if (!debug_attach_keeps_out()) { /* else threads are there that a debugger brought, and none gets on */
+            const bool waits = lasts_ns >= LASTS_NS;
+            const enum wsdbg_host_state now = waits ? host_threads_look(segment) : WSDBG_HOST_NOT_KNOWN;
+            __atomic_store_n(&segment->host_state, of_both(before, now), __ATOMIC_RELEASE);
+            before = now;
+        }
+        shim_sleep_us(lasts_ns < LASTS_NS ? IDLE_US : lasts_ns < LONG_NS ? FIRST_US : LATER_US);
+    }
+    __atomic_store_n(&segment->host_state, WSDBG_HOST_NOT_KNOWN, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+void host_threads_start(void)
+{
+    static _Atomic bool started;
+    if (atomic_load(&started) || atomic_exchange(&started, true))
+        return;
+    if (!shim_start_thread(serve))
+        shim_note("whether the program's threads go on cannot be seen: its thread could not be started");
+}

@@ -1,0 +1,81 @@
+/* app_threads.c - a program that waits for a kernel that hangs, beside a thread that does as it is asked.
+ *
+ *   app_threads - OTHER     OTHER = none | sleeps | used-and-sleeps | waits-for-another | reads | named-as-driver
+ *                                   | polls-as-driver
+ *
+ * It is ended by a signal.
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fake_calls.h"
+#include "fake_cuda.h"
+
+#define X(name, exported, types) extern CUresult exported types;
+FAKE_CALLS(X)
+#undef X
+
+static const char *other;
+static CUcontext context;
+static CUfunction kernel;
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+
+static void must(int result)
+{
+    if (result)
+        exit(98);
+}
+
+static int is_other(const char *name)
+{
+    return strcmp(other, name) == 0;
+}
+
+static void launch(void)
+{
+    must(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
+}
+
+static void *be_another(void *unused)
+{
+    char byte;
+    if (is_other("used-and-sleeps")) {
+        must(cuCtxSetCurrent(context));
+        launch();
+    }
+    if (is_other("named-as-driver") || is_other("polls-as-driver"))
+        pthread_setname_np(pthread_self(), "cuda00006000019");
+    if (is_other("waits-for-another"))
+        pthread_mutex_lock(&held);
+    else if (is_other("polls-as-driver"))
+        poll(NULL, 0, 1000000);
+    else if (is_other("reads"))
+        must(read(0, &byte, 1) < 0);
+    else
+        sleep(1000);
+    return unused;
+}
+
+int main(int argc, char **argv)
+{
+    CUmodule module;
+    pthread_t thread;
+    must(argc != 3);
+    other = argv[2];
+    must(cuInit(0));
+    must(cuCtxCreate_v4(&context, NULL, 0, 0));
+    must(cuModuleLoadData(&module, FAKE_PLAIN_IMAGE));
+    must(cuModuleGetFunction(&kernel, module, "hang"));
+    launch();
+    pthread_mutex_lock(&held);
+    if (!is_other("none"))
+        must(pthread_create(&thread, NULL, be_another, NULL));
+    puts("waits");
+    fflush(stdout);
+    must(cuCtxSynchronize());
+    return 0;
+}

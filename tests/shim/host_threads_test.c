@@ -1,0 +1,116 @@
+/* host_threads_test.c - whether the program's other threads go on while one waits for the GPU, as the shim tells it. */
+#include "harness.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "shim.h"
+
+#define ENDLESS 0, 128, 2, 0        /* address, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, no time limit */
+#define FOR_A_TIME 0, 137, 2, 0x7f0 /* FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, until then */
+#define WAKES 0, 129, 2, 0
+
+static const struct text_row {
+    const char *what, *name;
+    long call;
+    unsigned long argument[4];
+    bool rests;
+} texts[] = {
+    {"a mutex", "worker", SYS_futex, {ENDLESS}, true},
+    {"a condition, for a time", "worker", SYS_futex, {FOR_A_TIME}, false},
+    {"another futex call", "worker", SYS_futex, {WAKES}, false},
+    {"a sleep", "worker", SYS_clock_nanosleep, {0, 0, 0, 0}, false},
+    {"outside of the kernel", "worker", -1, {ENDLESS}, false},
+    {"a poll", "worker", SYS_ppoll, {0, 0, 0, 0}, false},
+    {"the driver's poll", "cuda-EvtHandlr", SYS_ppoll, {0, 0, 0, 0}, true},
+    {"the driver's poll of an older kind", "cuda00006000019", SYS_ppoll, {0, 0, 0, 0}, true},
+    {"a poll of a program named so", "cudasample", SYS_ppoll, {0, 0, 0, 0}, false},
+    {"a poll of a program of that length", "cuda_attention_", SYS_ppoll, {0, 0, 0, 0}, false},
+    {"the program's function on the driver's thread", "cuda-EvtHandlr", SYS_clock_nanosleep, {0, 0, 0, 0}, false},
+    {"a thread of wsdbg", WSDBG_THREAD_OBSERVER, SYS_clock_nanosleep, {0, 0, 0, 0}, true},
+    {"the simulator", WSDBG_THREAD_SIMULATOR, SYS_clock_nanosleep, {0, 0, 0, 0}, true},
+    {"the simulator's thread for the program's functions", "wsdbg-callbacks", SYS_clock_nanosleep, {0, 0, 0, 0}, false},
+};
+
+static void a_thread_rests_that_only_another_one_wakes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char text[160];
+        const unsigned long *a = texts[i].argument;
+        snprintf(text, sizeof text, "%ld 0x%lx 0x%lx 0x%lx 0x%lx 0x0 0x0 0x7ffc 0x7f3a\n", texts[i].call, a[0], a[1],
+                 a[2], a[3]);
+        if (host_thread_rests(texts[i].name, text) != texts[i].rests)
+            fail_msg("%s: %s", texts[i].what, texts[i].rests ? "does not rest" : "rests");
+    }
+    assert_false(host_thread_rests("worker", "running\n"));
+    assert_true(host_thread_rests(WSDBG_THREAD_OBSERVER, "running\n"));
+}
+
+static const struct program_row {
+    const char *other;
+    enum wsdbg_host_state state;
+} programs[] = {
+    {"none", WSDBG_HOST_RESTS},
+    {"waits-for-another", WSDBG_HOST_RESTS},
+    {"polls-as-driver", WSDBG_HOST_RESTS},
+    {"named-as-driver", WSDBG_HOST_STRANGER_GOES_ON},
+    {"sleeps", WSDBG_HOST_STRANGER_GOES_ON},
+    {"reads", WSDBG_HOST_STRANGER_GOES_ON},
+    {"used-and-sleeps", WSDBG_HOST_GOES_ON},
+};
+
+static uint32_t state_of(const struct wsdbg_segment *segment)
+{
+    return __atomic_load_n(&segment->host_state, __ATOMIC_ACQUIRE);
+}
+
+static void check(const struct program_row *row)
+{
+    struct run run = {.program = SHIM_APP_THREADS, .mode = "-", .scenario = row->other};
+    run_start(&run);
+    run_wait_line(&run, "waits");
+    const struct wsdbg_segment *segment = segment_of(run.pid);
+    assert_non_null(segment);
+    for (int i = 0; i < 1000 && state_of(segment) != row->state; i++)
+        usleep(10000);
+    if (state_of(segment) != row->state)
+        print_error("%s: %u\n", row->other, state_of(segment));
+    assert_int_equal(state_of(segment), row->state);
+    for (int i = 0; i < 10; i++, usleep(20000)) /* some looks on */
+        assert_int_equal(state_of(segment), row->state);
+    kill(run.pid, SIGKILL);
+    run_finish(&run);
+    segment_remove(run.pid);
+}
+
+static void while_one_thread_waits_the_others_are_looked_at(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        check(&programs[i]);
+}
+
+static void nobody_is_looked_at_while_none_waits(void **state)
+{
+    (void)state;
+    struct run run = {.program = SHIM_APP_LINKED, .mode = "linked", .scenario = "hang", .environment = {"APP_WAITS=1"}};
+    run_start(&run);
+    run_wait_line(&run, "ready");
+    for (int i = 0; i < 20; i++, usleep(20000))
+        assert_int_equal(state_of(segment_of(run.pid)), WSDBG_HOST_NOT_KNOWN);
+    run_finish(&run);
+    segment_remove(run.pid);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thread_rests_that_only_another_one_wakes),
+        cmocka_unit_test(while_one_thread_waits_the_others_are_looked_at),
+        cmocka_unit_test(nobody_is_looked_at_while_none_waits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
