@@ -36,8 +36,9 @@ struct world {
     uint64_t done_ns; /* the work is done then; 0 = never */
     bool hidden;      /* stream captures hide since 1 s whether there is work */
     bool look_ends_work, look_spares_fed;
-    uint64_t waits_ns; /* a thread of the host waits for the GPU from then on; 0 = none does */
-    pid_t held;        /* a process whose work it is, which a debugger lets go at held_until_ns; 0 = another process */
+    uint64_t waits_ns;         /* a thread of the host waits for the GPU from then on; 0 = none does */
+    uint64_t goes_on_until_ns; /* till then another thread that used the driver is not at rest */
+    pid_t held; /* a process whose work it is, which a debugger lets go at held_until_ns; 0 = another process */
     uint64_t held_until_ns;
     uint64_t asked_ns;  /* somebody asks for a look then; 0 = nobody does */
     uint64_t every_ns;  /* somebody looks on, and wants a new picture so often; 0 = nobody does */
@@ -118,8 +119,10 @@ static struct wsdbg_error *poll(struct wsdbg_evidence *evidence, uint64_t time_n
     if (world->waits_ns && time_ns >= world->waits_ns) {
         out->threads = calloc(1, sizeof *out->threads);
         out->thread_count = 1;
-        out->threads[0] =
-            (struct wsdbg_host_thread){.process_id = out->contexts[0].process_id, .since_ns = world->waits_ns};
+        out->threads[0] = (struct wsdbg_host_thread){
+            .process_id = out->contexts[0].process_id,
+            .since_ns = world->waits_ns,
+            .host_state = time_ns < world->goes_on_until_ns ? WSDBG_HOST_GOES_ON : WSDBG_HOST_RESTS};
     }
     if (world->hidden) {
         out->contexts[0].work_followed = false;
@@ -315,7 +318,7 @@ static void a_slow_kernel_is_looked_at_ever_more_rarely(void **state)
     struct world world = {.sights = (enum sight[]){MOVES}, .sight_count = 1, .end_ns = 200 * S};
     const struct wsdbg_watch watch = run(&world, LOOK_NS);
     ASSERT_LOOKS(&world, 11, 31, 71, 151);
-    assert_false(watch.hang || watch.unseen);
+    assert_false(watch.hang || watch.not_looked);
     assert_int_equal(line_count(world.said), 1);
     assert_non_null(strstr(world.said, "the GPU has been at its work for 10.0 s; it moves, the program goes on (SLOW"));
     assert_int_equal(world.judged, 4);
@@ -339,7 +342,7 @@ static void work_that_the_host_may_feed_is_not_looked_at(void **state)
     struct world world = {.sights = (enum sight[]){HANGS}, .sight_count = 1, .look_spares_fed = true, .end_ns = 60 * S};
     const struct wsdbg_watch watch = run(&world, LOOK_NS);
     assert_int_equal(world.look_count, 0);
-    assert_true(watch.unseen);
+    assert_int_equal(watch.not_looked, WSDBG_SPARED_FED);
     assert_int_equal(line_count(world.said), 1);
     assert_non_null(strstr(world.said, "no thread of the program waits for it: not looked at"));
 }
@@ -357,13 +360,30 @@ static void it_is_looked_at_when_the_host_has_waited_for_half_of_the_stall(void 
     assert_true(watch.hang);
 }
 
+/* One thread waits, another one used the driver and rests from 30 s on. */
+static void it_is_not_looked_at_while_another_thread_may_feed_it(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){HANGS},
+                          .sight_count = 1,
+                          .look_spares_fed = true,
+                          .waits_ns = 1 * S,
+                          .goes_on_until_ns = 30 * S,
+                          .end_ns = 60 * S};
+    const struct wsdbg_watch watch = run(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 30);
+    assert_true(watch.hang);
+    assert_non_null(strstr(world.said, "for 10.0 s and beside the thread that waits for it another one that uses it "
+                                       "goes on: not looked at"));
+}
+
 static void what_is_in_the_way_of_a_look_is_said(void **state)
 {
     (void)state;
     struct world world = {.sights = (enum sight[]){SHUT}, .sight_count = 1, .end_ns = 15 * S};
     const struct wsdbg_watch watch = run(&world, LOOK_NS);
     ASSERT_LOOKS(&world, 11);
-    assert_true(watch.unseen);
+    assert_int_equal(watch.not_looked, WSDBG_COULD_NOT_LOOK);
     assert_non_null(strstr(world.said, "MPS is in the way\n"));
     assert_non_null(strstr(world.said, "the GPU has not done its work for 10.0 s; no look at it succeeded"));
 }
@@ -473,7 +493,7 @@ static void a_slow_kernel_that_captures_hide_is_not_blamed(void **state)
     struct world world = {.hidden = true, .sights = (enum sight[]){MOVES}, .sight_count = 1, .end_ns = 100 * S};
     const struct wsdbg_watch watch = run(&world, LOOK_NS);
     ASSERT_LOOKS(&world, 11, 21, 41, 81);
-    assert_false(watch.hang || watch.unseen);
+    assert_false(watch.hang || watch.not_looked);
     assert_int_equal(line_count(world.said), 2);
     assert_non_null(strstr(world.said, "the GPU has been at its work for 10.0 s; it moves"));
 }
@@ -511,7 +531,7 @@ static void what_captures_hide_is_not_worth_a_look_that_ends_work(void **state)
         .hidden = true, .look_ends_work = true, .sights = (enum sight[]){HANGS}, .sight_count = 1, .end_ns = 100 * S};
     const struct wsdbg_watch watch = run(&world, LOOK_NS);
     assert_int_equal(world.look_count, 0);
-    assert_true(watch.unseen);
+    assert_int_equal(watch.not_looked, WSDBG_SPARED_WORK);
     assert_string_equal(world.said, HIDDEN_WORDS "; a hang would not be noticed meanwhile\n");
 }
 
@@ -535,6 +555,7 @@ int main(void)
         TEST(a_kernel_that_stands_without_a_cause_is_looked_at_again),
         TEST(work_that_the_host_may_feed_is_not_looked_at),
         TEST(it_is_looked_at_when_the_host_has_waited_for_half_of_the_stall),
+        TEST(it_is_not_looked_at_while_another_thread_may_feed_it),
         TEST(what_is_in_the_way_of_a_look_is_said),
         TEST(a_look_that_fails_is_said_and_tried_again),
         TEST(a_hang_is_reported_with_the_threshold_of_kernels_without_probes),

@@ -12,8 +12,14 @@
 
 #include "model/snapshot.h"
 
-/* True while some process has work on the GPU that has been unfinished for age_ns, and no thread of it is known to have
- * waited for the GPU for at least half of that time: it may be about to give the GPU more. */
-bool wsdbg_work_may_be_fed(const struct wsdbg_snapshot *snapshot, uint64_t age_ns, uint64_t now_ns);
+enum wsdbg_feeder {
+    WSDBG_FEEDER_NONE,
+    WSDBG_FEEDER_ANY,     /* no thread of the program is known to have waited for the GPU for half of the time */
+    WSDBG_FEEDER_ANOTHER, /* one has, but another one that has used the driver before is seen to go on */
+};
+
+/* Who may be about to give the GPU more while work of their process has been unfinished for age_ns.  Threads that never
+ * used the driver are not counted: many programs have some, and would never be looked at. */
+enum wsdbg_feeder wsdbg_work_feeder(const struct wsdbg_snapshot *snapshot, uint64_t age_ns, uint64_t now_ns);
 
 #endif

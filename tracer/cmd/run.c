@@ -329,11 +329,17 @@ static int cannot_execute(const struct run *run, int code)
 /* One line about a run without a hang: what was seen, so that silence is not taken for health. */
 static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *watch)
 {
+    static const char *const ends[] = {
+        [WSDBG_LOOKED] = "no hang",
+        [WSDBG_SPARED_FED] = "no hang seen, but a stall was not looked at: a kernel may have waited for new work",
+        [WSDBG_SPARED_WORK] =
+            "no hang seen, but what stream captures hide was not looked at: a dump would have ended it",
+        [WSDBG_COULD_NOT_LOOK] = "no hang seen, but the GPU could not be looked at",
+    };
     const bool seeing = watch->probes_seen || watch->look_ns != 0;
-    const char *end = !seeing         ? "none with probes: a hang could not have been noticed"
-                      : watch->cut    ? "no hang known"
-                      : watch->unseen ? "no hang seen, but the GPU could not be looked at"
-                                      : "no hang";
+    const char *end = !seeing      ? "none with probes: a hang could not have been noticed"
+                      : watch->cut ? "no hang known"
+                                   : ends[watch->not_looked];
     if (watch->fault[0] && !watch->fault_reported)
         wsdbg_watch_say(watch, "%s%s%s", watch->fault, watch->fault_launches[0] ? "; " : "", watch->fault_launches);
     if (watch->fault[0] && !watch->fault_reported && run->evidence != WSDBG_RUN_CORE && !run->device.simulator)

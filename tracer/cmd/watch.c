@@ -410,16 +410,26 @@ static enum wsdbg_movement movement_since(const struct loop *loop, uint64_t bega
     return loop->last.progress_ns >= began_ns ? WSDBG_MOVED : WSDBG_STOOD_STILL;
 }
 
+static void note_not_looked(struct wsdbg_watch *watch, enum wsdbg_not_looked why)
+{
+    if (why > watch->not_looked)
+        watch->not_looked = why;
+}
+
 /* A stall that a look could make a hang of.  It stays due. */
 static bool is_spared(struct loop *loop, struct wsdbg_watched watched, uint64_t now_ns)
 {
     struct wsdbg_stall copy = loop->work;
-    if (!loop->watch->look_spares_fed || !wsdbg_stall_is_due(&copy, watched, now_ns) ||
-        !wsdbg_work_may_be_fed(&loop->last, wsdbg_stall_age_ns(&copy, now_ns), now_ns))
+    if (!loop->watch->look_spares_fed || !wsdbg_stall_is_due(&copy, watched, now_ns))
+        return false;
+    const uint64_t age_ns = wsdbg_stall_age_ns(&copy, now_ns);
+    const enum wsdbg_feeder feeder = wsdbg_work_feeder(&loop->last, age_ns, now_ns);
+    if (feeder == WSDBG_FEEDER_NONE)
         return false;
     if (!loop->spared_said)
-        wsdbg_watch_say_spared(loop->watch, wsdbg_stall_age_ns(&copy, now_ns));
-    loop->watch->unseen = loop->spared_said = true;
+        wsdbg_watch_say_spared(loop->watch, feeder, age_ns);
+    loop->spared_said = true;
+    note_not_looked(loop->watch, WSDBG_SPARED_FED);
     return true;
 }
 
@@ -436,7 +446,8 @@ static bool work_stalls(struct loop *loop, uint64_t now_ns, enum wsdbg_movement 
     struct wsdbg_error *error = inspect(loop, now_ns);
     if (!error)
         record(loop, frame_ns);
-    loop->watch->unseen |= error || movement_since(loop, now_ns) == WSDBG_MOVEMENT_NOT_SEEN;
+    if (error || movement_since(loop, now_ns) == WSDBG_MOVEMENT_NOT_SEEN)
+        note_not_looked(loop->watch, WSDBG_COULD_NOT_LOOK);
     if (error) {
         wsdbg_watch_say_failed_look(loop->watch, error, wsdbg_stall_age_ns(&loop->work, now_ns));
         return false;
@@ -464,7 +475,8 @@ static bool hidden_stalls(struct loop *loop, uint64_t now_ns, enum wsdbg_movemen
         wsdbg_watch_say(loop->watch, "the look failed: %s", wsdbg_error_message(error));
     wsdbg_error_destroy(error);
     const bool looked = !error && !loop->watch->look_ends_work && loop->last.look_count > 0;
-    loop->watch->unseen |= !looked;
+    if (!looked)
+        note_not_looked(loop->watch, loop->watch->look_ends_work ? WSDBG_SPARED_WORK : WSDBG_COULD_NOT_LOOK);
     *movement = movement_since(loop, now_ns);
     mark_moving_slots(loop);
     return looked && wsdbg_hidden_seen_twice(hidden, &loop->last, now_ns);

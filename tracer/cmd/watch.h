@@ -40,6 +40,13 @@ struct wsdbg_listener {
     void (*reported)(struct wsdbg_listener *listener, const char *text, const char *verdict);
 };
 
+enum wsdbg_not_looked {
+    WSDBG_LOOKED,
+    WSDBG_SPARED_FED,  /* a kernel might wait for work that it would not get after a look */
+    WSDBG_SPARED_WORK, /* the look would end work of which it is not known whether it stands */
+    WSDBG_COULD_NOT_LOOK
+};
+
 struct wsdbg_watch {
     /* Set by the caller; nothing is owned. */
     struct wsdbg_listener *listener; /* NULL = words go to stderr */
@@ -59,20 +66,20 @@ struct wsdbg_watch {
     bool stop_at_hang;       /* return at the first hang instead of watching on */
     /* Filled by wsdbg_watch_run. */
     bool hang;
-    uint64_t stalled_ns;           /* the moment the threshold passed, 0 = none */
-    uint64_t threshold_ns;         /* that one */
-    uint64_t verdict_ns;           /* 0 = none, or not a live clock */
-    uint64_t launches;             /* seen in all */
-    const char *looked_by;         /* "live", "core": the GPU itself was looked at; NULL = it was not */
-    bool probes_seen;              /* some module has probes, or some slot was written */
-    bool cuda_seen;                /* some context or launch was seen */
-    bool blind;                    /* the evidence failed and was given up */
-    bool lost;                     /* what is left of the program can neither go on nor be looked at */
-    bool cut;                      /* a look ended the program's work on the GPU, and no hang is known from it */
-    bool stands_proven;            /* what runs was said never to go on by itself */
-    bool unseen;                   /* work stalled that no look could be had at */
-    bool fault_reported;           /* `fault` was said already, with its report */
-    char fault[WSDBG_FAULT_BYTES]; /* sentence about the first context that an error ended, "" = none */
+    uint64_t stalled_ns;              /* the moment the threshold passed, 0 = none */
+    uint64_t threshold_ns;            /* that one */
+    uint64_t verdict_ns;              /* 0 = none, or not a live clock */
+    uint64_t launches;                /* seen in all */
+    const char *looked_by;            /* "live", "core": the GPU itself was looked at; NULL = it was not */
+    bool probes_seen;                 /* some module has probes, or some slot was written */
+    bool cuda_seen;                   /* some context or launch was seen */
+    bool blind;                       /* the evidence failed and was given up */
+    bool lost;                        /* what is left of the program can neither go on nor be looked at */
+    bool cut;                         /* a look ended the program's work on the GPU, and no hang is known from it */
+    bool stands_proven;               /* what runs was said never to go on by itself */
+    enum wsdbg_not_looked not_looked; /* the gravest reason why work that stalled was not looked at */
+    bool fault_reported;              /* `fault` was said already, with its report */
+    char fault[WSDBG_FAULT_BYTES];    /* sentence about the first context that an error ended, "" = none */
     char fault_launches[WSDBG_FAULT_LAUNCHES_BYTES]; /* where that may have come from, "" = not known */
     char cause[32];                                  /* code of the newest verdict, "" = none */
 };

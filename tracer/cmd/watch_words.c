@@ -164,13 +164,16 @@ void wsdbg_watch_say_failed_look(const struct wsdbg_watch *watch, struct wsdbg_e
     wsdbg_error_destroy(error);
 }
 
-void wsdbg_watch_say_spared(const struct wsdbg_watch *watch, uint64_t age_ns)
+void wsdbg_watch_say_spared(const struct wsdbg_watch *watch, enum wsdbg_feeder feeder, uint64_t age_ns)
 {
     wsdbg_watch_say(watch,
-                    "the GPU has been at its work for %.1f s and no thread of the program waits for it: not looked at, "
-                    "because after a look the driver lets new work wait for the kernels that run, and one of them may "
-                    "wait for new work; Ctrl-\\ looks all the same, --evidence live always",
-                    (double)age_ns / 1e9);
+                    "the GPU has been at its work for %.1f s and %s: not looked at, because after a look the driver "
+                    "lets new work wait for the kernels that run, and one of them may wait for new work; Ctrl-\\ looks "
+                    "all the same, --evidence live always",
+                    (double)age_ns / 1e9,
+                    feeder == WSDBG_FEEDER_ANY
+                        ? "no thread of the program waits for it"
+                        : "beside the thread that waits for it another one that uses it goes on");
 }
 
 void wsdbg_watch_say_hidden(const struct wsdbg_watch *watch, uint64_t age_ns)

@@ -3,6 +3,7 @@
 #ifndef WSDBG_CMD_WATCH_WORDS_H
 #define WSDBG_CMD_WATCH_WORDS_H
 
+#include "cmd/fed_work.h"
 #include "cmd/watch.h"
 
 /* What a look saw of the time since it began. */
@@ -22,9 +23,9 @@ void wsdbg_watch_say_no_hang(const struct wsdbg_watch *watch, const struct wsdbg
 /* The same after a look that ended the program's work on the GPU: reports what it shows, notes watch->cut. */
 void wsdbg_watch_say_cut(struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot,
                          const struct wsdbg_diagnosis *diagnosis, uint64_t age_ns);
-/* Stream captures have kept work from being followed for that long. */
 /* Work that stalls is not looked at, because it might wait for work that it would then not get. */
-void wsdbg_watch_say_spared(const struct wsdbg_watch *watch, uint64_t age_ns);
+void wsdbg_watch_say_spared(const struct wsdbg_watch *watch, enum wsdbg_feeder feeder, uint64_t age_ns);
+/* Stream captures have kept work from being followed for that long. */
 void wsdbg_watch_say_hidden(const struct wsdbg_watch *watch, uint64_t age_ns);
 
 /* Notes of a look: said already. */
