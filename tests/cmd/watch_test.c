@@ -40,6 +40,8 @@ struct world {
     uint64_t goes_on_until_ns; /* till then another thread that used the driver is not at rest */
     pid_t held; /* a process whose work it is, which a debugger lets go at held_until_ns; 0 = another process */
     uint64_t held_until_ns;
+    bool is_followed;   /* ... or which goes on between any two ticks, and is stopped at each */
+    bool is_held_often; /* ... or which runs one second in four */
     uint64_t asked_ns;  /* somebody asks for a look then; 0 = nobody does */
     uint64_t every_ns;  /* somebody looks on, and wants a new picture so often; 0 = nobody does */
     uint64_t wanted_ns; /* ... the next one */
@@ -79,11 +81,40 @@ static pid_t hold_a_process(void)
     return child;
 }
 
+/* A child of this process, stopped by a signal. */
+static pid_t stop_a_process(void)
+{
+    const pid_t child = fork();
+    if (child == 0)
+        for (;;)
+            pause();
+    kill(child, SIGSTOP);
+    assert_int_equal(waitpid(child, NULL, WUNTRACED), child);
+    return child;
+}
+
+static void set_stopped(pid_t held, bool stopped)
+{
+    struct wsdbg_process_stop stop;
+    kill(held, stopped ? SIGSTOP : SIGCONT);
+    while (wsdbg_process_is_stopped(held, &stop) != stopped)
+        usleep(100);
+}
+
+/* It goes on for a moment. */
+static void stop_again(pid_t held)
+{
+    kill(held, SIGCONT);
+    kill(held, SIGSTOP);
+    assert_int_equal(waitpid(held, NULL, WUNTRACED), held);
+}
+
 static void let_go(pid_t held)
 {
     kill(held, SIGCONT);
     ptrace(PTRACE_DETACH, held, NULL, NULL);
-    while (wsdbg_process_is_stopped(held))
+    struct wsdbg_process_stop stop;
+    while (wsdbg_process_is_stopped(held, &stop))
         usleep(1000);
 }
 
@@ -96,6 +127,10 @@ static enum wsdbg_wait wait_until(struct wsdbg_clock *clock, uint64_t deadline_n
         world->held_until_ns = 0;
         let_go(world->held);
     }
+    if (world->is_followed)
+        stop_again(world->held);
+    if (world->is_held_often)
+        set_stopped(world->held, deadline_ns / S % 4 != 0);
     if (asked)
         world->asked_ns = 0;
     if (deadline_ns >= world->end_ns)
@@ -411,7 +446,8 @@ static void a_hang_is_reported_with_the_threshold_of_kernels_without_probes(void
     assert_non_null(strstr(world.said, "after the 10.0 s threshold; nothing happens to it"));
 }
 
-/* Nobody looks at it, and nothing is judged, before it could go on for as long as a stall lasts. */
+/* Nobody looks at it, and nothing is judged, before it could go on for as long as a stall lasts: it could not from 1 s
+ * on, when its work began. */
 static void a_program_that_a_debugger_holds_is_not_judged(void **state)
 {
     (void)state;
@@ -421,7 +457,34 @@ static void a_program_that_a_debugger_holds_is_not_judged(void **state)
     const struct wsdbg_watch watch = run(&world, LOOK_NS);
     kill(world.held, SIGKILL);
     waitpid(world.held, NULL, 0);
-    ASSERT_LOOKS(&world, 31); /* the last tick that found it stopped came before 30 s */
+    ASSERT_LOOKS(&world, 39); /* the last tick that found it stopped came before 30 s */
+    assert_true(watch.hang);
+}
+
+/* Each tick finds it stopped, and each time it is another stop. */
+static void a_program_that_a_debugger_follows_is_judged(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){HANGS}, .sight_count = 1, .is_followed = true, .end_ns = 60 * S};
+    world.held = stop_a_process();
+    const struct wsdbg_watch watch = run(&world, LOOK_NS);
+    kill(world.held, SIGKILL);
+    waitpid(world.held, NULL, 0);
+    ASSERT_LOOKS(&world, 11);
+    assert_true(watch.hang);
+}
+
+/* Three seconds in four it is stopped. */
+static void a_program_that_is_held_now_and_then_is_judged_by_the_time_it_had(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){HANGS}, .sight_count = 1, .is_held_often = true, .end_ns = 100 * S};
+    world.held = stop_a_process();
+    const struct wsdbg_watch watch = run(&world, LOOK_NS);
+    kill(world.held, SIGKILL);
+    waitpid(world.held, NULL, 0);
+    assert_int_equal(world.look_count, 1);
+    assert_in_range(world.looks[0], 36, 41);
     assert_true(watch.hang);
 }
 
@@ -560,6 +623,8 @@ int main(void)
         TEST(a_look_that_fails_is_said_and_tried_again),
         TEST(a_hang_is_reported_with_the_threshold_of_kernels_without_probes),
         TEST(a_program_that_a_debugger_holds_is_not_judged),
+        TEST(a_program_that_a_debugger_follows_is_judged),
+        TEST(a_program_that_is_held_now_and_then_is_judged_by_the_time_it_had),
         TEST(a_grid_that_moves_is_not_judged),
         TEST(what_captures_hide_is_a_hang_when_two_looks_see_it),
         TEST(a_slow_kernel_that_captures_hide_is_not_blamed),

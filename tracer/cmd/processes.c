@@ -1,4 +1,4 @@
-/* processes.c - see processes.h.  Reads: /proc/<pid>/stat.
+/* processes.c - see processes.h.  Reads: /proc/<pid>/stat, and status of those that are stopped.
  *
  * Every process the program started stays below wsdbg, also when its parent ended: wsdbg is a child subreaper.
  */
@@ -14,23 +14,34 @@
 struct process {
     pid_t id, parent;
     char state;
+    uint64_t cpu_ticks;
 };
 
-static bool read_process(const char *name, struct process *out)
+static bool read_text(const char *name, const char *what, char *text, size_t size)
 {
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%.20s/stat", name);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%.20s/%s", name, what);
     FILE *file = fopen(path, "re");
     if (!file)
         return false;
-    size_t bytes = fread(text, 1, sizeof text - 1, file);
+    text[fread(text, 1, size - 1, file)] = '\0';
     fclose(file);
-    text[bytes] = '\0';
+    return true;
+}
+
+static bool read_process(const char *name, struct process *out)
+{
+    char text[512];
+    if (!read_text(name, "stat", text, sizeof text))
+        return false;
     /* The name in parentheses may hold anything, also parentheses: the fields start after the last one. */
     const char *fields = strrchr(text, ')');
     int parent;
-    if (!fields || sscanf(fields + 1, " %c %d", &out->state, &parent) != 2)
+    unsigned long long user, system;
+    if (!fields || sscanf(fields + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &out->state, &parent,
+                          &user, &system) != 4)
         return false;
+    out->cpu_ticks = user + system;
     out->id = (pid_t)atoi(name);
     out->parent = (pid_t)parent;
     return true;
@@ -75,10 +86,25 @@ bool wsdbg_process_is_below(pid_t process)
     return false;
 }
 
-bool wsdbg_process_is_stopped(pid_t process)
+/* "voluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n" ends the file. */
+static uint64_t switches_of(const char *name)
+{
+    char text[8192];
+    unsigned long long own, forced;
+    const char *found =
+        read_text(name, "status", text, sizeof text) ? strstr(text, "\nvoluntary_ctxt_switches:") : NULL;
+    return found && sscanf(found, " voluntary_ctxt_switches: %llu nonvoluntary_ctxt_switches: %llu", &own, &forced) == 2
+               ? own + forced
+               : 0;
+}
+
+bool wsdbg_process_is_stopped(pid_t process, struct wsdbg_process_stop *stop)
 {
     char name[24];
     struct process found;
     snprintf(name, sizeof name, "%ld", (long)process);
-    return read_process(name, &found) && (found.state == 'T' || found.state == 't');
+    if (!read_process(name, &found) || (found.state != 'T' && found.state != 't'))
+        return false;
+    *stop = (struct wsdbg_process_stop){process, switches_of(name), found.cpu_ticks};
+    return true;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define WSDBG_PROCESSES_MAX 4096
@@ -12,7 +13,14 @@
 size_t wsdbg_processes_below(pid_t out[WSDBG_PROCESSES_MAX]);
 /* True when `process` is this process's descendant. */
 bool wsdbg_process_is_below(pid_t process);
-/* True while a signal or a debugger has stopped the process as a whole. */
-bool wsdbg_process_is_stopped(pid_t process);
+
+/* A process that is found stopped; two that are equal are one stop, in which nothing of it ran. */
+struct wsdbg_process_stop {
+    pid_t process;
+    uint64_t switches;  /* how often its first thread has left a processor */
+    uint64_t cpu_ticks; /* of all its threads */
+};
+/* True while a signal or a debugger has stopped the process, or its first thread; tells which stop it is. */
+bool wsdbg_process_is_stopped(pid_t process, struct wsdbg_process_stop *stop);
 
 #endif

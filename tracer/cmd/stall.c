@@ -9,12 +9,27 @@ void wsdbg_stall_init(struct wsdbg_stall *stall, uint64_t stall_ns)
 
 uint64_t wsdbg_stall_age_ns(const struct wsdbg_stall *stall, uint64_t now_ns)
 {
-    return now_ns > stall->watchdog.progress_ns ? now_ns - stall->watchdog.progress_ns : 0;
+    const uint64_t since_ns = stall->watchdog.progress_ns + stall->held_ns;
+    return now_ns > since_ns ? now_ns - since_ns : 0;
+}
+
+void wsdbg_stall_hold(struct wsdbg_stall *stall, uint64_t held_ns)
+{
+    stall->held_ns += held_ns;
+}
+
+uint64_t wsdbg_stall_due_ns(const struct wsdbg_stall *stall, uint64_t progress_ns)
+{
+    return progress_ns + stall->held_ns +
+           (stall->watchdog.reported ? stall->look_again_ns : stall->watchdog.next_look_ns);
 }
 
 bool wsdbg_stall_is_due(struct wsdbg_stall *stall, struct wsdbg_watched watched, uint64_t now_ns)
 {
-    enum wsdbg_watchdog_verdict verdict = wsdbg_watchdog_tick(&stall->watchdog, watched, now_ns);
+    if (!watched.running || watched.progress_ns > stall->watchdog.progress_ns)
+        stall->held_ns = 0;
+    const uint64_t held_ns = stall->held_ns < now_ns ? stall->held_ns : now_ns;
+    enum wsdbg_watchdog_verdict verdict = wsdbg_watchdog_tick(&stall->watchdog, watched, now_ns - held_ns);
     const uint64_t age_ns = wsdbg_stall_age_ns(stall, now_ns);
     if (verdict == WSDBG_WATCHDOG_STALLED) {
         stall->look_again_ns = age_ns * 2;

@@ -8,6 +8,7 @@
 struct wsdbg_stall {
     struct wsdbg_watchdog watchdog;
     uint64_t look_again_ns; /* age of an undecided stall at the next inspection */
+    uint64_t held_ns;       /* of the time since the last movement: the program could not run; counts for nothing */
     bool undecided;         /* the stall going on was inspected and is no hang; set by the watch */
 };
 
@@ -15,8 +16,12 @@ void wsdbg_stall_init(struct wsdbg_stall *stall, uint64_t stall_ns);
 /* One tick: whether to look now.  The watchdog reports a stall once; an undecided one is looked at again after twice
  * the time. */
 bool wsdbg_stall_is_due(struct wsdbg_stall *stall, struct wsdbg_watched watched, uint64_t now_ns);
-/* Time since the last movement. */
+/* The program has been held for that long just now. */
+void wsdbg_stall_hold(struct wsdbg_stall *stall, uint64_t held_ns);
+/* Time since the last movement, less what the program was held. */
 uint64_t wsdbg_stall_age_ns(const struct wsdbg_stall *stall, uint64_t now_ns);
+/* When it is, or was, due for the next time if nothing has moved since progress_ns. */
+uint64_t wsdbg_stall_due_ns(const struct wsdbg_stall *stall, uint64_t progress_ns);
 /* The stall going on is a hang, and that was said. */
 bool wsdbg_stall_is_judged(const struct wsdbg_stall *stall);
 

@@ -16,7 +16,7 @@
 
 #include "cmd/fed_work.h"
 #include "cmd/hidden_work.h"
-#include "cmd/processes.h"
+#include "cmd/held.h"
 #include "cmd/refusals.h"
 #include "cmd/sources.h"
 #include "cmd/stall.h"
@@ -46,7 +46,7 @@ struct loop {
     struct wsdbg_noted noted;   /* by the look before */
     struct wsdbg_hidden hidden; /* work that captures keep from being followed */
     uint64_t refreshed_ns;
-    uint64_t grace_until_ns;       /* no verdict before: the program was stopped */
+    struct wsdbg_held held;        /* what holds the program from outside */
     uint64_t recorded_ns;          /* when the newest frame was written */
     uint64_t recorded_progress_ns; /* what it shows */
     uint64_t stored_ns;
@@ -185,7 +185,7 @@ static void report_hang(struct loop *loop, const struct wsdbg_stall *stall, cons
         wsdbg_error_destroy(error);
     }
     watch->hang = true;
-    watch->stalled_ns = stall->watchdog.progress_ns + stall_ns;
+    watch->stalled_ns = stall->watchdog.progress_ns + stall->held_ns + stall_ns;
     watch->threshold_ns = stall_ns;
     snprintf(watch->cause, sizeof watch->cause, "%s", cause);
     wsdbg_watch_say_delay(watch, stall_ns);
@@ -312,11 +312,6 @@ static bool will_be_due(const struct loop *loop, uint64_t time_ns)
     return wsdbg_stall_is_due(&copy, wsdbg_watched_slots(&loop->last), time_ns);
 }
 
-static uint64_t became_due_ns(const struct wsdbg_stall *stall, uint64_t progress_ns)
-{
-    return progress_ns + (stall->watchdog.reported ? stall->look_again_ns : stall->watchdog.next_look_ns);
-}
-
 /* What was read late, on a loaded machine, a replay finds when it looks: nothing has moved since. */
 static uint64_t frame_time_ns(const struct loop *loop, uint64_t due_ns, uint64_t now_ns)
 {
@@ -333,7 +328,7 @@ static void read_first_histories(struct loop *loop, uint64_t now_ns)
     wsdbg_error_destroy(evidence->ops->inspect(evidence, now_ns, COMPARE_NS - TICK_NS, &snapshot));
     wsdbg_snapshot_deinit(&snapshot);
     loop->compared_ns = now_ns;
-    record(loop, frame_time_ns(loop, became_due_ns(&loop->slots, loop->last.progress_ns), now_ns));
+    record(loop, frame_time_ns(loop, wsdbg_stall_due_ns(&loop->slots, loop->last.progress_ns), now_ns));
 }
 
 /* True when the histories of some earlier moment were read, so that those of now tell whether anything moved.  A
@@ -355,7 +350,7 @@ static uint64_t due_since_ns(const struct loop *loop, uint64_t now_ns)
 {
     if (!loop->watch->clock->is_live)
         return now_ns;
-    const uint64_t due_ns = became_due_ns(&loop->slots, loop->last.progress_ns);
+    const uint64_t due_ns = wsdbg_stall_due_ns(&loop->slots, loop->last.progress_ns);
     return due_ns > loop->compared_ns ? due_ns : loop->compared_ns;
 }
 
@@ -379,7 +374,7 @@ static struct wsdbg_error *inspect(struct loop *loop, uint64_t time_ns)
 /* A stall as far as slots tell: look with everything.  True when that shows no movement either. */
 static bool confirm(struct loop *loop, uint64_t now_ns)
 {
-    const uint64_t frame_ns = frame_time_ns(loop, became_due_ns(&loop->slots, loop->last.progress_ns), now_ns);
+    const uint64_t frame_ns = frame_time_ns(loop, wsdbg_stall_due_ns(&loop->slots, loop->last.progress_ns), now_ns);
     struct wsdbg_error *error = inspect(loop, due_since_ns(loop, now_ns));
     loop->compared_ns = 0;
     bool due = wsdbg_stall_is_due(&loop->slots, wsdbg_watched_slots(&loop->last), now_ns);
@@ -439,7 +434,7 @@ static bool work_stalls(struct loop *loop, uint64_t now_ns, enum wsdbg_movement 
     const struct wsdbg_watched watched = wsdbg_watched_work(&loop->last, loop->moved_ns);
     if (!watched.running && loop->hidden.grid_count == 0)
         loop->slow_said = false;
-    const uint64_t frame_ns = frame_time_ns(loop, became_due_ns(&loop->work, watched.progress_ns), now_ns);
+    const uint64_t frame_ns = frame_time_ns(loop, wsdbg_stall_due_ns(&loop->work, watched.progress_ns), now_ns);
     if (is_spared(loop, watched, now_ns) || !wsdbg_stall_is_due(&loop->work, watched, now_ns))
         return false;
     loop->work.undecided = true; /* until a look says more */
@@ -605,13 +600,20 @@ static void keep_last_histories(struct loop *loop, uint64_t now_ns)
     wsdbg_error_destroy(error);
 }
 
-/* The program's own child processes, and what a debugger holds, stop without a word to wsdbg. */
-static bool is_stopped(const struct loop *loop)
+/* Whether the program is held now.  The time for which it is, or was until this very moment, counts for no stall. */
+static bool is_held(struct loop *loop, enum wsdbg_wait event, uint64_t now_ns)
 {
-    for (size_t i = 0; loop->watch->clock->is_live && i < loop->last.context_count; i++)
-        if (wsdbg_process_is_stopped((pid_t)loop->last.contexts[i].process_id))
-            return true;
-    return false;
+    const uint64_t before_ns = loop->held.ticked_ns;
+    if (!loop->watch->clock->is_live)
+        return false;
+    const bool resumed = event == WSDBG_WAIT_RESUMED && before_ns;
+    uint64_t held_ns = wsdbg_held_tick(&loop->held, &loop->last, now_ns);
+    if (resumed)
+        held_ns = now_ns - before_ns;
+    wsdbg_stall_hold(&loop->slots, held_ns);
+    wsdbg_stall_hold(&loop->work, held_ns);
+    wsdbg_stall_hold(&loop->hidden.stall, held_ns);
+    return held_ns > 0 && !resumed;
 }
 
 /* One look.  True when the watch is done. */
@@ -625,8 +627,7 @@ static bool step(struct loop *loop, enum wsdbg_wait event)
     if (wsdbg_fault_count(&loop->last) > loop->faults_judged)
         judge_fault(loop, now_ns);
     record_progress(loop, now_ns, over);
-    if (is_stopped(loop))
-        loop->grace_until_ns = now_ns + watch->stall_ns;
+    const bool held = is_held(loop, event, now_ns);
     if (event == WSDBG_WAIT_STANDS)
         expect_stall(loop, now_ns);
     else if (watch->stands_proven && now_ns > loop->stands_until_ns)
@@ -637,7 +638,7 @@ static bool step(struct loop *loop, enum wsdbg_wait event)
         look_now(loop, now_ns);
     else if (event == WSDBG_WAIT_REFRESH)
         refresh(loop, now_ns);
-    else if (over || now_ns < loop->grace_until_ns || !judge_stalls(loop, now_ns, &done))
+    else if (over || held || !judge_stalls(loop, now_ns, &done))
         store(loop, now_ns, over && !watch->hang);
     return done;
 }
@@ -651,8 +652,6 @@ void wsdbg_watch_run(struct wsdbg_watch *watch)
     for (bool done = false; !done;) {
         uint64_t next_ns = watch->clock->now_ns(watch->clock) + TICK_NS;
         enum wsdbg_wait event = watch->clock->wait(watch->clock, next_ns);
-        if (event == WSDBG_WAIT_RESUMED)
-            loop.grace_until_ns = watch->clock->now_ns(watch->clock) + watch->stall_ns;
         done = step(&loop, event) || event == WSDBG_WAIT_OVER;
     }
     wsdbg_snapshot_deinit(&loop.last);
@@ -660,4 +659,5 @@ void wsdbg_watch_run(struct wsdbg_watch *watch)
     wsdbg_refusals_said_deinit(&loop.refusals);
     wsdbg_noted_deinit(&loop.noted);
     wsdbg_hidden_deinit(&loop.hidden);
+    wsdbg_held_deinit(&loop.held);
 }
