@@ -1,5 +1,5 @@
 /* watch_words.h - what a watch says: lines, and the report of a verdict.  To the listener, or on stderr; and into the
- * session's log.  Private to the watch (watch.c); wsdbg_watch_say is in watch.h. */
+ * session's log.  Private to the watch (watch_loop.h); wsdbg_watch_say is in watch.h. */
 #ifndef WSDBG_CMD_WATCH_WORDS_H
 #define WSDBG_CMD_WATCH_WORDS_H
 

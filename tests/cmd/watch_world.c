@@ -1,0 +1,282 @@
+/* watch_world.c - see watch_world.h.  Reads: tests/recorded.  Writes: x.db; stops and ends child processes of its own.
+ */
+#include "cmd/watch_world.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/processes.h"
+
+static struct world *world_of_clock(struct wsdbg_clock *clock)
+{
+    return (struct world *)((char *)clock - offsetof(struct world, clock));
+}
+
+static struct world *world_of_listener(struct wsdbg_listener *listener)
+{
+    return (struct world *)((char *)listener - offsetof(struct world, listener));
+}
+
+static uint64_t now_ns(struct wsdbg_clock *clock)
+{
+    return world_of_clock(clock)->now_ns;
+}
+
+pid_t hold_a_process(void)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+        raise(SIGSTOP);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(waitpid(child, NULL, WUNTRACED), child);
+    return child;
+}
+
+pid_t stop_a_process(void)
+{
+    const pid_t child = fork();
+    if (child == 0)
+        for (;;)
+            pause();
+    kill(child, SIGSTOP);
+    assert_int_equal(waitpid(child, NULL, WUNTRACED), child);
+    return child;
+}
+
+static void set_stopped(pid_t held, bool stopped)
+{
+    struct wsdbg_process_stop stop;
+    kill(held, stopped ? SIGSTOP : SIGCONT);
+    while (wsdbg_process_is_stopped(held, &stop) != stopped)
+        usleep(100);
+}
+
+void end_process(pid_t process)
+{
+    kill(process, SIGKILL);
+    waitpid(process, NULL, 0);
+}
+
+/* It goes on for a moment. */
+static void stop_again(pid_t held)
+{
+    kill(held, SIGCONT);
+    kill(held, SIGSTOP);
+    assert_int_equal(waitpid(held, NULL, WUNTRACED), held);
+}
+
+static void let_go(pid_t held)
+{
+    kill(held, SIGCONT);
+    ptrace(PTRACE_DETACH, held, NULL, NULL);
+    struct wsdbg_process_stop stop;
+    while (wsdbg_process_is_stopped(held, &stop))
+        usleep(1000);
+}
+
+static enum wsdbg_wait wait_until(struct wsdbg_clock *clock, uint64_t deadline_ns)
+{
+    struct world *world = world_of_clock(clock);
+    bool asked = world->asked_ns && deadline_ns >= world->asked_ns;
+    world->now_ns = deadline_ns;
+    if (world->held && deadline_ns >= world->held_until_ns && world->held_until_ns) {
+        world->held_until_ns = 0;
+        let_go(world->held);
+    }
+    if (world->is_followed)
+        stop_again(world->held);
+    if (world->is_held_often)
+        set_stopped(world->held, deadline_ns / S % 4 != 0);
+    if (asked)
+        world->asked_ns = 0;
+    if (deadline_ns >= world->end_ns)
+        return WSDBG_WAIT_OVER;
+    if (asked)
+        return WSDBG_WAIT_LOOK;
+    if (!world->every_ns || deadline_ns < world->wanted_ns)
+        return WSDBG_WAIT_TICK;
+    world->wanted_ns = deadline_ns + world->every_ns;
+    return WSDBG_WAIT_REFRESH;
+}
+
+static struct wsdbg_error *poll(struct wsdbg_evidence *evidence, uint64_t time_ns, struct wsdbg_snapshot *out)
+{
+    const struct world *world = (struct world *)evidence;
+    *out = (struct wsdbg_snapshot){.time_ns = time_ns, .source = "test", .launches_total = 1};
+    out->contexts = calloc(1, sizeof *out->contexts);
+    out->context_count = 1;
+    out->contexts[0] = (struct wsdbg_context){
+        .process_id = world->held ? (uint32_t)world->held : 0, .alive = true, .work_followed = true};
+    if (world->waits_ns && time_ns >= world->waits_ns) {
+        out->threads = calloc(1, sizeof *out->threads);
+        out->thread_count = 1;
+        out->threads[0] = (struct wsdbg_host_thread){
+            .process_id = out->contexts[0].process_id,
+            .since_ns = world->waits_ns,
+            .host_state = time_ns < world->goes_on_until_ns ? WSDBG_HOST_GOES_ON : WSDBG_HOST_RESTS};
+    }
+    if (world->hidden) {
+        out->contexts[0].work_followed = false;
+        out->contexts[0].hidden_ns = wsdbg_known_u64(1 * S);
+    } else if (!world->done_ns || time_ns < world->done_ns)
+        out->contexts[0].unfinished_ns = wsdbg_known_u64(1 * S);
+    return NULL;
+}
+
+/* A grid of one warp that a look saw. */
+static void add_grid(struct wsdbg_snapshot *out, bool moves, uint64_t id)
+{
+    out->grids = calloc(1, sizeof *out->grids);
+    out->grids[0] = (struct wsdbg_grid){.module = WSDBG_NONE,
+                                        .launch = WSDBG_NONE,
+                                        .function = WSDBG_NONE,
+                                        .grid_id = id,
+                                        .cta_total = 1,
+                                        .warps_per_cta = 1,
+                                        .cta_count = 1,
+                                        .warps_live = 1,
+                                        .running = true};
+    out->ctas = calloc(1, sizeof *out->ctas);
+    out->ctas[0] = (struct wsdbg_cta){.cluster_size = 1, .warp_count = 1};
+    out->warps = calloc(1, sizeof *out->warps);
+    out->warps[0] = (struct wsdbg_warp_row){.barrier = WSDBG_NONE, .site = WSDBG_NONE};
+    out->warps[0].state = moves ? WSDBG_WARP_RUNNING : WSDBG_WARP_UNKNOWN;
+    out->looks = calloc(1, sizeof *out->looks);
+    out->grid_count = out->cta_count = out->warp_count = out->look_count = 1;
+}
+
+struct wsdbg_error *look_at_recorded_hang(struct wsdbg_snapshot *out)
+{
+    uint64_t first_ns, last_ns;
+    struct wsdbg_evidence *recorded;
+    struct wsdbg_error *error = wsdbg_evidence_open_recorded(WSDBG_SOURCE "/tests/recorded/arrive-missing.wsrec",
+                                                             &first_ns, &last_ns, &recorded);
+    if (error)
+        return error;
+    error = recorded->ops->poll(recorded, first_ns, out);
+    wsdbg_snapshot_deinit(out);
+    if (!error)
+        error = recorded->ops->inspect(recorded, last_ns, LOOK_NS, out);
+    recorded->ops->close(recorded);
+    if (!error) {
+        out->looks = calloc(1, sizeof *out->looks);
+        out->look_count = 1;
+    }
+    return error;
+}
+
+/* A look elsewhere, and beside it the slots of a kernel with probes that would pass for that hang but for their last
+ * change, which was just now. */
+static struct wsdbg_error *look_beside_busy_slots(struct wsdbg_snapshot *out)
+{
+    struct wsdbg_error *error = look_at_recorded_hang(out);
+    for (size_t i = 0; !error && i < out->grid_count; i++)
+        out->grids[i].progress_ns = out->time_ns;
+    out->progress_ns = 0; /* the recording's clock is not this test's */
+    return error;
+}
+
+static struct wsdbg_error *inspect(struct wsdbg_evidence *evidence, uint64_t time_ns, uint64_t deadline_ns,
+                                   struct wsdbg_snapshot *out)
+{
+    struct world *world = (struct world *)evidence;
+    assert_int_equal(deadline_ns, LOOK_NS);
+    assert_true(world->look_count < sizeof world->looks / sizeof world->looks[0]);
+    const size_t at = world->look_count < world->sight_count ? world->look_count : world->sight_count - 1;
+    const enum sight sight = world->sights[at];
+    world->looks[world->look_count++] = time_ns / S;
+    if (sight == FAILS)
+        return wsdbg_error_create(WSDBG_ERROR_OS, "the inspector died");
+    if (sight == HANGS)
+        return look_at_recorded_hang(out);
+    if (sight == BUSY)
+        return look_beside_busy_slots(out);
+    struct wsdbg_error *error = poll(evidence, time_ns, out);
+    if (sight == SHUT) {
+        out->notes = calloc(1, sizeof *out->notes);
+        snprintf(out->notes[out->note_count++], sizeof *out->notes, "the GPU cannot be looked at: MPS is in the way");
+        return error;
+    }
+    add_grid(out, sight == MOVES, sight == NEXT ? world->look_count : 1);
+    if (sight == MOVES)
+        out->progress_ns = time_ns;
+    return error;
+}
+
+static void close_nothing(struct wsdbg_evidence *evidence)
+{
+    (void)evidence;
+}
+
+static void looked(struct wsdbg_listener *listener, const struct wsdbg_snapshot *snapshot, bool last)
+{
+    (void)last;
+    world_of_listener(listener)->pictures += snapshot->look_count;
+}
+
+static void judged(struct wsdbg_listener *listener, const struct wsdbg_snapshot *snapshot,
+                   const struct wsdbg_diagnosis *diagnosis)
+{
+    (void)snapshot, (void)diagnosis;
+    world_of_listener(listener)->judged++;
+}
+
+static void said(struct wsdbg_listener *listener, const char *line)
+{
+    char *text = world_of_listener(listener)->said;
+    const size_t used = strlen(text);
+    snprintf(text + used, sizeof world_of_listener(listener)->said - used, "%s\n", line);
+}
+
+static void reported(struct wsdbg_listener *listener, const char *text, const char *verdict)
+{
+    (void)text;
+    said(listener, verdict);
+}
+
+struct wsdbg_watch world_watch(struct world *world, uint64_t look_ns)
+{
+    static const struct wsdbg_evidence_ops ops = {
+        .name = "test", .poll = poll, .inspect = inspect, .close = close_nothing};
+    struct wsdbg_session_info info = {.command = "test",
+                                      .wsdbg_version = "0",
+                                      .device = "gpu",
+                                      .observer = "driver",
+                                      .evidence = "test",
+                                      .hostname = "here",
+                                      .stall_seconds = 2};
+    world->evidence.ops = &ops;
+    world->clock = (struct wsdbg_clock){.now_ns = now_ns, .wait = wait_until, .is_live = true};
+    world->listener = (struct wsdbg_listener){.looked = looked, .judged = judged, .said = said, .reported = reported};
+    world->now_ns = 1 * S;
+    struct wsdbg_watch watch = {.listener = &world->listener,
+                                .evidence = &world->evidence,
+                                .clock = &world->clock,
+                                .info = &info,
+                                .stall_ns = 2 * S,
+                                .work_stall_ns = 10 * S,
+                                .stop_at_hang = true,
+                                .look_ends_work = world->look_ends_work,
+                                .look_spares_fed = world->look_spares_fed,
+                                .after_hang = "nothing happens to it",
+                                .look_ns = look_ns};
+    assert_null(wsdbg_store_create("x.db", &info, &watch.store));
+    wsdbg_watch_run(&watch);
+    wsdbg_store_close(watch.store);
+    return watch;
+}
+
+void assert_looks(const struct world *world, const uint64_t *seconds, size_t count)
+{
+    assert_int_equal(world->look_count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(world->looks[i], seconds[i]);
+}

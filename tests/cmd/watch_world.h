@@ -1,0 +1,65 @@
+/* watch_world.h - what a watch sees in a test: evidence, a clock and a listener of the test's own.
+ *
+ * One context whose work is unfinished since 1 s; a stall is 10 s of it.  What a look at the GPU sees is scripted.
+ */
+#ifndef WSDBG_TESTS_CMD_WATCH_WORLD_H
+#define WSDBG_TESTS_CMD_WATCH_WORLD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <sys/types.h>
+
+#include "cmd/watch.h"
+
+#define S UINT64_C(1000000000)
+#define LOOK_NS (3 * S)
+
+/* What the looks at the GPU see, one after the other; the last one again and again. */
+enum sight { STANDS, MOVES, SHUT, FAILS, HANGS, NEXT, BUSY };
+
+struct world {
+    struct wsdbg_evidence evidence;
+    struct wsdbg_clock clock;
+    struct wsdbg_listener listener;
+    const enum sight *sights;
+    size_t sight_count;
+    uint64_t now_ns, end_ns;
+    uint64_t done_ns; /* the work is done then; 0 = never */
+    bool hidden;      /* stream captures hide since 1 s whether there is work */
+    bool look_ends_work, look_spares_fed;
+    uint64_t waits_ns;         /* a thread of the host waits for the GPU from then on; 0 = none does */
+    uint64_t goes_on_until_ns; /* till then another thread that used the driver is not at rest */
+    pid_t held; /* a process whose work it is, which a debugger lets go at held_until_ns; 0 = another process */
+    uint64_t held_until_ns;
+    bool is_followed;   /* ... or which goes on between any two ticks, and is stopped at each */
+    bool is_held_often; /* ... or which runs one second in four */
+    uint64_t asked_ns;  /* somebody asks for a look then; 0 = nobody does */
+    uint64_t every_ns;  /* somebody looks on, and wants a new picture so often; 0 = nobody does */
+    uint64_t wanted_ns; /* ... the next one */
+    uint64_t looks[16]; /* when the GPU was looked at, in seconds */
+    size_t look_count;
+    char said[4096]; /* lines */
+    size_t judged;
+    size_t pictures; /* of looks, as they went to who looks on */
+};
+
+/* Runs the watch to world->end_ns; its database is x.db. */
+struct wsdbg_watch world_watch(struct world *world, uint64_t look_ns);
+
+/* What was once recorded of a hang: an arrival that a consumer forgot. */
+struct wsdbg_error *look_at_recorded_hang(struct wsdbg_snapshot *out);
+
+/* A child of this process that a debugger holds (its parent traces it), or that a signal has stopped. */
+pid_t hold_a_process(void);
+pid_t stop_a_process(void);
+void end_process(pid_t process);
+
+/* At which seconds the GPU was looked at. */
+void assert_looks(const struct world *world, const uint64_t *seconds, size_t count);
+#define ASSERT_LOOKS(world, ...) \
+    assert_looks(world, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+#endif
