@@ -35,7 +35,7 @@ static CUfunction function_of(const struct cu_kernel_node *kernel)
 static bool is_too_large(const struct cu_kernel_node *kernel)
 {
     CUlibrary library = NULL;
-    const CUfunction function = tracking_look_into(function_of(kernel), true, &library);
+    const CUfunction function = tracking_look_into(function_of(kernel), tracking_current_context(), &library);
     return function && (is_beyond(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
                                   (uint64_t)kernel->block[0] * kernel->block[1] * kernel->block[2]) ||
                         is_beyond(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel->shared_bytes));

@@ -2,8 +2,8 @@
  *
  * Reads:  the image the app just loaded (the driver has accepted it, so its headers are sound) or could not load,
  *         WSDBG_SPOOL.
- * Writes: image_* of the module row; <spool>/<pid>-<row>.image for images up to 8 MiB, 64 MiB a process;
- *         <spool>/<pid>-refused-<n>.image.
+ * Writes: image_* of the module row; <spool>/<pid>-<row>.image and <spool>/<pid>-refused-<n>.image for images up to
+ *         8 MiB, 64 MiB a process.
  */
 #include "shim.h"
 
@@ -19,6 +19,8 @@
 
 #define IMAGE_LIMIT_BYTES (8u << 20)
 #define TOTAL_LIMIT_BYTES (64u << 20)
+
+static _Atomic uint64_t kept_bytes; /* of images, in the spool */
 
 #define FATBIN_WRAPPER_MAGIC 0x466243b1u
 #define FATBIN_MAGIC 0xba55ed50u
@@ -116,6 +118,17 @@ static bool write_all(int fd, const char *bytes, uint64_t count)
     return true;
 }
 
+/* Of what a process may keep; false: there is not so much left. */
+static bool take_room(uint64_t bytes)
+{
+    if (atomic_fetch_add(&kept_bytes, bytes) + bytes <= TOTAL_LIMIT_BYTES)
+        return true;
+    atomic_fetch_sub(&kept_bytes, bytes);
+    shim_note("module images were not kept: over %u MiB each or %u MiB in all", IMAGE_LIMIT_BYTES >> 20,
+              TOTAL_LIMIT_BYTES >> 20);
+    return false;
+}
+
 static bool keep(const void *image, uint64_t bytes, uint32_t index)
 {
     char path[PATH_MAX];
@@ -141,18 +154,14 @@ static bool keep(const void *image, uint64_t bytes, uint32_t index)
 
 void image_record(const void *image, uint32_t index)
 {
-    static _Atomic uint64_t total_bytes;
     struct wsdbg_module_row *row = &atomic_load(&shim_segment)->modules[index];
     const void *start = image;
     uint64_t bytes = image_bytes(image, &start);
     __atomic_store_n(&row->image_bytes, bytes, __ATOMIC_RELEASE);
     if (!bytes)
         return;
-    if (bytes > IMAGE_LIMIT_BYTES || atomic_fetch_add(&total_bytes, bytes) + bytes > TOTAL_LIMIT_BYTES) {
-        shim_note("module images were not kept: over %u MiB each or %u MiB in all", IMAGE_LIMIT_BYTES >> 20,
-                  TOTAL_LIMIT_BYTES >> 20);
+    if (!take_room(bytes > IMAGE_LIMIT_BYTES ? TOTAL_LIMIT_BYTES + 1ull : bytes))
         return;
-    }
     __atomic_store_n(&row->image_hash, fnv1a(start, bytes), __ATOMIC_RELEASE);
     if (keep(start, bytes, index))
         __atomic_store_n(&row->image_kept, 1, __ATOMIC_RELEASE);
@@ -212,8 +221,8 @@ static bool refused_bytes(const void **start, uint64_t *bytes)
     return *bytes <= IMAGE_LIMIT_BYTES;
 }
 
-/* bytes 0 = up to a zero. */
-static bool copy_refused(int fd, const char *start, uint64_t bytes)
+/* bytes 0 = up to a zero.  How many were written, 0 = not all. */
+static uint64_t copy_refused(int fd, const char *start, uint64_t bytes)
 {
     char chunk[CHUNK_BYTES];
     for (uint64_t done = 0; done < (bytes ? bytes : IMAGE_LIMIT_BYTES);) {
@@ -223,33 +232,37 @@ static bool copy_refused(int fd, const char *start, uint64_t bytes)
         if (end)
             count = (size_t)(end - chunk);
         if (!write_all(fd, chunk, count))
-            return false;
+            return 0;
         done += count;
         if (end)
-            return done > 0;
+            return done;
         if (!count)
-            return false;
+            return 0;
     }
-    return bytes > 0;
+    return bytes;
 }
 
 bool image_keep_refused(const void *image, uint32_t number)
 {
     char path[PATH_MAX];
-    uint64_t bytes;
+    uint64_t bytes, kept_of_it = 0;
     if (!refused_bytes(&image, &bytes) || !spool_path(path, "refused-", number))
         return false;
-    const int fd = spool_create(path);
-    if (fd < 0)
+    const uint64_t most = bytes ? bytes : IMAGE_LIMIT_BYTES;
+    if (!take_room(most))
         return false;
-    struct shim_signals signals;
-    shim_signals_off(&signals);
-    const bool kept = copy_refused(fd, image, bytes);
-    shim_signals_on(&signals);
-    close(fd);
-    if (!kept)
-        unlink(path);
-    return kept;
+    const int fd = spool_create(path);
+    if (fd >= 0) {
+        struct shim_signals signals;
+        shim_signals_off(&signals);
+        kept_of_it = copy_refused(fd, image, bytes);
+        shim_signals_on(&signals);
+        close(fd);
+        if (!kept_of_it)
+            unlink(path);
+    }
+    atomic_fetch_sub(&kept_bytes, most - kept_of_it);
+    return kept_of_it > 0;
 }
 
 void image_share(uint32_t from, uint32_t to)

@@ -5,7 +5,8 @@
  *         refusal that was not seen before.  Whatever it answers, the app gets its own call's error alone.
  * Writes: rows of the refusal table; a copy of an image that could not be loaded.
  *
- * Nothing is asked of a kernel for which there is no code: the driver would try to load it once more.
+ * Nothing is asked of a kernel for which there is no code: the driver would try to load it once more.  Nor of one that
+ * nothing has loaded yet what only a function of the context can tell: the driver would load it, and the app did not.
  */
 #include "shim.h"
 
@@ -204,7 +205,7 @@ static void describe_launch(struct wsdbg_refusal_row *row, CUfunction handle, ui
     CUlibrary library = NULL;
     const struct wsdbg_segment *segment = atomic_load(&shim_segment);
     const bool has_code = !is_about_code(row->result);
-    const CUfunction function = tracking_look_into(handle, has_code, &library);
+    const CUfunction function = tracking_look_into(handle, row->context, &library);
     row->function = function_row;
     if (function_row != WSDBG_UNKNOWN32)
         row->module = segment->functions[function_row].module;
@@ -247,7 +248,7 @@ void refusal_node(const char *call, CUfunction handle, const struct cu_kernel_no
     memcpy(row.block, kernel->block, sizeof row.block);
     memset(row.cluster, 0xff, sizeof row.cluster);
     row.dynamic_shared_bytes = kernel->shared_bytes;
-    row.function = handle ? tracking_launch_function(handle, row.context) : WSDBG_UNKNOWN32;
+    row.function = tracking_seen_function(handle, row.context);
     refusal_launch(call, &row, handle, result);
     errno = kept;
 }
@@ -285,7 +286,7 @@ void refusal_code(const char *call, const struct refused_code *code, CUresult re
     if (!is_counted(&row)) {
         CUlibrary library = code->library;
         if (code->kernel)
-            tracking_look_into(code->kernel, false, &library);
+            tracking_look_into(code->kernel, row.context, &library);
         name_kernel(&row, NULL, code->kernel);
         row.module = tracking_module_row(code->module, library);
         if (row.context != WSDBG_UNKNOWN32)
@@ -316,10 +317,12 @@ void refusal_setting(const char *call, const struct refused_setting *setting, CU
         if (of_context)
             asked.device = shim_contexts[row.context].device;
         if (setting->function)
-            asked.function = tracking_look_into(setting->function, has_code, &library);
+            asked.function = tracking_look_into(setting->function, row.context, &library);
+        if (!asked.function && library)
+            asked.kernel = setting->function;
         if (of_context || setting->kernel)
             describe_device(&row, asked.device);
-        name_kernel(&row, asked.function, setting->kernel);
+        name_kernel(&row, asked.function, asked.kernel);
         row.module = tracking_module_row(NULL, library);
         if (has_code)
             describe_kernel(&row, &asked);

@@ -194,9 +194,12 @@ uint32_t tracking_launch_function(CUfunction function, uint32_t context);
 
 /* Row of a living module or library, WSDBG_UNKNOWN32 where it has none. */
 uint32_t tracking_module_row(CUmodule module, CUlibrary library);
-/* A handle that was given for a launch: *library is set for a kernel of one.  The function to ask the driver about,
- * NULL where it is not known; load = that of a kernel in the current context may be asked for, which loads it. */
-CUfunction tracking_look_into(CUfunction handle, bool load, CUlibrary *library);
+/* The same of one that was seen there before, WSDBG_UNKNOWN32 where it was not: the driver is asked nothing. */
+uint32_t tracking_seen_function(CUfunction function, uint32_t context);
+/* A handle that was given for a launch: *library is set for a kernel of one.  The function to ask the driver about in
+ * context `context`, NULL where it is not known.  The driver is not asked for a kernel's function: it would load it,
+ * where nothing has yet. */
+CUfunction tracking_look_into(CUfunction handle, uint32_t context, CUlibrary *library);
 
 /* ---- refusals.c: calls that the driver refused; errno is kept, the result is not looked at twice ---- */
 /* Errors of what is launched, and not of work before it, of the context or of handles. */

@@ -28,10 +28,12 @@ struct kernel_entry {
 static struct kernel_entry kernels[KERNELS];
 static uint32_t kernel_count;
 
-/* value: bit 63 set, bits 48-59 module, 16-47 generation, 0-15 function row (0xffff = none) */
+/* value: bit 63 set, bits 48-59 module, 16-47 generation, 0-15 function row (0xffff = none)
+ * function: what the handle stands for in the context, the handle itself or the function of a kernel; 0 = not known */
 struct function_entry {
     _Atomic uint64_t handle;
     _Atomic uint64_t value;
+    _Atomic uint64_t function;
 };
 static struct function_entry functions[WSDBG_CONTEXT_ROWS][FUNCTIONS];
 
@@ -376,17 +378,6 @@ uint32_t tracking_module_row(CUmodule module, CUlibrary library)
     return row;
 }
 
-CUfunction tracking_look_into(CUfunction handle, bool load, CUlibrary *library)
-{
-    bool certain = false;
-    CUfunction function = NULL;
-    if (!is_kernel(handle, library, &certain))
-        return certain ? handle : NULL;
-    if (load && shim_driver.cuKernelGetFunction && shim_driver.cuKernelGetFunction(&function, handle) == CUDA_SUCCESS)
-        return function;
-    return NULL;
-}
-
 /* ---- functions ---- */
 
 static uint32_t function_attribute(int attribute, CUfunction function)
@@ -453,20 +444,19 @@ static uint32_t add_function(CUfunction handle, uint32_t context)
     row.module = index ? modules[index].row : WSDBG_UNKNOWN32;
     uint32_t result = registry_add_function(&row);
     struct function_entry *entry = place_function(context, row.handle);
-    if (entry)
+    if (entry) {
+        atomic_store(&entry->function, resolved ? (uint64_t)(uintptr_t)function : 0);
         atomic_store(&entry->value,
                      1ull << 63 | (uint64_t)index << 48 | (uint64_t)generation << 16 | (result & 0xffffu));
+    }
     shim_unlock();
     return result;
 }
 
-uint32_t tracking_launch_function(CUfunction function, uint32_t context)
+/* The entry of a handle that was seen in the context and is still what it was; NULL = there is none. */
+static struct function_entry *find_function(uint64_t handle, uint32_t context)
 {
-    uint64_t handle = (uint64_t)(uintptr_t)function;
-    if (context == WSDBG_UNKNOWN32)
-        return WSDBG_UNKNOWN32;
-    uint32_t at = hash_handle(handle);
-    for (uint32_t i = 0; i < 64; i++, at++) {
+    for (uint32_t i = 0, at = hash_handle(handle); i < 64 && context != WSDBG_UNKNOWN32; i++, at++) {
         struct function_entry *entry = &functions[context][at % FUNCTIONS];
         uint64_t key = atomic_load_explicit(&entry->handle, memory_order_acquire);
         if (key == 0)
@@ -478,7 +468,33 @@ uint32_t tracking_launch_function(CUfunction function, uint32_t context)
         if (!(value >> 63) ||
             (uint32_t)(value >> 16) != atomic_load_explicit(&modules[module].generation, memory_order_relaxed))
             break;
-        return (value & 0xffff) == 0xffff ? WSDBG_UNKNOWN32 : (uint32_t)(value & 0xffff);
+        return entry;
     }
-    return add_function(function, context);
+    return NULL;
+}
+
+static uint32_t row_of(const struct function_entry *entry)
+{
+    const uint32_t row = entry ? atomic_load_explicit(&entry->value, memory_order_acquire) & 0xffff : 0xffff;
+    return row == 0xffff ? WSDBG_UNKNOWN32 : row;
+}
+
+uint32_t tracking_launch_function(CUfunction function, uint32_t context)
+{
+    const struct function_entry *entry = find_function((uint64_t)(uintptr_t)function, context);
+    return entry || context == WSDBG_UNKNOWN32 ? row_of(entry) : add_function(function, context);
+}
+
+uint32_t tracking_seen_function(CUfunction function, uint32_t context)
+{
+    return row_of(find_function((uint64_t)(uintptr_t)function, context));
+}
+
+CUfunction tracking_look_into(CUfunction handle, uint32_t context, CUlibrary *library)
+{
+    bool certain = false;
+    if (!is_kernel(handle, library, &certain))
+        return certain ? handle : NULL;
+    const struct function_entry *entry = find_function((uint64_t)(uintptr_t)handle, context);
+    return entry ? (CUfunction)(uintptr_t)atomic_load(&entry->function) : NULL;
 }

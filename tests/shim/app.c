@@ -19,14 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fake_calls.h"
-#include "fake_cuda.h"
+#include "app.h"
 
-static struct {
-#define X(name, exported, types) CUresult(*name) types;
-    FAKE_CALLS(X)
-#undef X
-} cu;
+struct app_calls cu;
 
 #ifdef APP_LINKED
 #define X(name, exported, types) extern CUresult exported types;
@@ -36,7 +31,7 @@ FAKE_CALLS(X)
 
 typedef CUresult (*get_address)(const char *, void **, int, uint64_t, int *);
 
-static void fail(const char *what)
+void fail(const char *what)
 {
     fprintf(stderr, "app: %s\n", what);
     exit(98);
@@ -77,17 +72,12 @@ static void load(const char *mode)
 #endif
 }
 
-#define X(name, exported, types) static const char exported_name_##name[] = #exported;
-FAKE_CALLS(X)
-#undef X
-
-static int say(const char *name, int result)
+int say(const char *name, int result)
 {
     printf("%s %d\n", name, result);
     fflush(stdout);
     return result;
 }
-#define DO(name, ...) say(exported_name_##name, cu.name(__VA_ARGS__))
 
 static void wait_for_end(void)
 {
@@ -98,14 +88,14 @@ static void wait_for_end(void)
         ;
 }
 
-static CUcontext create(CUdevice device)
+CUcontext create(CUdevice device)
 {
     CUcontext context = NULL;
     DO(cuCtxCreate, &context, NULL, 0, device);
     return context;
 }
 
-static CUfunction function_of(const char *image, const char *name, CUmodule *module)
+CUfunction function_of(const char *image, const char *name, CUmodule *module)
 {
     CUfunction function = NULL;
     *module = NULL;
@@ -114,7 +104,7 @@ static CUfunction function_of(const char *image, const char *name, CUmodule *mod
     return function;
 }
 
-static int launch(CUfunction function, unsigned grid, CUstream stream)
+int launch(CUfunction function, unsigned grid, CUstream stream)
 {
     return DO(cuLaunchKernel, function, grid, 2, 3, 128, 1, 1, 4096, stream, NULL, NULL);
 }
@@ -148,84 +138,6 @@ static void basic(const char *image, const char *name)
     printf("errno %d\n", errno);
     if (module)
         DO(cuModuleUnload, module);
-}
-
-/* What a refused image says of its length leads into memory that is not there. */
-static void load_nonsense(void)
-{
-    const long page = sysconf(_SC_PAGESIZE);
-    CUmodule module = NULL;
-    char *two = mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (two == MAP_FAILED || munmap(two + page, (size_t)page))
-        fail("mmap");
-    memset(two, 'x', (size_t)page);
-    char *elf = two + page - 64; /* sections a TiB away */
-    memcpy(elf, "\177ELF\002\001\001", 8);
-    DO(cuModuleLoadData, &module, elf);
-    char *fatbin = two + page - 128;
-    memcpy(fatbin, (uint32_t[]){0xba55ed50, 16 << 16 | 1, 4000000, 0}, 16);
-    DO(cuModuleLoadData, &module, fatbin);
-    char *text = two + page - 32; /* without an end */
-    memset(text, 'y', 32);
-    DO(cuModuleLoadData, &module, text);
-    DO(cuModuleLoadData, &module, "a text with an end");
-    munmap(two, (size_t)page);
-}
-
-/* The same refusals again and again, and one more shape. */
-static void refusals(void)
-{
-    CUmodule module;
-    create(0);
-    CUfunction function = function_of(FAKE_PLAIN_IMAGE, "plain", &module);
-    for (int i = 0; i < 3; i++)
-        launch(function, 0, NULL);
-    DO(cuLaunchKernel, function, 0, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL);
-    errno = 0;
-    load_nonsense();
-    printf("errno %d\n", errno);
-    for (unsigned i = 0; i < 100; i++)
-        DO(cuLaunchKernel, function, 0, 1, 1, i, 1, 1, 0, NULL, NULL, NULL);
-}
-
-static void instantiate(CUfunction function, unsigned grid, unsigned second_block)
-{
-    CUgraph graph = NULL;
-    void *node = NULL, *exec = NULL;
-    struct cu_kernel_node kernel = {.function = function, .grid = {grid, 1, 1}, .block = {128, 1, 1}};
-    if (DO(cuGraphCreate, &graph, 0))
-        return;
-    DO(cuGraphAddKernelNode, &node, graph, NULL, 0, &kernel);
-    kernel.block[0] = second_block;
-    kernel.shared_bytes = 512;
-    DO(cuGraphAddKernelNode, &node, graph, NULL, 0, &kernel);
-    DO(cuGraphInstantiate, &exec, graph, 0);
-}
-
-/* The variable for the node at fault was never set. */
-static void instantiate_blaming_nothing(void)
-{
-    CUgraph graph = NULL;
-    void *exec = NULL;
-    struct cu_graph_instantiate with = {.error_node = (void *)16};
-    if (!DO(cuGraphCreate, &graph, 0))
-        DO(cuGraphInstantiateWithParams, &exec, graph, &with);
-}
-
-/* Graphs that cannot be made ready: for the second node's CTA, for something else, and one that can. */
-static void graph_refusals(void)
-{
-    CUmodule module;
-    create(0);
-    CUfunction function = function_of(FAKE_PLAIN_IMAGE, "plain", &module);
-    errno = 0;
-    instantiate(function, 7, 2048);
-    instantiate(function, 0, 64);
-    instantiate(function, 7, 64);
-    instantiate_blaming_nothing();
-    printf("errno %d\n", errno);
-    launch(function, 1, NULL);
-    DO(cuCtxSynchronize);
 }
 
 struct thread_job {
@@ -561,6 +473,8 @@ int main(int argc, char **argv)
         basic(FAKE_PLAIN_IMAGE, "plain");
     else if (strcmp(scenario, "refusals") == 0)
         refusals();
+    else if (strcmp(scenario, "library-refusals") == 0)
+        library_refusals();
     else if (strcmp(scenario, "graph-refusals") == 0)
         graph_refusals();
     else if (strcmp(scenario, "threads") == 0)

@@ -247,27 +247,6 @@ static void a_second_process_of_that_name_is_refused(void **state)
     assert_ptr_equal(segment(), mine);
 }
 
-static void image_sizes_come_from_their_headers(void **state)
-{
-    const void *start = NULL;
-    struct {
-        uint32_t magic;
-        uint16_t version, header_bytes;
-        uint64_t body_bytes;
-    } fatbin = {0xba55ed50u, 1, 16, 4000};
-    struct {
-        uint32_t magic, version;
-        const void *data, *more;
-    } wrapper = {0x466243b1u, 1, &fatbin, NULL};
-    static const char ptx[] = "// made by hand\n.version 8.0\n";
-    static const char noise[16] = {1, 2, 3, 4, 5};
-    (void)state;
-    assert_true(image_bytes(&fatbin, &start) == 4016 && start == &fatbin);
-    assert_true(image_bytes(&wrapper, &start) == 4016 && start == &fatbin);
-    assert_true(image_bytes(ptx, &start) == sizeof ptx - 1 && start == ptx);
-    assert_true(image_bytes(noise, &start) == 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,7 +260,6 @@ int main(void)
         TEST(one_function_has_one_row),
         TEST(the_segment_grows_to_its_limit_and_no_further),
         TEST(a_second_process_of_that_name_is_refused),
-        TEST(image_sizes_come_from_their_headers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,11 +156,32 @@ static void records_which_kernel_of_a_graph_was_refused(void **state)
     segment_remove(run.pid);
 }
 
+/* What the app has not loaded is not loaded to explain a refusal. */
+static void a_refused_kernel_is_not_loaded(void **state)
+{
+    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "library-refusals"};
+    (void)state;
+    char *log = run_logged(&run);
+    assert_exit(&run, 0);
+    char *calls = only_calls_of(log, "cuFuncSetAttribute\ncuKernelGetFunction\ncuLaunchKernel\n", true);
+    assert_string_equal(calls, "cuFuncSetAttribute 1\ncuKernelGetFunction 0\ncuLaunchKernel 1\ncuLaunchKernel 1\n");
+    const struct wsdbg_segment *segment = segment_of(run.pid);
+    assert_int_equal(segment->refusal_count, 3);
+    assert_int_equal(segment->refusals[0].kind, WSDBG_REFUSAL_SETTING);
+    assert_int_equal(segment->refusals[0].registers, WSDBG_UNKNOWN32);
+    assert_int_equal(segment->refusals[0].module, 0);
+    assert_int_equal(segment->refusals[1].registers, FAKE_REGISTERS);
+    assert_int_equal(segment->refusals[2].registers, FAKE_REGISTERS);
+    assert_string_equal(segment->refusals[2].name, "plain");
+    segment_remove(run.pid);
+}
+
 static void whatever_else_fails_a_refusal_is_passed_on(void **state)
 {
     (void)state;
     assert_any_call_may_fail("graph-refusals", NULL);
     assert_any_call_may_fail("refusals", NULL);
+    assert_any_call_may_fail("library-refusals", NULL);
 }
 
 static void records_through_addresses_that_are_not_exported(void **state)
@@ -590,6 +611,7 @@ int main(void)
         cmocka_unit_test(leaves_another_version_of_a_function_alone),
         cmocka_unit_test(records_what_the_driver_refused),
         cmocka_unit_test(records_which_kernel_of_a_graph_was_refused),
+        cmocka_unit_test(a_refused_kernel_is_not_loaded),
         cmocka_unit_test(whatever_else_fails_a_refusal_is_passed_on),
         cmocka_unit_test(records_through_addresses_that_are_not_exported),
         cmocka_unit_test(records_every_launch_of_many_threads),

@@ -39,6 +39,7 @@
     X(cuMemAlloc, cuMemAlloc_v2, (CUdeviceptr *, size_t))                                                             \
     X(cuMemFree, cuMemFree_v2, (CUdeviceptr))                                                                         \
     X(cuMemcpyDtoH, cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t))                                                   \
-    X(cuMemcpyHtoD, cuMemcpyHtoD_v2, (CUdeviceptr, const void *, size_t))
+    X(cuMemcpyHtoD, cuMemcpyHtoD_v2, (CUdeviceptr, const void *, size_t))                                             \
+    X(cuFuncSetAttribute, cuFuncSetAttribute, (CUfunction, int, int))
 
 #endif

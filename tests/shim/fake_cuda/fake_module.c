@@ -135,6 +135,13 @@ FAKE(cuFuncGetAttribute, (int *value, int attribute, CUfunction function), (valu
     return 0;
 }
 
+/* Of a kernel too, which is no function. */
+FAKE(cuFuncSetAttribute, (CUfunction function, int attribute, int value), (function, attribute, value))
+{
+    (void)function;
+    return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value > 232448 ? 1 : 0;
+}
+
 FAKE(cuLibraryLoadData,
      (CUlibrary * handle, const void *code, void *jit, void **jit_values, unsigned jit_count, void *options,
       void **values, unsigned count),

@@ -1,0 +1,34 @@
+/* app.h - what the parts of app.c share. */
+#ifndef WSDBG_TESTS_SHIM_APP_H
+#define WSDBG_TESTS_SHIM_APP_H
+
+#include "fake_calls.h"
+#include "fake_cuda.h"
+
+struct app_calls {
+#define X(name, exported, types) CUresult(*name) types;
+    FAKE_CALLS(X)
+#undef X
+};
+extern struct app_calls cu;
+
+#define X(name, exported, types) static const char exported_name_##name[] __attribute__((unused)) = #exported;
+FAKE_CALLS(X)
+#undef X
+
+/* Prints what a call answered, and returns it. */
+int say(const char *name, int result);
+#define DO(name, ...) say(exported_name_##name, cu.name(__VA_ARGS__))
+
+void fail(const char *what);
+CUcontext create(CUdevice device);
+CUfunction function_of(const char *image, const char *name, CUmodule *module);
+int launch(CUfunction function, unsigned grid, CUstream stream);
+
+/* ---- app_refusals.c: what the driver refuses ---- */
+
+void refusals(void);
+void graph_refusals(void);
+void library_refusals(void);
+
+#endif
