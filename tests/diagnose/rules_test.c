@@ -1,4 +1,5 @@
-/* rules_test.c - small kernels for the rules the GEMM does not show, and the decoys that must give no hang. */
+/* rules_test.c - small kernels for the rules the GEMM does not show.  Arrivals that come too early are early_test.c's,
+ * what must give no hang decoys_test.c's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,17 +9,7 @@
 
 #include <cmocka.h>
 
-#include "kernels.h"
-
-static void assert_cause(const struct result *result, enum wsdbg_cause cause)
-{
-    assert_true(result->snapshot.grids[0].running);
-    assert_true(result->diagnosis.finding_count > 0);
-    assert_string_equal(wsdbg_cause_name(result->diagnosis.findings[0].cause), wsdbg_cause_name(cause));
-    assert_true(result->diagnosis.hang);
-}
-
-/* ---- rules ---- */
+#include "caused.h"
 
 /* What the loaders of two CTAs announce for a round, and the copies that each issues: bytes and mask. */
 struct shares {
@@ -267,107 +258,6 @@ static void copies_of_which_some_are_on_record(void **state)
     done(&r);
 }
 
-/* Warp 0 arrives after `arrival_steps`, warp 1 initialises after `init_steps` and waits. */
-static struct result early_arrival(uint32_t arrival_steps, uint32_t init_steps)
-{
-    struct device *d = device_create(1, 2, 1, 128);
-    device_mbarrier(d, FULL, "full", 1, false, 1 << 0, 1 << 1);
-    for (uint32_t w = 0; w < 2; w++)
-        role(d, 0, w, w);
-    work(d, 0, 0, arrival_steps);
-    arrive(d, 0, 0, FULL, 0, 0, 1);
-    work(d, 0, 1, init_steps);
-    init(d, 0, 1, FULL, 0, 1);
-    wait(d, 0, 1, FULL, 0, 0, 0);
-    for (uint32_t w = 0; w < 2; w++)
-        leave(d, 0, w);
-    return judge(d, 0, 128);
-}
-
-/* Warp 0 arrives once too early and once in time on a barrier for so many; warp 1 waits for a second phase that nobody
- * brings. */
-static struct result early_arrival_and_a_second(uint32_t arrivals)
-{
-    struct device *d = device_create(1, 2, 1, 128);
-    device_mbarrier(d, FULL, "full", 1, false, 1 << 0, 1 << 1);
-    for (uint32_t w = 0; w < 2; w++)
-        role(d, 0, w, w);
-    arrive(d, 0, 0, FULL, 0, 0, 1);
-    work(d, 0, 0, 80);
-    arrive(d, 0, 0, FULL, 0, 0, 1);
-    work(d, 0, 1, 40);
-    init(d, 0, 1, FULL, 0, arrivals);
-    wait(d, 0, 1, FULL, 0, 0, 0);
-    wait(d, 0, 1, FULL, 0, 1, 1);
-    for (uint32_t w = 0; w < 2; w++)
-        leave(d, 0, w);
-    return judge(d, 0, 128);
-}
-
-static void an_arrival_before_the_initialisation(void **state)
-{
-    (void)state;
-    struct result r = early_arrival(1, 40);
-    assert_cause(&r, WSDBG_CAUSE_BARRIER_NOT_INIT);
-    assert_int_equal(r.diagnosis.findings[0].confidence, WSDBG_CONFIDENCE_PROVEN);
-    done(&r);
-    /* So close together the record does not show the order. */
-    r = early_arrival(1, 4);
-    for (size_t i = 0; i < r.diagnosis.finding_count; i++)
-        assert_false(r.diagnosis.findings[i].cause == WSDBG_CAUSE_BARRIER_NOT_INIT &&
-                     r.diagnosis.findings[i].confidence == WSDBG_CONFIDENCE_PROVEN);
-    done(&r);
-    r = early_arrival_and_a_second(1);
-    assert_int_not_equal(r.diagnosis.finding_count, 0);
-    for (size_t i = 0; i < r.diagnosis.finding_count; i++)
-        assert_int_not_equal(r.diagnosis.findings[i].cause, WSDBG_CAUSE_BARRIER_NOT_INIT);
-    done(&r);
-    r = early_arrival_and_a_second(3);
-    for (size_t i = 0; i < r.diagnosis.finding_count; i++)
-        assert_false(r.diagnosis.findings[i].cause == WSDBG_CAUSE_BARRIER_NOT_INIT &&
-                     r.diagnosis.findings[i].confidence == WSDBG_CONFIDENCE_PROVEN);
-    done(&r);
-    r = early_arrival(40, 1);
-    assert_int_equal(r.diagnosis.finding_count, 0);
-    done(&r);
-}
-
-/* Warp 1 initialises the barrier anew for each of two tiles; the second one lacks the arrival of warp 0.  `marks` more
- * events of warp 1 lie between, which a short record has instead of what came before. */
-static struct result second_initialisation(uint32_t marks, uint32_t depth)
-{
-    struct device *d = device_create(1, 2, 1, 128);
-    device_mbarrier(d, FULL, "full", 1, false, 1 << 0, 1 << 1);
-    for (uint32_t w = 0; w < 2; w++)
-        role(d, 0, w, w);
-    init(d, 0, 1, FULL, 0, 1);
-    named_sync(d, 0, 0, 1, 64);
-    named_sync(d, 0, 1, 1, 64);
-    arrive(d, 0, 0, FULL, 0, 0, 1);
-    wait(d, 0, 1, FULL, 0, 0, 0);
-    for (uint32_t i = 0; i < marks; i++)
-        tile(d, 0, 1, i, i);
-    work(d, 0, 1, 40);
-    init(d, 0, 1, FULL, 0, 1);
-    wait(d, 0, 1, FULL, 0, 0, 1);
-    for (uint32_t w = 0; w < 2; w++)
-        leave(d, 0, w);
-    return judge(d, 0, depth);
-}
-
-static void an_arrival_between_two_initialisations_is_not_early(void **state)
-{
-    (void)state;
-    const uint32_t marks[] = {0, 2, 14, 40};
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        struct result r = second_initialisation(marks[i], 16);
-        for (size_t k = 0; k < r.diagnosis.finding_count; k++)
-            assert_false(r.diagnosis.findings[k].cause == WSDBG_CAUSE_BARRIER_NOT_INIT &&
-                         r.diagnosis.findings[k].confidence >= WSDBG_CONFIDENCE_LIKELY);
-        done(&r);
-    }
-}
-
 /* Two CTAs wait for each other's arrival before making their own. */
 static struct device *cluster_ring(bool unnamed)
 {
@@ -528,122 +418,6 @@ static void lanes_that_wait_for_what_others_saw_end_have_split(void **state)
 }
 
 /* Error 719: two arrivals on a count of one.  Not a hang, but the structure is worth telling. */
-/* ---- decoys: no hang ---- */
-
-static void assert_no_hang(struct result *result)
-{
-    if (result->diagnosis.hang)
-        fail_msg("%s: %s", wsdbg_cause_name(result->diagnosis.findings[0].cause),
-                 result->diagnosis.findings[0].sentence);
-    done(result);
-}
-
-/* bar.arrive names the total of both sides; 128 threads arrive, 128 wait. */
-static void bar_arrive_names_the_total(void **state)
-{
-    (void)state;
-    for (uint32_t arrivers_busy = 0; arrivers_busy < 2; arrivers_busy++) {
-        struct device *d = device_create(1, 8, 1, 128);
-        for (uint32_t w = 0; w < 8; w++) {
-            role(d, 0, w, w / 4);
-            if (w < 4 && arrivers_busy)
-                work(d, 0, w, 100000);
-            if (w < 4)
-                named_arrive(d, 0, w, 2, 256);
-            else
-                named_sync(d, 0, w, 2, 256);
-            work(d, 0, w, 100000);
-            leave(d, 0, w);
-        }
-        struct result r = judge(d, 50, 128);
-        assert_no_hang(&r);
-    }
-}
-
-/* The first wait on an empty barrier passes by design, and the last arrivals are waited for by nobody. */
-static void one_arrival_more_than_waits_is_normal(void **state)
-{
-    (void)state;
-    struct gemm gemm = {.ctas = 1, .stages = 4, .tiles = 1, .k_blocks = 6, .cluster = 1};
-    struct device *d = gemm_create(gemm);
-    work(d, 0, 4, 0);
-    struct result r = judge(d, 0, 128);
-    assert_int_equal(r.diagnosis.finding_count, 0);
-    assert_no_hang(&r);
-}
-
-static void a_long_computation_is_slow_not_hung(void **state)
-{
-    (void)state;
-    struct device *d = device_create(1, 2, 1, 128);
-    device_role(d, 0, "producer");
-    device_role(d, 1, "consumer");
-    device_mbarrier(d, EMPTY, "empty", 1, true, 1 << 1, 1 << 0);
-    role(d, 0, 0, 0);
-    role(d, 0, 1, 1);
-    init(d, 0, 0, EMPTY, 0, 1);
-    wait(d, 0, 0, EMPTY, 0, 1, 0);
-    wait(d, 0, 0, EMPTY, 0, 0, 1);
-    work(d, 0, 1, 1000000);
-    arrive(d, 0, 1, EMPTY, 0, 0, 1);
-    struct result r = judge(d, 100, 128);
-    assert_int_equal(r.diagnosis.findings[0].cause, WSDBG_CAUSE_SLOW);
-    assert_non_null(strstr(r.diagnosis.findings[0].sentence, "consumer"));
-    assert_non_null(strstr(r.diagnosis.findings[0].sentence, "2.0 s"));
-    assert_no_hang(&r);
-}
-
-/* A healthy GEMM stopped anywhere: nothing is proven, and while slots still move nothing is a hang. */
-static void a_healthy_kernel_stopped_anywhere(void **state)
-{
-    (void)state;
-    for (uint32_t cluster = 1; cluster <= 2; cluster++)
-        for (uint32_t steps = 1; steps < 500; steps += 7)
-            for (uint32_t depth = 0; depth <= 128; depth += 64) {
-                struct gemm gemm = {
-                    .ctas = 2, .stages = 3, .tiles = 3, .k_blocks = 6, .cluster = cluster, .unnamed = steps % 2};
-                struct result r = judge(gemm_create(gemm), steps, depth);
-                for (size_t i = 0; i < r.diagnosis.finding_count; i++)
-                    if (r.diagnosis.findings[i].confidence == WSDBG_CONFIDENCE_PROVEN)
-                        fail_msg("steps %u: %s", steps, r.diagnosis.findings[i].sentence);
-                wsdbg_diagnosis_deinit(&r.diagnosis);
-                r.snapshot.progress_ns = r.snapshot.time_ns - 20000000;
-                assert_null(wsdbg_diagnose(&r.snapshot, &r.diagnosis));
-                assert_no_hang(&r);
-            }
-}
-
-/* A healthy GEMM in which one warp computes for long, at any place of its program: all others end up waiting. */
-static struct device *some_healthy_kernel(uint32_t which)
-{
-    struct gemm gemm = {.ctas = 2, .stages = 3, .tiles = 2, .k_blocks = 5};
-    if (which == 8)
-        return two_async_warps_create(0, 6);
-    gemm.unnamed = which & 1;
-    gemm.no_iterations = which >> 1 & 1;
-    gemm.cluster = 1 + (which >> 2 & 1);
-    return gemm_create(gemm);
-}
-
-static void a_warp_that_is_slow_anywhere_is_no_hang(void **state)
-{
-    (void)state;
-    static const uint32_t warps[] = {0, 1, 4, 8, 11}, depths[] = {128, 8, 0};
-    for (uint32_t which = 0; which <= 8; which++)
-        for (size_t i = 0; i < sizeof warps / sizeof *warps; i++)
-            for (uint32_t at = 0;; at++) {
-                struct device *d = some_healthy_kernel(which);
-                if (!device_delay(d, 0, warps[i], at, 1000000)) {
-                    device_destroy(d);
-                    break;
-                }
-                struct result r = judge(d, 4000, depths[at % 3]);
-                if (r.diagnosis.hang)
-                    print_message("kernel %u, warp %u before its operation %u\n", which, warps[i], at);
-                assert_no_hang(&r);
-            }
-}
-
 /* "empty" is taken for a barrier whose first wait must not pass, which the producer's own first waits did. */
 static void judge_with_a_wrong_name(enum gemm_bug bug, bool no_iterations, uint32_t depth)
 {
@@ -698,19 +472,12 @@ int main(void)
         cmocka_unit_test(a_block_wide_sync_in_one_role),
         cmocka_unit_test(arrivals_of_which_some_are_on_record),
         cmocka_unit_test(copies_of_which_some_are_on_record),
-        cmocka_unit_test(an_arrival_before_the_initialisation),
-        cmocka_unit_test(an_arrival_between_two_initialisations_is_not_early),
         cmocka_unit_test(a_ring_over_two_ctas_of_a_cluster),
         cmocka_unit_test(an_unnamed_ring_is_stuck_but_unknown),
         cmocka_unit_test(a_cluster_barrier_one_role_never_reaches),
         cmocka_unit_test(multicast_bytes_count_in_every_cta_of_the_mask),
         cmocka_unit_test(a_split_warp_is_at_most_likely),
         cmocka_unit_test(lanes_that_wait_for_what_others_saw_end_have_split),
-        cmocka_unit_test(bar_arrive_names_the_total),
-        cmocka_unit_test(one_arrival_more_than_waits_is_normal),
-        cmocka_unit_test(a_long_computation_is_slow_not_hung),
-        cmocka_unit_test(a_healthy_kernel_stopped_anywhere),
-        cmocka_unit_test(a_warp_that_is_slow_anywhere_is_no_hang),
         cmocka_unit_test(the_record_counts_more_than_an_inferred_name),
         cmocka_unit_test(a_full_chip_is_judged_as_a_few_ctas_are),
     };
