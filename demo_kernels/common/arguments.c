@@ -33,3 +33,23 @@ int argument_word(const char *program, const char *option, const char *text, con
     fprintf(stderr, "\n");
     return -1;
 }
+
+int argument_refuse(const char *program, const char *word, const char *why)
+{
+    fprintf(stderr, "%s: '%s' %s (see --help)\n", program, word, why);
+    return -1;
+}
+
+int arguments_read(const char *program, int argc, char **argv, const struct option *table,
+                   int (*take)(int id, const char *value, void *options), void *options)
+{
+    int id;
+    opterr = 0;
+    while ((id = getopt_long(argc, argv, ":", table, NULL)) != -1) {
+        if (id == '?' || id == ':')
+            return argument_refuse(program, argv[optind - 1], id == ':' ? "needs a value" : "is no option");
+        if (take(id, optarg, options))
+            return -1;
+    }
+    return optind < argc ? argument_refuse(program, argv[optind], "is no option") : 0;
+}

@@ -3,9 +3,11 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SYMBOL_TEXT(symbol) #symbol
 #define SYMBOL(function) SYMBOL_TEXT(function)
@@ -203,12 +205,15 @@ static struct wsdbg_error *wait_for(const struct device *device, long timeout_ms
     return device_check(device, result, "the kernel");
 }
 
-struct wsdbg_error *device_wait(const struct device *device, long timeout_ms, int *completed)
+struct wsdbg_error *device_wait(const struct device *device, const char *program, long timeout_ms)
 {
-    if (timeout_ms >= 0)
-        return wait_for(device, timeout_ms, completed);
-    struct wsdbg_error *error = device_check(device, device->cu.cuStreamSynchronize(device->stream), "the kernel");
-    if (!error)
-        *completed = 1;
-    return error;
+    int completed = 0;
+    if (timeout_ms < 0)
+        return device_check(device, device->cu.cuStreamSynchronize(device->stream), "the kernel");
+    struct wsdbg_error *error = wait_for(device, timeout_ms, &completed);
+    if (error || completed)
+        return error;
+    fprintf(stderr, "%s: no completion after %ld ms\n", program, timeout_ms);
+    fflush(NULL);
+    _exit(STATUS_TIMED_OUT);
 }

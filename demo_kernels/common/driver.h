@@ -58,7 +58,11 @@ void device_free(const struct device *device, CUdeviceptr memory);
 struct wsdbg_error *device_load(const struct device *device, const void *image, const char *kernel,
                                 unsigned shared_bytes, CUmodule *module_out, CUfunction *function_out);
 
-/* Waits for the stream; with `timeout_ms` >= 0 gives up after that and sets *completed to 0. */
-struct wsdbg_error *device_wait(const struct device *device, long timeout_ms, int *completed);
+/* What the demo programs end with, but for 0. */
+enum { STATUS_FAILED = 1, STATUS_BAD_OPTION = 2, STATUS_TIMED_OUT = 3 };
+
+/* Waits for the stream; with `timeout_ms` >= 0 gives up after that: says so in the name of `program` and ends it, as
+ * nothing can be freed under a kernel that runs. */
+struct wsdbg_error *device_wait(const struct device *device, const char *program, long timeout_ms);
 
 #endif

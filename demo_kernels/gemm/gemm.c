@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "bench.h"
 #include "cublas.h"
@@ -14,9 +13,6 @@
 #include "options.h"
 #include "reference.h"
 
-#define STATUS_FAILED 1
-#define STATUS_BAD_OPTION 2
-#define STATUS_TIMED_OUT 3
 #define ROWS_CHECKED 16
 
 struct host_matrices {
@@ -87,15 +83,9 @@ static struct wsdbg_error *run(const struct device *device, const struct gemm_op
     struct wsdbg_error *error = NULL;
     const double start_ms = now_ms();
     for (long i = 0; !error && i < options->repeat; i++) {
-        int completed = 0;
         error = gemm_kernel_launch(device, kernel);
         if (!error)
-            error = device_wait(device, options->timeout_ms, &completed);
-        if (!error && !completed) {
-            fprintf(stderr, "gemm: no completion after %ld ms\n", options->timeout_ms);
-            fflush(NULL);
-            _exit(STATUS_TIMED_OUT);
-        }
+            error = device_wait(device, "gemm", options->timeout_ms);
         if (!error && options->times)
             printf("over %.3f\n", now_ms() - start_ms);
     }

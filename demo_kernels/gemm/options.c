@@ -1,7 +1,6 @@
 /* options.c - see options.h.  Reads argv, writes a line on stderr when it is bad. */
 #include "options.h"
 
-#include <getopt.h>
 #include <limits.h>
 #include <string.h>
 
@@ -85,8 +84,9 @@ void gemm_options_help(FILE *out)
         out);
 }
 
-static int parse_one(int id, const char *value, struct gemm_options *o)
+static int parse_one(int id, const char *value, void *options)
 {
+    struct gemm_options *o = options;
     switch (id) {
     case OPT_M:
         return argument_number(PROGRAM, "m", value, 8, SIZE_MAX_ELEMENTS, &o->m);
@@ -172,21 +172,8 @@ static int check_together(const struct gemm_options *o)
 int gemm_options_parse(int argc, char **argv, struct gemm_options *out)
 {
     struct gemm_options o = {.schedule = SCHEDULE_COOPERATIVE, .variant = VARIANT_PROBES, .timeout_ms = -1, .seed = 1};
-    int id;
-    opterr = 0;
-    while ((id = getopt_long(argc, argv, ":", table, NULL)) != -1) {
-        if (id == '?' || id == ':') {
-            fprintf(stderr, PROGRAM ": '%s' %s (see --help)\n", argv[optind - 1],
-                    id == ':' ? "needs a value" : "is no option");
-            return -1;
-        }
-        if (parse_one(id, optarg, &o))
-            return -1;
-    }
-    if (optind < argc) {
-        fprintf(stderr, PROGRAM ": '%s' is no option (see --help)\n", argv[optind]);
+    if (arguments_read(PROGRAM, argc, argv, table, parse_one, &o))
         return -1;
-    }
     fill_in(&o);
     if (check_together(&o))
         return -1;

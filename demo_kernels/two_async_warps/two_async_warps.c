@@ -2,13 +2,11 @@
  *
  * Reads the command line, writes the result of the check on stdout and complaints on stderr.
  */
-#include <getopt.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../common/arguments.h"
 #include "../common/driver.h"
@@ -16,9 +14,6 @@
 #include "geometry.h"
 
 #define PROGRAM "two_async_warps"
-#define STATUS_FAILED 1
-#define STATUS_BAD_OPTION 2
-#define STATUS_TIMED_OUT 3
 
 #define DEFECT(id, ...) IMAGE(two_async_warps_##id##_plain) IMAGE(two_async_warps_##id##_probes)
 #include "defects.def"
@@ -88,8 +83,9 @@ static int find_defect(const char *name, struct options *o)
     return -1;
 }
 
-static int parse_one(int id, const char *value, struct options *o)
+static int parse_one(int id, const char *value, void *options)
 {
+    struct options *o = options;
     switch (id) {
     case 'd':
         return find_defect(value, o);
@@ -129,22 +125,10 @@ static int parse(int argc, char **argv, struct options *out)
         {NULL, 0, NULL, 0},
     };
     struct options o = {&defects[0], VARIANT_PROBES, 64, COLUMNS_MAX, 2, 1, -1, false, false};
-    int id;
-    opterr = 0;
-    while ((id = getopt_long(argc, argv, ":", table, NULL)) != -1) {
-        if (id == '?' || id == ':') {
-            fprintf(stderr, PROGRAM ": '%s' %s (see --help)\n", argv[optind - 1],
-                    id == ':' ? "needs a value" : "is no option");
-            return -1;
-        }
-        if (parse_one(id, optarg, &o))
-            return -1;
-    }
-    if (optind < argc || o.columns % 4) {
-        if (optind < argc)
-            fprintf(stderr, PROGRAM ": '%s' is no option (see --help)\n", argv[optind]);
-        else
-            fprintf(stderr, PROGRAM ": --columns must be a multiple of 4 (a bulk copy is a multiple of 16 bytes)\n");
+    if (arguments_read(PROGRAM, argc, argv, table, parse_one, &o))
+        return -1;
+    if (o.columns % 4) {
+        fprintf(stderr, PROGRAM ": --columns must be a multiple of 4 (a bulk copy is a multiple of 16 bytes)\n");
         return -1;
     }
     *out = o;
@@ -188,18 +172,12 @@ static struct wsdbg_error *run(const struct device *device, const struct options
     void *parameters[] = {problem};
     struct wsdbg_error *error = NULL;
     for (long i = 0; !error && i < o->repeat; i++) {
-        int completed = 0;
         error = device_check(device,
                              device->cu.cuLaunchKernel(function, (unsigned)o->ctas, 1, 1, CTA_THREADS, 1, 1, 0,
                                                        device->stream, parameters, NULL),
                              "cuLaunchKernel");
         if (!error)
-            error = device_wait(device, o->timeout_ms, &completed);
-        if (!error && !completed) {
-            fprintf(stderr, PROGRAM ": no completion after %ld ms\n", o->timeout_ms);
-            fflush(NULL);
-            _exit(STATUS_TIMED_OUT);
-        }
+            error = device_wait(device, PROGRAM, o->timeout_ms);
     }
     return error;
 }

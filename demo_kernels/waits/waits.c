@@ -2,13 +2,11 @@
  *
  * Reads the command line, writes complaints on stderr.
  */
-#include <getopt.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../common/arguments.h"
 #include "../common/driver.h"
@@ -16,9 +14,6 @@
 #include "geometry.h"
 
 #define PROGRAM "waits"
-#define STATUS_FAILED 1
-#define STATUS_BAD_OPTION 2
-#define STATUS_TIMED_OUT 3
 
 IMAGE(waits)
 
@@ -78,8 +73,9 @@ static int find_row(const char *name, struct options *o)
     return -1;
 }
 
-static int parse_one(int id, const char *value, struct options *o)
+static int parse_one(int id, const char *value, void *options)
 {
+    struct options *o = options;
     switch (id) {
     case 'b':
         return find_row(value, o);
@@ -93,12 +89,6 @@ static int parse_one(int id, const char *value, struct options *o)
     return 0;
 }
 
-static int complain(const char *word, const char *what)
-{
-    fprintf(stderr, PROGRAM ": '%s' %s (see --help)\n", word, what);
-    return -1;
-}
-
 static int parse(int argc, char **argv, struct options *out)
 {
     static const struct option table[] = {
@@ -110,18 +100,10 @@ static int parse(int argc, char **argv, struct options *out)
         {NULL, 0, NULL, 0},
     };
     struct options o = {.timeout_ms = -1};
-    int id;
-    opterr = 0;
-    while ((id = getopt_long(argc, argv, ":", table, NULL)) != -1) {
-        if (id == '?' || id == ':')
-            return complain(argv[optind - 1], id == ':' ? "needs a value" : "is no option");
-        if (parse_one(id, optarg, &o))
-            return -1;
-    }
-    if (optind < argc)
-        return complain(argv[optind], "is no option");
+    if (arguments_read(PROGRAM, argc, argv, table, parse_one, &o))
+        return -1;
     if (!o.row && !o.list && !o.help)
-        return complain("--bug", "is missing");
+        return argument_refuse(PROGRAM, "--bug", "is missing");
     *out = o;
     return 0;
 }
@@ -163,16 +145,9 @@ static struct wsdbg_error *launch_all(const struct device *device, const struct 
 static struct wsdbg_error *run(const struct device *device, const struct options *o, CUfunction function,
                                CUdeviceptr flag, CUdeviceptr source)
 {
-    int completed = 0;
     struct wsdbg_error *error = launch_all(device, o, function, flag, source);
     if (!error)
-        error = device_wait(device, o->timeout_ms, &completed);
-    if (!error && !completed) {
-        /* Nothing can be freed under a kernel that runs. */
-        fprintf(stderr, PROGRAM ": no completion after %ld ms\n", o->timeout_ms);
-        fflush(NULL);
-        _exit(STATUS_TIMED_OUT);
-    }
+        error = device_wait(device, PROGRAM, o->timeout_ms);
     return error;
 }
 

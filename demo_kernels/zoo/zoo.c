@@ -3,14 +3,12 @@
  *
  * Reads the command line, writes the table on stdout and complaints on stderr.
  */
-#include <getopt.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "../common/arguments.h"
 #include "../common/driver.h"
@@ -18,9 +16,6 @@
 #include "geometry.h"
 
 #define PROGRAM "zoo"
-#define STATUS_FAILED 1
-#define STATUS_BAD_OPTION 2
-#define STATUS_TIMED_OUT 3
 
 /* Of a decoy.  By the GPU's clock, which on the simulator goes slower than the host's. */
 #define WORK_DEFAULT_MS 4000
@@ -116,8 +111,9 @@ static int find_case(const char *name, struct options *o)
     return -1;
 }
 
-static int parse_one(int id, const char *value, struct options *o)
+static int parse_one(int id, const char *value, void *options)
 {
+    struct options *o = options;
     switch (id) {
     case 'c':
         return find_case(value, o);
@@ -132,12 +128,6 @@ static int parse_one(int id, const char *value, struct options *o)
     o->list |= id == 'l';
     o->help |= id == 'h';
     return 0;
-}
-
-static int complain(const char *word, const char *what)
-{
-    fprintf(stderr, PROGRAM ": '%s' %s (see --help)\n", word, what);
-    return -1;
 }
 
 static int parse(int argc, char **argv, struct options *out)
@@ -156,20 +146,12 @@ static int parse(int argc, char **argv, struct options *out)
         {NULL, 0, NULL, 0},
     };
     struct options o = {.timeout_ms = -1};
-    int id;
-    opterr = 0;
-    while ((id = getopt_long(argc, argv, ":", table, NULL)) != -1) {
-        if (id == '?' || id == ':')
-            return complain(argv[optind - 1], id == ':' ? "needs a value" : "is no option");
-        if (parse_one(id, optarg, &o))
-            return -1;
-    }
-    if (optind < argc)
-        return complain(argv[optind], "is no option");
+    if (arguments_read(PROGRAM, argc, argv, table, parse_one, &o))
+        return -1;
     if (!o.selected && !o.list && !o.help)
-        return complain("--case", "is missing");
+        return argument_refuse(PROGRAM, "--case", "is missing");
     if (o.selected && o.fixed && o.selected->kind == KIND_DECOY)
-        return complain(o.selected->name, "has no defect that --fixed could leave out");
+        return argument_refuse(PROGRAM, o.selected->name, "has no defect that --fixed could leave out");
     *out = o;
     return 0;
 }
@@ -289,16 +271,9 @@ static struct wsdbg_error *launch_all(const struct device *device, const struct 
 
 static struct wsdbg_error *run(const struct device *device, const struct options *o, struct setup *setup)
 {
-    int completed = 0;
     struct wsdbg_error *error = launch_all(device, o, setup);
     if (!error)
-        error = device_wait(device, o->timeout_ms, &completed);
-    if (!error && !completed) {
-        /* Nothing can be freed under a kernel that runs. */
-        fprintf(stderr, PROGRAM ": no completion after %ld ms\n", o->timeout_ms);
-        fflush(NULL);
-        _exit(STATUS_TIMED_OUT);
-    }
+        error = device_wait(device, PROGRAM, o->timeout_ms);
     if (!error && o->selected->launches == LAUNCHES_STREAM)
         error = device_check(device, device->cu.cuStreamSynchronize(setup->stream), "the second kernel");
     return error;
