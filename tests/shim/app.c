@@ -10,12 +10,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -262,90 +259,6 @@ static void fork_first(void)
     printf("child %d\nstatus %d\n", (int)child, status);
 }
 
-static void slow(void)
-{
-    CUmodule module;
-    CUstream stream = NULL;
-    create(0);
-    CUfunction function = function_of(FAKE_PLAIN_IMAGE, "slow", &module);
-    DO(cuStreamCreate, &stream, 1);
-    launch(function, 1, stream);
-    puts("launched");
-    fflush(stdout);
-    DO(cuStreamSynchronize, stream);
-}
-
-/* Contexts that end while a marker is in flight, and while one is put down. */
-static void hanging_contexts(void)
-{
-    CUmodule module;
-    for (int i = 0; i < 6; i++) {
-        CUcontext context = create(i % 2);
-        launch(function_of(FAKE_PLAIN_IMAGE, "hang", &module), 1, NULL);
-        usleep((unsigned)i * 90000);
-        DO(cuCtxDestroy, context);
-    }
-}
-
-static void hang(void)
-{
-    CUmodule module;
-    create(0);
-    launch(function_of(FAKE_PLAIN_IMAGE, "hang", &module), 1, NULL);
-    puts("launched");
-    fflush(stdout);
-}
-
-/* A capture that takes as long as a few markers, over work that is still going on. */
-static void long_capture(void)
-{
-    CUmodule module;
-    CUstream stream = NULL;
-    CUgraph graph = NULL;
-    create(0);
-    CUfunction function = function_of(FAKE_PLAIN_IMAGE, "slow", &module);
-    DO(cuStreamCreate, &stream, 1);
-    launch(function, 1, NULL);
-    usleep(600000);
-    DO(cuStreamBeginCapture, stream, 0);
-    launch(function, 1, stream);
-    usleep(800000);
-    DO(cuStreamEndCapture, stream, &graph);
-    usleep(1500000);
-}
-
-/* A capture that never ends; beside it a kernel hangs, or (`idle`) nothing is given to the GPU. */
-static void left_capture(int idle)
-{
-    CUmodule module;
-    CUstream captured = NULL, other = NULL;
-    create(0);
-    CUfunction function = function_of(FAKE_PLAIN_IMAGE, "hang", &module);
-    DO(cuStreamCreate, &captured, 1);
-    DO(cuStreamCreate, &other, 1);
-    DO(cuStreamBeginCapture, captured, 0);
-    launch(function, 1, captured);
-    if (!idle)
-        launch(function, 1, other);
-    usleep(600000);
-}
-
-static void fault(void)
-{
-    CUmodule module;
-    create(0);
-    launch(function_of(FAKE_PLAIN_IMAGE, "fault", &module), 1, NULL);
-    DO(cuCtxSynchronize);
-}
-
-/* The program launches and never asks how it went. */
-static void fault_unasked(void)
-{
-    CUmodule module;
-    create(0);
-    launch(function_of(FAKE_PLAIN_IMAGE, "fault", &module), 1, NULL);
-}
-
 static void *destroy_for_ever(void *unused)
 {
     (void)unused;
@@ -365,47 +278,11 @@ static void destroy_if_asked(void)
     usleep(100000);
 }
 
-static void wait_if_asked(void)
+void wait_if_asked(void)
 {
     destroy_if_asked();
     if (getenv("APP_WAITS"))
         wait_for_end();
-}
-
-/* A probed kernel that faults, and a program that ends with status 7 as soon as it is told. */
-static void probed_fault(const char *kernel)
-{
-    CUmodule module;
-    create(0);
-    launch(function_of(FAKE_FAULT_IMAGE, kernel, &module), 1, NULL);
-    DO(cuCtxSynchronize);
-    wait_if_asked();
-    exit(7);
-}
-
-/* The fault is in the second of two contexts, between two launches in the first. */
-static void fault_beside(void)
-{
-    CUmodule module;
-    CUcontext first = create(0);
-    CUfunction probed = function_of(FAKE_PROBED_IMAGE, "probed", &module);
-    launch(probed, 1, NULL);
-    create(1);
-    launch(function_of(FAKE_FAULT_IMAGE, "overrun", &module), 1, NULL);
-    DO(cuCtxSynchronize);
-    DO(cuCtxSetCurrent, first);
-    launch(probed, 1, NULL);
-    DO(cuCtxSynchronize);
-    exit(7);
-}
-
-static void fault_and_die(void)
-{
-    CUmodule module;
-    create(0);
-    launch(function_of(FAKE_FAULT_IMAGE, "overrun", &module), 1, NULL);
-    DO(cuCtxSynchronize);
-    raise(SIGKILL);
 }
 
 static int count_matches(const char *path, const char *text)
@@ -456,65 +333,75 @@ static void history(void)
         launch(function, 1, NULL);
 }
 
+static void basic_probed(void)
+{
+    basic(FAKE_PROBED_IMAGE, "probed");
+}
+
+static void basic_plain(void)
+{
+    basic(FAKE_PLAIN_IMAGE, "plain");
+}
+
+static void nothing(void)
+{
+}
+
+static const struct {
+    const char *name;
+    void (*act)(void);
+} scenarios[] = {
+    {"basic", basic_probed},
+    {"plain", basic_plain},
+    {"refusals", refusals},
+    {"library-refusals", library_refusals},
+    {"graph-refusals", graph_refusals},
+    {"threads", threads},
+    {"capture", capture},
+    {"contexts", contexts},
+    {"library", library},
+    {"slow", slow},
+    {"hang", hang},
+    {"hanging-contexts", hanging_contexts},
+    {"long-capture", long_capture},
+    {"capture-left", capture_left},
+    {"capture-left-idle", capture_left_idle},
+    {"fault-unasked", fault_unasked},
+    {"fault", fault},
+    {"overrun", overrun},
+    {"fault-without-cause", fault_without_cause},
+    {"fault-beside", fault_beside},
+    {"fault-and-die", fault_and_die},
+    {"many-contexts", many_contexts},
+    {"history", history},
+    {"init", nothing},
+};
+
+static void act(const char *program, const char *scenario)
+{
+    if (strcmp(scenario, "fork") == 0 || strcmp(scenario, "fork-exec") == 0) {
+        forked(program, strcmp(scenario, "fork-exec") == 0);
+        return;
+    }
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
+        if (strcmp(scenario, scenarios[i].name) == 0) {
+            scenarios[i].act();
+            return;
+        }
+    fail("unknown scenario");
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 3)
         fail("usage: app MODE SCENARIO");
-    const char *scenario = argv[2];
     load(argv[1]);
-    if (strcmp(scenario, "fork-first") == 0) {
+    if (strcmp(argv[2], "fork-first") == 0) {
         fork_first();
         return 0;
     }
     DO(cuInit, 0);
-    if (strcmp(scenario, "basic") == 0)
-        basic(FAKE_PROBED_IMAGE, "probed");
-    else if (strcmp(scenario, "plain") == 0)
-        basic(FAKE_PLAIN_IMAGE, "plain");
-    else if (strcmp(scenario, "refusals") == 0)
-        refusals();
-    else if (strcmp(scenario, "library-refusals") == 0)
-        library_refusals();
-    else if (strcmp(scenario, "graph-refusals") == 0)
-        graph_refusals();
-    else if (strcmp(scenario, "threads") == 0)
-        threads();
-    else if (strcmp(scenario, "capture") == 0)
-        capture();
-    else if (strcmp(scenario, "contexts") == 0)
-        contexts();
-    else if (strcmp(scenario, "library") == 0)
-        library();
-    else if (strcmp(scenario, "fork") == 0)
-        forked(argv[0], 0);
-    else if (strcmp(scenario, "fork-exec") == 0)
-        forked(argv[0], 1);
-    else if (strcmp(scenario, "slow") == 0)
-        slow();
-    else if (strcmp(scenario, "hang") == 0)
-        hang();
-    else if (strcmp(scenario, "hanging-contexts") == 0)
-        hanging_contexts();
-    else if (strcmp(scenario, "long-capture") == 0)
-        long_capture();
-    else if (strcmp(scenario, "capture-left") == 0 || strcmp(scenario, "capture-left-idle") == 0)
-        left_capture(strcmp(scenario, "capture-left-idle") == 0);
-    else if (strcmp(scenario, "fault-unasked") == 0)
-        fault_unasked();
-    else if (strcmp(scenario, "fault") == 0)
-        fault();
-    else if (strcmp(scenario, "overrun") == 0 || strcmp(scenario, "fault-without-cause") == 0)
-        probed_fault(strcmp(scenario, "overrun") == 0 ? "overrun" : "fault");
-    else if (strcmp(scenario, "fault-beside") == 0)
-        fault_beside();
-    else if (strcmp(scenario, "fault-and-die") == 0)
-        fault_and_die();
-    else if (strcmp(scenario, "many-contexts") == 0)
-        many_contexts();
-    else if (strcmp(scenario, "history") == 0)
-        history();
-    else if (strcmp(scenario, "init") != 0)
-        fail("unknown scenario");
+    act(argv[0], argv[2]);
     wait_if_asked();
     return 0;
 }

@@ -24,11 +24,27 @@ void fail(const char *what);
 CUcontext create(CUdevice device);
 CUfunction function_of(const char *image, const char *name, CUmodule *module);
 int launch(CUfunction function, unsigned grid, CUstream stream);
+void wait_if_asked(void);
 
 /* ---- app_refusals.c: what the driver refuses ---- */
 
 void refusals(void);
 void graph_refusals(void);
 void library_refusals(void);
+
+/* ---- app_kernels.c: kernels that take long, hang or fault ---- */
+
+void slow(void);
+void hang(void);
+void hanging_contexts(void);
+void long_capture(void);
+void capture_left(void);
+void capture_left_idle(void);
+void fault(void);
+void fault_unasked(void);
+void fault_beside(void);
+void fault_and_die(void);
+void overrun(void);
+void fault_without_cause(void);
 
 #endif

@@ -2,12 +2,10 @@
 #include "harness.h"
 
 #include <limits.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,94 +94,6 @@ static void leaves_another_version_of_a_function_alone(void **state)
     assert_exit(&run, 0);
 }
 
-/* Each different refusal is one row; the app sees what it sees without the shim. */
-static void records_what_the_driver_refused(void **state)
-{
-    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "refusals"};
-    struct run bare = run;
-    bare.without_shim = true;
-    (void)state;
-    run_program(&run);
-    run_program(&bare);
-    assert_exit(&run, 0);
-    assert_string_equal(run.output, bare.output);
-    assert_string_equal(run.errors, "");
-    const struct wsdbg_segment *segment = segment_of(run.pid);
-    const struct wsdbg_refusal_row *first = &segment->refusals[0];
-    assert_int_equal(segment->refusal_count, WSDBG_REFUSAL_ROWS);
-    assert_int_equal(segment->refusals_left_out, 100 + 6 - WSDBG_REFUSAL_ROWS - 1); /* 64 threads were there before */
-    assert_int_equal(first->times, 3);
-    assert_int_equal(first->kind, WSDBG_REFUSAL_LAUNCH);
-    assert_int_equal(first->result, 1);
-    assert_string_equal(first->call, "cuLaunchKernel");
-    assert_string_equal(first->name, "plain");
-    assert_memory_equal(first->grid, ((uint32_t[]){0, 2, 3}), 12);
-    assert_memory_equal(first->block, ((uint32_t[]){128, 1, 1}), 12);
-    assert_int_equal(first->dynamic_shared_bytes, 4096);
-    assert_int_equal(first->cluster[0], WSDBG_UNKNOWN32);
-    assert_int_equal(first->registers, FAKE_REGISTERS);
-    assert_int_equal(first->compute_capability, 90);
-    assert_int_equal(first->module, 0);
-    assert_int_equal(segment->refusals[1].block[0], 64);
-    for (int i = 2; i < 6; i++) {
-        assert_int_equal(segment->refusals[i].kind, WSDBG_REFUSAL_CODE);
-        assert_int_equal(segment->refusals[i].result, 200);
-        assert_string_equal(segment->refusals[i].call, "cuModuleLoadData");
-        assert_int_equal(segment->refusals[i].image, 0); /* there is no spool, and of three no end */
-    }
-    segment_remove(run.pid);
-}
-
-/* The kernel that is beyond its own limits, or, where none is, the graph. */
-static void records_which_kernel_of_a_graph_was_refused(void **state)
-{
-    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "proc", .scenario = "graph-refusals"};
-    (void)state;
-    run_program(&run);
-    assert_exit(&run, 0);
-    const struct wsdbg_segment *segment = segment_of(run.pid);
-    const struct wsdbg_refusal_row *kernel = &segment->refusals[0], *graph = &segment->refusals[1];
-    assert_int_equal(segment->refusal_count, 3);
-    assert_string_equal(segment->refusals[2].call, "cuGraphInstantiateWithParams"); /* no word of the driver's why */
-    assert_string_equal(kernel->call, "cuGraphInstantiateWithFlags");
-    assert_string_equal(kernel->name, "plain");
-    assert_memory_equal(kernel->grid, ((uint32_t[]){7, 1, 1}), 12);
-    assert_memory_equal(kernel->block, ((uint32_t[]){2048, 1, 1}), 12);
-    assert_int_equal(kernel->dynamic_shared_bytes, 512);
-    assert_int_equal(kernel->registers, FAKE_REGISTERS);
-    assert_int_equal(graph->flags, WSDBG_LAUNCH_GRAPH);
-    assert_string_equal(graph->name, "");
-    segment_remove(run.pid);
-}
-
-/* What the app has not loaded is not loaded to explain a refusal. */
-static void a_refused_kernel_is_not_loaded(void **state)
-{
-    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "library-refusals"};
-    (void)state;
-    char *log = run_logged(&run);
-    assert_exit(&run, 0);
-    char *calls = only_calls_of(log, "cuFuncSetAttribute\ncuKernelGetFunction\ncuLaunchKernel\n", true);
-    assert_string_equal(calls, "cuFuncSetAttribute 1\ncuKernelGetFunction 0\ncuLaunchKernel 1\ncuLaunchKernel 1\n");
-    const struct wsdbg_segment *segment = segment_of(run.pid);
-    assert_int_equal(segment->refusal_count, 3);
-    assert_int_equal(segment->refusals[0].kind, WSDBG_REFUSAL_SETTING);
-    assert_int_equal(segment->refusals[0].registers, WSDBG_UNKNOWN32);
-    assert_int_equal(segment->refusals[0].module, 0);
-    assert_int_equal(segment->refusals[1].registers, FAKE_REGISTERS);
-    assert_int_equal(segment->refusals[2].registers, FAKE_REGISTERS);
-    assert_string_equal(segment->refusals[2].name, "plain");
-    segment_remove(run.pid);
-}
-
-static void whatever_else_fails_a_refusal_is_passed_on(void **state)
-{
-    (void)state;
-    assert_any_call_may_fail("graph-refusals", NULL);
-    assert_any_call_may_fail("refusals", NULL);
-    assert_any_call_may_fail("library-refusals", NULL);
-}
-
 static void records_through_addresses_that_are_not_exported(void **state)
 {
     (void)state;
@@ -233,147 +143,6 @@ static void marks_a_context_that_faulted(void **state)
     assert_non_null(strstr(run.output, "cuCtxSynchronize 719"));
     assert_int_equal(segment->contexts[0].state, WSDBG_CONTEXT_FAULTED);
     assert_int_equal(segment->contexts[0].error, 719);
-    segment_remove(run.pid);
-}
-
-/* ---- the ring ---- */
-
-static void points_the_probes_at_the_ring_and_reads_the_names(void **state)
-{
-    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "basic"};
-    (void)state;
-    const struct wsdbg_segment *segment = run_and_look(&run);
-    const struct wsdbg_slot *slot = slot_zero(segment, 0);
-    assert_int_equal(slot->state.kind, WSDBG_EVENT_TILE_BEGIN);
-    assert_int_equal(slot->state.value, 2); /* the third launch that was not refused */
-    assert_int_equal(slot->module_id, 0);
-    assert_int_equal(segment->modules[0].probed, 1);
-    assert_int_equal(segment->modules[0].context, 0);
-    assert_int_equal(segment->modules[0].names_count, 2);
-    const struct wsdbg_name *names = &segment->names[segment->modules[0].names_first];
-    assert_string_equal(names[0].name, "producer");
-    assert_string_equal(names[1].name, "consumer");
-    assert_int_equal(names[1].id, 1);
-    run_finish(&run);
-    assert_exit(&run, 0);
-    segment_remove(run.pid);
-}
-
-static void copies_the_history_when_asked(void **state)
-{
-    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "history"};
-    (void)state;
-    struct wsdbg_segment *segment = run_and_look(&run);
-    const struct wsdbg_context_row *row = &segment->contexts[0];
-    assert_int_equal(row->history_depth, WSDBG_HISTORY_DEPTH_MAX);
-    const struct wsdbg_event *mirror = (const void *)((const char *)segment + row->history_offset);
-    assert_int_equal(mirror[4].kind, WSDBG_EVENT_NONE);
-    for (uint32_t request = 1; request <= 2; request++) {
-        __atomic_store_n(&segment->history_request, request, __ATOMIC_RELEASE);
-        syscall(SYS_futex, &segment->history_request, FUTEX_WAKE, 1, NULL, NULL, 0);
-        for (int i = 0; i < 500 && __atomic_load_n(&segment->history_done, __ATOMIC_ACQUIRE) != request; i++)
-            usleep(1000);
-        assert_int_equal(segment->history_done, request);
-        assert_int_equal(row->history_copied, request);
-    }
-    for (uint32_t i = 0; i < 5; i++) {
-        assert_int_equal(mirror[i].kind, WSDBG_EVENT_TILE_BEGIN);
-        assert_int_equal(mirror[i].value, i);
-    }
-    assert_int_equal(mirror[5].kind, WSDBG_EVENT_NONE);
-    run_finish(&run);
-    assert_exit(&run, 0);
-    segment_remove(run.pid);
-}
-
-static void makes_the_history_shorter_when_the_segment_is_small(void **state)
-{
-    char limit[64];
-    uint64_t slot_count = FAKE_SM_COUNT * FAKE_WARPS_PER_SM;
-    /* room for the tables, the slots and 16 events a warp (and a bit) */
-    snprintf(
-        limit, sizeof limit, "WSDBG_SEGMENT_BYTES=%llu",
-        (unsigned long long)(sizeof(struct wsdbg_segment) + slot_count * 64 + 65536 + slot_count * 16 * 20 + 8192));
-    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "basic", .environment = {limit}};
-    (void)state;
-    const struct wsdbg_segment *segment = run_and_look(&run);
-    assert_int_equal(segment->contexts[0].history_depth, 16);
-    assert_int_equal(slot_zero(segment, 0)->state.value, 2);
-    assert_int_equal(segment->note_count, 1);
-    assert_non_null(strstr(segment->notes[0], "history is 16 events"));
-    run_finish(&run);
-    assert_exit(&run, 0);
-    segment_remove(run.pid);
-}
-
-static void history_can_be_switched_off(void **state)
-{
-    struct run run = {
-        .program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "basic", .environment = {"WSDBG_HISTORY=0"}};
-    (void)state;
-    const struct wsdbg_segment *segment = run_and_look(&run);
-    assert_int_equal(segment->contexts[0].history_depth, 0);
-    assert_int_equal(segment->contexts[0].history_offset, 0);
-    assert_int_equal(slot_zero(segment, 0)->state.value, 2);
-    assert_int_equal(segment->note_count, 0);
-    run_finish(&run);
-    assert_exit(&run, 0);
-    segment_remove(run.pid);
-}
-
-static void gives_each_context_a_ring_of_its_own(void **state)
-{
-    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "proc", .scenario = "library"};
-    (void)state;
-    const struct wsdbg_segment *segment = run_and_look(&run);
-    assert_int_equal(segment->context_count, 2);
-    assert_int_equal(segment->contexts[1].device_ordinal, 1);
-    assert_int_equal(slot_zero(segment, 0)->state.value, 1); /* two launches in the first context */
-    assert_int_equal(slot_zero(segment, 1)->state.value, 0);
-    assert_int_not_equal(slot_zero(segment, 0)->module_id, slot_zero(segment, 1)->module_id);
-    assert_int_equal(segment->module_count, 2);
-    assert_true(segment->modules[0].handle == segment->modules[1].handle);
-    run_finish(&run);
-    assert_exit(&run, 0);
-    segment_remove(run.pid);
-}
-
-static void follows_contexts_that_end_and_come_back(void **state)
-{
-    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "contexts"};
-    (void)state;
-    run_program(&run);
-    assert_exit(&run, 0);
-    const struct wsdbg_segment *segment = segment_of(run.pid);
-    assert_int_equal(segment->context_count, 5); /* three created, one primary twice */
-    for (uint32_t i = 0; i < 5; i++) {
-        assert_int_equal(segment->contexts[i].state, WSDBG_CONTEXT_DESTROYED);
-        assert_int_equal(segment->contexts[i].slot_count, FAKE_SM_COUNT * FAKE_WARPS_PER_SM);
-        assert_int_equal(launch_at(segment, i).context, i);
-    }
-    assert_true(segment->contexts[3].handle == segment->contexts[4].handle);
-    segment_remove(run.pid);
-}
-
-/* Five contexts one after the other, in a segment with room for one ring. */
-static void a_destroyed_context_leaves_its_room_to_the_next(void **state)
-{
-    char limit[64];
-    uint64_t slot_count = FAKE_SM_COUNT * FAKE_WARPS_PER_SM;
-    snprintf(limit, sizeof limit, "WSDBG_SEGMENT_BYTES=%llu",
-             (unsigned long long)(sizeof(struct wsdbg_segment) + slot_count * (64 + 16 * 128) + 65536 + 4096));
-    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "contexts", .environment = {limit}};
-    (void)state;
-    run_program(&run);
-    assert_exit(&run, 0);
-    assert_string_equal(run.errors, "");
-    const struct wsdbg_segment *segment = segment_of(run.pid);
-    assert_int_equal(segment->context_count, 5);
-    assert_int_equal(segment->note_count, 0);
-    for (uint32_t i = 0; i < 4; i++)
-        assert_int_equal(segment->contexts[i].slot_count, 0);
-    assert_int_equal(segment->contexts[4].slot_count, slot_count);
-    assert_int_equal(segment->contexts[4].history_depth, WSDBG_HISTORY_DEPTH_MAX);
     segment_remove(run.pid);
 }
 
@@ -609,21 +378,10 @@ int main(void)
         cmocka_unit_test(records_a_program_that_asks_the_driver_for_addresses),
         cmocka_unit_test(records_the_per_thread_stream_variants),
         cmocka_unit_test(leaves_another_version_of_a_function_alone),
-        cmocka_unit_test(records_what_the_driver_refused),
-        cmocka_unit_test(records_which_kernel_of_a_graph_was_refused),
-        cmocka_unit_test(a_refused_kernel_is_not_loaded),
-        cmocka_unit_test(whatever_else_fails_a_refusal_is_passed_on),
         cmocka_unit_test(records_through_addresses_that_are_not_exported),
         cmocka_unit_test(records_every_launch_of_many_threads),
         cmocka_unit_test(shows_a_thread_that_is_blocked),
         cmocka_unit_test(marks_a_context_that_faulted),
-        cmocka_unit_test(points_the_probes_at_the_ring_and_reads_the_names),
-        cmocka_unit_test(copies_the_history_when_asked),
-        cmocka_unit_test(makes_the_history_shorter_when_the_segment_is_small),
-        cmocka_unit_test(history_can_be_switched_off),
-        cmocka_unit_test(gives_each_context_a_ring_of_its_own),
-        cmocka_unit_test(follows_contexts_that_end_and_come_back),
-        cmocka_unit_test(a_destroyed_context_leaves_its_room_to_the_next),
         cmocka_unit_test(a_capture_in_progress_is_not_spoiled),
         cmocka_unit_test(returns_what_the_driver_returned),
         cmocka_unit_test(a_program_without_probes_sees_only_queries),

@@ -1,0 +1,164 @@
+/* shim_ring_test.c - the ring of probed modules: set up, copied, given back, on the fake libcuda. */
+#include "harness.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "fake_cuda/fake_cuda.h"
+
+static void points_the_probes_at_the_ring_and_reads_the_names(void **state)
+{
+    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "basic"};
+    (void)state;
+    const struct wsdbg_segment *segment = run_and_look(&run);
+    const struct wsdbg_slot *slot = slot_zero(segment, 0);
+    assert_int_equal(slot->state.kind, WSDBG_EVENT_TILE_BEGIN);
+    assert_int_equal(slot->state.value, 2); /* the third launch that was not refused */
+    assert_int_equal(slot->module_id, 0);
+    assert_int_equal(segment->modules[0].probed, 1);
+    assert_int_equal(segment->modules[0].context, 0);
+    assert_int_equal(segment->modules[0].names_count, 2);
+    const struct wsdbg_name *names = &segment->names[segment->modules[0].names_first];
+    assert_string_equal(names[0].name, "producer");
+    assert_string_equal(names[1].name, "consumer");
+    assert_int_equal(names[1].id, 1);
+    run_finish(&run);
+    assert_exit(&run, 0);
+    segment_remove(run.pid);
+}
+
+static void copies_the_history_when_asked(void **state)
+{
+    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "history"};
+    (void)state;
+    struct wsdbg_segment *segment = run_and_look(&run);
+    const struct wsdbg_context_row *row = &segment->contexts[0];
+    assert_int_equal(row->history_depth, WSDBG_HISTORY_DEPTH_MAX);
+    const struct wsdbg_event *mirror = (const void *)((const char *)segment + row->history_offset);
+    assert_int_equal(mirror[4].kind, WSDBG_EVENT_NONE);
+    for (uint32_t request = 1; request <= 2; request++) {
+        __atomic_store_n(&segment->history_request, request, __ATOMIC_RELEASE);
+        syscall(SYS_futex, &segment->history_request, FUTEX_WAKE, 1, NULL, NULL, 0);
+        for (int i = 0; i < 500 && __atomic_load_n(&segment->history_done, __ATOMIC_ACQUIRE) != request; i++)
+            usleep(1000);
+        assert_int_equal(segment->history_done, request);
+        assert_int_equal(row->history_copied, request);
+    }
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(mirror[i].kind, WSDBG_EVENT_TILE_BEGIN);
+        assert_int_equal(mirror[i].value, i);
+    }
+    assert_int_equal(mirror[5].kind, WSDBG_EVENT_NONE);
+    run_finish(&run);
+    assert_exit(&run, 0);
+    segment_remove(run.pid);
+}
+
+static void makes_the_history_shorter_when_the_segment_is_small(void **state)
+{
+    char limit[64];
+    uint64_t slot_count = FAKE_SM_COUNT * FAKE_WARPS_PER_SM;
+    /* room for the tables, the slots and 16 events a warp (and a bit) */
+    snprintf(
+        limit, sizeof limit, "WSDBG_SEGMENT_BYTES=%llu",
+        (unsigned long long)(sizeof(struct wsdbg_segment) + slot_count * 64 + 65536 + slot_count * 16 * 20 + 8192));
+    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "basic", .environment = {limit}};
+    (void)state;
+    const struct wsdbg_segment *segment = run_and_look(&run);
+    assert_int_equal(segment->contexts[0].history_depth, 16);
+    assert_int_equal(slot_zero(segment, 0)->state.value, 2);
+    assert_int_equal(segment->note_count, 1);
+    assert_non_null(strstr(segment->notes[0], "history is 16 events"));
+    run_finish(&run);
+    assert_exit(&run, 0);
+    segment_remove(run.pid);
+}
+
+static void history_can_be_switched_off(void **state)
+{
+    struct run run = {
+        .program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "basic", .environment = {"WSDBG_HISTORY=0"}};
+    (void)state;
+    const struct wsdbg_segment *segment = run_and_look(&run);
+    assert_int_equal(segment->contexts[0].history_depth, 0);
+    assert_int_equal(segment->contexts[0].history_offset, 0);
+    assert_int_equal(slot_zero(segment, 0)->state.value, 2);
+    assert_int_equal(segment->note_count, 0);
+    run_finish(&run);
+    assert_exit(&run, 0);
+    segment_remove(run.pid);
+}
+
+static void gives_each_context_a_ring_of_its_own(void **state)
+{
+    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "proc", .scenario = "library"};
+    (void)state;
+    const struct wsdbg_segment *segment = run_and_look(&run);
+    assert_int_equal(segment->context_count, 2);
+    assert_int_equal(segment->contexts[1].device_ordinal, 1);
+    assert_int_equal(slot_zero(segment, 0)->state.value, 1); /* two launches in the first context */
+    assert_int_equal(slot_zero(segment, 1)->state.value, 0);
+    assert_int_not_equal(slot_zero(segment, 0)->module_id, slot_zero(segment, 1)->module_id);
+    assert_int_equal(segment->module_count, 2);
+    assert_true(segment->modules[0].handle == segment->modules[1].handle);
+    run_finish(&run);
+    assert_exit(&run, 0);
+    segment_remove(run.pid);
+}
+
+static void follows_contexts_that_end_and_come_back(void **state)
+{
+    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "contexts"};
+    (void)state;
+    run_program(&run);
+    assert_exit(&run, 0);
+    const struct wsdbg_segment *segment = segment_of(run.pid);
+    assert_int_equal(segment->context_count, 5); /* three created, one primary twice */
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(segment->contexts[i].state, WSDBG_CONTEXT_DESTROYED);
+        assert_int_equal(segment->contexts[i].slot_count, FAKE_SM_COUNT * FAKE_WARPS_PER_SM);
+        assert_int_equal(launch_at(segment, i).context, i);
+    }
+    assert_true(segment->contexts[3].handle == segment->contexts[4].handle);
+    segment_remove(run.pid);
+}
+
+/* Five contexts one after the other, in a segment with room for one ring. */
+static void a_destroyed_context_leaves_its_room_to_the_next(void **state)
+{
+    char limit[64];
+    uint64_t slot_count = FAKE_SM_COUNT * FAKE_WARPS_PER_SM;
+    snprintf(limit, sizeof limit, "WSDBG_SEGMENT_BYTES=%llu",
+             (unsigned long long)(sizeof(struct wsdbg_segment) + slot_count * (64 + 16 * 128) + 65536 + 4096));
+    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "contexts", .environment = {limit}};
+    (void)state;
+    run_program(&run);
+    assert_exit(&run, 0);
+    assert_string_equal(run.errors, "");
+    const struct wsdbg_segment *segment = segment_of(run.pid);
+    assert_int_equal(segment->context_count, 5);
+    assert_int_equal(segment->note_count, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(segment->contexts[i].slot_count, 0);
+    assert_int_equal(segment->contexts[4].slot_count, slot_count);
+    assert_int_equal(segment->contexts[4].history_depth, WSDBG_HISTORY_DEPTH_MAX);
+    segment_remove(run.pid);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(points_the_probes_at_the_ring_and_reads_the_names),
+        cmocka_unit_test(copies_the_history_when_asked),
+        cmocka_unit_test(makes_the_history_shorter_when_the_segment_is_small),
+        cmocka_unit_test(history_can_be_switched_off),
+        cmocka_unit_test(gives_each_context_a_ring_of_its_own),
+        cmocka_unit_test(follows_contexts_that_end_and_come_back),
+        cmocka_unit_test(a_destroyed_context_leaves_its_room_to_the_next),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_texts);
+}
