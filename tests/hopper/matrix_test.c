@@ -4,7 +4,6 @@
  * stores its accumulators one after the other at machine->out.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "hopper/kernel.h"
