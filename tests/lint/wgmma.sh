@@ -4,49 +4,20 @@
 # Each source names a code in its first line and holds two kernels: ptxas serializes the wgmma of `defect` or waits for
 # them by itself, and lint says the code; of `fixed` neither says anything.  From the machine code with the PTX beside it,
 # from a cubin with -lineinfo, from one without and without PTX, and of all codes but WGMMA_SCALE_D from the PTX alone.
-#
-#   wgmma.sh WSDBG FOLDER      77: there is no nvcc
-set -u
-wsdbg=$1
-folder=$2
-command -v nvcc > /dev/null || exit 77
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
+. "$(dirname "$0")/corpus.sh"
 
-fail() {
-    echo "$1"
-    failed=1
-}
-
-# The kernels of which a warning with a WGMMA code is said, with the code: "defect WGMMA_SPILL".  A place without a line
-# names the kernel itself.
-warned() {
-    "$wsdbg" lint "$1" 2> "$work/said.err" | awk '
-        / warning: .*\[WGMMA_[A-Z_]*\]$/ {
-            code = $NF
-            gsub(/[][]/, "", code)
-            sub(/ warning: .*/, "")
-            if (sub(/.* kernel /, "")) { sub(/[+:,].*/, ""); print $0, code; code = "" }
-            next
-        }
-        code && /^ *in kernel / { sub(/[+].*/, "", $3); print $3, code; code = "" }' | sort -u
-}
-
+# The kernels of which a warning with a WGMMA code is said, with the code: "defect WGMMA_SPILL".
 expect() {
-    said=$(warned "$2")
+    lint "$2"
+    said=$(rows | sed -n 's/^\([^ ]* WGMMA_[A-Z_]*\) warning .*/\1/p' | sort -u)
     [ "$said" = "$3" ] || fail "$1: lint says \"$said\" and not \"$3\""
 }
 
 for source in "$folder"/*.cu; do
     name=$(basename "$source" .cu)
     code=$(sed -n '1s/.*\(WGMMA_[A-Z_]*\).*/\1/p' "$source")
-    if ! nvcc -gencode 'arch=compute_90a,code=[sm_90a,compute_90a]' -lineinfo -fatbin -o "$work/$name.fatbin" --keep --keep-dir "$work" "$source" \
-        2> "$work/$name.err"; then
-        cat "$work/$name.err"
-        exit 1
-    fi
-    advised=$(sed -n "s/.*(C75\(0[89]\|1[0-8]\|20\)).*function '\([a-z]*\)'.*/\2/p" "$work/$name.err" | sort -u)
+    compile "$source" "$work/$name.fatbin" -gencode 'arch=compute_90a,code=[sm_90a,compute_90a]' -fatbin --keep --keep-dir "$work"
+    advised=$(sed -n "s/.*(C75\(0[89]\|1[0-8]\|20\)).*function '\([a-z]*\)'.*/\2/p" "$work/nvcc" | sort -u)
     [ "$advised" = defect ] || fail "$name: ptxas advises of \"$advised\" and not of \"defect\""
     sed '/^[[:space:]]*\.loc[[:space:]]/d; /^[[:space:]]*\.file[[:space:]]/d; /^[[:space:]]*\.section/,$d' "$work/$name.ptx" > "$work/bare.ptx"
     ptxas -arch=sm_90a -o "$work/bare.cubin" "$work/bare.ptx" 2> "$work/bare.err" || fail "$name: $(cat "$work/bare.err")"
