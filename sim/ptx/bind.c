@@ -110,17 +110,30 @@ static const char *type_words(const struct ptx_slot *slot, enum wsdbg_ptx_type t
     return by_bytes[wsdbg_ptx_type_bytes(type)];
 }
 
+/* The address of a function: not known, and so a register of its own that nothing writes. */
+static struct wsdbg_error *bind_function(const struct binding *binding, enum wsdbg_ptx_type type,
+                                         struct wsdbg_ptx_operand *out)
+{
+    out->kind = WSDBG_PTX_OPERAND_REGISTER;
+    return ptx_new_register(binding->parser, (uint8_t)type, &out->number);
+}
+
+static bool is_function(const struct binding *binding, struct ptx_slice name)
+{
+    const struct ptx_symbol *const symbol = ptx_symbols_find(binding->parser->symbols, name);
+    return symbol && symbol->kind == PTX_SYMBOL_FUNCTION;
+}
+
 /* A label, a function, or nothing that was declared. */
 static struct wsdbg_error *refuse_name(const struct binding *binding, struct ptx_slice name)
 {
     char what[128];
     const struct ptx_symbol *const symbol = ptx_symbols_find(binding->parser->symbols, name);
-    const bool is_function = symbol && symbol->kind == PTX_SYMBOL_FUNCTION;
     snprintf(what, sizeof what, "%s (%.*s is %s)", symbol ? "a value" : "known",
              (int)(name.length < 60 ? name.length : 60), name.bytes,
-             is_function ? "a function: indirect calls are not supported"
-             : symbol    ? "none"
-                         : "not declared");
+             is_function(binding, name) ? "a function: indirect calls are not supported"
+             : symbol                   ? "none"
+                                        : "not declared");
     return refuse(binding, what);
 }
 
@@ -153,6 +166,8 @@ static struct wsdbg_error *bind_value(const struct binding *binding, const struc
         good = good && (slot->width == '*' || (wsdbg_ptx_type_bytes(type) >= 4 && !is_float(type)));
         break;
     case PTX_WRITTEN_NAME:
+        if (binding->parser->is_to_read && !slot->is_written && is_function(binding, written->name))
+            return bind_function(binding, type, out);
         return refuse_name(binding, written->name);
     default:
         break;

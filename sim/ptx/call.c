@@ -12,8 +12,9 @@ struct call {
     uint32_t line;
     const char *text;
     const struct wsdbg_ptx_instruction *instruction; /* its guard, line and place go for the copies too */
-    uint32_t callee;
-    struct ptx_written values[ARGUMENTS_MAX]; /* results first */
+    uint32_t callee;                                 /* NONE: through a pointer */
+    struct wsdbg_ptx_operand pointer;                /* the register that holds it */
+    struct ptx_written values[ARGUMENTS_MAX];        /* results first */
     uint32_t result_count, count;
 };
 
@@ -30,16 +31,29 @@ static struct wsdbg_error *read_values(struct ptx_parser *parser, struct call *c
     return ptx_expect_mark(parser, ')');
 }
 
+/* A register in the callee's place. */
+static struct wsdbg_error *read_pointer(struct ptx_parser *parser, struct call *call, struct ptx_slice name)
+{
+    uint8_t type;
+    bool found = false;
+    if (parser->is_to_read)
+        PTX_TRY(ptx_use_register(parser, name, &found, &call->pointer.number, &type));
+    if (!found)
+        return ptx_error(parser, call->line, "%.*s is no function: indirect calls are not supported", PTX_NAME(name));
+    call->pointer.kind = WSDBG_PTX_OPERAND_REGISTER;
+    call->callee = WSDBG_PTX_NONE;
+    return NULL;
+}
+
 static struct wsdbg_error *read_callee(struct ptx_parser *parser, struct call *call)
 {
     struct ptx_slice name;
     PTX_TRY(ptx_expect_name(parser, &name));
     const struct ptx_symbol *symbol = ptx_symbols_find(parser->symbols, name);
+    if (!symbol && *name.bytes != '%')
+        return ptx_error(parser, call->line, "function %.*s is not declared", PTX_NAME(name));
     if (!symbol || symbol->kind != PTX_SYMBOL_FUNCTION)
-        return ptx_error(parser, call->line,
-                         symbol || *name.bytes == '%' ? "%.*s is no function: indirect calls are not supported"
-                                                      : "function %.*s is not declared",
-                         PTX_NAME(name));
+        return read_pointer(parser, call, name);
     call->callee = symbol->number;
     if (PTX_ITEM(parser->functions, struct wsdbg_ptx_function, call->callee)->is_kernel)
         return ptx_error(parser, call->line, "%.*s is a kernel, which cannot be called", PTX_NAME(name));
@@ -55,10 +69,16 @@ static struct wsdbg_error *read_operands(struct ptx_parser *parser, struct call 
         PTX_TRY(ptx_expect_mark(parser, ','));
     }
     PTX_TRY(read_callee(parser, call));
-    if (ptx_take_mark(lexer, ',')) {
+    const bool is_indirect = call->callee == WSDBG_PTX_NONE;
+    bool more = ptx_take_mark(lexer, ',');
+    if (more && (!is_indirect || ptx_at_mark(lexer, '('))) {
         PTX_TRY(ptx_expect_mark(parser, '('));
         PTX_TRY(read_values(parser, call));
+        more = is_indirect && ptx_take_mark(lexer, ',');
     }
+    struct ptx_slice prototype;
+    if (more)
+        PTX_TRY(ptx_expect_name(parser, &prototype));
     return ptx_expect_mark(parser, ';');
 }
 
@@ -180,12 +200,27 @@ static struct wsdbg_error *add_call(struct ptx_parser *parser, const struct call
     return ptx_add_instruction(parser, &instruction, call->text);
 }
 
+/* Nothing is known of the callee's parameters: arguments and results that are variables stay where they are. */
+static struct wsdbg_error *add_indirect(struct ptx_parser *parser, const struct call *call)
+{
+    struct wsdbg_ptx_instruction instruction = *call->instruction;
+    for (uint32_t i = 0; i < call->result_count; i++)
+        if (call->values[i].kind != PTX_WRITTEN_VARIABLE)
+            return ptx_error(parser, call->line, "a result of an indirect call that is no variable");
+    instruction.target = WSDBG_PTX_NONE;
+    instruction.operand_count = 1;
+    instruction.operands[0] = call->pointer;
+    return ptx_add_instruction(parser, &instruction, call->text);
+}
+
 struct wsdbg_error *ptx_read_call(struct ptx_parser *parser, const struct wsdbg_ptx_instruction *instruction,
                                   const char *text)
 {
     struct call call = {.line = instruction->text_line, .text = text, .instruction = instruction};
     parser->statement->element_count = 0;
     PTX_TRY(read_operands(parser, &call));
+    if (call.callee == WSDBG_PTX_NONE)
+        return add_indirect(parser, &call);
     const struct wsdbg_ptx_function *callee = PTX_ITEM(parser->functions, struct wsdbg_ptx_function, call.callee);
     const struct ptx_function_note *note = PTX_ITEM(parser->function_notes, struct ptx_function_note, call.callee);
     if (call.result_count != note->result_count || call.count != callee->parameter_count)

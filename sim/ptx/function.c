@@ -130,7 +130,7 @@ static struct wsdbg_error *read_label(struct ptx_parser *parser)
     if (ptx_take_dotted(&parser->lexer, "branchtargets"))
         return read_branch_table(parser, symbol.name, line);
     if (ptx_at_dotted(&parser->lexer, "callprototype") || ptx_at_dotted(&parser->lexer, "calltargets")) {
-        symbol.kind = PTX_SYMBOL_PROTOTYPE; /* only indirect calls use it, and they are refused */
+        symbol.kind = PTX_SYMBOL_PROTOTYPE; /* only indirect calls use it */
         while (!ptx_at_mark(&parser->lexer, ';') && parser->lexer.token.kind != PTX_TOKEN_END)
             ptx_lexer_next(&parser->lexer);
         PTX_TRY(ptx_expect_mark(parser, ';'));
@@ -276,7 +276,7 @@ static struct wsdbg_error *study_flow(struct ptx_parser *parser, const struct ws
     struct ptx_graph graph;
     PTX_TRY(ptx_graph_make(parser, function, &graph));
     struct wsdbg_error *error = ptx_find_reconvergence(&graph);
-    if (!error && !parser->keeps_registers)
+    if (!error && !parser->is_to_read)
         error = ptx_share_registers(parser, &graph);
     ptx_graph_free(&graph);
     return error;

@@ -54,6 +54,8 @@ static struct wsdbg_error *read_address(struct values *values, uint64_t offset, 
     if (ptx_at_mark(&parser->lexer, '+') || ptx_at_mark(&parser->lexer, '-'))
         PTX_TRY(ptx_read_constant(parser, &addend));
     const struct ptx_symbol *symbol = ptx_symbols_find(parser->symbols, name);
+    if (symbol && symbol->kind == PTX_SYMBOL_FUNCTION && parser->is_to_read)
+        return put(values, offset, 0, line);
     if (!symbol || symbol->kind != PTX_SYMBOL_VARIABLE)
         return ptx_error(parser, line,
                          symbol && symbol->kind == PTX_SYMBOL_FUNCTION

@@ -237,6 +237,8 @@ static void fill_places(struct linking *link, const struct placed *placed)
             PTX_ITEM(link->instructions, struct wsdbg_ptx_instruction, placed->first + i);
         if (instruction->operation != WSDBG_PTX_OP_call)
             continue;
+        if (instruction->operands[0].kind == WSDBG_PTX_OPERAND_REGISTER)
+            continue; /* through a pointer */
         const uint32_t callee = (uint32_t)instruction->operands[0].value;
         instruction->target = note_at(link, callee)->has_body
                                   ? PTX_ITEM(link->placed, struct placed, link->placed_as[callee] - 1)->first

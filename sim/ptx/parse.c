@@ -257,10 +257,10 @@ static struct wsdbg_error *make_parser(struct ptx_parser *parser, const char *te
     return ptx_table_create(&parser->table);
 }
 
-static struct wsdbg_error *parse(const char *text, size_t byte_count, const char *name, bool keeps_registers,
+static struct wsdbg_error *parse(const char *text, size_t byte_count, const char *name, bool is_to_read,
                                  struct wsdbg_ptx_program **out)
 {
-    struct ptx_parser parser = {.name = name, .keeps_registers = keeps_registers};
+    struct ptx_parser parser = {.name = name, .is_to_read = is_to_read};
     if (byte_count > TEXT_BYTES_MAX)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s:1: PTX text of more than 64 MiB", name);
     struct wsdbg_error *error = make_parser(&parser, text, byte_count);

@@ -12,7 +12,8 @@
 /* `name` stands in errors: "NAME:LINE: ...".  The text need not end with a zero byte and is not needed afterwards. */
 struct wsdbg_error *wsdbg_ptx_parse(const char *text, size_t byte_count, const char *name,
                                     struct wsdbg_ptx_program **out);
-/* The same instructions under the same numbers, for who follows values through them: no two registers share one. */
+/* The same instructions under the same numbers, for who follows values through them: no two registers share one.
+ * Calls through pointers are taken, too; the address of a function is a register that nothing writes. */
 struct wsdbg_error *wsdbg_ptx_parse_to_read(const char *text, size_t byte_count, const char *name,
                                             struct wsdbg_ptx_program **out);
 void wsdbg_ptx_program_destroy(struct wsdbg_ptx_program *program);

@@ -64,7 +64,7 @@ struct ptx_body {      /* the function that is being read */
 
 struct ptx_parser {
     const char *name; /* in errors */
-    bool keeps_registers; /* each its own number */
+    bool is_to_read;  /* each register its own number; calls through pointers are taken */
     struct ptx_storage *storage;
     struct ptx_lexer lexer;
     struct ptx_table *table;

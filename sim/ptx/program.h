@@ -293,9 +293,11 @@ enum wsdbg_ptx_flag {
  *   ld st atom red               space: GENERIC when none was written; the memory order is in the flags
  *   call                         target: the callee's first instruction in this kernel, NONE = it has no body (vprintf,
  *                                __assertfail); operand 0: index in program->functions; operand 1: where its
- * parameters, results first, lie in local memory (their offsets there: its `parameters`) shfl vote match redux elect
- * variant; the lanes' mask is the last operand bar.*, barrier.*             one row each: ALIGNED for bar.* and
- * .aligned; bar.red: AND, OR, POPC membar fence                 space of fence.proxy.async.*; nothing else is kept
+ *                                parameters, results first, lie in local memory (their offsets there: its
+ *                                `parameters`).  Through a pointer: NONE, and operand 0 is the register
+ *   shfl vote match redux elect  variant; the lanes' mask is the last operand
+ *   bar.*, barrier.*             one row each: ALIGNED for bar.* and .aligned; bar.red: AND, OR, POPC
+ *   membar fence                 space of fence.proxy.async.*; nothing else is kept
  *   mbarrier.*                   space: GENERIC when none was written; PARITY; NO_COMPLETE; arrive_drop: EXPECT_TX
  *   cp.async                     ignore-src is a predicate as fourth operand, src-size a 32-bit value
  *   cp.async.bulk*, cp.reduce*   space of the destination, source_space; variant and type of reductions; with MULTICAST

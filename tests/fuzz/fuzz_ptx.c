@@ -108,15 +108,24 @@ static void check_function(const struct wsdbg_ptx_program *program, const struct
     demand(last->guard == WSDBG_PTX_NONE); /* nothing runs past the end */
 }
 
-int fuzz_one_input(const uint8_t *bytes, size_t count)
+typedef struct wsdbg_error *parse_function(const char *text, size_t byte_count, const char *name,
+                                           struct wsdbg_ptx_program **out);
+
+static void parse_and_check(parse_function *parse, const uint8_t *bytes, size_t count)
 {
     struct wsdbg_ptx_program *program = NULL;
-    struct wsdbg_error *error = wsdbg_ptx_parse((const char *)bytes, count, "input", &program);
+    struct wsdbg_error *error = parse((const char *)bytes, count, "input", &program);
     for (size_t i = 0; !error && i < program->function_count; i++)
         check_function(program, &program->functions[i]);
     if (!error)
         check_places(program);
     wsdbg_ptx_program_destroy(program);
     wsdbg_error_destroy(error);
+}
+
+int fuzz_one_input(const uint8_t *bytes, size_t count)
+{
+    parse_and_check(wsdbg_ptx_parse, bytes, count);
+    parse_and_check(wsdbg_ptx_parse_to_read, bytes, count);
     return 0;
 }

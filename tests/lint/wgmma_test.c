@@ -25,10 +25,11 @@
 #define LOOP(body) "again:\n" body "add.s32 %i, %i, 1;\nsetp.lt.s32 more, %i, %n;\n@more bra again;\n"
 #define WRITE "st.global.f32 [%out], %a1;\n"
 
+/* The callee's name is a static string: the program is gone then. */
 static struct wsdbg_wgmma_source read_ptx(const char *body)
 {
     static const char before[] = ".version 8.3\n.target sm_90a\n.address_size 64\n"
-                                 ".extern .func note(.param .b32 value);\n"
+                                 ".extern .func other();\n.extern .func note(.param .b32 value);\n"
                                  ".visible .entry kernel(.param .u64 p, .param .u32 q) {\n"
                                  ".local .align 16 .b8 kept[64];\n"
                                  ".reg .f32 %a<4>, %b<4>, %f;\n.reg .b64 %x, %out;\n.reg .b32 %i, %n, %r<4>;\n"
@@ -43,6 +44,7 @@ static struct wsdbg_wgmma_source read_ptx(const char *body)
         fail_msg("%s", wsdbg_error_message(error));
     struct wsdbg_wgmma_source source;
     assert_null(wsdbg_wgmma_source_read(program, wsdbg_ptx_find_function(program, "kernel"), &source));
+    source.callee = source.callee && strcmp(source.callee, "note") == 0 ? "note" : source.callee ? "?" : NULL;
     wsdbg_ptx_program_destroy(program);
     return source;
 }
@@ -147,6 +149,18 @@ static void a_call_of_what_is_elsewhere_is_seen(void **state)
     const struct wsdbg_wgmma_source source =
         read_ptx(LOOP(STAGE WAIT(0)) "{ .param .b32 value;\nst.param.b32 [value], %i;\ncall.uni note, (value);\n}\n");
     assert_int_equal(source.opaque_calls, 1);
+    assert_string_equal(source.callee, "note");
+    assert_int_equal(touches(&source), 0);
+}
+
+static void a_call_through_a_pointer_is_seen(void **state)
+{
+    (void)state;
+    const struct wsdbg_wgmma_source source =
+        read_ptx(LOOP(STAGE WAIT(0)) "mov.u64 %x, note;\n{ .param .b32 value;\nst.param.b32 [value], %i;\n"
+                                     "shape: .callprototype _ (.param .b32 _);\ncall %x, (value), shape;\n}\n");
+    assert_int_equal(source.opaque_calls, 1);
+    assert_null(source.callee);
     assert_int_equal(touches(&source), 0);
 }
 
@@ -263,6 +277,7 @@ int main(void)
         cmocka_unit_test(a_scale_is_constant_where_its_predicate_compares_constants),
         cmocka_unit_test(accumulators_that_are_set_before_a_loop_are_seen),
         cmocka_unit_test(a_call_of_what_is_elsewhere_is_seen),
+        cmocka_unit_test(a_call_through_a_pointer_is_seen),
         cmocka_unit_test(a_pipelined_stage_overlaps),
         cmocka_unit_test(a_serialized_stage_waits_for_nobodys_sake),
         cmocka_unit_test(what_stands_between_wgmma_is_counted),

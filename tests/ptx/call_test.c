@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,43 @@ static void functions_without_a_body_keep_their_arguments(void **state)
     wsdbg_ptx_program_destroy(program);
 }
 
+static struct wsdbg_ptx_program *parse_to_read(const char *module)
+{
+    struct wsdbg_ptx_program *program = NULL;
+    char text[1024];
+    snprintf(text, sizeof text, ".version 8.0\n.target sm_90a\n.address_size 64\n%s", module);
+    struct wsdbg_error *error = wsdbg_ptx_parse_to_read(text, strlen(text), "a.ptx", &program);
+    if (error)
+        fail_msg("%s", wsdbg_error_message(error));
+    return program;
+}
+
+/* The simulator does not take them; who only reads does. */
+static void calls_through_pointers_can_be_read(void **state)
+{
+    static const char module[] =
+        ".func f() { ret; }\n.global .u64 table[3] = {f, 0, generic(f)};\n"
+        ".entry k() { .reg .b64 p; .reg .b32 r; .reg .pred q; .param .b32 in; .param .b32 out;\n"
+        "mov.b64 p, f;\n@q call (out), p, (in), shape;\ncall p, (in), shape;\ncall p, shape;\n"
+        "shape: .callprototype (.param .b32 _) _ (.param .b32 _);\nld.param.b32 r, [out];\ncall f;\nret; }\n";
+    (void)state;
+    struct wsdbg_ptx_program *program = parse_to_read(module);
+    const struct wsdbg_ptx_instruction *code = program->instructions;
+    assert_int_equal(code[0].operands[1].kind, WSDBG_PTX_OPERAND_REGISTER);
+    assert_int_not_equal(code[0].operands[1].number, code[0].operands[0].number);
+    for (unsigned i = 1; i < 4; i++) {
+        assert_int_equal(code[i].operation, WSDBG_PTX_OP_call);
+        assert_int_equal(code[i].target, WSDBG_PTX_NONE);
+        assert_int_equal(code[i].operands[0].kind, WSDBG_PTX_OPERAND_REGISTER);
+        assert_int_equal(code[i].operands[0].number, code[0].operands[0].number);
+    }
+    assert_int_not_equal(code[1].guard, WSDBG_PTX_NONE);
+    assert_int_equal(code[5].operation, WSDBG_PTX_OP_call);
+    assert_int_equal(code[5].target, 7);
+    wsdbg_ptx_program_destroy(program);
+    assert_module_refused(module, "a.ptx:5: the address of function f: indirect calls are not supported");
+}
+
 static void wrong_calls_are_refused(void **state)
 {
     (void)state;
@@ -154,6 +192,7 @@ int main(void)
         cmocka_unit_test(each_kernel_has_its_callees_code_and_registers),
         cmocka_unit_test(shared_memory_of_a_callee_is_the_kernels),
         cmocka_unit_test(functions_without_a_body_keep_their_arguments),
+        cmocka_unit_test(calls_through_pointers_can_be_read),
         cmocka_unit_test(wrong_calls_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "lint/ptx_calls.h"
 #include "lint/rules.h"
 
 /* The first setmaxnreg of the kernel, what it calls included; the end where there is none. */
@@ -16,19 +17,12 @@ static uint32_t first_setmaxnreg(const struct wsdbg_ptx_program *program, const 
     return i;
 }
 
-/* Whether the kernel calls a function that has no body in the module and that is none of the runtime's own, which do
- * not make ptxas give up. */
-static bool calls_out(const struct wsdbg_ptx_program *program, const struct wsdbg_ptx_function *function)
+/* The runtime's own functions do not make ptxas give up. */
+static bool calls_any_code(const struct wsdbg_ptx_program *program, const struct wsdbg_ptx_function *function)
 {
-    for (uint32_t i = function->first; i < function->end; i++) {
-        const struct wsdbg_ptx_instruction *call = &program->instructions[i];
-        if (call->operation != WSDBG_PTX_OP_call || call->target != WSDBG_PTX_NONE)
-            continue;
-        const char *name = program->functions[call->operands[0].number].name;
-        if (strcmp(name, "vprintf") != 0 && strcmp(name, "__assertfail") != 0 && strcmp(name, "malloc") != 0 &&
-            strcmp(name, "free") != 0)
+    for (uint32_t i = function->first; i < function->end; i++)
+        if (wsdbg_lint_calls_any_code(program, &program->instructions[i]))
             return true;
-    }
     return false;
 }
 
@@ -61,10 +55,10 @@ static void say_reason(struct wsdbg_lint_kernel *kernel, const struct wsdbg_ptx_
         wsdbg_lint_note(out, finding, nowhere,
                         "ptxas: \"ignored to maintain compatibility across compilation units\" (C7504)");
         wsdbg_lint_fix(out, finding, "compile the kernel as a whole, without -rdc=true or -dc");
-    } else if (calls_out(program, function)) {
+    } else if (calls_any_code(program, function)) {
         wsdbg_lint_note(out, finding, nowhere,
                         "ptxas: \"ignored to maintain compatibility into 'extern' call\" (C7506)");
-        wsdbg_lint_fix(out, finding, "call nothing that is compiled elsewhere");
+        wsdbg_lint_fix(out, finding, "call nothing that is compiled elsewhere or through a pointer");
     } else if (!is_bounded(kernel, function)) {
         wsdbg_lint_note(out, finding, nowhere,
                         "ptxas: \"ignored; unable to determine register count at entry\" (C7508): neither "

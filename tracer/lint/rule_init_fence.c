@@ -5,12 +5,13 @@
  * arrives and the cluster barrier is relaxed, a note where only copies complete there.  Any fence is taken for the
  * right one.
  */
+#include "lint/ptx_calls.h"
 #include "lint/rules.h"
 
 /* What a kernel's PTX holds, by its instructions; WSDBG_PTX_NONE = none of them. */
 struct holdings {
     uint32_t init, copy, remote;
-    bool has_fence;
+    bool has_fence;   /* or calls code that may have one */
     bool has_release; /* before the other CTAs come: a cluster barrier that publishes what was written before it */
 };
 
@@ -32,8 +33,9 @@ static void keep_first(uint32_t number, uint32_t *out)
         *out = number;
 }
 
-static void take(const struct wsdbg_ptx_instruction *in, uint32_t number, struct holdings *out)
+static void take(const struct wsdbg_ptx_program *program, uint32_t number, struct holdings *out)
 {
+    const struct wsdbg_ptx_instruction *in = &program->instructions[number];
     if (in->operation == WSDBG_PTX_OP_mbarrier_init)
         keep_first(number, &out->init);
     if (completes_on_mbarrier(in))
@@ -41,7 +43,8 @@ static void take(const struct wsdbg_ptx_instruction *in, uint32_t number, struct
     if ((is_arrival(in) && in->space == WSDBG_PTX_SHARED_CLUSTER) ||
         (completes_on_mbarrier(in) && (in->flags & WSDBG_PTX_MULTICAST)))
         keep_first(number, &out->remote);
-    out->has_fence |= in->operation == WSDBG_PTX_OP_fence || in->operation == WSDBG_PTX_OP_membar;
+    out->has_fence |= in->operation == WSDBG_PTX_OP_fence || in->operation == WSDBG_PTX_OP_membar ||
+                      wsdbg_lint_calls_any_code(program, in);
     out->has_release |= out->remote == WSDBG_PTX_NONE && in->operation == WSDBG_PTX_OP_barrier_cluster_arrive &&
                         !(in->flags & WSDBG_PTX_RELAXED);
 }
@@ -53,7 +56,7 @@ struct wsdbg_error *wsdbg_lint_rule_init_fence(struct wsdbg_lint_kernel *kernel,
     struct holdings holds = {.init = WSDBG_PTX_NONE, .copy = WSDBG_PTX_NONE, .remote = WSDBG_PTX_NONE};
     wsdbg_lint_ptx(kernel, &program, &function);
     for (uint32_t i = function ? function->first : 0; function && i < function->end; i++)
-        take(&program->instructions[i], i, &holds);
+        take(program, i, &holds);
     const bool is_for_peers = holds.remote != WSDBG_PTX_NONE && !holds.has_release;
     const uint32_t use = is_for_peers ? holds.remote : holds.copy;
     if (holds.init == WSDBG_PTX_NONE || holds.has_fence || use == WSDBG_PTX_NONE)

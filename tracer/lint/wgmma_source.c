@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "lint/ptx_calls.h"
 #include "lint/wgmma_flow.h"
 
 struct survey {
@@ -72,12 +73,10 @@ static void use_operands(struct survey *survey, uint32_t number, const struct ws
 static void use_call(struct survey *survey, uint32_t number)
 {
     const struct wsdbg_ptx_instruction *in = &survey->program->instructions[number];
-    if (in->operation != WSDBG_PTX_OP_call || in->target != WSDBG_PTX_NONE || survey->out->opaque_calls++)
+    if (!wsdbg_lint_is_opaque_call(in) || survey->out->opaque_calls++)
         return;
     survey->out->opaque_call = number;
-    const uint32_t function = in->operands[0].number;
-    if (in->operand_count && function < survey->program->function_count)
-        survey->out->callee = survey->program->functions[function].name;
+    survey->out->callee = wsdbg_lint_callee_name(survey->program, in);
 }
 
 static void use_branch(struct survey *survey, uint32_t number, const struct wsdbg_wgmma_state *state)

@@ -31,9 +31,9 @@ struct wsdbg_wgmma_source {
     unsigned in_flight; /* at best, at most WSDBG_WGMMA_MANY */
     uint32_t first_issue;
     struct wsdbg_wgmma_touch touches[WSDBG_WGMMA_TOUCH_KINDS];
-    size_t opaque_calls;   /* of functions that have no body here: printf, an assertion, another file's */
+    size_t opaque_calls;   /* of what has no body here: printf, an assertion, another file's; or by pointer */
     uint32_t opaque_call;  /* the first */
-    const char *callee;    /* its function's name */
+    const char *callee;    /* its function's name; NULL = called through a pointer */
     size_t wgmma_in_calls; /* wgmma within functions that the kernel calls */
     uint32_t wgmma_in_call;
     size_t branches_inside; /* that some threads of a warp may take, between a wgmma and its commit */
