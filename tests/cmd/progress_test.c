@@ -57,6 +57,26 @@ static void a_terminal_sees_it_and_keeps_nothing(void **state)
     assert_null(strchr(screen, '\n'));
 }
 
+static void work_with_words(void)
+{
+    struct wsdbg_progress_line line;
+    wsdbg_progress_begin(&line, "reading", 0);
+    wsdbg_progress_advance(&line.progress, 1, 4);
+    wsdbg_progress_hide(&line);
+    dprintf(STDERR_FILENO, "<words>");
+    wsdbg_progress_advance(&line.progress, 2, 4);
+    wsdbg_progress_end(&line);
+}
+
+static void it_makes_room_for_words_and_comes_back(void **state)
+{
+    (void)state;
+    char screen[1024];
+    screen_of(work_with_words, screen, sizeof screen);
+    assert_string_equal(screen, "\r\033[Kreading: 25 % [##########                              ]\r\033[K<words>"
+                                "\r\033[Kreading: 50 % [####################                    ]\r\033[K");
+}
+
 static void it_is_shown_now_and_then_only(void **state)
 {
     (void)state;
@@ -151,6 +171,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_terminal_sees_it_and_keeps_nothing),
+        cmocka_unit_test(it_makes_room_for_words_and_comes_back),
         cmocka_unit_test(it_is_shown_now_and_then_only),
         cmocka_unit_test(work_without_a_size_shows_nothing),
         cmocka_unit_test(work_that_is_soon_done_shows_nothing),
