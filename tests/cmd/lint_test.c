@@ -199,6 +199,22 @@ static void a_fatbin_of_no_bytes_ends(void **state)
     outcome_free(&outcome);
 }
 
+/* An entry whose header says that it holds machine code, or PTX, of no bytes. */
+static void an_image_of_no_bytes_is_said(void **state)
+{
+    (void)state;
+    for (uint32_t kind = 1; kind <= 2; kind++) {
+        const uint32_t fatbin[4] = {0xba55ed50, 0x00100001, 64};
+        const uint32_t entry[16] = {0x01010000 | kind, 64, 0, 0, 0, 0, 0, 90};
+        struct buffer code = {.count = 0};
+        append(&code, fatbin, sizeof fatbin);
+        append(&code, entry, sizeof entry);
+        append_image(&code, "machine_code");
+        save("empty.fatbin", &code);
+        check(WSDBG("lint", "empty.fatbin"), 0, "fatbin 1 sm_90: not read: an image of no bytes");
+    }
+}
+
 static void a_file_that_was_cut_is_an_error(void **state)
 {
     (void)state;
@@ -374,6 +390,7 @@ int main(void)
         TEST(images_that_a_program_carries_as_data_are_found_once),
         TEST(a_damaged_module_among_good_ones_is_said),
         TEST(a_fatbin_of_no_bytes_ends),
+        TEST(an_image_of_no_bytes_is_said),
         TEST(a_file_that_was_cut_is_an_error),
         TEST(an_archive_is_read_member_by_member),
         TEST(the_exit_status_follows_fail_on),

@@ -164,7 +164,8 @@ static struct wsdbg_error *lint_ptx(struct state *state, struct wsdbg_lint_modul
     struct wsdbg_error *error = NULL;
     const struct wsdbg_ptx_program *program = wsdbg_lint_module_ptx(module);
     if (!program) {
-        error = module->ptx_error;
+        error =
+            module->ptx_error ? module->ptx_error : wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "an image of no bytes");
         module->ptx_error = NULL;
         leave_out(state, module->name, error);
         return NULL;
