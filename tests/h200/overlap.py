@@ -69,7 +69,7 @@ def in_flight_cell(rows):
 def in_flight_section(runs):
     lines = ['## wgmma in flight, measured', '', '`tests/h200/overlap.py --in-flight` on an H200: the same kernels with probes around their loop, each launched once under `wsdbg run '
              '--keep-history`, 4,096 rounds, one CTA a multiprocessor; what `wsdbg report` says was in flight when a warpgroup began to wait for all of its wgmma, in rounds: mean '
-             '(least–most) of all warps, a value for each warpgroup. Each keeps one group in flight as written.', '',
+             '(least–most) of all warps, a value for each warpgroup. Each keeps one group in flight as written; where two warpgroups share a multiprocessor, the last wait of one can be much longer, as the tensor cores work for the other one meanwhile.', '',
              '| kernel | lint of the same image | warpgroups | rounds in flight | ns a round | waited, ns |', '|---|---|---|---|---|---|']
     lines += [f"| `{run['kernel']}` | {', '.join(run['lint']) or 'nothing'} | {run['warpgroups']} | {in_flight_cell(run['rows'])} | "
               f"{'; '.join(str(row['round_ns']) for row in run['rows'])} | {'; '.join(str(row['wait_ns']) for row in run['rows'])} |" for run in runs]
