@@ -105,4 +105,5 @@ def main():
     results.save('overlap', run, section(run), 'lint')
 
 
-main()
+if __name__ == '__main__':
+    main()
