@@ -1,4 +1,4 @@
-/* register_say.c - see register_say.h.  Reads the view; writes words. */
+/* register_say.c - see register_say.h.  Reads the view; writes words, and notes of a finding. */
 #include "lint/register_say.h"
 
 #include <stdio.h>
@@ -57,4 +57,27 @@ struct wsdbg_register_words wsdbg_register_say_largest(const struct wsdbg_regist
             (size_t)snprintf(words.text + used, sizeof words.text - used, "%s%s%u", used ? " + " : "", times, count);
     }
     return words;
+}
+
+void wsdbg_register_note_sites(struct wsdbg_lint_kernel *kernel, struct wsdbg_lint_findings *findings,
+                               const struct wsdbg_register_view *view, struct wsdbg_lint_finding *finding)
+{
+    for (uint32_t i = 0; i < view->site_count; i++) {
+        const uint32_t warps = wsdbg_register_warps_of(view, i);
+        if (warps)
+            wsdbg_lint_note(findings, finding, wsdbg_lint_place_of_code(kernel, view->sites[i].instruction),
+                            "setmaxnreg.%s %u: %s", view->sites[i].is_request ? "inc" : "dec", view->sites[i].count,
+                            wsdbg_register_say_warps(warps).text);
+    }
+}
+
+void wsdbg_register_note_threads(struct wsdbg_lint_kernel *kernel, struct wsdbg_lint_findings *findings,
+                                 const struct wsdbg_register_view *view, struct wsdbg_lint_finding *finding)
+{
+    wsdbg_lint_note(findings, finding, wsdbg_lint_place_of_kernel(),
+                    "%u threads (%s), %u registers a thread at launch: a pool of %u registers", view->threads,
+                    view->threads_are_assumed         ? "assumed: neither .maxntid nor .reqntid says how many"
+                    : kernel->launch.threads_required ? ".reqntid"
+                                                      : ".maxntid, from __launch_bounds__",
+                    view->launch, view->launch * view->threads);
 }

@@ -230,6 +230,7 @@ static struct wsdbg_error *read_warp(struct wsdbg_lint_kernel *kernel, const str
         wsdbg_graph_reach_set(graph, 0, NULL, paths.reached);
         out->reached = reached_sites(&paths, view);
         follow_requests(&paths, view, out);
+        error = wsdbg_register_steps_read(graph, &out->steps);
     }
     paths_close(&paths);
     wsdbg_graph_destroy(graph);

@@ -9,6 +9,7 @@
 #define WSDBG_LINT_REGISTER_VIEW_H
 
 #include "lint/kernel.h"
+#include "lint/register_steps.h"
 
 enum {
     WSDBG_VIEW_SITES_MOST = 64,
@@ -37,6 +38,7 @@ struct wsdbg_register_warp {
     uint32_t exits_with;  /* the least that it can hold when it exits; held_least where it never does */
     uint32_t asks_again;  /* a request it comes to from an earlier one without a release between; 0 = none */
     uint32_t asks_before; /* that earlier one */
+    struct wsdbg_register_steps steps; /* up to its last setmaxnreg; instructions are numbers in that part of the code */
 };
 
 struct wsdbg_register_view {

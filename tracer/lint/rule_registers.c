@@ -1,9 +1,11 @@
 /* rule_registers.c - whether the register pool can serve what a kernel's warps ask for: REGS_BUDGET,
- * REGS_PARTIAL_WARPGROUP, REGS_DIVERGED, REGS_UNBALANCED, and the account itself.
+ * REGS_PARTIAL_WARPGROUP, REGS_DIVERGED, REGS_UNBALANCED, and the account itself.  Where the sums fit, another file
+ * asks whether the order does.
  *
  * Reads the view of the kernel's warps; adds findings.  What is said to hang rests on sums that no order of events
  * changes: the pool of a register file, and what its warps hold at least.
  */
+#include "lint/register_order.h"
 #include "lint/register_say.h"
 #include "lint/register_view.h"
 #include "lint/rules.h"
@@ -19,19 +21,6 @@ struct registers {
 static struct wsdbg_lint_place place_of(const struct registers *registers, uint32_t site)
 {
     return wsdbg_lint_place_of_code(registers->kernel, registers->view->sites[site].instruction);
-}
-
-/* Every site with the warps that come to it. */
-static void note_sites(const struct registers *registers, struct wsdbg_lint_finding *finding)
-{
-    const struct wsdbg_register_view *view = registers->view;
-    for (uint32_t i = 0; i < view->site_count; i++) {
-        const uint32_t warps = wsdbg_register_warps_of(view, i);
-        if (warps)
-            wsdbg_lint_note(registers->findings, finding, place_of(registers, i), "setmaxnreg.%s %u: %s",
-                            view->sites[i].is_request ? "inc" : "dec", view->sites[i].count,
-                            wsdbg_register_say_warps(warps).text);
-    }
 }
 
 /* The first request that warps of the set come to. */
@@ -70,18 +59,6 @@ static const char *condition(const struct wsdbg_register_view *view)
     return always_asked(view) ? "" : "if all of them come to their requests, ";
 }
 
-static void note_threads(const struct registers *registers, struct wsdbg_lint_finding *finding)
-{
-    const struct wsdbg_register_view *view = registers->view;
-    const struct wsdbg_lint_launch *launch = &registers->kernel->launch;
-    wsdbg_lint_note(registers->findings, finding, wsdbg_lint_place_of_kernel(),
-                    "%u threads (%s), %u registers a thread at launch: a pool of %u registers", view->threads,
-                    view->threads_are_assumed  ? "assumed: neither .maxntid nor .reqntid says how many"
-                    : launch->threads_required ? ".reqntid"
-                                               : ".maxntid, from __launch_bounds__",
-                    view->launch, view->launch * view->threads);
-}
-
 /* ---- a pool that is too small ---- */
 
 static void fix_budget(const struct registers *registers, struct wsdbg_lint_finding *finding)
@@ -116,8 +93,8 @@ static void say_budget(const struct registers *registers, uint32_t file)
         "launch",
         wsdbg_register_say_warps(warps).text, condition(view), file, file + WSDBG_VIEW_FILES,
         wsdbg_register_view_demand(view, file) * 32, wsdbg_register_view_pool(view, file) * 32);
-    note_threads(registers, finding);
-    note_sites(registers, finding);
+    wsdbg_register_note_threads(registers->kernel, registers->findings, view, finding);
+    wsdbg_register_note_sites(registers->kernel, registers->findings, view, finding);
     fix_budget(registers, finding);
 }
 
@@ -209,8 +186,8 @@ static void say_disagreement(const struct registers *registers, uint32_t first, 
                         "warps %u, %u, ... need %u registers together and get %u at launch", file,
                         file + WSDBG_VIEW_FILES, wsdbg_register_view_demand(view, file) * 32,
                         wsdbg_register_view_pool(view, file) * 32);
-    note_threads(registers, finding);
-    note_sites(registers, finding);
+    wsdbg_register_note_threads(registers->kernel, registers->findings, view, finding);
+    wsdbg_register_note_sites(registers->kernel, registers->findings, view, finding);
     wsdbg_lint_fix(registers->findings, finding,
                    "let all four warps of the warpgroup execute the same setmaxnreg before one of them is elected, "
                    "leaves or takes a branch of its own");
@@ -223,8 +200,8 @@ static bool is_first_of(const struct wsdbg_register_view *view, uint32_t first)
     return !(warps & ((1u << first) - 1));
 }
 
-/* A warpgroup that disagrees is the cause of what would be served without it. */
-static void judge_pool(const struct registers *registers)
+/* A warpgroup that disagrees is the cause of what would be served without it.  True where the pool is too small. */
+static bool judge_pool(const struct registers *registers)
 {
     const struct wsdbg_register_view *view = registers->view;
     const struct wsdbg_register_view better = agreed(view);
@@ -236,6 +213,7 @@ static void judge_pool(const struct registers *registers)
     for (uint32_t first = 0; first < view->warp_count; first += WSDBG_VIEW_GROUP_WARPS)
         if (disagreed(view, first) && is_first_of(view, first) && (is_of_groups || !starves))
             say_disagreement(registers, first, is_of_groups ? file : WSDBG_VIEW_FILES);
+    return starves;
 }
 
 /* ---- one warp ---- */
@@ -270,7 +248,7 @@ static void judge_balance(const struct registers *registers)
             "a path takes %u registers a thread and asks for %u without giving any back between (warp %u and those "
             "that do the same)",
             warp->asks_before, warp->asks_again, i);
-        note_sites(registers, finding);
+        wsdbg_register_note_sites(registers->kernel, registers->findings, view, finding);
         wsdbg_lint_fix(registers->findings, finding,
                        "setmaxnreg.dec on every path between the two, or one request for the whole kernel");
         return;
@@ -288,8 +266,8 @@ static void say_account(const struct registers *registers)
         "%u warps in %u warpgroups; of the %u registers of a register file %u are held once every "
         "request is served",
         view->warp_count, (view->warp_count + WSDBG_VIEW_GROUP_WARPS - 1) / WSDBG_VIEW_GROUP_WARPS, pool, demand);
-    note_threads(registers, finding);
-    note_sites(registers, finding);
+    wsdbg_register_note_threads(registers->kernel, registers->findings, view, finding);
+    wsdbg_register_note_sites(registers->kernel, registers->findings, view, finding);
 }
 
 struct wsdbg_error *wsdbg_lint_rule_registers(struct wsdbg_lint_kernel *kernel, struct wsdbg_lint_findings *out)
@@ -300,9 +278,10 @@ struct wsdbg_error *wsdbg_lint_rule_registers(struct wsdbg_lint_kernel *kernel, 
     if (error || !is_whole)
         return error;
     const struct registers registers = {kernel, out, &view};
-    judge_pool(&registers);
+    if (!judge_pool(&registers))
+        error = wsdbg_lint_rule_register_order(kernel, &view, out);
     judge_split(&registers);
     judge_balance(&registers);
     say_account(&registers);
-    return NULL;
+    return error;
 }

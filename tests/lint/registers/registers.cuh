@@ -5,6 +5,9 @@
 #define RELEASE(count) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count))
 #define REQUEST(count) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count))
 
+#define SYNC(id, threads) asm volatile("bar.sync %0, %1;" ::"n"(id), "n"(threads) : "memory")
+#define SIGNAL(id, threads) asm volatile("bar.arrive %0, %1;" ::"n"(id), "n"(threads) : "memory")
+
 #define KERNELS(...)                                                                                                  \
     extern "C" __global__ void __VA_ARGS__ defect(int *out, int n)                                                    \
     {                                                                                                                 \

@@ -1,0 +1,20 @@
+// REGS_ORDER error: 128 registers a thread come back behind a barrier of the CTA that the askers come to later.
+#include "registers.cuh"
+
+template <bool FIXED> __device__ __forceinline__ void body(int *out, int n)
+{
+    if (threadIdx.x < GROUP) {
+        if (FIXED)
+            RELEASE(40);
+        __syncthreads();
+        if (!FIXED)
+            RELEASE(40);
+        out[threadIdx.x] = n;
+    } else {
+        REQUEST(232); // here
+        out[threadIdx.x] = 3 * n;
+        __syncthreads();
+    }
+}
+
+KERNELS(__launch_bounds__(3 * GROUP, 1))
