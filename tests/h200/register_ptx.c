@@ -1,6 +1,7 @@
 /* register_ptx.c - see register_ptx.h.  Reads: register_configs.def.  Writes: PTX text. */
 #include "register_ptx.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +16,17 @@ const struct register_config register_configs[] = {
 };
 const size_t register_config_count = sizeof register_configs / sizeof *register_configs;
 
+static bool is_family(const struct register_config *config, const char *family)
+{
+    return strcmp(config->family, family) == 0;
+}
+
 void register_kernel_name(const struct register_config *config, char *out, size_t bytes)
 {
-    size_t used = (size_t)snprintf(out, bytes, "%s%u_%c%s_", strcmp(config->family, "SWITCH") == 0 ? "switch" : "t",
+    size_t used = (size_t)snprintf(out, bytes, "%s%u_%c%s_",
+                                   is_family(config, "SWITCH")  ? "switch"
+                                   : is_family(config, "TABLE") ? "table"
+                                                                : "t",
                                    config->threads, config->bounds[0], config->bounds + 2);
     for (const char *at = config->roles; *at && used + 1 < bytes; at++)
         if (*at != ' ')
@@ -25,22 +34,47 @@ void register_kernel_name(const struct register_config *config, char *out, size_
     out[used] = '\0';
 }
 
+/* The threads of the warpgroups that sync or arrive at barrier `letter`. */
+static uint32_t threads_at(const struct register_config *config, char letter)
+{
+    uint32_t groups = 0;
+    bool has_it = false;
+    for (const char *at = config->roles;; at++) {
+        has_it |= tolower((unsigned char)*at) == letter;
+        if (*at && *at != '|')
+            continue;
+        groups += has_it;
+        has_it = false;
+        if (!*at)
+            return groups * WARPGROUP;
+    }
+}
+
 /* The steps of one warpgroup; returns what follows them. */
 static const char *print_role(const struct register_config *config, const char *at, FILE *out)
 {
     for (; *at && *at != '|'; at++) {
-        if (*at == 'b')
-            fprintf(out, " barrier.sync.aligned 1, %u;\n", config->threads);
+        const char letter = (char)tolower((unsigned char)*at);
+        if (letter >= 'b' && letter <= 'd')
+            fprintf(out, " barrier.%s.aligned %d, %u;\n", letter == *at ? "sync" : "arrive", letter - 'a',
+                    letter == 'b' ? config->threads : threads_at(config, letter));
         else if (*at == '-' || *at == '+')
             fprintf(out, " setmaxnreg.%s.sync.aligned.u32 %d;\n", *at == '-' ? "dec" : "inc", atoi(at + 1));
     }
     return *at ? at + 1 : at;
 }
 
-/* Each warpgroup goes to its part.  ptxas makes a table of targets of comparisons for equality, as of a switch. */
+/* Each warpgroup goes to its part.  Of comparisons for equality, as of a switch, ptxas makes a table of targets itself.
+ */
 static void print_choice(const struct register_config *config, uint32_t groups, FILE *out)
 {
-    const bool is_switch = strcmp(config->family, "SWITCH") == 0;
+    const bool is_switch = is_family(config, "SWITCH");
+    if (is_family(config, "TABLE")) {
+        fprintf(out, "TARGETS: .branchtargets ");
+        for (uint32_t group = 0; group < groups; group++)
+            fprintf(out, "GROUP%u%s", group, group + 1 < groups ? ", " : ";\n brx.idx %group, TARGETS;\n");
+        return;
+    }
     for (uint32_t group = 0; group + 1 < groups; group++)
         fprintf(out, " setp.%s.u32 %%p, %%group, %u;\n @%%p bra GROUP%u;\n", is_switch ? "eq" : "lt",
                 is_switch ? group : group + 1, group);

@@ -6,7 +6,7 @@
 
 Runs `registers` on BUILD/bin/registers.cubin (made from its PTX by ptxas; without the file the driver compiles the PTX),
 then `wsdbg lint` on the same file.  Writes a Markdown section; --into puts it between its marks in a file.
-Exit status 1 where a kernel of family BUDGET that lint calls REGS_BUDGET (error) finishes, or one that it passes hangs.  A
+Exit status 1 where a kernel that lint calls REGS_BUDGET or REGS_ORDER (error) finishes, or one that it passes hangs.  A
 development script; the simulator executes the PTX from which the file was made.
 """
 import argparse, json, os, re, subprocess, sys, tempfile
@@ -16,6 +16,7 @@ import results
 
 LIMIT_S = 300
 TITLE = '## Register configurations'
+GROUPS = (('the sums decide', ('BUDGET',)), ('the sums decide, roles by a table of branches', ('SWITCH', 'TABLE')), ('the order decides', ('ORDER',)))
 SAID = re.compile(r': kernel (?P<kernel>\w+)[^:]*: (?P<severity>error|warning|note): .*\[(?P<code>\w+)\]$')
 
 
@@ -43,27 +44,29 @@ def lint(options, path):
 
 def row(config, said):
     codes = sorted({f'{code} ({severity})' for severity, code in said.get(config['kernel'], []) if severity != 'note'})
-    severities = {severity for severity, code in said.get(config['kernel'], []) if code == 'REGS_BUDGET'}
-    budget = 'error' if 'error' in severities else 'warning' if 'warning' in severities else 'nothing'
+    severities = {severity for severity, code in said.get(config['kernel'], []) if code in ('REGS_BUDGET', 'REGS_ORDER')}
+    verdict = 'error' if 'error' in severities else 'warning' if 'warning' in severities else 'nothing'
     done = config['outcome'] + (f" ({config['error']})" if config['error'] else '')
-    return budget, f"| {config['family'].lower()} | {config['threads']} | {config['registers']} | `{config['roles'].replace('|', ' / ')}` | {done} | {', '.join(codes) or '-'} |"
+    return verdict, f"| {config['family'].lower()} | {config['threads']} | {config['registers']} | `{config['roles'].replace('|', ' / ')}` | {done} | {', '.join(codes) or '-'} |"
 
 
 def section(result, said, where):
     counts, rows, wrong = {}, [], []
     for config in result['configs']:
-        budget, text = row(config, said)
+        verdict, text = row(config, said)
         rows.append(text)
-        if config['family'] == 'BUDGET':
-            counts[budget, config['outcome']] = counts.get((budget, config['outcome']), 0) + 1
-            if (budget, config['outcome']) in (('error', 'finished'), ('nothing', 'hung')) or config['outcome'] not in ('finished', 'hung'):
-                wrong.append(config['kernel'])
-    total = sum(counts.values())
-    outcomes = sorted({outcome for _, outcome in counts})
+        key = config['family'], verdict, config['outcome']
+        counts[key] = counts.get(key, 0) + 1
+        if (verdict, config['outcome']) in (('error', 'finished'), ('nothing', 'hung')) or config['outcome'] not in ('finished', 'hung'):
+            wrong.append(config['kernel'])
+    outcomes = sorted({outcome for _, _, outcome in counts})
+    cells = [(title, verdict, [sum(counts.get((family, verdict, outcome), 0) for family in families) for outcome in outcomes])
+             for title, families in GROUPS for verdict in ('error', 'warning', 'nothing')]
     head = [TITLE, '', f"{len(result['configs'])} kernels, each launched alone with one CTA {where}; a kernel that had not ended after {result['limit_s']:.0f} s hung. `-` gives registers",
-            'back (`setmaxnreg.dec`), `+` asks for them (`.inc`), `b` is a barrier of the CTA, `.` nothing; a part for each warpgroup.', '',
-            f'Of the {total} kernels in which the sums decide:', '', '| lint says of REGS_BUDGET | ' + ' | '.join(outcomes) + ' |', '|---|' + '---|' * len(outcomes)]
-    head += [f"| {budget} | " + ' | '.join(str(counts.get((budget, outcome), 0)) for outcome in outcomes) + ' |' for budget in ('error', 'warning', 'nothing')]
+            'back (`setmaxnreg.dec`), `+` asks for them (`.inc`), `b` is a barrier of the CTA, `c` and `d` one each of those that have the',
+            'letter, `C` an arrival there without a wait, `.` nothing; a part for each warpgroup.', '',
+            '| kernels in which | lint says (REGS_BUDGET, REGS_ORDER) | ' + ' | '.join(outcomes) + ' |', '|---|---|' + '---|' * len(outcomes)]
+    head += [f'| {title} | {verdict} | ' + ' | '.join(map(str, numbers)) + ' |' for title, verdict, numbers in cells if any(numbers)]
     head += ['', f'Not as lint says: {", ".join(wrong) if wrong else "none"}.', '', '| family | threads | registers | roles | seen | lint |', '|---|---|---|---|---|---|']
     return '\n'.join(head + rows) + '\n', wrong
 
