@@ -2,7 +2,8 @@
 #include "driver.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,85 +136,47 @@ struct wsdbg_error *device_load(const struct device *device, const void *image, 
     return NULL;
 }
 
-/* A thread that waits as programs do, so that another one can give up: a synchronisation cannot be left. */
-struct waiter {
-    CUresult (*synchronize)(CUstream);
-    CUresult (*use)(CUcontext);
-    CUcontext context;
-    CUstream stream;
-    CUresult result;
-    pthread_mutex_t lock;
-    pthread_cond_t done_changed;
-    bool done;
+/* What is said when the time is over. */
+struct limit {
+    char message[128];
+    size_t bytes;
+    timer_t timer;
 };
 
-static void *wait_for_stream(void *argument)
+static void give_up(int signal_number, siginfo_t *info, void *context)
 {
-    struct waiter *const waiter = argument;
-    CUresult result = waiter->use(waiter->context);
-    if (result == CUDA_SUCCESS)
-        result = waiter->synchronize(waiter->stream);
-    pthread_mutex_lock(&waiter->lock);
-    waiter->result = result;
-    waiter->done = true;
-    pthread_cond_signal(&waiter->done_changed);
-    pthread_mutex_unlock(&waiter->lock);
+    const struct limit *const limit = info->si_value.sival_ptr;
+    (void)signal_number;
+    (void)context;
+    const ssize_t written = write(STDERR_FILENO, limit->message, limit->bytes);
+    (void)written; /* the status says the same */
+    _exit(STATUS_TIMED_OUT);
+}
+
+/* A timer ends the program, because a synchronisation cannot be left: so the only thread waits as programs do, and none
+ * is there that could still give the GPU work. */
+static struct wsdbg_error *begin_limit(struct limit *limit, const char *program, long timeout_ms)
+{
+    const struct itimerspec until = {.it_value = {timeout_ms / 1000, timeout_ms % 1000 * 1000000}};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM, .sigev_value.sival_ptr = limit};
+    struct sigaction action = {.sa_sigaction = give_up, .sa_flags = SA_SIGINFO | SA_RESTART};
+    limit->bytes = (size_t)snprintf(limit->message, sizeof limit->message, "%s: no completion after %ld ms\n", program,
+                                    timeout_ms);
+    if (sigaction(SIGALRM, &action, NULL) || timer_create(CLOCK_MONOTONIC, &event, &limit->timer))
+        return wsdbg_error_create(WSDBG_ERROR_OTHER, "no timer to wait with: %s", strerror(errno));
+    fflush(NULL);
+    timer_settime(limit->timer, 0, &until, NULL);
     return NULL;
-}
-
-/* False when the time is over. */
-static bool wait_for_waiter(struct waiter *waiter, long timeout_ms)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += timeout_ms / 1000;
-    until.tv_nsec += timeout_ms % 1000 * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_mutex_lock(&waiter->lock);
-    for (int late = 0; !waiter->done && !late;)
-        late = pthread_cond_clockwait(&waiter->done_changed, &waiter->lock, CLOCK_MONOTONIC, &until);
-    const bool done = waiter->done;
-    pthread_mutex_unlock(&waiter->lock);
-    return done;
-}
-
-static struct wsdbg_error *wait_for(const struct device *device, long timeout_ms, int *completed)
-{
-    pthread_t thread;
-    struct waiter *const waiter = malloc(sizeof *waiter);
-    if (!waiter)
-        return &wsdbg_error_no_memory;
-    *waiter = (struct waiter){.synchronize = device->cu.cuStreamSynchronize,
-                              .use = device->cu.cuCtxSetCurrent,
-                              .context = device->context,
-                              .stream = device->stream,
-                              .lock = PTHREAD_MUTEX_INITIALIZER,
-                              .done_changed = PTHREAD_COND_INITIALIZER};
-    if (pthread_create(&thread, NULL, wait_for_stream, waiter)) {
-        free(waiter);
-        return wsdbg_error_create(WSDBG_ERROR_OTHER, "no thread to wait with");
-    }
-    *completed = wait_for_waiter(waiter, timeout_ms);
-    if (!*completed) {
-        pthread_detach(thread); /* it may come back, and keeps the waiter */
-        return NULL;
-    }
-    pthread_join(thread, NULL);
-    const CUresult result = waiter->result;
-    free(waiter);
-    return device_check(device, result, "the kernel");
 }
 
 struct wsdbg_error *device_wait(const struct device *device, const char *program, long timeout_ms)
 {
-    int completed = 0;
-    if (timeout_ms < 0)
-        return device_check(device, device->cu.cuStreamSynchronize(device->stream), "the kernel");
-    struct wsdbg_error *error = wait_for(device, timeout_ms, &completed);
-    if (error || completed)
+    struct limit limit;
+    struct wsdbg_error *error = timeout_ms < 0 ? NULL : begin_limit(&limit, program, timeout_ms);
+    if (error)
         return error;
-    fprintf(stderr, "%s: no completion after %ld ms\n", program, timeout_ms);
-    fflush(NULL);
-    _exit(STATUS_TIMED_OUT);
+    error = device_check(device, device->cu.cuStreamSynchronize(device->stream), "the kernel");
+    if (timeout_ms >= 0)
+        timer_delete(limit.timer);
+    return error;
 }
