@@ -187,9 +187,12 @@ static void *serve(void *unused)
     shim_thread_is_ours();
     while (!atomic_load(&shim_exiting) && atomic_load(&shim_state) == SHIM_ON) {
         const uint64_t lasts_ns = longest_call_ns(segment, shim_now_ns());
-        if (!debug_attach_keeps_out()) { /* else threads are there that a debugger brought, and none gets on */
-            const bool waits = lasts_ns >= LASTS_NS;
-            const enum wsdbg_host_state now = waits ? host_threads_look(segment) : WSDBG_HOST_NOT_KNOWN;
+        const bool is_alone = !debug_attach_keeps_out();
+        const enum wsdbg_host_state now =
+            is_alone && lasts_ns >= LASTS_NS ? host_threads_look(segment) : WSDBG_HOST_NOT_KNOWN;
+        /* While a debugger is attached there are threads that it brought, the driver's have work, and no other one gets on:
+         * a look into which an attach fell says nothing, and what was seen before holds. */
+        if (is_alone && !debug_attach_keeps_out()) {
             __atomic_store_n(&segment->host_state, of_both(before, now), __ATOMIC_RELEASE);
             before = now;
         }
