@@ -182,13 +182,13 @@ static void follow_requests(struct paths *paths, const struct wsdbg_register_vie
 }
 
 /* The sites that thread `thread` comes to. */
-static struct wsdbg_error *sites_of_thread(struct wsdbg_lint_kernel *kernel, const struct wsdbg_graph *whole,
-                                           const struct wsdbg_register_view *view, uint32_t thread, uint64_t *out)
+static struct wsdbg_error *sites_of_thread(struct wsdbg_trace *trace, const struct wsdbg_register_view *view,
+                                           uint32_t thread, uint64_t *out)
 {
     struct wsdbg_graph *graph = NULL;
     struct paths paths = {0};
-    struct wsdbg_error *error =
-        wsdbg_graph_create_for_threads(whole, wsdbg_lint_launch_values(kernel), thread, 1, &graph);
+    wsdbg_trace_turn_to(trace, (struct wsdbg_thread_range){thread, 1});
+    struct wsdbg_error *error = wsdbg_graph_create_traced(trace, &graph);
     if (!error)
         error = paths_open(graph, &paths);
     if (!error) {
@@ -201,29 +201,27 @@ static struct wsdbg_error *sites_of_thread(struct wsdbg_lint_kernel *kernel, con
 }
 
 /* Lanes that come to different sites part at a branch on the thread's index: the first and the last show it. */
-static struct wsdbg_error *find_split(struct wsdbg_lint_kernel *kernel, const struct wsdbg_graph *whole,
-                                      const struct wsdbg_register_view *view, uint32_t number,
-                                      struct wsdbg_register_warp *warp)
+static struct wsdbg_error *find_split(struct wsdbg_trace *trace, const struct wsdbg_register_view *view,
+                                      uint32_t number, struct wsdbg_register_warp *warp)
 {
     uint64_t first = 0, last = 0;
     if (!warp->reached)
         return NULL;
-    struct wsdbg_error *error = sites_of_thread(kernel, whole, view, number * WARP_THREADS, &first);
+    struct wsdbg_error *error = sites_of_thread(trace, view, number * WARP_THREADS, &first);
     if (!error)
-        error = sites_of_thread(kernel, whole, view, number * WARP_THREADS + WARP_THREADS - 1, &last);
+        error = sites_of_thread(trace, view, number * WARP_THREADS + WARP_THREADS - 1, &last);
     warp->split = first ^ last;
     return error;
 }
 
-static struct wsdbg_error *read_warp(struct wsdbg_lint_kernel *kernel, const struct wsdbg_graph *whole,
-                                     const struct wsdbg_register_view *view, uint32_t number,
-                                     struct wsdbg_register_warp *out)
+static struct wsdbg_error *read_warp(struct wsdbg_trace *trace, const struct wsdbg_register_view *view,
+                                     uint32_t number, struct wsdbg_register_warp *out)
 {
     struct wsdbg_graph *graph = NULL;
     struct paths paths = {0};
     *out = (struct wsdbg_register_warp){0};
-    struct wsdbg_error *error = wsdbg_graph_create_for_threads(whole, wsdbg_lint_launch_values(kernel),
-                                                               number * WARP_THREADS, WARP_THREADS, &graph);
+    wsdbg_trace_turn_to(trace, (struct wsdbg_thread_range){number * WARP_THREADS, WARP_THREADS});
+    struct wsdbg_error *error = wsdbg_graph_create_traced(trace, &graph);
     if (!error)
         error = paths_open(graph, &paths);
     if (!error) {
@@ -234,7 +232,7 @@ static struct wsdbg_error *read_warp(struct wsdbg_lint_kernel *kernel, const str
     }
     paths_close(&paths);
     wsdbg_graph_destroy(graph);
-    return error ? error : find_split(kernel, whole, view, number, out);
+    return error ? error : find_split(trace, view, number, out);
 }
 
 /* ---- the CTA ---- */
@@ -246,15 +244,18 @@ static struct wsdbg_error *read_warps(struct wsdbg_lint_kernel *kernel, const st
     const uint64_t all = out->site_count == 64 ? UINT64_MAX : (UINT64_C(1) << out->site_count) - 1;
     uint64_t reached = 0;
     const uint32_t said = (out->threads + WARP_THREADS - 1) / WARP_THREADS;
-    struct wsdbg_error *error = NULL;
+    struct wsdbg_trace *trace = NULL;
+    struct wsdbg_error *error =
+        wsdbg_trace_create(graph, wsdbg_lint_launch_values(kernel), (struct wsdbg_thread_range){0, 0}, &trace);
     for (;;) {
         const bool is_done =
             said ? out->warp_count == said : out->warp_count % WSDBG_VIEW_GROUP_WARPS == 0 && reached == all;
         if (error || is_done || out->warp_count == WSDBG_VIEW_WARPS_MOST)
             break;
-        error = read_warp(kernel, graph, out, out->warp_count, &out->warps[out->warp_count]);
+        error = read_warp(trace, out, out->warp_count, &out->warps[out->warp_count]);
         reached |= out->warps[out->warp_count++].reached;
     }
+    wsdbg_trace_destroy(trace);
     if (!said) {
         out->threads_are_assumed = true;
         out->threads = out->warp_count * WARP_THREADS;

@@ -23,11 +23,6 @@ void *wsdbg_trace_append(struct wsdbg_trace *trace, struct wsdbg_trace_list *lis
     return item;
 }
 
-struct wsdbg_trace_node *wsdbg_trace_node_at(const struct wsdbg_trace *trace, uint32_t number)
-{
-    return (struct wsdbg_trace_node *)trace->nodes.items + number;
-}
-
 uint64_t wsdbg_trace_key(enum wsdbg_trace_kind kind, uint32_t at, unsigned reg)
 {
     return (uint64_t)kind << 56 | (uint64_t)reg << 40 | at;

@@ -76,7 +76,10 @@ unsigned wsdbg_trace_register_of(uint64_t key);
 /* The node of a key, a new one where there is none yet; WSDBG_GRAPH_NONE where there can be no more. */
 uint32_t wsdbg_trace_node_of(struct wsdbg_trace *trace, uint64_t key);
 /* Valid until the next new one. */
-struct wsdbg_trace_node *wsdbg_trace_node_at(const struct wsdbg_trace *trace, uint32_t number);
+static inline struct wsdbg_trace_node *wsdbg_trace_node_at(const struct wsdbg_trace *trace, uint32_t number)
+{
+    return (struct wsdbg_trace_node *)trace->nodes.items + number;
+}
 
 /* What flows into the node of a key, unless it is a RESULT. */
 void wsdbg_trace_find(struct wsdbg_trace *trace, uint64_t key, struct wsdbg_trace_found *found);
