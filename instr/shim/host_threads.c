@@ -190,8 +190,8 @@ static void *serve(void *unused)
         const bool is_alone = !debug_attach_keeps_out();
         const enum wsdbg_host_state now =
             is_alone && lasts_ns >= LASTS_NS ? host_threads_look(segment) : WSDBG_HOST_NOT_KNOWN;
-        /* While a debugger is attached there are threads that it brought, the driver's have work, and no other one gets on:
-         * a look into which an attach fell says nothing, and what was seen before holds. */
+        /* While a debugger is attached there are threads that it brought, the driver's have work, and no other one gets
+         * on: a look into which an attach fell says nothing, and what was seen before holds. */
         if (is_alone && !debug_attach_keeps_out()) {
             __atomic_store_n(&segment->host_state, of_both(before, now), __ATOMIC_RELEASE);
             before = now;

@@ -18,20 +18,20 @@
 enum { TID_X = 0x21, WARP_THREADS = 32, WARPS = 3 };
 enum { REGISTERS = 4, PREDICATES = 2, LENGTH = 14, STEPS_MOST = 200, PROGRAMS = 3000 };
 
-#define REGISTER(n)                                                     \
-    (struct wsdbg_operand)                                              \
-    {                                                                   \
-        .kind = WSDBG_OPERAND_REGISTER, .number = (n), .registers = 1   \
+#define REGISTER(n)                                                   \
+    (struct wsdbg_operand)                                            \
+    {                                                                 \
+        .kind = WSDBG_OPERAND_REGISTER, .number = (n), .registers = 1 \
     }
-#define PREDICATE(n)                                                    \
-    (struct wsdbg_operand)                                              \
-    {                                                                   \
-        .kind = WSDBG_OPERAND_PREDICATE, .number = (n), .registers = 1  \
+#define PREDICATE(n)                                                   \
+    (struct wsdbg_operand)                                             \
+    {                                                                  \
+        .kind = WSDBG_OPERAND_PREDICATE, .number = (n), .registers = 1 \
     }
-#define NUMBER(n)                                                       \
-    (struct wsdbg_operand)                                              \
-    {                                                                   \
-        .kind = WSDBG_OPERAND_IMMEDIATE, .value = (n), .registers = 1   \
+#define NUMBER(n)                                                     \
+    (struct wsdbg_operand)                                            \
+    {                                                                 \
+        .kind = WSDBG_OPERAND_IMMEDIATE, .value = (n), .registers = 1 \
     }
 
 /* ---- random code ---- */

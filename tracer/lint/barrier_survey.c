@@ -252,9 +252,8 @@ static struct wsdbg_error *begin(struct wsdbg_lint_kernel *kernel, struct wsdbg_
         return error;
     survey->launch.guards = survey->guards;
     survey->of_warps = calloc(survey->warp_count, sizeof *survey->of_warps);
-    error = survey->of_warps
-                ? wsdbg_trace_create(survey->graph, &survey->launch, all_threads(survey), &survey->trace)
-                : &wsdbg_error_no_memory;
+    error = survey->of_warps ? wsdbg_trace_create(survey->graph, &survey->launch, all_threads(survey), &survey->trace)
+                             : &wsdbg_error_no_memory;
     if (!error)
         error = wsdbg_lanes_create(survey->graph, survey->trace, &survey->lanes);
     return error ? error : find_accesses(survey);

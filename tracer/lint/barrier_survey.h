@@ -37,11 +37,11 @@ struct wsdbg_barrier_survey {
     uint8_t *again;   /* by access: enum wsdbg_survey_again, 0 = not asked yet */
     uint64_t *holds;  /* the instructions at which a thread may have to wait for another one */
     uint64_t *guards; /* instructions whose guards tell threads apart */
-    struct wsdbg_trace *trace;  /* of the values, by turns for all threads and for some */
+    struct wsdbg_trace *trace;        /* of the values, by turns for all threads and for some */
     struct wsdbg_lanes_finder *lanes; /* for all threads */
-    struct wsdbg_graph **of_warps;  /* by warp: what it can execute; NULL = not asked yet */
-    struct wsdbg_survey_name *names; /* [warp * count + access]: of named barriers, as that warp executes them */
-    bool are_names_known;            /* all of those that are executed; else only some rows are those of the warp */
+    struct wsdbg_graph **of_warps;    /* by warp: what it can execute; NULL = not asked yet */
+    struct wsdbg_survey_name *names;  /* [warp * count + access]: of named barriers, as that warp executes them */
+    bool are_names_known;             /* all of those that are executed; else only some rows are those of the warp */
 };
 
 /* *out is NULL where the kernel has no barrier, or nothing can be said of it. */

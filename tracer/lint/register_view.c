@@ -214,8 +214,8 @@ static struct wsdbg_error *find_split(struct wsdbg_trace *trace, const struct ws
     return error;
 }
 
-static struct wsdbg_error *read_warp(struct wsdbg_trace *trace, const struct wsdbg_register_view *view,
-                                     uint32_t number, struct wsdbg_register_warp *out)
+static struct wsdbg_error *read_warp(struct wsdbg_trace *trace, const struct wsdbg_register_view *view, uint32_t number,
+                                     struct wsdbg_register_warp *out)
 {
     struct wsdbg_graph *graph = NULL;
     struct paths paths = {0};

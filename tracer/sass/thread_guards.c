@@ -23,7 +23,7 @@ struct registers {
 struct following {
     const struct wsdbg_graph *graph;
     struct registers *leaving; /* by block */
-    bool *is_due;                /* by block: what is followed where it begins may have changed */
+    bool *is_due;              /* by block: what is followed where it begins may have changed */
     uint64_t *guards;
 };
 

@@ -18,174 +18,11 @@ enum {
     QUEUE_BITS = 64,
 };
 
-struct user {
-    uint32_t node, next;
-};
-
-/* How far the walk to what a node needs has come: `next` counts its inputs, two nodes each. */
-struct step {
-    uint32_t node, next;
-};
-
 struct constant {
     uint32_t offset, value;
     uint16_t bank;
     bool is_known;
 };
-
-/* ---- nodes get their inputs ---- */
-
-static struct wsdbg_trace_input *inputs_of(const struct wsdbg_trace *trace, const struct wsdbg_trace_node *node)
-{
-    return (struct wsdbg_trace_input *)trace->inputs.items + node->first_input;
-}
-
-static const struct user *user_at(const struct wsdbg_trace *trace, uint32_t number)
-{
-    return (const struct user *)trace->users.items + number;
-}
-
-/* A node's value depends on the threads asked for, and so does that of all who use it. */
-static void mark_of_threads(struct wsdbg_trace *trace, uint32_t number)
-{
-    struct wsdbg_trace_list *marked = &trace->path;
-    const uint32_t bottom = marked->count;
-    for (bool more = true; more;) {
-        struct wsdbg_trace_node *node = wsdbg_trace_node_at(trace, number);
-        for (uint32_t i = node->is_of_threads ? 0 : node->first_user; i; i = user_at(trace, i)->next) {
-            struct step *step = wsdbg_trace_append(trace, marked, sizeof *step);
-            if (step)
-                step->node = user_at(trace, i)->node;
-        }
-        node->is_of_threads = true;
-        more = marked->count > bottom;
-        if (more)
-            number = ((struct step *)marked->items)[--marked->count].node;
-    }
-}
-
-static void add_user(struct wsdbg_trace *trace, uint32_t of, uint32_t number)
-{
-    if (of == WSDBG_GRAPH_NONE)
-        return;
-    struct user *user = wsdbg_trace_append(trace, &trace->users, sizeof *user);
-    if (!user)
-        return;
-    *user = (struct user){number, wsdbg_trace_node_at(trace, of)->first_user};
-    wsdbg_trace_node_at(trace, of)->first_user = trace->users.count - 1;
-    if (wsdbg_trace_node_at(trace, of)->is_of_threads)
-        mark_of_threads(trace, number);
-}
-
-static void set_inputs(struct wsdbg_trace *trace, uint32_t number, const struct wsdbg_trace_input *inputs,
-                       uint32_t count)
-{
-    wsdbg_trace_node_at(trace, number)->first_input = trace->inputs.count;
-    for (uint32_t i = 0; i < count; i++) {
-        struct wsdbg_trace_input *input = wsdbg_trace_append(trace, &trace->inputs, sizeof *input);
-        if (!input)
-            return;
-        *input = inputs[i];
-        wsdbg_trace_node_at(trace, number)->input_count++;
-        add_user(trace, inputs[i].node, number);
-        if (inputs[i].relations)
-            add_user(trace, inputs[i].other, number);
-    }
-}
-
-static bool is_index_in_x(const struct wsdbg_instruction *instruction)
-{
-    unsigned dimension;
-    return instruction->source_count && wsdbg_compute_is_thread(&instruction->sources[0], &dimension) && !dimension;
-}
-
-/* The value of a register operand as it flows into instruction `number`; a selection's two sides under what selects. */
-static void expand_result(struct wsdbg_trace *trace, uint32_t number)
-{
-    const uint32_t at = (uint32_t)wsdbg_trace_node_at(trace, number)->key;
-    const struct wsdbg_instruction *instruction = &trace->graph->instructions[at];
-    struct wsdbg_trace_input inputs[WSDBG_SOURCES_MAX];
-    if (is_index_in_x(instruction))
-        mark_of_threads(trace, number);
-    if (!wsdbg_compute_follows(instruction) ||
-        wsdbg_trace_register_of(wsdbg_trace_node_at(trace, number)->key) >= WSDBG_REGISTER_PREDICATE)
-        return;
-    for (unsigned i = 0; i < instruction->source_count; i++)
-        inputs[i] = wsdbg_trace_input_of(trace, at, i);
-    set_inputs(trace, number, inputs, instruction->source_count);
-}
-
-/* Gives a node its inputs, which may be new nodes. */
-static void expand(struct wsdbg_trace *trace, uint32_t number)
-{
-    const uint64_t key = wsdbg_trace_node_at(trace, number)->key;
-    wsdbg_trace_node_at(trace, number)->is_expanded = true;
-    if (key >> 56 == WSDBG_TRACE_RESULT) {
-        expand_result(trace, number);
-        return;
-    }
-    wsdbg_trace_find(trace, key, trace->found);
-    set_inputs(trace, number, trace->found->inputs, trace->found->count);
-}
-
-/* ---- what has to be solved ---- */
-
-/* True where the node has a value for the threads asked for. */
-static bool is_fresh(const struct wsdbg_trace *trace, uint32_t number)
-{
-    const struct wsdbg_trace_node *node = wsdbg_trace_node_at(trace, number);
-    return node->turn == trace->turn || (node->turn && !node->is_of_threads);
-}
-
-/* Puts a node on the path, without a value. */
-static void enter(struct wsdbg_trace *trace, uint32_t number)
-{
-    if (number == WSDBG_GRAPH_NONE || is_fresh(trace, number))
-        return;
-    struct step *step = wsdbg_trace_append(trace, &trace->path, sizeof *step);
-    if (!step)
-        return;
-    step->node = number;
-    struct wsdbg_trace_node *node = wsdbg_trace_node_at(trace, number);
-    node->value = wsdbg_values_none();
-    node->growth = 0;
-    node->turn = trace->turn;
-    if (!node->is_expanded)
-        expand(trace, number);
-}
-
-/* Puts a node that has all that it needs before it in the order, as far as these do not need each other. */
-static void leave(struct wsdbg_trace *trace, uint32_t number)
-{
-    uint32_t *place = wsdbg_trace_append(trace, &trace->order, sizeof *place);
-    if (!place)
-        return;
-    *place = number;
-    wsdbg_trace_node_at(trace, number)->rank = trace->order.count - 1;
-}
-
-/* Orders what has to be solved for a node; those that are fresh are left out. */
-static void demand(struct wsdbg_trace *trace, uint32_t number)
-{
-    trace->order.count = 0;
-    enter(trace, number);
-    while (trace->path.count && !trace->has_failed) {
-        struct step *step = (struct step *)trace->path.items + trace->path.count - 1;
-        const struct wsdbg_trace_node *node = wsdbg_trace_node_at(trace, step->node);
-        if (step->next == 2 * node->input_count) {
-            leave(trace, step->node);
-            trace->path.count--;
-            continue;
-        }
-        const struct wsdbg_trace_input *input = &inputs_of(trace, node)[step->next / 2];
-        const bool is_other = step->next++ % 2;
-        if (!is_other)
-            enter(trace, input->node);
-        else if (input->relations)
-            enter(trace, input->other);
-    }
-    trace->path.count = 0;
-}
 
 /* ---- solving ---- */
 
@@ -296,7 +133,7 @@ static struct wsdbg_values value_of_result(struct wsdbg_trace *trace, const stru
         return special_at(trace, &instruction->sources[0]);
     const unsigned part = wsdbg_compute_part(instruction, reg);
     for (unsigned i = 0; i < instruction->source_count; i++)
-        sources[i] = value_of_source(trace, &instruction->sources[i], &inputs_of(trace, node)[i], part);
+        sources[i] = value_of_source(trace, &instruction->sources[i], &wsdbg_trace_inputs_of(trace, node)[i], part);
     uint32_t divisor, below;
     if (wsdbg_remainder_at(&trace->definitions, number, &divisor))
         return sources[2].kind == WSDBG_VALUES_NONE ? sources[2] : wsdbg_values_steps(0, 1, divisor);
@@ -314,7 +151,7 @@ static bool grow(struct wsdbg_trace *trace, struct wsdbg_trace_node *node)
         return wsdbg_values_add(&node->value, &now);
     }
     for (uint32_t i = 0; i < node->input_count; i++) {
-        const struct wsdbg_trace_input *input = &inputs_of(trace, node)[i];
+        const struct wsdbg_trace_input *input = &wsdbg_trace_inputs_of(trace, node)[i];
         if (input->node != WSDBG_GRAPH_NONE && !input->relations) {
             has_grown |= wsdbg_values_add(&node->value, &wsdbg_trace_node_at(trace, input->node)->value);
             continue;
@@ -337,9 +174,9 @@ static uint32_t settle(struct wsdbg_trace *trace, uint32_t number)
         return first;
     if (++node->growth > GROWTH_LISTED)
         node->value = node->growth > GROWTH_MOST ? wsdbg_values_any() : wsdbg_values_widened(&node->value);
-    for (uint32_t i = node->first_user; i; i = user_at(trace, i)->next) {
-        const struct wsdbg_trace_node *user = wsdbg_trace_node_at(trace, user_at(trace, i)->node);
-        if (!is_fresh(trace, user_at(trace, i)->node))
+    for (uint32_t i = node->first_user; i; i = wsdbg_trace_user_at(trace, i)->next) {
+        const struct wsdbg_trace_node *user = wsdbg_trace_node_at(trace, wsdbg_trace_user_at(trace, i)->node);
+        if (!wsdbg_trace_is_fresh(trace, wsdbg_trace_user_at(trace, i)->node))
             continue; /* is solved when somebody asks for it */
         ((uint64_t *)trace->queued.items)[user->rank / QUEUE_BITS] |= (uint64_t)1 << user->rank % QUEUE_BITS;
         first = user->rank < first ? user->rank : first;
@@ -421,7 +258,8 @@ struct wsdbg_error *wsdbg_trace_create(const struct wsdbg_graph *graph, const st
     struct wsdbg_trace *trace = calloc(1, sizeof *trace);
     if (!trace)
         return &wsdbg_error_no_memory;
-    *trace = (struct wsdbg_trace){.graph = graph, .launch = launch, .threads = threads, .turn = 1, .table_size = TABLE_FIRST};
+    *trace = (struct wsdbg_trace){
+        .graph = graph, .launch = launch, .threads = threads, .turn = 1, .table_size = TABLE_FIRST};
     trace->table = calloc(trace->table_size, sizeof *trace->table);
     trace->found = malloc(sizeof *trace->found);
     struct wsdbg_error *error =
@@ -429,7 +267,7 @@ struct wsdbg_error *wsdbg_trace_create(const struct wsdbg_graph *graph, const st
     if (!error)
         error = find_returning(trace);
     /* User 0 is the end of every list. */
-    if (!error && !wsdbg_trace_append(trace, &trace->users, sizeof(struct user)))
+    if (!error && !wsdbg_trace_append(trace, &trace->users, sizeof(struct wsdbg_trace_user)))
         error = &wsdbg_error_no_memory;
     if (error) {
         wsdbg_trace_destroy(trace);
@@ -462,8 +300,8 @@ static struct wsdbg_values value_of_register(struct wsdbg_trace *trace, uint32_t
     if (reg == WSDBG_REGISTER_NONE)
         return wsdbg_values_one(0);
     const uint32_t node = wsdbg_trace_node_of(trace, wsdbg_trace_key(WSDBG_TRACE_READ, instruction, reg));
-    if (node != WSDBG_GRAPH_NONE && !is_fresh(trace, node)) {
-        demand(trace, node);
+    if (node != WSDBG_GRAPH_NONE && !wsdbg_trace_is_fresh(trace, node)) {
+        wsdbg_trace_demand(trace, node);
         solve(trace);
     }
     if (node == WSDBG_GRAPH_NONE || trace->has_failed)

@@ -1,5 +1,6 @@
 /* trace_nodes.h - the nodes that a trace of values is made of: the inside of trace.h, for the files that build and
- * solve it (trace_nodes.c keeps them, trace_find.c finds what flows into them, trace.c solves).
+ * solve it (trace_nodes.c keeps them, trace_find.c finds what flows into them, trace_order.c orders them, trace.c
+ * solves).
  */
 #ifndef WSDBG_SASS_TRACE_NODES_H
 #define WSDBG_SASS_TRACE_NODES_H
@@ -35,12 +36,17 @@ struct wsdbg_trace_node {
     uint64_t key;
     uint32_t first_input, input_count;
     uint32_t first_user; /* in users, 0 = none */
-    uint32_t rank; /* its place in the order in which it is solved */
+    uint32_t rank;       /* its place in the order in which it is solved */
     uint16_t growth;
     bool is_expanded;
     bool is_of_threads; /* a function of the thread's index in x: another value for other threads */
     uint32_t turn;      /* for which threads it was asked last; 0 = never */
     struct wsdbg_values value;
+};
+
+/* A node that uses another one's value, and the next such in the list; 0 ends it. */
+struct wsdbg_trace_user {
+    uint32_t node, next;
 };
 
 struct wsdbg_trace_list {
@@ -80,6 +86,28 @@ static inline struct wsdbg_trace_node *wsdbg_trace_node_at(const struct wsdbg_tr
 {
     return (struct wsdbg_trace_node *)trace->nodes.items + number;
 }
+
+static inline struct wsdbg_trace_input *wsdbg_trace_inputs_of(const struct wsdbg_trace *trace,
+                                                              const struct wsdbg_trace_node *node)
+{
+    return (struct wsdbg_trace_input *)trace->inputs.items + node->first_input;
+}
+
+static inline const struct wsdbg_trace_user *wsdbg_trace_user_at(const struct wsdbg_trace *trace, uint32_t number)
+{
+    return (const struct wsdbg_trace_user *)trace->users.items + number;
+}
+
+/* True where the node has a value for the threads asked for. */
+static inline bool wsdbg_trace_is_fresh(const struct wsdbg_trace *trace, uint32_t number)
+{
+    const struct wsdbg_trace_node *node = wsdbg_trace_node_at(trace, number);
+    return node->turn == trace->turn || (node->turn && !node->is_of_threads);
+}
+
+/* Gives a node and all that it needs their inputs, and fills `order` with those that have no value for the threads
+ * asked for: what one needs stands before it, as far as they do not need each other (trace_order.c). */
+void wsdbg_trace_demand(struct wsdbg_trace *trace, uint32_t number);
 
 /* What flows into the node of a key, unless it is a RESULT. */
 void wsdbg_trace_find(struct wsdbg_trace *trace, uint64_t key, struct wsdbg_trace_found *found);
