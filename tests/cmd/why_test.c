@@ -73,8 +73,18 @@ static void what_cannot_be_answered_is_one_line(void **state)
     assert_int_equal(count_lines(none.err), 1);
     outcome_free(&none);
     refuses(WSDBG("why", "PARITY_RONG"),
-            "wsdbg why: PARITY_RONG: no such session database, and no cause (docs/CAUSES.md has them all)\n");
+            "wsdbg why: PARITY_RONG: no such session database, and no cause; did you mean PARITY_WRONG?\n");
+    refuses(WSDBG("why", "NOTHING_LIKE_IT"),
+            "wsdbg why: NOTHING_LIKE_IT: no such session database, and no cause (docs/CAUSES.md has them all)\n");
+    refuses(WSDBG("why", "PARITY_WRONG", "4"),
+            "wsdbg why: PARITY_WRONG is a cause, which has no warps and barriers: FILE.db is missing\n");
     refuses(WSDBG("why", "PARITY_WRONG", "--json"), "wsdbg why: the page of a cause takes no option\n");
+}
+
+static void a_code_may_be_written_in_small_letters(void **state)
+{
+    (void)state;
+    begins(WSDBG("why", "regs_order"), "REGS_ORDER\n");
 }
 
 /* A file of the name of a cause is a file when it is written as one. */
@@ -201,13 +211,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(an_object_may_be_several_words),
-        TEST(without_an_object_it_begins_with_the_verdict),
-        TEST(what_cannot_be_answered_is_one_line),
-        TEST(a_file_may_have_the_name_of_a_cause),
-        TEST(every_cause_has_its_page),
-        TEST(no_page_is_of_an_unknown_cause),
-        TEST(the_index_and_the_pages_name_the_cases_of_the_zoo),
+        TEST(an_object_may_be_several_words),      TEST(without_an_object_it_begins_with_the_verdict),
+        TEST(what_cannot_be_answered_is_one_line), TEST(a_code_may_be_written_in_small_letters),
+        TEST(a_file_may_have_the_name_of_a_cause), TEST(every_cause_has_its_page),
+        TEST(no_page_is_of_an_unknown_cause),      TEST(the_index_and_the_pages_name_the_cases_of_the_zoo),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,10 @@
  * beginning with a line "# CODE". */
 #include "cmd/cause_page.h"
 
+#include <stdint.h>
 #include <string.h>
+
+#include "base/near_word.h"
 
 extern const char wsdbg_cause_pages[];
 
@@ -28,6 +31,23 @@ static const char *find_page(const char *code)
             break;
     }
     return line;
+}
+
+bool wsdbg_cause_of_word(const char *word, char *code, size_t bytes)
+{
+    size_t fewest = SIZE_MAX;
+    bool fenced = false;
+    code[0] = '\0';
+    for (const char *line = wsdbg_cause_pages; *line; line = next_line(line)) {
+        char name[64];
+        fenced ^= strncmp(line, "```", 3) == 0;
+        if (fenced || !begins_page(line))
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(line + 2, "\n"), line + 2);
+        if (wsdbg_word_is_nearer(word, name, &fewest))
+            snprintf(code, bytes, "%s", name);
+    }
+    return fewest == 0;
 }
 
 bool wsdbg_cause_is_known(const char *word)

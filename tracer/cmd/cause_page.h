@@ -7,6 +7,9 @@
 
 /* Whether a word is the code of a cause, in its letters. */
 bool wsdbg_cause_is_known(const char *word);
+/* The same in letters of any case: the code, and true.  False where there is none: the code is one that is near, or
+ * "". */
+bool wsdbg_cause_of_word(const char *word, char *code, size_t bytes);
 /* Prints the page of a cause as text: headings in bold, examples indented. */
 void wsdbg_cause_page_print(const char *code, bool colour, FILE *out);
 

@@ -91,7 +91,8 @@ static struct wsdbg_error *help_run(const struct wsdbg_invocation *invocation, i
     }
     const struct wsdbg_command *command = wsdbg_command_find(invocation->operands[0]);
     if (!command)
-        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "unknown command '%s'", invocation->operands[0]);
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "unknown command '%s'; wsdbg --help lists the commands",
+                                  invocation->operands[0]);
     wsdbg_help_command(command, stdout);
     return NULL;
 }

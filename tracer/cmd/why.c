@@ -62,20 +62,35 @@ static bool no_file(const char *word)
     return !strpbrk(word, "./") && access(word, F_OK) != 0;
 }
 
+static struct wsdbg_error *print_page(const struct wsdbg_invocation *invocation, const char *code)
+{
+    if (invocation->operand_count > 1)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT,
+                                  "%s is a cause, which has no warps and barriers: FILE.db is missing", code);
+    if (wsdbg_option_value(invocation, "json") || wsdbg_option_value(invocation, "cta"))
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "the page of a cause takes no option");
+    wsdbg_cause_page_print(code, wsdbg_console_colour(stdout), stdout);
+    return NULL;
+}
+
+static struct wsdbg_error *no_such(const char *word, const char *near)
+{
+    if (!near[0])
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT,
+                                  "%s: no such session database, and no cause (docs/CAUSES.md has them all)", word);
+    return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: no such session database, and no cause; did you mean %s?",
+                              word, near);
+}
+
 static struct wsdbg_error *why_run(const struct wsdbg_invocation *invocation, int *status)
 {
-    char *object;
+    const char *word = invocation->operands[0];
+    char *object, code[64];
     *status = 0;
-    if (invocation->operand_count == 1 && wsdbg_cause_is_known(invocation->operands[0])) {
-        if (wsdbg_option_value(invocation, "json") || wsdbg_option_value(invocation, "cta"))
-            return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "the page of a cause takes no option");
-        wsdbg_cause_page_print(invocation->operands[0], wsdbg_console_colour(stdout), stdout);
-        return NULL;
-    }
-    if (no_file(invocation->operands[0]))
-        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT,
-                                  "%s: no such session database, and no cause (docs/CAUSES.md has them all)",
-                                  invocation->operands[0]);
+    if (invocation->operand_count == 1 && wsdbg_cause_is_known(word))
+        return print_page(invocation, word);
+    if (no_file(word))
+        return wsdbg_cause_of_word(word, code, sizeof code) ? print_page(invocation, code) : no_such(word, code);
     struct wsdbg_error *error = join_words(invocation, &object);
     if (!error)
         error = explain(invocation, object);
@@ -96,8 +111,9 @@ const struct wsdbg_command wsdbg_command_why = {
         "speaks\n"
         "of is taken, unless --cta names another. Without an object: the warps and the barrier of the first finding.\n"
         "\n"
-        "With the code of a cause alone (wsdbg why PARITY_WRONG) it prints what that means: the protocol, how it\n"
-        "looks, how to fix it, from which public reports it is known.",
+        "With the code of a cause alone (wsdbg why PARITY_WRONG), or one of wsdbg lint's, it prints what that means: "
+        "the\n"
+        "protocol, how it looks, how to fix it, from which public reports it is known.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_min = 1,

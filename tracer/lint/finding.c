@@ -1,14 +1,14 @@
 /* finding.c - see finding.h.  Reads and writes what it is given. */
 #include "lint/finding.h"
 
-#include <ctype.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/grow.h"
+#include "base/near_word.h"
 
 enum { FINDINGS_MOST = 1000 }; /* of one kernel */
 
@@ -25,41 +25,14 @@ const char *wsdbg_lint_code_name(enum wsdbg_lint_code code)
     return (unsigned)code < WSDBG_LINT_CODE_COUNT ? code_names[code] : "";
 }
 
-enum { NAME_MOST = 63 };
-
-/* Letters to put in, take out or change so that one word becomes the other; of a longer word than names are, its
- * beginning's. */
-static size_t changes_between(const char *word, const char *name)
-{
-    size_t row[NAME_MOST + 1]; /* from the word's letters so far to the first of the name's */
-    const size_t length = strlen(name) < NAME_MOST ? strlen(name) : NAME_MOST;
-    for (size_t i = 0; i <= length; i++)
-        row[i] = i;
-    for (size_t j = 0; word[j] && j < NAME_MOST; j++) {
-        size_t before = row[0]++;
-        for (size_t i = 1; i <= length; i++) {
-            const size_t least = row[i] < row[i - 1] ? row[i] + 1 : row[i - 1] + 1;
-            const size_t replaced = before + (toupper((unsigned char)word[j]) != name[i - 1]);
-            before = row[i];
-            row[i] = least < replaced ? least : replaced;
-        }
-    }
-    return row[length];
-}
-
 bool wsdbg_lint_code_of_name(const char *name, enum wsdbg_lint_code *out)
 {
     size_t fewest = SIZE_MAX;
     *out = WSDBG_LINT_CODE_COUNT;
-    for (unsigned code = 0; code < WSDBG_LINT_CODE_COUNT; code++) {
-        const size_t changes = changes_between(name, code_names[code]);
-        const bool is_near = 2 * changes <= strlen(code_names[code]) + 1;
-        if (changes < fewest && is_near) {
-            fewest = changes;
+    for (unsigned code = 0; code < WSDBG_LINT_CODE_COUNT; code++)
+        if (wsdbg_word_is_nearer(name, code_names[code], &fewest))
             *out = (enum wsdbg_lint_code)code;
-        }
-    }
-    return *out != WSDBG_LINT_CODE_COUNT && strcasecmp(name, code_names[*out]) == 0;
+    return fewest == 0;
 }
 
 const char *wsdbg_lint_severity_name(enum wsdbg_lint_severity severity)
