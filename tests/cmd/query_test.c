@@ -78,6 +78,28 @@ static void the_words_after_a_name_are_its_arguments(void **state)
     outcome_free(&query);
 }
 
+/* An empty table alone would read as "no wgmma". */
+static void without_histories_it_is_said_why_there_are_no_rows(void **state)
+{
+    (void)state;
+    make_session();
+    struct outcome query = WSDBG("query", "a.db", "@stages", "--json");
+    assert_int_equal(query.status, 0);
+    assert_string_equal(query.out, "[\n]\n");
+    assert_string_equal(query.err,
+                        "wsdbg: no rows: this session holds no histories; those of kernels with probes are kept "
+                        "of a hang, or with wsdbg run --keep-history\n");
+    outcome_free(&query);
+    query = WSDBG("query", "a.db", "@stuck");
+    assert_string_equal(query.err, "");
+    outcome_free(&query);
+    struct outcome made = WSDBG("replay", WSDBG_SOURCE "/tests/recorded/waker-exited.wsrec", "-o", "hang.db");
+    outcome_free(&made);
+    query = WSDBG("query", "hang.db", "@stages");
+    assert_string_equal(query.err, "");
+    outcome_free(&query);
+}
+
 static void sql_is_one_word(void **state)
 {
     (void)state;
@@ -94,6 +116,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_terminal_gets_what_fits_and_is_told, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_pipe_gets_everything, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(the_words_after_a_name_are_its_arguments, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(without_histories_it_is_said_why_there_are_no_rows, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(sql_is_one_word, scratch_setup, scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

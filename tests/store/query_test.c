@@ -109,7 +109,9 @@ static void errors_say_what_and_where(void **state)
     refused("-- nothing", "no statement");
     refused("SELECT 1; SELECT 2", "more than one statement");
     refused("SELECT ?1", "a parameter without a value");
-    refused("@nothing", "no query @nothing");
+    refused("@nothing", "no query @nothing (wsdbg query FILE lists them)");
+    refused("@barier 1", "no query @barier; did you mean @barriers?");
+    refused("overlap", "no SQL; did you mean @overlap?");
 }
 
 static void a_canned_query_takes_its_arguments(void **state)

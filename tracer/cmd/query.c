@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cmd/console.h"
 #include "cmd/options.h"
 #include "store/store.h"
 
@@ -34,8 +35,15 @@ static struct wsdbg_error *ask(struct wsdbg_store *store, const struct wsdbg_inv
     for (int i = 1; i < invocation->operand_count; i++)
         fprintf(words, "%s%s", i > 1 ? " " : "", invocation->operands[i]);
     fclose(words);
+    bool lacks_histories = false;
     struct wsdbg_error *error = wsdbg_store_query(store, query, format, terminal_columns(), stdout);
+    if (!error)
+        error = wsdbg_store_lacks_histories(store, query, &lacks_histories);
     free(query);
+    fflush(stdout);
+    if (lacks_histories)
+        wsdbg_say("no rows: this session holds no histories; those of kernels with probes are kept of a hang, or with "
+                  "wsdbg run --keep-history");
     return error;
 }
 

@@ -3,19 +3,38 @@
 #include "store/query.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <string.h>
+
+#include "base/near_word.h"
 
 static struct wsdbg_error *find_canned(const char *call, const struct wsdbg_canned_query **out)
 {
     const size_t length = strcspn(call + 1, " ");
+    const char *near = NULL;
+    size_t fewest = SIZE_MAX;
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), call + 1);
     for (const struct wsdbg_canned_query *query = wsdbg_canned_queries; query->name; query++) {
         if (strlen(query->name) == length && strncmp(query->name, call + 1, length) == 0) {
             *out = query;
             return NULL;
         }
+        if (wsdbg_word_is_nearer(word, query->name, &fewest))
+            near = query->name;
     }
-    return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "no query %.*s (wsdbg query FILE lists them)", (int)length + 1,
-                              call);
+    if (near)
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "no query @%s; did you mean @%s?", word, near);
+    return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "no query @%s (wsdbg query FILE lists them)", word);
+}
+
+/* The name of a canned query that somebody wrote without its @. */
+static bool lacks_its_at(const char *statement)
+{
+    for (const struct wsdbg_canned_query *query = wsdbg_canned_queries; query->name; query++)
+        if (strcmp(query->name, statement) == 0)
+            return true;
+    return false;
 }
 
 static struct wsdbg_error *query_error(struct wsdbg_store *store)
@@ -136,6 +155,8 @@ struct wsdbg_error *wsdbg_store_query(struct wsdbg_store *store, const char *sql
     struct wsdbg_error *error = sql_or_name[0] == '@' ? find_canned(sql_or_name, &canned) : NULL;
     if (error)
         return error;
+    if (!canned && lacks_its_at(sql_or_name))
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "query: no SQL; did you mean @%s?", sql_or_name);
     if (sqlite3_prepare_v2(store->db, canned ? canned->sql : sql_or_name, -1, &statement, &tail) != SQLITE_OK)
         return query_error(store);
     error = check_statement(store, statement, tail);
@@ -147,6 +168,27 @@ struct wsdbg_error *wsdbg_store_query(struct wsdbg_store *store, const char *sql
         error = print_rows(store, statement, format, columns, out);
     sqlite3_finalize(statement);
     return error;
+}
+
+static bool rests_on_histories(const struct wsdbg_canned_query *query)
+{
+    for (const char *const *name = wsdbg_queries_of_histories; *name; name++)
+        if (strcmp(*name, query->name) == 0)
+            return true;
+    return false;
+}
+
+struct wsdbg_error *wsdbg_store_lacks_histories(struct wsdbg_store *store, const char *sql_or_name, bool *out)
+{
+    const struct wsdbg_canned_query *canned = NULL;
+    struct wsdbg_select q;
+    *out = false;
+    struct wsdbg_error *error = sql_or_name[0] == '@' ? find_canned(sql_or_name, &canned) : NULL;
+    if (error || !canned || !rests_on_histories(canned))
+        return error;
+    wsdbg_select_begin(&q, store, "SELECT 1 FROM event LIMIT 1", 0);
+    *out = !wsdbg_select_next(&q);
+    return wsdbg_select_end(&q);
 }
 
 void wsdbg_store_list_queries(FILE *out)

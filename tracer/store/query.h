@@ -14,6 +14,8 @@ struct wsdbg_canned_query {
 
 /* Ends with a row whose name is NULL. */
 extern const struct wsdbg_canned_query wsdbg_canned_queries[];
+/* The names of those that have rows only where histories are kept; ends with NULL. */
+extern const char *const wsdbg_queries_of_histories[];
 
 /* Steps the statement and prints its rows.  Returns SQLITE_DONE, or the status that stopped it.  `columns`: width of
  * the terminal that an aligned table must fit in, 0 = it may be of any width. */

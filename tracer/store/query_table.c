@@ -3,6 +3,9 @@
 #include "store/overlap.h"
 #include "store/query.h"
 
+const char *const wsdbg_queries_of_histories[] = {"barrier-waits", "tiles",  "tails", "timeline",
+                                                  "overlap",       "stages", NULL};
+
 const struct wsdbg_canned_query wsdbg_canned_queries[] = {
     {"verdict", "What is the cause, and how sure is it?", "First, after a hang.",
      "SELECT f.cause, f.confidence, f.sentence, f.fix, f.cta_count AS ctas FROM finding f "

@@ -93,6 +93,8 @@ struct wsdbg_error *wsdbg_store_open(const char *path, struct wsdbg_store **out)
 enum wsdbg_query_format { WSDBG_QUERY_ALIGNED, WSDBG_QUERY_CSV, WSDBG_QUERY_JSON };
 struct wsdbg_error *wsdbg_store_query(struct wsdbg_store *store, const char *sql_or_name,
                                       enum wsdbg_query_format format, size_t columns, FILE *out);
+/* Whether "@name" asks about histories, and the session holds none: there are no rows then. */
+struct wsdbg_error *wsdbg_store_lacks_histories(struct wsdbg_store *store, const char *sql_or_name, bool *out);
 /* Lists the canned queries: name, arguments, question. */
 void wsdbg_store_list_queries(FILE *out);
 
