@@ -103,7 +103,9 @@ static void what_is_no_gpu_code(void **state)
     check(WSDBG("lint", "."), 125, "a directory, not a file");
     check(WSDBG("lint", "/dev/null"), 125, "a device or pipe, not a file");
     check(WSDBG("lint", "empty"), 125, "empty");
-    check(WSDBG("lint", "text"), 125, "not an object that holds GPU code");
+    check(WSDBG("lint", "text"), 125, "PTX; source is compiled first: nvcc -arch=sm_90a -cubin\n");
+    write_file("packed", "\x1f\x8b\x08", 3);
+    check(WSDBG("lint", "packed"), 125, "neither ELF, fatbin, archive nor PTX\n");
     check(WSDBG("lint", "/bin/sh"), 125, "holds no code for a GPU");
 }
 
@@ -263,6 +265,7 @@ static void the_exit_status_follows_fail_on(void **state)
     check(WSDBG("lint", "--suppress", "REGS_BUDGET,ARCH_MISMATCH", DEFECT), 0, "0 errors");
     check(WSDBG("lint", "--suppress", "NO_SUCH", DEFECT), 125, "--suppress NO_SUCH: no such code; docs/CAUSES.md");
     check(WSDBG("lint", "--suppress", "arch_mismatch,Regs_Budget", DEFECT), 0, "0 errors");
+    check(WSDBG("lint", "--suppress", " arch_mismatch, REGS_BUDGET,", DEFECT), 0, "0 errors");
     check(WSDBG("lint", "--suppress", "regs_budgt", DEFECT), 125,
           "regs_budgt: no such code; did you mean REGS_BUDGET?");
     check(WSDBG("lint", "--suppress", "TX_MISMATCH,WGMMA_SPILLED", DEFECT), 125,

@@ -130,15 +130,16 @@ static struct wsdbg_error *no_such_code(const char *word, enum wsdbg_lint_code n
 
 static struct wsdbg_error *parse_suppressed(const char *list, uint64_t *out)
 {
+    static const char between[] = ", ";
     char word[64];
-    for (const char *at = list ? list : ""; *at;) {
+    for (const char *at = list ? list : ""; *(at += strspn(at, between));) {
         enum wsdbg_lint_code code;
-        const size_t length = strcspn(at, ",");
+        const size_t length = strcspn(at, between);
         snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), at);
         if (!wsdbg_lint_code_of_name(word, &code))
             return no_such_code(word, code);
         *out |= UINT64_C(1) << code;
-        at += length + (at[length] == ',');
+        at += length;
     }
     return NULL;
 }
@@ -209,7 +210,8 @@ static struct wsdbg_error *lint_run(const struct wsdbg_invocation *invocation, i
     if (error)
         return error;
     fflush(stdout);
-    say_summary(&run.totals);
+    if (!run.failed || run.totals.modules > 0)
+        say_summary(&run.totals);
     *status = run.failed ? WSDBG_EXIT_FAILED : found_at_or_above(&run.totals, run.fail_on) ? EXIT_FOUND : 0;
     return NULL;
 }

@@ -245,6 +245,14 @@ static bool is_ptx(const char *text, size_t byte_count)
     return found != NULL;
 }
 
+static bool is_text(const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (iscntrl((unsigned char)bytes[i]) && !isspace((unsigned char)bytes[i]))
+            return false;
+    return true;
+}
+
 static struct wsdbg_error *visit_object(struct walk *walk, const struct wsdbg_file_span *span, const char *name)
 {
     char begin[LOOK_BYTES];
@@ -262,7 +270,8 @@ static struct wsdbg_error *visit_object(struct walk *walk, const struct wsdbg_fi
     if (is_ptx(begin, count))
         return visit(walk, WSDBG_LINT_PTX, span, name);
     return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT,
-                              "not an object that holds GPU code: neither ELF, fatbin, archive nor PTX");
+                              "not an object that holds GPU code: neither ELF, fatbin, archive nor PTX%s",
+                              is_text(begin, count) ? "; source is compiled first: nvcc -arch=sm_90a -cubin" : "");
 }
 
 struct wsdbg_error *wsdbg_lint_input_walk(const char *path, const struct wsdbg_lint_input_visitor *visitor,

@@ -64,12 +64,14 @@ static struct wsdbg_lint_finding *say_barrier(const struct saying *saying)
     const struct wsdbg_register_stop *stop = saying->stop;
     const struct wsdbg_register_wait *wait = guilty(stop);
     const bool gives = wait->release != WSDBG_GRAPH_NONE;
-    struct wsdbg_lint_finding *finding = wsdbg_lint_add(
-        saying->out, WSDBG_LINT_REGS_ORDER, severity(saying), place_of(saying, stop->request),
-        "%ssetmaxnreg.inc %u is never served for some of %s: %s %s barrier %d, which does not complete before",
-        condition(saying), count_of(saying), wsdbg_register_say_warps(stop->asking).text,
-        wsdbg_register_say_warps(wait->warps).text, gives ? "would give registers back behind" : "would go on behind",
-        wait->id);
+    struct wsdbg_lint_finding *finding =
+        wsdbg_lint_add(saying->out, WSDBG_LINT_REGS_ORDER, severity(saying), place_of(saying, stop->request),
+                       "%ssetmaxnreg.inc %u is never served for some of %s: %s %s barrier %d, which does not complete "
+                       "until that request "
+                       "is served",
+                       condition(saying), count_of(saying), wsdbg_register_say_warps(stop->asking).text,
+                       wsdbg_register_say_warps(wait->warps).text,
+                       gives ? "would give registers back behind" : "would go on behind", wait->id);
     note_waits(saying, finding);
     wsdbg_lint_fix(saying->out, finding,
                    "give registers back (setmaxnreg.dec) before the barrier, or sync before any warp asks");

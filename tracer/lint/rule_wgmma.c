@@ -61,7 +61,7 @@ static void add_serialized(const struct wsdbg_wgmma_case *facts, struct wsdbg_li
     add_waits(facts->kernel, out, finding, &machine->waits);
     wsdbg_lint_fix(
         out, finding,
-        "%s What is in flight at run time: wsdbg run --keep-history of a kernel with probes, then wsdbg report.",
+        "%s; what is in flight at run time: wsdbg run --keep-history of a kernel with probes, then wsdbg report",
         cause.fix);
 }
 

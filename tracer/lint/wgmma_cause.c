@@ -12,30 +12,30 @@ static const struct {
     const char *fix;
 } rows[] = {
     {WSDBG_LINT_WGMMA_SERIALIZED,
-     "Keep calls that ptxas cannot see into out of the kernel: compile printf and assert out, "
-     "inline functions, branch instead of calling through a pointer."},
-    {WSDBG_LINT_WGMMA_SERIALIZED, "Inline the function that issues wgmma (__forceinline__)."},
-    {WSDBG_LINT_WGMMA_SPILL, "Keep accumulators in named scalars, or index their array by constants only (unroll every "
-                             "loop over it), and let them fit into the registers of a thread."},
-    {WSDBG_LINT_WGMMA_WAIT_IN_BRANCH, "Wait (wgmma.wait_group 0) on every path, outside of conditions, before "
-                                      "accumulators are used: where nothing is in flight it costs nothing."},
-    {WSDBG_LINT_WGMMA_SERIALIZED, "Use accumulators only behind a wgmma.wait_group that completes their wgmma."},
+     "keep calls that ptxas cannot see into out of the kernel: compile printf and assert out, "
+     "inline functions, branch instead of calling through a pointer"},
+    {WSDBG_LINT_WGMMA_SERIALIZED, "inline the function that issues wgmma (__forceinline__)"},
+    {WSDBG_LINT_WGMMA_SPILL, "keep accumulators in named scalars, or index their array by constants only (unroll every "
+                             "loop over it), and let them fit into the registers of a thread"},
+    {WSDBG_LINT_WGMMA_WAIT_IN_BRANCH, "wait (wgmma.wait_group 0) on every path, outside of conditions, before "
+                                      "accumulators are used: where nothing is in flight it costs nothing"},
+    {WSDBG_LINT_WGMMA_SERIALIZED, "use accumulators only behind a wgmma.wait_group that completes their wgmma"},
     {WSDBG_LINT_WGMMA_SERIALIZED,
-     "Write accumulators only behind a wgmma.wait_group that completes their wgmma, and issue "
-     "a wgmma.fence after that."},
+     "write accumulators only behind a wgmma.wait_group that completes their wgmma, and issue "
+     "a wgmma.fence after that"},
     {WSDBG_LINT_WGMMA_SERIALIZED,
-     "Load the next fragment into other registers, or wait before its registers are written."},
-    {WSDBG_LINT_WGMMA_SERIALIZED, "Wait for all groups before the loop's next round, or use accumulators in the round "
-                                  "that issued their wgmma."},
+     "load the next fragment into other registers, or wait before its registers are written"},
+    {WSDBG_LINT_WGMMA_SERIALIZED, "wait for all groups before the loop's next round, or use accumulators in the round "
+                                  "that issued their wgmma"},
     {WSDBG_LINT_WGMMA_SERIALIZED,
-     "Take branches that only some threads of a warp follow out of the stage: put them before "
-     "its first wgmma or behind its commit."},
-    {WSDBG_LINT_WGMMA_SERIALIZED, "Use a smaller tile, or spread it over more warpgroups."},
-    {WSDBG_LINT_WGMMA_SCALE_D, "Peel the first iteration: issue its first wgmma with scale-d 0 and all others with 1, "
-                               "both constants."},
-    {WSDBG_LINT_WGMMA_SERIALIZED, "Peel the first iteration: with a constant scale-d of 0 its first wgmma reads no "
-                                  "accumulators, and nothing else need set them; or compile with CUDA 13."},
-    {WSDBG_LINT_WGMMA_SERIALIZED, "Look at what ptxas says when it compiles the kernel (advisories C7508 to C7520)."},
+     "take branches that only some threads of a warp follow out of the stage: put them before "
+     "its first wgmma or behind its commit"},
+    {WSDBG_LINT_WGMMA_SERIALIZED, "use a smaller tile, or spread it over more warpgroups"},
+    {WSDBG_LINT_WGMMA_SCALE_D, "peel the first iteration: issue its first wgmma with scale-d 0 and all others with 1, "
+                               "both constants"},
+    {WSDBG_LINT_WGMMA_SERIALIZED, "peel the first iteration: with a constant scale-d of 0 its first wgmma reads no "
+                                  "accumulators, and nothing else need set them; or compile with CUDA 13"},
+    {WSDBG_LINT_WGMMA_SERIALIZED, "look at what ptxas says when it compiles the kernel (advisories C7508 to C7520)"},
 };
 
 /* ---- which cause ---- */
