@@ -378,7 +378,8 @@ void wsdbg_html_session(const struct wsdbg_report *r, FILE *out)
     if (wsdbg_report_was_watched(r))
         fact(out, "Stall", text);
     if (r->has_snapshot)
-        snprintf(text, sizeof text, "%" PRIu64 ", of %zu functions", r->launches_total, r->function_count);
+        snprintf(text, sizeof text, "%" PRIu64 ", of %zu function%s", r->launches_total, r->function_count,
+                 r->function_count == 1 ? "" : "s");
     fact(out, "Launches", r->has_snapshot ? text : NULL);
     if (r->look_count > 0) {
         char looks[128];

@@ -243,9 +243,9 @@ static void ran_block(const struct wsdbg_report *r, bool colour, FILE *out)
     }
     if (r->newest.known) {
         kernel_text(r->newest.kernel, kernel, sizeof kernel);
-        wsdbg_report_line(out, NULL, "Launches: %" PRIu64 ", of %zu functions; the last: %s, grid %ux%ux%u",
-                          r->launches_total, r->function_count, kernel, r->newest.grid[0], r->newest.grid[1],
-                          r->newest.grid[2]);
+        wsdbg_report_line(out, NULL, "Launches: %" PRIu64 ", of %zu function%s; the last: %s, grid %ux%ux%u",
+                          r->launches_total, r->function_count, r->function_count == 1 ? "" : "s", kernel,
+                          r->newest.grid[0], r->newest.grid[1], r->newest.grid[2]);
     } else {
         wsdbg_report_line(out, NULL, "Launches: %" PRIu64, r->launches_total);
     }
