@@ -169,6 +169,18 @@ static void a_loop_may_repeat_what_it_holds(void **state)
     wsdbg_graph_destroy(graph);
 }
 
+/* As behind a setmaxnreg that damaged code ends with. */
+static void behind_the_last_instruction_nobody_knows(void **state)
+{
+    (void)state;
+    struct step code[] = {{OP(NOP)}, {OP(USETMAXREG)}};
+    struct wsdbg_graph *graph = GRAPH(code);
+    uint64_t reached = ROW(0);
+    assert_true(wsdbg_graph_reach_set(graph, 2, NULL, &reached));
+    assert_int_equal(reached, 0);
+    wsdbg_graph_destroy(graph);
+}
+
 static void a_branch_through_a_register_makes_it_maybe(void **state)
 {
     (void)state;
@@ -387,6 +399,7 @@ int main(void)
         cmocka_unit_test(what_is_guarded_stops_no_path),
         cmocka_unit_test(executions_are_counted_on_every_path),
         cmocka_unit_test(a_loop_may_repeat_what_it_holds),
+        cmocka_unit_test(behind_the_last_instruction_nobody_knows),
         cmocka_unit_test(a_branch_through_a_register_makes_it_maybe),
         cmocka_unit_test(a_branch_by_a_table_leads_to_its_rows_and_nowhere_else),
         cmocka_unit_test(a_path_returns_to_the_call_it_came_by),

@@ -56,7 +56,7 @@ typedef const uint64_t *wsdbg_instruction_set;
 enum wsdbg_reaches wsdbg_graph_reaches(const struct wsdbg_graph *graph, uint32_t from, uint32_t to,
                                        wsdbg_instruction_set avoid);
 /* All instructions that some path from `from` comes to, likewise: `out` gets their bits, those of `avoid` it stops at
- * among them.  True: an indirect branch is among them, so there may be more. */
+ * among them.  True: an indirect branch is among them, or `from` is behind the code, so there may be more. */
 bool wsdbg_graph_reach_set(const struct wsdbg_graph *graph, uint32_t from, wsdbg_instruction_set avoid, uint64_t *out);
 /* How often at least / at most a path from `from` to `to` executes an instruction of `set`: counts to 255; 255 = 255 or
  * more, also where a loop may repeat it.  False: `to` cannot be reached, or memory ran out; with an indirect branch on

@@ -85,6 +85,8 @@ bool wsdbg_graph_reach_set(const struct wsdbg_graph *graph, uint32_t from, wsdbg
 {
     struct reach reach = {.avoid = avoid, .out = out};
     memset(out, 0, set_words(graph) * sizeof *out);
+    if (from >= graph->instruction_count)
+        return true; /* code that runs on behind its end */
     if (prepare(graph, &reach)) {
         reach.is_indirect = true; /* out of memory: there may be more */
     } else {
