@@ -117,6 +117,42 @@ static void what_two_ways_lead_to_may_be_come_to_by_either(void **state)
     assert_int_equal(WARPS_AT(code, 4), 0xf);
 }
 
+/* As a request for registers is, which is tried again until it is served. */
+static void a_loop_is_come_to_by_those_who_come_to_it_first(void **state)
+{
+    (void)state;
+    const struct wsdbg_instruction code[] = {
+        /* 0 */ {ALWAYS, THREAD(0)},
+        /* 1 */ {ALWAYS, COMPARE(0, GE, 0, 64)},
+        /* 2 */ {IF(0), BRANCH(2)},
+        /* 3 */ {ALWAYS, OP(EXIT)},
+        /* 4: a loop of two blocks */ {ALWAYS, OP(NOP)},
+        /* 5 */ {IF(1), BRANCH(2)},
+        /* 6 */ {IF(2), BRANCH(-2)},
+        /* 7 */ {ALWAYS, OP(EXIT)},
+    };
+    assert_int_equal(WARPS_AT(code, 4), 0xc);
+    assert_int_equal(WARPS_AT(code, 6), 0xc);
+    assert_int_equal(WARPS_AT(code, 7), 0xc);
+}
+
+/* Two ways lead into the loop: nobody decides by which. */
+static void a_loop_with_two_ways_in_may_be_come_to_by_either(void **state)
+{
+    (void)state;
+    const struct wsdbg_instruction code[] = {
+        /* 0 */ {ALWAYS, THREAD(0)},
+        /* 1 */ {ALWAYS, COMPARE(0, GE, 0, 64)},
+        /* 2 */ {IF(0), BRANCH(2)},
+        /* 3: the first two warps */ {ALWAYS, BRANCH(2)},
+        /* 4: the others */ {ALWAYS, OP(NOP)},
+        /* 5 */ {IF(1), BRANCH(-1)},
+        /* 6 */ {ALWAYS, OP(EXIT)},
+    };
+    assert_int_equal(WARPS_AT(code, 5), 0xf);
+    assert_int_equal(WARPS_AT(code, 4), 0xf);
+}
+
 static void a_guard_counts_too(void **state)
 {
     (void)state;
@@ -194,6 +230,8 @@ int main(void)
         cmocka_unit_test(a_branch_by_the_thread_parts_the_warps),
         cmocka_unit_test(behind_a_branch_that_is_not_decided_may_be_everybody),
         cmocka_unit_test(what_two_ways_lead_to_may_be_come_to_by_either),
+        cmocka_unit_test(a_loop_is_come_to_by_those_who_come_to_it_first),
+        cmocka_unit_test(a_loop_with_two_ways_in_may_be_come_to_by_either),
         cmocka_unit_test(a_guard_counts_too),
         cmocka_unit_test(a_vote_is_decided_where_all_lanes_say_the_same),
         cmocka_unit_test(a_vote_of_part_of_a_warp_is_not_decided),

@@ -226,6 +226,31 @@ static bool may_take(const struct view *view, uint32_t from, uint32_t to)
     return truth == EITHER || truth == needed;
 }
 
+static bool is_dominated_by(const struct wsdbg_graph *graph, uint32_t block, uint32_t dominator)
+{
+    for (unsigned step = 0; step < DOMINATORS_MOST && block != WSDBG_GRAPH_NONE && block != dominator; step++) {
+        if (graph->dominator[block] == block)
+            return false;
+        block = graph->dominator[block];
+    }
+    return block == dominator;
+}
+
+/* The one block from which a block is come to first; what goes back to it, as a request for registers that is tried
+ * again, has come to it before.  False where there are several, or it is called. */
+static bool first_from(const struct wsdbg_graph *graph, uint32_t block, uint32_t *from)
+{
+    unsigned count = 0;
+    for (uint32_t i = graph->predecessors.first[block]; i < graph->predecessors.first[block + 1] && count < 2; i++) {
+        const uint32_t before = graph->predecessors.numbers[i];
+        if (is_dominated_by(graph, before, block))
+            continue;
+        *from = before;
+        count++;
+    }
+    return count == 1 && graph->procedure_at[block] == WSDBG_GRAPH_NONE;
+}
+
 /* By the block's dominators: each that has one way in was come to by it. */
 static bool may_come(const struct view *view, uint32_t block)
 {
@@ -233,13 +258,13 @@ static bool may_come(const struct view *view, uint32_t block)
     uint32_t at = block;
     bool may = true;
     for (unsigned step = 0; step < DOMINATORS_MOST && may; step++) {
-        const uint32_t *ways = &graph->predecessors.first[at];
+        uint32_t from;
         if (view->comes[at]) {
             may = view->comes[at] == 1 + EITHER;
             break;
         }
-        if (ways[1] - ways[0] == 1 && graph->procedure_at[at] == WSDBG_GRAPH_NONE)
-            may = may_take(view, graph->predecessors.numbers[ways[0]], at);
+        if (first_from(graph, at, &from))
+            may = may_take(view, from, at);
         if (graph->dominator[at] == at || graph->dominator[at] == WSDBG_GRAPH_NONE)
             break;
         at = graph->dominator[at];
