@@ -5,7 +5,7 @@
  *
  * A thread rests that is in such a call, or in a futex without a time limit: another one has to wake it.  What
  * sleeps for a time, reads, polls or computes may be about to give the GPU what a kernel waits for, be it by its
- * first call.  The driver's own threads rest where they wait for the driver, not where they run a function of the
+ * first call, and so may what another process wakes.  The driver's own threads rest where they wait for the driver, not where they run a function of the
  * program.  Looking is cheap (two short files a thread) and disturbs no thread.
  */
 #include "shim.h"
@@ -45,11 +45,22 @@ static int read_file(uint32_t thread, const char *file, char *text, size_t bytes
 
 /* ---- one thread ---- */
 
+static bool is_own_thread(unsigned long thread)
+{
+    return thread && thread <= INT32_MAX && syscall(SYS_tgkill, getpid(), (int)thread, 0) == 0;
+}
+
+/* One that processes share another process may wake, but not a join, which the C library also says is shared: that waits
+ * until the word no longer holds the other thread's number. */
 static bool is_endless_futex(long call, const unsigned long argument[4])
 {
     const int command = (int)argument[1] & FUTEX_CMD_MASK;
-    return call == SYS_futex && argument[3] == 0 &&
-           (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI);
+    const bool waits = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
+    if (call != SYS_futex || argument[3] != 0)
+        return false;
+    if (argument[1] & FUTEX_PRIVATE_FLAG)
+        return waits || command == FUTEX_LOCK_PI;
+    return waits && is_own_thread(argument[2]);
 }
 
 static bool is_poll(long call)

@@ -1,7 +1,7 @@
 /* app_threads.c - a program that waits for a kernel that hangs, beside a thread that does as it is asked.
  *
  *   app_threads - OTHER     OTHER = none | sleeps | used-and-sleeps | waits-for-another | reads | named-as-driver
- *                                   | polls-as-driver
+ *                                   | polls-as-driver | waits-for-a-process | joins
  *
  * It is ended by a signal.
  */
@@ -22,7 +22,8 @@ FAKE_CALLS(X)
 static const char *other;
 static CUcontext context;
 static CUfunction kernel;
-static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER, shared;
+static pthread_t first;
 
 static void must(int result)
 {
@@ -51,6 +52,10 @@ static void *be_another(void *unused)
         pthread_setname_np(pthread_self(), "cuda00006000019");
     if (is_other("waits-for-another"))
         pthread_mutex_lock(&held);
+    else if (is_other("waits-for-a-process"))
+        pthread_mutex_lock(&shared);
+    else if (is_other("joins"))
+        pthread_join(first, NULL);
     else if (is_other("polls-as-driver"))
         poll(NULL, 0, 1000000);
     else if (is_other("reads"))
@@ -58,6 +63,16 @@ static void *be_another(void *unused)
     else
         sleep(1000);
     return unused;
+}
+
+/* Another process that has the mutex mapped could unlock it. */
+static void hold_shared(void)
+{
+    pthread_mutexattr_t attributes;
+    must(pthread_mutexattr_init(&attributes));
+    must(pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED));
+    must(pthread_mutex_init(&shared, &attributes));
+    must(pthread_mutex_lock(&shared));
 }
 
 int main(int argc, char **argv)
@@ -72,6 +87,8 @@ int main(int argc, char **argv)
     must(cuModuleGetFunction(&kernel, module, "hang"));
     launch();
     pthread_mutex_lock(&held);
+    hold_shared();
+    first = pthread_self();
     if (!is_other("none"))
         must(pthread_create(&thread, NULL, be_another, NULL));
     puts("waits");

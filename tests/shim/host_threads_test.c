@@ -11,6 +11,9 @@
 #define ENDLESS 0, 128, 2, 0        /* address, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, no time limit */
 #define FOR_A_TIME 0, 137, 2, 0x7f0 /* FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, until then */
 #define WAKES 0, 129, 2, 0
+#define NOBODY 0x7fffffff                            /* no thread has this number */
+#define SHARED 0, 0, NOBODY, 0                       /* without FUTEX_PRIVATE_FLAG */
+#define UNTIL_ENDS(thread) 0, 265, (unsigned)(thread), 0 /* FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, as pthread_join */
 
 static const struct text_row {
     const char *what, *name;
@@ -20,6 +23,8 @@ static const struct text_row {
 } texts[] = {
     {"a mutex", "worker", SYS_futex, {ENDLESS}, true},
     {"a condition, for a time", "worker", SYS_futex, {FOR_A_TIME}, false},
+    {"a mutex that processes share", "worker", SYS_futex, {SHARED}, false},
+    {"the end of what is no thread of the program", "worker", SYS_futex, {UNTIL_ENDS(NOBODY)}, false},
     {"another futex call", "worker", SYS_futex, {WAKES}, false},
     {"a sleep", "worker", SYS_clock_nanosleep, {0, 0, 0, 0}, false},
     {"outside of the kernel", "worker", -1, {ENDLESS}, false},
@@ -34,17 +39,23 @@ static const struct text_row {
     {"the simulator's thread for the program's functions", "wsdbg-callbacks", SYS_clock_nanosleep, {0, 0, 0, 0}, false},
 };
 
+static bool rests(const struct text_row *row)
+{
+    char text[160];
+    const unsigned long *a = row->argument;
+    snprintf(text, sizeof text, "%ld 0x%lx 0x%lx 0x%lx 0x%lx 0x0 0x0 0x7ffc 0x7f3a\n", row->call, a[0], a[1], a[2],
+             a[3]);
+    return host_thread_rests(row->name, text);
+}
+
 static void a_thread_rests_that_only_another_one_wakes(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        char text[160];
-        const unsigned long *a = texts[i].argument;
-        snprintf(text, sizeof text, "%ld 0x%lx 0x%lx 0x%lx 0x%lx 0x0 0x0 0x7ffc 0x7f3a\n", texts[i].call, a[0], a[1],
-                 a[2], a[3]);
-        if (host_thread_rests(texts[i].name, text) != texts[i].rests)
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (rests(&texts[i]) != texts[i].rests)
             fail_msg("%s: %s", texts[i].what, texts[i].rests ? "does not rest" : "rests");
-    }
+    const struct text_row join = {"a join", "worker", SYS_futex, {UNTIL_ENDS(getpid())}, true};
+    assert_true(rests(&join));
     assert_false(host_thread_rests("worker", "running\n"));
     assert_true(host_thread_rests(WSDBG_THREAD_OBSERVER, "running\n"));
 }
@@ -55,6 +66,8 @@ static const struct program_row {
 } programs[] = {
     {"none", WSDBG_HOST_RESTS},
     {"waits-for-another", WSDBG_HOST_RESTS},
+    {"joins", WSDBG_HOST_RESTS},
+    {"waits-for-a-process", WSDBG_HOST_STRANGER_GOES_ON},
     {"polls-as-driver", WSDBG_HOST_RESTS},
     {"named-as-driver", WSDBG_HOST_STRANGER_GOES_ON},
     {"sleeps", WSDBG_HOST_STRANGER_GOES_ON},
