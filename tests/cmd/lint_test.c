@@ -332,6 +332,24 @@ static void sarif_has_what_the_standard_requires(void **state)
     check(WSDBG("lint", "--json", "--sarif", "-", DEFECT), 125, "both be written to stdout");
 }
 
+static void a_sarif_log_replaces_a_log_and_no_other_file(void **state)
+{
+    (void)state;
+    write_file("mistaken", "another file\n", 13);
+    check(WSDBG("lint", "--sarif", "mistaken", DEFECT), 125, "mistaken exists already and is no SARIF log");
+    char kept[16] = "";
+    FILE *file = fopen("mistaken", "r");
+    assert_non_null(file);
+    assert_non_null(fgets(kept, sizeof kept, file));
+    fclose(file);
+    assert_string_equal(kept, "another file\n");
+    for (int again = 0; again < 2; again++) {
+        struct outcome outcome = WSDBG("lint", "--sarif", "again.sarif", DEFECT);
+        assert_int_equal(outcome.status, 1);
+        outcome_free(&outcome);
+    }
+}
+
 static void sarif_explains_every_code_in_a_few_sentences(void **state)
 {
     (void)state;
@@ -399,6 +417,7 @@ int main(void)
         TEST(the_exit_status_follows_fail_on),
         TEST(json_follows_its_schema),
         TEST(sarif_has_what_the_standard_requires),
+        TEST(a_sarif_log_replaces_a_log_and_no_other_file),
         TEST(sarif_explains_every_code_in_a_few_sentences),
         TEST(what_variants_of_a_kernel_share_is_said_once),
     };

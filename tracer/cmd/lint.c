@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/command.h"
 #include "cmd/console.h"
@@ -162,6 +163,29 @@ static void say_summary(const struct wsdbg_lint_totals *totals)
               found[WSDBG_LINT_NOTE] == 1 ? "" : "s");
 }
 
+/* A log of the run before is replaced; another file that was named by mistake, an image say, is not. */
+static bool may_be_replaced(const char *path)
+{
+    char begin[256] = "";
+    struct stat of;
+    if (stat(path, &of) || !S_ISREG(of.st_mode) || !of.st_size)
+        return true;
+    FILE *file = fopen(path, "re");
+    const size_t count = file ? fread(begin, 1, sizeof begin - 1, file) : 0;
+    if (file)
+        fclose(file);
+    return memmem(begin, count, "sarif", strlen("sarif")) != NULL;
+}
+
+static struct wsdbg_error *open_sarif(const char *path, FILE **out)
+{
+    if (!may_be_replaced(path))
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s exists already and is no SARIF log, not overwritten",
+                                  path);
+    *out = fopen(path, "we");
+    return *out ? NULL : wsdbg_error_os(errno, "%s: cannot be written", path);
+}
+
 static struct wsdbg_error *parse_options(const struct wsdbg_invocation *invocation, struct run *run)
 {
     const char *sarif = wsdbg_option_value(invocation, "sarif");
@@ -176,9 +200,10 @@ static struct wsdbg_error *parse_options(const struct wsdbg_invocation *invocati
         run->options.suppressed |= UINT64_C(1) << WSDBG_LINT_REGS_ACCOUNT;
     run->is_text = !json && !sarif_on_stdout;
     if (!error && sarif) {
-        run->sarif_file = sarif_on_stdout ? stdout : fopen(sarif, "we");
-        error = run->sarif_file ? wsdbg_lint_sarif_begin(run->sarif_file, &run->sarif)
-                                : wsdbg_error_os(errno, "%s: cannot be written", sarif);
+        run->sarif_file = stdout;
+        error = sarif_on_stdout ? NULL : open_sarif(sarif, &run->sarif_file);
+        if (!error)
+            error = wsdbg_lint_sarif_begin(run->sarif_file, &run->sarif);
     }
     return !error && json ? wsdbg_lint_json_begin(stdout, &run->json) : error;
 }
