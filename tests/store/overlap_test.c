@@ -20,6 +20,7 @@ enum {
     COMMIT = WSDBG_EVENT_WGMMA_COMMIT,
     BEGIN = WSDBG_EVENT_WGMMA_WAIT_BEGIN,
     END = WSDBG_EVENT_WGMMA_WAIT_END,
+    FULL = WSDBG_EVENT_MBARRIER_WAIT_END,
     NONE = WSDBG_NO_ITERATION,
     EVENTS = 12
 };
@@ -122,6 +123,25 @@ static void a_wait_that_leaves_groups_ends_no_stage(void **state)
     assert_int_equal(stage.earlier_wait_ns, 10 + 40);
 }
 
+/* A ring of events: of long stages the issue is gone, but not the rounds that came last. */
+static void a_long_stage_counts_from_the_first_round_that_is_known(void **state)
+{
+    (void)state;
+    check((struct told[]){{FULL, 1000, 40, 0}, {FULL, 1100, 41, 0}, {BEGIN, 2000, 49, 0}, {END, 2090, 49, 0}, {0}}, 1,
+          10, 1090, 90);
+    /* Too few rounds to count from a wait that came somewhat after its issue. */
+    check((struct told[]){{FULL, 1000, 40, 0}, {BEGIN, 1600, 46, 0}, {END, 1690, 46, 0}, {0}}, 0, 0, 0, 0);
+    /* Of no iteration, or of one behind the wait's. */
+    check((struct told[]){{FULL, 1000, NONE, 0}, {BEGIN, 2000, 49, 0}, {END, 2090, 49, 0}, {0}}, 0, 0, 0, 0);
+    check((struct told[]){{FULL, 1000, 60, 0}, {BEGIN, 2000, 49, 0}, {END, 2090, 49, 0}, {0}}, 0, 0, 0, 0);
+    /* What came before the end of a wait for all belongs to another stage. */
+    check((struct told[]){{FULL, 100, 30, 0}, {END, 900, 39, 0}, {BEGIN, 2000, 49, 0}, {END, 2090, 49, 0}, {0}}, 0, 0,
+          0, 0);
+    /* The issue is what counts where it is there; waits before it are of the tile before. */
+    check((struct told[]){{FULL, 100, 30, 0}, {ISSUE, 1000, 40, 0}, {BEGIN, 2000, 49, 0}, {END, 2090, 49, 0}, {0}}, 1,
+          10, 1090, 90);
+}
+
 static void what_is_not_in_the_history_is_not_measured(void **state)
 {
     (void)state;
@@ -183,11 +203,11 @@ static void the_report_says_what_was_in_flight(void **state)
 {
     (void)state;
     char *text = report_of(overlapped, false, "gpu");
-    expect(text,
-           "wgmma in flight when their warps began to wait for all of them, in rounds of the main loop\n"
-           "  gemm_kernel<…>  warps 4-7  consumer  0.90 (0.90-0.90), waited 90 ns, a round 100 ns; 1 stage of 2; earlier waits "
-           "10 ns\n"
-           "  gemm_kernel<…>  warps 8-11  consumer  0.90 (0.90-0.90), ");
+    expect(text, "wgmma in flight when their warps began to wait for all of them, in rounds of the main loop\n"
+                 "  gemm_kernel<…>  warps 4-7  consumer  0.90 (0.90-0.90), waited 90 ns, a round 100 ns; 1 stage of 2; "
+                 "earlier waits "
+                 "10 ns\n"
+                 "  gemm_kernel<…>  warps 8-11  consumer  0.90 (0.90-0.90), ");
     assert_null(strstr(text, "Close to 0"));
     free(text);
 }
@@ -298,6 +318,7 @@ int main(void)
         cmocka_unit_test(a_stage_goes_from_the_first_issue_to_the_wait_for_all),
         cmocka_unit_test(without_iterations_commits_are_the_rounds),
         cmocka_unit_test(a_wait_that_leaves_groups_ends_no_stage),
+        cmocka_unit_test(a_long_stage_counts_from_the_first_round_that_is_known),
         cmocka_unit_test(what_is_not_in_the_history_is_not_measured),
         cmocka_unit_test(the_report_says_what_was_in_flight),
         cmocka_unit_test(serialized_wgmma_stand_out),

@@ -1,6 +1,19 @@
 /* overlap.c - see overlap.h.  Reads one warp's events, writes its stages. */
 #include "store/overlap.h"
 
+enum { ROUNDS_LEAST = 8 }; /* without the issue: the mbarrier wait comes up to a round later than it */
+
+/* Where the history begins within a stage, the stage begins with the first round that is known. */
+static void take_entered(struct wsdbg_overlap *o, const struct wsdbg_history_event *end)
+{
+    if (o->issued || !o->entered || end->iteration == WSDBG_NO_ITERATION || end->iteration < o->entered_iteration ||
+        end->iteration - o->entered_iteration < ROUNDS_LEAST)
+        return;
+    o->issued = true;
+    o->first_iteration = o->entered_iteration;
+    o->stage.issued_ns = o->entered_ns;
+}
+
 static uint32_t rounds_of(const struct wsdbg_overlap *o, const struct wsdbg_history_event *end)
 {
     const bool numbered = o->first_iteration != WSDBG_NO_ITERATION && end->iteration != WSDBG_NO_ITERATION;
@@ -18,6 +31,7 @@ static bool end_wait(struct wsdbg_overlap *o, const struct wsdbg_history_event *
         o->stage.earlier_wait_ns += end->gpu_time_ns - o->wait_begin_ns;
         return false;
     }
+    take_entered(o, end);
     o->stage.wait_begin_ns = o->wait_begin_ns;
     o->stage.wait_end_ns = end->gpu_time_ns;
     o->stage.rounds = rounds_of(o, end);
@@ -49,7 +63,14 @@ bool wsdbg_overlap_add(struct wsdbg_overlap *o, const struct wsdbg_history_event
         ended = o->waits && end_wait(o, event, out);
         /* An end without its begin may be that of a wait for all. */
         o->issued = o->issued && o->waits && o->left_groups > 0;
+        o->entered = o->entered && o->waits && o->left_groups > 0;
         o->waits = false;
+        break;
+    case WSDBG_EVENT_MBARRIER_WAIT_END:
+        if (o->issued || o->entered || event->iteration == WSDBG_NO_ITERATION)
+            break;
+        *o = (struct wsdbg_overlap){
+            .entered = true, .entered_ns = event->gpu_time_ns, .entered_iteration = event->iteration};
         break;
     default:
         break;

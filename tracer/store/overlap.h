@@ -4,8 +4,10 @@
  * end of its next wait for all.  An event is written when the warp comes to it: an issue's time is not that at which
  * the tensor cores begin, and the only end of work that can be seen is that of a wait.  Hence the measure: how long the
  * last wait took, in rounds of the stage.  With one group in flight that is about one round; with nothing in flight,
- * because ptxas put waits in or because data came late, it is none.  Stages whose issue or last wait is not in the
- * history are left out.
+ * because ptxas put waits in or because data came late, it is none.  A history is a ring: where it begins within a
+ * stage of many rounds, the stage counts from the first mbarrier wait in it that has an iteration, which is written
+ * behind that iteration's issue.  Stages whose last wait is not in the history are left out, and so are short ones
+ * without their issue.
  *
  * A round is an iteration as the probes number them, else a commit; of what has neither only times are known.
  */
@@ -15,16 +17,21 @@
 #include "store/database.h"
 
 struct wsdbg_overlap_stage {
-    uint64_t issued_ns, wait_begin_ns, wait_end_ns; /* GPU; they do not go backward, and it ends after it began */
-    uint32_t rounds;                                /* 0 = not known */
-    uint32_t earlier_waits;                         /* in the stage, that left groups in flight */
-    uint64_t earlier_wait_ns;                       /* of all of them */
+    uint64_t
+        issued_ns; /* GPU, as the others: the issue, or the first mbarrier wait that the history has of the stage */
+    uint64_t wait_begin_ns, wait_end_ns; /* they do not go backward, and it ends after it began */
+    uint32_t rounds;                     /* 0 = not known */
+    uint32_t earlier_waits;              /* in the stage, that left groups in flight */
+    uint64_t earlier_wait_ns;            /* of all of them */
 };
 
 /* One warp's stages, fed with its wgmma events, oldest first.  All zero before the first one. */
 struct wsdbg_overlap {
     struct wsdbg_overlap_stage stage;
     bool issued, waits; /* the stage has begun; a wait has, and not ended */
+    bool entered;       /* an mbarrier wait with an iteration has ended, and no issue was seen */
+    uint64_t entered_ns;
+    uint32_t entered_iteration;
     uint32_t first_iteration, commits, left_groups;
     uint64_t wait_begin_ns;
 };
@@ -38,15 +45,15 @@ bool wsdbg_overlap_add(struct wsdbg_overlap *overlap, const struct wsdbg_history
 struct wsdbg_error *wsdbg_overlap_register(struct wsdbg_store *store);
 
 /* The table `overlap` for the SELECT that follows: a row a grid, role and warpgroup. */
-#define WSDBG_OVERLAP_SQL                                                                                              \
-    "WITH measured AS (SELECT t.grid_id, w.role, w.warp / 4 AS warpgroup, t.rounds, t.earlier_waits, "                 \
-    "t.earlier_wait_ns, t.wait_end_gpu_ns - t.wait_begin_gpu_ns AS wait_ns, t.wait_end_gpu_ns - t.issued_gpu_ns AS "    \
-    "stage_ns FROM wgmma_stage t CROSS JOIN warp w WHERE w.id = t.warp_id), "                                          \
-    "overlap AS (SELECT grid_id, role, warpgroup, count(*) AS stages, avg(rounds) AS rounds, "                         \
-    "CAST(avg(1.0 * stage_ns / rounds) AS INTEGER) AS round_ns, CAST(avg(wait_ns) AS INTEGER) AS wait_ns, "            \
-    "avg(1.0 * wait_ns * rounds / stage_ns) AS in_flight, min(1.0 * wait_ns * rounds / stage_ns) AS least, "           \
-    "max(1.0 * wait_ns * rounds / stage_ns) AS most, sum(earlier_waits) AS earlier_waits, "                            \
-    "CAST(total(earlier_wait_ns) / nullif(sum(earlier_waits), 0) AS INTEGER) AS earlier_wait_ns "                      \
+#define WSDBG_OVERLAP_SQL                                                                                            \
+    "WITH measured AS (SELECT t.grid_id, w.role, w.warp / 4 AS warpgroup, t.rounds, t.earlier_waits, "               \
+    "t.earlier_wait_ns, t.wait_end_gpu_ns - t.wait_begin_gpu_ns AS wait_ns, t.wait_end_gpu_ns - t.issued_gpu_ns AS " \
+    "stage_ns FROM wgmma_stage t CROSS JOIN warp w WHERE w.id = t.warp_id), "                                        \
+    "overlap AS (SELECT grid_id, role, warpgroup, count(*) AS stages, avg(rounds) AS rounds, "                       \
+    "CAST(avg(1.0 * stage_ns / rounds) AS INTEGER) AS round_ns, CAST(avg(wait_ns) AS INTEGER) AS wait_ns, "          \
+    "avg(1.0 * wait_ns * rounds / stage_ns) AS in_flight, min(1.0 * wait_ns * rounds / stage_ns) AS least, "         \
+    "max(1.0 * wait_ns * rounds / stage_ns) AS most, sum(earlier_waits) AS earlier_waits, "                          \
+    "CAST(total(earlier_wait_ns) / nullif(sum(earlier_waits), 0) AS INTEGER) AS earlier_wait_ns "                    \
     "FROM measured GROUP BY grid_id, role, warpgroup) "
 
 #endif

@@ -13,7 +13,7 @@ static const char warps_sql[] =
 
 /* wsdbg/ring.h: 17 issue, 18 commit, 19 and 20 wait begin and end. */
 static const char events_sql[] = "SELECT kind, barrier, stage, parity, iteration, value, gpu_time_ns FROM event "
-                                 "WHERE id >= ?1 AND id < ?2 AND kind BETWEEN 17 AND 20 ORDER BY id";
+                                 "WHERE id >= ?1 AND id < ?2 AND (kind = 8 OR kind BETWEEN 17 AND 20) ORDER BY id";
 
 struct table {
     sqlite3_vtab base;
