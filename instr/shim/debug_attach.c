@@ -51,6 +51,7 @@ _Atomic bool debug_attach_loading;
 static struct wsdbg_door_row *door;
 static int inspector = -1;           /* pidfd, -1 = none or not to be had */
 static _Atomic uint64_t attached_ns; /* when the inspector was let in */
+static _Atomic uint64_t ended_ns;    /* when nobody was attached any more; 0 = nobody was */
 static _Atomic int changing;         /* calls between debug_attach_context_begin and _end */
 static _Atomic uint64_t changed_ns;  /* when a context was last made or ended */
 
@@ -178,6 +179,7 @@ static void shut(void)
     put32(interface.ipc_flag, 0);
     forget_inspector();
     set_state(WSDBG_DOOR_SHUT);
+    atomic_store(&ended_ns, shim_now_ns());
     atomic_store(&debug_attach_loading, false);
     atomic_store(&debug_attach_open, false);
 }
@@ -363,6 +365,11 @@ bool debug_attach_keeps_out(void)
     if (atomic_load(&debug_attach_open) && is_stuck())
         atomic_store(&debug_attach_open, false);
     return atomic_load(&debug_attach_open);
+}
+
+bool debug_attach_was_since(uint64_t ns)
+{
+    return debug_attach_keeps_out() || atomic_load(&ended_ns) > ns;
 }
 
 void debug_attach_wait(void)

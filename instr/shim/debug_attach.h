@@ -23,6 +23,8 @@ void debug_attach_context_begin(void);
 void debug_attach_context_end(bool change);
 /* Whether calls must wait now; for threads of our own, which try again later. */
 bool debug_attach_keeps_out(void);
+/* Whether somebody is attached now, or was later than `ns` (shim_now_ns). */
+bool debug_attach_was_since(uint64_t ns);
 
 /* Starts the thread that serves segment->door.  It sleeps until wsdbg asks.  Trouble becomes a note. */
 void debug_attach_start(void);

@@ -5,8 +5,8 @@
  *
  * A thread rests that is in such a call, or in a futex without a time limit: another one has to wake it.  What
  * sleeps for a time, reads, polls or computes may be about to give the GPU what a kernel waits for, be it by its
- * first call, and so may what another process wakes.  The driver's own threads rest where they wait for the driver, not where they run a function of the
- * program.  Looking is cheap (two short files a thread) and disturbs no thread.
+ * first call, and so may what another process wakes.  The driver's own threads rest where they wait for the driver, not
+ * where they run a function of the program.  Looking is cheap (two short files a thread) and disturbs no thread.
  */
 #include "shim.h"
 #include "debug_attach.h"
@@ -26,6 +26,7 @@ enum {
     LATER_US = 250000,
     LASTS_NS = 10000000,
     LONG_NS = 1000000000,
+    SETTLE_NS = 100000000, /* after a debugger has left, until the driver's threads sleep again */
 };
 
 /* The beginning of a file of a thread as a string; 0 or an errno. */
@@ -50,8 +51,8 @@ static bool is_own_thread(unsigned long thread)
     return thread && thread <= INT32_MAX && syscall(SYS_tgkill, getpid(), (int)thread, 0) == 0;
 }
 
-/* One that processes share another process may wake, but not a join, which the C library also says is shared: that waits
- * until the word no longer holds the other thread's number. */
+/* One that processes share another process may wake, but not a join, which the C library also says is shared: that
+ * waits until the word no longer holds the other thread's number. */
 static bool is_endless_futex(long call, const unsigned long argument[4])
 {
     const int command = (int)argument[1] & FUTEX_CMD_MASK;
@@ -197,13 +198,13 @@ static void *serve(void *unused)
     (void)unused;
     shim_thread_is_ours();
     while (!atomic_load(&shim_exiting) && atomic_load(&shim_state) == SHIM_ON) {
-        const uint64_t lasts_ns = longest_call_ns(segment, shim_now_ns());
-        const bool is_alone = !debug_attach_keeps_out();
+        const uint64_t now_ns = shim_now_ns(), lasts_ns = longest_call_ns(segment, now_ns);
+        const uint64_t settled_ns = now_ns > SETTLE_NS ? now_ns - SETTLE_NS : 0;
         const enum wsdbg_host_state now =
-            is_alone && lasts_ns >= LASTS_NS ? host_threads_look(segment) : WSDBG_HOST_NOT_KNOWN;
-        /* While a debugger is attached there are threads that it brought, the driver's have work, and no other one gets
-         * on: a look into which an attach fell says nothing, and what was seen before holds. */
-        if (is_alone && !debug_attach_keeps_out()) {
+            lasts_ns >= LASTS_NS && !debug_attach_keeps_out() ? host_threads_look(segment) : WSDBG_HOST_NOT_KNOWN;
+        /* While a debugger is attached, and somewhat longer, there are threads that it brought, the driver's have work,
+         * and no other one gets on: a look at that time says nothing, and what was seen before holds. */
+        if (!debug_attach_was_since(settled_ns)) {
             __atomic_store_n(&segment->host_state, of_both(before, now), __ATOMIC_RELEASE);
             before = now;
         }
