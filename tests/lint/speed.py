@@ -3,13 +3,17 @@
 
     speed.py WSDBG LIBRARY...      a table in Markdown on stdout, as docs/results/lint.md has it
 
-Each library is read once before it is timed, so that it lies in the page cache.  MB are 10^6 bytes of cubin for sm_90 and sm_90a,
-unpacked; time is that of one core (user and system); memory is the most that was resident.
+Each library is read once before it is timed, so that it lies in the page cache, then five times, the libraries by turns: medians, and
+the slowest and quickest of the five.  MB are 10^6 bytes of cubin for sm_90 and sm_90a, unpacked; time is that of one core (user and
+system); memory is the most that was resident.
 """
 import json
 import os
+import statistics
 import subprocess
 import sys
+
+RUNS = 5
 
 
 def run(command):
@@ -28,11 +32,18 @@ def main():
         with open(library, "rb") as file:
             while file.read(1 << 16):
                 pass
-        out, seconds, resident = run([wsdbg, "lint", "--json", library])
-        totals = json.loads(out)["totals"]
+    timed = {library: [] for library in libraries}
+    for _ in range(RUNS):
+        for library in libraries:
+            timed[library].append(run([wsdbg, "lint", "--json", library]))
+    for library, results in timed.items():
+        totals = json.loads(results[0][0])["totals"]
         code = totals["code_bytes"] / 1e6
+        seconds = [taken for _, taken, _ in results]
+        rate = f"{code / statistics.median(seconds):.0f} ({code / max(seconds):.0f}–{code / min(seconds):.0f})"
         print(f"| {os.path.basename(library)} | {os.path.getsize(library) / 1e6:.0f} | {totals['kernels']} | {totals['judged']} "
-              f"| {code:.0f} | {seconds:.1f} | {code / seconds:.0f} | {resident:.0f} | {totals['errors']} | {totals['warnings']} |")
+              f"| {code:.0f} | {statistics.median(seconds):.1f} | {rate} | {max(resident for _, _, resident in results):.0f} "
+              f"| {totals['errors']} | {totals['warnings']} |")
 
 
 if __name__ == "__main__":

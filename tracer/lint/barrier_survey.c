@@ -143,6 +143,8 @@ static void find_names(struct wsdbg_barrier_survey *survey, uint32_t warp, bool 
 {
     wsdbg_trace_turn_to(survey->trace, threads_of_warp(warp));
     for (size_t i = 0; i < survey->count; i++) {
+        if (!wsdbg_survey_is_named(&survey->accesses[i]))
+            continue;
         struct wsdbg_access own = survey->accesses[i];
         if (is_of_warp && is_open(&own))
             wsdbg_access_turn(survey->trace, &own);
