@@ -32,17 +32,20 @@ static void check(const char *line, struct counts *counts)
     int used = 0;
     if (sscanf(line, "%" SCNx64 " %" SCNx64 " %" SCNx64 " %n", &address, &words[0], &words[1], &used) < 3)
         return;
-    struct wsdbg_instruction instruction;
-    char text[WSDBG_INSTRUCTION_TEXT_BYTES];
+    struct wsdbg_instruction instruction, of_many;
+    char text[WSDBG_INSTRUCTION_TEXT_BYTES], text_of_many[WSDBG_INSTRUCTION_TEXT_BYTES];
     wsdbg_decode(words, &instruction);
     wsdbg_instruction_text(&instruction, address, text);
+    wsdbg_decode_all(words, 1, &of_many);
+    wsdbg_instruction_text(&of_many, address, text_of_many);
     const char *expected = line + used;
     const bool is_half = strstr(text, "...") != NULL;
     counts->all++;
     counts->other += instruction.operation == WSDBG_OP_OTHER;
     counts->half += is_half;
-    const bool is_right = instruction.operation == WSDBG_OP_OTHER ||
-                          (is_half ? begins_alike(text, expected) : strcmp(text, expected) == 0);
+    const bool is_right =
+        instruction.operation == WSDBG_OP_OTHER ||
+        ((is_half ? begins_alike(text, expected) : strcmp(text, expected) == 0) && strcmp(text, text_of_many) == 0);
     if (is_right)
         return;
     counts->wrong++;

@@ -123,23 +123,49 @@ static void a_wait_that_leaves_groups_ends_no_stage(void **state)
     assert_int_equal(stage.earlier_wait_ns, 10 + 40);
 }
 
+#define ROUND(ns, iteration)   \
+    {                          \
+        FULL, ns, iteration, 0 \
+    }
+#define ROUNDS_40_TO_49                                                                                   \
+    ROUND(1000, 40), ROUND(1100, 41), ROUND(1200, 42), ROUND(1300, 43), ROUND(1400, 44), ROUND(1500, 45), \
+        ROUND(1600, 46), ROUND(1700, 47), ROUND(1800, 48), ROUND(1900, 49)
+#define LAST_WAIT                             \
+    {BEGIN, 2000, 49, 0}, {END, 2090, 49, 0}, \
+    {                                         \
+        0                                     \
+    }
+
 /* A ring of events: of long stages the issue is gone, but not the rounds that came last. */
 static void a_long_stage_counts_from_the_first_round_that_is_known(void **state)
 {
     (void)state;
-    check((struct told[]){{FULL, 1000, 40, 0}, {FULL, 1100, 41, 0}, {BEGIN, 2000, 49, 0}, {END, 2090, 49, 0}, {0}}, 1,
-          10, 1090, 90);
-    /* Too few rounds to count from a wait that came somewhat after its issue. */
-    check((struct told[]){{FULL, 1000, 40, 0}, {BEGIN, 1600, 46, 0}, {END, 1690, 46, 0}, {0}}, 0, 0, 0, 0);
-    /* Of no iteration, or of one behind the wait's. */
-    check((struct told[]){{FULL, 1000, NONE, 0}, {BEGIN, 2000, 49, 0}, {END, 2090, 49, 0}, {0}}, 0, 0, 0, 0);
-    check((struct told[]){{FULL, 1000, 60, 0}, {BEGIN, 2000, 49, 0}, {END, 2090, 49, 0}, {0}}, 0, 0, 0, 0);
-    /* What came before the end of a wait for all belongs to another stage. */
-    check((struct told[]){{FULL, 100, 30, 0}, {END, 900, 39, 0}, {BEGIN, 2000, 49, 0}, {END, 2090, 49, 0}, {0}}, 0, 0,
-          0, 0);
+    check((struct told[]){ROUNDS_40_TO_49, LAST_WAIT}, 1, 10, 1090, 90);
     /* The issue is what counts where it is there; waits before it are of the tile before. */
-    check((struct told[]){{FULL, 100, 30, 0}, {ISSUE, 1000, 40, 0}, {BEGIN, 2000, 49, 0}, {END, 2090, 49, 0}, {0}}, 1,
-          10, 1090, 90);
+    check((struct told[]){ROUND(900, 39), {ISSUE, 990, 40, 0}, ROUNDS_40_TO_49, LAST_WAIT}, 1, 10, 1100, 90);
+    /* Counted by something else, as by tile, or by nothing: the row begins behind it. */
+    check((struct told[]){ROUND(100, 3), ROUND(900, NONE), ROUNDS_40_TO_49, LAST_WAIT}, 1, 10, 1090, 90);
+    /* Too few rounds to count from a wait that came somewhat after its issue. */
+    check((struct told[]){ROUND(1800, 48), ROUND(1900, 49), LAST_WAIT}, 0, 0, 0, 0);
+    /* A round that is missing, and a wait for all that counts otherwise. */
+    check((struct told[]){ROUND(1000, 40), ROUND(1900, 49), LAST_WAIT}, 0, 0, 0, 0);
+    check((struct told[]){ROUNDS_40_TO_49, {BEGIN, 2000, 60, 0}, {END, 2090, 60, 0}, {0}}, 0, 0, 0, 0);
+    /* What came before the end of a wait for all belongs to another stage. */
+    check((struct told[]){ROUNDS_40_TO_49, {END, 1950, 49, 0}, LAST_WAIT}, 0, 0, 0, 0);
+}
+
+/* Two barriers by turns: whose round a wait is nobody says. */
+static void rounds_of_two_barriers_are_no_row(void **state)
+{
+    (void)state;
+    struct wsdbg_overlap overlap = {0};
+    struct wsdbg_overlap_stage stage;
+    struct told rounds[] = {ROUNDS_40_TO_49, LAST_WAIT};
+    for (int i = 0; rounds[i].kind; i++) {
+        struct wsdbg_history_event event = event_of(&rounds[i]);
+        event.barrier = (uint8_t)(i % 2);
+        assert_false(wsdbg_overlap_add(&overlap, &event, &stage));
+    }
 }
 
 static void what_is_not_in_the_history_is_not_measured(void **state)
@@ -319,6 +345,7 @@ int main(void)
         cmocka_unit_test(without_iterations_commits_are_the_rounds),
         cmocka_unit_test(a_wait_that_leaves_groups_ends_no_stage),
         cmocka_unit_test(a_long_stage_counts_from_the_first_round_that_is_known),
+        cmocka_unit_test(rounds_of_two_barriers_are_no_row),
         cmocka_unit_test(what_is_not_in_the_history_is_not_measured),
         cmocka_unit_test(the_report_says_what_was_in_flight),
         cmocka_unit_test(serialized_wgmma_stand_out),

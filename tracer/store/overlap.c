@@ -3,10 +3,25 @@
 
 enum { ROUNDS_LEAST = 8 }; /* without the issue: the mbarrier wait comes up to a round later than it */
 
+/* A wait whose iteration is that of the next round continues a row of them; another one begins a row. */
+static void note_round(struct wsdbg_overlap *o, const struct wsdbg_history_event *event)
+{
+    const bool goes_on = o->entered && event->iteration != WSDBG_NO_ITERATION && event->barrier == o->entered_barrier &&
+                         event->iteration == o->last_iteration + 1;
+    if (o->issued)
+        return;
+    if (!goes_on)
+        *o = (struct wsdbg_overlap){.entered = event->iteration != WSDBG_NO_ITERATION,
+                                    .entered_barrier = event->barrier,
+                                    .entered_ns = event->gpu_time_ns,
+                                    .entered_iteration = event->iteration};
+    o->last_iteration = event->iteration;
+}
+
 /* Where the history begins within a stage, the stage begins with the first round that is known. */
 static void take_entered(struct wsdbg_overlap *o, const struct wsdbg_history_event *end)
 {
-    if (o->issued || !o->entered || end->iteration == WSDBG_NO_ITERATION || end->iteration < o->entered_iteration ||
+    if (o->issued || !o->entered || end->iteration != o->last_iteration ||
         end->iteration - o->entered_iteration < ROUNDS_LEAST)
         return;
     o->issued = true;
@@ -67,10 +82,7 @@ bool wsdbg_overlap_add(struct wsdbg_overlap *o, const struct wsdbg_history_event
         o->waits = false;
         break;
     case WSDBG_EVENT_MBARRIER_WAIT_END:
-        if (o->issued || o->entered || event->iteration == WSDBG_NO_ITERATION)
-            break;
-        *o = (struct wsdbg_overlap){
-            .entered = true, .entered_ns = event->gpu_time_ns, .entered_iteration = event->iteration};
+        note_round(o, event);
         break;
     default:
         break;

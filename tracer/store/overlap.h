@@ -29,9 +29,10 @@ struct wsdbg_overlap_stage {
 struct wsdbg_overlap {
     struct wsdbg_overlap_stage stage;
     bool issued, waits; /* the stage has begun; a wait has, and not ended */
-    bool entered;       /* an mbarrier wait with an iteration has ended, and no issue was seen */
+    bool entered; /* no issue was seen, but waits for one mbarrier, iteration after iteration: the first and the last */
+    uint8_t entered_barrier;
     uint64_t entered_ns;
-    uint32_t entered_iteration;
+    uint32_t entered_iteration, last_iteration;
     uint32_t first_iteration, commits, left_groups;
     uint64_t wait_begin_ns;
 };
