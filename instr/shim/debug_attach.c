@@ -3,8 +3,8 @@
  * Reads:  the upper half of segment->door (a futex word and a lease), whether the inspector lives.
  * Writes: the lower half, and the variables of libcuda that its debug interface takes its orders from.
  *
- * One detached thread; it sleeps in a futex until wsdbg asks.  The driver attaches and detaches on this thread alone,
- * the program's own calls go on.  It holds no lock of ours across a call of the driver.
+ * One detached thread; it sleeps in a futex until wsdbg asks.  The driver attaches and detaches on this thread alone.
+ * It holds no lock of ours across a call of the driver.  What the program's calls see of it is in debug_door.c.
  */
 #include "debug_attach.h"
 
@@ -21,10 +21,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "debug_fault.h"
 #include "shim.h"
 
 #define ATTENTION_NS 10000000 /* how often lease and inspector are looked at while somebody is attached */
 #define EXIT_WAIT_US 1300000
+#define IDLE_NS 3000000ull       /* so long a context may take to say that it has no work */
+#define HELD_NS 100000000ull     /* an event that takes longer is held back by somebody */
+#define LEAVE_NS 150000000ull    /* so long an inspector may take to leave that was asked to */
 #define COME_UP_NS 1000000000ull /* an attach takes 0.1 to 0.3 s */
 #define SETTLE_NS 200000000ull   /* of a context that was made or ended: the driver's thread for it needed 0.08 s */
 #define CONTEXTS_WAIT_US 400000
@@ -45,15 +49,10 @@ static struct interface {
     void (*attach)(void), (*detach)(void);
 } interface;
 
-_Atomic bool debug_attach_open;
-_Atomic bool debug_attach_loading;
-
 static struct wsdbg_door_row *door;
-static int inspector = -1;           /* pidfd, -1 = none or not to be had */
-static _Atomic uint64_t attached_ns; /* when the inspector was let in */
-static _Atomic uint64_t ended_ns;    /* when nobody was attached any more; 0 = nobody was */
-static _Atomic int changing;         /* calls between debug_attach_context_begin and _end */
-static _Atomic uint64_t changed_ns;  /* when a context was last made or ended */
+static int inspector = -1;       /* pidfd, -1 = none or not to be had */
+static uint64_t opened_ns;       /* when the inspector was let in */
+static uint64_t leave_wanted_ns; /* since when it should leave; 0 = it need not */
 
 static bool find_interface(void)
 {
@@ -123,23 +122,33 @@ static bool inspector_is_gone(void)
     return inspector >= 0 && poll(&poller, 1, 0) != 0;
 }
 
-/* An inspector may renew its lease for ever, as when wsdbg was stopped in the middle: the app does not wait so long. */
+/* An inspector may renew its lease for ever, as when wsdbg was stopped in the middle: calls do not wait so long. */
 static uint64_t lease_until_ns(void)
 {
     const uint64_t lease_ns = __atomic_load_n(&door->lease_until_ns, __ATOMIC_ACQUIRE);
-    const uint64_t longest_ns = atomic_load(&attached_ns) + LONGEST_NS;
-    return lease_ns < longest_ns ? lease_ns : longest_ns;
+    const uint64_t since_ns = debug_door_kept_out_ns();
+    return since_ns == UINT64_MAX || lease_ns < since_ns + LONGEST_NS ? lease_ns : since_ns + LONGEST_NS;
 }
 
 /* To leave in the middle of an attach would leave the driver's own thread at work in a program that ends. */
 static bool may_leave_for_exit(void)
 {
-    return door->state != WSDBG_DOOR_OPENING || shim_now_ns() > atomic_load(&attached_ns) + COME_UP_NS;
+    return door->state != WSDBG_DOOR_OPENING || shim_now_ns() > opened_ns + COME_UP_NS;
+}
+
+/* A call that makes or ends a context waits for it. */
+static bool leave_is_overdue(void)
+{
+    if (!__atomic_load_n(&door->leave_wanted, __ATOMIC_ACQUIRE))
+        leave_wanted_ns = 0;
+    else if (!leave_wanted_ns)
+        leave_wanted_ns = shim_now_ns();
+    return leave_wanted_ns && shim_now_ns() > leave_wanted_ns + LEAVE_NS;
 }
 
 static bool must_detach(void)
 {
-    return (atomic_load(&shim_exiting) && may_leave_for_exit()) || inspector_is_gone() ||
+    return (atomic_load(&shim_exiting) && may_leave_for_exit()) || inspector_is_gone() || leave_is_overdue() ||
            shim_now_ns() > lease_until_ns();
 }
 
@@ -156,6 +165,13 @@ static void let_in(void)
         interface.attach();
 }
 
+/* Whether the program's calls go on while the inspector is attached. */
+static void stay(bool stays)
+{
+    put32(&door->stays, stays);
+    atomic_store(&debug_attach_stays, stays);
+}
+
 static void note_answer(void)
 {
     door->resume_flag = get32(interface.resume_flag);
@@ -168,6 +184,9 @@ static void note_answer(void)
 static void show_out(void)
 {
     set_state(WSDBG_DOOR_CLOSING);
+    if (!atomic_load(&debug_attach_open))
+        debug_door_keep_out();
+    stay(false);
     put32(interface.suspended_mask, get32(&door->stopped_devices));
     interface.detach();
     note_answer();
@@ -178,10 +197,12 @@ static void shut(void)
     put32(interface.initialized, 0);
     put32(interface.ipc_flag, 0);
     forget_inspector();
+    stay(false);
     set_state(WSDBG_DOOR_SHUT);
-    atomic_store(&ended_ns, shim_now_ns());
     atomic_store(&debug_attach_loading, false);
-    atomic_store(&debug_attach_open, false);
+    put32(&door->leave_wanted, 0);
+    debug_fault_give_back();
+    debug_door_let_go();
 }
 
 static void refuse(enum wsdbg_door_obstacle obstacle, const char *text)
@@ -219,7 +240,7 @@ static bool has_context(void)
 
 static bool contexts_are_settled(void)
 {
-    return atomic_load(&changing) == 0 && shim_now_ns() >= atomic_load(&changed_ns) + SETTLE_NS;
+    return debug_door_contexts_are_settled(SETTLE_NS);
 }
 
 /* While the program's calls go on. */
@@ -244,7 +265,7 @@ static void give_up(enum wsdbg_door_obstacle obstacle, const char *text)
     shut();
 }
 
-static void attach(void)
+static void attach(bool idle)
 {
     char text[WSDBG_TEXT_BYTES];
     if (door->state != WSDBG_DOOR_SHUT) {
@@ -254,13 +275,17 @@ static void attach(void)
     if (!is_clear())
         return;
     wait_for_contexts();
-    atomic_store(&attached_ns, shim_now_ns());
-    atomic_store(&debug_attach_open, true);
+    opened_ns = shim_now_ns();
+    debug_door_keep_out();
     atomic_store(&debug_attach_loading, true);
     wait_for_own_calls();
     const char *reason = trouble_with_contexts();
     if (reason) {
         give_up(WSDBG_DOOR_CLOSED, reason);
+        return;
+    }
+    if (idle && !debug_idle(IDLE_NS)) {
+        give_up(WSDBG_DOOR_AT_WORK, "the GPU has work of the program");
         return;
     }
     set_state(WSDBG_DOOR_OPENING);
@@ -296,6 +321,21 @@ static void lapse(void)
     shut();
 }
 
+/* What was given to the GPU since the attach began gets done: else something ran that nobody saw begin, and whoever
+ * stays sees a program that the driver holds back. */
+static void let_stay(void)
+{
+    if (door->state != WSDBG_DOOR_OPEN)
+        return;
+    if (!atomic_load(&debug_attach_stays) && !debug_idle(HELD_NS)) {
+        refuse(WSDBG_DOOR_AT_WORK, "the driver holds back what the program gives the GPU");
+        return;
+    }
+    stay(true);
+    debug_door_let_go();
+    atomic_store(&debug_attach_awaited, false);
+}
+
 static void answer(uint32_t request)
 {
     switch (request & 0xffu) {
@@ -304,7 +344,25 @@ static void answer(uint32_t request)
             is_clear();
         break;
     case WSDBG_DOOR_ATTACH:
-        attach();
+        attach(false);
+        break;
+    case WSDBG_DOOR_ATTACH_IDLE:
+        attach(true);
+        if (door->obstacle != WSDBG_DOOR_CLEAR && door->obstacle < WSDBG_DOOR_CLOSED)
+            atomic_store(&debug_attach_awaited, false); /* nobody will come */
+        break;
+    case WSDBG_DOOR_STAY:
+        let_stay();
+        break;
+    case WSDBG_DOOR_FAULT:
+        if (door->state != WSDBG_DOOR_OPEN)
+            break;
+        debug_door_keep_out();
+        debug_fault_meet(door->fault_exception, door->fault_context);
+        break;
+    case WSDBG_DOOR_PAUSE:
+        if (door->state == WSDBG_DOOR_OPEN)
+            debug_door_keep_out();
         break;
     case WSDBG_DOOR_ATTACHED:
         if (door->state == WSDBG_DOOR_OPENING) {
@@ -321,6 +379,7 @@ static void answer(uint32_t request)
             detach();
             shut();
         }
+        atomic_store(&debug_attach_awaited, false);
         break;
     default:
         break;
@@ -340,7 +399,10 @@ static void wait_request(uint32_t served)
 static void *serve(void *unused)
 {
     (void)unused;
+    int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     shim_thread_is_ours();
+    if (shim_driver.cuThreadExchangeStreamCaptureMode)
+        shim_driver.cuThreadExchangeStreamCaptureMode(&mode);
     set_state(WSDBG_DOOR_SHUT);
     while (!atomic_load(&shim_exiting) || door->state != WSDBG_DOOR_SHUT) {
         const uint32_t request = __atomic_load_n(&door->request, __ATOMIC_ACQUIRE);
@@ -355,55 +417,9 @@ static void *serve(void *unused)
 }
 
 /* A door that is still open when its lease has long run out is stuck in the driver: it holds up nobody any more. */
-static bool is_stuck(void)
+bool debug_attach_is_stuck(void)
 {
     return shim_now_ns() > lease_until_ns() + STUCK_NS;
-}
-
-bool debug_attach_keeps_out(void)
-{
-    if (atomic_load(&debug_attach_open) && is_stuck())
-        atomic_store(&debug_attach_open, false);
-    return atomic_load(&debug_attach_open);
-}
-
-bool debug_attach_was_since(uint64_t ns)
-{
-    return debug_attach_keeps_out() || atomic_load(&ended_ns) > ns;
-}
-
-void debug_attach_wait(void)
-{
-    while (debug_attach_keeps_out())
-        shim_sleep_us(100);
-}
-
-void debug_attach_context_begin(void)
-{
-    if (shim_depth != 1)
-        return;
-    atomic_fetch_add(&changing, 1);
-    while (debug_attach_keeps_out()) {
-        atomic_fetch_sub(&changing, 1);
-        debug_attach_wait();
-        atomic_fetch_add(&changing, 1);
-    }
-}
-
-void debug_attach_context_end(bool change)
-{
-    if (shim_depth != 1)
-        return;
-    if (change)
-        atomic_store(&changed_ns, shim_now_ns());
-    atomic_fetch_sub(&changing, 1);
-}
-
-void debug_attach_forget(void)
-{
-    atomic_store(&changing, 0);
-    atomic_store(&debug_attach_open, false);
-    atomic_store(&debug_attach_loading, false);
 }
 
 void debug_attach_start(void)
@@ -412,6 +428,7 @@ void debug_attach_start(void)
     if (atomic_exchange(&started, true))
         return;
     debug_obstacles_remember();
+    debug_door_start();
     door = &atomic_load(&shim_segment)->door;
     if (!shim_start_thread(serve))
         shim_note("the GPU's own state cannot be read: its thread could not be started");
@@ -422,7 +439,7 @@ void debug_attach_stop(void)
     if (!door || atomic_load(&shim_segment)->process_id != (uint32_t)getpid())
         return; /* a forked child: the door is its parent's */
     syscall(SYS_futex, &door->request, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-    for (int waited_us = 0; waited_us < EXIT_WAIT_US && atomic_load(&debug_attach_open); waited_us += 500)
+    for (int waited_us = 0; waited_us < EXIT_WAIT_US && door->state > WSDBG_DOOR_SHUT; waited_us += 500)
         shim_sleep_us(500);
 }
 

@@ -8,28 +8,55 @@
 
 #include "wsdbg/session.h"
 
-/* True while an inspector is attached, from before its first step to after its last. */
+/* ---- debug_door.c: what the program's calls see of it ---- */
+/* True while calls wait: from before an inspector's first step to after its last, or while one that stays looks. */
 extern _Atomic bool debug_attach_open;
 /* True while the driver may load its debugger library. */
 extern _Atomic bool debug_attach_loading;
-/* Waits until nobody is attached, 8.5 s at most: who stays longer is shown out.  The driver sends the debugger an event
- * for each launch or load and lets the call wait for the answer; in a call that waits so when the inspector is killed
- * the driver crashes.  So no call begins meanwhile: 0.3 s for a look.  errno is kept. */
+/* True while an inspector is attached and calls go on but for its looks. */
+extern _Atomic bool debug_attach_stays;
+/* True until the first launch need not wait for an inspector any more. */
+extern _Atomic bool debug_attach_awaited;
+/* Waits until calls may begin, 8.5 s at most: who stays longer is shown out.  The driver sends the debugger an event
+ * for each load, and for each launch unless the inspector stays, and lets the call wait for the answer; in a call that
+ * waits so when the inspector is killed the driver crashes.  errno is kept. */
 void debug_attach_wait(void);
-/* Around a call that may make or end a context: it waits until nobody is attached, and nobody attaches meanwhile nor in the
- * 0.2 s after a `change`.  Each context has a thread of the driver's that takes part in an attach; the driver crashes in
- * it while the context is being made or ended (docs/results/live-door.md).  Inside hook_enter and hook_leave. */
+/* A launch before which an inspector should come in waits for it, 1.5 s at most, once.  errno is kept. */
+void debug_attach_await(void);
+/* A launch that began then has returned while an inspector stays: what it costs is summed up. */
+void debug_attach_count_launch(uint64_t began_ns);
+/* Around a call that may make or end a context: it waits until nobody is attached, and nobody attaches meanwhile nor in
+ * the 0.2 s after a `change`.  Each context has a thread of the driver's that takes part in an attach; the driver
+ * crashes in it while the context is being made or ended (docs/results/live-door.md).  Inside hook_enter and
+ * hook_leave. */
 void debug_attach_context_begin(void);
 void debug_attach_context_end(bool change);
 /* Whether calls must wait now; for threads of our own, which try again later. */
 bool debug_attach_keeps_out(void);
-/* Whether somebody is attached now, or was later than `ns` (shim_now_ns). */
+/* Whether calls wait now, or did later than `ns` (shim_now_ns). */
 bool debug_attach_was_since(uint64_t ns);
-
-/* Starts the thread that serves segment->door.  It sleeps until wsdbg asks.  Trouble becomes a note. */
-void debug_attach_start(void);
 /* In a forked child: it is its parent that is attached to, and whose door nobody here would see shut. */
 void debug_attach_forget(void);
+
+/* For debug_attach.c: from now on calls wait, or go on. */
+void debug_door_keep_out(void);
+void debug_door_let_go(void);
+/* Since when calls wait, UINT64_MAX = they do not. */
+uint64_t debug_door_kept_out_ns(void);
+/* No context is being made or ended, nor was in the last settle_ns. */
+bool debug_door_contexts_are_settled(uint64_t settle_ns);
+/* Reads the environment. */
+void debug_door_start(void);
+
+/* ---- debug_idle.c ---- */
+/* True when everything that the program gave its contexts is done, or is within limit_ns.  While calls wait. */
+bool debug_idle(uint64_t limit_ns);
+
+/* ---- debug_attach.c ---- */
+/* True when the thread is stuck in the driver: nobody waits for it any more. */
+bool debug_attach_is_stuck(void);
+/* Starts the thread that serves segment->door.  It sleeps until wsdbg asks.  Trouble becomes a note. */
+void debug_attach_start(void);
 /* exit() has begun: whoever is attached is shown out, an attach that is under way when it has come up; this is waited
  * for 1.3 s at most. */
 void debug_attach_stop(void);

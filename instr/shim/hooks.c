@@ -6,6 +6,7 @@
  * exactly what the driver returned.
  */
 #include "hooks.h"
+#include "debug_fault.h"
 
 #include <errno.h>
 
@@ -57,6 +58,8 @@ static CUresult sync_leave(bool on, CUresult result)
     if (on) {
         int kept = errno;
         registry_thread_leave();
+        if (atomic_load_explicit(&debug_fault_met, memory_order_relaxed))
+            result = debug_fault_result(result);
         errno = kept;
     }
     return hook_leave(on, result);

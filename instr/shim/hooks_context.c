@@ -3,6 +3,7 @@
  * Writes: context rows, through tracking.c; the pointers that cuGetProcAddress gives out.
  */
 #include "hooks.h"
+#include "debug_fault.h"
 
 CUresult init_body(enum wsdbg_hook_id id, void *forward, unsigned flags)
 {
@@ -107,7 +108,10 @@ CUresult query_body(enum wsdbg_hook_id id, void *forward, void *handle)
 {
     (void)id;
     bool on = hook_enter();
-    return hook_leave(on, ((CUresult(*)(void *))forward)(handle));
+    CUresult result = ((CUresult(*)(void *))forward)(handle);
+    if (on && atomic_load_explicit(&debug_fault_met, memory_order_relaxed))
+        result = debug_fault_result(result);
+    return hook_leave(on, result);
 }
 
 CUresult proc_address_body(enum wsdbg_hook_id id, void *forward, const char *symbol, void **pointer, int version,

@@ -15,6 +15,8 @@ struct begun {
 static void begin_launch(const char *call, CUfunction function, struct begun *begun)
 {
     int kept = errno;
+    if (atomic_load_explicit(&debug_attach_awaited, memory_order_relaxed))
+        debug_attach_await();
     begun->entry = observer_launch_begin(&begun->row, function,
                                          atomic_load_explicit(&shim_hooks_record_launches, memory_order_relaxed));
     registry_thread_enter(call, begun->row.context, begun->row.stream, begun->row.time_ns);
@@ -37,6 +39,8 @@ static void end_launch(const char *call, CUfunction function, const struct begun
 {
     registry_thread_leave();
     observer_launch_end(begun->entry, result);
+    if (atomic_load_explicit(&debug_attach_stays, memory_order_relaxed) && !(begun->row.flags & WSDBG_LAUNCH_GRAPH))
+        debug_attach_count_launch(begun->row.time_ns);
     if (!(begun->row.flags & WSDBG_LAUNCH_CAPTURED)) /* else it went into a graph: nothing runs yet */
         note_launched(begun->row.context);
     if (result != CUDA_SUCCESS)

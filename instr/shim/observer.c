@@ -11,12 +11,12 @@ _Atomic bool shim_hooks_record_launches = true;
 #define MARKING_PATIENCE 1000 /* times 100 us */
 
 static _Atomic int captures; /* stream captures begun and not ended */
-static _Atomic bool marking; /* our thread is putting a marker behind the work of a context */
+static _Atomic int marking;  /* threads of ours that put an event behind the work of a context */
 
 /* A marker takes microseconds.  Should one be stuck in the driver the app goes on after a while all the same. */
 static void wait_for_marker(void)
 {
-    for (int i = 0; i < MARKING_PATIENCE && atomic_load(&marking); i++)
+    for (int i = 0; i < MARKING_PATIENCE && atomic_load(&marking) > 0; i++)
         shim_sleep_us(100);
 }
 
@@ -32,16 +32,16 @@ void observer_capture(int change)
 /* Each side announces itself before it looks at the other. */
 bool observer_marking_begin(void)
 {
-    atomic_store(&marking, true);
+    atomic_fetch_add(&marking, 1);
     if (atomic_load(&captures) <= 0)
         return true;
-    atomic_store(&marking, false);
+    atomic_fetch_sub(&marking, 1);
     return false;
 }
 
 void observer_marking_end(void)
 {
-    atomic_store(&marking, false);
+    atomic_fetch_sub(&marking, 1);
 }
 
 static bool is_captured(CUstream stream)

@@ -28,18 +28,20 @@ static void leave(struct rig *rig)
     assert_int_equal(rig->gpu->cleanups, rig->gpu->attaches);
 }
 
-static void modules_are_there_before_anything_is_stopped(void **state)
+static void modules_are_known_at_once_and_their_code_where_a_warp_stands(void **state)
 {
     (void)state;
     struct rig rig = rig_start(NULL);
     rig_ok(rig_step(&rig, RIG_ATTACH));
     assert_int_equal(rig.gpu->suspensions, 0);
     assert_int_equal(rig.machine->module_count, 2);
+    assert_int_equal(rig.machine->modules[1].image.byte_count, 0);
+    rig_ok(rig_step(&rig, RIG_SUSPEND));
+    rig_ok(rig_step(&rig, RIG_WARPS));
     assert_int_equal(rig.machine->context_count, 1);
     assert_int_equal(rig.machine->contexts[0].handle, FAKE_DEBUG_CONTEXT);
     assert_string_equal((const char *)rig.machine->modules[1].image.bytes, FAKE_DEBUG_IMAGE);
-    rig_ok(rig_step(&rig, RIG_DETACH));
-    rig_assert_left_alone(&rig);
+    leave(&rig);
     rig_finish(&rig);
 }
 
@@ -429,7 +431,7 @@ static void a_program_that_ends_meanwhile_ends_as_it_would_have(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(modules_are_there_before_anything_is_stopped),
+        cmocka_unit_test(modules_are_known_at_once_and_their_code_where_a_warp_stands),
         cmocka_unit_test(warps_come_by_cta_and_thread_index_not_by_slot),
         cmocka_unit_test(the_convergence_state_is_read_where_lanes_are_idle_or_apart),
         cmocka_unit_test(registers_and_memory_are_read_as_far_as_they_go),

@@ -18,7 +18,7 @@ enum wsdbg_feeder wsdbg_work_feeder(const struct wsdbg_snapshot *snapshot, uint6
     enum wsdbg_feeder feeder = WSDBG_FEEDER_NONE;
     for (size_t i = 0; i < snapshot->context_count && feeder == WSDBG_FEEDER_NONE; i++) {
         const struct wsdbg_context *context = &snapshot->contexts[i];
-        if (context->alive && context->unfinished_ns.known)
+        if (context->alive && context->unfinished_ns.known && !context->attended)
             feeder = feeder_of(snapshot, context->process_id, before_ns);
     }
     return feeder;

@@ -119,6 +119,12 @@ static bool can_look(const struct run *run)
     return run->evidence == WSDBG_RUN_AUTO || run->evidence == WSDBG_RUN_LIVE;
 }
 
+/* Who asks for looks whatever they cost gets an inspector before the first kernel. */
+static bool attaches_first(const struct run *run)
+{
+    return run->evidence == WSDBG_RUN_LIVE && !run->device.simulator;
+}
+
 static const char *after_hang(enum wsdbg_on_stall on_stall)
 {
     static const char *const texts[] = {
@@ -206,6 +212,7 @@ static struct wsdbg_error *prepare(struct run *run)
                                                     .spool = run->spool,
                                                     .observer = options->observer,
                                                     .history = options->history,
+                                                    .attach_first = attaches_first(run) ? "1" : NULL,
                                                     .markers = run->evidence == WSDBG_RUN_RING ? NULL : "1",
                                                     .core_folder = run->evidence == WSDBG_RUN_CORE ? run->spool : NULL};
     return wsdbg_environment_create(&environment, environ, &run->environment);

@@ -27,6 +27,17 @@ static void count_what_was_seen(struct wsdbg_watch *watch, const struct wsdbg_sn
         }
 }
 
+/* Lets the evidence come to the GPU or leave it while the program goes on. */
+static void attend(struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot, uint64_t now_ns, bool over)
+{
+    char line[256] = "";
+    if (!watch->evidence->ops->attend)
+        return;
+    watch->evidence->ops->attend(watch->evidence, snapshot, now_ns, over, line, sizeof line);
+    if (line[0])
+        wsdbg_watch_say(watch, "%s", line);
+}
+
 /* Keeps the newest snapshot; false when there is none. */
 static bool look(struct wsdbg_watch_loop *loop, uint64_t now_ns, bool over)
 {
@@ -43,6 +54,7 @@ static bool look(struct wsdbg_watch_loop *loop, uint64_t now_ns, bool over)
     wsdbg_refusals_say(&loop->refusals, watch, &loop->last, over);
     if (watch->listener)
         watch->listener->looked(watch->listener, &loop->last, over);
+    attend(watch, &loop->last, now_ns, over);
     return true;
 }
 

@@ -23,6 +23,7 @@ struct wsdbg_watch_loop {
     struct wsdbg_snapshot last; /* the newest look */
     uint64_t moved_ns;          /* when a look at the GPU last saw movement */
     bool slow_said;             /* ... and that this is slow */
+    bool looked_ahead;          /* the first of two looks at work that will soon be due was taken */
     bool spared_said;           /* that a stall is not looked at */
     bool look_shown;            /* the picture that is stored is of a look at the GPU */
     struct wsdbg_noted noted;   /* by the look before */

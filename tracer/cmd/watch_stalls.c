@@ -136,6 +136,20 @@ static bool is_spared(struct wsdbg_watch_loop *loop, struct wsdbg_watched watche
     return true;
 }
 
+enum { AHEAD_NS = 80000000 }; /* a look takes 40 ms, and the next one comes no sooner than 60 ms after it */
+
+/* Shortly before the threshold, so that the look at the threshold has one to compare with. */
+static void look_ahead(struct wsdbg_watch_loop *loop, struct wsdbg_watched watched, uint64_t now_ns)
+{
+    const struct wsdbg_evidence *evidence = loop->watch->evidence;
+    struct wsdbg_stall copy = loop->work, now = loop->work;
+    const bool soon =
+        wsdbg_stall_is_due(&copy, watched, now_ns + AHEAD_NS) && !wsdbg_stall_is_due(&now, watched, now_ns);
+    if (soon && !loop->looked_ahead && evidence->ops->look_ahead)
+        evidence->ops->look_ahead(loop->watch->evidence, &loop->last);
+    loop->looked_ahead = soon;
+}
+
 /* Ticks the work's watchdog; true for a stall, looked at on the GPU itself. */
 static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsdbg_movement *movement)
 {
@@ -143,6 +157,7 @@ static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsd
     if (!watched.running && loop->hidden.grid_count == 0)
         loop->slow_said = false;
     const uint64_t frame_ns = frame_time_ns(loop, wsdbg_stall_due_ns(&loop->work, watched.progress_ns), now_ns);
+    look_ahead(loop, watched, now_ns);
     if (is_spared(loop, watched, now_ns) || !wsdbg_stall_is_due(&loop->work, watched, now_ns))
         return false;
     loop->work.undecided = true; /* until a look says more */

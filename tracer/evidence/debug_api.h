@@ -35,10 +35,14 @@ enum wsdbg_debug_event_kind {
     WSDBG_DEBUG_EVENT_CONTEXT_CREATED = 7,
     WSDBG_DEBUG_EVENT_ATTACH_COMPLETE = 10,
     WSDBG_DEBUG_EVENT_DETACH_COMPLETE = 11,
-    WSDBG_DEBUG_EVENT_FUNCTIONS_LOADED = 13
+    WSDBG_DEBUG_EVENT_IMAGE_UNLOADED = 12, /* as IMAGE_LOADED */
+    WSDBG_DEBUG_EVENT_FUNCTIONS_LOADED = 13,
+    WSDBG_DEBUG_EVENT_ALL_SUSPENDED = 14 /* an exception stopped the GPU */
 };
 
 enum { WSDBG_DEBUG_QUEUE_SYNC = 0, WSDBG_DEBUG_QUEUE_ASYNC = 1, WSDBG_DEBUG_IMAGE_RELOCATED = 1 };
+/* Of setKernelLaunchNotificationMode: no event for each launch that the launch would wait for. */
+enum { WSDBG_DEBUG_LAUNCHES_DEFERRED = 1 };
 
 #pragma pack(push, 1)
 struct wsdbg_debug_event {
@@ -120,6 +124,7 @@ _Static_assert(sizeof(struct wsdbg_debug_resources) == 8, "resources layout");
     X(getNumSMs, 288, (uint32_t device, uint32_t * count))                                                          \
     X(getNumWarps, 296, (uint32_t device, uint32_t * count))                                                        \
     X(acknowledgeSyncEvents, 632, (void))                                                                           \
+    X(setKernelLaunchNotificationMode, 712, (uint32_t mode))                                                        \
     X(getNextEvent, 752, (uint32_t queue, struct wsdbg_debug_event * event))                                        \
     X(getElfImageByHandle, 760, (uint32_t device, uint64_t handle, uint32_t type, void *out, uint64_t byte_count))  \
     X(readRegisterRange, 784,                                                                                       \

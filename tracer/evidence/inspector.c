@@ -21,6 +21,8 @@ struct wsdbg_inspector {
     bool lost;
     int socket;
     uint32_t number;
+    uint32_t posted; /* step that was posted and not collected, 0 = none */
+    uint64_t posted_until_ns;
 };
 
 static const char *const step_names[WSDBG_INSPECT_STEPS] = {
@@ -35,6 +37,7 @@ static const char *const step_names[WSDBG_INSPECT_STEPS] = {
     [WSDBG_INSPECT_CONSTANT] = "read constants",
     [WSDBG_INSPECT_RESUME] = "resume",
     [WSDBG_INSPECT_DETACH] = "detach",
+    [WSDBG_INSPECT_STAY] = "attach",
 };
 
 struct service {
@@ -119,17 +122,34 @@ static struct wsdbg_error *lose(struct wsdbg_inspector *inspector, enum wsdbg_in
     return wsdbg_error_create(WSDBG_ERROR_OS, "the driver's debug interface %s (%s)", how, step_names[step]);
 }
 
-static struct wsdbg_error *exchange(struct wsdbg_inspector *inspector, const struct wsdbg_inspector_request *request,
-                                    uint64_t limit_ns, struct wsdbg_inspector_reply *reply)
+static const char broke[] = "broke off";
+
+static struct wsdbg_error *put(struct wsdbg_inspector *inspector, enum wsdbg_inspector_step step,
+                               const uint64_t arguments[WSDBG_INSPECTOR_ARGUMENTS])
 {
-    static const char broke[] = "broke off";
-    if (send(inspector->socket, request, sizeof *request, MSG_NOSIGNAL) != sizeof *request)
-        return lose(inspector, request->step, broke);
-    if (!wait_readable(inspector->socket, wsdbg_door_now_ns() + limit_ns))
-        return lose(inspector, request->step, "did not answer in time");
-    if (recv(inspector->socket, reply, sizeof *reply, 0) != sizeof *reply || reply->number != request->number)
-        return lose(inspector, request->step, broke);
-    reply->text[sizeof reply->text - 1] = '\0';
+    struct wsdbg_inspector_request request = {.step = step, .number = ++inspector->number};
+    if (inspector->lost)
+        return wsdbg_error_create(WSDBG_ERROR_OS, "the inspector is no more (%s)", step_names[step]);
+    if (arguments)
+        memcpy(request.arguments, arguments, sizeof request.arguments);
+    if (send(inspector->socket, &request, sizeof request, MSG_NOSIGNAL) != sizeof request)
+        return lose(inspector, step, broke);
+    return NULL;
+}
+
+static struct wsdbg_error *take(struct wsdbg_inspector *inspector, enum wsdbg_inspector_step step, uint64_t deadline_ns,
+                                uint64_t values[2])
+{
+    struct wsdbg_inspector_reply reply;
+    if (!wait_readable(inspector->socket, deadline_ns))
+        return lose(inspector, step, "did not answer in time");
+    if (recv(inspector->socket, &reply, sizeof reply, 0) != sizeof reply || reply.number != inspector->number)
+        return lose(inspector, step, broke);
+    reply.text[sizeof reply.text - 1] = '\0';
+    if (reply.failed)
+        return wsdbg_error_create(WSDBG_ERROR_BUSY, "%s", reply.text);
+    if (values)
+        memcpy(values, reply.values, sizeof reply.values);
     return NULL;
 }
 
@@ -137,20 +157,37 @@ struct wsdbg_error *wsdbg_inspector_ask(struct wsdbg_inspector *inspector, enum 
                                         const uint64_t arguments[WSDBG_INSPECTOR_ARGUMENTS], uint64_t limit_ns,
                                         uint64_t values[2])
 {
-    struct wsdbg_inspector_request request = {.step = step, .number = ++inspector->number};
-    struct wsdbg_inspector_reply reply;
-    if (inspector->lost)
-        return wsdbg_error_create(WSDBG_ERROR_OS, "the inspector is no more (%s)", step_names[step]);
-    if (arguments)
-        memcpy(request.arguments, arguments, sizeof request.arguments);
-    struct wsdbg_error *error = exchange(inspector, &request, limit_ns, &reply);
-    if (error)
-        return error;
-    if (reply.failed)
-        return wsdbg_error_create(WSDBG_ERROR_BUSY, "%s", reply.text);
-    if (values)
-        memcpy(values, reply.values, sizeof reply.values);
-    return NULL;
+    if (inspector->posted) {
+        struct wsdbg_error *before = take(inspector, inspector->posted, inspector->posted_until_ns, NULL);
+        inspector->posted = 0;
+        wsdbg_error_destroy(before);
+    }
+    struct wsdbg_error *error = put(inspector, step, arguments);
+    return error ? error : take(inspector, step, wsdbg_door_now_ns() + limit_ns, values);
+}
+
+struct wsdbg_error *wsdbg_inspector_post(struct wsdbg_inspector *inspector, enum wsdbg_inspector_step step,
+                                         const uint64_t arguments[WSDBG_INSPECTOR_ARGUMENTS], uint64_t limit_ns)
+{
+    struct wsdbg_error *error = put(inspector, step, arguments);
+    inspector->posted = error ? 0 : step;
+    inspector->posted_until_ns = wsdbg_door_now_ns() + limit_ns;
+    return error;
+}
+
+bool wsdbg_inspector_has_posted(const struct wsdbg_inspector *inspector)
+{
+    return inspector->posted != 0;
+}
+
+bool wsdbg_inspector_collect(struct wsdbg_inspector *inspector, struct wsdbg_error **error)
+{
+    struct pollfd poller = {.fd = inspector->socket, .events = POLLIN};
+    if (!inspector->posted || (poll(&poller, 1, 0) == 0 && wsdbg_door_now_ns() < inspector->posted_until_ns))
+        return false;
+    *error = take(inspector, inspector->posted, inspector->posted_until_ns, NULL);
+    inspector->posted = 0;
+    return true;
 }
 
 bool wsdbg_inspector_is_broken(struct wsdbg_inspector *inspector)

@@ -26,6 +26,7 @@ enum wsdbg_inspector_step {
     WSDBG_INSPECT_CONSTANT,   /* device, sm, warp, offset, byte count, bank, grid id */
     WSDBG_INSPECT_RESUME,
     WSDBG_INSPECT_DETACH,
+    WSDBG_INSPECT_STAY, /* as ATTACH while the GPU is idle; the program's calls then go on between looks */
     WSDBG_INSPECT_STEPS
 };
 
@@ -46,9 +47,9 @@ enum {
 #define WSDBG_INSPECTOR_LEAVE_NS 3000000000ull
 
 struct wsdbg_inspector_image {
-    uint32_t device;
+    uint32_t device, fetched; /* 1: its bytes are there; they are fetched when a warp is seen in it */
     uint64_t context, module, handle;
-    uint64_t offset, byte_count; /* in image_bytes */
+    uint64_t offset, byte_count; /* in image_bytes, once fetched */
 };
 
 struct wsdbg_inspector_device {
@@ -66,6 +67,8 @@ struct wsdbg_inspector_warp {
 /* What the child leaves; counts may be anything when it went wrong, so readers cut them. */
 struct wsdbg_inspector_area {
     uint32_t inside; /* the program was asked to let it in, and it has not left: should it die now, a rescue is due */
+    uint32_t stays;  /* attached while the GPU was idle */
+    uint32_t faulted; /* an exception has stopped the GPU: a look is due */
     uint32_t device_count, image_count, grid_count, warp_count;
     uint32_t images_dropped, warps_dropped; /* there was no room for them, or the driver did not give them */
     struct wsdbg_inspector_device devices[WSDBG_INSPECTOR_DEVICES];
@@ -99,6 +102,13 @@ struct wsdbg_error *wsdbg_inspector_start(const struct wsdbg_door *door, struct 
 struct wsdbg_error *wsdbg_inspector_ask(struct wsdbg_inspector *inspector, enum wsdbg_inspector_step step,
                                         const uint64_t arguments[WSDBG_INSPECTOR_ARGUMENTS], uint64_t limit_ns,
                                         uint64_t values[2]);
+/* Begins a step that may take long, and goes on. */
+struct wsdbg_error *wsdbg_inspector_post(struct wsdbg_inspector *inspector, enum wsdbg_inspector_step step,
+                                         const uint64_t arguments[WSDBG_INSPECTOR_ARGUMENTS], uint64_t limit_ns);
+/* Whether a step that was posted has ended; then *error says how.  False also where none was posted. */
+bool wsdbg_inspector_collect(struct wsdbg_inspector *inspector, struct wsdbg_error **error);
+/* Whether a step that was posted has not been collected. */
+bool wsdbg_inspector_has_posted(const struct wsdbg_inspector *inspector);
 bool wsdbg_inspector_is_broken(struct wsdbg_inspector *inspector);
 /* Of a broken one: waits until its guardian has done its work, and nothing of it is left, limit_ns at most.  False: it
  * is still at it; nobody else may attach. */

@@ -19,13 +19,15 @@
 #include <unistd.h>
 
 enum {
-    IDLE_MS = 100,  /* nothing attached: only wsdbg's end is waited for */
-    ATTACHED_MS = 2 /* events are looked for at least this often */
+    IDLE_MS = 100,   /* nothing attached: only wsdbg's end is waited for */
+    ATTACHED_MS = 2, /* events are looked for at least this often */
+    STAYING_MS = 10  /* the driver wakes us for its events, and the program may want us to leave */
 };
 #define LEASE_NS 3000000000ull
 /* The waits of wsdbg_inspect_leave(), together well below WSDBG_INSPECTOR_LEAVE_NS. */
 #define DETACH_LIMIT_NS 1500000000ull /* until the driver has let us go */
 #define DONE_LIMIT_NS 500000000ull    /* until the program has noted that */
+#define EXCEPTION_NS 1500000000ull    /* for wsdbg to look at what an exception has stopped */
 
 static const char no_answer[] = "the driver did not complete it in time";
 
@@ -59,30 +61,37 @@ static void on_event(void *wake)
     (void)written; /* events are looked for now and then anyway */
 }
 
+/* Its bytes are fetched when a warp is seen in it (inspector_reads.c): a program may load thousands. */
 static void take_image(struct wsdbg_inspection *in, const struct wsdbg_debug_event *event)
 {
     struct wsdbg_inspector_area *area = in->area;
-    const uint64_t byte_count = event->image.byte_count;
-    unsigned char *place = area->image_bytes + in->image_bytes;
-    if (area->image_count >= WSDBG_INSPECTOR_IMAGES || byte_count > WSDBG_INSPECTOR_IMAGE_BYTES - in->image_bytes ||
-        in->api.getElfImageByHandle(event->image.device, event->image.handle, WSDBG_DEBUG_IMAGE_RELOCATED, place,
-                                    byte_count) != WSDBG_DEBUG_OK) {
-        area->images_dropped++;
+    if (area->image_count >= WSDBG_INSPECTOR_IMAGES) {
+        in->images_lost++;
         return;
     }
     area->images[area->image_count++] = (struct wsdbg_inspector_image){.device = event->image.device,
                                                                        .context = event->image.context,
                                                                        .module = event->image.module,
                                                                        .handle = event->image.handle,
-                                                                       .offset = in->image_bytes,
-                                                                       .byte_count = byte_count};
-    in->image_bytes += (byte_count + 15) / 16 * 16;
+                                                                       .byte_count = event->image.byte_count};
+}
+
+static void drop_image(struct wsdbg_inspection *in, const struct wsdbg_debug_event *event)
+{
+    struct wsdbg_inspector_area *area = in->area;
+    for (uint32_t i = 0; i < area->image_count; i++)
+        if (area->images[i].device == event->image.device && area->images[i].handle == event->image.handle)
+            area->images[i--] = area->images[--area->image_count];
 }
 
 static void take_event(struct wsdbg_inspection *in, const struct wsdbg_debug_event *event)
 {
     if (event->kind == WSDBG_DEBUG_EVENT_IMAGE_LOADED)
         take_image(in, event);
+    else if (event->kind == WSDBG_DEBUG_EVENT_IMAGE_UNLOADED)
+        drop_image(in, event);
+    else if (event->kind == WSDBG_DEBUG_EVENT_ALL_SUSPENDED)
+        in->exception = true;
     else if (event->kind == WSDBG_DEBUG_EVENT_ATTACH_COMPLETE)
         in->attach_complete = true;
     else if (event->kind == WSDBG_DEBUG_EVENT_DETACH_COMPLETE)
@@ -174,15 +183,62 @@ static void tell_inside(const struct wsdbg_inspection *in, uint32_t inside)
     __atomic_store_n(&in->area->inside, inside, __ATOMIC_SEQ_CST);
 }
 
+/* ---- exceptions ---- */
+
+static const struct wsdbg_inspector_warp *find_exception(const struct wsdbg_inspector_area *area, uint32_t *exception)
+{
+    for (uint32_t i = 0; i < area->warp_count; i++)
+        for (int lane = 0; lane < 32; lane++)
+            if (area->warps[i].state.lanes[lane].exception && area->warps[i].state.valid_lanes >> lane & 1) {
+                *exception = area->warps[i].state.lanes[lane].exception;
+                return &area->warps[i];
+            }
+    return NULL;
+}
+
+static uint64_t context_of(const struct wsdbg_inspector_area *area, const struct wsdbg_inspector_warp *warp)
+{
+    for (uint32_t i = 0; warp && i < area->grid_count; i++)
+        if (area->grids[i].device == warp->device && area->grids[i].grid_id == warp->state.grid_id)
+            return area->grids[i].context;
+    return 0;
+}
+
+/* An exception has stopped the GPU.  When we leave the driver has forgotten the error: so the program's observer learns
+ * of it before anything of the program goes on, and wsdbg gets a moment to look. */
+static void meet_exception(struct wsdbg_inspection *in)
+{
+    struct wsdbg_inspector_reply reply = {0};
+    uint32_t exception = 0;
+    in->exception_told = true;
+    if (!in->suspended)
+        wsdbg_inspect_suspend(in, EXCEPTION_NS, &reply);
+    if (!reply.failed)
+        wsdbg_inspect_warps(in);
+    const struct wsdbg_inspector_warp *warp = reply.failed ? NULL : find_exception(in->area, &exception);
+    in->door->row->fault_context = context_of(in->area, warp);
+    in->door->row->fault_exception = exception;
+    wsdbg_inspect_tell(in, WSDBG_DOOR_FAULT);
+    __atomic_store_n(&in->area->faulted, 1, __ATOMIC_SEQ_CST);
+}
+
 void wsdbg_inspect_leave(struct wsdbg_inspection *in)
 {
     hold(in);
+    if (in->attached && !in->exception_told) {
+        drain(in);
+        if (in->exception)
+            meet_exception(in);
+    }
+    in->stays = false;
     wsdbg_inspect_resume(in);
     if (in->asked)
         show_ourselves_out(in);
     if (in->initialized)
         in->api.finalize();
     tell_inside(in, 0);
+    __atomic_store_n(&in->area->stays, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&in->area->faulted, 0, __ATOMIC_SEQ_CST);
     in->asked = in->initialized = in->attached = false;
 }
 
@@ -190,16 +246,26 @@ static void forget_last_time(struct wsdbg_inspection *in)
 {
     struct wsdbg_inspector_area *area = in->area;
     in->attach_complete = in->detach_complete = in->internal_error = false;
+    in->exception = in->exception_told = false;
     in->image_bytes = 0;
+    in->images_lost = 0;
     area->device_count = area->image_count = area->grid_count = area->warp_count = 0;
     area->images_dropped = area->warps_dropped = 0;
 }
 
-static void come_in(struct wsdbg_inspection *in, uint64_t deadline_ns, struct wsdbg_inspector_reply *reply)
+/* From here on launches wait for nobody. */
+static bool defers_launches(struct wsdbg_inspection *in)
+{
+    return in->api.setKernelLaunchNotificationMode &&
+           in->api.setKernelLaunchNotificationMode(WSDBG_DEBUG_LAUNCHES_DEFERRED) == WSDBG_DEBUG_OK;
+}
+
+static void come_in(struct wsdbg_inspection *in, enum wsdbg_door_command way, uint64_t deadline_ns,
+                    struct wsdbg_inspector_reply *reply)
 {
     in->asked = true;
     tell_inside(in, 1);
-    struct wsdbg_error *error = wsdbg_door_ask(in->door, WSDBG_DOOR_ATTACH, deadline_ns);
+    struct wsdbg_error *error = wsdbg_door_ask(in->door, way, deadline_ns);
     if (error) {
         fail_with(reply, error);
         return;
@@ -214,6 +280,10 @@ static void come_in(struct wsdbg_inspection *in, uint64_t deadline_ns, struct ws
                            in->internal_error ? "the driver reports an internal error" : no_answer);
         return;
     }
+    if (way == WSDBG_DOOR_ATTACH_IDLE && !defers_launches(in)) {
+        wsdbg_inspect_fail(reply, "the driver has no deferred notifications of launches");
+        return;
+    }
     error = wsdbg_door_ask(in->door, WSDBG_DOOR_ATTACHED, deadline_ns);
     if (error)
         fail_with(reply, error);
@@ -221,21 +291,53 @@ static void come_in(struct wsdbg_inspection *in, uint64_t deadline_ns, struct ws
         in->attached = true;
 }
 
-void wsdbg_inspect_attach(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply)
+static void begin(struct wsdbg_inspection *in, enum wsdbg_door_command way, uint64_t limit_ns,
+                  struct wsdbg_inspector_reply *reply)
 {
     const uint64_t most_ns = limit_ns < WSDBG_INSPECTOR_ATTACH_NS ? limit_ns : WSDBG_INSPECTOR_ATTACH_NS;
     const uint64_t deadline_ns = wsdbg_door_now_ns() + most_ns;
-    if (in->attached)
-        return;
     in->door->row->inspector_pid = (uint32_t)getpid();
     in->door->row->revision = WSDBG_DEBUG_REVISION;
     forget_last_time(in);
     hold(in);
     wsdbg_inspect_open(in, reply);
     if (!reply->failed)
-        come_in(in, deadline_ns, reply);
+        come_in(in, way, deadline_ns, reply);
+}
+
+void wsdbg_inspect_attach(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply)
+{
+    if (in->attached)
+        return;
+    begin(in, WSDBG_DOOR_ATTACH, limit_ns, reply);
     if (reply->failed)
         wsdbg_inspect_leave(in);
+}
+
+void wsdbg_inspect_tell(struct wsdbg_inspection *in, enum wsdbg_door_command command)
+{
+    wsdbg_error_destroy(wsdbg_door_ask(in->door, command, wsdbg_door_now_ns() + DONE_LIMIT_NS));
+}
+
+/* The driver's events are answered while the program looks whether what it gives the GPU gets done. */
+static struct wsdbg_error *let_calls_go(struct wsdbg_inspection *in)
+{
+    return wsdbg_door_ask(in->door, WSDBG_DOOR_STAY, wsdbg_door_now_ns() + DONE_LIMIT_NS);
+}
+
+void wsdbg_inspect_stay(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply)
+{
+    if (in->attached)
+        return;
+    begin(in, WSDBG_DOOR_ATTACH_IDLE, limit_ns, reply);
+    struct wsdbg_error *error = reply->failed ? NULL : let_calls_go(in);
+    if (error)
+        fail_with(reply, error);
+    in->stays = !reply->failed;
+    if (reply->failed)
+        wsdbg_inspect_leave(in);
+    else
+        __atomic_store_n(&in->area->stays, 1, __ATOMIC_SEQ_CST);
 }
 
 /* ---- serving ---- */
@@ -245,12 +347,16 @@ static void serve_step(struct wsdbg_inspection *in, const struct wsdbg_inspector
 {
     if (request->step == WSDBG_INSPECT_ATTACH)
         wsdbg_inspect_attach(in, request->arguments[0], reply);
+    else if (request->step == WSDBG_INSPECT_STAY)
+        wsdbg_inspect_stay(in, request->arguments[0], reply);
     else if (request->step == WSDBG_INSPECT_DETACH)
         wsdbg_inspect_leave(in);
     else if (!in->attached)
         wsdbg_inspect_fail(reply, "nothing is attached");
     else if (request->step == WSDBG_INSPECT_SUSPEND)
         wsdbg_inspect_suspend(in, request->arguments[0], reply);
+    else if (request->step == WSDBG_INSPECT_RESUME && in->exception)
+        wsdbg_inspect_leave(in); /* nothing of this context ever goes on */
     else if (request->step == WSDBG_INSPECT_RESUME)
         wsdbg_inspect_resume(in);
     else if (!in->suspended)
@@ -273,25 +379,40 @@ static bool serve_one(struct wsdbg_inspection *in, int socket)
     return send(socket, &reply, sizeof reply, MSG_NOSIGNAL) == sizeof reply;
 }
 
-/* The program detached us (it is ending, or thought that we are dead). */
-static bool shown_out(const struct wsdbg_inspection *in)
+/* The program detached us (it is ending, or thought that we are dead), or wants us to leave. */
+static bool must_leave(const struct wsdbg_inspection *in)
 {
-    return !wsdbg_door_alive(in->door) || __atomic_load_n(&in->door->row->state, __ATOMIC_ACQUIRE) != WSDBG_DOOR_OPEN;
+    const struct wsdbg_door_row *row = in->door->row;
+    return !wsdbg_door_alive(in->door) || __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) != WSDBG_DOOR_OPEN ||
+           __atomic_load_n(&row->leave_wanted, __ATOMIC_ACQUIRE);
 }
 
 static void attend(struct wsdbg_inspection *in)
 {
     if (!in->attached)
         return;
-    if (shown_out(in)) {
+    if (must_leave(in)) {
         wsdbg_inspect_leave(in);
         return;
     }
     hold(in);
-    if (in->suspended && wsdbg_door_now_ns() >= in->resume_by_ns)
-        wsdbg_inspect_resume(in);
     if (!in->suspended)
         drain(in);
+    if (in->exception && !in->exception_told)
+        meet_exception(in);
+    if (!in->suspended || wsdbg_door_now_ns() < in->resume_by_ns)
+        return;
+    if (in->exception)
+        wsdbg_inspect_leave(in); /* nothing of this context ever goes on */
+    else
+        wsdbg_inspect_resume(in);
+}
+
+static int rest_ms(const struct wsdbg_inspection *in)
+{
+    if (!in->attached)
+        return IDLE_MS;
+    return in->stays && !in->suspended ? STAYING_MS : ATTACHED_MS;
 }
 
 void wsdbg_inspector_serve(const struct wsdbg_door *door, struct wsdbg_inspector_area *area, int socket)
@@ -302,7 +423,7 @@ void wsdbg_inspector_serve(const struct wsdbg_door *door, struct wsdbg_inspector
     while (served) {
         struct pollfd pollers[] = {{.fd = socket, .events = POLLIN}, {.fd = in.wake, .events = POLLIN}};
         const bool wants_events = in.attached && !in.suspended;
-        poll(pollers, wants_events ? 2 : 1, in.attached ? ATTACHED_MS : IDLE_MS);
+        poll(pollers, wants_events ? 2 : 1, rest_ms(&in));
         attend(&in);
         if (pollers[0].revents)
             served = serve_one(&in, socket);

@@ -15,9 +15,13 @@ struct wsdbg_inspection {
     bool asked;       /* the program was asked to let us in */
     bool initialized; /* initialize() succeeded, finalize() has not been called */
     bool attached;
+    bool stays; /* attached while the GPU was idle; the program's calls go on between looks */
     bool suspended;
     uint64_t resume_by_ns;                                 /* while suspended */
     bool attach_complete, detach_complete, internal_error; /* events that came */
+    bool exception;                                        /* one has stopped the GPU */
+    bool exception_told;                                   /* ... and the program's observer knows */
+    uint32_t images_lost;                                  /* for which there was no row */
     uint64_t image_bytes;                                  /* used in the area */
 };
 
@@ -26,6 +30,10 @@ void wsdbg_inspect_fail(struct wsdbg_inspector_reply *reply, const char *format,
 
 /* From the first word to the program to the attach's completion; when it fails it has left again. */
 void wsdbg_inspect_attach(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply);
+/* The same while no context of the program has work; then its calls go on. */
+void wsdbg_inspect_stay(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply);
+/* One that stays: calls of the program wait (WSDBG_DOOR_PAUSE) or go on (WSDBG_DOOR_STAY). */
+void wsdbg_inspect_tell(struct wsdbg_inspection *in, enum wsdbg_door_command command);
 /* Resumes, detaches and finalizes, from half way in as well: each part is undone if it was done.  Within
  * WSDBG_INSPECTOR_LEAVE_NS. */
 void wsdbg_inspect_leave(struct wsdbg_inspection *in);
@@ -35,6 +43,8 @@ void wsdbg_inspect_open(struct wsdbg_inspection *in, struct wsdbg_inspector_repl
 void wsdbg_inspect_suspend(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply);
 /* Fine at any time. */
 void wsdbg_inspect_resume(struct wsdbg_inspection *in);
+/* Rows of all warps and grids into the area, while suspended. */
+void wsdbg_inspect_warps(struct wsdbg_inspection *in);
 /* The steps that read, while suspended. */
 void wsdbg_inspect_read(struct wsdbg_inspection *in, const struct wsdbg_inspector_request *request,
                         struct wsdbg_inspector_reply *reply);

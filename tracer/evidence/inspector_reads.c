@@ -136,10 +136,16 @@ void wsdbg_inspect_resume(struct wsdbg_inspection *in)
         stopped |= resumes(in, in->area->devices[i].device) ? 0 : bit_of(in->area->devices[i].device);
     in->suspended = false;
     tell_stopped(in, stopped);
+    if (in->stays)
+        wsdbg_inspect_tell(in, WSDBG_DOOR_STAY);
 }
 
 void wsdbg_inspect_suspend(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply)
 {
+    if (in->stays) { /* the program may have come to use another one */
+        wsdbg_inspect_tell(in, WSDBG_DOOR_PAUSE);
+        in->area->device_count = 0;
+    }
     list_devices(in);
     tell_stopped(in, all_devices(in->area));
     in->suspended = true;
@@ -241,6 +247,54 @@ static void read_warps(struct wsdbg_inspection *in)
     }
 }
 
+/* ---- code ---- */
+
+/* Images in which nobody is known to stand, but which a warp may have called into, are fetched up to so much in all. */
+#define OTHER_IMAGES_BYTES (8ull << 20)
+
+static bool fetch_image(struct wsdbg_inspection *in, struct wsdbg_inspector_image *image)
+{
+    const uint64_t at = (in->image_bytes + 15) / 16 * 16;
+    if (image->byte_count > WSDBG_INSPECTOR_IMAGE_BYTES - at ||
+        in->api.getElfImageByHandle(image->device, image->handle, WSDBG_DEBUG_IMAGE_RELOCATED,
+                                    in->area->image_bytes + at, image->byte_count) != WSDBG_DEBUG_OK)
+        return false;
+    image->offset = at;
+    image->fetched = 1;
+    in->image_bytes = at + image->byte_count;
+    return true;
+}
+
+static bool has_grid(const struct wsdbg_inspector_area *area, const struct wsdbg_inspector_image *image)
+{
+    for (uint32_t i = 0; i < area->grid_count; i++)
+        if (area->grids[i].device == image->device && area->grids[i].module == image->module)
+            return true;
+    return false;
+}
+
+/* Each look anew: with lazy loading an image changes while functions of it are loaded. */
+static void fetch_images(struct wsdbg_inspection *in)
+{
+    struct wsdbg_inspector_area *area = in->area;
+    in->image_bytes = 0;
+    area->images_dropped = in->images_lost;
+    for (uint32_t i = 0; i < area->image_count; i++) {
+        area->images[i].fetched = 0;
+        if (has_grid(area, &area->images[i]) && !fetch_image(in, &area->images[i]))
+            area->images_dropped++;
+    }
+    for (uint32_t i = 0; area->grid_count && i < area->image_count; i++)
+        if (!area->images[i].fetched && in->image_bytes + area->images[i].byte_count <= OTHER_IMAGES_BYTES)
+            fetch_image(in, &area->images[i]);
+}
+
+void wsdbg_inspect_warps(struct wsdbg_inspection *in)
+{
+    read_warps(in);
+    fetch_images(in);
+}
+
 /* ---- registers and memory ---- */
 
 static uint32_t at_most(uint64_t count, uint32_t limit)
@@ -306,7 +360,7 @@ void wsdbg_inspect_read(struct wsdbg_inspection *in, const struct wsdbg_inspecto
     bool came = false;
     switch (request->step) {
     case WSDBG_INSPECT_WARPS:
-        read_warps(in);
+        wsdbg_inspect_warps(in);
         if (in->area->warps_dropped) /* who is not there has exited: nobody may be missing for another reason */
             wsdbg_inspect_fail(reply, "the driver did not give the state of %u warps", in->area->warps_dropped);
         break;

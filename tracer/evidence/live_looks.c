@@ -11,7 +11,8 @@
 #include "evidence/look_keeper.h"
 
 enum { LOOKS = 2 };
-#define APART_NS 60000000ull /* from one suspension to the next: a spinning warp has gone round many times */
+#define APART_NS 60000000ull          /* from one suspension to the next: a spinning warp has gone round many times */
+#define AHEAD_AT_MOST_NS 500000000ull /* a look ahead is compared with one that comes no later */
 #define STOPPED_AT_MOST_NS 1000000000ull
 #define ATTACH_LIMIT_NS 2000000000ull /* and never more than half of the time there is */
 #define STEP_LIMIT_NS 1500000000ull
@@ -28,8 +29,10 @@ struct wsdbg_live_process {
     struct wsdbg_look *looks[LOOKS];
     struct wsdbg_look_row times[LOOKS]; /* the lengths of their steps */
     size_t count;
-    bool saw_warps;
+    bool saw_warps, looked_ahead;
     uint64_t attached_ns, earlier_attach_ns; /* this time, and the time before; 0 = never */
+    bool saw_fault;                          /* the last look is that of an exception */
+    bool held_nothing_back;                  /* the last looks were those of an inspector that stays */
     struct wsdbg_look_keeper *keeper;        /* NULL = looks are not kept */
 };
 
@@ -133,7 +136,8 @@ static void wait_until(uint64_t time_ns)
 /* A second look that there is no time for is left out: one alone says where every warp stands. */
 static struct wsdbg_error *look_apart(struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
-    struct wsdbg_error *error = look_once(process);
+    struct wsdbg_error *error = process->count ? NULL : look_once(process);
+    process->looked_ahead = false;
     while (!error && process->count < LOOKS) {
         const uint64_t next_ns = process->times[process->count - 1].time_ns + APART_NS;
         if (next_ns + APART_NS > deadline_ns)
@@ -144,12 +148,24 @@ static struct wsdbg_error *look_apart(struct wsdbg_live_process *process, uint64
     return error;
 }
 
-struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, uint64_t deadline_ns)
+static void begin_looks(struct wsdbg_live_process *process)
 {
-    uint64_t since_ns = wsdbg_door_now_ns();
     forget_looks(process);
     for (size_t i = 0; i < LOOKS; i++)
         process->times[i] = (struct wsdbg_look_row){0};
+}
+
+/* One look was taken a moment ago, to be compared with the next. */
+static bool is_ahead(const struct wsdbg_live_process *process)
+{
+    return process->count == 1 && process->looked_ahead &&
+           wsdbg_door_now_ns() < process->times[0].time_ns + AHEAD_AT_MOST_NS;
+}
+
+/* An inspector that comes late: attaches, looks, leaves. */
+static struct wsdbg_error *look_late(struct wsdbg_live_process *process, uint64_t deadline_ns)
+{
+    uint64_t since_ns = wsdbg_door_now_ns();
     process->earlier_attach_ns = process->attached_ns;
     process->attached_ns = since_ns;
     const uint64_t half_ns = deadline_ns > since_ns ? (deadline_ns - since_ns) / 2 : 0;
@@ -166,9 +182,72 @@ struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, 
     process->times[process->count ? process->count - 1 : 0].detach_ns = lap(&since_ns);
     wsdbg_error_destroy(detached); /* what was seen was seen */
     wsdbg_live_machine_await_rescue(process->machine, STEP_LIMIT_NS);
+    return error;
+}
+
+static struct wsdbg_error *look_staying(struct wsdbg_live_process *process, uint64_t deadline_ns)
+{
+    struct wsdbg_error *error = look_apart(process, deadline_ns);
+    if (error)
+        wsdbg_live_machine_await_rescue(process->machine, STEP_LIMIT_NS);
+    return error;
+}
+
+struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, uint64_t deadline_ns)
+{
+    const bool stays = wsdbg_live_machine_stays(process->machine);
+    if (process->saw_fault)
+        return NULL;
+    if (!stays || !is_ahead(process))
+        begin_looks(process);
+    process->held_nothing_back = stays;
+    struct wsdbg_error *error =
+        process->held_nothing_back ? look_staying(process, deadline_ns) : look_late(process, deadline_ns);
     if (error)
         forget_looks(process);
     return error;
+}
+
+void wsdbg_live_process_look_ahead(struct wsdbg_live_process *process)
+{
+    if (process->saw_fault || !wsdbg_live_machine_stays(process->machine))
+        return;
+    begin_looks(process);
+    struct wsdbg_error *error = look_once(process);
+    process->looked_ahead = !error;
+    if (error)
+        forget_looks(process);
+    wsdbg_error_destroy(error);
+}
+
+void wsdbg_live_process_look_at_fault(struct wsdbg_live_process *process)
+{
+    if (process->saw_fault || !wsdbg_live_machine_has_fault(process->machine))
+        return;
+    begin_looks(process);
+    struct wsdbg_error *error = look_once(process);
+    process->saw_fault = process->count > 0; /* what was seen was seen */
+    wsdbg_error_destroy(error);
+}
+
+bool wsdbg_live_process_saw_fault(const struct wsdbg_live_process *process)
+{
+    return process->saw_fault;
+}
+
+bool wsdbg_live_process_is_alive(const struct wsdbg_live_process *process)
+{
+    return wsdbg_live_machine_is_alive(process->machine);
+}
+
+const struct wsdbg_door_row *wsdbg_live_process_door(const struct wsdbg_live_process *process)
+{
+    return process->door.row;
+}
+
+struct wsdbg_machine *wsdbg_live_process_machine(struct wsdbg_live_process *process)
+{
+    return process->machine;
 }
 
 bool wsdbg_live_process_saw_warps(const struct wsdbg_live_process *process)
@@ -188,7 +267,8 @@ struct wsdbg_error *wsdbg_live_process_add(const struct wsdbg_live_process *proc
         row->read_ns = times->read_ns;
         row->resume_ns = times->resume_ns;
         row->detach_ns = times->detach_ns;
-        row->earlier_attach_ns = process->earlier_attach_ns;
+        row->earlier_attach_ns = process->held_nothing_back ? 0 : process->earlier_attach_ns;
+        row->held_nothing_back = process->held_nothing_back;
     }
     if (!error && wsdbg_look_keeper_trouble(process->keeper))
         wsdbg_look_add_note(snapshot, wsdbg_look_keeper_trouble(process->keeper));

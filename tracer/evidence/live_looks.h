@@ -11,9 +11,16 @@ struct wsdbg_live_process;
 /* The door becomes the process's, also when this fails. */
 struct wsdbg_error *wsdbg_live_process_open(uint32_t process_id, const struct wsdbg_door *door,
                                             struct wsdbg_live_process **out);
-/* Attaches, looks, lets the GPU run for a moment, looks again, detaches; by deadline_ns (CLOCK_MONOTONIC).  An error
- * says what was in the way; whatever it is, the program runs as before.  The looks replace those of the last time. */
+/* Attaches unless an inspector stays, looks, lets the GPU run for a moment, looks again, detaches if it attached; by
+ * deadline_ns (CLOCK_MONOTONIC).  An error says what was in the way; whatever it is, the program runs as before.  The looks replace those of the last time. */
 struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, uint64_t deadline_ns);
+/* Takes the first of the looks that the next wsdbg_live_process_look() compares, where an inspector stays. */
+void wsdbg_live_process_look_ahead(struct wsdbg_live_process *process);
+/* Looks at what an exception has stopped, if one has; the inspector then leaves, and no look comes after this one. */
+void wsdbg_live_process_look_at_fault(struct wsdbg_live_process *process);
+bool wsdbg_live_process_saw_fault(const struct wsdbg_live_process *process);
+/* Whether the process runs. */
+bool wsdbg_live_process_is_alive(const struct wsdbg_live_process *process);
 /* Whether the last looks saw any warp. */
 bool wsdbg_live_process_saw_warps(const struct wsdbg_live_process *process);
 /* Adds what they saw to a snapshot that has no grids of this process. */
@@ -22,6 +29,10 @@ struct wsdbg_error *wsdbg_live_process_add(const struct wsdbg_live_process *proc
 struct wsdbg_error *wsdbg_live_process_keep(struct wsdbg_live_process *process, const char *folder);
 /* The next of those files that was not asked for yet; the caller frees.  NULL = there is none. */
 char *wsdbg_live_process_next_kept(struct wsdbg_live_process *process);
+/* The words by which the process lets an inspector in, and says what that costs it. */
+const struct wsdbg_door_row *wsdbg_live_process_door(const struct wsdbg_live_process *process);
+/* Its machine, for an inspector that stays (live_stay.h). */
+struct wsdbg_machine *wsdbg_live_process_machine(struct wsdbg_live_process *process);
 uint32_t wsdbg_live_process_id(const struct wsdbg_live_process *process);
 /* NULL is fine. */
 void wsdbg_live_process_close(struct wsdbg_live_process *process);

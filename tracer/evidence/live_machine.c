@@ -233,6 +233,53 @@ struct wsdbg_error *wsdbg_live_machine_attach(struct wsdbg_machine *machine, uin
     return error ? error : wsdbg_live_module_rows(wsdbg_inspector_area(live->inspector), machine);
 }
 
+struct wsdbg_error *wsdbg_live_machine_stay(struct wsdbg_machine *machine, uint64_t limit_ns)
+{
+    struct live_machine *live = live_of(machine);
+    struct wsdbg_error *error = ensure_inspector(live, 0);
+    return error ? error
+                 : wsdbg_inspector_post(live->inspector, WSDBG_INSPECT_STAY,
+                                        (uint64_t[WSDBG_INSPECTOR_ARGUMENTS]){limit_ns},
+                                        limit_ns + WSDBG_INSPECTOR_LEAVE_NS);
+}
+
+struct wsdbg_error *wsdbg_live_machine_leave(struct wsdbg_machine *machine)
+{
+    struct live_machine *live = live_of(machine);
+    return live->inspector ? wsdbg_inspector_post(live->inspector, WSDBG_INSPECT_DETACH, NULL, WSDBG_INSPECTOR_LEAVE_NS)
+                           : NULL;
+}
+
+bool wsdbg_live_machine_collect(struct wsdbg_machine *machine, struct wsdbg_error **error)
+{
+    struct wsdbg_inspector *inspector = live_of(machine)->inspector;
+    return inspector && wsdbg_inspector_collect(inspector, error);
+}
+
+bool wsdbg_live_machine_is_busy(const struct wsdbg_machine *machine)
+{
+    const struct live_machine *live = (const struct live_machine *)machine;
+    return live->inspector && wsdbg_inspector_has_posted(live->inspector);
+}
+
+bool wsdbg_live_machine_has_fault(const struct wsdbg_machine *machine)
+{
+    const struct live_machine *live = (const struct live_machine *)machine;
+    return live->inspector && __atomic_load_n(&wsdbg_inspector_area(live->inspector)->faulted, __ATOMIC_ACQUIRE);
+}
+
+bool wsdbg_live_machine_is_alive(const struct wsdbg_machine *machine)
+{
+    return wsdbg_door_alive(&((const struct live_machine *)machine)->door);
+}
+
+bool wsdbg_live_machine_stays(const struct wsdbg_machine *machine)
+{
+    const struct live_machine *live = (const struct live_machine *)machine;
+    return live->inspector && __atomic_load_n(&wsdbg_inspector_area(live->inspector)->stays, __ATOMIC_ACQUIRE) &&
+           __atomic_load_n(&live->door.row->state, __ATOMIC_ACQUIRE) == WSDBG_DOOR_OPEN;
+}
+
 struct wsdbg_error *wsdbg_live_machine_suspend(struct wsdbg_machine *machine, uint64_t stop_ns, uint64_t limit_ns)
 {
     machine->time_ns = wsdbg_door_now_ns();

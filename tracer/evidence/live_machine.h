@@ -14,6 +14,21 @@ struct wsdbg_error *wsdbg_live_machine_open(const struct wsdbg_door *door, struc
 /* Starts the inspector, the first time, and attaches.  Each of these waits limit_ns at most; an error says what is in
  * the way or which step broke.  The program is left as it was: what that takes comes on top (3 s at most). */
 struct wsdbg_error *wsdbg_live_machine_attach(struct wsdbg_machine *machine, uint64_t limit_ns);
+/* Begins to attach for longer, while the GPU has no work of the program: an attach that holds no work back, after which
+ * the program's calls go on between looks.  It takes 0.1 s or more; the caller goes on and asks. */
+struct wsdbg_error *wsdbg_live_machine_stay(struct wsdbg_machine *machine, uint64_t limit_ns);
+/* Begins to leave again. */
+struct wsdbg_error *wsdbg_live_machine_leave(struct wsdbg_machine *machine);
+/* True once what was begun has ended; *error says how. */
+bool wsdbg_live_machine_collect(struct wsdbg_machine *machine, struct wsdbg_error **error);
+/* Whether something was begun and not collected. */
+bool wsdbg_live_machine_is_busy(const struct wsdbg_machine *machine);
+/* Whether an exception has stopped the GPU: one look is due, after which the inspector leaves. */
+bool wsdbg_live_machine_has_fault(const struct wsdbg_machine *machine);
+/* Whether the program runs. */
+bool wsdbg_live_machine_is_alive(const struct wsdbg_machine *machine);
+/* Whether the inspector is attached so now. */
+bool wsdbg_live_machine_stays(const struct wsdbg_machine *machine);
 /* stop_ns: the GPU runs again after that time, whatever happens to us. */
 struct wsdbg_error *wsdbg_live_machine_suspend(struct wsdbg_machine *machine, uint64_t stop_ns, uint64_t limit_ns);
 /* Reads devices, grids, CTAs and warps of the stopped GPU. */

@@ -11,17 +11,23 @@
 #include "evidence/completion.h"
 #include "evidence/evidence.h"
 #include "evidence/live_looks.h"
+#include "evidence/live_stay.h"
 #include "evidence/look_choice.h"
 #include "evidence/ring_source.h"
 #include "evidence/snapshot_drop.h"
 
 #define LEAST_NS 300000000ull /* a look that has less time than this is not begun */
 
+struct followed {
+    struct wsdbg_live_process *looks;
+    struct wsdbg_live_stay stay;
+};
+
 struct live_source {
     struct wsdbg_evidence base;
     struct wsdbg_evidence *ring;
     enum wsdbg_door_use use;
-    struct wsdbg_live_process **processes;
+    struct followed *processes;
     size_t count, capacity;
     const char *kept; /* folder for looks, NULL = they are not kept */
     char *spool;      /* folder for those that only a recording keeps, NULL = there is none */
@@ -37,8 +43,8 @@ static struct live_source *live_of(struct wsdbg_evidence *base)
 static struct wsdbg_live_process *find_process(const struct live_source *source, uint32_t process_id)
 {
     for (size_t i = 0; i < source->count; i++)
-        if (wsdbg_live_process_id(source->processes[i]) == process_id)
-            return source->processes[i];
+        if (wsdbg_live_process_id(source->processes[i].looks) == process_id)
+            return source->processes[i].looks;
     return NULL;
 }
 
@@ -63,7 +69,8 @@ static struct wsdbg_error *ensure_process(struct live_source *source, uint32_t p
             wsdbg_live_process_close(*out);
     }
     if (!error)
-        source->processes[source->count++] = *out;
+        source->processes[source->count++] =
+            (struct followed){.looks = *out, .stay.policy.always = source->use == WSDBG_DOOR_ALWAYS};
     return error;
 }
 
@@ -101,6 +108,10 @@ static void look_at_all(struct live_source *source, enum wsdbg_door_use use, uin
             error = wsdbg_error_create(WSDBG_ERROR_BUSY, "no time was left for it");
         if (!error)
             error = wsdbg_live_process_look(process, deadline_ns);
+        if (error && process && !wsdbg_live_process_is_alive(process)) {
+            wsdbg_error_destroy(error); /* its end is all that there is to see */
+            continue;
+        }
         if (error)
             wsdbg_look_add_trouble(snapshot, process_id, wsdbg_error_message(error));
         else
@@ -123,12 +134,84 @@ static struct wsdbg_error *complete(struct live_source *source, enum wsdbg_door_
     return error;
 }
 
+/* ---- staying ---- */
+
+static bool is_attended(const struct live_source *source, uint32_t process_id)
+{
+    for (size_t i = 0; i < source->count; i++)
+        if (wsdbg_live_process_id(source->processes[i].looks) == process_id)
+            return source->processes[i].stay.policy.stays;
+    return false;
+}
+
+static void mark_attended(const struct live_source *source, struct wsdbg_snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->context_count; i++)
+        snapshot->contexts[i].attended = is_attended(source, snapshot->contexts[i].process_id);
+}
+
+/* A process that cannot be followed now is tried again at the next look; a look says what is in the way. */
+static void follow_all(struct live_source *source, const struct wsdbg_snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->context_count; i++) {
+        struct wsdbg_live_process *unused;
+        if (snapshot->contexts[i].alive && !wsdbg_look_came_before(snapshot, i))
+            wsdbg_error_destroy(ensure_process(source, snapshot->contexts[i].process_id, &unused));
+    }
+}
+
+static void live_attend(struct wsdbg_evidence *base, const struct wsdbg_snapshot *snapshot, uint64_t now_ns, bool over,
+                        char *line, size_t size)
+{
+    struct live_source *source = live_of(base);
+    line[0] = '\0';
+    if (!over)
+        follow_all(source, snapshot);
+    for (size_t i = 0; i < source->count; i++) {
+        struct followed *process = &source->processes[i];
+        if (!over)
+            wsdbg_live_process_look_at_fault(process->looks);
+        if (!over)
+            wsdbg_live_stay_tick(&process->stay, process->looks, snapshot, now_ns);
+        if (!line[0] && over)
+            wsdbg_live_stay_account(&process->stay, process->looks, line, size);
+        else if (!line[0])
+            wsdbg_live_stay_trouble(&process->stay, line, size);
+    }
+}
+
+static void live_look_ahead(struct wsdbg_evidence *base, const struct wsdbg_snapshot *snapshot)
+{
+    const struct live_source *source = live_of(base);
+    for (size_t i = 0; i < source->count; i++)
+        if (wsdbg_look_is_wanted(snapshot, wsdbg_live_process_id(source->processes[i].looks), source->use, false))
+            wsdbg_live_process_look_ahead(source->processes[i].looks);
+}
+
 /* ---- the source ---- */
+
+/* What exceptions had stopped when they were looked at. */
+static struct wsdbg_error *add_faults(struct live_source *source, struct wsdbg_snapshot *snapshot)
+{
+    size_t count = 0;
+    struct wsdbg_live_process **faulted = calloc(source->count + 1, sizeof(*faulted));
+    if (!faulted)
+        return &wsdbg_error_no_memory;
+    for (size_t i = 0; i < source->count; i++)
+        if (wsdbg_live_process_saw_fault(source->processes[i].looks))
+            faulted[count++] = source->processes[i].looks;
+    struct wsdbg_error *error = count ? replace_grids(faulted, count, snapshot) : NULL;
+    free(faulted);
+    return error;
+}
 
 static struct wsdbg_error *live_poll(struct wsdbg_evidence *base, uint64_t now_ns, struct wsdbg_snapshot *out)
 {
     struct wsdbg_evidence *ring = live_of(base)->ring;
-    return ring->ops->poll(ring, now_ns, out);
+    struct wsdbg_error *error = ring->ops->poll(ring, now_ns, out);
+    if (!error)
+        mark_attended(live_of(base), out);
+    return error;
 }
 
 static struct wsdbg_error *live_inspect(struct wsdbg_evidence *base, uint64_t now_ns, uint64_t deadline_ns,
@@ -139,6 +222,10 @@ static struct wsdbg_error *live_inspect(struct wsdbg_evidence *base, uint64_t no
     const uint64_t ring_ns = deadline_ns < WSDBG_RING_NS ? deadline_ns : WSDBG_RING_NS;
     struct wsdbg_snapshot snapshot = {0};
     struct wsdbg_error *error = source->ring->ops->inspect(source->ring, now_ns, ring_ns, &snapshot);
+    if (!error)
+        mark_attended(source, &snapshot);
+    if (!error)
+        error = add_faults(source, &snapshot);
     if (!error && deadline_ns >= WSDBG_DOOR_NS)
         error = complete(source, source->use, started_ns + deadline_ns, &snapshot);
     if (error)
@@ -177,7 +264,7 @@ static struct wsdbg_error *live_record(struct wsdbg_evidence *base, const char *
     if (!source->kept)
         source->kept = source->spool; /* before the first look: a recording begins with the first context */
     for (size_t i = 0; !error && i < source->count; i++)
-        error = record_looks(source, source->processes[i], only_recorded, now_ns);
+        error = record_looks(source, source->processes[i].looks, only_recorded, now_ns);
     return error;
 }
 
@@ -196,7 +283,7 @@ static void live_close(struct wsdbg_evidence *base)
 {
     struct live_source *source = live_of(base);
     for (size_t i = 0; i < source->count; i++)
-        wsdbg_live_process_close(source->processes[i]);
+        wsdbg_live_process_close(source->processes[i].looks);
     free(source->processes);
     free(source->spool);
     if (source->ring)
@@ -210,6 +297,8 @@ static const struct wsdbg_evidence_ops live_ops = {.name = "live",
                                                    .complete = live_complete,
                                                    .record = live_record,
                                                    .keep = live_keep,
+                                                   .attend = live_attend,
+                                                   .look_ahead = live_look_ahead,
                                                    .hold_record = live_hold_record,
                                                    .close = live_close};
 

@@ -70,6 +70,7 @@ struct wsdbg_context {
     bool work_followed;     /* whether what it was given to do gets done is seen: */
     struct wsdbg_optional_u64 unfinished_ns; /* something that it was given before this moment is not done */
     struct wsdbg_optional_u64 hidden_ns; /* since then stream captures keep from being seen whether it is */
+    bool attended; /* an inspector stays attached to its process: a look holds nothing back */
     struct wsdbg_optional_u64 done_launches; /* its launches with lower sequence numbers are done */
 };
 
@@ -235,6 +236,7 @@ struct wsdbg_look_row {
     uint32_t process_id; /* that was looked at, 0 = the only one */
     uint64_t time_ns;    /* host, when the GPU was stopped; 0 = not known */
     uint64_t attach_ns, suspend_ns, read_ns, resume_ns, detach_ns; /* lengths; 0 = that step was not needed */
+    bool held_nothing_back; /* by an inspector that had come while the GPU was idle, so that no work waits because of it */
     uint64_t earlier_attach_ns; /* host, when a debugger last attached for an earlier look; 0 = none is known of */
     uint32_t warps, warps_read, moved; /* seen; whose registers were read; that stand elsewhere than at the look before */
     struct wsdbg_optional_u32 barriers_changed;

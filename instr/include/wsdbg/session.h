@@ -41,6 +41,7 @@
 #define WSDBG_ENV_SIM_REASON "WSDBG_SIM_REASON"     /* why a program that expects a GPU gets the simulator */
 #define WSDBG_ENV_EXPLORE "WSDBG_EXPLORE"           /* for the simulator: try many schedules; see sim/libcuda/explore.h */
 #define WSDBG_ENV_MARKERS "WSDBG_MARKERS"           /* "1": put markers behind the work of contexts */
+#define WSDBG_ENV_ATTACH_FIRST "WSDBG_ATTACH_FIRST" /* "1": the first launch waits a moment for an inspector that stays */
 
 /* Most that WSDBG_EXPLORE may ask for. */
 #define WSDBG_EXPLORE_JOBS_MAX 256
@@ -191,7 +192,12 @@ enum wsdbg_door_command {
     WSDBG_DOOR_ATTACH,    /* let the inspector in */
     WSDBG_DOOR_ATTACHED,  /* the inspector has seen the attach complete */
     WSDBG_DOOR_DETACH,    /* show it out: resume_flag is what the inspector must answer */
-    WSDBG_DOOR_DETACHED   /* the inspector has seen the detach complete, or is no more */
+    WSDBG_DOOR_DETACHED,  /* the inspector has seen the detach complete, or is no more */
+    WSDBG_DOOR_ATTACH_IDLE, /* as ATTACH, but only while no context has work: such an attach holds no work back */
+    WSDBG_DOOR_STAY,      /* the inspector stays, and the program's calls go on */
+    WSDBG_DOOR_PAUSE,     /* the program's calls wait again: before each look of an inspector that stays */
+    WSDBG_DOOR_FAULT      /* as PAUSE; fault_exception ended the work of fault_context, and the driver forgets the error
+                             when the inspector leaves: the observer then makes the program get it */
 };
 enum wsdbg_door_state {
     WSDBG_DOOR_NONE,      /* nobody serves it yet */
@@ -209,7 +215,8 @@ enum wsdbg_door_obstacle {
     WSDBG_DOOR_MPS,
     WSDBG_DOOR_REFUSED,      /* the driver said no: driver_error */
     WSDBG_DOOR_LAPSED,       /* the lease ran out or the inspector died; detached */
-    WSDBG_DOOR_CLOSED        /* the process ends, or makes or ends a context just now, or has none */
+    WSDBG_DOOR_CLOSED,       /* the process ends, or makes or ends a context just now, or has none */
+    WSDBG_DOOR_AT_WORK       /* ATTACH_IDLE: a context has work, or nobody can tell */
 };
 struct wsdbg_door_row {
     uint32_t request;        /* number << 8 | enum wsdbg_door_command; the number counts up */
@@ -218,14 +225,22 @@ struct wsdbg_door_row {
     uint32_t stopped_devices; /* bit n: an inspector may have stopped device n (the driver's number for debuggers), and none
                                  has resumed it since */
     uint64_t lease_until_ns; /* CLOCK_MONOTONIC */
-    uint64_t reserved1[5];
+    uint64_t fault_context;  /* CUcontext, 0 = not known */
+    uint32_t fault_exception; /* as the debug interface numbers them */
+    uint32_t reserved_upper;
+    uint64_t reserved1[3];
 
     uint32_t done;           /* the request served last */
     uint32_t state;          /* enum wsdbg_door_state */
     uint32_t obstacle;       /* enum wsdbg_door_obstacle */
     uint32_t resume_flag;    /* what the driver said after the last attach or detach */
     uint64_t driver_error;   /* cudbgReportedDriverInternalErrorCode after it */
-    uint64_t reserved2[5];
+    uint32_t stays;          /* 1: attached while no context had work, and the program's calls go on between looks */
+    uint32_t leave_wanted;   /* 1: the program is about to make or end a context; the inspector should leave now */
+    uint64_t waited_ns;      /* sum of the times for which calls of the program had to wait at the door */
+    uint64_t launch_ns;      /* of launches while somebody stays: how long the calls took, each counted as 0.2 ms at most */
+    uint64_t launches;       /* ... and how many; launches of graphs are not counted */
+    uint64_t reserved2[1];
     char text[WSDBG_TEXT_BYTES]; /* names what is in the way, "" = nothing */
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_door_row) == 128 + WSDBG_TEXT_BYTES, "door layout");

@@ -171,7 +171,7 @@ static uint32_t debug_getNextEvent(uint32_t queue, struct wsdbg_debug_event *eve
         return WSDBG_DEBUG_NO_EVENT_AVAILABLE;
     memset(event, 0, sizeof *event);
     event->kind = (uint32_t)pending[pending_at++];
-    if (event->kind == WSDBG_DEBUG_EVENT_IMAGE_LOADED) {
+    if (event->kind == WSDBG_DEBUG_EVENT_IMAGE_LOADED || event->kind == WSDBG_DEBUG_EVENT_IMAGE_UNLOADED) {
         event->image.context = FAKE_DEBUG_CONTEXT;
         event->image.module = FAKE_DEBUG_MODULE + (uint64_t)pending_at;
         event->image.byte_count = sizeof FAKE_DEBUG_IMAGE;
@@ -205,6 +205,13 @@ static uint32_t debug_requestCleanupOnDetach(uint32_t resume_flag)
         return 0x1;
     gpu()->cleanups++;
     expect_events("11");
+    return 0;
+}
+
+static uint32_t debug_setKernelLaunchNotificationMode(uint32_t mode)
+{
+    ENTER("setKernelLaunchNotificationMode");
+    gpu()->deferred = mode == WSDBG_DEBUG_LAUNCHES_DEFERRED;
     return 0;
 }
 

@@ -1,0 +1,162 @@
+/* debug_door.c - what the program's own calls see of an inspector: when they wait for it, and what it costs them.
+ *
+ * Reads:  whether somebody is attached and how (debug_attach.c), WSDBG_ATTACH_FIRST.
+ * Writes: segment->door.waited_ns, launch_ns, launches and leave_wanted.
+ *
+ * While an inspector comes, looks or leaves no call begins; while one stays between looks all calls go on.  A call that
+ * makes or ends a context finds nobody attached.
+ */
+#include "debug_attach.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "debug_fault.h"
+#include "shim.h"
+
+#define LAUNCH_AT_MOST_NS 200000ull /* a launch that waits for room in a queue costs no more because of us */
+#define FIRST_LAUNCH_WAITS_NS \
+    1500000000ull /* an attach may take 0.6 s the first time, and comes 0.2 s after the context */
+
+_Atomic bool debug_attach_open;
+_Atomic bool debug_attach_loading;
+_Atomic bool debug_attach_stays;
+_Atomic bool debug_attach_awaited;
+
+static _Atomic uint64_t kept_out_ns; /* since when calls wait */
+static _Atomic uint64_t ended_ns;    /* when calls last could go on again; 0 = they always could */
+static _Atomic int changing;         /* calls between debug_attach_context_begin and _end */
+static _Atomic uint64_t changed_ns;  /* when a context was last made or ended */
+static _Atomic uint64_t awaited_until_ns;
+
+static struct wsdbg_door_row *door_row(void)
+{
+    return &atomic_load_explicit(&shim_segment, memory_order_acquire)->door;
+}
+
+/* ---- for debug_attach.c ---- */
+
+void debug_door_keep_out(void)
+{
+    atomic_store(&kept_out_ns, shim_now_ns());
+    atomic_store(&debug_attach_open, true);
+}
+
+void debug_door_let_go(void)
+{
+    atomic_store(&ended_ns, shim_now_ns());
+    atomic_store(&debug_attach_open, false);
+}
+
+uint64_t debug_door_kept_out_ns(void)
+{
+    return atomic_load(&debug_attach_open) ? atomic_load(&kept_out_ns) : UINT64_MAX;
+}
+
+bool debug_door_contexts_are_settled(uint64_t settle_ns)
+{
+    return atomic_load(&changing) == 0 && shim_now_ns() >= atomic_load(&changed_ns) + settle_ns;
+}
+
+void debug_door_start(void)
+{
+    const char *wanted = getenv(WSDBG_ENV_ATTACH_FIRST);
+    atomic_store(&debug_attach_awaited, wanted && strcmp(wanted, "1") == 0);
+}
+
+/* ---- for the hooks ---- */
+
+bool debug_attach_keeps_out(void)
+{
+    if (atomic_load(&debug_attach_open) && debug_attach_is_stuck())
+        debug_door_let_go();
+    return atomic_load(&debug_attach_open);
+}
+
+bool debug_attach_was_since(uint64_t ns)
+{
+    return debug_attach_keeps_out() || atomic_load(&ended_ns) > ns;
+}
+
+void debug_attach_wait(void)
+{
+    const uint64_t began_ns = shim_now_ns();
+    while (debug_attach_keeps_out())
+        shim_sleep_us(100);
+    __atomic_fetch_add(&door_row()->waited_ns, shim_now_ns() - began_ns, __ATOMIC_RELAXED);
+}
+
+void debug_attach_count_launch(uint64_t began_ns)
+{
+    struct wsdbg_door_row *door = door_row();
+    const uint64_t took_ns = shim_now_ns() - began_ns;
+    __atomic_fetch_add(&door->launch_ns, took_ns < LAUNCH_AT_MOST_NS ? took_ns : LAUNCH_AT_MOST_NS, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&door->launches, 1, __ATOMIC_RELAXED);
+}
+
+void debug_attach_await(void)
+{
+    const int kept = errno;
+    const uint64_t began_ns = shim_now_ns();
+    uint64_t until_ns = 0;
+    atomic_compare_exchange_strong(&awaited_until_ns, &until_ns, began_ns + FIRST_LAUNCH_WAITS_NS);
+    until_ns = atomic_load(&awaited_until_ns);
+    while (atomic_load(&debug_attach_awaited) && !atomic_load(&shim_exiting) && shim_now_ns() < until_ns)
+        shim_sleep_us(200);
+    atomic_store(&debug_attach_awaited, false);
+    __atomic_fetch_add(&door_row()->waited_ns, shim_now_ns() - began_ns, __ATOMIC_RELAXED);
+    if (atomic_load(&debug_attach_open))
+        debug_attach_wait();
+    errno = kept;
+}
+
+/* Until nobody is attached.  The inspector is asked to leave in good order; debug_attach.c leaves without it where it
+ * does not come to that soon. */
+static void wait_until_nobody_is_in(void)
+{
+    const uint64_t began_ns = shim_now_ns();
+    while (debug_attach_keeps_out() || atomic_load(&debug_attach_stays)) {
+        if (atomic_load(&debug_attach_stays) && !__atomic_exchange_n(&door_row()->leave_wanted, 1, __ATOMIC_ACQ_REL))
+            syscall(SYS_futex, &door_row()->request, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+        shim_sleep_us(100);
+    }
+    __atomic_fetch_add(&door_row()->waited_ns, shim_now_ns() - began_ns, __ATOMIC_RELAXED);
+}
+
+void debug_attach_context_begin(void)
+{
+    if (shim_depth != 1)
+        return;
+    atomic_fetch_add(&changing, 1);
+    while (atomic_load(&debug_attach_stays) || debug_attach_keeps_out()) {
+        const int kept = errno;
+        atomic_fetch_sub(&changing, 1);
+        wait_until_nobody_is_in();
+        atomic_fetch_add(&changing, 1);
+        errno = kept;
+    }
+}
+
+void debug_attach_context_end(bool change)
+{
+    if (shim_depth != 1)
+        return;
+    if (change)
+        atomic_store(&changed_ns, shim_now_ns());
+    atomic_fetch_sub(&changing, 1);
+}
+
+void debug_attach_forget(void)
+{
+    atomic_store(&changing, 0);
+    atomic_store(&debug_attach_open, false);
+    atomic_store(&debug_attach_loading, false);
+    atomic_store(&debug_attach_stays, false);
+    atomic_store(&debug_attach_awaited, false);
+    debug_fault_forget();
+}

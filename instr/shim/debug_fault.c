@@ -1,0 +1,185 @@
+/* debug_fault.c - see debug_fault.h.
+ *
+ * Reads:  what the inspector says of an exception.  Writes: one kernel launch in the context that had it.
+ *
+ * While a debugger is attached the driver hands it an exception and forgets the error: afterwards every call of the
+ * context succeeds (docs/results/live-door.md).  So a kernel of ours then does the same again in that context, and the
+ * driver gives the program its error from every call as ever.  Until it has, calls that wait do not return.
+ */
+#include "debug_fault.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KINDS = 8, GIVE_BACK_US = 3000000, LOOK_US = 200 };
+
+/* `address` is a word of the module; what is added to it is a parameter, so that no compiler sees what comes. */
+static const char kernels[] =
+    ".version 7.8\n"
+    ".target sm_90\n"
+    ".address_size 64\n"
+    ".global .align 16 .b8 word[32];\n"
+    ".visible .entry failed(.param .u64 offset) { trap; }\n"
+    ".visible .entry address(.param .u64 offset)\n"
+    "{ .reg .b64 %a; mov.u64 %a, 16; st.global.u32 [%a], 1; ret; }\n"
+    ".visible .entry misaligned(.param .u64 offset)\n"
+    "{ .reg .b64 %a, %b; mov.u64 %a, word; ld.param.u64 %b, [offset]; add.u64 %a, %a, %b;\n"
+    "  st.global.u32 [%a], 1; ret; }\n"
+    ".visible .entry space(.param .u64 offset)\n"
+    "{ .reg .b64 %a, %b; .reg .b32 %c; .shared .align 4 .b8 inside[16];\n"
+    "  mov.u64 %a, inside; cvta.shared.u64 %a, %a; ld.param.u64 %b, [offset]; add.u64 %a, %a, %b;\n"
+    "  atom.global.add.u32 %c, [%a], 1; st.global.u32 [%a], %c; ret; }\n"
+    ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s);\n"
+    ".visible .entry asserted(.param .u64 offset)\n"
+    "{ .reg .b64 %a; .reg .b32 %l; mov.u64 %a, word; cvta.global.u64 %a, %a; mov.u32 %l, 0;\n"
+    "  { .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 n; .param .b64 s;\n"
+    "  st.param.b64 [m], %a; st.param.b64 [f], %a; st.param.b32 [l], %l; st.param.b64 [n], %a;\n"
+    "  st.param.b64 [s], 1; call.uni __assertfail, (m, f, l, n, s); } ret; }\n";
+
+/* What a program without an inspector gets, and the kernel that brings it.  Numbers as in NVIDIA's public
+ * cudadebugger.h; what is not listed ends as "failed". */
+static const struct kind {
+    uint32_t exception;
+    const char *kernel;
+    uint64_t offset;
+    CUresult error;
+} kinds[] = {
+    {1, "address", 0, 700},     {10, "address", 0, 700}, {14, "address", 0, 700},  {6, "misaligned", 1, 716},
+    {11, "misaligned", 1, 716}, {7, "space", 0, 717},    {12, "asserted", 0, 710},
+};
+static const struct kind otherwise = {0, "failed", 0, 719};
+
+_Atomic bool debug_fault_met;
+static _Atomic bool pending;
+static _Atomic uint32_t fault_row;
+static _Atomic int fault_error;
+static uint32_t fault_exception;
+
+static const struct kind *kind_of(uint32_t exception)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].exception == exception)
+            return &kinds[i];
+    return &otherwise;
+}
+
+static uint32_t only_context(void)
+{
+    uint32_t row = WSDBG_UNKNOWN32;
+    for (uint32_t i = 0; i < WSDBG_CONTEXT_ROWS; i++) {
+        if (!atomic_load(&shim_contexts[i].handle))
+            continue;
+        if (row != WSDBG_UNKNOWN32)
+            return WSDBG_UNKNOWN32;
+        row = i;
+    }
+    return row;
+}
+
+void debug_fault_meet(uint32_t exception, uint64_t context)
+{
+    const uint32_t row = tracking_find_context(context);
+    fault_exception = exception;
+    atomic_store(&fault_row, row != WSDBG_UNKNOWN32 ? row : only_context());
+    atomic_store(&fault_error, CUDA_SUCCESS);
+    atomic_store(&pending, true);
+    atomic_store(&debug_fault_met, true);
+}
+
+/* ---- the same error again ---- */
+
+struct calls {
+    CUresult (*load)(CUmodule *, const void *);
+    CUresult (*find)(CUfunction *, CUmodule, const char *);
+    CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
+                       void **, void **);
+};
+
+static bool find_calls(struct calls *calls)
+{
+    const struct {
+        const char *name;
+        void *place;
+    } symbols[] = {
+        {"cuModuleLoadData", &calls->load}, {"cuModuleGetFunction", &calls->find}, {"cuLaunchKernel", &calls->launch}};
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+        void *found = interpose_libcuda_symbol(symbols[i].name);
+        memcpy(symbols[i].place, &found, sizeof found);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static CUresult wait_for_error(CUstream stream)
+{
+    CUresult result = CUDA_ERROR_NOT_READY;
+    for (int waited_us = 0; result == CUDA_ERROR_NOT_READY && waited_us < GIVE_BACK_US; waited_us += LOOK_US) {
+        result = shim_driver.cuStreamQuery(stream);
+        if (result == CUDA_ERROR_NOT_READY)
+            shim_sleep_us(LOOK_US);
+    }
+    return result;
+}
+
+/* The context is current. */
+static CUresult commit(const struct kind *kind)
+{
+    struct calls calls;
+    CUmodule module;
+    CUfunction function;
+    CUstream stream;
+    uint64_t offset = kind->offset;
+    void *parameters[] = {&offset};
+    if (!find_calls(&calls))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    CUresult result = calls.load(&module, kernels);
+    if (result == CUDA_SUCCESS)
+        result = calls.find(&function, module, kind->kernel);
+    if (result == CUDA_SUCCESS)
+        result = shim_driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+    if (result == CUDA_SUCCESS)
+        result = calls.launch(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL);
+    return result == CUDA_SUCCESS ? wait_for_error(stream) : result;
+}
+
+static CUresult commit_in(uint32_t row, const struct kind *kind)
+{
+    const uint64_t handle = row == WSDBG_UNKNOWN32 ? 0 : atomic_load(&shim_contexts[row].handle);
+    CUcontext popped;
+    if (!handle || shim_driver.cuCtxPushCurrent_v2((CUcontext)(uintptr_t)handle) != CUDA_SUCCESS)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    const CUresult result = commit(kind);
+    tracking_check(result);
+    shim_driver.cuCtxPopCurrent_v2(&popped);
+    return result;
+}
+
+void debug_fault_give_back(void)
+{
+    if (!atomic_load(&pending))
+        return;
+    const struct kind *kind = kind_of(fault_exception);
+    const CUresult result = commit_in(atomic_load(&fault_row), kind);
+    if (!tracking_ends_context(result))
+        shim_note("the error of a kernel that an exception ended (%u) could not be given back to the program: %d",
+                  fault_exception, result);
+    atomic_store(&fault_error, tracking_ends_context(result) ? result : CUDA_SUCCESS);
+    atomic_store(&pending, false);
+}
+
+CUresult debug_fault_result(CUresult result)
+{
+    if (result != CUDA_SUCCESS || tracking_current_context() != atomic_load(&fault_row))
+        return result;
+    for (int waited_us = 0; waited_us < 2 * GIVE_BACK_US && atomic_load(&pending); waited_us += LOOK_US)
+        shim_sleep_us(LOOK_US);
+    return atomic_load(&fault_error);
+}
+
+void debug_fault_forget(void)
+{
+    atomic_store(&pending, false);
+    atomic_store(&debug_fault_met, false);
+}

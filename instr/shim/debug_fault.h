@@ -1,0 +1,20 @@
+/* debug_fault.h - gives a program the error of its kernel that an attached inspector has made the driver forget. */
+#ifndef WSDBG_SHIM_DEBUG_FAULT_H
+#define WSDBG_SHIM_DEBUG_FAULT_H
+
+#include "shim.h"
+
+/* An exception has stopped the kernels of the context (0 = not known: the only one); `exception` as the debug interface
+ * numbers it.  From now on no call that waits says that all went well. */
+void debug_fault_meet(uint32_t exception, uint64_t context);
+/* Nobody is attached any more: makes the driver find the error again.  On a thread of ours; some 0.1 s. */
+void debug_fault_give_back(void);
+/* True from the first such exception on. */
+extern _Atomic bool debug_fault_met;
+/* The result of a call that waited: what it would have been without the inspector.  It waits until that is known, 6 s
+ * at most. */
+CUresult debug_fault_result(CUresult result);
+/* In a forked child. */
+void debug_fault_forget(void);
+
+#endif

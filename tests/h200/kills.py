@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""kills.py - does a program go on as if nothing had happened when those who look at it are killed, at any moment?
+
+    tests/h200/kills.py [--build build] [--runs 100] [--threads 1,4,16] [--victims inspector,wsdbg,frozen,guardian] [--deadline S] [--out FILE]
+
+Runs `launch_cost`, whose threads launch and synchronise as fast as they can, under `wsdbg run --evidence live`, so that an inspector stays attached.
+At a random moment one of wsdbg's processes is killed (SIGKILL), or the inspector is stopped for good (`frozen`: SIGSTOP); in half of the runs a
+look was asked for some milliseconds before, so that the GPU may be stopped just then.  The program must print its figures and end with status 0
+within its time.  Prints a line a kind, writes JSON.  Exit status 1 where a program did not, 77 without a driver.  A development script, for a
+machine with an H200.
+"""
+import argparse, json, os, random, signal, subprocess, sys, tempfile, time
+
+SECONDS = 2.0
+LATEST_S = 25  # a frozen inspector's lease runs out after 3 s, its guardian needs some more
+
+
+def maps_driver(pid):
+    try:
+        with open(f'/proc/{pid}/maps') as maps:
+            return 'libcuda.so' in maps.read()
+    except OSError:
+        return False
+
+
+def children(pid):
+    found = []
+    for entry in os.listdir('/proc'):
+        try:
+            if entry.isdigit() and int(open(f'/proc/{entry}/stat').read().rsplit(')', 1)[1].split()[1]) == pid:
+                found.append(int(entry))
+        except (OSError, IndexError):
+            pass
+    return found
+
+
+def name_of(pid):
+    try:
+        return open(f'/proc/{pid}/comm').read().strip()
+    except OSError:
+        return ''
+
+
+def find_victim(victim, wsdbg):
+    """The process that is to die, once an inspector is there; None = not yet."""
+    sides = [pid for pid in children(wsdbg) if name_of(pid) == 'wsdbg']
+    inspectors = [pid for pid in sides if maps_driver(pid)]
+    guardians = [pid for pid in sides if not maps_driver(pid)]
+    if not inspectors:
+        return None
+    return {'wsdbg': wsdbg, 'guardian': guardians[0] if guardians else None}.get(victim, inspectors[0])
+
+
+def one(bin, victim, threads, draw):
+    """What became of the program: 'good' or how it went wrong; and when it was hit."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = f'{bin}/launch_cost --threads {threads} --seconds {SECONDS}; echo status=$?'
+        command = [f'{bin}/wsdbg', 'run', '-q', '--evidence', 'live', '--stall', '60', '--on-stall', 'detach', '-o', f'{folder}/run.db', '--', 'sh', '-c', program]
+        out = open(f'{folder}/out', 'w+')
+        began = time.monotonic()
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL, start_new_session=True)
+        pid = None
+        while pid is None and time.monotonic() < began + 5 and process.poll() is None:
+            pid = find_victim(victim, process.pid)
+            time.sleep(0.01)
+        if pid is None:
+            process.kill()
+            return 'nobody attached', 0
+        time.sleep(0.15 + draw.random() * (SECONDS - 0.4))
+        looked = draw.random() < 0.5
+        if looked:
+            os.kill(process.pid, signal.SIGQUIT)
+            time.sleep(draw.random() * 0.06)
+        hit = time.monotonic() - began
+        try:
+            os.kill(pid, signal.SIGSTOP if victim == 'frozen' else signal.SIGKILL)
+        except ProcessLookupError:
+            return 'too late', hit
+        text, until = '', time.monotonic() + LATEST_S
+        while 'status=' not in text and time.monotonic() < until:
+            time.sleep(0.05)
+            text = open(f'{folder}/out').read()
+        if victim == 'frozen':
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        if process.poll() is None:
+            time.sleep(0.3)
+            process.kill()
+        process.wait()
+        if 'status=0' in text:
+            return 'good', hit
+        return (text.strip().splitlines() or ['no end'])[-1] + (' (looked)' if looked else ''), hit
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--build', default='build')
+    parser.add_argument('--runs', type=int, default=100, help='of all kinds together')
+    parser.add_argument('--threads', default='1,4,16')
+    parser.add_argument('--victims', default='inspector,wsdbg,frozen,guardian')
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--deadline', type=float, default=600)
+    parser.add_argument('--out')
+    options = parser.parse_args()
+    bin, until = os.path.join(os.path.abspath(options.build), 'bin'), time.monotonic() + options.deadline
+    if not os.path.exists('/dev/nvidia0'):
+        print('kills.py: no NVIDIA driver here', file=sys.stderr)
+        return 77
+    draw, kinds, counts = random.Random(options.seed), [(v, int(t)) for v in options.victims.split(',') for t in options.threads.split(',')], {}
+    for run in range(options.runs):
+        if time.monotonic() > until:
+            break
+        victim, threads = kinds[run % len(kinds)]
+        outcome, hit = one(bin, victim, threads, draw)
+        rows = counts.setdefault(f'{victim}, {threads} threads', {})
+        rows[outcome] = rows.get(outcome, 0) + 1
+        if outcome != 'good':
+            print(f'{victim}, {threads} threads, hit after {hit:.2f} s: {outcome}', flush=True)
+    for kind, rows in counts.items():
+        print(kind + ': ' + ', '.join(f'{count} {outcome}' for outcome, count in sorted(rows.items())))
+    if options.out:
+        json.dump(counts, open(options.out, 'w'), indent=1)
+    return int(any(outcome not in ('good', 'too late') for rows in counts.values() for outcome in rows))
+
+
+if __name__ == '__main__':
+    sys.exit(main())

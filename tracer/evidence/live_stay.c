@@ -1,0 +1,170 @@
+/* live_stay.c - see live_stay.h.
+ *
+ * Reads: the newest snapshot, the door's figures.  Writes: requests to the inspector, which come and go on their own.
+ */
+#include "evidence/live_stay.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "evidence/live_machine.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define COME_NS UINT64_C(2000000000) /* the first attach on a machine takes 0.6 s */
+
+static size_t alive_contexts(const struct wsdbg_snapshot *snapshot, uint32_t process_id, bool *unfinished)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < snapshot->context_count; i++) {
+        const struct wsdbg_context *context = &snapshot->contexts[i];
+        if (context->process_id != process_id || !context->alive || context->error)
+            continue;
+        count++;
+        *unfinished |= context->unfinished_ns.known || context->hidden_ns.known;
+    }
+    return count;
+}
+
+static bool is_of(const struct wsdbg_snapshot *snapshot, const struct wsdbg_launch *launch, uint32_t process_id)
+{
+    return launch->context < snapshot->context_count && snapshot->contexts[launch->context].process_id == process_id;
+}
+
+static void note_launches(const struct wsdbg_snapshot *snapshot, uint32_t process_id, struct wsdbg_stay_facts *facts)
+{
+    for (size_t i = snapshot->launch_count; i-- > 0;) {
+        const struct wsdbg_launch *launch = &snapshot->launches[i];
+        if (!is_of(snapshot, launch, process_id))
+            continue;
+        if (launch->time_ns > facts->worked_ns)
+            facts->worked_ns = launch->time_ns;
+        if (facts->now_ns > launch->time_ns + SECOND_NS)
+            break;
+        facts->launches_second += !(launch->flags & WSDBG_LAUNCH_GRAPH);
+    }
+}
+
+static struct wsdbg_stay_facts facts_of(struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process,
+                                        const struct wsdbg_snapshot *snapshot, uint64_t now_ns)
+{
+    const uint32_t process_id = wsdbg_live_process_id(process);
+    const struct wsdbg_door_row *row = wsdbg_live_process_door(process);
+    struct wsdbg_stay_facts facts = {.now_ns = now_ns, .began_ns = stay->began_ns};
+    const size_t contexts = alive_contexts(snapshot, process_id, &facts.unfinished);
+    if (contexts != stay->contexts)
+        stay->contexts_changed_ns = now_ns;
+    stay->contexts = contexts;
+    facts.context_made_ns = contexts ? stay->contexts_changed_ns : 0;
+    note_launches(snapshot, process_id, &facts);
+    for (size_t i = 0; i < snapshot->thread_count; i++)
+        if (snapshot->threads[i].process_id == process_id)
+            facts.worked_ns = now_ns;
+    facts.waited_ns = __atomic_load_n(&row->waited_ns, __ATOMIC_RELAXED);
+    facts.launch_ns = __atomic_load_n(&row->launch_ns, __ATOMIC_RELAXED);
+    facts.launches = __atomic_load_n(&row->launches, __ATOMIC_RELAXED);
+    return facts;
+}
+
+/* What another moment may change, and what none will. */
+static bool is_passing(const struct wsdbg_door_row *row)
+{
+    const uint32_t obstacle = __atomic_load_n(&row->obstacle, __ATOMIC_ACQUIRE);
+    return obstacle == WSDBG_DOOR_CLOSED || obstacle == WSDBG_DOOR_AT_WORK || obstacle == WSDBG_DOOR_LAPSED;
+}
+
+static void take_refusal(struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process,
+                         struct wsdbg_error *error, uint64_t now_ns)
+{
+    wsdbg_stay_refused(&stay->policy, now_ns);
+    if (!is_passing(wsdbg_live_process_door(process))) {
+        stay->hopeless = true;
+        snprintf(stay->trouble, sizeof stay->trouble, "%s", wsdbg_error_message(error));
+    }
+    wsdbg_error_destroy(error);
+}
+
+static void finish_step(struct wsdbg_live_stay *stay, struct wsdbg_live_process *process,
+                        const struct wsdbg_stay_facts *facts)
+{
+    struct wsdbg_error *error = NULL;
+    if (!wsdbg_live_machine_collect(wsdbg_live_process_machine(process), &error))
+        return;
+    if (stay->step == WSDBG_STAY_COMING && error)
+        take_refusal(stay, process, error, facts->now_ns);
+    else if (stay->step == WSDBG_STAY_COMING)
+        wsdbg_stay_came(&stay->policy, facts);
+    else
+        wsdbg_error_destroy(error);
+    stay->step = WSDBG_STAY_SETTLED;
+}
+
+static void begin_step(struct wsdbg_live_stay *stay, struct wsdbg_machine *machine,
+                       const struct wsdbg_stay_facts *facts)
+{
+    struct wsdbg_error *error = NULL;
+    switch (wsdbg_stay_advise(&stay->policy, facts)) {
+    case WSDBG_STAY_COME_IN:
+        error = wsdbg_live_machine_stay(machine, COME_NS);
+        stay->step = error ? WSDBG_STAY_SETTLED : WSDBG_STAY_COMING;
+        if (error)
+            wsdbg_stay_refused(&stay->policy, facts->now_ns);
+        break;
+    case WSDBG_STAY_LEAVE:
+        error = wsdbg_live_machine_leave(machine);
+        wsdbg_stay_left(&stay->policy, facts->now_ns);
+        stay->step = error ? WSDBG_STAY_SETTLED : WSDBG_STAY_LEAVING;
+        break;
+    case WSDBG_STAY_AS_IT_IS:
+        break;
+    }
+    wsdbg_error_destroy(error);
+}
+
+void wsdbg_live_stay_tick(struct wsdbg_live_stay *stay, struct wsdbg_live_process *process,
+                          const struct wsdbg_snapshot *snapshot, uint64_t now_ns)
+{
+    struct wsdbg_machine *machine = wsdbg_live_process_machine(process);
+    if (!stay->began_ns)
+        stay->began_ns = stay->ticked_ns = now_ns;
+    const struct wsdbg_stay_facts facts = facts_of(stay, process, snapshot, now_ns);
+    if (stay->policy.stays)
+        stay->stayed_ns += now_ns - stay->ticked_ns;
+    stay->ticked_ns = now_ns;
+    if (stay->step != WSDBG_STAY_SETTLED) {
+        finish_step(stay, process, &facts);
+        return;
+    }
+    if (stay->policy.stays && !wsdbg_live_machine_stays(machine))
+        wsdbg_stay_refused(&stay->policy, now_ns); /* it left by itself: a context was made, or something broke */
+    if (!stay->hopeless)
+        begin_step(stay, machine, &facts);
+}
+
+void wsdbg_live_stay_trouble(struct wsdbg_live_stay *stay, char *line, size_t size)
+{
+    line[0] = '\0';
+    if (!stay->hopeless || stay->said)
+        return;
+    stay->said = true;
+    snprintf(line, size, "nobody can stay attached to the GPU between looks: %s; a look then attaches for itself",
+             stay->trouble);
+}
+
+void wsdbg_live_stay_account(const struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process, char *line,
+                             size_t size)
+{
+    const struct wsdbg_door_row *row = wsdbg_live_process_door(process);
+    const struct wsdbg_stay_facts facts = {
+        .waited_ns = row->waited_ns, .launch_ns = row->launch_ns, .launches = row->launches};
+    const double ran_ns = (double)(stay->ticked_ns - stay->began_ns), spent_ns = (double)wsdbg_stay_spent_ns(&facts);
+    line[0] = '\0';
+    if (!stay->policy.came_ns)
+        return;
+    snprintf(line, size,
+             "attached to process %u for %.1f of %.1f s; that cost it %.0f ms (%.1f %%): its calls waited %.0f ms, "
+             "%llu launches took %.1f us more each",
+             wsdbg_live_process_id(process), (double)stay->stayed_ns / 1e9, ran_ns / 1e9, spent_ns / 1e6,
+             ran_ns > 0 ? 100 * spent_ns / ran_ns : 0, (double)facts.waited_ns / 1e6,
+             (unsigned long long)facts.launches,
+             facts.launches ? (spent_ns - (double)facts.waited_ns) / 1e3 / (double)facts.launches : 0);
+}

@@ -1,0 +1,28 @@
+/* live_stay.h - an inspector that stays attached to a process between looks, for as long as that is cheap. */
+#ifndef WSDBG_EVIDENCE_LIVE_STAY_H
+#define WSDBG_EVIDENCE_LIVE_STAY_H
+
+#include "evidence/live_looks.h"
+#include "evidence/stay_policy.h"
+#include "model/snapshot.h"
+
+struct wsdbg_live_stay {
+    struct wsdbg_stay_policy policy;
+    enum { WSDBG_STAY_SETTLED, WSDBG_STAY_COMING, WSDBG_STAY_LEAVING } step;
+    bool hopeless; /* something is in the way that will stay */
+    bool said;     /* ... and somebody was told */
+    uint64_t began_ns, contexts_changed_ns, stayed_ns, ticked_ns;
+    size_t contexts;
+    char trouble[256]; /* what was in the way last, "" = nothing */
+};
+
+/* Asked at each look; never waits for the GPU or the program.  The snapshot is the newest one. */
+void wsdbg_live_stay_tick(struct wsdbg_live_stay *stay, struct wsdbg_live_process *process,
+                          const struct wsdbg_snapshot *snapshot, uint64_t now_ns);
+/* A line for people: why nobody can stay (once), "" = nothing to say. */
+void wsdbg_live_stay_trouble(struct wsdbg_live_stay *stay, char *line, size_t size);
+/* ... and, at the end, for how long somebody stayed and what that cost; "" = nobody did. */
+void wsdbg_live_stay_account(const struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process, char *line,
+                             size_t size);
+
+#endif

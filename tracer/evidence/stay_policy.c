@@ -1,0 +1,109 @@
+/* stay_policy.c - see stay_policy.h. */
+#include "evidence/stay_policy.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define SHARE 50                   /* one part in so many of the program's time may be spent: 2 % */
+#define SETTLED_NS (SECOND_NS / 4) /* a context is let be for so long; the observer refuses somebody sooner */
+#define CALM_NS                                                                                                 \
+    (SECOND_NS / 10 * 3 / 2)        /* a program that does nothing for so long goes on doing nothing, as a rule \
+                                     */
+#define CALM_AGAIN_NS SECOND_NS     /* ... and after an inspector had left because of the cost */
+#define COME_IN_NS (SECOND_NS / 10) /* calls may wait for so long while one comes in */
+#define WINDOW_NS (SECOND_NS / 25)
+#define AGAIN_NS (SECOND_NS / 20) /* what it may cost to come back for nothing */
+#define RETRY_NS (SECOND_NS / 10)
+#define RETRY_DOUBLINGS 5
+#define LAUNCH_ALONE_NS 3500 /* what a launch takes by itself; measured on an H200 */
+#define LAUNCH_MORE_NS 52000 /* what it takes more while somebody is attached */
+
+uint64_t wsdbg_stay_spent_ns(const struct wsdbg_stay_facts *facts)
+{
+    const uint64_t alone_ns = facts->launches * LAUNCH_ALONE_NS;
+    return facts->waited_ns + (facts->launch_ns > alone_ns ? facts->launch_ns - alone_ns : 0);
+}
+
+static uint64_t since(const struct wsdbg_stay_facts *facts, uint64_t then_ns)
+{
+    return facts->now_ns > then_ns ? facts->now_ns - then_ns : 0;
+}
+
+static uint64_t budget_ns(const struct wsdbg_stay_facts *facts)
+{
+    return since(facts, facts->began_ns) / SHARE;
+}
+
+/* What was spent is spent: only what staying goes on costing is a reason to leave. */
+static bool costs_too_much(struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
+{
+    const uint64_t spent_ns = wsdbg_stay_spent_ns(facts), window_ns = since(facts, policy->window_ns);
+    if (window_ns < WINDOW_NS)
+        return false;
+    const uint64_t cost_ns = spent_ns - policy->window_spent_ns;
+    policy->window_ns = facts->now_ns;
+    policy->window_spent_ns = spent_ns;
+    return cost_ns > window_ns / SHARE && spent_ns > budget_ns(facts);
+}
+
+static bool was_refused_lately(const struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
+{
+    const uint32_t doublings = policy->refusals < RETRY_DOUBLINGS ? policy->refusals : RETRY_DOUBLINGS;
+    return policy->refused_ns && since(facts, policy->refused_ns) < RETRY_NS << doublings;
+}
+
+static bool may_come_in(const struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
+{
+    return facts->context_made_ns && since(facts, facts->context_made_ns) >= SETTLED_NS && !facts->unfinished &&
+           !was_refused_lately(policy, facts);
+}
+
+static bool is_calm(const struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
+{
+    return since(facts, facts->worked_ns) >= (policy->left_ns ? CALM_AGAIN_NS : CALM_NS);
+}
+
+/* A program that launches at this pace would be left again at once. */
+static bool launches_little(const struct wsdbg_stay_facts *facts)
+{
+    return facts->launches_second * LAUNCH_MORE_NS <= SECOND_NS / SHARE;
+}
+
+/* Who comes for the first time to a program that rests may have to leave at once: that much is lent. */
+static bool is_worth_it(const struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
+{
+    const uint64_t spent_ns = wsdbg_stay_spent_ns(facts), may_spend_ns = budget_ns(facts);
+    if (is_calm(policy, facts))
+        return !policy->left_ns || spent_ns + AGAIN_NS <= may_spend_ns;
+    return spent_ns + COME_IN_NS <= may_spend_ns && launches_little(facts);
+}
+
+enum wsdbg_stay_advice wsdbg_stay_advise(struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
+{
+    if (policy->stays)
+        return !policy->always && costs_too_much(policy, facts) ? WSDBG_STAY_LEAVE : WSDBG_STAY_AS_IT_IS;
+    if (policy->always)
+        return facts->context_made_ns && !facts->unfinished && !was_refused_lately(policy, facts) ? WSDBG_STAY_COME_IN
+                                                                                                  : WSDBG_STAY_AS_IT_IS;
+    return may_come_in(policy, facts) && is_worth_it(policy, facts) ? WSDBG_STAY_COME_IN : WSDBG_STAY_AS_IT_IS;
+}
+
+void wsdbg_stay_came(struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
+{
+    policy->stays = true;
+    policy->came_ns = policy->window_ns = facts->now_ns;
+    policy->window_spent_ns = wsdbg_stay_spent_ns(facts);
+    policy->refused_ns = 0;
+    policy->refusals = 0;
+}
+
+void wsdbg_stay_refused(struct wsdbg_stay_policy *policy, uint64_t now_ns)
+{
+    policy->stays = false;
+    policy->refused_ns = now_ns;
+    policy->refusals++;
+}
+
+void wsdbg_stay_left(struct wsdbg_stay_policy *policy, uint64_t now_ns)
+{
+    policy->stays = false;
+    policy->left_ns = now_ns;
+}
