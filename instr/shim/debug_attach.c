@@ -336,6 +336,14 @@ static void let_stay(void)
     atomic_store(&debug_attach_awaited, false);
 }
 
+/* A launch that is in the driver while the GPU is stopped waits for the debugger, and crashes if that dies. */
+static void pause_calls(void)
+{
+    debug_door_keep_out();
+    for (int waited_us = 0; waited_us < OWN_CALLS_US && registry_launch_is_blocked(UINT64_MAX); waited_us += 50)
+        shim_sleep_us(50);
+}
+
 static void answer(uint32_t request)
 {
     switch (request & 0xffu) {
@@ -362,7 +370,7 @@ static void answer(uint32_t request)
         break;
     case WSDBG_DOOR_PAUSE:
         if (door->state == WSDBG_DOOR_OPEN)
-            debug_door_keep_out();
+            pause_calls();
         break;
     case WSDBG_DOOR_ATTACHED:
         if (door->state == WSDBG_DOOR_OPENING) {

@@ -58,9 +58,11 @@ CUresult retain_body(enum wsdbg_hook_id id, void *forward, CUcontext *context, C
     (void)id;
     bool on = hook_enter();
     const bool first = on && tracking_find_primary(device) == WSDBG_UNKNOWN32;
-    debug_attach_context_begin();
+    if (first)
+        debug_attach_context_begin();
     CUresult result = ((CUresult(*)(CUcontext *, CUdevice))forward)(context, device);
-    debug_attach_context_end(first);
+    if (first)
+        debug_attach_context_end(true);
     if (on && result == CUDA_SUCCESS)
         tracking_add_context(*context, device, false);
     return hook_leave(on, result);

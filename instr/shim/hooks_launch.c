@@ -15,7 +15,7 @@ struct begun {
 static void begin_launch(const char *call, CUfunction function, struct begun *begun)
 {
     int kept = errno;
-    if (atomic_load_explicit(&debug_attach_awaited, memory_order_relaxed))
+    if (atomic_load_explicit(&debug_attach_awaited, memory_order_relaxed) && !observer_is_capturing())
         debug_attach_await();
     begun->entry = observer_launch_begin(&begun->row, function,
                                          atomic_load_explicit(&shim_hooks_record_launches, memory_order_relaxed));

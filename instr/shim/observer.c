@@ -29,6 +29,11 @@ void observer_capture(int change)
         wait_for_marker();
 }
 
+bool observer_is_capturing(void)
+{
+    return atomic_load(&captures) > 0;
+}
+
 /* Each side announces itself before it looks at the other. */
 bool observer_marking_begin(void)
 {

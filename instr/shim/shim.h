@@ -124,6 +124,8 @@ extern const char *const hook_name[WSDBG_HOOK_COUNT];
 /* ---- observer.c ---- */
 /* A stream capture begins (1; called before the driver is) or ended (-1) in this process. */
 void observer_capture(int change);
+/* Whether some stream is captured now. */
+bool observer_is_capturing(void);
 /* Between the two nothing is captured.  False, and no end then, while something is: a capture must not see a marker. */
 bool observer_marking_begin(void);
 void observer_marking_end(void);

@@ -11,7 +11,7 @@ machine with an H200.
 """
 import argparse, json, os, random, signal, subprocess, sys, tempfile, time
 
-SECONDS = 2.0
+SECONDS = 4.0
 LATEST_S = 25  # a frozen inspector's lease runs out after 3 s, its guardian needs some more
 
 
@@ -66,7 +66,7 @@ def one(bin, victim, threads, draw):
         if pid is None:
             process.kill()
             return 'nobody attached', 0
-        time.sleep(0.15 + draw.random() * (SECONDS - 0.4))
+        time.sleep(0.15 + draw.random() * (SECONDS - 2))
         looked = draw.random() < 0.5
         if looked:
             os.kill(process.pid, signal.SIGQUIT)

@@ -7,7 +7,7 @@ static enum wsdbg_feeder feeder_of(const struct wsdbg_snapshot *snapshot, uint32
     for (size_t i = 0; i < snapshot->thread_count && feeder != WSDBG_FEEDER_ANOTHER; i++) {
         const struct wsdbg_host_thread *thread = &snapshot->threads[i];
         if (thread->process_id == process_id && thread->since_ns <= before_ns)
-            feeder = thread->host_state == WSDBG_HOST_GOES_ON ? WSDBG_FEEDER_ANOTHER : WSDBG_FEEDER_NONE;
+            feeder = thread->host_state == WSDBG_HOST_RESTS ? WSDBG_FEEDER_NONE : WSDBG_FEEDER_ANOTHER;
     }
     return feeder;
 }

@@ -261,8 +261,11 @@ static struct wsdbg_error *live_record(struct wsdbg_evidence *base, const char *
     struct live_source *source = live_of(base);
     struct wsdbg_error *error = source->ring->ops->record(source->ring, path, now_ns);
     const bool only_recorded = !source->kept || source->kept == source->spool;
-    if (!source->kept)
-        source->kept = source->spool; /* before the first look: a recording begins with the first context */
+    if (!source->kept) { /* before the first look: a recording begins with the first context */
+        source->kept = source->spool;
+        for (size_t i = 0; source->kept && !error && i < source->count; i++)
+            error = wsdbg_live_process_keep(source->processes[i].looks, source->kept);
+    }
     for (size_t i = 0; !error && i < source->count; i++)
         error = record_looks(source, source->processes[i].looks, only_recorded, now_ns);
     return error;
