@@ -1,7 +1,8 @@
-/* faults.cu - the cases of stands.def that an error of the GPU ends: each prints which error every later call gives, and ends with status 1.
+/* faults.cu - the cases of stands.def that an error of the GPU ends: each prints which error every later call gives,
+ * and ends with status 1.
  *
- * Prints a line a call, `call: error's name`.  Nothing here checks with CHECK what comes after the fault: which call says it first is
- * what is wanted.
+ * Prints a line a call, `call: error's name`.  Nothing here checks with CHECK what comes after the fault: which call
+ * says it first is what is wanted.
  */
 #include <cassert>
 #include <string.h>
@@ -118,7 +119,8 @@ static size_t read_image(unsigned char *image)
     return bytes;
 }
 
-/* The instruction's number is in its bytes 4 to 7, its operation in the lowest 12 bits; the guard above those stays "always". */
+/* The instruction's number is in its bytes 4 to 7, its operation in the lowest 12 bits; the guard above those stays
+ * "always". */
 static bool spoil_instruction(unsigned char *image, size_t bytes)
 {
     size_t found = 0, at = 0;

@@ -29,7 +29,8 @@ int stand_lock(const struct options *)
 {
     cudaStream_t stream = new_stream();
     uint32_t *const lock = new_word();
-    float *const total = (float *)new_zeroed(ROW_LENGTH * sizeof(float)), *const row = (float *)new_zeroed(ROW_LENGTH * sizeof(float));
+    float *const total = (float *)new_zeroed(ROW_LENGTH * sizeof(float)), *const row = (float *)new_zeroed(
+                                                                              ROW_LENGTH * sizeof(float));
     for (int step = 0; step < STEPS - 1; step++)
         add_row<<<POLL_CTAS, ROW_LENGTH, 0, stream>>>(lock, total, row, ROW_LENGTH);
     add_row<<<1, ROW_LENGTH, 0, stream>>>(lock, total, row, 0);
@@ -170,8 +171,9 @@ int stand_lane_shuffle(const struct options *)
 
 #define GROUP_THREADS 128
 
-/* Two warpgroups take turns, each at a barrier of its own; whose turn is over lets the other one go on.  ids, threads and rounds come from
- * the host, so the barrier's id and count are in registers.  The defect: group 1 has two rounds less, and its last hand-over is missing. */
+/* Two warpgroups take turns, each at a barrier of its own; whose turn is over lets the other one go on.  ids, threads
+ * and rounds come from the host, so the barrier's id and count are in registers.  The defect: group 1 has two rounds
+ * less, and its last hand-over is missing. */
 __global__ void take_turns(const uint32_t *ids, uint32_t threads, const uint32_t *rounds, uint32_t *out)
 {
     const uint32_t group = threadIdx.x / GROUP_THREADS;
@@ -192,7 +194,8 @@ int stand_barrier_register(const struct options *)
 {
     const uint32_t table[] = {1, 2, 6, 4}; /* ids, then rounds */
     cudaStream_t stream = new_stream();
-    uint32_t *const device = (uint32_t *)new_zeroed(sizeof table), *const out = (uint32_t *)new_zeroed(2 * GROUP_THREADS * sizeof(uint32_t));
+    uint32_t *const device = (uint32_t *)new_zeroed(sizeof table), *const out = (uint32_t *)new_zeroed(
+                                                                       2 * GROUP_THREADS * sizeof(uint32_t));
     CHECK(cudaMemcpy(device, table, sizeof table, cudaMemcpyHostToDevice));
     take_turns<<<1, 2 * GROUP_THREADS, 0, stream>>>(device, 2 * GROUP_THREADS, device + 2, out);
     CHECK(cudaStreamSynchronize(stream));

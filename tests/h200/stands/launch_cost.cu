@@ -2,9 +2,9 @@
  *
  * Usage: launch_cost [--threads N] [--streams] [--graph] [--seconds S]
  *
- * --threads: 1 to 16 that launch at once; --streams: each into a stream of its own, else all into one; --graph: a launch is that of a graph
- * of 200 empty kernels.  Half of the time each kind.  Prints one line of key=value, times as medians of batches of all threads.  Exit status:
- * 0, 1 = an error, 2 = usage, 77 = no driver.
+ * --threads: 1 to 16 that launch at once; --streams: each into a stream of its own, else all into one; --graph: a
+ * launch is that of a graph of 200 empty kernels.  Half of the time each kind.  Prints one line of key=value, times as
+ * medians of batches of all threads.  Exit status: 0, 1 = an error, 2 = usage, 77 = no driver.
  */
 #include <algorithm>
 #include <atomic>
@@ -19,8 +19,8 @@
 
 #define MAX_THREADS 16
 #define GRAPH_KERNELS 200
-#define QUEUED 512 /* launches in flight, of all threads: fewer than a queue holds, or a launch would wait for the GPU */
-#define QUEUED_GRAPHS 4
+/* Launches in flight, of all threads: fewer than a queue holds, or a launch would wait for the GPU. */
+#define QUEUED 512
 #define SYNCED_BATCH 20
 
 #define CHECK(call) check((call), #call)
@@ -72,7 +72,7 @@ static void launch(const struct worker *worker)
 static void measure_launches(struct worker *worker, double until_s)
 {
     const struct plan *const plan = worker->plan;
-    const int batch = std::max(1, (plan->is_graph ? QUEUED_GRAPHS : QUEUED) / plan->threads);
+    const int batch = plan->is_graph ? 1 : QUEUED / plan->threads; /* a graph waits for its own last run */
     do {
         const double start_s = now_s();
         for (int i = 0; i < batch; i++)
@@ -171,8 +171,10 @@ static int usage(void)
 
 int main(int argc, char **argv)
 {
-    static const struct option names[] = {{"threads", required_argument, NULL, 't'}, {"streams", no_argument, NULL, 's'},
-                                          {"graph", no_argument, NULL, 'g'},         {"seconds", required_argument, NULL, 'd'},
+    static const struct option names[] = {{"threads", required_argument, NULL, 't'},
+                                          {"streams", no_argument, NULL, 's'},
+                                          {"graph", no_argument, NULL, 'g'},
+                                          {"seconds", required_argument, NULL, 'd'},
                                           {}};
     static struct worker workers[MAX_THREADS];
     struct plan plan = {};
@@ -181,19 +183,28 @@ int main(int argc, char **argv)
     int letter;
     while ((letter = getopt_long(argc, argv, "", names, NULL)) != -1)
         switch (letter) {
-        case 't': plan.threads = atoi(optarg); break;
-        case 's': plan.has_streams = true; break;
-        case 'g': plan.is_graph = true; break;
-        case 'd': plan.seconds = atof(optarg); break;
-        default: return usage();
+        case 't':
+            plan.threads = atoi(optarg);
+            break;
+        case 's':
+            plan.has_streams = true;
+            break;
+        case 'g':
+            plan.is_graph = true;
+            break;
+        case 'd':
+            plan.seconds = atof(optarg);
+            break;
+        default:
+            return usage();
         }
     if (optind != argc || plan.threads < 1 || plan.threads > MAX_THREADS || plan.seconds <= 0)
         return usage();
     set_up(workers, &plan);
     if (run(workers, &plan) != 0)
         return 1;
-    printf("launch_cost threads=%d streams=%d graph=%d seconds=%g ns_per_launch=%.0f ns_per_launch_sync=%.0f\n", plan.threads,
-           plan.has_streams ? plan.threads : 1, plan.is_graph ? GRAPH_KERNELS : 0, plan.seconds, median(workers, plan.threads, &worker::launch_ns),
-           median(workers, plan.threads, &worker::synced_ns));
+    printf("launch_cost threads=%d streams=%d graph=%d seconds=%g ns_per_launch=%.0f ns_per_launch_sync=%.0f\n",
+           plan.threads, plan.has_streams ? plan.threads : 1, plan.is_graph ? GRAPH_KERNELS : 0, plan.seconds,
+           median(workers, plan.threads, &worker::launch_ns), median(workers, plan.threads, &worker::synced_ns));
     return 0;
 }

@@ -1,6 +1,7 @@
-/* roads.cu - the ways by which a kernel comes to the GPU: after three launches that end, each case launches `road_poll`, which never ends.
+/* roads.cu - the ways by which a kernel comes to the GPU: after three launches that end, each case launches
+ * `road_poll`, which never ends.
  *
- * Prints a line `launch` with what a report should know of it; launch counts the program's kernels from 1.
+ * Prints a line `launch` with what a report should know of it; launch counts the program's launches from 0.
  */
 #include <cuda.h>
 #include <dlfcn.h>
@@ -39,8 +40,9 @@ static void begin(struct road *road, int cluster_ctas)
     for (int i = 0; i < LAUNCHES_BEFORE; i++)
         road_before<<<1, 32, 0, road->stream>>>(road->word);
     CHECK(cudaStreamSynchronize(road->stream));
-    printf("launch kernel=road_poll grid=%u,%u,%u block=%u,%u,%u cluster=%d,1,1 stream=0x%llx launch=%d\n", grid.x, grid.y, grid.z, block.x,
-           block.y, block.z, cluster_ctas, (unsigned long long)(uintptr_t)road->stream, LAUNCHES_BEFORE + 1);
+    printf("launch kernel=road_poll grid=%u,%u,%u block=%u,%u,%u cluster=%d,1,1 stream=0x%llx launch=%d\n", grid.x,
+           grid.y, grid.z, block.x, block.y, block.z, cluster_ctas, (unsigned long long)(uintptr_t)road->stream,
+           LAUNCHES_BEFORE);
     fflush(stdout);
 }
 

@@ -2,8 +2,8 @@
  *
  * Usage: stands --case NAME [--limit SECONDS] [--after SECONDS] [--volatile] | stands --list
  *
- * Prints `done` last when it ends well, with status 0.  Status 1: an error, which a FAULT is to end with; 2: usage; 3: the limit; 77: no
- * driver, or too few GPUs.  --list prints a line a case: name, kind, GPUs, story, with tabs.
+ * Prints `done` last when it ends well, with status 0.  Status 1: an error, which a FAULT is to end with; 2: usage; 3:
+ * the limit; 77: no driver, or too few GPUs.  --list prints a line a case: name, kind, GPUs, story, with tabs.
  */
 #include <getopt.h>
 #include <string.h>
@@ -61,20 +61,31 @@ static int run(const struct stand *stand, const struct options *options)
 
 int main(int argc, char **argv)
 {
-    static const struct option names[] = {{"case", required_argument, NULL, 'c'}, {"limit", required_argument, NULL, 'l'},
-                                          {"after", required_argument, NULL, 'a'}, {"volatile", no_argument, NULL, 'v'},
-                                          {"list", no_argument, NULL, 'i'},        {}};
+    static const struct option names[] = {
+        {"case", required_argument, NULL, 'c'},  {"limit", required_argument, NULL, 'l'},
+        {"after", required_argument, NULL, 'a'}, {"volatile", no_argument, NULL, 'v'},
+        {"list", no_argument, NULL, 'i'},        {}};
     struct options options = {6, 60, false};
     const char *name = NULL;
     int letter;
     while ((letter = getopt_long(argc, argv, "", names, NULL)) != -1)
         switch (letter) {
-        case 'c': name = optarg; break;
-        case 'l': options.limit_s = atoi(optarg); break;
-        case 'a': options.after_s = atof(optarg); break;
-        case 'v': options.is_volatile = true; break;
-        case 'i': return list();
-        default: return usage();
+        case 'c':
+            name = optarg;
+            break;
+        case 'l':
+            options.limit_s = atoi(optarg);
+            break;
+        case 'a':
+            options.after_s = atof(optarg);
+            break;
+        case 'v':
+            options.is_volatile = true;
+            break;
+        case 'i':
+            return list();
+        default:
+            return usage();
         }
     if (optind != argc || !name || options.limit_s <= 0 || options.after_s < 0)
         return usage();

@@ -1,4 +1,5 @@
-/* stands.cuh - what the programs of stands.def share: options, error checks, streams, words, and the kernels that several use.
+/* stands.cuh - what the programs of stands.def share: options, error checks, streams, words, and the kernels that
+ * several use.
  *
  * Reads nothing, writes nothing.  Every function ends the program with status 1 when a call fails that should not.
  */
@@ -39,11 +40,12 @@ static inline void check(cudaError_t error, const char *call)
     exit(1);
 }
 
-/* Ends the program with status 3 after so many seconds.  A timer and not a thread: a further thread of the program could be the one that
- * feeds a kernel, so wsdbg would conclude less. */
+/* Ends the program with status 3 after so many seconds.  A timer and not a thread: a further thread of the program
+ * could be the one that feeds a kernel, so wsdbg would conclude less. */
 void limit_time(int seconds);
 
-/* Ends the program with status 77 and a line unless there are so many GPUs, each able to read and write the first one's memory. */
+/* Ends the program with status 77 and a line unless there are so many GPUs, each able to read and write the first one's
+ * memory. */
 void need_gpus(int count);
 
 /* A stream that does not wait for the legacy stream. */
