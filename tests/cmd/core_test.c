@@ -109,9 +109,10 @@ static void a_fault_is_no_hang(void **state)
     struct outcome outcome = WSDBG("core", "-o", "kept.db", "fault");
     assert_int_equal(outcome.status, 0);
     check_says(outcome.out, "GPU fault: CUDA_EXCEPTION_14 (illegal address) ended context 0 on");
-    check_says(outcome.out,
-               "FAULT: UNKNOWN (the GPU says where, nothing says why)\n"
-               "  The GPU stopped warp 0, in CTA (0,0,0), with CUDA_EXCEPTION_14 (illegal address) at 0x7f1000000000.\n");
+    check_says(
+        outcome.out,
+        "FAULT: UNKNOWN (the GPU says where, nothing says why)\n"
+        "  The GPU stopped warp 0, in CTA (0,0,0), with CUDA_EXCEPTION_14 (illegal address) at 0x7f1000000000.\n");
     check_says(outcome.err, "that ended the kernel, it did not hang\n");
     outcome_free(&outcome);
     outcome = WSDBG("report", "--json", "kept.db");
