@@ -5,8 +5,7 @@
 
 demo:
 	@sh cmake/prepare.sh demo
-	@cmake --preset dev >build/configure.log || { cat build/configure.log; exit 1; }
-	@cmake --build build --target instr/all sim/all tracer/all demo_kernels/all
+	@sh cmake/build_demo.sh
 	@sh cmake/demo.sh build/bin/wsdbg
 
 test:

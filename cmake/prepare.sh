@@ -1,10 +1,14 @@
 #!/bin/sh
 # prepare.sh demo|test - makes a Debian machine ready to build: installs missing packages when root, else prints
 # the one line that does.  Says what is lost without a CUDA toolkit.  Reads dpkg's database; writes build/.
+# prepare.sh --list demo|test - prints the packages' names alone.
 set -eu
+list_only=
+[ "$1" != --list ] || { list_only=yes; shift; }
 
 packages="gcc g++ cmake ninja-build pkg-config libsqlite3-dev libzstd-dev liblz4-dev libelf-dev zlib1g-dev libjansson-dev libncurses-dev"
 [ "$1" = demo ] || packages="$packages libcmocka-dev libvterm-dev libxml2-dev chromium valgrind clang python3"
+[ -z "$list_only" ] || { echo "$packages"; exit 0; }
 
 missing=
 for package in $packages; do

@@ -14,6 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of the table's rows so many hold questions at most (look-ups, modules, attributes): a library may ask for hundreds of
+ * kernels that it never launches, and a refused launch must find room. */
+enum { QUESTIONS_MOST = WSDBG_REFUSAL_ROWS / 2 };
+
 #define KEY_FIRST offsetof(struct wsdbg_refusal_row, kind)
 #define KEY_BYTES (offsetof(struct wsdbg_refusal_row, name) - KEY_FIRST)
 
@@ -76,13 +80,19 @@ static struct wsdbg_refusal_row *find_same(const struct wsdbg_refusal_row *row)
     return NULL;
 }
 
+/* Lock held. */
+static bool has_room(const struct wsdbg_segment *segment, enum wsdbg_refusal_kind kind)
+{
+    return segment->refusal_count < (kind == WSDBG_REFUSAL_LAUNCH ? WSDBG_REFUSAL_ROWS : QUESTIONS_MOST);
+}
+
 /* Counts a refusal like one before it, or for which there is no room; false = the caller is to describe it. */
 static bool is_counted(const struct wsdbg_refusal_row *row)
 {
     struct wsdbg_segment *segment = atomic_load(&shim_segment);
     shim_lock();
     struct wsdbg_refusal_row *same = find_same(row);
-    const bool full = segment->refusal_count == WSDBG_REFUSAL_ROWS;
+    const bool full = !has_room(segment, row->kind);
     if (same)
         __atomic_fetch_add(&same->times, 1, __ATOMIC_RELAXED);
     else if (full)
@@ -99,7 +109,7 @@ static void publish(const struct wsdbg_refusal_row *row)
     const uint32_t count = segment->refusal_count;
     if (same) {
         __atomic_fetch_add(&same->times, 1, __ATOMIC_RELAXED);
-    } else if (count < WSDBG_REFUSAL_ROWS) {
+    } else if (has_room(segment, row->kind)) {
         segment->refusals[count] = *row;
         __atomic_store_n(&segment->refusal_count, count + 1, __ATOMIC_RELEASE);
     }

@@ -1,5 +1,5 @@
 /* refusals_test.c - a program whose calls are refused, on the simulator: it sees what it sees without wsdbg, and each
- * refusal is explained once. */
+ * refusal is explained once: a launch when it happens, a question where the program ends badly. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -66,6 +66,8 @@ static void each_refusal_is_explained(void **state)
         {"ptx_newer_than_driver", "refused: LAUNCH_NO_IMAGE: a module: the PTX is of version 99.0"},
         {"ptx_of_newer_device", "the module holds PTX for sm_100a, of which this device, sm_90, can run nothing "
                                 "(cuModuleLoadData: error 218, CUDA_ERROR_INVALID_PTX)"},
+        {"launch_of_other_device", "the module holds PTX for sm_100a, of which this device, sm_90, can run nothing "
+                                   "(cuLibraryLoadData: error 209, CUDA_ERROR_NO_BINARY_FOR_GPU)"},
         {"fatbin_of_other_device", "the module holds PTX for sm_100a, of which this device, sm_90, can run nothing "
                                    "(cuModuleLoadData: error 209, CUDA_ERROR_NO_BINARY_FOR_GPU)"},
     };
@@ -110,6 +112,52 @@ static void the_session_keeps_them(void **state)
     outcome_free(&text);
 }
 
+/* A program that only asked: nothing is said of it, and all is kept. */
+static void a_refused_question_is_silent_where_the_program_ends_well(void **state)
+{
+    (void)state;
+    struct outcome run = WSDBG("run", "--device", "sim", "-o", "asked.db", REFUSALS, "--well", "shared_attribute",
+                               "fatbin_of_other_device", "ptx_newer_than_driver");
+    assert_int_equal(run.status, 0);
+    assert_null(strstr(run.err, "refused: "));
+    assert_null(strstr(run.err, "Fix: "));
+    outcome_free(&run);
+    struct outcome query = WSDBG("query", "asked.db", "--csv", "SELECT cause, call, result FROM refusal ORDER BY id");
+    assert_string_equal(query.out, "cause,call,result\r\nLAUNCH_SHARED_MEMORY,cuFuncSetAttribute,1\r\n"
+                                   "LAUNCH_NO_IMAGE,cuModuleLoadData,222\r\n"
+                                   "LAUNCH_NO_IMAGE,cuModuleLoadData,209\r\n");
+    outcome_free(&query);
+    struct outcome text = WSDBG("report", "asked.db");
+    assert_null(strstr(text.out, "REFUSED"));
+    assert_non_null(
+        strstr(text.out, "\nAsked:   3 refused look-ups or settings, no refused launch for it (@refused)\n"));
+    outcome_free(&text);
+    struct outcome json = WSDBG("report", "--json", "asked.db");
+    json_t *report = json_loads(json.out, 0, NULL);
+    assert_int_equal(json_array_size(json_object_get(report, "refusals")), 3);
+    json_decref(report);
+    outcome_free(&json);
+}
+
+/* Once, behind what was said while it ran. */
+static void refused_questions_are_said_at_a_bad_end(void **state)
+{
+    (void)state;
+    struct outcome run = WSDBG("run", "--device", "sim", "-o", "bad.db", REFUSALS, "registers_384",
+                               "fatbin_of_other_device", "launch_of_other_device");
+    const char *launch = strstr(run.err, "refused: LAUNCH_TOO_MANY_REGS");
+    const char *question = strstr(run.err, "refused: LAUNCH_NO_IMAGE: a module: the module holds PTX for sm_100a, of "
+                                           "which this device, sm_90, can run nothing (cuModuleLoadData: error 209, "
+                                           "CUDA_ERROR_NO_BINARY_FOR_GPU; 2 such calls, 2 different)\n");
+    assert_int_equal(run.status, 3);
+    assert_true(launch && question && launch < question);
+    assert_null(strstr(question + 1, "refused: "));
+    outcome_free(&run);
+    struct outcome text = WSDBG("report", "bad.db");
+    assert_non_null(strstr(text.out, "\nREFUSED: LAUNCH_NO_IMAGE\n"));
+    outcome_free(&text);
+}
+
 static void what_succeeds_is_not_spoken_of(void **state)
 {
     (void)state;
@@ -125,6 +173,8 @@ int main(void)
         TEST(the_program_gets_its_own_errors),
         TEST(each_refusal_is_explained),
         TEST(the_session_keeps_them),
+        TEST(a_refused_question_is_silent_where_the_program_ends_well),
+        TEST(refused_questions_are_said_at_a_bad_end),
         TEST(what_succeeds_is_not_spoken_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

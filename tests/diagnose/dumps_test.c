@@ -68,7 +68,17 @@ static void must(struct wsdbg_error *error)
         fail_msg("%s", wsdbg_error_message(error));
 }
 
-static void read_dump(const char *name, struct wsdbg_snapshot *out)
+/* The lowest lane of each warp with an error keeps it. */
+static void mark_one_lane(struct wsdbg_machine *machine)
+{
+    machine->source = "live";
+    for (size_t i = 0; i < machine->warp_count; i++)
+        for (uint32_t lane = 0, marked = 0; lane < WSDBG_MACHINE_LANES; lane++)
+            if (wsdbg_machine_exception(&machine->warps[i], lane) && marked++)
+                machine->warps[i].lanes[lane].exception = 0;
+}
+
+static void read_dump_as(const char *name, void (*change)(struct wsdbg_machine *machine), struct wsdbg_snapshot *out)
 {
     char path[512];
     struct wsdbg_machine *machine;
@@ -78,12 +88,19 @@ static void read_dump(const char *name, struct wsdbg_snapshot *out)
     memset(out, 0, sizeof *out);
     must(wsdbg_machine_open_core(path, &machine));
     must(wsdbg_code_create(&code));
+    if (change)
+        change(machine);
     must(wsdbg_code_prepare(code, machine));
     must(wsdbg_look_take(machine, code, &look));
     must(wsdbg_look_snapshot(&look, 1, out));
     wsdbg_look_destroy(look);
     wsdbg_code_destroy(code);
     machine->ops->close(machine);
+}
+
+static void read_dump(const char *name, struct wsdbg_snapshot *out)
+{
+    read_dump_as(name, NULL, out);
 }
 
 /* A second look, 200 ms later, that saw the same. */
@@ -252,6 +269,83 @@ static void what_the_gpu_says_is_said(void **state)
     wsdbg_snapshot_deinit(&snapshot);
 }
 
+/* The debug interface marks one lane of a warp with an error, a core dump all: what is said is the same. */
+static void every_error_is_explained_alike_through_either_door(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct wsdbg_snapshot dumped, live;
+        struct wsdbg_diagnosis of_dump, of_live;
+        read_dump(faults[i].dump, &dumped);
+        read_dump_as(faults[i].dump, mark_one_lane, &live);
+        must(wsdbg_diagnose_faults(&dumped, &of_dump));
+        must(wsdbg_diagnose_faults(&live, &of_live));
+        check_finding(&faults[i], &live, &of_live, faults[i].one_look);
+        assert_string_equal(of_live.findings[0].sentence, of_dump.findings[0].sentence);
+        wsdbg_diagnosis_deinit(&of_dump);
+        wsdbg_diagnosis_deinit(&of_live);
+        wsdbg_snapshot_deinit(&dumped);
+        wsdbg_snapshot_deinit(&live);
+    }
+}
+
+/* An error without a cause of its own: who, where, and what the instruction was about. */
+static void every_kind_of_error_names_what_is_known(void **state)
+{
+    static const struct kind {
+        struct wsdbg_exception e; /* beside warp, site and pc */
+        const char *words;
+    } kinds[] = {
+        {{.code = 14, .at_lanes = 0xff, .address = {0x1000, true}, .last_address = 0x101c},
+         "The GPU stopped warp 1, in lanes 0-7 of CTA (0,0,0), with CUDA_EXCEPTION_14 (illegal address) at "
+         "waits.cu:212 (@!P1 SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0+URZ], RZ), which names the addresses 0x1000 to 0x101c "
+         "in its lanes."},
+        {{.code = 5,
+          .at_lanes = 2,
+          .thread_known = true,
+          .thread = {33},
+          .address = {0x3fffc, true},
+          .in_shared = true},
+         "in thread (33,0,0) of CTA (0,0,0), with CUDA_EXCEPTION_5 (address out of range) at waits.cu:212 (@!P1 "
+         "SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0+URZ], RZ), which names shared memory's 0x3fffc."},
+        {{.code = 4}, "in CTA (0,0,0), with CUDA_EXCEPTION_4 (illegal instruction) at waits.cu:212 ("},
+        {{.code = 6,
+          .at_lanes = UINT32_MAX,
+          .thread_known = true,
+          .thread = {34},
+          .address = {0x1008, true},
+          .last_address = 0x1008,
+          .misaligned_bytes = 16},
+         "in thread (34,0,0) of CTA (0,0,0), with CUDA_EXCEPTION_6 (misaligned address) at waits.cu:212 (@!P1 "
+         "SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0+URZ], RZ), which accesses 16 bytes at 0x1008, no multiple of 16."},
+        {{.code = 4, .trapped = true}, ", [R0+URZ], RZ): the kernel ended itself there, by a trap."},
+        {{.code = 12, .at_lanes = 1 << 5, .thread_known = true, .thread = {37}},
+         "in thread (37,0,0) of CTA (0,0,0), with CUDA_EXCEPTION_12 (device-side assert) at waits.cu:212 (@!P1 "
+         "SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0+URZ], RZ): an assertion of the kernel does not hold."},
+    };
+    struct wsdbg_snapshot snapshot;
+    struct wsdbg_diagnosis diagnosis;
+    (void)state;
+    read_dump("waits-spent-phase", &snapshot);
+    const struct wsdbg_exception seen = snapshot.exceptions[0];
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        snapshot.exceptions[0] = kinds[i].e;
+        snapshot.exceptions[0].warp = seen.warp;
+        snapshot.exceptions[0].pc = seen.pc;
+        snapshot.exceptions[0].site = seen.site;
+        snapshot.exceptions[0].exact = true;
+        snapshot.exceptions[0].barrier = WSDBG_NONE;
+        must(wsdbg_diagnose_faults(&snapshot, &diagnosis));
+        assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_UNKNOWN);
+        if (!strstr(diagnosis.findings[0].sentence, kinds[i].words))
+            fail_msg("no '%s' in '%s'", kinds[i].words, diagnosis.findings[0].sentence);
+        assert_int_equal(strstr(diagnosis.findings[0].fix, "a multiple of 16") != NULL,
+                         kinds[i].e.misaligned_bytes == 16);
+        wsdbg_diagnosis_deinit(&diagnosis);
+    }
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +356,8 @@ int main(void)
         cmocka_unit_test(an_error_whose_barrier_shows_nothing_has_no_cause),
         cmocka_unit_test(an_arrival_before_the_initialisation_is_told),
         cmocka_unit_test(what_the_gpu_says_is_said),
+        cmocka_unit_test(every_error_is_explained_alike_through_either_door),
+        cmocka_unit_test(every_kind_of_error_names_what_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

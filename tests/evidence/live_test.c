@@ -91,6 +91,26 @@ static void the_convergence_state_is_read_where_lanes_are_idle_or_apart(void **s
     rig_finish(&rig);
 }
 
+/* As a core dump has it (machine.h): the rules do not know which door it was. */
+static void an_error_of_a_warp_comes_with_its_instruction(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    rig.gpu->exception = 14;
+    look(&rig);
+    assert_true(wsdbg_machine_has_exception(rig.machine));
+    for (uint32_t i = 0; i < rig.machine->warp_count; i++) {
+        const struct wsdbg_machine_warp *warp = &rig.machine->warps[i];
+        const bool is_of_it = wsdbg_machine_warp_index(rig.machine, warp) == 1;
+        assert_int_equal(wsdbg_machine_exception(warp, 0), is_of_it ? 14 : 0);
+        assert_int_equal(wsdbg_machine_exception(warp, 1), 0);
+        assert_int_equal(warp->error_pc.known, is_of_it);
+        assert_int_equal(warp->error_pc.value, is_of_it ? FAKE_DEBUG_CODE - 0x20 : 0);
+    }
+    leave(&rig);
+    rig_finish(&rig);
+}
+
 static void registers_and_memory_are_read_as_far_as_they_go(void **state)
 {
     (void)state;
@@ -434,6 +454,7 @@ int main(void)
         cmocka_unit_test(modules_are_known_at_once_and_their_code_where_a_warp_stands),
         cmocka_unit_test(warps_come_by_cta_and_thread_index_not_by_slot),
         cmocka_unit_test(the_convergence_state_is_read_where_lanes_are_idle_or_apart),
+        cmocka_unit_test(an_error_of_a_warp_comes_with_its_instruction),
         cmocka_unit_test(registers_and_memory_are_read_as_far_as_they_go),
         cmocka_unit_test(memory_that_another_device_could_have_is_not_known),
         cmocka_unit_test(the_same_door_opens_again),

@@ -1,8 +1,9 @@
 /* refusals.c - makes the driver refuse launches, modules and attributes, each in one way, and says what it answered.
  *
- * Usage: refusals [STEP]...    without arguments all steps.  Writes "STEP: ERROR NAME" for each on stdout; refusals.py
- * runs it plain and under wsdbg and compares.  Needs libcuda alone: kernels are PTX that is written here.  The last
- * step is a launch that must succeed: what is refused harms nothing.
+ * Usage: refusals [--well] [STEP]...    without a step all of them.  Writes "STEP: ERROR NAME" for each on stdout;
+ * refusals.py runs it plain and under wsdbg and compares.  Needs libcuda alone: kernels are PTX that is written here.
+ * The last step is a launch that must succeed: what is refused harms nothing.  With --well the program ends with status
+ * 0, as one does that only asked; without it with 3, which wsdbg must hand on.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -287,9 +288,9 @@ static int ptx_not_for_90a(void)
 }
 
 /* A fatbin with nothing but PTX for sm_100a. */
-static int fatbin_of_other_device(void)
+static const void *other_device(void)
 {
-    struct {
+    static struct {
         struct {
             uint32_t magic;
             uint16_t version, header_bytes;
@@ -314,9 +315,26 @@ static int fatbin_of_other_device(void)
                           .minor_version = 7,
                           .architecture = 100,
                           .flags = 0x100011}};
-    void *module = NULL;
     memcpy(fatbin.text, newer_device_ptx, sizeof newer_device_ptx);
-    return load(&fatbin, &module);
+    return &fatbin;
+}
+
+static int fatbin_of_other_device(void)
+{
+    void *module = NULL;
+    return load(other_device(), &module);
+}
+
+/* As cudart does with a program's kernels: code is looked for when it is needed, at the latest by the launch. */
+static int launch_of_other_device(void)
+{
+    typedef int load_library(void **, const void *, const int *, void **, unsigned, const int *, void **, unsigned);
+    load_library *const load_it = (load_library *)driver("cuLibraryLoadData");
+    void *library = NULL, *kernel = NULL;
+    int result = load_it(&library, other_device(), NULL, NULL, 0, NULL, NULL, 0);
+    if (result == 0)
+        result = ((int (*)(void **, void *, const char *))driver("cuLibraryGetKernel"))(&kernel, library, "small");
+    return result ? result : launch(kernel, 1, 1, 128, 1, 0);
 }
 
 static int no_image(void)
@@ -365,6 +383,7 @@ static const struct step {
     STEP(ptx_of_newer_device),
     STEP(ptx_not_for_90a),
     STEP(fatbin_of_other_device),
+    STEP(launch_of_other_device),
     STEP(no_image),
     STEP(succeeds),
 };
@@ -394,14 +413,16 @@ static void run(const struct step *step)
 
 int main(int argc, char **argv)
 {
+    const bool ends_well = argc > 1 && strcmp(argv[1], "--well") == 0;
+    const int first = ends_well ? 2 : 1;
     driver_find("refusals");
     prepare();
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        bool asked = argc == 1;
-        for (int a = 1; a < argc; a++)
+        bool asked = argc == first;
+        for (int a = first; a < argc; a++)
             asked |= strcmp(argv[a], steps[i].name) == 0;
         if (asked)
             run(&steps[i]);
     }
-    return 3; /* a status that wsdbg must hand on */
+    return ends_well ? 0 : 3;
 }

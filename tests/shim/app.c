@@ -355,6 +355,7 @@ static const struct {
     {"plain", basic_plain},
     {"refusals", refusals},
     {"library-refusals", library_refusals},
+    {"question-refusals", question_refusals},
     {"graph-refusals", graph_refusals},
     {"threads", threads},
     {"capture", capture},

@@ -31,6 +31,7 @@ void wait_if_asked(void);
 void refusals(void);
 void graph_refusals(void);
 void library_refusals(void);
+void question_refusals(void);
 
 /* ---- app_kernels.c: kernels that take long, hang or fault ---- */
 

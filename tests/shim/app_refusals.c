@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "app.h"
+#include "wsdbg/session.h"
 
 /* What a refused image says of its length leads into memory that is not there. */
 static void load_nonsense(void)
@@ -97,4 +98,16 @@ void library_refusals(void)
     DO(cuFuncSetAttribute, kernel, 8, 300000);
     for (unsigned i = 0; i < 2; i++)
         DO(cuLaunchKernel, kernel, 0, 1, 1, 32 << i, 1, 1, 0, NULL, NULL, NULL);
+}
+
+/* More different questions than are recorded; then a launch. */
+void question_refusals(void)
+{
+    static char images[WSDBG_REFUSAL_ROWS + 8][32];
+    CUmodule module = NULL;
+    create(0);
+    CUfunction function = function_of(FAKE_PLAIN_IMAGE, "plain", &module);
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++)
+        DO(cuModuleLoadData, &module, strcpy(images[i], "no image"));
+    DO(cuLaunchKernel, function, 0, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL);
 }

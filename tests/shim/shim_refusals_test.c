@@ -83,6 +83,21 @@ static void a_refused_kernel_is_not_loaded(void **state)
     segment_remove(run.pid);
 }
 
+/* A library asks for hundreds of kernels that are not for this device: a launch is recorded all the same. */
+static void questions_leave_room_for_launches(void **state)
+{
+    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "question-refusals"};
+    (void)state;
+    run_program(&run);
+    assert_exit(&run, 0);
+    const struct wsdbg_segment *segment = segment_of(run.pid);
+    assert_int_equal(segment->refusal_count, WSDBG_REFUSAL_ROWS / 2 + 1);
+    assert_int_equal(segment->refusals_left_out, WSDBG_REFUSAL_ROWS / 2 + 8);
+    assert_int_equal(segment->refusals[0].kind, WSDBG_REFUSAL_CODE);
+    assert_int_equal(segment->refusals[WSDBG_REFUSAL_ROWS / 2].kind, WSDBG_REFUSAL_LAUNCH);
+    segment_remove(run.pid);
+}
+
 static void whatever_else_fails_a_refusal_is_passed_on(void **state)
 {
     (void)state;
@@ -97,6 +112,7 @@ int main(void)
         cmocka_unit_test(records_what_the_driver_refused),
         cmocka_unit_test(records_which_kernel_of_a_graph_was_refused),
         cmocka_unit_test(a_refused_kernel_is_not_loaded),
+        cmocka_unit_test(questions_leave_room_for_launches),
         cmocka_unit_test(whatever_else_fails_a_refusal_is_passed_on),
     };
     return cmocka_run_group_tests(tests, NULL, free_texts);

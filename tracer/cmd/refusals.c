@@ -3,6 +3,7 @@
 #include "cmd/refusals.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "cmd/sources.h"
@@ -24,44 +25,136 @@ static bool read_holds(const struct wsdbg_watch *watch, const struct wsdbg_refus
     return read;
 }
 
-static void say(const struct wsdbg_watch *watch, const struct wsdbg_refusal *refusal,
-                const struct wsdbg_refused_words *words)
+/* `calls` such calls in all, of which `different` asked for different things. */
+static void say(const struct wsdbg_watch *watch, const struct wsdbg_refusal_said *entry, uint64_t calls,
+                size_t different)
 {
-    const char *result = wsdbg_refused_result_name(refusal->row.result);
-    wsdbg_watch_say(watch, "refused: %s: %s: %s (%s: error %d%s%s)", wsdbg_refused_name(words->cause), words->subject,
-                    words->sentence, refusal->row.call, refusal->row.result, result ? ", " : "", result ? result : "");
+    const struct wsdbg_refused_words *words = &entry->words;
+    const struct wsdbg_refusal_row *row = &entry->refusal.row;
+    const char *result = wsdbg_refused_result_name(row->result);
+    char more[80] = "";
+    if (calls > 1)
+        snprintf(more, sizeof more, "; %" PRIu64 " such calls, %zu different", calls, different);
+    wsdbg_watch_say(watch, "refused: %s: %s: %s (%s: error %d%s%s%s)", wsdbg_refused_name(words->cause), words->subject,
+                    words->sentence, row->call, row->result, result ? ", " : "", result ? result : "", more);
     if (words->fix[0])
         wsdbg_watch_say(watch, "Fix: %s", words->fix);
 }
 
-/* The entry of a refusal; a new one is explained and said.  NULL = out of memory. */
+/* The entry of a refusal, brought up to date; a new one is explained, while its image can be read.  NULL = out of
+ * memory. */
 static struct wsdbg_refusal_said *find(struct wsdbg_refusals_said *said, const struct wsdbg_watch *watch,
                                        const struct wsdbg_refusal *refusal)
 {
     struct wsdbg_holds holds;
     for (size_t i = 0; i < said->count; i++)
-        if (said->said[i].process_id == refusal->process_id && said->said[i].number == refusal->number)
+        if (said->said[i].refusal.process_id == refusal->process_id &&
+            said->said[i].refusal.number == refusal->number) {
+            said->said[i].refusal.row.times = refusal->row.times;
             return &said->said[i];
+        }
     if (!wsdbg_grow((void **)&said->said, &said->capacity, said->count + 1, sizeof *said->said))
         return NULL;
     struct wsdbg_refusal_said *entry = &said->said[said->count++];
-    *entry = (struct wsdbg_refusal_said){.process_id = refusal->process_id, .number = refusal->number};
+    *entry = (struct wsdbg_refusal_said){.refusal = *refusal, .held = refusal->row.kind != WSDBG_REFUSAL_LAUNCH};
     wsdbg_refused_explain(refusal, read_holds(watch, refusal, &holds) ? &holds : NULL, &entry->words);
-    say(watch, refusal, &entry->words);
+    if (!entry->held)
+        say(watch, entry, 1, 1);
     return entry;
 }
 
-static void keep(struct wsdbg_refusals_said *said, const struct wsdbg_watch *watch, const struct wsdbg_refusal *refusal,
-                 struct wsdbg_refusal_said *entry)
+static void keep(struct wsdbg_refusals_said *said, const struct wsdbg_watch *watch, struct wsdbg_refusal_said *entry)
 {
-    if (!watch->store || said->failed || entry->times == refusal->row.times)
+    if (!watch->store || said->failed || entry->times == entry->refusal.row.times)
         return;
-    struct wsdbg_error *error = wsdbg_store_refusal(watch->store, refusal, &entry->words);
-    entry->times = refusal->row.times;
+    struct wsdbg_error *error = wsdbg_store_refusal(watch->store, &entry->refusal, &entry->words);
+    entry->times = entry->refusal.row.times;
     said->failed = error != NULL;
     if (error)
         wsdbg_watch_say(watch, "refusals are not stored from here on: %s", wsdbg_error_message(error));
     wsdbg_error_destroy(error);
+}
+
+/* ---- questions ---- */
+
+static bool is_same_explanation(const struct wsdbg_refusal_said *a, const struct wsdbg_refusal_said *b)
+{
+    return a->words.cause == b->words.cause && strcmp(a->words.sentence, b->words.sentence) == 0;
+}
+
+/* Whether the launch was one of the kernel that was asked about, or found no code in its module. */
+static bool is_about(const struct wsdbg_refusal_said *question, const struct wsdbg_refusal_said *launch)
+{
+    const struct wsdbg_refusal_row *asked = &question->refusal.row, *launched = &launch->refusal.row;
+    const bool same_module = asked->module != WSDBG_UNKNOWN32 && asked->module == launched->module;
+    if (launched->kind != WSDBG_REFUSAL_LAUNCH || launch->refusal.process_id != question->refusal.process_id)
+        return false;
+    return (asked->handle && asked->handle == launched->handle) ||
+           (same_module && asked->name[0] && strcmp(asked->name, launched->name) == 0) ||
+           (same_module && wsdbg_refused_is_about_code(launched->result));
+}
+
+static bool is_launch_refused(const struct wsdbg_refusals_said *said, const struct wsdbg_refusal_said *question)
+{
+    for (size_t i = 0; i < said->count; i++)
+        if (is_about(question, &said->said[i]))
+            return true;
+    return false;
+}
+
+static bool is_explained(const struct wsdbg_refusals_said *said, const struct wsdbg_refusal_said *question)
+{
+    for (size_t i = 0; i < said->count; i++)
+        if (!said->said[i].held && is_same_explanation(question, &said->said[i]))
+            return true;
+    return false;
+}
+
+static bool is_due(const struct wsdbg_refusals_said *said, const struct wsdbg_refusal_said *entry, bool all)
+{
+    return entry->held && (all || is_launch_refused(said, entry));
+}
+
+/* Says a question for all that have the same explanation and are due with it. */
+static void say_folded(struct wsdbg_refusals_said *said, const struct wsdbg_watch *watch, size_t first, bool all)
+{
+    const bool explained = is_explained(said, &said->said[first]);
+    uint64_t calls = 0;
+    size_t different = 0;
+    for (size_t i = first; i < said->count; i++) {
+        struct wsdbg_refusal_said *entry = &said->said[i];
+        if (!is_due(said, entry, all) || !is_same_explanation(entry, &said->said[first]))
+            continue;
+        entry->held = false;
+        calls += entry->refusal.row.times;
+        different++;
+    }
+    if (!explained)
+        say(watch, &said->said[first], calls, different);
+}
+
+/* All questions that are held back, or those about kernels whose launch was refused.  What has been explained is not
+ * explained again. */
+static void say_questions(struct wsdbg_refusals_said *said, const struct wsdbg_watch *watch, bool all)
+{
+    for (size_t i = 0; i < said->count; i++)
+        if (is_due(said, &said->said[i], all))
+            say_folded(said, watch, i, all);
+}
+
+static bool has_launch(const struct wsdbg_refusals_said *said)
+{
+    bool has = false;
+    for (size_t i = 0; i < said->count; i++)
+        has |= said->said[i].refusal.row.kind == WSDBG_REFUSAL_LAUNCH;
+    return has;
+}
+
+static void say_left_out(struct wsdbg_refusals_said *said, const struct wsdbg_watch *watch)
+{
+    if (said->left_out > 0 && !said->left_out_said)
+        wsdbg_watch_say(watch, "the driver refused more different calls than there is room to tell of");
+    said->left_out_said |= said->left_out > 0;
 }
 
 void wsdbg_refusals_say(struct wsdbg_refusals_said *said, const struct wsdbg_watch *watch,
@@ -70,12 +163,18 @@ void wsdbg_refusals_say(struct wsdbg_refusals_said *said, const struct wsdbg_wat
     for (size_t i = 0; i < snapshot->refusal_count; i++) {
         struct wsdbg_refusal_said *entry = find(said, watch, &snapshot->refusals[i]);
         if (entry && (last || entry->times == 0))
-            keep(said, watch, &snapshot->refusals[i], entry);
+            keep(said, watch, entry);
     }
-    if (snapshot->refusals_left_out > 0 && said->left_out == 0)
-        wsdbg_watch_say(watch, "the driver refused more than the %d different calls that are told of here",
-                        WSDBG_REFUSAL_ROWS);
+    say_questions(said, watch, false);
     said->left_out = snapshot->refusals_left_out;
+    if (has_launch(said))
+        say_left_out(said, watch);
+}
+
+void wsdbg_refusals_say_held(struct wsdbg_refusals_said *said, const struct wsdbg_watch *watch)
+{
+    say_questions(said, watch, true);
+    say_left_out(said, watch);
 }
 
 void wsdbg_refusals_said_deinit(struct wsdbg_refusals_said *said)

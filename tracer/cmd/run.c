@@ -19,6 +19,7 @@
 #include "cmd/launch.h"
 #include "cmd/paths.h"
 #include "cmd/progress.h"
+#include "cmd/refusals.h"
 #include "cmd/run_tui.h"
 #include "cmd/session.h"
 #include "cmd/sessions.h"
@@ -369,6 +370,13 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
                         watch->launches == 1 ? "" : "es", watch->fault[0] ? "ended by a GPU fault" : end, run->output);
 }
 
+/* By wsdbg, or by whoever told wsdbg to end. */
+static bool was_ended(struct run *run)
+{
+    return run->ended_by_follower || (run->tui && wsdbg_tui_ends_program(run->tui)) ||
+           wsdbg_child_end_was_asked(run->child, 0);
+}
+
 /* Ends the program if that is asked for; says how the run ended. */
 static void finish_child(struct run *run, const struct wsdbg_watch *watch, char *outcome, size_t outcome_bytes,
                          int *status)
@@ -398,6 +406,8 @@ static void finish_child(struct run *run, const struct wsdbg_watch *watch, char 
         snprintf(outcome, outcome_bytes, "died of signal %d", signal_number);
     else
         snprintf(outcome, outcome_bytes, "exited %d", own);
+    if (own != 0 && !was_ended(run))
+        wsdbg_refusals_say_held(watch->refusals, watch);
     if (!watch->hang)
         *status = own;
 }

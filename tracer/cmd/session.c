@@ -9,6 +9,7 @@
 #include "cmd/console.h"
 #include "cmd/database_place.h"
 #include "cmd/progress.h"
+#include "cmd/refusals.h"
 
 /* Storing that takes longer says how far it is. */
 enum { STORE_PATIENCE_NS = 500000000 };
@@ -17,6 +18,7 @@ struct wsdbg_session {
     struct wsdbg_session_options options;
     struct wsdbg_session_info info;
     struct wsdbg_watch watch;
+    struct wsdbg_refusals_said refusals;
     struct wsdbg_store *store;
     char hostname[256];
     struct wsdbg_database_place place;
@@ -99,6 +101,7 @@ struct wsdbg_error *wsdbg_session_create(const struct wsdbg_session_options *opt
         .evidence = evidence,
         .clock = clock,
         .info = &session->info,
+        .refusals = &session->refusals,
         .listener = options->listener,
         .stall_ns = options->stall_ns,
         .work_stall_ns = options->work_stall_ns,
@@ -187,6 +190,7 @@ void wsdbg_session_destroy(struct wsdbg_session *session, bool discard)
         return;
     wsdbg_store_close(session->store);
     session->watch.evidence->ops->close(session->watch.evidence);
+    wsdbg_refusals_said_deinit(&session->refusals);
     wsdbg_database_place_deinit(&session->place, discard);
     free(session);
 }

@@ -3,6 +3,7 @@
  * What is not a hang is looked at again after twice the time; the program goes on undisturbed.  The parts of the loop
  * are in watch_loop.h.
  */
+#include "cmd/refusals.h"
 #include "cmd/watch_loop.h"
 
 enum {
@@ -51,7 +52,8 @@ static bool look(struct wsdbg_watch_loop *loop, uint64_t now_ns, bool over)
     wsdbg_snapshot_deinit(&loop->last);
     loop->last = snapshot;
     count_what_was_seen(watch, &loop->last);
-    wsdbg_refusals_say(&loop->refusals, watch, &loop->last, over);
+    if (watch->refusals)
+        wsdbg_refusals_say(watch->refusals, watch, &loop->last, over);
     if (watch->listener)
         watch->listener->looked(watch->listener, &loop->last, over);
     attend(watch, &loop->last, now_ns, over);
@@ -208,7 +210,6 @@ void wsdbg_watch_run(struct wsdbg_watch *watch)
     }
     wsdbg_snapshot_deinit(&loop.last);
     wsdbg_sources_deinit(&loop.sources);
-    wsdbg_refusals_said_deinit(&loop.refusals);
     wsdbg_noted_deinit(&loop.noted);
     wsdbg_hidden_deinit(&loop.hidden);
     wsdbg_held_deinit(&loop.held);

@@ -20,6 +20,8 @@ enum wsdbg_wait {
     WSDBG_WAIT_OVER     /* the program, or the recording, is at its end */
 };
 
+struct wsdbg_refusals_said; /* refusals.h */
+
 /* A clock and what ends the watch.  wait() returns when now_ns() reached deadline_ns, or earlier. */
 struct wsdbg_clock {
     uint64_t (*now_ns)(struct wsdbg_clock *clock);
@@ -53,6 +55,7 @@ struct wsdbg_watch {
     struct wsdbg_evidence *evidence;
     struct wsdbg_clock *clock;
     struct wsdbg_store *store;
+    struct wsdbg_refusals_said *refusals; /* what the driver refused is collected here; NULL = nowhere, nor said */
     const struct wsdbg_session_info *info;
     uint64_t stall_ns;      /* of kernels whose slots are seen */
     uint64_t work_stall_ns; /* of work that nothing is seen of */

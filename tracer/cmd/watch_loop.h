@@ -6,7 +6,6 @@
 
 #include "cmd/held.h"
 #include "cmd/hidden_work.h"
-#include "cmd/refusals.h"
 #include "cmd/sources.h"
 #include "cmd/stall.h"
 #include "cmd/watch_words.h"
@@ -37,7 +36,6 @@ struct wsdbg_watch_loop {
     bool record_failed, store_failed;
     size_t faults_judged; /* contexts that an error had ended when that was last looked at */
     struct wsdbg_sources sources;
-    struct wsdbg_refusals_said refusals;
     uint64_t stands_until_ns; /* so long a standstill that was proven is expected */
 };
 

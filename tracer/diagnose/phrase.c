@@ -144,6 +144,14 @@ struct wsdbg_phrase wsdbg_say_warps(const struct wsdbg_case *c, const struct wsd
     return phrase;
 }
 
+struct wsdbg_phrase wsdbg_say_lanes(uint32_t lanes)
+{
+    struct wsdbg_phrase phrase = {""};
+    append(&phrase, lanes & (lanes - 1) ? "lanes " : "lane ");
+    append_numbers(&phrase, lanes);
+    return phrase;
+}
+
 struct wsdbg_phrase wsdbg_say_barrier(const struct wsdbg_stage *stage)
 {
     struct wsdbg_phrase phrase = {""};

@@ -13,6 +13,7 @@ struct wsdbg_phrase wsdbg_say_role(const struct wsdbg_case *c, uint32_t warp); /
 struct wsdbg_phrase wsdbg_say_warp(const struct wsdbg_case *c, uint32_t warp); /* "warp 5 (producer)" */
 struct wsdbg_phrase wsdbg_say_warps(const struct wsdbg_case *c,
                                     const struct wsdbg_warp_set *set);       /* "warps 4-7, 9 (consumer)" */
+struct wsdbg_phrase wsdbg_say_lanes(uint32_t lanes);                         /* "lane 4", "lanes 0-3, 8" */
 struct wsdbg_phrase wsdbg_say_stage(const struct wsdbg_stage *stage);        /* "\"empty\" stage 2" */
 struct wsdbg_phrase wsdbg_say_barrier(const struct wsdbg_stage *stage);      /* "\"empty\"" */
 struct wsdbg_phrase wsdbg_say_iteration(uint32_t iteration, uint32_t round); /* "iteration 7", "use 2 of the stage" */

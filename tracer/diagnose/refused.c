@@ -424,7 +424,12 @@ static void explain_setting(const struct wsdbg_refusal_row *row, struct wsdbg_re
     }
 }
 
-static bool is_about_code(int32_t result)
+bool wsdbg_refused_is_launch(const char *call)
+{
+    return strncmp(call, "cuLaunch", 8) == 0 || strncmp(call, "cuGraph", 7) == 0;
+}
+
+bool wsdbg_refused_is_about_code(int32_t result)
 {
     return result == 200 || result == 209 || result == 218 || (result >= 221 && result <= 223) || result == 300;
 }
@@ -435,7 +440,7 @@ void wsdbg_refused_explain(const struct wsdbg_refusal *refusal, const struct wsd
     const struct wsdbg_refusal_row *row = &refusal->row;
     *out = (struct wsdbg_refused_words){.cause = WSDBG_REFUSED_LAUNCH_REFUSED};
     write_subject(row, out->subject, sizeof out->subject);
-    if (is_about_code(row->result))
+    if (wsdbg_refused_is_about_code(row->result))
         explain_code(row, holds, out);
     else if (row->kind == WSDBG_REFUSAL_SETTING)
         explain_setting(row, out);

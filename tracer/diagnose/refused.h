@@ -27,6 +27,11 @@ const char *wsdbg_refused_name(enum wsdbg_refused cause);
 /* "CUDA_ERROR_INVALID_VALUE" of 1; NULL for results with which nothing is refused that is told here. */
 const char *wsdbg_refused_result_name(int32_t result);
 
+/* Whether the driver call runs a kernel, or puts one into a graph; else it asks for code or sets an attribute. */
+bool wsdbg_refused_is_launch(const char *call);
+/* The code was not there, or not in a form that this driver and device can use. */
+bool wsdbg_refused_is_about_code(int32_t result);
+
 struct wsdbg_refused_words {
     enum wsdbg_refused cause;
     char subject[512];  /* what was refused: "gemm, grid 4x1x1, block 384x1x1" */

@@ -16,6 +16,7 @@
 
 enum {
     ILLEGAL_INSTRUCTION = 4,
+    ASSERT = 12,
     CLUSTER_BLOCK_NOT_PRESENT = 18,
     ARRIVE = 31,
     BLOCK_NOT_PRESENT = 34,
@@ -132,14 +133,16 @@ static bool finds_nobody(const struct wsdbg_case *c, const struct wsdbg_exceptio
                     : c->cta_count < cta->cluster_size && may_have_arrived_in_others(c, local_warp(c, e->warp));
 }
 
-/* "thread (32,0,0) of CTA (0,0,0)", or "CTA (0,0,0)" where no single one is known */
+/* "thread (32,0,0) of CTA (0,0,0)", "lanes 0-3 of CTA (0,0,0)", or "CTA (0,0,0)" where neither is known */
 static struct wsdbg_phrase say_thread(const struct wsdbg_case *c, const struct wsdbg_exception *e)
 {
     struct wsdbg_phrase phrase = {""};
     const struct wsdbg_cta *cta = &c->snapshot->ctas[c->snapshot->warps[e->warp].cta];
-    char thread[48] = "";
+    char thread[96] = "";
     if (e->thread_known)
         wsdbg_print(thread, sizeof thread, "thread (%u,%u,%u) of ", e->thread[0], e->thread[1], e->thread[2]);
+    else if (e->at_lanes)
+        wsdbg_print(thread, sizeof thread, "%.80s of ", wsdbg_say_lanes(e->at_lanes).text);
     wsdbg_print(phrase.text, sizeof phrase.text, "%sCTA (%u,%u,%u)", thread, cta->x, cta->y, cta->z);
     return phrase;
 }
@@ -280,22 +283,44 @@ static void say_not_initialised(struct wsdbg_case *c, const struct wsdbg_excepti
     wsdbg_tell_access(c, finding, init, "may initialise it");
 }
 
-/* What the GPU says and no more. */
+/* What the instruction was about, beside a barrier: "", or words behind its place. */
+static struct wsdbg_phrase say_what(const struct wsdbg_exception *e)
+{
+    struct wsdbg_phrase phrase = {""};
+    const char *memory = e->in_shared ? "shared memory's " : "";
+    if (e->trapped)
+        wsdbg_print(phrase.text, sizeof phrase.text, ": the kernel ended itself there, by a trap");
+    else if (e->code == ASSERT)
+        wsdbg_print(phrase.text, sizeof phrase.text, ": an assertion of the kernel does not hold");
+    else if (e->misaligned_bytes)
+        wsdbg_print(phrase.text, sizeof phrase.text, ", which accesses %u bytes at %s0x%" PRIx64 ", no multiple of %u",
+                    e->misaligned_bytes, memory, e->address.value, e->misaligned_bytes);
+    else if (e->address.known && e->last_address > e->address.value)
+        wsdbg_print(phrase.text, sizeof phrase.text, ", which names %s0x%" PRIx64 " to 0x%" PRIx64 " in its lanes",
+                    e->in_shared ? memory : "the addresses ", e->address.value, e->last_address);
+    else if (e->address.known)
+        wsdbg_print(phrase.text, sizeof phrase.text, ", which names %s0x%" PRIx64,
+                    e->in_shared ? memory : "the address ", e->address.value);
+    return phrase;
+}
+
+/* What the GPU says, and what the instruction shows. */
 static void say_unknown(struct wsdbg_case *c, const struct wsdbg_exception *e)
 {
-    char address[64] = "", object[192] = "";
+    char object[192] = "";
     struct wsdbg_finding *finding = begin(c, e, e->barrier, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE);
     if (!finding)
         return;
-    if (e->address.known)
-        wsdbg_print(address, sizeof address, ", which names the address 0x%" PRIx64, e->address.value);
     if (e->barrier != WSDBG_NONE)
         wsdbg_print(object, sizeof object, ", an %s on %s",
                     e->access == WSDBG_ACCESS_WAIT ? "mbarrier wait" : "mbarrier operation",
                     wsdbg_say_object(c, e->barrier).text);
     wsdbg_print(finding->sentence, sizeof finding->sentence, "the GPU stopped %s, in %s, with %s%s%s%s.",
                 wsdbg_say_warp(c, local_warp(c, e->warp)).text, say_thread(c, e).text, say_code(e).text,
-                say_place(c, e).text, address, object);
+                say_place(c, e).text, say_what(e).text, object);
+    if (e->misaligned_bytes)
+        wsdbg_print(finding->fix, sizeof finding->fix, "Give the access an address that is a multiple of %u.",
+                    e->misaligned_bytes);
 }
 
 static void tell(struct wsdbg_case *c, uint32_t barrier)

@@ -3,17 +3,27 @@
  * Reads: lanes' exceptions, error PCs, and registers of the lanes they were reported of.  Writes: snapshot.exceptions,
  * what ended each context, and what was read as excerpts.
  *
- * Mostly an error is reported of all lanes of a warp, whichever it was; those that were at the instruction are the
- * active ones whose guard holds.  A warp may go on for a few instructions before it is stopped: an operand, or a guard,
- * is known only where none of those between the instruction and the lane's counter, in one straight line, wrote a
- * register of it.  Registers are read for so long as those of warps that only add to a state are: where the GPU stands
- * still for it, an error of all its warps must not use up the look.
+ * Most errors are a warp's: a core dump reports them of all its lanes, the debug interface may report them of one.
+ * Either way that tells nothing of a thread; those that were at the instruction are the active lanes whose guard holds.
+ * A warp may go on for a few instructions before it is stopped: an operand, or a guard, is known only where none of
+ * those between the instruction and the lane's counter, in one straight line, wrote a register of it.  Registers are
+ * read for so long as those of warps that only add to a state are: where the GPU stands still for it, an error of all
+ * its warps must not use up the look.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 #include "machine/look.h"
+
+/* CUDBGException_t: of a thread are those, all others of its warp or of more. */
+enum { LANE_MISALIGNED = 11, WARP_MISALIGNED = 6 };
+#define OF_A_LANE (1u << 1 | 1u << 2 | 1u << LANE_MISALIGNED | 1u << 13 | 1u << 15 | 1u << 16)
+
+static bool is_of_lane(uint32_t code)
+{
+    return code < 32 && OF_A_LANE >> code & 1;
+}
 
 /* What ends a context is known also where its warps have no rows. */
 static void end_contexts(struct wsdbg_looking *looking)
@@ -106,9 +116,15 @@ static uint32_t barrier_at(const struct wsdbg_snapshot *out, uint32_t cta, uint3
     return WSDBG_NONE;
 }
 
-static bool names_global_memory(const struct wsdbg_instruction *instruction)
+static bool names_memory(const struct wsdbg_instruction *instruction, bool *in_shared)
 {
+    *in_shared = false;
     switch (instruction->operation) {
+    case WSDBG_OP_LDS:
+    case WSDBG_OP_STS:
+    case WSDBG_OP_ATOMS:
+        *in_shared = true;
+        return true;
     case WSDBG_OP_LD:
     case WSDBG_OP_LDG:
     case WSDBG_OP_ST:
@@ -122,27 +138,50 @@ static bool names_global_memory(const struct wsdbg_instruction *instruction)
     }
 }
 
-/* What the operand names in all of the lanes alike. */
-static struct wsdbg_error *find_address(struct wsdbg_looking *looking, uint32_t warp,
-                                        const struct wsdbg_code_place *place, uint32_t lanes,
-                                        struct wsdbg_optional_u64 *out)
+/* BPT.TRAP, what `trap` and __trap() become; a breakpoint is BPT.INT. */
+static bool is_trap(const struct wsdbg_instruction *instruction)
 {
-    const struct wsdbg_operand *operand =
-        wsdbg_memory_operand(wsdbg_graph_instruction(place->function->graph, place->instruction));
+    enum { KIND_SHIFT = 84 - 64, KIND_MASK = 7, TRAP = 3 };
+    return instruction->operation == WSDBG_OP_BPT && (instruction->words[1] >> KIND_SHIFT & KIND_MASK) == TRAP;
+}
+
+/* What the operand names in the lanes that were at the instruction. */
+struct addresses {
+    bool known; /* of all of them */
+    uint64_t lowest, highest, odd;
+    uint32_t odd_lane; /* the first whose address, `odd`, is no multiple of the width; WSDBG_MACHINE_LANES = none */
+};
+
+static void add_address(struct addresses *addresses, uint32_t lane, uint64_t address, uint32_t width_bytes)
+{
+    if (address < addresses->lowest)
+        addresses->lowest = address;
+    if (address > addresses->highest)
+        addresses->highest = address;
+    if (addresses->odd_lane < WSDBG_MACHINE_LANES || width_bytes == 0 || address % width_bytes == 0)
+        return;
+    addresses->odd_lane = lane;
+    addresses->odd = address;
+}
+
+static struct wsdbg_error *find_addresses(struct wsdbg_looking *looking, uint32_t warp,
+                                          const struct wsdbg_code_place *place, uint32_t lanes, struct addresses *out)
+{
+    const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(place->function->graph, place->instruction);
+    const struct wsdbg_operand *operand = wsdbg_memory_operand(instruction);
     const struct wsdbg_machine_warp *machine_warp = &looking->machine->warps[looking->warps[warp].machine];
     struct wsdbg_error *error = NULL;
-    bool alike = operand && lanes;
-    for (uint32_t left = lanes; !error && alike && left; left &= left - 1) {
+    *out = (struct addresses){.known = operand && lanes, .lowest = UINT64_MAX, .odd_lane = WSDBG_MACHINE_LANES};
+    for (uint32_t left = lanes; !error && out->known && left; left &= left - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         uint64_t address = 0;
         uint32_t passed;
-        alike = passed_since(place, machine_warp->lanes[lane].pc, &passed) && still_holds(place, operand, passed);
-        if (alike)
-            error = wsdbg_look_address(looking, warp, lane, operand, &address, &alike);
-        alike = alike && (!out->known || out->value == address);
-        *out = wsdbg_known_u64(address);
+        out->known = passed_since(place, machine_warp->lanes[lane].pc, &passed) && still_holds(place, operand, passed);
+        if (out->known)
+            error = wsdbg_look_address(looking, warp, lane, operand, &address, &out->known);
+        if (out->known)
+            add_address(out, lane, address, instruction->width_bytes);
     }
-    out->known = !error && alike;
     return error;
 }
 
@@ -164,31 +203,54 @@ static void find_barrier(const struct wsdbg_looking *looking, const struct wsdbg
     }
 }
 
-/* What the instruction at an exact place was to work on, and which thread was there. */
+static void set_thread(struct wsdbg_exception *row, const struct wsdbg_machine_warp *warp, uint32_t lane)
+{
+    memcpy(row->thread, warp->lanes[lane].thread, sizeof row->thread);
+    row->thread_known = true;
+}
+
+/* Of a misaligned address: the thread and the address that are at fault, where registers show them. */
+static void set_addresses(struct wsdbg_exception *row, const struct addresses *addresses,
+                          const struct wsdbg_machine_warp *warp, const struct wsdbg_instruction *instruction)
+{
+    const bool misaligned = row->code == WARP_MISALIGNED || row->code == LANE_MISALIGNED;
+    if (!addresses->known)
+        return;
+    row->address = wsdbg_known_u64(addresses->lowest);
+    row->last_address = addresses->highest;
+    if (!misaligned || addresses->odd_lane == WSDBG_MACHINE_LANES)
+        return;
+    row->address = wsdbg_known_u64(addresses->odd);
+    row->last_address = addresses->odd;
+    row->misaligned_bytes = instruction->width_bytes;
+    set_thread(row, warp, addresses->odd_lane);
+}
+
+/* What the instruction at an exact place was to work on, and which lanes were there. */
 static struct wsdbg_error *find_object(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,
                                        struct wsdbg_exception *row)
 {
     const uint32_t machine_warp = looking->warps[row->warp].machine;
+    const struct wsdbg_machine_warp *warp = &looking->machine->warps[machine_warp];
     const struct wsdbg_look_grid *grid = &looking->grids[looking->out->ctas[looking->out->warps[row->warp].cta].grid];
+    const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(place->function->graph, place->instruction);
     const struct wsdbg_access *access = access_at(grid, place);
-    struct wsdbg_optional_u64 address = {0};
+    struct addresses addresses = {0};
     const bool in_time = wsdbg_look_now_ns() < looking->exceptions_until_ns;
-    uint32_t lanes = 0;
-    struct wsdbg_error *error = in_time ? find_lanes(looking, place, machine_warp, row->lanes, &lanes) : NULL;
+    struct wsdbg_error *error = in_time ? find_lanes(looking, place, machine_warp, row->lanes, &row->at_lanes) : NULL;
     if (!error && in_time)
-        error = find_address(looking, row->warp, place, lanes, &address);
+        error = find_addresses(looking, row->warp, place, row->at_lanes, &addresses);
     if (error)
         return error;
-    if (lanes && !(lanes & (lanes - 1))) {
-        const struct wsdbg_machine_warp *warp = &looking->machine->warps[machine_warp];
-        memcpy(row->thread, warp->lanes[__builtin_ctz(lanes)].thread, sizeof row->thread);
-        row->thread_known = true;
-    }
+    row->trapped = is_trap(instruction);
+    if (row->at_lanes && !(row->at_lanes & (row->at_lanes - 1)))
+        set_thread(row, warp, (uint32_t)__builtin_ctz(row->at_lanes));
     if (access && wsdbg_is_mbarrier_access(access->kind)) {
+        const bool alike = addresses.known && addresses.lowest == addresses.highest;
         row->access = access->kind;
-        find_barrier(looking, access, address, row);
-    } else if (names_global_memory(wsdbg_graph_instruction(place->function->graph, place->instruction))) {
-        row->address = address;
+        find_barrier(looking, access, (struct wsdbg_optional_u64){.known = alike, .value = addresses.lowest}, row);
+    } else if (names_memory(instruction, &row->in_shared)) {
+        set_addresses(row, &addresses, warp, instruction);
     }
     return NULL;
 }
@@ -221,7 +283,7 @@ static struct wsdbg_error *add(struct wsdbg_looking *looking, uint32_t warp, uin
     return error || !row->exact ? error : find_object(looking, &place, row);
 }
 
-/* One row for the lanes of a warp with the same number. */
+/* One row for the lanes of a warp with the same number; where that is the warp's, for all its lanes. */
 static struct wsdbg_error *add_warp(struct wsdbg_looking *looking, uint32_t warp)
 {
     const struct wsdbg_machine_warp *machine_warp = &looking->machine->warps[looking->warps[warp].machine];
@@ -235,7 +297,7 @@ static struct wsdbg_error *add_warp(struct wsdbg_looking *looking, uint32_t warp
                 lanes |= 1u << other;
         done |= lanes;
         if (code)
-            error = add(looking, warp, lane, lanes);
+            error = add(looking, warp, lane, is_of_lane(code) ? lanes : machine_warp->valid_lanes);
     }
     return error;
 }

@@ -71,7 +71,7 @@ struct wsdbg_machine_lane {
     uint64_t pc; /* GPU virtual address; of valid lanes */
     uint32_t wait; /* row of waits + 1, 0 = the door does not say */
     uint32_t thread[3];
-    uint32_t exception; /* 0 = none */
+    uint32_t exception; /* n of CUDA_EXCEPTION_n, which is CUDBGException_t's number, of this lane or its warp; 0 = none */
     struct wsdbg_optional_u32 state; /* enum wsdbg_lane_state */
 };
 
@@ -79,7 +79,7 @@ struct wsdbg_machine_warp {
     uint32_t cta;
     uint32_t slot; /* the hardware's warp number on its SM */
     uint32_t valid_lanes, active_lanes;
-    struct wsdbg_optional_u64 error_pc;
+    struct wsdbg_optional_u64 error_pc; /* GPU virtual address of the instruction that the lanes' exceptions are of */
     struct wsdbg_optional_u32 registers; /* a thread, now: after setmaxnreg */
     /* What the convergence hardware says, lanes' states with it: live not asked for where all lanes are active. */
     struct wsdbg_optional_u32 exited_lanes;

@@ -207,8 +207,9 @@ struct wsdbg_part {
 struct wsdbg_exception {
     uint32_t warp;
     uint32_t code;      /* CUDA_EXCEPTION_<code> */
-    uint32_t lanes;     /* of which it was reported; all of a warp, as mostly, tell nothing of a thread */
-    bool thread_known;  /* one alone was at the instruction: */
+    uint32_t lanes;     /* that it may be of: those it was reported of, or all of the warp where it names a warp */
+    uint32_t at_lanes;  /* exact: those of them that executed the instruction; 0 = not known */
+    bool thread_known;  /* one alone did, or its address alone is misaligned: */
     uint32_t thread[3];
     uint64_t pc;        /* of the instruction, or where the thread stands */
     bool exact;         /* the instruction's; false: it is that one or one before it */
@@ -216,7 +217,11 @@ struct wsdbg_exception {
     uint8_t access;     /* exact, an mbarrier's: enum wsdbg_access_kind of sass/access_kind.h; else 0 */
     uint32_t barrier;   /* ... which, as far as registers say: index in barriers, WSDBG_NONE */
     bool remote;        /* ... that of a CTA which is not to be seen any more */
-    struct wsdbg_optional_u64 address; /* exact, of global or generic memory: what it names */
+    struct wsdbg_optional_u64 address; /* exact, of a load, store or atomic: what it names, the lowest of the lanes */
+    uint64_t last_address;             /* ... the highest */
+    bool in_shared;                    /* ... offsets in shared memory, as the instruction has them */
+    uint32_t misaligned_bytes;         /* ... the address is no multiple of these, its width; 0 = not known to be */
+    bool trapped;       /* exact: the instruction ends the kernel */
 };
 
 /* Registers or memory as they were, for the session's file. */

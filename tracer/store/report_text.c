@@ -211,21 +211,47 @@ static void faults_block(const struct wsdbg_report *r, bool colour, FILE *out)
         wsdbg_report_wrap(out, heading(colour), "", r->faults[i].sentence);
 }
 
+/* What a library asks for and does not need is no alarm: a refused question is shown as one where the program ended
+ * badly by itself, or where a launch of that kernel, or one for the same reason, was refused too. */
+static bool is_alarm(const struct wsdbg_report *r, const struct wsdbg_report_refusal *f)
+{
+    if (wsdbg_refused_is_launch(f->call) || (r->ended && r->exit_status != 0 && !r->ended_hang))
+        return true;
+    for (size_t i = 0; i < r->refusal_count; i++) {
+        const struct wsdbg_report_refusal *other = &r->refusals[i];
+        const bool same_kernel = f->kernel[0] && strcmp(f->kernel, other->kernel) == 0;
+        if (other->process_id == f->process_id && wsdbg_refused_is_launch(other->call) &&
+            (same_kernel || strcmp(f->cause, other->cause) == 0))
+            return true;
+    }
+    return false;
+}
+
+static void refusal_lines(const struct wsdbg_report_refusal *f, bool colour, FILE *out)
+{
+    char head[96], text[sizeof f->subject + sizeof f->sentence + 96];
+    snprintf(head, sizeof head, "REFUSED: %s", f->cause);
+    wsdbg_report_line(out, heading(colour), "%s", head);
+    snprintf(text, sizeof text, "%s: %s (%s: error %d; %" PRIu64 " time%s)", f->subject, f->sentence, f->call,
+             f->result, f->times, f->times == 1 ? "" : "s");
+    wsdbg_report_wrap(out, NULL, "  ", text);
+    if (f->fix[0])
+        wsdbg_report_wrap(out, NULL, "Fix: ", f->fix);
+}
+
 static void refusals_block(const struct wsdbg_report *r, bool colour, FILE *out)
 {
-    char head[96], text[sizeof r->refusals->subject + sizeof r->refusals->sentence + 96];
-    for (size_t i = 0; i < r->refusal_count && i < LIST_LINES; i++) {
-        const struct wsdbg_report_refusal *f = &r->refusals[i];
-        snprintf(head, sizeof head, "REFUSED: %s", f->cause);
-        wsdbg_report_line(out, heading(colour), "%s", head);
-        snprintf(text, sizeof text, "%s: %s (%s: error %d; %" PRIu64 " time%s)", f->subject, f->sentence, f->call,
-                 f->result, f->times, f->times == 1 ? "" : "s");
-        wsdbg_report_wrap(out, NULL, "  ", text);
-        if (f->fix[0])
-            wsdbg_report_wrap(out, NULL, "Fix: ", f->fix);
-    }
-    if (r->refusal_count > LIST_LINES)
-        wsdbg_report_line(out, NULL, "  … and %zu more (table refusal)", r->refusal_count - LIST_LINES);
+    size_t alarms = 0, quiet = 0;
+    for (size_t i = 0; i < r->refusal_count; i++)
+        if (!is_alarm(r, &r->refusals[i]))
+            quiet++;
+        else if (++alarms <= LIST_LINES)
+            refusal_lines(&r->refusals[i], colour, out);
+    if (alarms > LIST_LINES)
+        wsdbg_report_line(out, NULL, "  … and %zu more (table refusal)", alarms - LIST_LINES);
+    if (quiet > 0)
+        wsdbg_report_line(out, NULL, "Asked:   %zu refused look-up%s or setting%s, no refused launch for it (@refused)",
+                          quiet, quiet == 1 ? "" : "s", quiet == 1 ? "" : "s");
 }
 
 static void ran_block(const struct wsdbg_report *r, bool colour, FILE *out)

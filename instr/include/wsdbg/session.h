@@ -269,7 +269,8 @@ WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_marker_row) == 64, "marker layout");
 
 /* A call by which a kernel was to run and that the driver refused: what was asked for, and what the kernel and the
  * device allow, asked of the driver afterwards.  Calls that ask for the same and get the same answer are one row.
- * Numbers that the driver did not tell are WSDBG_UNKNOWN32, and so are those that the kind of call does not have. */
+ * Numbers that the driver did not tell are WSDBG_UNKNOWN32, and so are those that the kind of call does not have.
+ * Half of the rows are kept for launches: what only asks (the other kinds) is not recorded beyond that. */
 enum wsdbg_refusal_kind {
     WSDBG_REFUSAL_LAUNCH = 1, /* also a kernel that is put into a graph */
     WSDBG_REFUSAL_CODE,       /* loading a module, or finding a kernel in one */

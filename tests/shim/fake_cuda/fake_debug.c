@@ -274,6 +274,11 @@ static uint32_t debug_readWarpState(uint32_t device, uint32_t sm, uint32_t warp,
         out->lanes[lane].pc = FAKE_DEBUG_CODE + (warp_in_slot[warp] == 2 ? 16 * lane : 0);
         out->lanes[lane].thread[0] = warp_in_slot[warp] * 32 + lane;
     }
+    if (gpu()->exception && warp_in_slot[warp] == 1) {
+        out->lanes[0].exception = gpu()->exception;
+        out->error_pc = FAKE_DEBUG_CODE - 0x20;
+        out->error_pc_valid = 1;
+    }
     return 0;
 }
 
