@@ -28,6 +28,7 @@
 #define EXIT_WAIT_US 1300000
 #define IDLE_NS 3000000ull       /* so long a context may take to say that it has no work */
 #define HELD_NS 100000000ull     /* an event that takes longer is held back by somebody */
+#define RESCUE_NS 6000000000ull  /* so long calls wait for the inspector's guardian, which lets the GPU go on */
 #define LEAVE_NS 150000000ull    /* so long an inspector may take to leave that was asked to */
 #define COME_UP_NS 1000000000ull /* an attach takes 0.1 to 0.3 s */
 #define SETTLE_NS 200000000ull   /* of a context that was made or ended: the driver's thread for it needed 0.08 s */
@@ -50,9 +51,10 @@ static struct interface {
 } interface;
 
 static struct wsdbg_door_row *door;
-static int inspector = -1;       /* pidfd, -1 = none or not to be had */
-static uint64_t opened_ns;       /* when the inspector was let in */
-static uint64_t leave_wanted_ns; /* since when it should leave; 0 = it need not */
+static int inspector = -1;             /* pidfd, -1 = none or not to be had */
+static uint64_t opened_ns;             /* when the inspector was let in */
+static _Atomic uint64_t rescued_by_ns; /* until then calls wait for a guardian; 0 = they do not */
+static uint64_t leave_wanted_ns;       /* since when it should leave; 0 = it need not */
 
 static bool find_interface(void)
 {
@@ -192,6 +194,12 @@ static void show_out(void)
     note_answer();
 }
 
+static void let_go(void)
+{
+    rescued_by_ns = 0;
+    debug_door_let_go();
+}
+
 static void shut(void)
 {
     put32(interface.initialized, 0);
@@ -202,7 +210,18 @@ static void shut(void)
     atomic_store(&debug_attach_loading, false);
     put32(&door->leave_wanted, 0);
     debug_fault_give_back();
-    debug_door_let_go();
+    if (get32(&door->stopped_devices))
+        rescued_by_ns = shim_now_ns() + RESCUE_NS;
+    else
+        let_go();
+}
+
+/* What a dead inspector had stopped stands until its guardian comes.  A call that enters the driver before that may
+ * crash in it. */
+static void await_rescue(void)
+{
+    if (door->state == WSDBG_DOOR_SHUT && (!get32(&door->stopped_devices) || shim_now_ns() > rescued_by_ns))
+        let_go();
 }
 
 static void refuse(enum wsdbg_door_obstacle obstacle, const char *text)
@@ -400,7 +419,7 @@ static void answer(uint32_t request)
 static void wait_request(uint32_t served)
 {
     struct timespec moment = {.tv_nsec = ATTENTION_NS};
-    const bool attached = door->state != WSDBG_DOOR_SHUT;
+    const bool attached = door->state != WSDBG_DOOR_SHUT || rescued_by_ns;
     syscall(SYS_futex, &door->request, FUTEX_WAIT, served, attached ? &moment : NULL, NULL, 0);
 }
 
@@ -416,6 +435,8 @@ static void *serve(void *unused)
         const uint32_t request = __atomic_load_n(&door->request, __ATOMIC_ACQUIRE);
         if (door->state != WSDBG_DOOR_SHUT && must_detach())
             lapse();
+        if (rescued_by_ns)
+            await_rescue();
         if (request != door->done)
             answer(request);
         else
@@ -427,6 +448,8 @@ static void *serve(void *unused)
 /* A door that is still open when its lease has long run out is stuck in the driver: it holds up nobody any more. */
 bool debug_attach_is_stuck(void)
 {
+    if (rescued_by_ns)
+        return false;
     return shim_now_ns() > lease_until_ns() + STUCK_NS;
 }
 

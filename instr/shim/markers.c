@@ -103,7 +103,9 @@ static void put(uint32_t index)
     }
     atomic_store(&context->launched, false);
     const uint64_t launches = __atomic_load_n(&segment->launch_count, __ATOMIC_ACQUIRE), now_ns = shim_now_ns();
+    store(&row->putting_ns, now_ns); /* the driver may wait for a call of the program that waits for the GPU */
     result = shim_driver.cuCtxRecordEvent((CUcontext)(uintptr_t)atomic_load(&context->handle), marker->event);
+    store(&row->putting_ns, 0);
     if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) {
         atomic_store(&context->launched, true);
         say_kept_out(index);

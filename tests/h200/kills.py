@@ -46,7 +46,7 @@ def find_victim(victim, wsdbg):
     sides = [pid for pid in children(wsdbg) if name_of(pid) == 'wsdbg']
     inspectors = [pid for pid in sides if maps_driver(pid)]
     guardians = [pid for pid in sides if not maps_driver(pid)]
-    if not inspectors:
+    if not inspectors or not guardians:  # a probe of the driver comes and goes before
         return None
     return {'wsdbg': wsdbg, 'guardian': guardians[0] if guardians else None}.get(victim, inspectors[0])
 

@@ -15,13 +15,14 @@
 #include "evidence/inspector_child.h"
 
 enum {
-    ATTENTION_MS = 250, /* how often it is looked whether the inspector should have left */
+    ATTENTION_MS = 100, /* how often it is looked whether the inspector should have left */
     TRIES = 3,
     TRY_SECONDS = 10 /* more than the waits of one: 4 s for the door, 2.5 s for the attach, 3 s to leave */
 };
 /* An attach that was under way and the way out of it. */
 #define OVERDUE_NS (WSDBG_INSPECTOR_ATTACH_NS + WSDBG_INSPECTOR_LEAVE_NS)
-#define SHUT_NS 4000000000ull /* where the program cannot follow the inspector its lease of 3 s must run out */
+#define SILENT_NS 500000000ull /* an inspector whose lease is over so soon has not renewed it for 2.5 s: it hangs */
+#define SHUT_NS 4000000000ull  /* where the program cannot follow the inspector its lease of 3 s must run out */
 #define STOPPED_AT_MOST_NS 1000000000ull
 
 /* ---- watching ---- */
@@ -48,6 +49,14 @@ static bool should_leave(const struct wsdbg_guarded *guarded)
     return getppid() != guarded->wsdbg || (shut && is_inside(guarded));
 }
 
+/* An inspector that hangs may hold the GPU stopped: its time is over before the program takes its lease away. */
+static bool is_silent(const struct wsdbg_guarded *guarded)
+{
+    const struct wsdbg_door_row *row = guarded->door.row;
+    return is_inside(guarded) && __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) == WSDBG_DOOR_OPEN &&
+           wsdbg_door_now_ns() + SILENT_NS > __atomic_load_n(&row->lease_until_ns, __ATOMIC_ACQUIRE);
+}
+
 /* True when the inspector has ended, false when the program has. */
 static bool wait_for_end(const struct wsdbg_guarded *guarded)
 {
@@ -56,6 +65,8 @@ static bool wait_for_end(const struct wsdbg_guarded *guarded)
     uint64_t overdue_ns = UINT64_MAX;
     while (wsdbg_door_alive(&guarded->door) && !has_ended(guarded->inspector)) {
         const uint64_t now_ns = wsdbg_door_now_ns();
+        if (is_silent(guarded))
+            syscall(SYS_pidfd_send_signal, guarded->inspector, SIGKILL, NULL, 0);
         if (!should_leave(guarded))
             overdue_ns = UINT64_MAX;
         else if (overdue_ns == UINT64_MAX)

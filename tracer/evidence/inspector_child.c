@@ -21,8 +21,10 @@
 enum {
     IDLE_MS = 100,   /* nothing attached: only wsdbg's end is waited for */
     ATTACHED_MS = 2, /* events are looked for at least this often */
-    STAYING_MS = 10  /* the driver wakes us for its events, and the program may want us to leave */
+    STAYING_MS = 10, /* the driver wakes us for its events, and the program may want us to leave */
+    AWAKE_MS = 1     /* it wakes us a moment before its event can be had, and a call of the program waits for us */
 };
+#define AWAKE_NS 20000000ull
 #define LEASE_NS 3000000000ull
 /* The waits of wsdbg_inspect_leave(), together well below WSDBG_INSPECTOR_LEAVE_NS. */
 #define DETACH_LIMIT_NS 1500000000ull /* until the driver has let us go */
@@ -107,8 +109,8 @@ static void drain(struct wsdbg_inspection *in)
 {
     struct wsdbg_debug_event event;
     uint64_t wakes;
-    const ssize_t cleared = read(in->wake, &wakes, sizeof wakes);
-    (void)cleared;
+    if (read(in->wake, &wakes, sizeof wakes) == sizeof wakes)
+        in->awake_until_ns = wsdbg_door_now_ns() + AWAKE_NS;
     int count = 0;
     while (count < EVENTS_AT_ONCE && in->api.getNextEvent(WSDBG_DEBUG_QUEUE_SYNC, &event) == WSDBG_DEBUG_OK) {
         take_event(in, &event);
@@ -222,6 +224,13 @@ static void meet_exception(struct wsdbg_inspection *in)
     __atomic_store_n(&in->area->faulted, 1, __ATOMIC_SEQ_CST);
 }
 
+/* A warp stands at a trap: to a debugger that is a breakpoint, at which the warp would stop again at once.  Nobody
+ * resumes it: the driver does, when no debugger is there any more, and the trap becomes the program's error. */
+static bool is_trapped(const struct wsdbg_inspection *in)
+{
+    return in->suspended && in->exception && in->door->row->fault_exception == 0;
+}
+
 void wsdbg_inspect_leave(struct wsdbg_inspection *in)
 {
     hold(in);
@@ -231,9 +240,12 @@ void wsdbg_inspect_leave(struct wsdbg_inspection *in)
             meet_exception(in);
     }
     in->stays = false;
-    wsdbg_inspect_resume(in);
+    if (!is_trapped(in))
+        wsdbg_inspect_resume(in);
     if (in->asked)
         show_ourselves_out(in);
+    if (in->suspended) /* the driver has let it go with us */
+        wsdbg_inspect_forget_stop(in);
     if (in->initialized)
         in->api.finalize();
     tell_inside(in, 0);
@@ -412,7 +424,9 @@ static int rest_ms(const struct wsdbg_inspection *in)
 {
     if (!in->attached)
         return IDLE_MS;
-    return in->stays && !in->suspended ? STAYING_MS : ATTACHED_MS;
+    if (!in->stays || in->suspended)
+        return ATTACHED_MS;
+    return wsdbg_door_now_ns() < in->awake_until_ns ? AWAKE_MS : STAYING_MS;
 }
 
 void wsdbg_inspector_serve(const struct wsdbg_door *door, struct wsdbg_inspector_area *area, int socket)

@@ -18,6 +18,7 @@ struct wsdbg_inspection {
     bool stays; /* attached while the GPU was idle; the program's calls go on between looks */
     bool suspended;
     uint64_t resume_by_ns;                                 /* while suspended */
+    uint64_t awake_until_ns;                               /* an event of the driver's is about to come */
     bool attach_complete, detach_complete, internal_error; /* events that came */
     bool exception;                                        /* one has stopped the GPU */
     bool exception_told;                                   /* ... and the program's observer knows */
@@ -43,6 +44,8 @@ void wsdbg_inspect_open(struct wsdbg_inspection *in, struct wsdbg_inspector_repl
 void wsdbg_inspect_suspend(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply);
 /* Fine at any time. */
 void wsdbg_inspect_resume(struct wsdbg_inspection *in);
+/* What was stopped runs, by the driver's doing. */
+void wsdbg_inspect_forget_stop(struct wsdbg_inspection *in);
 /* Rows of all warps and grids into the area, while suspended. */
 void wsdbg_inspect_warps(struct wsdbg_inspection *in);
 /* The steps that read, while suspended. */

@@ -140,6 +140,12 @@ void wsdbg_inspect_resume(struct wsdbg_inspection *in)
         wsdbg_inspect_tell(in, WSDBG_DOOR_STAY);
 }
 
+void wsdbg_inspect_forget_stop(struct wsdbg_inspection *in)
+{
+    in->suspended = false;
+    tell_stopped(in, 0);
+}
+
 void wsdbg_inspect_suspend(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply)
 {
     if (in->stays) { /* the program may have come to use another one */

@@ -118,8 +118,11 @@ static struct wsdbg_error *read_function(struct wsdbg_cubin *cubin, const GElf_S
     GElf_Shdr header;
     if (!section || !gelf_getshdr(section, &header) || !contents(section, &text))
         return damaged("a function without code");
-    /* In an image that the driver relocated, a section and its symbols have the GPU's addresses. */
-    const uint64_t offset = symbol->st_value - header.sh_addr;
+    /* In an image that the driver relocated, a section and its symbols have the GPU's addresses.  Of a function that
+     * was loaded later than the image (lazy loading) the symbol alone has one, and its section holds nothing else. */
+    const bool came_later =
+        !header.sh_addr && symbol->st_value >= text.byte_count && symbol->st_size <= text.byte_count;
+    const uint64_t offset = came_later ? 0 : symbol->st_value - header.sh_addr;
     if (offset > text.byte_count || symbol->st_size > text.byte_count - offset)
         return damaged("a function that reaches beyond its section");
     if (offset % WSDBG_INSTRUCTION_BYTES || symbol->st_size % WSDBG_INSTRUCTION_BYTES)
@@ -129,7 +132,7 @@ static struct wsdbg_error *read_function(struct wsdbg_cubin *cubin, const GElf_S
         .code = {text.bytes + offset, symbol->st_size},
         .section = symbol->st_shndx,
         .offset_bytes = offset,
-        .address = header.sh_addr ? symbol->st_value : 0,
+        .address = header.sh_addr || came_later ? symbol->st_value : 0,
         .is_kernel = (symbol->st_other & SYMBOL_KERNEL) != 0,
         .registers = WSDBG_UNKNOWN_COUNT,
         .registers_most = WSDBG_UNKNOWN_COUNT,
@@ -262,9 +265,8 @@ static void note_of_function(struct wsdbg_cubin_function *function, const struct
     else if (attribute->code == CLUSTER && format == FORMAT_SIZED)
         note_three(attribute, function->cluster);
     else if (attribute->code == BRANCH_TARGETS && format == FORMAT_SIZED) /* of two notes nobody knows which is whole */
-        function->branch_records = function->branch_records.bytes
-                                       ? (struct wsdbg_image){function->branch_records.bytes, 0}
-                                       : attribute->sized;
+        function->branch_records =
+            function->branch_records.bytes ? (struct wsdbg_image){function->branch_records.bytes, 0} : attribute->sized;
     else if (attribute->code == MBARRIER_USES && format == FORMAT_SIZED) {
         function->use_records = attribute->sized;
         function->mbarrier_uses = attribute->sized.byte_count / USE_BYTES;
