@@ -37,8 +37,9 @@
 #define LONGEST_NS 8000000000ull /* a look takes 3 s at most; nobody stays longer, whatever the lease says */
 #define OWN_CALLS_US 100000
 
-/* Lazy loading, suspend events, no context push and pop events: without the first the driver refuses. */
-#define CAPABILITIES 0xbu
+/* Lazy loading, suspend events, exceptions of warps that have exited since, no context push and pop events.  Without the
+ * first the driver refuses; without the third an error of the last instructions of a kernel is lost. */
+#define CAPABILITIES 0xfu
 
 /* The variables and functions that libcuda exports for debuggers; types as they are documented. */
 static struct interface {

@@ -103,9 +103,7 @@ static void put(uint32_t index)
     }
     atomic_store(&context->launched, false);
     const uint64_t launches = __atomic_load_n(&segment->launch_count, __ATOMIC_ACQUIRE), now_ns = shim_now_ns();
-    store(&row->putting_ns, now_ns); /* the driver may wait for a call of the program that waits for the GPU */
     result = shim_driver.cuCtxRecordEvent((CUcontext)(uintptr_t)atomic_load(&context->handle), marker->event);
-    store(&row->putting_ns, 0);
     if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) {
         atomic_store(&context->launched, true);
         say_kept_out(index);
@@ -152,12 +150,15 @@ static void visit(uint32_t index)
     if (!has_work(index))
         return;
     atomic_fetch_add(&context->users, 1);
+    struct wsdbg_marker_row *row = &atomic_load(&shim_segment)->markers[index];
     const uint64_t handle = must_stop(context) || debug_attach_keeps_out() ? 0 : atomic_load(&context->handle);
+    store(&row->inside_ns, shim_now_ns()); /* the driver may keep us while a call of the program waits for the GPU */
     if (handle && shim_driver.cuCtxPushCurrent_v2((CUcontext)(uintptr_t)handle) == CUDA_SUCCESS) {
         CUcontext popped;
         step(index);
         shim_driver.cuCtxPopCurrent_v2(&popped); /* who destroys the context waits for us, for a while */
     }
+    store(&row->inside_ns, 0);
     atomic_fetch_sub(&context->users, 1);
 }
 

@@ -137,6 +137,7 @@ _Static_assert(sizeof(struct wsdbg_debug_resources) == 8, "resources layout");
       (uint32_t device, uint32_t sm, uint32_t warp, uint32_t first, uint32_t count, uint32_t * out))                \
     X(getConstBankAddress, 1048,                                                                                    \
       (uint32_t device, uint64_t grid_id, uint32_t bank, uint64_t * address, uint32_t * byte_count))                \
+    X(readSmException, 1080, (uint32_t device, uint32_t sm, uint32_t * exception, uint64_t * error_pc, bool *valid))   \
     X(getGridInfo, 1096, (uint32_t device, uint64_t grid_id, struct wsdbg_debug_grid * out))                        \
     X(readWarpResources, 1128, (uint32_t device, uint32_t sm, uint32_t warp, struct wsdbg_debug_resources * out))   \
     X(getCbuWarpState, 1136,                                                                                        \

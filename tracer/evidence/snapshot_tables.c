@@ -55,7 +55,7 @@ static uint64_t blocked_since_ns(const struct wsdbg_tracker *tracker, uint32_t c
 static bool is_lost(const struct wsdbg_marker_row *marker, uint64_t now_ns)
 {
     const uint64_t asked_ns = marker->checked_ns > marker->recorded_ns ? marker->checked_ns : marker->recorded_ns;
-    if (marker->putting_ns && marker->putting_ns + MARKER_FRESH_NS < now_ns)
+    if (marker->inside_ns && marker->inside_ns + MARKER_FRESH_NS < now_ns)
         return true;
     return marker->recorded_ns && asked_ns + MARKER_FRESH_NS < now_ns;
 }

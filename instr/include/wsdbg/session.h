@@ -263,7 +263,7 @@ struct wsdbg_marker_row {
     uint32_t state;       /* enum wsdbg_marker_state */
     uint32_t reserved;
     uint64_t kept_out_ns; /* since when stream captures keep events away from launches that nobody follows; 0 = none do */
-    uint64_t putting_ns;  /* since when the driver has not come back from putting one down; 0 = it has */
+    uint64_t inside_ns;   /* since when the driver keeps who follows the context; 0 = it does not */
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_marker_row) == 64, "marker layout");
 

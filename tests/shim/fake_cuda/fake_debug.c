@@ -215,6 +215,17 @@ static uint32_t debug_setKernelLaunchNotificationMode(uint32_t mode)
     return 0;
 }
 
+static uint32_t debug_readSmException(uint32_t device, uint32_t sm, uint32_t *exception, uint64_t *error_pc, bool *valid)
+{
+    ENTER("readSmException");
+    if (device != 0 || sm >= FAKE_DEBUG_SMS)
+        return 0x1;
+    *exception = sm == 1 ? gpu()->sm_exception : 0;
+    *error_pc = FAKE_DEBUG_CODE + 0x10;
+    *valid = *exception != 0;
+    return 0;
+}
+
 static uint32_t debug_setNotifyNewEventCallback(void (*notify)(void *), void *data)
 {
     ENTER("setNotifyNewEventCallback");

@@ -15,6 +15,7 @@ struct fake_gpu {
     uint32_t helper_pid; /* of the process that the driver started, 0 = none */
     uint32_t launched_while_suspended;
     uint32_t deferred; /* launches are not events */
+    uint32_t sm_exception; /* of the second SM, by a warp that has exited; 0 = none */
     uint32_t exception; /* of the second warp of each CTA, CUDBGException_t; one lane tells of it; 0 = none */
 };
 
