@@ -37,8 +37,8 @@
 #define LONGEST_NS 8000000000ull /* a look takes 3 s at most; nobody stays longer, whatever the lease says */
 #define OWN_CALLS_US 100000
 
-/* Lazy loading, suspend events, exceptions of warps that have exited since, no context push and pop events.  Without the
- * first the driver refuses; without the third an error of the last instructions of a kernel is lost. */
+/* Lazy loading, suspend events, exceptions of warps that have exited since, no context push and pop events.  Without
+ * the first the driver refuses; without the third an error of the last instructions of a kernel is lost. */
 #define CAPABILITIES 0xfu
 
 /* The variables and functions that libcuda exports for debuggers; types as they are documented. */
@@ -295,6 +295,10 @@ static void attach(bool idle)
     if (!is_clear())
         return;
     wait_for_contexts();
+    if (idle && contexts_are_settled() && !debug_fault_prepare()) {
+        refuse(WSDBG_DOOR_REFUSED, "errors of the GPU could not be given back to the program");
+        return;
+    }
     opened_ns = shim_now_ns();
     debug_door_keep_out();
     atomic_store(&debug_attach_loading, true);

@@ -19,6 +19,7 @@
 #include "debug_fault.h"
 #include "shim.h"
 
+#define CONFIRM_NS 1000000000ull
 #define LAUNCH_AT_MOST_NS 200000ull /* a launch that waits for room in a queue costs no more because of us */
 #define FIRST_LAUNCH_WAITS_NS \
     1500000000ull /* an attach may take 0.6 s the first time, and comes 0.2 s after the context */
@@ -97,6 +98,26 @@ void debug_attach_count_launch(uint64_t began_ns)
     const uint64_t took_ns = shim_now_ns() - began_ns;
     __atomic_fetch_add(&door->launch_ns, took_ns < LAUNCH_AT_MOST_NS ? took_ns : LAUNCH_AT_MOST_NS, __ATOMIC_RELAXED);
     __atomic_fetch_add(&door->launches, 1, __ATOMIC_RELAXED);
+}
+
+/* True while the inspector may still answer `asked`. */
+static bool is_unanswered(const struct wsdbg_door_row *door, uint32_t asked)
+{
+    const uint32_t answered = __atomic_load_n(&door->answered, __ATOMIC_ACQUIRE);
+    return (int32_t)(answered - asked) < 0 && (atomic_load(&debug_attach_stays) || debug_attach_keeps_out());
+}
+
+void debug_attach_confirm(void)
+{
+    const int kept = errno;
+    struct wsdbg_door_row *door = door_row();
+    const uint64_t began_ns = shim_now_ns();
+    const uint32_t asked = __atomic_add_fetch(&door->asked, 1, __ATOMIC_ACQ_REL);
+    syscall(SYS_futex, &door->asked, FUTEX_WAKE, 1, NULL, NULL, 0);
+    while (is_unanswered(door, asked) && shim_now_ns() < began_ns + CONFIRM_NS)
+        shim_sleep_us(20);
+    __atomic_fetch_add(&door->waited_ns, shim_now_ns() - began_ns, __ATOMIC_RELAXED);
+    errno = kept;
 }
 
 void debug_attach_await(void)

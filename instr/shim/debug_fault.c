@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KINDS = 8, GIVE_BACK_US = 3000000, LOOK_US = 200 };
+enum { GIVE_BACK_US = 3000000, LOOK_US = 200 };
 
 /* `address` is a word of the module; what is added to it is a parameter, so that no compiler sees what comes. */
 static const char kernels[] =
@@ -37,18 +37,18 @@ static const char kernels[] =
     "  st.param.b64 [m], %a; st.param.b64 [f], %a; st.param.b32 [l], %l; st.param.b64 [n], %a;\n"
     "  st.param.b64 [s], 1; call.uni __assertfail, (m, f, l, n, s); } ret; }\n";
 
+enum kernel { FAILED, ADDRESS, MISALIGNED, SPACE, ASSERTED, KINDS };
+static const char *const names[KINDS] = {"failed", "address", "misaligned", "space", "asserted"};
+
 /* What a program without an inspector gets, and the kernel that brings it.  Numbers as in NVIDIA's public
  * cudadebugger.h; what is not listed ends as "failed". */
 static const struct kind {
     uint32_t exception;
-    const char *kernel;
+    enum kernel kernel;
     uint64_t offset;
-    CUresult error;
-} kinds[] = {
-    {1, "address", 0, 700},     {10, "address", 0, 700}, {14, "address", 0, 700},  {6, "misaligned", 1, 716},
-    {11, "misaligned", 1, 716}, {7, "space", 0, 717},    {12, "asserted", 0, 710},
-};
-static const struct kind otherwise = {0, "failed", 0, 719};
+} kinds[] = {{1, ADDRESS, 0},     {10, ADDRESS, 0}, {14, ADDRESS, 0}, {6, MISALIGNED, 1},
+             {11, MISALIGNED, 1}, {7, SPACE, 0},    {12, ASSERTED, 0}};
+static const struct kind otherwise = {0, FAILED, 0};
 
 _Atomic bool debug_fault_met;
 static _Atomic bool pending;
@@ -87,22 +87,31 @@ void debug_fault_meet(uint32_t exception, uint64_t context)
     atomic_store(&debug_fault_met, true);
 }
 
-/* ---- the same error again ---- */
+/* ---- what brings the error again, made ready while all is well ---- */
 
 struct calls {
     CUresult (*load)(CUmodule *, const void *);
     CUresult (*find)(CUfunction *, CUmodule, const char *);
+    CUresult (*attribute)(int *, int, CUfunction);
     CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
                        void **, void **);
 };
 
-static bool find_calls(struct calls *calls)
+/* Of a context row. */
+static struct ready {
+    bool tried;
+    CUfunction functions[KINDS];
+    CUstream stream; /* NULL = not ready */
+} ready[WSDBG_CONTEXT_ROWS];
+static struct calls calls;
+
+static bool find_calls(void)
 {
     const struct {
         const char *name;
         void *place;
     } symbols[] = {
-        {"cuModuleLoadData", &calls->load}, {"cuModuleGetFunction", &calls->find}, {"cuLaunchKernel", &calls->launch}};
+        {"cuModuleLoadData", &calls.load}, {"cuModuleGetFunction", &calls.find}, {"cuLaunchKernel", &calls.launch}};
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
         void *found = interpose_libcuda_symbol(symbols[i].name);
         memcpy(symbols[i].place, &found, sizeof found);
@@ -112,45 +121,82 @@ static bool find_calls(struct calls *calls)
     return true;
 }
 
+/* The driver loads a function when it is first asked about. */
+static CUresult load_function(CUmodule module, const char *name, CUfunction *function)
+{
+    int registers;
+    const CUresult result = calls.find(function, module, name);
+    return result == CUDA_SUCCESS ? shim_driver.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, *function)
+                                  : result;
+}
+
+/* The context is current. */
+static void prepare(struct ready *context)
+{
+    CUmodule module;
+    CUstream stream;
+    CUresult result = find_calls() ? calls.load(&module, kernels) : CUDA_ERROR_NOT_SUPPORTED;
+    for (size_t i = 0; result == CUDA_SUCCESS && i < KINDS; i++)
+        result = load_function(module, names[i], &context->functions[i]);
+    if (result == CUDA_SUCCESS)
+        result = shim_driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+    if (result == CUDA_SUCCESS)
+        context->stream = stream;
+    else
+        shim_note("an error of the GPU could not be given back to the program (%d): nobody stays attached", result);
+}
+
+bool debug_fault_prepare(void)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < WSDBG_CONTEXT_ROWS; i++) {
+        CUcontext popped;
+        struct shim_context *context = &shim_contexts[i];
+        atomic_fetch_add(&context->users, 1);
+        const uint64_t handle = atomic_load(&context->closing) ? 0 : atomic_load(&context->handle);
+        if (handle && !ready[i].tried &&
+            shim_driver.cuCtxPushCurrent_v2((CUcontext)(uintptr_t)handle) == CUDA_SUCCESS) {
+            ready[i].tried = true;
+            prepare(&ready[i]);
+            shim_driver.cuCtxPopCurrent_v2(&popped);
+        }
+        atomic_fetch_sub(&context->users, 1);
+        all = all && (!handle || ready[i].stream);
+    }
+    return all;
+}
+
+/* ---- the same error again ---- */
+
+/* The kernel may be done before the driver has seen what it did. */
 static CUresult wait_for_error(CUstream stream)
 {
     CUresult result = CUDA_ERROR_NOT_READY;
-    for (int waited_us = 0; result == CUDA_ERROR_NOT_READY && waited_us < GIVE_BACK_US; waited_us += LOOK_US) {
+    for (int waited_us = 0; !tracking_ends_context(result) && waited_us < GIVE_BACK_US; waited_us += LOOK_US) {
         result = shim_driver.cuStreamQuery(stream);
-        if (result == CUDA_ERROR_NOT_READY)
+        if (!tracking_ends_context(result))
             shim_sleep_us(LOOK_US);
     }
     return result;
 }
 
 /* The context is current. */
-static CUresult commit(const struct kind *kind)
+static CUresult commit(const struct ready *context, const struct kind *kind)
 {
-    struct calls calls;
-    CUmodule module;
-    CUfunction function;
-    CUstream stream;
     uint64_t offset = kind->offset;
     void *parameters[] = {&offset};
-    if (!find_calls(&calls))
-        return CUDA_ERROR_NOT_SUPPORTED;
-    CUresult result = calls.load(&module, kernels);
-    if (result == CUDA_SUCCESS)
-        result = calls.find(&function, module, kind->kernel);
-    if (result == CUDA_SUCCESS)
-        result = shim_driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
-    if (result == CUDA_SUCCESS)
-        result = calls.launch(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL);
-    return result == CUDA_SUCCESS ? wait_for_error(stream) : result;
+    const CUresult result =
+        calls.launch(context->functions[kind->kernel], 1, 1, 1, 1, 1, 1, 0, context->stream, parameters, NULL);
+    return result == CUDA_SUCCESS ? wait_for_error(context->stream) : result;
 }
 
 static CUresult commit_in(uint32_t row, const struct kind *kind)
 {
     const uint64_t handle = row == WSDBG_UNKNOWN32 ? 0 : atomic_load(&shim_contexts[row].handle);
     CUcontext popped;
-    if (!handle || shim_driver.cuCtxPushCurrent_v2((CUcontext)(uintptr_t)handle) != CUDA_SUCCESS)
+    if (!handle || !ready[row].stream || shim_driver.cuCtxPushCurrent_v2((CUcontext)(uintptr_t)handle) != CUDA_SUCCESS)
         return CUDA_ERROR_NOT_SUPPORTED;
-    const CUresult result = commit(kind);
+    const CUresult result = commit(&ready[row], kind);
     tracking_check(result);
     shim_driver.cuCtxPopCurrent_v2(&popped);
     return result;

@@ -58,6 +58,8 @@ static CUresult sync_leave(bool on, CUresult result)
     if (on) {
         int kept = errno;
         registry_thread_leave();
+        if (result == CUDA_SUCCESS && atomic_load_explicit(&debug_attach_stays, memory_order_relaxed))
+            debug_attach_confirm();
         if (atomic_load_explicit(&debug_fault_met, memory_order_relaxed))
             result = debug_fault_result(result);
         errno = kept;

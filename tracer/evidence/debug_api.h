@@ -40,6 +40,7 @@ enum wsdbg_debug_event_kind {
     WSDBG_DEBUG_EVENT_ALL_SUSPENDED = 14 /* an exception stopped the GPU */
 };
 
+enum { WSDBG_DEBUG_EXCEPTION_ADDRESS = 14 }; /* CUDBGException_t: a warp's bad address */
 enum { WSDBG_DEBUG_QUEUE_SYNC = 0, WSDBG_DEBUG_QUEUE_ASYNC = 1, WSDBG_DEBUG_IMAGE_RELOCATED = 1 };
 /* Of setKernelLaunchNotificationMode: no event for each launch that the launch would wait for. */
 enum { WSDBG_DEBUG_LAUNCHES_DEFERRED = 1 };
@@ -57,6 +58,9 @@ struct wsdbg_debug_event {
             uint32_t device, thread_id;
             uint64_t context;
         } context;
+        struct {
+            uint64_t broken_devices, faulted_devices; /* bit n: device n has a warp at a breakpoint, with an exception */
+        } suspended;
         unsigned char bytes[88];
     };
 };
@@ -137,6 +141,7 @@ _Static_assert(sizeof(struct wsdbg_debug_resources) == 8, "resources layout");
       (uint32_t device, uint32_t sm, uint32_t warp, uint32_t first, uint32_t count, uint32_t * out))                \
     X(getConstBankAddress, 1048,                                                                                    \
       (uint32_t device, uint64_t grid_id, uint32_t bank, uint64_t * address, uint32_t * byte_count))                \
+    X(readDeviceExceptionState, 904, (uint32_t device, uint64_t * mask, uint32_t words))                            \
     X(readSmException, 1080, (uint32_t device, uint32_t sm, uint32_t * exception, uint64_t * error_pc, bool *valid))   \
     X(getGridInfo, 1096, (uint32_t device, uint64_t grid_id, struct wsdbg_debug_grid * out))                        \
     X(readWarpResources, 1128, (uint32_t device, uint32_t sm, uint32_t warp, struct wsdbg_debug_resources * out))   \

@@ -9,12 +9,15 @@
 #include "evidence/inspector_child.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,7 +32,6 @@ enum {
 /* The waits of wsdbg_inspect_leave(), together well below WSDBG_INSPECTOR_LEAVE_NS. */
 #define DETACH_LIMIT_NS 1500000000ull /* until the driver has let us go */
 #define DONE_LIMIT_NS 500000000ull    /* until the program has noted that */
-#define EXCEPTION_NS 1500000000ull    /* for wsdbg to look at what an exception has stopped */
 
 static const char no_answer[] = "the driver did not complete it in time";
 
@@ -92,9 +94,10 @@ static void take_event(struct wsdbg_inspection *in, const struct wsdbg_debug_eve
         take_image(in, event);
     else if (event->kind == WSDBG_DEBUG_EVENT_IMAGE_UNLOADED)
         drop_image(in, event);
-    else if (event->kind == WSDBG_DEBUG_EVENT_ALL_SUSPENDED)
+    else if (event->kind == WSDBG_DEBUG_EVENT_ALL_SUSPENDED) {
         in->exception = true;
-    else if (event->kind == WSDBG_DEBUG_EVENT_ATTACH_COMPLETE)
+        in->trapped = event->suspended.broken_devices && !event->suspended.faulted_devices;
+    } else if (event->kind == WSDBG_DEBUG_EVENT_ATTACH_COMPLETE)
         in->attach_complete = true;
     else if (event->kind == WSDBG_DEBUG_EVENT_DETACH_COMPLETE)
         in->detach_complete = true;
@@ -185,62 +188,16 @@ static void tell_inside(const struct wsdbg_inspection *in, uint32_t inside)
     __atomic_store_n(&in->area->inside, inside, __ATOMIC_SEQ_CST);
 }
 
-/* ---- exceptions ---- */
-
-static const struct wsdbg_inspector_warp *find_exception(const struct wsdbg_inspector_area *area, uint32_t *exception)
-{
-    for (uint32_t i = 0; i < area->warp_count; i++)
-        for (int lane = 0; lane < 32; lane++)
-            if (area->warps[i].state.lanes[lane].exception && area->warps[i].state.valid_lanes >> lane & 1) {
-                *exception = area->warps[i].state.lanes[lane].exception;
-                return &area->warps[i];
-            }
-    return NULL;
-}
-
-static uint64_t context_of(const struct wsdbg_inspector_area *area, const struct wsdbg_inspector_warp *warp)
-{
-    for (uint32_t i = 0; warp && i < area->grid_count; i++)
-        if (area->grids[i].device == warp->device && area->grids[i].grid_id == warp->state.grid_id)
-            return area->grids[i].context;
-    return 0;
-}
-
-/* An exception has stopped the GPU.  When we leave the driver has forgotten the error: so the program's observer learns
- * of it before anything of the program goes on, and wsdbg gets a moment to look. */
-static void meet_exception(struct wsdbg_inspection *in)
-{
-    struct wsdbg_inspector_reply reply = {0};
-    uint32_t exception = 0;
-    in->exception_told = true;
-    if (!in->suspended)
-        wsdbg_inspect_suspend(in, EXCEPTION_NS, &reply);
-    if (!reply.failed)
-        wsdbg_inspect_warps(in);
-    const struct wsdbg_inspector_warp *warp = reply.failed ? NULL : find_exception(in->area, &exception);
-    in->door->row->fault_context = context_of(in->area, warp);
-    in->door->row->fault_exception = exception;
-    wsdbg_inspect_tell(in, WSDBG_DOOR_FAULT);
-    __atomic_store_n(&in->area->faulted, 1, __ATOMIC_SEQ_CST);
-}
-
-/* A warp stands at a trap: to a debugger that is a breakpoint, at which the warp would stop again at once.  Nobody
- * resumes it: the driver does, when no debugger is there any more, and the trap becomes the program's error. */
-static bool is_trapped(const struct wsdbg_inspection *in)
-{
-    return in->suspended && in->exception && in->door->row->fault_exception == 0;
-}
-
 void wsdbg_inspect_leave(struct wsdbg_inspection *in)
 {
     hold(in);
     if (in->attached && !in->exception_told) {
         drain(in);
         if (in->exception)
-            meet_exception(in);
+            wsdbg_inspect_meet_exception(in);
     }
     in->stays = false;
-    if (!is_trapped(in))
+    if (!wsdbg_inspect_is_trapped(in))
         wsdbg_inspect_resume(in);
     if (in->asked)
         show_ourselves_out(in);
@@ -258,7 +215,7 @@ static void forget_last_time(struct wsdbg_inspection *in)
 {
     struct wsdbg_inspector_area *area = in->area;
     in->attach_complete = in->detach_complete = in->internal_error = false;
-    in->exception = in->exception_told = false;
+    in->exception = in->exception_told = in->trapped = false;
     in->image_bytes = 0;
     in->images_lost = 0;
     area->device_count = area->image_count = area->grid_count = area->warp_count = 0;
@@ -341,7 +298,10 @@ void wsdbg_inspect_stay(struct wsdbg_inspection *in, uint64_t limit_ns, struct w
 {
     if (in->attached)
         return;
-    begin(in, WSDBG_DOOR_ATTACH_IDLE, limit_ns, reply);
+    if (!in->listens)
+        wsdbg_inspect_fail(reply, "no thread could be started for an inspector that stays");
+    else
+        begin(in, WSDBG_DOOR_ATTACH_IDLE, limit_ns, reply);
     struct wsdbg_error *error = reply->failed ? NULL : let_calls_go(in);
     if (error)
         fail_with(reply, error);
@@ -399,7 +359,8 @@ static bool must_leave(const struct wsdbg_inspection *in)
            __atomic_load_n(&row->leave_wanted, __ATOMIC_ACQUIRE);
 }
 
-static void attend(struct wsdbg_inspection *in)
+/* only_asked: nothing but a call of the program that wants to know of exceptions has woken us. */
+static void attend(struct wsdbg_inspection *in, bool only_asked)
 {
     if (!in->attached)
         return;
@@ -408,10 +369,12 @@ static void attend(struct wsdbg_inspection *in)
         return;
     }
     hold(in);
-    if (!in->suspended)
+    if (!in->suspended && !only_asked)
         drain(in);
+    if (in->stays && !in->suspended)
+        wsdbg_inspect_find_exceptions(in);
     if (in->exception && !in->exception_told)
-        meet_exception(in);
+        wsdbg_inspect_meet_exception(in);
     if (!in->suspended || wsdbg_door_now_ns() < in->resume_by_ns)
         return;
     if (in->exception)
@@ -429,18 +392,49 @@ static int rest_ms(const struct wsdbg_inspection *in)
     return wsdbg_door_now_ns() < in->awake_until_ns ? AWAKE_MS : STAYING_MS;
 }
 
+/* Turns the futex that calls of the program raise into something to poll for. */
+static void *listen_for_calls(void *argument)
+{
+    const struct wsdbg_inspection *in = argument;
+    uint32_t last = __atomic_load_n(&in->door->row->asked, __ATOMIC_ACQUIRE);
+    for (;;) {
+        const uint64_t one = 1;
+        syscall(SYS_futex, &in->door->row->asked, FUTEX_WAIT, last, NULL, NULL, 0);
+        const uint32_t now = __atomic_load_n(&in->door->row->asked, __ATOMIC_ACQUIRE);
+        if (now != last && write(in->asked_wake, &one, sizeof one) < 0 && errno != EAGAIN)
+            return NULL;
+        last = now;
+    }
+}
+
+static bool take_wake(int wake)
+{
+    uint64_t count;
+    return read(wake, &count, sizeof count) == sizeof count;
+}
+
+static void serve(struct wsdbg_inspection *in, int socket)
+{
+    for (bool served = true; served;) {
+        struct pollfd pollers[] = {{.fd = socket, .events = POLLIN},
+                                   {.fd = in->asked_wake, .events = POLLIN},
+                                   {.fd = in->wake, .events = POLLIN}};
+        const bool wants_events = in->attached && !in->suspended;
+        const bool woken = poll(pollers, wants_events ? 3 : 2, rest_ms(in)) > 0;
+        const bool asked = pollers[1].revents && take_wake(in->asked_wake);
+        attend(in, woken && asked && !pollers[0].revents && !(wants_events && pollers[2].revents));
+        if (pollers[0].revents)
+            served = serve_one(in, socket);
+    }
+}
+
 void wsdbg_inspector_serve(const struct wsdbg_door *door, struct wsdbg_inspector_area *area, int socket)
 {
     static struct wsdbg_inspection in; /* the driver keeps a pointer to `wake` */
+    pthread_t listener;
     in = (struct wsdbg_inspection){.door = door, .area = area, .wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
-    bool served = true;
-    while (served) {
-        struct pollfd pollers[] = {{.fd = socket, .events = POLLIN}, {.fd = in.wake, .events = POLLIN}};
-        const bool wants_events = in.attached && !in.suspended;
-        poll(pollers, wants_events ? 2 : 1, rest_ms(&in));
-        attend(&in);
-        if (pollers[0].revents)
-            served = serve_one(&in, socket);
-    }
+    in.asked_wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    in.listens = pthread_create(&listener, NULL, listen_for_calls, &in) == 0;
+    serve(&in, socket);
     wsdbg_inspect_leave(&in);
 }

@@ -22,8 +22,11 @@ struct wsdbg_inspection {
     bool attach_complete, detach_complete, internal_error; /* events that came */
     bool exception;                                        /* one has stopped the GPU */
     bool exception_told;                                   /* ... and the program's observer knows */
-    uint32_t images_lost;                                  /* for which there was no row */
-    uint64_t image_bytes;                                  /* used in the area */
+    bool trapped;                                          /* it is a trap, a breakpoint to a debugger */
+    int asked_wake;       /* eventfd: a call of the program wants to know of exceptions */
+    bool listens;         /* somebody raises it */
+    uint32_t images_lost; /* for which there was no row */
+    uint64_t image_bytes; /* used in the area */
 };
 
 void wsdbg_inspect_fail(struct wsdbg_inspector_reply *reply, const char *format, ...)
@@ -44,6 +47,15 @@ void wsdbg_inspect_open(struct wsdbg_inspection *in, struct wsdbg_inspector_repl
 void wsdbg_inspect_suspend(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply);
 /* Fine at any time. */
 void wsdbg_inspect_resume(struct wsdbg_inspection *in);
+/* An exception has stopped the GPU: reads its rows and tells the program's observer, once. */
+void wsdbg_inspect_meet_exception(struct wsdbg_inspection *in);
+/* While nothing is stopped: looks for an error of a warp's last instructions, which comes without an event, and answers
+ * the calls of the program that wait to know. */
+void wsdbg_inspect_find_exceptions(struct wsdbg_inspection *in);
+/* A warp stands at a trap, at which it would stop again at once.  Nobody resumes it: the driver does, when no debugger
+ * is there any more. */
+bool wsdbg_inspect_is_trapped(const struct wsdbg_inspection *in);
+bool wsdbg_inspect_has_code(const struct wsdbg_inspector_area *area, uint32_t device);
 /* What was stopped runs, by the driver's doing. */
 void wsdbg_inspect_forget_stop(struct wsdbg_inspection *in);
 /* Rows of all warps and grids into the area, while suspended. */

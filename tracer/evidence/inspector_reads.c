@@ -67,7 +67,7 @@ void wsdbg_inspect_open(struct wsdbg_inspection *in, struct wsdbg_inspector_repl
 
 enum { RESUME_TRIES = 3 };
 
-static bool has_code(const struct wsdbg_inspector_area *area, uint32_t device)
+bool wsdbg_inspect_has_code(const struct wsdbg_inspector_area *area, uint32_t device)
 {
     for (uint32_t i = 0; i < area->image_count; i++)
         if (area->images[i].device == device)
@@ -94,7 +94,7 @@ static void list_devices(struct wsdbg_inspection *in)
         return;
     for (uint32_t device = 0; device < count && area->device_count < WSDBG_INSPECTOR_DEVICES; device++) {
         struct wsdbg_inspector_device row = {.device = device};
-        if ((has_code(area, device) || was_stopped(in, device)) &&
+        if ((wsdbg_inspect_has_code(area, device) || was_stopped(in, device)) &&
             in->api.getNumSMs(device, &row.sm_count) == WSDBG_DEBUG_OK &&
             in->api.getNumWarps(device, &row.warps_per_sm) == WSDBG_DEBUG_OK)
             area->devices[area->device_count++] = row;

@@ -227,7 +227,7 @@ struct wsdbg_door_row {
     uint64_t lease_until_ns; /* CLOCK_MONOTONIC */
     uint64_t fault_context;  /* CUcontext, 0 = not known */
     uint32_t fault_exception; /* as the debug interface numbers them */
-    uint32_t reserved_upper;
+    uint32_t answered;       /* the newest value of `asked` after which no exception was seen */
     uint64_t reserved1[3];
 
     uint32_t done;           /* the request served last */
@@ -240,7 +240,8 @@ struct wsdbg_door_row {
     uint64_t waited_ns;      /* sum of the times for which calls of the program had to wait at the door */
     uint64_t launch_ns;      /* of launches while somebody stays: how long the calls took, each counted as 0.2 ms at most */
     uint64_t launches;       /* ... and how many; launches of graphs are not counted */
-    uint64_t reserved2[1];
+    uint32_t asked;          /* raised by each call that has waited for the GPU while somebody stays; a futex */
+    uint32_t reserved2;
     char text[WSDBG_TEXT_BYTES]; /* names what is in the way, "" = nothing */
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_door_row) == 128 + WSDBG_TEXT_BYTES, "door layout");

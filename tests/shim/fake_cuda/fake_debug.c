@@ -215,6 +215,14 @@ static uint32_t debug_setKernelLaunchNotificationMode(uint32_t mode)
     return 0;
 }
 
+static uint32_t debug_readDeviceExceptionState(uint32_t device, uint64_t *mask, uint32_t words)
+{
+    ENTER("readDeviceExceptionState");
+    memset(mask, 0, words * sizeof *mask);
+    mask[0] = gpu()->sm_exception ? 2 : 0;
+    return device == 0 ? 0 : 0x1;
+}
+
 static uint32_t debug_readSmException(uint32_t device, uint32_t sm, uint32_t *exception, uint64_t *error_pc, bool *valid)
 {
     ENTER("readSmException");

@@ -1,0 +1,87 @@
+/* inspector_faults.c - exceptions of the GPU while an inspector is attached; see inspector_child.h.
+ *
+ * Reads: warps, SMs and their exceptions through the debug interface.  Writes: the door's words about a fault, and that
+ * the area shows one.
+ *
+ * While a debugger is attached the driver hands it the exception and forgets the error: when the debugger has left,
+ * every call of the program succeeds.  So the program's observer learns of it before anything of the program goes on,
+ * and brings the error again (instr/shim/debug_fault.c).
+ */
+#include "evidence/inspector_child.h"
+
+#define EXCEPTION_NS 1500000000ull /* for wsdbg to look at what an exception has stopped */
+enum { EXCEPTION_WORDS = 4 };      /* of 64 SMs */
+
+static const struct wsdbg_inspector_warp *find_exception(const struct wsdbg_inspector_area *area, uint32_t *exception)
+{
+    for (uint32_t i = 0; i < area->warp_count; i++)
+        for (int lane = 0; lane < 32; lane++)
+            if (area->warps[i].state.lanes[lane].exception && area->warps[i].state.valid_lanes >> lane & 1) {
+                *exception = area->warps[i].state.lanes[lane].exception;
+                return &area->warps[i];
+            }
+    return NULL;
+}
+
+/* Of warps that have exited since: their SM knows it still. */
+static uint32_t find_sm_exception(const struct wsdbg_inspection *in)
+{
+    for (uint32_t i = 0; i < in->area->device_count; i++)
+        for (uint32_t sm = 0; sm < in->area->devices[i].sm_count; sm++) {
+            uint32_t exception = 0;
+            uint64_t error_pc;
+            bool valid;
+            if (in->api.readSmException(in->area->devices[i].device, sm, &exception, &error_pc, &valid) ==
+                    WSDBG_DEBUG_OK &&
+                exception)
+                return exception;
+        }
+    return 0;
+}
+
+static uint64_t context_of(const struct wsdbg_inspector_area *area, const struct wsdbg_inspector_warp *warp)
+{
+    for (uint32_t i = 0; warp && i < area->grid_count; i++)
+        if (area->grids[i].device == warp->device && area->grids[i].grid_id == warp->state.grid_id)
+            return area->grids[i].context;
+    return 0;
+}
+
+void wsdbg_inspect_meet_exception(struct wsdbg_inspection *in)
+{
+    struct wsdbg_inspector_reply reply = {0};
+    uint32_t exception = 0;
+    in->exception_told = true;
+    if (!in->suspended)
+        wsdbg_inspect_suspend(in, EXCEPTION_NS, &reply);
+    if (!reply.failed)
+        wsdbg_inspect_warps(in);
+    const struct wsdbg_inspector_warp *warp = reply.failed ? NULL : find_exception(in->area, &exception);
+    if (!exception && !in->trapped)
+        exception = find_sm_exception(in);
+    if (!exception && !in->trapped) /* a bad address is all that can come to light after a warp's end */
+        exception = WSDBG_DEBUG_EXCEPTION_ADDRESS;
+    in->door->row->fault_context = context_of(in->area, warp);
+    in->door->row->fault_exception = exception;
+    wsdbg_inspect_tell(in, WSDBG_DOOR_FAULT);
+    __atomic_store_n(&in->area->faulted, 1, __ATOMIC_SEQ_CST);
+}
+
+bool wsdbg_inspect_is_trapped(const struct wsdbg_inspection *in)
+{
+    return in->suspended && in->exception && in->door->row->fault_exception == 0;
+}
+
+void wsdbg_inspect_find_exceptions(struct wsdbg_inspection *in)
+{
+    uint64_t mask[EXCEPTION_WORDS] = {0}, any = 0;
+    const uint32_t asked = __atomic_load_n(&in->door->row->asked, __ATOMIC_ACQUIRE);
+    for (uint32_t device = 0; device < WSDBG_INSPECTOR_DEVICES; device++)
+        if (wsdbg_inspect_has_code(in->area, device) &&
+            in->api.readDeviceExceptionState(device, mask, EXCEPTION_WORDS) == WSDBG_DEBUG_OK)
+            for (int i = 0; i < EXCEPTION_WORDS; i++)
+                any |= mask[i];
+    in->exception = in->exception || any;
+    if (!in->exception)
+        __atomic_store_n(&in->door->row->answered, asked, __ATOMIC_RELEASE);
+}
