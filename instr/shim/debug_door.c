@@ -20,6 +20,8 @@
 #include "shim.h"
 
 #define CONFIRM_NS 1000000000ull
+#define HANDLED_NS 3000000ull /* a bad address keeps the driver for 5 ms */
+#define SHOWN_US 2000         /* ... and shows to a debugger a moment after the call that waited has come back */
 #define LAUNCH_AT_MOST_NS 200000ull /* a launch that waits for room in a queue costs no more because of us */
 #define FIRST_LAUNCH_WAITS_NS \
     1500000000ull /* an attach may take 0.6 s the first time, and comes 0.2 s after the context */
@@ -107,11 +109,13 @@ static bool is_unanswered(const struct wsdbg_door_row *door, uint32_t asked)
     return (int32_t)(answered - asked) < 0 && (atomic_load(&debug_attach_stays) || debug_attach_keeps_out());
 }
 
-void debug_attach_confirm(void)
+void debug_attach_confirm(uint64_t call_ns)
 {
     const int kept = errno;
     struct wsdbg_door_row *door = door_row();
     const uint64_t began_ns = shim_now_ns();
+    if (began_ns > call_ns + HANDLED_NS)
+        shim_sleep_us(SHOWN_US);
     const uint32_t asked = __atomic_add_fetch(&door->asked, 1, __ATOMIC_ACQ_REL);
     syscall(SYS_futex, &door->asked, FUTEX_WAKE, 1, NULL, NULL, 0);
     while (is_unanswered(door, asked) && shim_now_ns() < began_ns + CONFIRM_NS)

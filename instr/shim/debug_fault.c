@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GIVE_BACK_US = 3000000, LOOK_US = 200 };
+enum { GIVE_BACK_US = 10000000, LOOK_US = 200 };
 
 /* `address` is a word of the module; what is added to it is a parameter, so that no compiler sees what comes. */
 static const char kernels[] =

@@ -14,8 +14,8 @@ void debug_fault_meet(uint32_t exception, uint64_t context);
 void debug_fault_give_back(void);
 /* True from the first such exception on. */
 extern _Atomic bool debug_fault_met;
-/* The result of a call that waited: what it would have been without the inspector.  It waits until that is known, 6 s
- * at most. */
+/* The result of a call that waited: what it would have been without the inspector.  It waits until that is known, 20 s
+ * at most: a load from a bad address took the driver 4 s. */
 CUresult debug_fault_result(CUresult result);
 /* In a forked child. */
 void debug_fault_forget(void);

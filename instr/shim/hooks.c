@@ -53,13 +53,13 @@ static bool sync_enter(enum wsdbg_hook_id id, uint64_t stream)
     return on;
 }
 
-static CUresult sync_leave(bool on, CUresult result)
+static CUresult sync_leave(bool on, uint64_t began_ns, CUresult result)
 {
     if (on) {
         int kept = errno;
         registry_thread_leave();
         if (result == CUDA_SUCCESS && atomic_load_explicit(&debug_attach_stays, memory_order_relaxed))
-            debug_attach_confirm();
+            debug_attach_confirm(began_ns);
         if (atomic_load_explicit(&debug_fault_met, memory_order_relaxed))
             result = debug_fault_result(result);
         errno = kept;
@@ -71,8 +71,9 @@ static CUresult sync_leave(bool on, CUresult result)
     void *forward = find(WSDBG_HOOK_##symbol);                 \
     if (!forward)                                              \
         return CUDA_ERROR_STUB_LIBRARY;                        \
+    const uint64_t began_ns = shim_now_ns();                   \
     bool on = sync_enter(WSDBG_HOOK_##symbol, stream);         \
-    return sync_leave(on, ((CUresult(*) parameters)forward)arguments);
+    return sync_leave(on, began_ns, ((CUresult(*) parameters)forward)arguments);
 #define X(symbol, stream, parameters, arguments)                         \
     SHIM_EXPORT CUresult symbol parameters;                              \
     SHIM_EXPORT CUresult symbol parameters                               \

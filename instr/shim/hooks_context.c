@@ -112,7 +112,7 @@ CUresult query_body(enum wsdbg_hook_id id, void *forward, void *handle)
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(void *))forward)(handle);
     if (on && result == CUDA_SUCCESS && atomic_load_explicit(&debug_attach_stays, memory_order_relaxed))
-        debug_attach_confirm();
+        debug_attach_confirm(shim_now_ns());
     if (on && atomic_load_explicit(&debug_fault_met, memory_order_relaxed))
         result = debug_fault_result(result);
     return hook_leave(on, result);
