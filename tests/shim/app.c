@@ -356,6 +356,7 @@ static const struct {
     {"refusals", refusals},
     {"library-refusals", library_refusals},
     {"graph-refusals", graph_refusals},
+    {"graph-kernels", graph_kernels},
     {"threads", threads},
     {"capture", capture},
     {"contexts", contexts},
