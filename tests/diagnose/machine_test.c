@@ -128,6 +128,7 @@ static const struct row {
     {"five on two, in a loop", five_on_two_in_a_loop, "NAMED_COUNT", LIKELY, LIKELY, NULL, NULL},
     {"five on two, who came is not known", some_of_five_on_two, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"five on two, of a register", five_on_two_of_a_register, "NAMED_COUNT", LIKELY, LIKELY, NULL, NULL},
+    {"a hand-over whose other side has left", partners_gone, "WAKER_EXITED", LIKELY, LIKELY, NULL, NULL},
     {"turns on one id, one is missing", turn_missing, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"turns in a loop, one is missing", turn_missing_in_a_loop, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"two pairs on one id", two_pairs_share, "NAMED_ID_SHARED", LIKELY, LIKELY, NULL, NULL},

@@ -164,6 +164,7 @@ void five_on_two(struct picture *p);
 void five_on_two_in_a_loop(struct picture *p);
 void some_of_five_on_two(struct picture *p);
 void five_on_two_of_a_register(struct picture *p);
+void partners_gone(struct picture *p);
 void turn_missing(struct picture *p);
 void turn_missing_in_a_loop(struct picture *p);
 void two_pairs_share(struct picture *p);

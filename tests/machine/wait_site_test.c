@@ -29,6 +29,10 @@ struct code {
 #define ARRIVE        {{0x000000ff00ff79a7, 0x000fe2000810003f}} /* SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0], RZ */
 #define BAR_SYNC      {{0x0040000000007b1d, 0x000ff00000010000}} /* BAR.SYNC.DEFER_BLOCKING 0x1 */
 #define BAR_ARV       {{0x0302000000007b1d, 0x000fec0000002000}} /* BAR.ARV 0xc, 0x80 */
+#define BAR_OF_R0     {{0x000400000000751d, 0x0001e20000010000}} /* BAR.SYNC.DEFER_BLOCKING R0, 0x100 */
+#define ADD_R3        {{0x0000000203037836, 0x000fca0000000000}} /* VIADD R3, R3, 0x2 */
+#define ADD_R0        {{0x0000000200007836, 0x000fca0000000000}} /* VIADD R0, R0, 0x2 */
+#define LOAD          {{0x0004000004047984, 0x000e640000000800}} /* LDS R4, [R4+0x400] */
 #define CLUSTER_WAIT  {{0x0000000000007dc7, 0x000fe20008000000}}
 #define GRID_WAIT     {{0x000000000000782e, 0x000fe20000000000}} /* ACQBULK */
 #define WARPSYNC      {{0x0000000000007948, 0x000ff20003800000}}
@@ -57,6 +61,7 @@ static const struct {
     enum wsdbg_warp_state state;
     uint32_t instruction, home;
     int before; /* the BAR it may be in, NONE */
+    bool overwritten; /* what the BAR names */
 } cases[] = {
     {"the test of a spin loop", {TRY_WAIT, BACK_1, EXIT}, 0, WSDBG_WARP_WAIT_MBARRIER, 0, 0, NONE},
     {"the branch of a spin loop", {TRY_WAIT, BACK_1, EXIT}, 1, WSDBG_WARP_WAIT_MBARRIER, 0, 0, NONE},
@@ -69,6 +74,11 @@ static const struct {
     {"one of two barriers", {TEST_WAIT, OTHER_TEST, BACK_2, EXIT}, 1, WSDBG_WARP_UNKNOWN, 1, 0, NONE},
     {"a loop that arrives works", {TEST_WAIT, ARRIVE, BACK_2, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
     {"BAR.SYNC leaves the counter behind it", {BAR_SYNC, NOP, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, 0},
+    {"BAR of a register lets arithmetic go on", {BAR_OF_R0, ADD_R3, LOAD, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, 0},
+    {"... up to the first load", {BAR_OF_R0, ADD_R3, ADD_R3, LOAD, EXIT}, 3, WSDBG_WARP_RUNNING, 3, 3, 0},
+    {"... and no further", {BAR_OF_R0, ADD_R3, LOAD, NOP, EXIT}, 3, WSDBG_WARP_RUNNING, 3, 3, NONE},
+    {"... also over its own register", {BAR_OF_R0, ADD_R0, LOAD, EXIT}, 2, WSDBG_WARP_RUNNING, 2, 2, 0, true},
+    {"a BAR of constants holds at once", {BAR_SYNC, ADD_R3, LOAD, EXIT}, 2, WSDBG_WARP_RUNNING, 2, 2, NONE},
     {"BAR.ARV does not wait", {BAR_ARV, NOP, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
     {"in a BAR, or in the wait behind it", {BAR_SYNC, TRY_WAIT, BACK_1, EXIT}, 1, WSDBG_WARP_WAIT_MBARRIER, 1, 1, 0},
     {"the cluster barrier", {NOP, CLUSTER_WAIT, EXIT}, 1, WSDBG_WARP_WAIT_CLUSTER, 1, 1, NONE},
@@ -106,6 +116,8 @@ static void each_place_of_a_wait_is_known(void **state)
         assert_int_equal(site.instruction, cases[i].instruction);
         assert_int_equal(site.home, cases[i].home);
         assert_int_equal((int)site.barrier_before, cases[i].before);
+        if (cases[i].before != NONE)
+            assert_int_equal(site.bar_holds, !cases[i].overwritten);
         wsdbg_graph_destroy(graph);
     }
 }
