@@ -61,7 +61,6 @@ static const struct {
     enum wsdbg_warp_state state;
     uint32_t instruction, home;
     int before; /* the BAR it may be in, NONE */
-    bool overwritten; /* what the BAR names */
 } cases[] = {
     {"the test of a spin loop", {TRY_WAIT, BACK_1, EXIT}, 0, WSDBG_WARP_WAIT_MBARRIER, 0, 0, NONE},
     {"the branch of a spin loop", {TRY_WAIT, BACK_1, EXIT}, 1, WSDBG_WARP_WAIT_MBARRIER, 0, 0, NONE},
@@ -77,7 +76,7 @@ static const struct {
     {"BAR of a register lets arithmetic go on", {BAR_OF_R0, ADD_R3, LOAD, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, 0},
     {"... up to the first load", {BAR_OF_R0, ADD_R3, ADD_R3, LOAD, EXIT}, 3, WSDBG_WARP_RUNNING, 3, 3, 0},
     {"... and no further", {BAR_OF_R0, ADD_R3, LOAD, NOP, EXIT}, 3, WSDBG_WARP_RUNNING, 3, 3, NONE},
-    {"... also over its own register", {BAR_OF_R0, ADD_R0, LOAD, EXIT}, 2, WSDBG_WARP_RUNNING, 2, 2, 0, true},
+    {"... also over its own register", {BAR_OF_R0, ADD_R0, LOAD, EXIT}, 2, WSDBG_WARP_RUNNING, 2, 2, 0},
     {"a BAR of constants holds at once", {BAR_SYNC, ADD_R3, LOAD, EXIT}, 2, WSDBG_WARP_RUNNING, 2, 2, NONE},
     {"BAR.ARV does not wait", {BAR_ARV, NOP, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
     {"in a BAR, or in the wait behind it", {BAR_SYNC, TRY_WAIT, BACK_1, EXIT}, 1, WSDBG_WARP_WAIT_MBARRIER, 1, 1, 0},
@@ -116,8 +115,23 @@ static void each_place_of_a_wait_is_known(void **state)
         assert_int_equal(site.instruction, cases[i].instruction);
         assert_int_equal(site.home, cases[i].home);
         assert_int_equal((int)site.barrier_before, cases[i].before);
-        if (cases[i].before != NONE)
-            assert_int_equal(site.bar_holds, !cases[i].overwritten);
+        wsdbg_graph_destroy(graph);
+    }
+}
+
+/* What the BAR named is not known any more where its register was written since. */
+static void the_register_of_a_bar_may_be_overwritten(void **state)
+{
+    static const struct code kept[] = {BAR_OF_R0, ADD_R3, LOAD, EXIT}, lost[] = {BAR_OF_R0, ADD_R0, LOAD, EXIT};
+    (void)state;
+    for (int holds = 0; holds < 2; holds++) {
+        struct wsdbg_graph *graph;
+        struct wsdbg_wait_site site;
+        const struct wsdbg_image code = {(const unsigned char *)(holds ? kept : lost), sizeof kept};
+        assert_null(wsdbg_graph_create(&code, &graph));
+        assert_null(wsdbg_wait_site_find(graph, 2, &site));
+        assert_int_equal(site.barrier_before, 0);
+        assert_int_equal(site.bar_holds, holds);
         wsdbg_graph_destroy(graph);
     }
 }
@@ -171,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_place_of_a_wait_is_known),
+        cmocka_unit_test(the_register_of_a_bar_may_be_overwritten),
         cmocka_unit_test(each_word_of_an_mbarrier_is_read),
         cmocka_unit_test(what_no_mbarrier_can_hold_is_none),
     };
