@@ -161,6 +161,12 @@ static const struct row {
     {"..., the host is free", shared_flag_host_free, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
     {"CTAs that cannot start, the host is free", not_resident_host_free, "NOT_RESIDENT", POSSIBLE, POSSIBLE, NULL,
      NULL},
+    {"a grid barrier over CTAs that cannot start", grid_barrier_not_resident, "NOT_RESIDENT", POSSIBLE, LIKELY, NULL,
+     NULL},
+    {"... that counts down", grid_barrier_down_not_resident, "NOT_RESIDENT", POSSIBLE, LIKELY, NULL, NULL},
+    {"... a flag with another number", flag_not_resident, "NOT_RESIDENT", POSSIBLE, POSSIBLE, NULL, NULL},
+    {"... of each CTA its own", own_flags_not_resident, "NOT_RESIDENT", POSSIBLE, POSSIBLE, NULL, NULL},
+    {"a grid barrier that some never came to", grid_barrier_some_left, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
     {"CTAs that cannot start", not_resident, "NOT_RESIDENT", POSSIBLE, LIKELY, NULL, NULL},
     {"CTAs that may have ended", earlier_ctas_gone, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
     {"a grid waits for one that polls", dependent_grid, "GRID_DEPENDENCY", POSSIBLE, LIKELY, NULL, NULL},
@@ -205,6 +211,21 @@ static void assert_one_cause(const struct wsdbg_diagnosis *diagnosis)
     for (size_t i = 1; i < diagnosis->finding_count; i++)
         if (diagnosis->findings[i].confidence >= LIKELY)
             assert_int_equal(diagnosis->findings[i].cause, diagnosis->findings[0].cause);
+}
+
+/* How many were launched, are there and have left is said where the launch tells. */
+static void a_grid_barrier_names_those_who_left(void **state)
+{
+    struct picture p;
+    struct wsdbg_diagnosis diagnosis;
+    (void)state;
+    grid_barrier_some_left(&p);
+    picture_still(&p);
+    picture_judge(&p, &diagnosis);
+    assert_non_null(strstr(diagnosis.findings[0].sentence,
+                           "a barrier of the grid: 16 CTAs were launched, 4 are there, and 12 have left"));
+    wsdbg_diagnosis_deinit(&diagnosis);
+    picture_deinit(&p);
 }
 
 static void check(const struct row *row, bool still)
@@ -434,6 +455,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_state_gives_its_cause),
                                        cmocka_unit_test(places_are_named_as_well_as_known),
+                                       cmocka_unit_test(a_grid_barrier_names_those_who_left),
                                        cmocka_unit_test(copies_that_move_are_no_mismatch),
                                        cmocka_unit_test(a_cta_is_judged_by_its_own_movement),
                                        cmocka_unit_test(a_process_is_judged_by_the_looks_at_it),
