@@ -13,13 +13,13 @@
 #include <string.h>
 
 enum {
-    NODES_MOST = 4096,   /* looked at, of one graph and the graphs in it */
-    GRAPHS_MOST = 256,   /* inside one another or beside */
-    KERNELS_MOST = 512,  /* different ones, of one graph */
-    UPDATES_MOST = 256,  /* of ready graphs as a whole that are looked at: a program may make one for each launch */
-    HANDLES = 2048,      /* of ready graphs */
-    NEIGHBOURS = 8,      /* places at which a handle may stand */
-    CHANGES = 1024       /* of nodes that are remembered */
+    NODES_MOST = 4096,  /* looked at, of one graph and the graphs in it */
+    GRAPHS_MOST = 256,  /* inside one another or beside */
+    KERNELS_MOST = 512, /* different ones, of one graph */
+    UPDATES_MOST = 256, /* of ready graphs as a whole that are looked at: a program may make one for each launch */
+    HANDLES = 2048,     /* of ready graphs */
+    NEIGHBOURS = 8,     /* places at which a handle may stand */
+    CHANGES = 1024      /* of nodes that are remembered */
 };
 
 /* value: number << 1 | partly known.  A handle that the driver gives out anew is written over.  The rows are those of

@@ -62,6 +62,8 @@ static const struct row {
     {"the consumers left within a round", consumers_left_in_round, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"somebody left", somebody_left, "WAKER_EXITED", LIKELY, LIKELY, "none", "empty"},
     {"part of a warpgroup released", regs_partial, "REGS_PARTIAL_WARPGROUP", LIKELY, PROVEN, "producer", NULL},
+    {"... and those it served have left", regs_partial_served_left, "REGS_PARTIAL_WARPGROUP", LIKELY, LIKELY, NULL,
+     NULL},
     {"240 registers do not fit", regs_exhausted, "REGS_EXHAUSTED", PROVEN, PROVEN, NULL, NULL},
     {"nobody released", regs_no_release, "REGS_EXHAUSTED", PROVEN, PROVEN, "producer", NULL},
     {"a release to come", release_to_come, "SLOW", LIKELY, LIKELY, NULL, NULL},

@@ -75,6 +75,7 @@ void early_arrivals_in_a_phase(struct picture *p);
 
 /* register_states.c: register pools: who holds, who asks, who has left. */
 void regs_partial(struct picture *p);
+void regs_partial_served_left(struct picture *p);
 void regs_exhausted(struct picture *p);
 void regs_no_release(struct picture *p);
 void release_to_come(struct picture *p);

@@ -190,7 +190,8 @@ static void the_cluster_that_a_kernel_was_compiled_for(void **state)
 /* A size that a CTA contradicts is not known; a smaller number than were seen is never said. */
 static void a_size_that_the_ctas_contradict_is_not_known(void **state)
 {
-    const struct shape shape = {.devices = 1, .ctas_per_device = 3, .warps_per_cta = 1, .cluster_size = 1, .capability = 90};
+    const struct shape shape = {
+        .devices = 1, .ctas_per_device = 3, .warps_per_cta = 1, .cluster_size = 1, .capability = 90};
     (void)state;
     for (int believed = 0; believed < 2; believed++) {
         struct synthetic *synthetic = synthetic_create(&shape);

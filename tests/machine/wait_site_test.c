@@ -48,6 +48,10 @@ struct code {
     {{0x000000ff0000720c, 0x004fc60003f22270}}, {{0x0000000107067824, 0x000fe200000e0e05}},                      \
     {{0x05f5e1000800780c, 0x000fc80003f06070}}, {{0x000000ff0600720c, 0x000fda0003f06300}},                      \
     {{0xfffffffc00e08947, 0x000fea000083ffff}}
+/* while (*flag == 0.0f) nanosleep(1000) */
+#define FLOAT_POLL                                                                                               \
+    {{0x000003e80000795d, 0x000fea0003800000}}, {{0x004e200402007981, 0x000ea4000c1f5900}},                        \
+    {{0x000000ff0000720b, 0x004fda0003f0d000}}, {{0xfffffffc00f08947, 0x000fea000383ffff}}
 #define NOP           {{0x0000000000007918, 0x000fc00000000000}}
 #define EXIT          {{0x000000000000794d, 0x000fea0003800000}}
 /* clang-format on */
@@ -94,6 +98,7 @@ static const struct {
     {"a wait for copies out", {FLUSH, DEPBAR, EXIT}, 1, WSDBG_WARP_WAIT_BULK, 1, 1, NONE},
     {"a wait for something else", {NOP, DEPBAR, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
     {"a poll with a time limit goes on", {TIMED_POLL, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
+    {"a poll of a floating-point number", {FLOAT_POLL, EXIT}, 2, WSDBG_WARP_SPIN_GLOBAL, 1, 0, NONE},
     {"lanes that gather", {NOP, WARPSYNC, EXIT}, 1, WSDBG_WARP_RECONVERGE, 1, 1, NONE},
 };
 

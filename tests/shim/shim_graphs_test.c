@@ -29,7 +29,7 @@ static void records_the_kernels_of_a_graph(void **state)
     assert_exit(&run, 0);
     const struct wsdbg_segment *segment = segment_of(run.pid);
     assert_string_equal(segment->functions[0].name, "plain");
-    assert_kernel(segment, 0, 1, 2, 64, 2); /* two nodes alike are one row */
+    assert_kernel(segment, 0, 1, 2, 64, 2);               /* two nodes alike are one row */
     assert_kernel(segment, 1, 1, 3, 96, WSDBG_UNKNOWN32); /* of the graph inside */
     assert_launch(segment, 0, 1, false);
     assert_launch(segment, 1, 1, false); /* an update that changes nothing */

@@ -45,8 +45,8 @@ static bool all_poll_one(const struct wsdbg_snapshot *s, const struct wsdbg_grid
     return out->ctas > 1;
 }
 
-/* Counters that go up or down by one a CTA, also round after round; and that of cooperative groups, in which one CTA adds
- * what makes a round of all of them 2^31. */
+/* Counters that go up or down by one a CTA, also round after round; and that of cooperative groups, in which one CTA
+ * adds what makes a round of all of them 2^31. */
 static bool counts_ctas(uint32_t value, uint32_t there, uint32_t total)
 {
     const uint32_t round = 0x7fffffffu;

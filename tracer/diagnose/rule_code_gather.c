@@ -14,10 +14,10 @@ struct gathering {
     uint32_t id, count, other_count; /* threads named; a second value where they differ */
     uint32_t cta_threads;
     struct wsdbg_warp_set waiting, others;
-    struct wsdbg_warp_set to_come; /* live warps that may still come to it */
-    uint32_t others_behind;        /* warps that are not there and may have come through it before */
-    bool others_arrive;            /* ... without waiting */
-    struct wsdbg_warp_set exited;  /* and may have come too, or nobody knows */
+    struct wsdbg_warp_set to_come;  /* live warps that may still come to it */
+    uint32_t others_behind;         /* warps that are not there and may have come through it before */
+    bool others_arrive;             /* ... without waiting */
+    struct wsdbg_warp_set exited;   /* and may have come too, or nobody knows */
     struct wsdbg_warp_set partners; /* of those who came for sure */
 };
 

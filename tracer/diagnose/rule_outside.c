@@ -381,8 +381,9 @@ static void say_grid_barrier(struct wsdbg_case *c, const struct wsdbg_warp_set *
     const struct wsdbg_grid *grid = &c->snapshot->grids[c->grid];
     char others[160] = "";
     if (barrier->gone)
-        wsdbg_print(others, sizeof others, ": %u CTAs were launched, %u are there, and %u have left without coming to it",
-                    grid->cta_total, grid->cta_count, barrier->gone);
+        wsdbg_print(others, sizeof others,
+                    ": %u CTAs were launched, %u are there, and %u have left without coming to it", grid->cta_total,
+                    grid->cta_count, barrier->gone);
     else if (missing)
         wsdbg_print(others, sizeof others, ": %u of the grid's %u CTAs are there, and the other %u are not on the GPU",
                     grid->cta_count, grid->cta_total, missing);

@@ -21,7 +21,7 @@ struct shape {
 };
 
 struct match {
-    uint32_t launch; /* the first that fits, WSDBG_NONE = none does */
+    uint32_t launch;                       /* the first that fits, WSDBG_NONE = none does */
     const struct wsdbg_graph_kernel *node; /* of a graph launch: what fits */
     bool ambiguous;
 };

@@ -93,8 +93,8 @@ static void note_calls(struct wsdbg_looking *looking, const struct wsdbg_code_ke
     }
 }
 
-/* False: some CTA of the grid lies beyond, so that it is not the grid's size.  Of cooperative grids the driver (580) says
- * 1x1x1. */
+/* False: some CTA of the grid lies beyond, so that it is not the grid's size.  Of cooperative grids the driver (580)
+ * says 1x1x1. */
 static bool size_fits(const struct wsdbg_machine *machine, uint32_t machine_row)
 {
     const struct wsdbg_machine_grid *grid = &machine->grids[machine_row];

@@ -279,10 +279,10 @@ static uint32_t barrier_before(const struct wsdbg_graph *graph, uint32_t pc)
 static bool keeps_guard(const struct wsdbg_graph *graph, uint32_t instruction, uint32_t to)
 {
     const struct wsdbg_instruction *row = at(graph, instruction);
-    const struct wsdbg_operand guard = {
-        .kind = row->guard_is_uniform ? WSDBG_OPERAND_UNIFORM_PREDICATE : WSDBG_OPERAND_PREDICATE,
-        .number = row->guard,
-        .registers = 1};
+    const struct wsdbg_operand guard = {.kind = row->guard_is_uniform ? WSDBG_OPERAND_UNIFORM_PREDICATE
+                                                                      : WSDBG_OPERAND_PREDICATE,
+                                        .number = row->guard,
+                                        .registers = 1};
     for (uint32_t i = instruction + 1; row->guard != WSDBG_PT && i < to; i++)
         if (wsdbg_writes_operand(at(graph, i), &guard))
             return false;

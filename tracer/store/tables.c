@@ -250,9 +250,9 @@ static struct wsdbg_error *write_launches(struct wsdbg_store *store, const struc
                        "UPDATE SET result = excluded.result, flags = excluded.flags, "
                        /* What a graph launch runs is known only once a grid of it was seen. */
                        WHERE_NAMED(function_id) WHERE_NAMED(grid_x) WHERE_NAMED(grid_y) WHERE_NAMED(grid_z)
-                       WHERE_NAMED(block_x) WHERE_NAMED(block_y) WHERE_NAMED(block_z) WHERE_NAMED(cluster_x)
-                       WHERE_NAMED(cluster_y) WHERE_NAMED(cluster_z) WHERE_NAMED(dynamic_shared_bytes)
-                       "last_snapshot = excluded.last_snapshot RETURNING id");
+                           WHERE_NAMED(block_x) WHERE_NAMED(block_y) WHERE_NAMED(block_z) WHERE_NAMED(cluster_x)
+                               WHERE_NAMED(cluster_y) WHERE_NAMED(cluster_z) WHERE_NAMED(
+                                   dynamic_shared_bytes) "last_snapshot = excluded.last_snapshot RETURNING id");
     for (size_t i = 0; i < s->launch_count; i++) {
         write_launch(&insert, s, ids, &s->launches[i]);
         wsdbg_insert_number(&insert, store->snapshot_id);

@@ -231,8 +231,7 @@ FAKE(cuGraphInstantiateWithFlags, (void **exec, CUgraph handle, uint64_t flags),
     (void)flags;
     *exec = graph;
     for (size_t i = 0; i < graph->node_count; i++)
-        if (!graph->nodes[i].inner &&
-            (graph->nodes[i].kernel.block[0] > 1024 || graph->nodes[i].kernel.grid[0] == 0))
+        if (!graph->nodes[i].inner && (graph->nodes[i].kernel.block[0] > 1024 || graph->nodes[i].kernel.grid[0] == 0))
             return 1;
     return 0;
 }
@@ -286,7 +285,8 @@ FAKE(cuGraphKernelNodeGetAttribute, (void *node, int attribute, void *value), (n
     return 0;
 }
 
-/* What is ready to run is the graph itself here: a change of it would be seen in the graph, which the driver's is not. */
+/* What is ready to run is the graph itself here: a change of it would be seen in the graph, which the driver's is not.
+ */
 FAKE(cuGraphExecKernelNodeSetParams_v2, (void *exec, void *node, const struct cu_kernel_node *kernel),
      (exec, node, kernel))
 {
