@@ -394,6 +394,18 @@ static void say_grid_barrier(struct wsdbg_case *c, const struct wsdbg_warp_set *
                 "Let every CTA of the grid come to the barrier equally often: none may return before it.");
 }
 
+/* Lanes of a polling warp that wait for those that poll: what these would do comes after it. */
+static void tell_gathered(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32_t warp)
+{
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
+    for (uint32_t i = 0; i < count && polling_part(c, warp); i++)
+        if (parts[i].state == WSDBG_WARP_RECONVERGE)
+            wsdbg_evidence_warp(c, finding, warp,
+                                "lanes 0x%08x of %s wait at %s for those that poll, and write nothing before",
+                                parts[i].lanes, wsdbg_say_warp(c, warp).text, wsdbg_say_place(c, parts[i].site).text);
+}
+
 static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
     const struct wsdbg_grid_barrier barrier = wsdbg_grid_barrier_of(c);
@@ -412,6 +424,7 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
     if (barrier.counted || barrier.gone)
         say_grid_barrier(c, pollers, &barrier, finding);
     wsdbg_tell_waits(c, finding, pollers);
+    tell_gathered(c, finding, first);
     tell_host(c, finding, polls_shared(c, first) ? NULL : wsdbg_host_waits(c));
 }
 

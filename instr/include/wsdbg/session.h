@@ -138,7 +138,8 @@ enum wsdbg_launch_flags {
     WSDBG_LAUNCH_GRAPH = 4,
     WSDBG_LAUNCH_REFUSED = 8,
     WSDBG_LAUNCH_PROGRAMMATIC = 16, /* may begin before the work ahead of it in its stream has ended */
-    WSDBG_LAUNCH_GRAPH_PARTLY = 32  /* the graph holds kernels that graph_kernels does not tell of, or no longer some that it tells of */
+    WSDBG_LAUNCH_GRAPH_PARTLY = 32  /* the graph may hold kernels that graph_kernels does not tell of, or lack some of
+                                       those that it tells of */
 };
 
 #define WSDBG_RESULT_PENDING (-1) /* the launch call has not returned yet */
@@ -391,7 +392,7 @@ struct wsdbg_segment {
 
     /* The kernels of graphs. */
     uint32_t graph_kernel_count;
-    uint32_t graph_nodes_left_out; /* nodes that were not looked at, or had no room: too many, or of a kind that hides kernels */
+    uint32_t graph_nodes_left_out; /* not looked at, or without room: too many, or of a kind that hides kernels */
     struct wsdbg_graph_kernel_row graph_kernels[WSDBG_GRAPH_KERNEL_ROWS];
 };
 
