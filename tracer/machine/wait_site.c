@@ -261,7 +261,7 @@ static bool is_arithmetic(const struct wsdbg_instruction *instruction)
 }
 
 /* A BAR that takes its id or count from a register is not over before the warp goes on: it stops a few instructions
- * later.  An H200's warp stood at the first load behind six of arithmetic. */
+ * later.  An H200's warp stood at the first load behind five of arithmetic. */
 static uint32_t barrier_before(const struct wsdbg_graph *graph, uint32_t pc)
 {
     const uint32_t first = wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, pc))->first;
