@@ -162,7 +162,10 @@ static void draw_grid(struct viewer_context *context, uint32_t index, struct vie
     viewer_columns_cell(canvas, place[KERNEL], VIEWER_STYLE_TEXT, name);
     viewer_columns_cell(canvas, place[STATE], grid->running ? VIEWER_STYLE_MOVING : VIEWER_STYLE_GONE,
                         grid_state(context->picture, grid));
-    snprintf(text, sizeof text, "%" PRIu32 "/%" PRIu32, grid->cta_count, grid->cta_total);
+    if (grid->cta_total)
+        snprintf(text, sizeof text, "%" PRIu32 "/%" PRIu32, grid->cta_count, grid->cta_total);
+    else
+        snprintf(text, sizeof text, "%" PRIu32 "/?", grid->cta_count);
     viewer_columns_cell(canvas, place[CTAS], VIEWER_STYLE_TEXT, text);
     snprintf(text, sizeof text, "%" PRIu32, counts.running);
     viewer_columns_cell(canvas, place[RUN], VIEWER_STYLE_MOVING, text);

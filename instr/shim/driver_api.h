@@ -84,7 +84,7 @@ enum {
     CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
     CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6
 };
-enum { CU_GRAPH_NODE_TYPE_KERNEL = 0 };
+enum { CU_GRAPH_NODE_TYPE_KERNEL = 0, CU_GRAPH_NODE_TYPE_GRAPH = 4, CU_GRAPH_NODE_TYPE_CONDITIONAL = 13 };
 
 /* CUmemAllocationProp and CUmemAccessDesc. */
 struct cu_memory_properties {
@@ -165,6 +165,8 @@ struct cu_graph_instantiate {
     X(cuGraphGetNodes, (CUgraph, void **, size_t *), 0)                           \
     X(cuGraphNodeGetType, (void *, int *), 0)                                     \
     X(cuGraphKernelNodeGetParams_v2, (void *, struct cu_kernel_node *), 0)        \
+    X(cuGraphKernelNodeGetAttribute, (void *, int, void *), 0)                    \
+    X(cuGraphChildGraphNodeGetGraph, (void *, CUgraph *), 0)                      \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *, CUfunction, int, size_t), 0) \
     X(cuOccupancyMaxActiveClusters, (int *, CUfunction, const struct cu_launch_config *), 0) \
     X(cuModuleGetGlobal_v2, (CUdeviceptr *, size_t *, CUmodule, const char *), 1) \

@@ -47,6 +47,10 @@
     X(cuGraphAddNode_v2, graph_node_v2_body, (void *node, CUgraph graph, const void *nodes, const void *edges, size_t count, struct cu_graph_node *add), (node, graph, nodes, edges, count, add)) \
     X(cuGraphExecKernelNodeSetParams, set_node_body, (void *exec, void *node, const struct cu_kernel_node *kernel), (exec, node, kernel)) \
     X(cuGraphExecKernelNodeSetParams_v2, set_node_v2_body, (void *exec, void *node, const struct cu_kernel_node *kernel), (exec, node, kernel)) \
+    X(cuGraphExecNodeSetParams, set_any_node_body, (void *exec, void *node, struct cu_graph_node *with), (exec, node, with)) \
+    X(cuGraphExecChildGraphNodeSetParams, set_child_body, (void *exec, void *node, CUgraph child), (exec, node, child)) \
+    X(cuGraphExecUpdate, update_log_body, (void *exec, CUgraph graph, void **node, int *why), (exec, graph, node, why)) \
+    X(cuGraphExecUpdate_v2, update_body, (void *exec, CUgraph graph, void *why), (exec, graph, why))        \
     X(cuGraphInstantiate, instantiate_log_body, INSTANTIATE_PARAMETERS, INSTANTIATE_ARGUMENTS)              \
     X(cuGraphInstantiate_v2, instantiate_log_body, INSTANTIATE_PARAMETERS, INSTANTIATE_ARGUMENTS)           \
     X(cuGraphInstantiateWithFlags, instantiate_body, (void *exec, CUgraph graph, uint64_t flags), (exec, graph, flags)) \

@@ -1,6 +1,7 @@
-/* hooks_graph.c - the hooks of graphs that are made ready to run, and which of a graph's kernels the driver refused.
+/* hooks_graph.c - the hooks of graphs that are made ready to run or changed, and which of a graph's kernels the driver
+ * refused.
  *
- * Reads: after a refusal alone, the graph's nodes.  Writes: refusals.
+ * Reads: after the driver's call, the graph's nodes.  Writes: refusals; through graph_kernels.c what graphs hold.
  */
 #include "hooks.h"
 
@@ -13,10 +14,8 @@ enum { NODES_MOST = 256 }; /* of a graph, that are looked at */
 static bool read_kernel(void *node, struct cu_kernel_node *out)
 {
     int type = -1;
-    *out = (struct cu_kernel_node){0};
-    return node && shim_driver.cuGraphNodeGetType && shim_driver.cuGraphKernelNodeGetParams_v2 &&
-           shim_driver.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS && type == CU_GRAPH_NODE_TYPE_KERNEL &&
-           shim_driver.cuGraphKernelNodeGetParams_v2(node, out) == CUDA_SUCCESS && (out->function || out->kernel);
+    return node && shim_driver.cuGraphNodeGetType && shim_driver.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS &&
+           type == CU_GRAPH_NODE_TYPE_KERNEL && graph_kernel_read(node, out);
 }
 
 static bool is_beyond(CUfunction function, int attribute, uint64_t wanted)
@@ -26,16 +25,11 @@ static bool is_beyond(CUfunction function, int attribute, uint64_t wanted)
            wanted > (uint64_t)most;
 }
 
-static CUfunction function_of(const struct cu_kernel_node *kernel)
-{
-    return kernel->function ? kernel->function : kernel->kernel;
-}
-
 /* Beyond what the kernel's own attributes allow. */
 static bool is_too_large(const struct cu_kernel_node *kernel)
 {
     CUlibrary library = NULL;
-    const CUfunction function = tracking_look_into(function_of(kernel), tracking_current_context(), &library);
+    const CUfunction function = tracking_look_into(graph_kernel_function(kernel), tracking_current_context(), &library);
     return function && (is_beyond(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
                                   (uint64_t)kernel->block[0] * kernel->block[1] * kernel->block[2]) ||
                         is_beyond(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel->shared_bytes));
@@ -66,16 +60,26 @@ static bool find_refused(CUgraph graph, const void *blamed, struct cu_kernel_nod
 }
 
 /* blamed: what the driver left as the node at fault, NULL = the call has no place for one. */
-static CUresult leave_graph(bool on, enum wsdbg_hook_id id, CUgraph graph, const void *blamed, CUresult result)
+static void note_refused(enum wsdbg_hook_id id, CUgraph graph, const void *blamed, CUresult result)
+{
+    struct cu_kernel_node kernel;
+    if (!graph || !refusal_is_about_launch(result))
+        return;
+    if (find_refused(graph, blamed, &kernel))
+        refusal_node(hook_name[id], graph_kernel_function(&kernel), &kernel, result);
+    else
+        refusal_graph(hook_name[id], graph, result);
+}
+
+/* exec: where the driver left the handle of the ready graph. */
+static CUresult leave_graph(bool on, enum wsdbg_hook_id id, void *const *exec, CUgraph graph, const void *blamed,
+                            CUresult result)
 {
     const int kept = errno;
-    struct cu_kernel_node kernel;
-    if (on && graph && refusal_is_about_launch(result)) {
-        if (find_refused(graph, blamed, &kernel))
-            refusal_node(hook_name[id], function_of(&kernel), &kernel, result);
-        else
-            refusal_graph(hook_name[id], graph, result);
-    }
+    if (on && result != CUDA_SUCCESS)
+        note_refused(id, graph, blamed, result);
+    else if (on && exec)
+        graph_kernels_made(*exec, graph, tracking_current_context());
     errno = kept;
     return hook_leave(on, result);
 }
@@ -83,7 +87,8 @@ static CUresult leave_graph(bool on, enum wsdbg_hook_id id, CUgraph graph, const
 CUresult instantiate_body(enum wsdbg_hook_id id, void *forward, void *exec, CUgraph graph, uint64_t flags)
 {
     bool on = hook_enter();
-    return leave_graph(on, id, graph, NULL, ((CUresult(*)(void *, CUgraph, uint64_t))forward)(exec, graph, flags));
+    return leave_graph(on, id, exec, graph, NULL,
+                       ((CUresult(*)(void *, CUgraph, uint64_t))forward)(exec, graph, flags));
 }
 
 CUresult instantiate_log_body(enum wsdbg_hook_id id, void *forward, void *exec, CUgraph graph, void **node, char *log,
@@ -91,7 +96,7 @@ CUresult instantiate_log_body(enum wsdbg_hook_id id, void *forward, void *exec, 
 {
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(void *, CUgraph, void **, char *, size_t))forward)(exec, graph, node, log, bytes);
-    return leave_graph(on, id, graph, result != CUDA_SUCCESS && node ? *node : NULL, result);
+    return leave_graph(on, id, exec, graph, result != CUDA_SUCCESS && node ? *node : NULL, result);
 }
 
 CUresult instantiate_with_body(enum wsdbg_hook_id id, void *forward, void *exec, CUgraph graph,
@@ -99,5 +104,43 @@ CUresult instantiate_with_body(enum wsdbg_hook_id id, void *forward, void *exec,
 {
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(void *, CUgraph, struct cu_graph_instantiate *))forward)(exec, graph, with);
-    return leave_graph(on, id, graph, result != CUDA_SUCCESS && with ? with->error_node : NULL, result);
+    return leave_graph(on, id, exec, graph, result != CUDA_SUCCESS && with ? with->error_node : NULL, result);
+}
+
+/* The ready graph holds from now on what `graph` does. */
+static CUresult leave_update(bool on, const void *exec, CUgraph graph, CUresult result)
+{
+    const int kept = errno;
+    if (on && result == CUDA_SUCCESS)
+        graph_kernels_updated(exec, graph, tracking_current_context());
+    errno = kept;
+    return hook_leave(on, result);
+}
+
+CUresult update_log_body(enum wsdbg_hook_id id, void *forward, void *exec, CUgraph graph, void **node, int *why)
+{
+    (void)id;
+    bool on = hook_enter();
+    return leave_update(on, exec, graph,
+                        ((CUresult(*)(void *, CUgraph, void **, int *))forward)(exec, graph, node, why));
+}
+
+CUresult update_body(enum wsdbg_hook_id id, void *forward, void *exec, CUgraph graph, void *why)
+{
+    (void)id;
+    bool on = hook_enter();
+    return leave_update(on, exec, graph, ((CUresult(*)(void *, CUgraph, void *))forward)(exec, graph, why));
+}
+
+/* Which kernels a changed inner graph holds instead is not looked at. */
+CUresult set_child_body(enum wsdbg_hook_id id, void *forward, void *exec, void *node, CUgraph child)
+{
+    (void)id;
+    bool on = hook_enter();
+    CUresult result = ((CUresult(*)(void *, void *, CUgraph))forward)(exec, node, child);
+    const int kept = errno;
+    if (on && result == CUDA_SUCCESS)
+        graph_kernels_changed(exec, NULL, NULL, WSDBG_UNKNOWN32);
+    errno = kept;
+    return hook_leave(on, result);
 }

@@ -133,7 +133,9 @@ CUresult graph_launch_body(enum wsdbg_hook_id id, void *forward, void *exec, CUs
     bool on = hook_enter();
     struct begun begun = {.entry = UINT64_MAX};
     if (on) {
-        begun.row = (struct wsdbg_launch_row){.flags = WSDBG_LAUNCH_GRAPH};
+        bool partly = false;
+        begun.row = (struct wsdbg_launch_row){.flags = WSDBG_LAUNCH_GRAPH, .graph = graph_kernels_of(exec, &partly)};
+        begun.row.flags |= partly ? WSDBG_LAUNCH_GRAPH_PARTLY : 0;
         begun.row.stream = (uint64_t)(uintptr_t)stream;
         set_no_cluster(&begun.row);
         begin_launch(hook_name[id], NULL, &begun);
@@ -163,11 +165,6 @@ static CUresult leave_node(bool on, enum wsdbg_hook_id id, CUfunction function, 
     return hook_leave(on, result);
 }
 
-static CUfunction node_function(const struct cu_kernel_node *kernel)
-{
-    return kernel->function ? kernel->function : kernel->kernel;
-}
-
 CUresult kernel_node_body(enum wsdbg_hook_id id, void *forward, void *node, CUgraph graph, const void *nodes,
                           size_t count, const struct cu_kernel_node *kernel)
 {
@@ -183,7 +180,7 @@ CUresult kernel_node_v2_body(enum wsdbg_hook_id id, void *forward, void *node, C
                              size_t count, const struct cu_kernel_node *kernel)
 {
     bool on = hook_enter();
-    CUfunction function = kernel ? node_function(kernel) : NULL;
+    CUfunction function = kernel ? graph_kernel_function(kernel) : NULL;
     see_node(on, function);
     return leave_node(
         on, id, function, kernel,
@@ -201,7 +198,7 @@ CUresult graph_node_body(enum wsdbg_hook_id id, void *forward, void *node, CUgra
 {
     bool on = hook_enter();
     const struct cu_kernel_node *kernel = node_kernel(add);
-    CUfunction function = kernel ? node_function(kernel) : NULL;
+    CUfunction function = kernel ? graph_kernel_function(kernel) : NULL;
     see_node(on, function);
     return leave_node(
         on, id, function, kernel,
@@ -213,31 +210,61 @@ CUresult graph_node_v2_body(enum wsdbg_hook_id id, void *forward, void *node, CU
 {
     bool on = hook_enter();
     const struct cu_kernel_node *kernel = node_kernel(add);
-    CUfunction function = kernel ? node_function(kernel) : NULL;
+    CUfunction function = kernel ? graph_kernel_function(kernel) : NULL;
     see_node(on, function);
     return leave_node(on, id, function, kernel,
                       ((CUresult(*)(void *, CUgraph, const void *, const void *, size_t, void *))forward)(
                           node, graph, nodes, edges, count, add));
 }
 
+/* kernel: NULL = the node is of another kind. */
+static CUresult leave_set(bool on, enum wsdbg_hook_id id, const void *exec, void *node,
+                          const struct cu_kernel_node *kernel, CUresult result)
+{
+    const int kept = errno;
+    if (on && kernel && result == CUDA_SUCCESS)
+        graph_kernels_changed(exec, node, kernel, tracking_current_context());
+    errno = kept;
+    return leave_node(on, id, kernel ? graph_kernel_function(kernel) : NULL, kernel, result);
+}
+
+/* The first version's parameters end before `kernel`. */
+static struct cu_kernel_node first_version(const struct cu_kernel_node *kernel)
+{
+    struct cu_kernel_node whole = {0};
+    if (kernel)
+        memcpy(&whole, kernel, offsetof(struct cu_kernel_node, kernel));
+    return whole;
+}
+
 CUresult set_node_body(enum wsdbg_hook_id id, void *forward, void *exec, void *node,
                        const struct cu_kernel_node *kernel)
 {
     bool on = hook_enter();
-    CUfunction function = kernel ? kernel->function : NULL;
-    see_node(on, function);
-    return leave_node(on, id, function, kernel,
-                      ((CUresult(*)(void *, void *, const void *))forward)(exec, node, kernel));
+    const struct cu_kernel_node whole = first_version(kernel);
+    see_node(on, whole.function);
+    return leave_set(on, id, exec, node, whole.function ? &whole : NULL,
+                     ((CUresult(*)(void *, void *, const void *))forward)(exec, node, kernel));
 }
 
 CUresult set_node_v2_body(enum wsdbg_hook_id id, void *forward, void *exec, void *node,
                           const struct cu_kernel_node *kernel)
 {
     bool on = hook_enter();
-    CUfunction function = kernel ? node_function(kernel) : NULL;
+    CUfunction function = kernel ? graph_kernel_function(kernel) : NULL;
     see_node(on, function);
-    return leave_node(on, id, function, kernel,
-                      ((CUresult(*)(void *, void *, const void *))forward)(exec, node, kernel));
+    return leave_set(on, id, exec, node, function ? kernel : NULL,
+                     ((CUresult(*)(void *, void *, const void *))forward)(exec, node, kernel));
+}
+
+CUresult set_any_node_body(enum wsdbg_hook_id id, void *forward, void *exec, void *node, struct cu_graph_node *with)
+{
+    bool on = hook_enter();
+    const struct cu_kernel_node *kernel = node_kernel(with);
+    CUfunction function = kernel ? graph_kernel_function(kernel) : NULL;
+    see_node(on, function);
+    return leave_set(on, id, exec, node, function ? kernel : NULL,
+                     ((CUresult(*)(void *, void *, void *))forward)(exec, node, with));
 }
 
 CUresult begin_capture_body(enum wsdbg_hook_id id, void *forward, CUstream stream, int mode)

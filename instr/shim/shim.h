@@ -10,6 +10,7 @@
  * Parts: interpose.c finds libcuda and gives out the wrappers of hooks.c; hooks.c calls tracking.c, which
  * follows contexts, modules and functions; ring_setup.c and copy_thread.c serve probed modules; markers.c tells
  * whether work gets done, host_threads.c whether the program's threads do; refusals.c tells what the driver refused;
+ * graph_kernels.c which kernels graphs hold;
  * registry.c and segment.c write the shared segment.
  */
 #ifndef WSDBG_SHIM_H
@@ -120,6 +121,20 @@ void *interpose_replace(const char *symbol, int version, uint64_t flags, void *p
 extern void *const hook_wrapper[WSDBG_HOOK_COUNT];  /* what dlsym and cuGetProcAddress give out */
 extern void *const hook_exported[WSDBG_HOOK_COUNT]; /* the exported symbols */
 extern const char *const hook_name[WSDBG_HOOK_COUNT];
+
+/* ---- graph_kernels.c: which kernels a graph launch carries ---- */
+/* A graph was made ready to run as `exec`: its nodes are read. */
+void graph_kernels_made(const void *exec, CUgraph graph, uint32_t context);
+/* `exec` holds from now on what `graph` does. */
+void graph_kernels_updated(const void *exec, CUgraph graph, uint32_t context);
+/* A node of `exec` has other parameters from now on; kernel NULL = what they are is not known. */
+void graph_kernels_changed(const void *exec, void *node, const struct cu_kernel_node *kernel, uint32_t context);
+/* The number of what `exec` holds now, 0 = not known; *partly as WSDBG_LAUNCH_GRAPH_PARTLY, left alone for 0. */
+uint32_t graph_kernels_of(const void *exec, bool *partly);
+/* False: the driver does not tell. */
+bool graph_kernel_read(void *node, struct cu_kernel_node *out);
+/* As the driver was given it: CUfunction or CUkernel. */
+CUfunction graph_kernel_function(const struct cu_kernel_node *kernel);
 
 /* ---- observer.c ---- */
 /* A stream capture begins (1; called before the driver is) or ended (-1) in this process. */

@@ -45,7 +45,7 @@ static const struct row {
     {"waits-lane-split", "LANE_SPLIT", LIKELY, PROVEN, NULL, "mbarrier"},
     {"waits-named-count", "NAMED_COUNT", LIKELY, LIKELY, NULL, NULL},
     {"waits-not-initialised", "BARRIER_NOT_INIT", LIKELY, PROVEN, NULL, "mbarrier"},
-    {"waits-not-resident", "NOT_RESIDENT", POSSIBLE, POSSIBLE, NULL, NULL},
+    {"waits-not-resident", "NOT_RESIDENT", POSSIBLE, LIKELY, NULL, NULL},
     {"waits-peer-exited", "PEER_EXITED", LIKELY, LIKELY, NULL, "mbarrier"},
     {"waits-two-mbarriers", "WAIT_CYCLE", LIKELY, LIKELY, NULL, "mbarrier"},
     {"waits-tx-no-arrive", "TX_NO_ARRIVE", LIKELY, PROVEN, NULL, NULL},

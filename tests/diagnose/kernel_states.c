@@ -404,6 +404,53 @@ void not_resident(struct picture *p)
     p->snapshot.grids[0].cta_total = 1000;
 }
 
+/* All CTAs poll one word, with the value `there`, which the host could write too. */
+static void grid_polls(struct picture *p, uint64_t there, uint32_t total)
+{
+    global_flag(p);
+    p->snapshot.launches[0].grid[0] = total;
+    p->snapshot.grids[0].cta_total = total;
+    for (size_t i = 0; i < p->snapshot.part_count; i++) {
+        p->snapshot.parts[i].address = wsdbg_known_u64(0x7f0000001000);
+        p->snapshot.parts[i].value = wsdbg_known_u64(there);
+    }
+    free_host(p);
+}
+
+/* A barrier of the grid by atomics, over more CTAs than fit: each of the four there has raised it. */
+void grid_barrier_not_resident(struct picture *p)
+{
+    grid_polls(p, 4, 300);
+}
+
+/* ... a counter that goes down. */
+void grid_barrier_down_not_resident(struct picture *p)
+{
+    grid_polls(p, 296, 300);
+}
+
+/* ... a flag that holds another number. */
+void flag_not_resident(struct picture *p)
+{
+    grid_polls(p, 1, 300);
+}
+
+/* ... CTAs that poll words of their own. */
+void own_flags_not_resident(struct picture *p)
+{
+    grid_polls(p, 4, 300);
+    p->snapshot.parts[0].address = wsdbg_known_u64(0x7f0000002000);
+}
+
+/* A cooperative grid of 16, the first twelve of which have left. */
+void grid_barrier_some_left(struct picture *p)
+{
+    grid_polls(p, 4, 16);
+    p->snapshot.launches[0].flags = WSDBG_LAUNCH_COOPERATIVE;
+    for (uint32_t i = 0; i < 4; i++)
+        p->snapshot.ctas[i].x = 12 + i;
+}
+
 /* CTAs with high numbers are there: the others may have ended before. */
 void earlier_ctas_gone(struct picture *p)
 {

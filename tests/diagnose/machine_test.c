@@ -62,6 +62,8 @@ static const struct row {
     {"the consumers left within a round", consumers_left_in_round, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"somebody left", somebody_left, "WAKER_EXITED", LIKELY, LIKELY, "none", "empty"},
     {"part of a warpgroup released", regs_partial, "REGS_PARTIAL_WARPGROUP", LIKELY, PROVEN, "producer", NULL},
+    {"... and those it served have left", regs_partial_served_left, "REGS_PARTIAL_WARPGROUP", LIKELY, LIKELY, NULL,
+     NULL},
     {"240 registers do not fit", regs_exhausted, "REGS_EXHAUSTED", PROVEN, PROVEN, NULL, NULL},
     {"nobody released", regs_no_release, "REGS_EXHAUSTED", PROVEN, PROVEN, "producer", NULL},
     {"a release to come", release_to_come, "SLOW", LIKELY, LIKELY, NULL, NULL},
@@ -128,6 +130,7 @@ static const struct row {
     {"five on two, in a loop", five_on_two_in_a_loop, "NAMED_COUNT", LIKELY, LIKELY, NULL, NULL},
     {"five on two, who came is not known", some_of_five_on_two, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"five on two, of a register", five_on_two_of_a_register, "NAMED_COUNT", LIKELY, LIKELY, NULL, NULL},
+    {"a hand-over whose other side has left", partners_gone, "WAKER_EXITED", LIKELY, LIKELY, NULL, NULL},
     {"turns on one id, one is missing", turn_missing, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"turns in a loop, one is missing", turn_missing_in_a_loop, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"two pairs on one id", two_pairs_share, "NAMED_ID_SHARED", LIKELY, LIKELY, NULL, NULL},
@@ -160,6 +163,12 @@ static const struct row {
     {"..., the host is free", shared_flag_host_free, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
     {"CTAs that cannot start, the host is free", not_resident_host_free, "NOT_RESIDENT", POSSIBLE, POSSIBLE, NULL,
      NULL},
+    {"a grid barrier over CTAs that cannot start", grid_barrier_not_resident, "NOT_RESIDENT", POSSIBLE, LIKELY, NULL,
+     NULL},
+    {"... that counts down", grid_barrier_down_not_resident, "NOT_RESIDENT", POSSIBLE, LIKELY, NULL, NULL},
+    {"... a flag with another number", flag_not_resident, "NOT_RESIDENT", POSSIBLE, POSSIBLE, NULL, NULL},
+    {"... of each CTA its own", own_flags_not_resident, "NOT_RESIDENT", POSSIBLE, POSSIBLE, NULL, NULL},
+    {"a grid barrier that some never came to", grid_barrier_some_left, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
     {"CTAs that cannot start", not_resident, "NOT_RESIDENT", POSSIBLE, LIKELY, NULL, NULL},
     {"CTAs that may have ended", earlier_ctas_gone, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
     {"a grid waits for one that polls", dependent_grid, "GRID_DEPENDENCY", POSSIBLE, LIKELY, NULL, NULL},
@@ -204,6 +213,21 @@ static void assert_one_cause(const struct wsdbg_diagnosis *diagnosis)
     for (size_t i = 1; i < diagnosis->finding_count; i++)
         if (diagnosis->findings[i].confidence >= LIKELY)
             assert_int_equal(diagnosis->findings[i].cause, diagnosis->findings[0].cause);
+}
+
+/* How many were launched, are there and have left is said where the launch tells. */
+static void a_grid_barrier_names_those_who_left(void **state)
+{
+    struct picture p;
+    struct wsdbg_diagnosis diagnosis;
+    (void)state;
+    grid_barrier_some_left(&p);
+    picture_still(&p);
+    picture_judge(&p, &diagnosis);
+    assert_non_null(strstr(diagnosis.findings[0].sentence,
+                           "a barrier of the grid: 16 CTAs were launched, 4 are there, and 12 have left"));
+    wsdbg_diagnosis_deinit(&diagnosis);
+    picture_deinit(&p);
 }
 
 static void check(const struct row *row, bool still)
@@ -433,6 +457,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_state_gives_its_cause),
                                        cmocka_unit_test(places_are_named_as_well_as_known),
+                                       cmocka_unit_test(a_grid_barrier_names_those_who_left),
                                        cmocka_unit_test(copies_that_move_are_no_mismatch),
                                        cmocka_unit_test(a_cta_is_judged_by_its_own_movement),
                                        cmocka_unit_test(a_process_is_judged_by_the_looks_at_it),

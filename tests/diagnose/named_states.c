@@ -72,6 +72,18 @@ void turn_missing_in_a_loop(struct picture *p)
     }
 }
 
+/* Two groups hand over to each other by ids 1 and 2, in a loop; the second has made its last round and left. */
+void partners_gone(struct picture *p)
+{
+    picture_init(p, 1, 8, 32);
+    const uint32_t sync = sync_on(p, 1, 256);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_NAMED_ARRIVE, 1, 1, 256, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 3, sync, 1, 255, 2);
+    picture_reach(p, 4, 7, arrive, 1, 255, 0);
+    picture_exit(p, 4, 7);
+    gather(p, 0, 3, 1, 256);
+}
+
 /* Two pairs with an instruction and a mind of their own use one id: warp 2 has come twice, its mate waits. */
 void two_pairs_share(struct picture *p)
 {

@@ -31,6 +31,21 @@ void regs_partial(struct picture *p)
     picture_holds(p, 8, 8, 232, 0);
 }
 
+/* ... and all three of that file have left: what they held tell those of their warpgroups that were not served. */
+void regs_partial_served_left(struct picture *p)
+{
+    const struct gemm g = pool_picture(p, true);
+    picture_access(p, WSDBG_ACCESS_REGISTERS_REQUEST, 0, 1, 232, WSDBG_LANES_ALL);
+    picture_wait(p, 1, 3, MBARRIER_WAIT, g.empty[0], 0);
+    picture_holds(p, 1, 3, 168, 0);
+    picture_wait(p, 5, 7, WSDBG_WARP_WAIT_REGISTERS, g.pool, 0);
+    picture_wait(p, 9, 11, WSDBG_WARP_WAIT_REGISTERS, g.pool, 0);
+    picture_holds(p, 5, 7, 168, 232);
+    picture_holds(p, 9, 11, 168, 232);
+    for (uint32_t warp = 0; warp <= 8; warp += 4)
+        picture_exit(p, warp, warp);
+}
+
 /* 40 x 128 + 240 x 256: one warp of two is served in each file. */
 void regs_exhausted(struct picture *p)
 {

@@ -75,6 +75,7 @@ void early_arrivals_in_a_phase(struct picture *p);
 
 /* register_states.c: register pools: who holds, who asks, who has left. */
 void regs_partial(struct picture *p);
+void regs_partial_served_left(struct picture *p);
 void regs_exhausted(struct picture *p);
 void regs_no_release(struct picture *p);
 void release_to_come(struct picture *p);
@@ -118,6 +119,11 @@ void flag_looked_at_before_its_launch(struct picture *p);
 void flag_launch_unknown_looked_at_before(struct picture *p);
 void shared_flag_host_free(struct picture *p);
 void lanes_poll_host_free(struct picture *p);
+void grid_barrier_not_resident(struct picture *p);
+void grid_barrier_down_not_resident(struct picture *p);
+void flag_not_resident(struct picture *p);
+void own_flags_not_resident(struct picture *p);
+void grid_barrier_some_left(struct picture *p);
 void not_resident_host_free(struct picture *p);
 void dependent_grid_host_free(struct picture *p);
 void shared_flag(struct picture *p);
@@ -164,6 +170,7 @@ void five_on_two(struct picture *p);
 void five_on_two_in_a_loop(struct picture *p);
 void some_of_five_on_two(struct picture *p);
 void five_on_two_of_a_register(struct picture *p);
+void partners_gone(struct picture *p);
 void turn_missing(struct picture *p);
 void turn_missing_in_a_loop(struct picture *p);
 void two_pairs_share(struct picture *p);

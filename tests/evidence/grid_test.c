@@ -139,6 +139,27 @@ static void a_graph_launch_makes_every_match_uncertain(void **state)
     wsdbg_snapshot_deinit(&snapshot);
 }
 
+static void a_graph_whose_kernels_are_known_makes_only_matches_of_those_uncertain(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = two_functions();
+    launch(writer, 0, 3, 0);
+    launch(writer, 0, 5, 0);
+    segment_writer_graph_kernel(writer, 2, 0, 3, TWO_WARPS);
+    segment_writer_launch(
+        writer, &(struct segment_launch){.function = WSDBG_UNKNOWN32, .flags = WSDBG_LAUNCH_GRAPH, .graph = 2});
+    run_on(writer, 40, 3, 0, false);
+    run_on(writer, 41, 5, 1, false);
+    struct wsdbg_snapshot snapshot = look_and_destroy(writer);
+    assert_int_equal(snapshot.launches[2].graph, 2);
+    assert_int_equal(snapshot.graph_kernel_count, 1);
+    assert_int_equal(snapshot.graph_kernels[0].grid[0], 3);
+    assert_false(snapshot.graph_kernels[0].cluster[0].known);
+    assert_int_equal(snapshot.grids[0].launch, WSDBG_NONE);
+    assert_int_equal(snapshot.grids[1].launch, 1);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
 static void launches_of_two_threads_have_no_order(void **state)
 {
     (void)state;
@@ -253,6 +274,7 @@ int main(void)
         cmocka_unit_test(refused_launches_do_not_count),
         cmocka_unit_test(a_launch_whose_call_has_not_returned_may_run),
         cmocka_unit_test(a_graph_launch_makes_every_match_uncertain),
+        cmocka_unit_test(a_graph_whose_kernels_are_known_makes_only_matches_of_those_uncertain),
         cmocka_unit_test(launches_of_two_threads_have_no_order),
         cmocka_unit_test(a_grid_runs_until_its_last_warp_exits),
         cmocka_unit_test(a_later_grid_on_the_same_stream_ends_the_older_one),

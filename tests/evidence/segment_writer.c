@@ -189,6 +189,18 @@ static void store_words(void *destination, const void *source, size_t words)
     }
 }
 
+void segment_writer_graph_kernel(struct segment_writer *writer, uint32_t graph, uint32_t function, uint32_t ctas,
+                                 uint32_t threads)
+{
+    struct wsdbg_segment *segment = writer->segment;
+    const uint32_t n = segment->graph_kernel_count;
+    assert_true(n < WSDBG_GRAPH_KERNEL_ROWS);
+    segment->graph_kernels[n] = (struct wsdbg_graph_kernel_row){
+        .graph = graph, .function = function, .grid = {ctas, 1, 1}, .block = {threads, 1, 1}};
+    memset(segment->graph_kernels[n].cluster, 0xff, sizeof segment->graph_kernels[n].cluster);
+    __atomic_store_n(&segment->graph_kernel_count, n + 1, __ATOMIC_RELEASE);
+}
+
 uint64_t segment_writer_launch(struct segment_writer *writer, const struct segment_launch *launch)
 {
     struct wsdbg_segment *segment = writer->segment;
@@ -206,6 +218,7 @@ uint64_t segment_writer_launch(struct segment_writer *writer, const struct segme
                                             .block = {launch->threads, 1, 1},
                                             .cluster = {cluster, cluster_yz, cluster_yz},
                                             .flags = launch->flags,
+                                            .graph = launch->graph,
                                             .result = launch->result};
     store_words(row, &filled, sizeof filled / 8);
     __atomic_store_n(&row->sequence, n + 1, __ATOMIC_RELEASE);

@@ -48,9 +48,13 @@ struct segment_launch {
     uint32_t flags;
     int32_t result;
     uint32_t cluster; /* CTAs along x, 0 = not given */
+    uint32_t graph;   /* of a graph launch, 0 = not known */
 };
 /* Returns the launch's number, from 0. */
 uint64_t segment_writer_launch(struct segment_writer *writer, const struct segment_launch *launch);
+/* A kernel that a graph holds. */
+void segment_writer_graph_kernel(struct segment_writer *writer, uint32_t graph, uint32_t function, uint32_t ctas,
+                                 uint32_t threads);
 void segment_writer_thread(struct segment_writer *writer, uint32_t thread_id, uint32_t context, const char *call,
                            uint64_t since_ns);
 

@@ -29,6 +29,10 @@ struct code {
 #define ARRIVE        {{0x000000ff00ff79a7, 0x000fe2000810003f}} /* SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0], RZ */
 #define BAR_SYNC      {{0x0040000000007b1d, 0x000ff00000010000}} /* BAR.SYNC.DEFER_BLOCKING 0x1 */
 #define BAR_ARV       {{0x0302000000007b1d, 0x000fec0000002000}} /* BAR.ARV 0xc, 0x80 */
+#define BAR_OF_R0     {{0x000400000000751d, 0x0001e20000010000}} /* BAR.SYNC.DEFER_BLOCKING R0, 0x100 */
+#define ADD_R3        {{0x0000000203037836, 0x000fca0000000000}} /* VIADD R3, R3, 0x2 */
+#define ADD_R0        {{0x0000000200007836, 0x000fca0000000000}} /* VIADD R0, R0, 0x2 */
+#define LOAD          {{0x0004000004047984, 0x000e640000000800}} /* LDS R4, [R4+0x400] */
 #define CLUSTER_WAIT  {{0x0000000000007dc7, 0x000fe20008000000}}
 #define GRID_WAIT     {{0x000000000000782e, 0x000fe20000000000}} /* ACQBULK */
 #define WARPSYNC      {{0x0000000000007948, 0x000ff20003800000}}
@@ -44,6 +48,10 @@ struct code {
     {{0x000000ff0000720c, 0x004fc60003f22270}}, {{0x0000000107067824, 0x000fe200000e0e05}},                      \
     {{0x05f5e1000800780c, 0x000fc80003f06070}}, {{0x000000ff0600720c, 0x000fda0003f06300}},                      \
     {{0xfffffffc00e08947, 0x000fea000083ffff}}
+/* while (*flag == 0.0f) nanosleep(1000) */
+#define FLOAT_POLL                                                                                               \
+    {{0x000003e80000795d, 0x000fea0003800000}}, {{0x004e200402007981, 0x000ea4000c1f5900}},                        \
+    {{0x000000ff0000720b, 0x004fda0003f0d000}}, {{0xfffffffc00f08947, 0x000fea000383ffff}}
 #define NOP           {{0x0000000000007918, 0x000fc00000000000}}
 #define EXIT          {{0x000000000000794d, 0x000fea0003800000}}
 /* clang-format on */
@@ -69,6 +77,11 @@ static const struct {
     {"one of two barriers", {TEST_WAIT, OTHER_TEST, BACK_2, EXIT}, 1, WSDBG_WARP_UNKNOWN, 1, 0, NONE},
     {"a loop that arrives works", {TEST_WAIT, ARRIVE, BACK_2, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
     {"BAR.SYNC leaves the counter behind it", {BAR_SYNC, NOP, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, 0},
+    {"BAR of a register lets arithmetic go on", {BAR_OF_R0, ADD_R3, LOAD, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, 0},
+    {"... up to the first load", {BAR_OF_R0, ADD_R3, ADD_R3, LOAD, EXIT}, 3, WSDBG_WARP_RUNNING, 3, 3, 0},
+    {"... and no further", {BAR_OF_R0, ADD_R3, LOAD, NOP, EXIT}, 3, WSDBG_WARP_RUNNING, 3, 3, NONE},
+    {"... also over its own register", {BAR_OF_R0, ADD_R0, LOAD, EXIT}, 2, WSDBG_WARP_RUNNING, 2, 2, 0},
+    {"a BAR of constants holds at once", {BAR_SYNC, ADD_R3, LOAD, EXIT}, 2, WSDBG_WARP_RUNNING, 2, 2, NONE},
     {"BAR.ARV does not wait", {BAR_ARV, NOP, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
     {"in a BAR, or in the wait behind it", {BAR_SYNC, TRY_WAIT, BACK_1, EXIT}, 1, WSDBG_WARP_WAIT_MBARRIER, 1, 1, 0},
     {"the cluster barrier", {NOP, CLUSTER_WAIT, EXIT}, 1, WSDBG_WARP_WAIT_CLUSTER, 1, 1, NONE},
@@ -85,6 +98,7 @@ static const struct {
     {"a wait for copies out", {FLUSH, DEPBAR, EXIT}, 1, WSDBG_WARP_WAIT_BULK, 1, 1, NONE},
     {"a wait for something else", {NOP, DEPBAR, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
     {"a poll with a time limit goes on", {TIMED_POLL, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
+    {"a poll of a floating-point number", {FLOAT_POLL, EXIT}, 2, WSDBG_WARP_SPIN_GLOBAL, 1, 0, NONE},
     {"lanes that gather", {NOP, WARPSYNC, EXIT}, 1, WSDBG_WARP_RECONVERGE, 1, 1, NONE},
 };
 
@@ -106,6 +120,23 @@ static void each_place_of_a_wait_is_known(void **state)
         assert_int_equal(site.instruction, cases[i].instruction);
         assert_int_equal(site.home, cases[i].home);
         assert_int_equal((int)site.barrier_before, cases[i].before);
+        wsdbg_graph_destroy(graph);
+    }
+}
+
+/* What the BAR named is not known any more where its register was written since. */
+static void the_register_of_a_bar_may_be_overwritten(void **state)
+{
+    static const struct code kept[] = {BAR_OF_R0, ADD_R3, LOAD, EXIT}, lost[] = {BAR_OF_R0, ADD_R0, LOAD, EXIT};
+    (void)state;
+    for (int holds = 0; holds < 2; holds++) {
+        struct wsdbg_graph *graph;
+        struct wsdbg_wait_site site;
+        const struct wsdbg_image code = {(const unsigned char *)(holds ? kept : lost), sizeof kept};
+        assert_null(wsdbg_graph_create(&code, &graph));
+        assert_null(wsdbg_wait_site_find(graph, 2, &site));
+        assert_int_equal(site.barrier_before, 0);
+        assert_int_equal(site.bar_holds, holds);
         wsdbg_graph_destroy(graph);
     }
 }
@@ -159,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_place_of_a_wait_is_known),
+        cmocka_unit_test(the_register_of_a_bar_may_be_overwritten),
         cmocka_unit_test(each_word_of_an_mbarrier_is_read),
         cmocka_unit_test(what_no_mbarrier_can_hold_is_none),
     };

@@ -357,6 +357,7 @@ static const struct {
     {"library-refusals", library_refusals},
     {"question-refusals", question_refusals},
     {"graph-refusals", graph_refusals},
+    {"graph-kernels", graph_kernels},
     {"threads", threads},
     {"capture", capture},
     {"contexts", contexts},

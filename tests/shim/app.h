@@ -33,6 +33,10 @@ void graph_refusals(void);
 void library_refusals(void);
 void question_refusals(void);
 
+/* ---- app_graphs.c: kernels in graphs ---- */
+
+void graph_kernels(void);
+
 /* ---- app_kernels.c: kernels that take long, hang or fault ---- */
 
 void slow(void);

@@ -233,7 +233,8 @@ static const char own_calls[] =
     "v2\ncuMemGetAllocationGranularity\ncuMemCreate\ncuMemExportToShareableHandle\ncuMemAddressReserve\ncuMemMap\n"
     "cuMemSetAccess\ncuMemRelease\ncuMemUnmap\ncuMemAddressFree\n"
     "cuStreamQuery\ncuStreamIsCapturing\ncuThreadExchangeStreamCaptureMode\ncuEventCreate\ncuEventQuery\n"
-    "cuCtxRecordEvent\ncuGraphGetNodes\ncuGraphNodeGetType\ncuGraphKernelNodeGetParams_v2\n";
+    "cuCtxRecordEvent\ncuGraphGetNodes\ncuGraphNodeGetType\ncuGraphKernelNodeGetParams_v2\n"
+    "cuGraphKernelNodeGetAttribute\ncuGraphChildGraphNodeGetGraph\n";
 
 char *run_logged(struct run *run)
 {

@@ -112,6 +112,49 @@ static void a_new_picture_replaces_the_old_one_and_keeps_launches(void **state)
     example_clean(folder);
 }
 
+/* A look may name the kernel of a graph launch; a later picture without a look does not forget it. */
+static void what_a_graph_launch_runs_is_kept(void **state)
+{
+    (void)state;
+    struct example e;
+    struct wsdbg_store *store = NULL;
+    char *folder = example_folder();
+    const char *path = example_path(folder, "a.db");
+    example_hang(&e, 4, 2);
+    const struct wsdbg_launch named = e.snapshot.launches[0];
+    struct wsdbg_launch *row = &e.snapshot.launches[0];
+    example_ok(wsdbg_store_create(path, &e.info, &store));
+    for (int look = 0; look < 3; look++) {
+        *row = named;
+        row->function = look == 1 ? named.function : WSDBG_NONE;
+        row->grid[0] = look == 1 ? 77 : 0;
+        example_ok(wsdbg_store_snapshot(store, &e.snapshot));
+    }
+    wsdbg_store_close(store);
+    assert_int_equal(number(path, "SELECT grid_x FROM launch"), 77);
+    assert_int_equal(number(path, "SELECT count(*) FROM launch WHERE function_id IS NOT NULL"), 1);
+    example_free(&e);
+    example_clean(folder);
+}
+
+/* Of a grid whose size nobody knows. */
+static void an_unknown_number_of_ctas_is_null(void **state)
+{
+    (void)state;
+    struct example e;
+    struct wsdbg_store *store = NULL;
+    char *folder = example_folder();
+    const char *path = example_path(folder, "a.db");
+    example_hang(&e, 4, 2);
+    e.snapshot.grids[0].cta_total = 0;
+    example_ok(wsdbg_store_create(path, &e.info, &store));
+    example_ok(wsdbg_store_snapshot(store, &e.snapshot));
+    wsdbg_store_close(store);
+    assert_int_equal(number(path, "SELECT count(*) FROM grid WHERE cta_total IS NULL"), 1);
+    example_free(&e);
+    example_clean(folder);
+}
+
 static void a_diagnosed_picture_outlives_later_ones(void **state)
 {
     (void)state;
@@ -326,6 +369,8 @@ int main(void)
         cmocka_unit_test(an_existing_file_is_not_overwritten),
         cmocka_unit_test(an_unwritable_place_is_refused),
         cmocka_unit_test(a_new_picture_replaces_the_old_one_and_keeps_launches),
+        cmocka_unit_test(what_a_graph_launch_runs_is_kept),
+        cmocka_unit_test(an_unknown_number_of_ctas_is_null),
         cmocka_unit_test(a_diagnosed_picture_outlives_later_ones),
         cmocka_unit_test(the_look_before_a_verdict_is_kept_beside_it),
         cmocka_unit_test(a_diagnosis_needs_its_snapshot),

@@ -7,6 +7,8 @@
 #include "diagnose/code_case.h"
 #include "diagnose/wait_graph.h"
 
+#define GROUP_WARPS 4u
+
 static uint32_t launch_registers(const struct wsdbg_case *c)
 {
     const uint32_t function = c->snapshot->grids[c->grid].function;
@@ -98,27 +100,71 @@ static bool only_amount(const struct wsdbg_case *c, const struct wsdbg_register_
     return found;
 }
 
+static void hold(struct wsdbg_register_pool *pool, struct wsdbg_register_account *account, uint32_t amount)
+{
+    account->held = amount;
+    account->held_inferred = true;
+    if (amount < pool->launch)
+        account->last = WSDBG_EVENT_REGISTERS_RELEASE;
+    pool->files[account->file].held += amount;
+}
+
+static bool is_open(const struct wsdbg_register_account *account, uint32_t file)
+{
+    return account->file == file && !account->held_known && !account->held_inferred;
+}
+
+/* What the warpgroup of an exited warp waits for is what that warp was given; 0 = they do not wait. */
+static uint32_t asked_by_mates(const struct wsdbg_case *c, const struct wsdbg_register_pool *pool,
+                               const struct wsdbg_register_account *exited)
+{
+    const uint32_t group = wsdbg_case_warp(c, exited->warp)->warp / GROUP_WARPS;
+    for (uint32_t i = 0; i < pool->count; i++)
+        if (pool->accounts[i].asked && wsdbg_case_warp(c, pool->accounts[i].warp)->warp / GROUP_WARPS == group)
+            return pool->accounts[i].asked;
+    return 0;
+}
+
+static uint32_t count_open(const struct wsdbg_register_pool *pool, uint32_t file)
+{
+    uint32_t open = 0;
+    for (uint32_t i = 0; i < pool->count; i++)
+        open += is_open(&pool->accounts[i], file);
+    return open;
+}
+
+/* Gives all open accounts of the file the one amount that could be; false where there is none. */
+static bool infer_alike(const struct wsdbg_case *c, struct wsdbg_register_pool *pool, uint32_t file)
+{
+    const uint32_t open = count_open(pool, file);
+    uint32_t amount = 0;
+    if (open > 0 && !only_amount(c, pool, file, open, &amount))
+        return false;
+    for (uint32_t i = 0; i < pool->count; i++)
+        if (is_open(&pool->accounts[i], file))
+            hold(pool, &pool->accounts[i], amount);
+    return true;
+}
+
 /* The registers of an exited warp are not seen, but they stay held: who is not served tells how many. */
 static void infer_exited(const struct wsdbg_case *c, struct wsdbg_register_pool *pool)
 {
     for (uint32_t f = 0; f < WSDBG_REGISTER_FILES; f++) {
-        uint32_t exited = 0, amount;
-        for (uint32_t i = 0; i < pool->count; i++)
-            exited += pool->accounts[i].file == f && !pool->accounts[i].held_known;
-        if (exited == 0)
+        if (count_open(pool, f) == 0)
             continue;
-        if (!only_amount(c, pool, f, exited, &amount)) {
+        pool->inferred = true;
+        if (infer_alike(c, pool, f))
+            continue;
+        for (uint32_t i = 0; i < pool->count; i++) {
+            const bool open = is_open(&pool->accounts[i], f);
+            const uint32_t asked = open ? asked_by_mates(c, pool, &pool->accounts[i]) : 0;
+            pool->supposed |= asked > 0;
+            if (asked)
+                hold(pool, &pool->accounts[i], asked);
+        }
+        if (!infer_alike(c, pool, f)) {
             pool->known = false;
             return;
-        }
-        pool->inferred = true;
-        for (uint32_t i = 0; i < pool->count; i++) {
-            struct wsdbg_register_account *account = &pool->accounts[i];
-            if (account->file != f || account->held_known)
-                continue;
-            account->held = amount;
-            account->last = amount < pool->launch ? WSDBG_EVENT_REGISTERS_RELEASE : account->last;
-            pool->files[f].held += amount;
         }
     }
 }

@@ -22,6 +22,7 @@ struct wsdbg_register_account {
     uint8_t last;         /* last register event, or what the amount held says it was */
     bool exited;
     bool held_known;
+    bool held_inferred; /* of one that exited, from who is not served */
 };
 
 /* What the CTA has in one register file; sums over warps of registers a thread (x 32 = registers). */
@@ -38,6 +39,7 @@ struct wsdbg_register_pool {
     struct wsdbg_register_file files[WSDBG_REGISTER_FILES];
     bool known;    /* every amount is */
     bool inferred; /* what exited warps hold follows from who is not served */
+    bool supposed; /* ... or from what the rest of their warpgroups asks for */
     struct wsdbg_warp_set askers;
 };
 

@@ -1,7 +1,7 @@
 /* rule_code_gather.c - named barriers whose participants do not add up, and lanes of one warp in different waits.
  *
- * Reads: parts, barriers, reaches, the wait graph.  Adds: NAMED_COUNT, BLOCK_SYNC_IN_ROLE, LANE_SPLIT, and what
- * rendezvous.c finds.
+ * Reads: parts, barriers, reaches, the wait graph.  Adds: NAMED_COUNT, BLOCK_SYNC_IN_ROLE, WAKER_EXITED, LANE_SPLIT,
+ * and what rendezvous.c finds.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/code_visits.h"
@@ -14,10 +14,11 @@ struct gathering {
     uint32_t id, count, other_count; /* threads named; a second value where they differ */
     uint32_t cta_threads;
     struct wsdbg_warp_set waiting, others;
-    struct wsdbg_warp_set to_come; /* live warps that may still come to it */
-    uint32_t others_behind;        /* warps that are not there and may have come through it before */
-    bool others_arrive;            /* ... without waiting */
-    uint32_t exited;               /* and may have come too, or nobody knows */
+    struct wsdbg_warp_set to_come;  /* live warps that may still come to it */
+    uint32_t others_behind;         /* warps that are not there and may have come through it before */
+    bool others_arrive;             /* ... without waiting */
+    struct wsdbg_warp_set exited;   /* and may have come too, or nobody knows */
+    struct wsdbg_warp_set partners; /* of those who came for sure */
 };
 
 /* Threads that a waiting warp names; 0 = the whole CTA, or not known. */
@@ -36,7 +37,11 @@ static void add_warp(const struct wsdbg_case *c, uint32_t warp, struct gathering
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
     if (row->state == WSDBG_WARP_EXITED) {
-        g->exited += wsdbg_code_visits(c, warp, g->barrier).most > 0;
+        const struct wsdbg_visits visits = wsdbg_code_visits(c, warp, g->barrier);
+        if (visits.most > 0)
+            wsdbg_set_add(&g->exited, warp);
+        if (visits.least > 0)
+            wsdbg_set_add(&g->partners, warp);
     } else if (row->state == WSDBG_WARP_WAIT_NAMED && row->barrier == g->barrier) {
         const uint32_t named = named_count(c, warp), count = named ? named : g->cta_threads;
         wsdbg_set_add(count == g->count ? &g->waiting : &g->others, warp);
@@ -154,6 +159,29 @@ static void say_block_sync(struct wsdbg_case *c, const struct gathering *g, cons
     wsdbg_tell_waits(c, finding, absent);
 }
 
+/* Those that are gone took part before, and are just as many as are missing: nobody else can have been meant. */
+static bool partners_left(const struct gathering *g, uint32_t missing)
+{
+    return missing > 0 && g->others_behind == 0 && wsdbg_set_count(&g->exited) == wsdbg_set_count(&g->partners) &&
+           wsdbg_set_count(&g->partners) * WSDBG_WARP_THREADS == missing;
+}
+
+static void say_exited(struct wsdbg_case *c, const struct gathering *g)
+{
+    struct wsdbg_finding *finding = begin(c, g, WSDBG_CAUSE_WAKER_EXITED, WSDBG_CONFIDENCE_LIKELY);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "Named barrier %u waits for %u threads%s: %u wait on it (%s), and %s, which took part before, "
+                "ha%s exited. No warp that is still there can bring the others.",
+                g->id, g->count, wsdbg_say_at(c, wsdbg_first_of(&g->waiting)).text,
+                wsdbg_set_count(&g->waiting) * WSDBG_WARP_THREADS, wsdbg_say_warps(c, &g->waiting).text,
+                wsdbg_say_warps(c, &g->partners).text, wsdbg_set_count(&g->partners) == 1 ? "s" : "ve");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Make both sides come to barrier %u equally often: compare their last rounds, and the ids they name.",
+                g->id);
+}
+
 /* Live warps of the CTA that are not there. */
 static struct wsdbg_warp_set absent_warps(const struct wsdbg_case *c, const struct gathering *g)
 {
@@ -189,8 +217,10 @@ static void judge_named(struct wsdbg_case *c, uint32_t waiter)
     if (g.id == 0 && g.count == g.cta_threads && wsdbg_set_count(&absent) > 0) {
         if (nobody || wsdbg_all_wait_for(c, &absent, &g.waiting, &debtors))
             say_block_sync(c, &g, &absent);
-    } else if (nobody && !others_took_part(c, &g) && missing > g.exited * WSDBG_WARP_THREADS) {
+    } else if (nobody && !others_took_part(c, &g) && missing > wsdbg_set_count(&g.exited) * WSDBG_WARP_THREADS) {
         say_too_few(c, &g);
+    } else if (nobody && partners_left(&g, missing)) {
+        say_exited(c, &g);
     }
 }
 

@@ -12,6 +12,7 @@
 
 #include "diagnose/code_graph.h"
 #include "diagnose/code_say.h"
+#include "diagnose/grid_barrier.h"
 #include "diagnose/host_waits.h"
 #include "diagnose/rules.h"
 
@@ -302,8 +303,11 @@ static bool all_poll_shared(const struct wsdbg_case *c, const struct wsdbg_warp_
     return true;
 }
 
+/* A word that counts CTAs is for CTAs to change, however it is read. */
 static enum wsdbg_confidence confidence_of_spin(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
+    if (wsdbg_grid_barrier_of(c).counted)
+        return confidence_on_gpu(c);
     if (some_poll_system(c, pollers))
         return WSDBG_CONFIDENCE_POSSIBLE;
     return all_poll_shared(c, pollers) ? confidence_on_gpu(c) : confidence_of_wait(c);
@@ -317,12 +321,19 @@ static void say_not_resident(struct wsdbg_case *c, const struct wsdbg_warp_set *
                                                     wsdbg_case_warp(c, first)->cta, word_polled(c, first));
     if (!finding)
         return;
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s poll%s %s%s while only %u of the grid's %u CTAs are on the GPU: if one of the others is to write it, "
-        "it cannot start before these end.",
-        wsdbg_say_warps(c, pollers).text, plural_s(pollers), say_word(c, first).text, say_at_poll(c, first).text,
-        grid->cta_count, grid->cta_total);
+    if (wsdbg_grid_barrier_of(c).counted)
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s poll%s %s%s, a barrier of the grid: all %u CTAs on the GPU are there, as the word counts. The "
+                    "other %u of the grid's %u cannot start before one of these ends, and none of them can.",
+                    wsdbg_say_warps(c, pollers).text, plural_s(pollers), say_word(c, first).text,
+                    say_at_poll(c, first).text, grid->cta_count, grid->cta_total - grid->cta_count, grid->cta_total);
+    else
+        wsdbg_print(
+            finding->sentence, sizeof finding->sentence,
+            "%s poll%s %s%s while only %u of the grid's %u CTAs are on the GPU: if one of the others is to write it, "
+            "it cannot start before these end.",
+            wsdbg_say_warps(c, pollers).text, plural_s(pollers), say_word(c, first).text, say_at_poll(c, first).text,
+            grid->cta_count, grid->cta_total);
     wsdbg_print(
         finding->fix, sizeof finding->fix,
         "Launch no more CTAs than fit at once (a cooperative launch checks it), or let no CTA wait for one that "
@@ -362,8 +373,42 @@ static void tell_host(struct wsdbg_case *c, struct wsdbg_finding *finding, const
                             thread->call);
 }
 
+/* CTAs that are not there: those of a cooperative launch began with the others, and have left. */
+static void say_grid_barrier(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers,
+                             const struct wsdbg_grid_barrier *barrier, struct wsdbg_finding *finding)
+{
+    const uint32_t first = wsdbg_first_of(pollers), missing = wsdbg_code_ctas_unseen(c);
+    const struct wsdbg_grid *grid = &c->snapshot->grids[c->grid];
+    char others[160] = "";
+    if (barrier->gone)
+        wsdbg_print(others, sizeof others,
+                    ": %u CTAs were launched, %u are there, and %u have left without coming to it", grid->cta_total,
+                    grid->cta_count, barrier->gone);
+    else if (missing)
+        wsdbg_print(others, sizeof others, ": %u of the grid's %u CTAs are there, and the other %u are not on the GPU",
+                    grid->cta_count, grid->cta_total, missing);
+    wsdbg_print(finding->sentence, sizeof finding->sentence, "%s poll%s %s%s, a barrier of the grid%s.",
+                wsdbg_say_warps(c, pollers).text, plural_s(pollers), say_word(c, first).text,
+                say_at_poll(c, first).text, others);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let every CTA of the grid come to the barrier equally often: none may return before it.");
+}
+
+/* Lanes of a polling warp that wait for those that poll: what these would do comes after it. */
+static void tell_gathered(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32_t warp)
+{
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
+    for (uint32_t i = 0; i < count && polling_part(c, warp); i++)
+        if (parts[i].state == WSDBG_WARP_RECONVERGE)
+            wsdbg_evidence_warp(c, finding, warp,
+                                "lanes 0x%08x of %s wait at %s for those that poll, and write nothing before",
+                                parts[i].lanes, wsdbg_say_warp(c, warp).text, wsdbg_say_place(c, parts[i].site).text);
+}
+
 static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
+    const struct wsdbg_grid_barrier barrier = wsdbg_grid_barrier_of(c);
     const uint32_t first = wsdbg_first_of(pollers);
     struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_GLOBAL_SPIN, confidence_of_spin(c, pollers),
                                                     wsdbg_case_warp(c, first)->cta, word_polled(c, first));
@@ -376,7 +421,10 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
                 "Find who should write that word: a path that skips the write, a lock that is never released, or %s.",
                 polls_shared(c, first) ? "warps that change it at the same time without an atomic"
                                        : "a kernel or host thread that waits for this kernel itself");
+    if (barrier.counted || barrier.gone)
+        say_grid_barrier(c, pollers, &barrier, finding);
     wsdbg_tell_waits(c, finding, pollers);
+    tell_gathered(c, finding, first);
     tell_host(c, finding, polls_shared(c, first) ? NULL : wsdbg_host_waits(c));
 }
 
@@ -432,7 +480,7 @@ static void judge_polls(struct wsdbg_case *c, const struct wsdbg_warp_set *polle
         say_not_resident(c, pollers);
     else if (dependent != WSDBG_NONE)
         say_spin_for_dependent(c, pollers, dependent);
-    else if (thread && nobody_runs(c) && polls_system(c, wsdbg_first_of(pollers)))
+    else if (thread && nobody_runs(c) && polls_system(c, wsdbg_first_of(pollers)) && !wsdbg_grid_barrier_of(c).counted)
         say_host_wait(c, pollers, thread);
     else
         say_spin(c, pollers);

@@ -306,7 +306,9 @@ void wsdbg_rule_registers(struct wsdbg_case *c)
         const bool disagrees = group_disagrees(c, &pool, &least);
         if (pool.known && wsdbg_set_count(&mates) && fits_with_release(&pool, &mates, value))
             say_partial(c, &pool, &mates, value,
-                        pool.inferred && !c->still ? wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY) : confidence);
+                        pool.supposed || (pool.inferred && !c->still)
+                            ? wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY)
+                            : confidence);
         else if (pool.known && disagrees && fits_with_request(&pool, least))
             say_diverged(c, &pool, least, confidence);
         else

@@ -29,15 +29,37 @@ static bool same_class(const struct wsdbg_builder *builder, size_t a, size_t b)
            x->warps_per_cta == y->warps_per_cta && builder->grids[a].cluster_size == builder->grids[b].cluster_size;
 }
 
-static bool shape_fits(const struct wsdbg_builder *builder, size_t grid, const struct wsdbg_launch *launch)
+static bool shape_fits(const struct wsdbg_builder *builder, size_t grid, const uint32_t ctas[3],
+                       const uint32_t block[3], const struct wsdbg_optional_u32 given[3])
 {
     const struct wsdbg_grid *row = &builder->out->grids[grid];
-    const uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     uint64_t cluster = builder->grids[grid].cluster_size;
-    if (launch->cluster[0].known && launch->cluster[1].known && launch->cluster[2].known)
-        cluster = (uint64_t)launch->cluster[0].value * launch->cluster[1].value * launch->cluster[2].value;
-    return launch->grid[0] * launch->grid[1] * launch->grid[2] == row->cta_total &&
-           (threads + 31) / 32 == row->warps_per_cta && cluster == builder->grids[grid].cluster_size;
+    if (given[0].known && given[1].known && given[2].known)
+        cluster = (uint64_t)given[0].value * given[1].value * given[2].value;
+    return ctas[0] * ctas[1] * ctas[2] == row->cta_total && (threads + 31) / 32 == row->warps_per_cta &&
+           cluster == builder->grids[grid].cluster_size;
+}
+
+static bool may_be_of(const struct wsdbg_builder *builder, size_t grid, uint32_t function)
+{
+    const uint32_t module = function == WSDBG_NONE ? WSDBG_NONE : builder->out->functions[function].module;
+    return module == WSDBG_NONE || module == builder->out->grids[grid].module;
+}
+
+/* What has no function is a graph, or a function that found no row.  Of a graph all kernels may be known. */
+static bool may_hold(const struct wsdbg_builder *builder, size_t grid, const struct wsdbg_launch *launch)
+{
+    if (!launch->graph || launch->flags & WSDBG_LAUNCH_GRAPH_PARTLY)
+        return true;
+    for (size_t i = 0; i < builder->out->graph_kernel_count; i++) {
+        const struct wsdbg_graph_kernel *kernel = &builder->out->graph_kernels[i];
+        if (kernel->process_id == launch->process_id && kernel->graph == launch->graph &&
+            may_be_of(builder, grid, kernel->function) &&
+            shape_fits(builder, grid, kernel->grid, kernel->block, kernel->cluster))
+            return true;
+    }
+    return false;
 }
 
 static bool coordinates_fit(const struct wsdbg_builder *builder, size_t grid, const struct wsdbg_launch *launch)
@@ -60,11 +82,12 @@ static bool weigh_launch(const struct wsdbg_builder *builder, size_t grid, const
     if (was_refused(launch) || (launch->context != row->context && launch->context != WSDBG_NONE))
         return false;
     if (launch->function == WSDBG_NONE) {
-        fit->blurred = true; /* a graph, or a function that found no row: anything may run in it */
+        fit->blurred |= may_hold(builder, grid, launch);
         return false;
     }
     const uint32_t module = builder->out->functions[launch->function].module;
-    if ((module != row->module && module != WSDBG_NONE) || !shape_fits(builder, grid, launch))
+    if (!may_be_of(builder, grid, launch->function) ||
+        !shape_fits(builder, grid, launch->grid, launch->block, launch->cluster))
         return false;
     if (module == WSDBG_NONE || launch->context == WSDBG_NONE || (launch->flags & WSDBG_LAUNCH_CAPTURED))
         fit->blurred = true;

@@ -17,6 +17,7 @@ WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, notes) % 8 == 0, "word copies
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, names) % 8 == 0, "word copies");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, markers) % 8 == 0, "word copies");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, refusals) % 8 == 0, "word copies");
+WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, graph_kernels) % 8 == 0, "word copies");
 
 static const struct wsdbg_segment *segment_of(const struct wsdbg_segment_view *view)
 {
@@ -64,6 +65,8 @@ struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_vie
         WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), refusals) && WSDBG_SEGMENT_HAS(view->byte_count, refusals);
     const bool has_host =
         WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), host_state) && WSDBG_SEGMENT_HAS(view->byte_count, host_state);
+    const bool has_graphs =
+        WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), graph_kernels) && WSDBG_SEGMENT_HAS(view->byte_count, graph_kernels);
     const uint32_t host = has_host ? LOAD(view, host_state) : WSDBG_HOST_NOT_KNOWN;
     return (struct wsdbg_segment_head){
         .used_bytes = LOAD(view, used_bytes),
@@ -82,6 +85,7 @@ struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_vie
         .note_count = at_most(LOAD(view, note_count), WSDBG_NOTE_ROWS),
         .refusal_count = has_refusals ? at_most(LOAD(view, refusal_count), WSDBG_REFUSAL_ROWS) : 0,
         .refusals_left_out = has_refusals ? LOAD(view, refusals_left_out) : 0,
+        .graph_kernel_count = has_graphs ? at_most(LOAD(view, graph_kernel_count), WSDBG_GRAPH_KERNEL_ROWS) : 0,
         .host_state = host <= WSDBG_HOST_RESTS ? host : WSDBG_HOST_NOT_KNOWN,
     };
 }
@@ -120,6 +124,12 @@ void wsdbg_segment_read_refusal(const struct wsdbg_segment_view *view, uint32_t 
     wsdbg_segment_copy(out, &segment_of(view)->refusals[row], sizeof *out);
     out->call[sizeof out->call - 1] = '\0';
     out->name[sizeof out->name - 1] = '\0';
+}
+
+void wsdbg_segment_read_graph_kernel(const struct wsdbg_segment_view *view, uint32_t row,
+                                     struct wsdbg_graph_kernel_row *out)
+{
+    wsdbg_segment_copy(out, &segment_of(view)->graph_kernels[row], sizeof *out);
 }
 
 void wsdbg_segment_read_off_reason(const struct wsdbg_segment_view *view, char out[WSDBG_TEXT_BYTES])

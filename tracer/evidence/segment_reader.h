@@ -28,6 +28,7 @@ struct wsdbg_segment_head {
     uint32_t history_request, history_done;
     uint32_t context_count, module_count, function_count, name_count, thread_count, note_count;
     uint32_t refusal_count, refusals_left_out; /* 0 of an older observer */
+    uint32_t graph_kernel_count;               /* likewise */
     enum wsdbg_host_state host_state;
 };
 
@@ -43,6 +44,8 @@ void wsdbg_segment_read_function(const struct wsdbg_segment_view *view, uint32_t
 void wsdbg_segment_read_name(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_name *out);
 void wsdbg_segment_read_note(const struct wsdbg_segment_view *view, uint32_t row, char out[WSDBG_TEXT_BYTES]);
 void wsdbg_segment_read_refusal(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_refusal_row *out);
+void wsdbg_segment_read_graph_kernel(const struct wsdbg_segment_view *view, uint32_t row,
+                                     struct wsdbg_graph_kernel_row *out);
 /* "" while the observer is active and saw everything. */
 void wsdbg_segment_read_off_reason(const struct wsdbg_segment_view *view, char out[WSDBG_TEXT_BYTES]);
 /* Zero where the segment is of an older observer.  False: the row changed under the eyes. */

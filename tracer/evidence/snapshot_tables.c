@@ -200,6 +200,7 @@ static void add_launches(struct wsdbg_builder *builder, const struct wsdbg_track
             .dynamic_shared_bytes = row.dynamic_shared_bytes,
             .flags = row.flags,
             .result = row.result,
+            .graph = row.flags & WSDBG_LAUNCH_GRAPH ? row.graph : 0,
         };
         for (int axis = 0; axis < 3; axis++) {
             out->grid[axis] = row.grid[axis];
@@ -209,6 +210,27 @@ static void add_launches(struct wsdbg_builder *builder, const struct wsdbg_track
     }
     base->launch_count = (uint32_t)builder->out->launch_count - base->launch;
     builder->out->launches_total += total;
+}
+
+static void add_graph_kernels(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker,
+                              const struct wsdbg_process_base *base)
+{
+    for (uint32_t i = 0; i < tracker->head.graph_kernel_count; i++) {
+        struct wsdbg_graph_kernel_row row;
+        wsdbg_segment_read_graph_kernel(&tracker->view, i, &row);
+        struct wsdbg_graph_kernel *out = &builder->out->graph_kernels[builder->out->graph_kernel_count++];
+        *out = (struct wsdbg_graph_kernel){
+            .process_id = tracker->head.process_id,
+            .graph = row.graph,
+            .function = index_of(row.function, tracker->head.function_count, base->function),
+            .dynamic_shared_bytes = row.dynamic_shared_bytes,
+        };
+        for (int axis = 0; axis < 3; axis++) {
+            out->grid[axis] = row.grid[axis];
+            out->block[axis] = row.block[axis];
+            out->cluster[axis] = known_unless(row.cluster[axis], WSDBG_UNKNOWN32);
+        }
+    }
 }
 
 /* The file in which the observer kept what a refused call was about. */
@@ -298,12 +320,14 @@ static uint64_t at_most(uint64_t count, uint64_t capacity)
 static struct wsdbg_error *allocate(struct wsdbg_builder *builder)
 {
     size_t contexts = 0, modules = 0, functions = 0, launches = 0, refusals = 0, threads = 0, activities = 0, notes = 0;
+    size_t graph_kernels = 0;
     for (size_t i = 0; i < builder->request->process_count; i++) {
         const struct wsdbg_segment_head *head = &builder->request->processes[i]->head;
         contexts += head->context_count;
         modules += head->module_count;
         functions += head->function_count;
         launches += at_most(head->launch_count, WSDBG_LAUNCH_ROWS);
+        graph_kernels += head->graph_kernel_count;
         refusals += head->refusal_count;
         threads += head->thread_count;
         activities += at_most(head->activity_count, WSDBG_ACTIVITY_ROWS);
@@ -315,12 +339,13 @@ static struct wsdbg_error *allocate(struct wsdbg_builder *builder)
     out->modules = malloc((modules + 1) * sizeof *out->modules);
     out->functions = malloc((functions + 1) * sizeof *out->functions);
     out->launches = malloc((launches + 1) * sizeof *out->launches);
+    out->graph_kernels = malloc((graph_kernels + 1) * sizeof *out->graph_kernels);
     out->refusals = malloc((refusals + 1) * sizeof *out->refusals);
     out->threads = malloc((threads + 1) * sizeof *out->threads);
     out->activities = malloc((activities + 1) * sizeof *out->activities);
     out->notes = malloc((notes + 1) * sizeof *out->notes);
     const bool whole = builder->bases && out->contexts && out->modules && out->functions && out->launches &&
-                       out->refusals && out->threads && out->activities && out->notes;
+                       out->graph_kernels && out->refusals && out->threads && out->activities && out->notes;
     return whole ? NULL : &wsdbg_error_no_memory;
 }
 
@@ -337,6 +362,7 @@ struct wsdbg_error *wsdbg_build_tables(struct wsdbg_builder *builder)
         error = add_modules(builder, tracker, base);
         add_functions(builder, tracker, base);
         add_launches(builder, tracker, base);
+        add_graph_kernels(builder, tracker, base);
         add_refusals(builder, tracker, base);
         add_threads(builder, tracker, base);
         add_activities(builder, tracker);

@@ -49,7 +49,7 @@ bool wsdbg_look_needs_registers(const struct wsdbg_look_part *part)
     if (!part->place.function || part->wait)
         return false;
     const uint32_t before = part->site.barrier_before;
-    if (before != WSDBG_NO_INSTRUCTION) {
+    if (before != WSDBG_NO_INSTRUCTION && part->site.bar_holds) {
         const struct wsdbg_instruction *bar = instruction_of(part, before);
         if (has_registers(bar) || bar->guard != WSDBG_PT)
             return true;
@@ -450,7 +450,7 @@ struct wsdbg_error *wsdbg_look_operands(struct wsdbg_looking *looking, uint32_t 
     if (needs)
         lane.error = read_registers(&lane, row->warp);
     const bool has_none = needs && !lane.general_count && !lane.uniform_count;
-    if (!lane.error && part->site.barrier_before != WSDBG_NO_INSTRUCTION)
+    if (!lane.error && part->site.barrier_before != WSDBG_NO_INSTRUCTION && part->site.bar_holds)
         read_bar(&lane, instruction_of(part, part->site.barrier_before), part);
     if (!lane.error)
         read_site(&lane, part, row);

@@ -93,12 +93,36 @@ static void note_calls(struct wsdbg_looking *looking, const struct wsdbg_code_ke
     }
 }
 
+/* False: some CTA of the grid lies beyond, so that it is not the grid's size.  Of cooperative grids the driver (580)
+ * says 1x1x1. */
+static bool size_fits(const struct wsdbg_machine *machine, uint32_t machine_row)
+{
+    const struct wsdbg_machine_grid *grid = &machine->grids[machine_row];
+    const uint64_t total = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
+    for (size_t i = 0; i < machine->cta_count; i++) {
+        const struct wsdbg_machine_cta *cta = &machine->ctas[i];
+        if (cta->grid == machine_row && (cta->x >= grid->grid[0] || cta->y >= grid->grid[1] || cta->z >= grid->grid[2]))
+            return false;
+    }
+    return total > 0 && total <= UINT32_MAX;
+}
+
+static void fill_size(const struct wsdbg_machine *machine, uint32_t machine_row, struct wsdbg_grid *row)
+{
+    const struct wsdbg_machine_grid *grid = &machine->grids[machine_row];
+    if (size_fits(machine, machine_row)) {
+        memcpy(row->size, grid->grid, sizeof row->size);
+        row->cta_total = grid->grid[0] * grid->grid[1] * grid->grid[2];
+    }
+    memcpy(row->block, grid->block, sizeof row->block);
+    memcpy(row->cluster, grid->cluster, sizeof row->cluster);
+}
+
 static struct wsdbg_error *add_grid(struct wsdbg_looking *looking, uint32_t machine_row)
 {
     const struct wsdbg_machine_grid *grid = &looking->machine->grids[machine_row];
     struct wsdbg_look_grid *beside = &looking->grids[looking->out->grid_count];
     struct wsdbg_grid *row = &looking->out->grids[looking->out->grid_count++];
-    const uint64_t total = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
     *beside = (struct wsdbg_look_grid){.machine = machine_row};
     *row = (struct wsdbg_grid){
         .context = grid->context,
@@ -106,10 +130,10 @@ static struct wsdbg_error *add_grid(struct wsdbg_looking *looking, uint32_t mach
         .module = grid->module < looking->out->module_count ? grid->module : WSDBG_NONE,
         .launch = WSDBG_NONE,
         .function = WSDBG_NONE,
-        .cta_total = (uint32_t)total,
         .warps_per_cta = block_warps(grid),
         .running = true,
     };
+    fill_size(looking->machine, machine_row, row);
     struct wsdbg_error *error = wsdbg_code_kernel(looking->code, looking->machine, machine_row, &beside->kernel);
     if (!error && !beside->kernel)
         note_unknown_code(looking, grid);

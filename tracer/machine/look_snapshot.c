@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/launch_match.h"
 #include "machine/look_compare.h"
 
 enum { IDS = 256, ROLES_MAX = 32 };
@@ -230,24 +231,6 @@ static bool map_tables(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *f
     return whole;
 }
 
-/* The one launch that could have made the grid. */
-static uint32_t launch_of(const struct wsdbg_snapshot *to, const struct wsdbg_grid *grid)
-{
-    uint32_t found = WSDBG_NONE;
-    for (uint32_t i = 0; i < to->launch_count; i++) {
-        const struct wsdbg_launch *launch = &to->launches[i];
-        const uint64_t ctas = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-        const uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-        if (launch->result != 0 || launch->context != grid->context || launch->function != grid->function ||
-            ctas != grid->cta_total || (threads + 31) / 32 != grid->warps_per_cta)
-            continue;
-        if (found != WSDBG_NONE)
-            return WSDBG_NONE;
-        found = i;
-    }
-    return found;
-}
-
 static uint32_t shifted(uint32_t row, size_t by)
 {
     return row == WSDBG_NONE ? WSDBG_NONE : row + (uint32_t)by;
@@ -266,7 +249,6 @@ static void move_grids(struct wsdbg_snapshot *to, const struct bases *base, cons
         grid->function = grid->function != WSDBG_NONE ? maps->functions[grid->function] : WSDBG_NONE;
         grid->cta_first += (uint32_t)base->ctas;
         grid->running = grid->warps_live > 0 && to->contexts[grid->context].alive;
-        grid->launch = grid->function != WSDBG_NONE ? launch_of(to, grid) : WSDBG_NONE;
     }
     for (size_t i = base->ctas; i < to->cta_count; i++) {
         to->ctas[i].grid += (uint32_t)base->grids;
@@ -371,6 +353,8 @@ static bool add_rows(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *fou
     if (!whole)
         return false;
     move_grids(to, &base, maps);
+    for (size_t i = base.grids; i < to->grid_count; i++)
+        wsdbg_find_launch(to, &to->grids[i]);
     move_warps(to, found, &base, maps);
     move_barriers(to, found, &base, maps);
     move_code(to, &base, maps);

@@ -339,13 +339,27 @@ static bool carries(struct flow *flow, const struct wsdbg_operand *operand)
     return false;
 }
 
+/* Comparisons of floating-point numbers are decoded without their sources: A is a register, B is one in one form. */
+static bool compares_carried(struct flow *flow, const struct wsdbg_instruction *instruction)
+{
+    const uint8_t width = instruction->operation == WSDBG_OP_DSETP ? 2 : 1;
+    const bool b_is_register = (instruction->words[0] >> 9 & 7) == 1;
+    const struct wsdbg_operand a = {
+        .kind = WSDBG_OPERAND_REGISTER, .number = (uint8_t)(instruction->words[0] >> 24), .registers = width};
+    const struct wsdbg_operand b = {
+        .kind = WSDBG_OPERAND_REGISTER, .number = (uint8_t)(instruction->words[0] >> 32), .registers = width};
+    return (instruction->operation == WSDBG_OP_FSETP || instruction->operation == WSDBG_OP_DSETP) &&
+           (carries(flow, &a) || (b_is_register && carries(flow, &b)));
+}
+
 static bool is_carried(struct flow *flow, const struct wsdbg_instruction *instruction)
 {
     const struct wsdbg_operand guard = {
         .kind = instruction->guard_is_uniform ? WSDBG_OPERAND_UNIFORM_PREDICATE : WSDBG_OPERAND_PREDICATE,
         .number = instruction->guard,
     };
-    bool carried = carries(flow, &guard) || (instruction->operation == WSDBG_OP_LDS && flow->shared);
+    bool carried = carries(flow, &guard) || (instruction->operation == WSDBG_OP_LDS && flow->shared) ||
+                   compares_carried(flow, instruction);
     for (unsigned i = 0; i < instruction->source_count; i++)
         carried |= carries(flow, &instruction->sources[i]);
     return carried;

@@ -211,6 +211,84 @@ static bool is_blocking_barrier(const struct wsdbg_graph *graph, uint32_t instru
     return row->operation == WSDBG_OP_BAR && row->mode != WSDBG_BAR_ARV;
 }
 
+static bool has_register(const struct wsdbg_instruction *instruction)
+{
+    for (unsigned i = 0; i < instruction->source_count; i++)
+        if (instruction->sources[i].kind == WSDBG_OPERAND_REGISTER)
+            return true;
+    return false;
+}
+
+/* Arithmetic that is through after a fixed number of cycles. */
+static bool is_arithmetic(const struct wsdbg_instruction *instruction)
+{
+    switch (instruction->operation) {
+    case WSDBG_OP_NOP:
+    case WSDBG_OP_MOV:
+    case WSDBG_OP_UMOV:
+    case WSDBG_OP_IADD3:
+    case WSDBG_OP_UIADD3:
+    case WSDBG_OP_IMAD:
+    case WSDBG_OP_UIMAD:
+    case WSDBG_OP_LEA:
+    case WSDBG_OP_ULEA:
+    case WSDBG_OP_LOP3:
+    case WSDBG_OP_ULOP3:
+    case WSDBG_OP_SHF:
+    case WSDBG_OP_USHF:
+    case WSDBG_OP_SEL:
+    case WSDBG_OP_USEL:
+    case WSDBG_OP_PRMT:
+    case WSDBG_OP_UPRMT:
+    case WSDBG_OP_ISETP:
+    case WSDBG_OP_UISETP:
+    case WSDBG_OP_PLOP3:
+    case WSDBG_OP_UPLOP3:
+    case WSDBG_OP_VIADD:
+    case WSDBG_OP_IABS:
+    case WSDBG_OP_IMNMX:
+    case WSDBG_OP_VIMNMX:
+    case WSDBG_OP_FMUL:
+    case WSDBG_OP_FADD:
+    case WSDBG_OP_FFMA:
+    case WSDBG_OP_FSEL:
+    case WSDBG_OP_FSETP:
+    case WSDBG_OP_FMNMX:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A BAR that takes its id or count from a register is not over before the warp goes on: it stops a few instructions
+ * later.  An H200's warp stood at the first load behind five of arithmetic. */
+static uint32_t barrier_before(const struct wsdbg_graph *graph, uint32_t pc)
+{
+    const uint32_t first = wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, pc))->first;
+    if (pc > 0 && is_blocking_barrier(graph, pc - 1))
+        return pc - 1;
+    for (uint32_t i = pc; i-- > first;) {
+        if (is_blocking_barrier(graph, i) && has_register(at(graph, i)))
+            return i;
+        if (!is_arithmetic(at(graph, i)))
+            break;
+    }
+    return WSDBG_NO_INSTRUCTION;
+}
+
+static bool keeps_guard(const struct wsdbg_graph *graph, uint32_t instruction, uint32_t to)
+{
+    const struct wsdbg_instruction *row = at(graph, instruction);
+    const struct wsdbg_operand guard = {.kind = row->guard_is_uniform ? WSDBG_OPERAND_UNIFORM_PREDICATE
+                                                                      : WSDBG_OPERAND_PREDICATE,
+                                        .number = row->guard,
+                                        .registers = 1};
+    for (uint32_t i = instruction + 1; row->guard != WSDBG_PT && i < to; i++)
+        if (wsdbg_writes_operand(at(graph, i), &guard))
+            return false;
+    return true;
+}
+
 /* What the counter's own instruction waits for, or the loop around it. */
 static struct wsdbg_error *find_at(const struct wsdbg_graph *graph, uint32_t pc, struct wsdbg_wait_site *out)
 {
@@ -240,7 +318,10 @@ struct wsdbg_error *wsdbg_wait_site_find(const struct wsdbg_graph *graph, uint32
     found(out, WSDBG_WARP_RUNNING, pc, pc, true);
     struct wsdbg_error *error = find_at(graph, pc, out);
     out->gathers = waits_at(graph, pc) == WSDBG_WARP_RECONVERGE;
-    if (!error && pc > 0 && is_blocking_barrier(graph, pc - 1))
-        out->barrier_before = pc - 1;
-    return error;
+    if (error)
+        return error;
+    const uint32_t bar = out->barrier_before = barrier_before(graph, pc);
+    if (bar != WSDBG_NO_INSTRUCTION)
+        out->bar_holds = !is_overwritten(graph, bar, pc) && keeps_guard(graph, bar, pc);
+    return NULL;
 }

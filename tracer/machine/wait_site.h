@@ -2,7 +2,8 @@
  * register.  Private to this room.
  *
  * Where the hardware leaves the counter of a waiting warp: an mbarrier wait at the test or anywhere in the loop around
- * it; BAR.SYNC at the instruction behind it; the cluster barrier, griddepcontrol.wait and wgmma at the instruction
+ * it; BAR.SYNC at the instruction behind it, and where id or count are in a register up to the first instruction behind
+ * it that is more than arithmetic; the cluster barrier, griddepcontrol.wait and wgmma at the instruction
  * itself; setmaxnreg and polling anywhere in their loops (measured on an H200).
  */
 #ifndef WSDBG_MACHINE_WAIT_SITE_H
@@ -15,7 +16,8 @@ struct wsdbg_wait_site {
     enum wsdbg_warp_state state; /* RUNNING: no wait is here; UNKNOWN: one of several */
     uint32_t instruction;        /* that waits: the test, the barrier, the load; of a RUNNING one the counter's own */
     uint32_t home;               /* the same for every place of one wait: its loop's first instruction, or itself */
-    uint32_t barrier_before;     /* it may also still be in the BAR just before; WSDBG_NO_INSTRUCTION = no */
+    uint32_t barrier_before;     /* it may also still be in this BAR before it; WSDBG_NO_INSTRUCTION = no */
+    bool bar_holds;              /* the registers that the BAR names, and its guard, still have what it saw */
     bool gathers;                /* the counter's own instruction waits for the warp's other lanes */
     bool value_holds;            /* the register that a polling load fills has what it loaded last */
     bool operands_hold;          /* the registers the instruction names still have what it saw */

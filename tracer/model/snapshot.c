@@ -95,6 +95,7 @@ void wsdbg_snapshot_deinit(struct wsdbg_snapshot *snapshot)
     free(snapshot->names);
     free(snapshot->functions);
     free(snapshot->launches);
+    free(snapshot->graph_kernels);
     free(snapshot->refusals);
     free(snapshot->threads);
     free(snapshot->activities);
@@ -162,6 +163,7 @@ struct wsdbg_error *wsdbg_snapshot_copy(const struct wsdbg_snapshot *snapshot, s
     COPY(names, name_count);
     COPY(functions, function_count);
     COPY(launches, launch_count);
+    COPY(graph_kernels, graph_kernel_count);
     COPY(refusals, refusal_count);
     COPY(threads, thread_count);
     COPY(activities, activity_count);

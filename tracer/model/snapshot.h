@@ -107,6 +107,17 @@ struct wsdbg_launch {
     uint32_t dynamic_shared_bytes;
     uint32_t flags; /* enum wsdbg_launch_flags of wsdbg/session.h */
     int32_t result; /* CUresult of the launch call */
+    uint32_t graph; /* of a graph launch: number of the graph in graph_kernels, 0 = not known */
+};
+
+/* A kernel that a graph holds; nodes that are alike are one row. */
+struct wsdbg_graph_kernel {
+    uint32_t process_id;
+    uint32_t graph;    /* from 1, per process */
+    uint32_t function; /* index in functions */
+    uint32_t grid[3], block[3];
+    struct wsdbg_optional_u32 cluster[3];
+    uint32_t dynamic_shared_bytes;
 };
 
 /* A call by which a kernel was to run and that the driver refused.  Not known: WSDBG_UNKNOWN32, as in the row. */
@@ -260,8 +271,10 @@ struct wsdbg_grid {
     uint32_t module;  /* whose names apply */
     uint32_t launch;  /* WSDBG_NONE = could not be told apart */
     uint32_t function; /* known also where the launch is not, if only one probed function was launched */
-    uint32_t cta_total;
+    uint32_t cta_total; /* 0 = not known */
     uint32_t warps_per_cta;
+    uint32_t size[3], block[3]; /* CTAs, and threads of one, as the GPU has them; 0 = not known.  Not in the file */
+    struct wsdbg_optional_u32 cluster[3]; /* likewise */
     uint32_t cta_first, cta_count; /* CTAs seen */
     uint32_t warps_live, warps_exited;
     bool running; /* some warp has not exited, its context is alive and its launch is not known to be done */
@@ -329,6 +342,7 @@ struct wsdbg_snapshot {
     struct wsdbg_function *functions;  size_t function_count;
     struct wsdbg_launch *launches;     size_t launch_count; /* the newest ones, oldest first */
     uint64_t launches_total;           /* launches ever */
+    struct wsdbg_graph_kernel *graph_kernels; size_t graph_kernel_count; /* by process.  Not in the session's file */
     struct wsdbg_refusal *refusals;    size_t refusal_count; /* by process, oldest first */
     uint64_t refusals_left_out;        /* different ones that there was no room to keep */
     struct wsdbg_host_thread *threads; size_t thread_count; /* only those inside a call */

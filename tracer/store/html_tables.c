@@ -80,7 +80,10 @@ static void grid_row(const struct wsdbg_report *r, const struct wsdbg_report_gri
         cell(out, NULL);
     }
     u32_cell(out, g->registers);
-    snprintf(text, sizeof text, "%u of %u", g->cta_seen, g->cta_total);
+    if (g->cta_total)
+        snprintf(text, sizeof text, "%u of %u", g->cta_seen, g->cta_total);
+    else
+        snprintf(text, sizeof text, "%u of ?", g->cta_seen);
     cell(out, text);
     snprintf(text, sizeof text, "%u of %u, %u exited", g->warps_seen, g->cta_seen * g->warps_per_cta, g->warps_exited);
     cell(out, text);

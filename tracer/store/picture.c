@@ -21,7 +21,7 @@ static struct wsdbg_error *write_grids(struct wsdbg_store *store, const struct w
         wsdbg_insert_reference(&insert, ids->modules, s->module_count, g->module);
         wsdbg_insert_reference(&insert, ids->launches, s->launch_count, g->launch);
         wsdbg_insert_reference(&insert, ids->functions, s->function_count, g->function);
-        wsdbg_insert_number(&insert, g->cta_total);
+        wsdbg_insert_u32(&insert, (struct wsdbg_optional_u32){.value = g->cta_total, .known = g->cta_total != 0});
         wsdbg_insert_number(&insert, g->warps_per_cta);
         wsdbg_insert_number(&insert, g->warps_live);
         wsdbg_insert_number(&insert, g->warps_exited);

@@ -59,6 +59,7 @@ struct wsdbg_report_barriers {
 };
 
 struct wsdbg_report_launch {
+    bool graph; /* it launched a graph, of which the grid is a node */
     bool known;
     uint32_t process_id;
     uint64_t sequence;
@@ -77,7 +78,8 @@ struct wsdbg_report_grid {
     struct wsdbg_optional_u32 process_id;
     int32_t context_error;
     uint64_t grid_id;
-    uint32_t cta_total, cta_seen, warps_per_cta, warps_seen, warps_live, warps_exited;
+    uint32_t cta_total; /* 0 = not known */
+    uint32_t cta_seen, warps_per_cta, warps_seen, warps_live, warps_exited;
     struct wsdbg_optional_u32 registers;
     bool running;
     struct wsdbg_report_launch launch;

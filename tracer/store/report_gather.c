@@ -50,7 +50,8 @@ static void gather_launch(const struct wsdbg_snapshot *s, const struct wsdbg_lau
                                         .dynamic_shared_bytes = l->dynamic_shared_bytes,
                                         .stream = l->stream,
                                         .time_ns = l->time_ns,
-                                        .result = l->result};
+                                        .result = l->result,
+                                        .graph = (l->flags & WSDBG_LAUNCH_GRAPH) != 0};
     memcpy(out->grid, l->grid, sizeof out->grid);
     memcpy(out->block, l->block, sizeof out->block);
     memcpy(out->cluster, l->cluster, sizeof out->cluster);

@@ -107,6 +107,7 @@ static json_t *launch_json(const struct wsdbg_report_launch *l)
     json_object_set_new(row, "dynamic_shared_bytes", json_integer(l->dynamic_shared_bytes));
     json_object_set_new(row, "stream", wsdbg_json_number(l->stream));
     json_object_set_new(row, "time_ns", wsdbg_json_number(l->time_ns));
+    json_object_set_new(row, "graph", json_boolean(l->graph));
     json_object_set_new(row, "result", json_integer(l->result));
     return row;
 }
@@ -123,7 +124,7 @@ static json_t *grids_json(const struct wsdbg_report *r)
         json_object_set_new(row, "device", wsdbg_json_text(g->device_name));
         json_object_set_new(row, "hardware_grid_id", wsdbg_json_number(g->grid_id));
         json_object_set_new(row, "registers", wsdbg_json_u32(g->registers));
-        json_object_set_new(row, "ctas_total", json_integer(g->cta_total));
+        json_object_set_new(row, "ctas_total", g->cta_total ? json_integer(g->cta_total) : json_null());
         json_object_set_new(row, "ctas_seen", json_integer(g->cta_seen));
         json_object_set_new(row, "warps_per_cta", json_integer(g->warps_per_cta));
         json_object_set_new(row, "warps_seen", json_integer(g->warps_seen));

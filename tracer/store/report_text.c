@@ -65,7 +65,8 @@ static void print_launch(FILE *text, const struct wsdbg_report_launch *l)
             l->block[2]);
     if (l->cluster[0].known && l->cluster[1].known && l->cluster[2].known)
         fprintf(text, ", cluster %ux%ux%u", l->cluster[0].value, l->cluster[1].value, l->cluster[2].value);
-    fprintf(text, ", %u B dynamic shared, launch %" PRIu64, l->dynamic_shared_bytes, l->sequence);
+    fprintf(text, ", %u B dynamic shared, %slaunch %" PRIu64 " on stream 0x%" PRIx64, l->dynamic_shared_bytes,
+            l->graph ? "graph " : "", l->sequence, l->stream);
     if (l->result != 0)
         fprintf(text, " (refused, error %d)", l->result);
 }
@@ -86,12 +87,14 @@ static void grid_heading(const struct wsdbg_report_grid *g, bool colour, FILE *o
     kernel_text(g->kernel, kernel, sizeof kernel);
     wsdbg_report_line(out, heading(colour), "%s%s", kernel, facts ? facts : "");
     free(facts);
-    char registers[16] = "?";
+    char registers[16] = "?", ctas[16] = "?";
     if (g->registers.known)
         snprintf(registers, sizeof registers, "%u", g->registers.value);
+    if (g->cta_total)
+        snprintf(ctas, sizeof ctas, "%u", g->cta_total);
     wsdbg_report_line(out, NULL,
-                      "  on %s, %s registers a thread at launch, %u of %u CTAs seen, %u of %u warps, %u exited",
-                      or_unknown(g->device_name), registers, g->cta_seen, g->cta_total, g->warps_seen,
+                      "  on %s, %s registers a thread at launch, %u of %s CTAs seen, %u of %u warps, %u exited",
+                      or_unknown(g->device_name), registers, g->cta_seen, ctas, g->warps_seen,
                       g->cta_seen * g->warps_per_cta, g->warps_exited);
 }
 

@@ -101,7 +101,7 @@ CREATE TABLE grid (
     id INTEGER PRIMARY KEY,
     snapshot_id INTEGER NOT NULL REFERENCES snapshot ON DELETE CASCADE,
     context_id INTEGER REFERENCES context, hardware_grid_id INTEGER NOT NULL, module_id INTEGER REFERENCES module,
-    launch_id INTEGER REFERENCES launch, function_id INTEGER REFERENCES function, cta_total INTEGER NOT NULL,
+    launch_id INTEGER REFERENCES launch, function_id INTEGER REFERENCES function, cta_total INTEGER,
     warps_per_cta INTEGER NOT NULL, warps_live INTEGER NOT NULL, warps_exited INTEGER NOT NULL,
     running INTEGER NOT NULL
 );

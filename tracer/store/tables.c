@@ -236,6 +236,11 @@ static void write_launch(struct wsdbg_insert *insert, const struct wsdbg_snapsho
     wsdbg_insert_number(insert, l->result);
 }
 
+/* What a graph launch runs is known only once a grid of it was seen, and is kept then. */
+#define KEPT(column) #column " = iif(excluded.function_id IS NULL, " #column ", excluded." #column "), "
+#define KEPT_OF(name) KEPT(name##_x) KEPT(name##_y) KEPT(name##_z)
+#define KEPT_SHAPE KEPT(function_id) KEPT_OF(grid) KEPT_OF(block) KEPT_OF(cluster) KEPT(dynamic_shared_bytes)
+
 static struct wsdbg_error *write_launches(struct wsdbg_store *store, const struct wsdbg_snapshot *s,
                                           struct wsdbg_table_ids *ids)
 {
@@ -245,7 +250,7 @@ static struct wsdbg_error *write_launches(struct wsdbg_store *store, const struc
                        "grid_x, grid_y, grid_z, block_x, block_y, block_z, cluster_x, cluster_y, cluster_z, "
                        "dynamic_shared_bytes, flags, result, first_snapshot, last_snapshot) "
                        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?20, ?20) ON CONFLICT DO "
-                       "UPDATE SET result = excluded.result, flags = excluded.flags, "
+                       "UPDATE SET result = excluded.result, flags = excluded.flags, " KEPT_SHAPE
                        "last_snapshot = excluded.last_snapshot RETURNING id");
     for (size_t i = 0; i < s->launch_count; i++) {
         write_launch(&insert, s, ids, &s->launches[i]);

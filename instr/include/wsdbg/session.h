@@ -59,6 +59,7 @@
 #define WSDBG_ACTIVITY_ROWS 4096
 #define WSDBG_NOTE_ROWS 64
 #define WSDBG_REFUSAL_ROWS 32
+#define WSDBG_GRAPH_KERNEL_ROWS 4096
 
 /* Unknown 32-bit / 64-bit values in rows. */
 #define WSDBG_UNKNOWN32 0xffffffffu
@@ -137,7 +138,9 @@ enum wsdbg_launch_flags {
     WSDBG_LAUNCH_CAPTURED = 2,
     WSDBG_LAUNCH_GRAPH = 4,
     WSDBG_LAUNCH_REFUSED = 8,
-    WSDBG_LAUNCH_PROGRAMMATIC = 16 /* may begin before the work ahead of it in its stream has ended */
+    WSDBG_LAUNCH_PROGRAMMATIC = 16, /* may begin before the work ahead of it in its stream has ended */
+    WSDBG_LAUNCH_GRAPH_PARTLY = 32  /* the graph may hold kernels that graph_kernels does not tell of, or lack some of
+                                       those that it tells of */
 };
 
 #define WSDBG_RESULT_PENDING (-1) /* the launch call has not returned yet */
@@ -155,7 +158,8 @@ struct wsdbg_launch_row {
     uint32_t dynamic_shared_bytes;
     uint32_t flags;           /* enum wsdbg_launch_flags */
     int32_t result;           /* CUresult of the launch call, WSDBG_RESULT_PENDING */
-    uint32_t reserved[3];
+    uint32_t graph;           /* of a graph launch: the number that its kernels have in graph_kernels, 0 = not known */
+    uint32_t reserved[2];
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_launch_row) == 96, "launch layout");
 
@@ -320,6 +324,18 @@ struct wsdbg_refusal_row {
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_refusal_row) % 8 == 0, "word copies");
 
+/* A kernel that a graph holds, as it was when the graph was made ready to run or changed since.  Nodes of one graph
+ * that are alike are one row. */
+struct wsdbg_graph_kernel_row {
+    uint32_t graph;           /* from 1; each graph made ready, and each update of one as a whole, has its own */
+    uint32_t function;        /* row in functions, WSDBG_UNKNOWN32 */
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t cluster[3];      /* WSDBG_UNKNOWN32 = not given */
+    uint32_t dynamic_shared_bytes;
+};
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_graph_kernel_row) == 48, "graph kernel layout");
+
 /* What the program's threads do while one of them is in a call of `threads` that has lasted for a moment.  A thread
  * rests where it is in such a call, or where nothing but another thread of the process wakes it. */
 enum wsdbg_host_state {
@@ -390,6 +406,11 @@ struct wsdbg_segment {
     struct wsdbg_refusal_row refusals[WSDBG_REFUSAL_ROWS];
     uint32_t host_state;      /* enum wsdbg_host_state */
     uint32_t reserved_too;
+
+    /* The kernels of graphs. */
+    uint32_t graph_kernel_count;
+    uint32_t graph_nodes_left_out; /* not looked at, or without room: too many, or of a kind that hides kernels */
+    struct wsdbg_graph_kernel_row graph_kernels[WSDBG_GRAPH_KERNEL_ROWS];
 };
 
 /* What every segment of this version has. */

@@ -33,6 +33,11 @@
     X(cuGraphCreate, cuGraphCreate, (CUgraph *, unsigned))                                                            \
     X(cuGraphAddKernelNode, cuGraphAddKernelNode_v2,                                                                  \
       (void **, CUgraph, const void *, size_t, const struct cu_kernel_node *))                                        \
+    X(cuGraphAddChildGraphNode, cuGraphAddChildGraphNode, (void **, CUgraph, const void *, size_t, CUgraph))          \
+    X(cuGraphKernelNodeSetAttribute, cuGraphKernelNodeSetAttribute, (void *, int, const void *))                      \
+    X(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2,                                              \
+      (void *, void *, const struct cu_kernel_node *))                                                                \
+    X(cuGraphExecUpdate, cuGraphExecUpdate_v2, (void *, CUgraph, void *))                                             \
     X(cuGraphInstantiate, cuGraphInstantiateWithFlags, (void **, CUgraph, unsigned long long))                        \
     X(cuGraphInstantiateWithParams, cuGraphInstantiateWithParams, (void **, CUgraph, struct cu_graph_instantiate *))  \
     X(cuGraphLaunch, cuGraphLaunch, (void *, CUstream))                                                               \

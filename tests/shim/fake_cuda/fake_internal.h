@@ -82,6 +82,8 @@ struct event {
 struct graph_node {
     uint32_t kind;
     struct cu_kernel_node kernel;
+    uint32_t cluster[3];
+    struct graph *inner; /* of a node that runs a graph, else NULL */
 };
 
 struct graph {

@@ -1,6 +1,7 @@
 /* fake_launch.c - streams, launches, captures and graphs of the fake libcuda. */
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "fake_internal.h"
@@ -205,7 +206,20 @@ FAKE(cuGraphAddKernelNode_v2,
     (void)nodes, (void)count;
     if (graph->node_count == sizeof graph->nodes / sizeof *graph->nodes)
         return 1;
-    graph->nodes[graph->node_count] = (struct graph_node){NODE, *kernel};
+    graph->nodes[graph->node_count] = (struct graph_node){.kind = NODE, .kernel = *kernel};
+    *node = &graph->nodes[graph->node_count++];
+    return 0;
+}
+
+FAKE(cuGraphAddChildGraphNode, (void **node, CUgraph handle, const void *nodes, size_t count, CUgraph inner),
+     (node, handle, nodes, count, inner))
+{
+    struct graph *graph = fake_need(handle, GRAPH, "cuGraphAddChildGraphNode");
+    (void)nodes, (void)count;
+    if (graph->node_count == sizeof graph->nodes / sizeof *graph->nodes)
+        return 1;
+    graph->nodes[graph->node_count] =
+        (struct graph_node){.kind = NODE, .inner = fake_need(inner, GRAPH, "cuGraphAddChildGraphNode")};
     *node = &graph->nodes[graph->node_count++];
     return 0;
 }
@@ -217,7 +231,7 @@ FAKE(cuGraphInstantiateWithFlags, (void **exec, CUgraph handle, uint64_t flags),
     (void)flags;
     *exec = graph;
     for (size_t i = 0; i < graph->node_count; i++)
-        if (graph->nodes[i].kernel.block[0] > 1024 || graph->nodes[i].kernel.grid[0] == 0)
+        if (!graph->nodes[i].inner && (graph->nodes[i].kernel.block[0] > 1024 || graph->nodes[i].kernel.grid[0] == 0))
             return 1;
     return 0;
 }
@@ -234,7 +248,7 @@ FAKE(cuGraphInstantiateWithParams, (void **exec, CUgraph handle, struct cu_graph
 FAKE(cuGraphGetNodes, (CUgraph handle, void **nodes, size_t *count), (handle, nodes, count))
 {
     struct graph *graph = fake_need(handle, GRAPH, "cuGraphGetNodes");
-    for (size_t i = 0; i < graph->node_count && i < *count; i++)
+    for (size_t i = 0; nodes && i < graph->node_count && i < *count; i++)
         nodes[i] = &graph->nodes[i];
     *count = graph->node_count;
     return 0;
@@ -242,8 +256,50 @@ FAKE(cuGraphGetNodes, (CUgraph handle, void **nodes, size_t *count), (handle, no
 
 FAKE(cuGraphNodeGetType, (void *node, int *type), (node, type))
 {
-    fake_need(node, NODE, "cuGraphNodeGetType");
-    *type = CU_GRAPH_NODE_TYPE_KERNEL;
+    const struct graph_node *of = fake_need(node, NODE, "cuGraphNodeGetType");
+    *type = of->inner ? CU_GRAPH_NODE_TYPE_GRAPH : CU_GRAPH_NODE_TYPE_KERNEL;
+    return 0;
+}
+
+FAKE(cuGraphChildGraphNodeGetGraph, (void *node, CUgraph *inner), (node, inner))
+{
+    *inner = ((struct graph_node *)fake_need(node, NODE, "cuGraphChildGraphNodeGetGraph"))->inner;
+    return *inner ? 0 : 1;
+}
+
+FAKE(cuGraphKernelNodeSetAttribute, (void *node, int attribute, const void *value), (node, attribute, value))
+{
+    struct graph_node *of = fake_need(node, NODE, "cuGraphKernelNodeSetAttribute");
+    if (attribute != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+        return 1;
+    memcpy(of->cluster, value, sizeof of->cluster);
+    return 0;
+}
+
+FAKE(cuGraphKernelNodeGetAttribute, (void *node, int attribute, void *value), (node, attribute, value))
+{
+    const struct graph_node *of = fake_need(node, NODE, "cuGraphKernelNodeGetAttribute");
+    if (attribute != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+        return 1;
+    memcpy(value, of->cluster, sizeof of->cluster);
+    return 0;
+}
+
+/* What is ready to run is the graph itself here: a change of it would be seen in the graph, which the driver's is not.
+ */
+FAKE(cuGraphExecKernelNodeSetParams_v2, (void *exec, void *node, const struct cu_kernel_node *kernel),
+     (exec, node, kernel))
+{
+    fake_need(exec, GRAPH, "cuGraphExecKernelNodeSetParams");
+    fake_need(node, NODE, "cuGraphExecKernelNodeSetParams");
+    return kernel->grid[0] == 0;
+}
+
+FAKE(cuGraphExecUpdate_v2, (void *exec, CUgraph graph, void *why), (exec, graph, why))
+{
+    (void)why;
+    fake_need(exec, GRAPH, "cuGraphExecUpdate");
+    fake_need(graph, GRAPH, "cuGraphExecUpdate");
     return 0;
 }
 
