@@ -8,9 +8,14 @@
  * What another GPU may write, it may as long as it has work that is not known to be done.  What came from another
  * process or was given to one, that one may always write.  Of memory that nobody knows the instruction must tell: a
  * read with the scope of the system says that somebody outside is meant.
+ *
+ * A warp whose own poll somebody may end may write, once it goes on, what other warps poll.
  */
 #include "diagnose/poll_writers.h"
 
+#include <stdlib.h>
+
+#include "base/grow.h"
 #include "diagnose/code_case.h"
 #include "diagnose/code_graph.h"
 
@@ -28,6 +33,18 @@ bool wsdbg_event_polls_system(const struct wsdbg_warp_row *warp)
 {
     return warp->last.kind != WSDBG_EVENT_POLL_BEGIN || warp->last.stage != WSDBG_POLL_OF_GPU;
 }
+
+/* Lanes of a grid that poll at one place in the code. */
+struct place {
+    uint32_t grid, site;
+    const struct wsdbg_allocation *memory; /* of all that were read; NULL = not known, or not one */
+};
+
+struct wsdbg_polls {
+    struct place *places;
+    size_t count, capacity;
+    bool fed; /* some poll may be ended from outside */
+};
 
 /* ---- memory ---- */
 
@@ -118,21 +135,140 @@ static enum wsdbg_writer writer_of(const struct wsdbg_case *c, const struct wsdb
     return row->peer_devices && another_may_work(c, row->peer_devices) ? WSDBG_WRITER_PEER : writer_by_work(c);
 }
 
+static const struct place *place_of(const struct wsdbg_polls *polls, uint32_t grid, uint32_t site)
+{
+    for (size_t i = 0; polls && i < polls->count; i++)
+        if (polls->places[i].grid == grid && polls->places[i].site == site)
+            return &polls->places[i];
+    return NULL;
+}
+
+/* But for what other warps may do. */
 static struct wsdbg_poll complete(const struct wsdbg_case *c, struct wsdbg_poll poll)
 {
-    poll.memory = poll.shared ? NULL : memory_at(c, poll.address);
+    const struct place *place = poll.address.known ? NULL : place_of(c->polls, c->grid, poll.site);
+    if (!poll.shared)
+        poll.memory = place ? place->memory : memory_at(c, poll.address);
     poll.host_store = !poll.shared && (poll.memory ? is_of_host(&poll.memory->row) : poll.system);
     poll.writer = writer_of(c, &poll);
     return poll;
 }
 
-struct wsdbg_poll wsdbg_poll_at(const struct wsdbg_case *c, uint32_t site, struct wsdbg_optional_u64 address)
+static struct wsdbg_poll poll_in_code(const struct wsdbg_case *c, uint32_t site, struct wsdbg_optional_u64 address)
 {
     return complete(c, (struct wsdbg_poll){.site = site,
                                            .barrier = WSDBG_NONE,
                                            .address = address,
                                            .shared = wsdbg_code_polls_shared(c->snapshot, site),
                                            .system = wsdbg_code_polls_system(c->snapshot, site)});
+}
+
+/* ---- all polls ---- */
+
+/* A warp of the case polls what somebody outside of its cluster may write. */
+static bool case_is_fed(const struct wsdbg_case *c)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_part *part = wsdbg_polling_part(c, w);
+        if (part && poll_in_code(c, part->site, part->address).writer != WSDBG_WRITER_NOBODY)
+            return true;
+    }
+    return false;
+}
+
+/* A case of one grid alone, which is enough to ask who may write. */
+static struct wsdbg_case case_of(const struct wsdbg_snapshot *snapshot, const struct wsdbg_polls *polls, uint32_t grid)
+{
+    return (struct wsdbg_case){.snapshot = snapshot, .grid = grid, .of_machine = true, .polls = polls};
+}
+
+/* The grid of lanes that poll; WSDBG_NONE where they do not, or the row is not sound. */
+static uint32_t grid_of_poll(const struct wsdbg_snapshot *snapshot, const struct wsdbg_part *part)
+{
+    if (part->state != WSDBG_WARP_SPIN_GLOBAL || part->warp >= snapshot->warp_count)
+        return WSDBG_NONE;
+    const uint32_t cta = snapshot->warps[part->warp].cta;
+    const uint32_t grid = cta < snapshot->cta_count ? snapshot->ctas[cta].grid : WSDBG_NONE;
+    return grid < snapshot->grid_count ? grid : WSDBG_NONE;
+}
+
+static bool add_place(struct wsdbg_polls *polls, uint32_t grid, const struct wsdbg_part *part,
+                      const struct wsdbg_allocation *memory)
+{
+    struct place *place = (struct place *)place_of(polls, grid, part->site);
+    if (place) {
+        place->memory = place->memory == memory ? memory : NULL;
+        return true;
+    }
+    if (!wsdbg_grow((void **)&polls->places, &polls->capacity, polls->count + 1, sizeof *polls->places))
+        return false;
+    polls->places[polls->count++] = (struct place){.grid = grid, .site = part->site, .memory = memory};
+    return true;
+}
+
+static bool find_places(const struct wsdbg_snapshot *snapshot, struct wsdbg_polls *polls)
+{
+    for (size_t i = 0; i < snapshot->part_count; i++) {
+        const struct wsdbg_part *part = &snapshot->parts[i];
+        const uint32_t grid = part->address.known ? grid_of_poll(snapshot, part) : WSDBG_NONE;
+        if (grid == WSDBG_NONE)
+            continue;
+        const struct wsdbg_case c = case_of(snapshot, polls, grid);
+        if (!add_place(polls, grid, part, memory_at(&c, part->address)))
+            return false;
+    }
+    return true;
+}
+
+/* Polls at one place of one memory are judged alike, and lie beside one another. */
+static bool some_poll_is_fed(const struct wsdbg_snapshot *snapshot, const struct wsdbg_polls *polls)
+{
+    const struct wsdbg_part *last = NULL;
+    uint32_t last_grid = WSDBG_NONE;
+    for (size_t i = 0; i < snapshot->part_count; i++) {
+        const struct wsdbg_part *part = &snapshot->parts[i];
+        const uint32_t grid = grid_of_poll(snapshot, part);
+        const bool same = last && grid == last_grid && part->site == last->site &&
+                          part->address.known == last->address.known && part->address.value == last->address.value;
+        if (grid == WSDBG_NONE || !snapshot->grids[grid].running || same)
+            continue;
+        const struct wsdbg_case c = case_of(snapshot, polls, grid);
+        if (poll_in_code(&c, part->site, part->address).writer != WSDBG_WRITER_NOBODY)
+            return true;
+        last = part;
+        last_grid = grid;
+    }
+    return false;
+}
+
+struct wsdbg_error *wsdbg_polls_create(const struct wsdbg_snapshot *snapshot, struct wsdbg_polls **out)
+{
+    struct wsdbg_polls *polls = calloc(1, sizeof *polls);
+    *out = NULL;
+    if (!polls || !find_places(snapshot, polls)) {
+        wsdbg_polls_destroy(polls);
+        return &wsdbg_error_no_memory;
+    }
+    polls->fed = some_poll_is_fed(snapshot, polls);
+    *out = polls;
+    return NULL;
+}
+
+void wsdbg_polls_destroy(struct wsdbg_polls *polls)
+{
+    if (polls)
+        free(polls->places);
+    free(polls);
+}
+
+/* ---- one poll ---- */
+
+struct wsdbg_poll wsdbg_poll_at(const struct wsdbg_case *c, uint32_t site, struct wsdbg_optional_u64 address)
+{
+    struct wsdbg_poll poll = poll_in_code(c, site, address);
+    if (poll.writer == WSDBG_WRITER_NOBODY && (poll.shared ? case_is_fed(c) : c->polls && c->polls->fed))
+        poll.writer = WSDBG_WRITER_WARP;
+    return poll;
 }
 
 struct wsdbg_poll wsdbg_poll_of(const struct wsdbg_case *c, uint32_t warp)

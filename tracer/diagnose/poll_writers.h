@@ -6,6 +6,7 @@
 
 enum wsdbg_writer {
     WSDBG_WRITER_NOBODY,     /* as far as seen */
+    WSDBG_WRITER_WARP,       /* one that polls itself what somebody outside may write, once it goes on */
     WSDBG_WRITER_HELD_BACK,  /* a copy or kernel that waits only because of an earlier look */
     WSDBG_WRITER_HOST_WORK,  /* a copy or kernel that the host has not given to the GPU yet */
     WSDBG_WRITER_HOST_STORE, /* a thread of the program, or of another process that shares the memory */
@@ -27,7 +28,13 @@ struct wsdbg_poll {
     enum wsdbg_writer writer;              /* the first of those who may write it */
 };
 
-/* What the warp's lanes poll. */
+/* What all warps of a snapshot poll, from the machine's state: the memory at each place of the code, as far as lanes
+ * were read there, and whether any poll may end.  The caller destroys it; it must not outlive the snapshot. */
+struct wsdbg_error *wsdbg_polls_create(const struct wsdbg_snapshot *snapshot, struct wsdbg_polls **out);
+void wsdbg_polls_destroy(struct wsdbg_polls *polls);
+
+/* What the warp's lanes poll.  Lanes that were not read are taken to poll in the memory in which all others of the grid
+ * do that were, at the same place. */
 struct wsdbg_poll wsdbg_poll_of(const struct wsdbg_case *c, uint32_t warp);
 /* The same of one place in the code, for lanes that poll there. */
 struct wsdbg_poll wsdbg_poll_at(const struct wsdbg_case *c, uint32_t site, struct wsdbg_optional_u64 address);

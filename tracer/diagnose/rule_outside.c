@@ -293,6 +293,8 @@ static void say_not_resident(struct wsdbg_case *c, const struct wsdbg_warp_set *
 static const char *say_others(const struct wsdbg_poll *poll)
 {
     switch (poll->writer) {
+    case WSDBG_WRITER_WARP:
+        return "; a warp that polls what somebody outside may write may write it, once it goes on";
     case WSDBG_WRITER_HELD_BACK:
         return NO_WARP "but since an earlier look the driver lets what the program gives the GPU wait until this "
                        "kernel is over, so what would end it may be kept from it by that look";
@@ -324,7 +326,9 @@ static const char *say_writers(const struct wsdbg_case *c, uint32_t warp)
     if (!nobody_runs(c))
         return "; a kernel without probes, of which nothing is seen, may still write it";
     const struct wsdbg_poll poll = wsdbg_poll_of(c, warp);
-    return poll.shared ? ", and no warp that was seen can still write it: all wait or have exited" : say_others(&poll);
+    return poll.shared && poll.writer == WSDBG_WRITER_NOBODY
+               ? ", and no warp that was seen can still write it: all wait or have exited"
+               : say_others(&poll);
 }
 
 /* Why the host does not write it. */
