@@ -9,7 +9,6 @@
  */
 #include "allocations.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "key_map.h"
@@ -103,7 +102,7 @@ static void write_row(uint32_t index, const struct shim_allocation *a, uint64_t 
                                        .device = a->device,
                                        .peer_devices = peers_of(a),
                                        .call_number = a->call_number};
-    snprintf(row.call, sizeof row.call, "%s", a->call);
+    strncpy(row.call, a->call, sizeof row.call - 1);
     uint64_t words[sizeof row / sizeof(uint64_t)];
     memcpy(words, &row, sizeof row);
     uint64_t *to = &segment()->allocations[index].number;
