@@ -113,7 +113,8 @@ static void write_row(uint32_t index, const struct shim_allocation *a, uint64_t 
     row_memory[index] = a->memory;
 }
 
-static void add_locked(const struct shim_allocation *a)
+/* False: there is no room. */
+static bool add_locked(const struct shim_allocation *a)
 {
     const uint32_t old = key_map_find(&live, a->address);
     if (old != WSDBG_UNKNOWN32)
@@ -123,12 +124,23 @@ static void add_locked(const struct shim_allocation *a)
     atomic_store(&newest_number, number);
     if (index == WSDBG_UNKNOWN32) {
         __atomic_fetch_add(&segment()->allocations_left_out, 1, __ATOMIC_RELAXED);
-        return;
+        return false;
     }
     write_row(index, a, number);
     key_map_put(&live, a->address, index);
     if (index == segment()->allocation_count)
         __atomic_store_n(&segment()->allocation_count, index + 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Once: a program may go on like that. */
+static void say_full(void)
+{
+    static _Atomic bool said;
+    if (!atomic_exchange(&said, true))
+        shim_note("the program has more than %u allocations at a time; of the later ones it is not known who may write "
+                  "them",
+                  ROWS);
 }
 
 void allocations_add(const struct shim_allocation *allocation)
@@ -136,8 +148,10 @@ void allocations_add(const struct shim_allocation *allocation)
     if (!allocation->address)
         return;
     shim_lock();
-    add_locked(allocation);
+    const bool added = add_locked(allocation);
     shim_unlock();
+    if (!added)
+        say_full();
 }
 
 uint64_t allocations_newest(void)
@@ -364,6 +378,8 @@ void allocation_handle_mapped(uint64_t handle, const struct shim_allocation *as)
         mapping.call = as->call;
         mapping.call_number = as->call_number;
     }
-    add_locked(&mapping);
+    const bool added = add_locked(&mapping);
     shim_unlock();
+    if (!added)
+        say_full();
 }

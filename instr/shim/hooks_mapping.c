@@ -17,9 +17,9 @@ CUresult mem_create_body(enum wsdbg_hook_id id, void *forward, uint64_t *handle,
                          const struct cu_memory_properties *properties, uint64_t flags)
 {
     static _Atomic uint32_t calls;
-    const uint32_t call_number = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1;
     (void)id;
     bool on = hook_enter();
+    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(uint64_t *, size_t, const struct cu_memory_properties *, uint64_t))forward)(
         handle, bytes, properties, flags);
     if (on && result == CUDA_SUCCESS) {
@@ -39,9 +39,9 @@ CUresult mem_create_body(enum wsdbg_hook_id id, void *forward, uint64_t *handle,
 CUresult mem_import_body(enum wsdbg_hook_id id, void *forward, uint64_t *handle, void *shared, int type)
 {
     static _Atomic uint32_t calls;
-    const uint32_t call_number = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1;
     (void)id;
     bool on = hook_enter();
+    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(uint64_t *, void *, int))forward)(handle, shared, type);
     if (on && result == CUDA_SUCCESS) {
         int kept = errno;
@@ -128,9 +128,9 @@ CUresult mem_map_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr address,
                       uint64_t handle, uint64_t flags)
 {
     static _Atomic uint32_t calls;
-    const uint32_t call_number = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1;
     (void)id;
     bool on = hook_enter();
+    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result =
         ((CUresult(*)(CUdeviceptr, size_t, size_t, uint64_t, uint64_t))forward)(address, bytes, offset, handle, flags);
     if (on && result == CUDA_SUCCESS) {

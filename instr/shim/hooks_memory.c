@@ -10,9 +10,6 @@
 
 #include "allocations.h"
 
-/* The number of this call among the process's calls of the same kind. */
-#define NEXT_CALL(calls) ((uint32_t)(atomic_fetch_add_explicit(&(calls), 1, memory_order_relaxed) + 1))
-
 static bool is_of_host(uint32_t kind)
 {
     return kind == WSDBG_ALLOCATION_HOST || kind == WSDBG_ALLOCATION_REGISTERED;
@@ -35,9 +32,9 @@ static CUresult leave_made(bool on, CUresult result, struct shim_allocation made
 CUresult alloc_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *address, size_t bytes)
 {
     static _Atomic uint32_t calls;
-    const uint32_t call_number = NEXT_CALL(calls);
     (void)id;
     bool on = hook_enter();
+    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(CUdeviceptr *, size_t))forward)(address, bytes);
     return leave_made(on, result,
                       (struct shim_allocation){.address = result == CUDA_SUCCESS ? *address : 0,
@@ -51,9 +48,9 @@ CUresult alloc_pitch_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *add
                           size_t height, unsigned element)
 {
     static _Atomic uint32_t calls;
-    const uint32_t call_number = NEXT_CALL(calls);
     (void)id;
     bool on = hook_enter();
+    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(CUdeviceptr *, size_t *, size_t, size_t, unsigned))forward)(address, pitch, width,
                                                                                                 height, element);
     const bool made = result == CUDA_SUCCESS;
@@ -68,9 +65,9 @@ CUresult alloc_pitch_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *add
 CUresult alloc_async_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *address, size_t bytes, CUstream stream)
 {
     static _Atomic uint32_t calls;
-    const uint32_t call_number = NEXT_CALL(calls);
     (void)id;
     bool on = hook_enter();
+    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(CUdeviceptr *, size_t, CUstream))forward)(address, bytes, stream);
     return leave_made(on, result,
                       (struct shim_allocation){.address = result == CUDA_SUCCESS ? *address : 0,
@@ -84,9 +81,9 @@ CUresult alloc_pool_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *addr
                          CUstream stream)
 {
     static _Atomic uint32_t calls;
-    const uint32_t call_number = NEXT_CALL(calls);
     (void)id;
     bool on = hook_enter();
+    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(CUdeviceptr *, size_t, void *, CUstream))forward)(address, bytes, pool, stream);
     return leave_made(on, result,
                       (struct shim_allocation){.address = result == CUDA_SUCCESS ? *address : 0,
@@ -99,9 +96,9 @@ CUresult alloc_pool_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *addr
 CUresult alloc_managed_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *address, size_t bytes, unsigned flags)
 {
     static _Atomic uint32_t calls;
-    const uint32_t call_number = NEXT_CALL(calls);
     (void)id;
     bool on = hook_enter();
+    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(CUdeviceptr *, size_t, unsigned))forward)(address, bytes, flags);
     return leave_made(on, result,
                       (struct shim_allocation){.address = result == CUDA_SUCCESS ? *address : 0,
@@ -114,9 +111,9 @@ CUresult alloc_managed_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *a
 CUresult host_alloc_body(enum wsdbg_hook_id id, void *forward, void **memory, size_t bytes, unsigned flags)
 {
     static _Atomic uint32_t calls;
-    const uint32_t call_number = NEXT_CALL(calls);
     (void)id;
     bool on = hook_enter();
+    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(void **, size_t, unsigned))forward)(memory, bytes, flags);
     return leave_made(on, result,
                       (struct shim_allocation){.address = result == CUDA_SUCCESS ? (uint64_t)(uintptr_t)*memory : 0,
@@ -129,9 +126,9 @@ CUresult host_alloc_body(enum wsdbg_hook_id id, void *forward, void **memory, si
 CUresult alloc_host_body(enum wsdbg_hook_id id, void *forward, void **memory, size_t bytes)
 {
     static _Atomic uint32_t calls;
-    const uint32_t call_number = NEXT_CALL(calls);
     (void)id;
     bool on = hook_enter();
+    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(void **, size_t))forward)(memory, bytes);
     return leave_made(on, result,
                       (struct shim_allocation){.address = result == CUDA_SUCCESS ? (uint64_t)(uintptr_t)*memory : 0,
@@ -144,9 +141,9 @@ CUresult alloc_host_body(enum wsdbg_hook_id id, void *forward, void **memory, si
 CUresult host_register_body(enum wsdbg_hook_id id, void *forward, void *memory, size_t bytes, unsigned flags)
 {
     static _Atomic uint32_t calls;
-    const uint32_t call_number = NEXT_CALL(calls);
     (void)id;
     bool on = hook_enter();
+    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(void *, size_t, unsigned))forward)(memory, bytes, flags);
     return leave_made(on, result,
                       (struct shim_allocation){.address = (uint64_t)(uintptr_t)memory,
@@ -249,9 +246,9 @@ CUresult ipc_open_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *addres
                        unsigned flags)
 {
     static _Atomic uint32_t calls;
-    const uint32_t call_number = NEXT_CALL(calls);
     (void)id;
     bool on = hook_enter();
+    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(CUdeviceptr *, struct cu_ipc_handle, unsigned))forward)(address, handle, flags);
     return leave_imported(on, result, address, "cuIpcOpenMemHandle", call_number);
 }
@@ -259,9 +256,9 @@ CUresult ipc_open_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *addres
 CUresult pool_import_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *address, void *pool, void *data)
 {
     static _Atomic uint32_t calls;
-    const uint32_t call_number = NEXT_CALL(calls);
     (void)id;
     bool on = hook_enter();
+    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(CUdeviceptr *, void *, void *))forward)(address, pool, data);
     return leave_imported(on, result, address, "cuMemPoolImportPointer", call_number);
 }

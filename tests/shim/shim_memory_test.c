@@ -135,6 +135,8 @@ static void a_full_table_counts_what_it_leaves_out_and_uses_freed_rows_again(voi
     const struct wsdbg_segment *segment = record("many-allocations", NULL);
     assert_int_equal(segment->allocation_count, WSDBG_ALLOCATION_ROWS);
     assert_int_equal(segment->allocations_left_out, 1100 - WSDBG_ALLOCATION_ROWS);
+    assert_int_equal(segment->note_count, 1);
+    assert_non_null(strstr(segment->notes[0], "more than 1024 allocations"));
     uint32_t living = 0;
     for (uint32_t i = 0; i < WSDBG_ALLOCATION_ROWS; i++)
         living += !segment->allocations[i].freed_ns;
