@@ -10,147 +10,129 @@
 
 #include "allocations.h"
 
-static bool is_of_host(uint32_t kind)
+/* A call that makes memory, and how often the program has made it. */
+struct maker {
+    uint32_t kind; /* enum wsdbg_allocation_kind */
+    const char *call;
+    _Atomic uint32_t calls;
+    bool anywhere; /* not always on the current context's device */
+};
+
+struct making {
+    bool on;
+    const struct maker *by;
+    uint32_t call_number;
+};
+
+static struct making begin_making(struct maker *by)
 {
-    return kind == WSDBG_ALLOCATION_HOST || kind == WSDBG_ALLOCATION_REGISTERED;
+    const bool on = hook_enter();
+    return (struct making){on, by, on ? hook_count(&by->calls) : 0};
 }
 
-/* A call that made memory has come back; `made` lacks where it was made. */
-static CUresult leave_made(bool on, CUresult result, struct shim_allocation made)
+static void record_made(const struct making *making, uint64_t address, uint64_t bytes)
 {
-    if (on && result == CUDA_SUCCESS) {
+    const uint32_t kind = making->by->kind, context = tracking_current_context();
+    const bool of_host = kind == WSDBG_ALLOCATION_HOST || kind == WSDBG_ALLOCATION_REGISTERED;
+    const bool known = !of_host && !making->by->anywhere && context < WSDBG_CONTEXT_ROWS;
+    allocations_add(
+        &(struct shim_allocation){.address = address,
+                                  .bytes = bytes,
+                                  .kind = kind,
+                                  .context = context,
+                                  .device = known ? (uint32_t)shim_contexts[context].device : WSDBG_UNKNOWN32,
+                                  .call = making->by->call,
+                                  .call_number = making->call_number});
+}
+
+/* Where the call went well `address` is its answer. */
+static CUresult end_making(const struct making *making, CUresult result, const CUdeviceptr *address, uint64_t bytes)
+{
+    if (making->on && result == CUDA_SUCCESS) {
         int kept = errno;
-        made.context = tracking_current_context();
-        const bool known = !is_of_host(made.kind) && made.context < WSDBG_CONTEXT_ROWS;
-        made.device = known ? (uint32_t)shim_contexts[made.context].device : WSDBG_UNKNOWN32;
-        allocations_add(&made);
+        record_made(making, *address, bytes);
         errno = kept;
     }
-    return hook_leave(on, result);
+    return hook_leave(making->on, result);
+}
+
+static CUresult end_making_host(const struct making *making, CUresult result, void *const *memory, uint64_t bytes)
+{
+    const CUdeviceptr address = result == CUDA_SUCCESS ? (uint64_t)(uintptr_t)*memory : 0;
+    return end_making(making, result, &address, bytes);
 }
 
 CUresult alloc_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *address, size_t bytes)
 {
-    static _Atomic uint32_t calls;
+    static struct maker maker = {WSDBG_ALLOCATION_DEVICE, "cuMemAlloc", 0, false};
+    const struct making making = begin_making(&maker);
     (void)id;
-    bool on = hook_enter();
-    const uint32_t call_number = on ? hook_count(&calls) : 0;
-    CUresult result = ((CUresult(*)(CUdeviceptr *, size_t))forward)(address, bytes);
-    return leave_made(on, result,
-                      (struct shim_allocation){.address = result == CUDA_SUCCESS ? *address : 0,
-                                               .bytes = bytes,
-                                               .kind = WSDBG_ALLOCATION_DEVICE,
-                                               .call = "cuMemAlloc",
-                                               .call_number = call_number});
+    return end_making(&making, ((CUresult(*)(CUdeviceptr *, size_t))forward)(address, bytes), address, bytes);
 }
 
 CUresult alloc_pitch_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *address, size_t *pitch, size_t width,
                           size_t height, unsigned element)
 {
-    static _Atomic uint32_t calls;
+    static struct maker maker = {WSDBG_ALLOCATION_PITCHED, "cuMemAllocPitch", 0, false};
+    const struct making making = begin_making(&maker);
     (void)id;
-    bool on = hook_enter();
-    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(CUdeviceptr *, size_t *, size_t, size_t, unsigned))forward)(address, pitch, width,
                                                                                                 height, element);
-    const bool made = result == CUDA_SUCCESS;
-    return leave_made(on, result,
-                      (struct shim_allocation){.address = made ? *address : 0,
-                                               .bytes = made ? *pitch * height : 0,
-                                               .kind = WSDBG_ALLOCATION_PITCHED,
-                                               .call = "cuMemAllocPitch",
-                                               .call_number = call_number});
+    return end_making(&making, result, address, result == CUDA_SUCCESS ? *pitch * height : 0);
 }
 
 CUresult alloc_async_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *address, size_t bytes, CUstream stream)
 {
-    static _Atomic uint32_t calls;
+    static struct maker maker = {WSDBG_ALLOCATION_POOL, "cuMemAllocAsync", 0, false};
+    const struct making making = begin_making(&maker);
     (void)id;
-    bool on = hook_enter();
-    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(CUdeviceptr *, size_t, CUstream))forward)(address, bytes, stream);
-    return leave_made(on, result,
-                      (struct shim_allocation){.address = result == CUDA_SUCCESS ? *address : 0,
-                                               .bytes = bytes,
-                                               .kind = WSDBG_ALLOCATION_POOL,
-                                               .call = "cuMemAllocAsync",
-                                               .call_number = call_number});
+    return end_making(&making, result, address, bytes);
 }
 
 CUresult alloc_pool_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *address, size_t bytes, void *pool,
                          CUstream stream)
 {
-    static _Atomic uint32_t calls;
+    static struct maker maker = {WSDBG_ALLOCATION_POOL, "cuMemAllocFromPoolAsync", 0, true};
+    const struct making making = begin_making(&maker);
     (void)id;
-    bool on = hook_enter();
-    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(CUdeviceptr *, size_t, void *, CUstream))forward)(address, bytes, pool, stream);
-    return leave_made(on, result,
-                      (struct shim_allocation){.address = result == CUDA_SUCCESS ? *address : 0,
-                                               .bytes = bytes,
-                                               .kind = WSDBG_ALLOCATION_POOL,
-                                               .call = "cuMemAllocFromPoolAsync",
-                                               .call_number = call_number});
+    return end_making(&making, result, address, bytes);
 }
 
 CUresult alloc_managed_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *address, size_t bytes, unsigned flags)
 {
-    static _Atomic uint32_t calls;
+    static struct maker maker = {WSDBG_ALLOCATION_MANAGED, "cuMemAllocManaged", 0, true};
+    const struct making making = begin_making(&maker);
     (void)id;
-    bool on = hook_enter();
-    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(CUdeviceptr *, size_t, unsigned))forward)(address, bytes, flags);
-    return leave_made(on, result,
-                      (struct shim_allocation){.address = result == CUDA_SUCCESS ? *address : 0,
-                                               .bytes = bytes,
-                                               .kind = WSDBG_ALLOCATION_MANAGED,
-                                               .call = "cuMemAllocManaged",
-                                               .call_number = call_number});
+    return end_making(&making, result, address, bytes);
 }
 
 CUresult host_alloc_body(enum wsdbg_hook_id id, void *forward, void **memory, size_t bytes, unsigned flags)
 {
-    static _Atomic uint32_t calls;
+    static struct maker maker = {WSDBG_ALLOCATION_HOST, "cuMemHostAlloc", 0, false};
+    const struct making making = begin_making(&maker);
     (void)id;
-    bool on = hook_enter();
-    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(void **, size_t, unsigned))forward)(memory, bytes, flags);
-    return leave_made(on, result,
-                      (struct shim_allocation){.address = result == CUDA_SUCCESS ? (uint64_t)(uintptr_t)*memory : 0,
-                                               .bytes = bytes,
-                                               .kind = WSDBG_ALLOCATION_HOST,
-                                               .call = "cuMemHostAlloc",
-                                               .call_number = call_number});
+    return end_making_host(&making, result, memory, bytes);
 }
 
 CUresult alloc_host_body(enum wsdbg_hook_id id, void *forward, void **memory, size_t bytes)
 {
-    static _Atomic uint32_t calls;
+    static struct maker maker = {WSDBG_ALLOCATION_HOST, "cuMemAllocHost", 0, false};
+    const struct making making = begin_making(&maker);
     (void)id;
-    bool on = hook_enter();
-    const uint32_t call_number = on ? hook_count(&calls) : 0;
-    CUresult result = ((CUresult(*)(void **, size_t))forward)(memory, bytes);
-    return leave_made(on, result,
-                      (struct shim_allocation){.address = result == CUDA_SUCCESS ? (uint64_t)(uintptr_t)*memory : 0,
-                                               .bytes = bytes,
-                                               .kind = WSDBG_ALLOCATION_HOST,
-                                               .call = "cuMemAllocHost",
-                                               .call_number = call_number});
+    return end_making_host(&making, ((CUresult(*)(void **, size_t))forward)(memory, bytes), memory, bytes);
 }
 
 CUresult host_register_body(enum wsdbg_hook_id id, void *forward, void *memory, size_t bytes, unsigned flags)
 {
-    static _Atomic uint32_t calls;
+    static struct maker maker = {WSDBG_ALLOCATION_REGISTERED, "cuMemHostRegister", 0, false};
+    const struct making making = begin_making(&maker);
     (void)id;
-    bool on = hook_enter();
-    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(void *, size_t, unsigned))forward)(memory, bytes, flags);
-    return leave_made(on, result,
-                      (struct shim_allocation){.address = (uint64_t)(uintptr_t)memory,
-                                               .bytes = bytes,
-                                               .kind = WSDBG_ALLOCATION_REGISTERED,
-                                               .call = "cuMemHostRegister",
-                                               .call_number = call_number});
+    return end_making_host(&making, result, &memory, bytes);
 }
 
 /* ---- frees ---- */
@@ -223,44 +205,41 @@ CUresult free_async_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr addre
 
 /* ---- other processes ---- */
 
-/* Its first byte and length, as the driver has them. */
-static CUresult leave_imported(bool on, CUresult result, const CUdeviceptr *address, const char *call,
-                               uint32_t call_number)
+/* From there to its end, as the driver has it; 0 = not known. */
+static uint64_t bytes_behind(CUdeviceptr address)
 {
-    struct shim_allocation made = {.kind = WSDBG_ALLOCATION_IMPORTED, .call = call, .call_number = call_number};
-    if (on && result == CUDA_SUCCESS) {
-        int kept = errno;
-        CUdeviceptr base = 0;
-        size_t bytes = 0;
-        made.address = *address;
-        if (shim_driver.cuMemGetAddressRange_v2 &&
-            shim_driver.cuMemGetAddressRange_v2(&base, &bytes, *address) == CUDA_SUCCESS && base <= *address &&
-            *address - base < bytes)
-            made.bytes = bytes - (*address - base);
-        errno = kept;
-    }
-    return leave_made(on, result, made);
+    CUdeviceptr base = 0;
+    size_t bytes = 0;
+    const bool told = shim_driver.cuMemGetAddressRange_v2 &&
+                      shim_driver.cuMemGetAddressRange_v2(&base, &bytes, address) == CUDA_SUCCESS;
+    return told && base <= address && address - base < bytes ? bytes - (address - base) : 0;
+}
+
+static CUresult end_import(const struct making *making, CUresult result, const CUdeviceptr *address)
+{
+    int kept = errno;
+    const uint64_t bytes = making->on && result == CUDA_SUCCESS ? bytes_behind(*address) : 0;
+    errno = kept;
+    return end_making(making, result, address, bytes);
 }
 
 CUresult ipc_open_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *address, struct cu_ipc_handle handle,
                        unsigned flags)
 {
-    static _Atomic uint32_t calls;
+    static struct maker maker = {WSDBG_ALLOCATION_IMPORTED, "cuIpcOpenMemHandle", 0, true};
+    const struct making making = begin_making(&maker);
     (void)id;
-    bool on = hook_enter();
-    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(CUdeviceptr *, struct cu_ipc_handle, unsigned))forward)(address, handle, flags);
-    return leave_imported(on, result, address, "cuIpcOpenMemHandle", call_number);
+    return end_import(&making, result, address);
 }
 
 CUresult pool_import_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *address, void *pool, void *data)
 {
-    static _Atomic uint32_t calls;
+    static struct maker maker = {WSDBG_ALLOCATION_IMPORTED, "cuMemPoolImportPointer", 0, true};
+    const struct making making = begin_making(&maker);
     (void)id;
-    bool on = hook_enter();
-    const uint32_t call_number = on ? hook_count(&calls) : 0;
     CUresult result = ((CUresult(*)(CUdeviceptr *, void *, void *))forward)(address, pool, data);
-    return leave_imported(on, result, address, "cuMemPoolImportPointer", call_number);
+    return end_import(&making, result, address);
 }
 
 CUresult ipc_close_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr address)

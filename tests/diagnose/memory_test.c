@@ -116,6 +116,19 @@ static void beside(struct picture *p)
     add_memory(p, WSDBG_ALLOCATION_DEVICE, "cuMemAlloc")->row.bytes = 68;
 }
 
+/* The kernel polls through peer access what lies on GPU 1. */
+static void on_another_gpu(struct picture *p)
+{
+    device(p);
+    p->snapshot.allocations[0].row.device = 1;
+}
+
+static void somewhere(struct picture *p)
+{
+    pool(p);
+    p->snapshot.allocations[0].row.device = WSDBG_UNKNOWN32;
+}
+
 static void freed_before(struct picture *p)
 {
     add_memory(p, WSDBG_ALLOCATION_DEVICE, "cuMemAlloc")->row.freed_ns = LAUNCHED - 1;
@@ -325,6 +338,9 @@ static const struct row {
     {"another GPU was let in, nobody follows it", device, peer_not_followed, "GLOBAL_SPIN", POSSIBLE, NULL},
     {"another GPU was let in, its context is gone", device, peer_gone, "GLOBAL_SPIN", LIKELY, NULL},
     {"another GPU works and was not let in", device, stranger_works, "GLOBAL_SPIN", LIKELY, NULL},
+    {"memory of another GPU, which is done", on_another_gpu, peer_done, "GLOBAL_SPIN", LIKELY, NULL},
+    {"memory of another GPU, which works", on_another_gpu, stranger_works, "GLOBAL_SPIN", POSSIBLE, NULL},
+    {"memory of some GPU, another works", somewhere, stranger_works, "GLOBAL_SPIN", POSSIBLE, NULL},
     {"another process's GPU works", device, other_process_works, "GLOBAL_SPIN", LIKELY, NULL},
 };
 

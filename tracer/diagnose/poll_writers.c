@@ -105,6 +105,15 @@ static bool another_may_work(const struct wsdbg_case *c, uint32_t devices)
     return false;
 }
 
+/* Devices, but for the grid's own, whose work reaches the memory: those that were let in, and the one it lies on. */
+static uint32_t devices_beside(const struct wsdbg_case *c, const struct wsdbg_allocation_row *row)
+{
+    const uint32_t own = c->snapshot->contexts[c->snapshot->grids[c->grid].context].device_ordinal;
+    if (row->device == own)
+        return row->peer_devices;
+    return row->device < 32 ? row->peer_devices | 1u << row->device : UINT32_MAX;
+}
+
 /* What only work that is given to the GPU can write. */
 static enum wsdbg_writer writer_by_work(const struct wsdbg_case *c)
 {
@@ -132,7 +141,7 @@ static enum wsdbg_writer writer_of(const struct wsdbg_case *c, const struct wsdb
         return WSDBG_WRITER_PROCESS;
     if (is_of_host(row))
         return writer_of_host_memory(c, row);
-    return row->peer_devices && another_may_work(c, row->peer_devices) ? WSDBG_WRITER_PEER : writer_by_work(c);
+    return another_may_work(c, devices_beside(c, row)) ? WSDBG_WRITER_PEER : writer_by_work(c);
 }
 
 static const struct place *place_of(const struct wsdbg_polls *polls, uint32_t grid, uint32_t site)

@@ -79,9 +79,14 @@ static void tell_memory(struct wsdbg_case *c, struct wsdbg_finding *finding, uin
     if (!poll.memory)
         return;
     const struct wsdbg_allocation_row *row = &poll.memory->row;
-    wsdbg_evidence_text(c, finding, "the word is at 0x%llx; %.31s #%u gave process %u %llu bytes at 0x%llx",
+    char device[32] = "", bytes[32] = "memory";
+    if (row->device != WSDBG_UNKNOWN32)
+        wsdbg_print(device, sizeof device, " of device %u", row->device);
+    if (row->bytes)
+        wsdbg_print(bytes, sizeof bytes, "%llu bytes", (unsigned long long)row->bytes);
+    wsdbg_evidence_text(c, finding, "the word is at 0x%llx; %.31s #%u gave process %u %s%s at 0x%llx",
                         (unsigned long long)poll.address.value, row->call, row->call_number, poll.memory->process_id,
-                        (unsigned long long)row->bytes, (unsigned long long)row->address);
+                        bytes, device, (unsigned long long)row->address);
 }
 
 /* All its warps have exited. */
