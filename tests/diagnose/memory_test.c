@@ -440,6 +440,37 @@ static void one_poll_that_may_end_leaves_all_others_open(void **state)
     assert_int_equal(judge(&p), LIKELY);
 }
 
+/* Two CTAs belong to a grid of another process, which polls what a third one may write. */
+static void polls_of_another_process_leave_this_ones_alone(void **state)
+{
+    (void)state;
+    struct picture p;
+    for (int same = 0; same < 2; same++) {
+        begin(&p);
+        device(&p);
+        second_gpu(&p, LAUNCHED, LAUNCHED);
+        struct wsdbg_snapshot *s = &p.snapshot;
+        s->contexts[1].process_id = same ? PROCESS : OTHER_PROCESS;
+        s->grids = reallocarray(s->grids, 2, sizeof *s->grids);
+        must(s->grids);
+        s->grids[1] = s->grids[0];
+        s->grid_count = 2;
+        s->grids[1].context = 1;
+        s->grids[1].launch = WSDBG_NONE;
+        s->grids[0].cta_count = s->grids[0].cta_total = s->grids[1].cta_count = s->grids[1].cta_total = 2;
+        s->grids[1].cta_first = 2;
+        s->ctas[2].grid = s->ctas[3].grid = 1;
+        imported(&p);
+        s->allocations[1].process_id = s->contexts[1].process_id;
+        s->allocations[0].row.address = AT;
+        s->allocations[1].row.address = AT + 8192;
+        for (size_t i = 0; i < s->part_count; i++)
+            if (s->warps[s->parts[i].warp].cta >= 2)
+                s->parts[i].address.value = AT + 8192;
+        assert_int_equal(judge(&p), same ? POSSIBLE : LIKELY);
+    }
+}
+
 /* Live, one warp of those that stand alike is read: the others are taken to poll in the same memory, unless those that
  * were read do not agree. */
 static void warps_that_were_not_read_poll_where_the_others_do(void **state)
@@ -464,6 +495,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_may_write_a_polled_word_decides),
         cmocka_unit_test(one_poll_that_may_end_leaves_all_others_open),
+        cmocka_unit_test(polls_of_another_process_leave_this_ones_alone),
         cmocka_unit_test(warps_that_were_not_read_poll_where_the_others_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

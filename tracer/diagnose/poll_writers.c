@@ -43,7 +43,7 @@ struct place {
 struct wsdbg_polls {
     struct place *places;
     size_t count, capacity;
-    bool fed; /* some poll may be ended from outside */
+    bool *fed; /* by context: some poll of its process may be ended from outside */
 };
 
 /* ---- memory ---- */
@@ -204,8 +204,9 @@ static uint32_t grid_of_poll(const struct wsdbg_snapshot *snapshot, const struct
 static bool add_place(struct wsdbg_polls *polls, uint32_t grid, const struct wsdbg_part *part,
                       const struct wsdbg_allocation *memory)
 {
-    struct place *place = (struct place *)place_of(polls, grid, part->site);
-    if (place) {
+    const struct place *known = place_of(polls, grid, part->site);
+    if (known) {
+        struct place *place = &polls->places[known - polls->places];
         place->memory = place->memory == memory ? memory : NULL;
         return true;
     }
@@ -229,8 +230,24 @@ static bool find_places(const struct wsdbg_snapshot *snapshot, struct wsdbg_poll
     return true;
 }
 
-/* Polls at one place of one memory are judged alike, and lie beside one another. */
-static bool some_poll_is_fed(const struct wsdbg_snapshot *snapshot, const struct wsdbg_polls *polls)
+static bool is_fed(const struct wsdbg_polls *polls, const struct wsdbg_snapshot *snapshot, uint32_t grid)
+{
+    const uint32_t context = snapshot->grids[grid].context;
+    return polls && context < snapshot->context_count && polls->fed[context];
+}
+
+/* A warp of the grid may go on, and write what others of its process poll. */
+static void feed(struct wsdbg_polls *polls, const struct wsdbg_snapshot *snapshot, uint32_t grid)
+{
+    const uint32_t context = snapshot->grids[grid].context;
+    for (uint32_t i = 0; i < snapshot->context_count; i++)
+        if (context >= snapshot->context_count ||
+            snapshot->contexts[i].process_id == snapshot->contexts[context].process_id)
+            polls->fed[i] = true;
+}
+
+/* Polls at one place of one word are judged alike, and lie beside one another. */
+static void find_fed(const struct wsdbg_snapshot *snapshot, struct wsdbg_polls *polls)
 {
     const struct wsdbg_part *last = NULL;
     uint32_t last_grid = WSDBG_NONE;
@@ -239,34 +256,37 @@ static bool some_poll_is_fed(const struct wsdbg_snapshot *snapshot, const struct
         const uint32_t grid = grid_of_poll(snapshot, part);
         const bool same = last && grid == last_grid && part->site == last->site &&
                           part->address.known == last->address.known && part->address.value == last->address.value;
-        if (grid == WSDBG_NONE || !snapshot->grids[grid].running || same)
+        if (grid == WSDBG_NONE || !snapshot->grids[grid].running || same || is_fed(polls, snapshot, grid))
             continue;
         const struct wsdbg_case c = case_of(snapshot, polls, grid);
         if (poll_in_code(&c, part->site, part->address).writer != WSDBG_WRITER_NOBODY)
-            return true;
+            feed(polls, snapshot, grid);
         last = part;
         last_grid = grid;
     }
-    return false;
 }
 
 struct wsdbg_error *wsdbg_polls_create(const struct wsdbg_snapshot *snapshot, struct wsdbg_polls **out)
 {
     struct wsdbg_polls *polls = calloc(1, sizeof *polls);
     *out = NULL;
-    if (!polls || !find_places(snapshot, polls)) {
+    if (polls)
+        polls->fed = calloc(snapshot->context_count + 1, sizeof *polls->fed);
+    if (!polls || !polls->fed || !find_places(snapshot, polls)) {
         wsdbg_polls_destroy(polls);
         return &wsdbg_error_no_memory;
     }
-    polls->fed = some_poll_is_fed(snapshot, polls);
+    find_fed(snapshot, polls);
     *out = polls;
     return NULL;
 }
 
 void wsdbg_polls_destroy(struct wsdbg_polls *polls)
 {
-    if (polls)
-        free(polls->places);
+    if (!polls)
+        return;
+    free(polls->fed);
+    free(polls->places);
     free(polls);
 }
 
@@ -275,7 +295,7 @@ void wsdbg_polls_destroy(struct wsdbg_polls *polls)
 struct wsdbg_poll wsdbg_poll_at(const struct wsdbg_case *c, uint32_t site, struct wsdbg_optional_u64 address)
 {
     struct wsdbg_poll poll = poll_in_code(c, site, address);
-    if (poll.writer == WSDBG_WRITER_NOBODY && (poll.shared ? case_is_fed(c) : c->polls && c->polls->fed))
+    if (poll.writer == WSDBG_WRITER_NOBODY && (poll.shared ? case_is_fed(c) : is_fed(c->polls, c->snapshot, c->grid)))
         poll.writer = WSDBG_WRITER_WARP;
     return poll;
 }
