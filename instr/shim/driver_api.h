@@ -73,6 +73,7 @@ enum {
 
 enum { CU_MEMHOSTREGISTER_PORTABLE = 1 };
 enum { CU_MEM_ALLOCATION_TYPE_PINNED = 1, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1 };
+enum { CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6 };
 enum { CU_MEM_LOCATION_TYPE_DEVICE = 1, CU_MEM_ACCESS_READ_WRITE = 3, CU_MEM_GRANULARITY_MINIMUM = 0 };
 enum { CU_STREAM_NON_BLOCKING = 1 };
 enum { CU_EVENT_DISABLE_TIMING = 2 };
@@ -96,6 +97,11 @@ _Static_assert(sizeof(struct cu_memory_properties) == 32, "the driver's CUmemAll
 
 struct cu_memory_access {
     int32_t location_type, location_id, flags;
+};
+
+/* CUipcMemHandle, which is given by value. */
+struct cu_ipc_handle {
+    char bytes[64];
 };
 
 struct cu_launch_attribute {
@@ -171,6 +177,7 @@ struct cu_graph_instantiate {
     X(cuOccupancyMaxActiveClusters, (int *, CUfunction, const struct cu_launch_config *), 0) \
     X(cuModuleGetGlobal_v2, (CUdeviceptr *, size_t *, CUmodule, const char *), 1) \
     X(cuMemAlloc_v2, (CUdeviceptr *, size_t), 1)                                  \
+    X(cuMemGetAddressRange_v2, (CUdeviceptr *, size_t *, CUdeviceptr), 0)         \
     X(cuDeviceGetUuid_v2, (uint8_t *, CUdevice), 0)                               \
     X(cuMemGetAllocationGranularity, (size_t *, const struct cu_memory_properties *, int), 0) \
     X(cuMemCreate, (uint64_t *, size_t, const struct cu_memory_properties *, uint64_t), 0) \

@@ -2,7 +2,8 @@
  *
  * Read by interpose.c (names, real addresses) and hooks.c (the wrappers).  A new hook is a new row.
  * Columns: exported symbol, body, parameters, arguments.  A body of hooks.c gets (row, real function, arguments).
- * The "synchronising" rows share one body; their third column is the stream waited for, WSDBG_UNKNOWN64 if none.
+ * The "synchronising" rows share one body; their second column is the stream waited for, WSDBG_UNKNOWN64 if none.
+ * So do those that give the GPU work and come back at once; their second column says what, the third the stream.
  */
 #ifndef WSDBG_SHIM_HOOK_TABLE_H
 #define WSDBG_SHIM_HOOK_TABLE_H
@@ -90,7 +91,42 @@
     X(cuDevicePrimaryCtxReset_v2, release_body, (CUdevice device), (device))                                \
     X(cuStreamQuery, query_body, (void *handle), (handle))                                                  \
     X(cuStreamQuery_ptsz, query_body, (void *handle), (handle))                                             \
-    X(cuEventQuery, query_body, (void *handle), (handle))
+    X(cuEventQuery, query_body, (void *handle), (handle))                                                   \
+    X(cuMemAlloc_v2, alloc_body, (CUdeviceptr *address, size_t bytes), (address, bytes))                    \
+    X(cuMemAllocPitch_v2, alloc_pitch_body, (CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element), (address, pitch, width, height, element)) \
+    X(cuMemAllocAsync, alloc_async_body, (CUdeviceptr *address, size_t bytes, CUstream stream), (address, bytes, stream)) \
+    X(cuMemAllocAsync_ptsz, alloc_async_body, (CUdeviceptr *address, size_t bytes, CUstream stream), (address, bytes, stream)) \
+    X(cuMemAllocFromPoolAsync, alloc_pool_body, (CUdeviceptr *address, size_t bytes, void *pool, CUstream stream), (address, bytes, pool, stream)) \
+    X(cuMemAllocFromPoolAsync_ptsz, alloc_pool_body, (CUdeviceptr *address, size_t bytes, void *pool, CUstream stream), (address, bytes, pool, stream)) \
+    X(cuMemAllocManaged, alloc_managed_body, (CUdeviceptr *address, size_t bytes, unsigned flags), (address, bytes, flags)) \
+    X(cuMemFree_v2, free_body, (CUdeviceptr address), (address))                                            \
+    X(cuMemFreeAsync, free_async_body, (CUdeviceptr address, CUstream stream), (address, stream))           \
+    X(cuMemFreeAsync_ptsz, free_async_body, (CUdeviceptr address, CUstream stream), (address, stream))      \
+    X(cuMemHostAlloc, host_alloc_body, (void **memory, size_t bytes, unsigned flags), (memory, bytes, flags)) \
+    X(cuMemAllocHost_v2, alloc_host_body, (void **memory, size_t bytes), (memory, bytes))                   \
+    X(cuMemFreeHost, free_host_body, (void *memory), (memory))                                              \
+    X(cuMemHostRegister_v2, host_register_body, (void *memory, size_t bytes, unsigned flags), (memory, bytes, flags)) \
+    X(cuMemHostUnregister, host_unregister_body, (void *memory), (memory))                                  \
+    X(cuIpcOpenMemHandle, ipc_open_body, (CUdeviceptr *address, struct cu_ipc_handle handle, unsigned flags), (address, handle, flags)) \
+    X(cuIpcOpenMemHandle_v2, ipc_open_body, (CUdeviceptr *address, struct cu_ipc_handle handle, unsigned flags), (address, handle, flags)) \
+    X(cuIpcCloseMemHandle, ipc_close_body, (CUdeviceptr address), (address))                                \
+    X(cuIpcGetMemHandle, ipc_get_body, (void *handle, CUdeviceptr address), (handle, address))              \
+    X(cuMemPoolExportPointer, pool_export_body, (void *data, CUdeviceptr address), (data, address))         \
+    X(cuMemPoolImportPointer, pool_import_body, (CUdeviceptr *address, void *pool, void *data), (address, pool, data)) \
+    X(cuMemPoolSetAccess, pool_access_body, (void *pool, const struct cu_memory_access *access, size_t count), (pool, access, count)) \
+    X(cuMemGetHandleForAddressRange, range_handle_body, (void *handle, CUdeviceptr address, size_t bytes, int type, uint64_t flags), (handle, address, bytes, type, flags)) \
+    X(cuPointerSetAttribute, pointer_attribute_body, (const void *value, int attribute, CUdeviceptr address), (value, attribute, address)) \
+    X(cuCtxEnablePeerAccess, peer_body, (CUcontext peer, unsigned flags), (peer, flags))                    \
+    X(cuMemCreate, mem_create_body, (uint64_t *handle, size_t bytes, const struct cu_memory_properties *properties, uint64_t flags), (handle, bytes, properties, flags)) \
+    X(cuMemImportFromShareableHandle, mem_import_body, (uint64_t *handle, void *shared, int type), (handle, shared, type)) \
+    X(cuMemExportToShareableHandle, mem_export_body, (void *shared, uint64_t handle, int type, uint64_t flags), (shared, handle, type, flags)) \
+    X(cuMemRetainAllocationHandle, mem_retain_body, (uint64_t *handle, void *address), (handle, address))   \
+    X(cuMemRelease, mem_release_body, (uint64_t handle), (handle))                                          \
+    X(cuMemMap, mem_map_body, (CUdeviceptr address, size_t bytes, size_t offset, uint64_t handle, uint64_t flags), (address, bytes, offset, handle, flags)) \
+    X(cuMemUnmap, mem_unmap_body, (CUdeviceptr address, size_t bytes), (address, bytes))                    \
+    X(cuMemSetAccess, mem_access_body, (CUdeviceptr address, size_t bytes, const struct cu_memory_access *access, size_t count), (address, bytes, access, count)) \
+    X(cuMulticastBindMem, multicast_mem_body, (uint64_t multicast, size_t at, uint64_t handle, size_t from, size_t bytes, uint64_t flags), (multicast, at, handle, from, bytes, flags)) \
+    X(cuMulticastBindAddr, multicast_address_body, (uint64_t multicast, size_t at, CUdeviceptr address, size_t bytes, uint64_t flags), (multicast, at, address, bytes, flags))
 
 #define STREAM_VALUE ((uint64_t)(uintptr_t)stream)
 #define WSDBG_SYNC_HOOKS(X)                                                                                 \
@@ -124,14 +160,82 @@
     X(cuMemcpy3D_v2, WSDBG_UNKNOWN64, (const void *copy), (copy))                                           \
     X(cuMemcpy3D_v2_ptds, WSDBG_UNKNOWN64, (const void *copy), (copy))                                      \
     X(cuMemcpy3DPeer, WSDBG_UNKNOWN64, (const void *copy), (copy))                                          \
-    X(cuMemcpy3DPeer_ptds, WSDBG_UNKNOWN64, (const void *copy), (copy))                                     \
-    X(cuMemFree_v2, WSDBG_UNKNOWN64, (CUdeviceptr pointer), (pointer))                                      \
-    X(cuMemFreeHost, WSDBG_UNKNOWN64, (void *pointer), (pointer))
+    X(cuMemcpy3DPeer_ptds, WSDBG_UNKNOWN64, (const void *copy), (copy))
+
+#define WSDBG_WORK_HOOKS(X)                                                                                 \
+    X(cuMemcpyAsync, WORK_COPY, stream, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream), (to, from, bytes, stream)) \
+    X(cuMemcpyAsync_ptsz, WORK_COPY, stream, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream), (to, from, bytes, stream)) \
+    X(cuMemcpyPeerAsync, WORK_COPY, stream, (CUdeviceptr to, CUcontext in, CUdeviceptr from, CUcontext of, size_t bytes, CUstream stream), (to, in, from, of, bytes, stream)) \
+    X(cuMemcpyPeerAsync_ptsz, WORK_COPY, stream, (CUdeviceptr to, CUcontext in, CUdeviceptr from, CUcontext of, size_t bytes, CUstream stream), (to, in, from, of, bytes, stream)) \
+    X(cuMemcpyHtoDAsync_v2, WORK_COPY, stream, (CUdeviceptr to, const void *from, size_t bytes, CUstream stream), (to, from, bytes, stream)) \
+    X(cuMemcpyHtoDAsync_v2_ptsz, WORK_COPY, stream, (CUdeviceptr to, const void *from, size_t bytes, CUstream stream), (to, from, bytes, stream)) \
+    X(cuMemcpyDtoHAsync_v2, WORK_COPY, stream, (void *to, CUdeviceptr from, size_t bytes, CUstream stream), (to, from, bytes, stream)) \
+    X(cuMemcpyDtoHAsync_v2_ptsz, WORK_COPY, stream, (void *to, CUdeviceptr from, size_t bytes, CUstream stream), (to, from, bytes, stream)) \
+    X(cuMemcpyDtoDAsync_v2, WORK_COPY, stream, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream), (to, from, bytes, stream)) \
+    X(cuMemcpyDtoDAsync_v2_ptsz, WORK_COPY, stream, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream), (to, from, bytes, stream)) \
+    X(cuMemcpyHtoAAsync_v2, WORK_COPY, stream, (CUarray to, size_t at, const void *from, size_t bytes, CUstream stream), (to, at, from, bytes, stream)) \
+    X(cuMemcpyHtoAAsync_v2_ptsz, WORK_COPY, stream, (CUarray to, size_t at, const void *from, size_t bytes, CUstream stream), (to, at, from, bytes, stream)) \
+    X(cuMemcpyAtoHAsync_v2, WORK_COPY, stream, (void *to, CUarray from, size_t at, size_t bytes, CUstream stream), (to, from, at, bytes, stream)) \
+    X(cuMemcpyAtoHAsync_v2_ptsz, WORK_COPY, stream, (void *to, CUarray from, size_t at, size_t bytes, CUstream stream), (to, from, at, bytes, stream)) \
+    X(cuMemcpy2DAsync_v2, WORK_COPY, stream, (const void *copy, CUstream stream), (copy, stream))           \
+    X(cuMemcpy2DAsync_v2_ptsz, WORK_COPY, stream, (const void *copy, CUstream stream), (copy, stream))      \
+    X(cuMemcpy3DAsync_v2, WORK_COPY, stream, (const void *copy, CUstream stream), (copy, stream))           \
+    X(cuMemcpy3DAsync_v2_ptsz, WORK_COPY, stream, (const void *copy, CUstream stream), (copy, stream))      \
+    X(cuMemcpy3DPeerAsync, WORK_COPY, stream, (const void *copy, CUstream stream), (copy, stream))          \
+    X(cuMemcpy3DPeerAsync_ptsz, WORK_COPY, stream, (const void *copy, CUstream stream), (copy, stream))     \
+    X(cuMemcpyBatchAsync, WORK_COPY, stream, (CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t count, void *attributes, size_t *first, size_t kinds, size_t *failed, CUstream stream), (to, from, bytes, count, attributes, first, kinds, failed, stream)) \
+    X(cuMemcpyBatchAsync_ptsz, WORK_COPY, stream, (CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t count, void *attributes, size_t *first, size_t kinds, size_t *failed, CUstream stream), (to, from, bytes, count, attributes, first, kinds, failed, stream)) \
+    X(cuMemcpyBatchAsync_v2, WORK_COPY, stream, (CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t count, void *attributes, size_t *first, size_t kinds, CUstream stream), (to, from, bytes, count, attributes, first, kinds, stream)) \
+    X(cuMemcpyBatchAsync_v2_ptsz, WORK_COPY, stream, (CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t count, void *attributes, size_t *first, size_t kinds, CUstream stream), (to, from, bytes, count, attributes, first, kinds, stream)) \
+    X(cuMemcpy3DBatchAsync, WORK_COPY, stream, (size_t count, void *copies, size_t *failed, unsigned long long flags, CUstream stream), (count, copies, failed, flags, stream)) \
+    X(cuMemcpy3DBatchAsync_ptsz, WORK_COPY, stream, (size_t count, void *copies, size_t *failed, unsigned long long flags, CUstream stream), (count, copies, failed, flags, stream)) \
+    X(cuMemcpy3DBatchAsync_v2, WORK_COPY, stream, (size_t count, void *copies, unsigned long long flags, CUstream stream), (count, copies, flags, stream)) \
+    X(cuMemcpy3DBatchAsync_v2_ptsz, WORK_COPY, stream, (size_t count, void *copies, unsigned long long flags, CUstream stream), (count, copies, flags, stream)) \
+    X(cuMemsetD8_v2, WORK_MEMSET, NULL, (CUdeviceptr to, unsigned char value, size_t count), (to, value, count)) \
+    X(cuMemsetD8_v2_ptds, WORK_MEMSET, NULL, (CUdeviceptr to, unsigned char value, size_t count), (to, value, count)) \
+    X(cuMemsetD2D8_v2, WORK_MEMSET, NULL, (CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height), (to, pitch, value, width, height)) \
+    X(cuMemsetD2D8_v2_ptds, WORK_MEMSET, NULL, (CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height), (to, pitch, value, width, height)) \
+    X(cuMemsetD8Async, WORK_MEMSET, stream, (CUdeviceptr to, unsigned char value, size_t count, CUstream stream), (to, value, count, stream)) \
+    X(cuMemsetD8Async_ptsz, WORK_MEMSET, stream, (CUdeviceptr to, unsigned char value, size_t count, CUstream stream), (to, value, count, stream)) \
+    X(cuMemsetD2D8Async, WORK_MEMSET, stream, (CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height, CUstream stream), (to, pitch, value, width, height, stream)) \
+    X(cuMemsetD2D8Async_ptsz, WORK_MEMSET, stream, (CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height, CUstream stream), (to, pitch, value, width, height, stream)) \
+    X(cuMemsetD16_v2, WORK_MEMSET, NULL, (CUdeviceptr to, unsigned short value, size_t count), (to, value, count)) \
+    X(cuMemsetD16_v2_ptds, WORK_MEMSET, NULL, (CUdeviceptr to, unsigned short value, size_t count), (to, value, count)) \
+    X(cuMemsetD2D16_v2, WORK_MEMSET, NULL, (CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height), (to, pitch, value, width, height)) \
+    X(cuMemsetD2D16_v2_ptds, WORK_MEMSET, NULL, (CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height), (to, pitch, value, width, height)) \
+    X(cuMemsetD16Async, WORK_MEMSET, stream, (CUdeviceptr to, unsigned short value, size_t count, CUstream stream), (to, value, count, stream)) \
+    X(cuMemsetD16Async_ptsz, WORK_MEMSET, stream, (CUdeviceptr to, unsigned short value, size_t count, CUstream stream), (to, value, count, stream)) \
+    X(cuMemsetD2D16Async, WORK_MEMSET, stream, (CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height, CUstream stream), (to, pitch, value, width, height, stream)) \
+    X(cuMemsetD2D16Async_ptsz, WORK_MEMSET, stream, (CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height, CUstream stream), (to, pitch, value, width, height, stream)) \
+    X(cuMemsetD32_v2, WORK_MEMSET, NULL, (CUdeviceptr to, unsigned value, size_t count), (to, value, count)) \
+    X(cuMemsetD32_v2_ptds, WORK_MEMSET, NULL, (CUdeviceptr to, unsigned value, size_t count), (to, value, count)) \
+    X(cuMemsetD2D32_v2, WORK_MEMSET, NULL, (CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height), (to, pitch, value, width, height)) \
+    X(cuMemsetD2D32_v2_ptds, WORK_MEMSET, NULL, (CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height), (to, pitch, value, width, height)) \
+    X(cuMemsetD32Async, WORK_MEMSET, stream, (CUdeviceptr to, unsigned value, size_t count, CUstream stream), (to, value, count, stream)) \
+    X(cuMemsetD32Async_ptsz, WORK_MEMSET, stream, (CUdeviceptr to, unsigned value, size_t count, CUstream stream), (to, value, count, stream)) \
+    X(cuMemsetD2D32Async, WORK_MEMSET, stream, (CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height, CUstream stream), (to, pitch, value, width, height, stream)) \
+    X(cuMemsetD2D32Async_ptsz, WORK_MEMSET, stream, (CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height, CUstream stream), (to, pitch, value, width, height, stream)) \
+    X(cuStreamWriteValue32, WORK_OTHER, stream, (CUstream stream, CUdeviceptr to, uint32_t value, unsigned flags), (stream, to, value, flags)) \
+    X(cuStreamWriteValue32_ptsz, WORK_OTHER, stream, (CUstream stream, CUdeviceptr to, uint32_t value, unsigned flags), (stream, to, value, flags)) \
+    X(cuStreamWriteValue32_v2, WORK_OTHER, stream, (CUstream stream, CUdeviceptr to, uint32_t value, unsigned flags), (stream, to, value, flags)) \
+    X(cuStreamWriteValue32_v2_ptsz, WORK_OTHER, stream, (CUstream stream, CUdeviceptr to, uint32_t value, unsigned flags), (stream, to, value, flags)) \
+    X(cuStreamWriteValue64, WORK_OTHER, stream, (CUstream stream, CUdeviceptr to, uint64_t value, unsigned flags), (stream, to, value, flags)) \
+    X(cuStreamWriteValue64_ptsz, WORK_OTHER, stream, (CUstream stream, CUdeviceptr to, uint64_t value, unsigned flags), (stream, to, value, flags)) \
+    X(cuStreamWriteValue64_v2, WORK_OTHER, stream, (CUstream stream, CUdeviceptr to, uint64_t value, unsigned flags), (stream, to, value, flags)) \
+    X(cuStreamWriteValue64_v2_ptsz, WORK_OTHER, stream, (CUstream stream, CUdeviceptr to, uint64_t value, unsigned flags), (stream, to, value, flags)) \
+    X(cuStreamBatchMemOp, WORK_OTHER, stream, (CUstream stream, unsigned count, void *operations, unsigned flags), (stream, count, operations, flags)) \
+    X(cuStreamBatchMemOp_ptsz, WORK_OTHER, stream, (CUstream stream, unsigned count, void *operations, unsigned flags), (stream, count, operations, flags)) \
+    X(cuStreamBatchMemOp_v2, WORK_OTHER, stream, (CUstream stream, unsigned count, void *operations, unsigned flags), (stream, count, operations, flags)) \
+    X(cuStreamBatchMemOp_v2_ptsz, WORK_OTHER, stream, (CUstream stream, unsigned count, void *operations, unsigned flags), (stream, count, operations, flags)) \
+    X(cuLaunchHostFunc, WORK_OTHER, stream, (CUstream stream, void (*function)(void *), void *data), (stream, function, data)) \
+    X(cuLaunchHostFunc_ptsz, WORK_OTHER, stream, (CUstream stream, void (*function)(void *), void *data), (stream, function, data)) \
+    X(cuStreamAddCallback, WORK_OTHER, stream, (CUstream stream, void *callback, void *data, unsigned flags), (stream, callback, data, flags)) \
+    X(cuStreamAddCallback_ptsz, WORK_OTHER, stream, (CUstream stream, void *callback, void *data, unsigned flags), (stream, callback, data, flags))
 /* clang-format on */
 
 enum wsdbg_hook_id {
-#define X(symbol, body, parameters, arguments) WSDBG_HOOK_##symbol,
-    WSDBG_HOOKS(X) WSDBG_SYNC_HOOKS(X)
+#define X(symbol, ...) WSDBG_HOOK_##symbol,
+    WSDBG_HOOKS(X) WSDBG_SYNC_HOOKS(X) WSDBG_WORK_HOOKS(X)
 #undef X
         WSDBG_HOOK_COUNT
 };

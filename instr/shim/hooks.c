@@ -87,12 +87,43 @@ static CUresult sync_leave(bool on, uint64_t began_ns, CUresult result)
 WSDBG_SYNC_HOOKS(X)
 #undef X
 
-#define X(symbol, body, parameters, arguments) #symbol,
-const char *const hook_name[WSDBG_HOOK_COUNT] = {WSDBG_HOOKS(X) WSDBG_SYNC_HOOKS(X)};
+static CUresult work_leave(bool on, enum work_kind kind, CUstream stream, uint64_t began_ns, CUresult result)
+{
+    if (on && result == CUDA_SUCCESS) {
+        int kept = errno;
+        if (!observer_is_captured(stream))
+            work_given(tracking_current_context(), kind, began_ns);
+        errno = kept;
+    }
+    return hook_leave(on, result);
+}
+
+#define WORK_BODY(symbol, find, kind, stream, parameters, arguments) \
+    void *forward = find(WSDBG_HOOK_##symbol);                       \
+    if (!forward)                                                    \
+        return CUDA_ERROR_STUB_LIBRARY;                              \
+    bool on = hook_enter();                                          \
+    const uint64_t began_ns = on ? shim_now_ns() : 0;                \
+    return work_leave(on, kind, stream, began_ns, ((CUresult(*) parameters)forward)arguments);
+#define X(symbol, kind, stream, parameters, arguments)                         \
+    SHIM_EXPORT CUresult symbol parameters;                                    \
+    SHIM_EXPORT CUresult symbol parameters                                     \
+    {                                                                          \
+        WORK_BODY(symbol, interpose_next, kind, stream, parameters, arguments) \
+    }                                                                          \
+    static CUresult wrap_##symbol parameters                                   \
+    {                                                                          \
+        WORK_BODY(symbol, interpose_real, kind, stream, parameters, arguments) \
+    }
+WSDBG_WORK_HOOKS(X)
 #undef X
-#define X(symbol, body, parameters, arguments) (void *)wrap_##symbol,
-void *const hook_wrapper[WSDBG_HOOK_COUNT] = {WSDBG_HOOKS(X) WSDBG_SYNC_HOOKS(X)};
+
+#define X(symbol, ...) #symbol,
+const char *const hook_name[WSDBG_HOOK_COUNT] = {WSDBG_HOOKS(X) WSDBG_SYNC_HOOKS(X) WSDBG_WORK_HOOKS(X)};
 #undef X
-#define X(symbol, body, parameters, arguments) (void *)symbol,
-void *const hook_exported[WSDBG_HOOK_COUNT] = {WSDBG_HOOKS(X) WSDBG_SYNC_HOOKS(X)};
+#define X(symbol, ...) (void *)wrap_##symbol,
+void *const hook_wrapper[WSDBG_HOOK_COUNT] = {WSDBG_HOOKS(X) WSDBG_SYNC_HOOKS(X) WSDBG_WORK_HOOKS(X)};
+#undef X
+#define X(symbol, ...) (void *)symbol,
+void *const hook_exported[WSDBG_HOOK_COUNT] = {WSDBG_HOOKS(X) WSDBG_SYNC_HOOKS(X) WSDBG_WORK_HOOKS(X)};
 #undef X

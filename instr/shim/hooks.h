@@ -25,6 +25,12 @@ static inline bool hook_enter(void)
     return hook_enter_first();
 }
 
+/* The number of a call among those of its name, from 1. */
+static inline uint32_t hook_count(_Atomic uint32_t *calls)
+{
+    return atomic_fetch_add_explicit(calls, 1, memory_order_relaxed) + 1;
+}
+
 /* Looks whether `result` ends the context.  errno is kept. */
 void hook_failed(CUresult result);
 

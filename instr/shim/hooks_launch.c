@@ -24,9 +24,12 @@ static void begin_launch(const char *call, CUfunction function, struct begun *be
 }
 
 /* Said after the launch: a marker that follows is behind it. */
-static void note_launched(uint32_t row)
+static void note_launched(uint32_t row, uint64_t began_ns)
 {
-    if (row == WSDBG_UNKNOWN32 || atomic_load_explicit(&shim_contexts[row].launched, memory_order_relaxed))
+    if (row == WSDBG_UNKNOWN32)
+        return;
+    work_launched(row, began_ns);
+    if (atomic_load_explicit(&shim_contexts[row].launched, memory_order_relaxed))
         return;
     int kept = errno;
     atomic_store_explicit(&shim_contexts[row].launched, true, memory_order_release);
@@ -42,7 +45,7 @@ static void end_launch(const char *call, CUfunction function, const struct begun
     if (atomic_load_explicit(&debug_attach_stays, memory_order_relaxed) && !(begun->row.flags & WSDBG_LAUNCH_GRAPH))
         debug_attach_count_launch(begun->row.time_ns);
     if (!(begun->row.flags & WSDBG_LAUNCH_CAPTURED)) /* else it went into a graph: nothing runs yet */
-        note_launched(begun->row.context);
+        note_launched(begun->row.context, begun->row.time_ns);
     if (result != CUDA_SUCCESS)
         refusal_launch(call, &begun->row, function, result);
 }

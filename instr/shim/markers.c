@@ -19,6 +19,7 @@ enum { PERIOD_US = 250000, BLOCKED_NS = 2000000 };
 /* Of a context row; the thread's own. */
 struct marker {
     CUevent event; /* NULL = not made yet */
+    uint64_t given_ns; /* what its context had been given when it was put down */
     bool in_flight, failed;
 };
 
@@ -75,6 +76,7 @@ static void look(uint32_t index)
     if (result == CUDA_SUCCESS) {
         markers[index].in_flight = false;
         store(&row->done_launches, row->launches);
+        store(&atomic_load(&shim_segment)->given[index].done_given_ns, markers[index].given_ns);
         store(&row->done_ns, now_ns);
         store(&row->recorded_ns, 0);
         say_followed(row);
@@ -103,6 +105,7 @@ static void put(uint32_t index)
     }
     atomic_store(&context->launched, false);
     const uint64_t launches = __atomic_load_n(&segment->launch_count, __ATOMIC_ACQUIRE), now_ns = shim_now_ns();
+    marker->given_ns = __atomic_load_n(&segment->given[index].given_ns, __ATOMIC_ACQUIRE);
     result = shim_driver.cuCtxRecordEvent((CUcontext)(uintptr_t)atomic_load(&context->handle), marker->event);
     if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) {
         atomic_store(&context->launched, true);

@@ -49,7 +49,7 @@ void observer_marking_end(void)
     atomic_fetch_sub(&marking, 1);
 }
 
-static bool is_captured(CUstream stream)
+bool observer_is_captured(CUstream stream)
 {
     int status = CU_STREAM_CAPTURE_STATUS_NONE;
     /* The legacy stream (0, 1) is never captured, and asking about it disturbs a capture in progress. */
@@ -68,7 +68,7 @@ uint64_t observer_launch_begin(struct wsdbg_launch_row *row, void *function, boo
     row->result = WSDBG_RESULT_PENDING;
     if (!record)
         return UINT64_MAX;
-    if (is_captured((CUstream)(uintptr_t)row->stream))
+    if (observer_is_captured((CUstream)(uintptr_t)row->stream))
         row->flags |= WSDBG_LAUNCH_CAPTURED;
     return registry_launch_begin(row);
 }

@@ -8,7 +8,7 @@
  * its own: one line on stderr, switched off, calls forwarded.
  *
  * Parts: interpose.c finds libcuda and gives out the wrappers of hooks.c; hooks.c calls tracking.c, which
- * follows contexts, modules and functions; ring_setup.c and copy_thread.c serve probed modules; markers.c tells
+ * follows contexts, modules and functions, allocations.c, which follows memory, and work.c; ring_setup.c and copy_thread.c serve probed modules; markers.c tells
  * whether work gets done, host_threads.c whether the program's threads do; refusals.c tells what the driver refused;
  * graph_kernels.c which kernels graphs hold;
  * registry.c and segment.c write the shared segment.
@@ -141,9 +141,17 @@ CUfunction graph_kernel_function(const struct cu_kernel_node *kernel);
 void observer_capture(int change);
 /* Whether some stream is captured now. */
 bool observer_is_capturing(void);
+/* What is put into the stream now goes into a graph. */
+bool observer_is_captured(CUstream stream);
 /* Between the two nothing is captured.  False, and no end then, while something is: a capture must not see a marker. */
 bool observer_marking_begin(void);
 void observer_marking_end(void);
+
+/* ---- work.c: what contexts were given to do ---- */
+enum work_kind { WORK_COPY, WORK_MEMSET, WORK_OTHER };
+/* A call that began then gave the context a kernel or a graph; something else. */
+void work_launched(uint32_t context, uint64_t began_ns);
+void work_given(uint32_t context, enum work_kind kind, uint64_t began_ns);
 
 /* ---- tracking.c: contexts, modules, functions as this process knows them ---- */
 enum ring_state { RING_NONE, RING_BUSY, RING_READY, RING_FAILED };

@@ -7,6 +7,7 @@
  * when it is destroyed, a module's generation is raised when it is unloaded.  The path of a launch whose
  * function is known takes no lock.  Driver queries are made before the lock is taken, never under it.
  */
+#include "allocations.h"
 #include "shim.h"
 
 #include <stdio.h>
@@ -160,6 +161,7 @@ void tracking_close_end(uint32_t row, bool destroyed)
         shim_lock();
         forget_modules(row);
         shim_unlock();
+        allocations_end_context(row);
         ring_memory_release(row);
         atomic_store(&shim_contexts[row].handle, 0);
         atomic_fetch_add(&context_generation, 1);

@@ -136,6 +136,72 @@ static void refusals_reach_the_snapshot(void **state)
     segment_writer_destroy(writer);
 }
 
+/* But for rows that are being written; no more than the table has, and none of an older observer. */
+static void memory_reaches_the_snapshot(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = healthy();
+    struct wsdbg_segment *segment = segment_writer_segment(writer);
+    struct wsdbg_allocation_row *rows = segment->allocations;
+    rows[0] = (struct wsdbg_allocation_row){.number = 7, .address = 0x1000, .bytes = 64, .context = 9};
+    rows[2] = (struct wsdbg_allocation_row){.number = 6, .address = 0x2000, .flags = WSDBG_ALLOCATION_EXPORTED};
+    memset(rows[2].call, 'x', sizeof rows[2].call);
+    segment->allocation_count = 3;
+    segment->allocations_left_out = 5;
+    struct wsdbg_snapshot snapshot = segment_snapshot(writer);
+    assert_int_equal(snapshot.allocation_count, 2);
+    assert_int_equal(snapshot.allocations_left_out, 5);
+    assert_int_equal(snapshot.allocations[0].row.bytes, 64);
+    assert_int_equal(snapshot.allocations[0].process_id, segment->process_id);
+    assert_int_equal(snapshot.allocations[0].context, WSDBG_NONE);
+    assert_int_equal(snapshot.allocations[1].context, 0);
+    assert_int_equal(snapshot.allocations[1].row.flags, WSDBG_ALLOCATION_EXPORTED);
+    assert_int_equal(strlen(snapshot.allocations[1].row.call), sizeof rows->call - 1);
+    wsdbg_snapshot_deinit(&snapshot);
+    segment->allocation_count = UINT32_MAX;
+    snapshot = segment_snapshot(writer);
+    assert_int_equal(snapshot.allocation_count, 2);
+    wsdbg_snapshot_deinit(&snapshot);
+    segment->fixed_bytes = offsetof(struct wsdbg_segment, given);
+    snapshot = segment_snapshot(writer);
+    assert_int_equal(snapshot.allocation_count, 0);
+    assert_int_equal(snapshot.allocations_left_out, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    segment_writer_destroy(writer);
+}
+
+/* Zero of an older observer is not known; kernels and graphs are, while the launch table has all. */
+static void what_contexts_were_given_reaches_the_snapshot(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = healthy();
+    struct wsdbg_segment *segment = segment_writer_segment(writer);
+    const uint64_t launches = segment->launch_count;
+    segment->given[0] = (struct wsdbg_given_row){.given_ns = 500, .copies = 3, .memsets = 2, .others = 1};
+    struct wsdbg_snapshot snapshot = segment_snapshot(writer);
+    const struct wsdbg_context *context = &snapshot.contexts[0];
+    assert_int_equal(context->given_ns.value, 500);
+    assert_true(context->given_ns.known);
+    assert_false(context->done_given_ns.known);
+    assert_int_equal(context->copies.value, 3);
+    assert_true(context->kernels.known && context->graphs.known);
+    assert_int_equal(context->kernels.value, launches);
+    assert_int_equal(context->graphs.value, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    segment->launch_count = WSDBG_LAUNCH_ROWS + 1;
+    snapshot = segment_snapshot(writer);
+    assert_false(snapshot.contexts[0].kernels.known);
+    assert_int_equal(snapshot.contexts[0].kernels.value, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    segment->launch_count = launches;
+    segment->fixed_bytes = offsetof(struct wsdbg_segment, given);
+    snapshot = segment_snapshot(writer);
+    assert_false(snapshot.contexts[0].given_ns.known);
+    assert_false(snapshot.contexts[0].kernels.known);
+    wsdbg_snapshot_deinit(&snapshot);
+    segment_writer_destroy(writer);
+}
+
 static enum wsdbg_host_state host_state(struct segment_writer *writer)
 {
     struct wsdbg_snapshot snapshot = segment_snapshot(writer);
@@ -313,6 +379,8 @@ int main(void)
         cmocka_unit_test(a_segment_from_before_the_appended_rows_is_read),
         cmocka_unit_test(every_row_reaches_the_snapshot),
         cmocka_unit_test(refusals_reach_the_snapshot),
+        cmocka_unit_test(memory_reaches_the_snapshot),
+        cmocka_unit_test(what_contexts_were_given_reaches_the_snapshot),
         cmocka_unit_test(whether_other_threads_go_on_stands_beside_one_that_waits),
         cmocka_unit_test(a_module_names_its_source_file),
         cmocka_unit_test(hostile_counts_are_cut_to_their_tables),

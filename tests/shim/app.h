@@ -37,6 +37,14 @@ void question_refusals(void);
 
 void graph_kernels(void);
 
+/* ---- app_memory.c: memory of every kind, and work for streams ---- */
+
+void memory_kinds(void);
+void mappings(void);
+void many_allocations(void);
+void racing_allocations(void);
+void stream_work(void);
+
 /* ---- app_kernels.c: kernels that take long, hang or fault ---- */
 
 void slow(void);

@@ -60,6 +60,7 @@ static void a_marker_stays_in_flight_behind_a_kernel_that_hangs(void **state)
     assert_true(first_ns >= recorded_ns && recorded_ns >= segment->launches[0].time_ns);
     assert_int_equal(row->launches, 1);
     assert_int_equal(row->done_ns, 0);
+    assert_int_equal(segment->given[0].done_given_ns, 0);
     assert_int_equal(row->state, WSDBG_MARKER_WORKS);
     end(&run);
 }
@@ -74,6 +75,7 @@ static void a_marker_behind_work_that_is_done_is_gone(void **state)
     await(&row->recorded_ns, true);
     assert_true(row->done_ns - segment->launches[0].time_ns >= 1500 * MS);
     assert_int_equal(row->done_launches, 1);
+    assert_int_equal(segment->given[0].done_given_ns, segment->launches[0].time_ns);
     end(&run);
 }
 

@@ -178,6 +178,7 @@ static void fill_looks(struct wsdbg_snapshot *s)
                                           .suspend_ns = 4000000,
                                           .read_ns = 12000000,
                                           .resume_ns = 1000000,
+                                          .held_nothing_back = true,
                                           .warps = (uint32_t)s->warp_count,
                                           .warps_read = 3};
     s->looks[1] = (struct wsdbg_look_row){.time_ns = s->time_ns - 20000000,
@@ -193,6 +194,52 @@ static void fill_looks(struct wsdbg_snapshot *s)
     s->excerpts[0] = (struct wsdbg_excerpt){WSDBG_EXCERPT_REGISTERS, WSDBG_NONE, 0, 0, 4, 2, {0, 0x410}};
     s->excerpts[1] = (struct wsdbg_excerpt){
         WSDBG_EXCERPT_SHARED, 0, WSDBG_NONE, 0, 0x400, 4, {0x001ffffe, 0x7ffff800, 0x001ffffe, 0x7ffff800}};
+}
+
+/* The word that is polled lies in the first one. */
+static void fill_memory(struct wsdbg_snapshot *s)
+{
+    static const struct wsdbg_allocation_row memory[] = {{.number = 7,
+                                                          .address = 0x7f1200000000u,
+                                                          .bytes = 4096,
+                                                          .kind = WSDBG_ALLOCATION_DEVICE,
+                                                          .peer_devices = 2,
+                                                          .call_number = 6,
+                                                          .call = "cuMemAlloc"},
+                                                         {.number = 8,
+                                                          .address = 0x7f0e00000000u,
+                                                          .bytes = 65536,
+                                                          .kind = WSDBG_ALLOCATION_HOST,
+                                                          .device = WSDBG_UNKNOWN32,
+                                                          .call_number = 1,
+                                                          .call = "cuMemHostAlloc"},
+                                                         {.number = 9,
+                                                          .address = 0x7f1300000000u,
+                                                          .kind = WSDBG_ALLOCATION_IMPORTED,
+                                                          .device = WSDBG_UNKNOWN32,
+                                                          .call_number = 1,
+                                                          .call = "cuIpcOpenMemHandle"},
+                                                         {.number = 3,
+                                                          .address = 0x7f1400000000u,
+                                                          .bytes = 512,
+                                                          .kind = WSDBG_ALLOCATION_POOL,
+                                                          .flags = WSDBG_ALLOCATION_EXPORTED,
+                                                          .call_number = 3,
+                                                          .call = "cuMemAllocAsync"}};
+    s->allocations = rows(s->allocation_count = sizeof memory / sizeof *memory, sizeof *s->allocations);
+    for (size_t i = 0; i < s->allocation_count; i++) {
+        s->allocations[i] = (struct wsdbg_allocation){.process_id = s->contexts[0].process_id, .row = memory[i]};
+        s->allocations[i].row.time_ns = s->time_ns - 3000000000u + 1000000 * i;
+    }
+    s->allocations[3].row.freed_ns = s->time_ns - 1000000000;
+    struct wsdbg_context *context = &s->contexts[0];
+    context->given_ns = wsdbg_known_u64(s->time_ns - 2000000000);
+    context->done_given_ns = wsdbg_known_u64(s->time_ns - 2500000000);
+    context->kernels = wsdbg_known_u64(3);
+    context->graphs = wsdbg_known_u64(1);
+    context->copies = wsdbg_known_u64(4);
+    context->memsets = wsdbg_known_u64(2);
+    context->others = wsdbg_known_u64(0);
 }
 
 /* At the look before, warp 0 of CTA 0 still was at the copy. */
@@ -231,5 +278,6 @@ void example_machine(struct example *e, uint32_t ctas)
     fill_accesses(s);
     fill_code(s);
     fill_looks(s);
+    fill_memory(s);
     fill_before(s);
 }

@@ -56,6 +56,8 @@ static const struct {
     {"words", "made-up", ""},
     {"excerpts", "made-up", ""},
     {"refused", "made-up", ""},
+    {"memory", "made-up", ""},
+    {"work", "made-up", ""},
 };
 
 static const char *session_of(const char *query, const char **arguments)

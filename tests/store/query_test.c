@@ -149,12 +149,12 @@ static void one_statement_may_end_with_a_comment(void **state)
 }
 
 /* What the example lacks: warps that exited, CTAs that differ, arrivals, tiles, bytes, rounds of wgmma, refusals, a
- * log, CUPTI; what only the machine's own state has. */
+ * log, CUPTI, memory; what only the machine's own state has. */
 static bool without_rows(const char *name)
 {
     static const char *const names[] = {"exited",   "exited-early",  "odd-ctas", "diff",   "arrivals", "tiles",
                                         "log",      "activity",      "parts",    "looks",  "wakers",   "words",
-                                        "excerpts", "compare-looks", "overlap",  "stages", "refused"};
+                                        "excerpts", "compare-looks", "overlap",  "stages", "refused",  "memory"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return true;
@@ -178,6 +178,38 @@ static void every_canned_query_runs_on_an_empty_and_a_full_session(void **state)
             fail_msg("@%s: %s", query->name, text);
         free(text);
     }
+}
+
+/* NULL: of a size that is not known, of the host's memory no device. */
+static void memory_is_told_with_who_may_write_it_and_comes_back_as_it_was(void **state)
+{
+    (void)state;
+    struct example e;
+    struct wsdbg_store *store = NULL;
+    struct wsdbg_loaded loaded;
+    example_machine(&e, 2);
+    example_store(&e, example_path(folder, "memory.db"));
+    example_ok(wsdbg_store_open(example_path(folder, "memory.db"), &store));
+    char *memory = example_query(store, "@memory", WSDBG_QUERY_CSV);
+    assert_non_null(strstr(memory, "\r\n77,cuMemAlloc #6,device,0,0x7f1200000000,4096,3,0,0,0,2,2\r\n"));
+    assert_non_null(strstr(memory, "\r\n77,cuIpcOpenMemHandle #1,imported,,0x7f1300000000,,2.998,0,0,0,0,\r\n"));
+    assert_non_null(strstr(memory, "\r\n77,cuMemAllocAsync #3,pool,0,0x7f1400000000,512,2.997,1,1,0,0,\r\n"));
+    free(memory);
+    example_ok(wsdbg_store_load(store, false, &loaded));
+    assert_int_equal(loaded.snapshot.allocation_count, e.snapshot.allocation_count);
+    for (size_t i = 0; i < e.snapshot.allocation_count; i++) {
+        struct wsdbg_allocation_row row = e.snapshot.allocations[i].row;
+        row.context = WSDBG_UNKNOWN32; /* the process's own table is not kept */
+        assert_memory_equal(&loaded.snapshot.allocations[i].row, &row, sizeof row);
+        assert_int_equal(loaded.snapshot.allocations[i].context, 0);
+    }
+    assert_int_equal(loaded.snapshot.contexts[0].done_given_ns.value, e.snapshot.contexts[0].done_given_ns.value);
+    assert_int_equal(loaded.snapshot.contexts[0].graphs.value, 1);
+    assert_true(loaded.snapshot.looks[0].held_nothing_back);
+    assert_false(loaded.snapshot.looks[1].held_nothing_back);
+    wsdbg_loaded_deinit(&loaded);
+    wsdbg_store_close(store);
+    example_free(&e);
 }
 
 static void the_machine_s_own_state_is_asked_for_wakers_and_what_moved(void **state)
@@ -252,6 +284,7 @@ int main(void)
         cmocka_unit_test(one_statement_may_end_with_a_comment),
         cmocka_unit_test(every_canned_query_runs_on_an_empty_and_a_full_session),
         cmocka_unit_test(the_machine_s_own_state_is_asked_for_wakers_and_what_moved),
+        cmocka_unit_test(memory_is_told_with_who_may_write_it_and_comes_back_as_it_was),
         cmocka_unit_test(the_promised_queries_are_there),
         cmocka_unit_test(views_answer_with_names),
     };

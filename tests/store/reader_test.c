@@ -127,7 +127,7 @@ static void a_newer_schema_is_refused(void **state)
     write_file(path, bytes, count);
     free(bytes);
     run_sql(path, "PRAGMA user_version = 7");
-    refused(path, "made by schema version 7, this wsdbg reads 1 to 5");
+    refused(path, "made by schema version 7, this wsdbg reads 1 to 6");
 }
 
 static void a_truncated_file_is_refused(void **state)

@@ -37,6 +37,7 @@ uint32_t wsdbg_set_count(const struct wsdbg_warp_set *set);
 bool wsdbg_set_meets(const struct wsdbg_warp_set *a, const struct wsdbg_warp_set *b);
 
 struct wsdbg_ledger;
+struct wsdbg_polls;
 struct wsdbg_wait_graph;
 
 struct wsdbg_case {
@@ -55,6 +56,7 @@ struct wsdbg_case {
     bool still;       /* ... and two looks apart in time saw the same of it */
     bool moved;       /* ... or not: then nothing of it is more than possible */
     struct wsdbg_warp_set stuck; /* who other evidence about the same warps shows to be stuck */
+    const struct wsdbg_polls *polls; /* of the snapshot: poll_writers.h; NULL = other cases are not known */
     struct wsdbg_ledger *ledger;
     struct wsdbg_wait_graph *graph;
     struct wsdbg_finding *findings;

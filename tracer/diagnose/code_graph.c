@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "diagnose/code_case.h"
-#include "diagnose/host_waits.h"
+#include "diagnose/poll_writers.h"
 
 #define GROUP_WARPS 4u
 
@@ -24,6 +24,7 @@ struct wait {
     uint32_t barrier;
     struct wsdbg_optional_u32 parity;
     uint32_t site;
+    struct wsdbg_optional_u64 address; /* polled */
 };
 
 /* What is told as the other end of a wait that no live warp can end. */
@@ -247,8 +248,7 @@ static void describe_wait(const struct wsdbg_case *c, uint32_t warp, const struc
         break;
     case WSDBG_WARP_SPIN_GLOBAL:
         node->outside = node->outside || !c->still || !wsdbg_code_nobody_runs(c) ||
-                        wsdbg_code_polls_system(c->snapshot, wait->site) ||
-                        (!wsdbg_code_polls_shared(c->snapshot, wait->site) && !wsdbg_host_waits(c));
+                        wsdbg_poll_at(c, wait->site, wait->address).writer != WSDBG_WRITER_NOBODY;
         node->why = "polls memory";
         break;
     case WSDBG_WARP_RECONVERGE:
@@ -272,9 +272,12 @@ static void describe_parts(const struct wsdbg_case *c, uint32_t warp, struct wsd
         const struct wsdbg_part *part = &parts[i];
         const bool main = part->state == row->state && part->barrier == row->barrier;
         if (!main && part->state != WSDBG_WARP_RECONVERGE && part->state != WSDBG_WARP_EXITED)
-            describe_wait(c, warp, &(struct wait){part->state, part->barrier, part->parity, part->site}, node);
+            describe_wait(c, warp, &(struct wait){part->state, part->barrier, part->parity, part->site, part->address},
+                          node);
     }
-    describe_wait(c, warp, &(struct wait){row->state, row->barrier, row->parity, row->site}, node);
+    const struct wsdbg_part *polls = row->state == WSDBG_WARP_SPIN_GLOBAL ? wsdbg_polling_part(c, warp) : NULL;
+    const struct wsdbg_optional_u64 address = polls ? polls->address : (struct wsdbg_optional_u64){0};
+    describe_wait(c, warp, &(struct wait){row->state, row->barrier, row->parity, row->site, address}, node);
 }
 
 static bool cta_is_whole(const struct wsdbg_case *c, uint32_t warp)

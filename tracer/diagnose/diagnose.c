@@ -7,6 +7,7 @@
 
 #include "diagnose/fold.h"
 #include "diagnose/ledger.h"
+#include "diagnose/poll_writers.h"
 #include "diagnose/recorded_case.h"
 #include "diagnose/rules.h"
 
@@ -131,17 +132,25 @@ static struct wsdbg_error *judge_record(const struct wsdbg_recorded *recorded, s
     return error;
 }
 
-static struct wsdbg_error *diagnose_case(const struct wsdbg_snapshot *snapshot, const struct wsdbg_recorded *recorded,
-                                         uint32_t grid, const uint32_t *ctas, uint32_t cta_count,
-                                         struct wsdbg_diagnosis *out)
+/* What is made of the whole snapshot, for every case. */
+struct whole {
+    const struct wsdbg_snapshot *snapshot;
+    struct wsdbg_recorded *recorded;
+    struct wsdbg_polls *polls;
+    uint32_t *order; /* room for all CTAs */
+};
+
+static struct wsdbg_error *diagnose_case(const struct whole *whole, uint32_t grid, const uint32_t *ctas,
+                                         uint32_t cta_count, struct wsdbg_diagnosis *out)
 {
     struct wsdbg_case c;
-    struct wsdbg_error *error = wsdbg_case_init(snapshot, grid, ctas, cta_count, &c);
+    struct wsdbg_error *error = wsdbg_case_init(whole->snapshot, grid, ctas, cta_count, &c);
     if (error || c.warp_count == 0)
         return error;
+    c.polls = whole->polls;
     error = judge_case(&c);
-    if (!error && recorded && c.of_machine && !c.faulted)
-        error = judge_record(recorded, &c);
+    if (!error && whole->recorded && c.of_machine && !c.faulted)
+        error = judge_record(whole->recorded, &c);
     if (!error)
         error = c.no_memory ? &wsdbg_error_no_memory : wsdbg_fold(&c, out);
     if (!error && !c.faulted)
@@ -162,9 +171,10 @@ static int compare_ctas(const void *left, const void *right, void *rows)
     return a < b ? -1 : a > b;
 }
 
-static struct wsdbg_error *diagnose_grid(const struct wsdbg_snapshot *snapshot, const struct wsdbg_recorded *recorded,
-                                         uint32_t grid, uint32_t *order, struct wsdbg_diagnosis *out)
+static struct wsdbg_error *diagnose_grid(const struct whole *whole, uint32_t grid, struct wsdbg_diagnosis *out)
 {
+    const struct wsdbg_snapshot *snapshot = whole->snapshot;
+    uint32_t *order = whole->order;
     const struct wsdbg_grid *row = &snapshot->grids[grid];
     for (uint32_t i = 0; i < row->cta_count; i++)
         order[i] = row->cta_first + i;
@@ -175,7 +185,7 @@ static struct wsdbg_error *diagnose_grid(const struct wsdbg_snapshot *snapshot, 
         for (next = i + 1; next < row->cta_count && first->cluster_size > 1; next++)
             if (snapshot->ctas[order[next]].cluster_id != first->cluster_id)
                 break;
-        error = diagnose_case(snapshot, recorded, grid, order + i, next - i, out);
+        error = diagnose_case(whole, grid, order + i, next - i, out);
     }
     return error;
 }
@@ -196,14 +206,16 @@ static struct wsdbg_error *diagnose_grids(const struct wsdbg_snapshot *snapshot,
                                           struct wsdbg_diagnosis *out)
 {
     struct wsdbg_diagnosis result = {0};
-    struct wsdbg_recorded *recorded = NULL;
-    uint32_t *order = malloc((snapshot->cta_count + 1) * sizeof *order);
-    struct wsdbg_error *error = order ? wsdbg_recorded_create(snapshot, &recorded) : &wsdbg_error_no_memory;
+    struct whole whole = {.snapshot = snapshot, .order = malloc((snapshot->cta_count + 1) * sizeof *whole.order)};
+    struct wsdbg_error *error = whole.order ? wsdbg_recorded_create(snapshot, &whole.recorded) : &wsdbg_error_no_memory;
+    if (!error)
+        error = wsdbg_polls_create(snapshot, &whole.polls);
     for (uint32_t grid = 0; grid < snapshot->grid_count && !error; grid++)
         if (worth_a_look(snapshot, &snapshot->grids[grid], faulted_only))
-            error = diagnose_grid(snapshot, recorded, grid, order, &result);
-    wsdbg_recorded_destroy(recorded);
-    free(order);
+            error = diagnose_grid(&whole, grid, &result);
+    wsdbg_polls_destroy(whole.polls);
+    wsdbg_recorded_destroy(whole.recorded);
+    free(whole.order);
     if (error) {
         wsdbg_diagnosis_deinit(&result);
         return error;

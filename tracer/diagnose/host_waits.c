@@ -12,6 +12,8 @@
  */
 #include "diagnose/host_waits.h"
 
+#include <string.h>
+
 /* A thread that is found in a call may be about to leave it, as one that copies in small pieces: it waits where it has
  * been there for half of the time that the grid stands, and for so long at least. */
 #define LASTS_NS UINT64_C(50000000)
@@ -78,6 +80,44 @@ static bool somebody_is_free(const struct wsdbg_case *c, const struct wsdbg_host
     return false;
 }
 
+/* A call that lasts and keeps a thread for the grid, while no other thread of the process is free. */
+static const struct wsdbg_host_thread *thread_while_all_rest(const struct wsdbg_case *c)
+{
+    for (size_t i = 0; i < c->snapshot->thread_count; i++) {
+        const struct wsdbg_host_thread *thread = &c->snapshot->threads[i];
+        if (is_kept(c, thread) && lasts(c, thread))
+            return somebody_is_free(c, thread) ? NULL : thread;
+    }
+    return NULL;
+}
+
+/* Calls that give the GPU work and may not have come back, because that work waits. */
+static bool gives_work(const struct wsdbg_host_thread *thread)
+{
+    static const char *const calls[] = {"cuLaunch", "cuGraphLaunch", "cuMemcpy"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (strncmp(thread->call, calls[i], strlen(calls[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Something that the process gave a context after that moment may wait, or what it gave is not known. */
+static bool gave_after(const struct wsdbg_snapshot *snapshot, uint32_t process_id, uint64_t time_ns)
+{
+    for (size_t i = 0; i < snapshot->context_count; i++) {
+        const struct wsdbg_context *context = &snapshot->contexts[i];
+        if (context->process_id == process_id && context->alive &&
+            (!context->given_ns.known || context->given_ns.value > time_ns))
+            return true;
+    }
+    for (size_t i = 0; i < snapshot->thread_count; i++) {
+        const struct wsdbg_host_thread *thread = &snapshot->threads[i];
+        if (thread->process_id == process_id && thread->since_ns > time_ns && gives_work(thread))
+            return true;
+    }
+    return false;
+}
+
 bool wsdbg_host_is_held_back(const struct wsdbg_case *c)
 {
     const struct wsdbg_snapshot *snapshot = c->snapshot;
@@ -85,9 +125,14 @@ bool wsdbg_host_is_held_back(const struct wsdbg_case *c)
     const uint32_t context = snapshot->grids[c->grid].context;
     for (size_t i = 0; i < snapshot->look_count; i++) {
         const struct wsdbg_look_row *look = &snapshot->looks[i];
-        const bool same = !look->process_id || context >= snapshot->context_count ||
-                          look->process_id == snapshot->contexts[context].process_id;
-        if (same && look->earlier_attach_ns && (!launch || launch->time_ns <= look->earlier_attach_ns))
+        const uint64_t attach_ns = look->held_nothing_back ? 0 : look->earlier_attach_ns;
+        const bool of_process = context < snapshot->context_count;
+        const bool same =
+            !look->process_id || !of_process || look->process_id == snapshot->contexts[context].process_id;
+        if (!same || !attach_ns || (launch && launch->time_ns > attach_ns))
+            continue;
+        if (!of_process || gave_after(snapshot, snapshot->contexts[context].process_id, attach_ns) ||
+            !thread_while_all_rest(c))
             return true;
     }
     return false;
@@ -95,12 +140,5 @@ bool wsdbg_host_is_held_back(const struct wsdbg_case *c)
 
 const struct wsdbg_host_thread *wsdbg_host_waits(const struct wsdbg_case *c)
 {
-    if (wsdbg_host_is_held_back(c))
-        return NULL;
-    for (size_t i = 0; i < c->snapshot->thread_count; i++) {
-        const struct wsdbg_host_thread *thread = &c->snapshot->threads[i];
-        if (is_kept(c, thread) && lasts(c, thread))
-            return somebody_is_free(c, thread) ? NULL : thread;
-    }
-    return NULL;
+    return wsdbg_host_is_held_back(c) ? NULL : thread_while_all_rest(c);
 }

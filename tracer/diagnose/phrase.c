@@ -181,6 +181,77 @@ struct wsdbg_phrase wsdbg_say_iteration(uint32_t iteration, uint32_t round)
     return phrase;
 }
 
+/* 20971520 as "20,971,520". */
+static void append_grouped(struct wsdbg_phrase *phrase, uint64_t number)
+{
+    if (number >= 1000)
+        append_grouped(phrase, number / 1000);
+    append(phrase, number >= 1000 ? ",%03u" : "%u", (unsigned)(number % 1000));
+}
+
+/* What a kind is called, and whether one says "a 4,096 B ..." or "4,096 B of ..." of it. */
+static const char *memory_words(unsigned kind, bool *one)
+{
+    *one = false;
+    switch (kind) {
+    case WSDBG_ALLOCATION_DEVICE:
+        *one = true;
+        return "cudaMalloc allocation";
+    case WSDBG_ALLOCATION_PITCHED:
+        *one = true;
+        return "cudaMallocPitch allocation";
+    case WSDBG_ALLOCATION_POOL:
+        *one = true;
+        return "cudaMallocAsync allocation";
+    case WSDBG_ALLOCATION_HOST:
+        return "host-mapped memory";
+    case WSDBG_ALLOCATION_REGISTERED:
+        return "host memory that the program registered";
+    case WSDBG_ALLOCATION_MANAGED:
+        return "managed memory";
+    case WSDBG_ALLOCATION_VMM:
+        return "mapped memory of this process";
+    case WSDBG_ALLOCATION_VMM_IMPORTED:
+    case WSDBG_ALLOCATION_IMPORTED:
+        return "memory imported from another process";
+    default:
+        return "mapped memory of unknown origin";
+    }
+}
+
+static void append_devices(struct wsdbg_phrase *phrase, uint32_t devices)
+{
+    const char *between = (devices & (devices - 1)) ? ", which devices " : ", which device ";
+    for (uint32_t device = 0; device < 32; device++)
+        if (devices >> device & 1) {
+            append(phrase, "%s%u", between, device);
+            between = ", ";
+        }
+    append(phrase, "%s", devices ? " may write (peer access)" : "");
+}
+
+struct wsdbg_phrase wsdbg_say_memory(const struct wsdbg_allocation *memory, uint64_t address)
+{
+    struct wsdbg_phrase phrase = {""};
+    const struct wsdbg_allocation_row *row = &memory->row;
+    bool one;
+    const char *words = memory_words(row->kind, &one);
+    if (row->bytes) {
+        append(&phrase, "at byte ");
+        append_grouped(&phrase, address - row->address);
+        append(&phrase, one ? " of a " : " of ");
+        append_grouped(&phrase, row->bytes);
+        append(&phrase, one ? " B %s" : " B of %s", words);
+    } else {
+        append(&phrase, one ? "in a %s" : "in %s", words);
+    }
+    append(&phrase, " (%.31s #%u)", row->call, row->call_number);
+    append_devices(&phrase, row->peer_devices);
+    append(&phrase, "%s",
+           row->flags & WSDBG_ALLOCATION_EXPORTED ? ", which was given to another process or device" : "");
+    return phrase;
+}
+
 struct wsdbg_phrase wsdbg_say_line(const struct wsdbg_history_event *event)
 {
     struct wsdbg_phrase phrase = {""};

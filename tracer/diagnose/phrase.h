@@ -6,7 +6,7 @@
 
 /* Returned by value: `wsdbg_say_warp(c, w).text` lives to the end of the full expression. */
 struct wsdbg_phrase {
-    char text[160];
+    char text[240];
 };
 
 struct wsdbg_phrase wsdbg_say_role(const struct wsdbg_case *c, uint32_t warp); /* "producer", "role 3", "warp 5" */
@@ -18,6 +18,10 @@ struct wsdbg_phrase wsdbg_say_stage(const struct wsdbg_stage *stage);        /* 
 struct wsdbg_phrase wsdbg_say_barrier(const struct wsdbg_stage *stage);      /* "\"empty\"" */
 struct wsdbg_phrase wsdbg_say_iteration(uint32_t iteration, uint32_t round); /* "iteration 7", "use 2 of the stage" */
 struct wsdbg_phrase wsdbg_say_line(const struct wsdbg_history_event *event); /* " (line 80)" or "" */
+
+/* "of imported memory …", "at byte 68 of a 4,096 B cudaMalloc allocation (cuMemAlloc #12)": the place of an address in
+ * the memory that holds it, and who else was allowed to write that. */
+struct wsdbg_phrase wsdbg_say_memory(const struct wsdbg_allocation *memory, uint64_t address);
 
 uint32_t wsdbg_first_of(const struct wsdbg_warp_set *set); /* lowest member; WSDBG_NONE if empty */
 

@@ -1,11 +1,11 @@
 /* rule_outside.c - waits for something that no barrier of the CTA or cluster brings: a word in memory that is polled,
  * the grid before.  From the machine's state and from the record alike.
  *
- * Reads: parts, last events, all grids' warps, launches, blocked host threads.  Adds: GLOBAL_SPIN, HOST_WAIT,
- * NOT_RESIDENT, GRID_DEPENDENCY.
+ * Reads: what is polled and who may write it (poll_writers.c), all grids' warps, launches, blocked host threads.  Adds:
+ * GLOBAL_SPIN, HOST_WAIT, NOT_RESIDENT, GRID_DEPENDENCY.
  *
- * Plain stores are not followed, so that nobody writes the word is known only where nothing on the GPU runs and no
- * thread of the host is free to have it written (host_waits.c); another GPU may still do it.  The record does not show
+ * Plain stores are not followed, so that nobody writes the word is known only where nothing on the GPU runs and nobody
+ * outside of it may have it written.  The record does not show
  * kernels without probes: where one may run nothing is more than possible.
  */
 #include "wsdbg/session.h"
@@ -14,6 +14,7 @@
 #include "diagnose/code_say.h"
 #include "diagnose/grid_barrier.h"
 #include "diagnose/host_waits.h"
+#include "diagnose/poll_writers.h"
 #include "diagnose/rules.h"
 
 static struct wsdbg_warp_set warps_in(const struct wsdbg_case *c, enum wsdbg_warp_state state)
@@ -25,58 +26,18 @@ static struct wsdbg_warp_set warps_in(const struct wsdbg_case *c, enum wsdbg_war
     return set;
 }
 
-/* The lanes that poll; where others wait for a barrier the warp's own row is theirs. */
-static const struct wsdbg_part *polling_part(const struct wsdbg_case *c, uint32_t warp)
-{
-    uint32_t count;
-    const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (parts[i].state == WSDBG_WARP_SPIN_GLOBAL)
-            return &parts[i];
-    return NULL;
-}
-
 static struct wsdbg_warp_set warps_that_poll(const struct wsdbg_case *c)
 {
     struct wsdbg_warp_set set = warps_in(c, WSDBG_WARP_SPIN_GLOBAL);
     for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_warp_state_waits(wsdbg_case_warp(c, w)->state) && polling_part(c, w))
+        if (wsdbg_warp_state_waits(wsdbg_case_warp(c, w)->state) && wsdbg_polling_part(c, w))
             wsdbg_set_add(&set, w);
     return set;
 }
 
-static uint32_t site_of_poll(const struct wsdbg_case *c, uint32_t warp)
-{
-    const struct wsdbg_part *part = polling_part(c, warp);
-    return part ? part->site : wsdbg_case_warp(c, warp)->site;
-}
-
-static uint32_t word_polled(const struct wsdbg_case *c, uint32_t warp)
-{
-    const struct wsdbg_part *part = polling_part(c, warp);
-    return part ? part->barrier : wsdbg_case_warp(c, warp)->barrier;
-}
-
-static bool event_polls_system(const struct wsdbg_warp_row *warp)
-{
-    return warp->last.kind != WSDBG_EVENT_POLL_BEGIN || warp->last.stage != WSDBG_POLL_OF_GPU;
-}
-
-/* The host or another GPU may be meant to write the word. */
-static bool polls_system(const struct wsdbg_case *c, uint32_t warp)
-{
-    return c->of_machine ? wsdbg_code_polls_system(c->snapshot, site_of_poll(c, warp))
-                         : event_polls_system(wsdbg_case_warp(c, warp));
-}
-
-static bool polls_shared(const struct wsdbg_case *c, uint32_t warp)
-{
-    return c->of_machine && wsdbg_code_polls_shared(c->snapshot, site_of_poll(c, warp));
-}
-
 static struct wsdbg_phrase say_at_poll(const struct wsdbg_case *c, uint32_t warp)
 {
-    return c->of_machine ? wsdbg_say_at_site(c, site_of_poll(c, warp)) : wsdbg_say_at(c, warp);
+    return c->of_machine ? wsdbg_say_at_site(c, wsdbg_poll_of(c, warp).site) : wsdbg_say_at(c, warp);
 }
 
 static const char *plural_s(const struct wsdbg_warp_set *warps)
@@ -84,29 +45,50 @@ static const char *plural_s(const struct wsdbg_warp_set *warps)
     return wsdbg_set_count(warps) == 1 ? "s" : "";
 }
 
-/* "4 bytes at 0x7f… (0 there)", "word 2 of global memory" as far as known. */
+/* "4 bytes at 0x7f… (0x0 there)", "4 bytes (0x0 there) at byte 68 of a 4,096 B cudaMalloc allocation (cuMemAlloc #12)",
+ * "word 2 of global memory", as far as known. */
 static struct wsdbg_phrase say_word(const struct wsdbg_case *c, uint32_t warp)
 {
-    const bool shared = polls_shared(c, warp);
+    const struct wsdbg_poll poll = wsdbg_poll_of(c, warp);
     struct wsdbg_phrase phrase = {0};
-    const struct wsdbg_part *part = polling_part(c, warp);
     if (!c->of_machine) {
         wsdbg_print(phrase.text, sizeof phrase.text, "word %u of global memory",
                     wsdbg_case_warp(c, warp)->last.barrier);
         return phrase;
     }
-    wsdbg_print(phrase.text, sizeof phrase.text, "a word in %smemory", shared ? "shared " : "");
-    if (!part || !part->address.known)
+    wsdbg_print(phrase.text, sizeof phrase.text, "a word in %smemory", poll.shared ? "shared " : "");
+    if (!poll.address.known)
         return phrase;
     char width[32] = "memory", value[48] = "";
-    const char *space = shared ? " of shared memory" : "";
-    if (part->width_bytes.known)
-        wsdbg_print(width, sizeof width, "%u bytes", part->width_bytes.value);
-    if (part->value.known)
-        wsdbg_print(value, sizeof value, " (0x%llx there)", (unsigned long long)part->value.value);
-    wsdbg_print(phrase.text, sizeof phrase.text, "%s%s at 0x%llx%s", width, space,
-                (unsigned long long)part->address.value, value);
+    const char *space = poll.shared ? " of shared memory" : "";
+    if (poll.width_bytes.known)
+        wsdbg_print(width, sizeof width, "%u bytes", poll.width_bytes.value);
+    if (poll.value.known)
+        wsdbg_print(value, sizeof value, " (0x%llx there)", (unsigned long long)poll.value.value);
+    if (poll.memory)
+        wsdbg_print(phrase.text, sizeof phrase.text, "%s%s %s", width, value,
+                    wsdbg_say_memory(poll.memory, poll.address.value).text);
+    else
+        wsdbg_print(phrase.text, sizeof phrase.text, "%s%s at 0x%llx%s", width, space,
+                    (unsigned long long)poll.address.value, value);
     return phrase;
+}
+
+/* Where the memory that the sentence names lies. */
+static void tell_memory(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32_t warp)
+{
+    const struct wsdbg_poll poll = wsdbg_poll_of(c, warp);
+    if (!poll.memory)
+        return;
+    const struct wsdbg_allocation_row *row = &poll.memory->row;
+    char device[32] = "", bytes[32] = "memory";
+    if (row->device != WSDBG_UNKNOWN32)
+        wsdbg_print(device, sizeof device, " of device %u", row->device);
+    if (row->bytes)
+        wsdbg_print(bytes, sizeof bytes, "%llu bytes", (unsigned long long)row->bytes);
+    wsdbg_evidence_text(c, finding, "the word is at 0x%llx; %.31s #%u gave process %u %s%s at 0x%llx",
+                        (unsigned long long)poll.address.value, row->call, row->call_number, poll.memory->process_id,
+                        bytes, device, (unsigned long long)row->address);
 }
 
 /* All its warps have exited. */
@@ -198,9 +180,15 @@ static enum wsdbg_confidence confidence_on_gpu(const struct wsdbg_case *c)
     return still && nobody_runs(c) ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
 }
 
-static enum wsdbg_confidence confidence_of_wait(const struct wsdbg_case *c)
+/* The least sure of what is polled. */
+static enum wsdbg_confidence confidence_of_polls(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
-    return wsdbg_host_waits(c) ? confidence_on_gpu(c) : WSDBG_CONFIDENCE_POSSIBLE;
+    if (wsdbg_grid_barrier_of(c).counted) /* a word that counts CTAs is for CTAs to change, however it is read */
+        return confidence_on_gpu(c);
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(pollers, w) && wsdbg_poll_of(c, w).writer != WSDBG_WRITER_NOBODY)
+            return WSDBG_CONFIDENCE_POSSIBLE;
+    return confidence_on_gpu(c);
 }
 
 /* ---- a grid and its dependent ---- */
@@ -208,7 +196,7 @@ static enum wsdbg_confidence confidence_of_wait(const struct wsdbg_case *c)
 /* What the warp's row says is polled this GPU alone should write. */
 static bool polls_for_gpu(const struct wsdbg_case *c, const struct wsdbg_warp_row *warp)
 {
-    return c->of_machine ? !wsdbg_code_polls_system(c->snapshot, warp->site) : !event_polls_system(warp);
+    return c->of_machine ? !wsdbg_code_polls_system(c->snapshot, warp->site) : !wsdbg_event_polls_system(warp);
 }
 
 /* Nothing that is known says that it came through a poll before. */
@@ -287,38 +275,12 @@ static uint32_t dependent_of(const struct wsdbg_case *c)
 
 /* ---- words that are polled ---- */
 
-static bool some_poll_system(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
-{
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_set_has(pollers, w) && polls_system(c, w))
-            return true;
-    return false;
-}
-
-static bool all_poll_shared(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
-{
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_set_has(pollers, w) && !polls_shared(c, w))
-            return false;
-    return true;
-}
-
-/* A word that counts CTAs is for CTAs to change, however it is read. */
-static enum wsdbg_confidence confidence_of_spin(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
-{
-    if (wsdbg_grid_barrier_of(c).counted)
-        return confidence_on_gpu(c);
-    if (some_poll_system(c, pollers))
-        return WSDBG_CONFIDENCE_POSSIBLE;
-    return all_poll_shared(c, pollers) ? confidence_on_gpu(c) : confidence_of_wait(c);
-}
-
 static void say_not_resident(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
     const uint32_t first = wsdbg_first_of(pollers);
     const struct wsdbg_grid *grid = &c->snapshot->grids[c->grid];
-    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_NOT_RESIDENT, confidence_of_spin(c, pollers),
-                                                    wsdbg_case_warp(c, first)->cta, word_polled(c, first));
+    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_NOT_RESIDENT, confidence_of_polls(c, pollers),
+                                                    wsdbg_case_warp(c, first)->cta, wsdbg_poll_of(c, first).barrier);
     if (!finding)
         return;
     if (wsdbg_grid_barrier_of(c).counted)
@@ -341,6 +303,37 @@ static void say_not_resident(struct wsdbg_case *c, const struct wsdbg_warp_set *
     wsdbg_tell_waits(c, finding, pollers);
 }
 
+#define NO_WARP ", and no warp on the GPU that was seen can still write it: all wait or have exited; "
+
+/* Who but the warps that were seen could write it. */
+static const char *say_others(const struct wsdbg_poll *poll)
+{
+    switch (poll->writer) {
+    case WSDBG_WRITER_WARP:
+        return "; a warp that polls what somebody outside may write may write it, once it goes on";
+    case WSDBG_WRITER_HELD_BACK:
+        return NO_WARP "but since an earlier look the driver lets what the program gives the GPU wait until this "
+                       "kernel is over, so what would end it may be kept from it by that look";
+    case WSDBG_WRITER_HOST_WORK:
+        return NO_WARP "the host may, by a copy or a kernel that it has not given to the GPU yet, so this may be meant";
+    case WSDBG_WRITER_HOST_STORE:
+        return NO_WARP "a thread of the host may, so this may be meant";
+    case WSDBG_WRITER_SYSTEM:
+        return ", which nobody on the GPU that was seen can still write; it is read as one that the host or another "
+               "GPU may write, so this may be meant";
+    case WSDBG_WRITER_PEER:
+        return NO_WARP "another GPU of the program may, whose work is not known to be done";
+    case WSDBG_WRITER_PROCESS:
+        return NO_WARP "another process or device may, so this may be meant";
+    case WSDBG_WRITER_NOBODY:
+        break;
+    }
+    return poll->memory && poll->memory->row.peer_devices
+               ? NO_WARP "nor can the other GPU, whose work is done, nor the host, as far as seen, while it waits for "
+                         "this kernel"
+               : NO_WARP "nor can the host, as far as seen, while it waits for this kernel";
+}
+
 /* Who could still write the word that a warp polls, as a part of a sentence. */
 static const char *say_writers(const struct wsdbg_case *c, uint32_t warp)
 {
@@ -348,21 +341,10 @@ static const char *say_writers(const struct wsdbg_case *c, uint32_t warp)
         return "; a warp that runs may still write it";
     if (!nobody_runs(c))
         return "; a kernel without probes, of which nothing is seen, may still write it";
-    if (polls_shared(c, warp))
-        return ", and no warp that was seen can still write it: all wait or have exited";
-    if (polls_system(c, warp))
-        return ", which nobody on the GPU that was seen can still write; it is read as one that the host or another "
-               "GPU may write, so this may be meant";
-    if (wsdbg_host_is_held_back(c))
-        return ", and no warp on the GPU that was seen can still write it: all wait or have exited; but since an "
-               "earlier "
-               "look the driver lets what the program gives the GPU wait until this kernel is over, so what would end "
-               "it may be kept from it by that look";
-    if (!wsdbg_host_waits(c))
-        return ", and no warp on the GPU that was seen can still write it: all wait or have exited; the host may, by a "
-               "copy or a kernel that it has not given to the GPU yet, so this may be meant";
-    return ", and no warp on the GPU that was seen can still write it: all wait or have exited; nor can the host, as "
-           "far as seen, while it waits for this kernel";
+    const struct wsdbg_poll poll = wsdbg_poll_of(c, warp);
+    return poll.shared && poll.writer == WSDBG_WRITER_NOBODY
+               ? ", and no warp that was seen can still write it: all wait or have exited"
+               : say_others(&poll);
 }
 
 /* Why the host does not write it. */
@@ -399,7 +381,7 @@ static void tell_gathered(struct wsdbg_case *c, struct wsdbg_finding *finding, u
 {
     uint32_t count;
     const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
-    for (uint32_t i = 0; i < count && polling_part(c, warp); i++)
+    for (uint32_t i = 0; i < count && wsdbg_polling_part(c, warp); i++)
         if (parts[i].state == WSDBG_WARP_RECONVERGE)
             wsdbg_evidence_warp(c, finding, warp,
                                 "lanes 0x%08x of %s wait at %s for those that poll, and write nothing before",
@@ -410,8 +392,9 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
     const struct wsdbg_grid_barrier barrier = wsdbg_grid_barrier_of(c);
     const uint32_t first = wsdbg_first_of(pollers);
-    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_GLOBAL_SPIN, confidence_of_spin(c, pollers),
-                                                    wsdbg_case_warp(c, first)->cta, word_polled(c, first));
+    const struct wsdbg_poll poll = wsdbg_poll_of(c, first);
+    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_GLOBAL_SPIN, confidence_of_polls(c, pollers),
+                                                    wsdbg_case_warp(c, first)->cta, poll.barrier);
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, first)->role;
@@ -419,13 +402,14 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
                 plural_s(pollers), say_word(c, first).text, say_at_poll(c, first).text, say_writers(c, first));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Find who should write that word: a path that skips the write, a lock that is never released, or %s.",
-                polls_shared(c, first) ? "warps that change it at the same time without an atomic"
-                                       : "a kernel or host thread that waits for this kernel itself");
+                poll.shared ? "warps that change it at the same time without an atomic"
+                            : "a kernel or host thread that waits for this kernel itself");
     if (barrier.counted || barrier.gone)
         say_grid_barrier(c, pollers, &barrier, finding);
+    tell_memory(c, finding, first);
     wsdbg_tell_waits(c, finding, pollers);
     tell_gathered(c, finding, first);
-    tell_host(c, finding, polls_shared(c, first) ? NULL : wsdbg_host_waits(c));
+    tell_host(c, finding, poll.shared ? NULL : wsdbg_host_waits(c));
 }
 
 #define NEVER_FOR_DEPENDENT                                                                                       \
@@ -436,8 +420,8 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 static void say_spin_for_dependent(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers, uint32_t dependent)
 {
     const uint32_t first = wsdbg_first_of(pollers);
-    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_GRID_DEPENDENCY, confidence_of_wait(c),
-                                                    wsdbg_case_warp(c, first)->cta, word_polled(c, first));
+    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_GRID_DEPENDENCY, confidence_of_polls(c, pollers),
+                                                    wsdbg_case_warp(c, first)->cta, wsdbg_poll_of(c, first).barrier);
     if (!finding)
         return;
     const char *name = wsdbg_snapshot_grid_name(c->snapshot, &c->snapshot->grids[dependent]);
@@ -450,24 +434,27 @@ static void say_spin_for_dependent(struct wsdbg_case *c, const struct wsdbg_warp
     wsdbg_tell_waits(c, finding, pollers);
 }
 
-/* Possible only: another thread or process may be the one that writes. */
+/* Where it is not known whose memory that is, another thread or process may be the one that writes. */
 static void say_host_wait(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers,
                           const struct wsdbg_host_thread *thread)
 {
     const uint32_t first = wsdbg_first_of(pollers);
-    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_HOST_WAIT, WSDBG_CONFIDENCE_POSSIBLE,
-                                                    wsdbg_case_warp(c, first)->cta, word_polled(c, first));
+    const enum wsdbg_confidence confidence = confidence_of_polls(c, pollers);
+    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_HOST_WAIT, confidence,
+                                                    wsdbg_case_warp(c, first)->cta, wsdbg_poll_of(c, first).barrier);
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, first)->role;
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s poll%s %s%s, which the host may write, while thread %u of the host waits in %s for the GPU: if that "
-        "thread is to write it, neither goes on.",
-        wsdbg_say_warps(c, pollers).text, plural_s(pollers), say_word(c, first).text, say_at_poll(c, first).text,
-        thread->thread_id, thread->call);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s poll%s %s%s, which the host may write, while thread %u of the host waits in %s for the GPU%s.",
+                wsdbg_say_warps(c, pollers).text, plural_s(pollers), say_word(c, first).text,
+                say_at_poll(c, first).text, thread->thread_id, thread->call,
+                confidence == WSDBG_CONFIDENCE_POSSIBLE
+                    ? ": if that thread is to write it, neither goes on"
+                    : " and no other thread of the program goes on by itself, so that neither side does");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Write the word before waiting for the kernel, or from a thread that does not wait for it.");
+    tell_memory(c, finding, first);
     wsdbg_tell_waits(c, finding, pollers);
     tell_host(c, finding, thread);
 }
@@ -480,13 +467,20 @@ static void judge_polls(struct wsdbg_case *c, const struct wsdbg_warp_set *polle
         say_not_resident(c, pollers);
     else if (dependent != WSDBG_NONE)
         say_spin_for_dependent(c, pollers, dependent);
-    else if (thread && nobody_runs(c) && polls_system(c, wsdbg_first_of(pollers)) && !wsdbg_grid_barrier_of(c).counted)
+    else if (thread && nobody_runs(c) && wsdbg_poll_of(c, wsdbg_first_of(pollers)).host_store &&
+             !wsdbg_grid_barrier_of(c).counted)
         say_host_wait(c, pollers, thread);
     else
         say_spin(c, pollers);
 }
 
 /* ---- waits for the grid before ---- */
+
+/* The grid before polls what the host will not bring. */
+static enum wsdbg_confidence confidence_of_dependent(const struct wsdbg_case *c)
+{
+    return wsdbg_host_waits(c) ? confidence_on_gpu(c) : WSDBG_CONFIDENCE_POSSIBLE;
+}
 
 static void say_dependency(struct wsdbg_case *c, const struct wsdbg_warp_set *waiting)
 {
@@ -495,7 +489,7 @@ static void say_dependency(struct wsdbg_case *c, const struct wsdbg_warp_set *wa
     const bool polls = before != WSDBG_NONE && grid_stands_at_poll(c, &c->snapshot->grids[before]);
     const char *name = before == WSDBG_NONE ? NULL : wsdbg_snapshot_grid_name(c->snapshot, &c->snapshot->grids[before]);
     struct wsdbg_finding *finding =
-        wsdbg_case_find(c, WSDBG_CAUSE_GRID_DEPENDENCY, polls ? confidence_of_wait(c) : WSDBG_CONFIDENCE_POSSIBLE,
+        wsdbg_case_find(c, WSDBG_CAUSE_GRID_DEPENDENCY, polls ? confidence_of_dependent(c) : WSDBG_CONFIDENCE_POSSIBLE,
                         wsdbg_case_warp(c, first)->cta, wsdbg_case_warp(c, first)->barrier);
     if (!finding)
         return;

@@ -18,8 +18,8 @@ struct wsdbg_error *wsdbg_completion_begin(const struct wsdbg_snapshot *ring, st
     *record = NULL;
     if (ring->grid_count == 0)
         return NULL;
-    only.launch_count = only.graph_kernel_count = only.refusal_count = only.thread_count = only.activity_count =
-        only.note_count = 0;
+    only.launch_count = only.graph_kernel_count = only.refusal_count = only.allocation_count = 0;
+    only.thread_count = only.activity_count = only.note_count = 0;
     struct wsdbg_snapshot *copy = calloc(1, sizeof *copy);
     struct wsdbg_error *error = copy ? wsdbg_snapshot_copy(&only, copy) : &wsdbg_error_no_memory;
     if (error)

@@ -18,6 +18,7 @@ WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, names) % 8 == 0, "word copies
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, markers) % 8 == 0, "word copies");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, refusals) % 8 == 0, "word copies");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, graph_kernels) % 8 == 0, "word copies");
+WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, allocations) % 8 == 0, "word copies");
 
 static const struct wsdbg_segment *segment_of(const struct wsdbg_segment_view *view)
 {
@@ -63,6 +64,8 @@ struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_vie
 {
     const bool has_refusals =
         WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), refusals) && WSDBG_SEGMENT_HAS(view->byte_count, refusals);
+    const bool has_given =
+        WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), given) && WSDBG_SEGMENT_HAS(view->byte_count, given);
     const bool has_host =
         WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), host_state) && WSDBG_SEGMENT_HAS(view->byte_count, host_state);
     const bool has_graphs =
@@ -86,6 +89,9 @@ struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_vie
         .refusal_count = has_refusals ? at_most(LOAD(view, refusal_count), WSDBG_REFUSAL_ROWS) : 0,
         .refusals_left_out = has_refusals ? LOAD(view, refusals_left_out) : 0,
         .graph_kernel_count = has_graphs ? at_most(LOAD(view, graph_kernel_count), WSDBG_GRAPH_KERNEL_ROWS) : 0,
+        .allocation_count = has_given ? at_most(LOAD(view, allocation_count), WSDBG_ALLOCATION_ROWS) : 0,
+        .allocations_left_out = has_given ? LOAD(view, allocations_left_out) : 0,
+        .has_given = has_given,
         .host_state = host <= WSDBG_HOST_RESTS ? host : WSDBG_HOST_NOT_KNOWN,
     };
 }
@@ -148,6 +154,21 @@ bool wsdbg_segment_read_marker(const struct wsdbg_segment_view *view, uint32_t r
     const uint64_t recorded_ns = __atomic_load_n(&source->recorded_ns, __ATOMIC_ACQUIRE);
     wsdbg_segment_copy(out, source, sizeof *out);
     return __atomic_load_n(&source->recorded_ns, __ATOMIC_ACQUIRE) == recorded_ns && out->recorded_ns == recorded_ns;
+}
+
+bool wsdbg_segment_read_allocation(const struct wsdbg_segment_view *view, uint32_t row,
+                                   struct wsdbg_allocation_row *out)
+{
+    const struct wsdbg_allocation_row *source = &segment_of(view)->allocations[row];
+    const uint64_t number = __atomic_load_n(&source->number, __ATOMIC_ACQUIRE);
+    wsdbg_segment_copy(out, source, sizeof *out);
+    out->call[sizeof out->call - 1] = '\0';
+    return number && out->number == number && __atomic_load_n(&source->number, __ATOMIC_ACQUIRE) == number;
+}
+
+void wsdbg_segment_read_given(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_given_row *out)
+{
+    wsdbg_segment_copy(out, &segment_of(view)->given[row], sizeof *out);
 }
 
 bool wsdbg_segment_read_thread(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_thread_row *out)

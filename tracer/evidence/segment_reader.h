@@ -29,6 +29,8 @@ struct wsdbg_segment_head {
     uint32_t context_count, module_count, function_count, name_count, thread_count, note_count;
     uint32_t refusal_count, refusals_left_out; /* 0 of an older observer */
     uint32_t graph_kernel_count;               /* likewise */
+    uint32_t allocation_count, allocations_left_out;
+    bool has_given; /* the observer follows what contexts are given */
     enum wsdbg_host_state host_state;
 };
 
@@ -50,6 +52,11 @@ void wsdbg_segment_read_graph_kernel(const struct wsdbg_segment_view *view, uint
 void wsdbg_segment_read_off_reason(const struct wsdbg_segment_view *view, char out[WSDBG_TEXT_BYTES]);
 /* Zero where the segment is of an older observer.  False: the row changed under the eyes. */
 bool wsdbg_segment_read_marker(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_marker_row *out);
+/* False: the row is being written. */
+bool wsdbg_segment_read_allocation(const struct wsdbg_segment_view *view, uint32_t row,
+                                   struct wsdbg_allocation_row *out);
+/* Where the head says that there are such rows. */
+void wsdbg_segment_read_given(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_given_row *out);
 /* False: the thread is not inside a call (or the row changed under the eyes). */
 bool wsdbg_segment_read_thread(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_thread_row *out);
 /* Entry `number` of a ring table; false: it left the ring, or is being written. */

@@ -81,6 +81,19 @@ static void set_work(const struct wsdbg_builder *builder, const struct wsdbg_tra
     out->unfinished_ns = known_unless_zero(since_ns);
 }
 
+static void set_given(const struct wsdbg_tracker *tracker, uint32_t index, struct wsdbg_context *out)
+{
+    struct wsdbg_given_row given;
+    if (!tracker->head.has_given)
+        return;
+    wsdbg_segment_read_given(&tracker->view, index, &given);
+    out->given_ns = wsdbg_known_u64(given.given_ns);
+    out->done_given_ns = known_unless_zero(given.done_given_ns);
+    out->copies = wsdbg_known_u64(given.copies);
+    out->memsets = wsdbg_known_u64(given.memsets);
+    out->others = wsdbg_known_u64(given.others);
+}
+
 static void add_contexts(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker)
 {
     for (uint32_t i = 0; i < tracker->head.context_count; i++) {
@@ -102,6 +115,7 @@ static void add_contexts(struct wsdbg_builder *builder, const struct wsdbg_track
         };
         memcpy(out->device_name, row->device_name, sizeof out->device_name);
         set_work(builder, tracker, i, out);
+        set_given(tracker, i, out);
     }
 }
 
@@ -175,6 +189,27 @@ static void add_functions(struct wsdbg_builder *builder, const struct wsdbg_trac
     }
 }
 
+static void count_launch(struct wsdbg_snapshot *out, const struct wsdbg_launch *launch)
+{
+    if (launch->context >= out->context_count || launch->result != 0 ||
+        (launch->flags & (WSDBG_LAUNCH_CAPTURED | WSDBG_LAUNCH_REFUSED)))
+        return;
+    struct wsdbg_context *context = &out->contexts[launch->context];
+    (launch->flags & WSDBG_LAUNCH_GRAPH ? &context->graphs : &context->kernels)->value++;
+}
+
+/* Kernels and graphs are counted in the launch table: known as long as all are there. */
+static void end_count(struct wsdbg_snapshot *out, const struct wsdbg_tracker *tracker,
+                      const struct wsdbg_process_base *base)
+{
+    for (uint32_t i = 0; i < tracker->head.context_count; i++) {
+        struct wsdbg_context *context = &out->contexts[base->context + i];
+        const bool known = tracker->head.has_given && !base->launches_dropped;
+        context->kernels = (struct wsdbg_optional_u64){known ? context->kernels.value : 0, known};
+        context->graphs = (struct wsdbg_optional_u64){known ? context->graphs.value : 0, known};
+    }
+}
+
 static void add_launches(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker,
                          struct wsdbg_process_base *base)
 {
@@ -207,7 +242,9 @@ static void add_launches(struct wsdbg_builder *builder, const struct wsdbg_track
             out->block[axis] = row.block[axis];
             out->cluster[axis] = known_unless(row.cluster[axis], WSDBG_UNKNOWN32);
         }
+        count_launch(builder->out, out);
     }
+    end_count(builder->out, tracker, base);
     base->launch_count = (uint32_t)builder->out->launch_count - base->launch;
     builder->out->launches_total += total;
 }
@@ -256,6 +293,20 @@ static void add_refusals(struct wsdbg_builder *builder, const struct wsdbg_track
         find_image(builder->out, out);
     }
     builder->out->refusals_left_out += tracker->head.refusals_left_out;
+}
+
+static void add_allocations(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker,
+                            const struct wsdbg_process_base *base)
+{
+    for (uint32_t i = 0; i < tracker->head.allocation_count; i++) {
+        struct wsdbg_allocation *out = &builder->out->allocations[builder->out->allocation_count];
+        *out = (struct wsdbg_allocation){.process_id = tracker->head.process_id};
+        if (!wsdbg_segment_read_allocation(&tracker->view, i, &out->row))
+            continue;
+        out->context = index_of(out->row.context, tracker->head.context_count, base->context);
+        builder->out->allocation_count++;
+    }
+    builder->out->allocations_left_out += tracker->head.allocations_left_out;
 }
 
 static void add_threads(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker,
@@ -319,8 +370,9 @@ static uint64_t at_most(uint64_t count, uint64_t capacity)
 /* Room for every row of every process, so that adding cannot fail. */
 static struct wsdbg_error *allocate(struct wsdbg_builder *builder)
 {
-    size_t contexts = 0, modules = 0, functions = 0, launches = 0, refusals = 0, threads = 0, activities = 0, notes = 0;
     size_t graph_kernels = 0;
+    size_t contexts = 0, modules = 0, functions = 0, launches = 0, refusals = 0, allocations = 0, threads = 0,
+           activities = 0, notes = 0;
     for (size_t i = 0; i < builder->request->process_count; i++) {
         const struct wsdbg_segment_head *head = &builder->request->processes[i]->head;
         contexts += head->context_count;
@@ -329,6 +381,7 @@ static struct wsdbg_error *allocate(struct wsdbg_builder *builder)
         launches += at_most(head->launch_count, WSDBG_LAUNCH_ROWS);
         graph_kernels += head->graph_kernel_count;
         refusals += head->refusal_count;
+        allocations += head->allocation_count;
         threads += head->thread_count;
         activities += at_most(head->activity_count, WSDBG_ACTIVITY_ROWS);
         notes += head->note_count + 1;
@@ -341,11 +394,13 @@ static struct wsdbg_error *allocate(struct wsdbg_builder *builder)
     out->launches = malloc((launches + 1) * sizeof *out->launches);
     out->graph_kernels = malloc((graph_kernels + 1) * sizeof *out->graph_kernels);
     out->refusals = malloc((refusals + 1) * sizeof *out->refusals);
+    out->allocations = malloc((allocations + 1) * sizeof *out->allocations);
     out->threads = malloc((threads + 1) * sizeof *out->threads);
     out->activities = malloc((activities + 1) * sizeof *out->activities);
     out->notes = malloc((notes + 1) * sizeof *out->notes);
     const bool whole = builder->bases && out->contexts && out->modules && out->functions && out->launches &&
-                       out->graph_kernels && out->refusals && out->threads && out->activities && out->notes;
+                       out->graph_kernels && out->refusals && out->allocations && out->threads && out->activities &&
+                       out->notes;
     return whole ? NULL : &wsdbg_error_no_memory;
 }
 
@@ -364,6 +419,7 @@ struct wsdbg_error *wsdbg_build_tables(struct wsdbg_builder *builder)
         add_launches(builder, tracker, base);
         add_graph_kernels(builder, tracker, base);
         add_refusals(builder, tracker, base);
+        add_allocations(builder, tracker, base);
         add_threads(builder, tracker, base);
         add_activities(builder, tracker);
         add_notes(builder, tracker);

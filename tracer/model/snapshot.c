@@ -98,6 +98,7 @@ void wsdbg_snapshot_deinit(struct wsdbg_snapshot *snapshot)
     free(snapshot->graph_kernels);
     free(snapshot->refusals);
     free(snapshot->threads);
+    free(snapshot->allocations);
     free(snapshot->activities);
     free(snapshot->grids);
     free(snapshot->ctas);
@@ -165,6 +166,7 @@ struct wsdbg_error *wsdbg_snapshot_copy(const struct wsdbg_snapshot *snapshot, s
     COPY(launches, launch_count);
     COPY(graph_kernels, graph_kernel_count);
     COPY(refusals, refusal_count);
+    COPY(allocations, allocation_count);
     COPY(threads, thread_count);
     COPY(activities, activity_count);
     COPY(grids, grid_count);
@@ -189,6 +191,42 @@ struct wsdbg_error *wsdbg_snapshot_copy(const struct wsdbg_snapshot *snapshot, s
     else
         wsdbg_snapshot_deinit(&copy);
     return whole ? NULL : &wsdbg_error_no_memory;
+}
+
+const char *wsdbg_allocation_kind_name(unsigned kind)
+{
+    static const char *const names[] = {[WSDBG_ALLOCATION_DEVICE] = "device",
+                                        [WSDBG_ALLOCATION_PITCHED] = "pitched",
+                                        [WSDBG_ALLOCATION_POOL] = "pool",
+                                        [WSDBG_ALLOCATION_HOST] = "host",
+                                        [WSDBG_ALLOCATION_REGISTERED] = "registered host",
+                                        [WSDBG_ALLOCATION_MANAGED] = "managed",
+                                        [WSDBG_ALLOCATION_VMM] = "mapped",
+                                        [WSDBG_ALLOCATION_VMM_IMPORTED] = "mapped import",
+                                        [WSDBG_ALLOCATION_VMM_UNKNOWN] = "mapped unknown",
+                                        [WSDBG_ALLOCATION_IMPORTED] = "imported"};
+    return kind < sizeof names / sizeof *names ? names[kind] : NULL;
+}
+
+static bool holds(const struct wsdbg_allocation_row *row, uint64_t address, uint64_t used_ns)
+{
+    const bool there = !row->freed_ns || (used_ns && row->freed_ns > used_ns);
+    return there && row->address <= address && address - row->address < (row->bytes ? row->bytes : 1);
+}
+
+const struct wsdbg_allocation *wsdbg_snapshot_allocation(const struct wsdbg_snapshot *snapshot, uint32_t process_id,
+                                                         uint64_t address, uint64_t used_ns)
+{
+    const struct wsdbg_allocation *best = NULL;
+    for (size_t i = 0; i < snapshot->allocation_count; i++) {
+        const struct wsdbg_allocation *a = &snapshot->allocations[i];
+        if (a->process_id != process_id || !holds(&a->row, address, used_ns))
+            continue;
+        const bool late = used_ns && a->row.time_ns > used_ns, best_late = best && best->row.time_ns > used_ns;
+        if (!best || (late != best_late ? best_late : a->row.number > best->row.number))
+            best = a;
+    }
+    return best;
 }
 
 uint32_t wsdbg_snapshot_same_grid(const struct wsdbg_snapshot *snapshot, uint32_t grid,

@@ -72,6 +72,10 @@ struct wsdbg_context {
     struct wsdbg_optional_u64 hidden_ns; /* since then stream captures keep from being seen whether it is */
     bool attended; /* an inspector stays attached to its process: a look holds nothing back */
     struct wsdbg_optional_u64 done_launches; /* its launches with lower sequence numbers are done */
+    struct wsdbg_optional_u64 given_ns; /* when it was last given something to do; 0 = never */
+    struct wsdbg_optional_u64 done_given_ns; /* what it was given up to this moment is done, as far as is known */
+    struct wsdbg_optional_u64 kernels, graphs, copies, memsets, others; /* that it was given; copies: only those for
+                                                                          which no call waited */
 };
 
 struct wsdbg_module {
@@ -128,6 +132,15 @@ struct wsdbg_refusal {
     char image_path[256]; /* spool file of what was to be loaded, or of the module; "" = not kept */
     struct wsdbg_refusal_row row; /* its indexes are those of the process's tables */
 };
+
+/* Memory that a process got from the driver. */
+struct wsdbg_allocation {
+    uint32_t process_id;
+    uint32_t context; /* index, WSDBG_NONE */
+    struct wsdbg_allocation_row row; /* its context is that of the process's table */
+};
+/* "device", "pitched", … stable; for SQL.  NULL for a kind of a later version. */
+const char *wsdbg_allocation_kind_name(unsigned kind);
 
 struct wsdbg_host_thread {
     uint32_t process_id, thread_id;
@@ -252,8 +265,8 @@ struct wsdbg_look_row {
     uint32_t process_id; /* that was looked at, 0 = the only one */
     uint64_t time_ns;    /* host, when the GPU was stopped; 0 = not known */
     uint64_t attach_ns, suspend_ns, read_ns, resume_ns, detach_ns; /* lengths; 0 = that step was not needed */
-    bool held_nothing_back; /* by an inspector that had come while the GPU was idle, so that no work waits because of it */
     uint64_t earlier_attach_ns; /* host, when a debugger last attached for an earlier look; 0 = none is known of */
+    bool held_nothing_back; /* the debugger attached before there was work that the attach could hold back */
     uint32_t warps, warps_read, moved; /* seen; whose registers were read; that stand elsewhere than at the look before */
     struct wsdbg_optional_u32 barriers_changed;
 };
@@ -345,6 +358,8 @@ struct wsdbg_snapshot {
     struct wsdbg_graph_kernel *graph_kernels; size_t graph_kernel_count; /* by process.  Not in the session's file */
     struct wsdbg_refusal *refusals;    size_t refusal_count; /* by process, oldest first */
     uint64_t refusals_left_out;        /* different ones that there was no room to keep */
+    struct wsdbg_allocation *allocations; size_t allocation_count; /* by process, in no order; freed ones too */
+    uint64_t allocations_left_out;     /* that there was no room to keep */
     struct wsdbg_host_thread *threads; size_t thread_count; /* only those inside a call */
     struct wsdbg_activity *activities; size_t activity_count;
     struct wsdbg_grid *grids;          size_t grid_count;
@@ -374,6 +389,11 @@ struct wsdbg_snapshot {
     uint64_t lost_rows;      /* table rows the observer could not record */
     uint64_t progress_ns;    /* host time at which any slot of a running grid last changed */
 };
+
+/* The memory of a process that holds an address: what lives, or was freed after `used_ns` (0 = not known).  What was
+ * there at `used_ns` goes before what came later.  NULL = none is known. */
+const struct wsdbg_allocation *wsdbg_snapshot_allocation(const struct wsdbg_snapshot *snapshot, uint32_t process_id,
+                                                         uint64_t address, uint64_t used_ns);
 
 /* The same grid in another picture of the same contexts: by context and grid id; WSDBG_NONE = it is not there. */
 uint32_t wsdbg_snapshot_same_grid(const struct wsdbg_snapshot *snapshot, uint32_t grid,

@@ -187,7 +187,7 @@ static struct wsdbg_error *load_looks(struct wsdbg_loader *loader)
     wsdbg_select_begin(
         &q, loader->store,
         "SELECT time_ns, attach_ns, suspend_ns, read_ns, resume_ns, detach_ns, warps, warps_read, moved, "
-        "barriers_changed FROM look WHERE snapshot_id = ?1 ORDER BY id",
+        "barriers_changed, held_nothing_back FROM look WHERE snapshot_id = ?1 ORDER BY id",
         loader->snapshot_id);
     while (wsdbg_select_next(&q) && wsdbg_load_row(&q, NULL, &s->looks, &s->look_count, sizeof *s->looks)) {
         struct wsdbg_look_row *l = &s->looks[s->look_count - 1];
@@ -201,6 +201,7 @@ static struct wsdbg_error *load_looks(struct wsdbg_loader *loader)
         l->warps_read = (uint32_t)wsdbg_select_number(&q);
         l->moved = (uint32_t)wsdbg_select_number(&q);
         l->barriers_changed = wsdbg_select_u32(&q);
+        l->held_nothing_back = wsdbg_select_number(&q) != 0;
     }
     return wsdbg_select_end(&q);
 }

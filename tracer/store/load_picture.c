@@ -191,6 +191,8 @@ struct wsdbg_error *wsdbg_load_picture(struct wsdbg_loader *loader, bool histori
     if (!error && histories)
         error = wsdbg_load_histories(loader);
     if (!error)
+        error = wsdbg_load_allocations(loader);
+    if (!error)
         error = load_threads(loader);
     if (!error)
         error = load_notes(loader);

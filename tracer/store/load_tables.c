@@ -5,13 +5,25 @@
 
 #include "wsdbg/session.h"
 
+static void read_given(struct wsdbg_select *q, struct wsdbg_context *c)
+{
+    c->given_ns = wsdbg_select_u64(q);
+    c->done_given_ns = wsdbg_select_u64(q);
+    c->kernels = wsdbg_select_u64(q);
+    c->graphs = wsdbg_select_u64(q);
+    c->copies = wsdbg_select_u64(q);
+    c->memsets = wsdbg_select_u64(q);
+    c->others = wsdbg_select_u64(q);
+}
+
 static struct wsdbg_error *load_contexts(struct wsdbg_loader *loader)
 {
     struct wsdbg_snapshot *s = &loader->loaded->snapshot;
     struct wsdbg_select q;
     wsdbg_select_begin(&q, loader->store,
                        "SELECT id, process_id, handle, device_ordinal, device_name, sm_count, compute_capability, "
-                       "alive, error, state_age_ns, history_depth, history_read, gpu_now_ns FROM context ORDER BY id",
+                       "alive, error, state_age_ns, history_depth, history_read, gpu_now_ns, given_ns, done_given_ns, "
+                       "kernels, graphs, copies, memsets, others FROM context ORDER BY id",
                        0);
     while (wsdbg_select_next(&q) &&
            wsdbg_load_row(&q, &loader->contexts, &s->contexts, &s->context_count, sizeof *s->contexts)) {
@@ -28,6 +40,7 @@ static struct wsdbg_error *load_contexts(struct wsdbg_loader *loader)
         c->history_depth = (uint32_t)wsdbg_select_number(&q);
         c->history_read = wsdbg_select_number(&q) != 0;
         c->gpu_now_ns = (uint64_t)wsdbg_select_number(&q);
+        read_given(&q, c);
     }
     return wsdbg_select_end(&q);
 }

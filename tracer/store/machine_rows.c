@@ -161,7 +161,8 @@ static struct wsdbg_error *write_looks(struct wsdbg_store *store, const struct w
     struct wsdbg_insert insert;
     wsdbg_insert_begin(&insert, store,
                        "INSERT INTO look (snapshot_id, time_ns, attach_ns, suspend_ns, read_ns, resume_ns, detach_ns, "
-                       "warps, warps_read, moved, barriers_changed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                       "warps, warps_read, moved, barriers_changed, held_nothing_back) "
+                       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (size_t i = 0; i < s->look_count; i++) {
         const struct wsdbg_look_row *l = &s->looks[i];
         const bool lengths_known = wsdbg_look_lengths_known(l);
@@ -176,6 +177,7 @@ static struct wsdbg_error *write_looks(struct wsdbg_store *store, const struct w
         wsdbg_insert_number(&insert, l->warps_read);
         wsdbg_insert_maybe(&insert, i > 0, l->moved);
         wsdbg_insert_u32(&insert, l->barriers_changed);
+        wsdbg_insert_maybe(&insert, lengths_known, l->held_nothing_back);
         wsdbg_insert_row(&insert);
     }
     return wsdbg_insert_end(&insert);

@@ -189,6 +189,8 @@ struct wsdbg_error *wsdbg_write_picture(struct wsdbg_store *store, const struct 
     if (!error)
         error = wsdbg_write_machine(store, snapshot, ids);
     if (!error)
+        error = wsdbg_write_allocations(store, snapshot, ids);
+    if (!error)
         error = write_threads(store, snapshot, ids);
     if (!error)
         error = write_notes(store, snapshot);

@@ -275,6 +275,32 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "AS stage_ns, t.wait_end_gpu_ns - t.wait_begin_gpu_ns AS wait_ns, t.rounds, t.earlier_waits, t.earlier_wait_ns "
      "FROM wgmma_stage t JOIN warp_named n ON n.warp_id = t.warp_id ORDER BY t.warp_id, t.issued_gpu_ns",
      NULL},
+    {"memory", "What memory did the program get, who else may write it, and which is polled?",
+     "When warps poll a word: whose memory it is says who could still write it. `device`, `pitched` and `pool` are "
+     "only "
+     "this GPU's, unless they were exported or other devices (`peer_devices`, bit n is device n) were let in; `host` "
+     "and "
+     "`managed` any thread may write; of what was imported only its process knows.",
+     "WITH polled AS MATERIALIZED (SELECT x.process_id, p.address, count(DISTINCT p.warp_id) AS warps FROM "
+     "shown_snapshot "
+     "s JOIN grid g ON g.snapshot_id = s.id JOIN context x ON x.id = g.context_id JOIN cta c ON c.grid_id = g.id "
+     "JOIN warp w ON w.cta_id = c.id JOIN part p ON p.warp_id = w.id WHERE p.state = 'SPIN_GLOBAL' "
+     "AND p.address IS NOT NULL GROUP BY 1, 2) "
+     "SELECT a.process_id, a.call || ' #' || a.call_number AS made_by, a.kind, a.device_ordinal AS device, "
+     "printf('0x%x', a.address) AS address, a.bytes, (s.time_ns - a.time_ns) / 1e9 AS seconds_ago, "
+     "a.freed_ns IS NOT NULL AS freed, a.exported, a.host_access, a.peer_devices, "
+     "(SELECT sum(warps) FROM polled WHERE polled.process_id = a.process_id AND polled.address >= a.address "
+     "AND polled.address < a.address + coalesce(a.bytes, 1)) AS polling_warps "
+     "FROM allocation a JOIN shown_snapshot s ON s.id = a.snapshot_id "
+     "ORDER BY polling_warps IS NULL, a.freed_ns IS NOT NULL, a.process_id, a.number",
+     NULL},
+    {"work", "What was each context given to do, and is that done?",
+     "To see whether another GPU may still write: `given_ago` says when it was last given a kernel, a graph, a copy, a "
+     "memset or the like, `done_up_to` what was seen done.",
+     "SELECT x.process_id, x.device_ordinal AS device, x.alive, x.kernels, x.graphs, x.copies, x.memsets, x.others, "
+     "(s.time_ns - nullif(x.given_ns, 0)) / 1e9 AS given_ago, (s.time_ns - x.done_given_ns) / 1e9 AS done_up_to "
+     "FROM context x JOIN shown_snapshot s ORDER BY x.id",
+     NULL},
     {"threads", "Which host threads are blocked, in which call, since when?", "To find the call that never came back.",
      "SELECT t.process_id, t.thread_id, t.call, (s.time_ns - t.since_ns) / 1e9 AS waiting_seconds, t.stream "
      "FROM host_thread t JOIN shown_snapshot s ON s.id = t.snapshot_id ORDER BY waiting_seconds DESC",

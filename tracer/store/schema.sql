@@ -1,9 +1,9 @@
--- The tables of the session database, schema version 5; views.sql has the views.  docs/SCHEMA.md says what every
+-- The tables of the session database, schema version 6; views.sql has the views.  docs/SCHEMA.md says what every
 -- column means, its unit and its NULL.
 -- A "snapshot" row is one picture of the device; kept are the newest one that was diagnosed, what the look before it
 -- saw, and the newest one.  Contexts, modules, functions, launches, refusals and activities belong to the whole session.
 PRAGMA application_id = 0x57534442;
-PRAGMA user_version = 5;
+PRAGMA user_version = 6;
 
 CREATE TABLE session (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -26,7 +26,8 @@ CREATE TABLE context (
     process_id INTEGER NOT NULL REFERENCES process, "row" INTEGER NOT NULL, handle INTEGER NOT NULL,
     device_ordinal INTEGER NOT NULL, device_name TEXT, sm_count INTEGER, compute_capability INTEGER,
     alive INTEGER NOT NULL, error INTEGER, state_age_ns INTEGER, history_depth INTEGER NOT NULL, history_read INTEGER NOT NULL,
-    gpu_now_ns INTEGER,
+    gpu_now_ns INTEGER, given_ns INTEGER, done_given_ns INTEGER, kernels INTEGER, graphs INTEGER, copies INTEGER,
+    memsets INTEGER, others INTEGER,
     UNIQUE (process_id, "row")
 );
 
@@ -90,6 +91,17 @@ CREATE TABLE host_thread (
     context_id INTEGER REFERENCES context, call TEXT NOT NULL, since_ns INTEGER NOT NULL, stream INTEGER
 );
 CREATE INDEX host_thread_snapshot ON host_thread (snapshot_id);
+
+-- Memory that processes got from the driver.
+CREATE TABLE allocation (
+    id INTEGER PRIMARY KEY,
+    snapshot_id INTEGER NOT NULL REFERENCES snapshot ON DELETE CASCADE,
+    process_id INTEGER NOT NULL REFERENCES process, number INTEGER NOT NULL, context_id INTEGER REFERENCES context,
+    kind TEXT, device_ordinal INTEGER, address INTEGER NOT NULL, bytes INTEGER, call TEXT NOT NULL,
+    call_number INTEGER NOT NULL, time_ns INTEGER NOT NULL, freed_ns INTEGER, peer_devices INTEGER NOT NULL,
+    exported INTEGER NOT NULL, host_access INTEGER NOT NULL
+);
+CREATE INDEX allocation_snapshot ON allocation (snapshot_id);
 
 CREATE TABLE note (
     id INTEGER PRIMARY KEY,
@@ -193,7 +205,7 @@ CREATE TABLE look (
     id INTEGER PRIMARY KEY,
     snapshot_id INTEGER NOT NULL REFERENCES snapshot ON DELETE CASCADE, time_ns INTEGER, attach_ns INTEGER,
     suspend_ns INTEGER, read_ns INTEGER, resume_ns INTEGER, detach_ns INTEGER, warps INTEGER NOT NULL,
-    warps_read INTEGER NOT NULL, moved INTEGER, barriers_changed INTEGER
+    warps_read INTEGER NOT NULL, moved INTEGER, barriers_changed INTEGER, held_nothing_back INTEGER
 );
 CREATE INDEX look_snapshot ON look (snapshot_id);
 

@@ -73,11 +73,25 @@ static struct wsdbg_error *write_processes(struct wsdbg_store *store, const stru
         write_process(&insert, s->functions[i].process_id, s->time_ns);
     for (size_t i = 0; i < s->launch_count; i++)
         write_process(&insert, s->launches[i].process_id, s->time_ns);
+    for (size_t i = 0; i < s->allocation_count; i++)
+        if (i == 0 || s->allocations[i].process_id != s->allocations[i - 1].process_id)
+            write_process(&insert, s->allocations[i].process_id, s->time_ns);
     for (size_t i = 0; i < s->thread_count; i++)
         write_process(&insert, s->threads[i].process_id, s->time_ns);
     for (size_t i = 0; i < s->activity_count; i++)
         write_process(&insert, s->activities[i].process_id, s->time_ns);
     return wsdbg_insert_end(&insert);
+}
+
+static void write_given(struct wsdbg_insert *insert, const struct wsdbg_context *c)
+{
+    wsdbg_insert_u64(insert, c->given_ns);
+    wsdbg_insert_u64(insert, c->done_given_ns);
+    wsdbg_insert_u64(insert, c->kernels);
+    wsdbg_insert_u64(insert, c->graphs);
+    wsdbg_insert_u64(insert, c->copies);
+    wsdbg_insert_u64(insert, c->memsets);
+    wsdbg_insert_u64(insert, c->others);
 }
 
 static struct wsdbg_error *write_contexts(struct wsdbg_store *store, const struct wsdbg_snapshot *s, int64_t *ids)
@@ -86,14 +100,17 @@ static struct wsdbg_error *write_contexts(struct wsdbg_store *store, const struc
     wsdbg_insert_begin(
         &insert, store,
         "INSERT INTO context (process_id, \"row\", handle, device_ordinal, device_name, sm_count, compute_capability, "
-        "alive, error, state_age_ns, history_depth, history_read, gpu_now_ns) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "alive, error, state_age_ns, history_depth, history_read, gpu_now_ns, given_ns, done_given_ns, kernels, "
+        "graphs, "
+        "copies, memsets, others) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT DO UPDATE SET handle = excluded.handle, device_ordinal = excluded.device_ordinal, "
         "device_name = excluded.device_name, sm_count = excluded.sm_count, "
         "compute_capability = excluded.compute_capability, alive = excluded.alive, error = excluded.error, "
         "state_age_ns = excluded.state_age_ns, "
         "history_depth = excluded.history_depth, history_read = excluded.history_read, "
-        "gpu_now_ns = excluded.gpu_now_ns RETURNING id");
+        "gpu_now_ns = excluded.gpu_now_ns, given_ns = excluded.given_ns, done_given_ns = excluded.done_given_ns, "
+        "kernels = excluded.kernels, graphs = excluded.graphs, copies = excluded.copies, "
+        "memsets = excluded.memsets, others = excluded.others RETURNING id");
     for (size_t i = 0; i < s->context_count; i++) {
         const struct wsdbg_context *c = &s->contexts[i];
         int64_t row = 0;
@@ -112,6 +129,7 @@ static struct wsdbg_error *write_contexts(struct wsdbg_store *store, const struc
         wsdbg_insert_number(&insert, c->history_depth);
         wsdbg_insert_number(&insert, c->history_read);
         wsdbg_insert_maybe(&insert, c->gpu_now_ns != 0, (int64_t)c->gpu_now_ns);
+        write_given(&insert, c);
         ids[i] = wsdbg_insert_row(&insert);
     }
     return wsdbg_insert_end(&insert);

@@ -15,7 +15,8 @@
  * Protocol of a table: rows [0, count) are valid; the writer fills a row, then publishes it by raising
  * `count` (release; readers acquire).  The launch and activity tables are rings: row n % capacity holds
  * entry n while row.sequence == n + 1, read before and after copying the row.  Rows of `threads` are
- * claimed once a thread and rewritten: `since_ns` != 0 means "inside `call` now", published last.
+ * claimed once a thread and rewritten: `since_ns` != 0 means "inside `call` now", published last.  Rows of
+ * `allocations` are rewritten too: `number` is 0 while one is written, and the same before and after a copy.
  * A reader checks every count, offset and string end against the segment's real size; it trusts nothing.
  *
  * Rules of change: as in ring.h; WSDBG_SEGMENT_VERSION.
@@ -60,6 +61,7 @@
 #define WSDBG_NOTE_ROWS 64
 #define WSDBG_REFUSAL_ROWS 32
 #define WSDBG_GRAPH_KERNEL_ROWS 4096
+#define WSDBG_ALLOCATION_ROWS 1024
 
 /* Unknown 32-bit / 64-bit values in rows. */
 #define WSDBG_UNKNOWN32 0xffffffffu
@@ -348,6 +350,53 @@ enum wsdbg_host_state {
 #define WSDBG_THREAD_OBSERVER "wsdbg-observer"
 #define WSDBG_THREAD_SIMULATOR "wsdbg-simulator"
 
+/* Memory that the program got from the driver and that kernels can address.  A row is used again once its memory was
+ * freed and all other rows had their turn. */
+enum wsdbg_allocation_kind {
+    WSDBG_ALLOCATION_DEVICE = 1,   /* cuMemAlloc */
+    WSDBG_ALLOCATION_PITCHED,
+    WSDBG_ALLOCATION_POOL,         /* cuMemAllocAsync */
+    WSDBG_ALLOCATION_HOST,         /* the host's, mapped: cuMemHostAlloc */
+    WSDBG_ALLOCATION_REGISTERED,   /* the host's, made by the program itself: cuMemHostRegister */
+    WSDBG_ALLOCATION_MANAGED,
+    WSDBG_ALLOCATION_VMM,          /* a mapping of what cuMemCreate made */
+    WSDBG_ALLOCATION_VMM_IMPORTED, /* ... of what came from another process */
+    WSDBG_ALLOCATION_VMM_UNKNOWN,  /* ... of a handle of which it is not known where it is from */
+    WSDBG_ALLOCATION_IMPORTED      /* cuIpcOpenMemHandle and the like */
+};
+enum wsdbg_allocation_flags {
+    WSDBG_ALLOCATION_EXPORTED = 1,   /* given away: another process, or a device that is no GPU of this one, may write it */
+    WSDBG_ALLOCATION_HOST_ACCESS = 2 /* a mapping that the host may write as well */
+};
+struct wsdbg_allocation_row {
+    uint64_t number;       /* counts the process's allocations up from 1, written last; 0 = being written */
+    uint64_t address;      /* as the device sees it */
+    uint64_t bytes;        /* 0 = not known */
+    uint64_t time_ns;
+    uint64_t freed_ns;     /* 0 = not freed */
+    uint32_t kind;         /* enum wsdbg_allocation_kind */
+    uint32_t flags;        /* enum wsdbg_allocation_flags; raised later too */
+    uint32_t context;      /* row in contexts, WSDBG_UNKNOWN32 */
+    uint32_t device;       /* ordinal of the device whose memory it is, WSDBG_UNKNOWN32 */
+    uint32_t peer_devices; /* bit n: kernels of device n, another one, were allowed to write it; raised later too */
+    uint32_t call_number;  /* the process's calls of `call` that began before, and this one */
+    char call[32];         /* "cuMemAlloc": the call that it came from, without the driver's suffixes */
+};
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_allocation_row) == 96, "allocation layout");
+
+/* What the program gave a context to do.  The words are written without a lock: of two calls at the same moment
+ * given_ns may have either's time.  Kernels and graphs are entries of the launch table. */
+struct wsdbg_given_row {
+    uint64_t given_ns; /* begin of the last call that gave it a kernel, a graph, a copy, a memset, a write of a stream or a
+                          host function; 0 = none did */
+    uint64_t done_given_ns; /* given_ns when the newest marker that has passed was recorded: that and all before is done */
+    uint64_t copies;   /* calls that gave some, but for those that wait until the copy is done */
+    uint64_t memsets;
+    uint64_t others;
+    uint64_t reserved[3];
+};
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_given_row) == 64, "given layout");
+
 struct wsdbg_segment {
     uint64_t magic;
     uint32_t version;         /* WSDBG_SEGMENT_VERSION */
@@ -411,6 +460,10 @@ struct wsdbg_segment {
     uint32_t graph_kernel_count;
     uint32_t graph_nodes_left_out; /* not looked at, or without room: too many, or of a kind that hides kernels */
     struct wsdbg_graph_kernel_row graph_kernels[WSDBG_GRAPH_KERNEL_ROWS];
+    uint32_t allocation_count; /* rows ever used */
+    uint32_t allocations_left_out; /* no row was free */
+    struct wsdbg_allocation_row allocations[WSDBG_ALLOCATION_ROWS];
+    struct wsdbg_given_row given[WSDBG_CONTEXT_ROWS]; /* of the context with that row */
 };
 
 /* What every segment of this version has. */

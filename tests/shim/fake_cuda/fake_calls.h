@@ -45,6 +45,32 @@
     X(cuMemFree, cuMemFree_v2, (CUdeviceptr))                                                                         \
     X(cuMemcpyDtoH, cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t))                                                   \
     X(cuMemcpyHtoD, cuMemcpyHtoD_v2, (CUdeviceptr, const void *, size_t))                                             \
+    X(cuMemAllocPitch, cuMemAllocPitch_v2, (CUdeviceptr *, size_t *, size_t, size_t, unsigned))                       \
+    X(cuMemAllocAsync, cuMemAllocAsync, (CUdeviceptr *, size_t, CUstream))                                            \
+    X(cuMemFreeAsync, cuMemFreeAsync, (CUdeviceptr, CUstream))                                                        \
+    X(cuMemAllocManaged, cuMemAllocManaged, (CUdeviceptr *, size_t, unsigned))                                        \
+    X(cuMemHostAlloc, cuMemHostAlloc, (void **, size_t, unsigned))                                                    \
+    X(cuMemAllocHost, cuMemAllocHost_v2, (void **, size_t))                                                           \
+    X(cuMemFreeHost, cuMemFreeHost, (void *))                                                                         \
+    X(cuMemHostRegister, cuMemHostRegister_v2, (void *, size_t, unsigned))                                            \
+    X(cuMemHostUnregister, cuMemHostUnregister, (void *))                                                             \
+    X(cuIpcGetMemHandle, cuIpcGetMemHandle, (struct cu_ipc_handle *, CUdeviceptr))                                    \
+    X(cuIpcOpenMemHandle, cuIpcOpenMemHandle_v2, (CUdeviceptr *, struct cu_ipc_handle, unsigned))                     \
+    X(cuIpcCloseMemHandle, cuIpcCloseMemHandle, (CUdeviceptr))                                                        \
+    X(cuCtxEnablePeerAccess, cuCtxEnablePeerAccess, (CUcontext, unsigned))                                            \
+    X(cuMemCreate, cuMemCreate, (uint64_t *, size_t, const struct cu_memory_properties *, uint64_t))                  \
+    X(cuMemRelease, cuMemRelease, (uint64_t))                                                                         \
+    X(cuMemRetainAllocationHandle, cuMemRetainAllocationHandle, (uint64_t *, void *))                                 \
+    X(cuMemImportFromShareableHandle, cuMemImportFromShareableHandle, (uint64_t *, void *, int))                      \
+    X(cuMemExportToShareableHandle, cuMemExportToShareableHandle, (void *, uint64_t, int, uint64_t))                  \
+    X(cuMemAddressReserve, cuMemAddressReserve, (CUdeviceptr *, size_t, size_t, CUdeviceptr, uint64_t))               \
+    X(cuMemMap, cuMemMap, (CUdeviceptr, size_t, size_t, uint64_t, uint64_t))                                          \
+    X(cuMemSetAccess, cuMemSetAccess, (CUdeviceptr, size_t, const struct cu_memory_access *, size_t))                 \
+    X(cuMemUnmap, cuMemUnmap, (CUdeviceptr, size_t))                                                                  \
+    X(cuMemcpyAsync, cuMemcpyAsync, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                                     \
+    X(cuMemsetD32Async, cuMemsetD32Async, (CUdeviceptr, unsigned, size_t, CUstream))                                  \
+    X(cuStreamWriteValue32, cuStreamWriteValue32_v2, (CUstream, CUdeviceptr, uint32_t, unsigned))                     \
+    X(cuLaunchHostFunc, cuLaunchHostFunc, (CUstream, void (*)(void *), void *))                                       \
     X(cuFuncSetAttribute, cuFuncSetAttribute, (CUfunction, int, int))
 
 #endif

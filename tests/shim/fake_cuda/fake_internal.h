@@ -1,7 +1,7 @@
 /* fake_internal.h - what the parts of the fake libcuda share: objects behind handles, and the frame of every call.
  *
  * fake_cuda.c has start, devices and contexts; fake_address.c cuGetProcAddress; fake_module.c modules and functions;
- * fake_memory.c memory; fake_launch.c streams, launches and captures; fake_kernel.c what the kernels do.
+ * fake_memory.c memory; fake_shared.c memory that others may write, and work for streams; fake_launch.c streams, launches and captures; fake_kernel.c what the kernels do.
  */
 #ifndef WSDBG_TESTS_FAKE_INTERNAL_H
 #define WSDBG_TESTS_FAKE_INTERNAL_H

@@ -1,0 +1,502 @@
+/* memory_test.c - what is said of a word that is polled, by whose memory it is.  Each row states the memory, what else
+ * is known of host and GPUs, and what is to be said after two equal looks.  All warps of the grid poll, with loads of
+ * system scope; the host's only thread is in cuStreamSynchronize.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "device.h"
+#include "picture.h"
+
+#define POSSIBLE WSDBG_CONFIDENCE_POSSIBLE
+#define LIKELY WSDBG_CONFIDENCE_LIKELY
+enum { PROCESS = 10, OTHER_PROCESS = 20 };
+#define AT UINT64_C(0x7f1200000000)
+#define LAUNCHED UINT64_C(1000000000)
+#define NOW UINT64_C(5000000000)
+
+static struct wsdbg_allocation *add_memory(struct picture *p, uint32_t kind, const char *call)
+{
+    struct wsdbg_snapshot *s = &p->snapshot;
+    s->allocations = reallocarray(s->allocations, s->allocation_count + 1, sizeof *s->allocations);
+    must(s->allocations);
+    struct wsdbg_allocation *memory = &s->allocations[s->allocation_count++];
+    *memory = (struct wsdbg_allocation){.process_id = PROCESS,
+                                        .row = {.number = s->allocation_count,
+                                                .address = AT,
+                                                .bytes = 4096,
+                                                .kind = kind,
+                                                .time_ns = LAUNCHED / 2,
+                                                .call_number = 12}};
+    strncpy(memory->row.call, call, sizeof memory->row.call - 1);
+    return memory;
+}
+
+static void nothing_known(struct picture *p)
+{
+    (void)p;
+}
+
+/* ---- whose memory ---- */
+
+static void device(struct picture *p)
+{
+    add_memory(p, WSDBG_ALLOCATION_DEVICE, "cuMemAlloc");
+}
+
+static void pool(struct picture *p)
+{
+    add_memory(p, WSDBG_ALLOCATION_POOL, "cuMemAllocAsync");
+}
+
+static void mapped(struct picture *p)
+{
+    add_memory(p, WSDBG_ALLOCATION_VMM, "cuMemCreate");
+}
+
+static void mapped_for_host(struct picture *p)
+{
+    add_memory(p, WSDBG_ALLOCATION_VMM, "cuMemCreate")->row.flags = WSDBG_ALLOCATION_HOST_ACCESS;
+}
+
+static void host(struct picture *p)
+{
+    add_memory(p, WSDBG_ALLOCATION_HOST, "cuMemHostAlloc");
+}
+
+static void managed(struct picture *p)
+{
+    add_memory(p, WSDBG_ALLOCATION_MANAGED, "cuMemAllocManaged");
+}
+
+static void registered(struct picture *p)
+{
+    add_memory(p, WSDBG_ALLOCATION_REGISTERED, "cuMemHostRegister");
+}
+
+static void imported(struct picture *p)
+{
+    add_memory(p, WSDBG_ALLOCATION_IMPORTED, "cuIpcOpenMemHandle")->row.bytes = 0;
+    p->snapshot.allocations[0].row.address = AT + 68;
+}
+
+static void mapped_import(struct picture *p)
+{
+    add_memory(p, WSDBG_ALLOCATION_VMM_IMPORTED, "cuMemImportFromShareableHandle");
+}
+
+static void of_unknown_handle(struct picture *p)
+{
+    add_memory(p, WSDBG_ALLOCATION_VMM_UNKNOWN, "cuMemMap");
+}
+
+static void of_a_later_kind(struct picture *p)
+{
+    add_memory(p, 77, "cuMemNew");
+}
+
+static void exported(struct picture *p)
+{
+    add_memory(p, WSDBG_ALLOCATION_DEVICE, "cuMemAlloc")->row.flags = WSDBG_ALLOCATION_EXPORTED;
+}
+
+static void of_another_process(struct picture *p)
+{
+    add_memory(p, WSDBG_ALLOCATION_DEVICE, "cuMemAlloc")->process_id = OTHER_PROCESS;
+}
+
+static void beside(struct picture *p)
+{
+    add_memory(p, WSDBG_ALLOCATION_DEVICE, "cuMemAlloc")->row.bytes = 68;
+}
+
+/* The kernel polls through peer access what lies on GPU 1. */
+static void on_another_gpu(struct picture *p)
+{
+    device(p);
+    p->snapshot.allocations[0].row.device = 1;
+}
+
+static void somewhere(struct picture *p)
+{
+    pool(p);
+    p->snapshot.allocations[0].row.device = WSDBG_UNKNOWN32;
+}
+
+static void freed_before(struct picture *p)
+{
+    add_memory(p, WSDBG_ALLOCATION_DEVICE, "cuMemAlloc")->row.freed_ns = LAUNCHED - 1;
+}
+
+/* By cuMemFreeAsync, behind the kernel. */
+static void freed_after_launch(struct picture *p)
+{
+    add_memory(p, WSDBG_ALLOCATION_POOL, "cuMemAllocAsync")->row.freed_ns = LAUNCHED + 1;
+    add_memory(p, WSDBG_ALLOCATION_MANAGED, "cuMemAllocManaged")->row.time_ns = LAUNCHED + 2;
+}
+
+static void host_there_since_launch(struct picture *p)
+{
+    device(p);
+    p->snapshot.allocations[0].row.time_ns = 1;
+    host(p);
+}
+
+/* ---- who else ---- */
+
+static void host_free(struct picture *p)
+{
+    p->snapshot.thread_count = 0;
+}
+
+static void another_thread(struct picture *p)
+{
+    p->snapshot.threads[0].host_state = WSDBG_HOST_GOES_ON;
+}
+
+/* A graph's launch has no kernel: which launch the grid is of is not known. */
+static void graph(struct picture *p)
+{
+    p->snapshot.grids[0].launch = WSDBG_NONE;
+    p->snapshot.launches[0].function = WSDBG_NONE;
+    p->snapshot.launches[0].flags = WSDBG_LAUNCH_GRAPH;
+}
+
+static void attached(struct picture *p, uint64_t attach_ns)
+{
+    p->snapshot.looks[0].earlier_attach_ns = attach_ns;
+}
+
+static void given_before_attach(struct picture *p)
+{
+    attached(p, LAUNCHED + 500);
+}
+
+static void given_after_attach(struct picture *p)
+{
+    given_before_attach(p);
+    p->snapshot.contexts[0].given_ns = wsdbg_known_u64(LAUNCHED + 501);
+}
+
+static void not_known_what_was_given(struct picture *p)
+{
+    given_before_attach(p);
+    p->snapshot.contexts[0].given_ns.known = false;
+}
+
+static void attached_early(struct picture *p)
+{
+    given_after_attach(p);
+    p->snapshot.looks[0].held_nothing_back = true;
+}
+
+/* The copy itself may be what the look keeps from running. */
+static void copies_since_attach(struct picture *p)
+{
+    given_before_attach(p);
+    strcpy(p->snapshot.threads[0].call, "cuMemcpyHtoD_v2");
+    p->snapshot.threads[0].since_ns = LAUNCHED + 600;
+}
+
+static void graph_looked_at_again(struct picture *p)
+{
+    graph(p);
+    given_before_attach(p);
+}
+
+static void another_thread_since_attach(struct picture *p)
+{
+    given_before_attach(p);
+    another_thread(p);
+}
+
+/* GPU 1's context, which the program gave something at `given_ns` and of which all up to `done_ns` is done. */
+static void second_gpu(struct picture *p, uint64_t given_ns, uint64_t done_ns)
+{
+    struct wsdbg_snapshot *s = &p->snapshot;
+    s->contexts = reallocarray(s->contexts, 2, sizeof *s->contexts);
+    must(s->contexts);
+    s->context_count = 2;
+    s->contexts[1] = s->contexts[0];
+    s->contexts[1].device_ordinal = 1;
+    s->contexts[1].given_ns = wsdbg_known_u64(given_ns);
+    s->contexts[1].done_given_ns = done_ns ? wsdbg_known_u64(done_ns) : (struct wsdbg_optional_u64){0};
+}
+
+static void let_in(struct picture *p)
+{
+    if (p->snapshot.allocation_count)
+        p->snapshot.allocations[0].row.peer_devices = 1 << 1;
+}
+
+static void peer_done(struct picture *p)
+{
+    let_in(p);
+    second_gpu(p, LAUNCHED, LAUNCHED);
+}
+
+static void peer_idle(struct picture *p)
+{
+    let_in(p);
+    second_gpu(p, 0, 0);
+}
+
+static void peer_works(struct picture *p)
+{
+    let_in(p);
+    second_gpu(p, LAUNCHED + 1, LAUNCHED);
+}
+
+static void peer_not_followed(struct picture *p)
+{
+    let_in(p);
+    second_gpu(p, LAUNCHED, 0);
+}
+
+static void peer_unfinished(struct picture *p)
+{
+    peer_done(p);
+    p->snapshot.contexts[1].unfinished_ns = wsdbg_known_u64(LAUNCHED);
+}
+
+static void peer_gone(struct picture *p)
+{
+    peer_works(p);
+    p->snapshot.contexts[1].alive = false;
+}
+
+static void stranger_works(struct picture *p)
+{
+    second_gpu(p, LAUNCHED + 1, LAUNCHED);
+}
+
+static void other_process_works(struct picture *p)
+{
+    peer_works(p);
+    p->snapshot.contexts[1].process_id = OTHER_PROCESS;
+}
+
+static const struct row {
+    const char *name;
+    void (*memory)(struct picture *p);
+    void (*known)(struct picture *p);
+    const char *cause;
+    enum wsdbg_confidence confidence;
+    const char *says; /* a part of the sentence, NULL = not looked at */
+} table[] = {
+    {"nothing is known of the memory", nothing_known, nothing_known, "HOST_WAIT", POSSIBLE, "0x7f1200000044"},
+    {"device memory", device, nothing_known, "GLOBAL_SPIN", LIKELY,
+     "4 bytes (0x0 there) at byte 68 of a 4,096 B cudaMalloc allocation (cuMemAlloc #12)"},
+    {"..., the host is free", device, host_free, "GLOBAL_SPIN", POSSIBLE, "it has not given to the GPU yet"},
+    {"..., another thread goes on", device, another_thread, "GLOBAL_SPIN", POSSIBLE, "it has not given to the GPU yet"},
+    {"memory of a pool", pool, nothing_known, "GLOBAL_SPIN", LIKELY, "a 4,096 B cudaMallocAsync allocation"},
+    {"a mapping of its own", mapped, nothing_known, "GLOBAL_SPIN", LIKELY, "(cuMemCreate #12)"},
+    {"a mapping that the host may write", mapped_for_host, nothing_known, "HOST_WAIT", LIKELY, NULL},
+    {"host memory", host, nothing_known, "HOST_WAIT", LIKELY,
+     "at byte 68 of 4,096 B of host-mapped memory (cuMemHostAlloc #12)"},
+    {"..., no thread waits", host, host_free, "GLOBAL_SPIN", POSSIBLE, "a thread of the host may"},
+    {"..., another thread goes on", host, another_thread, "HOST_WAIT", POSSIBLE, "if that thread is to write it"},
+    {"..., another GPU works", host, stranger_works, "HOST_WAIT", POSSIBLE, NULL},
+    {"managed memory", managed, nothing_known, "HOST_WAIT", LIKELY, "managed memory (cuMemAllocManaged #12)"},
+    {"memory that the program registered", registered, nothing_known, "HOST_WAIT", POSSIBLE,
+     "host memory that the program registered"},
+    {"imported memory", imported, nothing_known, "GLOBAL_SPIN", POSSIBLE,
+     "4 bytes (0x0 there) in memory imported from another process (cuIpcOpenMemHandle #12)"},
+    {"an imported mapping", mapped_import, nothing_known, "GLOBAL_SPIN", POSSIBLE, "another process or device may"},
+    {"a mapping of unknown origin", of_unknown_handle, nothing_known, "GLOBAL_SPIN", POSSIBLE, "unknown origin"},
+    {"a kind that nobody knows yet", of_a_later_kind, nothing_known, "GLOBAL_SPIN", POSSIBLE, NULL},
+    {"exported memory", exported, nothing_known, "GLOBAL_SPIN", POSSIBLE, "which was given to another process"},
+    {"memory of another process", of_another_process, nothing_known, "HOST_WAIT", POSSIBLE, "0x7f1200000044"},
+    {"memory that ends before it", beside, nothing_known, "HOST_WAIT", POSSIBLE, "0x7f1200000044"},
+    {"memory freed before the launch", freed_before, nothing_known, "HOST_WAIT", POSSIBLE, "0x7f1200000044"},
+    {"memory freed behind the kernel", freed_after_launch, nothing_known, "GLOBAL_SPIN", LIKELY,
+     "(cuMemAllocAsync #12)"},
+    {"the newer of two at the launch", host_there_since_launch, nothing_known, "HOST_WAIT", LIKELY, "cuMemHostAlloc"},
+    {"a graph's kernel", device, graph, "GLOBAL_SPIN", LIKELY, "cuMemAlloc #12"},
+    {"..., looked at before", device, graph_looked_at_again, "GLOBAL_SPIN", LIKELY, "nor can the host"},
+    {"looked at before, nothing given since", device, given_before_attach, "GLOBAL_SPIN", LIKELY, "nor can the host"},
+    {"looked at before, something given since", device, given_after_attach, "GLOBAL_SPIN", POSSIBLE, "an earlier look"},
+    {"..., but the debugger was there early", device, attached_early, "GLOBAL_SPIN", LIKELY, "nor can the host"},
+    {"looked at before, what was given is not known", device, not_known_what_was_given, "GLOBAL_SPIN", POSSIBLE,
+     "an earlier look"},
+    {"looked at before, a copy since", device, copies_since_attach, "GLOBAL_SPIN", POSSIBLE, "an earlier look"},
+    {"looked at before, a thread goes on", device, another_thread_since_attach, "GLOBAL_SPIN", POSSIBLE,
+     "an earlier look"},
+    {"another GPU was let in and is done", device, peer_done, "GLOBAL_SPIN", LIKELY,
+     "which device 1 may write (peer access)"},
+    {"..., which says so of both", device, peer_done, "GLOBAL_SPIN", LIKELY,
+     "nor can the other GPU, whose work is done"},
+    {"another GPU was let in and never used", device, peer_idle, "GLOBAL_SPIN", LIKELY, NULL},
+    {"another GPU was let in and works", device, peer_works, "GLOBAL_SPIN", POSSIBLE, "another GPU of the program may"},
+    {"another GPU was let in and has work", device, peer_unfinished, "GLOBAL_SPIN", POSSIBLE, NULL},
+    {"another GPU was let in, nobody follows it", device, peer_not_followed, "GLOBAL_SPIN", POSSIBLE, NULL},
+    {"another GPU was let in, its context is gone", device, peer_gone, "GLOBAL_SPIN", LIKELY, NULL},
+    {"another GPU works and was not let in", device, stranger_works, "GLOBAL_SPIN", LIKELY, NULL},
+    {"memory of another GPU, which is done", on_another_gpu, peer_done, "GLOBAL_SPIN", LIKELY, NULL},
+    {"memory of another GPU, which works", on_another_gpu, stranger_works, "GLOBAL_SPIN", POSSIBLE, NULL},
+    {"memory of some GPU, another works", somewhere, stranger_works, "GLOBAL_SPIN", POSSIBLE, NULL},
+    {"another process's GPU works", device, other_process_works, "GLOBAL_SPIN", LIKELY, NULL},
+};
+
+/* Launched at 1 s; the host's thread came then; nothing was given since. */
+static void begin(struct picture *p)
+{
+    picture_init(p, 4, 2, 32);
+    picture_wait(p, 0, 1, WSDBG_WARP_SPIN_GLOBAL, WSDBG_NONE, 0);
+    struct wsdbg_snapshot *s = &p->snapshot;
+    strcpy(s->sites[s->site_count - 1].instruction, "LDG.E.STRONG.SYS R0, desc[UR4][R2.64]");
+    for (size_t i = 0; i < s->part_count; i++) {
+        s->parts[i].address = wsdbg_known_u64(AT + 68);
+        s->parts[i].width_bytes = wsdbg_known_u32(4);
+        s->parts[i].value = wsdbg_known_u64(0);
+    }
+    s->launches[0].time_ns = LAUNCHED;
+    s->launches[0].process_id = s->contexts[0].process_id = s->threads[0].process_id = PROCESS;
+    s->contexts[0].given_ns = wsdbg_known_u64(LAUNCHED);
+    strcpy(s->threads[0].call, "cuStreamSynchronize");
+    s->threads[0].since_ns = LAUNCHED;
+    assert_true(s->time_ns == NOW);
+}
+
+static void check(const struct row *row)
+{
+    struct picture p;
+    struct wsdbg_diagnosis diagnosis;
+    begin(&p);
+    row->memory(&p);
+    row->known(&p);
+    picture_still(&p);
+    picture_judge(&p, &diagnosis);
+    assert_true(diagnosis.finding_count > 0);
+    const struct wsdbg_finding *first = &diagnosis.findings[0];
+    if (strcmp(wsdbg_cause_name(first->cause), row->cause) != 0 || first->confidence != row->confidence ||
+        (row->says && !strstr(first->sentence, row->says)))
+        fail_msg("%s: %s (%s): %s", row->name, wsdbg_cause_name(first->cause), wsdbg_confidence_name(first->confidence),
+                 first->sentence);
+    assert_int_equal(diagnosis.hang, row->confidence == LIKELY);
+    wsdbg_diagnosis_deinit(&diagnosis);
+    picture_deinit(&p);
+}
+
+static void who_may_write_a_polled_word_decides(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        check(&table[i]);
+}
+
+/* The words of warp 1 of the CTAs from `first_cta` on lie in memory that another process may write. */
+static void add_imported_words(struct picture *p, uint32_t first_cta)
+{
+    registered(p);
+    p->snapshot.allocations[1].row.address = AT + 4096;
+    for (size_t i = 0; i < p->snapshot.part_count; i++) {
+        const struct wsdbg_warp_row *warp = &p->snapshot.warps[p->snapshot.parts[i].warp];
+        if (warp->warp == 1 && warp->cta >= first_cta)
+            p->snapshot.parts[i].address.value = AT + 4096;
+    }
+}
+
+static enum wsdbg_confidence surest(const struct wsdbg_diagnosis *diagnosis)
+{
+    enum wsdbg_confidence most = POSSIBLE;
+    for (size_t i = 0; i < diagnosis->finding_count; i++)
+        most = diagnosis->findings[i].cause != WSDBG_CAUSE_SLOW && diagnosis->findings[i].confidence > most
+                   ? diagnosis->findings[i].confidence
+                   : most;
+    return most;
+}
+
+static enum wsdbg_confidence judge(struct picture *p)
+{
+    struct wsdbg_diagnosis diagnosis;
+    picture_still(p);
+    picture_judge(p, &diagnosis);
+    const enum wsdbg_confidence most = surest(&diagnosis);
+    wsdbg_diagnosis_deinit(&diagnosis);
+    picture_deinit(p);
+    return most;
+}
+
+/* Who polls what somebody may write goes on then, and may write what the others poll: in its CTA and in any other. */
+static void one_poll_that_may_end_leaves_all_others_open(void **state)
+{
+    (void)state;
+    struct picture p;
+    for (uint32_t cta = 0; cta < 4; cta++) {
+        begin(&p);
+        device(&p);
+        add_imported_words(&p, cta);
+        assert_int_equal(judge(&p), POSSIBLE);
+    }
+    begin(&p);
+    device(&p);
+    assert_int_equal(judge(&p), LIKELY);
+}
+
+/* Two CTAs belong to a grid of another process, which polls what a third one may write. */
+static void polls_of_another_process_leave_this_ones_alone(void **state)
+{
+    (void)state;
+    struct picture p;
+    for (int same = 0; same < 2; same++) {
+        begin(&p);
+        device(&p);
+        second_gpu(&p, LAUNCHED, LAUNCHED);
+        struct wsdbg_snapshot *s = &p.snapshot;
+        s->contexts[1].process_id = same ? PROCESS : OTHER_PROCESS;
+        s->grids = reallocarray(s->grids, 2, sizeof *s->grids);
+        must(s->grids);
+        s->grids[1] = s->grids[0];
+        s->grid_count = 2;
+        s->grids[1].context = 1;
+        s->grids[1].launch = WSDBG_NONE;
+        s->grids[0].cta_count = s->grids[0].cta_total = s->grids[1].cta_count = s->grids[1].cta_total = 2;
+        s->grids[1].cta_first = 2;
+        s->ctas[2].grid = s->ctas[3].grid = 1;
+        imported(&p);
+        s->allocations[1].process_id = s->contexts[1].process_id;
+        s->allocations[0].row.address = AT;
+        s->allocations[1].row.address = AT + 8192;
+        for (size_t i = 0; i < s->part_count; i++)
+            if (s->warps[s->parts[i].warp].cta >= 2)
+                s->parts[i].address.value = AT + 8192;
+        assert_int_equal(judge(&p), same ? POSSIBLE : LIKELY);
+    }
+}
+
+/* Live, one warp of those that stand alike is read: the others are taken to poll in the same memory, unless those that
+ * were read do not agree. */
+static void warps_that_were_not_read_poll_where_the_others_do(void **state)
+{
+    (void)state;
+    struct picture p;
+    for (int agree = 0; agree < 2; agree++) {
+        begin(&p);
+        device(&p);
+        for (size_t i = 1; i < p.snapshot.part_count; i++)
+            p.snapshot.parts[i].address.known = false;
+        if (!agree) {
+            add_memory(&p, WSDBG_ALLOCATION_POOL, "cuMemAllocAsync")->row.address = AT + 4096;
+            p.snapshot.parts[1].address = wsdbg_known_u64(AT + 4096);
+        }
+        assert_int_equal(judge(&p), agree ? LIKELY : POSSIBLE);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_may_write_a_polled_word_decides),
+        cmocka_unit_test(one_poll_that_may_end_leaves_all_others_open),
+        cmocka_unit_test(polls_of_another_process_leave_this_ones_alone),
+        cmocka_unit_test(warps_that_were_not_read_poll_where_the_others_do),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
