@@ -4,7 +4,13 @@
 
 #include "machine/look.h"
 
-/* Fills `moved` and `barriers_changed` of the later look's row; moved[w], where given, for its warp w. */
-void wsdbg_look_compare(const struct wsdbg_look *before, struct wsdbg_look *now, bool *moved);
+/* What two looks saw of one warp. */
+struct wsdbg_look_motion {
+    bool moved;      /* it stands elsewhere, waits for something else, or has other registers */
+    uint64_t stands; /* it does not wait as far as known, and is known to stand: a hash of place and registers; else 0 */
+};
+
+/* Fills `moved` and `barriers_changed` of the later look's row; motion[w], where given, for its warp w. */
+void wsdbg_look_compare(const struct wsdbg_look *before, struct wsdbg_look *now, struct wsdbg_look_motion *motion);
 
 #endif

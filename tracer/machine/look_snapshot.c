@@ -405,17 +405,54 @@ static struct wsdbg_snapshot *snapshot_before(const struct wsdbg_snapshot *table
 }
 
 /* A warp that stands elsewhere than at the look before waits for nothing that lasts. */
-static void show_movement(struct wsdbg_snapshot *to, size_t first_warp, size_t count, const bool *moved)
+static void show_moved(struct wsdbg_snapshot *to, struct wsdbg_warp_row *warp)
+{
+    if (warp->barrier != WSDBG_NONE)
+        to->barriers[warp->barrier].waiters--;
+    warp->state = WSDBG_WARP_RUNNING;
+    warp->barrier = WSDBG_NONE;
+    warp->parity = warp->registers_asked = (struct wsdbg_optional_u32){0};
+}
+
+static void call_unknown(struct wsdbg_snapshot *in, struct wsdbg_warp_row *warp)
+{
+    if (warp->state == WSDBG_WARP_RUNNING)
+        warp->state = WSDBG_WARP_UNKNOWN;
+    for (uint32_t i = warp->part_first; i < warp->part_first + warp->part_count; i++)
+        if (in->parts[i].state == WSDBG_WARP_RUNNING)
+            in->parts[i].state = WSDBG_WARP_UNKNOWN;
+}
+
+/* The same warp of the look before, whose state alone would not tell the two apart. */
+static struct wsdbg_warp_row *warp_before(const struct wsdbg_snapshot *to, const struct wsdbg_warp_row *warp)
+{
+    const uint32_t grid = wsdbg_snapshot_same_grid(to, to->ctas[warp->cta].grid, to->before);
+    const uint32_t cta = grid == WSDBG_NONE ? grid : wsdbg_snapshot_same_cta(to, warp->cta, to->before, grid);
+    if (cta == WSDBG_NONE || warp->warp >= to->before->ctas[cta].warp_count)
+        return NULL;
+    return &to->before->warps[to->before->ctas[cta].warp_first + warp->warp];
+}
+
+/* A warp that is where it was, and in no wait that lasts, cannot be said to run. */
+static void show_unmoved(struct wsdbg_snapshot *to, struct wsdbg_warp_row *warp, uint64_t stands)
+{
+    struct wsdbg_warp_row *before = to->before ? warp_before(to, warp) : NULL;
+    warp->unmoved = warp->state == WSDBG_WARP_RUNNING;
+    warp->stands = stands;
+    call_unknown(to, warp);
+    if (before)
+        call_unknown(to->before, before);
+}
+
+static void show_motion(struct wsdbg_snapshot *to, size_t first_warp, size_t count,
+                        const struct wsdbg_look_motion *motion)
 {
     for (size_t i = 0; i < count; i++) {
         struct wsdbg_warp_row *warp = &to->warps[first_warp + i];
-        if (!moved[i] || warp->state == WSDBG_WARP_EXITED)
-            continue;
-        if (warp->barrier != WSDBG_NONE)
-            to->barriers[warp->barrier].waiters--;
-        warp->state = WSDBG_WARP_RUNNING;
-        warp->barrier = WSDBG_NONE;
-        warp->parity = warp->registers_asked = (struct wsdbg_optional_u32){0};
+        if (motion[i].moved && warp->state != WSDBG_WARP_EXITED)
+            show_moved(to, warp);
+        else if (warp->state == WSDBG_WARP_RUNNING || warp->state == WSDBG_WARP_UNKNOWN)
+            show_unmoved(to, warp, motion[i].stands);
     }
 }
 
@@ -442,14 +479,14 @@ static bool add_before(struct wsdbg_look *const *looks, size_t count, struct wsd
     return whole && to->before;
 }
 
-static bool add_newest(const struct wsdbg_look *look, const bool *moved, struct wsdbg_snapshot *to)
+static bool add_newest(const struct wsdbg_look *look, const struct wsdbg_look_motion *motion, struct wsdbg_snapshot *to)
 {
     struct maps maps = {0};
     const size_t first_warp = to->warp_count;
     const bool whole = map_tables(to, &look->found, &maps) && add_rows(to, &look->found, &maps);
     free_maps(&maps);
-    if (whole && moved)
-        show_movement(to, first_warp, look->found.warp_count, moved);
+    if (whole && motion)
+        show_motion(to, first_warp, look->found.warp_count, motion);
     return whole;
 }
 
@@ -458,12 +495,12 @@ struct wsdbg_error *wsdbg_look_snapshot(struct wsdbg_look *const *looks, size_t 
     if (count == 0)
         return NULL;
     struct wsdbg_look *newest = looks[count - 1];
-    bool *moved = calloc(newest->found.warp_count + 1, sizeof *moved);
-    bool whole = moved != NULL;
+    struct wsdbg_look_motion *motion = calloc(newest->found.warp_count + 1, sizeof *motion);
+    bool whole = motion != NULL;
     for (size_t i = 1; whole && i < count; i++)
-        wsdbg_look_compare(looks[i - 1], looks[i], i + 1 == count ? moved : NULL);
-    whole = whole && add_before(looks, count, snapshot) && add_newest(newest, count > 1 ? moved : NULL, snapshot);
-    free(moved);
+        wsdbg_look_compare(looks[i - 1], looks[i], i + 1 == count ? motion : NULL);
+    whole = whole && add_before(looks, count, snapshot) && add_newest(newest, count > 1 ? motion : NULL, snapshot);
+    free(motion);
     if (whole)
         add_times(looks, count, snapshot, &whole);
     if (!snapshot->source)
