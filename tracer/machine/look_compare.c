@@ -1,6 +1,6 @@
 /* look_compare.c - what moved between two looks: warps that stand elsewhere or wait for something else, barriers with
- * another word.  A warp that stands where the code shows no wait may have come round a loop: it is known to stand only
- * where its registers are the same too (look_samples.c).
+ * another word.  A warp that stands where the code shows no wait, or one that the hardware ends, may have come round a
+ * loop: it is known to stand only where its registers are the same too (look_samples.c).
  *
  * Reads: two looks of one process.  Writes: the later one's row.
  */
@@ -88,7 +88,7 @@ static struct wsdbg_look_motion motion_of(const struct wsdbg_look *before, uint3
     if (then->stands != is->stands || (then->wants_known && is->wants_known && then->wants != is->wants))
         return (struct wsdbg_look_motion){.moved = true};
     if (is->explained)
-        return (struct wsdbg_look_motion){.stands = state == WSDBG_WARP_UNKNOWN ? wsdbg_mix(1, is->stands) : 0};
+        return (struct wsdbg_look_motion){.stands = state != WSDBG_WARP_RUNNING ? wsdbg_mix(1, is->stands) | 1 : 0};
     const enum registers registers = compare_registers(before, was, now, warp);
     /* Another warp's registers tell that this one may have moved, no more. */
     return (struct wsdbg_look_motion){

@@ -7,7 +7,7 @@
 /* What two looks saw of one warp. */
 struct wsdbg_look_motion {
     bool moved;      /* it stands elsewhere, waits for something else, or has other registers */
-    uint64_t stands; /* it does not wait as far as known, and is known to stand: a hash of place and registers; else 0 */
+    uint64_t stands; /* known to stand, by the wait or by its registers: a hash of place and registers; else 0 */
 };
 
 /* Fills `moved` and `barriers_changed` of the later look's row; motion[w], where given, for its warp w. */

@@ -1,5 +1,5 @@
-/* look_samples.c - registers of warps that stand where the code shows no wait, so that a second look can tell a warp
- * that stands there from one that has come round its loop to the same place.
+/* look_samples.c - registers of warps that stand where the code shows no wait, or one that the hardware ends, so that a
+ * second look can tell a warp that stands there from one that has come round its loop to the same place.
  *
  * Reads: general and uniform registers, predicates.  Writes: each such warp's sample.
  *
@@ -10,10 +10,13 @@
 
 enum { SAMPLES_MAX = 8, GENERAL_MAX = 256, UNIFORM_MAX = 63 };
 
-/* The door names the waits of its warps itself; a place that the code calls a wait needs no registers to be told. */
+/* The door names the waits of its warps itself.  A wait that other warps end needs no registers to be told: they are
+ * looked at too.  Polling changes registers. */
 static bool is_unexplained(const struct wsdbg_look_part *part)
 {
-    return !part->wait && (!part->place.function || part->site.state == WSDBG_WARP_RUNNING);
+    const enum wsdbg_warp_state state = part->site.state;
+    return !part->wait && (!part->place.function || state == WSDBG_WARP_RUNNING || state == WSDBG_WARP_WAIT_WGMMA ||
+                           state == WSDBG_WARP_WAIT_BULK);
 }
 
 bool wsdbg_look_explains(const struct wsdbg_looking *looking, uint32_t warp)

@@ -434,11 +434,10 @@ static struct wsdbg_warp_row *warp_before(const struct wsdbg_snapshot *to, const
 }
 
 /* A warp that is where it was, and in no wait that lasts, cannot be said to run. */
-static void show_unmoved(struct wsdbg_snapshot *to, struct wsdbg_warp_row *warp, uint64_t stands)
+static void show_unmoved(struct wsdbg_snapshot *to, struct wsdbg_warp_row *warp)
 {
     struct wsdbg_warp_row *before = to->before ? warp_before(to, warp) : NULL;
     warp->unmoved = warp->state == WSDBG_WARP_RUNNING;
-    warp->stands = stands;
     call_unknown(to, warp);
     if (before)
         call_unknown(to->before, before);
@@ -449,10 +448,11 @@ static void show_motion(struct wsdbg_snapshot *to, size_t first_warp, size_t cou
 {
     for (size_t i = 0; i < count; i++) {
         struct wsdbg_warp_row *warp = &to->warps[first_warp + i];
+        warp->stands = motion[i].stands;
         if (motion[i].moved && warp->state != WSDBG_WARP_EXITED)
             show_moved(to, warp);
         else if (warp->state == WSDBG_WARP_RUNNING || warp->state == WSDBG_WARP_UNKNOWN)
-            show_unmoved(to, warp, motion[i].stands);
+            show_unmoved(to, warp);
     }
 }
 

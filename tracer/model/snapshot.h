@@ -286,8 +286,8 @@ struct wsdbg_warp_row {
     struct wsdbg_optional_u32 registers_asked; /* while WAIT_REGISTERS */
     bool unmoved;    /* UNKNOWN because two looks saw it in one place outside of any known wait, or in a wait that is over;
                         not kept in sessions, as the next one */
-    uint64_t stands; /* UNKNOWN, and known to stand: place and registers, or the loop that waits, were the same in two
-                        looks; a hash of them.  0 = not known */
+    uint64_t stands; /* two looks show that it stands: by the wait, or by its place and registers; a hash of them.  0 = not
+                        known */
     uint64_t changed_ns; /* host time at which its slot was last seen to change */
     uint32_t history_first, history_count; /* in snapshot.history, oldest first; the last one equals `last` */
     bool history_whole; /* starts with the warp's BEGIN: nothing is missing */
