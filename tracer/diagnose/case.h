@@ -54,7 +54,6 @@ struct wsdbg_case {
     bool of_machine;  /* known from the GPU's state and the code, without events: see code_case.h */
     bool still;       /* ... and two looks apart in time saw the same of it */
     bool moved;       /* ... or not: then nothing of it is more than possible */
-    bool open;        /* nobody is known to be stuck, and some warp is outside of any known wait (rule_cycle.c) */
     struct wsdbg_warp_set stuck; /* who other evidence about the same warps shows to be stuck */
     struct wsdbg_ledger *ledger;
     struct wsdbg_wait_graph *graph;

@@ -53,13 +53,6 @@ static bool is_standstill(enum wsdbg_cause cause)
     return cause == WSDBG_CAUSE_WAIT_CYCLE || cause == WSDBG_CAUSE_UNKNOWN || cause == WSDBG_CAUSE_SLOW;
 }
 
-/* Leaves open whether anything goes on. */
-static bool is_open(const struct wsdbg_finding *finding)
-{
-    return finding->cause == WSDBG_CAUSE_SLOW ||
-           (finding->cause == WSDBG_CAUSE_UNKNOWN && finding->confidence == WSDBG_CONFIDENCE_POSSIBLE);
-}
-
 static void remove_at(struct wsdbg_case *c, size_t at)
 {
     free(c->findings[at].evidence);
@@ -115,13 +108,15 @@ static void doubt_both(struct wsdbg_case *c, struct wsdbg_case *record)
 /* What runs now the state knows: it shows that nobody does, or who does. */
 static void believe_state_about_now(struct wsdbg_case *c, struct wsdbg_case *record)
 {
-    bool stands = false;
-    for (size_t i = 0; i < c->finding_count; i++)
-        stands = stands || (c->findings[i].confidence >= WSDBG_CONFIDENCE_LIKELY &&
-                            c->findings[i].cause != WSDBG_CAUSE_SLOW);
+    bool runs = false, stands = false;
+    for (size_t i = 0; i < c->finding_count; i++) {
+        const bool likely = c->findings[i].confidence >= WSDBG_CONFIDENCE_LIKELY;
+        runs = runs || c->findings[i].open || (likely && c->findings[i].cause == WSDBG_CAUSE_SLOW);
+        stands = stands || (likely && c->findings[i].cause != WSDBG_CAUSE_SLOW);
+    }
     for (size_t i = record->finding_count; i-- > 0;) {
         const enum wsdbg_cause cause = record->findings[i].cause;
-        if ((c->open && is_standstill(cause)) || (stands && is_open(&record->findings[i])))
+        if ((runs && is_standstill(cause)) || (stands && (record->findings[i].open || cause == WSDBG_CAUSE_SLOW)))
             remove_at(record, i);
     }
 }

@@ -137,10 +137,12 @@ static void say_slow(struct wsdbg_case *c, const struct wsdbg_warp_set *runners)
 {
     const uint32_t runner = wsdbg_first_of(runners);
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, runner);
-    struct wsdbg_finding *finding = wsdbg_case_find(
-        c, WSDBG_CAUSE_SLOW, may_poll(c) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY, row->cta, WSDBG_NONE);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_SLOW, WSDBG_CONFIDENCE_POSSIBLE, row->cta, WSDBG_NONE);
     if (!finding)
         return;
+    /* Movement makes all else less sure, not this. */
+    finding->confidence = may_poll(c) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY;
     finding->role = row->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "No deadlock as far as seen: %s is running%s%s, and every wait leads to a running warp (%s)%s.",
@@ -169,10 +171,11 @@ static void say_open(struct wsdbg_case *c, const struct wsdbg_warp_set *runners)
         wsdbg_case_find(c, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE, row->cta, WSDBG_NONE);
     if (!finding)
         return;
+    finding->open = true;
     finding->role = row->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "No deadlock as far as seen: %s stands%s in no wait that another warp would have to end%s, and every "
-                "wait leads to such a warp (%s); %s.",
+                "No deadlock as far as seen: %s is%s in no wait that another warp must end%s, and every wait leads to "
+                "such a warp (%s); %s.",
                 wsdbg_say_warp(c, runner).text, c->of_machine ? wsdbg_say_at(c, runner).text : "",
                 say_since(c, runner).text, wsdbg_say_warps(c, runners).text, say_unseen(c));
     wsdbg_evidence_warp(c, finding, runner, "%s stands%s", wsdbg_say_warp(c, runner).text,
@@ -182,7 +185,6 @@ static void say_open(struct wsdbg_case *c, const struct wsdbg_warp_set *runners)
 static void say_runners(struct wsdbg_case *c, const struct wsdbg_warp_set *runners)
 {
     const struct wsdbg_warp_set run = those_that_run(c, runners);
-    c->open = true;
     if (wsdbg_case_saw_movement(c) && wsdbg_set_count(&run) > 0)
         say_slow(c, &run);
     else

@@ -187,6 +187,8 @@ bool wsdbg_standstill_is_hang(const struct wsdbg_standstill *standstill, uint64_
 
 /* ---- the verdict ---- */
 
+static const char no_cause[] = "No warp of this kernel moves, and nobody can end that; the cause is not known.";
+
 static struct wsdbg_error *add_unknown(struct wsdbg_diagnosis *diagnosis, const struct wsdbg_snapshot *snapshot,
                                        uint32_t grid)
 {
@@ -199,9 +201,9 @@ static struct wsdbg_error *add_unknown(struct wsdbg_diagnosis *diagnosis, const 
                                                                .grid = grid,
                                                                .cta = snapshot->grids[grid].cta_first,
                                                                .cta_count = snapshot->grids[grid].cta_count,
-                                                               .barrier = WSDBG_NONE,
-                                                               .sentence = "No warp of this kernel moves, and nobody "
-                                                                           "can end that; the cause is not known."};
+                                                               .barrier = WSDBG_NONE};
+    struct wsdbg_finding *finding = &grown[diagnosis->finding_count - 1];
+    snprintf(finding->sentence, sizeof finding->sentence, "%s", no_cause);
     return NULL;
 }
 
@@ -246,5 +248,8 @@ struct wsdbg_error *wsdbg_diagnosis_call_hang(struct wsdbg_diagnosis *diagnosis,
         return error;
     put_first(diagnosis, at);
     diagnosis->hang = true;
+    if (diagnosis->findings[0].open) /* what was open is not any more */
+        snprintf(diagnosis->findings[0].sentence, sizeof diagnosis->findings[0].sentence, "%s", no_cause);
+    diagnosis->findings[0].open = false;
     return tell_standstill(&diagnosis->findings[0], standstill);
 }
