@@ -20,6 +20,8 @@ static const struct wsdbg_option options[] = {
     {0, "evidence", "auto|ring|live|core", "what the verdict rests on (default auto)", evidences, NULL},
     {0, "observer", "driver|cupti", "how launches are seen; cupti adds GPU times", observers, NULL},
     {0, "stall", "SECONDS", "no progress for this long is a stall (default 2; 10 without probes)", NULL, NULL},
+    {0, "give-up", "SECONDS", "end the run (124) when nothing has moved for so long, cause known or not (default: never)",
+     NULL, NULL},
     {0, "look", "SECONDS", "with --tui: look at kernels without probes so often", NULL, NULL},
     {0, "on-stall", "kill|wait|detach", "what to do after a hang was reported (default kill)", on_stalls, NULL},
     {0, "history", "N", "events kept a warp, 0 to 128 (default 128)", NULL, NULL},
@@ -61,6 +63,7 @@ static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation
 {
     const char *observer = wsdbg_option_value(invocation, "observer");
     const char *stall = wsdbg_option_value(invocation, "stall"), *look = wsdbg_option_value(invocation, "look");
+    const char *give_up = wsdbg_option_value(invocation, "give-up");
     struct wsdbg_run_options run = {
         .program = invocation->operands,
         .output = wsdbg_option_value(invocation, "output"),
@@ -80,6 +83,8 @@ static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation
     struct wsdbg_error *error = wsdbg_parse_seconds("stall", stall ? stall : default_stall_seconds, &run.stall_ns);
     if (!error)
         error = wsdbg_parse_seconds("stall", stall ? stall : default_work_stall_seconds, &run.work_stall_ns);
+    if (!error && give_up)
+        error = wsdbg_parse_seconds("give-up", give_up, &run.give_up_ns);
     if (!error && look)
         error = wsdbg_parse_seconds("look", look, &run.look_every_ns);
     if (!error && look && !run.tui)
