@@ -134,10 +134,15 @@ void wsdbg_watch_say_no_hang(const struct wsdbg_watch *watch, const struct wsdbg
 {
     const bool moved = movement == WSDBG_MOVED;
     const struct wsdbg_finding *first = diagnosis->finding_count ? &diagnosis->findings[0] : NULL;
-    const char *cause = first ? wsdbg_cause_name(first->cause) : moved ? "SLOW" : "UNKNOWN";
+    if (moved && (!first || first->open)) {
+        wsdbg_watch_say(watch, "the GPU has been at its work for %.1f s; it moves, the program goes on",
+                        (double)age_ns / 1e9);
+        return;
+    }
     wsdbg_watch_say(watch, "%s %.1f s; %s, the program goes on (%s%s%s)",
                     moved ? "the GPU has been at its work for" : "the GPU has not done its work for",
-                    (double)age_ns / 1e9, moved ? "it moves" : "no look at it succeeded", cause, first ? ": " : "",
+                    (double)age_ns / 1e9, moved ? "it moves" : "no look at it succeeded",
+                    first ? wsdbg_cause_name(first->cause) : "UNKNOWN", first ? ": " : "",
                     first ? first->sentence : "");
 }
 
