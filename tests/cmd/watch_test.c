@@ -98,8 +98,7 @@ static void a_warp_that_waits_elsewhere_at_each_look_does_not_stand(void **state
 static void movement_between_the_looks_begins_it_anew(void **state)
 {
     (void)state;
-    struct world world = {
-        .sights = (enum sight[]){WGMMA, WGMMA, MOVES, WGMMA}, .sight_count = 4, .end_ns = 200 * S};
+    struct world world = {.sights = (enum sight[]){WGMMA, WGMMA, MOVES, WGMMA}, .sight_count = 4, .end_ns = 200 * S};
     const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
     ASSERT_LOOKS(&world, 11, 21, 31, 51, 61, 71); /* after movement a stall takes twice as long */
     assert_true(watch.hang);

@@ -135,21 +135,16 @@ static struct wsdbg_error *poll(struct wsdbg_evidence *evidence, uint64_t time_n
 static void place_warp(struct wsdbg_snapshot *out, enum sight sight, uint64_t number)
 {
     static const enum wsdbg_warp_state states[] = {
-        [MOVES] = WSDBG_WARP_RUNNING,
-        [WGMMA] = WSDBG_WARP_WAIT_WGMMA,
-        [WGMMA_ELSEWHERE] = WSDBG_WARP_WAIT_WGMMA,
-        [POLLS] = WSDBG_WARP_SPIN_GLOBAL,
-        [BUSY] = WSDBG_WARP_UNKNOWN,
+        [MOVES] = WSDBG_WARP_RUNNING,     [WGMMA] = WSDBG_WARP_WAIT_WGMMA, [WGMMA_ELSEWHERE] = WSDBG_WARP_WAIT_WGMMA,
+        [POLLS] = WSDBG_WARP_SPIN_GLOBAL, [BUSY] = WSDBG_WARP_UNKNOWN,
     };
     out->warps = calloc(1, sizeof *out->warps);
-    out->warps[0] = (struct wsdbg_warp_row){
-        .barrier = WSDBG_NONE, .site = 0, .part_count = 1, .state = states[sight]};
+    out->warps[0] = (struct wsdbg_warp_row){.barrier = WSDBG_NONE, .site = 0, .part_count = 1, .state = states[sight]};
     if (sight == LOST || sight == WGMMA || sight == WGMMA_ELSEWHERE)
         out->warps[0].stands = 7;
     out->warps[0].unmoved = sight == STANDS || sight == LOST || sight == NEXT;
     out->parts = calloc(1, sizeof *out->parts);
-    out->parts[0] =
-        (struct wsdbg_part){.lanes = UINT32_MAX, .barrier = WSDBG_NONE, .site = 0, .state = states[sight]};
+    out->parts[0] = (struct wsdbg_part){.lanes = UINT32_MAX, .barrier = WSDBG_NONE, .site = 0, .state = states[sight]};
     out->sites = calloc(1, sizeof *out->sites);
     out->sites[0] = (struct wsdbg_site){.function = WSDBG_NONE, .inlined_at = WSDBG_NONE, .pc = 0x1000};
     if (sight == WGMMA_ELSEWHERE)

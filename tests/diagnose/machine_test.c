@@ -269,8 +269,8 @@ static void check_motion(void (*state)(struct picture *p), uint32_t moved, const
 static void only_what_was_seen_to_move_is_slow(void **state)
 {
     (void)state;
-    void (*const states[])(struct picture *p) = {bytes_early,  release_to_come, named_gathers, dependent_of_a_worker,
-                                                 flag_to_come, everybody_works, slow_producer};
+    void (*const states[])(struct picture * p) = {bytes_early,  release_to_come, named_gathers, dependent_of_a_worker,
+                                                  flag_to_come, everybody_works, slow_producer};
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
         check_motion(states[i], 1, "SLOW");
         check_motion(states[i], 0, "UNKNOWN");
@@ -489,8 +489,8 @@ int main(void)
                                        cmocka_unit_test(copies_that_move_are_no_mismatch),
                                        cmocka_unit_test(a_cta_is_judged_by_its_own_movement),
                                        cmocka_unit_test(a_process_is_judged_by_the_looks_at_it),
-        cmocka_unit_test(only_what_was_seen_to_move_is_slow),
-        cmocka_unit_test(what_stood_between_looks_is_not_slow),
+                                       cmocka_unit_test(only_what_was_seen_to_move_is_slow),
+                                       cmocka_unit_test(what_stood_between_looks_is_not_slow),
                                        cmocka_unit_test(what_is_about_to_go_on_is_no_hang),
                                        cmocka_unit_test(a_copy_to_come_is_no_cause),
                                        cmocka_unit_test(spoilt_rows_are_survived)};

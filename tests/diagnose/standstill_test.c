@@ -180,8 +180,8 @@ static void standing_at_an_mbarrier(struct picture *p)
 static void two_looks_are_alike_where_every_warp_waits_for_the_same(void **state)
 {
     (void)state;
-    void (*const changes[])(struct wsdbg_snapshot *s) = {another_parity, another_state, another_place, another_word,
-                                                         one_left};
+    void (*const changes[])(struct wsdbg_snapshot * s) = {another_parity, another_state, another_place, another_word,
+                                                          one_left};
     struct picture p;
     standing_at_an_mbarrier(&p);
     const uint64_t first = wsdbg_standstill_picture(&p.snapshot, 0);
@@ -291,8 +291,7 @@ static void the_verdict_is_about_the_grid_that_stands(void **state)
     (void)state;
     struct picture p;
     standing_at_an_mbarrier(&p);
-    const struct wsdbg_standstill found = {
-        .grid = 0, .outside = WSDBG_OUTSIDE_NOBODY, .looks = 3, .lasted_ns = 4 * S};
+    const struct wsdbg_standstill found = {.grid = 0, .outside = WSDBG_OUTSIDE_NOBODY, .looks = 3, .lasted_ns = 4 * S};
     struct wsdbg_diagnosis diagnosis = {.findings = calloc(3, sizeof *diagnosis.findings), .finding_count = 3};
     assert_non_null(diagnosis.findings);
     diagnosis.findings[0] = finding_of(WSDBG_CAUSE_HOST_WAIT, WSDBG_CONFIDENCE_POSSIBLE, 1);

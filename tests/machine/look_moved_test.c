@@ -74,7 +74,9 @@ static struct wsdbg_error *registers(struct wsdbg_machine *machine, uint32_t war
     lane = changed.lanes_are_alike ? 0 : lane;
     if (changed.all_are_known)
         *known_count = fill(out, count, changed.general);
-    return error || changed.all_are_known || lacks(warp) ? error : changed.real->registers(machine, warp, lane, first, count, out, known_count);
+    return error || changed.all_are_known || lacks(warp)
+               ? error
+               : changed.real->registers(machine, warp, lane, first, count, out, known_count);
 }
 
 static struct wsdbg_error *uniform_registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t first,

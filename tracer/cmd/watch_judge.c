@@ -51,9 +51,8 @@ static bool is_said(const struct wsdbg_stall_said *said, const struct wsdbg_stal
 {
     if (!said->any || said->movement != now->movement)
         return false;
-    return now->movement == WSDBG_MOVED ||
-           (said->cause == now->cause && said->confidence == now->confidence && said->stands == now->stands &&
-            said->outside == now->outside);
+    return now->movement == WSDBG_MOVED || (said->cause == now->cause && said->confidence == now->confidence &&
+                                            said->stands == now->stands && said->outside == now->outside);
 }
 
 static struct wsdbg_stall_shown to_show(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
@@ -89,10 +88,8 @@ static void say_possible(struct wsdbg_watch_loop *loop, const struct wsdbg_diagn
 static void say_no_hang(struct wsdbg_watch_loop *loop, const struct wsdbg_diagnosis *diagnosis,
                         const struct wsdbg_standstill *standstill, enum wsdbg_movement movement, uint64_t age_ns)
 {
-    struct wsdbg_stall_said now = {.any = true,
-                                   .movement = movement,
-                                   .stands = standstill->grid != WSDBG_NONE,
-                                   .outside = standstill->outside};
+    struct wsdbg_stall_said now = {
+        .any = true, .movement = movement, .stands = standstill->grid != WSDBG_NONE, .outside = standstill->outside};
     if (diagnosis->finding_count > 0) {
         now.cause = diagnosis->findings[0].cause;
         now.confidence = diagnosis->findings[0].confidence;
@@ -183,8 +180,7 @@ static struct wsdbg_error *diagnose(struct wsdbg_watch_loop *loop, const struct 
 /* Slots that do not change tell nothing of warps that a look then saw elsewhere. */
 static bool look_saw_movement(const struct wsdbg_watch_loop *loop, const struct wsdbg_stall *stall)
 {
-    return stall == &loop->slots && loop->last.look_count > 0 &&
-           loop->last.progress_ns > stall->watchdog.progress_ns;
+    return stall == &loop->slots && loop->last.look_count > 0 && loop->last.progress_ns > stall->watchdog.progress_ns;
 }
 
 /* What the looks so far come to; a look that ends the program's work has none after it. */

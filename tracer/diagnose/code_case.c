@@ -119,8 +119,8 @@ bool wsdbg_case_saw_movement(const struct wsdbg_case *c)
         return false;
     bool moved = c->moved;
     for (uint32_t w = 0; w < c->warp_count; w++)
-        moved |= wsdbg_case_warp(c, w)->state == WSDBG_WARP_RUNNING &&
-                 look_at_case(c, c->snapshot->look_count)->moved > 0;
+        moved |=
+            wsdbg_case_warp(c, w)->state == WSDBG_WARP_RUNNING && look_at_case(c, c->snapshot->look_count)->moved > 0;
     return moved;
 }
 

@@ -3,8 +3,8 @@
  * Reads: states and parts of the grid's warps, sites, other grids, host threads (host_waits.c).  Writes: nothing.
  *
  * Mbarriers, named barriers, cluster barriers, registers, wgmma, bulk stores and lanes of one warp are completed inside
- * the grid: nobody outside can.  A word of memory that is polled others may write.  A warp at a place that the code does
- * not explain may be polling.
+ * the grid: nobody outside can.  A word of memory that is polled others may write.  A warp at a place that the code
+ * does not explain may be polling.
  */
 #include "diagnose/from_outside.h"
 

@@ -126,10 +126,8 @@ void wsdbg_standstills_deinit(struct wsdbg_standstills *standstills)
 static struct wsdbg_standing standing_of(const struct wsdbg_snapshot *snapshot, uint32_t grid, uint64_t now_ns)
 {
     const struct wsdbg_grid *row = &snapshot->grids[grid];
-    struct wsdbg_standing standing = {.grid_id = row->grid_id,
-                                      .picture = wsdbg_standstill_picture(snapshot, grid),
-                                      .first_ns = now_ns,
-                                      .looks = 1};
+    struct wsdbg_standing standing = {
+        .grid_id = row->grid_id, .picture = wsdbg_standstill_picture(snapshot, grid), .first_ns = now_ns, .looks = 1};
     if (row->context < snapshot->context_count) {
         standing.process_id = snapshot->contexts[row->context].process_id;
         standing.context = snapshot->contexts[row->context].handle;
@@ -168,8 +166,7 @@ struct wsdbg_standstill wsdbg_standstills_note(struct wsdbg_standstills *standst
             continue;
         carry_on(&row, standstills);
         newest.rows[newest.count++] = row;
-        const struct wsdbg_standstill found = {
-            i, wsdbg_outside_can_end(snapshot, i), row.looks, now_ns - row.first_ns};
+        const struct wsdbg_standstill found = {i, wsdbg_outside_can_end(snapshot, i), row.looks, now_ns - row.first_ns};
         if (says_more(&found, &best))
             best = found;
     }
