@@ -19,11 +19,11 @@
 
 /* What the looks at the GPU see, one after the other; the last one again and again. */
 enum sight {
-    STANDS,          /* at a place that the code does not explain; whether it has the same registers is not known */
-    LOST,            /* likewise, with the same registers */
-    WGMMA,           /* at a wgmma that does not end */
+    STANDS, /* at a place that the code does not explain; whether it has the same registers is not known */
+    LOST,   /* likewise, with the same registers */
+    WGMMA,  /* at a wgmma that does not end */
     WGMMA_ELSEWHERE, /* at another one each time */
-    POLLS,           /* memory of the GPU */
+    POLLS,  /* memory of the GPU */
     MOVES,
     SHUT,
     FAILS,

@@ -39,12 +39,12 @@ struct wsdbg_watch_loop {
     struct wsdbg_snapshot last; /* the newest look */
     uint64_t moved_ns;          /* when a look at the GPU last saw movement */
     struct wsdbg_standstills standstills;
-    struct wsdbg_stall_said said;   /* of the stall that is no hang */
+    struct wsdbg_stall_said said;  /* of the stall that is no hang */
     struct wsdbg_stall_shown shown; /* the last one of which the whole picture was */
-    bool spared_said;               /* that a stall is not looked at */
-    bool look_shown;                /* the picture that is stored is of a look at the GPU */
-    struct wsdbg_noted noted;       /* by the look before */
-    struct wsdbg_hidden hidden;     /* work that captures keep from being followed */
+    bool spared_said;           /* that a stall is not looked at */
+    bool look_shown;            /* the picture that is stored is of a look at the GPU */
+    struct wsdbg_noted noted;   /* by the look before */
+    struct wsdbg_hidden hidden; /* work that captures keep from being followed */
     uint64_t refreshed_ns;
     struct wsdbg_held held;        /* what holds the program from outside */
     uint64_t recorded_ns;          /* when the newest frame was written */

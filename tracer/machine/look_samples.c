@@ -66,7 +66,6 @@ static struct wsdbg_error *read_sample(struct wsdbg_looking *looking, uint32_t w
         if (is_unexplained(&looking->parts[i]))
             error = read_part(looking, warp, &looking->parts[i], &beside->registers, &known);
     beside->registers_known = !error && known;
-    looking->warps_read += beside->registers_known;
     return error;
 }
 
