@@ -204,5 +204,7 @@ void wsdbg_watch_run(struct wsdbg_watch *watch)
     wsdbg_noted_deinit(&loop.noted);
     wsdbg_hidden_deinit(&loop.hidden);
     wsdbg_held_deinit(&loop.held);
-    wsdbg_standstills_deinit(&loop.standstills);
+    wsdbg_standstills_deinit(&loop.slots_looks.standstills);
+    wsdbg_standstills_deinit(&loop.work_looks.standstills);
+    wsdbg_standstills_deinit(&loop.hidden_looks.standstills);
 }

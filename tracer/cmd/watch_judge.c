@@ -47,12 +47,26 @@ static uint64_t quiet_ns(const struct wsdbg_watch_loop *loop, const struct wsdbg
     return wsdbg_stall_age_ns(stall, now_ns);
 }
 
-static bool is_said(const struct wsdbg_stall_said *said, const struct wsdbg_stall_said *now)
+static struct wsdbg_stall_looks *looks_of(struct wsdbg_watch_loop *loop, const struct wsdbg_stall *stall)
+{
+    if (stall == &loop->slots)
+        return &loop->slots_looks;
+    return stall == &loop->work ? &loop->work_looks : &loop->hidden_looks;
+}
+
+static bool says_the_same(const struct wsdbg_stall_said *said, const struct wsdbg_stall_said *now)
 {
     if (!said->any || said->movement != now->movement)
         return false;
     return now->movement == WSDBG_MOVED || (said->cause == now->cause && said->confidence == now->confidence &&
                                             said->stands == now->stands && said->outside == now->outside);
+}
+
+/* Of this stall, or of another one, which is one of the same kernel seen in another way. */
+static bool is_said(const struct wsdbg_watch_loop *loop, const struct wsdbg_stall_said *now)
+{
+    return says_the_same(&loop->slots_looks.said, now) || says_the_same(&loop->work_looks.said, now) ||
+           says_the_same(&loop->hidden_looks.said, now);
 }
 
 static struct wsdbg_stall_shown to_show(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
@@ -85,21 +99,23 @@ static void say_possible(struct wsdbg_watch_loop *loop, const struct wsdbg_diagn
 }
 
 /* Said once, and again when it changes, however often it is looked at. */
-static void say_no_hang(struct wsdbg_watch_loop *loop, const struct wsdbg_diagnosis *diagnosis,
-                        const struct wsdbg_standstill *standstill, enum wsdbg_movement movement, uint64_t age_ns)
+static void say_no_hang(struct wsdbg_watch_loop *loop, const struct wsdbg_stall *stall,
+                        const struct wsdbg_diagnosis *diagnosis, const struct wsdbg_standstill *standstill,
+                        enum wsdbg_movement movement, uint64_t age_ns)
 {
+    struct wsdbg_stall_looks *looks = looks_of(loop, stall);
     struct wsdbg_stall_said now = {
         .any = true, .movement = movement, .stands = standstill->grid != WSDBG_NONE, .outside = standstill->outside};
     if (diagnosis->finding_count > 0) {
         now.cause = diagnosis->findings[0].cause;
         now.confidence = diagnosis->findings[0].confidence;
     }
-    const struct wsdbg_stall_said said = loop->said;
-    loop->said = now;
-    if (is_said(&said, &now))
+    const bool first = !looks->said.any, again = is_said(loop, &now);
+    looks->said = now;
+    if (again)
         return;
     if (movement == WSDBG_STOOD_STILL)
-        say_possible(loop, diagnosis, standstill, !said.any, age_ns);
+        say_possible(loop, diagnosis, standstill, first, age_ns);
     else
         wsdbg_watch_say_no_hang(loop->watch, diagnosis, age_ns, movement);
 }
@@ -184,12 +200,13 @@ static bool look_saw_movement(const struct wsdbg_watch_loop *loop, const struct 
 }
 
 /* What the looks so far come to; a look that ends the program's work has none after it. */
-static struct wsdbg_standstill note_standstill(struct wsdbg_watch_loop *loop, enum wsdbg_movement movement,
-                                               uint64_t now_ns)
+static struct wsdbg_standstill note_standstill(struct wsdbg_watch_loop *loop, const struct wsdbg_stall *stall,
+                                               enum wsdbg_movement movement, uint64_t now_ns)
 {
+    struct wsdbg_standstills *standstills = &looks_of(loop, stall)->standstills;
     if (movement == WSDBG_STOOD_STILL && !wsdbg_watch_look_ended_work(loop))
-        return wsdbg_standstills_note(&loop->standstills, &loop->last, now_ns);
-    wsdbg_standstills_deinit(&loop->standstills);
+        return wsdbg_standstills_note(standstills, &loop->last, now_ns);
+    wsdbg_standstills_deinit(standstills);
     return (struct wsdbg_standstill){.grid = WSDBG_NONE};
 }
 
@@ -215,7 +232,7 @@ static bool judge_no_hang(struct wsdbg_watch_loop *loop, struct wsdbg_stall *sta
         wsdbg_watch_say_given_up(watch, &loop->last, diagnosis, standstill, age_ns);
         return true;
     }
-    say_no_hang(loop, diagnosis, standstill, movement, age_ns);
+    say_no_hang(loop, stall, diagnosis, standstill, movement, age_ns);
     if (standstill->grid != WSDBG_NONE && standstill->outside == WSDBG_OUTSIDE_NOBODY &&
         standstill->looks < WSDBG_STANDSTILL_LOOKS)
         wsdbg_stall_look_soon(stall, now_ns);
@@ -231,7 +248,7 @@ bool wsdbg_watch_judge(struct wsdbg_watch_loop *loop, struct wsdbg_stall *stall,
     bool stands = false, decided = true;
     if (!error) {
         movement = look_saw_movement(loop, stall) ? WSDBG_MOVED : movement;
-        standstill = note_standstill(loop, movement, now_ns);
+        standstill = note_standstill(loop, stall, movement, now_ns);
         stands = !diagnosis.hang && wsdbg_standstill_is_hang(&standstill, stall->watchdog.stall_ns);
     }
     if (stands)

@@ -26,6 +26,11 @@ struct wsdbg_stall_said {
     bool stands; /* a whole grid is known to */
     enum wsdbg_outside outside;
 };
+/* What the looks at one of the stalls came to: the others see other rows of the same grids. */
+struct wsdbg_stall_looks {
+    struct wsdbg_standstills standstills;
+    struct wsdbg_stall_said said;
+};
 struct wsdbg_stall_shown {
     bool any;
     enum wsdbg_cause cause;
@@ -38,8 +43,7 @@ struct wsdbg_watch_loop {
     struct wsdbg_stall slots, work;
     struct wsdbg_snapshot last; /* the newest look */
     uint64_t moved_ns;          /* when a look at the GPU last saw movement */
-    struct wsdbg_standstills standstills;
-    struct wsdbg_stall_said said;  /* of the stall that is no hang */
+    struct wsdbg_stall_looks slots_looks, work_looks, hidden_looks;
     struct wsdbg_stall_shown shown; /* the last one of which the whole picture was */
     bool spared_said;           /* that a stall is not looked at */
     bool look_shown;            /* the picture that is stored is of a look at the GPU */

@@ -158,7 +158,8 @@ static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsd
     *movement = movement_since(loop, now_ns);
     if (*movement == WSDBG_MOVED)
         loop->moved_ns = loop->last.progress_ns;
-    return true;
+    /* What slots alone show stalls there too, and is judged there with more. */
+    return loop->last.look_count > 0 || !loop->slots.watchdog.reported;
 }
 
 /* ---- work that stream captures hide ---- */
@@ -204,7 +205,7 @@ bool wsdbg_watch_judge_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, bo
     enum wsdbg_movement movement = WSDBG_STOOD_STILL;
     struct wsdbg_stall *stall = NULL;
     if (is_idle(loop))
-        loop->said = (struct wsdbg_stall_said){0};
+        loop->slots_looks.said = loop->work_looks.said = loop->hidden_looks.said = (struct wsdbg_stall_said){0};
     if (slots_stall(loop, now_ns))
         stall = &loop->slots;
     else if (work_is_watched(loop) && work_stalls(loop, now_ns, &movement))
