@@ -361,6 +361,45 @@ static void a_look_that_is_asked_for_shows_where_warps_stand_and_judges_nothing(
     assert_int_equal(world.judged, 0);
 }
 
+/* Of kernels with probes a stall is 2 s; their record shows that a warp is outside of any wait, not whether it moves.
+ */
+static void a_warp_of_a_kernel_with_probes_that_a_look_sees_moving_is_slow(void **state)
+{
+    (void)state;
+    struct world world = {.probed = true, .sights = (enum sight[]){MOVES}, .sight_count = 1, .end_ns = 100 * S};
+    const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+    assert_false(watch.hang);
+    assert_true(world.look_count > 3);
+    assert_int_equal(line_count(world.said), 1);
+    assert_non_null(strstr(world.said, "it moves, the program goes on (SLOW: "));
+    assert_null(strstr(world.said, "nothing has moved"));
+    assert_int_equal(world.reports, 0);
+}
+
+static void one_that_stands_is_never_called_running_or_slow(void **state)
+{
+    (void)state;
+    struct world world = {.probed = true, .sights = (enum sight[]){STANDS}, .sight_count = 1, .end_ns = 100 * S};
+    const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+    assert_false(watch.hang);
+    assert_string_equal(world.said, "nothing has moved for 2.0 s; not known to be a hang: it is not known of every "
+                                    "warp that it stands; the program goes on\n");
+    assert_int_equal(world.reports, 1);
+    assert_null(strstr(world.report, "SLOW"));
+    assert_null(strstr(world.report, "running"));
+    assert_null(strstr(world.report, "RUNNING"));
+}
+
+static void one_that_is_known_to_stand_is_a_hang(void **state)
+{
+    (void)state;
+    struct world world = {.probed = true, .sights = (enum sight[]){WGMMA}, .sight_count = 1, .end_ns = 100 * S};
+    const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 3, 5, 7);
+    assert_true(watch.hang);
+    assert_string_equal(watch.cause, "UNKNOWN");
+}
+
 #define HIDDEN_WORDS "stream captures have kept wsdbg from seeing for 10.0 s whether the GPU does its work"
 
 static void what_captures_hide_is_a_hang_when_two_looks_see_it(void **state)
@@ -460,6 +499,9 @@ int main(void)
         TEST(a_program_that_a_debugger_follows_is_judged),
         TEST(a_program_that_is_held_now_and_then_is_judged_by_the_time_it_had),
         TEST(a_grid_that_moves_is_not_judged),
+        TEST(a_warp_of_a_kernel_with_probes_that_a_look_sees_moving_is_slow),
+        TEST(one_that_stands_is_never_called_running_or_slow),
+        TEST(one_that_is_known_to_stand_is_a_hang),
         TEST(what_captures_hide_is_a_hang_when_two_looks_see_it),
         TEST(a_slow_kernel_that_captures_hide_is_not_blamed),
         TEST(grids_that_come_and_go_behind_captures_are_not_judged),

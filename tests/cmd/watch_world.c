@@ -184,6 +184,55 @@ static void add_grid(struct wsdbg_snapshot *out, enum sight sight, uint64_t id, 
     add_looks(out, sight == MOVES);
 }
 
+static void free_grid(struct wsdbg_snapshot *out)
+{
+    free(out->grids);
+    free(out->ctas);
+    free(out->warps);
+    out->grids = NULL;
+    out->ctas = NULL;
+    out->warps = NULL;
+    out->grid_count = out->cta_count = out->warp_count = 0;
+}
+
+/* What the kernel recorded itself: one warp is outside of any wait. */
+static void add_slots(struct wsdbg_snapshot *out)
+{
+    add_grid(out, MOVES, 1, 0);
+    free(out->parts);
+    free(out->looks);
+    out->parts = NULL;
+    out->looks = NULL;
+    out->part_count = out->look_count = 0;
+    out->warps[0].part_count = 0;
+    out->warps[0].last.kind = WSDBG_EVENT_BEGIN;
+    out->progress_ns = out->grids[0].progress_ns = out->warps[0].changed_ns = 1 * S;
+}
+
+static struct wsdbg_error *poll_slots(struct wsdbg_evidence *evidence, uint64_t time_ns, struct wsdbg_snapshot *out)
+{
+    struct wsdbg_error *error = poll(evidence, time_ns, out);
+    if (((struct world *)evidence)->probed)
+        add_slots(out);
+    return error;
+}
+
+/* A look at the GPU beside the record. */
+static struct wsdbg_error *complete(struct wsdbg_evidence *evidence, uint64_t deadline_ns, struct wsdbg_snapshot *both)
+{
+    struct world *world = (struct world *)evidence;
+    const size_t at = world->look_count < world->sight_count ? world->look_count : world->sight_count - 1;
+    assert_int_equal(deadline_ns, LOOK_NS);
+    assert_true(world->look_count < sizeof world->looks / sizeof world->looks[0]);
+    world->looks[world->look_count++] = both->time_ns / S;
+    free_grid(both);
+    free(both->sites);
+    add_grid(both, world->sights[at], 1, world->look_count);
+    if (world->sights[at] == MOVES)
+        both->progress_ns = both->time_ns;
+    return NULL;
+}
+
 struct wsdbg_error *look_at_recorded_hang(struct wsdbg_snapshot *out)
 {
     uint64_t first_ns, last_ns;
@@ -219,6 +268,8 @@ static struct wsdbg_error *inspect(struct wsdbg_evidence *evidence, uint64_t tim
                                    struct wsdbg_snapshot *out)
 {
     struct world *world = (struct world *)evidence;
+    if (world->probed)
+        return poll_slots(evidence, time_ns, out);
     assert_int_equal(deadline_ns, LOOK_NS);
     assert_true(world->look_count < sizeof world->looks / sizeof world->looks[0]);
     const size_t at = world->look_count < world->sight_count ? world->look_count : world->sight_count - 1;
@@ -281,7 +332,7 @@ static void reported(struct wsdbg_listener *listener, const char *text, const ch
 struct wsdbg_watch world_watch(struct world *world, uint64_t look_ns)
 {
     static const struct wsdbg_evidence_ops ops = {
-        .name = "test", .poll = poll, .inspect = inspect, .close = close_nothing};
+        .name = "test", .poll = poll_slots, .inspect = inspect, .complete = complete, .close = close_nothing};
     struct wsdbg_session_info info = {.command = "test",
                                       .wsdbg_version = "0",
                                       .device = "gpu",
