@@ -41,7 +41,7 @@ struct world {
     uint64_t now_ns, end_ns;
     uint64_t done_ns; /* the work is done then; 0 = never */
     bool hidden;      /* stream captures hide since 1 s whether there is work */
-    bool probed;      /* the kernel wrote that it began, at 1 s, and nothing since; `sights` are what looks add to that */
+    bool probed;      /* the kernel wrote that it began, at 1 s, and nothing since; looks add `sights` to that */
     bool look_ends_work, look_spares_fed;
     uint64_t give_up_ns;
     uint64_t waits_ns;         /* a thread of the host waits for the GPU from then on; 0 = none does */

@@ -233,8 +233,7 @@ static bool judge_no_hang(struct wsdbg_watch_loop *loop, struct wsdbg_stall *sta
         return true;
     }
     say_no_hang(loop, stall, diagnosis, standstill, movement, age_ns);
-    if (standstill->grid != WSDBG_NONE && standstill->outside == WSDBG_OUTSIDE_NOBODY &&
-        standstill->looks < WSDBG_STANDSTILL_LOOKS)
+    if (standstill->grid != WSDBG_NONE && standstill->outside == WSDBG_OUTSIDE_NOBODY)
         wsdbg_stall_look_soon(stall, now_ns);
     return false;
 }

@@ -26,11 +26,14 @@ struct wsdbg_stall_said {
     bool stands; /* a whole grid is known to */
     enum wsdbg_outside outside;
 };
+
 /* What the looks at one of the stalls came to: the others see other rows of the same grids. */
 struct wsdbg_stall_looks {
     struct wsdbg_standstills standstills;
     struct wsdbg_stall_said said;
 };
+
+/* The kernel and the cause of which the whole picture was shown. */
 struct wsdbg_stall_shown {
     bool any;
     enum wsdbg_cause cause;

@@ -11,7 +11,7 @@ enum wsdbg_outside {
     WSDBG_OUTSIDE_DEVICE, /* a warp polls what the host or another GPU may be meant to write */
 };
 
-/* Who outside of the grid could still end its waits, as far as the snapshot tells.  Pure.  The first one that is found. */
+/* Who outside of the grid could still end its waits, as far as the snapshot tells: the first one that is found. */
 enum wsdbg_outside wsdbg_outside_can_end(const struct wsdbg_snapshot *snapshot, uint32_t grid);
 /* "the host may still …": a clause for a message; NOBODY has none ("nobody outside of the kernel can end it"). */
 const char *wsdbg_outside_text(enum wsdbg_outside outside);

@@ -31,7 +31,7 @@ void wsdbg_standstills_deinit(struct wsdbg_standstills *standstills);
 
 /* What the newest look came to. */
 struct wsdbg_standstill {
-    uint32_t grid; /* that stands, and for the longest among those that are least to be ended; WSDBG_NONE = none stands */
+    uint32_t grid; /* that stands: one that nobody can end goes first, then the longest; WSDBG_NONE = none stands */
     enum wsdbg_outside outside; /* who could end it */
     unsigned looks;             /* that found it so, this one counted */
     uint64_t lasted_ns;         /* since the first of them */

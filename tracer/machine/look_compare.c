@@ -2,7 +2,7 @@
  * another word.  A warp that stands where the code shows no wait, or one that the hardware ends, may have come round a
  * loop: it is known to stand only where its registers are the same too (look_samples.c).
  *
- * Reads: two looks of one process.  Writes: the later one's row.
+ * Reads: two looks of one process.  Writes: the later one's row; states of warps in a snapshot.
  */
 #include <stdlib.h>
 
@@ -160,4 +160,58 @@ void wsdbg_look_compare(const struct wsdbg_look *before, struct wsdbg_look *now,
     }
     now->row.moved = count;
     now->row.barriers_changed = wsdbg_known_u32(changed);
+}
+
+/* ---- in the snapshot ---- */
+
+/* A warp that stands elsewhere than at the look before waits for nothing that lasts. */
+static void show_moved(struct wsdbg_snapshot *to, struct wsdbg_warp_row *warp)
+{
+    if (warp->barrier != WSDBG_NONE)
+        to->barriers[warp->barrier].waiters--;
+    warp->state = WSDBG_WARP_RUNNING;
+    warp->barrier = WSDBG_NONE;
+    warp->parity = warp->registers_asked = (struct wsdbg_optional_u32){0};
+}
+
+static void call_unknown(struct wsdbg_snapshot *in, struct wsdbg_warp_row *warp)
+{
+    if (warp->state == WSDBG_WARP_RUNNING)
+        warp->state = WSDBG_WARP_UNKNOWN;
+    for (uint32_t i = warp->part_first; i < warp->part_first + warp->part_count; i++)
+        if (in->parts[i].state == WSDBG_WARP_RUNNING)
+            in->parts[i].state = WSDBG_WARP_UNKNOWN;
+}
+
+/* The same warp of the look before, whose state alone would not tell the two apart. */
+static struct wsdbg_warp_row *row_before(const struct wsdbg_snapshot *to, const struct wsdbg_warp_row *warp)
+{
+    const uint32_t grid = wsdbg_snapshot_same_grid(to, to->ctas[warp->cta].grid, to->before);
+    const uint32_t cta = grid == WSDBG_NONE ? grid : wsdbg_snapshot_same_cta(to, warp->cta, to->before, grid);
+    if (cta == WSDBG_NONE || warp->warp >= to->before->ctas[cta].warp_count)
+        return NULL;
+    return &to->before->warps[to->before->ctas[cta].warp_first + warp->warp];
+}
+
+/* A warp that is where it was, and in no wait that lasts, cannot be said to run. */
+static void show_unmoved(struct wsdbg_snapshot *to, struct wsdbg_warp_row *warp)
+{
+    struct wsdbg_warp_row *before = to->before ? row_before(to, warp) : NULL;
+    warp->unmoved = warp->state == WSDBG_WARP_RUNNING;
+    call_unknown(to, warp);
+    if (before)
+        call_unknown(to->before, before);
+}
+
+void wsdbg_look_show_motion(struct wsdbg_snapshot *to, size_t first_warp, size_t count,
+                            const struct wsdbg_look_motion *motion)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct wsdbg_warp_row *warp = &to->warps[first_warp + i];
+        warp->stands = motion[i].stands;
+        if (motion[i].moved && warp->state != WSDBG_WARP_EXITED)
+            show_moved(to, warp);
+        else if (warp->state == WSDBG_WARP_RUNNING || warp->state == WSDBG_WARP_UNKNOWN)
+            show_unmoved(to, warp);
+    }
 }

@@ -404,58 +404,6 @@ static struct wsdbg_snapshot *snapshot_before(const struct wsdbg_snapshot *table
     return before;
 }
 
-/* A warp that stands elsewhere than at the look before waits for nothing that lasts. */
-static void show_moved(struct wsdbg_snapshot *to, struct wsdbg_warp_row *warp)
-{
-    if (warp->barrier != WSDBG_NONE)
-        to->barriers[warp->barrier].waiters--;
-    warp->state = WSDBG_WARP_RUNNING;
-    warp->barrier = WSDBG_NONE;
-    warp->parity = warp->registers_asked = (struct wsdbg_optional_u32){0};
-}
-
-static void call_unknown(struct wsdbg_snapshot *in, struct wsdbg_warp_row *warp)
-{
-    if (warp->state == WSDBG_WARP_RUNNING)
-        warp->state = WSDBG_WARP_UNKNOWN;
-    for (uint32_t i = warp->part_first; i < warp->part_first + warp->part_count; i++)
-        if (in->parts[i].state == WSDBG_WARP_RUNNING)
-            in->parts[i].state = WSDBG_WARP_UNKNOWN;
-}
-
-/* The same warp of the look before, whose state alone would not tell the two apart. */
-static struct wsdbg_warp_row *warp_before(const struct wsdbg_snapshot *to, const struct wsdbg_warp_row *warp)
-{
-    const uint32_t grid = wsdbg_snapshot_same_grid(to, to->ctas[warp->cta].grid, to->before);
-    const uint32_t cta = grid == WSDBG_NONE ? grid : wsdbg_snapshot_same_cta(to, warp->cta, to->before, grid);
-    if (cta == WSDBG_NONE || warp->warp >= to->before->ctas[cta].warp_count)
-        return NULL;
-    return &to->before->warps[to->before->ctas[cta].warp_first + warp->warp];
-}
-
-/* A warp that is where it was, and in no wait that lasts, cannot be said to run. */
-static void show_unmoved(struct wsdbg_snapshot *to, struct wsdbg_warp_row *warp)
-{
-    struct wsdbg_warp_row *before = to->before ? warp_before(to, warp) : NULL;
-    warp->unmoved = warp->state == WSDBG_WARP_RUNNING;
-    call_unknown(to, warp);
-    if (before)
-        call_unknown(to->before, before);
-}
-
-static void show_motion(struct wsdbg_snapshot *to, size_t first_warp, size_t count,
-                        const struct wsdbg_look_motion *motion)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct wsdbg_warp_row *warp = &to->warps[first_warp + i];
-        warp->stands = motion[i].stands;
-        if (motion[i].moved && warp->state != WSDBG_WARP_EXITED)
-            show_moved(to, warp);
-        else if (warp->state == WSDBG_WARP_RUNNING || warp->state == WSDBG_WARP_UNKNOWN)
-            show_unmoved(to, warp);
-    }
-}
-
 static void add_times(struct wsdbg_look *const *looks, size_t count, struct wsdbg_snapshot *to, bool *whole)
 {
     for (size_t i = 0; i < count && *whole; i++) {
@@ -486,7 +434,7 @@ static bool add_newest(const struct wsdbg_look *look, const struct wsdbg_look_mo
     const bool whole = map_tables(to, &look->found, &maps) && add_rows(to, &look->found, &maps);
     free_maps(&maps);
     if (whole && motion)
-        show_motion(to, first_warp, look->found.warp_count, motion);
+        wsdbg_look_show_motion(to, first_warp, look->found.warp_count, motion);
     return whole;
 }
 
