@@ -42,14 +42,28 @@ static void free_thread(struct wsdbg_snapshot *s)
 }
 
 /* The host has waited since 1 s. */
-static void look_before(struct wsdbg_snapshot *s)
+static void looks_before(struct wsdbg_snapshot *s, uint64_t first_ns, uint64_t last_ns)
 {
-    s->looks[0].earlier_attach_ns = s->looks[1].earlier_attach_ns = 2 * S;
+    for (size_t i = 0; i < s->look_count; i++) {
+        s->looks[i].first_attach_ns = first_ns;
+        s->looks[i].earlier_attach_ns = last_ns;
+    }
 }
 
-static void look_before_the_wait(struct wsdbg_snapshot *s)
+static void look_before(struct wsdbg_snapshot *s)
 {
-    s->looks[0].earlier_attach_ns = s->looks[1].earlier_attach_ns = S / 2;
+    looks_before(s, 2 * S, 2 * S);
+}
+
+/* What the host gave in between may be held back by the first. */
+static void looks_around_the_begin_of_the_wait(struct wsdbg_snapshot *s)
+{
+    looks_before(s, S / 2, 2 * S);
+}
+
+static void looks_of_which_the_first_is_not_known(struct wsdbg_snapshot *s)
+{
+    looks_before(s, 0, 2 * S);
 }
 
 static void launch_after_a_look(struct wsdbg_snapshot *s)
@@ -105,7 +119,10 @@ static const struct {
     {"memory, nothing is known of the host", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, free_host, WSDBG_OUTSIDE_HOST},
     {"memory, a thread goes on", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, free_thread, WSDBG_OUTSIDE_HOST},
     {"memory, looked at while the host waited", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, look_before, WSDBG_OUTSIDE_NOBODY},
-    {"memory, looked at before that", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, look_before_the_wait, WSDBG_OUTSIDE_HOST},
+    {"memory, looked at before that too", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, looks_around_the_begin_of_the_wait,
+     WSDBG_OUTSIDE_HOST},
+    {"memory, when it was first looked at is not known", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL,
+     looks_of_which_the_first_is_not_known, WSDBG_OUTSIDE_HOST},
     {"memory, launched after a look", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, launch_after_a_look, WSDBG_OUTSIDE_HOST},
     {"memory, beside a grid that runs", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, beside_a_grid_that_runs, WSDBG_OUTSIDE_GRID},
     {"not known, the host waits", WSDBG_WARP_UNKNOWN, "NOP", NULL, WSDBG_OUTSIDE_NOBODY},

@@ -24,15 +24,13 @@ const char *wsdbg_outside_text(enum wsdbg_outside outside)
 
 /* ---- the host ---- */
 
-/* The first attach for a look that is known of; 0 = none. */
+/* The first attach for a look; 0 where that is not known of some look. */
 static uint64_t first_attach_ns(const struct wsdbg_snapshot *snapshot)
 {
-    uint64_t first_ns = 0;
-    for (size_t i = 0; i < snapshot->look_count; i++) {
-        const uint64_t at_ns = snapshot->looks[i].earlier_attach_ns;
-        if (at_ns && (!first_ns || at_ns < first_ns))
-            first_ns = at_ns;
-    }
+    uint64_t first_ns = UINT64_MAX;
+    for (size_t i = 0; i < snapshot->look_count; i++)
+        if (snapshot->looks[i].earlier_attach_ns && snapshot->looks[i].first_attach_ns < first_ns)
+            first_ns = snapshot->looks[i].first_attach_ns;
     return first_ns;
 }
 
@@ -48,7 +46,8 @@ static bool gave_nothing_since(const struct wsdbg_snapshot *snapshot, uint32_t p
     return true;
 }
 
-/* A look holds back what the host gives the GPU afterwards: nothing, where the host has waited since before it. */
+/* A look holds back what the host gives the GPU afterwards: nothing, where the host has waited since before the first.
+ */
 static bool host_is_kept(const struct wsdbg_case *c)
 {
     struct wsdbg_snapshot unlooked = *c->snapshot;

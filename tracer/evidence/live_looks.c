@@ -30,6 +30,7 @@ struct wsdbg_live_process {
     size_t count;
     bool saw_warps;
     uint64_t attached_ns, earlier_attach_ns; /* this time, and the time before; 0 = never */
+    uint64_t first_attach_ns;                /* of those before; 0 = there was none */
     struct wsdbg_look_keeper *keeper;        /* NULL = looks are not kept */
 };
 
@@ -151,6 +152,8 @@ struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, 
     for (size_t i = 0; i < LOOKS; i++)
         process->times[i] = (struct wsdbg_look_row){0};
     process->earlier_attach_ns = process->attached_ns;
+    if (!process->first_attach_ns)
+        process->first_attach_ns = process->attached_ns;
     process->attached_ns = since_ns;
     const uint64_t half_ns = deadline_ns > since_ns ? (deadline_ns - since_ns) / 2 : 0;
     struct wsdbg_error *error =
@@ -189,6 +192,7 @@ struct wsdbg_error *wsdbg_live_process_add(const struct wsdbg_live_process *proc
         row->resume_ns = times->resume_ns;
         row->detach_ns = times->detach_ns;
         row->earlier_attach_ns = process->earlier_attach_ns;
+        row->first_attach_ns = process->first_attach_ns;
     }
     if (!error && wsdbg_look_keeper_trouble(process->keeper))
         wsdbg_look_add_note(snapshot, wsdbg_look_keeper_trouble(process->keeper));

@@ -236,6 +236,7 @@ struct wsdbg_look_row {
     uint64_t time_ns;    /* host, when the GPU was stopped; 0 = not known */
     uint64_t attach_ns, suspend_ns, read_ns, resume_ns, detach_ns; /* lengths; 0 = that step was not needed */
     uint64_t earlier_attach_ns; /* host, when a debugger last attached for an earlier look; 0 = none is known of */
+    uint64_t first_attach_ns;   /* the same of the process's first look, where there was an earlier one */
     uint32_t warps, warps_read, moved; /* seen; whose registers were read; that stand elsewhere than at the look before */
     struct wsdbg_optional_u32 barriers_changed;
 };
