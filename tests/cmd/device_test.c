@@ -161,8 +161,8 @@ static void a_kernel_is_not_blamed_while_a_thread_may_still_copy_for_it(void **s
         int status;
         const char *says;
     } cases[] = {
-        {"copied-late", 0, "not known to be a hang, the program goes on (GLOBAL_SPIN: "},
-        {"copied-later", 0, "not known to be a hang, the program goes on (GLOBAL_SPIN: "},
+        {"copied-late", 0, "the program goes on\nSTALL: GLOBAL_SPIN (possible)"},
+        {"copied-later", 0, "the program goes on\nSTALL: GLOBAL_SPIN (possible)"},
         {"never-copied", 124, "HANG: GLOBAL_SPIN (likely)"},
     };
     (void)state;

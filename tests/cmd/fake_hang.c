@@ -4,6 +4,7 @@
  * usage: fake_hang MODE
  *   hang    the producer warp has exited, the consumer warp waits for it on full[0]
  *   slow    one warp runs without a sign of progress: nobody can say that it hangs
+ *   bulk    both warps wait for bulk stores: no rule knows why they do not end
  *   ptx     as hang, of a module whose source file is not there and whose image is kept: PTX
  *   stubborn  as hang, and SIGTERM is ignored
  *   parent  as hang, with a child process that sleeps
@@ -60,6 +61,12 @@ static struct segment_warp write_warps(struct segment_writer *writer, uint32_t m
     if (strcmp(mode, "slow") == 0 || strcmp(mode, "busy") == 0)
         return producer;
     struct segment_warp consumer = start_warp(writer, module, 1, CONSUMER);
+    if (strcmp(mode, "bulk") == 0) {
+        const struct segment_event wait = {.kind = WSDBG_EVENT_BULK_WAIT_BEGIN, .iteration = WSDBG_NO_ITERATION};
+        segment_writer_event(writer, &producer, wait);
+        segment_writer_event(writer, &consumer, wait);
+        return producer;
+    }
     segment_writer_event(writer, &producer,
                          (struct segment_event){.kind = WSDBG_EVENT_EXIT, .iteration = WSDBG_NO_ITERATION});
     if (strcmp(mode, "healthy") == 0)

@@ -91,13 +91,63 @@ static void its_children_go_with_it(void **state)
     outcome_free(&run);
 }
 
-static void a_slow_kernel_is_left_alone(void **state)
+/* Its record tells that it is outside of any wait, not that it moves. */
+static void a_kernel_that_may_be_slow_is_shown_once_and_left_alone(void **state)
 {
     (void)state;
     struct outcome run = RUN(FAKE_HANG, "slow");
     assert_int_equal(run.status, 9);
-    assert_non_null(strstr(run.err, "nothing has moved for 0.3 s"));
+    const char *said = strstr(run.err, "wsdbg: nothing has moved for 0.3 s; not known to be a hang: it is not known of "
+                                       "every warp that it stands; the program goes on\nSTALL: UNKNOWN (possible)");
+    assert_non_null(said);
+    assert_null(strstr(said + strlen("wsdbg: nothing"), "nothing has moved")); /* it is looked at twice more */
+    assert_null(strstr(run.err, "SLOW"));
     assert_null(strstr(run.err, "threshold"));
+    outcome_free(&run);
+}
+
+static void a_standstill_that_no_rule_explains_is_a_hang_after_three_looks(void **state)
+{
+    (void)state;
+    struct outcome run = RUN("--record", "x.wsrec", FAKE_HANG, "bulk");
+    assert_int_equal(run.status, 124);
+    assert_non_null(strstr(run.err, "not yet known to be a hang: 2 more looks must see the same"));
+    assert_non_null(strstr(run.err, "HANG: UNKNOWN"));
+    assert_non_null(strstr(run.err, "WAIT_BULK"));
+    outcome_free(&run);
+    struct outcome query = WSDBG("query", "x.db", "--csv", "SELECT exit_status, hang, outcome FROM session");
+    assert_non_null(strstr(query.out, "124,1,killed after a hang"));
+    outcome_free(&query);
+    struct outcome replay = WSDBG("replay", "x.wsrec", "--stall", "0.3");
+    assert_int_equal(replay.status, 124);
+    assert_non_null(strstr(replay.err, "HANG: UNKNOWN"));
+    outcome_free(&replay);
+}
+
+static void what_only_may_hang_is_given_up_when_that_is_asked_for(void **state)
+{
+    (void)state;
+    struct outcome run = RUN("--give-up", "0.5", "--json", FAKE_HANG, "slow");
+    assert_int_equal(run.status, 124);
+    assert_non_null(strstr(run.err, "given up: nothing has moved for 0.5 s (--give-up 0.5); not known to be a hang: "));
+    assert_non_null(strstr(run.err, "wsdbg: the program is ended now\nwsdbg: session in x.db"));
+    assert_false(process_lives(read_pid("pid")));
+    json_error_t error;
+    json_t *report = json_loads(run.out + strlen("the program's own words\n"), 0, &error);
+    json_t *session = json_object_get(report, "session");
+    assert_true(json_is_false(json_object_get(report, "hang")));
+    assert_int_equal(json_integer_value(json_object_get(session, "exit_status")), 124);
+    assert_string_equal(json_string_value(json_object_get(session, "outcome")),
+                        "killed, given up: no movement for 0.5 s");
+    json_decref(report);
+    outcome_free(&run);
+}
+
+static void a_kernel_that_moves_is_not_given_up(void **state)
+{
+    (void)state;
+    struct outcome run = RUN("--give-up", "0.3", FAKE_HANG, "busy");
+    assert_int_equal(run.status, 9);
     outcome_free(&run);
 }
 
@@ -227,7 +277,10 @@ int main(void)
         TEST(json_on_stdout_follows_the_programs_words),
         TEST(a_program_that_ignores_sigterm_is_killed),
         TEST(its_children_go_with_it),
-        TEST(a_slow_kernel_is_left_alone),
+        TEST(a_kernel_that_may_be_slow_is_shown_once_and_left_alone),
+        TEST(a_standstill_that_no_rule_explains_is_a_hang_after_three_looks),
+        TEST(what_only_may_hang_is_given_up_when_that_is_asked_for),
+        TEST(a_kernel_that_moves_is_not_given_up),
         TEST(a_healthy_kernel_is_one_line),
         TEST(a_kernel_that_moves_without_a_milestone_is_no_stall),
         TEST(a_fault_of_the_gpu_is_said_and_is_no_hang),

@@ -29,6 +29,9 @@ static void command_lines_that_cannot_be_followed(void **state)
     check_refused(WSDBG("--frobnicate"), "--frobnicate", "unknown option");
     check_refused(WSDBG("run", "--frobnicate", "true"), "--frobnicate", "unknown option");
     check_refused(WSDBG("run", "--stall", "soon", "true"), "soon", "seconds");
+    check_refused(WSDBG("run", "--give-up", "soon", "true"), "--give-up: 'soon'", "seconds");
+    check_refused(WSDBG("run", "--give-up", "0", "true"), "--give-up: '0'", "seconds");
+    check_refused(WSDBG("run", "--give-up", "-3", "true"), "--give-up: '-3'", "seconds");
     check_refused(WSDBG("run", "--history", "1000", "true"), "1000", "from 0 to 128");
     check_refused(WSDBG("run", "--on-stall=explode", "true"), "explode", "kill|wait|detach");
     check_refused(WSDBG("run", "--device", "gpu", "--keep-looks", "no-folder", "true"), "no-folder", "No such file");

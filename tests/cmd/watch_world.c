@@ -131,8 +131,41 @@ static struct wsdbg_error *poll(struct wsdbg_evidence *evidence, uint64_t time_n
     return NULL;
 }
 
+/* What the one warp does. */
+static void place_warp(struct wsdbg_snapshot *out, enum sight sight, uint64_t number)
+{
+    static const enum wsdbg_warp_state states[] = {
+        [MOVES] = WSDBG_WARP_RUNNING,     [WGMMA] = WSDBG_WARP_WAIT_WGMMA, [WGMMA_ELSEWHERE] = WSDBG_WARP_WAIT_WGMMA,
+        [POLLS] = WSDBG_WARP_SPIN_GLOBAL, [BUSY] = WSDBG_WARP_UNKNOWN,
+    };
+    out->warps = calloc(1, sizeof *out->warps);
+    out->warps[0] = (struct wsdbg_warp_row){.barrier = WSDBG_NONE, .site = 0, .part_count = 1, .state = states[sight]};
+    if (sight == LOST || sight == WGMMA || sight == WGMMA_ELSEWHERE)
+        out->warps[0].stands = 7;
+    out->warps[0].unmoved = sight == STANDS || sight == LOST || sight == NEXT;
+    out->parts = calloc(1, sizeof *out->parts);
+    out->parts[0] = (struct wsdbg_part){.lanes = UINT32_MAX, .barrier = WSDBG_NONE, .site = 0, .state = states[sight]};
+    out->sites = calloc(1, sizeof *out->sites);
+    out->sites[0] = (struct wsdbg_site){.function = WSDBG_NONE, .inlined_at = WSDBG_NONE, .pc = 0x1000};
+    if (sight == WGMMA_ELSEWHERE)
+        out->sites[0].pc += 16 * number;
+    snprintf(out->sites[0].instruction, sizeof out->sites[0].instruction, "%s",
+             sight == POLLS ? "LDG.E.STRONG.GPU R2, [R4]" : "NOP");
+    out->warp_count = out->part_count = out->site_count = 1;
+}
+
+/* Two looks, apart in time. */
+static void add_looks(struct wsdbg_snapshot *out, bool moved)
+{
+    out->looks = calloc(2, sizeof *out->looks);
+    for (uint32_t i = 0; i < 2; i++)
+        out->looks[i] = (struct wsdbg_look_row){
+            .time_ns = out->time_ns + i * S / 10, .moved = i && moved, .barriers_changed = wsdbg_known_u32(0)};
+    out->look_count = 2;
+}
+
 /* A grid of one warp that a look saw. */
-static void add_grid(struct wsdbg_snapshot *out, bool moves, uint64_t id)
+static void add_grid(struct wsdbg_snapshot *out, enum sight sight, uint64_t id, uint64_t number)
 {
     out->grids = calloc(1, sizeof *out->grids);
     out->grids[0] = (struct wsdbg_grid){.module = WSDBG_NONE,
@@ -146,11 +179,58 @@ static void add_grid(struct wsdbg_snapshot *out, bool moves, uint64_t id)
                                         .running = true};
     out->ctas = calloc(1, sizeof *out->ctas);
     out->ctas[0] = (struct wsdbg_cta){.cluster_size = 1, .warp_count = 1};
-    out->warps = calloc(1, sizeof *out->warps);
-    out->warps[0] = (struct wsdbg_warp_row){.barrier = WSDBG_NONE, .site = WSDBG_NONE};
-    out->warps[0].state = moves ? WSDBG_WARP_RUNNING : WSDBG_WARP_UNKNOWN;
-    out->looks = calloc(1, sizeof *out->looks);
-    out->grid_count = out->cta_count = out->warp_count = out->look_count = 1;
+    out->grid_count = out->cta_count = 1;
+    place_warp(out, sight, number);
+    add_looks(out, sight == MOVES);
+}
+
+static void free_grid(struct wsdbg_snapshot *out)
+{
+    free(out->grids);
+    free(out->ctas);
+    free(out->warps);
+    out->grids = NULL;
+    out->ctas = NULL;
+    out->warps = NULL;
+    out->grid_count = out->cta_count = out->warp_count = 0;
+}
+
+/* What the kernel recorded itself: one warp is outside of any wait. */
+static void add_slots(struct wsdbg_snapshot *out)
+{
+    add_grid(out, MOVES, 1, 0);
+    free(out->parts);
+    free(out->looks);
+    out->parts = NULL;
+    out->looks = NULL;
+    out->part_count = out->look_count = 0;
+    out->warps[0].part_count = 0;
+    out->warps[0].last.kind = WSDBG_EVENT_BEGIN;
+    out->progress_ns = out->grids[0].progress_ns = out->warps[0].changed_ns = 1 * S;
+}
+
+static struct wsdbg_error *poll_slots(struct wsdbg_evidence *evidence, uint64_t time_ns, struct wsdbg_snapshot *out)
+{
+    struct wsdbg_error *error = poll(evidence, time_ns, out);
+    if (((struct world *)evidence)->probed)
+        add_slots(out);
+    return error;
+}
+
+/* A look at the GPU beside the record. */
+static struct wsdbg_error *complete(struct wsdbg_evidence *evidence, uint64_t deadline_ns, struct wsdbg_snapshot *both)
+{
+    struct world *world = (struct world *)evidence;
+    const size_t at = world->look_count < world->sight_count ? world->look_count : world->sight_count - 1;
+    assert_int_equal(deadline_ns, LOOK_NS);
+    assert_true(world->look_count < sizeof world->looks / sizeof world->looks[0]);
+    world->looks[world->look_count++] = both->time_ns / S;
+    free_grid(both);
+    free(both->sites);
+    add_grid(both, world->sights[at], 1, world->look_count);
+    if (world->sights[at] == MOVES)
+        both->progress_ns = both->time_ns;
+    return NULL;
 }
 
 struct wsdbg_error *look_at_recorded_hang(struct wsdbg_snapshot *out)
@@ -188,6 +268,8 @@ static struct wsdbg_error *inspect(struct wsdbg_evidence *evidence, uint64_t tim
                                    struct wsdbg_snapshot *out)
 {
     struct world *world = (struct world *)evidence;
+    if (world->probed)
+        return poll_slots(evidence, time_ns, out);
     assert_int_equal(deadline_ns, LOOK_NS);
     assert_true(world->look_count < sizeof world->looks / sizeof world->looks[0]);
     const size_t at = world->look_count < world->sight_count ? world->look_count : world->sight_count - 1;
@@ -205,7 +287,7 @@ static struct wsdbg_error *inspect(struct wsdbg_evidence *evidence, uint64_t tim
         snprintf(out->notes[out->note_count++], sizeof *out->notes, "the GPU cannot be looked at: MPS is in the way");
         return error;
     }
-    add_grid(out, sight == MOVES, sight == NEXT ? world->look_count : 1);
+    add_grid(out, sight, sight == NEXT ? world->look_count : 1, world->look_count);
     if (sight == MOVES)
         out->progress_ns = time_ns;
     return error;
@@ -219,14 +301,17 @@ static void close_nothing(struct wsdbg_evidence *evidence)
 static void looked(struct wsdbg_listener *listener, const struct wsdbg_snapshot *snapshot, bool last)
 {
     (void)last;
-    world_of_listener(listener)->pictures += snapshot->look_count;
+    world_of_listener(listener)->pictures += snapshot->look_count > 0;
 }
 
 static void judged(struct wsdbg_listener *listener, const struct wsdbg_snapshot *snapshot,
                    const struct wsdbg_diagnosis *diagnosis)
 {
-    (void)snapshot, (void)diagnosis;
-    world_of_listener(listener)->judged++;
+    struct world *world = world_of_listener(listener);
+    (void)snapshot;
+    world->judged++;
+    world->is_hang = diagnosis->hang;
+    world->cause = diagnosis->finding_count ? diagnosis->findings[0].cause : WSDBG_CAUSE_UNKNOWN;
 }
 
 static void said(struct wsdbg_listener *listener, const char *line)
@@ -238,14 +323,16 @@ static void said(struct wsdbg_listener *listener, const char *line)
 
 static void reported(struct wsdbg_listener *listener, const char *text, const char *verdict)
 {
-    (void)text;
+    struct world *world = world_of_listener(listener);
+    snprintf(world->report, sizeof world->report, "%s", text);
+    world->reports++;
     said(listener, verdict);
 }
 
 struct wsdbg_watch world_watch(struct world *world, uint64_t look_ns)
 {
     static const struct wsdbg_evidence_ops ops = {
-        .name = "test", .poll = poll, .inspect = inspect, .close = close_nothing};
+        .name = "test", .poll = poll_slots, .inspect = inspect, .complete = complete, .close = close_nothing};
     struct wsdbg_session_info info = {.command = "test",
                                       .wsdbg_version = "0",
                                       .device = "gpu",
@@ -263,6 +350,7 @@ struct wsdbg_watch world_watch(struct world *world, uint64_t look_ns)
                                 .info = &info,
                                 .stall_ns = 2 * S,
                                 .work_stall_ns = 10 * S,
+                                .give_up_ns = world->give_up_ns,
                                 .stop_at_hang = true,
                                 .look_ends_work = world->look_ends_work,
                                 .look_spares_fed = world->look_spares_fed,

@@ -18,7 +18,19 @@
 #define LOOK_NS (3 * S)
 
 /* What the looks at the GPU see, one after the other; the last one again and again. */
-enum sight { STANDS, MOVES, SHUT, FAILS, HANGS, NEXT, BUSY };
+enum sight {
+    STANDS, /* at a place that the code does not explain; whether it has the same registers is not known */
+    LOST,   /* likewise, with the same registers */
+    WGMMA,  /* at a wgmma that does not end */
+    WGMMA_ELSEWHERE, /* at another one each time */
+    POLLS,  /* memory of the GPU */
+    MOVES,
+    SHUT,
+    FAILS,
+    HANGS,
+    NEXT,
+    BUSY
+};
 
 struct world {
     struct wsdbg_evidence evidence;
@@ -29,7 +41,9 @@ struct world {
     uint64_t now_ns, end_ns;
     uint64_t done_ns; /* the work is done then; 0 = never */
     bool hidden;      /* stream captures hide since 1 s whether there is work */
+    bool probed;      /* the kernel wrote that it began, at 1 s, and nothing since; looks add `sights` to that */
     bool look_ends_work, look_spares_fed;
+    uint64_t give_up_ns;
     uint64_t waits_ns;         /* a thread of the host waits for the GPU from then on; 0 = none does */
     uint64_t goes_on_until_ns; /* till then another thread that used the driver is not at rest */
     pid_t held; /* a process whose work it is, which a debugger lets go at held_until_ns; 0 = another process */
@@ -41,7 +55,11 @@ struct world {
     uint64_t wanted_ns; /* ... the next one */
     uint64_t looks[16]; /* when the GPU was looked at, in seconds */
     size_t look_count;
-    char said[4096]; /* lines */
+    char said[4096];    /* lines; of a report its title, or its verdict */
+    char report[16384]; /* the newest one */
+    size_t reports;
+    bool is_hang; /* by the newest diagnosis */
+    enum wsdbg_cause cause;
     size_t judged;
     size_t pictures; /* of looks, as they went to who looks on */
 };

@@ -54,9 +54,8 @@ static void one_arrival_more_than_waits_is_normal(void **state)
     assert_no_hang(&r);
 }
 
-static void a_long_computation_is_slow_not_hung(void **state)
+static struct device *a_long_computation(void)
 {
-    (void)state;
     struct device *d = device_create(1, 2, 1, 128);
     device_role(d, 0, "producer");
     device_role(d, 1, "consumer");
@@ -68,10 +67,28 @@ static void a_long_computation_is_slow_not_hung(void **state)
     wait(d, 0, 0, EMPTY, 0, 0, 1);
     work(d, 0, 1, 1000000);
     arrive(d, 0, 1, EMPTY, 0, 0, 1);
-    struct result r = judge(d, 100, 128);
-    assert_int_equal(r.diagnosis.findings[0].cause, WSDBG_CAUSE_SLOW);
+    return d;
+}
+
+/* The record tells that it left its waits, not that it moves. */
+static void a_long_computation_is_not_hung(void **state)
+{
+    (void)state;
+    struct result r = judge(a_long_computation(), 100, 128);
+    assert_int_equal(r.diagnosis.findings[0].cause, WSDBG_CAUSE_UNKNOWN);
     assert_non_null(strstr(r.diagnosis.findings[0].sentence, "consumer"));
     assert_non_null(strstr(r.diagnosis.findings[0].sentence, "2.0 s"));
+    assert_no_hang(&r);
+}
+
+static void a_computation_that_recorded_something_just_now_is_slow(void **state)
+{
+    (void)state;
+    struct result r = judge(a_long_computation(), 100, 128);
+    wsdbg_diagnosis_deinit(&r.diagnosis);
+    r.snapshot.progress_ns = r.snapshot.time_ns - 20000000;
+    assert_null(wsdbg_diagnose(&r.snapshot, &r.diagnosis));
+    assert_int_equal(r.diagnosis.findings[0].cause, WSDBG_CAUSE_SLOW);
     assert_no_hang(&r);
 }
 
@@ -131,7 +148,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bar_arrive_names_the_total),
         cmocka_unit_test(one_arrival_more_than_waits_is_normal),
-        cmocka_unit_test(a_long_computation_is_slow_not_hung),
+        cmocka_unit_test(a_long_computation_is_not_hung),
+        cmocka_unit_test(a_computation_that_recorded_something_just_now_is_slow),
         cmocka_unit_test(a_healthy_kernel_stopped_anywhere),
         cmocka_unit_test(a_warp_that_is_slow_anywhere_is_no_hang),
     };

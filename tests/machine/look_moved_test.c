@@ -29,6 +29,8 @@ struct changed {
     const struct wsdbg_machine_warp *lacking; /* its registers are not known; NULL = none */
     bool lacking_everywhere;                  /* nor are those of this warp in other CTAs */
     bool lanes_are_alike;                     /* the dump has registers of one lane a place */
+    bool all_are_known;                       /* registers of all kinds, of every warp: `general` and `uniform` */
+    uint32_t general, uniform;
 };
 static struct changed changed;
 
@@ -56,6 +58,13 @@ static bool lacks(uint32_t warp)
                                               wsdbg_machine_warp_index(changed.machine, changed.lacking));
 }
 
+static uint32_t fill(uint32_t *out, uint32_t count, uint32_t value)
+{
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = value;
+    return count;
+}
+
 static struct wsdbg_error *registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t first,
                                      uint32_t count, uint32_t *out, uint32_t *known_count)
 {
@@ -63,7 +72,11 @@ static struct wsdbg_error *registers(struct wsdbg_machine *machine, uint32_t war
     nanosleep(&(struct timespec){.tv_nsec = changed.register_read_ns}, NULL);
     *known_count = 0;
     lane = changed.lanes_are_alike ? 0 : lane;
-    return error || lacks(warp) ? error : changed.real->registers(machine, warp, lane, first, count, out, known_count);
+    if (changed.all_are_known)
+        *known_count = fill(out, count, changed.general);
+    return error || changed.all_are_known || lacks(warp)
+               ? error
+               : changed.real->registers(machine, warp, lane, first, count, out, known_count);
 }
 
 static struct wsdbg_error *uniform_registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t first,
@@ -71,8 +84,19 @@ static struct wsdbg_error *uniform_registers(struct wsdbg_machine *machine, uint
 {
     struct wsdbg_error *error = count_read();
     *known_count = 0;
-    return error || lacks(warp) ? error
-                                : changed.real->uniform_registers(machine, warp, first, count, out, known_count);
+    if (changed.all_are_known)
+        *known_count = fill(out, count, changed.uniform);
+    return error || changed.all_are_known || lacks(warp)
+               ? error
+               : changed.real->uniform_registers(machine, warp, first, count, out, known_count);
+}
+
+static struct wsdbg_error *predicates(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t *mask,
+                                      bool *known)
+{
+    *mask = 1;
+    *known = true;
+    return changed.all_are_known ? NULL : changed.real->predicates(machine, warp, lane, mask, known);
 }
 
 static struct wsdbg_error *constant(struct wsdbg_machine *machine, uint32_t grid, unsigned bank, uint32_t offset,
@@ -93,6 +117,7 @@ static int open_dump(void **state)
     changed.ops.shared = shared;
     changed.ops.registers = registers;
     changed.ops.uniform_registers = uniform_registers;
+    changed.ops.predicates = predicates;
     changed.ops.constant = constant;
     changed.machine->ops = &changed.ops;
     return 0;
@@ -213,6 +238,98 @@ static void a_warp_that_moved_is_running(void **state)
     assert_int_equal(snapshot.barriers[snapshot.warps[CONSUMER + 1].barrier].waiters, 7);
     assert_int_equal(snapshot.before->warps[CONSUMER].state, WSDBG_WARP_WAIT_MBARRIER);
     assert_int_equal(snapshot.before->barriers[before].waiters, 8);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
+/* The consumer is outside of any wait, and its registers can be read. */
+static void stand_outside(void)
+{
+    leave();
+    changed.all_are_known = true;
+}
+
+static void what_does_not_move_outside_of_any_wait_is_unknown_not_running(void **state)
+{
+    (void)state;
+    stand_outside();
+    struct wsdbg_snapshot snapshot = look_twice(NULL);
+    const struct wsdbg_warp_row *warp = &snapshot.warps[CONSUMER];
+    assert_int_equal(snapshot.looks[1].moved, 0);
+    assert_int_equal(warp->state, WSDBG_WARP_UNKNOWN);
+    assert_true(warp->unmoved);
+    assert_true(warp->stands != 0);
+    assert_int_equal(snapshot.parts[warp->part_first].state, WSDBG_WARP_UNKNOWN);
+    assert_int_equal(snapshot.before->warps[CONSUMER].state, WSDBG_WARP_UNKNOWN);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
+static void count_in_a_register(void)
+{
+    changed.general++;
+}
+
+static void count_in_a_uniform_register(void)
+{
+    changed.uniform++;
+}
+
+/* It has come round its loop to the place where it was. */
+static void other_registers_at_one_place_are_movement(void **state)
+{
+    (void)state;
+    void (*const counts[])(void) = {count_in_a_register, count_in_a_uniform_register};
+    stand_outside();
+    for (size_t i = 0; i < 2; i++) {
+        struct wsdbg_snapshot snapshot = look_twice(counts[i]);
+        assert_int_equal(snapshot.warps[CONSUMER].state, WSDBG_WARP_RUNNING);
+        assert_false(snapshot.warps[CONSUMER].unmoved);
+        assert_int_equal(snapshot.warps[CONSUMER].stands, 0);
+        assert_int_equal(snapshot.progress_ns, 2000);
+        wsdbg_snapshot_deinit(&snapshot);
+    }
+}
+
+/* That it stands cannot be told then, nor that it runs. */
+static void without_registers_a_place_alone_is_no_standstill(void **state)
+{
+    (void)state;
+    leave();
+    changed.lacking = warp_of_first_cta(CONSUMER);
+    struct wsdbg_snapshot snapshot = look_twice(NULL);
+    assert_int_equal(snapshot.looks[1].moved, 0);
+    assert_int_equal(snapshot.warps[CONSUMER].state, WSDBG_WARP_UNKNOWN);
+    assert_int_equal(snapshot.warps[CONSUMER].stands, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
+static void one_look_tells_neither_of_movement_nor_of_a_standstill(void **state)
+{
+    (void)state;
+    stand_outside();
+    struct wsdbg_look *look = look_at(1);
+    struct wsdbg_snapshot snapshot = {0};
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    assert_int_equal(snapshot.warps[CONSUMER].state, WSDBG_WARP_RUNNING); /* outside of any wait, no more */
+    assert_false(snapshot.warps[CONSUMER].unmoved);
+    assert_int_equal(snapshot.warps[CONSUMER].stands, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    wsdbg_look_destroy(look);
+}
+
+/* The consumer of every CTA is at one place: one of them is read, and stands for the others. */
+static void warps_at_one_place_are_told_by_one_of_them(void **state)
+{
+    (void)state;
+    stand_outside();
+    for (size_t i = 0; i < changed.machine->warp_count; i++) {
+        struct wsdbg_machine_warp *warp = &changed.machine->warps[i];
+        if (warp->cta != 0 && wsdbg_machine_warp_index(changed.machine, warp) == CONSUMER)
+            move_lanes(warp, -64 * INSTRUCTION);
+    }
+    struct wsdbg_snapshot snapshot = look_twice(NULL);
+    for (size_t i = 0; i < snapshot.warp_count; i++)
+        if (snapshot.warps[i].warp == CONSUMER)
+            assert_true(snapshot.warps[i].stands != 0);
     wsdbg_snapshot_deinit(&snapshot);
 }
 
@@ -468,6 +585,11 @@ int main(void)
         ON_DUMP(two_places_of_one_wait_are_no_movement),
         ON_DUMP(lanes_that_part_in_one_wait_are_no_movement),
         ON_DUMP(a_warp_that_moved_is_running),
+        ON_DUMP(what_does_not_move_outside_of_any_wait_is_unknown_not_running),
+        ON_DUMP(other_registers_at_one_place_are_movement),
+        ON_DUMP(without_registers_a_place_alone_is_no_standstill),
+        ON_DUMP(one_look_tells_neither_of_movement_nor_of_a_standstill),
+        ON_DUMP(warps_at_one_place_are_told_by_one_of_them),
         ON_DUMP(an_arrival_changes_a_barrier),
         ON_DUMP(a_wait_whose_phase_is_over_is_none),
         ON_DUMP(without_time_to_read_nothing_is_guessed),

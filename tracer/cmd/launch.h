@@ -46,6 +46,7 @@ struct wsdbg_run_options {
     enum wsdbg_run_device device;
     enum wsdbg_run_evidence evidence;
     uint64_t stall_ns, work_stall_ns; /* of kernels with probes; of those without */
+    uint64_t give_up_ns;              /* nothing has moved for so long: end the run; 0 = never */
     uint64_t look_every_ns;           /* with tui: kernels without probes are looked at so often, 0 = never */
     enum wsdbg_on_stall on_stall;
     bool json, quiet, tui, keep_history;

@@ -284,6 +284,7 @@ static struct wsdbg_error *create_session(struct run *run)
         .listener = run->tui ? wsdbg_tui_listener(run->tui) : NULL,
         .stall_ns = options->stall_ns,
         .work_stall_ns = options->work_stall_ns,
+        .give_up_ns = options->give_up_ns,
         .look_ns = run->look_ns,
         .look_spares_fed = run->evidence == WSDBG_RUN_AUTO && !run->device.simulator,
         .look_ends_work = run->evidence == WSDBG_RUN_CORE,
@@ -355,11 +356,12 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
             watch,
             "with --evidence core the driver tells where in the code a fault happens, but may stand still over a "
             "bad address (driver 580)");
-    if (watch->hang || run->ended_by_follower)
+    const bool verdict = watch->hang || watch->given_up_ns;
+    if (verdict || run->ended_by_follower)
         wsdbg_watch_say(watch,
                         "session in %s; look at it: wsdbg view %s; explain it: wsdbg why %s; ask it: wsdbg query %s",
                         run->output, run->output, run->output, run->output);
-    if (run->options->quiet || watch->hang)
+    if (run->options->quiet || verdict)
         return;
     if (watch->blind)
         wsdbg_watch_say(watch, "the program was not watched to its end; session in %s", run->output);
@@ -377,38 +379,47 @@ static bool was_ended(struct run *run)
            wsdbg_child_end_was_asked(run->child, 0);
 }
 
+/* What became of a program that did not end by itself, and why. */
+static void say_stopped(const struct wsdbg_watch *watch, bool is_left, char *outcome, size_t outcome_bytes)
+{
+    const char *verb = is_left ? "left" : "killed";
+    if (watch->hang)
+        snprintf(outcome, outcome_bytes, "%s", is_left ? "left hanging" : "killed after a hang");
+    else if (watch->given_up_ns)
+        snprintf(outcome, outcome_bytes, "%s, given up: no movement for %.1f s", verb,
+                 (double)watch->given_up_ns / 1e9);
+    else
+        snprintf(outcome, outcome_bytes, "%s%s", verb,
+                 watch->cut ? " after a GPU core dump" : ", no GPU core dump came");
+}
+
 /* Ends the program if that is asked for; says how the run ended. */
 static void finish_child(struct run *run, const struct wsdbg_watch *watch, char *outcome, size_t outcome_bytes,
                          int *status)
 {
-    bool stopped_early = (watch->hang || watch->lost || watch->cut) && run->options->on_stall != WSDBG_ON_STALL_WAIT;
-    *status = watch->cut && !watch->hang ? WSDBG_EXIT_FAILED : WSDBG_EXIT_HANG;
-    if (stopped_early && run->options->on_stall == WSDBG_ON_STALL_DETACH) {
-        snprintf(outcome, outcome_bytes, "%s",
-                 watch->hang  ? "left hanging"
-                 : watch->cut ? "left after a GPU core dump"
-                              : "left, no GPU core dump came");
+    const bool verdict = watch->hang || watch->given_up_ns;
+    bool stopped_early = (verdict || watch->lost || watch->cut) && run->options->on_stall != WSDBG_ON_STALL_WAIT;
+    *status = watch->cut && !verdict ? WSDBG_EXIT_FAILED : WSDBG_EXIT_HANG;
+    if (stopped_early)
+        say_stopped(watch, run->options->on_stall == WSDBG_ON_STALL_DETACH, outcome, outcome_bytes);
+    if (stopped_early && run->options->on_stall == WSDBG_ON_STALL_DETACH)
         return;
-    }
     if (stopped_early) {
         size_t left = wsdbg_child_kill(run->child);
-        snprintf(outcome, outcome_bytes, "%s",
-                 watch->hang  ? "killed after a hang"
-                 : watch->cut ? "killed after a GPU core dump"
-                              : "killed, no GPU core dump came");
         if (left > 0)
             wsdbg_watch_say(watch, "%zu process%s of the program would not die, not even of SIGKILL", left,
                             left == 1 ? "" : "es");
         return;
     }
     int own = wsdbg_child_status(run->child), signal_number = wsdbg_child_signal(run->child);
+    const char *after = watch->given_up_ns && !watch->hang ? ", after it was given up" : "";
     if (signal_number)
-        snprintf(outcome, outcome_bytes, "died of signal %d", signal_number);
+        snprintf(outcome, outcome_bytes, "died of signal %d%s", signal_number, after);
     else
-        snprintf(outcome, outcome_bytes, "exited %d", own);
+        snprintf(outcome, outcome_bytes, "exited %d%s", own, after);
     if (own != 0 && !was_ended(run))
         wsdbg_refusals_say_held(watch->refusals, watch);
-    if (!watch->hang)
+    if (!verdict)
         *status = own;
 }
 

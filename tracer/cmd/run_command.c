@@ -20,6 +20,8 @@ static const struct wsdbg_option options[] = {
     {0, "evidence", "auto|ring|live|core", "what the verdict rests on (default auto)", evidences, NULL},
     {0, "observer", "driver|cupti", "how launches are seen; cupti adds GPU times", observers, NULL},
     {0, "stall", "SECONDS", "no progress for this long is a stall (default 2; 10 without probes)", NULL, NULL},
+    {0, "give-up", "SECONDS",
+     "end the run (124) when nothing has moved for so long, cause known or not (default: never)", NULL, NULL},
     {0, "look", "SECONDS", "with --tui: look at kernels without probes so often", NULL, NULL},
     {0, "on-stall", "kill|wait|detach", "what to do after a hang was reported (default kill)", on_stalls, NULL},
     {0, "history", "N", "events kept a warp, 0 to 128 (default 128)", NULL, NULL},
@@ -61,6 +63,7 @@ static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation
 {
     const char *observer = wsdbg_option_value(invocation, "observer");
     const char *stall = wsdbg_option_value(invocation, "stall"), *look = wsdbg_option_value(invocation, "look");
+    const char *give_up = wsdbg_option_value(invocation, "give-up");
     struct wsdbg_run_options run = {
         .program = invocation->operands,
         .output = wsdbg_option_value(invocation, "output"),
@@ -80,6 +83,8 @@ static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation
     struct wsdbg_error *error = wsdbg_parse_seconds("stall", stall ? stall : default_stall_seconds, &run.stall_ns);
     if (!error)
         error = wsdbg_parse_seconds("stall", stall ? stall : default_work_stall_seconds, &run.work_stall_ns);
+    if (!error && give_up)
+        error = wsdbg_parse_seconds("give-up", give_up, &run.give_up_ns);
     if (!error && look)
         error = wsdbg_parse_seconds("look", look, &run.look_every_ns);
     if (!error && look && !run.tui)
@@ -98,12 +103,21 @@ const struct wsdbg_command wsdbg_command_run = {
         "second. When nothing has moved for the stall time, wsdbg reads everything the warps wrote, says which warps\n"
         "wait where and why, stores the evidence as an SQLite database and ends the program.\n"
         "\n"
-        "A stall that is not proven or likely to be a hang is said in one line and the program goes on: a slow\n"
-        "kernel is never ended.\n"
+        "A stall whose cause is proven or likely is a hang at once. Any other is one when three looks, the later two\n"
+        "about a stall time apart each, find every warp standing where it stood and nobody outside of the kernel can\n"
+        "end that: of mbarriers, named barriers, registers and the like nobody can, a word of memory that is polled\n"
+        "the host, another kernel or another GPU may write. The cause may be UNKNOWN then. Until then, and where\n"
+        "somebody outside can end it, the report is shown once, with why it is not known to be a hang; the program\n"
+        "goes on, and a line follows when that changes. A kernel that moves is slow: it is never ended.\n"
+        "--give-up ends the run as after a hang, with status 124, when nothing has moved for so long and it only may\n"
+        "hang, as for CI; the first look at a stall comes after the stall time all the same. Where wsdbg could not\n"
+        "look, or saw movement, nothing is given up. At that moment kernels that the program may still feed (below)\n"
+        "are looked at too.\n"
         "\n"
         "Of a run without a hang the session holds what was launched, and no histories; with --keep-history also the\n"
         "last events of every probed warp, read when the program has ended (on a GPU that takes a context of wsdbg's\n"
-        "own, some tenths of a second): for wsdbg view, export --perfetto, and how much wgmma overlapped in the report.\n"
+        "own, some tenths of a second): for wsdbg view, export --perfetto, and how much wgmma overlapped in the "
+        "report.\n"
         "\n"
         "A launch that the driver refuses is explained on stderr when it happens, with the numbers, once for each\n"
         "different one; the program gets the driver's error as it would without wsdbg. A refused look-up of a kernel,\n"
@@ -125,7 +139,8 @@ const struct wsdbg_command wsdbg_command_run = {
         "stand for ever. So auto looks at kernels without probes only where a thread of the program has waited for "
         "the\n"
         "GPU for half of the stall time and no other thread that has used it goes on (or captured work hides\n"
-        "whether any is done). core: a GPU core dump that the driver writes at the first stall; the program's GPU work\n"
+        "whether any is done). core: a GPU core dump that the driver writes at the first stall; the program's GPU "
+        "work\n"
         "ends with it, also where it was only slow.\n"
         "So wsdbg reports what the dump shows and ends the program as after a hang, with status 125 instead of 124\n"
         "where the dump alone does not make a hang at least likely.\n"

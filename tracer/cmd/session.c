@@ -105,6 +105,7 @@ struct wsdbg_error *wsdbg_session_create(const struct wsdbg_session_options *opt
         .listener = options->listener,
         .stall_ns = options->stall_ns,
         .work_stall_ns = options->work_stall_ns,
+        .give_up_ns = options->give_up_ns,
         .look_ns = options->look_ns,
         .look_ends_work = options->look_ends_work,
         .look_spares_fed = options->look_spares_fed,

@@ -18,6 +18,7 @@ struct wsdbg_session_options {
     const char *after_hang;  /* for the report's last line */
     struct wsdbg_listener *listener; /* NULL = words go to stderr */
     uint64_t stall_ns, work_stall_ns, look_ns; /* see watch.h; look_ns 0 = the evidence cannot look at the GPU itself */
+    uint64_t give_up_ns; /* see watch.h */
     bool look_ends_work, look_spares_fed;
     bool stop_at_hang, keep_history;
     bool json; /* JSON report on stdout at the end */

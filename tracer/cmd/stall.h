@@ -8,11 +8,14 @@
 struct wsdbg_stall {
     struct wsdbg_watchdog watchdog;
     uint64_t look_again_ns; /* age of an undecided stall at the next inspection */
+    uint64_t give_up_ns;    /* age at which it is looked at in any case; 0 = none.  Set by the watch, after init */
     uint64_t held_ns;       /* of the time since the last movement: the program could not run; counts for nothing */
     bool undecided;         /* the stall going on was inspected and is no hang; set by the watch */
 };
 
 void wsdbg_stall_init(struct wsdbg_stall *stall, uint64_t stall_ns);
+/* The next look at this undecided stall comes after one more stall time, not after as long again as it has lasted. */
+void wsdbg_stall_look_soon(struct wsdbg_stall *stall, uint64_t now_ns);
 /* One tick: whether to look now.  The watchdog reports a stall once; an undecided one is looked at again after twice
  * the time. */
 bool wsdbg_stall_is_due(struct wsdbg_stall *stall, struct wsdbg_watched watched, uint64_t now_ns);

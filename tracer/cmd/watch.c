@@ -124,6 +124,13 @@ static void refresh(struct wsdbg_watch_loop *loop, uint64_t now_ns)
     loop->refreshed_ns = watch->clock->now_ns(watch->clock);
 }
 
+static void begin_stalls(struct wsdbg_watch_loop *loop, uint64_t slots_ns, uint64_t work_ns)
+{
+    wsdbg_stall_init(&loop->slots, slots_ns);
+    wsdbg_stall_init(&loop->work, work_ns);
+    loop->slots.give_up_ns = loop->work.give_up_ns = loop->watch->give_up_ns;
+}
+
 /* Who executes the work knows that it cannot go on: what would take a time-out to be believed is judged soon. */
 static void expect_stall(struct wsdbg_watch_loop *loop, uint64_t now_ns)
 {
@@ -131,8 +138,7 @@ static void expect_stall(struct wsdbg_watch_loop *loop, uint64_t now_ns)
         return;
     loop->watch->stands_proven = true;
     loop->stands_until_ns = now_ns + STANDS_LAST_NS;
-    wsdbg_stall_init(&loop->slots, STANDS_NS);
-    wsdbg_stall_init(&loop->work, STANDS_NS);
+    begin_stalls(loop, STANDS_NS, STANDS_NS);
 }
 
 /* What was said of one device holds for no other for ever. */
@@ -141,8 +147,7 @@ static void expect_nothing(struct wsdbg_watch_loop *loop)
     if (loop->watch->hang)
         return;
     loop->watch->stands_proven = false;
-    wsdbg_stall_init(&loop->slots, loop->watch->stall_ns);
-    wsdbg_stall_init(&loop->work, loop->watch->work_stall_ns);
+    begin_stalls(loop, loop->watch->stall_ns, loop->watch->work_stall_ns);
 }
 
 /* The program is gone: what its kernels recorded last becomes the newest picture, histories and all. */
@@ -200,8 +205,7 @@ static bool step(struct wsdbg_watch_loop *loop, enum wsdbg_wait event)
 void wsdbg_watch_run(struct wsdbg_watch *watch)
 {
     struct wsdbg_watch_loop loop = {.watch = watch};
-    wsdbg_stall_init(&loop.slots, watch->stall_ns);
-    wsdbg_stall_init(&loop.work, watch->work_stall_ns);
+    begin_stalls(&loop, watch->stall_ns, watch->work_stall_ns);
     wsdbg_hidden_init(&loop.hidden, watch->work_stall_ns);
     for (bool done = false; !done;) {
         uint64_t next_ns = watch->clock->now_ns(watch->clock) + WSDBG_WATCH_TICK_NS;
@@ -213,4 +217,7 @@ void wsdbg_watch_run(struct wsdbg_watch *watch)
     wsdbg_noted_deinit(&loop.noted);
     wsdbg_hidden_deinit(&loop.hidden);
     wsdbg_held_deinit(&loop.held);
+    wsdbg_standstills_deinit(&loop.slots_looks.standstills);
+    wsdbg_standstills_deinit(&loop.work_looks.standstills);
+    wsdbg_standstills_deinit(&loop.hidden_looks.standstills);
 }

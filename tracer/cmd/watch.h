@@ -59,6 +59,7 @@ struct wsdbg_watch {
     const struct wsdbg_session_info *info;
     uint64_t stall_ns;      /* of kernels whose slots are seen */
     uint64_t work_stall_ns; /* of work that nothing is seen of */
+    uint64_t give_up_ns;    /* nothing has moved for so long: the run ends, cause known or not; 0 = never */
     uint64_t look_ns;       /* most that a look at the GPU itself may take; 0 = the evidence cannot look there */
     bool look_spares_fed;   /* no such look by itself while the program may give a kernel that runs what it waits for */
     bool look_ends_work;    /* such a look costs the program its GPU work: only for work that is known to stall */
@@ -66,10 +67,11 @@ struct wsdbg_watch {
     const char *record_path; /* NULL = no recording */
     const char *after_hang;  /* what happens to the program, for the report's last line */
     bool keep_history;       /* at the end of a run without a hang: store what its kernels recorded last */
-    bool stop_at_hang;       /* return at the first hang instead of watching on */
+    bool stop_at_hang;       /* return at the first hang, or when it is given up, instead of watching on */
     /* Filled by wsdbg_watch_run. */
     bool hang;
-    uint64_t stalled_ns;              /* the moment the threshold passed, 0 = none */
+    uint64_t given_up_ns;             /* for so long nothing had moved when the run was given up; 0 = it was not */
+    uint64_t stalled_ns;              /* the moment the threshold passed, or of the last look that it took; 0 = none */
     uint64_t threshold_ns;            /* that one */
     uint64_t verdict_ns;              /* 0 = none, or not a live clock */
     uint64_t launches;                /* seen in all */

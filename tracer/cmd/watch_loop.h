@@ -9,10 +9,34 @@
 #include "cmd/sources.h"
 #include "cmd/stall.h"
 #include "cmd/watch_words.h"
+#include "diagnose/standstill.h"
 
 enum {
     WSDBG_WATCH_TICK_NS = 20000000,
     WSDBG_WATCH_COMPARE_NS = 60000000, /* between the histories that are compared, less a tick */
+};
+
+/* What was said of a stall: it is said again when one of these changes. */
+struct wsdbg_stall_said {
+    bool any;
+    enum wsdbg_movement movement;
+    enum wsdbg_cause cause;
+    enum wsdbg_confidence confidence;
+    bool stands; /* a whole grid is known to */
+    enum wsdbg_outside outside;
+};
+
+/* What the looks at one of the stalls came to: the others see other rows of the same grids. */
+struct wsdbg_stall_looks {
+    struct wsdbg_standstills standstills;
+    struct wsdbg_stall_said said;
+};
+
+/* The kernel and the cause of which the whole picture was shown. */
+struct wsdbg_stall_shown {
+    bool any;
+    enum wsdbg_cause cause;
+    char kernel[128];
 };
 
 /* What the loop remembers between looks. */
@@ -21,8 +45,9 @@ struct wsdbg_watch_loop {
     struct wsdbg_stall slots, work;
     struct wsdbg_snapshot last; /* the newest look */
     uint64_t moved_ns;          /* when a look at the GPU last saw movement */
-    bool slow_said;             /* ... and that this is slow */
     bool looked_ahead;          /* the first of two looks at work that will soon be due was taken */
+    struct wsdbg_stall_looks slots_looks, work_looks, hidden_looks;
+    struct wsdbg_stall_shown shown; /* the last one of which the whole picture was */
     bool spared_said;           /* that a stall is not looked at */
     bool look_shown;            /* the picture that is stored is of a look at the GPU */
     struct wsdbg_noted noted;   /* by the look before */
@@ -63,8 +88,8 @@ void wsdbg_watch_keep_look(struct wsdbg_watch_loop *loop, const struct wsdbg_sna
 void wsdbg_watch_mark_moving(struct wsdbg_watch_loop *loop);
 /* Nothing goes on after such a look, whatever it shows, and there is no second one. */
 bool wsdbg_watch_look_ended_work(const struct wsdbg_watch_loop *loop);
-/* A stall, looked at with everything: judge, say.  True when it is a hang. */
-bool wsdbg_watch_judge(struct wsdbg_watch_loop *loop, const struct wsdbg_stall *stall, enum wsdbg_movement movement,
+/* A stall, looked at with everything: judge, say.  True when it is decided: a hang, or given up. */
+bool wsdbg_watch_judge(struct wsdbg_watch_loop *loop, struct wsdbg_stall *stall, enum wsdbg_movement movement,
                        uint64_t now_ns);
 
 /* ---- watch_stalls.c: what stalls, looked at ---- */

@@ -126,6 +126,8 @@ static bool is_spared(struct wsdbg_watch_loop *loop, struct wsdbg_watched watche
     if (!loop->watch->look_spares_fed || !wsdbg_stall_is_due(&copy, watched, now_ns))
         return false;
     const uint64_t age_ns = wsdbg_stall_age_ns(&copy, now_ns);
+    if (loop->watch->give_up_ns && age_ns >= loop->watch->give_up_ns)
+        return false; /* who gives up wants to know whether it stands */
     const enum wsdbg_feeder feeder = wsdbg_work_feeder(&loop->last, age_ns, now_ns);
     if (feeder == WSDBG_FEEDER_NONE)
         return false;
@@ -154,8 +156,6 @@ static void look_ahead(struct wsdbg_watch_loop *loop, struct wsdbg_watched watch
 static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsdbg_movement *movement)
 {
     const struct wsdbg_watched watched = wsdbg_watched_work(&loop->last, loop->moved_ns);
-    if (!watched.running && loop->hidden.grid_count == 0)
-        loop->slow_said = false;
     const uint64_t frame_ns = frame_time_ns(loop, wsdbg_stall_due_ns(&loop->work, watched.progress_ns), now_ns);
     look_ahead(loop, watched, now_ns);
     if (is_spared(loop, watched, now_ns) || !wsdbg_stall_is_due(&loop->work, watched, now_ns))
@@ -173,7 +173,8 @@ static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsd
     *movement = movement_since(loop, now_ns);
     if (*movement == WSDBG_MOVED)
         loop->moved_ns = loop->last.progress_ns;
-    return true;
+    /* What slots alone show stalls there too, and is judged there with more. */
+    return loop->last.look_count > 0 || !loop->slots.watchdog.reported;
 }
 
 /* ---- work that stream captures hide ---- */
@@ -208,10 +209,18 @@ static bool work_is_watched(const struct wsdbg_watch_loop *loop)
     return loop->watch->look_ns && !wsdbg_stall_is_judged(&loop->slots);
 }
 
+static bool is_idle(const struct wsdbg_watch_loop *loop)
+{
+    return !wsdbg_watched_slots(&loop->last).running && !wsdbg_watched_work(&loop->last, 0).running &&
+           loop->hidden.grid_count == 0;
+}
+
 bool wsdbg_watch_judge_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, bool *over)
 {
     enum wsdbg_movement movement = WSDBG_STOOD_STILL;
     struct wsdbg_stall *stall = NULL;
+    if (is_idle(loop))
+        loop->slots_looks.said = loop->work_looks.said = loop->hidden_looks.said = (struct wsdbg_stall_said){0};
     if (slots_stall(loop, now_ns))
         stall = &loop->slots;
     else if (work_is_watched(loop) && work_stalls(loop, now_ns, &movement))
@@ -220,8 +229,8 @@ bool wsdbg_watch_judge_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, bo
         stall = &loop->hidden.stall;
     if (!stall)
         return false;
-    bool hang = wsdbg_watch_judge(loop, stall, movement, now_ns);
-    stall->undecided = !hang && !wsdbg_watch_look_ended_work(loop);
-    *over = (hang || loop->watch->cut || wsdbg_watch_is_lost(loop->watch)) && loop->watch->stop_at_hang;
+    bool decided = wsdbg_watch_judge(loop, stall, movement, now_ns);
+    stall->undecided = !decided && !wsdbg_watch_look_ended_work(loop);
+    *over = (decided || loop->watch->cut || wsdbg_watch_is_lost(loop->watch)) && loop->watch->stop_at_hang;
     return true;
 }

@@ -113,11 +113,15 @@ struct wsdbg_error *wsdbg_watch_say_picture(const struct wsdbg_watch *watch, con
     return NULL;
 }
 
-void wsdbg_watch_say_delay(struct wsdbg_watch *watch, uint64_t stall_ns)
+void wsdbg_watch_say_delay(struct wsdbg_watch *watch, uint64_t stall_ns, const struct wsdbg_standstill *standstill)
 {
     char delay[96] = "recorded session, its verdict has no delay to measure";
     watch->verdict_ns = watch->clock->is_live ? watch->clock->now_ns(watch->clock) : 0;
-    if (watch->verdict_ns)
+    if (watch->verdict_ns && standstill)
+        snprintf(delay, sizeof delay, "verdict %.0f ms after the last of %u looks in %.1f s without movement",
+                 (double)(watch->verdict_ns - watch->stalled_ns) / 1e6, standstill->looks,
+                 (double)standstill->lasted_ns / 1e9);
+    else if (watch->verdict_ns)
         snprintf(delay, sizeof delay,
                  watch->stands_proven ? "verdict %.0f ms after %.2f s of a standstill that the simulator proved"
                                       : "verdict %.0f ms after the %.1f s threshold",
@@ -128,17 +132,88 @@ void wsdbg_watch_say_delay(struct wsdbg_watch *watch, uint64_t stall_ns)
 void wsdbg_watch_say_no_hang(const struct wsdbg_watch *watch, const struct wsdbg_diagnosis *diagnosis, uint64_t age_ns,
                              enum wsdbg_movement movement)
 {
-    static const struct {
-        const char *before, *after;
-    } words[] = {
-        [WSDBG_STOOD_STILL] = {"nothing has moved for", "not known to be a hang"},
-        [WSDBG_MOVED] = {"the GPU has been at its work for", "it moves"},
-        [WSDBG_MOVEMENT_NOT_SEEN] = {"the GPU has not done its work for", "no look at it succeeded"},
-    };
+    const bool moved = movement == WSDBG_MOVED;
     const struct wsdbg_finding *first = diagnosis->finding_count ? &diagnosis->findings[0] : NULL;
-    const char *cause = first ? wsdbg_cause_name(first->cause) : movement == WSDBG_MOVED ? "SLOW" : "UNKNOWN";
-    wsdbg_watch_say(watch, "%s %.1f s; %s, the program goes on (%s%s%s)", words[movement].before, (double)age_ns / 1e9,
-                    words[movement].after, cause, first ? ": " : "", first ? first->sentence : "");
+    if (moved && (!first || first->open)) {
+        wsdbg_watch_say(watch, "the GPU has been at its work for %.1f s; it moves, the program goes on",
+                        (double)age_ns / 1e9);
+        return;
+    }
+    wsdbg_watch_say(watch, "%s %.1f s; %s, the program goes on (%s%s%s)",
+                    moved ? "the GPU has been at its work for" : "the GPU has not done its work for",
+                    (double)age_ns / 1e9, moved ? "it moves" : "no look at it succeeded",
+                    first ? wsdbg_cause_name(first->cause) : "UNKNOWN", first ? ": " : "",
+                    first ? first->sentence : "");
+}
+
+/* "not known to be a hang: the host may …". */
+static void say_why_no_hang(const struct wsdbg_standstill *standstill, char *out, size_t bytes)
+{
+    const bool stands = standstill->grid != WSDBG_NONE;
+    const unsigned lacking =
+        standstill->looks < WSDBG_STANDSTILL_LOOKS ? WSDBG_STANDSTILL_LOOKS - standstill->looks : 1;
+    if (stands && standstill->outside == WSDBG_OUTSIDE_NOBODY)
+        snprintf(out, bytes, "not yet known to be a hang: %u more look%s must see the same", lacking,
+                 lacking == 1 ? "" : "s");
+    else
+        snprintf(out, bytes, "not known to be a hang: %s",
+                 stands ? wsdbg_outside_text(standstill->outside) : "it is not known of every warp that it stands");
+}
+
+void wsdbg_watch_say_possible(const struct wsdbg_watch *watch, const struct wsdbg_diagnosis *diagnosis,
+                              const struct wsdbg_standstill *standstill, uint64_t age_ns)
+{
+    char why[160], cause[64] = "UNKNOWN";
+    const struct wsdbg_finding *first = diagnosis->finding_count ? &diagnosis->findings[0] : NULL;
+    say_why_no_hang(standstill, why, sizeof why);
+    if (first)
+        snprintf(cause, sizeof cause, "%s (%s)", wsdbg_cause_name(first->cause),
+                 wsdbg_confidence_name(first->confidence));
+    wsdbg_watch_say(watch, "nothing has moved for %.1f s, %s; %s; the program goes on", (double)age_ns / 1e9, cause,
+                    why);
+}
+
+/* A diagnosis without a finding has no report: the picture alone is shown. */
+static struct wsdbg_error *show_titled(const struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot,
+                                       const struct wsdbg_diagnosis *diagnosis, const char *title)
+{
+    char *text;
+    struct wsdbg_error *error =
+        render(watch->info, snapshot, diagnosis->finding_count ? diagnosis : NULL, title, &text);
+    if (error)
+        return error;
+    say_text(watch, text, title);
+    free(text);
+    return NULL;
+}
+
+void wsdbg_watch_show_possible(const struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot,
+                               const struct wsdbg_diagnosis *diagnosis, const struct wsdbg_standstill *standstill,
+                               uint64_t age_ns)
+{
+    char why[160], title[256];
+    say_why_no_hang(standstill, why, sizeof why);
+    snprintf(title, sizeof title, "nothing has moved for %.1f s; %s; the program goes on", (double)age_ns / 1e9, why);
+    struct wsdbg_error *error = show_titled(watch, snapshot, diagnosis, title);
+    if (error)
+        wsdbg_watch_say(watch, "%s (the report could not be made: %s)", title, wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+}
+
+void wsdbg_watch_say_given_up(struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot,
+                              const struct wsdbg_diagnosis *diagnosis, const struct wsdbg_standstill *standstill,
+                              uint64_t age_ns)
+{
+    char why[160], title[256];
+    say_why_no_hang(standstill, why, sizeof why);
+    snprintf(title, sizeof title, "given up: nothing has moved for %.1f s (--give-up %g); %s", (double)age_ns / 1e9,
+             (double)watch->give_up_ns / 1e9, why);
+    struct wsdbg_error *error = show_titled(watch, snapshot, diagnosis, title);
+    if (error)
+        wsdbg_watch_say(watch, "%s (the report could not be made: %s)", title, wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+    watch->given_up_ns = age_ns;
+    wsdbg_watch_say(watch, "%s", watch->after_hang);
 }
 
 void wsdbg_watch_say_cut(struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot,

@@ -5,6 +5,7 @@
 
 #include "cmd/fed_work.h"
 #include "cmd/watch.h"
+#include "diagnose/standstill.h"
 
 /* What a look saw of the time since it began. */
 enum wsdbg_movement { WSDBG_STOOD_STILL, WSDBG_MOVED, WSDBG_MOVEMENT_NOT_SEEN };
@@ -15,11 +16,22 @@ struct wsdbg_error *wsdbg_watch_say_verdict(const struct wsdbg_watch *watch, con
 /* Where every warp stands, without a verdict; `title` is the first line. */
 struct wsdbg_error *wsdbg_watch_say_picture(const struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot,
                                             const char *title);
-/* How long the verdict took; notes verdict_ns. */
-void wsdbg_watch_say_delay(struct wsdbg_watch *watch, uint64_t stall_ns);
+/* How long the verdict took; notes verdict_ns.  NULL = one look decided, after stall_ns. */
+void wsdbg_watch_say_delay(struct wsdbg_watch *watch, uint64_t stall_ns, const struct wsdbg_standstill *standstill);
 /* A look showed no hang.  age_ns: how long nothing has moved, or the work has gone on. */
 void wsdbg_watch_say_no_hang(const struct wsdbg_watch *watch, const struct wsdbg_diagnosis *diagnosis, uint64_t age_ns,
                              enum wsdbg_movement movement);
+/* Nothing moves, and it only may be a hang; why not is told from the standstill.  In one line. */
+void wsdbg_watch_say_possible(const struct wsdbg_watch *watch, const struct wsdbg_diagnosis *diagnosis,
+                              const struct wsdbg_standstill *standstill, uint64_t age_ns);
+/* The same with the whole picture. */
+void wsdbg_watch_show_possible(const struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot,
+                               const struct wsdbg_diagnosis *diagnosis, const struct wsdbg_standstill *standstill,
+                               uint64_t age_ns);
+/* The same, and the run is given up now; notes given_up_ns. */
+void wsdbg_watch_say_given_up(struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot,
+                              const struct wsdbg_diagnosis *diagnosis, const struct wsdbg_standstill *standstill,
+                              uint64_t age_ns);
 /* The same after a look that ended the program's work on the GPU: reports what it shows, notes watch->cut. */
 void wsdbg_watch_say_cut(struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot,
                          const struct wsdbg_diagnosis *diagnosis, uint64_t age_ns);

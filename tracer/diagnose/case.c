@@ -73,7 +73,7 @@ static void judge_completeness(struct wsdbg_case *c)
         const struct wsdbg_warp_row *warp = wsdbg_case_warp(c, i);
         c->all_whole = c->all_whole && warp->history_whole && warp->history_count > 0;
         c->history_any = c->history_any || warp->history_count > 0;
-        c->all_seen = c->all_seen && warp->state != WSDBG_WARP_UNKNOWN;
+        c->all_seen = c->all_seen && (warp->state != WSDBG_WARP_UNKNOWN || warp->unmoved);
     }
     c->all_whole = c->all_whole && c->all_seen;
 }

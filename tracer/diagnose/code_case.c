@@ -105,6 +105,25 @@ enum wsdbg_motion wsdbg_case_motion(const struct wsdbg_case *c)
     return apart && !some_warp_moved(c) ? WSDBG_MOTION_STILL : WSDBG_MOTION_UNKNOWN;
 }
 
+bool wsdbg_case_looked_twice(const struct wsdbg_case *c)
+{
+    const struct wsdbg_look_row *last = look_at_case(c, c->snapshot->look_count);
+    return last && look_at_case(c, (size_t)(last - c->snapshot->looks));
+}
+
+bool wsdbg_case_saw_movement(const struct wsdbg_case *c)
+{
+    if (!c->of_machine)
+        return !c->quiet;
+    if (!wsdbg_case_looked_twice(c))
+        return false;
+    bool moved = c->moved;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        moved |=
+            wsdbg_case_warp(c, w)->state == WSDBG_WARP_RUNNING && look_at_case(c, c->snapshot->look_count)->moved > 0;
+    return moved;
+}
+
 const struct wsdbg_part *wsdbg_code_parts(const struct wsdbg_case *c, uint32_t warp, uint32_t *count)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);

@@ -29,6 +29,12 @@ bool wsdbg_case_is_of_machine(const struct wsdbg_case *c);
 enum wsdbg_motion { WSDBG_MOTION_UNKNOWN, WSDBG_MOTION_STILL, WSDBG_MOTION_MOVED };
 enum wsdbg_motion wsdbg_case_motion(const struct wsdbg_case *c);
 
+/* Whether there were two looks at the case's process. */
+bool wsdbg_case_looked_twice(const struct wsdbg_case *c);
+/* Whether something of the case was seen to move: between two looks, or, by the record, just now.  From one picture
+ * that is not known. */
+bool wsdbg_case_saw_movement(const struct wsdbg_case *c);
+
 /* The parts of a warp. */
 const struct wsdbg_part *wsdbg_code_parts(const struct wsdbg_case *c, uint32_t warp, uint32_t *count);
 

@@ -134,7 +134,7 @@ static bool stands_at_wgmma(const struct wsdbg_case *c, uint32_t warp)
     const struct wsdbg_site *site = wsdbg_snapshot_site(c->snapshot, row->site);
     if (row->state == WSDBG_WARP_WAIT_WGMMA)
         return true;
-    return row->state == WSDBG_WARP_RUNNING && site &&
+    return (row->state == WSDBG_WARP_RUNNING || row->unmoved) && site &&
            (strstr(site->instruction, "GMMA.") || strstr(site->instruction, "WARPGROUP.") ||
             strstr(site->instruction, "wgmma."));
 }

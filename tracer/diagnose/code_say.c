@@ -99,6 +99,8 @@ struct wsdbg_phrase wsdbg_say_wait(const struct wsdbg_case *c, uint32_t warp)
     };
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
     struct wsdbg_phrase phrase = {"does what is not known"};
+    if (row->unmoved)
+        return (struct wsdbg_phrase){"has not moved, and is in no wait that is known"};
     if (row->state == WSDBG_WARP_WAIT_MBARRIER)
         return say_mbarrier_wait(c, row);
     if (row->state == WSDBG_WARP_WAIT_NAMED)

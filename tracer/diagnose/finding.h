@@ -46,6 +46,8 @@ struct wsdbg_finding {
     uint32_t cta_count;             /* CTAs of the grid folded into this finding */
     struct wsdbg_optional_u32 role; /* role id at fault */
     uint32_t barrier;               /* index in snapshot.barriers, or WSDBG_NONE */
+    bool open;                      /* UNKNOWN: nobody is known to be stuck, and nothing was seen to move; goes before
+                                       whatever else is only possible.  Not kept in sessions */
     char sentence[512];             /* the cause, one plain sentence */
     char fix[512];                  /* what to change, "" = nothing to suggest */
     struct wsdbg_evidence_row *evidence;

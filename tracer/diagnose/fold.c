@@ -157,6 +157,8 @@ static int compare(const void *left, const void *right)
         return a_slow ? 1 : -1;
     if (a->confidence != b->confidence)
         return a->confidence > b->confidence ? -1 : 1;
+    if (a->open != b->open)
+        return a->open ? -1 : 1;
     const unsigned a_rank = wsdbg_cause_rank(a->cause), b_rank = wsdbg_cause_rank(b->cause);
     if (a_rank != b_rank)
         return a_rank < b_rank ? -1 : 1;

@@ -24,13 +24,15 @@ static bool stands_in(const struct wsdbg_snapshot *now, const struct wsdbg_warp_
 static enum wsdbg_warp_state put_right(const struct wsdbg_snapshot *now, const struct wsdbg_warp_row *shown,
                                        enum wsdbg_warp_state recorded)
 {
-    if (shown->state == WSDBG_WARP_EXITED)
+    /* Whether it runs does not matter here: it is outside of any known wait. */
+    const enum wsdbg_warp_state state = shown->unmoved ? WSDBG_WARP_RUNNING : shown->state;
+    if (state == WSDBG_WARP_EXITED)
         return WSDBG_WARP_EXITED;
     if (recorded == WSDBG_WARP_EXITED)
-        return shown->state == WSDBG_WARP_UNKNOWN ? WSDBG_WARP_UNKNOWN : WSDBG_WARP_RUNNING;
-    if (!wsdbg_warp_state_waits(recorded) || shown->state == WSDBG_WARP_UNKNOWN || stands_in(now, shown, recorded))
+        return state == WSDBG_WARP_UNKNOWN ? WSDBG_WARP_UNKNOWN : WSDBG_WARP_RUNNING;
+    if (!wsdbg_warp_state_waits(recorded) || state == WSDBG_WARP_UNKNOWN || stands_in(now, shown, recorded))
         return recorded;
-    return shown->state == WSDBG_WARP_RUNNING ? WSDBG_WARP_RUNNING : WSDBG_WARP_UNKNOWN;
+    return state == WSDBG_WARP_RUNNING ? WSDBG_WARP_RUNNING : WSDBG_WARP_UNKNOWN;
 }
 
 static void put_warps_right(struct wsdbg_recorded *recorded)

@@ -111,12 +111,12 @@ static void believe_state_about_now(struct wsdbg_case *c, struct wsdbg_case *rec
     bool runs = false, stands = false;
     for (size_t i = 0; i < c->finding_count; i++) {
         const bool likely = c->findings[i].confidence >= WSDBG_CONFIDENCE_LIKELY;
-        runs = runs || (likely && c->findings[i].cause == WSDBG_CAUSE_SLOW);
+        runs = runs || c->findings[i].open || (likely && c->findings[i].cause == WSDBG_CAUSE_SLOW);
         stands = stands || (likely && c->findings[i].cause != WSDBG_CAUSE_SLOW);
     }
     for (size_t i = record->finding_count; i-- > 0;) {
         const enum wsdbg_cause cause = record->findings[i].cause;
-        if ((runs && is_standstill(cause)) || (stands && cause == WSDBG_CAUSE_SLOW))
+        if ((runs && is_standstill(cause)) || (stands && (record->findings[i].open || cause == WSDBG_CAUSE_SLOW)))
             remove_at(record, i);
     }
 }

@@ -1,7 +1,8 @@
 /* rule_cycle.c - what is left to say when no rule knows the cause.
  *
- * Reads: the wait graph.  Adds: WAIT_CYCLE (stuck in a ring), SLOW (somebody still runs), UNKNOWN.
+ * Reads: the wait graph.  Adds: WAIT_CYCLE (stuck in a ring), SLOW (nobody is stuck, and movement was seen), UNKNOWN.
  */
+#include "diagnose/code_case.h"
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
 
@@ -102,29 +103,92 @@ static bool goes_on(const struct wsdbg_case *c, uint32_t warp)
 {
     const enum wsdbg_warp_state state = wsdbg_case_warp(c, warp)->state;
     const bool by_hardware = state == WSDBG_WARP_WAIT_WGMMA || state == WSDBG_WARP_WAIT_BULK;
-    return state == WSDBG_WARP_RUNNING || (c->of_machine && by_hardware && c->graph->nodes[warp].outside);
+    return state == WSDBG_WARP_RUNNING || wsdbg_case_warp(c, warp)->unmoved ||
+           (c->of_machine && by_hardware && c->graph->nodes[warp].outside);
 }
 
-static void say_slow(struct wsdbg_case *c, uint32_t runner, const struct wsdbg_warp_set *runners)
+/* Those that moved, or may have; of some it may be known that they did not. */
+static struct wsdbg_warp_set those_that_run(const struct wsdbg_case *c, const struct wsdbg_warp_set *runners)
 {
+    struct wsdbg_warp_set run = *runners;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->unmoved)
+            wsdbg_set_remove(&run, w);
+    return run;
+}
+
+/* A kernel without probes of its own may be polling. */
+static bool may_poll(const struct wsdbg_case *c)
+{
+    return c->snapshot->names_inferred && !c->of_machine;
+}
+
+static struct wsdbg_phrase say_since(const struct wsdbg_case *c, uint32_t warp)
+{
+    struct wsdbg_phrase phrase = {""};
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    if (row->last.kind != WSDBG_EVENT_NONE && row->changed_ns && c->snapshot->time_ns > row->changed_ns)
+        wsdbg_print(phrase.text, sizeof phrase.text, " for %.1f s since its last event (%s)",
+                    (double)(c->snapshot->time_ns - row->changed_ns) / 1e9, wsdbg_event_kind_name(row->last.kind));
+    return phrase;
+}
+
+static void say_slow(struct wsdbg_case *c, const struct wsdbg_warp_set *runners)
+{
+    const uint32_t runner = wsdbg_first_of(runners);
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, runner);
-    /* A kernel without probes of its own may be polling. */
-    const bool may_poll = c->snapshot->names_inferred && !c->of_machine;
-    struct wsdbg_finding *finding = wsdbg_case_find(
-        c, WSDBG_CAUSE_SLOW, may_poll ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY, row->cta, WSDBG_NONE);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_SLOW, WSDBG_CONFIDENCE_POSSIBLE, row->cta, WSDBG_NONE);
     if (!finding)
         return;
+    /* Movement makes all else less sure, not this. */
+    finding->confidence = may_poll(c) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY;
     finding->role = row->role;
-    char since[96] = "";
-    if (row->last.kind != WSDBG_EVENT_NONE && row->changed_ns && c->snapshot->time_ns > row->changed_ns)
-        wsdbg_print(since, sizeof since, " for %.1f s since its last event (%s)",
-                    (double)(c->snapshot->time_ns - row->changed_ns) / 1e9, wsdbg_event_kind_name(row->last.kind));
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "No deadlock as far as seen: %s is running%s%s, and every wait leads to a running warp (%s)%s.",
-                wsdbg_say_warp(c, runner).text, c->of_machine ? wsdbg_say_at(c, runner).text : "", since,
-                wsdbg_say_warps(c, runners).text,
-                may_poll ? "; whether it computes or polls memory its events do not tell" : "");
+                wsdbg_say_warp(c, runner).text, c->of_machine ? wsdbg_say_at(c, runner).text : "",
+                say_since(c, runner).text, wsdbg_say_warps(c, runners).text,
+                may_poll(c) ? "; whether it computes or polls memory its events do not tell" : "");
     wsdbg_evidence_warp(c, finding, runner, "%s is running", wsdbg_say_warp(c, runner).text);
+}
+
+/* Why nothing is said of whether it moves. */
+static const char *say_unseen(const struct wsdbg_case *c)
+{
+    if (!c->of_machine)
+        return may_poll(c) ? "whether it computes or polls memory its events do not tell"
+                           : "whether it moves its record does not tell";
+    return wsdbg_case_looked_twice(c) ? "it was not seen to move between two looks, and the cause is not known"
+                                      : "one picture does not tell whether it moves";
+}
+
+/* No wait is known to be for ever, and nothing was seen to move. */
+static void say_open(struct wsdbg_case *c, const struct wsdbg_warp_set *runners)
+{
+    const uint32_t runner = wsdbg_first_of(runners);
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, runner);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE, row->cta, WSDBG_NONE);
+    if (!finding)
+        return;
+    finding->open = true;
+    finding->role = row->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "No deadlock as far as seen: %s is%s in no wait that another warp must end%s, and every wait leads to "
+                "such a warp (%s); %s.",
+                wsdbg_say_warp(c, runner).text, c->of_machine ? wsdbg_say_at(c, runner).text : "",
+                say_since(c, runner).text, wsdbg_say_warps(c, runners).text, say_unseen(c));
+    wsdbg_evidence_warp(c, finding, runner, "%s stands%s", wsdbg_say_warp(c, runner).text,
+                        wsdbg_say_at(c, runner).text);
+}
+
+static void say_runners(struct wsdbg_case *c, const struct wsdbg_warp_set *runners)
+{
+    const struct wsdbg_warp_set run = those_that_run(c, runners);
+    if (wsdbg_case_saw_movement(c) && wsdbg_set_count(&run) > 0)
+        say_slow(c, &run);
+    else
+        say_open(c, runners);
 }
 
 bool wsdbg_case_explained(const struct wsdbg_case *c)
@@ -154,7 +218,7 @@ void wsdbg_rule_cycle(struct wsdbg_case *c)
     else if (wsdbg_set_count(&stuck) > 0)
         say_unknown(c, find_root(c, &stuck), WSDBG_CONFIDENCE_LIKELY);
     else if (wsdbg_set_count(&runners) > 0)
-        say_slow(c, wsdbg_first_of(&runners), &runners);
+        say_runners(c, &runners);
     else if (waiter != WSDBG_NONE && c->finding_count == 0)
         say_unknown(c, waiter, WSDBG_CONFIDENCE_POSSIBLE);
 }

@@ -33,6 +33,7 @@ struct wsdbg_live_process {
     uint64_t attached_ns, earlier_attach_ns; /* this time, and the time before; 0 = never */
     bool saw_fault;                          /* the last look is that of an exception */
     bool held_nothing_back;                  /* the last looks were those of an inspector that stays */
+    uint64_t first_attach_ns;                /* of those before; 0 = there was none */
     struct wsdbg_look_keeper *keeper;        /* NULL = looks are not kept */
 };
 
@@ -167,6 +168,8 @@ static struct wsdbg_error *look_late(struct wsdbg_live_process *process, uint64_
 {
     uint64_t since_ns = wsdbg_door_now_ns();
     process->earlier_attach_ns = process->attached_ns;
+    if (!process->first_attach_ns)
+        process->first_attach_ns = process->attached_ns;
     process->attached_ns = since_ns;
     const uint64_t half_ns = deadline_ns > since_ns ? (deadline_ns - since_ns) / 2 : 0;
     struct wsdbg_error *error =
@@ -268,6 +271,7 @@ struct wsdbg_error *wsdbg_live_process_add(const struct wsdbg_live_process *proc
         row->resume_ns = times->resume_ns;
         row->detach_ns = times->detach_ns;
         row->earlier_attach_ns = process->held_nothing_back ? 0 : process->earlier_attach_ns;
+        row->first_attach_ns = process->held_nothing_back ? 0 : process->first_attach_ns;
         row->held_nothing_back = process->held_nothing_back;
     }
     if (!error && wsdbg_look_keeper_trouble(process->keeper))

@@ -28,9 +28,9 @@ static void free_beside(struct wsdbg_looking *looking)
 static struct wsdbg_error *look_at(struct wsdbg_looking *looking)
 {
     static struct wsdbg_error *(*const steps[])(struct wsdbg_looking *) = {
-        wsdbg_look_rows,     wsdbg_look_words, wsdbg_look_reads,    wsdbg_look_states,
-        wsdbg_look_families, wsdbg_look_roles, wsdbg_look_barriers, wsdbg_look_exceptions,
-        wsdbg_look_reaches,  wsdbg_look_early, wsdbg_look_answers,  wsdbg_look_code,
+        wsdbg_look_rows,     wsdbg_look_words,   wsdbg_look_reads,    wsdbg_look_samples,    wsdbg_look_states,
+        wsdbg_look_families, wsdbg_look_roles,   wsdbg_look_barriers, wsdbg_look_exceptions, wsdbg_look_reaches,
+        wsdbg_look_early,    wsdbg_look_answers, wsdbg_look_code,
     };
     struct wsdbg_error *error = NULL;
     for (size_t i = 0; !error && i < sizeof steps / sizeof *steps; i++)
@@ -47,7 +47,13 @@ static struct wsdbg_error *finish(struct wsdbg_looking *looking, struct wsdbg_lo
         return &wsdbg_error_no_memory;
     for (size_t i = 0; i < look->found.warp_count; i++) {
         const struct wsdbg_look_warp *warp = &looking->warps[i];
-        look->warps[i] = (struct wsdbg_look_moved){warp->stands, warp->wants, warp->wants_known};
+        look->warps[i] = (struct wsdbg_look_moved){.stands = warp->stands,
+                                                   .wants = warp->wants,
+                                                   .wants_known = warp->wants_known,
+                                                   .explained = wsdbg_look_explains(looking, (uint32_t)i),
+                                                   .sample = warp->sample,
+                                                   .registers = warp->registers,
+                                                   .registers_known = warp->registers_known};
         look->row.warps += warp->machine != WSDBG_NONE;
     }
     if (machine->note_count)

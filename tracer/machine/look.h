@@ -1,5 +1,5 @@
 /* look.h - the parts of one look at a machine, private to this room.  One file a part, in this order: look_rows (with
- * look_sites), look_reads (with look_operands), look_states, families, roles, look_barriers,
+ * look_sites), look_reads (with look_operands), look_samples, look_states, families, roles, look_barriers,
  * look_exceptions, reaches (with look_visits), early, answers, code.
  *
  * Every row of the snapshot that is being made has one of these beside it, at the same index.
@@ -64,6 +64,10 @@ struct wsdbg_look_warp {
     bool leads;                        /* the first one of its state */
     bool wants_known;
     uint32_t decides; /* part whose state is the warp's, WSDBG_NONE */
+    /* Where the code shows no wait: */
+    uint32_t sample;    /* the warp whose registers are taken for all at the same places, WSDBG_NONE = none was read */
+    uint64_t registers; /* of a sample: a hash of them */
+    bool registers_known;
 };
 
 struct wsdbg_look_part {
@@ -85,7 +89,11 @@ struct wsdbg_look {
     struct wsdbg_look_moved {
         uint64_t stands, wants;
         bool wants_known;
-    } * warps; /* beside found.warps: to compare with another look */
+        bool explained; /* all its lanes stand in waits, as far as the code tells */
+        uint32_t sample;
+        uint64_t registers;
+        bool registers_known;
+    } * warps; /* beside found.warps: to compare with another look; the fields are those of struct wsdbg_look_warp */
 };
 
 struct wsdbg_looking {
@@ -123,6 +131,7 @@ struct wsdbg_looking {
 struct wsdbg_error *wsdbg_look_rows(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_words(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_reads(struct wsdbg_looking *looking);
+struct wsdbg_error *wsdbg_look_samples(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_states(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_families(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_roles(struct wsdbg_looking *looking);
@@ -183,6 +192,8 @@ bool wsdbg_look_arrives_on_one_place(const struct wsdbg_access *access);
 uint32_t wsdbg_look_places(const struct wsdbg_look_grid *grid, const struct wsdbg_value_set *address);
 /* Whether an access may be of the mbarrier at this offset. */
 bool wsdbg_access_may_be(const struct wsdbg_look_grid *grid, const struct wsdbg_access *access, uint32_t offset);
+/* Whether all lanes of a warp stand where the code shows a wait. */
+bool wsdbg_look_explains(const struct wsdbg_looking *looking, uint32_t warp);
 /* Whether that takes registers. */
 bool wsdbg_look_needs_registers(const struct wsdbg_look_part *part);
 

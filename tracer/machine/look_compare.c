@@ -1,7 +1,8 @@
 /* look_compare.c - what moved between two looks: warps that stand elsewhere or wait for something else, barriers with
- * another word.
+ * another word.  A warp that stands where the code shows no wait, or one that the hardware ends, may have come round a
+ * loop: it is known to stand only where its registers are the same too (look_samples.c).
  *
- * Reads: two looks of one process.  Writes: the later one's row.
+ * Reads: two looks of one process.  Writes: the later one's row; states of warps in a snapshot.
  */
 #include <stdlib.h>
 
@@ -49,14 +50,50 @@ static const struct wsdbg_cta *find_cta(const struct wsdbg_snapshot *in, const s
     return NULL;
 }
 
-static bool warp_moved(const struct wsdbg_look *before, const struct wsdbg_cta *cta, const struct wsdbg_look *now,
-                       uint32_t warp)
+/* The same warp in the look before; WSDBG_NONE = it was not there. */
+static uint32_t warp_before(const struct wsdbg_look *before, const struct wsdbg_look *now, uint32_t warp)
 {
-    const uint32_t index = now->found.warps[warp].warp;
-    if (!cta || index >= cta->warp_count)
-        return true;
-    const struct wsdbg_look_moved *was = &before->warps[cta->warp_first + index], *is = &now->warps[warp];
-    return was->stands != is->stands || (was->wants_known && is->wants_known && was->wants != is->wants);
+    const struct wsdbg_warp_row *row = &now->found.warps[warp];
+    const struct wsdbg_cta *cta = &now->found.ctas[row->cta];
+    const struct wsdbg_grid *grid = find_grid(&before->found, &now->found, &now->found.grids[cta->grid]);
+    const struct wsdbg_cta *was = grid ? find_cta(&before->found, grid, cta) : NULL;
+    return was && row->warp < was->warp_count ? was->warp_first + row->warp : WSDBG_NONE;
+}
+
+enum registers { REGISTERS_NOT_READ, REGISTERS_SAME, REGISTERS_DIFFER };
+
+/* Of the sample that stands for the warp: the same one in both looks. */
+static enum registers compare_registers(const struct wsdbg_look *before, uint32_t was, const struct wsdbg_look *now,
+                                        uint32_t warp)
+{
+    const uint32_t sample = now->warps[warp].sample;
+    if (sample == WSDBG_NONE)
+        return REGISTERS_NOT_READ;
+    const uint32_t sample_was = sample == warp ? was : warp_before(before, now, sample);
+    if (sample_was == WSDBG_NONE || before->warps[was].sample != sample_was ||
+        !before->warps[sample_was].registers_known || !now->warps[sample].registers_known)
+        return REGISTERS_NOT_READ;
+    return before->warps[sample_was].registers == now->warps[sample].registers ? REGISTERS_SAME : REGISTERS_DIFFER;
+}
+
+/* An operand that is not known in a wait that the code names still leaves the wait; one whose phase is over is about to
+ * go on, and may have come back. */
+static struct wsdbg_look_motion motion_of(const struct wsdbg_look *before, uint32_t was, const struct wsdbg_look *now,
+                                          uint32_t warp)
+{
+    if (was == WSDBG_NONE)
+        return (struct wsdbg_look_motion){.moved = true};
+    const struct wsdbg_look_moved *then = &before->warps[was], *is = &now->warps[warp];
+    const enum wsdbg_warp_state state = now->found.warps[warp].state;
+    if (then->stands != is->stands || (then->wants_known && is->wants_known && then->wants != is->wants))
+        return (struct wsdbg_look_motion){.moved = true};
+    if (is->explained)
+        return (struct wsdbg_look_motion){.stands = state != WSDBG_WARP_RUNNING ? wsdbg_mix(1, is->stands) | 1 : 0};
+    const enum registers registers = compare_registers(before, was, now, warp);
+    /* Another warp's registers tell that this one may have moved, no more. */
+    return (struct wsdbg_look_motion){
+        .moved = registers == REGISTERS_DIFFER && is->sample == warp,
+        .stands = registers == REGISTERS_SAME ? wsdbg_mix(now->warps[is->sample].registers, is->stands) | 1 : 0};
 }
 
 static size_t first_barrier(const struct wsdbg_snapshot *in, uint32_t cta)
@@ -102,7 +139,7 @@ static uint32_t count_gone(const struct wsdbg_look *before, const struct wsdbg_l
     return gone;
 }
 
-void wsdbg_look_compare(const struct wsdbg_look *before, struct wsdbg_look *now, bool *moved)
+void wsdbg_look_compare(const struct wsdbg_look *before, struct wsdbg_look *now, struct wsdbg_look_motion *motion)
 {
     const struct wsdbg_snapshot *found = &now->found;
     uint32_t count = count_gone(before, now), changed = 0;
@@ -111,14 +148,70 @@ void wsdbg_look_compare(const struct wsdbg_look *before, struct wsdbg_look *now,
         const struct wsdbg_grid *grid = find_grid(&before->found, found, &found->grids[cta->grid]);
         const struct wsdbg_cta *was = grid ? find_cta(&before->found, grid, cta) : NULL;
         for (uint32_t w = cta->warp_first; w < cta->warp_first + cta->warp_count; w++) {
-            const bool is_elsewhere = warp_moved(before, was, now, w);
-            count += is_elsewhere;
-            if (moved)
-                moved[w] = is_elsewhere;
+            const uint32_t index = found->warps[w].warp;
+            const struct wsdbg_look_motion seen =
+                motion_of(before, was && index < was->warp_count ? was->warp_first + index : WSDBG_NONE, now, w);
+            count += seen.moved;
+            if (motion)
+                motion[w] = seen;
         }
         if (was)
             changed += changed_words(&before->found, (uint32_t)(was - before->found.ctas), found, (uint32_t)i);
     }
     now->row.moved = count;
     now->row.barriers_changed = wsdbg_known_u32(changed);
+}
+
+/* ---- in the snapshot ---- */
+
+/* A warp that stands elsewhere than at the look before waits for nothing that lasts. */
+static void show_moved(struct wsdbg_snapshot *to, struct wsdbg_warp_row *warp)
+{
+    if (warp->barrier != WSDBG_NONE)
+        to->barriers[warp->barrier].waiters--;
+    warp->state = WSDBG_WARP_RUNNING;
+    warp->barrier = WSDBG_NONE;
+    warp->parity = warp->registers_asked = (struct wsdbg_optional_u32){0};
+}
+
+static void call_unknown(struct wsdbg_snapshot *in, struct wsdbg_warp_row *warp)
+{
+    if (warp->state == WSDBG_WARP_RUNNING)
+        warp->state = WSDBG_WARP_UNKNOWN;
+    for (uint32_t i = warp->part_first; i < warp->part_first + warp->part_count; i++)
+        if (in->parts[i].state == WSDBG_WARP_RUNNING)
+            in->parts[i].state = WSDBG_WARP_UNKNOWN;
+}
+
+/* The same warp of the look before, whose state alone would not tell the two apart. */
+static struct wsdbg_warp_row *row_before(const struct wsdbg_snapshot *to, const struct wsdbg_warp_row *warp)
+{
+    const uint32_t grid = wsdbg_snapshot_same_grid(to, to->ctas[warp->cta].grid, to->before);
+    const uint32_t cta = grid == WSDBG_NONE ? grid : wsdbg_snapshot_same_cta(to, warp->cta, to->before, grid);
+    if (cta == WSDBG_NONE || warp->warp >= to->before->ctas[cta].warp_count)
+        return NULL;
+    return &to->before->warps[to->before->ctas[cta].warp_first + warp->warp];
+}
+
+/* A warp that is where it was, and in no wait that lasts, cannot be said to run. */
+static void show_unmoved(struct wsdbg_snapshot *to, struct wsdbg_warp_row *warp)
+{
+    struct wsdbg_warp_row *before = to->before ? row_before(to, warp) : NULL;
+    warp->unmoved = warp->state == WSDBG_WARP_RUNNING;
+    call_unknown(to, warp);
+    if (before)
+        call_unknown(to->before, before);
+}
+
+void wsdbg_look_show_motion(struct wsdbg_snapshot *to, size_t first_warp, size_t count,
+                            const struct wsdbg_look_motion *motion)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct wsdbg_warp_row *warp = &to->warps[first_warp + i];
+        warp->stands = motion[i].stands;
+        if (motion[i].moved && warp->state != WSDBG_WARP_EXITED)
+            show_moved(to, warp);
+        else if (warp->state == WSDBG_WARP_RUNNING || warp->state == WSDBG_WARP_UNKNOWN)
+            show_unmoved(to, warp);
+    }
 }

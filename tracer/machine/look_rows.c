@@ -311,7 +311,8 @@ static struct wsdbg_error *add_warp(struct wsdbg_looking *looking, uint32_t cta,
 {
     struct wsdbg_grid *grid = &looking->out->grids[looking->out->ctas[cta].grid];
     const uint32_t number = (uint32_t)looking->out->warp_count++;
-    looking->warps[number] = (struct wsdbg_look_warp){.machine = machine_row, .decides = WSDBG_NONE};
+    looking->warps[number] =
+        (struct wsdbg_look_warp){.machine = machine_row, .decides = WSDBG_NONE, .sample = WSDBG_NONE};
     looking->out->warps[number] = (struct wsdbg_warp_row){
         .cta = cta,
         .warp = index,

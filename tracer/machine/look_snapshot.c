@@ -388,21 +388,6 @@ static struct wsdbg_snapshot *snapshot_before(const struct wsdbg_snapshot *table
     return before;
 }
 
-/* A warp that stands elsewhere than at the look before waits for nothing that lasts. */
-static void show_movement(struct wsdbg_snapshot *to, size_t first_warp, size_t count, const bool *moved)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct wsdbg_warp_row *warp = &to->warps[first_warp + i];
-        if (!moved[i] || warp->state == WSDBG_WARP_EXITED)
-            continue;
-        if (warp->barrier != WSDBG_NONE)
-            to->barriers[warp->barrier].waiters--;
-        warp->state = WSDBG_WARP_RUNNING;
-        warp->barrier = WSDBG_NONE;
-        warp->parity = warp->registers_asked = (struct wsdbg_optional_u32){0};
-    }
-}
-
 static void add_times(struct wsdbg_look *const *looks, size_t count, struct wsdbg_snapshot *to, bool *whole)
 {
     for (size_t i = 0; i < count && *whole; i++) {
@@ -426,14 +411,14 @@ static bool add_before(struct wsdbg_look *const *looks, size_t count, struct wsd
     return whole && to->before;
 }
 
-static bool add_newest(const struct wsdbg_look *look, const bool *moved, struct wsdbg_snapshot *to)
+static bool add_newest(const struct wsdbg_look *look, const struct wsdbg_look_motion *motion, struct wsdbg_snapshot *to)
 {
     struct maps maps = {0};
     const size_t first_warp = to->warp_count;
     const bool whole = map_tables(to, &look->found, &maps) && add_rows(to, &look->found, &maps);
     free_maps(&maps);
-    if (whole && moved)
-        show_movement(to, first_warp, look->found.warp_count, moved);
+    if (whole && motion)
+        wsdbg_look_show_motion(to, first_warp, look->found.warp_count, motion);
     return whole;
 }
 
@@ -442,12 +427,12 @@ struct wsdbg_error *wsdbg_look_snapshot(struct wsdbg_look *const *looks, size_t 
     if (count == 0)
         return NULL;
     struct wsdbg_look *newest = looks[count - 1];
-    bool *moved = calloc(newest->found.warp_count + 1, sizeof *moved);
-    bool whole = moved != NULL;
+    struct wsdbg_look_motion *motion = calloc(newest->found.warp_count + 1, sizeof *motion);
+    bool whole = motion != NULL;
     for (size_t i = 1; whole && i < count; i++)
-        wsdbg_look_compare(looks[i - 1], looks[i], i + 1 == count ? moved : NULL);
-    whole = whole && add_before(looks, count, snapshot) && add_newest(newest, count > 1 ? moved : NULL, snapshot);
-    free(moved);
+        wsdbg_look_compare(looks[i - 1], looks[i], i + 1 == count ? motion : NULL);
+    whole = whole && add_before(looks, count, snapshot) && add_newest(newest, count > 1 ? motion : NULL, snapshot);
+    free(motion);
     if (whole)
         add_times(looks, count, snapshot, &whole);
     if (!snapshot->source)

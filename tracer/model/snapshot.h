@@ -266,6 +266,7 @@ struct wsdbg_look_row {
     uint64_t time_ns;    /* host, when the GPU was stopped; 0 = not known */
     uint64_t attach_ns, suspend_ns, read_ns, resume_ns, detach_ns; /* lengths; 0 = that step was not needed */
     uint64_t earlier_attach_ns; /* host, when a debugger last attached for an earlier look; 0 = none is known of */
+    uint64_t first_attach_ns;   /* the same of the process's first look, where there was an earlier one */
     bool held_nothing_back; /* the debugger attached before there was work that the attach could hold back */
     uint32_t warps, warps_read, moved; /* seen; whose registers were read; that stand elsewhere than at the look before */
     struct wsdbg_optional_u32 barriers_changed;
@@ -317,6 +318,10 @@ struct wsdbg_warp_row {
     struct wsdbg_optional_u32 parity; /* of the phase waited for, from the machine's state */
     struct wsdbg_optional_u32 registers_held;  /* a thread, now */
     struct wsdbg_optional_u32 registers_asked; /* while WAIT_REGISTERS */
+    bool unmoved;    /* UNKNOWN because two looks saw it in one place outside of any known wait, or in a wait that is over;
+                        not kept in sessions, as the next one */
+    uint64_t stands; /* two looks show that it stands: by the wait, or by its place and registers; a hash of them.  0 = not
+                        known */
     uint64_t changed_ns; /* host time at which its slot was last seen to change */
     uint32_t history_first, history_count; /* in snapshot.history, oldest first; the last one equals `last` */
     bool history_whole; /* starts with the warp's BEGIN: nothing is missing */

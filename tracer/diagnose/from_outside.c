@@ -1,0 +1,154 @@
+/* from_outside.c - whether the host, another grid or another GPU could end that a grid stands still.
+ *
+ * Reads: states and parts of the grid's warps, sites, other grids, host threads (host_waits.c).  Writes: nothing.
+ *
+ * Mbarriers, named barriers, cluster barriers, registers, wgmma, bulk stores and lanes of one warp are completed inside
+ * the grid: nobody outside can.  A word of memory that is polled others may write.  A warp at a place that the code
+ * does not explain may be polling.
+ */
+#include "diagnose/from_outside.h"
+
+#include "diagnose/code_graph.h"
+#include "diagnose/host_waits.h"
+
+const char *wsdbg_outside_text(enum wsdbg_outside outside)
+{
+    static const char *const texts[] = {
+        [WSDBG_OUTSIDE_NOBODY] = "nobody outside of the kernel can end it",
+        [WSDBG_OUTSIDE_HOST] = "the host may still write what a warp polls, or may poll",
+        [WSDBG_OUTSIDE_GRID] = "another kernel may still end it",
+        [WSDBG_OUTSIDE_DEVICE] = "a warp polls memory that the host or another GPU may write",
+    };
+    return texts[outside];
+}
+
+/* ---- the host ---- */
+
+/* The first attach for a look; 0 where that is not known of some look. */
+static uint64_t first_attach_ns(const struct wsdbg_snapshot *snapshot)
+{
+    uint64_t first_ns = UINT64_MAX;
+    for (size_t i = 0; i < snapshot->look_count; i++)
+        if (snapshot->looks[i].earlier_attach_ns && snapshot->looks[i].first_attach_ns < first_ns)
+            first_ns = snapshot->looks[i].first_attach_ns;
+    return first_ns;
+}
+
+/* Its threads have been in their calls since then, and none has launched anything. */
+static bool gave_nothing_since(const struct wsdbg_snapshot *snapshot, uint32_t process_id, uint64_t time_ns)
+{
+    for (size_t i = 0; i < snapshot->thread_count; i++)
+        if (snapshot->threads[i].process_id == process_id && snapshot->threads[i].since_ns > time_ns)
+            return false;
+    for (size_t i = 0; i < snapshot->launch_count; i++)
+        if (snapshot->launches[i].process_id == process_id && snapshot->launches[i].time_ns > time_ns)
+            return false;
+    return true;
+}
+
+/* A look holds back what the host gives the GPU afterwards: nothing, where the host has waited since before the first.
+ */
+static bool host_is_kept(const struct wsdbg_case *c)
+{
+    struct wsdbg_snapshot unlooked = *c->snapshot;
+    unlooked.look_count = 0;
+    struct wsdbg_case before = *c;
+    before.snapshot = &unlooked;
+    const struct wsdbg_host_thread *thread = wsdbg_host_waits(&before);
+    return thread && (!wsdbg_host_is_held_back(c) ||
+                      gave_nothing_since(c->snapshot, thread->process_id, first_attach_ns(c->snapshot)));
+}
+
+/* A case that cannot be made is one of which nothing is known. */
+static bool host_may_write(const struct wsdbg_snapshot *snapshot, uint32_t grid, uint32_t cta)
+{
+    struct wsdbg_case c;
+    struct wsdbg_error *error = wsdbg_case_init(snapshot, grid, &cta, 1, &c);
+    if (error) {
+        wsdbg_error_destroy(error);
+        return true;
+    }
+    const bool kept = host_is_kept(&c);
+    wsdbg_case_deinit(&c);
+    return !kept;
+}
+
+/* ---- another grid ---- */
+
+static bool may_write(enum wsdbg_warp_state state)
+{
+    return state == WSDBG_WARP_RUNNING || state == WSDBG_WARP_UNKNOWN || state == WSDBG_WARP_WAIT_WGMMA ||
+           state == WSDBG_WARP_WAIT_BULK;
+}
+
+static bool another_grid_may_write(const struct wsdbg_snapshot *snapshot, uint32_t self)
+{
+    for (size_t w = 0; w < snapshot->warp_count; w++) {
+        const uint32_t grid = snapshot->ctas[snapshot->warps[w].cta].grid;
+        if (grid != self && snapshot->grids[grid].running &&
+            (snapshot->grids[grid].moves || may_write(snapshot->warps[w].state)))
+            return true;
+    }
+    return false;
+}
+
+/* ---- the grid's waits ---- */
+
+static enum wsdbg_outside who_writes(const struct wsdbg_snapshot *snapshot, uint32_t grid, uint32_t cta)
+{
+    if (another_grid_may_write(snapshot, grid))
+        return WSDBG_OUTSIDE_GRID;
+    return host_may_write(snapshot, grid, cta) ? WSDBG_OUTSIDE_HOST : WSDBG_OUTSIDE_NOBODY;
+}
+
+/* The record shows neither which memory is polled nor kernels without probes. */
+static enum wsdbg_outside who_ends_poll(const struct wsdbg_snapshot *snapshot, uint32_t grid,
+                                        const struct wsdbg_warp_row *warp, uint32_t site)
+{
+    if (warp->part_count == 0)
+        return WSDBG_OUTSIDE_DEVICE;
+    if (wsdbg_code_polls_shared(snapshot, site))
+        return WSDBG_OUTSIDE_NOBODY;
+    return wsdbg_code_polls_system(snapshot, site) ? WSDBG_OUTSIDE_DEVICE : who_writes(snapshot, grid, warp->cta);
+}
+
+static enum wsdbg_outside who_ends(const struct wsdbg_snapshot *snapshot, uint32_t grid,
+                                   const struct wsdbg_warp_row *warp, enum wsdbg_warp_state state, uint32_t site)
+{
+    switch (state) {
+    case WSDBG_WARP_WAIT_GRID_DEPENDENCY:
+        return WSDBG_OUTSIDE_GRID;
+    case WSDBG_WARP_SPIN_GLOBAL:
+        return who_ends_poll(snapshot, grid, warp, site);
+    case WSDBG_WARP_UNKNOWN:
+    case WSDBG_WARP_RUNNING:
+        return who_writes(snapshot, grid, warp->cta);
+    default:
+        return WSDBG_OUTSIDE_NOBODY;
+    }
+}
+
+static enum wsdbg_outside who_ends_warp(const struct wsdbg_snapshot *snapshot, uint32_t grid,
+                                        const struct wsdbg_warp_row *warp)
+{
+    enum wsdbg_outside who = who_ends(snapshot, grid, warp, warp->state, warp->site);
+    for (uint32_t i = 0; i < warp->part_count && who == WSDBG_OUTSIDE_NOBODY; i++) {
+        const struct wsdbg_part *part = &snapshot->parts[warp->part_first + i];
+        who = who_ends(snapshot, grid, warp, part->state, part->site);
+    }
+    return who;
+}
+
+enum wsdbg_outside wsdbg_outside_can_end(const struct wsdbg_snapshot *snapshot, uint32_t grid)
+{
+    const struct wsdbg_grid *row = &snapshot->grids[grid];
+    enum wsdbg_outside who = WSDBG_OUTSIDE_NOBODY;
+    if (!wsdbg_grid_is_sound(snapshot, row))
+        return WSDBG_OUTSIDE_DEVICE;
+    for (uint32_t i = 0; i < row->cta_count; i++) {
+        const struct wsdbg_cta *cta = &snapshot->ctas[row->cta_first + i];
+        for (uint32_t w = 0; w < cta->warp_count && who == WSDBG_OUTSIDE_NOBODY; w++)
+            who = who_ends_warp(snapshot, grid, &snapshot->warps[cta->warp_first + w]);
+    }
+    return who;
+}
