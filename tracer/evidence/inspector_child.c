@@ -302,6 +302,8 @@ void wsdbg_inspect_stay(struct wsdbg_inspection *in, uint64_t limit_ns, struct w
         wsdbg_inspect_fail(reply, "no thread could be started for an inspector that stays");
     else
         begin(in, WSDBG_DOOR_ATTACH_IDLE, limit_ns, reply);
+    if (!reply->failed)
+        wsdbg_inspect_note_exceptions(in);
     struct wsdbg_error *error = reply->failed ? NULL : let_calls_go(in);
     if (error)
         fail_with(reply, error);

@@ -6,6 +6,8 @@
 
 #include "evidence/inspector.h"
 
+enum { WSDBG_INSPECT_EXCEPTION_WORDS = 4 }; /* of 64 SMs */
+
 struct wsdbg_inspection {
     const struct wsdbg_door *door;
     struct wsdbg_inspector_area *area;
@@ -23,6 +25,8 @@ struct wsdbg_inspection {
     bool exception;                                        /* one has stopped the GPU */
     bool exception_told;                                   /* ... and the program's observer knows */
     bool trapped;                                          /* it is a trap, a breakpoint to a debugger */
+    uint64_t exceptions_before[WSDBG_INSPECTOR_DEVICES]
+                              [WSDBG_INSPECT_EXCEPTION_WORDS]; /* not of the time we are here */
     int asked_wake;       /* eventfd: a call of the program wants to know of exceptions */
     bool listens;         /* somebody raises it */
     uint32_t images_lost; /* for which there was no row */
@@ -49,6 +53,8 @@ void wsdbg_inspect_suspend(struct wsdbg_inspection *in, uint64_t limit_ns, struc
 void wsdbg_inspect_resume(struct wsdbg_inspection *in);
 /* An exception has stopped the GPU: reads its rows and tells the program's observer, once. */
 void wsdbg_inspect_meet_exception(struct wsdbg_inspection *in);
+/* What the SMs show when we come in is nobody's that we watch. */
+void wsdbg_inspect_note_exceptions(struct wsdbg_inspection *in);
 /* While nothing is stopped: looks for an error of a warp's last instructions, which comes without an event, and answers
  * the calls of the program that wait to know. */
 void wsdbg_inspect_find_exceptions(struct wsdbg_inspection *in);

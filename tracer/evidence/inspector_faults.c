@@ -10,7 +10,6 @@
 #include "evidence/inspector_child.h"
 
 #define EXCEPTION_NS 1500000000ull /* for wsdbg to look at what an exception has stopped */
-enum { EXCEPTION_WORDS = 4 };      /* of 64 SMs */
 
 static const struct wsdbg_inspector_warp *find_exception(const struct wsdbg_inspector_area *area, uint32_t *exception)
 {
@@ -72,15 +71,31 @@ bool wsdbg_inspect_is_trapped(const struct wsdbg_inspection *in)
     return in->suspended && in->exception && in->door->row->fault_exception == 0;
 }
 
+/* SMs of the device with an exception; none where it has no code of the program. */
+static void read_state(struct wsdbg_inspection *in, uint32_t device, uint64_t mask[WSDBG_INSPECT_EXCEPTION_WORDS])
+{
+    uint64_t read[WSDBG_INSPECT_EXCEPTION_WORDS] = {0};
+    const bool known = wsdbg_inspect_has_code(in->area, device) &&
+                       in->api.readDeviceExceptionState(device, read, WSDBG_INSPECT_EXCEPTION_WORDS) == WSDBG_DEBUG_OK;
+    for (int i = 0; i < WSDBG_INSPECT_EXCEPTION_WORDS; i++)
+        mask[i] = known ? read[i] : 0;
+}
+
+void wsdbg_inspect_note_exceptions(struct wsdbg_inspection *in)
+{
+    for (uint32_t device = 0; device < WSDBG_INSPECTOR_DEVICES; device++)
+        read_state(in, device, in->exceptions_before[device]);
+}
+
 void wsdbg_inspect_find_exceptions(struct wsdbg_inspection *in)
 {
-    uint64_t mask[EXCEPTION_WORDS] = {0}, any = 0;
+    uint64_t mask[WSDBG_INSPECT_EXCEPTION_WORDS], any = 0;
     const uint32_t asked = __atomic_load_n(&in->door->row->asked, __ATOMIC_ACQUIRE);
-    for (uint32_t device = 0; device < WSDBG_INSPECTOR_DEVICES; device++)
-        if (wsdbg_inspect_has_code(in->area, device) &&
-            in->api.readDeviceExceptionState(device, mask, EXCEPTION_WORDS) == WSDBG_DEBUG_OK)
-            for (int i = 0; i < EXCEPTION_WORDS; i++)
-                any |= mask[i];
+    for (uint32_t device = 0; device < WSDBG_INSPECTOR_DEVICES; device++) {
+        read_state(in, device, mask);
+        for (int i = 0; i < WSDBG_INSPECT_EXCEPTION_WORDS; i++)
+            any |= mask[i] & ~in->exceptions_before[device][i];
+    }
     in->exception = in->exception || any;
     if (!in->exception)
         __atomic_store_n(&in->door->row->answered, asked, __ATOMIC_RELEASE);
