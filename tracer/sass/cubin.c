@@ -16,6 +16,7 @@
 #define SECTION_INFO 0x70000000u
 #define SECTION_COMPATIBILITY 0x70000086u
 #define LEAST_GPU_ADDRESS (1ull << 32) /* no section of a cubin is as long */
+#define MOST_GPU_ADDRESS ((1ull << 49) - 1)
 #define REGISTERS_UNLIMITED 255
 #define TOOL_NOTE 0x7d0u   /* a note's type: which tool made the file, and how */
 #define SYMBOL_KERNEL 0x10 /* in st_other */
@@ -121,7 +122,8 @@ static struct wsdbg_error *read_function(struct wsdbg_cubin *cubin, const GElf_S
         return damaged("a function without code");
     /* In an image that the driver relocated, a section and its symbols have the GPU's addresses.  Of a function that
      * was loaded later than the image (lazy loading) the symbol alone has one, and its section holds nothing else. */
-    const bool came_later = !header.sh_addr && symbol->st_value >= LEAST_GPU_ADDRESS;
+    const bool came_later =
+        !header.sh_addr && symbol->st_value >= LEAST_GPU_ADDRESS && symbol->st_value <= MOST_GPU_ADDRESS;
     const uint64_t offset = came_later ? 0 : symbol->st_value - header.sh_addr;
     if (offset > text.byte_count || symbol->st_size > text.byte_count - offset)
         return damaged("a function that reaches beyond its section");
