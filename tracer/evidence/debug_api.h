@@ -40,7 +40,6 @@ enum wsdbg_debug_event_kind {
     WSDBG_DEBUG_EVENT_ALL_SUSPENDED = 14 /* an exception stopped the GPU */
 };
 
-enum { WSDBG_DEBUG_EXCEPTION_ADDRESS = 14 }; /* CUDBGException_t: a warp's bad address */
 enum { WSDBG_DEBUG_QUEUE_SYNC = 0, WSDBG_DEBUG_QUEUE_ASYNC = 1, WSDBG_DEBUG_IMAGE_RELOCATED = 1 };
 /* Of setKernelLaunchNotificationMode: no event for each launch that the launch would wait for. */
 enum { WSDBG_DEBUG_LAUNCHES_DEFERRED = 1 };

@@ -64,11 +64,20 @@ struct wsdbg_inspector_warp {
     _Alignas(8) struct wsdbg_debug_convergence convergence;
 };
 
+/* An exception that no warp shows any more. */
+struct wsdbg_inspector_fault {
+    uint32_t exception; /* CUDBGException_t, 0 = none */
+    uint32_t device, sm;
+    bool pc_known;
+    uint64_t pc;
+};
+
 /* What the child leaves; counts may be anything when it went wrong, so readers cut them. */
 struct wsdbg_inspector_area {
-    uint32_t inside; /* the program was asked to let it in, and it has not left: should it die now, a rescue is due */
-    uint32_t stays;  /* attached while the GPU was idle */
+    uint32_t inside;  /* the program was asked to let it in, and it has not left: should it die now, a rescue is due */
+    uint32_t stays;   /* attached while the GPU was idle */
     uint32_t faulted; /* an exception has stopped the GPU: a look is due */
+    struct wsdbg_inspector_fault fault; /* of warps that have exited */
     uint32_t device_count, image_count, grid_count, warp_count;
     uint32_t images_dropped, warps_dropped; /* there was no room for them, or the driver did not give them */
     struct wsdbg_inspector_device devices[WSDBG_INSPECTOR_DEVICES];

@@ -215,7 +215,7 @@ static void forget_last_time(struct wsdbg_inspection *in)
 {
     struct wsdbg_inspector_area *area = in->area;
     in->attach_complete = in->detach_complete = in->internal_error = false;
-    in->exception = in->exception_told = in->trapped = false;
+    in->exception = in->exception_polled = in->exception_told = in->trapped = false;
     in->image_bytes = 0;
     in->images_lost = 0;
     area->device_count = area->image_count = area->grid_count = area->warp_count = 0;

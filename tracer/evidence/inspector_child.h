@@ -23,6 +23,7 @@ struct wsdbg_inspection {
     uint64_t awake_until_ns;                               /* an event of the driver's is about to come */
     bool attach_complete, detach_complete, internal_error; /* events that came */
     bool exception;                                        /* one has stopped the GPU */
+    bool exception_polled;                                 /* ... and came to light without an event */
     bool exception_told;                                   /* ... and the program's observer knows */
     bool trapped;                                          /* it is a trap, a breakpoint to a debugger */
     uint64_t exceptions_before[WSDBG_INSPECTOR_DEVICES]

@@ -23,19 +23,17 @@ static const struct wsdbg_inspector_warp *find_exception(const struct wsdbg_insp
 }
 
 /* Of warps that have exited since: their SM knows it still. */
-static uint32_t find_sm_exception(const struct wsdbg_inspection *in)
+static struct wsdbg_inspector_fault find_sm_exception(const struct wsdbg_inspection *in)
 {
     for (uint32_t i = 0; i < in->area->device_count; i++)
         for (uint32_t sm = 0; sm < in->area->devices[i].sm_count; sm++) {
-            uint32_t exception = 0;
-            uint64_t error_pc;
-            bool valid;
-            if (in->api.readSmException(in->area->devices[i].device, sm, &exception, &error_pc, &valid) ==
+            struct wsdbg_inspector_fault fault = {.device = in->area->devices[i].device, .sm = sm};
+            if (in->api.readSmException(fault.device, sm, &fault.exception, &fault.pc, &fault.pc_known) ==
                     WSDBG_DEBUG_OK &&
-                exception)
-                return exception;
+                fault.exception)
+                return fault;
         }
-    return 0;
+    return (struct wsdbg_inspector_fault){0};
 }
 
 static uint64_t context_of(const struct wsdbg_inspector_area *area, const struct wsdbg_inspector_warp *warp)
@@ -44,6 +42,14 @@ static uint64_t context_of(const struct wsdbg_inspector_area *area, const struct
         if (area->grids[i].device == warp->device && area->grids[i].grid_id == warp->state.grid_id)
             return area->grids[i].context;
     return 0;
+}
+
+/* Nothing shows what the SMs seemed to have: it is no error of the program, and never becomes one. */
+static void forget_exception(struct wsdbg_inspection *in)
+{
+    in->exception = in->exception_polled = in->exception_told = false;
+    wsdbg_inspect_note_exceptions(in);
+    wsdbg_inspect_resume(in);
 }
 
 void wsdbg_inspect_meet_exception(struct wsdbg_inspection *in)
@@ -56,10 +62,13 @@ void wsdbg_inspect_meet_exception(struct wsdbg_inspection *in)
     if (!reply.failed)
         wsdbg_inspect_warps(in);
     const struct wsdbg_inspector_warp *warp = reply.failed ? NULL : find_exception(in->area, &exception);
-    if (!exception && !in->trapped)
-        exception = find_sm_exception(in);
-    if (!exception && !in->trapped) /* a bad address is all that can come to light after a warp's end */
-        exception = WSDBG_DEBUG_EXCEPTION_ADDRESS;
+    in->area->fault = !exception && !in->trapped ? find_sm_exception(in) : (struct wsdbg_inspector_fault){0};
+    if (in->area->fault.exception)
+        exception = in->area->fault.exception;
+    if (!exception && in->exception_polled) {
+        forget_exception(in);
+        return;
+    }
     in->door->row->fault_context = context_of(in->area, warp);
     in->door->row->fault_exception = exception;
     wsdbg_inspect_tell(in, WSDBG_DOOR_FAULT);
@@ -96,7 +105,8 @@ void wsdbg_inspect_find_exceptions(struct wsdbg_inspection *in)
         for (int i = 0; i < WSDBG_INSPECT_EXCEPTION_WORDS; i++)
             any |= mask[i] & ~in->exceptions_before[device][i];
     }
-    in->exception = in->exception || any;
+    if (any && !in->exception)
+        in->exception = in->exception_polled = true;
     if (!in->exception)
         __atomic_store_n(&in->door->row->answered, asked, __ATOMIC_RELEASE);
 }

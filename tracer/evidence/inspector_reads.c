@@ -290,7 +290,7 @@ static void fetch_images(struct wsdbg_inspection *in)
         if (has_grid(area, &area->images[i]) && !fetch_image(in, &area->images[i]))
             area->images_dropped++;
     }
-    for (uint32_t i = 0; area->grid_count && i < area->image_count; i++)
+    for (uint32_t i = 0; (area->grid_count || in->exception) && i < area->image_count; i++)
         if (!area->images[i].fetched && in->image_bytes + area->images[i].byte_count <= OTHER_IMAGES_BYTES)
             fetch_image(in, &area->images[i]);
 }

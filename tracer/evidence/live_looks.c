@@ -34,6 +34,7 @@ struct wsdbg_live_process {
     bool saw_fault;                          /* the last look is that of an exception */
     bool held_nothing_back;                  /* the last looks were those of an inspector that stays */
     uint64_t first_attach_ns;                /* of those before; 0 = there was none */
+    char fault[256];                         /* about an exception that no warp shows any more, "" = there is none */
     struct wsdbg_look_keeper *keeper;        /* NULL = looks are not kept */
 };
 
@@ -114,6 +115,8 @@ static struct wsdbg_error *look_once(struct wsdbg_live_process *process)
         return error;
     times->time_ns = since_ns;
     error = read_stopped(process, times, &since_ns);
+    if (!error)
+        wsdbg_live_machine_fault_sentence(process->machine, process->fault, sizeof process->fault);
     struct wsdbg_error *resumed = wsdbg_live_machine_resume(process->machine, WSDBG_INSPECTOR_LEAVE_NS);
     times->resume_ns = lap(&since_ns);
     if (!error)
@@ -274,6 +277,8 @@ struct wsdbg_error *wsdbg_live_process_add(const struct wsdbg_live_process *proc
         row->first_attach_ns = process->held_nothing_back ? 0 : process->first_attach_ns;
         row->held_nothing_back = process->held_nothing_back;
     }
+    if (process->fault[0])
+        wsdbg_look_add_note(snapshot, process->fault);
     if (!error && wsdbg_look_keeper_trouble(process->keeper))
         wsdbg_look_add_note(snapshot, wsdbg_look_keeper_trouble(process->keeper));
     return error;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "evidence/fault_place.h"
 #include "evidence/live_rows.h"
 
 #define READ_LIMIT_NS 500000000ull
@@ -266,6 +267,14 @@ bool wsdbg_live_machine_has_fault(const struct wsdbg_machine *machine)
 {
     const struct live_machine *live = (const struct live_machine *)machine;
     return live->inspector && __atomic_load_n(&wsdbg_inspector_area(live->inspector)->faulted, __ATOMIC_ACQUIRE);
+}
+
+void wsdbg_live_machine_fault_sentence(const struct wsdbg_machine *machine, char *sentence, size_t size)
+{
+    const struct live_machine *live = (const struct live_machine *)machine;
+    sentence[0] = '\0';
+    if (live->inspector)
+        wsdbg_fault_place_sentence(wsdbg_inspector_area(live->inspector), machine, sentence, size);
 }
 
 bool wsdbg_live_machine_is_alive(const struct wsdbg_machine *machine)

@@ -25,6 +25,8 @@ bool wsdbg_live_machine_collect(struct wsdbg_machine *machine, struct wsdbg_erro
 bool wsdbg_live_machine_is_busy(const struct wsdbg_machine *machine);
 /* Whether an exception has stopped the GPU: one look is due, after which the inspector leaves. */
 bool wsdbg_live_machine_has_fault(const struct wsdbg_machine *machine);
+/* A sentence about an exception that no warp shows any more, after its look was read; "" = there is none. */
+void wsdbg_live_machine_fault_sentence(const struct wsdbg_machine *machine, char *sentence, size_t size);
 /* Whether the program runs. */
 bool wsdbg_live_machine_is_alive(const struct wsdbg_machine *machine);
 /* Whether the inspector is attached so now. */

@@ -86,7 +86,7 @@ static struct wsdbg_error *replace_grids(struct wsdbg_live_process *const *looke
             error = wsdbg_snapshot_drop_grids(snapshot, wsdbg_live_process_id(looked[i]));
     const size_t first = snapshot->grid_count;
     for (size_t i = 0; !error && i < count; i++) {
-        if (!wsdbg_live_process_saw_warps(looked[i]))
+        if (!wsdbg_live_process_saw_warps(looked[i]) && !wsdbg_live_process_saw_fault(looked[i]))
             wsdbg_look_note_no_warps(snapshot, wsdbg_live_process_id(looked[i]));
         error = wsdbg_live_process_add(looked[i], snapshot);
         snapshot->source = "live";
