@@ -2,7 +2,7 @@
 """stands_score.py - what wsdbg says of programs that stand still, or only seem to: is it right, and is the program unharmed?
 
     tests/h200/stands_score.py [--build build] [--cases NAME,...] [--runs 1] [--stall 2] [--extra "OPTIONS OF WSDBG"] [--record FOLDER]
-                               [--deadline SECONDS] [--out stands.json] [--table stands/expected.tsv] [--device gpu|sim]
+                               [--deadline SECONDS] [--alone SECONDS] [--out stands.json] [--table stands/expected.tsv] [--device gpu|sim]
     tests/h200/stands_score.py --page stands.json              writes docs/results/stands.md from what was kept
 
 Each run of a case is one of the program alone, then one under wsdbg.  --table: the cases (name, command, does it hang, accepted causes, least
@@ -21,7 +21,7 @@ import results
 COLUMNS = ('case', 'command', 'hangs', 'causes', 'confidence', 'status')
 CONFIDENCES = ('possible', 'likely', 'proven')
 FED_AFTER = 3  # stalls
-HUNG_ALONE_S, HUNG_ALONE_PYTHON_S = 8, 40  # until a program that hangs is believed to; PyTorch takes a while to begin
+ALONE_PYTHON = 5  # times --alone: PyTorch takes a while to begin
 GRACE_S = 20
 OVER_LIMIT = ('limit', 3, -signal.SIGALRM, 128 + signal.SIGALRM)
 SKIPPED, CALLED_HUNG = 77, 124
@@ -68,7 +68,7 @@ class Score:
         if row['hangs'] == 'no':
             return max(60, stalls), max(60, stalls)
         is_python = 'stands.py' in row['command'].split()
-        return (HUNG_ALONE_PYTHON_S if is_python else HUNG_ALONE_S), (60 if is_python else 0) + max(24, stalls)
+        return self.options.alone * (ALONE_PYTHON if is_python else 1), (60 if is_python else 0) + max(24, stalls)
 
     def command(self, row, limit_s):
         words = row['command'].split()
@@ -355,6 +355,7 @@ def main():
     parser.add_argument('--runs', type=int, default=1)
     parser.add_argument('--stall', type=float, default=2)
     parser.add_argument('--extra', default='')
+    parser.add_argument('--alone', type=float, default=8, help='seconds until a program that hangs alone is believed to')
     parser.add_argument('--record')
     parser.add_argument('--deadline', type=float, default=1e9)
     parser.add_argument('--out', default='stands.json')
