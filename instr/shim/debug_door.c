@@ -20,8 +20,8 @@
 #include "shim.h"
 
 #define CONFIRM_NS 1000000000ull
-#define HANDLED_NS 3000000ull /* a bad address keeps the driver for 5 ms */
-#define SHOWN_US 2000         /* ... and shows to a debugger a moment after the call that waited has come back */
+#define HANDLED_NS 3000000ull       /* a bad address keeps the driver for 5 ms */
+#define SHOWN_US 2000               /* ... and shows to a debugger a moment after the call that waited has come back */
 #define LAUNCH_AT_MOST_NS 200000ull /* a launch that waits for room in a queue costs no more because of us */
 #define FIRST_LAUNCH_WAITS_NS \
     1500000000ull /* an attach may take 0.6 s the first time, and comes 0.2 s after the context */

@@ -18,7 +18,7 @@ enum { PERIOD_US = 250000, BLOCKED_NS = 2000000 };
 
 /* Of a context row; the thread's own. */
 struct marker {
-    CUevent event; /* NULL = not made yet */
+    CUevent event;     /* NULL = not made yet */
     uint64_t given_ns; /* what its context had been given when it was put down */
     bool in_flight, failed;
 };

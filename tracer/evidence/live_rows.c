@@ -40,7 +40,8 @@ static uint32_t add_context(struct wsdbg_machine *machine, uint32_t device, uint
 
 static struct wsdbg_image image_of(const struct wsdbg_inspector_area *area, const struct wsdbg_inspector_image *image)
 {
-    if (!image->fetched || image->offset > WSDBG_INSPECTOR_IMAGE_BYTES || image->byte_count > WSDBG_INSPECTOR_IMAGE_BYTES - image->offset)
+    if (!image->fetched || image->offset > WSDBG_INSPECTOR_IMAGE_BYTES ||
+        image->byte_count > WSDBG_INSPECTOR_IMAGE_BYTES - image->offset)
         return (struct wsdbg_image){0};
     return (struct wsdbg_image){.bytes = area->image_bytes + image->offset, .byte_count = (size_t)image->byte_count};
 }
