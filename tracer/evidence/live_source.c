@@ -27,6 +27,7 @@ struct live_source {
     struct wsdbg_evidence base;
     struct wsdbg_evidence *ring;
     enum wsdbg_door_use use;
+    uint64_t opened_ns; /* the run begins */
     struct followed *processes;
     size_t count, capacity;
     const char *kept; /* folder for looks, NULL = they are not kept */
@@ -70,7 +71,10 @@ static struct wsdbg_error *ensure_process(struct live_source *source, uint32_t p
     }
     if (!error)
         source->processes[source->count++] =
-            (struct followed){.looks = *out, .stay.policy.always = source->use == WSDBG_DOOR_ALWAYS};
+            (struct followed){.looks = *out,
+                              .stay = {.policy.always = source->use == WSDBG_DOOR_ALWAYS,
+                                       .began_ns = source->opened_ns,
+                                       .ticked_ns = source->opened_ns}};
     return error;
 }
 
@@ -313,6 +317,7 @@ struct wsdbg_error *wsdbg_evidence_open_live(const char *session, const char *sp
         return &wsdbg_error_no_memory;
     source->base.ops = &live_ops;
     source->use = use;
+    source->opened_ns = wsdbg_door_now_ns();
     source->spool = spool ? strdup(spool) : NULL;
     struct wsdbg_error *error =
         spool && !source->spool ? &wsdbg_error_no_memory : wsdbg_evidence_open_ring(session, spool, &source->ring);

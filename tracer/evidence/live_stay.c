@@ -124,8 +124,6 @@ void wsdbg_live_stay_tick(struct wsdbg_live_stay *stay, struct wsdbg_live_proces
                           const struct wsdbg_snapshot *snapshot, uint64_t now_ns)
 {
     struct wsdbg_machine *machine = wsdbg_live_process_machine(process);
-    if (!stay->began_ns)
-        stay->began_ns = stay->ticked_ns = now_ns;
     const struct wsdbg_stay_facts facts = facts_of(stay, process, snapshot, now_ns);
     if (stay->policy.stays)
         stay->stayed_ns += now_ns - stay->ticked_ns;

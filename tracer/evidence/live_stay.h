@@ -11,7 +11,8 @@ struct wsdbg_live_stay {
     enum { WSDBG_STAY_SETTLED, WSDBG_STAY_COMING, WSDBG_STAY_LEAVING } step;
     bool hopeless; /* something is in the way that will stay */
     bool said;     /* ... and somebody was told */
-    uint64_t began_ns, contexts_changed_ns, stayed_ns, ticked_ns;
+    uint64_t began_ns, ticked_ns; /* set to when the run began; when this was last asked */
+    uint64_t contexts_changed_ns, stayed_ns;
     size_t contexts;
     char trouble[256]; /* what was in the way last, "" = nothing */
 };

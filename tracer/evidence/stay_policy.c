@@ -10,7 +10,6 @@
 #define CALM_AGAIN_NS SECOND_NS     /* ... and after an inspector had left because of the cost */
 #define COME_IN_NS (SECOND_NS / 10) /* calls may wait for so long while one comes in */
 #define WINDOW_NS (SECOND_NS / 25)
-#define AGAIN_NS (SECOND_NS / 20) /* what it may cost to come back for nothing */
 #define RETRY_NS (SECOND_NS / 10)
 #define RETRY_DOUBLINGS 5
 #define LAUNCH_ALONE_NS 3500 /* what a launch takes by itself; measured on an H200 */
@@ -67,13 +66,11 @@ static bool launches_little(const struct wsdbg_stay_facts *facts)
     return facts->launches_second * LAUNCH_MORE_NS <= SECOND_NS / SHARE;
 }
 
-/* Who comes for the first time to a program that rests may have to leave at once: that much is lent. */
+/* Also a program that rests may want to go on just now, and wait. */
 static bool is_worth_it(const struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
 {
-    const uint64_t spent_ns = wsdbg_stay_spent_ns(facts), may_spend_ns = budget_ns(facts);
-    if (is_calm(policy, facts))
-        return !policy->left_ns || spent_ns + AGAIN_NS <= may_spend_ns;
-    return spent_ns + COME_IN_NS <= may_spend_ns && launches_little(facts);
+    const bool can_pay = wsdbg_stay_spent_ns(facts) + COME_IN_NS <= budget_ns(facts);
+    return can_pay && (is_calm(policy, facts) || launches_little(facts));
 }
 
 enum wsdbg_stay_advice wsdbg_stay_advise(struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)

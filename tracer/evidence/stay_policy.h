@@ -15,7 +15,7 @@ enum wsdbg_stay_advice { WSDBG_STAY_AS_IT_IS, WSDBG_STAY_COME_IN, WSDBG_STAY_LEA
 /* What is known of a program at one moment; times are CLOCK_MONOTONIC. */
 struct wsdbg_stay_facts {
     uint64_t now_ns;
-    uint64_t began_ns;                       /* when the program was first seen */
+    uint64_t began_ns;                       /* when the run began */
     uint64_t context_made_ns;                /* its newest context; 0 = it has none */
     uint64_t worked_ns;                      /* it last launched something or was in a call that waits; 0 = never */
     uint64_t launches_second;                /* plain launches in the last second */
