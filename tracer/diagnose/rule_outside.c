@@ -107,7 +107,7 @@ static bool later_ctas_wait(const struct wsdbg_case *c)
     const struct wsdbg_grid *grid = &c->snapshot->grids[c->grid];
     const uint32_t line[3] = {grid->cta_total, 1, 1};
     const uint32_t *size = grid->launch < c->snapshot->launch_count ? c->snapshot->launches[grid->launch].grid : line;
-    if (wsdbg_code_ctas_unseen(c) == 0)
+    if (wsdbg_code_ctas_unseen(c) == 0 || wsdbg_grid_barrier_of(c).gone) /* of a cooperative launch all began at once */
         return false;
     for (uint32_t i = 0; i < grid->cta_count; i++) {
         const struct wsdbg_cta *cta = &c->snapshot->ctas[grid->cta_first + i];
