@@ -81,7 +81,7 @@ void debug_fault_meet(uint32_t exception, uint64_t context)
 {
     const uint32_t row = tracking_find_context(context);
     fault_exception = exception;
-    atomic_store(&fault_row, row != WSDBG_UNKNOWN32 ? row : only_context());
+    atomic_store(&fault_row, context ? row : only_context()); /* a context that nobody observes is none of the others */
     atomic_store(&fault_error, CUDA_SUCCESS);
     atomic_store(&pending, true);
     atomic_store(&debug_fault_met, true);
