@@ -102,9 +102,9 @@ static void memory_of(struct wsdbg_snapshot *s, uint32_t kind, uint32_t flags)
     s->allocations = calloc(1, sizeof *s->allocations);
     assert_non_null(s->allocations);
     s->allocation_count = 1;
-    s->allocations[0] = (struct wsdbg_allocation){
-        .process_id = s->contexts[0].process_id,
-        .row = {.number = 1, .address = at, .bytes = 4096, .kind = kind, .flags = flags}};
+    s->allocations[0] =
+        (struct wsdbg_allocation){.process_id = s->contexts[0].process_id,
+                                  .row = {.number = 1, .address = at, .bytes = 4096, .kind = kind, .flags = flags}};
     for (size_t i = 0; i < s->part_count; i++)
         s->parts[i].address = wsdbg_known_u64(at + 64);
 }
