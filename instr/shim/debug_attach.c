@@ -285,6 +285,21 @@ static void give_up(enum wsdbg_door_obstacle obstacle, const char *text)
     shut();
 }
 
+/* The driver may wait for a kernel that runs before it has loaded a module, and keep what would end that kernel waiting
+ * too: ours are loaded only where nothing runs.  False: given up. */
+static bool is_ready_for_stay(void)
+{
+    if (!debug_idle(IDLE_NS))
+        give_up(WSDBG_DOOR_AT_WORK, "the GPU has work of the program");
+    else if (!debug_fault_prepare())
+        give_up(WSDBG_DOOR_REFUSED, "errors of the GPU could not be given back to the program");
+    else if (!debug_idle(IDLE_NS))
+        give_up(WSDBG_DOOR_AT_WORK, "what was loaded for the program's errors keeps the GPU at work");
+    else
+        return true;
+    return false;
+}
+
 static void attach(bool idle)
 {
     char text[WSDBG_TEXT_BYTES];
@@ -295,10 +310,6 @@ static void attach(bool idle)
     if (!is_clear())
         return;
     wait_for_contexts();
-    if (idle && contexts_are_settled() && !debug_fault_prepare()) {
-        refuse(WSDBG_DOOR_REFUSED, "errors of the GPU could not be given back to the program");
-        return;
-    }
     opened_ns = shim_now_ns();
     debug_door_keep_out();
     atomic_store(&debug_attach_loading, true);
@@ -308,10 +319,8 @@ static void attach(bool idle)
         give_up(WSDBG_DOOR_CLOSED, reason);
         return;
     }
-    if (idle && !debug_idle(IDLE_NS)) {
-        give_up(WSDBG_DOOR_AT_WORK, "the GPU has work of the program");
+    if (idle && !is_ready_for_stay())
         return;
-    }
     set_state(WSDBG_DOOR_OPENING);
     if (!follow_inspector()) {
         give_up(WSDBG_DOOR_LAPSED, "the inspector ended before it was let in");
@@ -450,12 +459,12 @@ static void *serve(void *unused)
     return NULL;
 }
 
-/* A door that is still open when its lease has long run out is stuck in the driver: it holds up nobody any more. */
+/* A door that is still open when its lease, and the time for a rescue, have long run out is stuck in the driver: it
+ * holds up nobody any more. */
 bool debug_attach_is_stuck(void)
 {
-    if (rescued_by_ns)
-        return false;
-    return shim_now_ns() > lease_until_ns() + STUCK_NS;
+    const uint64_t lease_ns = lease_until_ns(), rescue_ns = atomic_load(&rescued_by_ns);
+    return shim_now_ns() > (lease_ns > rescue_ns ? lease_ns : rescue_ns) + STUCK_NS;
 }
 
 void debug_attach_start(void)

@@ -77,11 +77,18 @@ static uint32_t only_context(void)
     return row;
 }
 
+/* A full table may lack the context that had the exception. */
+static bool all_are_observed(void)
+{
+    return __atomic_load_n(&atomic_load(&shim_segment)->context_count, __ATOMIC_ACQUIRE) < WSDBG_CONTEXT_ROWS;
+}
+
 void debug_fault_meet(uint32_t exception, uint64_t context)
 {
     const uint32_t row = tracking_find_context(context);
     fault_exception = exception;
-    atomic_store(&fault_row, row != WSDBG_UNKNOWN32 ? row : only_context());
+    const bool is_only = row == WSDBG_UNKNOWN32 && (!context || all_are_observed());
+    atomic_store(&fault_row, is_only ? only_context() : row);
     atomic_store(&fault_error, CUDA_SUCCESS);
     atomic_store(&pending, true);
     atomic_store(&debug_fault_met, true);

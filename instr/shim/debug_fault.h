@@ -5,7 +5,7 @@
 #include "shim.h"
 
 /* Makes ready, in each context, what brings an error again: in a context that had one nothing can be loaded any more.
- * On a thread of ours, while the program goes on; some 20 ms a context, once.  False: it cannot be had. */
+ * On a thread of ours, while calls wait and no context has work; some 20 ms a context, once.  False: it cannot be had. */
 bool debug_fault_prepare(void);
 /* An exception has stopped the kernels of the context (0 = not known: the only one); `exception` as the debug interface
  * numbers it.  From now on no call that waits says that all went well. */

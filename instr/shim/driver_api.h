@@ -91,7 +91,9 @@ enum { CU_GRAPH_NODE_TYPE_KERNEL = 0, CU_GRAPH_NODE_TYPE_GRAPH = 4, CU_GRAPH_NOD
 struct cu_memory_properties {
     int32_t type, handle_types, location_type, location_id;
     void *windows;
-    uint8_t flags[8];
+    uint8_t compression;
+    uint8_t for_network_cards; /* gpuDirectRDMACapable */
+    uint8_t flags[6];
 };
 _Static_assert(sizeof(struct cu_memory_properties) == 32, "the driver's CUmemAllocationProp");
 

@@ -25,9 +25,10 @@ CUresult mem_create_body(enum wsdbg_hook_id id, void *forward, uint64_t *handle,
     if (on && result == CUDA_SUCCESS) {
         int kept = errno;
         const bool host = lies_with_host(properties);
+        const uint32_t exported = properties->for_network_cards ? WSDBG_ALLOCATION_EXPORTED : 0;
         allocation_handle_made(
             *handle, &(struct shim_allocation){.kind = WSDBG_ALLOCATION_VMM,
-                                               .flags = host ? WSDBG_ALLOCATION_HOST_ACCESS : 0,
+                                               .flags = exported | (host ? WSDBG_ALLOCATION_HOST_ACCESS : 0),
                                                .device = host ? WSDBG_UNKNOWN32 : (uint32_t)properties->location_id,
                                                .call = "cuMemCreate",
                                                .call_number = call_number});

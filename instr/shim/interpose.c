@@ -306,11 +306,13 @@ struct lookup wsdbg_dlvsym_lookup(void *handle, const char *name, const char *ve
 /* The newest CUDA whose signatures the hook table knows. */
 #define NEWEST_CUDA_VERSION 13099
 
+/* Has, or got from a later CUDA than the hook table's, a version with other parameters. */
 static bool has_other_signatures(const char *symbol)
 {
     char name[64];
     size_t length = strlen(symbol);
-    if (length + 4 > sizeof name)
+    if (length + 4 > sizeof name || strcmp(symbol, "cuMulticastBindMem") == 0 ||
+        strcmp(symbol, "cuMulticastBindAddr") == 0) /* CUDA 13.1 */
         return true;
     memcpy(name, symbol, length);
     for (char version = '2'; version <= '4'; version++) {

@@ -442,6 +442,12 @@ void own_flags_not_resident(struct picture *p)
     p->snapshot.parts[0].address = wsdbg_known_u64(0x7f0000002000);
 }
 
+/* All CTAs are there and wait for the fifth request of the host. */
+void requests_as_many_as_ctas(struct picture *p)
+{
+    grid_polls(p, 4, 4);
+}
+
 /* A cooperative grid of 16, the first twelve of which have left. */
 void grid_barrier_some_left(struct picture *p)
 {

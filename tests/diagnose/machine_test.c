@@ -168,6 +168,8 @@ static const struct row {
     {"... that counts down", grid_barrier_down_not_resident, "NOT_RESIDENT", POSSIBLE, LIKELY, NULL, NULL},
     {"... a flag with another number", flag_not_resident, "NOT_RESIDENT", POSSIBLE, POSSIBLE, NULL, NULL},
     {"... of each CTA its own", own_flags_not_resident, "NOT_RESIDENT", POSSIBLE, POSSIBLE, NULL, NULL},
+    {"as many requests as there are CTAs, and all are there", requests_as_many_as_ctas, "GLOBAL_SPIN", POSSIBLE,
+     POSSIBLE, NULL, NULL},
     {"a grid barrier that some never came to", grid_barrier_some_left, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
     {"CTAs that cannot start", not_resident, "NOT_RESIDENT", POSSIBLE, LIKELY, NULL, NULL},
     {"CTAs that may have ended", earlier_ctas_gone, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},

@@ -95,6 +95,50 @@ static void beside_a_grid_that_runs(struct wsdbg_snapshot *s)
     s->warps[WARPS - 1].state = WSDBG_WARP_RUNNING;
 }
 
+/* All lanes poll a word of memory of that kind. */
+static void memory_of(struct wsdbg_snapshot *s, uint32_t kind, uint32_t flags)
+{
+    const uint64_t at = UINT64_C(0x7f1200000000);
+    s->allocations = calloc(1, sizeof *s->allocations);
+    assert_non_null(s->allocations);
+    s->allocation_count = 1;
+    s->allocations[0] =
+        (struct wsdbg_allocation){.process_id = s->contexts[0].process_id,
+                                  .row = {.number = 1, .address = at, .bytes = 4096, .kind = kind, .flags = flags}};
+    for (size_t i = 0; i < s->part_count; i++)
+        s->parts[i].address = wsdbg_known_u64(at + 64);
+}
+
+static void own_memory(struct wsdbg_snapshot *s)
+{
+    memory_of(s, WSDBG_ALLOCATION_DEVICE, 0);
+}
+
+static void memory_of_another_process(struct wsdbg_snapshot *s)
+{
+    memory_of(s, WSDBG_ALLOCATION_IMPORTED, 0);
+}
+
+static void memory_that_was_given_away(struct wsdbg_snapshot *s)
+{
+    memory_of(s, WSDBG_ALLOCATION_DEVICE, WSDBG_ALLOCATION_EXPORTED);
+}
+
+static void memory_that_may_be_shared(struct wsdbg_snapshot *s)
+{
+    memory_of(s, WSDBG_ALLOCATION_REGISTERED, 0);
+}
+
+/* Half of the warps belong to another grid, which polls what another process may write. */
+static void beside_a_grid_that_may_be_fed(struct wsdbg_snapshot *s)
+{
+    beside_a_grid_that_runs(s);
+    s->warps[WARPS - 1].state = WSDBG_WARP_SPIN_GLOBAL;
+    memory_of(s, WSDBG_ALLOCATION_IMPORTED, 0);
+    for (uint32_t w = 0; w < WARPS / 2; w++)
+        s->parts[s->warps[w].part_first].address = wsdbg_known_u64(UINT64_C(0x7f1300000000));
+}
+
 #define GPU_POLL "LDG.E.STRONG.GPU R2, [R4]"
 static const struct {
     const char *name;
@@ -125,6 +169,12 @@ static const struct {
      looks_of_which_the_first_is_not_known, WSDBG_OUTSIDE_HOST},
     {"memory, launched after a look", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, launch_after_a_look, WSDBG_OUTSIDE_HOST},
     {"memory, beside a grid that runs", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, beside_a_grid_that_runs, WSDBG_OUTSIDE_GRID},
+    {"memory of this process, the host waits", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, own_memory, WSDBG_OUTSIDE_NOBODY},
+    {"memory of another process", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, memory_of_another_process, WSDBG_OUTSIDE_DEVICE},
+    {"memory that was given away", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, memory_that_was_given_away, WSDBG_OUTSIDE_DEVICE},
+    {"memory of the host's own", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, memory_that_may_be_shared, WSDBG_OUTSIDE_HOST},
+    {"memory, beside a grid that may be fed", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, beside_a_grid_that_may_be_fed,
+     WSDBG_OUTSIDE_GRID},
     {"not known, the host waits", WSDBG_WARP_UNKNOWN, "NOP", NULL, WSDBG_OUTSIDE_NOBODY},
     {"not known, nothing is known of the host", WSDBG_WARP_UNKNOWN, "NOP", free_host, WSDBG_OUTSIDE_HOST},
 };

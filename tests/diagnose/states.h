@@ -121,6 +121,7 @@ void shared_flag_host_free(struct picture *p);
 void lanes_poll_host_free(struct picture *p);
 void grid_barrier_not_resident(struct picture *p);
 void grid_barrier_down_not_resident(struct picture *p);
+void requests_as_many_as_ctas(struct picture *p);
 void flag_not_resident(struct picture *p);
 void own_flags_not_resident(struct picture *p);
 void grid_barrier_some_left(struct picture *p);

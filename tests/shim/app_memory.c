@@ -59,17 +59,19 @@ static CUdeviceptr map(uint64_t handle, int32_t device)
 }
 
 /* A memory with two mappings, of which GPU 1 may write the second; one that comes from elsewhere; one that was given
- * away after its handle was; one that was unmapped. */
+ * away after its handle was; one that network cards may write and that was unmapped. */
 void mappings(void)
 {
-    const struct cu_memory_properties properties = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                                    .handle_types = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-                                                    .location_type = CU_MEM_LOCATION_TYPE_DEVICE};
+    struct cu_memory_properties properties = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                              .handle_types = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                              .location_type = CU_MEM_LOCATION_TYPE_DEVICE};
     uint64_t handle[3] = {0}, imported = 0, retained = 0;
     int shared = -1;
     create(0);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
+        properties.for_network_cards = i == 2;
         DO(cuMemCreate, &handle[i], MAPPED_BYTES, &properties, 0);
+    }
     map(handle[0], 0);
     map(handle[0], 1);
     const CUdeviceptr given_away = map(handle[1], 0), unmapped = map(handle[2], 0);

@@ -1,15 +1,23 @@
 /* from_outside.c - whether the host, another grid or another GPU could end that a grid stands still.
  *
- * Reads: states and parts of the grid's warps, sites, other grids, host threads (host_waits.c).  Writes: nothing.
+ * Reads: states and parts of the grid's warps, what they poll, other grids, host threads (host_waits.c).  Writes:
+ * nothing.
  *
  * Mbarriers, named barriers, cluster barriers, registers, wgmma, bulk stores and lanes of one warp are completed inside
- * the grid: nobody outside can.  A word of memory that is polled others may write.  A warp at a place that the code
- * does not explain may be polling.
+ * the grid: nobody outside can.  A word of memory that is polled others may write: whose memory it is tells who
+ * (poll_writers.c).  A warp at a place that the code does not explain may be polling.
  */
 #include "diagnose/from_outside.h"
 
-#include "diagnose/code_graph.h"
 #include "diagnose/host_waits.h"
+#include "diagnose/poll_writers.h"
+
+/* A grid among all that was seen. */
+struct outlook {
+    const struct wsdbg_snapshot *snapshot;
+    const struct wsdbg_polls *polls;
+    uint32_t grid;
+};
 
 const char *wsdbg_outside_text(enum wsdbg_outside outside)
 {
@@ -101,54 +109,73 @@ static enum wsdbg_outside who_writes(const struct wsdbg_snapshot *snapshot, uint
     return host_may_write(snapshot, grid, cta) ? WSDBG_OUTSIDE_HOST : WSDBG_OUTSIDE_NOBODY;
 }
 
-/* The record shows neither which memory is polled nor kernels without probes. */
-static enum wsdbg_outside who_ends_poll(const struct wsdbg_snapshot *snapshot, uint32_t grid,
-                                        const struct wsdbg_warp_row *warp, uint32_t site)
+/* Of memory that is not known, the instruction must tell. */
+static enum wsdbg_outside who_ends_known_poll(const struct outlook *from, const struct wsdbg_warp_row *warp,
+                                              uint32_t site, struct wsdbg_optional_u64 address)
 {
-    if (warp->part_count == 0)
-        return WSDBG_OUTSIDE_DEVICE;
-    if (wsdbg_code_polls_shared(snapshot, site))
+    const struct wsdbg_case c = {
+        .snapshot = from->snapshot, .grid = from->grid, .of_machine = true, .polls = from->polls};
+    const struct wsdbg_poll poll = wsdbg_poll_at(&c, site, address);
+    if (poll.shared)
         return WSDBG_OUTSIDE_NOBODY;
-    return wsdbg_code_polls_system(snapshot, site) ? WSDBG_OUTSIDE_DEVICE : who_writes(snapshot, grid, warp->cta);
+    if (poll.system || poll.writer == WSDBG_WRITER_PROCESS || poll.writer == WSDBG_WRITER_PEER)
+        return WSDBG_OUTSIDE_DEVICE;
+    if (poll.writer == WSDBG_WRITER_HOST_STORE)
+        return WSDBG_OUTSIDE_HOST;
+    return poll.writer == WSDBG_WRITER_WARP ? WSDBG_OUTSIDE_GRID : who_writes(from->snapshot, from->grid, warp->cta);
 }
 
-static enum wsdbg_outside who_ends(const struct wsdbg_snapshot *snapshot, uint32_t grid,
-                                   const struct wsdbg_warp_row *warp, enum wsdbg_warp_state state, uint32_t site)
+/* The record shows neither which memory is polled nor kernels without probes. */
+static enum wsdbg_outside who_ends(const struct outlook *from, const struct wsdbg_warp_row *warp,
+                                   enum wsdbg_warp_state state, uint32_t site, struct wsdbg_optional_u64 address)
 {
     switch (state) {
     case WSDBG_WARP_WAIT_GRID_DEPENDENCY:
         return WSDBG_OUTSIDE_GRID;
     case WSDBG_WARP_SPIN_GLOBAL:
-        return who_ends_poll(snapshot, grid, warp, site);
+        return warp->part_count == 0 ? WSDBG_OUTSIDE_DEVICE : who_ends_known_poll(from, warp, site, address);
     case WSDBG_WARP_UNKNOWN:
     case WSDBG_WARP_RUNNING:
-        return who_writes(snapshot, grid, warp->cta);
+        return who_writes(from->snapshot, from->grid, warp->cta);
     default:
         return WSDBG_OUTSIDE_NOBODY;
     }
 }
 
-static enum wsdbg_outside who_ends_warp(const struct wsdbg_snapshot *snapshot, uint32_t grid,
-                                        const struct wsdbg_warp_row *warp)
+static enum wsdbg_outside who_ends_warp(const struct outlook *from, const struct wsdbg_warp_row *warp)
 {
-    enum wsdbg_outside who = who_ends(snapshot, grid, warp, warp->state, warp->site);
+    enum wsdbg_outside who = who_ends(from, warp, warp->state, warp->site, (struct wsdbg_optional_u64){0});
     for (uint32_t i = 0; i < warp->part_count && who == WSDBG_OUTSIDE_NOBODY; i++) {
-        const struct wsdbg_part *part = &snapshot->parts[warp->part_first + i];
-        who = who_ends(snapshot, grid, warp, part->state, part->site);
+        const struct wsdbg_part *part = &from->snapshot->parts[warp->part_first + i];
+        who = who_ends(from, warp, part->state, part->site, part->address);
+    }
+    return who;
+}
+
+static enum wsdbg_outside who_ends_grid(const struct outlook *from)
+{
+    const struct wsdbg_snapshot *snapshot = from->snapshot;
+    const struct wsdbg_grid *row = &snapshot->grids[from->grid];
+    enum wsdbg_outside who = WSDBG_OUTSIDE_NOBODY;
+    for (uint32_t i = 0; i < row->cta_count; i++) {
+        const struct wsdbg_cta *cta = &snapshot->ctas[row->cta_first + i];
+        for (uint32_t w = 0; w < cta->warp_count && who == WSDBG_OUTSIDE_NOBODY; w++)
+            who = who_ends_warp(from, &snapshot->warps[cta->warp_first + w]);
     }
     return who;
 }
 
 enum wsdbg_outside wsdbg_outside_can_end(const struct wsdbg_snapshot *snapshot, uint32_t grid)
 {
-    const struct wsdbg_grid *row = &snapshot->grids[grid];
-    enum wsdbg_outside who = WSDBG_OUTSIDE_NOBODY;
-    if (!wsdbg_grid_is_sound(snapshot, row))
+    struct wsdbg_polls *polls = NULL;
+    if (!wsdbg_grid_is_sound(snapshot, &snapshot->grids[grid]))
         return WSDBG_OUTSIDE_DEVICE;
-    for (uint32_t i = 0; i < row->cta_count; i++) {
-        const struct wsdbg_cta *cta = &snapshot->ctas[row->cta_first + i];
-        for (uint32_t w = 0; w < cta->warp_count && who == WSDBG_OUTSIDE_NOBODY; w++)
-            who = who_ends_warp(snapshot, grid, &snapshot->warps[cta->warp_first + w]);
+    struct wsdbg_error *error = wsdbg_polls_create(snapshot, &polls);
+    if (error) { /* without it nothing is known of what is polled */
+        wsdbg_error_destroy(error);
+        return WSDBG_OUTSIDE_DEVICE;
     }
+    const enum wsdbg_outside who = who_ends_grid(&(struct outlook){.snapshot = snapshot, .polls = polls, .grid = grid});
+    wsdbg_polls_destroy(polls);
     return who;
 }

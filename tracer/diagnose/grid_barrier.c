@@ -3,7 +3,9 @@
  * Reads: the polling parts of all CTAs of a grid, its launch.  Writes: nothing.
  *
  * A barrier over a grid is a counter in memory that each CTA raises and then polls.  Code that raises it is not
- * followed; that the counter has just as many as there are CTAs says the same.
+ * followed; that the counter has just as many as there are CTAs, and not those that are missing, says the same.  Where
+ * none is missing such a barrier would open: the number is that of something else, as of a request that a kernel which
+ * stays on the GPU waits for.
  */
 #include "diagnose/grid_barrier.h"
 
@@ -51,11 +53,10 @@ static bool counts_ctas(uint32_t value, uint32_t there, uint32_t total)
 {
     const uint32_t round = 0x7fffffffu;
     const uint32_t missing = total > there ? total - there : 0;
-    if (there < CTAS_LEAST)
+    if (there < CTAS_LEAST || missing == 0)
         return false;
-    if (value == there || (value & round) == there)
-        return true;
-    return missing > 0 && (value == missing || value % total == there || (value & round) == ((0u - missing) & round));
+    return (value == there || (value & round) == there || value == missing || value % total == there ||
+            (value & round) == ((0u - missing) & round));
 }
 
 struct wsdbg_grid_barrier wsdbg_grid_barrier_of(const struct wsdbg_case *c)

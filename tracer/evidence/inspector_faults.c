@@ -22,13 +22,20 @@ static const struct wsdbg_inspector_warp *find_exception(const struct wsdbg_insp
     return NULL;
 }
 
+static bool is_of_before(const struct wsdbg_inspection *in, uint32_t device, uint32_t sm)
+{
+    return device < WSDBG_INSPECTOR_DEVICES && sm < 64 * WSDBG_INSPECT_EXCEPTION_WORDS &&
+           in->exceptions_before[device][sm / 64] >> sm % 64 & 1;
+}
+
 /* Of warps that have exited since: their SM knows it still. */
 static struct wsdbg_inspector_fault find_sm_exception(const struct wsdbg_inspection *in)
 {
     for (uint32_t i = 0; i < in->area->device_count; i++)
         for (uint32_t sm = 0; sm < in->area->devices[i].sm_count; sm++) {
             struct wsdbg_inspector_fault fault = {.device = in->area->devices[i].device, .sm = sm};
-            if (in->api.readSmException(fault.device, sm, &fault.exception, &fault.pc, &fault.pc_known) ==
+            if (!is_of_before(in, fault.device, sm) &&
+                in->api.readSmException(fault.device, sm, &fault.exception, &fault.pc, &fault.pc_known) ==
                     WSDBG_DEBUG_OK &&
                 fault.exception)
                 return fault;
@@ -42,6 +49,20 @@ static uint64_t context_of(const struct wsdbg_inspector_area *area, const struct
         if (area->grids[i].device == warp->device && area->grids[i].grid_id == warp->state.grid_id)
             return area->grids[i].context;
     return 0;
+}
+
+/* Of an exited warp its SM does not tell the context: the one of the program on that device; 0 = there are several. */
+static uint64_t only_context_on(const struct wsdbg_inspector_area *area, uint32_t device)
+{
+    uint64_t context = 0;
+    for (uint32_t i = 0; i < area->image_count; i++) {
+        if (area->images[i].device != device || area->images[i].context == context)
+            continue;
+        if (context)
+            return 0;
+        context = area->images[i].context;
+    }
+    return context;
 }
 
 /* Nothing shows what the SMs seemed to have: it is no error of the program, and never becomes one. */
@@ -69,7 +90,8 @@ void wsdbg_inspect_meet_exception(struct wsdbg_inspection *in)
         forget_exception(in);
         return;
     }
-    in->door->row->fault_context = context_of(in->area, warp);
+    in->door->row->fault_context =
+        in->area->fault.exception ? only_context_on(in->area, in->area->fault.device) : context_of(in->area, warp);
     in->door->row->fault_exception = exception;
     wsdbg_inspect_tell(in, WSDBG_DOOR_FAULT);
     __atomic_store_n(&in->area->faulted, 1, __ATOMIC_SEQ_CST);
