@@ -195,9 +195,12 @@ static void show_out(void)
     note_answer();
 }
 
+/* A kernel that brings an error again would not run on a GPU that is still stopped, and would keep us from answering
+ * the guardian. */
 static void let_go(void)
 {
     rescued_by_ns = 0;
+    debug_fault_give_back();
     debug_door_let_go();
 }
 
@@ -210,7 +213,6 @@ static void shut(void)
     set_state(WSDBG_DOOR_SHUT);
     atomic_store(&debug_attach_loading, false);
     put32(&door->leave_wanted, 0);
-    debug_fault_give_back();
     if (get32(&door->stopped_devices))
         rescued_by_ns = shim_now_ns() + RESCUE_NS;
     else

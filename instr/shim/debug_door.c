@@ -36,6 +36,8 @@ static _Atomic uint64_t ended_ns;    /* when calls last could go on again; 0 = t
 static _Atomic int changing;         /* calls between debug_attach_context_begin and _end */
 static _Atomic uint64_t changed_ns;  /* when a context was last made or ended */
 static _Atomic uint64_t awaited_until_ns;
+#define SILENT (1ull << 32)
+static _Atomic uint64_t silent_since; /* SILENT and `answered` as it was when a call waited for nothing; 0 = none did */
 
 static struct wsdbg_door_row *door_row(void)
 {
@@ -117,9 +119,16 @@ void debug_attach_confirm(uint64_t call_ns)
     if (began_ns > call_ns + HANDLED_NS)
         shim_sleep_us(SHOWN_US);
     const uint32_t asked = __atomic_add_fetch(&door->asked, 1, __ATOMIC_ACQ_REL);
+    const uint64_t silent = atomic_load(&silent_since);
+    if (silent && (uint32_t)silent == __atomic_load_n(&door->answered, __ATOMIC_ACQUIRE)) {
+        errno = kept; /* who did not answer the last one does not answer this one: nobody waits for it twice */
+        return;
+    }
     syscall(SYS_futex, &door->asked, FUTEX_WAKE, 1, NULL, NULL, 0);
     while (is_unanswered(door, asked) && shim_now_ns() < began_ns + CONFIRM_NS)
         shim_sleep_us(20);
+    atomic_store(&silent_since,
+                 is_unanswered(door, asked) ? SILENT | __atomic_load_n(&door->answered, __ATOMIC_ACQUIRE) : 0);
     __atomic_fetch_add(&door->waited_ns, shim_now_ns() - began_ns, __ATOMIC_RELAXED);
     errno = kept;
 }

@@ -199,13 +199,18 @@ static CUresult commit(const struct ready *context, const struct kind *kind)
 
 static CUresult commit_in(uint32_t row, const struct kind *kind)
 {
-    const uint64_t handle = row == WSDBG_UNKNOWN32 ? 0 : atomic_load(&shim_contexts[row].handle);
     CUcontext popped;
-    if (!handle || !ready[row].stream || shim_driver.cuCtxPushCurrent_v2((CUcontext)(uintptr_t)handle) != CUDA_SUCCESS)
+    if (row == WSDBG_UNKNOWN32 || !ready[row].stream)
         return CUDA_ERROR_NOT_SUPPORTED;
-    const CUresult result = commit(&ready[row], kind);
-    tracking_check(result);
-    shim_driver.cuCtxPopCurrent_v2(&popped);
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+    atomic_fetch_add(&shim_contexts[row].users, 1);
+    const uint64_t handle = atomic_load(&shim_contexts[row].closing) ? 0 : atomic_load(&shim_contexts[row].handle);
+    if (handle && shim_driver.cuCtxPushCurrent_v2((CUcontext)(uintptr_t)handle) == CUDA_SUCCESS) {
+        result = commit(&ready[row], kind);
+        tracking_check(result);
+        shim_driver.cuCtxPopCurrent_v2(&popped);
+    }
+    atomic_fetch_sub(&shim_contexts[row].users, 1);
     return result;
 }
 
@@ -224,7 +229,8 @@ void debug_fault_give_back(void)
 
 CUresult debug_fault_result(CUresult result)
 {
-    if (result != CUDA_SUCCESS || tracking_current_context() != atomic_load(&fault_row))
+    if (result != CUDA_SUCCESS || atomic_load(&fault_row) == WSDBG_UNKNOWN32 ||
+        tracking_current_context() != atomic_load(&fault_row))
         return result;
     for (int waited_us = 0; waited_us < 2 * GIVE_BACK_US && atomic_load(&pending); waited_us += LOOK_US)
         shim_sleep_us(LOOK_US);

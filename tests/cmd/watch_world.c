@@ -118,11 +118,13 @@ static struct wsdbg_error *poll(struct wsdbg_evidence *evidence, uint64_t time_n
     if (world->waits_ns && time_ns >= world->waits_ns) {
         out->threads = calloc(1, sizeof *out->threads);
         out->thread_count = 1;
-        out->threads[0] = (struct wsdbg_host_thread){
-            .process_id = out->contexts[0].process_id,
-            .since_ns = world->waits_ns,
-            .host_state = time_ns < world->goes_on_until_ns ? WSDBG_HOST_GOES_ON : WSDBG_HOST_RESTS};
+        out->threads[0] = (struct wsdbg_host_thread){.process_id = out->contexts[0].process_id,
+                                                     .since_ns = world->waits_ns,
+                                                     .host_state = time_ns >= world->goes_on_until_ns ? WSDBG_HOST_RESTS
+                                                                   : world->goes_on_as ? *world->goes_on_as
+                                                                                       : WSDBG_HOST_GOES_ON};
     }
+    out->contexts[0].attended = world->attended;
     if (world->hidden) {
         out->contexts[0].work_followed = false;
         out->contexts[0].hidden_ns = wsdbg_known_u64(1 * S);
@@ -293,6 +295,29 @@ static struct wsdbg_error *inspect(struct wsdbg_evidence *evidence, uint64_t tim
     return error;
 }
 
+static void attend(struct wsdbg_evidence *evidence, const struct wsdbg_snapshot *snapshot, uint64_t time_ns, bool over,
+                   char *line, size_t size)
+{
+    struct world *world = (struct world *)evidence;
+    assert_int_equal(snapshot->time_ns, time_ns);
+    world->attend_count++;
+    world->over_count += over;
+    line[0] = '\0';
+    if (over)
+        snprintf(line, size, "%s", world->account ? world->account : "");
+    else if (world->trouble_ns && time_ns >= world->trouble_ns) {
+        world->trouble_ns = 0;
+        snprintf(line, size, "nobody can stay");
+    }
+}
+
+static void look_ahead(struct wsdbg_evidence *evidence, const struct wsdbg_snapshot *snapshot)
+{
+    struct world *world = (struct world *)evidence;
+    assert_true(world->ahead_count < sizeof world->aheads_ns / sizeof world->aheads_ns[0]);
+    world->aheads_ns[world->ahead_count++] = snapshot->time_ns;
+}
+
 static void close_nothing(struct wsdbg_evidence *evidence)
 {
     (void)evidence;
@@ -331,8 +356,13 @@ static void reported(struct wsdbg_listener *listener, const char *text, const ch
 
 struct wsdbg_watch world_watch(struct world *world, uint64_t look_ns)
 {
-    static const struct wsdbg_evidence_ops ops = {
-        .name = "test", .poll = poll_slots, .inspect = inspect, .complete = complete, .close = close_nothing};
+    static const struct wsdbg_evidence_ops ops = {.name = "test",
+                                                  .poll = poll_slots,
+                                                  .inspect = inspect,
+                                                  .complete = complete,
+                                                  .attend = attend,
+                                                  .look_ahead = look_ahead,
+                                                  .close = close_nothing};
     struct wsdbg_session_info info = {.command = "test",
                                       .wsdbg_version = "0",
                                       .device = "gpu",

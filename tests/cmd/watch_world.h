@@ -19,11 +19,11 @@
 
 /* What the looks at the GPU see, one after the other; the last one again and again. */
 enum sight {
-    STANDS, /* at a place that the code does not explain; whether it has the same registers is not known */
-    LOST,   /* likewise, with the same registers */
-    WGMMA,  /* at a wgmma that does not end */
+    STANDS,          /* at a place that the code does not explain; whether it has the same registers is not known */
+    LOST,            /* likewise, with the same registers */
+    WGMMA,           /* at a wgmma that does not end */
     WGMMA_ELSEWHERE, /* at another one each time */
-    POLLS,  /* memory of the GPU */
+    POLLS,           /* memory of the GPU */
     MOVES,
     SHUT,
     FAILS,
@@ -44,8 +44,12 @@ struct world {
     bool probed;      /* the kernel wrote that it began, at 1 s, and nothing since; looks add `sights` to that */
     bool look_ends_work, look_spares_fed;
     uint64_t give_up_ns;
-    uint64_t waits_ns;         /* a thread of the host waits for the GPU from then on; 0 = none does */
-    uint64_t goes_on_until_ns; /* till then another thread that used the driver is not at rest */
+    uint64_t waits_ns;                       /* a thread of the host waits for the GPU from then on; 0 = none does */
+    uint64_t goes_on_until_ns;               /* till then another thread that used the driver is not at rest */
+    const enum wsdbg_host_state *goes_on_as; /* ... or what is then known of the threads; NULL = that */
+    bool attended;                           /* an inspector stays at the GPU */
+    uint64_t trouble_ns;                     /* the evidence has something to say of that then; 0 = never */
+    const char *account;                     /* ... and at the end; NULL = nothing */
     pid_t held; /* a process whose work it is, which a debugger lets go at held_until_ns; 0 = another process */
     uint64_t held_until_ns;
     bool is_followed;   /* ... or which goes on between any two ticks, and is stopped at each */
@@ -55,8 +59,11 @@ struct world {
     uint64_t wanted_ns; /* ... the next one */
     uint64_t looks[16]; /* when the GPU was looked at, in seconds */
     size_t look_count;
-    char said[4096];    /* lines; of a report its title, or its verdict */
-    char report[16384]; /* the newest one */
+    uint64_t aheads_ns[16]; /* when the first of two looks was taken ahead */
+    size_t ahead_count;
+    size_t attend_count, over_count; /* how often the evidence was told of a look, and that it was the last */
+    char said[4096];                 /* lines; of a report its title, or its verdict */
+    char report[16384];              /* the newest one */
     size_t reports;
     bool is_hang; /* by the newest diagnosis */
     enum wsdbg_cause cause;

@@ -1,6 +1,5 @@
 /* guardian_test.c - a program is never left stopped, on the fake driver: whoever dies, at whichever step and in
  * whichever order, somebody lets the GPU go on, once, and nobody stays behind. */
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,72 +8,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "evidence/live_helpers.h"
 #include "evidence/live_rig.h"
 
 #define MS UINT64_C(1000000)
 
-/* ---- who is there ---- */
-
-static pid_t parent_of(const char *pid)
-{
-    char path[300], line[512] = "";
-    int parent = 0;
-    snprintf(path, sizeof path, "/proc/%s/stat", pid);
-    FILE *file = fopen(path, "re");
-    const char *end = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
-    if (end)
-        sscanf(end, ") %*c %d", &parent);
-    if (file)
-        fclose(file);
-    return parent;
-}
-
-enum { MOST = 8 };
-
-/* The processes below this one but the program: inspectors and guardians, also those whose parent died. */
-static int find_helpers(const struct rig *rig, pid_t out[MOST])
-{
-    int count = 0;
-    DIR *folder = opendir("/proc");
-    assert_non_null(folder);
-    for (struct dirent *entry; (entry = readdir(folder));) {
-        const pid_t pid = atoi(entry->d_name);
-        if (pid <= 0 || pid == rig->run.pid || parent_of(entry->d_name) != getpid() || waitpid(pid, NULL, WNOHANG) != 0)
-            continue;
-        assert_true(count < MOST);
-        out[count++] = pid;
-    }
-    closedir(folder);
-    return count;
-}
-
-static void assert_helpers(const struct rig *rig, int wanted)
-{
-    pid_t found[MOST];
-    int count = 0;
-    for (int i = 0; i < 1500; i++, usleep(10000))
-        if ((count = find_helpers(rig, found)) == wanted)
-            return;
-    fail_msg("%d processes beside the program, not %d", count, wanted);
-}
-
-static pid_t inspector_of(const struct rig *rig)
-{
-    return (pid_t)rig->door.row->inspector_pid;
-}
-
-/* The guardian of the only inspector there is. */
-static pid_t guardian_of(const struct rig *rig)
-{
-    pid_t found[MOST];
-    assert_int_equal(find_helpers(rig, found), 2);
-    return found[0] == inspector_of(rig) ? found[1] : found[0];
-}
-
 static void finish(struct rig *rig)
 {
     rig_finish(rig);
-    assert_helpers(rig, 0);
+    helpers_assert(rig, 0);
 }
 
 /* ---- one dies ---- */
@@ -103,8 +45,8 @@ static void the_inspector_may_die_at_every_step(void **state)
         struct rig rig = rig_start(NULL);
         steps_to(&rig, last);
         assert_int_equal(rig.gpu->suspended, is_stopped_after(last));
-        kill(inspector_of(&rig), SIGKILL);
-        assert_helpers(&rig, 0);
+        kill(helpers_inspector(&rig), SIGKILL);
+        helpers_assert(&rig, 0);
         rig_assert_left_alone(&rig);
         assert_int_equal(rig.gpu->attaches, last < RIG_DETACH ? 2 : 1);
         assert_int_equal(rig.gpu->cleanups, 1);
@@ -152,7 +94,7 @@ static void wsdbg_may_die_at_every_step(void **state)
         struct rig rig = rig_start(NULL);
         end(start_wsdbg(&rig, last));
         rig_assert_left_alone(&rig);
-        assert_helpers(&rig, 0);
+        helpers_assert(&rig, 0);
         assert_int_equal(rig.gpu->attaches, 1); /* by its inspector: nobody had to come to the rescue */
         assert_int_equal(rig.gpu->cleanups, 1);
         finish(&rig);
@@ -180,9 +122,9 @@ static void wsdbg_and_its_inspector_may_die_together(void **state)
             struct rig rig = rig_start(NULL);
             const pid_t wsdbg = start_wsdbg(&rig, last);
             assert_int_equal(rig.gpu->suspended, is_stopped_after(last));
-            end_both(wsdbg, inspector_of(&rig), wsdbg_first);
+            end_both(wsdbg, helpers_inspector(&rig), wsdbg_first);
             rig_assert_left_alone(&rig);
-            assert_helpers(&rig, 0);
+            helpers_assert(&rig, 0);
             assert_int_equal(rig.gpu->attaches, last < RIG_DETACH ? 2 : 1);
             assert_int_equal(rig.gpu->suspensions, rig.gpu->attaches - (last < RIG_SUSPEND));
             finish(&rig);
@@ -197,8 +139,8 @@ static void an_inspector_that_stands_still_is_ended(void **state)
     (void)state;
     struct rig rig = rig_start(NULL);
     steps_to(&rig, RIG_WARPS);
-    kill(inspector_of(&rig), SIGSTOP);
-    assert_helpers(&rig, 0);
+    kill(helpers_inspector(&rig), SIGSTOP);
+    helpers_assert(&rig, 0);
     rig_assert_left_alone(&rig);
     assert_int_equal(rig.gpu->attaches, 2);
     finish(&rig);
@@ -209,9 +151,9 @@ static void also_when_wsdbg_is_no_more(void **state)
     (void)state;
     struct rig rig = rig_start(NULL);
     const pid_t wsdbg = start_wsdbg(&rig, RIG_WARPS);
-    kill(inspector_of(&rig), SIGSTOP);
+    kill(helpers_inspector(&rig), SIGSTOP);
     end(wsdbg);
-    assert_helpers(&rig, 0);
+    helpers_assert(&rig, 0);
     rig_assert_left_alone(&rig);
     assert_int_equal(rig.gpu->attaches, 2);
     finish(&rig);
@@ -224,9 +166,9 @@ static void in_good_order_the_guardian_only_ends(void **state)
     (void)state;
     struct rig rig = rig_start(NULL);
     a_whole_look_works(&rig);
-    assert_helpers(&rig, 2);
+    helpers_assert(&rig, 2);
     rig.machine->ops->close(rig.machine);
-    assert_helpers(&rig, 0);
+    helpers_assert(&rig, 0);
     assert_int_equal(rig.gpu->attaches, 1);
     rig_ok(wsdbg_live_machine_open(&rig.door, &rig.machine));
     finish(&rig);
@@ -238,14 +180,14 @@ static void when_the_program_has_ended_so_has_the_guardian(void **state)
     struct rig rig = rig_start(NULL);
     siginfo_t ended;
     steps_to(&rig, RIG_WARPS);
-    assert_helpers(&rig, 2);
-    kill(inspector_of(&rig), SIGSTOP);
+    helpers_assert(&rig, 2);
+    kill(helpers_inspector(&rig), SIGSTOP);
     close(rig.run.in);
     rig.run.in = -1;
     assert_int_equal(waitid(P_PID, (id_t)rig.run.pid, &ended, WEXITED | WNOWAIT), 0);
-    assert_helpers(&rig, 1);
-    assert_int_equal(waitpid(inspector_of(&rig), NULL, WNOHANG), 0);
-    kill(inspector_of(&rig), SIGCONT);
+    helpers_assert(&rig, 1);
+    assert_int_equal(waitpid(helpers_inspector(&rig), NULL, WNOHANG), 0);
+    kill(helpers_inspector(&rig), SIGCONT);
     assert_int_equal(rig.gpu->attaches, 1);
     finish(&rig);
 }
@@ -268,14 +210,14 @@ static void a_guardian_that_waits_holds_two_descriptors_and_no_driver(void **sta
     char command[128];
     struct rig rig = rig_start(NULL);
     steps_to(&rig, RIG_ATTACH);
-    const pid_t guardian = guardian_of(&rig);
+    const pid_t guardian = helpers_guardian(&rig);
     snprintf(command, sizeof command, "ls /proc/%d/fd", (int)guardian);
     for (int i = 0; i < 1000 && count_lines(command) != 3 + 2; i++)
         usleep(10000); /* it may just have been forked */
     assert_int_equal(count_lines(command), 3 + 2);
     snprintf(command, sizeof command, "grep libcuda /proc/%d/maps", (int)guardian);
     assert_int_equal(count_lines(command), 0);
-    snprintf(command, sizeof command, "grep libcuda /proc/%d/maps", (int)inspector_of(&rig));
+    snprintf(command, sizeof command, "grep libcuda /proc/%d/maps", (int)helpers_inspector(&rig));
     assert_true(count_lines(command) > 0);
     rig_ok(rig_step(&rig, RIG_DETACH));
     finish(&rig);
@@ -287,10 +229,10 @@ static void what_the_terminal_sends_does_not_end_it(void **state)
     static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
     struct rig rig = rig_start(NULL);
     steps_to(&rig, RIG_SUSPEND);
-    const pid_t guardian = guardian_of(&rig);
+    const pid_t guardian = helpers_guardian(&rig);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         kill(guardian, numbers[i]);
-    kill(inspector_of(&rig), SIGKILL);
+    kill(helpers_inspector(&rig), SIGKILL);
     rig_assert_left_alone(&rig);
     assert_int_equal(rig.gpu->attaches, 2);
     finish(&rig);
@@ -306,7 +248,7 @@ static void the_next_look_frees_what_a_guardian_that_crashed_did_not(void **stat
     steps_to(&rig, RIG_READ);
     rig_says(rig_step(&rig, RIG_RESUME), "broke off");
     unsetenv("FAKE_CUDA_CRASH");
-    assert_helpers(&rig, 0);
+    helpers_assert(&rig, 0);
     assert_int_equal(rig.gpu->suspended, 1);
     assert_int_equal(rig.door.row->stopped_devices, 1);
     a_whole_look_works(&rig);
@@ -324,7 +266,7 @@ static void nobody_attaches_beside_a_guardian_and_one_that_hangs_ends(void **sta
     unsetenv("FAKE_CUDA_HANG");
     rig_says(rig_step(&rig, RIG_ATTACH), "not freed from its inspector yet");
     assert_true(rig.gpu->attaches <= 2);
-    assert_helpers(&rig, 0);
+    helpers_assert(&rig, 0);
     rig.limit_ns = LIMIT_NS;
     a_whole_look_works(&rig);
     finish(&rig);
@@ -338,7 +280,7 @@ static void what_is_named_as_stopped_is_resumed_though_its_code_is_not_seen(void
     rig.door.row->stopped_devices = 1;
     rig.gpu->suspended = 1;
     steps_to(&rig, RIG_ATTACH);
-    kill(inspector_of(&rig), SIGKILL);
+    kill(helpers_inspector(&rig), SIGKILL);
     rig_assert_left_alone(&rig);
     unsetenv("FAKE_DEBUG_ORDER");
     finish(&rig);

@@ -93,6 +93,36 @@ void rig_assert_left_alone(struct rig *rig)
              rig->door.row->state, rig->door.row->stopped_devices);
 }
 
+void rig_order(struct rig *rig, char order)
+{
+    rig->orders++;
+    assert_int_equal(write(rig->run.in, &order, 1), 1);
+}
+
+bool rig_has_obeyed(struct rig *rig)
+{
+    char line[32];
+    snprintf(line, sizeof line, "done %d\n", rig->orders);
+    const ssize_t count = pread(rig->run.out, rig->run.output, sizeof rig->run.output - 1, 0);
+    rig->run.output[count > 0 ? count : 0] = '\0';
+    return strstr(rig->run.output, line) != NULL;
+}
+
+void rig_await_obeyed(struct rig *rig)
+{
+    for (int i = 0; i < 10000 && !rig_has_obeyed(rig); i++)
+        usleep(1000);
+    assert_true(rig_has_obeyed(rig));
+}
+
+struct wsdbg_error *rig_stay(struct rig *rig)
+{
+    struct wsdbg_error *error = wsdbg_live_machine_stay(rig->machine, rig->limit_ns);
+    while (!error && !wsdbg_live_machine_collect(rig->machine, &error))
+        usleep(1000);
+    return error;
+}
+
 static struct wsdbg_error *read_something(struct wsdbg_machine *machine)
 {
     uint32_t value, count;

@@ -17,6 +17,7 @@ struct rig {
     struct fake_gpu *gpu;
     uint64_t limit_ns; /* of each step */
     bool is_beside;    /* on the GPU of another one */
+    int orders;        /* that the program was given */
 };
 
 /* A program that waits with its kernels launched; `setting` goes into its environment, NULL = nothing. */
@@ -27,6 +28,16 @@ struct rig rig_start_beside(const struct rig *first);
 void rig_finish(struct rig *rig);
 /* The GPU runs, nobody is attached, and observer and inspectors agree: within 15 s. */
 void rig_assert_left_alone(struct rig *rig);
+
+/* Tells the program to do something (app_orders.c), and goes on. */
+void rig_order(struct rig *rig, char order);
+/* Whether it has done all that it was told to. */
+bool rig_has_obeyed(struct rig *rig);
+/* ... and waits until it has: 10 s at most. */
+void rig_await_obeyed(struct rig *rig);
+
+/* An inspector comes in to stay. */
+struct wsdbg_error *rig_stay(struct rig *rig);
 
 enum { RIG_ATTACH, RIG_SUSPEND, RIG_WARPS, RIG_READ, RIG_RESUME, RIG_DETACH, RIG_STEPS };
 /* One step of a look; RIG_READ reads a register and 16 bytes of shared memory. */

@@ -270,6 +270,53 @@ static void a_relocated_function_has_its_address(void **state)
     close_image(&opened);
 }
 
+/* Lazy loading: what the driver loads with the image has addresses as above; of a function that came later the symbol
+ * alone has one. */
+static void a_function_that_was_loaded_later_is_read(void **state)
+{
+    enum { PLAIN = 14 };
+    const uint64_t address = 0x7f83637a0000;
+    (void)state;
+    struct opened opened = open_image("functions");
+    const struct wsdbg_cubin_function before = *named(opened.cubin, "_Z5plainPi");
+    Elf64_Sym *symbol = symbol_of(&opened, PLAIN);
+    assert_int_equal(symbol->st_shndx, before.section);
+    assert_int_equal(section_of(&opened, before.section)->sh_addr, 0);
+    symbol->st_value = address;
+    wsdbg_cubin_close(opened.cubin);
+    assert_null(wsdbg_cubin_open(&(struct wsdbg_image){(unsigned char *)opened.bytes, opened.count}, &opened.cubin));
+    const struct wsdbg_cubin_function *plain = named(opened.cubin, "_Z5plainPi");
+    assert_int_equal(plain->address, address);
+    assert_int_equal(plain->offset_bytes, 0);
+    assert_int_equal(plain->code.byte_count, before.code.byte_count);
+    assert_ptr_equal(plain->code.bytes, before.code.bytes);
+    assert_int_equal(named(opened.cubin, "_Z4pipePi")->address, 0); /* not loaded yet */
+    symbol = symbol_of(&opened, PLAIN);
+    symbol->st_size = before.code.byte_count + 16;
+    assert_refused(opened.bytes, opened.count, "a function that reaches beyond its section");
+    close_image(&opened);
+}
+
+static void also_what_else_lies_in_its_section(void **state)
+{
+    enum { SYMBOLS = 18 };
+    const uint64_t address = 0x7f83637a0000;
+    (void)state;
+    struct opened opened = open_image("functions");
+    const size_t section = named(opened.cubin, "_Z4pipePi")->section;
+    for (size_t i = 1; i < SYMBOLS; i++)
+        if (symbol_of(&opened, i)->st_shndx == section)
+            symbol_of(&opened, i)->st_value += address;
+    wsdbg_cubin_close(opened.cubin);
+    assert_null(wsdbg_cubin_open(&(struct wsdbg_image){(unsigned char *)opened.bytes, opened.count}, &opened.cubin));
+    const struct wsdbg_cubin_function *pick = named(opened.cubin, "$_Z4pipePi$_Z4picki");
+    assert_int_equal(named(opened.cubin, "_Z4pipePi")->address, address);
+    assert_int_equal(pick->address, address + 0x2c0);
+    assert_int_equal(pick->offset_bytes, 0x2c0);
+    assert_ptr_equal(pick->code.bytes, named(opened.cubin, "_Z4pipePi")->code.bytes + 0x2c0);
+    close_image(&opened);
+}
+
 /* ABI 7: the architecture in the first byte of the flags, a count of registers above the symbol of a code section. */
 static void a_cubin_of_the_abi_before_is_read(void **state)
 {
@@ -386,6 +433,8 @@ int main(void)
         cmocka_unit_test(only_a_cubin_for_this_device_and_within_the_limit_is_taken),
         cmocka_unit_test(what_is_no_cubin_for_sm_90_is_refused_in_words),
         cmocka_unit_test(a_relocated_function_has_its_address),
+        cmocka_unit_test(a_function_that_was_loaded_later_is_read),
+        cmocka_unit_test(also_what_else_lies_in_its_section),
         cmocka_unit_test(a_cubin_of_the_abi_before_is_read),
         cmocka_unit_test(a_function_outside_its_section_is_refused),
         cmocka_unit_test(an_attribute_longer_than_its_section_is_refused),

@@ -26,6 +26,10 @@ CUfunction function_of(const char *image, const char *name, CUmodule *module);
 int launch(CUfunction function, unsigned grid, CUstream stream);
 void wait_if_asked(void);
 
+/* ---- app_orders.c: what a test tells the program to do while it waits ---- */
+
+void obey(char order);
+
 /* ---- app_refusals.c: what the driver refuses ---- */
 
 void refusals(void);

@@ -15,11 +15,11 @@
 enum wsdbg_feeder {
     WSDBG_FEEDER_NONE,
     WSDBG_FEEDER_ANY,     /* no thread of the program is known to have waited for the GPU for half of the time */
-    WSDBG_FEEDER_ANOTHER, /* one has, but another one that has used the driver before is seen to go on */
+    WSDBG_FEEDER_ANOTHER, /* one has, but another one is not known to rest */
 };
 
-/* Who may be about to give the GPU more while work of their process has been unfinished for age_ns.  Threads that never
- * used the driver are not counted: many programs have some, and would never be looked at. */
+/* Who may be about to give the GPU more while work of their process has been unfinished for age_ns.  Each thread of the
+ * program counts, also one that never used the driver: it may write what a kernel waits for, or wake one that does. */
 enum wsdbg_feeder wsdbg_work_feeder(const struct wsdbg_snapshot *snapshot, uint64_t age_ns, uint64_t now_ns);
 
 #endif

@@ -15,8 +15,6 @@
 #define SYMBOL_BITS 0xffffffu /* of a code section's sh_info; before, the byte above counted registers */
 #define SECTION_INFO 0x70000000u
 #define SECTION_COMPATIBILITY 0x70000086u
-#define LEAST_GPU_ADDRESS (1ull << 32) /* no section of a cubin is as long */
-#define MOST_GPU_ADDRESS ((1ull << 49) - 1)
 #define REGISTERS_UNLIMITED 255
 #define TOOL_NOTE 0x7d0u   /* a note's type: which tool made the file, and how */
 #define SYMBOL_KERNEL 0x10 /* in st_other */
@@ -110,8 +108,22 @@ static bool contents(Elf_Scn *section, struct wsdbg_image *out)
     return true;
 }
 
-static struct wsdbg_error *read_function(struct wsdbg_cubin *cubin, const GElf_Sym *symbol, const char *name,
-                                         struct wsdbg_cubin_function *out)
+/* In an image that the driver relocated, a section and its symbols have the GPU's addresses.  Where a function was
+ * loaded later than the image (lazy loading) its symbols alone have them: the one that the section is named after lies
+ * at the section's start.  0 = nobody has loaded it. */
+static uint64_t address_of_section(const GElf_Shdr *header, size_t number, size_t byte_count, Elf_Data *symbols)
+{
+    GElf_Sym first;
+    if (header->sh_addr)
+        return header->sh_addr;
+    const bool came_later = gelf_getsym(symbols, (int)(header->sh_info & SYMBOL_BITS), &first) &&
+                            first.st_shndx == number && first.st_value >= byte_count &&
+                            first.st_value <= UINT64_MAX - byte_count;
+    return came_later ? first.st_value : 0;
+}
+
+static struct wsdbg_error *read_function(struct wsdbg_cubin *cubin, Elf_Data *symbols, const GElf_Sym *symbol,
+                                         const char *name, struct wsdbg_cubin_function *out)
 {
     Elf_Scn *section = elf_getscn(cubin->elf, symbol->st_shndx);
     struct wsdbg_image text;
@@ -120,11 +132,8 @@ static struct wsdbg_error *read_function(struct wsdbg_cubin *cubin, const GElf_S
     GElf_Shdr header;
     if (!section || !gelf_getshdr(section, &header) || !contents(section, &text))
         return damaged("a function without code");
-    /* In an image that the driver relocated, a section and its symbols have the GPU's addresses.  Of a function that
-     * was loaded later than the image (lazy loading) the symbol alone has one, and its section holds nothing else. */
-    const bool came_later =
-        !header.sh_addr && symbol->st_value >= LEAST_GPU_ADDRESS && symbol->st_value <= MOST_GPU_ADDRESS;
-    const uint64_t offset = came_later ? 0 : symbol->st_value - header.sh_addr;
+    const uint64_t address = address_of_section(&header, symbol->st_shndx, text.byte_count, symbols);
+    const uint64_t offset = symbol->st_value - address;
     if (offset > text.byte_count || symbol->st_size > text.byte_count - offset)
         return damaged("a function that reaches beyond its section");
     if (offset % WSDBG_INSTRUCTION_BYTES || symbol->st_size % WSDBG_INSTRUCTION_BYTES)
@@ -134,7 +143,7 @@ static struct wsdbg_error *read_function(struct wsdbg_cubin *cubin, const GElf_S
         .code = {text.bytes + offset, symbol->st_size},
         .section = symbol->st_shndx,
         .offset_bytes = offset,
-        .address = header.sh_addr || came_later ? symbol->st_value : 0,
+        .address = address ? symbol->st_value : 0,
         .is_kernel = (symbol->st_other & SYMBOL_KERNEL) != 0,
         .registers = WSDBG_UNKNOWN_COUNT,
         .registers_most = WSDBG_UNKNOWN_COUNT,
@@ -162,7 +171,7 @@ static struct wsdbg_error *read_symbols(struct wsdbg_cubin *cubin, Elf_Scn *sect
             continue;
         struct function *function = &cubin->functions[cubin->function_count];
         struct wsdbg_error *error =
-            read_function(cubin, &symbol, elf_strptr(cubin->elf, names, symbol.st_name), &function->shown);
+            read_function(cubin, data, &symbol, elf_strptr(cubin->elf, names, symbol.st_name), &function->shown);
         if (error)
             return error;
         function->symbol = i;

@@ -1,102 +1,26 @@
-/* fake_debug.c - the debug interface of the fake libcuda: the traced program's side (exported variables, attach,
- * detach) and the inspector's (a function table), joined by a file that FAKE_DEBUG_STATE names.
+/* fake_debug.c - the debug interface of the fake libcuda, the inspector's side: a function table, joined with the
+ * traced program's side (fake_debugged.c) by a file that FAKE_DEBUG_STATE names.
  *
  * FAKE_CUDA_FAIL_AT, FAKE_CUDA_FAIL, FAKE_CUDA_HANG, FAKE_CUDA_CRASH, FAKE_CUDA_ONCE   as for every call; names as in
  *                             the table
  * FAKE_DEBUG_VERSION=major.minor.revision   what it says it speaks (13.0.163)
  * FAKE_DEBUG_ORDER=10,1,7     kinds of the events of an attach, in this order
- * FAKE_DEBUG_TAKEN=1          another tool is in the program: the attach does not come up
- * FAKE_DEBUG_REFUSES=1        attach leaves an error code
- * FAKE_DEBUG_HELPER=program   attach starts this program, which inherits the environment
  */
 #include "fake_debug.h"
 
-#include <dlfcn.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../../tracer/evidence/debug_api.h"
 #include "fake_internal.h"
 
-/* ---- what libcuda exports for debuggers ---- */
-
-EXPORT uint32_t cudbgApiClientPid, cudbgApiClientRevision, cudbgSessionId, cudbgDebuggerCapabilities;
-EXPORT uint32_t cudbgDebuggerInitialized, cudbgIpcFlag, cudbgResumeForAttachDetach, cudbgUseExternalDebugger;
-EXPORT uint32_t cudbgDetachSuspendedDevicesMask;
-EXPORT uint64_t cudbgReportedDriverInternalErrorCode;
-
-void cudbgApiAttach(void);
-void cudbgApiDetach(void);
+extern uint32_t cudbgApiClientPid;
 uint32_t cudbgGetAPIVersion(uint32_t *major, uint32_t *minor, uint32_t *revision);
 uint32_t cudbgGetAPI(uint32_t major, uint32_t minor, uint32_t revision, const void **out);
-
-static struct fake_gpu *gpu(void)
-{
-    static struct fake_gpu *mapped;
-    const char *path = getenv(FAKE_DEBUG_STATE);
-    int fd = !mapped && path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-    if (fd >= 0) {
-        mapped = mmap(NULL, sizeof *mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        close(fd);
-    }
-    if (!mapped || mapped == MAP_FAILED)
-        fake_complain("no file of the fake GPU's state");
-    return mapped;
-}
-
-static void start_helper(const char *program)
-{
-    pid_t child = fork();
-    if (child == 0) {
-        unsetenv("FAKE_DEBUG_HELPER");
-        unsetenv("APP_WAITS");
-        execl(program, program, "dlsym", "basic", (char *)NULL);
-        _exit(127);
-    }
-    waitpid(child, NULL, 0);
-    gpu()->helper_pid = (uint32_t)child;
-}
-
-/* As the driver's: what it registers for exit() must not run any more when nobody is attached. */
-static void load_debugger(void)
-{
-    if (!dlopen("libcudadebugger.so.1", RTLD_NOW))
-        fake_complain(dlerror());
-}
-
-EXPORT void cudbgApiAttach(void)
-{
-    load_debugger();
-    const char *helper = getenv("FAKE_DEBUG_HELPER");
-    fake_log("cudbgApiAttach", fake_enter("cudbgApiAttach"));
-    cudbgUseExternalDebugger = !getenv("FAKE_DEBUG_TAKEN");
-    cudbgReportedDriverInternalErrorCode = getenv("FAKE_DEBUG_REFUSES") ? 0x77 : 0;
-    cudbgResumeForAttachDetach = 1;
-    if ((cudbgDebuggerCapabilities & 1) == 0)
-        fake_complain("a debugger that does not know lazy loading");
-    gpu()->client_pid = cudbgApiClientPid;
-    gpu()->attached = 1;
-    gpu()->attaches++;
-    if (helper)
-        start_helper(helper);
-}
-
-/* As the driver's: what a debugger that died had stopped stays so, also when it is named in the mask. */
-EXPORT void cudbgApiDetach(void)
-{
-    fake_log("cudbgApiDetach", fake_enter("cudbgApiDetach"));
-    cudbgResumeForAttachDetach = 3;
-    gpu()->attached = 0;
-}
-
-/* ---- the inspector's table ---- */
 
 static int initialized, complete, stopped_here;
 static int pending[16], pending_count, pending_at; /* kinds of events to come */
@@ -109,7 +33,7 @@ static int pending[16], pending_count, pending_at; /* kinds of events to come */
     } while (0)
 #define NEED_SUSPENDED()                       \
     do {                                       \
-        if (!gpu()->suspended)                 \
+        if (!fake_gpu()->suspended)            \
             return WSDBG_DEBUG_RUNNING_DEVICE; \
     } while (0)
 
@@ -125,7 +49,7 @@ static void expect_events(const char *kinds)
 static uint32_t debug_initialize(void)
 {
     ENTER("initialize");
-    if (!gpu()->attached || gpu()->client_pid != (uint32_t)getpid())
+    if (!fake_gpu()->attached || fake_gpu()->client_pid != (uint32_t)getpid())
         return WSDBG_DEBUG_INITIALIZATION_FAILURE;
     const char *order = getenv("FAKE_DEBUG_ORDER");
     prctl(PR_SET_PDEATHSIG, SIGHUP);
@@ -145,11 +69,11 @@ static uint32_t debug_finalize(void)
 static uint32_t debug_suspendDevice(uint32_t device)
 {
     ENTER("suspendDevice");
-    if (!initialized || !complete || device != 0 || !gpu()->attached)
+    if (!initialized || !complete || device != 0 || !fake_gpu()->attached)
         return 0x1;
-    gpu()->suspended = 1;
+    fake_gpu()->suspended = 1;
     stopped_here = 1;
-    gpu()->suspensions++;
+    fake_gpu()->suspensions++;
     return 0;
 }
 
@@ -159,14 +83,28 @@ static uint32_t debug_resumeDevice(uint32_t device)
     NEED_SUSPENDED();
     if (!stopped_here) /* whoever resumes has stopped it: what another debugger left is stopped once more first */
         return WSDBG_DEBUG_RUNNING_DEVICE;
-    gpu()->suspended = 0;
+    fake_gpu()->resumed_at_trap += fake_gpu()->halted == FAKE_SHOWS_AS_TRAP;
+    fake_gpu()->suspended = 0;
     stopped_here = 0;
     return device == 0 ? 0 : 0xb;
+}
+
+/* As the driver's: a trap is a breakpoint to a debugger. */
+static uint32_t tell_exception(struct wsdbg_debug_event *event)
+{
+    fake_gpu()->told = 1;
+    memset(event, 0, sizeof *event);
+    event->kind = WSDBG_DEBUG_EVENT_ALL_SUSPENDED;
+    event->suspended.broken_devices = fake_gpu()->halted == FAKE_SHOWS_AS_TRAP;
+    event->suspended.faulted_devices = fake_gpu()->halted == FAKE_SHOWS_AS_EVENT;
+    return 0;
 }
 
 static uint32_t debug_getNextEvent(uint32_t queue, struct wsdbg_debug_event *event)
 {
     ENTER("getNextEvent");
+    if (queue == WSDBG_DEBUG_QUEUE_SYNC && complete && fake_gpu()->halted && !fake_gpu()->told)
+        return tell_exception(event);
     if (queue != WSDBG_DEBUG_QUEUE_SYNC || pending_at >= pending_count)
         return WSDBG_DEBUG_NO_EVENT_AVAILABLE;
     memset(event, 0, sizeof *event);
@@ -184,7 +122,7 @@ static uint32_t debug_getNextEvent(uint32_t queue, struct wsdbg_debug_event *eve
 static uint32_t debug_acknowledgeSyncEvents(void)
 {
     ENTER("acknowledgeSyncEvents");
-    gpu()->acknowledged++;
+    fake_gpu()->acknowledged++;
     return 0;
 }
 
@@ -198,12 +136,16 @@ static uint32_t debug_getElfImageByHandle(uint32_t device, uint64_t handle, uint
     return 0;
 }
 
+/* As the driver's: what stands at a trap goes on when its debugger leaves. */
 static uint32_t debug_requestCleanupOnDetach(uint32_t resume_flag)
 {
     ENTER("requestCleanupOnDetach");
     if (resume_flag != 3)
         return 0x1;
-    gpu()->cleanups++;
+    if (fake_gpu()->halted == FAKE_SHOWS_AS_TRAP)
+        fake_gpu()->suspended = stopped_here = 0;
+    fake_gpu()->halted = 0;
+    fake_gpu()->cleanups++;
     expect_events("11");
     return 0;
 }
@@ -211,7 +153,7 @@ static uint32_t debug_requestCleanupOnDetach(uint32_t resume_flag)
 static uint32_t debug_setKernelLaunchNotificationMode(uint32_t mode)
 {
     ENTER("setKernelLaunchNotificationMode");
-    gpu()->deferred = mode == WSDBG_DEBUG_LAUNCHES_DEFERRED;
+    fake_gpu()->deferred = mode == WSDBG_DEBUG_LAUNCHES_DEFERRED;
     return 0;
 }
 
@@ -219,16 +161,17 @@ static uint32_t debug_readDeviceExceptionState(uint32_t device, uint64_t *mask, 
 {
     ENTER("readDeviceExceptionState");
     memset(mask, 0, words * sizeof *mask);
-    mask[0] = gpu()->sm_exception ? 2 : 0;
+    mask[0] = fake_gpu()->sm_exception || fake_gpu()->exception ? 2 : 0;
     return device == 0 ? 0 : 0x1;
 }
 
-static uint32_t debug_readSmException(uint32_t device, uint32_t sm, uint32_t *exception, uint64_t *error_pc, bool *valid)
+static uint32_t debug_readSmException(uint32_t device, uint32_t sm, uint32_t *exception, uint64_t *error_pc,
+                                      bool *valid)
 {
     ENTER("readSmException");
     if (device != 0 || sm >= FAKE_DEBUG_SMS)
         return 0x1;
-    *exception = sm == 1 ? gpu()->sm_exception : 0;
+    *exception = sm == 1 ? fake_gpu()->sm_exception : 0;
     *error_pc = FAKE_DEBUG_CODE + 0x10;
     *valid = *exception != 0;
     return 0;
@@ -293,8 +236,8 @@ static uint32_t debug_readWarpState(uint32_t device, uint32_t sm, uint32_t warp,
         out->lanes[lane].pc = FAKE_DEBUG_CODE + (warp_in_slot[warp] == 2 ? 16 * lane : 0);
         out->lanes[lane].thread[0] = warp_in_slot[warp] * 32 + lane;
     }
-    if (gpu()->exception && warp_in_slot[warp] == 1) {
-        out->lanes[0].exception = gpu()->exception;
+    if (fake_gpu()->exception && warp_in_slot[warp] == 1) {
+        out->lanes[0].exception = fake_gpu()->exception;
         out->error_pc = FAKE_DEBUG_CODE - 0x20;
         out->error_pc_valid = 1;
     }

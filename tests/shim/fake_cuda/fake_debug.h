@@ -14,9 +14,23 @@ struct fake_gpu {
     uint32_t suspensions, attaches, cleanups, acknowledged;
     uint32_t helper_pid; /* of the process that the driver started, 0 = none */
     uint32_t launched_while_suspended;
-    uint32_t deferred; /* launches are not events */
-    uint32_t sm_exception; /* of the second SM, by a warp that has exited; 0 = none */
-    uint32_t exception; /* of the second warp of each CTA, CUDBGException_t; one lane tells of it; 0 = none */
+    uint32_t errors_brought;  /* by kernels of the observer's, when nobody was attached */
+    uint32_t resumed_at_trap; /* at which it would stop again at once */
+    uint32_t deferred;        /* launches are not events */
+    uint32_t sm_exception;    /* of the second SM, by a warp that has exited; 0 = none */
+    uint32_t exception;       /* of the second warp of each CTA, CUDBGException_t; one lane tells of it; 0 = none */
+    uint32_t holds_back;      /* what is given to the GPU is not done while somebody is attached */
+    /* What a kernel that faults while somebody is attached leaves: only the debugger learns of it. */
+    uint32_t next_exception;
+    uint32_t next_shows; /* enum fake_shows */
+    uint32_t halted;     /* it has stopped the GPU until the debugger leaves: enum fake_shows */
+    uint32_t told;       /* ... and the event is to come (0), or has come (1) */
+};
+
+enum fake_shows {
+    FAKE_SHOWS_ON_SM = 0, /* the kernel's warps have exited; no event comes */
+    FAKE_SHOWS_AS_EVENT = 1,
+    FAKE_SHOWS_AS_TRAP = 2
 };
 
 /* What its GPU holds: one grid of two CTAs on two SMs, with three warps each, in slots that are not their order. */
@@ -32,8 +46,9 @@ enum {
 #define FAKE_DEBUG_MODULE 0x7700ull
 #define FAKE_DEBUG_CONTEXT 0x6600ull
 #define FAKE_DEBUG_CODE 0x10000ull
-#define FAKE_DEBUG_GLOBAL 0x500000ull /* readable from here, FAKE_DEBUG_BANK_BYTES: each byte is its address's lowest \
-                                       */
+#define FAKE_DEBUG_GLOBAL                                                                       \
+    0x500000ull /* readable from here, FAKE_DEBUG_BANK_BYTES: each byte is its address's lowest \
+                 */
 #define FAKE_DEBUG_IMAGE "an image of machine code"
 
 #endif

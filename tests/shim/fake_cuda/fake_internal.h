@@ -1,7 +1,8 @@
 /* fake_internal.h - what the parts of the fake libcuda share: objects behind handles, and the frame of every call.
  *
  * fake_cuda.c has start, devices and contexts; fake_address.c cuGetProcAddress; fake_module.c modules and functions;
- * fake_memory.c memory; fake_shared.c memory that others may write, and work for streams; fake_launch.c streams, launches and captures; fake_kernel.c what the kernels do.
+ * fake_memory.c memory; fake_shared.c memory that others may write, and work for streams; fake_launch.c streams,
+ * launches and captures; fake_kernel.c what the kernels do; fake_debug.c and fake_debugged.c the debug interface.
  */
 #ifndef WSDBG_TESTS_FAKE_INTERNAL_H
 #define WSDBG_TESTS_FAKE_INTERNAL_H
@@ -38,7 +39,7 @@ struct context {
 struct module {
     uint32_t kind; /* MODULE */
     struct context *context;
-    int probed;
+    int probed, is_ptx;
     struct wsdbg_config config;
     struct wsdbg_name names[8];
     int name_count;
@@ -113,6 +114,19 @@ struct function *fake_function(struct module *module, const char *name);
 struct module *fake_library_module(struct library *library);
 /* What the kernel does to the GPU, the stream and its context. */
 void fake_kernel_run(struct function *function, struct stream *stream);
+
+/* ---- fake_debugged.c: what an attached debugger changes ---- */
+/* The file of FAKE_DEBUG_STATE; complains where there is none. */
+struct fake_gpu *fake_gpu(void);
+/* A launch of the program, or of the observer's. */
+void fake_debug_launch(void);
+/* A kernel has faulted.  True: a debugger is attached, and the driver forgets the error. */
+int fake_debug_takes_fault(void);
+/* A kernel of the observer's has brought an error again. */
+void fake_debug_brought(void);
+/* Whether an exception has stopped the GPU, and whether what it is given waits for the debugger to leave. */
+int fake_debug_is_halted(void);
+int fake_debug_holds_back(void);
 
 #define FAKE(name, parameters, arguments)    \
     EXPORT CUresult name parameters;         \

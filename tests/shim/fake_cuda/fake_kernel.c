@@ -5,6 +5,9 @@
  *   fault    ends the context with error 719; in a probed module after one right round of an mbarrier
  *   overrun  the same after a round with more arrivals than the mbarrier takes
  *
+ * The kernels of the observer's by which it brings an error again (debug_fault.c) end the context with that error.
+ * While a debugger is attached an error is its alone.
+ *
  * Every other function of a probed module writes one event into the slot and the history of warp slot 0.
  */
 #include <string.h>
@@ -77,6 +80,27 @@ static void write_one_event(const struct wsdbg_config *config, uint32_t number)
     write_event(&warp, (struct wsdbg_event){.kind = WSDBG_EVENT_TILE_BEGIN, .value = number});
 }
 
+/* The error that the kernel of that name ends its context with, 0 = none. */
+static int error_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        int error;
+    } kernels[] = {{"failed", 719}, {"address", 700}, {"misaligned", 716}, {"space", 717}, {"asserted", 710}};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if (strcmp(name, kernels[i].name) == 0)
+            return kernels[i].error;
+    return 0;
+}
+
+static void bring_error(int error)
+{
+    if (fake_debug_takes_fault())
+        return;
+    fake_current()->error = error;
+    fake_debug_brought();
+}
+
 void fake_kernel_run(struct function *function, struct stream *stream)
 {
     const struct wsdbg_config *config = &function->module->config;
@@ -93,6 +117,8 @@ void fake_kernel_run(struct function *function, struct stream *stream)
         run_pipeline(config, overruns ? 2 : 1);
     else if (probed)
         write_one_event(config, function->count++);
-    if (faults)
+    if (faults && !fake_debug_takes_fault())
         fake_current()->error = 719;
+    if (function->module->is_ptx && error_of(function->name))
+        bring_error(error_of(function->name));
 }

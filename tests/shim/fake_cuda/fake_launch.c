@@ -43,7 +43,7 @@ FAKE(cuStreamQuery, (CUstream handle), (handle))
 
 static CUresult wait_stream(struct stream *stream)
 {
-    while (fake_now_ns() < stream->busy_until_ns)
+    while (fake_now_ns() < stream->busy_until_ns || fake_debug_is_halted())
         usleep(1000);
     return fake_context_error();
 }
@@ -85,6 +85,7 @@ static CUresult launch(CUfunction handle, unsigned grid, CUstream on)
     if (grid == 0)
         return 1;
     struct stream *stream = stream_of(on);
+    fake_debug_launch();
     if (stream->capture)
         stream->capture->functions[stream->capture->count++] = function;
     else
@@ -186,7 +187,9 @@ FAKE(cuEventQuery, (CUevent handle), (handle))
     int error = fake_unsafe();
     if (!error)
         error = fake_context_error();
-    return error ? error : fake_now_ns() < event->done_ns ? CUDA_ERROR_NOT_READY : 0;
+    if (error)
+        return error;
+    return fake_now_ns() < event->done_ns || fake_debug_holds_back() ? CUDA_ERROR_NOT_READY : 0;
 }
 
 FAKE(cuGraphCreate, (CUgraph * graph, unsigned flags), (graph, flags))

@@ -7,6 +7,7 @@
 #include "fake_internal.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const char ptx[] = ".version ", entry[] = ".visible .entry ";
 
 static void add_names(struct module *module, char *words)
 {
@@ -19,19 +20,30 @@ static void add_names(struct module *module, char *words)
     }
 }
 
+static void add_function(struct module *module, const char *name, size_t length)
+{
+    struct function *function = calloc(1, sizeof *function);
+    if (module->function_count == 8)
+        fake_complain("a module with more than 8 functions");
+    function->kind = FUNCTION;
+    function->module = module;
+    snprintf(function->name, sizeof function->name, "%.*s", (int)length, name);
+    module->functions[module->function_count++] = function;
+}
+
 static struct module *parse(const char *image)
 {
     struct module *module = calloc(1, sizeof *module);
     char *copy = strdup(image), *rest = NULL;
     module->kind = MODULE;
     module->context = fake_current();
+    module->is_ptx = strncmp(image, ptx, sizeof ptx - 1) == 0;
     for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        if (strncmp(line, "function ", 9) == 0 && module->function_count < 8) {
-            struct function *function = calloc(1, sizeof *function);
-            function->kind = FUNCTION;
-            function->module = module;
-            snprintf(function->name, sizeof function->name, "%s", line + 9);
-            module->functions[module->function_count++] = function;
+        if (strncmp(line, "function ", 9) == 0) {
+            add_function(module, line + 9, strlen(line + 9));
+        } else if (module->is_ptx && strncmp(line, entry, sizeof entry - 1) == 0) {
+            line += sizeof entry - 1;
+            add_function(module, line, strcspn(line, "("));
         } else if (strcmp(line, "probes") == 0) {
             module->probed = 1;
         } else if (strncmp(line, "names ", 6) == 0) {
@@ -49,7 +61,7 @@ static CUresult load_module(CUmodule *module, const void *image)
         error = fake_unsafe();
     if (error)
         return error;
-    if (strncmp(image, "//fake", 6) != 0)
+    if (strncmp(image, "//fake", 6) != 0 && strncmp(image, ptx, sizeof ptx - 1) != 0)
         return 200;
     *module = parse(image);
     return 0;

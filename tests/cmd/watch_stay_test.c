@@ -1,0 +1,115 @@
+/* watch_stay_test.c - a watch beside evidence that may stay at the GPU between looks: what it tells that evidence, when
+ * it looks ahead, and which looks it spares because they could hold work back.
+ *
+ * One context whose work is unfinished since 1 s; a stall is 10 s of it (watch_world.h).
+ */
+#include "cmd/watch_world.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/harness.h"
+
+#define MS UINT64_C(1000000)
+
+static size_t count_of(const char *text, const char *words)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, words)); text++)
+        count++;
+    return count;
+}
+
+static void what_evidence_has_to_say_of_staying_is_said_once(void **state)
+{
+    (void)state;
+    struct world world = {.done_ns = 2 * S, .trouble_ns = 3 * S, .account = "it cost 2 ms", .end_ns = 6 * S};
+    world_watch(&world, LOOK_NS);
+    assert_true(world.attend_count > 10);
+    assert_int_equal(world.over_count, 1);
+    assert_string_equal(world.said, "nobody can stay\nit cost 2 ms\n");
+}
+
+static void evidence_that_says_nothing_is_quiet(void **state)
+{
+    (void)state;
+    struct world world = {.done_ns = 2 * S, .end_ns = 6 * S};
+    world_watch(&world, LOOK_NS);
+    assert_true(world.attend_count > 10);
+    assert_string_equal(world.said, "");
+}
+
+static void the_first_of_two_looks_comes_once_and_just_before_the_threshold(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){MOVES}, .sight_count = 1, .attended = true, .end_ns = 40 * S};
+    world_watch(&world, LOOK_NS);
+    assert_true(world.look_count >= 2);
+    assert_int_equal(world.looks[0], 11);
+    assert_int_equal(world.ahead_count, world.look_count);
+    for (size_t i = 0; i < world.look_count; i++) {
+        assert_true(world.aheads_ns[i] + 80 * MS >= world.looks[i] * S);
+        assert_true(world.aheads_ns[i] < world.looks[i] * S + S);
+    }
+    assert_true(world.aheads_ns[0] < 11 * S);
+}
+
+static void work_that_gets_done_is_not_looked_at_ahead(void **state)
+{
+    (void)state;
+    struct world world = {.done_ns = 9 * S, .attended = true, .end_ns = 40 * S};
+    world_watch(&world, LOOK_NS);
+    assert_int_equal(world.ahead_count, 0);
+}
+
+/* Nobody comes in at a look, so that it holds nothing back. */
+static void a_context_that_is_attended_is_looked_at_though_the_host_may_feed_it(void **state)
+{
+    (void)state;
+    struct world world = {
+        .sights = (enum sight[]){HANGS}, .sight_count = 1, .look_spares_fed = true, .attended = true, .end_ns = 60 * S};
+    const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 11);
+    assert_true(watch.hang);
+    assert_int_equal(unlink("x.db"), 0);
+    world =
+        (struct world){.sights = (enum sight[]){HANGS}, .sight_count = 1, .look_spares_fed = true, .end_ns = 60 * S};
+    world_watch(&world, LOOK_NS);
+    assert_int_equal(world.look_count, 0);
+}
+
+/* One that never used the driver may write what the kernel waits for. */
+static void a_thread_that_is_not_known_to_rest_spares_the_look(void **state)
+{
+    static const enum wsdbg_host_state states[] = {WSDBG_HOST_NOT_KNOWN, WSDBG_HOST_STRANGER_GOES_ON,
+                                                   WSDBG_HOST_GOES_ON};
+    (void)state;
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        struct world world = {.sights = (enum sight[]){HANGS},
+                              .sight_count = 1,
+                              .look_spares_fed = true,
+                              .waits_ns = 1 * S,
+                              .goes_on_until_ns = 30 * S,
+                              .goes_on_as = &states[i],
+                              .end_ns = 60 * S};
+        world_watch(&world, LOOK_NS);
+        ASSERT_LOOKS(&world, 30);
+        assert_int_equal(count_of(world.said, "not looked at"), 1);
+        assert_int_equal(unlink("x.db"), 0);
+    }
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(what_evidence_has_to_say_of_staying_is_said_once),
+        TEST(evidence_that_says_nothing_is_quiet),
+        TEST(the_first_of_two_looks_comes_once_and_just_before_the_threshold),
+        TEST(work_that_gets_done_is_not_looked_at_ahead),
+        TEST(a_context_that_is_attended_is_looked_at_though_the_host_may_feed_it),
+        TEST(a_thread_that_is_not_known_to_rest_spares_the_look),
+    };
+    return cmocka_run_group_tests_name("watch_stay", tests, NULL, NULL);
+}

@@ -1,0 +1,49 @@
+/* app_orders.c - what app.c does when a test tells it to, one byte of stdin each:
+ *
+ *   l  launches a kernel that is done at once     w  launches one that takes 1.5 s
+ *   s  waits for the context                      f  launches one that faults, and waits
+ *   n  makes a context, which becomes current     d  ends it again
+ *
+ * After each it says "done N", counting from 1.
+ */
+#include <stdio.h>
+
+#include "app.h"
+
+static void launch_named(const char *name)
+{
+    CUmodule module;
+    CUfunction function = function_of(FAKE_PLAIN_IMAGE, name, &module);
+    if (function)
+        launch(function, 1, NULL);
+}
+
+static void launch_plain(void)
+{
+    static CUfunction function;
+    CUmodule module;
+    if (!function)
+        function = function_of(FAKE_PLAIN_IMAGE, "plain", &module);
+    if (function)
+        launch(function, 1, NULL);
+}
+
+void obey(char order)
+{
+    static int count;
+    static CUcontext made;
+    if (order == 'l')
+        launch_plain();
+    else if (order == 'w')
+        launch_named("slow");
+    else if (order == 'f')
+        launch_named("fault");
+    else if (order == 'n')
+        made = create(1);
+    else if (order == 'd')
+        DO(cuCtxDestroy, made);
+    if (order == 's' || order == 'f')
+        DO(cuCtxSynchronize);
+    printf("done %d\n", ++count);
+    fflush(stdout);
+}

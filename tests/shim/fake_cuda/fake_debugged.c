@@ -1,0 +1,132 @@
+/* fake_debugged.c - the debug interface of the fake libcuda, the traced program's side: exported variables, attach and
+ * detach, and what an attached debugger changes for the program's calls.
+ *
+ * FAKE_DEBUG_TAKEN=1          another tool is in the program: the attach does not come up
+ * FAKE_DEBUG_REFUSES=1        attach leaves an error code
+ * FAKE_DEBUG_HELPER=program   attach starts this program, which inherits the environment
+ */
+#include "fake_debug.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake_internal.h"
+
+/* ---- what libcuda exports for debuggers ---- */
+
+EXPORT uint32_t cudbgApiClientPid, cudbgApiClientRevision, cudbgSessionId, cudbgDebuggerCapabilities;
+EXPORT uint32_t cudbgDebuggerInitialized, cudbgIpcFlag, cudbgResumeForAttachDetach, cudbgUseExternalDebugger;
+EXPORT uint32_t cudbgDetachSuspendedDevicesMask;
+EXPORT uint64_t cudbgReportedDriverInternalErrorCode;
+
+void cudbgApiAttach(void);
+void cudbgApiDetach(void);
+
+struct fake_gpu *fake_gpu(void)
+{
+    static struct fake_gpu *mapped;
+    const char *path = getenv(FAKE_DEBUG_STATE);
+    int fd = !mapped && path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        mapped = mmap(NULL, sizeof *mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        close(fd);
+    }
+    if (!mapped || mapped == MAP_FAILED)
+        fake_complain("no file of the fake GPU's state");
+    return mapped;
+}
+
+static void start_helper(const char *program)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        unsetenv("FAKE_DEBUG_HELPER");
+        unsetenv("APP_WAITS");
+        execl(program, program, "dlsym", "basic", (char *)NULL);
+        _exit(127);
+    }
+    waitpid(child, NULL, 0);
+    fake_gpu()->helper_pid = (uint32_t)child;
+}
+
+/* As the driver's: what it registers for exit() must not run any more when nobody is attached. */
+static void load_debugger(void)
+{
+    if (!dlopen("libcudadebugger.so.1", RTLD_NOW))
+        fake_complain(dlerror());
+}
+
+EXPORT void cudbgApiAttach(void)
+{
+    load_debugger();
+    const char *helper = getenv("FAKE_DEBUG_HELPER");
+    fake_log("cudbgApiAttach", fake_enter("cudbgApiAttach"));
+    cudbgUseExternalDebugger = !getenv("FAKE_DEBUG_TAKEN");
+    cudbgReportedDriverInternalErrorCode = getenv("FAKE_DEBUG_REFUSES") ? 0x77 : 0;
+    cudbgResumeForAttachDetach = 1;
+    if ((cudbgDebuggerCapabilities & 1) == 0)
+        fake_complain("a debugger that does not know lazy loading");
+    fake_gpu()->client_pid = cudbgApiClientPid;
+    fake_gpu()->deferred = fake_gpu()->halted = 0;
+    fake_gpu()->attached = 1;
+    fake_gpu()->attaches++;
+    if (helper)
+        start_helper(helper);
+}
+
+/* As the driver's: what a debugger that died had stopped stays so, also when it is named in the mask. */
+EXPORT void cudbgApiDetach(void)
+{
+    fake_log("cudbgApiDetach", fake_enter("cudbgApiDetach"));
+    cudbgResumeForAttachDetach = 3;
+    fake_gpu()->attached = 0;
+    if (fake_gpu()->halted)
+        fake_gpu()->exception = 0;
+}
+
+/* ---- what the program's own calls see of it ---- */
+
+static int is_attached(void)
+{
+    return getenv(FAKE_DEBUG_STATE) && fake_gpu()->attached;
+}
+
+void fake_debug_launch(void)
+{
+    if (getenv(FAKE_DEBUG_STATE) && fake_gpu()->suspended)
+        fake_gpu()->launched_while_suspended++;
+}
+
+int fake_debug_takes_fault(void)
+{
+    if (!is_attached())
+        return 0;
+    if (fake_gpu()->next_shows == FAKE_SHOWS_ON_SM) {
+        fake_gpu()->sm_exception = fake_gpu()->next_exception;
+    } else {
+        fake_gpu()->exception = fake_gpu()->next_exception;
+        fake_gpu()->told = 0;
+        fake_gpu()->halted = fake_gpu()->next_shows;
+    }
+    return 1;
+}
+
+void fake_debug_brought(void)
+{
+    if (getenv(FAKE_DEBUG_STATE))
+        fake_gpu()->errors_brought++;
+}
+
+int fake_debug_is_halted(void)
+{
+    return is_attached() && fake_gpu()->halted;
+}
+
+int fake_debug_holds_back(void)
+{
+    return is_attached() && fake_gpu()->holds_back;
+}
