@@ -2,7 +2,7 @@
  *
  * Once a debugger has attached, driver 580 lets what the program gives the context from then on wait until the kernels
  * that ran at the attach are over (docs/results/live-door.md).  A kernel that waits for a later copy or kernel would
- * stand for ever because of the look.
+ * stand for ever because of a look that attaches late.  Contexts to which somebody attached before are not asked about.
  */
 #ifndef WSDBG_CMD_FED_WORK_H
 #define WSDBG_CMD_FED_WORK_H
@@ -15,11 +15,10 @@
 enum wsdbg_feeder {
     WSDBG_FEEDER_NONE,
     WSDBG_FEEDER_ANY,     /* no thread of the program is known to have waited for the GPU for half of the time */
-    WSDBG_FEEDER_ANOTHER, /* one has, but another one that has used the driver before is seen to go on */
+    WSDBG_FEEDER_ANOTHER, /* one has, but not every other one is known to rest */
 };
 
-/* Who may be about to give the GPU more while work of their process has been unfinished for age_ns.  Threads that never
- * used the driver are not counted: many programs have some, and would never be looked at. */
+/* Who may be about to give the GPU more while work of their process has been unfinished for age_ns. */
 enum wsdbg_feeder wsdbg_work_feeder(const struct wsdbg_snapshot *snapshot, uint64_t age_ns, uint64_t now_ns);
 
 #endif
