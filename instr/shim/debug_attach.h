@@ -17,7 +17,8 @@ extern _Atomic bool debug_attach_loading;
 extern _Atomic bool debug_attach_stays;
 /* True until the first launch need not wait for an inspector any more. */
 extern _Atomic bool debug_attach_awaited;
-/* Waits until calls may begin, 8.5 s at most: who stays longer is shown out.  The driver sends the debugger an event
+/* Waits until calls may begin, 8.5 s at most: who stays longer is shown out.  Where an inspector died over a stopped GPU
+ * it waits for the guardian too, up to 6 s after that one's last try.  The driver sends the debugger an event
  * for each load, and for each launch unless the inspector stays, and lets the call wait for the answer; in a call that
  * waits so when the inspector is killed the driver crashes.  errno is kept. */
 void debug_attach_wait(void);

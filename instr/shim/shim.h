@@ -2,10 +2,11 @@
  *
  * Rules of this room (the library runs inside somebody else's process): it never exits, aborts, prints to
  * stdout, blocks across a driver call, holds a lock across one, synchronises the app's streams, changes errno
- * or what a driver call returns.  Five bounded waits are the exception: debug_attach_wait (also for calls that make or
- * end a context), tracking_close_begin, observer_capture, and at exit() debug_attach_stop, 1.3 s at most while somebody
- * is attached, and hold_for_dump, while wsdbg waits for a GPU core dump of the process.  On trouble of
- * its own: one line on stderr, switched off, calls forwarded.
+ * or what a driver call returns.  Bounded waits are the exception: debug_attach_wait (also for calls that make or
+ * end a context), debug_attach_await, debug_attach_confirm, debug_fault_result, tracking_close_begin, observer_capture,
+ * and at exit() debug_attach_stop, 1.3 s at most while somebody is attached, and hold_for_dump, while wsdbg waits for a
+ * GPU core dump of the process.  So is one result: debug_fault_result gives the error that an attached inspector has
+ * made the driver forget.  On trouble of its own: one line on stderr, switched off, calls forwarded.
  *
  * Parts: interpose.c finds libcuda and gives out the wrappers of hooks.c; hooks.c calls tracking.c, which
  * follows contexts, modules and functions, allocations.c, which follows memory, and work.c; ring_setup.c and copy_thread.c serve probed modules; markers.c tells

@@ -2,7 +2,7 @@
  *
  * Once a debugger has attached, driver 580 lets what the program gives the context from then on wait until the kernels
  * that ran at the attach are over (docs/results/live-door.md).  A kernel that waits for a later copy or kernel would
- * stand for ever because of the look.
+ * stand for ever because of a look that attaches late.  Contexts to which somebody attached before are not asked about.
  */
 #ifndef WSDBG_CMD_FED_WORK_H
 #define WSDBG_CMD_FED_WORK_H

@@ -248,7 +248,7 @@ void wsdbg_watch_say_spared(const struct wsdbg_watch *watch, enum wsdbg_feeder f
                     (double)age_ns / 1e9,
                     feeder == WSDBG_FEEDER_ANY
                         ? "no thread of the program waits for it"
-                        : "beside the thread that waits for it another one that uses it goes on");
+                        : "beside the thread that waits for it not every other one is known to rest");
 }
 
 void wsdbg_watch_say_hidden(const struct wsdbg_watch *watch, uint64_t age_ns)
