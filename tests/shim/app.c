@@ -3,8 +3,8 @@
  *   app_... MODE SCENARIO     MODE = linked | dlsym | proc | proc-ptsz (cuGetProcAddress) | proc-12 (version 12.4)
  *
  * Prints "exported-name result" for each driver call of its own, so that a test can compare with what the driver said.
- * With APP_WAITS it says "ready" at the end and waits for the end of stdin, obeying each byte of it (app_orders.c); with
- * APP_DESTROYS another thread of it is then inside a cuCtxDestroy that does not come back.
+ * With APP_WAITS it says "ready" at the end and waits for the end of stdin, obeying each byte of it (app_orders.c);
+ * with APP_DESTROYS another thread of it is then inside a cuCtxDestroy that does not come back.
  */
 #include <dirent.h>
 #include <dlfcn.h>

@@ -40,15 +40,17 @@ struct wsdbg_evidence_ops {
     struct wsdbg_error *(*record)(struct wsdbg_evidence *source, const char *path, uint64_t now_ns);
     /* Keeps every look at the GPU as a file in `folder`, which outlives the source; NULL = it has none. */
     void (*keep)(struct wsdbg_evidence *source, const char *folder);
-    /* Asked at each look, with the newest snapshot: comes to or leaves the GPU between looks, without waiting for it.  `line`
-     * gets what somebody should be told, "" = nothing; `over`: the last time, what it came to.  NULL = it has none. */
+    /* Asked at each look, with the newest snapshot: comes to or leaves the GPU between looks, without waiting for it.
+     * `line` gets what somebody should be told, "" = nothing; `over`: the last time, what it came to.  NULL = it has
+     * none. */
     void (*attend)(struct wsdbg_evidence *source, const struct wsdbg_snapshot *snapshot, uint64_t now_ns, bool over,
                    char *line, size_t size);
-    /* A stall will soon be due: takes the first of the looks that inspect() compares, where that holds nothing back.  NULL =
-     * it has none. */
+    /* A stall will soon be due: takes the first of the looks that inspect() compares, where that holds nothing back.
+     * NULL = it has none. */
     void (*look_ahead)(struct wsdbg_evidence *source, const struct wsdbg_snapshot *snapshot);
-    /* From now on holds what kernels recorded until the source is closed, also of a process that ends well: inspect() after
-     * its end shows it.  The memory is missing on the GPU meanwhile.  NULL = what a process leaves is not to be had. */
+    /* From now on holds what kernels recorded until the source is closed, also of a process that ends well: inspect()
+     * after its end shows it.  The memory is missing on the GPU meanwhile.  NULL = what a process leaves is not to be
+     * had. */
     void (*hold_record)(struct wsdbg_evidence *source);
     void (*close)(struct wsdbg_evidence *source);
 };

@@ -1,7 +1,8 @@
 /* fake_cuda.c - a small libcuda.so.1 for the shim's tests: contexts, modules, launches and streams on the host.
  *
  * A module image is text: "//fake" then lines `function NAME`, `probes`, `names A B ...`; or PTX, of which only the
- * entries' names are read, each at the start of a line.  A "device address" is a host address; what a kernel does goes by its name (fake_kernel.c).
+ * entries' names are read, each at the start of a line.  A "device address" is a host address; what a kernel does goes
+ * by its name (fake_kernel.c).
  *
  * It checks its callers: a dead or wrong handle ends the process with a message, and an unsafe call during a
  * capture spoils the capture unless the thread's mode is relaxed, as the driver does.
