@@ -3,7 +3,7 @@
 
     tests/h200/stands_score.py [--build build] [--cases NAME,...] [--runs 1] [--stall 2] [--extra "OPTIONS OF WSDBG"] [--record FOLDER]
                                [--deadline SECONDS] [--alone SECONDS] [--out stands.json] [--table stands/expected.tsv] [--device gpu|sim]
-    tests/h200/stands_score.py --page stands.json              writes docs/results/stands.md from what was kept
+    tests/h200/stands_score.py --page stands.json ...          writes docs/results/stands.md from what was kept
 
 Each run of a case is one of the program alone, then one under wsdbg.  --table: the cases (name, command, does it hang, accepted causes, least
 confidence, status when it ends); a command's first words are looked for in the build's bin and in tests/h200/stands.  What writes the word that
@@ -361,11 +361,11 @@ def main():
     parser.add_argument('--out', default='stands.json')
     parser.add_argument('--table', default=os.path.join(HERE, 'stands', 'expected.tsv'))
     parser.add_argument('--device', choices=('gpu', 'sim'), default='gpu')
-    parser.add_argument('--page')
+    parser.add_argument('--page', nargs='+')
     options = parser.parse_args()
     if options.page:
-        kept = json.load(open(options.page))
-        results.save('stands', kept, page(kept), 'stands')
+        kept = [json.load(open(path)) for path in options.page]
+        results.save('stands', kept, '\n\n'.join(map(page, kept)), 'stands')
         return 0
     if options.device == 'gpu' and not has_driver():
         print('stands_score: skipped: no GPU, or no driver for it', file=sys.stderr)
