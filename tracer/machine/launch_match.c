@@ -29,7 +29,7 @@ struct match {
 /* How much of the GPU's word on the grid's size is believed. */
 enum trust {
     TRUST_SIZE,
-    TRUST_NO_SIZE /* 1x1x1, as the driver (580) says of every cooperative grid */
+    TRUST_NO_SIZE /* 1x1x1, as the driver (580) was seen to say of cooperative grids */
 };
 
 static bool axes_fit(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid, const uint32_t size[3])
