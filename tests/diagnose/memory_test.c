@@ -282,6 +282,16 @@ static void other_process_works(struct picture *p)
     p->snapshot.contexts[1].process_id = OTHER_PROCESS;
 }
 
+static void read_for_this_gpu(struct picture *p)
+{
+    strcpy(p->snapshot.sites[p->snapshot.site_count - 1].instruction, "LDG.E.STRONG.GPU R0, desc[UR4][R2.64]");
+}
+
+static void rows_left_out(struct picture *p)
+{
+    p->snapshot.allocations_left_out = 1;
+}
+
 static const struct row {
     const char *name;
     void (*memory)(struct picture *p);
@@ -291,6 +301,8 @@ static const struct row {
     const char *says; /* a part of the sentence, NULL = not looked at */
 } table[] = {
     {"nothing is known of the memory", nothing_known, nothing_known, "HOST_WAIT", POSSIBLE, "0x7f1200000044"},
+    {"..., read for this GPU alone", read_for_this_gpu, nothing_known, "GLOBAL_SPIN", LIKELY, "0x7f1200000044"},
+    {"..., and rows of memory were left out", read_for_this_gpu, rows_left_out, "GLOBAL_SPIN", POSSIBLE, NULL},
     {"device memory", device, nothing_known, "GLOBAL_SPIN", LIKELY,
      "4 bytes (0x0 there) at byte 68 of a 4,096 B cudaMalloc allocation (cuMemAlloc #12)"},
     {"..., the host is free", device, host_free, "GLOBAL_SPIN", POSSIBLE, "it has not given to the GPU yet"},

@@ -134,8 +134,8 @@ static enum wsdbg_writer writer_of(const struct wsdbg_case *c, const struct wsdb
 {
     if (poll->shared)
         return WSDBG_WRITER_NOBODY;
-    if (!poll->memory)
-        return poll->system ? WSDBG_WRITER_SYSTEM : writer_by_work(c);
+    if (!poll->memory) /* with rows left out it may be anybody's */
+        return poll->system || c->snapshot->allocations_left_out ? WSDBG_WRITER_SYSTEM : writer_by_work(c);
     const struct wsdbg_allocation_row *row = &poll->memory->row;
     if (is_of_others(row))
         return WSDBG_WRITER_PROCESS;
