@@ -69,6 +69,7 @@ static void on_event(void *wake)
 static void take_image(struct wsdbg_inspection *in, const struct wsdbg_debug_event *event)
 {
     struct wsdbg_inspector_area *area = in->area;
+    const bool is_first = !wsdbg_inspect_has_code(area, event->image.device);
     if (area->image_count >= WSDBG_INSPECTOR_IMAGES) {
         in->images_lost++;
         return;
@@ -78,6 +79,8 @@ static void take_image(struct wsdbg_inspection *in, const struct wsdbg_debug_eve
                                                                        .module = event->image.module,
                                                                        .handle = event->image.handle,
                                                                        .byte_count = event->image.byte_count};
+    if (in->stays && is_first)
+        wsdbg_inspect_note_exceptions_of(in, event->image.device);
 }
 
 static void drop_image(struct wsdbg_inspection *in, const struct wsdbg_debug_event *event)

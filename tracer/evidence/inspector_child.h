@@ -56,6 +56,8 @@ void wsdbg_inspect_resume(struct wsdbg_inspection *in);
 void wsdbg_inspect_meet_exception(struct wsdbg_inspection *in);
 /* What the SMs show when we come in is nobody's that we watch. */
 void wsdbg_inspect_note_exceptions(struct wsdbg_inspection *in);
+/* The same of a device that the program begins to use now. */
+void wsdbg_inspect_note_exceptions_of(struct wsdbg_inspection *in, uint32_t device);
 /* While nothing is stopped: looks for an error of a warp's last instructions, which comes without an event, and answers
  * the calls of the program that wait to know. */
 void wsdbg_inspect_find_exceptions(struct wsdbg_inspection *in);

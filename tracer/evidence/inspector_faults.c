@@ -115,6 +115,12 @@ static void read_state(struct wsdbg_inspection *in, uint32_t device, uint64_t ma
 void wsdbg_inspect_note_exceptions(struct wsdbg_inspection *in)
 {
     for (uint32_t device = 0; device < WSDBG_INSPECTOR_DEVICES; device++)
+        wsdbg_inspect_note_exceptions_of(in, device);
+}
+
+void wsdbg_inspect_note_exceptions_of(struct wsdbg_inspection *in, uint32_t device)
+{
+    if (device < WSDBG_INSPECTOR_DEVICES)
         read_state(in, device, in->exceptions_before[device]);
 }
 
