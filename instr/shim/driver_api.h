@@ -102,6 +102,12 @@ struct cu_memory_access {
 };
 
 /* CUipcMemHandle, which is given by value. */
+/* CUDA_EXTERNAL_MEMORY_BUFFER_DESC, as far as it is read. */
+struct cu_external_buffer {
+    uint64_t offset;
+    uint64_t bytes;
+};
+
 struct cu_ipc_handle {
     char bytes[64];
 };

@@ -110,6 +110,8 @@
     X(cuIpcOpenMemHandle, ipc_open_body, (CUdeviceptr *address, struct cu_ipc_handle handle, unsigned flags), (address, handle, flags)) \
     X(cuIpcOpenMemHandle_v2, ipc_open_body, (CUdeviceptr *address, struct cu_ipc_handle handle, unsigned flags), (address, handle, flags)) \
     X(cuIpcCloseMemHandle, ipc_close_body, (CUdeviceptr address), (address))                                \
+    X(cuExternalMemoryGetMappedBuffer, external_buffer_body, (CUdeviceptr *address, void *memory, const struct cu_external_buffer *buffer), (address, memory, buffer)) \
+    X(cuGraphicsResourceGetMappedPointer_v2, mapped_pointer_body, (CUdeviceptr *address, size_t *bytes, void *resource), (address, bytes, resource)) \
     X(cuIpcGetMemHandle, ipc_get_body, (void *handle, CUdeviceptr address), (handle, address))              \
     X(cuMemPoolExportPointer, pool_export_body, (void *data, CUdeviceptr address), (data, address))         \
     X(cuMemPoolImportPointer, pool_import_body, (CUdeviceptr *address, void *pool, void *data), (address, pool, data)) \

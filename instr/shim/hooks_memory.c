@@ -242,6 +242,27 @@ CUresult pool_import_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *add
     return end_import(&making, result, address);
 }
 
+/* Of graphics and other interfaces, which may write it at any time. */
+CUresult external_buffer_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *address, void *memory,
+                              const struct cu_external_buffer *buffer)
+{
+    static struct maker maker = {WSDBG_ALLOCATION_IMPORTED, "cuExternalMemoryGetMappedBuffer", 0, true};
+    const struct making making = begin_making(&maker);
+    (void)id;
+    CUresult result =
+        ((CUresult(*)(CUdeviceptr *, void *, const struct cu_external_buffer *))forward)(address, memory, buffer);
+    return end_making(&making, result, address, result == CUDA_SUCCESS ? buffer->bytes : 0);
+}
+
+CUresult mapped_pointer_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr *address, size_t *bytes, void *resource)
+{
+    static struct maker maker = {WSDBG_ALLOCATION_IMPORTED, "cuGraphicsResourceGetMappedPointer", 0, true};
+    const struct making making = begin_making(&maker);
+    (void)id;
+    CUresult result = ((CUresult(*)(CUdeviceptr *, size_t *, void *))forward)(address, bytes, resource);
+    return end_making(&making, result, address, result == CUDA_SUCCESS && bytes ? *bytes : 0);
+}
+
 CUresult ipc_close_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr address)
 {
     (void)id;

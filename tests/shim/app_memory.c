@@ -18,6 +18,10 @@ void memory_kinds(void)
     CUstream stream = NULL;
     size_t pitch = 0;
     void *host = NULL, *pinned = NULL;
+    static char external_memory[8192], graphics_memory[512];
+    const struct cu_external_buffer buffer = {.offset = 4096, .bytes = 2048};
+    CUdeviceptr external = 0, graphics = 0;
+    size_t graphics_bytes = 0;
     DO(cuMemAlloc, &other, BYTES);
     DO(cuCtxSetCurrent, first);
     if (DO(cuStreamCreate, &stream, 1))
@@ -39,6 +43,8 @@ void memory_kinds(void)
     DO(cuCtxEnablePeerAccess, first, 0);
     if (DO(cuIpcOpenMemHandle, &imported, handle, 1) == 0 && getenv("APP_CLOSES"))
         DO(cuIpcCloseMemHandle, imported);
+    DO(cuExternalMemoryGetMappedBuffer, &external, external_memory, &buffer);
+    DO(cuGraphicsResourceGetMappedPointer, &graphics, &graphics_bytes, graphics_memory);
     DO(cuCtxSetCurrent, first);
     DO(cuMemAlloc, &device[2], BYTES);
     if (getenv("APP_CLOSES")) {

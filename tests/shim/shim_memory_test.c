@@ -52,7 +52,7 @@ static void records_memory_of_every_kind(void **state)
 {
     (void)state;
     const struct wsdbg_segment *segment = record("memory", NULL);
-    assert_int_equal(segment->allocation_count, 12);
+    assert_int_equal(segment->allocation_count, 14);
     assert_int_equal(segment->allocations_left_out, 0);
     assert_kind(row_of(segment, "cuMemAlloc", 2), WSDBG_ALLOCATION_DEVICE, 4096);
     assert_kind(row_of(segment, "cuMemAllocPitch", 1), WSDBG_ALLOCATION_PITCHED, 4 * 512);
@@ -85,6 +85,8 @@ static void records_who_else_may_write_it(void **state)
     assert_int_equal(other->peer_devices, 0);
     assert_int_equal(row_of(segment, "cuMemAllocAsync", 1)->peer_devices, 0); /* pools have rights of their own */
     assert_kind(imported, WSDBG_ALLOCATION_IMPORTED, 256);
+    assert_kind(row_of(segment, "cuExternalMemoryGetMappedBuffer", 1), WSDBG_ALLOCATION_IMPORTED, 2048);
+    assert_kind(row_of(segment, "cuGraphicsResourceGetMappedPointer", 1), WSDBG_ALLOCATION_IMPORTED, 512);
     assert_int_not_equal(first->freed_ns, 0); /* what is at the same address is not there any more */
 }
 

@@ -380,9 +380,9 @@ struct wsdbg_allocation_row {
     uint32_t device;       /* ordinal of the device whose memory it is, WSDBG_UNKNOWN32 */
     uint32_t peer_devices; /* bit n: kernels of device n, another one, were allowed to write it; raised later too */
     uint32_t call_number;  /* the process's calls of `call` that began before, and this one */
-    char call[32];         /* "cuMemAlloc": the call that it came from, without the driver's suffixes */
+    char call[40];         /* "cuMemAlloc": the call that it came from, without the driver's suffixes */
 };
-WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_allocation_row) == 96, "allocation layout");
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_allocation_row) == 104, "allocation layout");
 
 /* What the program gave a context to do.  The words are written without a lock: of two calls at the same moment
  * given_ns may have either's time.  Kernels and graphs are entries of the launch table. */

@@ -57,6 +57,9 @@
     X(cuIpcGetMemHandle, cuIpcGetMemHandle, (struct cu_ipc_handle *, CUdeviceptr))                                    \
     X(cuIpcOpenMemHandle, cuIpcOpenMemHandle_v2, (CUdeviceptr *, struct cu_ipc_handle, unsigned))                     \
     X(cuIpcCloseMemHandle, cuIpcCloseMemHandle, (CUdeviceptr))                                                        \
+    X(cuExternalMemoryGetMappedBuffer, cuExternalMemoryGetMappedBuffer,                                               \
+      (CUdeviceptr *, void *, const struct cu_external_buffer *))                                                     \
+    X(cuGraphicsResourceGetMappedPointer, cuGraphicsResourceGetMappedPointer_v2, (CUdeviceptr *, size_t *, void *))   \
     X(cuCtxEnablePeerAccess, cuCtxEnablePeerAccess, (CUcontext, unsigned))                                            \
     X(cuMemCreate, cuMemCreate, (uint64_t *, size_t, const struct cu_memory_properties *, uint64_t))                  \
     X(cuMemRelease, cuMemRelease, (uint64_t))                                                                         \

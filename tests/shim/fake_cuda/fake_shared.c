@@ -96,6 +96,21 @@ FAKE(cuIpcOpenMemHandle_v2, (CUdeviceptr * address, struct cu_ipc_handle handle,
     return fake_context_error();
 }
 
+FAKE(cuExternalMemoryGetMappedBuffer, (CUdeviceptr * address, void *memory, const struct cu_external_buffer *buffer),
+     (address, memory, buffer))
+{
+    *address = (CUdeviceptr)(uintptr_t)memory + buffer->offset;
+    return fake_context_error();
+}
+
+FAKE(cuGraphicsResourceGetMappedPointer_v2, (CUdeviceptr * address, size_t *bytes, void *resource),
+     (address, bytes, resource))
+{
+    *address = (CUdeviceptr)(uintptr_t)resource;
+    *bytes = 512;
+    return fake_context_error();
+}
+
 FAKE(cuIpcCloseMemHandle, (CUdeviceptr address), (address))
 {
     (void)address;
