@@ -324,6 +324,16 @@ def page_row(runs):
     return '| ' + ' | '.join(cells) + ' |'
 
 
+def marked(kept, table):
+    """What was kept, as the table of today judges it."""
+    rows = {row['case']: row for row in table}
+    for run in kept['runs']:
+        row = rows.get(run['case'])
+        if row and run['mark'] != 'skipped':
+            run.update(row, mark=mark(row, run['alone'], run['watched']))
+    return kept
+
+
 def share(runs, is_counted):
     return f'{sum(map(is_counted, runs))} of {len(runs)}'
 
@@ -364,7 +374,7 @@ def main():
     parser.add_argument('--page', nargs='+')
     options = parser.parse_args()
     if options.page:
-        kept = [json.load(open(path)) for path in options.page]
+        kept = [marked(json.load(open(path)), read_table(options.table)) for path in options.page]
         results.save('stands', kept, '\n\n'.join(map(page, kept)), 'stands')
         return 0
     if options.device == 'gpu' and not has_driver():
