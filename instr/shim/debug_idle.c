@@ -14,7 +14,7 @@ enum { LOOK_US = 50 };
 
 static CUevent events[WSDBG_CONTEXT_ROWS];
 
-/* A call that launches or waits and was in the driver before calls were kept out. */
+/* True while a thread is still inside a launch or a wait that it entered before new calls were held. */
 static bool somebody_is_inside(void)
 {
     const struct wsdbg_segment *segment = atomic_load(&shim_segment);

@@ -483,8 +483,8 @@ static void polls_of_another_process_leave_this_ones_alone(void **state)
     }
 }
 
-/* Live, one warp of those that stand alike is read: the others are taken to poll in the same memory, unless those that
- * were read do not agree. */
+/* A live look reads one warp of each group at the same instruction.  The rest of the group is assumed to poll the same
+ * memory, unless the warps that were read disagree. */
 static void warps_that_were_not_read_poll_where_the_others_do(void **state)
 {
     (void)state;

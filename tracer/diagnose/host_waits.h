@@ -15,9 +15,9 @@ const struct wsdbg_host_thread *wsdbg_host_blocked(const struct wsdbg_case *c);
  * give the GPU anything: what the case's grid waits for the host will not bring, as far as seen.  NULL = it may. */
 const struct wsdbg_host_thread *wsdbg_host_waits(const struct wsdbg_case *c);
 
-/* True where a debugger attached while the case's grid may already have run: since then the driver lets what the host
- * gives the GPU wait until the grid is over, so that what it waits for may be kept from it by the look alone.  False
- * where the program is known to have given nothing since, and nobody of it is free to. */
+/* True where a debugger attached while the case's grid may already have run.  From then on the driver delays new work
+ * until the grid ends, so the grid may be waiting for work that only the debugger delays.  False where the program is
+ * known to have given the GPU nothing since, and no thread of it is free to. */
 bool wsdbg_host_is_held_back(const struct wsdbg_case *c);
 
 #endif

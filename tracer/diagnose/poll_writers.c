@@ -2,12 +2,12 @@
  *
  * Reads: parts, last events, the process's memory, what its contexts were given, host threads, looks.  Writes: nothing.
  *
- * Of shared memory the cluster alone.  Of device memory that nobody else was let into, only what this process gives the
- * GPU: nobody, where no thread of it is free to (host_waits.c).  Memory of the host any of its threads may write, by a
- * plain store too: one that rests cannot, but memory that the program made itself may be another process's as well.
- * What another GPU may write, it may as long as it has work that is not known to be done.  What came from another
- * process or was given to one, that one may always write.  Of memory that nobody knows the instruction must tell: a
- * read with the scope of the system says that somebody outside is meant.
+ * Shared memory: only the cluster can write it.  Device memory that is not shared: only work that this process gives
+ * the GPU can write it, and no work can come where no host thread is free to give any (host_waits.c).  Host memory: any
+ * thread of the process can write it by a plain store; a blocked thread cannot.  Host memory that the program allocated
+ * itself may also be mapped by another process.  Memory open to another GPU: that GPU can write it while it has work
+ * that is not known to be done.  Memory shared with another process: that process can always write it.  Memory of an
+ * unknown allocation: the instruction decides; a read with system scope means that an outside writer is expected.
  *
  * A warp whose own poll somebody may end may write, once it goes on, what other warps poll.
  */

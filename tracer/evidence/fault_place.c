@@ -1,7 +1,7 @@
 /* fault_place.c - see fault_place.h.
  *
- * Reads: what an SM says of its last exception, the code images.  A warp whose last instructions stored to a bad
- * address has left when the GPU tells of it: the SM still knows the instruction, or one soon after it.
+ * Reads: the last exception that an SM reports, the code images.  A warp that stores to a bad address and exits is gone
+ * when the GPU reports the error.  The SM still holds the address of that instruction, or of one soon after it.
  */
 #include "evidence/fault_place.h"
 

@@ -67,7 +67,7 @@ bool wsdbg_inspect_is_trapped(const struct wsdbg_inspection *in);
 bool wsdbg_inspect_has_code(const struct wsdbg_inspector_area *area, uint32_t device);
 /* What was stopped runs, by the driver's doing. */
 void wsdbg_inspect_forget_stop(struct wsdbg_inspection *in);
-/* Rows of all warps and grids into the area, while suspended. */
+/* Writes a row for every warp and every grid into the shared area.  The GPU must be suspended. */
 void wsdbg_inspect_warps(struct wsdbg_inspection *in);
 /* The steps that read, while suspended. */
 void wsdbg_inspect_read(struct wsdbg_inspection *in, const struct wsdbg_inspector_request *request,

@@ -93,8 +93,7 @@ static void note_calls(struct wsdbg_looking *looking, const struct wsdbg_code_ke
     }
 }
 
-/* False: some CTA of the grid lies beyond, so that it is not the grid's size.  Of cooperative grids the driver (580)
- * says 1x1x1. */
+/* False: some CTA lies outside the stated size, so the size is wrong.  Driver 580 says 1x1x1 for cooperative grids. */
 static bool size_fits(const struct wsdbg_machine *machine, uint32_t machine_row)
 {
     const struct wsdbg_machine_grid *grid = &machine->grids[machine_row];
