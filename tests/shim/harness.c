@@ -267,6 +267,9 @@ static void assert_same_answers(const struct run *run, const char *log)
     assert_string_equal(said, only_calls_of(log, own_calls, false));
 }
 
+/* Calls of the shim's threads that the end of the process may cut off: counted, never written to the log. */
+#define CUT_OFF_AT_EXIT 2
+
 void assert_any_call_may_fail(const char *scenario, const char *setting)
 {
     int fail_at = 0, length = 0;
@@ -284,6 +287,6 @@ void assert_any_call_may_fail(const char *scenario, const char *setting)
         assert_true(!kept || strncmp(kept, "errno 0\n", 8) == 0);
         segment_remove(run.pid);
         free_texts(NULL);
-    } while (fail_at <= length);
+    } while (fail_at <= length + CUT_OFF_AT_EXIT);
     assert_true(fail_at > 20);
 }
