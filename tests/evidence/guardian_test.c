@@ -1,5 +1,6 @@
 /* guardian_test.c - a program is never left stopped, on the fake driver: whoever dies, at whichever step and in
  * whichever order, somebody lets the GPU go on, once, and nobody stays behind. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,19 +135,46 @@ static void wsdbg_and_its_inspector_may_die_together(void **state)
 
 /* ---- one stands still ---- */
 
+static void an_inspector_that_was_stopped_goes_on(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    steps_to(&rig, RIG_ATTACH);
+    kill(helpers_inspector(&rig), SIGSTOP);
+    for (int step = RIG_ATTACH + 1; step <= RIG_DETACH; step++)
+        rig_ok(rig_step(&rig, step));
+    rig_assert_left_alone(&rig);
+    assert_int_equal(rig.gpu->attaches, 1);
+    finish(&rig);
+}
+
+/* Stops the process again whenever it was let go on. */
+static void *keep_stopped(void *process)
+{
+    const pid_t pid = *(const pid_t *)process;
+    siginfo_t ended = {0};
+    while (kill(pid, SIGSTOP) == 0 && waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT | WNOHANG) == 0 &&
+           !ended.si_pid)
+        usleep(200);
+    return NULL;
+}
+
 static void an_inspector_that_stands_still_is_ended(void **state)
 {
     (void)state;
     struct rig rig = rig_start(NULL);
+    pthread_t stops;
     steps_to(&rig, RIG_WARPS);
-    kill(helpers_inspector(&rig), SIGSTOP);
+    pid_t inspector = helpers_inspector(&rig);
+    assert_int_equal(pthread_create(&stops, NULL, keep_stopped, &inspector), 0);
     helpers_assert(&rig, 0);
+    pthread_join(stops, NULL);
     rig_assert_left_alone(&rig);
     assert_int_equal(rig.gpu->attaches, 2);
     finish(&rig);
 }
 
-static void also_when_wsdbg_is_no_more(void **state)
+static void one_that_was_stopped_leaves_when_wsdbg_is_no_more(void **state)
 {
     (void)state;
     struct rig rig = rig_start(NULL);
@@ -155,7 +183,7 @@ static void also_when_wsdbg_is_no_more(void **state)
     end(wsdbg);
     helpers_assert(&rig, 0);
     rig_assert_left_alone(&rig);
-    assert_int_equal(rig.gpu->attaches, 2);
+    assert_int_equal(rig.gpu->attaches, 1);
     finish(&rig);
 }
 
@@ -292,8 +320,9 @@ int main(void)
         cmocka_unit_test(the_inspector_may_die_at_every_step),
         cmocka_unit_test(wsdbg_may_die_at_every_step),
         cmocka_unit_test(wsdbg_and_its_inspector_may_die_together),
+        cmocka_unit_test(an_inspector_that_was_stopped_goes_on),
         cmocka_unit_test(an_inspector_that_stands_still_is_ended),
-        cmocka_unit_test(also_when_wsdbg_is_no_more),
+        cmocka_unit_test(one_that_was_stopped_leaves_when_wsdbg_is_no_more),
         cmocka_unit_test(in_good_order_the_guardian_only_ends),
         cmocka_unit_test(when_the_program_has_ended_so_has_the_guardian),
         cmocka_unit_test(a_guardian_that_waits_holds_two_descriptors_and_no_driver),

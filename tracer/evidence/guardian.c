@@ -16,13 +16,15 @@
 
 enum {
     ATTENTION_MS = 100, /* how often it is looked whether the inspector should have left */
+    WAKES = 5,          /* an inspector that is stopped more often is killed */
     TRIES = 3,
     TRY_SECONDS = 10 /* more than the waits of one: 4 s for the door, 2.5 s for the attach, 3 s to leave */
 };
 /* An attach that was under way and the way out of it. */
 #define OVERDUE_NS (WSDBG_INSPECTOR_ATTACH_NS + WSDBG_INSPECTOR_LEAVE_NS)
-#define SILENT_NS 500000000ull /* an inspector whose lease is over so soon has not renewed it for 2.5 s: it hangs */
-#define SHUT_NS 4000000000ull  /* where the program cannot follow the inspector its lease of 3 s must run out */
+#define STOPPED_NS 200000000ull /* an inspector that has not renewed its lease for so long may have been stopped */
+#define SILENT_NS 2500000000ull /* ... and for so long, 0.5 s before the lease is over, hangs */
+#define SHUT_NS 4000000000ull   /* where the program cannot follow the inspector its lease of 3 s must run out */
 #define STOPPED_AT_MOST_NS 1000000000ull
 
 /* ---- watching ---- */
@@ -49,12 +51,30 @@ static bool should_leave(const struct wsdbg_guarded *guarded)
     return getppid() != guarded->wsdbg || (shut && is_inside(guarded));
 }
 
+/* How long ago the inspector renewed its lease. */
+static uint64_t renewed_before_ns(const struct wsdbg_guarded *guarded)
+{
+    const uint64_t lease_ns = __atomic_load_n(&guarded->door.row->lease_until_ns, __ATOMIC_ACQUIRE);
+    const uint64_t now_ns = wsdbg_door_now_ns();
+    return now_ns + WSDBG_INSPECTOR_LEASE_NS > lease_ns ? now_ns + WSDBG_INSPECTOR_LEASE_NS - lease_ns : 0;
+}
+
 /* An inspector that hangs may hold the GPU stopped: its time is over before the program takes its lease away. */
 static bool is_silent(const struct wsdbg_guarded *guarded)
 {
     const struct wsdbg_door_row *row = guarded->door.row;
     return is_inside(guarded) && __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) == WSDBG_DOOR_OPEN &&
-           wsdbg_door_now_ns() + SILENT_NS > __atomic_load_n(&row->lease_until_ns, __ATOMIC_ACQUIRE);
+           renewed_before_ns(guarded) > SILENT_NS;
+}
+
+/* Somebody may have stopped the inspector alone.  The launches of the program then stand in the driver until it goes
+ * on, and may crash there when it is killed.  SIGCONT does not change a process that runs. */
+static void wake(const struct wsdbg_guarded *guarded, uint32_t *wakes)
+{
+    if (*wakes == WAKES || !is_inside(guarded) || renewed_before_ns(guarded) < STOPPED_NS)
+        return;
+    syscall(SYS_pidfd_send_signal, guarded->inspector, SIGCONT, NULL, 0);
+    ++*wakes;
 }
 
 /* True when the inspector has ended, false when the program has. */
@@ -63,8 +83,10 @@ static bool wait_for_end(const struct wsdbg_guarded *guarded)
     struct pollfd pollers[] = {{.fd = guarded->inspector, .events = POLLIN},
                                {.fd = guarded->door.process, .events = POLLIN}};
     uint64_t overdue_ns = UINT64_MAX;
+    uint32_t wakes = 0;
     while (wsdbg_door_alive(&guarded->door) && !has_ended(guarded->inspector)) {
         const uint64_t now_ns = wsdbg_door_now_ns();
+        wake(guarded, &wakes);
         if (is_silent(guarded))
             syscall(SYS_pidfd_send_signal, guarded->inspector, SIGKILL, NULL, 0);
         if (!should_leave(guarded))

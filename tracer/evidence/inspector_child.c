@@ -28,7 +28,6 @@ enum {
     AWAKE_MS = 1     /* it wakes us a moment before its event can be had, and a call of the program waits for us */
 };
 #define AWAKE_NS 20000000ull
-#define LEASE_NS 3000000000ull
 /* The waits of wsdbg_inspect_leave(), together well below WSDBG_INSPECTOR_LEAVE_NS. */
 #define DETACH_LIMIT_NS 1500000000ull /* until the driver has let us go */
 #define DONE_LIMIT_NS 500000000ull    /* until the program has noted that */
@@ -52,7 +51,7 @@ static void fail_with(struct wsdbg_inspector_reply *reply, struct wsdbg_error *e
 
 static void hold(const struct wsdbg_inspection *in)
 {
-    wsdbg_door_hold(in->door, LEASE_NS);
+    wsdbg_door_hold(in->door, WSDBG_INSPECTOR_LEASE_NS);
 }
 
 /* ---- events ---- */
