@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """kills.py - does a program go on as if nothing had happened when those who look at it are killed, at any moment?
 
-    tests/h200/kills.py [--build build] [--runs 100] [--threads 1,4,16] [--victims inspector,wsdbg,frozen,guardian] [--deadline S] [--out FILE]
+    tests/h200/kills.py [--build build] [--runs 100] [--threads 1,4,16] [--victims inspector,wsdbg,stopped,frozen,guardian] [--deadline S] [--out FILE]
 
 Runs `launch_cost`, whose threads launch and synchronise as fast as they can, under `wsdbg run --evidence live`, so that an inspector stays attached.
-At a random moment one of wsdbg's processes is killed (SIGKILL), or the inspector is stopped for good (`frozen`: SIGSTOP); in half of the runs a
+At a random moment one of wsdbg's processes is killed (SIGKILL), or the inspector is stopped, once (`stopped`) or again and again (`frozen`); in half of the runs a
 look was asked for some milliseconds before, so that the GPU may be stopped just then.  The program must print its figures and end with status 0
 within its time.  Prints a line a kind, writes JSON.  Exit status 1 where a program did not, 77 without a driver.  A development script, for a
 machine with an H200.
 """
-import argparse, json, os, random, signal, subprocess, sys, tempfile, time
+import argparse, json, os, random, signal, subprocess, sys, tempfile, threading, time
 
 SECONDS = 4.0
 LATEST_S = 25  # a frozen inspector's lease runs out after 3 s, its guardian needs some more
@@ -51,6 +51,22 @@ def find_victim(victim, wsdbg):
     return {'wsdbg': wsdbg, 'guardian': guardians[0] if guardians else None}.get(victim, inspectors[0])
 
 
+class Freezer(threading.Thread):
+    """Stops a process again whenever somebody lets it go on."""
+
+    def __init__(self, pid):
+        super().__init__(daemon=True)
+        self.pid, self.over = pid, False
+
+    def run(self):
+        while not self.over:
+            try:
+                os.kill(self.pid, signal.SIGSTOP)
+            except ProcessLookupError:
+                return
+            time.sleep(0.0002)
+
+
 def one(bin, victim, threads, draw):
     """What became of the program: 'good' or how it went wrong; and when it was hit."""
     with tempfile.TemporaryDirectory() as folder:
@@ -73,14 +89,18 @@ def one(bin, victim, threads, draw):
             time.sleep(draw.random() * 0.06)
         hit = time.monotonic() - began
         try:
-            os.kill(pid, signal.SIGSTOP if victim == 'frozen' else signal.SIGKILL)
+            os.kill(pid, signal.SIGSTOP if victim in ('frozen', 'stopped') else signal.SIGKILL)
         except ProcessLookupError:
             return 'too late', hit
+        freezer = Freezer(pid)
+        if victim == 'frozen':
+            freezer.start()
         text, until = '', time.monotonic() + LATEST_S
         while 'status=' not in text and time.monotonic() < until:
             time.sleep(0.05)
             text = open(f'{folder}/out').read()
-        if victim == 'frozen':
+        freezer.over = True
+        if victim in ('frozen', 'stopped'):
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
@@ -99,7 +119,7 @@ def main():
     parser.add_argument('--build', default='build')
     parser.add_argument('--runs', type=int, default=100, help='of all kinds together')
     parser.add_argument('--threads', default='1,4,16')
-    parser.add_argument('--victims', default='inspector,wsdbg,frozen,guardian')
+    parser.add_argument('--victims', default='inspector,wsdbg,stopped,frozen,guardian')
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--deadline', type=float, default=600)
     parser.add_argument('--out')

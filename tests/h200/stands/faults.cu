@@ -38,6 +38,22 @@ __global__ void store_to(uint64_t address)
         asm volatile("st.global.u32 [%0], 1;" ::"l"(address) : "memory");
 }
 
+__global__ void load_from(uint64_t address, uint32_t *out)
+{
+    uint32_t value;
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+    out[threadIdx.x] = value;
+}
+
+/* An address of shared memory where one of global memory is wanted. */
+__global__ void add_to_shared_as_global(uint32_t *out)
+{
+    __shared__ uint32_t word;
+    uint32_t before;
+    asm volatile("atom.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(&word) : "memory");
+    out[threadIdx.x] = before;
+}
+
 __global__ void trap_in_lane(uint32_t lane)
 {
     if (threadIdx.x == lane)
@@ -159,6 +175,20 @@ int stand_fault_misaligned(const struct options *)
     cudaStream_t stream = begin((const void *)store_to);
     const uint64_t word = (uint64_t)(uintptr_t)new_zeroed(64);
     store_to<<<1, 64, 0, stream>>>(word + 1);
+    return say_errors(stream);
+}
+
+int stand_fault_load(const struct options *)
+{
+    cudaStream_t stream = begin((const void *)load_from);
+    load_from<<<1, 64, 0, stream>>>(0x10, (uint32_t *)new_zeroed(64 * sizeof(uint32_t)));
+    return say_errors(stream);
+}
+
+int stand_fault_space(const struct options *)
+{
+    cudaStream_t stream = begin((const void *)add_to_shared_as_global);
+    add_to_shared_as_global<<<1, 64, 0, stream>>>((uint32_t *)new_zeroed(64 * sizeof(uint32_t)));
     return say_errors(stream);
 }
 
