@@ -1,4 +1,4 @@
-/* questions_test.c - refusals of calls that only ask for a kernel: which of them are said, and when.
+/* questions_test.c - the driver refuses to find a kernel that was only asked for: when wsdbg says so.
  *
  * The snapshots are made up: 16 look-ups of a module's kernels, as a library makes that has code for other devices.
  */
@@ -60,16 +60,21 @@ static void look(struct told *told)
 }
 
 /* A library that looks its kernels up, twice each. */
-static void begin(struct told *told)
+static void begin_with(struct told *told, const char *prefix)
 {
     *told = (struct told){.listener.said = keep_line};
     told->watch.listener = &told->listener;
     for (int i = 0; i < LOOKED_UP; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "kernel_%d", i);
+        char name[32];
+        snprintf(name, sizeof name, "%s_%d", prefix, i);
         add(told, WSDBG_REFUSAL_CODE, "cuLibraryGetKernel", NO_BINARY, name)->times = 2;
     }
     look(told);
+}
+
+static void begin(struct told *told)
+{
+    begin_with(told, "kernel");
 }
 
 static struct wsdbg_refusal_row *launch(struct told *told, int result, const char *name)
@@ -112,6 +117,25 @@ static void at_a_bad_end_they_are_one_line(void **state)
     wsdbg_refusals_say_held(&told.said, &told.watch);
     assert_int_equal(said(&told, "refused: "), 1);
     wsdbg_refusals_said_deinit(&told.said);
+}
+
+/* NCCL asks which of its kernels there are, and none of them is the program's. */
+static void what_nccl_asks_is_not_said_at_a_bad_end_either(void **state)
+{
+    (void)state;
+    static const char *const prefixes[] = {"ncclDevKernel", "_Z15ncclDevKernel"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        struct told told;
+        char name[32];
+        begin_with(&told, prefixes[i]);
+        wsdbg_refusals_say_held(&told.said, &told.watch);
+        assert_string_equal(told.text, "");
+        snprintf(name, sizeof name, "%s_2", prefixes[i]);
+        launch(&told, NO_BINARY, name);
+        look(&told);
+        assert_int_equal(said(&told, "refused: LAUNCH_NO_IMAGE: "), 1);
+        wsdbg_refusals_said_deinit(&told.said);
+    }
 }
 
 /* The launch fails for want of code as well: it is said, and explains the look-ups. */
@@ -196,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(questions_alone_are_not_said),
         cmocka_unit_test(at_a_bad_end_they_are_one_line),
+        cmocka_unit_test(what_nccl_asks_is_not_said_at_a_bad_end_either),
         cmocka_unit_test(a_launch_without_code_is_said_when_it_happens),
         cmocka_unit_test(the_question_about_a_kernel_is_said_with_its_refused_launch),
         cmocka_unit_test(other_launches_bring_no_question_up),

@@ -112,7 +112,9 @@ static bool is_explained(const struct wsdbg_refusals_said *said, const struct ws
 
 static bool is_due(const struct wsdbg_refusals_said *said, const struct wsdbg_refusal_said *entry, bool all)
 {
-    return entry->held && (all || is_launch_refused(said, entry));
+    const struct wsdbg_refusal_row *row = &entry->refusal.row;
+    return entry->held &&
+           ((all && !wsdbg_refused_is_inventory(row->call, row->name)) || is_launch_refused(said, entry));
 }
 
 /* Says a question for all that have the same explanation and are due with it. */

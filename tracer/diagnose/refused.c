@@ -429,6 +429,13 @@ bool wsdbg_refused_is_launch(const char *call)
     return strncmp(call, "cuLaunch", 8) == 0 || strncmp(call, "cuGraph", 7) == 0;
 }
 
+bool wsdbg_refused_is_inventory(const char *call, const char *kernel)
+{
+    if (strncmp(kernel, "_Z", 2) == 0)
+        kernel += 2 + strspn(kernel + 2, "0123456789");
+    return !wsdbg_refused_is_launch(call) && strncmp(kernel, "nccl", 4) == 0;
+}
+
 bool wsdbg_refused_is_about_code(int32_t result)
 {
     return result == 200 || result == 209 || result == 218 || (result >= 221 && result <= 223) || result == 300;

@@ -29,6 +29,9 @@ const char *wsdbg_refused_result_name(int32_t result);
 
 /* Whether the driver call runs a kernel, or puts one into a graph; else it asks for code or sets an attribute. */
 bool wsdbg_refused_is_launch(const char *call);
+/* Whether a library took stock of its kernels, for whatever device there may be: NCCL looks up each by name.  That says
+ * nothing of the program, also where it ends badly.  kernel: symbol, mangled or not. */
+bool wsdbg_refused_is_inventory(const char *call, const char *kernel);
 /* The code was not there, or not in a form that this driver and device can use. */
 bool wsdbg_refused_is_about_code(int32_t result);
 

@@ -218,7 +218,8 @@ static void faults_block(const struct wsdbg_report *r, bool colour, FILE *out)
  * badly by itself, or where a launch of that kernel, or one for the same reason, was refused too. */
 static bool is_alarm(const struct wsdbg_report *r, const struct wsdbg_report_refusal *f)
 {
-    if (wsdbg_refused_is_launch(f->call) || (r->ended && r->exit_status != 0 && !r->ended_hang))
+    const bool bad_end = r->ended && r->exit_status != 0 && !r->ended_hang;
+    if (wsdbg_refused_is_launch(f->call) || (bad_end && !wsdbg_refused_is_inventory(f->call, f->kernel)))
         return true;
     for (size_t i = 0; i < r->refusal_count; i++) {
         const struct wsdbg_report_refusal *other = &r->refusals[i];
