@@ -165,6 +165,16 @@ static void visit(uint32_t index)
     atomic_fetch_sub(&context->users, 1);
 }
 
+/* Markers that may have passed first: to put one down may keep us in the driver for as long as a kernel runs. */
+static void visit_all(void)
+{
+    for (uint32_t i = 0; i < WSDBG_CONTEXT_ROWS; i++)
+        if (markers[i].in_flight)
+            visit(i);
+    for (uint32_t i = 0; i < WSDBG_CONTEXT_ROWS; i++)
+        visit(i);
+}
+
 static void *serve(void *unused)
 {
     (void)unused;
@@ -173,8 +183,7 @@ static void *serve(void *unused)
     if (shim_driver.cuThreadExchangeStreamCaptureMode)
         shim_driver.cuThreadExchangeStreamCaptureMode(&mode);
     while (!atomic_load(&shim_exiting) && atomic_load(&shim_state) == SHIM_ON) {
-        for (uint32_t i = 0; i < WSDBG_CONTEXT_ROWS; i++)
-            visit(i);
+        visit_all();
         shim_sleep_us(PERIOD_US);
     }
     return NULL;
