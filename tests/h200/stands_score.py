@@ -74,7 +74,7 @@ class Score:
         words = row['command'].split()
         is_stand = {'stands', 'stands.py'} & set(words)
         timed = [*words, '--limit', str(int(limit_s))] if is_stand else words
-        fed = 'stands' in words and row['hangs'] == 'no'
+        fed = ('stands' in words or 'torchrun-late' in words) and row['hangs'] == 'no'
         return [self.word(word) for word in timed] + (['--after', str(FED_AFTER * self.options.stall)] if fed else [])
 
     def without_paths(self, text):

@@ -4,7 +4,7 @@
     tests/h200/stands/stands.py --case NAME [--limit SECONDS] [--seconds S] [--graph]
     tests/h200/stands/stands.py --list
 
-Prints `done` last when it ends well, and a line that begins with `rate` where something is measured.  torchrun-skip is for
+Prints `done` last when it ends well, and a line that begins with `rate` where something is measured.  torchrun-* are for
 `torchrun --nproc-per-node 2`.  Exit status: 0, 77 = PyTorch, Triton or the GPUs are not there; after --limit it ends by SIGALRM: a timer and not
 a thread, which could be the one that feeds a kernel, and no handler, which Python would run only once the main thread is back from CUDA.
 """
@@ -88,8 +88,8 @@ def nccl_healthy(options):
     group.destroy_process_group()
 
 
-def torchrun_skip(options):
-    """Rank 1 leaves out the second sum and sleeps; rank 0's kernel waits for it."""
+def sum_twice(options, before_second_of_rank_1):
+    """Two ranks add up a value twice; rank 1 does something before the second time, where it comes if that returns True."""
     if 'LOCAL_RANK' not in os.environ:
         skip('to be started by torchrun')
     torch = need_torch(2)
@@ -101,11 +101,20 @@ def torchrun_skip(options):
     group.all_reduce(value)
     torch.cuda.synchronize()
     print('rank', rank, 'has the first sum', flush=True)
-    if rank == 1:
-        time.sleep(options.limit)
-    group.all_reduce(value)
-    torch.cuda.synchronize()
-    group.destroy_process_group()
+    if rank == 0 or before_second_of_rank_1():
+        group.all_reduce(value)
+        torch.cuda.synchronize()
+        group.destroy_process_group()
+
+
+def torchrun_skip(options):
+    """Rank 1 leaves out the second sum and ends; rank 0's kernel waits for it."""
+    sum_twice(options, lambda: False)
+
+
+def torchrun_late(options):
+    """Rank 1 comes late to the second sum."""
+    sum_twice(options, lambda: time.sleep(options.after) or True)
 
 
 def rate(what, once, seconds, synchronize):
@@ -146,7 +155,8 @@ def decode_loop(options):
         rate('tokens', token, options.seconds, torch.cuda.synchronize)
 
 
-CASES = {'triton-lock': triton_lock, 'nccl-healthy': nccl_healthy, 'torchrun-skip': torchrun_skip, 'train-loop': train_loop, 'decode-loop': decode_loop}
+CASES = {'triton-lock': triton_lock, 'nccl-healthy': nccl_healthy, 'torchrun-skip': torchrun_skip, 'torchrun-late': torchrun_late,
+         'train-loop': train_loop, 'decode-loop': decode_loop}
 
 
 def main():
@@ -155,6 +165,7 @@ def main():
     parser.add_argument('--list', action='store_true')
     parser.add_argument('--limit', type=float, default=120)
     parser.add_argument('--seconds', type=float, default=10)
+    parser.add_argument('--after', type=float, default=6, help='seconds after which what a kernel waits for comes')
     parser.add_argument('--graph', action='store_true')
     options = parser.parse_args()
     if options.list:
