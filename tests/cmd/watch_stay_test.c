@@ -24,11 +24,15 @@ static size_t count_of(const char *text, const char *words)
 static void what_evidence_has_to_say_of_staying_is_said_once(void **state)
 {
     (void)state;
-    struct world world = {.done_ns = 2 * S, .trouble_ns = 3 * S, .account = "it cost 2 ms", .end_ns = 6 * S};
+    struct world world = {.done_ns = 2 * S,
+                          .trouble_ns = 3 * S,
+                          .accounts = {"it cost 2 ms", "it cost 3 ms"},
+                          .account_count = 2,
+                          .end_ns = 6 * S};
     world_watch(&world, LOOK_NS);
     assert_true(world.attend_count > 10);
-    assert_int_equal(world.over_count, 1);
-    assert_string_equal(world.said, "nobody can stay\nit cost 2 ms\n");
+    assert_int_equal(world.over_count, 3);
+    assert_string_equal(world.said, "nobody can stay\nit cost 2 ms\nit cost 3 ms\n");
 }
 
 static void evidence_that_says_nothing_is_quiet(void **state)

@@ -304,7 +304,8 @@ static void attend(struct wsdbg_evidence *evidence, const struct wsdbg_snapshot 
     world->over_count += over;
     line[0] = '\0';
     if (over)
-        snprintf(line, size, "%s", world->account ? world->account : "");
+        snprintf(line, size, "%s",
+                 world->over_count <= world->account_count ? world->accounts[world->over_count - 1] : "");
     else if (world->trouble_ns && time_ns >= world->trouble_ns) {
         world->trouble_ns = 0;
         snprintf(line, size, "nobody can stay");

@@ -49,7 +49,8 @@ struct world {
     const enum wsdbg_host_state *goes_on_as; /* ... or what is then known of the threads; NULL = that */
     bool attended;                           /* an inspector stays at the GPU */
     uint64_t trouble_ns;                     /* the evidence has something to say of that then; 0 = never */
-    const char *account;                     /* ... and at the end; NULL = nothing */
+    const char *accounts[2];                 /* ... and at the end */
+    size_t account_count;
     pid_t held; /* a process whose work it is, which a debugger lets go at held_until_ns; 0 = another process */
     uint64_t held_until_ns;
     bool is_followed;   /* ... or which goes on between any two ticks, and is stopped at each */

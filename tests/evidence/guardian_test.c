@@ -148,25 +148,12 @@ static void an_inspector_that_was_stopped_goes_on(void **state)
     finish(&rig);
 }
 
-/* Stops the process again whenever it was let go on. */
-static void *keep_stopped(void *process)
-{
-    const pid_t pid = *(const pid_t *)process;
-    siginfo_t ended = {0};
-    while (kill(pid, SIGSTOP) == 0 && waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT | WNOHANG) == 0 &&
-           !ended.si_pid)
-        usleep(200);
-    return NULL;
-}
-
 static void an_inspector_that_stands_still_is_ended(void **state)
 {
     (void)state;
     struct rig rig = rig_start(NULL);
-    pthread_t stops;
     steps_to(&rig, RIG_WARPS);
-    pid_t inspector = helpers_inspector(&rig);
-    assert_int_equal(pthread_create(&stops, NULL, keep_stopped, &inspector), 0);
+    const pthread_t stops = helpers_keep_stopped(helpers_inspector(&rig));
     helpers_assert(&rig, 0);
     pthread_join(stops, NULL);
     rig_assert_left_alone(&rig);

@@ -2,6 +2,7 @@
 #include "evidence/live_helpers.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,4 +62,27 @@ pid_t helpers_guardian(const struct rig *rig)
     pid_t found[MOST];
     assert_int_equal(helpers_find(rig, found), 2);
     return found[0] == helpers_inspector(rig) ? found[1] : found[0];
+}
+
+/* A child that has ended is still there until it was waited for. */
+static bool has_ended(pid_t process)
+{
+    siginfo_t ended = {0};
+    return waitid(P_PID, (id_t)process, &ended, WEXITED | WNOWAIT | WNOHANG) != 0 || ended.si_pid;
+}
+
+static void *stop_again(void *argument)
+{
+    const pid_t process = (pid_t)(intptr_t)argument;
+    while (kill(process, SIGSTOP) == 0 && !has_ended(process))
+        usleep(200);
+    return NULL;
+}
+
+pthread_t helpers_keep_stopped(pid_t process)
+{
+    pthread_t thread;
+    kill(process, SIGSTOP);
+    assert_int_equal(pthread_create(&thread, NULL, stop_again, (void *)(intptr_t)process), 0);
+    return thread;
 }

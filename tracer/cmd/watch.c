@@ -34,9 +34,11 @@ static void attend(struct wsdbg_watch *watch, const struct wsdbg_snapshot *snaps
     char line[256] = "";
     if (!watch->evidence->ops->attend)
         return;
-    watch->evidence->ops->attend(watch->evidence, snapshot, now_ns, over, line, sizeof line);
-    if (line[0])
-        wsdbg_watch_say(watch, "%s", line);
+    do {
+        watch->evidence->ops->attend(watch->evidence, snapshot, now_ns, over, line, sizeof line);
+        if (line[0])
+            wsdbg_watch_say(watch, "%s", line);
+    } while (over && line[0]);
 }
 
 /* Keeps the newest snapshot; false when there is none. */

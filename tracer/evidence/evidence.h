@@ -41,8 +41,8 @@ struct wsdbg_evidence_ops {
     /* Keeps every look at the GPU as a file in `folder`, which outlives the source; NULL = it has none. */
     void (*keep)(struct wsdbg_evidence *source, const char *folder);
     /* Asked at each look, with the newest snapshot: comes to or leaves the GPU between looks, without waiting for it.
-     * `line` gets what somebody should be told, "" = nothing; `over`: the last time, what it came to.  NULL = it has
-     * none. */
+     * `line` gets what somebody should be told, "" = nothing; `over`: the program has ended, what it came to, a line
+     * each time until there is none.  NULL = it has none. */
     void (*attend)(struct wsdbg_evidence *source, const struct wsdbg_snapshot *snapshot, uint64_t now_ns, bool over,
                    char *line, size_t size);
     /* A stall will soon be due: takes the first of the looks that inspect() compares, where that holds nothing back.

@@ -148,7 +148,7 @@ void wsdbg_live_stay_trouble(struct wsdbg_live_stay *stay, char *line, size_t si
              stay->trouble);
 }
 
-void wsdbg_live_stay_account(const struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process, char *line,
+void wsdbg_live_stay_account(struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process, char *line,
                              size_t size)
 {
     const struct wsdbg_door_row *row = wsdbg_live_process_door(process);
@@ -156,8 +156,9 @@ void wsdbg_live_stay_account(const struct wsdbg_live_stay *stay, const struct ws
         .waited_ns = row->waited_ns, .launch_ns = row->launch_ns, .launches = row->launches};
     const double ran_ns = (double)(stay->ticked_ns - stay->began_ns), spent_ns = (double)wsdbg_stay_spent_ns(&facts);
     line[0] = '\0';
-    if (!stay->policy.came_ns)
+    if (!stay->policy.came_ns || stay->accounted)
         return;
+    stay->accounted = true;
     snprintf(line, size,
              "attached to process %u for %.1f of %.1f s; that cost it %.0f ms (%.1f %%): its calls waited %.0f ms, "
              "%llu launches took %.1f us more each",

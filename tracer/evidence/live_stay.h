@@ -11,6 +11,7 @@ struct wsdbg_live_stay {
     enum { WSDBG_STAY_SETTLED, WSDBG_STAY_COMING, WSDBG_STAY_LEAVING } step;
     bool hopeless; /* something is in the way that will stay */
     bool said;     /* ... and somebody was told */
+    bool accounted;
     uint64_t began_ns, ticked_ns; /* set to when the run began; when this was last asked */
     uint64_t contexts_changed_ns, stayed_ns;
     size_t contexts;
@@ -22,8 +23,8 @@ void wsdbg_live_stay_tick(struct wsdbg_live_stay *stay, struct wsdbg_live_proces
                           const struct wsdbg_snapshot *snapshot, uint64_t now_ns);
 /* A line for people: why nobody can stay (once), "" = nothing to say. */
 void wsdbg_live_stay_trouble(struct wsdbg_live_stay *stay, char *line, size_t size);
-/* ... and, at the end, for how long somebody stayed and what that cost; "" = nobody did. */
-void wsdbg_live_stay_account(const struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process, char *line,
+/* ... and, at the end, for how long somebody stayed and what that cost (once); "" = nobody did. */
+void wsdbg_live_stay_account(struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process, char *line,
                              size_t size);
 
 #endif
