@@ -113,7 +113,7 @@ static void to_a_program_at_work_it_comes_only_if_that_can_be_paid(void **state)
         {0, 101 * MS, 10, false},
         {149 * MS, 101 * MS, 10, false},
         {150 * MS, 101 * MS, 10, false},
-        {0, 0, 384, true},              /* 52 us more each: 2 % of a second */
+        {0, 0, 384, true}, /* 52 us more each: 2 % of a second */
         {0, 0, 385, false},
         {150 * MS, 0, 385, true},
     };
@@ -123,6 +123,27 @@ static void to_a_program_at_work_it_comes_only_if_that_can_be_paid(void **state)
         facts.worked_ns = NOW - rows[i].rested_ns;
         facts.waited_ns = rows[i].waited_ns;
         facts.launches_second = rows[i].launches_second;
+        assert_comes(fresh, facts, rows[i].comes);
+    }
+}
+
+/* 22 ns a byte: beside NCCL's 59 MB it takes 1.4 s, of which 70 s are fifty times. */
+static void what_is_loaded_makes_coming_in_dearer(void **state)
+{
+    static const struct {
+        uint64_t image_bytes, ran_ns;
+        bool comes;
+    } rows[] = {
+        {0, 5 * S, true},          {1000000, 5 * S, false},   {1000000, 7 * S, true},
+        {59000000, 10 * S, false}, {59000000, 69 * S, false}, {59000000, 71 * S, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct wsdbg_stay_facts facts = resting();
+        facts.began_ns = NOW - rows[i].ran_ns;
+        facts.context_made_ns = NOW - 3 * S;
+        facts.worked_ns = NOW - 2 * S;
+        facts.image_bytes = rows[i].image_bytes;
         assert_comes(fresh, facts, rows[i].comes);
     }
 }
@@ -284,6 +305,7 @@ int main(void)
         cmocka_unit_test(it_comes_only_where_a_context_has_settled),
         cmocka_unit_test(it_does_not_come_while_the_gpu_has_work),
         cmocka_unit_test(to_a_program_at_work_it_comes_only_if_that_can_be_paid),
+        cmocka_unit_test(what_is_loaded_makes_coming_in_dearer),
         cmocka_unit_test(nothing_is_lent_to_a_run_that_has_just_begun),
         cmocka_unit_test(after_each_refusal_it_waits_twice_as_long_up_to_three_seconds),
         cmocka_unit_test(once_it_was_let_in_refusals_count_anew),

@@ -44,6 +44,16 @@ static void note_launches(const struct wsdbg_snapshot *snapshot, uint32_t proces
     }
 }
 
+/* Of modules that were unloaded as well: the driver does not tell. */
+static uint64_t image_bytes(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < snapshot->module_count; i++)
+        if (snapshot->modules[i].process_id == process_id && snapshot->modules[i].image_bytes.known)
+            bytes += snapshot->modules[i].image_bytes.value;
+    return bytes;
+}
+
 static struct wsdbg_stay_facts facts_of(struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process,
                                         const struct wsdbg_snapshot *snapshot, uint64_t now_ns)
 {
@@ -55,6 +65,7 @@ static struct wsdbg_stay_facts facts_of(struct wsdbg_live_stay *stay, const stru
         stay->contexts_changed_ns = now_ns;
     stay->contexts = contexts;
     facts.context_made_ns = contexts ? stay->contexts_changed_ns : 0;
+    facts.image_bytes = image_bytes(snapshot, process_id);
     note_launches(snapshot, process_id, &facts);
     for (size_t i = 0; i < snapshot->thread_count; i++)
         if (snapshot->threads[i].process_id == process_id)
