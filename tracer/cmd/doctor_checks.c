@@ -258,6 +258,18 @@ static void check_kernel(struct checks *checks)
         scope);
 }
 
+/* The row of inspectors that stay attached between looks.  Figures: docs/results/live-door.md. */
+static void check_staying(struct checks *checks, const struct wsdbg_gpu_probe *probe)
+{
+    if (probe->may_stay)
+        add(checks, "staying", WSDBG_CHECK_OK, NULL,
+            "an inspector can stay attached between looks, which then hold nothing back; a launch takes some 55 us "
+            "meanwhile instead of 4 (--evidence live: always; auto: where that is below 2 %% of the program's time)");
+    else
+        add(checks, "staying", WSDBG_CHECK_NO, "looks that hold nothing back",
+            "this driver's launches would wait for an inspector: each look attaches for itself");
+}
+
 /* The row of the GPU's own state: what would close its door. */
 static void check_live(struct checks *checks, const struct wsdbg_gpu_probe *probe)
 {
@@ -285,6 +297,8 @@ static void check_live(struct checks *checks, const struct wsdbg_gpu_probe *prob
         add(checks, row, WSDBG_CHECK_OK, NULL,
             "the driver's debug interface, revision %u.%u.%u; closed in programs that use CUPTI", probe->debug_major,
             probe->debug_minor, probe->debug_revision);
+    if (probe->debug_known)
+        check_staying(checks, probe);
 }
 
 /* The row of dumps that the driver is to make: nothing else arms it for them. */

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "evidence/inspector_child.h"
+
 enum { ATTRIBUTE_MAJOR = 75, ATTRIBUTE_MINOR = 76 }; /* CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_* */
 
 /* The few driver calls needed, with the driver's own prototypes. */
@@ -57,6 +59,15 @@ static void ask_gpus(const struct driver *driver, struct wsdbg_gpu_probe *probe)
     }
 }
 
+/* As an inspector finds out; nobody is attached to. */
+static bool may_stay(void)
+{
+    static struct wsdbg_inspection in;
+    struct wsdbg_inspector_reply reply = {0};
+    wsdbg_inspect_open(&in, &reply);
+    return in.opened && in.api.setKernelLaunchNotificationMode;
+}
+
 static void ask(struct wsdbg_gpu_probe *probe)
 {
     struct driver driver = {0};
@@ -68,6 +79,7 @@ static void ask(struct wsdbg_gpu_probe *probe)
         probe->driver_version = wsdbg_known_u32((uint32_t)version);
     probe->debug_known = driver.debug_version &&
                          driver.debug_version(&probe->debug_major, &probe->debug_minor, &probe->debug_revision) == 0;
+    probe->may_stay = may_stay();
     probe->debugger_found = dlopen("libcudadebugger.so.1", RTLD_LAZY) != NULL;
     int code = driver.init(0);
     if (code != 0) {

@@ -18,6 +18,7 @@ struct wsdbg_gpu_probe {
     struct wsdbg_optional_u32 driver_version; /* 1000 * major + 10 * minor of the CUDA version it supports */
     bool debug_known;                         /* it has a debug interface, of this revision: */
     uint32_t debug_major, debug_minor, debug_revision;
+    bool may_stay;       /* ... by which launches need not wait for an inspector that stays attached */
     bool debugger_found; /* libcudadebugger.so.1, which an attach loads, can be loaded */
     struct wsdbg_gpu gpus[WSDBG_GPUS_MAX];
     uint32_t gpu_count;
