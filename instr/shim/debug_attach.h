@@ -22,8 +22,11 @@ extern _Atomic bool debug_attach_awaited;
  * for each load, and for each launch unless the inspector stays, and lets the call wait for the answer; in a call that
  * waits so when the inspector is killed the driver crashes.  errno is kept. */
 void debug_attach_wait(void);
-/* A launch before which an inspector should come in waits for it, 1.5 s at most, once.  errno is kept. */
+/* A launch before which an inspector should come in waits for it, once, for as long as WSDBG_ATTACH_FIRST says at most.
+ * errno is kept. */
 void debug_attach_await(void);
+/* A module of the program has probes. */
+void debug_attach_saw_probes(void);
 /* A launch that began then has returned while an inspector stays: what it costs is summed up. */
 void debug_attach_count_launch(uint64_t began_ns);
 /* A call that waited for the GPU since `began_ns` has come back while an inspector stays: waits until the inspector has
@@ -36,6 +39,8 @@ void debug_attach_confirm(uint64_t began_ns);
  * hook_leave. */
 void debug_attach_context_begin(void);
 void debug_attach_context_end(bool change);
+/* Before an image is loaded.  Inside hook_enter and hook_leave.  errno is kept. */
+void debug_attach_before_code(const void *image);
 /* Whether calls must wait now; for threads of our own, which try again later. */
 bool debug_attach_keeps_out(void);
 /* Whether calls wait now, or did later than `ns` (shim_now_ns). */

@@ -23,8 +23,7 @@
 #define HANDLED_NS 3000000ull       /* a bad address keeps the driver for 5 ms */
 #define SHOWN_US 2000               /* ... and shows to a debugger a moment after the call that waited has come back */
 #define LAUNCH_AT_MOST_NS 200000ull /* a launch that waits for room in a queue costs no more because of us */
-#define FIRST_LAUNCH_WAITS_NS \
-    1500000000ull /* an attach may take 0.6 s the first time, and comes 0.2 s after the context */
+#define FIRST_LAUNCH_WAITS_AT_MOST_MS 10000
 
 _Atomic bool debug_attach_open;
 _Atomic bool debug_attach_loading;
@@ -36,6 +35,8 @@ static _Atomic uint64_t ended_ns;    /* when calls last could go on again; 0 = t
 static _Atomic int changing;         /* calls between debug_attach_context_begin and _end */
 static _Atomic uint64_t changed_ns;  /* when a context was last made or ended */
 static _Atomic uint64_t awaited_until_ns;
+static uint64_t await_at_most_ns;
+static bool is_cheap; /* WSDBG_ATTACH_FIRST */
 #define SILENT (1ull << 32)
 static _Atomic uint64_t silent_since; /* SILENT and `answered` as it was when a call waited for nothing; 0 = none did */
 
@@ -71,7 +72,16 @@ bool debug_door_contexts_are_settled(uint64_t settle_ns)
 void debug_door_start(void)
 {
     const char *wanted = getenv(WSDBG_ENV_ATTACH_FIRST);
-    atomic_store(&debug_attach_awaited, wanted && strcmp(wanted, "1") == 0);
+    const unsigned long ms = wanted ? strtoul(wanted, NULL, 10) : 0;
+    await_at_most_ns = (ms < FIRST_LAUNCH_WAITS_AT_MOST_MS ? ms : FIRST_LAUNCH_WAITS_AT_MOST_MS) * UINT64_C(1000000);
+    is_cheap = wanted && strstr(wanted, ",cheap");
+    atomic_store(&debug_attach_awaited, await_at_most_ns > 0);
+}
+
+void debug_attach_saw_probes(void)
+{
+    if (is_cheap)
+        atomic_store(&debug_attach_awaited, false);
 }
 
 /* ---- for the hooks ---- */
@@ -138,7 +148,7 @@ void debug_attach_await(void)
     const int kept = errno;
     const uint64_t began_ns = shim_now_ns();
     uint64_t until_ns = 0;
-    atomic_compare_exchange_strong(&awaited_until_ns, &until_ns, began_ns + FIRST_LAUNCH_WAITS_NS);
+    atomic_compare_exchange_strong(&awaited_until_ns, &until_ns, began_ns + await_at_most_ns);
     until_ns = atomic_load(&awaited_until_ns);
     while (atomic_load(&debug_attach_awaited) && !atomic_load(&shim_exiting) && shim_now_ns() < until_ns)
         shim_sleep_us(200);
@@ -160,6 +170,17 @@ static void wait_until_nobody_is_in(void)
         shim_sleep_us(100);
     }
     __atomic_fetch_add(&door_row()->waited_ns, shim_now_ns() - began_ns, __ATOMIC_RELAXED);
+}
+
+void debug_attach_before_code(const void *image)
+{
+    const void *start;
+    if (!is_cheap || shim_depth != 1 || !image || image_bytes(image, &start) < WSDBG_MUCH_CODE_BYTES)
+        return;
+    const int kept = errno;
+    atomic_store(&debug_attach_awaited, false);
+    wait_until_nobody_is_in();
+    errno = kept;
 }
 
 void debug_attach_context_begin(void)

@@ -12,11 +12,20 @@ struct begun {
     struct wsdbg_launch_row row;
 };
 
+/* Whether the function has probes is known once its module is ready. */
+static void await_inspector(CUfunction function)
+{
+    if (function)
+        tracking_launch_function(function, tracking_current_context());
+    if (atomic_load(&debug_attach_awaited))
+        debug_attach_await();
+}
+
 static void begin_launch(const char *call, CUfunction function, struct begun *begun)
 {
     int kept = errno;
     if (atomic_load_explicit(&debug_attach_awaited, memory_order_relaxed) && !observer_is_capturing())
-        debug_attach_await();
+        await_inspector(function);
     begun->entry = observer_launch_begin(&begun->row, function,
                                          atomic_load_explicit(&shim_hooks_record_launches, memory_order_relaxed));
     registry_thread_enter(call, begun->row.context, begun->row.stream, begun->row.time_ns);

@@ -18,6 +18,7 @@ CUresult module_file_body(enum wsdbg_hook_id id, void *forward, CUmodule *module
 CUresult module_data_body(enum wsdbg_hook_id id, void *forward, CUmodule *module, const void *image)
 {
     bool on = hook_enter();
+    debug_attach_before_code(image);
     CUresult result = ((CUresult(*)(CUmodule *, const void *))forward)(module, image);
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(*module, NULL, image);
@@ -30,6 +31,7 @@ CUresult module_data_ex_body(enum wsdbg_hook_id id, void *forward, CUmodule *mod
                              void *options, void **values)
 {
     bool on = hook_enter();
+    debug_attach_before_code(image);
     CUresult result = ((CUresult(*)(CUmodule *, const void *, unsigned, void *, void **))forward)(module, image, count,
                                                                                                   options, values);
     if (on && result == CUDA_SUCCESS)
@@ -54,6 +56,7 @@ CUresult library_data_body(enum wsdbg_hook_id id, void *forward, CUlibrary *libr
                            void **jit_values, unsigned jit_count, void *options, void **values, unsigned count)
 {
     bool on = hook_enter();
+    debug_attach_before_code(code);
     CUresult result = ((CUresult(*) LIBRARY_PARAMETERS)forward)LIBRARY_ARGUMENTS;
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(NULL, *library, code);

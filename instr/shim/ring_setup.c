@@ -9,6 +9,7 @@
  * we wait for them by asking, with a deadline; stream captures of this thread are relaxed meanwhile.
  */
 #include "shim.h"
+#include "debug_attach.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -267,6 +268,7 @@ static int configure(struct shim_module *module)
         return MODULE_PLAIN;
     if (module->row != WSDBG_UNKNOWN32)
         __atomic_store_n(&atomic_load(&shim_segment)->modules[module->row].probed, 1, __ATOMIC_RELEASE);
+    debug_attach_saw_probes();
     return configure_probed(module, address, bytes);
 }
 

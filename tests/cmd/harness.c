@@ -189,3 +189,14 @@ size_t count_lines(const char *text)
         count += *text == '\n';
     return count;
 }
+
+char *without_account(char *text)
+{
+    static const char begin[] = "wsdbg: attached to process ";
+    for (char *line; (line = strstr(text, begin));) {
+        const char *end = strchr(line, '\n');
+        end = end ? end + 1 : line + strlen(line);
+        memmove(line, end, strlen(end) + 1);
+    }
+    return text;
+}

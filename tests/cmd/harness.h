@@ -45,5 +45,7 @@ bool process_lives(pid_t pid);
 /* A pid that the program wrote into a file. */
 pid_t read_pid(const char *path);
 size_t count_lines(const char *text);
+/* Cuts the lines out that say for how long wsdbg was attached and what that cost, if there are any; returns text. */
+char *without_account(char *text);
 
 #endif

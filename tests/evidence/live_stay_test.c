@@ -224,6 +224,28 @@ static void a_context_is_made_and_ended_with_nobody_attached(void **state)
     finish(&rig);
 }
 
+/* The driver would prepare it for who is attached. */
+static void before_much_code_is_loaded_one_leaves_that_should_be_cheap(void **state)
+{
+    static const struct {
+        const char *setting;
+        bool stays;
+    } rows[] = {{"WSDBG_ATTACH_FIRST=1", true}, {"WSDBG_ATTACH_FIRST=1,cheap", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct rig rig = rig_start(rows[i].setting);
+        rig_ok(rig_stay(&rig));
+        assert_obeys(&rig, "lm");
+        assert_int_equal(last_result(&rig, "cuModuleLoadData"), 0);
+        assert_int_equal(rig.door.row->stays, rows[i].stays);
+        if (rows[i].stays)
+            leave(&rig);
+        rig_assert_left_alone(&rig);
+        assert_obeys(&rig, "ls");
+        finish(&rig);
+    }
+}
+
 static void one_that_does_not_leave_when_asked_to_is_shown_out(void **state)
 {
     (void)state;
@@ -427,6 +449,7 @@ int main(void)
         cmocka_unit_test(who_finds_the_program_held_back_by_the_driver_leaves),
         cmocka_unit_test(nobody_stays_where_errors_could_not_be_given_back),
         cmocka_unit_test(a_context_is_made_and_ended_with_nobody_attached),
+        cmocka_unit_test(before_much_code_is_loaded_one_leaves_that_should_be_cheap),
         cmocka_unit_test(one_that_does_not_leave_when_asked_to_is_shown_out),
         cmocka_unit_test(the_program_goes_on_when_the_inspector_is_killed),
         cmocka_unit_test(killed_over_a_stopped_gpu_calls_wait_for_the_guardian),

@@ -17,8 +17,11 @@
 /* A program that was first seen 10 s ago, so that 200 ms may be spent; it has rested for long and has no work. */
 static struct wsdbg_stay_facts resting(void)
 {
-    return (struct wsdbg_stay_facts){
-        .now_ns = NOW, .began_ns = NOW - 10 * S, .context_made_ns = NOW - 9 * S, .worked_ns = NOW - 5 * S};
+    return (struct wsdbg_stay_facts){.now_ns = NOW,
+                                     .began_ns = NOW - 10 * S,
+                                     .context_made_ns = NOW - 9 * S,
+                                     .worked_ns = NOW - 5 * S,
+                                     .worked = true};
 }
 
 /* ... but launches now and then, and has just done so. */
@@ -72,6 +75,7 @@ static void it_comes_to_a_program_that_rests(void **state)
     struct wsdbg_stay_facts facts = resting();
     assert_comes(fresh, facts, true);
     facts.worked_ns = 0; /* never worked */
+    facts.worked = false;
     assert_comes(fresh, facts, true);
 }
 
@@ -148,7 +152,7 @@ static void what_is_loaded_makes_coming_in_dearer(void **state)
     }
 }
 
-static void nothing_is_lent_to_a_run_that_has_just_begun(void **state)
+static void nothing_is_lent_to_a_program_that_has_launched(void **state)
 {
     (void)state;
     struct wsdbg_stay_facts facts = resting();
@@ -156,6 +160,58 @@ static void nothing_is_lent_to_a_run_that_has_just_begun(void **state)
     assert_comes(fresh, facts, false);
     facts.began_ns = NOW - 5 * S;
     assert_comes(fresh, facts, true);
+}
+
+/* A run of a moment, whose context was made just now and whose first launch may be waiting. */
+static struct wsdbg_stay_facts beginning(void)
+{
+    return (struct wsdbg_stay_facts){.now_ns = NOW, .began_ns = NOW - 50 * MS, .context_made_ns = NOW - 1};
+}
+
+static void before_its_first_launch_a_program_is_lent_the_price_once(void **state)
+{
+    (void)state;
+    struct wsdbg_stay_policy policy = {0};
+    struct wsdbg_stay_facts facts = beginning();
+    assert_comes(policy, facts, true);
+    wsdbg_stay_refused(&policy, NOW);
+    assert_comes(policy, facts, false);
+    facts.now_ns += 200 * MS;
+    assert_comes(policy, facts, true);
+    wsdbg_stay_came(&policy, &facts);
+    wsdbg_stay_left(&policy, facts.now_ns);
+    facts.now_ns += 3 * S;
+    assert_comes(policy, facts, false);
+}
+
+static void a_loan_is_paid_off_before_anybody_comes_again(void **state)
+{
+    (void)state;
+    struct wsdbg_stay_policy policy = {0};
+    struct wsdbg_stay_facts facts = beginning();
+    wsdbg_stay_came(&policy, &facts);
+    wsdbg_stay_left(&policy, NOW);
+    facts.worked = true;
+    facts.worked_ns = NOW;
+    facts.waited_ns = 300 * MS; /* fifty times of that and of the next price, 0.1 s, is 20 s */
+    facts.now_ns = facts.began_ns + 20 * S - 1;
+    assert_comes(policy, facts, false);
+    facts.now_ns++;
+    assert_comes(policy, facts, true);
+}
+
+static void nothing_is_lent_where_probes_tell_enough_or_much_is_loaded(void **state)
+{
+    (void)state;
+    struct wsdbg_stay_facts probed = beginning(), large = beginning(), without_context = beginning();
+    probed.probed = true;
+    assert_comes(fresh, probed, false);
+    large.image_bytes = 4500000; /* 0.199 s */
+    assert_comes(fresh, large, true);
+    large.image_bytes = 4600000;
+    assert_comes(fresh, large, false);
+    without_context.context_made_ns = 0;
+    assert_comes(fresh, without_context, false);
 }
 
 static void after_each_refusal_it_waits_twice_as_long_up_to_three_seconds(void **state)
@@ -306,7 +362,10 @@ int main(void)
         cmocka_unit_test(it_does_not_come_while_the_gpu_has_work),
         cmocka_unit_test(to_a_program_at_work_it_comes_only_if_that_can_be_paid),
         cmocka_unit_test(what_is_loaded_makes_coming_in_dearer),
-        cmocka_unit_test(nothing_is_lent_to_a_run_that_has_just_begun),
+        cmocka_unit_test(nothing_is_lent_to_a_program_that_has_launched),
+        cmocka_unit_test(before_its_first_launch_a_program_is_lent_the_price_once),
+        cmocka_unit_test(a_loan_is_paid_off_before_anybody_comes_again),
+        cmocka_unit_test(nothing_is_lent_where_probes_tell_enough_or_much_is_loaded),
         cmocka_unit_test(after_each_refusal_it_waits_twice_as_long_up_to_three_seconds),
         cmocka_unit_test(once_it_was_let_in_refusals_count_anew),
         cmocka_unit_test(it_leaves_when_staying_costs_more_than_the_program_can_pay),

@@ -3,10 +3,13 @@
  *   l  launches a kernel that is done at once     w  launches one that takes 1.5 s
  *   s  waits for the context                      f  launches one that faults, and waits
  *   n  makes a context, which becomes current     d  ends it again
+ *   m  loads a module of 5 MB
  *
  * After each it says "done N", counting from 1.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "app.h"
 
@@ -28,6 +31,20 @@ static void launch_plain(void)
         launch(function, 1, NULL);
 }
 
+static void load_much(void)
+{
+    enum { BYTES = 5000000 };
+    CUmodule module;
+    char *image = malloc(BYTES);
+    if (!image)
+        return;
+    memset(image, '\n', BYTES - 1);
+    image[BYTES - 1] = '\0';
+    memcpy(image, FAKE_PLAIN_IMAGE, sizeof FAKE_PLAIN_IMAGE - 1);
+    DO(cuModuleLoadData, &module, image);
+    free(image);
+}
+
 void obey(char order)
 {
     static int count;
@@ -42,6 +59,8 @@ void obey(char order)
         made = create(1);
     else if (order == 'd')
         DO(cuCtxDestroy, made);
+    else if (order == 'm')
+        load_much();
     if (order == 's' || order == 'f')
         DO(cuCtxSynchronize);
     printf("done %d\n", ++count);

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #define MS UINT64_C(1000000)
-#define WANTED "WSDBG_ATTACH_FIRST=1"
+#define WANTED "WSDBG_ATTACH_FIRST=1500"
+#define WANTED_CHEAP "WSDBG_ATTACH_FIRST=1500,cheap"
 /* What a launch takes at most that waits for nobody, on a machine that has more to do. */
 #define AT_ONCE_NS (1000 * MS)
 #define LONGEST_NS (1500 * MS)
@@ -62,13 +63,29 @@ static void all_who_come_to_it_wait_until_the_same_moment(void **state)
 
 static void without_the_word_no_launch_waits(void **state)
 {
-    static const char *const settings[] = {NULL, "WSDBG_ATTACH_FIRST=0"};
+    static const char *const settings[] = {NULL, "WSDBG_ATTACH_FIRST=0", "WSDBG_ATTACH_FIRST=yes"};
     (void)state;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         struct run run;
         const struct wsdbg_segment *segment = run_scenario(&run, "basic", settings[i]);
         assert_true(first_launch_ns(segment) < AT_ONCE_NS);
         assert_int_equal(segment->door.waited_ns, 0);
+        segment_remove(run.pid);
+    }
+}
+
+static void who_waits_without_probes_only_does_not_wait_with_them(void **state)
+{
+    static const struct {
+        const char *scenario;
+        bool waits;
+    } rows[] = {{"basic", false} /* probed */, {"plain", true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct run run;
+        const struct wsdbg_segment *segment = run_scenario(&run, rows[i].scenario, WANTED_CHEAP);
+        assert_int_equal(segment->modules[0].probed, !rows[i].waits);
+        assert_int_equal(segment->door.waited_ns >= LONGEST_NS, rows[i].waits);
         segment_remove(run.pid);
     }
 }
@@ -93,6 +110,7 @@ int main(void)
         cmocka_unit_test(the_first_launch_waits_a_moment_and_goes_on_when_nobody_comes),
         cmocka_unit_test(all_who_come_to_it_wait_until_the_same_moment),
         cmocka_unit_test(without_the_word_no_launch_waits),
+        cmocka_unit_test(who_waits_without_probes_only_does_not_wait_with_them),
         cmocka_unit_test(a_launch_into_a_capture_does_not_wait),
     };
     return cmocka_run_group_tests_name("shim_await", tests, NULL, free_texts);

@@ -36,6 +36,7 @@ static void note_launches(const struct wsdbg_snapshot *snapshot, uint32_t proces
         const struct wsdbg_launch *launch = &snapshot->launches[i];
         if (!is_of(snapshot, launch, process_id))
             continue;
+        facts->worked = true;
         if (launch->time_ns > facts->worked_ns)
             facts->worked_ns = launch->time_ns;
         if (facts->now_ns > launch->time_ns + SECOND_NS)
@@ -45,13 +46,15 @@ static void note_launches(const struct wsdbg_snapshot *snapshot, uint32_t proces
 }
 
 /* Of modules that were unloaded as well: the driver does not tell. */
-static uint64_t image_bytes(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
+static void note_modules(const struct wsdbg_snapshot *snapshot, uint32_t process_id, struct wsdbg_stay_facts *facts)
 {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < snapshot->module_count; i++)
-        if (snapshot->modules[i].process_id == process_id && snapshot->modules[i].image_bytes.known)
-            bytes += snapshot->modules[i].image_bytes.value;
-    return bytes;
+    for (size_t i = 0; i < snapshot->module_count; i++) {
+        const struct wsdbg_module *module = &snapshot->modules[i];
+        if (module->process_id != process_id)
+            continue;
+        facts->probed |= module->probed;
+        facts->image_bytes += module->image_bytes.known ? module->image_bytes.value : 0;
+    }
 }
 
 static struct wsdbg_stay_facts facts_of(struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process,
@@ -65,7 +68,7 @@ static struct wsdbg_stay_facts facts_of(struct wsdbg_live_stay *stay, const stru
         stay->contexts_changed_ns = now_ns;
     stay->contexts = contexts;
     facts.context_made_ns = contexts ? stay->contexts_changed_ns : 0;
-    facts.image_bytes = image_bytes(snapshot, process_id);
+    note_modules(snapshot, process_id, &facts);
     note_launches(snapshot, process_id, &facts);
     for (size_t i = 0; i < snapshot->thread_count; i++)
         if (snapshot->threads[i].process_id == process_id)

@@ -10,6 +10,7 @@
 #define CALM_AGAIN_NS SECOND_NS     /* ... and after an inspector had left because of the cost */
 #define COME_IN_NS (SECOND_NS / 10) /* calls may wait for so long while one comes in */
 #define COME_IN_NS_BYTE 22          /* ... and the driver prepares code: 1.4 s beside NCCL's 59 MB, on an H200 */
+#define LOAN_NS (SECOND_NS / 5)
 #define WINDOW_NS (SECOND_NS / 25)
 #define RETRY_NS (SECOND_NS / 10)
 #define RETRY_DOUBLINGS 5
@@ -67,21 +68,39 @@ static bool launches_little(const struct wsdbg_stay_facts *facts)
     return facts->launches_second * LAUNCH_MORE_NS <= SECOND_NS / SHARE;
 }
 
+static uint64_t price_ns(const struct wsdbg_stay_facts *facts)
+{
+    return COME_IN_NS + facts->image_bytes * COME_IN_NS_BYTE;
+}
+
 /* Also a program that rests may want to go on just now, and wait. */
 static bool is_worth_it(const struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
 {
-    const uint64_t price_ns = COME_IN_NS + facts->image_bytes * COME_IN_NS_BYTE;
-    const bool can_pay = wsdbg_stay_spent_ns(facts) + price_ns <= budget_ns(facts);
+    const bool can_pay = wsdbg_stay_spent_ns(facts) + price_ns(facts) <= budget_ns(facts);
     return can_pay && (is_calm(policy, facts) || launches_little(facts));
+}
+
+/* Before its first launch a program is lent the price: later it may never rest, and what goes wrong at once is seen.
+ * The loan is paid off before anybody comes again. */
+static bool is_lent(const struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
+{
+    return !policy->came_ns && !facts->worked && !facts->probed && price_ns(facts) <= LOAN_NS;
+}
+
+/* The observer waits until the context has settled. */
+static bool may_come_at_once(const struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
+{
+    return facts->context_made_ns && !facts->unfinished && !was_refused_lately(policy, facts);
 }
 
 enum wsdbg_stay_advice wsdbg_stay_advise(struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
 {
     if (policy->stays)
         return !policy->always && costs_too_much(policy, facts) ? WSDBG_STAY_LEAVE : WSDBG_STAY_AS_IT_IS;
+    if ((policy->always || is_lent(policy, facts)) && may_come_at_once(policy, facts))
+        return WSDBG_STAY_COME_IN;
     if (policy->always)
-        return facts->context_made_ns && !facts->unfinished && !was_refused_lately(policy, facts) ? WSDBG_STAY_COME_IN
-                                                                                                  : WSDBG_STAY_AS_IT_IS;
+        return WSDBG_STAY_AS_IT_IS;
     return may_come_in(policy, facts) && is_worth_it(policy, facts) ? WSDBG_STAY_COME_IN : WSDBG_STAY_AS_IT_IS;
 }
 

@@ -19,6 +19,8 @@ struct wsdbg_stay_facts {
     uint64_t context_made_ns;                /* its newest context; 0 = it has none */
     uint64_t worked_ns;                      /* it last launched something or was in a call that waits; 0 = never */
     uint64_t launches_second;                /* plain launches in the last second */
+    bool worked;                             /* it has launched something, ever */
+    bool probed;                             /* a module of it has probes */
     uint64_t image_bytes;                    /* of the modules that it has loaded, as far as known */
     bool unfinished;                         /* the GPU is known to have work of it */
     uint64_t waited_ns, launch_ns, launches; /* of struct wsdbg_door_row */

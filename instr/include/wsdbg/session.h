@@ -42,7 +42,10 @@
 #define WSDBG_ENV_SIM_REASON "WSDBG_SIM_REASON"     /* why a program that expects a GPU gets the simulator */
 #define WSDBG_ENV_EXPLORE "WSDBG_EXPLORE"           /* for the simulator: try many schedules; see sim/libcuda/explore.h */
 #define WSDBG_ENV_MARKERS "WSDBG_MARKERS"           /* "1": put markers behind the work of contexts */
-#define WSDBG_ENV_ATTACH_FIRST "WSDBG_ATTACH_FIRST" /* "1": the first launch waits a moment for an inspector that stays */
+/* "MS": the first launch waits so many milliseconds at most for an inspector that stays.  "MS,cheap": not where a module
+ * has probes, and an inspector leaves before WSDBG_MUCH_CODE_BYTES or more are loaded: the driver prepares them for it. */
+#define WSDBG_ENV_ATTACH_FIRST "WSDBG_ATTACH_FIRST"
+#define WSDBG_MUCH_CODE_BYTES 4000000u
 
 /* Most that WSDBG_EXPLORE may ask for. */
 #define WSDBG_EXPLORE_JOBS_MAX 256
