@@ -157,12 +157,11 @@ static void a_fault_without_probes_is_said(void **state)
     unsetenv("FAKE_DEBUG_STATE");
     assert_int_equal(run.status, 0);
     assert_string_equal(
-        without_account(run.err),
-        "wsdbg: GPU fault: CUDA error 719 (unspecified launch failure) ended context 0 on Fake GPU 0; "
-        "launches not known to be done then: fault (launch 0)\n"
-        "wsdbg: with --evidence core the driver tells where in the code a fault happens, but may stand still "
-        "over a bad address (driver 580)\n"
-        "wsdbg: 1 kernel launch seen, ended by a GPU fault; session in x.db\n");
+        run.err, "wsdbg: GPU fault: CUDA error 719 (unspecified launch failure) ended context 0 on Fake GPU 0; "
+                 "launches not known to be done then: fault (launch 0)\n"
+                 "wsdbg: with --evidence core the driver tells where in the code a fault happens, but may stand still "
+                 "over a bad address (driver 580)\n"
+                 "wsdbg: 1 kernel launch seen, ended by a GPU fault; session in x.db\n");
     outcome_free(&run);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model/fault.h"
+#include "model/symbol.h"
 #include "sass/cubin.h"
 #include "sass/lines.h"
 
@@ -41,12 +42,13 @@ static bool say_in_image(const struct wsdbg_image *image, uint64_t pc, char *tex
     bool found = false;
     for (size_t i = 0; cubin && !found && i < wsdbg_cubin_function_count(cubin); i++) {
         const struct wsdbg_cubin_function *function = wsdbg_cubin_function(cubin, i);
-        char line[96] = "";
+        char line[96] = "", name[121];
         found = holds(function, pc);
         if (!found)
             continue;
         say_line(image, function, pc - function->address, line, sizeof line);
-        snprintf(text, size, "%.120s+0x%llx%s", function->name, (unsigned long long)(pc - function->address), line);
+        wsdbg_symbol_name(function->name, name, sizeof name);
+        snprintf(text, size, "%s+0x%llx%s", name, (unsigned long long)(pc - function->address), line);
     }
     wsdbg_cubin_close(cubin);
     wsdbg_error_destroy(error);
