@@ -1,0 +1,426 @@
+/* thread_step.c - see thread_step.h.  Pure functions.
+ *
+ * A result has 64 bits, of which a written register takes its 32, and where it has one a carry or a condition for the
+ * predicate that is written beside it.
+ */
+#include "sass/thread_step.h"
+
+#include "sass/compute.h"
+
+enum { REGISTER_BITS = 32, PAND_BIT = 80, PRMT_MODE_BIT = 72, PRMT_MODES = 7, BYTE_BITS = 8 };
+enum { CARRY_BIT = 81, SPECIAL_ZERO = 255 };
+#define LOW_WORD UINT64_C(0xffffffff)
+
+struct result {
+    bool known;
+    uint64_t bits;
+    enum wsdbg_truth predicate; /* the first one that is written */
+};
+
+/* An instruction that is executed, and what it may read. */
+struct step {
+    const struct wsdbg_instruction *instruction;
+    const struct wsdbg_thread_world *world;
+    const struct wsdbg_thread_state *state;
+};
+
+typedef struct result step_fn(const struct step *step);
+
+static const struct result unknown = {.predicate = WSDBG_TRUTH_UNKNOWN};
+
+static struct result known(uint64_t bits)
+{
+    return (struct result){true, bits, WSDBG_TRUTH_UNKNOWN};
+}
+
+static bool is_zero_register(const struct wsdbg_operand *operand)
+{
+    return (operand->kind == WSDBG_OPERAND_REGISTER && operand->number == WSDBG_RZ) ||
+           (operand->kind == WSDBG_OPERAND_UNIFORM && operand->number == WSDBG_URZ);
+}
+
+static bool is_predicate(const struct wsdbg_operand *operand)
+{
+    return operand->kind == WSDBG_OPERAND_PREDICATE || operand->kind == WSDBG_OPERAND_UNIFORM_PREDICATE;
+}
+
+static bool register_value(const struct wsdbg_thread_state *state, unsigned reg, uint32_t *value)
+{
+    if (reg >= WSDBG_REGISTER_COUNT || !state->known[reg])
+        return false;
+    *value = state->value[reg];
+    return true;
+}
+
+static bool constant(const struct wsdbg_thread_state *state, const struct wsdbg_thread_world *world,
+                     const struct wsdbg_operand *operand, unsigned part, uint32_t *value)
+{
+    uint32_t index = 0;
+    if (operand->number != WSDBG_RZ && !register_value(state, operand->number, &index))
+        return false;
+    const uint32_t offset = index + (uint32_t)operand->value + part * (uint32_t)sizeof *value;
+    return world->constant && world->constant(world->context, operand->bank, offset, value);
+}
+
+bool wsdbg_thread_operand(const struct wsdbg_thread_state *state, const struct wsdbg_thread_world *world,
+                          const struct wsdbg_operand *operand, unsigned part, uint32_t *value)
+{
+    *value = 0;
+    switch (operand->kind) {
+    case WSDBG_OPERAND_REGISTER:
+    case WSDBG_OPERAND_UNIFORM:
+        return is_zero_register(operand) || register_value(state, wsdbg_register_of(operand, part), value);
+    case WSDBG_OPERAND_IMMEDIATE:
+        *value = (uint32_t)operand->value;
+        return part == 0;
+    case WSDBG_OPERAND_CONSTANT:
+        return constant(state, world, operand, part, value);
+    case WSDBG_OPERAND_SPECIAL:
+        return part == 0 && world->special && world->special(world->context, (uint32_t)operand->value, value);
+    default:
+        return false;
+    }
+}
+
+static enum wsdbg_truth predicate_value(const struct wsdbg_thread_state *state, const struct wsdbg_operand *operand)
+{
+    uint32_t value = 1;
+    if (!is_predicate(operand) ||
+        (operand->number != WSDBG_PT && !register_value(state, wsdbg_register_of(operand, 0), &value)))
+        return WSDBG_TRUTH_UNKNOWN;
+    return (value != 0) != operand->is_negated ? WSDBG_TRUTH_YES : WSDBG_TRUTH_NO;
+}
+
+enum wsdbg_truth wsdbg_thread_executes(const struct wsdbg_thread_state *state,
+                                       const struct wsdbg_instruction *instruction)
+{
+    const struct wsdbg_operand guard = {.kind = instruction->guard_is_uniform ? WSDBG_OPERAND_UNIFORM_PREDICATE
+                                                                              : WSDBG_OPERAND_PREDICATE,
+                                        .number = instruction->guard,
+                                        .is_negated = instruction->guard_is_negated};
+    return predicate_value(state, &guard);
+}
+
+static bool is_pair_known(const struct wsdbg_thread_state *state, const struct wsdbg_operand *first, uint64_t *value)
+{
+    const struct wsdbg_thread_world none = {0};
+    uint32_t low, high;
+    if (!wsdbg_thread_operand(state, &none, first, 0, &low) || !wsdbg_thread_operand(state, &none, first, 1, &high))
+        return false;
+    *value = (uint64_t)high << REGISTER_BITS | low;
+    return true;
+}
+
+/* A pair of registers, or beside a pair of uniform ones a single register. */
+bool wsdbg_thread_address(const struct wsdbg_thread_state *state, const struct wsdbg_operand *operand,
+                          uint64_t *address)
+{
+    const struct wsdbg_operand general = {.kind = WSDBG_OPERAND_REGISTER, .number = operand->number};
+    const struct wsdbg_operand uniform = {.kind = WSDBG_OPERAND_UNIFORM, .number = operand->uniform};
+    uint64_t base = 0, added = 0;
+    uint32_t low = 0;
+    if (operand->kind != WSDBG_OPERAND_MEMORY || !is_pair_known(state, &uniform, &added) ||
+        (operand->registers != 2 && operand->uniform == WSDBG_URZ))
+        return false;
+    if (operand->registers == 2 ? !is_pair_known(state, &general, &base)
+                                : !register_value(state, operand->number, &low))
+        return false;
+    *address = (operand->registers == 2 ? base : low) + added + (uint64_t)operand->value;
+    return true;
+}
+
+/* ---- sources ---- */
+
+static bool plain(const struct step *step, unsigned source, unsigned part, uint32_t *value)
+{
+    return source < step->instruction->source_count &&
+           wsdbg_thread_operand(step->state, step->world, &step->instruction->sources[source], part, value);
+}
+
+/* With its sign: -x is ~x + 1, which gives the carry that the hardware gives. */
+static bool addend(const struct step *step, unsigned source, uint64_t *value)
+{
+    uint32_t word;
+    if (!plain(step, source, 0, &word))
+        return false;
+    const struct wsdbg_operand *operand = &step->instruction->sources[source];
+    *value = operand->is_negated || operand->is_inverted ? (uint32_t)~word : word;
+    *value += operand->is_negated;
+    return true;
+}
+
+static bool is_plain(const struct step *step, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (step->instruction->sources[i].is_negated || step->instruction->sources[i].is_inverted)
+            return false;
+    return true;
+}
+
+/* The predicates from source `first` on, each worth 1. */
+static bool carries(const struct step *step, unsigned first, uint64_t *sum)
+{
+    for (unsigned i = first; i < step->instruction->source_count; i++) {
+        const enum wsdbg_truth carry = predicate_value(step->state, &step->instruction->sources[i]);
+        if (carry == WSDBG_TRUTH_UNKNOWN)
+            return false;
+        *sum += carry == WSDBG_TRUTH_YES;
+    }
+    return true;
+}
+
+/* The low word of a sum of two, and its carry; a sum of three may have two. */
+static struct result sum_of(const struct step *step, uint64_t sum, bool is_of_two)
+{
+    const struct wsdbg_instruction *in = step->instruction;
+    const bool is_first = (in->words[1] >> (CARRY_BIT - 64) & WSDBG_PT) != WSDBG_PT;
+    const uint64_t carry = sum >> REGISTER_BITS;
+    struct result result = known(sum & LOW_WORD);
+    if (is_of_two && is_first && carry <= 1)
+        result.predicate = carry ? WSDBG_TRUTH_YES : WSDBG_TRUTH_NO;
+    return result;
+}
+
+/* ---- operations ---- */
+
+/* A move of as many words as are written; a load of less than one is not followed. */
+static struct result move(const struct step *step)
+{
+    const struct wsdbg_instruction *in = step->instruction;
+    const bool is_load = in->operation == WSDBG_OP_LDC || in->operation == WSDBG_OP_ULDC;
+    uint32_t low, high = 0;
+    if (!is_plain(step, 1) || (is_load && in->width_bytes != sizeof low && in->width_bytes != 2 * sizeof low) ||
+        !plain(step, 0, 0, &low))
+        return unknown;
+    if (is_load && in->width_bytes == 2 * sizeof low && !plain(step, 0, 1, &high))
+        return unknown;
+    return known((uint64_t)high << REGISTER_BITS | low);
+}
+
+static struct result special(const struct step *step)
+{
+    const struct wsdbg_instruction *in = step->instruction;
+    uint32_t value;
+    if (in->sources[0].kind == WSDBG_OPERAND_SPECIAL && in->sources[0].value == SPECIAL_ZERO)
+        return known(0);
+    return in->width_bytes <= sizeof value && plain(step, 0, 0, &value) ? known(value) : unknown;
+}
+
+static struct result add(const struct step *step)
+{
+    const unsigned count = step->instruction->operation == WSDBG_OP_VIADD ? 2 : 3;
+    uint64_t sum = 0, value;
+    unsigned zeros = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (!addend(step, i, &value))
+            return unknown;
+        sum += value;
+        zeros += is_zero_register(&step->instruction->sources[i]);
+    }
+    return carries(step, count, &sum) ? sum_of(step, sum, zeros > 0) : unknown;
+}
+
+static bool product(const struct step *step, uint64_t *value)
+{
+    uint32_t a = 0, b = 0;
+    const bool a_known = plain(step, 0, 0, &a), b_known = plain(step, 1, 0, &b);
+    *value = step->instruction->is_signed ? (uint64_t)((int64_t)(int32_t)a * (int32_t)b) : (uint64_t)a * b;
+    return is_plain(step, 2) && ((a_known && b_known) || (a_known && !a) || (b_known && !b));
+}
+
+static struct result multiply_add(const struct step *step)
+{
+    const struct wsdbg_instruction *in = step->instruction;
+    const bool is_long = in->is_wide || in->is_high;
+    uint64_t value;
+    uint32_t low, high = 0;
+    if (in->has_carry_in || in->source_count < 3 || in->sources[2].is_inverted || !product(step, &value) ||
+        !plain(step, 2, 0, &low) || (is_long && !plain(step, 2, 1, &high)))
+        return unknown;
+    const uint64_t added = (uint64_t)high << REGISTER_BITS | low;
+    value += in->sources[2].is_negated ? -added : added;
+    return known(in->is_high ? value >> REGISTER_BITS : in->is_wide ? value : value & LOW_WORD);
+}
+
+/* LEA: (A << shift) + B, or of .HI the high word of the 64 bits that are shifted. */
+static struct result shift_add(const struct step *step)
+{
+    const struct wsdbg_instruction *in = step->instruction;
+    const unsigned at = in->has_carry_in ? in->source_count - 2u : in->source_count - 1u;
+    uint32_t low, high = 0, shift;
+    uint64_t base;
+    if (in->source_count < 3 || !is_plain(step, 1) || !plain(step, 0, 0, &low) || !addend(step, 1, &base) ||
+        !plain(step, at, 0, &shift) || shift >= REGISTER_BITS)
+        return unknown;
+    if (in->is_high && at == 3 ? !plain(step, 2, 0, &high) : at != 2)
+        return unknown;
+    if (in->is_high && at == 2)
+        high = (int32_t)low < 0 ? UINT32_MAX : 0; /* .SX32 */
+    const uint64_t shifted = ((uint64_t)high << REGISTER_BITS | low) << shift;
+    uint64_t sum = (in->is_high ? shifted >> REGISTER_BITS : shifted & LOW_WORD) + base;
+    return carries(step, at + 1, &sum) ? sum_of(step, sum, true) : unknown;
+}
+
+/* A funnel shift of C and A, where the distance is less than a word. */
+static struct result shift(const struct step *step)
+{
+    const struct wsdbg_instruction *in = step->instruction;
+    uint32_t low, high, by;
+    if (!is_plain(step, 3) || !plain(step, 0, 0, &low) || !plain(step, 1, 0, &by) || !plain(step, 2, 0, &high) ||
+        by >= REGISTER_BITS)
+        return unknown;
+    const uint64_t whole = (uint64_t)high << REGISTER_BITS | low;
+    if (!in->is_right_shift)
+        return known(in->is_high ? whole << by >> REGISTER_BITS : whole << by & LOW_WORD);
+    const uint64_t shifted = in->is_signed ? (uint64_t)((int64_t)whole >> by) : whole >> by;
+    if (!in->is_high && !in->is_wide)
+        return unknown;
+    return known(in->is_high ? shifted >> REGISTER_BITS : shifted & LOW_WORD);
+}
+
+static struct result logic(const struct step *step)
+{
+    const struct wsdbg_instruction *in = step->instruction;
+    uint32_t a = 0, b = 0, c = 0, bits = 0;
+    if (in->source_count < 5 || !plain(step, 0, 0, &a) || !plain(step, 1, 0, &b) || !plain(step, 2, 0, &c))
+        return unknown;
+    for (unsigned row = 0; row < 8; row++)
+        if (in->table >> row & 1)
+            bits |= (row & 4 ? a : ~a) & (row & 2 ? b : ~b) & (row & 1 ? c : ~c);
+    struct result result = known(bits);
+    const enum wsdbg_truth other = predicate_value(step->state, &in->sources[4]);
+    const bool by_and = in->words[1] >> (PAND_BIT - 64) & 1;
+    if (other != WSDBG_TRUTH_UNKNOWN)
+        result.predicate = by_and ? (bits && other) : (bits || other);
+    return result;
+}
+
+static struct result pick(const struct step *step)
+{
+    const enum wsdbg_truth first = step->instruction->source_count < 3
+                                       ? WSDBG_TRUTH_UNKNOWN
+                                       : predicate_value(step->state, &step->instruction->sources[2]);
+    uint32_t value;
+    if (first == WSDBG_TRUTH_UNKNOWN || !is_plain(step, 2) || !plain(step, first == WSDBG_TRUTH_YES ? 0 : 1, 0, &value))
+        return unknown;
+    return known(value);
+}
+
+static struct result permute(const struct step *step)
+{
+    uint32_t low, selector, high, bits = 0;
+    if (step->instruction->words[1] >> (PRMT_MODE_BIT - 64) & PRMT_MODES || !is_plain(step, 3) ||
+        !plain(step, 0, 0, &low) || !plain(step, 1, 0, &selector) || !plain(step, 2, 0, &high))
+        return unknown;
+    const uint64_t bytes = (uint64_t)high << REGISTER_BITS | low;
+    for (unsigned i = 0; i < 4; i++) {
+        const unsigned nibble = selector >> 4 * i & 15;
+        const uint32_t byte = bytes >> BYTE_BITS * (nibble & 7) & 0xff;
+        const uint32_t sign = byte & 0x80 ? 0xff : 0;
+        bits |= (nibble & 8 ? sign : byte) << BYTE_BITS * i;
+    }
+    return known(bits);
+}
+
+/* Whether the words stand in the relation; of .EX the lower words say what equal ones leave open. */
+static enum wsdbg_truth compared(const struct step *step, uint32_t a, uint32_t b)
+{
+    const struct wsdbg_instruction *in = step->instruction;
+    const bool less = in->is_signed ? (int32_t)a < (int32_t)b : a < b;
+    const unsigned relation = a == b ? WSDBG_VALUES_EQUAL : less ? WSDBG_VALUES_LESS : WSDBG_VALUES_GREATER;
+    if (in->mode == WSDBG_COMPARE_F || in->mode == WSDBG_COMPARE_T)
+        return in->mode == WSDBG_COMPARE_T ? WSDBG_TRUTH_YES : WSDBG_TRUTH_NO;
+    if (in->source_count > 3 && a == b)
+        return predicate_value(step->state, &in->sources[3]);
+    return wsdbg_compute_relations(in, true, false) & relation ? WSDBG_TRUTH_YES : WSDBG_TRUTH_NO;
+}
+
+static struct result compare(const struct step *step)
+{
+    const struct wsdbg_instruction *in = step->instruction;
+    enum wsdbg_truth truth = WSDBG_TRUTH_UNKNOWN;
+    uint32_t a, b;
+    if (in->source_count < 3 || !is_plain(step, 2))
+        return unknown;
+    if (plain(step, 0, 0, &a) && plain(step, 1, 0, &b))
+        truth = compared(step, a, b);
+    const enum wsdbg_truth third = predicate_value(step->state, &in->sources[2]);
+    return (struct result){.predicate = (enum wsdbg_truth)wsdbg_compute_combined(in, truth, third)};
+}
+
+/* Of three predicates, by a table. */
+static struct result combine(const struct step *step)
+{
+    unsigned outcomes = 0;
+    for (unsigned row = 0; row < 8; row++) {
+        bool is_possible = step->instruction->source_count >= 3;
+        for (unsigned i = 0; i < 3 && is_possible; i++) {
+            const enum wsdbg_truth truth = predicate_value(step->state, &step->instruction->sources[i]);
+            is_possible = truth == WSDBG_TRUTH_UNKNOWN || (row >> (2 - i) & 1) == (truth == WSDBG_TRUTH_YES);
+        }
+        if (is_possible)
+            outcomes |= 1u << (step->instruction->table >> row & 1);
+    }
+    const enum wsdbg_truth truths[] = {WSDBG_TRUTH_UNKNOWN, WSDBG_TRUTH_NO, WSDBG_TRUTH_YES, WSDBG_TRUTH_UNKNOWN};
+    return (struct result){.predicate = truths[outcomes]};
+}
+
+static step_fn *const followed[WSDBG_OP_COUNT] = {
+    [WSDBG_OP_MOV] = move,           [WSDBG_OP_UMOV] = move,     [WSDBG_OP_R2UR] = move,
+    [WSDBG_OP_LDC] = move,           [WSDBG_OP_ULDC] = move,     [WSDBG_OP_S2R] = special,
+    [WSDBG_OP_S2UR] = special,       [WSDBG_OP_CS2R] = special,  [WSDBG_OP_IADD3] = add,
+    [WSDBG_OP_UIADD3] = add,         [WSDBG_OP_VIADD] = add,     [WSDBG_OP_IMAD] = multiply_add,
+    [WSDBG_OP_UIMAD] = multiply_add, [WSDBG_OP_LEA] = shift_add, [WSDBG_OP_ULEA] = shift_add,
+    [WSDBG_OP_SHF] = shift,          [WSDBG_OP_USHF] = shift,    [WSDBG_OP_LOP3] = logic,
+    [WSDBG_OP_ULOP3] = logic,        [WSDBG_OP_SEL] = pick,      [WSDBG_OP_USEL] = pick,
+    [WSDBG_OP_PRMT] = permute,       [WSDBG_OP_UPRMT] = permute, [WSDBG_OP_ISETP] = compare,
+    [WSDBG_OP_UISETP] = compare,     [WSDBG_OP_PLOP3] = combine, [WSDBG_OP_UPLOP3] = combine,
+};
+
+/* ---- registers that are written ---- */
+
+static void set(struct wsdbg_thread_state *state, unsigned reg, bool is_known, uint32_t value, bool is_certain)
+{
+    if (reg >= WSDBG_REGISTER_COUNT)
+        return;
+    if (!is_certain && (!state->known[reg] || state->value[reg] != value))
+        is_known = false;
+    state->known[reg] = is_known;
+    state->value[reg] = is_known ? value : 0;
+}
+
+static void write_all(const struct wsdbg_instruction *instruction, const struct result *result, bool is_certain,
+                      struct wsdbg_thread_state *state)
+{
+    bool has_predicate = false;
+    for (unsigned i = 0; i < instruction->destination_count; i++) {
+        const struct wsdbg_operand *to = &instruction->destinations[i];
+        if (is_predicate(to)) {
+            const bool is_told = !has_predicate && result->predicate != WSDBG_TRUTH_UNKNOWN;
+            set(state, wsdbg_register_of(to, 0), is_told, result->predicate == WSDBG_TRUTH_YES, is_certain);
+            for (unsigned part = 1; part < to->registers; part++)
+                set(state, wsdbg_register_of(to, part), false, 0, is_certain);
+            has_predicate = true;
+            continue;
+        }
+        for (unsigned part = 0; part == 0 || part < to->registers; part++)
+            set(state, wsdbg_register_of(to, part), result->known && part < 2,
+                (uint32_t)(result->bits >> REGISTER_BITS * (part & 1)), is_certain);
+    }
+}
+
+void wsdbg_thread_step(const struct wsdbg_instruction *instruction, const struct wsdbg_thread_world *world,
+                       struct wsdbg_thread_state *state)
+{
+    const struct step step = {instruction, world, state};
+    const enum wsdbg_truth executes = wsdbg_thread_executes(state, instruction);
+    if (executes == WSDBG_TRUTH_NO)
+        return;
+    if (instruction->operation == WSDBG_OP_OTHER) {
+        *state = (struct wsdbg_thread_state){0};
+        return;
+    }
+    step_fn *const follow = instruction->is_whole ? followed[instruction->operation] : NULL;
+    const struct result result = follow && instruction->source_count ? follow(&step) : unknown;
+    write_all(instruction, &result, executes == WSDBG_TRUTH_YES, state);
+}

@@ -1,0 +1,41 @@
+/* thread_step.h - what one instruction makes of one thread's registers, as far as these are known.
+ *
+ * Reads: an instruction, constants and special registers.  Writes: the thread's registers.  What it cannot calculate,
+ * as what is loaded from memory or comes from another lane, is not known afterwards; nothing is guessed.
+ */
+#ifndef WSDBG_SASS_THREAD_STEP_H
+#define WSDBG_SASS_THREAD_STEP_H
+
+#include "sass/definitions.h"
+
+/* Registers and predicates by their numbers in definitions.h; a predicate is 0 or 1. */
+struct wsdbg_thread_state {
+    uint32_t value[WSDBG_REGISTER_COUNT];
+    bool known[WSDBG_REGISTER_COUNT];
+};
+
+/* What the thread can ask of its launch; each returns false where it is not known.  Special registers have the numbers
+ * of WSDBG_OPERAND_SPECIAL. */
+struct wsdbg_thread_world {
+    void *context;
+    bool (*constant)(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value);
+    bool (*special)(void *context, uint32_t number, uint32_t *value);
+};
+
+enum wsdbg_truth { WSDBG_TRUTH_NO, WSDBG_TRUTH_YES, WSDBG_TRUTH_UNKNOWN };
+
+/* Whether the thread executes an instruction that it comes to. */
+enum wsdbg_truth wsdbg_thread_executes(const struct wsdbg_thread_state *state,
+                                       const struct wsdbg_instruction *instruction);
+/* The registers after the instruction; one whose guard is not known may have executed or not. */
+void wsdbg_thread_step(const struct wsdbg_instruction *instruction, const struct wsdbg_thread_world *world,
+                       struct wsdbg_thread_state *state);
+/* 32 bits of an operand as it is read, the low ones first; false where they are not known, or it is none of registers,
+ * numbers, constants and special registers. */
+bool wsdbg_thread_operand(const struct wsdbg_thread_state *state, const struct wsdbg_thread_world *world,
+                          const struct wsdbg_operand *operand, unsigned part, uint32_t *value);
+/* The address of a global or generic access. */
+bool wsdbg_thread_address(const struct wsdbg_thread_state *state, const struct wsdbg_operand *operand,
+                          uint64_t *address);
+
+#endif
