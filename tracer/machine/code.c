@@ -255,25 +255,30 @@ const char *wsdbg_code_reason(struct wsdbg_code *code, const struct wsdbg_machin
     return "";
 }
 
+/* Bank 0 begins with the CTA's threads, which the grid's row has too. */
+struct wsdbg_error *wsdbg_code_constant(struct wsdbg_machine *machine, uint32_t grid, unsigned bank,
+                                        uint32_t offset_bytes, uint32_t *value, bool *known)
+{
+    const uint32_t *threads = machine->grids[grid].block;
+    *known = !bank && offset_bytes < sizeof machine->grids->block && offset_bytes % sizeof *threads == 0;
+    if (!*known)
+        return machine->ops->constant(machine, grid, bank, offset_bytes, value, sizeof *value, known);
+    *value = threads[offset_bytes / sizeof *threads];
+    return NULL;
+}
+
 struct constants {
     struct wsdbg_machine *machine;
     uint32_t grid;
     struct wsdbg_error *error; /* the first one */
 };
 
-/* Bank 0 begins with the CTA's threads, which the grid's row has too. */
 static bool read_constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
 {
     struct constants *constants = context;
-    const uint32_t *threads = constants->machine->grids[constants->grid].block;
     bool known = false;
-    if (!bank && offset_bytes < sizeof constants->machine->grids->block && offset_bytes % sizeof *threads == 0) {
-        *value = threads[offset_bytes / sizeof *threads];
-        return true;
-    }
     if (!constants->error)
-        constants->error = constants->machine->ops->constant(constants->machine, constants->grid, bank, offset_bytes,
-                                                             value, sizeof *value, &known);
+        constants->error = wsdbg_code_constant(constants->machine, constants->grid, bank, offset_bytes, value, &known);
     return known && !constants->error;
 }
 

@@ -78,6 +78,9 @@ struct wsdbg_error *wsdbg_code_threads(struct wsdbg_machine *machine, uint32_t g
 struct wsdbg_error *wsdbg_code_accesses_of_threads(struct wsdbg_machine *machine, uint32_t grid,
                                                    const struct wsdbg_code_kernel *kernel, uint32_t first,
                                                    uint32_t count, struct wsdbg_access **out);
+/* 32 bits that the grid's threads find in a bank of constants: bank 0 holds their block's size and their parameters. */
+struct wsdbg_error *wsdbg_code_constant(struct wsdbg_machine *machine, uint32_t grid, unsigned bank,
+                                        uint32_t offset_bytes, uint32_t *value, bool *known);
 /* Why a module's code is not known, in words; "" where it is. */
 const char *wsdbg_code_reason(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t module);
 /* Source levels of a place, the innermost first; 0 = compiled without lines. */

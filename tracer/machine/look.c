@@ -28,9 +28,9 @@ static void free_beside(struct wsdbg_looking *looking)
 static struct wsdbg_error *look_at(struct wsdbg_looking *looking)
 {
     static struct wsdbg_error *(*const steps[])(struct wsdbg_looking *) = {
-        wsdbg_look_rows,     wsdbg_look_words,   wsdbg_look_reads,    wsdbg_look_samples,    wsdbg_look_states,
-        wsdbg_look_families, wsdbg_look_roles,   wsdbg_look_barriers, wsdbg_look_exceptions, wsdbg_look_reaches,
-        wsdbg_look_early,    wsdbg_look_answers, wsdbg_look_code,
+        wsdbg_look_rows,    wsdbg_look_words,    wsdbg_look_reads,   wsdbg_look_samples,  wsdbg_look_states,
+        wsdbg_look_writers, wsdbg_look_families, wsdbg_look_roles,   wsdbg_look_barriers, wsdbg_look_exceptions,
+        wsdbg_look_reaches, wsdbg_look_early,    wsdbg_look_answers, wsdbg_look_code,
     };
     struct wsdbg_error *error = NULL;
     for (size_t i = 0; !error && i < sizeof steps / sizeof *steps; i++)

@@ -1,6 +1,6 @@
 /* look.h - the parts of one look at a machine, private to this room.  One file a part, in this order: look_rows (with
- * look_sites), look_reads (with look_operands), look_samples, look_states, families, roles, look_barriers,
- * look_exceptions, reaches (with look_visits), early, answers, code.
+ * look_sites), look_reads (with look_operands), look_samples, look_states, look_writers, families, roles,
+ * look_barriers, look_exceptions, reaches (with look_visits), early, answers, code.
  *
  * Every row of the snapshot that is being made has one of these beside it, at the same index.
  */
@@ -41,7 +41,7 @@ struct wsdbg_look_grid {
     size_t span_count;
     struct wsdbg_family families[WSDBG_FAMILIES_MAX];
     size_t family_count;
-    uint32_t access_first;                       /* its rows in snapshot.accesses: those of kernel->accesses */
+    uint32_t access_first; /* its rows in snapshot.accesses: those of kernel->accesses */
     uint32_t *by_id; /* further rows there, 16 for each of those: the instruction at one named barrier; WSDBG_NONE */
     uint32_t role_of_warp[WSDBG_LOOK_WARPS_MAX]; /* id of the role's name, WSDBG_NONE = not known */
 };
@@ -133,6 +133,7 @@ struct wsdbg_error *wsdbg_look_words(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_reads(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_samples(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_states(struct wsdbg_looking *looking);
+struct wsdbg_error *wsdbg_look_writers(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_families(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_roles(struct wsdbg_looking *looking);
 struct wsdbg_error *wsdbg_look_barriers(struct wsdbg_looking *looking);
@@ -142,7 +143,8 @@ struct wsdbg_error *wsdbg_look_early(struct wsdbg_looking *looking);   /* after 
 struct wsdbg_error *wsdbg_look_answers(struct wsdbg_looking *looking); /* likewise */
 struct wsdbg_error *wsdbg_look_code(struct wsdbg_looking *looking);
 
-/* How many barriers of several warps every way from the kernel's start to an instruction passes at least and at most. */
+/* How many barriers of several warps every way from the kernel's start to an instruction passes at least and at most.
+ */
 struct wsdbg_look_passes {
     uint8_t least, most;
 };

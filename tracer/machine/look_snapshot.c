@@ -278,6 +278,8 @@ static void move_warps(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *f
         to->parts[i].warp += (uint32_t)base->warps;
         to->parts[i].site = shifted(to->parts[i].site, base->sites);
         to->parts[i].barrier = shifted(to->parts[i].barrier, base->barriers);
+        if (to->parts[i].writes_site.known)
+            to->parts[i].writes_site.value += (uint32_t)base->sites;
     }
 }
 
