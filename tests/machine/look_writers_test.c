@@ -42,6 +42,7 @@ static const struct {
     {"holds_lock", true, 0, 0, 32},
     {"polls_lock", false, 1, 0, 32},
     {"polls_lock_elected", false, 1, 0, 32},
+    {"polls_elected", false, 0, 0, 32},
     {"another_unlocks", false, 1, 0, 32},
     {"another_resets", false, 0, 0, 32},
     {"polls_again", false, 0, 0, 32},
@@ -179,6 +180,33 @@ static void without_registers_nothing_is_said(void **state)
     free((void *)image.bytes);
 }
 
+/* Of warps in the same state one is judged: the others take what was found of it. */
+static void like_warps_are_judged_once(void **state)
+{
+    (void)state;
+    image = read_image("split_lanes_o3.fatbin");
+    struct split_launch launch = launch_of("by_exchange");
+    launch.ctas = 40;
+    struct wsdbg_machine *machine = split_warp_run(&image, &launch);
+    struct wsdbg_code *code;
+    struct wsdbg_look *look;
+    struct wsdbg_snapshot snapshot = {0};
+    assert_null(wsdbg_code_create(&code));
+    assert_null(wsdbg_look_take_within(machine, code, (struct wsdbg_look_budget){BUDGET, BUDGET}, &look));
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    const uint32_t reads = split_warp_reads(machine);
+    assert_int_equal(snapshot.part_count, 2 * launch.ctas);
+    for (size_t i = 0; i < snapshot.part_count; i++)
+        assert_int_equal(snapshot.parts[i].writes_site.known, snapshot.parts[i].state == WSDBG_WARP_RECONVERGE);
+    /* What each of them polls, and one waiting lane. */
+    assert_in_range(reads, launch.ctas, launch.ctas + 8);
+    wsdbg_snapshot_deinit(&snapshot);
+    wsdbg_look_destroy(look);
+    wsdbg_code_destroy(code);
+    machine->ops->close(machine);
+    free((void *)image.bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +214,7 @@ int main(void)
         cmocka_unit_test(the_store_is_found_in_plain_code),
         cmocka_unit_test(a_pointer_that_was_loaded_before_is_known),
         cmocka_unit_test(the_first_lane_that_writes_is_enough),
+        cmocka_unit_test(like_warps_are_judged_once),
         cmocka_unit_test(without_registers_nothing_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

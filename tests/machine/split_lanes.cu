@@ -218,6 +218,18 @@ __global__ void polls_lock_elected(uint32_t *lock, uint32_t *out)
         atomicExch(lock, 0u);
 }
 
+/* Which lane is elected behind the wait nobody can say. */
+__global__ void polls_elected(uint32_t *word, uint32_t *out)
+{
+    if (is_elected())
+        while (load(word) == 0)
+            ;
+    __syncwarp();
+    out[threadIdx.x] += 1;
+    if (is_elected())
+        atomicExch(word, 2u);
+}
+
 /* Which lane gives it back says nothing of who has it. */
 __global__ void another_unlocks(uint32_t *lock, uint32_t *out)
 {

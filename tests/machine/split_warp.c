@@ -23,7 +23,7 @@ struct split {
     char *image; /* with addresses */
     struct wsdbg_graph *graph;
     uint32_t pc[LANES]; /* instructions */
-    uint32_t live;
+    uint32_t live, reads;
     struct wsdbg_thread_state lanes[LANES];
     uint32_t joined[WSDBG_MACHINE_BARRIERS]; /* lanes that B0..B15 wait for */
 };
@@ -263,8 +263,9 @@ static void pass(struct split *split)
 static struct wsdbg_error *registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t first,
                                      uint32_t count, uint32_t *out, uint32_t *known_count)
 {
-    const struct split *split = (struct split *)machine;
+    struct split *split = (struct split *)machine;
     (void)warp;
+    split->reads++;
     *known_count = split->launch.no_registers_of >> lane & 1 ? 0 : count;
     for (uint32_t i = 0; i < *known_count; i++)
         out[i] =
@@ -375,6 +376,19 @@ static uint64_t load(struct split *split, const struct wsdbg_image *cubin)
     return entry;
 }
 
+static void add_cta(struct split *split, uint64_t entry, uint32_t cta)
+{
+    struct wsdbg_machine_warp *warp = &split->machine.warps[cta];
+    split->machine.ctas[cta] =
+        (struct wsdbg_machine_cta){.sm = cta, .x = split->launch.cta_x + cta, .warp_first = cta, .warp_count = 1};
+    *warp = (struct wsdbg_machine_warp){.cta = cta, .valid_lanes = split->live, .active_lanes = split->live};
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        warp->lanes[lane].pc = entry + (uint64_t)split->pc[lane] * WSDBG_INSTRUCTION_BYTES;
+        for (unsigned i = 0; i < 3; i++)
+            warp->lanes[lane].thread[i] = thread_of(split, lane, i);
+    }
+}
+
 static void add_rows(struct split *split, uint64_t entry, size_t image_bytes)
 {
     static const struct wsdbg_machine_ops ops = {registers, uniform_registers, predicates,   shared,
@@ -385,19 +399,15 @@ static void add_rows(struct split *split, uint64_t entry, size_t image_bytes)
     machine->contexts = calloc(1, sizeof *machine->contexts);
     machine->modules = calloc(machine->module_count = 1, sizeof *machine->modules);
     machine->grids = calloc(machine->grid_count = 1, sizeof *machine->grids);
-    machine->ctas = calloc(machine->cta_count = 1, sizeof *machine->ctas);
-    machine->warps = calloc(machine->warp_count = 1, sizeof *machine->warps);
+    machine->cta_count = machine->warp_count = split->launch.ctas ? split->launch.ctas : 1;
+    machine->ctas = calloc(machine->cta_count, sizeof *machine->ctas);
+    machine->warps = calloc(machine->warp_count, sizeof *machine->warps);
     machine->modules[0] =
         (struct wsdbg_machine_module){.handle = 1, .image = {(const unsigned char *)split->image, image_bytes}};
     machine->grids[0] = (struct wsdbg_machine_grid){.grid_id = 1, .function_entry = entry, .grid = {1, 1, 1}};
     memcpy(machine->grids[0].block, split->launch.block, sizeof split->launch.block);
-    machine->ctas[0] = (struct wsdbg_machine_cta){.x = split->launch.cta_x, .warp_count = 1};
-    machine->warps[0] = (struct wsdbg_machine_warp){.valid_lanes = split->live, .active_lanes = split->live};
-    for (uint32_t lane = 0; lane < LANES; lane++) {
-        machine->warps[0].lanes[lane].pc = entry + (uint64_t)split->pc[lane] * WSDBG_INSTRUCTION_BYTES;
-        for (unsigned i = 0; i < 3; i++)
-            machine->warps[0].lanes[lane].thread[i] = thread_of(split, lane, i);
-    }
+    for (uint32_t cta = 0; cta < machine->cta_count; cta++)
+        add_cta(split, entry, cta);
 }
 
 struct wsdbg_machine *split_warp_run(const struct wsdbg_image *cubin, const struct split_launch *launch)
@@ -411,4 +421,9 @@ struct wsdbg_machine *split_warp_run(const struct wsdbg_image *cubin, const stru
         pass(split);
     add_rows(split, entry, cubin->byte_count);
     return &split->machine;
+}
+
+uint32_t split_warp_reads(const struct wsdbg_machine *machine)
+{
+    return ((const struct split *)machine)->reads;
 }

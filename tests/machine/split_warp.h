@@ -17,9 +17,13 @@ struct split_launch {
     uint64_t parameters[SPLIT_PARAMETERS_BYTES / 8];
     uint32_t memory[SPLIT_MEMORY_WORDS];
     uint32_t no_registers_of; /* lanes */
+    uint32_t ctas;            /* that all look the same; 0 = one */
 };
 
 /* `cubin`: the bytes of one with the kernel.  The caller closes the machine. */
 struct wsdbg_machine *split_warp_run(const struct wsdbg_image *cubin, const struct split_launch *launch);
+
+/* How often registers of some lane were asked for so far. */
+uint32_t split_warp_reads(const struct wsdbg_machine *machine);
 
 #endif

@@ -2,7 +2,7 @@
  * the grid before.  From the machine's state and from the record alike.
  *
  * Reads: what is polled and who may write it (poll_writers.c), all grids' warps, launches, blocked host threads.  Adds:
- * GLOBAL_SPIN, HOST_WAIT, NOT_RESIDENT, GRID_DEPENDENCY.
+ * GLOBAL_SPIN, HOST_WAIT, NOT_RESIDENT, GRID_DEPENDENCY, and through poll_split.c LANE_SPLIT.
  *
  * Plain stores are not followed, so that nobody writes the word is known only where nothing on the GPU runs and nobody
  * outside of it may have it written.  The record does not show
@@ -14,7 +14,8 @@
 #include "diagnose/code_say.h"
 #include "diagnose/grid_barrier.h"
 #include "diagnose/host_waits.h"
-#include "diagnose/poll_writers.h"
+#include "diagnose/poll_say.h"
+#include "diagnose/poll_split.h"
 #include "diagnose/rules.h"
 
 static struct wsdbg_warp_set warps_in(const struct wsdbg_case *c, enum wsdbg_warp_state state)
@@ -35,60 +36,9 @@ static struct wsdbg_warp_set warps_that_poll(const struct wsdbg_case *c)
     return set;
 }
 
-static struct wsdbg_phrase say_at_poll(const struct wsdbg_case *c, uint32_t warp)
-{
-    return c->of_machine ? wsdbg_say_at_site(c, wsdbg_poll_of(c, warp).site) : wsdbg_say_at(c, warp);
-}
-
 static const char *plural_s(const struct wsdbg_warp_set *warps)
 {
     return wsdbg_set_count(warps) == 1 ? "s" : "";
-}
-
-/* "4 bytes at 0x7f… (0x0 there)", "4 bytes (0x0 there) at byte 68 of a 4,096 B cudaMalloc allocation (cuMemAlloc #12)",
- * "word 2 of global memory", as far as known. */
-static struct wsdbg_phrase say_word(const struct wsdbg_case *c, uint32_t warp)
-{
-    const struct wsdbg_poll poll = wsdbg_poll_of(c, warp);
-    struct wsdbg_phrase phrase = {0};
-    if (!c->of_machine) {
-        wsdbg_print(phrase.text, sizeof phrase.text, "word %u of global memory",
-                    wsdbg_case_warp(c, warp)->last.barrier);
-        return phrase;
-    }
-    wsdbg_print(phrase.text, sizeof phrase.text, "a word in %smemory", poll.shared ? "shared " : "");
-    if (!poll.address.known)
-        return phrase;
-    char width[32] = "memory", value[48] = "";
-    const char *space = poll.shared ? " of shared memory" : "";
-    if (poll.width_bytes.known)
-        wsdbg_print(width, sizeof width, "%u bytes", poll.width_bytes.value);
-    if (poll.value.known)
-        wsdbg_print(value, sizeof value, " (0x%llx there)", (unsigned long long)poll.value.value);
-    if (poll.memory)
-        wsdbg_print(phrase.text, sizeof phrase.text, "%s%s %s", width, value,
-                    wsdbg_say_memory(poll.memory, poll.address.value).text);
-    else
-        wsdbg_print(phrase.text, sizeof phrase.text, "%s%s at 0x%llx%s", width, space,
-                    (unsigned long long)poll.address.value, value);
-    return phrase;
-}
-
-/* Where the memory that the sentence names lies. */
-static void tell_memory(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32_t warp)
-{
-    const struct wsdbg_poll poll = wsdbg_poll_of(c, warp);
-    if (!poll.memory)
-        return;
-    const struct wsdbg_allocation_row *row = &poll.memory->row;
-    char device[32] = "", bytes[32] = "memory";
-    if (row->device != WSDBG_UNKNOWN32)
-        wsdbg_print(device, sizeof device, " of device %u", row->device);
-    if (row->bytes)
-        wsdbg_print(bytes, sizeof bytes, "%llu bytes", (unsigned long long)row->bytes);
-    wsdbg_evidence_text(c, finding, "the word is at 0x%llx; %.31s #%u gave process %u %s%s at 0x%llx",
-                        (unsigned long long)poll.address.value, row->call, row->call_number, poll.memory->process_id,
-                        bytes, device, (unsigned long long)row->address);
 }
 
 /* All its warps have exited. */
@@ -287,15 +237,16 @@ static void say_not_resident(struct wsdbg_case *c, const struct wsdbg_warp_set *
         wsdbg_print(finding->sentence, sizeof finding->sentence,
                     "%s poll%s %s%s, a barrier of the grid: all %u CTAs on the GPU are there, as the word counts. The "
                     "other %u of the grid's %u cannot start before one of these ends, and none of them can.",
-                    wsdbg_say_warps(c, pollers).text, plural_s(pollers), say_word(c, first).text,
-                    say_at_poll(c, first).text, grid->cta_count, grid->cta_total - grid->cta_count, grid->cta_total);
+                    wsdbg_say_warps(c, pollers).text, plural_s(pollers), wsdbg_say_polled(c, first).text,
+                    wsdbg_say_at_poll(c, first).text, grid->cta_count, grid->cta_total - grid->cta_count,
+                    grid->cta_total);
     else
         wsdbg_print(
             finding->sentence, sizeof finding->sentence,
             "%s poll%s %s%s while only %u of the grid's %u CTAs are on the GPU: if one of the others is to write it, "
             "it cannot start before these end.",
-            wsdbg_say_warps(c, pollers).text, plural_s(pollers), say_word(c, first).text, say_at_poll(c, first).text,
-            grid->cta_count, grid->cta_total);
+            wsdbg_say_warps(c, pollers).text, plural_s(pollers), wsdbg_say_polled(c, first).text,
+            wsdbg_say_at_poll(c, first).text, grid->cta_count, grid->cta_total);
     wsdbg_print(
         finding->fix, sizeof finding->fix,
         "Launch no more CTAs than fit at once (a cooperative launch checks it), or let no CTA wait for one that "
@@ -347,14 +298,6 @@ static const char *say_writers(const struct wsdbg_case *c, uint32_t warp)
                : say_others(&poll);
 }
 
-/* Why the host does not write it. */
-static void tell_host(struct wsdbg_case *c, struct wsdbg_finding *finding, const struct wsdbg_host_thread *thread)
-{
-    if (thread)
-        wsdbg_evidence_text(c, finding, "process %u thread %u is in %s", thread->process_id, thread->thread_id,
-                            thread->call);
-}
-
 /* CTAs that are not there: those of a cooperative launch began with the others, and have left. */
 static void say_grid_barrier(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers,
                              const struct wsdbg_grid_barrier *barrier, struct wsdbg_finding *finding)
@@ -370,8 +313,8 @@ static void say_grid_barrier(struct wsdbg_case *c, const struct wsdbg_warp_set *
         wsdbg_print(others, sizeof others, ": %u of the grid's %u CTAs are there, and the other %u are not on the GPU",
                     grid->cta_count, grid->cta_total, missing);
     wsdbg_print(finding->sentence, sizeof finding->sentence, "%s poll%s %s%s, a barrier of the grid%s.",
-                wsdbg_say_warps(c, pollers).text, plural_s(pollers), say_word(c, first).text,
-                say_at_poll(c, first).text, others);
+                wsdbg_say_warps(c, pollers).text, plural_s(pollers), wsdbg_say_polled(c, first).text,
+                wsdbg_say_at_poll(c, first).text, others);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let every CTA of the grid come to the barrier equally often: none may return before it.");
 }
@@ -399,17 +342,18 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
         return;
     finding->role = wsdbg_case_warp(c, first)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence, "%s poll%s %s%s%s.", wsdbg_say_warps(c, pollers).text,
-                plural_s(pollers), say_word(c, first).text, say_at_poll(c, first).text, say_writers(c, first));
+                plural_s(pollers), wsdbg_say_polled(c, first).text, wsdbg_say_at_poll(c, first).text,
+                say_writers(c, first));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Find who should write that word: a path that skips the write, a lock that is never released, or %s.",
                 poll.shared ? "warps that change it at the same time without an atomic"
                             : "a kernel or host thread that waits for this kernel itself");
     if (barrier.counted || barrier.gone)
         say_grid_barrier(c, pollers, &barrier, finding);
-    tell_memory(c, finding, first);
+    wsdbg_tell_polled_memory(c, finding, first);
     wsdbg_tell_waits(c, finding, pollers);
     tell_gathered(c, finding, first);
-    tell_host(c, finding, poll.shared ? NULL : wsdbg_host_waits(c));
+    wsdbg_tell_host(c, finding, poll.shared ? NULL : wsdbg_host_waits(c));
 }
 
 #define NEVER_FOR_DEPENDENT                                                                                       \
@@ -428,8 +372,8 @@ static void say_spin_for_dependent(struct wsdbg_case *c, const struct wsdbg_warp
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s poll%s %s%s, perhaps for what the next grid%s%.200s would write, which waits for the end of this "
                 "one (griddepcontrol.wait).",
-                wsdbg_say_warps(c, pollers).text, plural_s(pollers), say_word(c, first).text,
-                say_at_poll(c, first).text, name ? " " : "", name ? name : "");
+                wsdbg_say_warps(c, pollers).text, plural_s(pollers), wsdbg_say_polled(c, first).text,
+                wsdbg_say_at_poll(c, first).text, name ? " " : "", name ? name : "");
     wsdbg_print(finding->fix, sizeof finding->fix, NEVER_FOR_DEPENDENT);
     wsdbg_tell_waits(c, finding, pollers);
 }
@@ -447,16 +391,23 @@ static void say_host_wait(struct wsdbg_case *c, const struct wsdbg_warp_set *pol
     finding->role = wsdbg_case_warp(c, first)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s poll%s %s%s, which the host may write, while thread %u of the host waits in %s for the GPU%s.",
-                wsdbg_say_warps(c, pollers).text, plural_s(pollers), say_word(c, first).text,
-                say_at_poll(c, first).text, thread->thread_id, thread->call,
+                wsdbg_say_warps(c, pollers).text, plural_s(pollers), wsdbg_say_polled(c, first).text,
+                wsdbg_say_at_poll(c, first).text, thread->thread_id, thread->call,
                 confidence == WSDBG_CONFIDENCE_POSSIBLE
                     ? ": if that thread is to write it, neither goes on"
                     : " and no other thread of the program goes on by itself, so that neither side does");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Write the word before waiting for the kernel, or from a thread that does not wait for it.");
-    tell_memory(c, finding, first);
+    wsdbg_tell_polled_memory(c, finding, first);
     wsdbg_tell_waits(c, finding, pollers);
-    tell_host(c, finding, thread);
+    wsdbg_tell_host(c, finding, thread);
+}
+
+/* Nobody who is seen but lanes of the same warp could write what is polled. */
+static bool is_split(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
+{
+    return c->of_machine && nobody_runs(c) && wsdbg_find_poll_split(c, pollers, confidence_of_polls(c, pollers)) &&
+           wsdbg_case_explained(c);
 }
 
 static void judge_polls(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
@@ -467,6 +418,8 @@ static void judge_polls(struct wsdbg_case *c, const struct wsdbg_warp_set *polle
         say_not_resident(c, pollers);
     else if (dependent != WSDBG_NONE)
         say_spin_for_dependent(c, pollers, dependent);
+    else if (is_split(c, pollers))
+        return; /* there is nobody else to look for */
     else if (thread && nobody_runs(c) && wsdbg_poll_of(c, wsdbg_first_of(pollers)).host_store &&
              !wsdbg_grid_barrier_of(c).counted)
         say_host_wait(c, pollers, thread);

@@ -38,7 +38,7 @@ wsdbg_rule wsdbg_rule_code_exited;   /* WAKER_EXITED, ROLE_DISAGREE */
 
 /* For both. */
 wsdbg_rule wsdbg_rule_cluster; /* CLUSTER_MISSING */
-wsdbg_rule wsdbg_rule_outside; /* GLOBAL_SPIN, HOST_WAIT, NOT_RESIDENT, GRID_DEPENDENCY */
+wsdbg_rule wsdbg_rule_outside; /* GLOBAL_SPIN, HOST_WAIT, NOT_RESIDENT, GRID_DEPENDENCY, LANE_SPLIT */
 wsdbg_rule wsdbg_rule_cycle;   /* WAIT_CYCLE, SLOW, UNKNOWN: only where nothing better was said */
 
 /* Arrivals on the barrier go over the cluster, and warps of other CTAs like those that arrived have not. */

@@ -15,7 +15,7 @@
 #include "machine/look.h"
 #include "sass/follow.h"
 
-enum { JUDGED_MAX = 16, ROUNDS_MAX = 4, STORES_MAX = 8, WORD_BYTES = 4, WORD_BITS = 32 };
+enum { JUDGED_MAX = 16, ROUNDS_MAX = 4, STORES_MAX = 8, WORD_BYTES = 4, WORD_BITS = 32, LAST_LANE = 31 };
 enum { ATOMIC_BIT = 87, ATOMIC_BITS = 15, ATOMIC_EXCHANGE = 8 };
 enum { SPECIAL_LANE = 0, SPECIAL_THREAD_X = 33, SPECIAL_CTA_X = 37 };
 
@@ -37,8 +37,9 @@ struct split {
     uint64_t *ahead;     /* instructions that lanes come to that wait, past the load */
     uint64_t *of_poller; /* ... that poll, once they go on */
     uint64_t *stops;
-    bool poller_is_lost; /* ... and nobody knows which else */
-    uint32_t store;      /* found */
+    bool poller_is_lost;              /* ... and nobody knows which else */
+    uint32_t store;                   /* found */
+    struct wsdbg_thread_state shared; /* uniform registers */
 };
 
 static bool has(const uint64_t *set, uint32_t bit)
@@ -91,23 +92,31 @@ static bool read_special(void *context, uint32_t number, uint32_t *value)
     return true;
 }
 
+/* What all lanes of the warp share. */
+static struct wsdbg_error *read_uniform(struct split *split)
+{
+    struct wsdbg_machine *machine = split->looking->machine;
+    const uint32_t warp = split->looking->warps[split->looking->out->parts[split->waiting].warp].machine;
+    uint32_t count = 0;
+    struct wsdbg_error *error = machine->ops->uniform_registers(machine, warp, 0, WSDBG_URZ,
+                                                                split->shared.value + WSDBG_REGISTER_UNIFORM, &count);
+    for (uint32_t i = 0; i < count; i++)
+        split->shared.known[WSDBG_REGISTER_UNIFORM + i] = true;
+    return error;
+}
+
 /* All that the door has of the lane's registers; false where it has none. */
-static bool read_registers(struct lane *lane, struct wsdbg_thread_state *state)
+static bool read_registers(const struct split *split, struct lane *lane, struct wsdbg_thread_state *state)
 {
     struct wsdbg_machine *machine = lane->looking->machine;
-    uint32_t general = 0, uniform = 0, mask = 0;
+    uint32_t general = 0, mask = 0;
     bool has_predicates = false;
-    *state = (struct wsdbg_thread_state){0};
+    *state = split->shared;
     lane->error = machine->ops->registers(machine, lane->warp, lane->lane, 0, WSDBG_RZ, state->value, &general);
-    if (!lane->error)
-        lane->error = machine->ops->uniform_registers(machine, lane->warp, 0, WSDBG_URZ,
-                                                      state->value + WSDBG_REGISTER_UNIFORM, &uniform);
     if (!lane->error)
         lane->error = machine->ops->predicates(machine, lane->warp, lane->lane, &mask, &has_predicates);
     for (uint32_t i = 0; i < general; i++)
         state->known[i] = true;
-    for (uint32_t i = 0; i < uniform; i++)
-        state->known[WSDBG_REGISTER_UNIFORM + i] = true;
     for (uint32_t i = 0; has_predicates && i < WSDBG_PT; i++) {
         state->value[WSDBG_REGISTER_PREDICATE + i] = mask >> i & 1;
         state->known[WSDBG_REGISTER_PREDICATE + i] = true;
@@ -239,7 +248,7 @@ static struct wsdbg_error *may_end_poll(struct split *split, uint64_t value, boo
     struct lane lane = lane_of(split, split->polling, split->looking->parts[split->polling].lane);
     struct wsdbg_error *error = wsdbg_look_loop(split->looking, split->graph, split->load, &loop);
     *ends = true;
-    if (error || !loop || !read_registers(&lane, &state))
+    if (error || !loop || !read_registers(split, &lane, &state))
         return error ? error : lane.error;
     forget_loop(split, loop, value, &state);
     const struct wsdbg_follow_start start = start_of(split, &lane, split->load + 1, &state);
@@ -339,15 +348,17 @@ static struct wsdbg_error *follow_lane(struct split *split, struct lane *lane, c
     return error ? error : lane->error;
 }
 
-/* Lane by lane, as long as there is time. */
+/* Lane by lane, as long as there is time.  What one lane does for all the first one does most often, then the last. */
 static struct wsdbg_error *follow_lanes(struct split *split, uint64_t until_ns, bool *found)
 {
-    struct wsdbg_error *error = NULL;
     uint32_t left = split->looking->out->parts[split->waiting].lanes;
-    for (; !error && !*found && left && wsdbg_look_now_ns() < until_ns; left &= left - 1) {
+    struct wsdbg_error *error = read_uniform(split);
+    for (unsigned i = 0; !error && !*found && left && wsdbg_look_now_ns() < until_ns; i++) {
+        const int number = i == 1 ? LAST_LANE - __builtin_clz(left) : __builtin_ctz(left);
         struct wsdbg_thread_state state;
-        struct lane lane = lane_of(split, split->waiting, (uint32_t)__builtin_ctz(left));
-        if (!read_registers(&lane, &state))
+        struct lane lane = lane_of(split, split->waiting, (uint32_t)number);
+        left &= ~(1u << number);
+        if (!read_registers(split, &lane, &state))
             return lane.error;
         error = follow_lane(split, &lane, &state, found);
     }
@@ -386,7 +397,8 @@ static bool polls_known_word(const struct wsdbg_looking *looking, uint32_t part)
         return false;
     const struct wsdbg_instruction *load =
         wsdbg_graph_instruction(beside->place.function->graph, beside->site.instruction);
-    return is_load(load) || is_atomic(load);
+    const struct wsdbg_operand *operand = wsdbg_memory_operand(load);
+    return (is_load(load) || is_atomic(load)) && operand && operand->uniform == WSDBG_URZ;
 }
 
 static struct wsdbg_error *judge(struct wsdbg_looking *looking, uint32_t waiting, uint32_t polling, uint64_t until_ns)
@@ -464,7 +476,7 @@ static uint32_t judged_alike(const struct wsdbg_looking *looking, const uint32_t
 
 struct wsdbg_error *wsdbg_look_writers(struct wsdbg_looking *looking)
 {
-    const uint64_t until_ns = wsdbg_look_now_ns() + looking->budget.rest_ns / 2;
+    const uint64_t until_ns = wsdbg_look_now_ns() + looking->budget.rest_ns;
     uint32_t judged[JUDGED_MAX];
     size_t count = 0;
     struct wsdbg_error *error = NULL;
