@@ -4,10 +4,9 @@
  * Reads: registers and predicates of the waiting lanes, constants, control flow.  Writes: writes_site of parts.
  *
  * A waiting lane is followed from where it stands (sass/follow.h).  A store counts where its address is known for sure
- * and meets the word, and where the lane must come to it, or no lane that polls can: a lock is given back behind the
- * same place by the lane that polls it, and is no news.  So what polls that word itself ends a way; a poll that takes a
- * lock counts only where the waiting lanes are through it; and a value with which the poll would go on does not count.
- * Warps in the same state are judged once.
+ * and is the word's, and where the lane must come to it or no lane that polls can: a lock is given back behind such a
+ * place by the lane that polls it.  Ways end at polls of the word; a poll that takes a lock counts only where the
+ * waiting lanes are through it; a value with which the poll would go on does not count.
  */
 #include <stdlib.h>
 #include <string.h>
