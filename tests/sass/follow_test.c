@@ -15,41 +15,19 @@
 
 #include "sass/follow.h"
 
-#define REGISTERS_OF(n, count)                                              \
-    {                                                                       \
-        .kind = WSDBG_OPERAND_REGISTER, .number = (n), .registers = (count) \
-    }
-#define R(n) REGISTERS_OF(n, 1)
-#define PAIR(n) REGISTERS_OF(n, 2)
+/* clang-format off */
+#define OPERAND(k, ...) {.kind = WSDBG_OPERAND_##k, __VA_ARGS__}
+#define R(n) OPERAND(REGISTER, .number = (n), .registers = 1)
+#define PAIR(n) OPERAND(REGISTER, .number = (n), .registers = 2)
+#define MINUS(n) OPERAND(REGISTER, .number = (n), .registers = 1, .is_negated = true)
+#define INVERTED(n) OPERAND(REGISTER, .number = (n), .registers = 1, .is_inverted = true)
 #define ZERO R(WSDBG_RZ)
-#define P(n)                                                           \
-    {                                                                  \
-        .kind = WSDBG_OPERAND_PREDICATE, .number = (n), .registers = 1 \
-    }
-#define NOT_P(n)                                                                           \
-    {                                                                                      \
-        .kind = WSDBG_OPERAND_PREDICATE, .number = (n), .registers = 1, .is_negated = true \
-    }
-#define NUMBER(n)                                                     \
-    {                                                                 \
-        .kind = WSDBG_OPERAND_IMMEDIATE, .value = (n), .registers = 1 \
-    }
-#define MINUS(n)                                                                          \
-    {                                                                                     \
-        .kind = WSDBG_OPERAND_REGISTER, .number = (n), .registers = 1, .is_negated = true \
-    }
-#define INVERTED(n)                                                                        \
-    {                                                                                      \
-        .kind = WSDBG_OPERAND_REGISTER, .number = (n), .registers = 1, .is_inverted = true \
-    }
-#define SPECIAL(n)                                                  \
-    {                                                               \
-        .kind = WSDBG_OPERAND_SPECIAL, .value = (n), .registers = 1 \
-    }
-#define CONSTANT(offset, count)                                                                                \
-    {                                                                                                          \
-        .kind = WSDBG_OPERAND_CONSTANT, .number = WSDBG_RZ, .bank = 0, .value = (offset), .registers = (count) \
-    }
+#define P(n) OPERAND(PREDICATE, .number = (n), .registers = 1)
+#define NOT_P(n) OPERAND(PREDICATE, .number = (n), .registers = 1, .is_negated = true)
+#define NUMBER(n) OPERAND(IMMEDIATE, .value = (n), .registers = 1)
+#define SPECIAL(n) OPERAND(SPECIAL, .value = (n), .registers = 1)
+#define CONSTANT(offset, count) OPERAND(CONSTANT, .number = WSDBG_RZ, .value = (offset), .registers = (count))
+/* clang-format on */
 
 enum { TID_X = 33, ANY = -1, CASES_REGISTERS = 8 };
 
