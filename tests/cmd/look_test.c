@@ -65,10 +65,24 @@ static void work_that_is_not_done_is_looked_at(void **state)
 }
 
 /* Nobody waits for the kernel: it may wait for what the program gives the GPU next, and would not get it. */
-static void a_kernel_that_the_program_may_feed_is_not_looked_at(void **state)
+/* By who came before its launch, and holds nothing back. */
+static void a_kernel_that_the_program_may_feed_is_looked_at_and_goes_on(void **state)
 {
     (void)state;
     struct outcome run = RUN("--stall", "0.5", "sh", "-c", HANG);
+    assert_int_equal(run.status, 0);
+    assert_says(run.err, "nothing has moved for 0.5 s; not known to be a hang");
+    assert_says(run.err, "1 kernel launch seen, no hang; session in x.db\n");
+    assert_true(look_count() > 0);
+    outcome_free(&run);
+}
+
+static void nobody_comes_late_to_a_kernel_that_the_program_may_feed(void **state)
+{
+    (void)state;
+    setenv("FAKE_CUDA_FAIL", "setKernelLaunchNotificationMode", 1); /* so nobody can come before */
+    struct outcome run = RUN("--stall", "0.5", "sh", "-c", HANG);
+    unsetenv("FAKE_CUDA_FAIL");
     assert_int_equal(run.status, 0);
     assert_says(run.err, "no thread of the program waits for it: not looked at");
     assert_says(run.err,
@@ -217,7 +231,8 @@ int main(void)
         TEST(work_that_is_not_done_is_looked_at),
         TEST(a_program_that_only_waits_a_while_is_left_alone),
         TEST(ring_evidence_never_looks),
-        TEST(a_kernel_that_the_program_may_feed_is_not_looked_at),
+        TEST(a_kernel_that_the_program_may_feed_is_looked_at_and_goes_on),
+        TEST(nobody_comes_late_to_a_kernel_that_the_program_may_feed),
         TEST(what_is_in_the_way_is_named),
         TEST(sigquit_shows_where_warps_stand),
         TEST(sigquit_shows_where_warps_stand_during_a_capture),
