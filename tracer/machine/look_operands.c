@@ -335,13 +335,14 @@ static struct wsdbg_optional_u64 shown_address(const struct wsdbg_looking *looki
 }
 
 /* Memory that the evidence does not have may still be known from the register it was loaded into. */
-static void read_loaded_value(struct lane *lane, const struct wsdbg_instruction *load, struct wsdbg_part *row)
+static void read_loaded_value(struct lane *lane, const struct wsdbg_instruction *load, uint32_t offset,
+                              struct wsdbg_part *row)
 {
     const struct wsdbg_operand *filled = wsdbg_loaded_register(load);
-    const uint32_t bytes = row->width_bytes.value;
+    const uint32_t bytes = row->width_bytes.value, number = filled ? filled->number + offset / 4 : 0;
     uint32_t low = 0, high = 0;
-    if (!filled || (bytes != 4 && bytes != 8) || !general(lane, filled->number, &low) ||
-        (bytes == 8 && !general(lane, filled->number + 1u, &high)))
+    if (!filled || (bytes != 4 && bytes != 8) || !general(lane, number, &low) ||
+        (bytes == 8 && !general(lane, number + 1, &high)))
         return;
     row->value = wsdbg_known_u64((uint64_t)high << 32 | low);
 }
@@ -353,14 +354,15 @@ static void read_poll(struct lane *lane, const struct wsdbg_instruction *load, s
     const bool shared = load->operation == WSDBG_OP_LDS || load->operation == WSDBG_OP_ATOMS;
     uint64_t address;
     if (load->width_bytes)
-        row->width_bytes = wsdbg_known_u32(load->width_bytes);
+        row->width_bytes = wsdbg_known_u32(part->site.word_bytes ? part->site.word_bytes : load->width_bytes);
     if (!polled_address(lane, part, shared, &address))
         return;
+    address += part->site.word_offset;
     row->address = shown_address(lane->looking, cta, shared, address);
     part->resolved = true;
     read_polled_value(lane, cta, shared, address, row);
     if (!row->value.known && part->site.value_holds)
-        read_loaded_value(lane, load, row);
+        read_loaded_value(lane, load, part->site.word_offset, row);
 }
 
 static struct wsdbg_error *keep(struct wsdbg_looking *looking, uint32_t kind, uint32_t warp, uint32_t lane,

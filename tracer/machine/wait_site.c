@@ -122,9 +122,13 @@ static bool is_polled(const struct wsdbg_loop *loop, uint32_t instruction, bool 
 {
     const enum wsdbg_operation operation = at(loop->graph, instruction)->operation;
     const bool is_global = operation == WSDBG_OP_LD || operation == WSDBG_OP_LDG || operation == WSDBG_OP_ATOM ||
-                           operation == WSDBG_OP_ATOMG;
+                           operation == WSDBG_OP_ATOMG || operation == WSDBG_OP_LDGMC;
     const bool is_shared = operation == WSDBG_OP_LDS || operation == WSDBG_OP_ATOMS;
-    return (global ? is_global : is_shared) && wsdbg_loop_ends_by(loop, instruction);
+    if (!(global ? is_global : is_shared))
+        return false;
+    /* Other looks of the loop may go through pointers that it loads; the one that is waited for has a place. */
+    return wsdbg_loop_keeps(loop, instruction, wsdbg_memory_operand(at(loop->graph, instruction))) &&
+           wsdbg_loop_ends_by(loop, instruction);
 }
 
 /* Every lane loads, and nothing else in the loop writes the register that the load fills. */
@@ -156,18 +160,48 @@ static bool has_time_limit(const struct wsdbg_loop *loop)
     return false;
 }
 
+/* Of several loads by which the loop may end the first one that is looked at in every round: what is looked at now and
+ * then only is a way out. */
+static unsigned worth_of_poll(const struct wsdbg_loop *loop, uint32_t load)
+{
+    return 1u + (at(loop->graph, load)->operation != WSDBG_OP_LDGMC) + 2u * wsdbg_loop_always_passes(loop, load);
+}
+
+/* A wide load brings data beside the word that is waited for: the first one, or pair, that alone can end the loop. */
+static void find_polled_word(const struct wsdbg_loop *loop, uint32_t load, struct wsdbg_wait_site *out)
+{
+    enum { WORD = 4, SHOWN = 8 };
+    const struct wsdbg_operand *value = wsdbg_loaded_register(at(loop->graph, load));
+    const unsigned words = at(loop->graph, load)->width_bytes / WORD;
+    unsigned first = 0;
+    if (!value || words * WORD <= SHOWN)
+        return;
+    while (first < words && !wsdbg_loop_ends_by_register(loop, load, value->number + first))
+        first++;
+    if (first == words)
+        return;
+    const bool is_pair = first % 2 == 0 && wsdbg_loop_ends_by_register(loop, load, value->number + first + 1);
+    out->word_offset = (uint8_t)(first * WORD);
+    out->word_bytes = is_pair ? SHOWN : WORD;
+}
+
 static bool find_poll(const struct wsdbg_loop *loop, struct wsdbg_wait_site *out)
 {
+    uint32_t polled = WSDBG_NO_INSTRUCTION;
+    unsigned best = 0;
     if (has_time_limit(loop))
         return false;
     for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1)) {
-        if (!is_polled(loop, i, loop->has_global))
-            continue;
-        found(out, WSDBG_WARP_SPIN_GLOBAL, i, first_instruction(loop), true);
-        out->value_holds = keeps_value(loop, i);
-        return true;
+        const unsigned worth = is_polled(loop, i, loop->has_global) ? worth_of_poll(loop, i) : 0;
+        polled = worth > best ? i : polled;
+        best = worth > best ? worth : best;
     }
-    return false;
+    if (polled == WSDBG_NO_INSTRUCTION)
+        return false;
+    found(out, WSDBG_WARP_SPIN_GLOBAL, polled, first_instruction(loop), true);
+    out->value_holds = keeps_value(loop, polled);
+    find_polled_word(loop, polled, out);
+    return true;
 }
 
 /* Copies out of shared memory are waited for with the scoreboard that asynchronous loads use too. */

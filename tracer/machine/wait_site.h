@@ -20,6 +20,8 @@ struct wsdbg_wait_site {
     bool bar_holds;              /* the registers that the BAR names, and its guard, still have what it saw */
     bool gathers;                /* the counter's own instruction waits for the warp's other lanes */
     bool value_holds;            /* the register that a polling load fills has what it loaded last */
+    uint8_t word_offset;         /* of a load of more than 8 bytes: the word in them that is waited for, */
+    uint8_t word_bytes;          /* and how long it is; 0 = all that is loaded */
     bool operands_hold;          /* the registers the instruction names still have what it saw */
 };
 

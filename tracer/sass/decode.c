@@ -119,6 +119,7 @@ static void describe_memory(struct wsdbg_instruction *in)
     case WSDBG_OP_ATOMG:
     case WSDBG_OP_ATOMS:
     case WSDBG_OP_RED:
+    case WSDBG_OP_LDGMC:
     case WSDBG_OP_REDAS:
         in->width_bytes = (uint8_t)atomic_bytes(in);
         break;

@@ -29,8 +29,8 @@
     X(STAS, "STAS") X(REDAS, "REDAS") X(HGMMA, "HGMMA") X(IGMMA, "IGMMA") X(QGMMA, "QGMMA") X(BGMMA, "BGMMA")                                            \
     /* memory: what a polling loop reads, and what may release it */                                                   \
     X(LD, "LD") X(LDG, "LDG") X(LDS, "LDS") X(LDC, "LDC") X(ULDC, "ULDC") X(ST, "ST") X(STG, "STG") X(STS, "STS")      \
-    X(ATOM, "ATOM") X(ATOMG, "ATOMG") X(ATOMS, "ATOMS") X(RED, "REDG") X(LDGSTS, "LDGSTS") X(MEMBAR, "MEMBAR")          \
-    X(ERRBAR, "ERRBAR") X(CGAERRBAR, "CGAERRBAR") X(CCTL, "CCTL") X(FENCE, "FENCE")                                    \
+    X(ATOM, "ATOM") X(ATOMG, "ATOMG") X(ATOMS, "ATOMS") X(RED, "REDG") X(LDGMC, "LDGMC") X(LDGSTS, "LDGSTS")            \
+    X(MEMBAR, "MEMBAR") X(ERRBAR, "ERRBAR") X(CGAERRBAR, "CGAERRBAR") X(CCTL, "CCTL") X(FENCE, "FENCE")                                    \
     /* arithmetic of addresses, counts and conditions */                                                               \
     X(MOV, "MOV") X(UMOV, "UMOV") X(IADD3, "IADD3") X(UIADD3, "UIADD3") X(IMAD, "IMAD") X(UIMAD, "UIMAD")              \
     X(LEA, "LEA") X(ULEA, "ULEA") X(LOP3, "LOP3") X(ULOP3, "ULOP3") X(SHF, "SHF") X(USHF, "USHF") X(SEL, "SEL")        \

@@ -134,6 +134,7 @@ static const struct wsdbg_form forms[] = {
      OP(ATOMG),
      {FIELD_PD, FIELD_RD_WIDE, FIELD_MEMORY_UC, FIELD_RB_WIDE},
      FORM_GLOBAL | FORM_DESCRIPTOR_71},
+    {AT(0x19a4), OP(LDGMC), {FIELD_RD_WIDE, FIELD_MEMORY_UC}, FORM_GLOBAL}, /* of integers; 0x19a5 is not decoded */
     {AT(0x1fae), OP(LDGSTS), {FIELD_COPY_TO, FIELD_COPY_FROM, FIELD_PQ_OR_NONE}, FORM_DESCRIPTOR_76},
     {AT(0x0992), OP(MEMBAR), {0}, 0},
     {AT(0x09ab), OP(ERRBAR), {0}, 0},

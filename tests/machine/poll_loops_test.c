@@ -1,0 +1,129 @@
+/* poll_loops_test.c - which loops of compiled kernels poll memory: those of polls.cu, by their names.
+ *
+ * Reads the cubin that nvcc makes of polls.cu.  A loop that polls does so wherever in it a warp stands.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machine/wait_site.h"
+#include "sass/cubin.h"
+
+static const struct row {
+    const char *kernel;
+    const char *load; /* that is waited for, the beginning of its text behind a guard; NULL: it polls nothing */
+    int word_offset, word_bytes;
+} rows[] = {
+    {"poll_marked_lines", "LDG.E.128.STRONG.SYS", 4, 4},
+    {"poll_pairs_together", "LDG.E.128.STRONG.SYS", 8, 8},
+    {"poll_step", "LDG.E.64.STRONG.SYS", 0, 0},
+    {"poll_step_of_several", "LDG.E.64.STRONG.SYS", 0, 0},
+    {"poll_behind_check", "LDG.E.STRONG.SYS", 0, 0},
+    {"work_on_lines", NULL, 0, 0},
+    {"work_along_chain", NULL, 0, 0},
+    {"work_along_chain_in_shared", NULL, 0, 0},
+    {"work_up_to_bound", NULL, 0, 0},
+};
+
+static struct wsdbg_cubin *open_cubin(char **bytes)
+{
+    struct wsdbg_cubin *cubin;
+    struct wsdbg_image image = {0};
+    FILE *file = fopen(WSDBG_POLLS, "rb");
+    assert_non_null(file);
+    *bytes = malloc(1 << 20);
+    assert_non_null(*bytes);
+    image.bytes = (unsigned char *)*bytes;
+    image.byte_count = fread(*bytes, 1, 1 << 20, file);
+    fclose(file);
+    assert_null(wsdbg_cubin_open(&image, &cubin));
+    return cubin;
+}
+
+static const struct wsdbg_cubin_function *kernel_named(const struct wsdbg_cubin *cubin, const char *name)
+{
+    for (size_t i = 0; i < wsdbg_cubin_function_count(cubin); i++)
+        if (strcmp(wsdbg_cubin_function(cubin, i)->name, name) == 0)
+            return wsdbg_cubin_function(cubin, i);
+    fail_msg("no kernel %s", name);
+    return NULL;
+}
+
+static uint32_t loop_of(const struct wsdbg_graph *graph, uint32_t instruction)
+{
+    return wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, instruction))->loop;
+}
+
+/* The first place at which the kernel polls. */
+static bool find_poll(const struct wsdbg_graph *graph, struct wsdbg_wait_site *site)
+{
+    for (uint32_t i = 0; i < wsdbg_graph_instruction_count(graph); i++) {
+        assert_null(wsdbg_wait_site_find(graph, i, site));
+        if (site->state == WSDBG_WARP_SPIN_GLOBAL)
+            return true;
+    }
+    return false;
+}
+
+static void check_load(const struct row *row, const struct wsdbg_graph *graph, const struct wsdbg_wait_site *site)
+{
+    char text[WSDBG_INSTRUCTION_TEXT_BYTES];
+    wsdbg_instruction_text(wsdbg_graph_instruction(graph, site->instruction), 0, text);
+    const char *plain = *text == '@' ? strchr(text, ' ') + 1 : text;
+    if (strncmp(plain, row->load, strlen(row->load)) != 0)
+        fail_msg("%s polls by %s", row->kernel, text);
+    assert_int_equal(site->word_offset, row->word_offset);
+    assert_int_equal(site->word_bytes, row->word_bytes);
+}
+
+static void check_all_places(const struct row *row, const struct wsdbg_graph *graph, const struct wsdbg_wait_site *poll)
+{
+    for (uint32_t i = 0; i < wsdbg_graph_instruction_count(graph); i++) {
+        struct wsdbg_wait_site site;
+        if (loop_of(graph, i) != loop_of(graph, poll->instruction))
+            continue;
+        assert_null(wsdbg_wait_site_find(graph, i, &site));
+        if (site.state != WSDBG_WARP_SPIN_GLOBAL || site.instruction != poll->instruction || site.home != poll->home)
+            fail_msg("%s: not at +0x%x", row->kernel, i * WSDBG_INSTRUCTION_BYTES);
+    }
+}
+
+static void check(const struct row *row, const struct wsdbg_cubin *cubin)
+{
+    struct wsdbg_graph *graph;
+    struct wsdbg_wait_site site;
+    assert_null(wsdbg_graph_create_of_function(kernel_named(cubin, row->kernel), &graph));
+    const bool polls = find_poll(graph, &site);
+    if (polls != (row->load != NULL))
+        fail_msg("%s %s", row->kernel, polls ? "polls" : "does not poll");
+    if (polls) {
+        check_load(row, graph, &site);
+        check_all_places(row, graph, &site);
+    }
+    wsdbg_graph_destroy(graph);
+}
+
+static void loops_that_only_look_poll_and_loops_that_work_do_not(void **state)
+{
+    char *bytes;
+    struct wsdbg_cubin *cubin = open_cubin(&bytes);
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check(&rows[i], cubin);
+    wsdbg_cubin_close(cubin);
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_that_only_look_poll_and_loops_that_work_do_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,193 @@
+/* polls.cu - loops that poll memory as communication libraries write them, and loops that work and look like these.  It
+ * is compiled for poll_loops_test.c and never run: a kernel's name says what it does.
+ */
+#include <stdint.h>
+
+struct room {
+    uint64_t pad[3];
+    uint32_t stopped;
+    const volatile uint32_t *stop;
+    const uint32_t *next;
+};
+static __shared__ struct room room;
+
+/* Looks at the program's flag once in many rounds; the others of the CTA learn it from shared memory. */
+static __device__ __forceinline__ bool leaves(int *rounds, bool *left)
+{
+    if (*left)
+        return true;
+    if (++*rounds >= 10000) {
+        *rounds = 0;
+        const uint32_t stop = *room.stop;
+        if (stop) {
+            *left = true;
+            room.stopped = stop;
+        }
+    }
+    return *left;
+}
+
+static __device__ void enter(const volatile uint32_t *stop)
+{
+    if (threadIdx.x == 0)
+        room = {{0, 0, 0}, 0, stop, (const uint32_t *)stop};
+    __syncthreads();
+}
+
+static __device__ __forceinline__ uint4 load_line(const uint4 *line)
+{
+    uint4 v;
+    asm volatile("ld.volatile.global.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(line));
+    return v;
+}
+
+static __device__ __forceinline__ ulonglong2 load_pair(const ulonglong2 *pair)
+{
+    ulonglong2 v;
+    asm volatile("ld.volatile.global.v2.u64 {%0,%1}, [%2];" : "=l"(v.x), "=l"(v.y) : "l"(pair));
+    return v;
+}
+
+/* Lines of two words of data, each with a mark behind it; several in a row, so that the marks change. */
+extern "C" __global__ void poll_marked_lines(const uint4 *lines, const volatile uint32_t *stop, uint32_t mark, int count,
+                                             uint2 *out)
+{
+    bool left = false;
+    int rounds = 0;
+    enter(stop);
+    for (int i = threadIdx.x; i < count; i += blockDim.x) {
+        uint4 line;
+        do {
+            line = load_line(lines + i);
+            if (leaves(&rounds, &left))
+                break;
+        } while (line.y != mark + 1 || line.w != mark + 1);
+        out[i] = make_uint2(line.x, line.z);
+    }
+}
+
+/* Pairs whose second half is a mark in some lanes, until all lanes have theirs. */
+extern "C" __global__ void poll_pairs_together(const ulonglong2 *pairs, const volatile uint32_t *stop, uint64_t mark,
+                                               bool marks, uint64_t *out)
+{
+    bool left = false, again;
+    int rounds = 0;
+    enter(stop);
+    ulonglong2 a, b;
+    do {
+        a = load_pair(pairs + threadIdx.x);
+        b = load_pair(pairs + threadIdx.x + 32);
+        again = marks && (a.y != mark || b.y != mark);
+        again &= !leaves(&rounds, &left);
+    } while (__any_sync(0xffffffff, again));
+    out[threadIdx.x] = a.x + b.x;
+}
+
+/* A count of steps that another one raises; the newest one is kept from one wait to the next. */
+extern "C" __global__ void poll_step(const volatile uint64_t *there, const volatile uint32_t *stop, uint64_t step,
+                                     uint64_t ahead, uint64_t *out)
+{
+    bool left = false;
+    int rounds = 0;
+    enter(stop);
+    uint64_t known = *there;
+    while (known + ahead < step) {
+        known = *there;
+        if (leaves(&rounds, &left))
+            break;
+    }
+    *out = known;
+}
+
+/* The same through memory that several devices have in common. */
+extern "C" __global__ void poll_step_of_several(const uint64_t *there, const volatile uint32_t *stop, uint64_t step,
+                                                bool several, uint64_t *out)
+{
+    bool left = false;
+    int rounds = 0;
+    enter(stop);
+    uint64_t known = 0;
+    while (known < step) {
+        if (several)
+            asm volatile("multimem.ld_reduce.acquire.sys.global.min.u64 %0, [%1];" : "=l"(known) : "l"(there));
+        else
+            asm volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(known) : "l"(there));
+        if (leaves(&rounds, &left))
+            break;
+    }
+    *out = known;
+}
+
+/* What is looked at seldom comes first. */
+extern "C" __global__ void poll_behind_check(const volatile uint32_t *flag, const volatile uint32_t *stop, uint64_t *out)
+{
+    int rounds = 0;
+    for (;;) {
+        if (++rounds == 10000) {
+            rounds = 0;
+            if (*stop)
+                break;
+        }
+        const uint32_t now = *flag;
+        if (now == 3)
+            break;
+    }
+    *out = rounds;
+}
+
+/* ---- work ---- */
+
+/* Each line is another one, and so is what is done with it. */
+extern "C" __global__ void work_on_lines(const uint4 *lines, const volatile uint32_t *stop, int count, uint32_t *out)
+{
+    bool left = false;
+    int rounds = 0;
+    uint32_t sum = 0;
+    enter(stop);
+    for (int i = threadIdx.x; i < count; i += blockDim.x) {
+        const uint4 line = load_line(lines + i);
+        sum += line.x ^ line.y;
+        if (leaves(&rounds, &left) || line.w == 7)
+            break;
+    }
+    out[threadIdx.x] = sum;
+}
+
+struct link {
+    struct link *next;
+    uint32_t value;
+};
+
+extern "C" __global__ void work_along_chain(const struct link *volatile *first, uint32_t *out)
+{
+    uint32_t sum = 0;
+    for (const volatile struct link *link = *first; link; link = link->next)
+        sum += link->value;
+    *out = sum;
+}
+
+/* The pointer lies in shared memory, always at the same place, and the loop moves it on. */
+extern "C" __global__ void work_along_chain_in_shared(const uint32_t *volatile *first, uint32_t *out)
+{
+    volatile struct room *here = &room;
+    uint32_t rounds = 0;
+    here->next = *first;
+    const uint32_t *at;
+    while ((at = here->next)) {
+        here->next = *(const uint32_t *const volatile *)at;
+        rounds++;
+    }
+    *out = rounds;
+}
+
+/* A bound that is loaded anew ends nothing by itself. */
+extern "C" __global__ void work_up_to_bound(const volatile uint32_t *bound, uint32_t *out)
+{
+    uint32_t value = 1;
+    enter(bound);
+    for (uint32_t i = 0; i < *((volatile struct room *)&room)->stop; i++)
+        value = value * 3 + (value >> 7);
+    *out = value;
+}
