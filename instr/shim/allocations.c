@@ -350,12 +350,12 @@ void allocation_handle_released(uint64_t handle)
     shim_unlock();
 }
 
-void allocation_handle_exported(uint64_t handle)
+void allocation_handle_exported(uint64_t handle, uint32_t more)
 {
     shim_lock();
     const struct handle_row *row = find_handle(handle);
     if (row)
-        raise_memory(row->made.memory, WSDBG_ALLOCATION_EXPORTED, 0);
+        raise_memory(row->made.memory, WSDBG_ALLOCATION_EXPORTED | more, 0);
     shim_unlock();
 }
 

@@ -49,8 +49,8 @@ void allocation_handle_made(uint64_t handle, const struct shim_allocation *made)
 /* The driver gave out the handle of the memory at `address` once more. */
 void allocation_handle_retained(uint64_t handle, uint64_t address);
 void allocation_handle_released(uint64_t handle);
-/* What it stands for was given away. */
-void allocation_handle_exported(uint64_t handle);
+/* What it stands for was given away; `more` flags say to whom. */
+void allocation_handle_exported(uint64_t handle, uint32_t more);
 /* The handle was mapped: `as` has address, bytes, context, and call and call_number of the mapping. */
 void allocation_handle_mapped(uint64_t handle, const struct shim_allocation *as);
 

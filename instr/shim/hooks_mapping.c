@@ -25,7 +25,8 @@ CUresult mem_create_body(enum wsdbg_hook_id id, void *forward, uint64_t *handle,
     if (on && result == CUDA_SUCCESS) {
         int kept = errno;
         const bool host = lies_with_host(properties);
-        const uint32_t exported = properties->for_network_cards ? WSDBG_ALLOCATION_EXPORTED : 0;
+        const uint32_t exported =
+            properties->for_network_cards ? WSDBG_ALLOCATION_EXPORTED | WSDBG_ALLOCATION_CARDS : 0;
         allocation_handle_made(
             *handle, &(struct shim_allocation){.kind = WSDBG_ALLOCATION_VMM,
                                                .flags = exported | (host ? WSDBG_ALLOCATION_HOST_ACCESS : 0),
@@ -55,22 +56,23 @@ CUresult mem_import_body(enum wsdbg_hook_id id, void *forward, uint64_t *handle,
     return hook_leave(on, result);
 }
 
-static CUresult leave_exported(bool on, CUresult result, uint64_t handle)
+static CUresult leave_exported(bool on, CUresult result, uint64_t handle, bool elsewhere)
 {
     if (on && result == CUDA_SUCCESS) {
         int kept = errno;
-        allocation_handle_exported(handle);
+        allocation_handle_exported(handle, elsewhere ? WSDBG_ALLOCATION_ELSEWHERE : 0);
         errno = kept;
     }
     return hook_leave(on, result);
 }
 
+/* A file descriptor stays on this machine; other handles may not. */
 CUresult mem_export_body(enum wsdbg_hook_id id, void *forward, void *shared, uint64_t handle, int type, uint64_t flags)
 {
     (void)id;
     bool on = hook_enter();
     return leave_exported(on, ((CUresult(*)(void *, uint64_t, int, uint64_t))forward)(shared, handle, type, flags),
-                          handle);
+                          handle, type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
 }
 
 /* What is bound to a multicast object other GPUs write through it. */
@@ -82,7 +84,7 @@ CUresult multicast_mem_body(enum wsdbg_hook_id id, void *forward, uint64_t multi
     return leave_exported(on,
                           ((CUresult(*)(uint64_t, size_t, uint64_t, size_t, size_t, uint64_t))forward)(
                               multicast, at, handle, from, bytes, flags),
-                          handle);
+                          handle, true);
 }
 
 CUresult multicast_address_body(enum wsdbg_hook_id id, void *forward, uint64_t multicast, size_t at,
@@ -94,7 +96,7 @@ CUresult multicast_address_body(enum wsdbg_hook_id id, void *forward, uint64_t m
         ((CUresult(*)(uint64_t, size_t, CUdeviceptr, size_t, uint64_t))forward)(multicast, at, address, bytes, flags);
     if (on && result == CUDA_SUCCESS) {
         int kept = errno;
-        allocations_mark(address, bytes, WSDBG_ALLOCATION_EXPORTED, 0);
+        allocations_mark(address, bytes, WSDBG_ALLOCATION_EXPORTED | WSDBG_ALLOCATION_ELSEWHERE, 0);
         errno = kept;
     }
     return hook_leave(on, result);

@@ -271,11 +271,11 @@ CUresult ipc_close_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr addres
     return leave_freed(on, ((CUresult(*)(CUdeviceptr))forward)(address), address, newest);
 }
 
-static CUresult leave_exported(bool on, CUresult result, uint64_t address, uint64_t bytes)
+static CUresult leave_exported(bool on, CUresult result, uint64_t address, uint64_t bytes, uint32_t more)
 {
     if (on && result == CUDA_SUCCESS) {
         int kept = errno;
-        allocations_mark(address, bytes, WSDBG_ALLOCATION_EXPORTED, 0);
+        allocations_mark(address, bytes, WSDBG_ALLOCATION_EXPORTED | more, 0);
         errno = kept;
     }
     return hook_leave(on, result);
@@ -285,14 +285,14 @@ CUresult ipc_get_body(enum wsdbg_hook_id id, void *forward, void *handle, CUdevi
 {
     (void)id;
     bool on = hook_enter();
-    return leave_exported(on, ((CUresult(*)(void *, CUdeviceptr))forward)(handle, address), address, 1);
+    return leave_exported(on, ((CUresult(*)(void *, CUdeviceptr))forward)(handle, address), address, 1, 0);
 }
 
 CUresult pool_export_body(enum wsdbg_hook_id id, void *forward, void *data, CUdeviceptr address)
 {
     (void)id;
     bool on = hook_enter();
-    return leave_exported(on, ((CUresult(*)(void *, CUdeviceptr))forward)(data, address), address, 1);
+    return leave_exported(on, ((CUresult(*)(void *, CUdeviceptr))forward)(data, address), address, 1, 0);
 }
 
 CUresult range_handle_body(enum wsdbg_hook_id id, void *forward, void *handle, CUdeviceptr address, size_t bytes,
@@ -302,7 +302,7 @@ CUresult range_handle_body(enum wsdbg_hook_id id, void *forward, void *handle, C
     bool on = hook_enter();
     CUresult result =
         ((CUresult(*)(void *, CUdeviceptr, size_t, int, uint64_t))forward)(handle, address, bytes, type, flags);
-    return leave_exported(on, result, address, bytes);
+    return leave_exported(on, result, address, bytes, WSDBG_ALLOCATION_ELSEWHERE);
 }
 
 /* Who asks for this hands the memory to a network card. */
@@ -312,8 +312,9 @@ CUresult pointer_attribute_body(enum wsdbg_hook_id id, void *forward, const void
     (void)id;
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(const void *, int, CUdeviceptr))forward)(value, attribute, address);
-    return attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ? leave_exported(on, result, address, 1)
-                                                         : hook_leave(on, result);
+    return attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+               ? leave_exported(on, result, address, 1, WSDBG_ALLOCATION_ELSEWHERE)
+               : hook_leave(on, result);
 }
 
 /* ---- other GPUs ---- */

@@ -1,12 +1,13 @@
 /* host_threads.c - tells whether some thread of the program may go on while another one waits for the GPU.
  *
  * Reads:  the segment's thread rows; while some call of those lasts, comm and syscall of /proc/self/task/<thread>.
- * Writes: segment->host_state.
+ * Writes: segment->host_state, segment->network_cards.
  *
  * A thread rests that is in such a call, or in a futex without a time limit: another one has to wake it.  What
  * sleeps for a time, reads, polls or computes may be about to give the GPU what a kernel waits for, be it by its
  * first call, and so may what another process wakes.  The driver's own threads rest where they wait for the driver, not
- * where they run a function of the program.  Looking is cheap (two short files a thread) and disturbs no thread.
+ * where they run a function of the program; so do those of service_threads.c.  Looking is cheap (two short files a
+ * thread) and disturbs no thread.
  */
 #include "shim.h"
 #include "debug_attach.h"
@@ -26,6 +27,8 @@ enum {
     LATER_US = 250000,
     LASTS_NS = 10000000,
     LONG_NS = 1000000000,
+    CALL_BYTES = 224,
+    CARDS_NS = 250000000,  /* between looks for network cards */
     SETTLE_NS = 100000000, /* after a debugger has left, until the driver's threads sleep again */
 };
 
@@ -53,24 +56,25 @@ static bool is_own_thread(unsigned long thread)
 
 /* One that processes share another process may wake, but not a join, which the C library also says is shared: that
  * waits until the word no longer holds the other thread's number. */
-static bool is_endless_futex(long call, const unsigned long argument[4])
+static bool is_endless_futex(const struct host_call *call)
 {
+    const unsigned long *argument = call->argument;
     const int command = (int)argument[1] & FUTEX_CMD_MASK;
     const bool waits = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
-    if (call != SYS_futex || argument[3] != 0)
+    if (call->number != SYS_futex || argument[3] != 0)
         return false;
     if (argument[1] & FUTEX_PRIVATE_FLAG)
         return waits || command == FUTEX_LOCK_PI;
     return waits && is_own_thread(argument[2]);
 }
 
-static bool is_poll(long call)
+bool host_call_polls(const struct host_call *call)
 {
 #ifdef SYS_poll
-    if (call == SYS_poll)
+    if (call->number == SYS_poll)
         return true;
 #endif
-    return call == SYS_ppoll;
+    return call->number == SYS_ppoll;
 }
 
 /* "cuda-EvtHandlr", "cuda00006000019"; no less, as threads have the name of their program. */
@@ -85,20 +89,35 @@ static bool is_own_name(const char *name)
     return strcmp(name, WSDBG_THREAD_OBSERVER) == 0 || strcmp(name, WSDBG_THREAD_SIMULATOR) == 0;
 }
 
+/* "running" is in no call. */
+static bool read_call(const char *text, struct host_call *out)
+{
+    unsigned long *a = out->argument;
+    *out = (struct host_call){.number = -1};
+    return sscanf(text, "%ld %lx %lx %lx %lx %lx %lx %lx %lx", &out->number, &a[0], &a[1], &a[2], &a[3], &a[4], &a[5],
+                  &out->stack, &out->pc) >= 5;
+}
+
+bool host_thread_call(uint32_t thread, struct host_call *out)
+{
+    char text[CALL_BYTES];
+    return !read_file(thread, "syscall", text, sizeof text) && read_call(text, out);
+}
+
 bool host_thread_rests(const char *name, const char *call_text)
 {
-    long call = -1;
-    unsigned long argument[4] = {0};
+    struct host_call call;
     if (is_own_name(name))
         return true;
-    if (sscanf(call_text, "%ld %lx %lx %lx %lx", &call, &argument[0], &argument[1], &argument[2], &argument[3]) != 5)
-        return false; /* "running" */
-    return is_endless_futex(call, argument) || (is_poll(call) && is_driver_name(name));
+    if (!read_call(call_text, &call))
+        return false;
+    return is_endless_futex(&call) || (host_call_polls(&call) && is_driver_name(name)) ||
+           service_thread_rests(name, &call);
 }
 
 static enum wsdbg_host_state look_at(uint32_t thread)
 {
-    char name[32], call_text[160];
+    char name[32], call_text[CALL_BYTES];
     int error = read_file(thread, "comm", name, sizeof name);
     if (!error)
         error = read_file(thread, "syscall", call_text, sizeof call_text);
@@ -190,6 +209,19 @@ static uint64_t longest_call_ns(const struct wsdbg_segment *segment, uint64_t no
     return longest_ns;
 }
 
+/* Only while threads wait, and not as often as they are looked at. */
+static void follow_cards(struct wsdbg_segment *segment, bool wait, uint64_t now_ns)
+{
+    static uint64_t looked_ns;
+    if (!wait) {
+        looked_ns = 0;
+        __atomic_store_n(&segment->network_cards, WSDBG_NETWORK_CARDS_NOT_KNOWN, __ATOMIC_RELEASE);
+    } else if (now_ns - looked_ns >= CARDS_NS) {
+        looked_ns = now_ns;
+        __atomic_store_n(&segment->network_cards, network_cards_look(), __ATOMIC_RELEASE);
+    }
+}
+
 /* What two looks in a row saw: a thread may wake another one and fall asleep between the two being looked at. */
 static void *serve(void *unused)
 {
@@ -200,6 +232,7 @@ static void *serve(void *unused)
     while (!atomic_load(&shim_exiting) && atomic_load(&shim_state) == SHIM_ON) {
         const uint64_t now_ns = shim_now_ns(), lasts_ns = longest_call_ns(segment, now_ns);
         const uint64_t settled_ns = now_ns > SETTLE_NS ? now_ns - SETTLE_NS : 0;
+        follow_cards(segment, lasts_ns >= LASTS_NS, now_ns);
         const enum wsdbg_host_state now =
             lasts_ns >= LASTS_NS && !debug_attach_keeps_out() ? host_threads_look(segment) : WSDBG_HOST_NOT_KNOWN;
         /* While a debugger is attached, and somewhat longer, there are threads that it brought, the driver's have work,

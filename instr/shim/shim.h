@@ -277,6 +277,22 @@ void host_threads_start(void);
 enum wsdbg_host_state host_threads_look(const struct wsdbg_segment *segment);
 /* Whether a thread rests by the text of its files comm, without the end of line, and syscall. */
 bool host_thread_rests(const char *name, const char *call_text);
+/* The system call that a thread is in. */
+struct host_call {
+    long number;
+    unsigned long argument[6], stack, pc; /* stack and pc: 0 = not told */
+};
+/* By the thread's file syscall; false where it is in none. */
+bool host_thread_call(uint32_t thread, struct host_call *out);
+bool host_call_polls(const struct host_call *call);
+
+/* ---- service_threads.c ---- */
+/* Whether a thread of that name in that call is a library's own, which gives no kernel what it waits for.  Called by one
+ * thread at a time. */
+bool service_thread_rests(const char *name, const struct host_call *call);
+
+/* ---- network_cards.c ---- */
+enum wsdbg_network_cards network_cards_look(void);
 
 /* ---- module_image.c ---- */
 /* Bytes of a module image by its own headers (ELF, fatbin, PTX), 0 = not known. */

@@ -1,7 +1,8 @@
 /* app_threads.c - a program that waits for a kernel that hangs, beside a thread that does as it is asked.
  *
  *   app_threads - OTHER     OTHER = none | sleeps | used-and-sleeps | waits-for-another | reads | named-as-driver
- *                                   | polls-as-driver | waits-for-a-process | joins
+ *                                   | polls-as-driver | waits-for-a-process | joins | serves-in-nccl | serves-elsewhere
+ *                                   | called-by-nccl | was-in-nccl | watches | watches-asleep
  *
  * It is ended by a signal.
  */
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fake_calls.h"
@@ -24,6 +26,9 @@ static CUcontext context;
 static CUfunction kernel;
 static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER, shared;
 static pthread_t first;
+
+int serve_in_nccl(int (*also)(void), int milliseconds);
+int serve_elsewhere(int (*also)(void), int milliseconds);
 
 static void must(int result)
 {
@@ -41,6 +46,44 @@ static void launch(void)
     must(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
 }
 
+/* The call is not the last thing it does, so that it is the one to which poll() returns. */
+static int poll_here(void)
+{
+    volatile int ready = poll(NULL, 0, 1000000);
+    return ready + 1;
+}
+
+static void wait_for_a_time(void)
+{
+    pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct timespec until;
+    must(clock_gettime(CLOCK_REALTIME, &until));
+    until.tv_sec += 1000;
+    must(pthread_mutex_lock(&lock));
+    while (pthread_cond_timedwait(&never, &lock, &until) == 0)
+        continue;
+}
+
+static int is_service(void)
+{
+    if (is_other("serves-in-nccl"))
+        serve_in_nccl(NULL, 1000000);
+    else if (is_other("serves-elsewhere"))
+        serve_elsewhere(NULL, 1000000);
+    else if (is_other("called-by-nccl"))
+        serve_in_nccl(poll_here, 1);
+    else if (is_other("was-in-nccl"))
+        return serve_in_nccl(NULL, 1) + poll_here();
+    else if (is_other("watches"))
+        wait_for_a_time();
+    else if (is_other("watches-asleep"))
+        sleep(1000);
+    else
+        return 0;
+    return 1;
+}
+
 static void *be_another(void *unused)
 {
     char byte;
@@ -50,6 +93,10 @@ static void *be_another(void *unused)
     }
     if (is_other("named-as-driver") || is_other("polls-as-driver"))
         pthread_setname_np(pthread_self(), "cuda00006000019");
+    if (is_other("watches") || is_other("watches-asleep"))
+        pthread_setname_np(pthread_self(), "pt_nccl_watchdg");
+    if (is_service())
+        return unused;
     if (is_other("waits-for-another"))
         pthread_mutex_lock(&held);
     else if (is_other("waits-for-a-process"))

@@ -1,6 +1,7 @@
 /* host_threads_test.c - whether the program's other threads go on while one waits for the GPU, as the shim tells it. */
 #include "harness.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -11,9 +12,11 @@
 #define ENDLESS 0, 128, 2, 0        /* address, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, no time limit */
 #define FOR_A_TIME 0, 137, 2, 0x7f0 /* FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, until then */
 #define WAKES 0, 129, 2, 0
-#define NOBODY 0x7fffffff                            /* no thread has this number */
-#define SHARED 0, 0, NOBODY, 0                       /* without FUTEX_PRIVATE_FLAG */
-#define UNTIL_ENDS(thread) 0, 265, (unsigned)(thread), 0 /* FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, as pthread_join */
+#define NOBODY 0x7fffffff      /* no thread has this number */
+#define SHARED 0, 0, NOBODY, 0 /* without FUTEX_PRIVATE_FLAG */
+#define UNTIL_ENDS(thread)                                                                     \
+    0, 265, (unsigned)(thread), 0 /* FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, as pthread_join \
+                                   */
 
 static const struct text_row {
     const char *what, *name;
@@ -34,6 +37,11 @@ static const struct text_row {
     {"a poll of a program named so", "cudasample", SYS_ppoll, {0, 0, 0, 0}, false},
     {"a poll of a program of that length", "cuda_attention_", SYS_ppoll, {0, 0, 0, 0}, false},
     {"the program's function on the driver's thread", "cuda-EvtHandlr", SYS_clock_nanosleep, {0, 0, 0, 0}, false},
+    {"one that watches NCCL, for a time", "pt_nccl_watchdg", SYS_futex, {FOR_A_TIME}, true},
+    {"the other one", "pt_nccl_heartbt", SYS_futex, {FOR_A_TIME}, true},
+    {"one of a name that is like it", "pt_nccl_watch", SYS_futex, {FOR_A_TIME}, false},
+    {"one that watches, asleep", "pt_nccl_heartbt", SYS_clock_nanosleep, {0, 0, 0, 0}, false},
+    {"one that watches, for another process", "pt_nccl_watchdg", SYS_futex, {SHARED}, false},
     {"a thread of wsdbg", WSDBG_THREAD_OBSERVER, SYS_clock_nanosleep, {0, 0, 0, 0}, true},
     {"the simulator", WSDBG_THREAD_SIMULATOR, SYS_clock_nanosleep, {0, 0, 0, 0}, true},
     {"the simulator's thread for the program's functions", "wsdbg-callbacks", SYS_clock_nanosleep, {0, 0, 0, 0}, false},
@@ -73,6 +81,12 @@ static const struct program_row {
     {"sleeps", WSDBG_HOST_STRANGER_GOES_ON},
     {"reads", WSDBG_HOST_STRANGER_GOES_ON},
     {"used-and-sleeps", WSDBG_HOST_GOES_ON},
+    {"serves-in-nccl", WSDBG_HOST_RESTS},
+    {"serves-elsewhere", WSDBG_HOST_STRANGER_GOES_ON},
+    {"called-by-nccl", WSDBG_HOST_STRANGER_GOES_ON},
+    {"was-in-nccl", WSDBG_HOST_STRANGER_GOES_ON},
+    {"watches", WSDBG_HOST_RESTS},
+    {"watches-asleep", WSDBG_HOST_STRANGER_GOES_ON},
 };
 
 static uint32_t state_of(const struct wsdbg_segment *segment)
@@ -94,6 +108,7 @@ static void check(const struct program_row *row)
     assert_int_equal(state_of(segment), row->state);
     for (int i = 0; i < 10; i++, usleep(20000)) /* some looks on */
         assert_int_equal(state_of(segment), row->state);
+    assert_int_equal(__atomic_load_n(&segment->network_cards, __ATOMIC_ACQUIRE), WSDBG_NETWORK_CARDS_NONE);
     kill(run.pid, SIGKILL);
     run_finish(&run);
     segment_remove(run.pid);
@@ -104,6 +119,29 @@ static void while_one_thread_waits_the_others_are_looked_at(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         check(&programs[i]);
+}
+
+/* A device that no program needs, by whatever file there is of such. */
+static int open_device(void)
+{
+    static const char *const paths[] = {"/dev/kmsg", "/dev/loop-control", "/dev/mem", "/dev/net/tun", "/dev/hwrng"};
+    int device = -1;
+    for (size_t i = 0; device < 0 && i < sizeof paths / sizeof *paths; i++)
+        device = open(paths[i], O_PATH | O_CLOEXEC);
+    return device;
+}
+
+static void a_device_that_is_not_known_may_be_a_network_card(void **state)
+{
+    const int harmless = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    (void)state;
+    assert_int_equal(network_cards_look(), WSDBG_NETWORK_CARDS_NONE);
+    const int device = open_device();
+    if (device >= 0)
+        assert_int_equal(network_cards_look(), WSDBG_NETWORK_CARDS_OPEN);
+    close(device);
+    assert_int_equal(network_cards_look(), WSDBG_NETWORK_CARDS_NONE);
+    close(harmless);
 }
 
 static void nobody_is_looked_at_while_none_waits(void **state)
@@ -124,6 +162,7 @@ int main(void)
         cmocka_unit_test(a_thread_rests_that_only_another_one_wakes),
         cmocka_unit_test(while_one_thread_waits_the_others_are_looked_at),
         cmocka_unit_test(nobody_is_looked_at_while_none_waits),
+        cmocka_unit_test(a_device_that_is_not_known_may_be_a_network_card),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,7 +125,7 @@ static void mappings_know_whose_memory_they_show(void **state)
     }
     assert_int_equal(mapping(segment, 3)->flags, WSDBG_ALLOCATION_EXPORTED);
     assert_int_equal(mapping(segment, 3)->peer_devices, 0);
-    assert_int_equal(mapping(segment, 4)->flags, WSDBG_ALLOCATION_EXPORTED);
+    assert_int_equal(mapping(segment, 4)->flags, WSDBG_ALLOCATION_EXPORTED | WSDBG_ALLOCATION_CARDS);
     assert_int_not_equal(mapping(segment, 4)->freed_ns, 0);
     assert_kind(mapping(segment, 5), WSDBG_ALLOCATION_VMM_IMPORTED, 65536);
     assert_string_equal(mapping(segment, 5)->call, "cuMemImportFromShareableHandle");

@@ -369,8 +369,15 @@ enum wsdbg_allocation_kind {
 };
 enum wsdbg_allocation_flags {
     WSDBG_ALLOCATION_EXPORTED = 1,   /* given away: another process, or a device that is no GPU of this one, may write it */
-    WSDBG_ALLOCATION_HOST_ACCESS = 2 /* a mapping that the host may write as well */
+    WSDBG_ALLOCATION_HOST_ACCESS = 2, /* a mapping that the host may write as well */
+    /* Beside EXPORTED: not, or not only, to processes of this machine, but to a network card, to another machine or to
+     * the GPUs of a multicast object. */
+    WSDBG_ALLOCATION_ELSEWHERE = 4,
+    /* Beside EXPORTED, or alone the reason for it: a network card may be let in without a call of the driver. */
+    WSDBG_ALLOCATION_CARDS = 8
 };
+/* Whether the process holds a device open that might be a network card. */
+enum wsdbg_network_cards { WSDBG_NETWORK_CARDS_NOT_KNOWN, WSDBG_NETWORK_CARDS_OPEN, WSDBG_NETWORK_CARDS_NONE };
 struct wsdbg_allocation_row {
     uint64_t number;       /* counts the process's allocations up from 1, written last; 0 = being written */
     uint64_t address;      /* as the device sees it */
@@ -467,6 +474,8 @@ struct wsdbg_segment {
     uint32_t allocations_left_out; /* no row was free */
     struct wsdbg_allocation_row allocations[WSDBG_ALLOCATION_ROWS];
     struct wsdbg_given_row given[WSDBG_CONTEXT_ROWS]; /* of the context with that row */
+    uint32_t network_cards;   /* enum wsdbg_network_cards; looked at while a thread waits for the GPU */
+    uint32_t reserved_behind;
 };
 
 /* What every segment of this version has. */
