@@ -38,6 +38,8 @@ static struct wsdbg_allocation *add_memory(struct picture *p, uint32_t kind, con
     return memory;
 }
 
+static void second_gpu(struct picture *p, uint64_t given_ns, uint64_t done_ns);
+
 static void nothing_known(struct picture *p)
 {
     (void)p;
@@ -104,6 +106,100 @@ static void of_a_later_kind(struct picture *p)
 static void exported(struct picture *p)
 {
     add_memory(p, WSDBG_ALLOCATION_DEVICE, "cuMemAlloc")->row.flags = WSDBG_ALLOCATION_EXPORTED;
+}
+
+/* ---- exported memory, and the process that it was given to ---- */
+
+/* It had memory of this one mapped; `ended`: it is no more. */
+static void other_had_memory(struct picture *p, bool ended)
+{
+    second_gpu(p, LAUNCHED + 1, LAUNCHED);
+    struct wsdbg_context *context = &p->snapshot.contexts[1];
+    context->process_id = OTHER_PROCESS;
+    context->process_ended = ended;
+    context->alive = !ended;
+    struct wsdbg_allocation *memory = add_memory(p, WSDBG_ALLOCATION_VMM_IMPORTED, "cuMemImportFromShareableHandle");
+    memory->process_id = OTHER_PROCESS;
+    memory->row.freed_ns = ended ? NOW : 0;
+}
+
+static void other_ended(struct picture *p)
+{
+    other_had_memory(p, true);
+}
+
+static void other_alive(struct picture *p)
+{
+    other_had_memory(p, false);
+}
+
+/* The context alone is no more. */
+static void other_without_context(struct picture *p)
+{
+    other_had_memory(p, false);
+    p->snapshot.contexts[1].alive = false;
+}
+
+static void other_had_no_memory(struct picture *p)
+{
+    other_had_memory(p, true);
+    p->snapshot.allocation_count = 1;
+}
+
+/* One has ended, a third one lives. */
+static void one_of_two_ended(struct picture *p)
+{
+    other_had_memory(p, true);
+    struct wsdbg_snapshot *s = &p->snapshot;
+    s->contexts = reallocarray(s->contexts, 3, sizeof *s->contexts);
+    must(s->contexts);
+    s->context_count = 3;
+    s->contexts[2] = s->contexts[1];
+    s->contexts[2].process_id = OTHER_PROCESS + 1;
+    s->contexts[2].alive = true;
+    s->contexts[2].process_ended = false;
+}
+
+static void other_ended_host_free(struct picture *p)
+{
+    other_ended(p);
+    p->snapshot.thread_count = 0;
+}
+
+static void other_ended_peer_works(struct picture *p)
+{
+    other_ended(p);
+    struct wsdbg_snapshot *s = &p->snapshot;
+    s->allocations[0].row.peer_devices = 1 << 1;
+    s->contexts = reallocarray(s->contexts, 3, sizeof *s->contexts);
+    must(s->contexts);
+    s->context_count = 3;
+    s->contexts[2] = s->contexts[0];
+    s->contexts[2].device_ordinal = 1;
+    s->contexts[2].given_ns = wsdbg_known_u64(LAUNCHED + 1);
+}
+
+static void other_ended_no_cards(struct picture *p)
+{
+    other_ended(p);
+    p->snapshot.contexts[0].no_network_card = true;
+}
+
+static void exported_mapping(struct picture *p)
+{
+    add_memory(p, WSDBG_ALLOCATION_VMM, "cuMemCreate")->row.flags = WSDBG_ALLOCATION_EXPORTED;
+}
+
+static void exported_elsewhere(struct picture *p)
+{
+    exported_mapping(p);
+    p->snapshot.allocations[0].row.flags |= WSDBG_ALLOCATION_ELSEWHERE;
+}
+
+static void for_cards(struct picture *p)
+{
+    exported_mapping(p);
+    p->snapshot.allocations[0].row.flags |= WSDBG_ALLOCATION_CARDS;
 }
 
 static void of_another_process(struct picture *p)
@@ -324,6 +420,21 @@ static const struct row {
     {"a mapping of unknown origin", of_unknown_handle, nothing_known, "GLOBAL_SPIN", POSSIBLE, "unknown origin"},
     {"a kind that nobody knows yet", of_a_later_kind, nothing_known, "GLOBAL_SPIN", POSSIBLE, NULL},
     {"exported memory", exported, nothing_known, "GLOBAL_SPIN", POSSIBLE, "which was given to another process"},
+    {"..., to one that lives", exported, other_alive, "GLOBAL_SPIN", POSSIBLE, "another process or device may"},
+    {"..., to one that has ended", exported, other_ended, "GLOBAL_SPIN", LIKELY,
+     "nor can the host, as far as seen, while it waits for this kernel, nor another process: 20 has ended."},
+    {"..., to one whose context has ended", exported, other_without_context, "GLOBAL_SPIN", POSSIBLE, NULL},
+    {"..., and one that had none of it has ended", exported, other_had_no_memory, "GLOBAL_SPIN", POSSIBLE, NULL},
+    {"..., to two, of which one has ended", exported, one_of_two_ended, "GLOBAL_SPIN", POSSIBLE, NULL},
+    {"..., to one that has ended, the host is free", exported, other_ended_host_free, "GLOBAL_SPIN", POSSIBLE,
+     "it has not given to the GPU yet"},
+    {"..., to one that has ended, another GPU works", exported, other_ended_peer_works, "GLOBAL_SPIN", POSSIBLE,
+     "another GPU of the program may"},
+    {"a mapping given to one that has ended", exported_mapping, other_ended, "GLOBAL_SPIN", LIKELY, "20 has ended"},
+    {"... and to another machine", exported_elsewhere, other_ended_no_cards, "GLOBAL_SPIN", POSSIBLE, NULL},
+    {"... and made for network cards", for_cards, other_ended, "GLOBAL_SPIN", POSSIBLE, NULL},
+    {"..., of which there is none", for_cards, other_ended_no_cards, "GLOBAL_SPIN", LIKELY, "20 has ended"},
+    {"imported memory, all others have ended", mapped_import, other_ended, "GLOBAL_SPIN", POSSIBLE, NULL},
     {"memory of another process", of_another_process, nothing_known, "HOST_WAIT", POSSIBLE, "0x7f1200000044"},
     {"memory that ends before it", beside, nothing_known, "HOST_WAIT", POSSIBLE, "0x7f1200000044"},
     {"memory freed before the launch", freed_before, nothing_known, "HOST_WAIT", POSSIBLE, "0x7f1200000044"},

@@ -6,8 +6,10 @@
  * the GPU can write it, and no work can come where no host thread is free to give any (host_waits.c).  Host memory: any
  * thread of the process can write it by a plain store; a blocked thread cannot.  Host memory that the program allocated
  * itself may also be mapped by another process.  Memory open to another GPU: that GPU can write it while it has work
- * that is not known to be done.  Memory shared with another process: that process can always write it.  Memory of an
- * unknown allocation: the instruction decides; a read with system scope means that an outside writer is expected.
+ * that is not known to be done.  Memory shared with another process: that process can always write it, as long as it
+ * lives: where all processes that wsdbg follows beside this one have ended, one of them had memory of others, and this
+ * one's was given to processes of this machine alone, it is judged as not shared.  Memory of an unknown allocation: the
+ * instruction decides; a read with system scope means that an outside writer is expected.
  *
  * A warp whose own poll somebody may end may write, once it goes on, what other warps poll.
  */
@@ -18,6 +20,7 @@
 #include "base/grow.h"
 #include "diagnose/code_case.h"
 #include "diagnose/code_graph.h"
+#include "diagnose/phrase.h"
 
 const struct wsdbg_part *wsdbg_polling_part(const struct wsdbg_case *c, uint32_t warp)
 {
@@ -73,6 +76,51 @@ static bool is_of_others(const struct wsdbg_allocation_row *row)
     default:
         return true;
     }
+}
+
+/* To no network card, other machine or multicast object; memory that cards may be let into unseen: the process has
+ * none. */
+static bool is_given_to_processes(const struct wsdbg_allocation_row *row, const struct wsdbg_context *own)
+{
+    return row->flags & WSDBG_ALLOCATION_EXPORTED && !(row->flags & WSDBG_ALLOCATION_ELSEWHERE) &&
+           (!(row->flags & WSDBG_ALLOCATION_CARDS) || own->no_network_card);
+}
+
+static bool is_import(const struct wsdbg_allocation *memory)
+{
+    return memory->row.kind == WSDBG_ALLOCATION_IMPORTED || memory->row.kind == WSDBG_ALLOCATION_VMM_IMPORTED;
+}
+
+static bool took_memory(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
+{
+    for (size_t i = 0; i < snapshot->allocation_count; i++)
+        if (snapshot->allocations[i].process_id == process_id && is_import(&snapshot->allocations[i]))
+            return true;
+    return false;
+}
+
+/* All other processes that are followed, of which one at least had memory of others. */
+static bool others_have_ended(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
+{
+    bool had_memory = false;
+    for (size_t i = 0; i < snapshot->context_count; i++) {
+        const struct wsdbg_context *context = &snapshot->contexts[i];
+        if (context->process_id == process_id)
+            continue;
+        if (!context->process_ended)
+            return false;
+        had_memory = had_memory || took_memory(snapshot, context->process_id);
+    }
+    return had_memory;
+}
+
+/* Other processes could write it, were they alive. */
+static bool was_of_others(const struct wsdbg_case *c, const struct wsdbg_allocation_row *row)
+{
+    const uint32_t own = c->snapshot->grids[c->grid].context;
+    return own < c->snapshot->context_count && is_of_others(row) &&
+           is_given_to_processes(row, &c->snapshot->contexts[own]) &&
+           others_have_ended(c->snapshot, c->snapshot->contexts[own].process_id);
 }
 
 static bool is_of_host(const struct wsdbg_allocation_row *row)
@@ -137,7 +185,7 @@ static enum wsdbg_writer writer_of(const struct wsdbg_case *c, const struct wsdb
     if (!poll->memory) /* with rows left out it may be anybody's */
         return poll->system || c->snapshot->allocations_left_out ? WSDBG_WRITER_SYSTEM : writer_by_work(c);
     const struct wsdbg_allocation_row *row = &poll->memory->row;
-    if (is_of_others(row))
+    if (is_of_others(row) && !poll->others_ended)
         return WSDBG_WRITER_PROCESS;
     if (is_of_host(row))
         return writer_of_host_memory(c, row);
@@ -159,6 +207,7 @@ static struct wsdbg_poll complete(const struct wsdbg_case *c, struct wsdbg_poll 
     if (!poll.shared)
         poll.memory = place ? place->memory : memory_at(c, poll.address);
     poll.host_store = !poll.shared && (poll.memory ? is_of_host(&poll.memory->row) : poll.system);
+    poll.others_ended = poll.memory && was_of_others(c, &poll.memory->row);
     poll.writer = writer_of(c, &poll);
     return poll;
 }
@@ -316,4 +365,25 @@ struct wsdbg_poll wsdbg_poll_of(const struct wsdbg_case *c, uint32_t warp)
         poll.value = part->value;
     }
     return poll;
+}
+
+/* ---- words ---- */
+
+struct wsdbg_phrase wsdbg_say_ended(const struct wsdbg_case *c, const struct wsdbg_poll *poll)
+{
+    const struct wsdbg_snapshot *snapshot = c->snapshot;
+    struct wsdbg_phrase phrase = {""};
+    size_t length = 0, count = 0;
+    uint32_t last = 0;
+    if (!poll->others_ended || poll->writer != WSDBG_WRITER_NOBODY)
+        return phrase;
+    for (size_t i = 0; i < snapshot->context_count && length < sizeof phrase.text / 2; i++) {
+        const uint32_t id = snapshot->contexts[i].process_id;
+        if (id == last || !snapshot->contexts[i].process_ended || !took_memory(snapshot, id))
+            continue;
+        length += wsdbg_print(phrase.text + length, sizeof phrase.text - length, count++ ? ", %u" : "%u", id);
+        last = id;
+    }
+    wsdbg_print(phrase.text + length, sizeof phrase.text - length, count == 1 ? " has ended" : " have ended");
+    return phrase;
 }

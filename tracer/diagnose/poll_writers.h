@@ -3,6 +3,7 @@
 #define WSDBG_DIAGNOSE_POLL_WRITERS_H
 
 #include "diagnose/host_waits.h"
+#include "diagnose/phrase.h"
 
 enum wsdbg_writer {
     WSDBG_WRITER_NOBODY,     /* as far as seen */
@@ -25,6 +26,7 @@ struct wsdbg_poll {
     bool shared;                           /* in shared memory: only the CTA's cluster can write it */
     bool system;                           /* read with the scope of the whole system */
     bool host_store;                       /* a plain store of the host's reaches it, as far as is known */
+    bool others_ended;                     /* it was given to other processes, all of which have ended */
     enum wsdbg_writer writer;              /* the first of those who may write it */
 };
 
@@ -41,6 +43,8 @@ struct wsdbg_poll wsdbg_poll_at(const struct wsdbg_case *c, uint32_t site, struc
 
 /* The lanes of a warp that poll; NULL = none, or only the warp's own row tells. */
 const struct wsdbg_part *wsdbg_polling_part(const struct wsdbg_case *c, uint32_t warp);
+/* The processes that had memory of others and have ended, "2083 has ended"; "" where they are not why nobody may write. */
+struct wsdbg_phrase wsdbg_say_ended(const struct wsdbg_case *c, const struct wsdbg_poll *poll);
 /* What the warp's last event polls may be written by the host or another GPU. */
 bool wsdbg_event_polls_system(const struct wsdbg_warp_row *warp);
 

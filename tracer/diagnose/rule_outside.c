@@ -279,6 +279,8 @@ static const char *say_others(const struct wsdbg_poll *poll)
     case WSDBG_WRITER_NOBODY:
         break;
     }
+    if (poll->others_ended)
+        return NO_WARP "nor can the host, as far as seen, while it waits for this kernel, nor another process: ";
     return poll->memory && poll->memory->row.peer_devices
                ? NO_WARP "nor can the other GPU, whose work is done, nor the host, as far as seen, while it waits for "
                          "this kernel"
@@ -341,9 +343,9 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, first)->role;
-    wsdbg_print(finding->sentence, sizeof finding->sentence, "%s poll%s %s%s%s.", wsdbg_say_warps(c, pollers).text,
+    wsdbg_print(finding->sentence, sizeof finding->sentence, "%s poll%s %s%s%s%s.", wsdbg_say_warps(c, pollers).text,
                 plural_s(pollers), wsdbg_say_polled(c, first).text, wsdbg_say_at_poll(c, first).text,
-                say_writers(c, first));
+                say_writers(c, first), nobody_runs(c) ? wsdbg_say_ended(c, &poll).text : "");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Find who should write that word: a path that skips the write, a lock that is never released, or %s.",
                 poll.shared ? "warps that change it at the same time without an atomic"

@@ -70,6 +70,8 @@ struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_vie
         WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), host_state) && WSDBG_SEGMENT_HAS(view->byte_count, host_state);
     const bool has_graphs =
         WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), graph_kernels) && WSDBG_SEGMENT_HAS(view->byte_count, graph_kernels);
+    const bool has_cards =
+        WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), network_cards) && WSDBG_SEGMENT_HAS(view->byte_count, network_cards);
     const uint32_t host = has_host ? LOAD(view, host_state) : WSDBG_HOST_NOT_KNOWN;
     return (struct wsdbg_segment_head){
         .used_bytes = LOAD(view, used_bytes),
@@ -93,6 +95,7 @@ struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_vie
         .allocations_left_out = has_given ? LOAD(view, allocations_left_out) : 0,
         .has_given = has_given,
         .host_state = host <= WSDBG_HOST_RESTS ? host : WSDBG_HOST_NOT_KNOWN,
+        .has_no_network_card = has_cards && LOAD(view, network_cards) == WSDBG_NETWORK_CARDS_NONE,
     };
 }
 

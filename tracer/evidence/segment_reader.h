@@ -32,6 +32,7 @@ struct wsdbg_segment_head {
     uint32_t allocation_count, allocations_left_out;
     bool has_given; /* the observer follows what contexts are given */
     enum wsdbg_host_state host_state;
+    bool has_no_network_card; /* known to hold none open */
 };
 
 /* Magic, versions and sizes; errors start with `label`. */

@@ -107,6 +107,8 @@ static void add_contexts(struct wsdbg_builder *builder, const struct wsdbg_track
             .sm_count = known_unless(row->sm_count, 0),
             .compute_capability = known_unless(row->compute_capability, 0),
             .alive = tracker->alive && row->state == WSDBG_CONTEXT_ALIVE,
+            .process_ended = !tracker->alive,
+            .no_network_card = tracker->head.has_no_network_card,
             .error = row->error,
             .state_age_ns = state_age_ns(context),
             .history_depth = row->history_depth,

@@ -61,6 +61,8 @@ struct wsdbg_context {
     struct wsdbg_optional_u32 sm_count;
     struct wsdbg_optional_u32 compute_capability;
     bool alive;
+    bool process_ended;     /* its process is known to have; not kept in sessions, as is the next one */
+    bool no_network_card;   /* its process is known to hold no network card open */
     int32_t error;          /* CUresult that ended it, 0 = none; below 0: not known which, but that the GPU reported
                                CUDA_EXCEPTION_<-error>, as a core dump tells */
     struct wsdbg_optional_u64 state_age_ns; /* with an error: from the last copy of the slots to the first look at it */
