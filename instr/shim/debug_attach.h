@@ -39,8 +39,11 @@ void debug_attach_confirm(uint64_t began_ns);
  * hook_leave. */
 void debug_attach_context_begin(void);
 void debug_attach_context_end(bool change);
-/* Before an image is loaded.  Inside hook_enter and hook_leave.  errno is kept. */
-void debug_attach_before_code(const void *image);
+/* Around a call that loads an image, of which nothing is believed yet: where that is large and an inspector should be
+ * cheap, the call waits until nobody is attached, and nobody attaches meanwhile.  Inside hook_enter and hook_leave;
+ * `begun` is what the first one said. */
+bool debug_attach_code_begin(const void *image);
+void debug_attach_code_end(bool begun);
 /* Whether calls must wait now; for threads of our own, which try again later. */
 bool debug_attach_keeps_out(void);
 /* Whether calls wait now, or did later than `ns` (shim_now_ns). */

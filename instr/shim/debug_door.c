@@ -148,12 +148,14 @@ void debug_attach_await(void)
     const int kept = errno;
     const uint64_t began_ns = shim_now_ns();
     uint64_t until_ns = 0;
-    atomic_compare_exchange_strong(&awaited_until_ns, &until_ns, began_ns + await_at_most_ns);
+    const bool is_first = atomic_compare_exchange_strong(&awaited_until_ns, &until_ns, began_ns + await_at_most_ns);
     until_ns = atomic_load(&awaited_until_ns);
-    while (atomic_load(&debug_attach_awaited) && !atomic_load(&shim_exiting) && shim_now_ns() < until_ns)
+    while (atomic_load(&debug_attach_awaited) && !atomic_load(&shim_exiting) && shim_now_ns() < until_ns &&
+           !__atomic_load_n(&door_row()->nobody_comes, __ATOMIC_ACQUIRE))
         shim_sleep_us(200);
     atomic_store(&debug_attach_awaited, false);
-    __atomic_fetch_add(&door_row()->waited_ns, shim_now_ns() - began_ns, __ATOMIC_RELAXED);
+    if (is_first) /* the threads wait together */
+        __atomic_fetch_add(&door_row()->waited_ns, shim_now_ns() - began_ns, __ATOMIC_RELAXED);
     if (atomic_load(&debug_attach_open))
         debug_attach_wait();
     errno = kept;
@@ -172,15 +174,19 @@ static void wait_until_nobody_is_in(void)
     __atomic_fetch_add(&door_row()->waited_ns, shim_now_ns() - began_ns, __ATOMIC_RELAXED);
 }
 
-void debug_attach_before_code(const void *image)
+bool debug_attach_code_begin(const void *image)
 {
-    const void *start;
-    if (!is_cheap || shim_depth != 1 || !image || image_bytes(image, &start) < WSDBG_MUCH_CODE_BYTES)
-        return;
-    const int kept = errno;
+    if (!is_cheap || shim_depth != 1 || !image || !image_is_large(image, WSDBG_MUCH_CODE_BYTES))
+        return false;
     atomic_store(&debug_attach_awaited, false);
-    wait_until_nobody_is_in();
-    errno = kept;
+    debug_attach_context_begin();
+    return true;
+}
+
+void debug_attach_code_end(bool begun)
+{
+    if (begun)
+        debug_attach_context_end(false);
 }
 
 void debug_attach_context_begin(void)

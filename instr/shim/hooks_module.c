@@ -18,8 +18,9 @@ CUresult module_file_body(enum wsdbg_hook_id id, void *forward, CUmodule *module
 CUresult module_data_body(enum wsdbg_hook_id id, void *forward, CUmodule *module, const void *image)
 {
     bool on = hook_enter();
-    debug_attach_before_code(image);
+    const bool large = debug_attach_code_begin(image);
     CUresult result = ((CUresult(*)(CUmodule *, const void *))forward)(module, image);
+    debug_attach_code_end(large);
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(*module, NULL, image);
     if (on && result != CUDA_SUCCESS)
@@ -31,9 +32,10 @@ CUresult module_data_ex_body(enum wsdbg_hook_id id, void *forward, CUmodule *mod
                              void *options, void **values)
 {
     bool on = hook_enter();
-    debug_attach_before_code(image);
+    const bool large = debug_attach_code_begin(image);
     CUresult result = ((CUresult(*)(CUmodule *, const void *, unsigned, void *, void **))forward)(module, image, count,
                                                                                                   options, values);
+    debug_attach_code_end(large);
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(*module, NULL, image);
     if (on && result != CUDA_SUCCESS)
@@ -56,8 +58,9 @@ CUresult library_data_body(enum wsdbg_hook_id id, void *forward, CUlibrary *libr
                            void **jit_values, unsigned jit_count, void *options, void **values, unsigned count)
 {
     bool on = hook_enter();
-    debug_attach_before_code(code);
+    const bool large = debug_attach_code_begin(code);
     CUresult result = ((CUresult(*) LIBRARY_PARAMETERS)forward)LIBRARY_ARGUMENTS;
+    debug_attach_code_end(large);
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(NULL, *library, code);
     if (on && result != CUDA_SUCCESS)

@@ -1,6 +1,7 @@
 /* module_image.c - how big a module image is, its hash, and its copy in the spool.
  *
- * Reads:  the image the app just loaded (the driver has accepted it, so its headers are sound) or could not load,
+ * Reads:  the image the app just loaded (the driver has accepted it, so its headers are sound), or could not load or is
+ *         about to load (they may say anything, and lead anywhere),
  *         WSDBG_SPOOL.
  * Writes: image_* of the module row; <spool>/<pid>-<row>.image and <spool>/<pid>-refused-<n>.image for images up to
  *         8 MiB, 64 MiB a process.
@@ -194,7 +195,7 @@ static bool read_whole(const void *from, void *to, size_t bytes)
 }
 
 /* Bytes of the image by its own header; 0 = a text, which ends with a zero. */
-static bool refused_bytes(const void **start, uint64_t *bytes)
+static bool bytes_by_header(const void **start, uint64_t *bytes)
 {
     union {
         uint32_t magic;
@@ -218,7 +219,13 @@ static bool refused_bytes(const void **start, uint64_t *bytes)
         const uint64_t programs_end = head.elf.e_phoff + (uint64_t)head.elf.e_phnum * head.elf.e_phentsize;
         *bytes = sections_end > programs_end ? sections_end : programs_end;
     }
-    return *bytes <= IMAGE_LIMIT_BYTES;
+    return true;
+}
+
+bool image_is_large(const void *image, uint64_t at_least_bytes)
+{
+    uint64_t bytes;
+    return bytes_by_header(&image, &bytes) && bytes >= at_least_bytes;
 }
 
 /* bytes 0 = up to a zero.  How many were written, 0 = not all. */
@@ -246,7 +253,7 @@ bool image_keep_refused(const void *image, uint32_t number)
 {
     char path[PATH_MAX];
     uint64_t bytes, kept_of_it = 0;
-    if (!refused_bytes(&image, &bytes) || !spool_path(path, "refused-", number))
+    if (!bytes_by_header(&image, &bytes) || bytes > IMAGE_LIMIT_BYTES || !spool_path(path, "refused-", number))
         return false;
     const uint64_t most = bytes ? bytes : IMAGE_LIMIT_BYTES;
     if (!take_room(most))

@@ -297,6 +297,8 @@ enum wsdbg_network_cards network_cards_look(void);
 /* ---- module_image.c ---- */
 /* Bytes of a module image by its own headers (ELF, fatbin, PTX), 0 = not known. */
 uint64_t image_bytes(const void *image, const void **start);
+/* Whether an image is of so many bytes or more by its own header, of which nothing is believed: it may lead anywhere. */
+bool image_is_large(const void *image, uint64_t at_least_bytes);
 /* Fills image_* of module row `index` and keeps a copy in the spool. */
 void image_record(const void *image, uint32_t index);
 /* Copies an image that the driver refused, so of which nothing is believed, into the spool as number `number`; false =

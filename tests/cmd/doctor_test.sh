@@ -20,12 +20,21 @@ row() {
     esac
 }
 
+# no_row NAME NAME=VALUE
+no_row() {
+    if env "$2" "$wsdbg" doctor | grep -qE "^(ok|no|\?) +$1 "; then
+        echo "with '$2' there is a row '$1'"
+        failed=1
+    fi
+}
+
 row 'ok  live state  the driver'"'"'s debug interface, revision 13.0.163' FAKE_CUDA_LOG=/dev/null
 row 'ok  live state  the driver'"'"'s debug interface, revision 13.1.180' FAKE_DEBUG_VERSION=13.1.180
 row 'no  live state  the driver speaks revision 12.8.150 of the debug interface, wsdbg knows 13.0.163' FAKE_DEBUG_VERSION=12.8.150
 row 'no  live state  CUDA_INJECTION64_PATH is set to /opt/tool.so' CUDA_INJECTION64_PATH=/opt/tool.so
 row 'ok  staying     an inspector can stay attached between looks' FAKE_CUDA_LOG=/dev/null
-row 'no  staying     this driver'"'"'s launches would wait for an inspector' FAKE_DEBUG_VERSION=12.8.150
+no_row 'staying' FAKE_DEBUG_VERSION=12.8.150
+no_row 'staying' CUDA_INJECTION64_PATH=/opt/tool.so
 row 'ok  core dumps  made with --evidence core alone' FAKE_CUDA_LOG=/dev/null
 row 'no  core dumps  CUDA_INJECTION64_PATH is set to /opt/tool.so' CUDA_INJECTION64_PATH=/opt/tool.so
 row 'no  live state  this libcuda has no debug interface' FAKE_CUDA_FAIL=cudbgGetAPIVersion

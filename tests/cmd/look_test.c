@@ -64,8 +64,7 @@ static void work_that_is_not_done_is_looked_at(void **state)
     outcome_free(&run);
 }
 
-/* Nobody waits for the kernel: it may wait for what the program gives the GPU next, and would not get it. */
-/* By who came before its launch, and holds nothing back. */
+/* The inspector came before the launch, so its look holds nothing back. */
 static void a_kernel_that_the_program_may_feed_is_looked_at_and_goes_on(void **state)
 {
     (void)state;
@@ -77,6 +76,7 @@ static void a_kernel_that_the_program_may_feed_is_looked_at_and_goes_on(void **s
     outcome_free(&run);
 }
 
+/* Nobody waits for the kernel: it may wait for what the program gives the GPU next, and would not get it. */
 static void nobody_comes_late_to_a_kernel_that_the_program_may_feed(void **state)
 {
     (void)state;

@@ -138,6 +138,18 @@ static void what_nccl_asks_is_not_said_at_a_bad_end_either(void **state)
     }
 }
 
+static void an_attribute_that_a_kernel_of_nccl_could_not_have_is_said_at_a_bad_end(void **state)
+{
+    (void)state;
+    struct told told;
+    begin_with(&told, "ncclDevKernel");
+    add(&told, WSDBG_REFUSAL_SETTING, "cuFuncSetAttribute", 1, "ncclDevKernel_2");
+    look(&told);
+    wsdbg_refusals_say_held(&told.said, &told.watch);
+    assert_int_equal(said(&told, "refused: "), 1);
+    wsdbg_refusals_said_deinit(&told.said);
+}
+
 /* The launch fails for want of code as well: it is said, and explains the look-ups. */
 static void a_launch_without_code_is_said_when_it_happens(void **state)
 {
@@ -221,6 +233,7 @@ int main(void)
         cmocka_unit_test(questions_alone_are_not_said),
         cmocka_unit_test(at_a_bad_end_they_are_one_line),
         cmocka_unit_test(what_nccl_asks_is_not_said_at_a_bad_end_either),
+        cmocka_unit_test(an_attribute_that_a_kernel_of_nccl_could_not_have_is_said_at_a_bad_end),
         cmocka_unit_test(a_launch_without_code_is_said_when_it_happens),
         cmocka_unit_test(the_question_about_a_kernel_is_said_with_its_refused_launch),
         cmocka_unit_test(other_launches_bring_no_question_up),

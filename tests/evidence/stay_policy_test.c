@@ -11,7 +11,7 @@
 
 #define MS UINT64_C(1000000)
 #define S (1000 * MS)
-#define NOW (100 * S)
+#define NOW (1000 * S)
 #define LAUNCH_NS 3500 /* what a launch takes with nobody attached */
 
 /* A program that was first seen 10 s ago, so that 200 ms may be spent; it has rested for long and has no work. */
@@ -138,8 +138,14 @@ static void what_is_loaded_makes_coming_in_dearer(void **state)
         uint64_t image_bytes, ran_ns;
         bool comes;
     } rows[] = {
-        {0, 5 * S, true},          {1000000, 5 * S, false},   {1000000, 7 * S, true},
-        {59000000, 10 * S, false}, {59000000, 69 * S, false}, {59000000, 71 * S, true},
+        {0, 5 * S, true},
+        {1000000, 5 * S, false},
+        {1000000, 7 * S, true},
+        {59000000, 10 * S, false},
+        {59000000, 69 * S, false},
+        {59000000, 71 * S, true},
+        {900000000, 104 * S, false},
+        {900000000, 106 * S, true}, /* 2.1 s at most */
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -198,6 +204,21 @@ static void a_loan_is_paid_off_before_anybody_comes_again(void **state)
     assert_comes(policy, facts, false);
     facts.now_ns++;
     assert_comes(policy, facts, true);
+}
+
+static void who_will_not_come_before_the_first_launch_is_not_waited_for(void **state)
+{
+    (void)state;
+    struct wsdbg_stay_policy policy = {0}, always = {.always = true};
+    struct wsdbg_stay_facts facts = beginning(), large = beginning();
+    large.image_bytes = 5000000;
+    assert_true(wsdbg_stay_may_come_first(&policy, &facts));
+    assert_false(wsdbg_stay_may_come_first(&policy, &large));
+    assert_true(wsdbg_stay_may_come_first(&always, &large));
+    wsdbg_stay_came(&policy, &facts);
+    assert_true(wsdbg_stay_may_come_first(&policy, &facts));
+    wsdbg_stay_left(&policy, NOW);
+    assert_false(wsdbg_stay_may_come_first(&policy, &facts));
 }
 
 static void nothing_is_lent_where_probes_tell_enough_or_much_is_loaded(void **state)
@@ -365,6 +386,7 @@ int main(void)
         cmocka_unit_test(nothing_is_lent_to_a_program_that_has_launched),
         cmocka_unit_test(before_its_first_launch_a_program_is_lent_the_price_once),
         cmocka_unit_test(a_loan_is_paid_off_before_anybody_comes_again),
+        cmocka_unit_test(who_will_not_come_before_the_first_launch_is_not_waited_for),
         cmocka_unit_test(nothing_is_lent_where_probes_tell_enough_or_much_is_loaded),
         cmocka_unit_test(after_each_refusal_it_waits_twice_as_long_up_to_three_seconds),
         cmocka_unit_test(once_it_was_let_in_refusals_count_anew),

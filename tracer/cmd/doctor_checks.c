@@ -264,7 +264,9 @@ static void check_staying(struct checks *checks, const struct wsdbg_gpu_probe *p
     if (probe->may_stay)
         add(checks, "staying", WSDBG_CHECK_OK, NULL,
             "an inspector can stay attached between looks, which then hold nothing back; a launch takes some 55 us "
-            "meanwhile instead of 4 (--evidence live: always; auto: where that is below 2 %% of the program's time)");
+            "meanwhile instead of 4 (--evidence live: always; auto: from before the first launch until that costs more "
+            "than "
+            "2 %% of the program's time)");
     else
         add(checks, "staying", WSDBG_CHECK_NO, "looks that hold nothing back",
             "this driver's launches would wait for an inspector: each look attaches for itself");
@@ -293,12 +295,12 @@ static void check_live(struct checks *checks, const struct wsdbg_gpu_probe *prob
         add(checks, row, WSDBG_CHECK_UNKNOWN, lost,
             "libcudadebugger.so.1, which the driver then loads, is not on the "
             "library path");
-    else
+    else {
         add(checks, row, WSDBG_CHECK_OK, NULL,
             "the driver's debug interface, revision %u.%u.%u; closed in programs that use CUPTI", probe->debug_major,
             probe->debug_minor, probe->debug_revision);
-    if (probe->debug_known)
         check_staying(checks, probe);
+    }
 }
 
 /* The row of dumps that the driver is to make: nothing else arms it for them. */

@@ -137,7 +137,7 @@ const struct wsdbg_command wsdbg_command_run = {
         "more. auto: the GPU's own state for kernels without probes; for others their record, and the GPU's state\n"
         "beside it where the record proves no cause. For kernels without probes wsdbg attaches before the first "
         "launch,\n"
-        "which waits for that (0.6 s at most), and leaves when launches cost the program more than 2 % of its time. "
+        "which waits for that (some 0.3 s, 0.6 s at most for it to begin), and leaves when launches cost the program more than 2 % of its time. "
         "It\n"
         "comes again while the GPU has no work, to a program that rests or launches little, once 2 % of the run so "
         "far\n"

@@ -433,7 +433,9 @@ bool wsdbg_refused_is_inventory(const char *call, const char *kernel)
 {
     if (strncmp(kernel, "_Z", 2) == 0)
         kernel += 2 + strspn(kernel + 2, "0123456789");
-    return !wsdbg_refused_is_launch(call) && strncmp(kernel, "nccl", 4) == 0;
+    const bool looks_up = strcmp(call, "cuLibraryGetKernel") == 0 || strcmp(call, "cuModuleGetFunction") == 0 ||
+                          strcmp(call, "cuKernelGetFunction") == 0;
+    return looks_up && strncmp(kernel, "nccl", 4) == 0;
 }
 
 bool wsdbg_refused_is_about_code(int32_t result)

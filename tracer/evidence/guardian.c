@@ -23,6 +23,7 @@ enum {
 /* An attach that was under way and the way out of it. */
 #define OVERDUE_NS (WSDBG_INSPECTOR_ATTACH_NS + WSDBG_INSPECTOR_LEAVE_NS)
 #define STOPPED_NS 200000000ull /* an inspector that has not renewed its lease for so long may have been stopped */
+#define RUNS_NS 1000000000ull   /* one that was not woken for so long, and renews it, runs */
 #define SILENT_NS 2500000000ull /* ... and for so long, 0.5 s before the lease is over, hangs */
 #define SHUT_NS 4000000000ull   /* where the program cannot follow the inspector its lease of 3 s must run out */
 #define STOPPED_AT_MOST_NS 1000000000ull
@@ -67,14 +68,24 @@ static bool is_silent(const struct wsdbg_guarded *guarded)
            renewed_before_ns(guarded) > SILENT_NS;
 }
 
+struct wakes {
+    uint32_t count;
+    uint64_t last_ns;
+};
+
 /* Somebody may have stopped the inspector alone.  The launches of the program then stand in the driver until it goes
- * on, and may crash there when it is killed.  SIGCONT does not change a process that runs. */
-static void wake(const struct wsdbg_guarded *guarded, uint32_t *wakes)
+ * on, and may crash there when it is killed.  SIGCONT does not change a process that runs.  True: it was sent. */
+static bool wake(const struct wsdbg_guarded *guarded, struct wakes *wakes)
 {
-    if (*wakes == WAKES || !is_inside(guarded) || renewed_before_ns(guarded) < STOPPED_NS)
-        return;
+    const uint64_t now_ns = wsdbg_door_now_ns();
+    const bool is_renewed = renewed_before_ns(guarded) < STOPPED_NS;
+    if (is_renewed && now_ns > wakes->last_ns + RUNS_NS)
+        wakes->count = 0;
+    if (is_renewed || wakes->count == WAKES || !is_inside(guarded))
+        return false;
     syscall(SYS_pidfd_send_signal, guarded->inspector, SIGCONT, NULL, 0);
-    ++*wakes;
+    *wakes = (struct wakes){wakes->count + 1, now_ns};
+    return true;
 }
 
 /* True when the inspector has ended, false when the program has. */
@@ -83,11 +94,10 @@ static bool wait_for_end(const struct wsdbg_guarded *guarded)
     struct pollfd pollers[] = {{.fd = guarded->inspector, .events = POLLIN},
                                {.fd = guarded->door.process, .events = POLLIN}};
     uint64_t overdue_ns = UINT64_MAX;
-    uint32_t wakes = 0;
+    struct wakes wakes = {0};
     while (wsdbg_door_alive(&guarded->door) && !has_ended(guarded->inspector)) {
         const uint64_t now_ns = wsdbg_door_now_ns();
-        wake(guarded, &wakes);
-        if (is_silent(guarded))
+        if (!wake(guarded, &wakes) && is_silent(guarded))
             syscall(SYS_pidfd_send_signal, guarded->inspector, SIGKILL, NULL, 0);
         if (!should_leave(guarded))
             overdue_ns = UINT64_MAX;

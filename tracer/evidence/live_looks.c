@@ -251,6 +251,11 @@ const struct wsdbg_door_row *wsdbg_live_process_door(const struct wsdbg_live_pro
     return process->door.row;
 }
 
+void wsdbg_live_process_expect_nobody(struct wsdbg_live_process *process)
+{
+    __atomic_store_n(&process->door.row->nobody_comes, 1, __ATOMIC_RELEASE);
+}
+
 struct wsdbg_machine *wsdbg_live_process_machine(struct wsdbg_live_process *process)
 {
     return process->machine;

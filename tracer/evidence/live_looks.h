@@ -31,6 +31,8 @@ struct wsdbg_error *wsdbg_live_process_keep(struct wsdbg_live_process *process, 
 char *wsdbg_live_process_next_kept(struct wsdbg_live_process *process);
 /* The words by which the process lets an inspector in, and says what that costs it. */
 const struct wsdbg_door_row *wsdbg_live_process_door(const struct wsdbg_live_process *process);
+/* Its first launch need not wait: no inspector comes before it. */
+void wsdbg_live_process_expect_nobody(struct wsdbg_live_process *process);
 /* Its machine, for an inspector that stays (live_stay.h). */
 struct wsdbg_machine *wsdbg_live_process_machine(struct wsdbg_live_process *process);
 uint32_t wsdbg_live_process_id(const struct wsdbg_live_process *process);

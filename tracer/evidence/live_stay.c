@@ -36,7 +36,7 @@ static void note_launches(const struct wsdbg_snapshot *snapshot, uint32_t proces
         const struct wsdbg_launch *launch = &snapshot->launches[i];
         if (!is_of(snapshot, launch, process_id))
             continue;
-        facts->worked = true;
+        facts->worked |= !(launch->flags & WSDBG_LAUNCH_CAPTURED);
         if (launch->time_ns > facts->worked_ns)
             facts->worked_ns = launch->time_ns;
         if (facts->now_ns > launch->time_ns + SECOND_NS)
@@ -139,9 +139,13 @@ void wsdbg_live_stay_tick(struct wsdbg_live_stay *stay, struct wsdbg_live_proces
 {
     struct wsdbg_machine *machine = wsdbg_live_process_machine(process);
     const struct wsdbg_stay_facts facts = facts_of(stay, process, snapshot, now_ns);
+    if (!wsdbg_live_process_is_alive(process))
+        return;
     if (stay->policy.stays)
         stay->stayed_ns += now_ns - stay->ticked_ns;
     stay->ticked_ns = now_ns;
+    if (stay->hopeless || !wsdbg_stay_may_come_first(&stay->policy, &facts))
+        wsdbg_live_process_expect_nobody(process);
     if (stay->step != WSDBG_STAY_SETTLED) {
         finish_step(stay, process, &facts);
         return;

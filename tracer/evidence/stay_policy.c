@@ -4,12 +4,13 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define SHARE 50                   /* one part in so many of the program's time may be spent: 2 % */
 #define SETTLED_NS (SECOND_NS / 4) /* a context is let be for so long; the observer refuses somebody sooner */
-#define CALM_NS                                                                                                 \
-    (SECOND_NS / 10 * 3 / 2)        /* a program that does nothing for so long goes on doing nothing, as a rule \
-                                     */
-#define CALM_AGAIN_NS SECOND_NS     /* ... and after an inspector had left because of the cost */
-#define COME_IN_NS (SECOND_NS / 10) /* calls may wait for so long while one comes in */
-#define COME_IN_NS_BYTE 22          /* ... and the driver prepares code: 1.4 s beside NCCL's 59 MB, on an H200 */
+#define CALM_NS                                                                                                     \
+    (SECOND_NS / 10 * 3 / 2)            /* a program that does nothing for so long goes on doing nothing, as a rule \
+                                         */
+#define CALM_AGAIN_NS SECOND_NS         /* ... and after an inspector had left because of the cost */
+#define COME_IN_NS (SECOND_NS / 10)     /* calls may wait for so long while one comes in */
+#define COME_IN_NS_BYTE 22              /* ... and the driver prepares code: 1.4 s beside NCCL's 59 MB, on an H200 */
+#define CODE_AT_MOST_NS (2 * SECOND_NS) /* an attach that takes longer is given up */
 #define LOAN_NS (SECOND_NS / 5)
 #define WINDOW_NS (SECOND_NS / 25)
 #define RETRY_NS (SECOND_NS / 10)
@@ -70,7 +71,9 @@ static bool launches_little(const struct wsdbg_stay_facts *facts)
 
 static uint64_t price_ns(const struct wsdbg_stay_facts *facts)
 {
-    return COME_IN_NS + facts->image_bytes * COME_IN_NS_BYTE;
+    const uint64_t code_ns =
+        facts->image_bytes < CODE_AT_MOST_NS / COME_IN_NS_BYTE ? facts->image_bytes * COME_IN_NS_BYTE : CODE_AT_MOST_NS;
+    return COME_IN_NS + code_ns;
 }
 
 /* Also a program that rests may want to go on just now, and wait. */
@@ -102,6 +105,11 @@ enum wsdbg_stay_advice wsdbg_stay_advise(struct wsdbg_stay_policy *policy, const
     if (policy->always)
         return WSDBG_STAY_AS_IT_IS;
     return may_come_in(policy, facts) && is_worth_it(policy, facts) ? WSDBG_STAY_COME_IN : WSDBG_STAY_AS_IT_IS;
+}
+
+bool wsdbg_stay_may_come_first(const struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
+{
+    return policy->always || policy->stays || is_lent(policy, facts);
 }
 
 void wsdbg_stay_came(struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)

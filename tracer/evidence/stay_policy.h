@@ -19,7 +19,7 @@ struct wsdbg_stay_facts {
     uint64_t context_made_ns;                /* its newest context; 0 = it has none */
     uint64_t worked_ns;                      /* it last launched something or was in a call that waits; 0 = never */
     uint64_t launches_second;                /* plain launches in the last second */
-    bool worked;                             /* it has launched something, ever */
+    bool worked;                             /* it has launched something that ran, ever */
     bool probed;                             /* a module of it has probes */
     uint64_t image_bytes;                    /* of the modules that it has loaded, as far as known */
     bool unfinished;                         /* the GPU is known to have work of it */
@@ -40,6 +40,8 @@ struct wsdbg_stay_policy {
 uint64_t wsdbg_stay_spent_ns(const struct wsdbg_stay_facts *facts);
 /* Asked a few times a second. */
 enum wsdbg_stay_advice wsdbg_stay_advise(struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts);
+/* True while somebody may come before the first launch. */
+bool wsdbg_stay_may_come_first(const struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts);
 /* What came of the advice. */
 void wsdbg_stay_came(struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts);
 void wsdbg_stay_refused(struct wsdbg_stay_policy *policy, uint64_t now_ns);

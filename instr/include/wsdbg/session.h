@@ -237,7 +237,9 @@ struct wsdbg_door_row {
     uint64_t fault_context;  /* CUcontext, 0 = not known */
     uint32_t fault_exception; /* as the debug interface numbers them */
     uint32_t answered;       /* the newest value of `asked` after which no exception was seen */
-    uint64_t reserved1[3];
+    uint32_t nobody_comes;   /* 1: no inspector comes before the first launch */
+    uint32_t reserved0;
+    uint64_t reserved1[2];
 
     uint32_t done;           /* the request served last */
     uint32_t state;          /* enum wsdbg_door_state */
