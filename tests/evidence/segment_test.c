@@ -228,6 +228,30 @@ static void whether_other_threads_go_on_stands_beside_one_that_waits(void **stat
     segment_writer_destroy(writer);
 }
 
+static bool no_card(struct segment_writer *writer)
+{
+    struct wsdbg_snapshot snapshot = segment_snapshot(writer);
+    const bool none = snapshot.contexts[0].no_network_card;
+    assert_false(snapshot.contexts[0].process_ended);
+    wsdbg_snapshot_deinit(&snapshot);
+    return none;
+}
+
+static void only_none_is_no_network_card(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = healthy();
+    struct wsdbg_segment *segment = segment_writer_segment(writer);
+    assert_false(no_card(writer));
+    segment->network_cards = WSDBG_NETWORK_CARDS_OPEN;
+    assert_false(no_card(writer));
+    segment->network_cards = WSDBG_NETWORK_CARDS_NONE;
+    assert_true(no_card(writer));
+    segment->fixed_bytes = offsetof(struct wsdbg_segment, network_cards); /* of an older observer */
+    assert_false(no_card(writer));
+    segment_writer_destroy(writer);
+}
+
 /* The path comes in parts between the author's names; parts out of order say nothing. */
 static void a_module_names_its_source_file(void **state)
 {
@@ -382,6 +406,7 @@ int main(void)
         cmocka_unit_test(memory_reaches_the_snapshot),
         cmocka_unit_test(what_contexts_were_given_reaches_the_snapshot),
         cmocka_unit_test(whether_other_threads_go_on_stands_beside_one_that_waits),
+        cmocka_unit_test(only_none_is_no_network_card),
         cmocka_unit_test(a_module_names_its_source_file),
         cmocka_unit_test(hostile_counts_are_cut_to_their_tables),
         cmocka_unit_test(slots_outside_the_segment_are_not_read),
