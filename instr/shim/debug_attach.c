@@ -34,7 +34,7 @@
 #define SETTLE_NS 200000000ull   /* of a context that was made or ended: the driver's thread for it needed 0.08 s */
 #define CONTEXTS_WAIT_US 400000
 #define STUCK_NS 500000000ull
-#define LONGEST_NS 8000000000ull /* a look takes 3 s at most; nobody stays longer, whatever the lease says */
+#define LONGEST_NS 8000000000ull /* a look takes 5 s at most; nobody stays longer, whatever the lease says */
 #define OWN_CALLS_US 100000
 
 /* Lazy loading, suspend events, exceptions of warps that have exited since, no context push and pop events.  Without

@@ -14,7 +14,7 @@ enum { LOOKS = 2 };
 #define APART_NS 60000000ull          /* from one suspension to the next: a spinning warp has gone round many times */
 #define AHEAD_AT_MOST_NS 500000000ull /* a look ahead is compared with one that comes no later */
 #define STOPPED_AT_MOST_NS 1000000000ull
-#define ATTACH_LIMIT_NS 2000000000ull /* and never more than half of the time there is */
+#define ATTACH_LIMIT_NS 2400000000ull /* and never more than half of the time there is */
 #define STEP_LIMIT_NS 1500000000ull
 /* For registers, more than a millisecond a warp: the GPU stands still meanwhile.  The report shows the last look; the
  * one before it only tells what moved, for which one warp of each state and some others do. */
