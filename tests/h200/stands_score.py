@@ -40,8 +40,9 @@ def has_driver():
 
 
 def compared(stdout):
-    """What must be the same with wsdbg and without: lines that begin with `rate` are measured."""
-    return [line for line in stdout.splitlines() if not line.startswith('rate ')]
+    """What must be the same with wsdbg and without: lines that begin with `rate` are measured; those of several ranks come as they come."""
+    lines = [line for line in stdout.splitlines() if not line.startswith('rate ')]
+    return sorted(lines) if any(line.startswith('rank ') for line in lines) else lines
 
 
 # ---- one run ----
@@ -352,7 +353,7 @@ def page(kept):
              f"Hangs: right {share(hangs, lambda run: run['mark'] == 'right')}, wrong {share(hangs, lambda run: run['mark'] == 'WRONG')}, "
              f"called {share(hangs, lambda run: is_called(run['watched']))}. "
              f"Programs that end: unharmed {share(others, lambda run: run['mark'] == 'right')}, called hung {share(others, lambda run: run['mark'] == 'ALARM')}."
-             + (f" Not run here: {', '.join(skipped)}." if skipped else ''), '',
+             + (f" Not run here: {', '.join(skipped)}." if skipped else '') + (f" {kept['note']}" if kept.get('note') else ''), '',
              '| case | expected | alone | runs | mark | said | hang called | ms to the verdict | known of the grid |', '|---|---|---|---|---|---|---|---|---|',
              *[page_row(of_case) for of_case in by_case.values()]]
     return '\n'.join(lines)

@@ -121,13 +121,14 @@ static bool can_look(const struct run *run)
     return run->evidence == WSDBG_RUN_AUTO || run->evidence == WSDBG_RUN_LIVE;
 }
 
-/* How long the first launch waits for an inspector.  An attach takes 0.1 to 0.3 s, 0.6 s the first time on a machine,
- * and comes 0.2 s after the context.  Probes tell enough by themselves. */
+/* How long the first launch waits for an inspector.  An attach takes 0.1 to 0.3 s, 0.6 s the first time on a machine, and
+ * comes 0.2 s after the context.  It must not meet a kernel that has just begun, and may fail.  Probes tell enough by
+ * themselves. */
 static const char *first_launch_waits(const struct run *run)
 {
     if (run->device.simulator)
         return NULL;
-    return run->evidence == WSDBG_RUN_LIVE ? "1500" : run->evidence == WSDBG_RUN_AUTO ? "600,cheap" : NULL;
+    return run->evidence == WSDBG_RUN_LIVE ? "1500" : run->evidence == WSDBG_RUN_AUTO ? "1500,cheap" : NULL;
 }
 
 static const char *after_hang(enum wsdbg_on_stall on_stall)

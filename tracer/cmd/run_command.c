@@ -136,7 +136,7 @@ const struct wsdbg_command wsdbg_command_run = {
         "first launch, which waits for that (1.5 s at most), and stays, whatever it costs: a launch takes some 50 us\n"
         "more. auto: the GPU's own state for kernels without probes; for others their record, and the GPU's state\n"
         "beside it where the record proves no cause. For kernels without probes wsdbg attaches before the first\n"
-        "launch, which waits for that (some 0.3 s, 0.6 s at most for it to begin). It leaves before 4 MB of code or\n"
+        "launch, which waits for that (some 0.3 s, 1.5 s at most for it to begin). It leaves before 4 MB of code or\n"
         "more are loaded, and when launches cost the program more than 2 % of its time. It comes again while the GPU\n"
         "has no work, to a program that rests or launches little, once 2 % of the run so far pay for all of that. A\n"
         "line at the end says for how long it was attached and what that cost.\n"

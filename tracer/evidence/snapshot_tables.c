@@ -9,6 +9,7 @@
 
 /* A marker that nobody has looked at for this long says nothing about now: the process is stopped, or captures. */
 #define MARKER_FRESH_NS UINT64_C(1000000000)
+#define MARKER_INSIDE_NS UINT64_C(250000000) /* a marker takes some microseconds to put down */
 
 static struct wsdbg_optional_u32 known_unless(uint32_t value, uint32_t unknown)
 {
@@ -55,7 +56,7 @@ static uint64_t blocked_since_ns(const struct wsdbg_tracker *tracker, uint32_t c
 static bool is_lost(const struct wsdbg_marker_row *marker, uint64_t now_ns)
 {
     const uint64_t asked_ns = marker->checked_ns > marker->recorded_ns ? marker->checked_ns : marker->recorded_ns;
-    if (marker->inside_ns && marker->inside_ns + MARKER_FRESH_NS < now_ns)
+    if (marker->inside_ns && marker->inside_ns + MARKER_INSIDE_NS < now_ns)
         return true;
     return marker->recorded_ns && asked_ns + MARKER_FRESH_NS < now_ns;
 }
