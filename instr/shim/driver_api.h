@@ -101,13 +101,13 @@ struct cu_memory_access {
     int32_t location_type, location_id, flags;
 };
 
-/* CUipcMemHandle, which is given by value. */
 /* CUDA_EXTERNAL_MEMORY_BUFFER_DESC, as far as it is read. */
 struct cu_external_buffer {
     uint64_t offset;
     uint64_t bytes;
 };
 
+/* CUipcMemHandle, which is given by value. */
 struct cu_ipc_handle {
     char bytes[64];
 };

@@ -150,14 +150,6 @@ static enum wsdbg_host_state look_at_listed(const struct wsdbg_segment *segment,
     return state == WSDBG_HOST_GOES_ON && !row ? WSDBG_HOST_STRANGER_GOES_ON : state;
 }
 
-struct entry {
-    uint64_t inode;
-    int64_t next;
-    uint16_t bytes;
-    uint8_t type;
-    char name[];
-};
-
 /* What is known of both together. */
 static enum wsdbg_host_state of_both(enum wsdbg_host_state a, enum wsdbg_host_state b)
 {
@@ -170,7 +162,7 @@ static enum wsdbg_host_state look_at_entries(const struct wsdbg_segment *segment
 {
     enum wsdbg_host_state state = WSDBG_HOST_RESTS;
     for (long at = 0; at < bytes && state != WSDBG_HOST_GOES_ON;) {
-        const struct entry *entry = (const void *)(entries + at);
+        const struct folder_entry *entry = (const void *)(entries + at);
         const uint32_t thread = (uint32_t)strtoul(entry->name, NULL, 10);
         if (thread)
             state = of_both(state, look_at_listed(segment, thread));
@@ -182,7 +174,7 @@ static enum wsdbg_host_state look_at_entries(const struct wsdbg_segment *segment
 /* Without the C library's directory streams, which take memory from the program's allocator. */
 enum wsdbg_host_state host_threads_look(const struct wsdbg_segment *segment)
 {
-    _Alignas(struct entry) char entries[4096];
+    _Alignas(struct folder_entry) char entries[4096];
     enum wsdbg_host_state state = WSDBG_HOST_RESTS;
     long bytes;
     const int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

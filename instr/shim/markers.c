@@ -122,35 +122,29 @@ static void put(uint32_t index)
 }
 
 /* The context is current. */
-static void step(uint32_t index)
+static void put_next(uint32_t index)
 {
-    const bool may_put = observer_marking_begin();
-    if (markers[index].in_flight)
-        look(index);
-    if (!may_put) {
-        if (!markers[index].in_flight && !markers[index].failed)
-            say_kept_out(index);
+    if (!observer_marking_begin()) {
+        say_kept_out(index);
         return;
     }
-    if (!markers[index].in_flight && !markers[index].failed && atomic_load(&shim_contexts[index].launched) &&
-        !registry_launch_is_blocked(shim_now_ns() - BLOCKED_NS))
+    if (!registry_launch_is_blocked(shim_now_ns() - BLOCKED_NS))
         put(index);
     observer_marking_end();
 }
 
 /* While an inspector is attached the GPU may stand still by its will. */
-static bool has_work(uint32_t index)
+static bool may_visit(uint32_t index)
 {
     const struct wsdbg_context_row *row = &atomic_load(&shim_segment)->contexts[index];
     return !markers[index].failed && !debug_attach_keeps_out() &&
-           __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) == WSDBG_CONTEXT_ALIVE &&
-           (markers[index].in_flight || atomic_load(&shim_contexts[index].launched));
+           __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) == WSDBG_CONTEXT_ALIVE;
 }
 
-static void visit(uint32_t index)
+static void visit(uint32_t index, void (*step)(uint32_t index))
 {
     struct shim_context *context = &shim_contexts[index];
-    if (!has_work(index))
+    if (!may_visit(index))
         return;
     atomic_fetch_add(&context->users, 1);
     struct wsdbg_marker_row *row = &atomic_load(&shim_segment)->markers[index];
@@ -165,14 +159,16 @@ static void visit(uint32_t index)
     atomic_fetch_sub(&context->users, 1);
 }
 
-/* Markers that may have passed first: to put one down may keep us in the driver for as long as a kernel runs. */
+/* All that are under way are asked before one is put down: that may keep us in the driver for as long as a kernel runs.
+ */
 static void visit_all(void)
 {
     for (uint32_t i = 0; i < WSDBG_CONTEXT_ROWS; i++)
         if (markers[i].in_flight)
-            visit(i);
+            visit(i, look);
     for (uint32_t i = 0; i < WSDBG_CONTEXT_ROWS; i++)
-        visit(i);
+        if (!markers[i].in_flight && atomic_load(&shim_contexts[i].launched))
+            visit(i, put_next);
 }
 
 static void *serve(void *unused)

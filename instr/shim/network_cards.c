@@ -14,14 +14,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct entry {
-    uint64_t inode;
-    int64_t next;
-    uint16_t bytes;
-    uint8_t type;
-    char name[];
-};
-
 static bool begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
@@ -56,7 +48,7 @@ static bool may_be_card(int folder, const char *name)
 static bool any_of(int folder, const char *entries, long bytes)
 {
     for (long at = 0; at < bytes;) {
-        const struct entry *entry = (const void *)(entries + at);
+        const struct folder_entry *entry = (const void *)(entries + at);
         if (entry->name[0] != '.' && may_be_card(folder, entry->name))
             return true;
         at += entry->bytes;
@@ -66,7 +58,7 @@ static bool any_of(int folder, const char *entries, long bytes)
 
 enum wsdbg_network_cards network_cards_look(void)
 {
-    _Alignas(struct entry) char entries[4096];
+    _Alignas(struct folder_entry) char entries[4096];
     bool open_card = false;
     long bytes = 0;
     const int folder = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -277,6 +277,14 @@ void host_threads_start(void);
 enum wsdbg_host_state host_threads_look(const struct wsdbg_segment *segment);
 /* Whether a thread rests by the text of its files comm, without the end of line, and syscall. */
 bool host_thread_rests(const char *name, const char *call_text);
+/* What the system call getdents64 gives of a folder: the C library's streams take memory from the program's allocator. */
+struct folder_entry {
+    uint64_t inode;
+    int64_t next;
+    uint16_t bytes;
+    uint8_t type;
+    char name[];
+};
 /* The system call that a thread is in. */
 struct host_call {
     long number;

@@ -12,7 +12,7 @@ void helpers_assert(const struct rig *rig, int wanted);
 pid_t helpers_inspector(const struct rig *rig);
 /* The guardian of the only inspector there is. */
 pid_t helpers_guardian(const struct rig *rig);
-/* Stops the process, and again whenever somebody lets it go on; the thread ends with it. */
+/* Keeps the process stopped: stops it again whenever somebody continues it.  The thread ends when the process does. */
 pthread_t helpers_keep_stopped(pid_t process);
 
 #endif

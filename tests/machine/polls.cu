@@ -1,4 +1,4 @@
-/* polls.cu - loops that poll memory as communication libraries write them, and loops that work and look like these.  It
+/* polls.cu - loops that poll memory, as communication libraries write them, and loops that do work and look similar.  It
  * is compiled for poll_loops_test.c and never run: a kernel's name says what it does.
  */
 #include <stdint.h>

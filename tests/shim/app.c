@@ -85,10 +85,14 @@ static void wait_for_end(void)
         obey(byte);
 }
 
+CUcontext first_context;
+
 CUcontext create(CUdevice device)
 {
     CUcontext context = NULL;
     DO(cuCtxCreate, &context, NULL, 0, device);
+    if (!first_context)
+        first_context = context;
     return context;
 }
 

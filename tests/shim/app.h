@@ -22,6 +22,7 @@ int say(const char *name, int result);
 
 void fail(const char *what);
 CUcontext create(CUdevice device);
+extern CUcontext first_context; /* that create() made */
 CUfunction function_of(const char *image, const char *name, CUmodule *module);
 int launch(CUfunction function, unsigned grid, CUstream stream);
 void wait_if_asked(void);

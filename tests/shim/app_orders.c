@@ -3,6 +3,7 @@
  *   l  launches a kernel that is done at once     w  launches one that takes 1.5 s
  *   s  waits for the context                      f  launches one that faults, and waits
  *   n  makes a context, which becomes current     d  ends it again
+ *   o  makes the first context current again
  *   m  loads a fatbin and a cubin that say of themselves that they are large, and are nothing
  *
  * After each it says "done N", counting from 1.
@@ -60,6 +61,8 @@ void obey(char order)
         made = create(1);
     else if (order == 'd')
         DO(cuCtxDestroy, made);
+    else if (order == 'o')
+        DO(cuCtxSetCurrent, first_context);
     else if (order == 'm')
         load_much();
     if (order == 's' || order == 'f')

@@ -224,6 +224,33 @@ static void a_fault_is_seen_although_the_program_does_not_ask(void **state)
     end(&run);
 }
 
+static void order(struct run *run, const char *orders)
+{
+    assert_int_equal(write(run->in, orders, strlen(orders)), strlen(orders));
+}
+
+/* The driver keeps who puts a marker down in the first context; that of the second has passed by then. */
+static void a_marker_that_the_driver_keeps_does_not_hide_that_another_one_has_passed(void **state)
+{
+    static const char once[] = "FAKE_CUDA_ONCE=/tmp/wsdbg-markers-once-";
+    char setting[80], *path = setting + sizeof "FAKE_CUDA_ONCE=" - 1;
+    struct run run = {.scenario = "plain", .environment = {WANTED, "FAKE_CUDA_HANG=cuCtxRecordEvent", setting}};
+    (void)state;
+    snprintf(setting, sizeof setting, "%s%d", once, (int)getpid());
+    unlink(path);
+    const struct wsdbg_segment *segment = start(&run);
+    await(&segment->markers[0].done_ns, false);
+    order(&run, "nl");
+    await(&segment->markers[1].recorded_ns, false);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    fclose(file);
+    order(&run, "ol");
+    await(&segment->markers[1].done_ns, false);
+    await(&segment->markers[0].inside_ns, false);
+    end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +265,7 @@ int main(void)
         cmocka_unit_test(what_the_driver_cannot_do_is_noted_once),
         cmocka_unit_test(a_marker_call_that_hangs_holds_nobody_up),
         cmocka_unit_test(contexts_that_come_and_go_take_their_markers_along),
+        cmocka_unit_test(a_marker_that_the_driver_keeps_does_not_hide_that_another_one_has_passed),
         cmocka_unit_test(a_fault_is_seen_although_the_program_does_not_ask),
     };
     return cmocka_run_group_tests(tests, NULL, free_texts);

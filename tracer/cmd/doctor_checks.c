@@ -265,8 +265,7 @@ static void check_staying(struct checks *checks, const struct wsdbg_gpu_probe *p
         add(checks, "staying", WSDBG_CHECK_OK, NULL,
             "an inspector can stay attached between looks, which then hold nothing back; a launch takes some 55 us "
             "meanwhile instead of 4 (--evidence live: always; auto: from before the first launch until that costs more "
-            "than "
-            "2 %% of the program's time)");
+            "than 2 %% of the program's time)");
     else
         add(checks, "staying", WSDBG_CHECK_NO, "looks that hold nothing back",
             "this driver's launches would wait for an inspector: each look attaches for itself");

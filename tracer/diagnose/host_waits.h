@@ -16,8 +16,8 @@ const struct wsdbg_host_thread *wsdbg_host_blocked(const struct wsdbg_case *c);
 const struct wsdbg_host_thread *wsdbg_host_waits(const struct wsdbg_case *c);
 
 /* True where a debugger attached while the case's grid may already have run.  From then on the driver delays new work
- * until the grid ends, so the grid may be waiting for work that only the debugger delays.  False where the program is
- * known to have given the GPU nothing since, and no thread of it is free to. */
+ * until the grid ends, so the grid may be waiting for work that only the debugger delays.  False if the program
+ * has given the GPU no work since, as far as known, and none of its threads can give it any. */
 bool wsdbg_host_is_held_back(const struct wsdbg_case *c);
 
 #endif

@@ -12,7 +12,7 @@
 #include "diagnose/grid_barrier.h"
 #include "diagnose/poll_say.h"
 
-/* The lanes that wait and write; NULL where some lane of the warp does anything else but poll that word or wait. */
+/* The lanes that wait and then write the word.  NULL if some lane of the warp neither polls that word nor waits. */
 static const struct wsdbg_part *writers_of(const struct wsdbg_case *c, uint32_t warp, uint32_t *polling)
 {
     const struct wsdbg_part *writers = NULL, *poll = wsdbg_polling_part(c, warp);

@@ -5,7 +5,8 @@
 #include "evidence/inspector.h"
 #include "machine/machine.h"
 
-/* One sentence about the area's fault, by the code images of the machine.  "" = the area has none. */
+/* One sentence about the fault in the area.  The machine's code images give the kernel and the line.  "" = there is no
+ * fault. */
 void wsdbg_fault_place_sentence(const struct wsdbg_inspector_area *area, const struct wsdbg_machine *machine,
                                 char *sentence, size_t size);
 

@@ -177,11 +177,15 @@ void wsdbg_live_stay_account(struct wsdbg_live_stay *stay, const struct wsdbg_li
     if (!stay->policy.came_ns || stay->accounted)
         return;
     stay->accounted = true;
-    snprintf(
+    const int length = snprintf(
         line, size,
         "attached to process %u for %.1f of %.1f s; over all its threads that cost %.0f ms (%.1f %% of the run): calls "
-        "waited %.0f ms, launches (%llu, each counted as 0.2 ms at most) took %.1f us more each",
+        "waited %.0f ms",
         wsdbg_live_process_id(process), (double)stay->stayed_ns / 1e9, ran_ns / 1e9, spent_ns / 1e6,
-        ran_ns > 0 ? 100 * spent_ns / ran_ns : 0, (double)facts.waited_ns / 1e6, (unsigned long long)facts.launches,
-        facts.launches ? (spent_ns - (double)facts.waited_ns) / 1e3 / (double)facts.launches : 0);
+        ran_ns > 0 ? 100 * spent_ns / ran_ns : 0, (double)facts.waited_ns / 1e6);
+    if (facts.launches && length > 0 && (size_t)length < size)
+        snprintf(line + length, size - (size_t)length,
+                 ", launches (%llu, each counted as 0.2 ms at most) took %.1f us more each",
+                 (unsigned long long)facts.launches,
+                 (spent_ns - (double)facts.waited_ns) / 1e3 / (double)facts.launches);
 }

@@ -128,8 +128,8 @@ static bool is_harmless(const struct wsdbg_instruction *instruction)
     }
 }
 
-/* What writes must do so at one place whatever others write; what only reads may find its place through a pointer, as
- * polls that look at a flag of the host now and then do. */
+/* An instruction that writes must write to one place, whatever the others write.  One that only reads may find its place
+ * through a pointer: a poll that now and then looks at a flag of the host does so. */
 static bool stays_at_its_place(const struct wsdbg_loop *loop, uint32_t number)
 {
     const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(loop->graph, number);

@@ -167,7 +167,8 @@ static unsigned worth_of_poll(const struct wsdbg_loop *loop, uint32_t load)
     return 1u + (at(loop->graph, load)->operation != WSDBG_OP_LDGMC) + 2u * wsdbg_loop_always_passes(loop, load);
 }
 
-/* A wide load brings data beside the word that is waited for: the first one, or pair, that alone can end the loop. */
+/* A wide load brings other data beside the word that is waited for.  Takes the first register, or pair of registers,
+ * that can end the loop by itself. */
 static void find_polled_word(const struct wsdbg_loop *loop, uint32_t load, struct wsdbg_wait_site *out)
 {
     enum { WORD = 4, SHOWN = 8 };
