@@ -102,11 +102,13 @@ static void wsdbg_may_die_at_every_step(void **state)
     }
 }
 
-/* An inspector that is to die second must not have the time to clean up. */
-static void end_both(pid_t wsdbg, pid_t inspector, bool wsdbg_first)
+/* An inspector that is to die second must not have the time to clean up, nor seem to have been stopped for long. */
+static void end_both(const struct rig *rig, pid_t wsdbg, bool wsdbg_first)
 {
+    const pid_t inspector = helpers_inspector(rig);
     if (wsdbg_first) {
         kill(inspector, SIGSTOP);
+        wsdbg_door_hold(&rig->door, 10000 * MS);
         end(wsdbg);
         kill(inspector, SIGKILL);
     } else {
@@ -123,7 +125,7 @@ static void wsdbg_and_its_inspector_may_die_together(void **state)
             struct rig rig = rig_start(NULL);
             const pid_t wsdbg = start_wsdbg(&rig, last);
             assert_int_equal(rig.gpu->suspended, is_stopped_after(last));
-            end_both(wsdbg, helpers_inspector(&rig), wsdbg_first);
+            end_both(&rig, wsdbg, wsdbg_first);
             rig_assert_left_alone(&rig);
             helpers_assert(&rig, 0);
             assert_int_equal(rig.gpu->attaches, last < RIG_DETACH ? 2 : 1);
