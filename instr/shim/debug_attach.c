@@ -26,16 +26,15 @@
 
 #define ATTENTION_NS 10000000 /* how often lease and inspector are looked at while somebody is attached */
 #define EXIT_WAIT_US 1300000
-#define IDLE_NS 3000000ull       /* so long a context may take to say that it has no work */
-#define HELD_NS 100000000ull     /* an event that takes longer is held back by somebody */
-#define RESCUE_NS 6000000000ull  /* so long calls wait for the inspector's guardian, which lets the GPU go on */
-#define LEAVE_NS 150000000ull    /* so long an inspector may take to leave that was asked to */
-#define COME_UP_NS 1000000000ull /* an attach takes 0.1 to 0.3 s */
-#define SETTLE_NS 200000000ull   /* of a context that was made or ended: the driver's thread for it needed 0.08 s */
-#define CONTEXTS_WAIT_US 400000
+#define IDLE_NS 3000000ull         /* so long a context may take to say that it has no work */
+#define FIRST_IDLE_NS 100000000ull /* ... before the first launch, also where other programs have the GPU in turns */
+#define HELD_NS 100000000ull       /* an event that takes longer is held back by somebody */
+#define RESCUE_NS 6000000000ull    /* so long calls wait for the inspector's guardian, which lets the GPU go on */
+#define LEAVE_NS 150000000ull      /* so long an inspector may take to leave that was asked to */
+#define COME_UP_NS 1000000000ull   /* an attach takes 0.1 to 0.3 s */
+#define LAUNCHES_WAIT_US 100000
 #define STUCK_NS 500000000ull
 #define LONGEST_NS 8000000000ull /* a look takes 5 s at most; nobody stays longer, whatever the lease says */
-#define OWN_CALLS_US 100000
 
 /* Lazy loading, suspend events, exceptions of warps that have exited since, no context push and pop events.  Without
  * the first the driver refuses; without the third an error of the last instructions of a kernel is lost. */
@@ -201,6 +200,7 @@ static void let_go(void)
 {
     rescued_by_ns = 0;
     debug_fault_give_back();
+    debug_turn_give_back();
     debug_door_let_go();
 }
 
@@ -244,41 +244,13 @@ static bool is_clear(void)
     return door->obstacle == WSDBG_DOOR_CLEAR;
 }
 
-/* Copies and markers that are under way end before anything of theirs can stand still; they begin none meanwhile. */
-static void wait_for_own_calls(void)
+static bool is_our_turn(void)
 {
-    for (int i = 0, waited_us = 0; i < WSDBG_CONTEXT_ROWS; i++)
-        for (; waited_us < OWN_CALLS_US && atomic_load(&shim_contexts[i].users); waited_us += 100)
-            shim_sleep_us(100);
-}
-
-static bool has_context(void)
-{
-    for (int i = 0; i < WSDBG_CONTEXT_ROWS; i++)
-        if (atomic_load(&shim_contexts[i].handle) && !atomic_load(&shim_contexts[i].closing))
-            return true;
-    return false;
-}
-
-static bool contexts_are_settled(void)
-{
-    return debug_door_contexts_are_settled(SETTLE_NS);
-}
-
-/* While the program's calls go on. */
-static void wait_for_contexts(void)
-{
-    for (int waited_us = 0; waited_us < CONTEXTS_WAIT_US && !contexts_are_settled(); waited_us += 500)
-        shim_sleep_us(500);
-}
-
-/* NULL when a context is there and none is being made or ended; that stays so while debug_attach_open is true. */
-static const char *trouble_with_contexts(void)
-{
-    return atomic_load(&shim_exiting) ? "the program is ending"
-           : !contexts_are_settled()  ? "the program is making or ending a context"
-           : !has_context()           ? "the program has no context on a GPU"
-                                      : NULL;
+    char text[WSDBG_TEXT_BYTES] = "";
+    const bool is_ours = debug_turn_take(text);
+    if (!is_ours)
+        refuse(WSDBG_DOOR_TAKEN, text);
+    return is_ours;
 }
 
 static void give_up(enum wsdbg_door_obstacle obstacle, const char *text)
@@ -291,11 +263,12 @@ static void give_up(enum wsdbg_door_obstacle obstacle, const char *text)
  * too: ours are loaded only where nothing runs.  False: given up. */
 static bool is_ready_for_stay(void)
 {
-    if (!debug_idle(IDLE_NS))
+    const uint64_t limit_ns = atomic_load(&debug_attach_awaited) ? FIRST_IDLE_NS : IDLE_NS;
+    if (!debug_idle(limit_ns))
         give_up(WSDBG_DOOR_AT_WORK, "the GPU has work of the program");
     else if (!debug_fault_prepare())
         give_up(WSDBG_DOOR_REFUSED, "errors of the GPU could not be given back to the program");
-    else if (!debug_idle(IDLE_NS))
+    else if (!debug_idle(limit_ns))
         give_up(WSDBG_DOOR_AT_WORK, "what was loaded for the program's errors keeps the GPU at work");
     else
         return true;
@@ -311,12 +284,14 @@ static void attach(bool idle)
     }
     if (!is_clear())
         return;
-    wait_for_contexts();
+    debug_contexts_wait();
+    if (!is_our_turn())
+        return;
     opened_ns = shim_now_ns();
     debug_door_keep_out();
     atomic_store(&debug_attach_loading, true);
-    wait_for_own_calls();
-    const char *reason = trouble_with_contexts();
+    debug_own_calls_wait();
+    const char *reason = debug_contexts_trouble();
     if (reason) {
         give_up(WSDBG_DOOR_CLOSED, reason);
         return;
@@ -375,7 +350,7 @@ static void let_stay(void)
 static void pause_calls(void)
 {
     debug_door_keep_out();
-    for (int waited_us = 0; waited_us < OWN_CALLS_US && registry_launch_is_blocked(UINT64_MAX); waited_us += 50)
+    for (int waited_us = 0; waited_us < LAUNCHES_WAIT_US && registry_launch_is_blocked(UINT64_MAX); waited_us += 50)
         shim_sleep_us(50);
 }
 
@@ -476,6 +451,7 @@ void debug_attach_start(void)
         return;
     debug_obstacles_remember();
     debug_door_start();
+    debug_turn_start();
     door = &atomic_load(&shim_segment)->door;
     if (!shim_start_thread(serve))
         shim_note("the GPU's own state cannot be read: its thread could not be started");

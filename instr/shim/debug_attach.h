@@ -17,9 +17,9 @@ extern _Atomic bool debug_attach_loading;
 extern _Atomic bool debug_attach_stays;
 /* True until the first launch need not wait for an inspector any more. */
 extern _Atomic bool debug_attach_awaited;
-/* Waits until calls may begin, 8.5 s at most: who stays longer is shown out.  Where an inspector died over a stopped GPU
- * it waits for the guardian too, up to 6 s after that one's last try.  The driver sends the debugger an event
- * for each load, and for each launch unless the inspector stays, and lets the call wait for the answer; in a call that
+/* Waits until calls may begin, 8.5 s at most: who stays longer is shown out.  Where an inspector died over a stopped
+ * GPU it waits for the guardian too, up to 6 s after that one's last try.  The driver sends the debugger an event for
+ * each load, and for each launch unless the inspector stays, and lets the call wait for the answer; in a call that
  * waits so when the inspector is killed the driver crashes.  errno is kept. */
 void debug_attach_wait(void);
 /* A launch before which an inspector should come in waits for it, once, for as long as WSDBG_ATTACH_FIRST says at most.
@@ -61,6 +61,16 @@ bool debug_door_contexts_are_settled(uint64_t settle_ns);
 /* Reads the environment. */
 void debug_door_start(void);
 
+/* ---- debug_contexts.c ---- */
+/* Copies and markers that are under way end before anything of theirs can stand still; they begin none meanwhile. */
+void debug_own_calls_wait(void);
+/* Row of shim_contexts: a context that the program does not end just now. */
+bool debug_context_is_open(int row);
+/* Until contexts that were made or ended have settled, 0.4 s at most, while the program's calls go on. */
+void debug_contexts_wait(void);
+/* NULL when a context is there and none is being made or ended; that stays so while debug_attach_open is true. */
+const char *debug_contexts_trouble(void);
+
 /* ---- debug_idle.c ---- */
 /* True when everything that the program gave its contexts is done, or is within limit_ns.  While calls wait. */
 bool debug_idle(uint64_t limit_ns);
@@ -81,5 +91,17 @@ bool debug_attach_is_helper(const char *session);
 void debug_obstacles_remember(void);
 /* What keeps the driver from letting an inspector in, before it is tried; `text` (WSDBG_TEXT_BYTES) names it. */
 enum wsdbg_door_obstacle debug_obstacles_find(bool debugger_initialized, char *text);
+/* A whole small file of /proc, as text; what is more than `size` bytes is cut.  False: there is nothing in it. */
+bool debug_read_text(const char *path, char *text, size_t size);
+
+/* ---- debug_turn.c ---- */
+/* Reads the environment. */
+void debug_turn_start(void);
+/* Takes the GPUs of all contexts, those that it has not already; false: somebody else has one, which `text`
+ * (WSDBG_TEXT_BYTES) names, and none is held. */
+bool debug_turn_take(char *text);
+void debug_turn_give_back(void);
+/* In a forked child: they are its parent's. */
+void debug_turn_forget(void);
 
 #endif

@@ -220,4 +220,5 @@ void debug_attach_forget(void)
     atomic_store(&debug_attach_stays, false);
     atomic_store(&debug_attach_awaited, false);
     debug_fault_forget();
+    debug_turn_forget();
 }

@@ -30,8 +30,7 @@ void debug_obstacles_remember(void)
     remember("CUDA_MPS_PIPE_DIRECTORY", "/tmp/nvidia-mps", mps_folder);
 }
 
-/* A whole small file of /proc, as text. */
-static bool read_text(const char *path, char *text, size_t size)
+bool debug_read_text(const char *path, char *text, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t count = fd >= 0 ? read(fd, text, size - 1) : -1;
@@ -44,7 +43,7 @@ static bool read_text(const char *path, char *text, size_t size)
 static int tracer_pid(void)
 {
     char text[4096];
-    const char *line = read_text("/proc/self/status", text, sizeof text) ? strstr(text, "\nTracerPid:") : NULL;
+    const char *line = debug_read_text("/proc/self/status", text, sizeof text) ? strstr(text, "\nTracerPid:") : NULL;
     return line ? atoi(line + sizeof "\nTracerPid:" - 1) : 0;
 }
 
@@ -52,7 +51,7 @@ static void name_process(int pid, char *name, size_t size)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/comm", pid);
-    if (!read_text(path, name, size))
+    if (!debug_read_text(path, name, size))
         snprintf(name, size, "a program");
     name[strcspn(name, "\n")] = '\0';
 }

@@ -187,6 +187,7 @@ struct cu_graph_instantiate {
     X(cuMemAlloc_v2, (CUdeviceptr *, size_t), 1)                                  \
     X(cuMemGetAddressRange_v2, (CUdeviceptr *, size_t *, CUdeviceptr), 0)         \
     X(cuDeviceGetUuid_v2, (uint8_t *, CUdevice), 0)                               \
+    X(cuDeviceGetPCIBusId, (char *, int, CUdevice), 0)                            \
     X(cuMemGetAllocationGranularity, (size_t *, const struct cu_memory_properties *, int), 0) \
     X(cuMemCreate, (uint64_t *, size_t, const struct cu_memory_properties *, uint64_t), 0) \
     X(cuMemExportToShareableHandle, (void *, uint64_t, int, uint64_t), 0)         \

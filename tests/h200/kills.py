@@ -2,14 +2,15 @@
 """kills.py - does a program go on as if nothing had happened when those who look at it are killed, at any moment?
 
     tests/h200/kills.py [--build build] [--runs 100] [--threads 1,4,16] [--victims inspector,wsdbg,stopped,frozen,guardian] [--deadline S] [--out FILE]
+                         [--jobs 1] [--gpus 1]
 
 Runs `launch_cost`, whose threads launch and synchronise as fast as they can, under `wsdbg run --evidence live`, so that an inspector stays attached.
 At a random moment one of wsdbg's processes is killed (SIGKILL), or the inspector is stopped, once (`stopped`) or again and again (`frozen`); in half of the runs a
 look was asked for some milliseconds before, so that the GPU may be stopped just then.  The program must print its figures and end with status 0
-within its time.  Prints a line a kind, writes JSON.  Exit status 1 where a program did not, 77 without a driver.  A development script, for a
+within its time.  --jobs: so many programs at a time, spread over --gpus.  Prints a line a kind, writes JSON.  Exit status 1 where a program did not, 77 without a driver.  A development script, for a
 machine with an H200.
 """
-import argparse, json, os, random, signal, subprocess, sys, tempfile, threading, time
+import argparse, concurrent.futures, json, os, random, signal, subprocess, sys, tempfile, threading, time
 
 SECONDS = 4.0
 LATEST_S = 25  # a frozen inspector's lease runs out after 3 s, its guardian needs some more
@@ -67,14 +68,14 @@ class Freezer(threading.Thread):
             time.sleep(0.0002)
 
 
-def one(bin, victim, threads, draw):
+def one(bin, victim, threads, draw, gpu):
     """What became of the program: 'good' or how it went wrong; and when it was hit."""
     with tempfile.TemporaryDirectory() as folder:
         program = f'{bin}/launch_cost --threads {threads} --seconds {SECONDS}; echo status=$?'
         command = [f'{bin}/wsdbg', 'run', '-q', '--evidence', 'live', '--stall', '60', '--on-stall', 'detach', '-o', f'{folder}/run.db', '--', 'sh', '-c', program]
         out = open(f'{folder}/out', 'w+')
         began = time.monotonic()
-        process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL, start_new_session=True)
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL, start_new_session=True, env={**os.environ, **gpu})
         pid = None
         while pid is None and time.monotonic() < began + 5 and process.poll() is None:
             pid = find_victim(victim, process.pid)
@@ -122,22 +123,29 @@ def main():
     parser.add_argument('--victims', default='inspector,wsdbg,stopped,frozen,guardian')
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--deadline', type=float, default=600)
+    parser.add_argument('--jobs', type=int, default=1)
+    parser.add_argument('--gpus', type=int, default=1)
     parser.add_argument('--out')
     options = parser.parse_args()
     bin, until = os.path.join(os.path.abspath(options.build), 'bin'), time.monotonic() + options.deadline
     if not os.path.exists('/dev/nvidia0'):
         print('kills.py: no NVIDIA driver here', file=sys.stderr)
         return 77
-    draw, kinds, counts = random.Random(options.seed), [(v, int(t)) for v in options.victims.split(',') for t in options.threads.split(',')], {}
-    for run in range(options.runs):
+    kinds, counts = [(v, int(t)) for v in options.victims.split(',') for t in options.threads.split(',')], {}
+
+    def run(number):
         if time.monotonic() > until:
-            break
-        victim, threads = kinds[run % len(kinds)]
-        outcome, hit = one(bin, victim, threads, draw)
+            return
+        victim, threads = kinds[number % len(kinds)]
+        gpu = {'CUDA_VISIBLE_DEVICES': str(number // len(kinds) % options.gpus)} if options.gpus > 1 else {}
+        outcome, hit = one(bin, victim, threads, random.Random(options.seed * 1000003 + number), gpu)
         rows = counts.setdefault(f'{victim}, {threads} threads', {})
         rows[outcome] = rows.get(outcome, 0) + 1
         if outcome != 'good':
             print(f'{victim}, {threads} threads, hit after {hit:.2f} s: {outcome}', flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(run, range(options.runs)))
     for kind, rows in counts.items():
         print(kind + ': ' + ', '.join(f'{count} {outcome}' for outcome, count in sorted(rows.items())))
     if options.out:

@@ -2,23 +2,25 @@
 """stands_score.py - what wsdbg says of programs that stand still, or only seem to: is it right, and is the program unharmed?
 
     tests/h200/stands_score.py [--build build] [--cases NAME,...] [--runs 1] [--stall 2] [--extra "OPTIONS OF WSDBG"] [--record FOLDER]
-                               [--deadline SECONDS] [--alone SECONDS] [--out stands.json] [--table stands/expected.tsv] [--device gpu|sim]
+                               [--deadline SECONDS] [--alone SECONDS] [--jobs 1] [--gpus 1] [--out stands.json] [--table stands/expected.tsv]
+                               [--device gpu|sim]
     tests/h200/stands_score.py --page stands.json ...          writes docs/results/stands.md from what was kept
 
 Each run of a case is one of the program alone, then one under wsdbg.  --table: the cases (name, command, does it hang, accepted causes, least
-confidence, status when it ends); a command's first words are looked for in the build's bin and in tests/h200/stands.  What writes the word that
-is polled does so after three times --stall.  --record keeps FOLDER/CASE-RUN.wsrec.  The file is written after every run, and runs are added to
+confidence, status when it ends, GPUs that it needs); a command's first words are looked for in the build's bin and in tests/h200/stands.  What writes the word that
+is polled does so after three times --stall.  --record keeps FOLDER/CASE-RUN.wsrec.  --jobs: so many cases at a time, spread over
+--gpus; a case that needs more of them than one sees them all.  The file is written after every run, and runs are added to
 what it has; after --deadline no run is begun, and one that is cut short by it is not kept.
 Exit status: 1 when a cause was wrong, a program that works was called hung or its end was changed, 77 without a driver.  A development script.
 """
-import argparse, json, os, shlex, shutil, signal, subprocess, sys, tempfile, time
+import argparse, concurrent.futures, json, os, shlex, shutil, signal, subprocess, sys, tempfile, threading, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, 'tests'))
 import results
 
-COLUMNS = ('case', 'command', 'hangs', 'causes', 'confidence', 'status')
+COLUMNS = ('case', 'command', 'hangs', 'causes', 'confidence', 'status', 'gpus')
 CONFIDENCES = ('possible', 'likely', 'proven')
 FED_AFTER = 3  # stalls
 ALONE_PYTHON = 5  # times --alone: PyTorch takes a while to begin
@@ -53,6 +55,7 @@ class Score:
         self.options, self.bin = options, os.path.join(os.path.abspath(options.build), 'bin')
         self.scratch = tempfile.TemporaryDirectory()
         self.until = time.monotonic() + options.deadline
+        self.of_thread = threading.local()
 
     def is_over(self):
         return time.monotonic() >= self.until
@@ -87,6 +90,9 @@ class Score:
         """Status ('limit' when it had to be killed), stdout, stderr, seconds."""
         start = time.monotonic()
         environment = dict(os.environ)
+        gpu = getattr(self.of_thread, 'gpu', None)
+        if gpu is not None:
+            environment['CUDA_VISIBLE_DEVICES'] = str(gpu)
         if self.options.device == 'sim' and 'wsdbg' not in command[0]:
             environment['LD_LIBRARY_PATH'] = os.path.join(os.path.dirname(self.bin), 'lib', 'wsdbg', 'sim')
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors='replace',
@@ -277,23 +283,44 @@ def both(score, row, number):
     return {**row, 'run': number, 'alone': alone, 'watched': run, 'mark': mark(row, alone, run)}
 
 
+class Keeper:
+    """What was kept, added to and written by several threads."""
+
+    def __init__(self, options):
+        self.path, self.lock, self.bad = options.out, threading.Lock(), False
+        self.kept = json.load(open(self.path)) if os.path.exists(self.path) else {'runs': []}
+        self.kept.update(device=device(options.device), date=time.strftime('%Y-%m-%d'), stall=options.stall, extra=options.extra, jobs=options.jobs)
+        save(self.path, self.kept)
+
+    def add(self, row, number, answer):
+        with self.lock:
+            self.kept['runs'].append(answer)
+            save(self.path, self.kept)
+            self.bad = self.bad or answer['mark'] in BAD
+            print(line_of(row, number, answer), flush=True)
+
+
 def measure(options):
     score, rows = Score(options), chosen(options)
     need_programs(score, rows)
-    kept = json.load(open(options.out)) if os.path.exists(options.out) else {'runs': []}
-    kept.update(device=device(options.device), date=time.strftime('%Y-%m-%d'), stall=options.stall, extra=options.extra)
-    bad = False
-    for number, row in [(number, row) for number in range(1, options.runs + 1) for row in rows]:
-        answer = both(score, row, number)
-        if score.is_over():
-            print('out of time', flush=True)
-            save(options.out, kept)
-            return bad
-        kept['runs'].append(answer)
-        save(options.out, kept)
-        bad = bad or answer['mark'] in BAD
-        print(line_of(row, number, answer), flush=True)
-    return bad
+    keeper, gpus = Keeper(options), iter(range(options.jobs))
+
+    def takes_gpu():
+        score.of_thread.own = next(gpus) % options.gpus
+
+    def one(number, row):
+        score.of_thread.gpu = score.of_thread.own if options.gpus > 1 and row['gpus'] == '1' else None
+        answer = None if score.is_over() else both(score, row, number)
+        if answer and not score.is_over():
+            keeper.add(row, number, answer)
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs, initializer=takes_gpu) as pool:
+        waiting = [pool.submit(one, number, row) for number in range(1, options.runs + 1) for row in rows]
+        for future in waiting:
+            future.result()
+    if score.is_over():
+        print('out of time', flush=True)
+    return keeper.bad
 
 
 # ---- the page ----
@@ -339,6 +366,10 @@ def share(runs, is_counted):
     return f'{sum(map(is_counted, runs))} of {len(runs)}'
 
 
+def at_a_time(kept):
+    return f", {kept['jobs']} cases at a time" if kept.get('jobs', 1) > 1 else ''
+
+
 def page(kept):
     runs = [run for run in kept['runs'] if run['mark'] != 'skipped']
     hangs, others = [run for run in runs if run['hangs'] == 'yes'], [run for run in runs if run['hangs'] == 'no']
@@ -346,7 +377,7 @@ def page(kept):
     gpus = kept['device'] if isinstance(kept['device'], str) else f"{len(kept['device'])} × {kept['device'][0]}" if kept['device'] else 'a device that is not known'
     skipped = sorted({run['case'] for run in kept['runs'] if run['mark'] == 'skipped'})
     lines = ['## Programs on the CUDA runtime, PyTorch and Triton', '',
-             f"`tests/h200/stands_score.py --stall {kept['stall']:g}{' --extra ' + repr(kept['extra']) if kept['extra'] else ''}` on {gpus}, {kept['date']}. The cases are those of "
+             f"`tests/h200/stands_score.py --stall {kept['stall']:g}{' --extra ' + repr(kept['extra']) if kept['extra'] else ''}` on {gpus}, {kept['date']}{at_a_time(kept)}. The cases are those of "
              '`tests/h200/stands/expected.tsv`; each run is one of the program alone and one under wsdbg. weak: the cause, with less confidence than expected; '
              'other: another cause, as possible; missed: nothing said; WRONG: another cause and a hang called, or a fact of the launch that is not so; ALARM: a program '
              'that ends well was called hung; CHANGED: its status or its output is another than without wsdbg; broken: the program did not do without wsdbg what it should.', '',
@@ -369,6 +400,8 @@ def main():
     parser.add_argument('--alone', type=float, default=8, help='seconds until a program that hangs alone is believed to')
     parser.add_argument('--record')
     parser.add_argument('--deadline', type=float, default=1e9)
+    parser.add_argument('--jobs', type=int, default=1)
+    parser.add_argument('--gpus', type=int, default=1)
     parser.add_argument('--out', default='stands.json')
     parser.add_argument('--table', default=os.path.join(HERE, 'stands', 'expected.tsv'))
     parser.add_argument('--device', choices=('gpu', 'sim'), default='gpu')

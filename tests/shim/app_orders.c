@@ -4,13 +4,17 @@
  *   s  waits for the context                      f  launches one that faults, and waits
  *   n  makes a context, which becomes current     d  ends it again
  *   o  makes the first context current again
+ *   k  forks a child that rests until its parent ends
  *   m  loads a fatbin and a cubin that say of themselves that they are large, and are nothing
  *
  * After each it says "done N", counting from 1.
  */
 #include <elf.h>
 #include <stdint.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include "app.h"
 
@@ -47,6 +51,15 @@ static void load_much(void)
     DO(cuModuleLoadData, &module, &cubin);
 }
 
+static void make_child(void)
+{
+    if (fork() != 0)
+        return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sleep(60); /* should it have ended already */
+    _exit(0);
+}
+
 void obey(char order)
 {
     static int count;
@@ -63,6 +76,8 @@ void obey(char order)
         DO(cuCtxDestroy, made);
     else if (order == 'o')
         DO(cuCtxSetCurrent, first_context);
+    else if (order == 'k')
+        make_child();
     else if (order == 'm')
         load_much();
     if (order == 's' || order == 'f')

@@ -230,7 +230,7 @@ static const char own_calls[] =
     "cuFuncGetName\ncuKernelGetFunction\ncuModuleGetGlobal_v2\ncuMemAlloc_v2\ncuMemHostRegister_v2\n"
     "cuMemsetD8Async\ncuMemcpyDtoHAsync_v2\ncuMemcpyHtoDAsync_v2\ncuStreamCreate\n"
     "cuDeviceGetUuid_"
-    "v2\ncuMemGetAllocationGranularity\ncuMemCreate\ncuMemExportToShareableHandle\ncuMemAddressReserve\ncuMemMap\n"
+    "v2\ncuDeviceGetPCIBusId\ncuMemGetAllocationGranularity\ncuMemCreate\ncuMemExportToShareableHandle\ncuMemAddressReserve\ncuMemMap\n"
     "cuMemSetAccess\ncuMemRelease\ncuMemUnmap\ncuMemAddressFree\n"
     "cuStreamQuery\ncuStreamIsCapturing\ncuThreadExchangeStreamCaptureMode\ncuEventCreate\ncuEventQuery\n"
     "cuCtxRecordEvent\ncuGraphGetNodes\ncuGraphNodeGetType\ncuGraphKernelNodeGetParams_v2\n"

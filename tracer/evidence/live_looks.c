@@ -16,6 +16,9 @@ enum { LOOKS = 2 };
 #define STOPPED_AT_MOST_NS 1000000000ull
 #define ATTACH_LIMIT_NS 2400000000ull /* and never more than half of the time there is */
 #define STEP_LIMIT_NS 1500000000ull
+/* The driver may handle an error of the GPU meanwhile, which takes it 0.9 s.  To kill an inspector that waits for it
+ * harms the program, and its guardian does so after 2.5 s. */
+#define SUSPEND_LIMIT_NS 2400000000ull
 /* For registers, more than a millisecond a warp: the GPU stands still meanwhile.  The report shows the last look; the
  * one before it only tells what moved, for which one warp of each state and some others do. */
 static const struct wsdbg_look_budget registers_budget[LOOKS] = {{.states_ns = 120000000, .rest_ns = 8000000},
@@ -109,7 +112,7 @@ static struct wsdbg_error *look_once(struct wsdbg_live_process *process)
 {
     struct wsdbg_look_row *times = &process->times[process->count];
     uint64_t since_ns = wsdbg_door_now_ns();
-    struct wsdbg_error *error = wsdbg_live_machine_suspend(process->machine, STOPPED_AT_MOST_NS, STEP_LIMIT_NS);
+    struct wsdbg_error *error = wsdbg_live_machine_suspend(process->machine, STOPPED_AT_MOST_NS, SUSPEND_LIMIT_NS);
     times->suspend_ns = lap(&since_ns);
     if (error)
         return error;
@@ -249,6 +252,11 @@ bool wsdbg_live_process_is_alive(const struct wsdbg_live_process *process)
 const struct wsdbg_door_row *wsdbg_live_process_door(const struct wsdbg_live_process *process)
 {
     return process->door.row;
+}
+
+bool wsdbg_live_process_is_taken(const struct wsdbg_live_process *process)
+{
+    return __atomic_load_n(&process->door.row->obstacle, __ATOMIC_ACQUIRE) == WSDBG_DOOR_TAKEN;
 }
 
 void wsdbg_live_process_expect_nobody(struct wsdbg_live_process *process)

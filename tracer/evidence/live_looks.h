@@ -12,7 +12,8 @@ struct wsdbg_live_process;
 struct wsdbg_error *wsdbg_live_process_open(uint32_t process_id, const struct wsdbg_door *door,
                                             struct wsdbg_live_process **out);
 /* Attaches unless an inspector stays, looks, lets the GPU run for a moment, looks again, detaches if it attached; by
- * deadline_ns (CLOCK_MONOTONIC).  An error says what was in the way; whatever it is, the program runs as before.  The looks replace those of the last time. */
+ * deadline_ns (CLOCK_MONOTONIC).  An error says what was in the way; whatever it is, the program runs as before.  The
+ * looks replace those of the last time. */
 struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, uint64_t deadline_ns);
 /* Takes the first of the looks that the next wsdbg_live_process_look() compares, where an inspector stays. */
 void wsdbg_live_process_look_ahead(struct wsdbg_live_process *process);
@@ -29,6 +30,8 @@ struct wsdbg_error *wsdbg_live_process_add(const struct wsdbg_live_process *proc
 struct wsdbg_error *wsdbg_live_process_keep(struct wsdbg_live_process *process, const char *folder);
 /* The next of those files that was not asked for yet; the caller frees.  NULL = there is none. */
 char *wsdbg_live_process_next_kept(struct wsdbg_live_process *process);
+/* Whether the last inspector was refused because one is attached to another program on the same GPU. */
+bool wsdbg_live_process_is_taken(const struct wsdbg_live_process *process);
 /* The words by which the process lets an inspector in, and says what that costs it. */
 const struct wsdbg_door_row *wsdbg_live_process_door(const struct wsdbg_live_process *process);
 /* Its first launch need not wait: no inspector comes before it. */

@@ -98,6 +98,27 @@ static struct wsdbg_error *replace_grids(struct wsdbg_live_process *const *looke
     return wsdbg_completion_end(error, snapshot, first, record);
 }
 
+/* Those of this session that stay at other processes leave: one of them may have the GPU. */
+static bool make_way(struct live_source *source, const struct wsdbg_live_process *process)
+{
+    bool any = false;
+    for (size_t i = 0; i < source->count; i++) {
+        struct followed *other = &source->processes[i];
+        if (other->looks != process)
+            any |= wsdbg_live_stay_make_way(&other->stay, other->looks, wsdbg_door_now_ns());
+    }
+    return any;
+}
+
+static struct wsdbg_error *look_at(struct live_source *source, struct wsdbg_live_process *process, uint64_t deadline_ns)
+{
+    struct wsdbg_error *error = wsdbg_live_process_look(process, deadline_ns);
+    if (!error || !wsdbg_live_process_is_taken(process) || !make_way(source, process))
+        return error;
+    wsdbg_error_destroy(error);
+    return wsdbg_live_process_look(process, deadline_ns);
+}
+
 /* Looks at every process that wants it; what is in the way of one becomes a note. */
 static void look_at_all(struct live_source *source, enum wsdbg_door_use use, uint64_t deadline_ns,
                         struct wsdbg_live_process **looked, size_t *looked_count, struct wsdbg_snapshot *snapshot)
@@ -111,7 +132,7 @@ static void look_at_all(struct live_source *source, enum wsdbg_door_use use, uin
         if (!error && wsdbg_door_now_ns() + LEAST_NS > deadline_ns)
             error = wsdbg_error_create(WSDBG_ERROR_BUSY, "no time was left for it");
         if (!error)
-            error = wsdbg_live_process_look(process, deadline_ns);
+            error = look_at(source, process, deadline_ns);
         if (error && process && !wsdbg_live_process_is_alive(process)) {
             wsdbg_error_destroy(error); /* its end is all that there is to see */
             continue;

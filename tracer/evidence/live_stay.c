@@ -83,17 +83,23 @@ static struct wsdbg_stay_facts facts_of(struct wsdbg_live_stay *stay, const stru
 static bool is_passing(const struct wsdbg_door_row *row)
 {
     const uint32_t obstacle = __atomic_load_n(&row->obstacle, __ATOMIC_ACQUIRE);
-    return obstacle == WSDBG_DOOR_CLOSED || obstacle == WSDBG_DOOR_AT_WORK || obstacle == WSDBG_DOOR_LAPSED;
+    return obstacle == WSDBG_DOOR_CLOSED || obstacle == WSDBG_DOOR_AT_WORK || obstacle == WSDBG_DOOR_LAPSED ||
+           obstacle == WSDBG_DOOR_TAKEN;
+}
+
+/* People who asked for an inspector that stays want to know why there is none yet. */
+static bool is_worth_telling(const struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process)
+{
+    return stay->hopeless || (stay->policy.always && wsdbg_live_process_is_taken(process));
 }
 
 static void take_refusal(struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process,
                          struct wsdbg_error *error, uint64_t now_ns)
 {
     wsdbg_stay_refused(&stay->policy, now_ns);
-    if (!is_passing(wsdbg_live_process_door(process))) {
-        stay->hopeless = true;
+    stay->hopeless = stay->hopeless || !is_passing(wsdbg_live_process_door(process));
+    if (is_worth_telling(stay, process))
         snprintf(stay->trouble, sizeof stay->trouble, "%s", wsdbg_error_message(error));
-    }
     wsdbg_error_destroy(error);
 }
 
@@ -156,14 +162,24 @@ void wsdbg_live_stay_tick(struct wsdbg_live_stay *stay, struct wsdbg_live_proces
         begin_step(stay, machine, &facts);
 }
 
+bool wsdbg_live_stay_make_way(struct wsdbg_live_stay *stay, struct wsdbg_live_process *process, uint64_t now_ns)
+{
+    struct wsdbg_machine *machine = wsdbg_live_process_machine(process);
+    if (stay->step != WSDBG_STAY_SETTLED || !wsdbg_live_machine_stays(machine))
+        return false;
+    wsdbg_error_destroy(wsdbg_live_machine_detach(machine));
+    wsdbg_stay_left(&stay->policy, now_ns);
+    return true;
+}
+
 void wsdbg_live_stay_trouble(struct wsdbg_live_stay *stay, char *line, size_t size)
 {
     line[0] = '\0';
-    if (!stay->hopeless || stay->said)
+    if (!stay->trouble[0] || stay->said)
         return;
     stay->said = true;
-    snprintf(line, size, "nobody can stay attached to the GPU between looks: %s; a look then attaches for itself",
-             stay->trouble);
+    snprintf(line, size, "nobody can stay attached to the GPU between looks%s: %s; a look then attaches for itself",
+             stay->hopeless ? "" : " now", stay->trouble);
 }
 
 void wsdbg_live_stay_account(struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process, char *line,

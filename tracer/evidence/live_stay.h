@@ -21,6 +21,8 @@ struct wsdbg_live_stay {
 /* Asked at each look; never waits for the GPU or the program.  The snapshot is the newest one. */
 void wsdbg_live_stay_tick(struct wsdbg_live_stay *stay, struct wsdbg_live_process *process,
                           const struct wsdbg_snapshot *snapshot, uint64_t now_ns);
+/* One that stays leaves at once, for somebody else on the same GPU.  False: nobody stays. */
+bool wsdbg_live_stay_make_way(struct wsdbg_live_stay *stay, struct wsdbg_live_process *process, uint64_t now_ns);
 /* A line for people: why nobody can stay (once), "" = nothing to say. */
 void wsdbg_live_stay_trouble(struct wsdbg_live_stay *stay, char *line, size_t size);
 /* ... and, at the end, for how long somebody stayed and what that cost (once); "" = nobody did. */

@@ -46,6 +46,7 @@
  * has probes, and an inspector leaves before WSDBG_MUCH_CODE_BYTES or more are loaded: the driver prepares them for it. */
 #define WSDBG_ENV_ATTACH_FIRST "WSDBG_ATTACH_FIRST"
 #define WSDBG_MUCH_CODE_BYTES 4000000u
+#define WSDBG_ENV_DEVICE_FILES "WSDBG_DEVICE_FILES" /* for tests: folder that has other /proc and /dev of the GPUs' driver */
 
 /* Most that WSDBG_EXPLORE may ask for. */
 #define WSDBG_EXPLORE_JOBS_MAX 256
@@ -225,7 +226,8 @@ enum wsdbg_door_obstacle {
     WSDBG_DOOR_REFUSED,      /* the driver said no: driver_error */
     WSDBG_DOOR_LAPSED,       /* the lease ran out or the inspector died; detached */
     WSDBG_DOOR_CLOSED,       /* the process ends, or makes or ends a context just now, or has none */
-    WSDBG_DOOR_AT_WORK       /* ATTACH_IDLE: a context has work, or nobody can tell */
+    WSDBG_DOOR_AT_WORK,      /* ATTACH_IDLE: a context has work, or nobody can tell */
+    WSDBG_DOOR_TAKEN         /* an inspector is attached to another program on a GPU of this one */
 };
 struct wsdbg_door_row {
     uint32_t request;        /* number << 8 | enum wsdbg_door_command; the number counts up */

@@ -150,6 +150,12 @@ FAKE(cuDeviceGetName, (char *name, int length, CUdevice device), (name, length, 
     return 0;
 }
 
+FAKE(cuDeviceGetPCIBusId, (char *bus, int length, CUdevice device), (bus, length, device))
+{
+    snprintf(bus, (size_t)length, "0000:F%d:00.0", device);
+    return 0;
+}
+
 static CUresult create_context(CUcontext *context, CUdevice device)
 {
     if (!initialised)

@@ -1,0 +1,244 @@
+/* live_turn_test.c - one inspector at a time on a GPU, on the fake driver: who is refused, what is said, when the GPU
+ * is free again, and that no program is held up. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "evidence/evidence.h"
+#include "evidence/live_helpers.h"
+#include "evidence/live_rig.h"
+
+#define LOOK_NS 6000000000ull
+static const char taken[] = "an inspector of wsdbg's is attached to another program on the same GPU (/dev/nvidia3)";
+static char device_file[96];
+
+/* Device files such as the driver's, of a GPU with the number 3, for every program of this test. */
+static int make_device_files(void **state)
+{
+    static char root[] = "/tmp/wsdbg-devices-XXXXXX";
+    static const char *const folders[] = {
+        "proc", "proc/driver", "proc/driver/nvidia", "proc/driver/nvidia/gpus", "proc/driver/nvidia/gpus/0000:f0:00.0",
+        "dev"};
+    char path[128];
+    (void)state;
+    if (!mkdtemp(root) || setenv(WSDBG_ENV_DEVICE_FILES, root, 1) != 0)
+        return -1;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, folders[i]);
+        if (mkdir(path, 0700) != 0)
+            return -1;
+    }
+    snprintf(device_file, sizeof device_file, "%s/dev/nvidia3", root);
+    snprintf(path, sizeof path, "%s/proc/driver/nvidia/gpus/0000:f0:00.0/information", root);
+    FILE *device = fopen(device_file, "w"), *information = fopen(path, "w");
+    if (!device || !information)
+        return -1;
+    fputs("Model: \t\t Fake GPU\nBus Location: \t 0000:f0:00.0\nDevice Minor: \t 3\n", information);
+    return fclose(device) || fclose(information);
+}
+
+static int remove_device_files(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -r '%s'", getenv(WSDBG_ENV_DEVICE_FILES));
+    return system(command);
+}
+
+/* Somebody's of whom nothing is known but that they have the GPU; -1 = they do not get it. */
+static int take_device_file(void)
+{
+    int fd = open(device_file, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static void assert_free(void)
+{
+    int fd = take_device_file();
+    assert_true(fd >= 0);
+    close(fd);
+}
+
+static void assert_obeys(struct rig *rig, const char *orders)
+{
+    for (; *orders; orders++) {
+        rig_order(rig, *orders);
+        rig_await_obeyed(rig);
+    }
+}
+
+static void finish(struct rig *rig)
+{
+    rig_finish(rig);
+    helpers_assert(rig, 0);
+}
+
+static void a_second_program_is_refused_until_the_first_is_left(void **state)
+{
+    (void)state;
+    struct rig first = rig_start(NULL);
+    struct rig second = rig_start_beside(&first);
+    rig_ok(rig_stay(&first));
+    rig_says(rig_stay(&second), taken);
+    rig_says(rig_step(&second, RIG_ATTACH), taken);
+    assert_int_equal(second.door.row->obstacle, WSDBG_DOOR_TAKEN);
+    assert_int_equal(first.gpu->attaches, 1);
+    assert_obeys(&second, "ls");
+    assert_int_equal(second.door.row->waited_ns, 0);
+    assert_obeys(&first, "ls");
+    rig_ok(wsdbg_live_machine_detach(first.machine));
+    rig_ok(rig_stay(&second));
+    assert_int_equal(take_device_file(), -1);
+    rig_ok(wsdbg_live_machine_detach(second.machine));
+    assert_free();
+    rig_finish(&second);
+    finish(&first);
+}
+
+static void somebody_elses_lock_refuses_and_the_end_of_a_program_gives_its_own_back(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    int fd = take_device_file();
+    rig_says(rig_stay(&rig), taken);
+    close(fd);
+    rig_ok(rig_stay(&rig));
+    assert_int_equal(take_device_file(), -1);
+    finish(&rig);
+    assert_free();
+}
+
+static void a_forked_child_does_not_keep_it(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    rig_ok(rig_stay(&rig));
+    assert_obeys(&rig, "k");
+    assert_int_equal(take_device_file(), -1);
+    rig_ok(wsdbg_live_machine_detach(rig.machine));
+    assert_free();
+    finish(&rig);
+}
+
+/* Between the death of an inspector over a stopped GPU and its guardian's coming nobody else gets in. */
+static void it_is_kept_for_the_guardian(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    rig_ok(rig_stay(&rig));
+    rig_ok(rig_step(&rig, RIG_SUSPEND));
+    kill(helpers_inspector(&rig), SIGKILL);
+    while (rig.gpu->suspended || rig.gpu->attached) {
+        assert_int_equal(take_device_file(), -1);
+        usleep(1000);
+    }
+    rig_assert_left_alone(&rig);
+    helpers_assert(&rig, 0);
+    assert_int_equal(rig.gpu->attaches, 2);
+    assert_free();
+    finish(&rig);
+}
+
+static void without_its_file_a_gpu_is_looked_at_without_a_lock(void **state)
+{
+    char other[128];
+    (void)state;
+    snprintf(other, sizeof other, "%s.other", device_file);
+    assert_int_equal(rename(device_file, other), 0);
+    struct rig rig = rig_start(NULL);
+    rig_ok(rig_stay(&rig));
+    rig_ok(wsdbg_live_machine_detach(rig.machine));
+    finish(&rig);
+    assert_int_equal(rename(other, device_file), 0);
+}
+
+/* ---- a whole session ---- */
+
+static void attend(struct wsdbg_evidence *source, char *line, size_t size)
+{
+    struct wsdbg_snapshot snapshot;
+    const uint64_t now_ns = wsdbg_door_now_ns();
+    rig_ok(source->ops->poll(source, now_ns, &snapshot));
+    source->ops->attend(source, &snapshot, now_ns, false, line, size);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
+static struct wsdbg_evidence *open_source(void)
+{
+    char session[64];
+    struct wsdbg_evidence *source;
+    session_name(session, sizeof session);
+    rig_ok(wsdbg_evidence_open_live(session, NULL, WSDBG_DOOR_ALWAYS, &source));
+    return source;
+}
+
+/* The one that an inspector stays at is left for as long as the other one is looked at. */
+static void two_programs_of_a_session_are_both_looked_at(void **state)
+{
+    struct wsdbg_snapshot snapshot;
+    char line[256] = "";
+    bool is_told = false;
+    (void)state;
+    struct rig first = rig_start(NULL);
+    struct rig second = rig_start_beside(&first);
+    struct wsdbg_evidence *source = open_source();
+    for (int i = 0; i < 100; i++, usleep(20000)) {
+        attend(source, line, sizeof line);
+        is_told |= strstr(line, taken) != NULL;
+    }
+    assert_int_equal(first.door.row->stays + second.door.row->stays, 1);
+    assert_true(is_told);
+    rig_ok(source->ops->inspect(source, wsdbg_door_now_ns(), LOOK_NS, &snapshot));
+    assert_int_equal(snapshot.look_count, 4);
+    assert_int_equal(snapshot.grid_count, 2);
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+    rig_finish(&second);
+    finish(&first);
+}
+
+static void a_look_that_must_not_be_is_a_note(void **state)
+{
+    struct wsdbg_snapshot snapshot;
+    bool is_said = false;
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    struct wsdbg_evidence *source = open_source();
+    int fd = take_device_file();
+    rig_ok(source->ops->inspect(source, wsdbg_door_now_ns(), LOOK_NS, &snapshot));
+    for (size_t i = 0; i < snapshot.note_count; i++)
+        is_said |= strstr(snapshot.notes[i], taken) != NULL;
+    assert_true(is_said);
+    assert_int_equal(snapshot.look_count, 0);
+    assert_int_equal(rig.gpu->attaches, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    close(fd);
+    rig_ok(source->ops->inspect(source, wsdbg_door_now_ns(), LOOK_NS, &snapshot));
+    assert_int_equal(snapshot.look_count, 2);
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+    finish(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_second_program_is_refused_until_the_first_is_left),
+        cmocka_unit_test(somebody_elses_lock_refuses_and_the_end_of_a_program_gives_its_own_back),
+        cmocka_unit_test(a_forked_child_does_not_keep_it),
+        cmocka_unit_test(it_is_kept_for_the_guardian),
+        cmocka_unit_test(without_its_file_a_gpu_is_looked_at_without_a_lock),
+        cmocka_unit_test(two_programs_of_a_session_are_both_looked_at),
+        cmocka_unit_test(a_look_that_must_not_be_is_a_note),
+    };
+    return cmocka_run_group_tests(tests, make_device_files, remove_device_files);
+}
