@@ -73,6 +73,7 @@ struct rig rig_start_beside(const struct rig *first)
 void rig_finish(struct rig *rig)
 {
     run_finish(&rig->run);
+    assert_int_equal(rig->gpu->left_at_once, 0);
     assert_exit(&rig->run, 0);
     assert_string_equal(rig->run.errors, "");
     assert_non_null(strstr(rig->run.output, "cuModuleUnload 0\nready\n"));

@@ -31,6 +31,9 @@ enum {
 /* The waits of wsdbg_inspect_leave(), together well below WSDBG_INSPECTOR_LEAVE_NS. */
 #define DETACH_LIMIT_NS 1500000000ull /* until the driver has let us go */
 #define DONE_LIMIT_NS 500000000ull    /* until the program has noted that */
+/* A GPU that several programs have in turns takes what was resumed up again only when its turn comes.  Who detaches
+ * before leaves it stopped for good: 5 of 6 programs beside two busy ones, 0 of 6 after this time. */
+#define TAKEN_UP_NS 300000000ull
 
 static const char no_answer[] = "the driver did not complete it in time";
 
@@ -190,17 +193,40 @@ static void tell_inside(const struct wsdbg_inspection *in, uint32_t inside)
     __atomic_store_n(&in->area->inside, inside, __ATOMIC_SEQ_CST);
 }
 
+static void meet_new_exception(struct wsdbg_inspection *in)
+{
+    if (!in->attached || in->exception_told)
+        return;
+    drain(in);
+    if (in->exception)
+        wsdbg_inspect_meet_exception(in);
+}
+
+/* Until what was resumed last runs. */
+static void await_taken_up(struct wsdbg_inspection *in)
+{
+    const bool never = false;
+    if (in->attached && in->resumed_ns)
+        drain_until(in, &never, left_ns(in->resumed_ns + TAKEN_UP_NS));
+}
+
+/* Nothing stands any more that would stand for ever without us, and no exception is new. */
+static void come_to_an_end(struct wsdbg_inspection *in)
+{
+    await_taken_up(in);
+    meet_new_exception(in);
+    in->stays = false;
+    while (in->suspended && !wsdbg_inspect_is_trapped(in)) {
+        wsdbg_inspect_resume(in);
+        await_taken_up(in);
+        meet_new_exception(in);
+    }
+}
+
 void wsdbg_inspect_leave(struct wsdbg_inspection *in)
 {
     hold(in);
-    if (in->attached && !in->exception_told) {
-        drain(in);
-        if (in->exception)
-            wsdbg_inspect_meet_exception(in);
-    }
-    in->stays = false;
-    if (!wsdbg_inspect_is_trapped(in))
-        wsdbg_inspect_resume(in);
+    come_to_an_end(in);
     if (in->asked)
         show_ourselves_out(in);
     if (in->suspended) /* the driver has let it go with us */
@@ -219,6 +245,7 @@ static void forget_last_time(struct wsdbg_inspection *in)
     in->attach_complete = in->detach_complete = in->internal_error = false;
     in->exception = in->exception_polled = in->exception_told = in->trapped = false;
     in->image_bytes = 0;
+    in->resumed_ns = 0;
     in->images_lost = 0;
     area->device_count = area->image_count = area->grid_count = area->warp_count = 0;
     area->images_dropped = area->warps_dropped = 0;

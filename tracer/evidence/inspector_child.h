@@ -20,6 +20,7 @@ struct wsdbg_inspection {
     bool stays; /* attached while the GPU was idle; the program's calls go on between looks */
     bool suspended;
     uint64_t resume_by_ns;                                 /* while suspended */
+    uint64_t resumed_ns;                                   /* last; 0 = nothing was, since we came in */
     uint64_t awake_until_ns;                               /* an event of the driver's is about to come */
     bool attach_complete, detach_complete, internal_error; /* events that came */
     bool exception;                                        /* one has stopped the GPU */

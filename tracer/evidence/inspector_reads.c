@@ -135,6 +135,7 @@ void wsdbg_inspect_resume(struct wsdbg_inspection *in)
     for (uint32_t i = 0; i < in->area->device_count; i++)
         stopped |= resumes(in, in->area->devices[i].device) ? 0 : bit_of(in->area->devices[i].device);
     in->suspended = false;
+    in->resumed_ns = wsdbg_door_now_ns();
     tell_stopped(in, stopped);
     if (in->stays)
         wsdbg_inspect_tell(in, WSDBG_DOOR_STAY);

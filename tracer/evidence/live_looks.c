@@ -12,6 +12,7 @@
 
 enum { LOOKS = 2 };
 #define APART_NS 60000000ull          /* from one suspension to the next: a spinning warp has gone round many times */
+#define APART_LATE_NS 300000000ull    /* ... also where other programs have the GPU in turns */
 #define AHEAD_AT_MOST_NS 500000000ull /* a look ahead is compared with one that comes no later */
 #define STOPPED_AT_MOST_NS 1000000000ull
 #define ATTACH_LIMIT_NS 2400000000ull /* and never more than half of the time there is */
@@ -143,11 +144,12 @@ static void wait_until(uint64_t time_ns)
 /* A second look that there is no time for is left out: one alone says where every warp stands. */
 static struct wsdbg_error *look_apart(struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
+    const uint64_t apart_ns = process->held_nothing_back ? APART_NS : APART_LATE_NS;
     struct wsdbg_error *error = process->count ? NULL : look_once(process);
     process->looked_ahead = false;
     while (!error && process->count < LOOKS) {
-        const uint64_t next_ns = process->times[process->count - 1].time_ns + APART_NS;
-        if (next_ns + APART_NS > deadline_ns)
+        const uint64_t next_ns = process->times[process->count - 1].time_ns + apart_ns;
+        if (next_ns + apart_ns > deadline_ns)
             break;
         wait_until(next_ns);
         error = look_once(process);

@@ -16,6 +16,8 @@ struct fake_gpu {
     uint32_t launched_while_suspended;
     uint32_t errors_brought;  /* by kernels of the observer's, when nobody was attached */
     uint32_t resumed_at_trap; /* at which it would stop again at once */
+    uint32_t left_at_once;    /* debuggers that left before what they had resumed was taken up again */
+    uint64_t resumed_ns;      /* CLOCK_MONOTONIC, last */
     uint32_t deferred;        /* launches are not events */
     uint32_t sm_exception;    /* of the second SM, by a warp that has exited; 0 = none */
     uint32_t exception;       /* of the second warp of each CTA, CUDBGException_t; one lane tells of it; 0 = none */
@@ -32,6 +34,9 @@ enum fake_shows {
     FAKE_SHOWS_AS_EVENT = 1,
     FAKE_SHOWS_AS_TRAP = 2
 };
+
+/* Beside other programs a GPU takes up what was resumed when its turn comes. */
+#define FAKE_DEBUG_TURN_NS 250000000ull
 
 /* What its GPU holds: one grid of two CTAs on two SMs, with three warps each, in slots that are not their order. */
 enum {
