@@ -4,7 +4,8 @@
     tests/h200/stands_score.py [--build build] [--cases NAME,...] [--runs 1] [--stall 2] [--extra "OPTIONS OF WSDBG"] [--record FOLDER]
                                [--deadline SECONDS] [--alone SECONDS] [--jobs 1] [--gpus 1] [--out stands.json] [--table stands/expected.tsv]
                                [--device gpu|sim]
-    tests/h200/stands_score.py --page stands.json ...          writes docs/results/stands.md from what was kept
+    tests/h200/stands_score.py --page stands.json ...          writes docs/results/stands.md from what was kept, without the text of runs that
+                                                               were right
 
 Each run of a case is one of the program alone, then one under wsdbg.  --table: the cases (name, command, does it hang, accepted causes, least
 confidence, status when it ends, GPUs that it needs); a command's first words are looked for in the build's bin and in tests/h200/stands.  What writes the word that
@@ -362,6 +363,14 @@ def marked(kept, table):
     return kept
 
 
+def without_text(kept):
+    for run in kept['runs']:
+        for part in (run['alone'], run['watched']) if run['mark'] == 'right' else ():
+            part.update({name: '' for name in ('stdout', 'stderr', 'sentence') if name in part})
+            part.update({name: [] for name in ('notes', 'others') if name in part})
+    return kept
+
+
 def share(runs, is_counted):
     return f'{sum(map(is_counted, runs))} of {len(runs)}'
 
@@ -408,7 +417,7 @@ def main():
     parser.add_argument('--page', nargs='+')
     options = parser.parse_args()
     if options.page:
-        kept = [marked(json.load(open(path)), read_table(options.table)) for path in options.page]
+        kept = [without_text(marked(json.load(open(path)), read_table(options.table))) for path in options.page]
         results.save('stands', kept, '\n\n'.join(map(page, kept)), 'stands')
         return 0
     if options.device == 'gpu' and not has_driver():
