@@ -30,11 +30,13 @@
 #define FIRST_IDLE_NS 100000000ull /* ... before the first launch, also where other programs have the GPU in turns */
 #define HELD_NS 100000000ull       /* an event that takes longer is held back by somebody */
 #define RESCUE_NS 6000000000ull    /* so long calls wait for the inspector's guardian, which lets the GPU go on */
-#define LEAVE_NS 150000000ull      /* so long an inspector may take to leave that was asked to */
-#define COME_UP_NS 1000000000ull   /* an attach takes 0.1 to 0.3 s */
+#define LEAVE_NS \
+    600000000ull /* so long an inspector may take to leave that was asked to: 0.3 s after a look, and the detach */
+#define COME_UP_NS 1000000000ull /* an attach takes 0.1 to 0.3 s */
 #define LAUNCHES_WAIT_US 100000
 #define STUCK_NS 500000000ull
-#define LONGEST_NS 8000000000ull /* a look takes 5 s at most; nobody stays longer, whatever the lease says */
+#define LONGEST_NS \
+    10000000000ull /* a look and the way out take 9 s at most; nobody stays longer, whatever the lease says */
 
 /* Lazy loading, suspend events, exceptions of warps that have exited since, no context push and pop events.  Without
  * the first the driver refuses; without the third an error of the last instructions of a kernel is lost. */
@@ -132,10 +134,15 @@ static uint64_t lease_until_ns(void)
     return since_ns == UINT64_MAX || lease_ns < since_ns + LONGEST_NS ? lease_ns : since_ns + LONGEST_NS;
 }
 
-/* To leave in the middle of an attach would leave the driver's own thread at work in a program that ends. */
+/* To leave in the middle of an attach would leave the driver's own thread at work in a program that ends.  What a look
+ * had stopped would stay so: somebody may wait for it yet, and the inspector resumes it when it leaves. */
 static bool may_leave_for_exit(void)
 {
-    return door->state != WSDBG_DOOR_OPENING || shim_now_ns() > opened_ns + COME_UP_NS;
+    if (door->state == WSDBG_DOOR_OPENING)
+        return shim_now_ns() > opened_ns + COME_UP_NS;
+    if (get32(&door->stopped_devices))
+        put32(&door->leave_wanted, 1);
+    return !get32(&door->stopped_devices); /* else LEAVE_NS ends it */
 }
 
 /* A call that makes or ends a context waits for it. */
@@ -200,7 +207,7 @@ static void let_go(void)
 {
     rescued_by_ns = 0;
     debug_fault_give_back();
-    debug_turn_give_back();
+    debug_turn_give_back(door);
     debug_door_let_go();
 }
 
@@ -247,7 +254,7 @@ static bool is_clear(void)
 static bool is_our_turn(void)
 {
     char text[WSDBG_TEXT_BYTES] = "";
-    const bool is_ours = debug_turn_take(text);
+    const bool is_ours = debug_turn_take(door, text);
     if (!is_ours)
         refuse(WSDBG_DOOR_TAKEN, text);
     return is_ours;

@@ -17,7 +17,7 @@ extern _Atomic bool debug_attach_loading;
 extern _Atomic bool debug_attach_stays;
 /* True until the first launch need not wait for an inspector any more. */
 extern _Atomic bool debug_attach_awaited;
-/* Waits until calls may begin, 8.5 s at most: who stays longer is shown out.  Where an inspector died over a stopped
+/* Waits until calls may begin, 10.5 s at most: who stays longer is shown out.  Where an inspector died over a stopped
  * GPU it waits for the guardian too, up to 6 s after that one's last try.  The driver sends the debugger an event for
  * each load, and for each launch unless the inspector stays, and lets the call wait for the answer; in a call that
  * waits so when the inspector is killed the driver crashes.  errno is kept. */
@@ -98,9 +98,9 @@ bool debug_read_text(const char *path, char *text, size_t size);
 /* Reads the environment. */
 void debug_turn_start(void);
 /* Takes the GPUs of all contexts, those that it has not already; false: somebody else has one, which `text`
- * (WSDBG_TEXT_BYTES) names, and none is held. */
-bool debug_turn_take(char *text);
-void debug_turn_give_back(void);
+ * (WSDBG_TEXT_BYTES) names, and none is held.  The door says so, too. */
+bool debug_turn_take(struct wsdbg_door_row *door, char *text);
+void debug_turn_give_back(struct wsdbg_door_row *door);
 /* In a forked child: they are its parent's. */
 void debug_turn_forget(void);
 

@@ -35,7 +35,7 @@ void debug_turn_start(void)
 static int minor_of(CUdevice device)
 {
     static const char key[] = "Device Minor:";
-    char bus[32] = "", path[PATH_BYTES + 64], text[4096];
+    char bus[32] = "", path[PATH_BYTES + 96], text[4096];
     if (!shim_driver.cuDeviceGetPCIBusId || shim_driver.cuDeviceGetPCIBusId(bus, sizeof bus, device) != CUDA_SUCCESS)
         return -1;
     for (char *at = bus; *at; at++)
@@ -66,19 +66,30 @@ static bool take(int minor, char *text)
     return !is_taken;
 }
 
-bool debug_turn_take(char *text)
+static void tell_held(struct wsdbg_door_row *door)
 {
+    uint16_t held = 0;
+    for (int minor = 0; minor < 16; minor++)
+        held |= (uint16_t)(locks[minor] ? 1u << minor : 0);
+    __atomic_store_n(&door->held_gpus, held, __ATOMIC_RELEASE);
+}
+
+bool debug_turn_take(struct wsdbg_door_row *door, char *text)
+{
+    door->taken_gpu = 0;
     for (int i = 0; i < WSDBG_CONTEXT_ROWS; i++) {
         const int minor = debug_context_is_open(i) ? minor_of(shim_contexts[i].device) : -1;
         if (minor >= 0 && !locks[minor] && !take(minor, text)) {
-            debug_turn_give_back();
+            door->taken_gpu = (uint16_t)(1 + minor);
+            debug_turn_give_back(door);
             return false;
         }
     }
+    tell_held(door);
     return true;
 }
 
-void debug_turn_give_back(void)
+void debug_turn_give_back(struct wsdbg_door_row *door)
 {
     for (int minor = 0; minor < MINORS; minor++) {
         if (locks[minor]) /* forked children may have the file open as well */
@@ -87,6 +98,7 @@ void debug_turn_give_back(void)
             close(locks[minor] - 1);
         locks[minor] = 0;
     }
+    tell_held(door);
 }
 
 void debug_turn_forget(void)

@@ -436,6 +436,59 @@ static void the_error_comes_also_when_the_inspector_dies_over_it(void **state)
     finish(&rig);
 }
 
+/* ---- just after a look ---- */
+
+static void look(struct rig *rig)
+{
+    rig_ok(rig_step(rig, RIG_SUSPEND));
+    rig_ok(rig_step(rig, RIG_RESUME));
+}
+
+static void nobody_shows_it_out_before_what_it_resumed_runs(void **state)
+{
+    (void)state;
+    struct rig rig = rig_with_guest();
+    look(&rig);
+    assert_obeys(&rig, "n"); /* makes a context */
+    rig_assert_left_alone(&rig);
+    assert_int_equal(rig.gpu->shown_out_at_once, 0);
+    finish(&rig);
+    rig = rig_with_guest();
+    look(&rig);
+    rig_finish(&rig); /* the program ends */
+    helpers_assert(&rig, 0);
+}
+
+static void an_error_while_it_waits_to_leave_is_the_programs(void **state)
+{
+    (void)state;
+    struct rig rig = rig_with_guest();
+    look(&rig);
+    rig_ok(wsdbg_live_machine_leave(rig.machine));
+    rig.gpu->next_exception = 14;
+    rig.gpu->next_shows = FAKE_SHOWS_ON_SM;
+    assert_obeys(&rig, "f");
+    assert_int_equal(last_result(&rig, "cuCtxSynchronize"), 700);
+    assert_int_equal(rig.gpu->errors_brought, 1);
+    rig_assert_left_alone(&rig);
+    finish(&rig);
+}
+
+/* Dead before what it had resumed runs: as one that died over a stopped GPU. */
+static void one_that_dies_just_after_a_look_is_followed_by_its_guardian(void **state)
+{
+    (void)state;
+    struct rig rig = rig_with_guest();
+    look(&rig);
+    assert_int_not_equal(rig.door.row->stopped_devices, 0);
+    kill(helpers_inspector(&rig), SIGKILL);
+    helpers_assert(&rig, 0);
+    rig_assert_left_alone(&rig);
+    assert_int_equal(rig.gpu->attaches, 2);
+    assert_obeys(&rig, "ls");
+    finish(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -460,6 +513,9 @@ int main(void)
         cmocka_unit_test(an_exception_that_nobody_looks_at_holds_the_program_up_for_a_moment),
         cmocka_unit_test(an_exception_from_before_is_not_the_programs),
         cmocka_unit_test(the_error_comes_also_when_the_inspector_dies_over_it),
+        cmocka_unit_test(nobody_shows_it_out_before_what_it_resumed_runs),
+        cmocka_unit_test(an_error_while_it_waits_to_leave_is_the_programs),
+        cmocka_unit_test(one_that_dies_just_after_a_look_is_followed_by_its_guardian),
     };
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans come here, where they are seen */
     return cmocka_run_group_tests_name("live_stay", tests, NULL, free_texts);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "evidence/evidence.h"
@@ -15,50 +16,66 @@
 
 #define LOOK_NS 6000000000ull
 static const char taken[] = "an inspector of wsdbg's is attached to another program on the same GPU (/dev/nvidia3)";
-static char device_file[96];
+static char device_file[96], other_device_file[96]; /* /dev/nvidia3 and /dev/nvidia4 */
+static char root[] = "/tmp/wsdbg-devices-XXXXXX", other_root[] = "/tmp/wsdbg-devices-XXXXXX";
 
-/* Device files such as the driver's, of a GPU with the number 3, for every program of this test. */
-static int make_device_files(void **state)
+static bool write_text(const char *path, const char *text)
 {
-    static char root[] = "/tmp/wsdbg-devices-XXXXXX";
+    FILE *file = fopen(path, "w");
+    return file && fputs(text, file) >= 0 && fclose(file) == 0;
+}
+
+/* Device files such as the driver's, of one GPU with that number. */
+static bool make_gpu(char *folder, int minor, char *device, size_t size)
+{
     static const char *const folders[] = {
         "proc", "proc/driver", "proc/driver/nvidia", "proc/driver/nvidia/gpus", "proc/driver/nvidia/gpus/0000:f0:00.0",
         "dev"};
-    char path[128];
-    (void)state;
-    if (!mkdtemp(root) || setenv(WSDBG_ENV_DEVICE_FILES, root, 1) != 0)
-        return -1;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        snprintf(path, sizeof path, "%s/%s", root, folders[i]);
-        if (mkdir(path, 0700) != 0)
-            return -1;
+    char path[128], text[128];
+    bool good = mkdtemp(folder) != NULL;
+    for (size_t i = 0; good && i < sizeof folders / sizeof *folders; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, folders[i]);
+        good = mkdir(path, 0700) == 0;
     }
-    snprintf(device_file, sizeof device_file, "%s/dev/nvidia3", root);
-    snprintf(path, sizeof path, "%s/proc/driver/nvidia/gpus/0000:f0:00.0/information", root);
-    FILE *device = fopen(device_file, "w"), *information = fopen(path, "w");
-    if (!device || !information)
-        return -1;
-    fputs("Model: \t\t Fake GPU\nBus Location: \t 0000:f0:00.0\nDevice Minor: \t 3\n", information);
-    return fclose(device) || fclose(information);
+    snprintf(device, size, "%s/dev/nvidia%d", folder, minor);
+    snprintf(path, sizeof path, "%s/proc/driver/nvidia/gpus/0000:f0:00.0/information", folder);
+    snprintf(text, sizeof text, "Model: \t\t Fake GPU\nBus Location: \t 0000:f0:00.0\nDevice Minor: \t %d\n", minor);
+    return good && write_text(device, "") && write_text(path, text);
+}
+
+/* For every program of this test. */
+static int make_device_files(void **state)
+{
+    (void)state;
+    return make_gpu(root, 3, device_file, sizeof device_file) &&
+                   make_gpu(other_root, 4, other_device_file, sizeof other_device_file) &&
+                   setenv(WSDBG_ENV_DEVICE_FILES, root, 1) == 0
+               ? 0
+               : -1;
 }
 
 static int remove_device_files(void **state)
 {
     char command[128];
     (void)state;
-    snprintf(command, sizeof command, "rm -r '%s'", getenv(WSDBG_ENV_DEVICE_FILES));
+    snprintf(command, sizeof command, "rm -r '%s' '%s'", root, other_root);
     return system(command);
 }
 
 /* Somebody's of whom nothing is known but that they have the GPU; -1 = they do not get it. */
-static int take_device_file(void)
+static int take(const char *device)
 {
-    int fd = open(device_file, O_RDONLY | O_CLOEXEC);
+    int fd = open(device, O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0);
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
         return fd;
     close(fd);
     return -1;
+}
+
+static int take_device_file(void)
+{
+    return take(device_file);
 }
 
 static void assert_free(void)
@@ -117,6 +134,7 @@ static void somebody_elses_lock_refuses_and_the_end_of_a_program_gives_its_own_b
     assert_free();
 }
 
+/* ... also where its parent had no time to give it back. */
 static void a_forked_child_does_not_keep_it(void **state)
 {
     (void)state;
@@ -124,9 +142,12 @@ static void a_forked_child_does_not_keep_it(void **state)
     rig_ok(rig_stay(&rig));
     assert_obeys(&rig, "k");
     assert_int_equal(take_device_file(), -1);
-    rig_ok(wsdbg_live_machine_detach(rig.machine));
+    kill(rig.run.pid, SIGKILL);
+    waitpid(rig.run.pid, NULL, 0);
     assert_free();
-    finish(&rig);
+    rig.machine->ops->close(rig.machine);
+    segment_remove(rig.run.pid);
+    wsdbg_door_close(&rig.door);
 }
 
 /* Between the death of an inspector over a stopped GPU and its guardian's coming nobody else gets in. */
@@ -206,6 +227,33 @@ static void two_programs_of_a_session_are_both_looked_at(void **state)
     finish(&first);
 }
 
+/* Whoever is in the way there is nobody of this session. */
+static void one_on_another_gpu_stays(void **state)
+{
+    struct wsdbg_snapshot snapshot;
+    char line[256];
+    (void)state;
+    struct rig first = rig_start(NULL);
+    struct wsdbg_evidence *source = open_source();
+    for (int i = 0; i < 100 && !first.door.row->stays; i++, usleep(20000))
+        attend(source, line, sizeof line);
+    setenv(WSDBG_ENV_DEVICE_FILES, other_root, 1);
+    struct rig second = rig_start_beside(&first);
+    setenv(WSDBG_ENV_DEVICE_FILES, root, 1);
+    int fd = take(other_device_file);
+    rig_ok(source->ops->inspect(source, wsdbg_door_now_ns(), LOOK_NS, &snapshot));
+    assert_int_equal(first.door.row->held_gpus, 1u << 3);
+    assert_int_equal(second.door.row->taken_gpu, 1 + 4);
+    assert_int_equal(first.door.row->stays, 1);
+    assert_int_equal(snapshot.look_count, 2);
+    assert_true(snapshot.looks[0].held_nothing_back);
+    wsdbg_snapshot_deinit(&snapshot);
+    close(fd);
+    source->ops->close(source);
+    rig_finish(&second);
+    finish(&first);
+}
+
 static void a_look_that_must_not_be_is_a_note(void **state)
 {
     struct wsdbg_snapshot snapshot;
@@ -238,6 +286,7 @@ int main(void)
         cmocka_unit_test(it_is_kept_for_the_guardian),
         cmocka_unit_test(without_its_file_a_gpu_is_looked_at_without_a_lock),
         cmocka_unit_test(two_programs_of_a_session_are_both_looked_at),
+        cmocka_unit_test(one_on_another_gpu_stays),
         cmocka_unit_test(a_look_that_must_not_be_is_a_note),
     };
     return cmocka_run_group_tests(tests, make_device_files, remove_device_files);

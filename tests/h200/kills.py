@@ -7,8 +7,8 @@
 Runs `launch_cost`, whose threads launch and synchronise as fast as they can, under `wsdbg run --evidence live`, so that an inspector stays attached.
 At a random moment one of wsdbg's processes is killed (SIGKILL), or the inspector is stopped, once (`stopped`) or again and again (`frozen`); in half of the runs a
 look was asked for some milliseconds before, so that the GPU may be stopped just then.  The program must print its figures and end with status 0
-within its time.  --jobs: so many programs at a time, spread over --gpus.  Prints a line a kind, writes JSON.  Exit status 1 where a program did not, 77 without a driver.  A development script, for a
-machine with an H200.
+within its time.  --jobs: so many programs at a time, spread over --gpus; inspectors take turns on a GPU, so no more than one for each.  Prints a
+line a kind, writes JSON.  Exit status 1 where a program did not, 77 without a driver.  A development script, for a machine with an H200.
 """
 import argparse, concurrent.futures, json, os, random, signal, subprocess, sys, tempfile, threading, time
 
@@ -133,18 +133,23 @@ def main():
         return 77
     kinds, counts = [(v, int(t)) for v in options.victims.split(',') for t in options.threads.split(',')], {}
 
+    of_thread, gpus = threading.local(), iter(range(options.jobs))
+
     def run(number):
         if time.monotonic() > until:
             return
         victim, threads = kinds[number % len(kinds)]
-        gpu = {'CUDA_VISIBLE_DEVICES': str(number // len(kinds) % options.gpus)} if options.gpus > 1 else {}
+        gpu = {'CUDA_VISIBLE_DEVICES': str(of_thread.gpu)} if options.gpus > 1 else {}
         outcome, hit = one(bin, victim, threads, random.Random(options.seed * 1000003 + number), gpu)
         rows = counts.setdefault(f'{victim}, {threads} threads', {})
         rows[outcome] = rows.get(outcome, 0) + 1
         if outcome != 'good':
             print(f'{victim}, {threads} threads, hit after {hit:.2f} s: {outcome}', flush=True)
 
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+    def take_gpu():
+        of_thread.gpu = next(gpus) % options.gpus
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs, initializer=take_gpu) as pool:
         list(pool.map(run, range(options.runs)))
     for kind, rows in counts.items():
         print(kind + ': ' + ', '.join(f'{count} {outcome}' for outcome, count in sorted(rows.items())))

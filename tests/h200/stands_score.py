@@ -290,7 +290,8 @@ class Keeper:
     def __init__(self, options):
         self.path, self.lock, self.bad = options.out, threading.Lock(), False
         self.kept = json.load(open(self.path)) if os.path.exists(self.path) else {'runs': []}
-        self.kept.update(device=device(options.device), date=time.strftime('%Y-%m-%d'), stall=options.stall, extra=options.extra, jobs=options.jobs)
+        jobs = max(options.jobs, self.kept.get('jobs', 1))  # of all that were added to this file
+        self.kept.update(device=device(options.device), date=time.strftime('%Y-%m-%d'), stall=options.stall, extra=options.extra, jobs=jobs)
         save(self.path, self.kept)
 
     def add(self, row, number, answer):
@@ -376,7 +377,7 @@ def share(runs, is_counted):
 
 
 def at_a_time(kept):
-    return f", {kept['jobs']} cases at a time" if kept.get('jobs', 1) > 1 else ''
+    return f", up to {kept['jobs']} cases at a time" if kept.get('jobs', 1) > 1 else ''
 
 
 def page(kept):

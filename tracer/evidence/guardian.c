@@ -18,7 +18,7 @@ enum {
     ATTENTION_MS = 100, /* how often it is looked whether the inspector should have left */
     WAKES = 5,          /* an inspector that is stopped more often is killed */
     TRIES = 3,
-    TRY_SECONDS = 10 /* more than the waits of one: 4 s for the door, 2.5 s for the attach, 3 s to leave */
+    TRY_SECONDS = 15 /* more than the waits of one: 4 s for the door, 2.5 s for the attach, 1 s, 4.5 s to leave */
 };
 /* An attach that was under way and the way out of it. */
 #define OVERDUE_NS (WSDBG_INSPECTOR_ATTACH_NS + WSDBG_INSPECTOR_LEAVE_NS)

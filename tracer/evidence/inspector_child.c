@@ -25,10 +25,11 @@ enum {
     IDLE_MS = 100,   /* nothing attached: only wsdbg's end is waited for */
     ATTACHED_MS = 2, /* events are looked for at least this often */
     STAYING_MS = 10, /* the driver wakes us for its events, and the program may want us to leave */
+    ENDINGS = 3,     /* a look, an exception that is met on the way out, and one that was none */
     AWAKE_MS = 1     /* it wakes us a moment before its event can be had, and a call of the program waits for us */
 };
 #define AWAKE_NS 20000000ull
-/* The waits of wsdbg_inspect_leave(), together well below WSDBG_INSPECTOR_LEAVE_NS. */
+/* The waits of wsdbg_inspect_leave(), together with two of TAKEN_UP_NS well below WSDBG_INSPECTOR_LEAVE_NS. */
 #define DETACH_LIMIT_NS 1500000000ull /* until the driver has let us go */
 #define DONE_LIMIT_NS 500000000ull    /* until the program has noted that */
 /* A GPU that several programs have in turns takes what was resumed up again only when its turn comes.  Who detaches
@@ -202,25 +203,49 @@ static void meet_new_exception(struct wsdbg_inspection *in)
         wsdbg_inspect_meet_exception(in);
 }
 
-/* Until what was resumed last runs. */
+static bool take_wake(int wake)
+{
+    uint64_t count;
+    return read(wake, &count, sizeof count) == sizeof count;
+}
+
+bool wsdbg_inspect_is_taken_up(const struct wsdbg_inspection *in)
+{
+    return !in->resumed_ns || wsdbg_door_now_ns() >= in->resumed_ns + TAKEN_UP_NS;
+}
+
+/* Where the program's calls go on they are told of exceptions meanwhile, as ever. */
 static void await_taken_up(struct wsdbg_inspection *in)
 {
-    const bool never = false;
-    if (in->attached && in->resumed_ns)
-        drain_until(in, &never, left_ns(in->resumed_ns + TAKEN_UP_NS));
+    struct pollfd pollers[] = {{.fd = in->wake, .events = POLLIN}, {.fd = in->asked_wake, .events = POLLIN}};
+    while (in->attached && !in->suspended && !in->internal_error && wsdbg_door_alive(in->door) &&
+           !wsdbg_inspect_is_taken_up(in) && (!in->exception || in->exception_told)) {
+        hold(in);
+        drain(in);
+        if (in->stays)
+            wsdbg_inspect_find_exceptions(in);
+        poll(pollers, in->stays ? 2 : 1, ATTACHED_MS);
+        if (in->stays && pollers[1].revents)
+            take_wake(in->asked_wake);
+    }
 }
 
 /* Nothing stands any more that would stand for ever without us, and no exception is new. */
 static void come_to_an_end(struct wsdbg_inspection *in)
 {
-    await_taken_up(in);
-    meet_new_exception(in);
-    in->stays = false;
-    while (in->suspended && !wsdbg_inspect_is_trapped(in)) {
-        wsdbg_inspect_resume(in);
+    for (int i = 0; i < ENDINGS; i++) {
         await_taken_up(in);
         meet_new_exception(in);
+        if (in->suspended && wsdbg_inspect_is_trapped(in))
+            break;
+        if (!in->suspended && wsdbg_inspect_is_taken_up(in))
+            break;
+        in->stays = in->stays && !in->suspended;
+        wsdbg_inspect_resume(in);
     }
+    in->stays = false;
+    if (!in->suspended)
+        wsdbg_inspect_tell_taken_up(in);
 }
 
 void wsdbg_inspect_leave(struct wsdbg_inspection *in)
@@ -400,6 +425,8 @@ static void attend(struct wsdbg_inspection *in, bool only_asked)
         return;
     }
     hold(in);
+    if (!in->suspended && wsdbg_inspect_is_taken_up(in))
+        wsdbg_inspect_tell_taken_up(in);
     if (!in->suspended && !only_asked)
         drain(in);
     if (in->stays && !in->suspended)
@@ -436,12 +463,6 @@ static void *listen_for_calls(void *argument)
             return NULL;
         last = now;
     }
-}
-
-static bool take_wake(int wake)
-{
-    uint64_t count;
-    return read(wake, &count, sizeof count) == sizeof count;
 }
 
 static void serve(struct wsdbg_inspection *in, int socket)

@@ -20,6 +20,7 @@ struct wsdbg_inspection {
     bool stays; /* attached while the GPU was idle; the program's calls go on between looks */
     bool suspended;
     uint64_t resume_by_ns;                                 /* while suspended */
+    uint32_t kept_stopped;                                 /* bit n: device n did not resume */
     uint64_t resumed_ns;                                   /* last; 0 = nothing was, since we came in */
     uint64_t awake_until_ns;                               /* an event of the driver's is about to come */
     bool attach_complete, detach_complete, internal_error; /* events that came */
@@ -66,6 +67,10 @@ void wsdbg_inspect_find_exceptions(struct wsdbg_inspection *in);
  * is there any more. */
 bool wsdbg_inspect_is_trapped(const struct wsdbg_inspection *in);
 bool wsdbg_inspect_has_code(const struct wsdbg_inspector_area *area, uint32_t device);
+/* Whether what was resumed runs by now, also where other programs have the GPU in turns. */
+bool wsdbg_inspect_is_taken_up(const struct wsdbg_inspection *in);
+/* ... then the program and the guardian need not see to it any more, should we die. */
+void wsdbg_inspect_tell_taken_up(struct wsdbg_inspection *in);
 /* What was stopped runs, by the driver's doing. */
 void wsdbg_inspect_forget_stop(struct wsdbg_inspection *in);
 /* Writes a row for every warp and every grid into the shared area.  The GPU must be suspended. */

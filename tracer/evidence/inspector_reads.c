@@ -126,19 +126,26 @@ static bool resumes(struct wsdbg_inspection *in, uint32_t device)
     return false;
 }
 
-/* A device that does not resume stays named: the guardian tries again when we end. */
+/* What was resumed stays named until it is taken up, a device that does not resume for good: the guardian tries again
+ * when we end. */
 void wsdbg_inspect_resume(struct wsdbg_inspection *in)
 {
-    uint32_t stopped = 0;
     if (!in->suspended)
         return;
+    in->kept_stopped = 0;
     for (uint32_t i = 0; i < in->area->device_count; i++)
-        stopped |= resumes(in, in->area->devices[i].device) ? 0 : bit_of(in->area->devices[i].device);
+        in->kept_stopped |= resumes(in, in->area->devices[i].device) ? 0 : bit_of(in->area->devices[i].device);
     in->suspended = false;
     in->resumed_ns = wsdbg_door_now_ns();
-    tell_stopped(in, stopped);
     if (in->stays)
         wsdbg_inspect_tell(in, WSDBG_DOOR_STAY);
+}
+
+void wsdbg_inspect_tell_taken_up(struct wsdbg_inspection *in)
+{
+    if (in->resumed_ns)
+        tell_stopped(in, in->kept_stopped);
+    in->resumed_ns = 0;
 }
 
 void wsdbg_inspect_forget_stop(struct wsdbg_inspection *in)

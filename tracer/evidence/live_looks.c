@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "evidence/inspector.h"
@@ -109,11 +110,18 @@ static struct wsdbg_error *read_stopped(struct wsdbg_live_process *process, stru
     return NULL;
 }
 
-static struct wsdbg_error *look_once(struct wsdbg_live_process *process)
+static uint64_t suspend_limit_ns(uint64_t now_ns, uint64_t deadline_ns)
+{
+    const uint64_t left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+    return left_ns < STEP_LIMIT_NS ? STEP_LIMIT_NS : left_ns < SUSPEND_LIMIT_NS ? left_ns : SUSPEND_LIMIT_NS;
+}
+
+static struct wsdbg_error *look_once(struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
     struct wsdbg_look_row *times = &process->times[process->count];
     uint64_t since_ns = wsdbg_door_now_ns();
-    struct wsdbg_error *error = wsdbg_live_machine_suspend(process->machine, STOPPED_AT_MOST_NS, SUSPEND_LIMIT_NS);
+    struct wsdbg_error *error =
+        wsdbg_live_machine_suspend(process->machine, STOPPED_AT_MOST_NS, suspend_limit_ns(since_ns, deadline_ns));
     times->suspend_ns = lap(&since_ns);
     if (error)
         return error;
@@ -145,14 +153,14 @@ static void wait_until(uint64_t time_ns)
 static struct wsdbg_error *look_apart(struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
     const uint64_t apart_ns = process->held_nothing_back ? APART_NS : APART_LATE_NS;
-    struct wsdbg_error *error = process->count ? NULL : look_once(process);
+    struct wsdbg_error *error = process->count ? NULL : look_once(process, deadline_ns);
     process->looked_ahead = false;
     while (!error && process->count < LOOKS) {
         const uint64_t next_ns = process->times[process->count - 1].time_ns + apart_ns;
         if (next_ns + apart_ns > deadline_ns)
             break;
         wait_until(next_ns);
-        error = look_once(process);
+        error = look_once(process, deadline_ns);
     }
     return error;
 }
@@ -171,18 +179,25 @@ static bool is_ahead(const struct wsdbg_live_process *process)
            wsdbg_door_now_ns() < process->times[0].time_ns + AHEAD_AT_MOST_NS;
 }
 
+static void note_attach(struct wsdbg_live_process *process, uint64_t time_ns)
+{
+    process->earlier_attach_ns = process->attached_ns;
+    if (!process->first_attach_ns)
+        process->first_attach_ns = process->attached_ns;
+    process->attached_ns = time_ns;
+}
+
 /* An inspector that comes late: attaches, looks, leaves. */
 static struct wsdbg_error *look_late(struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
     uint64_t since_ns = wsdbg_door_now_ns();
-    process->earlier_attach_ns = process->attached_ns;
-    if (!process->first_attach_ns)
-        process->first_attach_ns = process->attached_ns;
-    process->attached_ns = since_ns;
+    const uint64_t began_ns = since_ns;
     const uint64_t half_ns = deadline_ns > since_ns ? (deadline_ns - since_ns) / 2 : 0;
     struct wsdbg_error *error =
         wsdbg_live_machine_attach(process->machine, half_ns < ATTACH_LIMIT_NS ? half_ns : ATTACH_LIMIT_NS);
     process->times[0].attach_ns = lap(&since_ns);
+    if (!wsdbg_live_process_is_taken(process, error)) /* one that failed in another way may have been in */
+        note_attach(process, began_ns);
     if (error)
         return error;
     error = wsdbg_code_prepare(process->code, process->machine);
@@ -224,7 +239,7 @@ void wsdbg_live_process_look_ahead(struct wsdbg_live_process *process)
     if (process->saw_fault || !wsdbg_live_machine_stays(process->machine))
         return;
     begin_looks(process);
-    struct wsdbg_error *error = look_once(process);
+    struct wsdbg_error *error = look_once(process, wsdbg_door_now_ns() + SUSPEND_LIMIT_NS);
     process->looked_ahead = !error;
     if (error)
         forget_looks(process);
@@ -236,7 +251,7 @@ void wsdbg_live_process_look_at_fault(struct wsdbg_live_process *process)
     if (process->saw_fault || !wsdbg_live_machine_has_fault(process->machine))
         return;
     begin_looks(process);
-    struct wsdbg_error *error = look_once(process);
+    struct wsdbg_error *error = look_once(process, wsdbg_door_now_ns() + SUSPEND_LIMIT_NS);
     process->saw_fault = process->count > 0; /* what was seen was seen */
     wsdbg_error_destroy(error);
 }
@@ -256,9 +271,14 @@ const struct wsdbg_door_row *wsdbg_live_process_door(const struct wsdbg_live_pro
     return process->door.row;
 }
 
-bool wsdbg_live_process_is_taken(const struct wsdbg_live_process *process)
+bool wsdbg_live_process_is_taken(const struct wsdbg_live_process *process, const struct wsdbg_error *error)
 {
-    return __atomic_load_n(&process->door.row->obstacle, __ATOMIC_ACQUIRE) == WSDBG_DOOR_TAKEN;
+    char text[WSDBG_TEXT_BYTES];
+    memcpy(text, process->door.row->text, sizeof text);
+    text[sizeof text - 1] = '\0';
+    /* The word may be an older answer's; the error's text is that of the answer that came. */
+    return error && text[0] && __atomic_load_n(&process->door.row->obstacle, __ATOMIC_ACQUIRE) == WSDBG_DOOR_TAKEN &&
+           strstr(wsdbg_error_message(error), text);
 }
 
 void wsdbg_live_process_expect_nobody(struct wsdbg_live_process *process)

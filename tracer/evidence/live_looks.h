@@ -30,8 +30,8 @@ struct wsdbg_error *wsdbg_live_process_add(const struct wsdbg_live_process *proc
 struct wsdbg_error *wsdbg_live_process_keep(struct wsdbg_live_process *process, const char *folder);
 /* The next of those files that was not asked for yet; the caller frees.  NULL = there is none. */
 char *wsdbg_live_process_next_kept(struct wsdbg_live_process *process);
-/* Whether the last inspector was refused because one is attached to another program on the same GPU. */
-bool wsdbg_live_process_is_taken(const struct wsdbg_live_process *process);
+/* Whether that is why an inspector was refused just now: one is attached to another program on the same GPU. */
+bool wsdbg_live_process_is_taken(const struct wsdbg_live_process *process, const struct wsdbg_error *error);
 /* The words by which the process lets an inspector in, and says what that costs it. */
 const struct wsdbg_door_row *wsdbg_live_process_door(const struct wsdbg_live_process *process);
 /* Its first launch need not wait: no inspector comes before it. */

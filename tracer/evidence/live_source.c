@@ -98,13 +98,15 @@ static struct wsdbg_error *replace_grids(struct wsdbg_live_process *const *looke
     return wsdbg_completion_end(error, snapshot, first, record);
 }
 
-/* Those of this session that stay at other processes leave: one of them may have the GPU. */
+/* Of this session whoever stays at another process, and has the GPU that this one was refused for, leaves. */
 static bool make_way(struct live_source *source, const struct wsdbg_live_process *process)
 {
+    const uint16_t wanted = __atomic_load_n(&wsdbg_live_process_door(process)->taken_gpu, __ATOMIC_ACQUIRE);
     bool any = false;
-    for (size_t i = 0; i < source->count; i++) {
+    for (size_t i = 0; i < source->count && wanted >= 1 && wanted <= 16; i++) {
         struct followed *other = &source->processes[i];
-        if (other->looks != process)
+        const uint16_t held = __atomic_load_n(&wsdbg_live_process_door(other->looks)->held_gpus, __ATOMIC_ACQUIRE);
+        if (other->looks != process && held >> (wanted - 1) & 1)
             any |= wsdbg_live_stay_make_way(&other->stay, other->looks, wsdbg_door_now_ns());
     }
     return any;
@@ -113,36 +115,44 @@ static bool make_way(struct live_source *source, const struct wsdbg_live_process
 static struct wsdbg_error *look_at(struct live_source *source, struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
     struct wsdbg_error *error = wsdbg_live_process_look(process, deadline_ns);
-    if (!error || !wsdbg_live_process_is_taken(process) || !make_way(source, process))
+    if (!wsdbg_live_process_is_taken(process, error) || !make_way(source, process))
         return error;
     wsdbg_error_destroy(error);
     return wsdbg_live_process_look(process, deadline_ns);
 }
 
-/* Looks at every process that wants it; what is in the way of one becomes a note. */
+/* What is in the way becomes a note; NULL = not looked at. */
+static struct wsdbg_live_process *look_at_one(struct live_source *source, uint32_t process_id, uint64_t deadline_ns,
+                                              struct wsdbg_snapshot *snapshot)
+{
+    struct wsdbg_live_process *process = NULL;
+    struct wsdbg_error *error = ensure_process(source, process_id, &process);
+    if (!error && wsdbg_door_now_ns() + LEAST_NS > deadline_ns)
+        error = wsdbg_error_create(WSDBG_ERROR_BUSY, "no time was left for it");
+    if (!error)
+        error = look_at(source, process, deadline_ns);
+    if (!error)
+        return process;
+    if (!process || wsdbg_live_process_is_alive(process)) /* else its end is all that there is to see */
+        wsdbg_look_add_trouble(snapshot, process_id, wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+    return NULL;
+}
+
+/* Looks at every process that wants it.  Those that an inspector stays at come first: it may have to make way. */
 static void look_at_all(struct live_source *source, enum wsdbg_door_use use, uint64_t deadline_ns,
                         struct wsdbg_live_process **looked, size_t *looked_count, struct wsdbg_snapshot *snapshot)
 {
-    for (size_t i = 0; i < snapshot->context_count; i++) {
-        const uint32_t process_id = snapshot->contexts[i].process_id;
-        struct wsdbg_live_process *process = NULL;
-        if (wsdbg_look_came_before(snapshot, i) || !wsdbg_look_is_wanted(snapshot, process_id, use, false))
-            continue;
-        struct wsdbg_error *error = ensure_process(source, process_id, &process);
-        if (!error && wsdbg_door_now_ns() + LEAST_NS > deadline_ns)
-            error = wsdbg_error_create(WSDBG_ERROR_BUSY, "no time was left for it");
-        if (!error)
-            error = look_at(source, process, deadline_ns);
-        if (error && process && !wsdbg_live_process_is_alive(process)) {
-            wsdbg_error_destroy(error); /* its end is all that there is to see */
-            continue;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < snapshot->context_count; i++) {
+            const uint32_t process_id = snapshot->contexts[i].process_id;
+            if (snapshot->contexts[i].attended != (pass == 0) || wsdbg_look_came_before(snapshot, i) ||
+                !wsdbg_look_is_wanted(snapshot, process_id, use, false))
+                continue;
+            struct wsdbg_live_process *process = look_at_one(source, process_id, deadline_ns, snapshot);
+            if (process)
+                looked[(*looked_count)++] = process;
         }
-        if (error)
-            wsdbg_look_add_trouble(snapshot, process_id, wsdbg_error_message(error));
-        else
-            looked[(*looked_count)++] = process;
-        wsdbg_error_destroy(error);
-    }
 }
 
 /* By deadline_ns, CLOCK_MONOTONIC. */

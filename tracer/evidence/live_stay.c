@@ -87,18 +87,13 @@ static bool is_passing(const struct wsdbg_door_row *row)
            obstacle == WSDBG_DOOR_TAKEN;
 }
 
-/* People who asked for an inspector that stays want to know why there is none yet. */
-static bool is_worth_telling(const struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process)
-{
-    return stay->hopeless || (stay->policy.always && wsdbg_live_process_is_taken(process));
-}
-
 static void take_refusal(struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process,
                          struct wsdbg_error *error, uint64_t now_ns)
 {
     wsdbg_stay_refused(&stay->policy, now_ns);
     stay->hopeless = stay->hopeless || !is_passing(wsdbg_live_process_door(process));
-    if (is_worth_telling(stay, process))
+    stay->taken = stay->policy.always && wsdbg_live_process_is_taken(process, error);
+    if (stay->hopeless || stay->taken) /* an inspector that was asked for is missed while there is none yet, too */
         snprintf(stay->trouble, sizeof stay->trouble, "%s", wsdbg_error_message(error));
     wsdbg_error_destroy(error);
 }
@@ -175,9 +170,10 @@ bool wsdbg_live_stay_make_way(struct wsdbg_live_stay *stay, struct wsdbg_live_pr
 void wsdbg_live_stay_trouble(struct wsdbg_live_stay *stay, char *line, size_t size)
 {
     line[0] = '\0';
-    if (!stay->trouble[0] || stay->said)
+    bool *said = stay->hopeless ? &stay->said : &stay->taken_said;
+    if ((!stay->hopeless && !stay->taken) || *said)
         return;
-    stay->said = true;
+    *said = true;
     snprintf(line, size, "nobody can stay attached to the GPU between looks%s: %s; a look then attaches for itself",
              stay->hopeless ? "" : " now", stay->trouble);
 }

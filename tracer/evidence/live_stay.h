@@ -11,6 +11,8 @@ struct wsdbg_live_stay {
     enum { WSDBG_STAY_SETTLED, WSDBG_STAY_COMING, WSDBG_STAY_LEAVING } step;
     bool hopeless; /* something is in the way that will stay */
     bool said;     /* ... and somebody was told */
+    bool taken;    /* somebody else has the GPU, and an inspector is wanted whatever it costs */
+    bool taken_said;
     bool accounted;
     uint64_t began_ns, ticked_ns; /* set to when the run began; when this was last asked */
     uint64_t contexts_changed_ns, stayed_ns;

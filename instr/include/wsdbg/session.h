@@ -254,7 +254,8 @@ struct wsdbg_door_row {
     uint64_t launch_ns;      /* of launches while somebody stays: how long the calls took, each counted as 0.2 ms at most */
     uint64_t launches;       /* ... and how many; launches of graphs are not counted */
     uint32_t asked;          /* raised by each call that has waited for the GPU while somebody stays; a futex */
-    uint32_t reserved2;
+    uint16_t held_gpus;      /* bit n: the lock of /dev/nvidia<n> is held for an inspector; of the first 16 */
+    uint16_t taken_gpu;      /* 1 + n: another process holds that of /dev/nvidia<n>, which is why there is none; 0 = not so */
     char text[WSDBG_TEXT_BYTES]; /* names what is in the way, "" = nothing */
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_door_row) == 128 + WSDBG_TEXT_BYTES, "door layout");

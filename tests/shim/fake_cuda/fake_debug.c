@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -78,13 +77,6 @@ static uint32_t debug_suspendDevice(uint32_t device)
     return 0;
 }
 
-static uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static uint32_t debug_resumeDevice(uint32_t device)
 {
     ENTER("resumeDevice");
@@ -93,7 +85,7 @@ static uint32_t debug_resumeDevice(uint32_t device)
         return WSDBG_DEBUG_RUNNING_DEVICE;
     fake_gpu()->resumed_at_trap += fake_gpu()->halted == FAKE_SHOWS_AS_TRAP;
     fake_gpu()->suspended = 0;
-    fake_gpu()->resumed_ns = monotonic_ns();
+    fake_gpu()->resumed_ns = fake_debug_now_ns();
     stopped_here = 0;
     return device == 0 ? 0 : 0xb;
 }
@@ -151,7 +143,7 @@ static uint32_t debug_requestCleanupOnDetach(uint32_t resume_flag)
     ENTER("requestCleanupOnDetach");
     if (resume_flag != 3)
         return 0x1;
-    fake_gpu()->left_at_once += monotonic_ns() < fake_gpu()->resumed_ns + FAKE_DEBUG_TURN_NS;
+    fake_gpu()->left_at_once += fake_debug_is_too_soon();
     if (fake_gpu()->halted == FAKE_SHOWS_AS_TRAP)
         fake_gpu()->suspended = stopped_here = 0;
     fake_gpu()->halted = 0;

@@ -17,6 +17,7 @@ struct fake_gpu {
     uint32_t errors_brought;  /* by kernels of the observer's, when nobody was attached */
     uint32_t resumed_at_trap; /* at which it would stop again at once */
     uint32_t left_at_once;    /* debuggers that left before what they had resumed was taken up again */
+    uint32_t shown_out_at_once; /* ... and as often they were shown out then */
     uint64_t resumed_ns;      /* CLOCK_MONOTONIC, last */
     uint32_t deferred;        /* launches are not events */
     uint32_t sm_exception;    /* of the second SM, by a warp that has exited; 0 = none */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fake_internal.h"
@@ -83,9 +84,22 @@ EXPORT void cudbgApiDetach(void)
 {
     fake_log("cudbgApiDetach", fake_enter("cudbgApiDetach"));
     cudbgResumeForAttachDetach = 3;
+    fake_gpu()->shown_out_at_once += fake_gpu()->attached && fake_debug_is_too_soon();
     fake_gpu()->attached = 0;
     if (fake_gpu()->halted)
         fake_gpu()->exception = 0;
+}
+
+uint64_t fake_debug_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int fake_debug_is_too_soon(void)
+{
+    return fake_debug_now_ns() < fake_gpu()->resumed_ns + FAKE_DEBUG_TURN_NS;
 }
 
 /* ---- what the program's own calls see of it ---- */

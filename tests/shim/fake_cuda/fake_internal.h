@@ -118,6 +118,9 @@ void fake_kernel_run(struct function *function, struct stream *stream);
 /* ---- fake_debugged.c: what an attached debugger changes ---- */
 /* The file of FAKE_DEBUG_STATE; complains where there is none. */
 struct fake_gpu *fake_gpu(void);
+uint64_t fake_debug_now_ns(void); /* CLOCK_MONOTONIC */
+/* Whether what was resumed may not have been taken up again yet. */
+int fake_debug_is_too_soon(void);
 /* A launch of the program, or of the observer's. */
 void fake_debug_launch(void);
 /* A kernel has faulted.  True: a debugger is attached, and the driver forgets the error. */
