@@ -63,9 +63,21 @@ static int count_names(const char *path)
     return names;
 }
 
+/* A database is its owner's alone until he gives it to others. */
+static void share(const char *path)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm"};
+    char file[256];
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        snprintf(file, sizeof file, "%s%s", path, suffixes[i]);
+        chmod(file, 0644);
+    }
+}
+
 /* Opens `path` while nobody may write in its folder. */
 static struct wsdbg_error *open_read_only(const char *path, struct wsdbg_store **out)
 {
+    share(path);
     chmod(folder, 0555);
     if (geteuid() == 0)
         assert_int_equal(seteuid(NOBODY), 0);

@@ -15,6 +15,7 @@ enum wsdbg_error_code {
     WSDBG_ERROR_BAD_INPUT, /* a file or argument is not what it must be */
     WSDBG_ERROR_VERSION,   /* made by another version */
     WSDBG_ERROR_BUSY,
+    WSDBG_ERROR_FOREIGN, /* another user's, and not to be trusted */
 };
 
 struct wsdbg_error;

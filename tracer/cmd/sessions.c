@@ -14,6 +14,7 @@
 
 #include <jansson.h>
 
+#include "base/own_file.h"
 #include "evidence/evidence.h"
 
 static const char folder_path[] = "/dev/shm";
@@ -39,11 +40,13 @@ static int open_own(int folder, const char *name)
 {
     struct stat status;
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-        status.st_size <= FILE_BYTES_MAX)
+    if (fd < 0)
+        return -1;
+    struct wsdbg_error *error = wsdbg_own_file_check(fd, name, &status);
+    if (!error && status.st_size <= FILE_BYTES_MAX)
         return fd;
-    if (fd >= 0)
-        close(fd);
+    wsdbg_error_destroy(error);
+    close(fd);
     return -1;
 }
 

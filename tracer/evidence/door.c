@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mapping_guard.h"
+
 enum { WAIT_NS = 5000000 }; /* how often the process's life is looked at while it is waited for */
 
 uint64_t wsdbg_door_now_ns(void)
@@ -87,6 +89,8 @@ bool wsdbg_door_wait_shut(const struct wsdbg_door *door, uint64_t deadline_ns)
 
 void wsdbg_door_close(struct wsdbg_door *door)
 {
+    if (door->pages)
+        wsdbg_mapping_release(door->pages);
     if (door->pages)
         munmap(door->pages, door->pages_bytes);
     if (door->process >= 0)

@@ -49,7 +49,7 @@ static struct wsdbg_error *write_all(struct wsdbg_recorder *recorder, const void
 
 static struct wsdbg_error *create_file(struct wsdbg_recorder *recorder)
 {
-    recorder->fd = open(recorder->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    recorder->fd = open(recorder->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (recorder->fd < 0)
         return wsdbg_error_os(errno, "create %s", recorder->path);
     const struct wsdbg_record_head head = {.magic = WSDBG_RECORD_MAGIC, .version = WSDBG_RECORD_VERSION};

@@ -49,6 +49,7 @@ struct ring_source {
     struct wsdbg_lasting_memory *memory; /* NULL = not to be had */
     bool holds_record;                   /* what processes that end well leave is wanted, too */
     char trouble[256];                   /* of the whole source, "" = none */
+    size_t foreign;                      /* objects with the session's name that are another user's, at the last scan */
 };
 
 static uint64_t monotonic_ns(void)
@@ -83,6 +84,11 @@ static struct wsdbg_error *add_process(struct ring_source *source, const char *n
     snprintf(object, sizeof object, "/%s", name);
     struct wsdbg_segment_map *map = NULL;
     struct wsdbg_error *error = wsdbg_segment_map_open(object, process_id, source->use, &map);
+    if (error && wsdbg_error_code(error) == WSDBG_ERROR_FOREIGN) {
+        source->foreign++;
+        wsdbg_error_destroy(error);
+        return NULL;
+    }
     if (!error && !map) {
         source->scan_again = true;
         return NULL;
@@ -118,6 +124,7 @@ static struct wsdbg_error *scan(struct ring_source *source)
     if (!folder)
         return wsdbg_error_os(errno, "open %s", SHM_FOLDER);
     source->scan_again = false;
+    source->foreign = 0;
     struct wsdbg_error *error = NULL;
     for (struct dirent *entry; !error && (entry = readdir(folder));) {
         const uint32_t process_id = process_of(source->prefix, entry->d_name);
@@ -192,7 +199,7 @@ static void drop_stale_histories(struct process *process)
 
 static struct wsdbg_error *add_troubles(const struct ring_source *source, struct wsdbg_snapshot *out)
 {
-    size_t troubles = source->trouble[0] != '\0';
+    size_t troubles = (source->trouble[0] != '\0') + (source->foreign > 0);
     for (size_t i = 0; i < source->count; i++)
         troubles += source->processes[i]->trouble[0] != '\0';
     if (!troubles)
@@ -203,6 +210,10 @@ static struct wsdbg_error *add_troubles(const struct ring_source *source, struct
     out->notes = larger;
     if (source->trouble[0])
         memcpy(out->notes[out->note_count++], source->trouble, sizeof *out->notes);
+    if (source->foreign)
+        snprintf(out->notes[out->note_count++], sizeof *out->notes,
+                 "%zu of the objects in %s that bear this session's name belong to other users: not read",
+                 source->foreign, SHM_FOLDER);
     for (size_t i = 0; i < source->count; i++)
         if (source->processes[i]->trouble[0])
             memcpy(out->notes[out->note_count++], source->processes[i]->trouble, sizeof *out->notes);

@@ -14,6 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/mapping_guard.h"
+#include "base/own_file.h"
+
 struct wsdbg_segment_map {
     char *name;
     int fd;
@@ -23,9 +26,14 @@ struct wsdbg_segment_map {
     size_t byte_count;
     unsigned char *request_page;
     size_t request_page_bytes;
-    uint32_t *request;           /* inside request_page */
-    uint32_t *look;              /* slots_request, next to it */
+    uint32_t *request; /* inside request_page */
+    uint32_t *look;    /* slots_request, next to it */
 };
+
+static struct wsdbg_error *too_many(const struct wsdbg_segment_map *map)
+{
+    return wsdbg_error_create(WSDBG_ERROR_OTHER, "%s: too many segments are open already", map->name);
+}
 
 /* The pages of [offset, offset + byte_count), writable; *place is the offset's. */
 static struct wsdbg_error *map_writable(const struct wsdbg_segment_map *map, size_t offset, size_t byte_count,
@@ -36,6 +44,10 @@ static struct wsdbg_error *map_writable(const struct wsdbg_segment_map *map, siz
     void *mapped = mmap(NULL, offset + byte_count - start, PROT_READ | PROT_WRITE, MAP_SHARED, map->fd, (off_t)start);
     if (mapped == MAP_FAILED)
         return wsdbg_error_os(errno, "%s: map the words for requests", map->name);
+    if (!wsdbg_mapping_guard(mapped, offset + byte_count - start)) {
+        munmap(mapped, offset + byte_count - start);
+        return too_many(map);
+    }
     *pages = mapped;
     *pages_bytes = offset + byte_count - start;
     *place = *pages + (offset - start);
@@ -56,6 +68,14 @@ static struct wsdbg_error *map_request_word(struct wsdbg_segment_map *map)
     return NULL;
 }
 
+static void unmap(unsigned char *pages, size_t byte_count)
+{
+    if (!pages)
+        return;
+    wsdbg_mapping_release(pages);
+    munmap(pages, byte_count);
+}
+
 static struct wsdbg_error *map_bytes(struct wsdbg_segment_map *map)
 {
     struct stat status;
@@ -70,8 +90,11 @@ static struct wsdbg_error *map_bytes(struct wsdbg_segment_map *map)
     void *mapped = mmap(NULL, byte_count, PROT_READ, MAP_SHARED, map->fd, 0);
     if (mapped == MAP_FAILED)
         return wsdbg_error_os(errno, "%s: map %zu bytes", map->name, byte_count);
-    if (map->bytes)
-        munmap(map->bytes, map->byte_count);
+    if (!wsdbg_mapping_guard(mapped, byte_count)) {
+        munmap(mapped, byte_count);
+        return too_many(map);
+    }
+    unmap(map->bytes, map->byte_count);
     map->bytes = mapped;
     map->byte_count = byte_count;
     return NULL;
@@ -85,10 +108,14 @@ static bool is_filled(const struct wsdbg_segment_map *map)
 
 static struct wsdbg_error *open_map(struct wsdbg_segment_map *map, uint32_t process_id, enum wsdbg_segment_use use)
 {
-    map->fd = shm_open(map->name, (use == WSDBG_SEGMENT_READ ? O_RDONLY : O_RDWR) | O_CLOEXEC, 0);
+    map->fd = shm_open(map->name, (use == WSDBG_SEGMENT_READ ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK, 0);
+    if (map->fd < 0 && errno == EACCES)
+        return wsdbg_error_create(WSDBG_ERROR_FOREIGN, "/dev/shm%s: may not be read", map->name);
     if (map->fd < 0)
         return wsdbg_error_os(errno, "open /dev/shm%s", map->name);
-    struct wsdbg_error *error = map_bytes(map);
+    struct wsdbg_error *error = wsdbg_own_file_check(map->fd, map->name, NULL);
+    if (!error)
+        error = map_bytes(map);
     if (error || !is_filled(map))
         return error;
     const struct wsdbg_segment_view view = {map->bytes, map->byte_count};
@@ -228,10 +255,8 @@ struct wsdbg_error *wsdbg_segment_map_answer(struct wsdbg_segment_map *map, uint
 
 void wsdbg_segment_map_close(struct wsdbg_segment_map *map)
 {
-    if (map->request_page)
-        munmap(map->request_page, map->request_page_bytes);
-    if (map->bytes)
-        munmap(map->bytes, map->byte_count);
+    unmap(map->request_page, map->request_page_bytes);
+    unmap(map->bytes, map->byte_count);
     if (map->pidfd >= 0)
         close(map->pidfd);
     if (map->fd >= 0)

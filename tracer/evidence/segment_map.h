@@ -19,11 +19,12 @@ enum wsdbg_segment_use { WSDBG_SEGMENT_WATCH, WSDBG_SEGMENT_READ };
 /* Asks for a fresh copy of the slots; it arrives within some 20 ms, nobody waits for it.  WATCH only. */
 void wsdbg_segment_map_look(struct wsdbg_segment_map *map);
 
-/* Opens object `name` ("/wsdbg...") of process `process_id`.  *out = NULL without an error: the producer has
+/* Opens object `name` ("/wsdbg...") of process `process_id`, where it is this user's own: WSDBG_ERROR_FOREIGN.  *out = NULL without an error: the producer has
  * not filled it yet; try again. */
 struct wsdbg_error *wsdbg_segment_map_open(const char *name, uint32_t process_id, enum wsdbg_segment_use use,
                                            struct wsdbg_segment_map **out);
-/* Follows growth; *view stays valid until the next refresh or close. An object that shrank is an error. */
+/* Where the process cuts the object short, what is gone reads as zeros, and the next refresh says so.
+ * Follows growth; *view stays valid until the next refresh or close. An object that shrank is an error. */
 struct wsdbg_error *wsdbg_segment_map_refresh(struct wsdbg_segment_map *map, struct wsdbg_segment_view *view);
 /* True while the process runs; an exited one that nobody has waited for does not. */
 bool wsdbg_segment_map_alive(struct wsdbg_segment_map *map);

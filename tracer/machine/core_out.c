@@ -131,7 +131,7 @@ static struct wsdbg_error *begin(struct core_out *out)
     out->strings.stream = open_memstream(&out->strings.bytes, &out->strings.byte_count);
     if (!out->path || !out->names.stream || !out->strings.stream)
         return &wsdbg_error_no_memory;
-    out->fd = open(out->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    out->fd = open(out->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (out->fd < 0)
         return wsdbg_error_os(errno, "write %s", out->path);
     elf_version(EV_CURRENT);

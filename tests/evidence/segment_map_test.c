@@ -1,0 +1,272 @@
+/* segment_map_test.c - objects in /dev/shm that somebody else put there, or that their process cuts short: nothing of
+ * another user's is read, and wsdbg lives. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "evidence/segment_map.h"
+#include "evidence/source_rig.h"
+
+enum { PROCESS = 4711, NOBODY = 65534 };
+
+static const char *object_name(void)
+{
+    static char name[96];
+    snprintf(name, sizeof name, WSDBG_SEGMENT_NAME_FORMAT, session, PROCESS);
+    return name;
+}
+
+static const char *object_path(void)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "/dev/shm%s", object_name());
+    return path;
+}
+
+static void assert_says(struct wsdbg_error *error, enum wsdbg_error_code code, const char *words)
+{
+    assert_non_null(error);
+    assert_non_null(strstr(wsdbg_error_message(error), words));
+    assert_int_equal(wsdbg_error_code(error), code);
+    wsdbg_error_destroy(error);
+}
+
+static void assert_refused(enum wsdbg_segment_use use, enum wsdbg_error_code code, const char *words)
+{
+    struct wsdbg_segment_map *map = NULL;
+    assert_says(wsdbg_segment_map_open(object_name(), PROCESS, use, &map), code, words);
+    assert_null(map);
+}
+
+static void assert_refused_both_ways(enum wsdbg_error_code code, const char *words)
+{
+    assert_refused(WSDBG_SEGMENT_WATCH, code, words);
+    assert_refused(WSDBG_SEGMENT_READ, code, words);
+}
+
+/* ---- what is no segment of one's own ---- */
+
+static void a_link_to_a_file_is_not_followed(void **state)
+{
+    (void)state;
+    assert_int_equal(symlink("/etc/passwd", object_path()), 0);
+    assert_refused_both_ways(WSDBG_ERROR_OS, "open /dev/shm");
+}
+
+static void a_file_with_a_second_name_is_not_read(void **state)
+{
+    struct segment_warp warp;
+    char other[160];
+    (void)state;
+    struct segment_writer *writer = one_warp(PROCESS, &warp);
+    snprintf(other, sizeof other, "%s.other", object_path());
+    assert_int_equal(link(object_path(), other), 0);
+    assert_refused_both_ways(WSDBG_ERROR_BAD_INPUT, "has 2 names");
+    unlink(other);
+    segment_writer_destroy(writer);
+}
+
+static void a_pipe_and_a_folder_are_not_read_and_nobody_waits(void **state)
+{
+    (void)state;
+    assert_int_equal(mkfifo(object_path(), 0600), 0);
+    alarm(10);
+    assert_refused_both_ways(WSDBG_ERROR_BAD_INPUT, "no regular file");
+    alarm(0);
+    unlink(object_path());
+    assert_int_equal(mkdir(object_path(), 0700), 0);
+    assert_refused(WSDBG_SEGMENT_WATCH, WSDBG_ERROR_OS, "open /dev/shm");
+    assert_refused(WSDBG_SEGMENT_READ, WSDBG_ERROR_BAD_INPUT, "no regular file");
+    rmdir(object_path());
+}
+
+static void an_empty_object_is_one_that_is_not_filled_yet(void **state)
+{
+    struct wsdbg_segment_map *map = (void *)1;
+    (void)state;
+    close(shm_open(object_name(), O_RDWR | O_CREAT | O_EXCL, 0600));
+    assert_null(wsdbg_segment_map_open(object_name(), PROCESS, WSDBG_SEGMENT_WATCH, &map));
+    assert_null(map);
+}
+
+/* ---- another user's ---- */
+
+static void need_root(void)
+{
+    if (geteuid() != 0)
+        skip(); /* nobody else may make a file of another user's */
+}
+
+static void give_away(uid_t user, mode_t mode)
+{
+    assert_int_equal(chmod(object_path(), mode), 0);
+    assert_int_equal(chown(object_path(), user, (gid_t)-1), 0);
+}
+
+static void a_good_segment_of_another_user_is_not_read(void **state)
+{
+    struct segment_warp warp;
+    (void)state;
+    need_root();
+    struct segment_writer *writer = one_warp(PROCESS, &warp);
+    give_away(NOBODY, 0666);
+    assert_refused_both_ways(WSDBG_ERROR_FOREIGN, "belongs to user 65534, not to 0");
+    segment_writer_destroy(writer);
+}
+
+/* In a child that has given up its rights: status 0 = refused as foreign. */
+static int opened_by_nobody(void)
+{
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        struct wsdbg_segment_map *map = NULL;
+        if (setresgid(NOBODY, NOBODY, NOBODY) != 0 || setresuid(NOBODY, NOBODY, NOBODY) != 0)
+            _exit(9);
+        struct wsdbg_error *error = wsdbg_segment_map_open(object_name(), PROCESS, WSDBG_SEGMENT_READ, &map);
+        _exit(!error || wsdbg_error_code(error) != WSDBG_ERROR_FOREIGN);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void another_user_cannot_read_ones_own(void **state)
+{
+    struct segment_warp warp;
+    (void)state;
+    need_root();
+    struct segment_writer *writer = one_warp(PROCESS, &warp);
+    assert_int_equal(opened_by_nobody(), 0);
+    give_away(0, 0666); /* however readable it is */
+    assert_int_equal(opened_by_nobody(), 0);
+    segment_writer_destroy(writer);
+}
+
+static void a_session_reads_its_own_and_says_how_many_are_not(void **state)
+{
+    struct segment_warp warp;
+    char name[96];
+    bool is_said = false;
+    (void)state;
+    need_root();
+    struct segment_writer *own = one_warp((uint32_t)getpid(), &warp);
+    for (int process = 1; process <= 3; process++) {
+        snprintf(name, sizeof name, "/dev/shm" WSDBG_SEGMENT_NAME_FORMAT, session, process);
+        const int fd = open(name, O_RDWR | O_CREAT | O_EXCL, 0666);
+        assert_true(fd >= 0);
+        assert_int_equal(fchown(fd, NOBODY, (gid_t)-1) | ftruncate(fd, 1 << 20), 0);
+        close(fd);
+    }
+    struct wsdbg_evidence *source = open_ring();
+    struct wsdbg_snapshot snapshot = poll_at(source, MS);
+    assert_int_equal(snapshot.context_count, 1);
+    for (size_t i = 0; i < snapshot.note_count; i++)
+        is_said |= strncmp(snapshot.notes[i], "3 of the objects in /dev/shm", 28) == 0;
+    assert_true(is_said);
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+    segment_writer_destroy(own);
+}
+
+/* ---- cut short ---- */
+
+static struct wsdbg_segment_map *open_own(void)
+{
+    struct wsdbg_segment_map *map = NULL;
+    assert_null(wsdbg_segment_map_open(object_name(), PROCESS, WSDBG_SEGMENT_WATCH, &map));
+    assert_non_null(map);
+    return map;
+}
+
+static void what_was_cut_off_reads_as_zeros_and_is_said(void **state)
+{
+    struct segment_warp warp;
+    struct wsdbg_segment_view view;
+    struct wsdbg_door door;
+    unsigned sum = 0;
+    (void)state;
+    struct segment_writer *writer = one_warp(PROCESS, &warp);
+    struct wsdbg_segment_map *map = open_own();
+    assert_null(wsdbg_segment_map_refresh(map, &view));
+    assert_null(wsdbg_segment_map_door(map, &door));
+    assert_int_equal(truncate(object_path(), 0), 0);
+    for (size_t i = 0; i < view.byte_count; i++)
+        sum += view.bytes[i];
+    assert_int_equal(sum, 0);
+    wsdbg_segment_map_look(map); /* writes find a page as well */
+    wsdbg_door_hold(&door, 1000);
+    assert_int_equal(door.row->state, WSDBG_DOOR_NONE);
+    assert_says(wsdbg_segment_map_refresh(map, &view), WSDBG_ERROR_BAD_INPUT, "shrank");
+    wsdbg_door_close(&door);
+    wsdbg_segment_map_close(map);
+    segment_writer_destroy(writer);
+}
+
+static void a_session_survives_it(void **state)
+{
+    struct segment_warp warp;
+    bool is_said = false;
+    (void)state;
+    struct segment_writer *writer = one_warp(PROCESS, &warp);
+    struct wsdbg_evidence *source = open_ring();
+    struct wsdbg_snapshot snapshot = poll_at(source, MS);
+    assert_int_equal(snapshot.context_count, 1);
+    wsdbg_snapshot_deinit(&snapshot);
+    assert_int_equal(truncate(object_path(), 5000), 0);
+    snapshot = poll_at(source, 2 * MS);
+    assert_int_equal(snapshot.context_count, 0);
+    for (size_t i = 0; i < snapshot.note_count; i++)
+        is_said |= strstr(snapshot.notes[i], "shrank") != NULL;
+    assert_true(is_said);
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+    segment_writer_destroy(writer);
+}
+
+/* The handler is for guarded mappings alone. */
+static void any_other_bus_error_ends_the_process_as_ever(void **state)
+{
+    int status;
+    struct segment_warp warp;
+    (void)state;
+    struct segment_writer *writer = one_warp(PROCESS, &warp);
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        signal(SIGBUS, SIG_DFL); /* the test library's own is no concern of ours */
+        wsdbg_segment_map_close(open_own());
+        const int fd = open(object_path(), O_RDWR);
+        volatile unsigned char *bytes = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+        _exit(ftruncate(fd, 0) != 0 || bytes[0] == 0 ? 3 : 4);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+    segment_writer_destroy(writer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_link_to_a_file_is_not_followed),
+        CASE(a_file_with_a_second_name_is_not_read),
+        CASE(a_pipe_and_a_folder_are_not_read_and_nobody_waits),
+        CASE(an_empty_object_is_one_that_is_not_filled_yet),
+        CASE(a_good_segment_of_another_user_is_not_read),
+        CASE(another_user_cannot_read_ones_own),
+        CASE(a_session_reads_its_own_and_says_how_many_are_not),
+        CASE(what_was_cut_off_reads_as_zeros_and_is_said),
+        CASE(a_session_survives_it),
+        CASE(any_other_bus_error_ends_the_process_as_ever),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,18 @@
+/* mapping_guard.h - mappings of files that another process may cut short.
+ *
+ * A read behind the end of a mapped file is SIGBUS.  In a guarded mapping the page then becomes one of zeros and the
+ * read goes on: who reads believes nothing anyway, and sees at the file's size that it was cut.
+ */
+#ifndef WSDBG_BASE_MAPPING_GUARD_H
+#define WSDBG_BASE_MAPPING_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Sees to it that the process handles SIGBUS; one in other memory goes to whoever had it before.  False: too many are
+ * guarded already.  A forked child has the same mappings guarded.  From any thread. */
+bool wsdbg_mapping_guard(const void *pages, size_t byte_count);
+/* Before munmap; of a mapping that is not guarded it does nothing. */
+void wsdbg_mapping_release(const void *pages);
+
+#endif
