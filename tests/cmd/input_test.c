@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 #include "cmd/harness.h"
 
@@ -182,6 +183,79 @@ static void an_output_that_cannot_be_made_runs_nothing(void **state)
     assert_int_equal(count_files("ran"), 0);
 }
 
+/* Texts that would clear the screen, set a title, turn the direction of writing or end a line. */
+#define EVIL "x\033[2J\033]0;title\007\u202eexe\u2066\xc2\x9b\r.db"
+
+static void assert_harmless(const char *text)
+{
+    static const char *const bad[] = {"\033", "\007", "\u202e", "\u2066", "\xc2\x9b", "\r"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (strstr(text, bad[i]))
+            fail_msg("raw \"%s\" in: %s", i ? "control character" : "escape", text);
+}
+
+static void check_harmless(struct outcome outcome, int status)
+{
+    if (outcome.status != status)
+        fail_msg("%d, not %d: %s", outcome.status, status, outcome.err);
+    assert_non_null(strstr(outcome.err, "x\\x1b[2J")); /* it is said, in words */
+    assert_harmless(outcome.err);
+    assert_harmless(outcome.out);
+    outcome_free(&outcome);
+}
+
+static void names_do_nothing_to_a_terminal(void **state)
+{
+    (void)state;
+    check_harmless(WSDBG("report", EVIL), 125);
+    check_harmless(WSDBG("query", EVIL, "SELECT 1"), 125);
+    check_harmless(WSDBG("core", EVIL), 125);
+    check_harmless(WSDBG("lint", EVIL), 125);
+    check_harmless(WSDBG("replay", EVIL), 125);
+    check_harmless(WSDBG("view", EVIL), 125);
+    check_harmless(WSDBG("top", EVIL), 125);
+    check_harmless(WSDBG("why", EVIL), 125);
+    check_harmless(WSDBG(EVIL), 125);
+    check_harmless(WSDBG("run", "--stall", EVIL, "true"), 125);
+    check_harmless(WSDBG("run", "--" EVIL, "true"), 125);
+    check_harmless(WSDBG("run", "./" EVIL), 127);
+}
+
+static void a_program_with_such_a_name_is_reported_in_words(void **state)
+{
+    (void)state;
+    assert_int_equal(symlink(FAKE_HANG, EVIL), 0);
+    check_harmless(WSDBG("run", "--stall", "0.3", "-o", "x.db", "--", "./" EVIL, "hang"), 124);
+    static const char *const queries[][2] = {{"SELECT * FROM session", NULL}, {"SELECT * FROM session", "--csv"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct outcome query = WSDBG("query", "x.db", queries[i][0], queries[i][1]);
+        assert_non_null(strstr(query.out, "x\\x1b[2J"));
+        assert_null(strpbrk(query.out, "\033\007"));
+        outcome_free(&query);
+    }
+    struct outcome report = WSDBG("report", "x.db");
+    assert_non_null(strstr(report.out, "x\\x1b[2J"));
+    assert_harmless(report.out);
+    outcome_free(&report);
+}
+
+/* SQLite names the row that it cannot parse. */
+static void what_a_database_holds_does_nothing_to_a_terminal(void **state)
+{
+    (void)state;
+    outcome_free(&(struct outcome[]){WSDBG("run", "-o", "evil.db", "true")}[0]);
+    sqlite3 *db = NULL;
+    assert_int_equal(sqlite3_open("evil.db", &db), SQLITE_OK);
+    sqlite3_exec(db, "PRAGMA writable_schema = ON", NULL, NULL, NULL);
+    assert_int_equal(
+        sqlite3_exec(db, "INSERT INTO sqlite_master VALUES ('table', '" EVIL "', '" EVIL "', 2, 'CREATE " EVIL "')",
+                     NULL, NULL, NULL),
+        SQLITE_OK);
+    sqlite3_close(db);
+    check_harmless(WSDBG("report", "evil.db"), 125);
+    check_harmless(WSDBG("query", "evil.db", "SELECT 1"), 125);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
@@ -199,6 +273,9 @@ int main(void)
         TEST(an_export_or_a_page_overwrites_nothing),
         TEST(an_export_that_cannot_be_made),
         TEST(an_output_that_cannot_be_made_runs_nothing),
+        TEST(names_do_nothing_to_a_terminal),
+        TEST(a_program_with_such_a_name_is_reported_in_words),
+        TEST(what_a_database_holds_does_nothing_to_a_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

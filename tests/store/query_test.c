@@ -90,6 +90,8 @@ static void csv_quotes_as_rfc_4180_says(void **state)
     gives("SELECT 'a,b' AS x, 'say \"no\"' AS y, NULL AS n, '' AS e, 1.5 AS r", WSDBG_QUERY_CSV,
           "x,y,n,e,r\r\n\"a,b\",\"say \"\"no\"\"\",,\"\",1.5\r\n");
     gives("SELECT 'two' || char(10) || 'lines' AS x", WSDBG_QUERY_CSV, "x\r\n\"two\nlines\"\r\n");
+    gives("SELECT char(27) || ']0;title' || char(7) || char(8238) || 'txt.exe' AS x", WSDBG_QUERY_CSV,
+          "x\r\n\\x1b]0;title\\x07\\xe2\\x80\\xaetxt.exe\r\n");
 }
 
 static void json_keeps_types(void **state)

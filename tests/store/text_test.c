@@ -22,12 +22,20 @@ static void control_characters_and_broken_utf8_are_escaped(void **state)
                                            {"\xff\xfe", "\\xff\\xfe"},
                                            {"\xc3", "\\xc3"},
                                            {"\xed\xa0\x80", "\\xed\\xa0\\x80"},
-                                           {"\xc2\x9b", "\\xc2\\x9b"}};
+                                           {"\xc2\x9b", "\\xc2\\x9b"},
+                                           {"\u202eabc\u202c", "\\xe2\\x80\\xaeabc\\xe2\\x80\\xac"},
+                                           {"\u2066a\u2069", "\\xe2\\x81\\xa6a\\xe2\\x81\\xa9"},
+                                           {"\u200e\u061c", "\\xe2\\x80\\x8e\\xd8\\x9c"},
+                                           {"\u2028", "\\xe2\\x80\\xa8"},
+                                           {"\u2010 \u0639\u0631", "\u2010 \u0639\u0631"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = wsdbg_text_escape(cases[i][0]);
         assert_string_equal(text, cases[i][1]);
         free(text);
     }
+    char *lines = wsdbg_text_escape_lines("a\n\tb\r\n\033[2J");
+    assert_string_equal(lines, "a\n\tb\r\n\\x1b[2J");
+    free(lines);
     char *text = wsdbg_text_utf8("a\xff\n");
     assert_string_equal(text, "a\xef\xbf\xbd\n");
     free(text);

@@ -48,29 +48,47 @@ static bool invalid(const char *text, unsigned character, size_t bytes)
     return character == 0xfffd && bytes == 1 && (unsigned char)*text >= 0x80;
 }
 
-char *wsdbg_text_escape(const char *text)
+/* What moves a terminal's cursor, or turns the order in which it shows what follows. */
+static bool is_control(unsigned character)
+{
+    return character < 0x20 || (character >= 0x7f && character < 0xa0) || character == 0x61c || character == 0x200e ||
+           character == 0x200f || (character >= 0x2028 && character < 0x202f) ||
+           (character >= 0x2066 && character < 0x206a);
+}
+
+static char *escape(const char *text, const char *kept)
 {
     char *out = malloc(4 * strlen(text) + 4);
     size_t length = 0;
     while (out && *text) {
         unsigned character;
         const size_t bytes = wsdbg_text_next(text, &character);
-        const bool control = character < 0x20 || (character >= 0x7f && character < 0xa0);
-        if (character == '\n' || character == '\t') {
-            out[length++] = '\\';
-            out[length++] = character == '\n' ? 'n' : 't';
-        } else if (control || invalid(text, character, bytes)) {
-            for (size_t i = 0; i < bytes; i++)
-                length += (size_t)sprintf(out + length, "\\x%02x", (unsigned char)text[i]);
-        } else {
+        const bool is_bad = is_control(character) || invalid(text, character, bytes);
+        if (!is_bad || (bytes == 1 && strchr(kept, *text))) {
             memcpy(out + length, text, bytes);
             length += bytes;
+        } else if (character == '\n' || character == '\t') {
+            out[length++] = '\\';
+            out[length++] = character == '\n' ? 'n' : 't';
+        } else {
+            for (size_t i = 0; i < bytes; i++)
+                length += (size_t)sprintf(out + length, "\\x%02x", (unsigned char)text[i]);
         }
         text += bytes;
     }
     if (out)
         out[length] = '\0';
     return out;
+}
+
+char *wsdbg_text_escape(const char *text)
+{
+    return escape(text, "");
+}
+
+char *wsdbg_text_escape_lines(const char *text)
+{
+    return escape(text, "\n\t\r");
 }
 
 char *wsdbg_text_utf8(const char *text)

@@ -4,8 +4,11 @@
 
 #include <stddef.h>
 
-/* A copy in which control characters and bytes that are not UTF-8 stand as \n, \t, \xNN.  NULL = no memory. */
+/* A copy in which control characters, those that turn the direction of writing, and bytes that are not UTF-8 stand as
+ * \n, \t, \xNN: no text from elsewhere does anything to a terminal but stand there.  NULL = no memory. */
 char *wsdbg_text_escape(const char *text);
+/* The same, but line ends and tabs stay. */
+char *wsdbg_text_escape_lines(const char *text);
 /* A copy in which bytes that are not UTF-8 are U+FFFD, for JSON.  NULL = no memory. */
 char *wsdbg_text_utf8(const char *text);
 /* A copy as the path of a URI: all but letters, digits, "-._~" and "/" stand as %XX.  NULL = no memory. */

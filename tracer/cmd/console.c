@@ -7,6 +7,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
+/* A message is one line, whatever the names and texts in it hold. */
+static void say(const char *who, const char *text)
+{
+    char *clean = wsdbg_text_escape(text);
+    if (clean)
+        dprintf(STDERR_FILENO, "%s: %s\n", who, clean);
+    free(clean);
+}
+
 void wsdbg_say(const char *format, ...)
 {
     char *text = NULL;
@@ -16,13 +27,15 @@ void wsdbg_say(const char *format, ...)
         text = NULL;
     va_end(arguments);
     if (text)
-        dprintf(STDERR_FILENO, "wsdbg: %s\n", text);
+        say("wsdbg", text);
     free(text);
 }
 
 void wsdbg_say_error(const char *command, struct wsdbg_error *error)
 {
-    dprintf(STDERR_FILENO, "wsdbg %s: %s\n", command, wsdbg_error_message(error));
+    char who[64];
+    snprintf(who, sizeof who, "wsdbg %s", command);
+    say(who, wsdbg_error_message(error));
     wsdbg_error_destroy(error);
 }
 

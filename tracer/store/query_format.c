@@ -31,51 +31,60 @@ char *wsdbg_query_cell(sqlite3_stmt *statement, int column)
     }
 }
 
-static void print_csv_field(const char *text, FILE *out)
+/* False = out of memory.  What would do something to a terminal stands as \xNN; the lines of a text stay. */
+static bool print_csv_field(const char *raw, FILE *out)
 {
-    if (*text && !strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++)
-        fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
-    fputc('"', out);
+    char *text = wsdbg_text_escape_lines(raw);
+    const bool is_quoted = text && (!*text || strpbrk(text, ",\"\r\n"));
+    fputs(is_quoted ? "\"" : "", out);
+    for (const char *at = text; at && *at; at++)
+        fprintf(out, *at == '"' ? "\"\"" : "%c", *at);
+    fputs(is_quoted ? "\"" : "", out);
+    free(text);
+    return text != NULL;
+}
+
+static bool print_csv_cell(sqlite3_stmt *statement, int column, FILE *out)
+{
+    if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+        return true;
+    char *text = wsdbg_query_cell(statement, column);
+    const bool good = text && print_csv_field(text, out);
+    free(text);
+    return good;
 }
 
 static int print_csv(sqlite3_stmt *statement, FILE *out)
 {
-    int status;
+    int status = SQLITE_ROW;
+    bool good = true;
     const int columns = sqlite3_column_count(statement);
     for (int i = 0; i < columns; i++) {
         fputs(i ? "," : "", out);
-        print_csv_field(sqlite3_column_name(statement, i), out);
+        good = good && print_csv_field(sqlite3_column_name(statement, i), out);
     }
     fputs("\r\n", out);
-    while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
+    while (good && (status = sqlite3_step(statement)) == SQLITE_ROW) {
         for (int i = 0; i < columns; i++) {
-            char *text = sqlite3_column_type(statement, i) == SQLITE_NULL ? NULL : wsdbg_query_cell(statement, i);
             fputs(i ? "," : "", out);
-            if (text)
-                print_csv_field(text, out);
-            free(text);
+            good = good && print_csv_cell(statement, i, out);
         }
         fputs("\r\n", out);
     }
-    return status;
+    return good ? status : SQLITE_NOMEM;
 }
 
-static void print_json_text(const char *text, FILE *out)
+static bool print_json_text(const char *text, FILE *out)
 {
     char *clean = wsdbg_text_utf8(text);
     json_t *value = clean ? json_string(clean) : NULL;
-    if (!value || json_dumpf(value, out, JSON_ENCODE_ANY) != 0)
-        fputs("null", out);
+    const bool good = value && json_dumpf(value, out, JSON_ENCODE_ANY) == 0;
     json_decref(value);
     free(clean);
+    return good;
 }
 
-static void print_json_cell(sqlite3_stmt *statement, int column, FILE *out)
+static bool print_json_cell(sqlite3_stmt *statement, int column, FILE *out)
 {
     const int type = sqlite3_column_type(statement, column);
     const double real = sqlite3_column_double(statement, column);
@@ -87,30 +96,33 @@ static void print_json_cell(sqlite3_stmt *statement, int column, FILE *out)
         fprintf(out, "%.17g", real);
     } else {
         char *text = wsdbg_query_cell(statement, column);
-        print_json_text(text ? text : "", out);
+        const bool good = text && print_json_text(text, out);
         free(text);
+        return good;
     }
+    return true;
 }
 
 static int print_json(sqlite3_stmt *statement, FILE *out)
 {
-    int status;
+    int status = SQLITE_ROW;
+    bool good = true;
     const char *separator = "\n";
     const int columns = sqlite3_column_count(statement);
     fputc('[', out);
-    while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
+    while (good && (status = sqlite3_step(statement)) == SQLITE_ROW) {
         fprintf(out, "%s  {", separator);
-        for (int i = 0; i < columns; i++) {
+        for (int i = 0; i < columns && good; i++) {
             fputs(i ? ", " : "", out);
-            print_json_text(sqlite3_column_name(statement, i), out);
+            good = print_json_text(sqlite3_column_name(statement, i), out);
             fputs(": ", out);
-            print_json_cell(statement, i, out);
+            good = good && print_json_cell(statement, i, out);
         }
         fputc('}', out);
         separator = ",\n";
     }
     fputs("\n]\n", out);
-    return status;
+    return good ? status : SQLITE_NOMEM;
 }
 
 int wsdbg_query_print(sqlite3_stmt *statement, enum wsdbg_query_format format, size_t columns, FILE *out)
