@@ -28,6 +28,37 @@ static void work_that_gets_done_is_not_looked_at(void **state)
     assert_string_equal(world.said, "");
 }
 
+/* Too many files open, no memory: what is wrong now may be right in a moment, and the hang is found. */
+static void who_sees_nothing_for_a_while_watches_again(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){WGMMA},
+                          .sight_count = 1,
+                          .blind_from_ns = 5 * S,
+                          .blind_until_ns = 20 * S,
+                          .end_ns = 100 * S};
+    const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+    assert_true(watch.hang);
+    assert_false(watch.blind);
+    assert_int_equal(watch.blind_ns / S, 15);
+    assert_non_null(strstr(world.said, "not watching: open /dev/shm: Too many open files; trying again\n"
+                                       "watching again, after 15.0 s\n"));
+}
+
+static void who_sees_nothing_to_the_end_says_so(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){WGMMA},
+                          .sight_count = 1,
+                          .blind_from_ns = 5 * S,
+                          .blind_until_ns = 200 * S,
+                          .end_ns = 100 * S};
+    const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+    assert_true(watch.blind);
+    assert_false(watch.hang);
+    assert_string_equal(world.said, "not watching: open /dev/shm: Too many open files; trying again\n");
+}
+
 static void evidence_that_cannot_look_is_not_asked_to(void **state)
 {
     (void)state;
@@ -477,6 +508,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(work_that_gets_done_is_not_looked_at),
         TEST(evidence_that_cannot_look_is_not_asked_to),
+        TEST(who_sees_nothing_for_a_while_watches_again),
+        TEST(who_sees_nothing_to_the_end_says_so),
         TEST(a_slow_kernel_is_looked_at_ever_more_rarely),
         TEST(a_kernel_that_is_not_known_to_stand_is_looked_at_again_and_shown_once),
         TEST(what_three_looks_find_standing_is_a_hang_when_nobody_outside_can_end_it),

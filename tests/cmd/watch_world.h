@@ -44,6 +44,7 @@ struct world {
     bool probed;      /* the kernel wrote that it began, at 1 s, and nothing since; looks add `sights` to that */
     bool look_ends_work, look_spares_fed;
     uint64_t give_up_ns;
+    uint64_t blind_from_ns, blind_until_ns;  /* the evidence fails meanwhile */
     uint64_t waits_ns;                       /* a thread of the host waits for the GPU from then on; 0 = none does */
     uint64_t goes_on_until_ns;               /* till then another thread that used the driver is not at rest */
     const enum wsdbg_host_state *goes_on_as; /* ... or what is then known of the threads; NULL = that */

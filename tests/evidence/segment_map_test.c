@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -233,6 +234,47 @@ static void a_session_survives_it(void **state)
     segment_writer_destroy(writer);
 }
 
+/* ---- what passes ---- */
+
+/* Of descriptors. */
+static void allow_more(int count)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    const int next = dup(0);
+    close(next);
+    if (count >= 0)
+        limit.rlim_cur = (rlim_t)next + (rlim_t)count;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static void what_could_not_be_opened_is_tried_again(void **state)
+{
+    struct segment_warp warp;
+    struct wsdbg_snapshot snapshot;
+    (void)state;
+    struct wsdbg_evidence *source = open_ring();
+    struct segment_writer *writer = one_warp((uint32_t)getpid(), &warp);
+    allow_more(0);
+    assert_says(source->ops->poll(source, MS, &snapshot), WSDBG_ERROR_OS, "Too many open files");
+    allow_more(1); /* for the segment, and none to follow its process by */
+    snapshot = poll_at(source, 2 * MS);
+    assert_int_equal(snapshot.context_count, 0);
+    assert_int_equal(snapshot.note_count, 1);
+    assert_non_null(strstr(snapshot.notes[0], "Too many open files"));
+    wsdbg_snapshot_deinit(&snapshot);
+    allow_more(-1);
+    snapshot = poll_at(source, 3 * MS);
+    assert_int_equal(snapshot.context_count, 1);
+    assert_true(snapshot.contexts[0].alive);
+    assert_int_equal(snapshot.note_count, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+    segment_writer_destroy(writer);
+}
+
 /* The handler is for guarded mappings alone. */
 static void any_other_bus_error_ends_the_process_as_ever(void **state)
 {
@@ -266,6 +308,7 @@ int main(void)
         CASE(a_session_reads_its_own_and_says_how_many_are_not),
         CASE(what_was_cut_off_reads_as_zeros_and_is_said),
         CASE(a_session_survives_it),
+        CASE(what_could_not_be_opened_is_tried_again),
         CASE(any_other_bus_error_ends_the_process_as_ever),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,9 +121,9 @@ static bool can_look(const struct run *run)
     return run->evidence == WSDBG_RUN_AUTO || run->evidence == WSDBG_RUN_LIVE;
 }
 
-/* How long the first launch waits for an inspector.  An attach takes 0.1 to 0.3 s, 0.6 s the first time on a machine, and
- * comes 0.2 s after the context.  It must not meet a kernel that has just begun, and may fail.  Probes tell enough by
- * themselves. */
+/* How long the first launch waits for an inspector.  An attach takes 0.1 to 0.3 s, 0.6 s the first time on a machine,
+ * and comes 0.2 s after the context.  It must not meet a kernel that has just begun, and may fail.  Probes tell enough
+ * by themselves. */
 static const char *first_launch_waits(const struct run *run)
 {
     if (run->device.simulator)
@@ -368,13 +368,17 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
                         run->output, run->output, run->output, run->output);
     if (run->options->quiet || verdict)
         return;
+    char gap[64] = "";
+    if (watch->blind_ns)
+        snprintf(gap, sizeof gap, ", not watched for %.1f s of it", (double)watch->blind_ns / 1e9);
     if (watch->blind)
         wsdbg_watch_say(watch, "the program was not watched to its end; session in %s", run->output);
     else if (!watch->cuda_seen)
         wsdbg_watch_say(watch, "no use of CUDA was seen; session in %s", run->output);
     else
-        wsdbg_watch_say(watch, "%" PRIu64 " kernel launch%s seen, %s; session in %s", watch->launches,
-                        watch->launches == 1 ? "" : "es", watch->fault[0] ? "ended by a GPU fault" : end, run->output);
+        wsdbg_watch_say(watch, "%" PRIu64 " kernel launch%s seen, %s%s; session in %s", watch->launches,
+                        watch->launches == 1 ? "" : "es", watch->fault[0] ? "ended by a GPU fault" : end, gap,
+                        run->output);
 }
 
 /* By wsdbg, or by whoever told wsdbg to end. */

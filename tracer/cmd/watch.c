@@ -41,16 +41,45 @@ static void attend(struct wsdbg_watch *watch, const struct wsdbg_snapshot *snaps
     } while (over && line[0]);
 }
 
+enum { GAPS_SAID = 3 }; /* what comes and goes is not said for ever; the closing line has the sum */
+
+/* What is wrong now may be right in a moment: too many files open, no memory.  A recording stays as it is. */
+static void lose_sight(struct wsdbg_watch_loop *loop, struct wsdbg_error *error, uint64_t now_ns)
+{
+    struct wsdbg_watch *watch = loop->watch;
+    if (!watch->blind && loop->gaps++ < GAPS_SAID)
+        wsdbg_watch_say(watch, "not watching%s: %s%s", watch->clock->is_live ? "" : " from here on",
+                        wsdbg_error_message(error), watch->clock->is_live ? "; trying again" : "");
+    if (!watch->blind)
+        loop->blind_since_ns = now_ns;
+    watch->blind = true;
+    wsdbg_error_destroy(error);
+}
+
+static void see_again(struct wsdbg_watch_loop *loop, uint64_t now_ns)
+{
+    struct wsdbg_watch *watch = loop->watch;
+    const uint64_t gap_ns = now_ns - loop->blind_since_ns;
+    if (loop->gaps <= GAPS_SAID)
+        wsdbg_watch_say(watch, "watching again, after %.1f s", (double)gap_ns / 1e9);
+    watch->blind_ns += gap_ns;
+    watch->blind = false;
+}
+
 /* Keeps the newest snapshot; false when there is none. */
 static bool look(struct wsdbg_watch_loop *loop, uint64_t now_ns, bool over)
 {
     struct wsdbg_snapshot snapshot = {0};
     struct wsdbg_watch *watch = loop->watch;
+    if (watch->blind && !watch->clock->is_live)
+        return false;
+    struct wsdbg_error *error = watch->evidence->ops->poll(watch->evidence, now_ns, &snapshot);
+    if (error) {
+        lose_sight(loop, error, now_ns);
+        return false;
+    }
     if (watch->blind)
-        return false;
-    if (wsdbg_watch_give_up(watch, watch->evidence->ops->poll(watch->evidence, now_ns, &snapshot), "not watching",
-                            &watch->blind))
-        return false;
+        see_again(loop, now_ns);
     wsdbg_snapshot_deinit(&loop->last);
     loop->last = snapshot;
     count_what_was_seen(watch, &loop->last);

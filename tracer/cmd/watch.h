@@ -78,7 +78,8 @@ struct wsdbg_watch {
     const char *looked_by;            /* "live", "core": the GPU itself was looked at; NULL = it was not */
     bool probes_seen;                 /* some module has probes, or some slot was written */
     bool cuda_seen;                   /* some context or launch was seen */
-    bool blind;                       /* the evidence failed and was given up */
+    bool blind;                       /* the evidence fails: nothing is seen now */
+    uint64_t blind_ns;                /* ... and for how long it did before, in all */
     bool lost;                        /* what is left of the program can neither go on nor be looked at */
     bool cut;                         /* a look ended the program's work on the GPU, and no hang is known from it */
     bool stands_proven;               /* what runs was said never to go on by itself */

@@ -55,9 +55,20 @@ static bool says_less(const struct wsdbg_watch_loop *loop)
            wsdbg_watched_work(&loop->last, 0).running;
 }
 
+/* A full disk may have room again; what was not stored is then replaced by what is newer. */
+static void note_stored(struct wsdbg_watch_loop *loop, struct wsdbg_error *error)
+{
+    if (error && !loop->store_failed)
+        wsdbg_watch_say(loop->watch, "not stored: %s; trying again", wsdbg_error_message(error));
+    else if (!error && loop->store_failed)
+        wsdbg_watch_say(loop->watch, "stored again");
+    loop->store_failed = error != NULL;
+    wsdbg_error_destroy(error);
+}
+
 void wsdbg_watch_store(struct wsdbg_watch_loop *loop, uint64_t now_ns, bool now_please)
 {
-    if (loop->store_failed || (!now_please && now_ns - loop->stored_ns < STORE_EVERY_NS))
+    if (!now_please && now_ns - loop->stored_ns < STORE_EVERY_NS)
         return;
     if (says_less(loop))
         return;
@@ -66,14 +77,12 @@ void wsdbg_watch_store(struct wsdbg_watch_loop *loop, uint64_t now_ns, bool now_
     struct wsdbg_error *error = wsdbg_store_snapshot(loop->watch->store, &loop->last);
     if (!error)
         error = keep_sources(loop, &loop->last);
-    wsdbg_watch_give_up(loop->watch, error, "not storing", &loop->store_failed);
+    note_stored(loop, error);
 }
 
 void wsdbg_watch_store_verdict(struct wsdbg_watch_loop *loop, const struct wsdbg_snapshot *snapshot,
                                const struct wsdbg_diagnosis *diagnosis, uint64_t now_ns)
 {
-    if (loop->store_failed)
-        return;
     loop->stored_ns = now_ns;
     loop->look_shown = snapshot->look_count > 0;
     struct wsdbg_error *error = wsdbg_store_snapshot(loop->watch->store, snapshot);
@@ -81,5 +90,5 @@ void wsdbg_watch_store_verdict(struct wsdbg_watch_loop *loop, const struct wsdbg
         error = keep_sources(loop, snapshot);
     if (!error)
         error = wsdbg_store_diagnosis(loop->watch->store, snapshot, diagnosis);
-    wsdbg_watch_give_up(loop->watch, error, "not storing", &loop->store_failed);
+    note_stored(loop, error);
 }

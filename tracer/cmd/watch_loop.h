@@ -48,10 +48,10 @@ struct wsdbg_watch_loop {
     bool looked_ahead;          /* the first of two looks at work that will soon be due was taken */
     struct wsdbg_stall_looks slots_looks, work_looks, hidden_looks;
     struct wsdbg_stall_shown shown; /* the last one of which the whole picture was */
-    bool spared_said;           /* that a stall is not looked at */
-    bool look_shown;            /* the picture that is stored is of a look at the GPU */
-    struct wsdbg_noted noted;   /* by the look before */
-    struct wsdbg_hidden hidden; /* work that captures keep from being followed */
+    bool spared_said;               /* that a stall is not looked at */
+    bool look_shown;                /* the picture that is stored is of a look at the GPU */
+    struct wsdbg_noted noted;       /* by the look before */
+    struct wsdbg_hidden hidden;     /* work that captures keep from being followed */
     uint64_t refreshed_ns;
     struct wsdbg_held held;        /* what holds the program from outside */
     uint64_t recorded_ns;          /* when the newest frame was written */
@@ -59,6 +59,8 @@ struct wsdbg_watch_loop {
     uint64_t stored_ns;
     uint64_t compared_ns; /* when the histories were read to compare the next ones with */
     bool record_failed, store_failed;
+    uint32_t gaps; /* in which nothing was seen */
+    uint64_t blind_since_ns;
     size_t faults_judged; /* contexts that an error had ended when that was last looked at */
     struct wsdbg_sources sources;
     uint64_t stands_until_ns; /* so long a standstill that was proven is expected */

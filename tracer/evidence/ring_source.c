@@ -30,6 +30,7 @@ struct process {
     uint32_t process_id;
     struct wsdbg_segment_map *map; /* NULL = cannot be read, `trouble` says why */
     char trouble[256];
+    bool again; /* ... which may pass: too many files are open, no memory */
     struct wsdbg_tracker tracker;
     bool asked;
     uint32_t request;
@@ -78,6 +79,15 @@ static bool known(const struct ring_source *source, uint32_t process_id)
     return false;
 }
 
+/* Takes the error, NULL = none. */
+static void note_trouble(struct process *process, struct wsdbg_error *error)
+{
+    const enum wsdbg_error_code code = error ? wsdbg_error_code(error) : 0;
+    process->again = code == WSDBG_ERROR_OS || code == WSDBG_ERROR_NO_MEMORY;
+    snprintf(process->trouble, sizeof process->trouble, "%s", error ? wsdbg_error_message(error) : "");
+    wsdbg_error_destroy(error);
+}
+
 static struct wsdbg_error *add_process(struct ring_source *source, const char *name, uint32_t process_id)
 {
     char object[NAME_MAX + 2];
@@ -104,11 +114,17 @@ static struct wsdbg_error *add_process(struct ring_source *source, const char *n
     }
     process->process_id = process_id;
     process->map = map;
-    if (error)
-        snprintf(process->trouble, sizeof process->trouble, "%s", wsdbg_error_message(error));
-    wsdbg_error_destroy(error);
+    note_trouble(process, error);
     source->processes[source->count++] = process;
     return NULL;
+}
+
+static void open_again(const struct ring_source *source, struct process *process)
+{
+    char object[NAME_MAX + 2];
+    snprintf(object, sizeof object, "/%s%u", source->prefix, process->process_id);
+    note_trouble(process, wsdbg_segment_map_open(object, process->process_id, source->use, &process->map));
+    process->again = process->again || !process->map; /* not filled yet */
 }
 
 /* Ids in order, so that snapshots list processes the same way every time. */
@@ -158,9 +174,9 @@ static struct wsdbg_error *discover(struct ring_source *source)
 
 static void give_up(struct process *process, struct wsdbg_error *error)
 {
-    snprintf(process->trouble, sizeof process->trouble, "%s", wsdbg_error_message(error));
-    wsdbg_error_destroy(error);
+    note_trouble(process, error);
     wsdbg_tracker_deinit(&process->tracker);
+    process->tracker = (struct wsdbg_tracker){0};
     wsdbg_segment_map_close(process->map);
     process->map = NULL;
 }
@@ -169,6 +185,8 @@ static struct wsdbg_error *look(struct ring_source *source, uint64_t now_ns)
 {
     for (size_t i = 0; i < source->count; i++) {
         struct process *process = source->processes[i];
+        if (!process->map && process->again)
+            open_again(source, process);
         if (!process->map)
             continue;
         struct wsdbg_segment_view view;

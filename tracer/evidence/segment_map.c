@@ -122,8 +122,10 @@ static struct wsdbg_error *open_map(struct wsdbg_segment_map *map, uint32_t proc
     error = wsdbg_segment_check(&view, map->name);
     if (error)
         return error;
-    map->filled = true;
     map->pidfd = (int)syscall(SYS_pidfd_open, (pid_t)process_id, 0);
+    if (map->pidfd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) /* it lives all the same */
+        return wsdbg_error_os(errno, "%s: follow process %u", map->name, process_id);
+    map->filled = true;
     return use == WSDBG_SEGMENT_READ ? NULL : map_request_word(map);
 }
 
