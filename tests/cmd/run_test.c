@@ -18,7 +18,7 @@ static void the_status_is_the_programs(void **state)
     static const struct {
         const char *script;
         int status;
-    } cases[] = {{"exit 0", 0}, {"exit 7", 7}, {"exit 124", 124}, {"kill -9 $$", 137}, {"kill -TERM $$", 143}};
+    } cases[] = {{"exit 0", 0}, {"exit 7", 7}, {"exit 124", 124}, {"kill -9 $$", -9}, {"kill -TERM $$", -15}, {"exit 137", 137}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct outcome run = WSDBG("run", "-q", "sh", "-c", cases[i].script);

@@ -95,7 +95,7 @@ static void check_live_log(int columns, int rows)
     screen_expect(screen, "own words");
     snprintf(name, sizeof name, "live-log-%dx%d", columns, rows);
     screen_expect_like(screen, name);
-    leave(screen, 143);
+    leave(screen, -SIGTERM);
 }
 
 static void every_view_shows_a_live_session(void **state)
@@ -150,7 +150,7 @@ static void leaving_while_it_runs_is_asked_about(void **state)
     screen_press(screen, "q");
     screen_expect(screen, "The program still runs");
     screen_press(screen, "y");
-    assert_int_equal(screen_finish(screen), 128 + SIGTERM);
+    assert_int_equal(screen_finish(screen), -SIGTERM);
     assert_false(process_lives(read_pid("pid")));
 }
 
@@ -210,7 +210,7 @@ static void a_stop_stops_both_and_both_go_on(void **state)
     screen_press(screen, CONTROL_C);
     screen_expect(screen, "finished");
     screen_press(screen, "q");
-    assert_int_equal(screen_finish(screen), 128 + SIGINT);
+    assert_int_equal(screen_finish(screen), -SIGINT);
 }
 
 static void a_new_size_reaches_the_program(void **state)

@@ -240,7 +240,7 @@ static void a_signal_gives_the_terminal_back_first(void **state)
         screen_expect(screen, "[overview]");
         kill(screen_pid(screen), signals[i]);
         screen_expect_restored(screen);
-        assert_int_equal(screen_finish(screen), 128 + signals[i]);
+        assert_int_equal(screen_finish(screen), -signals[i]);
     }
 }
 

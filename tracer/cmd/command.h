@@ -17,7 +17,7 @@ enum wsdbg_exit {
     WSDBG_EXIT_FAILED = 125,
     WSDBG_EXIT_CANNOT_EXECUTE = 126,
     WSDBG_EXIT_NOT_FOUND = 127,
-    WSDBG_EXIT_SIGNAL = 128, /* + signal number */
+    WSDBG_EXIT_SIGNAL = 128, /* + signal number; a command that gives -N has wsdbg die of signal N */
 };
 
 /* A word an option accepts.  `missing` names what this version lacks when the word is understood but refused. */

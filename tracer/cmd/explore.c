@@ -197,7 +197,7 @@ static struct wsdbg_error *run(const struct wsdbg_invocation *invocation, const 
     if (!error)
         say_how_to_repeat(invocation, wanted, exploration->log);
     if (!error && wsdbg_option_value(invocation, "json"))
-        error = print_json(exploration, wanted, &result, *status);
+        error = print_json(exploration, wanted, &result, *status < 0 ? WSDBG_EXIT_SIGNAL - *status : *status);
     free(result.database);
     return error;
 }

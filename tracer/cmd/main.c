@@ -3,8 +3,10 @@
  * Reads: the command line.  Writes: nothing itself but one line for a command line it cannot follow.
  */
 #include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "cmd/command.h"
 #include "cmd/console.h"
@@ -27,6 +29,20 @@ static int run_command(const struct wsdbg_command *command, char **arguments)
         status = WSDBG_EXIT_FAILED;
     }
     return status;
+}
+
+/* Who started wsdbg sees what it would have seen of the program: a shell's loop ends with Ctrl-C, for one.  No core
+ * dump of wsdbg's takes the place of the program's. */
+static int die_of(int number)
+{
+    sigset_t signals;
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    signal(number, SIG_DFL);
+    sigemptyset(&signals);
+    sigaddset(&signals, number);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &signals, NULL);
+    return WSDBG_EXIT_SIGNAL + number;
 }
 
 static int refuse(const char *word)
@@ -60,5 +76,6 @@ int main(int argc, char **argv)
         return 0;
     }
     const struct wsdbg_command *command = wsdbg_command_find(argv[1]);
-    return command ? run_command(command, argv + 2) : refuse(argv[1]);
+    const int status = command ? run_command(command, argv + 2) : refuse(argv[1]);
+    return status < 0 ? die_of(-status) : status;
 }

@@ -99,7 +99,7 @@ static void print_exit_status(enum wsdbg_exits exits, FILE *out)
         return;
     fputs(".TP\n126\nthe program cannot be executed\n"
           ".TP\n127\nthe program was not found\n"
-          ".TP\n128+N\nthe program died of signal N\n"
+          ".TP\n128+N\nthe program died of signal N, and wsdbg of the same\n"
           ".TP\nelse\nthe program's own\n",
           out);
 }

@@ -486,6 +486,8 @@ static struct wsdbg_error *watch_program(struct run *run, int *status)
     end_session(run, *status, outcome);
     close_tui(run, watch, *status, outcome);
     tell_result(run, watch);
+    if (wsdbg_child_signal(run->child) && *status == wsdbg_child_status(run->child))
+        *status = -wsdbg_child_signal(run->child);
     return wsdbg_session_print(run->session);
 }
 

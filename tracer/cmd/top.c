@@ -97,7 +97,7 @@ static struct wsdbg_error *show(const struct wsdbg_running *session, uint64_t lo
     int signal_number = 0;
     error = viewer_run(viewer, &signal_number);
     viewer_close(viewer);
-    *status = signal_number ? WSDBG_EXIT_SIGNAL + signal_number : 0;
+    *status = -signal_number;
     return error;
 }
 

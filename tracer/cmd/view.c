@@ -19,7 +19,7 @@ static struct wsdbg_error *view_run(const struct wsdbg_invocation *invocation, i
     int signal_number = 0;
     error = viewer_run(viewer, &signal_number);
     viewer_close(viewer);
-    *status = signal_number ? WSDBG_EXIT_SIGNAL + signal_number : 0;
+    *status = -signal_number;
     return error;
 }
 
