@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -268,6 +269,38 @@ static void a_broken_recording_is_refused(void **state)
     outcome_free(&replay);
 }
 
+static void limit_file_size(rlim_t bytes)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* A database that may not grow is an error of storing, or of beginning; SIGXFSZ is nobody's end. */
+static void the_verdict_is_said_where_files_may_not_grow(void **state)
+{
+    static const char program[] = "ulimit -S -f unlimited; exec " FAKE_HANG " hang";
+    int unstored = 0;
+    (void)state;
+    for (rlim_t kib = 100; kib <= 700; kib += 60) {
+        limit_file_size(kib << 10);
+        struct outcome run = RUN("sh", "-c", program);
+        limit_file_size(RLIM_INFINITY);
+        unlink("x.db");
+        unlink("x.db-wal");
+        unlink("x.db-shm");
+        if (run.status == 125)
+            assert_int_equal(count_lines(run.err), 1);
+        else
+            assert_int_equal(run.status, 124);
+        assert_true(run.status == 125 || strstr(run.err, "HANG: WAKER_EXITED"));
+        unstored += strstr(run.err, "x.db lacks the verdict: it could not be stored") != NULL;
+        outcome_free(&run);
+    }
+    assert_true(unstored > 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
@@ -289,6 +322,7 @@ int main(void)
         TEST(a_recorded_hang_is_found_again),
         TEST(a_recorded_healthy_run_shows_none),
         TEST(a_broken_recording_is_refused),
+        TEST(the_verdict_is_said_where_files_may_not_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static bool renames(const char *path)
 
 static bool makes_file_in(const char *path)
 {
-    char file[256];
+    char file[1024];
     snprintf(file, sizeof file, "%s/1-1.image", path);
     return open(file, O_WRONLY | O_CREAT, 0666) >= 0;
 }
@@ -84,7 +84,7 @@ static bool makes_file_in(const char *path)
 static bool connects(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof address.sun_path, "%s/memory", path);
+    snprintf(address.sun_path, sizeof address.sun_path, "%.90s/memory", path);
     return connect(socket(AF_UNIX, SOCK_DGRAM, 0), (struct sockaddr *)&address, sizeof address) == 0;
 }
 

@@ -362,7 +362,10 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
             "with --evidence core the driver tells where in the code a fault happens, but may stand still over a "
             "bad address (driver 580)");
     const bool verdict = watch->hang || watch->given_up_ns;
-    if (verdict || run->ended_by_follower)
+    if (watch->not_stored)
+        wsdbg_watch_say(watch, "%s lacks %s: it could not be stored", run->output,
+                        verdict ? "the verdict" : "what was seen last");
+    if ((verdict && !watch->not_stored) || run->ended_by_follower)
         wsdbg_watch_say(watch,
                         "session in %s; look at it: wsdbg view %s; explain it: wsdbg why %s; ask it: wsdbg query %s",
                         run->output, run->output, run->output, run->output);

@@ -50,6 +50,7 @@ struct wsdbg_child {
     int go, failure;       /* pipes: "execute now" to the child, errno of exec from it */
     sigset_t mask_before;
     struct sigaction pipe_before;
+    struct sigaction file_size_before;
     struct termios terminal_before;
     bool has_terminal;
 };
@@ -96,6 +97,7 @@ static void become_program(const struct wsdbg_child *child, pid_t parent, int go
     if (read(go, &byte, 1) != 1)
         _exit(1);
     sigaction(SIGPIPE, &child->pipe_before, NULL);
+    sigaction(SIGXFSZ, &child->file_size_before, NULL);
     if (child->options.ignore_hangup)
         signal(SIGHUP, SIG_IGN);
     if (child->options.quit_looks && child->has_terminal)
@@ -146,6 +148,8 @@ struct wsdbg_error *wsdbg_child_create(const struct wsdbg_child_options *options
     }
     sigprocmask(SIG_BLOCK, &watched, &child->mask_before);
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &child->pipe_before);
+    /* A database that becomes too large is an error of writing it, and no end of watching. */
+    sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, &child->file_size_before);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     child->has_terminal = !is_apart(child) && tcgetattr(STDIN_FILENO, &child->terminal_before) == 0;
     struct wsdbg_error *error = fork_child(child, arguments, environment);

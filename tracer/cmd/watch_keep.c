@@ -62,7 +62,7 @@ static void note_stored(struct wsdbg_watch_loop *loop, struct wsdbg_error *error
         wsdbg_watch_say(loop->watch, "not stored: %s; trying again", wsdbg_error_message(error));
     else if (!error && loop->store_failed)
         wsdbg_watch_say(loop->watch, "stored again");
-    loop->store_failed = error != NULL;
+    loop->store_failed = loop->watch->not_stored = error != NULL;
     wsdbg_error_destroy(error);
 }
 
