@@ -7,6 +7,7 @@
 #include "debug_attach.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +30,9 @@ SHIM_THREAD_LOCAL int shim_depth;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char session[64];
 static uint64_t limit_bytes = WSDBG_SEGMENT_BYTES_DEFAULT;
+static char spool[512];        /* "" = there is none */
+static struct stat own_stderr; /* as the program was started with */
+static bool has_own_stderr;
 
 void shim_lock(void)
 {
@@ -103,8 +108,18 @@ void shim_signals_on(const struct shim_signals *kept)
     pthread_sigmask(SIG_SETMASK, &kept->before, NULL);
 }
 
+/* A program may have put a file of its own on that descriptor: nothing of ours belongs there. */
+static bool is_own_stderr(void)
+{
+    struct stat now;
+    return has_own_stderr && fstat(STDERR_FILENO, &now) == 0 && now.st_dev == own_stderr.st_dev &&
+           now.st_ino == own_stderr.st_ino;
+}
+
 static void write_line(const char *text)
 {
+    if (!is_own_stderr())
+        return;
     char line[WSDBG_TEXT_BYTES + 16];
     struct shim_signals signals;
     int length = snprintf(line, sizeof line, "wsdbg: %s\n", text);
@@ -128,6 +143,23 @@ void shim_say(const char *format, ...)
     errno = kept;
 }
 
+/* For wsdbg's closing line: a program that was not watched is not one that used no CUDA. */
+static void leave_reason(const char *text)
+{
+    char path[sizeof spool + 32];
+    struct shim_signals signals;
+    if (!spool[0])
+        return;
+    snprintf(path, sizeof path, "%s/%d.off", spool, (int)getpid());
+    shim_signals_off(&signals);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    ssize_t written = fd >= 0 ? write(fd, text, strlen(text)) : 0;
+    (void)written;
+    if (fd >= 0)
+        close(fd);
+    shim_signals_on(&signals);
+}
+
 void shim_off(const char *format, ...)
 {
     int kept = errno;
@@ -139,6 +171,7 @@ void shim_off(const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     write_line(text);
+    leave_reason(text);
     struct wsdbg_segment *segment = atomic_load(&shim_segment);
     if (segment) {
         memcpy(segment->off_reason, text, sizeof text);
@@ -209,9 +242,12 @@ static void at_exit(void)
 
 void shim_start(void)
 {
-    const char *name = getenv(WSDBG_ENV_SESSION);
+    const char *name = getenv(WSDBG_ENV_SESSION), *folder = getenv(WSDBG_ENV_SPOOL);
     if (!name || !*name)
         return;
+    has_own_stderr = fstat(STDERR_FILENO, &own_stderr) == 0;
+    if (folder && strlen(folder) < sizeof spool)
+        strcpy(spool, folder);
     if (strlen(name) >= sizeof session || strchr(name, '/')) {
         shim_off("%s is not a session name; not observing this process", WSDBG_ENV_SESSION);
         return;

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "cmd/harness.h"
+#include "wsdbg/session.h"
 
 #define RUN(...) WSDBG("run", "-o", "x.db", "--record", "x.wsrec", __VA_ARGS__)
 #define OVERRUN                           \
@@ -192,6 +193,44 @@ static void a_driver_that_crashes_does_not_take_wsdbg_with_it(void **state)
     assert_not_readable("FAKE_CUDA_CRASH", "the driver crashed");
 }
 
+/* Its observer has no room for its tables: the program runs as it would alone, and nobody says that all was well. */
+static void a_process_that_cannot_be_watched_is_said_to_be_one(void **state)
+{
+    (void)state;
+    setenv(WSDBG_ENV_SEGMENT_BYTES, "1000", 1);
+    struct outcome run = WSDBG("run", "-o", "x.db", SHIM_APP, "proc", "plain");
+    assert_int_equal(run.status, 0);
+    assert_says(run.err, "was not watched: ");
+    assert_null(strstr(run.err, "no use of CUDA"));
+    outcome_free(&run);
+    run = WSDBG("run", "-o", "y.db", "--require-watch", SHIM_APP, "proc", "plain");
+    assert_int_equal(run.status, 125);
+    assert_says(run.err, "--require-watch: not all of the program was watched, which itself exited with 0");
+    outcome_free(&run);
+    run = WSDBG("run", "-o", "z.db", "sh", "-c", SHIM_APP " proc plain; " SHIM_APP " proc plain");
+    assert_says(run.err, "2 processes were not watched");
+    outcome_free(&run);
+    unsetenv(WSDBG_ENV_SEGMENT_BYTES);
+    run = WSDBG("run", "-o", "u.db", "--evidence", "ring", "--require-watch", SHIM_APP, "proc", "plain");
+    assert_int_equal(run.status, 0);
+    outcome_free(&run);
+}
+
+/* What the program has put on descriptor 2 is its own file. */
+static void a_file_of_the_programs_gets_no_line_of_the_observers(void **state)
+{
+    (void)state;
+    setenv(WSDBG_ENV_SEGMENT_BYTES, "1000", 1);
+    struct outcome run = WSDBG("run", "-o", "x.db", "env", "APP_STDERR=own.txt", SHIM_APP, "proc", "plain");
+    assert_int_equal(run.status, 0);
+    char *text = read_file("own.txt");
+    assert_string_equal(text, "");
+    free(text);
+    assert_says(run.err, "was not watched: ");
+    outcome_free(&run);
+    unsetenv(WSDBG_ENV_SEGMENT_BYTES);
+}
+
 int main(void)
 {
     setenv("LD_LIBRARY_PATH", FAKE_CUDA_FOLDER, 1);
@@ -207,6 +246,8 @@ int main(void)
         TEST(a_fault_without_probes_is_said),
         TEST(memory_that_the_driver_does_not_give_is_said_to_be_lost),
         TEST(a_driver_that_crashes_does_not_take_wsdbg_with_it),
+        TEST(a_process_that_cannot_be_watched_is_said_to_be_one),
+        TEST(a_file_of_the_programs_gets_no_line_of_the_observers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

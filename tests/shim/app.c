@@ -3,6 +3,7 @@
  *   app_... MODE SCENARIO     MODE = linked | dlsym | proc | proc-ptsz (cuGetProcAddress) | proc-12 (version 12.4)
  *
  * Prints "exported-name result" for each driver call of its own, so that a test can compare with what the driver said.
+ * With APP_STDERR it puts that file on its stderr first.
  * With APP_WAITS it says "ready" at the end and waits for the end of stdin, obeying each byte of it (app_orders.c);
  * with APP_DESTROYS another thread of it is then inside a cuCtxDestroy that does not come back.
  */
@@ -406,6 +407,8 @@ int main(int argc, char **argv)
 {
     if (argc != 3)
         fail("usage: app MODE SCENARIO");
+    if (getenv("APP_STDERR") && !freopen(getenv("APP_STDERR"), "w", stderr))
+        fail("APP_STDERR");
     load(argv[1]);
     if (strcmp(argv[2], "fork-first") == 0) {
         fork_first();

@@ -50,6 +50,7 @@ struct wsdbg_run_options {
     uint64_t look_every_ns;           /* with tui: kernels without probes are looked at so often, 0 = never */
     enum wsdbg_on_stall on_stall;
     bool json, quiet, tui, keep_history;
+    bool require_watch; /* what could not be watched is an error */
 };
 
 /* What the rows of commands that run a program have in common: how they are called, and two of their options. */

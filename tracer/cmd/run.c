@@ -25,6 +25,7 @@
 #include "cmd/sessions.h"
 #include "cmd/spool.h"
 #include "cmd/supervise.h"
+#include "cmd/unwatched.h"
 #include "evidence/sim_stands.h"
 
 extern char **environ;
@@ -51,6 +52,7 @@ struct run {
     struct wsdbg_tui *tui; /* NULL = without --tui */
     struct wsdbg_progress_line dump;
     bool executed, ended_by_follower, stands_said;
+    struct wsdbg_unwatched unwatched; /* at the end */
 };
 
 static uint64_t live_now_ns(struct wsdbg_clock *clock)
@@ -374,8 +376,15 @@ static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *w
     char gap[64] = "";
     if (watch->blind_ns)
         snprintf(gap, sizeof gap, ", not watched for %.1f s of it", (double)watch->blind_ns / 1e9);
+    const struct wsdbg_unwatched *unwatched = &run->unwatched;
     if (watch->blind)
         wsdbg_watch_say(watch, "the program was not watched to its end; session in %s", run->output);
+    else if (unwatched->count > 1)
+        wsdbg_watch_say(watch, "%zu processes were not watched, process %ld for one: %s; session in %s",
+                        unwatched->count, (long)unwatched->process, unwatched->reason, run->output);
+    else if (unwatched->count)
+        wsdbg_watch_say(watch, "process %ld was not watched: %s; session in %s", (long)unwatched->process,
+                        unwatched->reason, run->output);
     else if (!watch->cuda_seen)
         wsdbg_watch_say(watch, "no use of CUDA was seen; session in %s", run->output);
     else
@@ -470,6 +479,16 @@ static void tell_result(const struct run *run, const struct wsdbg_watch *watch)
     result->database = strdup(run->output);
 }
 
+/* What nobody watched is no run without a hang. */
+static void require_watch(const struct run *run, const struct wsdbg_watch *watch, int *status)
+{
+    const bool verdict = watch->hang || watch->given_up_ns;
+    if (!run->options->require_watch || verdict || !(watch->blind || watch->blind_ns || run->unwatched.count))
+        return;
+    wsdbg_watch_say(watch, "--require-watch: not all of the program was watched, which itself exited with %d", *status);
+    *status = WSDBG_EXIT_FAILED;
+}
+
 static struct wsdbg_error *watch_program(struct run *run, int *status)
 {
     char outcome[64];
@@ -485,7 +504,9 @@ static struct wsdbg_error *watch_program(struct run *run, int *status)
     finish_child(run, watch, outcome, sizeof outcome, status);
     if (run->tui)
         wsdbg_tui_finish_log(run->tui);
+    wsdbg_unwatched_read(run->spool, &run->unwatched);
     say_what_was_seen(run, watch);
+    require_watch(run, watch, status);
     end_session(run, *status, outcome);
     close_tui(run, watch, *status, outcome);
     tell_result(run, watch);

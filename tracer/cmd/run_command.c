@@ -30,6 +30,7 @@ static const struct wsdbg_option options[] = {
     {0, "keep-looks", "FOLDER", "keep looks at the GPU there; wsdbg core FILE shows one again", NULL, NULL},
     WSDBG_TUI_OPTION,
     {0, "json", NULL, "the report as JSON on stdout at the end", NULL, NULL},
+    {0, "require-watch", NULL, "exit with 125 when not all of the program could be watched", NULL, NULL},
     {'q', "quiet", NULL, "no closing line when nothing hangs", NULL, NULL},
 };
 
@@ -77,6 +78,7 @@ static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation
         .json = wsdbg_option_value(invocation, "json") != NULL,
         .tui = wsdbg_option_value(invocation, "tui") != NULL,
         .keep_history = wsdbg_option_value(invocation, "keep-history") != NULL,
+        .require_watch = wsdbg_option_value(invocation, "require-watch") != NULL,
         .quiet = wsdbg_option_value(invocation, "quiet") != NULL,
     };
     unsigned history;

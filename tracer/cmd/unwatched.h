@@ -1,0 +1,17 @@
+/* unwatched.h - processes of the program that used CUDA and could not be watched. */
+#ifndef WSDBG_CMD_UNWATCHED_H
+#define WSDBG_CMD_UNWATCHED_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct wsdbg_unwatched {
+    size_t count;
+    pid_t process;    /* the first of them */
+    char reason[256]; /* its observer's words */
+};
+
+/* What observers left in the spool folder: <pid>.off, the reason.  What cannot be read is a process with none. */
+void wsdbg_unwatched_read(const char *spool, struct wsdbg_unwatched *out);
+
+#endif
