@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/closing.h"
 #include "cmd/console.h"
 #include "cmd/device.h"
 #include "cmd/environment.h"
@@ -25,7 +26,6 @@
 #include "cmd/sessions.h"
 #include "cmd/spool.h"
 #include "cmd/supervise.h"
-#include "cmd/unwatched.h"
 #include "evidence/sim_stands.h"
 
 extern char **environ;
@@ -52,7 +52,6 @@ struct run {
     struct wsdbg_tui *tui; /* NULL = without --tui */
     struct wsdbg_progress_line dump;
     bool executed, ended_by_follower, stands_said;
-    struct wsdbg_unwatched unwatched; /* at the end */
 };
 
 static uint64_t live_now_ns(struct wsdbg_clock *clock)
@@ -342,57 +341,6 @@ static int cannot_execute(const struct run *run, int code)
     return code == ENOENT ? WSDBG_EXIT_NOT_FOUND : WSDBG_EXIT_CANNOT_EXECUTE;
 }
 
-/* One line about a run without a hang: what was seen, so that silence is not taken for health. */
-static void say_what_was_seen(const struct run *run, const struct wsdbg_watch *watch)
-{
-    static const char *const ends[] = {
-        [WSDBG_LOOKED] = "no hang",
-        [WSDBG_SPARED_FED] = "no hang seen, but a stall was not looked at: a kernel may have waited for new work",
-        [WSDBG_SPARED_WORK] =
-            "no hang seen, but what stream captures hide was not looked at: a dump would have ended it",
-        [WSDBG_COULD_NOT_LOOK] = "no hang seen, but the GPU could not be looked at",
-    };
-    const bool seeing = watch->probes_seen || watch->look_ns != 0;
-    const char *end = !seeing      ? "none with probes: a hang could not have been noticed"
-                      : watch->cut ? "no hang known"
-                                   : ends[watch->not_looked];
-    if (watch->fault[0] && !watch->fault_reported)
-        wsdbg_watch_say(watch, "%s%s%s", watch->fault, watch->fault_launches[0] ? "; " : "", watch->fault_launches);
-    if (watch->fault[0] && !watch->fault_reported && run->evidence != WSDBG_RUN_CORE && !run->device.simulator)
-        wsdbg_watch_say(
-            watch,
-            "with --evidence core the driver tells where in the code a fault happens, but may stand still over a "
-            "bad address (driver 580)");
-    const bool verdict = watch->hang || watch->given_up_ns;
-    if (watch->not_stored)
-        wsdbg_watch_say(watch, "%s lacks %s: it could not be stored", run->output,
-                        verdict ? "the verdict" : "what was seen last");
-    if ((verdict && !watch->not_stored) || run->ended_by_follower)
-        wsdbg_watch_say(watch,
-                        "session in %s; look at it: wsdbg view %s; explain it: wsdbg why %s; ask it: wsdbg query %s",
-                        run->output, run->output, run->output, run->output);
-    if (run->options->quiet || verdict)
-        return;
-    char gap[64] = "";
-    if (watch->blind_ns)
-        snprintf(gap, sizeof gap, ", not watched for %.1f s of it", (double)watch->blind_ns / 1e9);
-    const struct wsdbg_unwatched *unwatched = &run->unwatched;
-    if (watch->blind)
-        wsdbg_watch_say(watch, "the program was not watched to its end; session in %s", run->output);
-    else if (unwatched->count > 1)
-        wsdbg_watch_say(watch, "%zu processes were not watched, process %ld for one: %s; session in %s",
-                        unwatched->count, (long)unwatched->process, unwatched->reason, run->output);
-    else if (unwatched->count)
-        wsdbg_watch_say(watch, "process %ld was not watched: %s; session in %s", (long)unwatched->process,
-                        unwatched->reason, run->output);
-    else if (!watch->cuda_seen)
-        wsdbg_watch_say(watch, "no use of CUDA was seen; session in %s", run->output);
-    else
-        wsdbg_watch_say(watch, "%" PRIu64 " kernel launch%s seen, %s%s; session in %s", watch->launches,
-                        watch->launches == 1 ? "" : "es", watch->fault[0] ? "ended by a GPU fault" : end, gap,
-                        run->output);
-}
-
 /* By wsdbg, or by whoever told wsdbg to end. */
 static bool was_ended(struct run *run)
 {
@@ -480,10 +428,18 @@ static void tell_result(const struct run *run, const struct wsdbg_watch *watch)
 }
 
 /* What nobody watched is no run without a hang. */
-static void require_watch(const struct run *run, const struct wsdbg_watch *watch, int *status)
+static void say_end(const struct run *run, const struct wsdbg_watch *watch, int *status)
 {
-    const bool verdict = watch->hang || watch->given_up_ns;
-    if (!run->options->require_watch || verdict || !(watch->blind || watch->blind_ns || run->unwatched.count))
+    struct wsdbg_unwatched unwatched;
+    wsdbg_unwatched_read(run->spool, &unwatched);
+    const struct wsdbg_closing closing = {.watch = watch,
+                                          .unwatched = &unwatched,
+                                          .output = run->output,
+                                          .quiet = run->options->quiet,
+                                          .ended_by_follower = run->ended_by_follower,
+                                          .could_dump = run->evidence != WSDBG_RUN_CORE && !run->device.simulator};
+    wsdbg_closing_say(&closing);
+    if (!run->options->require_watch || watch->hang || watch->given_up_ns || !wsdbg_closing_lacks_something(&closing))
         return;
     wsdbg_watch_say(watch, "--require-watch: not all of the program was watched, which itself exited with %d", *status);
     *status = WSDBG_EXIT_FAILED;
@@ -504,9 +460,7 @@ static struct wsdbg_error *watch_program(struct run *run, int *status)
     finish_child(run, watch, outcome, sizeof outcome, status);
     if (run->tui)
         wsdbg_tui_finish_log(run->tui);
-    wsdbg_unwatched_read(run->spool, &run->unwatched);
-    say_what_was_seen(run, watch);
-    require_watch(run, watch, status);
+    say_end(run, watch, status);
     end_session(run, *status, outcome);
     close_tui(run, watch, *status, outcome);
     tell_result(run, watch);

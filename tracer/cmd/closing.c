@@ -1,0 +1,90 @@
+/* closing.c - see closing.h.  Reads: what the watch came to.  Writes: lines for people. */
+#include "cmd/closing.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static bool has_verdict(const struct wsdbg_watch *watch)
+{
+    return watch->hang || watch->given_up_ns;
+}
+
+static void say_fault(const struct wsdbg_closing *closing)
+{
+    const struct wsdbg_watch *watch = closing->watch;
+    if (!watch->fault[0] || watch->fault_reported)
+        return;
+    wsdbg_watch_say(watch, "%s%s%s", watch->fault, watch->fault_launches[0] ? "; " : "", watch->fault_launches);
+    if (closing->could_dump)
+        wsdbg_watch_say(watch, "with --evidence core the driver tells where in the code a fault happens, but may stand "
+                               "still over a bad address (driver 580)");
+}
+
+static void say_session(const struct wsdbg_closing *closing)
+{
+    const struct wsdbg_watch *watch = closing->watch;
+    if (watch->not_stored)
+        wsdbg_watch_say(watch, "%s lacks %s: it could not be stored", closing->output,
+                        has_verdict(watch) ? "the verdict" : "what was seen last");
+    if ((has_verdict(watch) && !watch->not_stored) || closing->ended_by_follower)
+        wsdbg_watch_say(watch,
+                        "session in %s; look at it: wsdbg view %s; explain it: wsdbg why %s; ask it: wsdbg query %s",
+                        closing->output, closing->output, closing->output, closing->output);
+}
+
+static void say_unwatched(const struct wsdbg_closing *closing)
+{
+    const struct wsdbg_unwatched *unwatched = closing->unwatched;
+    if (unwatched->count > 1)
+        wsdbg_watch_say(closing->watch, "%zu processes were not watched, process %ld for one: %s", unwatched->count,
+                        (long)unwatched->process, unwatched->reason);
+    else if (unwatched->count)
+        wsdbg_watch_say(closing->watch, "process %ld was not watched: %s", (long)unwatched->process, unwatched->reason);
+}
+
+/* How a run without a hang ended. */
+static const char *end_words(const struct wsdbg_watch *watch)
+{
+    static const char *const ends[] = {
+        [WSDBG_LOOKED] = "no hang",
+        [WSDBG_SPARED_FED] = "no hang seen, but a stall was not looked at: a kernel may have waited for new work",
+        [WSDBG_SPARED_WORK] =
+            "no hang seen, but what stream captures hide was not looked at: a dump would have ended it",
+        [WSDBG_COULD_NOT_LOOK] = "no hang seen, but the GPU could not be looked at",
+    };
+    if (watch->fault[0])
+        return "ended by a GPU fault";
+    if (!watch->probes_seen && !watch->look_ns)
+        return "none with probes: a hang could not have been noticed";
+    return watch->cut ? "no hang known" : ends[watch->not_looked];
+}
+
+static void say_launches(const struct wsdbg_closing *closing)
+{
+    const struct wsdbg_watch *watch = closing->watch;
+    char gap[64] = "";
+    if (watch->blind_ns)
+        snprintf(gap, sizeof gap, ", not watched for %.1f s of it", (double)watch->blind_ns / 1e9);
+    if (watch->blind)
+        wsdbg_watch_say(watch, "the program was not watched to its end; session in %s", closing->output);
+    else if (watch->cuda_seen)
+        wsdbg_watch_say(watch, "%" PRIu64 " kernel launch%s seen, %s%s; session in %s", watch->launches,
+                        watch->launches == 1 ? "" : "es", end_words(watch), gap, closing->output);
+    else
+        wsdbg_watch_say(watch, "no%s use of CUDA was seen%s; session in %s", closing->unwatched->count ? " other" : "",
+                        gap, closing->output);
+}
+
+void wsdbg_closing_say(const struct wsdbg_closing *closing)
+{
+    say_fault(closing);
+    say_session(closing);
+    say_unwatched(closing);
+    if (!closing->quiet && !has_verdict(closing->watch))
+        say_launches(closing);
+}
+
+bool wsdbg_closing_lacks_something(const struct wsdbg_closing *closing)
+{
+    return closing->watch->blind || closing->watch->blind_ns || closing->unwatched->count;
+}
