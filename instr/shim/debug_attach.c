@@ -30,13 +30,13 @@
 #define FIRST_IDLE_NS 100000000ull /* ... before the first launch, also where other programs have the GPU in turns */
 #define HELD_NS 100000000ull       /* an event that takes longer is held back by somebody */
 #define RESCUE_NS 6000000000ull    /* so long calls wait for the inspector's guardian, which lets the GPU go on */
-#define LEAVE_NS \
-    600000000ull /* so long an inspector may take to leave that was asked to: 0.3 s after a look, and the detach */
+/* For an inspector to leave when asked: 0.3 s after a look, and the detach. */
+#define LEAVE_NS 600000000ull
 #define COME_UP_NS 1000000000ull /* an attach takes 0.1 to 0.3 s */
 #define LAUNCHES_WAIT_US 100000
 #define STUCK_NS 500000000ull
-#define LONGEST_NS \
-    10000000000ull /* a look and the way out take 9 s at most; nobody stays longer, whatever the lease says */
+/* A look and the detach take 9 s at most; calls wait no longer than this, whatever the lease says. */
+#define LONGEST_NS 10000000000ull
 
 /* Lazy loading, suspend events, exceptions of warps that have exited since, no context push and pop events.  Without
  * the first the driver refuses; without the third an error of the last instructions of a kernel is lost. */

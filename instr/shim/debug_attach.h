@@ -68,7 +68,7 @@ void debug_own_calls_wait(void);
 bool debug_context_is_open(int row);
 /* Until contexts that were made or ended have settled, 0.4 s at most, while the program's calls go on. */
 void debug_contexts_wait(void);
-/* NULL when a context is there and none is being made or ended; that stays so while debug_attach_open is true. */
+/* NULL = the program has a context, and makes or ends none now.  While debug_attach_open is true it cannot begin to. */
 const char *debug_contexts_trouble(void);
 
 /* ---- debug_idle.c ---- */

@@ -1,6 +1,5 @@
 /* debug_turn.c - one inspector at a time on a GPU, whichever program it looks at and whoever started it.
- *
- * Reads:  the bus addresses of the devices of the program's contexts, what /proc says of those devices.
+  * Reads:  the PCI addresses of the devices that the program uses, and their numbers in /proc.
  * Writes: an advisory lock on the device file of each.
  *
  * Where several programs on one GPU had inspectors, an exception in one of them kept the others from their work, and in

@@ -155,7 +155,7 @@ static void find_session(struct watched *watched)
     snprintf(watched->session_file, sizeof watched->session_file, "/dev/shm/wsdbg.%s.session", watched->session);
 }
 
-/* The newest entry of `folder` that begins so, and does not end in `not`. */
+/* Waits for an entry of `folder` whose name begins with `prefix` and does not hold `not`; gives its path. */
 static void find_entry(const char *folder, const char *prefix, const char * not, char *out, size_t size)
 {
     for (int i = 0; i < 500 && !out[0]; i++, usleep(10000)) {

@@ -1,5 +1,5 @@
-/* live_turn_test.c - one inspector at a time on a GPU, on the fake driver: who is refused, what is said, when the GPU
- * is free again, and that no program is held up. */
+/* live_turn_test.c - at most one inspector is attached on each GPU (on the fake driver).  The others are refused, the
+ * user is told why, and no program waits. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -227,7 +227,7 @@ static void two_programs_of_a_session_are_both_looked_at(void **state)
     finish(&first);
 }
 
-/* Whoever is in the way there is nobody of this session. */
+/* Another program holds that GPU, and this session cannot make it leave. */
 static void one_on_another_gpu_stays(void **state)
 {
     struct wsdbg_snapshot snapshot;

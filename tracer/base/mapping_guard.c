@@ -33,7 +33,7 @@ static bool is_guarded(uintptr_t address)
     return false;
 }
 
-/* A system call and nothing else: this may run inside any function. */
+/* Makes one system call and nothing else: the signal may interrupt any function. */
 static bool put_zeros(uintptr_t address)
 {
     void *page = (void *)(address / page_bytes * page_bytes);

@@ -1,7 +1,6 @@
 /* mapping_guard.h - mappings of files that another process may cut short.
- *
- * A read behind the end of a mapped file is SIGBUS.  In a guarded mapping the page then becomes one of zeros and the
- * read goes on: who reads believes nothing anyway, and sees at the file's size that it was cut.
+  * A read behind the end of a mapped file raises SIGBUS.  In a guarded mapping the handler replaces the page by zeros,
+ * and the read goes on.  Readers check all that they read, and the file's size tells them that it was cut.
  */
 #ifndef WSDBG_BASE_MAPPING_GUARD_H
 #define WSDBG_BASE_MAPPING_GUARD_H

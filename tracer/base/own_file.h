@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 
-/* For a file in a folder that every user may write to.  Believed is a regular file that belongs to the effective user
- * and has one name: with a second name it could be a file that its owner keeps elsewhere.  WSDBG_ERROR_FOREIGN = it is
- * another user's.  `name` is for the message; `out` is fstat's, NULL = not wanted. */
+/* Checks a file in a folder that every user may write to.  It must be a regular file, belong to the effective user and
+ * have one name only: a second name could be a hard link to another file of that user.  WSDBG_ERROR_FOREIGN = the file
+ * belongs to another user.  `name` is for the message; `out` is fstat's, NULL = not wanted. */
 struct wsdbg_error *wsdbg_own_file_check(int fd, const char *name, struct stat *out);
 
 #endif

@@ -32,8 +32,8 @@ enum {
 /* The waits of wsdbg_inspect_leave(), together with two of TAKEN_UP_NS well below WSDBG_INSPECTOR_LEAVE_NS. */
 #define DETACH_LIMIT_NS 1500000000ull /* until the driver has let us go */
 #define DONE_LIMIT_NS 500000000ull    /* until the program has noted that */
-/* A GPU that several programs have in turns takes what was resumed up again only when its turn comes.  Who detaches
- * before leaves it stopped for good: 5 of 6 programs beside two busy ones, 0 of 6 after this time. */
+/* When several programs share a GPU, resumed kernels run again only when their turn comes.  A detach before that leaves
+ * them stopped for good (docs/results/live-door.md). */
 #define TAKEN_UP_NS 300000000ull
 
 static const char no_answer[] = "the driver did not complete it in time";
@@ -214,7 +214,7 @@ bool wsdbg_inspect_is_taken_up(const struct wsdbg_inspection *in)
     return !in->resumed_ns || wsdbg_door_now_ns() >= in->resumed_ns + TAKEN_UP_NS;
 }
 
-/* Where the program's calls go on they are told of exceptions meanwhile, as ever. */
+/* Waits until the resumed work runs again.  Calls of the program that go on meanwhile still learn of exceptions. */
 static void await_taken_up(struct wsdbg_inspection *in)
 {
     struct pollfd pollers[] = {{.fd = in->wake, .events = POLLIN}, {.fd = in->asked_wake, .events = POLLIN}};
@@ -230,7 +230,7 @@ static void await_taken_up(struct wsdbg_inspection *in)
     }
 }
 
-/* Nothing stands any more that would stand for ever without us, and no exception is new. */
+/* Resumes the GPU, waits until its work runs again, and handles exceptions that came meanwhile. */
 static void come_to_an_end(struct wsdbg_inspection *in)
 {
     for (int i = 0; i < ENDINGS; i++) {

@@ -67,7 +67,7 @@ void wsdbg_inspect_find_exceptions(struct wsdbg_inspection *in);
  * is there any more. */
 bool wsdbg_inspect_is_trapped(const struct wsdbg_inspection *in);
 bool wsdbg_inspect_has_code(const struct wsdbg_inspector_area *area, uint32_t device);
-/* Whether what was resumed runs by now, also where other programs have the GPU in turns. */
+/* True when resumed work has had time to run again, also when other programs share the GPU. */
 bool wsdbg_inspect_is_taken_up(const struct wsdbg_inspection *in);
 /* ... then the program and the guardian need not see to it any more, should we die. */
 void wsdbg_inspect_tell_taken_up(struct wsdbg_inspection *in);

@@ -126,8 +126,8 @@ static bool resumes(struct wsdbg_inspection *in, uint32_t device)
     return false;
 }
 
-/* What was resumed stays named until it is taken up, a device that does not resume for good: the guardian tries again
- * when we end. */
+/* The door still names the devices as stopped until their work runs again.  A device that does not resume stays named:
+ * the guardian tries again when this process ends. */
 void wsdbg_inspect_resume(struct wsdbg_inspection *in)
 {
     if (!in->suspended)

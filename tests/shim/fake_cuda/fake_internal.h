@@ -119,7 +119,7 @@ void fake_kernel_run(struct function *function, struct stream *stream);
 /* The file of FAKE_DEBUG_STATE; complains where there is none. */
 struct fake_gpu *fake_gpu(void);
 uint64_t fake_debug_now_ns(void); /* CLOCK_MONOTONIC */
-/* Whether what was resumed may not have been taken up again yet. */
+/* True shortly after a resume, when the resumed kernels may not run yet. */
 int fake_debug_is_too_soon(void);
 /* A launch of the program, or of the observer's. */
 void fake_debug_launch(void);
