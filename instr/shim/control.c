@@ -254,6 +254,7 @@ void shim_start(void)
     }
     if (debug_attach_is_helper(name))
         return;
+    segment_file_leave_earlier(name);
     strcpy(session, name);
     const char *limit = getenv(WSDBG_ENV_SEGMENT_BYTES);
     if (limit && *limit)
@@ -284,7 +285,9 @@ static void create_segment(void)
     char why[WSDBG_TEXT_BYTES] = "";
     bool created = false;
     shim_lock();
-    if (atomic_load(&shim_state) == SHIM_AWAKE) {
+    if (atomic_load(&shim_state) == SHIM_AWAKE && segment_file_session_is_over(session)) {
+        atomic_store(&shim_state, SHIM_OFF);
+    } else if (atomic_load(&shim_state) == SHIM_AWAKE) {
         created = segment_create(session, limit_bytes, why);
         if (created)
             atomic_store(&shim_state, SHIM_ON);

@@ -16,7 +16,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -476,11 +475,9 @@ void debug_attach_stop(void)
 /* The parent's segment says that it is being attached to just now. */
 bool debug_attach_is_helper(const char *session)
 {
-    char name[128];
     const int kept = errno;
     bool helper = false;
-    snprintf(name, sizeof name, WSDBG_SEGMENT_NAME_FORMAT, session, (int)getppid());
-    int fd = shm_open(name, O_RDONLY | O_CLOEXEC, 0);
+    int fd = segment_file_open_of(session, (int)getppid());
     uint32_t state = WSDBG_DOOR_NONE;
     if (fd >= 0 && pread(fd, &state, sizeof state, offsetof(struct wsdbg_segment, door.state)) == sizeof state)
         helper = state == WSDBG_DOOR_OPENING;

@@ -1,7 +1,7 @@
 /* segment.c - creates and grows the shared segment that wsdbg/session.h describes.
  *
- * Writes: /dev/shm/wsdbg.<session>.<pid>, mode 0600.  Every byte is allocated before it is mapped, so a full
- * /dev/shm is an error here and never a SIGBUS in the app.  Nothing is ever unmapped, and no descriptor is
+ * Writes: the file that segment_file.c names, mode 0600.  Every byte is allocated before it is mapped, so a full
+ * file system is an error here and never a SIGBUS in the app.  Nothing is ever unmapped, and no descriptor is
  * kept: an app that closes all descriptors and opens its own must not get our writes into its files.
  */
 #include "shim.h"
@@ -19,8 +19,6 @@
 
 struct wsdbg_segment *_Atomic shim_segment;
 
-static char segment_name[128];
-
 static uint64_t page_round(uint64_t bytes)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -33,8 +31,8 @@ static void describe_no_space(int fd, uint64_t bytes, int error, char *why)
     unsigned long long free_bytes = 0;
     if (fstatfs(fd, &space) == 0)
         free_bytes = (unsigned long long)space.f_bavail * (unsigned long long)space.f_bsize;
-    snprintf(why, WSDBG_TEXT_BYTES, "/dev/shm has %llu MiB free, %llu needed: %s", free_bytes >> 20,
-             (unsigned long long)((bytes + 0xfffff) >> 20), strerror(error));
+    snprintf(why, WSDBG_TEXT_BYTES, "%.120s: %llu MiB free there, %llu needed: %s", segment_file_name(),
+             free_bytes >> 20, (unsigned long long)((bytes + 0xfffff) >> 20), strerror(error));
 }
 
 /* A file size limit is checked first, since going over it raises SIGXFSZ in the app. */
@@ -57,7 +55,7 @@ static void *map(int fd, uint64_t offset, uint64_t bytes, char *why)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
     if (memory == MAP_FAILED)
-        snprintf(why, WSDBG_TEXT_BYTES, "cannot map /dev/shm%s: %s", segment_name, strerror(errno));
+        snprintf(why, WSDBG_TEXT_BYTES, "cannot map %.150s: %s", segment_file_name(), strerror(errno));
     return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -66,6 +64,17 @@ static uint64_t unix_now_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* By which wsdbg knows that the process still executes the same program. */
+static void fill_identity(struct wsdbg_segment *segment)
+{
+    struct stat status;
+    if (stat("/proc/self/exe", &status) == 0) {
+        segment->program_device = (uint64_t)status.st_dev;
+        segment->program_inode = (uint64_t)status.st_ino;
+    }
+    segment->pid_namespace = segment_file_pid_namespace();
 }
 
 static void fill_header(struct wsdbg_segment *segment, uint64_t used_bytes, uint64_t limit_bytes)
@@ -79,10 +88,25 @@ static void fill_header(struct wsdbg_segment *segment, uint64_t used_bytes, uint
     segment->parent_process_id = (uint32_t)getppid();
     segment->created_ns = shim_now_ns();
     segment->created_unix_ns = unix_now_ns();
+    fill_identity(segment);
     ssize_t length = readlink("/proc/self/exe", segment->program, sizeof segment->program - 1);
     if (length < 0)
         segment->program[0] = '\0';
     __atomic_store_n(&segment->magic, WSDBG_SEGMENT_MAGIC, __ATOMIC_RELEASE);
+}
+
+static struct wsdbg_segment *create_in(enum segment_place place, const char *session, uint64_t bytes, char *why)
+{
+    struct wsdbg_segment *segment = NULL;
+    const int fd = segment_file_create(place, session, why);
+    if (fd < 0)
+        return NULL;
+    if (allocate(fd, 0, bytes, why))
+        segment = map(fd, 0, bytes, why);
+    close(fd);
+    if (!segment)
+        segment_file_remove();
+    return segment;
 }
 
 bool segment_create(const char *session, uint64_t limit_bytes, char *why)
@@ -93,20 +117,13 @@ bool segment_create(const char *session, uint64_t limit_bytes, char *why)
                  (unsigned long long)limit_bytes, (unsigned long long)bytes);
         return false;
     }
-    snprintf(segment_name, sizeof segment_name, WSDBG_SEGMENT_NAME_FORMAT, session, (int)getpid());
-    int fd = shm_open(segment_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        snprintf(why, WSDBG_TEXT_BYTES, "cannot create /dev/shm%s: %s", segment_name, strerror(errno));
+    const enum segment_place first = segment_file_first_place();
+    struct wsdbg_segment *segment = create_in(first, session, bytes, why);
+    if (!segment)
+        segment = create_in(first == SEGMENT_IN_MEMORY ? SEGMENT_IN_SPOOL : SEGMENT_IN_MEMORY, session, bytes, why);
+    if (!segment)
         return false;
-    }
-    struct wsdbg_segment *segment = NULL;
-    if (allocate(fd, 0, bytes, why))
-        segment = map(fd, 0, bytes, why);
-    close(fd);
-    if (!segment) {
-        shm_unlink(segment_name);
-        return false;
-    }
+    why[0] = '\0';
     fill_header(segment, bytes, limit_bytes);
     atomic_store(&shim_segment, segment);
     return true;
@@ -128,9 +145,9 @@ bool segment_grow(uint64_t bytes, uint64_t *offset, void **memory, char *why)
                  (unsigned long long)((at + bytes + 0xfffff) >> 20), (unsigned long long)(segment->limit_bytes >> 20));
         return false;
     }
-    int fd = shm_open(segment_name, O_RDWR | O_CLOEXEC, 0600);
+    int fd = segment_file_open();
     if (fd < 0) {
-        snprintf(why, WSDBG_TEXT_BYTES, "cannot open /dev/shm%s again: %s", segment_name, strerror(errno));
+        snprintf(why, WSDBG_TEXT_BYTES, "cannot open %.150s again: %s", segment_file_name(), strerror(errno));
         return false;
     }
     void *mapped = NULL;

@@ -38,14 +38,14 @@ static int teardown(void **state)
 {
     (void)state;
     segment_writer_destroy(writer);
-    wsdbg_ring_unlink(session);
+    wsdbg_ring_unlink(session, NULL);
     return 0;
 }
 
 static struct wsdbg_evidence *attach(void)
 {
     struct wsdbg_evidence *source;
-    assert_null(wsdbg_evidence_attach_ring(session, &source));
+    assert_null(wsdbg_evidence_attach_ring(session, NULL, &source));
     return source;
 }
 

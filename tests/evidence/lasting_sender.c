@@ -31,7 +31,7 @@ int remove_spool(void **state)
     char path[128];
     snprintf(path, sizeof path, "%s/%s", spool, WSDBG_MEMORY_SOCKET);
     unlink(path);
-    wsdbg_ring_unlink(session);
+    wsdbg_ring_unlink(session, NULL);
     return rmdir(spool);
 }
 

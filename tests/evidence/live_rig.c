@@ -29,7 +29,7 @@ static struct wsdbg_door open_door(pid_t pid)
     struct wsdbg_segment_map *map = NULL;
     struct wsdbg_door door;
     session_name(session, sizeof session);
-    snprintf(name, sizeof name, WSDBG_SEGMENT_NAME_FORMAT, session, (int)pid);
+    snprintf(name, sizeof name, WSDBG_SEGMENT_FOLDER WSDBG_SEGMENT_NAME_FORMAT, session, (int)pid);
     rig_ok(wsdbg_segment_map_open(name, (uint32_t)pid, WSDBG_SEGMENT_WATCH, &map));
     assert_non_null(map);
     rig_ok(wsdbg_segment_map_door(map, &door));

@@ -168,8 +168,8 @@ static void heads_that_no_wsdbg_writes_are_refused(void **state)
     put(at + (off_t)offsetof(struct wsdbg_record_look, plain_bytes), 1, 8);
     put(at + (off_t)offsetof(struct wsdbg_record_look, now_ns), 1, 8);
     assert_refused("earlier than the frame before it");
-    put(8, 3, 4);
-    assert_refused("recording version 3, this wsdbg reads 1 to 2");
+    put(8, 4, 4);
+    assert_refused("recording version 4, this wsdbg reads 1 to 3");
 }
 
 static void content_that_is_damaged_is_said_when_it_is_looked_at(void **state)

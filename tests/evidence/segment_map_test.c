@@ -44,7 +44,7 @@ static void assert_says(struct wsdbg_error *error, enum wsdbg_error_code code, c
 static void assert_refused(enum wsdbg_segment_use use, enum wsdbg_error_code code, const char *words)
 {
     struct wsdbg_segment_map *map = NULL;
-    assert_says(wsdbg_segment_map_open(object_name(), PROCESS, use, &map), code, words);
+    assert_says(wsdbg_segment_map_open(object_path(), PROCESS, use, &map), code, words);
     assert_null(map);
 }
 
@@ -60,7 +60,7 @@ static void a_link_to_a_file_is_not_followed(void **state)
 {
     (void)state;
     assert_int_equal(symlink("/etc/passwd", object_path()), 0);
-    assert_refused_both_ways(WSDBG_ERROR_OS, "open /dev/shm");
+    assert_refused_both_ways(WSDBG_ERROR_BAD_INPUT, "no regular file");
 }
 
 static void a_file_with_a_second_name_is_not_read(void **state)
@@ -85,8 +85,7 @@ static void a_pipe_and_a_folder_are_not_read_and_nobody_waits(void **state)
     alarm(0);
     unlink(object_path());
     assert_int_equal(mkdir(object_path(), 0700), 0);
-    assert_refused(WSDBG_SEGMENT_WATCH, WSDBG_ERROR_OS, "open /dev/shm");
-    assert_refused(WSDBG_SEGMENT_READ, WSDBG_ERROR_BAD_INPUT, "no regular file");
+    assert_refused_both_ways(WSDBG_ERROR_BAD_INPUT, "no regular file");
     rmdir(object_path());
 }
 
@@ -95,7 +94,7 @@ static void an_empty_object_is_one_that_is_not_filled_yet(void **state)
     struct wsdbg_segment_map *map = (void *)1;
     (void)state;
     close(shm_open(object_name(), O_RDWR | O_CREAT | O_EXCL, 0600));
-    assert_null(wsdbg_segment_map_open(object_name(), PROCESS, WSDBG_SEGMENT_WATCH, &map));
+    assert_null(wsdbg_segment_map_open(object_path(), PROCESS, WSDBG_SEGMENT_WATCH, &map));
     assert_null(map);
 }
 
@@ -120,7 +119,7 @@ static void a_good_segment_of_another_user_is_not_read(void **state)
     need_root();
     struct segment_writer *writer = one_warp(PROCESS, &warp);
     give_away(NOBODY, 0666);
-    assert_refused_both_ways(WSDBG_ERROR_FOREIGN, "belongs to user 65534, not to 0");
+    assert_refused_both_ways(WSDBG_ERROR_FOREIGN, "belongs to user 65534: not read");
     segment_writer_destroy(writer);
 }
 
@@ -133,7 +132,7 @@ static int opened_by_nobody(void)
         struct wsdbg_segment_map *map = NULL;
         if (setresgid(NOBODY, NOBODY, NOBODY) != 0 || setresuid(NOBODY, NOBODY, NOBODY) != 0)
             _exit(9);
-        struct wsdbg_error *error = wsdbg_segment_map_open(object_name(), PROCESS, WSDBG_SEGMENT_READ, &map);
+        struct wsdbg_error *error = wsdbg_segment_map_open(object_path(), PROCESS, WSDBG_SEGMENT_READ, &map);
         _exit(!error || wsdbg_error_code(error) != WSDBG_ERROR_FOREIGN);
     }
     int status;
@@ -172,8 +171,9 @@ static void a_session_reads_its_own_and_says_how_many_are_not(void **state)
     struct wsdbg_snapshot snapshot = poll_at(source, MS);
     assert_int_equal(snapshot.context_count, 1);
     for (size_t i = 0; i < snapshot.note_count; i++)
-        is_said |= strncmp(snapshot.notes[i], "3 of the objects in /dev/shm", 28) == 0;
+        is_said |= strncmp(snapshot.notes[i], "3 of the files in /dev/shm", 26) == 0;
     assert_true(is_said);
+    assert_int_equal(snapshot.unread_segments, 3);
     wsdbg_snapshot_deinit(&snapshot);
     source->ops->close(source);
     segment_writer_destroy(own);
@@ -184,7 +184,7 @@ static void a_session_reads_its_own_and_says_how_many_are_not(void **state)
 static struct wsdbg_segment_map *open_own(void)
 {
     struct wsdbg_segment_map *map = NULL;
-    assert_null(wsdbg_segment_map_open(object_name(), PROCESS, WSDBG_SEGMENT_WATCH, &map));
+    assert_null(wsdbg_segment_map_open(object_path(), PROCESS, WSDBG_SEGMENT_WATCH, &map));
     assert_non_null(map);
     return map;
 }
@@ -207,7 +207,9 @@ static void what_was_cut_off_reads_as_zeros_and_is_said(void **state)
     wsdbg_segment_map_look(map); /* writes find a page as well */
     wsdbg_door_hold(&door, 1000);
     assert_int_equal(door.row->state, WSDBG_DOOR_NONE);
-    assert_says(wsdbg_segment_map_refresh(map, &view), WSDBG_ERROR_BAD_INPUT, "shrank");
+    assert_says(wsdbg_segment_map_refresh(map, &view), WSDBG_ERROR_BAD_INPUT, "was shorter for a while");
+    assert_int_equal(truncate(object_path(), (off_t)view.byte_count), 0); /* as long as before is not as before */
+    assert_says(wsdbg_segment_map_refresh(map, &view), WSDBG_ERROR_BAD_INPUT, "was shorter for a while");
     wsdbg_door_close(&door);
     wsdbg_segment_map_close(map);
     segment_writer_destroy(writer);
@@ -216,16 +218,20 @@ static void what_was_cut_off_reads_as_zeros_and_is_said(void **state)
 static void a_session_survives_it(void **state)
 {
     struct segment_warp warp;
+    char own_path[128];
     bool is_said = false;
     (void)state;
-    struct segment_writer *writer = one_warp(PROCESS, &warp);
+    struct segment_writer *writer = one_warp((uint32_t)getpid(), &warp);
+    snprintf(own_path, sizeof own_path, "/dev/shm" WSDBG_SEGMENT_NAME_FORMAT, session, (int)getpid());
     struct wsdbg_evidence *source = open_ring();
     struct wsdbg_snapshot snapshot = poll_at(source, MS);
     assert_int_equal(snapshot.context_count, 1);
     wsdbg_snapshot_deinit(&snapshot);
-    assert_int_equal(truncate(object_path(), 5000), 0);
+    assert_int_equal(truncate(own_path, 5000), 0);
     snapshot = poll_at(source, 2 * MS);
     assert_int_equal(snapshot.context_count, 0);
+    assert_int_equal(snapshot.launches_total, 1); /* what was seen before stays seen */
+    assert_int_equal(snapshot.unread_segments, 1);
     for (size_t i = 0; i < snapshot.note_count; i++)
         is_said |= strstr(snapshot.notes[i], "shrank") != NULL;
     assert_true(is_said);

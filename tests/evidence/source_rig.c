@@ -18,7 +18,7 @@ int fresh_names(void **state)
 int remove_files(void **state)
 {
     (void)state;
-    wsdbg_ring_unlink(session);
+    wsdbg_ring_unlink(session, NULL);
     unlink(recording);
     return 0;
 }

@@ -172,7 +172,7 @@ static void a_foreign_file_becomes_a_note(void **state)
     source->ops->close(source);
     segment_writer_destroy(writer);
     assert_int_equal(access(path, F_OK), 0);
-    wsdbg_ring_unlink(session);
+    wsdbg_ring_unlink(session, NULL);
     assert_int_not_equal(access(path, F_OK), 0);
 }
 

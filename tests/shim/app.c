@@ -8,6 +8,7 @@
  * with APP_DESTROYS another thread of it is then inside a cuCtxDestroy that does not come back.
  */
 #include <dirent.h>
+#include <stdbool.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -389,8 +390,22 @@ static const struct {
     {"init", nothing},
 };
 
+/* After work of its own the process becomes another program: itself, with the observer, or one that knows no CUDA. */
+static void become(const char *program, bool same)
+{
+    history();
+    fflush(stdout);
+    if (same)
+        execl(program, program, "dlsym", "basic", NULL);
+    else
+        execl("/bin/true", "true", NULL);
+    fail("exec");
+}
+
 static void act(const char *program, const char *scenario)
 {
+    if (strcmp(scenario, "exec") == 0 || strcmp(scenario, "exec-other") == 0)
+        become(program, strcmp(scenario, "exec") == 0);
     if (strcmp(scenario, "fork") == 0 || strcmp(scenario, "fork-exec") == 0) {
         forked(program, strcmp(scenario, "fork-exec") == 0);
         return;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -175,7 +176,7 @@ static void without_a_socket_it_is_ordinary_memory(void **state)
     assert_int_equal(calls_of(NULL, "cuMemAlloc_v2\n"), 2);
     assert_int_equal(calls_of(NULL, "cuMemCreate\n"), 0);
     assert_ring_works("WSDBG_SPOOL=");
-    assert_ring_works("WSDBG_SPOOL=/nowhere/at/all");
+    assert_ring_works("WSDBG_SPOOL=/proc"); /* there is a folder, but nothing can be made in it */
 }
 
 static void a_spool_path_too_long_for_a_socket_is_ordinary_memory(void **state)
@@ -183,8 +184,10 @@ static void a_spool_path_too_long_for_a_socket_is_ordinary_memory(void **state)
     (void)state;
     char setting[256] = "WSDBG_SPOOL=/tmp/";
     memset(setting + strlen(setting), 'x', 150);
+    assert_int_equal(mkdir(setting + strlen("WSDBG_SPOOL="), 0700), 0);
     assert_int_equal(calls_of(setting, "cuMemAlloc_v2\n"), 2);
     assert_int_equal(calls_of(setting, "cuMemCreate\n"), 0);
+    rmdir(setting + strlen("WSDBG_SPOOL="));
 }
 
 static void with_the_socket_nothing_is_allocated_twice(void **state)

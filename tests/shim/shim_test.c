@@ -245,6 +245,26 @@ static void a_child_forked_before_cuda_is_observed(void **state)
     segment_remove(child);
 }
 
+static void a_process_that_executes_itself_begins_a_segment_anew(void **state)
+{
+    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "exec"};
+    (void)state;
+    run_program(&run);
+    assert_exit(&run, 0);
+    assert_string_equal(run.errors, "");
+    assert_basic_launches(segment_of(run.pid));
+    segment_remove(run.pid);
+}
+
+static void a_process_that_becomes_another_program_says_so_and_leaves_nothing(void **state)
+{
+    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "exec-other"};
+    (void)state;
+    run_program(&run);
+    assert_exit(&run, 0);
+    assert_null(segment_of(run.pid));
+}
+
 static void without_room_for_the_segment_it_says_so_and_forwards(void **state)
 {
     struct run bare = {.program = SHIM_APP_LINKED, .mode = "linked", .scenario = "basic", .without_shim = true};
@@ -257,7 +277,8 @@ static void without_room_for_the_segment_it_says_so_and_forwards(void **state)
     assert_string_equal(run.output, bare.output);
     assert_null(segment_of(run.pid));
     int free_mib = -1, needed_mib = -1;
-    assert_int_equal(sscanf(run.errors, "wsdbg: /dev/shm has %d MiB free, %d needed: ", &free_mib, &needed_mib), 2);
+    assert_int_equal(sscanf(run.errors, "wsdbg: /dev/shm/%*[^:]: %d MiB free there, %d needed: ", &free_mib, &needed_mib),
+                     2);
     assert_int_equal(needed_mib, (sizeof(struct wsdbg_segment) + 0xfffff) >> 20);
     assert_int_equal(line_count(run.errors), 1);
 }
@@ -389,6 +410,8 @@ int main(void)
         cmocka_unit_test(a_forked_child_is_left_alone),
         cmocka_unit_test(a_child_that_executes_a_program_has_its_own_segment),
         cmocka_unit_test(a_child_forked_before_cuda_is_observed),
+        cmocka_unit_test(a_process_that_executes_itself_begins_a_segment_anew),
+        cmocka_unit_test(a_process_that_becomes_another_program_says_so_and_leaves_nothing),
         cmocka_unit_test(without_room_for_the_segment_it_says_so_and_forwards),
         cmocka_unit_test(a_limit_below_the_tables_is_said_and_forwards),
         cmocka_unit_test(no_room_for_slots_leaves_the_launches_recorded),

@@ -18,19 +18,20 @@ enum { MAPPINGS = 4096 };
 static struct mapping {
     _Atomic uintptr_t pages;
     _Atomic size_t byte_count;
+    _Atomic bool was_cut;
 } mappings[MAPPINGS];
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction before; /* who had the signal before us */
 static uintptr_t page_bytes;
 
-static bool is_guarded(uintptr_t address)
+static struct mapping *mapping_of(uintptr_t address)
 {
     for (int i = 0; i < MAPPINGS; i++) {
         const uintptr_t pages = mappings[i].pages;
         if (pages && address >= pages && address - pages < mappings[i].byte_count)
-            return true;
+            return &mappings[i];
     }
-    return false;
+    return NULL;
 }
 
 /* Makes one system call and nothing else: the signal may interrupt any function. */
@@ -43,10 +44,15 @@ static bool put_zeros(uintptr_t address)
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     const uintptr_t address = (uintptr_t)info->si_addr;
+    struct mapping *mapping = info->si_code == BUS_ADRERR ? mapping_of(address) : NULL;
     (void)context;
-    if (info->si_code == BUS_ADRERR && is_guarded(address) && put_zeros(address))
+    if (mapping && put_zeros(address)) {
+        mapping->was_cut = true;
         return;
-    sigaction(number, &before, NULL); /* it strikes again at once, as it would have */
+    }
+    sigaction(number, &before, NULL); /* a fault strikes again at once, as it would have */
+    if (info->si_code <= 0)
+        raise(number); /* a process sent it */
 }
 
 /* Again with each mapping: somebody may have taken the signal meanwhile. */
@@ -70,11 +76,18 @@ bool wsdbg_mapping_guard(const void *pages, size_t byte_count)
         if (mappings[i].pages)
             continue;
         mappings[i].byte_count = byte_count;
+        mappings[i].was_cut = false;
         mappings[i].pages = (uintptr_t)pages;
         found = true;
     }
     pthread_mutex_unlock(&writing);
     return found;
+}
+
+bool wsdbg_mapping_was_cut(const void *pages)
+{
+    const struct mapping *mapping = pages ? mapping_of((uintptr_t)pages) : NULL;
+    return mapping && mapping->was_cut;
 }
 
 void wsdbg_mapping_release(const void *pages)

@@ -59,12 +59,12 @@ struct wsdbg_evidence {
     const struct wsdbg_evidence_ops *ops;
 };
 
-/* Ring evidence of session `session`: finds /dev/shm segments of all its processes, also later ones.  `spool` is the
- * folder the observers know too: what they send there lets inspect() read the ring of a context that a GPU fault
+/* Ring evidence of session `session`: finds the segments of all its processes, also later ones.  `spool` is the
+ * folder the observers know too: segments may lie there, and what they send there lets inspect() read the ring of a context that a GPU fault
  * ended.  NULL = that is lost. */
 struct wsdbg_error *wsdbg_evidence_open_ring(const char *session, const char *spool, struct wsdbg_evidence **out);
 /* The same read-only, beside the wsdbg that watches the session: asks for no copies, so inspect() is poll(). */
-struct wsdbg_error *wsdbg_evidence_attach_ring(const char *session, struct wsdbg_evidence **out);
+struct wsdbg_error *wsdbg_evidence_attach_ring(const char *session, const char *spool, struct wsdbg_evidence **out);
 /* Evidence that stops the GPU does so only in an inspect() whose deadline_ns leaves the time: at least this.  With less
  * it is the ring's inspect(), and poll() always is. */
 #define WSDBG_DOOR_NS UINT64_C(1000000000)
@@ -91,7 +91,7 @@ struct wsdbg_error *wsdbg_evidence_open_core(const char *session, const char *sp
 struct wsdbg_error *wsdbg_evidence_open_simulator(const char *session, const char *spool, enum wsdbg_door_use use,
                                                   struct wsdbg_evidence **out);
 /* Unlinks every segment of the session (at its end). */
-void wsdbg_ring_unlink(const char *session);
+void wsdbg_ring_unlink(const char *session, const char *spool);
 /* Appends the segments as they are now, with now_ns, as one frame to the file (zstd); refused in words where the
  * evidence has no segments. */
 struct wsdbg_error *wsdbg_evidence_record(struct wsdbg_evidence *source, const char *path, uint64_t now_ns);

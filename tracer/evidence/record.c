@@ -185,6 +185,22 @@ static struct wsdbg_error *write_compressed(struct wsdbg_recorder *recorder, voi
     return error;
 }
 
+/* A process that is not in a frame begins anew should it come again. */
+static void drop_absent(struct wsdbg_recorder *recorder, const struct wsdbg_record_input *inputs, size_t count)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < recorder->shadow_count; i++) {
+        bool present = false;
+        for (size_t k = 0; k < count && !present; k++)
+            present = inputs[k].process_id == recorder->shadows[i].process_id;
+        if (present)
+            recorder->shadows[left++] = recorder->shadows[i];
+        else
+            free(recorder->shadows[i].bytes);
+    }
+    recorder->shadow_count = left;
+}
+
 struct wsdbg_error *wsdbg_recorder_frame(struct wsdbg_recorder *recorder, uint64_t now_ns,
                                          const struct wsdbg_record_input *inputs, size_t count)
 {
@@ -192,6 +208,7 @@ struct wsdbg_error *wsdbg_recorder_frame(struct wsdbg_recorder *recorder, uint64
     if (count > WSDBG_RECORD_PROCESSES_MAX)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: %zu processes, at most %u can be recorded",
                                   recorder->path, count, WSDBG_RECORD_PROCESSES_MAX);
+    drop_absent(recorder, inputs, count);
     for (size_t i = 0; i < count; i++) {
         struct wsdbg_error *error = append_process(recorder, &inputs[i]);
         if (error)

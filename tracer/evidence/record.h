@@ -15,7 +15,7 @@
 #include "evidence/segment_reader.h"
 
 #define WSDBG_RECORD_MAGIC 0x3143455247445357ull /* "WSDGREC1" */
-#define WSDBG_RECORD_VERSION 2u
+#define WSDBG_RECORD_VERSION 3u
 #define WSDBG_RECORD_OLDEST_VERSION 1u       /* that is still read */
 #define WSDBG_RECORD_FRAME_MAGIC 0x4d415246u /* "FRAM" */
 #define WSDBG_RECORD_LOOK_MAGIC 0x4b4f4f4cu  /* "LOOK" */

@@ -45,6 +45,7 @@ struct recorded_source {
     struct process **present; /* those of the current frame */
     size_t present_count, present_capacity;
     size_t total_bytes;
+    bool drops_absent; /* a process that is not in a frame begins anew should it come again */
     struct wsdbg_recorded_looks looks;
 };
 
@@ -77,7 +78,7 @@ static struct wsdbg_error *read_file(struct recorded_source *source)
     return error;
 }
 
-static struct wsdbg_error *check_head(const struct recorded_source *source)
+static struct wsdbg_error *check_head(struct recorded_source *source)
 {
     struct wsdbg_record_head head;
     if (source->file_bytes < sizeof head)
@@ -88,6 +89,7 @@ static struct wsdbg_error *check_head(const struct recorded_source *source)
     if (head.version < WSDBG_RECORD_OLDEST_VERSION || head.version > WSDBG_RECORD_VERSION)
         return wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: offset 8: recording version %u, this wsdbg reads %u to %u",
                                   source->path, head.version, WSDBG_RECORD_OLDEST_VERSION, WSDBG_RECORD_VERSION);
+    source->drops_absent = head.version >= 3;
     return NULL;
 }
 
@@ -141,13 +143,17 @@ static struct wsdbg_error *index_frames(struct recorded_source *source)
     return source->frame_count ? NULL : bad(source, at, "truncated: no frame");
 }
 
+static void free_process(struct process *process)
+{
+    wsdbg_tracker_deinit(&process->tracker);
+    free(process->bytes);
+    free(process);
+}
+
 static void forget_processes(struct recorded_source *source)
 {
-    for (size_t i = 0; i < source->process_count; i++) {
-        wsdbg_tracker_deinit(&source->processes[i]->tracker);
-        free(source->processes[i]->bytes);
-        free(source->processes[i]);
-    }
+    for (size_t i = 0; i < source->process_count; i++)
+        free_process(source->processes[i]);
     source->process_count = source->present_count = source->applied = source->total_bytes = 0;
 }
 
@@ -251,6 +257,29 @@ static struct wsdbg_error *take_process(struct recorded_source *source, struct c
     return error;
 }
 
+static bool is_present(const struct recorded_source *source, const struct process *process)
+{
+    for (size_t i = 0; i < source->present_count; i++)
+        if (source->present[i] == process)
+            return true;
+    return false;
+}
+
+static void forget_absent(struct recorded_source *source)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < source->process_count; i++) {
+        struct process *process = source->processes[i];
+        if (is_present(source, process)) {
+            source->processes[left++] = process;
+            continue;
+        }
+        source->total_bytes -= process->byte_count;
+        free_process(process);
+    }
+    source->process_count = left;
+}
+
 static struct wsdbg_error *apply_plain(struct recorded_source *source, const struct frame *frame, struct cursor cursor,
                                        uint32_t process_count)
 {
@@ -260,6 +289,8 @@ static struct wsdbg_error *apply_plain(struct recorded_source *source, const str
         if (error)
             return error;
     }
+    if (source->drops_absent)
+        forget_absent(source);
     return cursor.left ? bad(source, frame->offset, "the frame holds more than its processes") : NULL;
 }
 

@@ -1,56 +1,31 @@
 /* ring_source.c - evidence from the live segments of a session: watched, or only attached to.
  *
- * Reads: /dev/shm/wsdbg.<session>.<pid>, found anew whenever /dev/shm changed, and after a GPU fault what the
- * context left.  Writes: requests, and a recording when asked; nothing when attached.  A segment that cannot be read
- * becomes a note of the snapshot; the others go on.
+ * Reads: the segments that ring_processes.c finds, and after a GPU fault what the context left.  Writes: requests, and
+ * a recording when asked; nothing when attached.  A segment that cannot be read becomes a note of the snapshot; the
+ * others go on.
  */
-#include <dirent.h>
-#include <errno.h>
-#include <limits.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "evidence/evidence.h"
-#include "base/grow.h"
 #include "evidence/record.h"
+#include "evidence/ring_processes.h"
 #include "evidence/ring_source.h"
-#include "evidence/segment_map.h"
 #include "evidence/snapshot_build.h"
 
-#define SHM_FOLDER "/dev/shm"
 #define ANSWER_POLL_NS 200000
-/* Changes within one tick of the file system's clock leave the folder's time as it was. */
-#define SETTLED_NS 1000000000ll
-
-struct process {
-    uint32_t process_id;
-    struct wsdbg_segment_map *map; /* NULL = cannot be read, `trouble` says why */
-    char trouble[256];
-    bool again; /* ... which may pass: too many files are open, no memory */
-    struct wsdbg_tracker tracker;
-    bool asked;
-    uint32_t request;
-    bool restored[WSDBG_CONTEXT_ROWS]; /* what a GPU fault or the process's end left was read, or cannot be */
-    bool kept[WSDBG_CONTEXT_ROWS];     /* ... and its histories lie in the segment */
-};
 
 struct ring_source {
     struct wsdbg_evidence base;
-    enum wsdbg_segment_use use;
-    char *prefix; /* "wsdbg.<session>." */
-    struct process **processes;
-    size_t count, capacity;
-    struct timespec scanned; /* the folder's time at the last scan */
-    bool scan_again;
+    struct wsdbg_ring_processes processes;
     struct wsdbg_recorder *recorder;
     struct wsdbg_lasting_memory *memory; /* NULL = not to be had */
     bool holds_record;                   /* what processes that end well leave is wanted, too */
     char trouble[256];                   /* of the whole source, "" = none */
-    size_t foreign;                      /* objects with the session's name that are another user's, at the last scan */
 };
 
 static uint64_t monotonic_ns(void)
@@ -60,154 +35,8 @@ static uint64_t monotonic_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The process id of a segment's file name, 0 if it is not a segment of this session. */
-static uint32_t process_of(const char *prefix, const char *name)
-{
-    const size_t length = strlen(prefix);
-    if (strncmp(name, prefix, length) != 0 || name[length] < '1' || name[length] > '9')
-        return 0;
-    char *end;
-    const unsigned long id = strtoul(name + length, &end, 10);
-    return *end == '\0' && id <= INT32_MAX ? (uint32_t)id : 0;
-}
-
-static bool known(const struct ring_source *source, uint32_t process_id)
-{
-    for (size_t i = 0; i < source->count; i++)
-        if (source->processes[i]->process_id == process_id)
-            return true;
-    return false;
-}
-
-/* Takes the error, NULL = none. */
-static void note_trouble(struct process *process, struct wsdbg_error *error)
-{
-    const enum wsdbg_error_code code = error ? wsdbg_error_code(error) : 0;
-    process->again = code == WSDBG_ERROR_OS || code == WSDBG_ERROR_NO_MEMORY;
-    snprintf(process->trouble, sizeof process->trouble, "%s", error ? wsdbg_error_message(error) : "");
-    wsdbg_error_destroy(error);
-}
-
-static struct wsdbg_error *add_process(struct ring_source *source, const char *name, uint32_t process_id)
-{
-    char object[NAME_MAX + 2];
-    snprintf(object, sizeof object, "/%s", name);
-    struct wsdbg_segment_map *map = NULL;
-    struct wsdbg_error *error = wsdbg_segment_map_open(object, process_id, source->use, &map);
-    if (error && wsdbg_error_code(error) == WSDBG_ERROR_FOREIGN) {
-        source->foreign++;
-        wsdbg_error_destroy(error);
-        return NULL;
-    }
-    if (!error && !map) {
-        source->scan_again = true;
-        return NULL;
-    }
-    struct process *process = calloc(1, sizeof *process);
-    if (!process ||
-        !wsdbg_grow((void **)&source->processes, &source->capacity, source->count + 1, sizeof *source->processes)) {
-        free(process);
-        if (map)
-            wsdbg_segment_map_close(map);
-        wsdbg_error_destroy(error);
-        return &wsdbg_error_no_memory;
-    }
-    process->process_id = process_id;
-    process->map = map;
-    note_trouble(process, error);
-    source->processes[source->count++] = process;
-    return NULL;
-}
-
-static void open_again(const struct ring_source *source, struct process *process)
-{
-    char object[NAME_MAX + 2];
-    snprintf(object, sizeof object, "/%s%u", source->prefix, process->process_id);
-    note_trouble(process, wsdbg_segment_map_open(object, process->process_id, source->use, &process->map));
-    process->again = process->again || !process->map; /* not filled yet */
-}
-
-/* Ids in order, so that snapshots list processes the same way every time. */
-static int compare_processes(const void *left, const void *right)
-{
-    const struct process *a = *(struct process *const *)left, *b = *(struct process *const *)right;
-    return (a->process_id > b->process_id) - (a->process_id < b->process_id);
-}
-
-static struct wsdbg_error *scan(struct ring_source *source)
-{
-    DIR *folder = opendir(SHM_FOLDER);
-    if (!folder)
-        return wsdbg_error_os(errno, "open %s", SHM_FOLDER);
-    source->scan_again = false;
-    source->foreign = 0;
-    struct wsdbg_error *error = NULL;
-    for (struct dirent *entry; !error && (entry = readdir(folder));) {
-        const uint32_t process_id = process_of(source->prefix, entry->d_name);
-        if (process_id && !known(source, process_id))
-            error = add_process(source, entry->d_name, process_id);
-    }
-    closedir(folder);
-    if (source->count)
-        qsort(source->processes, source->count, sizeof *source->processes, compare_processes);
-    return error;
-}
-
-static struct wsdbg_error *discover(struct ring_source *source)
-{
-    struct stat status;
-    struct timespec now;
-    if (stat(SHM_FOLDER, &status) != 0)
-        return wsdbg_error_os(errno, "look at %s", SHM_FOLDER);
-    clock_gettime(CLOCK_REALTIME, &now);
-    const long long age_ns =
-        (now.tv_sec - status.st_mtim.tv_sec) * 1000000000ll + (now.tv_nsec - status.st_mtim.tv_nsec);
-    const bool same =
-        status.st_mtim.tv_sec == source->scanned.tv_sec && status.st_mtim.tv_nsec == source->scanned.tv_nsec;
-    if (same && age_ns > SETTLED_NS && !source->scan_again)
-        return NULL;
-    struct wsdbg_error *error = scan(source);
-    if (!error && age_ns > SETTLED_NS)
-        source->scanned = status.st_mtim;
-    return error;
-}
-
-static void give_up(struct process *process, struct wsdbg_error *error)
-{
-    note_trouble(process, error);
-    wsdbg_tracker_deinit(&process->tracker);
-    process->tracker = (struct wsdbg_tracker){0};
-    wsdbg_segment_map_close(process->map);
-    process->map = NULL;
-}
-
-static struct wsdbg_error *look(struct ring_source *source, uint64_t now_ns)
-{
-    for (size_t i = 0; i < source->count; i++) {
-        struct process *process = source->processes[i];
-        if (!process->map && process->again)
-            open_again(source, process);
-        if (!process->map)
-            continue;
-        struct wsdbg_segment_view view;
-        struct wsdbg_error *error = wsdbg_segment_map_refresh(process->map, &view);
-        if (error) {
-            give_up(process, error);
-            continue;
-        }
-        const bool alive = wsdbg_segment_map_alive(process->map);
-        error = wsdbg_tracker_look(&process->tracker, &view, alive, now_ns);
-        if (error)
-            return error;
-        wsdbg_tracker_forgive_silence(&process->tracker, now_ns);
-        if (source->use == WSDBG_SEGMENT_WATCH)
-            wsdbg_segment_map_look(process->map);
-    }
-    return NULL;
-}
-
 /* An answer to an older request is no answer: its histories are from another moment. */
-static void drop_stale_histories(struct process *process)
+static void drop_stale_histories(struct wsdbg_ring_process *process)
 {
     if (process->asked && process->tracker.head.history_done == process->request)
         return;
@@ -215,33 +44,56 @@ static void drop_stale_histories(struct process *process)
         process->tracker.contexts[i].mirror = NULL;
 }
 
+/* Room for `count` more notes; false = out of memory. */
+static bool reserve_notes(struct wsdbg_snapshot *out, size_t count)
+{
+    void *larger = reallocarray(out->notes, out->note_count + count, sizeof *out->notes);
+    if (larger)
+        out->notes = larger;
+    return larger != NULL;
+}
+
+static void add_note(struct wsdbg_snapshot *out, const char *text)
+{
+    snprintf(out->notes[out->note_count++], sizeof *out->notes, "%s", text);
+}
+
 static struct wsdbg_error *add_troubles(const struct ring_source *source, struct wsdbg_snapshot *out)
 {
-    size_t troubles = (source->trouble[0] != '\0') + (source->foreign > 0);
-    for (size_t i = 0; i < source->count; i++)
-        troubles += source->processes[i]->trouble[0] != '\0';
-    if (!troubles)
-        return NULL;
-    void *larger = reallocarray(out->notes, out->note_count + troubles, sizeof *out->notes);
-    if (!larger)
+    const struct wsdbg_ring_processes *processes = &source->processes;
+    char text[256];
+    if (!reserve_notes(out, processes->count + 3))
         return &wsdbg_error_no_memory;
-    out->notes = larger;
     if (source->trouble[0])
-        memcpy(out->notes[out->note_count++], source->trouble, sizeof *out->notes);
-    if (source->foreign)
-        snprintf(out->notes[out->note_count++], sizeof *out->notes,
-                 "%zu of the objects in %s that bear this session's name belong to other users: not read",
-                 source->foreign, SHM_FOLDER);
-    for (size_t i = 0; i < source->count; i++)
-        if (source->processes[i]->trouble[0])
-            memcpy(out->notes[out->note_count++], source->processes[i]->trouble, sizeof *out->notes);
+        add_note(out, source->trouble);
+    if (processes->foreign) {
+        snprintf(text, sizeof text,
+                 "%zu of the files in %s that bear this session's name belong to other users: not read",
+                 processes->foreign, WSDBG_SEGMENT_FOLDER);
+        add_note(out, text);
+    }
+    if (processes->forgotten) {
+        snprintf(text, sizeof text, "%" PRIu64 " process%s that ended %s counted only, with %" PRIu64 " launches",
+                 processes->forgotten, processes->forgotten == 1 ? "" : "es", processes->forgotten == 1 ? "is" : "are",
+                 processes->forgotten_launches);
+        add_note(out, text);
+    }
+    for (size_t i = 0; i < processes->count; i++)
+        if (processes->list[i]->trouble[0])
+            add_note(out, processes->list[i]->trouble);
+    out->launches_total += processes->forgotten_launches;
+    out->unread_segments = processes->unreadable + processes->foreign;
+    snprintf(out->unread_reason, sizeof out->unread_reason, "%s",
+             processes->reason[0] ? processes->reason
+             : processes->foreign ? "another user made it"
+                                  : "");
     return NULL;
 }
 
 static struct wsdbg_error *build(struct ring_source *source, uint64_t now_ns, bool histories,
                                  struct wsdbg_snapshot *out)
 {
-    struct wsdbg_tracker **trackers = malloc((source->count + 1) * sizeof(struct wsdbg_tracker *));
+    struct wsdbg_tracker **trackers = malloc((source->processes.count + 1) * sizeof(struct wsdbg_tracker *));
     if (!trackers)
         return &wsdbg_error_no_memory;
     struct wsdbg_build_request request = {.processes = trackers,
@@ -249,9 +101,9 @@ static struct wsdbg_error *build(struct ring_source *source, uint64_t now_ns, bo
                                           .source = source->base.ops->name,
                                           .histories = histories,
                                           .ended_grids = source->holds_record};
-    for (size_t i = 0; i < source->count; i++)
-        if (source->processes[i]->map)
-            trackers[request.process_count++] = &source->processes[i]->tracker;
+    for (size_t i = 0; i < source->processes.count; i++)
+        if (source->processes.list[i]->map)
+            trackers[request.process_count++] = &source->processes.list[i]->tracker;
     struct wsdbg_snapshot snapshot;
     struct wsdbg_error *error = wsdbg_snapshot_build(&request, &snapshot);
     free(trackers);
@@ -265,14 +117,14 @@ static struct wsdbg_error *build(struct ring_source *source, uint64_t now_ns, bo
     return error;
 }
 
-static bool ended_by_fault(const struct process *process, uint32_t context)
+static bool ended_by_fault(const struct wsdbg_ring_process *process, uint32_t context)
 {
     const struct wsdbg_context_row *row = &process->tracker.contexts[context].row;
     return context < process->tracker.head.context_count && row->error != 0 && row->slot_count > 0;
 }
 
 /* A destroyed context whose place in the segment went to another one has no slots. */
-static bool ended_well(const struct process *process, uint32_t context)
+static bool ended_well(const struct wsdbg_ring_process *process, uint32_t context)
 {
     const struct wsdbg_context_row *row = &process->tracker.contexts[context].row;
     return context < process->tracker.head.context_count && !process->tracker.alive && row->error == 0 &&
@@ -280,7 +132,7 @@ static bool ended_well(const struct process *process, uint32_t context)
 }
 
 /* The context ended in good order, or its process did, or all has been read. */
-static bool memory_is_done(const struct ring_source *source, const struct process *process, uint32_t context)
+static bool memory_is_done(const struct ring_source *source, const struct wsdbg_ring_process *process, uint32_t context)
 {
     const struct wsdbg_context_row *row = &process->tracker.contexts[context].row;
     if (process->restored[context] || source->holds_record)
@@ -294,14 +146,31 @@ static void follow_memory(struct ring_source *source)
     if (!source->memory)
         return;
     wsdbg_lasting_memory_receive(source->memory);
-    for (size_t i = 0; i < source->count; i++)
+    for (size_t i = 0; i < source->processes.count; i++)
         for (uint32_t c = 0; c < WSDBG_CONTEXT_ROWS; c++)
-            if (memory_is_done(source, source->processes[i], c))
-                wsdbg_lasting_memory_drop(source->memory, source->processes[i]->process_id, c);
+            if (memory_is_done(source, source->processes.list[i], c))
+                wsdbg_lasting_memory_drop(source->memory, source->processes.list[i]->process_id, c);
+}
+
+/* Nothing of an ended process will be asked for any more. */
+static bool is_done(const void *state, const struct wsdbg_ring_process *process)
+{
+    const struct ring_source *source = state;
+    for (uint32_t c = 0; source->memory && c < process->tracker.head.context_count; c++)
+        if (!process->restored[c] && (ended_by_fault(process, c) || (source->holds_record && ended_well(process, c))))
+            return false;
+    return true;
+}
+
+static void drop_memory(void *state, uint32_t process_id)
+{
+    const struct ring_source *source = state;
+    for (uint32_t c = 0; source->memory && c < WSDBG_CONTEXT_ROWS; c++)
+        wsdbg_lasting_memory_drop(source->memory, process_id, c);
 }
 
 /* The request that the histories of this look answer. */
-static uint32_t request_of(struct process *process)
+static uint32_t request_of(struct wsdbg_ring_process *process)
 {
     if (!process->asked)
         process->request = wsdbg_segment_map_request(process->map);
@@ -309,7 +178,7 @@ static uint32_t request_of(struct process *process)
     return process->request;
 }
 
-static struct wsdbg_error *restore(struct ring_source *source, struct process *process, uint32_t context,
+static struct wsdbg_error *restore(struct ring_source *source, struct wsdbg_ring_process *process, uint32_t context,
                                    uint64_t now_ns)
 {
     const struct wsdbg_tracked_context *tracked = &process->tracker.contexts[context];
@@ -331,8 +200,8 @@ static struct wsdbg_error *restore(struct ring_source *source, struct process *p
  * What was read answers every request from then on. */
 static void restore_ended(struct ring_source *source, uint64_t now_ns)
 {
-    for (size_t i = 0; source->memory && i < source->count; i++) {
-        struct process *process = source->processes[i];
+    for (size_t i = 0; source->memory && i < source->processes.count; i++) {
+        struct wsdbg_ring_process *process = source->processes.list[i];
         for (uint32_t c = 0; process->map && c < WSDBG_CONTEXT_ROWS; c++) {
             const bool faulted = ended_by_fault(process, c);
             struct wsdbg_error *error = NULL;
@@ -352,15 +221,17 @@ static void restore_ended(struct ring_source *source, uint64_t now_ns)
 static struct wsdbg_error *ring_poll(struct wsdbg_evidence *base, uint64_t now_ns, struct wsdbg_snapshot *out)
 {
     struct ring_source *source = (struct ring_source *)base;
-    struct wsdbg_error *error = discover(source);
+    struct wsdbg_error *error = wsdbg_ring_processes_discover(&source->processes);
     if (!error)
-        error = look(source, now_ns);
-    if (!error)
-        follow_memory(source);
-    return error ? error : build(source, now_ns, false, out);
+        error = wsdbg_ring_processes_look(&source->processes, now_ns);
+    if (error)
+        return error;
+    follow_memory(source);
+    wsdbg_ring_processes_let_go(&source->processes, is_done, source, now_ns);
+    return build(source, now_ns, false, out);
 }
 
-static bool wants_histories(const struct process *process)
+static bool wants_histories(const struct wsdbg_ring_process *process)
 {
     for (uint32_t i = 0; i < process->tracker.head.context_count; i++)
         if (process->tracker.contexts[i].row.history_depth &&
@@ -372,14 +243,14 @@ static bool wants_histories(const struct process *process)
 /* Asks every process first, then waits: they copy at the same time. */
 static void fetch_histories(struct ring_source *source, uint64_t deadline_ns)
 {
-    for (size_t i = 0; i < source->count; i++) {
-        struct process *process = source->processes[i];
+    for (size_t i = 0; i < source->processes.count; i++) {
+        struct wsdbg_ring_process *process = source->processes.list[i];
         process->asked = process->map && wants_histories(process);
         if (process->asked)
             process->request = wsdbg_segment_map_request(process->map);
     }
-    for (size_t i = 0; i < source->count; i++) {
-        struct process *process = source->processes[i];
+    for (size_t i = 0; i < source->processes.count; i++) {
+        struct wsdbg_ring_process *process = source->processes.list[i];
         while (process->asked && !wsdbg_segment_map_answered(process->map, process->request)) {
             if (monotonic_ns() >= deadline_ns || !wsdbg_segment_map_alive(process->map))
                 break;
@@ -393,21 +264,21 @@ static struct wsdbg_error *ring_inspect(struct wsdbg_evidence *base, uint64_t no
 {
     struct ring_source *source = (struct ring_source *)base;
     const uint64_t started_ns = monotonic_ns();
-    struct wsdbg_error *error = discover(source);
+    struct wsdbg_error *error = wsdbg_ring_processes_discover(&source->processes);
     if (!error)
-        error = look(source, now_ns);
+        error = wsdbg_ring_processes_look(&source->processes, now_ns);
     if (error)
         return error;
     fetch_histories(source, started_ns + deadline_ns);
     follow_memory(source);
     restore_ended(source, now_ns);
     /* Slots once more: a history fits only the slot's event of the same moment. */
-    error = look(source, now_ns);
+    error = wsdbg_ring_processes_look(&source->processes, now_ns);
     if (error)
         return error;
-    for (size_t i = 0; i < source->count; i++) {
-        drop_stale_histories(source->processes[i]);
-        wsdbg_tracker_read_histories(&source->processes[i]->tracker, now_ns);
+    for (size_t i = 0; i < source->processes.count; i++) {
+        drop_stale_histories(source->processes.list[i]);
+        wsdbg_tracker_read_histories(&source->processes.list[i]->tracker, now_ns);
     }
     return build(source, now_ns, true, out);
 }
@@ -420,16 +291,10 @@ static void ring_hold_record(struct wsdbg_evidence *base)
 static void ring_close(struct wsdbg_evidence *base)
 {
     struct ring_source *source = (struct ring_source *)base;
-    for (size_t i = 0; i < source->count; i++) {
-        wsdbg_tracker_deinit(&source->processes[i]->tracker);
-        if (source->processes[i]->map)
-            wsdbg_segment_map_close(source->processes[i]->map);
-        free(source->processes[i]);
-    }
+    source->processes.on_forget = NULL;
+    wsdbg_ring_processes_deinit(&source->processes);
     wsdbg_recorder_close(source->recorder);
     wsdbg_lasting_memory_close(source->memory);
-    free(source->processes);
-    free(source->prefix);
     free(source);
 }
 
@@ -457,12 +322,12 @@ static struct wsdbg_error *ring_record(struct wsdbg_evidence *base, const char *
 {
     struct ring_source *source = (struct ring_source *)base;
     struct wsdbg_error *error = ensure_recorder(source, path);
-    struct wsdbg_record_input *inputs = error ? NULL : calloc(source->count + 1, sizeof *inputs);
+    struct wsdbg_record_input *inputs = error ? NULL : calloc(source->processes.count + 1, sizeof *inputs);
     if (!error && !inputs)
         error = &wsdbg_error_no_memory;
     size_t count = 0;
-    for (size_t i = 0; !error && i < source->count; i++) {
-        struct process *process = source->processes[i];
+    for (size_t i = 0; !error && i < source->processes.count; i++) {
+        struct wsdbg_ring_process *process = source->processes.list[i];
         if (!process->map || !process->tracker.view.bytes)
             continue;
         inputs[count++] = (struct wsdbg_record_input){
@@ -490,10 +355,8 @@ struct wsdbg_error *wsdbg_ring_record_look(struct wsdbg_evidence *base, uint64_t
 struct wsdbg_segment_map *wsdbg_ring_map(struct wsdbg_evidence *base, uint32_t process_id)
 {
     struct ring_source *source = (struct ring_source *)base;
-    for (size_t i = 0; i < source->count; i++)
-        if (source->processes[i]->process_id == process_id)
-            return source->processes[i]->map;
-    return NULL;
+    const struct wsdbg_ring_process *process = wsdbg_ring_processes_find(&source->processes, process_id);
+    return process ? process->map : NULL;
 }
 
 static const struct wsdbg_evidence_ops ring_ops = {.name = "ring",
@@ -514,12 +377,15 @@ static struct wsdbg_error *open_source(const char *session, const char *spool, e
     if (!source)
         return &wsdbg_error_no_memory;
     source->base.ops = use == WSDBG_SEGMENT_READ ? &attached_ops : &ring_ops;
-    source->use = use;
-    if (asprintf(&source->prefix, "wsdbg.%s.", session) < 0) {
+    struct wsdbg_error *error = wsdbg_ring_processes_init(session, spool, use, &source->processes);
+    if (error) {
+        wsdbg_ring_processes_deinit(&source->processes);
         free(source);
-        return &wsdbg_error_no_memory;
+        return error;
     }
-    struct wsdbg_error *error = spool ? wsdbg_lasting_memory_open(spool, &source->memory) : NULL;
+    source->processes.on_forget = drop_memory;
+    source->processes.state = source;
+    error = spool && use == WSDBG_SEGMENT_WATCH ? wsdbg_lasting_memory_open(spool, &source->memory) : NULL;
     if (error)
         snprintf(source->trouble, sizeof source->trouble, "after a GPU fault histories are lost: %s",
                  wsdbg_error_message(error));
@@ -533,24 +399,14 @@ struct wsdbg_error *wsdbg_evidence_open_ring(const char *session, const char *sp
     return open_source(session, spool, WSDBG_SEGMENT_WATCH, out);
 }
 
-struct wsdbg_error *wsdbg_evidence_attach_ring(const char *session, struct wsdbg_evidence **out)
+struct wsdbg_error *wsdbg_evidence_attach_ring(const char *session, const char *spool, struct wsdbg_evidence **out)
 {
-    return open_source(session, NULL, WSDBG_SEGMENT_READ, out);
+    return open_source(session, spool, WSDBG_SEGMENT_READ, out);
 }
 
-void wsdbg_ring_unlink(const char *session)
+void wsdbg_ring_unlink(const char *session, const char *spool)
 {
-    char *prefix;
-    DIR *folder = opendir(SHM_FOLDER);
-    if (!folder)
-        return;
-    if (asprintf(&prefix, "wsdbg.%s.", session) >= 0) {
-        for (struct dirent *entry; (entry = readdir(folder));)
-            if (process_of(prefix, entry->d_name))
-                unlinkat(dirfd(folder), entry->d_name, 0);
-        free(prefix);
-    }
-    closedir(folder);
+    wsdbg_ring_processes_unlink(session, spool);
 }
 
 struct wsdbg_error *wsdbg_evidence_record(struct wsdbg_evidence *source, const char *path, uint64_t now_ns)

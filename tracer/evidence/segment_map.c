@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,10 +19,14 @@
 #include "base/own_file.h"
 
 struct wsdbg_segment_map {
-    char *name;
+    char *name; /* the file's */
+    enum wsdbg_segment_use use;
     int fd;
+    ino_t inode;
+    uint32_t process_id;
     bool filled;
-    int pidfd; /* -1 = the process was gone when the segment was opened */
+    bool is_copy; /* `bytes` is memory of our own */
+    int pidfd;    /* -1 = the process was gone when the segment was opened */
     unsigned char *bytes;
     size_t byte_count;
     unsigned char *request_page;
@@ -79,8 +84,12 @@ static void unmap(unsigned char *pages, size_t byte_count)
 static struct wsdbg_error *map_bytes(struct wsdbg_segment_map *map)
 {
     struct stat status;
+    if (map->is_copy)
+        return NULL;
     if (fstat(map->fd, &status) != 0)
         return wsdbg_error_os(errno, "%s", map->name);
+    if (wsdbg_mapping_was_cut(map->bytes) || wsdbg_mapping_was_cut(map->request_page))
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: was shorter for a while: not read any more", map->name);
     const size_t byte_count = (size_t)status.st_size;
     if (byte_count == map->byte_count)
         return NULL;
@@ -106,14 +115,36 @@ static bool is_filled(const struct wsdbg_segment_map *map)
     return map->byte_count >= sizeof(uint64_t) && __atomic_load_n((const uint64_t *)map->bytes, __ATOMIC_ACQUIRE) != 0;
 }
 
-static struct wsdbg_error *open_map(struct wsdbg_segment_map *map, uint32_t process_id, enum wsdbg_segment_use use)
+static struct wsdbg_error *cannot_open(const struct wsdbg_segment_map *map)
 {
-    map->fd = shm_open(map->name, (use == WSDBG_SEGMENT_READ ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK, 0);
-    if (map->fd < 0 && errno == EACCES)
-        return wsdbg_error_create(WSDBG_ERROR_FOREIGN, "/dev/shm%s: may not be read", map->name);
+    if (errno == ENOENT)
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "%s: is gone", map->name);
+    return wsdbg_error_os(errno, "open %s", map->name);
+}
+
+/* What others put there is told by its name alone: a link leads nowhere, a pipe keeps nobody. */
+static struct wsdbg_error *open_file(struct wsdbg_segment_map *map)
+{
+    struct stat status;
+    if (lstat(map->name, &status) != 0)
+        return cannot_open(map);
+    if (status.st_uid != geteuid())
+        return wsdbg_error_create(WSDBG_ERROR_FOREIGN, "%s: belongs to user %u: not read", map->name,
+                                  (unsigned)status.st_uid);
+    if (!S_ISREG(status.st_mode))
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: no regular file", map->name);
+    map->fd =
+        open(map->name, (map->use == WSDBG_SEGMENT_READ ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (map->fd < 0)
-        return wsdbg_error_os(errno, "open /dev/shm%s", map->name);
-    struct wsdbg_error *error = wsdbg_own_file_check(map->fd, map->name, NULL);
+        return cannot_open(map);
+    struct wsdbg_error *error = wsdbg_own_file_check(map->fd, map->name, &status);
+    map->inode = error ? 0 : status.st_ino;
+    return error;
+}
+
+static struct wsdbg_error *open_map(struct wsdbg_segment_map *map)
+{
+    struct wsdbg_error *error = open_file(map);
     if (!error)
         error = map_bytes(map);
     if (error || !is_filled(map))
@@ -122,22 +153,24 @@ static struct wsdbg_error *open_map(struct wsdbg_segment_map *map, uint32_t proc
     error = wsdbg_segment_check(&view, map->name);
     if (error)
         return error;
-    map->pidfd = (int)syscall(SYS_pidfd_open, (pid_t)process_id, 0);
+    map->pidfd = (int)syscall(SYS_pidfd_open, (pid_t)map->process_id, 0);
     if (map->pidfd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) /* it lives all the same */
-        return wsdbg_error_os(errno, "%s: follow process %u", map->name, process_id);
+        return wsdbg_error_os(errno, "%s: follow process %u", map->name, map->process_id);
     map->filled = true;
-    return use == WSDBG_SEGMENT_READ ? NULL : map_request_word(map);
+    return map->use == WSDBG_SEGMENT_READ ? NULL : map_request_word(map);
 }
 
-struct wsdbg_error *wsdbg_segment_map_open(const char *name, uint32_t process_id, enum wsdbg_segment_use use,
+struct wsdbg_error *wsdbg_segment_map_open(const char *path, uint32_t process_id, enum wsdbg_segment_use use,
                                            struct wsdbg_segment_map **out)
 {
     struct wsdbg_segment_map *map = calloc(1, sizeof *map);
     if (!map)
         return &wsdbg_error_no_memory;
     map->fd = map->pidfd = -1;
-    map->name = strdup(name);
-    struct wsdbg_error *error = map->name ? open_map(map, process_id, use) : &wsdbg_error_no_memory;
+    map->name = strdup(path);
+    map->process_id = process_id;
+    map->use = use;
+    struct wsdbg_error *error = map->name ? open_map(map) : &wsdbg_error_no_memory;
     if (error || !map->filled) {
         wsdbg_segment_map_close(map);
         map = NULL;
@@ -165,6 +198,8 @@ struct wsdbg_error *wsdbg_segment_map_door(struct wsdbg_segment_map *map, struct
     const uint64_t fixed_bytes = __atomic_load_n(&segment->fixed_bytes, __ATOMIC_ACQUIRE);
     struct wsdbg_door door = {.process = -1};
     void *row = NULL;
+    if (map->is_copy)
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "%s: its process has ended", map->name);
     if (!WSDBG_SEGMENT_HAS(fixed_bytes, door) || map->byte_count < fixed_bytes)
         return wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: its observer is of a version that lets no inspector in",
                                   map->name);
@@ -178,10 +213,76 @@ struct wsdbg_error *wsdbg_segment_map_door(struct wsdbg_segment_map *map, struct
     return NULL;
 }
 
+/* The same file is the same program, whatever its name is by now.  What may not be asked is taken for the same. */
+static bool executes_the_same(const struct wsdbg_segment_map *map)
+{
+    const struct wsdbg_segment_view view = {map->bytes, map->byte_count};
+    const struct wsdbg_segment_head head = wsdbg_segment_read_head(&view);
+    char path[32];
+    struct stat status;
+    if (head.left_ns)
+        return false;
+    snprintf(path, sizeof path, "/proc/%u/exe", map->process_id);
+    return !head.program_inode || stat(path, &status) != 0 ||
+           (status.st_ino == head.program_inode && status.st_dev == head.program_device);
+}
+
 bool wsdbg_segment_map_alive(struct wsdbg_segment_map *map)
 {
     struct pollfd poller = {.fd = map->pidfd, .events = POLLIN};
-    return map->pidfd >= 0 && poll(&poller, 1, 0) == 0;
+    return map->pidfd >= 0 && poll(&poller, 1, 0) == 0 && executes_the_same(map);
+}
+
+uint64_t wsdbg_segment_map_inode(const struct wsdbg_segment_map *map)
+{
+    return map->inode;
+}
+
+/* Pages that were never written stay untouched memory of nobody. */
+static void copy_pages(unsigned char *to, const unsigned char *from, size_t byte_count)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    static const unsigned char zeros[64];
+    for (size_t at = 0; at < byte_count; at += page) {
+        const size_t count = byte_count - at < page ? byte_count - at : page;
+        size_t same = 0;
+        while (same < count &&
+               memcmp(from + at + same, zeros, count - same < sizeof zeros ? count - same : sizeof zeros) == 0)
+            same += sizeof zeros;
+        if (same < count)
+            memcpy(to + at, from + at, count);
+    }
+}
+
+static void let_go_of_file(struct wsdbg_segment_map *map)
+{
+    struct stat status;
+    unmap(map->request_page, map->request_page_bytes);
+    map->request_page = NULL;
+    if (map->use == WSDBG_SEGMENT_WATCH && lstat(map->name, &status) == 0 && status.st_ino == map->inode)
+        unlink(map->name);
+    if (map->pidfd >= 0)
+        close(map->pidfd);
+    close(map->fd);
+    map->fd = map->pidfd = -1;
+}
+
+struct wsdbg_error *wsdbg_segment_map_keep(struct wsdbg_segment_map *map)
+{
+    if (map->is_copy)
+        return NULL;
+    void *copy =
+        mmap(NULL, map->byte_count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (copy == MAP_FAILED)
+        return wsdbg_error_os(errno, "%s: keep %zu bytes", map->name, map->byte_count);
+    copy_pages(copy, map->bytes, map->byte_count);
+    let_go_of_file(map);
+    unmap(map->bytes, map->byte_count);
+    map->bytes = copy;
+    map->is_copy = true;
+    map->request = (uint32_t *)(map->bytes + offsetof(struct wsdbg_segment, history_request));
+    map->look = map->request + 1;
+    return NULL;
 }
 
 void wsdbg_segment_map_look(struct wsdbg_segment_map *map)
@@ -204,7 +305,9 @@ bool wsdbg_segment_map_answered(const struct wsdbg_segment_map *map, uint32_t re
 
 static struct wsdbg_error *put(struct wsdbg_segment_map *map, uint64_t offset, const void *bytes, size_t count)
 {
-    for (size_t done = 0; done < count;) {
+    if (map->is_copy)
+        memcpy(map->bytes + offset, bytes, count);
+    for (size_t done = map->is_copy ? count : 0; done < count;) {
         ssize_t written = pwrite(map->fd, (const char *)bytes + done, count - done, (off_t)(offset + done));
         if (written <= 0 && errno != EINTR)
             return wsdbg_error_os(errno, "%s: write", map->name);

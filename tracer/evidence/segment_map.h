@@ -1,8 +1,8 @@
-/* segment_map.h - a live segment: the mapping of a traced process's shared-memory object.
+/* segment_map.h - a live segment: the mapping of a traced process's file.
  *
- * Reads: /dev/shm and whether the process lives.  Writes: the request words and the door, through mappings of their own
- * (everything else is mapped read-only), and what is left of a context that died; nothing when it
- * only reads.
+ * Reads: the file, whether the process lives and executes the same program.  Writes: the request words and the door,
+ * through mappings of their own (everything else is mapped read-only), and what is left of a context that died; nothing
+ * when it only reads.
  */
 #ifndef WSDBG_EVIDENCE_SEGMENT_MAP_H
 #define WSDBG_EVIDENCE_SEGMENT_MAP_H
@@ -19,15 +19,20 @@ enum wsdbg_segment_use { WSDBG_SEGMENT_WATCH, WSDBG_SEGMENT_READ };
 /* Asks for a fresh copy of the slots; it arrives within some 20 ms, nobody waits for it.  WATCH only. */
 void wsdbg_segment_map_look(struct wsdbg_segment_map *map);
 
-/* Opens object `name` ("/wsdbg...") of process `process_id`, where it is this user's own: WSDBG_ERROR_FOREIGN.  *out = NULL without an error: the producer has
- * not filled it yet; try again. */
-struct wsdbg_error *wsdbg_segment_map_open(const char *name, uint32_t process_id, enum wsdbg_segment_use use,
+/* Opens the file `path` of process `process_id`; WSDBG_ERROR_FOREIGN = it is another user's.  *out = NULL without an
+ * error: the producer has not filled it yet; try again. */
+struct wsdbg_error *wsdbg_segment_map_open(const char *path, uint32_t process_id, enum wsdbg_segment_use use,
                                            struct wsdbg_segment_map **out);
-/* Where the process cuts the object short, what is gone reads as zeros, and the next refresh says so.
- * Follows growth; *view stays valid until the next refresh or close. An object that shrank is an error. */
+/* Follows growth; *view stays valid until the next refresh, keep or close.  A file that shrank is an error, also where
+ * it grew again: what is gone reads as zeros. */
 struct wsdbg_error *wsdbg_segment_map_refresh(struct wsdbg_segment_map *map, struct wsdbg_segment_view *view);
-/* True while the process runs; an exited one that nobody has waited for does not. */
+/* True while the process runs the program that wrote the file; an exited one that nobody has waited for does not. */
 bool wsdbg_segment_map_alive(struct wsdbg_segment_map *map);
+/* Of a process that lives no more: takes a private copy of what is there and lets go of the file and all descriptors;
+ * WATCH removes the file.  Calls as before, but for door(), work on the copy. */
+struct wsdbg_error *wsdbg_segment_map_keep(struct wsdbg_segment_map *map);
+/* The file's own number; another file of the same name has another one. */
+uint64_t wsdbg_segment_map_inode(const struct wsdbg_segment_map *map);
 /* Raises the history request and wakes the producer; returns the request's number.  WATCH only. */
 uint32_t wsdbg_segment_map_request(struct wsdbg_segment_map *map);
 /* Puts what was read from a dead context's memory where the copies of a living one would be: slots as of seen_ns,

@@ -24,6 +24,8 @@ struct wsdbg_segment_view {
 /* The header's scalars, copied once per look. */
 struct wsdbg_segment_head {
     uint64_t used_bytes, created_ns, launch_count, activity_count, lost_rows;
+    uint64_t left_ns;                       /* the process executes another program since then; 0 = it does not */
+    uint64_t program_device, program_inode; /* 0 = not known */
     uint32_t process_id;
     uint32_t history_request, history_done;
     uint32_t context_count, module_count, function_count, name_count, thread_count, note_count;

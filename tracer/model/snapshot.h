@@ -364,7 +364,9 @@ struct wsdbg_snapshot {
     struct wsdbg_name *names;          size_t name_count;
     struct wsdbg_function *functions;  size_t function_count;
     struct wsdbg_launch *launches;     size_t launch_count; /* the newest ones, oldest first */
-    uint64_t launches_total;           /* launches ever */
+    uint64_t launches_total;           /* launches ever, also of processes that are not shown any more */
+    uint64_t unread_segments;          /* of the session's, that could not be read: what they hold is not in here */
+    char unread_reason[256];           /* of one of them */
     struct wsdbg_graph_kernel *graph_kernels; size_t graph_kernel_count; /* by process.  Not in the session's file */
     struct wsdbg_refusal *refusals;    size_t refusal_count; /* by process, oldest first */
     uint64_t refusals_left_out;        /* different ones that there was no room to keep */

@@ -3,14 +3,16 @@
  * Written by: the observer in the traced process (instr/shim).  Read by: tracer/evidence.
  * Compiles as C11 and C++17.
  *
- * A traced process that initialises CUDA creates one POSIX shared-memory object, mode 0600, named
- *     /wsdbg.<session>.<pid>        (<session> comes from the environment variable WSDBG_SESSION)
+ * A traced process that initialises CUDA creates one file, mode 0600, named
+ *     wsdbg.<session>.<pid>         (<session> comes from the environment variable WSDBG_SESSION)
+ * in /dev/shm, or where there is little room in the folder "segments" of the session's folder (WSDBG_SPOOL),
  * and grows it (posix_fallocate, then a larger mapping) only when a context with probed code appears:
  *
  *     struct wsdbg_segment                      fixed tables, always there
  *     slots of context 0 | history of context 0 | slots of context 1 | ...     (mirrors; context row has offsets)
  *
- * wsdbg unlinks the object when the session ends, so it outlives the traced process and its GPU context.
+ * wsdbg unlinks the file once it has read what an ended process left, or when the session ends, so it outlives the
+ * traced process and its GPU context.  A process that executes another program renames the file of the one before.
  *
  * Protocol of a table: rows [0, count) are valid; the writer fills a row, then publishes it by raising
  * `count` (release; readers acquire).  The launch and activity tables are rings: row n % capacity holds
@@ -32,6 +34,11 @@
 #define WSDBG_SEGMENT_VERSION 1u
 #define WSDBG_SEGMENT_BYTES_DEFAULT (32u << 20)   /* most a segment may grow to */
 #define WSDBG_SEGMENT_NAME_FORMAT "/wsdbg.%s.%d"  /* session, pid */
+#define WSDBG_SEGMENT_LEFT ".left-"               /* behind the name of a file that its process is past; then a number */
+#define WSDBG_SEGMENT_FOLDER "/dev/shm"
+#define WSDBG_SEGMENT_SPOOLED "segments" /* folder in the session's folder */
+/* With less free in /dev/shm it is left to the program: 64 MiB are usual in containers. */
+#define WSDBG_SEGMENT_ROOM_BYTES (256ull << 20)
 
 /* Environment of a traced process. */
 #define WSDBG_ENV_SESSION "WSDBG_SESSION"           /* session name; absent = the shim stays asleep */
@@ -451,7 +458,11 @@ struct wsdbg_segment {
     uint64_t lost_rows;       /* rows not recorded because a table was full */
     uint64_t hold_exit_until_ns; /* wsdbg's: a GPU core dump of the process is being written, so that exit() is to wait
                                     for it, ten seconds at most; CLOCK_MONOTONIC, renewed while wsdbg waits, 0 = not */
-    uint64_t reserved[7];
+    uint64_t left_ns;         /* the process then executed another program, or its number was another one's; 0 = not */
+    uint64_t program_device;  /* as stat() has it of /proc/self/exe */
+    uint64_t program_inode;   /* ... 0 = not known */
+    uint64_t pid_namespace;   /* inode of /proc/self/ns/pid, 0 = not known */
+    uint64_t reserved[3];
 
     struct wsdbg_context_row contexts[WSDBG_CONTEXT_ROWS];
     struct wsdbg_module_row modules[WSDBG_MODULE_ROWS];
