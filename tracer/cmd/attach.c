@@ -242,7 +242,7 @@ static struct wsdbg_error *open_parts(struct attachment *attachment, const struc
     error = wsdbg_store_load(store, false, &attachment->first);
     wsdbg_store_close(store);
     if (!error)
-        error = wsdbg_evidence_attach_ring(session->name, &attachment->evidence);
+        error = wsdbg_evidence_attach_ring(session->name, session->spool, &attachment->evidence);
     attachment->run_pidfd = (int)syscall(SYS_pidfd_open, session->wsdbg_pid, 0);
     return error;
 }

@@ -42,6 +42,22 @@ static void say_unwatched(const struct wsdbg_closing *closing)
         wsdbg_watch_say(closing->watch, "process %ld was not watched: %s", (long)unwatched->process, unwatched->reason);
 }
 
+static void say_unread(const struct wsdbg_closing *closing)
+{
+    const struct wsdbg_watch *watch = closing->watch;
+    if (watch->unread_segments > 1)
+        wsdbg_watch_say(watch, "what %" PRIu64 " observers wrote could not be read, of one of them: %s",
+                        watch->unread_segments, watch->unread_reason);
+    else if (watch->unread_segments)
+        wsdbg_watch_say(watch, "what an observer wrote could not be read: %s", watch->unread_reason);
+}
+
+/* Launches were seen, and nothing that could have shown a hang of them. */
+static bool sees_no_hang(const struct wsdbg_watch *watch)
+{
+    return watch->cuda_seen && !watch->probes_seen && !watch->look_ns;
+}
+
 /* How a run without a hang ended. */
 static const char *end_words(const struct wsdbg_watch *watch)
 {
@@ -54,7 +70,7 @@ static const char *end_words(const struct wsdbg_watch *watch)
     };
     if (watch->fault[0])
         return "ended by a GPU fault";
-    if (!watch->probes_seen && !watch->look_ns)
+    if (sees_no_hang(watch))
         return "none with probes: a hang could not have been noticed";
     return watch->cut ? "no hang known" : ends[watch->not_looked];
 }
@@ -71,8 +87,8 @@ static void say_launches(const struct wsdbg_closing *closing)
         wsdbg_watch_say(watch, "%" PRIu64 " kernel launch%s seen, %s%s; session in %s", watch->launches,
                         watch->launches == 1 ? "" : "es", end_words(watch), gap, closing->output);
     else
-        wsdbg_watch_say(watch, "no%s use of CUDA was seen%s; session in %s", closing->unwatched->count ? " other" : "",
-                        gap, closing->output);
+        wsdbg_watch_say(watch, "no%s use of CUDA was seen%s; session in %s",
+                        closing->unwatched->count || watch->unread_segments ? " other" : "", gap, closing->output);
 }
 
 void wsdbg_closing_say(const struct wsdbg_closing *closing)
@@ -80,11 +96,14 @@ void wsdbg_closing_say(const struct wsdbg_closing *closing)
     say_fault(closing);
     say_session(closing);
     say_unwatched(closing);
+    say_unread(closing);
     if (!closing->quiet && !has_verdict(closing->watch))
         say_launches(closing);
 }
 
 bool wsdbg_closing_lacks_something(const struct wsdbg_closing *closing)
 {
-    return closing->watch->blind || closing->watch->blind_ns || closing->unwatched->count;
+    const struct wsdbg_watch *watch = closing->watch;
+    return watch->blind || watch->blind_ns || watch->unread_segments || closing->unwatched->count ||
+           sees_no_hang(watch);
 }

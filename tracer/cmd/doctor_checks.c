@@ -229,20 +229,21 @@ static struct wsdbg_error *ask_sqlite(const char *path, char *answer, size_t ans
 
 static void check_sqlite(struct checks *checks)
 {
-    char *folder, path[4096], answer[64];
+    char path[4096], answer[64];
+    struct wsdbg_spool folder;
     struct wsdbg_error *error = wsdbg_spool_create(&folder);
     if (error) {
         add(checks, "sqlite", WSDBG_CHECK_NO, "wsdbg run", "%s", wsdbg_error_message(error))->needed = true;
         wsdbg_error_destroy(error);
         return;
     }
-    snprintf(path, sizeof path, "%s/scratch.db", folder);
+    snprintf(path, sizeof path, "%s/scratch.db", folder.path);
     error = ask_sqlite(path, answer, sizeof answer);
     add(checks, "sqlite", error ? WSDBG_CHECK_NO : WSDBG_CHECK_OK, "session databases", "%s%s", error ? "" : "SQLite ",
         error ? wsdbg_error_message(error) : answer)
         ->needed = true;
     wsdbg_error_destroy(error);
-    wsdbg_spool_destroy(folder);
+    wsdbg_spool_destroy(&folder);
 }
 
 static void check_kernel(struct checks *checks)

@@ -206,11 +206,12 @@ static struct wsdbg_error *explore_command(const struct wsdbg_invocation *invoca
 {
     struct exploration exploration = {.follower = {.look = follow}};
     struct wanted wanted;
-    char *folder = NULL, *path = NULL, *words = NULL;
+    struct wsdbg_spool folder = {.lock = -1};
+    char *path = NULL, *words = NULL;
     struct wsdbg_error *error = read_wanted(invocation, &wanted);
     if (!error)
         error = wsdbg_spool_create(&folder);
-    if (!error && asprintf(&path, "%s/explore", folder) < 0)
+    if (!error && asprintf(&path, "%s/explore", folder.path) < 0)
         path = NULL;
     if (!error)
         error = path ? wsdbg_explore_log_create(path, &exploration.log) : &wsdbg_error_no_memory;
@@ -219,7 +220,7 @@ static struct wsdbg_error *explore_command(const struct wsdbg_invocation *invoca
     if (!error)
         error = words ? run(invocation, &wanted, &exploration, words, status) : &wsdbg_error_no_memory;
     wsdbg_explore_log_destroy(exploration.log);
-    wsdbg_spool_destroy(folder);
+    wsdbg_spool_destroy(&folder);
     free(path);
     free(words);
     return error;

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -41,7 +42,8 @@ struct run {
     struct wsdbg_clock clock;
     struct wsdbg_device device;
     struct wsdbg_cancel cancel;
-    char *shim, *command, *output, *spool;
+    char *shim, *command, *output;
+    struct wsdbg_spool spool;
     char name[64]; /* of the session */
     enum wsdbg_run_evidence evidence;
     uint64_t look_ns; /* most that a look at the GPU itself may take, 0 = it cannot be looked at */
@@ -51,7 +53,7 @@ struct run {
     struct wsdbg_publication *publication;
     struct wsdbg_tui *tui; /* NULL = without --tui */
     struct wsdbg_progress_line dump;
-    bool executed, ended_by_follower, stands_said;
+    bool executed, ended_by_follower, stands_said, outlived_said;
 };
 
 static uint64_t live_now_ns(struct wsdbg_clock *clock)
@@ -72,8 +74,23 @@ static bool stands_for_ever(struct run *run)
 {
     if (!run->device.simulator || run->options->follower || run->options->record_path || run->stands_said)
         return false;
-    run->stands_said = wsdbg_sim_stands(run->spool, wsdbg_monotonic_ns(), SIMULATOR_STANDS_NS);
+    run->stands_said = wsdbg_sim_stands(run->spool.path, wsdbg_monotonic_ns(), SIMULATOR_STANDS_NS);
     return run->stands_said;
+}
+
+/* Whether the first process has ended and another one still uses the GPU: a hang of that one is one of the program. */
+static bool is_outlived(struct run *run)
+{
+    const struct wsdbg_watch *watch = wsdbg_session_state(run->session);
+    if (!watch->outlived_by || wsdbg_child_end_was_asked(run->child, 0))
+        return false;
+    const bool lives = kill((pid_t)watch->outlived_by, 0) == 0; /* else the next look tells who does */
+    if (lives && !run->outlived_said)
+        wsdbg_watch_say(watch,
+                        "the program's first process has ended; process %u of it still uses the GPU: watching on",
+                        watch->outlived_by);
+    run->outlived_said |= lives;
+    return true;
 }
 
 static enum wsdbg_wait live_wait(struct wsdbg_clock *clock, uint64_t deadline_ns)
@@ -84,8 +101,11 @@ static enum wsdbg_wait live_wait(struct wsdbg_clock *clock, uint64_t deadline_ns
         wsdbg_child_kill(run->child);
         return WSDBG_WAIT_OVER;
     }
-    if (event == WSDBG_CHILD_ENDED)
-        return WSDBG_WAIT_OVER;
+    if (event == WSDBG_CHILD_ENDED) {
+        if (!is_outlived(run))
+            return WSDBG_WAIT_OVER;
+        wsdbg_child_pause(run->child, deadline_ns);
+    }
     const enum wsdbg_followed followed = follow(run);
     if (followed == WSDBG_FOLLOWED_ENDS) {
         run->ended_by_follower = true;
@@ -216,12 +236,13 @@ static struct wsdbg_error *prepare(struct run *run)
                                                     .simulator_reason = run->device.reason,
                                                     .explore = options->explore,
                                                     .session = run->name,
-                                                    .spool = run->spool,
+                                                    .spool = run->spool.path,
                                                     .observer = options->observer,
                                                     .history = options->history,
                                                     .attach_first = first_launch_waits(run),
                                                     .markers = run->evidence == WSDBG_RUN_RING ? NULL : "1",
-                                                    .core_folder = run->evidence == WSDBG_RUN_CORE ? run->spool : NULL};
+                                                    .core_folder =
+                                                        run->evidence == WSDBG_RUN_CORE ? run->spool.path : NULL};
     return wsdbg_environment_create(&environment, environ, &run->environment);
 }
 
@@ -253,17 +274,17 @@ static struct wsdbg_error *open_evidence(struct run *run, struct wsdbg_evidence 
 {
     if (run->device.simulator && run->options->evidence != WSDBG_RUN_RING)
         return wsdbg_evidence_open_simulator(
-            run->name, run->spool,
+            run->name, run->spool.path,
             run->options->evidence == WSDBG_RUN_LIVE ? WSDBG_DOOR_ALWAYS : WSDBG_DOOR_WHERE_NEEDED, out);
     if (run->evidence == WSDBG_RUN_AUTO)
-        return wsdbg_evidence_open_live(run->name, run->spool, WSDBG_DOOR_WHERE_NEEDED, out);
+        return wsdbg_evidence_open_live(run->name, run->spool.path, WSDBG_DOOR_WHERE_NEEDED, out);
     if (run->evidence == WSDBG_RUN_LIVE)
-        return wsdbg_evidence_open_live(run->name, run->spool, WSDBG_DOOR_ALWAYS, out);
+        return wsdbg_evidence_open_live(run->name, run->spool.path, WSDBG_DOOR_ALWAYS, out);
     if (run->evidence == WSDBG_RUN_RING)
-        return wsdbg_evidence_open_ring(run->name, run->spool, out);
+        return wsdbg_evidence_open_ring(run->name, run->spool.path, out);
     run->cancel.is_wanted = end_was_asked;
     wsdbg_progress_begin(&run->dump, "the driver writes a GPU core dump", DUMP_PATIENCE_NS);
-    return wsdbg_evidence_open_core(run->name, run->spool, run->spool, WSDBG_DOOR_ALWAYS,
+    return wsdbg_evidence_open_core(run->name, run->spool.path, run->spool.path, WSDBG_DOOR_ALWAYS,
                                     run->tui ? NULL : &run->dump.progress, &run->cancel, out);
 }
 
@@ -284,13 +305,14 @@ static struct wsdbg_error *create_session(struct run *run)
         .observer = options->observer,
         /* Until the device itself is looked at. */
         .evidence = run->evidence == WSDBG_RUN_AUTO || run->device.simulator ? "ring" : NULL,
-        .spool = run->spool,
+        .spool = run->spool.path,
         .record_path = options->record_path,
         .after_hang = after_hang(options->on_stall),
         .listener = run->tui ? wsdbg_tui_listener(run->tui) : NULL,
         .stall_ns = options->stall_ns,
         .work_stall_ns = options->work_stall_ns,
         .give_up_ns = options->give_up_ns,
+        .program_id = (uint32_t)wsdbg_child_pid(run->child),
         .look_ns = run->look_ns,
         .look_spares_fed = run->evidence == WSDBG_RUN_AUTO && !run->device.simulator,
         .look_ends_work = run->evidence == WSDBG_RUN_CORE,
@@ -304,11 +326,12 @@ static struct wsdbg_error *create_session(struct run *run)
 /* So that `wsdbg top` finds it.  A session that nobody can find runs all the same. */
 static void publish(struct run *run)
 {
-    char *database = realpath(run->output, NULL);
+    char *database = realpath(run->output, NULL), *spool = realpath(run->spool.path, NULL);
     struct wsdbg_running running = {
         .name = run->name,
         .database = database,
         .command = run->command,
+        .spool = spool,
         .wsdbg_pid = getpid(),
         .program_pid = wsdbg_child_pid(run->child),
         .started_ns = wsdbg_session_info(run->session)->started_ns,
@@ -317,6 +340,7 @@ static void publish(struct run *run)
     if (database)
         wsdbg_error_destroy(wsdbg_session_publish(&running, &run->publication));
     free(database);
+    free(spool);
 }
 
 /* The child exists, waiting, before the database does: its pid is in the file's name.  If the database cannot be
@@ -431,7 +455,7 @@ static void tell_result(const struct run *run, const struct wsdbg_watch *watch)
 static void say_end(const struct run *run, const struct wsdbg_watch *watch, int *status)
 {
     struct wsdbg_unwatched unwatched;
-    wsdbg_unwatched_read(run->spool, &unwatched);
+    wsdbg_unwatched_read(run->spool.path, &unwatched);
     const struct wsdbg_closing closing = {.watch = watch,
                                           .unwatched = &unwatched,
                                           .output = run->output,
@@ -476,9 +500,9 @@ static void run_deinit(struct run *run)
     wsdbg_session_destroy(run->session, !run->executed);
     wsdbg_child_destroy(run->child);
     if (run->name[0])
-        wsdbg_ring_unlink(run->name);
+        wsdbg_ring_unlink(run->name, run->spool.path);
     wsdbg_environment_destroy(run->environment);
-    wsdbg_spool_destroy(run->spool);
+    wsdbg_spool_destroy(&run->spool);
     wsdbg_device_deinit(&run->device);
     free(run->shim);
     free(run->command);
@@ -487,7 +511,7 @@ static void run_deinit(struct run *run)
 
 struct wsdbg_error *wsdbg_run_program(const struct wsdbg_run_options *options, int *status)
 {
-    struct run run = {.options = options};
+    struct run run = {.options = options, .spool = {.lock = -1}};
     struct wsdbg_error *error = prepare(&run);
     if (!error)
         error = open_session(&run);

@@ -109,6 +109,7 @@ struct wsdbg_error *wsdbg_session_create(const struct wsdbg_session_options *opt
         .look_ns = options->look_ns,
         .look_ends_work = options->look_ends_work,
         .look_spares_fed = options->look_spares_fed,
+        .program_id = options->program_id,
         .spool = options->spool,
         .record_path = options->record_path,
         .after_hang = options->after_hang,
@@ -130,6 +131,11 @@ struct wsdbg_error *wsdbg_session_create(const struct wsdbg_session_options *opt
     }
     *out = session;
     return NULL;
+}
+
+const struct wsdbg_watch *wsdbg_session_state(const struct wsdbg_session *session)
+{
+    return &session->watch;
 }
 
 const struct wsdbg_watch *wsdbg_session_watch(struct wsdbg_session *session)

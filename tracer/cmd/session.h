@@ -19,6 +19,7 @@ struct wsdbg_session_options {
     struct wsdbg_listener *listener; /* NULL = words go to stderr */
     uint64_t stall_ns, work_stall_ns, look_ns; /* see watch.h; look_ns 0 = the evidence cannot look at the GPU itself */
     uint64_t give_up_ns; /* see watch.h */
+    uint32_t program_id; /* likewise */
     bool look_ends_work, look_spares_fed;
     bool stop_at_hang, keep_history;
     bool json; /* JSON report on stdout at the end */
@@ -31,6 +32,8 @@ struct wsdbg_error *wsdbg_session_create(const struct wsdbg_session_options *opt
                                          struct wsdbg_clock *clock, struct wsdbg_session **out);
 /* Watches; the result stays readable until the session is destroyed. */
 const struct wsdbg_watch *wsdbg_session_watch(struct wsdbg_session *session);
+/* The watch as it is: for whoever its clock calls. */
+const struct wsdbg_watch *wsdbg_session_state(const struct wsdbg_session *session);
 /* Writes the end into the database. */
 struct wsdbg_error *wsdbg_session_end(struct wsdbg_session *session, int exit_status, const char *outcome);
 /* The JSON report of the ended session on stdout, if it was asked for. */

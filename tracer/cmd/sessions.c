@@ -61,22 +61,23 @@ static bool is_stale(int fd)
 
 static bool parse(json_t *root, struct wsdbg_running *out)
 {
-    const char *name, *database, *command;
+    const char *name, *database, *command, *spool = NULL;
     int format, looks = 0;
     json_int_t wsdbg_pid, program_pid, started_ns;
-    if (json_unpack(root, "{s:i, s:s, s:s, s:s, s:I, s:I, s:I, s?b}", "format", &format, "name", &name, "database",
-                    &database, "command", &command, "wsdbg_pid", &wsdbg_pid, "program_pid", &program_pid, "started_ns",
-                    &started_ns, "looks", &looks) < 0 ||
+    if (json_unpack(root, "{s:i, s:s, s:s, s:s, s:I, s:I, s:I, s?b, s?s}", "format", &format, "name", &name,
+                    "database", &database, "command", &command, "wsdbg_pid", &wsdbg_pid, "program_pid", &program_pid,
+                    "started_ns", &started_ns, "looks", &looks, "folder", &spool) < 0 ||
         format != FORMAT)
         return false;
     *out = (struct wsdbg_running){.name = strdup(name),
                                   .database = strdup(database),
                                   .command = strdup(command),
+                                  .spool = spool ? strdup(spool) : NULL,
                                   .wsdbg_pid = (pid_t)wsdbg_pid,
                                   .program_pid = (pid_t)program_pid,
                                   .looks = looks != 0,
                                   .started_ns = (uint64_t)started_ns};
-    return out->name && out->database && out->command;
+    return out->name && out->database && out->command && (!spool || out->spool);
 }
 
 static void running_deinit(struct wsdbg_running *running)
@@ -84,6 +85,7 @@ static void running_deinit(struct wsdbg_running *running)
     free(running->name);
     free(running->database);
     free(running->command);
+    free(running->spool);
 }
 
 static bool read_session(int fd, struct wsdbg_running *out)
@@ -118,7 +120,7 @@ static struct wsdbg_error *each_file(struct wsdbg_error *(*visit)(void *state, i
     return error;
 }
 
-/* With the segments that the killed run would have removed. */
+/* With the segments that the killed run would have removed.  Those in its folder go with that (spool.h). */
 static struct wsdbg_error *remove_if_stale(void *state, int folder, const char *name, int fd)
 {
     char session[NAME_MAX + 1];
@@ -127,7 +129,7 @@ static struct wsdbg_error *remove_if_stale(void *state, int folder, const char *
         return NULL;
     snprintf(session, sizeof session, "%s", name + sizeof prefix - 1);
     session[strlen(session) - (sizeof suffix - 1)] = '\0';
-    wsdbg_ring_unlink(session);
+    wsdbg_ring_unlink(session, NULL);
     unlinkat(folder, name, 0);
     return NULL;
 }
@@ -135,10 +137,10 @@ static struct wsdbg_error *remove_if_stale(void *state, int folder, const char *
 /* Written and locked under another name first: nobody ever sees it without its lock or in part. */
 static struct wsdbg_error *write_file(int fd, const char *draft, const struct wsdbg_running *running, const char *path)
 {
-    json_t *root = json_pack("{s:i, s:s, s:s, s:s, s:I, s:I, s:I, s:b}", "format", FORMAT, "name", running->name,
+    json_t *root = json_pack("{s:i, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:s*}", "format", FORMAT, "name", running->name,
                              "database", running->database, "command", running->command, "wsdbg_pid",
                              (json_int_t)running->wsdbg_pid, "program_pid", (json_int_t)running->program_pid,
-                             "started_ns", (json_int_t)running->started_ns, "looks", running->looks);
+                             "started_ns", (json_int_t)running->started_ns, "looks", running->looks, "folder", running->spool);
     bool good = root && json_dumpfd(root, fd, JSON_INDENT(1)) == 0;
     json_decref(root);
     if (good && flock(fd, LOCK_EX | LOCK_NB) == 0 && rename(draft, path) == 0)

@@ -3,6 +3,8 @@
  * What is not a hang is looked at again after twice the time; the program goes on undisturbed.  The parts of the loop
  * are in watch_loop.h.
  */
+#include <string.h>
+
 #include "cmd/refusals.h"
 #include "cmd/watch_loop.h"
 
@@ -21,6 +23,14 @@ static void count_what_was_seen(struct wsdbg_watch *watch, const struct wsdbg_sn
     watch->probes_seen |= snapshot->grid_count > 0;
     for (size_t i = 0; i < snapshot->module_count; i++)
         watch->probes_seen |= snapshot->modules[i].probed;
+    if (snapshot->unread_segments > watch->unread_segments) {
+        watch->unread_segments = snapshot->unread_segments;
+        memcpy(watch->unread_reason, snapshot->unread_reason, sizeof watch->unread_reason);
+    }
+    watch->outlived_by = 0;
+    for (size_t i = 0; i < snapshot->context_count; i++)
+        if (snapshot->contexts[i].alive && snapshot->contexts[i].process_id != watch->program_id)
+            watch->outlived_by = snapshot->contexts[i].process_id;
     for (size_t i = snapshot->context_count; i-- > 0;)
         if (snapshot->contexts[i].error != 0) {
             wsdbg_fault_sentence(snapshot, i, watch->fault);
@@ -216,6 +226,7 @@ static bool step(struct wsdbg_watch_loop *loop, enum wsdbg_wait event)
         return false;
     if (wsdbg_fault_count(&loop->last) > loop->faults_judged)
         judge_fault(loop, now_ns);
+    loop->faults_judged = wsdbg_fault_count(&loop->last); /* fewer where an ended process is not shown any more */
     wsdbg_watch_record_progress(loop, now_ns, over);
     const bool held = is_held(loop, event, now_ns);
     if (event == WSDBG_WAIT_STANDS)

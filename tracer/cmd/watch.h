@@ -63,6 +63,7 @@ struct wsdbg_watch {
     uint64_t look_ns;       /* most that a look at the GPU itself may take; 0 = the evidence cannot look there */
     bool look_spares_fed;   /* no such look by itself while the program may give a kernel that runs what it waits for */
     bool look_ends_work;    /* such a look costs the program its GPU work: only for work that is known to stall */
+    uint32_t program_id;    /* the first process of the program, 0 = not known */
     const char *spool;      /* folder of module images, NULL = none */
     const char *record_path; /* NULL = no recording */
     const char *after_hang;  /* what happens to the program, for the report's last line */
@@ -78,6 +79,9 @@ struct wsdbg_watch {
     const char *looked_by;            /* "live", "core": the GPU itself was looked at; NULL = it was not */
     bool probes_seen;                 /* some module has probes, or some slot was written */
     bool cuda_seen;                   /* some context or launch was seen */
+    uint32_t outlived_by;             /* another process of the program that has a context now, 0 = none */
+    uint64_t unread_segments;         /* most of the session's that could not be read at a look */
+    char unread_reason[256];
     bool blind;                       /* the evidence fails: nothing is seen now */
     uint64_t blind_ns;                /* ... and for how long it did before, in all */
     bool not_stored;                  /* the database lacks what was seen last, the verdict if there is one */

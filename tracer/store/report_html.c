@@ -47,7 +47,7 @@ static const char *headline(const struct wsdbg_report *r)
         return "No cause found";
     if (r->ended_hang)
         return "A hang was found, but no diagnosis is stored";
-    return r->ended ? "No stall seen" : "No stall seen so far";
+    return r->ended ? "No stall seen" : "No stall seen so far: the run goes on, or wsdbg was killed";
 }
 
 static void put_head(const struct page *p)

@@ -265,7 +265,7 @@ static void ran_block(const struct wsdbg_report *r, bool colour, FILE *out)
         wsdbg_report_line(out, heading(colour),
                           r->ended_hang ? "A hang was found, but no diagnosis is stored." : "No stall seen.");
     else
-        wsdbg_report_line(out, heading(colour), "No stall seen so far.");
+        wsdbg_report_line(out, heading(colour), "No stall seen so far: the run goes on, or wsdbg was killed.");
     wsdbg_report_line(out, NULL, "Program: %s", or_unknown(r->command));
     if (!r->has_snapshot) {
         wsdbg_report_line(out, NULL, "Launches: ? (nothing of the program's GPU work was seen)");

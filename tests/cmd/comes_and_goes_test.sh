@@ -1,0 +1,85 @@
+#!/bin/sh
+# Processes that come, go or become others, folders without room, and what a killed wsdbg leaves behind, on the fake
+# driver: comes_and_goes_test.sh WSDBG APP FOLDER-OF-THE-FAKE
+set -u
+wsdbg=$1 app=$2
+export LD_LIBRARY_PATH=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export TMPDIR=$work
+failed=0
+
+fail() {
+    echo "$*"
+    failed=1
+}
+
+# says WORDS FILE
+says() {
+    grep -qF -- "$1" "$2" || fail "no \"$1\" in: $(cat "$2")"
+}
+
+# run NAME COMMAND...: a run whose words are in NAME.err; its database is NAME.db
+run() {
+    name=$1
+    shift
+    "$wsdbg" run -o "$work/$name.db" -- "$@" >"$work/$name.out" 2>"$work/$name.err"
+}
+
+# nothing_left: what runs of this test made is gone
+nothing_left() {
+    for left in /dev/shm/wsdbg.*."$1" "$work"/wsdbg-spool.*; do
+        [ ! -e "$left" ] || fail "$left is left"
+    done
+}
+
+many='i=0; while [ $i -lt 80 ]; do "$0" proc basic >/dev/null || exit 1; i=$((i + 1)); done'
+
+# All of them are counted, the newest are shown, and none of them piles up.
+run many sh -c "$many" "$app" || fail "many: status $?"
+says '320 kernel launches seen' "$work/many.err"
+"$wsdbg" query "$work/many.db" --csv 'SELECT count(*) BETWEEN 20 AND 40 FROM context' >"$work/answer"
+says 1 "$work/answer"
+
+# With few descriptors nobody is lost.
+(ulimit -n 64 && run few sh -c "$many" "$app") || fail "few: status $?"
+says '320 kernel launches seen' "$work/few.err"
+
+# A container's /dev/shm, a full one and one that cannot be written: the program has all of it, and is watched.
+if unshare -m true 2>/dev/null; then
+    for options in size=64m size=4k ro; do
+        export options
+        unshare -m sh -c 'mount -t tmpfs -o $options none /dev/shm && shift && exec "$@"' sh x \
+            "$wsdbg" run -o "$work/$options.db" -- sh -c '"$0" proc basic >/dev/null && df --output=used /dev/shm | tail -1' \
+            "$app" >"$work/$options.out" 2>"$work/$options.err" || fail "$options: status $?"
+        says '4 kernel launches seen' "$work/$options.err"
+        [ "$(tr -d ' ' <"$work/$options.out")" -le 16 ] || fail "$options: $(cat "$work/$options.out") KiB are used"
+    done
+fi
+
+# A process that becomes another program, once and for good.
+run exec sh -c 'exec "$0" dlsym exec >/dev/null' "$app" || fail "exec: status $?"
+says '9 kernel launches seen' "$work/exec.err"
+run other sh -c 'exec "$0" dlsym exec-other >/dev/null' "$app" || fail "exec-other: status $?"
+says '5 kernel launches seen' "$work/other.err"
+
+# A process that outlives the first one is watched to its end.
+run outlives sh -c '"$0" proc slow >/dev/null & sleep 0.2' "$app" || fail "outlives: status $?"
+says "the program's first process has ended; process" "$work/outlives.err"
+
+# What a killed wsdbg leaves is removed by the next.
+"$wsdbg" run -o "$work/killed.db" -- sleep 20 2>/dev/null &
+victim=$!
+for _ in $(seq 100); do
+    "$wsdbg" query "$work/killed.db" 'SELECT 1 FROM session' >/dev/null 2>&1 && break
+    sleep 0.02
+done
+kill -KILL "$victim"
+wait "$victim" 2>/dev/null
+ls -d "$work"/wsdbg-spool.* >/dev/null 2>&1 || fail "nothing was left by a killed wsdbg: this tests nothing"
+run next true || fail "next: status $?"
+nothing_left nobody
+"$wsdbg" report "$work/killed.db" >"$work/killed.out" 2>&1
+says 'was killed' "$work/killed.out"
+
+exit $failed
