@@ -64,8 +64,15 @@ run other sh -c 'exec "$0" dlsym exec-other >/dev/null' "$app" || fail "exec-oth
 says '5 kernel launches seen' "$work/other.err"
 
 # A process that outlives the first one is watched to its end.
-run outlives sh -c '"$0" proc slow >/dev/null & sleep 0.2' "$app" || fail "outlives: status $?"
+cat >"$work/outlives.sh" <<'END'
+sleep 2 | APP_WAITS=1 "$1" proc hang >/dev/null &
+until ls /dev/shm/wsdbg."$WSDBG_SESSION".[0-9]* >/dev/null 2>&1; do sleep 0.02; done
+sleep 0.2
+END
+"$wsdbg" run --evidence ring -o "$work/outlives.db" -- sh "$work/outlives.sh" "$app" 2>"$work/outlives.err" ||
+    fail "outlives: status $?"
 says "the program's first process has ended; process" "$work/outlives.err"
+says '1 kernel launch seen' "$work/outlives.err"
 
 # What a killed wsdbg leaves is removed by the next.
 "$wsdbg" run -o "$work/killed.db" -- sleep 20 2>/dev/null &

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 #include <jansson.h>
+#include <sqlite3.h>
 
 #include "cmd/harness.h"
 
@@ -301,6 +302,27 @@ static void the_verdict_is_said_where_files_may_not_grow(void **state)
     assert_true(unstored > 0);
 }
 
+/* Somebody else may be writing to the database just when the verdict comes. */
+static void the_verdict_waits_for_a_database_that_is_locked(void **state)
+{
+    sqlite3 *db = NULL;
+    (void)state;
+    struct running running = WSDBG_START("run", "-o", "x.db", "--stall", "0.5", FAKE_HANG, "hang");
+    wait_for_file("pid");
+    assert_int_equal(sqlite3_open("x.db", &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    usleep(2500000);
+    assert_int_equal(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    struct outcome run = finish(running);
+    assert_int_equal(run.status, 124);
+    assert_null(strstr(run.err, "lacks the verdict"));
+    outcome_free(&run);
+    struct outcome query = WSDBG("query", "x.db", "--csv", "SELECT cause FROM finding");
+    assert_non_null(strstr(query.out, "WAKER_EXITED"));
+    outcome_free(&query);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
@@ -323,6 +345,7 @@ int main(void)
         TEST(a_recorded_healthy_run_shows_none),
         TEST(a_broken_recording_is_refused),
         TEST(the_verdict_is_said_where_files_may_not_grow),
+        TEST(the_verdict_waits_for_a_database_that_is_locked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,12 +182,14 @@ static void without_a_socket_it_is_ordinary_memory(void **state)
 static void a_spool_path_too_long_for_a_socket_is_ordinary_memory(void **state)
 {
     (void)state;
-    char setting[256] = "WSDBG_SPOOL=/tmp/";
-    memset(setting + strlen(setting), 'x', 150);
+    char folder[] = "/tmp/wsdbg-test.XXXXXX", setting[256], remove[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(setting, sizeof setting, "WSDBG_SPOOL=%s/%0150d", folder, 0);
     assert_int_equal(mkdir(setting + strlen("WSDBG_SPOOL="), 0700), 0);
     assert_int_equal(calls_of(setting, "cuMemAlloc_v2\n"), 2);
     assert_int_equal(calls_of(setting, "cuMemCreate\n"), 0);
-    rmdir(setting + strlen("WSDBG_SPOOL="));
+    snprintf(remove, sizeof remove, "rm -r %s", folder);
+    assert_int_equal(system(remove), 0);
 }
 
 static void with_the_socket_nothing_is_allocated_twice(void **state)

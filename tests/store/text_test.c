@@ -36,6 +36,18 @@ static void control_characters_and_broken_utf8_are_escaped(void **state)
     char *lines = wsdbg_text_escape_lines("a\n\tb\r\n\033[2J");
     assert_string_equal(lines, "a\n\tb\r\n\\x1b[2J");
     free(lines);
+    lines = wsdbg_text_escape_lines("good\rEVIL"); /* a line would be written over */
+    assert_string_equal(lines, "good\\x0dEVIL");
+    free(lines);
+    static const struct {
+        size_t size;
+        const char *text;
+    } cuts[] = {{1, ""}, {2, "a"}, {5, "a"}, {6, "a\\x1b"}, {7, "a\\x1b"}, {8, "a\\x1b\xc3\xa9"}};
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        char into[16];
+        wsdbg_text_escape_into("a\033\xc3\xa9", into, cuts[i].size);
+        assert_string_equal(into, cuts[i].text);
+    }
     char *text = wsdbg_text_utf8("a\xff\n");
     assert_string_equal(text, "a\xef\xbf\xbd\n");
     free(text);

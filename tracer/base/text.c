@@ -56,39 +56,72 @@ static bool is_control(unsigned character)
            (character >= 0x2066 && character < 0x206a);
 }
 
-static char *escape(const char *text, const char *kept)
+/* Of a line's end a CR is kept; elsewhere it would have the line written over. */
+static bool is_kept(const char *text, const char *kept)
 {
-    char *out = malloc(4 * strlen(text) + 4);
+    return strchr(kept, *text) && (*text != '\r' || text[1] == '\n');
+}
+
+enum { ESCAPED_MOST = 16 }; /* bytes of one character, \xNN for each of its four */
+
+/* One character of `text`, of `bytes` bytes, for a terminal; returns its new length. */
+static size_t escape_one(const char *text, unsigned character, size_t bytes, const char *kept,
+                         char out[ESCAPED_MOST + 1])
+{
+    const bool is_bad = is_control(character) || invalid(text, character, bytes);
     size_t length = 0;
-    while (out && *text) {
+    if (!is_bad || (bytes == 1 && is_kept(text, kept))) {
+        memcpy(out, text, bytes);
+        length = bytes;
+    } else if (character == '\n' || character == '\t') {
+        out[length++] = '\\';
+        out[length++] = character == '\n' ? 'n' : 't';
+    } else {
+        for (size_t i = 0; i < bytes; i++)
+            length += (size_t)sprintf(out + length, "\\x%02x", (unsigned char)text[i]);
+    }
+    return length;
+}
+
+static void escape(const char *text, const char *kept, char *out, size_t size)
+{
+    size_t length = 0;
+    while (*text) {
+        char one[ESCAPED_MOST + 1];
         unsigned character;
         const size_t bytes = wsdbg_text_next(text, &character);
-        const bool is_bad = is_control(character) || invalid(text, character, bytes);
-        if (!is_bad || (bytes == 1 && strchr(kept, *text))) {
-            memcpy(out + length, text, bytes);
-            length += bytes;
-        } else if (character == '\n' || character == '\t') {
-            out[length++] = '\\';
-            out[length++] = character == '\n' ? 'n' : 't';
-        } else {
-            for (size_t i = 0; i < bytes; i++)
-                length += (size_t)sprintf(out + length, "\\x%02x", (unsigned char)text[i]);
-        }
+        const size_t count = escape_one(text, character, bytes, kept, one);
+        if (length + count >= size)
+            break;
+        memcpy(out + length, one, count);
+        length += count;
         text += bytes;
     }
+    out[length] = '\0';
+}
+
+static char *escaped_copy(const char *text, const char *kept)
+{
+    const size_t size = 4 * strlen(text) + 1;
+    char *out = malloc(size);
     if (out)
-        out[length] = '\0';
+        escape(text, kept, out, size);
     return out;
 }
 
 char *wsdbg_text_escape(const char *text)
 {
-    return escape(text, "");
+    return escaped_copy(text, "");
+}
+
+void wsdbg_text_escape_into(const char *text, char *out, size_t size)
+{
+    escape(text, "", out, size);
 }
 
 char *wsdbg_text_escape_lines(const char *text)
 {
-    return escape(text, "\n\t\r");
+    return escaped_copy(text, "\n\t\r");
 }
 
 char *wsdbg_text_utf8(const char *text)

@@ -7,7 +7,9 @@
 /* A copy in which control characters, those that turn the direction of writing, and bytes that are not UTF-8 stand as
  * \n, \t, \xNN: no text from elsewhere does anything to a terminal but stand there.  NULL = no memory. */
 char *wsdbg_text_escape(const char *text);
-/* The same, but line ends and tabs stay. */
+/* The same into `size` bytes, cut where it is longer: also without memory there are words. */
+void wsdbg_text_escape_into(const char *text, char *out, size_t size);
+/* As the first, but line ends (also CR LF) and tabs stay. */
 char *wsdbg_text_escape_lines(const char *text);
 /* A copy in which bytes that are not UTF-8 are U+FFFD, for JSON.  NULL = no memory. */
 char *wsdbg_text_utf8(const char *text);

@@ -23,10 +23,10 @@ static void say_fault(const struct wsdbg_closing *closing)
 static void say_session(const struct wsdbg_closing *closing)
 {
     const struct wsdbg_watch *watch = closing->watch;
-    if (watch->not_stored)
+    if (watch->not_stored || watch->verdict_not_stored)
         wsdbg_watch_say(watch, "%s lacks %s: it could not be stored", closing->output,
-                        has_verdict(watch) ? "the verdict" : "what was seen last");
-    if ((has_verdict(watch) && !watch->not_stored) || closing->ended_by_follower)
+                        watch->verdict_not_stored ? "the verdict" : "what was seen last");
+    if ((has_verdict(watch) && !watch->verdict_not_stored) || closing->ended_by_follower)
         wsdbg_watch_say(watch,
                         "session in %s; look at it: wsdbg view %s; explain it: wsdbg why %s; ask it: wsdbg query %s",
                         closing->output, closing->output, closing->output, closing->output);

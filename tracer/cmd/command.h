@@ -76,6 +76,7 @@ struct wsdbg_command {
     int operands_min, operands_max; /* max -1 = any number */
     bool runs_program;              /* options end at the first operand: the rest belongs to the program */
     bool hidden;                    /* not listed */
+    bool lives_on;                  /* beyond a failed allocation, which it has seen to */
     enum wsdbg_exits exits;
     enum wsdbg_operand_words operand;
     /* Does the work; *status is wsdbg's exit status.  An error makes it WSDBG_EXIT_FAILED. */

@@ -4,30 +4,48 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
 
+/* Without dprintf, which may need memory. */
+static void write_line(const char *who, const char *text)
+{
+    const struct iovec parts[] = {{(char *)(uintptr_t)who, strlen(who)},
+                                  {(char[]){": "}, 2},
+                                  {(char *)(uintptr_t)text, strlen(text)},
+                                  {(char[]){"\n"}, 1}};
+    ssize_t written = writev(STDERR_FILENO, parts, sizeof parts / sizeof *parts);
+    (void)written; /* nowhere to complain */
+}
+
 /* A message is one line, whatever the names and texts in it hold. */
 static void say(const char *who, const char *text)
 {
     char *clean = wsdbg_text_escape(text);
-    if (clean)
-        dprintf(STDERR_FILENO, "%s: %s\n", who, clean);
+    char cut[1024];
+    if (!clean)
+        wsdbg_text_escape_into(text, cut, sizeof cut);
+    write_line(who, clean ? clean : cut);
     free(clean);
 }
 
 void wsdbg_say(const char *format, ...)
 {
-    char *text = NULL;
+    char *text = NULL, cut[1024];
     va_list arguments;
     va_start(arguments, format);
     if (vasprintf(&text, format, arguments) < 0)
         text = NULL;
     va_end(arguments);
-    if (text)
-        say("wsdbg", text);
+    if (!text) {
+        va_start(arguments, format);
+        vsnprintf(cut, sizeof cut, format, arguments);
+        va_end(arguments);
+    }
+    say("wsdbg", text ? text : cut);
     free(text);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "cmd/command.h"
 #include "cmd/console.h"
 #include "cmd/database_place.h"
@@ -106,8 +107,9 @@ static void dumps_deinit(struct dumps *dumps)
 /* A kernel that a fault ended did not hang, whatever its warps wait for. */
 static struct wsdbg_error *diagnose(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *diagnosis)
 {
-    return wsdbg_fault_count(snapshot) ? wsdbg_diagnose_faults(snapshot, diagnosis)
-                                       : wsdbg_diagnose(snapshot, diagnosis);
+    struct wsdbg_error *error = wsdbg_fault_count(snapshot) ? wsdbg_diagnose_faults(snapshot, diagnosis)
+                                                            : wsdbg_diagnose(snapshot, diagnosis);
+    return error ? error : wsdbg_memory_error(); /* what is not known for want of memory makes another verdict */
 }
 
 static struct wsdbg_error *store_all(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,

@@ -148,5 +148,6 @@ const struct wsdbg_command wsdbg_command_demo = {
     .operands_max = 1,
     .exits = WSDBG_EXITS_PROGRAM,
     .operand = WSDBG_OPERAND_DEMO,
+    .lives_on = true,
     .run = demo_run,
 };

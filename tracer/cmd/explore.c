@@ -279,5 +279,6 @@ const struct wsdbg_command wsdbg_command_explore = {
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     WSDBG_RUNS_PROGRAM,
+    .lives_on = true,
     .run = explore_command,
 };

@@ -6,8 +6,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "base/memory.h"
 #include "cmd/command.h"
 #include "cmd/console.h"
 #include "cmd/help.h"
@@ -22,6 +24,8 @@ static int run_command(const struct wsdbg_command *command, char **arguments)
         wsdbg_help_command(command, stdout);
     else if (!error)
         error = command->run(&invocation, &status);
+    if (!error && !invocation.help && !command->lives_on)
+        error = wsdbg_error_prefix(wsdbg_memory_error(), "the answer may lack something");
     if (!error && fflush(stdout) != 0)
         error = wsdbg_error_create(WSDBG_ERROR_OS, "cannot write to standard output");
     if (error) {
@@ -37,6 +41,7 @@ static int die_of(int number)
 {
     sigset_t signals;
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    prctl(PR_SET_DUMPABLE, 0); /* a limit does not hold for a pipe to a collector of dumps */
     signal(number, SIG_DFL);
     sigemptyset(&signals);
     sigaddset(&signals, number);

@@ -6,12 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file_limit.h"
+
 struct wsdbg_error *wsdbg_output_open(const char *path, struct wsdbg_output *out)
 {
     if (!path || strcmp(path, "-") == 0) {
         *out = (struct wsdbg_output){.file = stdout};
         return NULL;
     }
+    wsdbg_file_limit_is_an_error();
     FILE *file = fopen(path, "wxe");
     if (!file && errno == EEXIST)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s exists already, not overwritten", path);

@@ -188,5 +188,6 @@ const struct wsdbg_command wsdbg_command_run = {
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     WSDBG_RUNS_PROGRAM,
+    .lives_on = true,
     .run = run_command,
 };

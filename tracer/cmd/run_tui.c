@@ -14,6 +14,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cmd/console.h"
 #include "cmd/output_lines.h"
 #include "cmd/program_log.h"
@@ -114,10 +115,12 @@ static void tui_said(struct wsdbg_listener *listener, const char *line)
 {
     struct wsdbg_tui *tui = of_listener(listener);
     show_line(tui, line);
-    if (tui->viewer)
-        fprintf(tui->words, "wsdbg: %s\n", line);
-    else
+    char *clean = tui->viewer ? wsdbg_text_escape(line) : NULL;
+    if (clean)
+        fprintf(tui->words, "wsdbg: %s\n", clean);
+    else if (!tui->viewer)
         wsdbg_say("%s", line);
+    free(clean);
 }
 
 static void tui_reported(struct wsdbg_listener *listener, const char *text, const char *verdict)

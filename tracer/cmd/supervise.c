@@ -148,8 +148,7 @@ struct wsdbg_error *wsdbg_child_create(const struct wsdbg_child_options *options
     }
     sigprocmask(SIG_BLOCK, &watched, &child->mask_before);
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &child->pipe_before);
-    /* A database that becomes too large is an error of writing it, and no end of watching. */
-    sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, &child->file_size_before);
+    sigaction(SIGXFSZ, NULL, &child->file_size_before); /* the database will have it ignored */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     child->has_terminal = !is_apart(child) && tcgetattr(STDIN_FILENO, &child->terminal_before) == 0;
     struct wsdbg_error *error = fork_child(child, arguments, environment);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cmd/attach.h"
 #include "cmd/command.h"
 #include "cmd/console.h"
@@ -40,11 +41,12 @@ static void list(const struct wsdbg_running *sessions, size_t count)
 {
     printf("%-24s  %7s  %7s  %6s  %-24s  %s\n", "SESSION", "WSDBG", "PROGRAM", "AGE", "STATE", "COMMAND");
     for (size_t i = 0; i < count; i++) {
-        char state[40];
+        char state[40], command[4096];
         state_text(&sessions[i], state, sizeof state);
+        wsdbg_text_escape_into(sessions[i].command, command, sizeof command);
         printf("%-24s  %7d  %7d  %4" PRIu64 " s  %-24s  %s\n", sessions[i].name, (int)sessions[i].wsdbg_pid,
                (int)sessions[i].program_pid, (wsdbg_monotonic_ns() - sessions[i].started_ns) / 1000000000u, state,
-               sessions[i].command);
+               command);
     }
     fflush(stdout);
 }
@@ -162,5 +164,6 @@ const struct wsdbg_command wsdbg_command_top = {
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_max = 1,
+    .lives_on = true,
     .run = top_run,
 };

@@ -35,5 +35,6 @@ const struct wsdbg_command wsdbg_command_view = {
     .needs = "a terminal",
     .operands_min = 1,
     .operands_max = 1,
+    .lives_on = true,
     .run = view_run,
 };

@@ -84,7 +84,8 @@ struct wsdbg_watch {
     char unread_reason[256];
     bool blind;                       /* the evidence fails: nothing is seen now */
     uint64_t blind_ns;                /* ... and for how long it did before, in all */
-    bool not_stored;                  /* the database lacks what was seen last, the verdict if there is one */
+    bool not_stored;                  /* the database lacks what was seen last */
+    bool verdict_not_stored;          /* ... and the newest verdict */
     bool lost;                        /* what is left of the program can neither go on nor be looked at */
     bool cut;                         /* a look ended the program's work on the GPU, and no hang is known from it */
     bool stands_proven;               /* what runs was said never to go on by itself */

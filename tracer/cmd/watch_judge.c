@@ -6,6 +6,8 @@
  */
 #include "cmd/watch_loop.h"
 
+#include "base/memory.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -190,7 +192,7 @@ static struct wsdbg_error *diagnose(struct wsdbg_watch_loop *loop, const struct 
     if (!error && !says_enough(diagnosis) && stall == &loop->slots && loop->last.look_count == 0 &&
         loop->watch->evidence->ops->complete)
         error = judge_with_state(loop, diagnosis);
-    return error;
+    return error ? error : wsdbg_memory_error(); /* what is not known for want of memory makes another verdict */
 }
 
 /* Slots that do not change tell nothing of warps that a look then saw elsewhere. */

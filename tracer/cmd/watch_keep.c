@@ -1,12 +1,21 @@
 /* watch_keep.c - what a watch keeps of what it sees: frames of a recording, the session's database.
  *
- * Reads: the newest look.  Writes: the recording, the database; what failed is said once and left out from then on.
+ * Reads: the newest look.  Writes: the recording, the database.  A recording that failed is left out from then
+ * on; what the database lacks is replaced by what comes later, but for a verdict: that is tried for a while.
  */
 #include "cmd/watch_loop.h"
+
+#include <time.h>
+
+#include "cmd/console.h"
+
+#define VERDICT_MOST_NS 5000000000ull
 
 enum {
     RECORD_EVERY_NS = 250000000,
     STORE_EVERY_NS = 2000000000, /* storing is most of what watching costs */
+    VERDICT_AGAIN_NS = 100000000,
+    NOT_STORED_SAID = 3, /* what comes and goes is not said for ever */
 };
 
 bool wsdbg_watch_give_up(const struct wsdbg_watch *watch, struct wsdbg_error *error, const char *what, bool *failed)
@@ -58,9 +67,9 @@ static bool says_less(const struct wsdbg_watch_loop *loop)
 /* A full disk may have room again; what was not stored is then replaced by what is newer. */
 static void note_stored(struct wsdbg_watch_loop *loop, struct wsdbg_error *error)
 {
-    if (error && !loop->store_failed)
+    if (error && !loop->store_failed && loop->store_gaps++ < NOT_STORED_SAID)
         wsdbg_watch_say(loop->watch, "not stored: %s; trying again", wsdbg_error_message(error));
-    else if (!error && loop->store_failed)
+    else if (!error && loop->store_failed && loop->store_gaps <= NOT_STORED_SAID)
         wsdbg_watch_say(loop->watch, "stored again");
     loop->store_failed = loop->watch->not_stored = error != NULL;
     wsdbg_error_destroy(error);
@@ -80,15 +89,32 @@ void wsdbg_watch_store(struct wsdbg_watch_loop *loop, uint64_t now_ns, bool now_
     note_stored(loop, error);
 }
 
-void wsdbg_watch_store_verdict(struct wsdbg_watch_loop *loop, const struct wsdbg_snapshot *snapshot,
-                               const struct wsdbg_diagnosis *diagnosis, uint64_t now_ns)
+static struct wsdbg_error *store_verdict(struct wsdbg_watch_loop *loop, const struct wsdbg_snapshot *snapshot,
+                                         const struct wsdbg_diagnosis *diagnosis)
 {
-    loop->stored_ns = now_ns;
-    loop->look_shown = snapshot->look_count > 0;
     struct wsdbg_error *error = wsdbg_store_snapshot(loop->watch->store, snapshot);
     if (!error)
         error = keep_sources(loop, snapshot);
-    if (!error)
-        error = wsdbg_store_diagnosis(loop->watch->store, snapshot, diagnosis);
-    note_stored(loop, error);
+    return error ? error : wsdbg_store_diagnosis(loop->watch->store, snapshot, diagnosis);
+}
+
+/* There is one moment for it: the program may be ended next.  Somebody else may read the database just now, and a disk
+ * may get room. */
+void wsdbg_watch_store_verdict(struct wsdbg_watch_loop *loop, const struct wsdbg_snapshot *snapshot,
+                               const struct wsdbg_diagnosis *diagnosis, uint64_t now_ns)
+{
+    struct wsdbg_watch *watch = loop->watch;
+    struct wsdbg_error *error;
+    loop->stored_ns = now_ns;
+    loop->look_shown = snapshot->look_count > 0;
+    const uint64_t until_ns = wsdbg_monotonic_ns() + VERDICT_MOST_NS;
+    while ((error = store_verdict(loop, snapshot, diagnosis)) != NULL && watch->clock->is_live &&
+           wsdbg_monotonic_ns() < until_ns) {
+        wsdbg_error_destroy(error);
+        nanosleep(&(struct timespec){.tv_nsec = VERDICT_AGAIN_NS}, NULL);
+    }
+    watch->verdict_not_stored = error != NULL;
+    if (error)
+        wsdbg_watch_say(watch, "the verdict could not be stored: %s", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
 }

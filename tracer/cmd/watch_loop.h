@@ -59,6 +59,7 @@ struct wsdbg_watch_loop {
     uint64_t stored_ns;
     uint64_t compared_ns; /* when the histories were read to compare the next ones with */
     bool record_failed, store_failed;
+    uint32_t store_gaps; /* in which nothing could be stored */
     uint32_t gaps; /* in which nothing was seen */
     uint64_t blind_since_ns;
     size_t faults_judged; /* contexts that an error had ended when that was last looked at */

@@ -10,6 +10,7 @@
  * is taken shortly before the threshold, the second when it has passed.  A look at the GPU compares by itself.
  */
 #include "cmd/fed_work.h"
+#include "base/memory.h"
 #include "cmd/watch_loop.h"
 
 /* ---- the grids whose slots are seen ---- */
@@ -68,6 +69,7 @@ struct wsdbg_error *wsdbg_watch_inspect_within(struct wsdbg_watch_loop *loop, ui
 {
     struct wsdbg_evidence *evidence = loop->watch->evidence;
     struct wsdbg_snapshot snapshot = {0};
+    (void)wsdbg_memory_error(); /* what failed before is no lack of this look */
     struct wsdbg_error *error = evidence->ops->inspect(evidence, time_ns, deadline_ns, &snapshot);
     if (!error)
         wsdbg_watch_keep_look(loop, &snapshot);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/file_limit.h"
 #include "base/grow.h"
 
 #define COMPRESSION_LEVEL 1
@@ -49,6 +50,7 @@ static struct wsdbg_error *write_all(struct wsdbg_recorder *recorder, const void
 
 static struct wsdbg_error *create_file(struct wsdbg_recorder *recorder)
 {
+    wsdbg_file_limit_is_an_error();
     recorder->fd = open(recorder->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (recorder->fd < 0)
         return wsdbg_error_os(errno, "create %s", recorder->path);

@@ -21,6 +21,7 @@ struct core_file {
     uint64_t byte_count;
     Elf *elf;
     size_t section_names, strings; /* sections; 0 = none */
+    uint64_t section_names_bytes;
     uint64_t loaded_bytes;
     struct core_section *sections;
     size_t section_count;
@@ -155,25 +156,35 @@ static struct wsdbg_error *find_names(struct core_file *file)
     GElf_Shdr header;
     size_t number;
     Elf_Scn *names = elf_getshdrstrndx(file->elf, &number) == 0 ? elf_getscn(file->elf, number) : NULL;
-    if (!names || number == 0 || !gelf_getshdr(names, &header) || header.sh_type != SHT_STRTAB)
+    if (!names || number == 0)
         return NULL; /* only .strtab is found by its name, and a dump can be read without */
+    if (!gelf_getshdr(names, &header))
+        return bad(file, file->byte_count, "the header of its section names cannot be read");
+    if (header.sh_type != SHT_STRTAB)
+        return NULL;
     const struct core_section section = section_of(&header, number);
     struct wsdbg_error *error = check_extent(file, &section);
     if (!error)
         error = count_loaded(file, &section);
-    if (!error)
+    if (!error) {
         file->section_names = number;
+        file->section_names_bytes = header.sh_size;
+    }
     return error;
 }
 
 static struct wsdbg_error *note_strings(struct core_file *file, const struct core_section *section, size_t name)
 {
     const char *words = file->section_names ? elf_strptr(file->elf, file->section_names, name) : NULL;
+    if (!words && name < file->section_names_bytes)
+        return bad(file, file->byte_count, "its section names cannot be read");
     if (file->strings || !words || strcmp(words, ".strtab") != 0)
         return NULL;
     struct wsdbg_error *error = check_extent(file, section);
     if (!error)
         error = count_loaded(file, section);
+    if (!error && section->byte_count && !elf_rawdata(elf_getscn(file->elf, section->number), NULL))
+        error = core_file_damaged(file, section, "its texts cannot be read");
     if (!error)
         file->strings = section->number;
     return error;

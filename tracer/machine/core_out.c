@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/file_limit.h"
+
 struct text {
     FILE *stream;
     char *bytes;
@@ -131,6 +133,7 @@ static struct wsdbg_error *begin(struct core_out *out)
     out->strings.stream = open_memstream(&out->strings.bytes, &out->strings.byte_count);
     if (!out->path || !out->names.stream || !out->strings.stream)
         return &wsdbg_error_no_memory;
+    wsdbg_file_limit_is_an_error();
     out->fd = open(out->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (out->fd < 0)
         return wsdbg_error_os(errno, "write %s", out->path);

@@ -10,9 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file_limit.h"
+
 /* O_EXCL makes "nothing is overwritten" hold even between two wsdbg started at once. */
 static struct wsdbg_error *claim_file(const char *path)
 {
+    wsdbg_file_limit_is_an_error();
     const int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     if (fd < 0 && errno == EEXIST)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: exists already, not overwritten", path);

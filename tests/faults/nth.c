@@ -1,0 +1,209 @@
+/* nth.c - runs each command of wsdbg again and again, each time with another allocation or system call failing.
+ *
+ * usage: nth WSDBG LIBRARY RECORDING PTX DUMP [--all] [--json FILE]
+ * Reads:  what the commands say.  Writes: a line a command; with --json the counts.
+ *
+ * A command with a failure must say what it says without, with the same status, or end with status 125 and words on
+ * stderr.  Everything else is wrong: a signal, another answer, no words, more than 20 s.  Without --all the numbers
+ * are thinned out as they grow.  Exit status 1 where something was wrong.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ARGUMENTS = 12, LIMIT_S = 20, FAILED = 125 };
+
+struct answer {
+    int status; /* of waitpid */
+    char *out, *err;
+};
+
+struct counts {
+    long runs, same, refused, wrong;
+};
+
+struct world {
+    const char *wsdbg, *library;
+    bool all;
+};
+
+static const struct fault {
+    const char *name, *variable;
+    bool all_after;
+} faults[] = {{"allocation", "FAIL_ALLOCATION", false},
+              {"all allocations from", "FAIL_ALLOCATION", true},
+              {"system call", "FAIL_CALL", false},
+              {"all system calls from", "FAIL_CALL", true}};
+enum { FAULTS = sizeof faults / sizeof *faults };
+
+static char *text_of(const char *path)
+{
+    struct stat status;
+    FILE *file = fopen(path, "re");
+    if (!file || fstat(fileno(file), &status) != 0) {
+        perror(path);
+        exit(2);
+    }
+    char *text = calloc(1, (size_t)status.st_size + 1);
+    const size_t got = fread(text, 1, (size_t)status.st_size, file);
+    text[got] = '\0';
+    fclose(file);
+    return text;
+}
+
+static void become(const struct world *world, const char *const *arguments, const struct fault *fault, long number)
+{
+    char *words[ARGUMENTS + 2] = {(char *)(uintptr_t)world->wsdbg}, count[24];
+    for (int i = 0; arguments[i]; i++)
+        words[i + 1] = (char *)(uintptr_t)arguments[i];
+    dup2(open("/dev/null", O_RDONLY), 0);
+    dup2(open("out", O_WRONLY | O_CREAT | O_EXCL, 0600), 1);
+    dup2(open("err", O_WRONLY | O_CREAT | O_EXCL, 0600), 2);
+    setenv("NO_COLOR", "1", 1);
+    if (fault) {
+        snprintf(count, sizeof count, "%ld", number);
+        setenv("LD_PRELOAD", world->library, 1);
+        setenv(fault->variable, count, 1);
+        setenv("FAIL_REPORT", "failed", 1);
+        if (fault->all_after)
+            setenv("FAIL_ALL_AFTER", "1", 1);
+    }
+    alarm(LIMIT_S);
+    execv(world->wsdbg, words);
+    _exit(99);
+}
+
+/* The files that the command makes are gone afterwards. */
+static struct answer run(const struct world *world, const char *const *arguments, const struct fault *fault,
+                         long number)
+{
+    struct answer answer = {0};
+    unlink("out"); /* not cut to nothing: a file system may wait for the disk then */
+    unlink("err");
+    const pid_t child = fork();
+    if (child == 0)
+        become(world, arguments, fault, number);
+    if (child < 0 || waitpid(child, &answer.status, 0) != child) {
+        perror("fork");
+        exit(2);
+    }
+    answer.out = text_of("out");
+    answer.err = text_of("err");
+    for (const char *const *name = (const char *const[]){"made", "made-wal", "made-shm", NULL}; *name; name++)
+        unlink(*name);
+    return answer;
+}
+
+static void forget(struct answer *answer)
+{
+    free(answer->out);
+    free(answer->err);
+}
+
+/* NULL = as it should be. */
+static const char *what_is_wrong(const struct answer *whole, const struct answer *answer)
+{
+    if (WIFSIGNALED(answer->status))
+        return WTERMSIG(answer->status) == SIGALRM ? "it does not end" : "it dies of a signal";
+    if (answer->status == whole->status && strcmp(answer->out, whole->out) == 0)
+        return NULL;
+    if (WEXITSTATUS(answer->status) != FAILED)
+        return answer->status == whole->status ? "another answer" : "another status";
+    return answer->err[0] ? NULL : "no words";
+}
+
+static void judge(const char *name, const struct fault *fault, long number, const struct answer *whole,
+                  const struct answer *answer, struct counts *counts)
+{
+    const char *wrong = what_is_wrong(whole, answer);
+    counts->runs++;
+    counts->wrong += wrong != NULL;
+    counts->same += !wrong && answer->status == whole->status;
+    counts->refused += !wrong && answer->status != whole->status;
+    if (wrong)
+        printf("%s: %s %ld fails: %s (status %#x); it says: %.300s\n", name, fault->name, number, wrong,
+               (unsigned)answer->status, answer->err);
+}
+
+static struct counts run_all(const struct world *world, const char *name, const char *const *arguments)
+{
+    struct counts counts = {0};
+    struct answer whole = run(world, arguments, NULL, 0);
+    for (int f = 0; f < FAULTS; f++) {
+        bool reached = true;
+        for (long number = 1; reached; number += world->all ? 1 : 1 + number / 4) {
+            unlink("failed");
+            struct answer answer = run(world, arguments, &faults[f], number);
+            reached = unlink("failed") == 0;
+            if (reached)
+                judge(name, &faults[f], number, &whole, &answer, &counts);
+            forget(&answer);
+        }
+    }
+    forget(&whole);
+    return counts;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 6) {
+        fprintf(stderr, "usage: nth WSDBG LIBRARY RECORDING PTX DUMP [--all] [--json FILE]\n");
+        return 2;
+    }
+    const char *recording = argv[3], *ptx = argv[4], *dump = argv[5];
+    struct world world = {argv[1], argv[2], argc > 6 && strcmp(argv[6], "--all") == 0};
+    FILE *json = argc > 7 && strcmp(argv[argc - 2], "--json") == 0 ? fopen(argv[argc - 1], "w") : NULL;
+    char folder[] = "/tmp/wsdbg-nth.XXXXXX";
+    const char *const commands[][ARGUMENTS] = {
+        {"report", "a.db"},
+        {"report", "--json", "a.db"},
+        {"report", "--html", "a.db"},
+        {"why", "a.db"},
+        {"query", "a.db", "--csv", "SELECT * FROM warp"},
+        {"query", "a.db", "--json", "SELECT * FROM timeline"},
+        {"export", "a.db", "--perfetto", "-"},
+        {"export", "a.db", "--dot", "-"},
+        {"replay", recording},
+        {"replay", recording, "-o", "made"},
+        {"lint", ptx},
+        {"lint", "--json", ptx},
+        {"core", dump},
+        {"core", dump, "-o", "made"},
+        {"help", "run"},
+        {"top", "--list"},
+    };
+    if (!mkdtemp(folder) || chdir(folder) != 0)
+        return 2;
+    struct answer made = run(&world, (const char *const[]){"replay", recording, "-o", "a.db", NULL}, NULL, 0);
+    forget(&made);
+    long wrong = 0;
+    fprintf(json ? json : stderr, json ? "[" : "");
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s%s%s", commands[i][0], commands[i][1] && commands[i][1][0] == '-' ? " " : "",
+                 commands[i][1] && commands[i][1][0] == '-' ? commands[i][1] : "");
+        const struct counts counts = run_all(&world, name, commands[i]);
+        printf("%s: %ld runs, %ld as without, %ld refused, %ld wrong\n", name, counts.runs, counts.same, counts.refused,
+               counts.wrong);
+        fflush(stdout);
+        if (json)
+            fprintf(json, "%s\n {\"command\": \"%s\", \"runs\": %ld, \"same\": %ld, \"refused\": %ld, \"wrong\": %ld}",
+                    i ? "," : "", name, counts.runs, counts.same, counts.refused, counts.wrong);
+        wrong += counts.wrong;
+    }
+    if (json) {
+        fprintf(json, "\n]\n");
+        fclose(json);
+    }
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command) != 0 || wrong ? 1 : 0;
+}
