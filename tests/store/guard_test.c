@@ -87,12 +87,28 @@ static void every_table_of_ours_must_be_a_table(void **state)
     set_up(state);
 }
 
-static void no_table_is_made_by_code(void **state)
+static void a_view_that_calls_itself_a_table_is_damage(void **state)
 {
     (void)state;
-    change("PRAGMA writable_schema = ON; INSERT INTO sqlite_schema VALUES "
-           "('table', 'x', 'x', 0, 'CREATE VIRTUAL TABLE x USING dbstat')");
-    check_refused_at_opening("'x' is a virtual table");
+    change("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE VIEW process AS SELECT 1 AS "
+           "process_id', rootpage = 0 WHERE name = 'process'");
+    check_refused_at_opening("is damaged: malformed database schema (process)");
+}
+
+static void no_table_is_made_by_code(void **state)
+{
+    static const char *const creates[] = {"CREATE VIRTUAL TABLE", "create virtual table", "CREATE/**/VIRTUAL TABLE"};
+    for (size_t i = 0; i < sizeof creates / sizeof *creates; i++) {
+        char sql[256];
+        snprintf(sql, sizeof sql,
+                 "PRAGMA writable_schema = ON; INSERT INTO sqlite_schema VALUES ('table', 'x%zu', 'x%zu', 0, '%s x%zu "
+                 "USING dbstat')",
+                 i, i, creates[i], i);
+        change(sql);
+        check_refused_at_opening("' is a virtual table");
+        example_clean(folder);
+        set_up(state);
+    }
 }
 
 static void views_are_the_programs_own(void **state)
@@ -304,6 +320,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(every_table_of_ours_must_be_a_table),
+        TEST(a_view_that_calls_itself_a_table_is_damage),
         TEST(no_table_is_made_by_code),
         TEST(views_are_the_programs_own),
         TEST(a_view_of_another_name_does_no_harm),
