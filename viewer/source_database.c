@@ -58,6 +58,7 @@ static struct wsdbg_error *update(struct viewer_source *base, uint64_t now_ns, b
 {
     struct database_source *source = (struct database_source *)base;
     *changed = false;
+    wsdbg_store_restart_time(source->store); /* for what is asked until the next look */
     if (source->has_loaded && (source->loaded.ended || now_ns - source->looked_ns < LOOK_EVERY_NS))
         return NULL;
     source->looked_ns = now_ns;

@@ -1,14 +1,17 @@
 /* replay_main.c - runs every file of a corpus folder through a fuzz target, without libFuzzer.
  *
- * Also runs every truncation of each file at a few lengths.  Fails when the folder holds no file.
+ * Also runs every truncation of each file at a few lengths.  Fails when the folder holds no file, and where an input
+ * takes ten seconds or, without a sanitizer, 2 GiB.
  */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "fuzz/fuzz_targets.h"
 
-enum { INPUT_BYTES_MAX = 1 << 20, CUTS = 16 };
+enum { INPUT_BYTES_MAX = 1 << 20, CUTS = 16, INPUT_SECONDS = 10 };
 
 static int replay_file(const char *folder, const char *name, uint8_t *room)
 {
@@ -27,10 +30,21 @@ static int replay_file(const char *folder, const char *name, uint8_t *room)
             return 0;
         for (size_t i = 0; i < length; i++)
             input[i] = room[i];
+        alarm(INPUT_SECONDS);
         fuzz_one_input(input, length);
+        alarm(0);
         free(input);
     }
     return 1;
+}
+
+/* Sanitizers reserve terabytes. */
+static void limit_memory(void)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    const rlim_t most = (rlim_t)2 << 30;
+    setrlimit(RLIMIT_AS, &(struct rlimit){most, most});
+#endif
 }
 
 int main(int argc, char **argv)
@@ -38,6 +52,7 @@ int main(int argc, char **argv)
     DIR *folder = argc == 2 ? opendir(argv[1]) : NULL;
     uint8_t *room = malloc(INPUT_BYTES_MAX);
     int replayed = 0;
+    limit_memory();
     if (!folder || !room) {
         fprintf(stderr, "replay: cannot open the corpus folder\n");
         return 1;

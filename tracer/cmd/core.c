@@ -12,6 +12,7 @@
 #include "cmd/command.h"
 #include "cmd/console.h"
 #include "cmd/database_place.h"
+#include "cmd/limits.h"
 #include "cmd/options.h"
 #include "cmd/session.h"
 #include "evidence/completion.h"
@@ -277,12 +278,14 @@ static const struct wsdbg_option options[] = {
     {'o', "output", "FILE", "keep a session database", NULL, NULL},
     {0, "ring", "FILE.wsrec", "what the same run recorded (wsdbg run --record)", NULL, NULL},
     {0, "json", NULL, "the report as JSON on stdout", NULL, NULL},
+    WSDBG_OPTION_TIME_LIMIT,
+    WSDBG_OPTION_UNPACK_LIMIT,
 };
 
 const struct wsdbg_command wsdbg_command_core = {
     .name = "core",
     .summary = "Say from a GPU core dump why a kernel hangs",
-    .usage = "FILE... [--ring FILE.wsrec] [-o FILE.db] [--json]",
+    .usage = "FILE... [--ring FILE.wsrec] [-o FILE.db] [--json] [--time-limit SECONDS] [--unpack-limit MIB]",
     .description =
         "Reads a GPU core dump, plain or packed by gzip, and reports like wsdbg run: which warps wait where, for\n"
         "which barrier, what that still misses, and why. The kernel needs no probes and no line information.\n"

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "cmd/limits.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
@@ -12,6 +13,7 @@
 static const struct wsdbg_option options[] = {
     {0, "perfetto", "OUT.json", "a trace for ui.perfetto.dev (Chrome's trace events)", NULL, NULL},
     {0, "dot", "OUT.dot", "the wait-for graph for Graphviz", NULL, NULL},
+    WSDBG_OPTION_TIME_LIMIT,
 };
 
 static struct wsdbg_error *write_perfetto(struct wsdbg_store *store, const char *path)
@@ -57,7 +59,7 @@ static struct wsdbg_error *export_run(const struct wsdbg_invocation *invocation,
 const struct wsdbg_command wsdbg_command_export = {
     .name = "export",
     .summary = "Write a session as a file for another program",
-    .usage = "FILE.db [--perfetto OUT.json] [--dot OUT.dot]",
+    .usage = "FILE.db [--perfetto OUT.json] [--dot OUT.dot] [--time-limit SECONDS]",
     .description =
         "Writes what a session database holds for other programs, one file or both; - is stdout. The trace opens\n"
         "in the Perfetto UI: a process a grid, a track a warp, waits as slices, mbarriers as counters. Host, GPU and\n"

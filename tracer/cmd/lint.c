@@ -16,6 +16,7 @@
 #include "cmd/lint_json.h"
 #include "cmd/lint_sarif.h"
 #include "cmd/lint_text.h"
+#include "cmd/limits.h"
 #include "cmd/options.h"
 #include "cmd/progress.h"
 
@@ -251,13 +252,15 @@ static const struct wsdbg_option options[] = {
     {0, "sarif", "FILE", "findings as SARIF 2.1.0 in FILE, - for stdout", NULL, NULL},
     {0, "registers", NULL, "also show what each kernel with setmaxnreg does to its registers", NULL, NULL},
     {0, "suppress", "CODE[,CODE]", "without findings of these codes", NULL, NULL},
+    WSDBG_OPTION_UNPACK_LIMIT,
 };
 
 const struct wsdbg_command wsdbg_command_lint = {
     .name = "lint",
     .summary = "Say what will hang, not launch or crawl before it runs",
     .usage =
-        "FILE... [--fail-on error|warning|note|never] [--suppress CODE[,CODE]] [--json] [--sarif FILE|-] [--registers]",
+        "FILE... [--fail-on error|warning|note|never] [--suppress CODE[,CODE]] [--json] [--sarif FILE|-] [--registers] "
+        "[--unpack-limit MIB]",
     .description =
         "Reads the kernels for sm_90 and sm_90a in a cubin, fatbin, PTX file, program, shared library, object or\n"
         "archive, and says what in them will hang, will not launch or will be slow. Nothing is run; no GPU is needed.\n"

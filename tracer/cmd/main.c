@@ -13,6 +13,7 @@
 #include "cmd/command.h"
 #include "cmd/console.h"
 #include "cmd/help.h"
+#include "cmd/limits.h"
 #include "cmd/options.h"
 
 static int run_command(const struct wsdbg_command *command, char **arguments)
@@ -22,7 +23,7 @@ static int run_command(const struct wsdbg_command *command, char **arguments)
     struct wsdbg_error *error = wsdbg_options_parse(command, arguments, &invocation);
     if (!error && invocation.help)
         wsdbg_help_command(command, stdout);
-    else if (!error)
+    else if (!error && !(error = wsdbg_limits_take(&invocation)))
         error = command->run(&invocation, &status);
     if (!error && !invocation.help && !command->lives_on)
         error = wsdbg_error_prefix(wsdbg_memory_error(), "the answer may lack something");

@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include "cmd/console.h"
+#include "cmd/limits.h"
 #include "cmd/options.h"
 #include "store/store.h"
 
 static const struct wsdbg_option options[] = {
     {0, "csv", NULL, "comma-separated values", NULL, NULL},
     {0, "json", NULL, "a JSON array with one object a row", NULL, NULL},
+    WSDBG_OPTION_TIME_LIMIT,
 };
 
 /* Columns of the terminal that stdout is; 0 where it is none. */
@@ -35,6 +37,9 @@ static struct wsdbg_error *ask(struct wsdbg_store *store, const struct wsdbg_inv
     for (int i = 1; i < invocation->operand_count; i++)
         fprintf(words, "%s%s", i > 1 ? " " : "", invocation->operands[i]);
     fclose(words);
+    /* How long somebody's own question may take is theirs to say. */
+    if (query[0] != '@' && !wsdbg_option_value(invocation, "time-limit"))
+        wsdbg_store_lift_time_limit(store);
     bool lacks_histories = false;
     struct wsdbg_error *error = wsdbg_store_query(store, query, format, terminal_columns(), stdout);
     if (!error)
@@ -68,7 +73,7 @@ static struct wsdbg_error *query_run(const struct wsdbg_invocation *invocation, 
 const struct wsdbg_command wsdbg_command_query = {
     .name = "query",
     .summary = "Ask a session database with SQL or a canned query",
-    .usage = "FILE.db [SQL|@NAME [ARGUMENT...]] [--csv|--json]",
+    .usage = "FILE.db [SQL|@NAME [ARGUMENT...]] [--csv|--json] [--time-limit SECONDS]",
     .description =
         "Runs one SQL statement, or the canned query of that name, on a session database; the file is opened\n"
         "read-only. Without a statement the canned queries are listed. On a terminal, texts that do not fit are cut.",

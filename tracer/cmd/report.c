@@ -1,6 +1,7 @@
 /* report.c - `wsdbg report`: the report of a finished session.  Reads: its database.  Writes: stdout or a file. */
 #include "cmd/command.h"
 #include "cmd/console.h"
+#include "cmd/limits.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "store/export.h"
@@ -10,6 +11,7 @@ static const struct wsdbg_option options[] = {
     {0, "json", NULL, "as JSON", NULL, NULL},
     {0, "html", NULL, "as one HTML page", NULL, NULL},
     {'o', "output", "FILE", "write it there (default stdout)", NULL, NULL},
+    WSDBG_OPTION_TIME_LIMIT,
 };
 
 static struct wsdbg_error *report_run(const struct wsdbg_invocation *invocation, int *status)
@@ -40,7 +42,7 @@ static struct wsdbg_error *report_run(const struct wsdbg_invocation *invocation,
 const struct wsdbg_command wsdbg_command_report = {
     .name = "report",
     .summary = "Show the report of a finished session",
-    .usage = "FILE.db [--json|--html] [-o FILE]",
+    .usage = "FILE.db [--json|--html] [-o FILE] [--time-limit SECONDS]",
     .description =
         "Prints the report of a session database that wsdbg run wrote, from the database alone.\n"
         "The HTML page needs nothing outside itself: no script, no other file. An existing file is not overwritten.",

@@ -223,7 +223,7 @@ static bool step(struct wsdbg_watch_loop *loop, enum wsdbg_wait event)
     bool over = event == WSDBG_WAIT_OVER, done = false;
     uint64_t now_ns = watch->clock->now_ns(watch->clock);
     if (!look(loop, now_ns, over))
-        return false;
+        return !watch->clock->is_live; /* no later look at a recording shows more */
     if (wsdbg_fault_count(&loop->last) > loop->faults_judged)
         judge_fault(loop, now_ns);
     loop->faults_judged = wsdbg_fault_count(&loop->last); /* fewer where an ended process is not shown any more */

@@ -8,6 +8,7 @@
 
 #include "cmd/cause_page.h"
 #include "cmd/console.h"
+#include "cmd/limits.h"
 #include "cmd/options.h"
 #include "store/store.h"
 #include "store/why.h"
@@ -15,6 +16,7 @@
 static const struct wsdbg_option options[] = {
     {0, "cta", "X,Y,Z", "of this CTA, not of the one the verdict speaks of", NULL, NULL},
     {0, "json", NULL, "as JSON", NULL, NULL},
+    WSDBG_OPTION_TIME_LIMIT,
 };
 
 /* The words after the file are one object: "rank 1 warp 4" needs no quotes. */
@@ -101,7 +103,7 @@ static struct wsdbg_error *why_run(const struct wsdbg_invocation *invocation, in
 const struct wsdbg_command wsdbg_command_why = {
     .name = "why",
     .summary = "Explain one warp or barrier of a session, or a cause",
-    .usage = "FILE.db [WARP|BARRIER] [--cta X,Y,Z] [--json] | CAUSE",
+    .usage = "FILE.db [WARP|BARRIER] [--cta X,Y,Z] [--json] [--time-limit SECONDS] | CAUSE",
     .description =
         "Explains one object of a session database: what it is and does, since when, who could end its wait and\n"
         "what each of those does, up to a warp that waits for nobody or to a ring; which finding concerns it and what\n"

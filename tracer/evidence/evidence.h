@@ -102,6 +102,9 @@ struct wsdbg_error *wsdbg_evidence_open_recorded(const char *path, uint64_t *fir
                                                  struct wsdbg_evidence **out);
 /* Whether it holds looks at the GPU, which inspect() then shows at their time. */
 bool wsdbg_recorded_has_looks(const struct wsdbg_evidence *source);
+/* When the next frame or look after now_ns comes, UINT64_MAX where there is none; until then nothing changes.  Of a
+ * recording only, and now_ns not before what was asked for last. */
+uint64_t wsdbg_recorded_next_ns(const struct wsdbg_evidence *source, uint64_t now_ns);
 /* Never sees anything: what --device sim and unprobed programs get for now. */
 struct wsdbg_error *wsdbg_evidence_open_null(struct wsdbg_evidence **out);
 

@@ -22,6 +22,7 @@
 #define WSDBG_RECORD_PAGE_BYTES 4096u
 #define WSDBG_RECORD_PROCESSES_MAX 256u
 #define WSDBG_RECORD_SEGMENT_BYTES_MAX (256u << 20)
+#define WSDBG_RECORD_TIME_MAX_NS (INT64_MAX / 2) /* whoever adds to it does not overflow */
 #define WSDBG_RECORD_LOOK_BYTES_MAX (512u << 20)
 
 struct wsdbg_record_head {

@@ -11,6 +11,7 @@
 
 #include "evidence/evidence.h"
 #include "base/grow.h"
+#include "base/limits.h"
 #include "evidence/record.h"
 #include "evidence/recorded_looks.h"
 #include "evidence/snapshot_build.h"
@@ -47,6 +48,7 @@ struct recorded_source {
     size_t total_bytes;
     bool drops_absent; /* a process that is not in a frame begins anew should it come again */
     struct wsdbg_recorded_looks looks;
+    uint64_t began_ns; /* reading, by the clock of base/limits.h */
 };
 
 static struct wsdbg_error *bad(const struct recorded_source *source, size_t offset, const char *reason)
@@ -105,6 +107,12 @@ static struct wsdbg_error *check_frame(const struct recorded_source *source, siz
         return bad(source, at, "truncated in a frame");
     if (frame->process_count > WSDBG_RECORD_PROCESSES_MAX || frame->plain_bytes > TOTAL_BYTES_MAX)
         return bad(source, at, "a frame larger than any wsdbg writes");
+    if (frame->now_ns > WSDBG_RECORD_TIME_MAX_NS)
+        return bad(source, at, "a frame of a time that no clock shows");
+    const uint64_t most = wsdbg_limits_unpacked(frame->compressed_bytes, TOTAL_BYTES_MAX);
+    if (frame->plain_bytes > most)
+        return wsdbg_error_prefix(wsdbg_limits_unpacks_to_more(frame->compressed_bytes, most, TOTAL_BYTES_MAX),
+                                  "%s: offset %zu", source->path, at);
     if (source->frame_count && frame->now_ns < source->frames[source->frame_count - 1].now_ns)
         return bad(source, at, "a frame earlier than the one before it");
     return NULL;
@@ -318,7 +326,11 @@ static struct wsdbg_error *seek(struct recorded_source *source, uint64_t now_ns)
         wanted++;
     if (wanted < source->applied)
         forget_processes(source);
-    while (source->applied < wanted) {
+    for (;;) {
+        if (wsdbg_limits_is_late(source->began_ns))
+            return wsdbg_limits_late(source->path);
+        if (source->applied >= wanted)
+            return NULL;
         struct wsdbg_error *error = apply_frame(source, &source->frames[source->applied]);
         if (error) {
             forget_processes(source);
@@ -326,7 +338,6 @@ static struct wsdbg_error *seek(struct recorded_source *source, uint64_t now_ns)
         }
         source->applied++;
     }
-    return NULL;
 }
 
 static struct wsdbg_error *look(struct recorded_source *source, uint64_t now_ns, bool histories,
@@ -402,6 +413,19 @@ bool wsdbg_recorded_has_looks(const struct wsdbg_evidence *base)
     return base->ops == &recorded_ops && ((const struct recorded_source *)base)->looks.count > 0;
 }
 
+uint64_t wsdbg_recorded_next_ns(const struct wsdbg_evidence *base, uint64_t now_ns)
+{
+    const struct recorded_source *source = (const struct recorded_source *)base;
+    size_t frame = source->applied, look = 0;
+    while (frame < source->frame_count && source->frames[frame].now_ns <= now_ns)
+        frame++;
+    while (look < source->looks.count && source->looks.rows[look].head.now_ns <= now_ns)
+        look++;
+    const uint64_t frame_ns = frame < source->frame_count ? source->frames[frame].now_ns : UINT64_MAX;
+    const uint64_t look_ns = look < source->looks.count ? source->looks.rows[look].head.now_ns : UINT64_MAX;
+    return frame_ns < look_ns ? frame_ns : look_ns;
+}
+
 struct wsdbg_error *wsdbg_evidence_open_recorded(const char *path, uint64_t *first_ns, uint64_t *last_ns,
                                                  struct wsdbg_evidence **out)
 {
@@ -410,6 +434,7 @@ struct wsdbg_error *wsdbg_evidence_open_recorded(const char *path, uint64_t *fir
         return &wsdbg_error_no_memory;
     source->base.ops = &recorded_ops;
     source->path = strdup(path);
+    source->began_ns = wsdbg_limits_clock_ns();
     struct wsdbg_error *error = open_source(source);
     if (error) {
         recorded_close(&source->base);

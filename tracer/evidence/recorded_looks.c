@@ -14,6 +14,7 @@
 #include <zstd.h>
 
 #include "base/grow.h"
+#include "base/limits.h"
 #include "evidence/completion.h"
 
 enum { LOOKS_MAX = 16 };
@@ -30,6 +31,10 @@ const char *wsdbg_recorded_looks_add(struct wsdbg_recorded_looks *looks, const u
         return "truncated in a look";
     if (row.head.plain_bytes > WSDBG_RECORD_LOOK_BYTES_MAX)
         return "a look larger than any wsdbg writes";
+    if (row.head.plain_bytes > wsdbg_limits_unpacked(row.head.compressed_bytes, WSDBG_RECORD_LOOK_BYTES_MAX))
+        return "a look that unpacks to more than it may; --unpack-limit allows more";
+    if (row.head.now_ns > WSDBG_RECORD_TIME_MAX_NS)
+        return "a look of a time that no clock shows";
     if (row.head.kind == 0 || row.head.kind >= WSDBG_RECORD_LOOK_KINDS)
         return "a look of a kind that this wsdbg does not know";
     if (row.head.now_ns < least_ns)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "lint/input.h"
 #include "lint/rules.h"
 #include "lint/unread.h"
@@ -231,6 +232,10 @@ static struct wsdbg_error *unpack(const struct fatbin *fatbin, const struct entr
 {
     struct wsdbg_fatbin_entry shown = entry->shown;
     unsigned char *stored;
+    const bool is_packed = shown.packing != WSDBG_FATBIN_PLAIN;
+    const uint64_t most = is_packed ? wsdbg_limits_unpacked(shown.stored.byte_count, IMAGE_MOST) : IMAGE_MOST;
+    if (shown.plain_bytes > most)
+        return wsdbg_limits_unpacks_to_more(shown.stored.byte_count, most, is_packed ? IMAGE_MOST : most);
     struct wsdbg_error *error = wsdbg_file_span_part(&fatbin->part->span, entry->stored_at, shown.stored.byte_count,
                                                      "it", &fatbin->state->piece);
     if (!error)
@@ -238,7 +243,7 @@ static struct wsdbg_error *unpack(const struct fatbin *fatbin, const struct entr
     if (error)
         return error;
     shown.stored.bytes = stored;
-    error = wsdbg_fatbin_unpack(&shown, IMAGE_MOST, out, byte_count);
+    error = wsdbg_fatbin_unpack(&shown, (size_t)most, out, byte_count);
     free(stored);
     return error;
 }

@@ -1,5 +1,5 @@
-/* core_unpack.c - see core_unpack.h.  Reads one file; writes at most one temporary file in TMPDIR, which loses its name at
- * once and goes with its descriptor. */
+/* core_unpack.c - see core_unpack.h.  Reads one file; writes at most one temporary file in TMPDIR, which loses its name
+ * at once and goes with its descriptor. */
 #include "machine/core_unpack.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/limits.h"
 #include "machine/machine.h"
 
 #define UNPACKED_BYTES_MAX ((uint64_t)16 << 30)
@@ -63,9 +64,14 @@ static struct wsdbg_error *write_all(int fd, const char *bytes, size_t count)
     return NULL;
 }
 
-static struct wsdbg_error *inflate_pieces(const char *path, gzFile packed, char *piece, int to, uint64_t *total)
+static struct wsdbg_error *inflate_pieces(const char *path, gzFile packed, char *piece, int to, uint64_t packed_bytes,
+                                          uint64_t *total)
 {
+    const uint64_t most = wsdbg_limits_unpacked(packed_bytes, UNPACKED_BYTES_MAX);
+    const uint64_t began_ns = wsdbg_limits_clock_ns();
     for (;;) {
+        if (wsdbg_limits_is_late(began_ns))
+            return wsdbg_limits_late(path);
         const int got = gzread(packed, piece, PIECE_BYTES);
         int reason = Z_OK;
         const char *words = gzerror(packed, &reason);
@@ -75,9 +81,8 @@ static struct wsdbg_error *inflate_pieces(const char *path, gzFile packed, char 
         if (got == 0)
             return NULL;
         *total += (uint64_t)got;
-        if (*total > UNPACKED_BYTES_MAX)
-            return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: offset %lld: unpacks to more than 16 GiB", path,
-                                      (long long)gzoffset(packed));
+        if (*total > most)
+            return wsdbg_error_prefix(wsdbg_limits_unpacks_to_more(packed_bytes, most, UNPACKED_BYTES_MAX), "%s", path);
         struct wsdbg_error *error = write_all(to, piece, (size_t)got);
         if (error)
             return error;
@@ -85,7 +90,7 @@ static struct wsdbg_error *inflate_pieces(const char *path, gzFile packed, char 
 }
 
 /* Takes `from`. */
-static struct wsdbg_error *inflate_file(const char *path, int from, int to, uint64_t *total)
+static struct wsdbg_error *inflate_file(const char *path, int from, int to, uint64_t packed_bytes, uint64_t *total)
 {
     char *piece = malloc(PIECE_BYTES);
     gzFile packed = piece ? gzdopen(from, "rb") : NULL;
@@ -95,7 +100,7 @@ static struct wsdbg_error *inflate_file(const char *path, int from, int to, uint
         return &wsdbg_error_no_memory;
     }
     gzbuffer(packed, PIECE_BYTES);
-    struct wsdbg_error *error = inflate_pieces(path, packed, piece, to, total);
+    struct wsdbg_error *error = inflate_pieces(path, packed, piece, to, packed_bytes, total);
     gzclose_r(packed);
     free(piece);
     return error;
@@ -119,8 +124,9 @@ struct wsdbg_error *core_unpack(const char *path, int *fd, uint64_t *byte_count)
         close(plain);
         return error;
     }
+    const uint64_t packed_bytes = count;
     count = 0;
-    error = inflate_file(path, plain, unpacked, &count);
+    error = inflate_file(path, plain, unpacked, packed_bytes, &count);
     if (error) {
         close(unpacked);
         return error;

@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 
-/* The caller closes *fd.  BAD_INPUT for what is not a file, ends early or unpacks to more than 16 GiB. */
+/* The caller closes *fd.  BAD_INPUT for what is not a file, ends early, or unpacks to more or for longer
+ * than base/limits.h allows. */
 struct wsdbg_error *core_unpack(const char *path, int *fd, uint64_t *byte_count);
 
 #endif

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "store/guard.h"
 
 static const char read_sql[] = "PRAGMA schema_version";
 
@@ -27,8 +28,7 @@ static int reopen(struct wsdbg_store *store, const char *name, int flags, const 
     if (status != SQLITE_OK)
         return status;
     sqlite3_busy_timeout(store->db, 1000);
-    sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    wsdbg_guard_connection(store);
     return sqlite3_exec(store->db, first_sql, NULL, NULL, NULL);
 }
 

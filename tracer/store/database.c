@@ -4,10 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
+
+enum { ROWS_BETWEEN_LOOKS = 1 << 20 };
+
 struct wsdbg_error *wsdbg_db_error(sqlite3 *db, const char *path, const char *doing)
 {
     if (db && sqlite3_errcode(db) == SQLITE_NOMEM)
         return &wsdbg_error_no_memory;
+    if (db && sqlite3_errcode(db) == SQLITE_INTERRUPT)
+        return wsdbg_limits_late(path);
     const char *reason = db ? sqlite3_errmsg(db) : "out of memory";
     return wsdbg_error_create(WSDBG_ERROR_OTHER, "%s: %s: %s", path, doing, reason);
 }
@@ -43,6 +49,12 @@ int64_t wsdbg_db_number(sqlite3 *db, const char *sql, int64_t fallback)
         value = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
     return value;
+}
+
+uint64_t wsdbg_db_rows_most(struct wsdbg_store *store)
+{
+    const uint64_t pages = (uint64_t)wsdbg_db_number(store->db, "PRAGMA page_count", 0);
+    return pages * (uint64_t)wsdbg_db_number(store->db, "PRAGMA page_size", 0); /* a row has a byte at least */
 }
 
 void wsdbg_insert_begin(struct wsdbg_insert *insert, struct wsdbg_store *store, const char *sql)
@@ -156,7 +168,11 @@ bool wsdbg_select_next(struct wsdbg_select *select)
     const int status = sqlite3_step(select->statement);
     if (status != SQLITE_ROW && status != SQLITE_DONE)
         select->status = status;
-    return status == SQLITE_ROW;
+    else if (status == SQLITE_ROW && ++select->rows % ROWS_BETWEEN_LOOKS == 0)
+        select->is_endless = select->rows > wsdbg_db_rows_most(select->store);
+    if (select->is_endless)
+        select->status = SQLITE_CORRUPT;
+    return status == SQLITE_ROW && !select->is_endless;
 }
 
 int64_t wsdbg_select_number(struct wsdbg_select *select)
@@ -214,6 +230,9 @@ struct wsdbg_error *wsdbg_select_end(struct wsdbg_select *select)
     struct wsdbg_error *error = NULL;
     if (select->status == SQLITE_NOMEM)
         error = &wsdbg_error_no_memory;
+    else if (select->is_endless)
+        error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: is damaged: more rows than a file of its size can hold",
+                                   select->store->path);
     else if (select->status != SQLITE_OK)
         error = wsdbg_db_error(select->store->db, select->store->path, "read the session database");
     sqlite3_finalize(select->statement);

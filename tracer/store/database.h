@@ -23,12 +23,14 @@ struct wsdbg_store {
     char *path;
     bool writing;
     struct wsdbg_progress *progress; /* of storing a snapshot; NULL = nobody asked */
-    int64_t snapshot_id;            /* the picture stored last, 0 = none */
-    struct wsdbg_picture_ids first; /* of that picture */
-    struct wsdbg_picture_ids next;  /* no id is used twice: a reader's old id must not find a new row */
-    int64_t *module_ids;            /* by module index of that picture */
+    int64_t snapshot_id;             /* the picture stored last, 0 = none */
+    struct wsdbg_picture_ids first;  /* of that picture */
+    struct wsdbg_picture_ids next;   /* no id is used twice: a reader's old id must not find a new row */
+    int64_t *module_ids;             /* by module index of that picture */
     size_t module_count;
-    char *kept; /* the text that a reading call returned last */
+    uint64_t began_ns; /* reading, by the clock of base/limits.h */
+    bool is_untimed;   /* ... may take any time */
+    char *kept;        /* the text that a reading call returned last */
 };
 
 /* schema.sql and views.sql. */
@@ -42,6 +44,9 @@ struct wsdbg_error *wsdbg_db_begin(struct wsdbg_store *store);
 struct wsdbg_error *wsdbg_db_end(struct wsdbg_store *store, struct wsdbg_error *error);
 /* The first column of the first row, `fallback` if there is none or it fails. */
 int64_t wsdbg_db_number(sqlite3 *db, const char *sql, int64_t fallback);
+/* More rows no table of the file has.  Pages of a damaged one may refer to one another so that there is no end of
+ * rows, and readers keep rows in memory: a select fails that gives more. */
+uint64_t wsdbg_db_rows_most(struct wsdbg_store *store);
 
 struct wsdbg_insert {
     struct wsdbg_store *store;
@@ -71,6 +76,8 @@ struct wsdbg_select {
     sqlite3_stmt *statement;
     int column;
     int status;
+    uint64_t rows;   /* of all its runs */
+    bool is_endless; /* more than there can be */
 };
 
 /* `parameter` is bound to ?1 where the statement has one. */

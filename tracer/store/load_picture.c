@@ -109,12 +109,13 @@ static void read_warp(struct wsdbg_loader *loader, struct wsdbg_select *q, struc
     wsdbg_select_event(q, &w->last);
 }
 
-/* None where a damaged file says what cannot be. */
-static struct wsdbg_event_range read_range(struct wsdbg_select *q)
+/* None where a damaged file says what cannot be; *left is how many events there can be beside those of other warps. */
+static struct wsdbg_event_range read_range(struct wsdbg_select *q, uint64_t *left)
 {
     const int64_t first = wsdbg_select_number(q), count = wsdbg_select_number(q);
-    if (first <= 0 || first > INT64_MAX - UINT32_MAX || count <= 0 || count > UINT32_MAX)
+    if (first <= 0 || first > INT64_MAX - UINT32_MAX || count <= 0 || count > UINT32_MAX || (uint64_t)count > *left)
         return (struct wsdbg_event_range){0};
+    *left -= (uint64_t)count;
     return (struct wsdbg_event_range){.first_id = first, .count = (uint32_t)count};
 }
 
@@ -123,6 +124,7 @@ static struct wsdbg_error *load_warps(struct wsdbg_loader *loader)
     struct wsdbg_snapshot *s = &loader->loaded->snapshot;
     struct wsdbg_select q;
     size_t ranges = 0;
+    uint64_t events_left = wsdbg_db_rows_most(loader->store);
     wsdbg_select_begin(
         &q, loader->store,
         "SELECT w.id, cta_id, warp, state, role, barrier_id, line, lanes, registers_held, "
@@ -138,7 +140,7 @@ static struct wsdbg_error *load_warps(struct wsdbg_loader *loader)
             wsdbg_select_fail(&q, SQLITE_NOMEM);
             break;
         }
-        loader->loaded->events[ranges - 1] = read_range(&q);
+        loader->loaded->events[ranges - 1] = read_range(&q, &events_left);
         wsdbg_load_count(&s->ctas[w->cta].warp_first, &s->ctas[w->cta].warp_count, s->warp_count - 1);
     }
     return wsdbg_select_end(&q);

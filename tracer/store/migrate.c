@@ -4,6 +4,8 @@
  * never changed. */
 #include "store/migrate.h"
 
+#include "store/guard.h"
+
 extern const char wsdbg_migrate_1_sql[], wsdbg_migrate_2_sql[], wsdbg_migrate_3_sql[], wsdbg_migrate_4_sql[],
     wsdbg_migrate_5_sql[];
 
@@ -52,5 +54,6 @@ struct wsdbg_error *wsdbg_store_migrate(struct wsdbg_store *store, int64_t from)
     }
     sqlite3_close(store->db);
     store->db = copy;
+    wsdbg_guard_connection(store);
     return wsdbg_error_prefix(run_steps(store, from), "read schema version %lld", (long long)from);
 }

@@ -1,6 +1,7 @@
 /* open.c - opens an existing session database for reading, after checking that it is one.
  * Reads the file; changes nothing.  Every refusal is one line: the file and the reason. */
 #include "store/connect.h"
+#include "store/guard.h"
 #include "store/migrate.h"
 #include "store/overlap.h"
 
@@ -10,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/limits.h"
 
 #define HEADER_BYTES 100 /* of every SQLite file; SQLite itself reads a shorter one as zeros */
 
@@ -43,6 +46,8 @@ static struct wsdbg_error *check_file(const char *path)
 
 static struct wsdbg_error *corrupt(struct wsdbg_store *store, const char *reason)
 {
+    if (sqlite3_errcode(store->db) == SQLITE_INTERRUPT)
+        return wsdbg_limits_late(store->path);
     return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: is damaged: %s", store->path, reason);
 }
 
@@ -134,9 +139,13 @@ static struct wsdbg_error *open_checked(struct wsdbg_store *store)
     if (!error)
         error = check_identity(store);
     if (!error)
+        error = wsdbg_guard_check_tables(store);
+    if (!error)
         error = check_whole(store);
     if (!error)
         error = bring_to_present(store);
+    if (!error)
+        error = wsdbg_guard_use_own_views(store);
     if (!error)
         error = wsdbg_overlap_register(store);
     if (!error)
@@ -154,8 +163,10 @@ struct wsdbg_error *wsdbg_store_open(const char *path, struct wsdbg_store **out)
     struct wsdbg_store *store = calloc(1, sizeof *store);
     if (!store || !(store->path = strdup(path)))
         error = &wsdbg_error_no_memory;
-    else
+    if (!error) {
+        wsdbg_store_restart_time(store);
         error = open_checked(store);
+    }
     if (error) {
         wsdbg_store_close(store);
         return error;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/near_word.h"
 
 static struct wsdbg_error *find_canned(const char *call, const struct wsdbg_canned_query **out)
@@ -41,6 +42,8 @@ static struct wsdbg_error *query_error(struct wsdbg_store *store)
 {
     if (sqlite3_errcode(store->db) == SQLITE_AUTH)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "query: only statements that read are allowed");
+    if (sqlite3_errcode(store->db) == SQLITE_INTERRUPT)
+        return wsdbg_limits_late("query");
     const int offset = sqlite3_error_offset(store->db);
     if (offset >= 0)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "query: %s at character %d", sqlite3_errmsg(store->db),

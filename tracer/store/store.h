@@ -16,30 +16,31 @@
 struct wsdbg_store;
 
 struct wsdbg_session_info {
-    const char *command;      /* the command line, words quoted for a shell */
+    const char *command; /* the command line, words quoted for a shell */
     const char *wsdbg_version;
-    const char *device;       /* "gpu", "sim", "replay" */
-    const char *observer;     /* "driver", "cupti", or "none" */
-    const char *evidence;     /* "ring", … */
+    const char *device;   /* "gpu", "sim", "replay" */
+    const char *observer; /* "driver", "cupti", or "none" */
+    const char *evidence; /* "ring", … */
     const char *hostname;
     uint64_t started_unix_ns;
-    uint64_t started_ns;      /* CLOCK_MONOTONIC at the same moment */
+    uint64_t started_ns; /* CLOCK_MONOTONIC at the same moment */
     double stall_seconds;
 };
 
 struct wsdbg_session_end {
-    int exit_status;          /* what wsdbg run returns */
+    int exit_status; /* what wsdbg run returns */
     bool hang;
-    const char *outcome;      /* "exited 0", "killed after a hang", "died of signal 9", … */
-    uint64_t stalled_ns;      /* host time of the stall, 0 = none */
-    uint64_t verdict_ns;      /* host time of the verdict, 0 = none */
-    double stall_seconds;     /* the threshold that this stall passed, 0 = the session's own */
-    const char *evidence;     /* what the verdict or the pictures rest on, NULL = what the session began with */
+    const char *outcome;  /* "exited 0", "killed after a hang", "died of signal 9", … */
+    uint64_t stalled_ns;  /* host time of the stall, 0 = none */
+    uint64_t verdict_ns;  /* host time of the verdict, 0 = none */
+    double stall_seconds; /* the threshold that this stall passed, 0 = the session's own */
+    const char *evidence; /* what the verdict or the pictures rest on, NULL = what the session began with */
     uint64_t ended_ns;
 };
 
 /* Creates `path` (fails if it exists: nothing is overwritten) and writes the session row. */
-struct wsdbg_error *wsdbg_store_create(const char *path, const struct wsdbg_session_info *info, struct wsdbg_store **out);
+struct wsdbg_error *wsdbg_store_create(const char *path, const struct wsdbg_session_info *info,
+                                       struct wsdbg_store **out);
 /* Has every later wsdbg_store_snapshot say how far it is; `progress` must outlive the store.  NULL = no longer. */
 void wsdbg_store_show_progress(struct wsdbg_store *store, struct wsdbg_progress *progress);
 /* Replaces the current picture: contexts, modules, functions, launches (new ones are added), grids, CTAs,
@@ -87,6 +88,11 @@ void wsdbg_store_close(struct wsdbg_store *store);
  * errors name the file and the reason (not a database, empty, corrupt, schema version N, not a wsdbg file).
  * A file of an older schema version is read through a private copy; the file itself is never changed. */
 struct wsdbg_error *wsdbg_store_open(const char *path, struct wsdbg_store **out);
+/* Reading ends with an error once it takes longer than base/limits.h allows, counted from the opening, or from here:
+ * for who reads again and again. */
+void wsdbg_store_restart_time(struct wsdbg_store *store);
+/* From here on it may take any time. */
+void wsdbg_store_lift_time_limit(struct wsdbg_store *store);
 
 /* Runs one SQL statement, or the canned query "@name ARGUMENT…", on a read-only store and prints its rows.  An aligned
  * table has its long texts cut to fit in `columns`, the width of a terminal; 0 = nothing is cut. */
