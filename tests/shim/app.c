@@ -401,6 +401,7 @@ static const struct {
     {"refused-in-a-capture", refused_in_a_capture},
     {"fork-beside", fork_beside},
     {"fork-and-leave", fork_and_leave},
+    {"write-to-nothing", write_to_nothing},
 };
 
 /* After work of its own the process becomes another program: itself, with the observer, or one that knows no CUDA. */

@@ -60,6 +60,7 @@ void exit_handler(void);
 void refused_in_a_capture(void);
 void fork_beside(void);
 void fork_and_leave(void);
+void write_to_nothing(void);
 
 /* ---- app_kernels.c: kernels that take long, hang or fault ---- */
 

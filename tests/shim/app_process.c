@@ -129,3 +129,16 @@ void fork_and_leave(void)
     }
     say_child(child);
 }
+
+/* Writes to the stdout that it has closed, while another thread is inside its first call. */
+void write_to_nothing(void)
+{
+    static const char words[] = "the program's own words";
+    pthread_t thread;
+    close(STDOUT_FILENO);
+    if (pthread_create(&thread, NULL, create_context, NULL))
+        fail("pthread_create");
+    usleep(150000);
+    fputs(write(STDOUT_FILENO, words, sizeof words) < 0 ? "nobody took it\n" : "somebody took it\n", stderr);
+    pthread_join(thread, NULL);
+}

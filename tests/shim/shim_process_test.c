@@ -156,6 +156,22 @@ static void a_kernels_name_is_cut_where_its_place_ends(void **state)
     segment_remove(run.pid);
 }
 
+/* Where a file of the observer's were it, the words would go there.  Making the segment takes 0.4 s. */
+static void what_goes_to_a_closed_stream_goes_nowhere(void **state)
+{
+    (void)state;
+    struct run run = {.program = SHIM_APP_DYNAMIC,
+                      .mode = "dlsym",
+                      .scenario = "write-to-nothing",
+                      .environment = {"SLOW_LIBC_MS=400"},
+                      .preload_after = SHIM_SLOW_LIBC};
+    run_program(&run);
+    assert_exit(&run, 0);
+    assert_string_equal(run.errors, "nobody took it\n");
+    assert_non_null(segment_of(run.pid));
+    segment_remove(run.pid);
+}
+
 /* ---- fork ---- */
 
 static int number_after(const struct run *run, const char *word)
@@ -205,6 +221,7 @@ int main(void)
         cmocka_unit_test(the_programs_exit_handlers_run),
         cmocka_unit_test(a_capture_refuses_what_it_would_have_refused),
         cmocka_unit_test(a_kernels_name_is_cut_where_its_place_ends),
+        cmocka_unit_test(what_goes_to_a_closed_stream_goes_nowhere),
         cmocka_unit_test(a_child_forked_beside_a_thread_in_its_first_call_goes_on),
         cmocka_unit_test(a_thread_that_ends_in_a_child_leaves_its_parents_row),
     };

@@ -182,8 +182,8 @@ static void without_a_socket_it_is_ordinary_memory(void **state)
 static void a_spool_path_too_long_for_a_socket_is_ordinary_memory(void **state)
 {
     (void)state;
-    char setting[256] = "WSDBG_SPOOL=/tmp/";
-    memset(setting + strlen(setting), 'x', 150);
+    char setting[256];
+    snprintf(setting, sizeof setting, "WSDBG_SPOOL=/tmp/wsdbg-long-%0150d", (int)getpid());
     assert_int_equal(mkdir(setting + strlen("WSDBG_SPOOL="), 0700), 0);
     assert_int_equal(calls_of(setting, "cuMemAlloc_v2\n"), 2);
     assert_int_equal(calls_of(setting, "cuMemCreate\n"), 0);
