@@ -89,6 +89,17 @@ bool shim_start_thread(void *(*serve)(void *))
     return !failed;
 }
 
+int shim_above_streams(int fd)
+{
+    const int kept = errno;
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    const int above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(fd);
+    errno = kept;
+    return above;
+}
+
 void shim_signals_off(struct shim_signals *kept)
 {
     sigset_t pending;
@@ -152,7 +163,7 @@ static void leave_reason(const char *text)
         return;
     snprintf(path, sizeof path, "%s/%d.off", spool, (int)getpid());
     shim_signals_off(&signals);
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const int fd = shim_above_streams(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     ssize_t written = fd >= 0 ? write(fd, text, strlen(text)) : 0;
     (void)written;
     if (fd >= 0)

@@ -108,8 +108,9 @@ static void set_state(enum wsdbg_door_state state)
 /* False: it is no more.  Without a pidfd for another reason (an old kernel) the lease alone tells. */
 static bool follow_inspector(void)
 {
-    inspector = (int)syscall(SYS_pidfd_open, (pid_t)door->inspector_pid, 0);
-    return inspector >= 0 || errno != ESRCH;
+    const int fd = (int)syscall(SYS_pidfd_open, (pid_t)door->inspector_pid, 0);
+    inspector = shim_above_streams(fd);
+    return fd >= 0 || errno != ESRCH;
 }
 
 static void forget_inspector(void)

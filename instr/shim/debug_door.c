@@ -176,7 +176,10 @@ static void wait_until_nobody_is_in(void)
 
 bool debug_attach_code_begin(const void *image)
 {
-    if (!is_cheap || shim_depth != 1 || !image || !image_is_large(image, WSDBG_MUCH_CODE_BYTES))
+    const int kept = errno;
+    const bool is_large = is_cheap && shim_depth == 1 && image && image_is_large(image, WSDBG_MUCH_CODE_BYTES);
+    errno = kept;
+    if (!is_large)
         return false;
     atomic_store(&debug_attach_awaited, false);
     debug_attach_context_begin();

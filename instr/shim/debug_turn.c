@@ -50,7 +50,7 @@ static bool take(int minor, char *text)
 {
     char path[PATH_BYTES + 64];
     snprintf(path, sizeof path, "%s/dev/nvidia%d", root, minor);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = shim_above_streams(open(path, O_RDONLY | O_CLOEXEC));
     if (fd < 0)
         return true;
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) {

@@ -25,6 +25,20 @@ void hook_failed(CUresult result)
     errno = kept;
 }
 
+void hook_begin_wait(bool on, enum wsdbg_hook_id id)
+{
+    int kept = errno;
+    if (on)
+        registry_thread_enter(hook_name[id], tracking_current_context(), WSDBG_UNKNOWN64, shim_now_ns());
+    errno = kept;
+}
+
+void hook_end_wait(bool on)
+{
+    if (on)
+        registry_thread_leave();
+}
+
 /* ---- the wrappers ---- */
 
 #define X(symbol, body, parameters, arguments)                                                                \

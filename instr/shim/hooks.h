@@ -34,6 +34,10 @@ static inline uint32_t hook_count(_Atomic uint32_t *calls)
 /* Looks whether `result` ends the context.  errno is kept. */
 void hook_failed(CUresult result);
 
+/* Around a call that may wait for the GPU; nothing where it is not recorded.  errno is kept. */
+void hook_begin_wait(bool on, enum wsdbg_hook_id id);
+void hook_end_wait(bool on);
+
 /* Ends the call; returns `result`. */
 static inline CUresult hook_leave(bool on, CUresult result)
 {

@@ -5,6 +5,8 @@
 #include "hooks.h"
 #include "debug_fault.h"
 
+#include <errno.h>
+
 CUresult init_body(enum wsdbg_hook_id id, void *forward, unsigned flags)
 {
     (void)id;
@@ -16,9 +18,11 @@ CUresult init_body(enum wsdbg_hook_id id, void *forward, unsigned flags)
 
 static CUresult created(bool on, CUresult result, CUcontext *context, CUdevice device)
 {
+    const int kept = errno;
     debug_attach_context_end(true);
     if (on && result == CUDA_SUCCESS)
         tracking_add_context(*context, device, true);
+    errno = kept;
     return hook_leave(on, result);
 }
 
@@ -61,10 +65,12 @@ CUresult retain_body(enum wsdbg_hook_id id, void *forward, CUcontext *context, C
     if (first)
         debug_attach_context_begin();
     CUresult result = ((CUresult(*)(CUcontext *, CUdevice))forward)(context, device);
+    const int kept = errno;
     if (first)
         debug_attach_context_end(true);
     if (on && result == CUDA_SUCCESS)
         tracking_add_context(*context, device, false);
+    errno = kept;
     return hook_leave(on, result);
 }
 
@@ -77,10 +83,12 @@ CUresult destroy_body(enum wsdbg_hook_id id, void *forward, CUcontext context)
         registry_thread_enter(hook_name[id], row, WSDBG_UNKNOWN64, shim_now_ns());
     debug_attach_context_begin();
     CUresult result = ((CUresult(*)(CUcontext))forward)(context);
+    const int kept = errno;
     debug_attach_context_end(true);
     if (on)
         registry_thread_leave();
     tracking_close_end(row, result == CUDA_SUCCESS);
+    errno = kept;
     return hook_leave(on, result);
 }
 
@@ -94,6 +102,7 @@ CUresult release_body(enum wsdbg_hook_id id, void *forward, CUdevice device)
         registry_thread_enter(hook_name[id], row, WSDBG_UNKNOWN64, shim_now_ns());
     debug_attach_context_begin();
     CUresult result = ((CUresult(*)(CUdevice))forward)(device);
+    const int kept = errno;
     if (on)
         registry_thread_leave();
     bool reset = id == WSDBG_HOOK_cuDevicePrimaryCtxReset || id == WSDBG_HOOK_cuDevicePrimaryCtxReset_v2;
@@ -103,6 +112,7 @@ CUresult release_body(enum wsdbg_hook_id id, void *forward, CUdevice device)
         shim_driver.cuDevicePrimaryCtxGetState(device, &flags, &active);
     tracking_close_end(row, result == CUDA_SUCCESS && (reset || !active));
     debug_attach_context_end(reset || !active);
+    errno = kept;
     return hook_leave(on, result);
 }
 
@@ -111,10 +121,12 @@ CUresult query_body(enum wsdbg_hook_id id, void *forward, void *handle)
     (void)id;
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(void *))forward)(handle);
+    const int kept = errno;
     if (on && result == CUDA_SUCCESS && atomic_load_explicit(&debug_attach_stays, memory_order_relaxed))
         debug_attach_confirm(shim_now_ns());
     if (on && atomic_load_explicit(&debug_fault_met, memory_order_relaxed))
         result = debug_fault_result(result);
+    errno = kept;
     return hook_leave(on, result);
 }
 

@@ -147,28 +147,13 @@ static CUresult leave_freed(bool on, CUresult result, uint64_t address, uint64_t
     return hook_leave(on, result);
 }
 
-/* A free that waits for the GPU. */
-static void begin_wait(bool on, enum wsdbg_hook_id id)
-{
-    int kept = errno;
-    if (on)
-        registry_thread_enter(hook_name[id], tracking_current_context(), WSDBG_UNKNOWN64, shim_now_ns());
-    errno = kept;
-}
-
-static void end_wait(bool on)
-{
-    if (on)
-        registry_thread_leave();
-}
-
 CUresult free_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr address)
 {
     bool on = hook_enter();
     const uint64_t newest = allocations_newest();
-    begin_wait(on, id);
+    hook_begin_wait(on, id);
     CUresult result = ((CUresult(*)(CUdeviceptr))forward)(address);
-    end_wait(on);
+    hook_end_wait(on);
     return leave_freed(on, result, address, newest);
 }
 
@@ -176,9 +161,9 @@ CUresult free_host_body(enum wsdbg_hook_id id, void *forward, void *memory)
 {
     bool on = hook_enter();
     const uint64_t newest = allocations_newest();
-    begin_wait(on, id);
+    hook_begin_wait(on, id);
     CUresult result = ((CUresult(*)(void *))forward)(memory);
-    end_wait(on);
+    hook_end_wait(on);
     return leave_freed(on, result, (uint64_t)(uintptr_t)memory, newest);
 }
 

@@ -4,14 +4,18 @@
  */
 #include "hooks.h"
 
+#include <errno.h>
+
 CUresult module_file_body(enum wsdbg_hook_id id, void *forward, CUmodule *module, const char *file)
 {
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(CUmodule *, const char *))forward)(module, file);
+    const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(*module, NULL, NULL);
     if (on && result != CUDA_SUCCESS)
         refusal_code(hook_name[id], &(struct refused_code){.name = file}, result);
+    errno = kept;
     return hook_leave(on, result);
 }
 
@@ -21,10 +25,12 @@ CUresult module_data_body(enum wsdbg_hook_id id, void *forward, CUmodule *module
     const bool large = debug_attach_code_begin(image);
     CUresult result = ((CUresult(*)(CUmodule *, const void *))forward)(module, image);
     debug_attach_code_end(large);
+    const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(*module, NULL, image);
     if (on && result != CUDA_SUCCESS)
         refusal_code(hook_name[id], &(struct refused_code){.image = image}, result);
+    errno = kept;
     return hook_leave(on, result);
 }
 
@@ -36,10 +42,12 @@ CUresult module_data_ex_body(enum wsdbg_hook_id id, void *forward, CUmodule *mod
     CUresult result = ((CUresult(*)(CUmodule *, const void *, unsigned, void *, void **))forward)(module, image, count,
                                                                                                   options, values);
     debug_attach_code_end(large);
+    const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(*module, NULL, image);
     if (on && result != CUDA_SUCCESS)
         refusal_code(hook_name[id], &(struct refused_code){.image = image}, result);
+    errno = kept;
     return hook_leave(on, result);
 }
 
@@ -47,10 +55,12 @@ CUresult get_function_body(enum wsdbg_hook_id id, void *forward, CUfunction *f, 
 {
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(CUfunction *, CUmodule, const char *))forward)(f, module, name);
+    const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_module_seen(module, NULL);
     if (on && result != CUDA_SUCCESS)
         refusal_code(hook_name[id], &(struct refused_code){.module = module, .name = name}, result);
+    errno = kept;
     return hook_leave(on, result);
 }
 
@@ -61,10 +71,12 @@ CUresult library_data_body(enum wsdbg_hook_id id, void *forward, CUlibrary *libr
     const bool large = debug_attach_code_begin(code);
     CUresult result = ((CUresult(*) LIBRARY_PARAMETERS)forward)LIBRARY_ARGUMENTS;
     debug_attach_code_end(large);
+    const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(NULL, *library, code);
     if (on && result != CUDA_SUCCESS)
         refusal_code(hook_name[id], &(struct refused_code){.image = code}, result);
+    errno = kept;
     return hook_leave(on, result);
 }
 
@@ -73,36 +85,34 @@ CUresult library_file_body(enum wsdbg_hook_id id, void *forward, CUlibrary *libr
 {
     bool on = hook_enter();
     CUresult result = ((CUresult(*) LIBRARY_PARAMETERS)forward)LIBRARY_ARGUMENTS;
+    const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(NULL, *library, NULL);
     if (on && result != CUDA_SUCCESS)
         refusal_code(hook_name[id], &(struct refused_code){.name = code}, result);
+    errno = kept;
     return hook_leave(on, result);
 }
 
 CUresult library_unload_body(enum wsdbg_hook_id id, void *forward, CUlibrary library)
 {
     bool on = hook_enter();
-    if (on) {
-        tracking_unloading(NULL, library);
-        registry_thread_enter(hook_name[id], tracking_current_context(), WSDBG_UNKNOWN64, shim_now_ns());
-    }
-    CUresult result = ((CUresult(*)(CUlibrary))forward)(library);
     if (on)
-        registry_thread_leave();
+        tracking_unloading(NULL, library);
+    hook_begin_wait(on, id);
+    CUresult result = ((CUresult(*)(CUlibrary))forward)(library);
+    hook_end_wait(on);
     return hook_leave(on, result);
 }
 
 CUresult module_unload_body(enum wsdbg_hook_id id, void *forward, CUmodule module)
 {
     bool on = hook_enter();
-    if (on) {
-        tracking_unloading(module, NULL);
-        registry_thread_enter(hook_name[id], tracking_current_context(), WSDBG_UNKNOWN64, shim_now_ns());
-    }
-    CUresult result = ((CUresult(*)(CUmodule))forward)(module);
     if (on)
-        registry_thread_leave();
+        tracking_unloading(module, NULL);
+    hook_begin_wait(on, id);
+    CUresult result = ((CUresult(*)(CUmodule))forward)(module);
+    hook_end_wait(on);
     return hook_leave(on, result);
 }
 
@@ -110,10 +120,12 @@ CUresult get_kernel_body(enum wsdbg_hook_id id, void *forward, CUkernel *kernel,
 {
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(CUkernel *, CUlibrary, const char *))forward)(kernel, library, name);
+    const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_kernel(*kernel, library);
     if (on && result != CUDA_SUCCESS)
         refusal_code(hook_name[id], &(struct refused_code){.library = library, .name = name}, result);
+    errno = kept;
     return hook_leave(on, result);
 }
 
@@ -134,10 +146,12 @@ CUresult library_module_body(enum wsdbg_hook_id id, void *forward, CUmodule *mod
 {
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(CUmodule *, CUlibrary))forward)(module, library);
+    const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_module_seen(*module, library);
     if (on && result != CUDA_SUCCESS)
         refusal_code(hook_name[id], &(struct refused_code){.library = library}, result);
+    errno = kept;
     return hook_leave(on, result);
 }
 
@@ -145,10 +159,12 @@ CUresult kernel_function_body(enum wsdbg_hook_id id, void *forward, CUfunction *
 {
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(CUfunction *, CUkernel))forward)(f, kernel);
+    const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_kernel_function(*f, kernel);
     if (on && result != CUDA_SUCCESS)
         refusal_code(hook_name[id], &(struct refused_code){.kernel = kernel}, result);
+    errno = kept;
     return hook_leave(on, result);
 }
 

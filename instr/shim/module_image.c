@@ -102,7 +102,7 @@ static bool spool_path(char *path, const char *kind, uint32_t index)
 
 static int spool_create(const char *path)
 {
-    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return shim_above_streams(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
 }
 
 static bool write_all(int fd, const char *bytes, uint64_t count)

@@ -49,7 +49,7 @@ int segment_file_create(enum segment_place place, const char *session, char *why
 {
     if (!path_of(place, session, (int)getpid(), own_path))
         return -1;
-    const int fd = open(own_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const int fd = shim_above_streams(open(own_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (fd < 0 && !why[0])
         snprintf(why, WSDBG_TEXT_BYTES, "cannot create %.150s: %s", own_path, strerror(errno));
     return fd;
@@ -57,7 +57,7 @@ int segment_file_create(enum segment_place place, const char *session, char *why
 
 int segment_file_open(void)
 {
-    return open(own_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    return shim_above_streams(open(own_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
 }
 
 void segment_file_remove(void)

@@ -58,6 +58,10 @@ bool shim_start_thread(void *(*serve)(void *));
 /* Such a thread's first call: nothing that it does is the app's, and its name says so. */
 void shim_thread_is_ours(void);
 
+/* `fd`, which was just opened, moved above the numbers of the standard streams: a program that has closed one of those
+ * must not write to, read from or close what is ours.  It is closed on exec.  -1 stays -1; errno is kept. */
+int shim_above_streams(int fd);
+
 /* Around a write of our own: a closed pipe or a file-size limit must not end the app by SIGPIPE or SIGXFSZ. */
 struct shim_signals {
     sigset_t mine, before;

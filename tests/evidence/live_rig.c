@@ -44,10 +44,10 @@ static void wait_served(const struct wsdbg_door *door)
     assert_int_equal(door->row->state, WSDBG_DOOR_SHUT);
 }
 
-static struct rig start(const char *setting, struct fake_gpu *gpu)
+static struct rig start(const char *setting, struct fake_gpu *gpu, const char *scenario, const char *last)
 {
-    struct rig rig = {.gpu = gpu, .limit_ns = LIMIT_NS};
-    rig.run = (struct run){.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "plain"};
+    struct rig rig = {.gpu = gpu, .limit_ns = LIMIT_NS, .last = last};
+    rig.run = (struct run){.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = scenario};
     rig.run.environment[0] = "APP_WAITS=1";
     rig.run.environment[1] = setting;
     run_start(&rig.run);
@@ -60,12 +60,17 @@ static struct rig start(const char *setting, struct fake_gpu *gpu)
 
 struct rig rig_start(const char *setting)
 {
-    return start(setting, make_gpu());
+    return start(setting, make_gpu(), "plain", "cuModuleUnload 0\nready\n");
+}
+
+struct rig rig_start_before_launch(const char *setting)
+{
+    return start(setting, make_gpu(), "context", "cuCtxCreate_v4 0\nready\n");
 }
 
 struct rig rig_start_beside(const struct rig *first)
 {
-    struct rig rig = start(NULL, first->gpu);
+    struct rig rig = start(NULL, first->gpu, first->run.scenario, first->last);
     rig.is_beside = true;
     return rig;
 }
@@ -76,7 +81,7 @@ void rig_finish(struct rig *rig)
     assert_int_equal(rig->gpu->left_at_once, 0);
     assert_exit(&rig->run, 0);
     assert_string_equal(rig->run.errors, "");
-    assert_non_null(strstr(rig->run.output, "cuModuleUnload 0\nready\n"));
+    assert_non_null(strstr(rig->run.output, rig->last));
     rig->machine->ops->close(rig->machine);
     segment_remove(rig->run.pid);
     wsdbg_door_close(&rig->door);

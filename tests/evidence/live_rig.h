@@ -18,10 +18,13 @@ struct rig {
     uint64_t limit_ns; /* of each step */
     bool is_beside;    /* on the GPU of another one */
     int orders;        /* that the program was given */
+    const char *last;  /* of the program's calls before it waits, as it says it */
 };
 
 /* A program that waits with its kernels launched; `setting` goes into its environment, NULL = nothing. */
 struct rig rig_start(const char *setting);
+/* A program that waits with a context and before its first launch. */
+struct rig rig_start_before_launch(const char *setting);
 /* Another program on the same GPU, to be finished first. */
 struct rig rig_start_beside(const struct rig *first);
 /* The program ends as it would have: status 0, all its output, nothing on stderr. */

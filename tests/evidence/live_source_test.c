@@ -87,7 +87,8 @@ static void the_gpus_own_warps_come_into_the_snapshot(void **state)
         assert_int_equal(snapshot.look_count, 2);
         assert_true(snapshot.looks[0].attach_ns > 0 && snapshot.looks[1].detach_ns > 0);
         assert_true(snapshot.looks[0].suspend_ns > 0 && snapshot.looks[1].resume_ns > 0);
-        assert_true(snapshot.looks[1].time_ns > snapshot.looks[0].time_ns);
+        /* beside other programs, too, its kernels ran in between */
+        assert_true(snapshot.looks[1].time_ns - snapshot.looks[0].time_ns >= FAKE_DEBUG_TURN_NS);
         wsdbg_snapshot_deinit(&snapshot);
         rig_assert_left_alone(&rig);
     }

@@ -134,20 +134,38 @@ static void somebody_elses_lock_refuses_and_the_end_of_a_program_gives_its_own_b
     assert_free();
 }
 
-/* ... also where its parent had no time to give it back. */
-static void a_forked_child_does_not_keep_it(void **state)
+/* ... also where its parent had no time to give it back; made by fork() and not. */
+static void a_child_does_not_keep_it(void **state)
+{
+    static const char *const ways[] = {"k", "x"};
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct rig rig = rig_start(NULL);
+        rig_ok(rig_stay(&rig));
+        assert_obeys(&rig, ways[i]);
+        assert_int_equal(take_device_file(), -1);
+        kill(rig.run.pid, SIGKILL);
+        waitpid(rig.run.pid, NULL, 0);
+        assert_free();
+        rig.machine->ops->close(rig.machine);
+        segment_remove(rig.run.pid);
+        wsdbg_door_close(&rig.door);
+    }
+}
+
+/* The program's stderr is closed before the device file is opened. */
+static void it_takes_no_stream_that_the_program_has_closed(void **state)
 {
     (void)state;
     struct rig rig = rig_start(NULL);
+    assert_obeys(&rig, "z");
     rig_ok(rig_stay(&rig));
-    assert_obeys(&rig, "k");
     assert_int_equal(take_device_file(), -1);
-    kill(rig.run.pid, SIGKILL);
-    waitpid(rig.run.pid, NULL, 0);
+    assert_obeys(&rig, "z");
+    assert_non_null(strstr(rig.run.output, "stderr was closed\n"));
+    rig_ok(wsdbg_live_machine_detach(rig.machine));
     assert_free();
-    rig.machine->ops->close(rig.machine);
-    segment_remove(rig.run.pid);
-    wsdbg_door_close(&rig.door);
+    finish(&rig);
 }
 
 /* Between the death of an inspector over a stopped GPU and its guardian's coming nobody else gets in. */
@@ -282,7 +300,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_second_program_is_refused_until_the_first_is_left),
         cmocka_unit_test(somebody_elses_lock_refuses_and_the_end_of_a_program_gives_its_own_back),
-        cmocka_unit_test(a_forked_child_does_not_keep_it),
+        cmocka_unit_test(a_child_does_not_keep_it),
+        cmocka_unit_test(it_takes_no_stream_that_the_program_has_closed),
         cmocka_unit_test(it_is_kept_for_the_guardian),
         cmocka_unit_test(without_its_file_a_gpu_is_looked_at_without_a_lock),
         cmocka_unit_test(two_programs_of_a_session_are_both_looked_at),

@@ -3,7 +3,7 @@
  *   app_... MODE SCENARIO     MODE = linked | dlsym | proc | proc-ptsz (cuGetProcAddress) | proc-12 (version 12.4)
  *
  * Prints "exported-name result" for each driver call of its own, so that a test can compare with what the driver said.
- * With APP_STDERR it puts that file on its stderr first.
+ * With APP_STDERR it puts that file on its stderr first.  With APP_ERRNO it says of each call that changed errno so.
  * With APP_WAITS it says "ready" at the end and waits for the end of stdin, obeying each byte of it (app_orders.c);
  * with APP_DESTROYS another thread of it is then inside a cuCtxDestroy that does not come back.
  */
@@ -71,10 +71,15 @@ static void load(const char *mode)
 #endif
 }
 
+/* errno is 0 before each call. */
 int say(const char *name, int result)
 {
+    const int left = errno;
     printf("%s %d\n", name, result);
+    if (left && getenv("APP_ERRNO"))
+        printf("errno %d after %s\n", left, name);
     fflush(stdout);
+    errno = 0;
     return result;
 }
 
@@ -388,6 +393,15 @@ static const struct {
     {"many-contexts", many_contexts},
     {"history", history},
     {"init", nothing},
+    {"context", only_context},
+    {"long-name", long_name},
+    {"large-image", large_image},
+    {"pending-signal", pending_signal},
+    {"exit-handler", exit_handler},
+    {"refused-in-a-capture", refused_in_a_capture},
+    {"fork-beside", fork_beside},
+    {"fork-and-leave", fork_and_leave},
+    {"write-to-nothing", write_to_nothing},
 };
 
 /* After work of its own the process becomes another program: itself, with the observer, or one that knows no CUDA. */
@@ -425,6 +439,7 @@ int main(int argc, char **argv)
     if (getenv("APP_STDERR") && !freopen(getenv("APP_STDERR"), "w", stderr))
         fail("APP_STDERR");
     load(argv[1]);
+    errno = 0;
     if (strcmp(argv[2], "fork-first") == 0) {
         fork_first();
         return 0;

@@ -50,6 +50,18 @@ void many_allocations(void);
 void racing_allocations(void);
 void stream_work(void);
 
+/* ---- app_process.c: signals, exit, fork, and images and names of every size ---- */
+
+void only_context(void);
+void long_name(void);
+void large_image(void);
+void pending_signal(void);
+void exit_handler(void);
+void refused_in_a_capture(void);
+void fork_beside(void);
+void fork_and_leave(void);
+void write_to_nothing(void);
+
 /* ---- app_kernels.c: kernels that take long, hang or fault ---- */
 
 void slow(void);

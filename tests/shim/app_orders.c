@@ -4,14 +4,20 @@
  *   s  waits for the context                      f  launches one that faults, and waits
  *   n  makes a context, which becomes current     d  ends it again
  *   o  makes the first context current again
- *   k  forks a child that rests for 5 s
+ *   k  forks a child that rests for 5 s         x  starts a program that does, without fork()
+ *   c  forks a child that calls the driver, for 2 s at most, and says how it ended
+ *   z  closes its stderr, and says what that was
+ *   b  begins to capture a stream                e  ends that
  *   m  loads a fatbin and a cubin that say of themselves that they are large, and are nothing
  *
  * After each it says "done N", counting from 1.
  */
 #include <elf.h>
+#include <spawn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "app.h"
@@ -57,6 +63,39 @@ static void make_child(void)
     _exit(0);
 }
 
+static void start_program(void)
+{
+    char *arguments[] = {(char[]){"sleep"}, (char[]){"5"}, NULL};
+    pid_t child;
+    if (posix_spawnp(&child, arguments[0], NULL, NULL, arguments, environ) != 0)
+        fail("posix_spawnp");
+}
+
+static void call_in_child(void)
+{
+    int status = -1;
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(2);
+        cu.cuCtxSynchronize();
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    printf("child's status %d\n", status);
+}
+
+static void capture(bool begins)
+{
+    static CUstream stream;
+    CUgraph graph;
+    if (!stream)
+        DO(cuStreamCreate, &stream, 1);
+    if (begins)
+        DO(cuStreamBeginCapture, stream, 0);
+    else
+        DO(cuStreamEndCapture, stream, &graph);
+}
+
 void obey(char order)
 {
     static int count;
@@ -75,6 +114,14 @@ void obey(char order)
         DO(cuCtxSetCurrent, first_context);
     else if (order == 'k')
         make_child();
+    else if (order == 'x')
+        start_program();
+    else if (order == 'c')
+        call_in_child();
+    else if (order == 'z')
+        printf("stderr was %s\n", close(STDERR_FILENO) == 0 ? "open" : "closed");
+    else if (order == 'b' || order == 'e')
+        capture(order == 'b');
     else if (order == 'm')
         load_much();
     if (order == 's' || order == 'f')

@@ -64,6 +64,8 @@ void run_start(struct run *run)
             struct rlimit limit = {run->file_size_limit_bytes, run->file_size_limit_bytes};
             setrlimit(RLIMIT_FSIZE, &limit);
         }
+        if (run->before)
+            run->before(run);
         execl(run->program, run->program, run->mode, run->scenario, (char *)NULL);
         _exit(127);
     }

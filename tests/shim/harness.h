@@ -21,6 +21,7 @@ struct run {
     bool without_shim;
     bool asleep;                    /* preloaded, no session */
     uint64_t file_size_limit_bytes; /* 0 = none */
+    void (*before)(const struct run *run); /* in the process that becomes the program; NULL = nothing */
     /* results */
     pid_t pid;
     int status; /* of waitpid */

@@ -251,6 +251,62 @@ static void a_marker_that_the_driver_keeps_does_not_hide_that_another_one_has_pa
     end(&run);
 }
 
+/* The program's first launches have passed, and no marker is under way. */
+static const struct wsdbg_marker_row *start_rested(struct run *run)
+{
+    const struct wsdbg_segment *segment = start(run);
+    const struct wsdbg_marker_row *row = &segment->markers[0];
+    await(&row->done_ns, false);
+    await(&row->recorded_ns, true);
+    return row;
+}
+
+static void await_inside(const struct wsdbg_marker_row *row)
+{
+    for (int i = 0; i < 100000 && !load(&row->inside_ns); i++)
+        usleep(100);
+    assert_true(load(&row->inside_ns) != 0);
+}
+
+static void without_new_launches_no_new_marker_is_put(void **state)
+{
+    struct run run = {.scenario = "plain", .environment = {WANTED}};
+    (void)state;
+    const struct wsdbg_marker_row *row = start_rested(&run);
+    const uint64_t done_ns = load(&row->done_ns);
+    usleep(800000); /* three times over */
+    assert_int_equal(load(&row->done_ns), done_ns);
+    end(&run);
+}
+
+static void a_capture_begins_when_the_marker_is_put(void **state)
+{
+    struct run run = {.scenario = "plain", .environment = {WANTED, "FAKE_CUDA_SLOW=cuCtxRecordEvent,60"}};
+    (void)state;
+    const struct wsdbg_marker_row *row = start_rested(&run);
+    order(&run, "l");
+    await_inside(row);
+    order(&run, "be");
+    run_wait_line(&run, "done 3");
+    assert_non_null(strstr(run.output, "cuStreamBeginCapture_v2 0\n"));
+    assert_non_null(strstr(run.output, "cuStreamEndCapture 0\n"));
+    end(&run);
+}
+
+/* The fake driver ends a program that uses a context after its end. */
+static void a_context_ends_when_its_marker_was_asked_for(void **state)
+{
+    struct run run = {.scenario = "plain", .environment = {WANTED, "FAKE_CUDA_SLOW=cuEventQuery,120"}};
+    (void)state;
+    const struct wsdbg_marker_row *row = start_rested(&run) + 1;
+    order(&run, "nw");
+    await(&row->recorded_ns, false);
+    await_inside(row);
+    order(&run, "d");
+    run_wait_line(&run, "cuCtxDestroy_v2 0");
+    end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +323,9 @@ int main(void)
         cmocka_unit_test(contexts_that_come_and_go_take_their_markers_along),
         cmocka_unit_test(a_marker_that_the_driver_keeps_does_not_hide_that_another_one_has_passed),
         cmocka_unit_test(a_fault_is_seen_although_the_program_does_not_ask),
+        cmocka_unit_test(without_new_launches_no_new_marker_is_put),
+        cmocka_unit_test(a_capture_begins_when_the_marker_is_put),
+        cmocka_unit_test(a_context_ends_when_its_marker_was_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, free_texts);
 }

@@ -347,6 +347,21 @@ static void another_interposer_keeps_its_place(void **state)
     segment_remove(run.pid);
 }
 
+/* What it calls inside a launch of the program's is no launch of the program's. */
+static void a_call_inside_a_call_is_not_recorded(void **state)
+{
+    struct run run = {.program = SHIM_APP_LINKED,
+                      .mode = "linked",
+                      .scenario = "basic",
+                      .environment = {"INTERPOSER_EXTENDS=1"},
+                      .preload_after = SHIM_NEXT_INTERPOSER};
+    (void)state;
+    run_program(&run);
+    assert_exit(&run, 0);
+    assert_basic_launches(segment_of(run.pid));
+    segment_remove(run.pid);
+}
+
 static void keeps_module_images_in_the_spool(void **state)
 {
     char folder[] = "/tmp/wsdbg-spool-XXXXXX", setting[64], path[96];
@@ -418,6 +433,7 @@ int main(void)
         cmocka_unit_test(without_a_session_it_sleeps),
         cmocka_unit_test(a_program_that_only_initialises_leaves_no_segment),
         cmocka_unit_test(another_interposer_keeps_its_place),
+        cmocka_unit_test(a_call_inside_a_call_is_not_recorded),
         cmocka_unit_test(keeps_module_images_in_the_spool),
         cmocka_unit_test(a_line_nobody_reads_does_not_end_the_program),
     };

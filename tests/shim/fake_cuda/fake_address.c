@@ -19,7 +19,26 @@ static CUresult thunk_cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, uns
     return cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);
 }
 
+static CUresult thunk_cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                                          unsigned bz, unsigned shared, CUstream stream, void **parameters,
+                                          void **extra)
+{
+    return cuLaunchKernel_ptsz(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);
+}
+
+static CUresult thunk_cuMemAlloc(CUdeviceptr *address, size_t bytes)
+{
+    return cuMemAlloc_v2(address, bytes);
+}
+
 static CUresult find_address(const char *symbol, void **pointer, int version, uint64_t flags);
+
+/* Not of the driver: what cuGetProcAddress gives, for tests. */
+EXPORT CUresult fake_cuda_address(const char *symbol, void **pointer, int version, uint64_t flags);
+EXPORT CUresult fake_cuda_address(const char *symbol, void **pointer, int version, uint64_t flags)
+{
+    return find_address(symbol, pointer, version, flags);
+}
 
 FAKE(cuGetProcAddress, (const char *symbol, void **pointer, int version, uint64_t flags),
      (symbol, pointer, version, flags))
@@ -55,10 +74,10 @@ static CUresult find_address(const char *symbol, void **pointer, int version, ui
         *pointer = (void *)cuCtxCreate_v2;
         return 0;
     }
-    if (strcmp(symbol, "cuLaunchKernel") == 0 && !per_thread && getenv("FAKE_CUDA_THUNKS")) {
-        *pointer = (void *)thunk_cuLaunchKernel;
-        return 0;
-    }
+    if (getenv("FAKE_CUDA_THUNKS") && strcmp(symbol, "cuLaunchKernel") == 0)
+        *pointer = per_thread ? (void *)thunk_cuLaunchKernel_ptsz : (void *)thunk_cuLaunchKernel;
+    if (getenv("FAKE_CUDA_THUNKS") && strcmp(symbol, "cuMemAlloc") == 0)
+        *pointer = (void *)thunk_cuMemAlloc;
     for (size_t i = 0; i < sizeof table / sizeof *table && !*pointer; i++)
         if (strcmp(table[i].symbol, symbol) == 0 && table[i].per_thread <= per_thread)
             *pointer = table[i].address;

@@ -12,7 +12,10 @@
  * FAKE_CUDA_FAIL=name, FAKE_CUDA_HANG=name, FAKE_CUDA_CRASH=name   that call fails, never returns, kills the process
  * FAKE_CUDA_ONCE=file   only the process that removes the file hangs or is killed
  * FAKE_CUDA_THUNKS=1    cuGetProcAddress gives addresses that are not exported
+ * FAKE_CUDA_SLOW=name,ms   that call takes so long; exit() with one under way ends the process with a message
+ * FAKE_CUDA_ERRNO=1     calls that programs of the tests do not make themselves leave an errno
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -22,11 +25,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fake_calls.h"
 #include "fake_internal.h"
 
 static struct context *primary[2];
 static int primary_users[2];
-static _Atomic int calls, initialised;
+static _Atomic int calls, initialised, slow_calls;
 static __thread struct context *stack[16];
 static __thread int depth;
 
@@ -57,6 +61,37 @@ static int is_in_trouble(const char *variable, const char *name)
     return is_asked(variable, name) && (!once || unlink(once) == 0);
 }
 
+static int is_programs(const char *name)
+{
+    static const char *const names[] = {
+#define X(symbol, exported, types) #exported,
+        FAKE_CALLS(X)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return 1;
+    return 0;
+}
+
+static void be_slow(const char *name)
+{
+    const char *asked = getenv("FAKE_CUDA_SLOW");
+    const size_t length = strlen(name);
+    if (!asked || strncmp(asked, name, length) != 0 || asked[length] != ',')
+        return;
+    atomic_fetch_add(&slow_calls, 1);
+    usleep((useconds_t)atoi(asked + length + 1) * 1000);
+    atomic_fetch_sub(&slow_calls, 1);
+}
+
+/* As the driver's exit handlers: they take down what a call still uses. */
+static void end(void)
+{
+    if (atomic_load(&slow_calls))
+        fake_complain("exit while a call is under way");
+}
+
 int fake_enter(const char *name)
 {
     const char *fail_at = getenv("FAKE_CUDA_FAIL_AT");
@@ -66,6 +101,9 @@ int fake_enter(const char *name)
             pause();
     if (is_in_trouble("FAKE_CUDA_CRASH", name))
         raise(SIGKILL);
+    be_slow(name);
+    if (getenv("FAKE_CUDA_ERRNO") && !is_programs(name))
+        errno = EBADMSG;
     return (fail_at && call == atoi(fail_at)) || is_asked("FAKE_CUDA_FAIL", name) ? 999 : 0;
 }
 
@@ -110,7 +148,8 @@ uint64_t fake_now_ns(void)
 
 FAKE(cuInit, (unsigned flags), (flags))
 {
-    initialised = 1;
+    if (!atomic_exchange(&initialised, 1))
+        atexit(end);
     return flags ? 1 : 0;
 }
 

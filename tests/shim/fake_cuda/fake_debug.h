@@ -23,6 +23,7 @@ struct fake_gpu {
     uint32_t sm_exception;    /* of the second SM, by a warp that has exited; 0 = none */
     uint32_t exception;       /* of the second warp of each CTA, CUDBGException_t; one lane tells of it; 0 = none */
     uint32_t holds_back;      /* what is given to the GPU is not done while somebody is attached */
+    uint32_t event_ms;        /* so long an event takes: other programs have the GPU in turns */
     /* What a kernel that faults while somebody is attached leaves: only the debugger learns of it. */
     uint32_t next_exception;
     uint32_t next_shows; /* enum fake_shows */

@@ -140,6 +140,11 @@ int fake_debug_is_halted(void)
     return is_attached() && fake_gpu()->halted;
 }
 
+uint64_t fake_debug_event_ns(void)
+{
+    return getenv(FAKE_DEBUG_STATE) ? fake_gpu()->event_ms * UINT64_C(1000000) : 0;
+}
+
 int fake_debug_holds_back(void)
 {
     return is_attached() && fake_gpu()->holds_back;

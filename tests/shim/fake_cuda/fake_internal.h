@@ -50,7 +50,7 @@ struct module {
 struct function {
     uint32_t kind;
     struct module *module;
-    char name[64];
+    char name[512];
     uint32_t count; /* events written so far */
 };
 
@@ -130,6 +130,8 @@ void fake_debug_brought(void);
 /* Whether an exception has stopped the GPU, and whether what it is given waits for the debugger to leave. */
 int fake_debug_is_halted(void);
 int fake_debug_holds_back(void);
+/* What an event takes on a GPU that has nothing else of this program to do. */
+uint64_t fake_debug_event_ns(void);
 
 #define FAKE(name, parameters, arguments)    \
     EXPORT CUresult name parameters;         \

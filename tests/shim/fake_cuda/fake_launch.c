@@ -176,7 +176,8 @@ FAKE(cuCtxRecordEvent, (CUcontext handle, CUevent event), (handle, event))
         atomic_store(&capture_spoiled, 1);
         return 900;
     }
-    recorded->done_ns = context->busy_until_ns;
+    const uint64_t soonest_ns = fake_now_ns() + fake_debug_event_ns();
+    recorded->done_ns = context->busy_until_ns > soonest_ns ? context->busy_until_ns : soonest_ns;
     return context->error;
 }
 

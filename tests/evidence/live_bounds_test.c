@@ -1,0 +1,231 @@
+/* live_bounds_test.c - how long a program and its inspector wait for one another, and what is left of it afterwards, on
+ * the fake driver. */
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "evidence/evidence.h"
+#include "evidence/live_helpers.h"
+#include "evidence/live_rig.h"
+
+#define MS UINT64_C(1000000)
+
+static struct rig rig_with_guest(void)
+{
+    struct rig rig = rig_start(NULL);
+    rig_ok(rig_stay(&rig));
+    return rig;
+}
+
+static void finish(struct rig *rig)
+{
+    assert_int_equal(rig->gpu->launched_while_suspended, 0);
+    rig_finish(rig);
+    helpers_assert(rig, 0);
+}
+
+static void obey(struct rig *rig, const char *orders)
+{
+    for (; *orders; orders++) {
+        rig_order(rig, *orders);
+        rig_await_obeyed(rig);
+    }
+}
+
+/* ---- how long calls wait ---- */
+
+static void a_forked_child_does_not_wait_for_its_parents_inspector(void **state)
+{
+    (void)state;
+    struct rig rig = rig_with_guest();
+    rig_ok(rig_step(&rig, RIG_SUSPEND));
+    obey(&rig, "c");
+    assert_non_null(strstr(rig.run.output, "child's status 0\n"));
+    rig_ok(rig_step(&rig, RIG_RESUME));
+    rig_ok(wsdbg_live_machine_detach(rig.machine));
+    finish(&rig);
+}
+
+static void calls_go_on_as_soon_as_their_inspector_is_dead(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    rig_ok(rig_step(&rig, RIG_ATTACH));
+    rig_order(&rig, 'l');
+    usleep(50000);
+    assert_false(rig_has_obeyed(&rig));
+    wsdbg_door_hold(&rig.door, 9000 * MS); /* its lease would hold them up for longer */
+    kill(helpers_inspector(&rig), SIGKILL);
+    const uint64_t killed_ns = wsdbg_door_now_ns();
+    rig_await_obeyed(&rig);
+    assert_true(wsdbg_door_now_ns() - killed_ns < 4000 * MS);
+    helpers_assert(&rig, 0);
+    finish(&rig);
+}
+
+static _Atomic bool renews;
+
+static void *renew_lease(void *door)
+{
+    for (; renews; usleep(50000))
+        wsdbg_door_hold(door, 3000 * MS);
+    return NULL;
+}
+
+/* Stopped together with its guardian, as by a debugger of somebody's, in the middle of a look. */
+static void no_lease_holds_calls_up_for_longer_than_ten_seconds(void **state)
+{
+    pthread_t thread;
+    (void)state;
+    struct rig rig = rig_with_guest();
+    rig_ok(wsdbg_live_machine_suspend(rig.machine, 20000 * MS, LIMIT_NS));
+    const pid_t inspector = helpers_inspector(&rig), guardian = helpers_guardian(&rig);
+    kill(guardian, SIGSTOP);
+    kill(inspector, SIGSTOP);
+    renews = true;
+    assert_int_equal(pthread_create(&thread, NULL, renew_lease, &rig.door), 0);
+    const uint64_t stopped_ns = wsdbg_door_now_ns();
+    while (rig.door.row->state == WSDBG_DOOR_OPEN && wsdbg_door_now_ns() < stopped_ns + 14000 * MS)
+        usleep(10000);
+    const uint64_t held_ns = wsdbg_door_now_ns() - stopped_ns;
+    assert_int_not_equal(rig.door.row->state, WSDBG_DOOR_OPEN);
+    assert_true(held_ns > 9000 * MS && held_ns < 13000 * MS);
+    renews = false;
+    pthread_join(thread, NULL);
+    kill(guardian, SIGCONT);
+    kill(inspector, SIGKILL);
+    helpers_assert(&rig, 0);
+    rig_assert_left_alone(&rig);
+    finish(&rig);
+}
+
+/* ---- how long inspectors wait ---- */
+
+/* Where other programs have the GPU in turns an event takes some time though this one gave the GPU nothing. */
+static void before_the_first_launch_one_waits_for_the_gpus_turn(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start_before_launch("WSDBG_ATTACH_FIRST=5000");
+    rig.gpu->event_ms = 40;
+    rig_ok(rig_stay(&rig));
+    rig.gpu->event_ms = 0;
+    obey(&rig, "l");
+    rig_ok(wsdbg_live_machine_detach(rig.machine));
+    finish(&rig);
+}
+
+/* The driver may handle an error of the GPU meanwhile, which takes it up to 0.9 s.  To kill the inspector would harm the
+ * program. */
+static void one_that_the_driver_keeps_while_it_stops_the_gpu_is_waited_for(void **state)
+{
+    struct wsdbg_snapshot snapshot;
+    struct wsdbg_evidence *source;
+    char session[64];
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    session_name(session, sizeof session);
+    setenv("FAKE_CUDA_SLOW", "suspendDevice,700", 1);
+    rig_ok(wsdbg_evidence_open_live(session, NULL, WSDBG_DOOR_ALWAYS, &source));
+    rig_ok(source->ops->inspect(source, wsdbg_door_now_ns(), 8000 * MS, &snapshot));
+    unsetenv("FAKE_CUDA_SLOW");
+    assert_int_equal(snapshot.look_count, 2);
+    assert_int_equal(rig.gpu->attaches, 1); /* no guardian had to come */
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+    finish(&rig);
+}
+
+/* An event in a capture would spoil it. */
+static void nobody_comes_while_a_stream_is_captured(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    obey(&rig, "b");
+    rig_says(rig_stay(&rig), "the GPU has work of the program");
+    obey(&rig, "e");
+    assert_non_null(strstr(rig.run.output, "cuStreamEndCapture 0\n"));
+    finish(&rig);
+}
+
+/* ---- what is left ---- */
+
+static int count_descriptors(pid_t pid)
+{
+    char path[64];
+    int count = 0;
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
+static void no_inspector_leaves_a_descriptor_behind(void **state)
+{
+    (void)state;
+    struct rig rig = rig_with_guest();
+    rig_ok(wsdbg_live_machine_detach(rig.machine));
+    rig_assert_left_alone(&rig);
+    const int after_first = count_descriptors(rig.run.pid);
+    for (int i = 0; i < 3; i++) {
+        rig_ok(rig_stay(&rig));
+        rig_ok(wsdbg_live_machine_detach(rig.machine));
+        rig_assert_left_alone(&rig);
+    }
+    assert_int_equal(count_descriptors(rig.run.pid), after_first);
+    finish(&rig);
+}
+
+/* Its stderr is closed before the inspector comes, and still is while that stays. */
+static void a_stream_that_the_program_has_closed_stays_closed(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    obey(&rig, "z");
+    rig_ok(rig_stay(&rig));
+    obey(&rig, "z");
+    assert_non_null(strstr(rig.run.output, "stderr was closed\n"));
+    rig_ok(wsdbg_live_machine_detach(rig.machine));
+    finish(&rig);
+}
+
+/* By a kernel of the observer's. */
+static void an_error_that_is_brought_again_is_no_launch_of_the_programs(void **state)
+{
+    (void)state;
+    struct rig rig = rig_with_guest();
+    const struct wsdbg_segment *segment = segment_of(rig.run.pid);
+    assert_non_null(segment);
+    const uint64_t launches = segment->launch_count;
+    rig.gpu->next_exception = 14;
+    rig.gpu->next_shows = FAKE_SHOWS_AS_EVENT;
+    obey(&rig, "f");
+    assert_non_null(strstr(rig.run.output, "cuCtxSynchronize 700\n"));
+    assert_int_equal(rig.gpu->errors_brought, 1);
+    assert_int_equal(segment->launch_count, launches + 1);
+    finish(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_forked_child_does_not_wait_for_its_parents_inspector),
+        cmocka_unit_test(calls_go_on_as_soon_as_their_inspector_is_dead),
+        cmocka_unit_test(no_lease_holds_calls_up_for_longer_than_ten_seconds),
+        cmocka_unit_test(before_the_first_launch_one_waits_for_the_gpus_turn),
+        cmocka_unit_test(one_that_the_driver_keeps_while_it_stops_the_gpu_is_waited_for),
+        cmocka_unit_test(nobody_comes_while_a_stream_is_captured),
+        cmocka_unit_test(no_inspector_leaves_a_descriptor_behind),
+        cmocka_unit_test(a_stream_that_the_program_has_closed_stays_closed),
+        cmocka_unit_test(an_error_that_is_brought_again_is_no_launch_of_the_programs),
+    };
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans come here, where they are seen */
+    return cmocka_run_group_tests_name("live_bounds", tests, NULL, free_texts);
+}
