@@ -139,7 +139,7 @@ static struct counts run_all(const struct world *world, const char *name, const 
     struct answer whole = run(world, arguments, NULL, 0);
     for (int f = 0; f < FAULTS; f++) {
         bool reached = true;
-        for (long number = 1; reached; number += world->all ? 1 : 1 + number / 4) {
+        for (long number = 1; reached; number += world->all ? 1 : 1 + number / 2) {
             unlink("failed");
             struct answer answer = run(world, arguments, &faults[f], number);
             reached = unlink("failed") == 0;
