@@ -5,6 +5,7 @@
  */
 #include "shim.h"
 #include "debug_attach.h"
+#include "sanitizers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,7 @@
 
 #define HOLD_MOST_NS UINT64_C(10000000000)
 #define HOLD_LOOK_US 2000
+#define EXIT_LOOK_US 1000000
 
 _Atomic int shim_state = SHIM_ASLEEP;
 _Atomic bool shim_exiting;
@@ -73,6 +75,17 @@ void shim_thread_is_ours(void)
     prctl(PR_SET_NAME, WSDBG_THREAD_OBSERVER);
 }
 
+/* A thread that ends may give back the stacks of others, which TSan takes for a race; at exit() there is no need to. */
+static void *serve_to_the_end(void *serve)
+{
+    sanitizers_ignore_begin();
+    ((void *(*)(void *))serve)(NULL);
+    sanitizers_ignore_end();
+    while (atomic_load(&shim_exiting))
+        shim_sleep_us(EXIT_LOOK_US);
+    return NULL;
+}
+
 bool shim_start_thread(void *(*serve)(void *))
 {
     pthread_attr_t attributes;
@@ -83,7 +96,7 @@ bool shim_start_thread(void *(*serve)(void *))
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&thread, &attributes, serve, NULL);
+    int failed = pthread_create(&thread, &attributes, serve_to_the_end, (void *)serve);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return !failed;

@@ -12,7 +12,7 @@
  * follows contexts, modules and functions, allocations.c, which follows memory, and work.c; ring_setup.c and copy_thread.c serve probed modules; markers.c tells
  * whether work gets done, host_threads.c whether the program's threads do; refusals.c tells what the driver refused;
  * graph_kernels.c which kernels graphs hold;
- * registry.c and segment.c write the shared segment.
+ * registry.c and segment.c write the shared segment; loader.c and sanitizers.c keep programs with a sanitizer as they are.
  */
 #ifndef WSDBG_SHIM_H
 #define WSDBG_SHIM_H
@@ -131,8 +131,6 @@ bool registry_launch_is_blocked(uint64_t since_ns);
 /* ---- interpose.c ---- */
 extern struct wsdbg_driver shim_driver; /* valid once interpose_ready() */
 bool interpose_ready(void);             /* libcuda is loaded and every needed call was found */
-/* What libc itself exports, also where this library shadows the name; NULL when it does not. */
-void *interpose_libc_symbol(const char *name);
 /* Anything that libcuda exports, NULL when it does not.  For threads of our own: it may leave a dlerror(). */
 void *interpose_libcuda_symbol(const char *name);
 /* The hook's real function in libcuda, NULL when there is none. */
