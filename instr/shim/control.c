@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -57,36 +56,6 @@ uint32_t shim_thread_id(void)
     if (id == 0)
         id = (uint32_t)syscall(SYS_gettid);
     return id;
-}
-
-void shim_sleep_us(unsigned us)
-{
-    int kept = errno;
-    struct timespec wait = {us / 1000000u, (long)(us % 1000000u) * 1000};
-    nanosleep(&wait, NULL);
-    errno = kept;
-}
-
-void shim_thread_is_ours(void)
-{
-    shim_depth = 2;
-    prctl(PR_SET_NAME, WSDBG_THREAD_OBSERVER);
-}
-
-bool shim_start_thread(void *(*serve)(void *))
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    sigset_t all, before;
-    if (pthread_attr_init(&attributes))
-        return false;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&thread, &attributes, serve, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return !failed;
 }
 
 int shim_above_streams(int fd)
@@ -155,15 +124,18 @@ void shim_say(const char *format, ...)
 }
 
 /* For wsdbg's closing line: a program that was not watched is not one that used no CUDA. */
-static void leave_reason(const char *text)
+int shim_open_reason(int access)
 {
     char path[sizeof spool + 32];
-    struct shim_signals signals;
-    if (!spool[0])
-        return;
     snprintf(path, sizeof path, "%s/%d.off", spool, (int)getpid());
+    return spool[0] ? shim_above_streams(open(path, access | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)) : -1;
+}
+
+static void leave_reason(const char *text)
+{
+    struct shim_signals signals;
     shim_signals_off(&signals);
-    const int fd = shim_above_streams(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    const int fd = shim_open_reason(O_WRONLY);
     ssize_t written = fd >= 0 ? write(fd, text, strlen(text)) : 0;
     (void)written;
     if (fd >= 0)
@@ -222,6 +194,8 @@ static void after_fork(void)
     pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
     lock = fresh;
     debug_attach_forget();
+    shim_threads_forget();
+    stand_aside_is_process();
     if (atomic_load(&shim_state) == SHIM_ON)
         atomic_store(&shim_state, SHIM_OFF);
 }
@@ -271,6 +245,7 @@ void shim_start(void)
     if (limit && *limit)
         limit_bytes = strtoull(limit, NULL, 10);
     pthread_atfork(NULL, NULL, after_fork);
+    stand_aside_is_process();
     atomic_store(&shim_state, SHIM_AWAKE);
 }
 
@@ -321,12 +296,16 @@ static void create_segment(void)
 bool shim_recording(void)
 {
     int state = atomic_load_explicit(&shim_state, memory_order_acquire);
-    if (state == SHIM_ASLEEP || state == SHIM_OFF || shim_depth > 1)
+    if (state == SHIM_ASIDE)
+        stand_aside_tell();
+    if (state == SHIM_ASIDE || state == SHIM_ASLEEP || state == SHIM_OFF || shim_depth > 1)
         return false;
     if (state == SHIM_ON)
         return true;
     int kept = errno;
-    if (interpose_ready())
+    if (stand_aside_is_limited())
+        atomic_store(&shim_state, SHIM_OFF);
+    else if (interpose_ready())
         create_segment();
     errno = kept;
     return atomic_load(&shim_state) == SHIM_ON;

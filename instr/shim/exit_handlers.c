@@ -13,6 +13,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "loader.h"
+
 typedef int (*registration)(void (*)(void *), void *, void *);
 
 int __cxa_atexit(void (*handler)(void *), void *argument, void *library);
@@ -33,7 +35,7 @@ SHIM_EXPORT int __cxa_atexit(void (*handler)(void *), void *argument, void *libr
     static registration _Atomic real;
     registration forward = atomic_load_explicit(&real, memory_order_acquire);
     if (!forward) {
-        void *found = interpose_libc_symbol("__cxa_atexit");
+        void *found = loader_libc_function("__cxa_atexit", 0);
         found = found ? found : dlsym(RTLD_NEXT, "__cxa_atexit");
         memcpy(&forward, &found, sizeof forward);
         atomic_store(&real, forward);

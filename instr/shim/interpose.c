@@ -9,11 +9,13 @@
 #include "shim.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "loader.h"
+#include "sanitizers.h"
 
 struct lookup {
     uintptr_t decided; /* 0: go on to the real function */
@@ -51,118 +53,25 @@ static void *no_versioned_symbol(void *handle, const char *name, const char *ver
 void *(*wsdbg_real_dlsym)(void *, const char *) = NULL;
 void *(*wsdbg_real_dlvsym)(void *, const char *, const char *) = NULL;
 
-struct symbol_tables {
-    const ElfW(Sym) * symbols;
-    const char *strings;
-    const uint32_t *gnu_hash;
-};
-
-/* glibc relocates these entries in place, musl does not. */
-static const void *dynamic_pointer(const struct dl_phdr_info *object, ElfW(Addr) value)
+static void find_real_dlsym(void)
 {
-    return (const void *)(value < object->dlpi_addr ? value + object->dlpi_addr : value);
+    sanitizers_pass_by();
+    if (__atomic_load_n(&wsdbg_real_dlvsym, __ATOMIC_ACQUIRE))
+        return;
+    void *symbol = loader_libc_function("dlsym", 0), *versioned = loader_libc_function("dlvsym", 0);
+    wsdbg_real_dlsym = symbol ? (void *(*)(void *, const char *))symbol : no_symbol;
+    __atomic_store_n(&wsdbg_real_dlvsym,
+                     versioned ? (void *(*)(void *, const char *, const char *))versioned : no_versioned_symbol,
+                     __ATOMIC_RELEASE);
 }
 
-static bool read_tables(const struct dl_phdr_info *object, struct symbol_tables *tables)
-{
-    const ElfW(Dyn) *entry = NULL;
-    memset(tables, 0, sizeof *tables);
-    for (int i = 0; i < object->dlpi_phnum; i++)
-        if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
-            entry = (const void *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
-    for (; entry && entry->d_tag != DT_NULL; entry++) {
-        if (entry->d_tag == DT_SYMTAB)
-            tables->symbols = dynamic_pointer(object, entry->d_un.d_ptr);
-        else if (entry->d_tag == DT_STRTAB)
-            tables->strings = dynamic_pointer(object, entry->d_un.d_ptr);
-        else if (entry->d_tag == DT_GNU_HASH)
-            tables->gnu_hash = dynamic_pointer(object, entry->d_un.d_ptr);
-    }
-    return tables->symbols && tables->strings && tables->gnu_hash;
-}
-
-static void *find_symbol(const struct dl_phdr_info *object, const char *name)
-{
-    struct symbol_tables tables;
-    if (!read_tables(object, &tables))
-        return NULL;
-    uint32_t hash = 5381;
-    for (const char *c = name; *c; c++)
-        hash = hash * 33 + (unsigned char)*c;
-    uint32_t bucket_count = tables.gnu_hash[0], first = tables.gnu_hash[1], bloom_words = tables.gnu_hash[2];
-    const uint32_t *buckets = tables.gnu_hash + 4 + bloom_words * (sizeof(ElfW(Addr)) / 4);
-    const uint32_t *chain = buckets + bucket_count;
-    for (uint32_t i = buckets[hash % bucket_count]; i >= first && i; i++) {
-        const ElfW(Sym) *symbol = &tables.symbols[i];
-        if (((chain[i - first] ^ hash) >> 1) == 0 && strcmp(tables.strings + symbol->st_name, name) == 0 &&
-            symbol->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol->st_info) == STT_FUNC)
-            return (void *)(object->dlpi_addr + symbol->st_value);
-        if (chain[i - first] & 1)
-            break;
-    }
-    return NULL;
-}
+/* ---- libcuda ---- */
 
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
-
-static bool is_libc(const struct dl_phdr_info *object)
-{
-    const char *name = base_name(object->dlpi_name);
-    return strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libdl.so", 8) == 0;
-}
-
-struct search {
-    const char *name;
-    void *found;
-};
-
-static int visit_libc_for(struct dl_phdr_info *object, size_t size, void *search)
-{
-    struct search *wanted = search;
-    (void)size;
-    if (is_libc(object))
-        wanted->found = find_symbol(object, wanted->name);
-    return wanted->found != NULL;
-}
-
-void *interpose_libc_symbol(const char *name)
-{
-    struct search search = {.name = name};
-    dl_iterate_phdr(visit_libc_for, &search);
-    return search.found;
-}
-
-static int visit_libc(struct dl_phdr_info *object, size_t size, void *unused)
-{
-    (void)size;
-    (void)unused;
-    if (!is_libc(object))
-        return 0;
-    void *symbol = find_symbol(object, "dlsym");
-    void *versioned = find_symbol(object, "dlvsym");
-    if (symbol && !wsdbg_real_dlsym)
-        wsdbg_real_dlsym = (void *(*)(void *, const char *))symbol;
-    if (versioned && !wsdbg_real_dlvsym)
-        wsdbg_real_dlvsym = (void *(*)(void *, const char *, const char *))versioned;
-    return 0;
-}
-
-static void find_real_dlsym(void)
-{
-    if (__atomic_load_n(&wsdbg_real_dlvsym, __ATOMIC_ACQUIRE))
-        return;
-    dl_iterate_phdr(visit_libc, NULL);
-    if (!wsdbg_real_dlsym)
-        wsdbg_real_dlsym = no_symbol;
-    if (!wsdbg_real_dlvsym)
-        __atomic_store_n(&wsdbg_real_dlvsym, no_versioned_symbol, __ATOMIC_RELEASE);
-}
-
-/* ---- libcuda ---- */
 
 static int visit_libcuda(struct dl_phdr_info *object, size_t size, void *path)
 {
@@ -348,5 +257,6 @@ void *interpose_replace(const char *symbol, int version, uint64_t flags, void *p
 __attribute__((constructor)) static void start(void)
 {
     find_real_dlsym();
+    sanitizers_started();
     shim_start();
 }

@@ -10,6 +10,7 @@
  */
 #include "shim.h"
 #include "debug_attach.h"
+#include "sanitizers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -278,7 +279,10 @@ void ring_configure(struct shim_module *module)
     if (module->context == WSDBG_UNKNOWN32 || atomic_load(&shim_exiting))
         return;
     if (atomic_compare_exchange_strong(&module->state, &state, MODULE_BUSY)) {
-        atomic_store(&module->state, configure(module));
+        sanitizers_ignore_begin();
+        state = configure(module);
+        sanitizers_ignore_end();
+        atomic_store(&module->state, state);
         return;
     }
     /* Another thread is at it: a launch that went ahead of it would run with its probes off. */

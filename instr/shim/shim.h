@@ -12,7 +12,7 @@
  * follows contexts, modules and functions, allocations.c, which follows memory, and work.c; ring_setup.c and copy_thread.c serve probed modules; markers.c tells
  * whether work gets done, host_threads.c whether the program's threads do; refusals.c tells what the driver refused;
  * graph_kernels.c which kernels graphs hold;
- * registry.c and segment.c write the shared segment.
+ * registry.c and segment.c write the shared segment; loader.c and sanitizers.c keep programs with a sanitizer as they are.
  */
 #ifndef WSDBG_SHIM_H
 #define WSDBG_SHIM_H
@@ -35,6 +35,7 @@ enum shim_state {
     SHIM_AWAKE = 1,  /* a session, no segment yet */
     SHIM_ON = 2,     /* recording */
     SHIM_OFF = 3,    /* switched itself off: forward only */
+    SHIM_ASIDE = 4,  /* will have to, at the first use of CUDA */
 };
 
 /* ---- control.c: state, text, fork ---- */
@@ -45,19 +46,14 @@ extern _Atomic bool shim_exiting; /* exit() has begun: no new driver calls of ou
 void shim_start(void);
 /* One line on stderr, off_reason in the segment when there is one, and no recording from here on. */
 void shim_off(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A new file for the reason why this process is not watched; -1 = there is none. */
+int shim_open_reason(int access);
 /* One line on stderr. */
 void shim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* True when calls are to be recorded; creates the segment at the first call.  Never true inside our own calls. */
 bool shim_recording(void);
 uint64_t shim_now_ns(void);
 uint32_t shim_thread_id(void);
-/* Sleeps `us` microseconds; errno is kept. */
-void shim_sleep_us(unsigned us);
-/* Starts a detached thread that takes no signals. */
-bool shim_start_thread(void *(*serve)(void *));
-/* Such a thread's first call: nothing that it does is the app's, and its name says so. */
-void shim_thread_is_ours(void);
-
 /* `fd`, which was just opened, moved above the numbers of the standard streams: a program that has closed one of those
  * must not write to, read from or close what is ours.  It is closed on exec.  -1 stays -1; errno is kept. */
 int shim_above_streams(int fd);
@@ -75,6 +71,28 @@ extern SHIM_THREAD_LOCAL int shim_depth;
 /* A lock that is never held across a driver call. */
 void shim_lock(void);
 void shim_unlock(void);
+
+/* ---- own_threads.c ---- */
+/* Sleeps `us` microseconds; errno is kept. */
+void shim_sleep_us(unsigned us);
+/* Starts a detached thread that takes no signals.  When `serve` returns it rests for ever. */
+bool shim_start_thread(void *(*serve)(void *));
+/* Such a thread's first call: nothing that it does is the app's, and its name says so. */
+void shim_thread_is_ours(void);
+/* None of them does anything any more, as far as they can be brought to it in 0.3 s. */
+void shim_put_threads_to_rest(void);
+/* In a forked child: they are its parent's. */
+void shim_threads_forget(void);
+
+/* ---- stand_aside.c ---- */
+/* The program is about to limit its own system calls: from here on there are none of ours, on no thread. */
+void shim_stand_aside(void);
+/* It uses CUDA after it has: wsdbg is told, without a system call. */
+void stand_aside_tell(void);
+/* This process is one of its own: called at the start, and in a forked child. */
+void stand_aside_is_process(void);
+/* Whether the thread's calls are limited more than wsdbg's are. */
+bool stand_aside_is_limited(void);
 
 /* ---- segment.c ---- */
 /* The segment, NULL before it is created. */
@@ -131,8 +149,6 @@ bool registry_launch_is_blocked(uint64_t since_ns);
 /* ---- interpose.c ---- */
 extern struct wsdbg_driver shim_driver; /* valid once interpose_ready() */
 bool interpose_ready(void);             /* libcuda is loaded and every needed call was found */
-/* What libc itself exports, also where this library shadows the name; NULL when it does not. */
-void *interpose_libc_symbol(const char *name);
 /* Anything that libcuda exports, NULL when it does not.  For threads of our own: it may leave a dlerror(). */
 void *interpose_libcuda_symbol(const char *name);
 /* The hook's real function in libcuda, NULL when there is none. */

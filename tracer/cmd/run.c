@@ -27,6 +27,7 @@
 #include "cmd/sessions.h"
 #include "cmd/spool.h"
 #include "cmd/supervise.h"
+#include "cmd/unseen.h"
 #include "evidence/sim_stands.h"
 
 extern char **environ;
@@ -53,6 +54,7 @@ struct run {
     struct wsdbg_publication *publication;
     struct wsdbg_tui *tui; /* NULL = without --tui */
     struct wsdbg_progress_line dump;
+    struct wsdbg_unseen unseen;
     bool executed, ended_by_follower, stands_said, outlived_said;
 };
 
@@ -106,6 +108,7 @@ static enum wsdbg_wait live_wait(struct wsdbg_clock *clock, uint64_t deadline_ns
             return WSDBG_WAIT_OVER;
         wsdbg_child_pause(run->child, deadline_ns);
     }
+    wsdbg_unseen_look(&run->unseen, run->name, wsdbg_monotonic_ns());
     const enum wsdbg_followed followed = follow(run);
     if (followed == WSDBG_FOLLOWED_ENDS) {
         run->ended_by_follower = true;
@@ -231,6 +234,9 @@ static struct wsdbg_error *prepare(struct run *run)
         error = wsdbg_spool_create(&run->spool);
     if (error)
         return error;
+    char filters[24];
+    const long filter_count = wsdbg_filters_of(0);
+    snprintf(filters, sizeof filters, "%ld", filter_count);
     struct wsdbg_environment_options environment = {.shim = run->shim,
                                                     .simulator = run->device.simulator,
                                                     .simulator_reason = run->device.reason,
@@ -240,6 +246,7 @@ static struct wsdbg_error *prepare(struct run *run)
                                                     .observer = options->observer,
                                                     .history = options->history,
                                                     .attach_first = first_launch_waits(run),
+                                                    .filters = filter_count < 0 ? NULL : filters,
                                                     .markers = run->evidence == WSDBG_RUN_RING ? NULL : "1",
                                                     .core_folder =
                                                         run->evidence == WSDBG_RUN_CORE ? run->spool.path : NULL};
@@ -456,6 +463,7 @@ static void say_end(const struct run *run, const struct wsdbg_watch *watch, int 
 {
     struct wsdbg_unwatched unwatched;
     wsdbg_unwatched_read(run->spool.path, &unwatched);
+    wsdbg_unseen_add(&run->unseen, run->spool.path, &unwatched);
     const struct wsdbg_closing closing = {.watch = watch,
                                           .unwatched = &unwatched,
                                           .output = run->output,

@@ -1,0 +1,99 @@
+/* own_threads.c - the observer's own threads, and its waits: nothing but futex calls, which the C library makes too.
+ *
+ * Reads:  nothing.  Writes: the names of its threads.
+ *
+ * A thread that has done its work, or is to do none any more, rests for ever.  To end it would make other calls, and may
+ * give back the stacks of others, which TSan takes for a race.
+ */
+#include "shim.h"
+#include "sanitizers.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { REST_MOST_US = 300000, REST_LOOK_US = 500 };
+
+static SHIM_THREAD_LOCAL bool is_ours;
+static _Atomic uint32_t never;       /* a word that nobody changes */
+static _Atomic uint32_t put_to_rest; /* 1: our threads are to do nothing any more */
+static _Atomic int at_work;          /* threads of ours that do not rest yet */
+
+static void wait_on(_Atomic uint32_t *word, const struct timespec *most)
+{
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, most, NULL, 0);
+}
+
+static void rest(void)
+{
+    atomic_fetch_sub(&at_work, 1);
+    for (;;)
+        wait_on(&never, NULL);
+}
+
+void shim_sleep_us(unsigned us)
+{
+    int kept = errno;
+    struct timespec wait = {us / 1000000u, (long)(us % 1000000u) * 1000};
+    wait_on(is_ours ? &put_to_rest : &never, &wait);
+    if (is_ours && atomic_load(&put_to_rest))
+        rest();
+    errno = kept;
+}
+
+void shim_thread_is_ours(void)
+{
+    shim_depth = 2;
+    prctl(PR_SET_NAME, WSDBG_THREAD_OBSERVER);
+}
+
+static void *serve_to_the_end(void *serve)
+{
+    is_ours = true;
+    sanitizers_ignore_begin();
+    ((void *(*)(void *))serve)(NULL);
+    sanitizers_ignore_end();
+    rest();
+    return NULL;
+}
+
+bool shim_start_thread(void *(*serve)(void *))
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigset_t all, before;
+    if (atomic_load(&put_to_rest) || pthread_attr_init(&attributes))
+        return false;
+    atomic_fetch_add(&at_work, 1);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&thread, &attributes, serve_to_the_end, (void *)serve);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (failed)
+        atomic_fetch_sub(&at_work, 1);
+    return !failed;
+}
+
+void shim_put_threads_to_rest(void)
+{
+    const struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    atomic_store(&put_to_rest, 1);
+    syscall(SYS_futex, &put_to_rest, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    if (segment)
+        syscall(SYS_futex, &segment->history_request, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    for (int waited_us = 0; waited_us < REST_MOST_US && atomic_load(&at_work) > 0; waited_us += REST_LOOK_US)
+        shim_sleep_us(REST_LOOK_US);
+}
+
+void shim_threads_forget(void)
+{
+    atomic_store(&at_work, 0);
+}

@@ -1,0 +1,65 @@
+/* system_calls.c - sees a program limit its own system calls (seccomp), and has the observer stand aside before it does.
+ *
+ * Reads:  the arguments of prctl() and syscall(), by which programs and libseccomp ask for that.  Writes: nothing.
+ *
+ * A program that asks the kernel without the C library is not seen to here: stand_aside_is_limited.
+ */
+#include "shim.h"
+
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "loader.h"
+
+typedef long (*system_call)(long, long, long, long, long, long, long);
+typedef int (*process_control)(int, unsigned long, unsigned long, unsigned long, unsigned long);
+
+/* Without a filter it is only asked whether there could be one. */
+static bool limits(bool strict, bool filtered, unsigned long filter)
+{
+    return strict || (filtered && filter);
+}
+
+SHIM_EXPORT int prctl(int option, ...)
+{
+    static process_control _Atomic real;
+    process_control forward = atomic_load_explicit(&real, memory_order_acquire);
+    unsigned long argument[4];
+    va_list arguments;
+    va_start(arguments, option);
+    for (int i = 0; i < 4; i++)
+        argument[i] = va_arg(arguments, unsigned long);
+    va_end(arguments);
+    if (!forward) {
+        forward = (process_control)loader_libc_function("prctl", 0);
+        atomic_store(&real, forward);
+    }
+    if (option == PR_SET_SECCOMP &&
+        limits(argument[0] == SECCOMP_MODE_STRICT, argument[0] == SECCOMP_MODE_FILTER, argument[1]))
+        shim_stand_aside();
+    return forward ? forward(option, argument[0], argument[1], argument[2], argument[3]) : -1;
+}
+
+SHIM_EXPORT long syscall(long number, ...)
+{
+    static system_call _Atomic real;
+    system_call forward = atomic_load_explicit(&real, memory_order_acquire);
+    long a[6];
+    va_list arguments;
+    va_start(arguments, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(arguments, long);
+    va_end(arguments);
+    if (!forward) {
+        forward = (system_call)loader_libc_function("syscall", 0);
+        atomic_store(&real, forward);
+    }
+    if ((number == SYS_seccomp &&
+         limits(a[0] == SECCOMP_SET_MODE_STRICT, a[0] == SECCOMP_SET_MODE_FILTER, (unsigned long)a[2])) ||
+        (number == SYS_prctl && a[0] == PR_SET_SECCOMP &&
+         limits(a[1] == SECCOMP_MODE_STRICT, a[1] == SECCOMP_MODE_FILTER, (unsigned long)a[2])))
+        shim_stand_aside();
+    return forward ? forward(number, a[0], a[1], a[2], a[3], a[4], a[5]) : -1;
+}
