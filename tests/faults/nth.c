@@ -178,7 +178,6 @@ int main(int argc, char **argv)
         {"core", dump},
         {"core", dump, "-o", "made"},
         {"help", "run"},
-        {"top", "--list"},
     };
     if (!mkdtemp(folder) || chdir(folder) != 0)
         return 2;
