@@ -78,9 +78,12 @@ static int take_device_file(void)
     return take(device_file);
 }
 
+/* A child that was made a moment ago may not have run yet; what it does not let go of it keeps for 5 s. */
 static void assert_free(void)
 {
-    int fd = take_device_file();
+    int fd = -1;
+    for (int tries = 0; tries < 300 && (fd = take_device_file()) < 0; tries++)
+        usleep(10000);
     assert_true(fd >= 0);
     close(fd);
 }
