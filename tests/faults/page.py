@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""page.py - runs `nth` and keeps what came of it.
+
+    tests/faults/page.py [--build build] [--all]
+
+Writes the section "faults" of docs/results/trust.md.  --all: every number, not fewer as they grow; takes long.
+Exit status: that of nth.  A development script.
+"""
+import argparse, json, os, subprocess, sys, tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.dirname(HERE))
+import results
+
+
+def run(build, every):
+    """The counts of each command, and nth's status."""
+    with tempfile.TemporaryDirectory() as folder:
+        counts = os.path.join(folder, 'counts.json')
+        command = [f'{build}/tests/nth', f'{build}/bin/wsdbg', f'{build}/tests/libfail_nth.so', f'{ROOT}/tests/recorded/arrive-missing.wsrec',
+                   f'{ROOT}/tests/lint/registers/architecture.ptx', f'{ROOT}/tests/dumps/gemm-arrive-missing.core.gz',
+                   *(['--all'] if every else []), '--json', counts]
+        status = subprocess.run(command).returncode
+        return json.load(open(counts)), status
+
+
+def page(counts, every):
+    total = {key: sum(row[key] for row in counts) for key in ('runs', 'same', 'refused', 'wrong')}
+    rows = [*counts, {'command': 'together', **total}]
+    return '\n'.join([
+        '## Every allocation and system call fails once', '',
+        f"`tests/faults/page.py{' --all' if every else ''}`: each command again and again, each time with another allocation or system call failing, alone or with all "
+        f"that follow{'' if every else ' (of the later ones a sample)'}. Right is the answer that it gives without, or status 125 with words; wrong is another answer, a "
+        'signal, silence, or no end within 20 s.', '',
+        '| command | runs | as without | refused | wrong |', '|---|---|---|---|---|',
+        *[f"| {row['command']} | {row['runs']:,} | {row['same']:,} | {row['refused']:,} | {row['wrong']} |" for row in rows]])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--build', default='build')
+    parser.add_argument('--all', action='store_true')
+    options = parser.parse_args()
+    counts, status = run(os.path.abspath(options.build), options.all)
+    results.save('faults', counts, page(counts, options.all), 'trust')
+    return status
+
+
+if __name__ == '__main__':
+    sys.exit(main())
