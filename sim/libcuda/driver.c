@@ -5,6 +5,7 @@
 #include "libcuda/driver.h"
 
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,16 @@ void driver_unlock(void)
 void driver_wait(void)
 {
     pthread_cond_wait(&driver.progress, &driver.lock);
+}
+
+void driver_say(const char *format, ...)
+{
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "wsdbg simulator: %s\n", line);
 }
 
 void driver_say_error(const char *what, struct wsdbg_error *error)
@@ -129,7 +140,7 @@ static CUresult initialize(void)
     }
     const char *reason = getenv(WSDBG_ENV_SIM_REASON);
     if (reason && *reason)
-        driver_say_of_wsdbg("kernels run on the simulated sm_90 (%s)", reason);
+        fprintf(stderr, "wsdbg: kernels run on the simulated sm_90 (%s)\n", reason);
     if (pthread_atfork(NULL, NULL, in_child) != 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
     driver.is_initialized = true;

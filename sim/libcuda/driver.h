@@ -86,8 +86,6 @@ void driver_wait(void);
 
 /* One line on stderr, "wsdbg simulator: ...". */
 void driver_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* ... in wsdbg's name: what concerns the run and not the simulated device. */
-void driver_say_of_wsdbg(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Says the error's message, destroys the error. */
 void driver_say_error(const char *what, struct wsdbg_error *error);
 

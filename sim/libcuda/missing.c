@@ -11,7 +11,7 @@
 static CUresult missing(const char *name, atomic_bool *was_said)
 {
     if (!atomic_exchange(was_said, true))
-        driver_say_of_wsdbg("the simulated driver has no %s", name);
+        fprintf(stderr, "wsdbg: the simulated driver has no %s\n", name);
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -31,7 +31,7 @@ ENTRY(cuGetExportTable, const void **table, const void *id)
     if (table)
         *table = NULL;
     if (!atomic_exchange(&was_said, true))
-        driver_say_of_wsdbg("this program uses the CUDA runtime (or a library made with it), which needs private tables "
-                            "of NVIDIA's driver; the simulator runs programs that use the Driver API");
+        fprintf(stderr, "wsdbg: this program uses the CUDA runtime (or a library made with it), which needs private "
+                        "tables of NVIDIA's driver; the simulator runs programs that use the Driver API\n");
     return CUDA_ERROR_NOT_SUPPORTED;
 }

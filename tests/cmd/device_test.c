@@ -62,18 +62,6 @@ static void auto_takes_the_simulator_where_there_is_no_gpu(void **state)
     outcome_free(&run);
 }
 
-/* What the program has put on descriptor 2 is its own file. */
-static void a_file_of_the_programs_gets_no_line_of_the_simulators(void **state)
-{
-    (void)state;
-    struct outcome run = WSDBG("run", "-q", "--device", "sim", "env", "APP_STDERR=own.txt", SIM_APP, "number");
-    assert_int_equal(run.status, 0);
-    char *text = read_file("own.txt");
-    assert_string_equal(text, "");
-    free(text);
-    outcome_free(&run);
-}
-
 static void what_only_a_gpu_has_is_refused(void **state)
 {
     static const char *const words[] = {"--observer=cupti", "--evidence=core"};
@@ -240,7 +228,6 @@ int main(void)
         TEST(gpu_leaves_the_library_path_alone),
         TEST(auto_takes_the_gpu_where_there_is_one),
         TEST(auto_takes_the_simulator_where_there_is_no_gpu),
-        TEST(a_file_of_the_programs_gets_no_line_of_the_simulators),
         TEST(what_only_a_gpu_has_is_refused),
         TEST(a_program_runs_on_the_simulator),
         TEST(the_last_histories_are_kept_on_request),

@@ -5,7 +5,6 @@
  */
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -219,8 +218,6 @@ static CUresult do_as_asked(struct work *work, const char *wanted)
 static CUresult set_up(struct work *work, char *name, int name_bytes)
 {
     api_open();
-    if (getenv("APP_STDERR") && !freopen(getenv("APP_STDERR"), "w", stderr))
-        return CUDA_ERROR_UNKNOWN;
     CUresult result = cu.cuInit(0);
     if (!result)
         result = cu.cuDevicePrimaryCtxRetain(&work->context, 0);
