@@ -108,7 +108,7 @@ static enum wsdbg_wait live_wait(struct wsdbg_clock *clock, uint64_t deadline_ns
             return WSDBG_WAIT_OVER;
         wsdbg_child_pause(run->child, deadline_ns);
     }
-    wsdbg_unseen_look(&run->unseen, run->name, wsdbg_monotonic_ns());
+    wsdbg_unseen_look(&run->unseen, run->name, run->spool.path, wsdbg_monotonic_ns());
     const enum wsdbg_followed followed = follow(run);
     if (followed == WSDBG_FOLLOWED_ENDS) {
         run->ended_by_follower = true;

@@ -9,6 +9,7 @@
 #include "cmd/unseen.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,7 +134,20 @@ static void note(struct wsdbg_unseen *unseen, pid_t process, const char *reason)
     }
 }
 
-void wsdbg_unseen_look(struct wsdbg_unseen *unseen, const char *session, uint64_t now_ns)
+/* Its maps are not asked for then: that waits for a process that is changing them, as one that hangs in the driver may
+ * be. */
+static bool has_segment(pid_t process, const char *session, const char *spool)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, WSDBG_SEGMENT_FOLDER WSDBG_SEGMENT_NAME_FORMAT, session, (int)process);
+    if (access(path, F_OK) == 0)
+        return true;
+    return snprintf(path, sizeof path, "%s/" WSDBG_SEGMENT_SPOOLED WSDBG_SEGMENT_NAME_FORMAT, spool, session,
+                    (int)process) < (int)sizeof path &&
+           access(path, F_OK) == 0;
+}
+
+void wsdbg_unseen_look(struct wsdbg_unseen *unseen, const char *session, const char *spool, uint64_t now_ns)
 {
     if (now_ns < unseen->next_ns)
         return;
@@ -143,7 +157,7 @@ void wsdbg_unseen_look(struct wsdbg_unseen *unseen, const char *session, uint64_
     pid_t *below = malloc(WSDBG_PROCESSES_MAX * sizeof *below);
     const size_t count = below ? wsdbg_processes_below(below) : 0;
     for (size_t i = 0; i < count; i++)
-        note(unseen, below[i], reason_of(below[i], session));
+        note(unseen, below[i], has_segment(below[i], session, spool) ? NULL : reason_of(below[i], session));
     free(below);
 }
 

@@ -19,7 +19,7 @@ struct wsdbg_unseen {
 };
 
 /* Looks at the processes below this one, now and then: a program that is older is looked at less often. */
-void wsdbg_unseen_look(struct wsdbg_unseen *unseen, const char *session, uint64_t now_ns);
+void wsdbg_unseen_look(struct wsdbg_unseen *unseen, const char *session, const char *spool, uint64_t now_ns);
 /* Adds those that were unseen to the last, but for those whose observer has said so itself. */
 void wsdbg_unseen_add(const struct wsdbg_unseen *unseen, const char *spool, struct wsdbg_unwatched *out);
 /* Filters of system calls (seccomp) of a process, 0 = itself; -1 = not known. */
