@@ -3,19 +3,22 @@
 
     mutations.py [--only NAME]... [--jobs N] [--all] [--save]     mutations.py --check
 
-Reads tests/shim/mutations/*.txt, one row a change.  The changes are made in a scratch copy of the tree, which is built
-there and removed at the end.  --all runs every test of the observer where those that a row names see nothing.
+Reads tests/shim/mutations/*.txt, one row a change.  The changes are made in scratch copies of the tree, N of them at the
+same time (2), which are built there and removed at the end.  --all runs every test of the observer where those that a row names see nothing.
 Writes a line a row; with --save the section "mutations" of docs/results/trust.md.  Exit status 1: some change survived.
 --check builds nothing: is the text that each row replaces still there, exactly once?
 A development script: wsdbg itself needs no Python.
 """
-import argparse, collections, glob, os, re, shutil, subprocess, sys, tempfile, time
+import argparse, collections, concurrent.futures, glob, os, queue, re, shutil, signal, subprocess, sys, tempfile
+import threading, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, 'tests'))
 import results
 
 ROWS = os.path.join(ROOT, 'tests', 'shim', 'mutations')
+TEST_LIMIT_S = 150
+SKIPPED = 77
 OBSERVER_TESTS = r'^(shim|evidence_(live|guardian|attach|lasting|restore))'
 
 Row = collections.namedtuple('Row', 'name harm tests edits')  # edits: (file, old text, new text)
@@ -86,11 +89,43 @@ def call(command, log, **options):
         return subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, **options).returncode == 0
 
 
+def run_to_failure(program):
+    """The first case that fails, after which the rest is not waited for; None = all went well."""
+    test = subprocess.Popen([program], cwd=os.path.dirname(program), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True, errors='replace', start_new_session=True)
+    limit = threading.Timer(TEST_LIMIT_S, os.killpg, [test.pid, signal.SIGKILL])
+    limit.start()
+    try:
+        case = '?'
+        for line in test.stdout:
+            case = line.split()[-1] if line.startswith('[ RUN') else case
+            if line.startswith('[  FAILED  ]'):
+                return line.split()[-1]
+        return None if test.wait() in (0, SKIPPED) else f'{case} (does not end well)'
+    finally:
+        limit.cancel()
+        if test.poll() is None:
+            os.killpg(test.pid, signal.SIGKILL)
+        test.wait()
+        for left in glob.glob(f'/dev/shm/wsdbg.shimtest{test.pid}.*'):
+            os.unlink(left)
+
+
+def end_strays(folder):
+    """Processes of programs in that folder: inspectors have a session of their own, and a test that fails leaves them."""
+    for link in glob.glob('/proc/[0-9]*/exe'):
+        try:
+            if os.readlink(link).startswith(folder + os.sep):
+                os.kill(int(link.split(os.sep)[2]), signal.SIGKILL)
+        except OSError:
+            continue  # it has ended, or is another user's
+
+
 class Copy:
     """A copy of the tree, with a build folder of its own."""
 
-    def __init__(self, jobs):
-        self.folder, self.jobs = tempfile.mkdtemp(prefix='wsdbg-mutations-'), jobs
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix='wsdbg-mutations-')
         self.tree, self.build = os.path.join(self.folder, 'tree'), os.path.join(self.folder, 'tree', 'build')
         self.log = os.path.join(self.folder, 'log')
         files = subprocess.run(['git', '-C', ROOT, 'ls-files', '-co', '--exclude-standard', '-z'], check=True,
@@ -109,20 +144,20 @@ class Copy:
     def builds(self, tests):
         """Only what the tests need."""
         targets = [f'test_{test}' for test in tests]
-        return call(['cmake', '--build', self.build, f'-j{self.jobs}', '--target', *targets], self.log)
+        return call(['cmake', '--build', self.build, '-j1', '--target', *targets], self.log)
 
-    def run(self, pattern):
+    def first_failure(self, tests):
         """The first test that fails, with the case in it; None = all went well."""
-        if call(['ctest', '--test-dir', self.build, '-R', pattern, '--output-on-failure', '--stop-on-failure'], self.log):
-            return None
-        said = self.said()
-        test = re.search(r'Test +#\d+: (\S+) \.*\s*(?:Subprocess \S+)?\*\*\*', said)
-        case = re.search(r'\[  FAILED  \] (\w+)', said)
-        return f'{test.group(1) if test else "?"}' + (f': {case.group(1)}' if case else '')
+        for test in tests:
+            case = run_to_failure(os.path.join(self.build, 'tests', f'test_{test}'))
+            if case is not None:
+                end_strays(self.folder)
+                return f'{test}: {case}'
+        return None
 
-    def names(self, pattern):
-        said = subprocess.run(['ctest', '--test-dir', self.build, '-N', '-R', pattern], capture_output=True, text=True)
-        return re.findall(r'Test +#\d+: (\S+)', said.stdout)
+    def other_tests(self, tests):
+        said = subprocess.run(['ctest', '--test-dir', self.build, '-N', '-R', OBSERVER_TESTS], capture_output=True, text=True)
+        return [name for name in re.findall(r'Test +#\d+: (\S+)', said.stdout) if name not in tests + ['shim_mutations_current']]
 
     def remove(self):
         shutil.rmtree(self.folder)
@@ -132,10 +167,6 @@ def write(files):
     for path, text in files.items():
         with open(path, 'w') as file:
             file.write(text)
-
-
-def one_of(tests):
-    return '^(' + '|'.join(tests) + ')$'
 
 
 def try_row(copy, row, all_tests):
@@ -148,10 +179,10 @@ def try_row(copy, row, all_tests):
     try:
         if not copy.builds(row.tests):
             return 'does not build', None
-        by = copy.run(one_of(row.tests))
+        by = copy.first_failure(row.tests)
         if not by and all_tests:
-            names = [name for name in copy.names(OBSERVER_TESTS) if name not in row.tests]
-            by = copy.run(one_of(names)) if copy.builds(names) else None
+            others = copy.other_tests(row.tests)
+            by = copy.first_failure(others) if copy.builds(others) else None
         return ('killed', by) if by else ('SURVIVED', None)
     finally:
         write(before)
@@ -168,24 +199,38 @@ def markdown(outcomes):
     return '\n'.join(lines)
 
 
-def try_all(rows, options):
-    copy, outcomes = Copy(options.jobs), []
+def require_sound(copy, tests):
+    """Without a change all goes well: else a failure would prove nothing."""
+    if not copy.builds(tests):
+        sys.exit(f'the unchanged tree does not build: {copy.said()[-2000:]}')
+    broken = copy.first_failure(tests)
+    if broken:
+        sys.exit(f'the unchanged tree fails {broken}')
+
+
+def outcome_of(row, copies, all_tests):
+    copy, begun = copies.get(), time.monotonic()
     try:
-        needed = sorted({test for row in rows for test in row.tests})
-        if not copy.builds(needed):
-            sys.exit(f'the unchanged tree does not build: {copy.said()[-2000:]}')
-        broken = copy.run(one_of(needed))
-        if broken:
-            sys.exit(f'the unchanged tree fails {broken}')
-        for row in rows:
-            begun = time.monotonic()
-            outcome, by = try_row(copy, row, options.all)
-            outcomes.append({'name': row.name, 'harm': row.harm, 'files': sorted({file for file, _, _ in row.edits}),
-                             'outcome': outcome, 'by': by, 'seconds': round(time.monotonic() - begun, 1)})
-            print(f"{row.name}: {outcome}{' by ' + by if by else ''} ({outcomes[-1]['seconds']} s)", flush=True)
+        outcome, by = try_row(copy, row, all_tests)
     finally:
-        copy.remove()
-    return outcomes
+        copies.put(copy)
+    seconds = round(time.monotonic() - begun, 1)
+    print(f"{row.name}: {outcome}{' by ' + by if by else ''} ({seconds} s)", flush=True)
+    return {'name': row.name, 'harm': row.harm, 'files': sorted({file for file, _, _ in row.edits}), 'outcome': outcome,
+            'by': by, 'seconds': seconds}
+
+
+def try_all(rows, options):
+    made, copies = [Copy() for _ in range(options.jobs)], queue.Queue()
+    try:
+        require_sound(made[0], sorted({test for row in rows for test in row.tests}))
+        for copy in made:
+            copies.put(copy)
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            return list(pool.map(lambda row: outcome_of(row, copies, options.all), rows))
+    finally:
+        for copy in made:
+            copy.remove()
 
 
 def main():
