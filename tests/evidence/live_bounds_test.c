@@ -1,5 +1,5 @@
-/* live_bounds_test.c - how long a program and its inspector wait for one another, and what is left of it afterwards, on
- * the fake driver. */
+/* live_bounds_test.c - when an inspector comes, how long it and the program wait for one another, and what is left of it
+ * afterwards, on the fake driver. */
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
@@ -104,7 +104,26 @@ static void no_lease_holds_calls_up_for_longer_than_ten_seconds(void **state)
     finish(&rig);
 }
 
-/* ---- how long inspectors wait ---- */
+/* An attach brings threads, and wakes the driver's: what is seen of them meanwhile says nothing of the program's. */
+static void what_was_seen_of_the_programs_threads_holds_meanwhile(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    const struct wsdbg_segment *segment = segment_of(rig.run.pid);
+    assert_non_null(segment);
+    rig_order(&rig, 'w');
+    rig_order(&rig, 's');
+    for (int i = 0; i < 1000 && __atomic_load_n(&segment->host_state, __ATOMIC_ACQUIRE) != WSDBG_HOST_RESTS; i++)
+        usleep(1000);
+    rig_ok(rig_step(&rig, RIG_ATTACH));
+    for (int i = 0; i < 200; i++, usleep(1000))
+        assert_int_equal(__atomic_load_n(&segment->host_state, __ATOMIC_ACQUIRE), WSDBG_HOST_RESTS);
+    rig_ok(rig_step(&rig, RIG_DETACH));
+    rig_await_obeyed(&rig);
+    finish(&rig);
+}
+
+/* ---- when an inspector comes, and how long it waits ---- */
 
 /* Where other programs have the GPU in turns an event takes some time though this one gave the GPU nothing. */
 static void before_the_first_launch_one_waits_for_the_gpus_turn(void **state)
@@ -119,8 +138,8 @@ static void before_the_first_launch_one_waits_for_the_gpus_turn(void **state)
     finish(&rig);
 }
 
-/* The driver may handle an error of the GPU meanwhile, which takes it up to 0.9 s.  To kill the inspector would harm the
- * program. */
+/* The driver may handle an error of the GPU meanwhile, which takes it up to 0.9 s.  To kill the inspector would harm
+ * the program. */
 static void one_that_the_driver_keeps_while_it_stops_the_gpu_is_waited_for(void **state)
 {
     struct wsdbg_snapshot snapshot;
@@ -149,6 +168,17 @@ static void nobody_comes_while_a_stream_is_captured(void **state)
     rig_says(rig_stay(&rig), "the GPU has work of the program");
     obey(&rig, "e");
     assert_non_null(strstr(rig.run.output, "cuStreamEndCapture 0\n"));
+    finish(&rig);
+}
+
+/* The driver's attach walks the contexts; it crashed where one was ended meanwhile. */
+static void nobody_attaches_while_a_context_is_being_ended(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start("APP_DESTROYS=1");
+    rig_says(rig_step(&rig, RIG_ATTACH), "making or ending a context");
+    assert_int_equal(rig.gpu->attaches, 0);
+    rig_assert_left_alone(&rig);
     finish(&rig);
 }
 
@@ -219,9 +249,11 @@ int main(void)
         cmocka_unit_test(a_forked_child_does_not_wait_for_its_parents_inspector),
         cmocka_unit_test(calls_go_on_as_soon_as_their_inspector_is_dead),
         cmocka_unit_test(no_lease_holds_calls_up_for_longer_than_ten_seconds),
+        cmocka_unit_test(what_was_seen_of_the_programs_threads_holds_meanwhile),
         cmocka_unit_test(before_the_first_launch_one_waits_for_the_gpus_turn),
         cmocka_unit_test(one_that_the_driver_keeps_while_it_stops_the_gpu_is_waited_for),
         cmocka_unit_test(nobody_comes_while_a_stream_is_captured),
+        cmocka_unit_test(nobody_attaches_while_a_context_is_being_ended),
         cmocka_unit_test(no_inspector_leaves_a_descriptor_behind),
         cmocka_unit_test(a_stream_that_the_program_has_closed_stays_closed),
         cmocka_unit_test(an_error_that_is_brought_again_is_no_launch_of_the_programs),

@@ -396,17 +396,6 @@ static void an_attach_that_hangs_in_the_program_holds_nobody_up(void **state)
     }
 }
 
-/* The driver's attach walks the contexts; it crashed where one was ended meanwhile. */
-static void nobody_attaches_while_a_context_is_being_ended(void **state)
-{
-    (void)state;
-    struct rig rig = rig_start("APP_DESTROYS=1");
-    rig_says(rig_step(&rig, RIG_ATTACH), "making or ending a context");
-    assert_int_equal(rig.gpu->attaches, 0);
-    rig_assert_left_alone(&rig);
-    rig_finish(&rig);
-}
-
 /* ---- however long it takes ---- */
 
 /* Its inspector goes on renewing the lease. */
@@ -469,7 +458,6 @@ int main(void)
         cmocka_unit_test(a_warp_that_cannot_be_read_is_not_left_out),
         cmocka_unit_test(any_call_may_hang_or_crash),
         cmocka_unit_test(an_attach_that_hangs_in_the_program_holds_nobody_up),
-        cmocka_unit_test(nobody_attaches_while_a_context_is_being_ended),
         cmocka_unit_test(a_look_that_nobody_ends_is_ended_by_the_program),
         cmocka_unit_test(the_gpu_is_stopped_for_a_limited_time),
         cmocka_unit_test(a_program_that_ends_meanwhile_ends_as_it_would_have),
