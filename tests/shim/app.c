@@ -189,7 +189,7 @@ static void capture(void)
     DO(cuStreamCreate, &stream, 1);
     DO(cuStreamBeginCapture, stream, 0);
     launch(kernel, 1, stream);
-    launch(kernel, 2, stream);
+    DO(cuLaunchCooperativeKernel, kernel, 2, 1, 1, 64, 1, 1, 0, stream, NULL);
     DO(cuStreamEndCapture, stream, &graph);
     for (int i = 0; graph && i < 3; i++)
         DO(cuGraphLaunch, graph, stream);
@@ -390,6 +390,7 @@ static const struct {
     {"fault-without-cause", fault_without_cause},
     {"fault-beside", fault_beside},
     {"fault-and-die", fault_and_die},
+    {"fault-and-go-on", fault_and_go_on},
     {"many-contexts", many_contexts},
     {"history", history},
     {"init", nothing},
@@ -399,9 +400,11 @@ static const struct {
     {"pending-signal", pending_signal},
     {"exit-handler", exit_handler},
     {"refused-in-a-capture", refused_in_a_capture},
+    {"module-again", module_again},
     {"fork-beside", fork_beside},
     {"fork-and-leave", fork_and_leave},
     {"write-to-nothing", write_to_nothing},
+    {"spawn-beside", spawn_beside},
 };
 
 /* After work of its own the process becomes another program: itself, with the observer, or one that knows no CUDA. */

@@ -54,6 +54,7 @@ void stream_work(void);
 
 void only_context(void);
 void long_name(void);
+void module_again(void);
 void large_image(void);
 void pending_signal(void);
 void exit_handler(void);
@@ -61,6 +62,7 @@ void refused_in_a_capture(void);
 void fork_beside(void);
 void fork_and_leave(void);
 void write_to_nothing(void);
+void spawn_beside(void);
 
 /* ---- app_kernels.c: kernels that take long, hang or fault ---- */
 
@@ -74,6 +76,7 @@ void fault(void);
 void fault_unasked(void);
 void fault_beside(void);
 void fault_and_die(void);
+void fault_and_go_on(void);
 void overrun(void);
 void fault_without_cause(void);
 

@@ -126,6 +126,18 @@ void fault_and_die(void)
     raise(SIGKILL);
 }
 
+/* The context that faulted is ended, and another one used. */
+void fault_and_go_on(void)
+{
+    CUmodule module;
+    CUcontext faulted = create(0);
+    launch(function_of(FAKE_FAULT_IMAGE, "overrun", &module), 1, NULL);
+    DO(cuCtxSynchronize);
+    DO(cuCtxDestroy, faulted);
+    create(0);
+    launch(function_of(FAKE_PROBED_IMAGE, "probed", &module), 1, NULL);
+}
+
 void capture_left(void)
 {
     left_capture(0);

@@ -4,7 +4,7 @@
  *
  * "errors" says what dlerror() has after look-ups that went well.  "addresses" asks cuGetProcAddress for what each line
  * of stdin names: NAME VERSION FLAGS.  "other-library" looks into the library that OTHER_LIBRARY names, "no-driver"
- * looks without a driver.
+ * looks without a driver.  DRIVER names another libcuda.so.1.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -26,7 +26,8 @@ static void *must(void *pointer)
 
 static void load_driver(void)
 {
-    driver = must(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL));
+    const char *path = getenv("DRIVER");
+    driver = must(dlopen(path ? path : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL));
 }
 
 static void say_errors(void)
@@ -51,10 +52,10 @@ static void say_whose(const char *name, int version, uint64_t flags)
     if (ask(name, &raw, version, flags) || get(name, &got, version, flags, NULL))
         exit(97);
     printf("%s %d %d: %s\n", name, version, (int)flags,
-           got == raw                          ? "the driver's"
-           : got == dlsym(driver, name)        ? name
-           : got == dlsym(driver, per_thread)  ? per_thread
-                                               : "a stranger's");
+           got == raw                         ? "the driver's"
+           : got == dlsym(driver, name)       ? name
+           : got == dlsym(driver, per_thread) ? per_thread
+                                              : "a stranger's");
 }
 
 static void say_addresses(void)

@@ -1,6 +1,7 @@
 /* app_process.c - what a program does as a process: signals, exit, fork; and images and names of every size. */
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,18 @@ void long_name(void)
     snprintf(image, sizeof image, "//fake\nfunction %s\n", name);
     create(0);
     launch(function_of(image, name, &module), 1, NULL);
+}
+
+/* The second module has the handles of the first one. */
+void module_again(void)
+{
+    CUmodule first, second;
+    create(0);
+    launch(function_of(FAKE_PLAIN_IMAGE, "plain", &first), 1, NULL);
+    DO(cuModuleUnload, first);
+    launch(function_of(FAKE_PROBED_IMAGE, "probed", &second), 1, NULL);
+    if (first != second)
+        fail("another handle");
 }
 
 /* An image of APP_IMAGE_BYTES. */
@@ -82,6 +95,29 @@ void refused_in_a_capture(void)
     launch(kernel, 1, stream);
     DO(cuMemAlloc, &memory, 4);
     DO(cuStreamEndCapture, stream, &graph);
+}
+
+static void *launch_probed(void *unused)
+{
+    CUmodule module;
+    create(0);
+    launch(function_of(FAKE_PROBED_IMAGE, "probed", &module), 1, NULL);
+    return unused;
+}
+
+/* Starts a program while another thread is inside its first launch; it lists what it has open. */
+void spawn_beside(void)
+{
+    char *arguments[] = {(char[]){"ls"}, (char[]){"-l"}, (char[]){"/proc/self/fd"}, NULL};
+    pthread_t thread;
+    pid_t child;
+    if (pthread_create(&thread, NULL, launch_probed, NULL))
+        fail("pthread_create");
+    usleep(150000);
+    if (posix_spawnp(&child, arguments[0], NULL, NULL, arguments, environ) != 0)
+        fail("posix_spawnp");
+    waitpid(child, NULL, 0);
+    pthread_join(thread, NULL);
 }
 
 /* Waits for the child, and says how it ended. */

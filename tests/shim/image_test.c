@@ -58,6 +58,25 @@ static uint64_t take_copy(uint32_t number)
     return (uint64_t)status.st_size;
 }
 
+/* It may end where nothing is mapped, before what its first bytes promise. */
+static void an_image_of_which_nothing_is_believed_is_read_where_something_is(void **state)
+{
+    (void)state;
+    char *pages = mmap(NULL, 2 * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(pages != MAP_FAILED);
+    munmap(pages + PAGE_BYTES, PAGE_BYTES);
+    for (size_t bytes = 1; bytes <= 64; bytes++) {
+        char *image = pages + PAGE_BYTES - bytes;
+        const uint32_t magic[] = {0x464c457fu, 0xba55ed50u, 0x466243b1u}; /* an ELF, a fatbin, the pointer to one */
+        for (size_t i = 0; i < sizeof magic / sizeof *magic; i++) {
+            memset(image, 0, bytes);
+            memcpy(image, &magic[i], bytes < sizeof *magic ? bytes : sizeof *magic);
+            assert_false(image_is_large(image, 1 << 20));
+        }
+    }
+    munmap(pages, PAGE_BYTES);
+}
+
 /* Images that the driver refused count as those that it took; what was not kept in the end counts for nothing. */
 static void refused_images_are_kept_up_to_the_bound(void **state)
 {
@@ -92,6 +111,7 @@ int main(void)
         return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(image_sizes_come_from_their_headers),
+        cmocka_unit_test(an_image_of_which_nothing_is_believed_is_read_where_something_is),
         cmocka_unit_test(refused_images_are_kept_up_to_the_bound),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

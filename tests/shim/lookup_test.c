@@ -15,14 +15,18 @@ static void assert_says(struct run *run, const char *words)
     run_program(run);
     assert_exit(run, 0);
     assert_string_equal(run->output, words);
-    assert_string_equal(run->errors, "");
 }
 
+/* Also where the driver lacks what the observer looks for at that moment. */
 static void a_look_up_that_went_well_leaves_no_error(void **state)
 {
+    static const char *const drivers[] = {NULL, "DRIVER=" SHIM_EARLY_CUDA};
     (void)state;
-    struct run run = look_up("errors", NULL);
-    assert_says(&run, "first: none\nsecond: none\n");
+    for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
+        struct run run = look_up("errors", drivers[i]);
+        assert_says(&run, "first: none\nsecond: none\n");
+        assert_int_equal(strstr(run.errors, "this libcuda lacks functions that wsdbg needs") != NULL, i == 1);
+    }
 }
 
 /* What cuGetProcAddress gives for addresses that the driver does not export; 1 = CU_GET_PROC_ADDRESS_LEGACY_STREAM,
@@ -36,7 +40,7 @@ static const struct {
     {"cuLaunchKernel 13090 2", "cuLaunchKernel_ptsz"},
     {"cuLaunchKernel 14000 0", "the driver's"}, /* of a CUDA that nobody knows yet */
     {"cuLaunchKernel 14000 2", "the driver's"},
-    {"cuMemAlloc 13000 0", "the driver's"}, /* there are two versions of it, and this may be either */
+    {"cuCtxSynchronize 13000 0", "the driver's"}, /* there are two versions of it, and this may be either */
 };
 
 static void ask_all(struct run *run)

@@ -135,6 +135,26 @@ static void a_launch_in_progress_is_marked(void **state)
     assert_int_equal(seen.result, 0);
 }
 
+/* Another thread's entry of the lap before, or of the lap after. */
+static void a_row_that_somebody_else_has_taken_is_left_alone(void **state)
+{
+    struct wsdbg_launch_row row = made_row(8);
+    (void)state;
+    const uint64_t next = segment()->launch_count, lost = segment()->lost_rows;
+    struct wsdbg_launch_row *slot = &segment()->launches[next % WSDBG_LAUNCH_ROWS];
+    const struct wsdbg_launch_row before = *slot;
+    const uint64_t taken[] = {UINT64_MAX, next + WSDBG_LAUNCH_ROWS + 1};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        segment()->launch_count = next;
+        slot->sequence = taken[i];
+        assert_true(registry_launch_begin(&row) == UINT64_MAX);
+        assert_true(slot->sequence == taken[i]);
+        assert_int_equal(slot->stream, before.stream);
+        assert_int_equal(segment()->lost_rows, lost + i + 1);
+    }
+    *slot = before;
+}
+
 static void an_entry_that_left_the_ring_is_not_written(void **state)
 {
     struct wsdbg_launch_row row = made_row(9), seen = {0};
@@ -254,6 +274,7 @@ int main(void)
         TEST(a_thread_row_is_free_again_after_its_thread),
         TEST(a_reader_never_sees_a_torn_launch),
         TEST(a_launch_in_progress_is_marked),
+        TEST(a_row_that_somebody_else_has_taken_is_left_alone),
         TEST(an_entry_that_left_the_ring_is_not_written),
         TEST(a_full_table_counts_what_it_lost),
         TEST(names_beyond_the_table_are_cut_off),

@@ -1,5 +1,5 @@
-/* shim_errno_test.c - a program finds errno as the driver left it, whatever the observer's own calls of the driver leave
- * there; on the fake libcuda. */
+/* shim_errno_test.c - a program finds errno as the driver left it, whatever the observer's own calls of the driver
+ * leave there; on the fake libcuda. */
 #include "harness.h"
 
 #include <stdio.h>
@@ -21,10 +21,10 @@ static void assert_errno_stays(const char *scenario, const char *setting)
 
 static void no_call_of_the_programs_changes_errno(void **state)
 {
-    static const char *const scenarios[] = {
-        "basic",    "plain",         "capture",       "contexts",         "library",           "fault",
-        "memory",   "mappings",      "stream-work",   "refusals",         "library-refusals",  "question-refusals",
-        "history",  "graph-kernels", "graph-refusals"};
+    static const char *const scenarios[] = {"basic",       "plain",         "capture",          "contexts",
+                                            "library",     "fault",         "memory",           "mappings",
+                                            "stream-work", "refusals",      "library-refusals", "question-refusals",
+                                            "history",     "graph-kernels", "graph-refusals"};
     (void)state;
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
         assert_errno_stays(scenarios[i], NULL);

@@ -274,7 +274,7 @@ static void without_new_launches_no_new_marker_is_put(void **state)
     (void)state;
     const struct wsdbg_marker_row *row = start_rested(&run);
     const uint64_t done_ns = load(&row->done_ns);
-    usleep(800000); /* three times over */
+    usleep(600000); /* twice over */
     assert_int_equal(load(&row->done_ns), done_ns);
     end(&run);
 }
@@ -291,6 +291,48 @@ static void a_capture_begins_when_the_marker_is_put(void **state)
     assert_non_null(strstr(run.output, "cuStreamBeginCapture_v2 0\n"));
     assert_non_null(strstr(run.output, "cuStreamEndCapture 0\n"));
     end(&run);
+}
+
+/* Nothing was put before it: what was launched beside it waits until it has ended. */
+static void a_capture_sees_no_marker_of_what_is_launched_beside_it(void **state)
+{
+    struct run run = {.scenario = "plain", .environment = {WANTED}};
+    (void)state;
+    const struct wsdbg_marker_row *row = start_rested(&run);
+    order(&run, "l"); /* loads the module, too, which must not be in a capture */
+    for (int i = 0; i < 1000 && load(&row->done_launches) < 5; i++)
+        usleep(10000);
+    assert_int_equal(load(&row->done_launches), 5);
+    order(&run, "bl");
+    await(&row->kept_out_ns, false);
+    order(&run, "e");
+    run_wait_line(&run, "done 4");
+    assert_non_null(strstr(run.output, "cuStreamEndCapture 0\n"));
+    end(&run);
+}
+
+/* Whether none is put between the ends of two launches that take 0.4 s each. */
+static bool is_quiet_beside_a_launch(void)
+{
+    char path[64], setting[96];
+    snprintf(path, sizeof path, "/tmp/wsdbg-markers-log-%d", (int)getpid());
+    snprintf(setting, sizeof setting, "FAKE_CUDA_LOG=%s", path);
+    struct run run = {.scenario = "plain", .environment = {WANTED, "FAKE_CUDA_SLOW=cuLaunchKernel,400", setting}};
+    start_rested(&run);
+    order(&run, "ll");
+    run_wait_line(&run, "done 2");
+    const char *calls = only_calls_of(file_text(path), "cuLaunchKernel\ncuCtxRecordEvent\n", true);
+    end(&run);
+    unlink(path);
+    return strstr(calls, "cuLaunchKernel 0\ncuLaunchKernel 0\n") != NULL;
+}
+
+/* It would wait for the lock that the launch has.  In the two milliseconds before a launch counts as one that blocks
+ * one may be put. */
+static void no_marker_is_put_while_a_launch_blocks(void **state)
+{
+    (void)state;
+    assert_true(is_quiet_beside_a_launch() || is_quiet_beside_a_launch() || is_quiet_beside_a_launch());
 }
 
 /* The fake driver ends a program that uses a context after its end. */
@@ -325,6 +367,8 @@ int main(void)
         cmocka_unit_test(a_fault_is_seen_although_the_program_does_not_ask),
         cmocka_unit_test(without_new_launches_no_new_marker_is_put),
         cmocka_unit_test(a_capture_begins_when_the_marker_is_put),
+        cmocka_unit_test(no_marker_is_put_while_a_launch_blocks),
+        cmocka_unit_test(a_capture_sees_no_marker_of_what_is_launched_beside_it),
         cmocka_unit_test(a_context_ends_when_its_marker_was_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, free_texts);

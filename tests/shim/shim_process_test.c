@@ -1,5 +1,5 @@
-/* shim_process_test.c - the observer in somebody else's process: the program keeps its signals, its exit handlers and its
- * children, and the observer's threads keep out of its way; on the fake libcuda. */
+/* shim_process_test.c - the observer in somebody else's process: the program keeps its signals, its exit handlers and
+ * its children, and the observer's threads keep out of its way; on the fake libcuda. */
 #include "harness.h"
 
 #include <dirent.h>
@@ -47,10 +47,8 @@ static void only_the_programs_own_threads_take_signals(void **state)
 {
     int own = 0, programs = 0;
     (void)state;
-    struct run run = {.program = SHIM_APP_DYNAMIC,
-                      .mode = "dlsym",
-                      .scenario = "basic",
-                      .environment = {"WSDBG_MARKERS=1"}};
+    struct run run = {
+        .program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "basic", .environment = {"WSDBG_MARKERS=1"}};
     run_and_look(&run);
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task", (int)run.pid);
@@ -163,7 +161,7 @@ static void what_goes_to_a_closed_stream_goes_nowhere(void **state)
     struct run run = {.program = SHIM_APP_DYNAMIC,
                       .mode = "dlsym",
                       .scenario = "write-to-nothing",
-                      .environment = {"SLOW_LIBC_MS=400"},
+                      .environment = {"SLOW_LIBC=posix_fallocate,400"},
                       .preload_after = SHIM_SLOW_LIBC};
     run_program(&run);
     assert_exit(&run, 0);
@@ -188,7 +186,7 @@ static void a_child_forked_beside_a_thread_in_its_first_call_goes_on(void **stat
     struct run run = {.program = SHIM_APP_DYNAMIC,
                       .mode = "dlsym",
                       .scenario = "fork-beside",
-                      .environment = {"SLOW_LIBC_MS=400"},
+                      .environment = {"SLOW_LIBC=posix_fallocate,400"},
                       .preload_after = SHIM_SLOW_LIBC};
     run_program(&run);
     assert_exit(&run, 0);

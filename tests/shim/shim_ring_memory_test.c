@@ -332,6 +332,26 @@ static void a_forked_child_sends_nothing(void **state)
     segment_remove(run.pid);
 }
 
+/* It starts while a descriptor of the memory is being sent, which takes 0.4 s. */
+static void a_program_that_is_started_meanwhile_has_no_descriptor_of_it(void **state)
+{
+    (void)state;
+    struct spool spool = spool_create();
+    struct run run = {.program = SHIM_APP_DYNAMIC,
+                      .mode = "dlsym",
+                      .scenario = "spawn-beside",
+                      .environment = {spool.setting, "SLOW_LIBC=sendmsg,400"},
+                      .preload_after = SHIM_SLOW_LIBC};
+    run_program(&run);
+    assert_exit(&run, 0);
+    assert_non_null(strstr(run.output, " 0 -> ")); /* it did list them */
+    assert_null(strstr(run.output, FAKE_GPU_MEMORY));
+    for (struct sent sent; (sent = spool_receive(&spool)).bytes;)
+        sent_free(&sent);
+    spool_remove(&spool);
+    segment_remove(run.pid);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -347,6 +367,7 @@ int main(void)
         cmocka_unit_test(a_capture_in_progress_is_not_spoiled),
         cmocka_unit_test(contexts_that_are_gone_leave_nothing_in_the_program),
         cmocka_unit_test(a_forked_child_sends_nothing),
+        cmocka_unit_test(a_program_that_is_started_meanwhile_has_no_descriptor_of_it),
     };
     return cmocka_run_group_tests(tests, NULL, free_texts);
 }

@@ -127,14 +127,75 @@ static void follows_contexts_that_end_and_come_back(void **state)
     segment_remove(run.pid);
 }
 
-/* Five contexts one after the other, in a segment with room for one ring. */
-static void a_destroyed_context_leaves_its_room_to_the_next(void **state)
+/* The setting by which the segment has room for one ring. */
+static const char *room_for_one(void)
 {
-    char limit[64];
-    uint64_t slot_count = FAKE_SM_COUNT * FAKE_WARPS_PER_SM;
+    static char limit[64];
+    const uint64_t slot_count = FAKE_SM_COUNT * FAKE_WARPS_PER_SM;
     snprintf(limit, sizeof limit, "WSDBG_SEGMENT_BYTES=%llu",
              (unsigned long long)(sizeof(struct wsdbg_segment) + slot_count * (64 + 16 * 128) + 65536 + 4096));
-    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "contexts", .environment = {limit}};
+    return limit;
+}
+
+/* The first is alive, or it faulted: then it holds what led there. */
+static void a_context_whose_ring_is_of_use_keeps_its_room(void **state)
+{
+    static const char *const scenarios[] = {"library", "fault-and-go-on"};
+    (void)state;
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
+        struct run run = {.program = SHIM_APP_DYNAMIC,
+                          .mode = "dlsym",
+                          .scenario = scenarios[i],
+                          .environment = {room_for_one()}};
+        run_program(&run);
+        assert_exit(&run, 0);
+        const struct wsdbg_segment *segment = segment_of(run.pid);
+        assert_int_equal(segment->context_count, 2);
+        assert_int_equal(segment->contexts[0].slot_count, FAKE_SM_COUNT * FAKE_WARPS_PER_SM);
+        assert_int_equal(segment->contexts[1].slot_count, 0);
+        assert_non_null(strstr(run.errors, "no ring for context 1"));
+        segment_remove(run.pid);
+    }
+}
+
+static void a_module_at_an_old_address_is_a_new_one(void **state)
+{
+    struct run run = {.program = SHIM_APP_DYNAMIC,
+                      .mode = "dlsym",
+                      .scenario = "module-again",
+                      .environment = {"FAKE_CUDA_REUSES=1"}};
+    (void)state;
+    const struct wsdbg_segment *segment = run_and_look(&run);
+    assert_int_equal(segment->module_count, 2);
+    assert_int_equal(segment->modules[0].probed, 0);
+    assert_int_equal(segment->modules[1].probed, 1);
+    assert_string_equal(segment->functions[launch_at(segment, 0).function].name, "plain");
+    assert_string_equal(segment->functions[launch_at(segment, 1).function].name, "probed");
+    assert_int_equal(slot_zero(segment, 0)->module_id, 1);
+    run_finish(&run);
+    assert_exit(&run, 0);
+    segment_remove(run.pid);
+}
+
+/* What is written does not arrive, though the driver says so. */
+static void probes_stay_off_where_their_setting_does_not_arrive(void **state)
+{
+    struct run run = {
+        .program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "basic", .environment = {"FAKE_CUDA_LOSES=1"}};
+    (void)state;
+    const struct wsdbg_segment *segment = run_and_look(&run);
+    assert_string_equal(segment->notes[0], "the GPU and this process do not see the same shared memory");
+    assert_non_null(strstr(segment->notes[1], "the probes of module 0 stay off"));
+    run_finish(&run);
+    assert_exit(&run, 0);
+    segment_remove(run.pid);
+}
+
+/* Five contexts one after the other. */
+static void a_destroyed_context_leaves_its_room_to_the_next(void **state)
+{
+    const uint64_t slot_count = FAKE_SM_COUNT * FAKE_WARPS_PER_SM;
+    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "contexts", .environment = {room_for_one()}};
     (void)state;
     run_program(&run);
     assert_exit(&run, 0);
@@ -159,6 +220,9 @@ int main(void)
         cmocka_unit_test(gives_each_context_a_ring_of_its_own),
         cmocka_unit_test(follows_contexts_that_end_and_come_back),
         cmocka_unit_test(a_destroyed_context_leaves_its_room_to_the_next),
+        cmocka_unit_test(a_context_whose_ring_is_of_use_keeps_its_room),
+        cmocka_unit_test(a_module_at_an_old_address_is_a_new_one),
+        cmocka_unit_test(probes_stay_off_where_their_setting_does_not_arrive),
     };
     return cmocka_run_group_tests(tests, NULL, free_texts);
 }

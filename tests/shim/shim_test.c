@@ -100,6 +100,19 @@ static void records_through_addresses_that_are_not_exported(void **state)
     check_mode(SHIM_APP_DYNAMIC, "proc", "FAKE_CUDA_THUNKS=1");
 }
 
+/* The program allocates once, the observer its slots and histories. */
+static void what_the_observer_allocates_is_not_the_programs(void **state)
+{
+    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "basic"};
+    (void)state;
+    run_program(&run);
+    const struct wsdbg_segment *segment = segment_of(run.pid);
+    assert_int_equal(segment->allocation_count, 1);
+    assert_int_equal(segment->allocations[0].call_number, 1);
+    assert_true(segment->contexts[0].slot_count > 0 && segment->contexts[0].history_depth > 0);
+    segment_remove(run.pid);
+}
+
 static void records_every_launch_of_many_threads(void **state)
 {
     struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "threads"};
@@ -415,6 +428,7 @@ int main(void)
         cmocka_unit_test(records_the_per_thread_stream_variants),
         cmocka_unit_test(leaves_another_version_of_a_function_alone),
         cmocka_unit_test(records_through_addresses_that_are_not_exported),
+        cmocka_unit_test(what_the_observer_allocates_is_not_the_programs),
         cmocka_unit_test(records_every_launch_of_many_threads),
         cmocka_unit_test(shows_a_thread_that_is_blocked),
         cmocka_unit_test(marks_a_context_that_faulted),

@@ -26,9 +26,9 @@ static CUresult thunk_cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy
     return cuLaunchKernel_ptsz(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);
 }
 
-static CUresult thunk_cuMemAlloc(CUdeviceptr *address, size_t bytes)
+static CUresult thunk_cuCtxSynchronize(void)
 {
-    return cuMemAlloc_v2(address, bytes);
+    return cuCtxSynchronize();
 }
 
 static CUresult find_address(const char *symbol, void **pointer, int version, uint64_t flags);
@@ -76,8 +76,8 @@ static CUresult find_address(const char *symbol, void **pointer, int version, ui
     }
     if (getenv("FAKE_CUDA_THUNKS") && strcmp(symbol, "cuLaunchKernel") == 0)
         *pointer = per_thread ? (void *)thunk_cuLaunchKernel_ptsz : (void *)thunk_cuLaunchKernel;
-    if (getenv("FAKE_CUDA_THUNKS") && strcmp(symbol, "cuMemAlloc") == 0)
-        *pointer = (void *)thunk_cuMemAlloc;
+    if (getenv("FAKE_CUDA_THUNKS") && strcmp(symbol, "cuCtxSynchronize") == 0)
+        *pointer = (void *)thunk_cuCtxSynchronize;
     for (size_t i = 0; i < sizeof table / sizeof *table && !*pointer; i++)
         if (strcmp(table[i].symbol, symbol) == 0 && table[i].per_thread <= per_thread)
             *pointer = table[i].address;

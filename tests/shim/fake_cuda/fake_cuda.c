@@ -13,6 +13,8 @@
  * FAKE_CUDA_ONCE=file   only the process that removes the file hangs or is killed
  * FAKE_CUDA_THUNKS=1    cuGetProcAddress gives addresses that are not exported
  * FAKE_CUDA_SLOW=name,ms   that call takes so long; exit() with one under way ends the process with a message
+ * FAKE_CUDA_REUSES=1    a module that is loaded gets the handles of the one that was unloaded last
+ * FAKE_CUDA_LOSES=1     what an asynchronous copy should write to the GPU does not arrive there
  * FAKE_CUDA_ERRNO=1     calls that programs of the tests do not make themselves leave an errno
  */
 #include <errno.h>

@@ -20,9 +20,12 @@ static void add_names(struct module *module, char *words)
     }
 }
 
+static struct module *unloaded; /* whose handles the next one gets */
+
 static void add_function(struct module *module, const char *name, size_t length)
 {
-    struct function *function = calloc(1, sizeof *function);
+    struct function *used = module->functions[module->function_count];
+    struct function *function = used ? used : calloc(1, sizeof *function);
     if (module->function_count == 8)
         fake_complain("a module with more than 8 functions");
     function->kind = FUNCTION;
@@ -33,7 +36,8 @@ static void add_function(struct module *module, const char *name, size_t length)
 
 static struct module *parse(const char *image)
 {
-    struct module *module = calloc(1, sizeof *module);
+    struct module *module = unloaded ? unloaded : calloc(1, sizeof *module);
+    unloaded = NULL;
     char *copy = strdup(image), *rest = NULL;
     module->kind = MODULE;
     module->context = fake_current();
@@ -87,6 +91,10 @@ FAKE(cuModuleUnload, (CUmodule handle), (handle))
     module->kind = DEAD;
     for (int i = 0; i < module->function_count; i++)
         module->functions[i]->kind = DEAD;
+    if (getenv("FAKE_CUDA_REUSES")) {
+        module->function_count = module->name_count = module->probed = 0;
+        unloaded = module;
+    }
     return 0;
 }
 
