@@ -30,8 +30,9 @@ void debug_attach_saw_probes(void);
 /* A launch that began then has returned while an inspector stays: what it costs is summed up. */
 void debug_attach_count_launch(uint64_t began_ns);
 /* A call that waited for the GPU since `began_ns` has come back while an inspector stays: waits until the inspector has
- * looked for exceptions, as the driver says nothing of one to a call meanwhile.  Some 0.1 ms; 2 ms more where the call
- * took so long that the driver may have handled a bad address in it; 1 s at most.  errno is kept. */
+ * looked for exceptions, as the driver says nothing of one to a call meanwhile.  Some 0.1 ms; 1 ms more where the call
+ * took so long that the driver may have handled a bad address in it, 60 ms where the driver was told of something;
+ * 1 s at most.  errno is kept. */
 void debug_attach_confirm(uint64_t began_ns);
 /* Around a call that may make or end a context: it waits until nobody is attached, and nobody attaches meanwhile nor in
  * the 0.2 s after a `change`.  Each context has a thread of the driver's that takes part in an attach; the driver

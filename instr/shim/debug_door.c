@@ -17,11 +17,14 @@
 #include <unistd.h>
 
 #include "debug_fault.h"
+#include "device_events.h"
 #include "shim.h"
 
 #define CONFIRM_NS 1000000000ull
-#define HANDLED_NS 3000000ull       /* a bad address keeps the driver for 5 ms */
-#define SHOWN_US 2000               /* ... and shows to a debugger a moment after the call that waited has come back */
+#define HANDLED_NS 3000000ull /* a bad address keeps the driver for 5 ms */
+#define EVENT_US 1000         /* ... whose event thread hears of it 0.5 ms after the call at the latest, ... */
+#define SHOWN_NS 60000000ull  /* ... and a debugger 26 ms after it */
+#define SHOWN_GAP_US 500
 #define LAUNCH_AT_MOST_NS 200000ull /* a launch that waits for room in a queue costs no more because of us */
 #define FIRST_LAUNCH_WAITS_AT_MOST_MS 10000
 
@@ -38,6 +41,7 @@ static _Atomic uint64_t awaited_until_ns;
 static uint64_t await_at_most_ns;
 static bool is_cheap; /* WSDBG_ATTACH_FIRST */
 #define SILENT (1ull << 32)
+static _Atomic uint32_t events_shown; /* device_events of which all has come out */
 static _Atomic uint64_t silent_since; /* SILENT and `answered` as it was when a call waited for nothing; 0 = none did */
 
 static struct wsdbg_door_row *door_row(void)
@@ -55,6 +59,7 @@ void debug_door_keep_out(void)
 
 void debug_door_let_go(void)
 {
+    atomic_store(&events_shown, atomic_load(&device_events)); /* what a look has done is none of the program's */
     atomic_store(&ended_ns, shim_now_ns());
     atomic_store(&debug_attach_open, false);
 }
@@ -121,24 +126,40 @@ static bool is_unanswered(const struct wsdbg_door_row *door, uint32_t asked)
     return (int32_t)(answered - asked) < 0 && (atomic_load(&debug_attach_stays) || debug_attach_keeps_out());
 }
 
+/* False: it did not answer, or not the last time either: nobody waits for it twice. */
+static bool ask_inspector(struct wsdbg_door_row *door)
+{
+    const uint64_t began_ns = shim_now_ns(), silent = atomic_load(&silent_since);
+    const uint32_t asked = __atomic_add_fetch(&door->asked, 1, __ATOMIC_ACQ_REL);
+    if (silent && (uint32_t)silent == __atomic_load_n(&door->answered, __ATOMIC_ACQUIRE))
+        return false;
+    syscall(SYS_futex, &door->asked, FUTEX_WAKE, 1, NULL, NULL, 0);
+    while (is_unanswered(door, asked) && shim_now_ns() < began_ns + CONFIRM_NS)
+        shim_sleep_us(20);
+    const bool is_silent = is_unanswered(door, asked);
+    atomic_store(&silent_since, is_silent ? SILENT | __atomic_load_n(&door->answered, __ATOMIC_ACQUIRE) : 0);
+    return !is_silent;
+}
+
+/* Where the driver cannot be watched a long call is taken for one in which something happened. */
+static bool may_have_failed(bool was_long)
+{
+    return atomic_load(&device_events_are_seen) ? atomic_load(&device_events) != atomic_load(&events_shown) : was_long;
+}
+
 void debug_attach_confirm(uint64_t call_ns)
 {
     const int kept = errno;
     struct wsdbg_door_row *door = door_row();
     const uint64_t began_ns = shim_now_ns();
-    if (began_ns > call_ns + HANDLED_NS)
-        shim_sleep_us(SHOWN_US);
-    const uint32_t asked = __atomic_add_fetch(&door->asked, 1, __ATOMIC_ACQ_REL);
-    const uint64_t silent = atomic_load(&silent_since);
-    if (silent && (uint32_t)silent == __atomic_load_n(&door->answered, __ATOMIC_ACQUIRE)) {
-        errno = kept; /* who did not answer the last one does not answer this one: nobody waits for it twice */
-        return;
-    }
-    syscall(SYS_futex, &door->asked, FUTEX_WAKE, 1, NULL, NULL, 0);
-    while (is_unanswered(door, asked) && shim_now_ns() < began_ns + CONFIRM_NS)
-        shim_sleep_us(20);
-    atomic_store(&silent_since,
-                 is_unanswered(door, asked) ? SILENT | __atomic_load_n(&door->answered, __ATOMIC_ACQUIRE) : 0);
+    const bool was_long = began_ns > call_ns + HANDLED_NS;
+    if (was_long)
+        shim_sleep_us(EVENT_US);
+    const uint32_t events = atomic_load(&device_events);
+    const uint64_t until_ns = may_have_failed(was_long) ? shim_now_ns() + SHOWN_NS : 0;
+    while (ask_inspector(door) && !debug_attach_keeps_out() && shim_now_ns() < until_ns)
+        shim_sleep_us(SHOWN_GAP_US);
+    atomic_store(&events_shown, events);
     __atomic_fetch_add(&door->waited_ns, shim_now_ns() - began_ns, __ATOMIC_RELAXED);
     errno = kept;
 }

@@ -29,17 +29,38 @@ static void read_entry(const ElfW(Dyn) * entry, struct loader_object *out)
 {
     const void *address = dynamic_pointer(out->base, entry->d_un.d_ptr);
     switch (entry->d_tag) {
-    case DT_SYMTAB: out->symbols = address; break;
-    case DT_STRTAB: out->strings = address; break;
-    case DT_GNU_HASH: out->gnu_hash = address; break;
-    case DT_VERSYM: out->versions = address; break;
-    case DT_VERDEF: out->defined = address; break;
-    case DT_VERNEED: out->needed = address; break;
-    case DT_RELA: out->relocations[0] = address; break;
-    case DT_RELASZ: out->relocation_bytes[0] = entry->d_un.d_val; break;
-    case DT_JMPREL: out->relocations[1] = address; break;
-    case DT_PLTRELSZ: out->relocation_bytes[1] = entry->d_un.d_val; break;
-    default: break;
+    case DT_SYMTAB:
+        out->symbols = address;
+        break;
+    case DT_STRTAB:
+        out->strings = address;
+        break;
+    case DT_GNU_HASH:
+        out->gnu_hash = address;
+        break;
+    case DT_VERSYM:
+        out->versions = address;
+        break;
+    case DT_VERDEF:
+        out->defined = address;
+        break;
+    case DT_VERNEED:
+        out->needed = address;
+        break;
+    case DT_RELA:
+        out->relocations[0] = address;
+        break;
+    case DT_RELASZ:
+        out->relocation_bytes[0] = entry->d_un.d_val;
+        break;
+    case DT_JMPREL:
+        out->relocations[1] = address;
+        break;
+    case DT_PLTRELSZ:
+        out->relocation_bytes[1] = entry->d_un.d_val;
+        break;
+    default:
+        break;
     }
 }
 
@@ -181,4 +202,19 @@ void *loader_libc_function(const char *name, uint32_t version)
         if (loader_is_libc(at) && loader_read(at, &object))
             found = loader_function(&object, name, version);
     return found;
+}
+
+/* ---- in the order of the libraries ---- */
+
+void *loader_next_function(const char *name)
+{
+    struct loader_object object;
+    const struct link_map *at = loader_first();
+    void *found = NULL;
+    while (at && at->l_ld != _DYNAMIC) /* this library's own */
+        at = at->l_next;
+    for (at = at ? at->l_next : NULL; at && !found; at = at->l_next)
+        if (loader_read(at, &object))
+            found = loader_function(&object, name, 0);
+    return found ? found : loader_libc_function(name, 0);
 }

@@ -35,6 +35,8 @@ bool loader_is_libc(const struct link_map *library);
 void *loader_function(const struct loader_object *object, const char *name, uint32_t version);
 /* The hash of the version that the object wants of a symbol that it lacks; 0 = any. */
 uint32_t loader_wanted_version(const struct loader_object *object, uint32_t symbol);
+/* A function of the libraries that come after this one, as dlsym(RTLD_NEXT) finds it; NULL.  Without a lock. */
+void *loader_next_function(const char *name);
 /* The same of the C library, whichever of its files has it. */
 void *loader_libc_function(const char *name, uint32_t version);
 

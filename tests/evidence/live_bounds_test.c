@@ -1,5 +1,5 @@
-/* live_bounds_test.c - when an inspector comes, how long it and the program wait for one another, and what is left of it
- * afterwards, on the fake driver. */
+/* live_bounds_test.c - when an inspector comes, how long it and the program wait for one another, and what is left of
+ * it afterwards, on the fake driver. */
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,40 +15,18 @@
 
 #define MS UINT64_C(1000000)
 
-static struct rig rig_with_guest(void)
-{
-    struct rig rig = rig_start(NULL);
-    rig_ok(rig_stay(&rig));
-    return rig;
-}
-
-static void finish(struct rig *rig)
-{
-    assert_int_equal(rig->gpu->launched_while_suspended, 0);
-    rig_finish(rig);
-    helpers_assert(rig, 0);
-}
-
-static void obey(struct rig *rig, const char *orders)
-{
-    for (; *orders; orders++) {
-        rig_order(rig, *orders);
-        rig_await_obeyed(rig);
-    }
-}
-
 /* ---- how long calls wait ---- */
 
 static void a_forked_child_does_not_wait_for_its_parents_inspector(void **state)
 {
     (void)state;
-    struct rig rig = rig_with_guest();
+    struct rig rig = helpers_rig_with_guest();
     rig_ok(rig_step(&rig, RIG_SUSPEND));
-    obey(&rig, "c");
+    helpers_assert_obeys(&rig, "c");
     assert_non_null(strstr(rig.run.output, "child's status 0\n"));
     rig_ok(rig_step(&rig, RIG_RESUME));
     rig_ok(wsdbg_live_machine_detach(rig.machine));
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 static void calls_go_on_as_soon_as_their_inspector_is_dead(void **state)
@@ -65,7 +43,7 @@ static void calls_go_on_as_soon_as_their_inspector_is_dead(void **state)
     rig_await_obeyed(&rig);
     assert_true(wsdbg_door_now_ns() - killed_ns < 4000 * MS);
     helpers_assert(&rig, 0);
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 static _Atomic bool renews;
@@ -82,7 +60,7 @@ static void no_lease_holds_calls_up_for_longer_than_ten_seconds(void **state)
 {
     pthread_t thread;
     (void)state;
-    struct rig rig = rig_with_guest();
+    struct rig rig = helpers_rig_with_guest();
     rig_ok(wsdbg_live_machine_suspend(rig.machine, 20000 * MS, LIMIT_NS));
     const pid_t inspector = helpers_inspector(&rig), guardian = helpers_guardian(&rig);
     kill(guardian, SIGSTOP);
@@ -101,7 +79,7 @@ static void no_lease_holds_calls_up_for_longer_than_ten_seconds(void **state)
     kill(inspector, SIGKILL);
     helpers_assert(&rig, 0);
     rig_assert_left_alone(&rig);
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 /* An attach brings threads, and wakes the driver's: what is seen of them meanwhile says nothing of the program's. */
@@ -120,7 +98,7 @@ static void what_was_seen_of_the_programs_threads_holds_meanwhile(void **state)
         assert_int_equal(__atomic_load_n(&segment->host_state, __ATOMIC_ACQUIRE), WSDBG_HOST_RESTS);
     rig_ok(rig_step(&rig, RIG_DETACH));
     rig_await_obeyed(&rig);
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 /* ---- when an inspector comes, and how long it waits ---- */
@@ -133,9 +111,9 @@ static void before_the_first_launch_one_waits_for_the_gpus_turn(void **state)
     rig.gpu->event_ms = 40;
     rig_ok(rig_stay(&rig));
     rig.gpu->event_ms = 0;
-    obey(&rig, "l");
+    helpers_assert_obeys(&rig, "l");
     rig_ok(wsdbg_live_machine_detach(rig.machine));
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 /* The driver may handle an error of the GPU meanwhile, which takes it up to 0.9 s.  To kill the inspector would harm
@@ -156,7 +134,7 @@ static void one_that_the_driver_keeps_while_it_stops_the_gpu_is_waited_for(void 
     assert_int_equal(rig.gpu->attaches, 1); /* no guardian had to come */
     wsdbg_snapshot_deinit(&snapshot);
     source->ops->close(source);
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 /* An event in a capture would spoil it. */
@@ -164,11 +142,11 @@ static void nobody_comes_while_a_stream_is_captured(void **state)
 {
     (void)state;
     struct rig rig = rig_start(NULL);
-    obey(&rig, "b");
+    helpers_assert_obeys(&rig, "b");
     rig_says(rig_stay(&rig), "the GPU has work of the program");
-    obey(&rig, "e");
+    helpers_assert_obeys(&rig, "e");
     assert_non_null(strstr(rig.run.output, "cuStreamEndCapture 0\n"));
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 /* The driver's attach walks the contexts; it crashed where one was ended meanwhile. */
@@ -179,7 +157,7 @@ static void nobody_attaches_while_a_context_is_being_ended(void **state)
     rig_says(rig_step(&rig, RIG_ATTACH), "making or ending a context");
     assert_int_equal(rig.gpu->attaches, 0);
     rig_assert_left_alone(&rig);
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 /* ---- what is left ---- */
@@ -200,7 +178,7 @@ static int count_descriptors(pid_t pid)
 static void no_inspector_leaves_a_descriptor_behind(void **state)
 {
     (void)state;
-    struct rig rig = rig_with_guest();
+    struct rig rig = helpers_rig_with_guest();
     rig_ok(wsdbg_live_machine_detach(rig.machine));
     rig_assert_left_alone(&rig);
     const int after_first = count_descriptors(rig.run.pid);
@@ -210,7 +188,7 @@ static void no_inspector_leaves_a_descriptor_behind(void **state)
         rig_assert_left_alone(&rig);
     }
     assert_int_equal(count_descriptors(rig.run.pid), after_first);
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 /* Its stderr is closed before the inspector comes, and still is while that stays. */
@@ -218,29 +196,29 @@ static void a_stream_that_the_program_has_closed_stays_closed(void **state)
 {
     (void)state;
     struct rig rig = rig_start(NULL);
-    obey(&rig, "z");
+    helpers_assert_obeys(&rig, "z");
     rig_ok(rig_stay(&rig));
-    obey(&rig, "z");
+    helpers_assert_obeys(&rig, "z");
     assert_non_null(strstr(rig.run.output, "stderr was closed\n"));
     rig_ok(wsdbg_live_machine_detach(rig.machine));
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 /* By a kernel of the observer's. */
 static void an_error_that_is_brought_again_is_no_launch_of_the_programs(void **state)
 {
     (void)state;
-    struct rig rig = rig_with_guest();
+    struct rig rig = helpers_rig_with_guest();
     const struct wsdbg_segment *segment = segment_of(rig.run.pid);
     assert_non_null(segment);
     const uint64_t launches = segment->launch_count;
     rig.gpu->next_exception = 14;
     rig.gpu->next_shows = FAKE_SHOWS_AS_EVENT;
-    obey(&rig, "f");
+    helpers_assert_obeys(&rig, "f");
     assert_non_null(strstr(rig.run.output, "cuCtxSynchronize 700\n"));
     assert_int_equal(rig.gpu->errors_brought, 1);
     assert_int_equal(segment->launch_count, launches + 1);
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 int main(void)

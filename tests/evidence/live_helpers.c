@@ -9,6 +9,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+struct rig helpers_rig_with_guest(void)
+{
+    struct rig rig = rig_start(NULL);
+    rig_ok(rig_stay(&rig));
+    assert_true(wsdbg_live_machine_stays(rig.machine));
+    return rig;
+}
+
+void helpers_assert_obeys(struct rig *rig, const char *orders)
+{
+    for (; *orders; orders++) {
+        rig_order(rig, *orders);
+        rig_await_obeyed(rig);
+    }
+}
+
+int helpers_last_result(const struct rig *rig, const char *call)
+{
+    int result = -1;
+    for (const char *at = rig->run.output; (at = strstr(at, call)); at += strlen(call))
+        result = atoi(at + strlen(call));
+    return result;
+}
+
 static pid_t parent_of(const char *pid)
 {
     char path[300], line[512] = "";
@@ -85,4 +109,11 @@ pthread_t helpers_keep_stopped(pid_t process)
     kill(process, SIGSTOP);
     assert_int_equal(pthread_create(&thread, NULL, stop_again, (void *)(intptr_t)process), 0);
     return thread;
+}
+
+void helpers_finish(struct rig *rig)
+{
+    assert_int_equal(rig->gpu->launched_while_suspended, 0);
+    rig_finish(rig);
+    helpers_assert(rig, 0);
 }

@@ -1,11 +1,20 @@
-/* live_helpers.h - the processes beside a program of a rig: its inspector and that one's guardian.  The test process
- * must be a subreaper (PR_SET_CHILD_SUBREAPER), so that orphans come to it. */
+/* live_helpers.h - a program of a rig with an inspector that stays, and the processes beside it: that inspector and its
+ * guardian.  The test process must be a subreaper (PR_SET_CHILD_SUBREAPER), so that orphans come to it. */
 #ifndef WSDBG_TESTS_LIVE_HELPERS_H
 #define WSDBG_TESTS_LIVE_HELPERS_H
 
 #include <pthread.h>
 
 #include "evidence/live_rig.h"
+
+/* A program beside which an inspector stays. */
+struct rig helpers_rig_with_guest(void);
+/* The program does all that it is told to. */
+void helpers_assert_obeys(struct rig *rig, const char *orders);
+/* The program ends well, and nobody is left beside it. */
+void helpers_finish(struct rig *rig);
+/* What the last of the program's calls of that name returned. */
+int helpers_last_result(const struct rig *rig, const char *call);
 
 /* So many processes are below this one beside the program, within 15 s. */
 void helpers_assert(const struct rig *rig, int wanted);

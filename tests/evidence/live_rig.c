@@ -44,10 +44,12 @@ static void wait_served(const struct wsdbg_door *door)
     assert_int_equal(door->row->state, WSDBG_DOOR_SHUT);
 }
 
-static struct rig start(const char *setting, struct fake_gpu *gpu, const char *scenario, const char *last)
+static struct rig start_behind(const char *preload, const char *setting, struct fake_gpu *gpu, const char *scenario,
+                               const char *last)
 {
     struct rig rig = {.gpu = gpu, .limit_ns = LIMIT_NS, .last = last};
-    rig.run = (struct run){.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = scenario};
+    rig.run =
+        (struct run){.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = scenario, .preload_after = preload};
     rig.run.environment[0] = "APP_WAITS=1";
     rig.run.environment[1] = setting;
     run_start(&rig.run);
@@ -58,9 +60,21 @@ static struct rig start(const char *setting, struct fake_gpu *gpu, const char *s
     return rig;
 }
 
+static struct rig start(const char *setting, struct fake_gpu *gpu, const char *scenario, const char *last)
+{
+    return start_behind(NULL, setting, gpu, scenario, last);
+}
+
+static const char plain_is_ready[] = "cuModuleUnload 0\nready\n";
+
 struct rig rig_start(const char *setting)
 {
-    return start(setting, make_gpu(), "plain", "cuModuleUnload 0\nready\n");
+    return start(setting, make_gpu(), "plain", plain_is_ready);
+}
+
+struct rig rig_start_with_device_files(void)
+{
+    return start_behind(SHIM_DEVICE_FILES, "FAKE_DEVICE_FILES=1", make_gpu(), "plain", plain_is_ready);
 }
 
 struct rig rig_start_before_launch(const char *setting)

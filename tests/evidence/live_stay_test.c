@@ -12,44 +12,12 @@
 
 #define MS UINT64_C(1000000)
 
-static struct rig rig_with_guest(void)
-{
-    struct rig rig = rig_start(NULL);
-    rig_ok(rig_stay(&rig));
-    assert_true(wsdbg_live_machine_stays(rig.machine));
-    return rig;
-}
-
 static void leave(struct rig *rig)
 {
     rig_ok(wsdbg_live_machine_detach(rig->machine));
     rig_assert_left_alone(rig);
     assert_false(wsdbg_live_machine_stays(rig->machine));
     assert_int_equal(rig->door.row->stays, 0);
-}
-
-static void finish(struct rig *rig)
-{
-    assert_int_equal(rig->gpu->launched_while_suspended, 0);
-    rig_finish(rig);
-    helpers_assert(rig, 0);
-}
-
-static void assert_obeys(struct rig *rig, const char *orders)
-{
-    for (; *orders; orders++) {
-        rig_order(rig, *orders);
-        rig_await_obeyed(rig);
-    }
-}
-
-/* What the last of the program's calls of that name returned. */
-static int last_result(const struct rig *rig, const char *call)
-{
-    int result = -1;
-    for (const char *at = rig->run.output; (at = strstr(at, call)); at += strlen(call))
-        result = atoi(at + strlen(call));
-    return result;
 }
 
 static void a_late_look_works(struct rig *rig)
@@ -64,29 +32,29 @@ static void a_late_look_works(struct rig *rig)
 static void calls_go_on_while_somebody_stays(void **state)
 {
     (void)state;
-    struct rig rig = rig_with_guest();
+    struct rig rig = helpers_rig_with_guest();
     assert_int_equal(rig.door.row->stays, 1);
     assert_int_equal(rig.door.row->state, WSDBG_DOOR_OPEN);
     assert_int_equal(rig.gpu->attaches, 1);
     assert_int_equal(rig.gpu->deferred, 1);
     assert_int_equal(rig.gpu->suspensions, 0);
-    assert_obeys(&rig, "lllsw");
+    helpers_assert_obeys(&rig, "lllsw");
     assert_int_equal(rig.door.row->launches, 4);
     assert_true(rig.door.row->launch_ns > 0);
-    assert_obeys(&rig, "s");
-    assert_int_equal(last_result(&rig, "cuCtxSynchronize"), 0);
+    helpers_assert_obeys(&rig, "s");
+    assert_int_equal(helpers_last_result(&rig, "cuCtxSynchronize"), 0);
     assert_int_equal(rig.gpu->attached, 1);
     leave(&rig);
     assert_int_equal(rig.gpu->cleanups, 1);
-    assert_obeys(&rig, "ls");
+    helpers_assert_obeys(&rig, "ls");
     assert_int_equal(rig.door.row->launches, 4); /* nobody pays any more */
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 static void calls_wait_only_while_the_gpu_is_stopped(void **state)
 {
     (void)state;
-    struct rig rig = rig_with_guest();
+    struct rig rig = helpers_rig_with_guest();
     for (int look = 1; look <= 2; look++) {
         rig_ok(rig_step(&rig, RIG_SUSPEND));
         const uint64_t waited_ns = rig.door.row->waited_ns;
@@ -99,44 +67,44 @@ static void calls_wait_only_while_the_gpu_is_stopped(void **state)
         rig_ok(rig_step(&rig, RIG_RESUME));
         rig_await_obeyed(&rig);
         assert_true(rig.door.row->waited_ns - waited_ns >= 90 * MS);
-        assert_obeys(&rig, "ls");
+        helpers_assert_obeys(&rig, "ls");
         assert_int_equal(rig.gpu->suspensions, look);
         assert_true(wsdbg_live_machine_stays(rig.machine));
     }
     assert_int_equal(rig.gpu->attaches, 1);
     leave(&rig);
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 static void a_look_that_nobody_ends_is_ended_and_the_inspector_stays(void **state)
 {
     (void)state;
-    struct rig rig = rig_with_guest();
+    struct rig rig = helpers_rig_with_guest();
     rig_ok(wsdbg_live_machine_suspend(rig.machine, 50 * MS, LIMIT_NS));
-    assert_obeys(&rig, "l");
+    helpers_assert_obeys(&rig, "l");
     assert_int_equal(rig.gpu->suspended, 0);
     assert_true(wsdbg_live_machine_stays(rig.machine));
     leave(&rig);
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 static void it_is_there_for_longer_than_its_lease(void **state)
 {
     (void)state;
-    struct rig rig = rig_with_guest();
+    struct rig rig = helpers_rig_with_guest();
     sleep(4);
     assert_true(wsdbg_live_machine_stays(rig.machine));
-    assert_obeys(&rig, "ls");
+    helpers_assert_obeys(&rig, "ls");
     leave(&rig);
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 static void a_program_that_ends_beside_it_ends_as_it_would_have(void **state)
 {
     (void)state;
-    struct rig rig = rig_with_guest();
-    assert_obeys(&rig, "ls");
-    finish(&rig);
+    struct rig rig = helpers_rig_with_guest();
+    helpers_assert_obeys(&rig, "ls");
+    helpers_finish(&rig);
 }
 
 /* ---- it is not let in ---- */
@@ -145,17 +113,17 @@ static void nobody_comes_to_stay_while_the_gpu_has_work(void **state)
 {
     (void)state;
     struct rig rig = rig_start(NULL);
-    assert_obeys(&rig, "w");
+    helpers_assert_obeys(&rig, "w");
     rig_says(rig_stay(&rig), "the GPU has work of the program");
     assert_int_equal(rig.door.row->obstacle, WSDBG_DOOR_AT_WORK);
     assert_int_equal(rig.gpu->attaches, 0);
     assert_false(wsdbg_live_machine_stays(rig.machine));
     rig_assert_left_alone(&rig);
-    assert_obeys(&rig, "ls");
-    assert_int_equal(last_result(&rig, "cuCtxSynchronize"), 0);
+    helpers_assert_obeys(&rig, "ls");
+    assert_int_equal(helpers_last_result(&rig, "cuCtxSynchronize"), 0);
     rig_ok(rig_stay(&rig));
     leave(&rig);
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 static void a_driver_without_deferred_notifications_is_left_again(void **state)
@@ -168,9 +136,9 @@ static void a_driver_without_deferred_notifications_is_left_again(void **state)
     assert_int_equal(rig.gpu->attaches, 1);
     assert_int_equal(rig.door.row->stays, 0);
     rig_assert_left_alone(&rig);
-    assert_obeys(&rig, "ls");
+    helpers_assert_obeys(&rig, "ls");
     a_late_look_works(&rig);
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 static void who_finds_the_program_held_back_by_the_driver_leaves(void **state)
@@ -183,8 +151,8 @@ static void who_finds_the_program_held_back_by_the_driver_leaves(void **state)
     rig_assert_left_alone(&rig);
     assert_int_equal(rig.door.row->stays, 0);
     rig.gpu->holds_back = 0;
-    assert_obeys(&rig, "ls");
-    finish(&rig);
+    helpers_assert_obeys(&rig, "ls");
+    helpers_finish(&rig);
 }
 
 static void nobody_stays_where_errors_could_not_be_given_back(void **state)
@@ -211,17 +179,17 @@ static void a_context_is_made_and_ended_with_nobody_attached(void **state)
     for (const char *order = orders; *order; order++) {
         rig_ok(rig_stay(&rig));
         const uint32_t cleanups = rig.gpu->cleanups;
-        assert_obeys(&rig, (const char[]){*order, '\0'});
+        helpers_assert_obeys(&rig, (const char[]){*order, '\0'});
         assert_int_equal(rig.gpu->cleanups, cleanups + 1); /* it left in good order */
         rig_assert_left_alone(&rig);
         assert_int_equal(rig.door.row->leave_wanted, 0);
         assert_false(wsdbg_live_machine_stays(rig.machine));
     }
-    assert_int_equal(last_result(&rig, "cuCtxCreate_v4"), 0);
-    assert_int_equal(last_result(&rig, "cuCtxDestroy_v2"), 0);
+    assert_int_equal(helpers_last_result(&rig, "cuCtxCreate_v4"), 0);
+    assert_int_equal(helpers_last_result(&rig, "cuCtxDestroy_v2"), 0);
     rig_ok(rig_stay(&rig));
     leave(&rig);
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 /* The driver would prepare it for who is attached. */
@@ -235,29 +203,29 @@ static void before_much_code_is_loaded_one_leaves_that_should_be_cheap(void **st
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct rig rig = rig_start(rows[i].setting);
         rig_ok(rig_stay(&rig));
-        assert_obeys(&rig, "lm");
-        assert_int_equal(last_result(&rig, "cuModuleLoadData"), 200);
+        helpers_assert_obeys(&rig, "lm");
+        assert_int_equal(helpers_last_result(&rig, "cuModuleLoadData"), 200);
         assert_int_equal(rig.door.row->stays, rows[i].stays);
         if (rows[i].stays)
             leave(&rig);
         rig_assert_left_alone(&rig);
-        assert_obeys(&rig, "ls");
-        finish(&rig);
+        helpers_assert_obeys(&rig, "ls");
+        helpers_finish(&rig);
     }
 }
 
 static void one_that_does_not_leave_when_asked_to_is_shown_out(void **state)
 {
     (void)state;
-    struct rig rig = rig_with_guest();
+    struct rig rig = helpers_rig_with_guest();
     kill(helpers_inspector(&rig), SIGSTOP);
-    assert_obeys(&rig, "n");
-    assert_int_equal(last_result(&rig, "cuCtxCreate_v4"), 0);
+    helpers_assert_obeys(&rig, "n");
+    assert_int_equal(helpers_last_result(&rig, "cuCtxCreate_v4"), 0);
     assert_int_equal(rig.gpu->attached, 0);
     kill(helpers_inspector(&rig), SIGCONT);
     rig_assert_left_alone(&rig);
-    assert_obeys(&rig, "ls");
-    finish(&rig);
+    helpers_assert_obeys(&rig, "ls");
+    helpers_finish(&rig);
 }
 
 /* ---- somebody dies ---- */
@@ -265,25 +233,25 @@ static void one_that_does_not_leave_when_asked_to_is_shown_out(void **state)
 static void the_program_goes_on_when_the_inspector_is_killed(void **state)
 {
     (void)state;
-    struct rig rig = rig_with_guest();
+    struct rig rig = helpers_rig_with_guest();
     kill(helpers_inspector(&rig), SIGKILL);
-    assert_obeys(&rig, "ls");
+    helpers_assert_obeys(&rig, "ls");
     helpers_assert(&rig, 0);
     rig_assert_left_alone(&rig);
     assert_int_equal(rig.gpu->attaches, 2); /* its guardian came and left */
     assert_int_equal(rig.door.row->stays, 0);
     wsdbg_live_machine_await_rescue(rig.machine, LIMIT_NS);
-    assert_obeys(&rig, "ls");
+    helpers_assert_obeys(&rig, "ls");
     rig_ok(rig_stay(&rig));
     leave(&rig);
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 /* The guardian is kept from its work for a moment. */
 static void killed_over_a_stopped_gpu_calls_wait_for_the_guardian(void **state)
 {
     (void)state;
-    struct rig rig = rig_with_guest();
+    struct rig rig = helpers_rig_with_guest();
     rig_ok(rig_step(&rig, RIG_SUSPEND));
     const pid_t guardian = helpers_guardian(&rig);
     kill(guardian, SIGSTOP);
@@ -299,141 +267,38 @@ static void killed_over_a_stopped_gpu_calls_wait_for_the_guardian(void **state)
     rig_await_obeyed(&rig);
     assert_int_equal(rig.gpu->suspended, 0);
     rig_assert_left_alone(&rig);
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 /* Before the program takes its lease away, which it does after 3 s. */
 static void one_that_hangs_is_killed_by_its_guardian(void **state)
 {
     (void)state;
-    struct rig rig = rig_with_guest();
+    struct rig rig = helpers_rig_with_guest();
     const pthread_t stops = helpers_keep_stopped(helpers_inspector(&rig));
     const uint64_t stopped_ns = wsdbg_door_now_ns();
     while (rig.gpu->attaches < 2 && wsdbg_door_now_ns() < stopped_ns + 8000 * MS)
         usleep(1000);
     assert_int_equal(rig.gpu->attaches, 2);
     pthread_join(stops, NULL);
-    assert_obeys(&rig, "ls");
+    helpers_assert_obeys(&rig, "ls");
     helpers_assert(&rig, 0);
     rig_assert_left_alone(&rig);
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 /* Its guardian lets it go on. */
 static void one_that_was_stopped_is_not_killed(void **state)
 {
     (void)state;
-    struct rig rig = rig_with_guest();
+    struct rig rig = helpers_rig_with_guest();
     kill(helpers_inspector(&rig), SIGSTOP);
     usleep(3500000);
     assert_true(wsdbg_live_machine_stays(rig.machine));
     assert_int_equal(rig.gpu->attaches, 1);
-    assert_obeys(&rig, "ls");
+    helpers_assert_obeys(&rig, "ls");
     leave(&rig);
-    finish(&rig);
-}
-
-/* ---- the program's kernel ends by an exception ---- */
-
-static void await_fault(const struct rig *rig)
-{
-    for (int i = 0; i < 10000 && !wsdbg_live_machine_has_fault(rig->machine); i++)
-        usleep(1000);
-    assert_true(wsdbg_live_machine_has_fault(rig->machine));
-}
-
-static void a_program_gets_the_error_that_its_kernel_brought(void **state)
-{
-    static const struct {
-        uint32_t exception;
-        enum fake_shows shows;
-        int error;
-    } rows[] = {
-        {14, FAKE_SHOWS_ON_SM, 700},    {1, FAKE_SHOWS_AS_EVENT, 700},  {10, FAKE_SHOWS_AS_EVENT, 700},
-        {14, FAKE_SHOWS_AS_EVENT, 700}, {6, FAKE_SHOWS_AS_EVENT, 716},  {11, FAKE_SHOWS_ON_SM, 716},
-        {7, FAKE_SHOWS_AS_EVENT, 717},  {12, FAKE_SHOWS_AS_EVENT, 710}, {4, FAKE_SHOWS_AS_EVENT, 719},
-        {0, FAKE_SHOWS_AS_TRAP, 719},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct rig rig = rig_with_guest();
-        rig.gpu->next_exception = rows[i].exception;
-        rig.gpu->next_shows = rows[i].shows;
-        rig_order(&rig, 'f');
-        await_fault(&rig);
-        assert_false(rig_has_obeyed(&rig));
-        assert_int_equal(rig.gpu->errors_brought, 0);
-        assert_int_equal(rig.door.row->fault_exception, rows[i].exception);
-        rig_ok(rig_step(&rig, RIG_RESUME));
-        rig_await_obeyed(&rig);
-        assert_int_equal(last_result(&rig, "cuCtxSynchronize"), rows[i].error);
-        assert_int_equal(rig.gpu->errors_brought, 1);
-        assert_int_equal(rig.gpu->resumed_at_trap, 0);
-        rig_assert_left_alone(&rig);
-        assert_obeys(&rig, "s"); /* and from every call after it */
-        assert_int_equal(last_result(&rig, "cuCtxSynchronize"), rows[i].error);
-        finish(&rig);
-    }
-}
-
-static void what_an_exception_stopped_can_be_looked_at_once(void **state)
-{
-    (void)state;
-    struct rig rig = rig_with_guest();
-    rig.gpu->next_exception = 14;
-    rig.gpu->next_shows = FAKE_SHOWS_AS_EVENT;
-    rig_order(&rig, 'f');
-    await_fault(&rig);
-    rig_ok(rig_step(&rig, RIG_SUSPEND));
-    rig_ok(rig_step(&rig, RIG_WARPS));
-    assert_true(wsdbg_machine_has_exception(rig.machine));
-    rig_ok(rig_step(&rig, RIG_READ));
-    assert_false(rig_has_obeyed(&rig));
-    rig_ok(rig_step(&rig, RIG_RESUME));
-    rig_await_obeyed(&rig);
-    assert_int_equal(last_result(&rig, "cuCtxSynchronize"), 700);
-    assert_false(wsdbg_live_machine_has_fault(rig.machine));
-    finish(&rig);
-}
-
-static void an_exception_that_nobody_looks_at_holds_the_program_up_for_a_moment(void **state)
-{
-    (void)state;
-    struct rig rig = rig_with_guest();
-    rig.gpu->next_exception = 14;
-    assert_obeys(&rig, "f");
-    assert_int_equal(last_result(&rig, "cuCtxSynchronize"), 700);
-    rig_assert_left_alone(&rig);
-    finish(&rig);
-}
-
-static void an_exception_from_before_is_not_the_programs(void **state)
-{
-    (void)state;
-    struct rig rig = rig_start(NULL);
-    rig.gpu->sm_exception = 14;
-    rig_ok(rig_stay(&rig));
-    assert_obeys(&rig, "ls");
-    assert_int_equal(last_result(&rig, "cuCtxSynchronize"), 0);
-    assert_false(wsdbg_live_machine_has_fault(rig.machine));
-    leave(&rig);
-    finish(&rig);
-}
-
-static void the_error_comes_also_when_the_inspector_dies_over_it(void **state)
-{
-    (void)state;
-    struct rig rig = rig_with_guest();
-    rig.gpu->next_exception = 6;
-    rig.gpu->next_shows = FAKE_SHOWS_AS_EVENT;
-    rig_order(&rig, 'f');
-    await_fault(&rig);
-    kill(helpers_inspector(&rig), SIGKILL);
-    rig_await_obeyed(&rig);
-    assert_int_equal(last_result(&rig, "cuCtxSynchronize"), 716);
-    helpers_assert(&rig, 0);
-    rig_assert_left_alone(&rig);
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 /* ---- just after a look ---- */
@@ -447,13 +312,13 @@ static void look(struct rig *rig)
 static void nobody_shows_it_out_before_what_it_resumed_runs(void **state)
 {
     (void)state;
-    struct rig rig = rig_with_guest();
+    struct rig rig = helpers_rig_with_guest();
     look(&rig);
-    assert_obeys(&rig, "n"); /* makes a context */
+    helpers_assert_obeys(&rig, "n"); /* makes a context */
     rig_assert_left_alone(&rig);
     assert_int_equal(rig.gpu->shown_out_at_once, 0);
-    finish(&rig);
-    rig = rig_with_guest();
+    helpers_finish(&rig);
+    rig = helpers_rig_with_guest();
     look(&rig);
     rig.is_beside = true; /* the GPU stays mapped */
     rig_finish(&rig);     /* the program ends */
@@ -464,31 +329,31 @@ static void nobody_shows_it_out_before_what_it_resumed_runs(void **state)
 static void an_error_while_it_waits_to_leave_is_the_programs(void **state)
 {
     (void)state;
-    struct rig rig = rig_with_guest();
+    struct rig rig = helpers_rig_with_guest();
     look(&rig);
     rig_ok(wsdbg_live_machine_leave(rig.machine));
     rig.gpu->next_exception = 14;
     rig.gpu->next_shows = FAKE_SHOWS_ON_SM;
-    assert_obeys(&rig, "f");
-    assert_int_equal(last_result(&rig, "cuCtxSynchronize"), 700);
+    helpers_assert_obeys(&rig, "f");
+    assert_int_equal(helpers_last_result(&rig, "cuCtxSynchronize"), 700);
     assert_int_equal(rig.gpu->errors_brought, 1);
     rig_assert_left_alone(&rig);
-    finish(&rig);
+    helpers_finish(&rig);
 }
 
 /* Dead before what it had resumed runs: as one that died over a stopped GPU. */
 static void one_that_dies_just_after_a_look_is_followed_by_its_guardian(void **state)
 {
     (void)state;
-    struct rig rig = rig_with_guest();
+    struct rig rig = helpers_rig_with_guest();
     look(&rig);
     assert_int_not_equal(rig.door.row->stopped_devices, 0);
     kill(helpers_inspector(&rig), SIGKILL);
     helpers_assert(&rig, 0);
     rig_assert_left_alone(&rig);
     assert_int_equal(rig.gpu->attaches, 2);
-    assert_obeys(&rig, "ls");
-    finish(&rig);
+    helpers_assert_obeys(&rig, "ls");
+    helpers_finish(&rig);
 }
 
 int main(void)
@@ -510,11 +375,6 @@ int main(void)
         cmocka_unit_test(killed_over_a_stopped_gpu_calls_wait_for_the_guardian),
         cmocka_unit_test(one_that_hangs_is_killed_by_its_guardian),
         cmocka_unit_test(one_that_was_stopped_is_not_killed),
-        cmocka_unit_test(a_program_gets_the_error_that_its_kernel_brought),
-        cmocka_unit_test(what_an_exception_stopped_can_be_looked_at_once),
-        cmocka_unit_test(an_exception_that_nobody_looks_at_holds_the_program_up_for_a_moment),
-        cmocka_unit_test(an_exception_from_before_is_not_the_programs),
-        cmocka_unit_test(the_error_comes_also_when_the_inspector_dies_over_it),
         cmocka_unit_test(nobody_shows_it_out_before_what_it_resumed_runs),
         cmocka_unit_test(an_error_while_it_waits_to_leave_is_the_programs),
         cmocka_unit_test(one_that_dies_just_after_a_look_is_followed_by_its_guardian),

@@ -88,14 +88,6 @@ static void assert_free(void)
     close(fd);
 }
 
-static void assert_obeys(struct rig *rig, const char *orders)
-{
-    for (; *orders; orders++) {
-        rig_order(rig, *orders);
-        rig_await_obeyed(rig);
-    }
-}
-
 static void finish(struct rig *rig)
 {
     rig_finish(rig);
@@ -112,9 +104,9 @@ static void a_second_program_is_refused_until_the_first_is_left(void **state)
     rig_says(rig_step(&second, RIG_ATTACH), taken);
     assert_int_equal(second.door.row->obstacle, WSDBG_DOOR_TAKEN);
     assert_int_equal(first.gpu->attaches, 1);
-    assert_obeys(&second, "ls");
+    helpers_assert_obeys(&second, "ls");
     assert_int_equal(second.door.row->waited_ns, 0);
-    assert_obeys(&first, "ls");
+    helpers_assert_obeys(&first, "ls");
     rig_ok(wsdbg_live_machine_detach(first.machine));
     rig_ok(rig_stay(&second));
     assert_int_equal(take_device_file(), -1);
@@ -145,7 +137,7 @@ static void a_child_does_not_keep_it(void **state)
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct rig rig = rig_start(NULL);
         rig_ok(rig_stay(&rig));
-        assert_obeys(&rig, ways[i]);
+        helpers_assert_obeys(&rig, ways[i]);
         assert_int_equal(take_device_file(), -1);
         kill(rig.run.pid, SIGKILL);
         waitpid(rig.run.pid, NULL, 0);
@@ -161,10 +153,10 @@ static void it_takes_no_stream_that_the_program_has_closed(void **state)
 {
     (void)state;
     struct rig rig = rig_start(NULL);
-    assert_obeys(&rig, "z");
+    helpers_assert_obeys(&rig, "z");
     rig_ok(rig_stay(&rig));
     assert_int_equal(take_device_file(), -1);
-    assert_obeys(&rig, "z");
+    helpers_assert_obeys(&rig, "z");
     assert_non_null(strstr(rig.run.output, "stderr was closed\n"));
     rig_ok(wsdbg_live_machine_detach(rig.machine));
     assert_free();

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """kills.py - does a program go on as if nothing had happened when those who look at it are killed, at any moment?
 
-    tests/h200/kills.py [--build build] [--runs 100] [--threads 1,4,16] [--victims inspector,wsdbg,stopped,frozen,guardian] [--deadline S] [--out FILE]
-                         [--jobs 1] [--gpus 1]
+    tests/h200/kills.py [--build build] [--runs 100] [--threads 1,4,16] [--victims inspector,wsdbg,stopped,frozen,guardian,coming] [--seconds 4] [--deadline S]
+                         [--out FILE] [--jobs 1] [--gpus 1]
 
 Runs `launch_cost`, whose threads launch and synchronise as fast as they can, under `wsdbg run --evidence live`, so that an inspector stays attached.
-At a random moment one of wsdbg's processes is killed (SIGKILL), or the inspector is stopped, once (`stopped`) or again and again (`frozen`); in half of the runs a
-look was asked for some milliseconds before, so that the GPU may be stopped just then.  The program must print its figures and end with status 0
+At a random moment after its first launches one of wsdbg's processes is killed (SIGKILL), or the inspector is stopped, once (`stopped`) or again and again
+(`frozen`); in half of the runs a look was asked for some milliseconds before, so that the GPU may be stopped just then.  `coming`: the inspector is killed while
+it attaches, before the first launch.  The program must print its figures and end with status 0
 within its time.  --jobs: so many programs at a time, spread over --gpus; inspectors take turns on a GPU, so no more than one for each.  Prints a
 line a kind, writes JSON.  Exit status 1 where a program did not, 77 without a driver.  A development script, for a machine with an H200.
 """
 import argparse, concurrent.futures, json, os, random, signal, subprocess, sys, tempfile, threading, time
 
-SECONDS = 4.0
+FIRST_LAUNCH_S = 10
 LATEST_S = 25  # a frozen inspector's lease runs out after 3 s, its guardian needs some more
 
 
@@ -52,6 +53,15 @@ def find_victim(victim, wsdbg):
     return {'wsdbg': wsdbg, 'guardian': guardians[0] if guardians else None}.get(victim, inspectors[0])
 
 
+def wait_for(path, words, until):
+    """The file's text when it has these words, or at the latest then."""
+    text = ''
+    while words not in text and time.monotonic() < until:
+        time.sleep(0.02)
+        text = open(path).read()
+    return text
+
+
 class Freezer(threading.Thread):
     """Stops a process again whenever somebody lets it go on."""
 
@@ -68,10 +78,10 @@ class Freezer(threading.Thread):
             time.sleep(0.0002)
 
 
-def one(bin, victim, threads, draw, gpu):
+def one(bin, victim, threads, seconds, draw, gpu):
     """What became of the program: 'good' or how it went wrong; and when it was hit."""
     with tempfile.TemporaryDirectory() as folder:
-        program = f'{bin}/launch_cost --threads {threads} --seconds {SECONDS}; echo status=$?'
+        program = f'{bin}/launch_cost --threads {threads} --seconds {seconds}; echo status=$?'
         command = [f'{bin}/wsdbg', 'run', '-q', '--evidence', 'live', '--stall', '60', '--on-stall', 'detach', '-o', f'{folder}/run.db', '--', 'sh', '-c', program]
         out = open(f'{folder}/out', 'w+')
         began = time.monotonic()
@@ -83,8 +93,12 @@ def one(bin, victim, threads, draw, gpu):
         if pid is None:
             process.kill()
             return 'nobody attached', 0
-        time.sleep(0.15 + draw.random() * (SECONDS - 2))
-        looked = draw.random() < 0.5
+        if victim == 'coming':
+            time.sleep(draw.random() * 0.3)
+        else:
+            wait_for(f'{folder}/out', 'launching', began + FIRST_LAUNCH_S)
+            time.sleep(draw.random() * (seconds - 1))
+        looked = victim != 'coming' and draw.random() < 0.5
         if looked:
             os.kill(process.pid, signal.SIGQUIT)
             time.sleep(draw.random() * 0.06)
@@ -96,10 +110,7 @@ def one(bin, victim, threads, draw, gpu):
         freezer = Freezer(pid)
         if victim == 'frozen':
             freezer.start()
-        text, until = '', time.monotonic() + LATEST_S
-        while 'status=' not in text and time.monotonic() < until:
-            time.sleep(0.05)
-            text = open(f'{folder}/out').read()
+        text = wait_for(f'{folder}/out', 'status=', time.monotonic() + LATEST_S)
         freezer.over = True
         if victim in ('frozen', 'stopped'):
             try:
@@ -121,6 +132,7 @@ def main():
     parser.add_argument('--runs', type=int, default=100, help='of all kinds together')
     parser.add_argument('--threads', default='1,4,16')
     parser.add_argument('--victims', default='inspector,wsdbg,stopped,frozen,guardian')
+    parser.add_argument('--seconds', type=float, default=4.0, help='that a program launches for, more than 1')
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--deadline', type=float, default=600)
     parser.add_argument('--jobs', type=int, default=1)
@@ -140,7 +152,7 @@ def main():
             return
         victim, threads = kinds[number % len(kinds)]
         gpu = {'CUDA_VISIBLE_DEVICES': str(of_thread.gpu)} if options.gpus > 1 else {}
-        outcome, hit = one(bin, victim, threads, random.Random(options.seed * 1000003 + number), gpu)
+        outcome, hit = one(bin, victim, threads, options.seconds, random.Random(options.seed * 1000003 + number), gpu)
         rows = counts.setdefault(f'{victim}, {threads} threads', {})
         rows[outcome] = rows.get(outcome, 0) + 1
         if outcome != 'good':

@@ -1,7 +1,10 @@
-/* parts_stub.c - what the shim's parts take from interpose.c, for tests that link the parts without it. */
+/* parts_stub.c - what the shim's parts take from interpose.c and device_events.c, for tests that link the parts without it. */
+#include "device_events.h"
 #include "shim.h"
 
 struct wsdbg_driver shim_driver;
+_Atomic uint32_t device_events;
+_Atomic bool device_events_are_seen;
 
 void *interpose_libcuda_symbol(const char *name)
 {

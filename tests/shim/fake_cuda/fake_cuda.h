@@ -12,6 +12,9 @@
 /* Two producers overrun a barrier made for one arrival; the same kernel with right rounds dies too. */
 #define FAKE_FAULT_IMAGE "//fake\nfunction overrun\nfunction fault\nprobes\nnames producer consumer\n"
 
+/* The first descriptor of what stands for the GPU's files. */
+#define FAKE_DEVICE_FILE 200
+
 /* The name of memory that outlives its context, in /proc/PID/maps. */
 #define FAKE_GPU_MEMORY "fake-gpu-memory"
 

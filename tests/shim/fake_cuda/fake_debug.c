@@ -159,11 +159,16 @@ static uint32_t debug_setKernelLaunchNotificationMode(uint32_t mode)
     return 0;
 }
 
+static uint32_t shown_on_sm(void)
+{
+    return fake_debug_now_ns() >= fake_gpu()->shown_ns ? fake_gpu()->sm_exception : 0;
+}
+
 static uint32_t debug_readDeviceExceptionState(uint32_t device, uint64_t *mask, uint32_t words)
 {
     ENTER("readDeviceExceptionState");
     memset(mask, 0, words * sizeof *mask);
-    mask[0] = fake_gpu()->sm_exception || fake_gpu()->exception ? 2 : 0;
+    mask[0] = shown_on_sm() || fake_gpu()->exception ? 2 : 0;
     return device == 0 ? 0 : 0x1;
 }
 
@@ -173,7 +178,7 @@ static uint32_t debug_readSmException(uint32_t device, uint32_t sm, uint32_t *ex
     ENTER("readSmException");
     if (device != 0 || sm >= FAKE_DEBUG_SMS)
         return 0x1;
-    *exception = sm == 1 ? fake_gpu()->sm_exception : 0;
+    *exception = sm == 1 ? shown_on_sm() : 0;
     *error_pc = FAKE_DEBUG_CODE + 0x10;
     *valid = *exception != 0;
     return 0;

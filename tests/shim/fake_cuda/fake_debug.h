@@ -27,6 +27,9 @@ struct fake_gpu {
     /* What a kernel that faults while somebody is attached leaves: only the debugger learns of it. */
     uint32_t next_exception;
     uint32_t next_shows; /* enum fake_shows */
+    uint32_t handled_ms; /* so long the call takes that waits for it, */
+    uint32_t shows_ms;   /* ... and so long after that an SM shows it */
+    uint64_t shown_ns;   /* CLOCK_MONOTONIC, when it does */
     uint32_t halted;     /* it has stopped the GPU until the debugger leaves: enum fake_shows */
     uint32_t told;       /* ... and the event is to come (0), or has come (1) */
 };

@@ -121,12 +121,18 @@ int fake_debug_takes_fault(void)
         return 0;
     if (fake_gpu()->next_shows == FAKE_SHOWS_ON_SM) {
         fake_gpu()->sm_exception = fake_gpu()->next_exception;
+        fake_gpu()->shown_ns = fake_debug_now_ns() + fake_debug_handled_ns() + fake_gpu()->shows_ms * UINT64_C(1000000);
     } else {
         fake_gpu()->exception = fake_gpu()->next_exception;
         fake_gpu()->told = 0;
         fake_gpu()->halted = fake_gpu()->next_shows;
     }
     return 1;
+}
+
+uint64_t fake_debug_handled_ns(void)
+{
+    return fake_gpu()->handled_ms * UINT64_C(1000000);
 }
 
 void fake_debug_brought(void)

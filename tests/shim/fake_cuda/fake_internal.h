@@ -125,6 +125,8 @@ int fake_debug_is_too_soon(void);
 void fake_debug_launch(void);
 /* A kernel has faulted.  True: a debugger is attached, and the driver forgets the error. */
 int fake_debug_takes_fault(void);
+/* So long the driver is then busy with it. */
+uint64_t fake_debug_handled_ns(void);
 /* A kernel of the observer's has brought an error again. */
 void fake_debug_brought(void);
 /* Whether an exception has stopped the GPU, and whether what it is given waits for the debugger to leave. */
@@ -132,6 +134,10 @@ int fake_debug_is_halted(void);
 int fake_debug_holds_back(void);
 /* What an event takes on a GPU that has nothing else of this program to do. */
 uint64_t fake_debug_event_ns(void);
+
+/* ---- fake_events.c: what wakes the driver's event thread ---- */
+enum fake_event { FAKE_WORK_ENDED, FAKE_KERNEL_FAILED, FAKE_EVENT_KINDS };
+void fake_events_tell(enum fake_event kind);
 
 #define FAKE(name, parameters, arguments)    \
     EXPORT CUresult name parameters;         \

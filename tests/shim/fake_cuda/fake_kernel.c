@@ -119,6 +119,9 @@ void fake_kernel_run(struct function *function, struct stream *stream)
         write_one_event(config, function->count++);
     if (faults && !fake_debug_takes_fault())
         fake_current()->error = 719;
+    else if (faults)
+        stream->busy_until_ns = fake_now_ns() + fake_debug_handled_ns();
+    fake_events_tell(faults ? FAKE_KERNEL_FAILED : FAKE_WORK_ENDED);
     if (function->module->is_ptx && error_of(function->name))
         bring_error(error_of(function->name));
 }
