@@ -1,5 +1,5 @@
-/* past_test.c - programs that the observer cannot watch, or must not: they come to no harm, and wsdbg says that they were
- * not watched.  On the simulator. */
+/* past_test.c - programs that the observer cannot watch, or must not: they come to no harm, and wsdbg says that they
+ * were not watched.  On the simulator. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,9 +11,11 @@
 
 #include "cmd/harness.h"
 
-static const char past[] = "none of its calls passes the observer: dlmopen() and RTLD_DEEPBIND lead past it\n";
+static const char past[] =
+    "no call of it has passed the observer: it still started the driver, or dlmopen() or RTLD_DEEPBIND leads past it\n";
 static const char without[] = "the observer is not in it: was LD_PRELOAD taken from its environment?\n";
-static const char limited[] = "was not watched: the program limits its own system calls (seccomp): not observing it from";
+static const char limited[] =
+    "was not watched: the program limits its own system calls (seccomp): not observing it from";
 static const char left_alone[] = "but limits its own system calls (seccomp), and so is left alone\n";
 static const char one_launch[] = "wsdbg: 1 kernel launch seen, no hang";
 static const char unused[] = "wsdbg: no use of CUDA was seen";

@@ -2,6 +2,7 @@
 #include "harness.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,29 @@
 
 #include "fake_cuda/fake_cuda.h"
 
+static int id; /* of the test program, also in its forked children */
+
+/* A program that was killed leaves its segment. */
+static void remove_segments(void)
+{
+    char pattern[128];
+    glob_t found;
+    if ((int)getpid() != id)
+        return;
+    snprintf(pattern, sizeof pattern, WSDBG_SEGMENT_FOLDER "/wsdbg.shimtest%d.*", id);
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        unlink(found.gl_pathv[i]);
+    globfree(&found);
+}
+
 void session_name(char *name, size_t size)
 {
-    static int id; /* of the test program, also in its forked children */
-    if (!id)
+    if (!id) {
         id = (int)getpid();
+        atexit(remove_segments);
+    }
     snprintf(name, size, "shimtest%d", id);
 }
 

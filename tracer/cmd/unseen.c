@@ -2,9 +2,9 @@
  *
  * Reads:  /proc/<pid>/maps, exe, status and names of threads, of the processes below this one.  Writes: nothing.
  *
- * A process uses the GPU that has libcuda, and either the driver's device in its memory or a simulated one's thread.  One
- * that is observed has its segment there too.  Processes of wsdbg itself, and those that serve an attach, are none of the
- * program's.
+ * A process uses the GPU that has libcuda, and either the driver's device in its memory or a simulated one's thread.
+ * One that is observed has its segment there too.  Processes of wsdbg itself, and those that serve an attach, are none
+ * of the program's.
  */
 #include "cmd/unseen.h"
 
@@ -109,7 +109,8 @@ static const char *reason_of(pid_t process, const char *session)
         return "it uses the GPU, and the observer is not in it: was LD_PRELOAD taken from its environment?";
     if (wsdbg_filters_of(process) > wsdbg_filters_of(0))
         return "it uses the GPU, but limits its own system calls (seccomp), and so is left alone";
-    return "it uses the GPU, but none of its calls passes the observer: dlmopen() and RTLD_DEEPBIND lead past it";
+    return "it uses the GPU, but no call of it has passed the observer: it still started the driver, or dlmopen() or "
+           "RTLD_DEEPBIND leads past it";
 }
 
 /* ---- all of them ---- */
