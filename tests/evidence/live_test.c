@@ -299,49 +299,6 @@ static void the_drivers_helper_process_is_left_alone(void **state)
 
 /* ---- whatever fails ---- */
 
-/* All steps, whatever each says. */
-static void try_all(struct rig *rig)
-{
-    for (int step = 0; step < RIG_STEPS; step++)
-        wsdbg_error_destroy(rig_step(rig, step));
-}
-
-static void any_call_may_fail(void **state)
-{
-    (void)state;
-    for (int at = 1; at <= 60; at++) {
-        char text[16];
-        struct rig rig = rig_start(NULL);
-        snprintf(text, sizeof text, "%d", at);
-        setenv("FAKE_CUDA_FAIL_AT", text, 1);
-        try_all(&rig);
-        unsetenv("FAKE_CUDA_FAIL_AT");
-        rig_assert_left_alone(&rig);
-        rig_finish(&rig);
-    }
-}
-
-/* A call that never returns, or kills its process, in the inspector; not once more in its guardian. */
-static void assert_survives(const char *how, const char *call)
-{
-    char once[] = "/tmp/wsdbg-once-XXXXXX";
-    struct rig rig = rig_start(NULL);
-    close(mkstemp(once));
-    rig.limit_ns = 400 * MS;
-    setenv("FAKE_CUDA_ONCE", once, 1);
-    setenv(how, call, 1);
-    try_all(&rig);
-    unsetenv(how);
-    unsetenv("FAKE_CUDA_ONCE");
-    assert_int_equal(access(once, F_OK), -1);
-    rig_assert_left_alone(&rig);
-    rig.limit_ns = LIMIT_NS;
-    look(&rig);
-    rig_ok(rig_step(&rig, RIG_RESUME));
-    rig_ok(rig_step(&rig, RIG_DETACH));
-    rig_finish(&rig);
-}
-
 /* It would pass for one that has exited. */
 static void a_warp_that_cannot_be_read_is_not_left_out(void **state)
 {
@@ -354,29 +311,6 @@ static void a_warp_that_cannot_be_read_is_not_left_out(void **state)
     unsetenv("FAKE_CUDA_FAIL");
     leave(&rig);
     rig_finish(&rig);
-}
-
-static void any_call_may_hang_or_crash(void **state)
-{
-    (void)state;
-    static const char *const calls[] = {"cudbgGetAPIVersion",
-                                        "cudbgGetAPI",
-                                        "initialize",
-                                        "getNextEvent",
-                                        "getElfImageByHandle",
-                                        "acknowledgeSyncEvents",
-                                        "suspendDevice",
-                                        "readWarpState",
-                                        "getGridInfo",
-                                        "readRegisterRange",
-                                        "readSharedMemory",
-                                        "resumeDevice",
-                                        "requestCleanupOnDetach",
-                                        "finalize"};
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        assert_survives("FAKE_CUDA_HANG", calls[i]);
-        assert_survives("FAKE_CUDA_CRASH", calls[i]);
-    }
 }
 
 static void an_attach_that_hangs_in_the_program_holds_nobody_up(void **state)
@@ -454,9 +388,7 @@ int main(void)
         cmocka_unit_test(only_a_revision_that_is_known_is_spoken),
         cmocka_unit_test(an_inspector_that_has_died_is_not_let_in),
         cmocka_unit_test(the_drivers_helper_process_is_left_alone),
-        cmocka_unit_test(any_call_may_fail),
         cmocka_unit_test(a_warp_that_cannot_be_read_is_not_left_out),
-        cmocka_unit_test(any_call_may_hang_or_crash),
         cmocka_unit_test(an_attach_that_hangs_in_the_program_holds_nobody_up),
         cmocka_unit_test(a_look_that_nobody_ends_is_ended_by_the_program),
         cmocka_unit_test(the_gpu_is_stopped_for_a_limited_time),
