@@ -1,7 +1,7 @@
 /* segment_file.c - the file of the shared segment: in which folder it lies, and what an earlier program left there.
  *
  * Reads:  the room in /dev/shm, WSDBG_SPOOL.
- * Writes: the file's name into one of two folders; into a file of this process's number that the process is past it,
+ * Writes: the file's name into one of two folders (the session's own in /dev/shm is made where it lacks); into a file of this process's number that the process is past it,
  *         and that file's name.
  *
  * /dev/shm is memory, but the program may need it: with little room in it the segment lies in the session's folder.
@@ -26,7 +26,7 @@ static bool path_of(enum segment_place place, const char *session, int process, 
     const char *spool = getenv(WSDBG_ENV_SPOOL);
     int length = -1;
     if (place == SEGMENT_IN_MEMORY)
-        length = snprintf(path, PATH_MAX, WSDBG_SEGMENT_FOLDER WSDBG_SEGMENT_NAME_FORMAT, session, process);
+        length = snprintf(path, PATH_MAX, WSDBG_SEGMENT_PATH_FORMAT, session, session, process);
     else if (spool && *spool)
         length =
             snprintf(path, PATH_MAX, "%s/" WSDBG_SEGMENT_SPOOLED WSDBG_SEGMENT_NAME_FORMAT, spool, session, process);
@@ -45,8 +45,27 @@ enum segment_place segment_file_first_place(void)
     return has_room() ? SEGMENT_IN_MEMORY : SEGMENT_IN_SPOOL;
 }
 
+/* wsdbg has made it before the program began, as a rule.  One that somebody else has made first is not used. */
+static bool has_own_folder(const char *session, char *why)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    snprintf(path, sizeof path, WSDBG_SEGMENT_OWN_FORMAT, session);
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+        snprintf(why, WSDBG_TEXT_BYTES, "cannot create %.150s: %s", path, strerror(errno));
+        return false;
+    }
+    const bool own = lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+                     (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+    if (!own)
+        snprintf(why, WSDBG_TEXT_BYTES, "%.150s is not this user's alone", path);
+    return own;
+}
+
 int segment_file_create(enum segment_place place, const char *session, char *why)
 {
+    if (place == SEGMENT_IN_MEMORY && !has_own_folder(session, why))
+        return -1;
     if (!path_of(place, session, (int)getpid(), own_path))
         return -1;
     const int fd = shim_above_streams(open(own_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));

@@ -28,7 +28,7 @@ run() {
 
 # nothing_left: what runs of this test made is gone
 nothing_left() {
-    for left in /dev/shm/wsdbg.*."$1" "$work"/wsdbg-spool.*; do
+    for left in /dev/shm/wsdbg.*/wsdbg.*."$1" "$work"/wsdbg-spool.*; do
         [ ! -e "$left" ] || fail "$left is left"
     done
 }
@@ -66,7 +66,7 @@ says '5 kernel launches seen' "$work/other.err"
 # A process that outlives the first one is watched to its end.
 cat >"$work/outlives.sh" <<'END'
 sleep 2 | APP_WAITS=1 "$1" proc hang >/dev/null &
-until ls /dev/shm/wsdbg."$WSDBG_SESSION".[0-9]* >/dev/null 2>&1; do sleep 0.02; done
+until ls /dev/shm/wsdbg."$WSDBG_SESSION"/wsdbg.*.[0-9]* >/dev/null 2>&1; do sleep 0.02; done
 sleep 0.2
 END
 "$wsdbg" run --evidence ring -o "$work/outlives.db" -- sh "$work/outlives.sh" "$app" 2>"$work/outlives.err" ||

@@ -21,7 +21,7 @@
 static void check_no_segment_left(void)
 {
     char pattern[128];
-    snprintf(pattern, sizeof pattern, "/dev/shm/wsdbg.*.%d", (int)read_pid("pid"));
+    snprintf(pattern, sizeof pattern, "/dev/shm/wsdbg.*/wsdbg.*.%d", (int)read_pid("pid"));
     assert_int_equal(count_files(pattern), 0);
 }
 

@@ -16,6 +16,7 @@
 
 #include "cmd/harness.h"
 #include "cmd/sessions.h"
+#include "segment_place.h"
 
 /* Other sessions may run on this machine: the test looks for its own by name. */
 static char name[64], path[128];
@@ -93,11 +94,12 @@ static void leave_a_stale_file(void)
 
 static void what_a_killed_run_left_is_not_listed_and_the_next_run_removes_it(void **state)
 {
-    char other[64], segment[128];
+    char other[64], segment[SEGMENT_PATH_BYTES];
     (void)state;
     leave_a_stale_file();
-    snprintf(segment, sizeof segment, "/dev/shm/wsdbg.%s.1", name);
-    write_file(segment, "x", 1);
+    close(segment_place_create(name, 1));
+    segment_place(name, 1, segment);
+    assert_int_equal(access(segment, F_OK), 0);
     assert_int_equal(count_own(), 0);
     snprintf(other, sizeof other, "other%d", (int)getpid());
     struct wsdbg_publication *publication = NULL;

@@ -13,8 +13,9 @@
 
 #include "evidence/evidence.h"
 #include "evidence/segment_writer.h"
+#include "segment_place.h"
 
-static char session[64], path[128];
+static char session[64], path[SEGMENT_PATH_BYTES];
 static struct segment_writer *writer;
 static struct segment_warp warp;
 
@@ -23,7 +24,7 @@ static int setup(void **state)
     static int number;
     (void)state;
     snprintf(session, sizeof session, "attach-%d-%d", (int)getpid(), ++number);
-    snprintf(path, sizeof path, "/dev/shm/wsdbg.%s.%d", session, (int)getpid());
+    segment_place(session, (int)getpid(), path);
     writer = segment_writer_create_shm(session, (uint32_t)getpid());
     segment_writer_context(writer, 1, 8, 8);
     segment_writer_module(writer, 0, NULL, 0);

@@ -1,5 +1,6 @@
 /* live_rig.c - see live_rig.h. */
 #include "evidence/live_rig.h"
+#include "segment_place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,12 +26,11 @@ static struct fake_gpu *make_gpu(void)
 
 static struct wsdbg_door open_door(pid_t pid)
 {
-    char session[64], name[128];
+    char session[64], name[SEGMENT_PATH_BYTES];
     struct wsdbg_segment_map *map = NULL;
     struct wsdbg_door door;
     session_name(session, sizeof session);
-    snprintf(name, sizeof name, WSDBG_SEGMENT_FOLDER WSDBG_SEGMENT_NAME_FORMAT, session, (int)pid);
-    rig_ok(wsdbg_segment_map_open(name, (uint32_t)pid, WSDBG_SEGMENT_WATCH, &map));
+    rig_ok(wsdbg_segment_map_open(segment_place(session, (int)pid, name), (uint32_t)pid, WSDBG_SEGMENT_WATCH, &map));
     assert_non_null(map);
     rig_ok(wsdbg_segment_map_door(map, &door));
     wsdbg_segment_map_close(map);

@@ -11,6 +11,7 @@
 
 #include "evidence/ring_processes.h"
 #include "evidence/source_rig.h"
+#include "segment_place.h"
 
 /* Above any number that the kernel gives. */
 enum { NOBODYS = 2000000000 };
@@ -27,8 +28,8 @@ static int open_descriptors(void)
 
 static bool has_file(uint32_t process_id)
 {
-    char path[160];
-    snprintf(path, sizeof path, WSDBG_SEGMENT_FOLDER WSDBG_SEGMENT_NAME_FORMAT, session, (int)process_id);
+    char path[SEGMENT_PATH_BYTES];
+    segment_place(session, (int)process_id, path);
     return access(path, F_OK) == 0;
 }
 
@@ -146,7 +147,7 @@ static void what_a_program_did_before_it_became_another_counts_once(void **state
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct segment_warp warp;
-        char path[160], left[200];
+        char path[SEGMENT_PATH_BYTES], left[SEGMENT_PATH_BYTES + 16];
         fresh_names(NULL);
         struct wsdbg_evidence *source = open_ring();
         struct segment_writer *first = one_warp((uint32_t)getpid(), &warp);
@@ -155,7 +156,7 @@ static void what_a_program_did_before_it_became_another_counts_once(void **state
             assert_int_equal(snapshot.launches_total, 1);
             wsdbg_snapshot_deinit(&snapshot);
         }
-        snprintf(path, sizeof path, WSDBG_SEGMENT_FOLDER WSDBG_SEGMENT_NAME_FORMAT, session, (int)getpid());
+        segment_place(session, (int)getpid(), path);
         snprintf(left, sizeof left, "%s" WSDBG_SEGMENT_LEFT "1", path);
         assert_int_equal(rename(path, left), 0);
         struct segment_writer *second = one_warp((uint32_t)getpid(), &warp);
@@ -206,7 +207,7 @@ static void a_process_that_is_another_program_by_now_runs_nothing(void **state)
 
 static void a_segment_in_the_sessions_folder_is_found(void **state)
 {
-    char folder[] = "/tmp/wsdbg-test.XXXXXX", segments[64], from[160], to[160];
+    char folder[] = "/tmp/wsdbg-test.XXXXXX", segments[64], from[SEGMENT_PATH_BYTES], to[160];
     struct segment_warp warp;
     struct wsdbg_evidence *source;
     (void)state;
@@ -214,7 +215,7 @@ static void a_segment_in_the_sessions_folder_is_found(void **state)
     snprintf(segments, sizeof segments, "%s/" WSDBG_SEGMENT_SPOOLED, folder);
     assert_int_equal(mkdir(segments, 0700), 0);
     struct segment_writer *writer = one_warp(NOBODYS, &warp);
-    snprintf(from, sizeof from, WSDBG_SEGMENT_FOLDER WSDBG_SEGMENT_NAME_FORMAT, session, NOBODYS);
+    segment_place(session, NOBODYS, from);
     snprintf(to, sizeof to, "%s" WSDBG_SEGMENT_NAME_FORMAT, segments, session, NOBODYS);
     struct wsdbg_segment *segment = segment_writer_segment(writer);
     FILE *file = fopen(to, "w");

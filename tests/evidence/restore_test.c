@@ -15,6 +15,7 @@
 #include "evidence/lasting_sender.h"
 #include "evidence/segment_map.h"
 #include "evidence/segment_writer.h"
+#include "segment_place.h"
 
 /* ---- putting back ---- */
 
@@ -29,12 +30,11 @@ struct target {
 static struct target open_target(void)
 {
     struct target target = {.writer = segment_writer_create_shm(session, (uint32_t)getpid())};
-    char name[128];
+    char name[SEGMENT_PATH_BYTES];
     struct wsdbg_segment_view view;
     segment_writer_context(target.writer, SMS, WARPS, DEPTH);
     target.row = &segment_writer_segment(target.writer)->contexts[0];
-    snprintf(name, sizeof name, WSDBG_SEGMENT_FOLDER WSDBG_SEGMENT_NAME_FORMAT, session, (int)getpid());
-    assert_null(wsdbg_segment_map_open(name, (uint32_t)getpid(), WSDBG_SEGMENT_WATCH, &target.map));
+    assert_null(wsdbg_segment_map_open(segment_place(session, (int)getpid(), name), (uint32_t)getpid(), WSDBG_SEGMENT_WATCH, &target.map));
     assert_null(wsdbg_segment_map_refresh(target.map, &view));
     return target;
 }

@@ -16,21 +16,17 @@
 
 #include "evidence/segment_map.h"
 #include "evidence/source_rig.h"
+#include "segment_place.h"
 
 enum { PROCESS = 4711, NOBODY = 65534 };
 
-static const char *object_name(void)
-{
-    static char name[96];
-    snprintf(name, sizeof name, WSDBG_SEGMENT_NAME_FORMAT, session, PROCESS);
-    return name;
-}
-
+/* The folder is there. */
 static const char *object_path(void)
 {
-    static char path[128];
-    snprintf(path, sizeof path, "/dev/shm%s", object_name());
-    return path;
+    static char path[SEGMENT_PATH_BYTES];
+    snprintf(path, sizeof path, WSDBG_SEGMENT_OWN_FORMAT, session);
+    mkdir(path, 0700);
+    return segment_place(session, PROCESS, path);
 }
 
 static void assert_says(struct wsdbg_error *error, enum wsdbg_error_code code, const char *words)
@@ -66,7 +62,7 @@ static void a_link_to_a_file_is_not_followed(void **state)
 static void a_file_with_a_second_name_is_not_read(void **state)
 {
     struct segment_warp warp;
-    char other[160];
+    char other[SEGMENT_PATH_BYTES + 8];
     (void)state;
     struct segment_writer *writer = one_warp(PROCESS, &warp);
     snprintf(other, sizeof other, "%s.other", object_path());
@@ -93,7 +89,7 @@ static void an_empty_object_is_one_that_is_not_filled_yet(void **state)
 {
     struct wsdbg_segment_map *map = (void *)1;
     (void)state;
-    close(shm_open(object_name(), O_RDWR | O_CREAT | O_EXCL, 0600));
+    close(segment_place_create(session, PROCESS));
     assert_null(wsdbg_segment_map_open(object_path(), PROCESS, WSDBG_SEGMENT_WATCH, &map));
     assert_null(map);
 }
@@ -143,9 +139,12 @@ static int opened_by_nobody(void)
 static void another_user_cannot_read_ones_own(void **state)
 {
     struct segment_warp warp;
+    char folder[SEGMENT_PATH_BYTES];
     (void)state;
     need_root();
     struct segment_writer *writer = one_warp(PROCESS, &warp);
+    snprintf(folder, sizeof folder, WSDBG_SEGMENT_OWN_FORMAT, session);
+    assert_int_equal(chmod(folder, 0755), 0); /* else already that keeps everybody out */
     assert_int_equal(opened_by_nobody(), 0);
     give_away(0, 0666); /* however readable it is */
     assert_int_equal(opened_by_nobody(), 0);
@@ -155,14 +154,12 @@ static void another_user_cannot_read_ones_own(void **state)
 static void a_session_reads_its_own_and_says_how_many_are_not(void **state)
 {
     struct segment_warp warp;
-    char name[96];
     bool is_said = false;
     (void)state;
     need_root();
     struct segment_writer *own = one_warp((uint32_t)getpid(), &warp);
     for (int process = 1; process <= 3; process++) {
-        snprintf(name, sizeof name, "/dev/shm" WSDBG_SEGMENT_NAME_FORMAT, session, process);
-        const int fd = open(name, O_RDWR | O_CREAT | O_EXCL, 0666);
+        const int fd = segment_place_create(session, process);
         assert_true(fd >= 0);
         assert_int_equal(fchown(fd, NOBODY, (gid_t)-1) | ftruncate(fd, 1 << 20), 0);
         close(fd);
@@ -171,7 +168,7 @@ static void a_session_reads_its_own_and_says_how_many_are_not(void **state)
     struct wsdbg_snapshot snapshot = poll_at(source, MS);
     assert_int_equal(snapshot.context_count, 1);
     for (size_t i = 0; i < snapshot.note_count; i++)
-        is_said |= strncmp(snapshot.notes[i], "3 of the files in /dev/shm", 26) == 0;
+        is_said |= strncmp(snapshot.notes[i], "3 of the files in this session", 30) == 0;
     assert_true(is_said);
     assert_int_equal(snapshot.unread_segments, 3);
     wsdbg_snapshot_deinit(&snapshot);
@@ -218,11 +215,11 @@ static void what_was_cut_off_reads_as_zeros_and_is_said(void **state)
 static void a_session_survives_it(void **state)
 {
     struct segment_warp warp;
-    char own_path[128];
+    char own_path[SEGMENT_PATH_BYTES];
     bool is_said = false;
     (void)state;
     struct segment_writer *writer = one_warp((uint32_t)getpid(), &warp);
-    snprintf(own_path, sizeof own_path, "/dev/shm" WSDBG_SEGMENT_NAME_FORMAT, session, (int)getpid());
+    segment_place(session, (int)getpid(), own_path);
     struct wsdbg_evidence *source = open_ring();
     struct wsdbg_snapshot snapshot = poll_at(source, MS);
     assert_int_equal(snapshot.context_count, 1);

@@ -13,13 +13,15 @@
 #include <cmocka.h>
 
 #include "evidence/slot_identity.h"
+#include "segment_place.h"
 
 #define EVENT_STEP_NS 1000u
 
 struct segment_writer {
     struct wsdbg_segment *segment;
     int fd; /* -1 = in memory */
-    char shm_name[128];
+    char session[64];
+    int process_id;
     struct wsdbg_event *device_history[WSDBG_CONTEXT_ROWS];
     uint64_t gpu_time_ns;
 };
@@ -74,12 +76,11 @@ struct segment_writer *segment_writer_create(uint32_t process_id)
 
 struct segment_writer *segment_writer_create_shm(const char *session, uint32_t process_id)
 {
-    char name[128];
-    snprintf(name, sizeof name, WSDBG_SEGMENT_NAME_FORMAT, session, (int)process_id);
-    const int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    const int fd = segment_place_create(session, (int)process_id);
     assert_true(fd >= 0);
     struct segment_writer *writer = create(fd, process_id);
-    strcpy(writer->shm_name, name);
+    writer->process_id = (int)process_id;
+    strcpy(writer->session, session);
     return writer;
 }
 
@@ -90,7 +91,7 @@ void segment_writer_destroy(struct segment_writer *writer)
     munmap(writer->segment, WSDBG_SEGMENT_BYTES_DEFAULT);
     if (writer->fd >= 0) {
         close(writer->fd);
-        shm_unlink(writer->shm_name);
+        segment_place_remove(writer->session, writer->process_id);
     }
     free(writer);
 }

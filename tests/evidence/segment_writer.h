@@ -20,7 +20,7 @@
 struct segment_writer;
 
 struct segment_writer *segment_writer_create(uint32_t process_id);
-/* Creates /dev/shm/wsdbg.<session>.<process_id>; destroy unlinks it if it is still there. */
+/* Creates /dev/shm/wsdbg.<session>/wsdbg.<session>.<process_id>; destroy unlinks it if it is still there. */
 struct segment_writer *segment_writer_create_shm(const char *session, uint32_t process_id);
 void segment_writer_destroy(struct segment_writer *writer);
 

@@ -1,5 +1,6 @@
 /* source_test.c - the sources themselves: live segments in /dev/shm, what a recording keeps of them, nothing. */
 #include "evidence/source_rig.h"
+#include "segment_place.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -155,14 +156,13 @@ static void a_dead_process_runs_nothing(void **state)
 static void a_foreign_file_becomes_a_note(void **state)
 {
     (void)state;
-    char path[128];
-    snprintf(path, sizeof path, "/dev/shm/wsdbg.%s.4242", session);
-    FILE *file = fopen(path, "w");
+    char path[SEGMENT_PATH_BYTES];
+    struct segment_warp warp;
+    struct segment_writer *writer = one_warp((uint32_t)getpid(), &warp);
+    FILE *file = fopen(segment_place(session, 4242, path), "w");
     assert_non_null(file);
     fputs("this is no segment", file);
     fclose(file);
-    struct segment_warp warp;
-    struct segment_writer *writer = one_warp((uint32_t)getpid(), &warp);
     struct wsdbg_evidence *source = open_ring();
     struct wsdbg_snapshot snapshot = poll_at(source, 10 * MS);
     assert_int_equal(snapshot.grid_count, 1);

@@ -106,7 +106,7 @@ one() {
         setpriv --reuid=65534 --regid=65534 --clear-groups "$BASH" "$0" "$work" "$work/$(basename "$shim")" clean
         ;;
     esac
-    rm -f /dev/shm/wsdbg.door$$.*
+    rm -rf /dev/shm/wsdbg.door$$
 }
 
 echo "== nobody looks"

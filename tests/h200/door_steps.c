@@ -4,7 +4,7 @@
  * where it is, to be killed.  Prints "STEP MILLISECONDS ok|reason", what was seen, and between the steps the program's
  * launches.
  */
-#include <dirent.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,17 +23,13 @@ enum { ATTACH, SUSPEND, WARPS, RESUME, DETACH, STEPS };
 static struct wsdbg_segment_map *find_segment(const char *pid)
 {
     struct wsdbg_segment_map *map = NULL;
-    DIR *folder = opendir("/dev/shm");
-    for (struct dirent *entry; folder && (entry = readdir(folder));) {
-        const char *end = strrchr(entry->d_name, '.');
-        char name[300];
-        if (strncmp(entry->d_name, "wsdbg.", 6) != 0 || !end || strcmp(end + 1, pid) != 0)
-            continue;
-        snprintf(name, sizeof name, "/%s", entry->d_name);
-        wsdbg_error_destroy(wsdbg_segment_map_open(name, (uint32_t)atoi(pid), WSDBG_SEGMENT_WATCH, &map));
-    }
-    if (folder)
-        closedir(folder);
+    char pattern[64];
+    glob_t found;
+    snprintf(pattern, sizeof pattern, WSDBG_SEGMENT_FOLDER "/wsdbg.*/wsdbg.*.%s", pid);
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return NULL;
+    wsdbg_error_destroy(wsdbg_segment_map_open(found.gl_pathv[0], (uint32_t)atoi(pid), WSDBG_SEGMENT_WATCH, &map));
+    globfree(&found);
     return map;
 }
 

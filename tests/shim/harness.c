@@ -1,8 +1,8 @@
 /* harness.c - see harness.h. */
 #include "harness.h"
 
+#include <dirent.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,22 +13,24 @@
 #include <unistd.h>
 
 #include "fake_cuda/fake_cuda.h"
+#include "segment_place.h"
 
 static int id; /* of the test program, also in its forked children */
 
 /* A program that was killed leaves its segment. */
 static void remove_segments(void)
 {
-    char pattern[128];
-    glob_t found;
+    char session[64], folder[128];
     if ((int)getpid() != id)
         return;
-    snprintf(pattern, sizeof pattern, WSDBG_SEGMENT_FOLDER "/wsdbg.shimtest%d.*", id);
-    if (glob(pattern, 0, NULL, &found) != 0)
-        return;
-    for (size_t i = 0; i < found.gl_pathc; i++)
-        unlink(found.gl_pathv[i]);
-    globfree(&found);
+    session_name(session, sizeof session);
+    snprintf(folder, sizeof folder, WSDBG_SEGMENT_OWN_FORMAT, session);
+    DIR *listing = opendir(folder);
+    for (struct dirent *entry; listing && (entry = readdir(listing));)
+        unlinkat(dirfd(listing), entry->d_name, 0);
+    if (listing)
+        closedir(listing);
+    rmdir(folder);
 }
 
 void session_name(char *name, size_t size)
@@ -126,11 +128,10 @@ void run_wait_line(struct run *run, const char *line)
 
 const struct wsdbg_segment *segment_of(pid_t pid)
 {
-    char name[128], session[64];
+    char path[SEGMENT_PATH_BYTES], session[64];
     struct stat status;
     session_name(session, sizeof session);
-    snprintf(name, sizeof name, WSDBG_SEGMENT_NAME_FORMAT, session, (int)pid);
-    int fd = shm_open(name, O_RDWR, 0);
+    int fd = open(segment_place(session, (int)pid, path), O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return NULL;
     assert_int_equal(fstat(fd, &status), 0);
@@ -146,10 +147,9 @@ const struct wsdbg_segment *segment_of(pid_t pid)
 
 void segment_remove(pid_t pid)
 {
-    char name[128], session[64];
+    char session[64];
     session_name(session, sizeof session);
-    snprintf(name, sizeof name, WSDBG_SEGMENT_NAME_FORMAT, session, (int)pid);
-    shm_unlink(name);
+    segment_place_remove(session, (int)pid);
 }
 
 struct wsdbg_launch_row launch_at(const struct wsdbg_segment *segment, uint64_t index)

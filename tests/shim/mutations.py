@@ -107,8 +107,7 @@ def run_to_failure(program):
         if test.poll() is None:
             os.killpg(test.pid, signal.SIGKILL)
         test.wait()
-        for left in glob.glob(f'/dev/shm/wsdbg.shimtest{test.pid}.*'):
-            os.unlink(left)
+        shutil.rmtree(f'/dev/shm/wsdbg.shimtest{test.pid}', ignore_errors=True)
 
 
 def end_strays(folder):

@@ -14,18 +14,18 @@
 #include <unistd.h>
 
 #include "shim.h"
+#include "segment_place.h"
 
 #define WRITERS 4
 #define LAUNCHES 20000 /* a writer: the ring is lapped several times */
 
-static char name[128];
+static char session[32];
 
 static int set_up(void **state)
 {
-    char session[32], why[WSDBG_TEXT_BYTES] = "";
+    char why[WSDBG_TEXT_BYTES] = "";
     (void)state;
     snprintf(session, sizeof session, "registry%d", (int)getpid());
-    snprintf(name, sizeof name, WSDBG_SEGMENT_NAME_FORMAT, session, (int)getpid());
     if (!segment_create(session, WSDBG_SEGMENT_BYTES_DEFAULT, why))
         fail_msg("%s", why);
     return 0;
@@ -34,7 +34,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    return shm_unlink(name);
+    return segment_place_remove(session, (int)getpid());
 }
 
 static struct wsdbg_segment *segment(void)
@@ -230,7 +230,7 @@ static void a_thread_row_is_free_again_after_its_thread(void **state)
 
 static void the_segment_grows_to_its_limit_and_no_further(void **state)
 {
-    char why[WSDBG_TEXT_BYTES] = "";
+    char why[WSDBG_TEXT_BYTES] = "", path[SEGMENT_PATH_BYTES];
     uint64_t offset = 0;
     void *memory = NULL;
     struct stat status;
@@ -242,7 +242,7 @@ static void the_segment_grows_to_its_limit_and_no_further(void **state)
     assert_true(offset == before && offset % 4096 == 0);
     assert_true(segment()->used_bytes == before + 102400);
     memset(memory, 0xab, 100000);
-    int fd = shm_open(name, O_RDONLY, 0);
+    int fd = open(segment_place(session, (int)getpid(), path), O_RDONLY | O_CLOEXEC);
     unsigned char byte = 0;
     assert_int_equal(pread(fd, &byte, 1, (off_t)offset + 99999), 1);
     assert_int_equal(byte, 0xab);
@@ -258,9 +258,8 @@ static void the_segment_grows_to_its_limit_and_no_further(void **state)
 
 static void a_second_process_of_that_name_is_refused(void **state)
 {
-    char session[32], why[WSDBG_TEXT_BYTES] = "";
+    char why[WSDBG_TEXT_BYTES] = "";
     (void)state;
-    snprintf(session, sizeof session, "registry%d", (int)getpid());
     struct wsdbg_segment *mine = segment();
     assert_false(segment_create(session, WSDBG_SEGMENT_BYTES_DEFAULT, why));
     assert_non_null(strstr(why, "File exists"));

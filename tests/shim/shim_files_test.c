@@ -1,6 +1,7 @@
 /* shim_files_test.c - the files that the observer makes: whole, its user's alone, never in the place of another one,
  * and none stays open; on the fake libcuda. */
 #include "harness.h"
+#include "segment_place.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,11 +13,11 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-static void segment_path(pid_t pid, char *path, size_t size)
+static void segment_path(pid_t pid, char path[SEGMENT_PATH_BYTES])
 {
     char session[64];
     session_name(session, sizeof session);
-    snprintf(path, size, WSDBG_SEGMENT_FOLDER WSDBG_SEGMENT_NAME_FORMAT, session, (int)pid);
+    segment_place(session, (int)pid, path);
 }
 
 static void write_file(const char *path, const void *bytes, size_t count)
@@ -35,12 +36,12 @@ static struct run plain_run(const char *scenario, const char *setting)
 
 static void every_byte_of_the_segment_has_its_place(void **state)
 {
-    char path[128];
+    char path[SEGMENT_PATH_BYTES];
     struct stat status;
     (void)state;
     struct run run = plain_run("basic", NULL);
     run_program(&run);
-    segment_path(run.pid, path, sizeof path);
+    segment_path(run.pid, path);
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
     assert_true(status.st_size > (off_t)sizeof(struct wsdbg_segment)); /* slots and histories are there, too */
@@ -48,23 +49,28 @@ static void every_byte_of_the_segment_has_its_place(void **state)
     segment_remove(run.pid);
 }
 
+static void write_own_place(const void *bytes, size_t count)
+{
+    char session[64];
+    session_name(session, sizeof session);
+    const int fd = segment_place_create(session, (int)getpid());
+    if (fd < 0 || write(fd, bytes, count) != (ssize_t)count || close(fd) != 0)
+        _exit(96);
+}
+
 static void make_text(const struct run *run)
 {
-    char path[128];
     (void)run;
-    segment_path(getpid(), path, sizeof path);
-    write_file(path, "not ours", 8);
+    write_own_place("not ours", 8);
 }
 
 /* As of a process of that number in another container. */
 static void make_neighbours(const struct run *run)
 {
     static char header[sizeof(struct wsdbg_segment)];
-    char path[128];
     (void)run;
     ((struct wsdbg_segment *)(void *)header)->pid_namespace = 1;
-    segment_path(getpid(), path, sizeof path);
-    write_file(path, header, sizeof header);
+    write_own_place(header, sizeof header);
 }
 
 static void a_file_that_has_the_segments_name_stays_as_it_is(void **state)
@@ -75,7 +81,7 @@ static void a_file_that_has_the_segments_name_stays_as_it_is(void **state)
     } rows[] = {{make_text, 8}, {make_neighbours, sizeof(struct wsdbg_segment)}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char path[128];
+        char path[SEGMENT_PATH_BYTES];
         struct stat status;
         struct wsdbg_segment there = {0};
         struct run run = plain_run("plain", NULL);
@@ -83,7 +89,7 @@ static void a_file_that_has_the_segments_name_stays_as_it_is(void **state)
         run_program(&run);
         assert_exit(&run, 0);
         assert_non_null(strstr(run.errors, "File exists\n"));
-        segment_path(run.pid, path, sizeof path);
+        segment_path(run.pid, path);
         assert_int_equal(stat(path, &status), 0);
         assert_int_equal(status.st_size, rows[i].bytes);
         const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -93,6 +99,29 @@ static void a_file_that_has_the_segments_name_stays_as_it_is(void **state)
         assert_int_equal(there.left_ns, 0);
         unlink(path);
     }
+}
+
+static void open_own_folder(const struct run *run)
+{
+    char session[64], folder[128];
+    (void)run;
+    session_name(session, sizeof session);
+    snprintf(folder, sizeof folder, WSDBG_SEGMENT_OWN_FORMAT, session);
+    mkdir(folder, 0700);
+    if (chmod(folder, 0777) != 0)
+        _exit(96);
+}
+
+static void a_folder_in_which_others_can_take_names_is_not_used(void **state)
+{
+    (void)state;
+    struct run run = plain_run("plain", NULL);
+    run.before = open_own_folder;
+    run_program(&run);
+    assert_exit(&run, 0);
+    assert_non_null(strstr(run.errors, "is not this user's alone\n"));
+    assert_null(segment_of(run.pid));
+    segment_remove(run.pid); /* with the folder */
 }
 
 /* A program that closes all descriptors and opens its own must not get the observer's writes into its files. */
@@ -222,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_byte_of_the_segment_has_its_place),
         cmocka_unit_test(a_file_that_has_the_segments_name_stays_as_it_is),
+        cmocka_unit_test(a_folder_in_which_others_can_take_names_is_not_used),
         cmocka_unit_test(no_file_of_the_observers_stays_open),
         cmocka_unit_test(a_session_that_is_over_gets_no_segment),
         cmocka_unit_test(images_are_kept_up_to_a_size),

@@ -16,6 +16,7 @@
 
 #include "base/own_file.h"
 #include "evidence/evidence.h"
+#include "wsdbg/session.h"
 
 static const char folder_path[] = "/dev/shm";
 static const char prefix[] = "wsdbg.";
@@ -239,7 +240,7 @@ void wsdbg_sessions_free(struct wsdbg_running *sessions, size_t count)
 static bool has_segment(const struct wsdbg_running *session, const char *process)
 {
     char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/%s%s.%s", folder_path, prefix, session->name, process);
+    int length = snprintf(path, sizeof path, WSDBG_SEGMENT_PATH_FORMAT, session->name, session->name, atoi(process));
     return length < (int)sizeof path && access(path, F_OK) == 0;
 }
 

@@ -140,7 +140,7 @@ static void note(struct wsdbg_unseen *unseen, pid_t process, const char *reason)
 static bool has_segment(pid_t process, const char *session, const char *spool)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, WSDBG_SEGMENT_FOLDER WSDBG_SEGMENT_NAME_FORMAT, session, (int)process);
+    snprintf(path, sizeof path, WSDBG_SEGMENT_PATH_FORMAT, session, session, (int)process);
     if (access(path, F_OK) == 0)
         return true;
     return snprintf(path, sizeof path, "%s/" WSDBG_SEGMENT_SPOOLED WSDBG_SEGMENT_NAME_FORMAT, spool, session,

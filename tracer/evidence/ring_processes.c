@@ -354,13 +354,19 @@ struct wsdbg_error *wsdbg_ring_processes_init(const char *session, const char *s
                                               struct wsdbg_ring_processes *out)
 {
     *out = (struct wsdbg_ring_processes){.use = use, .place_count = 1};
-    out->places[0].folder = strdup(WSDBG_SEGMENT_FOLDER);
+    if (asprintf(&out->places[0].folder, WSDBG_SEGMENT_OWN_FORMAT, session) < 0)
+        out->places[0].folder = NULL;
     if (asprintf(&out->prefix, "wsdbg.%s.", session) < 0)
         out->prefix = NULL;
     if (spool && asprintf(&out->places[1].folder, "%s/" WSDBG_SEGMENT_SPOOLED, spool) < 0)
         return &wsdbg_error_no_memory;
     out->place_count += spool != NULL;
-    return out->prefix && out->places[0].folder ? NULL : &wsdbg_error_no_memory;
+    if (!out->prefix || !out->places[0].folder)
+        return &wsdbg_error_no_memory;
+    /* Before the program begins.  Where it cannot be made, or is somebody else's, segments lie in the other place. */
+    if (use == WSDBG_SEGMENT_WATCH)
+        (void)!mkdir(out->places[0].folder, 0700);
+    return NULL;
 }
 
 void wsdbg_ring_processes_deinit(struct wsdbg_ring_processes *processes)
@@ -386,6 +392,8 @@ void wsdbg_ring_processes_unlink(const char *session, const char *spool)
                 unlinkat(dirfd(folder), entry->d_name, 0);
         if (folder)
             closedir(folder);
+        if (i == 0)
+            rmdir(processes.places[0].folder);
     }
     wsdbg_error_destroy(error);
     wsdbg_ring_processes_deinit(&processes);

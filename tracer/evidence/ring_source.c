@@ -68,8 +68,7 @@ static struct wsdbg_error *add_troubles(const struct ring_source *source, struct
         add_note(out, source->trouble);
     if (processes->foreign) {
         snprintf(text, sizeof text,
-                 "%zu of the files in %s that bear this session's name belong to other users: not read",
-                 processes->foreign, WSDBG_SEGMENT_FOLDER);
+                 "%zu of the files in this session's folders belong to other users: not read", processes->foreign);
         add_note(out, text);
     }
     if (processes->forgotten) {

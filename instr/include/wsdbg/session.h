@@ -36,6 +36,9 @@
 #define WSDBG_SEGMENT_NAME_FORMAT "/wsdbg.%s.%d"  /* session, pid */
 #define WSDBG_SEGMENT_LEFT ".left-"               /* behind the name of a file that its process is past; then a number */
 #define WSDBG_SEGMENT_FOLDER "/dev/shm"
+/* Session: a folder (0700) of its own, in which nobody else can take a name. */
+#define WSDBG_SEGMENT_OWN_FORMAT WSDBG_SEGMENT_FOLDER "/wsdbg.%s"
+#define WSDBG_SEGMENT_PATH_FORMAT WSDBG_SEGMENT_OWN_FORMAT WSDBG_SEGMENT_NAME_FORMAT /* session, session, pid */
 #define WSDBG_SEGMENT_SPOOLED "segments" /* folder in the session's folder */
 /* With less free in /dev/shm it is left to the program: 64 MiB are usual in containers. */
 #define WSDBG_SEGMENT_ROOM_BYTES (256ull << 20)
