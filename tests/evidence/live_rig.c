@@ -93,6 +93,7 @@ void rig_finish(struct rig *rig)
 {
     run_finish(&rig->run);
     assert_int_equal(rig->gpu->left_at_once, 0);
+    assert_int_equal(rig->gpu->ended_beside_one, rig->ends_beside_one);
     assert_exit(&rig->run, 0);
     assert_string_equal(rig->run.errors, "");
     assert_non_null(strstr(rig->run.output, rig->last));

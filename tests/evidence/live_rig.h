@@ -15,10 +15,11 @@ struct rig {
     struct wsdbg_door door;
     struct wsdbg_machine *machine;
     struct fake_gpu *gpu;
-    uint64_t limit_ns; /* of each step */
-    bool is_beside;    /* on the GPU of another one */
-    int orders;        /* that the program was given */
-    const char *last;  /* of the program's calls before it waits, as it says it */
+    uint64_t limit_ns;        /* of each step */
+    bool is_beside;           /* on the GPU of another one */
+    uint32_t ends_beside_one; /* 1 = its driver still has the debugger when the program ends */
+    int orders;               /* that the program was given */
+    const char *last;         /* of the program's calls before it waits, as it says it */
 };
 
 /* A program that waits with its kernels launched; `setting` goes into its environment, NULL = nothing. */

@@ -14,16 +14,18 @@ struct fake_gpu {
     uint32_t suspensions, attaches, cleanups, acknowledged;
     uint32_t helper_pid; /* of the process that the driver started, 0 = none */
     uint32_t launched_while_suspended;
-    uint32_t errors_brought;  /* by kernels of the observer's, when nobody was attached */
-    uint32_t resumed_at_trap; /* at which it would stop again at once */
-    uint32_t left_at_once;    /* debuggers that left before what they had resumed was taken up again */
+    uint32_t errors_brought;    /* by kernels of the observer's, when nobody was attached */
+    uint32_t resumed_at_trap;   /* at which it would stop again at once */
+    uint32_t left_at_once;      /* debuggers that left before what they had resumed was taken up again */
     uint32_t shown_out_at_once; /* ... and as often they were shown out then */
-    uint64_t resumed_ns;      /* CLOCK_MONOTONIC, last */
-    uint32_t deferred;        /* launches are not events */
-    uint32_t sm_exception;    /* of the second SM, by a warp that has exited; 0 = none */
-    uint32_t exception;       /* of the second warp of each CTA, CUDBGException_t; one lane tells of it; 0 = none */
-    uint32_t holds_back;      /* what is given to the GPU is not done while somebody is attached */
-    uint32_t event_ms;        /* so long an event takes: other programs have the GPU in turns */
+    uint32_t ended_beside_one;  /* programs whose driver was told of their end while somebody was attached */
+    uint32_t program_pid;       /* attached to, last */
+    uint64_t resumed_ns;        /* CLOCK_MONOTONIC, last */
+    uint32_t deferred;          /* launches are not events */
+    uint32_t sm_exception;      /* of the second SM, by a warp that has exited; 0 = none */
+    uint32_t exception;         /* of the second warp of each CTA, CUDBGException_t; one lane tells of it; 0 = none */
+    uint32_t holds_back;        /* what is given to the GPU is not done while somebody is attached */
+    uint32_t event_ms;          /* so long an event takes: other programs have the GPU in turns */
     /* What a kernel that faults while somebody is attached leaves: only the debugger learns of it. */
     uint32_t next_exception;
     uint32_t next_shows; /* enum fake_shows */

@@ -73,6 +73,7 @@ EXPORT void cudbgApiAttach(void)
         fake_complain("a debugger that does not know lazy loading");
     fake_gpu()->client_pid = cudbgApiClientPid;
     fake_gpu()->deferred = fake_gpu()->halted = 0;
+    fake_gpu()->program_pid = (uint32_t)getpid();
     fake_gpu()->attached = 1;
     fake_gpu()->attaches++;
     if (helper)
@@ -100,6 +101,13 @@ uint64_t fake_debug_now_ns(void)
 int fake_debug_is_too_soon(void)
 {
     return fake_debug_now_ns() < fake_gpu()->resumed_ns + FAKE_DEBUG_TURN_NS;
+}
+
+/* As the driver's own exit handlers, after the observer's. */
+__attribute__((destructor)) static void end(void)
+{
+    if (getenv(FAKE_DEBUG_STATE) && fake_gpu()->program_pid == (uint32_t)getpid())
+        fake_gpu()->ended_beside_one += fake_gpu()->attached;
 }
 
 /* ---- what the program's own calls see of it ---- */
