@@ -2,9 +2,10 @@
 """kills.py - does a program go on as if nothing had happened when those who look at it are killed, at any moment?
 
     tests/h200/kills.py [--build build] [--runs 100] [--threads 1,4,16] [--victims inspector,wsdbg,stopped,frozen,guardian,coming] [--seconds 4] [--deadline S]
-                         [--out FILE] [--jobs 1] [--gpus 1]
+                         [--evidence live] [--rest-us 0] [--out FILE] [--jobs 1] [--gpus 1]
 
-Runs `launch_cost`, whose threads launch and synchronise as fast as they can, under `wsdbg run --evidence live`, so that an inspector stays attached.
+Runs `launch_cost`, whose threads launch and synchronise as fast as they can, or with --rest-us sleep after each launch, under `wsdbg run
+--evidence live`, so that an inspector stays attached; under `--evidence auto` it may have left before: "too late".
 At a random moment after its first launches one of wsdbg's processes is killed (SIGKILL), or the inspector is stopped, once (`stopped`) or again and again
 (`frozen`); in half of the runs a look was asked for some milliseconds before, so that the GPU may be stopped just then.  `coming`: the inspector is killed while
 it attaches, before the first launch.  The program must print its figures and end with status 0
@@ -78,11 +79,12 @@ class Freezer(threading.Thread):
             time.sleep(0.0002)
 
 
-def one(bin, victim, threads, seconds, draw, gpu):
+def one(options, bin, victim, threads, draw, gpu):
     """What became of the program: 'good' or how it went wrong; and when it was hit."""
+    seconds = options.seconds
     with tempfile.TemporaryDirectory() as folder:
-        program = f'{bin}/launch_cost --threads {threads} --seconds {seconds}; echo status=$?'
-        command = [f'{bin}/wsdbg', 'run', '-q', '--evidence', 'live', '--stall', '60', '--on-stall', 'detach', '-o', f'{folder}/run.db', '--', 'sh', '-c', program]
+        program = f'{bin}/launch_cost --threads {threads} --seconds {seconds} --rest-us {options.rest_us}; echo status=$?'
+        command = [f'{bin}/wsdbg', 'run', '-q', '--evidence', options.evidence, '--stall', '60', '--on-stall', 'detach', '-o', f'{folder}/run.db', '--', 'sh', '-c', program]
         out = open(f'{folder}/out', 'w+')
         began = time.monotonic()
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL, start_new_session=True, env={**os.environ, **gpu})
@@ -133,6 +135,8 @@ def main():
     parser.add_argument('--threads', default='1,4,16')
     parser.add_argument('--victims', default='inspector,wsdbg,stopped,frozen,guardian')
     parser.add_argument('--seconds', type=float, default=4.0, help='that a program launches for, more than 1')
+    parser.add_argument('--evidence', default='live')
+    parser.add_argument('--rest-us', type=int, default=0, help='that a thread sleeps after each launch')
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--deadline', type=float, default=600)
     parser.add_argument('--jobs', type=int, default=1)
@@ -152,7 +156,7 @@ def main():
             return
         victim, threads = kinds[number % len(kinds)]
         gpu = {'CUDA_VISIBLE_DEVICES': str(of_thread.gpu)} if options.gpus > 1 else {}
-        outcome, hit = one(bin, victim, threads, options.seconds, random.Random(options.seed * 1000003 + number), gpu)
+        outcome, hit = one(options, bin, victim, threads, random.Random(options.seed * 1000003 + number), gpu)
         rows = counts.setdefault(f'{victim}, {threads} threads', {})
         rows[outcome] = rows.get(outcome, 0) + 1
         if outcome != 'good':

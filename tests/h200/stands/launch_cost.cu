@@ -1,10 +1,10 @@
 /* launch_cost.cu - what a launch costs the thread that makes it, alone and with the wait for its end.
  *
- * Usage: launch_cost [--threads N] [--streams] [--graph] [--seconds S]
+ * Usage: launch_cost [--threads N] [--streams] [--graph] [--seconds S] [--rest-us N]
  *
  * --threads: 1 to 16 that launch at once; --streams: each into a stream of its own, else all into one; --graph: a
- * launch is that of a graph of 200 empty kernels.  Half of the time each kind.  Prints one line of key=value, times as
- * medians of batches of all threads.  Exit status: 0, 1 = an error, 2 = usage, 77 = no driver.
+ * launch is that of a graph of 200 empty kernels; --rest-us: each thread sleeps so long after every launch.  Half of the
+ * time each kind.  Prints one line of key=value, times as medians of batches of all threads.  Exit status: 0, 1 = an error, 2 = usage, 77 = no driver.
  */
 #include <algorithm>
 #include <atomic>
@@ -16,6 +16,7 @@
 
 #include <cuda_runtime.h>
 #include <getopt.h>
+#include <unistd.h>
 
 #define MAX_THREADS 16
 #define GRAPH_KERNELS 200
@@ -41,6 +42,7 @@ struct plan {
     int threads;
     bool has_streams, is_graph;
     double seconds;
+    unsigned rest_us;
     pthread_barrier_t begin;
 };
 
@@ -72,25 +74,29 @@ static void launch(const struct worker *worker)
 static void measure_launches(struct worker *worker, double until_s)
 {
     const struct plan *const plan = worker->plan;
-    const int batch = plan->is_graph ? 1 : QUEUED / plan->threads; /* a graph waits for its own last run */
+    /* A graph waits for its own last run. */
+    const int batch = plan->is_graph || plan->rest_us ? 1 : QUEUED / plan->threads;
     do {
         const double start_s = now_s();
         for (int i = 0; i < batch; i++)
             launch(worker);
         worker->launch_ns.push_back((now_s() - start_s) * 1e9 / batch);
         CHECK(cudaStreamSynchronize(worker->stream));
+        usleep(plan->rest_us);
     } while (now_s() < until_s);
 }
 
 static void measure_synced(struct worker *worker, double until_s)
 {
+    const int batch = worker->plan->rest_us ? 1 : SYNCED_BATCH;
     do {
         const double start_s = now_s();
-        for (int i = 0; i < SYNCED_BATCH; i++) {
+        for (int i = 0; i < batch; i++) {
             launch(worker);
             CHECK(cudaStreamSynchronize(worker->stream));
         }
-        worker->synced_ns.push_back((now_s() - start_s) * 1e9 / SYNCED_BATCH);
+        worker->synced_ns.push_back((now_s() - start_s) * 1e9 / batch);
+        usleep(worker->plan->rest_us);
     } while (now_s() < until_s);
 }
 
@@ -168,7 +174,7 @@ static double median(const struct worker *workers, int count, std::vector<double
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: launch_cost [--threads N] [--streams] [--graph] [--seconds S]\n");
+    fprintf(stderr, "usage: launch_cost [--threads N] [--streams] [--graph] [--seconds S] [--rest-us N]\n");
     return 2;
 }
 
@@ -178,6 +184,7 @@ int main(int argc, char **argv)
                                           {"streams", no_argument, NULL, 's'},
                                           {"graph", no_argument, NULL, 'g'},
                                           {"seconds", required_argument, NULL, 'd'},
+                                          {"rest-us", required_argument, NULL, 'r'},
                                           {}};
     static struct worker workers[MAX_THREADS];
     struct plan plan = {};
@@ -197,6 +204,9 @@ int main(int argc, char **argv)
             break;
         case 'd':
             plan.seconds = atof(optarg);
+            break;
+        case 'r':
+            plan.rest_us = (unsigned)atoi(optarg);
             break;
         default:
             return usage();
