@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "libcuda/memory.h"
@@ -101,6 +102,19 @@ static void release(struct physical_memory *memory)
     free(memory);
 }
 
+/* To go over it raises SIGXFSZ in the program. */
+static bool is_over_file_limit(size_t byte_count)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && byte_count > limit.rlim_cur;
+}
+
+static bool has_size(int file, size_t byte_count)
+{
+    return byte_count <= driver.gpu_options.memory_bytes && !is_over_file_limit(byte_count) &&
+           ftruncate(file, (off_t)byte_count) == 0;
+}
+
 ENTRY(cuMemCreate, uint64_t *handle, size_t byte_count, const struct cu_memory_properties *properties, uint64_t flags)
 {
     CUresult result = enter();
@@ -114,7 +128,7 @@ ENTRY(cuMemCreate, uint64_t *handle, size_t byte_count, const struct cu_memory_p
     if (properties->handle_types & ~HANDLE_FILE_DESCRIPTOR)
         return driver_leave(CUDA_ERROR_NOT_SUPPORTED);
     const int file = memfd_create("wsdbg simulated memory", MFD_CLOEXEC);
-    if (file < 0 || byte_count > driver.gpu_options.memory_bytes || ftruncate(file, (off_t)byte_count) != 0) {
+    if (file < 0 || !has_size(file, byte_count)) {
         if (file >= 0)
             close(file);
         return driver_leave(CUDA_ERROR_OUT_OF_MEMORY);

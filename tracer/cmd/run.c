@@ -18,6 +18,7 @@
 #include "cmd/console.h"
 #include "cmd/device.h"
 #include "cmd/environment.h"
+#include "cmd/executable.h"
 #include "cmd/launch.h"
 #include "cmd/paths.h"
 #include "cmd/progress.h"
@@ -210,7 +211,9 @@ static struct wsdbg_error *prepare(struct run *run)
 {
     const struct wsdbg_run_options *options = run->options;
     bool cupti = strcmp(options->observer, "cupti") == 0;
-    struct wsdbg_error *error = wsdbg_device_choose(options, &run->device);
+    struct wsdbg_error *error = wsdbg_executable_check(options->program[0]);
+    if (!error)
+        error = wsdbg_device_choose(options, &run->device);
     if (!error)
         error = choose_evidence(run);
     if (error)
