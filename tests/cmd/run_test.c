@@ -18,7 +18,8 @@ static void the_status_is_the_programs(void **state)
     static const struct {
         const char *script;
         int status;
-    } cases[] = {{"exit 0", 0}, {"exit 7", 7}, {"exit 124", 124}, {"kill -9 $$", -9}, {"kill -TERM $$", -15}, {"exit 137", 137}};
+    } cases[] = {{"exit 0", 0},      {"exit 7", 7},          {"exit 124", 124},
+                 {"kill -9 $$", -9}, {"kill -TERM $$", -15}, {"exit 137", 137}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct outcome run = WSDBG("run", "-q", "sh", "-c", cases[i].script);
@@ -165,17 +166,42 @@ static void a_background_child_outlives_a_healthy_run(void **state)
     outcome_free(&run);
 }
 
+static bool goes(pid_t process)
+{
+    for (int i = 0; i < 300 && process_lives(process); i++)
+        usleep(10000);
+    return !process_lives(process);
+}
+
+/* Also what it has started, in a session of its own or not. */
 static void the_program_goes_when_wsdbg_is_killed(void **state)
 {
     (void)state;
-    struct running running = WSDBG_START("run", "-q", "sh", "-c", "echo $$ > pid; exec sleep 30");
-    pid_t child = read_pid("pid");
+    static const char program[] =
+        "sleep 30 & echo $! > pid2; setsid sh -c 'echo $$ > pid3; exec sleep 30' & echo $$ > pid; exec sleep 30";
+    struct running running = WSDBG_START("run", "-q", "sh", "-c", program);
+    const pid_t processes[] = {read_pid("pid"), read_pid("pid2"), read_pid("pid3")};
     kill(running.pid, SIGKILL);
     struct outcome run = finish(running);
     assert_int_equal(run.status, -SIGKILL);
-    for (int i = 0; i < 200 && process_lives(child); i++)
-        usleep(10000);
-    assert_false(process_lives(child));
+    for (size_t i = 0; i < sizeof processes / sizeof *processes; i++)
+        assert_true(goes(processes[i]));
+    outcome_free(&run);
+}
+
+static void with_detach_the_program_outlives_a_killed_wsdbg(void **state)
+{
+    (void)state;
+    static const char program[] = "sleep 30 & echo $! > pid2; echo $$ > pid; exec sleep 30";
+    struct running running = WSDBG_START("run", "-q", "--on-stall", "detach", "sh", "-c", program);
+    const pid_t processes[] = {read_pid("pid"), read_pid("pid2")};
+    kill(running.pid, SIGKILL);
+    struct outcome run = finish(running);
+    usleep(300000);
+    for (size_t i = 0; i < sizeof processes / sizeof *processes; i++) {
+        assert_true(process_lives(processes[i]));
+        kill(processes[i], SIGKILL);
+    }
     outcome_free(&run);
 }
 
@@ -205,6 +231,7 @@ int main(void)
         TEST(a_group_signal_of_the_program_is_not_doubled),
         TEST(a_background_child_outlives_a_healthy_run),
         TEST(the_program_goes_when_wsdbg_is_killed),
+        TEST(with_detach_the_program_outlives_a_killed_wsdbg),
         TEST(json_is_all_there_is_on_stdout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,8 +11,8 @@
  * on, and a stop of wsdbg is sent on as SIGSTOP (nobody in its session could continue it after a SIGTSTP, which the
  * kernel therefore ignores).
  * The parent-death signal is SIGTERM, not SIGKILL: when wsdbg is killed the program should not stay behind on the
- * GPU unseen, but a healthy one gets its chance to clean up.  It is left out with --on-stall detach, where the
- * program is meant to outlive wsdbg.
+ * GPU unseen, but a healthy one gets its chance to clean up.  What it has started gets SIGTERM as well (orphans.h).
+ * Both are left out with --on-stall detach, where the program is meant to outlive wsdbg.
  */
 #include "cmd/supervise.h"
 
@@ -21,6 +21,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -30,7 +31,9 @@
 #include <unistd.h>
 
 #include "cmd/console.h"
+#include "cmd/orphans.h"
 #include "cmd/processes.h"
+#include "wsdbg/session.h"
 
 enum { COMPANION_DESCRIPTORS = 8, KILL_LOOK_NS = 20000000 };
 #define KILL_NS UINT64_C(5000000000) /* until SIGKILL has had its effect */
@@ -48,6 +51,7 @@ struct wsdbg_child {
     uint64_t end_asked_ns; /* when the newest signal came that wants wsdbg to end, 0 = none */
     int signals;           /* signalfd */
     int go, failure;       /* pipes: "execute now" to the child, errno of exec from it */
+    int orphans;           /* of orphans.h */
     sigset_t mask_before;
     struct sigaction pipe_before;
     struct sigaction file_size_before;
@@ -132,6 +136,15 @@ static struct wsdbg_error *fork_child(struct wsdbg_child *child, char **argument
     return NULL;
 }
 
+/* The program's processes are known by it; NULL = they are not marked. */
+static const char *session_of(char **environment)
+{
+    static const char name[] = WSDBG_ENV_SESSION "=";
+    while (*environment && strncmp(*environment, name, strlen(name)) != 0)
+        environment++;
+    return *environment;
+}
+
 struct wsdbg_error *wsdbg_child_create(const struct wsdbg_child_options *options, char **arguments, char **environment,
                                        struct wsdbg_child **out)
 {
@@ -139,7 +152,7 @@ struct wsdbg_error *wsdbg_child_create(const struct wsdbg_child_options *options
     sigset_t watched;
     if (!child)
         return &wsdbg_error_no_memory;
-    *child = (struct wsdbg_child){.options = *options, .go = -1, .failure = -1};
+    *child = (struct wsdbg_child){.options = *options, .go = -1, .failure = -1, .orphans = -1};
     watched_signals(options, &watched);
     child->signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
     if (child->signals < 0) {
@@ -149,6 +162,8 @@ struct wsdbg_error *wsdbg_child_create(const struct wsdbg_child_options *options
     sigprocmask(SIG_BLOCK, &watched, &child->mask_before);
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &child->pipe_before);
     sigaction(SIGXFSZ, NULL, &child->file_size_before); /* the database will have it ignored */
+    if (options->die_with_parent && session_of(environment))
+        child->orphans = wsdbg_orphans_watch(session_of(environment)); /* before it could become a child of ours */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     child->has_terminal = !is_apart(child) && tcgetattr(STDIN_FILENO, &child->terminal_before) == 0;
     struct wsdbg_error *error = fork_child(child, arguments, environment);
@@ -393,6 +408,7 @@ void wsdbg_child_destroy(struct wsdbg_child *child)
         close(child->go);
     if (child->failure >= 0)
         close(child->failure);
+    wsdbg_orphans_dismiss(child->orphans);
     close(child->signals);
     free(child);
 }
