@@ -199,6 +199,20 @@ int wsdbg_child_execute(struct wsdbg_child *child)
     return code;
 }
 
+/* The shell shows by which signal a job was stopped.  An ignored one stops nobody.  Sent before it is let through: it is
+ * then one with the terminal's own, which may be waiting to be read. */
+static void stop_by(int signal_number)
+{
+    struct sigaction action;
+    sigset_t stop, before;
+    sigemptyset(&stop);
+    sigaddset(&stop, signal_number);
+    const bool stops = sigaction(signal_number, NULL, &action) == 0 && action.sa_handler == SIG_DFL;
+    kill(getpid(), stops ? signal_number : SIGSTOP);
+    sigprocmask(SIG_UNBLOCK, &stop, &before);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 /* The terminal's stop reaches the shell only if wsdbg stops as well.  A plain SIGSTOP sent to the program alone
  * is not mirrored: nobody would continue wsdbg. */
 static void mirror_stop(const struct wsdbg_child *child, int signal_number)
@@ -206,7 +220,7 @@ static void mirror_stop(const struct wsdbg_child *child, int signal_number)
     if (is_apart(child))
         return;
     if (signal_number == SIGTSTP || signal_number == SIGTTIN || signal_number == SIGTTOU || child->stop_asked)
-        kill(getpid(), SIGSTOP);
+        stop_by(signal_number);
 }
 
 /* Collects every wait status there is.  True when the program went on after a stop. */
