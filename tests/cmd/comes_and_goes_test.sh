@@ -45,6 +45,11 @@ says 1 "$work/answer"
 (ulimit -n 64 && run few sh -c "$many" "$app") || fail "few: status $?"
 says '320 kernel launches seen' "$work/few.err"
 
+# Nor where more of them come at once than there are descriptors for.
+at_once='i=0; while [ $i -lt 80 ]; do "$0" proc basic >/dev/null & i=$((i + 1)); done; wait'
+(ulimit -n 40 && run burst sh -c "$at_once" "$app") || fail "burst: status $?"
+says '320 kernel launches seen' "$work/burst.err"
+
 # A container's /dev/shm, a full one and one that cannot be written: the program has all of it, and is watched.
 if unshare -m true 2>/dev/null; then
     for options in size=64m size=4k ro; do

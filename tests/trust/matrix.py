@@ -131,12 +131,12 @@ class Programs:
 # ---- one run ----
 
 
-def go_apart():
+def go_apart(options='size=50%'):
     """Into a /dev/shm of its own where that can be had: what is left there is then of these runs alone."""
     if os.environ.get('TRUST_APART') or subprocess.run(['unshare', '-m', 'true'], capture_output=True).returncode != 0:
         return
     os.environ['TRUST_APART'] = '1'
-    os.execvp('unshare', ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs none /dev/shm && exec "$@"', 'sh', sys.executable, *sys.argv])
+    os.execvp('unshare', ['unshare', '-m', 'sh', '-c', f'mount -t tmpfs -o {options} none /dev/shm && exec "$@"', 'sh', sys.executable, *sys.argv])
 
 
 def shared_memory():

@@ -75,7 +75,8 @@ def shown(text, names):
     """The words that came, line by line, without what differs from run to run and without the command's own name."""
     for name in names:
         text = text.replace(name, '')
-    lines = [re.sub(r'(?<=\[1\] )\d+|(?<=\[)\d{3,}(?=\])', 'PID', re.sub(r'\s+', ' ', line)).strip() for line in text.replace('\r', '').splitlines()]
+    lines = [re.sub(r'(?<=\[1\])[+-]', '', line) for line in text.replace('\r', '').splitlines()]  # which job is the current one: a race in the shell
+    lines = [re.sub(r'(?<=\[1\] )\d+|(?<=\[)\d{3,}(?=\])', 'PID', re.sub(r'\s+', ' ', line)).strip() for line in lines]
     return [line for line in lines if line and not line.startswith('wsdbg: ')]
 
 

@@ -3,8 +3,8 @@
  *   traced WAY [ARGUMENT]     the table `ways` below says which there are
  *
  * Reads:  libcuda.so.1, the fake one, the simulator's or NVIDIA's; without one it says so and goes on.
- * Writes: what its calls gave, and what descriptors it was given, on stdout; some ways write the file "result".
- * Exit status: 0, 1 = a call failed, 2 = usage, or as the way says.
+ * Writes: what its calls gave, and what descriptors it was given, on stdout; some ways write the file "result", long
+ * ones how far they are on stderr. Exit status: 0, 1 = a call failed, 2 = usage, or as the way says.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -27,7 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LAUNCHES = 8, MOMENT_MS = 5 };
+enum { LAUNCHES = 8, MANY_LAUNCHES = 100000, MOMENT_MS = 5, PROGRESS = 250, PROGRESS_MS = 100 };
 
 extern char **environ;
 static const char *self;
@@ -295,11 +295,37 @@ static int executes(const char *argument)
     return 1;
 }
 
+/* "5000" or "5000:8", so many at a time. */
 static int children(const char *argument)
 {
-    int failed = 0;
-    for (int i = 0; i < atoi(argument) && !failed; i++)
-        failed = run_self("work");
+    const int count = atoi(argument), at_once = strchr(argument, ':') ? atoi(strchr(argument, ':') + 1) : 1;
+    char *const arguments[] = {(char *)self, (char *)"work", NULL};
+    int failed = 0, status = 0;
+    for (int begun = 0, done = 0; done < count && !failed; done++) {
+        for (pid_t child; begun < count && begun < done + at_once && !failed; begun++)
+            failed = posix_spawn(&child, self, NULL, NULL, arguments, environ);
+        failed |= wait(&status) < 0 || status != 0;
+        if ((done + 1) % PROGRESS == 0) {
+            fprintf(stderr, "progress %d\n", done + 1);
+            moment(PROGRESS_MS); /* somebody looks at it */
+        }
+    }
+    return failed;
+}
+
+static int children_and_a_hang(const char *argument)
+{
+    return children(argument) | run_self("hangs");
+}
+
+static int launches(const char *argument)
+{
+    int failed = use_cuda(ptx, "plain", LAUNCHES) > 0;
+    const long count = atol(argument);
+    for (long done = 0; done < count && !failed; done += MANY_LAUNCHES) {
+        failed = launch(ptx, "plain", MANY_LAUNCHES);
+        fprintf(stderr, "progress %ld\n", done + MANY_LAUNCHES);
+    }
     return failed;
 }
 
@@ -424,6 +450,8 @@ static const struct {
             {"spawns", spawns},
             {"executes", executes},
             {"children", children},
+            {"children-and-a-hang", children_and_a_hang},
+            {"launches", launches},
             {"side-by-side", side_by_side},
             {"daemon", becomes_daemon},
             {"own-session", own_session},

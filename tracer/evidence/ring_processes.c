@@ -327,10 +327,11 @@ static void thin(struct wsdbg_ring_processes *processes, bool faulted, size_t mo
     }
 }
 
-void wsdbg_ring_processes_let_go(struct wsdbg_ring_processes *processes,
-                                 bool (*is_done)(const void *state, const struct wsdbg_ring_process *process),
-                                 const void *state, uint64_t now_ns)
+size_t wsdbg_ring_processes_let_go(struct wsdbg_ring_processes *processes,
+                                   bool (*is_done)(const void *state, const struct wsdbg_ring_process *process),
+                                   const void *state, uint64_t now_ns)
 {
+    size_t gone = 0;
     for (size_t i = 0; i < processes->count; i++) {
         struct wsdbg_ring_process *process = processes->list[i];
         struct wsdbg_segment_view view;
@@ -342,10 +343,20 @@ void wsdbg_ring_processes_let_go(struct wsdbg_ring_processes *processes,
         if (!error)
             error = wsdbg_tracker_look(&process->tracker, &view, false, now_ns);
         process->ended = !error;
+        gone += process->ended;
         wsdbg_error_destroy(error); /* tried again at the next look */
     }
     thin(processes, false, WSDBG_RING_ENDED_KEPT);
     thin(processes, true, WSDBG_RING_FAULTED_KEPT);
+    return gone;
+}
+
+bool wsdbg_ring_processes_some_wait(const struct wsdbg_ring_processes *processes)
+{
+    for (size_t i = 0; i < processes->count; i++)
+        if (!processes->list[i]->map && processes->list[i]->again)
+            return true;
+    return false;
 }
 
 /* ---- the whole ---- */

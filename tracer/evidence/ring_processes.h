@@ -69,10 +69,13 @@ struct wsdbg_error *wsdbg_ring_processes_init(const char *session, const char *s
 struct wsdbg_error *wsdbg_ring_processes_discover(struct wsdbg_ring_processes *processes);
 /* One look at each. */
 struct wsdbg_error *wsdbg_ring_processes_look(struct wsdbg_ring_processes *processes, uint64_t now_ns);
-/* Lets go of what is left of ended processes for which is_done() says that nothing more is wanted from them. */
-void wsdbg_ring_processes_let_go(struct wsdbg_ring_processes *processes,
-                                 bool (*is_done)(const void *state, const struct wsdbg_ring_process *process),
-                                 const void *state, uint64_t now_ns);
+/* Lets go of what is left of ended processes for which is_done() says that nothing more is wanted from them.  Returns
+ * of how many; each had a file and up to two descriptors. */
+size_t wsdbg_ring_processes_let_go(struct wsdbg_ring_processes *processes,
+                                   bool (*is_done)(const void *state, const struct wsdbg_ring_process *process),
+                                   const void *state, uint64_t now_ns);
+/* Some could not be opened for want of descriptors or memory: the next look tries again. */
+bool wsdbg_ring_processes_some_wait(const struct wsdbg_ring_processes *processes);
 /* NULL = it is not there. */
 struct wsdbg_ring_process *wsdbg_ring_processes_find(const struct wsdbg_ring_processes *processes, uint32_t process_id);
 void wsdbg_ring_processes_deinit(struct wsdbg_ring_processes *processes);

@@ -217,17 +217,36 @@ static void restore_ended(struct ring_source *source, uint64_t now_ns)
     }
 }
 
+/* Those that have ended may have what the others need to be opened: descriptors, and memory.  *gone: some were let go. */
+static struct wsdbg_error *look_and_let_go(struct ring_source *source, uint64_t now_ns, bool *gone)
+{
+    size_t count;
+    *gone = false;
+    do {
+        struct wsdbg_error *error = wsdbg_ring_processes_look(&source->processes, now_ns);
+        if (error)
+            return error;
+        follow_memory(source);
+        count = wsdbg_ring_processes_let_go(&source->processes, is_done, source, now_ns);
+        *gone |= count > 0;
+    } while (count > 0 && wsdbg_ring_processes_some_wait(&source->processes));
+    return NULL;
+}
+
 static struct wsdbg_error *ring_poll(struct wsdbg_evidence *base, uint64_t now_ns, struct wsdbg_snapshot *out)
 {
     struct ring_source *source = (struct ring_source *)base;
-    struct wsdbg_error *error = wsdbg_ring_processes_discover(&source->processes);
-    if (!error)
-        error = wsdbg_ring_processes_look(&source->processes, now_ns);
-    if (error)
-        return error;
-    follow_memory(source);
-    wsdbg_ring_processes_let_go(&source->processes, is_done, source, now_ns);
-    return build(source, now_ns, false, out);
+    struct wsdbg_error *missed;
+    bool gone;
+    do { /* new ones may not even be found while those that have ended hold every descriptor */
+        missed = wsdbg_ring_processes_discover(&source->processes);
+        struct wsdbg_error *error = look_and_let_go(source, now_ns, &gone);
+        if (error || (missed && gone))
+            wsdbg_error_destroy(missed);
+        if (error)
+            return error;
+    } while (missed && gone);
+    return missed ? missed : build(source, now_ns, false, out);
 }
 
 static bool wants_histories(const struct wsdbg_ring_process *process)
