@@ -1,7 +1,7 @@
 /* debug_obstacles.c - who else sits where an inspector would: tools that take the driver's only place for one.
  *
  * Reads:  CUDA_INJECTION64_PATH and CUDA_MPS_PIPE_DIRECTORY as they were when CUDA started, /proc/self/status, MPS's
- *         control pipe, the segment's observer_kind.
+ *         control pipe, the segment's observer_kind; whether a sanitizer is in the process.
  */
 #include "debug_attach.h"
 
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sanitizers.h"
 #include "shim.h"
 
 enum { PATH_BYTES = 160 }; /* what fits into a sentence */
@@ -89,6 +90,11 @@ enum wsdbg_door_obstacle debug_obstacles_find(bool debugger_initialized, char *t
     if (access(control, F_OK) == 0) {
         snprintf(text, WSDBG_TEXT_BYTES, "an MPS control daemon seems to run (%s)", control);
         return WSDBG_DOOR_MPS;
+    }
+    if (sanitizers_name()) {
+        snprintf(text, WSDBG_TEXT_BYTES, "the program has %s, which does not bear the driver's debugger library",
+                 sanitizers_name());
+        return WSDBG_DOOR_SANITIZER;
     }
     return find_debugger(debugger_initialized, text);
 }

@@ -4,12 +4,12 @@
  * Writes: this library's own table of functions that it takes from others, in programs with a sanitizer.
  *
  * The runtime of a sanitizer (ASan, TSan, MSan, HWASan) stands in for functions of the C library.  It crashes where one
- * is called before it has started; it would take copies that we make for races or for unknown values, since this library
- * is not compiled with it.  So here such calls go to the C library itself.  Exceptions are what it has to know of: new
- * threads, and memory that others may give back.
+ * is called before it has started; it would take copies that we make for races or for unknown values, since this
+ * library is not compiled with it.  So here such calls go to the C library itself.  Exceptions are what it has to know
+ * of: new threads, and memory that others may give back.
  *
- * ASan's shared runtime ends a program in which another library stands before it, as one that is preloaded does.  It only
- * looks whether it is the first, at its start: until then this library is left out of the list.
+ * ASan's shared runtime ends a program in which another library stands before it, as one that is preloaded does.  It
+ * only looks whether it is the first, at its start: until then this library is left out of the list.
  */
 #include "sanitizers.h"
 
@@ -49,6 +49,22 @@ static bool has_sanitizer(void)
     return false;
 }
 
+const char *sanitizers_name(void)
+{
+    static const struct {
+        const char *function, *name;
+    } runtimes[] = {{"__asan_init", "AddressSanitizer"},
+                    {"__tsan_init", "ThreadSanitizer"},
+                    {"__msan_init", "MemorySanitizer"},
+                    {"__lsan_init", "LeakSanitizer"}};
+    struct loader_object object;
+    for (const struct link_map *at = loader_first(); at; at = at->l_next)
+        for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
+            if (!loader_is_libc(at) && loader_read(at, &object) && loader_function(&object, runtimes[i].function, 0))
+                return runtimes[i].name;
+    return NULL;
+}
+
 /* ---- calls of this library ---- */
 
 #if defined(__aarch64__)
@@ -59,7 +75,7 @@ enum { TO_FUNCTION = R_X86_64_JUMP_SLOT, TO_ADDRESS = R_X86_64_GLOB_DAT };
 
 static bool is_sanitizers(const char *name)
 {
-    static const char *const names[] = {"pthread_create", "malloc", "calloc", "realloc", "free",
+    static const char *const names[] = {"pthread_create", "malloc",  "calloc",         "realloc",          "free",
                                         "dlopen",         "dlclose", "__cxa_finalize", "__register_atfork"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (loader_same(names[i], name))

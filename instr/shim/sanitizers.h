@@ -28,6 +28,8 @@ static inline void sanitizers_ignore_end(void)
 
 /* Before anything else that the observer does in the process, however often. */
 void sanitizers_pass_by(void);
+/* The name of the one whose runtime is in the process; NULL = there is none.  UBSan's is not meant. */
+const char *sanitizers_name(void);
 /* From now on the process's list of libraries is complete: the sanitizer has started. */
 void sanitizers_started(void);
 

@@ -77,6 +77,11 @@ struct rig rig_start_with_device_files(void)
     return start_behind(SHIM_DEVICE_FILES, "FAKE_DEVICE_FILES=1", make_gpu(), "plain", plain_is_ready);
 }
 
+struct rig rig_start_with_sanitizer(void)
+{
+    return start_behind(SANITIZER_STUB, NULL, make_gpu(), "plain", plain_is_ready);
+}
+
 struct rig rig_start_before_launch(const char *setting)
 {
     return start(setting, make_gpu(), "context", "cuCtxCreate_v4 0\nready\n");

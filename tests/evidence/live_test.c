@@ -244,6 +244,16 @@ static void a_tool_in_the_program_or_a_refusal_ends_the_attempt(void **state)
     }
 }
 
+/* TSan reports the locks of the driver's debugger library, LSan crashes in it: both seen on an H200. */
+static void a_program_with_a_sanitizer_is_left_alone(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start_with_sanitizer();
+    rig_says(rig_step(&rig, RIG_ATTACH), "the program has LeakSanitizer, which does not bear the driver's debugger");
+    assert_int_equal(rig.gpu->attaches, 0);
+    rig_finish(&rig);
+}
+
 static void only_a_revision_that_is_known_is_spoken(void **state)
 {
     (void)state;
@@ -386,6 +396,7 @@ int main(void)
         cmocka_unit_test(an_injected_library_is_named),
         cmocka_unit_test(an_mps_daemon_is_named),
         cmocka_unit_test(a_tool_in_the_program_or_a_refusal_ends_the_attempt),
+        cmocka_unit_test(a_program_with_a_sanitizer_is_left_alone),
         cmocka_unit_test(only_a_revision_that_is_known_is_spoken),
         cmocka_unit_test(an_inspector_that_has_died_is_not_let_in),
         cmocka_unit_test(the_drivers_helper_process_is_left_alone),

@@ -1,5 +1,7 @@
-/* parts_stub.c - what the shim's parts take from interpose.c and device_events.c, for tests that link the parts without it. */
+/* parts_stub.c - what the shim's parts take from interpose.c, device_events.c and sanitizers.c, for tests that link the
+ * parts without them. */
 #include "device_events.h"
+#include "sanitizers.h"
 #include "shim.h"
 
 struct wsdbg_driver shim_driver;
@@ -15,4 +17,9 @@ void *interpose_libcuda_symbol(const char *name)
 bool interpose_ready(void)
 {
     return false;
+}
+
+const char *sanitizers_name(void)
+{
+    return NULL;
 }

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """matrix.py - programs of every kind, alone and under `wsdbg run`: is anything different?
 
-    tests/trust/matrix.py [--build build] [--driver sim|fake|real] [--rows NAME,...] [--quick] [--save]
+    tests/trust/matrix.py [--build build] [--driver sim|fake|real] [--rows NAME,...] [--quick] [--json FILE] [--save]
+    tests/trust/matrix.py --page FILE         writes the section "matrix-gpu" from what a machine with a GPU kept
 
 Each row is a program that is run alone and then under wsdbg with default options.  Compared are its status or signal, its stdout, its stderr without
 wsdbg's own lines, the files that it leaves, processes that go on, and what is left in /dev/shm and in the temporary folder.  The programs are ways of
 traced.c, built as the row says, and programs of other people.  What a row needs and is not here, is not run and not counted.
 --driver: the simulator's libcuda, the tests' fake one, or the machine's.  --quick: the rows that take a moment, for CTest.
---save writes the section "matrix" of docs/results/trust.md.
+--save writes the section "matrix" of docs/results/trust.md, --json keeps what it would be made of.
 Exit status: 1 when a row differs, 77 without what every row needs.  A development script.
 """
-import argparse, collections, os, re, shutil, signal, subprocess, sys, tempfile, time
+import argparse, collections, json, os, re, shutil, signal, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
@@ -38,12 +39,13 @@ if __name__ == '__main__':
         print(target.__name__, child.exitcode)
 '''
 
-Row = collections.namedtuple('Row', 'name program build before needs environment watched quick')
+Row = collections.namedtuple('Row', 'name program build before needs environment watched quick only')
 
 
-def row(name, program, build='gcc', before='', needs=(), environment=None, watched='', quick=True):
-    """before: shell words ahead of the program, alone or under wsdbg.  watched: words that wsdbg says instead of running it (status 125)."""
-    return Row(name, program, build, before, tuple(needs), environment or {}, watched, quick)
+def row(name, program, build='gcc', before='', needs=(), environment=None, watched='', quick=True, only=''):
+    """before: shell words ahead of the program, alone or under wsdbg.  watched: words that wsdbg says instead of running it (status 125).
+    only: the driver with which it says anything (NVIDIA's does not start in so little memory)."""
+    return Row(name, program, build, before, tuple(needs), environment or {}, watched, quick, only)
 
 
 def limited(limit):
@@ -66,7 +68,7 @@ ROWS = [
     *[row(name, 'work', needs=[LIBRARY + file], environment={'LD_PRELOAD': LIBRARY + file}, quick=False) for name, file in
       (('jemalloc', 'libjemalloc.so.2'), ('tcmalloc', 'libtcmalloc_minimal.so.4'), ('mimalloc', 'libmimalloc.so.2'))],
     row('linked statically', 'work', build='static', quick=False),
-    row('musl', 'work', build='musl', needs=['musl-gcc'], watched='is made for musl', quick=False), row('musl, statically', 'work', build='musl-static', needs=['musl-gcc'], quick=False),
+    row('musl', 'work', build='musl', needs=['musl-gcc'], watched='is made for musl', quick=False), row('musl static', 'work', build='musl-static', needs=['musl-gcc'], quick=False),
     row('setuid', 'setuid', watched='is set-user-ID'),
     row('descriptors that it is given', 'descriptors'), row('closes 0 to 2', 'closes-streams'), row('puts files on 0 to 2', 'redirects'),
     row('closes all descriptors', 'closes-all'), row('closes all above 2', 'closes-above'), row('reads stdin', 'reads-stdin'),
@@ -76,7 +78,7 @@ ROWS = [
     row('/dev/shm read-only', 'work', before=own_shm('ro')),
     *[row(f'ulimit {limit}', 'work', before=limited(limit)) for limit in ('-n 64', '-n 32', '-f 1000', '-f 3000', '-f 10000', '-c 0', '-s 512')],
     *[row(f'ulimit -f {blocks}', 'work', before=limited(f'-f {blocks}'), watched='write the session database') for blocks in (50, 100)],
-    row('ulimit -v 400 MB', 'work', before=limited('-v 400000')), row('ulimit -v 100 MB', 'work', before=limited('-v 100000')),
+    row('ulimit -v 400 MB', 'work', before=limited('-v 400000')), row('ulimit -v 100 MB', 'work', before=limited('-v 100000'), only='sim'),
     row('ulimit -u of another user', 'work', before='exec setpriv --reuid=65534 --regid=65534 --clear-groups prlimit --nproc=8', needs=['setpriv', 'prlimit']),
     row('as another user', 'work', before='exec setpriv --reuid=65534 --regid=65534 --clear-groups', needs=['setpriv']),
     row('daemon', 'daemon', quick=False), row('in a session of its own', 'own-session'),
@@ -236,11 +238,11 @@ def launches_of(ours):
     return found[0] if found else None
 
 
-def page(kept):
+def page(kept, where):
     here = [entry for entry in kept if entry['differs'] is not None]
     different = [entry for entry in here if entry['differs']]
-    lines = ['## Programs of every kind', '',
-             '`tests/trust/matrix.py`: each program alone and under `wsdbg run` with default options, on the simulator. Compared are its status or signal, stdout, stderr '
+    lines = [f'## Programs of every kind, {where}', '',
+             '`tests/trust/matrix.py`: each program alone and under `wsdbg run` with default options. Compared are its status or signal, stdout, stderr '
              'without the lines of wsdbg, the files that it leaves (name, mode, content), processes that go on, and what is left in `/dev/shm` and in the temporary folder.', '',
              f'{len(here)} rows, {len(different)} with a difference.'
              + (f' Not here: {", ".join(entry["row"] for entry in kept if entry["differs"] is None)}.' if len(here) < len(kept) else ''), '',
@@ -263,8 +265,15 @@ def main():
     parser.add_argument('--driver', default='sim', choices=('sim', 'fake', 'real'))
     parser.add_argument('--rows', default='')
     parser.add_argument('--quick', action='store_true')
+    parser.add_argument('--deadline', type=float, default=3600, help='after so many seconds no row is begun')
+    parser.add_argument('--json')
+    parser.add_argument('--page')
     parser.add_argument('--save', action='store_true')
     options = parser.parse_args()
+    if options.page:
+        kept = json.load(open(options.page))
+        results.save('matrix-gpu', kept, page(kept, 'with the driver of an H200'), 'trust')
+        return 0
     build = os.path.abspath(options.build)
     folders = {'sim': f'{build}/lib/wsdbg/sim', 'fake': f'{build}/tests/shim'}
     options.wsdbg = f'{build}/bin/wsdbg'
@@ -273,19 +282,24 @@ def main():
         print('matrix.py: no wsdbg or no gcc here', file=sys.stderr)
         return 77
     go_apart()
+    until = time.monotonic() + options.deadline
     kept, wanted = [], [name for name in options.rows.split(',') if name]
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         programs = Programs(folder)
         for chosen in ROWS:
-            if (wanted and chosen.name not in wanted) or (options.quick and not chosen.quick):
+            if (wanted and chosen.name not in wanted) or (options.quick and not chosen.quick) or (chosen.only and chosen.only != options.driver):
                 continue
+            if time.monotonic() > until:
+                break
             outcome = compare(chosen, options, programs, folder)
             differs, said = outcome or (None, [])
             print(f"{chosen.name}: {'not here' if differs is None else '; '.join(differs) or 'the same'}", flush=True)
             kept.append({'row': chosen.name, 'differs': differs, 'said': shown(said, folder)})
+    if options.json:
+        json.dump(kept, open(options.json, 'w'), indent=1)
     if options.save:
-        results.save('matrix', kept, page(kept), 'trust')
+        results.save('matrix', kept, page(kept, 'on the simulator'), 'trust')
     return int(any(entry['differs'] for entry in kept))
 
 

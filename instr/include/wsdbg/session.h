@@ -234,6 +234,7 @@ enum wsdbg_door_obstacle {
     WSDBG_DOOR_CUPTI,        /* a CUPTI subscriber, our own observer's included */
     WSDBG_DOOR_DEBUGGER,     /* another debugger */
     WSDBG_DOOR_MPS,
+    WSDBG_DOOR_SANITIZER,    /* the program's would watch the driver's debugger library, and may crash in it */
     WSDBG_DOOR_REFUSED,      /* the driver said no: driver_error */
     WSDBG_DOOR_LAPSED,       /* the lease ran out or the inspector died; detached */
     WSDBG_DOOR_CLOSED,       /* the process ends, or makes or ends a context just now, or has none */
