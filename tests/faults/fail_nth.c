@@ -1,6 +1,8 @@
 /* fail_nth.c - a preloaded library that makes the Nth allocation, or the Nth system call of some kinds, fail.
  *
- * Reads:  FAIL_ALLOCATION=N or FAIL_CALL=N (from 1), FAIL_ALL_AFTER (set: all from the Nth on), FAIL_REPORT (a file).
+ * Reads:  FAIL_ALLOCATION=N or FAIL_CALL=N (from 1), FAIL_ALL_AFTER (set: all from the Nth on), FAIL_REPORT (a file),
+ *         FAIL_IN (wsdbg: in its processes alone; observer: in others, and there what the observer calls itself;
+ *         unset: everywhere), /proc/self/maps.
  * Writes: FAIL_REPORT, empty, once something was made to fail.
  *
  * Counts in the whole process tree separately: each process begins at 0.  Calls that the C library makes for itself
@@ -12,6 +14,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +25,7 @@
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
+#define CALLER __builtin_return_address(0)
 
 /* glibc's own names, so that no look-up needs an allocation. */
 void *__libc_malloc(size_t size);
@@ -32,6 +36,29 @@ static long allocation_limit, call_limit; /* 0 = none fails */
 static bool all_after;
 static const char *report;
 static _Atomic long allocations, calls;
+static uintptr_t first_caller, last_caller = UINTPTR_MAX; /* who is counted */
+
+/* Of the observer's library; nobody is counted where it is not. */
+static void count_observer_alone(void)
+{
+    static char text[1 << 17];
+    size_t bytes = 0;
+    const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    for (long got; fd >= 0 && (got = syscall(SYS_read, fd, text + bytes, sizeof text - 1 - bytes)) > 0;)
+        bytes += (size_t)got;
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    first_caller = UINTPTR_MAX;
+    last_caller = 0;
+    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+        unsigned long first, past;
+        *end = '\0';
+        if (!strstr(line, "libwsdbg-shim") || sscanf(line, "%lx-%lx", &first, &past) != 2)
+            continue;
+        first_caller = first < first_caller ? first : first_caller;
+        last_caller = past - 1;
+    }
+}
 
 __attribute__((constructor)) static void start(void)
 {
@@ -40,11 +67,17 @@ __attribute__((constructor)) static void start(void)
     call_limit = call ? strtol(call, NULL, 10) : 0;
     all_after = getenv("FAIL_ALL_AFTER") != NULL;
     report = getenv("FAIL_REPORT");
+    const char *where = getenv("FAIL_IN");
+    const bool is_wsdbg = strcmp(program_invocation_short_name, "wsdbg") == 0;
+    if (where && is_wsdbg != (strcmp(where, "wsdbg") == 0))
+        allocation_limit = call_limit = 0;
+    else if (where && !is_wsdbg && (allocation_limit || call_limit))
+        count_observer_alone();
 }
 
-static bool fails(_Atomic long *count, long limit)
+static bool fails(_Atomic long *count, long limit, const void *caller)
 {
-    if (!limit)
+    if (!limit || (uintptr_t)caller < first_caller || (uintptr_t)caller > last_caller)
         return false;
     const long number = atomic_fetch_add(count, 1) + 1;
     if (number != limit && !(all_after && number > limit))
@@ -55,9 +88,9 @@ static bool fails(_Atomic long *count, long limit)
     return true;
 }
 
-static bool no_memory(void)
+static bool no_memory(const void *caller)
 {
-    if (!fails(&allocations, allocation_limit))
+    if (!fails(&allocations, allocation_limit, caller))
         return false;
     errno = ENOMEM;
     return true;
@@ -65,28 +98,30 @@ static bool no_memory(void)
 
 EXPORT void *malloc(size_t size)
 {
-    return no_memory() ? NULL : __libc_malloc(size);
+    return no_memory(CALLER) ? NULL : __libc_malloc(size);
 }
 
 EXPORT void *calloc(size_t count, size_t size)
 {
-    return no_memory() ? NULL : __libc_calloc(count, size);
+    return no_memory(CALLER) ? NULL : __libc_calloc(count, size);
 }
 
 EXPORT void *realloc(void *old, size_t size)
 {
-    return no_memory() ? NULL : __libc_realloc(old, size);
+    return no_memory(CALLER) ? NULL : __libc_realloc(old, size);
 }
 
 /* ---- system calls: each fails as it may fail for want of something ---- */
 
-static bool call_fails(int error)
+static bool call_fails_for(const void *caller, int error)
 {
-    if (!fails(&calls, call_limit))
+    if (!fails(&calls, call_limit, caller))
         return false;
     errno = error;
     return true;
 }
+
+#define call_fails(error) call_fails_for(CALLER, error)
 
 static mode_t mode_of(int flags, va_list arguments)
 {

@@ -4,7 +4,7 @@
     tests/faults/page.py [--build build] [--all]
 
 Writes the section "faults" of docs/results/trust.md.  --all: every number, not fewer as they grow; takes long.
-Exit status: that of nth.  A development script.
+Exit status: 1 where something was wrong.  A development script.
 """
 import argparse, json, os, subprocess, sys, tempfile
 
@@ -15,14 +15,17 @@ import results
 
 
 def run(build, every):
-    """The counts of each command, and nth's status."""
+    """The counts of each command, and whether something was wrong."""
+    commands = [f'{ROOT}/tests/recorded/arrive-missing.wsrec', f'{ROOT}/tests/lint/registers/architecture.ptx',
+                f'{ROOT}/tests/dumps/gemm-arrive-missing.core.gz', *(['--all'] if every else [])]
+    kept, wrong = [], False
     with tempfile.TemporaryDirectory() as folder:
         counts = os.path.join(folder, 'counts.json')
-        command = [f'{build}/tests/nth', f'{build}/bin/wsdbg', f'{build}/tests/libfail_nth.so', f'{ROOT}/tests/recorded/arrive-missing.wsrec',
-                   f'{ROOT}/tests/lint/registers/architecture.ptx', f'{ROOT}/tests/dumps/gemm-arrive-missing.core.gz',
-                   *(['--all'] if every else []), '--json', counts]
-        status = subprocess.run(command).returncode
-        return json.load(open(counts)), status
+        for arguments in commands, ['--run', f'{build}/tests/traced'], ['--run', f'{build}/tests/traced', '--hang']:
+            wrong |= subprocess.run([f'{build}/tests/nth', f'{build}/bin/wsdbg', f'{build}/tests/libfail_nth.so', *arguments, '--json', counts],
+                                    env={**os.environ, 'LD_LIBRARY_PATH': f'{build}/lib/wsdbg/sim'}).returncode != 0
+            kept += json.load(open(counts))
+    return kept, wrong
 
 
 def page(counts, every):
@@ -31,8 +34,9 @@ def page(counts, every):
     return '\n'.join([
         '## Every allocation and system call fails once', '',
         f"`tests/faults/page.py{' --all' if every else ''}`: each command again and again, each time with another allocation or system call failing, alone or with all "
-        f"that follow{'' if every else ' (of the later ones a sample)'}. Right is the answer that it gives without, or status 125 with words; wrong is another answer, a "
-        'signal, silence, or no end within 20 s.', '',
+        f"that follow{'' if every else ' (of the later ones a sample)'}. Right is the answer that it gives without, or status 125 (126 where the program was not started) with words; "
+        'wrong is another answer, a signal, silence, or no end within 20 s. In `run` the failures are in wsdbg alone or in the observer alone, on the simulator: the program must '
+        'do what it does alone, and wsdbg must say what it missed.', '',
         '| command | runs | as without | refused | wrong |', '|---|---|---|---|---|',
         *[f"| {row['command']} | {row['runs']:,} | {row['same']:,} | {row['refused']:,} | {row['wrong']} |" for row in rows]])
 
@@ -42,9 +46,9 @@ def main():
     parser.add_argument('--build', default='build')
     parser.add_argument('--all', action='store_true')
     options = parser.parse_args()
-    counts, status = run(os.path.abspath(options.build), options.all)
+    counts, wrong = run(os.path.abspath(options.build), options.all)
     results.save('faults', counts, page(counts, options.all), 'trust')
-    return status
+    return int(wrong)
 
 
 if __name__ == '__main__':

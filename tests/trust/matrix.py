@@ -20,7 +20,7 @@ import results
 LIMIT_S = 60
 SETTLE_S = 1.0
 NOBODY = 65534
-WARNINGS = ['-O1', '-g', '-w']
+WARNINGS = ['-O1', '-g', '-w', '-D_GNU_SOURCE']
 LIBRARY = '/usr/lib/x86_64-linux-gnu/'
 KERNEL_HEADERS = ['-idirafter', '/usr/include', '-idirafter', '/usr/include/x86_64-linux-gnu']
 # Python's three ways to start a process, each of which uses CUDA.
@@ -142,7 +142,8 @@ def go_apart(options='size=50%'):
 
 
 def shared_memory():
-    return sorted(name for name in os.listdir('/dev/shm') if not name.startswith(('sem.', 'vader_segment')))
+    """Of these runs; nothing where it would be everybody's."""
+    return 'TRUST_APART' in os.environ and sorted(name for name in os.listdir('/dev/shm') if not name.startswith(('sem.', 'vader_segment'))) or []
 
 
 def processes_with(mark):

@@ -6,7 +6,6 @@
  * Writes: what its calls gave, and what descriptors it was given, on stdout; some ways write the file "result", long
  * ones how far they are on stderr. Exit status: 0, 1 = a call failed, 2 = usage, or as the way says.
  */
-#define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,6 +24,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LAUNCHES = 8, MANY_LAUNCHES = 100000, MOMENT_MS = 5, PROGRESS = 250, PROGRESS_MS = 100 };
@@ -414,9 +414,14 @@ static int comes_late(const char *argument)
     return work(NULL);
 }
 
+/* For so many seconds, if said; then SIGUSR1 ends it. */
 static int hangs(const char *argument)
 {
-    (void)argument;
+    timer_t timer;
+    const struct itimerspec life = {.it_value.tv_sec = atoi(argument)};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) == 0)
+        timer_settime(timer, 0, &life, NULL);
     return use_cuda(hanging_ptx, "hang", 1);
 }
 
@@ -426,7 +431,7 @@ static int child_hangs(const char *argument)
     (void)argument;
     const pid_t child = fork();
     if (child == 0)
-        _exit(hangs(NULL) != 0);
+        _exit(hangs("") != 0);
     return ended(child);
 }
 

@@ -86,6 +86,13 @@ static void take_terminal(const struct wsdbg_child_options *options)
             dup2(options->terminal, i);
 }
 
+static _Noreturn void tell_failure(int failure)
+{
+    int code = errno;
+    ssize_t written = write(failure, &code, sizeof code);
+    _exit(written == sizeof code ? 1 : 2);
+}
+
 /* The child, between fork and exec: async-signal-safe calls only. */
 static void become_program(const struct wsdbg_child *child, pid_t parent, int go, int failure, char **arguments,
                            char **environment)
@@ -98,8 +105,11 @@ static void become_program(const struct wsdbg_child *child, pid_t parent, int go
         if (getppid() != parent)
             _exit(1);
     }
-    if (read(go, &byte, 1) != 1)
-        _exit(1);
+    const ssize_t let_go = read(go, &byte, 1);
+    if (let_go < 0)
+        tell_failure(failure);
+    if (let_go != 1)
+        _exit(1); /* wsdbg is gone */
     sigaction(SIGPIPE, &child->pipe_before, NULL);
     sigaction(SIGXFSZ, &child->file_size_before, NULL);
     if (child->options.ignore_hangup)
@@ -108,9 +118,7 @@ static void become_program(const struct wsdbg_child *child, pid_t parent, int go
         signal(SIGQUIT, SIG_IGN);
     sigprocmask(SIG_SETMASK, &child->mask_before, NULL);
     execvpe(arguments[0], arguments, environment);
-    int code = errno;
-    ssize_t written = write(failure, &code, sizeof code);
-    _exit(written == sizeof code ? 1 : 2);
+    tell_failure(failure);
 }
 
 static struct wsdbg_error *fork_child(struct wsdbg_child *child, char **arguments, char **environment)
@@ -180,20 +188,28 @@ pid_t wsdbg_child_pid(const struct wsdbg_child *child)
     return child->id;
 }
 
-int wsdbg_child_execute(struct wsdbg_child *child)
+/* The errno of what kept the child from its program; 0 = nothing did, or it was killed before. */
+static int let_go(struct wsdbg_child *child)
 {
     int code = 0;
     ssize_t bytes = write(child->go, "x", 1);
+    if (bytes != 1)
+        return errno == EPIPE ? 0 : errno;
+    do
+        bytes = read(child->failure, &code, sizeof code);
+    while (bytes < 0 && errno == EINTR);
+    return bytes == sizeof code ? code : 0;
+}
+
+int wsdbg_child_execute(struct wsdbg_child *child)
+{
+    const int code = let_go(child);
     close(child->go);
-    child->go = -1;
-    if (bytes == 1)
-        do
-            bytes = read(child->failure, &code, sizeof code);
-        while (bytes < 0 && errno == EINTR);
     close(child->failure);
-    child->failure = -1;
-    if (bytes != sizeof code)
+    child->go = child->failure = -1;
+    if (code == 0)
         return 0;
+    kill(child->id, SIGKILL);
     waitpid(child->id, &child->status, 0);
     child->ended = true;
     return code;
@@ -297,12 +313,16 @@ static bool handle_signals(struct wsdbg_child *child)
 {
     struct signalfd_siginfo info;
     bool resumed = false;
-    while (read(child->signals, &info, sizeof info) == sizeof info) {
+    ssize_t got;
+    while ((got = read(child->signals, &info, sizeof info)) == sizeof info) {
         if (info.ssi_signo == SIGCHLD)
             resumed |= reap(child);
         else
             forward(child, &info);
     }
+    /* The end of the program must be seen also where no signal can be read. */
+    if (got < 0 && errno != EAGAIN)
+        resumed |= reap(child);
     return resumed;
 }
 

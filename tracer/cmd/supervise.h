@@ -49,7 +49,7 @@ struct wsdbg_child_options {
 struct wsdbg_error *wsdbg_child_create(const struct wsdbg_child_options *options, char **arguments, char **environment,
                                        struct wsdbg_child **out);
 pid_t wsdbg_child_pid(const struct wsdbg_child *child);
-/* Lets the child execute the program.  Returns 0, or the errno of exec (the child is gone then). */
+/* Lets the child execute the program.  Returns 0, or the errno of what failed (the child is gone then). */
 int wsdbg_child_execute(struct wsdbg_child *child);
 
 /* Forwards signals and follows the child until something happens or CLOCK_MONOTONIC is deadline_ns. */
