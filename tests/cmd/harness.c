@@ -192,7 +192,7 @@ size_t count_lines(const char *text)
 
 char *without_account(char *text)
 {
-    static const char begin[] = "wsdbg: attached to process ";
+    static const char begin[] = "wsdbg: attached to ";
     for (char *line; (line = strstr(text, begin));) {
         const char *end = strchr(line, '\n');
         end = end ? end + 1 : line + strlen(line);

@@ -1,11 +1,14 @@
 /* live_attend_test.c - evidence that keeps an inspector at a program between looks, on the fake driver: when it comes,
  * what a look then is, and what people are told. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "evidence/evidence.h"
+#include "evidence/live_helpers.h"
 #include "evidence/live_rig.h"
 #include "evidence/look_choice.h"
 
@@ -42,7 +45,9 @@ static void step(struct attended *at, bool over)
     char line[256] = "";
     const uint64_t now_ns = wsdbg_door_now_ns();
     rig_ok(at->source->ops->poll(at->source, now_ns, &snapshot));
-    at->is_attended = snapshot.context_count && snapshot.contexts[0].attended;
+    at->is_attended = false;
+    for (size_t i = 0; i < snapshot.context_count; i++)
+        at->is_attended |= snapshot.contexts[i].attended;
     at->source->ops->attend(at->source, &snapshot, now_ns, over, line, sizeof line);
     if (line[0]) {
         at->lines++;
@@ -151,6 +156,13 @@ static void what_will_stay_in_the_way_is_said_once_and_not_tried_again(void **st
     assert_int_equal(at.rig.gpu->attaches, 2);
     step(&at, true);
     assert_int_equal(at.lines, 1); /* nobody stayed: there is nothing to account for */
+    rig_finish(&at.rig);
+    setenv("FAKE_CUDA_FAIL", "setKernelLaunchNotificationMode", 1);
+    at.rig = rig_start(NULL); /* the same is in the way of another process */
+    steps_for_ms(&at, 2000);
+    unsetenv("FAKE_CUDA_FAIL");
+    assert_int_equal(at.rig.gpu->attaches, 1);
+    assert_int_equal(at.lines, 1);
     finish(&at);
 }
 
@@ -205,8 +217,79 @@ static void what_an_exception_stopped_is_looked_at_and_the_program_gets_its_erro
     finish(&at);
 }
 
+/* ---- processes come and go ---- */
+
+static void await_alone(struct attended *at)
+{
+    for (int i = 0; i < 500 && helpers_count(&at->rig) > 0; i++, usleep(20000))
+        step(at, false);
+    assert_int_equal(helpers_count(&at->rig), 0);
+}
+
+static void nobody_is_left_of_wsdbgs_where_a_process_has_ended(void **state)
+{
+    (void)state;
+    struct attended at = start();
+    await_attended(&at);
+    helpers_assert(&at.rig, 2);
+    rig_finish(&at.rig);
+    await_alone(&at);
+    at.rig = rig_start(NULL);
+    at.is_attended = false;
+    await_attended(&at);
+    step(&at, true);
+    assert_int_equal(at.lines, 1);
+    assert_non_null(strstr(at.line, "attached to 2 processes for "));
+    step(&at, true);
+    assert_int_equal(at.lines, 1);
+    finish(&at);
+}
+
+static void what_an_exception_stopped_is_shown_after_its_process_has_ended(void **state)
+{
+    (void)state;
+    struct attended at = start();
+    await_attended(&at);
+    at.rig.gpu->next_exception = 14;
+    at.rig.gpu->next_shows = FAKE_SHOWS_AS_EVENT;
+    rig_order(&at.rig, 'f');
+    for (int i = 0; i < 500 && !rig_has_obeyed(&at.rig); i++, usleep(20000))
+        step(&at, false);
+    rig_finish(&at.rig);
+    await_alone(&at);
+    struct wsdbg_snapshot snapshot = inspect(&at);
+    assert_int_equal(snapshot.look_count, 1);
+    assert_int_equal(snapshot.grid_count, 1);
+    wsdbg_snapshot_deinit(&snapshot);
+    at.source->ops->close(at.source);
+}
+
+static void a_program_executed_in_the_same_process_gets_an_inspector_of_its_own(void **state)
+{
+    (void)state;
+    struct attended at = start();
+    await_attended(&at);
+    const pid_t first = helpers_inspector(&at.rig);
+    rig_order(&at.rig, 'r');
+    at.rig.orders = 0;
+    for (int i = 0; i < 500 && (!at.is_attended || at.rig.gpu->attaches < 2); i++, usleep(20000))
+        step(&at, false);
+    assert_true(at.is_attended);
+    assert_int_equal(at.rig.gpu->attaches, 2);
+    helpers_assert(&at.rig, 2);
+    assert_int_equal(kill(first, 0), -1);
+    struct wsdbg_snapshot snapshot = inspect(&at);
+    assert_int_equal(snapshot.look_count, 2);
+    assert_true(snapshot.looks[0].held_nothing_back);
+    wsdbg_snapshot_deinit(&snapshot);
+    step(&at, true);
+    assert_non_null(strstr(at.line, "attached to 2 processes for "));
+    finish(&at);
+}
+
 int main(void)
 {
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans come here, where they are seen */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_look_of_one_that_stays_holds_nothing_back),
         cmocka_unit_test(a_look_taken_ahead_is_compared_with_the_next),
@@ -215,6 +298,9 @@ int main(void)
         cmocka_unit_test(work_of_the_program_is_waited_for_in_silence),
         cmocka_unit_test(it_comes_back_after_the_program_has_made_a_context),
         cmocka_unit_test(what_an_exception_stopped_is_looked_at_and_the_program_gets_its_error),
+        cmocka_unit_test(nobody_is_left_of_wsdbgs_where_a_process_has_ended),
+        cmocka_unit_test(what_an_exception_stopped_is_shown_after_its_process_has_ended),
+        cmocka_unit_test(a_program_executed_in_the_same_process_gets_an_inspector_of_its_own),
     };
     return cmocka_run_group_tests_name("live_attend", tests, NULL, free_texts);
 }

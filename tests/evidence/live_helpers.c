@@ -66,6 +66,12 @@ static int helpers_find(const struct rig *rig, pid_t out[MOST])
     return count;
 }
 
+int helpers_count(const struct rig *rig)
+{
+    pid_t found[MOST];
+    return helpers_find(rig, found);
+}
+
 void helpers_assert(const struct rig *rig, int wanted)
 {
     pid_t found[MOST];

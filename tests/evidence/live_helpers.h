@@ -16,6 +16,8 @@ void helpers_finish(struct rig *rig);
 /* What the last of the program's calls of that name returned. */
 int helpers_last_result(const struct rig *rig, const char *call);
 
+/* Processes below this one beside the program. */
+int helpers_count(const struct rig *rig);
 /* So many processes are below this one beside the program, within 15 s. */
 void helpers_assert(const struct rig *rig, int wanted);
 pid_t helpers_inspector(const struct rig *rig);

@@ -206,6 +206,36 @@ static void a_loan_is_paid_off_before_anybody_comes_again(void **state)
     assert_comes(policy, facts, true);
 }
 
+/* Each of them waited 0.3 s, and ended soon after. */
+static void of_many_short_processes_only_the_first_are_lent_something(void **state)
+{
+    (void)state;
+    struct wsdbg_stay_facts facts = beginning();
+    const uint64_t allowed_ns = 1200 * MS + 1 * MS; /* and 2 % of the run's 50 ms */
+    facts.ended_spent_ns = allowed_ns;
+    assert_comes(fresh, facts, true);
+    assert_true(wsdbg_stay_may_come_first(&fresh, &facts));
+    facts.ended_spent_ns++;
+    assert_comes(fresh, facts, false);
+    assert_false(wsdbg_stay_may_come_first(&fresh, &facts));
+    facts.began_ns = NOW - 50 * MS - 50; /* the run pays it off */
+    assert_comes(fresh, facts, true);
+    assert_comes((struct wsdbg_stay_policy){.always = true}, beginning(), true);
+}
+
+/* The share is the run's, not one for each process that it starts. */
+static void what_ended_processes_spent_is_not_there_for_others(void **state)
+{
+    (void)state;
+    struct wsdbg_stay_facts facts = resting(); /* 200 ms may be spent, and coming in takes 100 ms */
+    facts.ended_spent_ns = 100 * MS;
+    assert_comes(fresh, facts, true);
+    facts.ended_spent_ns++;
+    assert_comes(fresh, facts, false);
+    facts.ended_spent_ns = 300 * MS;
+    assert_comes(fresh, facts, false);
+}
+
 static void who_will_not_come_before_the_first_launch_is_not_waited_for(void **state)
 {
     (void)state;
@@ -386,6 +416,8 @@ int main(void)
         cmocka_unit_test(nothing_is_lent_to_a_program_that_has_launched),
         cmocka_unit_test(before_its_first_launch_a_program_is_lent_the_price_once),
         cmocka_unit_test(a_loan_is_paid_off_before_anybody_comes_again),
+        cmocka_unit_test(of_many_short_processes_only_the_first_are_lent_something),
+        cmocka_unit_test(what_ended_processes_spent_is_not_there_for_others),
         cmocka_unit_test(who_will_not_come_before_the_first_launch_is_not_waited_for),
         cmocka_unit_test(nothing_is_lent_where_probes_tell_enough_or_much_is_loaded),
         cmocka_unit_test(after_each_refusal_it_waits_twice_as_long_up_to_three_seconds),

@@ -224,7 +224,7 @@ int main(int argc, char **argv)
     const bool runs = strcmp(argv[3], "--run") == 0;
     const char *recording = argv[3], *ptx = argv[4], *dump = argv[5];
     struct world world = {argv[1], argv[2], NULL, argc > 6 && strcmp(argv[6], "--all") == 0};
-    FILE *json = argc > 7 && strcmp(argv[argc - 2], "--json") == 0 ? fopen(argv[argc - 1], "w") : NULL;
+    FILE *json = argc > 6 && strcmp(argv[argc - 2], "--json") == 0 ? fopen(argv[argc - 1], "w") : NULL;
     char folder[] = "/tmp/wsdbg-nth.XXXXXX";
     const char *const commands[][ARGUMENTS] = {
         {"report", "a.db"},

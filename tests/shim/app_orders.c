@@ -8,6 +8,7 @@
  *   c  forks a child that calls the driver, for 2 s at most, and says how it ended
  *   z  closes its stderr, and says what that was
  *   b  begins to capture a stream                e  ends that
+ *   r  becomes a program of its own kind, which begins anew and says no "done" before
  *   m  loads a fatbin and a cubin that say of themselves that they are large, and are nothing
  *
  * After each it says "done N", counting from 1.
@@ -84,6 +85,14 @@ static void call_in_child(void)
     printf("child's status %d\n", status);
 }
 
+static void begin_anew(void)
+{
+    char *arguments[] = {(char[]){"app"}, (char[]){"dlsym"}, (char[]){"plain"}, NULL};
+    fflush(stdout);
+    execv("/proc/self/exe", arguments);
+    fail("execv");
+}
+
 static void capture(bool begins)
 {
     static CUstream stream;
@@ -122,6 +131,8 @@ void obey(char order)
         printf("stderr was %s\n", close(STDERR_FILENO) == 0 ? "open" : "closed");
     else if (order == 'b' || order == 'e')
         capture(order == 'b');
+    else if (order == 'r')
+        begin_anew();
     else if (order == 'm')
         load_much();
     if (order == 's' || order == 'f')

@@ -208,6 +208,13 @@ const struct wsdbg_inspector_area *wsdbg_inspector_area(const struct wsdbg_inspe
     return inspector->area;
 }
 
+bool wsdbg_inspector_dismiss(struct wsdbg_inspector *inspector)
+{
+    if (inspector->socket >= 0)
+        shutdown(inspector->socket, SHUT_RDWR);
+    return wsdbg_inspector_is_freed(inspector, 0);
+}
+
 void wsdbg_inspector_stop(struct wsdbg_inspector *inspector)
 {
     if (!inspector)

@@ -329,6 +329,16 @@ char *wsdbg_live_process_next_kept(struct wsdbg_live_process *process)
     return wsdbg_look_keeper_next(process->keeper);
 }
 
+bool wsdbg_live_process_has_kept(const struct wsdbg_live_process *process)
+{
+    return wsdbg_look_keeper_has_next(process->keeper);
+}
+
+bool wsdbg_live_process_dismiss(struct wsdbg_live_process *process)
+{
+    return wsdbg_live_machine_dismiss(process->machine);
+}
+
 uint32_t wsdbg_live_process_id(const struct wsdbg_live_process *process)
 {
     return process->process_id;

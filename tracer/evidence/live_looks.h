@@ -30,6 +30,10 @@ struct wsdbg_error *wsdbg_live_process_add(const struct wsdbg_live_process *proc
 struct wsdbg_error *wsdbg_live_process_keep(struct wsdbg_live_process *process, const char *folder);
 /* The next of those files that was not asked for yet; the caller frees.  NULL = there is none. */
 char *wsdbg_live_process_next_kept(struct wsdbg_live_process *process);
+/* Whether there is one. */
+bool wsdbg_live_process_has_kept(const struct wsdbg_live_process *process);
+/* Sends its inspector away, and waits for nobody.  True when it is gone; asked again until then. */
+bool wsdbg_live_process_dismiss(struct wsdbg_live_process *process);
 /* Whether that is why an inspector was refused just now: one is attached to another program on the same GPU. */
 bool wsdbg_live_process_is_taken(const struct wsdbg_live_process *process, const struct wsdbg_error *error);
 /* The words by which the process lets an inspector in, and says what that costs it. */

@@ -251,6 +251,12 @@ struct wsdbg_error *wsdbg_live_machine_leave(struct wsdbg_machine *machine)
                            : NULL;
 }
 
+bool wsdbg_live_machine_dismiss(struct wsdbg_machine *machine)
+{
+    struct live_machine *live = live_of(machine);
+    return !live->inspector || wsdbg_inspector_dismiss(live->inspector);
+}
+
 bool wsdbg_live_machine_collect(struct wsdbg_machine *machine, struct wsdbg_error **error)
 {
     struct wsdbg_inspector *inspector = live_of(machine)->inspector;

@@ -19,6 +19,8 @@ struct wsdbg_error *wsdbg_live_machine_attach(struct wsdbg_machine *machine, uin
 struct wsdbg_error *wsdbg_live_machine_stay(struct wsdbg_machine *machine, uint64_t limit_ns);
 /* Begins to leave again. */
 struct wsdbg_error *wsdbg_live_machine_leave(struct wsdbg_machine *machine);
+/* Sends the inspector away for good, and waits for nobody.  True when it is gone; asked again until then. */
+bool wsdbg_live_machine_dismiss(struct wsdbg_machine *machine);
 /* True once what was begun has ended; *error says how. */
 bool wsdbg_live_machine_collect(struct wsdbg_machine *machine, struct wsdbg_error **error);
 /* Whether something was begun and not collected. */

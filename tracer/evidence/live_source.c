@@ -7,31 +7,21 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/grow.h"
 #include "evidence/completion.h"
 #include "evidence/evidence.h"
-#include "evidence/live_looks.h"
-#include "evidence/live_stay.h"
+#include "evidence/live_processes.h"
 #include "evidence/look_choice.h"
 #include "evidence/ring_source.h"
 #include "evidence/snapshot_drop.h"
 
 #define LEAST_NS 300000000ull /* a look that has less time than this is not begun */
 
-struct followed {
-    struct wsdbg_live_process *looks;
-    struct wsdbg_live_stay stay;
-};
-
 struct live_source {
     struct wsdbg_evidence base;
     struct wsdbg_evidence *ring;
-    enum wsdbg_door_use use;
-    uint64_t opened_ns; /* the run begins */
-    struct followed *processes;
-    size_t count, capacity;
-    const char *kept; /* folder for looks, NULL = they are not kept */
-    char *spool;      /* folder for those that only a recording keeps, NULL = there is none */
+    struct wsdbg_live_processes processes;
+    bool accounted; /* what staying has cost was said */
+    char *spool;    /* folder for looks that only a recording keeps, NULL = there is none */
 };
 
 static struct live_source *live_of(struct wsdbg_evidence *base)
@@ -40,43 +30,6 @@ static struct live_source *live_of(struct wsdbg_evidence *base)
 }
 
 /* ---- looking ---- */
-
-static struct wsdbg_live_process *find_process(const struct live_source *source, uint32_t process_id)
-{
-    for (size_t i = 0; i < source->count; i++)
-        if (wsdbg_live_process_id(source->processes[i].looks) == process_id)
-            return source->processes[i].looks;
-    return NULL;
-}
-
-static struct wsdbg_error *ensure_process(struct live_source *source, uint32_t process_id,
-                                          struct wsdbg_live_process **out)
-{
-    struct wsdbg_door door;
-    struct wsdbg_segment_map *map = wsdbg_ring_map(source->ring, process_id);
-    *out = find_process(source, process_id);
-    if (*out)
-        return NULL;
-    if (!map)
-        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "its segment cannot be read");
-    if (!wsdbg_grow((void **)&source->processes, &source->capacity, source->count + 1, sizeof(*source->processes)))
-        return &wsdbg_error_no_memory;
-    struct wsdbg_error *error = wsdbg_segment_map_door(map, &door);
-    if (!error)
-        error = wsdbg_live_process_open(process_id, &door, out);
-    if (!error && source->kept) {
-        error = wsdbg_live_process_keep(*out, source->kept);
-        if (error)
-            wsdbg_live_process_close(*out);
-    }
-    if (!error)
-        source->processes[source->count++] =
-            (struct followed){.looks = *out,
-                              .stay = {.policy.always = source->use == WSDBG_DOOR_ALWAYS,
-                                       .began_ns = source->opened_ns,
-                                       .ticked_ns = source->opened_ns}};
-    return error;
-}
 
 /* What was seen goes into the snapshot, with what the ring has of the same warps.  Every drop comes before the first
  * look adds rows. */
@@ -98,39 +51,16 @@ static struct wsdbg_error *replace_grids(struct wsdbg_live_process *const *looke
     return wsdbg_completion_end(error, snapshot, first, record);
 }
 
-/* Of this session whoever stays at another process, and has the GPU that this one was refused for, leaves. */
-static bool make_way(struct live_source *source, const struct wsdbg_live_process *process)
-{
-    const uint16_t wanted = __atomic_load_n(&wsdbg_live_process_door(process)->taken_gpu, __ATOMIC_ACQUIRE);
-    bool any = false;
-    for (size_t i = 0; i < source->count && wanted >= 1 && wanted <= 16; i++) {
-        struct followed *other = &source->processes[i];
-        const uint16_t held = __atomic_load_n(&wsdbg_live_process_door(other->looks)->held_gpus, __ATOMIC_ACQUIRE);
-        if (other->looks != process && held >> (wanted - 1) & 1)
-            any |= wsdbg_live_stay_make_way(&other->stay, other->looks, wsdbg_door_now_ns());
-    }
-    return any;
-}
-
-static struct wsdbg_error *look_at(struct live_source *source, struct wsdbg_live_process *process, uint64_t deadline_ns)
-{
-    struct wsdbg_error *error = wsdbg_live_process_look(process, deadline_ns);
-    if (!wsdbg_live_process_is_taken(process, error) || !make_way(source, process))
-        return error;
-    wsdbg_error_destroy(error);
-    return wsdbg_live_process_look(process, deadline_ns);
-}
-
 /* What is in the way becomes a note; NULL = not looked at. */
 static struct wsdbg_live_process *look_at_one(struct live_source *source, uint32_t process_id, uint64_t deadline_ns,
                                               struct wsdbg_snapshot *snapshot)
 {
     struct wsdbg_live_process *process = NULL;
-    struct wsdbg_error *error = ensure_process(source, process_id, &process);
+    struct wsdbg_error *error = wsdbg_live_processes_ensure(&source->processes, process_id, &process);
     if (!error && wsdbg_door_now_ns() + LEAST_NS > deadline_ns)
         error = wsdbg_error_create(WSDBG_ERROR_BUSY, "no time was left for it");
     if (!error)
-        error = look_at(source, process, deadline_ns);
+        error = wsdbg_live_processes_look_at(&source->processes, process, deadline_ns);
     if (!error)
         return process;
     if (!process || wsdbg_live_process_is_alive(process)) /* else its end is all that there is to see */
@@ -171,28 +101,11 @@ static struct wsdbg_error *complete(struct live_source *source, enum wsdbg_door_
 
 /* ---- staying ---- */
 
-static bool is_attended(const struct live_source *source, uint32_t process_id)
-{
-    for (size_t i = 0; i < source->count; i++)
-        if (wsdbg_live_process_id(source->processes[i].looks) == process_id)
-            return source->processes[i].stay.policy.stays;
-    return false;
-}
-
 static void mark_attended(const struct live_source *source, struct wsdbg_snapshot *snapshot)
 {
     for (size_t i = 0; i < snapshot->context_count; i++)
-        snapshot->contexts[i].attended = is_attended(source, snapshot->contexts[i].process_id);
-}
-
-/* A process that cannot be followed now is tried again at the next look; a look says what is in the way. */
-static void follow_all(struct live_source *source, const struct wsdbg_snapshot *snapshot)
-{
-    for (size_t i = 0; i < snapshot->context_count; i++) {
-        struct wsdbg_live_process *unused;
-        if (snapshot->contexts[i].alive && !wsdbg_look_came_before(snapshot, i))
-            wsdbg_error_destroy(ensure_process(source, snapshot->contexts[i].process_id, &unused));
-    }
+        snapshot->contexts[i].attended =
+            wsdbg_live_processes_is_attended(&source->processes, snapshot->contexts[i].process_id);
 }
 
 static void live_attend(struct wsdbg_evidence *base, const struct wsdbg_snapshot *snapshot, uint64_t now_ns, bool over,
@@ -201,26 +114,21 @@ static void live_attend(struct wsdbg_evidence *base, const struct wsdbg_snapshot
     struct live_source *source = live_of(base);
     line[0] = '\0';
     if (!over)
-        follow_all(source, snapshot);
-    for (size_t i = 0; i < source->count; i++) {
-        struct followed *process = &source->processes[i];
-        if (!over)
-            wsdbg_live_process_look_at_fault(process->looks);
-        if (!over)
-            wsdbg_live_stay_tick(&process->stay, process->looks, snapshot, now_ns);
-        if (!line[0] && over)
-            wsdbg_live_stay_account(&process->stay, process->looks, line, size);
-        else if (!line[0])
-            wsdbg_live_stay_trouble(&process->stay, line, size);
-    }
+        wsdbg_live_processes_attend(&source->processes, snapshot, now_ns, line, size);
+    else if (!source->accounted)
+        wsdbg_live_processes_account(&source->processes, line, size);
+    source->accounted |= over;
 }
 
 static void live_look_ahead(struct wsdbg_evidence *base, const struct wsdbg_snapshot *snapshot)
 {
-    const struct live_source *source = live_of(base);
-    for (size_t i = 0; i < source->count; i++)
-        if (wsdbg_look_is_wanted(snapshot, wsdbg_live_process_id(source->processes[i].looks), source->use, false))
-            wsdbg_live_process_look_ahead(source->processes[i].looks);
+    const struct wsdbg_live_processes *processes = &live_of(base)->processes;
+    for (size_t i = 0; i < processes->count; i++) {
+        struct wsdbg_live_process *looks = processes->list[i].looks;
+        if (!processes->list[i].ended &&
+            wsdbg_look_is_wanted(snapshot, wsdbg_live_process_id(looks), processes->use, false))
+            wsdbg_live_process_look_ahead(looks);
+    }
 }
 
 /* ---- the source ---- */
@@ -229,12 +137,12 @@ static void live_look_ahead(struct wsdbg_evidence *base, const struct wsdbg_snap
 static struct wsdbg_error *add_faults(struct live_source *source, struct wsdbg_snapshot *snapshot)
 {
     size_t count = 0;
-    struct wsdbg_live_process **faulted = calloc(source->count + 1, sizeof(*faulted));
+    struct wsdbg_live_process **faulted = calloc(source->processes.count + 1, sizeof(*faulted));
     if (!faulted)
         return &wsdbg_error_no_memory;
-    for (size_t i = 0; i < source->count; i++)
-        if (wsdbg_live_process_saw_fault(source->processes[i].looks))
-            faulted[count++] = source->processes[i].looks;
+    for (size_t i = 0; i < source->processes.count; i++)
+        if (wsdbg_live_process_saw_fault(source->processes.list[i].looks))
+            faulted[count++] = source->processes.list[i].looks;
     struct wsdbg_error *error = count ? replace_grids(faulted, count, snapshot) : NULL;
     free(faulted);
     return error;
@@ -262,7 +170,7 @@ static struct wsdbg_error *live_inspect(struct wsdbg_evidence *base, uint64_t no
     if (!error)
         error = add_faults(source, &snapshot);
     if (!error && deadline_ns >= WSDBG_DOOR_NS)
-        error = complete(source, source->use, started_ns + deadline_ns, &snapshot);
+        error = complete(source, source->processes.use, started_ns + deadline_ns, &snapshot);
     if (error)
         wsdbg_snapshot_deinit(&snapshot);
     else
@@ -295,20 +203,19 @@ static struct wsdbg_error *live_record(struct wsdbg_evidence *base, const char *
 {
     struct live_source *source = live_of(base);
     struct wsdbg_error *error = source->ring->ops->record(source->ring, path, now_ns);
-    const bool only_recorded = !source->kept || source->kept == source->spool;
-    if (!source->kept) { /* before the first look: a recording begins with the first context */
-        source->kept = source->spool;
-        for (size_t i = 0; source->kept && !error && i < source->count; i++)
-            error = wsdbg_live_process_keep(source->processes[i].looks, source->kept);
-    }
-    for (size_t i = 0; !error && i < source->count; i++)
-        error = record_looks(source, source->processes[i].looks, only_recorded, now_ns);
+    source->processes.recorded = true;
+    if (!error && !source->processes.kept &&
+        source->spool) /* a recording begins with the first context, before looks */
+        error = wsdbg_live_processes_keep(&source->processes, source->spool);
+    const bool only_recorded = source->processes.kept == source->spool;
+    for (size_t i = 0; !error && i < source->processes.count; i++)
+        error = record_looks(source, source->processes.list[i].looks, only_recorded, now_ns);
     return error;
 }
 
 static void live_keep(struct wsdbg_evidence *base, const char *folder)
 {
-    live_of(base)->kept = folder;
+    live_of(base)->processes.kept = folder;
 }
 
 static void live_hold_record(struct wsdbg_evidence *base)
@@ -320,9 +227,7 @@ static void live_hold_record(struct wsdbg_evidence *base)
 static void live_close(struct wsdbg_evidence *base)
 {
     struct live_source *source = live_of(base);
-    for (size_t i = 0; i < source->count; i++)
-        wsdbg_live_process_close(source->processes[i].looks);
-    free(source->processes);
+    wsdbg_live_processes_deinit(&source->processes);
     free(source->spool);
     if (source->ring)
         source->ring->ops->close(source->ring);
@@ -347,11 +252,12 @@ struct wsdbg_error *wsdbg_evidence_open_live(const char *session, const char *sp
     if (!source)
         return &wsdbg_error_no_memory;
     source->base.ops = &live_ops;
-    source->use = use;
-    source->opened_ns = wsdbg_door_now_ns();
+    source->processes.use = use;
+    source->processes.opened_ns = wsdbg_door_now_ns();
     source->spool = spool ? strdup(spool) : NULL;
     struct wsdbg_error *error =
         spool && !source->spool ? &wsdbg_error_no_memory : wsdbg_evidence_open_ring(session, spool, &source->ring);
+    source->processes.ring = source->ring;
     if (error)
         live_close(&source->base);
     else

@@ -136,10 +136,11 @@ static void begin_step(struct wsdbg_live_stay *stay, struct wsdbg_machine *machi
 }
 
 void wsdbg_live_stay_tick(struct wsdbg_live_stay *stay, struct wsdbg_live_process *process,
-                          const struct wsdbg_snapshot *snapshot, uint64_t now_ns)
+                          const struct wsdbg_snapshot *snapshot, uint64_t ended_spent_ns, uint64_t now_ns)
 {
     struct wsdbg_machine *machine = wsdbg_live_process_machine(process);
-    const struct wsdbg_stay_facts facts = facts_of(stay, process, snapshot, now_ns);
+    struct wsdbg_stay_facts facts = facts_of(stay, process, snapshot, now_ns);
+    facts.ended_spent_ns = ended_spent_ns;
     if (!wsdbg_live_process_is_alive(process))
         return;
     if (stay->policy.stays)
@@ -178,26 +179,39 @@ void wsdbg_live_stay_trouble(struct wsdbg_live_stay *stay, char *line, size_t si
              stay->hopeless ? "" : " now", stay->trouble);
 }
 
-void wsdbg_live_stay_account(struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process, char *line,
-                             size_t size)
+void wsdbg_live_stay_add(const struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process,
+                         struct wsdbg_stay_account *account)
 {
     const struct wsdbg_door_row *row = wsdbg_live_process_door(process);
     const struct wsdbg_stay_facts facts = {
         .waited_ns = row->waited_ns, .launch_ns = row->launch_ns, .launches = row->launches};
-    const double ran_ns = (double)(stay->ticked_ns - stay->began_ns), spent_ns = (double)wsdbg_stay_spent_ns(&facts);
-    line[0] = '\0';
-    if (!stay->policy.came_ns || stay->accounted)
+    if (!stay->policy.came_ns)
         return;
-    stay->accounted = true;
-    const int length = snprintf(
-        line, size,
-        "attached to process %u for %.1f of %.1f s; over all its threads that cost %.0f ms (%.1f %% of the run): calls "
-        "waited %.0f ms",
-        wsdbg_live_process_id(process), (double)stay->stayed_ns / 1e9, ran_ns / 1e9, spent_ns / 1e6,
-        ran_ns > 0 ? 100 * spent_ns / ran_ns : 0, (double)facts.waited_ns / 1e6);
-    if (facts.launches && length > 0 && (size_t)length < size)
-        snprintf(line + length, size - (size_t)length,
-                 ", launches (%llu, each counted as 0.2 ms at most) took %.1f us more each",
-                 (unsigned long long)facts.launches,
-                 (spent_ns - (double)facts.waited_ns) / 1e3 / (double)facts.launches);
+    account->processes++;
+    account->process_id = wsdbg_live_process_id(process);
+    account->ran_ns = stay->ticked_ns - stay->began_ns;
+    account->stayed_ns += stay->stayed_ns;
+    account->spent_ns += wsdbg_stay_spent_ns(&facts);
+    account->waited_ns += facts.waited_ns;
+    account->launches += facts.launches;
+}
+
+void wsdbg_stay_account_line(const struct wsdbg_stay_account *account, char *line, size_t size)
+{
+    const double spent_ns = (double)account->spent_ns, stayed_s = (double)account->stayed_ns / 1e9;
+    const double more_ns = spent_ns - (double)account->waited_ns; /* in launches */
+    char who[96], launches[64] = "";
+    line[0] = '\0';
+    if (!account->processes)
+        return;
+    if (account->processes == 1)
+        snprintf(who, sizeof who, "process %u for %.1f of %.1f s", account->process_id, stayed_s,
+                 (double)account->ran_ns / 1e9);
+    else
+        snprintf(who, sizeof who, "%u processes for %.1f s in all", account->processes, stayed_s);
+    if (account->launches)
+        snprintf(launches, sizeof launches, ", each of %llu launches took %.1f us more",
+                 (unsigned long long)account->launches, more_ns / 1e3 / (double)account->launches);
+    snprintf(line, size, "attached to %s, which cost %.0f ms over all threads: calls waited %.0f ms%s", who,
+             spent_ns / 1e6, (double)account->waited_ns / 1e6, launches);
 }

@@ -13,22 +13,31 @@ struct wsdbg_live_stay {
     bool said;     /* ... and somebody was told */
     bool taken;    /* somebody else has the GPU, and an inspector is wanted whatever it costs */
     bool taken_said;
-    bool accounted;
     uint64_t began_ns, ticked_ns; /* set to when the run began; when this was last asked */
     uint64_t contexts_changed_ns, stayed_ns;
     size_t contexts;
     char trouble[256]; /* what was in the way last, "" = nothing */
 };
 
-/* Asked at each look; never waits for the GPU or the program.  The snapshot is the newest one. */
+/* What inspectors that stayed have cost, summed over processes. */
+struct wsdbg_stay_account {
+    uint32_t processes, process_id; /* the newest one's id */
+    uint64_t ran_ns;                /* from the run's begin to the end of the newest one */
+    uint64_t stayed_ns, spent_ns, waited_ns, launches;
+};
+
+/* Asked at each look; never waits for the GPU or the program.  The snapshot is the newest one; `ended_spent_ns` was
+ * spent by processes that have ended. */
 void wsdbg_live_stay_tick(struct wsdbg_live_stay *stay, struct wsdbg_live_process *process,
-                          const struct wsdbg_snapshot *snapshot, uint64_t now_ns);
+                          const struct wsdbg_snapshot *snapshot, uint64_t ended_spent_ns, uint64_t now_ns);
 /* One that stays leaves at once, for somebody else on the same GPU.  False: nobody stays. */
 bool wsdbg_live_stay_make_way(struct wsdbg_live_stay *stay, struct wsdbg_live_process *process, uint64_t now_ns);
 /* A line for people: why nobody can stay (once), "" = nothing to say. */
 void wsdbg_live_stay_trouble(struct wsdbg_live_stay *stay, char *line, size_t size);
-/* ... and, at the end, for how long somebody stayed and what that cost (once); "" = nobody did. */
-void wsdbg_live_stay_account(struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process, char *line,
-                             size_t size);
+/* Adds what it was; nothing where nobody stayed.  For a process that has ended, or will be asked about no more. */
+void wsdbg_live_stay_add(const struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process,
+                         struct wsdbg_stay_account *account);
+/* The sum for people, "" = nobody stayed. */
+void wsdbg_stay_account_line(const struct wsdbg_stay_account *account, char *line, size_t size);
 
 #endif

@@ -78,9 +78,14 @@ void wsdbg_look_keeper_write(struct wsdbg_look_keeper *keeper, const struct wsdb
     free(path);
 }
 
+bool wsdbg_look_keeper_has_next(const struct wsdbg_look_keeper *keeper)
+{
+    return keeper && keeper->handed < keeper->written;
+}
+
 char *wsdbg_look_keeper_next(struct wsdbg_look_keeper *keeper)
 {
-    return keeper && keeper->handed < keeper->written ? path_of(keeper, ++keeper->handed) : NULL;
+    return wsdbg_look_keeper_has_next(keeper) ? path_of(keeper, ++keeper->handed) : NULL;
 }
 
 const char *wsdbg_look_keeper_trouble(const struct wsdbg_look_keeper *keeper)

@@ -20,6 +20,7 @@ struct wsdbg_error *wsdbg_look_keeper_take(struct wsdbg_look_keeper *keeper, str
 void wsdbg_look_keeper_write(struct wsdbg_look_keeper *keeper, const struct wsdbg_machine *machine);
 /* The file of the next look that was kept and not asked for yet; the caller frees.  NULL = there is none. */
 char *wsdbg_look_keeper_next(struct wsdbg_look_keeper *keeper);
+bool wsdbg_look_keeper_has_next(const struct wsdbg_look_keeper *keeper);
 /* why the newest one could not be written, NULL = it could; valid until the next write. */
 const char *wsdbg_look_keeper_trouble(const struct wsdbg_look_keeper *keeper);
 

@@ -12,6 +12,7 @@
 #define COME_IN_NS_BYTE 22              /* ... and the driver prepares code: 1.4 s beside NCCL's 59 MB, on an H200 */
 #define CODE_AT_MOST_NS (2 * SECOND_NS) /* an attach that takes longer is given up */
 #define LOAN_NS (SECOND_NS / 5)
+#define LOANS_NS (SECOND_NS / 5 * 6) /* processes that ended without paying theirs off: of some four */
 #define WINDOW_NS (SECOND_NS / 25)
 #define RETRY_NS (SECOND_NS / 10)
 #define RETRY_DOUBLINGS 5
@@ -29,9 +30,12 @@ static uint64_t since(const struct wsdbg_stay_facts *facts, uint64_t then_ns)
     return facts->now_ns > then_ns ? facts->now_ns - then_ns : 0;
 }
 
+/* What processes that have ended spent is gone: many short ones, one after the other, may not each spend a share of
+ * the whole run. */
 static uint64_t budget_ns(const struct wsdbg_stay_facts *facts)
 {
-    return since(facts, facts->began_ns) / SHARE;
+    const uint64_t share_ns = since(facts, facts->began_ns) / SHARE;
+    return share_ns > facts->ended_spent_ns ? share_ns - facts->ended_spent_ns : 0;
 }
 
 /* What was spent is spent: only what staying goes on costing is a reason to leave. */
@@ -84,10 +88,11 @@ static bool is_worth_it(const struct wsdbg_stay_policy *policy, const struct wsd
 }
 
 /* Before its first launch a program is lent the price: later it may never rest, and what goes wrong at once is seen.
- * The loan is paid off before anybody comes again. */
+ * The loan is paid off before anybody comes again, to it or, when it has ended, to others. */
 static bool is_lent(const struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
 {
-    return !policy->came_ns && !facts->worked && !facts->probed && price_ns(facts) <= LOAN_NS;
+    return !policy->came_ns && !facts->worked && !facts->probed && price_ns(facts) <= LOAN_NS &&
+           facts->ended_spent_ns <= LOANS_NS + since(facts, facts->began_ns) / SHARE;
 }
 
 /* The observer waits until the context has settled. */

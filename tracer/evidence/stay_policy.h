@@ -24,6 +24,7 @@ struct wsdbg_stay_facts {
     uint64_t image_bytes;                    /* of the modules that it has loaded, as far as known */
     bool unfinished;                         /* the GPU is known to have work of it */
     uint64_t waited_ns, launch_ns, launches; /* of struct wsdbg_door_row */
+    uint64_t ended_spent_ns;                 /* of other processes of the run, which have ended */
 };
 
 struct wsdbg_stay_policy {
