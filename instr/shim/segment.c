@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -109,9 +110,21 @@ static struct wsdbg_segment *create_in(enum segment_place place, const char *ses
     return segment;
 }
 
+/* wsdbg knows processes by their numbers.  In another namespace they are others. */
+static bool has_other_numbers(void)
+{
+    const char *of_wsdbg = getenv(WSDBG_ENV_PID_NAMESPACE);
+    const uint64_t known = of_wsdbg ? strtoull(of_wsdbg, NULL, 10) : 0, own = segment_file_pid_namespace();
+    return known && own && known != own;
+}
+
 bool segment_create(const char *session, uint64_t limit_bytes, char *why)
 {
     uint64_t bytes = page_round(sizeof(struct wsdbg_segment));
+    if (has_other_numbers()) {
+        snprintf(why, WSDBG_TEXT_BYTES, "it runs in a PID namespace of its own; start wsdbg inside of that");
+        return false;
+    }
     if (limit_bytes < bytes) {
         snprintf(why, WSDBG_TEXT_BYTES, "%s is %llu bytes, the fixed tables alone need %llu", WSDBG_ENV_SEGMENT_BYTES,
                  (unsigned long long)limit_bytes, (unsigned long long)bytes);

@@ -5,7 +5,7 @@
  * HOW: plain | namespace (dlmopen) | deep (a library of its own, opened with RTLD_DEEPBIND) | bare (without the observer)
  *      | limited-before, limited-after (a seccomp filter before the first use of CUDA, between two), each with -all for
  *      all threads, -raw without the C library | limited-unused (a filter, and no use of CUDA)
- *      | asked (only asks whether there could be a filter)
+ *      | asked (only asks whether there could be a filter) | numbered (a child in a PID namespace of its own)
  *
  * The filter ends the process at system calls that the observer would make and the program does not.
  */
@@ -14,6 +14,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef void *(*lookup)(void *, const char *);
@@ -122,11 +124,28 @@ static void load(const char *how)
     }
 }
 
+/* Goes on in the first process of a PID namespace; its parent ends as it does. */
+static void be_numbered_anew(void)
+{
+    int status = 0;
+    if (unshare(CLONE_NEWPID) != 0) {
+        perror("past_app: unshare");
+        exit(77);
+    }
+    const pid_t child = fork();
+    if (child == 0)
+        return;
+    waitpid(child, &status, 0);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 95);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 3)
         return 97;
     const char *how = argv[1];
+    if (strcmp(how, "numbered") == 0)
+        be_numbered_anew();
     if (strcmp(how, "bare") == 0) {
         unsetenv("LD_PRELOAD");
         execl(argv[0], argv[0], "plain", argv[2], (char *)NULL);

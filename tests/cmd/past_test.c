@@ -26,7 +26,7 @@ static void assert_said(const char *how, const char *seconds, const char *reason
 {
     struct outcome run = WSDBG("run", "--device", "sim", PAST_APP, how, seconds);
     if (run.status == 77)
-        print_message("%s: no seccomp filter can be had here\n", how);
+        print_message("%s: cannot be had here\n", how);
     else if (run.status != 7 || strcmp(run.out, "result 0\n") != 0)
         fail_msg("%s: status %d, %s%s", how, run.status, run.out, run.err);
     else if (!strstr(run.err, seen) || (reason ? !strstr(run.err, reason) : strstr(run.err, "not watched") != NULL))
@@ -85,6 +85,12 @@ static void to_ask_whether_there_could_be_a_filter_is_none(void **state)
     assert_said("asked", "0", NULL, one_launch);
 }
 
+static void processes_whose_numbers_are_others_are_not_watched(void **state)
+{
+    (void)state;
+    assert_said("numbered", "0", "it runs in a PID namespace of its own; start wsdbg inside of that\n", no_other);
+}
+
 static void require_watch_makes_it_an_error(void **state)
 {
     (void)state;
@@ -106,6 +112,7 @@ int main(void)
         TEST(a_filter_that_the_observer_did_not_see_made_is_found_at_the_first_use),
         TEST(a_filter_without_cuda_is_nothing_to_say),
         TEST(to_ask_whether_there_could_be_a_filter_is_none),
+        TEST(processes_whose_numbers_are_others_are_not_watched),
         TEST(require_watch_makes_it_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

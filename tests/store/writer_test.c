@@ -304,6 +304,33 @@ static void ten_thousand_launches_are_kept(void **state)
     example_clean(folder);
 }
 
+/* A run of hours makes millions.  The first picture is diagnosed: its launches stay. */
+static void of_more_launches_the_newest_are_kept_and_those_of_a_diagnosed_picture(void **state)
+{
+    (void)state;
+    struct example hang, e;
+    struct wsdbg_store *store = NULL;
+    char *folder = example_folder();
+    const char *path = example_path(folder, "a.db");
+    example_hang(&hang, 2, 2);
+    example_quiet(&e, 10000);
+    example_ok(wsdbg_store_create(path, &hang.info, &store));
+    example_ok(wsdbg_store_snapshot(store, &hang.snapshot));
+    example_ok(wsdbg_store_diagnosis(store, &hang.snapshot, &hang.diagnosis));
+    for (uint64_t look = 1; look <= 10; look++) {
+        for (size_t i = 0; i < e.snapshot.launch_count; i++)
+            e.snapshot.launches[i].sequence = look * 10000 + i;
+        example_ok(wsdbg_store_snapshot(store, &e.snapshot));
+    }
+    wsdbg_store_close(store);
+    assert_int_equal(number(path, "SELECT count(*) FROM launch"), 65536 + 1);
+    assert_int_equal(number(path, "SELECT min(sequence) FROM launch WHERE sequence >= 10000"), 110000 - 65536);
+    assert_int_equal(number(path, "SELECT count(*) FROM grid JOIN launch ON launch.id = launch_id"), 1);
+    example_free(&hang);
+    example_free(&e);
+    example_clean(folder);
+}
+
 /* Writes pictures for ever, one diagnosed in three, until it is killed. */
 static _Noreturn void write_until_killed(const char *path, int ready)
 {
@@ -377,6 +404,7 @@ int main(void)
         cmocka_unit_test(what_is_unknown_is_null),
         cmocka_unit_test(a_full_chip_with_histories_is_stored_whole),
         cmocka_unit_test(ten_thousand_launches_are_kept),
+        cmocka_unit_test(of_more_launches_the_newest_are_kept_and_those_of_a_diagnosed_picture),
         cmocka_unit_test(a_writer_killed_at_any_moment_leaves_a_readable_database),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

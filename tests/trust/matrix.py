@@ -23,6 +23,8 @@ NOBODY = 65534
 WARNINGS = ['-O1', '-g', '-w', '-D_GNU_SOURCE']
 LIBRARY = '/usr/lib/x86_64-linux-gnu/'
 KERNEL_HEADERS = ['-idirafter', '/usr/include', '-idirafter', '/usr/include/x86_64-linux-gnu']
+# Words ahead of the program that are run under wsdbg, not wsdbg under them.
+INSIDE = ('exec mpirun', 'exec unshare -pf')
 # Python's three ways to start a process, each of which uses CUDA.
 PYTHON = '''
 import multiprocessing, subprocess, sys
@@ -83,6 +85,7 @@ ROWS = [
     row('as another user', 'work', before='exec setpriv --reuid=65534 --regid=65534 --clear-groups', needs=['setpriv']),
     row('daemon', 'daemon', quick=False), row('in a session of its own', 'own-session'),
     row('fork', 'forks'), row('fork after CUDA', 'forks-after'), row('vfork', 'vforks'), row('posix_spawn', 'spawns'), row('exec after CUDA', 'executes'),
+    row('in a PID namespace', 'work', before='exec unshare -pf --mount-proc', needs=['unshare']),
     row('20 children', 'children 20'), row('8 at a time', 'side-by-side 8'),
     *[row(f'Python, {method}', f'python {method}', quick=False) for method in ('fork', 'spawn', 'forkserver')],
     row('mpirun, 4 ranks', 'work', before='exec mpirun --allow-run-as-root --oversubscribe -n 4 --mca btl self,vader', needs=['mpirun'], quick=False),
@@ -218,7 +221,7 @@ def compare(chosen, options, programs, folder):
     database = f'{folder}/{name}-db'
     os.makedirs(database)
     os.chmod(database, 0o777)
-    if chosen.before.startswith('exec mpirun'):
+    if chosen.before.startswith(INSIDE):
         begin = ['sh', '-c', 'exec "$@"', 'sh']
         command = [*chosen.before.split()[1:], *command]
     watched = ran([*begin, options.wsdbg, 'run', '-o', f'{database}/run.db', '--', *command], f'{folder}/{name}-watched', environment,

@@ -15,6 +15,7 @@ struct wsdbg_environment_options {
     const char *history;     /* events a warp, decimal; NULL = the shim's own default */
     const char *attach_first; /* of WSDBG_ENV_ATTACH_FIRST; NULL = no launch waits */
     const char *filters;     /* of WSDBG_ENV_FILTERS; NULL = not known */
+    const char *pid_namespace; /* of WSDBG_ENV_PID_NAMESPACE; NULL = not known */
     const char *markers;     /* "1": the shim says whether work gets done; NULL = it does not */
     const char *core_folder; /* where the driver puts its pipe and GPU core dumps; NULL = none are made */
 };

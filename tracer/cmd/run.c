@@ -237,9 +237,12 @@ static struct wsdbg_error *prepare(struct run *run)
         error = wsdbg_spool_create(&run->spool);
     if (error)
         return error;
-    char filters[24];
+    char filters[24], namespace[24];
+    struct stat own_namespace;
     const long filter_count = wsdbg_filters_of(0);
     snprintf(filters, sizeof filters, "%ld", filter_count);
+    const bool has_namespace = stat("/proc/self/ns/pid", &own_namespace) == 0;
+    snprintf(namespace, sizeof namespace, "%ju", has_namespace ? (uintmax_t)own_namespace.st_ino : 0);
     struct wsdbg_environment_options environment = {.shim = run->shim,
                                                     .simulator = run->device.simulator,
                                                     .simulator_reason = run->device.reason,
@@ -250,6 +253,7 @@ static struct wsdbg_error *prepare(struct run *run)
                                                     .history = options->history,
                                                     .attach_first = first_launch_waits(run),
                                                     .filters = filter_count < 0 ? NULL : filters,
+                                                    .pid_namespace = has_namespace ? namespace : NULL,
                                                     .markers = run->evidence == WSDBG_RUN_RING ? NULL : "1",
                                                     .core_folder =
                                                         run->evidence == WSDBG_RUN_CORE ? run->spool.path : NULL};

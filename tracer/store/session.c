@@ -109,6 +109,18 @@ static struct wsdbg_error *drop_old_pictures(struct wsdbg_store *store)
                                 "AND id IS NOT (SELECT before_id FROM kept)");
 }
 
+/* Of the tables that grow for as long as a program works, the newest rows stay, and those that a picture holds. */
+#define ROWS_KEPT "65536"
+#define NO_LONGER_KEPT(table) \
+    "DELETE FROM " table " WHERE id <= (SELECT max(id) FROM " table ") - " ROWS_KEPT " " \
+    "AND last_snapshot NOT IN (SELECT id FROM snapshot)"
+
+static struct wsdbg_error *drop_old_rows(struct wsdbg_store *store)
+{
+    return wsdbg_db_exec(store, NO_LONGER_KEPT("launch") " AND id NOT IN (SELECT launch_id FROM grid "
+                                "WHERE launch_id IS NOT NULL); " NO_LONGER_KEPT("activity"));
+}
+
 static struct wsdbg_error *write_snapshot_row(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
                                               int64_t before_id)
 {
@@ -167,6 +179,8 @@ struct wsdbg_error *wsdbg_store_snapshot(struct wsdbg_store *store, const struct
         error = write_before(store, snapshot->before, &before_id);
     if (!error)
         error = write_snapshot(store, snapshot, before_id, &ids);
+    if (!error)
+        error = drop_old_rows(store);
     error = wsdbg_db_end(store, error);
     free(store->module_ids);
     store->module_ids = ids.modules;

@@ -57,6 +57,7 @@
 #define WSDBG_ENV_ATTACH_FIRST "WSDBG_ATTACH_FIRST"
 #define WSDBG_MUCH_CODE_BYTES 4000000u
 #define WSDBG_ENV_FILTERS "WSDBG_FILTERS"           /* filters of system calls (seccomp) that wsdbg itself has; decimal */
+#define WSDBG_ENV_PID_NAMESPACE "WSDBG_PID_NAMESPACE" /* wsdbg's own: inode of /proc/self/ns/pid; decimal */
 #define WSDBG_ENV_DEVICE_FILES "WSDBG_DEVICE_FILES" /* for tests: folder that has other /proc and /dev of the GPUs' driver */
 
 /* Most that WSDBG_EXPLORE may ask for. */
