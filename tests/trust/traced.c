@@ -44,7 +44,7 @@ static const char hanging_ptx[] =
 static struct driver {
     int (*init)(unsigned), (*device)(int *, int), (*context)(void **, void *, unsigned, int),
         (*old_context)(void **, unsigned, int);
-    int (*load)(void **, const void *), (*function)(void **, void *, const char *), (*wait)(void);
+    int (*load)(void **, const void *), (*function)(void **, void *, const char *), (*wait)(void), (*unload)(void *);
     int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
                   void **);
 } driver;
@@ -62,7 +62,8 @@ static int find_driver(void)
                      {"cuModuleLoadData", &driver.load},
                      {"cuModuleGetFunction", &driver.function},
                      {"cuLaunchKernel", &driver.launch},
-                     {"cuCtxSynchronize", &driver.wait}};
+                     {"cuCtxSynchronize", &driver.wait},
+                     {"cuModuleUnload", &driver.unload}};
     for (size_t i = 0; library && i < sizeof functions / sizeof *functions; i++) {
         void *found = dlsym(library, functions[i].name);
         memcpy(functions[i].place, &found, sizeof found);
@@ -90,7 +91,8 @@ static int launch(const char *image, const char *name, int count)
     result = result ? result : driver.function(&function, module, name);
     for (int i = 0; !result && i < count; i++)
         result = driver.launch(function, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
-    return result ? result : driver.wait();
+    result = result ? result : driver.wait();
+    return result ? result : driver.unload(module);
 }
 
 /* The status of the last call; -1 = no driver. */
