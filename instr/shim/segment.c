@@ -28,12 +28,19 @@ static uint64_t page_round(uint64_t bytes)
 
 static void describe_no_space(int fd, uint64_t bytes, int error, char *why)
 {
+    const unsigned long long needed_mib = (bytes + 0xfffff) >> 20;
     struct statfs space;
     unsigned long long free_bytes = 0;
+    if (error == EFBIG) {
+        snprintf(why, WSDBG_TEXT_BYTES,
+                 "%.120s: the program's limit of file sizes (ulimit -f) leaves no %llu MiB for it", segment_file_name(),
+                 needed_mib);
+        return;
+    }
     if (fstatfs(fd, &space) == 0)
         free_bytes = (unsigned long long)space.f_bavail * (unsigned long long)space.f_bsize;
     snprintf(why, WSDBG_TEXT_BYTES, "%.120s: %llu MiB free there, %llu needed: %s", segment_file_name(),
-             free_bytes >> 20, (unsigned long long)((bytes + 0xfffff) >> 20), strerror(error));
+             free_bytes >> 20, needed_mib, strerror(error));
 }
 
 /* A file size limit is checked first, since going over it raises SIGXFSZ in the app. */

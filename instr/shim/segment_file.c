@@ -1,8 +1,8 @@
 /* segment_file.c - the file of the shared segment: in which folder it lies, and what an earlier program left there.
  *
  * Reads:  the room in /dev/shm, WSDBG_SPOOL.
- * Writes: the file's name into one of two folders (the session's own in /dev/shm is made where it lacks); into a file of this process's number that the process is past it,
- *         and that file's name.
+ * Writes: the file's name into one of two folders (the session's own in /dev/shm is made where it lacks); into a file
+ * of this process's number that the process is past it, and that file's name.
  *
  * /dev/shm is memory, but the program may need it: with little room in it the segment lies in the session's folder.
  * No descriptor is kept (segment.c), so the file is opened by its name each time.
@@ -55,9 +55,12 @@ static bool has_own_folder(const char *session, char *why)
         snprintf(why, WSDBG_TEXT_BYTES, "cannot create %.150s: %s", path, strerror(errno));
         return false;
     }
-    const bool own = lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-                     (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
-    if (!own)
+    const bool is_folder = lstat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    const bool own = is_folder && status.st_uid == geteuid() && (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+    if (is_folder && status.st_uid != geteuid())
+        snprintf(why, WSDBG_TEXT_BYTES, "this process runs as user %u, and %.150s is user %u's; start wsdbg as user %u",
+                 (unsigned)geteuid(), path, (unsigned)status.st_uid, (unsigned)geteuid());
+    else if (!own)
         snprintf(why, WSDBG_TEXT_BYTES, "%.150s is not this user's alone", path);
     return own;
 }

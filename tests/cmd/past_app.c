@@ -6,6 +6,7 @@
  *      | limited-before, limited-after (a seccomp filter before the first use of CUDA, between two), each with -all for
  *      all threads, -raw without the C library | limited-unused (a filter, and no use of CUDA)
  *      | asked (only asks whether there could be a filter) | numbered (a child in a PID namespace of its own)
+ *      | other-user (becomes one before)
  *
  * The filter ends the process at system calls that the observer would make and the program does not.
  */
@@ -146,6 +147,8 @@ int main(int argc, char **argv)
     const char *how = argv[1];
     if (strcmp(how, "numbered") == 0)
         be_numbered_anew();
+    if (strcmp(how, "other-user") == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+        return 77;
     if (strcmp(how, "bare") == 0) {
         unsetenv("LD_PRELOAD");
         execl(argv[0], argv[0], "plain", argv[2], (char *)NULL);

@@ -91,6 +91,13 @@ static void processes_whose_numbers_are_others_are_not_watched(void **state)
     assert_said("numbered", "0", "it runs in a PID namespace of its own; start wsdbg inside of that\n", no_other);
 }
 
+static void processes_of_another_user_are_not_watched(void **state)
+{
+    (void)state;
+    assert_said("other-user", "0.7", "it uses the GPU as another user than wsdbg: start wsdbg as that user\n",
+                no_other);
+}
+
 static void require_watch_makes_it_an_error(void **state)
 {
     (void)state;
@@ -113,6 +120,7 @@ int main(void)
         TEST(a_filter_without_cuda_is_nothing_to_say),
         TEST(to_ask_whether_there_could_be_a_filter_is_none),
         TEST(processes_whose_numbers_are_others_are_not_watched),
+        TEST(processes_of_another_user_are_not_watched),
         TEST(require_watch_makes_it_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

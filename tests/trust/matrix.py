@@ -242,6 +242,14 @@ def launches_of(ours):
     return found[0] if found else None
 
 
+def folded(lines):
+    """Lines that differ in numbers alone are one."""
+    kinds = {}
+    for line in lines:
+        kinds.setdefault(re.sub(r'[0-9.]+', '#', line), []).append(line)
+    return [same[0] + (f' ({len(same)} such lines)' if len(same) > 1 else '') for same in kinds.values()]
+
+
 def page(kept, where):
     here = [entry for entry in kept if entry['differs'] is not None]
     different = [entry for entry in here if entry['differs']]
@@ -252,7 +260,7 @@ def page(kept, where):
              + (f' Not here: {", ".join(entry["row"] for entry in kept if entry["differs"] is None)}.' if len(here) < len(kept) else ''), '',
              '| program | differs | launches that wsdbg saw | what it said beside |', '|---|---|---|---|']
     for entry in here:
-        said = '; '.join(line[7:] for line in entry['said'] if 'kernel launch' not in line)
+        said = '; '.join(folded([re.sub(r'^wsdbg( run)?: ', '', line) for line in entry['said'] if 'kernel launch' not in line]))
         launches = launches_of(entry['said'])
         lines.append(f"| {entry['row']} | {'; '.join(entry['differs']) or 'nothing'} | {'-' if launches is None else launches} | {said.replace('|', '/') or '-'} |")
     return '\n'.join(lines)

@@ -85,17 +85,31 @@ static bool is_own(pid_t process)
     return bytes > 0 && bytes == own_bytes && memcmp(own, its, (size_t)bytes) == 0;
 }
 
-long wsdbg_filters_of(pid_t process)
+/* A number of the status file, counted from 0; -1 = not known. */
+static long status_number(pid_t process, const char *field, int place)
 {
     char line[256];
-    long count = -1;
+    long number = -1;
     FILE *status = process ? open_of(process, "status") : fopen("/proc/self/status", "re");
-    while (status && fgets(line, sizeof line, status))
-        if (sscanf(line, "Seccomp_filters: %ld", &count) == 1)
-            break;
+    while (number < 0 && status && fgets(line, sizeof line, status)) {
+        char *rest = line + strlen(field);
+        for (int i = 0; strncmp(line, field, strlen(field)) == 0 && i <= place; i++)
+            number = strtol(rest, &rest, 10);
+    }
     if (status)
         fclose(status);
-    return count;
+    return number;
+}
+
+long wsdbg_filters_of(pid_t process)
+{
+    return status_number(process, "Seccomp_filters:", 0);
+}
+
+static bool is_another_users(pid_t process)
+{
+    const long user = status_number(process, "Uid:", 1); /* the effective one */
+    return user >= 0 && user != (long)geteuid();
 }
 
 /* NULL = nothing is unseen of it. */
@@ -107,6 +121,8 @@ static const char *reason_of(pid_t process, const char *session)
         return NULL;
     if (!mapped.observer)
         return "it uses the GPU, and the observer is not in it: was LD_PRELOAD taken from its environment?";
+    if (is_another_users(process))
+        return "it uses the GPU as another user than wsdbg: start wsdbg as that user";
     if (wsdbg_filters_of(process) > wsdbg_filters_of(0))
         return "it uses the GPU, but limits its own system calls (seccomp), and so is left alone";
     return "it uses the GPU, but no call of it has passed the observer: it still started the driver, or dlmopen() or "
