@@ -12,7 +12,7 @@ struct reach {
     const struct wsdbg_ptx_program *program;
     const struct wsdbg_ptx_function *function;
     uint32_t *stack;
-    uint8_t *seen;
+    bool *seen;
     size_t depth;
     bool loads, computes, stores;
 };
@@ -20,8 +20,9 @@ struct reach {
 static void visit(struct reach *reach, uint32_t instruction)
 {
     if (instruction < reach->function->first || instruction >= reach->function->end ||
-        reach->seen[instruction - reach->function->first]++)
+        reach->seen[instruction - reach->function->first])
         return;
+    reach->seen[instruction - reach->function->first] = true;
     reach->stack[reach->depth++] = instruction;
 }
 

@@ -1,6 +1,7 @@
 /* probe_test.c - events of kernels without probes, as the device writes them when somebody has set their config. */
 #include "hopper/kernel.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "wsdbg/ring.h"
@@ -239,6 +240,24 @@ static void roles_are_what_warps_can_still_come_to(void **state)
     machine_destroy(&machine);
 }
 
+/* Each place is looked at once, however many branches lead to it: what is to be looked at has room for that many. */
+static void a_place_that_thousands_of_branches_lead_to_is_one(void **state)
+{
+    enum { TARGETS = 8192 };
+    static char body[64 + 3 * TARGETS] = "mov.u32 %r1, 0; bar.sync 0; t: .branchtargets a";
+    struct machine machine;
+    (void)state;
+    size_t length = strlen(body);
+    for (int i = 1; i < TARGETS; i++)
+        length += (size_t)sprintf(body + length, ",a");
+    strcpy(body + length, "; brx.idx %r1, t; a: ret;");
+    kernel_create(&machine, body, NULL);
+    const struct ring ring = set_ring(&machine);
+    kernel_launch(&machine, (struct kernel_launch){.block = 32});
+    assert_int_equal(ring.slots[0].role, WSDBG_TRADE_NONE);
+    machine_destroy(&machine);
+}
+
 /* ---- what is left alone ---- */
 
 static void without_a_config_nothing_is_written(void **state)
@@ -291,6 +310,7 @@ int main(void)
         cmocka_unit_test(a_warp_with_lanes_that_poll_is_not_told_to_wait),
         cmocka_unit_test(slots_say_who_the_warps_are),
         cmocka_unit_test(roles_are_what_warps_can_still_come_to),
+        cmocka_unit_test(a_place_that_thousands_of_branches_lead_to_is_one),
         cmocka_unit_test(without_a_config_nothing_is_written),
         cmocka_unit_test(wild_addresses_are_not_written_to),
         cmocka_unit_test(modules_with_probes_and_other_names_get_none),

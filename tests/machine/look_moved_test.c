@@ -558,6 +558,35 @@ static void the_authors_names_stay(void **state)
     wsdbg_look_destroy(look);
 }
 
+/* Ids have eight bits.  Where an author has given them all away, what was inferred has no name, not somebody else's. */
+static void without_an_id_left_nothing_gets_a_wrong_name(void **state)
+{
+    (void)state;
+    enum { IDS = 256 };
+    struct wsdbg_look *look = look_at(1);
+    struct wsdbg_snapshot snapshot = {0};
+    snapshot.contexts = calloc(1, sizeof *snapshot.contexts);
+    snapshot.modules = calloc(1, sizeof *snapshot.modules);
+    snapshot.functions = calloc(1, sizeof *snapshot.functions);
+    snapshot.names = calloc(2 * IDS, sizeof *snapshot.names);
+    snapshot.context_count = snapshot.module_count = snapshot.function_count = 1;
+    snapshot.name_count = 2 * IDS;
+    snapshot.contexts[0] = (struct wsdbg_context){.handle = changed.machine->contexts[0].handle, .alive = true};
+    snapshot.modules[0] = (struct wsdbg_module){.probed = true, .names_count = 2 * IDS};
+    snapshot.functions[0] = (struct wsdbg_function){.name = "gemm_cooperative"};
+    for (int i = 0; i < IDS; i++) {
+        snapshot.names[i] = (struct wsdbg_name){.kind = WSDBG_NAME_ROLE, .id = (uint8_t)i, .name = "author's"};
+        snapshot.names[IDS + i] =
+            (struct wsdbg_name){.kind = WSDBG_NAME_MBARRIER, .id = (uint8_t)i, .stages = 4, .name = "author's"};
+    }
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    assert_int_equal(snapshot.name_count, 2 * IDS);
+    assert_false(snapshot.warps[PRODUCER].role.known);
+    assert_null(snapshot.barriers[snapshot.warps[PRODUCER].barrier].name);
+    wsdbg_snapshot_deinit(&snapshot);
+    wsdbg_look_destroy(look);
+}
+
 static void a_door_that_breaks_at_any_read_is_an_error(void **state)
 {
     (void)state;
@@ -601,6 +630,7 @@ int main(void)
         ON_DUMP(a_warp_without_lanes_lets_none_of_its_cta_count_as_exited),
         ON_DUMP(code_that_is_not_there_is_said_once),
         ON_DUMP(the_authors_names_stay),
+        ON_DUMP(without_an_id_left_nothing_gets_a_wrong_name),
         ON_DUMP(a_door_that_breaks_at_any_read_is_an_error),
     };
 #undef ON_DUMP

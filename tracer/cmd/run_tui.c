@@ -255,7 +255,8 @@ static void leave(struct wsdbg_tui *tui)
     viewer_close(tui->viewer);
     tui->viewer = NULL;
     say_words(tui);
-    if (tui->passing && !tui->ended)
+    tui->passing = tui->passing && !tui->ended; /* it may have ended while the reader was asked */
+    if (tui->passing)
         start_passing(tui);
 }
 

@@ -9,13 +9,13 @@
 #include "machine/launch_match.h"
 #include "machine/look_compare.h"
 
-enum { IDS = 256, ROLES_MAX = 32 };
+enum { IDS = 256, NO_ID = IDS, ROLES_MAX = 32 };
 #define UNLISTED_ROW 0x80000000u /* from here on: modules that no observer listed */
 
 /* Rows of a look's tables in the snapshot's. */
 struct maps {
     uint32_t *contexts, *modules, *functions;
-    uint8_t (*roles)[IDS], (*mbarriers)[IDS]; /* for each of the look's modules */
+    uint16_t (*roles)[IDS], (*mbarriers)[IDS]; /* for each of the look's modules; NO_ID: all ids are taken */
 };
 
 static void *append(void *rows, size_t *count, size_t added, size_t bytes, const void *from, bool *whole)
@@ -123,7 +123,7 @@ static void append_names(struct wsdbg_snapshot *to, size_t added, const struct w
     free(rows);
 }
 
-static uint32_t map_roles(uint32_t roles, const uint8_t map[IDS])
+static uint32_t map_roles(uint32_t roles, const uint16_t map[IDS])
 {
     uint32_t mapped = 0;
     for (unsigned i = 0; i < ROLES_MAX; i++)
@@ -176,11 +176,11 @@ static void map_names(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *fr
         to->modules[target].names_first = (uint32_t)to->name_count;
     for (uint32_t i = 0; *whole && i < source->names_count; i++) {
         struct wsdbg_name name = from->names[source->names_first + i];
-        uint8_t *map = name.kind == WSDBG_NAME_ROLE ? maps->roles[module] : maps->mbarriers[module];
+        uint16_t *map = name.kind == WSDBG_NAME_ROLE ? maps->roles[module] : maps->mbarriers[module];
         const uint8_t its = name.id;
         unsigned id;
         const struct wsdbg_name *same = same_name(to, &to->modules[target], &name, &id);
-        map[its] = same ? same->id : (uint8_t)id;
+        map[its] = same ? same->id : id < IDS ? (uint16_t)id : NO_ID;
         if (same || id >= IDS)
             continue;
         name.id = (uint8_t)id;
@@ -267,8 +267,10 @@ static void move_warps(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *f
     for (size_t i = base->warps; i < to->warp_count; i++) {
         struct wsdbg_warp_row *warp = &to->warps[i];
         const uint32_t module = module_in(found, warp->cta);
-        if (warp->role.known && module != WSDBG_NONE)
+        if (warp->role.known && module != WSDBG_NONE) {
             warp->role.value = maps->roles[module][warp->role.value % IDS];
+            warp->role.known = warp->role.value != NO_ID;
+        }
         warp->cta += (uint32_t)base->ctas;
         warp->barrier = shifted(warp->barrier, base->barriers);
         warp->site = shifted(warp->site, base->sites);
@@ -289,10 +291,11 @@ static void move_barriers(struct wsdbg_snapshot *to, const struct wsdbg_snapshot
     for (size_t i = base->barriers; i < to->barrier_count; i++) {
         struct wsdbg_barrier *barrier = &to->barriers[i];
         const uint32_t module = module_in(found, barrier->cta);
-        if (barrier->name) {
-            barrier->id = maps->mbarriers[module][barrier->id % IDS];
-            barrier->name = wsdbg_snapshot_name(to, maps->modules[module], WSDBG_NAME_MBARRIER, barrier->id);
-        }
+        const uint32_t id = barrier->name ? maps->mbarriers[module][barrier->id % IDS] : NO_ID;
+        if (id != NO_ID)
+            barrier->id = id;
+        barrier->name =
+            id == NO_ID ? NULL : wsdbg_snapshot_name(to, maps->modules[module], WSDBG_NAME_MBARRIER, barrier->id);
         barrier->cta += (uint32_t)base->ctas;
     }
 }
