@@ -65,11 +65,37 @@ static void streams_pass_untouched(void **state)
 static void the_session_is_named_after_program_and_pid(void **state)
 {
     (void)state;
-    struct outcome run = WSDBG("run", "-q", "sh", "-c", "echo $$");
+    struct outcome run = WSDBG("run", "--stall", "0.5", "sh", "-c", "echo $$; exec " FAKE_HANG " hang");
     char name[64];
+    assert_int_equal(run.status, 124);
     snprintf(name, sizeof name, "wsdbg-sh-%d.db", atoi(run.out));
     assert_int_equal(count_files("*.db*"), 1);
     assert_int_equal(count_files(name), 1);
+    outcome_free(&run);
+}
+
+static void a_session_in_which_nothing_is_to_be_seen_is_kept_where_its_name_was_given(void **state)
+{
+    (void)state;
+    struct outcome run = WSDBG("run", "true");
+    assert_string_equal(run.err, "wsdbg: no use of CUDA was seen\n");
+    assert_int_equal(count_files("*"), 0);
+    outcome_free(&run);
+    run = WSDBG("run", "-o", "x.db", "true");
+    assert_string_equal(run.err, "wsdbg: no use of CUDA was seen; session in x.db\n");
+    assert_int_equal(count_files("x.db"), 1);
+    outcome_free(&run);
+}
+
+static void the_signal_that_killed_the_program_is_named(void **state)
+{
+    (void)state;
+    struct outcome run = WSDBG("run", "sh", "-c", "kill -SEGV $$");
+    assert_int_equal(run.status, -SIGSEGV);
+    assert_string_equal(run.err, "wsdbg: the program was killed by SIGSEGV\nwsdbg: no use of CUDA was seen\n");
+    outcome_free(&run);
+    run = WSDBG("run", "-q", "sh", "-c", "kill -SEGV $$");
+    assert_string_equal(run.err, "");
     outcome_free(&run);
 }
 
@@ -223,6 +249,8 @@ int main(void)
         TEST(a_program_that_cannot_be_executed_is_126),
         TEST(streams_pass_untouched),
         TEST(the_session_is_named_after_program_and_pid),
+        TEST(a_session_in_which_nothing_is_to_be_seen_is_kept_where_its_name_was_given),
+        TEST(the_signal_that_killed_the_program_is_named),
         TEST(the_program_sees_the_session_and_keeps_its_preload),
         TEST(the_spool_is_private_and_removed),
         TEST(a_signal_sent_to_wsdbg_reaches_the_program_once),

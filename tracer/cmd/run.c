@@ -57,6 +57,7 @@ struct run {
     struct wsdbg_progress_line dump;
     struct wsdbg_unseen unseen;
     bool executed, ended_by_follower, stands_said, outlived_said;
+    bool discard; /* the database is not kept */
 };
 
 static uint64_t live_now_ns(struct wsdbg_clock *clock)
@@ -420,10 +421,15 @@ static void finish_child(struct run *run, const struct wsdbg_watch *watch, char 
     }
     int own = wsdbg_child_status(run->child), signal_number = wsdbg_child_signal(run->child);
     const char *after = watch->given_up_ns && !watch->hang ? ", after it was given up" : "";
-    if (signal_number)
-        snprintf(outcome, outcome_bytes, "died of signal %d%s", signal_number, after);
+    const char *name = signal_number ? sigabbrev_np(signal_number) : NULL;
+    if (name)
+        snprintf(outcome, outcome_bytes, "killed by SIG%s%s", name, after);
+    else if (signal_number)
+        snprintf(outcome, outcome_bytes, "killed by signal %d%s", signal_number, after);
     else
         snprintf(outcome, outcome_bytes, "exited %d%s", own, after);
+    if (signal_number && !run->options->quiet && !was_ended(run))
+        wsdbg_watch_say(watch, "the program was %s", outcome);
     if (own != 0 && !was_ended(run))
         wsdbg_refusals_say_held(watch->refusals, watch);
     if (!verdict)
@@ -465,6 +471,14 @@ static void tell_result(const struct run *run, const struct wsdbg_watch *watch)
     result->database = strdup(run->output);
 }
 
+/* Nobody wants a file that holds nothing but the program's name. */
+static bool has_nothing(const struct run *run, const struct wsdbg_watch *watch)
+{
+    return !run->options->output && !run->options->tui && !run->options->result && !watch->cuda_seen &&
+           !watch->unread_segments && !watch->not_stored && !watch->blind && !watch->hang && !watch->given_up_ns &&
+           !watch->lost && !watch->cut && !run->ended_by_follower;
+}
+
 /* What nobody watched is no run without a hang. */
 static void say_end(const struct run *run, const struct wsdbg_watch *watch, int *status)
 {
@@ -473,7 +487,7 @@ static void say_end(const struct run *run, const struct wsdbg_watch *watch, int 
     wsdbg_unseen_add(&run->unseen, run->spool.path, &unwatched);
     const struct wsdbg_closing closing = {.watch = watch,
                                           .unwatched = &unwatched,
-                                          .output = run->output,
+                                          .output = run->discard ? NULL : run->output,
                                           .quiet = run->options->quiet,
                                           .ended_by_follower = run->ended_by_follower,
                                           .could_dump = run->evidence != WSDBG_RUN_CORE && !run->device.simulator};
@@ -499,6 +513,7 @@ static struct wsdbg_error *watch_program(struct run *run, int *status)
     finish_child(run, watch, outcome, sizeof outcome, status);
     if (run->tui)
         wsdbg_tui_finish_log(run->tui);
+    run->discard = has_nothing(run, watch);
     say_end(run, watch, status);
     end_session(run, *status, outcome);
     close_tui(run, watch, *status, outcome);
@@ -512,7 +527,7 @@ static void run_deinit(struct run *run)
 {
     wsdbg_tui_destroy(run->tui);
     wsdbg_session_withdraw(run->publication);
-    wsdbg_session_destroy(run->session, !run->executed);
+    wsdbg_session_destroy(run->session, !run->executed || run->discard);
     wsdbg_child_destroy(run->child);
     if (run->name[0])
         wsdbg_ring_unlink(run->name, run->spool.path);

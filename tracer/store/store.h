@@ -30,7 +30,7 @@ struct wsdbg_session_info {
 struct wsdbg_session_end {
     int exit_status; /* what wsdbg run returns */
     bool hang;
-    const char *outcome;  /* "exited 0", "killed after a hang", "died of signal 9", … */
+    const char *outcome;  /* "exited 0", "killed after a hang", "killed by SIGKILL", … */
     uint64_t stalled_ns;  /* host time of the stall, 0 = none */
     uint64_t verdict_ns;  /* host time of the verdict, 0 = none */
     double stall_seconds; /* the threshold that this stall passed, 0 = the session's own */
