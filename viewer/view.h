@@ -82,6 +82,7 @@ struct viewer_view {
     const char *summary; /* for help: one line */
     size_t state_bytes;
     int header_lines;
+    bool follows; /* a cursor on the last row goes to the rows that come below it */
     void (*draw_header)(struct viewer_context *context, struct viewer_canvas *canvas); /* NULL = no header */
     /* Makes the rows.  Called when the picture, filter, sort, folding or size changed. */
     struct wsdbg_error *(*build)(struct viewer_context *context, struct viewer_rows *rows);

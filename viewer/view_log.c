@@ -107,6 +107,7 @@ const struct viewer_view viewer_log = {
     .summary = "what the program (with --tui) and wsdbg wrote",
     .state_bytes = sizeof(struct log),
     .header_lines = 1,
+    .follows = true,
     .draw_header = draw_header,
     .build = build,
     .draw_row = draw_row,

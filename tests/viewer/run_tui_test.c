@@ -243,6 +243,21 @@ static void a_redirected_stream_stays_the_programs(void **state)
     free(out);
 }
 
+static void the_log_follows_what_is_written_below_its_last_row(void **state)
+{
+    (void)state;
+    struct screen *screen = SHELL("seq 101 160; while [ ! -e seen ]; do sleep 0.1; done; seq 201 260; echo the e''nd");
+    screen_press(screen, "L");
+    screen_expect(screen, "101");
+    screen_press(screen, "G");
+    screen_expect(screen, "160");
+    write_file("seen", "", 0);
+    screen_expect(screen, "the end");
+    screen_expect(screen, "finished");
+    screen_press(screen, "q");
+    assert_int_equal(screen_finish(screen), 0);
+}
+
 static void a_program_that_writes_without_end_is_not_held_up(void **state)
 {
     (void)state;
@@ -303,6 +318,7 @@ int main(void)
         TEST(a_stop_stops_both_and_both_go_on),
         TEST(a_new_size_reaches_the_program),
         TEST(a_redirected_stream_stays_the_programs),
+        TEST(the_log_follows_what_is_written_below_its_last_row),
         TEST(a_program_that_writes_without_end_is_not_held_up),
         TEST(a_closed_window_ends_both),
         TEST(a_signal_to_end_is_passed_on_and_the_screen_does_not_stay),
