@@ -28,6 +28,9 @@ static void command_lines_that_cannot_be_followed(void **state)
     (void)state;
     check_refused(WSDBG("frobnicate"), "frobnicate", "unknown command");
     check_refused(WSDBG("--frobnicate"), "--frobnicate", "unknown option");
+    check_refused(WSDBG("rn"), "unknown command 'rn'", "did you mean run?");
+    check_refused(WSDBG("help", "qurey"), "unknown command 'qurey'", "did you mean query?");
+    check_refused(WSDBG("run", "--stal", "3", "true"), "unknown option '--stal'", "did you mean --stall?");
     check_refused(WSDBG("run", "--frobnicate", "true"), "--frobnicate", "unknown option");
     check_refused(WSDBG("run", "--stall", "soon", "true"), "soon", "seconds");
     check_refused(WSDBG("run", "--give-up", "soon", "true"), "--give-up: 'soon'", "seconds");
@@ -39,7 +42,10 @@ static void command_lines_that_cannot_be_followed(void **state)
     check_refused(WSDBG("run", "--device", "gpu", "--keep-looks", WSDBG_BINARY, "true"), WSDBG_BINARY, "not a folder");
     check_refused(WSDBG("run", "--keep-looks", ".", "--evidence=ring", "true"), "--keep-looks", "not looked at");
     check_refused(WSDBG("run"), "missing", "PROGRAM");
-    check_refused(WSDBG("report"), "missing", "FILE.db");
+    check_refused(WSDBG("report"), "no session database", "FILE.db");
+    check_refused(WSDBG("view"), "no session database", "FILE.db");
+    check_refused(WSDBG("query", "SELECT 1"), "no session database", "FILE.db");
+    check_refused(WSDBG("export"), "missing", "FILE.db");
     check_refused(WSDBG("query", "--csv", "--json", "x.db"), "--csv", "--json");
     assert_int_equal(count_files("*.db*"), 0);
 }

@@ -97,7 +97,7 @@ static void a_bad_line_is_refused_with_its_reason(void **state)
         const char *says;
     } cases[] = {
         {{"--nonsense"}, "unknown option '--nonsense'"},
-        {{"--outp=x"}, "unknown option '--outp'"},
+        {{"--outp=x"}, "unknown option '--outp'; did you mean --output?"},
         {{"-z"}, "unknown option '-z'"},
         {{"-o"}, "-o needs a value: FILE"},
         {{"--output"}, "--output needs a value: FILE"},

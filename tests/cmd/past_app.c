@@ -6,7 +6,7 @@
  *      | limited-before, limited-after (a seccomp filter before the first use of CUDA, between two), each with -all for
  *      all threads, -raw without the C library | limited-unused (a filter, and no use of CUDA)
  *      | asked (only asks whether there could be a filter) | numbered (a child in a PID namespace of its own)
- *      | other-user (becomes one before)
+ *      | other-user (becomes one before) | late (first waits with the simulator in a namespace, and is seen only then)
  *
  * The filter ends the process at system calls that the observer would make and the program does not.
  */
@@ -159,8 +159,13 @@ int main(int argc, char **argv)
         return 96;
     int result = 0;
     if (strcmp(how, "limited-unused") != 0) {
+        if (strcmp(how, "late") == 0) {
+            load("namespace");
+            result = use_cuda();
+            wait_seconds(argv[2]);
+        }
         load(how);
-        result = use_cuda();
+        result = result ? result : use_cuda();
         if (strncmp(how, "limited-after", 13) == 0) {
             limit(how);
             result = result ? result : run("slow");
@@ -168,6 +173,6 @@ int main(int argc, char **argv)
     }
     printf("result %d\n", result);
     fflush(stdout);
-    wait_seconds(argv[2]);
+    wait_seconds(strcmp(how, "late") == 0 ? "0.1" : argv[2]);
     return result ? 1 : 7;
 }

@@ -12,7 +12,8 @@
 #include "cmd/harness.h"
 
 static const char past[] =
-    "no call of it has passed the observer: it still started the driver, or dlmopen() or RTLD_DEEPBIND leads past it\n";
+    "no call of it has passed the observer: was it still starting the driver, or does dlmopen() or RTLD_DEEPBIND lead "
+    "past the observer?\n";
 static const char without[] = "the observer is not in it: was LD_PRELOAD taken from its environment?\n";
 static const char limited[] =
     "was not watched: the program limits its own system calls (seccomp): not observing it from";
@@ -45,6 +46,13 @@ static void calls_that_go_past_the_observer_are_not_taken_for_none(void **state)
     (void)state;
     assert_said("namespace", "0.7", past, no_other);
     assert_said("deep", "0.7", past, no_other);
+}
+
+/* As a program whose driver takes long to start, and that ends soon after. */
+static void what_is_seen_at_last_was_watched(void **state)
+{
+    (void)state;
+    assert_said("late", "0.7", NULL, one_launch);
 }
 
 static void a_program_without_the_observer_is_named(void **state)
@@ -113,6 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_passes_the_observer_is_watched),
         TEST(calls_that_go_past_the_observer_are_not_taken_for_none),
+        TEST(what_is_seen_at_last_was_watched),
         TEST(a_program_without_the_observer_is_named),
         TEST(a_filter_before_the_first_use_is_respected),
         TEST(a_filter_between_two_uses_is_respected),

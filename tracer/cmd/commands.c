@@ -1,7 +1,10 @@
 /* commands.c - the rows of the command table, in the order --help shows them.  Reads nothing, writes nothing. */
 #include "cmd/command.h"
 
+#include <stdint.h>
 #include <string.h>
+
+#include "base/near_word.h"
 
 const struct wsdbg_command *const wsdbg_commands[] = {
     &wsdbg_command_run,    &wsdbg_command_top,
@@ -20,4 +23,14 @@ const struct wsdbg_command *wsdbg_command_find(const char *name)
         if (strcmp(wsdbg_commands[i]->name, name) == 0)
             return wsdbg_commands[i];
     return NULL;
+}
+
+const char *wsdbg_command_meant(const char *word)
+{
+    const char *meant = NULL;
+    size_t fewest = SIZE_MAX;
+    for (size_t i = 0; wsdbg_commands[i]; i++)
+        if (wsdbg_word_is_nearer(word, wsdbg_commands[i]->name, &fewest))
+            meant = wsdbg_commands[i]->name;
+    return meant;
 }

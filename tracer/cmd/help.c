@@ -90,6 +90,10 @@ static struct wsdbg_error *help_run(const struct wsdbg_invocation *invocation, i
         return NULL;
     }
     const struct wsdbg_command *command = wsdbg_command_find(invocation->operands[0]);
+    const char *meant = command ? NULL : wsdbg_command_meant(invocation->operands[0]);
+    if (meant)
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "unknown command '%s'; did you mean %s?",
+                                  invocation->operands[0], meant);
     if (!command)
         return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "unknown command '%s'; wsdbg --help lists the commands",
                                   invocation->operands[0]);

@@ -53,7 +53,11 @@ static int die_of(int number)
 
 static int refuse(const char *word)
 {
-    wsdbg_say("unknown %s '%s'; wsdbg --help lists the commands", word[0] == '-' ? "option" : "command", word);
+    const char *meant = wsdbg_command_meant(word);
+    if (meant)
+        wsdbg_say("unknown command '%s'; did you mean %s?", word, meant);
+    else
+        wsdbg_say("unknown %s '%s'; wsdbg --help lists the commands", word[0] == '-' ? "option" : "command", word);
     return WSDBG_EXIT_FAILED;
 }
 

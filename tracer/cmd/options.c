@@ -7,8 +7,12 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/near_word.h"
 
 static struct wsdbg_error *check_choice(const struct wsdbg_option *option, const char *value)
 {
@@ -36,6 +40,19 @@ static struct wsdbg_error *set_value(struct wsdbg_invocation *out, size_t row, c
     return error;
 }
 
+static struct wsdbg_error *unknown_option(const struct wsdbg_command *command, const char *name, size_t length)
+{
+    char word[64];
+    const char *meant = NULL;
+    size_t fewest = SIZE_MAX;
+    snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), name);
+    for (size_t row = 0; row < command->option_count; row++)
+        if (wsdbg_word_is_nearer(word, command->options[row].name, &fewest))
+            meant = command->options[row].name;
+    return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "unknown option '--%.*s'%s%s%s", (int)length, name,
+                              meant ? "; did you mean --" : "", meant ? meant : "", meant ? "?" : "");
+}
+
 /* "--name", "--name=value"; `following` is the next word.  *words = words used up. */
 static struct wsdbg_error *parse_long(struct wsdbg_invocation *out, const char *word, const char *following, int *words)
 {
@@ -61,7 +78,7 @@ static struct wsdbg_error *parse_long(struct wsdbg_invocation *out, const char *
         *words = 2;
         return set_value(out, row, following);
     }
-    return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "unknown option '--%.*s'", (int)length, name);
+    return unknown_option(out->command, name, length);
 }
 
 static bool find_letter(const struct wsdbg_command *command, char letter, size_t *row)

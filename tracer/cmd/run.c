@@ -227,9 +227,12 @@ static struct wsdbg_error *prepare(struct run *run)
     if (!run->command)
         return &wsdbg_error_no_memory;
     if (options->output && access(options->output, F_OK) == 0)
-        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s exists already, not overwritten", options->output);
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s exists already, not overwritten; -o FILE names another",
+                                  options->output);
     if (options->record_path && access(options->record_path, F_OK) == 0)
-        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s exists already, not overwritten", options->record_path);
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT,
+                                  "%s exists already, not overwritten; --record FILE names another",
+                                  options->record_path);
     error = check_folder(options->looks_folder);
     if (error)
         return error;

@@ -125,8 +125,8 @@ static const char *reason_of(pid_t process, const char *session)
         return "it uses the GPU as another user than wsdbg: start wsdbg as that user";
     if (wsdbg_filters_of(process) > wsdbg_filters_of(0))
         return "it uses the GPU, but limits its own system calls (seccomp), and so is left alone";
-    return "it uses the GPU, but no call of it has passed the observer: it still started the driver, or dlmopen() or "
-           "RTLD_DEEPBIND leads past it";
+    return "it uses the GPU, but no call of it has passed the observer: was it still starting the driver, or does "
+           "dlmopen() or RTLD_DEEPBIND lead past the observer?";
 }
 
 /* ---- all of them ---- */
@@ -164,8 +164,17 @@ static bool has_segment(pid_t process, const char *session, const char *spool)
            access(path, F_OK) == 0;
 }
 
+/* Asked every time: one that was met while it started the driver may have ended before the next look at all. */
+static void strike_seen(struct wsdbg_unseen *unseen, const char *session, const char *spool)
+{
+    for (size_t i = unseen->count; i-- > 0;)
+        if (has_segment(unseen->processes[i].process, session, spool))
+            note(unseen, unseen->processes[i].process, NULL);
+}
+
 void wsdbg_unseen_look(struct wsdbg_unseen *unseen, const char *session, const char *spool, uint64_t now_ns)
 {
+    strike_seen(unseen, session, spool);
     if (now_ns < unseen->next_ns)
         return;
     unseen->first_ns = unseen->first_ns ? unseen->first_ns : now_ns;
