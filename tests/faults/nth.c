@@ -233,6 +233,7 @@ int main(int argc, char **argv)
         {"why", "a.db"},
         {"query", "a.db", "--csv", "SELECT * FROM warp"},
         {"query", "a.db", "--json", "SELECT * FROM timeline"},
+        {"query", "--csv", "SELECT count(*) FROM warp"},
         {"export", "a.db", "--perfetto", "-"},
         {"export", "a.db", "--dot", "-"},
         {"replay", recording},

@@ -2,11 +2,13 @@
 #include "cmd/command.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cmd/console.h"
 #include "cmd/limits.h"
+#include "cmd/newest.h"
 #include "cmd/options.h"
 #include "store/store.h"
 
@@ -23,19 +25,19 @@ static size_t terminal_columns(void)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-/* A canned query's arguments are words of their own on the command line; SQL is one word. */
-static struct wsdbg_error *ask(struct wsdbg_store *store, const struct wsdbg_invocation *invocation,
+/* A canned query's arguments are words of their own on the command line; SQL is one word, the operand `first`. */
+static struct wsdbg_error *ask(struct wsdbg_store *store, const struct wsdbg_invocation *invocation, int first,
                                enum wsdbg_query_format format)
 {
     char *query = NULL;
     size_t length;
-    if (invocation->operands[1][0] != '@' && invocation->operand_count > 2)
+    if (invocation->operands[first][0] != '@' && invocation->operand_count > first + 1)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "more than one statement: quote it as one word");
     FILE *words = open_memstream(&query, &length);
     if (!words)
         return &wsdbg_error_no_memory;
-    for (int i = 1; i < invocation->operand_count; i++)
-        fprintf(words, "%s%s", i > 1 ? " " : "", invocation->operands[i]);
+    for (int i = first; i < invocation->operand_count; i++)
+        fprintf(words, "%s%s", i > first ? " " : "", invocation->operands[i]);
     fclose(words);
     /* How long somebody's own question may take is theirs to say. */
     if (query[0] != '@' && !wsdbg_option_value(invocation, "time-limit"))
@@ -52,34 +54,53 @@ static struct wsdbg_error *ask(struct wsdbg_store *store, const struct wsdbg_inv
     return error;
 }
 
+/* A canned query, or SQL of several words that is no file's name. */
+static bool is_question(const char *word)
+{
+    return word[0] == '@' || (strchr(word, ' ') && access(word, F_OK) != 0);
+}
+
 static struct wsdbg_error *query_run(const struct wsdbg_invocation *invocation, int *status)
 {
     bool csv = wsdbg_option_value(invocation, "csv"), json = wsdbg_option_value(invocation, "json");
     struct wsdbg_store *store;
+    char *path;
     if (csv && json)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--csv and --json exclude each other");
-    struct wsdbg_error *error = wsdbg_store_open(invocation->operands[0], &store);
-    if (error)
+    *status = 0;
+    if (!invocation->operand_count) {
+        wsdbg_store_list_queries(stdout);
+        return NULL;
+    }
+    const bool named = !is_question(invocation->operands[0]);
+    struct wsdbg_error *error = wsdbg_session_file(invocation, named, &path);
+    if (!error)
+        error = wsdbg_store_open(path, &store);
+    if (error) {
+        free(path);
         return error;
-    if (invocation->operand_count < 2)
+    }
+    if (named && invocation->operand_count < 2)
         wsdbg_store_list_queries(stdout);
     else
-        error = ask(store, invocation, csv ? WSDBG_QUERY_CSV : json ? WSDBG_QUERY_JSON : WSDBG_QUERY_ALIGNED);
+        error = ask(store, invocation, named, csv ? WSDBG_QUERY_CSV : json ? WSDBG_QUERY_JSON : WSDBG_QUERY_ALIGNED);
     wsdbg_store_close(store);
-    *status = 0;
-    return wsdbg_error_prefix(error, "%s", invocation->operands[0]);
+    error = wsdbg_error_prefix(error, "%s", path);
+    free(path);
+    return error;
 }
 
 const struct wsdbg_command wsdbg_command_query = {
     .name = "query",
     .summary = "Ask a session database with SQL or a canned query",
-    .usage = "FILE.db [SQL|@NAME [ARGUMENT...]] [--csv|--json] [--time-limit SECONDS]",
+    .usage = "[FILE.db] [SQL|@NAME [ARGUMENT...]] [--csv|--json] [--time-limit SECONDS]",
     .description =
         "Runs one SQL statement, or the canned query of that name, on a session database; the file is opened\n"
-        "read-only. Without a statement the canned queries are listed. On a terminal, texts that do not fit are cut.",
+        "read-only. Without a statement the canned queries are listed. Without FILE.db it is the newest session database\n"
+        "in the current folder. On a terminal, texts that do not fit are cut.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .operands_min = 1,
+    .operands_min = 0,
     .operands_max = -1,
     .operand = WSDBG_OPERAND_QUERY,
     .run = query_run,

@@ -1,7 +1,11 @@
 /* report.c - `wsdbg report`: the report of a finished session.  Reads: its database.  Writes: stdout or a file. */
 #include "cmd/command.h"
+
+#include <stdlib.h>
+
 #include "cmd/console.h"
 #include "cmd/limits.h"
+#include "cmd/newest.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "store/export.h"
@@ -19,9 +23,13 @@ static struct wsdbg_error *report_run(const struct wsdbg_invocation *invocation,
     const bool json = wsdbg_option_value(invocation, "json"), html = wsdbg_option_value(invocation, "html");
     struct wsdbg_store *store;
     struct wsdbg_output output;
+    char *path;
     if (json && html)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--json and --html exclude each other");
-    struct wsdbg_error *error = wsdbg_store_open(invocation->operands[0], &store);
+    struct wsdbg_error *error = wsdbg_session_file(invocation, invocation->operand_count > 0, &path);
+    if (!error)
+        error = wsdbg_store_open(path, &store);
+    free(path);
     if (error)
         return error;
     error = wsdbg_output_open(wsdbg_option_value(invocation, "output"), &output);
@@ -42,13 +50,14 @@ static struct wsdbg_error *report_run(const struct wsdbg_invocation *invocation,
 const struct wsdbg_command wsdbg_command_report = {
     .name = "report",
     .summary = "Show the report of a finished session",
-    .usage = "FILE.db [--json|--html] [-o FILE] [--time-limit SECONDS]",
+    .usage = "[FILE.db] [--json|--html] [-o FILE] [--time-limit SECONDS]",
     .description =
         "Prints the report of a session database that wsdbg run wrote, from the database alone.\n"
+        "Without FILE.db it is the newest one in the current folder.\n"
         "The HTML page needs nothing outside itself: no script, no other file. An existing file is not overwritten.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .operands_min = 1,
+    .operands_min = 0,
     .operands_max = 1,
     .run = report_run,
 };

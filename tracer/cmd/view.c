@@ -1,25 +1,31 @@
 /* view.c - `wsdbg view`: the viewer on a session's database.  Reads: the file.  Writes: the terminal. */
 #include "cmd/command.h"
+
+#include <stdlib.h>
+
 #include "cmd/limits.h"
+#include "cmd/newest.h"
 #include "store/store.h"
 #include "viewer/viewer.h"
 
 static struct wsdbg_error *view_run(const struct wsdbg_invocation *invocation, int *status)
 {
-    const char *path = invocation->operands[0];
+    char *path;
     struct wsdbg_store *store;
     struct viewer_source *source;
-    struct viewer *viewer;
-    struct wsdbg_error *error = wsdbg_store_open(path, &store);
+    struct viewer *viewer = NULL;
+    int signal_number = 0;
+    struct wsdbg_error *error = wsdbg_session_file(invocation, invocation->operand_count > 0, &path);
+    if (!error)
+        error = wsdbg_store_open(path, &store);
     if (!error)
         error = viewer_source_open_database(store, &source);
     if (!error)
         error = viewer_open(&(struct viewer_options){.title = path}, source, &viewer);
-    if (error)
-        return error;
-    int signal_number = 0;
-    error = viewer_run(viewer, &signal_number);
+    if (viewer)
+        error = viewer_run(viewer, &signal_number);
     viewer_close(viewer);
+    free(path);
     *status = -signal_number;
     return error;
 }
@@ -31,16 +37,16 @@ static const struct wsdbg_option options[] = {
 const struct wsdbg_command wsdbg_command_view = {
     .name = "view",
     .summary = "Look at a session: the same views as top, from its database",
-    .usage = "FILE.db [--time-limit SECONDS]",
+    .usage = "[FILE.db] [--time-limit SECONDS]",
     .description = "Shows a session database on the terminal: overview, cause, warps, barriers, wait-for graph, "
                    "timeline, source,\n"
                    "registers, log. The file is opened read-only; one that is still being written is followed. The key "
                    "? explains\n"
-                   "the keys.",
+                   "the keys. Without FILE.db it is the newest session in the current folder.",
     .needs = "a terminal",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .operands_min = 1,
+    .operands_min = 0,
     .operands_max = 1,
     .lives_on = true,
     .run = view_run,

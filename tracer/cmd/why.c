@@ -9,6 +9,7 @@
 #include "cmd/cause_page.h"
 #include "cmd/console.h"
 #include "cmd/limits.h"
+#include "cmd/newest.h"
 #include "cmd/options.h"
 #include "store/store.h"
 #include "store/why.h"
@@ -19,28 +20,28 @@ static const struct wsdbg_option options[] = {
     WSDBG_OPTION_TIME_LIMIT,
 };
 
-/* The words after the file are one object: "rank 1 warp 4" needs no quotes. */
-static struct wsdbg_error *join_words(const struct wsdbg_invocation *invocation, char **out)
+/* The words from `first` on are one object: "rank 1 warp 4" needs no quotes.  NULL = there are none. */
+static struct wsdbg_error *join_words(const struct wsdbg_invocation *invocation, int first, char **out)
 {
     size_t length;
     *out = NULL;
-    if (invocation->operand_count < 2)
+    if (invocation->operand_count <= first)
         return NULL;
     FILE *words = open_memstream(out, &length);
     if (!words)
         return &wsdbg_error_no_memory;
-    for (int i = 1; i < invocation->operand_count; i++)
-        fprintf(words, "%s%s", i > 1 ? " " : "", invocation->operands[i]);
+    for (int i = first; i < invocation->operand_count; i++)
+        fprintf(words, "%s%s", i > first ? " " : "", invocation->operands[i]);
     fclose(words);
     return NULL;
 }
 
-static struct wsdbg_error *explain(const struct wsdbg_invocation *invocation, const char *object)
+static struct wsdbg_error *explain(const struct wsdbg_invocation *invocation, const char *path, const char *object)
 {
     const struct wsdbg_why_question question = {object, wsdbg_option_value(invocation, "cta")};
     struct wsdbg_store *store;
     struct wsdbg_why *why;
-    struct wsdbg_error *error = wsdbg_store_open(invocation->operands[0], &store);
+    struct wsdbg_error *error = wsdbg_store_open(path, &store);
     if (error)
         return error;
     if (question.cta && !object)
@@ -55,13 +56,19 @@ static struct wsdbg_error *explain(const struct wsdbg_invocation *invocation, co
         wsdbg_why_destroy(why);
     }
     wsdbg_store_close(store);
-    return wsdbg_error_prefix(error, "%s", invocation->operands[0]);
+    return wsdbg_error_prefix(error, "%s", path);
 }
 
 /* A word without a folder or an ending may have been meant as the code of a cause. */
 static bool no_file(const char *word)
 {
     return !strpbrk(word, "./") && access(word, F_OK) != 0;
+}
+
+/* No warp and no barrier is called so in wsdbg's words. */
+static bool is_like_code(const char *word)
+{
+    return strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == strlen(word);
 }
 
 static struct wsdbg_error *print_page(const struct wsdbg_invocation *invocation, const char *code)
@@ -84,26 +91,44 @@ static struct wsdbg_error *no_such(const char *word, const char *near)
                               word, near);
 }
 
+/* Words that are no file ask about an object of the newest session. */
+static struct wsdbg_error *ask(const struct wsdbg_invocation *invocation, bool named)
+{
+    char *path, *object = NULL;
+    struct wsdbg_error *error = wsdbg_session_file(invocation, named, &path);
+    if (error && invocation->operand_count && wsdbg_error_code(error) == WSDBG_ERROR_NOT_FOUND) {
+        wsdbg_error_destroy(error);
+        return no_such(invocation->operands[0], "");
+    }
+    if (!error)
+        error = join_words(invocation, named, &object);
+    if (!error)
+        error = explain(invocation, path, object);
+    free(object);
+    free(path);
+    return error;
+}
+
 static struct wsdbg_error *why_run(const struct wsdbg_invocation *invocation, int *status)
 {
     const char *word = invocation->operands[0];
-    char *object, code[64];
+    char code[64];
     *status = 0;
+    if (!word)
+        return ask(invocation, false);
     if (invocation->operand_count == 1 && wsdbg_cause_is_known(word))
         return print_page(invocation, word);
-    if (no_file(word))
-        return wsdbg_cause_of_word(word, code, sizeof code) ? print_page(invocation, code) : no_such(word, code);
-    struct wsdbg_error *error = join_words(invocation, &object);
-    if (!error)
-        error = explain(invocation, object);
-    free(object);
-    return error;
+    if (!no_file(word))
+        return ask(invocation, true);
+    if (wsdbg_cause_of_word(word, code, sizeof code))
+        return print_page(invocation, code);
+    return code[0] || is_like_code(word) ? no_such(word, code) : ask(invocation, false);
 }
 
 const struct wsdbg_command wsdbg_command_why = {
     .name = "why",
     .summary = "Explain one warp or barrier of a session, or a cause",
-    .usage = "FILE.db [WARP|BARRIER] [--cta X,Y,Z] [--json] [--time-limit SECONDS] | CAUSE",
+    .usage = "[FILE.db] [WARP|BARRIER] [--cta X,Y,Z] [--json] [--time-limit SECONDS] | CAUSE",
     .description =
         "Explains one object of a session database: what it is and does, since when, who could end its wait and\n"
         "what each of those does, up to a warp that waits for nobody or to a ring; which finding concerns it and what\n"
@@ -112,13 +137,14 @@ const struct wsdbg_command wsdbg_command_why = {
         "named barrier 2, cluster barrier, register pool. Of several CTAs that have it the one that the verdict "
         "speaks\n"
         "of is taken, unless --cta names another. Without an object: the warps and the barrier of the first finding.\n"
+        "Without FILE.db it is the newest session database in the current folder.\n"
         "\n"
         "With the code of a cause alone (wsdbg why PARITY_WRONG), or one of wsdbg lint's, it prints what that means: "
         "the\n"
         "protocol, how it looks, how to fix it, from which public reports it is known.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .operands_min = 1,
+    .operands_min = 0,
     .operands_max = -1,
     .operand = WSDBG_OPERAND_CAUSE,
     .run = why_run,
