@@ -265,7 +265,8 @@ enum wsdbg_ptx_flag {
     WSDBG_PTX_XORSIGN_ABS = 1u << 24,
     WSDBG_PTX_SHIFT_AMOUNT = 1u << 25, /* .shiftamt of bfind */
     WSDBG_PTX_EXPECT_TX = 1u << 26,    /* of mbarrier.arrive_drop */
-    WSDBG_PTX_NO_INCREMENT = 1u << 27  /* .noinc of cp.async.mbarrier.arrive */
+    WSDBG_PTX_NO_INCREMENT = 1u << 27, /* .noinc of cp.async.mbarrier.arrive */
+    WSDBG_PTX_SYSTEM = 1u << 28        /* .sys */
 };
 
 /* One instruction.  Operands in the order of the text, destinations first; a vector counts as one, and so does the

@@ -139,6 +139,7 @@ void lanes_poll_for_host(struct picture *p)
     lanes_poll(p);
     p->snapshot.parts[p->snapshot.part_count - 1].site = (uint32_t)p->snapshot.site_count - 1;
     strcpy(p->snapshot.sites[p->snapshot.site_count - 1].instruction, "LDG.E.STRONG.SYS R0, desc[UR4][R2.64]");
+    p->snapshot.sites[p->snapshot.site_count - 1].is_system = true;
 }
 
 /* The same where the address of the arrival could not be followed. */
@@ -286,6 +287,7 @@ void host_flag(struct picture *p)
 {
     global_flag(p);
     strcpy(p->snapshot.sites[p->snapshot.site_count - 1].instruction, "LDG.E.STRONG.SYS R0, desc[UR4][R2.64]");
+    p->snapshot.sites[p->snapshot.site_count - 1].is_system = true;
 }
 
 /* Volatile, but nobody outside of the CTA's cluster can write it. */
@@ -293,6 +295,12 @@ void shared_flag(struct picture *p)
 {
     global_flag(p);
     strcpy(p->snapshot.sites[p->snapshot.site_count - 1].instruction, "ld.volatile.shared.u32 %r30, [ready]");
+    for (size_t i = 0; i < p->snapshot.warp_count; i++)
+        if (p->snapshot.warps[i].state == WSDBG_WARP_SPIN_GLOBAL)
+            p->snapshot.warps[i].state = WSDBG_WARP_SPIN_SHARED;
+    for (size_t i = 0; i < p->snapshot.part_count; i++)
+        if (p->snapshot.parts[i].state == WSDBG_WARP_SPIN_GLOBAL)
+            p->snapshot.parts[i].state = WSDBG_WARP_SPIN_SHARED;
 }
 
 /* The host sleeps, computes or asks again and again; or nothing is known of it. */

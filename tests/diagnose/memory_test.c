@@ -381,6 +381,7 @@ static void other_process_works(struct picture *p)
 static void read_for_this_gpu(struct picture *p)
 {
     strcpy(p->snapshot.sites[p->snapshot.site_count - 1].instruction, "LDG.E.STRONG.GPU R0, desc[UR4][R2.64]");
+    p->snapshot.sites[p->snapshot.site_count - 1].is_system = false;
 }
 
 static void rows_left_out(struct picture *p)
@@ -474,6 +475,7 @@ static void begin(struct picture *p)
     picture_wait(p, 0, 1, WSDBG_WARP_SPIN_GLOBAL, WSDBG_NONE, 0);
     struct wsdbg_snapshot *s = &p->snapshot;
     strcpy(s->sites[s->site_count - 1].instruction, "LDG.E.STRONG.SYS R0, desc[UR4][R2.64]");
+    s->sites[s->site_count - 1].is_system = true;
     for (size_t i = 0; i < s->part_count; i++) {
         s->parts[i].address = wsdbg_known_u64(AT + 68);
         s->parts[i].width_bytes = wsdbg_known_u32(4);

@@ -23,6 +23,7 @@ static void all_in(struct picture *p, enum wsdbg_warp_state state, const char *i
     struct wsdbg_site *site = &p->snapshot.sites[p->snapshot.site_count - 1];
     memset(site->instruction, 0, sizeof site->instruction);
     strncpy(site->instruction, instruction, sizeof site->instruction - 1);
+    site->is_system = strstr(instruction, ".SYS") != NULL;
     for (size_t i = 0; i < p->snapshot.warp_count; i++) {
         p->snapshot.warps[i].site = (uint32_t)p->snapshot.site_count - 1;
         p->snapshot.parts[p->snapshot.warps[i].part_first].site = (uint32_t)p->snapshot.site_count - 1;
@@ -157,7 +158,7 @@ static const struct {
     {"an mbarrier, beside a grid that runs", WSDBG_WARP_WAIT_MBARRIER, "SYNCS", beside_a_grid_that_runs,
      WSDBG_OUTSIDE_NOBODY},
     {"the grid before", WSDBG_WARP_WAIT_GRID_DEPENDENCY, "ACQBULK", NULL, WSDBG_OUTSIDE_GRID},
-    {"shared memory", WSDBG_WARP_SPIN_GLOBAL, "LDS R2, [R4]", free_host, WSDBG_OUTSIDE_NOBODY},
+    {"shared memory", WSDBG_WARP_SPIN_SHARED, "LDS R2, [R4]", free_host, WSDBG_OUTSIDE_NOBODY},
     {"memory of the system", WSDBG_WARP_SPIN_GLOBAL, "LDG.E.STRONG.SYS R2, [R4]", NULL, WSDBG_OUTSIDE_DEVICE},
     {"memory, the host waits", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, NULL, WSDBG_OUTSIDE_NOBODY},
     {"memory, nothing is known of the host", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, free_host, WSDBG_OUTSIDE_HOST},

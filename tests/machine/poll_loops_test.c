@@ -19,16 +19,19 @@ static const struct row {
     const char *kernel;
     const char *load; /* that is waited for, the beginning of its text behind a guard; NULL: it polls nothing */
     int word_offset, word_bytes;
+    bool is_shared;
 } rows[] = {
-    {"poll_marked_lines", "LDG.E.128.STRONG.SYS", 4, 4},
-    {"poll_pairs_together", "LDG.E.128.STRONG.SYS", 8, 8},
-    {"poll_step", "LDG.E.64.STRONG.SYS", 0, 0},
-    {"poll_step_of_several", "LDG.E.64.STRONG.SYS", 0, 0},
-    {"poll_behind_check", "LDG.E.STRONG.SYS", 0, 0},
-    {"work_on_lines", NULL, 0, 0},
-    {"work_along_chain", NULL, 0, 0},
-    {"work_along_chain_in_shared", NULL, 0, 0},
-    {"work_up_to_bound", NULL, 0, 0},
+    {"poll_marked_lines", "LDG.E.128.STRONG.SYS", 4, 4, false},
+    {"poll_pairs_together", "LDG.E.128.STRONG.SYS", 8, 8, false},
+    {"poll_step", "LDG.E.64.STRONG.SYS", 0, 0, false},
+    {"poll_step_of_several", "LDG.E.64.STRONG.SYS", 0, 0, false},
+    {"poll_behind_check", "LDG.E.STRONG.SYS", 0, 0, false},
+    {"poll_shared", "LDS", 0, 0, true},
+    {"poll_shared_by_atomics", "ATOMS", 0, 0, true},
+    {"work_on_lines", NULL, 0, 0, false},
+    {"work_along_chain", NULL, 0, 0, false},
+    {"work_along_chain_in_shared", NULL, 0, 0, false},
+    {"work_up_to_bound", NULL, 0, 0, false},
 };
 
 static struct wsdbg_cubin *open_cubin(char **bytes)
@@ -65,7 +68,7 @@ static bool find_poll(const struct wsdbg_graph *graph, struct wsdbg_wait_site *s
 {
     for (uint32_t i = 0; i < wsdbg_graph_instruction_count(graph); i++) {
         assert_null(wsdbg_wait_site_find(graph, i, site));
-        if (site->state == WSDBG_WARP_SPIN_GLOBAL)
+        if (wsdbg_warp_state_polls(site->state))
             return true;
     }
     return false;
@@ -78,6 +81,7 @@ static void check_load(const struct row *row, const struct wsdbg_graph *graph, c
     const char *plain = *text == '@' ? strchr(text, ' ') + 1 : text;
     if (strncmp(plain, row->load, strlen(row->load)) != 0)
         fail_msg("%s polls by %s", row->kernel, text);
+    assert_int_equal(site->state, row->is_shared ? WSDBG_WARP_SPIN_SHARED : WSDBG_WARP_SPIN_GLOBAL);
     assert_int_equal(site->word_offset, row->word_offset);
     assert_int_equal(site->word_bytes, row->word_bytes);
 }
@@ -89,7 +93,7 @@ static void check_all_places(const struct row *row, const struct wsdbg_graph *gr
         if (loop_of(graph, i) != loop_of(graph, poll->instruction))
             continue;
         assert_null(wsdbg_wait_site_find(graph, i, &site));
-        if (site.state != WSDBG_WARP_SPIN_GLOBAL || site.instruction != poll->instruction || site.home != poll->home)
+        if (site.state != poll->state || site.instruction != poll->instruction || site.home != poll->home)
             fail_msg("%s: not at +0x%x", row->kernel, i * WSDBG_INSTRUCTION_BYTES);
     }
 }

@@ -191,3 +191,30 @@ extern "C" __global__ void work_up_to_bound(const volatile uint32_t *bound, uint
         value = value * 3 + (value >> 7);
     *out = value;
 }
+
+/* A flag of the CTA, read by atomics: "LDS" is nowhere in their names. */
+extern "C" __global__ void poll_shared_by_atomics(uint32_t *out)
+{
+    __shared__ uint32_t flag;
+    if (threadIdx.x == 0)
+        flag = 0;
+    __syncthreads();
+    if (threadIdx.x < 32)
+        while (atomicAdd(&flag, 0) == 0) {
+        }
+    else
+        atomicExch(&flag, 1);
+    *out = flag;
+}
+
+extern "C" __global__ void poll_shared(uint32_t *out)
+{
+    __shared__ uint32_t flag;
+    if (threadIdx.x == 0)
+        flag = 0;
+    __syncthreads();
+    while (threadIdx.x < 32 && *(volatile uint32_t *)&flag == 0) {
+    }
+    *(volatile uint32_t *)&flag = 1;
+    *out = flag;
+}

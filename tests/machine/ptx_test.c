@@ -121,6 +121,35 @@ static void an_address_by_the_generic_way_is_followed(void **state)
            "arrive 0x420 1\n");
 }
 
+/* A symbol's name says nothing; of shared memory nobody outside of the cluster reads. */
+static void an_access_has_the_scope_that_its_text_names(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_system;
+    } rows[] = {
+        {KERNEL("", "ld.global.u32 %r1, [%rd1];\n"), false},
+        {KERNEL("", "ld.relaxed.gpu.global.u32 %r1, [%rd1];\n"), false},
+        {KERNEL("", "ld.relaxed.sys.global.u32 %r1, [%rd1];\n"), true},
+        {KERNEL("", "ld.volatile.global.u32 %r1, [%rd1];\n"), true},
+        {KERNEL("", "ld.volatile.u32 %r1, [%rd1];\n"), true},
+        {KERNEL("", "ld.mmio.relaxed.sys.global.u32 %r1, [%rd1];\n"), true},
+        {KERNEL("", "ld.volatile.shared.u32 %r1, [bars];\n"), false},
+        {KERNEL("", "atom.add.u32 %r1, [%rd1], 0;\n"), false},
+        {KERNEL("", "atom.global.sys.add.u32 %r1, [%rd1], 0;\n"), true},
+        {KERNEL("", "atom.shared.add.u32 %r1, [bars], 0;\n"), false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct wsdbg_ptx_code *code;
+        struct wsdbg_graph *graph = graph_of(rows[i].text, &code);
+        if (wsdbg_graph_instruction(graph, 0)->is_system != rows[i].is_system)
+            fail_msg("%s", rows[i].text);
+        wsdbg_graph_destroy(graph);
+        wsdbg_ptx_code_destroy(code);
+    }
+}
+
 /* stage = stage == 3 ? 0 : stage + 1, as a compiler writes it. */
 static void a_ring_of_stages_has_its_places(void **state)
 {
@@ -371,6 +400,8 @@ int main(void)
         cmocka_unit_test(barriers_are_named_by_their_addresses),
         cmocka_unit_test(an_address_by_the_generic_way_is_followed),
         cmocka_unit_test(a_ring_of_stages_has_its_places),
+        cmocka_unit_test(an_access_has_the_scope_that_its_text_names),
+        cmocka_unit_test(an_access_has_the_scope_that_its_text_names),
         cmocka_unit_test(what_nobody_can_follow_is_somewhere),
         cmocka_unit_test(one_lane_is_picked_by_its_thread_or_elect),
         cmocka_unit_test(one_lane_is_picked_together_with_something_else),

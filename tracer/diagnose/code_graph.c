@@ -134,9 +134,7 @@ static bool stands_at_wgmma(const struct wsdbg_case *c, uint32_t warp)
     const struct wsdbg_site *site = wsdbg_snapshot_site(c->snapshot, row->site);
     if (row->state == WSDBG_WARP_WAIT_WGMMA)
         return true;
-    return (row->state == WSDBG_WARP_RUNNING || row->unmoved) && site &&
-           (strstr(site->instruction, "GMMA.") || strstr(site->instruction, "WARPGROUP.") ||
-            strstr(site->instruction, "wgmma."));
+    return (row->state == WSDBG_WARP_RUNNING || row->unmoved) && site && site->is_wgmma;
 }
 
 /* A mate that has not come to its first wgmma, and waits; with two equal looks any mate that waits elsewhere. */
@@ -205,29 +203,10 @@ bool wsdbg_code_nobody_runs(const struct wsdbg_case *c)
     return true;
 }
 
-static bool site_has_one_of(const struct wsdbg_site *site, const char *const *words, size_t count)
-{
-    bool has = false;
-    for (size_t i = 0; site && !has && i < count; i++)
-        has = strstr(site->instruction, words[i]) != NULL;
-    return has;
-}
-
-bool wsdbg_code_polls_shared(const struct wsdbg_snapshot *snapshot, uint32_t site)
-{
-    /* Of machine code, of PTX. */
-    static const char *const words[] = {"LDS", ".shared"};
-    return site_has_one_of(wsdbg_snapshot_site(snapshot, site), words, sizeof words / sizeof *words);
-}
-
 bool wsdbg_code_polls_system(const struct wsdbg_snapshot *snapshot, uint32_t site)
 {
     const struct wsdbg_site *row = wsdbg_snapshot_site(snapshot, site);
-    /* Of machine code, of PTX; volatile in PTX becomes a load of system scope. */
-    static const char *const words[] = {".SYS", ".sys", ".volatile", ".mmio"};
-    if (!row || !row->instruction[0])
-        return true;
-    return !wsdbg_code_polls_shared(snapshot, site) && site_has_one_of(row, words, sizeof words / sizeof *words);
+    return !row || !row->instruction[0] || row->is_system;
 }
 
 static void describe_wait(const struct wsdbg_case *c, uint32_t warp, const struct wait *wait,
@@ -247,8 +226,9 @@ static void describe_wait(const struct wsdbg_case *c, uint32_t warp, const struc
         cluster_wakers(c, wait, node);
         break;
     case WSDBG_WARP_SPIN_GLOBAL:
+    case WSDBG_WARP_SPIN_SHARED:
         node->outside = node->outside || !c->still || !wsdbg_code_nobody_runs(c) ||
-                        wsdbg_poll_at(c, wait->site, wait->address).writer != WSDBG_WRITER_NOBODY;
+                        wsdbg_poll_at(c, wait->state, wait->site, wait->address).writer != WSDBG_WRITER_NOBODY;
         node->why = "polls memory";
         break;
     case WSDBG_WARP_RECONVERGE:
@@ -275,7 +255,7 @@ static void describe_parts(const struct wsdbg_case *c, uint32_t warp, struct wsd
             describe_wait(c, warp, &(struct wait){part->state, part->barrier, part->parity, part->site, part->address},
                           node);
     }
-    const struct wsdbg_part *polls = row->state == WSDBG_WARP_SPIN_GLOBAL ? wsdbg_polling_part(c, warp) : NULL;
+    const struct wsdbg_part *polls = wsdbg_warp_state_polls(row->state) ? wsdbg_polling_part(c, warp) : NULL;
     const struct wsdbg_optional_u64 address = polls ? polls->address : (struct wsdbg_optional_u64){0};
     describe_wait(c, warp, &(struct wait){row->state, row->barrier, row->parity, row->site, address}, node);
 }

@@ -48,7 +48,7 @@ static bool some_lanes_poll(const struct wsdbg_case *c, uint32_t warp)
     uint32_t count;
     const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
     for (uint32_t i = 0; i < count; i++)
-        if (parts[i].state == WSDBG_WARP_SPIN_GLOBAL)
+        if (wsdbg_warp_state_polls(parts[i].state))
             return true;
     return false;
 }

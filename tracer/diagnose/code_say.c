@@ -94,6 +94,7 @@ struct wsdbg_phrase wsdbg_say_wait(const struct wsdbg_case *c, uint32_t warp)
         [WSDBG_WARP_WAIT_BULK] = "waits for its bulk stores",
         [WSDBG_WARP_WAIT_GRID_DEPENDENCY] = "waits for the grid before its own (griddepcontrol.wait)",
         [WSDBG_WARP_SPIN_GLOBAL] = "polls memory",
+        [WSDBG_WARP_SPIN_SHARED] = "polls shared memory",
         [WSDBG_WARP_RECONVERGE] = "waits for its own lanes",
         [WSDBG_WARP_EXITED] = "has left the kernel",
     };

@@ -115,9 +115,7 @@ static enum wsdbg_outside who_ends_known_poll(const struct outlook *from, const 
 {
     const struct wsdbg_case c = {
         .snapshot = from->snapshot, .grid = from->grid, .of_machine = true, .polls = from->polls};
-    const struct wsdbg_poll poll = wsdbg_poll_at(&c, site, address);
-    if (poll.shared)
-        return WSDBG_OUTSIDE_NOBODY;
+    const struct wsdbg_poll poll = wsdbg_poll_at(&c, WSDBG_WARP_SPIN_GLOBAL, site, address);
     if (poll.system || poll.writer == WSDBG_WRITER_PROCESS || poll.writer == WSDBG_WRITER_PEER)
         return WSDBG_OUTSIDE_DEVICE;
     if (poll.writer == WSDBG_WRITER_HOST_STORE)

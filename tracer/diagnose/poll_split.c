@@ -20,7 +20,7 @@ static const struct wsdbg_part *writers_of(const struct wsdbg_case *c, uint32_t 
     const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
     *polling = 0;
     for (uint32_t i = 0; poll && i < count; i++) {
-        const bool polls = parts[i].state == WSDBG_WARP_SPIN_GLOBAL && parts[i].site == poll->site;
+        const bool polls = wsdbg_warp_state_polls(parts[i].state) && parts[i].site == poll->site;
         if (!polls && parts[i].state != WSDBG_WARP_RECONVERGE)
             return NULL;
         if (polls)

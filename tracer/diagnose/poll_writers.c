@@ -27,7 +27,7 @@ const struct wsdbg_part *wsdbg_polling_part(const struct wsdbg_case *c, uint32_t
     uint32_t count;
     const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
     for (uint32_t i = 0; i < count; i++)
-        if (parts[i].state == WSDBG_WARP_SPIN_GLOBAL)
+        if (wsdbg_warp_state_polls(parts[i].state))
             return &parts[i];
     return NULL;
 }
@@ -212,12 +212,13 @@ static struct wsdbg_poll complete(const struct wsdbg_case *c, struct wsdbg_poll 
     return poll;
 }
 
-static struct wsdbg_poll poll_in_code(const struct wsdbg_case *c, uint32_t site, struct wsdbg_optional_u64 address)
+static struct wsdbg_poll poll_in_code(const struct wsdbg_case *c, enum wsdbg_warp_state state, uint32_t site,
+                                      struct wsdbg_optional_u64 address)
 {
     return complete(c, (struct wsdbg_poll){.site = site,
                                            .barrier = WSDBG_NONE,
                                            .address = address,
-                                           .shared = wsdbg_code_polls_shared(c->snapshot, site),
+                                           .shared = state == WSDBG_WARP_SPIN_SHARED,
                                            .system = wsdbg_code_polls_system(c->snapshot, site)});
 }
 
@@ -228,7 +229,7 @@ static bool case_is_fed(const struct wsdbg_case *c)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const struct wsdbg_part *part = wsdbg_polling_part(c, w);
-        if (part && poll_in_code(c, part->site, part->address).writer != WSDBG_WRITER_NOBODY)
+        if (part && poll_in_code(c, part->state, part->site, part->address).writer != WSDBG_WRITER_NOBODY)
             return true;
     }
     return false;
@@ -243,7 +244,7 @@ static struct wsdbg_case case_of(const struct wsdbg_snapshot *snapshot, const st
 /* The grid of lanes that poll; WSDBG_NONE where they do not, or the row is not sound. */
 static uint32_t grid_of_poll(const struct wsdbg_snapshot *snapshot, const struct wsdbg_part *part)
 {
-    if (part->state != WSDBG_WARP_SPIN_GLOBAL || part->warp >= snapshot->warp_count)
+    if (!wsdbg_warp_state_polls(part->state) || part->warp >= snapshot->warp_count)
         return WSDBG_NONE;
     const uint32_t cta = snapshot->warps[part->warp].cta;
     const uint32_t grid = cta < snapshot->cta_count ? snapshot->ctas[cta].grid : WSDBG_NONE;
@@ -308,7 +309,7 @@ static void find_fed(const struct wsdbg_snapshot *snapshot, struct wsdbg_polls *
         if (grid == WSDBG_NONE || !snapshot->grids[grid].running || same || is_fed(polls, snapshot, grid))
             continue;
         const struct wsdbg_case c = case_of(snapshot, polls, grid);
-        if (poll_in_code(&c, part->site, part->address).writer != WSDBG_WRITER_NOBODY)
+        if (poll_in_code(&c, part->state, part->site, part->address).writer != WSDBG_WRITER_NOBODY)
             feed(polls, snapshot, grid);
         last = part;
         last_grid = grid;
@@ -341,9 +342,10 @@ void wsdbg_polls_destroy(struct wsdbg_polls *polls)
 
 /* ---- one poll ---- */
 
-struct wsdbg_poll wsdbg_poll_at(const struct wsdbg_case *c, uint32_t site, struct wsdbg_optional_u64 address)
+struct wsdbg_poll wsdbg_poll_at(const struct wsdbg_case *c, enum wsdbg_warp_state state, uint32_t site,
+                                struct wsdbg_optional_u64 address)
 {
-    struct wsdbg_poll poll = poll_in_code(c, site, address);
+    struct wsdbg_poll poll = poll_in_code(c, state, site, address);
     if (poll.writer == WSDBG_WRITER_NOBODY && (poll.shared ? case_is_fed(c) : is_fed(c->polls, c->snapshot, c->grid)))
         poll.writer = WSDBG_WRITER_WARP;
     return poll;
@@ -358,7 +360,8 @@ struct wsdbg_poll wsdbg_poll_of(const struct wsdbg_case *c, uint32_t warp)
         return complete(
             c, (struct wsdbg_poll){.site = WSDBG_NONE, .barrier = barrier, .system = wsdbg_event_polls_system(row)});
     struct wsdbg_poll poll =
-        wsdbg_poll_at(c, part ? part->site : row->site, part ? part->address : (struct wsdbg_optional_u64){0});
+        part ? wsdbg_poll_at(c, part->state, part->site, part->address)
+             : wsdbg_poll_at(c, row->state, row->site, (struct wsdbg_optional_u64){0});
     poll.barrier = barrier;
     if (part) {
         poll.width_bytes = part->width_bytes;

@@ -39,7 +39,8 @@ void wsdbg_polls_destroy(struct wsdbg_polls *polls);
  * do that were, at the same place. */
 struct wsdbg_poll wsdbg_poll_of(const struct wsdbg_case *c, uint32_t warp);
 /* The same of one place in the code, for lanes that poll there. */
-struct wsdbg_poll wsdbg_poll_at(const struct wsdbg_case *c, uint32_t site, struct wsdbg_optional_u64 address);
+struct wsdbg_poll wsdbg_poll_at(const struct wsdbg_case *c, enum wsdbg_warp_state state, uint32_t site,
+                                struct wsdbg_optional_u64 address);
 
 /* The lanes of a warp that poll; NULL = none, or only the warp's own row tells. */
 const struct wsdbg_part *wsdbg_polling_part(const struct wsdbg_case *c, uint32_t warp);

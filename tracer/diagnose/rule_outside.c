@@ -29,10 +29,12 @@ static struct wsdbg_warp_set warps_in(const struct wsdbg_case *c, enum wsdbg_war
 
 static struct wsdbg_warp_set warps_that_poll(const struct wsdbg_case *c)
 {
-    struct wsdbg_warp_set set = warps_in(c, WSDBG_WARP_SPIN_GLOBAL);
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_warp_state_waits(wsdbg_case_warp(c, w)->state) && wsdbg_polling_part(c, w))
+    struct wsdbg_warp_set set = {{0}};
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const enum wsdbg_warp_state state = wsdbg_case_warp(c, w)->state;
+        if (wsdbg_warp_state_polls(state) || (wsdbg_warp_state_waits(state) && wsdbg_polling_part(c, w)))
             wsdbg_set_add(&set, w);
+    }
     return set;
 }
 
@@ -169,7 +171,7 @@ static bool cta_stands_at_poll(const struct wsdbg_case *c, const struct wsdbg_ct
         return false;
     for (uint32_t k = 0; k < cta->warp_count; k++) {
         const struct wsdbg_warp_row *warp = &c->snapshot->warps[cta->warp_first + k];
-        const bool exited = warp->state == WSDBG_WARP_EXITED, spins = warp->state == WSDBG_WARP_SPIN_GLOBAL;
+        const bool exited = warp->state == WSDBG_WARP_EXITED, spins = wsdbg_warp_state_polls(warp->state);
         if ((!exited && !wsdbg_warp_state_waits(warp->state)) || (spins && !polls_for_gpu(c, warp)))
             return false;
         polls = polls || spins;

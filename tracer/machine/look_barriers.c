@@ -48,7 +48,8 @@ static barrier_key mbarrier_key(const struct wsdbg_looking *looking, uint32_t ct
 }
 
 /* Flags are numbered in the order of the parts that poll them. */
-static barrier_key flag_key(struct keys *keys, uint32_t cta, struct wsdbg_optional_u64 address)
+static barrier_key flag_key(struct keys *keys, uint32_t cta, enum wsdbg_barrier_kind kind,
+                            struct wsdbg_optional_u64 address)
 {
     uint32_t id = 0;
     while (id < keys->flag_count && keys->flags[id] != address.value)
@@ -57,7 +58,7 @@ static barrier_key flag_key(struct keys *keys, uint32_t cta, struct wsdbg_option
         return NO_KEY;
     if (id == keys->flag_count)
         keys->flags[keys->flag_count++] = address.value;
-    return make_key(cta, WSDBG_BARRIER_GLOBAL_FLAG, id, 0);
+    return make_key(cta, kind, id, 0);
 }
 
 static barrier_key part_key(const struct wsdbg_looking *looking, struct keys *keys, uint32_t number)
@@ -81,7 +82,9 @@ static barrier_key part_key(const struct wsdbg_looking *looking, struct keys *ke
     case WSDBG_WARP_WAIT_GRID_DEPENDENCY:
         return make_key(warp->cta, WSDBG_BARRIER_GRID_DEPENDENCY, 0, 0);
     case WSDBG_WARP_SPIN_GLOBAL:
-        return flag_key(keys, warp->cta, row->address);
+        return flag_key(keys, warp->cta, WSDBG_BARRIER_GLOBAL_FLAG, row->address);
+    case WSDBG_WARP_SPIN_SHARED:
+        return flag_key(keys, warp->cta, WSDBG_BARRIER_SHARED_FLAG, row->address);
     default:
         return NO_KEY;
     }

@@ -41,7 +41,7 @@ static bool has_registers(const struct wsdbg_instruction *instruction)
 
 static bool has_operands(enum wsdbg_warp_state state)
 {
-    return state == WSDBG_WARP_WAIT_MBARRIER || state == WSDBG_WARP_WAIT_REGISTERS || state == WSDBG_WARP_SPIN_GLOBAL;
+    return state == WSDBG_WARP_WAIT_MBARRIER || state == WSDBG_WARP_WAIT_REGISTERS || wsdbg_warp_state_polls(state);
 }
 
 bool wsdbg_look_needs_registers(const struct wsdbg_look_part *part)
@@ -351,7 +351,7 @@ static void read_poll(struct lane *lane, const struct wsdbg_instruction *load, s
                       struct wsdbg_part *row)
 {
     const uint32_t cta = lane->looking->out->warps[row->warp].cta;
-    const bool shared = load->operation == WSDBG_OP_LDS || load->operation == WSDBG_OP_ATOMS;
+    const bool shared = part->site.state == WSDBG_WARP_SPIN_SHARED;
     uint64_t address;
     if (load->width_bytes)
         row->width_bytes = wsdbg_known_u32(part->site.word_bytes ? part->site.word_bytes : load->width_bytes);
@@ -402,7 +402,7 @@ static void read_site(struct lane *lane, struct wsdbg_look_part *part, struct ws
         read_mbarrier(lane, part, row);
     else if (part->site.operands_hold && part->site.state == WSDBG_WARP_WAIT_REGISTERS)
         read_request(lane, instruction, part, row);
-    else if (part->site.state == WSDBG_WARP_SPIN_GLOBAL)
+    else if (wsdbg_warp_state_polls(part->site.state))
         read_poll(lane, instruction, part, row);
 }
 
@@ -428,6 +428,7 @@ static void take_operands(struct wsdbg_looking *looking, struct wsdbg_look_part 
         row->count = wsdbg_known_u32(wait->count);
         break;
     case WSDBG_WARP_SPIN_GLOBAL:
+    case WSDBG_WARP_SPIN_SHARED:
         row->width_bytes = wait->width_bytes;
         row->address = wait->address;
         row->value = wait->value;

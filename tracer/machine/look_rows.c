@@ -232,7 +232,7 @@ static void believe_wait(struct wsdbg_look_part *part)
     struct wsdbg_wait_site *site = &part->site;
     if (said == WSDBG_WARP_WAIT_NAMED)
         return;
-    if (said == WSDBG_WARP_SPIN_GLOBAL && site->state == said) {
+    if (said == WSDBG_WARP_SPIN_GLOBAL && wsdbg_warp_state_polls(site->state)) {
         site->barrier_before = WSDBG_NO_INSTRUCTION;
         return;
     }

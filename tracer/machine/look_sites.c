@@ -71,6 +71,20 @@ static struct wsdbg_error *add_levels(struct wsdbg_looking *looking, const struc
     return error;
 }
 
+static bool is_of_wgmma(const struct wsdbg_instruction *instruction)
+{
+    switch (instruction->operation) {
+    case WSDBG_OP_HGMMA:
+    case WSDBG_OP_IGMMA:
+    case WSDBG_OP_QGMMA:
+    case WSDBG_OP_BGMMA:
+    case WSDBG_OP_WARPGROUP:
+        return true;
+    default:
+        return false;
+    }
+}
+
 struct wsdbg_error *wsdbg_look_site(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,
                                     uint32_t module, uint32_t *out)
 {
@@ -90,6 +104,9 @@ struct wsdbg_error *wsdbg_look_site(struct wsdbg_looking *looking, const struct 
         }
     if (!wsdbg_grow((void **)&looking->sites, &looking->site_capacity, looking->site_count + 1, sizeof *looking->sites))
         return &wsdbg_error_no_memory;
+    const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(place->function->graph, place->instruction);
+    site.is_wgmma = is_of_wgmma(instruction);
+    site.is_system = instruction->is_system;
     wsdbg_code_text(place, pc, site.instruction);
     *out = (uint32_t)looking->out->site_count;
     looking->sites[looking->site_count++] = (struct wsdbg_look_site){pc, site.function, *out};

@@ -183,7 +183,7 @@ static unsigned precedence(enum wsdbg_warp_state state)
 {
     static const enum wsdbg_warp_state order[] = {
         WSDBG_WARP_RUNNING,        WSDBG_WARP_UNKNOWN,      WSDBG_WARP_WAIT_MBARRIER, WSDBG_WARP_SPIN_GLOBAL,
-        WSDBG_WARP_WAIT_REGISTERS, WSDBG_WARP_WAIT_BULK,    WSDBG_WARP_WAIT_WGMMA,    WSDBG_WARP_WAIT_GRID_DEPENDENCY,
+        WSDBG_WARP_SPIN_SHARED,    WSDBG_WARP_WAIT_REGISTERS, WSDBG_WARP_WAIT_BULK,    WSDBG_WARP_WAIT_WGMMA,    WSDBG_WARP_WAIT_GRID_DEPENDENCY,
         WSDBG_WARP_WAIT_NAMED,     WSDBG_WARP_WAIT_CLUSTER,
     };
     unsigned i = 0;
@@ -200,7 +200,7 @@ static uint64_t want_of(const struct wsdbg_looking *looking, uint32_t number)
     const struct wsdbg_part *shown = &looking->out->parts[number];
     if (part->site.gathers)
         return 0;
-    if (part->site.state == WSDBG_WARP_SPIN_GLOBAL)
+    if (wsdbg_warp_state_polls(part->site.state))
         return wsdbg_mix(1, shown->address.value);
     if (part->site.state == WSDBG_WARP_WAIT_MBARRIER)
         return wsdbg_mix(wsdbg_mix(2, part->operand), shown->parity.value);
@@ -213,7 +213,7 @@ static bool is_want_known(const struct wsdbg_looking *looking, uint32_t number)
 {
     const struct wsdbg_look_part *part = &looking->parts[number];
     const struct wsdbg_part *shown = &looking->out->parts[number];
-    if (part->site.state == WSDBG_WARP_SPIN_GLOBAL)
+    if (wsdbg_warp_state_polls(part->site.state))
         return shown->seen && shown->address.known;
     if (part->site.state == WSDBG_WARP_WAIT_MBARRIER)
         return shown->seen && part->resolved;

@@ -251,6 +251,13 @@ static bool translate_arithmetic(const struct wsdbg_ptx_translation *t)
 
 /* ---- memory ---- */
 
+/* Without a scope a volatile access has that of the system, but in shared memory. */
+static bool is_system(const struct wsdbg_ptx_translation *t)
+{
+    const bool has_scope = t->from->space == WSDBG_PTX_GLOBAL || t->from->space == WSDBG_PTX_GENERIC;
+    return has_scope && t->from->flags & (WSDBG_PTX_SYSTEM | WSDBG_PTX_VOLATILE);
+}
+
 /* The narrow load of a parameter is the value itself; of others only the destination is known. */
 static void translate_load(const struct wsdbg_ptx_translation *t)
 {
@@ -268,6 +275,7 @@ static void translate_load(const struct wsdbg_ptx_translation *t)
                                                 .value = WSDBG_PTX_PARAMETERS + place->value});
         return;
     }
+    t->out->is_system = is_system(t);
     if (t->from->space == WSDBG_PTX_LOCAL)
         t->out->operation = WSDBG_OP_LDL;
     else if (t->from->space == WSDBG_PTX_SHARED || t->from->space == WSDBG_PTX_SHARED_CLUSTER)
@@ -320,6 +328,7 @@ static bool translate_memory(const struct wsdbg_ptx_translation *t)
     default:
         return false;
     }
+    t->out->is_system = is_system(t);
     wsdbg_ptx_add(t, wsdbg_ptx_memory(t, wsdbg_ptx_source(t, 0)));
     if (t->from->operation == WSDBG_PTX_OP_st)
         wsdbg_ptx_add_source(t, 1);

@@ -199,7 +199,7 @@ static bool find_poll(const struct wsdbg_loop *loop, struct wsdbg_wait_site *out
     }
     if (polled == WSDBG_NO_INSTRUCTION)
         return false;
-    found(out, WSDBG_WARP_SPIN_GLOBAL, polled, first_instruction(loop), true);
+    found(out, loop->has_global ? WSDBG_WARP_SPIN_GLOBAL : WSDBG_WARP_SPIN_SHARED, polled, first_instruction(loop), true);
     out->value_holds = keeps_value(loop, polled);
     find_polled_word(loop, polled, out);
     return true;

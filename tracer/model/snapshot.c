@@ -15,6 +15,7 @@ static const char *const warp_state_names[WSDBG_WARP_STATE_COUNT] = {
     [WSDBG_WARP_WAIT_BULK] = "WAIT_BULK",
     [WSDBG_WARP_WAIT_GRID_DEPENDENCY] = "WAIT_GRID_DEPENDENCY",
     [WSDBG_WARP_SPIN_GLOBAL] = "SPIN_GLOBAL",
+    [WSDBG_WARP_SPIN_SHARED] = "SPIN_SHARED",
     [WSDBG_WARP_RECONVERGE] = "RECONVERGE",
     [WSDBG_WARP_EXITED] = "EXITED",
 };
@@ -56,7 +57,7 @@ static const char *const event_kind_names[WSDBG_EVENT_KIND_COUNT] = {
     [WSDBG_EVENT_EXIT] = "exit",
 };
 
-static const char *const barrier_kind_names[] = {
+static const char *const barrier_kind_names[WSDBG_BARRIER_KIND_END] = {
     [WSDBG_BARRIER_MBARRIER] = "mbarrier",
     [WSDBG_BARRIER_NAMED] = "named barrier",
     [WSDBG_BARRIER_CLUSTER] = "cluster barrier",
@@ -65,6 +66,7 @@ static const char *const barrier_kind_names[] = {
     [WSDBG_BARRIER_BULK] = "bulk-store group",
     [WSDBG_BARRIER_GRID_DEPENDENCY] = "grid dependency",
     [WSDBG_BARRIER_GLOBAL_FLAG] = "global flag",
+    [WSDBG_BARRIER_SHARED_FLAG] = "shared flag",
 };
 
 const char *wsdbg_warp_state_name(enum wsdbg_warp_state state)
@@ -79,13 +81,17 @@ const char *wsdbg_event_kind_name(enum wsdbg_event_kind kind)
 
 const char *wsdbg_barrier_kind_name(enum wsdbg_barrier_kind kind)
 {
-    const unsigned count = sizeof barrier_kind_names / sizeof *barrier_kind_names;
-    return (unsigned)kind < count && barrier_kind_names[kind] ? barrier_kind_names[kind] : "unknown barrier";
+    return (unsigned)kind < WSDBG_BARRIER_KIND_END && barrier_kind_names[kind] ? barrier_kind_names[kind] : "unknown barrier";
 }
 
 bool wsdbg_warp_state_waits(enum wsdbg_warp_state state)
 {
     return state >= WSDBG_WARP_WAIT_MBARRIER && state <= WSDBG_WARP_RECONVERGE;
+}
+
+bool wsdbg_warp_state_polls(enum wsdbg_warp_state state)
+{
+    return state == WSDBG_WARP_SPIN_GLOBAL || state == WSDBG_WARP_SPIN_SHARED;
 }
 
 void wsdbg_snapshot_deinit(struct wsdbg_snapshot *snapshot)

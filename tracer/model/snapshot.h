@@ -29,7 +29,8 @@ enum wsdbg_warp_state {
     WSDBG_WARP_WAIT_WGMMA,
     WSDBG_WARP_WAIT_BULK,
     WSDBG_WARP_WAIT_GRID_DEPENDENCY,
-    WSDBG_WARP_SPIN_GLOBAL,
+    WSDBG_WARP_SPIN_GLOBAL, /* polls a word in global memory, or in a space that its load does not name */
+    WSDBG_WARP_SPIN_SHARED, /* ... in shared memory: only the CTA's cluster can write it */
     WSDBG_WARP_RECONVERGE,
     WSDBG_WARP_EXITED,
     WSDBG_WARP_STATE_COUNT
@@ -41,6 +42,8 @@ const char *wsdbg_warp_state_name(enum wsdbg_warp_state state);
 const char *wsdbg_event_kind_name(enum wsdbg_event_kind kind);
 /* True for the states that wait for somebody (everything from WAIT_MBARRIER to RECONVERGE). */
 bool wsdbg_warp_state_waits(enum wsdbg_warp_state state);
+/* SPIN_GLOBAL or SPIN_SHARED. */
+bool wsdbg_warp_state_polls(enum wsdbg_warp_state state);
 
 /* A ring event with its time unwrapped. */
 struct wsdbg_history_event {
@@ -168,6 +171,8 @@ struct wsdbg_site {
     char file[192];        /* "" = compiled without line information */
     struct wsdbg_optional_u32 line;
     uint32_t inlined_at; /* index in sites: the call this was inlined at, WSDBG_NONE */
+    bool is_wgmma;       /* its instruction issues, orders or waits for wgmma; not kept in sessions */
+    bool is_system;      /* it reads memory with the scope of the whole system; not kept in sessions */
 };
 
 /* An instruction of a grid's code that waits for barriers or may complete one. */
@@ -334,7 +339,8 @@ struct wsdbg_warp_row {
 
 enum wsdbg_barrier_kind {
     WSDBG_BARRIER_MBARRIER = 1, WSDBG_BARRIER_NAMED, WSDBG_BARRIER_CLUSTER, WSDBG_BARRIER_REGISTERS,
-    WSDBG_BARRIER_WGMMA, WSDBG_BARRIER_BULK, WSDBG_BARRIER_GRID_DEPENDENCY, WSDBG_BARRIER_GLOBAL_FLAG
+    WSDBG_BARRIER_WGMMA, WSDBG_BARRIER_BULK, WSDBG_BARRIER_GRID_DEPENDENCY, WSDBG_BARRIER_GLOBAL_FLAG,
+    WSDBG_BARRIER_SHARED_FLAG, WSDBG_BARRIER_KIND_END
 };
 const char *wsdbg_barrier_kind_name(enum wsdbg_barrier_kind kind);
 

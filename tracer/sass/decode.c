@@ -97,6 +97,32 @@ static void describe_barrier(struct wsdbg_instruction *in)
     }
 }
 
+/* Of what has a scope; see SCOPES in decode_name.c. */
+static bool has_system_scope(const struct wsdbg_instruction *in)
+{
+    enum { STRONG_SYS = 10, MMIO_SYS = 12 };
+    const uint32_t order = bits(in, 77, 4);
+    return order == STRONG_SYS || order == MMIO_SYS;
+}
+
+static void describe_scope(struct wsdbg_instruction *in)
+{
+    switch (in->operation) {
+    case WSDBG_OP_LD:
+    case WSDBG_OP_LDG:
+    case WSDBG_OP_LDGMC:
+    case WSDBG_OP_ST:
+    case WSDBG_OP_STG:
+    case WSDBG_OP_ATOM:
+    case WSDBG_OP_ATOMG:
+    case WSDBG_OP_RED:
+        in->is_system = has_system_scope(in);
+        break;
+    default:
+        break;
+    }
+}
+
 static void describe_memory(struct wsdbg_instruction *in)
 {
     switch (in->operation) {
@@ -242,6 +268,7 @@ static void decode(const struct wsdbg_form_index *index, const void *word, struc
     out->is_whole = !wsdbg_form_is_half(out->words, form);
     describe_barrier(out);
     describe_memory(out);
+    describe_scope(out);
     describe_arithmetic(out);
     wsdbg_form_read_operands(out, form);
     read_target(out, form);

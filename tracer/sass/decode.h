@@ -135,6 +135,7 @@ struct wsdbg_instruction {
     bool is_multicast, writes_shared; /* UTMALDG, UBLKCP */
     bool ends_group;    /* HGMMA and its kin: gsb0, the group of a warpgroup's multiplications ends with it */
     uint8_t width_bytes;/* loads, stores, atomics */
+    bool is_system;     /* loads, stores, atomics: their scope is the whole system */
     bool has_target;    /* BRA, BSSY, CALL.REL, JMP…: target_offset_bytes holds */
     int64_t target_offset_bytes; /* from this instruction's own address; absolute for JMP and CALL.ABS */
     bool is_absolute;

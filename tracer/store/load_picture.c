@@ -74,7 +74,7 @@ static struct wsdbg_error *load_barriers(struct wsdbg_loader *loader)
         struct wsdbg_barrier *b = &s->barriers[s->barrier_count - 1];
         b->cta = wsdbg_id_map_find(&loader->ctas, wsdbg_select_number(&q));
         b->kind = (enum wsdbg_barrier_kind)wsdbg_word_value(wsdbg_select_string(&q), wsdbg_barrier_word,
-                                                            WSDBG_BARRIER_GLOBAL_FLAG + 1, 0);
+                                                            WSDBG_BARRIER_KIND_END, 0);
         b->id = (uint32_t)wsdbg_select_number(&q);
         b->stage = (uint32_t)wsdbg_select_number(&q);
         b->name = find_name(loader, wsdbg_select_number(&q));

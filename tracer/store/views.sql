@@ -31,7 +31,7 @@ CREATE VIEW stuck AS
 SELECT warp_id, grid_id, kernel, cta_x, cta_y, cta_z, warp, role, state, barrier, stage, parity, iteration,
     quiet_seconds AS waiting_seconds, line, registers_held, registers_asked, place
 FROM warp_named
-WHERE state LIKE 'WAIT\_%' ESCAPE '\' OR state IN ('SPIN_GLOBAL', 'RECONVERGE');
+WHERE state NOT IN ('RUNNING', 'EXITED', 'UNKNOWN');
 
 CREATE VIEW waits AS
 SELECT grid_id, role, state, barrier, count(*) AS warps, count(DISTINCT cta_id) AS ctas,
