@@ -131,6 +131,13 @@ struct wsdbg_report_evidence {
 void wsdbg_report_evidence(const struct wsdbg_snapshot *snapshot, const struct wsdbg_evidence_row *row,
                            struct wsdbg_report_evidence *out);
 
+/* Rows of evidence that say the same, or the same of several warps; it stands where the first of them does. */
+struct wsdbg_evidence_line {
+    struct wsdbg_members warps; /* their numbers, of rows that begin with one */
+    size_t row_count;
+    const struct wsdbg_report_evidence *first;
+};
+
 struct wsdbg_report_finding {
     enum wsdbg_cause cause;
     enum wsdbg_confidence confidence;
@@ -145,6 +152,8 @@ struct wsdbg_report_finding {
     char fix[512];
     struct wsdbg_report_evidence *evidence;
     size_t evidence_count;
+    struct wsdbg_evidence_line *lines; /* the same, folded */
+    size_t line_count;
 };
 
 struct wsdbg_report_site {
@@ -258,6 +267,8 @@ void wsdbg_report_part(const struct wsdbg_snapshot *snapshot, uint32_t index, st
 void wsdbg_report_part_text(const struct wsdbg_report_part *part, char *out, size_t bytes);
 /* Its text, and where its warp stands unless the text says so. */
 void wsdbg_report_evidence_text(const struct wsdbg_report_evidence *evidence, char *out, size_t bytes);
+/* "each of warps 8-11 (consumer 1) arrived", "second arrival, no wait between (4 times)" */
+void wsdbg_report_evidence_line_text(const struct wsdbg_evidence_line *line, char *out, size_t bytes);
 /* "2 looks 0.10 s apart, the GPU stopped for 31 ms in all" */
 void wsdbg_report_looks_text(const struct wsdbg_look_row *looks, size_t count, char *out, size_t bytes);
 /* Bytes still missing: "0", "16384", "512 early", "?" */

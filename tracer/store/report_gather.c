@@ -248,7 +248,7 @@ static bool gather_finding(const struct wsdbg_snapshot *s, const struct wsdbg_fi
         fill_evidence(s, &f->evidence[i], &out->evidence[i]);
         wsdbg_report_place(r, out->evidence[i].site, out->evidence[i].place);
     }
-    return out->evidence;
+    return out->evidence && wsdbg_report_fold_evidence(out);
 }
 
 static bool gather_findings(const struct wsdbg_snapshot *s, const struct wsdbg_diagnosis *d, struct wsdbg_report *r)
@@ -385,8 +385,10 @@ void wsdbg_report_deinit(struct wsdbg_report *r)
                        r->evidence, r->hostname,      r->outcome, r->source};
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         free(strings[i]);
-    for (size_t i = 0; i < r->finding_count; i++)
+    for (size_t i = 0; i < r->finding_count; i++) {
         free(r->findings[i].evidence);
+        free(r->findings[i].lines);
+    }
     void *arrays[] = {r->findings, r->grids,     r->warps,    r->rows,    r->barriers, r->barrier_rows,
                       r->threads,  r->functions, r->notes,    r->faults,  r->sites,    r->parts,
                       r->accesses, r->looks,     r->refusals, r->overlaps};

@@ -92,14 +92,14 @@ static void put_verdict(const struct page *p)
 static void put_evidence(const struct page *p)
 {
     const struct wsdbg_report *r = p->report;
-    char text[WSDBG_PLACE_BYTES + 260];
-    if (r->finding_count == 0 || r->findings[0].evidence_count == 0)
+    char text[WSDBG_PLACE_BYTES + 400];
+    if (r->finding_count == 0 || r->findings[0].line_count == 0)
         return;
     put_section(p->out, "evidence", "Evidence");
     fputs("<ul>\n", p->out);
-    for (size_t i = 0; i < r->findings[0].evidence_count; i++) {
+    for (size_t i = 0; i < r->findings[0].line_count; i++) {
         fputs("<li>", p->out);
-        wsdbg_report_evidence_text(&r->findings[0].evidence[i], text, sizeof text);
+        wsdbg_report_evidence_line_text(&r->findings[0].lines[i], text, sizeof text);
         wsdbg_put_xml(p->out, text);
         fputs("</li>\n", p->out);
     }

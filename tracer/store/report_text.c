@@ -129,14 +129,14 @@ static void evidence_block(const struct wsdbg_report *r, bool colour, FILE *out)
     const struct wsdbg_report_finding *f = r->finding_count ? &r->findings[0] : NULL;
     if (!f || f->evidence_count == 0)
         return;
-    char text[WSDBG_PLACE_BYTES + 260];
+    char text[WSDBG_PLACE_BYTES + 400];
     wsdbg_report_line(out, heading(colour), "Evidence");
-    for (size_t i = 0; i < f->evidence_count && i < LIST_LINES; i++) {
-        wsdbg_report_evidence_text(&f->evidence[i], text, sizeof text);
+    for (size_t i = 0; i < f->line_count && i < LIST_LINES; i++) {
+        wsdbg_report_evidence_line_text(&f->lines[i], text, sizeof text);
         wsdbg_report_line(out, NULL, "  - %s", text);
     }
-    if (f->evidence_count > LIST_LINES)
-        wsdbg_report_line(out, NULL, "  … and %zu more (table evidence)", f->evidence_count - LIST_LINES);
+    if (f->line_count > LIST_LINES)
+        wsdbg_report_line(out, NULL, "  … and %zu more (table evidence)", f->line_count - LIST_LINES);
 }
 
 static void host_block(const struct wsdbg_report *r, bool colour, FILE *out)

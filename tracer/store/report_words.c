@@ -113,7 +113,7 @@ void wsdbg_report_wait_text(const struct wsdbg_report_warps *w, char *out, size_
         snprintf(out, bytes, "asks %s, holds %s registers", id, stage);
     } else if (w->state == WSDBG_WARP_WAIT_NAMED) {
         snprintf(out, bytes, "%s (id %s)", w->barrier_name[0] ? w->barrier_name : "named barrier", id);
-    } else if (w->state == WSDBG_WARP_SPIN_GLOBAL && w->site != WSDBG_NONE) {
+    } else if (wsdbg_warp_state_polls(w->state) && w->site != WSDBG_NONE) {
         poll_text(w, out, bytes);
     } else if (wsdbg_warp_state_waits(w->state)) {
         snprintf(out, bytes, "%s", w->barrier_kind[0] ? w->barrier_kind : "?");
@@ -190,7 +190,7 @@ void wsdbg_report_part_text(const struct wsdbg_report_part *p, char *out, size_t
 {
     char lanes[128], wait[256] = "";
     wsdbg_report_lanes_text(p->part.lanes, lanes, sizeof lanes);
-    if (p->part.state == WSDBG_WARP_SPIN_GLOBAL && p->part.address.known)
+    if (wsdbg_warp_state_polls(p->part.state) && p->part.address.known)
         snprintf(wait, sizeof wait, " polls 0x%" PRIx64, p->part.address.value);
     else if (p->part.state == WSDBG_WARP_WAIT_MBARRIER && p->part.parity.known)
         snprintf(wait, sizeof wait, " %s parity %u", p->barrier[0] ? p->barrier : "?", p->part.parity.value);
@@ -216,8 +216,3 @@ void wsdbg_report_looks_text(const struct wsdbg_look_row *looks, size_t count, c
     snprintf(out, bytes, "%zu look%s%s%s", count, count == 1 ? "" : "s", apart, stopped);
 }
 
-void wsdbg_report_evidence_text(const struct wsdbg_report_evidence *e, char *out, size_t bytes)
-{
-    const bool place = e->place[0] && !strstr(e->text, " at ") && !strstr(e->text, "(line ");
-    snprintf(out, bytes, "%s%s%s%s", e->text, place ? " (" : "", place ? e->place : "", place ? ")" : "");
-}
