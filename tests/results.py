@@ -1,14 +1,16 @@
-"""results.py - keeps the pages of docs/results that scripts write, .json and .md: a section is replaced as a whole.
+"""results.py - keeps the pages of docs/results that scripts write: a section is replaced as a whole.
 
-Reads and writes both files of a page.  A development script: wsdbg itself needs no Python.
+Reads and writes docs/results/PAGE.md, and tests/measured/PAGE.json.gz: every run that the page rests on.  A development script:
+wsdbg itself needs no Python.
 """
-import json, os, re, statistics
+import gzip, json, os, re, statistics
 
-RESULTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'docs', 'results')
+HERE = os.path.dirname(os.path.abspath(__file__))
+RESULTS, MEASURED = os.path.join(os.path.dirname(HERE), 'docs', 'results'), os.path.join(HERE, 'measured')
 HEAD = """# {title}
 
 Every section is written by the script that it names; nothing here is typed in by hand. Numbers are medians, with the smallest and
-the largest run in brackets; `{page}.json` beside this page has them all.
+the largest run in brackets; `tests/measured/{page}.json.gz` has them all.
 """
 TITLES = {'viewer': 'The viewer and the store, measured', 'sim': 'The simulator beside an H200', 'zoo': 'The zoo: is the cause right?',
           'diagnose': 'The diagnosis, measured', 'lint': 'lint: how often it is right', 'stands': 'Stalls: is the verdict right, and is the program unharmed?', 'trust': 'Does it leave the program alone?'}
@@ -31,15 +33,27 @@ def cell(value, digits=0, scale=1):
     return f"{number('median')} ({number('min')}–{number('max')})"
 
 
+def load(page):
+    """What was measured for a page; {} where nothing was yet."""
+    path = os.path.join(MEASURED, f'{page}.json.gz')
+    if not os.path.exists(path):
+        return {}
+    with gzip.open(path, 'rt') as file:
+        return json.load(file)
+
+
+def keep(page, everything):
+    """The same data make the same bytes."""
+    os.makedirs(MEASURED, exist_ok=True)
+    text = json.dumps(everything, indent=1, sort_keys=True) + '\n'
+    with open(os.path.join(MEASURED, f'{page}.json.gz'), 'wb') as file, gzip.GzipFile('', 'wb', 9, file, mtime=0) as packed:
+        packed.write(text.encode())
+
+
 def save(section, data, markdown, page='viewer'):
-    """Puts `data` under the page's JSON key and `markdown` between its two marks of that section."""
+    """Keeps `data` under the page's JSON key and puts `markdown` between its two marks of that section."""
     os.makedirs(RESULTS, exist_ok=True)
-    path = os.path.join(RESULTS, f'{page}.json')
-    everything = json.load(open(path)) if os.path.exists(path) else {}
-    everything[section] = data
-    with open(path, 'w') as file:
-        json.dump(everything, file, indent=1, sort_keys=True)
-        file.write('\n')
+    keep(page, {**load(page), section: data})
     path = os.path.join(RESULTS, f'{page}.md')
     text = open(path).read() if os.path.exists(path) else HEAD.format(title=TITLES[page], page=page)
     block = f'<!-- {section} -->\n{markdown.strip()}\n<!-- end of {section} -->\n'

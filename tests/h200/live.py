@@ -2,7 +2,7 @@
 """live.py - everything that docs/results/h200-live.md says: hangs of kernels without probes, seen from outside.
 
     tests/h200/live.py [--build build] [--out live.json] [--runs 3] [--public FOLDER] [PART ...]
-    tests/h200/live.py --table live.json > docs/results/h200-live.md
+    tests/h200/live.py --table live.json > docs/results/h200-live.md       and keeps live.json in tests/measured
 
 Parts: hangs, waits, timing, kills, healthy, slow, shapes, captures, mps, user, python, public (default: all).  Results are merged
 into the JSON file.  `mps` starts an MPS daemon of its own and ends it; `user` needs root; `python` needs PyTorch and Triton; `public`
@@ -11,7 +11,9 @@ no Python.
 """
 import argparse, json, os, re, signal, statistics, subprocess, sys, tempfile, threading, time
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import live_shapes
+import results
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -346,7 +348,9 @@ def main():
     a = parser.parse_args()
     if a.table:
         import live_tables
-        live_tables.write(json.load(open(a.table)), print)
+        kept = json.load(open(a.table))
+        live_tables.write(kept, print)
+        results.keep('h200-live', kept)
         return 0
     measure(a)
     return 0

@@ -201,7 +201,7 @@ def transcripts(title, text, rows, out):
 
 def write(results, out):
     out('# Kernels without probes, on an H200\n')
-    out(f"{results['device']}, {results['date']}. Made by `tests/h200/live.py` (figures in `h200-live.json`); nothing here is typed in by hand.\n")
+    out(f"{results['device']}, {results['date']}. Made by `tests/h200/live.py` (figures in `tests/measured/h200-live.json.gz`); nothing here is typed in by hand.\n")
     if 'hangs' in results:
         hangs(results['hangs'], out)
     if 'waits' in results:

@@ -78,7 +78,7 @@ class Score:
     def command(self, row, limit_s):
         words = row['command'].split()
         is_stand = {'stands', 'stands.py'} & set(words)
-        timed = [*words, '--limit', str(int(limit_s))] if is_stand else words
+        timed = [*words, '--limit', str(max(1, int(limit_s)))] if is_stand else words
         fed = ('stands' in words or 'torchrun-late' in words) and row['hangs'] == 'no'
         return [self.word(word) for word in timed] + (['--after', str(FED_AFTER * self.options.stall)] if fed else [])
 

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """tables.py - turns measure.py's JSON into docs/results/h200.md.
 
-    tests/h200/tables.py results.json > docs/results/h200.md
+    tests/h200/tables.py h200.json > docs/results/h200.md       and keeps h200.json in tests/measured
 """
-import json, sys
+import json, os, sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import results as kept
 
 BARS = {'alone/off': '0 (identical SASS)', 'alone/probes': '0.3', 'slots/probes': '1', 'slots and history/probes': '3'}
 
@@ -152,6 +155,7 @@ def main():
     for name, function in (('hangs', hangs), ('healthy', healthy), ('bench', bench), ('observer', observer), ('looking', looking), ('images', images), ('transcripts', transcripts)):
         if name in results:
             function(results[name], out)
+    kept.keep('h200', results)
 
 
 if __name__ == '__main__':

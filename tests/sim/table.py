@@ -3,7 +3,7 @@
 
     tests/sim/table.py [--build build] [--runs 3] [--seeds 40] [PART ...]
 
-Parts: defects, healthy, schedules, explore (default: all).  Reads docs/results/h200.json and h200-live.json.  Needs the demo kernels'
+Parts: defects, healthy, schedules, explore (default: all).  Reads h200 and h200-live of tests/measured.  Needs the demo kernels'
 images, no GPU.  A development script: wsdbg itself needs no Python.
 """
 import argparse, collections, itertools, json, os, re, subprocess, sys, tempfile, time
@@ -154,7 +154,7 @@ class Simulated:
 
 
 def counts_of_live(row):
-    """h200-live.json keeps what was said as 'CAUSE (confidence), role, barrier'."""
+    """h200-live keeps what was said as 'CAUSE (confidence), role, barrier'."""
     said = [text.split(', ') for text in row['said']]
     pick = lambda at: [('' if words[at] == '-' else words[at]) for words in said if len(words) > at]
     end = 'hang' if row['hangs'] else 'fault' if row.get('kind') == 'fault' else 'runs'
@@ -164,14 +164,12 @@ def counts_of_live(row):
 def answers_of_gpu():
     """What the H200 said: (case, variant) → lists of ends, causes, roles, barriers."""
     table = {}
-    with open(os.path.join(results.RESULTS, 'h200.json')) as file:
-        for row in json.load(file)['hangs']:
-            program, _, name = row['case'].split(' ')
-            none = lambda key: [('' if word == 'None' else word) for word in row[key]]
-            table[f'{program} {name}', 'probes'] = {'end': sorted({ENDS[status] for status in row['wsdbg_status']}), 'cause': none('causes'),
-                                                    'role': none('roles'), 'barrier': none('barriers')}
-    with open(os.path.join(results.RESULTS, 'h200-live.json')) as file:
-        live = json.load(file)
+    for row in results.load('h200')['hangs']:
+        program, _, name = row['case'].split(' ')
+        none = lambda key: [('' if word == 'None' else word) for word in row[key]]
+        table[f'{program} {name}', 'probes'] = {'end': sorted({ENDS[status] for status in row['wsdbg_status']}), 'cause': none('causes'),
+                                                'role': none('roles'), 'barrier': none('barriers')}
+    live = results.load('h200-live')
     for row in live['hangs']:
         if (row['variant'], row['door']) == ('plain', 'live'):
             table[f"gemm {row['case']}", 'plain'] = counts_of_live(row)
@@ -203,7 +201,7 @@ def said(counts):
 def page_of_defects(rows, runs):
     lines = ['## Every deliberate defect', '',
              f'`tests/sim/table.py defects`: every row of `gemm`, `two_async_warps` and `waits --list-bugs`, {runs} runs of '
-             '`wsdbg run --device sim --stall 1` each, round robin. H200: `h200.json` (probes) and `h200-live.json` (plain: no probes). Hang: '
+             '`wsdbg run --device sim --stall 1` each, round robin. H200: `h200` (probes) and `h200-live` (plain: no probes) of `tests/measured`. Hang: '
              'wsdbg ended it with status 124, or it ended itself after six seconds. A barrier agrees whatever its stage, one without a name whatever '
              'its number or address. `?`: not measured there.', '',
              '| case | image | end: sim, H200 | cause: sim | cause: H200 | role: sim, H200 | barrier: sim, H200 | agrees |', '|---|---|---|---|---|---|---|---|']

@@ -1,4 +1,4 @@
-/* screenshot.c - runs a terminal program by a script and prints what its screen shows: the pictures in the README, and
+/* screenshot.c - runs a terminal program by a script and prints what its screen shows: the pictures in docs/SCREENS.md, and
  * a look at a session on a machine without a terminal.
  *
  *   screenshot COLUMNSxROWS [STEP ...] -- COMMAND [ARGS...]

@@ -265,8 +265,7 @@ def shapes_page(device, shapes):
 def save_shape(kept):
     """Beside the shapes that the page has already."""
     section = kept['device'] + '-shapes'
-    path = os.path.join(results.RESULTS, 'zoo.json')
-    shapes = (json.load(open(path)) if os.path.exists(path) else {}).get(section, {})
+    shapes = results.load('zoo').get(section, {})
     shapes[kept['shape']] = kept
     results.save(section, shapes, shapes_page(kept['device'], shapes), 'zoo')
 
