@@ -91,9 +91,10 @@ enum wsdbg_door_obstacle debug_obstacles_find(bool debugger_initialized, char *t
         snprintf(text, WSDBG_TEXT_BYTES, "an MPS control daemon seems to run (%s)", control);
         return WSDBG_DOOR_MPS;
     }
-    if (sanitizers_name()) {
+    const char *sanitizer = sanitizers_name();
+    if (sanitizer) {
         snprintf(text, WSDBG_TEXT_BYTES, "the program has %s, which does not bear the driver's debugger library",
-                 sanitizers_name());
+                 sanitizer);
         return WSDBG_DOOR_SANITIZER;
     }
     return find_debugger(debugger_initialized, text);

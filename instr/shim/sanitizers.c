@@ -22,6 +22,9 @@
 #include "shim.h"
 
 static _Atomic bool started;
+/* Of the runtime that was in the process at its start; NULL = there was none.  None comes later: a runtime has to be
+ * there before the functions it stands in for are called. */
+static const char *_Atomic runtime_name;
 
 /* ---- whether the program has one ---- */
 
@@ -40,29 +43,36 @@ static bool stands_in(const struct loader_object *object)
            loader_function(object, "read", 0);
 }
 
-static bool has_sanitizer(void)
-{
-    struct loader_object object;
-    for (const struct link_map *at = loader_first(); at; at = at->l_next)
-        if (!loader_is_libc(at) && loader_read(at, &object) && stands_in(&object))
-            return true;
-    return false;
-}
-
-const char *sanitizers_name(void)
+/* A runtime that GCC links into the program does not export what tells it from others. */
+static const char *name_of(const struct loader_object *object)
 {
     static const struct {
         const char *function, *name;
     } runtimes[] = {{"__asan_init", "AddressSanitizer"},
+                    {"__hwasan_init", "HWAddressSanitizer"},
                     {"__tsan_init", "ThreadSanitizer"},
                     {"__msan_init", "MemorySanitizer"},
                     {"__lsan_init", "LeakSanitizer"}};
+    for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
+        if (loader_function(object, runtimes[i].function, 0))
+            return runtimes[i].name;
+    return stands_in(object) ? "a sanitizer" : NULL;
+}
+
+/* Walks the loader's list without its lock: for the start of the process alone, when no other thread changes it. */
+static const char *find_runtime(void)
+{
     struct loader_object object;
-    for (const struct link_map *at = loader_first(); at; at = at->l_next)
-        for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
-            if (!loader_is_libc(at) && loader_read(at, &object) && loader_function(&object, runtimes[i].function, 0))
-                return runtimes[i].name;
-    return NULL;
+    const char *name = NULL;
+    for (const struct link_map *at = loader_first(); at && !name; at = at->l_next)
+        if (!loader_is_libc(at) && loader_read(at, &object))
+            name = name_of(&object);
+    return name;
+}
+
+const char *sanitizers_name(void)
+{
+    return atomic_load(&runtime_name);
 }
 
 /* ---- calls of this library ---- */
@@ -170,10 +180,12 @@ void sanitizers_pass_by(void)
 {
     static _Atomic bool begun;
     struct loader_object own;
-    if (atomic_load_explicit(&begun, memory_order_relaxed) || atomic_exchange(&begun, true) || !has_sanitizer() ||
-        !find_own(&own))
+    if (atomic_load_explicit(&begun, memory_order_relaxed) || atomic_exchange(&begun, true))
         return;
-    bind_to_libc(&own);
+    const char *name = find_runtime();
+    atomic_store(&runtime_name, name);
+    if (name && find_own(&own))
+        bind_to_libc(&own);
 }
 
 void sanitizers_started(void)

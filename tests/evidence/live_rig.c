@@ -77,9 +77,9 @@ struct rig rig_start_with_device_files(void)
     return start_behind(SHIM_DEVICE_FILES, "FAKE_DEVICE_FILES=1", make_gpu(), "plain", plain_is_ready);
 }
 
-struct rig rig_start_with_sanitizer(void)
+struct rig rig_start_with_sanitizer(bool linked_in)
 {
-    return start_behind(SANITIZER_STUB, NULL, make_gpu(), "plain", plain_is_ready);
+    return start_behind(linked_in ? LINKED_SANITIZER_STUB : SANITIZER_STUB, NULL, make_gpu(), "plain", plain_is_ready);
 }
 
 struct rig rig_start_before_launch(const char *setting)

@@ -27,7 +27,7 @@ struct rig rig_start(const char *setting);
 /* The same, and the driver's event thread sleeps on what look like a GPU's files. */
 struct rig rig_start_with_device_files(void);
 /* Whose program has what a sanitizer's runtime shows of itself. */
-struct rig rig_start_with_sanitizer(void);
+struct rig rig_start_with_sanitizer(bool linked_in);
 /* A program that waits with a context and before its first launch. */
 struct rig rig_start_before_launch(const char *setting);
 /* Another program on the same GPU, to be finished first. */
