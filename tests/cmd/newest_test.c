@@ -72,6 +72,16 @@ static void a_log_beside_it_counts(void **state)
     outcome_free(&report);
 }
 
+/* Also while its wsdbg runs, when most of it lies in the log alone. */
+static void a_session_that_runs_is_the_newest(void **state)
+{
+    (void)state;
+    struct outcome run = WSDBG("run", "-o", "runs.db", "sh", "-c", WSDBG_BINARY " query @verdict");
+    if (!strstr(run.err, "the newest session here is runs.db\n"))
+        fail_msg("%s%s", run.out, run.err);
+    outcome_free(&run);
+}
+
 static void what_was_mistyped_is_not_an_object_of_it(void **state)
 {
     (void)state;
@@ -88,6 +98,7 @@ int main(void)
         TEST(the_newest_session_is_taken),
         TEST(a_named_one_is_not_said),
         TEST(a_log_beside_it_counts),
+        TEST(a_session_that_runs_is_the_newest),
         TEST(what_was_mistyped_is_not_an_object_of_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -304,7 +304,8 @@ static void ten_thousand_launches_are_kept(void **state)
     example_clean(folder);
 }
 
-/* A run of hours makes millions.  The first picture is diagnosed: its launches stay. */
+/* A run of hours makes millions.  The first picture is diagnosed: its launches stay, also those that the next picture,
+ * which is gone, had too. */
 static void of_more_launches_the_newest_are_kept_and_those_of_a_diagnosed_picture(void **state)
 {
     (void)state;
@@ -314,16 +315,22 @@ static void of_more_launches_the_newest_are_kept_and_those_of_a_diagnosed_pictur
     const char *path = example_path(folder, "a.db");
     example_hang(&hang, 2, 2);
     example_quiet(&e, 10000);
+    hang.snapshot.launches = reallocarray(hang.snapshot.launches, 2, sizeof *hang.snapshot.launches);
+    assert_non_null(hang.snapshot.launches);
+    hang.snapshot.launches[1] = hang.snapshot.launches[0];
+    hang.snapshot.launches[1].sequence++;
+    hang.snapshot.launch_count = 2;
     example_ok(wsdbg_store_create(path, &hang.info, &store));
     example_ok(wsdbg_store_snapshot(store, &hang.snapshot));
     example_ok(wsdbg_store_diagnosis(store, &hang.snapshot, &hang.diagnosis));
+    example_ok(wsdbg_store_snapshot(store, &hang.snapshot));
     for (uint64_t look = 1; look <= 10; look++) {
         for (size_t i = 0; i < e.snapshot.launch_count; i++)
             e.snapshot.launches[i].sequence = look * 10000 + i;
         example_ok(wsdbg_store_snapshot(store, &e.snapshot));
     }
     wsdbg_store_close(store);
-    assert_int_equal(number(path, "SELECT count(*) FROM launch"), 65536 + 1);
+    assert_int_equal(number(path, "SELECT count(*) FROM launch"), 65536 + 2);
     assert_int_equal(number(path, "SELECT min(sequence) FROM launch WHERE sequence >= 10000"), 110000 - 65536);
     assert_int_equal(number(path, "SELECT count(*) FROM grid JOIN launch ON launch.id = launch_id"), 1);
     example_free(&hang);

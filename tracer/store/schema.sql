@@ -2,7 +2,6 @@
 -- column means, its unit and its NULL.
 -- A "snapshot" row is one picture of the device; kept are the newest one that was diagnosed, what the look before it
 -- saw, and the newest one.  Contexts, modules, functions, launches, refusals and activities belong to the whole session.
-PRAGMA application_id = 0x57534442;
 PRAGMA user_version = 6;
 
 CREATE TABLE session (

@@ -58,8 +58,11 @@ static struct wsdbg_error *write_session(struct wsdbg_store *store, const struct
 
 static struct wsdbg_error *create_tables(struct wsdbg_store *store, const struct wsdbg_session_info *info)
 {
-    struct wsdbg_error *error = wsdbg_db_exec(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
-                                                     "PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY");
+    /* The id comes before the write-ahead log: it must be in the file itself, where cmd/newest.c reads it, also while
+     * the session runs.  0x57534442 is "WSDB". */
+    struct wsdbg_error *error =
+        wsdbg_db_exec(store, "PRAGMA synchronous=OFF; PRAGMA application_id=0x57534442; PRAGMA journal_mode=WAL; "
+                             "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY");
     if (!error)
         error = wsdbg_db_begin(store);
     if (error)
@@ -111,14 +114,14 @@ static struct wsdbg_error *drop_old_pictures(struct wsdbg_store *store)
 
 /* Of the tables that grow for as long as a program works, the newest rows stay, and those that a picture holds. */
 #define ROWS_KEPT "65536"
-#define NO_LONGER_KEPT(table) \
+#define NO_LONGER_KEPT(table)                                                            \
     "DELETE FROM " table " WHERE id <= (SELECT max(id) FROM " table ") - " ROWS_KEPT " " \
-    "AND last_snapshot NOT IN (SELECT id FROM snapshot)"
+    "AND NOT EXISTS (SELECT 1 FROM snapshot WHERE snapshot.id BETWEEN first_snapshot AND last_snapshot)"
 
 static struct wsdbg_error *drop_old_rows(struct wsdbg_store *store)
 {
     return wsdbg_db_exec(store, NO_LONGER_KEPT("launch") " AND id NOT IN (SELECT launch_id FROM grid "
-                                "WHERE launch_id IS NOT NULL); " NO_LONGER_KEPT("activity"));
+                                                         "WHERE launch_id IS NOT NULL); " NO_LONGER_KEPT("activity"));
 }
 
 static struct wsdbg_error *write_snapshot_row(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
