@@ -615,6 +615,33 @@ static void warps_that_were_not_read_poll_where_the_others_do(void **state)
     }
 }
 
+/* All warps poll shared memory.  Half the lanes of one poll what another process may write: once they go on, the warp
+ * may write what the others poll. */
+static void all_lanes_of_a_warp_count(void **state)
+{
+    (void)state;
+    struct picture p;
+    for (int fed = 0; fed < 2; fed++) {
+        begin(&p);
+        registered(&p);
+        struct wsdbg_snapshot *s = &p.snapshot;
+        for (size_t i = 0; i < s->warp_count; i++)
+            s->warps[i].state = WSDBG_WARP_SPIN_SHARED;
+        for (size_t i = 0; i < s->part_count; i++) {
+            s->parts[i].state = WSDBG_WARP_SPIN_SHARED;
+            s->parts[i].address = wsdbg_known_u64(0x400);
+        }
+        const size_t whole = s->part_count;
+        if (fed)
+            picture_part(&p, 1, WSDBG_WARP_SPIN_GLOBAL, WSDBG_NONE, 0);
+        for (size_t i = whole; i < s->part_count; i++) {
+            s->parts[i].site = s->warps[1].site;
+            s->parts[i].address = wsdbg_known_u64(AT + 68);
+        }
+        assert_int_equal(judge(&p), fed ? POSSIBLE : LIKELY);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -622,6 +649,7 @@ int main(void)
         cmocka_unit_test(one_poll_that_may_end_leaves_all_others_open),
         cmocka_unit_test(polls_of_another_process_leave_this_ones_alone),
         cmocka_unit_test(warps_that_were_not_read_poll_where_the_others_do),
+        cmocka_unit_test(all_lanes_of_a_warp_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

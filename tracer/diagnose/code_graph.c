@@ -255,8 +255,9 @@ static void describe_parts(const struct wsdbg_case *c, uint32_t warp, struct wsd
             describe_wait(c, warp, &(struct wait){part->state, part->barrier, part->parity, part->site, part->address},
                           node);
     }
-    const struct wsdbg_part *polls = wsdbg_warp_state_polls(row->state) ? wsdbg_polling_part(c, warp) : NULL;
-    const struct wsdbg_optional_u64 address = polls ? polls->address : (struct wsdbg_optional_u64){0};
+    const struct wsdbg_part *polls = wsdbg_polling_part(c, warp);
+    const bool same = polls && polls->state == row->state && polls->site == row->site;
+    const struct wsdbg_optional_u64 address = same ? polls->address : (struct wsdbg_optional_u64){0};
     describe_wait(c, warp, &(struct wait){row->state, row->barrier, row->parity, row->site, address}, node);
 }
 

@@ -24,12 +24,18 @@
 
 const struct wsdbg_part *wsdbg_polling_part(const struct wsdbg_case *c, uint32_t warp)
 {
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    const struct wsdbg_part *first = NULL;
     uint32_t count;
     const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (wsdbg_warp_state_polls(parts[i].state))
+    for (uint32_t i = 0; i < count; i++) {
+        if (!wsdbg_warp_state_polls(parts[i].state))
+            continue;
+        if (parts[i].state == row->state && parts[i].site == row->site)
             return &parts[i];
-    return NULL;
+        first = first ? first : &parts[i];
+    }
+    return first;
 }
 
 bool wsdbg_event_polls_system(const struct wsdbg_warp_row *warp)
@@ -228,9 +234,12 @@ static struct wsdbg_poll poll_in_code(const struct wsdbg_case *c, enum wsdbg_war
 static bool case_is_fed(const struct wsdbg_case *c)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        const struct wsdbg_part *part = wsdbg_polling_part(c, w);
-        if (part && poll_in_code(c, part->state, part->site, part->address).writer != WSDBG_WRITER_NOBODY)
-            return true;
+        uint32_t count;
+        const struct wsdbg_part *parts = wsdbg_code_parts(c, w, &count);
+        for (uint32_t i = 0; i < count; i++)
+            if (wsdbg_warp_state_polls(parts[i].state) &&
+                poll_in_code(c, parts[i].state, parts[i].site, parts[i].address).writer != WSDBG_WRITER_NOBODY)
+                return true;
     }
     return false;
 }
@@ -351,22 +360,41 @@ struct wsdbg_poll wsdbg_poll_at(const struct wsdbg_case *c, enum wsdbg_warp_stat
     return poll;
 }
 
+static struct wsdbg_poll poll_of_part(const struct wsdbg_case *c, const struct wsdbg_part *part)
+{
+    struct wsdbg_poll poll = wsdbg_poll_at(c, part->state, part->site, part->address);
+    poll.barrier = part->barrier;
+    poll.width_bytes = part->width_bytes;
+    poll.value = part->value;
+    return poll;
+}
+
+/* Of a warp whose lanes poll at several places, the one at which somebody may still end the poll. */
+static struct wsdbg_poll poll_of_lanes(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_part *main)
+{
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
+    struct wsdbg_poll poll = poll_of_part(c, main);
+    for (uint32_t i = 0; i < count && poll.writer == WSDBG_WRITER_NOBODY; i++)
+        if (wsdbg_warp_state_polls(parts[i].state)) {
+            const struct wsdbg_poll other = poll_of_part(c, &parts[i]);
+            poll = other.writer != WSDBG_WRITER_NOBODY ? other : poll;
+        }
+    return poll;
+}
+
 struct wsdbg_poll wsdbg_poll_of(const struct wsdbg_case *c, uint32_t warp)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
     const struct wsdbg_part *part = wsdbg_polling_part(c, warp);
-    const uint32_t barrier = part ? part->barrier : row->barrier;
     if (!c->of_machine)
-        return complete(
-            c, (struct wsdbg_poll){.site = WSDBG_NONE, .barrier = barrier, .system = wsdbg_event_polls_system(row)});
-    struct wsdbg_poll poll =
-        part ? wsdbg_poll_at(c, part->state, part->site, part->address)
-             : wsdbg_poll_at(c, row->state, row->site, (struct wsdbg_optional_u64){0});
-    poll.barrier = barrier;
-    if (part) {
-        poll.width_bytes = part->width_bytes;
-        poll.value = part->value;
-    }
+        return complete(c, (struct wsdbg_poll){.site = WSDBG_NONE,
+                                               .barrier = part ? part->barrier : row->barrier,
+                                               .system = wsdbg_event_polls_system(row)});
+    if (part)
+        return poll_of_lanes(c, warp, part);
+    struct wsdbg_poll poll = wsdbg_poll_at(c, row->state, row->site, (struct wsdbg_optional_u64){0});
+    poll.barrier = row->barrier;
     return poll;
 }
 
