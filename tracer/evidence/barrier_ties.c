@@ -19,17 +19,17 @@ struct ties {
     struct wsdbg_snapshot *snapshot;
     const struct wsdbg_snapshot *record;
     uint32_t grid, was;
-    enum wsdbg_barrier_kind kind;
-    enum wsdbg_warp_state state; /* of a warp that waits on one */
-    int recorded[IDS];           /* by the look's id: the record's, or UNTIED or DISPUTED */
-    int seen[IDS];               /* the other way round */
+    enum wsdbg_barrier_kind kind, recorded_kind;
+    enum wsdbg_warp_state state, recorded_state; /* of a warp that waits on one */
+    int recorded[IDS];                           /* by the look's id: the record's, or UNTIED or DISPUTED */
+    int seen[IDS];                               /* the other way round */
     uint8_t renamed[IDS];
     uint32_t *head, *next; /* barriers of each CTA of the snapshot, WSDBG_NONE = no other */
 };
 
-static bool is_of_kind(const struct ties *ties, const struct wsdbg_snapshot *snapshot, uint32_t barrier)
+static bool is_of_kind(const struct wsdbg_snapshot *snapshot, uint32_t barrier, enum wsdbg_barrier_kind kind)
 {
-    return barrier < snapshot->barrier_count && snapshot->barriers[barrier].kind == ties->kind &&
+    return barrier < snapshot->barrier_count && snapshot->barriers[barrier].kind == kind &&
            snapshot->barriers[barrier].id < IDS;
 }
 
@@ -53,9 +53,10 @@ static void tie(int *ties, uint32_t from, uint32_t to, bool fits)
 
 static void tie_wait(struct ties *ties, const struct wsdbg_warp_row *now, const struct wsdbg_warp_row *was)
 {
-    if (now->state != ties->state || was->state != ties->state || !is_of_kind(ties, ties->snapshot, now->barrier) ||
-        !is_of_kind(ties, ties->record, was->barrier) || (now->parity.known && now->parity.value != was->last.parity) ||
-        waits_elsewhere(ties, now))
+    if (now->state != ties->state || was->state != ties->recorded_state ||
+        !is_of_kind(ties->snapshot, now->barrier, ties->kind) ||
+        !is_of_kind(ties->record, was->barrier, ties->recorded_kind) ||
+        (now->parity.known && now->parity.value != was->last.parity) || waits_elsewhere(ties, now))
         return;
     const struct wsdbg_barrier *word = &ties->snapshot->barriers[now->barrier];
     const struct wsdbg_barrier *recorded = &ties->record->barriers[was->barrier];
@@ -126,7 +127,7 @@ static void rename_barriers(const struct ties *ties, struct wsdbg_snapshot *snap
     const struct wsdbg_grid *row = &snapshot->grids[grid];
     for (size_t i = 0; i < snapshot->barrier_count; i++) {
         struct wsdbg_barrier *barrier = &snapshot->barriers[i];
-        if (!is_of_kind(ties, snapshot, (uint32_t)i) || barrier->cta < row->cta_first ||
+        if (!is_of_kind(snapshot, (uint32_t)i, ties->kind) || barrier->cta < row->cta_first ||
             barrier->cta >= row->cta_first + row->cta_count || ties->renamed[barrier->id] == barrier->id)
             continue;
         barrier->id = ties->renamed[barrier->id];
@@ -143,11 +144,17 @@ static bool differ(const struct wsdbg_barrier *word, const struct wsdbg_barrier 
             word->pending_arrivals.value != recorded->pending_arrivals.value);
 }
 
+/* The record of a poll does not tell in which memory the word is. */
+static bool is_same_kind(enum wsdbg_barrier_kind seen, enum wsdbg_barrier_kind recorded)
+{
+    return seen == recorded || (seen == WSDBG_BARRIER_SHARED_FLAG && recorded == WSDBG_BARRIER_GLOBAL_FLAG);
+}
+
 static struct wsdbg_barrier *find(const struct ties *ties, uint32_t cta, const struct wsdbg_barrier *barrier)
 {
     for (uint32_t i = ties->head[cta]; i != WSDBG_NONE; i = ties->next[i]) {
         struct wsdbg_barrier *row = &ties->snapshot->barriers[i];
-        if (row->kind == barrier->kind && row->id == barrier->id && row->stage == barrier->stage)
+        if (is_same_kind(row->kind, barrier->kind) && row->id == barrier->id && row->stage == barrier->stage)
             return row;
     }
     return NULL;
@@ -224,11 +231,25 @@ static void give_ids(struct ties *ties)
 struct wsdbg_error *wsdbg_tie_barriers(struct wsdbg_snapshot *snapshot, uint32_t grid,
                                        const struct wsdbg_snapshot *record, uint32_t was)
 {
-    struct ties flags = {
-        snapshot, record, grid, was, .kind = WSDBG_BARRIER_GLOBAL_FLAG, .state = WSDBG_WARP_SPIN_GLOBAL};
-    struct ties ties = {snapshot, record, grid, was, .kind = WSDBG_BARRIER_MBARRIER, .state = WSDBG_WARP_WAIT_MBARRIER};
-    give_ids(&flags);
-    give_ids(&ties);
+    static const struct {
+        enum wsdbg_barrier_kind kind, recorded_kind;
+        enum wsdbg_warp_state state, recorded_state;
+    } waits[] = {{WSDBG_BARRIER_GLOBAL_FLAG, WSDBG_BARRIER_GLOBAL_FLAG, WSDBG_WARP_SPIN_GLOBAL, WSDBG_WARP_SPIN_GLOBAL},
+                 {WSDBG_BARRIER_SHARED_FLAG, WSDBG_BARRIER_GLOBAL_FLAG, WSDBG_WARP_SPIN_SHARED, WSDBG_WARP_SPIN_GLOBAL},
+                 {WSDBG_BARRIER_MBARRIER, WSDBG_BARRIER_MBARRIER, WSDBG_WARP_WAIT_MBARRIER, WSDBG_WARP_WAIT_MBARRIER}};
+    struct ties ties;
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        ties = (struct ties){.snapshot = snapshot,
+                             .record = record,
+                             .grid = grid,
+                             .was = was,
+                             .kind = waits[i].kind,
+                             .recorded_kind = waits[i].recorded_kind,
+                             .state = waits[i].state,
+                             .recorded_state = waits[i].recorded_state};
+        give_ids(&ties);
+    }
+    /* The mbarriers' ties, which come last, tell which counts to compare. */
     struct wsdbg_error *error = list_barriers(&ties) ? add_barriers(&ties) : &wsdbg_error_no_memory;
     free(ties.head);
     free(ties.next);

@@ -49,8 +49,10 @@ static struct wsdbg_error *follow(struct wsdbg_live_processes *processes, uint32
         error = wsdbg_live_process_open(process_id, &door, out);
     if (!error && processes->kept) {
         error = wsdbg_live_process_keep(*out, processes->kept);
-        if (error)
+        if (error) {
             wsdbg_live_process_close(*out);
+            *out = NULL;
+        }
     }
     if (!error)
         processes->list[processes->count++] =
@@ -62,11 +64,16 @@ static struct wsdbg_error *follow(struct wsdbg_live_processes *processes, uint32
     return error;
 }
 
-/* It ended, or executes another program, which has a segment of its own. */
-static bool is_past(const struct wsdbg_live_processes *processes, const struct wsdbg_live_followed *process)
+bool wsdbg_live_processes_is_replaced(const struct wsdbg_live_processes *processes,
+                                      const struct wsdbg_live_followed *process)
 {
     const struct wsdbg_segment_map *map = wsdbg_ring_map(processes->ring, wsdbg_live_process_id(process->looks));
-    return !wsdbg_live_process_is_alive(process->looks) || (map && wsdbg_segment_map_inode(map) != process->inode);
+    return map && wsdbg_segment_map_inode(map) != process->inode;
+}
+
+static bool is_past(const struct wsdbg_live_processes *processes, const struct wsdbg_live_followed *process)
+{
+    return !wsdbg_live_process_is_alive(process->looks) || wsdbg_live_processes_is_replaced(processes, process);
 }
 
 /* What is past is told from what is now at each use: an inspector of the wrong program would be worse than none. */

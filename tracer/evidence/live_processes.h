@@ -32,6 +32,9 @@ struct wsdbg_live_processes {
     char said[256]; /* the last trouble that was told, "" = none */
 };
 
+/* It executes another program since, which has a segment of its own. */
+bool wsdbg_live_processes_is_replaced(const struct wsdbg_live_processes *processes,
+                                      const struct wsdbg_live_followed *process);
 /* Keeps the looks of all processes from now on. */
 struct wsdbg_error *wsdbg_live_processes_keep(struct wsdbg_live_processes *processes, const char *folder);
 /* The one that runs, or is tried; *out is the list's. */

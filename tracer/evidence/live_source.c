@@ -140,9 +140,12 @@ static struct wsdbg_error *add_faults(struct live_source *source, struct wsdbg_s
     struct wsdbg_live_process **faulted = calloc(source->processes.count + 1, sizeof(*faulted));
     if (!faulted)
         return &wsdbg_error_no_memory;
-    for (size_t i = 0; i < source->processes.count; i++)
-        if (wsdbg_live_process_saw_fault(source->processes.list[i].looks))
-            faulted[count++] = source->processes.list[i].looks;
+    for (size_t i = 0; i < source->processes.count; i++) {
+        const struct wsdbg_live_followed *process = &source->processes.list[i];
+        if (wsdbg_live_process_saw_fault(process->looks) &&
+            !wsdbg_live_processes_is_replaced(&source->processes, process))
+            faulted[count++] = process->looks;
+    }
     struct wsdbg_error *error = count ? replace_grids(faulted, count, snapshot) : NULL;
     free(faulted);
     return error;

@@ -226,6 +226,7 @@ struct wsdbg_error *wsdbg_ring_processes_discover(struct wsdbg_ring_processes *p
         if (!error && news[i] && age_ns[i] > SETTLED_NS)
             processes->places[i].scanned = status[i].st_mtim;
     }
+    processes->scan_again |= error != NULL;
     if (processes->count)
         qsort(processes->list, processes->count, sizeof *processes->list, compare_processes);
     return error;
