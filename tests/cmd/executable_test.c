@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -102,6 +103,25 @@ static void a_name_is_looked_for_in_the_path(void **state)
     free(before);
 }
 
+/* The kernel changes nothing for a script, nor for a program without new privileges, in many containers.  The last
+ * test: the process cannot get them back. */
+static void set_user_id_that_the_kernel_ignores(void **state)
+{
+    (void)state;
+    if (getuid() != 0)
+        skip();
+    write_file("script", "#!/bin/sh\n", 10);
+    assert_int_equal(chown("script", 65534, 65534), 0);
+    assert_int_equal(chmod("script", 06755), 0);
+    assert_runs("./script");
+    copy_program("owned", "true");
+    assert_int_equal(chown("owned", 65534, 65534), 0);
+    assert_int_equal(chmod("owned", 06755), 0);
+    assert_refused("./owned", "./owned is set-user-ID");
+    assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    assert_runs("./owned");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +129,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_program_with_another_users_rights, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(ones_own_set_user_id_program_runs, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_name_is_looked_for_in_the_path, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(set_user_id_that_the_kernel_ignores, scratch_setup, scratch_teardown),
     };
     return cmocka_run_group_tests_name("executable", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* executable.c - see executable.h.
  *
- * Reads: PATH; the file's mode, owner, capabilities and, of an ELF file, the name of its loader.
+ * Reads: PATH; the file's mode, owner, capabilities and first bytes, its mount's options and, of an ELF file, the name
+ * of its loader.
  */
 #include "cmd/executable.h"
 
@@ -11,7 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -40,20 +43,40 @@ static bool find(const char *program, char path[PATH_MAX])
     return false;
 }
 
+/* What the file says is not obeyed there: capabilities(7), "Safety checking", and mount(8), "nosuid".  Scripts keep the
+ * caller's rights too. */
+static bool gets_no_rights(const char *path)
+{
+    char begin[2] = "";
+    struct statvfs mount;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const bool is_script = fd >= 0 && read(fd, begin, sizeof begin) == 2 && begin[0] == '#' && begin[1] == '!';
+    if (fd >= 0)
+        close(fd);
+    return is_script || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ||
+           (statvfs(path, &mount) == 0 && (mount.f_flag & ST_NOSUID));
+}
+
 /* The words for the rights that it gets and its caller has not; NULL = none.  See getauxval(3), AT_SECURE. */
-static const char *other_rights(const char *path)
+static const char *other_rights(const char *path, const char **advice)
 {
     struct stat status;
     char capabilities[64];
-    if (stat(path, &status) != 0)
+    *advice = "";
+    if (stat(path, &status) != 0 || gets_no_rights(path))
         return NULL;
-    if ((status.st_mode & S_ISUID) && status.st_uid != getuid())
+    if ((status.st_mode & S_ISUID) && status.st_uid != getuid()) {
+        *advice = "; run wsdbg as that user";
         return "is set-user-ID";
-    if ((status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP) && status.st_gid != getgid())
+    }
+    if ((status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP) && status.st_gid != getgid()) {
+        *advice = "; run wsdbg with that group, by newgrp(1) or sg(1)";
         return "is set-group-ID";
-    return getuid() != 0 && getxattr(path, "security.capability", capabilities, sizeof capabilities) > 0
-               ? "has file capabilities"
-               : NULL;
+    }
+    if (getuid() == 0 || getxattr(path, "security.capability", capabilities, sizeof capabilities) <= 0)
+        return NULL;
+    *advice = "; run a copy of it, which has none, or wsdbg as root";
+    return "has file capabilities";
 }
 
 static bool read_loader(Elf *elf, int fd, char loader[PATH_MAX])
@@ -89,12 +112,11 @@ struct wsdbg_error *wsdbg_executable_check(const char *program)
     char path[PATH_MAX], loader[PATH_MAX];
     if (!find(program, path))
         return NULL;
-    const char *const rights = other_rights(path);
+    const char *advice, *const rights = other_rights(path, &advice);
     if (rights)
-        return wsdbg_error_create(
-            WSDBG_ERROR_BAD_INPUT,
-            "%s %s: the loader keeps wsdbg's observer out of it, so it could not be watched; run wsdbg as that user",
-            path, rights);
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT,
+                                  "%s %s: the loader keeps wsdbg's observer out of it, so it could not be watched%s",
+                                  path, rights, advice);
     if (has_loader(path, loader) && strstr(loader, OTHER_LOADER))
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT,
                                   "%s is made for musl (its loader is %s): wsdbg's observer needs glibc, as NVIDIA's "

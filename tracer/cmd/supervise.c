@@ -170,8 +170,10 @@ struct wsdbg_error *wsdbg_child_create(const struct wsdbg_child_options *options
     sigprocmask(SIG_BLOCK, &watched, &child->mask_before);
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &child->pipe_before);
     sigaction(SIGXFSZ, NULL, &child->file_size_before); /* the database will have it ignored */
-    if (options->die_with_parent && session_of(environment))
-        child->orphans = wsdbg_orphans_watch(session_of(environment)); /* before it could become a child of ours */
+    /* Started before it could become a child of ours.  The end of process 1 ends all others in its namespace anyway,
+     * and every process without a parent becomes its child. */
+    if (options->die_with_parent && session_of(environment) && getpid() != 1)
+        child->orphans = wsdbg_orphans_watch(session_of(environment));
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     child->has_terminal = !is_apart(child) && tcgetattr(STDIN_FILENO, &child->terminal_before) == 0;
     struct wsdbg_error *error = fork_child(child, arguments, environment);
