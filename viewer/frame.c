@@ -52,41 +52,64 @@ static void draw_title(struct viewer *viewer, const struct viewer_picture *pictu
     viewer_put(canvas, 0, room > at ? room : at, viewer->paused ? VIEWER_STYLE_BAD : VIEWER_STYLE_DIM, right);
 }
 
-/* Columns of the tabs from `first` on up to `last`: the names, and one column before, between and after them. */
-static int tabs_width(const struct viewer *viewer, size_t first, size_t last)
+/* How the tabs are written, the widest first. */
+enum tab_form {
+    TAB_DIGIT_AND_NAME, /* "4 barriers" */
+    TAB_SHORT,          /* "4barriers", "8regs" */
+    TAB_NAME,           /* "barriers" */
+};
+
+static const char *tab_name(const struct viewer_view *view, enum tab_form form)
 {
+    return form == TAB_SHORT && view->tab ? view->tab : view->name;
+}
+
+/* Columns of the tabs from `first` up to `last`: what each shows, and one column before, between and after them. */
+static int tabs_width(const struct viewer *viewer, size_t first, size_t last, enum tab_form form)
+{
+    static const int digit_columns[] = {[TAB_DIGIT_AND_NAME] = 2, [TAB_SHORT] = 1, [TAB_NAME] = 0};
     int width = 1;
     for (size_t i = first; i <= last; i++)
-        width += (int)strlen(viewer->panes[i].view->name) + 1;
+        width += digit_columns[form] + (int)strlen(tab_name(viewer->panes[i].view, form)) + 1;
     return width;
 }
 
-/* With room enough each name has its digit.  Without room for all names the first ones leave, so that the current one
- * is seen. */
+static enum tab_form tab_form(const struct viewer *viewer, int columns)
+{
+    enum tab_form form = TAB_DIGIT_AND_NAME;
+    while (form < TAB_NAME && tabs_width(viewer, 0, viewer->pane_count - 1, form) > columns)
+        form++;
+    return form;
+}
+
+static int draw_tab(struct viewer *viewer, struct viewer_canvas *canvas, size_t tab, int at, enum tab_form form)
+{
+    const bool current = tab == viewer->current;
+    const enum viewer_style style = current ? VIEWER_STYLE_TITLE : VIEWER_STYLE_TEXT;
+    if (current)
+        viewer_put(canvas, 1, at, style, "[");
+    viewer->tabs[tab].from = ++at;
+    if (form != TAB_NAME)
+        at = viewer_print(canvas, 1, at, VIEWER_STYLE_DIM, form == TAB_SHORT ? "%d" : "%d ", (int)((tab + 1) % 10));
+    at = viewer_put(canvas, 1, at, style, tab_name(viewer->panes[tab].view, form));
+    viewer->tabs[tab].to = at;
+    if (current)
+        viewer_put(canvas, 1, at, style, "]");
+    return at;
+}
+
+/* On a screen too narrow for all names the first ones are left out, so that the current one is visible. */
 static void draw_tabs(struct viewer *viewer, struct viewer_canvas *canvas)
 {
-    const size_t last = viewer->pane_count - 1;
-    const bool digits = tabs_width(viewer, 0, last) + 2 * (int)viewer->pane_count <= canvas->columns;
+    const enum tab_form form = tab_form(viewer, canvas->columns);
     size_t first = 0;
     int at = 0;
-    while (first < viewer->current && tabs_width(viewer, first, viewer->current) > canvas->columns)
+    while (first < viewer->current && tabs_width(viewer, first, viewer->current, form) > canvas->columns)
         first++;
     for (size_t i = 0; i < viewer->pane_count; i++) {
-        const bool current = i == viewer->current;
-        const enum viewer_style style = current ? VIEWER_STYLE_TITLE : VIEWER_STYLE_TEXT;
         viewer->tabs[i] = (struct viewer_tab){0, 0};
-        if (i < first)
-            continue;
-        if (current)
-            viewer_put(canvas, 1, at, style, "[");
-        viewer->tabs[i].from = at + 1;
-        at++;
-        if (digits)
-            at = viewer_print(canvas, 1, at, VIEWER_STYLE_DIM, "%d ", (int)((i + 1) % 10));
-        at = viewer_put(canvas, 1, at, style, viewer->panes[i].view->name);
-        viewer->tabs[i].to = at;
-        if (current)
-            viewer_put(canvas, 1, at, style, "]");
+        if (i >= first)
+            at = draw_tab(viewer, canvas, i, at, form);
     }
 }
 

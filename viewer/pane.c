@@ -141,7 +141,6 @@ void viewer_pane_refresh(struct viewer_pane *pane)
         return;
     const struct viewer_row *row = viewer_pane_row(pane);
     const struct viewer_row before = row ? *row : (struct viewer_row){0};
-    const bool follow = pane->view->follows && row && pane->selected + 1 == pane->rows.count;
     pane->stale = false;
     pane->rows.count = 0;
     pane->trouble[0] = '\0';
@@ -149,7 +148,7 @@ void viewer_pane_refresh(struct viewer_pane *pane)
     if (error)
         snprintf(pane->trouble, sizeof pane->trouble, "%s", wsdbg_error_message(error));
     wsdbg_error_destroy(error);
-    if (follow && pane->rows.count > 0)
+    if (pane->follow && pane->rows.count > 0)
         pane->selected = pane->rows.count - 1;
     else if (row)
         stand_on(pane, &before);
@@ -170,6 +169,7 @@ void viewer_pane_fit(struct viewer_pane *pane, int lines, int columns)
 void viewer_pane_select(struct viewer_pane *pane, size_t row)
 {
     pane->selected = row;
+    pane->follow = pane->view->follows && row + 1 >= pane->rows.count;
     stay_inside(pane);
 }
 

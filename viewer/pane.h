@@ -14,6 +14,7 @@ struct viewer_pane {
     struct viewer_context context;
     struct viewer_rows rows;
     size_t selected, top;
+    bool follow; /* the reader went to the last row of a view whose rows are followed */
     struct viewer_row *open; /* rows that were unfolded: object and data */
     size_t open_count, open_capacity;
     bool stale;        /* the rows are of another picture, filter or size */

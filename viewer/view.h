@@ -78,6 +78,7 @@ struct viewer_key {
 
 struct viewer_view {
     const char *name;    /* "warps": lower case, one word */
+    const char *tab;     /* a shorter name for screens of 80 columns; NULL = the name is short enough */
     char key;            /* opens it */
     const char *summary; /* for help: one line */
     size_t state_bytes;

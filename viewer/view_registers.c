@@ -292,6 +292,7 @@ static void draw_header(struct viewer_context *context, struct viewer_canvas *ca
 
 const struct viewer_view viewer_registers = {
     .name = "registers",
+    .tab = "regs",
     .key = 'r',
     .summary = "the register pool: held, asked, free in each of the four register files",
     .state_bytes = sizeof(struct registers),

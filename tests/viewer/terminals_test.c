@@ -48,7 +48,7 @@ static void a_resize_midway_is_followed(void **state)
 {
     (void)state;
     struct screen *screen = open_hang(80, 24, NULL);
-    screen_expect(screen, "[overview]");
+    screen_expect(screen, "overview]");
     screen_resize(screen, 200, 60);
     screen_expect_golden(screen, "overview-200x60");
     screen_resize(screen, 1, 1);
@@ -224,7 +224,7 @@ static void a_closed_window_ends_the_viewer(void **state)
 {
     (void)state;
     struct screen *screen = open_hang(80, 24, NULL);
-    screen_expect(screen, "[overview]");
+    screen_expect(screen, "overview]");
     const pid_t pid = screen_pid(screen);
     screen_hang_up(screen);
     screen_finish(screen);
@@ -237,7 +237,7 @@ static void a_signal_gives_the_terminal_back_first(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         struct screen *screen = open_hang(80, 24, NULL);
-        screen_expect(screen, "[overview]");
+        screen_expect(screen, "overview]");
         kill(screen_pid(screen), signals[i]);
         screen_expect_restored(screen);
         assert_int_equal(screen_finish(screen), -signals[i]);
@@ -248,7 +248,7 @@ static void control_c_leaves(void **state)
 {
     (void)state;
     struct screen *screen = open_hang(80, 24, NULL);
-    screen_expect(screen, "[overview]");
+    screen_expect(screen, "overview]");
     screen_press(screen, "\x03");
     screen_expect_restored(screen);
     assert_int_equal(screen_finish(screen), 0);
@@ -258,11 +258,11 @@ static void control_z_stops_and_the_screen_comes_back(void **state)
 {
     (void)state;
     struct screen *screen = open_hang(80, 24, NULL);
-    screen_expect(screen, "[overview]");
+    screen_expect(screen, "overview]");
     screen_press(screen, "\x1a");
     screen_expect_stopped(screen);
     screen_expect_restored(screen);
-    screen_expect_gone(screen, "[overview]");
+    screen_expect_gone(screen, "overview]");
     kill(screen_pid(screen), SIGCONT);
     screen_expect_golden(screen, "overview-80x24");
     view_leave(screen);
