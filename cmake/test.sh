@@ -1,19 +1,35 @@
 #!/bin/sh
 # test.sh - builds the demo with what prepare.sh installs for it alone, then builds and runs all tests that need no GPU:
-# as shipped, then under the sanitizers.
-# Writes build/, build/asan, build/tsan.  Stops at the first build that fails; tests all run.
+# as shipped, then under the sanitizers.  While tests run, the next preset is built with the lowest priority: many tests
+# mostly wait.
+# Writes build/, build/asan, build/tsan, build/release.  Stops at the first build that fails; tests all run.
 set -eu
 jobs=$(nproc)
 failed=
+background=
+lowest= # what runs a command with the lowest priority
+trap '[ -z "$background" ] || kill "$background" 2>/dev/null' EXIT
 
-run_preset() { # preset, build folder, extra ctest arguments
+build() { # preset, build folder, extra configure arguments
     preset=$1 folder=$2
     shift 2
+    cmake --preset "$preset" "$@" >"build/configure-$preset.log" 2>&1 || { cat "build/configure-$preset.log"; return 1; }
+    $lowest cmake --build "$folder" -j "$jobs" >"build/build-$preset.log" 2>&1 || { tail -60 "build/build-$preset.log"; return 1; }
+}
+
+finish_background() {
+    wait "$background" || exit 1
+    background=
+}
+
+run_tests() { # preset, build folder, labels to leave out, extra ctest arguments
+    preset=$1 folder=$2 without=$3
+    shift 3
     echo "== $preset"
-    cmake --preset "$preset" >"build/configure-$preset.log" 2>&1 || { cat "build/configure-$preset.log"; exit 1; }
-    cmake --build "$folder" -j "$jobs" >"build/build-$preset.log" 2>&1 || { tail -60 "build/build-$preset.log"; exit 1; }
-    # One more than there are cores: many tests mostly wait.
-    ctest --test-dir "$folder" -j "$((jobs + 1))" --output-on-failure --no-tests=error "$@" || failed="$failed $preset"
+    ctest --test-dir "$folder" -j "$((4 * jobs))" --output-on-failure -L waits -LE "$without" "$@" || failed="$failed $preset"
+    # One more than there are cores: these wait too, now and then.
+    ctest --test-dir "$folder" -j "$((jobs + 1))" --output-on-failure --no-tests=error -LE "waits|$without" "$@" ||
+        failed="$failed $preset"
 }
 
 # `make demo` must build where nothing is installed but what prepare.sh names.  Done first, in the folder of the first
@@ -30,16 +46,23 @@ build_demo_alone() {
     sh cmake/demo_packages.sh used build $packages || exit 1
 }
 
-build_demo_alone
-run_preset dev build -LE gpu
-# libFuzzer's programs bring sanitizers of their own.
-run_preset asan build/asan -LE "gpu|kernels|libfuzzer"
-# What threads and other processes share: the ring, the segment, the tables.
-run_preset tsan build/tsan -R "evidence_threads|evidence_sources|shim_registry"
-
 # The optimiser of a release build sees what the others do not: it must compile without a warning too.
-echo "== release"
-cmake --preset release -DWSDBG_KERNELS=OFF >build/configure-release.log 2>&1 || { cat build/configure-release.log; exit 1; }
-cmake --build build/release -j "$jobs" >build/build-release.log 2>&1 || { tail -60 build/build-release.log; exit 1; }
+build_the_rest() {
+    build tsan build/tsan && build release build/release -DWSDBG_KERNELS=OFF
+}
+
+build_demo_alone
+build dev build
+(lowest="nice -n 19" && build asan build/asan) &
+background=$!
+run_tests dev build gpu
+finish_background
+(lowest="nice -n 19" && build_the_rest) &
+background=$!
+# libFuzzer's programs bring sanitizers of their own.
+run_tests asan build/asan "gpu|kernels|libfuzzer"
+finish_background
+# What threads and other processes share: the ring, the segment, the tables.
+run_tests tsan build/tsan gpu -R "evidence_threads|evidence_sources|shim_registry"
 
 [ -z "$failed" ] || { echo "FAILED:$failed"; exit 1; }
