@@ -13,7 +13,7 @@ struct builder {
     const struct wsdbg_snapshot *s;
     struct viewer_wait_tree *tree;
     const struct wsdbg_graph *graph;
-    unsigned char *visits; /* by node: enum visit */
+    unsigned char *executions; /* by node: enum visit */
 };
 
 void viewer_wait_tree_deinit(struct viewer_wait_tree *tree)
@@ -114,16 +114,16 @@ static bool add_waits(struct builder *b, const struct viewer_wait_line *above)
 /* A node, and below it what it waits on if it does not stand open already. */
 static bool add_node(struct builder *b, struct viewer_wait_line line)
 {
-    const unsigned char visit = b->visits[line.node];
+    const unsigned char visit = b->executions[line.node];
     if (visit != NOT_YET)
         line.kind = visit == ON_BRANCH ? VIEWER_WAIT_BACK : VIEWER_WAIT_ABOVE;
     if (!add_line(b->tree, &line))
         return false;
     if (visit != NOT_YET || !wsdbg_warp_state_waits(b->graph->warps[line.node].state) || line.depth + 2 > DEPTH_MAX)
         return true;
-    b->visits[line.node] = ON_BRANCH;
+    b->executions[line.node] = ON_BRANCH;
     const bool fine = add_waits(b, &line);
-    b->visits[line.node] = DONE;
+    b->executions[line.node] = DONE;
     return fine;
 }
 
@@ -147,7 +147,7 @@ static bool awaited(const struct wsdbg_graph *graph, uint32_t node)
 static bool add_root(struct builder *b, uint32_t node)
 {
     struct viewer_wait_line root = {.kind = VIEWER_WAIT_NODE, .node = node, .barrier = WSDBG_NONE, .last = true};
-    if (b->visits[node] != NOT_YET || !wsdbg_warp_state_waits(b->graph->warps[node].state) || !passes(b, node))
+    if (b->executions[node] != NOT_YET || !wsdbg_warp_state_waits(b->graph->warps[node].state) || !passes(b, node))
         return true;
     for (size_t i = 0; i < b->graph->link_count; i++)
         root.in_cycle = root.in_cycle || (b->graph->links[i].waiter == node && b->graph->links[i].in_cycle);
@@ -175,10 +175,10 @@ struct wsdbg_error *viewer_wait_tree_read(const struct viewer_context *context, 
     struct wsdbg_error *error = wsdbg_graph_make(b.s, context->picture->diagnosis, &tree->graph);
     if (error)
         return error;
-    b.visits = calloc(tree->graph.warp_count + 1, 1);
-    if (!b.visits || !add_roots(&b))
+    b.executions = calloc(tree->graph.warp_count + 1, 1);
+    if (!b.executions || !add_roots(&b))
         error = &wsdbg_error_no_memory;
-    free(b.visits);
+    free(b.executions);
     if (error)
         viewer_wait_tree_deinit(tree);
     return error;

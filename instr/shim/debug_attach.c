@@ -1,10 +1,10 @@
 /* debug_attach.c - lets wsdbg's inspector at the GPU's own state, and shows it out again whatever happens to it.
  *
- * Reads:  the upper half of segment->door (a futex word and a lease), whether the inspector lives.
+ * Reads:  the upper half of segment->debug attach (a futex word and a lease), whether the inspector lives.
  * Writes: the lower half, and the variables of libcuda that its debug interface takes its orders from.
  *
  * One detached thread; it sleeps in a futex until wsdbg asks.  The driver attaches and detaches on this thread alone.
- * It holds no lock of ours across a call of the driver.  What the program's calls see of it is in debug_door.c.
+ * It holds no lock of ours across a call of the driver.  What the program's calls see of it is in debug_calls.c.
  */
 #include "debug_attach.h"
 
@@ -28,7 +28,7 @@
 #define IDLE_NS 3000000ull         /* so long a context may take to say that it has no work */
 #define FIRST_IDLE_NS 100000000ull /* ... before the first launch, also where other programs have the GPU in turns */
 #define HELD_NS 100000000ull       /* an event that takes longer is held back by somebody */
-#define RESCUE_NS 6000000000ull    /* so long calls wait for the inspector's guardian, which lets the GPU go on */
+#define RESCUE_NS 6000000000ull /* so long calls wait for the inspector's attach watchdog, which lets the GPU go on */
 /* For an inspector to leave when asked: 0.3 s after a look, and the detach. */
 #define LEAVE_NS 600000000ull
 #define COME_UP_NS 1000000000ull /* an attach takes 0.1 to 0.3 s */
@@ -51,10 +51,10 @@ static struct interface {
     void (*attach)(void), (*detach)(void);
 } interface;
 
-static struct wsdbg_door_row *door;
+static struct wsdbg_attach_row *attach;
 static int inspector = -1;             /* pidfd, -1 = none or not to be had */
 static uint64_t opened_ns;             /* when the inspector was let in */
-static _Atomic uint64_t rescued_by_ns; /* until then calls wait for a guardian; 0 = they do not */
+static _Atomic uint64_t rescued_by_ns; /* until then calls wait for a attach watchdog; 0 = they do not */
 static uint64_t leave_wanted_ns;       /* since when it should leave; 0 = it need not */
 
 static bool find_interface(void)
@@ -98,9 +98,9 @@ static uint32_t get32(const uint32_t *word)
     return word ? __atomic_load_n(word, __ATOMIC_SEQ_CST) : 0;
 }
 
-static void set_state(enum wsdbg_door_state state)
+static void set_state(enum wsdbg_attach_state state)
 {
-    put32(&door->state, state);
+    put32(&attach->state, state);
 }
 
 /* ---- the inspector's life ---- */
@@ -108,7 +108,7 @@ static void set_state(enum wsdbg_door_state state)
 /* False: it is no more.  Without a pidfd for another reason (an old kernel) the lease alone tells. */
 static bool follow_inspector(void)
 {
-    const int fd = (int)syscall(SYS_pidfd_open, (pid_t)door->inspector_pid, 0);
+    const int fd = (int)syscall(SYS_pidfd_open, (pid_t)attach->inspector_pid, 0);
     inspector = shim_above_streams(fd);
     return fd >= 0 || errno != ESRCH;
 }
@@ -129,8 +129,8 @@ static bool inspector_is_gone(void)
 /* An inspector may renew its lease for ever, as when wsdbg was stopped in the middle: calls do not wait so long. */
 static uint64_t lease_until_ns(void)
 {
-    const uint64_t lease_ns = __atomic_load_n(&door->lease_until_ns, __ATOMIC_ACQUIRE);
-    const uint64_t since_ns = debug_door_kept_out_ns();
+    const uint64_t lease_ns = __atomic_load_n(&attach->lease_until_ns, __ATOMIC_ACQUIRE);
+    const uint64_t since_ns = debug_calls_kept_out_ns();
     return since_ns == UINT64_MAX || lease_ns < since_ns + LONGEST_NS ? lease_ns : since_ns + LONGEST_NS;
 }
 
@@ -138,17 +138,17 @@ static uint64_t lease_until_ns(void)
  * had stopped would stay so: somebody may wait for it yet, and the inspector resumes it when it leaves. */
 static bool may_leave_for_exit(void)
 {
-    if (door->state == WSDBG_DOOR_OPENING)
+    if (attach->state == WSDBG_ATTACH_BEGINS)
         return shim_now_ns() > opened_ns + COME_UP_NS;
-    if (get32(&door->stopped_devices))
-        put32(&door->leave_wanted, 1);
-    return !get32(&door->stopped_devices); /* else LEAVE_NS ends it */
+    if (get32(&attach->stopped_devices))
+        put32(&attach->leave_wanted, 1);
+    return !get32(&attach->stopped_devices); /* else LEAVE_NS ends it */
 }
 
 /* A call that makes or ends a context waits for it. */
 static bool leave_is_overdue(void)
 {
-    if (!__atomic_load_n(&door->leave_wanted, __ATOMIC_ACQUIRE))
+    if (!__atomic_load_n(&attach->leave_wanted, __ATOMIC_ACQUIRE))
         leave_wanted_ns = 0;
     else if (!leave_wanted_ns)
         leave_wanted_ns = shim_now_ns();
@@ -165,8 +165,8 @@ static bool must_detach(void)
 
 static void let_in(void)
 {
-    put32(interface.client_pid, door->inspector_pid);
-    put32(interface.client_revision, door->revision);
+    put32(interface.client_pid, attach->inspector_pid);
+    put32(interface.client_revision, attach->revision);
     put32(interface.session_id, 0);
     put32(interface.capabilities, CAPABILITIES);
     const int fd = interface.attach_fd ? __atomic_load_n(interface.attach_fd, __ATOMIC_SEQ_CST) : -1;
@@ -177,38 +177,38 @@ static void let_in(void)
 /* Whether the program's calls go on while the inspector is attached. */
 static void stay(bool stays)
 {
-    put32(&door->stays, stays);
+    put32(&attach->stays, stays);
     atomic_store(&debug_attach_stays, stays);
 }
 
 static void note_answer(void)
 {
-    door->resume_flag = get32(interface.resume_flag);
-    door->driver_error = __atomic_load_n(interface.error, __ATOMIC_SEQ_CST);
+    attach->resume_flag = get32(interface.resume_flag);
+    attach->driver_error = __atomic_load_n(interface.error, __ATOMIC_SEQ_CST);
 }
 
 /* Afterwards the driver is as if nobody had been there.  Harmless where an attach did not come up.  What an inspector
  * that died had stopped is named to the driver as its interface wants it; that alone does not make it run again, so the
- * inspector's guardian comes in next. */
+ * inspector's attach watchdog comes in next. */
 static void show_out(void)
 {
-    set_state(WSDBG_DOOR_CLOSING);
+    set_state(WSDBG_ATTACH_ENDS);
     if (!atomic_load(&debug_attach_open))
-        debug_door_keep_out();
+        debug_calls_keep_out();
     stay(false);
-    put32(interface.suspended_mask, get32(&door->stopped_devices));
+    put32(interface.suspended_mask, get32(&attach->stopped_devices));
     interface.detach();
     note_answer();
 }
 
 /* A kernel that brings an error again would not run on a GPU that is still stopped, and would keep us from answering
- * the guardian. */
+ * the attach watchdog. */
 static void let_go(void)
 {
     rescued_by_ns = 0;
     debug_fault_give_back();
-    debug_turn_give_back(door);
-    debug_door_let_go();
+    debug_turn_give_back(attach);
+    debug_calls_let_go();
 }
 
 static void shut(void)
@@ -217,50 +217,50 @@ static void shut(void)
     put32(interface.ipc_flag, 0);
     forget_inspector();
     stay(false);
-    set_state(WSDBG_DOOR_SHUT);
+    set_state(WSDBG_ATTACH_NOBODY);
     atomic_store(&debug_attach_loading, false);
-    put32(&door->leave_wanted, 0);
-    if (get32(&door->stopped_devices))
+    put32(&attach->leave_wanted, 0);
+    if (get32(&attach->stopped_devices))
         rescued_by_ns = shim_now_ns() + RESCUE_NS;
     else
         let_go();
 }
 
-/* What a dead inspector had stopped stands until its guardian comes.  A call that enters the driver before that may
- * crash in it. */
+/* What a dead inspector had stopped stands until its attach watchdog comes.  A call that enters the driver before that
+ * may crash in it. */
 static void await_rescue(void)
 {
-    if (door->state == WSDBG_DOOR_SHUT && (!get32(&door->stopped_devices) || shim_now_ns() > rescued_by_ns))
+    if (attach->state == WSDBG_ATTACH_NOBODY && (!get32(&attach->stopped_devices) || shim_now_ns() > rescued_by_ns))
         let_go();
 }
 
-static void refuse(enum wsdbg_door_obstacle obstacle, const char *text)
+static void refuse(enum wsdbg_attach_obstacle obstacle, const char *text)
 {
-    snprintf(door->text, sizeof door->text, "%s", text);
-    put32(&door->obstacle, obstacle);
+    snprintf(attach->text, sizeof attach->text, "%s", text);
+    put32(&attach->obstacle, obstacle);
 }
 
 static bool is_clear(void)
 {
     char text[WSDBG_TEXT_BYTES] = "";
     if (!find_interface()) {
-        refuse(WSDBG_DOOR_NO_INTERFACE, "this libcuda has no debug interface");
+        refuse(WSDBG_OBSTACLE_NO_INTERFACE, "this libcuda has no debug interface");
         return false;
     }
     refuse(debug_obstacles_find(get32(interface.initialized) != 0, text), text);
-    return door->obstacle == WSDBG_DOOR_CLEAR;
+    return attach->obstacle == WSDBG_OBSTACLE_NONE;
 }
 
 static bool is_our_turn(void)
 {
     char text[WSDBG_TEXT_BYTES] = "";
-    const bool is_ours = debug_turn_take(door, text);
+    const bool is_ours = debug_turn_take(attach, text);
     if (!is_ours)
-        refuse(WSDBG_DOOR_TAKEN, text);
+        refuse(WSDBG_OBSTACLE_TAKEN, text);
     return is_ours;
 }
 
-static void give_up(enum wsdbg_door_obstacle obstacle, const char *text)
+static void give_up(enum wsdbg_attach_obstacle obstacle, const char *text)
 {
     refuse(obstacle, text);
     shut();
@@ -272,21 +272,21 @@ static bool is_ready_for_stay(void)
 {
     const uint64_t limit_ns = atomic_load(&debug_attach_awaited) ? FIRST_IDLE_NS : IDLE_NS;
     if (!debug_idle(limit_ns))
-        give_up(WSDBG_DOOR_AT_WORK, "the GPU has work of the program");
+        give_up(WSDBG_OBSTACLE_AT_WORK, "the GPU has work of the program");
     else if (!debug_fault_prepare())
-        give_up(WSDBG_DOOR_REFUSED, "errors of the GPU could not be given back to the program");
+        give_up(WSDBG_OBSTACLE_REFUSED, "errors of the GPU could not be given back to the program");
     else if (!debug_idle(limit_ns))
-        give_up(WSDBG_DOOR_AT_WORK, "what was loaded for the program's errors keeps the GPU at work");
+        give_up(WSDBG_OBSTACLE_AT_WORK, "what was loaded for the program's errors keeps the GPU at work");
     else
         return true;
     return false;
 }
 
-static void attach(bool idle)
+static void begin_attach(bool idle)
 {
     char text[WSDBG_TEXT_BYTES];
-    if (door->state != WSDBG_DOOR_SHUT) {
-        refuse(WSDBG_DOOR_REFUSED, "another inspector of wsdbg is still attached");
+    if (attach->state != WSDBG_ATTACH_NOBODY) {
+        refuse(WSDBG_OBSTACLE_REFUSED, "another inspector of wsdbg is still attached");
         return;
     }
     if (!is_clear())
@@ -295,29 +295,29 @@ static void attach(bool idle)
     if (!is_our_turn())
         return;
     opened_ns = shim_now_ns();
-    debug_door_keep_out();
+    debug_calls_keep_out();
     atomic_store(&debug_attach_loading, true);
     debug_own_calls_wait();
     const char *reason = debug_contexts_trouble();
     if (reason) {
-        give_up(WSDBG_DOOR_CLOSED, reason);
+        give_up(WSDBG_OBSTACLE_NOT_SETTLED, reason);
         return;
     }
     if (idle && !is_ready_for_stay())
         return;
-    set_state(WSDBG_DOOR_OPENING);
+    set_state(WSDBG_ATTACH_BEGINS);
     if (!follow_inspector()) {
-        give_up(WSDBG_DOOR_LAPSED, "the inspector ended before it was let in");
+        give_up(WSDBG_OBSTACLE_LAPSED, "the inspector ended before it was let in");
         return;
     }
     let_in();
     note_answer();
     const bool taken = interface.external && get32(interface.external) == 0;
-    if (door->driver_error == 0 && !taken)
+    if (attach->driver_error == 0 && !taken)
         return;
     snprintf(text, sizeof text, "the driver refuses to let a debugger in (error %#llx)",
-             (unsigned long long)door->driver_error);
-    refuse(taken ? WSDBG_DOOR_CUPTI : WSDBG_DOOR_REFUSED,
+             (unsigned long long)attach->driver_error);
+    refuse(taken ? WSDBG_OBSTACLE_CUPTI : WSDBG_OBSTACLE_REFUSED,
            taken ? "another tool in the program (a CUPTI subscriber, a profiler) has the driver's place for tools"
                  : text);
     show_out();
@@ -326,13 +326,13 @@ static void attach(bool idle)
 
 static void detach(void)
 {
-    if (door->state == WSDBG_DOOR_OPENING || door->state == WSDBG_DOOR_OPEN)
+    if (attach->state == WSDBG_ATTACH_BEGINS || attach->state == WSDBG_ATTACH_DONE)
         show_out();
 }
 
 static void lapse(void)
 {
-    refuse(atomic_load(&shim_exiting) ? WSDBG_DOOR_CLOSED : WSDBG_DOOR_LAPSED,
+    refuse(atomic_load(&shim_exiting) ? WSDBG_OBSTACLE_NOT_SETTLED : WSDBG_OBSTACLE_LAPSED,
            atomic_load(&shim_exiting) ? "the program is ending" : "the inspector was lost; detached without it");
     detach();
     shut();
@@ -342,21 +342,21 @@ static void lapse(void)
  * stays sees a program that the driver holds back. */
 static void let_stay(void)
 {
-    if (door->state != WSDBG_DOOR_OPEN)
+    if (attach->state != WSDBG_ATTACH_DONE)
         return;
     if (!atomic_load(&debug_attach_stays) && !debug_idle(HELD_NS)) {
-        refuse(WSDBG_DOOR_AT_WORK, "the driver holds back what the program gives the GPU");
+        refuse(WSDBG_OBSTACLE_AT_WORK, "the driver holds back what the program gives the GPU");
         return;
     }
     stay(true);
-    debug_door_let_go();
+    debug_calls_let_go();
     atomic_store(&debug_attach_awaited, false);
 }
 
 /* A launch that is in the driver while the GPU is stopped waits for the debugger, and crashes if that dies. */
 static void pause_calls(void)
 {
-    debug_door_keep_out();
+    debug_calls_keep_out();
     for (int waited_us = 0; waited_us < LAUNCHES_WAIT_US && registry_launch_is_blocked(UINT64_MAX); waited_us += 50)
         shim_sleep_us(50);
 }
@@ -364,43 +364,43 @@ static void pause_calls(void)
 static void answer(uint32_t request)
 {
     switch (request & 0xffu) {
-    case WSDBG_DOOR_PROBE:
-        if (door->state == WSDBG_DOOR_SHUT)
+    case WSDBG_ASK_PROBE:
+        if (attach->state == WSDBG_ATTACH_NOBODY)
             is_clear();
         break;
-    case WSDBG_DOOR_ATTACH:
-        attach(false);
+    case WSDBG_ASK_ATTACH:
+        begin_attach(false);
         break;
-    case WSDBG_DOOR_ATTACH_IDLE:
-        attach(true);
-        if (door->obstacle != WSDBG_DOOR_CLEAR && door->obstacle < WSDBG_DOOR_CLOSED)
+    case WSDBG_ASK_ATTACH_IDLE:
+        begin_attach(true);
+        if (attach->obstacle != WSDBG_OBSTACLE_NONE && attach->obstacle < WSDBG_OBSTACLE_NOT_SETTLED)
             atomic_store(&debug_attach_awaited, false); /* nobody will come */
         break;
-    case WSDBG_DOOR_STAY:
+    case WSDBG_ASK_STAY:
         let_stay();
         break;
-    case WSDBG_DOOR_FAULT:
-        if (door->state != WSDBG_DOOR_OPEN)
+    case WSDBG_ASK_FAULT:
+        if (attach->state != WSDBG_ATTACH_DONE)
             break;
-        debug_door_keep_out();
-        debug_fault_meet(door->fault_exception, door->fault_context);
+        debug_calls_keep_out();
+        debug_fault_meet(attach->fault_exception, attach->fault_context);
         break;
-    case WSDBG_DOOR_PAUSE:
-        if (door->state == WSDBG_DOOR_OPEN)
+    case WSDBG_ASK_PAUSE:
+        if (attach->state == WSDBG_ATTACH_DONE)
             pause_calls();
         break;
-    case WSDBG_DOOR_ATTACHED:
-        if (door->state == WSDBG_DOOR_OPENING) {
+    case WSDBG_ASK_ATTACHED:
+        if (attach->state == WSDBG_ATTACH_BEGINS) {
             put32(interface.ipc_flag, 1);
             atomic_store(&debug_attach_loading, false);
-            set_state(WSDBG_DOOR_OPEN);
+            set_state(WSDBG_ATTACH_DONE);
         }
         break;
-    case WSDBG_DOOR_DETACH:
+    case WSDBG_ASK_DETACH:
         detach();
         break;
-    case WSDBG_DOOR_DETACHED:
-        if (door->state != WSDBG_DOOR_SHUT) {
+    case WSDBG_ASK_DETACHED:
+        if (attach->state != WSDBG_ATTACH_NOBODY) {
             detach();
             shut();
         }
@@ -409,16 +409,16 @@ static void answer(uint32_t request)
     default:
         break;
     }
-    __atomic_store_n(&door->done, request, __ATOMIC_RELEASE);
-    syscall(SYS_futex, &door->done, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    __atomic_store_n(&attach->done, request, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &attach->done, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 /* Nobody attached: until somebody asks.  Else a moment, since the inspector may die in silence. */
 static void wait_request(uint32_t served)
 {
     struct timespec moment = {.tv_nsec = ATTENTION_NS};
-    const bool attached = door->state != WSDBG_DOOR_SHUT || rescued_by_ns;
-    syscall(SYS_futex, &door->request, FUTEX_WAIT, served, attached ? &moment : NULL, NULL, 0);
+    const bool attached = attach->state != WSDBG_ATTACH_NOBODY || rescued_by_ns;
+    syscall(SYS_futex, &attach->request, FUTEX_WAIT, served, attached ? &moment : NULL, NULL, 0);
 }
 
 static void *serve(void *unused)
@@ -428,14 +428,14 @@ static void *serve(void *unused)
     shim_thread_is_ours();
     if (shim_driver.cuThreadExchangeStreamCaptureMode)
         shim_driver.cuThreadExchangeStreamCaptureMode(&mode);
-    set_state(WSDBG_DOOR_SHUT);
-    while (!atomic_load(&shim_exiting) || door->state != WSDBG_DOOR_SHUT) {
-        const uint32_t request = __atomic_load_n(&door->request, __ATOMIC_ACQUIRE);
-        if (door->state != WSDBG_DOOR_SHUT && must_detach())
+    set_state(WSDBG_ATTACH_NOBODY);
+    while (!atomic_load(&shim_exiting) || attach->state != WSDBG_ATTACH_NOBODY) {
+        const uint32_t request = __atomic_load_n(&attach->request, __ATOMIC_ACQUIRE);
+        if (attach->state != WSDBG_ATTACH_NOBODY && must_detach())
             lapse();
         if (rescued_by_ns)
             await_rescue();
-        if (request != door->done)
+        if (request != attach->done)
             answer(request);
         else
             wait_request(request);
@@ -443,8 +443,8 @@ static void *serve(void *unused)
     return NULL;
 }
 
-/* A door that is still open when its lease, and the time for a rescue, have long run out is stuck in the driver: it
- * holds up nobody any more. */
+/* A debug attach that is still open when its lease, and the time for a rescue, have long run out is stuck in the
+ * driver: it holds up nobody any more. */
 bool debug_attach_is_stuck(void)
 {
     const uint64_t lease_ns = lease_until_ns(), rescue_ns = atomic_load(&rescued_by_ns);
@@ -457,19 +457,19 @@ void debug_attach_start(void)
     if (atomic_exchange(&started, true))
         return;
     debug_obstacles_remember();
-    debug_door_start();
+    debug_calls_start();
     debug_turn_start();
-    door = &atomic_load(&shim_segment)->door;
+    attach = &atomic_load(&shim_segment)->attach;
     if (!shim_start_thread(serve))
         shim_note("the GPU's own state cannot be read: its thread could not be started");
 }
 
 void debug_attach_stop(void)
 {
-    if (!door || atomic_load(&shim_segment)->process_id != (uint32_t)getpid())
-        return; /* a forked child: the door is its parent's */
-    syscall(SYS_futex, &door->request, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-    for (int waited_us = 0; waited_us < EXIT_WAIT_US && door->state > WSDBG_DOOR_SHUT; waited_us += 500)
+    if (!attach || atomic_load(&shim_segment)->process_id != (uint32_t)getpid())
+        return; /* a forked child: the debug attach is its parent's */
+    syscall(SYS_futex, &attach->request, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    for (int waited_us = 0; waited_us < EXIT_WAIT_US && attach->state > WSDBG_ATTACH_NOBODY; waited_us += 500)
         shim_sleep_us(500);
 }
 
@@ -479,9 +479,9 @@ bool debug_attach_is_helper(const char *session)
     const int kept = errno;
     bool helper = false;
     int fd = segment_file_open_of(session, (int)getppid());
-    uint32_t state = WSDBG_DOOR_NONE;
-    if (fd >= 0 && pread(fd, &state, sizeof state, offsetof(struct wsdbg_segment, door.state)) == sizeof state)
-        helper = state == WSDBG_DOOR_OPENING;
+    uint32_t state = WSDBG_ATTACH_UNSERVED;
+    if (fd >= 0 && pread(fd, &state, sizeof state, offsetof(struct wsdbg_segment, attach.state)) == sizeof state)
+        helper = state == WSDBG_ATTACH_BEGINS;
     if (fd >= 0)
         close(fd);
     errno = kept;

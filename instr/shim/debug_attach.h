@@ -1,4 +1,4 @@
-/* debug_attach.h - the traced process's half of the door to the GPU's own state (struct wsdbg_door_row). */
+/* debug_attach.h - the traced process's half of the debug attach to the GPU's own state (struct wsdbg_attach_row). */
 #ifndef WSDBG_SHIM_DEBUG_ATTACH_H
 #define WSDBG_SHIM_DEBUG_ATTACH_H
 
@@ -8,7 +8,7 @@
 
 #include "wsdbg/session.h"
 
-/* ---- debug_door.c: what the program's calls see of it ---- */
+/* ---- debug_calls.c: what the program's calls see of it ---- */
 /* True while calls wait: from before an inspector's first step to after its last, or while one that stays looks. */
 extern _Atomic bool debug_attach_open;
 /* True while the driver may load its debugger library. */
@@ -18,9 +18,9 @@ extern _Atomic bool debug_attach_stays;
 /* True until the first launch need not wait for an inspector any more. */
 extern _Atomic bool debug_attach_awaited;
 /* Waits until calls may begin, 10.5 s at most: who stays longer is shown out.  Where an inspector died over a stopped
- * GPU it waits for the guardian too, up to 6 s after that one's last try.  The driver sends the debugger an event for
- * each load, and for each launch unless the inspector stays, and lets the call wait for the answer; in a call that
- * waits so when the inspector is killed the driver crashes.  errno is kept. */
+ * GPU it waits for the attach watchdog too, up to 6 s after that one's last try.  The driver sends the debugger an
+ * event for each load, and for each launch unless the inspector stays, and lets the call wait for the answer; in a call
+ * that waits so when the inspector is killed the driver crashes.  errno is kept. */
 void debug_attach_wait(void);
 /* A launch before which an inspector should come in waits for it, once, for as long as WSDBG_ATTACH_FIRST says at most.
  * errno is kept. */
@@ -36,7 +36,7 @@ void debug_attach_count_launch(uint64_t began_ns);
 void debug_attach_confirm(uint64_t began_ns);
 /* Around a call that may make or end a context: it waits until nobody is attached, and nobody attaches meanwhile nor in
  * the 0.2 s after a `change`.  Each context has a thread of the driver's that takes part in an attach; the driver
- * crashes in it while the context is being made or ended (docs/results/live-door.md).  Inside hook_enter and
+ * crashes in it while the context is being made or ended (docs/results/live-debug attach.md).  Inside hook_enter and
  * hook_leave. */
 void debug_attach_context_begin(void);
 void debug_attach_context_end(bool change);
@@ -49,18 +49,18 @@ void debug_attach_code_end(bool begun);
 bool debug_attach_keeps_out(void);
 /* Whether calls wait now, or did later than `ns` (shim_now_ns). */
 bool debug_attach_was_since(uint64_t ns);
-/* In a forked child: it is its parent that is attached to, and whose door nobody here would see shut. */
+/* In a forked child: it is its parent that is attached to, and whose debug attach nobody here would see shut. */
 void debug_attach_forget(void);
 
 /* For debug_attach.c: from now on calls wait, or go on. */
-void debug_door_keep_out(void);
-void debug_door_let_go(void);
+void debug_calls_keep_out(void);
+void debug_calls_let_go(void);
 /* Since when calls wait, UINT64_MAX = they do not. */
-uint64_t debug_door_kept_out_ns(void);
+uint64_t debug_calls_kept_out_ns(void);
 /* No context is being made or ended, nor was in the last settle_ns. */
-bool debug_door_contexts_are_settled(uint64_t settle_ns);
+bool debug_calls_contexts_are_settled(uint64_t settle_ns);
 /* Reads the environment. */
-void debug_door_start(void);
+void debug_calls_start(void);
 
 /* ---- debug_contexts.c ---- */
 /* Copies and markers that are under way end before anything of theirs can stand still; they begin none meanwhile. */
@@ -79,7 +79,7 @@ bool debug_idle(uint64_t limit_ns);
 /* ---- debug_attach.c ---- */
 /* True when the thread is stuck in the driver: nobody waits for it any more. */
 bool debug_attach_is_stuck(void);
-/* Starts the thread that serves segment->door.  It sleeps until wsdbg asks.  Trouble becomes a note. */
+/* Starts the thread that serves segment->debug attach.  It sleeps until wsdbg asks.  Trouble becomes a note. */
 void debug_attach_start(void);
 /* exit() has begun: whoever is attached is shown out, an attach that is under way when it has come up; this is waited
  * for 1.3 s at most. */
@@ -91,7 +91,7 @@ bool debug_attach_is_helper(const char *session);
 /* What of the environment the driver has read by now; call it before the program can change it. */
 void debug_obstacles_remember(void);
 /* What keeps the driver from letting an inspector in, before it is tried; `text` (WSDBG_TEXT_BYTES) names it. */
-enum wsdbg_door_obstacle debug_obstacles_find(bool debugger_initialized, char *text);
+enum wsdbg_attach_obstacle debug_obstacles_find(bool debugger_initialized, char *text);
 /* A whole small file of /proc, as text; what is more than `size` bytes is cut.  False: there is nothing in it. */
 bool debug_read_text(const char *path, char *text, size_t size);
 
@@ -99,9 +99,9 @@ bool debug_read_text(const char *path, char *text, size_t size);
 /* Reads the environment. */
 void debug_turn_start(void);
 /* Takes the GPUs of all contexts, those that it has not already; false: somebody else has one, which `text`
- * (WSDBG_TEXT_BYTES) names, and none is held.  The door says so, too. */
-bool debug_turn_take(struct wsdbg_door_row *door, char *text);
-void debug_turn_give_back(struct wsdbg_door_row *door);
+ * (WSDBG_TEXT_BYTES) names, and none is held.  The debug attach says so, too. */
+bool debug_turn_take(struct wsdbg_attach_row *attach, char *text);
+void debug_turn_give_back(struct wsdbg_attach_row *attach);
 /* In a forked child: they are its parent's. */
 void debug_turn_forget(void);
 

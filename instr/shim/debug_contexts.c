@@ -1,6 +1,6 @@
 /* debug_contexts.c - whether the program's contexts are in a state in which an inspector may come in.
  *
- * Reads:  the context table, when contexts were made or ended (debug_door.c).  Writes: nothing.
+ * Reads:  the context table, when contexts were made or ended (debug_calls.c).  Writes: nothing.
  */
 #include "debug_attach.h"
 
@@ -32,7 +32,7 @@ static bool has_context(void)
 
 static bool are_settled(void)
 {
-    return debug_door_contexts_are_settled(SETTLE_NS);
+    return debug_calls_contexts_are_settled(SETTLE_NS);
 }
 
 void debug_contexts_wait(void)

@@ -57,23 +57,23 @@ static void name_process(int pid, char *name, size_t size)
     name[strcspn(name, "\n")] = '\0';
 }
 
-static enum wsdbg_door_obstacle find_debugger(bool debugger_initialized, char *text)
+static enum wsdbg_attach_obstacle find_debugger(bool debugger_initialized, char *text)
 {
     const int pid = tracer_pid();
     char name[32];
     if (pid > 0) {
         name_process(pid, name, sizeof name);
         snprintf(text, WSDBG_TEXT_BYTES, "%s (process %d) is attached to the program", name, pid);
-        return WSDBG_DOOR_DEBUGGER;
+        return WSDBG_OBSTACLE_DEBUGGER;
     }
     if (debugger_initialized) {
         snprintf(text, WSDBG_TEXT_BYTES, "another debugger has taken the driver's debug interface");
-        return WSDBG_DOOR_DEBUGGER;
+        return WSDBG_OBSTACLE_DEBUGGER;
     }
-    return WSDBG_DOOR_CLEAR;
+    return WSDBG_OBSTACLE_NONE;
 }
 
-enum wsdbg_door_obstacle debug_obstacles_find(bool debugger_initialized, char *text)
+enum wsdbg_attach_obstacle debug_obstacles_find(bool debugger_initialized, char *text)
 {
     char control[PATH_BYTES + 16];
     const struct wsdbg_segment *segment = atomic_load(&shim_segment);
@@ -81,21 +81,21 @@ enum wsdbg_door_obstacle debug_obstacles_find(bool debugger_initialized, char *t
     if (segment->observer_kind == WSDBG_OBSERVER_CUPTI) {
         snprintf(text, WSDBG_TEXT_BYTES,
                  "wsdbg's own CUPTI observer (--observer cupti) has the driver's place for tools");
-        return WSDBG_DOOR_CUPTI;
+        return WSDBG_OBSTACLE_CUPTI;
     }
     if (injection[0]) {
         snprintf(text, WSDBG_TEXT_BYTES, "CUDA_INJECTION64_PATH is set to %s", injection);
-        return WSDBG_DOOR_INJECTION;
+        return WSDBG_OBSTACLE_INJECTION;
     }
     if (access(control, F_OK) == 0) {
         snprintf(text, WSDBG_TEXT_BYTES, "an MPS control daemon seems to run (%s)", control);
-        return WSDBG_DOOR_MPS;
+        return WSDBG_OBSTACLE_MPS;
     }
     const char *sanitizer = sanitizers_name();
     if (sanitizer) {
         snprintf(text, WSDBG_TEXT_BYTES, "the program has %s, which does not bear the driver's debugger library",
                  sanitizer);
-        return WSDBG_DOOR_SANITIZER;
+        return WSDBG_OBSTACLE_SANITIZER;
     }
     return find_debugger(debugger_initialized, text);
 }

@@ -1,10 +1,10 @@
 /* debug_turn.c - one inspector at a time on a GPU, whichever program it looks at and whoever started it.
-  * Reads:  the PCI addresses of the devices that the program uses, and their numbers in /proc.
+ * Reads:  the PCI addresses of the devices that the program uses, and their numbers in /proc.
  * Writes: an advisory lock on the device file of each.
  *
  * Where several programs on one GPU had inspectors, an exception in one of them kept the others from their work, and in
- * the end the GPU from taking any (docs/results/live-door.md).  The lock is the process's, and the kernel takes it back
- * when it ends.  A device whose file is not found is looked at without one.
+ * the end the GPU from taking any (docs/results/live-debug attach.md).  The lock is the process's, and the kernel takes
+ * it back when it ends.  A device whose file is not found is looked at without one.
  */
 #include "debug_attach.h"
 
@@ -65,30 +65,30 @@ static bool take(int minor, char *text)
     return !is_taken;
 }
 
-static void tell_held(struct wsdbg_door_row *door)
+static void tell_held(struct wsdbg_attach_row *attach)
 {
     uint16_t held = 0;
     for (int minor = 0; minor < 16; minor++)
         held |= (uint16_t)(locks[minor] ? 1u << minor : 0);
-    __atomic_store_n(&door->held_gpus, held, __ATOMIC_RELEASE);
+    __atomic_store_n(&attach->held_gpus, held, __ATOMIC_RELEASE);
 }
 
-bool debug_turn_take(struct wsdbg_door_row *door, char *text)
+bool debug_turn_take(struct wsdbg_attach_row *attach, char *text)
 {
-    door->taken_gpu = 0;
+    attach->taken_gpu = 0;
     for (int i = 0; i < WSDBG_CONTEXT_ROWS; i++) {
         const int minor = debug_context_is_open(i) ? minor_of(shim_contexts[i].device) : -1;
         if (minor >= 0 && !locks[minor] && !take(minor, text)) {
-            door->taken_gpu = (uint16_t)(1 + minor);
-            debug_turn_give_back(door);
+            attach->taken_gpu = (uint16_t)(1 + minor);
+            debug_turn_give_back(attach);
             return false;
         }
     }
-    tell_held(door);
+    tell_held(attach);
     return true;
 }
 
-void debug_turn_give_back(struct wsdbg_door_row *door)
+void debug_turn_give_back(struct wsdbg_attach_row *attach)
 {
     for (int minor = 0; minor < MINORS; minor++) {
         if (locks[minor]) /* forked children may have the file open as well */
@@ -97,7 +97,7 @@ void debug_turn_give_back(struct wsdbg_door_row *door)
             close(locks[minor] - 1);
         locks[minor] = 0;
     }
-    tell_held(door);
+    tell_held(attach);
 }
 
 void debug_turn_forget(void)

@@ -71,7 +71,7 @@ void hopper_probes_free(struct wsdbg_gpu *gpu, struct hopper_probes *probes)
         return;
     hopper_free(gpu, probes->config_address);
     hopper_free(gpu, probes->names_address);
-    free(probes->trades);
+    free(probes->role_kinds);
     free(probes);
 }
 
@@ -260,14 +260,15 @@ static uint32_t line_of(const struct hopper_step *step)
 }
 
 /* What the warp does: what it has done, else what it can still come to. */
-static void tell_trade(const struct hopper_step *step, enum wsdbg_event_kind kind)
+static void tell_role_kind(const struct hopper_step *step, enum wsdbg_event_kind kind)
 {
     struct hopper_probe *const probe = step->warp->probe;
     if (kind == WSDBG_EVENT_TMA_ISSUE || kind == WSDBG_EVENT_WGMMA_ISSUE)
-        probe->done = kind == WSDBG_EVENT_TMA_ISSUE ? WSDBG_TRADE_LOADS : WSDBG_TRADE_COMPUTES;
-    const uint32_t role = probe->done ? probe->done
-                                      : hopper_probe_trade(step->warp->cta->grid,
-                                                           (uint32_t)(step->instruction - step->program->instructions));
+        probe->done = kind == WSDBG_EVENT_TMA_ISSUE ? WSDBG_ROLE_KIND_LOADS : WSDBG_ROLE_KIND_COMPUTES;
+    const uint32_t role = probe->done
+                              ? probe->done
+                              : hopper_probe_role_kind(step->warp->cta->grid,
+                                                       (uint32_t)(step->instruction - step->program->instructions));
     if (role != probe->role)
         write_device(step->gpu, probe->slot + offsetof(struct wsdbg_slot, role), &role, sizeof role);
     probe->role = role;
@@ -276,7 +277,7 @@ static void tell_trade(const struct hopper_step *step, enum wsdbg_event_kind kin
 void hopper_probe_event(const struct hopper_step *step, enum wsdbg_event_kind kind, struct hopper_probe_stage stage,
                         uint32_t parity, uint32_t value)
 {
-    tell_trade(step, kind);
+    tell_role_kind(step, kind);
     if (has_site(kind))
         value |= line_of(step) & 0xffff;
     const struct wsdbg_event event = {.kind = (uint8_t)kind,

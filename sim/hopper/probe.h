@@ -7,7 +7,7 @@
  *   probe.c           configs, slots, histories: one event is written, a warp begins and exits
  *   probe_step.c      which events an instruction is
  *   probe_mbarrier.c  ids, stages and rounds of mbarriers
- *   probe_trade.c     what a warp can still come to: loads, matrix work, stores
+ *   probe_role_kind.c     what a warp can still come to: loads, matrix work, stores
  */
 #ifndef WSDBG_HOPPER_PROBE_H
 #define WSDBG_HOPPER_PROBE_H
@@ -53,8 +53,8 @@ struct hopper_probe {
     bool has_history;
     uint8_t sequence, last_kind;
     bool wgmma_is_open;
-    enum wsdbg_trade done; /* what the warp certainly does */
-    uint32_t role;         /* as its slot has it */
+    enum wsdbg_role_kind done; /* what the warp certainly does */
+    uint32_t role;             /* as its slot has it */
     /* Waits that have begun and not ended; several where lanes wait apart. */
     struct hopper_probe_wait {
         uint8_t id, stage, parity;
@@ -83,7 +83,7 @@ struct hopper_probe_family {
 struct hopper_probes {
     uint64_t config_address, names_address;
     uint32_t names_bytes;
-    uint8_t *trades; /* one an instruction, see probe_trade.c; NULL = none was asked for yet */
+    uint8_t *role_kinds; /* one an instruction, see probe_role_kind.c; NULL = none was asked for yet */
     struct hopper_probe_family families[HOPPER_PROBE_IDS];
     uint32_t family_count;
 };
@@ -117,9 +117,9 @@ void hopper_probe_number_wait(struct hopper_warp *warp, const struct hopper_cta 
 /* ... of an arrival, or (with `brings`) of bytes that are expected or sent. */
 void hopper_probe_number_use(struct hopper_warp *warp, enum wsdbg_event_kind kind, struct hopper_probe_stage *stage);
 
-/* ---- probe_trade.c ---- */
+/* ---- probe_role_kind.c ---- */
 
-/* The role (enum wsdbg_trade) of a warp that stands at the instruction; NONE = it is not clear from there. */
-enum wsdbg_trade hopper_probe_trade(const struct hopper_grid *grid, uint32_t instruction);
+/* The role (enum wsdbg_role_kind) of a warp that stands at the instruction; NONE = it is not clear from there. */
+enum wsdbg_role_kind hopper_probe_role_kind(const struct hopper_grid *grid, uint32_t instruction);
 
 #endif

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "cmd/harness.h"
-#include "cmd/watch.h"
+#include "watch/watch.h"
 
 #define S UINT64_C(1000000000)
 #define LOOK_NS (3 * S)
@@ -66,7 +66,7 @@ static struct wsdbg_error *complete(struct wsdbg_evidence *evidence, uint64_t de
     world->looks++;
     if (world->shut) {
         snapshot->notes = calloc(1, sizeof *snapshot->notes);
-        strcpy(snapshot->notes[snapshot->note_count++], "the door is shut");
+        strcpy(snapshot->notes[snapshot->note_count++], "the debug attach is shut");
         return NULL;
     }
     wsdbg_snapshot_deinit(snapshot);

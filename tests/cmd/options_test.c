@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "cmd/environment.h"
+#include "program/environment.h"
 #include "cmd/options.h"
 
 static const struct wsdbg_choice colours[] = {{"red", NULL}, {"blue", "blue paint"}, {NULL, NULL}};

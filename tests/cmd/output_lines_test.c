@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cmd/output_lines.h"
+#include "program/output_lines.h"
 
 /* Lines so far, each followed by '|'. */
 struct seen {

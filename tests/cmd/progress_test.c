@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "cmd/harness.h"
-#include "cmd/progress.h"
+#include "base/progress_line.h"
 
 enum { STEPS = 20000 };
 

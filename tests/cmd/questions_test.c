@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "cmd/refusals.h"
+#include "watch/refusals.h"
 
 enum { LOOKED_UP = 16, PROCESS = 7, MODULE = 2, NO_BINARY = 209, OUT_OF_RESOURCES = 701 };
 #define WORDS_OF_CODE "refused: LAUNCH_NO_IMAGE: kernel_0: "

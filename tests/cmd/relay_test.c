@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "cmd/terminal_relay.h"
+#include "program/terminal_relay.h"
 
 /* A terminal like the user's, and the relay made from it. */
 struct fixture {

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "cmd/harness.h"
-#include "cmd/sources.h"
+#include "watch/sources.h"
 #include "store/example.h"
 
 static struct wsdbg_source_file read_module(const char *path, const char *image)

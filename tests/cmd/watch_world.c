@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/processes.h"
+#include "program/processes.h"
 
 static struct world *world_of_clock(struct wsdbg_clock *clock)
 {

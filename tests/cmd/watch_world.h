@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <sys/types.h>
 
-#include "cmd/watch.h"
+#include "watch/watch.h"
 
 #define S UINT64_C(1000000000)
 #define LOOK_NS (3 * S)

@@ -13,13 +13,13 @@
 
 #include <cmocka.h>
 
-#include "evidence/door.h"
+#include "evidence/attach_link.h"
 #include "evidence/dump_driver.h"
 #include "evidence/evidence.h"
 #include "evidence/segment_writer.h"
 #include "machine/synthetic.h"
 
-static const uint64_t ample_ns = 20 * WSDBG_DOOR_NS, short_ns = WSDBG_DOOR_NS - 1;
+static const uint64_t ample_ns = 20 * WSDBG_ATTACH_NS, short_ns = WSDBG_ATTACH_NS - 1;
 
 struct scene {
     char session[64];
@@ -32,7 +32,7 @@ struct scene {
 static void begin(struct scene *scene, size_t most_bytes, bool done)
 {
     const uint32_t self = (uint32_t)getpid();
-    const uint64_t now_ns = wsdbg_door_now_ns();
+    const uint64_t now_ns = wsdbg_attach_clock_ns();
     snprintf(scene->session, sizeof scene->session, "core-source-%u", self);
     scene->writer = segment_writer_create_shm(scene->session, self);
     segment_writer_context(scene->writer, 132, 64, 0);
@@ -42,7 +42,7 @@ static void begin(struct scene *scene, size_t most_bytes, bool done)
                    .state = WSDBG_MARKER_WORKS, .recorded_ns = now_ns - ample_ns, .checked_ns = now_ns};
     dump_driver_start(&scene->driver, self, most_bytes);
     assert_null(
-        wsdbg_evidence_open_core(scene->session, NULL, ".", WSDBG_DOOR_WHERE_NEEDED, NULL, NULL, &scene->source));
+        wsdbg_evidence_open_core(scene->session, NULL, ".", WSDBG_ATTACH_WHERE_NEEDED, NULL, NULL, &scene->source));
 }
 
 static void end(struct scene *scene, unsigned asked)
@@ -56,7 +56,7 @@ static void end(struct scene *scene, unsigned asked)
 static struct wsdbg_snapshot inspect(struct scene *scene, uint64_t time_ns)
 {
     struct wsdbg_snapshot snapshot = {0};
-    struct wsdbg_error *error = scene->source->ops->inspect(scene->source, wsdbg_door_now_ns(), time_ns, &snapshot);
+    struct wsdbg_error *error = scene->source->ops->inspect(scene->source, wsdbg_attach_clock_ns(), time_ns, &snapshot);
     if (error)
         fail_msg("%s", wsdbg_error_message(error));
     return snapshot;
@@ -120,7 +120,7 @@ static void without_time_there_is_no_dump(void **state)
     struct wsdbg_snapshot snapshot = inspect(&scene, short_ns);
     assert_int_equal(snapshot.grid_count, 0);
     wsdbg_snapshot_deinit(&snapshot);
-    assert_null(scene.source->ops->poll(scene.source, wsdbg_door_now_ns(), &snapshot));
+    assert_null(scene.source->ops->poll(scene.source, wsdbg_attach_clock_ns(), &snapshot));
     wsdbg_snapshot_deinit(&snapshot);
     end(&scene, 0);
 }
@@ -142,7 +142,7 @@ static void a_dump_that_does_not_come_is_a_note(void **state)
     struct scene scene;
     begin(&scene, 5000, false);
     for (int i = 0; i < 2; i++) { /* and is asked for once */
-        struct wsdbg_snapshot snapshot = inspect(&scene, WSDBG_DOOR_NS);
+        struct wsdbg_snapshot snapshot = inspect(&scene, WSDBG_ATTACH_NS);
         assert_int_equal(snapshot.grid_count, 0);
         assert_true(has_note(&snapshot, "is not there in time (5000 bytes)"));
         wsdbg_snapshot_deinit(&snapshot);

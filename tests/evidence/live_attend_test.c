@@ -27,7 +27,7 @@ static struct attended start(void)
     char session[64];
     struct attended at = {.rig = rig_start(NULL)};
     session_name(session, sizeof session);
-    rig_ok(wsdbg_evidence_open_live(session, NULL, WSDBG_DOOR_ALWAYS, &at.source));
+    rig_ok(wsdbg_evidence_open_live(session, NULL, WSDBG_ATTACH_ALWAYS, &at.source));
     return at;
 }
 
@@ -43,7 +43,7 @@ static void step(struct attended *at, bool over)
 {
     struct wsdbg_snapshot snapshot;
     char line[256] = "";
-    const uint64_t now_ns = wsdbg_door_now_ns();
+    const uint64_t now_ns = wsdbg_attach_clock_ns();
     rig_ok(at->source->ops->poll(at->source, now_ns, &snapshot));
     at->is_attended = false;
     for (size_t i = 0; i < snapshot.context_count; i++)
@@ -72,7 +72,7 @@ static void await_attended(struct attended *at)
 static struct wsdbg_snapshot inspect(struct attended *at)
 {
     struct wsdbg_snapshot snapshot;
-    rig_ok(at->source->ops->inspect(at->source, wsdbg_door_now_ns(), LOOK_NS, &snapshot));
+    rig_ok(at->source->ops->inspect(at->source, wsdbg_attach_clock_ns(), LOOK_NS, &snapshot));
     return snapshot;
 }
 
@@ -103,11 +103,11 @@ static void a_look_taken_ahead_is_compared_with_the_next(void **state)
     (void)state;
     struct attended at = start();
     await_attended(&at);
-    rig_ok(at.source->ops->poll(at.source, wsdbg_door_now_ns(), &snapshot));
+    rig_ok(at.source->ops->poll(at.source, wsdbg_attach_clock_ns(), &snapshot));
     at.source->ops->look_ahead(at.source, &snapshot);
     wsdbg_snapshot_deinit(&snapshot);
     assert_int_equal(at.rig.gpu->suspensions, 1);
-    const uint64_t between_ns = wsdbg_door_now_ns();
+    const uint64_t between_ns = wsdbg_attach_clock_ns();
     snapshot = inspect(&at);
     assert_int_equal(at.rig.gpu->suspensions, 2);
     assert_int_equal(snapshot.look_count, 2);
@@ -128,7 +128,7 @@ static void nobody_comes_in_to_look_ahead(void **state)
     rig_order(&at.rig, 'w');
     rig_await_obeyed(&at.rig);
     step(&at, false);
-    rig_ok(at.source->ops->poll(at.source, wsdbg_door_now_ns(), &snapshot));
+    rig_ok(at.source->ops->poll(at.source, wsdbg_attach_clock_ns(), &snapshot));
     at.source->ops->look_ahead(at.source, &snapshot);
     wsdbg_snapshot_deinit(&snapshot);
     assert_int_equal(at.rig.gpu->attaches, 0);

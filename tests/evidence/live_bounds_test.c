@@ -37,45 +37,45 @@ static void calls_go_on_as_soon_as_their_inspector_is_dead(void **state)
     rig_order(&rig, 'l');
     usleep(50000);
     assert_false(rig_has_obeyed(&rig));
-    wsdbg_door_hold(&rig.door, 9000 * MS); /* its lease would hold them up for longer */
+    wsdbg_attach_hold(&rig.attach, 9000 * MS); /* its lease would hold them up for longer */
     kill(helpers_inspector(&rig), SIGKILL);
-    const uint64_t killed_ns = wsdbg_door_now_ns();
+    const uint64_t killed_ns = wsdbg_attach_clock_ns();
     rig_await_obeyed(&rig);
-    assert_true(wsdbg_door_now_ns() - killed_ns < 4000 * MS);
+    assert_true(wsdbg_attach_clock_ns() - killed_ns < 4000 * MS);
     helpers_assert(&rig, 0);
     helpers_finish(&rig);
 }
 
 static _Atomic bool renews;
 
-static void *renew_lease(void *door)
+static void *renew_lease(void *attach)
 {
     for (; renews; usleep(50000))
-        wsdbg_door_hold(door, 3000 * MS);
+        wsdbg_attach_hold(attach, 3000 * MS);
     return NULL;
 }
 
-/* Stopped together with its guardian, as by a debugger of somebody's, in the middle of a look. */
+/* Stopped together with its attach watchdog, as by a debugger of somebody's, in the middle of a look. */
 static void no_lease_holds_calls_up_for_longer_than_ten_seconds(void **state)
 {
     pthread_t thread;
     (void)state;
     struct rig rig = helpers_rig_with_guest();
     rig_ok(wsdbg_live_machine_suspend(rig.machine, 20000 * MS, LIMIT_NS));
-    const pid_t inspector = helpers_inspector(&rig), guardian = helpers_guardian(&rig);
-    kill(guardian, SIGSTOP);
+    const pid_t inspector = helpers_inspector(&rig), attach_watchdog = helpers_attach_watchdog(&rig);
+    kill(attach_watchdog, SIGSTOP);
     kill(inspector, SIGSTOP);
     renews = true;
-    assert_int_equal(pthread_create(&thread, NULL, renew_lease, &rig.door), 0);
-    const uint64_t stopped_ns = wsdbg_door_now_ns();
-    while (rig.door.row->state == WSDBG_DOOR_OPEN && wsdbg_door_now_ns() < stopped_ns + 14000 * MS)
+    assert_int_equal(pthread_create(&thread, NULL, renew_lease, &rig.attach), 0);
+    const uint64_t stopped_ns = wsdbg_attach_clock_ns();
+    while (rig.attach.row->state == WSDBG_ATTACH_DONE && wsdbg_attach_clock_ns() < stopped_ns + 14000 * MS)
         usleep(10000);
-    const uint64_t held_ns = wsdbg_door_now_ns() - stopped_ns;
-    assert_int_not_equal(rig.door.row->state, WSDBG_DOOR_OPEN);
+    const uint64_t held_ns = wsdbg_attach_clock_ns() - stopped_ns;
+    assert_int_not_equal(rig.attach.row->state, WSDBG_ATTACH_DONE);
     assert_true(held_ns > 9000 * MS && held_ns < 13000 * MS);
     renews = false;
     pthread_join(thread, NULL);
-    kill(guardian, SIGCONT);
+    kill(attach_watchdog, SIGCONT);
     kill(inspector, SIGKILL);
     helpers_assert(&rig, 0);
     rig_assert_left_alone(&rig);
@@ -127,11 +127,11 @@ static void one_that_the_driver_keeps_while_it_stops_the_gpu_is_waited_for(void 
     struct rig rig = rig_start(NULL);
     session_name(session, sizeof session);
     setenv("FAKE_CUDA_SLOW", "suspendDevice,700", 1);
-    rig_ok(wsdbg_evidence_open_live(session, NULL, WSDBG_DOOR_ALWAYS, &source));
-    rig_ok(source->ops->inspect(source, wsdbg_door_now_ns(), 8000 * MS, &snapshot));
+    rig_ok(wsdbg_evidence_open_live(session, NULL, WSDBG_ATTACH_ALWAYS, &source));
+    rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), 8000 * MS, &snapshot));
     unsetenv("FAKE_CUDA_SLOW");
     assert_int_equal(snapshot.look_count, 2);
-    assert_int_equal(rig.gpu->attaches, 1); /* no guardian had to come */
+    assert_int_equal(rig.gpu->attaches, 1); /* no attach watchdog had to come */
     wsdbg_snapshot_deinit(&snapshot);
     source->ops->close(source);
     helpers_finish(&rig);

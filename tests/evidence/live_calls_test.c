@@ -36,7 +36,7 @@ static void any_call_may_fail(void **state)
     }
 }
 
-/* A call that never returns, or kills its process, in the inspector; not once more in its guardian. */
+/* A call that never returns, or kills its process, in the inspector; not once more in its attach watchdog. */
 static void assert_survives(const char *how, const char *call)
 {
     char once[] = "/tmp/wsdbg-once-XXXXXX";

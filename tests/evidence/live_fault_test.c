@@ -46,7 +46,7 @@ static void a_program_gets_the_error_that_its_kernel_brought(void **state)
         await_fault(&rig);
         assert_false(rig_has_obeyed(&rig));
         assert_int_equal(rig.gpu->errors_brought, 0);
-        assert_int_equal(rig.door.row->fault_exception, rows[i].exception);
+        assert_int_equal(rig.attach.row->fault_exception, rows[i].exception);
         rig_ok(rig_step(&rig, RIG_RESUME));
         rig_await_obeyed(&rig);
         assert_int_equal(helpers_last_result(&rig, "cuCtxSynchronize"), rows[i].error);
@@ -157,9 +157,9 @@ static void it_is_waited_for_where_nobody_knows_what_the_driver_was_told(void **
 
 static uint64_t cost_of_ns(struct rig *rig, const char *orders)
 {
-    const uint64_t before_ns = rig->door.row->waited_ns;
+    const uint64_t before_ns = rig->attach.row->waited_ns;
     helpers_assert_obeys(rig, orders);
-    return rig->door.row->waited_ns - before_ns;
+    return rig->attach.row->waited_ns - before_ns;
 }
 
 static void a_long_kernel_that_ends_well_is_not_waited_for(void **state)

@@ -84,10 +84,10 @@ void helpers_assert(const struct rig *rig, int wanted)
 
 pid_t helpers_inspector(const struct rig *rig)
 {
-    return (pid_t)rig->door.row->inspector_pid;
+    return (pid_t)rig->attach.row->inspector_pid;
 }
 
-pid_t helpers_guardian(const struct rig *rig)
+pid_t helpers_attach_watchdog(const struct rig *rig)
 {
     pid_t found[MOST];
     assert_int_equal(helpers_find(rig, found), 2);

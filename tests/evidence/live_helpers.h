@@ -1,5 +1,5 @@
 /* live_helpers.h - a program of a rig with an inspector that stays, and the processes beside it: that inspector and its
- * guardian.  The test process must be a subreaper (PR_SET_CHILD_SUBREAPER), so that orphans come to it. */
+ * attach watchdog.  The test process must be a subreaper (PR_SET_CHILD_SUBREAPER), so that orphans come to it. */
 #ifndef WSDBG_TESTS_LIVE_HELPERS_H
 #define WSDBG_TESTS_LIVE_HELPERS_H
 
@@ -21,8 +21,8 @@ int helpers_count(const struct rig *rig);
 /* So many processes are below this one beside the program, within 15 s. */
 void helpers_assert(const struct rig *rig, int wanted);
 pid_t helpers_inspector(const struct rig *rig);
-/* The guardian of the only inspector there is. */
-pid_t helpers_guardian(const struct rig *rig);
+/* The attach watchdog of the only inspector there is. */
+pid_t helpers_attach_watchdog(const struct rig *rig);
 /* Keeps the process stopped: stops it again whenever somebody continues it.  The thread ends when the process does. */
 pthread_t helpers_keep_stopped(pid_t process);
 

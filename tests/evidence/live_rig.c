@@ -24,24 +24,24 @@ static struct fake_gpu *make_gpu(void)
     return gpu;
 }
 
-static struct wsdbg_door open_door(pid_t pid)
+static struct wsdbg_attach_link open_attach(pid_t pid)
 {
     char session[64], name[SEGMENT_PATH_BYTES];
     struct wsdbg_segment_map *map = NULL;
-    struct wsdbg_door door;
+    struct wsdbg_attach_link attach;
     session_name(session, sizeof session);
     rig_ok(wsdbg_segment_map_open(segment_place(session, (int)pid, name), (uint32_t)pid, WSDBG_SEGMENT_WATCH, &map));
     assert_non_null(map);
-    rig_ok(wsdbg_segment_map_door(map, &door));
+    rig_ok(wsdbg_segment_map_attach_link(map, &attach));
     wsdbg_segment_map_close(map);
-    return door;
+    return attach;
 }
 
-static void wait_served(const struct wsdbg_door *door)
+static void wait_served(const struct wsdbg_attach_link *attach)
 {
-    for (int i = 0; i < 5000 && door->row->state == WSDBG_DOOR_NONE; i++)
+    for (int i = 0; i < 5000 && attach->row->state == WSDBG_ATTACH_UNSERVED; i++)
         usleep(1000);
-    assert_int_equal(door->row->state, WSDBG_DOOR_SHUT);
+    assert_int_equal(attach->row->state, WSDBG_ATTACH_NOBODY);
 }
 
 static struct rig start_behind(const char *preload, const char *setting, struct fake_gpu *gpu, const char *scenario,
@@ -54,9 +54,9 @@ static struct rig start_behind(const char *preload, const char *setting, struct 
     rig.run.environment[1] = setting;
     run_start(&rig.run);
     run_wait_line(&rig.run, "ready");
-    rig.door = open_door(rig.run.pid);
-    wait_served(&rig.door);
-    rig_ok(wsdbg_live_machine_open(&rig.door, &rig.machine));
+    rig.attach = open_attach(rig.run.pid);
+    wait_served(&rig.attach);
+    rig_ok(wsdbg_live_machine_open(&rig.attach, &rig.machine));
     return rig;
 }
 
@@ -104,7 +104,7 @@ void rig_finish(struct rig *rig)
     assert_non_null(strstr(rig->run.output, rig->last));
     rig->machine->ops->close(rig->machine);
     segment_remove(rig->run.pid);
-    wsdbg_door_close(&rig->door);
+    wsdbg_attach_close(&rig->attach);
     if (!rig->is_beside)
         munmap(rig->gpu, sizeof *rig->gpu);
 }
@@ -112,11 +112,11 @@ void rig_finish(struct rig *rig)
 void rig_assert_left_alone(struct rig *rig)
 {
     for (int i = 0; i < 15000; i++, usleep(1000))
-        if (!rig->gpu->attached && !rig->gpu->suspended && rig->door.row->state == WSDBG_DOOR_SHUT &&
-            !rig->door.row->stopped_devices)
+        if (!rig->gpu->attached && !rig->gpu->suspended && rig->attach.row->state == WSDBG_ATTACH_NOBODY &&
+            !rig->attach.row->stopped_devices)
             return;
-    fail_msg("attached %u, suspended %u, door %u, stopped %#x", rig->gpu->attached, rig->gpu->suspended,
-             rig->door.row->state, rig->door.row->stopped_devices);
+    fail_msg("attached %u, suspended %u, debug attach %u, stopped %#x", rig->gpu->attached, rig->gpu->suspended,
+             rig->attach.row->state, rig->attach.row->stopped_devices);
 }
 
 void rig_order(struct rig *rig, char order)

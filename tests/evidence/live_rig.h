@@ -1,4 +1,4 @@
-/* live_rig.h - a program under the observer on the fake driver, and the door to its fake GPU. */
+/* live_rig.h - a program under the observer on the fake driver, and the debug attach to its fake GPU. */
 #ifndef WSDBG_TESTS_LIVE_RIG_H
 #define WSDBG_TESTS_LIVE_RIG_H
 
@@ -12,7 +12,7 @@
 
 struct rig {
     struct run run;
-    struct wsdbg_door door;
+    struct wsdbg_attach_link attach;
     struct wsdbg_machine *machine;
     struct fake_gpu *gpu;
     uint64_t limit_ns;        /* of each step */

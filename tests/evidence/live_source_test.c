@@ -1,4 +1,4 @@
-/* live_source_test.c - the ring's evidence completed by looks through the door, on the fake driver. */
+/* live_source_test.c - the ring's evidence completed by looks through the debug attach, on the fake driver. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "evidence/live_rig.h"
 #include "evidence/look_choice.h"
 
-static struct wsdbg_evidence *open_live(enum wsdbg_door_use use)
+static struct wsdbg_evidence *open_live(enum wsdbg_attach_use use)
 {
     char session[64];
     struct wsdbg_evidence *source;
@@ -21,7 +21,7 @@ static struct wsdbg_evidence *open_live(enum wsdbg_door_use use)
 static struct wsdbg_snapshot inspect(struct wsdbg_evidence *source, uint64_t deadline_ns)
 {
     struct wsdbg_snapshot snapshot;
-    rig_ok(source->ops->inspect(source, wsdbg_door_now_ns(), deadline_ns, &snapshot));
+    rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), deadline_ns, &snapshot));
     return snapshot;
 }
 
@@ -61,7 +61,7 @@ static void add_recorded_grid(struct wsdbg_snapshot *snapshot)
                                                  .site = WSDBG_NONE,
                                                  .history_count = 1,
                                                  .history_whole = true};
-    snapshot->contexts[0].handle = FAKE_DEBUG_CONTEXT; /* a real driver has one handle for both doors */
+    snapshot->contexts[0].handle = FAKE_DEBUG_CONTEXT; /* a real driver has one handle for both debug attaches */
     snapshot->grid_count = snapshot->cta_count = snapshot->warp_count = snapshot->history_count = 1;
 }
 
@@ -77,7 +77,7 @@ static void the_gpus_own_warps_come_into_the_snapshot(void **state)
 {
     (void)state;
     struct rig rig = rig_start(NULL);
-    struct wsdbg_evidence *source = open_live(WSDBG_DOOR_ALWAYS);
+    struct wsdbg_evidence *source = open_live(WSDBG_ATTACH_ALWAYS);
     for (int i = 0; i < 2; i++) {
         struct wsdbg_snapshot snapshot = inspect(source, 3000000000ull);
         assert_string_equal(snapshot.source, "live");
@@ -102,8 +102,8 @@ static void kernels_with_probes_are_looked_at_when_that_is_asked_for(void **stat
 {
     (void)state;
     struct rig rig = rig_start(NULL);
-    struct wsdbg_evidence *source = open_live(WSDBG_DOOR_WHERE_NEEDED);
-    struct wsdbg_snapshot snapshot = inspect(source, WSDBG_DOOR_NS - 1);
+    struct wsdbg_evidence *source = open_live(WSDBG_ATTACH_WHERE_NEEDED);
+    struct wsdbg_snapshot snapshot = inspect(source, WSDBG_ATTACH_NS - 1);
     add_recorded_grid(&snapshot);
     rig_ok(source->ops->complete(source, 3000000000ull, &snapshot));
     assert_string_equal(snapshot.source, "live");
@@ -140,9 +140,9 @@ static void a_recording_keeps_looks(void **state)
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/r.wsrec", folder);
     session_name(session, sizeof session);
-    rig_ok(wsdbg_evidence_open_live(session, folder, WSDBG_DOOR_ALWAYS, &source));
-    const uint64_t begun_ns = wsdbg_door_now_ns();
-    struct wsdbg_snapshot seen = inspect(source, WSDBG_DOOR_NS - 1);
+    rig_ok(wsdbg_evidence_open_live(session, folder, WSDBG_ATTACH_ALWAYS, &source));
+    const uint64_t begun_ns = wsdbg_attach_clock_ns();
+    struct wsdbg_snapshot seen = inspect(source, WSDBG_ATTACH_NS - 1);
     wsdbg_snapshot_deinit(&seen);
     rig_ok(wsdbg_evidence_record(source, path, begun_ns));
     seen = inspect(source, 3000000000ull);
@@ -186,7 +186,7 @@ static void two_processes_are_looked_at_and_kept_apart(void **state)
     (void)state;
     struct rig rig = rig_start(NULL);
     struct rig second = rig_start_beside(&rig);
-    struct wsdbg_evidence *source = open_live(WSDBG_DOOR_ALWAYS);
+    struct wsdbg_evidence *source = open_live(WSDBG_ATTACH_ALWAYS);
     struct wsdbg_snapshot snapshot = inspect(source, 6000000000ull);
     assert_false(has_note(&snapshot, "could not be read"));
     assert_int_equal(snapshot.grid_count, 2);
@@ -206,13 +206,13 @@ static void without_time_nothing_is_stopped(void **state)
 {
     (void)state;
     struct rig rig = rig_start(NULL);
-    struct wsdbg_evidence *source = open_live(WSDBG_DOOR_ALWAYS);
-    struct wsdbg_snapshot snapshot = inspect(source, WSDBG_DOOR_NS - 1);
+    struct wsdbg_evidence *source = open_live(WSDBG_ATTACH_ALWAYS);
+    struct wsdbg_snapshot snapshot = inspect(source, WSDBG_ATTACH_NS - 1);
     assert_string_equal(snapshot.source, "ring");
     assert_int_equal(snapshot.look_count, 0);
     assert_int_equal(rig.gpu->attaches, 0);
     wsdbg_snapshot_deinit(&snapshot);
-    rig_ok(source->ops->poll(source, wsdbg_door_now_ns(), &snapshot));
+    rig_ok(source->ops->poll(source, wsdbg_attach_clock_ns(), &snapshot));
     assert_int_equal(rig.gpu->attaches, 0);
     wsdbg_snapshot_deinit(&snapshot);
     source->ops->close(source);
@@ -223,7 +223,7 @@ static void a_closed_door_is_a_note_and_the_rings_snapshot(void **state)
 {
     (void)state;
     struct rig rig = rig_start("CUDA_INJECTION64_PATH=/opt/tool.so");
-    struct wsdbg_evidence *source = open_live(WSDBG_DOOR_ALWAYS);
+    struct wsdbg_evidence *source = open_live(WSDBG_ATTACH_ALWAYS);
     struct wsdbg_snapshot snapshot = inspect(source, 3000000000ull);
     assert_true(has_note(&snapshot, "CUDA_INJECTION64_PATH is set to /opt/tool.so"));
     assert_int_equal(snapshot.context_count, 1);
@@ -240,9 +240,9 @@ static void a_look_that_breaks_leaves_the_program_alone(void **state)
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         char once[] = "/tmp/wsdbg-once-XXXXXX";
         struct rig rig = rig_start(NULL);
-        struct wsdbg_evidence *source = open_live(WSDBG_DOOR_ALWAYS);
+        struct wsdbg_evidence *source = open_live(WSDBG_ATTACH_ALWAYS);
         close(mkstemp(once));
-        setenv("FAKE_CUDA_ONCE", once, 1); /* not in the guardian as well */
+        setenv("FAKE_CUDA_ONCE", once, 1); /* not in the attach watchdog as well */
         setenv("FAKE_CUDA_CRASH", calls[i], 1);
         struct wsdbg_snapshot snapshot = inspect(source, 3000000000ull);
         unsetenv("FAKE_CUDA_CRASH");
@@ -259,7 +259,7 @@ static void an_ended_program_is_not_looked_at(void **state)
 {
     (void)state;
     struct rig rig = rig_start(NULL);
-    struct wsdbg_evidence *source = open_live(WSDBG_DOOR_ALWAYS);
+    struct wsdbg_evidence *source = open_live(WSDBG_ATTACH_ALWAYS);
     struct wsdbg_snapshot snapshot = inspect(source, 3000000000ull);
     assert_int_equal(snapshot.look_count, 2);
     wsdbg_snapshot_deinit(&snapshot);
@@ -305,12 +305,12 @@ static void a_launch_newer_than_what_has_passed_may_still_run(void **state)
     struct wsdbg_launch launches[] = {{.process_id = 7, .sequence = 2}, {.process_id = 7, .sequence = 3}};
     struct wsdbg_snapshot snapshot = {
         .contexts = &context, .context_count = 1, .launches = launches, .launch_count = 2};
-    assert_true(wsdbg_look_is_wanted(&snapshot, 7, WSDBG_DOOR_ALWAYS, false));
-    assert_false(wsdbg_look_is_wanted(&snapshot, 7, WSDBG_DOOR_ALWAYS, true)); /* a dump would end it */
-    launches[1].result = 1;                                                    /* refused: it never ran */
-    assert_false(wsdbg_look_is_wanted(&snapshot, 7, WSDBG_DOOR_ALWAYS, false));
+    assert_true(wsdbg_look_is_wanted(&snapshot, 7, WSDBG_ATTACH_ALWAYS, false));
+    assert_false(wsdbg_look_is_wanted(&snapshot, 7, WSDBG_ATTACH_ALWAYS, true)); /* a dump would end it */
+    launches[1].result = 1;                                                      /* refused: it never ran */
+    assert_false(wsdbg_look_is_wanted(&snapshot, 7, WSDBG_ATTACH_ALWAYS, false));
     context.unfinished_ns = wsdbg_known_u64(1);
-    assert_true(wsdbg_look_is_wanted(&snapshot, 7, WSDBG_DOOR_ALWAYS, true));
+    assert_true(wsdbg_look_is_wanted(&snapshot, 7, WSDBG_ATTACH_ALWAYS, true));
 }
 
 int main(void)

@@ -17,7 +17,7 @@ static void leave(struct rig *rig)
     rig_ok(wsdbg_live_machine_detach(rig->machine));
     rig_assert_left_alone(rig);
     assert_false(wsdbg_live_machine_stays(rig->machine));
-    assert_int_equal(rig->door.row->stays, 0);
+    assert_int_equal(rig->attach.row->stays, 0);
 }
 
 static void a_late_look_works(struct rig *rig)
@@ -33,21 +33,21 @@ static void calls_go_on_while_somebody_stays(void **state)
 {
     (void)state;
     struct rig rig = helpers_rig_with_guest();
-    assert_int_equal(rig.door.row->stays, 1);
-    assert_int_equal(rig.door.row->state, WSDBG_DOOR_OPEN);
+    assert_int_equal(rig.attach.row->stays, 1);
+    assert_int_equal(rig.attach.row->state, WSDBG_ATTACH_DONE);
     assert_int_equal(rig.gpu->attaches, 1);
     assert_int_equal(rig.gpu->deferred, 1);
     assert_int_equal(rig.gpu->suspensions, 0);
     helpers_assert_obeys(&rig, "lllsw");
-    assert_int_equal(rig.door.row->launches, 4);
-    assert_true(rig.door.row->launch_ns > 0);
+    assert_int_equal(rig.attach.row->launches, 4);
+    assert_true(rig.attach.row->launch_ns > 0);
     helpers_assert_obeys(&rig, "s");
     assert_int_equal(helpers_last_result(&rig, "cuCtxSynchronize"), 0);
     assert_int_equal(rig.gpu->attached, 1);
     leave(&rig);
     assert_int_equal(rig.gpu->cleanups, 1);
     helpers_assert_obeys(&rig, "ls");
-    assert_int_equal(rig.door.row->launches, 4); /* nobody pays any more */
+    assert_int_equal(rig.attach.row->launches, 4); /* nobody pays any more */
     helpers_finish(&rig);
 }
 
@@ -57,7 +57,7 @@ static void calls_wait_only_while_the_gpu_is_stopped(void **state)
     struct rig rig = helpers_rig_with_guest();
     for (int look = 1; look <= 2; look++) {
         rig_ok(rig_step(&rig, RIG_SUSPEND));
-        const uint64_t waited_ns = rig.door.row->waited_ns;
+        const uint64_t waited_ns = rig.attach.row->waited_ns;
         rig_order(&rig, 'l');
         rig_ok(rig_step(&rig, RIG_WARPS));
         rig_ok(rig_step(&rig, RIG_READ));
@@ -66,7 +66,7 @@ static void calls_wait_only_while_the_gpu_is_stopped(void **state)
         assert_false(rig_has_obeyed(&rig));
         rig_ok(rig_step(&rig, RIG_RESUME));
         rig_await_obeyed(&rig);
-        assert_true(rig.door.row->waited_ns - waited_ns >= 90 * MS);
+        assert_true(rig.attach.row->waited_ns - waited_ns >= 90 * MS);
         helpers_assert_obeys(&rig, "ls");
         assert_int_equal(rig.gpu->suspensions, look);
         assert_true(wsdbg_live_machine_stays(rig.machine));
@@ -115,7 +115,7 @@ static void nobody_comes_to_stay_while_the_gpu_has_work(void **state)
     struct rig rig = rig_start(NULL);
     helpers_assert_obeys(&rig, "w");
     rig_says(rig_stay(&rig), "the GPU has work of the program");
-    assert_int_equal(rig.door.row->obstacle, WSDBG_DOOR_AT_WORK);
+    assert_int_equal(rig.attach.row->obstacle, WSDBG_OBSTACLE_AT_WORK);
     assert_int_equal(rig.gpu->attaches, 0);
     assert_false(wsdbg_live_machine_stays(rig.machine));
     rig_assert_left_alone(&rig);
@@ -134,7 +134,7 @@ static void a_driver_without_deferred_notifications_is_left_again(void **state)
     rig_says(rig_stay(&rig), "the driver has no deferred notifications of launches");
     unsetenv("FAKE_CUDA_FAIL");
     assert_int_equal(rig.gpu->attaches, 1);
-    assert_int_equal(rig.door.row->stays, 0);
+    assert_int_equal(rig.attach.row->stays, 0);
     rig_assert_left_alone(&rig);
     helpers_assert_obeys(&rig, "ls");
     a_late_look_works(&rig);
@@ -147,9 +147,9 @@ static void who_finds_the_program_held_back_by_the_driver_leaves(void **state)
     struct rig rig = rig_start(NULL);
     rig.gpu->holds_back = 1;
     rig_says(rig_stay(&rig), "the driver holds back what the program gives the GPU");
-    assert_int_equal(rig.door.row->obstacle, WSDBG_DOOR_AT_WORK);
+    assert_int_equal(rig.attach.row->obstacle, WSDBG_OBSTACLE_AT_WORK);
     rig_assert_left_alone(&rig);
-    assert_int_equal(rig.door.row->stays, 0);
+    assert_int_equal(rig.attach.row->stays, 0);
     rig.gpu->holds_back = 0;
     helpers_assert_obeys(&rig, "ls");
     helpers_finish(&rig);
@@ -166,7 +166,7 @@ static void nobody_stays_where_errors_could_not_be_given_back(void **state)
     assert_exit(&rig.run, 0);
     rig.machine->ops->close(rig.machine);
     segment_remove(rig.run.pid);
-    wsdbg_door_close(&rig.door);
+    wsdbg_attach_close(&rig.attach);
 }
 
 /* ---- it must leave ---- */
@@ -182,7 +182,7 @@ static void a_context_is_made_and_ended_with_nobody_attached(void **state)
         helpers_assert_obeys(&rig, (const char[]){*order, '\0'});
         assert_int_equal(rig.gpu->cleanups, cleanups + 1); /* it left in good order */
         rig_assert_left_alone(&rig);
-        assert_int_equal(rig.door.row->leave_wanted, 0);
+        assert_int_equal(rig.attach.row->leave_wanted, 0);
         assert_false(wsdbg_live_machine_stays(rig.machine));
     }
     assert_int_equal(helpers_last_result(&rig, "cuCtxCreate_v4"), 0);
@@ -205,7 +205,7 @@ static void before_much_code_is_loaded_one_leaves_that_should_be_cheap(void **st
         rig_ok(rig_stay(&rig));
         helpers_assert_obeys(&rig, "lm");
         assert_int_equal(helpers_last_result(&rig, "cuModuleLoadData"), 200);
-        assert_int_equal(rig.door.row->stays, rows[i].stays);
+        assert_int_equal(rig.attach.row->stays, rows[i].stays);
         if (rows[i].stays)
             leave(&rig);
         rig_assert_left_alone(&rig);
@@ -238,8 +238,8 @@ static void the_program_goes_on_when_the_inspector_is_killed(void **state)
     helpers_assert_obeys(&rig, "ls");
     helpers_assert(&rig, 0);
     rig_assert_left_alone(&rig);
-    assert_int_equal(rig.gpu->attaches, 2); /* its guardian came and left */
-    assert_int_equal(rig.door.row->stays, 0);
+    assert_int_equal(rig.gpu->attaches, 2); /* its attach watchdog came and left */
+    assert_int_equal(rig.attach.row->stays, 0);
     wsdbg_live_machine_await_rescue(rig.machine, LIMIT_NS);
     helpers_assert_obeys(&rig, "ls");
     rig_ok(rig_stay(&rig));
@@ -247,23 +247,23 @@ static void the_program_goes_on_when_the_inspector_is_killed(void **state)
     helpers_finish(&rig);
 }
 
-/* The guardian is kept from its work for a moment. */
-static void killed_over_a_stopped_gpu_calls_wait_for_the_guardian(void **state)
+/* The attach watchdog is kept from its work for a moment. */
+static void killed_over_a_stopped_gpu_calls_wait_for_the_attach_watchdog(void **state)
 {
     (void)state;
     struct rig rig = helpers_rig_with_guest();
     rig_ok(rig_step(&rig, RIG_SUSPEND));
-    const pid_t guardian = helpers_guardian(&rig);
-    kill(guardian, SIGSTOP);
+    const pid_t attach_watchdog = helpers_attach_watchdog(&rig);
+    kill(attach_watchdog, SIGSTOP);
     kill(helpers_inspector(&rig), SIGKILL);
-    for (int i = 0; i < 5000 && rig.door.row->state != WSDBG_DOOR_SHUT; i++)
+    for (int i = 0; i < 5000 && rig.attach.row->state != WSDBG_ATTACH_NOBODY; i++)
         usleep(1000);
-    assert_int_equal(rig.door.row->state, WSDBG_DOOR_SHUT);
+    assert_int_equal(rig.attach.row->state, WSDBG_ATTACH_NOBODY);
     rig_order(&rig, 'l');
     usleep(300000);
     assert_false(rig_has_obeyed(&rig));
     assert_int_equal(rig.gpu->suspended, 1);
-    kill(guardian, SIGCONT);
+    kill(attach_watchdog, SIGCONT);
     rig_await_obeyed(&rig);
     assert_int_equal(rig.gpu->suspended, 0);
     rig_assert_left_alone(&rig);
@@ -271,13 +271,13 @@ static void killed_over_a_stopped_gpu_calls_wait_for_the_guardian(void **state)
 }
 
 /* Before the program takes its lease away, which it does after 3 s. */
-static void one_that_hangs_is_killed_by_its_guardian(void **state)
+static void one_that_hangs_is_killed_by_its_attach_watchdog(void **state)
 {
     (void)state;
     struct rig rig = helpers_rig_with_guest();
     const pthread_t stops = helpers_keep_stopped(helpers_inspector(&rig));
-    const uint64_t stopped_ns = wsdbg_door_now_ns();
-    while (rig.gpu->attaches < 2 && wsdbg_door_now_ns() < stopped_ns + 8000 * MS)
+    const uint64_t stopped_ns = wsdbg_attach_clock_ns();
+    while (rig.gpu->attaches < 2 && wsdbg_attach_clock_ns() < stopped_ns + 8000 * MS)
         usleep(1000);
     assert_int_equal(rig.gpu->attaches, 2);
     pthread_join(stops, NULL);
@@ -287,7 +287,7 @@ static void one_that_hangs_is_killed_by_its_guardian(void **state)
     helpers_finish(&rig);
 }
 
-/* Its guardian lets it go on. */
+/* Its attach watchdog lets it go on. */
 static void one_that_was_stopped_is_not_killed(void **state)
 {
     (void)state;
@@ -342,12 +342,12 @@ static void an_error_while_it_waits_to_leave_is_the_programs(void **state)
 }
 
 /* Dead before what it had resumed runs: as one that died over a stopped GPU. */
-static void one_that_dies_just_after_a_look_is_followed_by_its_guardian(void **state)
+static void one_that_dies_just_after_a_look_is_followed_by_its_attach_watchdog(void **state)
 {
     (void)state;
     struct rig rig = helpers_rig_with_guest();
     look(&rig);
-    assert_int_not_equal(rig.door.row->stopped_devices, 0);
+    assert_int_not_equal(rig.attach.row->stopped_devices, 0);
     kill(helpers_inspector(&rig), SIGKILL);
     helpers_assert(&rig, 0);
     rig_assert_left_alone(&rig);
@@ -372,12 +372,12 @@ int main(void)
         cmocka_unit_test(before_much_code_is_loaded_one_leaves_that_should_be_cheap),
         cmocka_unit_test(one_that_does_not_leave_when_asked_to_is_shown_out),
         cmocka_unit_test(the_program_goes_on_when_the_inspector_is_killed),
-        cmocka_unit_test(killed_over_a_stopped_gpu_calls_wait_for_the_guardian),
-        cmocka_unit_test(one_that_hangs_is_killed_by_its_guardian),
+        cmocka_unit_test(killed_over_a_stopped_gpu_calls_wait_for_the_attach_watchdog),
+        cmocka_unit_test(one_that_hangs_is_killed_by_its_attach_watchdog),
         cmocka_unit_test(one_that_was_stopped_is_not_killed),
         cmocka_unit_test(nobody_shows_it_out_before_what_it_resumed_runs),
         cmocka_unit_test(an_error_while_it_waits_to_leave_is_the_programs),
-        cmocka_unit_test(one_that_dies_just_after_a_look_is_followed_by_its_guardian),
+        cmocka_unit_test(one_that_dies_just_after_a_look_is_followed_by_its_attach_watchdog),
     };
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans come here, where they are seen */
     return cmocka_run_group_tests_name("live_stay", tests, NULL, free_texts);

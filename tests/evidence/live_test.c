@@ -1,5 +1,5 @@
-/* live_test.c - the door to a GPU's own state, on the fake driver: what is read through it, what closes it, and that
- * the program goes on as before whatever fails (guardian_test.c: whoever dies). */
+/* live_test.c - the debug attach to a GPU's own state, on the fake driver: what is read through it, what closes it, and
+ * that the program goes on as before whatever fails (attach_watchdog_test.c: whoever dies). */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static void the_convergence_state_is_read_where_lanes_are_idle_or_apart(void **s
     rig_finish(&rig);
 }
 
-/* As a core dump has it (machine.h): the rules do not know which door it was. */
+/* As a core dump has it (machine.h): the rules do not know which debug attach it was. */
 static void an_error_of_a_warp_comes_with_its_instruction(void **state)
 {
     (void)state;
@@ -289,9 +289,9 @@ static void an_inspector_that_has_died_is_not_let_in(void **state)
     if (dead == 0)
         _exit(0);
     assert_int_equal(waitpid(dead, NULL, 0), dead);
-    rig.door.row->inspector_pid = (uint32_t)dead;
-    wsdbg_door_hold(&rig.door, LIMIT_NS);
-    rig_says(wsdbg_door_ask(&rig.door, WSDBG_DOOR_ATTACH, wsdbg_door_now_ns() + LIMIT_NS),
+    rig.attach.row->inspector_pid = (uint32_t)dead;
+    wsdbg_attach_hold(&rig.attach, LIMIT_NS);
+    rig_says(wsdbg_attach_ask(&rig.attach, WSDBG_ASK_ATTACH, wsdbg_attach_clock_ns() + LIMIT_NS),
              "ended before it was let in");
     assert_int_equal(rig.gpu->attaches, 0);
     rig_assert_left_alone(&rig);

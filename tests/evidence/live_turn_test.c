@@ -102,10 +102,10 @@ static void a_second_program_is_refused_until_the_first_is_left(void **state)
     rig_ok(rig_stay(&first));
     rig_says(rig_stay(&second), taken);
     rig_says(rig_step(&second, RIG_ATTACH), taken);
-    assert_int_equal(second.door.row->obstacle, WSDBG_DOOR_TAKEN);
+    assert_int_equal(second.attach.row->obstacle, WSDBG_OBSTACLE_TAKEN);
     assert_int_equal(first.gpu->attaches, 1);
     helpers_assert_obeys(&second, "ls");
-    assert_int_equal(second.door.row->waited_ns, 0);
+    assert_int_equal(second.attach.row->waited_ns, 0);
     helpers_assert_obeys(&first, "ls");
     rig_ok(wsdbg_live_machine_detach(first.machine));
     rig_ok(rig_stay(&second));
@@ -144,7 +144,7 @@ static void a_child_does_not_keep_it(void **state)
         assert_free();
         rig.machine->ops->close(rig.machine);
         segment_remove(rig.run.pid);
-        wsdbg_door_close(&rig.door);
+        wsdbg_attach_close(&rig.attach);
     }
 }
 
@@ -163,8 +163,8 @@ static void it_takes_no_stream_that_the_program_has_closed(void **state)
     finish(&rig);
 }
 
-/* Between the death of an inspector over a stopped GPU and its guardian's coming nobody else gets in. */
-static void it_is_kept_for_the_guardian(void **state)
+/* Between the death of an inspector over a stopped GPU and its attach watchdog's coming nobody else gets in. */
+static void it_is_kept_for_the_attach_watchdog(void **state)
 {
     (void)state;
     struct rig rig = rig_start(NULL);
@@ -200,7 +200,7 @@ static void without_its_file_a_gpu_is_looked_at_without_a_lock(void **state)
 static void attend(struct wsdbg_evidence *source, char *line, size_t size)
 {
     struct wsdbg_snapshot snapshot;
-    const uint64_t now_ns = wsdbg_door_now_ns();
+    const uint64_t now_ns = wsdbg_attach_clock_ns();
     rig_ok(source->ops->poll(source, now_ns, &snapshot));
     source->ops->attend(source, &snapshot, now_ns, false, line, size);
     wsdbg_snapshot_deinit(&snapshot);
@@ -211,7 +211,7 @@ static struct wsdbg_evidence *open_source(void)
     char session[64];
     struct wsdbg_evidence *source;
     session_name(session, sizeof session);
-    rig_ok(wsdbg_evidence_open_live(session, NULL, WSDBG_DOOR_ALWAYS, &source));
+    rig_ok(wsdbg_evidence_open_live(session, NULL, WSDBG_ATTACH_ALWAYS, &source));
     return source;
 }
 
@@ -229,9 +229,9 @@ static void two_programs_of_a_session_are_both_looked_at(void **state)
         attend(source, line, sizeof line);
         is_told |= strstr(line, taken) != NULL;
     }
-    assert_int_equal(first.door.row->stays + second.door.row->stays, 1);
+    assert_int_equal(first.attach.row->stays + second.attach.row->stays, 1);
     assert_true(is_told);
-    rig_ok(source->ops->inspect(source, wsdbg_door_now_ns(), LOOK_NS, &snapshot));
+    rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), LOOK_NS, &snapshot));
     assert_int_equal(snapshot.look_count, 4);
     assert_int_equal(snapshot.grid_count, 2);
     wsdbg_snapshot_deinit(&snapshot);
@@ -248,16 +248,16 @@ static void one_on_another_gpu_stays(void **state)
     (void)state;
     struct rig first = rig_start(NULL);
     struct wsdbg_evidence *source = open_source();
-    for (int i = 0; i < 100 && !first.door.row->stays; i++, usleep(20000))
+    for (int i = 0; i < 100 && !first.attach.row->stays; i++, usleep(20000))
         attend(source, line, sizeof line);
     setenv(WSDBG_ENV_DEVICE_FILES, other_root, 1);
     struct rig second = rig_start_beside(&first);
     setenv(WSDBG_ENV_DEVICE_FILES, root, 1);
     int fd = take(other_device_file);
-    rig_ok(source->ops->inspect(source, wsdbg_door_now_ns(), LOOK_NS, &snapshot));
-    assert_int_equal(first.door.row->held_gpus, 1u << 3);
-    assert_int_equal(second.door.row->taken_gpu, 1 + 4);
-    assert_int_equal(first.door.row->stays, 1);
+    rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), LOOK_NS, &snapshot));
+    assert_int_equal(first.attach.row->held_gpus, 1u << 3);
+    assert_int_equal(second.attach.row->taken_gpu, 1 + 4);
+    assert_int_equal(first.attach.row->stays, 1);
     assert_int_equal(snapshot.look_count, 2);
     assert_true(snapshot.looks[0].held_nothing_back);
     wsdbg_snapshot_deinit(&snapshot);
@@ -275,7 +275,7 @@ static void a_look_that_must_not_be_is_a_note(void **state)
     struct rig rig = rig_start(NULL);
     struct wsdbg_evidence *source = open_source();
     int fd = take_device_file();
-    rig_ok(source->ops->inspect(source, wsdbg_door_now_ns(), LOOK_NS, &snapshot));
+    rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), LOOK_NS, &snapshot));
     for (size_t i = 0; i < snapshot.note_count; i++)
         is_said |= strstr(snapshot.notes[i], taken) != NULL;
     assert_true(is_said);
@@ -283,7 +283,7 @@ static void a_look_that_must_not_be_is_a_note(void **state)
     assert_int_equal(rig.gpu->attaches, 0);
     wsdbg_snapshot_deinit(&snapshot);
     close(fd);
-    rig_ok(source->ops->inspect(source, wsdbg_door_now_ns(), LOOK_NS, &snapshot));
+    rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), LOOK_NS, &snapshot));
     assert_int_equal(snapshot.look_count, 2);
     wsdbg_snapshot_deinit(&snapshot);
     source->ops->close(source);
@@ -297,7 +297,7 @@ int main(void)
         cmocka_unit_test(somebody_elses_lock_refuses_and_the_end_of_a_program_gives_its_own_back),
         cmocka_unit_test(a_child_does_not_keep_it),
         cmocka_unit_test(it_takes_no_stream_that_the_program_has_closed),
-        cmocka_unit_test(it_is_kept_for_the_guardian),
+        cmocka_unit_test(it_is_kept_for_the_attach_watchdog),
         cmocka_unit_test(without_its_file_a_gpu_is_looked_at_without_a_lock),
         cmocka_unit_test(two_programs_of_a_session_are_both_looked_at),
         cmocka_unit_test(one_on_another_gpu_stays),

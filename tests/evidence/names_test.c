@@ -35,9 +35,9 @@ static struct kernel kernel_begin(void)
 }
 
 /* What the device found the warp's code to do. */
-static void trade(struct kernel *kernel, uint32_t warp, enum wsdbg_trade trade)
+static void role_kind(struct kernel *kernel, uint32_t warp, enum wsdbg_role_kind role_kind)
 {
-    segment_writer_slot(kernel->writer, 0, warp)->role = trade;
+    segment_writer_slot(kernel->writer, 0, warp)->role = role_kind;
 }
 
 static void event(struct kernel *kernel, uint32_t warp, enum wsdbg_event_kind kind, uint8_t barrier, uint8_t parity,
@@ -72,9 +72,9 @@ static const struct wsdbg_name *barrier(const struct wsdbg_snapshot *snapshot, u
 static struct kernel pipeline_begin(void)
 {
     struct kernel kernel = kernel_begin();
-    trade(&kernel, 0, WSDBG_TRADE_LOADS);
+    role_kind(&kernel, 0, WSDBG_ROLE_KIND_LOADS);
     for (uint32_t i = 4; i < WARPS; i++)
-        trade(&kernel, i, WSDBG_TRADE_COMPUTES);
+        role_kind(&kernel, i, WSDBG_ROLE_KIND_COMPUTES);
     return kernel;
 }
 
@@ -140,7 +140,7 @@ static void consumers_without_matrix_work(void **state)
 {
     (void)state;
     struct kernel kernel = kernel_begin();
-    trade(&kernel, 0, WSDBG_TRADE_LOADS);
+    role_kind(&kernel, 0, WSDBG_ROLE_KIND_LOADS);
     event(&kernel, 0, WSDBG_EVENT_MBARRIER_WAIT_BEGIN, SECOND, 0, SITE(10, 1));
     event(&kernel, 0, WSDBG_EVENT_TMA_ISSUE, FIRST, 0, 4096);
     event(&kernel, 4, WSDBG_EVENT_MBARRIER_WAIT_BEGIN, FIRST, 0, SITE(20, 32));

@@ -190,24 +190,24 @@ static void what_was_cut_off_reads_as_zeros_and_is_said(void **state)
 {
     struct segment_warp warp;
     struct wsdbg_segment_view view;
-    struct wsdbg_door door;
+    struct wsdbg_attach_link attach;
     unsigned sum = 0;
     (void)state;
     struct segment_writer *writer = one_warp(PROCESS, &warp);
     struct wsdbg_segment_map *map = open_own();
     assert_null(wsdbg_segment_map_refresh(map, &view));
-    assert_null(wsdbg_segment_map_door(map, &door));
+    assert_null(wsdbg_segment_map_attach_link(map, &attach));
     assert_int_equal(truncate(object_path(), 0), 0);
     for (size_t i = 0; i < view.byte_count; i++)
         sum += view.bytes[i];
     assert_int_equal(sum, 0);
     wsdbg_segment_map_look(map); /* writes find a page as well */
-    wsdbg_door_hold(&door, 1000);
-    assert_int_equal(door.row->state, WSDBG_DOOR_NONE);
+    wsdbg_attach_hold(&attach, 1000);
+    assert_int_equal(attach.row->state, WSDBG_ATTACH_UNSERVED);
     assert_says(wsdbg_segment_map_refresh(map, &view), WSDBG_ERROR_BAD_INPUT, "was shorter for a while");
     assert_int_equal(truncate(object_path(), (off_t)view.byte_count), 0); /* as long as before is not as before */
     assert_says(wsdbg_segment_map_refresh(map, &view), WSDBG_ERROR_BAD_INPUT, "was shorter for a while");
-    wsdbg_door_close(&door);
+    wsdbg_attach_close(&attach);
     wsdbg_segment_map_close(map);
     segment_writer_destroy(writer);
 }

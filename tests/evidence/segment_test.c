@@ -68,7 +68,7 @@ static void a_segment_from_before_the_appended_rows_is_read(void **state)
                                             WSDBG_SEGMENT_FIRST_BYTES};
     segment_writer_segment(writer)->fixed_bytes = WSDBG_SEGMENT_FIRST_BYTES;
     assert_null(wsdbg_segment_check(&view, "x"));
-    assert_false(WSDBG_SEGMENT_HAS(segment_writer_segment(writer)->fixed_bytes, door));
+    assert_false(WSDBG_SEGMENT_HAS(segment_writer_segment(writer)->fixed_bytes, attach));
     segment_writer_destroy(writer);
 }
 

@@ -4,7 +4,7 @@
     tests/h200/contexts.py [--build build] [--seconds 60] [--modes ctx,primary,keep,one]
 
 Runs `contexts` under wsdbg and asks for a look four to eight times a second (SIGQUIT).  Prints a line a run: mode, exit status (139: the
-driver crashed in the program), rounds, looks asked for; docs/results/live-door.md tells what came of it.  Exit status 1 where a program died.
+driver crashed in the program), rounds, looks asked for; docs/results/live-attach.md tells what came of it.  Exit status 1 where a program died.
 A development script, for a machine with an H200.
 """
 import argparse, collections, os, signal, subprocess, sys, tempfile, time

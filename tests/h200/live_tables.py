@@ -45,7 +45,7 @@ def waits(table, out):
     out('`live.py waits`: the same for `two_async_warps --variant plain` and for `waits`, a kernel for each way to wait. A fault is no hang: the program')
     out('ends with its own error, and with `--evidence core` the driver leaves a dump of it. The roles of `two_async_warps` are called compute, loader a')
     out('and loader b in its source; without probes wsdbg cannot know that, and says consumer and producer.')
-    out('Of `bad-address` comes neither error nor dump while dumps are armed, and wsdbg ends it: [live-door.md](live-door.md).\n')
+    out('Of `bad-address` comes neither error nor dump while dumps are armed, and wsdbg ends it: [live-attach.md](live-attach.md).\n')
     out('| case | evidence ' + HEAD)
     out('|' + '---|' * 9)
     for row in table:

@@ -229,14 +229,15 @@ static void roles_are_what_warps_can_still_come_to(void **state)
         "load: bar.sync 1, 64; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd0], 64, "
         "[%r1]; ret;\n"
         "store: bar.sync 2, 64; cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 64; ret;\n";
-    static const enum wsdbg_trade trades[] = {WSDBG_TRADE_LOADS, WSDBG_TRADE_STORES, WSDBG_TRADE_NONE};
+    static const enum wsdbg_role_kind role_kinds[] = {WSDBG_ROLE_KIND_LOADS, WSDBG_ROLE_KIND_STORES,
+                                                      WSDBG_ROLE_KIND_NONE};
     struct machine machine;
     (void)state;
     kernel_create(&machine, body, NULL);
     const struct ring ring = set_ring(&machine);
     kernel_launch(&machine, (struct kernel_launch){.block = 96});
     for (uint32_t warp = 0; warp < 3; warp++)
-        assert_int_equal(ring.slots[warp].role, trades[warp]);
+        assert_int_equal(ring.slots[warp].role, role_kinds[warp]);
     machine_destroy(&machine);
 }
 
@@ -254,7 +255,7 @@ static void a_place_that_thousands_of_branches_lead_to_is_one(void **state)
     kernel_create(&machine, body, NULL);
     const struct ring ring = set_ring(&machine);
     kernel_launch(&machine, (struct kernel_launch){.block = 32});
-    assert_int_equal(ring.slots[0].role, WSDBG_TRADE_NONE);
+    assert_int_equal(ring.slots[0].role, WSDBG_ROLE_KIND_NONE);
     machine_destroy(&machine);
 }
 

@@ -224,7 +224,7 @@ static void who_can_still_signal_is_told(void **state)
     forget(&seen);
 }
 
-static void assert_visits(const struct seen *seen, uint32_t warp, uint32_t offset, uint32_t times)
+static void assert_executions(const struct seen *seen, uint32_t warp, uint32_t offset, uint32_t times)
 {
     const struct wsdbg_reach *reach = reach_of(&seen->snapshot, warp, offset);
     assert_non_null(reach);
@@ -240,8 +240,8 @@ static void how_often_a_warp_was_at_a_named_barrier_is_told_by_its_index(void **
     (void)state;
     struct seen seen = see("waits-named-count");
     for (uint32_t warp = 0; warp < 4; warp++) {
-        assert_visits(&seen, warp, OF_TWO_WARPS, warp < 2);
-        assert_visits(&seen, warp, OF_ALL, warp >= 2);
+        assert_executions(&seen, warp, OF_TWO_WARPS, warp < 2);
+        assert_executions(&seen, warp, OF_ALL, warp >= 2);
     }
     forget(&seen);
 }
@@ -258,7 +258,7 @@ static void so_it_is_of_warps_that_have_left(void **state)
             offset = snapshot->sites[snapshot->accesses[i].site].offset_bytes.value;
     for (uint32_t warp = 0; warp < 8; warp++) {
         assert_int_equal(snapshot->warps[warp].state, warp == 2 ? WSDBG_WARP_WAIT_NAMED : WSDBG_WARP_EXITED);
-        assert_visits(&seen, warp, offset, warp < 5);
+        assert_executions(&seen, warp, offset, warp < 5);
     }
     forget(&seen);
 }

@@ -17,7 +17,7 @@
 #define DOCUMENT_BYTES ((size_t)1 << 20)
 
 static const char head[] = "# PTX that the simulator knows\n\n"
-                           "Made from `sim/ptx/instructions.def` by the test `ptx_document`. An instruction or form "
+                           "Made from `code/ptx/instructions.def` by the test `ptx_document`. An instruction or form "
                            "that is not here is an error "
                            "that names its text, file and line.\n\n"
                            "## Notation\n\n"

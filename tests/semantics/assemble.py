@@ -15,7 +15,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 REFUSED = HERE / "refused.tsv"
-HEAD = "# Instructions of sim/ptx/instructions.def that ptxas refuses for sm_90a, and its words; written by assemble.py.\n"
+HEAD = "# Instructions of code/ptx/instructions.def that ptxas refuses for sm_90a, and its words; written by assemble.py.\n"
 ERROR = re.compile(r"line (\d+); (?:error|fatal)\s*:\s*(.*)")
 
 

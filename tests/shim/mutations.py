@@ -19,7 +19,7 @@ import results
 ROWS = os.path.join(ROOT, 'tests', 'shim', 'mutations')
 TEST_LIMIT_S = 150
 SKIPPED = 77
-OBSERVER_TESTS = r'^(shim|evidence_(live|guardian|attach|lasting|restore))'
+OBSERVER_TESTS = r'^(shim|evidence_(live|attach_watchdog|attach|lasting|restore))'
 
 Row = collections.namedtuple('Row', 'name harm tests edits')  # edits: (file, old text, new text)
 

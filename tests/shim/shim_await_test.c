@@ -38,8 +38,8 @@ static void the_first_launch_waits_a_moment_and_goes_on_when_nobody_comes(void *
     const struct wsdbg_segment *segment = run_scenario(&run, "basic", WANTED);
     assert_true(first_launch_ns(segment) >= LONGEST_NS);
     assert_true(first_launch_ns(segment) < LONGEST_NS + AT_ONCE_NS);
-    assert_true(segment->door.waited_ns >= LONGEST_NS);
-    assert_true(segment->door.waited_ns < LONGEST_NS + AT_ONCE_NS);
+    assert_true(segment->attach.waited_ns >= LONGEST_NS);
+    assert_true(segment->attach.waited_ns < LONGEST_NS + AT_ONCE_NS);
     /* No other one does. */
     assert_int_equal(segment->launch_count, 4);
     assert_true(launch_at(segment, 3).time_ns - launch_at(segment, 0).time_ns < AT_ONCE_NS);
@@ -54,8 +54,8 @@ static void all_who_come_to_it_wait_until_the_same_moment(void **state)
     struct run run;
     const struct wsdbg_segment *segment = run_scenario(&run, "threads", WANTED);
     assert_int_equal(segment->launch_count, 40000);
-    assert_true(segment->door.waited_ns > LONGEST_NS);
-    assert_true(segment->door.waited_ns < 8 * (LONGEST_NS + AT_ONCE_NS));
+    assert_true(segment->attach.waited_ns > LONGEST_NS);
+    assert_true(segment->attach.waited_ns < 8 * (LONGEST_NS + AT_ONCE_NS));
     for (size_t i = 0; i < WSDBG_LAUNCH_ROWS; i++)
         assert_true(segment->launches[i].time_ns - segment->created_ns >= LONGEST_NS);
     segment_remove(run.pid);
@@ -69,7 +69,7 @@ static void without_the_word_no_launch_waits(void **state)
         struct run run;
         const struct wsdbg_segment *segment = run_scenario(&run, "basic", settings[i]);
         assert_true(first_launch_ns(segment) < AT_ONCE_NS);
-        assert_int_equal(segment->door.waited_ns, 0);
+        assert_int_equal(segment->attach.waited_ns, 0);
         segment_remove(run.pid);
     }
 }
@@ -85,7 +85,7 @@ static void who_waits_without_probes_only_does_not_wait_with_them(void **state)
         struct run run;
         const struct wsdbg_segment *segment = run_scenario(&run, rows[i].scenario, WANTED_CHEAP);
         assert_int_equal(segment->modules[0].probed, !rows[i].waits);
-        assert_int_equal(segment->door.waited_ns >= LONGEST_NS, rows[i].waits);
+        assert_int_equal(segment->attach.waited_ns >= LONGEST_NS, rows[i].waits);
         segment_remove(run.pid);
     }
 }

@@ -67,7 +67,7 @@ static void only_the_programs_own_threads_take_signals(void **state)
     }
     closedir(tasks);
     assert_int_equal(programs, 1);
-    assert_int_equal(own, 4); /* copies, markers, the program's threads, the door */
+    assert_int_equal(own, 4); /* copies, markers, the program's threads, the debug attach */
     run_finish(&run);
     assert_exit(&run, 0);
     segment_remove(run.pid);

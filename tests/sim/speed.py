@@ -29,7 +29,7 @@ KINDS = (  # of work, by the source file of a function; the first that matches
     ('which warp runs', r'hopper/(step|schedule|split|spin|wake|run|switches|deadlock)'),
     ('CTAs come and go', r'hopper/(residency|launch)'),
     ('the record of events', r'hopper/probe'),
-    ('reading PTX', r'(sim/ptx|hopper/code)'),
+    ('reading PTX', r'(code/ptx|hopper/code)'),
     ('the Driver API', r'sim/libcuda'))
 PARTS = {'warp->register_block': "registers that the kernel's PTX names", 'cta->shared': 'shared memory', 'cta->warps': "the warps' state",
          'wgmma->rows': 'matrix work under way', 'struct work *const work': 'copies under way', '*groups': 'groups of bulk copies'}

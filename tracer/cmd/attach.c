@@ -3,8 +3,8 @@
  * Between two pictures of the run's there are twenty of ours: slots are read as often as the viewer draws.  A picture
  * with a verdict comes from the database, and stands there until the run says that something moved.
  *
- * Kernels without probes are seen only by looks at the GPU, and the run alone has that door: it is sent a signal for
- * each look, and what it saw comes from the database.  Nobody who looks on, no signals, no looks.
+ * Kernels without probes are seen only by looks at the GPU, and the run alone has that debug attach: it is sent a
+ * signal for each look, and what it saw comes from the database.  Nobody who looks on, no signals, no looks.
  */
 #include "cmd/attach.h"
 
@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cmd/console.h"
+#include "base/console.h"
 #include "evidence/evidence.h"
 #include "viewer/source_live.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/console.h"
+#include "base/console.h"
 #include "cmd/demo_list.h"
 #include "cmd/gpu_probe.h"
 #include "cmd/launch.h"

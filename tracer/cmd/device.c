@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/console.h"
+#include "base/console.h"
 #include "cmd/gpu_probe.h"
 #include "cmd/paths.h"
 

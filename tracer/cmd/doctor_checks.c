@@ -19,7 +19,7 @@
 
 #include "cmd/gpu_probe.h"
 #include "cmd/paths.h"
-#include "cmd/spool.h"
+#include "program/spool.h"
 #include "evidence/debug_api.h"
 #include "store/store.h"
 #include "wsdbg/session.h"
@@ -259,7 +259,7 @@ static void check_kernel(struct checks *checks)
         scope);
 }
 
-/* The row of inspectors that stay attached between looks.  Figures: docs/results/live-door.md. */
+/* The row of inspectors that stay attached between looks.  Figures: docs/results/live-debug attach.md. */
 static void check_staying(struct checks *checks, const struct wsdbg_gpu_probe *probe)
 {
     if (probe->may_stay)
@@ -272,7 +272,7 @@ static void check_staying(struct checks *checks, const struct wsdbg_gpu_probe *p
             "this driver's launches would wait for an inspector: each look attaches for itself");
 }
 
-/* The row of the GPU's own state: what would close its door. */
+/* The row of the GPU's own state: what would close its debug attach. */
 static void check_live(struct checks *checks, const struct wsdbg_gpu_probe *probe)
 {
     static const char lost[] = "--evidence live; hangs of kernels without probes are seen in core dumps only";

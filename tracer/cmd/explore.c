@@ -10,13 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/console.h"
+#include "base/console.h"
 #include "cmd/explore_log.h"
 #include "cmd/explore_words.h"
 #include "cmd/launch.h"
 #include "cmd/options.h"
-#include "cmd/session.h"
-#include "cmd/spool.h"
+#include "watch/session.h"
+#include "program/spool.h"
 #include "wsdbg/session.h"
 
 enum { SCHEMA_VERSION = 1, SCHEDULES_DEFAULT = 1000, DEPTH_DEFAULT = 3 };

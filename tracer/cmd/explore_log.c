@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/console.h"
+#include "base/console.h"
 #include "cmd/explore_words.h"
-#include "cmd/progress.h"
+#include "base/progress_line.h"
 
 enum { LINE_BYTES = 2048, FINDINGS_KEPT = 10000 };
 /* A search whose program is gone is over in less. */

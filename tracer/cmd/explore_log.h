@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cmd/watch.h"
+#include "watch/watch.h"
 
 struct wsdbg_explore_log;
 

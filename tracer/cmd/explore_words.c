@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/console.h"
+#include "base/console.h"
 
 enum { LINE_BYTES = 2048, FINDINGS_SAID = 10, SWITCHES_SAID = 20 };
 

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "cmd/watch.h"
+#include "watch/watch.h"
 
 /* A line of wsdbg's own: to the listener, NULL = on stderr. */
 void wsdbg_explore_say(struct wsdbg_listener *listener, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -7,7 +7,7 @@
 #include "cmd/limits.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
-#include "cmd/progress.h"
+#include "base/progress_line.h"
 #include "store/export.h"
 
 static const struct wsdbg_option options[] = {

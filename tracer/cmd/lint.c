@@ -11,14 +11,14 @@
 #include <sys/stat.h>
 
 #include "cmd/command.h"
-#include "cmd/console.h"
+#include "base/console.h"
 #include "cmd/lint_fold.h"
 #include "cmd/lint_json.h"
 #include "cmd/lint_sarif.h"
 #include "cmd/lint_text.h"
 #include "cmd/limits.h"
 #include "cmd/options.h"
-#include "cmd/progress.h"
+#include "base/progress_line.h"
 
 #define PATIENCE_NS UINT64_C(500000000)
 enum { EXIT_FOUND = 1 };

@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "cmd/command.h"
-#include "cmd/console.h"
+#include "base/console.h"
 #include "cmd/help.h"
 #include "cmd/limits.h"
 #include "cmd/options.h"

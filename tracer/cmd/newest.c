@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/console.h"
+#include "base/console.h"
 
 /* The file format of SQLite: "application ID", 4 bytes, most significant first.  The number is the one of store/session.c. */
 enum { APPLICATION_AT = 68 };

@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cmd/console.h"
+#include "base/console.h"
 #include "cmd/limits.h"
 #include "cmd/newest.h"
 #include "cmd/options.h"
@@ -96,7 +96,8 @@ const struct wsdbg_command wsdbg_command_query = {
     .usage = "[FILE.db] [SQL|@NAME [ARGUMENT...]] [--csv|--json] [--time-limit SECONDS]",
     .description =
         "Runs one SQL statement, or the canned query of that name, on a session database; the file is opened\n"
-        "read-only. Without a statement the canned queries are listed. Without FILE.db it is the newest session database\n"
+        "read-only. Without a statement the canned queries are listed. Without FILE.db it is the newest session "
+        "database\n"
         "in the current folder. On a terminal, texts that do not fit are cut.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

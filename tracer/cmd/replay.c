@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-#include "cmd/console.h"
+#include "base/console.h"
 #include "cmd/limits.h"
 #include "cmd/options.h"
-#include "cmd/session.h"
+#include "watch/session.h"
 
 /* The watch rounds moments up to its next look; two looks past the last frame make up for that. */
 enum { PAST_THE_END_NS = 40000000 };

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "cmd/console.h"
+#include "base/console.h"
 #include "cmd/limits.h"
 #include "cmd/newest.h"
 #include "cmd/options.h"

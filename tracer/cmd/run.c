@@ -14,21 +14,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/closing.h"
-#include "cmd/console.h"
+#include "watch/closing.h"
+#include "base/console.h"
 #include "cmd/device.h"
-#include "cmd/environment.h"
-#include "cmd/executable.h"
+#include "program/environment.h"
+#include "program/executable.h"
 #include "cmd/launch.h"
 #include "cmd/paths.h"
-#include "cmd/progress.h"
-#include "cmd/refusals.h"
+#include "base/progress_line.h"
+#include "watch/refusals.h"
 #include "cmd/run_tui.h"
-#include "cmd/session.h"
+#include "watch/session.h"
 #include "cmd/sessions.h"
-#include "cmd/spool.h"
-#include "cmd/supervise.h"
-#include "cmd/unseen.h"
+#include "program/spool.h"
+#include "program/supervise.h"
+#include "program/unseen.h"
 #include "evidence/sim_stands.h"
 
 extern char **environ;
@@ -188,8 +188,8 @@ static struct wsdbg_error *choose_evidence(struct run *run)
     if (cupti && wanted == WSDBG_RUN_AUTO)
         wsdbg_say("with --observer=cupti only kernels with probes can be looked at");
     /* A simulated device is never stopped: what it shows costs no more than the ring does. */
-    const bool has_door = !cupti && !run->device.simulator;
-    run->evidence = (wanted == WSDBG_RUN_AUTO && !has_door) || run->device.simulator ? WSDBG_RUN_RING : wanted;
+    const bool has_attach = !cupti && !run->device.simulator;
+    run->evidence = (wanted == WSDBG_RUN_AUTO && !has_attach) || run->device.simulator ? WSDBG_RUN_RING : wanted;
     run->look_ns = most_look_ns(run->evidence);
     if (run->options->looks_folder && !run->look_ns)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--keep-looks: with this evidence the GPU is not looked at");
@@ -293,16 +293,16 @@ static struct wsdbg_error *open_evidence(struct run *run, struct wsdbg_evidence 
     if (run->device.simulator && run->options->evidence != WSDBG_RUN_RING)
         return wsdbg_evidence_open_simulator(
             run->name, run->spool.path,
-            run->options->evidence == WSDBG_RUN_LIVE ? WSDBG_DOOR_ALWAYS : WSDBG_DOOR_WHERE_NEEDED, out);
+            run->options->evidence == WSDBG_RUN_LIVE ? WSDBG_ATTACH_ALWAYS : WSDBG_ATTACH_WHERE_NEEDED, out);
     if (run->evidence == WSDBG_RUN_AUTO)
-        return wsdbg_evidence_open_live(run->name, run->spool.path, WSDBG_DOOR_WHERE_NEEDED, out);
+        return wsdbg_evidence_open_live(run->name, run->spool.path, WSDBG_ATTACH_WHERE_NEEDED, out);
     if (run->evidence == WSDBG_RUN_LIVE)
-        return wsdbg_evidence_open_live(run->name, run->spool.path, WSDBG_DOOR_ALWAYS, out);
+        return wsdbg_evidence_open_live(run->name, run->spool.path, WSDBG_ATTACH_ALWAYS, out);
     if (run->evidence == WSDBG_RUN_RING)
         return wsdbg_evidence_open_ring(run->name, run->spool.path, out);
     run->cancel.is_wanted = end_was_asked;
     wsdbg_progress_begin(&run->dump, "the driver writes a GPU core dump", DUMP_PATIENCE_NS);
-    return wsdbg_evidence_open_core(run->name, run->spool.path, run->spool.path, WSDBG_DOOR_ALWAYS,
+    return wsdbg_evidence_open_core(run->name, run->spool.path, run->spool.path, WSDBG_ATTACH_ALWAYS,
                                     run->tui ? NULL : &run->dump.progress, &run->cancel, out);
 }
 

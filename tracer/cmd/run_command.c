@@ -1,5 +1,5 @@
 /* run_command.c - the table row of `wsdbg run`: its options, and what they become. */
-#include "cmd/console.h"
+#include "base/console.h"
 #include "cmd/launch.h"
 #include "cmd/options.h"
 #include "wsdbg/ring.h"

@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "cmd/console.h"
-#include "cmd/output_lines.h"
+#include "base/console.h"
+#include "program/output_lines.h"
 #include "cmd/program_log.h"
-#include "cmd/sources.h"
-#include "cmd/terminal_relay.h"
+#include "watch/sources.h"
+#include "program/terminal_relay.h"
 #include "viewer/source_live.h"
 #include "viewer/viewer.h"
 

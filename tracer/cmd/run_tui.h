@@ -6,8 +6,8 @@
 #ifndef WSDBG_CMD_RUN_TUI_H
 #define WSDBG_CMD_RUN_TUI_H
 
-#include "cmd/session.h"
-#include "cmd/supervise.h"
+#include "watch/session.h"
+#include "program/supervise.h"
 
 struct wsdbg_tui;
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cmd/attach.h"
 #include "cmd/command.h"
-#include "cmd/console.h"
+#include "base/console.h"
 #include "cmd/options.h"
 #include "viewer/viewer.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/cause_page.h"
-#include "cmd/console.h"
+#include "base/console.h"
 #include "cmd/limits.h"
 #include "cmd/newest.h"
 #include "cmd/options.h"

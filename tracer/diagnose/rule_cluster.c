@@ -6,11 +6,11 @@
  * where the barrier itself keeps the missing ones away.
  */
 #include "diagnose/code_say.h"
-#include "diagnose/debt.h"
+#include "diagnose/outstanding.h"
 #include "diagnose/rules.h"
 
 struct meeting {
-    struct wsdbg_warp_set waiting, absent, debtors;
+    struct wsdbg_warp_set waiting, absent, outstanding;
 };
 
 static bool is_held_up(const struct wsdbg_case *c, struct meeting *meeting)
@@ -23,7 +23,7 @@ static bool is_held_up(const struct wsdbg_case *c, struct meeting *meeting)
             wsdbg_set_add(&meeting->absent, w);
     }
     return wsdbg_set_count(&meeting->absent) > 0 &&
-           wsdbg_all_wait_for(c, &meeting->absent, &meeting->waiting, &meeting->debtors);
+           wsdbg_all_wait_for(c, &meeting->absent, &meeting->waiting, &meeting->outstanding);
 }
 
 static struct wsdbg_phrase say_place(const struct wsdbg_case *c, uint32_t warp)
@@ -36,9 +36,10 @@ void wsdbg_rule_cluster(struct wsdbg_case *c)
     struct meeting meeting = {0};
     if (!is_held_up(c, &meeting))
         return;
-    const uint32_t debtor = wsdbg_first_of(&meeting.debtors), missing = wsdbg_first_of(&meeting.absent);
-    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, debtor);
-    const bool one_debtor = wsdbg_set_count(&meeting.debtors) == 1, one_absent = wsdbg_set_count(&meeting.absent) == 1;
+    const uint32_t outstanding_warp = wsdbg_first_of(&meeting.outstanding), missing = wsdbg_first_of(&meeting.absent);
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, outstanding_warp);
+    const bool one_outstanding = wsdbg_set_count(&meeting.outstanding) == 1,
+               one_absent = wsdbg_set_count(&meeting.absent) == 1;
     struct wsdbg_finding *finding = wsdbg_case_find(
         c, WSDBG_CAUSE_CLUSTER_MISSING,
         c->of_machine ? wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY) : WSDBG_CONFIDENCE_LIKELY, row->cta, row->barrier);
@@ -47,15 +48,16 @@ void wsdbg_rule_cluster(struct wsdbg_case *c)
     finding->role = row->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s stand%s at the cluster barrier%s for %s, which cannot come: %s for what %s only after it.",
-                wsdbg_say_warps(c, &meeting.debtors).text, one_debtor ? "s" : "", say_place(c, debtor).text,
-                wsdbg_say_warps(c, &meeting.absent).text, one_absent ? "it waits itself" : "they wait themselves",
-                one_debtor ? "that one does" : "those do");
+                wsdbg_say_warps(c, &meeting.outstanding).text, one_outstanding ? "s" : "",
+                say_place(c, outstanding_warp).text, wsdbg_say_warps(c, &meeting.absent).text,
+                one_absent ? "it waits itself" : "they wait themselves",
+                one_outstanding ? "that one does" : "those do");
     wsdbg_print(
         finding->fix, sizeof finding->fix,
         "Every thread of every CTA of the cluster must reach the cluster barrier the same number of times; keep it "
         "out of a single role's branch.");
-    wsdbg_evidence_warp(c, finding, debtor, "%s waits at the cluster barrier%s", wsdbg_say_warp(c, debtor).text,
-                        say_place(c, debtor).text);
+    wsdbg_evidence_warp(c, finding, outstanding_warp, "%s waits at the cluster barrier%s",
+                        wsdbg_say_warp(c, outstanding_warp).text, say_place(c, outstanding_warp).text);
     wsdbg_evidence_warp(c, finding, missing, "%s is not there", wsdbg_say_warp(c, missing).text);
     if (c->of_machine)
         wsdbg_tell_wait(c, finding, missing);

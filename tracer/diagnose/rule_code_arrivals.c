@@ -4,31 +4,31 @@
  * PEER_EXITED.
  */
 #include "diagnose/code_bytes.h"
-#include "diagnose/code_lack.h"
+#include "diagnose/missing_arrivals.h"
 #include "diagnose/code_say.h"
 #include "diagnose/code_slot.h"
-#include "diagnose/code_turnout.h"
+#include "diagnose/arrivals_per_round.h"
 #include "diagnose/rules.h"
 
 #define WARP_THREADS 32u
 #define FAR_LESS 3u /* a surplus is no rival any more when it is so many times as large */
 
 /* Some stage of the barrier in this CTA has completed a phase.  Two completed ones look like none. */
-static bool ever_completed(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
+static bool ever_completed(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     struct wsdbg_word word;
-    for (uint32_t at = 0; wsdbg_word_next(c, lack->word.barrier, &at, &word);)
+    for (uint32_t at = 0; wsdbg_word_next(c, missing->word.barrier, &at, &word);)
         if (word.phase != 0)
             return true;
     return false;
 }
 
 /* Another stage of the barrier in this CTA has some of its arrivals, too. */
-static bool others_are_partial(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
+static bool others_are_partial(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     struct wsdbg_word word;
-    for (uint32_t at = 0; wsdbg_word_next(c, lack->word.barrier, &at, &word);)
-        if (word.barrier != lack->word.barrier && word.pending != word.expected)
+    for (uint32_t at = 0; wsdbg_word_next(c, missing->word.barrier, &at, &word);)
+        if (word.barrier != missing->word.barrier && word.pending != word.expected)
             return true;
     return false;
 }
@@ -36,168 +36,174 @@ static bool others_are_partial(const struct wsdbg_case *c, const struct wsdbg_la
 /* Warps that have an arrival behind them for good, those that can still arrive left out.  Most only may have it behind
  * them: warps beside a live one that never arrives are left out, too, unless the others cannot have made what is there.
  */
-static struct wsdbg_warp_set gone_by(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
+static struct wsdbg_warp_set gone_by(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    struct wsdbg_warp_set set = lack->past, meant, all = lack->able;
+    struct wsdbg_warp_set set = missing->past, meant, all = missing->able;
     for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_set_has(&lack->able, w))
+        if (wsdbg_set_has(&missing->able, w))
             wsdbg_set_remove(&set, w);
     meant = set;
     for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_set_has(&set, w) && wsdbg_turnout_is_beside_others(c, w, lack->word.barrier))
+        if (wsdbg_set_has(&set, w) && wsdbg_arrivals_per_round_is_beside_others(c, w, missing->word.barrier))
             wsdbg_set_remove(&meant, w);
         else if (wsdbg_set_has(&set, w))
             wsdbg_set_add(&all, w);
-    return wsdbg_turnout_of(c, &all, lack->word.barrier).most < lack->made ? set : meant;
+    return wsdbg_arrivals_per_round_of(c, &all, missing->word.barrier).most < missing->made ? set : meant;
 }
 
 /* All that a phase can get is less than it takes, whoever is meant to arrive: those count who can, who may have gone by
  * and who have left the kernel. */
-static bool is_never_enough(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
+static bool is_never_enough(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    struct wsdbg_warp_set all = lack->able;
+    struct wsdbg_warp_set all = missing->able;
     for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_set_has(&lack->past, w))
+        if (wsdbg_set_has(&missing->past, w))
             wsdbg_set_add(&all, w);
-    const struct wsdbg_turnout turnout = wsdbg_turnout_of(c, &all, lack->word.barrier);
-    const uint64_t exited = wsdbg_turnout_exited(c, lack->word.barrier);
-    return lack->made > 0 && !ever_completed(c, lack) && turnout.bounded && exited != UINT64_MAX &&
-           lack->made <= turnout.most + exited && turnout.most + exited < lack->word.expected;
+    const struct wsdbg_arrivals_per_round per_round = wsdbg_arrivals_per_round_of(c, &all, missing->word.barrier);
+    const uint64_t exited = wsdbg_arrivals_per_round_exited(c, missing->word.barrier);
+    return missing->made > 0 && !ever_completed(c, missing) && per_round.bounded && exited != UINT64_MAX &&
+           missing->made <= per_round.most + exited && per_round.most + exited < missing->word.expected;
 }
 
 /* ---- nobody can arrive any more ---- */
 
-static void say_no_arrive(struct wsdbg_case *c, const struct wsdbg_lack *lack, uint32_t expects)
+static void say_no_arrive(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing, uint32_t expects)
 {
     struct wsdbg_finding *finding =
-        wsdbg_lack_find(c, lack, WSDBG_CAUSE_TX_NO_ARRIVE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_PROVEN));
+        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_TX_NO_ARRIVE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_PROVEN));
     if (!finding)
         return;
-    const struct wsdbg_phrase object = wsdbg_say_object(c, lack->word.barrier);
-    const struct wsdbg_warp_set by = wsdbg_bytes_announcers(c, &lack->word);
-    finding->role = wsdbg_code_role(c, &by, lack->word.barrier);
+    const struct wsdbg_phrase object = wsdbg_say_object(c, missing->word.barrier);
+    const struct wsdbg_warp_set by = wsdbg_bytes_announcers(c, &missing->word);
+    finding->role = wsdbg_code_role(c, &by, missing->word.barrier);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "The kernel announces bytes on %s (expect_tx) but has no instruction that arrives on it: %u of %u "
                 "arrivals are missing, and %s waits for ever%s.",
-                object.text, lack->word.pending, lack->word.expected, wsdbg_say_warp(c, lack->warp).text,
-                wsdbg_say_at(c, lack->warp).text);
+                object.text, missing->word.pending, missing->word.expected, wsdbg_say_warp(c, missing->warp).text,
+                wsdbg_say_at(c, missing->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Use mbarrier.arrive.expect_tx, or arrive on %s after expect_tx: expecting bytes is not an arrival.",
-                wsdbg_say_family(c, lack->word.barrier).text);
+                wsdbg_say_family(c, missing->word.barrier).text);
     wsdbg_tell_access(c, finding, expects, "announces bytes and is no arrival");
 }
 
 /* Live warps that arrive on what else the waiter waits for. */
-static struct wsdbg_warp_set other_side(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
+static struct wsdbg_warp_set other_side(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    const struct wsdbg_barrier *mine = &c->snapshot->barriers[lack->word.barrier];
+    const struct wsdbg_barrier *mine = &c->snapshot->barriers[missing->word.barrier];
     struct wsdbg_warp_set set = {{0}};
     for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
         const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
         if (row->cta != mine->cta || row->kind != mine->kind || row->id == mine->id ||
-            wsdbg_code_can(c, lack->warp, WSDBG_KIND(WSDBG_ACCESS_WAIT), b, NULL) != WSDBG_CAN)
+            wsdbg_code_can(c, missing->warp, WSDBG_KIND(WSDBG_ACCESS_WAIT), b, NULL) != WSDBG_CAN)
             continue;
         for (uint32_t w = 0; w < c->warp_count; w++)
-            if (w != lack->warp && wsdbg_code_can(c, w, WSDBG_KINDS_ARRIVAL, b, NULL) == WSDBG_CAN)
+            if (w != missing->warp && wsdbg_code_can(c, w, WSDBG_KINDS_ARRIVAL, b, NULL) == WSDBG_CAN)
                 wsdbg_set_add(&set, w);
     }
     return set;
 }
 
-static void say_no_instruction(struct wsdbg_case *c, const struct wsdbg_lack *lack)
+static void say_no_instruction(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     struct wsdbg_finding *finding =
-        wsdbg_lack_find(c, lack, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "No instruction of the kernel arrives on %s: %u of %u arrivals are missing, and %s waits for ever%s.",
-                wsdbg_say_object(c, lack->word.barrier).text, lack->word.pending, lack->word.expected,
-                wsdbg_say_warp(c, lack->warp).text, wsdbg_say_at(c, lack->warp).text);
+                wsdbg_say_object(c, missing->word.barrier).text, missing->word.pending, missing->word.expected,
+                wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix, "Arrive on %s, or wait on the barrier that is arrived on.",
-                wsdbg_say_family(c, lack->word.barrier).text);
-    const struct wsdbg_warp_set others = other_side(c, lack);
-    finding->role = wsdbg_code_role(c, &others, lack->word.barrier);
+                wsdbg_say_family(c, missing->word.barrier).text);
+    const struct wsdbg_warp_set others = other_side(c, missing);
+    finding->role = wsdbg_code_role(c, &others, missing->word.barrier);
     if (wsdbg_set_count(&others) > 0)
         wsdbg_evidence_text(c, finding, "%s arrive on what else it waits for, but not here",
                             wsdbg_say_warps(c, &others).text);
 }
 
 /* Only other lanes of the waiting warp could arrive, and they wait for the lanes that wait. */
-static void say_split(struct wsdbg_case *c, const struct wsdbg_lack *lack)
+static void say_split(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    const enum wsdbg_confidence wanted = lack->itself == WSDBG_CAN ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY;
-    struct wsdbg_finding *finding = wsdbg_lack_find(c, lack, WSDBG_CAUSE_LANE_SPLIT, wsdbg_code_cap(c, wanted));
+    const enum wsdbg_confidence wanted =
+        missing->itself == WSDBG_CAN ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY;
+    struct wsdbg_finding *finding =
+        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_LANE_SPLIT, wsdbg_code_cap(c, wanted));
     if (!finding)
         return;
-    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, lack->warp);
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, missing->warp);
     finding->role = row->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "The lanes of %s have split: some wait on %s%s for an arrival that only the others could make, after "
                 "they have met again.",
-                wsdbg_say_warp(c, lack->warp).text, wsdbg_say_object(c, lack->word.barrier).text,
-                wsdbg_say_at(c, lack->warp).text);
+                wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
+                wsdbg_say_at(c, missing->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let the other lanes arrive before the lanes come together (__syncwarp), or wait with all of them.");
-    wsdbg_tell_access(c, finding, lack->arrives, "may be the arrival");
+    wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival");
     uint32_t count;
-    const struct wsdbg_part *parts = wsdbg_code_parts(c, lack->warp, &count);
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, missing->warp, &count);
     for (uint32_t i = 0; i < count; i++)
-        wsdbg_evidence_warp(c, finding, lack->warp, "lanes 0x%08x: %s at %s", parts[i].lanes,
+        wsdbg_evidence_warp(c, finding, missing->warp, "lanes 0x%08x: %s at %s", parts[i].lanes,
                             wsdbg_warp_state_name(parts[i].state), wsdbg_say_place(c, parts[i].site).text);
 }
 
-static void say_peer_exited(struct wsdbg_case *c, const struct wsdbg_lack *lack)
+static void say_peer_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     struct wsdbg_finding *finding =
-        wsdbg_lack_find(c, lack, WSDBG_CAUSE_PEER_EXITED, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_PEER_EXITED, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s waits on %s%s for an arrival from another CTA of its cluster, but %u of the %u CTAs have left the "
                 "kernel and no warp that is there can make it.",
-                wsdbg_say_warp(c, lack->warp).text, wsdbg_say_object(c, lack->word.barrier).text,
-                wsdbg_say_at(c, lack->warp).text, lack->peers_gone,
-                c->snapshot->ctas[wsdbg_case_warp(c, lack->warp)->cta].cluster_size);
+                wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
+                wsdbg_say_at(c, missing->warp).text, missing->peers_gone,
+                c->snapshot->ctas[wsdbg_case_warp(c, missing->warp)->cta].cluster_size);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let every CTA make its remote arrivals on every path, and end the kernel with a cluster barrier.");
-    wsdbg_tell_access(c, finding, lack->arrives, "may be the arrival, in another CTA");
+    wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival, in another CTA");
 }
 
-static void say_short(struct wsdbg_case *c, const struct wsdbg_lack *lack, const struct wsdbg_warp_set *arrivers)
+static void say_short(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                      const struct wsdbg_warp_set *arrivers)
 {
     struct wsdbg_finding *finding =
-        wsdbg_lack_find(c, lack, WSDBG_CAUSE_ARRIVE_SHORT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_ARRIVE_SHORT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
     if (!finding)
         return;
     const uint32_t first = wsdbg_first_of(arrivers);
-    finding->role = wsdbg_code_role(c, arrivers, lack->word.barrier);
+    finding->role = wsdbg_code_role(c, arrivers, missing->word.barrier);
     char who[176] = "", some[64] = "";
     if (first != WSDBG_NONE)
         wsdbg_print(who, sizeof who, " (%.160s)", wsdbg_say_warps(c, arrivers).text);
-    const struct wsdbg_turnout turnout = wsdbg_turnout_of(c, arrivers, lack->word.barrier);
-    const uint64_t make = is_never_enough(c, lack) && turnout.most > lack->made ? turnout.most : lack->made;
-    if (make > lack->made)
-        wsdbg_print(some, sizeof some, " and %u are there", lack->made);
+    const struct wsdbg_arrivals_per_round per_round = wsdbg_arrivals_per_round_of(c, arrivers, missing->word.barrier);
+    const uint64_t make =
+        is_never_enough(c, missing) && per_round.most > missing->made ? per_round.most : missing->made;
+    if (make > missing->made)
+        wsdbg_print(some, sizeof some, " and %u are there", missing->made);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s is made for %u arrivals, but all that arrive on it%s make %s %llu%s, so %s waits for ever%s.",
-                wsdbg_say_object(c, lack->word.barrier).text, lack->word.expected, who,
-                make > lack->made ? "at most" : "only", (unsigned long long)make, some,
-                wsdbg_say_warp(c, lack->warp).text, wsdbg_say_at(c, lack->warp).text);
+                wsdbg_say_object(c, missing->word.barrier).text, missing->word.expected, who,
+                make > missing->made ? "at most" : "only", (unsigned long long)make, some,
+                wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Initialise %s with the arrivals that are really made (%s%llu), or let the missing threads arrive.",
-                wsdbg_say_family(c, lack->word.barrier).text, make > lack->made ? "at most " : "",
+                wsdbg_say_family(c, missing->word.barrier).text, make > missing->made ? "at most " : "",
                 (unsigned long long)make);
-    const bool by_one =
-        lack->arrives < c->snapshot->access_count && c->snapshot->accesses[lack->arrives].lanes == WSDBG_LANES_ONE;
-    wsdbg_tell_access(c, finding, lack->arrives, by_one ? "may be on it, by one lane of a warp" : "may be on it");
+    const bool by_one = missing->arrives < c->snapshot->access_count &&
+                        c->snapshot->accesses[missing->arrives].lanes == WSDBG_LANES_ONE;
+    wsdbg_tell_access(c, finding, missing->arrives, by_one ? "may be on it, by one lane of a warp" : "may be on it");
     wsdbg_tell_waits(c, finding, arrivers);
 }
 
-static void say_missing(struct wsdbg_case *c, const struct wsdbg_lack *lack, const struct wsdbg_warp_set *arrivers,
-                        bool each, const char *where, enum wsdbg_confidence confidence)
+static void say_missing(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                        const struct wsdbg_warp_set *arrivers, bool each, const char *where,
+                        enum wsdbg_confidence confidence)
 {
-    struct wsdbg_finding *finding = wsdbg_lack_find(c, lack, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, confidence));
+    struct wsdbg_finding *finding =
+        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, confidence));
     if (!finding)
         return;
     const uint32_t first = wsdbg_first_of(arrivers);
@@ -206,33 +212,33 @@ static void say_missing(struct wsdbg_case *c, const struct wsdbg_lack *lack, con
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%u of %u arrivals on %s are missing, so %s waits for ever%s: %s%s went on without arriving and cannot "
                 "come back to it%s.",
-                lack->word.pending, lack->word.expected, wsdbg_say_object(c, lack->word.barrier).text,
-                wsdbg_say_warp(c, lack->warp).text, wsdbg_say_at(c, lack->warp).text,
+                missing->word.pending, missing->word.expected, wsdbg_say_object(c, missing->word.barrier).text,
+                wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text,
                 !each && wsdbg_set_count(arrivers) > 1 ? "some of " : "", wsdbg_say_warps(c, arrivers).text, where);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Arrive on %s on every path through the iteration, the last one of a tile and skipped ones included.",
-                wsdbg_say_family(c, lack->word.barrier).text);
-    wsdbg_tell_access(c, finding, lack->arrives, "may be such an arrival");
+                wsdbg_say_family(c, missing->word.barrier).text);
+    wsdbg_tell_access(c, finding, missing->arrives, "may be such an arrival");
     wsdbg_tell_waits(c, finding, arrivers);
 }
 
 /* Some arrival on it may come from another CTA. */
-static bool may_be_remote(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
+static bool may_be_remote(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
         const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
         if (access->grid == c->grid && access->any_rank && access->kind < 32 &&
             WSDBG_KINDS_ARRIVAL >> access->kind & 1 &&
-            wsdbg_access_match(c, access, lack->word.barrier) >= WSDBG_MATCH_MAY)
+            wsdbg_access_match(c, access, missing->word.barrier) >= WSDBG_MATCH_MAY)
             return true;
     }
     return false;
 }
 
 /* How many lanes arrive is not known: what is there fits one of each warp, or all. */
-static bool all_may_have_come(const struct wsdbg_lack *lack, uint32_t warps)
+static bool all_may_have_come(const struct wsdbg_missing_arrivals *missing, uint32_t warps)
 {
-    return warps > 0 && (lack->made == warps || lack->made == warps * WARP_THREADS);
+    return warps > 0 && (missing->made == warps || missing->made == warps * WARP_THREADS);
 }
 
 /* The barrier is the only mbarrier of its CTA that is known: what names some mbarrier names this one. */
@@ -246,47 +252,47 @@ static bool is_only_mbarrier(const struct wsdbg_case *c, uint32_t barrier)
 }
 
 /* Who could arrive has gone by, or has left. */
-static void judge_gone_by(struct wsdbg_case *c, const struct wsdbg_lack *lack)
+static void judge_gone_by(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    const struct wsdbg_warp_set past = gone_by(c, lack);
-    const struct wsdbg_turnout turnout = wsdbg_turnout_of(c, &past, lack->word.barrier);
+    const struct wsdbg_warp_set past = gone_by(c, missing);
+    const struct wsdbg_arrivals_per_round per_round = wsdbg_arrivals_per_round_of(c, &past, missing->word.barrier);
     const uint32_t warps = wsdbg_set_count(&past);
-    if (is_never_enough(c, lack))
-        say_short(c, lack, &past);
-    else if (lack->exited > 0)
+    if (is_never_enough(c, missing))
+        say_short(c, missing, &past);
+    else if (missing->exited > 0)
         return;
-    else if (warps > 0 && turnout.usual > lack->made)
-        say_missing(c, lack, &past, false, "", WSDBG_CONFIDENCE_LIKELY);
-    else if (turnout.usual ? turnout.usual == lack->made : all_may_have_come(lack, warps))
-        say_short(c, lack, &past);
+    else if (warps > 0 && per_round.usual > missing->made)
+        say_missing(c, missing, &past, false, "", WSDBG_CONFIDENCE_LIKELY);
+    else if (per_round.usual ? per_round.usual == missing->made : all_may_have_come(missing, warps))
+        say_short(c, missing, &past);
 }
 
-static void judge_unreachable(struct wsdbg_case *c, const struct wsdbg_lack *lack)
+static void judge_unreachable(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     uint32_t expects;
-    const enum wsdbg_match expected = wsdbg_code_has(c, WSDBG_KINDS_EXPECT, lack->word.barrier, &expects);
+    const enum wsdbg_match expected = wsdbg_code_has(c, WSDBG_KINDS_EXPECT, missing->word.barrier, &expects);
     const bool announced =
-        expected >= WSDBG_MATCH_MAY || (expected == WSDBG_MATCH_OPEN && is_only_mbarrier(c, lack->word.barrier));
-    if (wsdbg_lack_is_in_parts(c, lack)) {
-        say_split(c, lack);
-    } else if (lack->in_code == WSDBG_MATCH_NO && c->snapshot->access_count > 0) {
+        expected >= WSDBG_MATCH_MAY || (expected == WSDBG_MATCH_OPEN && is_only_mbarrier(c, missing->word.barrier));
+    if (wsdbg_missing_arrivals_is_in_parts(c, missing)) {
+        say_split(c, missing);
+    } else if (missing->in_code == WSDBG_MATCH_NO && c->snapshot->access_count > 0) {
         if (announced)
-            say_no_arrive(c, lack, expects);
+            say_no_arrive(c, missing, expects);
         else
-            say_no_instruction(c, lack);
-    } else if (lack->peers_gone > 0 && may_be_remote(c, lack)) {
-        say_peer_exited(c, lack);
-    } else if (lack->in_code >= WSDBG_MATCH_MAY && !wsdbg_lack_is_of_round_too_many(lack)) {
-        judge_gone_by(c, lack);
+            say_no_instruction(c, missing);
+    } else if (missing->peers_gone > 0 && may_be_remote(c, missing)) {
+        say_peer_exited(c, missing);
+    } else if (missing->in_code >= WSDBG_MATCH_MAY && !wsdbg_missing_arrivals_is_of_round_too_many(missing)) {
+        judge_gone_by(c, missing);
     }
 }
 
 /* ---- those who can arrive wait themselves ---- */
 
 /* Warps that wait on this barrier, or on the same one of another CTA of the cluster. */
-static struct wsdbg_warp_set waiters_beside(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
+static struct wsdbg_warp_set waiters_beside(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    const uint32_t id = c->snapshot->barriers[lack->word.barrier].id;
+    const uint32_t id = c->snapshot->barriers[missing->word.barrier].id;
     struct wsdbg_warp_set set = {{0}};
     for (uint32_t w = 0; w < c->warp_count; w++) {
         struct wsdbg_word word;
@@ -297,65 +303,67 @@ static struct wsdbg_warp_set waiters_beside(const struct wsdbg_case *c, const st
 }
 
 /* Each of them waits for something that the waiting warp, or one that waits beside it, can bring. */
-static bool all_wait_for_it(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
+static bool all_wait_for_it(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    const struct wsdbg_warp_set beside = waiters_beside(c, lack);
+    const struct wsdbg_warp_set beside = waiters_beside(c, missing);
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        if (!wsdbg_set_has(&lack->able, w))
+        if (!wsdbg_set_has(&missing->able, w))
             continue;
         if (wsdbg_case_warp(c, w)->state != WSDBG_WARP_WAIT_MBARRIER ||
             !wsdbg_set_meets(&c->graph->nodes[w].wakers, &beside) ||
-            wsdbg_code_can(c, w, WSDBG_KINDS_ARRIVAL, lack->word.barrier, NULL) != WSDBG_CAN)
+            wsdbg_code_can(c, w, WSDBG_KINDS_ARRIVAL, missing->word.barrier, NULL) != WSDBG_CAN)
             return false;
     }
     return true;
 }
 
 /* The warps that have gone by for good and those that can still arrive bring as much as is missing, and as is there. */
-static bool is_left_to_past(const struct wsdbg_case *c, const struct wsdbg_lack *lack,
+static bool is_left_to_past(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                             const struct wsdbg_warp_set *past)
 {
-    return wsdbg_set_count(past) > 0 && wsdbg_turnout_of(c, past, lack->word.barrier).usual == lack->word.pending &&
-           wsdbg_turnout_of(c, &lack->able, lack->word.barrier).usual == lack->made;
+    return wsdbg_set_count(past) > 0 &&
+           wsdbg_arrivals_per_round_of(c, past, missing->word.barrier).usual == missing->word.pending &&
+           wsdbg_arrivals_per_round_of(c, &missing->able, missing->word.barrier).usual == missing->made;
 }
 
 /* Arrivals left over on every stage would also follow from arriving too often, unless that would have to be much more
  * often than the arrivals that are missing. */
-static enum wsdbg_confidence confidence_of_missing(const struct wsdbg_case *c, const struct wsdbg_lack *lack,
+static enum wsdbg_confidence confidence_of_missing(const struct wsdbg_case *c,
+                                                   const struct wsdbg_missing_arrivals *missing,
                                                    struct wsdbg_code_balance *balance)
 {
     struct wsdbg_code_slot slot;
     *balance = (struct wsdbg_code_balance){0};
-    if (!wsdbg_code_slot_read(c, lack->warp, &slot) || !wsdbg_code_slot_balance(&slot, balance))
-        return others_are_partial(c, lack) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY;
-    if (balance->missing != lack->word.pending)
+    if (!wsdbg_code_slot_read(c, missing->warp, &slot) || !wsdbg_code_slot_balance(&slot, balance))
+        return others_are_partial(c, missing) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY;
+    if (balance->missing != missing->word.pending)
         return WSDBG_CONFIDENCE_POSSIBLE;
-    return others_are_partial(c, lack) && balance->surplus < FAR_LESS * balance->missing ? WSDBG_CONFIDENCE_POSSIBLE
-                                                                                         : WSDBG_CONFIDENCE_LIKELY;
+    return others_are_partial(c, missing) && balance->surplus < FAR_LESS * balance->missing ? WSDBG_CONFIDENCE_POSSIBLE
+                                                                                            : WSDBG_CONFIDENCE_LIKELY;
 }
 
-static void judge_ring(struct wsdbg_case *c, const struct wsdbg_lack *lack)
+static void judge_ring(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    if (lack->made == 0 || lack->word.bytes < 0 || !all_wait_for_it(c, lack))
+    if (missing->made == 0 || missing->word.bytes < 0 || !all_wait_for_it(c, missing))
         return;
-    const struct wsdbg_warp_set past = gone_by(c, lack);
-    struct wsdbg_warp_set all = lack->able;
+    const struct wsdbg_warp_set past = gone_by(c, missing);
+    struct wsdbg_warp_set all = missing->able;
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_set_has(&past, w))
             wsdbg_set_add(&all, w);
-    const struct wsdbg_turnout turnout = wsdbg_turnout_of(c, &all, lack->word.barrier);
-    if (is_never_enough(c, lack)) {
-        say_short(c, lack, &all);
+    const struct wsdbg_arrivals_per_round per_round = wsdbg_arrivals_per_round_of(c, &all, missing->word.barrier);
+    if (is_never_enough(c, missing)) {
+        say_short(c, missing, &all);
         return;
     }
-    if (turnout.usual ? turnout.usual < lack->word.expected : !ever_completed(c, lack))
+    if (per_round.usual ? per_round.usual < missing->word.expected : !ever_completed(c, missing))
         return;
     struct wsdbg_code_balance balance;
-    const enum wsdbg_confidence confidence = confidence_of_missing(c, lack, &balance);
-    if (is_left_to_past(c, lack, &past))
-        say_missing(c, lack, &past, true, "", confidence);
+    const enum wsdbg_confidence confidence = confidence_of_missing(c, missing, &balance);
+    if (is_left_to_past(c, missing, &past))
+        say_missing(c, missing, &past, true, "", confidence);
     else
-        say_missing(c, lack, &all, false, " before it completes", confidence);
+        say_missing(c, missing, &all, false, " before it completes", confidence);
     if (balance.missing > 0 && c->finding_count > 0)
         wsdbg_evidence_text(c, &c->findings[c->finding_count - 1],
                             "by the phases of its two barriers the slot has %u arrivals too few, or %u too many",
@@ -364,13 +372,13 @@ static void judge_ring(struct wsdbg_case *c, const struct wsdbg_lack *lack)
 
 void wsdbg_rule_code_arrivals(struct wsdbg_case *c)
 {
-    struct wsdbg_lack lack;
+    struct wsdbg_missing_arrivals missing;
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        if (!wsdbg_lack_read(c, w, &lack))
+        if (!wsdbg_missing_arrivals_read(c, w, &missing))
             continue;
-        if (wsdbg_set_count(&lack.able) == 0)
-            judge_unreachable(c, &lack);
+        if (wsdbg_set_count(&missing.able) == 0)
+            judge_unreachable(c, &missing);
         else
-            judge_ring(c, &lack);
+            judge_ring(c, &missing);
     }
 }

@@ -17,7 +17,7 @@
 #define AGREEING_LEAST 4u
 
 /* What is known of one wait for bytes. */
-struct lack {
+struct missing_bytes {
     uint32_t warp;
     struct wsdbg_word word;
     struct wsdbg_optional_u32 announced;
@@ -26,17 +26,18 @@ struct lack {
 
 /* ---- what all findings about bytes say ---- */
 
-static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct lack *lack, enum wsdbg_cause cause,
+static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct missing_bytes *missing, enum wsdbg_cause cause,
                                    enum wsdbg_confidence confidence)
 {
-    const uint32_t barrier = lack->word.barrier;
-    struct wsdbg_finding *finding = wsdbg_case_find(c, cause, confidence, wsdbg_case_warp(c, lack->warp)->cta, barrier);
+    const uint32_t barrier = missing->word.barrier;
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, cause, confidence, wsdbg_case_warp(c, missing->warp)->cta, barrier);
     if (!finding)
         return NULL;
-    const struct wsdbg_warp_set by = wsdbg_bytes_announcers(c, &lack->word);
+    const struct wsdbg_warp_set by = wsdbg_bytes_announcers(c, &missing->word);
     finding->role = wsdbg_code_role(c, &by, barrier);
     uint32_t expects, copies;
-    wsdbg_tell_wait(c, finding, lack->warp);
+    wsdbg_tell_wait(c, finding, missing->warp);
     wsdbg_tell_word(c, finding, barrier);
     wsdbg_code_has(c, WSDBG_KINDS_EXPECT, barrier, &expects);
     wsdbg_code_has(c, WSDBG_KINDS_BYTES, barrier, &copies);
@@ -47,27 +48,27 @@ static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct lack *lack
 }
 
 /* "512 bytes of the 1024 announced" */
-static struct wsdbg_phrase say_missing(const struct lack *lack)
+static struct wsdbg_phrase say_missing(const struct missing_bytes *missing)
 {
     struct wsdbg_phrase phrase;
-    if (lack->whole)
-        wsdbg_print(phrase.text, sizeof phrase.text, "all of the %u bytes announced", lack->announced.value);
-    else if (lack->announced.known)
-        wsdbg_print(phrase.text, sizeof phrase.text, "%lld bytes of the %u announced", (long long)lack->word.bytes,
-                    lack->announced.value);
+    if (missing->whole)
+        wsdbg_print(phrase.text, sizeof phrase.text, "all of the %u bytes announced", missing->announced.value);
+    else if (missing->announced.known)
+        wsdbg_print(phrase.text, sizeof phrase.text, "%lld bytes of the %u announced", (long long)missing->word.bytes,
+                    missing->announced.value);
     else
-        wsdbg_print(phrase.text, sizeof phrase.text, "%lld bytes", (long long)lack->word.bytes);
+        wsdbg_print(phrase.text, sizeof phrase.text, "%lld bytes", (long long)missing->word.bytes);
     return phrase;
 }
 
 /* ---- TX_MISMATCH ---- */
 
-static void say_too_few(struct wsdbg_case *c, const struct lack *lack, enum wsdbg_confidence confidence)
+static void say_too_few(struct wsdbg_case *c, const struct missing_bytes *missing, enum wsdbg_confidence confidence)
 {
-    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_TX_MISMATCH, confidence);
+    struct wsdbg_finding *finding = begin(c, missing, WSDBG_CAUSE_TX_MISMATCH, confidence);
     if (!finding)
         return;
-    const struct wsdbg_phrase missing = say_missing(lack), object = wsdbg_say_object(c, lack->word.barrier);
+    const struct wsdbg_phrase bytes = say_missing(missing), object = wsdbg_say_object(c, missing->word.barrier);
     wsdbg_print(
         finding->sentence, sizeof finding->sentence,
         confidence > WSDBG_CONFIDENCE_POSSIBLE
@@ -77,30 +78,30 @@ static void say_too_few(struct wsdbg_case *c, const struct lack *lack, enum wsdb
                      "less than expect_tx announces; %s waits%s."
                    : "All arrivals on %s are there and %s were missing at that moment: copies may be on their way, or "
                      "bring less than expect_tx announces; %s waits%s.",
-        object.text, missing.text, wsdbg_say_warp(c, lack->warp).text, wsdbg_say_at(c, lack->warp).text);
+        object.text, bytes.text, wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Make the bytes of expect_tx equal to what the copies deliver to this CTA: box elements x element "
                 "size, summed over all copies of the stage, multicast ones of other CTAs included (%lld fewer here).",
-                (long long)lack->word.bytes);
+                (long long)missing->word.bytes);
 }
 
 /* Nobody is left whose arrival could announce what came too much. */
-static void say_too_many(struct wsdbg_case *c, const struct lack *lack, enum wsdbg_confidence confidence)
+static void say_too_many(struct wsdbg_case *c, const struct missing_bytes *missing, enum wsdbg_confidence confidence)
 {
-    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_TX_MISMATCH, confidence);
+    struct wsdbg_finding *finding = begin(c, missing, WSDBG_CAUSE_TX_MISMATCH, confidence);
     if (!finding)
         return;
-    const struct wsdbg_optional_u32 copied = wsdbg_bytes_of_copy(c, &lack->word);
-    const long long surplus = (long long)-lack->word.bytes;
+    const struct wsdbg_optional_u32 copied = wsdbg_bytes_of_copy(c, &missing->word);
+    const long long surplus = (long long)-missing->word.bytes;
     char numbers[96] = "";
-    if (copied.known && lack->announced.known)
+    if (copied.known && missing->announced.known)
         wsdbg_print(numbers, sizeof numbers, " (a copy of %u bytes where %u are announced)", copied.value,
-                    lack->announced.value);
+                    missing->announced.value);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "All arrivals on %s are there, but %lld bytes more have come than expect_tx announced%s: the byte "
                 "count never comes out even, and %s waits for ever%s.",
-                wsdbg_say_object(c, lack->word.barrier).text, surplus, numbers, wsdbg_say_warp(c, lack->warp).text,
-                wsdbg_say_at(c, lack->warp).text);
+                wsdbg_say_object(c, missing->word.barrier).text, surplus, numbers,
+                wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Make the bytes of expect_tx equal to what the copies deliver to this CTA: box elements x element "
                 "size, summed over all copies of the stage, multicast ones of other CTAs included (%lld more here).",
@@ -108,22 +109,22 @@ static void say_too_many(struct wsdbg_case *c, const struct lack *lack, enum wsd
 }
 
 /* What lacks on one barrier has come to another. */
-static void say_elsewhere(struct wsdbg_case *c, const struct lack *lack, const struct wsdbg_word *other,
+static void say_elsewhere(struct wsdbg_case *c, const struct missing_bytes *missing, const struct wsdbg_word *other,
                           enum wsdbg_confidence confidence)
 {
-    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_TX_MISMATCH, confidence);
+    struct wsdbg_finding *finding = begin(c, missing, WSDBG_CAUSE_TX_MISMATCH, confidence);
     if (!finding)
         return;
-    const bool lacks = lack->word.bytes > 0;
-    const struct wsdbg_word *less = lacks ? &lack->word : other, *more = lacks ? other : &lack->word;
+    const bool lacks = missing->word.bytes > 0;
+    const struct wsdbg_word *less = lacks ? &missing->word : other, *more = lacks ? other : &missing->word;
     const struct wsdbg_phrase of_less = wsdbg_say_object(c, less->barrier),
-                              of_more = wsdbg_say_object(c, more->barrier), warp = wsdbg_say_warp(c, lack->warp);
+                              of_more = wsdbg_say_object(c, more->barrier), warp = wsdbg_say_warp(c, missing->warp);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%lld bytes announced on %s are missing%s, and %lld that nobody has announced came to %s: copies "
                 "complete on another barrier than the one their bytes are announced on, and %s waits%s%s.",
                 (long long)less->bytes, of_less.text, c->still ? "" : " at that moment", (long long)-more->bytes,
                 of_more.text, warp.text, confidence > WSDBG_CONFIDENCE_POSSIBLE ? " for ever" : "",
-                wsdbg_say_at(c, lack->warp).text);
+                wsdbg_say_at(c, missing->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let the copies name the barrier that expect_tx names: one stage index for both.");
     wsdbg_tell_word(c, finding, other->barrier);
@@ -172,18 +173,19 @@ static struct wsdbg_phrase say_why_uneven(const struct wsdbg_case *c, const stru
     return phrase;
 }
 
-static void say_ranks(struct wsdbg_case *c, const struct lack *lack, const struct wsdbg_peer *peer,
+static void say_ranks(struct wsdbg_case *c, const struct missing_bytes *missing, const struct wsdbg_peer *peer,
                       enum wsdbg_confidence confidence)
 {
     struct wsdbg_finding *finding =
-        begin(c, lack, peer->by_itself ? WSDBG_CAUSE_CLUSTER_RANK_ASYMMETRY : WSDBG_CAUSE_TX_MISMATCH, confidence);
+        begin(c, missing, peer->by_itself ? WSDBG_CAUSE_CLUSTER_RANK_ASYMMETRY : WSDBG_CAUSE_TX_MISMATCH, confidence);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "All arrivals on %s of cluster rank %u are there, but %s%s are missing; %s: %s, and %s waits%s.",
-                wsdbg_say_object(c, lack->word.barrier).text, rank_of(c, lack->word.barrier), say_missing(lack).text,
-                c->still ? "" : " at that moment", say_there(c, peer).text, say_why_uneven(c, peer).text,
-                wsdbg_say_warp(c, lack->warp).text, wsdbg_say_at(c, lack->warp).text);
+                wsdbg_say_object(c, missing->word.barrier).text, rank_of(c, missing->word.barrier),
+                say_missing(missing).text, c->still ? "" : " at that moment", say_there(c, peer).text,
+                say_why_uneven(c, peer).text, wsdbg_say_warp(c, missing->warp).text,
+                wsdbg_say_at(c, missing->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 peer->by_itself ? "Let all CTAs of a cluster decide from the same value who loads what for whom: a CTA "
                                   "that counts on another's multicast must be sure that it is issued."
@@ -196,43 +198,45 @@ static void say_ranks(struct wsdbg_case *c, const struct lack *lack, const struc
 /* ---- TMA_NEVER_COMPLETED ---- */
 
 /* `copy` is an instruction that comes after the wait of `bringer`. */
-static void say_stranded(struct wsdbg_case *c, const struct lack *lack, uint32_t bringer, uint32_t copy,
+static void say_stranded(struct wsdbg_case *c, const struct missing_bytes *missing, uint32_t bringer, uint32_t copy,
                          enum wsdbg_confidence confidence)
 {
-    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_TMA_NEVER_COMPLETED, confidence);
+    struct wsdbg_finding *finding = begin(c, missing, WSDBG_CAUSE_TMA_NEVER_COMPLETED, confidence);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "All arrivals on %s are there, but %s are missing%s: the only warps that can still come to a copy that "
                 "may bring them wait for them first, %s%s.",
-                wsdbg_say_object(c, lack->word.barrier).text, say_missing(lack).text, c->still ? "" : " at that moment",
-                wsdbg_say_warp(c, bringer).text, wsdbg_say_at(c, bringer).text);
+                wsdbg_say_object(c, missing->word.barrier).text, say_missing(missing).text,
+                c->still ? "" : " at that moment", wsdbg_say_warp(c, bringer).text, wsdbg_say_at(c, bringer).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Issue the copy right after expect_tx, in the branch of the warp that announces its bytes.");
     wsdbg_tell_access(c, finding, copy, "comes after that wait");
 }
 
 /* The bytes of the copy that these warps come to are just what is missing. */
-static bool is_stranded(const struct wsdbg_case *c, const struct lack *lack, uint32_t bringer, uint32_t *copy)
+static bool is_stranded(const struct wsdbg_case *c, const struct missing_bytes *missing, uint32_t bringer,
+                        uint32_t *copy)
 {
-    wsdbg_code_can(c, bringer, WSDBG_KINDS_BYTES, lack->word.barrier, copy);
-    if (lack->whole || *copy == WSDBG_NONE)
+    wsdbg_code_can(c, bringer, WSDBG_KINDS_BYTES, missing->word.barrier, copy);
+    if (missing->whole || *copy == WSDBG_NONE)
         return *copy != WSDBG_NONE;
     const struct wsdbg_optional_u32 bytes = c->snapshot->accesses[*copy].count;
-    return bytes.known && bytes.value == lack->word.bytes;
+    return bytes.known && bytes.value == missing->word.bytes;
 }
 
-static void say_never_completed(struct wsdbg_case *c, const struct lack *lack, enum wsdbg_confidence confidence)
+static void say_never_completed(struct wsdbg_case *c, const struct missing_bytes *missing,
+                                enum wsdbg_confidence confidence)
 {
-    struct wsdbg_finding *finding = begin(c, lack, WSDBG_CAUSE_TMA_NEVER_COMPLETED, confidence);
+    struct wsdbg_finding *finding = begin(c, missing, WSDBG_CAUSE_TMA_NEVER_COMPLETED, confidence);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "All arrivals on %s are there and none of the %lld bytes announced%s: the copy was not issued, or has "
                 "not completed, and %s waits%s.",
-                wsdbg_say_object(c, lack->word.barrier).text, (long long)lack->word.bytes,
-                c->still ? "" : " were there at that moment", wsdbg_say_warp(c, lack->warp).text,
-                wsdbg_say_at(c, lack->warp).text);
+                wsdbg_say_object(c, missing->word.barrier).text, (long long)missing->word.bytes,
+                c->still ? "" : " were there at that moment", wsdbg_say_warp(c, missing->warp).text,
+                wsdbg_say_at(c, missing->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Check that every path from expect_tx issues the copy, its tensor map (box at most 256 a dimension, "
                 "16-byte aligned addresses and strides), its destination, and that it names this barrier.");
@@ -263,53 +267,54 @@ static enum wsdbg_confidence if_still(const struct wsdbg_case *c, uint32_t warp)
     return c->still && wsdbg_case_stuck(c, warp) ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
 }
 
-static void judge_too_many(struct wsdbg_case *c, const struct lack *lack)
+static void judge_too_many(struct wsdbg_case *c, const struct missing_bytes *missing)
 {
     struct wsdbg_word other;
     /* A step that announces without arriving could still make up for it. */
-    const bool steps = wsdbg_code_has(c, WSDBG_KIND(WSDBG_ACCESS_EXPECT), lack->word.barrier, NULL) != WSDBG_MATCH_NO;
-    const enum wsdbg_confidence confidence = wsdbg_case_stuck(c, lack->warp) && !steps
+    const bool steps =
+        wsdbg_code_has(c, WSDBG_KIND(WSDBG_ACCESS_EXPECT), missing->word.barrier, NULL) != WSDBG_MATCH_NO;
+    const enum wsdbg_confidence confidence = wsdbg_case_stuck(c, missing->warp) && !steps
                                                  ? wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY)
                                                  : WSDBG_CONFIDENCE_POSSIBLE;
-    if (wsdbg_bytes_elsewhere(c, &lack->word, &other))
-        say_elsewhere(c, lack, &other, confidence);
+    if (wsdbg_bytes_elsewhere(c, &missing->word, &other))
+        say_elsewhere(c, missing, &other, confidence);
     else
-        say_too_many(c, lack, confidence);
+        say_too_many(c, missing, confidence);
 }
 
-static void judge_too_few(struct wsdbg_case *c, const struct lack *lack)
+static void judge_too_few(struct wsdbg_case *c, const struct missing_bytes *missing)
 {
     struct wsdbg_word other;
     struct wsdbg_peer peer;
     uint32_t bringer, copy;
-    const enum wsdbg_bringers bringers = wsdbg_bytes_bringers(c, &lack->word, &bringer);
-    const enum wsdbg_confidence still = if_still(c, lack->warp);
+    const enum wsdbg_bringers bringers = wsdbg_bytes_bringers(c, &missing->word, &bringer);
+    const enum wsdbg_confidence still = if_still(c, missing->warp);
     if (bringers == WSDBG_BRINGERS_MAY)
         return;
-    const bool agree = all_lack_the_same(c, &lack->word);
+    const bool agree = all_lack_the_same(c, &missing->word);
     const bool only_look = c->snapshot->look_count < 2; /* two that differ show copies that move */
-    if (wsdbg_bytes_elsewhere(c, &lack->word, &other))
-        say_elsewhere(c, lack, &other, still);
-    else if (bringers == WSDBG_BRINGERS_WAIT_FOR_IT && is_stranded(c, lack, bringer, &copy))
-        say_stranded(c, lack, bringer, copy, still);
-    else if (wsdbg_bytes_peer(c, &lack->word, &peer))
-        say_ranks(c, lack, &peer, still);
-    else if (lack->whole)
-        say_never_completed(c, lack, still);
+    if (wsdbg_bytes_elsewhere(c, &missing->word, &other))
+        say_elsewhere(c, missing, &other, still);
+    else if (bringers == WSDBG_BRINGERS_WAIT_FOR_IT && is_stranded(c, missing, bringer, &copy))
+        say_stranded(c, missing, bringer, copy, still);
+    else if (wsdbg_bytes_peer(c, &missing->word, &peer))
+        say_ranks(c, missing, &peer, still);
+    else if (missing->whole)
+        say_never_completed(c, missing, still);
     else if (!c->still && only_look && agree && wsdbg_code_nobody_runs(c))
-        say_too_few(c, lack, WSDBG_CONFIDENCE_LIKELY);
+        say_too_few(c, missing, WSDBG_CONFIDENCE_LIKELY);
     else
-        say_too_few(c, lack, lack->announced.known || agree ? still : WSDBG_CONFIDENCE_POSSIBLE);
+        say_too_few(c, missing, missing->announced.known || agree ? still : WSDBG_CONFIDENCE_POSSIBLE);
 }
 
 static void judge_bytes(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_word *word)
 {
-    struct lack lack = {.warp = warp, .word = *word, .announced = wsdbg_bytes_announced(c, word)};
-    lack.whole = lack.announced.known && word->bytes == lack.announced.value;
+    struct missing_bytes missing = {.warp = warp, .word = *word, .announced = wsdbg_bytes_announced(c, word)};
+    missing.whole = missing.announced.known && word->bytes == missing.announced.value;
     if (word->bytes < 0)
-        judge_too_many(c, &lack);
+        judge_too_many(c, &missing);
     else if (word->bytes > 0)
-        judge_too_few(c, &lack);
+        judge_too_few(c, &missing);
 }
 
 /* ---- no mbarrier ---- */

@@ -4,7 +4,7 @@
  * there but have left their loop; DOUBLE_ARRIVE where the code cannot arrive but twice in one turn.
  */
 #include "diagnose/code_graph.h"
-#include "diagnose/code_lack.h"
+#include "diagnose/missing_arrivals.h"
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
 
@@ -14,26 +14,27 @@
 /* Who is left cannot arrive: that is seen.  Why the others left before they did is not, and a phase that turned once
  * too often or a count that is too high leave the same words behind: never proven.  Some of those that left have come
  * to this phase where it has arrivals: then a skipped arrival or a wrong count is as near. */
-static enum wsdbg_confidence confidence_of_exited(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
+static enum wsdbg_confidence confidence_of_exited(const struct wsdbg_case *c,
+                                                  const struct wsdbg_missing_arrivals *missing)
 {
-    return wsdbg_code_cap(c, lack->made == 0 ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
+    return wsdbg_code_cap(c, missing->made == 0 ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
 }
 
 /* One arrival of each of them, or of each of their lanes, is what a phase takes. */
-static bool makes_a_phase(const struct wsdbg_lack *lack, const struct wsdbg_warp_set *warps)
+static bool makes_a_phase(const struct wsdbg_missing_arrivals *missing, const struct wsdbg_warp_set *warps)
 {
     const uint32_t count = wsdbg_set_count(warps);
-    return lack->word.expected == count || lack->word.expected == count * WARP_THREADS;
+    return missing->word.expected == count || missing->word.expected == count * WARP_THREADS;
 }
 
 /* Of warps that may be meant those whose number fits the count, where only these do: all but the waiter's warpgroup, or
  * one warpgroup.  Else all of them. */
-static struct wsdbg_warp_set meant_by_count(const struct wsdbg_case *c, const struct wsdbg_lack *lack,
+static struct wsdbg_warp_set meant_by_count(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                                             const struct wsdbg_warp_set *warps)
 {
     struct wsdbg_warp_set others = *warps, fits = {{0}};
     uint32_t fitting = 0;
-    const uint32_t own = wsdbg_case_warp(c, lack->warp)->warp / GROUP_WARPS;
+    const uint32_t own = wsdbg_case_warp(c, missing->warp)->warp / GROUP_WARPS;
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_case_warp(c, w)->warp / GROUP_WARPS == own)
             wsdbg_set_remove(&others, w);
@@ -46,19 +47,19 @@ static struct wsdbg_warp_set meant_by_count(const struct wsdbg_case *c, const st
             if (wsdbg_set_has(warps, w) && wsdbg_case_warp(c, w)->cta == wsdbg_case_warp(c, first)->cta &&
                 wsdbg_case_warp(c, w)->warp / GROUP_WARPS == of)
                 wsdbg_set_add(&group, w);
-        if (!makes_a_phase(lack, &group))
+        if (!makes_a_phase(missing, &group))
             continue;
         fits = group;
         fitting++;
     }
-    return makes_a_phase(lack, &others) ? others : fitting == 1 ? fits : *warps;
+    return makes_a_phase(missing, &others) ? others : fitting == 1 ? fits : *warps;
 }
 
 /* Who of those that left was meant: known where the code of the barrier's arrivals has a role, or all have the same. */
-static struct wsdbg_optional_u32 role_of_gone(const struct wsdbg_case *c, const struct wsdbg_lack *lack,
+static struct wsdbg_optional_u32 role_of_gone(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                                               const struct wsdbg_warp_set *gone)
 {
-    const struct wsdbg_name *name = c->snapshot->barriers[lack->word.barrier].name;
+    const struct wsdbg_name *name = c->snapshot->barriers[missing->word.barrier].name;
     const uint32_t first = wsdbg_first_of(gone);
     struct wsdbg_optional_u32 role = {0};
     if (first != WSDBG_NONE)
@@ -69,41 +70,43 @@ static struct wsdbg_optional_u32 role_of_gone(const struct wsdbg_case *c, const 
     return role;
 }
 
-static void say_exited(struct wsdbg_case *c, const struct wsdbg_lack *lack)
+static void say_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    const struct wsdbg_warp_set meant = meant_by_count(c, lack, &c->graph->nodes[lack->warp].wakers), *gone = &meant;
-    struct wsdbg_finding *finding = wsdbg_lack_find(c, lack, WSDBG_CAUSE_WAKER_EXITED, confidence_of_exited(c, lack));
+    const struct wsdbg_warp_set meant = meant_by_count(c, missing, &c->graph->nodes[missing->warp].wakers),
+                                *gone = &meant;
+    struct wsdbg_finding *finding =
+        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_WAKER_EXITED, confidence_of_exited(c, missing));
     if (!finding)
         return;
-    finding->role = role_of_gone(c, lack, gone);
+    finding->role = role_of_gone(c, missing, gone);
     wsdbg_print(
         finding->sentence, sizeof finding->sentence,
         "%s waits on %s%s, but every warp that could arrive has exited: no warp that is still there can come to "
         "an instruction that arrives on it, and %s left.",
-        wsdbg_say_warp(c, lack->warp).text, wsdbg_say_object(c, lack->word.barrier).text,
-        wsdbg_say_at(c, lack->warp).text, wsdbg_say_warps(c, gone).text);
+        wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
+        wsdbg_say_at(c, missing->warp).text, wsdbg_say_warps(c, gone).text);
     wsdbg_print(
         finding->fix, sizeof finding->fix,
         "Make both sides run the same number of iterations: compare how %s and %s compute their tiles and trips.",
-        wsdbg_say_role(c, lack->warp).text,
+        wsdbg_say_role(c, missing->warp).text,
         finding->role.known ? wsdbg_say_role(c, wsdbg_first_of(gone)).text : "the warps that left");
-    wsdbg_tell_access(c, finding, lack->arrives, "may be the arrival; no live warp can come to it");
+    wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival; no live warp can come to it");
 }
 
 /* An arrival after which its warp cannot but arrive again, where one of them alone completes a phase: the access, or
  * WSDBG_NONE. */
-static uint32_t arrival_made_twice(const struct wsdbg_case *c, const struct wsdbg_lack *lack)
+static uint32_t arrival_made_twice(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
         const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
         if (access->grid != c->grid || !access->arrives_again ||
-            wsdbg_access_match(c, access, lack->word.barrier) != WSDBG_MATCH_ONE)
+            wsdbg_access_match(c, access, missing->word.barrier) != WSDBG_MATCH_ONE)
             continue;
         const uint32_t lane = access->kind == WSDBG_ACCESS_ARRIVE_EXPECT ? 1
                               : access->count.known                      ? access->count.value
                                                                          : 0;
-        const bool by_lane = access->lanes != WSDBG_LANES_ALL && lane == lack->word.expected;
-        const bool by_warp = access->lanes != WSDBG_LANES_ONE && lane * WARP_THREADS == lack->word.expected;
+        const bool by_lane = access->lanes != WSDBG_LANES_ALL && lane == missing->word.expected;
+        const bool by_warp = access->lanes != WSDBG_LANES_ONE && lane * WARP_THREADS == missing->word.expected;
         if (lane > 0 && (by_lane || by_warp))
             return i;
     }
@@ -112,57 +115,57 @@ static uint32_t arrival_made_twice(const struct wsdbg_case *c, const struct wsdb
 
 /* Nobody has arrived in the phase, by the word: no warp came to those arrivals, or each that did turned the phase
  * twice. Warps that came to neither are the rarer mistake beside code that cannot be right. */
-static void say_twice(struct wsdbg_case *c, const struct wsdbg_lack *lack, uint32_t arrival)
+static void say_twice(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing, uint32_t arrival)
 {
     struct wsdbg_finding *finding =
-        wsdbg_lack_find(c, lack, WSDBG_CAUSE_DOUBLE_ARRIVE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_DOUBLE_ARRIVE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
     if (!finding)
         return;
-    const struct wsdbg_warp_set gone = meant_by_count(c, lack, &c->graph->nodes[lack->warp].wakers);
-    finding->role = role_of_gone(c, lack, &gone);
+    const struct wsdbg_warp_set gone = meant_by_count(c, missing, &c->graph->nodes[missing->warp].wakers);
+    finding->role = role_of_gone(c, missing, &gone);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s waits on %s%s for a phase that nobody can end any more: the code arrives on it twice with no wait "
                 "between, and one such arrival completes a phase, so it turned back before anybody looked.",
-                wsdbg_say_warp(c, lack->warp).text, wsdbg_say_object(c, lack->word.barrier).text,
-                wsdbg_say_at(c, lack->warp).text);
+                wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
+                wsdbg_say_at(c, missing->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Arrive once per round on %s: remove one of the arrives, wait between them, or give each a barrier.",
-                wsdbg_say_family(c, lack->word.barrier).text);
+                wsdbg_say_family(c, missing->word.barrier).text);
     wsdbg_tell_access(c, finding, arrival, "is followed by another one in any case, without a wait");
 }
 
-static void say_disagree(struct wsdbg_case *c, const struct wsdbg_lack *lack)
+static void say_disagree(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     struct wsdbg_finding *finding =
-        wsdbg_lack_find(c, lack, WSDBG_CAUSE_ROLE_DISAGREE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_ROLE_DISAGREE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
     if (!finding)
         return;
-    const struct wsdbg_warp_set done = meant_by_count(c, lack, &lack->done);
+    const struct wsdbg_warp_set done = meant_by_count(c, missing, &missing->done);
     const uint32_t first = wsdbg_first_of(&done);
     finding->role = wsdbg_case_warp(c, first)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s waits on %s%s for another round, while %s, which arrived in those before, left the loop for good: "
                 "the roles disagree on the number of rounds.",
-                wsdbg_say_warp(c, lack->warp).text, wsdbg_say_object(c, lack->word.barrier).text,
-                wsdbg_say_at(c, lack->warp).text, wsdbg_say_warps(c, &done).text);
+                wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
+                wsdbg_say_at(c, missing->warp).text, wsdbg_say_warps(c, &done).text);
     wsdbg_print(finding->fix, sizeof finding->fix, "Compute the tile schedule in one place for all roles.");
-    wsdbg_tell_access(c, finding, lack->arrives, "may be the arrival; no live warp can come to it");
+    wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival; no live warp can come to it");
     wsdbg_tell_waits(c, finding, &done);
 }
 
 void wsdbg_rule_code_exited(struct wsdbg_case *c)
 {
-    struct wsdbg_lack lack;
+    struct wsdbg_missing_arrivals missing;
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        if (!wsdbg_lack_read(c, w, &lack) || wsdbg_set_count(&lack.able) > 0 || lack.in_code < WSDBG_MATCH_MAY ||
-            wsdbg_lack_is_in_parts(c, &lack))
+        if (!wsdbg_missing_arrivals_read(c, w, &missing) || wsdbg_set_count(&missing.able) > 0 ||
+            missing.in_code < WSDBG_MATCH_MAY || wsdbg_missing_arrivals_is_in_parts(c, &missing))
             continue;
-        const uint32_t twice = lack.word.untouched ? arrival_made_twice(c, &lack) : WSDBG_NONE;
+        const uint32_t twice = missing.word.untouched ? arrival_made_twice(c, &missing) : WSDBG_NONE;
         if (twice != WSDBG_NONE)
-            say_twice(c, &lack, twice);
-        else if (wsdbg_lack_is_of_round_too_many(&lack))
-            say_disagree(c, &lack);
-        else if (lack.exited > 0)
-            say_exited(c, &lack);
+            say_twice(c, &missing, twice);
+        else if (wsdbg_missing_arrivals_is_of_round_too_many(&missing))
+            say_disagree(c, &missing);
+        else if (missing.exited > 0)
+            say_exited(c, &missing);
     }
 }

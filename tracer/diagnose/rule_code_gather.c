@@ -1,11 +1,11 @@
 /* rule_code_gather.c - named barriers whose participants do not add up, and lanes of one warp in different waits.
  *
  * Reads: parts, barriers, reaches, the wait graph.  Adds: NAMED_COUNT, BLOCK_SYNC_IN_ROLE, WAKER_EXITED, LANE_SPLIT,
- * and what rendezvous.c finds.
+ * and what barrier participation.c finds.
  */
 #include "diagnose/code_say.h"
-#include "diagnose/code_visits.h"
-#include "diagnose/debt.h"
+#include "diagnose/code_executions.h"
+#include "diagnose/outstanding.h"
 #include "diagnose/rules.h"
 
 /* Who stands at one named barrier. */
@@ -37,10 +37,10 @@ static void add_warp(const struct wsdbg_case *c, uint32_t warp, struct gathering
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
     if (row->state == WSDBG_WARP_EXITED) {
-        const struct wsdbg_visits visits = wsdbg_code_visits(c, warp, g->barrier);
-        if (visits.most > 0)
+        const struct wsdbg_barrier_executions executions = wsdbg_code_executions(c, warp, g->barrier);
+        if (executions.most > 0)
             wsdbg_set_add(&g->exited, warp);
-        if (visits.least > 0)
+        if (executions.least > 0)
             wsdbg_set_add(&g->partners, warp);
     } else if (row->state == WSDBG_WARP_WAIT_NAMED && row->barrier == g->barrier) {
         const uint32_t named = named_count(c, warp), count = named ? named : g->cta_threads;
@@ -203,19 +203,19 @@ static void judge_named(struct wsdbg_case *c, uint32_t waiter)
             say_counts_differ(c, &g);
         return;
     }
-    struct wsdbg_rendezvous r;
-    if (wsdbg_code_rendezvous(c, g.barrier, g.count, &g.waiting, &r)) {
+    struct wsdbg_barrier_participation r;
+    if (wsdbg_code_barrier_participation(c, g.barrier, g.count, &g.waiting, &r)) {
         r.more_to_come = wsdbg_set_count(&g.to_come) > 0;
-        if (wsdbg_judge_rendezvous(c, &r, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY)))
+        if (wsdbg_judge_barrier_participation(c, &r, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY)))
             return;
     }
     const struct wsdbg_warp_set absent = absent_warps(c, &g);
-    struct wsdbg_warp_set debtors;
+    struct wsdbg_warp_set outstanding;
     const bool nobody = wsdbg_set_count(&g.to_come) == 0;
     const uint32_t present = wsdbg_set_count(&g.waiting) * WSDBG_WARP_THREADS;
     const uint32_t missing = g.count > present ? g.count - present : 0;
     if (g.id == 0 && g.count == g.cta_threads && wsdbg_set_count(&absent) > 0) {
-        if (nobody || wsdbg_all_wait_for(c, &absent, &g.waiting, &debtors))
+        if (nobody || wsdbg_all_wait_for(c, &absent, &g.waiting, &outstanding))
             say_block_sync(c, &g, &absent);
     } else if (nobody && !others_took_part(c, &g) && missing > wsdbg_set_count(&g.exited) * WSDBG_WARP_THREADS) {
         say_too_few(c, &g);

@@ -1,9 +1,9 @@
 /* rule_named.c - named barriers whose participants do not add up, from the record of who came when.
  *
- * Reads: the wait graph, named events.  Adds: NAMED_COUNT, BLOCK_SYNC_IN_ROLE, and what rendezvous.c finds.
+ * Reads: the wait graph, named events.  Adds: NAMED_COUNT, BLOCK_SYNC_IN_ROLE, and what barrier participation.c finds.
  */
-#include "diagnose/debt.h"
-#include "diagnose/rendezvous.h"
+#include "diagnose/outstanding.h"
+#include "diagnose/barrier_participation.h"
 #include "diagnose/rules.h"
 
 /* What one CTA's warps do on one named barrier now. */
@@ -21,10 +21,11 @@ struct gathering {
 };
 
 /* The warp's uses of the barrier as recorded. */
-static struct wsdbg_visits read_visits(const struct wsdbg_case *c, uint32_t warp, struct gathering *g)
+static struct wsdbg_barrier_executions read_executions(const struct wsdbg_case *c, uint32_t warp, struct gathering *g)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
-    struct wsdbg_visits visits = {.group = row->role.known ? row->role.value : WSDBG_NONE, .place = WSDBG_NONE};
+    struct wsdbg_barrier_executions executions = {.group = row->role.known ? row->role.value : WSDBG_NONE,
+                                                  .place = WSDBG_NONE};
     uint32_t count, passed = 0;
     const struct wsdbg_history_event *events = wsdbg_case_events(c, warp, &count);
     for (uint32_t i = 0; i < count; i++) {
@@ -32,28 +33,28 @@ static struct wsdbg_visits read_visits(const struct wsdbg_case *c, uint32_t warp
         const bool arrives = events[i].kind == WSDBG_EVENT_NAMED_ARRIVE;
         if (events[i].barrier != g->id || (!arrives && events[i].kind != WSDBG_EVENT_NAMED_SYNC_BEGIN))
             continue;
-        visits.least++;
-        visits.arrives = visits.arrives || arrives;
+        executions.least++;
+        executions.arrives = executions.arrives || arrives;
         g->counts_changed = g->counts_changed || events[i].value != g->count;
     }
     g->passed = passed > g->passed ? passed : g->passed;
-    visits.known = row->history_whole;
-    visits.most = row->history_whole ? visits.least : WSDBG_MANY;
-    return visits;
+    executions.known = row->history_whole;
+    executions.most = row->history_whole ? executions.least : WSDBG_MANY;
+    return executions;
 }
 
-static struct gathering gather(const struct wsdbg_case *c, uint32_t waiter, struct wsdbg_rendezvous *r)
+static struct gathering gather(const struct wsdbg_case *c, uint32_t waiter, struct wsdbg_barrier_participation *r)
 {
     const struct wsdbg_warp_row *self = wsdbg_case_warp(c, waiter);
     struct gathering g = {.id = self->last.barrier, .cta = self->cta, .waiter = waiter, .count = self->last.value};
-    *r = (struct wsdbg_rendezvous){.cta = g.cta, .barrier = self->barrier, .id = g.id, .count = g.count};
+    *r = (struct wsdbg_barrier_participation){.cta = g.cta, .barrier = self->barrier, .id = g.id, .count = g.count};
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
         if (row->cta != g.cta)
             continue;
-        r->visits[w] = read_visits(c, w, &g);
-        const bool uses = r->visits[w].least > 0;
-        g.arrivals += r->visits[w].least * WSDBG_WARP_THREADS;
+        r->executions[w] = read_executions(c, w, &g);
+        const bool uses = r->executions[w].least > 0;
+        g.arrivals += r->executions[w].least * WSDBG_WARP_THREADS;
         if (row->state == WSDBG_WARP_WAIT_NAMED && row->last.barrier == g.id) {
             wsdbg_set_add(row->last.value == g.count ? &g.waiting : &g.others_counts, w);
             if (row->last.value != g.count)
@@ -142,14 +143,14 @@ static void say_block_sync(struct wsdbg_case *c, const struct gathering *g)
 
 static void judge_block_sync(struct wsdbg_case *c, const struct gathering *g)
 {
-    struct wsdbg_warp_set debtors;
-    if (wsdbg_set_count(&g->absent) == 0 || wsdbg_all_wait_for(c, &g->absent, &g->waiting, &debtors))
+    struct wsdbg_warp_set outstanding;
+    if (wsdbg_set_count(&g->absent) == 0 || wsdbg_all_wait_for(c, &g->absent, &g->waiting, &outstanding))
         say_block_sync(c, g);
 }
 
 static void judge_named(struct wsdbg_case *c, uint32_t waiter)
 {
-    struct wsdbg_rendezvous r;
+    struct wsdbg_barrier_participation r;
     const struct gathering g = gather(c, waiter, &r);
     if (wsdbg_first_of(&g.waiting) != waiter)
         return;
@@ -163,7 +164,7 @@ static void judge_named(struct wsdbg_case *c, uint32_t waiter)
     /* Rounds that ended took more arrivals than are on record: not every instruction has its probe. */
     if (g.arrivals / g.count < g.passed)
         return;
-    if (!g.counts_changed && wsdbg_judge_rendezvous(c, &r, WSDBG_CONFIDENCE_LIKELY))
+    if (!g.counts_changed && wsdbg_judge_barrier_participation(c, &r, WSDBG_CONFIDENCE_LIKELY))
         return;
     /* What came since the barrier last opened: it opens each time `count` threads are there. */
     const uint32_t present = g.arrivals % g.count;

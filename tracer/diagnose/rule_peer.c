@@ -5,7 +5,7 @@
  */
 #include "diagnose/rules.h"
 
-struct debt {
+struct outstanding {
     struct wsdbg_warp_set owing; /* warps of other CTAs that have left without the arrival */
     uint32_t arrivals;           /* what they would make */
     bool all_left;               /* the whole CTA of each of them */
@@ -56,10 +56,10 @@ static bool takes_from_cluster(const struct wsdbg_case *c, const struct wsdbg_st
     return false;
 }
 
-static struct debt debt_of_peers(const struct wsdbg_case *c, const struct wsdbg_wait *wait,
-                                 const struct wsdbg_round *round)
+static struct outstanding outstanding_of_peers(const struct wsdbg_case *c, const struct wsdbg_wait *wait,
+                                               const struct wsdbg_round *round)
 {
-    struct debt debt = {.all_left = true};
+    struct outstanding outstanding = {.all_left = true};
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
         const uint32_t arrivals = row->cta == wait->stage->cta || wsdbg_set_has(&round->arrived, w)
@@ -67,36 +67,36 @@ static struct debt debt_of_peers(const struct wsdbg_case *c, const struct wsdbg_
                                       : arrivals_of_counterpart(c, wait, round, w);
         if (arrivals == 0)
             continue;
-        wsdbg_set_add(&debt.owing, w);
-        debt.arrivals += arrivals;
-        debt.all_left =
-            debt.all_left && cta_has_left(c, row->cta) && wsdbg_contribution(c, wait, round, w) != WSDBG_SKIPPED;
+        wsdbg_set_add(&outstanding.owing, w);
+        outstanding.arrivals += arrivals;
+        outstanding.all_left =
+            outstanding.all_left && cta_has_left(c, row->cta) && wsdbg_contribution(c, wait, round, w) != WSDBG_SKIPPED;
     }
-    return debt;
+    return outstanding;
 }
 
 bool wsdbg_peers_owe(const struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round)
 {
     if (!takes_from_cluster(c, wait->stage))
         return false;
-    const struct debt debt = debt_of_peers(c, wait, round);
-    return debt.arrivals > 0;
+    const struct outstanding outstanding = outstanding_of_peers(c, wait, round);
+    return outstanding.arrivals > 0;
 }
 
 static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
-                const struct debt *debt)
+                const struct outstanding *outstanding)
 {
     const enum wsdbg_confidence confidence = wsdbg_weaker(WSDBG_CONFIDENCE_LIKELY, wsdbg_if_stuck(c, wait->warp));
     struct wsdbg_finding *finding =
         wsdbg_case_find(c, WSDBG_CAUSE_PEER_EXITED, confidence, wait->stage->cta, wait->stage->barrier);
     if (!finding)
         return;
-    finding->role = wsdbg_case_warp(c, wsdbg_first_of(&debt->owing))->role;
+    finding->role = wsdbg_case_warp(c, wsdbg_first_of(&outstanding->owing))->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s waits on %s%s, which takes arrivals from the whole cluster: %u of %u are there, and %s, whose CTA "
                 "has left the kernel, made none of the others.",
                 wsdbg_say_warp(c, wait->warp).text, wsdbg_say_stage(wait->stage).text, wsdbg_say_line(wait->event).text,
-                round->arrivals, wait->stage->init.value, wsdbg_say_warps(c, &debt->owing).text);
+                round->arrivals, wait->stage->init.value, wsdbg_say_warps(c, &outstanding->owing).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let every CTA make its remote arrivals on every path, and end the kernel with a cluster barrier.");
     wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits for parity %u",
@@ -104,7 +104,7 @@ static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struc
     wsdbg_evidence_barrier(c, finding, wait->stage->barrier, "%u of %u arrivals for this phase", round->arrivals,
                            wait->stage->init.value);
     for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_set_has(&debt->owing, w))
+        if (wsdbg_set_has(&outstanding->owing, w))
             wsdbg_evidence_warp(c, finding, w, "%s has exited without arriving", wsdbg_say_warp(c, w).text);
 }
 
@@ -116,8 +116,9 @@ void wsdbg_rule_peer(struct wsdbg_case *c)
         if (!wsdbg_case_stuck(c, wait->warp) || !round.needs_known || !round.covered || !wait->stage->init.known ||
             wait->stage->initialised_again || round.arrivals == 0 || !takes_from_cluster(c, wait->stage))
             continue;
-        const struct debt debt = debt_of_peers(c, wait, &round);
-        if (debt.all_left && debt.arrivals > 0 && round.arrivals + debt.arrivals == wait->stage->init.value)
-            say(c, wait, &round, &debt);
+        const struct outstanding outstanding = outstanding_of_peers(c, wait, &round);
+        if (outstanding.all_left && outstanding.arrivals > 0 &&
+            round.arrivals + outstanding.arrivals == wait->stage->init.value)
+            say(c, wait, &round, &outstanding);
     }
 }

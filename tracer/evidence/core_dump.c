@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "evidence/door.h"
+#include "evidence/attach_link.h"
 
 enum { LOOK_EVERY_NS = 5000000 };
 /* A full chip's warps take the driver 5 s to collect before it writes a byte (measured on an H200). */
@@ -78,7 +78,7 @@ struct watched_file {
 /* True when it grew. */
 static bool look_at(struct watched_file *file)
 {
-    const uint64_t now_ns = wsdbg_door_now_ns(), size = size_of(file->path), passed_ns = now_ns - file->looked_ns;
+    const uint64_t now_ns = wsdbg_attach_clock_ns(), size = size_of(file->path), passed_ns = now_ns - file->looked_ns;
     const uint64_t seen_ns = passed_ns < APART_NS ? passed_ns : APART_NS;
     const bool grew = size != file->size;
     file->still_ns = grew ? 0 : file->still_ns + seen_ns;
@@ -114,13 +114,13 @@ static struct wsdbg_error *why_no_more(const struct wsdbg_core_wait *wait, const
 static struct wsdbg_error *wait_for_file(const struct wsdbg_core_wait *wait, const char *path,
                                          struct wsdbg_machine **out)
 {
-    struct watched_file file = {.path = path, .began_ns = wsdbg_door_now_ns()};
+    struct watched_file file = {.path = path, .began_ns = wsdbg_attach_clock_ns()};
     file.looked_ns = file.began_ns;
     for (;;) {
         const bool ended = has_ended(wait->process_id);
         const bool grew = look_at(&file);
         if (wait->map)
-            wsdbg_segment_map_hold_exit(wait->map, wsdbg_door_now_ns() + HOLD_NS);
+            wsdbg_segment_map_hold_exit(wait->map, wsdbg_attach_clock_ns() + HOLD_NS);
         wsdbg_progress_advance(wait->progress, file.size, WSDBG_TOTAL_UNKNOWN);
         if (file.size && (!grew || ended) && is_whole(path, out))
             return NULL;
@@ -149,7 +149,7 @@ static struct wsdbg_error *ask(const struct wsdbg_core_wait *wait)
     if (asprintf(&pipe, "%s/" WSDBG_CORE_PIPE_PREFIX "%u", wait->folder, wait->process_id) < 0)
         return &wsdbg_error_no_memory;
     if (wait->map)
-        wsdbg_segment_map_hold_exit(wait->map, wsdbg_door_now_ns() + HOLD_NS);
+        wsdbg_segment_map_hold_exit(wait->map, wsdbg_attach_clock_ns() + HOLD_NS);
     struct wsdbg_error *error = trigger(pipe, wait->process_id);
     if (error && wait->map)
         wsdbg_segment_map_hold_exit(wait->map, 0);

@@ -11,7 +11,7 @@
 #include "base/grow.h"
 #include "evidence/completion.h"
 #include "evidence/core_dump.h"
-#include "evidence/door.h"
+#include "evidence/attach_link.h"
 #include "evidence/evidence.h"
 #include "evidence/look_choice.h"
 #include "evidence/look_keeper.h"
@@ -37,7 +37,7 @@ struct core_source {
     struct wsdbg_evidence base;
     struct wsdbg_evidence *ring;
     char *folder;
-    enum wsdbg_door_use use;
+    enum wsdbg_attach_use use;
     struct wsdbg_progress *progress;
     struct wsdbg_cancel *cancel;
     struct wsdbg_code *code;
@@ -157,9 +157,9 @@ static struct wsdbg_error *core_inspect(struct wsdbg_evidence *base, uint64_t no
     struct core_source *source = (struct core_source *)base;
     struct wsdbg_snapshot snapshot = {0};
     const uint64_t ring_ns = deadline_ns < WSDBG_RING_NS ? deadline_ns : WSDBG_RING_NS;
-    const uint64_t started_ns = wsdbg_door_now_ns();
+    const uint64_t started_ns = wsdbg_attach_clock_ns();
     struct wsdbg_error *error = source->ring->ops->inspect(source->ring, now_ns, ring_ns, &snapshot);
-    if (!error && deadline_ns >= WSDBG_DOOR_NS)
+    if (!error && deadline_ns >= WSDBG_ATTACH_NS)
         error = take_dumps(source, started_ns + deadline_ns, &snapshot);
     if (!error)
         error = show_dumps(source, &snapshot);
@@ -174,7 +174,7 @@ static struct wsdbg_error *core_inspect(struct wsdbg_evidence *base, uint64_t no
 static void core_fetch(struct wsdbg_evidence *base, const struct wsdbg_snapshot *snapshot, uint64_t deadline_ns)
 {
     struct core_source *source = (struct core_source *)base;
-    const uint64_t until_ns = wsdbg_door_now_ns() + deadline_ns;
+    const uint64_t until_ns = wsdbg_attach_clock_ns() + deadline_ns;
     for (size_t i = 0; i < snapshot->context_count; i++)
         if (snapshot->contexts[i].error)
             wsdbg_error_destroy(take_dump(source, snapshot->contexts[i].process_id, true, until_ns));
@@ -256,7 +256,7 @@ static const struct wsdbg_evidence_ops core_ops = {.name = "core",
                                                    .close = core_close};
 
 struct wsdbg_error *wsdbg_evidence_open_core(const char *session, const char *spool, const char *folder,
-                                             enum wsdbg_door_use use, struct wsdbg_progress *progress,
+                                             enum wsdbg_attach_use use, struct wsdbg_progress *progress,
                                              struct wsdbg_cancel *cancel, struct wsdbg_evidence **out)
 {
     struct core_source *source = calloc(1, sizeof *source);

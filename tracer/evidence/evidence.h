@@ -67,28 +67,28 @@ struct wsdbg_error *wsdbg_evidence_open_ring(const char *session, const char *sp
 struct wsdbg_error *wsdbg_evidence_attach_ring(const char *session, const char *spool, struct wsdbg_evidence **out);
 /* Evidence that stops the GPU does so only in an inspect() whose deadline_ns leaves the time: at least this.  With less
  * it is the ring's inspect(), and poll() always is. */
-#define WSDBG_DOOR_NS UINT64_C(1000000000)
+#define WSDBG_ATTACH_NS UINT64_C(1000000000)
 /* ... of which the ring's part takes this at most: histories that do not come by then do not come. */
 #define WSDBG_RING_NS UINT64_C(80000000)
 /* How it is used. */
-enum wsdbg_door_use {
-    WSDBG_DOOR_WHERE_NEEDED, /* by inspect() only for kernels without probes; complete() looks at others too */
-    WSDBG_DOOR_ALWAYS
+enum wsdbg_attach_use {
+    WSDBG_ATTACH_WHERE_NEEDED, /* by inspect() only for kernels without probes; complete() looks at others too */
+    WSDBG_ATTACH_ALWAYS
 };
 /* The ring's evidence, whose inspect() also looks at the GPU through the driver's debug interface: attaches, looks
  * twice or more, detaches; what is seen there stands beside what the ring has of the same warps (completion.h). */
-struct wsdbg_error *wsdbg_evidence_open_live(const char *session, const char *spool, enum wsdbg_door_use use,
+struct wsdbg_error *wsdbg_evidence_open_live(const char *session, const char *spool, enum wsdbg_attach_use use,
                                              struct wsdbg_evidence **out);
 /* The ring's evidence, whose first inspect() of a stall that leaves a second or more takes a GPU core dump (armed in
  * the program's environment, see cmd/environment): the context is lost with it.  Of a context that an error of the GPU
  * ended the driver writes one by itself.  `folder` gets the file while it is read; `progress`, NULL or longer-lived, is
  * told how large it gets; `cancel`, likewise, ends the wait for it. */
 struct wsdbg_error *wsdbg_evidence_open_core(const char *session, const char *spool, const char *folder,
-                                             enum wsdbg_door_use use, struct wsdbg_progress *progress,
+                                             enum wsdbg_attach_use use, struct wsdbg_progress *progress,
                                              struct wsdbg_cancel *cancel, struct wsdbg_evidence **out);
 /* The ring's evidence, whose inspect() also reads what simulated devices say of themselves in `spool` (see
- * wsdbg/device_state.h): of kernels without probes, or with WSDBG_DOOR_ALWAYS of all, as the live one's does. */
-struct wsdbg_error *wsdbg_evidence_open_simulator(const char *session, const char *spool, enum wsdbg_door_use use,
+ * wsdbg/device_state.h): of kernels without probes, or with WSDBG_ATTACH_ALWAYS of all, as the live one's does. */
+struct wsdbg_error *wsdbg_evidence_open_simulator(const char *session, const char *spool, enum wsdbg_attach_use use,
                                                   struct wsdbg_evidence **out);
 /* Unlinks every segment of the session (at its end). */
 void wsdbg_ring_unlink(const char *session, const char *spool);

@@ -1,6 +1,6 @@
 /* inferred_names.c - names of roles and mbarriers in modules whose events a simulated device wrote: nobody named them.
  *
- * Reads: warps with the trades in their slots, their events.  Writes: names of the module, roles of warps,
+ * Reads: warps with the kinds of role in their slots, their events.  Writes: names of the module, roles of warps,
  * snapshot.names_inferred.
  *
  * Four warps in a row are a group with one role.  A barrier on which bytes are expected is "full"; one that loading
@@ -12,7 +12,7 @@
 
 #include "base/grow.h"
 #include "evidence/builder.h"
-#include "machine/trades.h"
+#include "machine/role_kinds.h"
 
 enum { GROUP_WARPS = 4, GROUPS_MAX = 64, ROLES_MAX = 32, IDS = 256 };
 
@@ -23,36 +23,36 @@ struct family {
     uint64_t arriving, waiting;
 };
 
-struct cast {
+struct role_inference {
     struct wsdbg_builder *builder;
     struct wsdbg_snapshot *out;
     uint32_t grid;
     size_t group_count;
-    enum wsdbg_trade trades[GROUPS_MAX];
+    enum wsdbg_role_kind role_kinds[GROUPS_MAX];
     uint32_t roles[GROUPS_MAX]; /* ids */
     struct family families[IDS];
 };
 
-typedef void each_warp(struct cast *cast, struct wsdbg_warp_row *warp, uint32_t group);
+typedef void each_warp(struct role_inference *inference, struct wsdbg_warp_row *warp, uint32_t group);
 
-static void for_each_warp(struct cast *cast, each_warp *visit)
+static void for_each_warp(struct role_inference *inference, each_warp *visit)
 {
-    const struct wsdbg_grid *grid = &cast->out->grids[cast->grid];
+    const struct wsdbg_grid *grid = &inference->out->grids[inference->grid];
     for (uint32_t c = grid->cta_first; c < grid->cta_first + grid->cta_count; c++) {
-        const struct wsdbg_cta *cta = &cast->out->ctas[c];
+        const struct wsdbg_cta *cta = &inference->out->ctas[c];
         for (uint32_t w = cta->warp_first; w < cta->warp_first + cta->warp_count; w++)
-            visit(cast, &cast->out->warps[w], cast->out->warps[w].warp / GROUP_WARPS);
+            visit(inference, &inference->out->warps[w], inference->out->warps[w].warp / GROUP_WARPS);
     }
 }
 
 /* ---- what is seen ---- */
 
-static void note_trade(struct cast *cast, struct wsdbg_warp_row *warp, uint32_t group)
+static void note_role_kind(struct role_inference *inference, struct wsdbg_warp_row *warp, uint32_t group)
 {
-    if (group >= cast->group_count)
-        cast->group_count = group + 1;
-    if (warp->role.known && warp->role.value < WSDBG_TRADE_STORES)
-        wsdbg_trade_add(&cast->trades[group], (enum wsdbg_trade)(warp->role.value + 1));
+    if (group >= inference->group_count)
+        inference->group_count = group + 1;
+    if (warp->role.known && warp->role.value < WSDBG_ROLE_KIND_STORES)
+        wsdbg_role_kind_add(&inference->role_kinds[group], (enum wsdbg_role_kind)(warp->role.value + 1));
 }
 
 static void note_wait(struct family *family, const struct wsdbg_history_event *event)
@@ -79,14 +79,14 @@ static void note_event(struct family *family, uint64_t group, const struct wsdbg
     note_wait(family, event);
 }
 
-static void each_event(struct cast *cast, const struct wsdbg_warp_row *warp,
+static void each_event(struct role_inference *inference, const struct wsdbg_warp_row *warp,
                        void (*note)(struct family *family, uint64_t group, const struct wsdbg_history_event *event))
 {
     const uint64_t group = (uint64_t)1 << warp->warp / GROUP_WARPS;
-    note(&cast->families[warp->last.barrier], group, &warp->last);
+    note(&inference->families[warp->last.barrier], group, &warp->last);
     for (uint32_t i = 0; i < warp->history_count; i++) {
-        const struct wsdbg_history_event *event = &cast->out->history[warp->history_first + i];
-        note(&cast->families[event->barrier], group, event);
+        const struct wsdbg_history_event *event = &inference->out->history[warp->history_first + i];
+        note(&inference->families[event->barrier], group, event);
     }
 }
 
@@ -98,47 +98,48 @@ static void count_stage(struct family *family, uint64_t group, const struct wsdb
         family->stages = event->stage + 1u;
 }
 
-static void count_stages(struct cast *cast, struct wsdbg_warp_row *warp, uint32_t group)
+static void count_stages(struct role_inference *inference, struct wsdbg_warp_row *warp, uint32_t group)
 {
     (void)group;
-    each_event(cast, warp, count_stage);
+    each_event(inference, warp, count_stage);
 }
 
-static void note_events(struct cast *cast, struct wsdbg_warp_row *warp, uint32_t group)
+static void note_events(struct role_inference *inference, struct wsdbg_warp_row *warp, uint32_t group)
 {
     (void)group;
-    each_event(cast, warp, note_event);
+    each_event(inference, warp, note_event);
 }
 
 /* ---- what it means ---- */
 
-static uint64_t groups_with(const struct cast *cast, enum wsdbg_trade trade)
+static uint64_t groups_with(const struct role_inference *inference, enum wsdbg_role_kind role_kind)
 {
     uint64_t groups = 0;
-    for (size_t g = 0; g < cast->group_count; g++)
-        groups |= (uint64_t)(cast->trades[g] == trade) << g;
+    for (size_t g = 0; g < inference->group_count; g++)
+        groups |= (uint64_t)(inference->role_kinds[g] == role_kind) << g;
     return groups;
 }
 
 /* Where somebody loads, who waits for what is loaded computes, with or without wgmma; so does who gives back what the
  * loading warps wait for. */
-static void judge_the_others(struct cast *cast)
+static void judge_the_others(struct role_inference *inference)
 {
-    const uint64_t loading = groups_with(cast, WSDBG_TRADE_LOADS);
+    const uint64_t loading = groups_with(inference, WSDBG_ROLE_KIND_LOADS);
     uint64_t computing = 0;
     for (size_t id = 0; loading && id < IDS; id++) {
-        const struct family *family = &cast->families[id];
+        const struct family *family = &inference->families[id];
         computing |= family->brings ? family->waiting : family->waiting & loading ? family->arriving : 0;
     }
-    for (size_t g = 0; g < cast->group_count; g++)
-        if (cast->trades[g] == WSDBG_TRADE_NONE && computing >> g & 1)
-            cast->trades[g] = WSDBG_TRADE_COMPUTES;
+    for (size_t g = 0; g < inference->group_count; g++)
+        if (inference->role_kinds[g] == WSDBG_ROLE_KIND_NONE && computing >> g & 1)
+            inference->role_kinds[g] = WSDBG_ROLE_KIND_COMPUTES;
 }
 
 /* Before anything was loaded it is who waits that tells. */
-static enum wsdbg_barrier_use use_of(const struct cast *cast, const struct family *family)
+static enum wsdbg_barrier_use use_of(const struct role_inference *inference, const struct family *family)
 {
-    const uint64_t loading = groups_with(cast, WSDBG_TRADE_LOADS), computing = groups_with(cast, WSDBG_TRADE_COMPUTES);
+    const uint64_t loading = groups_with(inference, WSDBG_ROLE_KIND_LOADS),
+                   computing = groups_with(inference, WSDBG_ROLE_KIND_COMPUTES);
     if (family->brings)
         return WSDBG_USE_FULL;
     if (family->waiting & loading && (!family->arriving || family->arriving & ~loading))
@@ -150,16 +151,16 @@ static enum wsdbg_barrier_use use_of(const struct cast *cast, const struct famil
 
 /* ---- names ---- */
 
-static struct wsdbg_module *module_of(const struct cast *cast)
+static struct wsdbg_module *module_of(const struct role_inference *inference)
 {
-    return &cast->out->modules[cast->out->grids[cast->grid].module];
+    return &inference->out->modules[inference->out->grids[inference->grid].module];
 }
 
-static struct wsdbg_error *add_name(struct cast *cast, const struct wsdbg_name *name)
+static struct wsdbg_error *add_name(struct role_inference *inference, const struct wsdbg_name *name)
 {
-    struct wsdbg_snapshot *out = cast->out;
-    struct wsdbg_module *module = module_of(cast);
-    if (!wsdbg_grow((void **)&out->names, &cast->builder->name_capacity, out->name_count + 1, sizeof *out->names))
+    struct wsdbg_snapshot *out = inference->out;
+    struct wsdbg_module *module = module_of(inference);
+    if (!wsdbg_grow((void **)&out->names, &inference->builder->name_capacity, out->name_count + 1, sizeof *out->names))
         return &wsdbg_error_no_memory;
     if (module->names_count++ == 0)
         module->names_first = (uint32_t)out->name_count;
@@ -168,13 +169,13 @@ static struct wsdbg_error *add_name(struct cast *cast, const struct wsdbg_name *
 }
 
 /* A role with the same name, of another grid of the module, is the same one. */
-static struct wsdbg_error *find_role(struct cast *cast, const char *text, uint32_t *id)
+static struct wsdbg_error *find_role(struct role_inference *inference, const char *text, uint32_t *id)
 {
-    const struct wsdbg_module *module = module_of(cast);
+    const struct wsdbg_module *module = module_of(inference);
     struct wsdbg_name name = {.kind = WSDBG_NAME_ROLE};
     uint32_t next = 0;
     for (uint32_t i = 0; i < module->names_count; i++) {
-        const struct wsdbg_name *other = &cast->out->names[module->names_first + i];
+        const struct wsdbg_name *other = &inference->out->names[module->names_first + i];
         *id = other->id;
         if (other->kind == WSDBG_NAME_ROLE && strcmp(other->name, text) == 0)
             return NULL;
@@ -183,114 +184,117 @@ static struct wsdbg_error *find_role(struct cast *cast, const char *text, uint32
     *id = next < ROLES_MAX ? next : WSDBG_NONE;
     name.id = (uint8_t)next;
     snprintf(name.name, sizeof name.name, "%s", text);
-    return next < ROLES_MAX ? add_name(cast, &name) : NULL;
+    return next < ROLES_MAX ? add_name(inference, &name) : NULL;
 }
 
-static struct wsdbg_error *name_roles(struct cast *cast)
+static struct wsdbg_error *name_roles(struct role_inference *inference)
 {
-    const uint32_t warps = cast->out->grids[cast->grid].warps_per_cta;
+    const uint32_t warps = inference->out->grids[inference->grid].warps_per_cta;
     struct wsdbg_error *error = NULL;
-    for (size_t g = 0; !error && g < cast->group_count; g++) {
+    for (size_t g = 0; !error && g < inference->group_count; g++) {
         char text[sizeof((struct wsdbg_name *)0)->name];
         const uint32_t first = (uint32_t)g * GROUP_WARPS, left = warps > first ? warps - first : 1;
-        const uint64_t alike = groups_with(cast, cast->trades[g]), before = alike & (((uint64_t)1 << g) - 1);
-        wsdbg_trade_name(cast->trades[g], (unsigned)__builtin_popcountll(before), (unsigned)__builtin_popcountll(alike),
-                         first, left < GROUP_WARPS ? left : GROUP_WARPS, text, sizeof text);
-        error = find_role(cast, text, &cast->roles[g]);
+        const uint64_t alike = groups_with(inference, inference->role_kinds[g]),
+                       before = alike & (((uint64_t)1 << g) - 1);
+        wsdbg_role_kind_name(inference->role_kinds[g], (unsigned)__builtin_popcountll(before),
+                             (unsigned)__builtin_popcountll(alike), first, left < GROUP_WARPS ? left : GROUP_WARPS,
+                             text, sizeof text);
+        error = find_role(inference, text, &inference->roles[g]);
     }
     return error;
 }
 
-static uint32_t roles_of(const struct cast *cast, uint64_t groups)
+static uint32_t roles_of(const struct role_inference *inference, uint64_t groups)
 {
     uint32_t roles = 0;
-    for (size_t g = 0; g < cast->group_count; g++)
-        if (groups >> g & 1 && cast->roles[g] < ROLES_MAX)
-            roles |= 1u << cast->roles[g];
+    for (size_t g = 0; g < inference->group_count; g++)
+        if (groups >> g & 1 && inference->roles[g] < ROLES_MAX)
+            roles |= 1u << inference->roles[g];
     return roles;
 }
 
 /* Who arrives and waits: those that were seen to, and before anybody was, those that are there for it.  A group that
  * does both says nothing. */
-static void set_roles(const struct cast *cast, const struct family *family, enum wsdbg_barrier_use use,
+static void set_roles(const struct role_inference *inference, const struct family *family, enum wsdbg_barrier_use use,
                       struct wsdbg_name *name)
 {
-    const uint64_t loading = groups_with(cast, WSDBG_TRADE_LOADS), computing = groups_with(cast, WSDBG_TRADE_COMPUTES);
+    const uint64_t loading = groups_with(inference, WSDBG_ROLE_KIND_LOADS),
+                   computing = groups_with(inference, WSDBG_ROLE_KIND_COMPUTES);
     uint64_t arriving = family->arriving, waiting = family->waiting;
     if (!arriving && use != WSDBG_USE_OTHER)
         arriving = use == WSDBG_USE_FULL ? loading : computing;
     if (!waiting && use != WSDBG_USE_OTHER)
         waiting = use == WSDBG_USE_FULL ? computing : loading;
     if (use != WSDBG_USE_OTHER && !(arriving & waiting)) {
-        name->arriving_roles = roles_of(cast, arriving);
-        name->waiting_roles = roles_of(cast, waiting);
+        name->arriving_roles = roles_of(inference, arriving);
+        name->waiting_roles = roles_of(inference, waiting);
     }
     name->first_free = family->ended ? family->first_is_free : use == WSDBG_USE_EMPTY && !family->arriving;
 }
 
-static struct wsdbg_error *name_families(struct cast *cast)
+static struct wsdbg_error *name_families(struct role_inference *inference)
 {
-    const uint32_t module = cast->out->grids[cast->grid].module;
+    const uint32_t module = inference->out->grids[inference->grid].module;
     unsigned alike[WSDBG_USE_COUNT] = {0}, before[WSDBG_USE_COUNT] = {0};
     struct wsdbg_error *error = NULL;
     for (size_t id = 0; id < IDS; id++)
-        alike[use_of(cast, &cast->families[id])] += cast->families[id].seen;
+        alike[use_of(inference, &inference->families[id])] += inference->families[id].seen;
     for (uint32_t id = 0; !error && id < IDS; id++) {
-        const struct family *family = &cast->families[id];
-        const enum wsdbg_barrier_use use = use_of(cast, family);
+        const struct family *family = &inference->families[id];
+        const enum wsdbg_barrier_use use = use_of(inference, family);
         struct wsdbg_name name = {.kind = WSDBG_NAME_MBARRIER, .id = (uint8_t)id, .stages = (uint8_t)family->stages};
-        if (!family->seen || wsdbg_snapshot_name(cast->out, module, WSDBG_NAME_MBARRIER, id))
+        if (!family->seen || wsdbg_snapshot_name(inference->out, module, WSDBG_NAME_MBARRIER, id))
             continue;
-        set_roles(cast, family, use, &name);
+        set_roles(inference, family, use, &name);
         if (use == WSDBG_USE_OTHER)
             snprintf(name.name, sizeof name.name, "mbarrier %u", id);
         else
             wsdbg_use_name(use, before[use]++, alike[use], name.name, sizeof name.name);
-        error = add_name(cast, &name);
+        error = add_name(inference, &name);
     }
     return error;
 }
 
-static void give_role(struct cast *cast, struct wsdbg_warp_row *warp, uint32_t group)
+static void give_role(struct role_inference *inference, struct wsdbg_warp_row *warp, uint32_t group)
 {
-    const uint32_t role = cast->roles[group];
+    const uint32_t role = inference->roles[group];
     warp->role = role == WSDBG_NONE ? (struct wsdbg_optional_u32){0} : wsdbg_known_u32(role);
 }
 
-static struct wsdbg_error *cast_grid(struct wsdbg_builder *builder, uint32_t grid)
+static struct wsdbg_error *infer_roles_of_grid(struct wsdbg_builder *builder, uint32_t grid)
 {
-    struct cast *cast = calloc(1, sizeof *cast);
-    if (!cast)
+    struct role_inference *inference = calloc(1, sizeof *inference);
+    if (!inference)
         return &wsdbg_error_no_memory;
-    cast->builder = builder;
-    cast->out = builder->out;
-    cast->grid = grid;
-    for_each_warp(cast, note_trade);
-    for_each_warp(cast, count_stages);
-    for_each_warp(cast, note_events);
-    judge_the_others(cast);
-    struct wsdbg_error *error = name_roles(cast);
+    inference->builder = builder;
+    inference->out = builder->out;
+    inference->grid = grid;
+    for_each_warp(inference, note_role_kind);
+    for_each_warp(inference, count_stages);
+    for_each_warp(inference, note_events);
+    judge_the_others(inference);
+    struct wsdbg_error *error = name_roles(inference);
     if (!error)
-        error = name_families(cast);
+        error = name_families(inference);
     if (!error)
-        for_each_warp(cast, give_role);
-    free(cast);
+        for_each_warp(inference, give_role);
+    free(inference);
     return error;
 }
 
-static void forget_role(struct cast *cast, struct wsdbg_warp_row *warp, uint32_t group)
+static void forget_role(struct role_inference *inference, struct wsdbg_warp_row *warp, uint32_t group)
 {
-    (void)cast;
+    (void)inference;
     (void)group;
     warp->role = (struct wsdbg_optional_u32){0};
 }
 
 /* Last events alone would give other names at each look: then there are none. */
-static struct wsdbg_error *cast_if_whole(struct wsdbg_builder *builder, uint32_t grid)
+static struct wsdbg_error *infer_roles_if_whole(struct wsdbg_builder *builder, uint32_t grid)
 {
-    struct cast nobody = {.out = builder->out, .grid = grid};
+    struct role_inference nobody = {.out = builder->out, .grid = grid};
     if (builder->request->histories)
-        return cast_grid(builder, grid);
+        return infer_roles_of_grid(builder, grid);
     for_each_warp(&nobody, forget_role);
     return NULL;
 }
@@ -304,7 +308,7 @@ struct wsdbg_error *wsdbg_build_names(struct wsdbg_builder *builder)
         for (uint32_t g = 0; !error && out->modules[m].unnamed && g < out->grid_count; g++)
             if (out->grids[g].module == m && out->grids[g].cta_count > 0) {
                 out->names_inferred = true;
-                error = cast_if_whole(builder, g);
+                error = infer_roles_if_whole(builder, g);
             }
     return error;
 }

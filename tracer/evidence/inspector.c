@@ -1,4 +1,5 @@
-/* inspector.c - wsdbg's side of the inspector: starts the child and its guardian, asks, ends; see inspector.h. */
+/* inspector.c - wsdbg's side of the inspector: starts the child and its attach watchdog, asks, ends; see inspector.h.
+ */
 #include "evidence/inspector.h"
 
 #include <errno.h>
@@ -9,15 +10,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "evidence/guardian.h"
+#include "evidence/attach_watchdog.h"
 #include "evidence/side_process.h"
 
 #define KILL_LIMIT_NS 1000000000ull
 
 struct wsdbg_inspector {
-    struct wsdbg_door door;
+    struct wsdbg_attach_link attach;
     struct wsdbg_inspector_area *area;
-    struct wsdbg_side_process child, guardian;
+    struct wsdbg_side_process child, attach_watchdog;
     bool lost;
     int socket;
     uint32_t number;
@@ -48,21 +49,21 @@ struct service {
 static void be_inspector(const void *argument)
 {
     const struct service *service = argument;
-    wsdbg_inspector_serve(&service->inspector->door, service->inspector->area, service->socket);
+    wsdbg_inspector_serve(&service->inspector->attach, service->inspector->area, service->socket);
 }
 
-static void be_guardian(const void *argument)
+static void be_attach_watchdog(const void *argument)
 {
-    wsdbg_guardian_watch(argument);
+    wsdbg_attach_watchdog_run(argument);
 }
 
 /* Before the child is asked anything: there is no moment at which it could stop a GPU unguarded. */
-static struct wsdbg_error *start_guardian(struct wsdbg_inspector *inspector)
+static struct wsdbg_error *start_attach_watchdog(struct wsdbg_inspector *inspector)
 {
-    const struct wsdbg_guarded guarded = {
-        .door = inspector->door, .area = inspector->area, .inspector = inspector->child.process, .wsdbg = getpid()};
-    return wsdbg_side_process_start(&inspector->guardian, (int[]){guarded.inspector, guarded.door.process}, be_guardian,
-                                    &guarded);
+    const struct wsdbg_watched_attach guarded = {
+        .attach = inspector->attach, .area = inspector->area, .inspector = inspector->child.process, .wsdbg = getpid()};
+    return wsdbg_side_process_start(&inspector->attach_watchdog, (int[]){guarded.inspector, guarded.attach.process},
+                                    be_attach_watchdog, &guarded);
 }
 
 static struct wsdbg_error *start_child(struct wsdbg_inspector *inspector)
@@ -73,18 +74,18 @@ static struct wsdbg_error *start_child(struct wsdbg_inspector *inspector)
     inspector->socket = ends[0];
     const struct service service = {.inspector = inspector, .socket = ends[1]};
     struct wsdbg_error *error = wsdbg_side_process_start(
-        &inspector->child, (int[]){service.socket, inspector->door.process}, be_inspector, &service);
+        &inspector->child, (int[]){service.socket, inspector->attach.process}, be_inspector, &service);
     close(ends[1]);
-    return error ? error : start_guardian(inspector);
+    return error ? error : start_attach_watchdog(inspector);
 }
 
-struct wsdbg_error *wsdbg_inspector_start(const struct wsdbg_door *door, struct wsdbg_inspector **out)
+struct wsdbg_error *wsdbg_inspector_start(const struct wsdbg_attach_link *attach, struct wsdbg_inspector **out)
 {
     struct wsdbg_inspector *inspector = calloc(1, sizeof *inspector);
     if (!inspector)
         return &wsdbg_error_no_memory;
-    inspector->door = *door;
-    inspector->socket = inspector->child.process = inspector->guardian.process = -1;
+    inspector->attach = *attach;
+    inspector->socket = inspector->child.process = inspector->attach_watchdog.process = -1;
     void *area = mmap(NULL, WSDBG_INSPECTOR_AREA_BYTES, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     struct wsdbg_error *error = area == MAP_FAILED ? wsdbg_error_os(errno, "no shared memory for the inspector") : NULL;
@@ -103,14 +104,14 @@ static void give_up(struct wsdbg_inspector *inspector)
 {
     inspector->lost = true;
     wsdbg_side_process_kill(&inspector->child);
-    wsdbg_side_process_wait(&inspector->child, wsdbg_door_now_ns() + KILL_LIMIT_NS);
+    wsdbg_side_process_wait(&inspector->child, wsdbg_attach_clock_ns() + KILL_LIMIT_NS);
 }
 
 /* True when the socket has something, also its end. */
 static bool wait_readable(int socket, uint64_t deadline_ns)
 {
     struct pollfd poller = {.fd = socket, .events = POLLIN};
-    for (uint64_t now = wsdbg_door_now_ns(); now < deadline_ns; now = wsdbg_door_now_ns())
+    for (uint64_t now = wsdbg_attach_clock_ns(); now < deadline_ns; now = wsdbg_attach_clock_ns())
         if (poll(&poller, 1, (int)((deadline_ns - now) / 1000000) + 1) > 0)
             return true;
     return false;
@@ -163,7 +164,7 @@ struct wsdbg_error *wsdbg_inspector_ask(struct wsdbg_inspector *inspector, enum 
         wsdbg_error_destroy(before);
     }
     struct wsdbg_error *error = put(inspector, step, arguments);
-    return error ? error : take(inspector, step, wsdbg_door_now_ns() + limit_ns, values);
+    return error ? error : take(inspector, step, wsdbg_attach_clock_ns() + limit_ns, values);
 }
 
 struct wsdbg_error *wsdbg_inspector_post(struct wsdbg_inspector *inspector, enum wsdbg_inspector_step step,
@@ -171,7 +172,7 @@ struct wsdbg_error *wsdbg_inspector_post(struct wsdbg_inspector *inspector, enum
 {
     struct wsdbg_error *error = put(inspector, step, arguments);
     inspector->posted = error ? 0 : step;
-    inspector->posted_until_ns = wsdbg_door_now_ns() + limit_ns;
+    inspector->posted_until_ns = wsdbg_attach_clock_ns() + limit_ns;
     return error;
 }
 
@@ -183,7 +184,7 @@ bool wsdbg_inspector_has_posted(const struct wsdbg_inspector *inspector)
 bool wsdbg_inspector_collect(struct wsdbg_inspector *inspector, struct wsdbg_error **error)
 {
     struct pollfd poller = {.fd = inspector->socket, .events = POLLIN};
-    if (!inspector->posted || (poll(&poller, 1, 0) == 0 && wsdbg_door_now_ns() < inspector->posted_until_ns))
+    if (!inspector->posted || (poll(&poller, 1, 0) == 0 && wsdbg_attach_clock_ns() < inspector->posted_until_ns))
         return false;
     *error = take(inspector, inspector->posted, inspector->posted_until_ns, NULL);
     inspector->posted = 0;
@@ -198,9 +199,9 @@ bool wsdbg_inspector_is_broken(struct wsdbg_inspector *inspector)
 
 bool wsdbg_inspector_is_freed(struct wsdbg_inspector *inspector, uint64_t limit_ns)
 {
-    const uint64_t deadline_ns = wsdbg_door_now_ns() + limit_ns;
+    const uint64_t deadline_ns = wsdbg_attach_clock_ns() + limit_ns;
     return wsdbg_side_process_wait(&inspector->child, deadline_ns) &&
-           wsdbg_side_process_wait(&inspector->guardian, deadline_ns);
+           wsdbg_side_process_wait(&inspector->attach_watchdog, deadline_ns);
 }
 
 const struct wsdbg_inspector_area *wsdbg_inspector_area(const struct wsdbg_inspector *inspector)
@@ -221,11 +222,11 @@ void wsdbg_inspector_stop(struct wsdbg_inspector *inspector)
         return;
     if (inspector->socket >= 0)
         shutdown(inspector->socket, SHUT_RDWR); /* the child detaches and exits */
-    if (!wsdbg_side_process_wait(&inspector->child, wsdbg_door_now_ns() + WSDBG_INSPECTOR_LEAVE_NS))
+    if (!wsdbg_side_process_wait(&inspector->child, wsdbg_attach_clock_ns() + WSDBG_INSPECTOR_LEAVE_NS))
         give_up(inspector);
-    wsdbg_side_process_wait(&inspector->guardian, wsdbg_door_now_ns() + KILL_LIMIT_NS);
+    wsdbg_side_process_wait(&inspector->attach_watchdog, wsdbg_attach_clock_ns() + KILL_LIMIT_NS);
     wsdbg_side_process_release(&inspector->child);
-    wsdbg_side_process_release(&inspector->guardian);
+    wsdbg_side_process_release(&inspector->attach_watchdog);
     if (inspector->socket >= 0)
         close(inspector->socket);
     if (inspector->area)

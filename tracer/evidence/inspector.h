@@ -2,8 +2,8 @@
  *
  * A child, because a driver that crashes or does not answer must not take wsdbg with it.  It keeps the traced program
  * safe by itself: the GPU is stopped for a limited time only, and when wsdbg is gone it resumes, detaches and exits.
- * When it dies itself, the traced process detaches (instr/shim/debug_attach.c) and a second process, its guardian,
- * lets the GPU go on (guardian.h).
+ * When it dies itself, the traced process detaches (instr/shim/debug_attach.c) and a second process, its attach
+ * watchdog, lets the GPU go on (attach watchdog.h).
  *
  * wsdbg asks by small messages, one at a time, each with a deadline; rows and bytes come back in shared memory.
  */
@@ -11,7 +11,7 @@
 #define WSDBG_EVIDENCE_INSPECTOR_H
 
 #include "evidence/debug_api.h"
-#include "evidence/door.h"
+#include "evidence/attach_link.h"
 
 enum wsdbg_inspector_step {
     WSDBG_INSPECT_ATTACH =
@@ -105,10 +105,11 @@ struct wsdbg_inspector_reply {
 
 struct wsdbg_inspector;
 
-/* Starts the child for one process, and its guardian; the door stays the caller's and must outlive it. */
-struct wsdbg_error *wsdbg_inspector_start(const struct wsdbg_door *door, struct wsdbg_inspector **out);
+/* Starts the child for one process, and its attach watchdog; the debug attach stays the caller's and must outlive it.
+ */
+struct wsdbg_error *wsdbg_inspector_start(const struct wsdbg_attach_link *attach, struct wsdbg_inspector **out);
 /* One step, to its end; `values` may be NULL.  An error that is_broken() follows means: the child is gone, the traced
- * process detaches by itself, and the guardian frees it. */
+ * process detaches by itself, and the attach watchdog frees it. */
 struct wsdbg_error *wsdbg_inspector_ask(struct wsdbg_inspector *inspector, enum wsdbg_inspector_step step,
                                         const uint64_t arguments[WSDBG_INSPECTOR_ARGUMENTS], uint64_t limit_ns,
                                         uint64_t values[2]);
@@ -120,18 +121,18 @@ bool wsdbg_inspector_collect(struct wsdbg_inspector *inspector, struct wsdbg_err
 /* Whether a step that was posted has not been collected. */
 bool wsdbg_inspector_has_posted(const struct wsdbg_inspector *inspector);
 bool wsdbg_inspector_is_broken(struct wsdbg_inspector *inspector);
-/* Of a broken one: waits until its guardian has done its work, and nothing of it is left, limit_ns at most.  False: it
- * is still at it; nobody else may attach. */
+/* Of a broken one: waits until its attach watchdog has done its work, and nothing of it is left, limit_ns at most.
+ * False: it is still at it; nobody else may attach. */
 bool wsdbg_inspector_is_freed(struct wsdbg_inspector *inspector, uint64_t limit_ns);
 /* Shared with the child, which writes it only during a step. */
 const struct wsdbg_inspector_area *wsdbg_inspector_area(const struct wsdbg_inspector *inspector);
 /* Asks the child to leave, and waits for nobody.  True when nothing of it is left; asked again until then. */
 bool wsdbg_inspector_dismiss(struct wsdbg_inspector *inspector);
-/* Ends the child: it detaches first if it still has to.  A guardian that is still at work goes on alone.  NULL is
- * fine. */
+/* Ends the child: it detaches first if it still has to.  A attach watchdog that is still at work goes on alone.  NULL
+ * is fine. */
 void wsdbg_inspector_stop(struct wsdbg_inspector *inspector);
 
 /* The child's side: serves `socket` until it is closed. */
-void wsdbg_inspector_serve(const struct wsdbg_door *door, struct wsdbg_inspector_area *area, int socket);
+void wsdbg_inspector_serve(const struct wsdbg_attach_link *attach, struct wsdbg_inspector_area *area, int socket);
 
 #endif

@@ -1,7 +1,7 @@
 /* inspector_child.c - the inspector itself: serves wsdbg's steps with the driver's debug interface; see inspector.h.
  *
  * Reads: requests from a socket, the GPU through libcuda's debug interface (opened here, nowhere else in wsdbg).
- * Writes: replies, the shared area, the door's words.
+ * Writes: replies, the shared area, the debug attach's words.
  *
  * Between two steps it answers the driver's events (a launch of the program waits until its event is acknowledged),
  * renews the lease, and looks whether wsdbg is still there and whether the GPU has been stopped for too long.
@@ -33,7 +33,7 @@ enum {
 #define DETACH_LIMIT_NS 1500000000ull /* until the driver has let us go */
 #define DONE_LIMIT_NS 500000000ull    /* until the program has noted that */
 /* When several programs share a GPU, resumed kernels run again only when their turn comes.  A detach before that leaves
- * them stopped for good (docs/results/live-door.md). */
+ * them stopped for good (docs/results/live-debug attach.md). */
 #define TAKEN_UP_NS 300000000ull
 
 static const char no_answer[] = "the driver did not complete it in time";
@@ -55,7 +55,7 @@ static void fail_with(struct wsdbg_inspector_reply *reply, struct wsdbg_error *e
 
 static void hold(const struct wsdbg_inspection *in)
 {
-    wsdbg_door_hold(in->door, WSDBG_INSPECTOR_LEASE_NS);
+    wsdbg_attach_hold(in->attach, WSDBG_INSPECTOR_LEASE_NS);
 }
 
 /* ---- events ---- */
@@ -119,7 +119,7 @@ static void drain(struct wsdbg_inspection *in)
     struct wsdbg_debug_event event;
     uint64_t wakes;
     if (read(in->wake, &wakes, sizeof wakes) == sizeof wakes)
-        in->awake_until_ns = wsdbg_door_now_ns() + AWAKE_NS;
+        in->awake_until_ns = wsdbg_attach_clock_ns() + AWAKE_NS;
     int count = 0;
     while (count < EVENTS_AT_ONCE && in->api.getNextEvent(WSDBG_DEBUG_QUEUE_SYNC, &event) == WSDBG_DEBUG_OK) {
         take_event(in, &event);
@@ -137,11 +137,11 @@ static void drain(struct wsdbg_inspection *in)
 /* Answers events until *flag, an internal error, the process's end or the deadline. */
 static bool drain_until(struct wsdbg_inspection *in, const bool *flag, uint64_t limit_ns)
 {
-    const uint64_t deadline_ns = wsdbg_door_now_ns() + limit_ns;
+    const uint64_t deadline_ns = wsdbg_attach_clock_ns() + limit_ns;
     struct pollfd poller = {.fd = in->wake, .events = POLLIN};
     for (;;) {
         drain(in);
-        if (*flag || in->internal_error || !wsdbg_door_alive(in->door) || wsdbg_door_now_ns() >= deadline_ns)
+        if (*flag || in->internal_error || !wsdbg_attach_alive(in->attach) || wsdbg_attach_clock_ns() >= deadline_ns)
             return *flag;
         hold(in);
         poll(&poller, 1, ATTACHED_MS);
@@ -154,7 +154,7 @@ static bool initialize(struct wsdbg_inspection *in, uint64_t deadline_ns)
 {
     uint32_t result;
     while ((result = in->api.initialize()) != WSDBG_DEBUG_OK) {
-        if (wsdbg_door_now_ns() >= deadline_ns || !wsdbg_door_alive(in->door))
+        if (wsdbg_attach_clock_ns() >= deadline_ns || !wsdbg_attach_alive(in->attach))
             return false;
         hold(in);
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
@@ -165,14 +165,14 @@ static bool initialize(struct wsdbg_inspection *in, uint64_t deadline_ns)
 
 static uint64_t left_ns(uint64_t deadline_ns)
 {
-    const uint64_t now_ns = wsdbg_door_now_ns();
+    const uint64_t now_ns = wsdbg_attach_clock_ns();
     return deadline_ns > now_ns ? deadline_ns - now_ns : 0;
 }
 
 /* True when the program's observer answered, whatever it said. */
-static bool ask_door(struct wsdbg_inspection *in, enum wsdbg_door_command command, uint64_t deadline_ns)
+static bool ask_attach(struct wsdbg_inspection *in, enum wsdbg_attach_command command, uint64_t deadline_ns)
 {
-    struct wsdbg_error *error = wsdbg_door_ask(in->door, command, deadline_ns);
+    struct wsdbg_error *error = wsdbg_attach_ask(in->attach, command, deadline_ns);
     const bool answered = !error || wsdbg_error_code(error) == WSDBG_ERROR_BUSY;
     wsdbg_error_destroy(error);
     return answered;
@@ -180,13 +180,13 @@ static bool ask_door(struct wsdbg_inspection *in, enum wsdbg_door_command comman
 
 static void show_ourselves_out(struct wsdbg_inspection *in)
 {
-    const uint64_t deadline_ns = wsdbg_door_now_ns() + DETACH_LIMIT_NS;
-    if (!ask_door(in, WSDBG_DOOR_DETACH, deadline_ns))
+    const uint64_t deadline_ns = wsdbg_attach_clock_ns() + DETACH_LIMIT_NS;
+    if (!ask_attach(in, WSDBG_ASK_DETACH, deadline_ns))
         return; /* it will do so alone */
-    const uint32_t resume_flag = __atomic_load_n(&in->door->row->resume_flag, __ATOMIC_ACQUIRE);
+    const uint32_t resume_flag = __atomic_load_n(&in->attach->row->resume_flag, __ATOMIC_ACQUIRE);
     if (in->initialized && resume_flag && in->api.requestCleanupOnDetach(resume_flag) == WSDBG_DEBUG_OK)
         drain_until(in, &in->detach_complete, left_ns(deadline_ns));
-    ask_door(in, WSDBG_DOOR_DETACHED, wsdbg_door_now_ns() + DONE_LIMIT_NS);
+    ask_attach(in, WSDBG_ASK_DETACHED, wsdbg_attach_clock_ns() + DONE_LIMIT_NS);
 }
 
 static void tell_inside(const struct wsdbg_inspection *in, uint32_t inside)
@@ -211,14 +211,14 @@ static bool take_wake(int wake)
 
 bool wsdbg_inspect_is_taken_up(const struct wsdbg_inspection *in)
 {
-    return !in->resumed_ns || wsdbg_door_now_ns() >= in->resumed_ns + TAKEN_UP_NS;
+    return !in->resumed_ns || wsdbg_attach_clock_ns() >= in->resumed_ns + TAKEN_UP_NS;
 }
 
 /* Waits until the resumed work runs again.  Calls of the program that go on meanwhile still learn of exceptions. */
 static void await_taken_up(struct wsdbg_inspection *in)
 {
     struct pollfd pollers[] = {{.fd = in->wake, .events = POLLIN}, {.fd = in->asked_wake, .events = POLLIN}};
-    while (in->attached && !in->suspended && !in->internal_error && wsdbg_door_alive(in->door) &&
+    while (in->attached && !in->suspended && !in->internal_error && wsdbg_attach_alive(in->attach) &&
            !wsdbg_inspect_is_taken_up(in) && (!in->exception || in->exception_told)) {
         hold(in);
         drain(in);
@@ -283,12 +283,12 @@ static bool defers_launches(struct wsdbg_inspection *in)
            in->api.setKernelLaunchNotificationMode(WSDBG_DEBUG_LAUNCHES_DEFERRED) == WSDBG_DEBUG_OK;
 }
 
-static void come_in(struct wsdbg_inspection *in, enum wsdbg_door_command way, uint64_t deadline_ns,
+static void come_in(struct wsdbg_inspection *in, enum wsdbg_attach_command way, uint64_t deadline_ns,
                     struct wsdbg_inspector_reply *reply)
 {
     in->asked = true;
     tell_inside(in, 1);
-    struct wsdbg_error *error = wsdbg_door_ask(in->door, way, deadline_ns);
+    struct wsdbg_error *error = wsdbg_attach_ask(in->attach, way, deadline_ns);
     if (error) {
         fail_with(reply, error);
         return;
@@ -303,24 +303,24 @@ static void come_in(struct wsdbg_inspection *in, enum wsdbg_door_command way, ui
                            in->internal_error ? "the driver reports an internal error" : no_answer);
         return;
     }
-    if (way == WSDBG_DOOR_ATTACH_IDLE && !defers_launches(in)) {
+    if (way == WSDBG_ASK_ATTACH_IDLE && !defers_launches(in)) {
         wsdbg_inspect_fail(reply, "the driver has no deferred notifications of launches");
         return;
     }
-    error = wsdbg_door_ask(in->door, WSDBG_DOOR_ATTACHED, deadline_ns);
+    error = wsdbg_attach_ask(in->attach, WSDBG_ASK_ATTACHED, deadline_ns);
     if (error)
         fail_with(reply, error);
     else
         in->attached = true;
 }
 
-static void begin(struct wsdbg_inspection *in, enum wsdbg_door_command way, uint64_t limit_ns,
+static void begin(struct wsdbg_inspection *in, enum wsdbg_attach_command way, uint64_t limit_ns,
                   struct wsdbg_inspector_reply *reply)
 {
     const uint64_t most_ns = limit_ns < WSDBG_INSPECTOR_ATTACH_NS ? limit_ns : WSDBG_INSPECTOR_ATTACH_NS;
-    const uint64_t deadline_ns = wsdbg_door_now_ns() + most_ns;
-    in->door->row->inspector_pid = (uint32_t)getpid();
-    in->door->row->revision = WSDBG_DEBUG_REVISION;
+    const uint64_t deadline_ns = wsdbg_attach_clock_ns() + most_ns;
+    in->attach->row->inspector_pid = (uint32_t)getpid();
+    in->attach->row->revision = WSDBG_DEBUG_REVISION;
     forget_last_time(in);
     hold(in);
     wsdbg_inspect_open(in, reply);
@@ -332,20 +332,20 @@ void wsdbg_inspect_attach(struct wsdbg_inspection *in, uint64_t limit_ns, struct
 {
     if (in->attached)
         return;
-    begin(in, WSDBG_DOOR_ATTACH, limit_ns, reply);
+    begin(in, WSDBG_ASK_ATTACH, limit_ns, reply);
     if (reply->failed)
         wsdbg_inspect_leave(in);
 }
 
-void wsdbg_inspect_tell(struct wsdbg_inspection *in, enum wsdbg_door_command command)
+void wsdbg_inspect_tell(struct wsdbg_inspection *in, enum wsdbg_attach_command command)
 {
-    wsdbg_error_destroy(wsdbg_door_ask(in->door, command, wsdbg_door_now_ns() + DONE_LIMIT_NS));
+    wsdbg_error_destroy(wsdbg_attach_ask(in->attach, command, wsdbg_attach_clock_ns() + DONE_LIMIT_NS));
 }
 
 /* The driver's events are answered while the program looks whether what it gives the GPU gets done. */
 static struct wsdbg_error *let_calls_go(struct wsdbg_inspection *in)
 {
-    return wsdbg_door_ask(in->door, WSDBG_DOOR_STAY, wsdbg_door_now_ns() + DONE_LIMIT_NS);
+    return wsdbg_attach_ask(in->attach, WSDBG_ASK_STAY, wsdbg_attach_clock_ns() + DONE_LIMIT_NS);
 }
 
 void wsdbg_inspect_stay(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply)
@@ -355,7 +355,7 @@ void wsdbg_inspect_stay(struct wsdbg_inspection *in, uint64_t limit_ns, struct w
     if (!in->listens)
         wsdbg_inspect_fail(reply, "no thread could be started for an inspector that stays");
     else
-        begin(in, WSDBG_DOOR_ATTACH_IDLE, limit_ns, reply);
+        begin(in, WSDBG_ASK_ATTACH_IDLE, limit_ns, reply);
     if (!reply->failed)
         wsdbg_inspect_note_exceptions(in);
     struct wsdbg_error *error = reply->failed ? NULL : let_calls_go(in);
@@ -410,8 +410,8 @@ static bool serve_one(struct wsdbg_inspection *in, int socket)
 /* The program detached us (it is ending, or thought that we are dead), or wants us to leave. */
 static bool must_leave(const struct wsdbg_inspection *in)
 {
-    const struct wsdbg_door_row *row = in->door->row;
-    return !wsdbg_door_alive(in->door) || __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) != WSDBG_DOOR_OPEN ||
+    const struct wsdbg_attach_row *row = in->attach->row;
+    return !wsdbg_attach_alive(in->attach) || __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) != WSDBG_ATTACH_DONE ||
            __atomic_load_n(&row->leave_wanted, __ATOMIC_ACQUIRE);
 }
 
@@ -433,7 +433,7 @@ static void attend(struct wsdbg_inspection *in, bool only_asked)
         wsdbg_inspect_find_exceptions(in);
     if (in->exception && !in->exception_told)
         wsdbg_inspect_meet_exception(in);
-    if (!in->suspended || wsdbg_door_now_ns() < in->resume_by_ns)
+    if (!in->suspended || wsdbg_attach_clock_ns() < in->resume_by_ns)
         return;
     if (in->exception)
         wsdbg_inspect_leave(in); /* nothing of this context ever goes on */
@@ -447,18 +447,18 @@ static int rest_ms(const struct wsdbg_inspection *in)
         return IDLE_MS;
     if (!in->stays || in->suspended)
         return ATTACHED_MS;
-    return wsdbg_door_now_ns() < in->awake_until_ns ? AWAKE_MS : STAYING_MS;
+    return wsdbg_attach_clock_ns() < in->awake_until_ns ? AWAKE_MS : STAYING_MS;
 }
 
 /* Turns the futex that calls of the program raise into something to poll for. */
 static void *listen_for_calls(void *argument)
 {
     const struct wsdbg_inspection *in = argument;
-    uint32_t last = __atomic_load_n(&in->door->row->asked, __ATOMIC_ACQUIRE);
+    uint32_t last = __atomic_load_n(&in->attach->row->asked, __ATOMIC_ACQUIRE);
     for (;;) {
         const uint64_t one = 1;
-        syscall(SYS_futex, &in->door->row->asked, FUTEX_WAIT, last, NULL, NULL, 0);
-        const uint32_t now = __atomic_load_n(&in->door->row->asked, __ATOMIC_ACQUIRE);
+        syscall(SYS_futex, &in->attach->row->asked, FUTEX_WAIT, last, NULL, NULL, 0);
+        const uint32_t now = __atomic_load_n(&in->attach->row->asked, __ATOMIC_ACQUIRE);
         if (now != last && write(in->asked_wake, &one, sizeof one) < 0 && errno != EAGAIN)
             return NULL;
         last = now;
@@ -480,11 +480,11 @@ static void serve(struct wsdbg_inspection *in, int socket)
     }
 }
 
-void wsdbg_inspector_serve(const struct wsdbg_door *door, struct wsdbg_inspector_area *area, int socket)
+void wsdbg_inspector_serve(const struct wsdbg_attach_link *attach, struct wsdbg_inspector_area *area, int socket)
 {
     static struct wsdbg_inspection in; /* the driver keeps a pointer to `wake` */
     pthread_t listener;
-    in = (struct wsdbg_inspection){.door = door, .area = area, .wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+    in = (struct wsdbg_inspection){.attach = attach, .area = area, .wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
     in.asked_wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     in.listens = pthread_create(&listener, NULL, listen_for_calls, &in) == 0;
     serve(&in, socket);

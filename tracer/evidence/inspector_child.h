@@ -1,6 +1,6 @@
 /* inspector_child.h - the files of the inspector's own side: inspector_child.c serves and keeps the program safe,
- * inspector_reads.c opens the interface and reads the GPU, guardian.c does so after another one's death.  Private to
- * them. */
+ * inspector_reads.c opens the interface and reads the GPU, attach watchdog.c does so after another one's death. Private
+ * to them. */
 #ifndef WSDBG_EVIDENCE_INSPECTOR_CHILD_H
 #define WSDBG_EVIDENCE_INSPECTOR_CHILD_H
 
@@ -9,7 +9,7 @@
 enum { WSDBG_INSPECT_EXCEPTION_WORDS = 4 }; /* of 64 SMs */
 
 struct wsdbg_inspection {
-    const struct wsdbg_door *door;
+    const struct wsdbg_attach_link *attach;
     struct wsdbg_inspector_area *area;
     struct wsdbg_debug_api api;
     int wake;         /* eventfd that the driver's callback raises */
@@ -43,8 +43,8 @@ void wsdbg_inspect_fail(struct wsdbg_inspector_reply *reply, const char *format,
 void wsdbg_inspect_attach(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply);
 /* The same while no context of the program has work; then its calls go on. */
 void wsdbg_inspect_stay(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply);
-/* One that stays: calls of the program wait (WSDBG_DOOR_PAUSE) or go on (WSDBG_DOOR_STAY). */
-void wsdbg_inspect_tell(struct wsdbg_inspection *in, enum wsdbg_door_command command);
+/* One that stays: calls of the program wait (WSDBG_ASK_PAUSE) or go on (WSDBG_ASK_STAY). */
+void wsdbg_inspect_tell(struct wsdbg_inspection *in, enum wsdbg_attach_command command);
 /* Resumes, detaches and finalizes, from half way in as well: each part is undone if it was done.  Within
  * WSDBG_INSPECTOR_LEAVE_NS. */
 void wsdbg_inspect_leave(struct wsdbg_inspection *in);
@@ -69,7 +69,7 @@ bool wsdbg_inspect_is_trapped(const struct wsdbg_inspection *in);
 bool wsdbg_inspect_has_code(const struct wsdbg_inspector_area *area, uint32_t device);
 /* True when resumed work has had time to run again, also when other programs share the GPU. */
 bool wsdbg_inspect_is_taken_up(const struct wsdbg_inspection *in);
-/* ... then the program and the guardian need not see to it any more, should we die. */
+/* ... then the program and the attach watchdog need not see to it any more, should we die. */
 void wsdbg_inspect_tell_taken_up(struct wsdbg_inspection *in);
 /* What was stopped runs, by the driver's doing. */
 void wsdbg_inspect_forget_stop(struct wsdbg_inspection *in);

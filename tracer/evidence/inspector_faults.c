@@ -1,7 +1,7 @@
 /* inspector_faults.c - exceptions of the GPU while an inspector is attached; see inspector_child.h.
  *
- * Reads: warps, SMs and their exceptions through the debug interface.  Writes: the door's words about a fault, and that
- * the area shows one.
+ * Reads: warps, SMs and their exceptions through the debug interface.  Writes: the debug attach's words about a fault,
+ * and that the area shows one.
  *
  * While a debugger is attached the driver hands it the exception and forgets the error: when the debugger has left,
  * every call of the program succeeds.  So the program's observer learns of it before anything of the program goes on,
@@ -90,16 +90,16 @@ void wsdbg_inspect_meet_exception(struct wsdbg_inspection *in)
         forget_exception(in);
         return;
     }
-    in->door->row->fault_context =
+    in->attach->row->fault_context =
         in->area->fault.exception ? only_context_on(in->area, in->area->fault.device) : context_of(in->area, warp);
-    in->door->row->fault_exception = exception;
-    wsdbg_inspect_tell(in, WSDBG_DOOR_FAULT);
+    in->attach->row->fault_exception = exception;
+    wsdbg_inspect_tell(in, WSDBG_ASK_FAULT);
     __atomic_store_n(&in->area->faulted, 1, __ATOMIC_SEQ_CST);
 }
 
 bool wsdbg_inspect_is_trapped(const struct wsdbg_inspection *in)
 {
-    return in->suspended && in->exception && in->door->row->fault_exception == 0;
+    return in->suspended && in->exception && in->attach->row->fault_exception == 0;
 }
 
 /* SMs of the device with an exception; none where it has no code of the program. */
@@ -127,7 +127,7 @@ void wsdbg_inspect_note_exceptions_of(struct wsdbg_inspection *in, uint32_t devi
 void wsdbg_inspect_find_exceptions(struct wsdbg_inspection *in)
 {
     uint64_t mask[WSDBG_INSPECT_EXCEPTION_WORDS], any = 0;
-    const uint32_t asked = __atomic_load_n(&in->door->row->asked, __ATOMIC_ACQUIRE);
+    const uint32_t asked = __atomic_load_n(&in->attach->row->asked, __ATOMIC_ACQUIRE);
     for (uint32_t device = 0; device < WSDBG_INSPECTOR_DEVICES; device++) {
         read_state(in, device, mask);
         for (int i = 0; i < WSDBG_INSPECT_EXCEPTION_WORDS; i++)
@@ -136,5 +136,5 @@ void wsdbg_inspect_find_exceptions(struct wsdbg_inspection *in)
     if (any && !in->exception)
         in->exception = in->exception_polled = true;
     if (!in->exception)
-        __atomic_store_n(&in->door->row->answered, asked, __ATOMIC_RELEASE);
+        __atomic_store_n(&in->attach->row->answered, asked, __ATOMIC_RELEASE);
 }

@@ -83,7 +83,7 @@ static uint32_t bit_of(uint32_t device)
 /* Left so by an inspector that died. */
 static bool was_stopped(const struct wsdbg_inspection *in, uint32_t device)
 {
-    return __atomic_load_n(&in->door->row->stopped_devices, __ATOMIC_ACQUIRE) & bit_of(device);
+    return __atomic_load_n(&in->attach->row->stopped_devices, __ATOMIC_ACQUIRE) & bit_of(device);
 }
 
 static void list_devices(struct wsdbg_inspection *in)
@@ -101,10 +101,10 @@ static void list_devices(struct wsdbg_inspection *in)
     }
 }
 
-/* For the traced process and the guardian, should we die now. */
+/* For the traced process and the attach watchdog, should we die now. */
 static void tell_stopped(const struct wsdbg_inspection *in, uint32_t mask)
 {
-    __atomic_store_n(&in->door->row->stopped_devices, mask, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&in->attach->row->stopped_devices, mask, __ATOMIC_SEQ_CST);
 }
 
 static uint32_t all_devices(const struct wsdbg_inspector_area *area)
@@ -126,8 +126,8 @@ static bool resumes(struct wsdbg_inspection *in, uint32_t device)
     return false;
 }
 
-/* The door still names the devices as stopped until their work runs again.  A device that does not resume stays named:
- * the guardian tries again when this process ends. */
+/* The debug attach still names the devices as stopped until their work runs again.  A device that does not resume stays
+ * named: the attach watchdog tries again when this process ends. */
 void wsdbg_inspect_resume(struct wsdbg_inspection *in)
 {
     if (!in->suspended)
@@ -136,9 +136,9 @@ void wsdbg_inspect_resume(struct wsdbg_inspection *in)
     for (uint32_t i = 0; i < in->area->device_count; i++)
         in->kept_stopped |= resumes(in, in->area->devices[i].device) ? 0 : bit_of(in->area->devices[i].device);
     in->suspended = false;
-    in->resumed_ns = wsdbg_door_now_ns();
+    in->resumed_ns = wsdbg_attach_clock_ns();
     if (in->stays)
-        wsdbg_inspect_tell(in, WSDBG_DOOR_STAY);
+        wsdbg_inspect_tell(in, WSDBG_ASK_STAY);
 }
 
 void wsdbg_inspect_tell_taken_up(struct wsdbg_inspection *in)
@@ -157,13 +157,13 @@ void wsdbg_inspect_forget_stop(struct wsdbg_inspection *in)
 void wsdbg_inspect_suspend(struct wsdbg_inspection *in, uint64_t limit_ns, struct wsdbg_inspector_reply *reply)
 {
     if (in->stays) { /* the program may have come to use another one */
-        wsdbg_inspect_tell(in, WSDBG_DOOR_PAUSE);
+        wsdbg_inspect_tell(in, WSDBG_ASK_PAUSE);
         in->area->device_count = 0;
     }
     list_devices(in);
     tell_stopped(in, all_devices(in->area));
     in->suspended = true;
-    in->resume_by_ns = wsdbg_door_now_ns() + limit_ns;
+    in->resume_by_ns = wsdbg_attach_clock_ns() + limit_ns;
     for (uint32_t i = 0; i < in->area->device_count; i++) {
         const uint32_t result = in->api.suspendDevice(in->area->devices[i].device);
         if (result == WSDBG_DEBUG_OK || result == WSDBG_DEBUG_SUSPENDED_DEVICE)

@@ -19,7 +19,7 @@ enum { LOOKS = 2 };
 #define ATTACH_LIMIT_NS 2400000000ull /* and never more than half of the time there is */
 #define STEP_LIMIT_NS 1500000000ull
 /* The driver may handle an error of the GPU meanwhile, which takes it 0.9 s.  To kill an inspector that waits for it
- * harms the program, and its guardian does so after 2.5 s. */
+ * harms the program, and its attach watchdog does so after 2.5 s. */
 #define SUSPEND_LIMIT_NS 2400000000ull
 /* For registers, more than a millisecond a warp: the GPU stands still meanwhile.  The report shows the last look; the
  * one before it only tells what moved, for which one warp of each state and some others do. */
@@ -28,7 +28,7 @@ static const struct wsdbg_look_budget registers_budget[LOOKS] = {{.states_ns = 1
 
 struct wsdbg_live_process {
     uint32_t process_id;
-    struct wsdbg_door door;
+    struct wsdbg_attach_link attach;
     struct wsdbg_machine *machine;
     struct wsdbg_code *code;
     struct wsdbg_look *looks[LOOKS];
@@ -43,18 +43,18 @@ struct wsdbg_live_process {
     struct wsdbg_look_keeper *keeper;        /* NULL = looks are not kept */
 };
 
-struct wsdbg_error *wsdbg_live_process_open(uint32_t process_id, const struct wsdbg_door *door,
+struct wsdbg_error *wsdbg_live_process_open(uint32_t process_id, const struct wsdbg_attach_link *attach,
                                             struct wsdbg_live_process **out)
 {
     struct wsdbg_live_process *process = calloc(1, sizeof *process);
     if (!process) {
-        struct wsdbg_door unused = *door;
-        wsdbg_door_close(&unused);
+        struct wsdbg_attach_link unused = *attach;
+        wsdbg_attach_close(&unused);
         return &wsdbg_error_no_memory;
     }
     process->process_id = process_id;
-    process->door = *door;
-    struct wsdbg_error *error = wsdbg_live_machine_open(&process->door, &process->machine);
+    process->attach = *attach;
+    struct wsdbg_error *error = wsdbg_live_machine_open(&process->attach, &process->machine);
     if (!error)
         error = wsdbg_code_create(&process->code);
     if (error)
@@ -81,14 +81,14 @@ void wsdbg_live_process_close(struct wsdbg_live_process *process)
     if (process->code)
         wsdbg_code_destroy(process->code);
     wsdbg_look_keeper_destroy(process->keeper);
-    wsdbg_door_close(&process->door);
+    wsdbg_attach_close(&process->attach);
     free(process);
 }
 
 /* The time since *since_ns, which becomes now. */
 static uint64_t lap(uint64_t *since_ns)
 {
-    const uint64_t now_ns = wsdbg_door_now_ns(), length_ns = now_ns - *since_ns;
+    const uint64_t now_ns = wsdbg_attach_clock_ns(), length_ns = now_ns - *since_ns;
     *since_ns = now_ns;
     return length_ns;
 }
@@ -119,7 +119,7 @@ static uint64_t suspend_limit_ns(uint64_t now_ns, uint64_t deadline_ns)
 static struct wsdbg_error *look_once(struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
     struct wsdbg_look_row *times = &process->times[process->count];
-    uint64_t since_ns = wsdbg_door_now_ns();
+    uint64_t since_ns = wsdbg_attach_clock_ns();
     struct wsdbg_error *error =
         wsdbg_live_machine_suspend(process->machine, STOPPED_AT_MOST_NS, suspend_limit_ns(since_ns, deadline_ns));
     times->suspend_ns = lap(&since_ns);
@@ -141,7 +141,7 @@ static struct wsdbg_error *look_once(struct wsdbg_live_process *process, uint64_
 
 static void wait_until(uint64_t time_ns)
 {
-    const uint64_t now_ns = wsdbg_door_now_ns();
+    const uint64_t now_ns = wsdbg_attach_clock_ns();
     if (time_ns <= now_ns)
         return;
     struct timespec rest = {.tv_sec = (time_t)((time_ns - now_ns) / 1000000000u),
@@ -176,7 +176,7 @@ static void begin_looks(struct wsdbg_live_process *process)
 static bool is_ahead(const struct wsdbg_live_process *process)
 {
     return process->count == 1 && process->looked_ahead &&
-           wsdbg_door_now_ns() < process->times[0].time_ns + AHEAD_AT_MOST_NS;
+           wsdbg_attach_clock_ns() < process->times[0].time_ns + AHEAD_AT_MOST_NS;
 }
 
 static void note_attach(struct wsdbg_live_process *process, uint64_t time_ns)
@@ -190,7 +190,7 @@ static void note_attach(struct wsdbg_live_process *process, uint64_t time_ns)
 /* An inspector that comes late: attaches, looks, leaves. */
 static struct wsdbg_error *look_late(struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
-    uint64_t since_ns = wsdbg_door_now_ns();
+    uint64_t since_ns = wsdbg_attach_clock_ns();
     const uint64_t began_ns = since_ns;
     const uint64_t half_ns = deadline_ns > since_ns ? (deadline_ns - since_ns) / 2 : 0;
     struct wsdbg_error *error =
@@ -203,7 +203,7 @@ static struct wsdbg_error *look_late(struct wsdbg_live_process *process, uint64_
     error = wsdbg_code_prepare(process->code, process->machine);
     if (!error)
         error = look_apart(process, deadline_ns);
-    since_ns = wsdbg_door_now_ns();
+    since_ns = wsdbg_attach_clock_ns();
     struct wsdbg_error *detached = wsdbg_live_machine_detach(process->machine);
     process->times[process->count ? process->count - 1 : 0].detach_ns = lap(&since_ns);
     wsdbg_error_destroy(detached); /* what was seen was seen */
@@ -239,7 +239,7 @@ void wsdbg_live_process_look_ahead(struct wsdbg_live_process *process)
     if (process->saw_fault || !wsdbg_live_machine_stays(process->machine))
         return;
     begin_looks(process);
-    struct wsdbg_error *error = look_once(process, wsdbg_door_now_ns() + SUSPEND_LIMIT_NS);
+    struct wsdbg_error *error = look_once(process, wsdbg_attach_clock_ns() + SUSPEND_LIMIT_NS);
     process->looked_ahead = !error;
     if (error)
         forget_looks(process);
@@ -251,7 +251,7 @@ void wsdbg_live_process_look_at_fault(struct wsdbg_live_process *process)
     if (process->saw_fault || !wsdbg_live_machine_has_fault(process->machine))
         return;
     begin_looks(process);
-    struct wsdbg_error *error = look_once(process, wsdbg_door_now_ns() + SUSPEND_LIMIT_NS);
+    struct wsdbg_error *error = look_once(process, wsdbg_attach_clock_ns() + SUSPEND_LIMIT_NS);
     process->saw_fault = process->count > 0; /* what was seen was seen */
     wsdbg_error_destroy(error);
 }
@@ -266,24 +266,25 @@ bool wsdbg_live_process_is_alive(const struct wsdbg_live_process *process)
     return wsdbg_live_machine_is_alive(process->machine);
 }
 
-const struct wsdbg_door_row *wsdbg_live_process_door(const struct wsdbg_live_process *process)
+const struct wsdbg_attach_row *wsdbg_live_process_attach_link(const struct wsdbg_live_process *process)
 {
-    return process->door.row;
+    return process->attach.row;
 }
 
 bool wsdbg_live_process_is_taken(const struct wsdbg_live_process *process, const struct wsdbg_error *error)
 {
     char text[WSDBG_TEXT_BYTES];
-    memcpy(text, process->door.row->text, sizeof text);
+    memcpy(text, process->attach.row->text, sizeof text);
     text[sizeof text - 1] = '\0';
     /* The word may be an older answer's; the error's text is that of the answer that came. */
-    return error && text[0] && __atomic_load_n(&process->door.row->obstacle, __ATOMIC_ACQUIRE) == WSDBG_DOOR_TAKEN &&
+    return error && text[0] &&
+           __atomic_load_n(&process->attach.row->obstacle, __ATOMIC_ACQUIRE) == WSDBG_OBSTACLE_TAKEN &&
            strstr(wsdbg_error_message(error), text);
 }
 
 void wsdbg_live_process_expect_nobody(struct wsdbg_live_process *process)
 {
-    __atomic_store_n(&process->door.row->nobody_comes, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&process->attach.row->nobody_comes, 1, __ATOMIC_RELEASE);
 }
 
 struct wsdbg_machine *wsdbg_live_process_machine(struct wsdbg_live_process *process)

@@ -1,15 +1,15 @@
-/* live_looks.h - two looks at the GPU's own state of one process, through the door that its observer opens. */
+/* live_looks.h - two looks at the GPU's own state of one process, through the debug attach that its observer opens. */
 #ifndef WSDBG_EVIDENCE_LIVE_LOOKS_H
 #define WSDBG_EVIDENCE_LIVE_LOOKS_H
 
-#include "evidence/door.h"
+#include "evidence/attach_link.h"
 #include "machine/interpret.h"
 
 /* One process: its inspector and its decoded code, kept from time to time. */
 struct wsdbg_live_process;
 
-/* The door becomes the process's, also when this fails. */
-struct wsdbg_error *wsdbg_live_process_open(uint32_t process_id, const struct wsdbg_door *door,
+/* The debug attach becomes the process's, also when this fails. */
+struct wsdbg_error *wsdbg_live_process_open(uint32_t process_id, const struct wsdbg_attach_link *attach,
                                             struct wsdbg_live_process **out);
 /* Attaches unless an inspector stays, looks, lets the GPU run for a moment, looks again, detaches if it attached; by
  * deadline_ns (CLOCK_MONOTONIC).  An error says what was in the way; whatever it is, the program runs as before.  The
@@ -37,7 +37,7 @@ bool wsdbg_live_process_dismiss(struct wsdbg_live_process *process);
 /* Whether that is why an inspector was refused just now: one is attached to another program on the same GPU. */
 bool wsdbg_live_process_is_taken(const struct wsdbg_live_process *process, const struct wsdbg_error *error);
 /* The words by which the process lets an inspector in, and says what that costs it. */
-const struct wsdbg_door_row *wsdbg_live_process_door(const struct wsdbg_live_process *process);
+const struct wsdbg_attach_row *wsdbg_live_process_attach_link(const struct wsdbg_live_process *process);
 /* Its first launch need not wait: no inspector comes before it. */
 void wsdbg_live_process_expect_nobody(struct wsdbg_live_process *process);
 /* Its machine, for an inspector that stays (live_stay.h). */

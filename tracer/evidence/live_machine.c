@@ -11,7 +11,7 @@
 
 struct live_machine {
     struct wsdbg_machine base;
-    struct wsdbg_door door;
+    struct wsdbg_attach_link attach;
     struct wsdbg_inspector *inspector; /* NULL = not started */
     struct wsdbg_live_place *places;   /* of base.warps */
 };
@@ -196,18 +196,18 @@ static const struct wsdbg_machine_ops live_ops = {
 
 /* ---- steps ---- */
 
-struct wsdbg_error *wsdbg_live_machine_open(const struct wsdbg_door *door, struct wsdbg_machine **out)
+struct wsdbg_error *wsdbg_live_machine_open(const struct wsdbg_attach_link *attach, struct wsdbg_machine **out)
 {
     struct live_machine *live = calloc(1, sizeof *live);
     if (!live)
         return &wsdbg_error_no_memory;
     live->base = (struct wsdbg_machine){.ops = &live_ops, .source = "live"};
-    live->door = *door;
+    live->attach = *attach;
     *out = &live->base;
     return NULL;
 }
 
-/* An inspector that broke is replaced, once its guardian is through: two at a time would be one too many. */
+/* An inspector that broke is replaced, once its attach watchdog is through: two at a time would be one too many. */
 static struct wsdbg_error *ensure_inspector(struct live_machine *live, uint64_t limit_ns)
 {
     if (live->inspector && wsdbg_inspector_is_broken(live->inspector)) {
@@ -217,9 +217,9 @@ static struct wsdbg_error *ensure_inspector(struct live_machine *live, uint64_t 
         wsdbg_machine_deinit(&live->base);
         wsdbg_inspector_stop(live->inspector);
         live->inspector = NULL;
-        wsdbg_door_wait_shut(&live->door, wsdbg_door_now_ns() + READ_LIMIT_NS);
+        wsdbg_attach_wait_detached(&live->attach, wsdbg_attach_clock_ns() + READ_LIMIT_NS);
     }
-    return live->inspector ? NULL : wsdbg_inspector_start(&live->door, &live->inspector);
+    return live->inspector ? NULL : wsdbg_inspector_start(&live->attach, &live->inspector);
 }
 
 /* An attach that fails is left again in good order: that time comes on top. */
@@ -285,19 +285,19 @@ void wsdbg_live_machine_fault_sentence(const struct wsdbg_machine *machine, char
 
 bool wsdbg_live_machine_is_alive(const struct wsdbg_machine *machine)
 {
-    return wsdbg_door_alive(&((const struct live_machine *)machine)->door);
+    return wsdbg_attach_alive(&((const struct live_machine *)machine)->attach);
 }
 
 bool wsdbg_live_machine_stays(const struct wsdbg_machine *machine)
 {
     const struct live_machine *live = (const struct live_machine *)machine;
     return live->inspector && __atomic_load_n(&wsdbg_inspector_area(live->inspector)->stays, __ATOMIC_ACQUIRE) &&
-           __atomic_load_n(&live->door.row->state, __ATOMIC_ACQUIRE) == WSDBG_DOOR_OPEN;
+           __atomic_load_n(&live->attach.row->state, __ATOMIC_ACQUIRE) == WSDBG_ATTACH_DONE;
 }
 
 struct wsdbg_error *wsdbg_live_machine_suspend(struct wsdbg_machine *machine, uint64_t stop_ns, uint64_t limit_ns)
 {
-    machine->time_ns = wsdbg_door_now_ns();
+    machine->time_ns = wsdbg_attach_clock_ns();
     return wsdbg_inspector_ask(live_of(machine)->inspector, WSDBG_INSPECT_SUSPEND,
                                (uint64_t[WSDBG_INSPECTOR_ARGUMENTS]){stop_ns}, limit_ns, NULL);
 }

@@ -6,11 +6,11 @@
 #ifndef WSDBG_EVIDENCE_LIVE_MACHINE_H
 #define WSDBG_EVIDENCE_LIVE_MACHINE_H
 
-#include "evidence/door.h"
+#include "evidence/attach_link.h"
 #include "machine/machine.h"
 
-/* Nothing is started yet; the door must outlive the machine. */
-struct wsdbg_error *wsdbg_live_machine_open(const struct wsdbg_door *door, struct wsdbg_machine **out);
+/* Nothing is started yet; the debug attach must outlive the machine. */
+struct wsdbg_error *wsdbg_live_machine_open(const struct wsdbg_attach_link *attach, struct wsdbg_machine **out);
 /* Starts the inspector, the first time, and attaches.  Each of these waits limit_ns at most; an error says what is in
  * the way or which step broke.  The program is left as it was: what that takes comes on top (3 s at most). */
 struct wsdbg_error *wsdbg_live_machine_attach(struct wsdbg_machine *machine, uint64_t limit_ns);
@@ -40,8 +40,8 @@ struct wsdbg_error *wsdbg_live_machine_read_warps(struct wsdbg_machine *machine,
 struct wsdbg_error *wsdbg_live_machine_resume(struct wsdbg_machine *machine, uint64_t limit_ns);
 /* Takes what an inspector needs to leave in good order, 3 s at most. */
 struct wsdbg_error *wsdbg_live_machine_detach(struct wsdbg_machine *machine);
-/* After a step whose error left no inspector: waits, limit_ns at most, until its guardian (guardian.h) has freed the
- * program.  The guardian does so in any case; no attach begins before. */
+/* After a step whose error left no inspector: waits, limit_ns at most, until its attach watchdog (attach watchdog.h)
+ * has freed the program.  The attach watchdog does so in any case; no attach begins before. */
 void wsdbg_live_machine_await_rescue(struct wsdbg_machine *machine, uint64_t limit_ns);
 
 #endif

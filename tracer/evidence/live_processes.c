@@ -1,6 +1,6 @@
 /* live_processes.c - see live_processes.h.
  *
- * Reads: the newest snapshot, the segments' doors.  Writes: the words of those doors.
+ * Reads: the newest snapshot, the segments' debug attaches.  Writes: the words of those debug attaches.
  */
 #include "evidence/live_processes.h"
 
@@ -36,7 +36,7 @@ static bool is_left(const struct wsdbg_live_processes *processes, uint32_t proce
 static struct wsdbg_error *follow(struct wsdbg_live_processes *processes, uint32_t process_id,
                                   struct wsdbg_live_process **out)
 {
-    struct wsdbg_door door;
+    struct wsdbg_attach_link attach;
     struct wsdbg_segment_map *map = wsdbg_ring_map(processes->ring, process_id);
     if (!map)
         return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "its segment cannot be read");
@@ -44,9 +44,9 @@ static struct wsdbg_error *follow(struct wsdbg_live_processes *processes, uint32
         return wsdbg_error_create(WSDBG_ERROR_BUSY, "the inspector of the program before it has not left yet");
     if (!wsdbg_grow((void **)&processes->list, &processes->capacity, processes->count + 1, sizeof *processes->list))
         return &wsdbg_error_no_memory;
-    struct wsdbg_error *error = wsdbg_segment_map_door(map, &door);
+    struct wsdbg_error *error = wsdbg_segment_map_attach_link(map, &attach);
     if (!error)
-        error = wsdbg_live_process_open(process_id, &door, out);
+        error = wsdbg_live_process_open(process_id, &attach, out);
     if (!error && processes->kept) {
         error = wsdbg_live_process_keep(*out, processes->kept);
         if (error) {
@@ -58,7 +58,7 @@ static struct wsdbg_error *follow(struct wsdbg_live_processes *processes, uint32
         processes->list[processes->count++] =
             (struct wsdbg_live_followed){.looks = *out,
                                          .inode = wsdbg_segment_map_inode(map),
-                                         .stay = {.policy.always = processes->use == WSDBG_DOOR_ALWAYS,
+                                         .stay = {.policy.always = processes->use == WSDBG_ATTACH_ALWAYS,
                                                   .began_ns = processes->opened_ns,
                                                   .ticked_ns = processes->opened_ns}};
     return error;
@@ -196,13 +196,14 @@ void wsdbg_live_processes_account(struct wsdbg_live_processes *processes, char *
 /* Of this session whoever stays at another process, and has the GPU that this one was refused for, leaves. */
 static bool make_way(struct wsdbg_live_processes *processes, const struct wsdbg_live_process *process)
 {
-    const uint16_t wanted = __atomic_load_n(&wsdbg_live_process_door(process)->taken_gpu, __ATOMIC_ACQUIRE);
+    const uint16_t wanted = __atomic_load_n(&wsdbg_live_process_attach_link(process)->taken_gpu, __ATOMIC_ACQUIRE);
     bool any = false;
     for (size_t i = 0; i < processes->count && wanted >= 1 && wanted <= 16; i++) {
         struct wsdbg_live_followed *other = &processes->list[i];
-        const uint16_t held = __atomic_load_n(&wsdbg_live_process_door(other->looks)->held_gpus, __ATOMIC_ACQUIRE);
+        const uint16_t held =
+            __atomic_load_n(&wsdbg_live_process_attach_link(other->looks)->held_gpus, __ATOMIC_ACQUIRE);
         if (!other->ended && other->looks != process && held >> (wanted - 1) & 1)
-            any |= wsdbg_live_stay_make_way(&other->stay, other->looks, wsdbg_door_now_ns());
+            any |= wsdbg_live_stay_make_way(&other->stay, other->looks, wsdbg_attach_clock_ns());
     }
     return any;
 }

@@ -22,7 +22,7 @@ struct wsdbg_live_followed {
 
 struct wsdbg_live_processes {
     struct wsdbg_evidence *ring; /* not owned */
-    enum wsdbg_door_use use;
+    enum wsdbg_attach_use use;
     uint64_t opened_ns; /* when the run began */
     const char *kept;   /* folder for looks, NULL = they are not kept; not owned */
     bool recorded;      /* each kept look is asked for, also of those that have ended */

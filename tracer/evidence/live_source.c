@@ -1,7 +1,8 @@
 /* live_source.c - the ring's evidence, completed by looks at the GPU's own state.
  *
- * Reads: what the ring source reads, and through the observers' doors the GPU (live_looks.h).  Writes: nothing but the
- * words of those doors.  Where a door is closed the snapshot says what is in the way and is the ring's otherwise.
+ * Reads: what the ring source reads, and through the observers' debug attaches the GPU (live_looks.h).  Writes: nothing
+ * but the words of those debug attaches.  Where a debug attach is closed the snapshot says what is in the way and is
+ * the ring's otherwise.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static struct wsdbg_live_process *look_at_one(struct live_source *source, uint32
 {
     struct wsdbg_live_process *process = NULL;
     struct wsdbg_error *error = wsdbg_live_processes_ensure(&source->processes, process_id, &process);
-    if (!error && wsdbg_door_now_ns() + LEAST_NS > deadline_ns)
+    if (!error && wsdbg_attach_clock_ns() + LEAST_NS > deadline_ns)
         error = wsdbg_error_create(WSDBG_ERROR_BUSY, "no time was left for it");
     if (!error)
         error = wsdbg_live_processes_look_at(&source->processes, process, deadline_ns);
@@ -70,7 +71,7 @@ static struct wsdbg_live_process *look_at_one(struct live_source *source, uint32
 }
 
 /* Looks at every process that wants it.  Those that an inspector stays at come first: it may have to make way. */
-static void look_at_all(struct live_source *source, enum wsdbg_door_use use, uint64_t deadline_ns,
+static void look_at_all(struct live_source *source, enum wsdbg_attach_use use, uint64_t deadline_ns,
                         struct wsdbg_live_process **looked, size_t *looked_count, struct wsdbg_snapshot *snapshot)
 {
     for (int pass = 0; pass < 2; pass++)
@@ -86,7 +87,7 @@ static void look_at_all(struct live_source *source, enum wsdbg_door_use use, uin
 }
 
 /* By deadline_ns, CLOCK_MONOTONIC. */
-static struct wsdbg_error *complete(struct live_source *source, enum wsdbg_door_use use, uint64_t deadline_ns,
+static struct wsdbg_error *complete(struct live_source *source, enum wsdbg_attach_use use, uint64_t deadline_ns,
                                     struct wsdbg_snapshot *snapshot)
 {
     size_t count = 0;
@@ -164,7 +165,7 @@ static struct wsdbg_error *live_inspect(struct wsdbg_evidence *base, uint64_t no
                                         struct wsdbg_snapshot *out)
 {
     struct live_source *source = live_of(base);
-    const uint64_t started_ns = wsdbg_door_now_ns();
+    const uint64_t started_ns = wsdbg_attach_clock_ns();
     const uint64_t ring_ns = deadline_ns < WSDBG_RING_NS ? deadline_ns : WSDBG_RING_NS;
     struct wsdbg_snapshot snapshot = {0};
     struct wsdbg_error *error = source->ring->ops->inspect(source->ring, now_ns, ring_ns, &snapshot);
@@ -172,7 +173,7 @@ static struct wsdbg_error *live_inspect(struct wsdbg_evidence *base, uint64_t no
         mark_attended(source, &snapshot);
     if (!error)
         error = add_faults(source, &snapshot);
-    if (!error && deadline_ns >= WSDBG_DOOR_NS)
+    if (!error && deadline_ns >= WSDBG_ATTACH_NS)
         error = complete(source, source->processes.use, started_ns + deadline_ns, &snapshot);
     if (error)
         wsdbg_snapshot_deinit(&snapshot);
@@ -184,7 +185,7 @@ static struct wsdbg_error *live_inspect(struct wsdbg_evidence *base, uint64_t no
 static struct wsdbg_error *live_complete(struct wsdbg_evidence *base, uint64_t deadline_ns,
                                          struct wsdbg_snapshot *snapshot)
 {
-    return complete(live_of(base), WSDBG_DOOR_ALWAYS, wsdbg_door_now_ns() + deadline_ns, snapshot);
+    return complete(live_of(base), WSDBG_ATTACH_ALWAYS, wsdbg_attach_clock_ns() + deadline_ns, snapshot);
 }
 
 /* Looks that were had since the last frame. */
@@ -248,7 +249,7 @@ static const struct wsdbg_evidence_ops live_ops = {.name = "live",
                                                    .hold_record = live_hold_record,
                                                    .close = live_close};
 
-struct wsdbg_error *wsdbg_evidence_open_live(const char *session, const char *spool, enum wsdbg_door_use use,
+struct wsdbg_error *wsdbg_evidence_open_live(const char *session, const char *spool, enum wsdbg_attach_use use,
                                              struct wsdbg_evidence **out)
 {
     struct live_source *source = calloc(1, sizeof *source);
@@ -256,7 +257,7 @@ struct wsdbg_error *wsdbg_evidence_open_live(const char *session, const char *sp
         return &wsdbg_error_no_memory;
     source->base.ops = &live_ops;
     source->processes.use = use;
-    source->processes.opened_ns = wsdbg_door_now_ns();
+    source->processes.opened_ns = wsdbg_attach_clock_ns();
     source->spool = spool ? strdup(spool) : NULL;
     struct wsdbg_error *error =
         spool && !source->spool ? &wsdbg_error_no_memory : wsdbg_evidence_open_ring(session, spool, &source->ring);

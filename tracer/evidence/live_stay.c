@@ -1,6 +1,7 @@
 /* live_stay.c - see live_stay.h.
  *
- * Reads: the newest snapshot, the door's figures.  Writes: requests to the inspector, which come and go on their own.
+ * Reads: the newest snapshot, the debug attach's figures.  Writes: requests to the inspector, which come and go on
+ * their own.
  */
 #include "evidence/live_stay.h"
 
@@ -61,7 +62,7 @@ static struct wsdbg_stay_facts facts_of(struct wsdbg_live_stay *stay, const stru
                                         const struct wsdbg_snapshot *snapshot, uint64_t now_ns)
 {
     const uint32_t process_id = wsdbg_live_process_id(process);
-    const struct wsdbg_door_row *row = wsdbg_live_process_door(process);
+    const struct wsdbg_attach_row *row = wsdbg_live_process_attach_link(process);
     struct wsdbg_stay_facts facts = {.now_ns = now_ns, .began_ns = stay->began_ns};
     const size_t contexts = alive_contexts(snapshot, process_id, &facts.unfinished);
     if (contexts != stay->contexts)
@@ -80,18 +81,18 @@ static struct wsdbg_stay_facts facts_of(struct wsdbg_live_stay *stay, const stru
 }
 
 /* What another moment may change, and what none will. */
-static bool is_passing(const struct wsdbg_door_row *row)
+static bool is_passing(const struct wsdbg_attach_row *row)
 {
     const uint32_t obstacle = __atomic_load_n(&row->obstacle, __ATOMIC_ACQUIRE);
-    return obstacle == WSDBG_DOOR_CLOSED || obstacle == WSDBG_DOOR_AT_WORK || obstacle == WSDBG_DOOR_LAPSED ||
-           obstacle == WSDBG_DOOR_TAKEN;
+    return obstacle == WSDBG_OBSTACLE_NOT_SETTLED || obstacle == WSDBG_OBSTACLE_AT_WORK ||
+           obstacle == WSDBG_OBSTACLE_LAPSED || obstacle == WSDBG_OBSTACLE_TAKEN;
 }
 
 static void take_refusal(struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process,
                          struct wsdbg_error *error, uint64_t now_ns)
 {
     wsdbg_stay_refused(&stay->policy, now_ns);
-    stay->hopeless = stay->hopeless || !is_passing(wsdbg_live_process_door(process));
+    stay->hopeless = stay->hopeless || !is_passing(wsdbg_live_process_attach_link(process));
     stay->taken = stay->policy.always && wsdbg_live_process_is_taken(process, error);
     if (stay->hopeless || stay->taken) /* an inspector that was asked for is missed while there is none yet, too */
         snprintf(stay->trouble, sizeof stay->trouble, "%s", wsdbg_error_message(error));
@@ -182,7 +183,7 @@ void wsdbg_live_stay_trouble(struct wsdbg_live_stay *stay, char *line, size_t si
 void wsdbg_live_stay_add(const struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process,
                          struct wsdbg_stay_account *account)
 {
-    const struct wsdbg_door_row *row = wsdbg_live_process_door(process);
+    const struct wsdbg_attach_row *row = wsdbg_live_process_attach_link(process);
     const struct wsdbg_stay_facts facts = {
         .waited_ns = row->waited_ns, .launch_ns = row->launch_ns, .launches = row->launches};
     if (!stay->policy.came_ns)

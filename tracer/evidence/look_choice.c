@@ -38,13 +38,13 @@ static bool may_have_work(const struct wsdbg_snapshot *snapshot, size_t index, b
             (!ends_work && has_newer_launch(snapshot, index)));
 }
 
-bool wsdbg_look_is_wanted(const struct wsdbg_snapshot *snapshot, uint32_t process_id, enum wsdbg_door_use use,
+bool wsdbg_look_is_wanted(const struct wsdbg_snapshot *snapshot, uint32_t process_id, enum wsdbg_attach_use use,
                           bool ends_work)
 {
     bool work = false;
     for (size_t i = 0; i < snapshot->context_count; i++)
         work = work || (snapshot->contexts[i].process_id == process_id && may_have_work(snapshot, i, ends_work));
-    return work && (use == WSDBG_DOOR_ALWAYS || !has_slots(snapshot, process_id));
+    return work && (use == WSDBG_ATTACH_ALWAYS || !has_slots(snapshot, process_id));
 }
 
 bool wsdbg_look_came_before(const struct wsdbg_snapshot *snapshot, size_t context)

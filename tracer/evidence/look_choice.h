@@ -1,13 +1,13 @@
-/* look_choice.h - which processes are looked at through a door that stops or ends their work, and what stood in the
- * way. */
+/* look_choice.h - which processes are looked at through a debug attach that stops or ends their work, and what stood in
+ * the way. */
 #ifndef WSDBG_EVIDENCE_LOOK_CHOICE_H
 #define WSDBG_EVIDENCE_LOOK_CHOICE_H
 
 #include "evidence/evidence.h"
 
-/* Whether a process has, or may have, work that is not done, and this use of the door asks for a look at it.  With
- * ends_work (a dump ends it) a launch that may just be running is no reason. */
-bool wsdbg_look_is_wanted(const struct wsdbg_snapshot *snapshot, uint32_t process_id, enum wsdbg_door_use use,
+/* Whether a process has, or may have, work that is not done, and this use of the debug attach asks for a look at it.
+ * With ends_work (a dump ends it) a launch that may just be running is no reason. */
+bool wsdbg_look_is_wanted(const struct wsdbg_snapshot *snapshot, uint32_t process_id, enum wsdbg_attach_use use,
                           bool ends_work);
 /* Whether an earlier context is of the same process as this one. */
 bool wsdbg_look_came_before(const struct wsdbg_snapshot *snapshot, size_t context);

@@ -192,24 +192,24 @@ struct wsdbg_error *wsdbg_segment_map_refresh(struct wsdbg_segment_map *map, str
     return error;
 }
 
-struct wsdbg_error *wsdbg_segment_map_door(struct wsdbg_segment_map *map, struct wsdbg_door *out)
+struct wsdbg_error *wsdbg_segment_map_attach_link(struct wsdbg_segment_map *map, struct wsdbg_attach_link *out)
 {
     const struct wsdbg_segment *segment = (const struct wsdbg_segment *)map->bytes;
     const uint64_t fixed_bytes = __atomic_load_n(&segment->fixed_bytes, __ATOMIC_ACQUIRE);
-    struct wsdbg_door door = {.process = -1};
+    struct wsdbg_attach_link attach = {.process = -1};
     void *row = NULL;
     if (map->is_copy)
         return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "%s: its process has ended", map->name);
-    if (!WSDBG_SEGMENT_HAS(fixed_bytes, door) || map->byte_count < fixed_bytes)
+    if (!WSDBG_SEGMENT_HAS(fixed_bytes, attach) || map->byte_count < fixed_bytes)
         return wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: its observer is of a version that lets no inspector in",
                                   map->name);
-    struct wsdbg_error *error = map_writable(map, offsetof(struct wsdbg_segment, door), sizeof segment->door,
-                                             &door.pages, &door.pages_bytes, &row);
+    struct wsdbg_error *error = map_writable(map, offsetof(struct wsdbg_segment, attach), sizeof segment->attach,
+                                             &attach.pages, &attach.pages_bytes, &row);
     if (error)
         return error;
-    door.row = row;
-    door.process = map->pidfd >= 0 ? fcntl(map->pidfd, F_DUPFD_CLOEXEC, 0) : -1;
-    *out = door;
+    attach.row = row;
+    attach.process = map->pidfd >= 0 ? fcntl(map->pidfd, F_DUPFD_CLOEXEC, 0) : -1;
+    *out = attach;
     return NULL;
 }
 

@@ -1,13 +1,13 @@
 /* segment_map.h - a live segment: the mapping of a traced process's file.
  *
- * Reads: the file, whether the process lives and executes the same program.  Writes: the request words and the door,
- * through mappings of their own (everything else is mapped read-only), and what is left of a context that died; nothing
- * when it only reads.
+ * Reads: the file, whether the process lives and executes the same program.  Writes: the request words and the debug
+ * attach, through mappings of their own (everything else is mapped read-only), and what is left of a context that died;
+ * nothing when it only reads.
  */
 #ifndef WSDBG_EVIDENCE_SEGMENT_MAP_H
 #define WSDBG_EVIDENCE_SEGMENT_MAP_H
 
-#include "evidence/door.h"
+#include "evidence/attach_link.h"
 #include "evidence/lasting_memory.h"
 #include "evidence/segment_reader.h"
 
@@ -29,7 +29,7 @@ struct wsdbg_error *wsdbg_segment_map_refresh(struct wsdbg_segment_map *map, str
 /* True while the process runs the program that wrote the file; an exited one that nobody has waited for does not. */
 bool wsdbg_segment_map_alive(struct wsdbg_segment_map *map);
 /* Of a process that lives no more: takes a private copy of what is there and lets go of the file and all descriptors;
- * WATCH removes the file.  Calls as before, but for door(), work on the copy. */
+ * WATCH removes the file.  Calls as before, but for debug attach(), work on the copy. */
 struct wsdbg_error *wsdbg_segment_map_keep(struct wsdbg_segment_map *map);
 /* The file's own number; another file of the same name has another one. */
 uint64_t wsdbg_segment_map_inode(const struct wsdbg_segment_map *map);
@@ -45,9 +45,10 @@ bool wsdbg_segment_map_answered(const struct wsdbg_segment_map *map, uint32_t re
 /* The process, should it come to its end, waits until then (CLOCK_MONOTONIC; 0 = no more), for a limited time.  WATCH
  * only; trouble is none: it then does not wait. */
 void wsdbg_segment_map_hold_exit(struct wsdbg_segment_map *map, uint64_t until_ns);
-/* The words by which the process lets an inspector in, through a mapping of their own: wsdbg_door_close().  WATCH only.
+/* The words by which the process lets an inspector in, through a mapping of their own: wsdbg_attach_close().  WATCH
+ * only.
  */
-struct wsdbg_error *wsdbg_segment_map_door(struct wsdbg_segment_map *map, struct wsdbg_door *out);
+struct wsdbg_error *wsdbg_segment_map_attach_link(struct wsdbg_segment_map *map, struct wsdbg_attach_link *out);
 void wsdbg_segment_map_close(struct wsdbg_segment_map *map);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "evidence/door.h"
+#include "evidence/attach_link.h"
 
 /* Everything from 3 on but these two descriptors. */
 static void close_others(int keep, int also)
@@ -81,7 +81,7 @@ bool wsdbg_side_process_wait(struct wsdbg_side_process *process, uint64_t deadli
     if (!process->id)
         return true;
     for (;;) {
-        const uint64_t now_ns = wsdbg_door_now_ns();
+        const uint64_t now_ns = wsdbg_attach_clock_ns();
         const uint64_t left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
         if (poll(&poller, 1, (int)((left_ns + 999999) / 1000000)) > 0)
             break;

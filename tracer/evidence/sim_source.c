@@ -12,7 +12,7 @@
 
 #include "base/grow.h"
 #include "evidence/completion.h"
-#include "evidence/door.h"
+#include "evidence/attach_link.h"
 #include "evidence/evidence.h"
 #include "evidence/look_choice.h"
 #include "evidence/ring_source.h"
@@ -23,7 +23,7 @@
 struct sim_source {
     struct wsdbg_evidence base;
     struct wsdbg_evidence *ring;
-    enum wsdbg_door_use use;
+    enum wsdbg_attach_use use;
     char *folder;
     struct wsdbg_code *code;
     struct shown {
@@ -44,11 +44,11 @@ struct standstill {
     struct wsdbg_look *looks[LOOKS];
 };
 
-static struct wsdbg_error *look_once(struct sim_source *source, enum wsdbg_door_use use, const char *path,
+static struct wsdbg_error *look_once(struct sim_source *source, enum wsdbg_attach_use use, const char *path,
                                      uint64_t time_ns, struct wsdbg_look **out)
 {
     const enum wsdbg_state_choice choice =
-        use == WSDBG_DOOR_ALWAYS ? WSDBG_STATE_ALL_GRIDS : WSDBG_STATE_WITHOUT_PROBES;
+        use == WSDBG_ATTACH_ALWAYS ? WSDBG_STATE_ALL_GRIDS : WSDBG_STATE_WITHOUT_PROBES;
     const struct wsdbg_look_budget budget = {UINT64_MAX / 4, UINT64_MAX / 4}; /* nothing stands still for it */
     struct wsdbg_machine *machine;
     struct wsdbg_error *error = wsdbg_machine_open_state(path, choice, &machine);
@@ -71,10 +71,10 @@ static void forget(struct standstill *seen)
 }
 
 /* For a recording, which does without where memory runs out.  Takes the path. */
-static void note_shown(struct sim_source *source, char *path, uint32_t process_id, enum wsdbg_door_use use)
+static void note_shown(struct sim_source *source, char *path, uint32_t process_id, enum wsdbg_attach_use use)
 {
     const enum wsdbg_record_look_kind kind =
-        use == WSDBG_DOOR_ALWAYS ? WSDBG_RECORD_LOOK_STATE : WSDBG_RECORD_LOOK_STATE_BARE;
+        use == WSDBG_ATTACH_ALWAYS ? WSDBG_RECORD_LOOK_STATE : WSDBG_RECORD_LOOK_STATE_BARE;
     if (!wsdbg_grow((void **)&source->shown, &source->shown_capacity, source->shown_count + 1, sizeof *source->shown)) {
         free(path);
         return;
@@ -89,7 +89,7 @@ static void forget_shown(struct sim_source *source)
 }
 
 /* NOT_FOUND where something moves. */
-static struct wsdbg_error *look_twice(struct sim_source *source, enum wsdbg_door_use use,
+static struct wsdbg_error *look_twice(struct sim_source *source, enum wsdbg_attach_use use,
                                       const struct wsdbg_snapshot *ring, uint32_t context, struct standstill *out)
 {
     const struct wsdbg_context *row = &ring->contexts[context];
@@ -99,7 +99,7 @@ static struct wsdbg_error *look_twice(struct sim_source *source, enum wsdbg_door
     *out = (struct standstill){.context = context};
     struct wsdbg_error *error = look_once(source, use, path, 0, &out->looks[0]);
     if (!error)
-        error = look_once(source, use, path, wsdbg_door_now_ns(), &out->looks[1]);
+        error = look_once(source, use, path, wsdbg_attach_clock_ns(), &out->looks[1]);
     for (size_t i = 0; !error && i < LOOKS; i++)
         wsdbg_look_set_process(out->looks[i], row->process_id);
     if (error) {
@@ -116,7 +116,7 @@ static struct wsdbg_error *look_twice(struct sim_source *source, enum wsdbg_door
 struct replaced {
     const struct standstill *seen;
     size_t count;
-    enum wsdbg_door_use use;
+    enum wsdbg_attach_use use;
 };
 
 static bool is_replaced(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid, const void *user)
@@ -125,13 +125,13 @@ static bool is_replaced(const struct wsdbg_snapshot *snapshot, const struct wsdb
     const bool is_devices = grid->module < snapshot->module_count && snapshot->modules[grid->module].unnamed;
     for (size_t i = 0; i < replaced->count; i++)
         if (grid->running && replaced->seen[i].context == grid->context &&
-            (is_devices || replaced->use == WSDBG_DOOR_ALWAYS))
+            (is_devices || replaced->use == WSDBG_ATTACH_ALWAYS))
             return true;
     return false;
 }
 
 /* Every drop comes before the first look adds rows. */
-static struct wsdbg_error *show(enum wsdbg_door_use use, const struct standstill *seen, size_t count,
+static struct wsdbg_error *show(enum wsdbg_attach_use use, const struct standstill *seen, size_t count,
                                 struct wsdbg_snapshot *snapshot)
 {
     const struct replaced replaced = {seen, count, use};
@@ -147,7 +147,8 @@ static struct wsdbg_error *show(enum wsdbg_door_use use, const struct standstill
     return wsdbg_completion_end(error, snapshot, first, record);
 }
 
-static struct wsdbg_error *complete(struct sim_source *source, enum wsdbg_door_use use, struct wsdbg_snapshot *snapshot)
+static struct wsdbg_error *complete(struct sim_source *source, enum wsdbg_attach_use use,
+                                    struct wsdbg_snapshot *snapshot)
 {
     forget_shown(source);
     struct standstill *seen = calloc(snapshot->context_count + 1, sizeof *seen);
@@ -207,7 +208,7 @@ static struct wsdbg_error *sim_complete(struct wsdbg_evidence *base, uint64_t de
                                         struct wsdbg_snapshot *snapshot)
 {
     (void)deadline_ns;
-    return complete(sim_of(base), WSDBG_DOOR_ALWAYS, snapshot);
+    return complete(sim_of(base), WSDBG_ATTACH_ALWAYS, snapshot);
 }
 
 static void sim_fetch(struct wsdbg_evidence *base, const struct wsdbg_snapshot *snapshot, uint64_t deadline_ns)
@@ -255,7 +256,7 @@ static const struct wsdbg_evidence_ops sim_ops = {.name = "simulator",
                                                   .hold_record = sim_hold_record,
                                                   .close = sim_close};
 
-struct wsdbg_error *wsdbg_evidence_open_simulator(const char *session, const char *spool, enum wsdbg_door_use use,
+struct wsdbg_error *wsdbg_evidence_open_simulator(const char *session, const char *spool, enum wsdbg_attach_use use,
                                                   struct wsdbg_evidence **out)
 {
     struct sim_source *source = calloc(1, sizeof *source);

@@ -1,8 +1,8 @@
 /* stay_policy.h - whether an inspector should be attached to a program between looks: what that costs the program
  * against what it is good for.  Pure; the caller brings the clock and the figures.
  *
- * An inspector that came while the GPU was idle holds nothing back when it looks (docs/results/live-door.md), but each
- * plain launch then takes some 55 us instead of 3, and calls wait while it comes and goes.
+ * An inspector that came while the GPU was idle holds nothing back when it looks (docs/results/live-debug attach.md),
+ * but each plain launch then takes some 55 us instead of 3, and calls wait while it comes and goes.
  */
 #ifndef WSDBG_EVIDENCE_STAY_POLICY_H
 #define WSDBG_EVIDENCE_STAY_POLICY_H
@@ -23,7 +23,7 @@ struct wsdbg_stay_facts {
     bool probed;                             /* a module of it has probes */
     uint64_t image_bytes;                    /* of the modules that it has loaded, as far as known */
     bool unfinished;                         /* the GPU is known to have work of it */
-    uint64_t waited_ns, launch_ns, launches; /* of struct wsdbg_door_row */
+    uint64_t waited_ns, launch_ns, launches; /* of struct wsdbg_attach_row */
     uint64_t ended_spent_ns;                 /* of other processes of the run, which have ended */
 };
 

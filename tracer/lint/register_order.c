@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sass/flow.h"
-#include "sass/skeleton.h"
+#include "sass/slice.h"
 #include "sass/threads.h"
 
 enum { WARP_THREADS = 32, IDS = 16, FILE_WARPS_MOST = WSDBG_VIEW_WARPS_MOST / WSDBG_VIEW_FILES, STATES_MOST = 1024 };
@@ -309,7 +309,7 @@ static struct wsdbg_error *read_warp(struct wsdbg_lint_kernel *kernel, const str
 }
 
 /* The code that leads to a setmaxnreg or a named barrier. */
-static struct wsdbg_error *make_skeleton(const struct wsdbg_graph *graph, struct wsdbg_graph **out, uint32_t **numbers)
+static struct wsdbg_error *make_slice(const struct wsdbg_graph *graph, struct wsdbg_graph **out, uint32_t **numbers)
 {
     uint64_t *set = calloc((size_t)graph->instruction_count / 64 + 1, sizeof *set);
     if (!set)
@@ -422,14 +422,14 @@ static struct wsdbg_error *play_through(struct wsdbg_lint_kernel *kernel, struct
                                         struct wsdbg_register_stop *out)
 {
     const struct wsdbg_graph *graph;
-    struct wsdbg_graph *skeleton = NULL;
+    struct wsdbg_graph *slice = NULL;
     uint32_t *numbers = NULL;
     struct state stuck;
     struct wsdbg_error *error = wsdbg_lint_graph(kernel, &graph);
     if (!error)
-        error = make_skeleton(graph, &skeleton, &numbers);
+        error = make_slice(graph, &slice, &numbers);
     for (uint32_t i = 0; i < play->view->warp_count && !error; i++)
-        error = read_warp(kernel, skeleton, i, play);
+        error = read_warp(kernel, slice, i, play);
     if (!error)
         set_barriers(play, machine->barriers);
     for (uint32_t file = 0; file < WSDBG_VIEW_FILES && !error && !out->is_certain; file++) {
@@ -439,7 +439,7 @@ static struct wsdbg_error *play_through(struct wsdbg_lint_kernel *kernel, struct
             describe(play, machine, &stuck, numbers, outcome == STOPS_ALWAYS, out);
     }
     free(numbers);
-    wsdbg_graph_destroy(skeleton);
+    wsdbg_graph_destroy(slice);
     return error;
 }
 

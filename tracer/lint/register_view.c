@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sass/skeleton.h"
+#include "sass/slice.h"
 #include "sass/threads.h"
 
 enum { WARP_THREADS = 32, GRANULE = 8, GROUP_THREADS = 128, THREADS_MOST = 1024, LEAST = 24, MOST = 256 };
@@ -33,7 +33,7 @@ static bool read_sites(const struct wsdbg_graph *graph, struct wsdbg_register_vi
 /* ---- one warp ---- */
 
 struct paths {
-    const struct wsdbg_graph *graph; /* of the warp's threads; a skeleton */
+    const struct wsdbg_graph *graph; /* of the warp's threads; a slice */
     uint64_t *reached, *avoid;       /* sets of instructions */
     size_t words;
 };
@@ -264,8 +264,8 @@ static struct wsdbg_error *read_warps(struct wsdbg_lint_kernel *kernel, const st
 }
 
 /* The code that leads to the sites; notes where they are in it. */
-static struct wsdbg_error *make_skeleton(const struct wsdbg_graph *graph, struct wsdbg_register_view *view,
-                                         struct wsdbg_graph **out)
+static struct wsdbg_error *make_slice(const struct wsdbg_graph *graph, struct wsdbg_register_view *view,
+                                      struct wsdbg_graph **out)
 {
     uint32_t *numbers = NULL, site = 0;
     uint64_t *set = calloc((size_t)wsdbg_graph_instruction_count(graph) / 64 + 1, sizeof *set);
@@ -287,7 +287,7 @@ struct wsdbg_error *wsdbg_register_view_read(struct wsdbg_lint_kernel *kernel, s
 {
     const struct wsdbg_lint_launch *launch = &kernel->launch;
     const struct wsdbg_graph *graph;
-    struct wsdbg_graph *skeleton = NULL;
+    struct wsdbg_graph *slice = NULL;
     *out = (struct wsdbg_register_view){.threads =
                                             launch->threads_required ? launch->threads_required : launch->threads_most,
                                         .launch = (launch->registers + GRANULE - 1) / GRANULE * GRANULE};
@@ -298,10 +298,10 @@ struct wsdbg_error *wsdbg_register_view_read(struct wsdbg_lint_kernel *kernel, s
     if (!read_sites(graph, out) || !out->site_count || !out->launch || out->threads > THREADS_MOST ||
         (out->threads && !launch->is_one_dimensional))
         return NULL;
-    error = make_skeleton(graph, out, &skeleton);
+    error = make_slice(graph, out, &slice);
     if (!error)
-        error = read_warps(kernel, skeleton, out);
-    wsdbg_graph_destroy(skeleton);
+        error = read_warps(kernel, slice, out);
+    wsdbg_graph_destroy(slice);
     bool is_undecided = false;
     for (uint32_t i = 0; i < out->warp_count; i++)
         is_undecided = is_undecided || out->warps[i].is_undecided;

@@ -156,8 +156,8 @@ static struct wsdbg_error *judge_too_few(const struct named *named, bool *is_sai
 /* ---- too many ---- */
 
 /* How often a thread of this warp syncs there in all; false where that is not the same on all its ways. */
-static struct wsdbg_error *count_visits(const struct named *named, uint32_t warp, uint64_t *set, bool *is_known,
-                                        uint32_t *visits)
+static struct wsdbg_error *count_executions(const struct named *named, uint32_t warp, uint64_t *set, bool *is_known,
+                                            uint32_t *executions)
 {
     const struct wsdbg_graph *graph;
     struct wsdbg_error *error = wsdbg_survey_graph_of_warp(named->survey, warp, &graph);
@@ -169,8 +169,8 @@ static struct wsdbg_error *count_visits(const struct named *named, uint32_t warp
         if (graph->instructions[i].operation != WSDBG_OP_EXIT || wsdbg_flow_never_executes(&graph->instructions[i]) ||
             !wsdbg_graph_passes(graph, 0, i, set, &least, &most))
             continue;
-        *is_known = least == most && most < UINT8_MAX && (is_first || *visits == most);
-        *visits = most;
+        *is_known = least == most && most < UINT8_MAX && (is_first || *executions == most);
+        *executions = most;
         is_first = false;
     }
     *is_known &= !is_first;
@@ -178,7 +178,7 @@ static struct wsdbg_error *count_visits(const struct named *named, uint32_t warp
 }
 
 /* All that ever comes, where every warp comes equally often in whatever way it goes. */
-static struct wsdbg_error *sum_visits(const struct named *named, bool *is_known, uint64_t *threads)
+static struct wsdbg_error *sum_executions(const struct named *named, bool *is_known, uint64_t *threads)
 {
     const struct wsdbg_barrier_survey *survey = named->survey;
     uint64_t *set = wsdbg_survey_set_create(survey);
@@ -190,10 +190,10 @@ static struct wsdbg_error *sum_visits(const struct named *named, bool *is_known,
     *threads = 0;
     *is_known = !error;
     for (uint32_t warp = 0; warp < survey->warp_count && *is_known && !error; warp++) {
-        uint32_t visits = 0;
+        uint32_t executions = 0;
         if (named->warps >> warp & 1)
-            error = count_visits(named, warp, set, is_known, &visits);
-        *threads += (uint64_t)visits * WARP_THREADS;
+            error = count_executions(named, warp, set, is_known, &executions);
+        *threads += (uint64_t)executions * WARP_THREADS;
     }
     free(set);
     return error;
@@ -215,7 +215,7 @@ static struct wsdbg_error *judge_remainder(const struct named *named, bool *is_s
     if (named->count <= 0 || named->has_arrivals || !is_bounded(named) ||
         wsdbg_survey_warp_count(named->warps) * WARP_THREADS % (uint32_t)named->count == 0)
         return NULL;
-    struct wsdbg_error *error = sum_visits(named, &is_known, &threads);
+    struct wsdbg_error *error = sum_executions(named, &is_known, &threads);
     if (error || !is_known || threads % (uint64_t)named->count == 0)
         return error;
     const bool is_proven = named->survey->kernel->launch.threads_required != 0;

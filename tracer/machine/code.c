@@ -41,13 +41,13 @@ struct wsdbg_error *wsdbg_code_create(struct wsdbg_code **out)
 
 static void free_kernel(struct wsdbg_code_kernel *kernel)
 {
-    for (size_t i = 0; i < kernel->stance_count; i++) {
-        free(kernel->stances[i].least);
-        free(kernel->stances[i].before_known);
+    for (size_t i = 0; i < kernel->paths_count; i++) {
+        free(kernel->paths_list[i].least);
+        free(kernel->paths_list[i].before_known);
     }
     for (size_t i = 0; i < kernel->past_count; i++)
         free(kernel->pasts[i].counts);
-    free(kernel->stances);
+    free(kernel->paths_list);
     free(kernel->pasts);
     free(kernel->leads_to);
     free(kernel->accesses);

@@ -21,7 +21,7 @@ struct wsdbg_code_function {
 
 /* What a warp that stands at an instruction of its kernel must have executed, may have, and still can: for each of the
  * kernel's accesses. */
-struct wsdbg_stance {
+struct wsdbg_paths {
     uint32_t instruction;
     bool looked_back;
     bool may_owe_wait;             /* it may have arrived at the cluster barrier and not waited for it yet */
@@ -30,7 +30,7 @@ struct wsdbg_stance {
 };
 
 /* How often the threads of one warp may have come to an access. */
-struct wsdbg_visits_count {
+struct wsdbg_execution_count {
     bool known;
     uint8_t least, most;
     struct wsdbg_optional_u32 id; /* of the barrier, where the instruction names several and this warp one of them */
@@ -40,7 +40,7 @@ struct wsdbg_visits_count {
  * of the kernel's accesses, known of named barriers only, and of arrivals on one mbarrier when it has left. */
 struct wsdbg_past {
     uint32_t warp, instruction;
-    struct wsdbg_visits_count *counts;
+    struct wsdbg_execution_count *counts;
 };
 
 /* A grid's kernel: `accesses` as they are with the grid's parameters. */
@@ -51,8 +51,8 @@ struct wsdbg_code_kernel {
     size_t access_count;
     uint64_t *leads_to; /* for each access the instructions it leads to, a row of `set_words` each */
     size_t set_words;
-    struct wsdbg_stance *stances; /* those asked for so far */
-    size_t stance_count, stance_capacity;
+    struct wsdbg_paths *paths_list; /* those asked for so far */
+    size_t paths_count, paths_capacity;
     struct wsdbg_past *pasts; /* likewise */
     size_t past_count, past_capacity;
 };

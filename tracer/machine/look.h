@@ -1,6 +1,6 @@
 /* look.h - the parts of one look at a machine, private to this room.  One file a part, in this order: look_rows (with
  * look_sites), look_reads (with look_operands), look_samples, look_states, look_writers, families, roles,
- * look_barriers, look_exceptions, reaches (with look_visits), early, answers, code.
+ * look_barriers, look_exceptions, reaches (with look_executions), early, answers, code.
  *
  * Every row of the snapshot that is being made has one of these beside it, at the same index.
  */
@@ -73,7 +73,7 @@ struct wsdbg_look_warp {
 struct wsdbg_look_part {
     uint32_t lane; /* the first one of them */
     uint64_t pc;
-    const struct wsdbg_machine_wait *wait; /* as the door says it, NULL = it does not */
+    const struct wsdbg_machine_wait *wait; /* as the debug attach says it, NULL = it does not */
     struct wsdbg_code_place place;
     struct wsdbg_wait_site site;
     bool resolved;    /* what the site waits for is known: `operand` and the row's parity, count, address */
@@ -177,13 +177,13 @@ struct wsdbg_error *wsdbg_look_operands(struct wsdbg_looking *looking, uint32_t 
  * memory with its rank. */
 struct wsdbg_error *wsdbg_look_address(struct wsdbg_looking *looking, uint32_t warp, uint32_t lane,
                                        const struct wsdbg_operand *operand, uint64_t *address, bool *known);
-/* The stance of a part, NULL where it does not stand in its grid's kernel.  Valid until the next call. */
-struct wsdbg_error *wsdbg_look_stance(struct wsdbg_looking *looking, uint32_t part, const struct wsdbg_stance **out);
+/* The per-warp paths of a part, NULL where it does not stand in its grid's kernel.  Valid until the next call. */
+struct wsdbg_error *wsdbg_look_paths(struct wsdbg_looking *looking, uint32_t part, const struct wsdbg_paths **out);
 /* Notes in which CTAs warps wait at barriers. */
 void wsdbg_look_find_gatherings(struct wsdbg_looking *looking);
-/* Whether visits of a warp are counted; its rows of reaches begin at `first`. */
-bool wsdbg_look_counts_visits(const struct wsdbg_looking *looking, uint32_t warp);
-struct wsdbg_error *wsdbg_look_visits(struct wsdbg_looking *looking, uint32_t warp, size_t first);
+/* Whether executions of a warp are counted; its rows of reaches begin at `first`. */
+bool wsdbg_look_counts_executions(const struct wsdbg_looking *looking, uint32_t warp);
+struct wsdbg_error *wsdbg_look_executions(struct wsdbg_looking *looking, uint32_t warp, size_t first);
 void wsdbg_look_forget_ways(struct wsdbg_looking *looking);
 /* The family and stage of an mbarrier; false where it belongs to none. */
 bool wsdbg_look_family(const struct wsdbg_look_grid *grid, uint32_t offset, uint32_t *family, uint32_t *stage);

@@ -221,13 +221,13 @@ static struct wsdbg_error *missing_in_cluster(struct wsdbg_looking *looking, uin
     for (uint32_t w = row->warp_first; w < row->warp_first + row->warp_count; w++) {
         const struct wsdbg_warp_row *warp = &looking->out->warps[w];
         for (uint32_t p = warp->part_first; p < warp->part_first + warp->part_count; p++) {
-            const struct wsdbg_stance *stance;
+            const struct wsdbg_paths *paths;
             if (looking->out->parts[p].state == WSDBG_WARP_WAIT_CLUSTER)
                 continue;
-            struct wsdbg_error *error = wsdbg_look_stance(looking, p, &stance);
+            struct wsdbg_error *error = wsdbg_look_paths(looking, p, &paths);
             if (error)
                 return error;
-            *known = *known && stance && !stance->may_owe_wait;
+            *known = *known && paths && !paths->may_owe_wait;
             *missing += (uint32_t)__builtin_popcount(looking->out->parts[p].lanes);
         }
     }

@@ -1,7 +1,7 @@
 /* look_reaches.c - every access of a grid's kernel as a row, and how each live warp stands to it: what it must have
  * executed on its way, may have, and still can.
  *
- * Reads: accesses and control flow.  Writes: snapshot.accesses, snapshot.reaches; stances, once per place.
+ * Reads: accesses and control flow.  Writes: snapshot.accesses, snapshot.reaches; per-warp paths, once per place.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -146,9 +146,9 @@ static struct wsdbg_error *find_leads(struct wsdbg_code_kernel *kernel)
 
 /* How often paths from the kernel's start pass each access: only asked of warps that wait, and of accesses on the way.
  */
-static struct wsdbg_error *look_back(struct wsdbg_code_kernel *kernel, struct wsdbg_stance *stance, uint64_t *set)
+static struct wsdbg_error *look_back(struct wsdbg_code_kernel *kernel, struct wsdbg_paths *paths, uint64_t *set)
 {
-    const uint32_t to = stance->instruction;
+    const uint32_t to = paths->instruction;
     struct wsdbg_error *error = find_leads(kernel);
     for (size_t i = 0; !error && i < kernel->access_count; i++) {
         const uint32_t bit = kernel->accesses[i].instruction;
@@ -156,19 +156,19 @@ static struct wsdbg_error *look_back(struct wsdbg_code_kernel *kernel, struct ws
         if (!has_past(kernel->accesses[i].kind))
             continue;
         set[bit / 64] = (uint64_t)1 << bit % 64;
-        stance->before_known[i] =
-            !on_the_way || wsdbg_graph_passes(kernel->function->graph, 0, to, set, &stance->least[i], &stance->most[i]);
+        paths->before_known[i] =
+            !on_the_way || wsdbg_graph_passes(kernel->function->graph, 0, to, set, &paths->least[i], &paths->most[i]);
         set[bit / 64] = 0;
     }
     return error;
 }
 
-static void look_ahead(const struct wsdbg_code_kernel *kernel, struct wsdbg_stance *stance, uint64_t *set)
+static void look_ahead(const struct wsdbg_code_kernel *kernel, struct wsdbg_paths *paths, uint64_t *set)
 {
-    const bool indirect = wsdbg_graph_reach_set(kernel->function->graph, stance->instruction, NULL, set);
+    const bool indirect = wsdbg_graph_reach_set(kernel->function->graph, paths->instruction, NULL, set);
     for (size_t i = 0; i < kernel->access_count; i++) {
         const uint32_t bit = kernel->accesses[i].instruction;
-        stance->after[i] = set[bit / 64] >> bit % 64 & 1 ? 2 : indirect;
+        paths->after[i] = set[bit / 64] >> bit % 64 & 1 ? 2 : indirect;
     }
 }
 
@@ -186,41 +186,42 @@ static bool may_owe_wait(const struct wsdbg_code_kernel *kernel, uint32_t instru
     return false;
 }
 
-static struct wsdbg_error *fill_stance(struct wsdbg_code_kernel *kernel, bool back, struct wsdbg_stance *stance)
+static struct wsdbg_error *fill_paths(struct wsdbg_code_kernel *kernel, bool back, struct wsdbg_paths *paths)
 {
     const size_t words = wsdbg_graph_instruction_count(kernel->function->graph) / 64 + 1;
     uint64_t *set = calloc(words, sizeof *set);
-    stance->least = calloc(3 * kernel->access_count + 1, 1);
-    stance->before_known = calloc(kernel->access_count + 1, sizeof *stance->before_known);
-    struct wsdbg_error *error = set && stance->least && stance->before_known ? NULL : &wsdbg_error_no_memory;
+    paths->least = calloc(3 * kernel->access_count + 1, 1);
+    paths->before_known = calloc(kernel->access_count + 1, sizeof *paths->before_known);
+    struct wsdbg_error *error = set && paths->least && paths->before_known ? NULL : &wsdbg_error_no_memory;
     if (!error) {
-        stance->most = stance->least + kernel->access_count;
-        stance->after = stance->most + kernel->access_count;
+        paths->most = paths->least + kernel->access_count;
+        paths->after = paths->most + kernel->access_count;
     }
     if (!error && back)
-        error = look_back(kernel, stance, set);
+        error = look_back(kernel, paths, set);
     if (!error) {
         memset(set, 0, words * sizeof *set);
-        stance->may_owe_wait = may_owe_wait(kernel, stance->instruction, set);
+        paths->may_owe_wait = may_owe_wait(kernel, paths->instruction, set);
         memset(set, 0, words * sizeof *set);
-        look_ahead(kernel, stance, set);
+        look_ahead(kernel, paths, set);
     } else {
-        free(stance->least);
-        free(stance->before_known);
+        free(paths->least);
+        free(paths->before_known);
     }
     free(set);
     return error;
 }
 
-/* All places of one wait are one stance: that of the instruction that waits; behind a BAR, of the one after it. */
-static uint32_t stance_of(const struct wsdbg_look_part *part, enum wsdbg_warp_state state)
+/* All places of one wait are one per-warp paths: that of the instruction that waits; behind a BAR, of the one after it.
+ */
+static uint32_t paths_of(const struct wsdbg_look_part *part, enum wsdbg_warp_state state)
 {
     if (state == WSDBG_WARP_WAIT_NAMED || state == WSDBG_WARP_RECONVERGE || !wsdbg_warp_state_waits(state))
         return part->place.instruction;
     return part->site.instruction;
 }
 
-struct wsdbg_error *wsdbg_look_stance(struct wsdbg_looking *looking, uint32_t part, const struct wsdbg_stance **out)
+struct wsdbg_error *wsdbg_look_paths(struct wsdbg_looking *looking, uint32_t part, const struct wsdbg_paths **out)
 {
     const struct wsdbg_look_part *beside = &looking->parts[part];
     const enum wsdbg_warp_state state = looking->out->parts[part].state;
@@ -229,23 +230,23 @@ struct wsdbg_error *wsdbg_look_stance(struct wsdbg_looking *looking, uint32_t pa
     *out = NULL;
     if (!kernel || beside->place.function != kernel->function)
         return NULL;
-    const uint32_t instruction = stance_of(beside, state);
+    const uint32_t instruction = paths_of(beside, state);
     const bool back = wsdbg_warp_state_waits(state);
-    for (size_t i = 0; i < kernel->stance_count; i++)
-        if (kernel->stances[i].instruction == instruction && (kernel->stances[i].looked_back || !back)) {
-            *out = &kernel->stances[i];
+    for (size_t i = 0; i < kernel->paths_count; i++)
+        if (kernel->paths_list[i].instruction == instruction && (kernel->paths_list[i].looked_back || !back)) {
+            *out = &kernel->paths_list[i];
             return NULL;
         }
-    if (!wsdbg_grow((void **)&kernel->stances, &kernel->stance_capacity, kernel->stance_count + 1,
-                    sizeof *kernel->stances))
+    if (!wsdbg_grow((void **)&kernel->paths_list, &kernel->paths_capacity, kernel->paths_count + 1,
+                    sizeof *kernel->paths_list))
         return &wsdbg_error_no_memory;
-    struct wsdbg_stance *stance = &kernel->stances[kernel->stance_count];
-    *stance = (struct wsdbg_stance){.instruction = instruction, .looked_back = back};
-    struct wsdbg_error *error = fill_stance(kernel, back, stance);
+    struct wsdbg_paths *paths = &kernel->paths_list[kernel->paths_count];
+    *paths = (struct wsdbg_paths){.instruction = instruction, .looked_back = back};
+    struct wsdbg_error *error = fill_paths(kernel, back, paths);
     if (error)
         return error;
-    kernel->stance_count++;
-    *out = stance;
+    kernel->paths_count++;
+    *out = paths;
     return NULL;
 }
 
@@ -257,23 +258,23 @@ static struct wsdbg_error *add_reaches_of(struct wsdbg_looking *looking, uint32_
     const size_t first = looking->out->reach_count, count = grid->kernel ? grid->kernel->access_count : 0;
     struct wsdbg_reach *reaches = &looking->out->reaches[first];
     for (uint32_t p = row->part_first; p < row->part_first + row->part_count; p++) {
-        const struct wsdbg_stance *stance;
-        struct wsdbg_error *error = wsdbg_look_stance(looking, p, &stance);
+        const struct wsdbg_paths *paths;
+        struct wsdbg_error *error = wsdbg_look_paths(looking, p, &paths);
         if (error)
             return error;
-        if (!stance) {
+        if (!paths) {
             looking->out->reach_count = first; /* a part stands where nobody knows how it goes on */
             return NULL;
         }
         looking->out->reach_count = first + count;
         for (size_t i = 0; i < count; i++) {
             const uint8_t after =
-                p == row->part_first || stance->after[i] > reaches[i].after ? stance->after[i] : reaches[i].after;
+                p == row->part_first || paths->after[i] > reaches[i].after ? paths->after[i] : reaches[i].after;
             if (p == looking->warps[warp].decides || p == row->part_first)
                 reaches[i] = (struct wsdbg_reach){
-                    .before_least = stance->least[i],
-                    .before_most = stance->most[i],
-                    .before_known = stance->before_known[i],
+                    .before_least = paths->least[i],
+                    .before_most = paths->most[i],
+                    .before_known = paths->before_known[i],
                 };
             reaches[i].warp = warp;
             reaches[i].access = grid->access_first + (uint32_t)i;
@@ -299,8 +300,8 @@ struct wsdbg_error *wsdbg_look_reaches(struct wsdbg_looking *looking)
         const size_t first = looking->out->reach_count;
         if (looking->out->warps[i].part_count)
             error = add_reaches_of(looking, i);
-        if (!error && wsdbg_look_counts_visits(looking, i))
-            error = wsdbg_look_visits(looking, i, first);
+        if (!error && wsdbg_look_counts_executions(looking, i))
+            error = wsdbg_look_executions(looking, i, first);
     }
     return error;
 }

@@ -88,7 +88,7 @@ struct wsdbg_module {
     uint32_t context;
     uint32_t row; /* row in the process's segment: names refer to it */
     bool probed;
-    bool unnamed; /* probed by a simulated device: nobody gave names, roles in slots are trades */
+    bool unnamed; /* probed by a simulated device: nobody gave names, roles in slots are kinds of role */
     struct wsdbg_optional_u64 image_bytes;
     struct wsdbg_optional_u64 image_hash;
     uint32_t names_first, names_count; /* in snapshot.names */
@@ -270,7 +270,7 @@ struct wsdbg_excerpt {
     uint32_t words[WSDBG_EXCERPT_WORDS];
 };
 
-/* One look at the GPU through a door that stops it. */
+/* One look at the GPU through a debug attach that stops it. */
 struct wsdbg_look_row {
     uint32_t process_id; /* that was looked at, 0 = the only one */
     uint64_t time_ns;    /* host, when the GPU was stopped; 0 = not known */

@@ -181,7 +181,8 @@ enum wsdbg_name_kind {
     WSDBG_NAME_NAMED_BARRIER = 3,
     WSDBG_NAME_MARK = 4,
     WSDBG_NAME_SOURCE = 5, /* part `id` (from 0) of the path of the source file, WSDBG_SOURCE_PART bytes each */
-    WSDBG_NAME_INFERRED = 6 /* nobody named anything: a simulated device writes the events, and roles are trades */
+    WSDBG_NAME_INFERRED =
+        6 /* nobody named anything: a simulated device writes the events, and roles are kinds of role */
 };
 #define WSDBG_SOURCE_PART 47u
 #define WSDBG_SOURCE_PARTS 4u
@@ -199,11 +200,11 @@ struct wsdbg_name {
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_name) == 64, "name layout");
 
 /* What a warp does, as its code tells: role id + 1 in slots of modules with WSDBG_NAME_INFERRED. */
-enum wsdbg_trade {
-    WSDBG_TRADE_NONE,     /* not clear */
-    WSDBG_TRADE_LOADS,    /* bulk copies into shared memory */
-    WSDBG_TRADE_COMPUTES, /* wgmma */
-    WSDBG_TRADE_STORES    /* bulk copies out of shared memory, and nothing of the above */
+enum wsdbg_role_kind {
+    WSDBG_ROLE_KIND_NONE,     /* not clear */
+    WSDBG_ROLE_KIND_LOADS,    /* bulk copies into shared memory */
+    WSDBG_ROLE_KIND_COMPUTES, /* wgmma */
+    WSDBG_ROLE_KIND_STORES    /* bulk copies out of shared memory, and nothing of the above */
 };
 
 #define WSDBG_CONFIG_SYMBOL "wsdbg_config_v1"

@@ -204,46 +204,46 @@ struct wsdbg_activity_row {
     char name[64];
 };
 
-/* The door to the GPU's own state: the driver lets a process of wsdbg's (the inspector) stop and read the GPU when the
- * traced process asks it to.  wsdbg writes the upper half, `request` last, and wakes its futex; a thread of the observer
- * that sleeps there otherwise does what is asked, fills the lower half, `done` last, and wakes that.  Once attached it
- * detaches by itself when the inspector is gone or `lease_until_ns` has passed; then the door is open for another
- * inspector, which resumes what the first one had stopped. */
-enum wsdbg_door_command {
-    WSDBG_DOOR_PROBE = 1, /* say what is in the way, change nothing */
-    WSDBG_DOOR_ATTACH,    /* let the inspector in */
-    WSDBG_DOOR_ATTACHED,  /* the inspector has seen the attach complete */
-    WSDBG_DOOR_DETACH,    /* show it out: resume_flag is what the inspector must answer */
-    WSDBG_DOOR_DETACHED,  /* the inspector has seen the detach complete, or is no more */
-    WSDBG_DOOR_ATTACH_IDLE, /* as ATTACH, but only while no context has work: such an attach holds no work back */
-    WSDBG_DOOR_STAY,      /* the inspector stays, and the program's calls go on */
-    WSDBG_DOOR_PAUSE,     /* the program's calls wait again: before each look of an inspector that stays */
-    WSDBG_DOOR_FAULT      /* as PAUSE; fault_exception ended the work of fault_context, and the driver forgets the error
+/* The debug attach to the GPU's own state: the driver lets a process of wsdbg's (the inspector) stop and read the GPU
+ * when the traced process asks it to.  wsdbg writes the upper half, `request` last, and wakes its futex; a thread of
+ * the observer that sleeps there otherwise does what is asked, fills the lower half, `done` last, and wakes that.  Once
+ * attached it detaches by itself when the inspector is gone or `lease_until_ns` has passed; then the debug attach is
+ * open for another inspector, which resumes what the first one had stopped. */
+enum wsdbg_attach_command {
+    WSDBG_ASK_PROBE = 1, /* say what is in the way, change nothing */
+    WSDBG_ASK_ATTACH,    /* let the inspector in */
+    WSDBG_ASK_ATTACHED,  /* the inspector has seen the attach complete */
+    WSDBG_ASK_DETACH,    /* show it out: resume_flag is what the inspector must answer */
+    WSDBG_ASK_DETACHED,  /* the inspector has seen the detach complete, or is no more */
+    WSDBG_ASK_ATTACH_IDLE, /* as ATTACH, but only while no context has work: such an attach holds no work back */
+    WSDBG_ASK_STAY,      /* the inspector stays, and the program's calls go on */
+    WSDBG_ASK_PAUSE,     /* the program's calls wait again: before each look of an inspector that stays */
+    WSDBG_ASK_FAULT      /* as PAUSE; fault_exception ended the work of fault_context, and the driver forgets the error
                              when the inspector leaves: the observer then makes the program get it */
 };
-enum wsdbg_door_state {
-    WSDBG_DOOR_NONE,      /* nobody serves it yet */
-    WSDBG_DOOR_SHUT,      /* nobody is attached */
-    WSDBG_DOOR_OPENING,
-    WSDBG_DOOR_OPEN,
-    WSDBG_DOOR_CLOSING
+enum wsdbg_attach_state {
+    WSDBG_ATTACH_UNSERVED,      /* nobody serves it yet */
+    WSDBG_ATTACH_NOBODY,      /* nobody is attached */
+    WSDBG_ATTACH_BEGINS,
+    WSDBG_ATTACH_DONE,
+    WSDBG_ATTACH_ENDS
 };
-enum wsdbg_door_obstacle {
-    WSDBG_DOOR_CLEAR,
-    WSDBG_DOOR_NO_INTERFACE, /* this libcuda has none, or another revision's */
-    WSDBG_DOOR_INJECTION,    /* CUDA_INJECTION64_PATH */
-    WSDBG_DOOR_CUPTI,        /* a CUPTI subscriber, our own observer's included */
-    WSDBG_DOOR_DEBUGGER,     /* another debugger */
-    WSDBG_DOOR_MPS,
-    WSDBG_DOOR_SANITIZER,    /* the program's would watch the driver's debugger library, and may crash in it */
-    WSDBG_DOOR_REFUSED,      /* the driver said no: driver_error */
-    WSDBG_DOOR_LAPSED,       /* the lease ran out or the inspector died; detached */
-    WSDBG_DOOR_CLOSED,       /* the process ends, or makes or ends a context just now, or has none */
-    WSDBG_DOOR_AT_WORK,      /* ATTACH_IDLE: a context has work, or nobody can tell */
-    WSDBG_DOOR_TAKEN         /* an inspector is attached to another program on a GPU of this one */
+enum wsdbg_attach_obstacle {
+    WSDBG_OBSTACLE_NONE,
+    WSDBG_OBSTACLE_NO_INTERFACE, /* this libcuda has none, or another revision's */
+    WSDBG_OBSTACLE_INJECTION,    /* CUDA_INJECTION64_PATH */
+    WSDBG_OBSTACLE_CUPTI,        /* a CUPTI subscriber, our own observer's included */
+    WSDBG_OBSTACLE_DEBUGGER,     /* another debugger */
+    WSDBG_OBSTACLE_MPS,
+    WSDBG_OBSTACLE_SANITIZER,    /* the program's would watch the driver's debugger library, and may crash in it */
+    WSDBG_OBSTACLE_REFUSED,      /* the driver said no: driver_error */
+    WSDBG_OBSTACLE_LAPSED,       /* the lease ran out or the inspector died; detached */
+    WSDBG_OBSTACLE_NOT_SETTLED,       /* the process ends, or makes or ends a context just now, or has none */
+    WSDBG_OBSTACLE_AT_WORK,      /* ATTACH_IDLE: a context has work, or nobody can tell */
+    WSDBG_OBSTACLE_TAKEN         /* an inspector is attached to another program on a GPU of this one */
 };
-struct wsdbg_door_row {
-    uint32_t request;        /* number << 8 | enum wsdbg_door_command; the number counts up */
+struct wsdbg_attach_row {
+    uint32_t request;        /* number << 8 | enum wsdbg_attach_command; the number counts up */
     uint32_t inspector_pid;
     uint32_t revision;       /* of the interface that the inspector speaks */
     uint32_t stopped_devices; /* bit n: an inspector may have stopped device n (the driver's number for debuggers), and none
@@ -257,13 +257,13 @@ struct wsdbg_door_row {
     uint64_t reserved1[2];
 
     uint32_t done;           /* the request served last */
-    uint32_t state;          /* enum wsdbg_door_state */
-    uint32_t obstacle;       /* enum wsdbg_door_obstacle */
+    uint32_t state;          /* enum wsdbg_attach_state */
+    uint32_t obstacle;       /* enum wsdbg_attach_obstacle */
     uint32_t resume_flag;    /* what the driver said after the last attach or detach */
     uint64_t driver_error;   /* cudbgReportedDriverInternalErrorCode after it */
     uint32_t stays;          /* 1: attached while no context had work, and the program's calls go on between looks */
     uint32_t leave_wanted;   /* 1: the program is about to make or end a context; the inspector should leave now */
-    uint64_t waited_ns;      /* sum of the times for which calls of the program had to wait at the door */
+    uint64_t waited_ns;      /* sum of the times for which calls of the program had to wait at the debug attach */
     uint64_t launch_ns;      /* of launches while somebody stays: how long the calls took, each counted as 0.2 ms at most */
     uint64_t launches;       /* ... and how many; launches of graphs are not counted */
     uint32_t asked;          /* raised by each call that has waited for the GPU while somebody stays; a futex */
@@ -271,7 +271,7 @@ struct wsdbg_door_row {
     uint16_t taken_gpu;      /* 1 + n: another process holds that of /dev/nvidia<n>, which is why there is none; 0 = not so */
     char text[WSDBG_TEXT_BYTES]; /* names what is in the way, "" = nothing */
 };
-WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_door_row) == 128 + WSDBG_TEXT_BYTES, "door layout");
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_attach_row) == 128 + WSDBG_TEXT_BYTES, "debug attach layout");
 
 /* Whether a context's work gets done: now and then a thread of the observer puts an event behind everything that the
  * context was given, never a second one while one is in flight, and looks whether the GPU has passed it.  An event in
@@ -479,7 +479,7 @@ struct wsdbg_segment {
     struct wsdbg_activity_row activities[WSDBG_ACTIVITY_ROWS];
 
     /* Appended later: a reader looks at fixed_bytes before it believes a row is there (WSDBG_SEGMENT_HAS). */
-    struct wsdbg_door_row door;
+    struct wsdbg_attach_row attach;
     struct wsdbg_marker_row markers[WSDBG_CONTEXT_ROWS]; /* of the context with that row */
     uint64_t reserved_of_threads[WSDBG_THREAD_ROWS];
     uint32_t refusal_count;
@@ -501,7 +501,7 @@ struct wsdbg_segment {
 };
 
 /* What every segment of this version has. */
-#define WSDBG_SEGMENT_FIRST_BYTES offsetof(struct wsdbg_segment, door)
+#define WSDBG_SEGMENT_FIRST_BYTES offsetof(struct wsdbg_segment, attach)
 /* Whether a segment whose fixed_bytes are given has the appended member. */
 #define WSDBG_SEGMENT_HAS(fixed_bytes, member) \
     ((fixed_bytes) >= offsetof(struct wsdbg_segment, member) + sizeof(((struct wsdbg_segment *)0)->member))

@@ -1,0 +1,19 @@
+/* slice.h - the part of a function's control flow that leads to some of its instructions: of a kernel that takes its
+ * roles and then works, only the roles.
+ *
+ * What follows values or decides branches costs as much as the code is long; on the slice it costs little, and says
+ * the same of what is kept: an instruction that could matter to a kept one leads to it, and is kept itself.
+ */
+#ifndef WSDBG_SASS_SLICE_H
+#define WSDBG_SASS_SLICE_H
+
+#include "sass/graph.h"
+
+/* The graph of the blocks from which some path comes to an instruction of `set`, or nobody knows where.  Each stretch
+ * of others in between is one instruction: an EXIT, or a branch to itself where no path from it comes to an exit but a
+ * trap's.  numbers[i] of *numbers is the number in `graph` of instruction i.  The caller destroys *out and frees
+ * *numbers. */
+struct wsdbg_error *wsdbg_graph_create_leading_to(const struct wsdbg_graph *graph, wsdbg_instruction_set set,
+                                                  struct wsdbg_graph **out, uint32_t **numbers);
+
+#endif

@@ -1,0 +1,248 @@
+/* debug_calls.c - what the program's own calls see of an inspector: when they wait for it, and what it costs them.
+ *
+ * Reads:  whether somebody is attached and how (debug_attach.c), WSDBG_ATTACH_FIRST.
+ * Writes: segment->debug attach.waited_ns, launch_ns, launches and leave_wanted.
+ *
+ * While an inspector comes, looks or leaves no call begins; while one stays between looks all calls go on.  A call that
+ * makes or ends a context finds nobody attached.
+ */
+#include "debug_attach.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "debug_fault.h"
+#include "device_events.h"
+#include "shim.h"
+
+#define CONFIRM_NS 1000000000ull
+#define HANDLED_NS 3000000ull /* a bad address keeps the driver for 5 ms */
+#define EVENT_US 1000         /* ... whose event thread hears of it 0.5 ms after the call at the latest, ... */
+#define SHOWN_NS 60000000ull  /* ... and a debugger 26 ms after it */
+#define SHOWN_GAP_US 500
+#define LAUNCH_AT_MOST_NS 200000ull /* a launch that waits for room in a queue costs no more because of us */
+#define FIRST_LAUNCH_WAITS_AT_MOST_MS 10000
+
+_Atomic bool debug_attach_open;
+_Atomic bool debug_attach_loading;
+_Atomic bool debug_attach_stays;
+_Atomic bool debug_attach_awaited;
+
+static _Atomic uint64_t kept_out_ns; /* since when calls wait */
+static _Atomic uint64_t ended_ns;    /* when calls last could go on again; 0 = they always could */
+static _Atomic int changing;         /* calls between debug_attach_context_begin and _end */
+static _Atomic uint64_t changed_ns;  /* when a context was last made or ended */
+static _Atomic uint64_t awaited_until_ns;
+static uint64_t await_at_most_ns;
+static bool is_cheap; /* WSDBG_ATTACH_FIRST */
+#define SILENT (1ull << 32)
+static _Atomic uint32_t events_shown; /* device_events of which all has come out */
+static _Atomic uint64_t silent_since; /* SILENT and `answered` as it was when a call waited for nothing; 0 = none did */
+
+static struct wsdbg_attach_row *attach_row(void)
+{
+    return &atomic_load_explicit(&shim_segment, memory_order_acquire)->attach;
+}
+
+/* ---- for debug_attach.c ---- */
+
+void debug_calls_keep_out(void)
+{
+    atomic_store(&kept_out_ns, shim_now_ns());
+    atomic_store(&debug_attach_open, true);
+}
+
+void debug_calls_let_go(void)
+{
+    atomic_store(&events_shown, atomic_load(&device_events)); /* what a look has done is none of the program's */
+    atomic_store(&ended_ns, shim_now_ns());
+    atomic_store(&debug_attach_open, false);
+}
+
+uint64_t debug_calls_kept_out_ns(void)
+{
+    return atomic_load(&debug_attach_open) ? atomic_load(&kept_out_ns) : UINT64_MAX;
+}
+
+bool debug_calls_contexts_are_settled(uint64_t settle_ns)
+{
+    return atomic_load(&changing) == 0 && shim_now_ns() >= atomic_load(&changed_ns) + settle_ns;
+}
+
+void debug_calls_start(void)
+{
+    const char *wanted = getenv(WSDBG_ENV_ATTACH_FIRST);
+    const unsigned long ms = wanted ? strtoul(wanted, NULL, 10) : 0;
+    await_at_most_ns = (ms < FIRST_LAUNCH_WAITS_AT_MOST_MS ? ms : FIRST_LAUNCH_WAITS_AT_MOST_MS) * UINT64_C(1000000);
+    is_cheap = wanted && strstr(wanted, ",cheap");
+    atomic_store(&debug_attach_awaited, await_at_most_ns > 0);
+}
+
+void debug_attach_saw_probes(void)
+{
+    if (is_cheap)
+        atomic_store(&debug_attach_awaited, false);
+}
+
+/* ---- for the hooks ---- */
+
+bool debug_attach_keeps_out(void)
+{
+    if (atomic_load(&debug_attach_open) && debug_attach_is_stuck())
+        debug_calls_let_go();
+    return atomic_load(&debug_attach_open);
+}
+
+bool debug_attach_was_since(uint64_t ns)
+{
+    return debug_attach_keeps_out() || atomic_load(&ended_ns) > ns;
+}
+
+void debug_attach_wait(void)
+{
+    const uint64_t began_ns = shim_now_ns();
+    while (debug_attach_keeps_out())
+        shim_sleep_us(100);
+    __atomic_fetch_add(&attach_row()->waited_ns, shim_now_ns() - began_ns, __ATOMIC_RELAXED);
+}
+
+void debug_attach_count_launch(uint64_t began_ns)
+{
+    struct wsdbg_attach_row *attach = attach_row();
+    const uint64_t took_ns = shim_now_ns() - began_ns;
+    __atomic_fetch_add(&attach->launch_ns, took_ns < LAUNCH_AT_MOST_NS ? took_ns : LAUNCH_AT_MOST_NS, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&attach->launches, 1, __ATOMIC_RELAXED);
+}
+
+/* True while the inspector may still answer `asked`. */
+static bool is_unanswered(const struct wsdbg_attach_row *attach, uint32_t asked)
+{
+    const uint32_t answered = __atomic_load_n(&attach->answered, __ATOMIC_ACQUIRE);
+    return (int32_t)(answered - asked) < 0 && (atomic_load(&debug_attach_stays) || debug_attach_keeps_out());
+}
+
+/* False: it did not answer, or not the last time either: nobody waits for it twice. */
+static bool ask_inspector(struct wsdbg_attach_row *attach)
+{
+    const uint64_t began_ns = shim_now_ns(), silent = atomic_load(&silent_since);
+    const uint32_t asked = __atomic_add_fetch(&attach->asked, 1, __ATOMIC_ACQ_REL);
+    if (silent && (uint32_t)silent == __atomic_load_n(&attach->answered, __ATOMIC_ACQUIRE))
+        return false;
+    syscall(SYS_futex, &attach->asked, FUTEX_WAKE, 1, NULL, NULL, 0);
+    while (is_unanswered(attach, asked) && shim_now_ns() < began_ns + CONFIRM_NS)
+        shim_sleep_us(20);
+    const bool is_silent = is_unanswered(attach, asked);
+    atomic_store(&silent_since, is_silent ? SILENT | __atomic_load_n(&attach->answered, __ATOMIC_ACQUIRE) : 0);
+    return !is_silent;
+}
+
+/* Where the driver cannot be watched a long call is taken for one in which something happened. */
+static bool may_have_failed(bool was_long)
+{
+    return atomic_load(&device_events_are_seen) ? atomic_load(&device_events) != atomic_load(&events_shown) : was_long;
+}
+
+void debug_attach_confirm(uint64_t call_ns)
+{
+    const int kept = errno;
+    struct wsdbg_attach_row *attach = attach_row();
+    const uint64_t began_ns = shim_now_ns();
+    const bool was_long = began_ns > call_ns + HANDLED_NS;
+    if (was_long)
+        shim_sleep_us(EVENT_US);
+    const uint32_t events = atomic_load(&device_events);
+    const uint64_t until_ns = may_have_failed(was_long) ? shim_now_ns() + SHOWN_NS : 0;
+    while (ask_inspector(attach) && !debug_attach_keeps_out() && shim_now_ns() < until_ns)
+        shim_sleep_us(SHOWN_GAP_US);
+    atomic_store(&events_shown, events);
+    __atomic_fetch_add(&attach->waited_ns, shim_now_ns() - began_ns, __ATOMIC_RELAXED);
+    errno = kept;
+}
+
+void debug_attach_await(void)
+{
+    const int kept = errno;
+    const uint64_t began_ns = shim_now_ns();
+    uint64_t until_ns = 0;
+    const bool is_first = atomic_compare_exchange_strong(&awaited_until_ns, &until_ns, began_ns + await_at_most_ns);
+    until_ns = atomic_load(&awaited_until_ns);
+    while (atomic_load(&debug_attach_awaited) && !atomic_load(&shim_exiting) && shim_now_ns() < until_ns &&
+           !__atomic_load_n(&attach_row()->nobody_comes, __ATOMIC_ACQUIRE))
+        shim_sleep_us(200);
+    atomic_store(&debug_attach_awaited, false);
+    if (is_first) /* the threads wait together */
+        __atomic_fetch_add(&attach_row()->waited_ns, shim_now_ns() - began_ns, __ATOMIC_RELAXED);
+    if (atomic_load(&debug_attach_open))
+        debug_attach_wait();
+    errno = kept;
+}
+
+/* Until nobody is attached.  The inspector is asked to leave in good order; debug_attach.c leaves without it where it
+ * does not come to that soon. */
+static void wait_until_nobody_is_in(void)
+{
+    const uint64_t began_ns = shim_now_ns();
+    while (debug_attach_keeps_out() || atomic_load(&debug_attach_stays)) {
+        if (atomic_load(&debug_attach_stays) && !__atomic_exchange_n(&attach_row()->leave_wanted, 1, __ATOMIC_ACQ_REL))
+            syscall(SYS_futex, &attach_row()->request, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+        shim_sleep_us(100);
+    }
+    __atomic_fetch_add(&attach_row()->waited_ns, shim_now_ns() - began_ns, __ATOMIC_RELAXED);
+}
+
+bool debug_attach_code_begin(const void *image)
+{
+    const int kept = errno;
+    const bool is_large = is_cheap && shim_depth == 1 && image && image_is_large(image, WSDBG_MUCH_CODE_BYTES);
+    errno = kept;
+    if (!is_large)
+        return false;
+    atomic_store(&debug_attach_awaited, false);
+    debug_attach_context_begin();
+    return true;
+}
+
+void debug_attach_code_end(bool begun)
+{
+    if (begun)
+        debug_attach_context_end(false);
+}
+
+void debug_attach_context_begin(void)
+{
+    if (shim_depth != 1)
+        return;
+    atomic_fetch_add(&changing, 1);
+    while (atomic_load(&debug_attach_stays) || debug_attach_keeps_out()) {
+        const int kept = errno;
+        atomic_fetch_sub(&changing, 1);
+        wait_until_nobody_is_in();
+        atomic_fetch_add(&changing, 1);
+        errno = kept;
+    }
+}
+
+void debug_attach_context_end(bool change)
+{
+    if (shim_depth != 1)
+        return;
+    if (change)
+        atomic_store(&changed_ns, shim_now_ns());
+    atomic_fetch_sub(&changing, 1);
+}
+
+void debug_attach_forget(void)
+{
+    atomic_store(&changing, 0);
+    atomic_store(&debug_attach_open, false);
+    atomic_store(&debug_attach_loading, false);
+    atomic_store(&debug_attach_stays, false);
+    atomic_store(&debug_attach_awaited, false);
+    debug_fault_forget();
+    debug_turn_forget();
+}

@@ -1,0 +1,37 @@
+/* missing_arrivals.h - an mbarrier wait that lacks arrivals, and who could bring them, as the code tells. */
+#ifndef WSDBG_DIAGNOSE_MISSING_ARRIVALS_H
+#define WSDBG_DIAGNOSE_MISSING_ARRIVALS_H
+
+#include "diagnose/code_case.h"
+
+struct wsdbg_missing_arrivals {
+    uint32_t warp; /* waits */
+    struct wsdbg_word word;
+    uint32_t made;              /* arrivals of the phase that are there */
+    struct wsdbg_warp_set able; /* other live warps that can still arrive, however doubtful */
+    enum wsdbg_can itself;      /* the waiting warp: other lanes of it */
+    struct wsdbg_warp_set past; /* other live warps with an arrival on it behind them for good */
+    struct wsdbg_warp_set done; /* ... in a loop that they have left */
+    enum wsdbg_match in_code;   /* an arrival on it */
+    uint32_t arrives;           /* an access of that kind, or WSDBG_NONE */
+    uint32_t exited, peers_gone;
+};
+
+/* False where the warp may still go on, waits for something else, or lacks bytes only. */
+bool wsdbg_missing_arrivals_read(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_missing_arrivals *missing);
+
+/* Other lanes of the waiting warp may come to an arrival.  A doubtful one counts where nobody has left who was rather
+ * meant to make it. */
+bool wsdbg_missing_arrivals_is_in_parts(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);
+
+/* Nobody has arrived in the phase, and those who did in others have left their loop: the waiter is a round ahead. */
+static inline bool wsdbg_missing_arrivals_is_of_round_too_many(const struct wsdbg_missing_arrivals *missing)
+{
+    return missing->made == 0 && wsdbg_set_count(&missing->done) > 0;
+}
+
+/* A finding about it, with the rows that show the wait and the word; NULL when memory ran out. */
+struct wsdbg_finding *wsdbg_missing_arrivals_find(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                                                  enum wsdbg_cause cause, enum wsdbg_confidence confidence);
+
+#endif

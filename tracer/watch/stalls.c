@@ -1,0 +1,238 @@
+/* stalls.c - what the watch asks of the evidence when something stalls.
+ *
+ * Reads: the newest look, the evidence.  Writes: the newest look, frames of the recording.
+ *
+ * Two things are watched, each by a watchdog of its own: the grids whose slots are seen, and, where the evidence can
+ * look at the GPU itself, whether contexts get their work done.  Where stream captures hide whether work gets done,
+ * looks alone tell: two of them, as far apart as a stall is long.
+ *
+ * A warp can move without a change of its slot; only the histories show that, two of them compared.  So the first
+ * is taken shortly before the threshold, the second when it has passed.  A look at the GPU compares by itself.
+ */
+#include "watch/fed_work.h"
+#include "base/memory.h"
+#include "watch/loop.h"
+
+/* ---- the grids whose slots are seen ---- */
+
+/* Whether the slots' stall will be due at `time_ns` if nothing moves until then. */
+static bool will_be_due(const struct wsdbg_watch_loop *loop, uint64_t time_ns)
+{
+    struct wsdbg_stall copy = loop->slots;
+    return wsdbg_stall_is_due(&copy, wsdbg_watched_slots(&loop->last), time_ns);
+}
+
+/* What was read late, on a loaded machine, a replay finds when it looks: nothing has moved since. */
+static uint64_t frame_time_ns(const struct wsdbg_watch_loop *loop, uint64_t due_ns, uint64_t now_ns)
+{
+    const uint64_t time_ns = due_ns < now_ns ? due_ns : now_ns;
+    return time_ns > loop->recorded_ns ? time_ns : loop->recorded_ns;
+}
+
+/* The histories that the ones at the threshold are compared with.  They go into the recording too, so that
+ * a replay sees what was seen live. */
+static void read_first_histories(struct wsdbg_watch_loop *loop, uint64_t now_ns)
+{
+    struct wsdbg_evidence *evidence = loop->watch->evidence;
+    struct wsdbg_snapshot snapshot = {0};
+    wsdbg_error_destroy(
+        evidence->ops->inspect(evidence, now_ns, WSDBG_WATCH_COMPARE_NS - WSDBG_WATCH_TICK_NS, &snapshot));
+    wsdbg_snapshot_deinit(&snapshot);
+    loop->compared_ns = now_ns;
+    wsdbg_watch_record(loop, frame_time_ns(loop, wsdbg_stall_due_ns(&loop->slots, loop->last.progress_ns), now_ns));
+}
+
+/* True when the histories of some earlier moment were read, so that those of now tell whether anything moved.  A
+ * recording brings its own. */
+static bool can_compare(struct wsdbg_watch_loop *loop, uint64_t now_ns)
+{
+    if (!loop->watch->clock->is_live)
+        return true;
+    if (!will_be_due(loop, now_ns + WSDBG_WATCH_COMPARE_NS))
+        loop->compared_ns = 0;
+    else if (loop->compared_ns == 0)
+        read_first_histories(loop, now_ns);
+    return loop->compared_ns && now_ns - loop->compared_ns >= WSDBG_WATCH_COMPARE_NS - WSDBG_WATCH_TICK_NS;
+}
+
+/* The moment at which the stall became due: what the look at it finds is given this time.  A replay, whose looks
+ * come at other moments, can then do the same as the live run did. */
+static uint64_t due_since_ns(const struct wsdbg_watch_loop *loop, uint64_t now_ns)
+{
+    if (!loop->watch->clock->is_live)
+        return now_ns;
+    const uint64_t due_ns = wsdbg_stall_due_ns(&loop->slots, loop->last.progress_ns);
+    return due_ns > loop->compared_ns ? due_ns : loop->compared_ns;
+}
+
+struct wsdbg_error *wsdbg_watch_inspect_within(struct wsdbg_watch_loop *loop, uint64_t time_ns, uint64_t deadline_ns)
+{
+    struct wsdbg_evidence *evidence = loop->watch->evidence;
+    struct wsdbg_snapshot snapshot = {0};
+    (void)wsdbg_memory_error(); /* what failed before is no lack of this look */
+    struct wsdbg_error *error = evidence->ops->inspect(evidence, time_ns, deadline_ns, &snapshot);
+    if (!error)
+        wsdbg_watch_keep_look(loop, &snapshot);
+    return error;
+}
+
+struct wsdbg_error *wsdbg_watch_inspect(struct wsdbg_watch_loop *loop, uint64_t time_ns)
+{
+    return wsdbg_watch_inspect_within(loop, time_ns, loop->watch->look_ns ? loop->watch->look_ns : WSDBG_RING_NS);
+}
+
+/* A stall as far as slots tell: look with everything.  True when that shows no movement either. */
+static bool confirm(struct wsdbg_watch_loop *loop, uint64_t now_ns)
+{
+    const uint64_t frame_ns = frame_time_ns(loop, wsdbg_stall_due_ns(&loop->slots, loop->last.progress_ns), now_ns);
+    struct wsdbg_error *error = wsdbg_watch_inspect(loop, due_since_ns(loop, now_ns));
+    loop->compared_ns = 0;
+    bool due = wsdbg_stall_is_due(&loop->slots, wsdbg_watched_slots(&loop->last), now_ns);
+    if (error)
+        wsdbg_watch_say_failed_look(loop->watch, error, wsdbg_stall_age_ns(&loop->slots, now_ns));
+    else
+        wsdbg_watch_record(loop, frame_ns);
+    return due && !error;
+}
+
+/* Ticks the slots' watchdog; true for a stall that the histories confirm. */
+static bool slots_stall(struct wsdbg_watch_loop *loop, uint64_t now_ns)
+{
+    bool comparable = can_compare(loop, now_ns);
+    if (will_be_due(loop, now_ns))
+        return comparable && confirm(loop, now_ns);
+    wsdbg_stall_is_due(&loop->slots, wsdbg_watched_slots(&loop->last), now_ns);
+    return false;
+}
+
+/* ---- the work of contexts ---- */
+
+/* What the newest look says of the time since began_ns. */
+static enum wsdbg_movement movement_since(const struct wsdbg_watch_loop *loop, uint64_t began_ns)
+{
+    if (loop->last.look_count == 0)
+        return wsdbg_watched_slots(&loop->last).running ? WSDBG_STOOD_STILL : WSDBG_MOVEMENT_NOT_SEEN;
+    return loop->last.progress_ns >= began_ns ? WSDBG_MOVED : WSDBG_STOOD_STILL;
+}
+
+static void note_not_looked(struct wsdbg_watch *watch, enum wsdbg_not_looked why)
+{
+    if (why > watch->not_looked)
+        watch->not_looked = why;
+}
+
+/* A stall that a look could make a hang of.  It stays due. */
+static bool is_spared(struct wsdbg_watch_loop *loop, struct wsdbg_watched watched, uint64_t now_ns)
+{
+    struct wsdbg_stall copy = loop->work;
+    if (!loop->watch->look_spares_fed || !wsdbg_stall_is_due(&copy, watched, now_ns))
+        return false;
+    const uint64_t age_ns = wsdbg_stall_age_ns(&copy, now_ns);
+    if (loop->watch->give_up_ns && age_ns >= loop->watch->give_up_ns)
+        return false; /* who gives up wants to know whether it stands */
+    const enum wsdbg_feeder feeder = wsdbg_work_feeder(&loop->last, age_ns, now_ns);
+    if (feeder == WSDBG_FEEDER_NONE)
+        return false;
+    if (!loop->spared_said)
+        wsdbg_watch_say_spared(loop->watch, feeder, age_ns);
+    loop->spared_said = true;
+    note_not_looked(loop->watch, WSDBG_SPARED_FED);
+    return true;
+}
+
+enum { AHEAD_NS = 80000000 }; /* a look takes 40 ms, and the next one comes no sooner than 60 ms after it */
+
+/* Shortly before the threshold, so that the look at the threshold has one to compare with. */
+static void look_ahead(struct wsdbg_watch_loop *loop, struct wsdbg_watched watched, uint64_t now_ns)
+{
+    const struct wsdbg_evidence *evidence = loop->watch->evidence;
+    struct wsdbg_stall copy = loop->work, now = loop->work;
+    const bool soon =
+        wsdbg_stall_is_due(&copy, watched, now_ns + AHEAD_NS) && !wsdbg_stall_is_due(&now, watched, now_ns);
+    if (soon && !loop->looked_ahead && evidence->ops->look_ahead)
+        evidence->ops->look_ahead(loop->watch->evidence, &loop->last);
+    loop->looked_ahead = soon;
+}
+
+/* Ticks the work's watchdog; true for a stall, looked at on the GPU itself. */
+static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsdbg_movement *movement)
+{
+    const struct wsdbg_watched watched = wsdbg_watched_work(&loop->last, loop->moved_ns);
+    const uint64_t frame_ns = frame_time_ns(loop, wsdbg_stall_due_ns(&loop->work, watched.progress_ns), now_ns);
+    look_ahead(loop, watched, now_ns);
+    if (is_spared(loop, watched, now_ns) || !wsdbg_stall_is_due(&loop->work, watched, now_ns))
+        return false;
+    loop->work.undecided = true; /* until a look says more */
+    struct wsdbg_error *error = wsdbg_watch_inspect(loop, now_ns);
+    if (!error)
+        wsdbg_watch_record(loop, frame_ns);
+    if (error || movement_since(loop, now_ns) == WSDBG_MOVEMENT_NOT_SEEN)
+        note_not_looked(loop->watch, WSDBG_COULD_NOT_LOOK);
+    if (error) {
+        wsdbg_watch_say_failed_look(loop->watch, error, wsdbg_stall_age_ns(&loop->work, now_ns));
+        return false;
+    }
+    *movement = movement_since(loop, now_ns);
+    if (*movement == WSDBG_MOVED)
+        loop->moved_ns = loop->last.progress_ns;
+    /* What slots alone show stalls there too, and is judged there with more. */
+    return loop->last.look_count > 0 || !loop->slots.watchdog.reported;
+}
+
+/* ---- work that stream captures hide ---- */
+
+/* Ticks the watchdog of what nobody can follow; true for a grid that two looks saw, so long apart. */
+static bool hidden_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsdbg_movement *movement)
+{
+    struct wsdbg_hidden *hidden = &loop->hidden;
+    if (!wsdbg_hidden_is_due(hidden, &loop->last, now_ns))
+        return false;
+    hidden->stall.undecided = true;
+    if (!hidden->said)
+        wsdbg_watch_say_hidden(loop->watch, wsdbg_stall_age_ns(&hidden->stall, now_ns));
+    hidden->said = true;
+    struct wsdbg_error *error = loop->watch->look_ends_work ? NULL : wsdbg_watch_inspect(loop, now_ns);
+    if (error)
+        wsdbg_watch_say(loop->watch, "the look failed: %s", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+    const bool looked = !error && !loop->watch->look_ends_work && loop->last.look_count > 0;
+    if (!looked)
+        note_not_looked(loop->watch, loop->watch->look_ends_work ? WSDBG_SPARED_WORK : WSDBG_COULD_NOT_LOOK);
+    *movement = movement_since(loop, now_ns);
+    wsdbg_watch_mark_moving(loop);
+    return looked && wsdbg_hidden_seen_twice(hidden, &loop->last, now_ns);
+}
+
+/* ---- all of them ---- */
+
+/* A hang that the slots showed needs no look at the GPU. */
+static bool work_is_watched(const struct wsdbg_watch_loop *loop)
+{
+    return loop->watch->look_ns && !wsdbg_stall_is_judged(&loop->slots);
+}
+
+static bool is_idle(const struct wsdbg_watch_loop *loop)
+{
+    return !wsdbg_watched_slots(&loop->last).running && !wsdbg_watched_work(&loop->last, 0).running &&
+           loop->hidden.grid_count == 0;
+}
+
+bool wsdbg_watch_judge_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, bool *over)
+{
+    enum wsdbg_movement movement = WSDBG_STOOD_STILL;
+    struct wsdbg_stall *stall = NULL;
+    if (is_idle(loop))
+        loop->slots_looks.said = loop->work_looks.said = loop->hidden_looks.said = (struct wsdbg_stall_said){0};
+    if (slots_stall(loop, now_ns))
+        stall = &loop->slots;
+    else if (work_is_watched(loop) && work_stalls(loop, now_ns, &movement))
+        stall = &loop->work;
+    else if (work_is_watched(loop) && hidden_stalls(loop, now_ns, &movement))
+        stall = &loop->hidden.stall;
+    if (!stall)
+        return false;
+    bool decided = wsdbg_watch_judge(loop, stall, movement, now_ns);
+    stall->undecided = !decided && !wsdbg_watch_look_ended_work(loop);
+    *over = (decided || loop->watch->cut || wsdbg_watch_is_lost(loop->watch)) && loop->watch->stop_at_hang;
+    return true;
+}
