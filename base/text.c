@@ -199,6 +199,25 @@ void wsdbg_text_cut(char *text, size_t columns)
     strcpy(text, "…");
 }
 
+void wsdbg_text_cut_middle(char *text, size_t columns)
+{
+    static const char ellipsis[] = "…";
+    const size_t begin = columns < 3 ? 1 : columns / 3; /* columns, the ellipsis among them */
+    size_t left = wsdbg_text_width(text), used = 0;
+    char *middle = text, *end = text;
+    unsigned character;
+    if (left <= columns)
+        return;
+    for (; left > columns - begin; left -= columns_of(character))
+        end += wsdbg_text_next(end, &character);
+    while (used + 2 < begin) { /* the next character may be wide */
+        middle += wsdbg_text_next(middle, &character);
+        used += columns_of(character);
+    }
+    memmove(middle + sizeof ellipsis - 1, end, strlen(end) + 1);
+    memcpy(middle, ellipsis, sizeof ellipsis - 1);
+}
+
 size_t wsdbg_text_line_bytes(const char *text, size_t columns)
 {
     size_t bytes = 0, last_space = 0, width = 0;

@@ -6,6 +6,7 @@
 
 #include "model/fault.h"
 #include "store/report.h"
+#include "base/text.h"
 #include "model/symbol.h"
 #include "viewer/columns.h"
 #include "viewer/phrases.h"
@@ -159,6 +160,8 @@ static void draw_grid(struct viewer_context *context, uint32_t index, struct vie
     if (symbol)
         wsdbg_symbol_name(symbol, name, sizeof name);
     viewer_columns_place(columns, COLUMN_COUNT, viewer_canvas_columns(canvas), place);
+    if (place[KERNEL].width > 0)
+        wsdbg_text_cut_middle(name, (size_t)place[KERNEL].width);
     viewer_columns_cell(canvas, place[KERNEL], VIEWER_STYLE_TEXT, name);
     viewer_columns_cell(canvas, place[STATE], grid->running ? VIEWER_STYLE_MOVING : VIEWER_STYLE_GONE,
                         grid_state(context->picture, grid));

@@ -82,21 +82,49 @@ static void cutting_ends_with_an_ellipsis(void **state)
     assert_string_equal(text, "日…");
 }
 
+static void a_cut_in_the_middle_keeps_the_end(void **state)
+{
+    (void)state;
+    char text[40] = "abcdefghijkl";
+    wsdbg_text_cut_middle(text, 12);
+    assert_string_equal(text, "abcdefghijkl");
+    wsdbg_text_cut_middle(text, 9);
+    assert_string_equal(text, "a…ghijkl");
+    for (size_t columns = 1; columns < 9; columns++) {
+        strcpy(text, "日本語abc");
+        wsdbg_text_cut_middle(text, columns);
+        assert_true(wsdbg_text_width(text) <= columns && strstr(text, "…"));
+    }
+}
+
 static void kernel_names_are_read_as_far_as_they_are_certain(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
         {"gemm", "gemm"},
         {"_Z11gemm_kernelPv", "gemm_kernel"},
-        {"_Z11gemm_kernelILi128EEvPv", "gemm_kernel<…>"},
+        {"_Z11gemm_kernelILi128EEvPv", "gemm_kernel<128>"},
         {"_ZN2ns6kernelEv", "ns::kernel"},
         {"_ZN7cutlass13device_kernelINS_4gemm6kernelIN4cute5tupleIJiiiEEEEEEEvNT_6ParamsE",
-         "cutlass::device_kernel<…>"},
-        {"_ZN2ns1CILi3EE3runEv", "ns::C<…>::run"},
+         "cutlass::device_kernel<kernel<(int,int,int)>>"},
+        {"_ZN2ns1CILi3EE3runEv", "ns::C<3>::run"},
+        {"_Z5plainIN4cute5tupleIJPKfA4_hEEELi64EEvPT_", "plain<(float const*,unsigned char[4]),64>"},
+        {"_ZN35_GLOBAL__N__559c553b_6_sym_cu__Z1fv6hiddenINS_1LEEEvPT_", "hidden<L>"},
+        {"_ZN7cutlass13device_kernelINS_4gemm6kernel13GemmUniversalIN4cute5tupleIJiiiiEEENS1_"
+         "10collective13CollectiveMmaINS1_"
+         "34MainloopSm90TmaGmmaWarpSpecializedILi4ENS5_IJNS4_1CILi2EEENSA_ILi1EEESC_EEENS1_"
+         "35KernelTmaWarpSpecializedCooperativeEEENS5_IJNSA_ILi128EEESG_NSA_ILi64EEEEEENS4_6half_tENS5_IJlSC_lEEEEENS5_"
+         "IJPKSJ_RfEEEJNS1_5SchedILNS1_4ModeE1ELb1ELin3EEEEEEEEvNT_6ParamsE",
+         "cutlass::device_kernel<GemmUniversal<(int,int,int,int),CollectiveMma<MainloopSm90TmaGmmaWarpSpecialized<4,(2,"
+         "1,1),"
+         "KernelTmaWarpSpecializedCooperative>,(128,128,64),half_t,(long,1,long)>,(half_t "
+         "const*,float&),Sched<1,true,-3>>>"},
+        {"_Z6kernelIFvvEEvT_", "kernel<…>"},
+        {"_Z6kernelIXadL_Z1fvEEEvv", "kernel<…>"},
         {"_ZN12_GLOBAL__N_16kernelEv", "kernel"},
         {"_ZN37_INTERNAL_b39d3f4d_7_gemm_cu_7f2d28779gemm_bodyEiiPK12gemm_problem", "gemm_body"},
         {"_ZN2ns41_GLOBAL__N__f085d0f8_13_bsrmv_cu_6e47b6156kernelEv", "ns::kernel"},
-        {"_ZN2ns1CILNS_4sort5OrderE0EE3runEv", "ns::C<…>::run"},
+        {"_ZN2ns1CILNS_4sort5OrderE0EE3runEv", "ns::C<0>::run"},
         {"$_Z4pipePi$_Z4picki", "pick"},
         {"_Z999kernel", "_Z999kernel"},
         {"_Z", "_Z"},
@@ -111,9 +139,12 @@ static void kernel_names_are_read_as_far_as_they_are_certain(void **state)
 }
 
 /* A session keeps 255 bytes of a name. */
-static void a_name_that_was_cut_ends_in_open_arguments(void **state)
+static void of_a_name_that_was_cut_there_is_what_was_kept(void **state)
 {
     (void)state;
+    static const char expected[] =
+        "cutlass::device_kernel<GemmUniversal<tuple,tuple,tuple,tuple,tuple,tuple,tuple,tuple,tuple,"
+        "tuple,tuple,tuple,tuple,tuple,tuple,…>>";
     char whole[1024] = "_ZN7cutlass13device_kernelINS_4gemm6kernel13GemmUniversalI", name[512];
     for (int i = 0; i < 60; i++)
         strcat(whole, "N4cute5tupleE");
@@ -121,7 +152,7 @@ static void a_name_that_was_cut_ends_in_open_arguments(void **state)
         char symbol[256];
         snprintf(symbol, sizeof symbol, "%.*s", (int)kept, whole);
         wsdbg_symbol_name(symbol, name, sizeof name);
-        assert_string_equal(name, kept == 255 ? "cutlass::device_kernel<…" : symbol);
+        assert_string_equal(name, kept == 255 ? expected : symbol);
     }
 }
 
@@ -132,8 +163,9 @@ int main(void)
         cmocka_unit_test(paths_in_uris_are_percent_encoded),
         cmocka_unit_test(width_counts_columns),
         cmocka_unit_test(cutting_ends_with_an_ellipsis),
+        cmocka_unit_test(a_cut_in_the_middle_keeps_the_end),
         cmocka_unit_test(kernel_names_are_read_as_far_as_they_are_certain),
-        cmocka_unit_test(a_name_that_was_cut_ends_in_open_arguments),
+        cmocka_unit_test(of_a_name_that_was_cut_there_is_what_was_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

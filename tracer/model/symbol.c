@@ -1,11 +1,13 @@
 /* symbol.c - see symbol.h.  Understands _Z [N] (length name [I…E])* [E], the last [I… cut off in names of full length
- * (those of CUTLASS's kernels have thousands of characters); anything else stays mangled.
+ * (those of CUTLASS's kernels have thousands of characters); anything else stays mangled.  What arguments say is read
+ * by symbol_arguments.c.
  *
  * Names come from images and dumps of unknown origin: a whole demangler expands their substitutions, of which some
  * dozens give a text that never ends.  This reads a name once, from left to right. */
 #include "model/symbol.h"
 
 #include "model/snapshot.h"
+#include "model/symbol_arguments.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -102,8 +104,18 @@ static const char *skip_local_namespace(const char *at)
     return is_local && length <= strlen(end) ? end + length : NULL;
 }
 
+/* The part of a qualified name behind its last namespace. */
+static const char *last_part(const char *name)
+{
+    const char *last = name;
+    for (const char *at = name; (at = strstr(at, "::")); at += 2)
+        last = at + 2;
+    return last;
+}
+
 static bool demangle(const char *at, bool may_be_cut, char *out, size_t bytes)
 {
+    struct wsdbg_symbol_components components = {.count = 0};
     if (strncmp(at, "_Z", 2) != 0)
         return false;
     at += 2;
@@ -113,6 +125,7 @@ static bool demangle(const char *at, bool may_be_cut, char *out, size_t bytes)
     do {
         const char *after_local = nested ? skip_local_namespace(at) : NULL;
         if (after_local) {
+            wsdbg_symbol_components_add(&components, "");
             at = after_local;
             continue;
         }
@@ -120,13 +133,14 @@ static bool demangle(const char *at, bool may_be_cut, char *out, size_t bytes)
         first = false;
         if (!at)
             return false;
+        wsdbg_symbol_components_add(&components, last_part(out));
         if (*at == 'I') {
-            strncat(out, "<…>", bytes - strlen(out) - 1);
+            if (!wsdbg_symbol_arguments(at, &components, may_be_cut, out, bytes))
+                strncat(out, "<…>", bytes - strlen(out) - 1);
+            wsdbg_symbol_components_add(&components, ""); /* only what is local to a class template refers to it */
             at = nested ? skip_arguments(at) : at;
-            if (!at && may_be_cut) {
-                out[strlen(out) - 1] = '\0'; /* the arguments stay open */
+            if (!at && may_be_cut)
                 return true;
-            }
         }
     } while (at && nested && *at != 'E');
     return at && !first;

@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-/* The qualified name in an Itanium-mangled symbol, template arguments as "<…>", parameters left out.  Any
- * form not understood is copied as it is, but of a name that is as long as a session keeps one, and so may be cut,
- * the part before arguments that are not whole is given, with "<…" behind it. */
+/* The qualified name in an Itanium-mangled symbol with its template arguments (symbol_arguments.h), parameters left out.
+ * Arguments of a form that is not understood are "<…>", any other such form is copied as it is.  A name as long as a
+ * session keeps one may be cut: of its arguments there is what was kept. */
 void wsdbg_symbol_name(const char *symbol, char *out, size_t bytes);
 
 #endif

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "model/symbol.h"
 
-#define KERNEL_BYTES 64 /* of a name in a line that has more to say */
+#define KERNEL_COLUMNS 64 /* of a name in a line that has more to say */
+#define KERNEL_BYTES 512
 #define LIST_LINES 5
 #define OVERLAP_LINES 8
 
@@ -25,14 +27,9 @@ static const char *or_unknown(const char *text)
 /* A kernel's name, short enough for a line with other facts. */
 static void kernel_text(const char *symbol, char *out, size_t bytes)
 {
-    char name[512];
+    char name[KERNEL_BYTES];
     wsdbg_symbol_name(symbol, name, sizeof name);
-    if (strlen(name) > KERNEL_BYTES) {
-        size_t end = KERNEL_BYTES - 1;
-        while (end > 0 && ((unsigned char)name[end] & 0xc0) == 0x80)
-            end--;
-        strcpy(name + end, "…");
-    }
+    wsdbg_text_cut_middle(name, KERNEL_COLUMNS);
     snprintf(out, bytes, "%s", or_unknown(name));
 }
 
@@ -73,7 +70,7 @@ static void print_launch(FILE *text, const struct wsdbg_report_launch *l)
 
 static void grid_heading(const struct wsdbg_report_grid *g, bool colour, FILE *out)
 {
-    char kernel[KERNEL_BYTES + 8];
+    char kernel[KERNEL_BYTES];
     char *facts = NULL;
     size_t length;
     FILE *text = open_memstream(&facts, &length);
@@ -175,18 +172,20 @@ static void unseen_block(const struct wsdbg_report *r, bool colour, FILE *out)
 
 static void overlaps_block(const struct wsdbg_report *r, bool colour, FILE *out)
 {
-    char kernel[KERNEL_BYTES + 8], role[WSDBG_REPORT_LABEL_BYTES], text[256];
+    char kernel[KERNEL_BYTES], role[WSDBG_REPORT_LABEL_BYTES], text[256];
     const char *note = wsdbg_report_overlap_note(r);
     if (r->overlap_count == 0)
         return;
     wsdbg_report_line(out, heading(colour), "%s", wsdbg_report_overlap_caption());
     for (size_t i = 0; i < r->overlap_count && i < OVERLAP_LINES; i++) {
         const struct wsdbg_report_overlap *o = &r->overlaps[i];
-        kernel_text(o->grid < r->grid_count ? r->grids[o->grid].kernel : "", kernel, sizeof kernel);
+        if (i == 0 || o->grid != o[-1].grid) {
+            kernel_text(o->grid < r->grid_count ? r->grids[o->grid].kernel : "", kernel, sizeof kernel);
+            wsdbg_report_line(out, NULL, "  %s", kernel);
+        }
         wsdbg_report_overlap_role(o, role, sizeof role);
         wsdbg_report_overlap_text(o, text, sizeof text);
-        wsdbg_report_line(out, NULL, "  %s  warps %u-%u  %s  %s", kernel, o->warpgroup * 4, o->warpgroup * 4 + 3, role,
-                          text);
+        wsdbg_report_line(out, NULL, "  warps %u-%u  %s  %s", o->warpgroup * 4, o->warpgroup * 4 + 3, role, text);
     }
     if (r->overlap_count > OVERLAP_LINES)
         wsdbg_report_line(out, NULL, "  … and %zu more (@overlap)", r->overlap_count - OVERLAP_LINES);
@@ -260,7 +259,7 @@ static void refusals_block(const struct wsdbg_report *r, bool colour, FILE *out)
 
 static void ran_block(const struct wsdbg_report *r, bool colour, FILE *out)
 {
-    char kernel[KERNEL_BYTES + 8];
+    char kernel[KERNEL_BYTES];
     if (r->ended)
         wsdbg_report_line(out, heading(colour),
                           r->ended_hang ? "A hang was found, but no diagnosis is stored." : "No stall seen.");
