@@ -201,7 +201,7 @@ static void draw_row(struct viewer_context *context, const struct viewer_row *ro
         viewer_print(canvas, 0, INDENT + FIX_COLUMNS, VIEWER_STYLE_TEXT, "%.*s", bytes, finding->fix + FIRST(row));
         break;
     case EVIDENCE_TITLE:
-        viewer_put(canvas, 0, INDENT, VIEWER_STYLE_DIM, "It rests on:");
+        viewer_put(canvas, 0, INDENT, VIEWER_STYLE_DIM, "Evidence:");
         break;
     default:
         draw_evidence(context->picture->snapshot, &finding->evidence[BYTES(row)], canvas);
@@ -211,7 +211,7 @@ static void draw_row(struct viewer_context *context, const struct viewer_row *ro
 const struct viewer_view viewer_cause = {
     .name = "cause",
     .key = 'c',
-    .summary = "the findings: why it hangs, what to change, what that rests on",
+    .summary = "the findings: why it hangs, what to change, the evidence",
     .state_bytes = sizeof(struct cause),
     .build = build,
     .draw_row = draw_row,

@@ -11,7 +11,7 @@ static void deinit(void *state)
     viewer_wait_tree_deinit(state);
 }
 
-static struct viewer_object object_of(const struct wsdbg_graph *graph, const struct viewer_wait_line *line)
+static struct viewer_object object_of(const struct wsdbg_stored_graph *graph, const struct viewer_wait_line *line)
 {
     if (line->kind == VIEWER_WAIT_BARRIER && line->barrier != WSDBG_NONE)
         return (struct viewer_object){VIEWER_OBJECT_BARRIER, graph->barrier_sources[line->barrier], 0};
@@ -96,7 +96,7 @@ static void draw_node(const struct viewer_context *context, const struct viewer_
         viewer_print(canvas, 0, at, VIEWER_STYLE_DIM, "(%s%s)", line->why, line->other_cta ? ", in another CTA" : "");
 }
 
-static void draw_barrier(const struct wsdbg_graph *graph, const struct viewer_wait_line *line, int at,
+static void draw_barrier(const struct wsdbg_stored_graph *graph, const struct viewer_wait_line *line, int at,
                          struct viewer_canvas *canvas)
 {
     char text[192];

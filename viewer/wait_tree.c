@@ -12,7 +12,7 @@ struct builder {
     const struct viewer_context *context;
     const struct wsdbg_snapshot *s;
     struct viewer_wait_tree *tree;
-    const struct wsdbg_graph *graph;
+    const struct wsdbg_stored_graph *graph;
     unsigned char *executions; /* by node: enum visit */
 };
 
@@ -80,7 +80,7 @@ static bool add_wakers(struct builder *b, const struct viewer_wait_line *wait)
 }
 
 /* Whether link number `i` is the first of its waiter and barrier. */
-static bool begins_wait(const struct wsdbg_graph *graph, size_t i)
+static bool begins_wait(const struct wsdbg_stored_graph *graph, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (is_wait(&graph->links[k], graph->links[i].waiter, graph->links[i].barrier))
@@ -136,7 +136,7 @@ static bool passes(const struct builder *b, uint32_t node)
     return false;
 }
 
-static bool awaited(const struct wsdbg_graph *graph, uint32_t node)
+static bool awaited(const struct wsdbg_stored_graph *graph, uint32_t node)
 {
     for (size_t i = 0; i < graph->link_count; i++)
         if (graph->links[i].waker == node && graph->links[i].waiter != node)

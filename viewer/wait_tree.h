@@ -30,7 +30,7 @@ struct viewer_wait_line {
 };
 
 struct viewer_wait_tree {
-    struct wsdbg_graph graph;
+    struct wsdbg_stored_graph graph;
     struct viewer_wait_line *lines;
     size_t count, capacity;
 };

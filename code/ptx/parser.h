@@ -8,7 +8,7 @@
 #include "ptx/arena.h"
 #include "ptx/parse_table.h"
 #include "ptx/lexer.h"
-#include "ptx/parse.h"
+#include "ptx/program.h"
 #include "ptx/symbols.h"
 
 #define PTX_TRY(call)                               \

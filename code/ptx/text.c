@@ -1,6 +1,7 @@
 /* text.c - an instruction as one line, from the text it was read from.  See parse.h. */
 #include <stdio.h>
 
+#include "ptx/parse.h"
 #include "ptx/parser.h"
 
 /* Behind a comment that begins at `at`, else `at`. */

@@ -1,14 +1,11 @@
-/* branches.c - see branches.h.  Reads the notes of a cubin and a trace's values; writes memory of its own. */
+/* branches.c - see branches.h.  Reads the notes of a cubin; writes memory of its own. */
 #include "sass/branches.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "sass/trace.h"
-
 /* A note: the branch's offset, a word of zeros, how many targets, their offsets. */
 enum { HEAD_BYTES = 12, WORD_BYTES = 4 };
-enum { MODE_BIT = 85 }; /* of BRX: two bits that count the register up or down */
 
 static uint32_t word_at(const struct wsdbg_image *image, size_t offset)
 {
@@ -64,28 +61,4 @@ struct wsdbg_error *wsdbg_branches_noted(const struct wsdbg_cubin_function *func
         at += HEAD_BYTES + (size_t)targets * WORD_BYTES;
     }
     return NULL;
-}
-
-/* ---- where one leads ---- */
-
-bool wsdbg_branch_leads(struct wsdbg_trace *trace, const struct wsdbg_graph *graph, uint32_t branch, uint32_t *to)
-{
-    const struct wsdbg_instruction *instruction = &graph->instructions[branch];
-    const bool is_plain = !(instruction->words[1] >> (MODE_BIT - 64) & 3);
-    const struct wsdbg_way *ways;
-    uint32_t value;
-    if (instruction->operation != WSDBG_OP_BRX || !is_plain || instruction->source_count != 1 ||
-        instruction->sources[0].kind != WSDBG_OPERAND_REGISTER)
-        return false;
-    const uint32_t count = wsdbg_flow_ways(graph, branch, &ways);
-    const struct wsdbg_values values =
-        count ? wsdbg_trace_operand(trace, branch, &instruction->sources[0], 0) : wsdbg_values_any();
-    if (!wsdbg_values_is_one(&values, &value))
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (ways[i].value == value) {
-            *to = ways[i].to;
-            return true;
-        }
-    return false;
 }

@@ -9,7 +9,7 @@
 #include "sass/decode_form.h"
 #include "sass/decode_words.h"
 
-void wsdbg_append(struct wsdbg_words *text, const char *format, ...)
+void wsdbg_append(struct wsdbg_instruction_words *text, const char *format, ...)
 {
     const size_t room = WSDBG_INSTRUCTION_TEXT_BYTES - text->used;
     va_list arguments;
@@ -20,7 +20,7 @@ void wsdbg_append(struct wsdbg_words *text, const char *format, ...)
         text->used += (size_t)count < room ? (size_t)count : room - 1;
 }
 
-void wsdbg_append_choice(struct wsdbg_words *out, const char *texts, uint32_t choice)
+void wsdbg_append_choice(struct wsdbg_instruction_words *out, const char *texts, uint32_t choice)
 {
     while (choice-- && *texts) {
         texts += strcspn(texts, "|");
@@ -198,7 +198,7 @@ static const struct modifier modifiers[] = {
 };
 
 /* nvdisasm names the multiply-add after what it does with the operands it has. */
-static void append_multiply(struct wsdbg_words *out, const struct wsdbg_instruction *in)
+static void append_multiply(struct wsdbg_instruction_words *out, const struct wsdbg_instruction *in)
 {
     const struct wsdbg_operand *a = &in->sources[0], *b = &in->sources[1], *c = &in->sources[2];
     const bool plain = !in->has_carry_in && in->operation == WSDBG_OP_IMAD && !in->is_wide && !in->is_high;
@@ -224,7 +224,7 @@ static bool is_counter(const struct wsdbg_instruction *in)
     return in->operation == WSDBG_OP_ATOMS && bits(in, 9, 3) == 7;
 }
 
-static void append_atomic_operation(struct wsdbg_words *out, const struct wsdbg_instruction *in)
+static void append_atomic_operation(struct wsdbg_instruction_words *out, const struct wsdbg_instruction *in)
 {
     const unsigned opcode = bits(in, 0, 9);
     if (is_counter(in))
@@ -239,7 +239,7 @@ static void append_atomic_operation(struct wsdbg_words *out, const struct wsdbg_
         wsdbg_append_choice(out, ATOMIC_OPERATIONS, bits(in, 87, in->operation == WSDBG_OP_RED ? 3 : 4));
 }
 
-static void append_atomic(struct wsdbg_words *out, const struct wsdbg_instruction *in)
+static void append_atomic(struct wsdbg_instruction_words *out, const struct wsdbg_instruction *in)
 {
     const bool is_shared = in->operation == WSDBG_OP_ATOMS;
     if (!is_shared)
@@ -256,7 +256,7 @@ static void append_atomic(struct wsdbg_words *out, const struct wsdbg_instructio
 }
 
 /* Rows and columns, the depth, then types. */
-static void append_matrix(struct wsdbg_words *out, const struct wsdbg_instruction *in)
+static void append_matrix(struct wsdbg_instruction_words *out, const struct wsdbg_instruction *in)
 {
     /* A sparse matrix is twice as deep as what is stored of it. */
     const unsigned columns = wsdbg_matrix_columns(in), sparsity = bits(in, 73, 1) ? 2 : 1;
@@ -285,7 +285,7 @@ static void append_matrix(struct wsdbg_words *out, const struct wsdbg_instructio
     }
 }
 
-void wsdbg_append_name(struct wsdbg_words *out, const struct wsdbg_instruction *in)
+void wsdbg_append_name(struct wsdbg_instruction_words *out, const struct wsdbg_instruction *in)
 {
     wsdbg_append(out, "%s", wsdbg_operation_name((enum wsdbg_operation)in->operation));
     for (size_t i = 0; i < sizeof modifiers / sizeof *modifiers; i++)

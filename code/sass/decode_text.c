@@ -8,7 +8,7 @@
 #include "sass/decode_form.h"
 #include "sass/decode_words.h"
 
-static void append_register(struct wsdbg_words *out, const char *prefix, unsigned number, unsigned zero)
+static void append_register(struct wsdbg_instruction_words *out, const char *prefix, unsigned number, unsigned zero)
 {
     if (number == zero)
         wsdbg_append(out, "%sZ", prefix);
@@ -16,7 +16,8 @@ static void append_register(struct wsdbg_words *out, const char *prefix, unsigne
         wsdbg_append(out, "%s%u", prefix, number);
 }
 
-static void append_predicate(struct wsdbg_words *out, const char *prefix, const struct wsdbg_operand *operand)
+static void append_predicate(struct wsdbg_instruction_words *out, const char *prefix,
+                             const struct wsdbg_operand *operand)
 {
     wsdbg_append(out, "%s", operand->is_negated ? "!" : "");
     if (operand->registers == WSDBG_PT)
@@ -27,7 +28,7 @@ static void append_predicate(struct wsdbg_words *out, const char *prefix, const 
         wsdbg_append(out, "%s%u", prefix, operand->number);
 }
 
-static void append_number(struct wsdbg_words *out, int64_t value)
+static void append_number(struct wsdbg_instruction_words *out, int64_t value)
 {
     if (value < 0)
         wsdbg_append(out, "-0x%" PRIx64, (uint64_t)-value);
@@ -35,7 +36,7 @@ static void append_number(struct wsdbg_words *out, int64_t value)
         wsdbg_append(out, "0x%" PRIx64, (uint64_t)value);
 }
 
-static void append_offset(struct wsdbg_words *out, int64_t value, bool is_first)
+static void append_offset(struct wsdbg_instruction_words *out, int64_t value, bool is_first)
 {
     if (value || is_first) {
         wsdbg_append(out, "%s", is_first ? "" : "+");
@@ -43,7 +44,7 @@ static void append_offset(struct wsdbg_words *out, int64_t value, bool is_first)
     }
 }
 
-static void append_constant(struct wsdbg_words *out, const struct wsdbg_operand *operand, bool shows_zero)
+static void append_constant(struct wsdbg_instruction_words *out, const struct wsdbg_operand *operand, bool shows_zero)
 {
     wsdbg_append(out, "c[0x%x][", operand->bank);
     if (operand->number != WSDBG_RZ)
@@ -54,7 +55,7 @@ static void append_constant(struct wsdbg_words *out, const struct wsdbg_operand 
     wsdbg_append(out, "]");
 }
 
-static void append_special(struct wsdbg_words *out, int64_t number)
+static void append_special(struct wsdbg_instruction_words *out, int64_t number)
 {
     static const struct {
         uint8_t number;
@@ -111,8 +112,8 @@ static void append_special(struct wsdbg_words *out, int64_t number)
 }
 
 /* Where a descriptor stands beside an address, its number lies where the uniform register would. */
-static void append_address(struct wsdbg_words *out, const struct wsdbg_instruction *in, const struct wsdbg_form *form,
-                           enum wsdbg_field field, const struct wsdbg_operand *operand)
+static void append_address(struct wsdbg_instruction_words *out, const struct wsdbg_instruction *in,
+                           const struct wsdbg_form *form, enum wsdbg_field field, const struct wsdbg_operand *operand)
 {
     const unsigned uniform_at = field == FIELD_MEMORY_UB ? 32 : 64;
     const bool has_uniform = field == FIELD_MEMORY_UB || field == FIELD_MEMORY_UC || field == FIELD_COPY_FROM;
@@ -148,7 +149,8 @@ static void append_address(struct wsdbg_words *out, const struct wsdbg_instructi
     wsdbg_append(out, "]");
 }
 
-static void append_transposition(struct wsdbg_words *out, const struct wsdbg_instruction *in, enum wsdbg_field field)
+static void append_transposition(struct wsdbg_instruction_words *out, const struct wsdbg_instruction *in,
+                                 enum wsdbg_field field)
 {
     if (in->operation != WSDBG_OP_HGMMA && in->operation != WSDBG_OP_QGMMA)
         return;
@@ -157,8 +159,8 @@ static void append_transposition(struct wsdbg_words *out, const struct wsdbg_ins
                  is_both && bits(in, 72, 1) ? ".negA" : "", bits(in, 63, 1) ? ".negB" : "");
 }
 
-static void append_operand(struct wsdbg_words *out, const struct wsdbg_instruction *in, const struct wsdbg_form *form,
-                           enum wsdbg_field field, const struct wsdbg_operand *operand)
+static void append_operand(struct wsdbg_instruction_words *out, const struct wsdbg_instruction *in,
+                           const struct wsdbg_form *form, enum wsdbg_field field, const struct wsdbg_operand *operand)
 {
     wsdbg_append(out, "%s", out->has_operand ? ", " : " ");
     out->has_operand = true;
@@ -212,7 +214,8 @@ static void append_operand(struct wsdbg_words *out, const struct wsdbg_instructi
 }
 
 /* The operands in the order of the form's fields; those that are not there were not read either. */
-static void append_operands(struct wsdbg_words *out, const struct wsdbg_instruction *in, const struct wsdbg_form *form)
+static void append_operands(struct wsdbg_instruction_words *out, const struct wsdbg_instruction *in,
+                            const struct wsdbg_form *form)
 {
     uint8_t destination_fields[WSDBG_DESTINATIONS_MAX], source_fields[WSDBG_SOURCES_MAX];
     wsdbg_form_fields(in, form, destination_fields, source_fields);
@@ -225,7 +228,7 @@ static void append_operands(struct wsdbg_words *out, const struct wsdbg_instruct
         append_operand(out, in, form, source_fields[i], &in->sources[i]);
 }
 
-static void append_scoreboards(struct wsdbg_words *out, const struct wsdbg_instruction *in)
+static void append_scoreboards(struct wsdbg_instruction_words *out, const struct wsdbg_instruction *in)
 {
     const uint32_t mask = bits(in, 32, 6);
     const char *separator = "";
@@ -238,8 +241,8 @@ static void append_scoreboards(struct wsdbg_words *out, const struct wsdbg_instr
     wsdbg_append(out, "%s", mask ? "}" : "");
 }
 
-static void append_target(struct wsdbg_words *out, const struct wsdbg_instruction *in, const struct wsdbg_form *form,
-                          uint64_t address)
+static void append_target(struct wsdbg_instruction_words *out, const struct wsdbg_instruction *in,
+                          const struct wsdbg_form *form, uint64_t address)
 {
     if (!(form->flags & (FORM_TARGET | FORM_TARGET_FAR)) || (in->operation == WSDBG_OP_WARPSYNC && !in->has_target))
         return;
@@ -256,7 +259,8 @@ static void append_target(struct wsdbg_words *out, const struct wsdbg_instructio
 }
 
 /* What stands behind the operands. */
-static void append_extras(struct wsdbg_words *out, const struct wsdbg_instruction *in, const struct wsdbg_form *form)
+static void append_extras(struct wsdbg_instruction_words *out, const struct wsdbg_instruction *in,
+                          const struct wsdbg_form *form)
 {
     if (in->operation == WSDBG_OP_DEPBAR)
         append_scoreboards(out, in);
@@ -270,7 +274,7 @@ static void append_extras(struct wsdbg_words *out, const struct wsdbg_instructio
 }
 
 /* nvdisasm shows a number that HFMA2 loads as two of half precision, the upper first. */
-static void append_half(struct wsdbg_words *out, uint32_t bits)
+static void append_half(struct wsdbg_instruction_words *out, uint32_t bits)
 {
     const unsigned exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
     const char *sign = bits >> 15 ? "-" : "";
@@ -283,7 +287,7 @@ static void append_half(struct wsdbg_words *out, uint32_t bits)
                      exponent ? ldexp(fraction + 1024, (int)exponent - 25) : ldexp(fraction, -24));
 }
 
-static void append_loaded_number(struct wsdbg_words *out, const struct wsdbg_instruction *in)
+static void append_loaded_number(struct wsdbg_instruction_words *out, const struct wsdbg_instruction *in)
 {
     wsdbg_append(out, "%s%s ", wsdbg_operation_name(WSDBG_OP_HFMA2), bits(in, 0, 9) == 0x035 ? ".MMA" : "");
     append_register(out, "R", in->destinations[0].number, WSDBG_RZ);
@@ -296,7 +300,7 @@ static void append_loaded_number(struct wsdbg_words *out, const struct wsdbg_ins
 void wsdbg_instruction_text(const struct wsdbg_instruction *in, uint64_t address,
                             char out[WSDBG_INSTRUCTION_TEXT_BYTES])
 {
-    struct wsdbg_words text = {.bytes = out};
+    struct wsdbg_instruction_words text = {.bytes = out};
     out[0] = '\0';
     const struct wsdbg_form *form = wsdbg_form_of(NULL, in->words);
     if (in->operation == WSDBG_OP_OTHER || !form)

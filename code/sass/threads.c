@@ -1,7 +1,7 @@
 /* threads.c - see threads.h.  Reads a graph; writes a copy of its instructions. */
 #include "sass/threads.h"
 
-#include "sass/branches.h"
+#include "sass/branch_target.h"
 #include "sass/compute.h"
 #include "sass/trace.h"
 

@@ -1,6 +1,6 @@
 /* debug_attach.c - lets wsdbg's inspector at the GPU's own state, and shows it out again whatever happens to it.
  *
- * Reads:  the upper half of segment->debug attach (a futex word and a lease), whether the inspector lives.
+ * Reads:  the upper half of segment->attach (a futex word and a lease), whether the inspector lives.
  * Writes: the lower half, and the variables of libcuda that its debug interface takes its orders from.
  *
  * One detached thread; it sleeps in a futex until wsdbg asks.  The driver attaches and detaches on this thread alone.

@@ -36,7 +36,7 @@ void debug_attach_count_launch(uint64_t began_ns);
 void debug_attach_confirm(uint64_t began_ns);
 /* Around a call that may make or end a context: it waits until nobody is attached, and nobody attaches meanwhile nor in
  * the 0.2 s after a `change`.  Each context has a thread of the driver's that takes part in an attach; the driver
- * crashes in it while the context is being made or ended (docs/results/live-debug attach.md).  Inside hook_enter and
+ * crashes in it while the context is being made or ended (docs/results/live-attach.md).  Inside hook_enter and
  * hook_leave. */
 void debug_attach_context_begin(void);
 void debug_attach_context_end(bool change);
@@ -79,7 +79,7 @@ bool debug_idle(uint64_t limit_ns);
 /* ---- debug_attach.c ---- */
 /* True when the thread is stuck in the driver: nobody waits for it any more. */
 bool debug_attach_is_stuck(void);
-/* Starts the thread that serves segment->debug attach.  It sleeps until wsdbg asks.  Trouble becomes a note. */
+/* Starts the thread that serves segment->attach.  It sleeps until wsdbg asks.  Trouble becomes a note. */
 void debug_attach_start(void);
 /* exit() has begun: whoever is attached is shown out, an attach that is under way when it has come up; this is waited
  * for 1.3 s at most. */

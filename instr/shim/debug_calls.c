@@ -1,7 +1,7 @@
 /* debug_calls.c - what the program's own calls see of an inspector: when they wait for it, and what it costs them.
  *
  * Reads:  whether somebody is attached and how (debug_attach.c), WSDBG_ATTACH_FIRST.
- * Writes: segment->debug attach.waited_ns, launch_ns, launches and leave_wanted.
+ * Writes: segment->attach.waited_ns, launch_ns, launches and leave_wanted.
  *
  * While an inspector comes, looks or leaves no call begins; while one stays between looks all calls go on.  A call that
  * makes or ends a context finds nobody attached.

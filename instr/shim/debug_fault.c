@@ -3,7 +3,7 @@
  * Reads:  what the inspector says of an exception.  Writes: one kernel launch in the context that had it.
  *
  * While a debugger is attached the driver hands it an exception and forgets the error: afterwards every call of the
- * context succeeds (docs/results/live-debug attach.md).  So a kernel of ours then does the same again in that context,
+ * context succeeds (docs/results/live-attach.md).  So a kernel of ours then does the same again in that context,
  * and the driver gives the program its error from every call as ever.  Until it has, calls that wait do not return.
  */
 #include "debug_fault.h"

@@ -4,7 +4,7 @@
  * Writes: one event a context.
  *
  * For the moment before an inspector comes in: what is given to the GPU after an attach waits for the kernels that ran
- * then, so an attach that finds none holds nothing back (docs/results/live-debug attach.md).  No call of the program
+ * then, so an attach that finds none holds nothing back (docs/results/live-attach.md).  No call of the program
  * begins meanwhile.  Where it cannot be told the answer is that there is work.
  */
 #include "debug_attach.h"

@@ -3,7 +3,7 @@
  * Writes: an advisory lock on the device file of each.
  *
  * Where several programs on one GPU had inspectors, an exception in one of them kept the others from their work, and in
- * the end the GPU from taking any (docs/results/live-debug attach.md).  The lock is the process's, and the kernel takes
+ * the end the GPU from taking any (docs/results/live-attach.md).  The lock is the process's, and the kernel takes
  * it back when it ends.  A device whose file is not found is looked at without one.
  */
 #include "debug_attach.h"

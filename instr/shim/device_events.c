@@ -4,7 +4,7 @@
  * Writes: device_events, device_events_are_seen.
  *
  * While a debugger is attached, a bad address shows to it up to 25 ms after the call that waited has come back; but the
- * driver's event thread is woken by the end of that call (docs/results/live-debug attach.md).  The first device file of
+ * driver's event thread is woken by the end of that call (docs/results/live-attach.md).  The first device file of
  * its set is ready whenever work ends that somebody sleeps for; the others are ready when a kernel has failed.
  */
 #include "device_events.h"

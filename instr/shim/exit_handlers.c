@@ -2,7 +2,7 @@
  *
  * An attach loads libcudadebugger.so into the program.  It registers handlers for exit() that walk the contexts it was
  * attached to; a program that has destroyed its context since (cudaDeviceReset, cuDevicePrimaryCtxRelease) crashes in
- * them (driver 580.159.04, see docs/results/live-debug attach.md).  Nobody is attached any more by then, so there is
+ * them (driver 580.159.04, see docs/results/live-attach.md).  Nobody is attached any more by then, so there is
  * nothing to clean up: what that library registers is not passed on.  Everybody else's handlers are.
  *
  * Reads:  who registers, while an attach is under way; afterwards the library is known by its handle.

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hopper/gpu.h"
 #include "hopper/device.h"
 #include "ptx/parse.h"
 

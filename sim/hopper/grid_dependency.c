@@ -2,6 +2,7 @@
  *
  * Reads: the state of the grid before.  Writes: that this CTA lets dependents begin.
  */
+#include "hopper/gpu.h"
 #include "hopper/execute.h"
 
 enum hopper_outcome hopper_do_griddepcontrol_wait(struct hopper_step *step)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hopper/gpu.h"
 #include "hopper/device.h"
 #include "hopper/residency.h"
 

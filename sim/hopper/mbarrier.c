@@ -259,7 +259,7 @@ const char *hopper_mbarrier_effect_text(enum hopper_mbarrier_effect effect)
 {
     switch (effect) {
     case HOPPER_MBARRIER_SPENT:
-        return "an arrival on a phase whose count is spent";
+        return "an arrival after all arrivals of the phase were already made";
     case HOPPER_MBARRIER_TOO_BYTES:
         return "the count of expected bytes leaves its range (2^20 - 1)";
     default:

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "base/grow.h"
+#include "hopper/gpu.h"
 #include "hopper/device.h"
 
 enum { PAGE_BYTES = 4096 };

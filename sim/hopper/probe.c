@@ -1,4 +1,4 @@
-/* probe.c - configs and names tables of modules without probes; slots and histories are written here.
+/* probe.c - slots and histories of warps without probes are written here.
  *
  * Reads: configs.  Writes: slots and events, where the device has memory: a config may hold any address.
  */
@@ -7,101 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { NAMES_ROWS = 1 + WSDBG_SOURCE_PARTS };
-
-/* ---- configs and names ---- */
-
-/* The file in which lines count: that of the kernel itself, whatever was inlined there. */
-static uint32_t main_file(const struct wsdbg_ptx_program *program, uint32_t place)
-{
-    while (program->places[place].inlined_at != WSDBG_PTX_NONE)
-        place = program->places[place].inlined_at;
-    return program->places[place].file;
-}
-
-static const char *source_path(const struct wsdbg_ptx_program *program)
-{
-    for (size_t i = 0; i < program->instruction_count; i++)
-        if (program->instructions[i].place != WSDBG_PTX_NONE)
-            return program->files[main_file(program, program->instructions[i].place)];
-    return "";
-}
-
-/* One row says that nobody named anything, the others the path of the source; of a longer path the end is kept. */
-static void fill_names(const struct wsdbg_ptx_program *program, struct wsdbg_name rows[NAMES_ROWS])
-{
-    const char *path = source_path(program);
-    const size_t length = strlen(path), most = (size_t)WSDBG_SOURCE_PART * WSDBG_SOURCE_PARTS;
-    path += length > most ? length - most : 0;
-    memset(rows, 0, NAMES_ROWS * sizeof *rows);
-    rows[0].kind = WSDBG_NAME_INFERRED;
-    for (uint32_t part = 0; part < WSDBG_SOURCE_PARTS; part++) {
-        struct wsdbg_name *const row = &rows[1 + part];
-        row->kind = WSDBG_NAME_SOURCE;
-        row->id = (uint8_t)part;
-        const size_t count = strnlen(path, WSDBG_SOURCE_PART);
-        memcpy(row->name, path, count);
-        path += count;
-    }
-}
-
-static struct hopper_probes *probes_create(struct wsdbg_gpu *gpu, const struct wsdbg_ptx_program *program)
-{
-    struct hopper_probes *const probes = calloc(1, sizeof *probes);
-    if (!probes)
-        return NULL;
-    probes->names_bytes = NAMES_ROWS * sizeof(struct wsdbg_name);
-    struct wsdbg_error *error = hopper_allocate(gpu, sizeof(struct wsdbg_config), 0, &probes->config_address);
-    if (!error)
-        error = hopper_allocate(gpu, probes->names_bytes, 0, &probes->names_address);
-    if (error) {
-        wsdbg_error_destroy(error);
-        hopper_probes_free(gpu, probes);
-        return NULL;
-    }
-    memset((void *)(uintptr_t)probes->config_address, 0, sizeof(struct wsdbg_config));
-    fill_names(program, (void *)(uintptr_t)probes->names_address);
-    return probes;
-}
-
-void hopper_probes_free(struct wsdbg_gpu *gpu, struct hopper_probes *probes)
-{
-    if (!probes)
-        return;
-    hopper_free(gpu, probes->config_address);
-    hopper_free(gpu, probes->names_address);
-    free(probes->role_kinds);
-    free(probes);
-}
-
-bool wsdbg_gpu_probe_variable(struct wsdbg_gpu *gpu, struct wsdbg_gpu_module *module, const char *name,
-                              uint64_t *address, uint64_t *byte_count)
-{
-    const bool is_config = strcmp(name, WSDBG_CONFIG_SYMBOL) == 0;
-    uint64_t own_address, own_bytes;
-    if ((!is_config && strcmp(name, WSDBG_NAMES_SYMBOL) != 0) ||
-        wsdbg_gpu_variable(module, WSDBG_CONFIG_SYMBOL, &own_address, &own_bytes))
-        return false;
-    hopper_lock(gpu);
-    if (!module->probes)
-        module->probes = probes_create(gpu, module->program);
-    const struct hopper_probes *const probes = module->probes;
-    hopper_unlock(gpu);
-    if (!probes)
-        return false;
-    *address = is_config ? probes->config_address : probes->names_address;
-    *byte_count = is_config ? sizeof(struct wsdbg_config) : probes->names_bytes;
-    return true;
-}
-
-void wsdbg_gpu_stop_probes(const struct wsdbg_gpu_module *module)
-{
-    if (module->probes)
-        memset((void *)(uintptr_t)module->probes->config_address, 0, sizeof(struct wsdbg_config));
-}
-
-/* ---- what is written ---- */
 
 static void write_device(struct wsdbg_gpu *gpu, uint64_t address, const void *bytes, uint32_t byte_count)
 {
@@ -253,7 +158,7 @@ static uint32_t line_of(const struct hopper_step *step)
     uint32_t place = step->instruction->place;
     if (place == WSDBG_PTX_NONE)
         return step->instruction->text_line;
-    const uint32_t file = main_file(program, place);
+    const uint32_t file = hopper_probe_main_file(program, place);
     while (program->places[place].file != file)
         place = program->places[place].inlined_at;
     return program->places[place].line;

@@ -4,10 +4,11 @@
  * for it (gpu.h).  While that config is not all zero, warps of the module have a struct hopper_probe, and instructions
  * of the classes below go through hopper_probe_execute.
  *
- *   probe.c           configs, slots, histories: one event is written, a warp begins and exits
- *   probe_step.c      which events an instruction is
- *   probe_mbarrier.c  ids, stages and rounds of mbarriers
- *   probe_role_kind.c     what a warp can still come to: loads, matrix work, stores
+ *   probe_config.c     configs and names tables
+ *   probe.c            slots, histories: one event is written, a warp begins and exits
+ *   probe_step.c       which events an instruction is
+ *   probe_mbarrier.c   ids, stages and rounds of mbarriers
+ *   probe_role_kind.c  what a warp can still come to: loads, matrix work, stores
  */
 #ifndef WSDBG_HOPPER_PROBE_H
 #define WSDBG_HOPPER_PROBE_H
@@ -88,10 +89,15 @@ struct hopper_probes {
     uint32_t family_count;
 };
 
+/* ---- probe_config.c ---- */
+
+/* The file in which lines count: that of the kernel itself, whatever was inlined there. */
+uint32_t hopper_probe_main_file(const struct wsdbg_ptx_program *program, uint32_t place);
+void hopper_probes_free(struct wsdbg_gpu *gpu, struct hopper_probes *probes);
+
 /* ---- probe.c ---- */
 
 enum hopper_probe_class hopper_probe_class(uint16_t operation);
-void hopper_probes_free(struct wsdbg_gpu *gpu, struct hopper_probes *probes);
 /* The warp was placed: from here on it has a probe if its module's config says so. */
 void hopper_probe_begin(struct hopper_warp *warp);
 void hopper_probe_exit(struct hopper_warp *warp);

@@ -2,6 +2,7 @@
  *
  * Written by: the executors and engines that see it.  Each kind once a place.
  */
+#include "hopper/gpu.h"
 #include "hopper/warp.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
  * Turn by turn: CTAs are placed, engines complete, time limits run out, one warp runs.  When no warp can, time jumps to
  * the next engine or limit; when there is none of these either, it is a deadlock, proven.  See deadlock.c for limits.
  */
+#include "hopper/gpu.h"
 #include "hopper/deadlock.h"
 #include "hopper/schedule.h"
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "hopper/gpu.h"
 #include "hopper/schedule.h"
 
 enum { INSTRUCTION_PS = 2000, SM_SCHEDULERS = 4, QUANTUM = 16, RANDOM_QUANTUM = 32, STREAK_MOST = 1 << 20 };

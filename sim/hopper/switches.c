@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "hopper/gpu.h"
 #include "hopper/split.h"
 
 /* As long as the longest turn of the schedules that are noted. */

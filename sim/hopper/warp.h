@@ -5,7 +5,7 @@
 #ifndef WSDBG_HOPPER_WARP_H
 #define WSDBG_HOPPER_WARP_H
 
-#include "hopper/gpu.h"
+#include "hopper/gpu_types.h"
 
 enum { HOPPER_LANES = 32, HOPPER_NAMED_BARRIERS = 16, HOPPER_SPLITS = 32, HOPPER_CALLS = 16, HOPPER_MEETS = 8 };
 enum { HOPPER_REGISTER_FILES = 4 }; /* of a multiprocessor */

@@ -23,7 +23,7 @@ typedef struct pool *CUmemoryPool;
 
 enum {
 #define ERROR(name, number, text) name = number,
-#include "libcuda/errors.def"
+#include "libcuda/results.def"
 #undef ERROR
 };
 

@@ -6,7 +6,7 @@ static const struct {
     const char *name, *text;
 } errors[] = {
 #define ERROR(error_name, error_number, error_text) {error_number, #error_name, error_text},
-#include "libcuda/errors.def"
+#include "libcuda/results.def"
 #undef ERROR
 };
 

@@ -1,12 +1,14 @@
 /* device_test.c - wsdbg run --device: which libcuda the program gets; programs on the simulator, watched as on a GPU.
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -86,6 +88,22 @@ static void a_program_runs_on_the_simulator(void **state)
     struct outcome query = WSDBG("query", "number.db", "--csv", "SELECT device FROM session");
     assert_string_equal(query.out, "device\r\nsim\r\n");
     outcome_free(&query);
+}
+
+/* It is a question to wsdbg there, too. */
+static void sigquit_does_not_reach_the_program(void **state)
+{
+    (void)state;
+    struct running running = WSDBG_START("run", "--device", "sim", "-o", "asked.db", "sh", "-c",
+                                         SIM_APP " number; echo x > asked; sleep 1; exit 5");
+    while (access("asked", F_OK) != 0)
+        usleep(10000);
+    kill(running.pid, SIGQUIT);
+    struct outcome run = finish(running);
+    assert_int_equal(run.status, 5);
+    if (!strstr(run.err, "where every warp stands now") && !strstr(run.err, "looked, and saw no warp of a kernel"))
+        fail_msg("%s", run.err);
+    outcome_free(&run);
 }
 
 /* A run without a hang, with its context released or not. */
@@ -212,7 +230,7 @@ static void a_hang_without_probes_is_judged_by_the_device_s_state(void **state)
         assert_int_equal(run.status, 124);
         assert_non_null(strstr(run.err, cases[i].cause));
         assert_non_null(strstr(run.err, cases[i].place));
-        assert_non_null(strstr(run.err, " of a standstill that the simulator proved")); /* not waited for */
+        assert_non_null(strstr(run.err, " after the simulator proved that nothing can move")); /* not waited for */
         outcome_free(&run);
     }
     struct outcome query = WSDBG("query", "ARRIVE_MISSING", "--csv", "SELECT evidence FROM session");
@@ -230,6 +248,7 @@ int main(void)
         TEST(auto_takes_the_simulator_where_there_is_no_gpu),
         TEST(what_only_a_gpu_has_is_refused),
         TEST(a_program_runs_on_the_simulator),
+        TEST(sigquit_does_not_reach_the_program),
         TEST(the_last_histories_are_kept_on_request),
         TEST(a_fault_is_told),
         TEST(a_hang_without_probes_is_judged_by_the_device_s_state),

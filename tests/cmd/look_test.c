@@ -105,7 +105,7 @@ static void ring_evidence_never_looks(void **state)
 {
     (void)state;
     struct outcome run = RUN("--evidence", "ring", "--stall", "0.5", "sh", "-c", HANG);
-    assert_string_equal(run.err, "wsdbg: 1 kernel launch seen, none with probes: a hang could not have been noticed; "
+    assert_string_equal(run.err, "wsdbg: 1 kernel launch seen, none with probes: a hang would not have been noticed; "
                                  "session in x.db\n");
     assert_int_equal(look_count(), 0);
     outcome_free(&run);

@@ -76,7 +76,7 @@ static void a_slow_kernel_is_looked_at_ever_more_rarely(void **state)
     ASSERT_LOOKS(&world, 11, 31, 71, 151);
     assert_false(watch.hang || watch.not_looked);
     assert_int_equal(line_count(world.said), 1);
-    assert_non_null(strstr(world.said, "the GPU has been at its work for 10.0 s; it moves, the program goes on (SLOW"));
+    assert_non_null(strstr(world.said, "the GPU has been busy for 10.0 s; it moves, the program goes on (SLOW"));
     assert_int_equal(world.judged, 4);
 }
 
@@ -278,7 +278,7 @@ static void what_is_in_the_way_of_a_look_is_said(void **state)
     ASSERT_LOOKS(&world, 11);
     assert_int_equal(watch.not_looked, WSDBG_COULD_NOT_LOOK);
     assert_non_null(strstr(world.said, "MPS is in the way\n"));
-    assert_non_null(strstr(world.said, "the GPU has not done its work for 10.0 s; no look at it succeeded"));
+    assert_non_null(strstr(world.said, "the GPU has not completed its work for 10.0 s; no look at it succeeded"));
 }
 
 static void a_look_that_fails_is_said_and_tried_again(void **state)
@@ -452,7 +452,7 @@ static void a_slow_kernel_that_captures_hide_is_not_blamed(void **state)
     ASSERT_LOOKS(&world, 11, 21, 41, 81);
     assert_false(watch.hang || watch.not_looked);
     assert_int_equal(line_count(world.said), 2);
-    assert_non_null(strstr(world.said, "the GPU has been at its work for 10.0 s; it moves"));
+    assert_non_null(strstr(world.said, "the GPU has been busy for 10.0 s; it moves"));
 }
 
 /* Each look sees another grid: they get done. */

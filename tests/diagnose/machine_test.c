@@ -152,7 +152,7 @@ static const struct row {
     {"... a thread that never did goes on", flag_stranger_free, "GLOBAL_SPIN", POSSIBLE, POSSIBLE, NULL, NULL},
     {"... other threads are not known", flag_threads_unknown, "GLOBAL_SPIN", POSSIBLE, POSSIBLE, NULL, NULL},
     {"... the host is in a short call", flag_call_is_short, "GLOBAL_SPIN", POSSIBLE, POSSIBLE, NULL, NULL},
-    {"... the host came to its call late", flag_call_is_late, "GLOBAL_SPIN", POSSIBLE, POSSIBLE, NULL, NULL},
+    {"... the host reached its call late", flag_call_is_late, "GLOBAL_SPIN", POSSIBLE, POSSIBLE, NULL, NULL},
     {"... the host waits for another context", flag_other_context, "GLOBAL_SPIN", POSSIBLE, POSSIBLE, NULL, NULL},
     {"... the driver holds new work back", flag_looked_at_before, "GLOBAL_SPIN", POSSIBLE, POSSIBLE, NULL, NULL},
     {"... it did so for an earlier kernel", flag_looked_at_before_its_launch, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL,

@@ -190,7 +190,7 @@ static void code_for_another_device(void **state)
     const struct wsdbg_holds runs = holds_of(".version 8.0\n.target sm_80\n");
     (void)state;
     expect(&refusal, NULL, WSDBG_REFUSED_LAUNCH_NO_IMAGE,
-           "there is no code for this device in the module; for which architectures it has some is not known");
+           "the module has no code for this device; which architectures it has code for is not known");
     expect(&refusal, &newer, WSDBG_REFUSED_LAUNCH_NO_IMAGE,
            "the module holds PTX for sm_120, of which this device, sm_90, can run nothing");
     expect(&refusal, &runs, WSDBG_REFUSED_LAUNCH_NO_IMAGE,

@@ -1,7 +1,7 @@
 #!/bin/bash
-# debug attach.sh - what the debug attach to the GPU's own state costs and survives, on a machine with a Hopper GPU.
+# attach.sh - what the debug attach to the GPU's own state costs and survives, on a machine with a Hopper GPU.
 #
-#   tests/h200/debug attach.sh BIN SHIM [CASE...]    BIN: folder of gemm, waits and attach_steps; SHIM: libwsdbg-shim.so
+#   tests/h200/attach.sh BIN SHIM [CASE...]    BIN: folder of gemm, waits and attach_steps; SHIM: libwsdbg-shim.so
 #
 # Cases: clean; WHO:STEP, killed after that step (WHO: inspector; wsdbg, the tool that stands for it; both, the inspector
 # first; both-wsdbg, the tool first); early:MS (the inspector, that long after the attach began); hung:STEP (the
@@ -21,7 +21,7 @@ work=$(mktemp -d)
 start() { # program and arguments
     local program=$1
     shift
-    WSDBG_SESSION=debug attach$$ LD_PRELOAD=$shim "$bin/$program" "$@" >"$work/app" 2>&1 &
+    WSDBG_SESSION=attach$$ LD_PRELOAD=$shim "$bin/$program" "$@" >"$work/app" 2>&1 &
     app=$!
     sleep 1.1
 }
@@ -106,7 +106,7 @@ one() {
         setpriv --reuid=65534 --regid=65534 --clear-groups "$BASH" "$0" "$work" "$work/$(basename "$shim")" clean
         ;;
     esac
-    rm -rf /dev/shm/wsdbg.debug attach$$
+    rm -rf /dev/shm/wsdbg.attach$$
 }
 
 echo "== nobody looks"

@@ -16,7 +16,7 @@ watch() { # SESSION OPTIONS...
 watch kept.db --keep-history
 cat "$work/kept.db.txt"
 for warps in 0-3 4-7; do
-    grep -q "^  overlapped_64  warps $warps  computes  [01]\.[0-9]* ([01].*), waited [0-9]* ns, a round [0-9]* ns; 8 stages of 16\$" \
+    grep -q "^  warps $warps  computes  [01]\.[0-9]* ([01].*), waited [0-9]* ns, a round [0-9]* ns; 8 stages of 16\$" \
         "$work/kept.db.txt" || { echo "no line of warps $warps"; exit 1; }
 done
 grep -q "^No stall seen" "$work/kept.db.txt" || exit 1

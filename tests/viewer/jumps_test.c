@@ -16,7 +16,7 @@ static void from_evidence_to_the_barrier_and_back(void **state)
     session_replayed("arrive-missing");
     struct screen *screen = view_open("arrive-missing");
     screen_press(screen, "c");
-    screen_expect(screen, "It rests on:");
+    screen_expect(screen, "Evidence:");
     screen_press(screen, "G" KEY_HOME "jjjjjjjj");
     screen_expect_cursor_on(screen, "4 of 8 arrivals");
     screen_press(screen, KEY_ENTER);

@@ -116,7 +116,7 @@ static void enter_goes_to_the_object_and_backspace_back(void **state)
 {
     (void)state;
     struct screen *screen = open_hang("c");
-    screen_expect(screen, "It rests on:");
+    screen_expect(screen, "Evidence:");
     screen_press(screen, "/warp 0\rw"); /* a view opened by its letter is no jump */
     screen_expect(screen, "warps]");
     screen_press(screen, "v/gemm\r" KEY_ENTER);
@@ -132,7 +132,7 @@ static void enter_goes_to_the_object_and_backspace_back(void **state)
 static void enter_on_evidence_unfolds_the_way_to_the_warp(void **state)
 {
     (void)state;
-    struct screen *screen = open_hang("c/It rests on\r" KEY_DOWN);
+    struct screen *screen = open_hang("c/Evidence:\r" KEY_DOWN);
     screen_expect_cursor_on(screen, "- ");
     screen_press(screen, KEY_ENTER);
     screen_expect_gone(screen, "cause]");

@@ -37,7 +37,7 @@ static void print_text(const struct wsdbg_check *checks, size_t count, bool ring
         putchar('\n');
     }
     printf("%s\n", ring_works                       ? "wsdbg run works here."
-                   : simulator_works(checks, count) ? "wsdbg run cannot watch GPU kernels here: it takes the simulator."
+                   : simulator_works(checks, count) ? "wsdbg run cannot watch GPU kernels here: it uses the simulator."
                                                     : "wsdbg run cannot watch GPU kernels here.");
 }
 
@@ -83,7 +83,7 @@ const struct wsdbg_command wsdbg_command_doctor = {
     .summary = "Say what works here and what does not",
     .usage = "[--json]",
     .description =
-        "Checks what wsdbg run rests on, one line each: ok, no, or ? where it cannot be told. The driver is asked\n"
+        "Checks what wsdbg run needs, one line each: ok, no, or ? where it cannot be told. The driver is asked\n"
         "in a process of its own. The exit status is 0 when probed kernels can be watched on a GPU here, else 1.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

@@ -69,7 +69,7 @@ static void check_gpus(struct checks *checks, const struct wsdbg_gpu_probe *prob
     }
     bool hopper = wsdbg_gpu_probe_has_hopper(probe);
     for (uint32_t i = 0; i < probe->gpu_count; i++) {
-        const struct wsdbg_gpu *gpu = &probe->gpus[i];
+        const struct wsdbg_gpu_facts *gpu = &probe->gpus[i];
         bool fits = gpu->compute_capability.known && gpu->compute_capability.value == 90;
         if (gpu->compute_capability.known)
             add(checks, "gpu", fits ? WSDBG_CHECK_OK : WSDBG_CHECK_NO, lost, "%u: %s, compute capability %u.%u%s", i,
@@ -259,7 +259,7 @@ static void check_kernel(struct checks *checks)
         scope);
 }
 
-/* The row of inspectors that stay attached between looks.  Figures: docs/results/live-debug attach.md. */
+/* The row of inspectors that stay attached between looks.  Figures: docs/results/live-attach.md. */
 static void check_staying(struct checks *checks, const struct wsdbg_gpu_probe *probe)
 {
     if (probe->may_stay)

@@ -68,12 +68,16 @@ static void say_reduced(struct wsdbg_listener *listener, const json_t *reduced, 
 {
     const json_t *switches = json_object_get(reduced, "switches");
     const json_int_t count = number(reduced, "switch_count");
-    char end[64];
-    snprintf(end, sizeof end, ": it %ss when every warp runs until it waits", what);
-    wsdbg_explore_say(listener, "  reducible to " INTEGER " context switch%s of " INTEGER " turn%s%s%s", count,
-                      count == 1 ? "" : "es", number(reduced, "turns"), plural(number(reduced, "turns")),
-                      number(reduced, "unusual_engines") ? ", with copies and matrix work early or late" : "",
-                      count ? ", else a warp runs until it waits:" : end);
+    const char *engines = number(reduced, "unusual_engines") ? ", with copies and matrix work early or late" : "";
+    if (count == 0) {
+        wsdbg_explore_say(listener, "  it takes no context switch%s: it %ss when every warp runs until it waits",
+                          engines, what);
+        return;
+    }
+    wsdbg_explore_say(
+        listener,
+        "  it takes " INTEGER " context switch%s (of " INTEGER " turn%s)%s; else every warp runs until it waits:",
+        count, count == 1 ? "" : "es", number(reduced, "turns"), plural(number(reduced, "turns")), engines);
     const size_t kept = json_array_size(switches), said = kept < SWITCHES_SAID ? kept : SWITCHES_SAID;
     if (count > (json_int_t)said)
         wsdbg_explore_say(listener, "    after " INTEGER " others (--json has them):", count - (json_int_t)said);

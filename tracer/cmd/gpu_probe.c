@@ -51,7 +51,7 @@ static void ask_gpus(const struct driver *driver, struct wsdbg_gpu_probe *probe)
     if (driver->count(&count) != 0)
         return;
     for (int i = 0; i < count && i < WSDBG_GPUS_MAX; i++) {
-        struct wsdbg_gpu *gpu = &probe->gpus[probe->gpu_count++];
+        struct wsdbg_gpu_facts *gpu = &probe->gpus[probe->gpu_count++];
         if (driver->name(gpu->name, sizeof gpu->name, i) != 0)
             snprintf(gpu->name, sizeof gpu->name, "?");
         if (driver->attribute(&major, ATTRIBUTE_MAJOR, i) == 0 && driver->attribute(&minor, ATTRIBUTE_MINOR, i) == 0)

@@ -6,7 +6,7 @@
 
 #define WSDBG_GPUS_MAX 16
 
-struct wsdbg_gpu {
+struct wsdbg_gpu_facts {
     char name[96];
     struct wsdbg_optional_u32 compute_capability; /* 10 * major + minor */
 };
@@ -20,7 +20,7 @@ struct wsdbg_gpu_probe {
     uint32_t debug_major, debug_minor, debug_revision;
     bool may_stay;       /* ... by which launches need not wait for an inspector that stays attached */
     bool debugger_found; /* libcudadebugger.so.1, which an attach loads, can be loaded */
-    struct wsdbg_gpu gpus[WSDBG_GPUS_MAX];
+    struct wsdbg_gpu_facts gpus[WSDBG_GPUS_MAX];
     uint32_t gpu_count;
 };
 

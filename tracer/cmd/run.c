@@ -141,9 +141,11 @@ static uint64_t most_look_ns(enum wsdbg_run_evidence evidence)
     return seconds[evidence] * 1000000000u;
 }
 
-/* Whether the GPU can be looked at as often as somebody asks. */
+/* Whether the GPU, or the simulated one, can be looked at as often as somebody asks. */
 static bool can_look(const struct run *run)
 {
+    if (run->device.simulator)
+        return run->options->evidence != WSDBG_RUN_RING;
     return run->evidence == WSDBG_RUN_AUTO || run->evidence == WSDBG_RUN_LIVE;
 }
 

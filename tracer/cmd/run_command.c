@@ -17,7 +17,7 @@ static const struct wsdbg_choice on_stalls[] = {{"kill", NULL}, {"wait", NULL}, 
 static const struct wsdbg_option options[] = {
     WSDBG_OUTPUT_OPTION,
     {0, "device", "auto|gpu|sim", "where the kernels run (default auto: the GPU if there is one)", devices, NULL},
-    {0, "evidence", "auto|ring|live|core", "what the verdict rests on (default auto)", evidences, NULL},
+    {0, "evidence", "auto|ring|live|core", "what the verdict is based on (default auto)", evidences, NULL},
     {0, "observer", "driver|cupti", "how launches are seen; cupti adds GPU times", observers, NULL},
     {0, "stall", "SECONDS", "no progress for this long is a stall (default 2; 10 without probes)", NULL, NULL},
     {0, "give-up", "SECONDS",
@@ -132,7 +132,7 @@ const struct wsdbg_command wsdbg_command_run = {
         "to wsdbg) shows at once where warps stand, without a verdict; the program ignores SIGQUIT meanwhile, unless\n"
         "it handles it itself.\n"
         "\n"
-        "--evidence says what a verdict rests on. ring: only what probes wrote; wsdbg never attaches to the program.\n"
+        "--evidence says what a verdict is based on. ring: only what probes wrote; wsdbg never attaches to the program.\n"
         "live: always the GPU's own state, with the histories of probes where there are any. wsdbg attaches before "
         "the\n"
         "first launch, which waits for that (1.5 s at most), and stays, whatever it costs: a launch takes some 50 us\n"
@@ -140,13 +140,13 @@ const struct wsdbg_command wsdbg_command_run = {
         "beside it where the record proves no cause. For kernels without probes wsdbg attaches before the first\n"
         "launch, which waits for that (some 0.3 s, 1.5 s at most for it to begin). It leaves before 4 MB of code or\n"
         "more are loaded, and when launches cost the program more than 2 % of its time. It comes again while the GPU\n"
-        "has no work, to a program that rests or launches little, once 2 % of the run so far pay for all of that. A\n"
+        "has no work, to a program that is idle or launches little, once 2 % of the run so far pay for all of that. A\n"
         "line at the end says for how long it was attached and what that cost.\n"
         "While it stays attached a look holds nothing back. A look without that attaches late: the driver then lets\n"
         "what the program gives the GPU wait until the kernels that ran at the attach are over, and one that waits "
         "for\n"
         "such work stands for ever. So auto looks late only where a thread of the program has waited for the GPU for\n"
-        "half of the stall time and every other thread rests (or captured work hides whether any is done); else it\n"
+        "half of the stall time and every other thread is blocked (or captured work hides whether any is done); else it\n"
         "says that it did not look, and why.\n"
         "core: a GPU core dump that the driver writes at the first stall; the program's GPU work ends with it, also\n"
         "where it was only slow. So wsdbg reports what the dump shows and ends the program as after a hang, with\n"

@@ -1,4 +1,4 @@
-/* barrier participation.c - see barrier participation.h.
+/* barrier_participation.c - see barrier_participation.h.
  *
  * Four arguments, about a barrier for C warps that P warps have come to, U being how often a waiting one has:
  *
@@ -124,7 +124,7 @@ static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct wsdbg_barr
         const struct wsdbg_barrier_executions *executions = &r->executions[w];
         if (executions->most == 0)
             continue;
-        wsdbg_evidence_warp(c, finding, w, "%s came to named barrier %u %s%s%s%s", wsdbg_say_warp(c, w).text, r->id,
+        wsdbg_evidence_warp(c, finding, w, "%s reached named barrier %u %s%s%s%s", wsdbg_say_warp(c, w).text, r->id,
                             executions->least == executions->most ? "" : "at least ", say_times(executions->least).text,
                             say_place(c, executions).text, wsdbg_set_has(&r->waiting, w) ? " and waits there" : "");
     }
@@ -146,7 +146,7 @@ static bool judge_double(struct wsdbg_case *c, const struct wsdbg_barrier_partic
         return true;
     wsdbg_print(
         finding->sentence, sizeof finding->sentence,
-        "%s arrived on named barrier %u %s%s before %s came to it%s: of its %u threads some counted twice in one "
+        "%s arrived on named barrier %u %s%s before %s reached it%s: of its %u threads some counted twice in one "
         "round, which ended without the others.",
         wsdbg_say_warps(c, &ahead).text, r->id,
         r->executions[first].least == r->executions[first].most ? "" : "at least ",
@@ -210,7 +210,7 @@ static bool judge_left(struct wsdbg_case *c, const struct wsdbg_barrier_particip
         who, wsdbg_set_count(&r->waiting) == 1 ? "s" : "", r->id, r->count, wsdbg_say_warps(c, &gone).text,
         one ? "is" : "are");
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let every warp of the group come to the barrier on every path, also where it has no work.");
+                "Let every warp of the group reach the barrier on every path, also where it has no work.");
     return true;
 }
 

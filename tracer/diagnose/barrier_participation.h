@@ -1,4 +1,4 @@
-/* barrier participation.h - how often each warp of a CTA has come to one named barrier, and what follows from it where
+/* barrier_participation.h - how often each warp of a CTA has come to one named barrier, and what follows from it where
  * those that wait there are stuck.
  *
  * A group of warps that meets at a barrier comes there equally often, each warp once a round.  What the counts say

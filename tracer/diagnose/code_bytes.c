@@ -18,7 +18,7 @@ static bool may_be_on(const struct wsdbg_case *c, const struct wsdbg_access_row 
 
 /* ---- one phase ---- */
 
-struct wsdbg_optional_u32 wsdbg_bytes_announced(const struct wsdbg_case *c, const struct wsdbg_word *word)
+struct wsdbg_optional_u32 wsdbg_bytes_announced(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word)
 {
     const struct wsdbg_optional_u32 unknown = {0};
     struct wsdbg_optional_u32 bytes = unknown;
@@ -37,7 +37,7 @@ struct wsdbg_optional_u32 wsdbg_bytes_announced(const struct wsdbg_case *c, cons
     return word->expected == 1 && (found == 1 || steps == 0) ? bytes : unknown;
 }
 
-struct wsdbg_optional_u32 wsdbg_bytes_of_copy(const struct wsdbg_case *c, const struct wsdbg_word *word)
+struct wsdbg_optional_u32 wsdbg_bytes_of_copy(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word)
 {
     const struct wsdbg_access_row *only = NULL;
     for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
@@ -51,7 +51,7 @@ struct wsdbg_optional_u32 wsdbg_bytes_of_copy(const struct wsdbg_case *c, const 
     return only ? only->count : (struct wsdbg_optional_u32){0};
 }
 
-struct wsdbg_warp_set wsdbg_bytes_announcers(const struct wsdbg_case *c, const struct wsdbg_word *word)
+struct wsdbg_warp_set wsdbg_bytes_announcers(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word)
 {
     struct wsdbg_warp_set set = wsdbg_code_able(c, WSDBG_KINDS_EXPECT, word->barrier, WSDBG_CAN);
     for (uint32_t w = 0; w < c->warp_count && wsdbg_set_count(&set) == 0; w++)
@@ -62,13 +62,14 @@ struct wsdbg_warp_set wsdbg_bytes_announcers(const struct wsdbg_case *c, const s
 
 /* ---- other barriers of the CTA ---- */
 
-bool wsdbg_bytes_elsewhere(const struct wsdbg_case *c, const struct wsdbg_word *word, struct wsdbg_word *out)
+bool wsdbg_bytes_elsewhere(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word,
+                           struct wsdbg_barrier_word *out)
 {
     const struct wsdbg_barrier *mine = &c->snapshot->barriers[word->barrier];
     bool found = false;
     for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
         const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
-        struct wsdbg_word other;
+        struct wsdbg_barrier_word other;
         if (row->cta != mine->cta || (found && row->id != mine->id) || !wsdbg_word_of(c, b, &other))
             continue;
         if (word->bytes > 0 ? other.bytes >= 0 : other.bytes <= 0 || other.pending > 0)
@@ -84,7 +85,8 @@ bool wsdbg_bytes_elsewhere(const struct wsdbg_case *c, const struct wsdbg_word *
 /* ---- the other CTAs of the cluster ---- */
 
 /* The same stage of another CTA of the case: *out is its word. */
-static bool peer_word(const struct wsdbg_case *c, const struct wsdbg_word *word, uint32_t cta, struct wsdbg_word *out)
+static bool peer_word(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word, uint32_t cta,
+                      struct wsdbg_barrier_word *out)
 {
     const struct wsdbg_barrier *mine = &c->snapshot->barriers[word->barrier];
     for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
@@ -97,22 +99,23 @@ static bool peer_word(const struct wsdbg_case *c, const struct wsdbg_word *word,
 
 /* The CTA has come as far as `word` in the round: *missing is what it lacks of it.  One that is in the other phase and
  * has not touched it has ended the round: it took part in the one before, which ended here. */
-static bool has_come(const struct wsdbg_case *c, const struct wsdbg_word *word, uint32_t cta, int64_t *missing)
+static bool has_come(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word, uint32_t cta, int64_t *missing)
 {
-    struct wsdbg_word other;
+    struct wsdbg_barrier_word other;
     if (!peer_word(c, word, cta, &other))
         return false;
     *missing = other.phase == word->phase ? other.bytes : 0;
     return other.phase == word->phase ? other.pending == 0 : other.untouched;
 }
 
-enum wsdbg_bringers wsdbg_bytes_bringers(const struct wsdbg_case *c, const struct wsdbg_word *word, uint32_t *first)
+enum wsdbg_bringers wsdbg_bytes_bringers(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word,
+                                         uint32_t *first)
 {
     const uint32_t cta = c->snapshot->barriers[word->barrier].cta;
     enum wsdbg_bringers answer = WSDBG_BRINGERS_NONE;
     *first = WSDBG_NONE;
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        struct wsdbg_word waited;
+        struct wsdbg_barrier_word waited;
         int64_t missing;
         if (wsdbg_code_can(c, w, WSDBG_KINDS_BYTES, word->barrier, NULL) == WSDBG_CAN_NOT)
             continue;
@@ -140,7 +143,7 @@ static bool is_even(const struct wsdbg_access_row *access, uint32_t rank, uint32
 }
 
 /* Whether some copy that may be on the barrier goes to other CTAs, and whether each treats the two ranks alike. */
-static bool copies_cross(const struct wsdbg_case *c, const struct wsdbg_word *word, struct wsdbg_peer *peer)
+static bool copies_cross(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word, struct wsdbg_peer *peer)
 {
     const uint32_t cta = c->snapshot->barriers[word->barrier].cta, other = c->snapshot->barriers[peer->barrier].cta;
     peer->by_itself = wsdbg_bytes_announced(c, word).known;
@@ -157,11 +160,11 @@ static bool copies_cross(const struct wsdbg_case *c, const struct wsdbg_word *wo
     return peer->copy != WSDBG_NONE;
 }
 
-bool wsdbg_bytes_peer(const struct wsdbg_case *c, const struct wsdbg_word *word, struct wsdbg_peer *peer)
+bool wsdbg_bytes_peer(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word, struct wsdbg_peer *peer)
 {
     const uint32_t cta = c->snapshot->barriers[word->barrier].cta;
     for (uint32_t k = 0; k < c->cta_count; k++) {
-        struct wsdbg_word other;
+        struct wsdbg_barrier_word other;
         if (c->ctas[k] == cta || !has_come(c, word, c->ctas[k], &peer->bytes) || peer->bytes == word->bytes ||
             !peer_word(c, word, c->ctas[k], &other))
             continue;

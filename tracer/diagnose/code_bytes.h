@@ -10,17 +10,18 @@
 
 /* Bytes that one phase announces: known where one arrival ends it and all instructions that may announce bytes on the
  * barrier announce the same constant. */
-struct wsdbg_optional_u32 wsdbg_bytes_announced(const struct wsdbg_case *c, const struct wsdbg_word *word);
+struct wsdbg_optional_u32 wsdbg_bytes_announced(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word);
 
 /* Bytes that the copy of a phase brings: known where only one instruction may be on the barrier, of constant size. */
-struct wsdbg_optional_u32 wsdbg_bytes_of_copy(const struct wsdbg_case *c, const struct wsdbg_word *word);
+struct wsdbg_optional_u32 wsdbg_bytes_of_copy(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word);
 
 /* Warps that announce bytes on the barrier, as far as the code tells: those that still can, else one that did. */
-struct wsdbg_warp_set wsdbg_bytes_announcers(const struct wsdbg_case *c, const struct wsdbg_word *word);
+struct wsdbg_warp_set wsdbg_bytes_announcers(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word);
 
 /* An mbarrier of the same CTA whose bytes are off the other way round: more came than were announced where `word` lacks
  * some; some are missing, and no arrival, where it has too many.  A stage of the same barrier first. */
-bool wsdbg_bytes_elsewhere(const struct wsdbg_case *c, const struct wsdbg_word *word, struct wsdbg_word *out);
+bool wsdbg_bytes_elsewhere(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word,
+                           struct wsdbg_barrier_word *out);
 
 /* Warps that may still bring bytes to the phase and cannot be its announcers, or are in a CTA that has not come so far.
  */
@@ -30,7 +31,8 @@ enum wsdbg_bringers {
     WSDBG_BRINGERS_MAY
 };
 /* *first is the first of them. */
-enum wsdbg_bringers wsdbg_bytes_bringers(const struct wsdbg_case *c, const struct wsdbg_word *word, uint32_t *first);
+enum wsdbg_bringers wsdbg_bytes_bringers(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word,
+                                         uint32_t *first);
 
 /* A CTA of the cluster in which the same stage got another sum of bytes in the same phase. */
 struct wsdbg_peer {
@@ -40,6 +42,6 @@ struct wsdbg_peer {
     bool by_itself;   /* no copy brings other bytes to one of the two than to the other: they issued different ones */
 };
 /* False where there is none, or no copy that may be on the barrier goes to other CTAs. */
-bool wsdbg_bytes_peer(const struct wsdbg_case *c, const struct wsdbg_word *word, struct wsdbg_peer *peer);
+bool wsdbg_bytes_peer(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word, struct wsdbg_peer *peer);
 
 #endif

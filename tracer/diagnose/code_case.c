@@ -293,7 +293,7 @@ enum wsdbg_match wsdbg_code_has(const struct wsdbg_case *c, wsdbg_access_kinds k
     return best;
 }
 
-bool wsdbg_word_of(const struct wsdbg_case *c, uint32_t barrier, struct wsdbg_word *out)
+bool wsdbg_word_of(const struct wsdbg_case *c, uint32_t barrier, struct wsdbg_barrier_word *out)
 {
     if (barrier >= c->snapshot->barrier_count)
         return false;
@@ -301,16 +301,16 @@ bool wsdbg_word_of(const struct wsdbg_case *c, uint32_t barrier, struct wsdbg_wo
     if (row->kind != WSDBG_BARRIER_MBARRIER || !row->phase.known || !row->pending_arrivals.known ||
         !row->expected_arrivals.known || !row->pending_tx_bytes.known)
         return false;
-    *out = (struct wsdbg_word){.barrier = barrier,
-                               .phase = row->phase.value,
-                               .pending = row->pending_arrivals.value,
-                               .expected = row->expected_arrivals.value,
-                               .bytes = (int64_t)row->pending_tx_bytes.value};
+    *out = (struct wsdbg_barrier_word){.barrier = barrier,
+                                       .phase = row->phase.value,
+                                       .pending = row->pending_arrivals.value,
+                                       .expected = row->expected_arrivals.value,
+                                       .bytes = (int64_t)row->pending_tx_bytes.value};
     out->untouched = out->pending == out->expected && out->bytes == 0;
     return true;
 }
 
-bool wsdbg_word_next(const struct wsdbg_case *c, uint32_t barrier, uint32_t *at, struct wsdbg_word *out)
+bool wsdbg_word_next(const struct wsdbg_case *c, uint32_t barrier, uint32_t *at, struct wsdbg_barrier_word *out)
 {
     const struct wsdbg_barrier *mine = &c->snapshot->barriers[barrier];
     while (*at < c->snapshot->barrier_count) {
@@ -321,7 +321,7 @@ bool wsdbg_word_next(const struct wsdbg_case *c, uint32_t barrier, uint32_t *at,
     return false;
 }
 
-bool wsdbg_code_wait(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_word *out)
+bool wsdbg_code_wait(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_barrier_word *out)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
     return row->state == WSDBG_WARP_WAIT_MBARRIER && row->parity.known && wsdbg_word_of(c, row->barrier, out) &&

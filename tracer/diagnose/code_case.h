@@ -83,20 +83,20 @@ struct wsdbg_optional_u32 wsdbg_code_role(const struct wsdbg_case *c, const stru
                                           uint32_t barrier);
 
 /* The word of an mbarrier. */
-struct wsdbg_word {
+struct wsdbg_barrier_word {
     uint32_t barrier;
     uint32_t phase, pending, expected;
     int64_t bytes;  /* still missing; negative: came early */
     bool untouched; /* nobody has arrived in this phase and no bytes are expected */
 };
 /* False where the row is no mbarrier or its word is not known. */
-bool wsdbg_word_of(const struct wsdbg_case *c, uint32_t barrier, struct wsdbg_word *out);
+bool wsdbg_word_of(const struct wsdbg_case *c, uint32_t barrier, struct wsdbg_barrier_word *out);
 
 /* The next stage of the same barrier in its CTA whose word is known, from row *at on (0 at first); false: none left. */
-bool wsdbg_word_next(const struct wsdbg_case *c, uint32_t barrier, uint32_t *at, struct wsdbg_word *out);
+bool wsdbg_word_next(const struct wsdbg_case *c, uint32_t barrier, uint32_t *at, struct wsdbg_barrier_word *out);
 
 /* The mbarrier that a warp waits on, with the phase it waits for still under way; false: no such wait. */
-bool wsdbg_code_wait(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_word *out);
+bool wsdbg_code_wait(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_barrier_word *out);
 
 /* What the evidence allows at most: nothing is proven from one picture, or while some warp stands outside of any wait;
  * where both hold, all is possible only. */

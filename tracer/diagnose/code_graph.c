@@ -46,7 +46,7 @@ static void add_exited(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_w
 /* The kinds of access that bring what the phase lacks. */
 static wsdbg_access_kinds lacking(const struct wsdbg_case *c, uint32_t barrier)
 {
-    struct wsdbg_word word;
+    struct wsdbg_barrier_word word;
     const wsdbg_access_kinds again = WSDBG_KIND(WSDBG_ACCESS_INIT);
     if (!wsdbg_word_of(c, barrier, &word))
         return again | WSDBG_KINDS_ARRIVAL | WSDBG_KINDS_BYTES;
@@ -59,7 +59,7 @@ static wsdbg_access_kinds lacking(const struct wsdbg_case *c, uint32_t barrier)
  */
 static bool ends_by_itself(const struct wsdbg_case *c, const struct wait *wait)
 {
-    struct wsdbg_word word;
+    struct wsdbg_barrier_word word;
     if (!wait->parity.known || !wsdbg_word_of(c, wait->barrier, &word))
         return false;
     if (word.phase != wait->parity.value)
@@ -94,7 +94,7 @@ static bool opens_now(const struct wsdbg_case *c, uint32_t barrier)
 static void named_wakers(const struct wsdbg_case *c, uint32_t warp, const struct wait *wait,
                          struct wsdbg_wait_node *node)
 {
-    node->why = "may come to the barrier";
+    node->why = "may reach the barrier";
     node->open = node->open || wait->barrier >= c->snapshot->barrier_count;
     node->outside = node->outside || opens_now(c, wait->barrier);
     for (uint32_t w = 0; w < c->warp_count && !node->open; w++) {

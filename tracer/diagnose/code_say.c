@@ -131,7 +131,7 @@ void wsdbg_tell_waits(struct wsdbg_case *c, struct wsdbg_finding *finding, const
 
 void wsdbg_tell_word(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32_t barrier)
 {
-    struct wsdbg_word word;
+    struct wsdbg_barrier_word word;
     if (!wsdbg_word_of(c, barrier, &word))
         return;
     char bytes[48] = "";

@@ -31,7 +31,7 @@ static bool find_full(const struct wsdbg_case *c, struct wsdbg_code_slot *slot)
     uint32_t found = 0;
     for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
         const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
-        struct wsdbg_word word;
+        struct wsdbg_barrier_word word;
         if (row->cta != mine->cta || row->kind != WSDBG_BARRIER_MBARRIER || row->id == mine->id ||
             row->stage != mine->stage || !wsdbg_word_of(c, b, &word) ||
             wsdbg_code_can(c, slot->filler, WSDBG_KINDS_EXPECT | WSDBG_KINDS_BYTES, b, NULL) != WSDBG_CAN)

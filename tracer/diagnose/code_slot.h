@@ -6,8 +6,8 @@
 
 struct wsdbg_code_slot {
     uint32_t filler;                 /* waits for the slot */
-    struct wsdbg_word empty;         /* what it waits on */
-    struct wsdbg_word full;          /* what it would fill next */
+    struct wsdbg_barrier_word empty; /* what it waits on */
+    struct wsdbg_barrier_word full;  /* what it would fill next */
     struct wsdbg_warp_set releasers; /* live warps that can still arrive on `empty` */
     uint32_t handed;                 /* hand-overs behind the releasers */
     bool waited;                     /* all of them wait for `full` */

@@ -275,7 +275,7 @@ static struct wsdbg_error *list_waits(const struct wsdbg_case *c, struct wsdbg_l
 
 /* ---- families ---- */
 
-static struct wsdbg_family *family_of(const struct wsdbg_ledger *ledger, uint32_t cta, uint32_t id)
+static struct wsdbg_barrier_family *family_of(const struct wsdbg_ledger *ledger, uint32_t cta, uint32_t id)
 {
     for (uint32_t i = 0; i < ledger->family_count; i++)
         if (ledger->families[i].cta == cta && ledger->families[i].id == id)
@@ -283,7 +283,8 @@ static struct wsdbg_family *family_of(const struct wsdbg_ledger *ledger, uint32_
     return NULL;
 }
 
-static void add_users(const struct wsdbg_ledger *ledger, const struct wsdbg_stage *stage, struct wsdbg_family *family)
+static void add_users(const struct wsdbg_ledger *ledger, const struct wsdbg_stage *stage,
+                      struct wsdbg_barrier_family *family)
 {
     const struct wsdbg_use *uses = ledger->uses + stage->use_first;
     for (uint32_t k = 0; k < stage->use_count; k++) {
@@ -341,10 +342,10 @@ static struct wsdbg_error *gather_families(const struct wsdbg_case *c, struct ws
         return &wsdbg_error_no_memory;
     for (uint32_t i = 0; i < ledger->stage_count; i++) {
         const struct wsdbg_stage *stage = &ledger->stages[i];
-        struct wsdbg_family *family = family_of(ledger, stage->cta, stage->id);
+        struct wsdbg_barrier_family *family = family_of(ledger, stage->cta, stage->id);
         if (!family) {
             family = &ledger->families[ledger->family_count++];
-            *family = (struct wsdbg_family){.cta = stage->cta, .id = stage->id};
+            *family = (struct wsdbg_barrier_family){.cta = stage->cta, .id = stage->id};
         }
         add_users(ledger, stage, family);
     }
@@ -397,13 +398,13 @@ void wsdbg_ledger_destroy(struct wsdbg_ledger *ledger)
 
 struct wsdbg_warp_set wsdbg_family_actors(const struct wsdbg_case *c, uint32_t cta, uint32_t id)
 {
-    const struct wsdbg_family *family = family_of(c->ledger, cta, id);
+    const struct wsdbg_barrier_family *family = family_of(c->ledger, cta, id);
     return family ? family->actors : (struct wsdbg_warp_set){{0}};
 }
 
 struct wsdbg_warp_set wsdbg_family_arrivers(const struct wsdbg_case *c, uint32_t cta, uint32_t id)
 {
-    const struct wsdbg_family *family = family_of(c->ledger, cta, id);
+    const struct wsdbg_barrier_family *family = family_of(c->ledger, cta, id);
     return family ? family->arrivers : (struct wsdbg_warp_set){{0}};
 }
 

@@ -30,7 +30,7 @@ struct wsdbg_stage {
 };
 
 /* All stages of one mbarrier of one CTA. */
-struct wsdbg_family {
+struct wsdbg_barrier_family {
     uint32_t cta, id;
     struct wsdbg_warp_set arrivers, actors; /* that arrived; that arrived, expected bytes or issued copies */
     bool peers;                             /* see wsdbg_peers_may_arrive */
@@ -51,7 +51,7 @@ struct wsdbg_ledger {
     uint32_t stage_count;
     struct wsdbg_use *uses;
     uint32_t use_count;
-    struct wsdbg_family *families;
+    struct wsdbg_barrier_family *families;
     uint32_t family_count;
     struct wsdbg_wait *waits;
     uint32_t wait_count;

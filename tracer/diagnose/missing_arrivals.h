@@ -6,7 +6,7 @@
 
 struct wsdbg_missing_arrivals {
     uint32_t warp; /* waits */
-    struct wsdbg_word word;
+    struct wsdbg_barrier_word word;
     uint32_t made;              /* arrivals of the phase that are there */
     struct wsdbg_warp_set able; /* other live warps that can still arrive, however doubtful */
     enum wsdbg_can itself;      /* the waiting warp: other lanes of it */

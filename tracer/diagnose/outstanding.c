@@ -1,4 +1,4 @@
-/* outstanding arrivals.c - see outstanding arrivals.h.
+/* outstanding.c - see outstanding.h.
  *
  * Reads: histories, the wait graph.  Writes: nothing.
  *

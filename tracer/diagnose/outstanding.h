@@ -1,4 +1,4 @@
-/* outstanding arrivals.h - who took something and has not given it back: what a record shows of a warp that stands in
+/* outstanding.h - who took something and has not given it back: what a record shows of a warp that stands in
  * the middle of its work, and owes an arrival that another one waits for.
  */
 #ifndef WSDBG_DIAGNOSE_OUTSTANDING_H

@@ -46,7 +46,7 @@ static void tell_lanes(struct wsdbg_case *c, struct wsdbg_finding *finding, uint
         wsdbg_evidence_warp(c, finding, warp, "lanes 0x%08x: %s at %s", parts[i].lanes,
                             wsdbg_warp_state_name(parts[i].state), wsdbg_say_place(c, parts[i].site).text);
     if (store)
-        wsdbg_evidence_warp(c, finding, warp, "lanes 0x%08x come to \"%s\" at %s, which names the word that is polled",
+        wsdbg_evidence_warp(c, finding, warp, "lanes 0x%08x reach \"%s\" at %s, which names the word that is polled",
                             writers->lanes, store->instruction, wsdbg_say_place(c, writers->writes_site.value).text);
 }
 

@@ -372,7 +372,7 @@ static void explain_code(const struct wsdbg_refusal_row *row, const struct wsdbg
         explain_holds(row->compute_capability, holds, out);
     else
         says(out, WSDBG_REFUSED_LAUNCH_NO_IMAGE,
-             "there is no code for this device in the module; for which architectures it has some is not known");
+             "the module has no code for this device; which architectures it has code for is not known");
 }
 
 static void explain_launch(const struct wsdbg_refusal_row *row, struct wsdbg_refused_words *out)

@@ -16,7 +16,7 @@
 /* Some stage of the barrier in this CTA has completed a phase.  Two completed ones look like none. */
 static bool ever_completed(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    struct wsdbg_word word;
+    struct wsdbg_barrier_word word;
     for (uint32_t at = 0; wsdbg_word_next(c, missing->word.barrier, &at, &word);)
         if (word.phase != 0)
             return true;
@@ -26,7 +26,7 @@ static bool ever_completed(const struct wsdbg_case *c, const struct wsdbg_missin
 /* Another stage of the barrier in this CTA has some of its arrivals, too. */
 static bool others_are_partial(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    struct wsdbg_word word;
+    struct wsdbg_barrier_word word;
     for (uint32_t at = 0; wsdbg_word_next(c, missing->word.barrier, &at, &word);)
         if (word.barrier != missing->word.barrier && word.pending != word.expected)
             return true;
@@ -295,7 +295,7 @@ static struct wsdbg_warp_set waiters_beside(const struct wsdbg_case *c, const st
     const uint32_t id = c->snapshot->barriers[missing->word.barrier].id;
     struct wsdbg_warp_set set = {{0}};
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        struct wsdbg_word word;
+        struct wsdbg_barrier_word word;
         if (wsdbg_code_wait(c, w, &word) && c->snapshot->barriers[word.barrier].id == id)
             wsdbg_set_add(&set, w);
     }

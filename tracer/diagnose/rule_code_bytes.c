@@ -19,7 +19,7 @@
 /* What is known of one wait for bytes. */
 struct missing_bytes {
     uint32_t warp;
-    struct wsdbg_word word;
+    struct wsdbg_barrier_word word;
     struct wsdbg_optional_u32 announced;
     bool whole; /* none of the bytes announced came */
 };
@@ -109,14 +109,14 @@ static void say_too_many(struct wsdbg_case *c, const struct missing_bytes *missi
 }
 
 /* What lacks on one barrier has come to another. */
-static void say_elsewhere(struct wsdbg_case *c, const struct missing_bytes *missing, const struct wsdbg_word *other,
-                          enum wsdbg_confidence confidence)
+static void say_elsewhere(struct wsdbg_case *c, const struct missing_bytes *missing,
+                          const struct wsdbg_barrier_word *other, enum wsdbg_confidence confidence)
 {
     struct wsdbg_finding *finding = begin(c, missing, WSDBG_CAUSE_TX_MISMATCH, confidence);
     if (!finding)
         return;
     const bool lacks = missing->word.bytes > 0;
-    const struct wsdbg_word *less = lacks ? &missing->word : other, *more = lacks ? other : &missing->word;
+    const struct wsdbg_barrier_word *less = lacks ? &missing->word : other, *more = lacks ? other : &missing->word;
     const struct wsdbg_phrase of_less = wsdbg_say_object(c, less->barrier),
                               of_more = wsdbg_say_object(c, more->barrier), warp = wsdbg_say_warp(c, missing->warp);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
@@ -205,7 +205,7 @@ static void say_stranded(struct wsdbg_case *c, const struct missing_bytes *missi
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "All arrivals on %s are there, but %s are missing%s: the only warps that can still come to a copy that "
+                "All arrivals on %s are there, but %s are missing%s: the only warps that can still reach a copy that "
                 "may bring them wait for them first, %s%s.",
                 wsdbg_say_object(c, missing->word.barrier).text, say_missing(missing).text,
                 c->still ? "" : " at that moment", wsdbg_say_warp(c, bringer).text, wsdbg_say_at(c, bringer).text);
@@ -245,13 +245,13 @@ static void say_never_completed(struct wsdbg_case *c, const struct missing_bytes
 /* ---- which of them ---- */
 
 /* Every stage of the barrier in every CTA that lacks bytes alone lacks as many. */
-static bool all_lack_the_same(const struct wsdbg_case *c, const struct wsdbg_word *word)
+static bool all_lack_the_same(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word)
 {
     const uint32_t id = c->snapshot->barriers[word->barrier].id;
     uint32_t agreeing = 0;
     for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
         const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
-        struct wsdbg_word other;
+        struct wsdbg_barrier_word other;
         if (row->cta >= c->snapshot->cta_count || c->snapshot->ctas[row->cta].grid != c->grid || row->id != id ||
             !wsdbg_word_of(c, b, &other) || other.pending > 0 || other.bytes == 0)
             continue;
@@ -269,7 +269,7 @@ static enum wsdbg_confidence if_still(const struct wsdbg_case *c, uint32_t warp)
 
 static void judge_too_many(struct wsdbg_case *c, const struct missing_bytes *missing)
 {
-    struct wsdbg_word other;
+    struct wsdbg_barrier_word other;
     /* A step that announces without arriving could still make up for it. */
     const bool steps =
         wsdbg_code_has(c, WSDBG_KIND(WSDBG_ACCESS_EXPECT), missing->word.barrier, NULL) != WSDBG_MATCH_NO;
@@ -284,7 +284,7 @@ static void judge_too_many(struct wsdbg_case *c, const struct missing_bytes *mis
 
 static void judge_too_few(struct wsdbg_case *c, const struct missing_bytes *missing)
 {
-    struct wsdbg_word other;
+    struct wsdbg_barrier_word other;
     struct wsdbg_peer peer;
     uint32_t bringer, copy;
     const enum wsdbg_bringers bringers = wsdbg_bytes_bringers(c, &missing->word, &bringer);
@@ -307,7 +307,7 @@ static void judge_too_few(struct wsdbg_case *c, const struct missing_bytes *miss
         say_too_few(c, missing, missing->announced.known || agree ? still : WSDBG_CONFIDENCE_POSSIBLE);
 }
 
-static void judge_bytes(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_word *word)
+static void judge_bytes(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_barrier_word *word)
 {
     struct missing_bytes missing = {.warp = warp, .word = *word, .announced = wsdbg_bytes_announced(c, word)};
     missing.whole = missing.announced.known && word->bytes == missing.announced.value;
@@ -359,7 +359,7 @@ void wsdbg_rule_code_bytes(struct wsdbg_case *c)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
-        struct wsdbg_word word;
+        struct wsdbg_barrier_word word;
         if (row->state == WSDBG_WARP_WAIT_MBARRIER && is_no_mbarrier(c, row->barrier))
             say_not_initialised(c, w);
         else if (wsdbg_code_wait(c, w, &word) && word.pending == 0)

@@ -83,14 +83,15 @@ static struct arrived count_arrived(const struct wsdbg_case *c, uint32_t barrier
     return arrived;
 }
 
-static bool are_lost(const struct wsdbg_word *word, const struct arrived *arrived)
+static bool are_lost(const struct wsdbg_barrier_word *word, const struct arrived *arrived)
 {
     const uint64_t made = word->expected - word->pending;
     return arrived->bounded && word->phase == 0 && word->bytes == 0 && arrived->least >= word->expected &&
            made < word->expected && arrived->most < made + 2 * (uint64_t)word->expected;
 }
 
-static void say(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_word *word, const struct arrived *arrived)
+static void say(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_barrier_word *word,
+                const struct arrived *arrived)
 {
     const struct wsdbg_phrase object = wsdbg_say_object(c, word->barrier);
     struct wsdbg_finding *finding =
@@ -120,7 +121,7 @@ static void say(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_word *wo
 
 void wsdbg_rule_code_early(struct wsdbg_case *c)
 {
-    struct wsdbg_word word;
+    struct wsdbg_barrier_word word;
     for (uint32_t w = 0; w < c->warp_count; w++) {
         if (!wsdbg_case_stuck(c, w) || !wsdbg_code_wait(c, w, &word) || word.phase != 0 ||
             word.pending > word.expected ||

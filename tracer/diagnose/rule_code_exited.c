@@ -81,7 +81,7 @@ static void say_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals
     finding->role = role_of_gone(c, missing, gone);
     wsdbg_print(
         finding->sentence, sizeof finding->sentence,
-        "%s waits on %s%s, but every warp that could arrive has exited: no warp that is still there can come to "
+        "%s waits on %s%s, but every warp that could arrive has exited: no warp that is still there can reach "
         "an instruction that arrives on it, and %s left.",
         wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
         wsdbg_say_at(c, missing->warp).text, wsdbg_say_warps(c, gone).text);
@@ -90,7 +90,7 @@ static void say_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals
         "Make both sides run the same number of iterations: compare how %s and %s compute their tiles and trips.",
         wsdbg_say_role(c, missing->warp).text,
         finding->role.known ? wsdbg_say_role(c, wsdbg_first_of(gone)).text : "the warps that left");
-    wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival; no live warp can come to it");
+    wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival; no live warp can reach it");
 }
 
 /* An arrival after which its warp cannot but arrive again, where one of them alone completes a phase: the access, or
@@ -149,7 +149,7 @@ static void say_disagree(struct wsdbg_case *c, const struct wsdbg_missing_arriva
                 wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
                 wsdbg_say_at(c, missing->warp).text, wsdbg_say_warps(c, &done).text);
     wsdbg_print(finding->fix, sizeof finding->fix, "Compute the tile schedule in one place for all roles.");
-    wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival; no live warp can come to it");
+    wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival; no live warp can reach it");
     wsdbg_tell_waits(c, finding, &done);
 }
 

@@ -1,7 +1,7 @@
 /* rule_code_gather.c - named barriers whose participants do not add up, and lanes of one warp in different waits.
  *
  * Reads: parts, barriers, reaches, the wait graph.  Adds: NAMED_COUNT, BLOCK_SYNC_IN_ROLE, WAKER_EXITED, LANE_SPLIT,
- * and what barrier participation.c finds.
+ * and what barrier_participation.c finds.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/code_executions.h"
@@ -134,7 +134,7 @@ static void say_too_few(struct wsdbg_case *c, const struct gathering *g)
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "Named barrier %u waits for %u threads%s, but %u wait on it (%s) and no other warp can come to an "
+                "Named barrier %u waits for %u threads%s, but %u wait on it (%s) and no other warp can reach an "
                 "instruction that takes part.",
                 g->id, g->count, wsdbg_say_at(c, wsdbg_first_of(&g->waiting)).text,
                 wsdbg_set_count(&g->waiting) * WSDBG_WARP_THREADS, wsdbg_say_warps(c, &g->waiting).text);
@@ -178,7 +178,7 @@ static void say_exited(struct wsdbg_case *c, const struct gathering *g)
                 wsdbg_set_count(&g->waiting) * WSDBG_WARP_THREADS, wsdbg_say_warps(c, &g->waiting).text,
                 wsdbg_say_warps(c, &g->partners).text, wsdbg_set_count(&g->partners) == 1 ? "s" : "ve");
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Make both sides come to barrier %u equally often: compare their last rounds, and the ids they name.",
+                "Make both sides reach barrier %u equally often: compare their last rounds, and the ids they name.",
                 g->id);
 }
 

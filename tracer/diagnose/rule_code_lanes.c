@@ -56,7 +56,7 @@ static uint32_t wait_of_elected_lane(const struct wsdbg_case *c, uint32_t warp, 
 }
 
 /* With arrivals of the phase there, or warps that may make some, it may be one that has not ended yet. */
-static bool may_be_to_come(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_word *word)
+static bool may_be_to_come(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_barrier_word *word)
 {
     struct wsdbg_warp_set able = wsdbg_code_able(c, WSDBG_KINDS_ARRIVAL, word->barrier, WSDBG_CAN_DOUBTFUL);
     wsdbg_set_remove(&able, warp);
@@ -92,7 +92,7 @@ static void say_behind(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_p
 void wsdbg_rule_code_lanes(struct wsdbg_case *c)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        struct wsdbg_word word;
+        struct wsdbg_barrier_word word;
         const struct wsdbg_part *waiting = waiting_part(c, w);
         if (!waiting || __builtin_popcount(waiting->lanes) < 2 || !wsdbg_case_stuck(c, w) ||
             !wsdbg_code_wait(c, w, &word) || may_be_to_come(c, w, &word))

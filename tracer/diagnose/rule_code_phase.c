@@ -21,7 +21,7 @@ static bool is_free(const struct wsdbg_code_slot *slot)
 /* Some stage of the barrier is not as it was before its first use, in phase `first`. */
 static bool was_used(const struct wsdbg_case *c, uint32_t barrier, uint32_t first)
 {
-    struct wsdbg_word word;
+    struct wsdbg_barrier_word word;
     for (uint32_t at = 0; wsdbg_word_next(c, barrier, &at, &word);)
         if (!word.untouched || word.phase != first)
             return true;
@@ -182,7 +182,7 @@ static bool releases_in_places(const struct wsdbg_case *c, uint32_t warp, const 
  * round, by a parity that is wrong, release every slot once more. */
 static bool is_only_odd_one(const struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
 {
-    struct wsdbg_word empty, full;
+    struct wsdbg_barrier_word empty, full;
     uint32_t odd = 0, stages = 0, at_full = 0;
     for (uint32_t at = 0; wsdbg_word_next(c, slot->empty.barrier, &at, &empty); stages++) {
         if (!wsdbg_word_next(c, slot->full.barrier, &at_full, &full) || !empty.untouched || !full.untouched ||

@@ -56,7 +56,7 @@ static bool is_arrival(const struct wsdbg_exception *e)
 }
 
 /* Such an arrival came to it. */
-static bool is_locked(const struct wsdbg_case *c, uint32_t barrier, struct wsdbg_word *word)
+static bool is_locked(const struct wsdbg_case *c, uint32_t barrier, struct wsdbg_barrier_word *word)
 {
     return wsdbg_word_of(c, barrier, word) && word->pending == 0 && word->bytes > 0 &&
            c->snapshot->barriers[barrier].word.known && c->snapshot->barriers[barrier].word.value >> LOCK_BIT & 1;
@@ -77,7 +77,7 @@ static bool may_name(const struct wsdbg_case *c, const struct wsdbg_exception *e
 static uint32_t locked_barrier(const struct wsdbg_case *c, const struct wsdbg_exception *e)
 {
     uint32_t found = WSDBG_NONE;
-    struct wsdbg_word word;
+    struct wsdbg_barrier_word word;
     for (uint32_t i = 0; i < c->snapshot->barrier_count; i++) {
         if (c->snapshot->barriers[i].cta != c->snapshot->warps[e->warp].cta || !is_locked(c, i, &word) ||
             !may_name(c, e, i))
@@ -92,7 +92,7 @@ static uint32_t locked_barrier(const struct wsdbg_case *c, const struct wsdbg_ex
 /* *barrier is the one that it arrived on. */
 static bool finds_count_spent(const struct wsdbg_case *c, const struct wsdbg_exception *e, uint32_t *barrier)
 {
-    struct wsdbg_word word;
+    struct wsdbg_barrier_word word;
     if ((e->code != ILLEGAL_INSTRUCTION && e->code != ARRIVE) || !is_arrival(e) || e->remote)
         return false;
     *barrier = e->barrier != WSDBG_NONE ? e->barrier : locked_barrier(c, e);
@@ -102,7 +102,7 @@ static bool finds_count_spent(const struct wsdbg_case *c, const struct wsdbg_exc
 /* What it arrived on is no mbarrier.  The arrival may have set the lock bit there, nothing else. */
 static bool finds_no_mbarrier(const struct wsdbg_case *c, const struct wsdbg_exception *e, uint32_t *barrier)
 {
-    struct wsdbg_word word;
+    struct wsdbg_barrier_word word;
     *barrier = e->barrier;
     return (e->code == ILLEGAL_INSTRUCTION || e->code == ARRIVE) && is_arrival(e) && !e->remote &&
            e->barrier < c->snapshot->barrier_count && c->snapshot->barriers[e->barrier].word.known &&
@@ -211,7 +211,7 @@ static struct wsdbg_warp_set with_bytes(const struct wsdbg_case *c, const struct
 static void say_spent(struct wsdbg_case *c, const struct wsdbg_exception *e, uint32_t barrier)
 {
     const struct wsdbg_warp_set warps = with_bytes(c, e, barrier);
-    struct wsdbg_word word;
+    struct wsdbg_barrier_word word;
     const bool shared = wsdbg_word_of(c, barrier, &word) && wsdbg_set_count(&warps) > word.expected;
     struct wsdbg_finding *finding = begin(
         c, e, barrier, shared ? WSDBG_CAUSE_TX_SHARED_BARRIER : WSDBG_CAUSE_DOUBLE_ARRIVE, WSDBG_CONFIDENCE_LIKELY);
@@ -219,8 +219,8 @@ static void say_spent(struct wsdbg_case *c, const struct wsdbg_exception *e, uin
         return;
     wsdbg_print(
         finding->sentence, sizeof finding->sentence,
-        "%s arrived on %s%s when the count of its phase was spent: it is initialised for %u arrival%s, which had "
-        "been made, and %lld bytes were still missing. For that the GPU stopped it, in %s, with %s.",
+        "%s arrived on %s%s again before the phase completed: the barrier is initialised for %u arrival%s, all of them "
+        "were already made, and %lld bytes were still missing. The GPU stopped the warp for that, in %s, with %s.",
         wsdbg_say_warp(c, local_warp(c, e->warp)).text, wsdbg_say_object(c, barrier).text, say_place(c, e).text,
         word.expected, word.expected == 1 ? "" : "s", (long long)word.bytes, say_thread(c, e).text, say_code(e).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
@@ -267,7 +267,7 @@ static void say_not_initialised(struct wsdbg_case *c, const struct wsdbg_excepti
     if (!finding)
         return;
     if (wsdbg_set_count(&late) > 0)
-        wsdbg_print(why, sizeof why, ": %.160s had not come to its initialisation", wsdbg_say_warps(c, &late).text);
+        wsdbg_print(why, sizeof why, ": %.160s had not reached its initialisation", wsdbg_say_warps(c, &late).text);
     else if (in_code == WSDBG_MATCH_NO && c->snapshot->access_count > 0)
         wsdbg_print(why, sizeof why, ", and no instruction of the kernel initialises one there");
     wsdbg_print(finding->sentence, sizeof finding->sentence,

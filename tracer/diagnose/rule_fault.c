@@ -194,8 +194,8 @@ static void say(struct wsdbg_case *c, const struct excess *excess)
     finding->role = wsdbg_case_warp(c, wsdbg_first_of(&excess->warps))->role;
     wsdbg_print(
         finding->sentence, sizeof finding->sentence,
-        "%s made %u arrivals on %s in %s%s, but it is initialised for %u: an arrival that finds the count of its "
-        "phase spent while bytes are still on their way is a fault.",
+        "%s made %u arrivals on %s in %s%s, but it is initialised for %u: one more arrival before the phase completes, "
+        "while its bytes are still on their way, is a fault.",
         wsdbg_say_warps(c, &excess->warps).text, excess->arrivals, wsdbg_say_stage(stage).text,
         excess->first->round != excess->last->round
             ? "one phase"

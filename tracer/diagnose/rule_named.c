@@ -1,6 +1,6 @@
 /* rule_named.c - named barriers whose participants do not add up, from the record of who came when.
  *
- * Reads: the wait graph, named events.  Adds: NAMED_COUNT, BLOCK_SYNC_IN_ROLE, and what barrier participation.c finds.
+ * Reads: the wait graph, named events.  Adds: NAMED_COUNT, BLOCK_SYNC_IN_ROLE, and what barrier_participation.c finds.
  */
 #include "diagnose/outstanding.h"
 #include "diagnose/barrier_participation.h"

@@ -320,7 +320,7 @@ static void say_grid_barrier(struct wsdbg_case *c, const struct wsdbg_warp_set *
                 wsdbg_say_warps(c, pollers).text, plural_s(pollers), wsdbg_say_polled(c, first).text,
                 wsdbg_say_at_poll(c, first).text, others);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let every CTA of the grid come to the barrier equally often: none may return before it.");
+                "Let every CTA of the grid reach the barrier equally often: none may return before it.");
 }
 
 /* Lanes of a polling warp that wait for those that poll: what these would do comes after it. */

@@ -89,12 +89,13 @@ static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t ri
     else if (cause == WSDBG_CAUSE_PARITY_DRIFT)
         wsdbg_print(history, sizeof history, " Earlier waits of it were right.");
     else if (first)
-        wsdbg_print(history, sizeof history, " A first wait on this barrier is meant to pass at once.");
+        wsdbg_print(history, sizeof history, " The first wait on this barrier should pass at once.");
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits for the wrong parity of %s%s: for %u in %s, but the phase that it must see has parity %u and "
-                "is complete; the other one can only end after the warp itself has gone on.%s",
-                who, wsdbg_say_stage(stage).text, wsdbg_say_line(wait->event).text, wait->event->parity,
-                wsdbg_say_iteration(wait->event->iteration, wait->round).text, right, history);
+                "%s waits for the wrong parity of %s%s: in %s it waits for parity %u, but the phase that it needs has "
+                "parity %u and is already complete. Parity %u completes only after this warp has gone on.%s",
+                who, wsdbg_say_stage(stage).text, wsdbg_say_line(wait->event).text,
+                wsdbg_say_iteration(wait->event->iteration, wait->round).text, wait->event->parity, right,
+                wait->event->parity, history);
     if (cause == WSDBG_CAUSE_PARITY_DRIFT)
         wsdbg_print(finding->fix, sizeof finding->fix,
                     "Carry the phase over from tile to tile: flip it each time the stage index wraps, never reset it "

@@ -216,7 +216,7 @@ static void say_shortage(const struct wsdbg_case *c, const struct wsdbg_register
                                     wsdbg_say_warps(c, &pool->askers).text);
     if (pool->known)
         wsdbg_print(text + used, size - used,
-                    ": warps %u, %u, ... share %u registers, of which %u are held and %u are free, and one needs %u "
+                    ": warps %u, %u, ... share %u registers: %u are held, %u are free, and one of these warps needs %u "
                     "more",
                     asker->file, asker->file + WSDBG_REGISTER_FILES, file->total * WSDBG_WARP_THREADS,
                     file->held * WSDBG_WARP_THREADS, wsdbg_pool_free(pool, asker->file) * WSDBG_WARP_THREADS,

@@ -1,4 +1,4 @@
-/* debug attach.c - see debug attach.h. */
+/* attach_link.c - see attach_link.h. */
 #include "evidence/attach_link.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* debug attach.h - wsdbg's half of the words in a traced process's segment by which the process lets an inspector in
+/* attach_link.h - wsdbg's half of the words in a traced process's segment by which the process lets an inspector in
  * (struct wsdbg_attach_row of wsdbg/session.h).
  *
  * Reads and writes: the row, through a mapping that a forked inspector inherits.  The other half is never trusted: a

@@ -1,4 +1,4 @@
-/* attach watchdog.c - see attach watchdog.h.
+/* attach_watchdog.c - see attach_watchdog.h.
  *
  * Reads: whether inspector, wsdbg and program live, the inspector's area, the debug attach's words.
  * Writes: in a rescue what an inspector writes; libcuda is loaded only then.

@@ -1,4 +1,4 @@
-/* attach watchdog.h - the process beside an inspector that frees the traced program when the inspector cannot.
+/* attach_watchdog.h - the process beside an inspector that frees the traced program when the inspector cannot.
  *
  * What an inspector stopped and did not resume stands still after its death, also when the program detaches (seen on
  * an H200): only another inspector's attach, suspend, resume and detach lets it run.  wsdbg may be dead as well.  So

@@ -3,7 +3,7 @@
  * A child, because a driver that crashes or does not answer must not take wsdbg with it.  It keeps the traced program
  * safe by itself: the GPU is stopped for a limited time only, and when wsdbg is gone it resumes, detaches and exits.
  * When it dies itself, the traced process detaches (instr/shim/debug_attach.c) and a second process, its attach
- * watchdog, lets the GPU go on (attach watchdog.h).
+ * watchdog, lets the GPU go on (attach_watchdog.h).
  *
  * wsdbg asks by small messages, one at a time, each with a deadline; rows and bytes come back in shared memory.
  */

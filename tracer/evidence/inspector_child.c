@@ -33,7 +33,7 @@ enum {
 #define DETACH_LIMIT_NS 1500000000ull /* until the driver has let us go */
 #define DONE_LIMIT_NS 500000000ull    /* until the program has noted that */
 /* When several programs share a GPU, resumed kernels run again only when their turn comes.  A detach before that leaves
- * them stopped for good (docs/results/live-debug attach.md). */
+ * them stopped for good (docs/results/live-attach.md). */
 #define TAKEN_UP_NS 300000000ull
 
 static const char no_answer[] = "the driver did not complete it in time";

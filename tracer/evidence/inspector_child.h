@@ -1,5 +1,5 @@
 /* inspector_child.h - the files of the inspector's own side: inspector_child.c serves and keeps the program safe,
- * inspector_reads.c opens the interface and reads the GPU, attach watchdog.c does so after another one's death. Private
+ * inspector_reads.c opens the interface and reads the GPU, attach_watchdog.c does so after another one's death. Private
  * to them. */
 #ifndef WSDBG_EVIDENCE_INSPECTOR_CHILD_H
 #define WSDBG_EVIDENCE_INSPECTOR_CHILD_H

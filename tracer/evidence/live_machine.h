@@ -40,7 +40,7 @@ struct wsdbg_error *wsdbg_live_machine_read_warps(struct wsdbg_machine *machine,
 struct wsdbg_error *wsdbg_live_machine_resume(struct wsdbg_machine *machine, uint64_t limit_ns);
 /* Takes what an inspector needs to leave in good order, 3 s at most. */
 struct wsdbg_error *wsdbg_live_machine_detach(struct wsdbg_machine *machine);
-/* After a step whose error left no inspector: waits, limit_ns at most, until its attach watchdog (attach watchdog.h)
+/* After a step whose error left no inspector: waits, limit_ns at most, until its attach watchdog (attach_watchdog.h)
  * has freed the program.  The attach watchdog does so in any case; no attach begins before. */
 void wsdbg_live_machine_await_rescue(struct wsdbg_machine *machine, uint64_t limit_ns);
 

@@ -29,7 +29,7 @@ struct wsdbg_error *wsdbg_segment_map_refresh(struct wsdbg_segment_map *map, str
 /* True while the process runs the program that wrote the file; an exited one that nobody has waited for does not. */
 bool wsdbg_segment_map_alive(struct wsdbg_segment_map *map);
 /* Of a process that lives no more: takes a private copy of what is there and lets go of the file and all descriptors;
- * WATCH removes the file.  Calls as before, but for debug attach(), work on the copy. */
+ * WATCH removes the file.  Calls as before, but for attach_link(), work on the copy. */
 struct wsdbg_error *wsdbg_segment_map_keep(struct wsdbg_segment_map *map);
 /* The file's own number; another file of the same name has another one. */
 uint64_t wsdbg_segment_map_inode(const struct wsdbg_segment_map *map);

@@ -1,7 +1,7 @@
 /* stay_policy.h - whether an inspector should be attached to a program between looks: what that costs the program
  * against what it is good for.  Pure; the caller brings the clock and the figures.
  *
- * An inspector that came while the GPU was idle holds nothing back when it looks (docs/results/live-debug attach.md),
+ * An inspector that came while the GPU was idle holds nothing back when it looks (docs/results/live-attach.md),
  * but each plain launch then takes some 55 us instead of 3, and calls wait while it comes and goes.
  */
 #ifndef WSDBG_EVIDENCE_STAY_POLICY_H

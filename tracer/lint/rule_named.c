@@ -142,7 +142,7 @@ static struct wsdbg_error *judge_too_few(const struct named *named, bool *is_sai
         return error;
     struct wsdbg_lint_finding *finding = wsdbg_lint_add(
         named->out, WSDBG_LINT_NAMED_COUNT, must ? WSDBG_LINT_ERROR : WSDBG_LINT_WARNING,
-        place_of(named, &named->sites[0]), "named barrier %u counts %d threads, and at most %u can come to it%s",
+        place_of(named, &named->sites[0]), "named barrier %u counts %d threads, and at most %u can reach it%s",
         named->id, named->count, threads,
         again  ? " unless one arrives again before the round is over"
         : must ? ": it never completes"

@@ -56,7 +56,7 @@ static enum wsdbg_lint_severity severity(const struct wsdbg_register_view *view)
 
 static const char *condition(const struct wsdbg_register_view *view)
 {
-    return always_asked(view) ? "" : "if all of them come to their requests, ";
+    return always_asked(view) ? "" : "if all of them reach their requests, ";
 }
 
 /* ---- a pool that is too small ---- */
@@ -180,7 +180,7 @@ static void say_disagreement(const struct registers *registers, uint32_t first, 
         wsdbg_register_say_warps(here).text, is_one ? "comes" : "come", view->sites[site].is_request ? "inc" : "dec",
         view->sites[site].count, is_one ? "its warpgroup" : "their warpgroups", differ ? "to another count" : "do not",
         hangs ? ", and some request is then never served" : ": PTX wants it of all warps of a warpgroup",
-        hangs && !always_asked(view) ? " if all warps come to theirs" : "");
+        hangs && !always_asked(view) ? " if all warps reach theirs" : "");
     if (hangs)
         wsdbg_lint_note(registers->findings, finding, wsdbg_lint_place_of_kernel(),
                         "warps %u, %u, ... need %u registers together and get %u at launch", file,

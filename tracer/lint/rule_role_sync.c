@@ -82,13 +82,13 @@ static void say(const struct gathering *gathering, size_t barrier, size_t wait, 
     struct wsdbg_lint_finding *finding = wsdbg_lint_add(
         out, gathering->is_cluster ? WSDBG_LINT_CLUSTER_MISSING : WSDBG_LINT_BLOCK_SYNC_IN_ROLE, WSDBG_LINT_WARNING,
         wsdbg_lint_place_of_code(survey->kernel, survey->accesses[barrier].instruction),
-        "%s come to this barrier of the whole %s and %s do not: they may wait for arrivals that only come after it",
+        "%s reach this barrier of the whole %s and %s do not: they may wait for arrivals that only come after it",
         coming, gathering->is_cluster ? "cluster" : "block", waiting);
     wsdbg_lint_note(out, finding, wsdbg_lint_place_of_code(survey->kernel, survey->accesses[wait].instruction),
                     "%s wait here for the mbarrier at shared address 0x%" PRIx64, waiting,
                     survey->accesses[wait].address.base);
     wsdbg_lint_fix(out, finding,
-                   gathering->is_cluster ? "put the cluster barrier where every warp comes to it"
+                   gathering->is_cluster ? "put the cluster barrier where every warp reaches it"
                                          : "a named barrier with the count of those that come");
 }
 

@@ -10,7 +10,7 @@
 
 #define CYCLE_STYLE ", color=\"#c62828\", fontcolor=\"#c62828\", penwidth=2"
 
-static void put_warps(const struct wsdbg_graph *graph, size_t index, FILE *out)
+static void put_warps(const struct wsdbg_stored_graph *graph, size_t index, FILE *out)
 {
     const struct wsdbg_report_warps *w = &graph->warps[index];
     char role[WSDBG_REPORT_LABEL_BYTES], members[136], ctas[48], label[512];
@@ -24,7 +24,7 @@ static void put_warps(const struct wsdbg_graph *graph, size_t index, FILE *out)
     fputs("];\n", out);
 }
 
-static void put_barrier(const struct wsdbg_graph *graph, size_t index, FILE *out)
+static void put_barrier(const struct wsdbg_stored_graph *graph, size_t index, FILE *out)
 {
     const struct wsdbg_report_barriers *b = &graph->barriers[index];
     char name[256], state[256], ctas[48], label[640];
@@ -38,7 +38,7 @@ static void put_barrier(const struct wsdbg_graph *graph, size_t index, FILE *out
 }
 
 /* The wait of link `index`, unless an earlier link has drawn it; red where any link of it is in the cycle. */
-static void put_wait(const struct wsdbg_graph *graph, size_t index, FILE *out)
+static void put_wait(const struct wsdbg_stored_graph *graph, size_t index, FILE *out)
 {
     const struct wsdbg_graph_link *link = &graph->links[index];
     bool in_cycle = false;
@@ -57,7 +57,7 @@ static void put_wait(const struct wsdbg_graph *graph, size_t index, FILE *out)
 
 /* From the barrier to who could end the wait; where the barrier is not known, from the waiter itself.  As above, links
  * with the same two ends are one arrow. */
-static void put_waker(const struct wsdbg_graph *graph, size_t index, FILE *out)
+static void put_waker(const struct wsdbg_stored_graph *graph, size_t index, FILE *out)
 {
     const struct wsdbg_graph_link *link = &graph->links[index];
     bool in_cycle = false;
@@ -87,7 +87,7 @@ static void put_waker(const struct wsdbg_graph *graph, size_t index, FILE *out)
     fprintf(out, "%s];\n", in_cycle ? CYCLE_STYLE : "");
 }
 
-static void put_graph(const struct wsdbg_graph *graph, const struct wsdbg_loaded *loaded, FILE *out)
+static void put_graph(const struct wsdbg_stored_graph *graph, const struct wsdbg_loaded *loaded, FILE *out)
 {
     const struct wsdbg_diagnosis *d = &loaded->diagnosis;
     fputs("digraph waits {\n  rankdir=LR;\n  node [fontname=\"sans-serif\", fontsize=11];\n"
@@ -112,7 +112,7 @@ static void put_graph(const struct wsdbg_graph *graph, const struct wsdbg_loaded
 struct wsdbg_error *wsdbg_export_dot(struct wsdbg_store *store, FILE *out)
 {
     struct wsdbg_loaded loaded;
-    struct wsdbg_graph graph;
+    struct wsdbg_stored_graph graph;
     struct wsdbg_error *error = wsdbg_store_load(store, false, &loaded);
     if (error)
         return error;

@@ -16,7 +16,7 @@ enum {
 struct wsdbg_trace_export {
     struct wsdbg_store *store;
     struct wsdbg_loaded loaded;
-    struct wsdbg_trace trace;
+    struct wsdbg_trace_file trace;
     uint64_t host_zero_ns; /* host time that the trace counts from */
     uint64_t *gpu_zero_ns; /* by context: the oldest time stamp of its histories */
     uint32_t next_barrier; /* the first one of the CTAs to come */

@@ -97,7 +97,7 @@ static struct wsdbg_error *read_cta(struct wsdbg_trace_export *e, uint32_t cta, 
     return NULL;
 }
 
-static void put_event_arguments(struct wsdbg_trace *t, const struct wsdbg_history_event *event)
+static void put_event_arguments(struct wsdbg_trace_file *t, const struct wsdbg_history_event *event)
 {
     const unsigned fields = wsdbg_event_fields(event->kind);
     if (wsdbg_event_has_iteration(event))
@@ -111,7 +111,7 @@ static void put_event_arguments(struct wsdbg_trace *t, const struct wsdbg_histor
 }
 
 /* "wait empty[3] parity 1", "mbarrier arrive full[0]", "wgmma" */
-static void span_name(const struct wsdbg_snapshot *s, uint32_t module, const struct wsdbg_span *span, char *out,
+static void span_name(const struct wsdbg_snapshot *s, uint32_t module, const struct wsdbg_wait_span *span, char *out,
                       size_t bytes)
 {
     char object[128];
@@ -131,7 +131,7 @@ static void span_name(const struct wsdbg_snapshot *s, uint32_t module, const str
                  object[0] ? " " : "", object);
 }
 
-static void put_span(struct wsdbg_trace_export *e, uint32_t warp, const struct wsdbg_span *span)
+static void put_span(struct wsdbg_trace_export *e, uint32_t warp, const struct wsdbg_wait_span *span)
 {
     const struct wsdbg_snapshot *s = &e->loaded.snapshot;
     const uint32_t grid = s->ctas[s->warps[warp].cta].grid;
@@ -157,7 +157,7 @@ static void put_warp(struct wsdbg_trace_export *e, uint32_t warp, const struct w
                      uint32_t count)
 {
     struct wsdbg_spans spans = {0};
-    struct wsdbg_span done[WSDBG_SPANS_AN_EVENT];
+    struct wsdbg_wait_span done[WSDBG_SPANS_AN_EVENT];
     for (uint32_t i = 0; i < count; i++) {
         const size_t got = wsdbg_spans_add(&spans, &events[i], done);
         for (size_t k = 0; k < got; k++)

@@ -13,7 +13,7 @@ enum { WARP_NODES = 16, BARRIER_NODES = 16 };
 struct builder {
     const struct wsdbg_snapshot *s;
     const struct wsdbg_diagnosis *d;
-    struct wsdbg_graph *graph;
+    struct wsdbg_stored_graph *graph;
     uint32_t *warp_node, *barrier_node; /* by index in the snapshot; WSDBG_NONE = no part in a wait */
 };
 
@@ -130,7 +130,7 @@ static struct wsdbg_error *fold_barriers(struct builder *b)
     return b->graph->barriers && b->graph->barrier_sources ? NULL : &wsdbg_error_no_memory;
 }
 
-static struct wsdbg_graph_link *find_link(struct wsdbg_graph *graph, const struct wsdbg_graph_link *link)
+static struct wsdbg_graph_link *find_link(struct wsdbg_stored_graph *graph, const struct wsdbg_graph_link *link)
 {
     for (size_t i = 0; i < graph->link_count; i++) {
         struct wsdbg_graph_link *known = &graph->links[i];
@@ -140,7 +140,7 @@ static struct wsdbg_graph_link *find_link(struct wsdbg_graph *graph, const struc
     return NULL;
 }
 
-static bool add_link(struct wsdbg_graph *graph, const struct wsdbg_graph_link *link)
+static bool add_link(struct wsdbg_stored_graph *graph, const struct wsdbg_graph_link *link)
 {
     struct wsdbg_graph_link *known = find_link(graph, link);
     if (known) {
@@ -201,9 +201,9 @@ static struct wsdbg_error *read_links(struct builder *b)
 }
 
 struct wsdbg_error *wsdbg_graph_make(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
-                                     struct wsdbg_graph *out)
+                                     struct wsdbg_stored_graph *out)
 {
-    struct wsdbg_graph graph = {0};
+    struct wsdbg_stored_graph graph = {0};
     struct builder b = {.s = snapshot, .d = diagnosis, .graph = &graph};
     struct wsdbg_error *error = allocate(&b) ? NULL : &wsdbg_error_no_memory;
     if (!error) {
@@ -223,7 +223,7 @@ struct wsdbg_error *wsdbg_graph_make(const struct wsdbg_snapshot *snapshot, cons
     return error;
 }
 
-void wsdbg_graph_deinit(struct wsdbg_graph *graph)
+void wsdbg_graph_deinit(struct wsdbg_stored_graph *graph)
 {
     free(graph->warps);
     free(graph->warp_sources);
@@ -231,5 +231,5 @@ void wsdbg_graph_deinit(struct wsdbg_graph *graph)
     free(graph->barrier_sources);
     free(graph->node_of_warp);
     free(graph->links);
-    *graph = (struct wsdbg_graph){0};
+    *graph = (struct wsdbg_stored_graph){0};
 }

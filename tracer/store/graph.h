@@ -18,7 +18,7 @@ struct wsdbg_graph_link {
     const char *why;  /* how the waker is known, as in struct wsdbg_edge; NULL = nobody is known */
 };
 
-struct wsdbg_graph {
+struct wsdbg_stored_graph {
     struct wsdbg_report_warps *warps; /* those that wait, and those that others wait for */
     uint32_t *warp_sources;           /* for each, an example in the snapshot */
     size_t warp_count;
@@ -33,7 +33,7 @@ struct wsdbg_graph {
 /* Folds until it can be drawn.  `diagnosis` NULL = nothing stalled: waits are there, their wakers not known.
  * `out` is owned by the caller; its strings belong to the diagnosis. */
 struct wsdbg_error *wsdbg_graph_make(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
-                                     struct wsdbg_graph *out);
-void wsdbg_graph_deinit(struct wsdbg_graph *graph);
+                                     struct wsdbg_stored_graph *out);
+void wsdbg_graph_deinit(struct wsdbg_stored_graph *graph);
 
 #endif

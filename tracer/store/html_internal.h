@@ -20,7 +20,7 @@ void wsdbg_html_threads(const struct wsdbg_report *report, FILE *out);
 void wsdbg_html_session(const struct wsdbg_report *report, FILE *out);
 
 /* The graph in three columns: who waits, on what, who could end it. */
-void wsdbg_svg_graph(const struct wsdbg_graph *graph, FILE *out);
+void wsdbg_svg_graph(const struct wsdbg_stored_graph *graph, FILE *out);
 
 /* A few words on what the timeline shows and leaves out, and the timeline of one CTA; *drawn = false where it has no
  * events. */

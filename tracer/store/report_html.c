@@ -124,7 +124,7 @@ static void put_other_findings(const struct page *p)
 
 static struct wsdbg_error *put_graph(const struct page *p)
 {
-    struct wsdbg_graph graph;
+    struct wsdbg_stored_graph graph;
     struct wsdbg_error *error =
         wsdbg_graph_make(&p->loaded->snapshot, p->loaded->diagnosed ? &p->loaded->diagnosis : NULL, &graph);
     if (error)

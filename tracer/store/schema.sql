@@ -180,7 +180,7 @@ CREATE TABLE access (
 CREATE INDEX access_grid ON access (grid_id);
 CREATE INDEX access_site ON access (site_id);
 
--- Whether a warp came by an access and can still come to it.  One row a warp and access, so a reference that SQLite
+-- Whether a warp came by an access and can still reach it.  One row a warp and access, so a reference that SQLite
 -- checks would cost more than the rows; the writer keeps it.
 CREATE TABLE reach (
     warp_id INTEGER NOT NULL REFERENCES warp ON DELETE CASCADE, access_id INTEGER NOT NULL,

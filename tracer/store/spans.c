@@ -30,19 +30,20 @@ static unsigned end_of(unsigned begin)
     }
 }
 
-static struct wsdbg_span moment(const struct wsdbg_history_event *event)
+static struct wsdbg_wait_span moment(const struct wsdbg_history_event *event)
 {
-    return (struct wsdbg_span){WSDBG_SPAN_MOMENT, *event, event->gpu_time_ns};
+    return (struct wsdbg_wait_span){WSDBG_SPAN_MOMENT, *event, event->gpu_time_ns};
 }
 
-static struct wsdbg_span lasting(enum wsdbg_span_kind kind, const struct wsdbg_history_event *first, uint64_t end_ns)
+static struct wsdbg_wait_span lasting(enum wsdbg_span_kind kind, const struct wsdbg_history_event *first,
+                                      uint64_t end_ns)
 {
     /* Histories are checked to go forward; a database from elsewhere may not. */
-    return (struct wsdbg_span){kind, *first, end_ns > first->gpu_time_ns ? end_ns : first->gpu_time_ns};
+    return (struct wsdbg_wait_span){kind, *first, end_ns > first->gpu_time_ns ? end_ns : first->gpu_time_ns};
 }
 
 size_t wsdbg_spans_add(struct wsdbg_spans *s, const struct wsdbg_history_event *event,
-                       struct wsdbg_span out[WSDBG_SPANS_AN_EVENT])
+                       struct wsdbg_wait_span out[WSDBG_SPANS_AN_EVENT])
 {
     size_t count = 0;
     const bool ends = s->wait.kind != WSDBG_EVENT_NONE && event->kind == end_of(s->wait.kind);
@@ -67,7 +68,7 @@ size_t wsdbg_spans_add(struct wsdbg_spans *s, const struct wsdbg_history_event *
     return count;
 }
 
-bool wsdbg_spans_end(struct wsdbg_spans *s, struct wsdbg_span *out)
+bool wsdbg_spans_end(struct wsdbg_spans *s, struct wsdbg_wait_span *out)
 {
     if (s->wait.kind == WSDBG_EVENT_NONE)
         return false;

@@ -14,7 +14,7 @@ enum wsdbg_span_kind {
     WSDBG_SPAN_WGMMA   /* some wgmma in flight: from the first issue to the wait that leaves none outstanding */
 };
 
-struct wsdbg_span {
+struct wsdbg_wait_span {
     enum wsdbg_span_kind kind;
     struct wsdbg_history_event event; /* the first one of it */
     uint64_t end_gpu_ns;              /* the event's own time for MOMENT and OPEN */
@@ -31,9 +31,9 @@ struct wsdbg_spans {
 
 /* Takes the next event; returns how many spans it completed. */
 size_t wsdbg_spans_add(struct wsdbg_spans *spans, const struct wsdbg_history_event *event,
-                       struct wsdbg_span out[WSDBG_SPANS_AN_EVENT]);
+                       struct wsdbg_wait_span out[WSDBG_SPANS_AN_EVENT]);
 /* After the last event: the wait that is not over, if there is one. */
-bool wsdbg_spans_end(struct wsdbg_spans *spans, struct wsdbg_span *out);
+bool wsdbg_spans_end(struct wsdbg_spans *spans, struct wsdbg_wait_span *out);
 
 /* "empty[3] parity 1", "store 0", "232 a thread": what an event is about; "" = its kind says all.  `module`
  * gives the names. */

@@ -35,7 +35,7 @@ static int place(struct layout *layout, enum column column, uint32_t node, bool 
     return i;
 }
 
-static void lay_out(const struct wsdbg_graph *graph, struct layout *layout)
+static void lay_out(const struct wsdbg_stored_graph *graph, struct layout *layout)
 {
     int most = 1;
     *layout = (struct layout){0};
@@ -104,7 +104,7 @@ static void barrier_text(const struct wsdbg_report_barriers *b, struct box_text 
     wsdbg_report_cta_text(b->cta_count, b->cta, ctas, sizeof out->lines[2]);
 }
 
-static void node_text(const struct wsdbg_graph *graph, enum column column, uint32_t node, struct box_text *out)
+static void node_text(const struct wsdbg_stored_graph *graph, enum column column, uint32_t node, struct box_text *out)
 {
     *out = (struct box_text){0};
     if (node == WSDBG_NONE) {
@@ -117,7 +117,7 @@ static void node_text(const struct wsdbg_graph *graph, enum column column, uint3
     }
 }
 
-static void put_box(const struct wsdbg_graph *graph, const struct layout *layout, enum column column, int row,
+static void put_box(const struct wsdbg_stored_graph *graph, const struct layout *layout, enum column column, int row,
                     FILE *out)
 {
     const int x = column_x[column], y = box_y(layout, column, row);
@@ -146,7 +146,7 @@ static void put_arrow(const struct layout *layout, enum column column, int from,
 }
 
 /* Links with the same two ends in these columns are one arrow; it is red where one of them is. */
-static void put_arrows(const struct wsdbg_graph *graph, struct layout *layout, enum column column, FILE *out)
+static void put_arrows(const struct wsdbg_stored_graph *graph, struct layout *layout, enum column column, FILE *out)
 {
     unsigned char drawn[COLUMN_MAX][COLUMN_MAX] = {{0}};
     for (size_t i = 0; i < graph->link_count; i++) {
@@ -162,7 +162,7 @@ static void put_arrows(const struct wsdbg_graph *graph, struct layout *layout, e
                 put_arrow(layout, column, from, to, drawn[from][to] == 2, out);
 }
 
-void wsdbg_svg_graph(const struct wsdbg_graph *graph, FILE *out)
+void wsdbg_svg_graph(const struct wsdbg_stored_graph *graph, FILE *out)
 {
     struct layout layout;
     lay_out(graph, &layout);

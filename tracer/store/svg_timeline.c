@@ -93,7 +93,7 @@ static double x_of(const struct timeline *t, uint64_t gpu_time_ns)
     return LEFT + (RIGHT - LEFT) * at / span;
 }
 
-static const char *style_of(const struct wsdbg_span *span)
+static const char *style_of(const struct wsdbg_wait_span *span)
 {
     if (span->kind == WSDBG_SPAN_OPEN)
         return "open";
@@ -106,7 +106,7 @@ static const char *style_of(const struct wsdbg_span *span)
     return "sync";
 }
 
-static void put_title(const struct timeline *t, const struct wsdbg_span *span, FILE *out)
+static void put_title(const struct timeline *t, const struct wsdbg_wait_span *span, FILE *out)
 {
     const struct wsdbg_snapshot *s = &t->loaded->snapshot;
     char object[128];
@@ -120,7 +120,7 @@ static void put_title(const struct timeline *t, const struct wsdbg_span *span, F
     fputs("</title>", out);
 }
 
-static void put_bar(const struct timeline *t, const struct wsdbg_span *span, int y, FILE *out)
+static void put_bar(const struct timeline *t, const struct wsdbg_wait_span *span, int y, FILE *out)
 {
     const double from = x_of(t, span->event.gpu_time_ns);
     const double to = span->kind == WSDBG_SPAN_OPEN ? WIDTH - 8 : x_of(t, span->end_gpu_ns);
@@ -131,7 +131,7 @@ static void put_bar(const struct timeline *t, const struct wsdbg_span *span, int
 }
 
 /* What the lane waits on at last, in its bar where that lies in the stall's band. */
-static void put_open_words(const struct timeline *t, const struct wsdbg_span *span, int y, FILE *out)
+static void put_open_words(const struct timeline *t, const struct wsdbg_wait_span *span, int y, FILE *out)
 {
     const struct wsdbg_snapshot *s = &t->loaded->snapshot;
     char text[128];
@@ -142,7 +142,7 @@ static void put_open_words(const struct timeline *t, const struct wsdbg_span *sp
     fputs("</text>", out);
 }
 
-static void put_span(const struct timeline *t, const struct wsdbg_span *span, int y, FILE *out)
+static void put_span(const struct timeline *t, const struct wsdbg_wait_span *span, int y, FILE *out)
 {
     if (span->kind == WSDBG_SPAN_WAIT || span->kind == WSDBG_SPAN_OPEN) {
         put_bar(t, span, y, out);
@@ -173,7 +173,7 @@ static void put_lane(const struct timeline *t, uint32_t index, FILE *out)
     const struct lane *lane = &t->lanes[index];
     const int y = TOP + (int)index * LANE_HEIGHT + 4;
     struct wsdbg_spans spans = {0};
-    struct wsdbg_span done[WSDBG_SPANS_AN_EVENT];
+    struct wsdbg_wait_span done[WSDBG_SPANS_AN_EVENT];
     fprintf(out, "<path class=\"lane\" d=\"M8 %dH%d\"/>", y + LANE_HEIGHT - 4, WIDTH - 8);
     put_label(lane, y, out);
     for (uint32_t i = 0; i < lane->count; i++) {

@@ -10,7 +10,7 @@ static void put_time(FILE *out, const char *name, uint64_t ns)
     fprintf(out, ",\"%s\":%" PRIu64 ".%03u", name, ns / 1000, (unsigned)(ns % 1000));
 }
 
-static void begin(struct wsdbg_trace *t, const char *phase, struct wsdbg_track track, const char *name)
+static void begin(struct wsdbg_trace_file *t, const char *phase, struct wsdbg_track track, const char *name)
 {
     fprintf(t->out, "%s\n{\"ph\":\"%s\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"name\":", t->begun ? "," : "", phase,
             track.pid, track.tid);
@@ -19,13 +19,13 @@ static void begin(struct wsdbg_trace *t, const char *phase, struct wsdbg_track t
 }
 
 /* Arguments are an object; an event ends with it, so that any number may follow. */
-static void begin_arguments(struct wsdbg_trace *t)
+static void begin_arguments(struct wsdbg_trace_file *t)
 {
     fputs(",\"args\":{", t->out);
     t->begun = false;
 }
 
-static void put_key(struct wsdbg_trace *t, const char *name)
+static void put_key(struct wsdbg_trace_file *t, const char *name)
 {
     if (t->begun)
         putc(',', t->out);
@@ -34,25 +34,25 @@ static void put_key(struct wsdbg_trace *t, const char *name)
     t->begun = true;
 }
 
-void wsdbg_trace_number(struct wsdbg_trace *t, const char *name, uint64_t value)
+void wsdbg_trace_number(struct wsdbg_trace_file *t, const char *name, uint64_t value)
 {
     put_key(t, name);
     fprintf(t->out, "%" PRIu64, value);
 }
 
-void wsdbg_trace_text(struct wsdbg_trace *t, const char *name, const char *value)
+void wsdbg_trace_text(struct wsdbg_trace_file *t, const char *name, const char *value)
 {
     put_key(t, name);
     wsdbg_put_json_string(t->out, value);
 }
 
-void wsdbg_trace_end(struct wsdbg_trace *t)
+void wsdbg_trace_end(struct wsdbg_trace_file *t)
 {
     fputs("}}", t->out);
     t->begun = true;
 }
 
-static void put_sort_index(struct wsdbg_trace *t, const char *what, struct wsdbg_track track, uint64_t sort)
+static void put_sort_index(struct wsdbg_trace_file *t, const char *what, struct wsdbg_track track, uint64_t sort)
 {
     begin(t, "M", track, what);
     begin_arguments(t);
@@ -60,7 +60,7 @@ static void put_sort_index(struct wsdbg_trace *t, const char *what, struct wsdbg
     wsdbg_trace_end(t);
 }
 
-void wsdbg_trace_name(struct wsdbg_trace *t, const char *what, struct wsdbg_track track, const char *name,
+void wsdbg_trace_name(struct wsdbg_trace_file *t, const char *what, struct wsdbg_track track, const char *name,
                       uint64_t sort)
 {
     begin(t, "M", track, what);
@@ -70,7 +70,7 @@ void wsdbg_trace_name(struct wsdbg_trace *t, const char *what, struct wsdbg_trac
     put_sort_index(t, track.tid ? "thread_sort_index" : "process_sort_index", track, sort);
 }
 
-void wsdbg_trace_slice(struct wsdbg_trace *t, struct wsdbg_track track, const char *name, uint64_t time_ns,
+void wsdbg_trace_slice(struct wsdbg_trace_file *t, struct wsdbg_track track, const char *name, uint64_t time_ns,
                        uint64_t duration_ns)
 {
     begin(t, "X", track, name);
@@ -79,7 +79,7 @@ void wsdbg_trace_slice(struct wsdbg_trace *t, struct wsdbg_track track, const ch
     begin_arguments(t);
 }
 
-void wsdbg_trace_moment(struct wsdbg_trace *t, struct wsdbg_track track, const char *name, uint64_t time_ns,
+void wsdbg_trace_moment(struct wsdbg_trace_file *t, struct wsdbg_track track, const char *name, uint64_t time_ns,
                         const char *scope)
 {
     begin(t, "i", track, name);
@@ -88,14 +88,14 @@ void wsdbg_trace_moment(struct wsdbg_trace *t, struct wsdbg_track track, const c
     begin_arguments(t);
 }
 
-void wsdbg_trace_counter(struct wsdbg_trace *t, struct wsdbg_track track, const char *name, uint64_t time_ns)
+void wsdbg_trace_counter(struct wsdbg_trace_file *t, struct wsdbg_track track, const char *name, uint64_t time_ns)
 {
     begin(t, "C", track, name);
     put_time(t->out, "ts", time_ns);
     begin_arguments(t);
 }
 
-void wsdbg_trace_arrow(struct wsdbg_trace *t, uint64_t id, struct wsdbg_track from, struct wsdbg_track to,
+void wsdbg_trace_arrow(struct wsdbg_trace_file *t, uint64_t id, struct wsdbg_track from, struct wsdbg_track to,
                        uint64_t time_ns)
 {
     begin(t, "s", from, "waits for");

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct wsdbg_trace {
+struct wsdbg_trace_file {
     FILE *out;
     bool begun; /* an event stands before the next one */
 };
@@ -21,20 +21,20 @@ struct wsdbg_track {
 };
 
 /* "process_name" with tid 0, "thread_name"; `sort` orders it among its like. */
-void wsdbg_trace_name(struct wsdbg_trace *trace, const char *what, struct wsdbg_track track, const char *name,
+void wsdbg_trace_name(struct wsdbg_trace_file *trace, const char *what, struct wsdbg_track track, const char *name,
                       uint64_t sort);
 /* The forms below leave their event open for arguments; wsdbg_trace_end closes it.  A moment's scope is "t" (its
  * track), "p" (its process) or "g" (the trace). */
-void wsdbg_trace_slice(struct wsdbg_trace *trace, struct wsdbg_track track, const char *name, uint64_t time_ns,
+void wsdbg_trace_slice(struct wsdbg_trace_file *trace, struct wsdbg_track track, const char *name, uint64_t time_ns,
                        uint64_t duration_ns);
-void wsdbg_trace_moment(struct wsdbg_trace *trace, struct wsdbg_track track, const char *name, uint64_t time_ns,
+void wsdbg_trace_moment(struct wsdbg_trace_file *trace, struct wsdbg_track track, const char *name, uint64_t time_ns,
                         const char *scope);
-void wsdbg_trace_counter(struct wsdbg_trace *trace, struct wsdbg_track track, const char *name, uint64_t time_ns);
-void wsdbg_trace_number(struct wsdbg_trace *trace, const char *name, uint64_t value);
-void wsdbg_trace_text(struct wsdbg_trace *trace, const char *name, const char *value);
-void wsdbg_trace_end(struct wsdbg_trace *trace);
+void wsdbg_trace_counter(struct wsdbg_trace_file *trace, struct wsdbg_track track, const char *name, uint64_t time_ns);
+void wsdbg_trace_number(struct wsdbg_trace_file *trace, const char *name, uint64_t value);
+void wsdbg_trace_text(struct wsdbg_trace_file *trace, const char *name, const char *value);
+void wsdbg_trace_end(struct wsdbg_trace_file *trace);
 /* An arrow between the slices that two tracks have at that time. */
-void wsdbg_trace_arrow(struct wsdbg_trace *trace, uint64_t id, struct wsdbg_track from, struct wsdbg_track to,
+void wsdbg_trace_arrow(struct wsdbg_trace_file *trace, uint64_t id, struct wsdbg_track from, struct wsdbg_track to,
                        uint64_t time_ns);
 
 #endif

@@ -71,7 +71,7 @@ static const char *end_words(const struct wsdbg_watch *watch)
     if (watch->fault[0])
         return "ended by a GPU fault";
     if (sees_no_hang(watch))
-        return "none with probes: a hang could not have been noticed";
+        return "none with probes: a hang would not have been noticed";
     return watch->cut ? "no hang known" : ends[watch->not_looked];
 }
 
@@ -83,6 +83,8 @@ static void say_launches(const struct wsdbg_closing *closing)
         snprintf(gap, sizeof gap, ", not watched for %.1f s of it", (double)watch->blind_ns / 1e9);
     if (watch->blind)
         wsdbg_watch_say(watch, "the program was not watched to its end; session in %s", closing->output);
+    else if (watch->cuda_seen && watch->launches == 0)
+        wsdbg_watch_say(watch, "no kernel launch was seen%s; session in %s", gap, closing->output);
     else if (watch->cuda_seen)
         wsdbg_watch_say(watch, "%" PRIu64 " kernel launch%s seen, %s%s; session in %s", watch->launches,
                         watch->launches == 1 ? "" : "es", end_words(watch), gap, closing->output);

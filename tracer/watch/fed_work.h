@@ -1,7 +1,7 @@
 /* fed_work.h - whether a look at the GPU could keep from a running kernel what it waits for.
  *
  * Once a debugger has attached, driver 580 lets what the program gives the context from then on wait until the kernels
- * that ran at the attach are over (docs/results/live-debug attach.md).  A kernel that waits for a later copy or kernel
+ * that ran at the attach are over (docs/results/live-attach.md).  A kernel that waits for a later copy or kernel
  * would stand for ever because of a look that attaches late.  Contexts to which somebody attached before are not asked
  * about.
  */

@@ -123,7 +123,7 @@ void wsdbg_watch_say_delay(struct wsdbg_watch *watch, uint64_t stall_ns, const s
                  (double)standstill->lasted_ns / 1e9);
     else if (watch->verdict_ns)
         snprintf(delay, sizeof delay,
-                 watch->stands_proven ? "verdict %.0f ms after %.2f s of a standstill that the simulator proved"
+                 watch->stands_proven ? "verdict %.0f ms after the simulator proved that nothing can move"
                                       : "verdict %.0f ms after the %.1f s threshold",
                  (double)(watch->verdict_ns - watch->stalled_ns) / 1e6, (double)stall_ns / 1e9);
     wsdbg_watch_say(watch, "%s; %s", delay, watch->after_hang);
@@ -135,12 +135,12 @@ void wsdbg_watch_say_no_hang(const struct wsdbg_watch *watch, const struct wsdbg
     const bool moved = movement == WSDBG_MOVED;
     const struct wsdbg_finding *first = diagnosis->finding_count ? &diagnosis->findings[0] : NULL;
     if (moved && (!first || first->open)) {
-        wsdbg_watch_say(watch, "the GPU has been at its work for %.1f s; it moves, the program goes on",
+        wsdbg_watch_say(watch, "the GPU has been busy for %.1f s; it moves, the program goes on",
                         (double)age_ns / 1e9);
         return;
     }
     wsdbg_watch_say(watch, "%s %.1f s; %s, the program goes on (%s%s%s)",
-                    moved ? "the GPU has been at its work for" : "the GPU has not done its work for",
+                    moved ? "the GPU has been busy for" : "the GPU has not completed its work for",
                     (double)age_ns / 1e9, moved ? "it moves" : "no look at it succeeded",
                     first ? wsdbg_cause_name(first->cause) : "UNKNOWN", first ? ": " : "",
                     first ? first->sentence : "");
@@ -226,7 +226,7 @@ void wsdbg_watch_say_cut(struct wsdbg_watch *watch, const struct wsdbg_snapshot 
     watch->cut = true;
     wsdbg_watch_say(
         watch,
-        "the GPU has not done its work for %.1f s; one dump does not show whether it moves: not known to be "
+        "the GPU has not completed its work for %.1f s; one dump does not show whether it moves: not known to be "
         "a hang",
         (double)age_ns / 1e9);
     wsdbg_watch_say(watch, "the GPU core dump has ended the program's work on the GPU; %s", watch->after_hang);
@@ -242,7 +242,7 @@ void wsdbg_watch_say_failed_look(const struct wsdbg_watch *watch, struct wsdbg_e
 void wsdbg_watch_say_spared(const struct wsdbg_watch *watch, enum wsdbg_feeder feeder, uint64_t age_ns)
 {
     wsdbg_watch_say(watch,
-                    "the GPU has been at its work for %.1f s and %s: not looked at, because after a look the driver "
+                    "the GPU has been busy for %.1f s and %s: not looked at, because after a look the driver "
                     "lets new work wait for the kernels that run, and one of them may wait for new work; Ctrl-\\ looks "
                     "all the same, --evidence live always",
                     (double)age_ns / 1e9,

@@ -1,0 +1,13 @@
+/* branch_target.h - where a branch through a register leads that reads its target from a table of constants by a value
+ * that is known. */
+#ifndef WSDBG_SASS_BRANCH_TARGET_H
+#define WSDBG_SASS_BRANCH_TARGET_H
+
+#include "sass/flow.h"
+#include "sass/trace.h"
+
+/* The one instruction of the branch's ways to which it leads for the threads of the trace; false where they part or
+ * nobody knows. */
+bool wsdbg_branch_leads(struct wsdbg_trace *trace, const struct wsdbg_graph *graph, uint32_t branch, uint32_t *to);
+
+#endif
