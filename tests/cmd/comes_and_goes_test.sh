@@ -35,11 +35,12 @@ nothing_left() {
 
 many='i=0; while [ $i -lt 80 ]; do "$0" proc basic >/dev/null || exit 1; i=$((i + 1)); done'
 
-# All of them are counted, the newest are shown, and none of them piles up.
+# All of them are counted, the newest are shown, and none of them piles up: 32, and those that ended since wsdbg looked
+# last, which are more where the machine has much to do.
 run many sh -c "$many" "$app" || fail "many: status $?"
 says '320 kernel launches seen' "$work/many.err"
-"$wsdbg" query "$work/many.db" --csv 'SELECT count(*) BETWEEN 20 AND 40 FROM context' >"$work/answer"
-says 1 "$work/answer"
+shown=$("$wsdbg" query "$work/many.db" --csv 'SELECT count(*) FROM context' | tail -1 | tr -d '\r')
+[ "$shown" -ge 20 ] && [ "$shown" -le 60 ] || fail "of 80 processes $shown are shown"
 
 # With few descriptors nobody is lost.
 (ulimit -n 64 && run few sh -c "$many" "$app") || fail "few: status $?"
