@@ -89,7 +89,7 @@ static int draw_tab(struct viewer *viewer, struct viewer_canvas *canvas, size_t 
     if (current)
         viewer_put(canvas, 1, at, style, "[");
     viewer->tabs[tab].from = ++at;
-    if (form != TAB_NAME)
+    if (form != TAB_NAME && tab < 10)
         at = viewer_print(canvas, 1, at, VIEWER_STYLE_DIM, form == TAB_SHORT ? "%d" : "%d ", (int)((tab + 1) % 10));
     at = viewer_put(canvas, 1, at, style, tab_name(viewer->panes[tab].view, form));
     viewer->tabs[tab].to = at;
