@@ -54,7 +54,7 @@ static struct interface {
 static struct wsdbg_attach_row *attach;
 static int inspector = -1;             /* pidfd, -1 = none or not to be had */
 static uint64_t opened_ns;             /* when the inspector was let in */
-static _Atomic uint64_t rescued_by_ns; /* until then calls wait for a attach watchdog; 0 = they do not */
+static _Atomic uint64_t rescued_by_ns; /* until then calls wait for an attach watchdog; 0 = they do not */
 static uint64_t leave_wanted_ns;       /* since when it should leave; 0 = it need not */
 
 static bool find_interface(void)

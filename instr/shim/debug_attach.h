@@ -49,7 +49,7 @@ void debug_attach_code_end(bool begun);
 bool debug_attach_keeps_out(void);
 /* Whether calls wait now, or did later than `ns` (shim_now_ns). */
 bool debug_attach_was_since(uint64_t ns);
-/* In a forked child: it is its parent that is attached to, and whose debug attach nobody here would see shut. */
+/* In a forked child: it is its parent that is attached to, and whose attach nobody here would see end. */
 void debug_attach_forget(void);
 
 /* For debug_attach.c: from now on calls wait, or go on. */

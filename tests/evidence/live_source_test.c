@@ -61,7 +61,7 @@ static void add_recorded_grid(struct wsdbg_snapshot *snapshot)
                                                  .site = WSDBG_NONE,
                                                  .history_count = 1,
                                                  .history_whole = true};
-    snapshot->contexts[0].handle = FAKE_DEBUG_CONTEXT; /* a real driver has one handle for both debug attaches */
+    snapshot->contexts[0].handle = FAKE_DEBUG_CONTEXT; /* a real driver has one handle for both */
     snapshot->grid_count = snapshot->cta_count = snapshot->warp_count = snapshot->history_count = 1;
 }
 

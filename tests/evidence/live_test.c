@@ -91,7 +91,7 @@ static void the_convergence_state_is_read_where_lanes_are_idle_or_apart(void **s
     rig_finish(&rig);
 }
 
-/* As a core dump has it (machine.h): the rules do not know which debug attach it was. */
+/* As a core dump has it (machine.h): the rules do not know which source it was. */
 static void an_error_of_a_warp_comes_with_its_instruction(void **state)
 {
     (void)state;

@@ -257,7 +257,7 @@ static void test_what_the_machine_does_not_know_stays_unknown(void **state)
     synthetic_destroy(from);
 }
 
-/* Lanes of one warp are known better than those of its neighbours: the debug attach asks where it matters. */
+/* Lanes of one warp are known better than those of its neighbours: the source asks where it matters. */
 static void test_warps_of_one_cta_may_be_known_unequally(void **state)
 {
     (void)state;

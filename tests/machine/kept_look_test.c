@@ -1,5 +1,5 @@
 /* kept_look_test.c - less of a machine shows the same: real dumps, each interpreted once whole and once from only that
- * part of it that the first interpretation read, as a kept look has it, or that the live debug attach reads.
+ * part of it that the first interpretation read, as a kept look has it, or that the live source reads.
  */
 #include <glob.h>
 #include <setjmp.h>
@@ -119,7 +119,7 @@ static void forget_convergence(struct wsdbg_machine_warp *warp)
         warp->lanes[i].state.known = false;
 }
 
-/* Then the live debug attach does not ask for more than where they stand. */
+/* Then the live source does not ask for more than where they stand. */
 static void what_is_not_asked_of_warps_whose_lanes_are_all_active_changes_nothing(void **state)
 {
     (void)state;

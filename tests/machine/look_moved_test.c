@@ -36,7 +36,7 @@ static struct changed changed;
 
 static struct wsdbg_error *count_read(void)
 {
-    return ++changed.reads == changed.fails_at ? wsdbg_error_create(WSDBG_ERROR_OTHER, "the debug attach broke") : NULL;
+    return ++changed.reads == changed.fails_at ? wsdbg_error_create(WSDBG_ERROR_OTHER, "the source broke") : NULL;
 }
 
 static struct wsdbg_error *shared(struct wsdbg_machine *machine, uint32_t cta, uint32_t address, void *out,
@@ -601,7 +601,7 @@ static void a_door_that_breaks_at_any_read_is_an_error(void **state)
         changed.fails_at = i;
         struct wsdbg_error *error = wsdbg_look_take(changed.machine, changed.code, &look);
         assert_non_null(error);
-        assert_string_equal(wsdbg_error_message(error), "the debug attach broke");
+        assert_string_equal(wsdbg_error_message(error), "the source broke");
         wsdbg_error_destroy(error);
     }
 }

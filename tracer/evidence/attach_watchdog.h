@@ -2,7 +2,7 @@
  *
  * What an inspector stopped and did not resume stands still after its death, also when the program detaches (seen on
  * an H200): only another inspector's attach, suspend, resume and detach lets it run.  wsdbg may be dead as well.  So
- * each inspector has a attach watchdog, which sleeps, holds no driver, and becomes that other inspector when it must.
+ * each inspector has an attach watchdog, which sleeps, holds no driver, and becomes that other inspector when it must.
  */
 #ifndef WSDBG_EVIDENCE_ATTACH_WATCHDOG_H
 #define WSDBG_EVIDENCE_ATTACH_WATCHDOG_H

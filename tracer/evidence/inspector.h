@@ -128,7 +128,7 @@ bool wsdbg_inspector_is_freed(struct wsdbg_inspector *inspector, uint64_t limit_
 const struct wsdbg_inspector_area *wsdbg_inspector_area(const struct wsdbg_inspector *inspector);
 /* Asks the child to leave, and waits for nobody.  True when nothing of it is left; asked again until then. */
 bool wsdbg_inspector_dismiss(struct wsdbg_inspector *inspector);
-/* Ends the child: it detaches first if it still has to.  A attach watchdog that is still at work goes on alone.  NULL
+/* Ends the child: it detaches first if it still has to.  An attach watchdog that is still at work goes on alone.  NULL
  * is fine. */
 void wsdbg_inspector_stop(struct wsdbg_inspector *inspector);
 

@@ -1,6 +1,6 @@
 /* live_processes.c - see live_processes.h.
  *
- * Reads: the newest snapshot, the segments' debug attaches.  Writes: the words of those debug attaches.
+ * Reads: the newest snapshot, the segments' attach rows.  Writes: the same rows.
  */
 #include "evidence/live_processes.h"
 

@@ -1,8 +1,7 @@
 /* live_source.c - the ring's evidence, completed by looks at the GPU's own state.
  *
- * Reads: what the ring source reads, and through the observers' debug attaches the GPU (live_looks.h).  Writes: nothing
- * but the words of those debug attaches.  Where a debug attach is closed the snapshot says what is in the way and is
- * the ring's otherwise.
+ * Reads: what the ring source reads, and the GPU through the debug interface (live_looks.h).  Writes: nothing but the
+ * attach rows.  Where an attach is not possible the snapshot says what is in the way and is the ring's otherwise.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * still misses, and which instructions of the code could bring that.
  *
  * Reads: a machine and the code of its kernels.  Writes: grids, CTAs, warps, parts, sites, barriers, accesses, reaches,
- * excerpts and looks of a snapshot.  It knows no debug attach and no cause.
+ * excerpts and looks of a snapshot.  It knows no source and no cause.
  */
 #ifndef WSDBG_MACHINE_INTERPRET_H
 #define WSDBG_MACHINE_INTERPRET_H

@@ -73,7 +73,7 @@ struct wsdbg_look_warp {
 struct wsdbg_look_part {
     uint32_t lane; /* the first one of them */
     uint64_t pc;
-    const struct wsdbg_machine_wait *wait; /* as the debug attach says it, NULL = it does not */
+    const struct wsdbg_machine_wait *wait; /* as the source says it, NULL = it does not */
     struct wsdbg_code_place place;
     struct wsdbg_wait_site site;
     bool resolved;    /* what the site waits for is known: `operand` and the row's parity, count, address */
@@ -177,7 +177,8 @@ struct wsdbg_error *wsdbg_look_operands(struct wsdbg_looking *looking, uint32_t 
  * memory with its rank. */
 struct wsdbg_error *wsdbg_look_address(struct wsdbg_looking *looking, uint32_t warp, uint32_t lane,
                                        const struct wsdbg_operand *operand, uint64_t *address, bool *known);
-/* The per-warp paths of a part, NULL where it does not stand in its grid's kernel.  Valid until the next call. */
+/* The paths of a part (struct wsdbg_paths), NULL where it does not stand in its grid's kernel.  Valid until the next
+ * call. */
 struct wsdbg_error *wsdbg_look_paths(struct wsdbg_looking *looking, uint32_t part, const struct wsdbg_paths **out);
 /* Notes in which CTAs warps wait at barriers. */
 void wsdbg_look_find_gatherings(struct wsdbg_looking *looking);

@@ -406,7 +406,7 @@ static void read_site(struct lane *lane, struct wsdbg_look_part *part, struct ws
         read_poll(lane, instruction, part, row);
 }
 
-/* The debug attach knows them. */
+/* The source knows them. */
 static void take_operands(struct wsdbg_looking *looking, struct wsdbg_look_part *part, struct wsdbg_part *row)
 {
     const struct wsdbg_machine_wait *wait = part->wait;

@@ -1,7 +1,7 @@
 /* look_reaches.c - every access of a grid's kernel as a row, and how each live warp stands to it: what it must have
  * executed on its way, may have, and still can.
  *
- * Reads: accesses and control flow.  Writes: snapshot.accesses, snapshot.reaches; per-warp paths, once per place.
+ * Reads: accesses and control flow.  Writes: snapshot.accesses, snapshot.reaches; the paths from each place, once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -212,7 +212,7 @@ static struct wsdbg_error *fill_paths(struct wsdbg_code_kernel *kernel, bool bac
     return error;
 }
 
-/* All places of one wait are one per-warp paths: that of the instruction that waits; behind a BAR, of the one after it.
+/* All places of one wait have the same paths: that of the instruction that waits; behind a BAR, of the one after it.
  */
 static uint32_t paths_of(const struct wsdbg_look_part *part, enum wsdbg_warp_state state)
 {

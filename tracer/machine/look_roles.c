@@ -1,7 +1,7 @@
 /* look_roles.c - who does what in a kernel whose author said nothing: roles by what the warps can still come to, names
  * of barriers by who arrives and who waits.
  *
- * Reads: per-warp paths, families.  Writes: a grid's roles, snapshot.names of its module, the role of each warp.
+ * Reads: paths of warps, families.  Writes: a grid's roles, snapshot.names of its module, the role of each warp.
  *
  * Warps that can come to a TMA load and not to wgmma load; the other way round they compute.  Four warps in a row have
  * one role unless they differ.  Whose code nobody alive can come to is the role of the warps that are gone.

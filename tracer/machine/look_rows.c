@@ -225,7 +225,7 @@ static struct wsdbg_error *part_of(struct wsdbg_looking *looking, uint32_t warp,
     return NULL;
 }
 
-/* The debug attach's word against what the code says: a poll, and a wait behind a BAR, the code tells more exactly. */
+/* The source's word against what the code says: a poll, and a wait behind a BAR, the code tells more exactly. */
 static void believe_wait(struct wsdbg_look_part *part)
 {
     const enum wsdbg_warp_state said = part->wait->state;

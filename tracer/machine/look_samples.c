@@ -10,7 +10,7 @@
 
 enum { SAMPLES_MAX = 8, GENERAL_MAX = 256, UNIFORM_MAX = 63 };
 
-/* The debug attach names the waits of its warps itself.  A wait that other warps end needs no registers to be told:
+/* The source names the waits of its warps itself.  A wait that other warps end needs no registers to be told:
  * they are looked at too.  Polling changes registers. */
 static bool is_unexplained(const struct wsdbg_look_part *part)
 {
@@ -36,7 +36,7 @@ static uint64_t mix_words(uint64_t hash, const uint32_t *words, uint32_t count)
 }
 
 /* Half of the registers would hide a counter in the other half: the predicates, which every warp has, must be there
- * too, and a warp without uniform registers is one of a debug attach that does not give them. */
+ * too, and a warp without uniform registers is one of a source that does not give them. */
 static struct wsdbg_error *read_part(struct wsdbg_looking *looking, uint32_t warp, const struct wsdbg_look_part *part,
                                      uint64_t *hash, bool *known)
 {

@@ -104,7 +104,7 @@ static struct wsdbg_error *read_uniform(struct split *split)
     return error;
 }
 
-/* All that the debug attach has of the lane's registers; false where it has none. */
+/* All that the source has of the lane's registers; false where it has none. */
 static bool read_registers(const struct split *split, struct lane *lane, struct wsdbg_thread_state *state)
 {
     struct wsdbg_machine *machine = lane->looking->machine;

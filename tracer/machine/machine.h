@@ -1,9 +1,9 @@
 /* machine.h - what a GPU held at one moment: grids, CTAs, warps, lanes, the images of their code; and, where asked for,
- * registers and memory.  Three debug attaches fill it (a live look through the driver's debug interface, a GPU core
+ * registers and memory.  Three sources fill it (a live look through the driver's debug interface, a GPU core
  * dump, the state of a simulated device); whoever reads it does not know which.
  *
  * Rows refer to each other by index, WSDBG_NONE = not known.  A read that finds nothing says so and is no error; an
- * error is a debug attach that broke (connection, deadline, file).
+ * error is a source that broke (connection, deadline, file).
  */
 #ifndef WSDBG_MACHINE_MACHINE_H
 #define WSDBG_MACHINE_MACHINE_H
@@ -15,7 +15,7 @@
 #define WSDBG_MACHINE_BARRIERS 16
 
 struct wsdbg_machine_device {
-    uint32_t ordinal; /* as the debug attach numbers them */
+    uint32_t ordinal; /* as the source numbers them */
     char name[96];
     struct wsdbg_optional_u32 sm_count, warps_per_sm, compute_capability; /* 90 */
 };
@@ -57,7 +57,7 @@ enum wsdbg_lane_state {
     WSDBG_LANE_BLOCKED_B0
 };
 
-/* What a lane waits for, where the debug attach says it: a simulated device knows. */
+/* What a lane waits for, where the source says it: a simulated device knows. */
 struct wsdbg_machine_wait {
     enum wsdbg_warp_state state;
     uint32_t barrier; /* mbarrier: shared::cluster address; named: id */
@@ -69,7 +69,7 @@ struct wsdbg_machine_wait {
 
 struct wsdbg_machine_lane {
     uint64_t pc; /* GPU virtual address; of valid lanes */
-    uint32_t wait; /* row of waits + 1, 0 = the debug attach does not say */
+    uint32_t wait; /* row of waits + 1, 0 = the source does not say */
     uint32_t thread[3];
     uint32_t exception; /* n of CUDA_EXCEPTION_n, which is CUDBGException_t's number, of this lane or its warp; 0 = none */
     struct wsdbg_optional_u32 state; /* enum wsdbg_lane_state */
@@ -124,7 +124,7 @@ struct wsdbg_machine {
     char (*notes)[256];                     size_t note_count; /* what could not be seen, a sentence each */
 };
 
-/* Frees the arrays; for the debug attaches' close(). */
+/* Frees the arrays; for the sourcees' close(). */
 void wsdbg_machine_deinit(struct wsdbg_machine *machine);
 /* Adds a sentence; out of memory loses it. */
 void wsdbg_machine_note(struct wsdbg_machine *machine, const char *format, ...) __attribute__((format(printf, 2, 3)));

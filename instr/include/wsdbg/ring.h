@@ -182,7 +182,7 @@ enum wsdbg_name_kind {
     WSDBG_NAME_MARK = 4,
     WSDBG_NAME_SOURCE = 5, /* part `id` (from 0) of the path of the source file, WSDBG_SOURCE_PART bytes each */
     WSDBG_NAME_INFERRED =
-        6 /* nobody named anything: a simulated device writes the events, and roles are kinds of role */
+        6 /* nobody named anything: a simulated device writes the events, and roles are kinds (enum wsdbg_role_kind) */
 };
 #define WSDBG_SOURCE_PART 47u
 #define WSDBG_SOURCE_PARTS 4u
