@@ -208,12 +208,13 @@ void wsdbg_text_cut_middle(char *text, size_t columns)
     unsigned character;
     if (left <= columns)
         return;
-    for (; left > columns - begin; left -= columns_of(character))
-        end += wsdbg_text_next(end, &character);
     while (used + 2 < begin) { /* the next character may be wide */
         middle += wsdbg_text_next(middle, &character);
         used += columns_of(character);
     }
+    const char *const room = middle + sizeof ellipsis - 1; /* so the text grows no longer */
+    for (; *end && (left > columns - begin || end < room); left -= columns_of(character))
+        end += wsdbg_text_next(end, &character);
     memmove(middle + sizeof ellipsis - 1, end, strlen(end) + 1);
     memcpy(middle, ellipsis, sizeof ellipsis - 1);
 }

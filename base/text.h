@@ -19,8 +19,8 @@ char *wsdbg_text_uri_path(const char *path);
 size_t wsdbg_text_width(const char *text);
 /* Cuts escaped text in place to `columns`, the last one an ellipsis.  The buffer must hold 3 more bytes. */
 void wsdbg_text_cut(char *text, size_t columns);
-/* The same in the middle: less than a third of the columns shows the begin, the rest the end, which tells long names
- * apart. */
+/* Cuts in the middle instead, for names that differ at their end: keeps less than a third of the columns from the start
+ * and fills the rest from the end.  The text takes no more bytes than before, unless it has fewer than the ellipsis. */
 void wsdbg_text_cut_middle(char *text, size_t columns);
 /* Bytes of escaped text that fit in a line of `columns`, cut after a space where there is one.  0 only for "". */
 size_t wsdbg_text_line_bytes(const char *text, size_t columns);

@@ -1,4 +1,4 @@
-/* branches.h - branches through a register, as a switch becomes one: where they may lead by the compiler's notes.
+/* branches.h - indirect branches, such as a switch compiles to: their possible targets, from the compiler's notes.
  *
  * A branch without a note stays one that may go anywhere.
  */

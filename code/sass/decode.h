@@ -1,5 +1,5 @@
-/* decode.h - one machine instruction of sm_90 as plain data, as far as the diagnosis needs it: everything that waits or
- * signals, everything that leads the control flow elsewhere, and the arithmetic that addresses are made of.
+/* decode.h - one machine instruction of sm_90 as plain data, as far as the diagnosis needs it: instructions that
+ * wait or signal, instructions that change the control flow, and the arithmetic that computes addresses.
  *
  * An instruction outside that set is WSDBG_OP_OTHER: its guard is known, nothing else; what it writes is not.
  */
@@ -153,7 +153,7 @@ struct wsdbg_instruction {
 
 /* Decodes the 16 bytes at `word`; never fails: what is not known is WSDBG_OP_OTHER. */
 void wsdbg_decode(const void *word, struct wsdbg_instruction *out);
-/* The `count` instructions that follow each other at `words`: quicker than one by one. */
+/* Decodes `count` consecutive instructions at `words`, faster than one call each. */
 void wsdbg_decode_all(const void *words, size_t count, struct wsdbg_instruction *out);
 
 const char *wsdbg_operation_name(enum wsdbg_operation operation);

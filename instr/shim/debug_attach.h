@@ -79,7 +79,7 @@ bool debug_idle(uint64_t limit_ns);
 /* ---- debug_attach.c ---- */
 /* True when the thread is stuck in the driver: nobody waits for it any more. */
 bool debug_attach_is_stuck(void);
-/* Starts the thread that serves segment->attach.  It sleeps until wsdbg asks.  Trouble becomes a note. */
+/* Starts the thread that serves segment->attach.  It sleeps until wsdbg asks.  An error becomes a note. */
 void debug_attach_start(void);
 /* exit() has begun: whoever is attached is shown out, an attach that is under way when it has come up; this is waited
  * for 1.3 s at most. */

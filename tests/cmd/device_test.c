@@ -90,6 +90,15 @@ static void a_program_runs_on_the_simulator(void **state)
     outcome_free(&query);
 }
 
+static void a_program_that_launches_nothing_is_said_to(void **state)
+{
+    (void)state;
+    struct outcome run = WSDBG("run", "--device", "sim", "-o", "none.db", SIM_APP, "none");
+    assert_int_equal(run.status, 0);
+    assert_non_null(strstr(run.err, "wsdbg: no kernel launch was seen; session in none.db\n"));
+    outcome_free(&run);
+}
+
 /* It is a question to wsdbg there, too. */
 static void sigquit_does_not_reach_the_program(void **state)
 {
@@ -248,6 +257,7 @@ int main(void)
         TEST(auto_takes_the_simulator_where_there_is_no_gpu),
         TEST(what_only_a_gpu_has_is_refused),
         TEST(a_program_runs_on_the_simulator),
+        TEST(a_program_that_launches_nothing_is_said_to),
         TEST(sigquit_does_not_reach_the_program),
         TEST(the_last_histories_are_kept_on_request),
         TEST(a_fault_is_told),

@@ -1,5 +1,6 @@
 /* sim_app.c - a program for wsdbg run --device sim and wsdbg explore: sim_app KERNEL launches one of tests/libcuda's
- * kernels; "beside", "looked-up", "graph", "helped" and "released" use the driver in other ways; copied-late,
+ * kernels, "none" nothing; "beside", "looked-up", "graph", "helped" and "released" use the driver in other ways;
+ * copied-late,
  * copied-later and never-copied have a thread for the copy that ends a kernel; lost_word is one of its defects.  Built
  * without sanitizers: it is preloaded.
  */
@@ -195,6 +196,8 @@ static CUresult release(struct work *work)
 
 static CUresult do_as_asked(struct work *work, const char *wanted)
 {
+    if (strcmp(wanted, "none") == 0)
+        return CUDA_SUCCESS;
     if (strcmp(wanted, "beside") == 0)
         return hang_beside(work);
     if (strcmp(wanted, "looked-up") == 0)

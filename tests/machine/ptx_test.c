@@ -401,7 +401,6 @@ int main(void)
         cmocka_unit_test(an_address_by_the_generic_way_is_followed),
         cmocka_unit_test(a_ring_of_stages_has_its_places),
         cmocka_unit_test(an_access_has_the_scope_that_its_text_names),
-        cmocka_unit_test(an_access_has_the_scope_that_its_text_names),
         cmocka_unit_test(what_nobody_can_follow_is_somewhere),
         cmocka_unit_test(one_lane_is_picked_by_its_thread_or_elect),
         cmocka_unit_test(one_lane_is_picked_together_with_something_else),

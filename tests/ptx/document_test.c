@@ -18,8 +18,8 @@
 
 static const char head[] = "# PTX that the simulator knows\n\n"
                            "Made from `code/ptx/instructions.def` by the test `ptx_document`. An instruction or form "
-                           "that is not here is an error "
-                           "that names its text, file and line.\n\n"
+                           "that is not listed is an error. The error "
+                           "names its text, file and line.\n\n"
                            "## Notation\n\n"
                            "Suffixes stand in the order of the text:\n\n"
                            "| written | means |\n|---|---|\n"

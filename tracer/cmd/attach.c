@@ -3,8 +3,8 @@
  * Between two pictures of the run's there are twenty of ours: slots are read as often as the viewer draws.  A picture
  * with a verdict comes from the database, and stands there until the run says that something moved.
  *
- * Kernels without probes are seen only by looks at the GPU, and the run alone has that debug attach: it is sent a
- * signal for each look, and what it saw comes from the database.  Nobody who looks on, no signals, no looks.
+ * Kernels without probes are seen only by looks at the GPU, and only the run can take one.  This process sends it
+ * a signal for each look, and reads the result from the database.  Without a viewer there are no signals and no looks.
  */
 #include "cmd/attach.h"
 

@@ -16,7 +16,7 @@
 
 #include "base/console.h"
 
-/* The file format of SQLite: "application ID", 4 bytes, most significant first.  The number is the one of store/session.c. */
+/* The file format of SQLite: "application ID", 4 bytes, most significant first.  The number is WSDBG_STORE_APPLICATION_ID of store/database.h. */
 enum { APPLICATION_AT = 68 };
 static const char application[4] = {'W', 'S', 'D', 'B'};
 

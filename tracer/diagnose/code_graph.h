@@ -7,8 +7,8 @@
 /* Fills in who could end the wait of one warp; `node` is zero before. */
 void wsdbg_code_describe(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_wait_node *node);
 
-/* The word that is polled at the site is read with the scope of the whole system: the host or another GPU may be meant
- * to write it.  So it may be where the instruction is not known. */
+/* The poll at the site reads with system scope: the host or another GPU may write the word.  True also where the
+ * instruction is not known. */
 bool wsdbg_code_polls_system(const struct wsdbg_snapshot *snapshot, uint32_t site);
 
 /* Every part of the grids' warps that is seen waits or has left, and no CTA is missing: nothing that runs on the GPU

@@ -1,6 +1,7 @@
 /* rule_named.c - named barriers whose participants do not add up, from the record of who came when.
  *
- * Reads: the wait graph, named events.  Adds: NAMED_COUNT, BLOCK_SYNC_IN_ROLE, and what barrier_participation.c finds.
+ * Reads: the wait graph, named events.  Adds: NAMED_COUNT, BLOCK_SYNC_IN_ROLE and the findings of
+ * barrier_participation.c.
  */
 #include "diagnose/outstanding.h"
 #include "diagnose/barrier_participation.h"

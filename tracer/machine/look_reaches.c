@@ -1,7 +1,7 @@
 /* look_reaches.c - every access of a grid's kernel as a row, and how each live warp stands to it: what it must have
  * executed on its way, may have, and still can.
  *
- * Reads: accesses and control flow.  Writes: snapshot.accesses, snapshot.reaches; the paths from each place, once.
+ * Reads: accesses and control flow.  Writes: snapshot.accesses, snapshot.reaches; the paths from each place, computed once.
  */
 #include <stdlib.h>
 #include <string.h>

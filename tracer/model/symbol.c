@@ -115,7 +115,8 @@ static const char *last_part(const char *name)
 
 static bool demangle(const char *at, bool may_be_cut, char *out, size_t bytes)
 {
-    struct wsdbg_symbol_components components = {.count = 0};
+    struct wsdbg_symbol_components components;
+    components.count = 0; /* its texts count up to there */
     if (strncmp(at, "_Z", 2) != 0)
         return false;
     at += 2;

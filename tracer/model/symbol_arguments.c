@@ -1,8 +1,9 @@
 /* symbol_arguments.c - see symbol_arguments.h.
  *
  * Reads:  types, literals and argument packs of the Itanium C++ ABI, "5.1 External Names"; no expressions, function
- * types and lambdas. Writes: text.  Every text has a limit, and a substitution gives the text that was kept for it: so
- * a short symbol cannot expand to a long one.
+ *         types or lambdas.
+ * Writes: text.  Every text has a limit, and a substitution copies a text that was kept.  So a short symbol cannot
+ *         expand to a long one.
  */
 #include "model/symbol_arguments.h"
 

@@ -3,6 +3,7 @@
 #include "store/database.h"
 #include "store/tables.h"
 
+#include <stdio.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -59,10 +60,13 @@ static struct wsdbg_error *write_session(struct wsdbg_store *store, const struct
 static struct wsdbg_error *create_tables(struct wsdbg_store *store, const struct wsdbg_session_info *info)
 {
     /* The id comes before the write-ahead log: it must be in the file itself, where cmd/newest.c reads it, also while
-     * the session runs.  0x57534442 is "WSDB". */
-    struct wsdbg_error *error =
-        wsdbg_db_exec(store, "PRAGMA synchronous=OFF; PRAGMA application_id=0x57534442; PRAGMA journal_mode=WAL; "
-                             "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY");
+     * the session runs. */
+    char pragmas[192];
+    snprintf(pragmas, sizeof pragmas,
+             "PRAGMA synchronous=OFF; PRAGMA application_id=%d; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
+             "PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY",
+             WSDBG_STORE_APPLICATION_ID);
+    struct wsdbg_error *error = wsdbg_db_exec(store, pragmas);
     if (!error)
         error = wsdbg_db_begin(store);
     if (error)

@@ -83,7 +83,8 @@ static void say_launches(const struct wsdbg_closing *closing)
         snprintf(gap, sizeof gap, ", not watched for %.1f s of it", (double)watch->blind_ns / 1e9);
     if (watch->blind)
         wsdbg_watch_say(watch, "the program was not watched to its end; session in %s", closing->output);
-    else if (watch->cuda_seen && watch->launches == 0)
+    else if (watch->cuda_seen && watch->launches == 0 && !watch->fault[0] && watch->not_looked == WSDBG_LOOKED &&
+             !watch->cut)
         wsdbg_watch_say(watch, "no kernel launch was seen%s; session in %s", gap, closing->output);
     else if (watch->cuda_seen)
         wsdbg_watch_say(watch, "%" PRIu64 " kernel launch%s seen, %s%s; session in %s", watch->launches,
