@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ptx/function.h"
+#include "ptx/body.h"
 #include "ptx/operand.h"
 
 struct binding {

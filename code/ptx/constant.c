@@ -206,6 +206,20 @@ struct wsdbg_error *ptx_read_constant(struct ptx_parser *parser, struct ptx_cons
     return read_level(parser, 0, 0, out);
 }
 
+struct wsdbg_error *ptx_expect_count(struct ptx_parser *parser, uint64_t most, const char *what, uint64_t *value)
+{
+    struct ptx_constant constant;
+    const uint32_t line = parser->lexer.token.line;
+    if (!ptx_at_constant(parser))
+        return ptx_unexpected(parser, what);
+    PTX_TRY(ptx_read_constant(parser, &constant));
+    const bool is_negative = !constant.is_unsigned && (int64_t)constant.bits < 0;
+    if (constant.kind != PTX_CONSTANT_INTEGER || is_negative || constant.bits > most)
+        return ptx_error(parser, line, "%s must be a whole number from 0 to %llu", what, (unsigned long long)most);
+    *value = constant.bits;
+    return NULL;
+}
+
 static bool float_as(const struct ptx_constant *constant, enum wsdbg_ptx_type type, int64_t *value)
 {
     const unsigned bytes = wsdbg_ptx_type_bytes(type);

@@ -1,14 +1,12 @@
-/* function.c - bodies of kernels and functions: scopes, labels, registers, directives.
+/* function.c - bodies of kernels and functions: statements and blocks of them, labels, registers, directives.
  *
- * Reads tokens; writes program->functions and, when a scope ends, the targets of the branches in it.
+ * Reads tokens; writes program->functions, and what body.h keeps of a body.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "ptx/declaration.h"
 #include "ptx/function.h"
-#include "ptx/graph.h"
-#include "ptx/operand.h"
+#include "ptx/place.h"
 
 enum { REGISTERS_MAX = 1 << 20, DECLARED_MAX = 1 << 22 };
 
@@ -22,80 +20,7 @@ static struct ptx_function_note *current_note(struct ptx_parser *parser)
     return PTX_ITEM(parser->function_notes, struct ptx_function_note, parser->body.function);
 }
 
-struct wsdbg_error *ptx_declare_name(struct ptx_parser *parser, const struct ptx_symbol *symbol, uint32_t line)
-{
-    const struct ptx_symbol *known = ptx_symbols_find(parser->symbols, symbol->name);
-    if (known && known->depth == ptx_symbols_depth(parser->symbols))
-        return ptx_error(parser, line, "%.*s is declared twice", PTX_NAME(symbol->name));
-    return ptx_symbols_add(parser->symbols, symbol) ? NULL : &wsdbg_error_no_memory;
-}
-
-/* ---- scopes and labels ---- */
-
-struct wsdbg_error *ptx_add_use(struct ptx_parser *parser, const struct ptx_use *use)
-{
-    struct ptx_use *added = ptx_append(&parser->uses, sizeof *added);
-    if (!added)
-        return &wsdbg_error_no_memory;
-    *added = *use;
-    return NULL;
-}
-
-struct wsdbg_error *ptx_add_reference(struct ptx_parser *parser, struct ptx_slice name, uint32_t line,
-                                      enum ptx_reference_kind kind, uint32_t index)
-{
-    struct ptx_reference *reference = ptx_append(&parser->references, sizeof *reference);
-    if (!reference)
-        return &wsdbg_error_no_memory;
-    *reference = (struct ptx_reference){name, line, (uint8_t)kind, index};
-    return NULL;
-}
-
-struct wsdbg_error *ptx_begin_scope(struct ptx_parser *parser, uint32_t line)
-{
-    struct ptx_body *body = &parser->body;
-    if (body->nesting == PTX_NESTING_MAX)
-        return ptx_error(parser, line, "blocks are nested more than %d deep", PTX_NESTING_MAX);
-    body->references_of[body->nesting++] = parser->references.count;
-    ptx_symbols_push(parser->symbols);
-    return NULL;
-}
-
-static void resolve(struct ptx_parser *parser, const struct ptx_reference *reference, uint32_t number)
-{
-    if (reference->kind == PTX_FROM_TABLE)
-        *PTX_ITEM(parser->branch_tables, uint32_t, reference->index) = number;
-    else
-        PTX_ITEM(parser->instructions, struct wsdbg_ptx_instruction, reference->index)->target = number;
-}
-
-/* What the scope's labels answer is resolved; the rest waits for the scope around it. */
-void ptx_end_scope(struct ptx_parser *parser)
-{
-    struct ptx_body *body = &parser->body;
-    const size_t first = body->references_of[--body->nesting];
-    size_t kept = first;
-    for (size_t i = first; i < parser->references.count; i++) {
-        const struct ptx_reference *reference = PTX_ITEM(parser->references, struct ptx_reference, i);
-        const struct ptx_symbol *symbol = ptx_symbols_find(parser->symbols, reference->name);
-        const uint8_t kind = reference->kind == PTX_TO_TABLE ? PTX_SYMBOL_TABLE : PTX_SYMBOL_LABEL;
-        if (symbol && symbol->kind == kind && symbol->depth == ptx_symbols_depth(parser->symbols))
-            resolve(parser, reference, symbol->number);
-        else
-            *PTX_ITEM(parser->references, struct ptx_reference, kept++) = *reference;
-    }
-    parser->references.count = kept;
-    ptx_symbols_pop(parser->symbols);
-}
-
-static struct wsdbg_error *check_references(const struct ptx_parser *parser)
-{
-    if (!parser->references.count)
-        return NULL;
-    const struct ptx_reference *reference = PTX_ITEM(parser->references, struct ptx_reference, 0);
-    return ptx_error(parser, reference->line, "there is no %s %.*s here",
-                     reference->kind == PTX_TO_TABLE ? "table of labels" : "label", PTX_NAME(reference->name));
-}
+/* ---- labels ---- */
 
 /* NAME: .branchtargets L1, L2; */
 static struct wsdbg_error *read_branch_table(struct ptx_parser *parser, struct ptx_slice name, uint32_t line)
@@ -195,16 +120,6 @@ static struct wsdbg_error *read_registers(struct ptx_parser *parser)
     return ptx_expect_mark(parser, ';');
 }
 
-struct wsdbg_error *ptx_read_pragma(struct ptx_parser *parser)
-{
-    do {
-        if (parser->lexer.token.kind != PTX_TOKEN_STRING)
-            return ptx_unexpected(parser, "a string");
-        ptx_lexer_next(&parser->lexer);
-    } while (ptx_take_mark(&parser->lexer, ','));
-    return ptx_expect_mark(parser, ';');
-}
-
 static struct wsdbg_error *read_body_directive(struct ptx_parser *parser)
 {
     struct ptx_lexer *lexer = &parser->lexer;
@@ -259,29 +174,6 @@ static bool falls_off(const struct ptx_parser *parser)
             last->operation != WSDBG_PTX_OP_bra && last->operation != WSDBG_PTX_OP_brx);
 }
 
-static struct wsdbg_error *keep_register_types(struct ptx_parser *parser, struct wsdbg_ptx_function *function)
-{
-    function->register_count = (uint32_t)parser->register_types.count;
-    uint8_t *types = ptx_arena_take(&parser->storage->arena, function->register_count, 1);
-    if (!types)
-        return &wsdbg_error_no_memory;
-    if (function->register_count)
-        memcpy(types, parser->register_types.items, function->register_count);
-    function->register_types = types;
-    return NULL;
-}
-
-static struct wsdbg_error *study_flow(struct ptx_parser *parser, const struct wsdbg_ptx_function *function)
-{
-    struct ptx_graph graph;
-    PTX_TRY(ptx_graph_make(parser, function, &graph));
-    struct wsdbg_error *error = ptx_find_reconvergence(&graph);
-    if (!error && !parser->is_to_read)
-        error = ptx_share_registers(parser, &graph);
-    ptx_graph_free(&graph);
-    return error;
-}
-
 static struct wsdbg_error *end_body(struct ptx_parser *parser, uint32_t line, const char *text)
 {
     if (falls_off(parser)) {
@@ -295,7 +187,7 @@ static struct wsdbg_error *end_body(struct ptx_parser *parser, uint32_t line, co
         PTX_TRY(ptx_add_instruction(parser, &ends, text));
     }
     ptx_end_scope(parser);
-    PTX_TRY(check_references(parser));
+    PTX_TRY(ptx_check_references(parser));
     struct wsdbg_ptx_function *function = current(parser);
     struct ptx_function_note *note = current_note(parser);
     function->end = (uint32_t)parser->instructions.count;
@@ -305,8 +197,7 @@ static struct wsdbg_error *end_body(struct ptx_parser *parser, uint32_t line, co
     note->branch_tables.end = parser->branch_tables.count;
     note->uses.end = parser->uses.count;
     note->calls.end = parser->calls.count;
-    PTX_TRY(study_flow(parser, function));
-    return keep_register_types(parser, function);
+    return NULL;
 }
 
 /* Behind `{`, with the scope of the parameters around it. */
@@ -338,11 +229,10 @@ static struct wsdbg_error *read_body(struct ptx_parser *parser)
     }
 }
 
-struct wsdbg_error *ptx_read_function(struct ptx_parser *parser, bool is_kernel)
+struct wsdbg_error *ptx_read_function(struct ptx_parser *parser, bool is_kernel, bool *has_body)
 {
-    bool has_body;
-    PTX_TRY(ptx_read_header(parser, is_kernel, &has_body));
-    if (has_body)
+    PTX_TRY(ptx_read_header(parser, is_kernel, has_body));
+    if (*has_body)
         return read_body(parser);
     ptx_end_scope(parser);
     return NULL;

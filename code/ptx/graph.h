@@ -1,33 +1,41 @@
-/* graph.h - the control flow of one function's body, while it is parsed.  Private to ptx/. */
+/* graph.h - the control flow of PTX: where an instruction leads, and the blocks of a function's body or of a linked
+ * kernel, with the edges between them.
+ *
+ * Reads instructions and tables of labels: a program's, or a parser's while it makes one.
+ */
 #ifndef WSDBG_PTX_GRAPH_H
 #define WSDBG_PTX_GRAPH_H
 
-#include "ptx/parser.h"
+#include "flow/lists.h"
+#include "ptx/program.h"
 
-/* The other ends of block b's edges: others[first[b] ... first[b + 1]). */
-struct ptx_list {
-    uint32_t *first, *others;
+/* Where an instruction leads within its function: a call is passed. */
+struct wsdbg_ptx_ways {
+    const uint32_t *targets; /* instructions: of a branch, or the labels of a branch by a table */
+    uint32_t target_count;
+    bool leaves;  /* it may end its function or its thread */
+    bool goes_on; /* it may lead to the next instruction */
 };
+struct wsdbg_ptx_ways wsdbg_ptx_ways(const struct wsdbg_ptx_instruction *instruction, const uint32_t *branch_tables);
+
+/* Behind the last instruction of the kernel's own: the first one of the functions that it calls, or its end. */
+uint32_t wsdbg_ptx_own_end(const struct wsdbg_ptx_program *program, const struct wsdbg_ptx_function *kernel);
 
 /* Blocks are numbered in the order of the text; block `count` is the exit. */
-struct ptx_graph {
-    const struct ptx_parser *parser;
-    const struct wsdbg_ptx_function *function;
-    uint32_t *block_of; /* of an instruction, from function->first */
-    uint32_t *first;    /* instruction of a block; first[count] is the function's end */
+struct wsdbg_ptx_graph {
+    uint32_t begin, end; /* instructions */
+    uint32_t *block_of;  /* of an instruction, from `begin` */
+    uint32_t *first;     /* instruction of a block; first[count] is `end` */
     uint32_t count;
-    uint32_t *edge_from, *edge_to;
-    size_t edge_count, edge_room;
-    struct ptx_list before, after; /* blocks that lead to a block, and that it leads to */
+    size_t edge_count;
+    struct wsdbg_lists before, after; /* by block: those that lead to it, and that it leads to, targets first */
 };
 
-struct wsdbg_error *ptx_graph_make(const struct ptx_parser *parser, const struct wsdbg_ptx_function *function,
-                                   struct ptx_graph *graph);
-void ptx_graph_free(struct ptx_graph *graph);
-
-/* reconverge.c: fills `reconverge` of the branches. */
-struct wsdbg_error *ptx_find_reconvergence(const struct ptx_graph *graph);
-/* sharing.c: lets registers whose values are never needed at the same time have one number. */
-struct wsdbg_error *ptx_share_registers(struct ptx_parser *parser, const struct ptx_graph *graph);
+/* The graph of instructions[begin] to instructions[end - 1], whose branches stay among them.  BAD_INPUT where there are
+ * more than edges_most edges.  The caller destroys *out. */
+struct wsdbg_error *wsdbg_ptx_graph_create(const struct wsdbg_ptx_instruction *instructions,
+                                           const uint32_t *branch_tables, uint32_t begin, uint32_t end,
+                                           uint32_t edges_most, struct wsdbg_ptx_graph *out);
+void wsdbg_ptx_graph_destroy(struct wsdbg_ptx_graph *graph);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/constant.h"
 #include "ptx/declaration.h"
 #include "ptx/function.h"
 
@@ -88,6 +89,16 @@ static struct wsdbg_error *read_triple(struct ptx_parser *parser, uint32_t out[3
             return NULL;
     }
     return ptx_unexpected(parser, "at most three numbers");
+}
+
+struct wsdbg_error *ptx_read_pragma(struct ptx_parser *parser)
+{
+    do {
+        if (parser->lexer.token.kind != PTX_TOKEN_STRING)
+            return ptx_unexpected(parser, "a string");
+        ptx_lexer_next(&parser->lexer);
+    } while (ptx_take_mark(&parser->lexer, ','));
+    return ptx_expect_mark(parser, ';');
 }
 
 /* .maxntid and its like, up to the body. */

@@ -70,7 +70,7 @@ static struct wsdbg_error *read_address(struct values *values, uint64_t offset, 
     relocation.target = symbol->number;
     relocation.byte_count = (uint8_t)width;
     relocation.addend = (int64_t)addend.bits;
-    PTX_TRY(ptx_variable_used(parser, symbol->number, line));
+    ptx_note_variable_use(parser, symbol->number, line);
     struct wsdbg_ptx_relocation *added = ptx_append(&parser->relocations, sizeof *added);
     if (!added)
         return &wsdbg_error_no_memory;

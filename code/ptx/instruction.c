@@ -210,20 +210,6 @@ static struct wsdbg_error *unknown_instruction(const struct ptx_parser *parser, 
     return ptx_error(parser, statement->line, "the simulator does not know this instruction: %s", text);
 }
 
-struct wsdbg_error *ptx_add_instruction(struct ptx_parser *parser, const struct wsdbg_ptx_instruction *instruction,
-                                        const char *text)
-{
-    if (parser->instructions.count == PTX_INSTRUCTIONS_MAX)
-        return ptx_error(parser, instruction->text_line, "more than %d instructions", PTX_INSTRUCTIONS_MAX);
-    struct wsdbg_ptx_instruction *added = ptx_append(&parser->instructions, sizeof *added);
-    uint32_t *place = added ? ptx_append(&parser->instruction_text, sizeof *place) : NULL;
-    if (!place)
-        return &wsdbg_error_no_memory;
-    *added = *instruction;
-    *place = (uint32_t)(text - parser->storage->text);
-    return NULL;
-}
-
 struct wsdbg_error *ptx_read_instruction(struct ptx_parser *parser)
 {
     struct ptx_statement *statement = parser->statement;

@@ -9,8 +9,6 @@
 #include "ptx/declaration.h"
 #include "ptx/function.h"
 
-#define LOCAL_BYTES_MAX ((uint64_t)512 << 10) /* of a thread, as on hardware */
-
 struct placed { /* a function in the current kernel */
     uint32_t function;
     uint32_t first;         /* index of its first instruction */
@@ -92,7 +90,7 @@ static struct wsdbg_error *place_frames(struct linking *link, uint32_t *register
         const struct ptx_function_note *note = note_at(link, placed->function);
         placed->register_base = *registers;
         *registers += function->register_count;
-        if (!ptx_take_bytes(&total, function->local_bytes, note->frame_alignment, LOCAL_BYTES_MAX, &frame))
+        if (!ptx_take_bytes(&total, function->local_bytes, note->frame_alignment, PTX_LOCAL_BYTES_MAX, &frame))
             return ptx_error(link->parser, note->line, "%s: a thread's local memory is more than 512 KiB",
                              function->name);
         placed->frame = (uint32_t)frame;

@@ -1,18 +1,10 @@
 /* operand.c - see operand.h.  Reads tokens and symbols; numbers registers as they are first used. */
-#include "ptx/function.h"
 #include "ptx/operand.h"
 
 #include <string.h>
 
-struct wsdbg_error *ptx_new_register(struct ptx_parser *parser, uint8_t type, uint32_t *number)
-{
-    *number = (uint32_t)parser->register_types.count;
-    uint8_t *added = ptx_append(&parser->register_types, sizeof *added);
-    if (!added)
-        return &wsdbg_error_no_memory;
-    *added = type;
-    return NULL;
-}
+#include "ptx/body.h"
+#include "ptx/declaration.h"
 
 /* Of a register of a range or a vector. */
 static struct wsdbg_error *number_of(struct ptx_parser *parser, const struct ptx_symbol *symbol, uint32_t index,
@@ -87,7 +79,8 @@ static struct wsdbg_error *use_variable(struct ptx_parser *parser, const struct 
         out->shared = symbol->number;
     else
         out->operand.value = (int64_t)variable->offset;
-    return ptx_variable_used(parser, symbol->number, line);
+    ptx_note_variable_use(parser, symbol->number, line);
+    return NULL;
 }
 
 /* %tid.x and the like: the dimension is a token of its own. */

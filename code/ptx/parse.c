@@ -1,16 +1,15 @@
-/* parse.c - see parse.h: the directives of a module, and what all of the parser uses.
+/* parse.c - see parse.h: the directives of a module, and the steps from its text to a program: bodies are read, their
+ * control flow is studied, kernels are linked with what they call, and source places get their names.
  *
  * Reads the text; makes the program, or an error and nothing.
  */
 #include "ptx/parse.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "ptx/constant.h"
 #include "ptx/declaration.h"
 #include "ptx/function.h"
@@ -19,74 +18,6 @@
 
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 enum { TARGET_MAX = 90, VERSION_MIN = 6, VERSION_MAX = 9 };
-
-/* ---- what the other files use ---- */
-
-void *ptx_append(struct ptx_array *array, size_t size)
-{
-    if (array->count >= WSDBG_PTX_NONE - 1 || !wsdbg_grow(&array->items, &array->room, array->count + 1, size))
-        return NULL;
-    return memset((char *)array->items + array->count++ * size, 0, size);
-}
-
-struct wsdbg_error *ptx_error(const struct ptx_parser *parser, uint32_t line, const char *format, ...)
-{
-    char *message = NULL;
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vasprintf(&message, format, arguments);
-    va_end(arguments);
-    if (length < 0)
-        return &wsdbg_error_no_memory;
-    struct wsdbg_error *error =
-        wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s:%u: %s", parser->name, (unsigned)line, message);
-    free(message);
-    return error;
-}
-
-struct wsdbg_error *ptx_unexpected(const struct ptx_parser *parser, const char *what)
-{
-    const struct ptx_token *token = &parser->lexer.token;
-    char text[48];
-    if (token->kind == PTX_TOKEN_BAD)
-        return ptx_error(parser, token->line, "%s", token->reason);
-    if (token->kind == PTX_TOKEN_END)
-        return ptx_error(parser, token->line, "expected %s, but the text ends", what);
-    const size_t length = token->text.length < sizeof text - 1 ? token->text.length : sizeof text - 1;
-    memcpy(text, token->text.bytes, length);
-    text[length] = '\0';
-    return ptx_error(parser, token->line, "expected %s, not %s%s", what, token->kind == PTX_TOKEN_DOTTED ? "." : "",
-                     text);
-}
-
-struct wsdbg_error *ptx_expect_mark(struct ptx_parser *parser, unsigned mark)
-{
-    const char text[] = {(char)mark, '\0'};
-    return ptx_take_mark(&parser->lexer, mark) ? NULL : ptx_unexpected(parser, text);
-}
-
-struct wsdbg_error *ptx_expect_name(struct ptx_parser *parser, struct ptx_slice *name)
-{
-    if (parser->lexer.token.kind != PTX_TOKEN_NAME)
-        return ptx_unexpected(parser, "a name");
-    *name = parser->lexer.token.text;
-    ptx_lexer_next(&parser->lexer);
-    return NULL;
-}
-
-struct wsdbg_error *ptx_expect_count(struct ptx_parser *parser, uint64_t most, const char *what, uint64_t *value)
-{
-    struct ptx_constant constant;
-    const uint32_t line = parser->lexer.token.line;
-    if (!ptx_at_constant(parser))
-        return ptx_unexpected(parser, what);
-    PTX_TRY(ptx_read_constant(parser, &constant));
-    const bool is_negative = !constant.is_unsigned && (int64_t)constant.bits < 0;
-    if (constant.kind != PTX_CONSTANT_INTEGER || is_negative || constant.bits > most)
-        return ptx_error(parser, line, "%s must be a whole number from 0 to %llu", what, (unsigned long long)most);
-    *value = constant.bits;
-    return NULL;
-}
 
 /* ---- the module's directives ---- */
 
@@ -141,6 +72,54 @@ static struct wsdbg_error *read_address_size(struct ptx_parser *parser)
     return bits == 64 ? NULL : ptx_error(parser, line, "addresses of %u bits; 64 are supported", (unsigned)bits);
 }
 
+static struct wsdbg_error *make_graph(const struct ptx_parser *parser, const struct wsdbg_ptx_function *function,
+                                      struct wsdbg_ptx_graph *graph)
+{
+    const struct wsdbg_ptx_instruction *instructions = parser->instructions.items;
+    struct wsdbg_error *error = wsdbg_ptx_graph_create(instructions, parser->branch_tables.items, function->first,
+                                                       function->end, PTX_EDGES_MAX, graph);
+    if (!error || wsdbg_error_code(error) != WSDBG_ERROR_BAD_INPUT)
+        return error;
+    wsdbg_error_destroy(error);
+    return ptx_error(parser, instructions[function->first].text_line, "%s branches to more than %d places",
+                     function->name, PTX_EDGES_MAX);
+}
+
+/* Where diverging lanes meet again, and which registers may share a number. */
+static struct wsdbg_error *study_flow(struct ptx_parser *parser, const struct wsdbg_ptx_function *function)
+{
+    struct wsdbg_ptx_graph graph;
+    PTX_TRY(make_graph(parser, function, &graph));
+    struct wsdbg_error *error = ptx_find_reconvergence(parser, &graph);
+    if (!error && !parser->is_to_read)
+        error = ptx_share_registers(parser, &graph);
+    wsdbg_ptx_graph_destroy(&graph);
+    return error;
+}
+
+static struct wsdbg_error *keep_register_types(struct ptx_parser *parser, struct wsdbg_ptx_function *function)
+{
+    function->register_count = (uint32_t)parser->register_types.count;
+    uint8_t *types = ptx_arena_take(&parser->storage->arena, function->register_count, 1);
+    if (!types)
+        return &wsdbg_error_no_memory;
+    if (function->register_count)
+        memcpy(types, parser->register_types.items, function->register_count);
+    function->register_types = types;
+    return NULL;
+}
+
+static struct wsdbg_error *read_function(struct ptx_parser *parser, bool is_kernel)
+{
+    bool has_body;
+    PTX_TRY(ptx_read_function(parser, is_kernel, &has_body));
+    if (!has_body)
+        return NULL;
+    struct wsdbg_ptx_function *function = PTX_ITEM(parser->functions, struct wsdbg_ptx_function, parser->body.function);
+    PTX_TRY(study_flow(parser, function));
+    return keep_register_types(parser, function);
+}
+
 static struct wsdbg_error *read_linked(struct ptx_parser *parser)
 {
     struct ptx_lexer *lexer = &parser->lexer;
@@ -151,9 +130,9 @@ static struct wsdbg_error *read_linked(struct ptx_parser *parser)
         ptx_lexer_next(lexer);
     }
     if (ptx_take_dotted(lexer, "entry"))
-        return ptx_read_function(parser, true);
+        return read_function(parser, true);
     if (ptx_take_dotted(lexer, "func"))
-        return ptx_read_function(parser, false);
+        return read_function(parser, false);
     if (ptx_at_dotted(lexer, "global") || ptx_at_dotted(lexer, "const") || ptx_at_dotted(lexer, "shared"))
         return ptx_read_variable(parser, is_extern);
     return ptx_unexpected(parser, "a directive of a module");

@@ -1,6 +1,7 @@
 /* parser.h - what the files of the parser share while a text becomes a program.  Private to ptx/.
  *
- * Written by: module.c (directives), function.c and instruction.c (bodies).  Its program is complete after ptx_link.
+ * Made and driven by: parse.c.  Filled by: what it calls, down to body.c and declaration.c; a file calls only those
+ * below it, and all may call parser.c.  Its program is complete after ptx_link and ptx_finish_places.
  */
 #ifndef WSDBG_PTX_PARSER_H
 #define WSDBG_PTX_PARSER_H
@@ -40,15 +41,6 @@ struct ptx_array {
     void *items;
     size_t count, room;
 };
-
-/* A label that was named before it was known. */
-struct ptx_reference {
-    struct ptx_slice name;
-    uint32_t line;
-    uint8_t kind;   /* enum ptx_reference_kind */
-    uint32_t index; /* instruction, or word in program->branch_tables */
-};
-enum ptx_reference_kind { PTX_TO_LABEL, PTX_TO_TABLE, PTX_FROM_TABLE };
 
 struct ptx_body {      /* the function that is being read */
     uint32_t function; /* in program->functions */
@@ -98,35 +90,9 @@ struct wsdbg_error *ptx_error(const struct ptx_parser *parser, uint32_t line, co
 struct wsdbg_error *ptx_unexpected(const struct ptx_parser *parser, const char *what);
 struct wsdbg_error *ptx_expect_mark(struct ptx_parser *parser, unsigned mark);
 struct wsdbg_error *ptx_expect_name(struct ptx_parser *parser, struct ptx_slice *name);
-/* A constant that must be an integer from 0 to most. */
-struct wsdbg_error *ptx_expect_count(struct ptx_parser *parser, uint64_t most, const char *what, uint64_t *value);
-/* The text of the statement that begins at `at`, in one line, cut to byte_count. */
+/* text.c: the text of the statement that begins at `at`, in one line, cut to byte_count. */
 void ptx_statement_text(const char *at, const char *end, char *out, size_t byte_count);
 
-/* ---- across files of the parser ---- */
-
-/* function.c: an instruction or table names a label that may come later. */
-struct wsdbg_error *ptx_add_reference(struct ptx_parser *parser, struct ptx_slice name, uint32_t line,
-                                      enum ptx_reference_kind kind, uint32_t index);
-/* variable.c: an extern variable that is used must be defined in the end. */
-struct wsdbg_error *ptx_variable_used(struct ptx_parser *parser, uint32_t variable, uint32_t line);
-/* variable.c: at .global, .const, .shared or .local (with what may stand before); up to the semicolon. */
-struct wsdbg_error *ptx_read_variable(struct ptx_parser *parser, bool is_extern);
-/* variable.c: a declaration's `.align`, type, name and dimensions. */
-struct ptx_declaration;
-struct wsdbg_error *ptx_read_declaration(struct ptx_parser *parser, struct ptx_declaration *out);
-/* instruction.c: adds it with the text it is from. */
-struct wsdbg_error *ptx_add_instruction(struct ptx_parser *parser, const struct wsdbg_ptx_instruction *instruction,
-                                        const char *text);
-/* instruction.c: at an opcode or a guard; up to the semicolon. */
-struct wsdbg_error *ptx_read_instruction(struct ptx_parser *parser);
-/* function.c: behind .entry or .func. */
-struct wsdbg_error *ptx_read_function(struct ptx_parser *parser, bool is_kernel);
-/* place.c */
-struct wsdbg_error *ptx_read_file(struct ptx_parser *parser);
-struct wsdbg_error *ptx_read_location(struct ptx_parser *parser);
-struct wsdbg_error *ptx_read_section(struct ptx_parser *parser);
-struct wsdbg_error *ptx_finish_places(struct ptx_parser *parser);
 #define PTX_NAME(slice) (int)((slice).length < 200 ? (slice).length : 200), (slice).bytes /* for %.*s */
 
 #endif

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/inlined.h"
+#include "ptx/constant.h"
 #include "ptx/place.h"
 
 enum { KEY_WORDS = 5, FIRST_ENTRIES = 256, NAME_BYTES_MAX = 1 << 16, ALL_NAMES_BYTES_MAX = 1 << 26 };
@@ -28,6 +30,7 @@ struct function_name { /* a label of .debug_str with an offset */
 struct place_note { /* of a row of places */
     uint32_t text_line;
     uint32_t function_name_plus_1;
+    uint32_t function; /* the first that has code from there */
 };
 
 struct ptx_places {
@@ -157,7 +160,7 @@ static struct wsdbg_error *find_place(struct ptx_parser *parser, const struct po
     if (!note)
         return &wsdbg_error_no_memory;
     *place = (struct wsdbg_ptx_place){.file = at->file, .line = at->line, .inlined_at = inlined_at};
-    *note = (struct place_note){text_line, function_name};
+    *note = (struct place_note){text_line, function_name, parser->body.function};
     return NULL;
 }
 
@@ -294,6 +297,31 @@ static struct wsdbg_error *name_function(struct ptx_parser *parser, const struct
     return *out ? NULL : &wsdbg_error_no_memory;
 }
 
+static struct wsdbg_error *mark_wrappers(struct ptx_parser *parser)
+{
+    const size_t count = parser->places.count;
+    struct wsdbg_inlined_row *rows = calloc(count + 1, sizeof *rows);
+    bool *is_wrapper = calloc(count + 1, sizeof *is_wrapper);
+    struct wsdbg_error *error = &wsdbg_error_no_memory;
+    for (size_t i = 0; rows && i < count; i++) {
+        const struct wsdbg_ptx_place *place = PTX_ITEM(parser->places, struct wsdbg_ptx_place, i);
+        rows[i] = (struct wsdbg_inlined_row){
+            .function = place->function_name ? place->function_name : "",
+            .file = *PTX_ITEM(parser->files, const char *, place->file),
+            .line = place->line,
+            .caller = place->inlined_at == WSDBG_PTX_NONE ? WSDBG_NOT_INLINED : place->inlined_at,
+            .kernel = PTX_ITEM(parser->place_index->notes, struct place_note, i)->function,
+        };
+    }
+    if (rows && is_wrapper)
+        error = wsdbg_inlined_wrappers(rows, count, is_wrapper);
+    for (size_t i = 0; !error && i < count; i++)
+        PTX_ITEM(parser->places, struct wsdbg_ptx_place, i)->is_wrapper = is_wrapper[i];
+    free(rows);
+    free(is_wrapper);
+    return error;
+}
+
 /* Files and names may be declared behind the code that uses them. */
 struct wsdbg_error *ptx_finish_places(struct ptx_parser *parser)
 {
@@ -315,5 +343,5 @@ struct wsdbg_error *ptx_finish_places(struct ptx_parser *parser)
         place->file = *file - 1;
         place->function_name = note->function_name_plus_1 ? names[note->function_name_plus_1 - 1] : NULL;
     }
-    return NULL;
+    return mark_wrappers(parser);
 }

@@ -9,4 +9,11 @@ struct ptx_places;
 struct ptx_places *ptx_places_create(void); /* NULL = out of memory */
 void ptx_places_destroy(struct ptx_places *places);
 
+/* Behind .file, .loc and .section: up to the directive's end. */
+struct wsdbg_error *ptx_read_file(struct ptx_parser *parser);
+struct wsdbg_error *ptx_read_location(struct ptx_parser *parser);
+struct wsdbg_error *ptx_read_section(struct ptx_parser *parser);
+/* Behind the module: files and functions' names get to the places that were read before them. */
+struct wsdbg_error *ptx_finish_places(struct ptx_parser *parser);
+
 #endif

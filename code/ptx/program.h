@@ -337,6 +337,7 @@ struct wsdbg_ptx_place {
     uint32_t file, line;       /* file: index into program->files */
     uint32_t inlined_at;       /* WSDBG_PTX_NONE = not inlined */
     const char *function_name; /* of the inlined function, NULL = the kernel */
+    bool is_wrapper;           /* it only wraps a barrier's or a copy's instruction: base/inlined.h */
 };
 
 struct wsdbg_ptx_variable {

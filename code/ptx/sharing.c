@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/graph.h"
+#include "ptx/function.h"
 
 enum { REGISTERS_MIN = 64, PASSES_MAX = 16, CLASSES = 4, WORD_BITS = 64 };
 /* Functions with larger sets, or more to look at in a pass, stay as they are. */
@@ -18,7 +18,7 @@ enum { REGISTERS_MIN = 64, PASSES_MAX = 16, CLASSES = 4, WORD_BITS = 64 };
 
 struct sharing {
     struct ptx_parser *parser;
-    const struct ptx_graph *graph;
+    const struct wsdbg_ptx_graph *graph;
     uint32_t count;                    /* registers */
     size_t words;                      /* of a set of them */
     uint64_t *needed, *read, *written; /* sets, one a block: needed when it begins; read before and written by it */
@@ -117,11 +117,11 @@ static void study_block(struct sharing *sharing, uint32_t block)
 /* What is needed behind a block: by one that it leads to. */
 static uint64_t needed_behind(const struct sharing *sharing, uint32_t block, size_t word)
 {
-    const struct ptx_list *after = &sharing->graph->after;
+    const struct wsdbg_lists *after = &sharing->graph->after;
     uint64_t needed = 0;
     for (uint32_t i = after->first[block]; i < after->first[block + 1]; i++)
-        if (after->others[i] < sharing->graph->count)
-            needed |= sharing->needed[after->others[i] * sharing->words + word];
+        if (after->numbers[i] < sharing->graph->count)
+            needed |= sharing->needed[after->numbers[i] * sharing->words + word];
     return needed;
 }
 
@@ -161,8 +161,8 @@ static void reach_set(struct sharing *sharing, uint64_t set_word, size_t word, u
 
 static void find_reaches(struct sharing *sharing)
 {
-    const struct ptx_graph *graph = sharing->graph;
-    const uint32_t begin = graph->function->first, length = graph->function->end - begin;
+    const struct wsdbg_ptx_graph *graph = sharing->graph;
+    const uint32_t begin = graph->begin, length = graph->end - begin;
     for (uint32_t block = 0; block < graph->count; block++)
         for (size_t word = 0; word < sharing->words; word++) {
             reach_set(sharing, sharing->needed[block * sharing->words + word], word, graph->first[block] - begin);
@@ -210,7 +210,7 @@ static void give_number(struct sharing *sharing, uint32_t number)
 
 static void give_numbers(struct sharing *sharing)
 {
-    const uint32_t length = sharing->graph->function->end - sharing->graph->function->first;
+    const uint32_t length = sharing->graph->end - sharing->graph->begin;
     for (uint32_t number = sharing->count; number-- > 0;) {
         if (sharing->first[number] == WSDBG_PTX_NONE) /* in a form that did not fit: no instruction has it */
             continue;
@@ -231,8 +231,7 @@ static void give_numbers(struct sharing *sharing)
 
 static void rename_registers(struct sharing *sharing)
 {
-    const struct wsdbg_ptx_function *function = sharing->graph->function;
-    for (uint32_t i = function->first; i < function->end; i++) {
+    for (uint32_t i = sharing->graph->begin; i < sharing->graph->end; i++) {
         struct cursor cursor = {.instruction = instruction_at(sharing, i)};
         bool is_written;
         for (uint32_t *number; (number = next_register(sharing, &cursor, &is_written));)
@@ -255,7 +254,7 @@ static bool take(uint32_t **array, size_t count)
 static bool make(struct sharing *sharing)
 {
     const size_t sets = sharing->graph->count * sharing->words + 1;
-    const size_t length = sharing->graph->function->end - sharing->graph->function->first;
+    const size_t length = sharing->graph->end - sharing->graph->begin;
     sharing->needed = calloc(sets, sizeof *sharing->needed);
     sharing->read = calloc(sets, sizeof *sharing->read);
     sharing->written = calloc(sets, sizeof *sharing->written);
@@ -282,7 +281,7 @@ static void destroy(struct sharing *sharing)
     free(sharing->types);
 }
 
-struct wsdbg_error *ptx_share_registers(struct ptx_parser *parser, const struct ptx_graph *graph)
+struct wsdbg_error *ptx_share_registers(struct ptx_parser *parser, const struct wsdbg_ptx_graph *graph)
 {
     struct sharing sharing = {.parser = parser, .graph = graph, .count = (uint32_t)parser->register_types.count};
     sharing.words = sharing.count / WORD_BITS + 1;

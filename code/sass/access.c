@@ -112,6 +112,8 @@ static struct shape bar_shape(const struct wsdbg_instruction *instruction)
 static struct shape other_shape(const struct finding *finding, const struct wsdbg_instruction *instruction)
 {
     struct shape shape = {.address = -1, .count = -1};
+    if (wsdbg_operation_class(instruction->operation) == WSDBG_CLASS_WGMMA)
+        shape.kind = WSDBG_ACCESS_WGMMA;
     switch (instruction->operation) {
     case WSDBG_OP_UCGABAR_ARV:
         shape.kind = WSDBG_ACCESS_CLUSTER_ARRIVE;
@@ -123,12 +125,6 @@ static struct shape other_shape(const struct finding *finding, const struct wsdb
         shape.kind =
             instruction->mode == WSDBG_MAXREG_DEALLOC ? WSDBG_ACCESS_REGISTERS_RELEASE : WSDBG_ACCESS_REGISTERS_REQUEST;
         shape.count = 0;
-        break;
-    case WSDBG_OP_HGMMA:
-    case WSDBG_OP_IGMMA:
-    case WSDBG_OP_QGMMA:
-    case WSDBG_OP_BGMMA:
-        shape.kind = WSDBG_ACCESS_WGMMA;
         break;
     case WSDBG_OP_WARPGROUP:
         shape.kind = instruction->mode == WSDBG_WARPGROUP_DEPBAR ? WSDBG_ACCESS_WGMMA_WAIT : 0;

@@ -202,7 +202,7 @@ struct wsdbg_values wsdbg_compute(const struct wsdbg_instruction *instruction, u
                                   const struct wsdbg_values *sources)
 {
     const uint8_t operation = instruction->operation;
-    const bool is_load = operation == WSDBG_OP_LDC || operation == WSDBG_OP_ULDC;
+    const bool is_load = wsdbg_operation_class(operation) == WSDBG_CLASS_LOAD;
     const bool is_narrow = is_load && instruction->width_bytes && instruction->width_bytes < 4;
     if ((part && !is_load && operation != WSDBG_OP_CS2R) || is_narrow)
         return wsdbg_values_any();

@@ -7,17 +7,6 @@
 
 #define WORD_BYTES 16
 
-static const char *const names[WSDBG_OP_COUNT] = {"",
-#define X(name, text) text,
-                                                  WSDBG_OPERATIONS(X)
-#undef X
-};
-
-const char *wsdbg_operation_name(enum wsdbg_operation operation)
-{
-    return (unsigned)operation < WSDBG_OP_COUNT ? names[operation] : "";
-}
-
 static unsigned load_bytes(const struct wsdbg_instruction *in)
 {
     static const uint8_t bytes[] = {1, 1, 2, 2, 4, 8, 16, 16};
@@ -85,16 +74,17 @@ static void describe_barrier(struct wsdbg_instruction *in)
         in->writes_shared = bit(in, 73);
         in->is_multicast = in->operation == WSDBG_OP_UBLKCP && bit(in, 75);
         break;
-    case WSDBG_OP_HGMMA:
-    case WSDBG_OP_IGMMA:
-    case WSDBG_OP_QGMMA:
-    case WSDBG_OP_BGMMA:
-        in->table = (uint8_t)(wsdbg_matrix_columns(in) / (is_short_accumulator(in) ? 4 : 2));
-        in->ends_group = bits(in, 84, 3) == 0;
-        break;
     default:
         break;
     }
+}
+
+static void describe_wgmma(struct wsdbg_instruction *in, const struct wsdbg_form *form)
+{
+    if (!(form->flags & FORM_WGMMA))
+        return;
+    in->table = (uint8_t)(wsdbg_matrix_columns(in) / (is_short_accumulator(in) ? 4 : 2));
+    in->ends_group = bits(in, 84, 3) == 0;
 }
 
 /* Of what has a scope; see SCOPES in decode_name.c. */
@@ -105,79 +95,39 @@ static bool has_system_scope(const struct wsdbg_instruction *in)
     return order == STRONG_SYS || order == MMIO_SYS;
 }
 
-static void describe_scope(struct wsdbg_instruction *in)
-{
-    switch (in->operation) {
-    case WSDBG_OP_LD:
-    case WSDBG_OP_LDG:
-    case WSDBG_OP_LDGMC:
-    case WSDBG_OP_ST:
-    case WSDBG_OP_STG:
-    case WSDBG_OP_ATOM:
-    case WSDBG_OP_ATOMG:
-    case WSDBG_OP_RED:
-        in->is_system = has_system_scope(in);
-        break;
-    default:
-        break;
-    }
-}
-
 static void describe_memory(struct wsdbg_instruction *in)
 {
-    switch (in->operation) {
-    case WSDBG_OP_LD:
-    case WSDBG_OP_LDG:
-    case WSDBG_OP_LDS:
-    case WSDBG_OP_LDC:
-    case WSDBG_OP_ULDC:
-    case WSDBG_OP_ULDC_INDEXED:
-    case WSDBG_OP_ST:
-    case WSDBG_OP_STG:
-    case WSDBG_OP_STS:
-    case WSDBG_OP_LDGSTS:
-    case WSDBG_OP_LDL:
-    case WSDBG_OP_STL:
-    case WSDBG_OP_STAS:
-        in->width_bytes = (uint8_t)load_bytes(in);
-        break;
-    case WSDBG_OP_ATOM:
-    case WSDBG_OP_ATOMG:
-    case WSDBG_OP_ATOMS:
-    case WSDBG_OP_RED:
-    case WSDBG_OP_LDGMC:
-    case WSDBG_OP_REDAS:
+    if (wsdbg_operation_space(in->operation) == WSDBG_SPACE_NONE)
+        return;
+    const enum wsdbg_operation_class class = wsdbg_operation_class(in->operation);
+    switch (class) {
+    case WSDBG_CLASS_ATOMIC:
+    case WSDBG_CLASS_REDUCTION:
+    case WSDBG_CLASS_ASYNC_REDUCTION:
+    case WSDBG_CLASS_MULTIMEM:
         in->width_bytes = (uint8_t)atomic_bytes(in);
         break;
-    case WSDBG_OP_LDSM:
-        in->width_bytes = (uint8_t)(4u << bits(in, 72, 2));
-        break;
-    case WSDBG_OP_CS2R:
-        in->width_bytes = bit(in, 80) ? 8 : 4;
+    case WSDBG_CLASS_MATRIX:
+        if (in->operation == WSDBG_OP_LDSM)
+            in->width_bytes = (uint8_t)(4u << bits(in, 72, 2));
         break;
     default:
+        in->width_bytes = (uint8_t)load_bytes(in);
         break;
     }
+    in->is_system =
+        (wsdbg_operation_is_global_access(in->operation) || class == WSDBG_CLASS_MULTIMEM) && has_system_scope(in);
 }
 
-static void describe_arithmetic(struct wsdbg_instruction *in)
+static void describe_arithmetic(struct wsdbg_instruction *in, const struct wsdbg_form *form)
 {
+    in->is_signed = (form->flags & FORM_SIGN_72 && bit(in, 72)) || (form->flags & FORM_SIGN_73 && bit(in, 73));
+    in->has_carry_in = form->flags & FORM_CARRY && bit(in, 74);
+    in->is_wide = (form->flags & FORM_WIDE) != 0;
+    in->is_high = (form->flags & FORM_HIGH) != 0;
     switch (in->operation) {
-    case WSDBG_OP_IMAD:
-    case WSDBG_OP_UIMAD:
-        in->is_wide = (bits(in, 0, 9) & 3) == 1;
-        in->is_high = (bits(in, 0, 9) & 3) == 3;
-        in->is_signed = bit(in, 73);
-        in->has_carry_in = bit(in, 74);
-        break;
-    case WSDBG_OP_IADD3:
-    case WSDBG_OP_UIADD3:
-        in->has_carry_in = bit(in, 74);
-        break;
     case WSDBG_OP_LEA:
     case WSDBG_OP_ULEA:
-        in->has_carry_in = bit(in, 74);
-        in->is_signed = bit(in, 73);
         in->is_high = bit(in, 80);
         in->table = (uint8_t)bits(in, 75, 5);
         break;
@@ -202,7 +152,9 @@ static void describe_arithmetic(struct wsdbg_instruction *in)
     case WSDBG_OP_ISETP:
     case WSDBG_OP_UISETP:
         in->mode = (uint8_t)bits(in, 76, 3);
-        in->is_signed = bit(in, 73);
+        break;
+    case WSDBG_OP_CS2R:
+        in->width_bytes = bit(in, 80) ? 8 : 4;
         break;
     case WSDBG_OP_SHFL:
         in->mode = (uint8_t)bits(in, 58, 2);
@@ -210,17 +162,6 @@ static void describe_arithmetic(struct wsdbg_instruction *in)
     case WSDBG_OP_VOTE:
     case WSDBG_OP_VOTEU:
         in->mode = (uint8_t)bits(in, 72, 2);
-        break;
-    case WSDBG_OP_IMNMX:
-    case WSDBG_OP_FLO:
-    case WSDBG_OP_UFLO:
-    case WSDBG_OP_SGXT:
-        in->is_signed = bit(in, 73);
-        break;
-    case WSDBG_OP_VIMNMX:
-    case WSDBG_OP_VIMNMX3:
-    case WSDBG_OP_VIADDMNMX:
-        in->is_signed = bit(in, 72);
         break;
     default:
         break;
@@ -267,9 +208,9 @@ static void decode(const struct wsdbg_form_index *index, const void *word, struc
     out->guard_is_uniform = (form->flags & (FORM_GUARD_UNIFORM | FORM_GUARD_ONLY_UNIFORM)) != 0;
     out->is_whole = !wsdbg_form_is_half(out->words, form);
     describe_barrier(out);
+    describe_wgmma(out, form);
     describe_memory(out);
-    describe_scope(out);
-    describe_arithmetic(out);
+    describe_arithmetic(out, form);
     wsdbg_form_read_operands(out, form);
     read_target(out, form);
 }

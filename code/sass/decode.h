@@ -10,58 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(name, text): what nvdisasm calls it, without modifiers. */
-#define WSDBG_OPERATIONS(X)                                                                                            \
-    /* mbarriers */                                                                                                    \
-    X(SYNCS_PHASECHK, "SYNCS.PHASECHK")                                                                                \
-    X(SYNCS_ARRIVE, "SYNCS.ARRIVE") X(SYNCS_EXCH, "SYNCS.EXCH") X(SYNCS_CAS, "SYNCS.CAS") X(SYNCS_CCTL, "SYNCS.CCTL")  \
-        X(SYNCS_LD, "SYNCS.LD") X(ARRIVES, "ARRIVES") /* named barriers, clusters, warps, registers, grids */          \
-        X(BAR, "BAR") X(UCGABAR_ARV, "UCGABAR_ARV") X(UCGABAR_WAIT, "UCGABAR_WAIT") X(WARPSYNC, "WARPSYNC")            \
-            X(USETMAXREG, "USETMAXREG") X(ACQBULK, "ACQBULK") X(PREEXIT, "PREEXIT") X(NANOSLEEP, "NANOSLEEP")          \
-                X(ELECT, "ELECT") X(DEPBAR, "DEPBAR") X(WARPGROUP, "WARPGROUP") /* control flow */                     \
-        X(BRA, "BRA") X(BRX, "BRX") X(JMP, "JMP") X(JMX, "JMX") X(BRXU, "BRXU") X(JMXU, "JMXU") X(CALL, "CALL")        \
-            X(RET, "RET") X(EXIT, "EXIT") X(BSSY, "BSSY") X(BSYNC, "BSYNC") X(BREAK, "BREAK") X(BMOV, "BMOV")          \
-                X(YIELD, "YIELD") X(KILL, "KILL") X(BPT, "BPT") X(RTT, "RTT")                                          \
-                    X(NOP, "NOP") /* copy engine and tensor cores */                                                   \
-        X(UTMALDG, "UTMALDG") X(UTMASTG, "UTMASTG") X(UTMAREDG, "UTMAREDG") X(UTMAPF, "UTMAPF")                        \
-            X(UTMACCTL, "UTMACCTL") X(UTMACMDFLUSH, "UTMACMDFLUSH") X(UBLKCP, "UBLKCP") X(UBLKRED, "UBLKRED")          \
-                X(UBLKPF, "UBLKPF") X(STAS, "STAS") X(REDAS, "REDAS") X(HGMMA, "HGMMA") X(IGMMA, "IGMMA")              \
-                    X(QGMMA, "QGMMA")                                                                                  \
-                        X(BGMMA, "BGMMA") /* memory: what a polling loop reads, and what may release it */             \
-        X(LD, "LD") X(LDG, "LDG") X(LDS, "LDS") X(LDC, "LDC") X(ULDC, "ULDC") X(ST, "ST") X(STG, "STG") X(STS, "STS")  \
-            X(ATOM, "ATOM") X(ATOMG, "ATOMG") X(ATOMS, "ATOMS") X(RED, "REDG") X(LDGMC, "LDGMC") X(LDGSTS, "LDGSTS")   \
-                X(MEMBAR, "MEMBAR") X(ERRBAR, "ERRBAR") X(CGAERRBAR, "CGAERRBAR") X(CCTL, "CCTL")                      \
-                    X(FENCE, "FENCE") /* arithmetic of addresses, counts and conditions */                             \
-        X(MOV, "MOV") X(UMOV, "UMOV") X(IADD3, "IADD3") X(UIADD3, "UIADD3") X(IMAD, "IMAD") X(UIMAD, "UIMAD") X(       \
-            LEA, "LEA") X(ULEA, "ULEA") X(LOP3, "LOP3") X(ULOP3, "ULOP3") X(SHF, "SHF") X(USHF, "USHF") X(SEL, "SEL")  \
-            X(USEL, "USEL") X(PRMT, "PRMT") X(UPRMT, "UPRMT") X(S2R, "S2R") X(S2UR, "S2UR") X(CS2R, "CS2R") X(         \
-                R2UR, "R2UR") X(ISETP, "ISETP") X(UISETP, "UISETP") X(PLOP3, "PLOP3") X(UPLOP3, "UPLOP3")              \
-                X(P2R, "P2R") X(R2P, "R2P") X(SHFL, "SHFL") X(VOTE, "VOTE") X(VOTEU, "VOTEU") X(POPC, "POPC") X(       \
-                    UPOPC, "UPOPC") X(FLO, "FLO") X(UFLO, "UFLO")                                                      \
-                    X(VIADD, "VIADD") X(IABS, "IABS") X(IMNMX, "IMNMX") X(VIMNMX, "VIMNMX") X(VIMNMX3, "VIMNMX3") X(   \
-                        VIADDMNMX, "VIADDMNMX") X(BREV, "BREV")                                                        \
-                        X(SGXT,                                                                                        \
-                          "SGXT") /* of these only what they write is decoded: no barrier's address is made of them */ \
-        X(FMUL, "FMUL") X(FADD, "FADD") X(FFMA, "FFMA") X(FSEL, "FSEL") X(FMNMX, "FMNMX") X(FSET, "FSET")              \
-            X(FSETP, "FSETP") X(FCHK, "FCHK") X(MUFU, "MUFU") X(F2F, "F2F") X(F2I, "F2I") X(I2F, "I2F")                \
-                X(FRND, "FRND") X(F2FP, "F2FP") X(I2FP, "I2FP") X(DADD, "DADD") X(DMUL, "DMUL") X(DFMA, "DFMA")        \
-                    X(DSETP, "DSETP") X(HADD2, "HADD2") X(HFMA2, "HFMA2") X(HMUL2, "HMUL2") X(HSET2, "HSET2")          \
-                        X(HSETP2, "HSETP2") X(HMNMX2, "HMNMX2") X(HMMA, "HMMA") X(IMMA, "IMMA") X(DMMA, "DMMA")        \
-                            X(LDSM, "LDSM") X(STSM, "STSM") X(REDUX, "REDUX") X(MATCH, "MATCH") X(QSPC, "QSPC")        \
-                                X(LDGDEPBAR, "LDGDEPBAR") X(ENDCOLLECTIVE, "ENDCOLLECTIVE") X(VABSDIFF, "VABSDIFF")    \
-                                    X(IDP, "IDP") X(UP2UR, "UP2UR") X(UR2UP, "UR2UP") X(B2R, "B2R")                    \
-                                        X(RPCMOV, "RPCMOV") X(LEPC, "LEPC") X(UIADD3_64, "UIADD3.64")                  \
-                                            X(ULDC_INDEXED, "ULDC")                                                    \
-                                                X(USETSHMSZ, "USETSHMSZ") /* a thread's own memory */                  \
-        X(LDL, "LDL") X(STL, "STL")
-
-enum wsdbg_operation {
-    WSDBG_OP_OTHER,
-#define X(name, text) WSDBG_OP_##name,
-    WSDBG_OPERATIONS(X)
-#undef X
-        WSDBG_OP_COUNT
-};
+#include "sass/operation.h"
 
 enum { WSDBG_RZ = 255, WSDBG_URZ = 63, WSDBG_PT = 7 };
 
@@ -156,7 +105,10 @@ void wsdbg_decode(const void *word, struct wsdbg_instruction *out);
 /* Decodes `count` consecutive instructions at `words`, faster than one call each. */
 void wsdbg_decode_all(const void *words, size_t count, struct wsdbg_instruction *out);
 
-const char *wsdbg_operation_name(enum wsdbg_operation operation);
+enum { WSDBG_OPCODES = 512 };
+/* What the words of an opcode, bits 8:0, may be before they are decoded: bit n of classes[opcode] is set where one of
+ * its operations is of class n. */
+void wsdbg_opcode_classes(uint64_t classes[WSDBG_OPCODES]);
 
 enum { WSDBG_INSTRUCTION_TEXT_BYTES = 128 };
 /* nvdisasm's text of a decoded instruction, without scheduling marks: "@!P0 SYNCS.PHASECHK.TRANS64 P0, [R5+0x18], R4".

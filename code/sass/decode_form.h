@@ -15,6 +15,7 @@ enum wsdbg_field {
     FIELD_RD_WIDE,    /* two registers where the row's width says 64 bit, … */
     FIELD_RD_PAIR,    /* two registers */
     FIELD_RD_QUAD,    /* four registers */
+    FIELD_RD_TILE,    /* as many as a multiplication of a warpgroup writes */
     FIELD_RD_BY_TYPE, /* two registers where 76:75 say 64 bit */
     FIELD_RD_OR_NONE, /* left out where RZ */
     FIELD_URD,        /* 21:16 */
@@ -31,7 +32,9 @@ enum wsdbg_field {
     FIELD_A,       /* 31:24, uniform 29:24 */
     FIELD_B,       /* where the form says: 39:32, 63:32, 53:38 and 58:54, 37:32 or 71:64 */
     FIELD_C,       /* likewise: 71:64, or at 32 where B is not */
+    FIELD_C_HIGH,  /* C, where bit 80 asks for the high half and bit 73 does not extend the sign */
     FIELD_RA,      /* 31:24, a register in every form */
+    FIELD_RA_PAIR, /* two: an address of code */
     FIELD_RB,      /* 39:32 */
     FIELD_RB_WIDE, /* as many as the width says */
     FIELD_RC,      /* 71:64 */
@@ -116,6 +119,12 @@ enum wsdbg_form_flag {
     FORM_DESCRIPTOR_71 = 2048,      /* … by bit 71 */
     FORM_GLOBAL = 4096,             /* addresses of 64 bit by bit 72 */
     FORM_GUARD_ONLY_UNIFORM = 8192, /* the guard, nothing else */
+    FORM_SIGN_72 = 1 << 18,         /* the operation is signed by bit 72 */
+    FORM_SIGN_73 = 1 << 19,         /* … by bit 73 */
+    FORM_CARRY = 1 << 20,           /* takes a carry in by bit 74 */
+    FORM_WIDE = 1 << 21,            /* a product of 64 bits; C is two registers */
+    FORM_HIGH = 1 << 22,            /* the high half of one; C is two registers */
+    FORM_WGMMA = 1 << 23,           /* a multiplication of a warpgroup; sparse by bit 73, and then as FORM_HALF */
 };
 
 enum { WSDBG_FIELDS_MAX = 9 };
@@ -134,14 +143,14 @@ void wsdbg_form_read_operands(struct wsdbg_instruction *in, const struct wsdbg_f
 void wsdbg_form_fields(const struct wsdbg_instruction *instruction, const struct wsdbg_form *form,
                        uint8_t destinations[WSDBG_DESTINATIONS_MAX], uint8_t sources[WSDBG_SOURCES_MAX]);
 
-enum { WSDBG_FORMS_MOST = 512, WSDBG_OPCODES = 512 };
+enum { WSDBG_FORMS_MOST = 512 };
 /* Where the rows of an opcode are: numbered from 1, 0 = no further one. */
 struct wsdbg_form_index {
     uint16_t first[WSDBG_OPCODES], next[WSDBG_FORMS_MOST];
 };
 void wsdbg_form_index_fill(struct wsdbg_form_index *index);
-/* NULL = not in the table.  Without an index (NULL) the table is searched: for a single instruction that is quicker than
- * making one. */
+/* NULL = not in the table.  Without an index (NULL) the table is searched: for a single instruction that is quicker
+ * than making one. */
 const struct wsdbg_form *wsdbg_form_of(const struct wsdbg_form_index *index, const uint64_t words[2]);
 
 /* Whether there are sources that the row does not name. */

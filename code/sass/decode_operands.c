@@ -139,8 +139,7 @@ static struct wsdbg_operand operand_b(const struct wsdbg_instruction *in, const 
 
 static struct wsdbg_operand operand_c(const struct wsdbg_instruction *in, const struct wsdbg_form *form)
 {
-    const bool is_product = in->operation == WSDBG_OP_IMAD || in->operation == WSDBG_OP_UIMAD;
-    const unsigned registers = is_product && (in->is_wide || in->is_high) ? 2 : 1;
+    const unsigned registers = form->flags & (FORM_WIDE | FORM_HIGH) ? 2 : 1;
     const bool at_32 = is_swapped(in);
     struct wsdbg_operand out = at_32 ? operand_at_32(in, form, registers) : operand_at_64(in, form, registers);
     if (form->flags & FORM_NEGATE_C)
@@ -158,7 +157,7 @@ static bool has_descriptor(const struct wsdbg_instruction *in, const struct wsdb
 bool wsdbg_is_short_base(const struct wsdbg_instruction *in, const struct wsdbg_form *form)
 {
     const bool has_uniform = (form->flags & (FORM_DESCRIPTOR_76 | FORM_DESCRIPTOR_71)) != 0;
-    return has_uniform && !bit(in, in->operation == WSDBG_OP_ATOM || in->operation == WSDBG_OP_ATOMG ? 70 : 90);
+    return has_uniform && !bit(in, wsdbg_operation_class(in->operation) == WSDBG_CLASS_ATOMIC ? 70 : 90);
 }
 
 static struct wsdbg_operand address(const struct wsdbg_instruction *in, const struct wsdbg_form *form,
@@ -210,11 +209,6 @@ static bool is_uniform(const struct wsdbg_form *form)
     return (form->flags & FORM_GUARD_UNIFORM) != 0;
 }
 
-static bool is_matrix(const struct wsdbg_instruction *in)
-{
-    return in->operation >= WSDBG_OP_HGMMA && in->operation <= WSDBG_OP_BGMMA;
-}
-
 /* False: the operand is not there. */
 static bool destination(const struct wsdbg_instruction *in, const struct wsdbg_form *form, enum wsdbg_field field,
                         struct wsdbg_operand *out)
@@ -226,7 +220,8 @@ static bool destination(const struct wsdbg_instruction *in, const struct wsdbg_f
         *out = general(bits(in, 16, 8), 1);
         return field == FIELD_RD || out->number != WSDBG_RZ;
     case FIELD_RD_WIDE:
-        *out = general(bits(in, 16, 8), is_matrix(in) ? in->table : wide);
+    case FIELD_RD_TILE:
+        *out = general(bits(in, 16, 8), field == FIELD_RD_WIDE ? wide : in->table);
         return true;
     case FIELD_RD_PAIR:
     case FIELD_RD_QUAD:
@@ -369,12 +364,6 @@ static bool source_address(const struct wsdbg_instruction *in, const struct wsdb
     }
 }
 
-static bool is_code_address(const struct wsdbg_instruction *in)
-{
-    return in->operation == WSDBG_OP_RET || in->operation == WSDBG_OP_CALL || in->operation == WSDBG_OP_BRX ||
-           in->operation == WSDBG_OP_JMX;
-}
-
 static bool source_register(const struct wsdbg_instruction *in, const struct wsdbg_form *form, enum wsdbg_field field,
                             struct wsdbg_operand *out)
 {
@@ -388,9 +377,13 @@ static bool source_register(const struct wsdbg_instruction *in, const struct wsd
         return true;
     case FIELD_C:
         *out = operand_c(in, form);
-        return in->operation != WSDBG_OP_LEA && in->operation != WSDBG_OP_ULEA ? true : in->is_high && !bit(in, 73);
+        return true;
+    case FIELD_C_HIGH:
+        *out = operand_c(in, form);
+        return bit(in, 80) && !bit(in, 73);
     case FIELD_RA:
-        *out = general(bits(in, 24, 8), is_code_address(in) ? 2 : 1);
+    case FIELD_RA_PAIR:
+        *out = general(bits(in, 24, 8), field == FIELD_RA ? 1 : 2);
         return true;
     case FIELD_RB:
     case FIELD_RB_WIDE:

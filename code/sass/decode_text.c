@@ -133,10 +133,7 @@ static void append_address(struct wsdbg_instruction_words *out, const struct wsd
     if (has_base || is_short || (!shows_uniform && !operand->value)) {
         append_register(out, "R", operand->number, WSDBG_RZ);
         wsdbg_append_choice(out, "|.X4|.X8|.X16",
-                            in->operation == WSDBG_OP_LDS || in->operation == WSDBG_OP_STS ||
-                                    in->operation == WSDBG_OP_ATOMS
-                                ? bits(in, 78, 2)
-                                : 0);
+                            wsdbg_operation_space(in->operation) == WSDBG_SPACE_SHARED ? bits(in, 78, 2) : 0);
         wsdbg_append(out, "%s", is_short ? ".U32" : has_uniform && operand->registers == 2 ? ".64" : "");
     }
     if (shows_uniform) {
@@ -165,8 +162,8 @@ static void append_operand(struct wsdbg_instruction_words *out, const struct wsd
     wsdbg_append(out, "%s", out->has_operand ? ", " : " ");
     out->has_operand = true;
     const char *sign = operand->is_negated ? "-" : operand->is_inverted ? "~" : "";
-    const bool is_bundle = (field == FIELD_BUNDLE_A || field == FIELD_BUNDLE_B) && in->operation != WSDBG_OP_BRXU &&
-                           in->operation != WSDBG_OP_JMXU;
+    const bool is_bundle = (field == FIELD_BUNDLE_A || field == FIELD_BUNDLE_B) &&
+                           wsdbg_operation_class(in->operation) != WSDBG_CLASS_BRANCH;
     const bool is_descriptor = field == FIELD_DESCRIPTORS_A || field == FIELD_DESCRIPTORS_B;
     switch ((enum wsdbg_operand_kind)operand->kind) {
     case WSDBG_OPERAND_NONE:

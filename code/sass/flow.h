@@ -7,12 +7,8 @@
 #ifndef WSDBG_SASS_FLOW_H
 #define WSDBG_SASS_FLOW_H
 
+#include "flow/lists.h"
 #include "sass/graph.h"
-
-/* Lists of numbers, one list a key: those of `key` are numbers[first[key]] to numbers[first[key + 1] - 1]. */
-struct wsdbg_lists {
-    uint32_t *first, *numbers;
-};
 
 /* One of the targets of a branch through a register. */
 struct wsdbg_way {
@@ -39,6 +35,7 @@ struct wsdbg_graph {
     struct wsdbg_lists callers;      /* by procedure: blocks that call it */
     uint32_t *dominator;             /* by block: the last block that every path to it from its procedure's entry passes
                                         before; itself for an entry, WSDBG_GRAPH_NONE = no path */
+    uint32_t *loop_around;           /* by head of a loop: the head of the next one around it, WSDBG_GRAPH_NONE */
 };
 
 /* True where the instruction executes whenever it is come to. */
@@ -51,11 +48,6 @@ bool wsdbg_flow_contains(wsdbg_instruction_set set, uint32_t number);
 /* The first of the set from `first` on; `end` where none is before that, or the set is NULL. */
 uint32_t wsdbg_flow_next(wsdbg_instruction_set set, uint32_t first, uint32_t end);
 
-/* The lists of pairs (keys[i], numbers[i]), i < count; a key of WSDBG_GRAPH_NONE is left out. */
-struct wsdbg_error *wsdbg_lists_create(const uint32_t *keys, const uint32_t *numbers, size_t count, uint32_t key_count,
-                                       struct wsdbg_lists *out);
-void wsdbg_lists_destroy(struct wsdbg_lists *lists);
-
 /* The graph of decoded instructions and the ways of some of their branches, in any order and within the code; both are
  * copied.  Whoever names one target of a branch names all. */
 struct wsdbg_error *wsdbg_flow_create(const struct wsdbg_instruction *instructions, size_t count,
@@ -67,7 +59,7 @@ struct wsdbg_error *wsdbg_flow_create_owning(struct wsdbg_instruction *instructi
 /* The ways of instruction `from`; returns how many. */
 uint32_t wsdbg_flow_ways(const struct wsdbg_graph *graph, uint32_t from, const struct wsdbg_way **out);
 
-/* Fills procedure_of and dominator, and every block's loop. */
+/* Fills procedure_of, dominator and loop_around, and every block's loop. */
 struct wsdbg_error *wsdbg_flow_find_loops(struct wsdbg_graph *graph);
 
 #endif

@@ -69,63 +69,26 @@ static struct flow flow_of(const struct wsdbg_instruction *instruction, uint32_t
 {
     const uint32_t target = target_of(instruction, number, count);
     const bool may_pass = has_condition(instruction);
-    switch (wsdbg_flow_never_executes(instruction) ? WSDBG_OP_NOP : instruction->operation) {
-    case WSDBG_OP_EXIT:
-    case WSDBG_OP_RTT:
-    case WSDBG_OP_KILL:
+    const bool executes = !wsdbg_flow_never_executes(instruction);
+    switch (executes ? wsdbg_operation_class(instruction->operation) : WSDBG_CLASS_NONE) {
+    case WSDBG_CLASS_EXIT:
         return (struct flow){.ends_block = true, .falls_through = may_pass, .exits = true, .target = WSDBG_GRAPH_NONE};
-    case WSDBG_OP_RET:
+    case WSDBG_CLASS_RETURN:
         return (struct flow){
             .ends_block = true, .falls_through = may_pass, .returns = true, .target = WSDBG_GRAPH_NONE};
-    case WSDBG_OP_CALL:
+    case WSDBG_CLASS_CALL:
         return (struct flow){.ends_block = true, .falls_through = true, .calls = true, .target = target};
-    case WSDBG_OP_BRA:
-    case WSDBG_OP_JMP:
-    case WSDBG_OP_BRX:
-    case WSDBG_OP_JMX:
-    case WSDBG_OP_BRXU:
-    case WSDBG_OP_JMXU:
+    case WSDBG_CLASS_BRANCH:
         return (struct flow){
             .ends_block = true, .falls_through = may_pass, .is_indirect = target == WSDBG_GRAPH_NONE, .target = target};
-    case WSDBG_OP_WARPSYNC: /* a collective one names where the lanes go on that take no part */
-        if (target != WSDBG_GRAPH_NONE)
+    case WSDBG_CLASS_CONVERGENCE: /* a collective WARPSYNC names where the lanes go on that take no part */
+        if (instruction->operation == WSDBG_OP_WARPSYNC && target != WSDBG_GRAPH_NONE)
             return (struct flow){.ends_block = true, .falls_through = true, .target = target};
         break;
     default:
         break;
     }
     return (struct flow){.falls_through = true, .target = WSDBG_GRAPH_NONE};
-}
-
-/* ---- lists ---- */
-
-struct wsdbg_error *wsdbg_lists_create(const uint32_t *keys, const uint32_t *numbers, size_t count, uint32_t key_count,
-                                       struct wsdbg_lists *out)
-{
-    uint32_t *first = calloc((size_t)key_count + 2, sizeof *first);
-    uint32_t *sorted = calloc(count ? count : 1, sizeof *sorted);
-    if (!first || !sorted) {
-        free(first);
-        free(sorted);
-        return &wsdbg_error_no_memory;
-    }
-    for (size_t i = 0; i < count; i++)
-        if (keys[i] != WSDBG_GRAPH_NONE)
-            first[keys[i] + 2]++;
-    for (uint32_t key = 0; key < key_count; key++)
-        first[key + 2] += first[key + 1];
-    for (size_t i = 0; i < count; i++)
-        if (keys[i] != WSDBG_GRAPH_NONE)
-            sorted[first[keys[i] + 1]++] = numbers[i];
-    *out = (struct wsdbg_lists){first, sorted};
-    return NULL;
-}
-
-void wsdbg_lists_destroy(struct wsdbg_lists *lists)
-{
-    free(lists->first);
-    free(lists->numbers);
-    *lists = (struct wsdbg_lists){0};
 }
 
 /* ---- blocks ---- */
@@ -419,6 +382,7 @@ void wsdbg_graph_destroy(struct wsdbg_graph *graph)
     free(graph->procedure_of);
     wsdbg_lists_destroy(&graph->callers);
     free(graph->dominator);
+    free(graph->loop_around);
     free(graph);
 }
 

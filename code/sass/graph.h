@@ -47,6 +47,9 @@ uint32_t wsdbg_graph_block_count(const struct wsdbg_graph *graph);
 const struct wsdbg_block *wsdbg_graph_block(const struct wsdbg_graph *graph, uint32_t block);
 uint32_t wsdbg_graph_block_of(const struct wsdbg_graph *graph, uint32_t number);
 
+/* The blocks of the loop of this head, those of loops within it among them: sets their bits. */
+void wsdbg_graph_loop_blocks(const struct wsdbg_graph *graph, uint32_t head, uint64_t *out);
+
 /* A set of instructions, one bit each, (count + 63) / 64 words; NULL = the empty set.  An instruction with a guard may
  * be come to without being executed: as one to avoid it stops no path, and it counts for at_most only. */
 typedef const uint64_t *wsdbg_instruction_set;

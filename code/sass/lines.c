@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/inlined.h"
 #include "sass/line_program.h"
 
 /* Where a sequence begins. */
@@ -23,6 +24,7 @@ struct wsdbg_lines {
     struct wsdbg_image table, strings;
     struct wsdbg_line_program program;
     struct place *places; /* one a sequence */
+    bool *is_wrapper;     /* one a row of the program */
 };
 
 static struct wsdbg_error *damaged(const char *reason)
@@ -123,6 +125,60 @@ static struct wsdbg_error *place_sequences(struct wsdbg_lines *lines, size_t tab
     return NULL;
 }
 
+/* --- which functions are wrappers --- */
+
+static const char *string_at(const struct wsdbg_lines *lines, uint32_t offset)
+{
+    const struct wsdbg_image *strings = &lines->strings;
+    const bool ends = offset < strings->byte_count && memchr(strings->bytes + offset, 0, strings->byte_count - offset);
+    return ends ? (const char *)strings->bytes + offset : "";
+}
+
+static const char *file_of(const struct wsdbg_lines *lines, const struct wsdbg_line_sequence *sequence,
+                           const struct wsdbg_line_row *row)
+{
+    const struct wsdbg_line_unit *unit = &lines->program.units[sequence->unit];
+    return row->file >= 1 && row->file <= unit->file_count ? unit->files[row->file - 1] : "";
+}
+
+static const char *function_of(const struct wsdbg_lines *lines, const struct wsdbg_line_row *row)
+{
+    return row->context ? string_at(lines, row->name) : "";
+}
+
+static void fill_inlined_rows(const struct wsdbg_lines *lines, const struct wsdbg_line_sequence *sequence,
+                              struct wsdbg_inlined_row *out)
+{
+    for (size_t i = sequence->first; i < sequence->first + sequence->count; i++) {
+        const struct wsdbg_line_row *row = &lines->program.rows[i];
+        const bool is_inlined = row->context && row->context <= i - sequence->first;
+        out[i] = (struct wsdbg_inlined_row){
+            .function = is_inlined ? function_of(lines, row) : "",
+            .file = file_of(lines, sequence, row),
+            .line = row->line,
+            .caller = is_inlined ? (uint32_t)sequence->first + row->context - 1 : WSDBG_NOT_INLINED,
+            .kernel = (uint32_t)(sequence - lines->program.sequences),
+        };
+    }
+}
+
+static struct wsdbg_error *mark_wrappers(struct wsdbg_lines *lines)
+{
+    const struct wsdbg_line_program *program = &lines->program;
+    struct wsdbg_inlined_row *rows = calloc(program->row_count + 1, sizeof *rows);
+    lines->is_wrapper = calloc(program->row_count + 1, sizeof *lines->is_wrapper);
+    struct wsdbg_error *error = &wsdbg_error_no_memory;
+    if (rows && lines->is_wrapper) {
+        for (size_t i = 0; i < program->row_count; i++)
+            rows[i] = (struct wsdbg_inlined_row){.function = "", .file = "", .caller = WSDBG_NOT_INLINED};
+        for (size_t i = 0; i < program->sequence_count; i++)
+            fill_inlined_rows(lines, &program->sequences[i], rows);
+        error = wsdbg_inlined_wrappers(rows, program->row_count, lines->is_wrapper);
+    }
+    free(rows);
+    return error;
+}
+
 /* --- opening --- */
 
 static struct wsdbg_error *read_all(struct wsdbg_lines *lines, const char *table_name)
@@ -136,7 +192,9 @@ static struct wsdbg_error *read_all(struct wsdbg_lines *lines, const char *table
         return damaged("it lies outside the file");
     contents(elf_getscn(lines->elf, section_named(lines->elf, ".debug_str")), &lines->strings);
     struct wsdbg_error *error = wsdbg_line_program_read(&lines->table, &lines->program);
-    return error ? error : place_sequences(lines, table);
+    if (!error)
+        error = place_sequences(lines, table);
+    return error ? error : mark_wrappers(lines);
 }
 
 static struct wsdbg_error *open_table(const struct wsdbg_image *cubin, const char *table_name, struct wsdbg_lines **out)
@@ -172,6 +230,7 @@ void wsdbg_lines_close(struct wsdbg_lines *lines)
         return;
     wsdbg_line_program_deinit(&lines->program);
     free(lines->places);
+    free(lines->is_wrapper);
     elf_end(lines->elf);
     free(lines);
 }
@@ -209,26 +268,18 @@ static const struct wsdbg_line_row *row_at(const struct wsdbg_lines *lines, cons
     return low ? &rows[low - 1] : NULL;
 }
 
-static const char *string_at(const struct wsdbg_lines *lines, uint32_t offset)
-{
-    const struct wsdbg_image *strings = &lines->strings;
-    const bool ends = offset < strings->byte_count && memchr(strings->bytes + offset, 0, strings->byte_count - offset);
-    return ends ? (const char *)strings->bytes + offset : "";
-}
-
 static size_t levels_of(const struct wsdbg_lines *lines, const struct wsdbg_line_sequence *sequence,
                         const struct wsdbg_line_row *row, struct wsdbg_line *out, size_t most)
 {
-    const struct wsdbg_line_unit *unit = &lines->program.units[sequence->unit];
     const struct wsdbg_line_row *first = lines->program.rows + sequence->first;
     size_t count = 0;
     while (row && count < most) {
         const size_t number = (size_t)(row - first) + 1;
-        const bool has_file = row->file >= 1 && row->file <= unit->file_count;
         out[count++] = (struct wsdbg_line){
-            .file = has_file ? unit->files[row->file - 1] : "",
+            .file = file_of(lines, sequence, row),
             .line = row->line,
-            .function = row->context ? string_at(lines, row->name) : "",
+            .function = function_of(lines, row),
+            .is_wrapper = lines->is_wrapper[row - lines->program.rows],
         };
         /* A call comes before what is inlined at it, so this ends. */
         row = row->context && row->context < number ? first + row->context - 1 : NULL;

@@ -14,6 +14,7 @@ struct wsdbg_line {
     const char *file; /* as the compiler had it; the table's */
     uint32_t line;
     const char *function; /* of this level, "" = not noted; the table's */
+    bool is_wrapper;      /* that function only wraps a barrier's or a copy's instruction: base/inlined.h */
 };
 
 /* NOT_FOUND where the cubin was compiled without -lineinfo, BAD_INPUT where its table is damaged.  The image must

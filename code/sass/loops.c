@@ -1,22 +1,21 @@
 /* loops.c - which procedure a block belongs to, which blocks dominate it, and the loops: a loop is a head and all that
  * leads back to it without passing it again, where the head dominates the block that jumps back.
  *
- * Dominators are found as Lengauer and Tarjan do, with path compression, so that no code takes longer than about its
- * size.  Reads a graph's blocks and predecessors; writes its procedure_of and dominator and the blocks' loop. */
+ * Reads a graph's blocks and predecessors; writes its procedure_of, dominator and loop_around and the blocks' loop. */
 #include "sass/flow.h"
 
 #include <stdlib.h>
 
-/* Blocks by the number under which a depth-first walk from an imagined root, which leads to every procedure's entry,
- * comes to them; the root has 0. */
+#include "flow/dominators.h"
+
+/* Blocks by their number in `tree`, whose imagined root leads to every procedure's entry. */
 struct walk {
     const struct wsdbg_graph *graph;
-    uint32_t count;   /* the root among them */
-    uint32_t *memory; /* of all arrays */
-    uint32_t *block;  /* by number */
-    uint32_t *number; /* by block, 0 = not come to */
-    uint32_t *parent, *semi, *dominator, *ancestor, *label, *bucket, *next_in_bucket, *stack;
+    struct wsdbg_dominators tree;
+    uint32_t *memory;          /* of all arrays */
     uint32_t *position, *size; /* of the dominator tree, in preorder */
+    uint32_t *around;          /* the head of a loop around a block or an inner head, 0 = none found */
+    uint32_t *stack;           /* twice as long for what finds procedures */
 };
 
 /* ---- procedures ---- */
@@ -58,121 +57,39 @@ static void find_procedure_of(struct wsdbg_graph *graph, uint32_t *stack)
 
 /* ---- dominators ---- */
 
-static bool allocate(struct walk *walk)
-{
-    const size_t count = (size_t)walk->graph->block_count + 1;
-    uint32_t **const arrays[] = {&walk->block,     &walk->number,   &walk->parent, &walk->semi,
-                                 &walk->dominator, &walk->ancestor, &walk->label,  &walk->bucket,
-                                 &walk->stack,     &walk->position, &walk->size,   NULL};
-    walk->memory = calloc(count * 13, sizeof *walk->memory);
-    if (!walk->memory)
-        return false;
-    uint32_t *rest = walk->memory;
-    for (size_t i = 0; arrays[i]; i++, rest += count)
-        *arrays[i] = rest;
-    walk->next_in_bucket = rest; /* and twice as long a stack for what finds procedures */
-    return true;
-}
-
-static void visit(struct walk *walk, uint32_t block, uint32_t parent)
-{
-    const uint32_t number = walk->count++;
-    walk->block[number] = block;
-    walk->number[block] = number;
-    walk->parent[number] = parent;
-}
-
-/* Numbers what can be reached, depth first.  `position` serves as the next way to try from each number. */
-static void number_blocks(struct walk *walk)
+/* Along the edges within a procedure; the successors of all blocks stand one behind the other. */
+static struct wsdbg_error *find_dominators(struct walk *walk)
 {
     const struct wsdbg_graph *graph = walk->graph;
-    walk->count = 1;
-    for (uint32_t procedure = 0; procedure < graph->procedure_count; procedure++) {
-        const uint32_t entry = graph->procedure_entry[procedure];
-        if (walk->number[entry])
-            continue;
-        visit(walk, entry, 0);
-        for (uint32_t at = walk->number[entry]; at;) {
-            const struct wsdbg_block *block = &graph->blocks[walk->block[at]];
-            if (walk->position[at] == block->successor_count) {
-                at = walk->parent[at];
-                continue;
-            }
-            const uint32_t next = block->successor[walk->position[at]++];
-            if (next == WSDBG_GRAPH_NONE || walk->number[next])
-                continue;
-            visit(walk, next, at);
-            at = walk->number[next];
-        }
-    }
-}
-
-/* The number with the least semidominator on the way from `at` up the forest built so far; shortens that way. */
-static uint32_t evaluate(struct walk *walk, uint32_t at)
-{
-    uint32_t depth = 0;
-    if (walk->ancestor[at] == WSDBG_GRAPH_NONE)
-        return walk->label[at];
-    for (uint32_t up = at; walk->ancestor[walk->ancestor[up]] != WSDBG_GRAPH_NONE; up = walk->ancestor[up])
-        walk->stack[depth++] = up;
-    while (depth) {
-        const uint32_t number = walk->stack[--depth], up = walk->ancestor[number];
-        if (walk->semi[walk->label[up]] < walk->semi[walk->label[number]])
-            walk->label[number] = walk->label[up];
-        walk->ancestor[number] = walk->ancestor[up];
-    }
-    return walk->label[at];
-}
-
-static uint32_t semidominator(struct walk *walk, uint32_t number)
-{
-    const struct wsdbg_graph *graph = walk->graph;
-    const uint32_t block = walk->block[number];
-    uint32_t least = graph->procedure_at[block] == WSDBG_GRAPH_NONE ? number : 0;
-    for (uint32_t i = graph->predecessors.first[block]; i < graph->predecessors.first[block + 1]; i++) {
-        const uint32_t from = walk->number[graph->predecessors.numbers[i]];
-        const uint32_t semi = from ? walk->semi[evaluate(walk, from)] : least;
-        least = semi < least ? semi : least;
-    }
-    return least;
-}
-
-static void find_dominators(struct walk *walk)
-{
-    for (uint32_t i = 0; i < walk->count; i++) {
-        walk->semi[i] = walk->label[i] = i;
-        walk->ancestor[i] = WSDBG_GRAPH_NONE;
-    }
-    for (uint32_t i = walk->count; i-- > 1;) {
-        walk->semi[i] = semidominator(walk, i);
-        walk->next_in_bucket[i] = walk->bucket[walk->semi[i]];
-        walk->bucket[walk->semi[i]] = i;
-        const uint32_t parent = walk->parent[i];
-        walk->ancestor[i] = parent;
-        for (uint32_t waiting = walk->bucket[parent]; waiting; waiting = walk->next_in_bucket[waiting]) {
-            const uint32_t least = evaluate(walk, waiting);
-            walk->dominator[waiting] = walk->semi[least] < walk->semi[waiting] ? least : parent;
-        }
-        walk->bucket[parent] = 0;
-    }
-    for (uint32_t i = 1; i < walk->count; i++)
-        if (walk->dominator[i] != walk->semi[i])
-            walk->dominator[i] = walk->dominator[walk->dominator[i]];
+    struct wsdbg_lists after = {.first = calloc((size_t)graph->block_count + 1, sizeof *after.first),
+                                .numbers = graph->successors};
+    if (!after.first)
+        return &wsdbg_error_no_memory;
+    for (uint32_t block = 0; block < graph->block_count; block++)
+        after.first[block + 1] = after.first[block] + graph->blocks[block].successor_count;
+    const struct wsdbg_rooted_graph rooted = {.node_count = graph->block_count,
+                                              .after = &after,
+                                              .before = &graph->predecessors,
+                                              .roots = graph->procedure_entry,
+                                              .root_count = graph->procedure_count};
+    struct wsdbg_error *error = wsdbg_dominators_find(&rooted, &walk->tree);
+    free(after.first);
+    return error;
 }
 
 /* Preorder positions in the dominator tree, so that a subtree is a range. */
 static void place_dominators(struct walk *walk)
 {
     uint32_t *next = walk->stack;
-    for (uint32_t i = 0; i < walk->count; i++)
+    for (uint32_t i = 0; i < walk->tree.count; i++)
         walk->size[i] = 1;
-    for (uint32_t i = walk->count; i-- > 1;)
-        walk->size[walk->dominator[i]] += walk->size[i];
+    for (uint32_t i = walk->tree.count; i-- > 1;)
+        walk->size[walk->tree.above[i]] += walk->size[i];
     walk->position[0] = 0;
     next[0] = 1;
-    for (uint32_t i = 1; i < walk->count; i++) {
-        walk->position[i] = next[walk->dominator[i]];
-        next[walk->dominator[i]] += walk->size[i];
+    for (uint32_t i = 1; i < walk->tree.count; i++) {
+        walk->position[i] = next[walk->tree.above[i]];
+        next[walk->tree.above[i]] += walk->size[i];
         next[i] = walk->position[i] + 1;
     }
 }
@@ -184,14 +101,14 @@ static bool dominates(const struct walk *walk, uint32_t above, uint32_t number)
 
 /* ---- loops ---- */
 
-/* The head of the outermost loop found so far that `number` is in, or itself.  `ancestor` leads there, 0 = no further.
+/* The head of the outermost loop found so far that `number` is in, or itself.  `around` leads there, 0 = no further.
  */
 static uint32_t outermost(struct walk *walk, uint32_t number)
 {
-    while (walk->ancestor[number]) {
-        const uint32_t up = walk->ancestor[number];
-        if (walk->ancestor[up])
-            walk->ancestor[number] = walk->ancestor[up];
+    while (walk->around[number]) {
+        const uint32_t up = walk->around[number];
+        if (walk->around[up])
+            walk->around[number] = walk->around[up];
         number = up;
     }
     return number;
@@ -202,13 +119,13 @@ static uint32_t push_predecessors(struct walk *walk, uint32_t block, uint32_t he
 {
     const struct wsdbg_graph *graph = walk->graph;
     for (uint32_t i = graph->predecessors.first[block]; i < graph->predecessors.first[block + 1]; i++) {
-        const uint32_t from = walk->number[graph->predecessors.numbers[i]];
+        const uint32_t from = walk->tree.number[graph->predecessors.numbers[i]];
         if (!from || (only_back && !dominates(walk, head, from)))
             continue;
         const uint32_t inside = outermost(walk, from);
         if (inside == head)
             continue;
-        walk->ancestor[inside] = head;
+        walk->around[inside] = head;
         walk->stack[depth++] = inside;
     }
     return depth;
@@ -217,9 +134,9 @@ static uint32_t push_predecessors(struct walk *walk, uint32_t block, uint32_t he
 static bool is_head(const struct walk *walk, uint32_t number)
 {
     const struct wsdbg_graph *graph = walk->graph;
-    const uint32_t block = walk->block[number];
+    const uint32_t block = walk->tree.node[number];
     for (uint32_t i = graph->predecessors.first[block]; i < graph->predecessors.first[block + 1]; i++) {
-        const uint32_t from = walk->number[graph->predecessors.numbers[i]];
+        const uint32_t from = walk->tree.number[graph->predecessors.numbers[i]];
         if (from && dominates(walk, number, from))
             return true;
     }
@@ -229,31 +146,56 @@ static bool is_head(const struct walk *walk, uint32_t number)
 /* Inner heads have higher numbers than those around them, so inner loops come first. */
 static void find_loops(struct walk *walk, struct wsdbg_graph *graph)
 {
-    for (uint32_t i = 0; i < walk->count; i++)
-        walk->ancestor[i] = 0;
-    for (uint32_t head = walk->count; head-- > 1;) {
+    for (uint32_t i = 0; i < walk->tree.count; i++)
+        walk->around[i] = 0;
+    for (uint32_t block = 0; block < graph->block_count; block++)
+        graph->loop_around[block] = WSDBG_GRAPH_NONE;
+    for (uint32_t head = walk->tree.count; head-- > 1;) {
         if (!is_head(walk, head))
             continue;
-        const uint32_t block = walk->block[head];
+        const uint32_t block = walk->tree.node[head];
         graph->blocks[block].loop = block;
         uint32_t depth = push_predecessors(walk, block, head, true, 0);
         while (depth) {
             const uint32_t inside = walk->stack[--depth];
-            struct wsdbg_block *body = &graph->blocks[walk->block[inside]];
+            struct wsdbg_block *body = &graph->blocks[walk->tree.node[inside]];
             if (body->loop == WSDBG_GRAPH_NONE)
                 body->loop = block;
-            depth = push_predecessors(walk, walk->block[inside], head, false, depth);
+            else
+                graph->loop_around[walk->tree.node[inside]] = block;
+            depth = push_predecessors(walk, walk->tree.node[inside], head, false, depth);
         }
+    }
+}
+
+void wsdbg_graph_loop_blocks(const struct wsdbg_graph *graph, uint32_t head, uint64_t *out)
+{
+    for (uint32_t block = 0; block < graph->block_count; block++) {
+        uint32_t loop = graph->blocks[block].loop;
+        while (loop != WSDBG_GRAPH_NONE && loop != head)
+            loop = graph->loop_around[loop];
+        if (loop == head)
+            out[block / 64] |= (uint64_t)1 << block % 64;
     }
 }
 
 static void note_dominators(const struct walk *walk, struct wsdbg_graph *graph)
 {
     for (uint32_t block = 0; block < graph->block_count; block++) {
-        const uint32_t number = walk->number[block];
-        const uint32_t above = walk->dominator[number];
-        graph->dominator[block] = number ? (above ? walk->block[above] : block) : WSDBG_GRAPH_NONE;
+        const uint32_t number = walk->tree.number[block];
+        const uint32_t above = walk->tree.above[number];
+        graph->dominator[block] = number ? (above ? walk->tree.node[above] : block) : WSDBG_GRAPH_NONE;
     }
+}
+
+static bool allocate(struct walk *walk)
+{
+    const size_t count = (size_t)walk->graph->block_count + 1;
+    uint32_t **const arrays[] = {&walk->position, &walk->size, &walk->around, &walk->stack};
+    walk->memory = calloc(count * 5, sizeof *walk->memory);
+    for (size_t i = 0; walk->memory && i < sizeof arrays / sizeof *arrays; i++)
+        *arrays[i] = walk->memory + i * count;
+    return walk->memory;
 }
 
 struct wsdbg_error *wsdbg_flow_find_loops(struct wsdbg_graph *graph)
@@ -261,16 +203,16 @@ struct wsdbg_error *wsdbg_flow_find_loops(struct wsdbg_graph *graph)
     struct walk walk = {.graph = graph};
     graph->procedure_of = calloc((size_t)graph->block_count + 1, sizeof *graph->procedure_of);
     graph->dominator = calloc((size_t)graph->block_count + 1, sizeof *graph->dominator);
-    if (!graph->procedure_of || !graph->dominator || !allocate(&walk))
-        return &wsdbg_error_no_memory;
-    find_procedure_of(graph, walk.next_in_bucket);
-    for (uint32_t block = 0; block <= graph->block_count; block++)
-        walk.next_in_bucket[block] = 0;
-    number_blocks(&walk);
-    find_dominators(&walk);
-    place_dominators(&walk);
-    find_loops(&walk, graph);
-    note_dominators(&walk, graph);
+    graph->loop_around = calloc((size_t)graph->block_count + 1, sizeof *graph->loop_around);
+    const bool has_room = graph->procedure_of && graph->dominator && graph->loop_around && allocate(&walk);
+    struct wsdbg_error *error = has_room ? find_dominators(&walk) : &wsdbg_error_no_memory;
+    if (!error) {
+        find_procedure_of(graph, walk.stack);
+        place_dominators(&walk);
+        find_loops(&walk, graph);
+        note_dominators(&walk, graph);
+        wsdbg_dominators_destroy(&walk.tree);
+    }
     free(walk.memory);
-    return NULL;
+    return error;
 }

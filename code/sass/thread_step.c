@@ -187,7 +187,7 @@ static struct result sum_of(const struct step *step, uint64_t sum, bool is_of_tw
 static struct result move(const struct step *step)
 {
     const struct wsdbg_instruction *in = step->instruction;
-    const bool is_load = in->operation == WSDBG_OP_LDC || in->operation == WSDBG_OP_ULDC;
+    const bool is_load = wsdbg_operation_class(in->operation) == WSDBG_CLASS_LOAD;
     uint32_t low, high = 0;
     if (!is_plain(step, 1) || (is_load && in->width_bytes != sizeof low && in->width_bytes != 2 * sizeof low) ||
         !plain(step, 0, 0, &low))

@@ -129,7 +129,7 @@ static enum truth decide(struct wsdbg_trace *trace, const struct wsdbg_graph *gr
 /* Instructions whose execution matters to a path: branches, and what waits or signals. */
 static bool matters(const struct wsdbg_instruction *instruction)
 {
-    return instruction->operation >= WSDBG_OP_SYNCS_PHASECHK && instruction->operation <= WSDBG_OP_BGMMA;
+    return wsdbg_operation_is_control(instruction->operation);
 }
 
 /* False where the guard says the same of all threads, so that nothing new would come out. */

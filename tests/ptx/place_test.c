@@ -66,6 +66,22 @@ static void inlined_places_name_their_function(void **state)
     wsdbg_ptx_program_destroy(program);
 }
 
+/* What is called on several lines and comes of few is a wrapper; the kernel's own line and a longer step are none. */
+static void small_functions_of_several_calls_are_wrappers(void **state)
+{
+    (void)state;
+    struct wsdbg_ptx_program *program =
+        parse_with(".loc 1 12 5\n.loc 4 7 3, function_name $L__info_string0, inlined_at 1 12 5\nbar.sync 0;\n"
+                   ".loc 1 19 5\n.loc 4 7 3, function_name $L__info_string0, inlined_at 1 19 5\nbar.sync 1;\n"
+                   ".loc 4 9 9, function_name $L__info_string1, inlined_at 1 19 5\nbar.sync 2;\nret;");
+    const struct wsdbg_ptx_place *place = &program->places[program->instructions[0].place];
+    assert_true(place->is_wrapper);
+    assert_false(program->places[place->inlined_at].is_wrapper);
+    assert_true(program->places[program->instructions[1].place].is_wrapper);
+    assert_false(program->places[program->instructions[2].place].is_wrapper);
+    wsdbg_ptx_program_destroy(program);
+}
+
 static void the_same_place_is_kept_once(void **state)
 {
     (void)state;
@@ -95,6 +111,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places_hold_until_the_next),
         cmocka_unit_test(inlined_places_name_their_function),
+        cmocka_unit_test(small_functions_of_several_calls_are_wrappers),
         cmocka_unit_test(the_same_place_is_kept_once),
         cmocka_unit_test(wrong_places_are_refused),
     };

@@ -351,6 +351,15 @@ extern "C" __global__ void div64(long long *a, unsigned long long b, int *c, flo
     c[64] = __vimax3_s32(c[65], c[66], c[67]);
     c[68] = __vibmax_s32(c[69], c[70], (bool *)&c[71]);
 }
+extern "C" __global__ void bytes(uint32_t *c, const float *f)
+{
+    asm("{.reg .s32 a,b; cvt.rni.s32.f32 a,%1; cvt.rni.s32.f32 b,%2; cvt.pack.sat.s8.s32.b32 %0,a,b,0;}"
+        : "=r"(c[0])
+        : "f"(f[0]), "f"(f[1]));
+    asm("{.reg .s32 a,b; cvt.rzi.s32.f32 a,%1; cvt.rzi.s32.f32 b,%2; cvt.pack.sat.u8.s32.b32 %0,a,b,%3;}"
+        : "=r"(c[1])
+        : "f"(f[2]), "f"(f[3]), "r"(c[2]));
+}
 extern "C" __global__ void wg(float *o, uint64_t da, uint64_t db, uint32_t *a)
 {
     float d[32];

@@ -361,6 +361,20 @@ static int slow_loop(const struct step *steps, int row)
     return loop;
 }
 
+/* Blocks of the loop of the block that begins at `head`, where it is the head of one. */
+static void compare_loop_blocks(const struct wsdbg_graph *graph, const struct step *steps, int head)
+{
+    const uint32_t block = wsdbg_graph_block_of(graph, (uint32_t)head);
+    uint64_t blocks = 0;
+    if (wsdbg_graph_block(graph, block)->first != (uint32_t)head || wsdbg_graph_block(graph, block)->loop != block)
+        return;
+    wsdbg_graph_loop_blocks(graph, block, &blocks);
+    for (int row = 0; row < RANDOM_ROWS; row++) {
+        const bool is_inside = blocks >> wsdbg_graph_block_of(graph, (uint32_t)row) & 1;
+        assert_int_equal(is_inside, (slow_reach(steps, 0, 0) & ROW(row)) && slow_is_in_loop(steps, head, row));
+    }
+}
+
 static void loops_of_random_code_are_those_of_a_slow_search(void **state)
 {
     (void)state;
@@ -376,6 +390,7 @@ static void loops_of_random_code_are_those_of_a_slow_search(void **state)
                 assert_int_equal(head, slow_loop(steps, row));
             else
                 assert_int_equal(head, -1);
+            compare_loop_blocks(graph, steps, row);
         }
         wsdbg_graph_destroy(graph);
     }

@@ -98,6 +98,25 @@ static void instructions_lead_to_lines(void **state)
     close_lines(&opened);
 }
 
+/* Both functions of lines.cu are called here and there, and only wait. */
+static void levels_within_wrappers_are_marked(void **state)
+{
+    (void)state;
+    struct opened opened = read_cubin();
+    struct wsdbg_line levels[3];
+    open_lines(&opened);
+    for (size_t i = 0; i < wsdbg_cubin_function_count(opened.cubin); i++) {
+        const struct wsdbg_cubin_function *function = wsdbg_cubin_function(opened.cubin, i);
+        if (strcmp(function->name, "consumer") != 0)
+            continue;
+        assert_int_equal(wsdbg_lines_find(opened.lines, function, 0x100, levels, 3), 3);
+        assert_true(levels[0].is_wrapper && levels[1].is_wrapper && !levels[2].is_wrapper);
+        assert_int_equal(wsdbg_lines_find(opened.lines, function, 0xa0, levels, 3), 1);
+        assert_false(levels[0].is_wrapper);
+    }
+    close_lines(&opened);
+}
+
 static void no_more_levels_are_written_than_asked_for(void **state)
 {
     (void)state;
@@ -249,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_of_the_ptx_is_an_instruction),
         cmocka_unit_test(instructions_lead_to_lines),
+        cmocka_unit_test(levels_within_wrappers_are_marked),
         cmocka_unit_test(no_more_levels_are_written_than_asked_for),
         cmocka_unit_test(a_relocated_image_leads_to_the_same_lines),
         cmocka_unit_test(an_image_without_lines_is_said_to_be_so),
